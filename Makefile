@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Builds everything into build/, without recursion: each room (folder) is found by wildcard, its
+# objects are build/obj/ROOM/x.o, and a program is a list of rooms. What a machine has is found by
+# configure, which runs by itself when build/config.mk is missing or older than what it is made from.
+#
+#   make CC=clang                      another compiler
+#   make SANITIZE=address,undefined    instrumented, into build-address-undefined/
+#   make SANITIZE=thread check
+#   make WERROR=1                      warnings are errors, as in `make lint`
+#
+# `make help` lists the targets.
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SECONDEXPANSION:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+comma := ,
+VERSION := $(file <VERSION)
+BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+
+# A program is the rooms that it may stand on, whole: a room that needs more does not link.
+weftd_ROOMS := weftd sm sa fabric route mad sma formats lib
+weftctl_ROOMS := ctl formats lib
+weftsim_ROOMS := sim formats lib mad sma
+
+weftd_LIBS = $(UMAD_LIBS) $(CONFIG_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS)
+weftctl_LIBS = $(JANSSON_LIBS) $(SYSTEMD_LIBS)
+weftsim_LIBS = $(UMAD_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS)
+
+# A program exists when the room that it is named for (its first) has something in it.
+sources = $(wildcard $(1)/*.c $(1)/*/*.c)
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
+PROGRAMS := $(foreach p,weftd weftctl weftsim,$(if $(call sources,$(firstword $($p_ROOMS))),$(BUILD)/$p))
+
+# A unit test is linked from its own object and those that its `// LINK:` lines name (lib/map.o, or a
+# whole room as lib/*.o), with the libraries of its `// LIBS:` lines.
+TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
+link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(or $(wildcard $i),$i))
+linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
+
+# What only these targets need is neither a compiler nor a configuration; those that may have to
+# install one first come back for the rest.
+UNCONFIGURED := help clean distclean format check demo lint uninstall
+ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
+include build/config.mk
+endif
+
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection
+ifdef SANITIZE
+HARDENING += -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE_LDFLAGS := -fsanitize=$(SANITIZE)
+else
+# Fortified functions need an optimizing compiler.
+HARDENING += $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif
+
+ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"' $(UMAD_CFLAGS) $(SYSTEMD_CFLAGS) \
+	$(CONFIG_CFLAGS) $(JANSSON_CFLAGS) $(CPPFLAGS)
+ALL_CFLAGS = -std=gnu11 -pthread $(WARNINGS) $(CFLAGS) $(HARDENING)
+ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed \
+	$(SANITIZE_LDFLAGS) $(LDFLAGS)
+
+# The log knows a source by its room; tests are outside and keep the header's default.
+room_flag = $(if $(filter tests/%,$(1)),,-DROOM='"$(firstword $(subst /, ,$(1)))"')
+
+# Every processor, unless make was told how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
+Q := $(if $(V),,@)
+say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
+
+.PHONY: all tests check demo lint format install uninstall clean distclean help FORCE
+
+all: $(PROGRAMS)
+tests: $(TESTS)
+
+# Objects are made again when the compiler or its flags change: this file changes only then.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS))' >$@.new
+	@if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(call room_flag,$*) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(PROGRAMS): $$(foreach r,$$($$(@F)_ROOMS),$$(call objects,$$r))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $($(@F)_LIBS) $(LIBS)
+
+$(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(LIBS)
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
+
+configure: configure.ac VERSION
+	$(call say,CONF,$@)
+	$(Q)autoconf || { echo "no configure: autoconf is needed (Debian: autoconf)" >&2; exit 1; }
+	@rm -rf autom4te.cache
+
+build/config.mk: configure config.mk.in
+	$(call say,CONF,$@)
+	$(Q)./configure --quiet
+
+# The build is a second make: what the first line installs is found by its configure.
+check:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) all tests
+	@scripts/simulated-only scripts/run-tests $(BUILD)
+
+demo:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) all
+	@BUILD=$(BUILD) scripts/simulated-only scripts/demo
+
+lint:
+	@scripts/install-deps
+	@MAKE='$(MAKE)' scripts/lint
+
+format:
+	clang-format-14 -i $$(scripts/tree-files '*.c' '*.h')
+
+SYSTEMD_UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
+MAN = $(DESTDIR)$(PREFIX)/share/man
+SYSCONFDIR = $(DESTDIR)/etc/weft
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(MAN)/man5 $(MAN)/man8
+	install -m 755 $(filter %/weftd,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/sbin/
+	install -m 755 $(filter-out %/weftd,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(wildcard man/*.5) $(MAN)/man5/
+	install -m 644 $(wildcard man/*.8) $(MAN)/man8/
+	install -d $(SYSTEMD_UNITS) $(SYSCONFDIR)
+	sed 's,/usr/sbin/,$(PREFIX)/sbin/,' systemd/weftd.service >$(SYSTEMD_UNITS)/weftd.service
+	chmod 644 $(SYSTEMD_UNITS)/weftd.service
+	test -e $(SYSCONFDIR)/weftd.conf || install -m 640 etc/weftd.conf $(SYSCONFDIR)/weftd.conf
+
+# The configuration is the administrator's and stays.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
+	rm -f $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
+	rm -f $(SYSTEMD_UNITS)/weftd.service
+
+clean:
+	rm -rf build build-*
+
+distclean: clean
+	rm -rf configure configure~ config.log config.status autom4te.cache
+
+help:
+	@echo 'make             weftd, weftctl and weftsim into build/'
+	@echo 'make demo        installs what is missing, builds, shows weftd on a simulated fabric'
+	@echo 'make check       installs what is missing, builds, runs every test'
+	@echo 'make lint        layers, sizes, licences, format, cppcheck, warnings, scripts, man pages'
+	@echo 'make format      lays out the sources with clang-format-14'
+	@echo 'make install     PREFIX=/usr/local DESTDIR= ; keeps an /etc/weft/weftd.conf that is there'
+	@echo 'make uninstall   takes it away again, but for /etc/weft'
+	@echo 'make clean       removes build*/; distclean also removes configure'
+	@echo 'with CC=clang, SANITIZE=address,undefined or SANITIZE=thread, WERROR=1, V=1 (show commands)'

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The server of the control socket, on the loop thread. It owns the socket file, the clients and
+ * their buffers; a request under way belongs to its handler until the handler ends it.
+ *
+ * All that happens to a client happens in client_pump(): the functions that handlers call only fill
+ * the output, mark what is over and defer the pump. So no client disappears under a handler, and no
+ * call chain grows with the number of requests in a buffer. A client has one request at a time;
+ * while it is under way nothing more is read. A client is dropped when it closes the connection,
+ * when it takes nothing for a minute, or when more than a limit waits for it.
+ */
+#include "lib/control.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/control_wire.h"
+#include "lib/log.h"
+#include "lib/suggest.h"
+
+#ifndef WEFT_VERSION
+#define WEFT_VERSION "0.0.0"
+#endif
+
+enum {
+	CLIENTS_MAX = 64,
+	REQUEST_MAX_BYTES = 1 << 20,
+	READ_BYTES = 64 << 10,
+	SEND_BYTES = 256 << 10,
+	OUTPUT_LOW_BYTES = 64 << 10, /* streams are pulled, requests begun below it */
+	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
+	NAME_MAX_CHARS = 63,	     /* of a command that does not exist, as far as it is told */
+	STALL_US = 60 * 1000000,
+	ACCEPT_PAUSE_US = 1000000, /* when the process has no descriptor left */
+};
+
+struct registration {
+	const struct control_command *rows;
+	size_t count;
+	void *ctx;
+};
+
+struct control {
+	struct loop *loop;
+	char *path;
+	dev_t device; /* of the socket file, so that no other's is removed */
+	ino_t inode;
+	int fd;
+	struct loop_fd *watch;
+	struct loop_timer accept_again;
+	struct list clients;
+	unsigned client_count;
+	struct registration *registrations;
+	size_t registration_count;
+	size_t output_max_bytes;
+	uint64_t stall_us;
+	uint64_t dropped; /* clients that did not read */
+	struct log_limit limit;
+};
+
+struct client {
+	struct list link;
+	struct control *control;
+	int fd;
+	struct loop_fd *watch;
+	struct loop_deferred pump;
+	struct loop_timer stall; /* armed while output waits */
+	struct buffer in, out;
+	struct control_request *request; /* under way, or NULL */
+	bool skipping;			 /* the rest of a line that was too long */
+	bool ended;			 /* nothing more will come; it may still read */
+	bool gone;			 /* freed when the pump runs next */
+};
+
+struct control_request {
+	struct client *client; /* NULL when it has gone */
+	json_t *(*next)(void *source);
+	void (*finish)(void *source);
+	void *source;
+};
+
+/* Leaves the client to the pump, which frees it. */
+static void client_leave(struct client *client)
+{
+	client->gone = true;
+	loop_defer(&client->pump);
+}
+
+static void client_drop(struct client *client, const char *why)
+{
+	struct control *control = client->control;
+
+	if (client->gone)
+		return;
+	control->dropped++;
+	log_limited(&control->limit, LOG_WARNING, NULL,
+		    "a client of the control socket was dropped: it %s (%" PRIu64 " so far)", why,
+		    control->dropped);
+	client_leave(client);
+}
+
+static void client_stalled(void *arg)
+{
+	client_drop(arg, "did not read");
+}
+
+/* Adds one line to the output; takes the reference. One answer may be larger than the limit, but
+ * nothing is put behind it. */
+static void client_write(struct client *client, json_t *object)
+{
+	char *text = NULL;
+
+	if (buffer_length(&client->out) > client->control->output_max_bytes) {
+		client_drop(client, "did not read what it asked for");
+	} else {
+		json_object_set_new(object, "version", json_string(WEFT_VERSION));
+		text = json_dumps(object, JSON_COMPACT);
+	}
+	json_decref(object);
+	if (!text) {
+		client_leave(client);
+		return;
+	}
+	buffer_append(&client->out, text, strlen(text));
+	buffer_append(&client->out, "\n", 1);
+	free(text);
+	loop_defer(&client->pump);
+}
+
+/* An error names things that users and remote nodes have named, so it may not be UTF-8. */
+static json_t *error_line(char *text)
+{
+	json_t *string = json_string(text);
+
+	if (!string) {
+		for (char *at = text; *at; at++) {
+			if (*at & 0x80)
+				*at = '?';
+		}
+		string = json_string(text);
+	}
+	return json_pack("{s:b, s:o}", "ok", 0, "error", string);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+client_refuse(struct client *client, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	client_write(client, error_line(text));
+}
+
+int control_gone(const struct control_request *request)
+{
+	return !request->client || request->client->gone;
+}
+
+/* Ends the request with a last line (its reference is taken), when there is someone to read it. */
+static void request_end(struct control_request *request, json_t *line)
+{
+	if (control_gone(request))
+		json_decref(line);
+	else
+		client_write(request->client, line);
+	if (request->client)
+		request->client->request = NULL;
+	free(request);
+}
+
+static json_t *or_null(json_t *value)
+{
+	return value ? value : json_null();
+}
+
+void control_part(struct control_request *request, json_t *part)
+{
+	json_t *line = json_pack("{s:o}", "part", or_null(part));
+
+	if (control_gone(request))
+		json_decref(line);
+	else
+		client_write(request->client, line);
+}
+
+void control_reply(struct control_request *request, json_t *result)
+{
+	request_end(request, json_pack("{s:b, s:o}", "ok", 1, "result", or_null(result)));
+}
+
+void control_fail(struct control_request *request, const char *format, ...)
+{
+	char text[4096];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	request_end(request, error_line(text));
+}
+
+void control_stream(struct control_request *request, json_t *(*next)(void *source),
+		    void (*finish)(void *source), void *source)
+{
+	if (control_gone(request)) {
+		finish(source);
+		control_reply(request, NULL);
+		return;
+	}
+	request->next = next;
+	request->finish = finish;
+	request->source = source;
+	loop_defer(&request->client->pump);
+}
+
+static void stream_pull(struct client *client)
+{
+	struct control_request *request = client->request;
+	json_t *part;
+
+	while (!client->gone && buffer_length(&client->out) < OUTPUT_LOW_BYTES) {
+		part = request->next(request->source);
+		if (!part) {
+			request->finish(request->source);
+			control_reply(request, NULL);
+			return;
+		}
+		control_part(request, part);
+	}
+}
+
+/* The row of that name, and who registered it; else NULL, and the name most like it. */
+static const struct control_command *command_find(const struct control *control, const char *name,
+						  void **ctx, struct suggest *suggest)
+{
+	*suggest = suggest_for(name);
+	for (size_t i = 0; i < control->registration_count; i++) {
+		const struct registration *registration = &control->registrations[i];
+
+		for (size_t k = 0; k < registration->count; k++) {
+			const struct control_command *row = &registration->rows[k];
+
+			if (!strcmp(row->name, name)) {
+				*ctx = registration->ctx;
+				return row;
+			}
+			suggest_try(suggest, row->name);
+		}
+	}
+	return NULL;
+}
+
+static void request_start(struct client *client, const json_t *args)
+{
+	const char *name = json_string_value(json_object_get(args, "command"));
+	const struct control_command *command;
+	struct suggest suggest;
+	void *ctx;
+
+	if (!name) {
+		client_refuse(client, "the request names no command; it is a JSON object with at "
+				      "least {\"command\":\"...\"}");
+		return;
+	}
+	command = command_find(client->control, name, &ctx, &suggest);
+	if (command) {
+		client->request = mem_zalloc(sizeof(*client->request));
+		client->request->client = client;
+		command->handle(ctx, client->request, args);
+	} else if (suggest.best) {
+		client_refuse(client, "there is no command \"%.*s\"; did you mean \"%s\"?",
+			      NAME_MAX_CHARS, name, suggest.best);
+	} else {
+		client_refuse(client, "there is no command \"%.*s\"", NAME_MAX_CHARS, name);
+	}
+}
+
+static void request_parse(struct client *client, const char *line, size_t length)
+{
+	json_error_t error;
+	json_t *args = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+
+	if (!args)
+		client_refuse(client, "the request is not JSON: %s, column %d", error.text,
+			      error.column);
+	else
+		request_start(client, args);
+	json_decref(args);
+}
+
+static void refuse_long(struct client *client)
+{
+	client_refuse(client, "the request is longer than %d bytes; send it in smaller ones",
+		      REQUEST_MAX_BYTES);
+}
+
+/* Begins the next request, when one has come in whole. The pump runs again: more may have. */
+static void client_next(struct client *client)
+{
+	size_t length;
+	const char *line = buffer_line(&client->in, &length);
+
+	if (line) {
+		if (client->skipping)
+			client->skipping = false;
+		else if (length > REQUEST_MAX_BYTES)
+			refuse_long(client);
+		else
+			request_parse(client, line, length);
+		buffer_consume(&client->in, length + 1);
+		loop_defer(&client->pump);
+	} else if (client->skipping || buffer_length(&client->in) > REQUEST_MAX_BYTES) {
+		if (!client->skipping)
+			refuse_long(client);
+		client->skipping = true;
+		buffer_consume(&client->in, buffer_length(&client->in));
+	}
+}
+
+static void client_free(struct client *client)
+{
+	struct control_request *request = client->request;
+
+	if (request) {
+		request->client = NULL;
+		if (request->next) {
+			request->finish(request->source);
+			free(request);
+		}
+	}
+	loop_defer_cancel(&client->pump);
+	loop_timer_disarm(&client->stall);
+	loop_fd_remove(client->watch);
+	close(client->fd);
+	free(client->in.bytes);
+	free(client->out.bytes);
+	list_del(&client->link);
+	client->control->client_count--;
+	free(client);
+}
+
+/* One send() a time, so that a fast reader does not hold the loop. */
+static void client_flush(struct client *client)
+{
+	size_t length = buffer_length(&client->out);
+	ssize_t sent;
+
+	if (!length || client->gone)
+		return;
+	sent = send(client->fd, client->out.bytes + client->out.begin,
+		    length < SEND_BYTES ? length : SEND_BYTES, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (sent < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			client_leave(client);
+	} else {
+		buffer_consume(&client->out, (size_t)sent);
+		loop_timer_disarm(&client->stall);
+	}
+	if (buffer_length(&client->out) && !loop_timer_armed(&client->stall))
+		loop_timer_arm(&client->stall, client->control->stall_us);
+}
+
+static void client_watch(struct client *client)
+{
+	size_t waiting = buffer_length(&client->out);
+	uint32_t events = waiting ? EPOLLOUT : 0;
+
+	if (!client->ended && !client->request && waiting < OUTPUT_LOW_BYTES &&
+	    buffer_length(&client->in) <= REQUEST_MAX_BYTES)
+		events |= EPOLLIN;
+	if (loop_fd_events(client->watch, events))
+		client_leave(client);
+}
+
+static bool client_done(const struct client *client)
+{
+	return client->ended && !client->request && !buffer_length(&client->in) &&
+	       !buffer_length(&client->out);
+}
+
+static void client_pump(void *arg)
+{
+	struct client *client = arg;
+
+	client_flush(client);
+	if (!client->gone && buffer_length(&client->out) < OUTPUT_LOW_BYTES) {
+		if (!client->request)
+			client_next(client);
+		if (client->request && client->request->next)
+			stream_pull(client);
+		client_flush(client);
+	}
+	if (client->gone || client_done(client))
+		client_free(client);
+	else
+		client_watch(client);
+}
+
+/* A last line without its newline counts as one. */
+static void client_read(struct client *client)
+{
+	char *to = buffer_reserve(&client->in, READ_BYTES);
+	ssize_t got = recv(client->fd, to, READ_BYTES, MSG_DONTWAIT);
+
+	if (got > 0) {
+		client->in.end += (size_t)got;
+	} else if (got == 0) {
+		client->ended = true;
+		if (buffer_length(&client->in) && client->in.bytes[client->in.end - 1] != '\n')
+			buffer_append(&client->in, "\n", 1);
+	} else if (errno != EAGAIN && errno != EINTR) {
+		client_leave(client);
+	}
+}
+
+/* EPOLLHUP: the other end is closed for reading too, so nobody waits for an answer. */
+static void client_ready(void *arg, uint32_t events)
+{
+	struct client *client = arg;
+
+	if (events & (EPOLLHUP | EPOLLERR))
+		client_leave(client);
+	else if (events & EPOLLIN)
+		client_read(client);
+	loop_defer(&client->pump);
+}
+
+static void client_new(struct control *control, int fd)
+{
+	struct client *client = mem_zalloc(sizeof(*client));
+
+	if (loop_fd_add(control->loop, fd, EPOLLIN, LOOP_LATER, "control client", client_ready,
+			client, &client->watch)) {
+		close(fd);
+		free(client);
+		return;
+	}
+	client->control = control;
+	client->fd = fd;
+	loop_deferred_init(&client->pump, control->loop, "control client", client_pump, client);
+	loop_timer_init(&client->stall, control->loop, "control client stalled", client_stalled,
+			client);
+	list_push(&control->clients, &client->link);
+	control->client_count++;
+}
+
+static void refuse_connection(int fd)
+{
+	static const char line[] = "{\"ok\":false,\"error\":\"too many clients of the control "
+				   "socket; try again later\",\"version\":\"" WEFT_VERSION "\"}\n";
+
+	(void)!send(fd, line, sizeof(line) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+}
+
+/* Out of descriptors, the socket would stay readable and keep the loop busy: look away for a while.
+ */
+static void accept_pause(struct control *control, int error)
+{
+	log_limited(
+		&control->limit, LOG_WARNING, NULL,
+		"cannot accept a client on %s: %s; raise the limit of open files (LimitNOFILE=)",
+		control->path, strerror(error));
+	loop_fd_events(control->watch, 0);
+	loop_timer_arm(&control->accept_again, ACCEPT_PAUSE_US);
+}
+
+static void accept_resume(void *arg)
+{
+	struct control *control = arg;
+
+	loop_fd_events(control->watch, EPOLLIN);
+}
+
+static void connection_ready(void *arg, uint32_t events)
+{
+	struct control *control = arg;
+	int fd = accept4(control->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	if (fd >= 0 && control->client_count < CLIENTS_MAX)
+		client_new(control, fd);
+	else if (fd >= 0)
+		refuse_connection(fd);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		accept_pause(control, errno);
+}
+
+/* What keeps us from binding there: a daemon that answers (-EADDRINUSE), something that is no
+ * socket (-EEXIST), or 0 when it was a socket file left behind, which is removed. */
+static int clear_path(const struct sockaddr_un *address)
+{
+	struct stat status;
+	int fd, error;
+
+	if (lstat(address->sun_path, &status))
+		return -errno;
+	if (!S_ISSOCK(status.st_mode))
+		return -EEXIST;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) ? errno : 0;
+	close(fd);
+	if (error != ECONNREFUSED)
+		return -EADDRINUSE;
+	return unlink(address->sun_path) ? -errno : 0;
+}
+
+static int bind_path(int fd, const struct sockaddr_un *address)
+{
+	const struct sockaddr *generic = (const struct sockaddr *)address;
+	int rc;
+
+	if (!bind(fd, generic, sizeof(*address)))
+		return 0;
+	if (errno != EADDRINUSE)
+		return -errno;
+	rc = clear_path(address);
+	if (rc)
+		return rc;
+	return bind(fd, generic, sizeof(*address)) ? -errno : 0;
+}
+
+/* Nobody can connect before listen(), so the mode is right before anyone could use it. */
+static int socket_open(struct control *control, const struct sockaddr_un *address)
+{
+	struct stat status;
+	int rc;
+
+	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (control->fd < 0)
+		return -errno;
+	rc = bind_path(control->fd, address);
+	if (rc)
+		goto close;
+	if (chmod(control->path, 0660) || stat(control->path, &status) ||
+	    listen(control->fd, CLIENTS_MAX)) {
+		rc = -errno;
+		goto unlink;
+	}
+	control->device = status.st_dev;
+	control->inode = status.st_ino;
+	rc = loop_fd_add(control->loop, control->fd, EPOLLIN, LOOP_LATER, "control socket",
+			 connection_ready, control, &control->watch);
+	if (!rc)
+		return 0;
+unlink:
+	unlink(control->path);
+close:
+	close(control->fd);
+	return rc;
+}
+
+int control_listen(struct loop *loop, const char *path, struct control **out)
+{
+	struct sockaddr_un address;
+	struct control *control;
+	int rc;
+
+	rc = control_address(path, &address);
+	if (rc)
+		return rc;
+	json_set_alloc_funcs(mem_alloc, free);
+	control = mem_zalloc(sizeof(*control));
+	control->loop = loop;
+	control->path = mem_strdup(path);
+	control->output_max_bytes = OUTPUT_MAX_BYTES;
+	control->stall_us = STALL_US;
+	control->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	list_init(&control->clients);
+	loop_timer_init(&control->accept_again, loop, "control accept", accept_resume, control);
+	rc = socket_open(control, &address);
+	if (rc) {
+		free(control->path);
+		free(control);
+		return rc;
+	}
+	*out = control;
+	return 0;
+}
+
+void control_free(struct control *control)
+{
+	struct stat status;
+
+	if (!control)
+		return;
+	list_for_each (item, &control->clients)
+		client_free(container_of(item, struct client, link));
+	loop_timer_disarm(&control->accept_again);
+	loop_fd_remove(control->watch);
+	close(control->fd);
+	if (!lstat(control->path, &status) && status.st_dev == control->device &&
+	    status.st_ino == control->inode)
+		unlink(control->path);
+	free(control->registrations);
+	free(control->path);
+	free(control);
+}
+
+void control_register(struct control *control, const struct control_command *rows, size_t count,
+		      void *ctx)
+{
+	size_t place = control->registration_count++;
+
+	control->registrations = mem_resize(control->registrations, control->registration_count,
+					    sizeof(*control->registrations));
+	control->registrations[place] =
+		(struct registration){.rows = rows, .count = count, .ctx = ctx};
+}

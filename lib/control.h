@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The control socket: requests and replies are JSON objects, one a line (see weftctl(8)). A request
+ * is {"command":"node list", ...arguments}; a reply is any number of {"part":...} and at the end
+ * {"ok":true,"result":...} or {"ok":false,"error":"..."}; each line has "version". This header is
+ * the only door to jansson. Rooms register rows of commands; a handler answers at once, later, or
+ * piece by piece. Loop thread only.
+ */
+#ifndef LIB_CONTROL_H
+#define LIB_CONTROL_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "lib/loop.h"
+
+struct control;
+struct control_request; /* one under way; freed by the reply that ends it, whatever the client did
+			 */
+
+struct control_command {
+	const char *name; /* "node list" */
+	/* args is the whole request object, borrowed until the handler returns. The handler, now or
+	 * later, ends the request with exactly one of control_reply, control_fail, control_stream.
+	 */
+	void (*handle)(void *ctx, struct control_request *request, const json_t *args);
+};
+
+/* Binds path (mode 0660). -EADDRINUSE when another daemon answers there; a socket file that nobody
+ * serves is replaced; -EEXIST when something else has that name. The path is copied. */
+int control_listen(struct loop *loop, const char *path, struct control **out);
+/* Drops clients; removes the socket file. Not from a handler. Requests under way are still to be
+ * ended. */
+void control_free(struct control *control);
+/* rows must outlive control; ctx is handed to each handler. */
+void control_register(struct control *control, const struct control_command *rows, size_t count,
+		      void *ctx);
+
+/* Takes the reference. Parts wait in memory, and a client with too much waiting is dropped: what
+ * may be long is streamed. */
+void control_part(struct control_request *request, json_t *part);
+/* Both end the request; the first takes the reference, NULL is null. */
+void control_reply(struct control_request *request, json_t *result);
+void control_fail(struct control_request *request, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Pulls parts as fast as the client reads: next() returns a new reference, or NULL at the end, when
+ * the request ends with {"ok":true,"result":null}; finish(source) is then called, also when the
+ * client has gone. */
+void control_stream(struct control_request *request, json_t *(*next)(void *source),
+		    void (*finish)(void *source), void *source);
+/* True when the client has gone: work for it may stop, the request must still be ended. */
+int control_gone(const struct control_request *request);
+
+/* The client's side, blocking, for weftctl. Sends request (borrowed), calls part() for each part,
+ * and returns 0 with *result (new reference) or, for a refusal, -EREMOTEIO with *error (to be
+ * freed). -ENOENT, -ECONNREFUSED: no daemon there. -ECONNRESET: it closed before the end. -EPROTO:
+ * it said something else. part() borrows its argument; part NULL ignores them. */
+int control_call(const char *path, const json_t *request, void (*part)(void *ctx, json_t *part),
+		 void *ctx, json_t **result, char **error);
+
+#endif

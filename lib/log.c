@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The log: one line of text and what it is about go to the journal as typed fields, or to stderr as
+ *
+ *	WARNING sm: link is flapping [node 0x0002c90300000001 "leaf 3" port 3 lid 5]
+ *
+ * Every room calls it, on the loop thread. It owns the levels of the rooms. Node descriptions are
+ * bytes that a remote node chose, and they reach both the text and the fields: whatever is not
+ * printable UTF-8 is written as \xNN, so no node can forge a line or steer a terminal.
+ */
+#include "lib/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#define SD_JOURNAL_SUPPRESS_LOCATION /* no CODE_FILE and the like: rooms are what matters */
+#include <systemd/sd-journal.h>
+
+#include "lib/mem.h"
+
+enum {
+	TEXT_BYTES = 1024, /* longer lines are cut */
+	LINE_BYTES = 4096,
+	FIELD_BYTES = 320, /* a node description, all of it escaped */
+	FIELDS_MAX = 12,
+};
+
+static const char *const rooms[] = {"lib", "formats", "mad", "sma", "fabric", "route", "sm",
+				    "sa",  "weftd",   "sim", "ctl", "test",   NULL};
+#define ROOM_TEST (ARRAY_SIZE(rooms) - 2)
+static int levels[ROOM_TEST + 1] = {[0 ... ROOM_TEST - 1] = LOG_INFO, [ROOM_TEST] = LOG_NOTICE};
+
+static const char *const level_names[] = {"EMERGENCY", "ALERT",	 "CRITICAL", "ERROR",
+					  "WARNING",   "NOTICE", "INFO",     "DEBUG"};
+
+static bool to_journal;
+static uint64_t suppressed; /* told by the next line: log_allowed() was asked for it just before */
+
+static uint64_t monotonic_us(void *ctx)
+{
+	struct timespec time;
+
+	(void)ctx;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+}
+
+static uint64_t (*limit_clock)(void *ctx) = monotonic_us;
+static void *limit_clock_ctx;
+
+void log_set_clock(uint64_t (*now_us)(void *ctx), void *ctx)
+{
+	limit_clock = now_us ? now_us : monotonic_us;
+	limit_clock_ctx = ctx;
+}
+
+/* libsystemd takes a missing journal for success and drops the line: ask its socket first. */
+static bool journal_answers(void)
+{
+	const struct sockaddr_un address = {
+		.sun_family = AF_UNIX,
+		.sun_path = "/run/systemd/journal/socket",
+	};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool answers;
+
+	if (fd < 0)
+		return false;
+	answers = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	close(fd);
+	return answers;
+}
+
+/* JOURNAL_STREAM names the device and inode of the stream that systemd made our stderr; a child
+ * whose stderr was redirected inherits the variable, but not the stream (systemd.exec(5)). */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	uint64_t device, inode;
+	struct stat status;
+
+	return stream && sscanf(stream, "%" SCNu64 ":%" SCNu64, &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &status) && status.st_dev == device && status.st_ino == inode;
+}
+
+void log_open(void)
+{
+	to_journal = stderr_is_journal() && journal_answers();
+}
+
+/* The room's place in rooms[], -ENOENT when there is none of that name. */
+static int room_find(const char *name)
+{
+	for (int i = 0; rooms[i]; i++) {
+		if (!strcmp(rooms[i], name))
+			return i;
+	}
+	return -ENOENT;
+}
+
+int log_set_level(const char *room, int level)
+{
+	int found;
+
+	if (level < LOG_EMERG || level > LOG_DEBUG)
+		return -EINVAL;
+	if (!room) {
+		for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+			levels[i] = level;
+		return 0;
+	}
+	found = room_find(room);
+	if (found < 0)
+		return found;
+	levels[found] = level;
+	return 0;
+}
+
+int log_level(const char *room)
+{
+	int found = room_find(room);
+
+	return found < 0 ? found : levels[found];
+}
+
+const char *const *log_rooms(void)
+{
+	return rooms;
+}
+
+/* Bytes of the printable UTF-8 character at text, 0 when what stands there is not one: a control
+ * character (also U+0080 to U+009F), an overlong form, a surrogate or a broken sequence. The
+ * second byte's bounds are those of table 3-7 of the Unicode standard. */
+static size_t printable(const unsigned char *text)
+{
+	static const struct {
+		unsigned char first, last, low, high;
+		size_t length;
+	} forms[] = {
+		{0xC2, 0xC2, 0xA0, 0xBF, 2}, {0xC3, 0xDF, 0x80, 0xBF, 2},
+		{0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+		{0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
+		{0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4},
+		{0xF4, 0xF4, 0x80, 0x8F, 4},
+	};
+
+	if (*text < 0x80)
+		return *text >= ' ' && *text < 0x7F;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		if (*text < forms[i].first || *text > forms[i].last)
+			continue;
+		if (text[1] < forms[i].low || text[1] > forms[i].high)
+			return 0;
+		for (size_t k = 2; k < forms[i].length; k++) {
+			if ((text[k] & 0xC0) != 0x80) /* also stops at the end of the string */
+				return 0;
+		}
+		return forms[i].length;
+	}
+	return 0;
+}
+
+/* Copies from, with what is not printable and the characters of also as \xNN; cut when too long. */
+static void escape(char *to, size_t size, const char *from, const char *also)
+{
+	const char *end = to + size - 1;
+
+	while (*from) {
+		size_t length = strchr(also, *from) ? 0 : printable((const unsigned char *)from);
+
+		if (end - to < 4)
+			break;
+		if (length) {
+			memcpy(to, from, length);
+			to += length;
+			from += length;
+		} else {
+			to += sprintf(to, "\\x%02x", (unsigned char)*from++);
+		}
+	}
+	*to = '\0';
+}
+
+/* A journal field "NAME=value". The line of text shows it as word and value; word NULL hides it,
+ * an empty word puts the value in quotes. */
+struct field {
+	const char *word;
+	const char *value; /* within text */
+	char text[FIELD_BYTES];
+};
+
+struct fields {
+	size_t count;
+	struct field all[FIELDS_MAX];
+};
+
+static void __attribute__((format(printf, 4, 5)))
+field_add(struct fields *fields, const char *word, const char *name, const char *format, ...)
+{
+	struct field *field = &fields->all[fields->count++];
+	int length = snprintf(field->text, sizeof(field->text), "%s=", name);
+	va_list args;
+
+	field->word = word;
+	field->value = field->text + length;
+	va_start(args, format);
+	vsnprintf(field->text + length, sizeof(field->text) - (size_t)length, format, args);
+	va_end(args);
+}
+
+static void subject_fields(struct fields *fields, const struct log_subject *subject)
+{
+	char desc[FIELD_BYTES - sizeof("IB_NODE_DESC=")];
+
+	if (subject->message_id)
+		field_add(fields, NULL, "MESSAGE_ID", "%s", subject->message_id);
+	if (subject->node_guid)
+		field_add(fields, "node", "IB_NODE_GUID", "0x%016" PRIx64, subject->node_guid);
+	if (subject->node_desc) {
+		escape(desc, sizeof(desc), subject->node_desc, "\"\\");
+		field_add(fields, "", "IB_NODE_DESC", "%s", desc);
+	}
+	if (subject->node_guid && subject->port > 0)
+		field_add(fields, "port", "IB_PORT", "%d", subject->port);
+	if (subject->lid)
+		field_add(fields, "lid", "IB_LID", "%u", subject->lid);
+	if (subject->role)
+		field_add(fields, "role", "SM_ROLE", "%s", subject->role);
+	if (subject->sweep)
+		field_add(fields, "sweep", "SM_SWEEP", "%" PRIu64, subject->sweep);
+	if (subject->phase)
+		field_add(fields, "phase", "SM_PHASE", "%s", subject->phase);
+}
+
+struct line {
+	size_t length;
+	char text[LINE_BYTES];
+};
+
+static void __attribute__((format(printf, 2, 3)))
+line_add(struct line *line, const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->length;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(line->text + line->length, room, format, args);
+	va_end(args);
+	line->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* The text, then how many like it were held back, then the subject in brackets. */
+static void compose(struct line *line, const char *text, uint64_t held_back,
+		    const struct fields *fields)
+{
+	const char *before = " [";
+
+	line_add(line, "%s", text);
+	if (held_back)
+		line_add(line, " (%" PRIu64 " more like this since the last one)", held_back);
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct field *field = &fields->all[i];
+
+		if (!field->word)
+			continue;
+		line_add(line, *field->word ? "%s%s %s" : "%s%s\"%s\"", before, field->word,
+			 field->value);
+		before = " ";
+	}
+	if (!strcmp(before, " "))
+		line_add(line, "]");
+}
+
+static int journal_send(int level, const char *room, const char *line, struct fields *fields)
+{
+	char message[LINE_BYTES + sizeof("MESSAGE=")];
+	struct iovec vector[FIELDS_MAX + 1] = {{.iov_base = message}};
+
+	vector[0].iov_len = (size_t)snprintf(message, sizeof(message), "MESSAGE=%s", line);
+	field_add(fields, NULL, "PRIORITY", "%d", level);
+	field_add(fields, NULL, "SYSLOG_IDENTIFIER", "%s", program_invocation_short_name);
+	field_add(fields, NULL, "WEFT_ROOM", "%s", room);
+	for (size_t i = 0; i < fields->count; i++) {
+		vector[i + 1].iov_base = fields->all[i].text;
+		vector[i + 1].iov_len = strlen(fields->all[i].text);
+	}
+	return sd_journal_sendv(vector, (int)fields->count + 1);
+}
+
+void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
+	       ...)
+{
+	char text[TEXT_BYTES], safe[2 * TEXT_BYTES];
+	uint64_t held_back = suppressed;
+	struct fields fields;
+	struct line line;
+	int found = room_find(room);
+	int saved_errno = errno;
+	va_list args;
+
+	suppressed = 0;
+	if (level > (found < 0 ? LOG_INFO : levels[found]))
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	escape(safe, sizeof(safe), text, "");
+	fields.count = 0;
+	if (subject)
+		subject_fields(&fields, subject);
+	line.length = 0;
+	compose(&line, safe, held_back, &fields);
+	if (!to_journal || journal_send(level, room, line.text, &fields) < 0)
+		fprintf(stderr, "%s %s: %s\n", level_names[level & LOG_PRIMASK], room, line.text);
+	errno = saved_errno;
+}
+
+bool log_allowed(struct log_limit *limit)
+{
+	uint64_t now_us = limit_clock(limit_clock_ctx);
+
+	if (limit->used && limit->interval_us) {
+		uint64_t earned = (now_us - limit->last_us) / limit->interval_us;
+
+		limit->last_us += earned * limit->interval_us;
+		limit->used -= earned < limit->used ? (unsigned)earned : limit->used;
+	}
+	if (limit->used >= limit->burst) {
+		limit->suppressed++;
+		return false;
+	}
+	if (!limit->used++)
+		limit->last_us = now_us;
+	suppressed = limit->suppressed;
+	limit->suppressed = 0;
+	return true;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The log: to the journal with typed fields, or to stderr when there is none. It is the only door
+ * to the journal. Each line belongs to the room whose source file wrote it (ROOM is given by the
+ * Makefile) and has a syslog level; levels are kept by room and can be changed at run time.
+ * Loop thread only (jobs do not log). Keys (M_Key, SM_Key, SA_Key) are never passed to it.
+ */
+#ifndef LIB_LOG_H
+#define LIB_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <syslog.h> /* LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG */
+
+#include "include/iba.h"
+
+/* What a line is about; each member that is set becomes a journal field. Zero or NULL: not set. */
+struct log_subject {
+	const char *message_id; /* MESSAGE_ID: 32 hex digits, for what an operator acts on */
+	guid_t node_guid;	/* IB_NODE_GUID */
+	const char *node_desc;	/* IB_NODE_DESC */
+	int port;		/* IB_PORT, when node_guid is set and port > 0 */
+	lid_t lid;		/* IB_LID */
+	const char *role;	/* SM_ROLE */
+	uint64_t sweep;		/* SM_SWEEP */
+	const char *phase;	/* SM_PHASE */
+};
+
+/* A token bucket for what a remote node can cause: at most burst lines, refilled one per interval.
+ */
+struct log_limit {
+	unsigned burst;
+	uint64_t interval_us;
+	unsigned used;
+	uint64_t last_us;
+	uint64_t suppressed; /* since the last line that passed; told with the next one */
+};
+
+/* Journal when stderr is connected to it (JOURNAL_STREAM) and it answers, stderr otherwise. */
+void log_open(void);
+/* room NULL: all of them. -ENOENT for a room that does not exist, -EINVAL for a level. */
+int log_set_level(const char *room, int level);
+int log_level(const char *room); /* or -ENOENT */
+/* The list of rooms, NULL terminated. */
+const char *const *log_rooms(void);
+
+void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
+	       ...) __attribute__((format(printf, 4, 5)));
+/* False, and counted, when the line should not be written now. Asked just before log_write(). */
+bool log_allowed(struct log_limit *limit);
+/* The clock of the limits, for a simulation; NULL: CLOCK_MONOTONIC. */
+void log_set_clock(uint64_t (*now_us)(void *ctx), void *ctx);
+
+#ifndef ROOM
+#define ROOM "test"
+#endif
+#define log_error(...) log_write(LOG_ERR, ROOM, NULL, __VA_ARGS__)
+#define log_warning(...) log_write(LOG_WARNING, ROOM, NULL, __VA_ARGS__)
+#define log_notice(...) log_write(LOG_NOTICE, ROOM, NULL, __VA_ARGS__)
+#define log_info(...) log_write(LOG_INFO, ROOM, NULL, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_DEBUG, ROOM, NULL, __VA_ARGS__)
+/* With journal fields; subject is a pointer:
+ * log_about(LOG_WARNING, &(struct log_subject){.node_guid = g, .port = 3}, "text %d", n). */
+#define log_about(level, subject, ...) log_write(level, ROOM, subject, __VA_ARGS__)
+/* At most limit's rate. */
+#define log_limited(limit, level, subject, ...)                       \
+	do {                                                          \
+		if (log_allowed(limit))                               \
+			log_write(level, ROOM, subject, __VA_ARGS__); \
+	} while (0)
+
+#endif

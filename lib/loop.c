@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The event loop over sd-event; every room that waits for something is called from here, on the one
+ * loop thread. It owns the heap of timers, the list of deferred calls and the watches.
+ *
+ * Two things differ from plain sd-event. All timers share one time source, armed for the earliest.
+ * And sd-event always serves the ready source of the best priority, so a descriptor that is always
+ * ready would starve the others: here a source that has been served steps behind all that have not,
+ * until everything ready has had its turn or the loop would sleep. Within such a round the order is
+ * LOOP_FIRST, timers, LOOP_NORMAL, LOOP_LATER: an answer that has come beats its own timeout.
+ */
+#include "lib/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "lib/timers.h"
+
+enum {
+	PRIORITY_TIMERS = LOOP_FIRST + 5,
+	PRIORITY_SERVED = 1000, /* added to what has had its turn in this round */
+	SLOW_US = 2000,
+};
+
+/* What sd-event watches for us, with its part in the present round. */
+struct source {
+	struct list served; /* in loop->served when it has had its turn */
+	struct loop *loop;
+	sd_event_source *event_source;
+	int priority;
+};
+
+struct loop_fd {
+	struct source source;
+	const char *name;
+	loop_fd_fn *fn;
+	void *arg;
+};
+
+struct signal_watch {
+	struct source source;
+	struct list link;
+	const char *name;
+	loop_fn *fn;
+	void *arg;
+};
+
+struct loop {
+	sd_event *event;
+	struct timers timers;
+	struct source clock;
+	uint64_t clock_due_us; /* what the clock is armed for; UINT64_MAX: nothing */
+	struct list deferred;
+	struct list served;
+	struct list signals;
+	uint64_t now_us;
+	uint64_t slow_turns;
+	struct log_limit slow_limit;
+	bool stopped;
+	int status;
+};
+
+static uint64_t clock_us(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+}
+
+/* Called after each callback with the CPU time of the thread before it. */
+static void account(struct loop *loop, const char *name, uint64_t begin_us)
+{
+	uint64_t used_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - begin_us;
+
+	if (used_us <= SLOW_US)
+		return;
+	loop->slow_turns++;
+	log_limited(&loop->slow_limit, LOG_WARNING, NULL,
+		    "\"%s\" held the loop for %" PRIu64 " us of CPU time (more than %d)", name,
+		    used_us, SLOW_US);
+}
+
+static void call(struct loop *loop, const char *name, loop_fn *fn, void *arg)
+{
+	uint64_t begin_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+
+	fn(arg);
+	account(loop, name, begin_us);
+}
+
+static void source_start(struct source *source, struct loop *loop, sd_event_source *event_source,
+			 int priority)
+{
+	list_init(&source->served);
+	source->loop = loop;
+	source->event_source = event_source;
+	source->priority = priority;
+	sd_event_source_set_priority(event_source, priority);
+}
+
+static void source_end(struct source *source)
+{
+	list_del(&source->served);
+	sd_event_source_disable_unref(source->event_source);
+}
+
+static void round_end(struct loop *loop)
+{
+	list_for_each (item, &loop->served) {
+		struct source *source = container_of(item, struct source, served);
+
+		list_del(item);
+		sd_event_source_set_priority(source->event_source, source->priority);
+	}
+}
+
+/* Notes that source has its turn now. A second turn means that nothing else was ready: a new round.
+ */
+static void round_take(struct source *source)
+{
+	if (!list_empty(&source->served))
+		round_end(source->loop);
+	list_push(&source->loop->served, &source->served);
+	sd_event_source_set_priority(source->event_source, source->priority + PRIORITY_SERVED);
+}
+
+/* Runs the timers that are due. One that is armed meanwhile waits for the next turn, even when it
+ * is due at once: it has a higher order, and a due time not before now. */
+static int clock_ready(sd_event_source *event_source, uint64_t due_us, void *arg)
+{
+	struct loop *loop = arg;
+	uint64_t order_end = loop->timers.next_order;
+	struct loop_timer *timer;
+
+	(void)event_source;
+	(void)due_us;
+	round_take(&loop->clock);
+	loop->clock_due_us = UINT64_MAX;
+	while (!loop->stopped && (timer = timers_first(&loop->timers)) &&
+	       timer->due_us <= loop->now_us && timer->order < order_end) {
+		timers_disarm(&loop->timers, timer);
+		call(loop, timer->name, timer->fn, timer->arg);
+	}
+	return 0;
+}
+
+static void clock_arm(struct loop *loop)
+{
+	const struct loop_timer *timer = timers_first(&loop->timers);
+	uint64_t due_us = timer ? timer->due_us : UINT64_MAX;
+	sd_event_source *source = loop->clock.event_source;
+
+	if (due_us == loop->clock_due_us)
+		return;
+	loop->clock_due_us = due_us;
+	if (timer)
+		sd_event_source_set_time(source, due_us);
+	sd_event_source_set_enabled(source, timer ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+/* Without these descriptors there is no daemon to speak of. */
+static void must(int rc, const char *what)
+{
+	if (rc >= 0)
+		return;
+	log_error("cannot create %s: %s; raise the limit of open files (LimitNOFILE=)", what,
+		  strerror(-rc));
+	abort();
+}
+
+struct loop *loop_new(void)
+{
+	struct loop *loop = mem_zalloc(sizeof(*loop));
+	sd_event_source *clock;
+	int rc;
+
+	must(sd_event_new(&loop->event), "an event loop");
+	must(sd_event_add_time(loop->event, &clock, CLOCK_MONOTONIC, UINT64_MAX, 1, clock_ready,
+			       loop),
+	     "a timer");
+	timers_init(&loop->timers);
+	list_init(&loop->deferred);
+	list_init(&loop->served);
+	list_init(&loop->signals);
+	source_start(&loop->clock, loop, clock, PRIORITY_TIMERS);
+	loop->clock_due_us = UINT64_MAX;
+	loop->now_us = clock_us(CLOCK_MONOTONIC);
+	loop->slow_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	rc = sd_event_set_watchdog(loop->event, true);
+	if (rc < 0)
+		log_warning("systemd's watchdog cannot be fed: %s", strerror(-rc));
+	return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+	if (!loop)
+		return;
+	round_end(loop);
+	list_for_each (item, &loop->signals) {
+		struct signal_watch *watch = container_of(item, struct signal_watch, link);
+
+		source_end(&watch->source);
+		free(watch);
+	}
+	while (list_pop(&loop->deferred))
+		;
+	timers_done(&loop->timers);
+	source_end(&loop->clock);
+	sd_event_unref(loop->event);
+	free(loop);
+}
+
+/* Only the calls that were there before: those armed meanwhile wait until the kernel was asked for
+ * news, so a call that defers itself again starves nobody. */
+static void deferred_run(struct loop *loop)
+{
+	struct list present;
+	struct list *item;
+
+	list_init(&present);
+	while ((item = list_pop(&loop->deferred)))
+		list_push(&present, item);
+	while ((item = list_pop(&present))) {
+		struct loop_deferred *deferred = container_of(item, struct loop_deferred, link);
+
+		call(loop, deferred->name, deferred->fn, deferred->arg);
+	}
+}
+
+/* 1 when a source is ready to be dispatched, 0 when none is, or -errno. */
+static int poll_sources(struct loop *loop, uint64_t timeout_us)
+{
+	int ready = sd_event_prepare(loop->event);
+
+	return ready ? ready : sd_event_wait(loop->event, timeout_us);
+}
+
+static int turn(struct loop *loop)
+{
+	int ready;
+
+	clock_arm(loop);
+	ready = poll_sources(loop, 0);
+	if (ready == 0) {
+		round_end(loop);
+		if (list_empty(&loop->deferred))
+			ready = poll_sources(loop, UINT64_MAX);
+	}
+	loop->now_us = clock_us(CLOCK_MONOTONIC);
+	if (ready > 0)
+		ready = sd_event_dispatch(loop->event);
+	if (ready < 0)
+		return ready;
+	deferred_run(loop);
+	return 0;
+}
+
+int loop_run(struct loop *loop)
+{
+	loop->stopped = false;
+	loop->now_us = clock_us(CLOCK_MONOTONIC);
+	while (!loop->stopped) {
+		int rc = turn(loop);
+
+		if (rc < 0)
+			return rc;
+	}
+	return loop->status;
+}
+
+void loop_stop(struct loop *loop, int status)
+{
+	loop->stopped = true;
+	loop->status = status;
+}
+
+uint64_t loop_now_us(const struct loop *loop)
+{
+	return loop->now_us;
+}
+
+uint64_t loop_wall_s(const struct loop *loop)
+{
+	(void)loop;
+	return clock_us(CLOCK_REALTIME) / 1000000;
+}
+
+uint64_t loop_random(struct loop *loop)
+{
+	uint64_t bits;
+
+	(void)loop;
+	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+		;
+	return bits;
+}
+
+void loop_timer_init(struct loop_timer *timer, struct loop *loop, const char *name, loop_fn *fn,
+		     void *arg)
+{
+	*timer = (struct loop_timer){.loop = loop, .name = name, .fn = fn, .arg = arg};
+}
+
+void loop_timer_arm(struct loop_timer *timer, uint64_t delay_us)
+{
+	uint64_t due_us;
+
+	if (__builtin_add_overflow(timer->loop->now_us, delay_us, &due_us))
+		due_us = UINT64_MAX - 1;
+	loop_timer_arm_at(timer, due_us);
+}
+
+void loop_timer_arm_at(struct loop_timer *timer, uint64_t due_us)
+{
+	struct loop *loop = timer->loop;
+
+	timers_arm(&loop->timers, timer, due_us > loop->now_us ? due_us : loop->now_us);
+}
+
+void loop_timer_disarm(struct loop_timer *timer)
+{
+	if (timer->place)
+		timers_disarm(&timer->loop->timers, timer);
+}
+
+void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, const char *name,
+			loop_fn *fn, void *arg)
+{
+	*deferred = (struct loop_deferred){.loop = loop, .name = name, .fn = fn, .arg = arg};
+	list_init(&deferred->link);
+}
+
+void loop_defer(struct loop_deferred *deferred)
+{
+	if (list_empty(&deferred->link))
+		list_push(&deferred->loop->deferred, &deferred->link);
+}
+
+void loop_defer_cancel(struct loop_deferred *deferred)
+{
+	list_del(&deferred->link);
+}
+
+/* fn may remove the watch, so nothing of it is read afterwards. */
+static int fd_ready(sd_event_source *event_source, int fd, uint32_t events, void *arg)
+{
+	struct loop_fd *watch = arg;
+	struct loop *loop = watch->source.loop;
+	const char *name = watch->name;
+	uint64_t begin_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+
+	(void)event_source;
+	(void)fd;
+	round_take(&watch->source);
+	watch->fn(watch->arg, events);
+	account(loop, name, begin_us);
+	return 0;
+}
+
+int loop_fd_add(struct loop *loop, int fd, uint32_t events, enum loop_priority priority,
+		const char *name, loop_fd_fn *fn, void *arg, struct loop_fd **out)
+{
+	struct loop_fd *watch = mem_zalloc(sizeof(*watch));
+	sd_event_source *event_source;
+	int rc;
+
+	rc = sd_event_add_io(loop->event, &event_source, fd, events, fd_ready, watch);
+	if (rc < 0) {
+		free(watch);
+		return rc;
+	}
+	source_start(&watch->source, loop, event_source, priority);
+	watch->name = name;
+	watch->fn = fn;
+	watch->arg = arg;
+	*out = watch;
+	return 0;
+}
+
+int loop_fd_events(struct loop_fd *watch, uint32_t events)
+{
+	int rc = sd_event_source_set_io_events(watch->source.event_source, events);
+
+	return rc < 0 ? rc : 0;
+}
+
+void loop_fd_remove(struct loop_fd *watch)
+{
+	if (!watch)
+		return;
+	source_end(&watch->source);
+	free(watch);
+}
+
+static int signal_ready(sd_event_source *event_source, const struct signalfd_siginfo *info,
+			void *arg)
+{
+	struct signal_watch *watch = arg;
+
+	(void)event_source;
+	(void)info;
+	round_take(&watch->source);
+	call(watch->source.loop, watch->name, watch->fn, watch->arg);
+	return 0;
+}
+
+int loop_signal(struct loop *loop, int signal_number, const char *name, loop_fn *fn, void *arg)
+{
+	struct signal_watch *watch;
+	sd_event_source *event_source;
+	sigset_t set;
+	int rc;
+
+	sigemptyset(&set);
+	if (sigaddset(&set, signal_number))
+		return -errno;
+	rc = -pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (rc < 0)
+		return rc;
+	watch = mem_zalloc(sizeof(*watch));
+	rc = sd_event_add_signal(loop->event, &event_source, signal_number, signal_ready, watch);
+	if (rc < 0) {
+		free(watch);
+		return rc;
+	}
+	source_start(&watch->source, loop, event_source, LOOP_NORMAL);
+	watch->name = name;
+	watch->fn = fn;
+	watch->arg = arg;
+	list_push(&loop->signals, &watch->link);
+	return 0;
+}
+
+void loop_notify(struct loop *loop, const char *state)
+{
+	(void)loop;
+	sd_notify(0, state);
+}
+
+uint64_t loop_slow_turns(const struct loop *loop)
+{
+	return loop->slow_turns;
+}

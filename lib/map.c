@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The hash map from 64-bit keys to pointers. Every room that finds things by GUID, LID or TID uses
+ * it, on the thread that owns the map. A removal closes the gap by moving later members of the
+ * probe run back, so there are no tombstones and a map that lives for months stays as fast as a
+ * new one.
+ */
+#include "lib/map.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+enum { MAP_FIRST_CAPACITY = 16 };
+
+void map_init(struct map *map)
+{
+	*map = (struct map){0};
+}
+
+void map_done(struct map *map)
+{
+	free(map->slots);
+	map_init(map);
+}
+
+/* GUIDs of one vendor differ in few bits, LIDs in the low ones: each must move the whole hash.
+ * Two rounds of multiply and shift do that; the constants are odd with evenly spread bits. */
+static uint64_t hash(uint64_t key)
+{
+	key = (key ^ (key >> 32)) * UINT64_C(0x9E3779B97F4A7C15);
+	key = (key ^ (key >> 29)) * UINT64_C(0xD1B54A32D192ED03);
+	return key ^ (key >> 32);
+}
+
+static size_t home(const struct map *map, uint64_t key)
+{
+	return hash(key) & (map->capacity - 1);
+}
+
+/* The slot that holds key, or the empty one where it would go. There is always an empty one. */
+static struct map_slot *find(const struct map *map, uint64_t key)
+{
+	size_t at = home(map, key);
+
+	while (map->slots[at].value && map->slots[at].key != key)
+		at = (at + 1) & (map->capacity - 1);
+	return &map->slots[at];
+}
+
+static void grow(struct map *map)
+{
+	struct map old = *map;
+
+	map->capacity = old.capacity ? 2 * old.capacity : MAP_FIRST_CAPACITY;
+	map->slots = mem_array(map->capacity, sizeof(*map->slots));
+	for (size_t at = 0; at < old.capacity; at++) {
+		if (old.slots[at].value)
+			*find(map, old.slots[at].key) = old.slots[at];
+	}
+	free(old.slots);
+}
+
+void *map_get(const struct map *map, uint64_t key)
+{
+	return map->capacity ? find(map, key)->value : NULL;
+}
+
+void *map_put(struct map *map, uint64_t key, void *value)
+{
+	struct map_slot *slot;
+	void *before;
+
+	assert(value);
+	if (map->count >= map->capacity / 4 * 3)
+		grow(map);
+	slot = find(map, key);
+	before = slot->value;
+	if (!before)
+		map->count++;
+	*slot = (struct map_slot){.key = key, .value = value};
+	return before;
+}
+
+/* A member of the run behind the gap may fill it unless its home lies between gap and itself. */
+static void close_gap(struct map *map, size_t gap)
+{
+	const size_t mask = map->capacity - 1;
+
+	for (size_t at = (gap + 1) & mask; map->slots[at].value; at = (at + 1) & mask) {
+		size_t from_home = (at - home(map, map->slots[at].key)) & mask;
+
+		if (from_home >= ((at - gap) & mask)) {
+			map->slots[gap] = map->slots[at];
+			gap = at;
+		}
+	}
+	map->slots[gap] = (struct map_slot){0};
+}
+
+void *map_remove(struct map *map, uint64_t key)
+{
+	struct map_slot *slot;
+	void *before;
+
+	if (!map->capacity)
+		return NULL;
+	slot = find(map, key);
+	before = slot->value;
+	if (before) {
+		map->count--;
+		close_gap(map, (size_t)(slot - map->slots));
+	}
+	return before;
+}
+
+void *map_next(const struct map *map, size_t *position)
+{
+	while (*position < map->capacity) {
+		const struct map_slot *slot = &map->slots[(*position)++];
+
+		if (slot->value)
+			return slot->value;
+	}
+	return NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Memory: allocation that never returns NULL, and arenas for what shares one lifetime.
+ * Running out of memory aborts: systemd restarts the daemon and the standby takes over, which is
+ * safer than a manager that goes on half. Any thread may allocate; one arena belongs to one thread.
+ */
+#ifndef LIB_MEM_H
+#define LIB_MEM_H
+
+#include <stddef.h>
+
+/* Never NULL; the caller frees with free(). Sizes are bytes; a product that overflows aborts. */
+void *mem_alloc(size_t size);				/* not cleared */
+void *mem_zalloc(size_t size);				/* cleared */
+void *mem_array(size_t count, size_t size);		/* cleared; count * size is checked */
+void *mem_resize(void *old, size_t count, size_t size); /* new elements are not cleared */
+char *mem_strdup(const char *text);
+char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* An arena: allocations that are freed all at once. */
+struct arena;
+struct arena *arena_new(void);
+void arena_free(struct arena *arena); /* and all that came from it */
+void arena_reset(
+	struct arena *arena); /* all that came from it is gone; its blocks stay for reuse */
+void *arena_alloc(struct arena *arena, size_t size);		   /* cleared, 16-byte aligned */
+void *arena_array(struct arena *arena, size_t count, size_t size); /* cleared, product checked */
+char *arena_strdup(struct arena *arena, const char *text);
+
+#define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Nearness is the number of characters to insert, remove, replace, or swap with their neighbour
+ * (the restricted Damerau-Levenshtein distance). A name is worth suggesting when no more than one
+ * character in three of the word is wrong.
+ */
+#include "lib/suggest.h"
+
+#include <string.h>
+
+enum { SUGGEST_WORD_MAX = 63 }; /* longer words get no suggestion */
+
+static unsigned min(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Row i of the table holds the distances of word's first i characters to each beginning of name;
+ * three rows are enough, since a swap looks two rows back. */
+static unsigned distance(const char *word, size_t word_size, const char *name, size_t name_size)
+{
+	unsigned rows[3][SUGGEST_WORD_MAX + 1];
+
+	for (size_t j = 0; j <= name_size; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= word_size; i++) {
+		unsigned *row = rows[i % 3];
+		const unsigned *before = rows[(i - 1) % 3], *earlier = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t j = 1; j <= name_size; j++) {
+			row[j] = min(before[j], row[j - 1]) + 1;
+			row[j] = min(row[j], before[j - 1] + (word[i - 1] != name[j - 1]));
+			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
+			    word[i - 2] == name[j - 1])
+				row[j] = min(row[j], earlier[j - 2] + 1);
+		}
+	}
+	return rows[word_size % 3][name_size];
+}
+
+struct suggest suggest_for(const char *word)
+{
+	return (struct suggest){.word = word, .distance = strlen(word) / 3 + 1};
+}
+
+void suggest_try(struct suggest *suggest, const char *name)
+{
+	size_t word_size = strlen(suggest->word), name_size = strlen(name);
+	unsigned found;
+
+	if (word_size > SUGGEST_WORD_MAX || name_size > SUGGEST_WORD_MAX)
+		return;
+	found = distance(suggest->word, word_size, name, name_size);
+	if (found < suggest->distance) {
+		suggest->distance = found;
+		suggest->best = name;
+	}
+}

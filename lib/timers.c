@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The heap of timers: called by the loop that owns it, on the loop thread. Each timer knows its
+ * place in the heap (from 1; 0 is not armed), so disarming needs no search: a fabric in bring-up
+ * has a timer for each MAD under way, and nearly all of them are disarmed before they are due.
+ */
+#include "lib/timers.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+void timers_init(struct timers *timers)
+{
+	*timers = (struct timers){0};
+}
+
+void timers_done(struct timers *timers)
+{
+	for (size_t at = 0; at < timers->count; at++)
+		timers->heap[at]->place = 0;
+	free(timers->heap);
+	timers_init(timers);
+}
+
+static bool earlier(const struct loop_timer *a, const struct loop_timer *b)
+{
+	if (a->due_us != b->due_us)
+		return a->due_us < b->due_us;
+	return a->order < b->order;
+}
+
+/* Places count from 1: the parent of place n is n / 2, its children are 2n and 2n + 1. */
+static void put(struct timers *timers, size_t place, struct loop_timer *timer)
+{
+	timers->heap[place - 1] = timer;
+	timer->place = place;
+}
+
+static struct loop_timer *at(const struct timers *timers, size_t place)
+{
+	return timers->heap[place - 1];
+}
+
+static void sift_up(struct timers *timers, size_t place, struct loop_timer *timer)
+{
+	for (; place > 1 && earlier(timer, at(timers, place / 2)); place /= 2)
+		put(timers, place, at(timers, place / 2));
+	put(timers, place, timer);
+}
+
+static void sift_down(struct timers *timers, size_t place, struct loop_timer *timer)
+{
+	for (;;) {
+		size_t child = 2 * place;
+
+		if (child < timers->count && earlier(at(timers, child + 1), at(timers, child)))
+			child++;
+		if (child > timers->count || !earlier(at(timers, child), timer))
+			break;
+		put(timers, place, at(timers, child));
+		place = child;
+	}
+	put(timers, place, timer);
+}
+
+/* Finds the right place for timer, given one where only it may be wrong. */
+static void settle(struct timers *timers, size_t place, struct loop_timer *timer)
+{
+	if (place > 1 && earlier(timer, at(timers, place / 2)))
+		sift_up(timers, place, timer);
+	else
+		sift_down(timers, place, timer);
+}
+
+void timers_arm(struct timers *timers, struct loop_timer *timer, uint64_t due_us)
+{
+	if (!timer->place) {
+		if (timers->count == timers->capacity) {
+			timers->capacity = timers->capacity ? 2 * timers->capacity : 64;
+			timers->heap =
+				mem_resize(timers->heap, timers->capacity, sizeof(*timers->heap));
+		}
+		timer->place = ++timers->count;
+		timers->heap[timer->place - 1] = timer;
+	}
+	timer->due_us = due_us;
+	timer->order = timers->next_order++;
+	settle(timers, timer->place, timer);
+}
+
+void timers_disarm(struct timers *timers, struct loop_timer *timer)
+{
+	size_t place = timer->place;
+	struct loop_timer *last;
+
+	if (!place)
+		return;
+	last = at(timers, timers->count--);
+	if (last != timer)
+		settle(timers, place, last);
+	timer->place = 0;
+}
+
+struct loop_timer *timers_first(const struct timers *timers)
+{
+	return timers->count ? timers->heap[0] : NULL;
+}

@@ -1,0 +1,767 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The control socket: a server on its own thread, clients on the main one, some through
+ * control_call() and some byte by byte. It includes lib/control.c itself, to lower its limits.
+ */
+// LINK: lib/control_client.o lib/loop.o lib/timers.o lib/suggest.o lib/log.o lib/mem.o
+// LIBS: -ljansson -lsystemd
+#include "lib/control.c"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "tests/unit/unit.h"
+
+static char directory[] = "/tmp/weft-control-XXXXXX";
+static char path[64];
+
+struct server {
+	pthread_t thread;
+	struct loop *loop;
+	struct control *control;
+	struct loop_timer timer;
+	struct control_request *held, *late;
+	json_int_t late_id;
+	int pulled, finished; /* parts of streams, and streams */
+	int parts_left;
+	int wrong; /* CUnit is not for two threads: looked at when this one has ended */
+};
+
+static struct server server;
+
+static void on_echo(void *ctx, struct control_request *request, const json_t *args)
+{
+	server.wrong += ctx != &server;
+	control_reply(request, json_incref(json_object_get(args, "value")));
+}
+
+static void on_fail(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	(void)args;
+	control_fail(request, "no node \"%s\"\n; see `node list`",
+		     "le\xff"
+		     "af");
+}
+
+static void on_two_parts(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	(void)args;
+	control_part(request, json_integer(1));
+	control_part(request, json_string("two\nlines"));
+	control_reply(request, NULL);
+}
+
+static void on_timer(void *arg)
+{
+	(void)arg;
+	control_reply(server.late, json_integer(server.late_id));
+}
+
+static void on_later(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	server.late = request;
+	server.late_id = json_integer_value(json_object_get(args, "value"));
+	loop_timer_arm(&server.timer, 1000);
+}
+
+static json_t *next_part(void *source)
+{
+	char padding[4000];
+
+	server.wrong += source != &server;
+	if (!server.parts_left)
+		return NULL;
+	server.parts_left--;
+	server.pulled++;
+	memset(padding, 'x', sizeof(padding));
+	return json_pack("{s:i, s:s%}", "left", server.parts_left, "padding", padding,
+			 sizeof(padding));
+}
+
+static void finish_parts(void *source)
+{
+	server.wrong += source != &server;
+	server.finished++;
+}
+
+static void on_stream(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	server.pulled = 0;
+	server.parts_left = (int)json_integer_value(json_object_get(args, "count"));
+	control_stream(request, next_part, finish_parts, &server);
+}
+
+static void on_flood(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	(void)args;
+	while (!control_gone(request))
+		control_part(request, json_string("water"));
+	control_reply(request, NULL);
+}
+
+static void on_hold(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	(void)args;
+	server.held = request;
+}
+
+/* Ends the request that is held, by a stream when asked for. */
+static void on_release(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	if (json_object_get(args, "stream"))
+		control_stream(server.held, next_part, finish_parts, &server);
+	else
+		control_reply(server.held, json_string("released"));
+	server.held = NULL;
+	control_reply(request, NULL);
+}
+
+static void on_state(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	(void)args;
+	control_reply(request, json_pack("{s:i, s:i, s:b, s:i, s:i}", "pulled", server.pulled,
+					 "finished", server.finished, "held_gone",
+					 server.held && control_gone(server.held), "dropped",
+					 (int)server.control->dropped, "clients",
+					 (int)server.control->client_count));
+}
+
+static void on_stop(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	(void)args;
+	loop_stop(server.loop, 0);
+	control_reply(request, NULL);
+}
+
+static const struct control_command commands[] = {
+	{"echo", on_echo},	 {"fail", on_fail},   {"two parts", on_two_parts},
+	{"later", on_later},	 {"flood", on_flood}, {"stream", on_stream},
+	{"release", on_release},
+};
+static const struct control_command more_commands[] = {
+	{"state", on_state},
+	{"stop", on_stop},
+	{"hold", on_hold},
+};
+
+static void *server_run(void *arg)
+{
+	(void)arg;
+	server.wrong += loop_run(server.loop) != 0;
+	return NULL;
+}
+
+static void server_prepare(void)
+{
+	server = (struct server){.loop = loop_new()};
+	CU_ASSERT_EQUAL_FATAL(control_listen(server.loop, path, &server.control), 0);
+	control_register(server.control, commands, ARRAY_SIZE(commands), &server);
+	control_register(server.control, more_commands, ARRAY_SIZE(more_commands), &server);
+	loop_timer_init(&server.timer, server.loop, "later", on_timer, NULL);
+}
+
+static void server_start(void)
+{
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&server.thread, NULL, server_run, NULL), 0);
+}
+
+static int call(json_t *request, json_t **result, char **error)
+{
+	int rc = control_call(path, request, NULL, NULL, result, error);
+
+	json_decref(request);
+	return rc;
+}
+
+static json_t *command(const char *name)
+{
+	return json_pack("{s:s}", "command", name);
+}
+
+static void server_halt(void)
+{
+	json_t *result = NULL;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(call(command("stop"), &result, &error), 0);
+	json_decref(result);
+	pthread_join(server.thread, NULL);
+	CU_ASSERT_EQUAL(server.wrong, 0);
+}
+
+static void server_release(void)
+{
+	control_free(server.control);
+	loop_free(server.loop);
+	CU_ASSERT_EQUAL(access(path, F_OK), -1);
+}
+
+/* One figure of the server's state, which it tells between two other handlers. */
+static int state(const char *name)
+{
+	json_t *result = NULL;
+	char *error;
+	int value;
+
+	CU_ASSERT_EQUAL_FATAL(call(command("state"), &result, &error), 0);
+	value = json_is_true(json_object_get(result, name)) +
+		(int)json_integer_value(json_object_get(result, name));
+	json_decref(result);
+	return value;
+}
+
+/* Waits until the server has noticed. */
+static void await(const char *name, int value)
+{
+	while (state(name) != value)
+		usleep(1000);
+}
+
+static int raw_connect(void)
+{
+	struct sockaddr_un address;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	control_address(path, &address);
+	CU_ASSERT_EQUAL_FATAL(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void raw_send(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
+
+		CU_ASSERT_FATAL(sent > 0);
+		bytes += sent;
+		length -= (size_t)sent;
+	}
+}
+
+static void raw_say(int fd, const char *text)
+{
+	raw_send(fd, text, strlen(text));
+}
+
+/* The next line and nothing behind it; empty at the end. */
+static const char *raw_line(int fd)
+{
+	static char line[8192];
+	size_t length = 0;
+	ssize_t seen;
+
+	while ((seen = recv(fd, line + length, sizeof(line) - 1 - length, MSG_PEEK)) > 0) {
+		const char *newline = memchr(line + length, '\n', (size_t)seen);
+		size_t wanted = newline ? (size_t)(newline - line) + 1 - length : (size_t)seen;
+		ssize_t got = recv(fd, line + length, wanted, 0);
+
+		length += got > 0 ? (size_t)got : 0;
+		if (newline)
+			break;
+	}
+	line[length] = '\0';
+	return line;
+}
+
+static void test_call(void)
+{
+	json_t *result = NULL, *request;
+	char *error = NULL;
+
+	server_prepare();
+	server_start();
+	request = json_pack("{s:s, s:{s:[i, i], s:n}}", "command", "echo", "value", "a", 1, 2, "b");
+	CU_ASSERT_EQUAL(control_call(path, request, NULL, NULL, &result, &error), 0);
+	CU_ASSERT(json_equal(result, json_object_get(request, "value")));
+	json_decref(result);
+	json_decref(request);
+	result = NULL;
+	CU_ASSERT_EQUAL(call(command("fail"), &result, &error), -EREMOTEIO);
+	CU_ASSERT_PTR_NULL(result);
+	CU_ASSERT_STRING_EQUAL(error, "no node \"le?af\"\n; see `node list`");
+	free(error);
+	server_halt();
+	server_release();
+}
+
+static void on_part(void *ctx, json_t *part)
+{
+	json_array_append(ctx, part);
+}
+
+static void test_parts(void)
+{
+	json_t *request = command("two parts"), *parts = json_array(), *result = NULL;
+	json_t *expected = json_pack("[i, s]", 1, "two\nlines");
+	char *error;
+
+	server_prepare();
+	server_start();
+	CU_ASSERT_EQUAL(control_call(path, request, on_part, parts, &result, &error), 0);
+	CU_ASSERT(json_equal(parts, expected));
+	CU_ASSERT(json_is_null(result));
+	json_decref(request);
+	json_decref(parts);
+	json_decref(expected);
+	json_decref(result);
+	server_halt();
+	server_release();
+}
+
+#define VERSION_END ",\"version\":\"" WEFT_VERSION "\"}\n"
+
+/* All on one connection: an error spoils only its own request. */
+static void test_lines(void)
+{
+	static const struct {
+		const char *line, *answer; /* answer: what it has in it */
+	} cases[] = {
+		{"{\"command\":\"echo\",\"value\":7}", "{\"ok\":true,\"result\":7" VERSION_END},
+		{" {\"command\":\"echo\"} \r", "{\"ok\":true,\"result\":null" VERSION_END},
+		{"garbage", "{\"ok\":false,\"error\":\"the request is not JSON"},
+		{"", "not JSON"},
+		{"{\"command\":\"echo\"", "not JSON"},
+		{"{\"command\":\"echo\"} {}", "not JSON"},
+		{"{\"command\":\"echo\",\"command\":\"stop\"}", "not JSON"},
+		{"{\"command\":\"\xff\"}", "not JSON"},
+		{"{\"command\":\"a\\u0000b\"}", "not JSON"},
+		{"7", "not JSON"},
+		{"[]", "names no command"},
+		{"{}", "names no command"},
+		{"{\"command\":5}", "names no command"},
+		{"{\"command\":\"ecco\"}", "no command \\\"ecco\\\"; did you mean \\\"echo\\\"?"},
+		{"{\"command\":\"two party\"}", "did you mean \\\"two parts\\\"?"},
+		{"{\"command\":\"stat\"}", "did you mean \\\"state\\\"?"},
+		{"{\"command\":\"\"}", "there is no command \\\"\\\""},
+		{"{\"command\":\"ÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜ\"}", "there is no command"},
+		{"{\"command\":\"echo\",\"value\":8}", "{\"ok\":true,\"result\":8" VERSION_END},
+	};
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *answer;
+
+		raw_say(fd, cases[i].line);
+		raw_say(fd, "\n");
+		answer = raw_line(fd);
+		CU_ASSERT_PTR_NOT_NULL(strstr(answer, cases[i].answer));
+		CU_ASSERT_PTR_NOT_NULL(strstr(answer, VERSION_END));
+	}
+	close(fd);
+	server_halt();
+	server_release();
+}
+
+/* Several at once are answered in order, even when the first takes its time; the last one comes
+ * without a newline, with the end of what the client says. */
+static void test_pipelined(void)
+{
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	raw_say(fd, "{\"command\":\"later\",\"value\":1}\n{\"command\":\"two parts\"}\n"
+		    "{\"command\":\"echo\",\"value\":3}\n{\"command\":\"echo\",\"value\":4}");
+	shutdown(fd, SHUT_WR);
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":1,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"part\":1,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"part\":\"two\\nlines\","));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":null,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":3,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":4,"));
+	CU_ASSERT_STRING_EQUAL(raw_line(fd), "");
+	close(fd);
+	await("clients", 1);
+	server_halt();
+	server_release();
+}
+
+/* Thousands of requests in one go: what waits to be read is bounded on both sides. */
+static void test_many_requests(void)
+{
+	static const char line[] = "{\"command\":\"echo\",\"value\":1}\n";
+	enum { TIMES = 3000 };
+	int fd, answers = 0;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	for (int i = 0; i < TIMES; i++)
+		raw_say(fd, line);
+	while (answers < TIMES && strstr(raw_line(fd), "\"result\":1,"))
+		answers++;
+	CU_ASSERT_EQUAL(answers, TIMES);
+	close(fd);
+	server_halt();
+	server_release();
+}
+
+static void test_oversize(void)
+{
+	static const size_t excess[] = {1, 100000, 3 << 20};
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	for (size_t i = 0; i < ARRAY_SIZE(excess); i++) {
+		size_t length = REQUEST_MAX_BYTES + excess[i];
+		char *spaces = mem_alloc(length);
+
+		memset(spaces, ' ', length);
+		raw_send(fd, spaces, length);
+		raw_say(fd, "\n{\"command\":\"echo\",\"value\":9}\n");
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "longer than 1048576 bytes"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":9,"));
+		raw_send(fd, spaces, REQUEST_MAX_BYTES - 100);
+		raw_say(fd, "{\"command\":\"echo\",\"value\":8}\n");
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":8,"));
+		free(spaces);
+	}
+	close(fd);
+	server_halt();
+	server_release();
+}
+
+enum { ENDLESS = 100000, HELD_BACK = 2000 };
+
+/* The stream is pulled only as far as the socket and the low mark go; when the client leaves, the
+ * source is finished. Then another one reads all of a stream, in order. */
+static void test_stream(void)
+{
+	char request[64];
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	snprintf(request, sizeof(request), "{\"command\":\"stream\",\"count\":%d}\n", ENDLESS);
+	raw_say(fd, request);
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":99999,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":99998,"));
+	CU_ASSERT(state("pulled") >= 2);
+	CU_ASSERT(state("pulled") < HELD_BACK);
+	CU_ASSERT_EQUAL(state("finished"), 0);
+	close(fd);
+	await("finished", 1);
+	fd = raw_connect();
+	snprintf(request, sizeof(request), "{\"command\":\"stream\",\"count\":%d}\n", HELD_BACK);
+	raw_say(fd, request);
+	for (int left = HELD_BACK - 1; left >= 0; left--) {
+		char expected[32];
+
+		snprintf(expected, sizeof(expected), "{\"part\":{\"left\":%d,", left);
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), expected));
+	}
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"ok\":true,\"result\":null,"));
+	CU_ASSERT_EQUAL(state("finished"), 2);
+	CU_ASSERT_EQUAL(state("dropped"), 0);
+	close(fd);
+	server_halt();
+	server_release();
+}
+
+/* A client that takes nothing for too long is dropped, its stream finished. */
+static void test_stalled(void)
+{
+	struct unit_capture capture;
+	char log[1024];
+	int fd;
+
+	server_prepare();
+	server.control->stall_us = 20000;
+	unit_capture_begin(&capture);
+	server_start();
+	fd = raw_connect();
+	raw_say(fd, "{\"command\":\"stream\",\"count\":100000}\n");
+	await("finished", 1);
+	CU_ASSERT_EQUAL(state("dropped"), 1);
+	close(fd);
+	server_halt();
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "a client of the control socket was dropped"));
+	server_release();
+}
+
+/* A handler that writes without end to a client that does not read ends by the limit. */
+static void test_flood(void)
+{
+	struct unit_capture capture;
+	char log[1024];
+	int fd;
+
+	server_prepare();
+	server.control->output_max_bytes = 1 << 20;
+	unit_capture_begin(&capture);
+	server_start();
+	fd = raw_connect();
+	raw_say(fd, "{\"command\":\"flood\"}\n");
+	await("dropped", 1);
+	await("clients", 1);
+	close(fd);
+	server_halt();
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "did not read what it asked for (1 so far)"));
+	server_release();
+}
+
+/* A client leaves while its request is under way; the handler is told, and ends it all the same. */
+static void test_client_leaves(void)
+{
+	static const char *const release[] = {"{\"command\":\"release\"}\n",
+					      "{\"command\":\"release\",\"stream\":1}\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(release); i++) {
+		int fd, other;
+
+		server_prepare();
+		server_start();
+		fd = raw_connect();
+		other = raw_connect();
+		raw_say(fd, "{\"command\":\"hold\"}\n");
+		await("clients", 3);
+		CU_ASSERT_EQUAL(state("held_gone"), 0);
+		close(fd);
+		await("held_gone", 1);
+		raw_say(other, release[i]);
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(other), "{\"ok\":true"));
+		CU_ASSERT_EQUAL(state("finished"), (int)i);
+		close(other);
+		server_halt();
+		server_release();
+	}
+}
+
+/* A request under way when the server goes is still the handler's to end. */
+static void test_server_leaves(void)
+{
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	raw_say(fd, "{\"command\":\"echo\"}\n{\"command\":\"hold\"}\n");
+	raw_line(fd);
+	raw_say(fd, "x"); /* stays unread */
+	while (!state("clients"))
+		;
+	server_halt();
+	control_free(server.control);
+	if (server.held) {
+		CU_ASSERT(control_gone(server.held));
+		control_part(server.held, json_integer(1));
+		control_fail(server.held, "too late");
+	}
+	loop_free(server.loop);
+	CU_ASSERT_STRING_EQUAL(raw_line(fd), "");
+	close(fd);
+}
+
+static void test_too_many_clients(void)
+{
+	int fds[CLIENTS_MAX];
+	json_t *result = NULL;
+	char *error = NULL;
+
+	server_prepare();
+	server_start();
+	for (int i = 0; i < CLIENTS_MAX; i++) {
+		fds[i] = raw_connect();
+		raw_say(fds[i], "{\"command\":\"echo\"}\n");
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fds[i]), "{\"ok\":true"));
+	}
+	CU_ASSERT_EQUAL(call(command("echo"), &result, &error), -EREMOTEIO);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, "too many clients"));
+	free(error);
+	for (int i = 1; i < CLIENTS_MAX; i++)
+		close(fds[i]);
+	do {
+		raw_say(fds[0], "{\"command\":\"state\"}\n");
+	} while (!strstr(raw_line(fds[0]), "\"clients\":1}"));
+	close(fds[0]);
+	server_halt();
+	server_release();
+}
+
+static int listen_rc(const char *where)
+{
+	struct loop *loop = loop_new();
+	struct control *control = NULL;
+	int rc = control_listen(loop, where, &control);
+
+	CU_ASSERT_EQUAL(rc == 0, control != NULL);
+	control_free(control);
+	loop_free(loop);
+	return rc;
+}
+
+/* A socket file whose server ended without removing it. */
+static void leave_socket_file(void)
+{
+	struct sockaddr_un address;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	control_address(path, &address);
+	CU_ASSERT_EQUAL_FATAL(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	CU_ASSERT_EQUAL(listen(fd, 1), 0);
+	close(fd);
+}
+
+static void test_path_in_use(void)
+{
+	server_prepare();
+	server_start();
+	CU_ASSERT_EQUAL(listen_rc(path), -EADDRINUSE);
+	CU_ASSERT_EQUAL(state("finished"), 0); /* the first one is as it was */
+	server_halt();
+	server_release();
+}
+
+static void test_paths(void)
+{
+	char name[PATH_MAX];
+	struct stat status;
+	int fd;
+
+	leave_socket_file();
+	CU_ASSERT_EQUAL(listen_rc(path), 0);
+	CU_ASSERT_EQUAL(access(path, F_OK), -1);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	close(fd);
+	CU_ASSERT_EQUAL(listen_rc(path), -EEXIST);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	CU_ASSERT_EQUAL(listen_rc(name), -ENAMETOOLONG);
+	CU_ASSERT_EQUAL(listen_rc(""), -ENOENT);
+	CU_ASSERT_EQUAL(listen_rc("/nonexistent/control.sock"), -ENOENT);
+	server_prepare();
+	CU_ASSERT_EQUAL(stat(path, &status), 0);
+	CU_ASSERT_EQUAL(status.st_mode & 07777, 0660);
+	unlink(path); /* and what has the name later is not ours to remove */
+	leave_socket_file();
+	control_free(server.control);
+	loop_free(server.loop);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+}
+
+/* A server that answers with given bytes and closes. */
+struct fake {
+	pthread_t thread;
+	int fd;
+	const char *answer;
+};
+
+static void *fake_run(void *arg)
+{
+	const struct fake *fake = arg;
+	int fd = accept4(fake->fd, NULL, NULL, SOCK_CLOEXEC);
+	char byte = 0;
+
+	while (byte != '\n' && recv(fd, &byte, 1, 0) == 1)
+		;
+	send(fd, fake->answer, strlen(fake->answer), MSG_NOSIGNAL);
+	close(fd);
+	return NULL;
+}
+
+static int call_fake(const char *answer)
+{
+	struct fake fake = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), .answer = answer};
+	struct sockaddr_un address;
+	json_t *result = NULL;
+	char *error = NULL;
+	int rc;
+
+	control_address(path, &address);
+	CU_ASSERT_EQUAL_FATAL(bind(fake.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	CU_ASSERT_EQUAL_FATAL(listen(fake.fd, 1), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&fake.thread, NULL, fake_run, &fake), 0);
+	rc = call(command("x"), &result, &error);
+	CU_ASSERT_EQUAL(rc == 0, result != NULL);
+	CU_ASSERT_EQUAL(rc == -EREMOTEIO, error != NULL);
+	pthread_join(fake.thread, NULL);
+	close(fake.fd);
+	unlink(path);
+	json_decref(result);
+	free(error);
+	return rc;
+}
+
+static void test_client_errors(void)
+{
+	static const struct {
+		const char *answer;
+		int rc;
+	} cases[] = {
+		{"", -ECONNRESET},
+		{"{\"ok\":true}", -ECONNRESET}, /* cut short */
+		{"{\"part\":1}\n", -ECONNRESET},
+		{"garbage\n", -EPROTO},
+		{"\n", -EPROTO},
+		{"[]\n", -EPROTO},
+		{"{}\n", -EPROTO},
+		{"{\"ok\":1}\n", -EPROTO},
+		{"{\"ok\":false}\n", -EPROTO},
+		{"{\"ok\":false,\"error\":5}\n", -EPROTO},
+		{"{\"ok\":false,\"error\":\"why\"}\n", -EREMOTEIO},
+		{"{\"ok\":true}\n", 0},
+		{"{\"part\":1}\n{\"ok\":true,\"result\":2}\n", 0},
+	};
+	json_t *result;
+	char *error;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		CU_ASSERT_EQUAL(call_fake(cases[i].answer), cases[i].rc);
+	CU_ASSERT_EQUAL(call(command("x"), &result, &error), -ENOENT);
+	leave_socket_file();
+	CU_ASSERT_EQUAL(call(command("x"), &result, &error), -ECONNREFUSED);
+	unlink(path);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"call", test_call},
+		{"parts", test_parts},
+		{"lines good and bad", test_lines},
+		{"requests in a row", test_pipelined},
+		{"many requests at once", test_many_requests},
+		{"line too long", test_oversize},
+		{"stream", test_stream},
+		{"client stalls", test_stalled},
+		{"client does not read", test_flood},
+		{"client leaves", test_client_leaves},
+		{"server leaves", test_server_leaves},
+		{"too many clients", test_too_many_clients},
+		{"path in use", test_path_in_use},
+		{"other paths", test_paths},
+		{"client's errors", test_client_errors},
+		CU_TEST_INFO_NULL,
+	};
+	int failed;
+
+	unsetenv("JOURNAL_STREAM");
+	log_set_level("lib", LOG_ERR); /* how long a turn takes is of no interest here */
+	if (!mkdtemp(directory))
+		return 1;
+	snprintf(path, sizeof(path), "%s/control.sock", directory);
+	failed = unit_main("control", tests);
+	rmdir(directory);
+	return failed;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What every management datagram begins with, and what SMPs and SA MADs have after that: chapters
+ * 13.4.3, 14.2.1 and 15.2.1.1 of the specification. Network order ends here and in sma/. Pure
+ * functions over 256-byte buffers that belong to the caller.
+ */
+#ifndef MAD_MAD_H
+#define MAD_MAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+
+/* The common header, bytes 0-23, and the class specific word of SMPs (hops, D bit in status). */
+struct mad_header {
+	uint8_t base_version;
+	uint8_t mgmt_class;
+	uint8_t class_version;
+	uint8_t method;
+	uint16_t status;		/* for directed SMPs with the D bit still in it */
+	uint8_t hop_pointer, hop_count; /* directed SMPs only, else 0 */
+	uint64_t tid;
+	uint16_t attr_id;
+	uint32_t attr_mod;
+};
+
+void header_decode(const uint8_t *mad, struct mad_header *header); /* needs MAD_HEADER_SIZE bytes */
+void header_encode(const struct mad_header *header, uint8_t *mad);
+/* How an answer to method is called, 0 when none is expected (a Trap's is TrapRepress). */
+uint8_t method_response(uint8_t method);
+/* "Get", "SubnAdmGetTable", ... for the log; and "PortInfo", "PathRecord", ... . Never NULL. */
+const char *method_name(uint8_t mgmt_class, uint8_t method);
+const char *attr_name(uint8_t mgmt_class, uint16_t attr_id);
+
+/* A directed route: port[i] is the port out of which the SMP makes hop i; port[0] is unused (0). */
+struct route_path {
+	uint8_t hops; /* 0: the local port itself */
+	uint8_t port[HOPS_MAX + 1];
+};
+
+/* Where in an SMP; the data is at SMP_DATA_OFFSET. */
+enum {
+	SMP_M_KEY_OFFSET = 24,
+	SMP_DR_SLID_OFFSET = 32,
+	SMP_DR_DLID_OFFSET = 34,
+	SMP_INITIAL_PATH_OFFSET = 128,
+	SMP_RETURN_PATH_OFFSET = 192,
+};
+
+/* Fills a directed (route set) or LID-routed (route NULL) SMP request; data may be NULL (zeros). */
+void subn_build(uint8_t mad[MAD_SIZE], uint8_t method, uint16_t attr_id, uint32_t attr_mod,
+		uint64_t m_key, const struct route_path *route, const uint8_t *data);
+
+/* The SA's header after the RMPP one: SM_Key at 36, AttributeOffset at 44 (8-byte units), component
+ * mask at 48, data from 56. */
+struct adm_header {
+	uint64_t sm_key;
+	uint16_t attr_offset;
+	uint64_t component_mask;
+};
+
+/* Both take SUBN_ADM_HEADER_SIZE bytes and leave what is before the SM_Key. */
+void adm_header_decode(const uint8_t *mad, struct adm_header *header);
+void adm_header_encode(const struct adm_header *header, uint8_t *mad);
+
+/* RMPP header at 24: version, type, time/flags, status, segment, payload length. */
+enum rmpp_flags { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
+void rmpp_header_encode(uint8_t *mad, bool active);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * How MADs leave and arrive: the one door from the manager to a fabric. mad/umad.c is the real one,
+ * over libibumad; a simulation gives another. A transport knows addresses and bytes, no requests:
+ * matching answers to requests is mad/txn.c. Loop thread only.
+ */
+#ifndef MAD_TRANSPORT_H
+#define MAD_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+
+struct mad_grh {
+	uint8_t dgid[GID_SIZE], sgid[GID_SIZE]; /* as received; a reply goes to sgid */
+	uint32_t flow_label;
+	uint8_t hop_limit, traffic_class, sgid_index;
+};
+
+/* The other end of a MAD: where to send it, or where it came from with how it reached us. A reply
+ * to an address as received goes back by the same QPN, P_Key index, SL, path bits and GRH. */
+struct mad_addr {
+	lid_t lid; /* LID_PERMISSIVE for a directed route from the first hop */
+	uint32_t qpn;
+	uint8_t sl;
+	uint8_t path_bits; /* of our own LID */
+	uint16_t pkey_index;
+	bool has_grh;
+	struct mad_grh grh;
+};
+
+/* The port this transport is bound to. */
+struct transport_port {
+	char ca[32]; /* "mlx5_0" */
+	uint8_t port;
+	guid_t port_guid, node_guid;
+};
+
+struct transport_user {
+	/* A MAD came; bytes are borrowed. size is at least MAD_HEADER_SIZE; larger than MAD_SIZE
+	 * for a message that RMPP has put together. */
+	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
+	/* The kernel gave up waiting for an answer; only the header came back. */
+	void (*timed_out)(void *ctx, const uint8_t header[MAD_HEADER_SIZE]);
+	/* The device has gone; nothing else will come. */
+	void (*gone)(void *ctx, int error);
+	void *ctx;
+};
+
+struct transport {
+	const struct transport_ops *ops;
+	struct transport_user user; /* set before the loop runs */
+	struct transport_port port;
+};
+
+struct transport_ops {
+	/* Sends one MAD of mgmt class 0x01, 0x81, 0x03 or 0x04. timeout_ms > 0: an answer is
+	 * expected, and the lower 32 bits of the TID must be unique among what is under way; 0:
+	 * none. 0 or -errno. */
+	int (*send)(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
+		    size_t size, unsigned timeout_ms);
+	/* Makes the port show IsSM, or not any more. -EBUSY when another program holds it. */
+	int (*set_issm)(struct transport *transport, bool on);
+	void (*close)(struct transport *transport);
+};
+
+static inline int transport_send(struct transport *transport, const struct mad_addr *to,
+				 const uint8_t *mad, size_t size, unsigned timeout_ms)
+{
+	return transport->ops->send(transport, to, mad, size, timeout_ms);
+}
+
+static inline int transport_set_issm(struct transport *transport, bool on)
+{
+	return transport->ops->set_issm(transport, on);
+}
+
+static inline void transport_close(struct transport *transport) /* NULL is harmless */
+{
+	if (transport)
+		transport->ops->close(transport);
+}
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Transactions over a transport. A request lives in a slot; the lower half of its TID is the slot's
+ * number and the slot's generation, so that an answer is matched without a search and one that
+ * comes after its slot was used again is told apart. The upper half belongs to the kernel (umad
+ * writes the agent's number there). Every slot has a watchdog a little beyond the kernel's own
+ * time-out, since a send that fails after the kernel took it never comes back, and ibsim knows no
+ * time-outs at all.
+ */
+#include "mad/txn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/be.h"
+#include "lib/list.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+
+enum {
+	SLOTS_MAX = 65536,
+	WATCHDOG_MARGIN_MS = 50, /* after the kernel's time-out */
+	TID_OFFSET = 8,
+	CLASSES = 256,
+};
+
+struct txn {
+	struct txn_table *table;
+	uint16_t number;     /* of the slot */
+	uint16_t generation; /* never 0 */
+	bool used;
+	uint8_t mgmt_class, method;
+	uint16_t attr_id;
+	uint32_t attr_mod;
+	size_t count; /* its row of counts */
+	uint64_t sent_us;
+	int error;	  /* of the send, when link is in table->failed */
+	struct list link; /* free, failed, or none */
+	struct loop_timer watchdog;
+	txn_done_fn *done;
+	void *arg;
+};
+
+struct txn_table {
+	struct loop *loop;
+	struct transport *transport;
+	struct txn **slots;
+	size_t num_slots;
+	unsigned under_way;
+	struct list free;   /* slots not in use */
+	struct list failed; /* slots whose send failed: completed by the deferred call */
+	struct loop_deferred complete_failed;
+	struct {
+		txn_request_fn *fn;
+		void *ctx;
+	} handlers[CLASSES];
+	struct txn_stats stats;
+	struct txn_count *counts;
+	size_t num_counts;
+	struct map count_index; /* (class, method, attribute) to place in counts + 1 */
+	void (*gone)(void *ctx, int error);
+	void *gone_ctx;
+};
+
+static size_t count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t method,
+			uint16_t attr_id)
+{
+	uint64_t key = (uint64_t)mgmt_class << 32 | (uint64_t)method << 16 | attr_id;
+	size_t place = (size_t)(uintptr_t)map_get(&table->count_index, key);
+
+	if (place)
+		return place - 1;
+	/* What a stranger sends must not make the table grow without bound. */
+	if (table->num_counts >= 256)
+		return 0;
+	table->counts = mem_resize(table->counts, table->num_counts + 1, sizeof(*table->counts));
+	table->counts[table->num_counts] =
+		(struct txn_count){.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
+	map_put(&table->count_index, key, (void *)(uintptr_t)++table->num_counts);
+	return table->num_counts - 1;
+}
+
+/* Frees the slot before the completion runs, so that it may start the next transaction. */
+static void finish(struct txn *txn, const struct txn_result *result)
+{
+	txn_done_fn *done = txn->done;
+	void *arg = txn->arg;
+
+	loop_timer_disarm(&txn->watchdog);
+	txn->used = false;
+	txn->table->under_way--;
+	list_push(&txn->table->free, &txn->link);
+	if (done)
+		done(arg, result);
+}
+
+static void time_out(struct txn *txn)
+{
+	struct txn_table *table = txn->table;
+	struct txn_result result = {.error = -ETIMEDOUT,
+				    .rtt_us = loop_now_us(table->loop) - txn->sent_us};
+
+	table->stats.timed_out++;
+	table->counts[txn->count].timed_out++;
+	finish(txn, &result);
+}
+
+static void watchdog_expired(void *arg)
+{
+	time_out(arg);
+}
+
+static struct txn *slot_take(struct txn_table *table)
+{
+	struct list *link = list_pop(&table->free);
+	struct txn *txn;
+
+	if (link) {
+		txn = container_of(link, struct txn, link);
+	} else {
+		assert(table->num_slots < SLOTS_MAX);
+		txn = mem_zalloc(sizeof(*txn));
+		txn->table = table;
+		/* Not from 1: answers to a manager that ran before on this port must not match. */
+		txn->generation = (uint16_t)loop_random(table->loop);
+		list_init(&txn->link);
+		loop_timer_init(&txn->watchdog, table->loop, "MAD watchdog", watchdog_expired, txn);
+		table->slots =
+			mem_resize(table->slots, table->num_slots + 1, sizeof(*table->slots));
+		txn->number = (uint16_t)table->num_slots;
+		table->slots[table->num_slots++] = txn;
+	}
+	if (++txn->generation == 0)
+		txn->generation = 1;
+	txn->used = true;
+	table->under_way++;
+	return txn;
+}
+
+static struct txn *slot_find(struct txn_table *table, uint32_t tid)
+{
+	size_t number = tid & 0xFFFF;
+	struct txn *txn;
+
+	if (number >= table->num_slots)
+		return NULL;
+	txn = table->slots[number];
+	return txn->used && txn->generation == tid >> 16 && list_empty(&txn->link) ? txn : NULL;
+}
+
+static void complete_failed(void *arg)
+{
+	struct txn_table *table = arg;
+	struct list *link;
+
+	while ((link = list_pop(&table->failed))) {
+		struct txn *txn = container_of(link, struct txn, link);
+		struct txn_result result = {.error = txn->error};
+
+		finish(txn, &result);
+	}
+}
+
+void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size,
+	       unsigned timeout_ms, txn_done_fn *done, void *arg)
+{
+	struct txn *txn = slot_take(table);
+	struct mad_header header;
+	int error;
+
+	be64_store(mad + TID_OFFSET, (uint64_t)txn->generation << 16 | txn->number);
+	header_decode(mad, &header);
+	txn->mgmt_class = header.mgmt_class;
+	txn->method = header.method;
+	txn->attr_id = header.attr_id;
+	txn->attr_mod = header.attr_mod;
+	txn->done = done;
+	txn->arg = arg;
+	txn->sent_us = loop_now_us(table->loop);
+	txn->count = count_row(table, header.mgmt_class, header.method, header.attr_id);
+	error = transport_send(table->transport, to, mad, size, timeout_ms);
+	if (error) {
+		table->stats.send_failed++;
+		txn->error = error;
+		list_push(&table->failed, &txn->link);
+		loop_defer(&table->complete_failed);
+		return;
+	}
+	table->stats.sent++;
+	table->counts[txn->count].sent++;
+	loop_timer_arm(&txn->watchdog, (uint64_t)(timeout_ms + WATCHDOG_MARGIN_MS) * 1000);
+}
+
+void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg)
+{
+	for (size_t i = 0; i < table->num_slots; i++) {
+		struct txn *txn = table->slots[i];
+
+		/* The slot stays taken until its answer or time-out, which then find no done(). */
+		if (txn->used && txn->done == done && txn->arg == arg)
+			txn->done = NULL;
+	}
+}
+
+int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *mad, size_t size)
+{
+	struct mad_header header;
+	int error = transport_send(table->transport, to, mad, size, 0);
+
+	if (error) {
+		table->stats.send_failed++;
+		return error;
+	}
+	header_decode(mad, &header);
+	table->stats.sent++;
+	table->counts[count_row(table, header.mgmt_class, header.method, header.attr_id)].sent++;
+	return 0;
+}
+
+static bool answers(const struct txn *txn, const struct mad_header *header)
+{
+	return txn->mgmt_class == header->mgmt_class &&
+	       method_response(txn->method) == header->method && txn->attr_id == header->attr_id &&
+	       txn->attr_mod == header->attr_mod;
+}
+
+static void received_answer(struct txn_table *table, const struct mad_header *header,
+			    const uint8_t *mad, size_t size)
+{
+	struct txn *txn = slot_find(table, (uint32_t)header->tid);
+	struct txn_result result = {.header = *header, .mad = mad, .size = size};
+
+	if (!txn) {
+		table->stats.unmatched++;
+		return;
+	}
+	/* An answer to something else under our TID: not the answer. The time-out will tell. */
+	if (!answers(txn, header) || size < MAD_SIZE) {
+		table->stats.malformed++;
+		return;
+	}
+	table->counts[txn->count].received++;
+	result.rtt_us = loop_now_us(table->loop) - txn->sent_us;
+	finish(txn, &result);
+}
+
+static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
+{
+	struct txn_table *table = ctx;
+	struct mad_header header;
+	txn_request_fn *fn;
+
+	table->stats.received++;
+	if (size < MAD_HEADER_SIZE) {
+		table->stats.malformed++;
+		return;
+	}
+	header_decode(mad, &header);
+	if (header.base_version != 1) {
+		table->stats.malformed++;
+		return;
+	}
+	if (header.method & METHOD_RESPONSE || header.method == METHOD_TRAP_REPRESS) {
+		received_answer(table, &header, mad, size);
+		return;
+	}
+	table->counts[count_row(table, header.mgmt_class, header.method, header.attr_id)]
+		.received++;
+	fn = table->handlers[header.mgmt_class].fn;
+	if (!fn) {
+		table->stats.unhandled++;
+		return;
+	}
+	if (size < MAD_SIZE) {
+		table->stats.malformed++;
+		return;
+	}
+	fn(table->handlers[header.mgmt_class].ctx, from, &header, mad, size);
+}
+
+static void timed_out(void *ctx, const uint8_t bytes[MAD_HEADER_SIZE])
+{
+	struct txn_table *table = ctx;
+	struct mad_header header;
+	struct txn *txn;
+
+	header_decode(bytes, &header);
+	txn = slot_find(table, (uint32_t)header.tid);
+	if (txn && txn->mgmt_class == header.mgmt_class)
+		time_out(txn);
+	else
+		table->stats.unmatched++;
+}
+
+static void gone(void *ctx, int error)
+{
+	struct txn_table *table = ctx;
+
+	if (table->gone)
+		table->gone(table->gone_ctx, error);
+}
+
+struct txn_table *txn_table_new(struct loop *loop, struct transport *transport)
+{
+	struct txn_table *table = mem_zalloc(sizeof(*table));
+
+	table->loop = loop;
+	table->transport = transport;
+	list_init(&table->free);
+	list_init(&table->failed);
+	map_init(&table->count_index);
+	loop_deferred_init(&table->complete_failed, loop, "failed sends", complete_failed, table);
+	transport->user = (struct transport_user){
+		.received = received, .timed_out = timed_out, .gone = gone, .ctx = table};
+	return table;
+}
+
+void txn_table_free(struct txn_table *table)
+{
+	if (!table)
+		return;
+	table->transport->user = (struct transport_user){0};
+	loop_defer_cancel(&table->complete_failed);
+	for (size_t i = 0; i < table->num_slots; i++) {
+		loop_timer_disarm(&table->slots[i]->watchdog);
+		free(table->slots[i]);
+	}
+	free(table->slots);
+	free(table->counts);
+	map_done(&table->count_index);
+	free(table);
+}
+
+void txn_handle(struct txn_table *table, uint8_t mgmt_class, txn_request_fn *handler, void *ctx)
+{
+	table->handlers[mgmt_class].fn = handler;
+	table->handlers[mgmt_class].ctx = ctx;
+}
+
+const struct txn_stats *txn_stats(const struct txn_table *table)
+{
+	return &table->stats;
+}
+
+size_t txn_counts(const struct txn_table *table, const struct txn_count **rows)
+{
+	*rows = table->counts;
+	return table->num_counts;
+}
+
+unsigned txn_under_way(const struct txn_table *table)
+{
+	return table->under_way;
+}
+
+void txn_on_gone(struct txn_table *table, void (*fn)(void *ctx, int error), void *ctx)
+{
+	table->gone = fn;
+	table->gone_ctx = ctx;
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The transport over libibumad, and the only file that knows it. Two descriptors, SMPs and general
+ * MADs, each read in batches on the loop, SMPs first. Retries are never left to the kernel, but for
+ * long RMPP answers, whose segments it sends by itself.
+ *
+ * Where epoll refuses a descriptor, as it does with those of ibsim's preload library, a thread does
+ * nothing but receive, and hands over through a queue and an eventfd. That library also allows no
+ * more than one waiter in poll(), knows no way to wake it, and must not see its descriptors closed
+ * while it may still receive: so the thread waits in short turns, and the descriptors stay open
+ * until the process ends.
+ */
+#include "mad/umad.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/umad.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/list.h"
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+
+enum {
+	AGENTS_MAX = 2,	      /* of one descriptor */
+	BATCH = 64,	      /* MADs read in one turn */
+	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
+	RMPP_RETRIES = 3,
+	RECEIVE_MAX = 64 << 20, /* a message beyond this is not ours to take */
+};
+
+/* One registration: the requests that come to us, by bit of the method. */
+struct agent_row {
+	uint8_t mgmt_class, class_version, rmpp_version;
+	uint8_t methods[6]; /* ends with 0 */
+};
+
+static const struct agent_row smp_agents[] = {
+	{CLASS_SUBN_DIRECTED, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}},
+	{CLASS_SUBN_LID, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}},
+};
+
+static const struct agent_row gmp_agents[] = {
+	{CLASS_SUBN_ADM,
+	 2,
+	 1,
+	 {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI, METHOD_DELETE}},
+	{CLASS_PERF, 1, 0, {0}},
+};
+
+struct received { /* handed from the reader thread to the loop */
+	struct list link;
+	int error;
+	struct ib_user_mad *umad; /* NULL for an error */
+	size_t size;		  /* of the MAD */
+};
+
+struct channel { /* one descriptor */
+	struct umad *owner;
+	const char *name;
+	const struct agent_row *rows;
+	unsigned num_rows;
+	int port_id; /* libibumad's number of the descriptor, -1 when closed */
+	int agent_id[AGENTS_MAX];
+	struct ib_user_mad *buffer; /* for the receiver */
+	size_t buffer_size;	    /* room for a MAD in it */
+	struct loop_fd *watch;
+
+	/* The reader thread, only where epoll refused. */
+	bool threaded;
+	pthread_t thread;
+	atomic_bool stop;
+	int wake_fd;
+	pthread_mutex_t lock;
+	struct list queue; /* under lock */
+};
+
+struct umad {
+	struct transport transport;
+	struct loop *loop;
+	struct channel smp, gmp;
+	struct ib_user_mad *out; /* for sends */
+	size_t out_size;
+	int issm_fd;
+	bool gone;
+};
+
+static struct ib_user_mad *buffer_new(size_t mad_size)
+{
+	return mem_zalloc(umad_size() + mad_size);
+}
+
+/* Sending */
+
+static struct channel *channel_for(struct umad *umad, uint8_t mgmt_class, unsigned *agent)
+{
+	struct channel *channels[] = {&umad->smp, &umad->gmp};
+
+	for (size_t i = 0; i < ARRAY_SIZE(channels); i++) {
+		for (*agent = 0; *agent < channels[i]->num_rows; ++*agent) {
+			if (channels[i]->rows[*agent].mgmt_class == mgmt_class)
+				return channels[i];
+		}
+	}
+	return NULL;
+}
+
+static void address_out(const struct mad_addr *to, ib_mad_addr_t *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	addr->qpn = htobe32(to->qpn);
+	addr->qkey = to->qpn ? htobe32(QP1_Q_KEY) : 0;
+	addr->lid = htobe16(to->lid);
+	addr->sl = to->sl;
+	addr->path_bits = to->path_bits;
+	addr->pkey_index = to->pkey_index;
+	if (!to->has_grh)
+		return;
+	addr->grh_present = 1;
+	addr->gid_index = to->grh.sgid_index;
+	addr->hop_limit = to->grh.hop_limit;
+	addr->traffic_class = to->grh.traffic_class;
+	addr->flow_label = htobe32(to->grh.flow_label);
+	memcpy(addr->gid, to->grh.sgid, sizeof(addr->gid));
+}
+
+static int transport_umad_send(struct transport *transport, const struct mad_addr *to,
+			       const uint8_t *mad, size_t size, unsigned timeout_ms)
+{
+	struct umad *umad = container_of(transport, struct umad, transport);
+	struct mad_header header;
+	struct channel *channel;
+	unsigned agent;
+	int status;
+
+	if (umad->gone)
+		return -ENODEV;
+	header_decode(mad, &header);
+	channel = channel_for(umad, header.mgmt_class, &agent);
+	if (!channel)
+		return -EPROTONOSUPPORT;
+	if (size > umad->out_size) {
+		free(umad->out);
+		umad->out = buffer_new(size);
+		umad->out_size = size;
+	}
+	address_out(to, &umad->out->addr);
+	memcpy(umad_get_mad(umad->out), mad, size);
+	status = umad_send(channel->port_id, channel->agent_id[agent], umad->out, (int)size,
+			   (int)timeout_ms, size > MAD_SIZE ? RMPP_RETRIES : 0);
+	return status < 0 ? status : 0;
+}
+
+/* Receiving */
+
+static void address_in(const ib_mad_addr_t *addr, struct mad_addr *from)
+{
+	*from = (struct mad_addr){
+		.lid = be16toh(addr->lid),
+		.qpn = be32toh(addr->qpn),
+		.sl = addr->sl,
+		.path_bits = addr->path_bits,
+		.pkey_index = addr->pkey_index,
+		.has_grh = addr->grh_present,
+	};
+	if (!addr->grh_present)
+		return;
+	from->grh.sgid_index = addr->gid_index;
+	from->grh.hop_limit = addr->hop_limit;
+	from->grh.traffic_class = addr->traffic_class;
+	from->grh.flow_label = be32toh(addr->flow_label);
+	memcpy(from->grh.sgid, addr->gid, sizeof(from->grh.sgid));
+}
+
+/* Waits at most timeout_ms for one MAD; -EAGAIN when there is none, else 0 with it in the channel's
+ * buffer. A message longer than the buffer stays queued while the buffer grows. */
+static int channel_receive(struct channel *channel, int timeout_ms, size_t *size)
+{
+	for (;;) {
+		int length = (int)channel->buffer_size;
+		int status = umad_recv(channel->port_id, channel->buffer, &length, timeout_ms);
+
+		if (status >= 0) {
+			if (length < 0 || (size_t)length > channel->buffer_size)
+				return -EBADMSG;
+			*size = (size_t)length;
+			return 0;
+		}
+		/* Some paths of the library return -EIO with the cause in errno. */
+		if (status == -ENOSPC || (status == -EIO && errno == ENOSPC)) {
+			if (length <= (int)channel->buffer_size || length > RECEIVE_MAX)
+				return -EBADMSG;
+			free(channel->buffer);
+			channel->buffer = buffer_new((size_t)length);
+			channel->buffer_size = (size_t)length;
+			continue;
+		}
+		if (status == -ETIMEDOUT || status == -EWOULDBLOCK || status == -EINTR ||
+		    (status == -EIO && errno == EAGAIN))
+			return -EAGAIN;
+		return status;
+	}
+}
+
+static void deliver(struct umad *umad, struct ib_user_mad *buffer, size_t size)
+{
+	const struct transport_user *user = &umad->transport.user;
+	const uint8_t *mad = umad_get_mad(buffer);
+	struct mad_addr from;
+
+	if (umad_status(buffer)) {
+		/* Only ETIMEDOUT is documented; whatever it is, no answer will come. */
+		if (user->timed_out && size >= MAD_HEADER_SIZE)
+			user->timed_out(user->ctx, mad);
+		return;
+	}
+	address_in(&buffer->addr, &from);
+	if (user->received)
+		user->received(user->ctx, &from, mad, size);
+}
+
+static void device_gone(struct umad *umad, int error)
+{
+	const struct transport_user *user = &umad->transport.user;
+
+	if (umad->gone)
+		return;
+	umad->gone = true;
+	loop_fd_remove(umad->smp.watch);
+	loop_fd_remove(umad->gmp.watch);
+	umad->smp.watch = umad->gmp.watch = NULL;
+	if (user->gone)
+		user->gone(user->ctx, error);
+}
+
+static void channel_readable(void *arg, uint32_t events)
+{
+	struct channel *channel = arg;
+	size_t size;
+	int error = 0;
+
+	(void)events;
+	for (int i = 0; i < BATCH && !error && !channel->owner->gone; i++) {
+		error = channel_receive(channel, 0, &size);
+		if (!error)
+			deliver(channel->owner, channel->buffer, size);
+	}
+	if (error && error != -EAGAIN && error != -EBADMSG)
+		device_gone(channel->owner, error);
+}
+
+/* The reader thread and the loop's end of it */
+
+static void hand_over(struct channel *channel, struct received *item)
+{
+	bool first;
+
+	pthread_mutex_lock(&channel->lock);
+	first = list_empty(&channel->queue);
+	list_push(&channel->queue, &item->link);
+	pthread_mutex_unlock(&channel->lock);
+	if (first)
+		eventfd_write(channel->wake_fd, 1);
+}
+
+static void *reader(void *arg)
+{
+	struct channel *channel = arg;
+	struct received *item;
+	size_t size = 0;
+	int error = 0;
+
+	while (!atomic_load(&channel->stop) && (!error || error == -EAGAIN || error == -EBADMSG)) {
+		error = channel_receive(channel, READER_TURN_MS, &size);
+		if (error == -EAGAIN || error == -EBADMSG)
+			continue;
+		item = mem_zalloc(sizeof(*item));
+		item->error = error;
+		if (!error) {
+			item->umad = channel->buffer;
+			item->size = size;
+			channel->buffer = buffer_new(MAD_SIZE);
+			channel->buffer_size = MAD_SIZE;
+		}
+		hand_over(channel, item);
+	}
+	return NULL;
+}
+
+static struct received *take_over(struct channel *channel)
+{
+	struct list *link;
+
+	pthread_mutex_lock(&channel->lock);
+	link = list_pop(&channel->queue);
+	pthread_mutex_unlock(&channel->lock);
+	return link ? container_of(link, struct received, link) : NULL;
+}
+
+static void channel_woken(void *arg, uint32_t events)
+{
+	struct channel *channel = arg;
+	struct received *item = NULL;
+	eventfd_t count;
+
+	(void)events;
+	eventfd_read(channel->wake_fd, &count);
+	for (int i = 0; i < BATCH && (item = take_over(channel)); i++) {
+		if (item->umad)
+			deliver(channel->owner, item->umad, item->size);
+		else
+			device_gone(channel->owner, item->error);
+		free(item->umad);
+		free(item);
+	}
+	if (item)
+		eventfd_write(channel->wake_fd, 1); /* there may be more: next turn */
+}
+
+static int channel_start_thread(struct channel *channel, enum loop_priority priority)
+{
+	int error;
+
+	channel->threaded = true;
+	list_init(&channel->queue);
+	pthread_mutex_init(&channel->lock, NULL);
+	channel->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (channel->wake_fd < 0)
+		return -errno;
+	error = loop_fd_add(channel->owner->loop, channel->wake_fd, EPOLLIN, priority,
+			    channel->name, channel_woken, channel, &channel->watch);
+	if (error)
+		return error;
+	error = pthread_create(&channel->thread, NULL, reader, channel);
+	if (error)
+		channel->threaded = false;
+	return -error;
+}
+
+static void channel_close(struct channel *channel)
+{
+	struct received *item;
+
+	loop_fd_remove(channel->watch);
+	if (channel->threaded) {
+		atomic_store(&channel->stop, true);
+		pthread_join(channel->thread, NULL);
+		while ((item = take_over(channel))) {
+			free(item->umad);
+			free(item);
+		}
+		close(channel->wake_fd);
+		pthread_mutex_destroy(&channel->lock);
+	} else if (channel->port_id >= 0) {
+		umad_close_port(channel->port_id);
+	}
+	free(channel->buffer);
+}
+
+/* Opening */
+
+static int fail(char *why, size_t why_size, int error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static int fail(char *why, size_t why_size, int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why, why_size, format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+static int channel_register(struct channel *channel, char *why, size_t why_size)
+{
+	for (unsigned i = 0; i < channel->num_rows; i++) {
+		const struct agent_row *row = &channel->rows[i];
+		long method_mask[16 / sizeof(long)] = {0};
+
+		for (const uint8_t *method = row->methods; *method; method++)
+			method_mask[*method / (8 * sizeof(long))] |=
+				1L << *method % (8 * sizeof(long));
+		channel->agent_id[i] =
+			umad_register(channel->port_id, row->mgmt_class, row->class_version,
+				      row->rmpp_version, method_mask);
+		if (channel->agent_id[i] < 0)
+			return fail(
+				why, why_size, -EBUSY,
+				"cannot register for management class 0x%02x on %s port %d: %s; "
+				"another subnet manager on this port? stop it first",
+				row->mgmt_class, channel->owner->transport.port.ca,
+				channel->owner->transport.port.port,
+				strerror(-channel->agent_id[i]));
+	}
+	return 0;
+}
+
+static int channel_open(struct umad *umad, struct channel *channel, enum loop_priority priority,
+			char *why, size_t why_size)
+{
+	const struct transport_port *port = &umad->transport.port;
+	int error, fd;
+
+	channel->owner = umad;
+	channel->port_id = umad_open_port(port->ca, port->port);
+	if (channel->port_id < 0) {
+		error = channel->port_id == -EIO && errno ? -errno : channel->port_id;
+		return fail(why, why_size, error, "cannot open the umad device of %s port %d: %s%s",
+			    port->ca, port->port, strerror(-error),
+			    error == -EACCES || error == -EPERM
+				    ? "; run weftd as root or give its user rights on "
+				      "/dev/infiniband/umad* and issm*"
+			    : error == -ENOENT ? "; load the kernel module: modprobe ib_umad"
+					       : "");
+	}
+	error = channel_register(channel, why, why_size);
+	if (error)
+		return error;
+	channel->buffer = buffer_new(MAD_SIZE);
+	channel->buffer_size = MAD_SIZE;
+	fd = umad_get_fd(channel->port_id);
+	error = loop_fd_add(umad->loop, fd, EPOLLIN, priority, channel->name, channel_readable,
+			    channel, &channel->watch);
+	if (error == -EPERM || error == -EBADF)
+		error = channel_start_thread(channel, priority);
+	if (error)
+		return fail(why, why_size, error, "cannot watch the umad device of %s port %d: %s",
+			    port->ca, port->port, strerror(-error));
+	return 0;
+}
+
+/* A port with its link up is better than one without; 0: does not fit. */
+static int port_fits(const umad_port_t *port, const struct umad_choice *choice)
+{
+	if (choice->port && port->portnum != choice->port)
+		return 0;
+	if (choice->port_guid && be64toh(port->port_guid) != choice->port_guid)
+		return 0;
+	if (strcmp(port->link_layer, "Ethernet") == 0)
+		return 0;
+	return port->phys_state == PHYS_LINK_UP ? 2 : 1;
+}
+
+static int choose_in_ca(const char *name, const struct umad_choice *choice, int best,
+			struct transport_port *out)
+{
+	umad_ca_t ca;
+
+	if (umad_get_ca(name, &ca) < 0)
+		return best;
+	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
+		int fits = ca.ports[i] ? port_fits(ca.ports[i], choice) : 0;
+
+		if (fits <= best)
+			continue;
+		best = fits;
+		*out = (struct transport_port){
+			.port = (uint8_t)ca.ports[i]->portnum,
+			.port_guid = be64toh(ca.ports[i]->port_guid),
+			.node_guid = be64toh(ca.node_guid),
+		};
+		snprintf(out->ca, sizeof(out->ca), "%.*s", (int)sizeof(out->ca) - 1, name);
+	}
+	umad_release_ca(&ca);
+	return best;
+}
+
+static int choose_port(const struct umad_choice *choice, struct transport_port *out, char *why,
+		       size_t why_size)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int count, best = 0;
+
+	if (umad_init() < 0)
+		return fail(
+			why, why_size, -ENODEV,
+			"no InfiniBand management devices on this machine (is the kernel module "
+			"ib_umad loaded?)");
+	count = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	for (int i = 0; i < count; i++) {
+		if (!choice->ca || strcmp(choice->ca, names[i]) == 0)
+			best = choose_in_ca(names[i], choice, best, out);
+	}
+	if (best)
+		return 0;
+	if (choice->port_guid)
+		return fail(
+			why, why_size, -ENODEV,
+			"no InfiniBand port with GUID 0x%016llx on this machine; ibstat lists them",
+			(unsigned long long)choice->port_guid);
+	if (choice->ca && choice->port)
+		return fail(why, why_size, -ENODEV,
+			    "no InfiniBand port %d on an adapter %s; ibstat lists them",
+			    choice->port, choice->ca);
+	if (choice->ca || choice->port)
+		return fail(why, why_size, -ENODEV,
+			    choice->ca ? "no InfiniBand adapter %s; ibstat lists them"
+				       : "no adapter with an InfiniBand port %s; ibstat lists them",
+			    choice->ca ? choice->ca : "of that number");
+	return fail(
+		why, why_size, -ENODEV,
+		"no InfiniBand adapter on this machine; is its driver loaded? ibstat lists them");
+}
+
+static int transport_umad_set_issm(struct transport *transport, bool on)
+{
+	struct umad *umad = container_of(transport, struct umad, transport);
+	char path[64];
+
+	if (!on) {
+		if (umad->issm_fd >= 0)
+			close(umad->issm_fd);
+		umad->issm_fd = -1;
+		return 0;
+	}
+	if (umad->issm_fd >= 0)
+		return 0;
+	if (umad_get_issm_path(transport->port.ca, transport->port.port, path, sizeof(path)) < 0)
+		return -ENODEV;
+	umad->issm_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (umad->issm_fd < 0)
+		return errno == EAGAIN ? -EBUSY : -errno;
+	return 0;
+}
+
+static void transport_umad_close(struct transport *transport)
+{
+	struct umad *umad = container_of(transport, struct umad, transport);
+
+	transport_umad_set_issm(transport, false);
+	channel_close(&umad->smp);
+	channel_close(&umad->gmp);
+	free(umad->out);
+	free(umad);
+}
+
+static const struct transport_ops umad_ops = {
+	.send = transport_umad_send,
+	.set_issm = transport_umad_set_issm,
+	.close = transport_umad_close,
+};
+
+int transport_open_umad(struct loop *loop, const struct umad_choice *choice, struct transport **out,
+			char *why, size_t why_size)
+{
+	struct umad *umad = mem_zalloc(sizeof(*umad));
+	int error;
+
+	umad->transport.ops = &umad_ops;
+	umad->loop = loop;
+	umad->issm_fd = -1;
+	umad->smp = (struct channel){.name = "SMPs received",
+				     .rows = smp_agents,
+				     .num_rows = ARRAY_SIZE(smp_agents),
+				     .port_id = -1};
+	umad->gmp = (struct channel){.name = "general MADs received",
+				     .rows = gmp_agents,
+				     .num_rows = ARRAY_SIZE(gmp_agents),
+				     .port_id = -1};
+	error = choose_port(choice, &umad->transport.port, why, why_size);
+	if (!error)
+		error = channel_open(umad, &umad->smp, LOOP_FIRST, why, why_size);
+	if (!error)
+		error = channel_open(umad, &umad->gmp, LOOP_NORMAL, why, why_size);
+	if (error) {
+		transport_umad_close(&umad->transport);
+		return error;
+	}
+	umad->out = buffer_new(MAD_SIZE);
+	umad->out_size = MAD_SIZE;
+	*out = &umad->transport;
+	return 0;
+}

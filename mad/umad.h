@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The transport over libibumad, for real adapters, for ibsim's preload library and for any other
+ * that presents /dev/infiniband/umadN. It opens one descriptor for SMPs and one for general MADs,
+ * so that neither starves the other, and registers classes 0x81 and 0x01, and 0x03 and 0x04.
+ */
+#ifndef MAD_UMAD_H
+#define MAD_UMAD_H
+
+#include "lib/loop.h"
+#include "mad/transport.h"
+
+/* Which port: ca NULL for any, port 0 for any, port_guid 0 for any. */
+struct umad_choice {
+	const char *ca;
+	int port;
+	guid_t port_guid;
+};
+
+/* Opens the first port that fits choice, those whose physical link is up before others. On failure
+ * returns -errno and writes one line that names the thing, the reason and the remedy to why.
+ * -ENODEV: no such CA or port. -EACCES: no rights on the device file. -EBUSY: another program has
+ * registered for the same MADs, as a second subnet manager would. -ENETDOWN is never returned: a
+ * port that is down is opened, the sweep waits for its link. */
+int transport_open_umad(struct loop *loop, const struct umad_choice *choice, struct transport **out,
+			char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The window: how many SMPs are under way, to one target and in total. VL15 has no flow control and
+ * small buffers, so every SMP that expects an answer goes through here: a target (one node, or one
+ * unknown thing behind a port) has few under way, and targets take turns. A target that does not
+ * answer holds its own few places and nothing else. Retries are here, each along the route that the
+ * target has at that moment. The window knows no fabric: a target brings its route along.
+ * Loop thread only.
+ */
+#ifndef MAD_WINDOW_H
+#define MAD_WINDOW_H
+
+#include "lib/list.h"
+#include "lib/loop.h"
+#include "mad/mad.h"
+#include "mad/txn.h"
+
+struct window;
+struct window_target;
+
+/* Where an SMP goes: by directed route, or to a LID when directed is false. */
+struct smp_route {
+	bool directed;
+	struct route_path path;
+	lid_t lid;
+};
+
+/* One request. The done function gets error 0 with the answer's status and data, or an errno:
+ * -ETIMEDOUT after the last attempt, -EHOSTUNREACH when the target had no route, -ECANCELED. */
+struct smp_answer {
+	int error;
+	uint16_t status; /* without the D bit; STATUS_OK when all is well */
+	uint8_t data[SMP_DATA_SIZE];
+};
+
+struct smp_request {
+	uint8_t method; /* METHOD_GET or METHOD_SET */
+	uint16_t attr_id;
+	uint32_t attr_mod;
+	uint64_t m_key;
+	uint8_t data[SMP_DATA_SIZE]; /* of a Set() */
+	/* owner and subject are the asker's: who asked, about what. */
+	void (*done)(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer);
+	void *owner, *subject;
+};
+
+/* Embedded in what it stands for. */
+struct window_target {
+	struct window *window;
+	struct list ready;   /* link: in the window's round of targets that may send */
+	struct list queue;   /* requests that were submitted, in order */
+	struct list flights; /* requests under way */
+	unsigned limit;	     /* under way at once */
+	unsigned under_way;
+	/* Where to send attempt number 0, 1, ...; false: nowhere now. */
+	bool (*route)(const struct window_target *target, unsigned attempt, struct smp_route *out);
+	/* Asked for the next request when the queue is empty; false: nothing more (until
+	 * window_wake). NULL: there is no such source. */
+	bool (*next)(void *owner, struct window_target *target, struct smp_request *out);
+	void *next_owner;
+};
+
+struct window_limits {
+	unsigned total;	     /* SMPs under way in all; at most 128, the kernel's own bound */
+	unsigned timeout_ms; /* of the first attempt; doubled for each one after */
+	unsigned timeout_max_ms;
+	unsigned attempts; /* in all, at least 1 */
+};
+
+struct window *window_new(struct loop *loop, struct txn_table *table,
+			  const struct window_limits *limits);
+void window_free(struct window *window); /* all targets must be done */
+void window_set_limits(struct window *window, const struct window_limits *limits);
+
+void window_target_init(struct window_target *target, struct window *window, unsigned limit,
+			bool (*route)(const struct window_target *, unsigned, struct smp_route *));
+/* What is queued or under way completes with -ECANCELED, now, before this returns. */
+void window_target_done(struct window_target *target);
+
+/* Queues a copy of request. Its done function is called once, never from within this call (but see
+ * window_target_done). urgent: before what waits for this target, and beyond the limits. */
+void window_submit(struct window_target *target, const struct smp_request *request);
+void window_submit_urgent(struct window_target *target, const struct smp_request *request);
+/* The target's next() has something to give again. */
+void window_wake(struct window_target *target);
+
+/* Called (deferred) each time the last request under way or queued has completed. */
+void window_on_idle(struct window *window, loop_fn *fn, void *arg);
+/* Requests queued or under way, in all. */
+size_t window_load(const struct window *window);
+
+struct window_stats {
+	uint64_t requests, completed, failed, retries;
+	unsigned under_way, under_way_max;
+};
+const struct window_stats *window_stats(const struct window *window);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the encoded values of PortInfo mean: lanes, speeds, rates, VLs, MTUs, and the node's
+ * description as text that can be printed. Used wherever paths are computed and ports are shown.
+ * Tables and lookups; a value that no table knows gives 0 or "unknown", for devices may be newer
+ * than this text. Pure functions; any thread.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sma/attr.h"
+
+/* LinkWidthActive: 14.2.5.6. */
+static const struct {
+	uint8_t encoded, lanes;
+} widths[] = {{1, 1}, {16, 2}, {2, 4}, {4, 8}, {8, 12}};
+
+/*
+ * The active speed of a lane, newest member first: a port that runs at an extended speed may show
+ * 10 Gb/s in LinkSpeedActive beside it, so the first row that matches is the speed of the link. The
+ * capability bits that announce the extended members are not asked: switches show them for port 0
+ * only, and who does not know these members sends 0 there.
+ */
+#define ACTIVE(member) offsetof(struct port_info, member)
+static const struct speed {
+	size_t member;
+	uint8_t encoded;
+	uint16_t deci_gbps;
+	const char *name;
+} speeds[] = {
+	{ACTIVE(link_speed_ext_active2), 1, 2000, "XDR"},
+	{ACTIVE(link_speed_ext_active), 8, 1000, "NDR"},
+	{ACTIVE(link_speed_ext_active), 4, 500, "HDR"},
+	{ACTIVE(link_speed_ext_active), 2, 250, "EDR"},
+	{ACTIVE(link_speed_ext_active), 1, 140, "FDR"},
+	{ACTIVE(link_speed_active), 4, 100, "QDR"},
+	{ACTIVE(link_speed_active), 2, 50, "DDR"},
+	{ACTIVE(link_speed_active), 1, 25, "SDR"},
+};
+#undef ACTIVE
+
+/* PathRecord:Rate (15.2.5.16), Gb/s times 10 by encoding. 23 and 24 as in OpenSM's ib_types.h, 25
+ * as in the kernel's ib_verbs.h. */
+static const uint16_t rates[] = {
+	[2] = 25,    [3] = 100,	  [4] = 300,   [5] = 50,    [6] = 200,	  [7] = 400,
+	[8] = 600,   [9] = 800,	  [10] = 1200, [11] = 140,  [12] = 560,	  [13] = 1120,
+	[14] = 1680, [15] = 250,  [16] = 1000, [17] = 2000, [18] = 3000,  [19] = 280,
+	[20] = 500,  [21] = 4000, [22] = 6000, [23] = 8000, [24] = 12000, [25] = 16000,
+};
+
+static unsigned lanes_of(const struct port_info *info)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		if (widths[i].encoded == info->link_width_active)
+			return widths[i].lanes;
+	}
+	return 0;
+}
+
+static const struct speed *speed_of(const struct port_info *info)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(speeds); i++) {
+		if (((const uint8_t *)info)[speeds[i].member] == speeds[i].encoded)
+			return &speeds[i];
+	}
+	return NULL;
+}
+
+unsigned vls_of(uint8_t encoded)
+{
+	static const uint8_t vls[] = {0, 1, 2, 4, 8, 15};
+
+	return encoded < ARRAY_SIZE(vls) ? vls[encoded] : 0;
+}
+
+unsigned mtu_bytes(uint8_t encoded)
+{
+	return encoded >= 1 && encoded <= 5 ? 128U << encoded : 0;
+}
+
+/* The fastest encoding that the link can carry. That is the link's own rate, but for XDR at 12x: no
+ * encoding for 2,400 Gb/s is known, so it counts as 1,600. */
+uint8_t port_rate(const struct port_info *info)
+{
+	const struct speed *speed = speed_of(info);
+	unsigned link = speed ? lanes_of(info) * speed->deci_gbps : 0;
+	uint8_t best = 0;
+
+	for (uint8_t rate = 0; rate < ARRAY_SIZE(rates); rate++) {
+		if (rates[rate] <= link && rates[rate] > rates[best])
+			best = rate;
+	}
+	return best;
+}
+
+unsigned rate_deci_gbps(uint8_t rate)
+{
+	return rate < ARRAY_SIZE(rates) ? rates[rate] : 0;
+}
+
+char *port_speed_text(const struct port_info *info, char text[24])
+{
+	const struct speed *speed = speed_of(info);
+	unsigned lanes = lanes_of(info);
+
+	if (speed && lanes)
+		snprintf(text, 24, "%ux %s", lanes, speed->name);
+	else
+		strcpy(text, "unknown");
+	return text;
+}
+
+/* Bytes of the printable UTF-8 character at text (RFC 3629: no overlong form, no surrogate, nothing
+ * above U+10FFFF), 0 when there is none within size bytes. */
+static size_t utf8_length(const uint8_t *text, size_t size)
+{
+	static const struct {
+		uint8_t lead_min, lead_max, second_min, second_max, bytes;
+	} forms[] = {
+		{0x20, 0x7E, 0x00, 0xFF, 1}, {0xC2, 0xC2, 0xA0, 0xBF, 2},
+		{0xC3, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
+		{0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3},
+		{0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
+		{0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		if (text[0] < forms[i].lead_min || text[0] > forms[i].lead_max)
+			continue;
+		if (forms[i].bytes > size)
+			return 0;
+		if (forms[i].bytes > 1 &&
+		    (text[1] < forms[i].second_min || text[1] > forms[i].second_max))
+			return 0;
+		for (size_t k = 2; k < forms[i].bytes; k++) {
+			if ((text[k] & 0xC0) != 0x80)
+				return 0;
+		}
+		return forms[i].bytes;
+	}
+	return 0;
+}
+
+char *description_text(const struct node_description *description, char text[NODE_DESC_SIZE + 1])
+{
+	size_t size = strnlen((const char *)description->text, NODE_DESC_SIZE);
+	size_t at = 0;
+
+	while (at < size) {
+		size_t length = utf8_length(description->text + at, size - at);
+
+		if (length)
+			memcpy(text + at, description->text + at, length);
+		else
+			text[at] = '?';
+		at += length ? length : 1;
+	}
+	text[at] = '\0';
+	return text;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What PortInfo's encoded values mean: every width at every speed, VLs, MTUs, and descriptions as a
+ * device may send them.
+ */
+// LINK: sma/port.o
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sma/attr.h"
+#include "tests/unit/unit.h"
+
+enum speed { SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR, SPEEDS };
+
+static const char *const speed_names[SPEEDS] = {"SDR", "DDR", "QDR", "FDR",
+						"EDR", "HDR", "NDR", "XDR"};
+
+/* Gb/s times 10 of one lane. */
+static const unsigned lane_deci_gbps[SPEEDS] = {25, 50, 100, 140, 250, 500, 1000, 2000};
+
+/* LinkWidthActive, lanes, and the encoding of the rate at each speed. */
+static const struct {
+	uint8_t width;
+	unsigned lanes;
+	uint8_t rate[SPEEDS];
+} width_cases[] = {
+	{1, 1, {2, 5, 3, 11, 15, 20, 16, 17}},	 {16, 2, {5, 3, 6, 19, 20, 16, 17, 21}},
+	{2, 4, {3, 6, 7, 12, 16, 17, 21, 23}},	 {4, 8, {6, 7, 9, 13, 17, 21, 23, 25}},
+	{8, 12, {4, 8, 10, 14, 18, 22, 24, 25}},
+};
+
+static struct port_info port_at(uint8_t width, enum speed speed)
+{
+	struct port_info info = {.link_width_active = width, .link_speed_active = 4};
+
+	if (speed <= QDR)
+		info.link_speed_active = 1 << speed;
+	else if (speed <= NDR)
+		info.link_speed_ext_active = 1 << (speed - FDR);
+	else
+		info.link_speed_ext_active2 = 1;
+	return info;
+}
+
+static void test_rates(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(width_cases); i++) {
+		for (enum speed speed = SDR; speed < SPEEDS; speed++) {
+			struct port_info info = port_at(width_cases[i].width, speed);
+			uint8_t rate = port_rate(&info);
+			unsigned deci_gbps = width_cases[i].lanes * lane_deci_gbps[speed];
+			char text[24], expected[24];
+
+			if (deci_gbps == 24000) /* 12x XDR has no encoding of its own */
+				deci_gbps = 16000;
+			CU_ASSERT_EQUAL(rate, width_cases[i].rate[speed]);
+			CU_ASSERT_EQUAL(rate_deci_gbps(rate), deci_gbps);
+			snprintf(expected, sizeof(expected), "%ux %s", width_cases[i].lanes,
+				 speed_names[speed]);
+			CU_ASSERT_STRING_EQUAL(port_speed_text(&info, text), expected);
+		}
+	}
+}
+
+static void test_unknown_widths_and_speeds(void)
+{
+	static const struct port_info cases[] = {
+		{.link_width_active = 0, .link_speed_active = 1},
+		{.link_width_active = 3, .link_speed_active = 1},
+		{.link_width_active = 32, .link_speed_active = 1},
+		{.link_width_active = 2, .link_speed_active = 0},
+		{.link_width_active = 2, .link_speed_active = 3},
+		{.link_width_active = 2, .link_speed_active = 8},
+		{.link_width_active = 2, .link_speed_ext_active = 5},
+		{.link_width_active = 2, .link_speed_ext_active2 = 2},
+	};
+	char text[24];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CU_ASSERT_EQUAL(port_rate(&cases[i]), 0);
+		CU_ASSERT_STRING_EQUAL(port_speed_text(&cases[i], text), "unknown");
+	}
+	CU_ASSERT_EQUAL(rate_deci_gbps(0), 0);
+	CU_ASSERT_EQUAL(rate_deci_gbps(1), 0);
+	CU_ASSERT_EQUAL(rate_deci_gbps(26), 0);
+	CU_ASSERT_EQUAL(rate_deci_gbps(255), 0);
+}
+
+static void test_vls_and_mtus(void)
+{
+	static const unsigned vls[] = {0, 1, 2, 4, 8, 15, 0, 0};
+	static const unsigned mtus[] = {0, 256, 512, 1024, 2048, 4096, 0, 0};
+
+	for (uint8_t i = 0; i < ARRAY_SIZE(vls); i++) {
+		CU_ASSERT_EQUAL(vls_of(i), vls[i]);
+		CU_ASSERT_EQUAL(mtu_bytes(i), mtus[i]);
+	}
+	CU_ASSERT_EQUAL(vls_of(255), 0);
+	CU_ASSERT_EQUAL(mtu_bytes(255), 0);
+}
+
+static const struct {
+	const char *sent, *shown;
+} description_cases[] = {
+	{"", ""},
+	{"node-1 HCA-1", "node-1 HCA-1"},
+	{"line\nbreak\x7F\x1B[2J", "line?break??[2J"},
+	{"Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80",
+	 "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80"},
+	{"c1 \xC2\x9B", "c1 ??"},	      /* a control character of two bytes */
+	{"lone \x80\xBF", "lone ??"},	      /* continuations of nothing */
+	{"overlong \xC0\xAF", "overlong ??"}, /* '/' in two bytes */
+	{"overlong \xE0\x80\xAF", "overlong ???"},
+	{"surrogate \xED\xA0\x80", "surrogate ???"},
+	{"beyond \xF4\x90\x80\x80", "beyond ????"},
+	{"never \xFE\xFF", "never ??"},
+	{"cut \xE2\x82", "cut ??"},
+	{"broken \xE2\x82z", "broken ??z"},
+};
+
+static void test_descriptions(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(description_cases); i++) {
+		struct node_description description = {{0}};
+		char text[NODE_DESC_SIZE + 1];
+
+		memcpy(description.text, description_cases[i].sent,
+		       strlen(description_cases[i].sent));
+		CU_ASSERT_STRING_EQUAL(description_text(&description, text),
+				       description_cases[i].shown);
+	}
+}
+
+/* 64 bytes without an end; a character that the 64th byte cuts; what follows an end is not shown.
+ */
+static void test_descriptions_of_full_length(void)
+{
+	struct node_description description;
+	char text[NODE_DESC_SIZE + 2] = {0};
+
+	text[NODE_DESC_SIZE + 1] = 'x';
+	memset(description.text, 'a', NODE_DESC_SIZE);
+	CU_ASSERT_EQUAL(strlen(description_text(&description, text)), NODE_DESC_SIZE);
+	description.text[NODE_DESC_SIZE - 1] = 0xC3;
+	CU_ASSERT_EQUAL(description_text(&description, text)[NODE_DESC_SIZE - 1], '?');
+	CU_ASSERT_EQUAL(text[NODE_DESC_SIZE], '\0');
+	CU_ASSERT_EQUAL(text[NODE_DESC_SIZE + 1], 'x');
+	description.text[4] = '\0';
+	CU_ASSERT_STRING_EQUAL(description_text(&description, text), "aaaa");
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"rates", test_rates},
+		{"unknown widths and speeds", test_unknown_widths_and_speeds},
+		{"VLs and MTUs", test_vls_and_mtus},
+		{"descriptions", test_descriptions},
+		{"descriptions of full length", test_descriptions_of_full_length},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("port", tests);
+}

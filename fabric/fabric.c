@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The live model's nodes, cables and LIDs. Everything that a snapshot would show passes through
+ * here, so that the counters topology and facts tell truly whether anything is new.
+ */
+#include "fabric/fabric.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned adapter_limit)
+{
+	struct fabric *fabric = mem_zalloc(sizeof(*fabric));
+
+	map_init(&fabric->nodes);
+	map_init(&fabric->ports);
+	fabric->window = window;
+	fabric->switch_limit = switch_limit;
+	fabric->adapter_limit = adapter_limit;
+	return fabric;
+}
+
+void fabric_free(struct fabric *fabric)
+{
+	struct node *node;
+	size_t position;
+
+	if (!fabric)
+		return;
+	for (position = 0; (node = map_next(&fabric->nodes, &position)); position = 0)
+		fabric_drop_node(fabric, node);
+	map_done(&fabric->nodes);
+	map_done(&fabric->ports);
+	free(fabric);
+}
+
+/* Agents */
+
+static bool agent_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
+{
+	const struct agent *agent = container_of(target, struct agent, target);
+
+	(void)attempt;
+	out->directed = true;
+	return port_route(agent->fabric, agent->port, &out->path);
+}
+
+void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid)
+{
+	struct node_facts *facts = facts_own(&port->node->facts);
+	bool is_switch = port->node->type == NODE_SWITCH;
+
+	if (port->agent && facts->port[port->num].guid != port_guid)
+		map_remove(&fabric->ports, facts->port[port->num].guid);
+	facts->port[port->num].guid = port_guid;
+	if (!port->agent) {
+		port->agent = mem_zalloc(sizeof(*port->agent));
+		port->agent->port = port;
+		port->agent->fabric = fabric;
+		list_init(&port->agent->todo);
+		window_target_init(&port->agent->target, fabric->window,
+				   is_switch ? fabric->switch_limit : fabric->adapter_limit,
+				   agent_route);
+	}
+	map_put(&fabric->ports, port_guid, port);
+	fabric->topology++;
+}
+
+static void remove_agent(struct fabric *fabric, struct port *port)
+{
+	guid_t guid = port_facts(port)->guid;
+
+	if (!port->agent)
+		return;
+	window_target_done(&port->agent->target);
+	if (map_get(&fabric->ports, guid) == port)
+		map_remove(&fabric->ports, guid);
+	free(port->agent);
+	port->agent = NULL;
+}
+
+struct agent *port_agent(const struct port *port)
+{
+	return port->node->type == NODE_SWITCH ? port->node->port[0].agent : port->agent;
+}
+
+/* Nodes */
+
+static struct switch_state *switch_state_new(void)
+{
+	struct switch_state *sw = mem_zalloc(sizeof(*sw));
+
+	list_init(&sw->waiters);
+	return sw;
+}
+
+static void switch_state_free(struct switch_state *sw)
+{
+	if (!sw)
+		return;
+	while (list_pop(&sw->waiters))
+		;
+	lft_have_forget(&sw->have);
+	lft_unref(sw->want);
+	free(sw);
+}
+
+struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info)
+{
+	struct node *node =
+		mem_zalloc(sizeof(*node) + (info->num_ports + 1u) * sizeof(node->port[0]));
+
+	assert(info->num_ports <= PORT_MAX && !fabric_find_node(fabric, info->node_guid));
+	node->guid = info->node_guid;
+	node->type = info->node_type;
+	node->num_ports = info->num_ports;
+	node->facts = facts_new(info);
+	node->index = -1;
+	for (unsigned i = 0; i <= info->num_ports; i++) {
+		node->port[i].node = node;
+		node->port[i].num = (uint8_t)i;
+		list_init(&node->port[i].todo);
+		list_init(&node->port[i].waiting);
+	}
+	if (node->type == NODE_SWITCH) {
+		node->sw = switch_state_new();
+		fabric_add_agent(fabric, &node->port[0], info->port_guid);
+		fabric->num_switches++;
+	} else {
+		fabric->num_adapters++;
+	}
+	map_put(&fabric->nodes, node->guid, node);
+	fabric->topology++;
+	return node;
+}
+
+void fabric_drop_node(struct fabric *fabric, struct node *node)
+{
+	for (unsigned i = 0; i <= node->num_ports; i++) {
+		struct port *port = &node->port[i];
+
+		fabric_unlink(fabric, port);
+		port_set_lid(fabric, port, LID_NONE, 0);
+		list_del(&port->todo);
+		list_del(&port->waiting);
+		free(port->echo);
+		if (fabric->sm_port == port)
+			fabric->sm_port = NULL;
+	}
+	for (unsigned i = 0; i <= node->num_ports; i++)
+		remove_agent(fabric, &node->port[i]);
+	if (node->type == NODE_SWITCH)
+		fabric->num_switches--;
+	else
+		fabric->num_adapters--;
+	map_remove(&fabric->nodes, node->guid);
+	switch_state_free(node->sw);
+	facts_unref(node->facts);
+	free(node);
+	fabric->topology++;
+}
+
+struct node *fabric_find_node(const struct fabric *fabric, guid_t guid)
+{
+	return map_get(&fabric->nodes, guid);
+}
+
+/* Cables */
+
+void fabric_unlink(struct fabric *fabric, struct port *port)
+{
+	struct port *peer = port->peer;
+
+	if (!peer)
+		return;
+	port->peer = NULL;
+	peer->peer = NULL;
+	/* A switch that was reached over this cable has no way until the tree is built again. */
+	if (peer->node->uplink == port)
+		peer->node->uplink = NULL;
+	if (port->node->uplink == peer)
+		port->node->uplink = NULL;
+	fabric->topology++;
+}
+
+void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
+{
+	if (a->peer == b)
+		return;
+	fabric_unlink(fabric, a);
+	fabric_unlink(fabric, b);
+	a->peer = b;
+	b->peer = a;
+	fabric->topology++;
+}
+
+static void reach(struct port *from, uint8_t hops, struct node **queue, size_t *tail)
+{
+	struct node *node = from->peer ? from->peer->node : NULL;
+
+	if (!node || node->type != NODE_SWITCH || node->hops != UINT8_MAX || hops > HOPS_MAX)
+		return;
+	node->hops = hops;
+	node->uplink = from;
+	queue[(*tail)++] = node;
+}
+
+void fabric_build_tree(struct fabric *fabric)
+{
+	struct node **queue = mem_array(fabric->nodes.count + 1, sizeof(*queue));
+	size_t position = 0, head = 0, tail = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		node->uplink = NULL;
+		node->hops = UINT8_MAX;
+	}
+	if (fabric->sm_port) {
+		node = fabric->sm_port->node;
+		node->hops = 0;
+		if (node->type == NODE_SWITCH)
+			queue[tail++] = node;
+		else
+			reach(fabric->sm_port, 1, queue, &tail);
+	}
+	while (head < tail) {
+		node = queue[head++];
+		for (unsigned i = 1; i <= node->num_ports; i++)
+			reach(&node->port[i], node->hops + 1, queue, &tail);
+	}
+	free(queue);
+}
+
+/* Routes are walked from the far end to the manager's port, so they come out backwards. */
+static bool climb(const struct fabric *fabric, const struct port *last, struct route_path *out)
+{
+	uint8_t ports[HOPS_MAX];
+	unsigned count = 0;
+
+	/* last is the port out of which the SMP leaves for its target. */
+	for (const struct port *out_of = last; out_of; out_of = out_of->node->uplink) {
+		if (count == HOPS_MAX)
+			return false;
+		ports[count++] = out_of->num;
+		if (out_of->node == fabric->sm_port->node) {
+			if (out_of->node->type != NODE_SWITCH && out_of != fabric->sm_port)
+				return false;
+			out->hops = (uint8_t)count;
+			out->port[0] = 0;
+			for (unsigned i = 0; i < count; i++)
+				out->port[i + 1] = ports[count - 1 - i];
+			return true;
+		}
+	}
+	return false;
+}
+
+bool port_route_beyond(const struct fabric *fabric, const struct port *port, struct route_path *out)
+{
+	return fabric->sm_port && climb(fabric, port, out);
+}
+
+bool port_route(const struct fabric *fabric, const struct port *port, struct route_path *out)
+{
+	const struct port *sm_port = fabric->sm_port;
+	bool is_switch = port->node->type == NODE_SWITCH;
+
+	if (!sm_port)
+		return false;
+	if (port == sm_port || (is_switch && port->node == sm_port->node)) {
+		*out = (struct route_path){.hops = 0};
+		return true;
+	}
+	return climb(fabric, is_switch ? port->node->uplink : port->peer, out);
+}
+
+bool fabric_reaches(const struct fabric *fabric, const struct node *node)
+{
+	struct route_path path;
+
+	for (unsigned i = 0; i <= node->num_ports; i++) {
+		if (node->port[i].agent && port_route(fabric, &node->port[i], &path))
+			return true;
+	}
+	return false;
+}
+
+/* What agents report */
+
+const struct port_facts *port_facts(const struct port *port)
+{
+	return &port->node->facts->port[port->num];
+}
+
+const struct port_info *port_info(const struct port *port)
+{
+	return &port_facts(port)->info;
+}
+
+static bool usable(const struct port_info *info)
+{
+	return info->port_state >= PORT_INIT;
+}
+
+/* The port went through INIT: nothing that was written to it or its end port is known any more. */
+static void forget_written(struct fabric *fabric, struct port *port)
+{
+	free(port->echo);
+	port->echo = NULL;
+	port_set_pkeys(fabric, port, NULL);
+}
+
+void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info)
+{
+	const struct port_facts *old = port_facts(port);
+	struct port_facts *facts;
+
+	if (old->known && memcmp(&old->info, info, sizeof(*info)) == 0)
+		return;
+	if (!old->known || usable(&old->info) != usable(info))
+		fabric->topology++;
+	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
+		forget_written(fabric, port);
+	facts = &facts_own(&port->node->facts)->port[port->num];
+	facts->known = true;
+	facts->info = *info;
+	fabric->facts++;
+}
+
+void node_set_description(struct fabric *fabric, struct node *node, const char *text)
+{
+	if (strncmp(node->facts->description, text, NODE_DESC_SIZE) == 0)
+		return;
+	strncpy(facts_own(&node->facts)->description, text, NODE_DESC_SIZE);
+	fabric->facts++;
+}
+
+void node_set_switch_info(struct fabric *fabric, struct node *node, const struct switch_info *info)
+{
+	const struct switch_info *old = &node->facts->sw;
+
+	if (memcmp(old, info, sizeof(*info)) == 0)
+		return;
+	if (old->linear_fdb_cap != info->linear_fdb_cap ||
+	    old->enhanced_port0 != info->enhanced_port0)
+		fabric->topology++;
+	facts_own(&node->facts)->sw = *info;
+	fabric->facts++;
+}
+
+void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys)
+{
+	struct port_facts *facts;
+
+	if (port_facts(port)->pkeys == pkeys)
+		return;
+	facts = &facts_own(&port->node->facts)->port[port->num];
+	pkey_list_unref(facts->pkeys);
+	facts->pkeys = pkeys;
+	fabric->facts++;
+}
+
+/* LIDs */
+
+void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t lmc)
+{
+	if (port->lid == lid && port->lmc == lmc)
+		return;
+	for (unsigned i = 0; port->lid && i < 1u << port->lmc; i++)
+		fabric->lids[port->lid + i] = NULL;
+	for (unsigned i = 0; lid && i < 1u << lmc; i++) {
+		assert(!fabric->lids[lid + i]);
+		fabric->lids[lid + i] = port;
+	}
+	port->lid = lid;
+	port->lmc = lmc;
+	fabric->topology++;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The live model: what the manager believes the subnet is. Nodes with their ports, the cables
+ * between them, who owns which LID, and for each switch and port what it *has* and what it *should
+ * have* (tables.h, port_want in sm/). Discovery fills it, sm/ decides over it, freezing
+ * (snapshot.h) takes a picture of it. It belongs to the loop thread, and no other thread sees any
+ * of it.
+ *
+ * A directed route to an agent follows parent pointers: each switch knows the port of a nearer node
+ * that leads to it (uplink). fabric_build_tree() makes this a breadth-first tree of the cables.
+ */
+#ifndef FABRIC_FABRIC_H
+#define FABRIC_FABRIC_H
+
+#include "fabric/facts.h"
+#include "fabric/snapshot.h"
+#include "fabric/tables.h"
+#include "lib/list.h"
+#include "lib/map.h"
+#include "mad/window.h"
+
+struct node;
+struct port;
+
+/* A subnet management agent: one for each switch (its port 0) and each port of an adapter or
+ * router. */
+struct agent {
+	struct window_target target;
+	const struct fabric *fabric;
+	struct port *port;
+	struct list todo; /* ports that sm/program.c has to look at */
+	int32_t index;	  /* of an adapter port in the last snapshot, -1 when not in it */
+};
+
+/* What a device made of a Set(PortInfo) when it did not take it as it was: not sent again while
+ * wanted and held are still so. */
+struct port_echo {
+	struct port_info wanted, held;
+};
+
+struct port {
+	struct node *node;
+	struct port *peer;	/* the other end of the cable; NULL: none, or not known */
+	struct agent *agent;	/* end ports (adapter, router, switch port 0); else NULL */
+	struct port_echo *echo; /* NULL: it held what it was told */
+	struct list todo;	/* link in agent->todo of the node's agent */
+	struct list waiting;	/* link in a switch's waiters */
+	uint64_t read_pass;	/* discovery pass in which its PortInfo came */
+	uint64_t link_pass;	/* discovery pass in which its cable was verified */
+	lid_t lid;		/* want: end ports; LID_NONE: not given yet */
+	uint8_t lmc;		/* want: 1 << lmc LIDs */
+	uint8_t num;
+	bool busy;   /* a Set(PortInfo) is under way */
+	bool failed; /* a Set(PortInfo) failed since the last sweep began */
+};
+
+/* What a switch's LFT is known to hold, block by block: base where acknowledged is clear, next
+ * where it is set. base NULL: unknown. */
+struct lft_have {
+	struct lft *base, *next;
+	uint64_t acknowledged[LFT_BLOCKS_MAX / 64];
+};
+
+struct switch_state {
+	struct lft_have have;
+	struct lft *want;	 /* NULL until the first routing */
+	uint16_t cursor;	 /* place in the order of blocks: those before were compared */
+	uint16_t blocks_pending; /* Sets under way */
+	lid_t top_set;		 /* LinearFDBTop that was acknowledged last; LID_NONE: none */
+	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
+	bool settled;			/* have equals want, the top is acknowledged */
+	bool failed;			/* a Set failed since the last sweep began */
+	bool busy;			/* a Set(SwitchInfo) is under way */
+	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
+};
+
+struct node {
+	struct node_facts *facts;
+	guid_t guid;
+	enum node_type type;
+	uint8_t num_ports;
+	uint8_t hops;		 /* from the manager's port to this switch */
+	struct port *uplink;	 /* switches: the port of a nearer node that leads here */
+	uint64_t pass;		 /* discovery pass in which it was last reached */
+	int32_t index;		 /* of its switch in the last snapshot, -1 when not in it */
+	struct switch_state *sw; /* switches only */
+	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */
+};
+
+struct fabric {
+	struct map nodes; /* by NodeGUID */
+	struct map ports; /* end ports by PortGUID */
+	struct port *lids[LID_UNICAST_MAX + 1];
+	struct port *sm_port; /* the port this manager runs on; NULL until discovered */
+	uint64_t
+		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
+	uint64_t facts;	  /* rises when any reported value changed */
+	uint64_t freezes;
+	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
+	unsigned switch_limit, adapter_limit; /* SMPs under way at one agent */
+	struct window *window;
+};
+
+struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned adapter_limit);
+void fabric_free(struct fabric *fabric);
+
+/* A new node with its facts; agents of a switch exist at once, those of adapter ports with
+ * fabric_add_agent(). The GUID must be unknown, num_ports at most PORT_MAX. */
+struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info);
+void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid);
+/* Cuts its cables, frees its LIDs, cancels what is under way to it, and frees it. */
+void fabric_drop_node(struct fabric *fabric, struct node *node);
+struct node *fabric_find_node(const struct fabric *fabric, guid_t guid);
+
+void fabric_link(struct fabric *fabric, struct port *a, struct port *b); /* cuts earlier cables */
+void fabric_unlink(struct fabric *fabric, struct port *port); /* harmless without a cable */
+
+/* Breadth-first uplinks from sm_port over the cables. Switches that are not reached get no uplink.
+ */
+void fabric_build_tree(struct fabric *fabric);
+/* Whether the manager has a way to this node. */
+bool fabric_reaches(const struct fabric *fabric, const struct node *node);
+
+/* The agent that answers for a port: of a switch that of port 0, of others the port's own. */
+struct agent *port_agent(const struct port *port);
+/* The directed route to a node's agent, or, for a port of a switch, beyond it (out of that port).
+ */
+bool port_route(const struct fabric *fabric, const struct port *port, struct route_path *out);
+bool port_route_beyond(const struct fabric *fabric, const struct port *port,
+		       struct route_path *out);
+
+/* What is known of a port; info is all zero before it was read. */
+const struct port_facts *port_facts(const struct port *port);
+const struct port_info *port_info(const struct port *port);
+/* Stores what an agent reported; topology and facts rise when it tells something new. A port that
+ * is DOWN or INIT and was not before loses what was known of what was written to it. */
+void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info);
+void node_set_description(struct fabric *fabric, struct node *node, const char *text);
+void node_set_switch_info(struct fabric *fabric, struct node *node, const struct switch_info *info);
+void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
+
+/* The want side of LIDs: moves port to lid (LID_NONE: takes it away). The LIDs must be free. */
+void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t lmc);
+
+/* A picture of the fabric now; the caller's reference. */
+struct snapshot *fabric_freeze(struct fabric *fabric);
+
+/* lft_have: what a block holds (NULL: unknown), and what an acknowledged Set() makes of it. */
+const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);
+void lft_have_forget(struct lft_have *have);
+void lft_have_begin(struct lft_have *have, struct lft *want); /* Sets of want's blocks follow */
+void lft_have_acknowledge(struct lft_have *have, uint16_t block);
+void lft_have_settle(struct lft_have *have); /* all of next is held */
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Counted blocks of what nodes reported (facts.h): made by discovery, shared by the live model and
+ * the snapshots frozen from it. Counts are plain numbers, changed on the loop thread alone. A
+ * copied block shares the P_Key lists of the one it was copied from, for those are counted by
+ * themselves.
+ */
+#include "fabric/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+struct pkey_list *pkey_list_new(uint16_t count)
+{
+	/* As many whole blocks as a uint16_t can count: PartitionCap comes from the wire. */
+	unsigned blocks = (count + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
+	unsigned most = UINT16_MAX / PKEY_BLOCK_KEYS;
+	unsigned slots = (blocks < most ? blocks : most) * PKEY_BLOCK_KEYS;
+	struct pkey_list *list = mem_zalloc(sizeof(*list) + slots * sizeof(list->key[0]));
+
+	list->refs = 1;
+	list->count = (uint16_t)slots;
+	return list;
+}
+
+struct pkey_list *pkey_list_ref(struct pkey_list *list)
+{
+	if (list)
+		list->refs++;
+	return list;
+}
+
+void pkey_list_unref(struct pkey_list *list)
+{
+	if (list && --list->refs == 0)
+		free(list);
+}
+
+static size_t facts_size(unsigned num_ports)
+{
+	return sizeof(struct node_facts) + (num_ports + 1) * sizeof(struct port_facts);
+}
+
+struct node_facts *facts_new(const struct node_info *info)
+{
+	struct node_facts *facts = mem_zalloc(facts_size(info->num_ports));
+
+	facts->refs = 1;
+	facts->info = *info;
+	return facts;
+}
+
+struct node_facts *facts_ref(struct node_facts *facts)
+{
+	if (facts)
+		facts->refs++;
+	return facts;
+}
+
+void facts_unref(struct node_facts *facts)
+{
+	if (!facts || --facts->refs > 0)
+		return;
+	for (unsigned p = 0; p <= facts->info.num_ports; p++)
+		pkey_list_unref(facts->port[p].pkeys);
+	free(facts);
+}
+
+struct node_facts *facts_own(struct node_facts **facts)
+{
+	struct node_facts *shared = *facts;
+	size_t size = facts_size(shared->info.num_ports);
+
+	if (shared->refs == 1)
+		return shared;
+	*facts = memcpy(mem_alloc(size), shared, size);
+	(*facts)->refs = 1;
+	for (unsigned p = 0; p <= shared->info.num_ports; p++)
+		pkey_list_ref((*facts)->port[p].pkeys);
+	facts_unref(shared);
+	return *facts;
+}

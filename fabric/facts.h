@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What one node reported, as one counted block: NodeInfo, NodeDescription, SwitchInfo and the
+ * PortInfo of each port. The live model holds the newest block of each node; a snapshot takes a
+ * reference to it, so that freezing copies no reports. A block that somebody else also holds is
+ * never written: facts_own() gives the live model a copy of its own first. References are counted
+ * on the loop alone; any thread may read what it holds.
+ */
+#ifndef FABRIC_FACTS_H
+#define FABRIC_FACTS_H
+
+#include "sma/attr.h"
+
+/* The P_Key table of an end port (adapter, router, switch port 0). */
+struct pkey_list {
+	unsigned refs;
+	uint16_t count; /* slots, a multiple of PKEY_BLOCK_KEYS */
+	pkey_t key[];	/* 0: empty slot */
+};
+
+/* All slots empty; count is rounded up to whole blocks, at most 2,047 of them. */
+struct pkey_list *pkey_list_new(uint16_t count);
+struct pkey_list *pkey_list_ref(struct pkey_list *list); /* NULL is passed through */
+void pkey_list_unref(struct pkey_list *list);		 /* NULL is harmless */
+
+struct port_facts {
+	bool known;  /* info was read */
+	guid_t guid; /* PortGUID; of switches only port 0 has one */
+	struct port_info info;
+	struct pkey_list *pkeys; /* end ports, once read; else NULL */
+};
+
+struct node_facts {
+	unsigned refs;
+	struct node_info info; /* of the port that was asked last: PortGUID and LocalPortNum vary */
+	char description[NODE_DESC_SIZE + 1]; /* printable */
+	struct switch_info sw;		      /* switches only */
+	struct port_facts port[];	      /* 0 .. info.num_ports */
+};
+
+struct node_facts *facts_new(const struct node_info *info);
+struct node_facts *facts_ref(struct node_facts *facts); /* NULL is passed through */
+void facts_unref(struct node_facts *facts);		/* NULL is harmless */
+/* Makes *facts the only reference to its block (copying when it is shared) and returns it. */
+struct node_facts *facts_own(struct node_facts **facts);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only who is cabled
+ * to whom, and which LID is whose, is written down. Nodes that the manager cannot reach, and cables
+ * of which one end is down or was never read, are left out.
+ */
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "lib/mem.h"
+
+struct census { /* what goes into the snapshot, in its order */
+	struct node **switches;
+	struct port **ends;
+	uint32_t num_switches, num_ends, num_links;
+};
+
+static int by_node_guid(const void *a, const void *b)
+{
+	guid_t x = (*(struct node *const *)a)->guid, y = (*(struct node *const *)b)->guid;
+
+	return (x > y) - (x < y);
+}
+
+static int by_port_guid(const void *a, const void *b)
+{
+	guid_t x = port_facts(*(struct port *const *)a)->guid;
+	guid_t y = port_facts(*(struct port *const *)b)->guid;
+
+	return (x > y) - (x < y);
+}
+
+static bool is_up(const struct port *port)
+{
+	return port_facts(port)->known && port_info(port)->port_state >= PORT_INIT;
+}
+
+static bool cabled(const struct port *port)
+{
+	return port->peer && port->peer->node != port->node && is_up(port) && is_up(port->peer);
+}
+
+static bool end_is_there(const struct fabric *fabric, const struct port *port)
+{
+	struct route_path path;
+
+	return port->agent && port_facts(port)->known && port_route(fabric, port, &path);
+}
+
+static void take_census(struct fabric *fabric, struct census *census)
+{
+	size_t position = 0;
+	struct node *node;
+
+	census->switches = mem_array(fabric->nodes.count + 1, sizeof(*census->switches));
+	census->ends = mem_array(fabric->ports.count + 1, sizeof(*census->ends));
+	while ((node = map_next(&fabric->nodes, &position))) {
+		node->index = -1;
+		if (node->type != NODE_SWITCH) {
+			for (unsigned i = 1; i <= node->num_ports; i++) {
+				if (end_is_there(fabric, &node->port[i]))
+					census->ends[census->num_ends++] = &node->port[i];
+			}
+		} else if (node->facts->sw.linear_fdb_cap && fabric_reaches(fabric, node)) {
+			census->switches[census->num_switches++] = node;
+			census->num_links += node->num_ports + 1u;
+		}
+	}
+	qsort(census->switches, census->num_switches, sizeof(*census->switches), by_node_guid);
+	qsort(census->ends, census->num_ends, sizeof(*census->ends), by_port_guid);
+}
+
+/* Where each end port is in the snapshot, so that cables find it: its agent remembers. */
+static void number(const struct census *census)
+{
+	for (uint32_t i = 0; i < census->num_switches; i++)
+		census->switches[i]->index = (int32_t)i;
+	for (uint32_t i = 0; i < census->num_ends; i++)
+		census->ends[i]->agent->index = (int32_t)i;
+}
+
+static void add_switch(struct snapshot *snapshot, uint32_t index, uint32_t first_link,
+		       const struct node *node)
+{
+	struct snap_switch *sw = &snapshot->switches[index];
+
+	*sw = (struct snap_switch){
+		.guid = node->guid,
+		.lid = node->port[0].lid,
+		.lmc = node->port[0].lmc,
+		.num_ports = node->num_ports,
+		.lft_cap = node->facts->sw.linear_fdb_cap,
+		.first_link = first_link,
+		.facts = facts_ref(node->facts),
+	};
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		const struct port *port = &node->port[i];
+		struct snap_link *link = &snapshot->links[first_link + i];
+
+		if (!cabled(port))
+			continue;
+		if (port->peer->node->type == NODE_SWITCH)
+			link->sw = port->peer->node->index;
+		else if (port->peer->agent)
+			link->end = port->peer->agent->index;
+		link->port = port->peer->num;
+	}
+}
+
+static void add_end(struct snapshot *snapshot, uint32_t index, const struct port *port)
+{
+	struct snap_end *end = &snapshot->ends[index];
+
+	*end = (struct snap_end){
+		.guid = port_facts(port)->guid,
+		.lid = port->lid,
+		.lmc = port->lmc,
+		.port = port->num,
+		.sw = -1,
+		.peer = -1,
+		.facts = facts_ref(port->node->facts),
+	};
+	if (!cabled(port))
+		return;
+	if (port->peer->node->type == NODE_SWITCH) {
+		end->sw = port->peer->node->index;
+		end->sw_port = port->peer->num;
+	} else if (port->peer->agent) {
+		end->peer = port->peer->agent->index;
+	}
+}
+
+struct snapshot *fabric_freeze(struct fabric *fabric)
+{
+	struct census census = {0};
+	struct snapshot *snapshot;
+	uint32_t first_link = 0;
+	const struct port *sm_port = fabric->sm_port;
+	size_t position = 0;
+	struct port *port;
+
+	while ((port = map_next(&fabric->ports, &position)))
+		port->agent->index = -1;
+	take_census(fabric, &census);
+	number(&census);
+	snapshot = snapshot_new(census.num_switches, census.num_ends, census.num_links);
+	snapshot->generation = ++fabric->freezes;
+	for (uint32_t i = 0; i < census.num_switches; i++) {
+		add_switch(snapshot, i, first_link, census.switches[i]);
+		first_link += census.switches[i]->num_ports + 1u;
+	}
+	for (uint32_t i = 0; i < census.num_ends; i++)
+		add_end(snapshot, i, census.ends[i]);
+	if (sm_port && sm_port->node->type == NODE_SWITCH)
+		snapshot->sm_switch = sm_port->node->index;
+	else if (sm_port && sm_port->agent)
+		snapshot->sm_end = sm_port->agent->index;
+	snapshot_index(snapshot);
+	free(census.switches);
+	free(census.ends);
+	return snapshot;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * LIDs are given in two rounds: first every port that already carries a good LID keeps it, then the
+ * others are served leaf by leaf. The state of a 64-LID block (whose it is, how full) is counted
+ * anew from the owners each time: nothing is remembered beside the LIDs themselves.
+ */
+#include "fabric/lid.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+struct lid_block {
+	uint8_t switches, others; /* LIDs taken in it */
+};
+
+struct allocator {
+	struct fabric *fabric;
+	struct lid_report *report;
+	unsigned limit; /* LIDs below this may be used: the smallest LinearFDBCap */
+	struct lid_block block[LFT_BLOCKS_MAX];
+};
+
+static bool is_switch(const struct port *port)
+{
+	return port->node->type == NODE_SWITCH;
+}
+
+static void count_lids(struct allocator *allocator, const struct port *port, lid_t lid, uint8_t lmc)
+{
+	for (unsigned i = 0; i < 1u << lmc; i++) {
+		struct lid_block *block = &allocator->block[(lid + i) / LFT_BLOCK_LIDS];
+
+		if (is_switch(port))
+			block->switches++;
+		else
+			block->others++;
+	}
+}
+
+/* Whether 1 << lmc LIDs from lid on are in range, aligned and free. */
+static bool fits(const struct allocator *allocator, unsigned lid, uint8_t lmc)
+{
+	unsigned count = 1u << lmc;
+
+	if (lid < LID_UNICAST_MIN || lid % count || lid + count > allocator->limit)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		if (allocator->fabric->lids[lid + i])
+			return false;
+	}
+	return true;
+}
+
+static void give(struct allocator *allocator, struct port *port, lid_t lid, uint8_t lmc)
+{
+	port_set_lid(allocator->fabric, port, lid, lmc);
+	count_lids(allocator, port, lid, lmc);
+}
+
+/* A port whose LMC changes starts anew. */
+static void take_back(struct allocator *allocator, struct port *port)
+{
+	for (unsigned i = 0; i < 1u << port->lmc; i++)
+		allocator->block[(port->lid + i) / LFT_BLOCK_LIDS].others--;
+	port_set_lid(allocator->fabric, port, LID_NONE, 0);
+}
+
+static void keep_found(struct allocator *allocator, struct port *port, uint8_t lmc)
+{
+	struct lid_report *report = allocator->report;
+	lid_t found = port_info(port)->lid;
+
+	if (port->lid || !found)
+		return;
+	if (fits(allocator, found, lmc)) {
+		give(allocator, port, found, lmc);
+		report->kept++;
+		return;
+	}
+	report->conflicts++;
+	if (!report->conflict_example) {
+		report->conflict_example = port;
+		report->conflict_lid = found;
+	}
+}
+
+static lid_t first_fit_in(const struct allocator *allocator, unsigned block, uint8_t lmc)
+{
+	unsigned first = block * LFT_BLOCK_LIDS;
+
+	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS; lid += 1u << lmc) {
+		if (fits(allocator, lid, lmc))
+			return (lid_t)lid;
+	}
+	return LID_NONE;
+}
+
+static unsigned room_in(const struct allocator *allocator, unsigned block, uint8_t lmc)
+{
+	unsigned first = block * LFT_BLOCK_LIDS, room = 0;
+
+	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS; lid += 1u << lmc)
+		room += fits(allocator, lid, lmc);
+	return room;
+}
+
+/* The first block of the right kind with room for count ports; with less room when there is none;
+ * of the wrong kind when there is nothing else. */
+static unsigned choose_block(const struct allocator *allocator, bool for_switch, unsigned count,
+			     uint8_t lmc)
+{
+	unsigned some = LFT_BLOCKS_MAX, any = LFT_BLOCKS_MAX;
+
+	for (unsigned i = 0; i * LFT_BLOCK_LIDS < allocator->limit; i++) {
+		const struct lid_block *block = &allocator->block[i];
+		bool right_kind = for_switch ? !block->others : !block->switches;
+		unsigned room;
+
+		if (block->switches + block->others == LFT_BLOCK_LIDS)
+			continue;
+		room = room_in(allocator, i, lmc);
+		if (right_kind && room >= count)
+			return i;
+		if (right_kind && room && some == LFT_BLOCKS_MAX)
+			some = i;
+		if (room && any == LFT_BLOCKS_MAX)
+			any = i;
+	}
+	return some != LFT_BLOCKS_MAX ? some : any;
+}
+
+/* Gives LIDs to a group of ports that should share a block. */
+static void give_group(struct allocator *allocator, struct port **group, unsigned count,
+		       uint8_t lmc)
+{
+	unsigned block = LFT_BLOCKS_MAX;
+
+	for (unsigned i = 0; i < count; i++) {
+		lid_t lid = block < LFT_BLOCKS_MAX ? first_fit_in(allocator, block, lmc) : LID_NONE;
+
+		if (!lid) {
+			block = choose_block(allocator, is_switch(group[i]), count - i, lmc);
+			if (block < LFT_BLOCKS_MAX)
+				lid = first_fit_in(allocator, block, lmc);
+		}
+		if (lid) {
+			give(allocator, group[i], lid, lmc);
+			allocator->report->given++;
+			continue;
+		}
+		allocator->report->exhausted++;
+		if (!allocator->report->exhausted_example)
+			allocator->report->exhausted_example = group[i];
+	}
+}
+
+static void give_leaf(struct allocator *allocator, struct node *leaf, uint8_t lmc)
+{
+	struct port *group[PORT_MAX];
+	unsigned count = 0;
+
+	for (unsigned i = 1; i <= leaf->num_ports; i++) {
+		struct port *peer = leaf->port[i].peer;
+
+		if (peer && !is_switch(peer) && peer->agent && !peer->lid)
+			group[count++] = peer;
+	}
+	give_group(allocator, group, count, lmc);
+}
+
+/* The SM's own port first, then ports that are in use, then the rest; by GUID within these. */
+static unsigned precedence(const struct port *port)
+{
+	if (port == port->agent->fabric->sm_port)
+		return 0;
+	return port_info(port)->port_state == PORT_ACTIVE ? 1 : 2;
+}
+
+static int by_precedence(const void *a, const void *b)
+{
+	const struct port *x = *(struct port *const *)a, *y = *(struct port *const *)b;
+	guid_t guid_x = port_facts(x)->guid, guid_y = port_facts(y)->guid;
+
+	if (precedence(x) != precedence(y))
+		return precedence(x) < precedence(y) ? -1 : 1;
+	return (guid_x > guid_y) - (guid_x < guid_y);
+}
+
+static int by_guid(const void *a, const void *b)
+{
+	guid_t x = port_facts(*(struct port *const *)a)->guid;
+	guid_t y = port_facts(*(struct port *const *)b)->guid;
+
+	return (x > y) - (x < y);
+}
+
+/* All end ports that are there, switches' ports 0 among them. */
+static size_t collect(struct fabric *fabric, struct port **ports)
+{
+	size_t position = 0, count = 0;
+	struct route_path path;
+	struct port *port;
+
+	while ((port = map_next(&fabric->ports, &position))) {
+		if (port_facts(port)->known && port_route(fabric, port, &path))
+			ports[count++] = port;
+	}
+	return count;
+}
+
+static unsigned lid_limit(const struct fabric *fabric)
+{
+	unsigned limit = LID_UNICAST_MAX + 1;
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		if (node->sw && node->facts->sw.linear_fdb_cap &&
+		    node->facts->sw.linear_fdb_cap < limit)
+			limit = node->facts->sw.linear_fdb_cap;
+	}
+	return limit;
+}
+
+void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
+{
+	struct allocator *allocator = mem_zalloc(sizeof(*allocator));
+	struct port **ports = mem_array(fabric->ports.count + 1, sizeof(*ports));
+	size_t count = collect(fabric, ports), switches = 0;
+	struct port **group = mem_array(count + 1, sizeof(*group));
+
+	*report = (struct lid_report){0};
+	*allocator = (struct allocator){.fabric = fabric, .report = report};
+	allocator->limit = lid_limit(fabric);
+	for (unsigned lid = LID_UNICAST_MIN; lid <= LID_UNICAST_MAX; lid++) {
+		if (fabric->lids[lid])
+			count_lids(allocator, fabric->lids[lid], (lid_t)lid, 0);
+	}
+	qsort(ports, count, sizeof(*ports), by_precedence);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_switch(ports[i]) && ports[i]->lid && ports[i]->lmc != lmc)
+			take_back(allocator, ports[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		keep_found(allocator, ports[i], is_switch(ports[i]) ? 0 : lmc);
+
+	qsort(ports, count, sizeof(*ports), by_guid);
+	for (size_t i = 0; i < count; i++) {
+		if (is_switch(ports[i]) && !ports[i]->lid)
+			group[switches++] = ports[i];
+	}
+	give_group(allocator, group, (unsigned)switches, 0);
+	for (size_t i = 0; i < count; i++) {
+		if (is_switch(ports[i]))
+			give_leaf(allocator, ports[i]->node, lmc);
+	}
+	for (size_t i = 0; i < count; i++) { /* cabled to no switch */
+		if (!ports[i]->lid)
+			give_group(allocator, &ports[i], 1, lmc);
+	}
+	free(group);
+	free(ports);
+	free(allocator);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Who gets which LID. A LID that a port has is kept when it is free and fits its LMC. New ones are
+ * given so that a change touches few blocks of forwarding tables: switches have blocks of 64 LIDs
+ * of their own, and the ports cabled to one leaf switch share a block where there is room for all
+ * of them. Leaves are taken in the order of their GUIDs, ports in the order of their numbers, so
+ * the same fabric gets the same LIDs whatever the order of discovery. Loop thread only.
+ */
+#ifndef FABRIC_LID_H
+#define FABRIC_LID_H
+
+#include "fabric/fabric.h"
+
+struct lid_report {
+	unsigned kept;	    /* LIDs found on ports and kept now */
+	unsigned given;	    /* new ones */
+	unsigned conflicts; /* found, but another port has them or they do not fit */
+	unsigned exhausted; /* ports for which no LID was left */
+	const struct port *conflict_example, *exhausted_example; /* or NULL */
+	lid_t conflict_lid;
+};
+
+/* Gives every reachable end port a LID, those that have one already keep it. lmc is that of adapter
+ * and router ports; switches get one LID. */
+void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Snapshots (snapshot.h): their memory, the index of LIDs, and the search by GUID. What is put into
+ * them comes from the live model (freeze.c), in tests from a net. Made and released on the loop
+ * thread; between the two any thread reads them.
+ */
+#include "fabric/snapshot.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links)
+{
+	struct snapshot *snapshot = mem_zalloc(sizeof(*snapshot));
+
+	snapshot->refs = 1;
+	snapshot->num_switches = switches;
+	snapshot->num_ends = ends;
+	snapshot->num_links = links;
+	snapshot->switches = mem_array(switches, sizeof(*snapshot->switches));
+	snapshot->ends = mem_array(ends, sizeof(*snapshot->ends));
+	snapshot->links = mem_array(links, sizeof(*snapshot->links));
+	for (uint32_t e = 0; e < ends; e++)
+		snapshot->ends[e].sw = snapshot->ends[e].peer = -1;
+	for (uint32_t l = 0; l < links; l++)
+		snapshot->links[l].sw = snapshot->links[l].end = -1;
+	snapshot->sm_end = snapshot->sm_switch = -1;
+	return snapshot;
+}
+
+/* The last LID of a range; LID_NONE for a port without one, or one beyond the unicast LIDs. */
+static lid_t last_lid(lid_t base, uint8_t lmc)
+{
+	unsigned last = base + (1u << (lmc < LMC_MAX ? lmc : LMC_MAX)) - 1;
+
+	return base == LID_NONE || last > LID_UNICAST_MAX ? LID_NONE : (lid_t)last;
+}
+
+/* Of two that claim a LID the first keeps it; freezing has told of such a collision already. */
+static void claim(struct snapshot *snapshot, lid_t base, uint8_t lmc, struct snap_owner owner)
+{
+	lid_t last = last_lid(base, lmc);
+
+	for (unsigned lid = base; lid != LID_NONE && lid <= last; lid++) {
+		struct snap_owner *slot = &snapshot->owners[lid];
+
+		if (slot->sw < 0 && slot->end < 0)
+			*slot = owner;
+	}
+}
+
+static void raise_top(struct snapshot *snapshot, lid_t base, uint8_t lmc)
+{
+	lid_t last = last_lid(base, lmc);
+
+	if (last > snapshot->lid_top)
+		snapshot->lid_top = last;
+}
+
+void snapshot_index(struct snapshot *snapshot)
+{
+	struct snap_switch *switches = snapshot->switches;
+	struct snap_end *ends = snapshot->ends;
+
+	snapshot->lid_top = LID_NONE;
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		switches[s].hosts = 0;
+		raise_top(snapshot, switches[s].lid, switches[s].lmc);
+	}
+	for (uint32_t e = 0; e < snapshot->num_ends; e++) {
+		if (ends[e].sw >= 0)
+			switches[ends[e].sw].hosts++;
+		raise_top(snapshot, ends[e].lid, ends[e].lmc);
+	}
+
+	free(snapshot->owners);
+	snapshot->owners = mem_array(snapshot->lid_top + 1u, sizeof(*snapshot->owners));
+	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++)
+		snapshot->owners[lid] = (struct snap_owner){-1, -1};
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		claim(snapshot, switches[s].lid, switches[s].lmc,
+		      (struct snap_owner){(int32_t)s, -1});
+	for (uint32_t e = 0; e < snapshot->num_ends; e++)
+		claim(snapshot, ends[e].lid, ends[e].lmc, (struct snap_owner){-1, (int32_t)e});
+}
+
+struct snapshot *snapshot_ref(struct snapshot *snapshot)
+{
+	if (snapshot)
+		snapshot->refs++;
+	return snapshot;
+}
+
+void snapshot_unref(struct snapshot *snapshot)
+{
+	if (!snapshot || --snapshot->refs > 0)
+		return;
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		facts_unref(snapshot->switches[s].facts);
+	for (uint32_t e = 0; e < snapshot->num_ends; e++)
+		facts_unref(snapshot->ends[e].facts);
+	free(snapshot->owners);
+	free(snapshot->links);
+	free(snapshot->ends);
+	free(snapshot->switches);
+	free(snapshot);
+}
+
+/* Switches and ends have their GUID first, which the comparison relies on. */
+_Static_assert(offsetof(struct snap_switch, guid) == 0, "searched by GUID");
+_Static_assert(offsetof(struct snap_end, guid) == 0, "searched by GUID");
+
+static int guid_order(const void *key, const void *element)
+{
+	guid_t a = *(const guid_t *)key, b = *(const guid_t *)element;
+
+	return (a > b) - (a < b);
+}
+
+int32_t snapshot_find_switch(const struct snapshot *snapshot, guid_t guid)
+{
+	const struct snap_switch *found = bsearch(&guid, snapshot->switches, snapshot->num_switches,
+						  sizeof(*found), guid_order);
+
+	return found ? (int32_t)(found - snapshot->switches) : -1;
+}
+
+int32_t snapshot_find_end(const struct snapshot *snapshot, guid_t port_guid)
+{
+	const struct snap_end *found =
+		bsearch(&port_guid, snapshot->ends, snapshot->num_ends, sizeof(*found), guid_order);
+
+	return found ? (int32_t)(found - snapshot->ends) : -1;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A snapshot: the fabric at one moment, immutable, in flat arrays. Routing, checking, differences
+ * and the SA's answers are computed from it on any thread; snapshots are made and released on the
+ * loop alone. Switches are sorted by GUID and end ports by port GUID, so that results do not depend
+ * on the order of discovery. Only links whose two ends are known and physically up are in it.
+ */
+#ifndef FABRIC_SNAPSHOT_H
+#define FABRIC_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/facts.h"
+#include "include/iba.h"
+
+/* What a switch's port leads to. At most one of sw and end is not negative. */
+struct snap_link {
+	int32_t sw;   /* index of a switch, or -1 */
+	int32_t end;  /* index of an end port, or -1 */
+	uint8_t port; /* the port's number at the other end */
+};
+
+struct snap_switch {
+	guid_t guid;
+	lid_t lid;	     /* of port 0; LID_NONE when it has none yet */
+	uint8_t lmc;	     /* of port 0: 0 for a base port 0 */
+	uint8_t num_ports;   /* external ports 1 .. num_ports */
+	uint16_t lft_cap;    /* LinearFDBCap: LIDs the table can hold */
+	uint32_t first_link; /* links[first_link + p] is port p; that of port 0 leads nowhere */
+	uint32_t hosts;	     /* end ports cabled to it */
+	struct node_facts *facts;
+};
+
+struct snap_end {	 /* a port of an adapter or router */
+	guid_t guid;	 /* PortGUID */
+	lid_t lid;	 /* base LID; LID_NONE when it has none yet */
+	uint8_t lmc;	 /* 1 << lmc LIDs */
+	uint8_t port;	 /* its number on its node */
+	int32_t sw;	 /* the switch it is cabled to, or -1 */
+	uint8_t sw_port; /* that switch's port */
+	int32_t peer;	 /* the end port it is cabled to without a switch, or -1 */
+	struct node_facts *facts;
+};
+
+/* Who owns a LID. */
+struct snap_owner {
+	int32_t sw;  /* or -1 */
+	int32_t end; /* or -1 */
+};
+
+struct snapshot {
+	unsigned refs;
+	uint64_t generation; /* rises with each freeze */
+	uint32_t num_switches, num_ends, num_links /* slots */;
+	struct snap_switch *switches;
+	struct snap_end *ends;
+	struct snap_link *links;
+	lid_t lid_top;		   /* highest LID in use, LID_NONE when none */
+	struct snap_owner *owners; /* by LID, 0 .. lid_top */
+	int32_t sm_end, sm_switch; /* the port this manager runs on: one of them, the other -1 */
+};
+
+/* Room for the counts given, with every index -1; the maker fills it, then snapshot_index() sets
+ * hosts, lid_top and owners. Facts pointers may be NULL (tests, generators). One reference. */
+struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links);
+void snapshot_index(struct snapshot *snapshot);
+struct snapshot *snapshot_ref(struct snapshot *snapshot);
+void snapshot_unref(struct snapshot *snapshot); /* NULL is harmless */
+
+static inline const struct snap_link *snap_link(const struct snapshot *snapshot, uint32_t sw,
+						uint8_t port)
+{
+	return &snapshot->links[snapshot->switches[sw].first_link + port];
+}
+
+static inline struct snap_owner snap_owner(const struct snapshot *snapshot, lid_t lid)
+{
+	return lid <= snapshot->lid_top ? snapshot->owners[lid] : (struct snap_owner){-1, -1};
+}
+
+/* The switch that an owner is or is cabled to, -1 when there is none. */
+static inline int32_t snap_owner_switch(const struct snapshot *snapshot, struct snap_owner owner)
+{
+	return owner.end >= 0 ? snapshot->ends[owner.end].sw : owner.sw;
+}
+
+/* By GUID, binary search; -1 when absent. */
+int32_t snapshot_find_switch(const struct snapshot *snapshot, guid_t guid);
+int32_t snapshot_find_end(const struct snapshot *snapshot, guid_t port_guid);
+
+#endif

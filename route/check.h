@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The checker: judges tables against a snapshot, whatever engine made them. For each LID and each
+ * switch it follows the tables to the end: does it arrive at the owner of the LID, does it run into
+ * a port that leads elsewhere, or in a circle? Cost: one visit for each (switch, LID). Any thread.
+ */
+#ifndef ROUTE_CHECK_H
+#define ROUTE_CHECK_H
+
+#include <stdint.h>
+
+#include "fabric/snapshot.h"
+#include "fabric/tables.h"
+#include "lib/work.h"
+
+/* An example of what is wrong, for the log. */
+struct route_fault {
+	uint32_t sw; /* index of the switch from which lid is not reached */
+	lid_t lid;
+};
+
+struct route_report {
+	uint64_t pairs;	    /* (switch, LID) pairs judged */
+	uint64_t unreached; /* connected, but the tables do not lead there: wrong or missing port */
+	uint64_t looping;   /* they run in a circle */
+	uint64_t disconnected; /* no path of links exists: not the tables' fault */
+	struct route_fault unreached_example,
+		looping_example; /* the lowest (lid, switch) of each */
+};
+
+void route_check(const struct snapshot *snapshot, const struct routes *routes,
+		 struct work_pool *pool, struct route_report *out);
+
+/* Follows the tables from a switch to lid. hop(), unless NULL, is called for each switch on the way
+ * with the port taken there. Returns the number of switches passed, or -ELOOP, -EHOSTUNREACH. */
+int route_walk(const struct snapshot *snapshot, const struct routes *routes, uint32_t from,
+	       lid_t lid, void (*hop)(void *ctx, uint32_t sw, uint8_t port), void *ctx);
+
+#endif

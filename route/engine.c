@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The table of engines and the chain that runs them (engine.h). An engine's word is not taken for
+ * it: what it made is judged by the checker before it counts. Runs inside a job; the tables are the
+ * job's own until the result is handed over, so their references may be counted here.
+ */
+#include "route/engine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct route_engine route_engines[] = {
+	{"minhop", "shortest paths, spread by destination; any topology", minhop_compute},
+	{NULL, NULL, NULL},
+};
+
+const struct route_engine *route_engine_find(const char *name)
+{
+	for (const struct route_engine *engine = route_engines; engine->name; engine++)
+		if (!strcmp(engine->name, name))
+			return engine;
+	return NULL;
+}
+
+/* LinearFDBCap counts entries from LID 0 on. No engine can help a switch whose table is too small.
+ */
+static int check_capacity(const struct snapshot *snapshot, char why[ROUTE_WHY_SIZE])
+{
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		const struct snap_switch *sw = &snapshot->switches[s];
+
+		if (snapshot->lid_top < sw->lft_cap || snapshot->lid_top == LID_NONE)
+			continue;
+		snprintf(why, ROUTE_WHY_SIZE,
+			 "switch 0x%016" PRIx64
+			 " has a forwarding table of %u entries (LinearFDBCap), "
+			 "the highest LID in use is %u: lower LIDs or LMC, or replace it",
+			 sw->guid, sw->lft_cap, snapshot->lid_top);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static void describe(const struct snapshot *snapshot, const struct route_report *report,
+		     char why[ROUTE_WHY_SIZE])
+{
+	const struct route_fault *example =
+		report->looping ? &report->looping_example : &report->unreached_example;
+
+	snprintf(why, ROUTE_WHY_SIZE,
+		 "of %" PRIu64 " pairs of switch and LID %" PRIu64 " loop and %" PRIu64
+		 " do not arrive, LID %u from switch 0x%016" PRIx64 " for one",
+		 report->pairs, report->looping, report->unreached, example->lid,
+		 snapshot->switches[example->sw].guid);
+}
+
+/* Runs one engine. NULL when it refused, why says the reason; else its tables and their report. */
+static struct routes *attempt(const struct snapshot *snapshot, const char *name,
+			      struct work_pool *pool, struct route_report *report,
+			      char why[ROUTE_WHY_SIZE])
+{
+	const struct route_engine *engine = route_engine_find(name);
+	struct routes *routes;
+
+	if (!engine) {
+		snprintf(why, ROUTE_WHY_SIZE, "no routing engine has this name");
+		return NULL;
+	}
+	if (check_capacity(snapshot, why))
+		return NULL;
+	routes = routes_new(snapshot->generation, snapshot->num_switches, engine->name);
+	if (engine->compute(snapshot, pool, routes, why)) {
+		routes_unref(routes);
+		return NULL;
+	}
+	route_check(snapshot, routes, pool, report);
+	why[0] = '\0';
+	if (report->looping || report->unreached)
+		describe(snapshot, report, why);
+	return routes;
+}
+
+/* Takes over routes when they are better than what out holds: never with a loop, fewest misses. */
+static void keep_better(struct route_result *out, struct routes *routes,
+			const struct route_report *report)
+{
+	if (report->looping || (out->routes && out->report.unreached <= report->unreached)) {
+		routes_unref(routes);
+		return;
+	}
+	routes_unref(out->routes);
+	out->routes = routes;
+	out->report = *report;
+}
+
+int route_run(const struct snapshot *snapshot, const char *const *chain, unsigned count,
+	      struct work_pool *pool, struct route_result *out)
+{
+	if (count > ROUTE_CHAIN_MAX)
+		return -EINVAL;
+	memset(out, 0, sizeof(*out));
+	while (out->tried < count) {
+		unsigned i = out->tried++;
+		struct route_report report;
+		struct routes *routes =
+			attempt(snapshot, chain[i], pool, &report, out->attempt[i].why);
+
+		out->attempt[i].engine = chain[i];
+		if (routes)
+			keep_better(out, routes, &report);
+		if (routes && !out->attempt[i].why[0])
+			return 0;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Routing: a const snapshot in, tables out. Engines are rows of one table; a chain of names is
+ * tried in order, each result is checked (route/check.h), and the chain goes on when an engine
+ * refuses or its result is wrong. Pure functions of the snapshot: neither earlier tables nor the
+ * number of workers change the result. Runs inside a job (lib/work.h).
+ */
+#ifndef ROUTE_ENGINE_H
+#define ROUTE_ENGINE_H
+
+#include "fabric/snapshot.h"
+#include "fabric/tables.h"
+#include "lib/work.h"
+#include "route/check.h"
+
+enum { ROUTE_CHAIN_MAX = 8, ROUTE_WHY_SIZE = 256 };
+
+struct route_engine {
+	const char *name;
+	const char *summary; /* one line for people */
+	/* Fills every row of routes (each new, lid_top as its top). 0, or -errno with one line in
+	 * why. */
+	int (*compute)(const struct snapshot *snapshot, struct work_pool *pool,
+		       struct routes *routes, char why[ROUTE_WHY_SIZE]);
+};
+
+/* The table of engines, ended by a row whose name is NULL. */
+extern const struct route_engine route_engines[];
+const struct route_engine *route_engine_find(const char *name); /* NULL when unknown */
+
+/* The engines, each in a file of its name. */
+int minhop_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
+		   char why[ROUTE_WHY_SIZE]);
+
+/* What a run of the chain gave. */
+struct route_result {
+	struct routes *routes; /* NULL when there is nothing to program; the caller's reference */
+	struct route_report report; /* of routes */
+	unsigned tried;
+	struct {
+		const char *engine;
+		char why[ROUTE_WHY_SIZE]; /* empty: it was taken */
+	} attempt[ROUTE_CHAIN_MAX];
+};
+
+/* Tries chain (names of engines, count of them, at most ROUTE_CHAIN_MAX). 0, or -ENOENT when every
+ * engine refused; then the result without a loop that misses the fewest pairs is given all the
+ * same, if there is one. */
+int route_run(const struct snapshot *snapshot, const char *const *chain, unsigned count,
+	      struct work_pool *pool, struct route_result *out);
+
+#endif

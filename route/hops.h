@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What engines that look for short paths share: for each switch its links to other switches, and
+ * its distance to every other one. Made once for a snapshot inside a job, then only read.
+ */
+#ifndef ROUTE_HOPS_H
+#define ROUTE_HOPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric/snapshot.h"
+#include "lib/work.h"
+
+enum { HOPS_NONE = 0xFF }; /* no path, or one longer than directed routes could ever have found */
+
+/* A link to another switch. */
+struct hop_link {
+	uint32_t peer;
+	uint8_t port;
+};
+
+/* The links of a switch in rounds: first one link to each peer, by the peers' index (which is their
+ * order by GUID), then the second link to those that have one, and so on. */
+struct hop_switch {
+	const struct hop_link *links;
+	uint8_t num_links;
+	uint8_t num_peers; /* links[0 .. num_peers - 1] lead to different peers */
+};
+
+struct hops {
+	uint32_t num_switches;
+	struct hop_switch *switches;
+	uint8_t *distance; /* a row for each switch, a byte for each destination */
+	struct hop_link *links;
+};
+
+struct hops *hops_new(const struct snapshot *snapshot, struct work_pool *pool);
+void hops_free(struct hops *hops);
+
+/* From a switch to every switch, HOPS_NONE where it cannot be reached. */
+static inline const uint8_t *hops_row(const struct hops *hops, uint32_t from)
+{
+	return hops->distance + (size_t)from * hops->num_switches;
+}
+
+#endif

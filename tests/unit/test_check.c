@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The checker and the chain of engines. Good tables are made here: on a ring everything goes one
+ * way round. Then they are spoiled, one entry at a time, and the counts of what goes wrong are
+ * known beforehand. The program links the chain without the real minhop: the one here does as it is
+ * told.
+ */
+// LINK: route/check.o route/engine.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <errno.h>
+#include <string.h>
+
+#include "lib/loop.h"
+#include "route/engine.h"
+#include "tests/unit/snapshot_from.h"
+#include "tests/unit/unit.h"
+
+enum { RING = 6, HOSTS = 2 };
+
+static const char ring_spec[] = "ring:switches=6,hosts=2";
+
+static struct loop *loop;
+
+/* The port of a switch that leads to its neighbour at a distance along the ring. */
+static uint8_t ring_port(const struct snapshot *ring, uint32_t s, uint32_t distance)
+{
+	for (uint8_t p = 1; p <= ring->switches[s].num_ports; p++)
+		if (snap_link(ring, s, p)->sw == (int32_t)((s + distance) % RING))
+			return p;
+	abort();
+}
+
+static void fill_ring(const struct snapshot *ring, struct routes *routes)
+{
+	for (uint32_t s = 0; s < RING; s++) {
+		routes->lft[s] = lft_new(ring->lid_top);
+		memset(routes->lft[s]->port + 1, ring_port(ring, s, 1), ring->lid_top);
+		routes->lft[s]->port[ring->switches[s].lid] = 0;
+	}
+	for (uint32_t e = 0; e < ring->num_ends; e++)
+		if (ring->ends[e].sw >= 0)
+			routes->lft[ring->ends[e].sw]->port[ring->ends[e].lid] =
+				ring->ends[e].sw_port;
+}
+
+static struct routes *ring_routes(const struct snapshot *ring)
+{
+	struct routes *routes = routes_new(1, RING, "ring");
+
+	fill_ring(ring, routes);
+	return routes;
+}
+
+/* The first host of a switch. */
+static lid_t host_lid(const struct snapshot *ring, uint32_t s)
+{
+	return ring->ends[snap_link(ring, s, 1)->end].lid;
+}
+
+static void test_good(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct routes *routes = ring_routes(ring);
+	struct route_report report;
+
+	CU_ASSERT_EQUAL(ring->lid_top, RING * HOSTS + RING);
+	route_check(ring, routes, NULL, &report);
+	CU_ASSERT_EQUAL(report.pairs, RING * ring->lid_top);
+	CU_ASSERT_EQUAL(report.unreached, 0);
+	CU_ASSERT_EQUAL(report.looping, 0);
+	CU_ASSERT_EQUAL(report.disconnected, 0);
+	routes_unref(routes);
+	snapshot_unref(ring);
+}
+
+/* What can be wrong with the entry of switch 3 for a host of switch 5. Those before it come through
+ * switch 3, but for switch 4, which is nearer, and 5 itself. */
+static void test_spoiled(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	lid_t lid = host_lid(ring, 5);
+	const struct {
+		const char *what;
+		uint8_t port;
+		unsigned unreached, looping;
+	} rows[] = {
+		{"missing", LFT_NO_PORT, 4, 0},
+		{"beyond the switch's ports", 200, 4, 0},
+		{"port 0 of a switch that is not meant", 0, 4, 0},
+		{"a host that is not meant", 1, 4, 0},
+		{"a port without a cable", 2, 4, 0},
+		{"turned back: two switches", ring_port(ring, 3, RING - 1), 0, 4},
+	};
+
+	snapshot_cut(ring, 3, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct routes *routes = ring_routes(ring);
+		struct route_report report;
+
+		routes->lft[3]->port[lid] = rows[i].port;
+		route_check(ring, routes, NULL, &report);
+		CU_ASSERT_EQUAL(report.unreached, rows[i].unreached);
+		CU_ASSERT_EQUAL(report.looping, rows[i].looping);
+		CU_ASSERT_EQUAL(report.disconnected, 0);
+		if (rows[i].unreached) {
+			CU_ASSERT_EQUAL(report.unreached_example.sw, 0);
+			CU_ASSERT_EQUAL(report.unreached_example.lid, lid);
+		} else {
+			CU_ASSERT_EQUAL(report.looping_example.sw, 0);
+			CU_ASSERT_EQUAL(report.looping_example.lid, lid);
+		}
+		routes_unref(routes);
+	}
+	snapshot_unref(ring);
+}
+
+/* A switch without a row loses all that comes through it. */
+static void test_no_row(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct routes *routes = ring_routes(ring);
+	struct route_report report;
+
+	lft_unref(routes->lft[0]);
+	routes->lft[0] = NULL;
+	route_check(ring, routes, NULL, &report);
+	/* Of the (switch, destination) pairs on a ring of 6, those whose way passes or ends at 0:
+	 * for a destination d other than 0 all from d + 1 to 6; for 0 itself all 6. */
+	CU_ASSERT_EQUAL(report.unreached, (5 + 4 + 3 + 2 + 1 + 6) * (HOSTS + 1));
+	CU_ASSERT_EQUAL(report.looping, 0);
+	CU_ASSERT_EQUAL(report.unreached_example.sw, 0);
+	CU_ASSERT_EQUAL(report.unreached_example.lid, 1);
+	routes_unref(routes);
+	snapshot_unref(ring);
+}
+
+/* Cut twice, a ring is two islands. Who cannot be reached is told apart from who is not; a circle
+ * is a fault also where there is nothing to reach. */
+static void test_islands(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct routes *routes;
+	struct route_report report;
+
+	snapshot_cut(ring, 1, ring_port(ring, 1, 1));
+	snapshot_cut(ring, 4, ring_port(ring, 4, 1)); /* 2 3 4 and 5 0 1 */
+	routes = routes_new(1, RING, "none");
+	route_check(ring, routes, NULL, &report);
+	CU_ASSERT_EQUAL(report.pairs, RING * ring->lid_top);
+	CU_ASSERT_EQUAL(report.disconnected, report.pairs / 2);
+	CU_ASSERT_EQUAL(report.unreached, report.pairs / 2);
+
+	routes->lft[2] = lft_new(ring->lid_top);
+	routes->lft[3] = lft_new(ring->lid_top);
+	routes->lft[2]->port[host_lid(ring, 5)] = ring_port(ring, 2, 1);
+	routes->lft[3]->port[host_lid(ring, 5)] = ring_port(ring, 3, RING - 1);
+	route_check(ring, routes, NULL, &report);
+	CU_ASSERT_EQUAL(report.looping, 2);
+	CU_ASSERT_EQUAL(report.looping_example.sw, 2);
+	CU_ASSERT_EQUAL(report.looping_example.lid, host_lid(ring, 5));
+	CU_ASSERT_EQUAL(report.disconnected, report.pairs / 2 - 2);
+	routes_unref(routes);
+	snapshot_unref(ring);
+}
+
+/* Many faults: figures and examples are the same for any number of workers. */
+static void test_workers(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 2);
+	struct routes *routes = ring_routes(ring);
+	struct route_report alone, report;
+
+	for (unsigned lid = 1; lid <= ring->lid_top; lid++) {
+		if (snap_owner(ring, (lid_t)lid).end >= 0 && lid % 3 == 0)
+			routes->lft[lid % RING]->port[lid] = LFT_NO_PORT;
+		if (lid % 7 == 0)
+			routes->lft[2]->port[lid] = ring_port(ring, 2, RING - 1);
+	}
+	route_check(ring, routes, NULL, &alone);
+	CU_ASSERT(alone.unreached > 0);
+	CU_ASSERT(alone.looping > 0);
+	for (unsigned workers = 1; workers <= 3; workers++) {
+		struct work_pool *pool = work_pool_new(loop, workers);
+
+		route_check(ring, routes, pool, &report);
+		CU_ASSERT_EQUAL(memcmp(&report, &alone, sizeof(report)), 0);
+		work_pool_free(pool);
+	}
+	routes_unref(routes);
+	snapshot_unref(ring);
+}
+
+struct trail {
+	unsigned length;
+	uint32_t sw[64];
+	uint8_t port[64];
+};
+
+static void note_hop(void *ctx, uint32_t sw, uint8_t port)
+{
+	struct trail *trail = ctx;
+
+	trail->sw[trail->length] = sw;
+	trail->port[trail->length++] = port;
+}
+
+static void test_walk(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct routes *routes = ring_routes(ring);
+	struct trail trail = {0};
+	lid_t lid = host_lid(ring, 1);
+
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 4, lid, note_hop, &trail), 4);
+	CU_ASSERT_EQUAL(trail.length, 4);
+	for (unsigned i = 0; i < trail.length; i++) {
+		CU_ASSERT_EQUAL(trail.sw[i], (4 + i) % RING);
+		CU_ASSERT_EQUAL(trail.port[i], i < 3 ? ring_port(ring, trail.sw[i], 1) : 1);
+	}
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 1, lid, NULL, NULL), 1);
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 2, ring->switches[2].lid, NULL, NULL), 1);
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 3, ring->switches[2].lid, NULL, NULL), RING);
+
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 0, LID_NONE, NULL, NULL), -EHOSTUNREACH);
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 0, ring->lid_top + 1, NULL, NULL), -EHOSTUNREACH);
+	routes->lft[5]->port[lid] = LFT_NO_PORT;
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 4, lid, NULL, NULL), -EHOSTUNREACH);
+	routes->lft[5]->port[lid] = ring_port(ring, 5, RING - 1);
+	CU_ASSERT_EQUAL(route_walk(ring, routes, 3, lid, NULL, NULL), -ELOOP);
+	routes_unref(routes);
+	snapshot_unref(ring);
+}
+
+/* What the engine does in each attempt of a chain. */
+enum deed { REFUSE, LOOP, MISS_ONE, MISS_TWO, DO_WELL };
+
+static const enum deed *deeds;
+
+int minhop_compute(const struct snapshot *ring, struct work_pool *pool, struct routes *routes,
+		   char why[ROUTE_WHY_SIZE])
+{
+	enum deed deed = *deeds++;
+
+	(void)pool;
+	fill_ring(ring, routes);
+	if (deed == REFUSE) {
+		snprintf(why, ROUTE_WHY_SIZE, "not today");
+		return -EINVAL;
+	}
+	if (deed == LOOP)
+		routes->lft[3]->port[host_lid(ring, 5)] = ring_port(ring, 3, RING - 1);
+	if (deed == MISS_ONE || deed == MISS_TWO)
+		routes->lft[5]->port[host_lid(ring, 0)] = LFT_NO_PORT;
+	if (deed == MISS_TWO)
+		routes->lft[5]->port[host_lid(ring, 1)] = LFT_NO_PORT;
+	return 0;
+}
+
+static void test_chain(void)
+{
+	static const char *const names[] = {"minhop", "minhop", "minhop"};
+	static const struct {
+		enum deed deeds[3];
+		int rc;
+		unsigned tried;
+		bool routes;
+		uint64_t unreached;
+	} rows[] = {
+		{{DO_WELL}, 0, 1, true, 0},
+		{{REFUSE, DO_WELL}, 0, 2, true, 0},
+		{{LOOP, REFUSE, DO_WELL}, 0, 3, true, 0},
+		{{MISS_ONE, LOOP, DO_WELL}, 0, 3, true, 0},
+		{{REFUSE, REFUSE, REFUSE}, -ENOENT, 3, false, 0},
+		{{LOOP, LOOP, LOOP}, -ENOENT, 3, false, 0},
+		{{MISS_TWO, MISS_ONE, LOOP}, -ENOENT, 3, true, 5},
+		{{MISS_ONE, MISS_TWO, REFUSE}, -ENOENT, 3, true, 5},
+		{{REFUSE, MISS_TWO, REFUSE}, -ENOENT, 3, true, 9},
+	};
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+
+	ring->generation = 77;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct route_result result;
+
+		deeds = rows[i].deeds;
+		CU_ASSERT_EQUAL(route_run(ring, names, 3, NULL, &result), rows[i].rc);
+		CU_ASSERT_EQUAL(result.tried, rows[i].tried);
+		CU_ASSERT_EQUAL(result.routes != NULL, rows[i].routes);
+		CU_ASSERT_EQUAL(result.report.unreached, rows[i].unreached);
+		CU_ASSERT_EQUAL(result.report.looping, 0);
+		if (result.routes)
+			CU_ASSERT_EQUAL(result.routes->generation, 77);
+		for (unsigned a = 0; a < result.tried; a++)
+			CU_ASSERT_EQUAL(result.attempt[a].why[0] == '\0',
+					rows[i].deeds[a] == DO_WELL);
+		routes_unref(result.routes);
+	}
+	snapshot_unref(ring);
+}
+
+static void test_chain_says_why(void)
+{
+	static const char *const names[] = {"maxhop", "minhop", "minhop", "minhop"};
+	static const enum deed faults[] = {REFUSE, LOOP, MISS_ONE};
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct route_result result;
+	char guid[32];
+
+	deeds = faults;
+	CU_ASSERT_EQUAL(route_run(ring, names, 4, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(result.tried, 4);
+	CU_ASSERT_STRING_EQUAL(result.attempt[0].engine, "maxhop");
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, "no routing engine"));
+	CU_ASSERT_STRING_EQUAL(result.attempt[1].engine, "minhop");
+	CU_ASSERT_STRING_EQUAL(result.attempt[1].why, "not today");
+	snprintf(guid, sizeof(guid), "0x%016lx", (unsigned long)ring->switches[0].guid);
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[2].why, "4 loop"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[2].why, guid));
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[3].why, "5 do not arrive"));
+	routes_unref(result.routes);
+	snapshot_unref(ring);
+}
+
+static void test_chain_bounds(void)
+{
+	const char *names[ROUTE_CHAIN_MAX + 1];
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct route_result result;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		names[i] = "maxhop";
+	CU_ASSERT_EQUAL(route_run(ring, names, ROUTE_CHAIN_MAX + 1, NULL, &result), -EINVAL);
+	CU_ASSERT_EQUAL(route_run(ring, names, ROUTE_CHAIN_MAX, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(result.tried, ROUTE_CHAIN_MAX);
+	CU_ASSERT_EQUAL(route_run(ring, names, 0, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(result.tried, 0);
+	CU_ASSERT_PTR_NULL(result.routes);
+	snapshot_unref(ring);
+}
+
+/* No engine is asked when a switch cannot hold the tables. */
+static void test_table_too_small(void)
+{
+	static const char *const names[] = {"minhop"};
+	static const enum deed well[] = {DO_WELL, DO_WELL};
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
+	struct route_result result;
+	char figure[32];
+
+	deeds = well;
+	ring->switches[4].lft_cap = ring->lid_top; /* entries 0 .. lid_top - 1 */
+	CU_ASSERT_EQUAL(route_run(ring, names, 1, NULL, &result), -ENOENT);
+	CU_ASSERT_PTR_NULL(result.routes);
+	CU_ASSERT_PTR_EQUAL(deeds, well);
+	snprintf(figure, sizeof(figure), "0x%016lx", (unsigned long)ring->switches[4].guid);
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, figure));
+	snprintf(figure, sizeof(figure), "%u entries", ring->lid_top);
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, figure));
+
+	ring->switches[4].lft_cap = ring->lid_top + 1;
+	CU_ASSERT_EQUAL(route_run(ring, names, 1, NULL, &result), 0);
+	routes_unref(result.routes);
+	snapshot_unref(ring);
+}
+
+static void test_find(void)
+{
+	CU_ASSERT_STRING_EQUAL(route_engine_find("minhop")->name, "minhop");
+	CU_ASSERT_PTR_NULL(route_engine_find("maxhop"));
+	CU_ASSERT_PTR_NULL(route_engine_find(""));
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"good tables", test_good},
+		{"spoiled tables", test_spoiled},
+		{"a switch without a row", test_no_row},
+		{"islands", test_islands},
+		{"any number of workers", test_workers},
+		{"walks", test_walk},
+		{"the chain goes on", test_chain},
+		{"the chain says why", test_chain_says_why},
+		{"the chain's bounds", test_chain_bounds},
+		{"a table that is too small", test_table_too_small},
+		{"engines by name", test_find},
+		CU_TEST_INFO_NULL,
+	};
+	int status;
+
+	loop = loop_new();
+	status = unit_main("check", tests);
+	loop_free(loop);
+	return status;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The subnet manager's rows of the control socket: status, sweep, node list, link list, route show.
+ * Lists are given in pieces from a snapshot that is held meanwhile, so that a slow reader sees one
+ * moment of the fabric and the loop never writes for long. Names and members are documented in
+ * weftctl(8); no key is in any of them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/walk.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sm/context.h"
+
+enum { ROWS_A_PART = 128, GUID_TEXT = 19, CANDIDATES_MAX = 5 };
+
+static const char *guid_text(guid_t guid, char text[GUID_TEXT])
+{
+	snprintf(text, GUID_TEXT, "0x%016" PRIx64, guid);
+	return text;
+}
+
+/* status */
+
+static json_t *status_sweep(const struct sweep_record *record)
+{
+	json_t *phases = json_array();
+
+	for (unsigned i = 0; i < record->num_phases; i++)
+		json_array_append_new(phases, json_pack("{s:s,s:I}", "name", record->phases[i].name,
+							"us", (json_int_t)record->phases[i].us));
+	return json_pack("{s:I,s:s,s:s,s:i,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:b,s:s}", "number",
+			 (json_int_t)record->number, "kind", sweep_kind_name(record->kind),
+			 "reason", record->reason, "merged", record->merged, "started_s",
+			 (json_int_t)record->started_s, "duration_us",
+			 (json_int_t)record->duration_us, "phases", phases, "smps",
+			 (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
+			 (json_int_t)record->lft_sets, "retries", (json_int_t)record->retries,
+			 "failed", (json_int_t)record->failed, "changed", record->changed, "text",
+			 record->text);
+}
+
+static json_t *status_counts(const struct fabric *fabric)
+{
+	unsigned ports = 0, links = 0, active = 0, lid_top = 0;
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			const struct port *port = &node->port[i];
+
+			ports += node->type == NODE_SWITCH || port->agent;
+			links += port->peer != NULL;
+			active += port_info(port)->port_state == PORT_ACTIVE;
+		}
+	}
+	for (unsigned lid = LID_UNICAST_MAX; lid && !lid_top; lid--)
+		lid_top = fabric->lids[lid] ? lid : 0;
+	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i}", "switches", fabric->num_switches, "adapters",
+			 fabric->num_adapters, "ports", ports, "links", links / 2, "active_ports",
+			 active, "lid_top", lid_top);
+}
+
+static json_t *status_routing(const struct route_result *routes)
+{
+	json_t *tried = json_array();
+
+	for (unsigned i = 0; i < routes->tried; i++) {
+		if (routes->attempt[i].why[0])
+			json_array_append_new(tried, json_pack("{s:s,s:s}", "engine",
+							       routes->attempt[i].engine, "why",
+							       routes->attempt[i].why));
+	}
+	return json_pack("{s:s?,s:o,s:I,s:I,s:I}", "engine",
+			 routes->routes ? routes->routes->engine : NULL, "tried", tried,
+			 "unreached", (json_int_t)routes->report.unreached, "looping",
+			 (json_int_t)routes->report.looping, "disconnected",
+			 (json_int_t)routes->report.disconnected);
+}
+
+static json_t *status_peers(const struct peers *peers)
+{
+	const struct peer *list;
+	size_t count = peers_list(peers, &list);
+	json_t *array = json_array();
+	char guid[GUID_TEXT];
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array,
+				      json_pack("{s:s,s:i,s:i,s:s}", "guid",
+						guid_text(list[i].info.guid, guid), "lid",
+						list[i].lid, "priority", list[i].info.priority,
+						"state", role_name(list[i].info.state)));
+	return array;
+}
+
+static json_t *status_smps(const struct txn_table *txns)
+{
+	const struct txn_count *rows;
+	size_t count = txn_counts(txns, &rows);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+			array,
+			json_pack("{s:i,s:s,s:s,s:I,s:I,s:I}", "class", rows[i].mgmt_class,
+				  "method", method_name(rows[i].mgmt_class, rows[i].method),
+				  "attribute", attr_name(rows[i].mgmt_class, rows[i].attr_id),
+				  "sent", (json_int_t)rows[i].sent, "received",
+				  (json_int_t)rows[i].received, "timed_out",
+				  (json_int_t)rows[i].timed_out));
+	return array;
+}
+
+static json_t *status_mads(const struct txn_stats *stats)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "sent", (json_int_t)stats->sent,
+			 "received", (json_int_t)stats->received, "timed_out",
+			 (json_int_t)stats->timed_out, "unmatched", (json_int_t)stats->unmatched,
+			 "malformed", (json_int_t)stats->malformed, "send_failed",
+			 (json_int_t)stats->send_failed, "unhandled", (json_int_t)stats->unhandled);
+}
+
+static json_t *status_anomalies(const struct sm *sm)
+{
+	const struct discover_anomalies *odd = discover_anomalies(sm->discover);
+
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "duplicate_guids",
+			 (json_int_t)odd->duplicate_guids, "self_links",
+			 (json_int_t)odd->self_links, "unresponsive", (json_int_t)odd->unresponsive,
+			 "malformed", (json_int_t)odd->malformed, "lid_conflicts",
+			 (json_int_t)sm->counts.lid_conflicts, "lids_exhausted",
+			 (json_int_t)sm->counts.lids_exhausted, "refused_values",
+			 (json_int_t)program_refused_values(sm->program));
+}
+
+static const char *subnet_state(const struct sm *sm)
+{
+	if (peers_role(sm->peers) != SM_MASTER)
+		return "not ours";
+	return sm->sweep.last.number ? sm->sweep.last.text : "first sweep";
+}
+
+static void command_status(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const struct transport_port *port = &sm->transport->port;
+	const struct window_stats *window = window_stats(sm->window);
+	char guid[GUID_TEXT];
+	json_t *status;
+
+	(void)args;
+	status = json_pack("{s:s,s:b,s:i,s:s,s:i,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
+			   role_name(peers_role(sm->peers)), "standby_only",
+			   sm->options.standby_only, "priority", sm->options.priority, "guid",
+			   guid_text(port->port_guid, guid), "lid",
+			   sm->fabric->sm_port ? port_info(sm->fabric->sm_port)->lid : 0, "state",
+			   subnet_state(sm), "ca", port->ca, "port", port->port, "sweep",
+			   status_sweep(&sm->sweep.last), "counts", status_counts(sm->fabric),
+			   "routing", status_routing(&sm->routes), "peers", status_peers(sm->peers),
+			   "smps", status_smps(sm->txns), "mads", status_mads(txn_stats(sm->txns)),
+			   "anomalies", status_anomalies(sm));
+	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
+	json_object_set_new(status, "window",
+			    json_pack("{s:i,s:I,s:I}", "under_way_max", window->under_way_max,
+				      "retries", (json_int_t)window->retries, "failed",
+				      (json_int_t)window->failed));
+	json_object_set_new(status, "traps",
+			    json_pack("{s:I,s:I}", "received", (json_int_t)sm->counts.traps,
+				      "repressed", (json_int_t)sm->counts.repressed));
+	json_object_set_new(status, "slow_turns",
+			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
+	control_reply(request, status);
+}
+
+/* sweep */
+
+static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *kind = json_string_value(json_object_get(args, "kind"));
+	struct sweep_waiter *waiter;
+
+	if (kind && strcmp(kind, "light") != 0 && strcmp(kind, "full") != 0) {
+		control_fail(request, "no sweep of kind \"%s\": it is light or full", kind);
+		return;
+	}
+	if (peers_role(sm->peers) != SM_MASTER) {
+		control_fail(request, "this manager is %s: only a MASTER sweeps",
+			     role_name(peers_role(sm->peers)));
+		return;
+	}
+	waiter = mem_zalloc(sizeof(*waiter));
+	waiter->request = request;
+	waiter->after = sm->sweep.last.number + sm->sweep.running;
+	list_push(&sm->sweep.waiters, &waiter->link);
+	if (kind && strcmp(kind, "light") == 0)
+		trigger_light(&sm->trigger, "weftctl");
+	else
+		trigger_full(&sm->trigger, "weftctl");
+}
+
+/* Lists */
+
+struct listing { /* a list on its way to a client */
+	struct snapshot *snapshot;
+	const char *member;
+	json_t *(*row)(const struct snapshot *snapshot, uint32_t place); /* NULL: none here */
+	uint32_t place, count;
+};
+
+static json_t *listing_next(void *source)
+{
+	struct listing *listing = source;
+	json_t *rows;
+
+	if (listing->place == listing->count)
+		return NULL;
+	rows = json_array();
+	while (listing->place < listing->count && json_array_size(rows) < ROWS_A_PART) {
+		json_t *row = listing->row(listing->snapshot, listing->place++);
+
+		if (row)
+			json_array_append_new(rows, row);
+	}
+	return json_pack("{s:o}", listing->member, rows);
+}
+
+static void listing_finish(void *source)
+{
+	struct listing *listing = source;
+
+	snapshot_unref(listing->snapshot);
+	free(listing);
+}
+
+static void list_out(struct sm *sm, struct control_request *request, const char *member,
+		     json_t *(*row)(const struct snapshot *, uint32_t),
+		     uint32_t (*count)(const struct snapshot *))
+{
+	struct listing *listing = mem_zalloc(sizeof(*listing));
+
+	listing->snapshot = fabric_freeze(sm->fabric);
+	listing->member = member;
+	listing->row = row;
+	listing->count = count(listing->snapshot);
+	control_stream(request, listing_next, listing_finish, listing);
+}
+
+/* node list: switches, then the adapters and routers, each once whatever its ports */
+
+static const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place)
+{
+	return place < snapshot->num_switches
+		       ? snapshot->switches[place].facts
+		       : snapshot->ends[place - snapshot->num_switches].facts;
+}
+
+static bool lower_port_is_listed(const struct snapshot *snapshot, const struct snap_end *end)
+{
+	for (unsigned i = 1; i < end->port; i++) {
+		if (end->facts->port[i].guid &&
+		    snapshot_find_end(snapshot, end->facts->port[i].guid) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
+{
+	static const char *const types[] = {
+		[NODE_CA] = "adapter", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"};
+	const struct node_facts *facts = facts_at(snapshot, place);
+	bool is_switch = place < snapshot->num_switches;
+	lid_t lid = is_switch ? snapshot->switches[place].lid
+			      : snapshot->ends[place - snapshot->num_switches].lid;
+	unsigned active = 0;
+	char guid[GUID_TEXT];
+
+	if (!is_switch &&
+	    lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]))
+		return NULL;
+	for (unsigned i = 1; i <= facts->info.num_ports; i++)
+		active += facts->port[i].info.port_state == PORT_ACTIVE;
+	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i}", "guid",
+			 guid_text(facts->info.node_guid, guid), "type",
+			 types[facts->info.node_type], "description", facts->description, "lid",
+			 lid, "ports", facts->info.num_ports, "active", active);
+}
+
+static uint32_t node_count(const struct snapshot *snapshot)
+{
+	return snapshot->num_switches + snapshot->num_ends;
+}
+
+static void command_node_list(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	list_out(ctx, request, "nodes", node_row, node_count);
+}
+
+/* link list: each cable once, from the switch of the lower index, or from the adapter where there
+ * is no switch */
+
+static json_t *link_end(const struct node_facts *facts, uint8_t port, lid_t lid)
+{
+	char guid[GUID_TEXT];
+
+	return json_pack("{s:s,s:s,s:i,s:i}", "guid", guid_text(facts->info.node_guid, guid),
+			 "description", facts->description, "port", port, "lid", lid);
+}
+
+static json_t *link_json(json_t *from, json_t *to, const struct port_info *info)
+{
+	static const char *const states[] = {"?", "DOWN", "INIT", "ARMED", "ACTIVE"};
+	char speed[24];
+
+	return json_pack("{s:o,s:o,s:s,s:s,s:i}", "from", from, "to", to, "state",
+			 states[info->port_state < ARRAY_SIZE(states) ? info->port_state : 0],
+			 "width_speed", port_speed_text(info, speed), "mtu",
+			 mtu_bytes(info->neighbor_mtu));
+}
+
+/* Which switch a slot of the links belongs to: the last one that begins at or before it. */
+static uint32_t switch_of_slot(const struct snapshot *snapshot, uint32_t slot)
+{
+	uint32_t low = 0, high = snapshot->num_switches;
+
+	while (high - low > 1) {
+		uint32_t middle = (low + high) / 2;
+
+		if (snapshot->switches[middle].first_link <= slot)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static json_t *switch_link_row(const struct snapshot *snapshot, uint32_t slot)
+{
+	uint32_t index = switch_of_slot(snapshot, slot);
+	const struct snap_switch *sw = &snapshot->switches[index];
+	const struct snap_link *link = &snapshot->links[slot];
+	uint8_t port = (uint8_t)(slot - sw->first_link);
+	json_t *to;
+
+	if (link->end >= 0) {
+		const struct snap_end *end = &snapshot->ends[link->end];
+
+		to = link_end(end->facts, link->port, end->lid);
+	} else if (link->sw >= (int32_t)index) {
+		const struct snap_switch *peer = &snapshot->switches[link->sw];
+
+		to = link_end(peer->facts, link->port, peer->lid);
+	} else {
+		return NULL;
+	}
+	return link_json(link_end(sw->facts, port, sw->lid), to, &sw->facts->port[port].info);
+}
+
+static json_t *link_row(const struct snapshot *snapshot, uint32_t place)
+{
+	const struct snap_end *end, *peer;
+
+	if (place < snapshot->num_links)
+		return switch_link_row(snapshot, place);
+	end = &snapshot->ends[place - snapshot->num_links];
+	if (end->peer < (int32_t)(place - snapshot->num_links))
+		return NULL;
+	peer = &snapshot->ends[end->peer];
+	return link_json(link_end(end->facts, end->port, end->lid),
+			 link_end(peer->facts, peer->port, peer->lid),
+			 &end->facts->port[end->port].info);
+}
+
+static uint32_t link_count(const struct snapshot *snapshot)
+{
+	return snapshot->num_links + snapshot->num_ends;
+}
+
+static void command_link_list(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	list_out(ctx, request, "links", link_row, link_count);
+}
+
+/* route show */
+
+enum { CANDIDATES_SIZE = 160 };
+
+/* What a NODE argument means: a place in the list of nodes, or -1 and the reason. */
+struct named {
+	int64_t place;
+	char error[CANDIDATES_SIZE + 160];
+};
+
+static bool matches(const struct snapshot *snapshot, uint32_t place, const char *name)
+{
+	const struct node_facts *facts = facts_at(snapshot, place);
+	char *rest;
+	uint64_t number;
+
+	if (strcmp(facts->description, name) == 0)
+		return true;
+	number = strtoull(name, &rest, 0);
+	if (*rest || rest == name)
+		return false;
+	if (strncmp(name, "0x", 2) == 0)
+		return number == facts->info.node_guid ||
+		       (place >= snapshot->num_switches &&
+			number == snapshot->ends[place - snapshot->num_switches].guid);
+	if (place < snapshot->num_switches)
+		return number && number == snapshot->switches[place].lid;
+	return number && number >= snapshot->ends[place - snapshot->num_switches].lid &&
+	       number < snapshot->ends[place - snapshot->num_switches].lid +
+				(1u << snapshot->ends[place - snapshot->num_switches].lmc);
+}
+
+/* NODE is a name, a GUID or a LID; of an adapter with two ports its first one is taken. */
+static struct named find_named(const struct snapshot *snapshot, const char *name)
+{
+	struct named named = {.place = -1};
+	char candidates[CANDIDATES_SIZE] = "", guid[GUID_TEXT];
+	unsigned found = 0;
+	size_t used = 0;
+
+	for (uint32_t place = 0; place < node_count(snapshot); place++) {
+		if (!matches(snapshot, place, name))
+			continue;
+		if (named.place >= 0 &&
+		    facts_at(snapshot, place)->info.node_guid ==
+			    facts_at(snapshot, (uint32_t)named.place)->info.node_guid)
+			continue;
+		named.place = place;
+		if (found++ < CANDIDATES_MAX)
+			used += (size_t)snprintf(
+				candidates + used, sizeof(candidates) - used, "%s%s", used ? ", " : "",
+				guid_text(facts_at(snapshot, place)->info.node_guid, guid));
+	}
+	if (found > 1) {
+		snprintf(named.error, sizeof(named.error),
+			 "\"%.64s\" means %u nodes (%s%s): give a GUID", name, found, candidates,
+			 found > CANDIDATES_MAX ? ", ..." : "");
+		named.place = -1;
+	} else if (!found) {
+		snprintf(named.error, sizeof(named.error),
+			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant",
+			 name);
+	}
+	return named;
+}
+
+struct route_walk_out {
+	const struct snapshot *snapshot;
+	json_t *hops;
+	uint8_t in_port;
+};
+
+static void add_hop(void *ctx, uint32_t index, uint8_t port)
+{
+	struct route_walk_out *out = ctx;
+	const struct snap_switch *sw = &out->snapshot->switches[index];
+	char guid[GUID_TEXT];
+
+	json_array_append_new(out->hops,
+			      json_pack("{s:s,s:s,s:i,s:i,s:i}", "guid", guid_text(sw->guid, guid),
+					"description", sw->facts->description, "lid", sw->lid,
+					"in_port", out->in_port, "out_port", port));
+	out->in_port = port ? snap_link(out->snapshot, index, port)->port : 0;
+}
+
+static json_t *walk_json(const struct snapshot *snapshot, const struct routes *routes, uint32_t src,
+			 uint32_t dst, int *error)
+{
+	struct route_walk_out out = {.snapshot = snapshot, .hops = json_array()};
+	const struct snap_end *end =
+		src < snapshot->num_switches ? NULL : &snapshot->ends[src - snapshot->num_switches];
+	lid_t lid = dst < snapshot->num_switches ? snapshot->switches[dst].lid
+						 : snapshot->ends[dst - snapshot->num_switches].lid;
+	int32_t from = end ? end->sw : (int32_t)src;
+
+	*error = 0;
+	if (src != dst && from >= 0) {
+		out.in_port = end ? end->sw_port : 0;
+		*error = table_walk(snapshot, routes, (uint32_t)from, lid, add_hop, &out);
+	} else if (src != dst && (dst < snapshot->num_switches ||
+				  end->peer != (int32_t)(dst - snapshot->num_switches))) {
+		*error = -EHOSTUNREACH;
+	}
+	return out.hops;
+}
+
+static void command_route_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *src_name = json_string_value(json_object_get(args, "src"));
+	const char *dst_name = json_string_value(json_object_get(args, "dst"));
+	const struct snapshot *snapshot;
+	struct named src, dst;
+	json_t *hops;
+	int error;
+
+	if (!src_name || !dst_name) {
+		control_fail(request, "route show needs a source and a destination");
+		return;
+	}
+	if (!sm->view) {
+		control_fail(request, "this manager is %s and has programmed no routes",
+			     role_name(peers_role(sm->peers)));
+		return;
+	}
+	snapshot = sm->view->topology;
+	src = find_named(snapshot, src_name);
+	dst = find_named(snapshot, dst_name);
+	if (src.place < 0 || dst.place < 0) {
+		control_fail(request, "%s", src.place < 0 ? src.error : dst.error);
+		return;
+	}
+	hops = walk_json(snapshot, sm->view->routes, (uint32_t)src.place, (uint32_t)dst.place,
+			 &error);
+	if (error < 0) {
+		control_fail(request, "no route from %s to %s: %s after %zu switches", src_name,
+			     dst_name,
+			     error == -ELOOP ? "the tables run in a circle"
+					     : "the tables do not lead there",
+			     json_array_size(hops));
+		json_decref(hops);
+		return;
+	}
+	control_reply(request,
+		      json_pack("{s:o,s:o,s:o}", "src", node_row(snapshot, (uint32_t)src.place),
+				"dst", node_row(snapshot, (uint32_t)dst.place), "hops", hops));
+}
+
+static const struct control_command commands[] = {
+	{"status", command_status},	    {"sweep", command_sweep},
+	{"node list", command_node_list},   {"link list", command_link_list},
+	{"route show", command_route_show},
+};
+
+void sm_register_commands(struct sm *sm, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), sm);
+}

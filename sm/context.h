@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the files of sm/ that order the work share: the parts of one subnet manager, and the record
+ * of its sweeps. Private to sm.c, sweep.c, inbox.c and commands.c; the parts themselves (discover,
+ * program, peers, trigger) do not see it.
+ */
+#ifndef SM_CONTEXT_H
+#define SM_CONTEXT_H
+
+#include "fabric/lid.h"
+#include "lib/log.h"
+#include "route/engine.h"
+#include "sm/discover.h"
+#include "sm/peers.h"
+#include "sm/program.h"
+#include "sm/sm.h"
+#include "sm/trigger.h"
+
+enum { SWEEP_PHASES_MAX = 12, SWEEP_TEXT_SIZE = 256 };
+
+/* One sweep, as status shows it. */
+struct sweep_record {
+	uint64_t number;
+	enum discover_kind kind;
+	char reason[TRIGGER_REASON_SIZE];
+	unsigned merged;
+	uint64_t started_s; /* wall clock */
+	uint64_t duration_us;
+	unsigned num_phases;
+	struct {
+		const char *name;
+		uint64_t us;
+	} phases[SWEEP_PHASES_MAX];
+	uint64_t smps, sets, lft_sets, retries, failed;
+	bool changed;
+	int error; /* why the subnet is not up, or 0 */
+	char text[SWEEP_TEXT_SIZE];
+};
+
+struct sweep_waiter { /* a command that waits for the end of a sweep */
+	struct list link;
+	struct control_request *request;
+	uint64_t after; /* the sweep must have a higher number */
+};
+
+struct sweep {
+	bool running;
+	struct trigger current; /* what this one was asked for */
+	unsigned phase;
+	uint64_t began_us, phase_began_us;
+	uint64_t smps_before, sets_before, lft_sets_before, retries_before;
+	uint64_t topology_before, facts_before;
+	struct sweep_record now, last;
+	struct list waiters;
+	struct loop_deferred next_phase;
+	struct loop_timer timer; /* the next light sweep, or another try */
+	unsigned failures;	 /* sweeps in a row that met errors */
+};
+
+struct route_job { /* while routes are computed */
+	struct work_job job;
+	struct sm *sm;
+	struct snapshot *snapshot;
+	struct work_pool *pool;
+	const char *chain[ROUTE_CHAIN_MAX];
+	unsigned count;
+	struct route_result result;
+	int error;
+};
+
+struct sm_counts {
+	uint64_t traps, repressed, sm_info_gets, sm_info_sets, lid_conflicts, lids_exhausted;
+};
+
+struct sm {
+	struct loop *loop;
+	struct work_pool *pool;
+	struct transport *transport;
+	struct txn_table *txns;
+	struct window *window;
+	struct fabric *fabric;
+	struct sm_options options;
+	struct discover *discover;
+	struct program *program;
+	struct peers *peers;
+	struct trigger trigger;
+	struct sweep sweep;
+	struct route_job *routing; /* NULL when none is under way */
+	struct route_result
+		routes;		  /* of the last run; routes.routes is what switches should hold */
+	uint64_t routed_topology; /* fabric->topology when they were computed; 0: never */
+	struct view *view;	  /* NULL: not published */
+	uint64_t views;
+	struct sm_counts counts;
+	struct log_limit trap_limit;
+	void (*report)(void *ctx, int error, const char *text);
+	void *report_ctx;
+	bool stopped;
+};
+
+/* sweep.c */
+void sweep_init(struct sm *sm);
+void sweep_done(struct sm *sm);
+void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
+const char *sweep_kind_name(enum discover_kind kind);
+
+/* inbox.c */
+void inbox_init(struct sm *sm);
+
+/* sm.c */
+void sm_publish(struct sm *sm, struct routes *routes);
+
+#endif

@@ -1,0 +1,765 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The pass goes on as answers come in; it is over when none is awaited any more. What was reached
+ * carries the number of the pass, so nothing has to be reset before the next.
+ *
+ * A probe is a NodeInfo request to whatever is at the far end of a cable. It is a target of its
+ * own, so that something silent there costs nobody else a place in the window; and it has no route
+ * any more once the cable has been seen from the far end, so that it is not sent twice.
+ */
+#include "sm/discover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+
+enum { STALE_MAX = 64 };
+
+struct discover {
+	struct loop *loop;
+	struct window *window;
+	struct fabric *fabric;
+	enum discover_kind kind;
+	bool may_write;
+	uint64_t pass;
+	size_t pending;		    /* requests not yet answered */
+	struct window_target local; /* our own port, before it is in the model */
+	struct list probes;	    /* under way */
+	guid_t *switches;	    /* where the next DISCOVER_SWITCHES begins */
+	size_t num_switches;
+	guid_t stale[STALE_MAX]; /* descriptions to read again */
+	size_t num_stale;
+	struct loop_deferred finish;
+	loop_fn *done;
+	void *done_arg;
+	struct discover_report report;
+	struct discover_anomalies anomalies;
+	struct log_limit duplicate_limit, silent_limit, odd_limit;
+};
+
+struct probe {
+	struct list link; /* in discover->probes */
+	struct window_target target;
+	struct discover *discover;
+	struct port *from;
+	bool second_look;
+};
+
+typedef void answer_fn(struct discover *discover, struct port *port,
+		       const struct smp_request *request, const uint8_t *data);
+
+static void visit(struct discover *discover, struct node *node, struct port *arrival);
+static void probe(struct discover *discover, struct port *from, bool second_look);
+
+static struct log_subject about(const struct port *port)
+{
+	return (struct log_subject){.node_guid = port->node->guid,
+				    .node_desc = port->node->facts->description,
+				    .port = port->num,
+				    .lid = port->node->port[0].lid};
+}
+
+static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48])
+{
+	snprintf(text, NODE_DESC_SIZE + 48, "0x%016llx \"%s\" port %u",
+		 (unsigned long long)port->node->guid, port->node->facts->description, port->num);
+	return text;
+}
+
+/* Asking */
+
+static void landed(struct discover *discover)
+{
+	if (--discover->pending == 0)
+		loop_defer(&discover->finish);
+}
+
+static void no_answer(struct discover *discover, const struct port *port,
+		      const struct smp_request *request, const struct smp_answer *answer)
+{
+	struct log_subject subject = about(port);
+
+	if (answer->error == -ECANCELED)
+		return;
+	discover->report.failed++;
+	discover->anomalies.unresponsive++;
+	if (answer->error)
+		log_limited(&discover->silent_limit, LOG_WARNING, &subject,
+			    "no answer to %s %s from \"%s\"",
+			    method_name(CLASS_SUBN_DIRECTED, request->method),
+			    attr_name(CLASS_SUBN_DIRECTED, request->attr_id),
+			    port->node->facts->description);
+	else
+		log_limited(&discover->silent_limit, LOG_WARNING, &subject,
+			    "\"%s\" refused %s %s with status 0x%04x",
+			    port->node->facts->description,
+			    method_name(CLASS_SUBN_DIRECTED, request->method),
+			    attr_name(CLASS_SUBN_DIRECTED, request->attr_id), answer->status);
+}
+
+/* One row for each attribute that is read, so that a request needs no more than its attribute. */
+static answer_fn got_description, got_switch_info, got_port_info, got_pkeys;
+static const struct {
+	uint16_t attr_id;
+	answer_fn *got;
+} answers[] = {
+	{ATTR_NODE_DESCRIPTION, got_description},
+	{ATTR_SWITCH_INFO, got_switch_info},
+	{ATTR_PORT_INFO, got_port_info},
+	{ATTR_PKEY_TABLE, got_pkeys},
+};
+
+static void answered(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct port *port = subject;
+
+	if (answer->error || answer->status) {
+		no_answer(discover, port, request, answer);
+		if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO)
+			discover->report.want_full = true;
+	} else {
+		for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+			if (answers[i].attr_id == request->attr_id)
+				answers[i].got(discover, port, request, answer->data);
+		}
+	}
+	landed(discover);
+}
+
+static void ask(struct discover *discover, struct port *port, uint16_t attr_id, uint32_t attr_mod)
+{
+	struct agent *agent = port_agent(port);
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = attr_id,
+				      .attr_mod = attr_mod,
+				      .done = answered,
+				      .owner = discover,
+				      .subject = port};
+
+	if (!agent)
+		return;
+	discover->pending++;
+	window_submit(&agent->target, &request);
+}
+
+static void ask_port_info(struct discover *discover, struct port *port)
+{
+	/* Of a switch only port 0 has the capability mask; it speaks for all of them. */
+	const struct port *speaks = port->node->type == NODE_SWITCH ? &port->node->port[0] : port;
+	bool extended = port_info(speaks)->capability_mask & CAP_EXTENDED_SPEEDS;
+
+	ask(discover, port, ATTR_PORT_INFO, port->num | (extended ? PORT_INFO_EXTENDED_SPEEDS : 0));
+}
+
+/* Answers */
+
+static void got_description(struct discover *discover, struct port *port,
+			    const struct smp_request *request, const uint8_t *data)
+{
+	struct node_description description;
+	char text[NODE_DESC_SIZE + 1];
+
+	(void)request;
+	attr_decode(&node_description_format, data, &description);
+	node_set_description(discover->fabric, port->node, description_text(&description, text));
+}
+
+static void ask_ports(struct discover *discover, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		ask_port_info(discover, &node->port[i]);
+}
+
+static void clear_port_state_change(struct discover *discover, struct port *port,
+				    const struct switch_info *info)
+{
+	struct smp_request request = {.method = METHOD_SET,
+				      .attr_id = ATTR_SWITCH_INFO,
+				      .done = answered,
+				      .owner = discover,
+				      .subject = port};
+	struct switch_info want = *info;
+
+	want.port_state_change = 1; /* writing 1 clears it */
+	format_encode(&switch_info_format, &want, request.data);
+	discover->pending++;
+	window_submit(&port->agent->target, &request);
+}
+
+static void got_switch_info(struct discover *discover, struct port *port,
+			    const struct smp_request *request, const uint8_t *data)
+{
+	struct switch_info info;
+	struct node *node = port->node;
+
+	attr_decode(&switch_info_format, data, &info);
+	node_set_switch_info(discover->fabric, node, &info);
+	if (info.port_state_change && discover->may_write && request->method == METHOD_GET) {
+		node->pass = discover->pass;
+		clear_port_state_change(discover, port, &info);
+		return;
+	}
+	/* In a light pass a switch without news is not read any further. A standby reads on, too:
+	 * the bit stays set for the master. */
+	if (discover->kind == DISCOVER_LIGHT && request->method == METHOD_GET &&
+	    !info.port_state_change)
+		return;
+	node->pass = discover->pass;
+	ask_port_info(discover, port);
+}
+
+static bool needs_probe(const struct discover *discover, const struct port *port,
+			uint8_t state_before)
+{
+	if (!port->num || port_info(port)->port_state < PORT_INIT ||
+	    port->link_pass == discover->pass)
+		return false;
+	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
+		return false; /* no way through an adapter */
+	return discover->kind == DISCOVER_FULL || !port->peer ||
+	       (port_info(port)->port_state == PORT_INIT && state_before > PORT_INIT);
+}
+
+static void ask_pkeys(struct discover *discover, struct port *port)
+{
+	unsigned count = port->node->facts->info.partition_cap;
+
+	if (port_facts(port)->pkeys)
+		return;
+	for (unsigned block = 0; block * PKEY_BLOCK_KEYS < count; block++)
+		ask(discover, port, ATTR_PKEY_TABLE, block);
+}
+
+static void got_port_info(struct discover *discover, struct port *port,
+			  const struct smp_request *request, const uint8_t *data)
+{
+	const struct port_info *known = port_info(port);
+	uint8_t state_before = known->port_state;
+	bool was_known = port_facts(port)->known;
+	struct port_info info;
+
+	attr_decode(&port_info_format, data, &info);
+	port_set_info(discover->fabric, port, &info);
+	port->read_pass = discover->pass;
+	/* The first read could not know that the port has extended speeds. */
+	if (port->agent && port->num && !was_known &&
+	    !(request->attr_mod & PORT_INFO_EXTENDED_SPEEDS) &&
+	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
+		ask_port_info(discover, port);
+		return;
+	}
+	if (port->agent)
+		ask_pkeys(discover, port);
+	if (port->node->type == NODE_SWITCH && !port->num) {
+		ask_ports(discover, port->node);
+		return;
+	}
+	if (info.port_state == PORT_DOWN)
+		fabric_unlink(discover->fabric, port);
+	else if (needs_probe(discover, port, state_before))
+		probe(discover, port, false);
+}
+
+static void got_pkeys(struct discover *discover, struct port *port,
+		      const struct smp_request *request, const uint8_t *data)
+{
+	struct pkey_list *old = port_facts(port)->pkeys;
+	unsigned first = request->attr_mod * PKEY_BLOCK_KEYS;
+	struct pkey_list *list;
+	struct p_key_table table;
+
+	attr_decode(&p_key_table_format, data, &table);
+	/* Lists are immutable once others see them: each block makes a longer one. */
+	list = pkey_list_new((uint16_t)(first + PKEY_BLOCK_KEYS > (old ? old->count : 0u)
+						? first + PKEY_BLOCK_KEYS
+						: old->count));
+	if (old)
+		memcpy(list->key, old->key, old->count * sizeof(old->key[0]));
+	memcpy(list->key + first, table.p_key, sizeof(table.p_key));
+	port_set_pkeys(discover->fabric, port, list);
+}
+
+/* Probes: what is at the far end */
+
+static void probe_free(struct probe *p)
+{
+	window_target_done(&p->target);
+	list_del(&p->link);
+	free(p);
+}
+
+/* Drops a node in the middle of a pass, with the probes that were to leave through its ports. */
+static void drop_now(struct discover *discover, struct node *node)
+{
+	list_for_each (link, &discover->probes) {
+		struct probe *p = container_of(link, struct probe, link);
+
+		if (p->from->node == node)
+			probe_free(p);
+	}
+	fabric_drop_node(discover->fabric, node);
+}
+
+static bool probe_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
+{
+	const struct probe *p = container_of(target, struct probe, target);
+
+	(void)attempt;
+	out->directed = true;
+	return p->from->link_pass != p->discover->pass &&
+	       port_route_beyond(p->discover->fabric, p->from, &out->path);
+}
+
+static void duplicate(struct discover *discover, const struct port *from,
+		      const struct port *arrival)
+{
+	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
+	struct log_subject subject = about(arrival);
+
+	discover->anomalies.duplicate_guids++;
+	if (arrival->peer)
+		log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
+			    "GUID 0x%016llx answers at two places, behind %s and behind %s: the "
+			    "second is "
+			    "left out; give one of the two devices another GUID",
+			    (unsigned long long)arrival->node->guid, place(arrival->peer, there),
+			    place(from, here));
+	else
+		log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
+			    "GUID 0x%016llx answers behind %s, but is known as another device: it "
+			    "is left "
+			    "out; give one of the two devices another GUID",
+			    (unsigned long long)arrival->node->guid, place(from, here));
+}
+
+static bool plausible(const struct node_info *info)
+{
+	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER &&
+	       info->num_ports && info->num_ports <= PORT_MAX &&
+	       info->local_port_num <= info->num_ports && info->local_port_num;
+}
+
+static bool same_device(const struct node_info *a, const struct node_info *b)
+{
+	return a->node_type == b->node_type && a->num_ports == b->num_ports &&
+	       a->system_image_guid == b->system_image_guid && a->device_id == b->device_id &&
+	       a->vendor_id == b->vendor_id;
+}
+
+/* The node that info speaks of: known, or new. NULL: its GUID is somebody else's. */
+static struct node *identify(struct discover *discover, const struct node_info *info)
+{
+	struct node *node = fabric_find_node(discover->fabric, info->node_guid);
+
+	if (node && !same_device(&node->facts->info, info)) {
+		if (node->pass == discover->pass || node == discover->fabric->sm_port->node)
+			return NULL;
+		drop_now(discover, node); /* replaced by another device */
+		node = NULL;
+	}
+	if (!node) {
+		node = fabric_add_node(discover->fabric, info);
+		discover->report.appeared++;
+	}
+	return node;
+}
+
+/* The agent of an adapter's port. False: another node has this PortGUID already. */
+static bool give_agent(struct discover *discover, struct port *port, guid_t port_guid)
+{
+	const struct port *holder = map_get(&discover->fabric->ports, port_guid);
+
+	if (holder && holder != port)
+		return false;
+	if (!port->agent || port_facts(port)->guid != port_guid)
+		fabric_add_agent(discover->fabric, port, port_guid);
+	return true;
+}
+
+static void arrived(struct discover *discover, struct port *from, const struct node_info *info,
+		    bool second_look)
+{
+	struct fabric *fabric = discover->fabric;
+	struct log_subject subject = about(from);
+	struct node *node;
+	struct port *arrival;
+
+	node = identify(discover, info);
+	if (!node) {
+		duplicate(discover, from,
+			  &fabric_find_node(fabric, info->node_guid)->port[info->local_port_num]);
+		return;
+	}
+	arrival = &node->port[info->local_port_num];
+	if (node == from->node) {
+		discover->anomalies.self_links++;
+		from->link_pass = arrival->link_pass = discover->pass;
+		log_limited(&discover->odd_limit, LOG_WARNING, &subject,
+			    "port %u of \"%s\" is cabled to port %u of the same device: the cable "
+			    "is left "
+			    "out; if there are two devices, both have the same GUID",
+			    from->num, node->facts->description, arrival->num);
+		return;
+	}
+	if (arrival->peer && arrival->peer != from) {
+		if (arrival->link_pass == discover->pass) {
+			duplicate(discover, from, arrival);
+			return;
+		}
+		/* Moved here, or two devices of one GUID? The old place answers first. */
+		if (!second_look) {
+			probe(discover, arrival->peer, true);
+			probe(discover, from, true);
+			return;
+		}
+	}
+	if (node->type != NODE_SWITCH && !give_agent(discover, arrival, info->port_guid)) {
+		duplicate(discover, from, map_get(&fabric->ports, info->port_guid));
+		return;
+	}
+	fabric_link(fabric, from, arrival);
+	from->link_pass = arrival->link_pass = discover->pass;
+	if (node->type == NODE_SWITCH && !node->uplink && node != fabric->sm_port->node) {
+		node->uplink = from;
+		node->hops = from->node->hops + 1;
+	}
+	visit(discover, node, arrival);
+}
+
+static void probed(void *owner, void *subject, const struct smp_request *request,
+		   const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct probe *p = subject;
+	struct port *from = p->from;
+	bool second_look = p->second_look;
+	struct node_info info;
+	struct log_subject where;
+
+	(void)request;
+	if (answer->error == -ECANCELED) { /* by probe_free() */
+		landed(discover);
+		return;
+	}
+	probe_free(p);
+	if (answer->error == -EHOSTUNREACH) { /* seen from the far end meanwhile */
+		landed(discover);
+		return;
+	}
+	where = about(from);
+	attr_decode(&node_info_format, answer->data, &info);
+	if (answer->error || answer->status) {
+		discover->report.failed++;
+		discover->anomalies.unresponsive++;
+		log_limited(
+			&discover->silent_limit, LOG_WARNING, &where,
+			"whatever is behind port %u of \"%s\" does not answer: its link is up, its "
+			"management agent is not",
+			from->num, from->node->facts->description);
+	} else if (!plausible(&info)) {
+		discover->anomalies.malformed++;
+		log_limited(&discover->odd_limit, LOG_WARNING, &where,
+			    "behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
+			    "arrived "
+			    "at port %u): left out",
+			    from->num, from->node->facts->description, info.node_type,
+			    info.num_ports, info.local_port_num);
+	} else {
+		arrived(discover, from, &info, second_look);
+	}
+	landed(discover);
+}
+
+static void probe(struct discover *discover, struct port *from, bool second_look)
+{
+	struct probe *p = mem_zalloc(sizeof(*p));
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_NODE_INFO,
+				      .done = probed,
+				      .owner = discover,
+				      .subject = p};
+
+	list_push(&discover->probes, &p->link);
+	p->discover = discover;
+	p->from = from;
+	p->second_look = second_look;
+	window_target_init(&p->target, discover->window, 1, probe_route);
+	discover->pending++;
+	window_submit(&p->target, &request);
+}
+
+/* Visits: everything about one node, once in a pass */
+
+static bool description_is_stale(struct discover *discover, const struct node *node)
+{
+	for (size_t i = 0; i < discover->num_stale; i++) {
+		if (discover->stale[i] == node->guid) {
+			discover->stale[i] = discover->stale[--discover->num_stale];
+			return true;
+		}
+	}
+	return !node->facts->description[0];
+}
+
+static void visit(struct discover *discover, struct node *node, struct port *arrival)
+{
+	if (node->type == NODE_SWITCH) {
+		if (node->pass == discover->pass)
+			return;
+		node->pass = discover->pass;
+		arrival = &node->port[0];
+		ask(discover, arrival, ATTR_SWITCH_INFO, 0);
+	} else {
+		/* Each port of an adapter is an agent of its own. */
+		node->pass = discover->pass;
+		if (arrival->read_pass == discover->pass)
+			return;
+		arrival->read_pass = discover->pass;
+		ask_port_info(discover, arrival);
+	}
+	if (description_is_stale(discover, node))
+		ask(discover, arrival, ATTR_NODE_DESCRIPTION, 0);
+}
+
+/* Where a pass begins */
+
+static bool local_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
+{
+	(void)target;
+	(void)attempt;
+	*out = (struct smp_route){.directed = true};
+	return true;
+}
+
+static void got_local(void *owner, void *subject, const struct smp_request *request,
+		      const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct fabric *fabric = discover->fabric;
+	struct node_info info;
+	struct node *node;
+	struct port *port;
+
+	(void)subject;
+	(void)request;
+	attr_decode(&node_info_format, answer->data, &info);
+	if (answer->error || answer->status || !info.node_guid || info.num_ports > PORT_MAX ||
+	    info.local_port_num > info.num_ports) {
+		discover->report.failed++;
+		log_error("our own port does not answer NodeInfo (%s, status 0x%04x)",
+			  answer->error ? strerror(-answer->error) : "answered", answer->status);
+		landed(discover);
+		return;
+	}
+	node = fabric_find_node(fabric, info.node_guid);
+	if (!node)
+		node = fabric_add_node(fabric, &info);
+	port = &node->port[node->type == NODE_SWITCH ? 0 : info.local_port_num];
+	if (node->type != NODE_SWITCH)
+		give_agent(discover, port, info.port_guid);
+	fabric->sm_port = port;
+	visit(discover, node, port);
+	landed(discover);
+}
+
+static void begin_local(struct discover *discover)
+{
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_NODE_INFO,
+				      .done = got_local,
+				      .owner = discover};
+
+	discover->pending++;
+	window_submit(&discover->local, &request);
+}
+
+static void begin_switches(struct discover *discover)
+{
+	for (size_t i = 0; i < discover->num_switches; i++) {
+		struct node *node = fabric_find_node(discover->fabric, discover->switches[i]);
+
+		if (node && node->type == NODE_SWITCH)
+			visit(discover, node, &node->port[0]);
+		else if (node)
+			for (unsigned p = 1; p <= node->num_ports; p++)
+				if (node->port[p].agent)
+					visit(discover, node, &node->port[p]);
+	}
+}
+
+static void begin_light(struct discover *discover)
+{
+	struct fabric *fabric = discover->fabric;
+	size_t position = 0;
+	struct node *node;
+
+	if (fabric->sm_port->num)
+		ask_port_info(discover, fabric->sm_port);
+	while ((node = map_next(&fabric->nodes, &position))) {
+		if (node->type != NODE_SWITCH)
+			continue;
+		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
+		if (!node->facts->description[0])
+			ask(discover, &node->port[0], ATTR_NODE_DESCRIPTION, 0);
+		/* Something was silent there; perhaps it answers now. */
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			if (!node->port[i].peer &&
+			    port_info(&node->port[i])->port_state >= PORT_INIT)
+				probe(discover, &node->port[i], false);
+		}
+	}
+}
+
+/* The end of a pass: the model is tidied */
+
+/* A cable that was not seen again, or whose ends do not agree, is no cable. */
+static bool is_false_cable(const struct discover *discover, const struct port *port)
+{
+	const struct port *peer = port->peer;
+
+	if (!peer)
+		return false;
+	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
+		return true;
+	return port_facts(port)->known && port_facts(peer)->known &&
+	       port_info(port)->port_state < PORT_INIT;
+}
+
+static void cut_false_cables(struct discover *discover)
+{
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&discover->fabric->nodes, &position))) {
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			struct port *port = &node->port[i];
+
+			if (!is_false_cable(discover, port))
+				continue;
+			if (port->link_pass == discover->pass &&
+			    port_info(port->peer)->port_state >= PORT_INIT)
+				duplicate(discover, port->peer, port);
+			fabric_unlink(discover->fabric, port);
+		}
+	}
+}
+
+static void drop_unreached(struct discover *discover)
+{
+	struct fabric *fabric = discover->fabric;
+	struct node **lost = mem_array(fabric->nodes.count + 1, sizeof(*lost));
+	size_t count = 0, position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		if (!fabric_reaches(fabric, node))
+			lost[count++] = node;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct log_subject subject = {.node_guid = lost[i]->guid,
+					      .node_desc = lost[i]->facts->description,
+					      .port = -1};
+
+		log_about(LOG_NOTICE, &subject, "node vanished");
+		fabric_drop_node(fabric, lost[i]);
+		discover->report.vanished++;
+	}
+	free(lost);
+}
+
+static void finish(void *arg)
+{
+	struct discover *discover = arg;
+
+	if (discover->pending)
+		return;
+	cut_false_cables(discover);
+	fabric_build_tree(discover->fabric);
+	drop_unreached(discover);
+	discover->num_switches = 0;
+	discover->done(discover->done_arg);
+}
+
+void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
+		    loop_fn *done, void *arg)
+{
+	discover->kind = discover->fabric->sm_port ? kind : DISCOVER_FULL;
+	discover->may_write = may_write;
+	discover->done = done;
+	discover->done_arg = arg;
+	discover->pass++;
+	discover->report = (struct discover_report){0};
+	discover->pending = 1; /* held until all that begins the pass was asked */
+	switch (discover->kind) {
+	case DISCOVER_FULL:
+		begin_local(discover);
+		break;
+	case DISCOVER_LIGHT:
+		begin_light(discover);
+		break;
+	case DISCOVER_SWITCHES:
+		begin_switches(discover);
+		break;
+	}
+	landed(discover);
+}
+
+void discover_add_switch(struct discover *discover, guid_t guid)
+{
+	for (size_t i = 0; i < discover->num_switches; i++) {
+		if (discover->switches[i] == guid)
+			return;
+	}
+	discover->switches = mem_resize(discover->switches, discover->num_switches + 1,
+					sizeof(*discover->switches));
+	discover->switches[discover->num_switches++] = guid;
+}
+
+void discover_stale_description(struct discover *discover, guid_t guid)
+{
+	if (discover->num_stale < STALE_MAX)
+		discover->stale[discover->num_stale++] = guid;
+}
+
+const struct discover_report *discover_report(const struct discover *discover)
+{
+	return &discover->report;
+}
+
+const struct discover_anomalies *discover_anomalies(const struct discover *discover)
+{
+	return &discover->anomalies;
+}
+
+struct discover *discover_new(struct loop *loop, struct window *window, struct fabric *fabric)
+{
+	static const struct log_limit limit = {.burst = 10, .interval_us = 1000000};
+	struct discover *discover = mem_zalloc(sizeof(*discover));
+
+	discover->loop = loop;
+	discover->window = window;
+	discover->fabric = fabric;
+	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;
+	list_init(&discover->probes);
+	window_target_init(&discover->local, window, 1, local_route);
+	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
+	return discover;
+}
+
+void discover_free(struct discover *discover)
+{
+	if (!discover)
+		return;
+	list_for_each (link, &discover->probes)
+		probe_free(container_of(link, struct probe, link));
+	window_target_done(&discover->local);
+	loop_defer_cancel(&discover->finish);
+	free(discover->switches);
+	free(discover);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Discovery: asks agents what they are and fills the live model. One engine serves every kind of
+ * sweep; they differ in where it begins and in what it takes on trust:
+ *   full     begins at our own port and verifies every cable and every port;
+ *   switches begins at the switches named, and goes on where a port came up or bounced;
+ *   light    asks each switch for its SwitchInfo, and goes on where PortStateChange is set.
+ * A cable is seen from one end only: the NodeInfo that comes back names the port at the other end.
+ * Reads only, but for PortStateChange, which a MASTER clears before it reads the switch's ports, so
+ * that a change after that shows again. Loop thread only.
+ */
+#ifndef SM_DISCOVER_H
+#define SM_DISCOVER_H
+
+#include "fabric/fabric.h"
+#include "lib/loop.h"
+#include "mad/window.h"
+
+enum discover_kind { DISCOVER_LIGHT, DISCOVER_SWITCHES, DISCOVER_FULL };
+
+struct discover;
+
+struct discover_report {
+	unsigned failed;	     /* reads that got no answer, or a refusal */
+	unsigned appeared, vanished; /* nodes */
+	bool want_full;		     /* a light sweep met a switch that does not answer */
+};
+
+struct discover_anomalies { /* since the start */
+	uint64_t duplicate_guids, self_links, unresponsive, malformed;
+};
+
+struct discover *discover_new(struct loop *loop, struct window *window, struct fabric *fabric);
+void discover_free(struct discover *discover);
+
+/* Starts a pass; may_write: we are MASTER. done(arg) is called once, deferred, when all answers are
+ * in and the model has been tidied: cables that are gone are cut, nodes out of reach are dropped,
+ * the tree of routes is built. One pass at a time. */
+void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
+		    loop_fn *done, void *arg);
+/* Switches for the next DISCOVER_SWITCHES pass; unknown GUIDs are left out. */
+void discover_add_switch(struct discover *discover, guid_t guid);
+/* The NodeDescription of this node is to be read again in the next pass. */
+void discover_stale_description(struct discover *discover, guid_t guid);
+
+const struct discover_report *discover_report(const struct discover *discover);
+const struct discover_anomalies *discover_anomalies(const struct discover *discover);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Subnet management MADs that others send to us: traps and SMInfo, one row each. Every trap is
+ * repressed, also one that nobody knows, else its sender repeats it for ever; only a MASTER acts
+ * on it. Get(SMInfo) is answered in every role; the SM_Key in the answer is always 0, since whoever
+ * asks is not known to be trusted (14.4.7).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sm/context.h"
+#include "sma/notice.h"
+
+struct letter { /* one request from outside */
+	const struct mad_addr *from;
+	const struct mad_header *header;
+	const uint8_t *mad;
+};
+
+static guid_t node_of_lid(const struct sm *sm, lid_t lid)
+{
+	const struct port *port = lid && lid <= LID_UNICAST_MAX ? sm->fabric->lids[lid] : NULL;
+
+	return port ? port->node->guid : 0;
+}
+
+/* Traps */
+
+static void act_on_node(struct sm *sm, lid_t lid, uint16_t number)
+{
+	char reason[TRIGGER_REASON_SIZE];
+	guid_t guid = node_of_lid(sm, lid);
+
+	snprintf(reason, sizeof(reason), "trap %u from LID %u", number, lid);
+	if (guid)
+		trigger_node(&sm->trigger, guid, reason);
+	else
+		trigger_full(&sm->trigger, reason);
+}
+
+static void link_state(struct sm *sm, const struct notice *notice,
+		       const union notice_details *details)
+{
+	act_on_node(sm, details->link_state.lid ? details->link_state.lid : notice->issuer_lid,
+		    notice->trap_number);
+}
+
+static void local_changes(struct sm *sm, const struct notice *notice,
+			  const union notice_details *details)
+{
+	lid_t lid = details->local_changes.lid ? details->local_changes.lid : notice->issuer_lid;
+	guid_t guid = node_of_lid(sm, lid);
+
+	if (guid && details->local_changes.other_local_changes &&
+	    details->local_changes.change_flags & CHANGE_NODE_DESCRIPTION)
+		discover_stale_description(sm->discover, guid);
+	act_on_node(sm, lid, notice->trap_number);
+}
+
+static const struct {
+	uint16_t number;
+	void (*act)(struct sm *sm, const struct notice *notice,
+		    const union notice_details *details);
+} traps[] = {
+	{TRAP_LINK_STATE, link_state},
+	{TRAP_LOCAL_CHANGES, local_changes},
+};
+
+static void repress(struct sm *sm, const struct letter *letter)
+{
+	uint8_t mad[MAD_SIZE];
+	struct mad_header header = *letter->header;
+
+	memcpy(mad, letter->mad, sizeof(mad)); /* TID, M_Key and notice go back as they came */
+	header.method = METHOD_TRAP_REPRESS;
+	header_encode(&header, mad);
+	if (txn_send(sm->txns, letter->from, mad, sizeof(mad)) == 0)
+		sm->counts.repressed++;
+}
+
+static void got_trap(struct sm *sm, const struct letter *letter)
+{
+	struct notice notice;
+	union notice_details details = {0};
+	struct log_subject subject = {.lid = letter->from->lid};
+	bool known;
+
+	sm->counts.traps++;
+	repress(sm, letter);
+	attr_decode(&notice_format, letter->mad + SMP_DATA_OFFSET, &notice);
+	known = notice.is_generic && notice_details_decode(&notice, &details);
+	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
+		    notice.trap_number, notice.type, notice.issuer_lid,
+		    known ? "" : ", which is unknown here");
+	if (peers_role(sm->peers) != SM_MASTER)
+		return;
+	for (size_t i = 0; known && i < ARRAY_SIZE(traps); i++) {
+		if (traps[i].number == notice.trap_number)
+			traps[i].act(sm, &notice, &details);
+	}
+}
+
+/* SMInfo */
+
+static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_status status)
+{
+	struct mad_header header = *letter->header;
+	struct sm_info own;
+	uint8_t mad[MAD_SIZE];
+
+	memcpy(mad, letter->mad, sizeof(mad));
+	header.method = METHOD_GET_RESP;
+	header.status = status;
+	if (header.mgmt_class == CLASS_SUBN_DIRECTED)
+		header.status |= 0x8000; /* the D bit: it goes back the way it came */
+	header_encode(&header, mad);
+	peers_own_info(sm->peers, &own);
+	memset(mad + SMP_DATA_OFFSET, 0, SMP_DATA_SIZE);
+	format_encode(&sm_info_format, &own, mad + SMP_DATA_OFFSET);
+	txn_send(sm->txns, letter->from, mad, sizeof(mad));
+}
+
+static void get_sm_info(struct sm *sm, const struct letter *letter)
+{
+	sm->counts.sm_info_gets++;
+	answer_sm_info(sm, letter, STATUS_OK);
+}
+
+static void set_sm_info(struct sm *sm, const struct letter *letter)
+{
+	struct sm_info sender;
+
+	sm->counts.sm_info_sets++;
+	attr_decode(&sm_info_format, letter->mad + SMP_DATA_OFFSET, &sender);
+	answer_sm_info(
+		sm, letter,
+		peers_control(sm->peers, letter->header->attr_mod, &sender, letter->from->lid));
+}
+
+static const struct {
+	uint8_t method;
+	uint16_t attr_id;
+	void (*take)(struct sm *sm, const struct letter *letter);
+} rows[] = {
+	{METHOD_TRAP, ATTR_NOTICE, got_trap},
+	{METHOD_GET, ATTR_SM_INFO, get_sm_info},
+	{METHOD_SET, ATTR_SM_INFO, set_sm_info},
+};
+
+static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
+		     const uint8_t *mad, size_t size)
+{
+	struct sm *sm = ctx;
+	struct letter letter = {.from = from, .header = header, .mad = mad};
+
+	(void)size; /* at least MAD_SIZE */
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].method == header->method && rows[i].attr_id == header->attr_id)
+			rows[i].take(sm, &letter);
+	}
+}
+
+void inbox_init(struct sm *sm)
+{
+	sm->trap_limit = (struct log_limit){.burst = 20, .interval_us = 500000};
+	txn_handle(sm->txns, CLASS_SUBN_LID, received, sm);
+	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, received, sm);
+}

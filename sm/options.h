@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the administrator may choose about the subnet manager; defaults are in weftd/conf.c. */
+#ifndef SM_OPTIONS_H
+#define SM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32 };
+
+struct sm_options {
+	/* Identity and election */
+	uint8_t priority;	   /* 0-15, higher wins */
+	bool standby_only;	   /* never becomes MASTER */
+	uint64_t sm_key;	   /* managers with another key are no peers; never logged */
+	unsigned poll_interval_ms; /* of the master, in STANDBY */
+	unsigned poll_misses;	   /* unanswered polls before the master counts as dead */
+
+	/* The subnet */
+	uint64_t subnet_prefix;
+	uint8_t lmc;				      /* of adapter and router ports */
+	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused ones are empty */
+	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
+
+	/* The window */
+	unsigned smp_window; /* SMPs under way in all */
+	unsigned smp_per_switch, smp_per_adapter;
+	unsigned smp_timeout_ms; /* of the first attempt, doubled for each one after */
+	unsigned smp_attempts;
+
+	/* Port parameters, as the specification encodes them */
+	uint8_t subnet_timeout; /* PortInfo:SubnetTimeOut */
+	uint8_t hoq_life, leaf_hoq_life;
+	uint8_t vl_stall_count, leaf_vl_stall_count;
+	uint8_t switch_life_time; /* SwitchInfo:LifeTimeValue */
+	uint8_t phy_errors_threshold, overrun_errors_threshold;
+	uint8_t max_op_vls; /* encoded: 1=VL0, 2=VL0-1, 3=VL0-3, 4=VL0-7, 5=VL0-14 */
+};
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A master is polled by LID while we have one, else along the directed route that discovery left; a
+ * poll is one MAD without retries, since the next one follows soon. Linux answers SMInfo with a
+ * status when no manager runs there any more: that counts as a miss like silence does.
+ *
+ * A standby-only manager shows no IsSM: no master can then take it for a candidate and hand over to
+ * it.
+ */
+#include "sm/peers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sma/notice.h"
+
+struct peers {
+	struct loop *loop;
+	struct txn_table *txns;
+	struct transport *transport;
+	struct fabric *fabric;
+	const struct sm_options *options;
+	enum sm_state role;
+	void (*changed)(void *ctx, const char *reason);
+	void *ctx;
+
+	struct peer *list;
+	size_t count;
+	size_t pending; /* answers of the survey still to come */
+	struct loop_deferred surveyed;
+	loop_fn *done;
+	void *done_arg;
+
+	struct peer master; /* whom we poll in STANDBY; guid 0: nobody */
+	unsigned missed;
+	bool polling; /* a poll is under way */
+	struct loop_timer poll_timer;
+	struct log_limit limit;
+};
+
+static void set_role(struct peers *peers, enum role_event event, const char *reason)
+{
+	enum sm_state before = peers->role;
+	enum sm_state role = role_next(before, event);
+	struct log_subject subject = {.message_id = "5b0f4bb7a5b84b1a8f0a3f6f2b9f7c11",
+				      .role = role_name(role)};
+
+	if (role == before)
+		return;
+	if (role == SM_MASTER && peers->options->standby_only)
+		return;
+	peers->role = role;
+	log_about(LOG_NOTICE, &subject, "%s -> %s: %s", role_name(before), role_name(role), reason);
+	peers->missed = 0;
+	if (role == SM_STANDBY)
+		loop_timer_arm(&peers->poll_timer,
+			       (uint64_t)peers->options->poll_interval_ms * 1000);
+	else
+		loop_timer_disarm(&peers->poll_timer);
+	peers->changed(peers->ctx, reason);
+}
+
+void peers_own_info(const struct peers *peers, struct sm_info *info)
+{
+	*info = (struct sm_info){
+		.guid = peers->transport->port.port_guid,
+		.act_count = (uint32_t)txn_stats(peers->txns)->sent,
+		.priority = peers->options->priority,
+		.state = peers->role,
+	};
+}
+
+static char *describe(const struct peer *peer, char text[96])
+{
+	snprintf(text, 96, "manager 0x%016" PRIx64 " at LID %u (priority %u, %s)", peer->info.guid,
+		 peer->lid, peer->info.priority, role_name(peer->info.state));
+	return text;
+}
+
+/* Polling */
+
+static void build_sm_info(const struct peers *peers, uint8_t method, uint32_t control,
+			  const struct route_path *route, uint8_t mad[MAD_SIZE])
+{
+	uint8_t data[SMP_DATA_SIZE] = {0};
+	struct sm_info own;
+
+	if (method == METHOD_SET) {
+		peers_own_info(peers, &own);
+		own.sm_key = peers->options->sm_key;
+		format_encode(&sm_info_format, &own, data);
+	}
+	subn_build(mad, method, ATTR_SM_INFO, control, 0, route, data);
+}
+
+/* Even polls by LID, odd ones by directed route, where both are known. */
+static bool poll_address(const struct peers *peers, struct mad_addr *to, struct route_path *path,
+			 bool *directed)
+{
+	const struct port *port = map_get(&peers->fabric->ports, peers->master.info.guid);
+	bool has_route = port && port_route(peers->fabric, port, path);
+
+	*to = (struct mad_addr){.lid = peers->master.lid};
+	*directed = has_route && (!peers->master.lid || peers->missed % 2);
+	if (*directed)
+		to->lid = LID_PERMISSIVE;
+	return *directed || peers->master.lid;
+}
+
+static void master_is_lost(struct peers *peers, const char *why)
+{
+	char text[96], reason[160];
+
+	snprintf(reason, sizeof(reason), "%s %s", describe(&peers->master, text), why);
+	peers->master.info.guid = 0;
+	set_role(peers, ROLE_MASTER_LOST, reason);
+}
+
+static void polled(void *arg, const struct txn_result *result)
+{
+	struct peers *peers = arg;
+	struct sm_info info;
+
+	peers->polling = false;
+	if (peers->role != SM_STANDBY)
+		return;
+	if (result->error || (result->header.status & 0x7FFF)) {
+		if (++peers->missed >= peers->options->poll_misses)
+			master_is_lost(peers, "answers no more");
+		return;
+	}
+	peers->missed = 0;
+	attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
+	if (info.guid != peers->master.info.guid)
+		master_is_lost(peers, "is another one now");
+	else if (info.state != SM_MASTER && info.state != SM_DISCOVERING)
+		master_is_lost(peers, "is not master any more");
+}
+
+static void poll_now(void *arg)
+{
+	struct peers *peers = arg;
+	unsigned interval_ms = peers->options->poll_interval_ms;
+	struct route_path path;
+	struct mad_addr to;
+	uint8_t mad[MAD_SIZE];
+	bool directed;
+
+	if (peers->role != SM_STANDBY)
+		return;
+	loop_timer_arm(&peers->poll_timer, (uint64_t)interval_ms * 1000);
+	if (peers->polling)
+		return;
+	if (!peers->master.info.guid) {
+		/* A standby-only manager that met nobody looks again at each sweep. */
+		return;
+	}
+	if (!poll_address(peers, &to, &path, &directed)) {
+		master_is_lost(peers, "cannot be reached");
+		return;
+	}
+	peers->polling = true;
+	build_sm_info(peers, METHOD_GET, 0, directed ? &path : NULL, mad);
+	txn_start(peers->txns, &to, mad, sizeof(mad), interval_ms, polled, peers);
+}
+
+/* Tells a master that ranks lower than we do to look at us: trap 144, "SM priority change". */
+static void tell_master(struct peers *peers)
+{
+	struct mad_addr to = {.lid = peers->master.lid};
+	struct sm_info own;
+	struct notice notice;
+	union notice_details details = {0};
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+	const struct port *port = peers->fabric->sm_port;
+
+	peers_own_info(peers, &own);
+	if (!port || peers->options->standby_only || !peers->master.lid ||
+	    !role_outranks(&own, &peers->master.info))
+		return;
+	details.local_changes = (struct notice_local_changes){
+		.lid = port_info(port)->lid,
+		.other_local_changes = 1,
+		.capability_mask = port_info(port)->capability_mask,
+		.change_flags = CHANGE_SM_PRIORITY,
+	};
+	notice_fill(&notice, TRAP_LOCAL_CHANGES, port->node->type, port_info(port)->lid, &details);
+	format_encode(&notice_format, &notice, data);
+	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, NULL, data);
+	txn_send(peers->txns, &to, mad, sizeof(mad));
+}
+
+/* The survey */
+
+static const struct peer *best(const struct peers *peers, bool masters_only)
+{
+	const struct peer *found = NULL;
+
+	for (size_t i = 0; i < peers->count; i++) {
+		const struct peer *peer = &peers->list[i];
+
+		if (peer->info.state == SM_NOTACTIVE ||
+		    (masters_only && peer->info.state != SM_MASTER))
+			continue;
+		if (!found || role_outranks(&peer->info, &found->info))
+			found = peer;
+	}
+	return found;
+}
+
+static void finish_survey(struct peers *peers)
+{
+	loop_fn *done = peers->done;
+
+	peers->done = NULL;
+	if (done)
+		done(peers->done_arg);
+}
+
+static void handed_over(void *owner, void *subject, const struct smp_request *request,
+			const struct smp_answer *answer)
+{
+	struct peers *peers = owner;
+	char text[96], reason[128];
+
+	(void)subject;
+	(void)request;
+	if (!answer->error && !answer->status) {
+		snprintf(reason, sizeof(reason), "handed over to %s",
+			 describe(&peers->master, text));
+		peers->master.info.state = SM_MASTER;
+		set_role(peers, ROLE_HANDED_OVER, reason);
+	} else {
+		log_limited(&peers->limit, LOG_WARNING, NULL,
+			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
+			    "MASTER",
+			    describe(&peers->master, text),
+			    answer->error ? strerror(-answer->error) : "it answered",
+			    answer->status);
+	}
+	finish_survey(peers);
+}
+
+static bool hand_over(struct peers *peers, const struct peer *peer)
+{
+	struct port *port = map_get(&peers->fabric->ports, peer->info.guid);
+	struct smp_request request = {.method = METHOD_SET,
+				      .attr_id = ATTR_SM_INFO,
+				      .attr_mod = SM_CONTROL_HANDOVER,
+				      .done = handed_over,
+				      .owner = peers};
+	struct sm_info own;
+
+	if (!port)
+		return false;
+	peers_own_info(peers, &own);
+	own.sm_key = peers->options->sm_key;
+	format_encode(&sm_info_format, &own, request.data);
+	peers->master = *peer;
+	window_submit(&port_agent(port)->target, &request);
+	return true;
+}
+
+static void conclude_discovering(struct peers *peers, const struct sm_info *own)
+{
+	const struct peer *master = best(peers, true), *other = best(peers, false);
+	char text[96], reason[128];
+
+	if (master) {
+		peers->master = *master;
+		snprintf(reason, sizeof(reason), "met %s", describe(master, text));
+		set_role(peers, ROLE_MASTER_FOUND, reason);
+		tell_master(peers);
+	} else if (other && role_outranks(&other->info, own)) {
+		peers->master = *other;
+		snprintf(reason, sizeof(reason), "%s ranks higher", describe(other, text));
+		set_role(peers, ROLE_HIGHER_FOUND, reason);
+	} else if (!peers->options->standby_only) {
+		set_role(peers, ROLE_NONE_BETTER, "no manager ranks higher");
+	}
+}
+
+/* True when a handover is under way, which then finishes the survey. */
+static bool conclude_master(struct peers *peers, const struct sm_info *own)
+{
+	const struct peer *heir = NULL;
+	char text[96];
+
+	for (size_t i = 0; i < peers->count; i++) {
+		const struct sm_info *info = &peers->list[i].info;
+
+		if ((info->state == SM_STANDBY || info->state == SM_MASTER) &&
+		    role_outranks(info, heir ? &heir->info : own))
+			heir = &peers->list[i];
+	}
+	if (!heir)
+		return false;
+	log_notice("%s ranks higher: handing over", describe(heir, text));
+	return hand_over(peers, heir);
+}
+
+static void surveyed(void *arg)
+{
+	struct peers *peers = arg;
+	struct sm_info own;
+
+	peers_own_info(peers, &own);
+	if (peers->role == SM_DISCOVERING)
+		conclude_discovering(peers, &own);
+	else if (peers->role == SM_MASTER && conclude_master(peers, &own))
+		return;
+	finish_survey(peers);
+}
+
+static void got_sm_info(void *owner, void *subject, const struct smp_request *request,
+			const struct smp_answer *answer)
+{
+	struct peers *peers = owner;
+	struct port *port = subject;
+	struct peer peer;
+	char text[96];
+
+	(void)request;
+	attr_decode(&sm_info_format, answer->data, &peer.info);
+	if (!answer->error && !answer->status && peer.info.guid) {
+		if (peer.info.sm_key && peer.info.sm_key != peers->options->sm_key) {
+			log_limited(&peers->limit, LOG_WARNING, NULL,
+				    "%s has another SM_Key: it is no peer", describe(&peer, text));
+		} else {
+			peer.lid = port_info(port)->lid;
+			peer.info.sm_key = 0;
+			peers->list =
+				mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
+			peers->list[peers->count++] = peer;
+		}
+	}
+	if (--peers->pending == 0)
+		loop_defer(&peers->surveyed);
+}
+
+void peers_survey(struct peers *peers, loop_fn *done, void *arg)
+{
+	size_t position = 0;
+	struct port *port;
+
+	peers->done = done;
+	peers->done_arg = arg;
+	peers->count = 0;
+	peers->pending = 1;
+	while ((port = map_next(&peers->fabric->ports, &position))) {
+		struct smp_request request = {.method = METHOD_GET,
+					      .attr_id = ATTR_SM_INFO,
+					      .done = got_sm_info,
+					      .owner = peers,
+					      .subject = port};
+
+		if (port == peers->fabric->sm_port || !port_facts(port)->known ||
+		    !(port_info(port)->capability_mask & CAP_IS_SM))
+			continue;
+		peers->pending++;
+		window_submit(&port->agent->target, &request);
+	}
+	if (--peers->pending == 0)
+		loop_defer(&peers->surveyed);
+}
+
+/* Control packets */
+
+static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
+{
+	char reason[96];
+
+	if (sender->state != SM_MASTER ||
+	    (peers->role == SM_NOTACTIVE || peers->options->standby_only))
+		return STATUS_INVALID_VALUE;
+	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 " at LID %u handed over",
+		 sender->guid, from);
+	if (peers->role == SM_MASTER)
+		peers->changed(peers->ctx, reason);
+	else
+		set_role(peers, ROLE_HANDOVER, reason);
+	return STATUS_OK;
+}
+
+enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
+			      lid_t from)
+{
+	static const struct {
+		uint32_t control;
+		enum role_event event;
+	} rows[] = {
+		{SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE},
+		{SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY},
+		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
+	};
+
+	if (sender->sm_key && sender->sm_key != peers->options->sm_key) {
+		log_limited(&peers->limit, LOG_WARNING, NULL,
+			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
+			    from);
+		return STATUS_INVALID_VALUE;
+	}
+	if (control == SM_CONTROL_HANDOVER)
+		return take_handover(peers, sender, from);
+	if (control == SM_CONTROL_ACKNOWLEDGE)
+		return STATUS_OK;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].control != control)
+			continue;
+		if (role_next(peers->role, rows[i].event) == peers->role)
+			return STATUS_INVALID_VALUE;
+		set_role(peers, rows[i].event, "control packet of the master");
+		return STATUS_OK;
+	}
+	return STATUS_INVALID_VALUE;
+}
+
+enum sm_state peers_role(const struct peers *peers)
+{
+	return peers->role;
+}
+
+size_t peers_list(const struct peers *peers, const struct peer **list)
+{
+	*list = peers->list;
+	return peers->count;
+}
+
+int peers_start(struct peers *peers)
+{
+	return peers->options->standby_only ? 0 : transport_set_issm(peers->transport, true);
+}
+
+void peers_stop(struct peers *peers)
+{
+	loop_timer_disarm(&peers->poll_timer);
+	transport_set_issm(peers->transport, false);
+}
+
+struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
+			struct fabric *fabric, const struct sm_options *options,
+			void (*changed)(void *ctx, const char *reason), void *ctx)
+{
+	struct peers *peers = mem_zalloc(sizeof(*peers));
+
+	peers->loop = loop;
+	peers->txns = txns;
+	peers->transport = transport;
+	peers->fabric = fabric;
+	peers->options = options;
+	peers->role = SM_DISCOVERING;
+	peers->changed = changed;
+	peers->ctx = ctx;
+	peers->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	loop_deferred_init(&peers->surveyed, loop, "survey of managers", surveyed, peers);
+	loop_timer_init(&peers->poll_timer, loop, "poll of the master", poll_now, peers);
+	return peers;
+}
+
+void peers_free(struct peers *peers)
+{
+	if (!peers)
+		return;
+	txn_cancel(peers->txns, polled, peers);
+	loop_defer_cancel(&peers->surveyed);
+	loop_timer_disarm(&peers->poll_timer);
+	free(peers->list);
+	free(peers);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The other subnet managers, and this one's role among them: the election, polling of the master in
+ * STANDBY, and handing over. The only writer of the role. Loop thread only.
+ */
+#ifndef SM_PEERS_H
+#define SM_PEERS_H
+
+#include "fabric/fabric.h"
+#include "fabric/view.h"
+#include "lib/loop.h"
+#include "mad/txn.h"
+#include "sm/options.h"
+#include "sm/role.h"
+
+struct peers;
+
+struct peer {
+	lid_t lid;
+	struct sm_info info; /* its sm_key cleared */
+};
+
+/* changed(ctx, reason) is called after each change of role. */
+struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
+			struct fabric *fabric, const struct sm_options *options,
+			void (*changed)(void *ctx, const char *reason), void *ctx);
+void peers_free(struct peers *peers);
+/* Shows IsSM (unless standby_only), begins in DISCOVERING. 0, or -errno when IsSM cannot be set. */
+int peers_start(struct peers *peers);
+void peers_stop(struct peers *peers); /* takes IsSM away, stops polling */
+
+enum sm_state peers_role(const struct peers *peers);
+/* Asks every port that shows IsSM for its SMInfo, draws the consequences for the role, gives
+ * mastership to a manager that ranks higher, and calls done(arg), deferred. The role may change
+ * meanwhile. */
+void peers_survey(struct peers *peers, loop_fn *done, void *arg);
+
+size_t peers_list(const struct peers *peers, const struct peer **list);
+/* This manager's own SMInfo, sm_key zero. */
+void peers_own_info(const struct peers *peers, struct sm_info *info);
+/* A Set(SMInfo) came: the status to answer with; the role may change. */
+enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
+			      lid_t from);
+
+#endif

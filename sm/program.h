@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Programming: writes what ports and switches should hold where it differs from what they have.
+ * There are no steps that all must finish: each port and each switch goes on as soon as what it
+ * waits for has been acknowledged, and a device that is silent delays only what depends on it.
+ *   - both ends of a cable are ARMED before either is asked to go ACTIVE;
+ *   - a switch gets its forwarding table when its cables to other switches are ACTIVE;
+ *   - table blocks come before a LinearFDBTop that grows, and after one that shrinks;
+ *   - a cable to an adapter goes ACTIVE when the tables on the way from there to the manager and
+ * back have been acknowledged. Loop thread only.
+ */
+#ifndef SM_PROGRAM_H
+#define SM_PROGRAM_H
+
+#include "fabric/fabric.h"
+#include "lib/loop.h"
+#include "sm/options.h"
+
+struct program;
+
+struct program_report {				      /* of one run */
+	unsigned ports_set, blocks_set, switches_set; /* Sets acknowledged */
+	unsigned failed;			      /* no answer, or refused */
+	unsigned not_active;			      /* cabled ports that did not come up */
+	unsigned came_up; /* ports of switches that were down and came up meanwhile */
+};
+
+struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
+			    const struct sm_options *options);
+void program_free(struct program *program);
+
+/* Only our own port: its LID comes before all others. done(arg) as below. */
+void program_local(struct program *program, loop_fn *done, void *arg);
+/* Takes routes as what switches should hold (NULL: as before), and begins; done(arg) is called when
+ * nothing is under way or waiting to be sent. */
+void program_start(struct program *program, const struct routes *routes, loop_fn *done, void *arg);
+/* Adapters that are ACTIVE and have another MasterSMLID learn of us: after the SA answers. */
+void program_announce(struct program *program, loop_fn *done, void *arg);
+
+const struct program_report *program_report(const struct program *program);
+/* Values that devices did not take, since the start. */
+uint64_t program_refused_values(const struct program *program);
+
+#endif

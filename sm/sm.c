@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One subnet manager: its parts are made, wired together and taken apart here. */
+#include "sm/sm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "sm/context.h"
+
+enum { SMP_TIMEOUT_FACTOR_MAX = 8 }; /* attempts wait at most so many times the first one's time */
+
+static struct window_limits limits_of(const struct sm_options *options)
+{
+	return (struct window_limits){
+		.total = options->smp_window,
+		.timeout_ms = options->smp_timeout_ms,
+		.timeout_max_ms = options->smp_timeout_ms * SMP_TIMEOUT_FACTOR_MAX,
+		.attempts = options->smp_attempts,
+	};
+}
+
+/* The view: this manager first, then the peers that the last survey met. */
+void sm_publish(struct sm *sm, struct routes *routes)
+{
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+	struct view_sm *sms = mem_array(count + 1, sizeof(*sms));
+	struct snapshot *snapshot = fabric_freeze(sm->fabric);
+
+	sms[0].lid = sm->fabric->sm_port->lid;
+	peers_own_info(sm->peers, &sms[0].info);
+	for (size_t i = 0; i < count; i++)
+		sms[i + 1] = (struct view_sm){.lid = list[i].lid, .info = list[i].info};
+	view_publish(&sm->view,
+		     view_new(++sm->views, snapshot, routes_ref(routes), sms, (uint32_t)count + 1));
+	free(sms);
+}
+
+static void role_changed(void *ctx, const char *reason)
+{
+	struct sm *sm = ctx;
+	enum sm_state role = peers_role(sm->peers);
+
+	if (role != SM_MASTER)
+		view_publish(&sm->view, NULL);
+	/* In a sweep the phases see the new role themselves; a handover comes from outside. */
+	if (!sm->sweep.running && (role == SM_MASTER || role == SM_DISCOVERING))
+		trigger_full(&sm->trigger, reason);
+}
+
+struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
+		  struct txn_table *txns, const struct sm_options *options)
+{
+	struct sm *sm = mem_zalloc(sizeof(*sm));
+	struct window_limits limits = limits_of(options);
+
+	sm->loop = loop;
+	sm->pool = pool;
+	sm->transport = transport;
+	sm->txns = txns;
+	sm->options = *options;
+	sm->window = window_new(loop, txns, &limits);
+	sm->fabric = fabric_new(sm->window, options->smp_per_switch, options->smp_per_adapter);
+	sm->discover = discover_new(loop, sm->window, sm->fabric);
+	sm->program = program_new(loop, sm->window, sm->fabric, &sm->options);
+	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed, sm);
+	trigger_init(&sm->trigger, loop, sweep_begin, sm);
+	sweep_init(sm);
+	inbox_init(sm);
+	return sm;
+}
+
+void sm_free(struct sm *sm)
+{
+	if (!sm)
+		return;
+	sweep_done(sm);
+	trigger_done(&sm->trigger);
+	view_publish(&sm->view, NULL);
+	program_free(sm->program);
+	discover_free(sm->discover);
+	peers_free(sm->peers);
+	fabric_free(sm->fabric);
+	window_free(sm->window);
+	routes_unref(sm->routes.routes);
+	if (sm->routing) { /* the pool was stopped before: nobody runs it */
+		snapshot_unref(sm->routing->snapshot);
+		routes_unref(sm->routing->result.routes);
+		free(sm->routing);
+	}
+	free(sm);
+}
+
+void sm_start(struct sm *sm)
+{
+	int error = peers_start(sm->peers);
+
+	if (error)
+		log_warning(
+			"cannot show IsSM on %s port %u (%s): other managers will not see this one",
+			sm->transport->port.ca, sm->transport->port.port,
+			error == -EBUSY ? "another program holds it" : strerror(-error));
+	trigger_full(&sm->trigger, "start");
+}
+
+void sm_stop(struct sm *sm)
+{
+	sm->stopped = true;
+	loop_timer_disarm(&sm->sweep.timer);
+	peers_stop(sm->peers);
+}
+
+void sm_set_options(struct sm *sm, const struct sm_options *options)
+{
+	struct window_limits limits = limits_of(options);
+
+	sm->options = *options;
+	sm->fabric->switch_limit = options->smp_per_switch;
+	sm->fabric->adapter_limit = options->smp_per_adapter;
+	window_set_limits(sm->window, &limits);
+	sm->routed_topology = 0; /* engines and LMC may have changed */
+	trigger_full(&sm->trigger, "configuration read again");
+}
+
+struct view *const *sm_view(const struct sm *sm)
+{
+	return &sm->view;
+}
+
+void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, const char *text), void *ctx)
+{
+	sm->report = fn;
+	sm->report_ctx = ctx;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The subnet manager: takes part in the election, sweeps, decides what every port and switch should
+ * hold, writes it, and publishes the view. Loop thread only; routing runs as jobs.
+ */
+#ifndef SM_SM_H
+#define SM_SM_H
+
+#include "fabric/fabric.h"
+#include "fabric/view.h"
+#include "lib/control.h"
+#include "lib/loop.h"
+#include "lib/work.h"
+#include "mad/txn.h"
+#include "mad/window.h"
+#include "sm/options.h"
+
+struct sm;
+
+struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
+		  struct txn_table *txns, const struct sm_options *options);
+void sm_free(struct sm *sm);
+/* Begins: the first sweep is asked for. */
+void sm_start(struct sm *sm);
+/* Leaves cleanly: IsSM is taken away, what is under way is dropped. */
+void sm_stop(struct sm *sm);
+/* Applies what can change at run time (all of it); the next sweep uses it, and one is asked for. */
+void sm_set_options(struct sm *sm, const struct sm_options *options);
+
+/* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */
+struct view *const *sm_view(const struct sm *sm);
+
+/* Called at the end of each sweep and change of role: error 0 and one line that says how it stands;
+ * or -errno and the reason in words (--once exits with it; sd_notify tells it). */
+void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, const char *text), void *ctx);
+
+/* Registers status, sweep, node list, link list, route show. */
+void sm_register_commands(struct sm *sm, struct control *control);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The sweep: a table of phases, read from top to bottom, and one function that goes on to the next.
+ * A phase starts something and calls sweep_advance() when that is over, or ends the sweep early
+ * when there is nothing left to do. What a sweep changes is in the live model and in the view;
+ * nothing here outlives it but the record that status shows.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "sm/context.h"
+
+static void sweep_advance(void *arg);
+static void end(struct sm *sm, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static uint64_t sets_sent(const struct sm *sm, uint16_t attr_id)
+{
+	const struct txn_count *rows;
+	size_t count = txn_counts(sm->txns, &rows);
+	uint64_t sets = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].mgmt_class == CLASS_SUBN_DIRECTED && rows[i].method == METHOD_SET &&
+		    (!attr_id || rows[i].attr_id == attr_id))
+			sets += rows[i].sent;
+	}
+	return sets;
+}
+
+/* Phases */
+
+static void discover_phase(struct sm *sm)
+{
+	struct trigger *current = &sm->sweep.current;
+
+	for (unsigned i = 0; i < current->num_nodes; i++)
+		discover_add_switch(sm->discover, current->nodes[i]);
+	discover_start(sm->discover, current->kind, peers_role(sm->peers) == SM_MASTER,
+		       sweep_advance, sm);
+}
+
+static void check_phase(struct sm *sm)
+{
+	const struct port *port = sm->fabric->sm_port;
+
+	if (!port) {
+		end(sm, -EIO, "our own port does not answer");
+		return;
+	}
+	if (port_info(port)->port_state < PORT_INIT && port->num) {
+		end(sm, -ENETDOWN, "the link of %s port %u is down: no fabric to manage",
+		    sm->transport->port.ca, sm->transport->port.port);
+		return;
+	}
+	sweep_advance(sm);
+}
+
+static void elect_phase(struct sm *sm)
+{
+	peers_survey(sm->peers, sweep_advance, sm);
+}
+
+static void role_phase(struct sm *sm)
+{
+	if (peers_role(sm->peers) == SM_MASTER) {
+		sweep_advance(sm);
+		return;
+	}
+	end(sm, -EALREADY,
+	    "%s: another subnet manager has the subnet, or this one must not take it",
+	    role_name(peers_role(sm->peers)));
+}
+
+static void lid_phase(struct sm *sm)
+{
+	struct lid_report report;
+
+	if (sm->routed_topology == sm->fabric->topology) {
+		sweep_advance(sm);
+		return;
+	}
+	lid_assign(sm->fabric, sm->options.lmc, &report);
+	sm->counts.lid_conflicts += report.conflicts;
+	sm->counts.lids_exhausted += report.exhausted;
+	if (report.conflict_example) {
+		const struct port *port = report.conflict_example;
+		struct log_subject subject = {.node_guid = port->node->guid,
+					      .node_desc = port->node->facts->description,
+					      .port = port->num,
+					      .lid = port->lid};
+
+		log_about(LOG_WARNING, &subject,
+			  "LID %u of \"%s\" port %u belongs to another port or does not fit LMC "
+			  "%u: it gets "
+			  "%u (%u ports in all)",
+			  report.conflict_lid, port->node->facts->description, port->num,
+			  sm->options.lmc, port->lid, report.conflicts);
+	}
+	if (report.exhausted)
+		log_error("no LIDs left for %u ports: the tables of the switches or the range of "
+			  "49,151 "
+			  "are too small, or LMC %u is too large",
+			  report.exhausted, sm->options.lmc);
+	sweep_advance(sm);
+}
+
+static void local_phase(struct sm *sm)
+{
+	program_local(sm->program, sweep_advance, sm);
+}
+
+static void route_in_job(struct work_job *job)
+{
+	struct route_job *routing = container_of(job, struct route_job, job);
+
+	routing->error = route_run(routing->snapshot, routing->chain, routing->count, routing->pool,
+				   &routing->result);
+}
+
+static void route_job_free(struct route_job *routing)
+{
+	snapshot_unref(routing->snapshot);
+	routes_unref(routing->result.routes);
+	free(routing);
+}
+
+static void log_attempts(const struct route_result *result)
+{
+	for (unsigned i = 0; i < result->tried; i++) {
+		if (result->attempt[i].why[0])
+			log_warning("routing engine %s refused: %s", result->attempt[i].engine,
+				    result->attempt[i].why);
+	}
+	if (result->report.unreached || result->report.looping)
+		log_error("routes: %" PRIu64 " pairs are not reached, %" PRIu64 " run in a circle",
+			  result->report.unreached, result->report.looping);
+	if (result->report.disconnected)
+		log_warning("%" PRIu64 " pairs of switch and LID are in different islands",
+			    result->report.disconnected);
+}
+
+static void routed(struct work_job *job)
+{
+	struct route_job *routing = container_of(job, struct route_job, job);
+	struct sm *sm = routing->sm;
+
+	sm->routing = NULL;
+	log_attempts(&routing->result);
+	if (routing->result.routes) {
+		routes_unref(sm->routes.routes);
+		sm->routes = routing->result;
+		routing->result.routes = NULL;
+	}
+	route_job_free(routing);
+	sweep_advance(sm);
+}
+
+static void route_phase(struct sm *sm)
+{
+	struct route_job *routing;
+
+	if (sm->routed_topology == sm->fabric->topology && !sm->sweep.current.reroute) {
+		sweep_advance(sm);
+		return;
+	}
+	routing = mem_zalloc(sizeof(*routing));
+	routing->job = (struct work_job){.name = "routes", .run = route_in_job, .done = routed};
+	list_init(&routing->job.link);
+	routing->sm = sm;
+	routing->snapshot = fabric_freeze(sm->fabric);
+	routing->pool = sm->pool;
+	for (unsigned i = 0; i < SM_ENGINES_MAX && sm->options.engines[i][0]; i++)
+		routing->chain[routing->count++] = sm->options.engines[i];
+	sm->routing = routing;
+	sm->routed_topology = sm->fabric->topology;
+	work_submit(sm->pool, &routing->job);
+}
+
+static void program_phase(struct sm *sm)
+{
+	/* With a first view the SA answers as soon as the first host is ACTIVE. */
+	if (!sm->view)
+		sm_publish(sm, sm->routes.routes);
+	program_start(sm->program, sm->routes.routes, sweep_advance, sm);
+}
+
+static void publish_phase(struct sm *sm)
+{
+	if (!sm->view || sm->fabric->facts != sm->sweep.facts_before ||
+	    sm->fabric->topology != sm->sweep.topology_before || sm->sweep.current.reroute)
+		sm_publish(sm, sm->routes.routes);
+	sweep_advance(sm);
+}
+
+static void announce_phase(struct sm *sm)
+{
+	program_announce(sm->program, sweep_advance, sm);
+}
+
+static void last_phase(struct sm *sm)
+{
+	const struct program_report *report = program_report(sm->program);
+
+	if (report->not_active || report->failed)
+		end(sm, 0,
+		    "subnet up with errors: %u requests failed, %u cabled ports are not Active",
+		    report->failed, report->not_active);
+	else
+		end(sm, 0, "subnet up");
+}
+
+static const struct phase {
+	const char *name;
+	void (*start)(struct sm *sm);
+} phases[] = {
+	{"discover", discover_phase}, {"check", check_phase},	  {"elect", elect_phase},
+	{"role", role_phase},	      {"lids", lid_phase},	  {"local", local_phase},
+	{"routes", route_phase},      {"program", program_phase}, {"publish", publish_phase},
+	{"announce", announce_phase}, {"end", last_phase},
+};
+_Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
+
+/* Going on, beginning, ending */
+
+static void close_phase(struct sm *sm)
+{
+	struct sweep *sweep = &sm->sweep;
+	uint64_t now_us = loop_now_us(sm->loop);
+
+	sweep->now.phases[sweep->now.num_phases].name = phases[sweep->phase].name;
+	sweep->now.phases[sweep->now.num_phases++].us = now_us - sweep->phase_began_us;
+	sweep->phase_began_us = now_us;
+}
+
+/* Each phase begins in a turn of its own, which the loop's watch over long turns then names. */
+static void start_phase(void *arg)
+{
+	struct sm *sm = arg;
+
+	if (sm->sweep.running)
+		phases[sm->sweep.phase].start(sm);
+}
+
+static void sweep_advance(void *arg)
+{
+	struct sm *sm = arg;
+
+	if (!sm->sweep.running)
+		return;
+	close_phase(sm);
+	sm->sweep.next_phase.name = phases[++sm->sweep.phase].name;
+	loop_defer(&sm->sweep.next_phase);
+}
+
+const char *sweep_kind_name(enum discover_kind kind)
+{
+	static const char *const names[] = {[DISCOVER_LIGHT] = "light",
+					    [DISCOVER_SWITCHES] = "switches",
+					    [DISCOVER_FULL] = "full"};
+
+	return names[kind];
+}
+
+void sweep_begin(void *arg)
+{
+	struct sm *sm = arg;
+	struct sweep *sweep = &sm->sweep;
+
+	if (sweep->running || sm->stopped || peers_role(sm->peers) == SM_NOTACTIVE)
+		return;
+	trigger_take(&sm->trigger, &sweep->current);
+	loop_timer_disarm(&sweep->timer);
+	sweep->running = true;
+	sweep->phase = 0;
+	sweep->began_us = sweep->phase_began_us = loop_now_us(sm->loop);
+	sweep->smps_before =
+		window_stats(sm->window)->completed + window_stats(sm->window)->retries;
+	sweep->retries_before = window_stats(sm->window)->retries;
+	sweep->sets_before = sets_sent(sm, 0);
+	sweep->lft_sets_before = sets_sent(sm, ATTR_LINEAR_FORWARDING_TABLE);
+	sweep->topology_before = sm->fabric->topology;
+	sweep->facts_before = sm->fabric->facts;
+	sweep->now = (struct sweep_record){.number = sweep->last.number + 1,
+					   .kind = sm->fabric->sm_port ? sweep->current.kind
+								       : DISCOVER_FULL,
+					   .merged = sweep->current.merged,
+					   .started_s = loop_wall_s(sm->loop)};
+	snprintf(sweep->now.reason, sizeof(sweep->now.reason), "%s", sweep->current.reason);
+	log_debug("sweep %" PRIu64 " (%s) begins: %s", sweep->now.number,
+		  sweep_kind_name(sweep->now.kind), sweep->now.reason);
+	phases[0].start(sm);
+}
+
+static void answer_waiters(struct sm *sm)
+{
+	const struct sweep_record *record = &sm->sweep.last;
+
+	list_for_each (link, &sm->sweep.waiters) {
+		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
+
+		if (record->number <= waiter->after)
+			continue;
+		list_del(link);
+		control_reply(waiter->request,
+			      json_pack("{s:I,s:s,s:b,s:I,s:I,s:I,s:I,s:s}", "number",
+					(json_int_t)record->number, "kind",
+					sweep_kind_name(record->kind), "changed", record->changed,
+					"duration_us", (json_int_t)record->duration_us, "smps",
+					(json_int_t)record->smps, "sets", (json_int_t)record->sets,
+					"lft_sets", (json_int_t)record->lft_sets, "summary",
+					record->text));
+		free(waiter);
+	}
+}
+
+/* When to look again: soon after errors, with rising delay, else at the sweep interval. */
+static uint64_t next_sweep_us(const struct sm *sm)
+{
+	uint64_t interval_us = (uint64_t)sm->options.sweep_interval_s * 1000000;
+	uint64_t retry_us = UINT64_C(500000) << (sm->sweep.failures < 5 ? sm->sweep.failures : 5);
+
+	if (sm->sweep.failures && (!interval_us || retry_us < interval_us))
+		return retry_us;
+	return interval_us;
+}
+
+static bool met_errors(const struct sm *sm, int error)
+{
+	return error == -EIO || error == -ENETDOWN || discover_report(sm->discover)->failed ||
+	       (peers_role(sm->peers) == SM_MASTER &&
+		(program_report(sm->program)->failed || program_report(sm->program)->not_active));
+}
+
+static void log_sweep(const struct sm *sm, const struct sweep_record *record)
+{
+	struct log_subject subject = {.role = role_name(peers_role(sm->peers)),
+				      .sweep = record->number};
+	bool quiet = !record->changed && !record->sets && !record->error;
+
+	log_about(record->error && record->error != -EALREADY ? LOG_WARNING
+		  : quiet				      ? LOG_DEBUG
+							      : LOG_NOTICE,
+		  &subject,
+		  "sweep %" PRIu64 " (%s, %s): %s; %" PRIu64
+		  " ms, %u switches, %u adapters, %" PRIu64 " SMPs (%" PRIu64 " Sets, %" PRIu64
+		  " of them LFT blocks), %" PRIu64 " retries",
+		  record->number, sweep_kind_name(record->kind), record->reason, record->text,
+		  record->duration_us / 1000, sm->fabric->num_switches, sm->fabric->num_adapters,
+		  record->smps, record->sets, record->lft_sets, record->retries);
+}
+
+static void close_record(struct sm *sm, int error)
+{
+	struct sweep *sweep = &sm->sweep;
+	struct sweep_record *record = &sweep->now;
+	const struct window_stats *window = window_stats(sm->window);
+
+	record->duration_us = loop_now_us(sm->loop) - sweep->began_us;
+	record->smps = window->completed + window->retries - sweep->smps_before;
+	record->sets = sets_sent(sm, 0) - sweep->sets_before;
+	record->lft_sets = sets_sent(sm, ATTR_LINEAR_FORWARDING_TABLE) - sweep->lft_sets_before;
+	record->retries = window->retries - sweep->retries_before;
+	record->failed =
+		discover_report(sm->discover)->failed + program_report(sm->program)->failed;
+	record->changed = sm->fabric->topology != sweep->topology_before ||
+			  sm->fabric->facts != sweep->facts_before;
+	record->error = error;
+	sweep->last = *record;
+}
+
+static void end(struct sm *sm, int error, const char *format, ...)
+{
+	struct sweep *sweep = &sm->sweep;
+	va_list arguments;
+	uint64_t delay_us;
+
+	close_phase(sm);
+	va_start(arguments, format);
+	vsnprintf(sweep->now.text, sizeof(sweep->now.text), format, arguments);
+	va_end(arguments);
+	close_record(sm, error);
+	sweep->running = false;
+	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
+	log_sweep(sm, &sweep->last);
+	answer_waiters(sm);
+	if (discover_report(sm->discover)->want_full)
+		trigger_full(&sm->trigger, "a switch did not answer the light sweep");
+	if (program_report(sm->program)->came_up)
+		trigger_full(&sm->trigger, "a port came up during the sweep");
+	if (sm->report)
+		sm->report(sm->report_ctx, error, sweep->last.text);
+	delay_us = next_sweep_us(sm);
+	if (delay_us && !sm->stopped)
+		loop_timer_arm(&sweep->timer, delay_us);
+	trigger_release(&sm->trigger);
+}
+
+/* A MASTER looks after its fabric; others look for a change of masters, or for their link. */
+static void timer_expired(void *arg)
+{
+	struct sm *sm = arg;
+
+	if (peers_role(sm->peers) == SM_STANDBY)
+		return;
+	if (sm->sweep.failures)
+		trigger_full(&sm->trigger, "again after errors");
+	else if (peers_role(sm->peers) == SM_MASTER)
+		trigger_light(&sm->trigger, "interval");
+	else
+		trigger_full(&sm->trigger, "looking for a master");
+}
+
+void sweep_init(struct sm *sm)
+{
+	list_init(&sm->sweep.waiters);
+	loop_deferred_init(&sm->sweep.next_phase, sm->loop, "sweep", start_phase, sm);
+	loop_timer_init(&sm->sweep.timer, sm->loop, "sweep timer", timer_expired, sm);
+}
+
+void sweep_done(struct sm *sm)
+{
+	loop_timer_disarm(&sm->sweep.timer);
+	loop_defer_cancel(&sm->sweep.next_phase);
+	sm->sweep.running = false;
+	list_for_each (link, &sm->sweep.waiters) {
+		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
+
+		list_del(link);
+		control_fail(waiter->request, "the daemon is stopping");
+		free(waiter);
+	}
+}

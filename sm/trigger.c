@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Merging: the widest kind that was asked for wins, and the nodes named are joined. */
+#include "sm/trigger.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void trigger_init(struct trigger *trigger, struct loop *loop, loop_fn *fn, void *arg)
+{
+	memset(trigger, 0, sizeof(*trigger));
+	loop_deferred_init(&trigger->fire, loop, "sweep trigger", fn, arg);
+}
+
+void trigger_done(struct trigger *trigger)
+{
+	loop_defer_cancel(&trigger->fire);
+}
+
+static void ask(struct trigger *trigger, enum discover_kind kind, const char *reason)
+{
+	if (!trigger->wanted) {
+		trigger->wanted = true;
+		trigger->kind = kind;
+		trigger->merged = 0;
+		snprintf(trigger->reason, sizeof(trigger->reason), "%s", reason);
+	} else {
+		trigger->merged++;
+		if (kind > trigger->kind)
+			trigger->kind = kind;
+	}
+	if (!trigger->held)
+		loop_defer(&trigger->fire);
+}
+
+void trigger_light(struct trigger *trigger, const char *reason)
+{
+	ask(trigger, DISCOVER_LIGHT, reason);
+}
+
+void trigger_full(struct trigger *trigger, const char *reason)
+{
+	ask(trigger, DISCOVER_FULL, reason);
+}
+
+void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)
+{
+	for (unsigned i = 0; i < trigger->num_nodes; i++) {
+		if (trigger->nodes[i] == guid) {
+			ask(trigger, DISCOVER_SWITCHES, reason);
+			return;
+		}
+	}
+	if (trigger->num_nodes == TRIGGER_SWITCHES_MAX) {
+		ask(trigger, DISCOVER_FULL, reason);
+		return;
+	}
+	trigger->nodes[trigger->num_nodes++] = guid;
+	ask(trigger, DISCOVER_SWITCHES, reason);
+}
+
+void trigger_reroute(struct trigger *trigger, const char *reason)
+{
+	trigger->reroute = true;
+	ask(trigger, DISCOVER_LIGHT, reason);
+}
+
+void trigger_take(struct trigger *trigger, struct trigger *out)
+{
+	struct loop_deferred fire = trigger->fire;
+
+	*out = *trigger;
+	memset(trigger, 0, sizeof(*trigger));
+	trigger->fire = fire;
+	list_init(&trigger->fire.link);
+	trigger->held = true;
+}
+
+void trigger_release(struct trigger *trigger)
+{
+	trigger->held = false;
+	if (trigger->wanted)
+		loop_defer(&trigger->fire);
+}

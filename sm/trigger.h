@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What asks for a sweep: traps, timers, commands, other managers, failures. The first one acts at
+ * once; those that come while a sweep runs are held and merged into the one that follows it: a
+ * storm costs one sweep at a time. Loop thread only.
+ */
+#ifndef SM_TRIGGER_H
+#define SM_TRIGGER_H
+
+#include <stdbool.h>
+
+#include "include/iba.h"
+#include "lib/loop.h"
+#include "sm/discover.h"
+
+enum { TRIGGER_SWITCHES_MAX = 32, TRIGGER_REASON_SIZE = 96 };
+
+/* What has been asked for since the last sweep began. */
+struct trigger {
+	struct loop_deferred fire;
+	bool wanted;
+	bool held; /* a sweep is running */
+	bool reroute;
+	enum discover_kind kind;
+	guid_t nodes[TRIGGER_SWITCHES_MAX]; /* of DISCOVER_SWITCHES; more than these make it full */
+	unsigned num_nodes;
+	char reason[TRIGGER_REASON_SIZE]; /* of the first */
+	unsigned merged;		  /* how many came after it */
+};
+
+/* fn(arg) is called, deferred, when a sweep should begin; it takes what is wanted and calls
+ * trigger_take(). */
+void trigger_init(struct trigger *trigger, struct loop *loop, loop_fn *fn, void *arg);
+void trigger_done(struct trigger *trigger);
+
+void trigger_light(struct trigger *trigger, const char *reason);
+void trigger_full(struct trigger *trigger, const char *reason);
+void trigger_node(struct trigger *trigger, guid_t guid, const char *reason);
+void trigger_reroute(struct trigger *trigger, const char *reason);
+
+/* Copies what is wanted to *out and forgets it; further ones are held until trigger_release(). */
+void trigger_take(struct trigger *trigger, struct trigger *out);
+void trigger_release(struct trigger *trigger);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Which fields of PortInfo the manager governs depends on what kind of port it is: one table says
+ * so, after the usage column of the specification's table 146.
+ */
+#include "sm/want.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
+
+#define GOVERNED(member, kinds)                                                                    \
+	{                                                                                          \
+		offsetof(struct port_info, member), sizeof(((struct port_info *)0)->member), kinds \
+	}
+
+static const struct governed {
+	uint16_t offset;
+	uint8_t size;
+	uint8_t kinds;
+} governed[] = {
+	GOVERNED(m_key, END | BASE0 | ENHANCED0),
+	GOVERNED(gid_prefix, END | BASE0 | ENHANCED0),
+	GOVERNED(lid, END | BASE0 | ENHANCED0),
+	GOVERNED(master_sm_lid, END | BASE0 | ENHANCED0),
+	GOVERNED(master_sm_sl, END | BASE0 | ENHANCED0),
+	GOVERNED(m_key_lease_period, END | BASE0 | ENHANCED0),
+	GOVERNED(m_key_protect_bits, END | BASE0 | ENHANCED0),
+	GOVERNED(subnet_timeout, END | BASE0 | ENHANCED0),
+	GOVERNED(lmc, END | ENHANCED0),
+	GOVERNED(neighbor_mtu, END | EXTERNAL),
+	GOVERNED(operational_vls, END | EXTERNAL),
+	GOVERNED(hoq_life, EXTERNAL),
+	GOVERNED(vl_stall_count, EXTERNAL),
+	GOVERNED(local_phy_errors, END | ENHANCED0 | EXTERNAL),
+	GOVERNED(overrun_errors, END | ENHANCED0 | EXTERNAL),
+};
+
+static enum kind kind_of(const struct port *port)
+{
+	if (port->node->type != NODE_SWITCH)
+		return END;
+	if (port->num)
+		return EXTERNAL;
+	return port->node->facts->sw.enhanced_port0 ? ENHANCED0 : BASE0;
+}
+
+static uint8_t smaller(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+static void link_values(const struct sm_options *options, const struct port *port, uint8_t *mtu,
+			uint8_t *vls)
+{
+	const struct port_info *have = port_info(port);
+
+	*mtu = have->mtu_cap;
+	*vls = smaller(have->vl_cap, options->max_op_vls);
+	if (port->peer && port_facts(port->peer)->known) {
+		*mtu = smaller(*mtu, port_info(port->peer)->mtu_cap);
+		*vls = smaller(*vls, port_info(port->peer)->vl_cap);
+	}
+	if (!*mtu)
+		*mtu = have->neighbor_mtu;
+}
+
+static bool leads_to_end(const struct port *port)
+{
+	return port->peer && port->peer->node->type != NODE_SWITCH;
+}
+
+static void want_end(const struct fabric *fabric, const struct sm_options *options,
+		     const struct port *port, struct port_info *want)
+{
+	want->m_key = 0;
+	want->m_key_lease_period = 0;
+	want->m_key_protect_bits = 0;
+	want->gid_prefix = options->subnet_prefix;
+	want->lid = port->lid;
+	want->lmc = port->lmc;
+	want->master_sm_lid = fabric->sm_port->lid;
+	want->master_sm_sl = 0;
+	want->subnet_timeout = options->subnet_timeout;
+}
+
+static void want_external(const struct sm_options *options, const struct port *port,
+			  struct port_info *want)
+{
+	bool leaf = leads_to_end(port);
+
+	want->hoq_life = leaf ? options->leaf_hoq_life : options->hoq_life;
+	want->vl_stall_count = leaf ? options->leaf_vl_stall_count : options->vl_stall_count;
+}
+
+void port_want(const struct fabric *fabric, const struct sm_options *options,
+	       const struct port *port, struct port_info *want)
+{
+	const struct port_info *have = port_info(port);
+	enum kind kind = kind_of(port);
+
+	*want = *have;
+	want->port_state = PORT_NO_CHANGE;
+	want->port_physical_state = PHYS_NO_CHANGE;
+	want->link_down_default_state = 0;
+	want->link_width_enabled = 0;
+	want->link_speed_enabled = 0;
+	want->link_speed_ext_enabled = 0;
+	want->client_reregister = 0;
+	if (kind == EXTERNAL)
+		want_external(options, port, want);
+	else
+		want_end(fabric, options, port, want);
+	if (kind != BASE0) {
+		want->local_phy_errors = options->phy_errors_threshold;
+		want->overrun_errors = options->overrun_errors_threshold;
+	}
+	/* An ACTIVE link keeps what it runs with: changing it would take the link down. */
+	if (kind & (END | EXTERNAL) && have->port_state < PORT_ACTIVE)
+		link_values(options, port, &want->neighbor_mtu, &want->operational_vls);
+	/* Only who had an address before can hold registrations with another manager. */
+	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&
+	    have->master_sm_lid != want->master_sm_lid)
+		want->client_reregister = 1;
+}
+
+static bool same(const struct governed *row, const struct port_info *a, const struct port_info *b)
+{
+	return memcmp((const char *)a + row->offset, (const char *)b + row->offset, row->size) == 0;
+}
+
+bool port_differs(const struct port *port, const struct port_info *want)
+{
+	const struct port_info *have = port_info(port);
+	enum kind kind = kind_of(port);
+
+	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
+		const struct governed *row = &governed[i];
+
+		if (!(row->kinds & kind) || same(row, have, want))
+			continue;
+		if (!port->echo || !same(row, &port->echo->wanted, want) ||
+		    !same(row, &port->echo->held, have))
+			return true;
+	}
+	return false;
+}
+
+void port_note_echo(struct port *port, const struct port_info *want, const struct port_info *held)
+{
+	enum kind kind = kind_of(port);
+
+	free(port->echo);
+	port->echo = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
+		if (governed[i].kinds & kind && !same(&governed[i], want, held)) {
+			port->echo = mem_alloc(sizeof(*port->echo));
+			*port->echo = (struct port_echo){.wanted = *want, .held = *held};
+			return;
+		}
+	}
+}
+
+bool port_link_mismatch(const struct sm_options *options, const struct port *port, uint8_t *mtu,
+			uint8_t *vls)
+{
+	const struct port_info *have = port_info(port);
+
+	if (!(kind_of(port) & (END | EXTERNAL)) || have->port_state != PORT_ACTIVE || !port->peer)
+		return false;
+	link_values(options, port, mtu, vls);
+	return *mtu != have->neighbor_mtu || *vls != have->operational_vls;
+}

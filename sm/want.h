@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a port should hold, as one full PortInfo record, and whether it holds it. Pure functions
+ * over the live model: the record is built anew each time, from the options and from both ends of
+ * the cable. Fields that the manager does not govern are written as they were read; those with a
+ * value for "no change" carry it.
+ */
+#ifndef SM_WANT_H
+#define SM_WANT_H
+
+#include "fabric/fabric.h"
+#include "sm/options.h"
+
+/* The record for a Set(PortInfo). PortState is PORT_NO_CHANGE; the caller may ask for a state. */
+void port_want(const struct fabric *fabric, const struct sm_options *options,
+	       const struct port *port, struct port_info *want);
+
+/* Whether what was read differs from want in a field that the manager governs at this port, apart
+ * from what the device is known not to take. */
+bool port_differs(const struct port *port, const struct port_info *want);
+
+/* After an acknowledged Set(want) that the device answered with held: remembers what it did not
+ * take. */
+void port_note_echo(struct port *port, const struct port_info *want, const struct port_info *held);
+
+/* On an ACTIVE link MTU and VLs cannot be changed without taking it down: whether they should be.
+ */
+bool port_link_mismatch(const struct sm_options *options, const struct port *port, uint8_t *mtu,
+			uint8_t *vls);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The wiring of one manager: who stands on what. Nothing else happens here. */
+#include "weftd/manager.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "mad/txn.h"
+#include "sa/adm.h"
+#include "sm/sm.h"
+
+struct manager {
+	struct txn_table *txns;
+	struct sm *sm;
+	struct adm *adm;
+};
+
+struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
+			    const struct conf *conf)
+{
+	struct manager *manager = mem_zalloc(sizeof(*manager));
+
+	manager->txns = txn_table_new(loop, transport);
+	manager->sm = sm_new(loop, pool, transport, manager->txns, &conf->sm);
+	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), &conf->adm);
+	return manager;
+}
+
+void manager_free(struct manager *manager)
+{
+	if (!manager)
+		return;
+	adm_free(manager->adm);
+	sm_free(manager->sm);
+	txn_table_free(manager->txns);
+	free(manager);
+}
+
+void manager_start(struct manager *manager)
+{
+	sm_start(manager->sm);
+}
+
+void manager_stop(struct manager *manager)
+{
+	sm_stop(manager->sm);
+}
+
+void manager_set_conf(struct manager *manager, const struct conf *conf)
+{
+	sm_set_options(manager->sm, &conf->sm);
+}
+
+void manager_register_commands(struct manager *manager, struct control *control)
+{
+	sm_register_commands(manager->sm, control);
+}
+
+void manager_on_report(struct manager *manager, void (*fn)(void *ctx, int error, const char *text),
+		       void *ctx)
+{
+	sm_on_report(manager->sm, fn, ctx);
+}
+
+void manager_on_gone(struct manager *manager, void (*fn)(void *ctx, int error), void *ctx)
+{
+	txn_on_gone(manager->txns, fn, ctx);
+}

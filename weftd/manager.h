@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * One manager: transactions, subnet manager and subnet administrator, wired together over a given
+ * loop, worker pool and transport. weftd has one; a simulation may have several in one process.
+ */
+#ifndef WEFTD_MANAGER_H
+#define WEFTD_MANAGER_H
+
+#include "lib/control.h"
+#include "lib/loop.h"
+#include "lib/work.h"
+#include "mad/transport.h"
+#include "weftd/conf.h"
+
+struct manager;
+
+/* transport stays the caller's, and must outlive the manager. conf is copied. */
+struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
+			    const struct conf *conf);
+void manager_free(struct manager *manager);
+void manager_start(struct manager *manager);
+void manager_stop(struct manager *manager);
+void manager_set_conf(struct manager *manager, const struct conf *conf);
+void manager_register_commands(struct manager *manager, struct control *control);
+/* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it
+ * failed. */
+void manager_on_report(struct manager *manager, void (*fn)(void *ctx, int error, const char *text),
+		       void *ctx);
+/* The device has gone: the daemon should end. */
+void manager_on_gone(struct manager *manager, void (*fn)(void *ctx, int error), void *ctx);
+
+#endif

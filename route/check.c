@@ -174,26 +174,3 @@ void route_check(const struct snapshot *snapshot, const struct routes *routes,
 	free(check.tally);
 	free(check.island);
 }
-
-int route_walk(const struct snapshot *snapshot, const struct routes *routes, uint32_t from,
-	       lid_t lid, void (*hop)(void *ctx, uint32_t sw, uint8_t port), void *ctx)
-{
-	struct snap_owner owner = snap_owner(snapshot, lid);
-	int64_t next = from;
-	uint32_t passed = 0;
-
-	if (owner.sw < 0 && owner.end < 0)
-		return -EHOSTUNREACH;
-	while (next >= 0 && passed < snapshot->num_switches) {
-		uint32_t s = (uint32_t)next;
-		uint8_t port = lft_port(routes->lft[s], lid);
-
-		next = step(snapshot, port, owner, s);
-		if (next == STEP_LOST)
-			return -EHOSTUNREACH;
-		if (hop)
-			hop(ctx, s, port);
-		passed++;
-	}
-	return next == STEP_ARRIVED ? (int)passed : -ELOOP;
-}

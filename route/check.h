@@ -31,9 +31,4 @@ struct route_report {
 void route_check(const struct snapshot *snapshot, const struct routes *routes,
 		 struct work_pool *pool, struct route_report *out);
 
-/* Follows the tables from a switch to lid. hop(), unless NULL, is called for each switch on the way
- * with the port taken there. Returns the number of switches passed, or -ELOOP, -EHOSTUNREACH. */
-int route_walk(const struct snapshot *snapshot, const struct routes *routes, uint32_t from,
-	       lid_t lid, void (*hop)(void *ctx, uint32_t sw, uint8_t port), void *ctx);
-
 #endif

@@ -191,47 +191,6 @@ static void test_workers(void)
 	snapshot_unref(ring);
 }
 
-struct trail {
-	unsigned length;
-	uint32_t sw[64];
-	uint8_t port[64];
-};
-
-static void note_hop(void *ctx, uint32_t sw, uint8_t port)
-{
-	struct trail *trail = ctx;
-
-	trail->sw[trail->length] = sw;
-	trail->port[trail->length++] = port;
-}
-
-static void test_walk(void)
-{
-	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
-	struct routes *routes = ring_routes(ring);
-	struct trail trail = {0};
-	lid_t lid = host_lid(ring, 1);
-
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 4, lid, note_hop, &trail), 4);
-	CU_ASSERT_EQUAL(trail.length, 4);
-	for (unsigned i = 0; i < trail.length; i++) {
-		CU_ASSERT_EQUAL(trail.sw[i], (4 + i) % RING);
-		CU_ASSERT_EQUAL(trail.port[i], i < 3 ? ring_port(ring, trail.sw[i], 1) : 1);
-	}
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 1, lid, NULL, NULL), 1);
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 2, ring->switches[2].lid, NULL, NULL), 1);
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 3, ring->switches[2].lid, NULL, NULL), RING);
-
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 0, LID_NONE, NULL, NULL), -EHOSTUNREACH);
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 0, ring->lid_top + 1, NULL, NULL), -EHOSTUNREACH);
-	routes->lft[5]->port[lid] = LFT_NO_PORT;
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 4, lid, NULL, NULL), -EHOSTUNREACH);
-	routes->lft[5]->port[lid] = ring_port(ring, 5, RING - 1);
-	CU_ASSERT_EQUAL(route_walk(ring, routes, 3, lid, NULL, NULL), -ELOOP);
-	routes_unref(routes);
-	snapshot_unref(ring);
-}
-
 /* What the engine does in each attempt of a chain. */
 enum deed { REFUSE, LOOP, MISS_ONE, MISS_TWO, DO_WELL };
 
@@ -379,8 +338,7 @@ int main(void)
 		{"a switch without a row", test_no_row},
 		{"islands", test_islands},
 		{"any number of workers", test_workers},
-		{"walks", test_walk},
-		{"the chain goes on", test_chain},
+			{"the chain goes on", test_chain},
 		{"the chain says why", test_chain_says_why},
 		{"the chain's bounds", test_chain_bounds},
 		{"a table that is too small", test_table_too_small},

@@ -232,7 +232,7 @@ static unsigned worst_load(const struct snapshot *snapshot)
 	}
 	free(flows);
 	routes_unref(routes);
-	return (unsigned)(most * 100 * links / sum);
+	return sum ? (unsigned)(most * 100 * links / sum) : 0;
 }
 
 /* In complete trees each link of a level and direction carries the same; what exceeds 100 there

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The walk along forwarding tables: the SA measures paths with it. A table is not trusted to make
+ * sense: it may name a port that the switch does not have, lead to the wrong host, or run in a
+ * circle.
+ */
+#include "fabric/walk.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+int table_walk(const struct snapshot *snapshot, const struct routes *routes, uint32_t from,
+	       lid_t lid, walk_hop_fn *hop, void *ctx)
+{
+	struct snap_owner owner = snap_owner(snapshot, lid);
+	uint32_t sw = from;
+
+	if (!routes || routes->num_switches != snapshot->num_switches)
+		return -EHOSTUNREACH;
+	for (uint32_t passed = 1; passed <= snapshot->num_switches; passed++) {
+		uint8_t port = lft_port(routes->lft[sw], lid);
+		const struct snap_link *link;
+
+		if (port > snapshot->switches[sw].num_ports)
+			return -EHOSTUNREACH; /* LFT_NO_PORT, or none of its ports */
+		if (hop)
+			hop(ctx, sw, port);
+		if (port == 0)
+			return owner.sw == (int32_t)sw ? (int)passed : -EHOSTUNREACH;
+		link = snap_link(snapshot, sw, port);
+		if (link->end >= 0)
+			return owner.end == link->end ? (int)passed : -EHOSTUNREACH;
+		if (link->sw < 0)
+			return -EHOSTUNREACH;
+		sw = (uint32_t)link->sw;
+	}
+	return -ELOOP;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The subnet administrator: answers SubnAdm requests (class 3, chapter 15) from the published view.
+ * It reads whatever view the slot points to; before there is one, and while this manager is not
+ * MASTER (the slot is NULL), requests are dropped and counted: silence makes clients ask again,
+ * where a status would make them give up. Loop thread only. Symbols are called adm_, since sa_ is
+ * libibmad's.
+ */
+#ifndef SA_ADM_H
+#define SA_ADM_H
+
+#include <stdint.h>
+
+#include "fabric/view.h"
+#include "lib/loop.h"
+#include "mad/txn.h"
+
+struct adm_options {
+	uint64_t sa_key;	  /* who gives it in SM_Key is trusted; never logged */
+	uint64_t subnet_prefix;	  /* of the GIDs */
+	uint8_t packet_life_time; /* PathRecord:PacketLifeTime, 4.096 us * 2^n; default 18, never
+				     below 16 */
+	uint8_t subnet_timeout;	  /* gives ClassPortInfo:RespTimeValue */
+};
+
+struct adm;
+
+/* view: the slot that the manager publishes to. options are copied. */
+struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+		    const struct adm_options *options);
+void adm_free(struct adm *adm);
+void adm_set_options(struct adm *adm, const struct adm_options *options);
+
+struct adm_count { /* a row for each record and method that has a handler */
+	const char *record, *method;
+	uint64_t requests, refused;
+};
+
+struct adm_stats {
+	uint64_t received, answered, refused /* with a status */, dropped /* without an answer */;
+	uint64_t send_failed;
+};
+const struct adm_stats *adm_stats(const struct adm *adm);
+size_t adm_counts(const struct adm *adm, const struct adm_count **rows);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Finding end ports in a snapshot, and the partition rule that decides who may hear of whom. The
+ * rule is in one place because it is asked for every record that leaves.
+ */
+#include "sa/endport.h"
+
+#include <stddef.h>
+
+#include "lib/mem.h"
+
+static const pkey_t table_unread[] = {PKEY_DEFAULT_FULL};
+
+static struct endport endport_of_switch(const struct snapshot *snapshot, uint32_t index)
+{
+	const struct snap_switch *sw = &snapshot->switches[index];
+	guid_t port_guid = sw->facts ? sw->facts->port[0].guid : 0;
+
+	return (struct endport){
+		.at = {.sw = (int32_t)index, .end = -1},
+		.guid = port_guid ? port_guid : sw->guid,
+		.lid = sw->lid,
+		.lmc = sw->lmc,
+		.num = 0,
+		.facts = sw->facts,
+	};
+}
+
+static struct endport endport_of_end(const struct snapshot *snapshot, uint32_t index)
+{
+	const struct snap_end *end = &snapshot->ends[index];
+
+	return (struct endport){
+		.at = {.sw = -1, .end = (int32_t)index},
+		.guid = end->guid,
+		.lid = end->lid,
+		.lmc = end->lmc,
+		.num = end->port,
+		.facts = end->facts,
+	};
+}
+
+uint32_t endport_count(const struct snapshot *snapshot)
+{
+	return snapshot->num_switches + snapshot->num_ends;
+}
+
+struct endport endport_at(const struct snapshot *snapshot, uint32_t number)
+{
+	if (number < snapshot->num_switches)
+		return endport_of_switch(snapshot, number);
+	return endport_of_end(snapshot, number - snapshot->num_switches);
+}
+
+uint32_t endport_number(const struct snapshot *snapshot, const struct endport *port)
+{
+	if (port->at.sw >= 0)
+		return (uint32_t)port->at.sw;
+	return snapshot->num_switches + (uint32_t)port->at.end;
+}
+
+bool endport_by_lid(const struct snapshot *snapshot, lid_t lid, struct endport *out)
+{
+	struct snap_owner owner = snap_owner(snapshot, lid);
+
+	if (owner.sw < 0 && owner.end < 0)
+		return false;
+	*out = owner.sw >= 0 ? endport_of_switch(snapshot, (uint32_t)owner.sw)
+			     : endport_of_end(snapshot, (uint32_t)owner.end);
+	return true;
+}
+
+/* Port 0 nearly always has the GUID of its node, by which switches are sorted; where a vendor gave
+ * another one, they are all looked at. */
+static bool switch_by_port_guid(const struct snapshot *snapshot, guid_t port_guid,
+				struct endport *out)
+{
+	int32_t likely = snapshot_find_switch(snapshot, port_guid);
+	uint32_t first = likely < 0 ? 0 : (uint32_t)likely;
+
+	for (uint32_t i = 0; i < snapshot->num_switches; i++) {
+		struct endport port =
+			endport_of_switch(snapshot, (first + i) % snapshot->num_switches);
+
+		if (port.guid == port_guid) {
+			*out = port;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool endport_by_guid(const struct snapshot *snapshot, guid_t port_guid, struct endport *out)
+{
+	int32_t end = snapshot_find_end(snapshot, port_guid);
+
+	if (end < 0)
+		return switch_by_port_guid(snapshot, port_guid, out);
+	*out = endport_of_end(snapshot, (uint32_t)end);
+	return true;
+}
+
+bool endport_same(const struct endport *a, const struct endport *b)
+{
+	return a->at.sw == b->at.sw && a->at.end == b->at.end;
+}
+
+uint8_t endport_last_num(const struct snapshot *snapshot, const struct endport *port)
+{
+	return port->at.sw >= 0 ? snapshot->switches[port->at.sw].num_ports : port->num;
+}
+
+static struct snap_link cable_of_end(const struct snap_end *end)
+{
+	return end->sw >= 0 ? (struct snap_link){.sw = end->sw, .end = -1, .port = end->sw_port}
+			    : (struct snap_link){.sw = -1, .end = end->peer};
+}
+
+bool endport_cable(const struct snapshot *snapshot, const struct endport *port, uint8_t num,
+		   struct endport *peer, uint8_t *peer_num)
+{
+	struct snap_link link = port->at.sw >= 0 ? *snap_link(snapshot, (uint32_t)port->at.sw, num)
+						 : cable_of_end(&snapshot->ends[port->at.end]);
+
+	if (link.sw >= 0) {
+		*peer = endport_of_switch(snapshot, (uint32_t)link.sw);
+		*peer_num = link.port;
+	} else if (link.end >= 0) {
+		*peer = endport_of_end(snapshot, (uint32_t)link.end);
+		*peer_num = peer->num;
+	}
+	return link.sw >= 0 || link.end >= 0;
+}
+
+const struct port_info *facts_port_info(const struct node_facts *facts, uint8_t num)
+{
+	if (!facts || num > facts->info.num_ports || !facts->port[num].known)
+		return NULL;
+	return &facts->port[num].info;
+}
+
+struct keys {
+	const pkey_t *key;
+	size_t count;
+};
+
+static struct keys keys_of(const struct endport *port)
+{
+	const struct pkey_list *list = NULL;
+
+	if (port->facts && port->num <= port->facts->info.num_ports)
+		list = port->facts->port[port->num].pkeys;
+	return list ? (struct keys){list->key, list->count}
+		    : (struct keys){table_unread, ARRAY_SIZE(table_unread)};
+}
+
+static pkey_t partition(pkey_t p_key)
+{
+	return p_key & ~PKEY_FULL_MEMBER;
+}
+
+/* The key of this partition, rather as a full member than as a limited one; 0 when there is none.
+ */
+static pkey_t key_in(struct keys keys, pkey_t p_key)
+{
+	pkey_t found = 0;
+
+	for (size_t i = 0; i < keys.count; i++)
+		if (partition(keys.key[i]) == partition(p_key))
+			found |= keys.key[i];
+	return found;
+}
+
+/* a's key when both are in the partition of p_key and not both as limited members. Partition 0 is
+ * no partition: such a key marks an empty slot. */
+static pkey_t share_in(struct keys a, struct keys b, pkey_t p_key)
+{
+	pkey_t mine = key_in(a, p_key), theirs = key_in(b, p_key);
+
+	return partition(mine) && partition(theirs) && (mine | theirs) & PKEY_FULL_MEMBER ? mine
+											  : 0;
+}
+
+pkey_t endports_share(const struct endport *a, const struct endport *b)
+{
+	struct keys mine = keys_of(a), theirs = keys_of(b);
+	pkey_t shared = share_in(mine, theirs, PKEY_DEFAULT_FULL);
+
+	for (size_t i = 0; i < mine.count && !shared; i++)
+		if (partition(mine.key[i]))
+			shared = share_in(mine, theirs, mine.key[i]);
+	return shared;
+}
+
+bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key)
+{
+	return share_in(keys_of(a), keys_of(b), p_key) != 0;
+}

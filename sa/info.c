@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * ClassPortInfo: what this SA can do. A client takes a capability bit as a promise, so a bit is
+ * here when there is a test of what it promises, and no earlier. Called by adm.c.
+ */
+#include <stddef.h>
+
+#include "lib/mem.h"
+#include "sa/request.h"
+
+/* Bits of CapabilityMask and CapabilityMask2: tables 117 and 188 as restated in OpenSM's
+ * osm_base.h. */
+enum {
+	PORT_INFO_CAP_MASK_MATCH = 1 << 13, /* PortInfoRecord by AttributeModifier bit 31 */
+
+	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
+	EXTENDED_SPEEDS = 1 << 7,	/* rates above QDR in paths and ports */
+	PORT_INFO_CAP_MASK2_MATCH = 1 << 10,
+};
+
+enum { RESP_TIME_MASK = 0x1F };
+
+uint16_t answer_class_port_info(struct adm_request *request)
+{
+	/* No redirection and no traps to the SA: all that tells where to stays 0 (13.4.8.1). */
+	const struct class_port_info info = {
+		.base_version = 1,
+		.class_version = 2,
+		.capability_mask = PORT_INFO_CAP_MASK_MATCH,
+		.capability_mask2 =
+			FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS | PORT_INFO_CAP_MASK2_MATCH,
+		.resp_time_value = request->options->subnet_timeout & RESP_TIME_MASK,
+	};
+
+	request_offer(request, 0, &info);
+	return STATUS_OK;
+}

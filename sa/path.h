@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The rule of paths: what a packet meets on its way from one LID to another, and whether that is
+ * what somebody asked for. PathRecord is answered with it, as will be whatever else asks for paths.
+ * Pure functions over a view, any thread.
+ */
+#ifndef SA_PATH_H
+#define SA_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/view.h"
+#include "sa/endport.h"
+
+/* PathRecord's selectors; of the packet life time BEST is the shortest. */
+enum path_selector { SELECT_GREATER = 0, SELECT_LESS = 1, SELECT_EXACTLY = 2, SELECT_BEST = 3 };
+
+struct path_limit {
+	uint8_t selector; /* enum path_selector; BEST asks for nothing */
+	uint8_t value;	  /* encoded as in PathRecord */
+};
+
+/* What is asked of a path, whatever its ends are. */
+struct path_query {
+	bool reversible; /* must be */
+	pkey_t p_key;	 /* must be this partition's; 0: any that both ends share */
+	struct path_limit mtu, rate, life_time;
+};
+
+/* LIDs of the ends; each end has as many as its LMC tells. */
+struct path_ends {
+	const struct endport *source, *destination;
+	lid_t slid, dlid;
+};
+
+struct path {
+	pkey_t p_key; /* as asked, else as the source's table holds it */
+	uint8_t sl;
+	uint8_t mtu, rate, life_time; /* encoded as in PathRecord */
+	bool reversible;
+};
+
+/* The only service level until SLtoVL tables are programmed: where another leads is not known. */
+enum { PATH_SL_DEFAULT = 0 };
+
+/*
+ * The path between two LIDs by the view's routes. 0, or -EHOSTUNREACH when the routes do not lead
+ * there, -EACCES when the ends share no P_Key (or not that one), -ENOENT when the path is not as
+ * asked.
+ *
+ * MTU and rate are the least of all links on the way, of the way back as well where that exists: a
+ * reversible path is used in both directions. A port that says it can more than its link uses
+ * counts with what it uses. life_time is what the administrator chose (PacketLifeTime's encoding),
+ * 0 for a path from a port to itself.
+ */
+int path_resolve(const struct view *view, uint8_t life_time, const struct path_ends *ends,
+		 const struct path_query *query, struct path *out);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The SA's records in host order, and their wire formats as tables of fields (mad/field.h): chapter
+ * 15.2.5 of the specification. A record's rows stand in the order of its components, so that bit i
+ * of a request's component mask is row i; reserved components have a row of their own (FIELD_GAP),
+ * and what no bit selects stands behind. A new record is a struct and a table here, and a row of
+ * the dispatch table in adm.c. Pure functions, any thread.
+ */
+#ifndef SA_RECORD_H
+#define SA_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+#include "mad/field.h"
+#include "sma/attr.h"
+
+/* The component mask bits that have a meaning beyond "these must be equal"; each is its row's
+ * index, which a test holds. */
+#define COMPONENT(row) (UINT64_C(1) << (row))
+
+struct class_port_info { /* chapter 13.4.8.1, with CapabilityMask2 */
+	uint8_t base_version, class_version;
+	uint16_t capability_mask;
+	uint32_t capability_mask2; /* 27 bits */
+	uint8_t resp_time_value;
+	struct class_redirect {
+		uint8_t gid[GID_SIZE];
+		uint8_t tc, sl;
+		uint32_t fl;
+		lid_t lid;
+		pkey_t p_key;
+		uint8_t hop_limit; /* of traps only */
+		uint32_t qp, q_key;
+	} redirect, trap;
+};
+
+struct node_record {
+	lid_t lid;
+	struct node_info info;
+	struct node_description description;
+};
+enum { NODE_RECORD_LID = 0 };
+
+struct port_info_record {
+	lid_t endport_lid;
+	uint8_t port_num;
+	uint8_t options; /* bit 7: the requester knows extended speeds */
+	struct port_info info;
+};
+enum {
+	PORT_INFO_RECORD_LID = 0,
+	PORT_INFO_RECORD_PORT_NUM = 1,
+	PORT_INFO_RECORD_OPTIONS = 2,
+	PORT_INFO_RECORD_CAPABILITY_MASK = 7,
+	PORT_INFO_RECORD_CAPABILITY_MASK2 = 53,
+};
+
+struct sm_info_record {
+	lid_t lid;
+	struct sm_info info;
+};
+enum { SM_INFO_RECORD_LID = 0 };
+
+struct link_record {
+	lid_t from_lid;
+	uint8_t from_port, to_port;
+	lid_t to_lid;
+};
+enum { LINK_RECORD_FROM_LID = 0, LINK_RECORD_TO_LID = 3 };
+
+struct path_record {
+	uint8_t service_id_8msb;
+	uint64_t service_id_56lsb;
+	uint8_t dgid[GID_SIZE], sgid[GID_SIZE];
+	lid_t dlid, slid;
+	uint8_t raw_traffic;
+	uint32_t flow_label;
+	uint8_t hop_limit, tclass;
+	uint8_t reversible, numb_path;
+	pkey_t p_key;
+	uint16_t qos_class;
+	uint8_t sl;
+	uint8_t mtu_selector, mtu;
+	uint8_t rate_selector, rate;
+	uint8_t packet_life_time_selector, packet_life_time;
+	uint8_t preference; /* lower is better */
+};
+enum {
+	PATH_SERVICE_ID_8MSB = 0,
+	PATH_SERVICE_ID_56LSB = 1,
+	PATH_DGID = 2,
+	PATH_SGID = 3,
+	PATH_DLID = 4,
+	PATH_SLID = 5,
+	PATH_RAW_TRAFFIC = 6,
+	PATH_REVERSIBLE = 11,
+	PATH_NUMB_PATH = 12,
+	PATH_P_KEY = 13,
+	PATH_QOS_CLASS = 14,
+	PATH_SL = 15,
+	PATH_MTU_SELECTOR = 16,
+	PATH_MTU = 17,
+	PATH_RATE_SELECTOR = 18,
+	PATH_RATE = 19,
+	PATH_PACKET_LIFE_TIME_SELECTOR = 20,
+	PATH_PACKET_LIFE_TIME = 21,
+};
+
+/* wire_size is what one record takes in a table: a multiple of 8 bytes, padding included. */
+extern const struct format class_port_info_format, node_record_format, port_info_record_format,
+	sm_info_record_format, link_record_format, path_record_format;
+
+/* The component mask bits that a request for this record may set. */
+uint64_t record_components(const struct format *format);
+
+/* True when candidate equals wanted in every component of mask; both are structs of this format.
+ * mask has bits of record_components() only. */
+bool record_matches(const struct format *format, uint64_t mask, const void *wanted,
+		    const void *candidate);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The front of the SA: every row of its dispatch table and every component of every record, what is
+ * refused and what gets no answer, the way back, and tables that are long.
+ */
+// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include <errno.h>
+
+#include "tests/unit/adm_client.h"
+
+/* Every row of the dispatch table: what A is told when it asks for everything. */
+static const struct {
+	uint16_t attr_id;
+	const struct format *format;
+	uint16_t get; /* status of Get without a mask */
+	int all;      /* records of GetTable without one; -1: there is no such row */
+} rows[] = {
+	{ATTR_CLASS_PORT_INFO, &class_port_info_format, STATUS_OK, -1},
+	{RECORD_NODE, &node_record_format, SA_TOO_MANY_RECORDS, SWITCHES + HOSTS},
+	{RECORD_PORT_INFO, &port_info_record_format, SA_TOO_MANY_RECORDS,
+	 SWITCHES *(SWITCH_PORTS + 1) + HOSTS},
+	{RECORD_SM_INFO, &sm_info_record_format, SA_TOO_MANY_RECORDS, 2},
+	{RECORD_LINK, &link_record_format, SA_TOO_MANY_RECORDS, 2 * (HOSTS + 2)},
+	/* By LIDs 1, 1, 4, 4, 2 and 1: 13 + 13 + 24 + 24 + 16 + 13, a port to itself included. */
+	{RECORD_PATH, &path_record_format, SA_REQ_INSUFFICIENT_COMPONENTS, 103},
+};
+
+/* A refusal is one MAD and has no records. */
+static void refused(void)
+{
+	static const uint8_t nothing[SUBN_ADM_DATA_SIZE];
+
+	CU_ASSERT_EQUAL(sa.size, MAD_SIZE);
+	CU_ASSERT_EQUAL(sa.mad[26] & RMPP_ACTIVE, 0);
+	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 0);
+	CU_ASSERT_EQUAL(memcmp(sa.mad + SUBN_ADM_HEADER_SIZE, nothing, sizeof(nothing)), 0);
+}
+
+static void test_rows(void)
+{
+	const struct adm_count *counts;
+	size_t num_counts, num_rows = 0;
+
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CU_ASSERT_EQUAL(
+			ask(&(struct ask){.method = METHOD_GET, .attr_id = rows[i].attr_id}),
+			rows[i].get);
+		CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_RESP);
+		if (rows[i].get)
+			refused();
+		num_rows++;
+		if (rows[i].all < 0)
+			continue;
+		CU_ASSERT_EQUAL(table(rows[i].attr_id, rows[i].format, 0, NULL), rows[i].all);
+		num_rows++;
+	}
+	num_counts = adm_counts(sa.adm, &counts);
+	CU_ASSERT_EQUAL(num_counts, num_rows); /* no row without a case */
+	for (size_t i = 0; i < num_counts; i++) {
+		CU_ASSERT_EQUAL(counts[i].requests, 1);
+		CU_ASSERT_EQUAL(counts[i].refused,
+				!strcmp(counts[i].method, "SubnAdmGet") &&
+					strcmp(counts[i].record, "ClassPortInfo"));
+	}
+	end();
+}
+
+/* Each component of each record by itself: what has the first record's value is found by it, and
+ * not by another value. */
+static void judge_component(uint16_t attr_id, const struct format *format, unsigned row,
+			    const uint8_t *wire)
+{
+	_Alignas(8) uint8_t wanted[256] = {0}, found[256];
+	uint8_t other[SUBN_ADM_DATA_SIZE];
+	int count;
+
+	format_decode(format, wire, wanted);
+	count = table(attr_id, format, COMPONENT(row), wanted);
+	CU_ASSERT_TRUE(count >= 1);
+	for (int i = 0; i < count; i++) {
+		memset(found, 0, sizeof(found));
+		answered(format, i, found);
+		CU_ASSERT_TRUE(field_equal(&format->fields[row], wanted, found));
+	}
+	memcpy(other, wire, format->wire_size);
+	other[format->fields[row].bit / 8] ^= 0x80 >> format->fields[row].bit % 8;
+	format_decode(format, other, wanted);
+	count = table(attr_id, format, COMPONENT(row), wanted);
+	for (int i = 0; i < count; i++) {
+		memset(found, 0, sizeof(found));
+		answered(format, i, found);
+		CU_ASSERT_TRUE(field_equal(&format->fields[row], wanted, found));
+	}
+}
+
+static void test_components(void)
+{
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct format *format = rows[i].format;
+		uint64_t bits = record_components(format);
+		uint8_t wire[SUBN_ADM_DATA_SIZE];
+
+		if (rows[i].all < 0 || rows[i].attr_id == RECORD_PATH)
+			continue; /* paths have rules of their own, below */
+		CU_ASSERT_TRUE(table(rows[i].attr_id, format, 0, NULL) > 0);
+		memcpy(wire, sa.mad + SUBN_ADM_HEADER_SIZE, format->wire_size);
+		if (rows[i].attr_id == RECORD_PORT_INFO)
+			bits &= ~COMPONENT(PORT_INFO_RECORD_OPTIONS); /* tells of the requester */
+		for (unsigned row = 0; row < format->count; row++)
+			if (bits >> row & 1)
+				judge_component(rows[i].attr_id, format, row, wire);
+	}
+	end();
+}
+
+static void test_reserved_components(void)
+{
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t known = record_components(rows[i].format);
+
+		for (unsigned bit = 0; bit < 64; bit++) {
+			int status = ask(&(struct ask){.method = METHOD_GET,
+						       .attr_id = rows[i].attr_id,
+						       .mask = COMPONENT(bit)});
+
+			if (rows[i].all < 0) {
+				CU_ASSERT_EQUAL(status, STATUS_OK); /* has no mask */
+			} else {
+				CU_ASSERT_EQUAL(status == SA_REQ_INVALID, !(known >> bit & 1));
+			}
+		}
+	}
+	end();
+}
+
+/* Refusals, and what their method is. */
+static const struct {
+	struct ask ask;
+	uint16_t status;
+	uint8_t method;
+} refusals[] = {
+	{{.method = METHOD_GET, .attr_id = RECORD_NODE, .class_version = 1},
+	 STATUS_BAD_VERSION,
+	 METHOD_GET_RESP},
+	{{.method = METHOD_GET_TABLE, .attr_id = RECORD_NODE, .class_version = 3},
+	 STATUS_BAD_VERSION,
+	 METHOD_GET_TABLE_RESP},
+	{{.method = 0x33, .attr_id = RECORD_NODE}, STATUS_UNSUP_METHOD, 0xB3},
+	{{.method = METHOD_SET, .attr_id = RECORD_NODE}, STATUS_UNSUP_METHOD_ATTR, METHOD_GET_RESP},
+	{{.method = METHOD_DELETE, .attr_id = RECORD_NODE},
+	 STATUS_UNSUP_METHOD_ATTR,
+	 METHOD_DELETE_RESP},
+	{{.method = METHOD_GET_TABLE, .attr_id = ATTR_CLASS_PORT_INFO},
+	 STATUS_UNSUP_METHOD_ATTR,
+	 METHOD_GET_TABLE_RESP},
+	{{.method = METHOD_GET_MULTI, .attr_id = RECORD_MULTI_PATH},
+	 STATUS_UNSUP_METHOD_ATTR,
+	 METHOD_GET_MULTI_RESP},
+	{{.method = METHOD_SET, .attr_id = RECORD_MC_MEMBER},
+	 STATUS_UNSUP_METHOD_ATTR,
+	 METHOD_GET_RESP},
+	{{.method = METHOD_GET, .attr_id = RECORD_SERVICE},
+	 STATUS_UNSUP_METHOD_ATTR,
+	 METHOD_GET_RESP},
+	{{.method = METHOD_SET, .attr_id = ATTR_INFORM_INFO},
+	 STATUS_UNSUP_METHOD_ATTR,
+	 METHOD_GET_RESP},
+	{{.method = METHOD_GET, .attr_id = 0x7777}, STATUS_UNSUP_METHOD_ATTR, METHOD_GET_RESP},
+	{{.method = METHOD_GET, .attr_id = RECORD_NODE, .size = 2 * MAD_SIZE},
+	 SA_REQ_INVALID,
+	 METHOD_GET_RESP},
+	{{.method = METHOD_GET_TABLE, .attr_id = RECORD_NODE, .size = MAD_SIZE + 1},
+	 SA_REQ_INVALID,
+	 METHOD_GET_TABLE_RESP},
+};
+
+static void test_refusals(void)
+{
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		CU_ASSERT_EQUAL(ask(&refusals[i].ask), refusals[i].status);
+		CU_ASSERT_EQUAL(sa.header.method, refusals[i].method);
+		refused();
+	}
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->refused, ARRAY_SIZE(refusals));
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->received, ARRAY_SIZE(refusals));
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, 0);
+	end();
+}
+
+/* What gets no answer. */
+static const struct ask drops[] = {
+	{.method = METHOD_GET, .attr_id = RECORD_NODE, .from = 3},
+	{.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO, .from = 29},
+	{.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO, .from = LID_PERMISSIVE},
+	{.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO, .sm_key = SA_KEY + 1},
+	{.method = 0x33, .attr_id = RECORD_NODE, .sm_key = 1},
+	{.method = METHOD_SEND, .attr_id = RECORD_NODE},
+	{.method = METHOD_TRAP, .attr_id = ATTR_NOTICE},
+	{.method = METHOD_REPORT, .attr_id = ATTR_NOTICE},
+};
+
+static void test_drops(void)
+{
+	char log[256];
+	struct unit_capture capture;
+
+	begin();
+	unit_capture_begin(&capture);
+	for (size_t i = 0; i < ARRAY_SIZE(drops); i++)
+		CU_ASSERT_EQUAL(ask(&drops[i]), -1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, ARRAY_SIZE(drops));
+	view_publish(&sa.view, NULL);
+	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO}),
+			-1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, ARRAY_SIZE(drops) + 1);
+	/* Answers are nobody's requests; the transactions sort them out. */
+	view_publish(&sa.view, two_switches_view());
+	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET_RESP, .attr_id = RECORD_NODE}), -1);
+	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_REPORT_RESP, .attr_id = ATTR_NOTICE}),
+			-1);
+	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO}),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_STRING_EQUAL(log, "");
+	end();
+}
+
+static void test_way_back(void)
+{
+	struct mad_addr from = {
+		.lid = 17,
+		.qpn = 0x000042,
+		.sl = 3,
+		.path_bits = 2,
+		.pkey_index = 5,
+		.has_grh = true,
+		.grh = {.flow_label = 0xABCDE, .hop_limit = 1, .traffic_class = 7, .sgid_index = 4},
+	};
+	uint8_t mad[MAD_SIZE] = {[0] = 1, [1] = CLASS_SUBN_ADM, [2] = 2, [3] = METHOD_GET_TABLE};
+
+	begin();
+	memset(from.grh.dgid, 0x11, GID_SIZE);
+	memset(from.grh.sgid, 0x22, GID_SIZE);
+	be64_store(mad + 8, TID);
+	be16_store(mad + 16, RECORD_SM_INFO);
+	be32_store(mad + 20, 0x12345678);
+	be64_store(mad + 36, SA_KEY);
+	be64_store(mad + 48, COMPONENT(SM_INFO_RECORD_LID));
+	be16_store(mad + 56, 28);
+	sa.transport.user.received(sa.transport.user.ctx, &from, mad, sizeof(mad));
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(sa.to.lid, from.lid);
+	CU_ASSERT_EQUAL(sa.to.qpn, from.qpn);
+	CU_ASSERT_EQUAL(sa.to.sl, from.sl);
+	CU_ASSERT_EQUAL(sa.to.path_bits, from.path_bits);
+	CU_ASSERT_EQUAL(sa.to.pkey_index, from.pkey_index);
+	CU_ASSERT_TRUE(sa.to.has_grh);
+	CU_ASSERT_EQUAL(memcmp(&sa.to.grh, &from.grh, sizeof(from.grh)), 0);
+	CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
+	CU_ASSERT_EQUAL(sa.header.tid, TID);
+	CU_ASSERT_EQUAL(sa.header.mgmt_class, CLASS_SUBN_ADM);
+	CU_ASSERT_EQUAL(sa.header.class_version, 2);
+	CU_ASSERT_EQUAL(sa.header.attr_id, RECORD_SM_INFO);
+	CU_ASSERT_EQUAL(sa.header.attr_mod, 0x12345678);
+	CU_ASSERT_EQUAL(sa.adm_header.sm_key, 0);
+	CU_ASSERT_EQUAL(sa.adm_header.component_mask, COMPONENT(SM_INFO_RECORD_LID));
+	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 4);
+	CU_ASSERT_EQUAL(sa.size, SUBN_ADM_HEADER_SIZE + 32);
+	end();
+}
+
+static void test_send_failure(void)
+{
+	struct unit_capture capture;
+	char log[4096];
+	unsigned lines = 0;
+
+	begin();
+	sa.send_error = -EIO;
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < 100; i++)
+		CU_ASSERT_EQUAL(
+			ask(&(struct ask){.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO}),
+			-1);
+	unit_capture_end(&capture, log, sizeof(log));
+	for (const char *at = log; (at = strstr(at, "could not be sent")); at++)
+		lines++;
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->send_failed, 100);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, 0);
+	CU_ASSERT_TRUE(lines >= 1 && lines <= 10);
+	end();
+}
+
+/* One switch with so many hosts. */
+static struct view *star(unsigned hosts, uint8_t lmc)
+{
+	const struct node_info sw_info = {.node_type = NODE_SWITCH, .num_ports = (uint8_t)hosts};
+	const struct node_info host_info = {.node_type = NODE_CA, .num_ports = 1};
+	struct snapshot *snapshot = snapshot_new(1, hosts, hosts + 1);
+	struct node_facts *sw = facts_new(&sw_info);
+	struct routes *routes = routes_new(1, 1, "by hand");
+
+	snapshot->switches[0] =
+		(struct snap_switch){.guid = 1, .lid = 1, .num_ports = (uint8_t)hosts, .facts = sw};
+	two_switches_port(sw, 0, 1, 0, MTU_4096, 0);
+	for (unsigned h = 0; h < hosts; h++) {
+		struct node_facts *host = facts_new(&host_info);
+		uint8_t port = (uint8_t)(h + 1);
+
+		two_switches_port(sw, port, 4, 2, MTU_4096, MTU_4096);
+		two_switches_port(host, 1, 4, 2, MTU_4096, MTU_4096);
+		snapshot->ends[h] = (struct snap_end){.guid = 100 + h,
+						      .lid = (lid_t)((h + 1u) << lmc),
+						      .lmc = lmc,
+						      .port = 1,
+						      .sw_port = port,
+						      .peer = -1,
+						      .facts = host};
+		snapshot->links[port] = (struct snap_link){.sw = -1, .end = (int32_t)h, .port = 1};
+	}
+	snapshot_index(snapshot);
+	routes->lft[0] = lft_new(snapshot->lid_top);
+	routes->lft[0]->port[1] = 0;
+	for (unsigned lid = 1u << lmc; lid <= snapshot->lid_top; lid++)
+		routes->lft[0]->port[lid] = (uint8_t)(lid >> lmc);
+	return view_new(1, snapshot, routes, NULL, 0);
+}
+
+/* A table that grows: nothing is lost on the way. */
+static void test_long_table(void)
+{
+	enum { STAR_HOSTS = 127, LMC = 4 };
+	struct node_record record = {0};
+	const struct path_record from_first = {.slid = 1 << LMC};
+
+	begin();
+	view_publish(&sa.view, star(STAR_HOSTS, LMC));
+	CU_ASSERT_EQUAL(table(RECORD_NODE, &node_record_format, 0, NULL), STAR_HOSTS + 1);
+	for (unsigned i = 1; i <= STAR_HOSTS; i++) {
+		answered(&node_record_format, i, &record);
+		CU_ASSERT_EQUAL(record.lid, i << LMC);
+		CU_ASSERT_EQUAL(record.info.port_guid, 99 + i);
+	}
+	CU_ASSERT_EQUAL(table(RECORD_PATH, &path_record_format, COMPONENT(PATH_SLID), &from_first),
+			1 + STAR_HOSTS * (1 << LMC));
+	end();
+}
+
+/* Too large: known before a record is made (too many pairs), or when the limit is reached. */
+static void test_too_large(void)
+{
+	struct unit_capture capture;
+	char log[1024];
+
+	begin();
+	unit_capture_begin(&capture);
+	view_publish(&sa.view, star(128, 0));
+	CU_ASSERT_EQUAL(ask_path(METHOD_GET_TABLE, 0, NULL), SA_NO_RESOURCES);
+	view_publish(&sa.view, star(127, LMC_MAX));
+	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET_TABLE,
+					  .attr_id = RECORD_PATH,
+					  .from = 1 << LMC_MAX}),
+			SA_NO_RESOURCES);
+	CU_ASSERT_EQUAL(sa.size, MAD_SIZE);
+	CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_TABLE_RESP);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "LID 16 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "LID 128 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "PathRecord"));
+	/* And the next one is answered as if nothing had been. */
+	view_publish(&sa.view, two_switches_view());
+	CU_ASSERT_EQUAL(table(RECORD_NODE, &node_record_format, 0, NULL), 6);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"every row of the dispatch table", test_rows},
+		{"every component by itself", test_components},
+		{"reserved components", test_reserved_components},
+		{"refusals", test_refusals},
+		{"what gets no answer", test_drops},
+		{"the way back", test_way_back},
+		{"answers that cannot be sent", test_send_failure},
+		{"a long table", test_long_table},
+		{"a table that is too large", test_too_large},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("adm", tests);
+}

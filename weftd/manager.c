@@ -49,10 +49,31 @@ void manager_stop(struct manager *manager)
 void manager_set_conf(struct manager *manager, const struct conf *conf)
 {
 	sm_set_options(manager->sm, &conf->sm);
+	adm_set_options(manager->adm, &conf->adm);
 }
+
+/* The one command that both halves answer. */
+static void command_status(void *ctx, struct control_request *request, const json_t *args)
+{
+	const struct manager *manager = ctx;
+	const struct adm_stats *stats = adm_stats(manager->adm);
+	json_t *status = sm_status(manager->sm);
+
+	(void)args;
+	json_object_set_new(
+		status, "sa",
+		json_pack("{s:I,s:I,s:I,s:I,s:I}", "received", (json_int_t)stats->received,
+			  "answered", (json_int_t)stats->answered, "refused",
+			  (json_int_t)stats->refused, "dropped", (json_int_t)stats->dropped,
+			  "send_failed", (json_int_t)stats->send_failed));
+	control_reply(request, status);
+}
+
+static const struct control_command commands[] = {{"status", command_status}};
 
 void manager_register_commands(struct manager *manager, struct control *control)
 {
+	control_register(control, commands, ARRAY_SIZE(commands), manager);
 	sm_register_commands(manager->sm, control);
 }
 

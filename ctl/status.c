@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * `weftctl status`: one paragraph with a title for each thing that an operator asks first, and a
+ * table of MADs by kind. A paragraph whose data is missing is left out.
+ */
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/print.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+
+enum { TITLE_WIDTH = 12, LINE_WIDTH = 80 };
+
+/* A line behind its paragraph's title; "" for what follows in the same paragraph. */
+static void line(FILE *out, const char *title, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void line(FILE *out, const char *title, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(out, "%-*s", TITLE_WIDTH, title);
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	fputc('\n', out);
+}
+
+static void print_manager(const json_t *status, FILE *out)
+{
+	line(out, "Manager", "%s, priority %lld, on %s port %lld", text_member(status, "role"),
+	     number_member(status, "priority"), text_member(status, "ca"),
+	     number_member(status, "port"));
+	line(out, "", "GUID %s, LID %lld", text_member(status, "guid"),
+	     number_member(status, "lid"));
+	line(out, "Subnet", "%s", text_member(status, "state"));
+}
+
+/* As many on a line as fit. */
+static void print_phases(const json_t *phases, FILE *out)
+{
+	char span[TEXT_SPAN_SIZE];
+	int column = 0;
+	const json_t *phase;
+	size_t i;
+
+	json_array_foreach (phases, i, phase) {
+		const char *name = text_member(phase, "name");
+		int width;
+
+		text_span(number_member(phase, "us"), span);
+		width = (int)(text_width(name) + strlen(span)) + 1;
+		if (!column || column + 2 + width > LINE_WIDTH) {
+			fprintf(out, "%s%-*s", column ? ",\n" : "", TITLE_WIDTH, "");
+			column = TITLE_WIDTH;
+		} else {
+			column += fprintf(out, ", ");
+		}
+		fprintf(out, "%s %s", name, span);
+		column += width;
+	}
+	if (column)
+		fputc('\n', out);
+}
+
+static void print_last_sweep(const json_t *sweep, FILE *out)
+{
+	time_t started = number_member(sweep, "started_s");
+	long long smps = number_member(sweep, "smps"), retries = number_member(sweep, "retries");
+	char span[TEXT_SPAN_SIZE], when[32] = "-";
+	const json_t *error;
+	struct tm calendar;
+	size_t i;
+
+	if (!sweep)
+		return;
+	if (!number_member(sweep, "number")) {
+		line(out, "Last sweep", "none yet");
+		return;
+	}
+	if (localtime_r(&started, &calendar))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &calendar);
+	line(out, "Last sweep", "number %lld, %s (%s), at %s, took %s",
+	     number_member(sweep, "number"), text_member(sweep, "kind"),
+	     text_member(sweep, "reason"), when,
+	     text_span(number_member(sweep, "duration_us"), span));
+	line(out, "", "%lld SMP%s, %lld of them Set(), %lld retr%s, %lld failed", smps,
+	     text_plural(smps, "s"), number_member(sweep, "sets"), retries,
+	     retries == 1 ? "y" : "ies", number_member(sweep, "failed"));
+	print_phases(json_object_get(sweep, "phases"), out);
+	json_array_foreach (json_object_get(sweep, "errors"), i, error) {
+		const char *text = json_string_value(error);
+
+		line(out, "", "error: %s", text ? text : "-");
+	}
+}
+
+static void print_counts(const json_t *counts, FILE *out)
+{
+	long long switches = number_member(counts, "switches"),
+		  adapters = number_member(counts, "adapters"),
+		  links = number_member(counts, "links");
+
+	if (!counts)
+		return;
+	line(out, "Fabric", "%lld switch%s, %lld adapter%s, %lld link%s", switches,
+	     text_plural(switches, "es"), adapters, text_plural(adapters, "s"), links,
+	     text_plural(links, "s"));
+	line(out, "", "%lld of %lld ports active, highest LID %lld",
+	     number_member(counts, "active_ports"), number_member(counts, "ports"),
+	     number_member(counts, "lid_top"));
+}
+
+static void print_routing(const json_t *routing, FILE *out)
+{
+	long long unreached = number_member(routing, "unreached"),
+		  looping = number_member(routing, "looping");
+	const json_t *tried;
+	size_t i;
+
+	if (!routing)
+		return;
+	if (!json_is_string(json_object_get(routing, "engine")))
+		line(out, "Routing", "none yet");
+	else if (unreached || looping)
+		line(out, "Routing",
+		     "%s; of all pairs of switch and LID %lld are not reached, %lld loop",
+		     text_member(routing, "engine"), unreached, looping);
+	else
+		line(out, "Routing", "%s; every switch reaches every LID",
+		     text_member(routing, "engine"));
+	json_array_foreach (json_object_get(routing, "tried"), i, tried) {
+		const char *why = text_member(tried, "why");
+
+		if (strcmp(why, "-") != 0 && *why)
+			line(out, "", "not %s: %s", text_member(tried, "engine"), why);
+	}
+}
+
+static void print_peers(const json_t *peers, FILE *out)
+{
+	const json_t *peer;
+	size_t i;
+
+	if (json_is_array(peers) && !json_array_size(peers))
+		line(out, "Peers", "none");
+	json_array_foreach (peers, i, peer) {
+		line(out, i ? "" : "Peers", "%s, LID %lld, priority %lld, %s",
+		     text_member(peer, "guid"), number_member(peer, "lid"),
+		     number_member(peer, "priority"), text_member(peer, "state"));
+	}
+}
+
+/* Members of one object that are numbers, with a word for each. */
+struct figure {
+	const char *member, *word;
+};
+
+/* "3 received, 2 answered"; with only_some, those that are 0 are left out, "none" stands for none.
+ */
+static void print_figures(const char *title, const json_t *object, const struct figure *figures,
+			  size_t count, bool only_some, FILE *out)
+{
+	unsigned printed = 0;
+
+	if (!object)
+		return;
+	fprintf(out, "%-*s", TITLE_WIDTH, title);
+	for (size_t i = 0; i < count; i++) {
+		long long number = number_member(object, figures[i].member);
+
+		if (!only_some || number)
+			fprintf(out, "%s%lld %s", printed++ ? ", " : "", number, figures[i].word);
+	}
+	fputs(printed ? "\n" : "none\n", out);
+}
+
+static const struct figure mad_figures[] = {
+	{"sent", "sent"},
+	{"received", "received"},
+	{"timed_out", "timed out"},
+	{"unmatched", "late or unmatched"},
+	{"malformed", "malformed"},
+	{"send_failed", "not sent"},
+	{"unhandled", "for nobody"},
+};
+static const struct figure window_figures[] = {
+	{"under_way_max", "SMPs under way at most"},
+	{"retries", "sent again"},
+	{"failed", "given up"},
+};
+static const struct figure administrator_figures[] = {
+	{"received", "received"},
+	{"answered", "answered"},
+	{"refused", "refused"},
+	{"dropped", "dropped"},
+};
+static const struct figure trap_figures[] = {
+	{"received", "received"},
+	{"repressed", "repressed"},
+};
+static const struct figure anomaly_figures[] = {
+	{"duplicate_guids", "duplicate GUIDs"},
+	{"self_links", "ports cabled to themselves"},
+	{"lid_conflicts", "LIDs that collided"},
+	{"lids_exhausted", "ports for which no LID was left"},
+	{"unresponsive", "not answering"},
+	{"malformed", "malformed answers"},
+	{"refused_values", "values refused by devices"},
+};
+
+static const struct {
+	const char *member, *title;
+	const struct figure *figures;
+	size_t count;
+	bool only_some;
+} paragraphs[] = {
+	{"anomalies", "Anomalies", anomaly_figures, ARRAY_SIZE(anomaly_figures), true},
+	{"traps", "Traps", trap_figures, ARRAY_SIZE(trap_figures), false},
+	{"sa", "SA requests", administrator_figures, ARRAY_SIZE(administrator_figures), false},
+	{"window", "Window", window_figures, ARRAY_SIZE(window_figures), false},
+	{"mads", "MADs", mad_figures, ARRAY_SIZE(mad_figures), false},
+};
+
+static void print_smps(const json_t *smps, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"MAD", TABLE_LEFT},
+		{"SENT", TABLE_RIGHT},
+		{"RECEIVED", TABLE_RIGHT},
+		{"TIMED OUT", TABLE_RIGHT},
+	};
+	struct table *table;
+	const json_t *smp;
+	size_t i;
+
+	if (!json_array_size(smps))
+		return;
+	table = table_new(columns, ARRAY_SIZE(columns));
+	json_array_foreach (smps, i, smp) {
+		table_cell(table, "%s(%s)", text_member(smp, "method"),
+			   text_member(smp, "attribute"));
+		table_cell(table, "%lld", number_member(smp, "sent"));
+		table_cell(table, "%lld", number_member(smp, "received"));
+		table_cell(table, "%lld", number_member(smp, "timed_out"));
+	}
+	fputc('\n', out);
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_status(const json_t *data, FILE *out)
+{
+	print_manager(data, out);
+	print_last_sweep(json_object_get(data, "sweep"), out);
+	print_counts(json_object_get(data, "counts"), out);
+	print_routing(json_object_get(data, "routing"), out);
+	print_peers(json_object_get(data, "peers"), out);
+	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++)
+		print_figures(paragraphs[i].title, json_object_get(data, paragraphs[i].member),
+			      paragraphs[i].figures, paragraphs[i].count, paragraphs[i].only_some,
+			      out);
+	print_smps(json_object_get(data, "smps"), out);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Small pure functions between JSON and text; see the header. */
+#include "ctl/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+const char *text_member(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "-";
+}
+
+long long number_member(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+bool flag_member(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}
+
+const char *text_name(const json_t *node)
+{
+	const char *description = json_string_value(json_object_get(node, "description"));
+
+	return description && *description ? description : text_member(node, "guid");
+}
+
+const char *text_span(long long span_us, char buffer[TEXT_SPAN_SIZE])
+{
+	if (span_us < 1000)
+		snprintf(buffer, TEXT_SPAN_SIZE, "%lld us", span_us);
+	else if (span_us < 1000000)
+		snprintf(buffer, TEXT_SPAN_SIZE, "%.1f ms", (double)span_us / 1e3);
+	else
+		snprintf(buffer, TEXT_SPAN_SIZE, "%.2f s", (double)span_us / 1e6);
+	return buffer;
+}
+
+const char *text_plural(long long number, const char *ending)
+{
+	return number == 1 ? "" : ending;
+}
+
+/* How many bytes the UTF-8 character at text has; 0: it is none, or a control character (C0, DEL,
+ * or C1, which is U+0080 to U+009F). */
+static unsigned character_size(const unsigned char *text)
+{
+	unsigned size = text[0] < 0x80 ? 1 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
+
+	if (text[0] < ' ' || text[0] == 0x7F || (text[0] >= 0x80 && text[0] < 0xC2) ||
+	    text[0] > 0xF4 || (text[0] == 0xC2 && text[1] < 0xA0))
+		return 0;
+	for (unsigned i = 1; i < size; i++) {
+		if ((text[i] & 0xC0) != 0x80)
+			return 0;
+	}
+	return size;
+}
+
+void text_clean(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		unsigned size = character_size((unsigned char *)text);
+
+		if (size) {
+			memmove(to, text, size);
+			to += size;
+			text += size;
+		} else {
+			*to++ = '?';
+			/* The rest of a control character is no second one. */
+			for (text++; (*text & 0xC0) == 0x80; text++)
+				continue;
+		}
+	}
+	*to = '\0';
+}
+
+unsigned text_width(const char *text)
+{
+	unsigned width = 0;
+
+	for (; *text; text++)
+		width += (*text & 0xC0) != 0x80;
+	return width;
+}
+
+static void clean_string(json_t *string)
+{
+	char *text = mem_strdup(json_string_value(string));
+
+	text_clean(text);
+	json_string_set(string, text);
+	free(text);
+}
+
+void text_make_printable(json_t *value)
+{
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	if (json_is_string(value))
+		clean_string(value);
+	json_array_foreach (value, i, member) {
+		text_make_printable(member);
+	}
+	json_object_foreach (value, name, member) {
+		text_make_printable(member);
+	}
+}

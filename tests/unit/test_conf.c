@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The configuration: what is read and refused, with line and words; that a refusal changes nothing;
+ * and that the example file and the manual page say what the table of options says. The engines are
+ * two of this test's own.
+ */
+// LINK: weftd/conf.o weftd/conf_rows.o lib/suggest.o lib/mem.o
+// LIBS: -lconfig
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <syslog.h>
+
+#include "lib/mem.h"
+#include "route/engine.h"
+#include "tests/unit/unit.h"
+#include "weftd/conf.h"
+
+const struct route_engine route_engines[] = {
+	{.name = "minhop"},
+	{.name = "other"},
+	{.name = NULL},
+};
+
+const struct route_engine *route_engine_find(const char *name)
+{
+	for (const struct route_engine *engine = route_engines; engine->name; engine++) {
+		if (!strcmp(engine->name, name))
+			return engine;
+	}
+	return NULL;
+}
+
+/* A file in memory: its path, valid until the next call. */
+static const char *file_with_bytes(const char *bytes, size_t size)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd >= 0)
+		close(fd);
+	fd = memfd_create("conf", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static const char *file_with(const char *text)
+{
+	return file_with_bytes(text, strlen(text));
+}
+
+/* As conf_print, but with the keys, to be freed: what two configurations are compared by. */
+static char *state_of(const struct conf *conf)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	conf_print(conf, out);
+	fprintf(out, "keys %jx %jx, copies %jx %u\n", (uintmax_t)conf->sm.sm_key,
+		(uintmax_t)conf->adm.sa_key, (uintmax_t)conf->adm.subnet_prefix,
+		conf->adm.subnet_timeout);
+	fclose(out);
+	return text;
+}
+
+static void test_defaults(void)
+{
+	struct conf conf;
+
+	memset(&conf, 0x55, sizeof(conf));
+	conf_defaults(&conf);
+	CU_ASSERT_STRING_EQUAL(conf.ca, "");
+	CU_ASSERT_EQUAL(conf.port, 0);
+	CU_ASSERT_EQUAL(conf.port_guid, 0);
+	CU_ASSERT_STRING_EQUAL(conf.state_dir, "/var/lib/weft");
+	CU_ASSERT_STRING_EQUAL(conf.runtime_dir, "/run/weft");
+	CU_ASSERT_EQUAL(conf.log_level, LOG_INFO);
+	CU_ASSERT_EQUAL(conf.sm.priority, 0);
+	CU_ASSERT_FALSE(conf.sm.standby_only);
+	CU_ASSERT_EQUAL(conf.sm.sm_key, SM_KEY_DEFAULT);
+	CU_ASSERT_EQUAL(conf.adm.sa_key, SM_KEY_DEFAULT);
+	CU_ASSERT_EQUAL(conf.sm.poll_interval_ms, 300);
+	CU_ASSERT_EQUAL(conf.sm.poll_misses, 3);
+	CU_ASSERT_EQUAL(conf.sm.subnet_prefix, GID_PREFIX_DEFAULT);
+	CU_ASSERT_EQUAL(conf.adm.subnet_prefix, GID_PREFIX_DEFAULT);
+	CU_ASSERT_STRING_EQUAL(conf.sm.engines[0], "minhop");
+	CU_ASSERT_STRING_EQUAL(conf.sm.engines[1], "");
+	CU_ASSERT_EQUAL(conf.sm.smp_window, 64);
+	CU_ASSERT_EQUAL(conf.sm.subnet_timeout, 18);
+	CU_ASSERT_EQUAL(conf.adm.subnet_timeout, 18);
+	CU_ASSERT_EQUAL(conf.adm.packet_life_time, 18);
+	CU_ASSERT_EQUAL(conf.sm.leaf_hoq_life, 16);
+	CU_ASSERT_EQUAL(conf.sm.max_op_vls, 5);
+}
+
+/* What makes one line of the state of a default configuration another one. */
+static const struct {
+	const char *text, *line;
+} good[] = {
+	{"", "sm_priority = 0;"},
+	{"# nothing\n", "sm_priority = 0;"},
+	{"sm_priority = 15;", "sm_priority = 15;"},
+	{"sm_priority = 15", "sm_priority = 15;"},
+	{"sm_priority : 0xF;", "sm_priority = 15;"},
+	{"sm_priority=1L", "sm_priority = 1;"},
+	{"sm_priority =\n 3 // three\n;", "sm_priority = 3;"},
+	{"// sm_priority = 99999999999999999999;\nlmc=1", "lmc = 1;"},
+	{"/* sm_priority = 99999999999999999999;\n @include */ lmc=1", "lmc = 1;"},
+	{"ca = \"mlx5_0\"; port = 2", "ca = \"mlx5_0\";"},
+	{"ca = \"mlx5_0\"; port = 2", "port = 2;"},
+	{"ca = \"1234567890 # @ \\\\ \\\"x\";", "ca = \"1234567890 # @ \\\\ \\\"x\";"},
+	{"ca = \"1234567890123456789012345678901\";", "ca = \"1234567890123456789012345678901\";"},
+	{"port_guid = 0x0002c90300fed671;", "port_guid = 0x2c90300fed671;"},
+	{"port_guid = 0xffffffffffffffff;", "port_guid = 0xffffffffffffffff;"},
+	{"port_guid = 0x1234567890LL;", "port_guid = 0x1234567890;"},
+	{"port_guid = 4294967296;", "port_guid = 0x100000000;"},
+	{"sm_key = 0x123456789abcdef0;", "keys 123456789abcdef0 1, copies fe80000000000000 18"},
+	{"sa_key = 0;", "keys 1 0, copies fe80000000000000 18"},
+	{"subnet_prefix = 0xfec0000000000000;", "subnet_prefix = 0xfec0000000000000;"},
+	{"subnet_prefix = 0xfec0000000000000;", "keys 1 1, copies fec0000000000000 18"},
+	{"subnet_timeout = 20;", "keys 1 1, copies fe80000000000000 20"},
+	{"role = \"standby-only\";", "role = \"standby-only\";"},
+	{"log_level = \"debug\";", "log_level = \"debug\";"},
+	{"routing = [\"other\", \"minhop\"];", "routing = [\"other\", \"minhop\"];"},
+	{"routing = (\"other\");", "routing = [\"other\"];"},
+	{"packet_life_time = 16;", "packet_life_time = 16;"},
+	{"smp_window = 128; smp_per_switch = 4", "smp_window = 128;"},
+};
+
+static void test_good(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		char error[CONF_ERROR_SIZE] = "", *state;
+		struct conf conf;
+
+		conf_defaults(&conf);
+		CU_ASSERT_EQUAL(conf_read(&conf, file_with(good[i].text), true, error), 0);
+		CU_ASSERT_STRING_EQUAL(error, "");
+		state = state_of(&conf);
+		if (!strstr(state, good[i].line))
+			printf("\n%s: no \"%s\" %s", good[i].text, good[i].line, error);
+		CU_ASSERT_PTR_NOT_NULL(strstr(state, good[i].line));
+		free(state);
+	}
+}
+
+/* Each begins well, so that taking a part of it would be seen. %s: the file. */
+#define FIRST "lmc = 3;\n"
+static const struct {
+	const char *text, *error;
+} bad[] = {
+	{FIRST "sm_prority = 1;", "%s:2: sm_prority: no such option; did you mean sm_priority?"},
+	{FIRST "colour = 1;", "%s:2: colour: no such option"},
+	{FIRST "sm = { priority = 1; };", "%s:2: sm: no such option"},
+	{FIRST "\n\nsm_priority = 16;", "%s:4: sm_priority: 16 is outside 0..15"},
+	{FIRST "sm_priority = -1;", "%s:2: sm_priority: -1 is outside 0..15"},
+	{FIRST "sm_priority = 0x100000001;", "%s:2: sm_priority: 0x100000001 is outside 0..15"},
+	{FIRST "sm_priority = 4294967297;", "%s:2: sm_priority: 4294967297 is outside 0..15"},
+	{FIRST "sm_priority = \"1\";", "%s:2: sm_priority: a whole number is expected, not text"},
+	{FIRST "sm_priority = 1.5;",
+	 "%s:2: sm_priority: a whole number is expected, not a number with a fraction"},
+	{FIRST "sm_priority = true;",
+	 "%s:2: sm_priority: a whole number is expected, not true or false"},
+	{FIRST "sm_priority = [1];", "%s:2: sm_priority: a whole number is expected, not a list"},
+	{FIRST "sm_priority = {};", "%s:2: sm_priority: a whole number is expected, not a group"},
+	{FIRST "poll_interval = 9;", "%s:2: poll_interval: 9 is outside 10..60000 ms"},
+	{FIRST "packet_life_time = 15;",
+	 "%s:2: packet_life_time: 15 is outside 16..31 (n: 4.096 us * 2^n)"},
+	{FIRST "max_op_vls = 0;", "%s:2: max_op_vls: 0 is outside 1..5"},
+	{FIRST "subnet_prefix = 0xff12000000000000;",
+	 "%s:2: subnet_prefix: 0xff12000000000000 is outside 0x1..0xfeffffffffffffff"},
+	{FIRST "port_guid = -1;", "%s:2: port_guid: -1 is outside 0x0..0xffffffffffffffff"},
+	{FIRST "\nport_guid = 0x10000000000000000;",
+	 "%s:3: a number that does not fit into 64 bits (from 9223372036854775808 on only "
+	 "hexadecimal ones do)"},
+	{FIRST "port_guid = 9223372036854775808L;",
+	 "%s:2: a number that does not fit into 64 bits (from 9223372036854775808 on only "
+	 "hexadecimal ones do)"},
+	{FIRST "ca = 5;", "%s:2: ca: text in quotes is expected, not a whole number"},
+	{FIRST "ca = \"12345678901234567890123456789012\";",
+	 "%s:2: ca: it has 32 bytes; expected: 0..31 bytes of text"},
+	{FIRST "ca = \"mlx\\n5\";", "%s:2: ca: control characters are not allowed in it"},
+	{FIRST "runtime_dir = \"\";",
+	 "%s:2: runtime_dir: it has 0 bytes; expected: 1..255 bytes of text"},
+	{FIRST "role = \"standby\";", "%s:2: role: expected in quotes: normal | standby-only"},
+	{FIRST "role = 1;", "%s:2: role: expected in quotes: normal | standby-only"},
+	{FIRST "log_level = \"loud\";",
+	 "%s:2: log_level: expected in quotes: emerg | alert | crit | err | warning | notice | "
+	 "info | debug"},
+	{FIRST "routing = \"minhop\";",
+	 "%s:2: routing: a list of 1..8 names expected, as in [\"minhop\"], not text"},
+	{FIRST "routing = [];", "%s:2: routing: it has 0; expected: a list of 1..8 names"},
+	{FIRST "routing = (\"minhop\", 5);", "%s:2: routing: every name must be text in quotes"},
+	{FIRST "routing = [\"minhop\", \"ftree\"];",
+	 "%s:2: routing: there is no engine \"ftree\"; known: minhop other"},
+	{FIRST "routing = [\"other\", \"minhop\", \"other\"];",
+	 "%s:2: routing: \"other\" stands in it twice"},
+	{FIRST "routing = [\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\","
+	       "\"minhop\",\"minhop\",\"minhop\"];",
+	 "%s:2: routing: it has 9; expected: a list of 1..8 names"},
+	{FIRST "sm_priority = 1;\nsm_priority = 2;",
+	 "%s:3: duplicate setting name, here or just before"},
+	{FIRST "sm_priority = ;", "%s:2: syntax error, here or just before"},
+	{FIRST "sm_priority 5;", "%s:2: syntax error, here or just before"},
+	{FIRST "role = normal;", "%s:2: syntax error, here or just before"},
+	{FIRST "ca = \"mlx5_0;\n", "%s:3: syntax error, here or just before"},
+	{FIRST "@include \"/etc/passwd\"", "%s:2: @include is not supported: use one file"},
+};
+
+static void test_bad(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		const char *path = file_with(bad[i].text);
+		char error[CONF_ERROR_SIZE] = "", expected[CONF_ERROR_SIZE], *before, *after;
+		struct conf conf;
+
+		conf_defaults(&conf);
+		before = state_of(&conf);
+		CU_ASSERT_NOT_EQUAL(conf_read(&conf, path, true, error), 0);
+		after = state_of(&conf);
+		CU_ASSERT_STRING_EQUAL(after, before);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(expected, sizeof(expected), bad[i].error, path);
+#pragma GCC diagnostic pop
+		if (strcmp(error, expected))
+			printf("\nexpected %s\n     got %s", expected, error);
+		CU_ASSERT_STRING_EQUAL(error, expected);
+		free(before);
+		free(after);
+	}
+}
+
+/* What is no text file at all. */
+static void test_files(void)
+{
+	static char large[300 * 1024];
+	char error[CONF_ERROR_SIZE] = "";
+	struct conf conf;
+
+	conf_defaults(&conf);
+	CU_ASSERT_EQUAL(conf_read(&conf, "/nonexistent/weftd.conf", false, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&conf, "/nonexistent/weftd.conf", true, error), -ENOENT);
+	CU_ASSERT_STRING_EQUAL(error, "/nonexistent/weftd.conf: No such file or directory");
+	CU_ASSERT_EQUAL(conf_read(&conf, "/", false, error), -EISDIR);
+	CU_ASSERT_STRING_EQUAL(error, "/: Is a directory");
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes("lmc=1\n\0lmc=9", 12), true, error),
+			-EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, "it has a zero byte"));
+	memset(large, ' ', sizeof(large));
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, sizeof(large)), true, error),
+			-EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, "too large"));
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, 256 * 1024), true, error), 0);
+}
+
+static const struct {
+	const char *assignment, *line /* NULL: refused */, *error;
+} assignments[] = {
+	{"sm_priority=5", "sm_priority = 5;", ""},
+	{"sm_priority = 5;", "sm_priority = 5;", ""},
+	{"routing=[\"other\",\"minhop\"]", "routing = [\"other\", \"minhop\"];", ""},
+	{"role=\"standby-only\"", "role = \"standby-only\";", ""},
+	{"port_guid=0x0002c90300fed671", "port_guid = 0x2c90300fed671;", ""},
+	{"sm_priority=99", NULL, "-o sm_priority: 99 is outside 0..15"},
+	{"sm_prioritee=1", NULL, "-o sm_prioritee: no such option; did you mean sm_priority?"},
+	{"role=standby-only", NULL,
+	 "-o role=standby-only: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
+	{"sm_priority", NULL,
+	 "-o sm_priority: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
+	{"sm_priority=", NULL,
+	 "-o sm_priority=: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
+	{"", NULL, "-o : NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
+	{"sm_priority=1;lmc=1", NULL,
+	 "-o sm_priority=1;lmc=1: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
+};
+
+static void test_set(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(assignments); i++) {
+		char error[CONF_ERROR_SIZE] = "", *before, *after;
+		struct conf conf;
+		int result;
+
+		conf_defaults(&conf);
+		before = state_of(&conf);
+		result = conf_set(&conf, assignments[i].assignment, error);
+		after = state_of(&conf);
+		CU_ASSERT_STRING_EQUAL(error, assignments[i].error);
+		if (assignments[i].line) {
+			CU_ASSERT_EQUAL(result, 0);
+			CU_ASSERT_PTR_NOT_NULL(strstr(after, assignments[i].line));
+		} else {
+			CU_ASSERT_EQUAL(result, -EINVAL);
+			CU_ASSERT_STRING_EQUAL(after, before);
+		}
+		free(before);
+		free(after);
+	}
+}
+
+static void test_set_text(void)
+{
+	char error[CONF_ERROR_SIZE] = "";
+	struct conf conf;
+
+	conf_defaults(&conf);
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "ca", "a \"b\" \\ c; lmc = 3", error), 0);
+	CU_ASSERT_STRING_EQUAL(conf.ca, "a \"b\" \\ c; lmc = 3");
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "ca", "mlx4_0", error), 0);
+	CU_ASSERT_STRING_EQUAL(conf.ca, "mlx4_0");
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "port", "2", error), 0);
+	CU_ASSERT_EQUAL(conf.port, 2);
+	CU_ASSERT_STRING_EQUAL(error, "");
+
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "port", "two", error), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(error, "port: \"two\" is not in 0..254");
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "port", "1; lmc = 3", error), -EINVAL);
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "port", "255", error), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(error, "port: 255 is outside 0..254");
+	CU_ASSERT_EQUAL(conf_set_text(&conf, "state_dir", "", error), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(error, "state_dir: it has 0 bytes; expected: 1..255 bytes of text");
+	CU_ASSERT_EQUAL(conf.port, 2);
+	CU_ASSERT_EQUAL(conf.sm.lmc, 0);
+}
+
+/* What conf_print writes, conf_read takes; and it tells no key. */
+static void test_print(void)
+{
+	struct conf conf, again;
+	char error[CONF_ERROR_SIZE] = "", *text = NULL, *before, *after;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	conf_defaults(&conf);
+	CU_ASSERT_EQUAL(conf_read(&conf,
+				  file_with("ca=\"q\\\"\\\\\"; port_guid=0xfedcba9876543210;\n"
+					    "routing=[\"other\"]; role=\"standby-only\"; lmc=7;"),
+				  true, error),
+			0);
+	conf_print(&conf, out);
+	fclose(out);
+	CU_ASSERT_PTR_NULL(strstr(text, "key"));
+	conf_defaults(&again);
+	CU_ASSERT_EQUAL(conf_read(&again, file_with(text), true, error), 0);
+	CU_ASSERT_STRING_EQUAL(error, "");
+	before = state_of(&conf);
+	after = state_of(&again);
+	CU_ASSERT_STRING_EQUAL(after, before);
+	free(before);
+	free(after);
+	free(text);
+}
+
+static void test_keep_fixed(void)
+{
+	struct conf present, next;
+	char error[CONF_ERROR_SIZE];
+
+	conf_defaults(&present);
+	conf_defaults(&next);
+	CU_ASSERT_PTR_NULL(conf_keep_fixed(&next, &present));
+	CU_ASSERT_EQUAL(conf_set(&next, "sm_priority=5", error), 0);
+	CU_ASSERT_PTR_NULL(conf_keep_fixed(&next, &present));
+	CU_ASSERT_EQUAL(conf_set(&next, "ca=\"mlx5_1\"", error), 0);
+	CU_ASSERT_STRING_EQUAL(conf_keep_fixed(&next, &present), "ca");
+	CU_ASSERT_STRING_EQUAL(next.ca, "");
+	CU_ASSERT_EQUAL(next.sm.priority, 5);
+}
+
+/* The documents. Programs of this tree run from its root. */
+
+static char *read_document(const char *path)
+{
+	char *text = mem_zalloc(256 * 1024);
+	FILE *file = fopen(path, "re");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_TRUE(fread(text, 1, 256 * 1024 - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+/* Line ends with what a comment's next line begins with become one blank; roff's ways to write an
+ * ASCII character become that character. In place. */
+static void unfold(char *text, const char *line_start)
+{
+	static const struct {
+		const char *roff, *plain;
+	} escapes[] = {{"\\(dq", "\""}, {"\\(aq", "'"}, {"\\-", "-"},
+		       {"\\fB", ""},	{"\\fI", ""},	{"\\fR", ""}};
+	char *to = text;
+
+	while (*text) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(escapes) &&
+		       strncmp(text, escapes[i].roff, strlen(escapes[i].roff)) != 0)
+			i++;
+		if (i < ARRAY_SIZE(escapes)) {
+			text += strlen(escapes[i].roff);
+			to = stpcpy(to, escapes[i].plain);
+		} else if (*text == '\n' && !strncmp(text + 1, line_start, strlen(line_start))) {
+			text += 1 + strlen(line_start);
+			*to++ = ' ';
+		} else {
+			*to++ = *text++;
+		}
+	}
+	*to = '\0';
+}
+
+static void expect_once(const char *document, const char *text, const char *path)
+{
+	const char *found = strstr(document, text);
+
+	if (!found || strstr(found + 1, text))
+		printf("\n%s: %s: \"%s\"", path, found ? "more than once" : "missing", text);
+	CU_ASSERT_TRUE(found && !strstr(found + 1, text));
+}
+
+/* Each option stands in the example with its sentence, range and default. */
+static void test_example(void)
+{
+	char *text = read_document("etc/weftd.conf");
+
+	unfold(text, "# ");
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		char range[CONF_RANGE_SIZE], *expected;
+
+		conf_row_range(row, range);
+		expected = mem_printf("\n %s Range: %s.%s\n#%s = %s;\n", row->text, range,
+				      row->fixed ? " Takes effect at the next start." : "",
+				      row->name, row->preset);
+		expect_once(text, expected, "etc/weftd.conf");
+		free(expected);
+	}
+	free(text);
+}
+
+/* The example as it stands, and with every option uncommented, is the defaults. This also finds an
+ * option that does not exist. */
+static void test_example_is_the_defaults(void)
+{
+	char *text = read_document("etc/weftd.conf"), *defaults, *state;
+	char error[CONF_ERROR_SIZE] = "";
+	struct conf conf;
+	unsigned uncommented = 0, rows = 0;
+
+	for (const struct conf_row *row = conf_rows; row->name; row++)
+		rows++;
+	conf_defaults(&conf);
+	defaults = state_of(&conf);
+	CU_ASSERT_EQUAL(conf_read(&conf, "etc/weftd.conf", true, error), 0);
+	for (char *line = text; line; line = strchr(line + 1, '\n')) {
+		if (line[0] == '\n' && line[1] == '#' && line[2] != ' ' && line[2] != '\n') {
+			line[1] = ' ';
+			uncommented++;
+		}
+	}
+	CU_ASSERT_EQUAL(uncommented, rows);
+	memset(&conf, 0, sizeof(conf));
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with(text), true, error), 0);
+	CU_ASSERT_STRING_EQUAL(error, "");
+	state = state_of(&conf);
+	CU_ASSERT_STRING_EQUAL(state, defaults);
+	free(state);
+	free(defaults);
+	free(text);
+}
+
+static void test_manual(void)
+{
+	char *text = read_document("man/weftd.conf.5");
+	unsigned entries = 0, rows = 0;
+
+	for (const char *at = strstr(text, "\n.TP\n\\fB"); at; at = strstr(at + 1, "\n.TP\n\\fB"))
+		entries++;
+	unfold(text, "");
+	for (const struct conf_row *row = conf_rows; row->name; row++, rows++) {
+		char range[CONF_RANGE_SIZE], *expected;
+
+		conf_row_range(row, range);
+		expected = mem_printf(" .TP %s = %s %s Range: %s.%s .", row->name, row->preset,
+				      row->text, range,
+				      row->fixed ? " Takes effect at the next start." : "");
+		expect_once(text, expected, "man/weftd.conf.5");
+		free(expected);
+	}
+	CU_ASSERT_EQUAL(entries, rows);
+	free(text);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"defaults", test_defaults},
+		{"good files", test_good},
+		{"bad files", test_bad},
+		{"no files", test_files},
+		{"-o", test_set},
+		{"plain text", test_set_text},
+		{"print", test_print},
+		{"fixed at the start", test_keep_fixed},
+		{"example file", test_example},
+		{"example file is the defaults", test_example_is_the_defaults},
+		{"manual page", test_manual},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("conf", tests);
+}

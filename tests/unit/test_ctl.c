@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
+ * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
+ */
+// LINK: ctl/commands.o ctl/print.o ctl/status.o ctl/table.o ctl/text.o lib/mem.o lib/suggest.o
+// LIBS: -ljansson
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/commands.h"
+#include "ctl/print.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+#include "tests/unit/unit.h"
+
+/* Splits text at blanks, in place. */
+static int split(char *text, char **words, int room)
+{
+	int count = 0;
+
+	for (char *word = strtok(text, " "); word && count < room; word = strtok(NULL, " "))
+		words[count++] = word;
+	return count;
+}
+
+static const struct {
+	const char *line, *request; /* as compact JSON; NULL: refused */
+	const char *error;
+} calls[] = {
+	{"status", "{\"command\":\"status\"}", ""},
+	{"sweep", "{\"command\":\"sweep\"}", ""},
+	{"sweep light", "{\"command\":\"sweep\",\"kind\":\"light\"}", ""},
+	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"full\"}", ""},
+	{"node list", "{\"command\":\"node list\"}", ""},
+	{"link list", "{\"command\":\"link list\"}", ""},
+	{"route show h1 0x0002c90300fed671",
+	 "{\"command\":\"route show\",\"dst\":\"0x0002c90300fed671\",\"src\":\"h1\"}", ""},
+
+	{"", NULL, "which command? --help lists them"},
+	{"stauts", NULL, "unknown command \"stauts\"; did you mean \"status\"?"},
+	{"nodes list", NULL, "unknown command \"nodes list\"; did you mean \"node list\"?"},
+	{"swep full", NULL, "unknown command \"swep full\"; did you mean \"sweep\"?"},
+	{"node", NULL, "unknown command \"node\"; there is \"node list\""},
+	{"route", NULL, "unknown command \"route\"; there is \"route show\""},
+	{"route dump x", NULL, "unknown command \"route dump\"; there is \"route show\""},
+	{"reboot", NULL, "unknown command \"reboot\"; --help lists the commands"},
+	{"list node", NULL, "unknown command \"list node\"; --help lists the commands"},
+	{"status now", NULL, "unexpected \"now\": weftctl status"},
+	{"sweep ful", NULL, "\"ful\" is not light|full: weftctl sweep [light|full]"},
+	{"sweep full now", NULL, "unexpected \"now\": weftctl sweep [light|full]"},
+	{"route show", NULL, "SRC is missing: weftctl route show SRC DST"},
+	{"route show h1", NULL, "DST is missing: weftctl route show SRC DST"},
+	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST"},
+	{"route show h\xff h2", NULL, "SRC is no UTF-8 text"},
+};
+
+static void test_parse(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		const struct ctl_command *command = NULL;
+		char *line = mem_strdup(calls[i].line), *words[8], *text;
+		char error[CTL_ERROR_SIZE] = "";
+		json_t *request = NULL;
+		int result = ctl_parse(split(line, words, 8), words, &command, &request, error);
+
+		CU_ASSERT_STRING_EQUAL(error, calls[i].error);
+		if (calls[i].request) {
+			CU_ASSERT_EQUAL(result, 0);
+			CU_ASSERT_PTR_NOT_NULL(command);
+			text = json_dumps(request, JSON_COMPACT | JSON_SORT_KEYS);
+			CU_ASSERT_STRING_EQUAL(text, calls[i].request);
+			free(text);
+		} else {
+			CU_ASSERT_EQUAL(result, -EINVAL);
+			CU_ASSERT_PTR_NULL(command);
+			CU_ASSERT_PTR_NULL(request);
+		}
+		json_decref(request);
+		free(line);
+	}
+}
+
+/* What the printer of a command makes of data, to be freed. */
+static char *printed(void (*print)(const json_t *, FILE *), const char *data)
+{
+	json_t *json = json_loads(data, JSON_DECODE_ANY, NULL);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	text_make_printable(json);
+	print(json, out);
+	fclose(out);
+	json_decref(json);
+	return text;
+}
+
+static const struct {
+	const char *name;
+	void (*print)(const json_t *, FILE *);
+	const char *data, *text;
+} answers[] = {
+	{"status", print_status,
+	 "{\"role\":\"MASTER\",\"priority\":3,\"guid\":\"0x0002c90300000001\",\"lid\":1,"
+	 "\"state\":\"subnet up\",\"ca\":\"mlx5_0\",\"port\":1,"
+	 "\"sweep\":{\"number\":3,\"kind\":\"full\",\"reason\":\"start\",\"started_s\":1767323045,"
+	 "\"duration_us\":1234567,\"phases\":[{\"name\":\"discover\",\"us\":400},"
+	 "{\"name\":\"routing\",\"us\":52300}],\"smps\":8123,\"sets\":400,\"retries\":1,"
+	 "\"failed\":2,\"errors\":[\"host 3: no answer to Get(PortInfo)\"]},"
+	 "\"counts\":{\"switches\":1,\"adapters\":648,\"ports\":2600,\"links\":1296,"
+	 "\"active_ports\":2592,\"lid_top\":700},"
+	 "\"routing\":{\"engine\":\"minhop\",\"tried\":[{\"engine\":\"ftree\",\"why\":\"no tree\"},"
+	 "{\"engine\":\"minhop\",\"why\":\"\"}],\"unreached\":0,\"looping\":0},"
+	 "\"peers\":[{\"guid\":\"0x0002c90300000002\",\"lid\":5,\"priority\":3,"
+	 "\"state\":\"STANDBY\"},{\"guid\":\"0x0002c90300000003\",\"lid\":6,\"priority\":0,"
+	 "\"state\":\"NOTACTIVE\"}],"
+	 "\"smps\":[{\"method\":\"Get\",\"attribute\":\"NodeInfo\",\"sent\":1000,"
+	 "\"received\":999,\"timed_out\":1},{\"method\":\"Set\","
+	 "\"attribute\":\"LinearForwardingTable\",\"sent\":40,\"received\":40,\"timed_out\":0}],"
+	 "\"mads\":{\"sent\":1,\"received\":2,\"timed_out\":3,\"unmatched\":4,\"malformed\":5,"
+	 "\"send_failed\":6,\"unhandled\":7},\"window\":{\"under_way_max\":64,\"retries\":2,"
+	 "\"failed\":1},"
+	 "\"sa\":{\"received\":10,\"answered\":8,\"refused\":1,\"dropped\":1},"
+	 "\"traps\":{\"received\":3,\"repressed\":3},"
+	 "\"anomalies\":{\"duplicate_guids\":0,\"self_links\":1,\"lid_conflicts\":0,"
+	 "\"unresponsive\":2,\"refused_values\":0},\"log\":{\"lines\":5},\"new\":[{}]}",
+	 "Manager     MASTER, priority 3, on mlx5_0 port 1\n"
+	 "            GUID 0x0002c90300000001, LID 1\n"
+	 "Subnet      subnet up\n"
+	 "Last sweep  number 3, full (start), at 2026-01-02 03:04:05, took 1.23 s\n"
+	 "            8123 SMPs, 400 of them Set(), 1 retry, 2 failed\n"
+	 "            discover 400 us, routing 52.3 ms\n"
+	 "            error: host 3: no answer to Get(PortInfo)\n"
+	 "Fabric      1 switch, 648 adapters, 1296 links\n"
+	 "            2592 of 2600 ports active, highest LID 700\n"
+	 "Routing     minhop; every switch reaches every LID\n"
+	 "            not ftree: no tree\n"
+	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY\n"
+	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE\n"
+	 "Anomalies   1 ports cabled to themselves, 2 not answering\n"
+	 "Traps       3 received, 3 repressed\n"
+	 "SA requests 10 received, 8 answered, 1 refused, 1 dropped\n"
+	 "Window      64 SMPs under way at most, 2 sent again, 1 given up\n"
+	 "MADs        1 sent, 2 received, 3 timed out, 4 late or unmatched, 5 malformed, "
+	 "6 not sent, 7 for nobody\n"
+	 "\n"
+	 "MAD                         SENT  RECEIVED  TIMED OUT\n"
+	 "Get(NodeInfo)               1000       999          1\n"
+	 "Set(LinearForwardingTable)    40        40          0\n"},
+	{"status of a standby", print_status,
+	 "{\"role\":\"STANDBY\",\"priority\":0,\"guid\":\"0x1\",\"lid\":4,\"state\":\"standby\","
+	 "\"ca\":\"mlx5_0\",\"port\":1,\"sweep\":{\"number\":0},\"routing\":{},\"peers\":[],"
+	 "\"anomalies\":{\"self_links\":0},\"smps\":[]}",
+	 "Manager     STANDBY, priority 0, on mlx5_0 port 1\n"
+	 "            GUID 0x1, LID 4\n"
+	 "Subnet      standby\n"
+	 "Last sweep  none yet\n"
+	 "Routing     none yet\n"
+	 "Peers       none\n"
+	 "Anomalies   none\n"},
+	{"status with many phases", print_status,
+	 "{\"sweep\":{\"number\":1,\"phases\":[{\"name\":\"discover\",\"us\":1000},"
+	 "{\"name\":\"check\",\"us\":80},{\"name\":\"elect\",\"us\":30},"
+	 "{\"name\":\"role\",\"us\":15},{\"name\":\"lids\",\"us\":1},"
+	 "{\"name\":\"routes\",\"us\":81},{\"name\":\"program\",\"us\":2000000}]}}",
+	 "Manager     -, priority 0, on - port 0\n"
+	 "            GUID -, LID 0\n"
+	 "Subnet      -\n"
+	 "Last sweep  number 1, - (-), at 1970-01-01 00:00:00, took 0 us\n"
+	 "            0 SMPs, 0 of them Set(), 0 retries, 0 failed\n"
+	 "            discover 1.0 ms, check 80 us, elect 30 us, role 15 us, lids 1 us,\n"
+	 "            routes 81 us, program 2.00 s\n"},
+	{"status with bad routes", print_status,
+	 "{\"routing\":{\"engine\":\"minhop\",\"unreached\":4,\"looping\":2}}",
+	 "Manager     -, priority 0, on - port 0\n"
+	 "            GUID -, LID 0\n"
+	 "Subnet      -\n"
+	 "Routing     minhop; of all pairs of switch and LID 4 are not reached, 2 loop\n"},
+	{"sweep that found something", print_sweep,
+	 "{\"kind\":\"light\",\"changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
+	 "\"summary\":\"subnet up\"}",
+	 "light sweep in 12.3 ms: 1 SMP, 0 of them Set(); the fabric changed\n"
+	 "subnet up\n"},
+	{"sweep that found nothing", print_sweep,
+	 "{\"kind\":\"full\",\"changed\":false,\"duration_us\":999,\"smps\":300,\"sets\":0}",
+	 "full sweep in 999 us: 300 SMPs, 0 of them Set(); nothing changed\n"},
+	{"nodes", print_nodes,
+	 "[{\"guid\":\"0x0002c90200000001\",\"type\":\"switch\",\"description\":\"Leaf 1\","
+	 "\"lid\":9,\"ports\":36,\"active\":20},"
+	 "{\"guid\":\"0x0002c90300000001\",\"type\":\"adapter\",\"description\":\"h\\u00f6st\","
+	 "\"lid\":49151,\"ports\":1,\"active\":1}]",
+	 "GUID                TYPE       LID  PORTS  ACTIVE  DESCRIPTION\n"
+	 "0x0002c90200000001  switch       9     36      20  Leaf 1\n"
+	 "0x0002c90300000001  adapter  49151      1       1  h\xc3\xb6st\n"},
+	{"no nodes", print_nodes, "[]", "GUID  TYPE  LID  PORTS  ACTIVE  DESCRIPTION\n"},
+	{"links", print_links,
+	 "[{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":1,\"lid\":2},"
+	 "\"to\":{\"guid\":\"0x22\",\"description\":\"\",\"port\":12,\"lid\":300},"
+	 "\"state\":\"ACTIVE\",\"width_speed\":\"4x EDR\",\"mtu\":4096},"
+	 "{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":2},\"to\":{},"
+	 "\"state\":\"INIT\"}]",
+	 "FROM GUID  FROM    LID  PORT  TO GUID  TO    LID  PORT  STATE   SPEED    MTU\n"
+	 "0x1        Leaf \xc3\xa9    2     1  0x22     0x22  300    12  ACTIVE  4x EDR  4096\n"
+	 "0x1        Leaf \xc3\xa9    0     2  -        -       0     0  INIT    -          0\n"},
+	{"route", print_route,
+	 "{\"src\":{\"guid\":\"0x1\",\"description\":\"h1\",\"lid\":1},"
+	 "\"dst\":{\"guid\":\"0x2\",\"description\":\"h2\",\"lid\":2},\"hops\":["
+	 "{\"guid\":\"0x1\",\"description\":\"h1\",\"lid\":1,\"out_port\":1},"
+	 "{\"guid\":\"0xa\",\"description\":\"Leaf\",\"lid\":30,\"in_port\":5,\"out_port\":11},"
+	 "{\"guid\":\"0x2\",\"description\":\"h2\",\"lid\":2,\"in_port\":1,\"out_port\":null}]}",
+	 "from h1 (LID 1) to h2 (LID 2)\n"
+	 "HOP  IN  OUT  LID  GUID  NODE\n"
+	 "  0   -    1    1  0x1   h1\n"
+	 "  1   5   11   30  0xa   Leaf\n"
+	 "  2   1    -    2  0x2   h2\n"},
+	{"hostile names", print_nodes,
+	 "[{\"guid\":\"0x1\",\"description\":\"a\\u001b[2Jb\\nGUID\\u009b31m\\u007f\\u00a0.\"}]",
+	 "GUID  TYPE  LID  PORTS  ACTIVE  DESCRIPTION\n"
+	 "0x1   -       0      0       0  a?[2Jb?GUID?31m?\xc2\xa0.\n"},
+};
+
+static void test_print(void)
+{
+	setenv("TZ", "UTC", 1);
+	tzset();
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		char *text = printed(answers[i].print, answers[i].data);
+
+		if (strcmp(text, answers[i].text))
+			printf("\n%s: expected\n%s\ngot\n%s", answers[i].name, answers[i].text,
+			       text);
+		CU_ASSERT_STRING_EQUAL(text, answers[i].text);
+		free(text);
+	}
+}
+
+/* Every printer copes with everything that is JSON. */
+static void test_print_anything(void)
+{
+	static const char *const anything[] = {
+		"null",
+		"true",
+		"5",
+		"\"text\"",
+		"[]",
+		"{}",
+		"[null, 5, \"x\", [], {}, {\"guid\": 5, \"from\": [], \"lid\": \"x\"}]",
+		"{\"sweep\": 5, \"counts\": [], \"routing\": \"x\", \"peers\": {}, \"smps\": 7,"
+		" \"mads\": null, \"hops\": {}, \"src\": 5, \"summary\": 5}",
+		"{\"sweep\": {\"number\": 1, \"phases\": [5], \"errors\": [5, null],"
+		" \"started_s\": 9223372036854775807}, \"routing\": {\"engine\": \"\", \"tried\": "
+		"[5]},"
+		" \"peers\": [5, {}], \"smps\": [null], \"hops\": [5, [], {}]}",
+	};
+
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		for (size_t i = 0; i < ARRAY_SIZE(anything); i++) {
+			char *text = printed(command->print, anything[i]);
+
+			CU_ASSERT_PTR_NULL(strstr(text, "(null)"));
+			free(text);
+		}
+	}
+}
+
+static void test_clean(void)
+{
+	static const struct {
+		const char *text, *clean;
+		unsigned width;
+	} cases[] = {
+		{"", "", 0},
+		{"plain text ~", "plain text ~", 12},
+		{"\x01\x1f\x7f", "???", 3},
+		{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 3},
+		{"a\xc2\x9b"
+		 "b",
+		 "a?b", 3}, /* C1 */
+		{"a\x9b"
+		 "b",
+		 "a?b", 3},	  /* a lone continuation */
+		{"\xc3", "?", 1}, /* cut off */
+		{"\xe2\x82", "?", 1},
+		{"\xe2(", "?(", 2},
+		{"\xc0\x8a", "?", 1}, /* a line end, overlong */
+		{"\xff\xfe.", "??.", 3},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = mem_strdup(cases[i].text);
+
+		text_clean(text);
+		CU_ASSERT_STRING_EQUAL(text, cases[i].clean);
+		CU_ASSERT_EQUAL(text_width(text), cases[i].width);
+		free(text);
+	}
+}
+
+static void test_span(void)
+{
+	static const struct {
+		long long span_us;
+		const char *text;
+	} cases[] = {
+		{0, "0 us"},	    {999, "999 us"},	 {1000, "1.0 ms"},
+		{52300, "52.3 ms"}, {1000000, "1.00 s"}, {75000000, "75.00 s"},
+	};
+	char buffer[TEXT_SPAN_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		CU_ASSERT_STRING_EQUAL(text_span(cases[i].span_us, buffer), cases[i].text);
+}
+
+/* Many rows, so that the table grows; the last one is not full and is left out. */
+static void test_table(void)
+{
+	static const struct table_column columns[] = {{"N", TABLE_RIGHT}, {"SQUARE", TABLE_LEFT}};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	char *text = NULL;
+	size_t size, lines = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	for (int i = 0; i < 1000; i++) {
+		table_cell(table, "%d", i);
+		table_cell(table, "%d", i * i);
+	}
+	table_cell(table, "%s", "lost");
+	table_print(table, out);
+	fclose(out);
+	for (const char *at = text; *at; at++)
+		lines += *at == '\n';
+	CU_ASSERT_EQUAL(lines, 1001);
+	CU_ASSERT_EQUAL(strncmp(text, "   N  SQUARE\n   0  0\n", 21), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n 999  998001\n"));
+	CU_ASSERT_PTR_NULL(strstr(text, "\nlost"));
+	table_free(table);
+	free(text);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"command line", test_parse},
+		{"printers", test_print},
+		{"printers of anything", test_print_anything},
+		{"clean text", test_clean},
+		{"spans", test_span},
+		{"tables", test_table},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("ctl", tests);
+}

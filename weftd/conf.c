@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reads and prints options by their rows (weftd/conf_rows.c). All text comes in through libconfig,
+ * also the defaults and -o, so that there is one syntax and one place that judges a value.
+ *
+ * What is surprising: libconfig cuts an integer that has no suffix L to 32 bits, and one that has
+ * it to 64, and says nothing. Keys and GUIDs are long, so the text is looked through first: each
+ * integer gets its L, and one that does not fit is refused.
+ */
+#include "weftd/conf.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <libconfig.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/suggest.h"
+#include "route/engine.h"
+
+enum { CONF_FILE_MAX_BYTES = 256 * 1024, CONF_WHY_SIZE = 256 };
+
+/* Where options come from: what errors begin with. */
+struct source {
+	const char *file; /* NULL: no file */
+	const char *lead; /* without a file: "-o " or "" */
+	char *error;	  /* CONF_ERROR_SIZE bytes */
+};
+
+/* "file:line: option: reason"; line 0 and name NULL are left out. Returns -EINVAL. */
+static int refuse(const struct source *source, unsigned line, const char *name, const char *why)
+{
+	char place[16] = "";
+
+	if (line && source->file)
+		snprintf(place, sizeof(place), ":%u", line);
+	snprintf(source->error, CONF_ERROR_SIZE, "%.160s%s%s%.64s%s%s",
+		 source->file ? source->file : source->lead, place, source->file ? ": " : "",
+		 name ? name : "", name ? ": " : "", why);
+	return -EINVAL;
+}
+
+static int because(char why[CONF_WHY_SIZE], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static int because(char why[CONF_WHY_SIZE], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, CONF_WHY_SIZE, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* Fields */
+
+static uint64_t field_number(const void *field, size_t size)
+{
+	switch (size) {
+	case sizeof(uint8_t):
+		return *(const uint8_t *)field;
+	case sizeof(uint32_t):
+		return *(const uint32_t *)field;
+	default:
+		return *(const uint64_t *)field;
+	}
+}
+
+static void field_set_number(void *field, size_t size, uint64_t value)
+{
+	switch (size) {
+	case sizeof(uint8_t):
+		*(uint8_t *)field = value;
+		break;
+	case sizeof(uint32_t):
+		*(uint32_t *)field = value;
+		break;
+	default:
+		*(uint64_t *)field = value;
+	}
+}
+
+static void *field_of(struct conf *conf, const struct conf_row *row)
+{
+	return (char *)conf + row->offset;
+}
+
+static const void *field_in(const struct conf *conf, const struct conf_row *row)
+{
+	return (const char *)conf + row->offset;
+}
+
+static const struct conf_row *row_find(const char *name)
+{
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		if (!strcmp(row->name, name))
+			return row;
+	}
+	return NULL;
+}
+
+/* Types: each stores a setting in the row's field, or says why not. */
+
+static const char *setting_kind(const config_setting_t *setting)
+{
+	switch (config_setting_type(setting)) {
+	case CONFIG_TYPE_INT:
+	case CONFIG_TYPE_INT64:
+		return "a whole number";
+	case CONFIG_TYPE_FLOAT:
+		return "a number with a fraction";
+	case CONFIG_TYPE_STRING:
+		return "text";
+	case CONFIG_TYPE_BOOL:
+		return "true or false";
+	case CONFIG_TYPE_GROUP:
+		return "a group";
+	default:
+		return "a list";
+	}
+}
+
+static int store_number(struct conf *conf, const struct conf_row *row,
+			const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	bool hex = config_setting_get_format(setting) == CONFIG_FORMAT_HEX;
+	char range[CONF_RANGE_SIZE];
+	int64_t value;
+
+	if (config_setting_type(setting) != CONFIG_TYPE_INT64)
+		return because(why, "a whole number is expected, not %s", setting_kind(setting));
+	value = config_setting_get_int64(setting);
+	/* Hexadecimal numbers use all 64 bits, only decimal ones have a sign. */
+	if ((!hex && value < 0) || (uint64_t)value < row->min || (uint64_t)value > row->max) {
+		conf_row_range(row, range);
+		return hex ? because(why, "0x%" PRIx64 " is outside %s", (uint64_t)value, range)
+			   : because(why, "%" PRId64 " is outside %s", value, range);
+	}
+	field_set_number(field_of(conf, row), row->size, value);
+	if (row->copy)
+		field_set_number((char *)conf + row->copy, row->size, value);
+	return 0;
+}
+
+static bool printable(const char *text)
+{
+	for (; *text; text++) {
+		if (iscntrl((unsigned char)*text))
+			return false;
+	}
+	return true;
+}
+
+static int store_text(struct conf *conf, const struct conf_row *row,
+		      const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	const char *text = config_setting_get_string(setting);
+	char range[CONF_RANGE_SIZE];
+
+	if (!text)
+		return because(why, "text in quotes is expected, not %s", setting_kind(setting));
+	if (strlen(text) < row->min || strlen(text) > row->max) {
+		conf_row_range(row, range);
+		return because(why, "it has %zu bytes; expected: %s", strlen(text), range);
+	}
+	if (!printable(text))
+		return because(why, "control characters are not allowed in it");
+	memset(field_of(conf, row), 0, row->size);
+	memcpy(field_of(conf, row), text, strlen(text));
+	return 0;
+}
+
+static int store_choice(struct conf *conf, const struct conf_row *row,
+			const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	const char *text = config_setting_get_string(setting);
+	char range[CONF_RANGE_SIZE];
+
+	for (unsigned i = 0; text && row->choices[i]; i++) {
+		if (!strcmp(text, row->choices[i])) {
+			field_set_number(field_of(conf, row), row->size, i);
+			return 0;
+		}
+	}
+	conf_row_range(row, range);
+	return because(why, "expected in quotes: %s", range);
+}
+
+/* -ENOENT with the names that exist. */
+static int check_engine(const char *name, char why[CONF_WHY_SIZE])
+{
+	size_t used;
+
+	if (route_engine_find(name) && strlen(name) < SM_ENGINE_NAME)
+		return 0;
+	because(why, "there is no engine \"%.40s\"; known:", printable(name) ? name : "?");
+	for (const struct route_engine *engine = route_engines; engine->name; engine++) {
+		used = strlen(why);
+		snprintf(why + used, CONF_WHY_SIZE - used, " %s", engine->name);
+	}
+	return -ENOENT;
+}
+
+static int store_engines(struct conf *conf, const struct conf_row *row,
+			 const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME] = {""};
+	int type = config_setting_type(setting), count = config_setting_length(setting);
+	char range[CONF_RANGE_SIZE];
+
+	conf_row_range(row, range);
+	if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST)
+		return because(why, "%s expected, as in [\"minhop\"], not %s", range,
+			       setting_kind(setting));
+	if (count < (int)row->min || count > (int)row->max)
+		return because(why, "it has %d; expected: %s", count, range);
+	for (int i = 0; i < count; i++) {
+		const char *name = config_setting_get_string_elem(setting, i);
+
+		if (!name)
+			return because(why, "every name must be text in quotes");
+		if (check_engine(name, why))
+			return -EINVAL;
+		for (int j = 0; j < i; j++) {
+			if (!strcmp(name, engines[j]))
+				return because(why, "\"%s\" stands in it twice", name);
+		}
+		memcpy(engines[i], name, strlen(name));
+	}
+	memcpy(field_of(conf, row), engines, sizeof(engines));
+	return 0;
+}
+
+static int (*const store[])(struct conf *, const struct conf_row *, const config_setting_t *,
+			    char why[CONF_WHY_SIZE]) = {
+	[CONF_NUMBER] = store_number, [CONF_HEX] = store_number,      [CONF_TEXT] = store_text,
+	[CONF_CHOICE] = store_choice, [CONF_ENGINES] = store_engines,
+};
+
+void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
+{
+	size_t used = 0;
+
+	switch (row->type) {
+	case CONF_NUMBER:
+		snprintf(range, CONF_RANGE_SIZE, "%" PRIu64 "..%" PRIu64 "%s%s", row->min, row->max,
+			 row->unit ? " " : "", row->unit ? row->unit : "");
+		break;
+	case CONF_HEX:
+		snprintf(range, CONF_RANGE_SIZE, "0x%" PRIx64 "..0x%" PRIx64, row->min, row->max);
+		break;
+	case CONF_TEXT:
+		snprintf(range, CONF_RANGE_SIZE, "%" PRIu64 "..%" PRIu64 " bytes of text", row->min,
+			 row->max);
+		break;
+	case CONF_CHOICE:
+		for (const char *const *word = row->choices; *word; word++)
+			used += snprintf(range + used, CONF_RANGE_SIZE - used, "%s%s",
+					 used ? " | " : "", *word);
+		break;
+	case CONF_ENGINES:
+		snprintf(range, CONF_RANGE_SIZE, "a list of %" PRIu64 "..%" PRIu64 " names",
+			 row->min, row->max);
+		break;
+	}
+}
+
+/* Text to settings */
+
+/* A token that libconfig would take for an integer: digits, or 0x and hexadecimal digits, without
+ * L. An integer is nothing that a name or a number with a fraction could be. */
+static bool is_integer(const char *token, size_t size)
+{
+	size_t i = 0;
+	bool hex;
+
+	if (i < size && (token[i] == '-' || token[i] == '+'))
+		i++;
+	hex = size - i > 2 && token[i] == '0' && (token[i + 1] == 'x' || token[i + 1] == 'X');
+	if (hex)
+		i += 2;
+	if (i == size)
+		return false;
+	while (i < size &&
+	       (hex ? isxdigit((unsigned char)token[i]) : isdigit((unsigned char)token[i])))
+		i++;
+	return i == size ||
+	       (token[i] == 'L' && (i + 1 == size || !strncmp(token + i, "LL", size - i)));
+}
+
+/* Hexadecimal integers fill 64 bits, decimal ones 63 and a sign. */
+static bool fits(const char *token)
+{
+	bool hex = token[0] == '0' && (token[1] == 'x' || token[1] == 'X');
+
+	errno = 0;
+	if (hex)
+		strtoull(token, NULL, 16);
+	else
+		strtoll(token, NULL, 10);
+	return errno != ERANGE;
+}
+
+/* How many bytes from text on are a comment or a string; 0: neither begins here. */
+static size_t skip_literal(const char *text)
+{
+	const char *end;
+
+	if (text[0] == '#' || !strncmp(text, "//", 2))
+		return strcspn(text, "\n");
+	if (!strncmp(text, "/*", 2)) {
+		end = strstr(text + 2, "*/");
+		return end ? (size_t)(end - text) + 2 : strlen(text);
+	}
+	if (text[0] != '"')
+		return 0;
+	for (end = text + 1; *end && *end != '"'; end++) {
+		if (end[0] == '\\' && end[1])
+			end++;
+	}
+	return (size_t)(end - text) + (*end == '"');
+}
+
+/* Returns text with an L behind every integer that has none, to be freed; or NULL, refused. */
+static char *widen_integers(const struct source *source, const char *text)
+{
+	static const char token_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					  "0123456789_.*+-";
+	char *wide = mem_array(2 * strlen(text) + 1, 1), *to = wide;
+	unsigned line = 1;
+
+	while (*text) {
+		size_t literal = skip_literal(text), token = strspn(text, token_bytes);
+		size_t size = literal ? literal : token ? token : 1;
+
+		memcpy(to, text, size);
+		to += size;
+		if (*text == '@') {
+			refuse(source, line, NULL, "@include is not supported: use one file");
+			goto refused;
+		}
+		if (!literal && is_integer(text, token)) {
+			if (!fits(text)) {
+				refuse(source, line, NULL,
+				       "a number that does not fit into 64 bits (from "
+				       "9223372036854775808 on only hexadecimal ones do)");
+				goto refused;
+			}
+			if (text[token - 1] != 'L')
+				*to++ = 'L';
+		}
+		for (; size; size--)
+			line += *text++ == '\n';
+	}
+	return wide;
+refused:
+	free(wide);
+	return NULL;
+}
+
+static int unknown(const struct source *source, const config_setting_t *setting)
+{
+	struct suggest suggest = suggest_for(config_setting_name(setting));
+	char why[CONF_WHY_SIZE] = "no such option";
+
+	for (const struct conf_row *row = conf_rows; row->name; row++)
+		suggest_try(&suggest, row->name);
+	if (suggest.best)
+		because(why, "no such option; did you mean %s?", suggest.best);
+	return refuse(source, config_setting_source_line(setting), suggest.word, why);
+}
+
+static int store_all(struct conf *conf, const struct source *source, const config_setting_t *root)
+{
+	for (int i = 0; i < config_setting_length(root); i++) {
+		const config_setting_t *setting = config_setting_get_elem(root, i);
+		const struct conf_row *row = row_find(config_setting_name(setting));
+		char why[CONF_WHY_SIZE];
+
+		if (!row)
+			return unknown(source, setting);
+		if (store[row->type](conf, row, setting, why))
+			return refuse(source, config_setting_source_line(setting), row->name, why);
+	}
+	return 0;
+}
+
+/* Reads text over conf; only_one: it must be one assignment. -EBADMSG: it is not in libconfig's
+ * form. */
+static int read_text(struct conf *conf, const struct source *source, const char *text,
+		     bool only_one)
+{
+	struct conf next = *conf;
+	config_t config;
+	char *wide = widen_integers(source, text);
+	int error;
+
+	if (!wide)
+		return -EINVAL;
+	config_init(&config);
+	if (!config_read_string(&config, wide)) {
+		char why[CONF_WHY_SIZE];
+
+		because(why, "%s, here or just before", config_error_text(&config));
+		refuse(source, config_error_line(&config), NULL, why);
+		error = -EBADMSG;
+	} else if (only_one && config_setting_length(config_root_setting(&config)) != 1) {
+		error = -EBADMSG;
+	} else {
+		error = store_all(&next, source, config_root_setting(&config));
+	}
+	config_destroy(&config);
+	free(wide);
+	if (!error)
+		*conf = next;
+	return error;
+}
+
+/* The whole file as text, to be freed. */
+static int load_file(const struct source *source, FILE *file, char **out)
+{
+	char *text = mem_alloc(CONF_FILE_MAX_BYTES + 1);
+	size_t size = fread(text, 1, CONF_FILE_MAX_BYTES + 1, file);
+	int error = 0;
+
+	if (ferror(file)) {
+		error = -errno;
+		refuse(source, 0, NULL, strerror(-error));
+	} else if (size > CONF_FILE_MAX_BYTES) {
+		error = refuse(source, 0, NULL, "too large for a configuration file (256 KiB)");
+	} else if (memchr(text, '\0', size)) {
+		error = refuse(source, 0, NULL, "not a text file: it has a zero byte");
+	}
+	if (error) {
+		free(text);
+		return error;
+	}
+	text[size] = '\0';
+	*out = text;
+	return 0;
+}
+
+int conf_read(struct conf *conf, const char *path, bool required, char error[CONF_ERROR_SIZE])
+{
+	struct source source = {.file = path, .error = error};
+	FILE *file = fopen(path, "re");
+	char *text;
+	int result;
+
+	if (!file) {
+		result = -errno;
+		if (result == -ENOENT && !required)
+			return 0;
+		refuse(&source, 0, NULL, strerror(-result));
+		return result;
+	}
+	result = load_file(&source, file, &text);
+	fclose(file);
+	if (result)
+		return result;
+	result = read_text(conf, &source, text, false);
+	free(text);
+	return result;
+}
+
+int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SIZE])
+{
+	struct source source = {.lead = "-o ", .error = error};
+	char why[CONF_WHY_SIZE];
+	int result = read_text(conf, &source, assignment, true);
+
+	if (result != -EBADMSG)
+		return result;
+	because(why, "%.80s: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'",
+		assignment);
+	return refuse(&source, 0, NULL, why);
+}
+
+/* text as libconfig's string, to be freed. */
+static char *quote(const char *text)
+{
+	char *quoted = mem_alloc(2 * strlen(text) + 3), *to = quoted;
+
+	*to++ = '"';
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			*to++ = '\\';
+		*to++ = *text;
+	}
+	*to++ = '"';
+	*to = '\0';
+	return quoted;
+}
+
+int conf_set_text(struct conf *conf, const char *name, const char *text,
+		  char error[CONF_ERROR_SIZE])
+{
+	struct source source = {.lead = "", .error = error};
+	const struct conf_row *row = row_find(name);
+	char *value, *assignment;
+	char range[CONF_RANGE_SIZE], why[CONF_WHY_SIZE];
+	int result;
+
+	assert(row);
+	value = row->type == CONF_TEXT || row->type == CONF_CHOICE ? quote(text) : mem_strdup(text);
+	assignment = mem_printf("%s=%s", name, value);
+	result = read_text(conf, &source, assignment, true);
+	free(assignment);
+	free(value);
+	if (result != -EBADMSG)
+		return result;
+	conf_row_range(row, range);
+	because(why, "\"%.40s\" is not in %s", text, range);
+	return refuse(&source, 0, name, why);
+}
+
+void conf_defaults(struct conf *conf)
+{
+	char error[CONF_ERROR_SIZE];
+
+	memset(conf, 0, sizeof(*conf));
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		char *assignment = mem_printf("%s=%s", row->name, row->preset);
+		int result = conf_set(conf, assignment, error);
+
+		assert(result == 0);
+		(void)result;
+		free(assignment);
+	}
+}
+
+const char *conf_keep_fixed(struct conf *next, const struct conf *present)
+{
+	const char *differs = NULL;
+
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		if (!row->fixed || !memcmp(field_in(next, row), field_in(present, row), row->size))
+			continue;
+		memcpy(field_of(next, row), field_in(present, row), row->size);
+		differs = row->name;
+	}
+	return differs;
+}
+
+static void print_engines(const char (*engines)[SM_ENGINE_NAME], FILE *out)
+{
+	fputc('[', out);
+	for (int i = 0; i < SM_ENGINES_MAX && engines[i][0]; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "", engines[i]);
+	fputc(']', out);
+}
+
+void conf_print(const struct conf *conf, FILE *out)
+{
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		const void *field = field_in(conf, row);
+		char *quoted;
+
+		if (row->secret)
+			continue;
+		fprintf(out, "%s = ", row->name);
+		switch (row->type) {
+		case CONF_NUMBER:
+			fprintf(out, "%" PRIu64, field_number(field, row->size));
+			break;
+		case CONF_HEX:
+			fprintf(out, "0x%" PRIx64, field_number(field, row->size));
+			break;
+		case CONF_TEXT:
+			quoted = quote(field);
+			fputs(quoted, out);
+			free(quoted);
+			break;
+		case CONF_CHOICE:
+			fprintf(out, "\"%s\"", row->choices[field_number(field, row->size)]);
+			break;
+		case CONF_ENGINES:
+			print_engines(field, out);
+			break;
+		}
+		fputs(";\n", out);
+	}
+}

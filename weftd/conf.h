@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The daemon's configuration: weftd.conf (libconfig), -o NAME=VALUE on the command line, and the
+ * defaults. Every option is one row of one table: name, type, range, default, where it goes, and
+ * the sentence that the example file and the manual page print too. The only door to libconfig.
+ * Loop thread, or before there is one.
+ */
+#ifndef WEFTD_CONF_H
+#define WEFTD_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "include/iba.h"
+#include "sa/adm.h"
+#include "sm/options.h"
+
+enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128 };
+
+struct conf {
+	char ca[32];	  /* empty: any */
+	int port;	  /* 0: any */
+	guid_t port_guid; /* 0: any */
+	char state_dir[256], runtime_dir[256];
+	unsigned workers;  /* 0: one for each processor */
+	uint8_t log_level; /* as syslog(3): LOG_ERR, LOG_INFO, ... */
+	struct sm_options sm;
+	struct adm_options adm;
+};
+
+void conf_defaults(struct conf *conf);
+/* Reads a file over what conf holds. required: a file that is missing is an error. 0, or -errno
+ * with one line "file:line: option: reason" in error; conf is then untouched. */
+int conf_read(struct conf *conf, const char *path, bool required, char error[CONF_ERROR_SIZE]);
+/* One NAME=VALUE of -o, VALUE in libconfig's form. Errors as above, without file and line. */
+int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SIZE]);
+/* One option from plain text, as other command line options and the environment give it: a string
+ * needs no quotes. */
+int conf_set_text(struct conf *conf, const char *name, const char *text,
+		  char error[CONF_ERROR_SIZE]);
+/* All options with their values, as a file that conf_read accepts; keys are left out. */
+void conf_print(const struct conf *conf, FILE *out);
+/* Puts back into next what takes effect only when the daemon starts. Returns the name of one such
+ * option that differed, or NULL. */
+const char *conf_keep_fixed(struct conf *next, const struct conf *present);
+
+enum conf_type {
+	CONF_NUMBER,  /* an unsigned integer of size bytes from min to max */
+	CONF_HEX,     /* the same, shown in hexadecimal */
+	CONF_TEXT,    /* a string of at least min and at most max bytes */
+	CONF_CHOICE,  /* one of some words; its index is kept, in one byte */
+	CONF_ENGINES, /* names of routing engines, in the order in which they are tried */
+};
+
+/* An option. */
+struct conf_row {
+	const char *name;
+	enum conf_type type;
+	size_t offset, size; /* of its field in struct conf */
+	size_t copy;	     /* offset of another field that holds the same; 0: there is none */
+	uint64_t min, max;
+	const char *const *choices; /* NULL terminated */
+	const char *preset;	    /* the default, in libconfig's form */
+	const char *unit;	    /* "ms"; NULL: none */
+	const char *text;	    /* what it is, in a sentence or two */
+	bool fixed;		    /* takes effect only when the daemon starts */
+	bool secret;		    /* never printed */
+};
+
+/* The table; ended by a row whose name is NULL. */
+extern const struct conf_row conf_rows[];
+/* The range for people, as the documents give it: "0..15", "10..10000 ms", "normal | standby-only".
+ */
+void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);
+
+#endif

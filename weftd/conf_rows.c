@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The table of options. A new option is a field in struct conf (or in the options of the room that
+ * it belongs to), a row here, and its paragraph in etc/weftd.conf and man/weftd.conf.5; the unit
+ * test holds those two to this table. Nothing else knows what an option is called, but the command
+ * line for those that have a letter of their own.
+ */
+#include "weftd/conf.h"
+
+#define AT(member) \
+	.offset = offsetof(struct conf, member), .size = sizeof(((struct conf *)NULL)->member)
+#define COPY(member) .copy = offsetof(struct conf, member)
+
+/* Kinds of options: (name, field, least, most, default). */
+#define NUMBER(name_, member, least, most, preset_) \
+	.name = name_, .type = CONF_NUMBER, AT(member), .min = least, .max = most, .preset = preset_
+#define HEX(name_, member, least, most, preset_) \
+	.name = name_, .type = CONF_HEX, AT(member), .min = least, .max = most, .preset = preset_
+#define TEXT(name_, member, least, preset_)                         \
+	.name = name_, .type = CONF_TEXT, AT(member), .min = least, \
+	.max = sizeof(((struct conf *)NULL)->member) - 1, .preset = preset_
+#define CHOICE(name_, member, choices_, preset_) \
+	.name = name_, .type = CONF_CHOICE, AT(member), .choices = choices_, .preset = preset_
+/* A time as the specification encodes it: n stands for 4.096 us * 2^n. */
+#define EXPONENT(name_, member, least, preset_) \
+	NUMBER(name_, member, least, 31, preset_), .unit = "(n: 4.096 us * 2^n)"
+
+static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
+static const char *const levels[] = {"emerg",  "alert", "crit",	 "err", "warning",
+				     "notice", "info",	"debug", NULL};
+
+const struct conf_row conf_rows[] = {
+	/* The daemon */
+	{TEXT("ca", ca, 0, "\"\""), .fixed = true,
+	 .text = "The adapter to run on, such as mlx5_0. Empty: any; ports whose link is up are "
+		 "taken first."},
+	{NUMBER("port", port, 0, PORT_MAX, "0"), .fixed = true,
+	 .text = "The port of that adapter. 0: any."},
+	{HEX("port_guid", port_guid, 0, UINT64_MAX, "0x0"), .fixed = true,
+	 .text = "The port to run on, by its GUID. 0: any."},
+	{TEXT("state_dir", state_dir, 1, "\"/var/lib/weft\""), .fixed = true,
+	 .text = "Where the daemon keeps what outlives it. systemd's STATE_DIRECTORY replaces the "
+		 "default."},
+	{TEXT("runtime_dir", runtime_dir, 1, "\"/run/weft\""), .fixed = true,
+	 .text = "Where the control socket is; made when it is missing. systemd's "
+		 "RUNTIME_DIRECTORY replaces the default."},
+	{NUMBER("workers", workers, 0, 256, "0"), .fixed = true, .unit = "threads",
+	 .text = "Threads that compute routes. 0: one for each processor. The routes do not depend "
+		 "on it."},
+	{CHOICE("log_level", log_level, levels, "\"info\""),
+	 .text = "The least important lines that are logged, in the words of journalctl -p. Each "
+		 "-v on the command line adds one level."},
+
+	/* Identity and election */
+	{NUMBER("sm_priority", sm.priority, 0, 15, "0"),
+	 .text = "Priority in the election of the master. The higher wins; of equals, the lower "
+		 "port GUID."},
+	{CHOICE("role", sm.standby_only, roles, "\"normal\""),
+	 .text = "With standby-only the daemon never becomes master: the way to try it beside "
+		 "another manager."},
+	{HEX("sm_key", sm.sm_key, 0, UINT64_MAX, "0x1"), .secret = true,
+	 .text = "Managers with another key take no part in the election: all managers of a subnet "
+		 "share it. 1 is OpenSM's default too."},
+	{HEX("sa_key", adm.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
+	 .text = "A client that gives this key is trusted by the subnet administrator. 1 is "
+		 "OpenSM's default too."},
+	{NUMBER("poll_interval", sm.poll_interval_ms, 10, 60000, "300"), .unit = "ms",
+	 .text = "In standby, the time between two questions to the master whether it is alive."},
+	{NUMBER("poll_misses", sm.poll_misses, 1, 100, "3"),
+	 .text = "In standby, how many of these questions in a row go unanswered before the master "
+		 "counts as dead."},
+
+	/* The subnet */
+	{HEX("subnet_prefix", sm.subnet_prefix, 1, UINT64_C(0xFEFFFFFFFFFFFFFF),
+	     "0xfe80000000000000"),
+	 COPY(adm.subnet_prefix),
+	 .text = "The upper half of every GID of the subnet. Prefixes from 0xff00000000000000 on "
+		 "belong to multicast."},
+	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"),
+	 .text = "Each adapter port gets 2^lmc LIDs. A subnet has 49151 of them in all."},
+	{.name = "routing",
+	 .type = CONF_ENGINES,
+	 AT(sm.engines),
+	 .min = 1,
+	 .max = SM_ENGINES_MAX,
+	 .preset = "[\"minhop\"]",
+	 .text = "Routing engines in the order in which they are tried. When one refuses the "
+		 "fabric, or its tables fail the check, the next one follows. Known: minhop "
+		 "(fewest "
+		 "hops)."},
+	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
+	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
+
+	/* Subnet management packets (SMPs) under way */
+	{NUMBER("smp_window", sm.smp_window, 1, 128, "64"),
+	 .text = "SMPs under way in the whole fabric. 128 is the kernel's own bound."},
+	{NUMBER("smp_per_switch", sm.smp_per_switch, 1, 32, "2"),
+	 .text = "SMPs under way to one switch. VL15 has no flow control and its buffers are "
+		 "small: what is lost costs a timeout."},
+	{NUMBER("smp_per_adapter", sm.smp_per_adapter, 1, 32, "1"),
+	 .text = "SMPs under way to one adapter port."},
+	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
+	 .text = "How long the first attempt of an SMP waits for its answer. Each further one "
+		 "waits twice as long."},
+	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "4"),
+	 .text = "How often an SMP is sent before its target counts as not answering."},
+
+	/* Port and switch parameters, as the specification encodes them */
+	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(adm.subnet_timeout),
+	 .text = "PortInfo:SubnetTimeOut. A port sends traps no faster than this, so a shorter one "
+		 "shows faults sooner; 18 is 1.07 s."},
+	{EXPONENT("packet_life_time", adm.packet_life_time, 16, "18"),
+	 .text = "PathRecord:PacketLifeTime. Hosts derive the ACK timeout of a connection from it: "
+		 "below 16 (0.27 s) its seven retries would end before a fabric has been rerouted, "
+		 "so less is refused."},
+	{EXPONENT("hoq_life", sm.hoq_life, 0, "18"),
+	 .text = "PortInfo:HOQLife of links between switches: how long a packet may wait at the "
+		 "head of a queue before it is dropped. From 20 on: for ever."},
+	{EXPONENT("leaf_hoq_life", sm.leaf_hoq_life, 0, "16"),
+	 .text = "PortInfo:HOQLife of switch ports that lead to a host. Shorter than hoq_life, so "
+		 "that a stuck host does not stop the fabric."},
+	{NUMBER("vl_stall_count", sm.vl_stall_count, 0, 7, "7"),
+	 .text = "PortInfo:VLStallCount of links between switches: after so many packets in a row "
+		 "were dropped for their HOQLife, the VL is stalled."},
+	{NUMBER("leaf_vl_stall_count", sm.leaf_vl_stall_count, 0, 7, "7"),
+	 .text = "PortInfo:VLStallCount of switch ports that lead to a host."},
+	{EXPONENT("switch_life_time", sm.switch_life_time, 0, "18"),
+	 .text = "SwitchInfo:LifeTimeValue: how long a packet may live in a switch. From 20 on: "
+		 "for ever."},
+	{NUMBER("phy_errors_threshold", sm.phy_errors_threshold, 0, 15, "8"),
+	 .text = "PortInfo:LocalPhyErrors: how many errors of the link in a short time make a port "
+		 "send trap 129."},
+	{NUMBER("overrun_errors_threshold", sm.overrun_errors_threshold, 0, 15, "8"),
+	 .text = "PortInfo:OverrunErrors: how many overflows of the receive buffer make a port "
+		 "send trap 130."},
+	{NUMBER("max_op_vls", sm.max_op_vls, 1, 5, "5"),
+	 .text = "The most data VLs that a link is given: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, "
+		 "5 VL0-14. A link gets no more than both of its ends have."},
+	{.name = NULL},
+};

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * weftd: reads its command line and configuration, opens the port, and runs one manager over one
+ * loop until a signal ends it, the device goes away, or, with --once, the first report has come.
+ * Everything is opened in the order of start() and closed in the opposite one by stop(). Complaints
+ * that come before the log is open go to stderr; each failure is one line.
+ *
+ * The exit status is 0 when it was asked to end or --once has succeeded, 2 when it was called
+ * wrongly, 1 otherwise.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/control.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "lib/mem.h"
+#include "lib/work.h"
+#include "mad/umad.h"
+#include "weftd/conf.h"
+#include "weftd/manager.h"
+
+enum { EXIT_USAGE = 2, STATUS_SIZE = 512 };
+
+static const char default_conf_path[] = "/etc/weft/weftd.conf";
+
+/* What the command line sets: an option by its name from plain text, or, with name NULL, an
+ * assignment of -o. Later ones win; all win over the file. */
+struct setting {
+	const char *name, *text;
+};
+
+struct daemon {
+	const char *conf_path; /* NULL: the default one, which may be missing */
+	struct setting *settings;
+	size_t num_settings;
+	int verbosity; /* -v */
+	bool once, check_config;
+
+	struct conf conf;
+	struct loop *loop;
+	struct control *control;
+	struct transport *transport;
+	struct work_pool *pool;
+	struct manager *manager;
+
+	bool reported;
+};
+
+/* The command line */
+
+enum { OPT_STATE_DIR = 256, OPT_RUNTIME_DIR, OPT_ONCE, OPT_CHECK_CONFIG, OPT_VERSION, OPT_HELP };
+
+static const struct option long_options[] = {
+	{"state-dir", required_argument, NULL, OPT_STATE_DIR},
+	{"runtime-dir", required_argument, NULL, OPT_RUNTIME_DIR},
+	{"once", no_argument, NULL, OPT_ONCE},
+	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static void print_help(void)
+{
+	puts("Usage: weftd [OPTION]...\n"
+	     "Manages the InfiniBand subnet of one port.\n"
+	     "\n"
+	     "  -c FILE            read this configuration instead of /etc/weft/weftd.conf\n"
+	     "  -o NAME=VALUE      set an option of weftd.conf(5) over the file, as in\n"
+	     "                     -o sm_priority=5 or -o 'role=\"standby-only\"'\n"
+	     "  -d CA              use this adapter\n"
+	     "  -p PORT            use this port\n"
+	     "  -g PORT_GUID       use the port with this GUID\n"
+	     "      --state-dir DIR    keep here what outlives the daemon\n"
+	     "      --runtime-dir DIR  put the control socket here\n"
+	     "      --once         bring the subnet up, then exit and leave it up\n"
+	     "      --check-config read the configuration, say what is wrong with it, exit\n"
+	     "  -v                 say more\n"
+	     "      --version      print the version and exit\n"
+	     "      --help         print this and exit");
+}
+
+static void add_setting(struct daemon *daemon, const char *name, const char *text)
+{
+	daemon->settings[daemon->num_settings++] = (struct setting){name, text};
+}
+
+/* Returns -1 to go on, or the status to exit with. */
+static int parse_command_line(struct daemon *daemon, int argc, char **argv)
+{
+	int option;
+
+	daemon->settings = mem_array((size_t)argc + 1, sizeof(*daemon->settings));
+	while ((option = getopt_long(argc, argv, "c:o:d:p:g:v", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			daemon->conf_path = optarg;
+			break;
+		case 'o':
+			add_setting(daemon, NULL, optarg);
+			break;
+		case 'd':
+			add_setting(daemon, "ca", optarg);
+			break;
+		case 'p':
+			add_setting(daemon, "port", optarg);
+			break;
+		case 'g':
+			add_setting(daemon, "port_guid", optarg);
+			break;
+		case OPT_STATE_DIR:
+			add_setting(daemon, "state_dir", optarg);
+			break;
+		case OPT_RUNTIME_DIR:
+			add_setting(daemon, "runtime_dir", optarg);
+			break;
+		case OPT_ONCE:
+			daemon->once = true;
+			break;
+		case OPT_CHECK_CONFIG:
+			daemon->check_config = true;
+			break;
+		case 'v':
+			daemon->verbosity++;
+			break;
+		case OPT_VERSION:
+			puts("weftd " WEFT_VERSION);
+			return EXIT_SUCCESS;
+		case OPT_HELP:
+			print_help();
+			return EXIT_SUCCESS;
+		default: /* getopt has said what is wrong */
+			fputs("weftd: --help lists the options\n", stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "weftd: unexpected argument \"%s\"; --help lists the options\n",
+			argv[optind]);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/* The configuration */
+
+/* What systemd gives replaces the default; of several folders, between colons, the first. */
+static int take_environment(struct conf *conf, const char *variable, const char *name,
+			    char error[CONF_ERROR_SIZE])
+{
+	const char *value = getenv(variable);
+	char *first;
+	int result;
+
+	if (!value || !*value)
+		return 0;
+	first = mem_strdup(value);
+	first[strcspn(first, ":")] = '\0';
+	result = conf_set_text(conf, name, first, error);
+	free(first);
+	return result;
+}
+
+/* Each source over the one before: defaults, environment, file, command line. Returns 0, or the
+ * status to exit with and one line in error; out is then untouched. */
+static int load_conf(const struct daemon *daemon, struct conf *out, char error[CONF_ERROR_SIZE])
+{
+	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
+	struct conf conf;
+
+	conf_defaults(&conf);
+	if (take_environment(&conf, "STATE_DIRECTORY", "state_dir", error) ||
+	    take_environment(&conf, "RUNTIME_DIRECTORY", "runtime_dir", error) ||
+	    conf_read(&conf, path, daemon->conf_path != NULL, error))
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < daemon->num_settings; i++) {
+		const struct setting *setting = &daemon->settings[i];
+
+		if (setting->name ? conf_set_text(&conf, setting->name, setting->text, error)
+				  : conf_set(&conf, setting->text, error))
+			return EXIT_USAGE;
+	}
+	*out = conf;
+	return 0;
+}
+
+static void apply_log_level(const struct daemon *daemon)
+{
+	int level = daemon->conf.log_level + daemon->verbosity;
+
+	log_set_level(NULL, level < LOG_DEBUG ? level : LOG_DEBUG);
+}
+
+static void reload(void *arg)
+{
+	struct daemon *daemon = arg;
+	struct conf conf;
+	char error[CONF_ERROR_SIZE];
+	const char *fixed;
+
+	if (load_conf(daemon, &conf, error)) {
+		log_error("configuration not reloaded, the one in force stays: %s", error);
+		return;
+	}
+	fixed = conf_keep_fixed(&conf, &daemon->conf);
+	if (fixed)
+		log_warning("%s takes effect only when weftd is restarted", fixed);
+	daemon->conf = conf;
+	apply_log_level(daemon);
+	manager_set_conf(daemon->manager, &conf);
+	log_notice("configuration reloaded");
+}
+
+/* What the loop and the manager tell */
+
+static void terminate(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	if (daemon->once)
+		log_error("ended by a signal before the subnet was up");
+	loop_stop(daemon->loop, daemon->once ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+/* Names that came over the wire are part of text: none may add a line to what systemd is told. */
+static void tell_systemd(struct daemon *daemon, const char *text)
+{
+	char state[STATUS_SIZE];
+	int start = snprintf(state, sizeof(state), "%s", daemon->reported ? "" : "READY=1\n");
+
+	snprintf(state + start, sizeof(state) - (size_t)start, "STATUS=%s", text);
+	for (char *at = state + start; *at; at++) {
+		if (iscntrl((unsigned char)*at))
+			*at = ' ';
+	}
+	loop_notify(daemon->loop, state);
+}
+
+static void reported(void *ctx, int error, const char *text)
+{
+	struct daemon *daemon = ctx;
+
+	tell_systemd(daemon, text);
+	if (daemon->once && !daemon->reported) {
+		if (error)
+			log_error("the subnet could not be brought up: %s", text);
+		loop_stop(daemon->loop, error ? EXIT_FAILURE : EXIT_SUCCESS);
+	}
+	daemon->reported = true;
+}
+
+static void device_gone(void *ctx, int error)
+{
+	struct daemon *daemon = ctx;
+
+	log_error("%s port %u has gone: %s", daemon->transport->port.ca,
+		  daemon->transport->port.port, strerror(abs(error)));
+	loop_stop(daemon->loop, EXIT_FAILURE);
+}
+
+/* Start and stop */
+
+/* Before any thread: signals are blocked in each thread by inheritance. */
+static int watch_signals(struct daemon *daemon)
+{
+	static const struct {
+		int number;
+		const char *name;
+		loop_fn *fn;
+	} signals[] = {
+		{SIGTERM, "SIGTERM", terminate},
+		{SIGINT, "SIGINT", terminate},
+		{SIGHUP, "SIGHUP", reload},
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		int error = loop_signal(daemon->loop, signals[i].number, signals[i].name,
+					signals[i].fn, daemon);
+
+		if (error) {
+			log_error("%s cannot be watched: %s", signals[i].name, strerror(-error));
+			return error;
+		}
+	}
+	return 0;
+}
+
+/* A run with --once may do without: it is over before anybody asks. */
+static int open_control(struct daemon *daemon)
+{
+	const char *dir = daemon->conf.runtime_dir;
+	char *path = mem_printf("%s/control.sock", dir);
+	int error;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		error = -errno;
+	else
+		error = control_listen(daemon->loop, path, &daemon->control);
+	if (error == -EADDRINUSE) {
+		log_error("%s: another weftd serves it; stop that one, or give this one its own "
+			  "--runtime-dir",
+			  path);
+	} else if (error && daemon->once) {
+		log_debug("%s: no control socket: %s", path, strerror(-error));
+		error = 0;
+	} else if (error) {
+		log_error("%s: no control socket: %s; a folder that weftd may write to is given "
+			  "with --runtime-dir",
+			  path, strerror(-error));
+	}
+	free(path);
+	return error;
+}
+
+static int open_port(struct daemon *daemon)
+{
+	const struct conf *conf = &daemon->conf;
+	const struct umad_choice choice = {
+		.ca = conf->ca[0] ? conf->ca : NULL,
+		.port = conf->port,
+		.port_guid = conf->port_guid,
+	};
+	char why[STATUS_SIZE];
+	int error =
+		transport_open_umad(daemon->loop, &choice, &daemon->transport, why, sizeof(why));
+
+	if (error)
+		log_error("%s", why);
+	return error;
+}
+
+static void start_manager(struct daemon *daemon)
+{
+	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
+	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, &daemon->conf);
+	manager_on_report(daemon->manager, reported, daemon);
+	manager_on_gone(daemon->manager, device_gone, daemon);
+	if (daemon->control)
+		manager_register_commands(daemon->manager, daemon->control);
+	manager_start(daemon->manager);
+}
+
+/* The control socket comes before the port: a second weftd must find that out without touching it.
+ */
+static int start(struct daemon *daemon)
+{
+	daemon->loop = loop_new();
+	if (watch_signals(daemon) || open_control(daemon) || open_port(daemon))
+		return -1;
+	start_manager(daemon);
+	return 0;
+}
+
+static void stop(struct daemon *daemon)
+{
+	if (daemon->manager) {
+		loop_notify(daemon->loop, "STOPPING=1");
+		manager_stop(daemon->manager);
+	}
+	control_free(daemon->control); /* before the manager: its clients hold requests of it */
+	if (daemon->pool)
+		work_pool_free(daemon->pool);
+	if (daemon->manager)
+		manager_free(daemon->manager);
+	transport_close(daemon->transport);
+	loop_free(daemon->loop);
+}
+
+static int run(struct daemon *daemon)
+{
+	int status = EXIT_FAILURE;
+
+	log_open();
+	apply_log_level(daemon);
+	if (start(daemon) == 0) {
+		status = loop_run(daemon->loop);
+		if (status < 0) {
+			log_error("the event loop failed: %s", strerror(-status));
+			status = EXIT_FAILURE;
+		}
+	}
+	stop(daemon);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon daemon = {0};
+	char error[CONF_ERROR_SIZE];
+	int status = parse_command_line(&daemon, argc, argv);
+
+	if (status < 0) {
+		status = load_conf(&daemon, &daemon.conf, error);
+		if (status)
+			fprintf(stderr, "weftd: %s\n", error);
+		else if (daemon.check_config)
+			puts("configuration ok");
+		else
+			status = run(&daemon);
+	}
+	free(daemon.settings);
+	return status;
+}

@@ -23,6 +23,7 @@ enum {
 	WATCHDOG_MARGIN_MS = 50, /* after the kernel's time-out */
 	TID_OFFSET = 8,
 	CLASSES = 256,
+	COUNTS_MAX = 256, /* what a stranger sends must not make the table grow without bound */
 };
 
 struct txn {
@@ -56,7 +57,7 @@ struct txn_table {
 		void *ctx;
 	} handlers[CLASSES];
 	struct txn_stats stats;
-	struct txn_count *counts;
+	struct txn_count counts[COUNTS_MAX]; /* the last row is for what finds no room */
 	size_t num_counts;
 	struct map count_index; /* (class, method, attribute) to place in counts + 1 */
 	void (*gone)(void *ctx, int error);
@@ -71,12 +72,11 @@ static size_t count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t met
 
 	if (place)
 		return place - 1;
-	/* What a stranger sends must not make the table grow without bound. */
-	if (table->num_counts >= 256)
-		return 0;
-	table->counts = mem_resize(table->counts, table->num_counts + 1, sizeof(*table->counts));
-	table->counts[table->num_counts] =
-		(struct txn_count){.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
+	if (table->num_counts == COUNTS_MAX)
+		return COUNTS_MAX - 1;
+	if (table->num_counts < COUNTS_MAX - 1)
+		table->counts[table->num_counts] = (struct txn_count){
+			.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
 	map_put(&table->count_index, key, (void *)(uintptr_t)++table->num_counts);
 	return table->num_counts - 1;
 }
@@ -327,7 +327,6 @@ void txn_table_free(struct txn_table *table)
 		free(table->slots[i]);
 	}
 	free(table->slots);
-	free(table->counts);
 	map_done(&table->count_index);
 	free(table);
 }

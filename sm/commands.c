@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The subnet manager's rows of the control socket: status, sweep, node list, link list, route show.
+ * The subnet manager's rows of the control socket: sweep, node list, link list, route show, and its
+ * part of status.
  * Lists are given in pieces from a snapshot that is held meanwhile, so that a slow reader sees one
  * moment of the fabric and the loop never writes for long. Names and members are documented in
  * weftctl(8); no key is in any of them.
@@ -146,15 +147,13 @@ static const char *subnet_state(const struct sm *sm)
 	return sm->sweep.last.number ? sm->sweep.last.text : "first sweep";
 }
 
-static void command_status(void *ctx, struct control_request *request, const json_t *args)
+json_t *sm_status(const struct sm *sm)
 {
-	struct sm *sm = ctx;
 	const struct transport_port *port = &sm->transport->port;
 	const struct window_stats *window = window_stats(sm->window);
 	char guid[GUID_TEXT];
 	json_t *status;
 
-	(void)args;
 	status = json_pack("{s:s,s:b,s:i,s:s,s:i,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
 			   role_name(peers_role(sm->peers)), "standby_only",
 			   sm->options.standby_only, "priority", sm->options.priority, "guid",
@@ -175,7 +174,7 @@ static void command_status(void *ctx, struct control_request *request, const jso
 				      "repressed", (json_int_t)sm->counts.repressed));
 	json_object_set_new(status, "slow_turns",
 			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
-	control_reply(request, status);
+	return status;
 }
 
 /* sweep */
@@ -271,7 +270,7 @@ static bool lower_port_is_listed(const struct snapshot *snapshot, const struct s
 	return false;
 }
 
-static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
+static json_t *node_json(const struct snapshot *snapshot, uint32_t place)
 {
 	static const char *const types[] = {
 		[NODE_CA] = "adapter", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"};
@@ -282,15 +281,20 @@ static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
 	unsigned active = 0;
 	char guid[GUID_TEXT];
 
-	if (!is_switch &&
-	    lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]))
-		return NULL;
 	for (unsigned i = 1; i <= facts->info.num_ports; i++)
 		active += facts->port[i].info.port_state == PORT_ACTIVE;
 	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i}", "guid",
 			 guid_text(facts->info.node_guid, guid), "type",
 			 types[facts->info.node_type], "description", facts->description, "lid",
 			 lid, "ports", facts->info.num_ports, "active", active);
+}
+
+static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
+{
+	if (place >= snapshot->num_switches &&
+	    lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]))
+		return NULL;
+	return node_json(snapshot, place);
 }
 
 static uint32_t node_count(const struct snapshot *snapshot)
@@ -440,7 +444,8 @@ static struct named find_named(const struct snapshot *snapshot, const char *name
 		named.place = place;
 		if (found++ < CANDIDATES_MAX)
 			used += (size_t)snprintf(
-				candidates + used, sizeof(candidates) - used, "%s%s", used ? ", " : "",
+				candidates + used, sizeof(candidates) - used, "%s%s",
+				used ? ", " : "",
 				guid_text(facts_at(snapshot, place)->info.node_guid, guid));
 	}
 	if (found > 1) {
@@ -534,13 +539,14 @@ static void command_route_show(void *ctx, struct control_request *request, const
 		return;
 	}
 	control_reply(request,
-		      json_pack("{s:o,s:o,s:o}", "src", node_row(snapshot, (uint32_t)src.place),
-				"dst", node_row(snapshot, (uint32_t)dst.place), "hops", hops));
+		      json_pack("{s:o,s:o,s:o}", "src", node_json(snapshot, (uint32_t)src.place),
+				"dst", node_json(snapshot, (uint32_t)dst.place), "hops", hops));
 }
 
 static const struct control_command commands[] = {
-	{"status", command_status},	    {"sweep", command_sweep},
-	{"node list", command_node_list},   {"link list", command_link_list},
+	{"sweep", command_sweep},
+	{"node list", command_node_list},
+	{"link list", command_link_list},
 	{"route show", command_route_show},
 };
 

@@ -323,7 +323,7 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 {
 	struct peers *peers = owner;
 	struct port *port = subject;
-	struct peer peer;
+	struct peer peer = {.lid = port_info(port)->lid};
 	char text[96];
 
 	(void)request;
@@ -333,7 +333,6 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 			log_limited(&peers->limit, LOG_WARNING, NULL,
 				    "%s has another SM_Key: it is no peer", describe(&peer, text));
 		} else {
-			peer.lid = port_info(port)->lid;
 			peer.info.sm_key = 0;
 			peers->list =
 				mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));

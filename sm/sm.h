@@ -34,7 +34,9 @@ struct view *const *sm_view(const struct sm *sm);
  * or -errno and the reason in words (--once exits with it; sd_notify tells it). */
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, const char *text), void *ctx);
 
-/* Registers status, sweep, node list, link list, route show. */
+/* How it stands: the manager's part of weftctl status; a new reference. */
+json_t *sm_status(const struct sm *sm);
+/* Registers sweep, node list, link list, route show. */
 void sm_register_commands(struct sm *sm, struct control *control);
 
 #endif

@@ -94,6 +94,8 @@ static struct switch_state *switch_state_new(void)
 	struct switch_state *sw = mem_zalloc(sizeof(*sw));
 
 	list_init(&sw->waiters);
+	list_init(&sw->table_waiters);
+	list_init(&sw->table_waiting);
 	return sw;
 }
 
@@ -101,8 +103,9 @@ static void switch_state_free(struct switch_state *sw)
 {
 	if (!sw)
 		return;
-	while (list_pop(&sw->waiters))
+	while (list_pop(&sw->waiters) || list_pop(&sw->table_waiters))
 		;
+	list_del(&sw->table_waiting);
 	lft_have_forget(&sw->have);
 	lft_unref(sw->want);
 	free(sw);
@@ -127,6 +130,7 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 	}
 	if (node->type == NODE_SWITCH) {
 		node->sw = switch_state_new();
+		node->sw->node = node;
 		fabric_add_agent(fabric, &node->port[0], info->port_guid);
 		fabric->num_switches++;
 	} else {
@@ -298,6 +302,17 @@ const struct port_facts *port_facts(const struct port *port)
 const struct port_info *port_info(const struct port *port)
 {
 	return &port_facts(port)->info;
+}
+
+uint8_t port_state_of(const struct port *port)
+{
+	return port_facts(port)->known ? port_info(port)->port_state : PORT_DOWN;
+}
+
+bool port_cabled(const struct port *port)
+{
+	return port->peer && port_state_of(port) >= PORT_INIT &&
+	       port_state_of(port->peer) >= PORT_INIT;
 }
 
 static bool usable(const struct port_info *info)

@@ -54,24 +54,29 @@ struct port {
 	bool failed; /* a Set(PortInfo) failed since the last sweep began */
 };
 
-/* What a switch's LFT is known to hold, block by block: base where acknowledged is clear, next
- * where it is set. base NULL: unknown. */
+/* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has
+ * nothing, else next where acknowledged is set, else base. */
 struct lft_have {
 	struct lft *base, *next;
 	uint64_t acknowledged[LFT_BLOCKS_MAX / 64];
+	uint64_t doubtful[LFT_BLOCKS_MAX / 64];
 };
 
 struct switch_state {
+	struct node *node; /* whose it is */
 	struct lft_have have;
-	struct lft *want;	 /* NULL until the first routing */
-	uint16_t cursor;	 /* place in the order of blocks: those before were compared */
-	uint16_t blocks_pending; /* Sets under way */
-	lid_t top_set;		 /* LinearFDBTop that was acknowledged last; LID_NONE: none */
+	struct lft *want;		     /* NULL until the first routing */
+	uint64_t dirty[LFT_BLOCKS_MAX / 64]; /* blocks that differ and are not under way */
+	uint16_t blocks_pending;	     /* Sets under way */
+	bool compared;			     /* dirty is up to date */
+	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool settled;			/* have equals want, the top is acknowledged */
 	bool failed;			/* a Set failed since the last sweep began */
 	bool busy;			/* a Set(SwitchInfo) is under way */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
+	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
+	struct list table_waiting;	/* link in another switch\'s table_waiters */
 };
 
 struct node {
@@ -129,9 +134,16 @@ bool port_route(const struct fabric *fabric, const struct port *port, struct rou
 bool port_route_beyond(const struct fabric *fabric, const struct port *port,
 		       struct route_path *out);
 
+static inline bool port_of_switch(const struct port *port)
+{
+	return port->node->type == NODE_SWITCH;
+}
+
 /* What is known of a port; info is all zero before it was read. */
 const struct port_facts *port_facts(const struct port *port);
 const struct port_info *port_info(const struct port *port);
+uint8_t port_state_of(const struct port *port); /* PORT_DOWN when it was not read */
+bool port_cabled(const struct port *port);	/* to a port that is up, as this one is */
 /* Stores what an agent reported; topology and facts rise when it tells something new. A port that
  * is DOWN or INIT and was not before loses what was known of what was written to it. */
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info);
@@ -145,11 +157,14 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 /* A picture of the fabric now; the caller's reference. */
 struct snapshot *fabric_freeze(struct fabric *fabric);
 
-/* lft_have: what a block holds (NULL: unknown), and what an acknowledged Set() makes of it. */
+/* lft_have: what a block holds (NULL: unknown), and what Sets make of it. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);
 void lft_have_forget(struct lft_have *have);
-void lft_have_begin(struct lft_have *have, struct lft *want); /* Sets of want's blocks follow */
-void lft_have_acknowledge(struct lft_have *have, uint16_t block);
-void lft_have_settle(struct lft_have *have); /* all of next is held */
+void lft_have_begin(struct lft_have *have, struct lft *want);	  /* Sets of want's blocks follow */
+void lft_have_acknowledge(struct lft_have *have, uint16_t block); /* it holds want's block */
+/* It holds these 64 entries, which are neither the old nor the wanted ones; was known before. */
+void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS]);
+void lft_have_doubt(struct lft_have *have, uint16_t block); /* a Set of it had no answer */
+void lft_have_settle(struct lft_have *have);		    /* all of want is held */
 
 #endif

@@ -8,16 +8,27 @@
 
 #include "fabric/fabric.h"
 
-static bool acknowledged(const struct lft_have *have, uint16_t block)
+static bool bit(const uint64_t *bits, uint16_t block)
 {
-	return have->next && block < have->next->blocks &&
-	       have->acknowledged[block / 64] >> block % 64 & 1;
+	return bits[block / 64] >> block % 64 & 1;
+}
+
+static void set_bit(uint64_t *bits, uint16_t block)
+{
+	bits[block / 64] |= UINT64_C(1) << block % 64;
+}
+
+static void clear_bit(uint64_t *bits, uint16_t block)
+{
+	bits[block / 64] &= ~(UINT64_C(1) << block % 64);
 }
 
 /* Above the top of what was written lies whatever the switch held before: unknown, not empty. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block)
 {
-	if (acknowledged(have, block))
+	if (block >= LFT_BLOCKS_MAX || bit(have->doubtful, block))
+		return NULL;
+	if (have->next && block < have->next->blocks && bit(have->acknowledged, block))
 		return lft_block(have->next, block);
 	return have->base && block < have->base->blocks ? lft_block(have->base, block) : NULL;
 }
@@ -34,56 +45,72 @@ static void set_base(struct lft_have *have, struct lft *base)
 void lft_have_forget(struct lft_have *have)
 {
 	set_base(have, NULL);
+	memset(have->doubtful, 0, sizeof(have->doubtful));
 }
 
-/* One row that holds what old and new hold together, as far up as all of it is known. NULL:
- * nothing. */
-static struct lft *fold(const struct lft_have *have)
+/* One row that holds what old and new hold together; doubtful blocks stay so. NULL: nothing is
+ * known. */
+static struct lft *fold(struct lft_have *have)
 {
-	uint16_t blocks = 0;
+	uint16_t blocks = have->next->blocks;
 	struct lft *row;
 
-	while (lft_have_block(have, blocks))
-		blocks++;
-	if (!blocks)
-		return NULL;
+	if (have->base && have->base->blocks > blocks)
+		blocks = have->base->blocks;
 	row = lft_new((lid_t)(blocks * LFT_BLOCK_LIDS - 1));
-	for (uint16_t block = 0; block < blocks; block++)
-		memcpy(row->port + block * LFT_BLOCK_LIDS, lft_have_block(have, block),
-		       LFT_BLOCK_LIDS);
-	return row;
-}
-
-static bool complete(const struct lft_have *have)
-{
-	for (uint16_t block = 0; block < have->next->blocks; block++) {
+	for (uint16_t block = 0; block < blocks; block++) {
 		const uint8_t *held = lft_have_block(have, block);
 
-		if (!held || memcmp(held, lft_block(have->next, block), LFT_BLOCK_LIDS) != 0)
-			return false;
+		if (held)
+			memcpy(row->port + block * LFT_BLOCK_LIDS, held, LFT_BLOCK_LIDS);
+		else
+			set_bit(have->doubtful, block);
 	}
-	return true;
+	return row;
 }
 
 void lft_have_begin(struct lft_have *have, struct lft *want)
 {
 	if (have->next == want)
 		return;
-	if (have->next && complete(have))
-		set_base(have, lft_ref(have->next));
-	else if (have->next)
+	if (have->next)
 		set_base(have, fold(have));
 	have->next = lft_ref(want);
 }
 
 void lft_have_acknowledge(struct lft_have *have, uint16_t block)
 {
-	if (have->next && block < have->next->blocks)
-		have->acknowledged[block / 64] |= UINT64_C(1) << block % 64;
+	if (!have->next || block >= have->next->blocks)
+		return;
+	set_bit(have->acknowledged, block);
+	clear_bit(have->doubtful, block);
+}
+
+void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS])
+{
+	struct lft *row;
+
+	if (!have->base || block >= have->base->blocks)
+		return;
+	if (have->base->refs > 1) { /* others hold it: it must not change */
+		row = lft_new(have->base->top);
+		memcpy(row->port, have->base->port, (size_t)row->blocks * LFT_BLOCK_LIDS);
+		lft_unref(have->base);
+		have->base = row;
+	}
+	memcpy(have->base->port + block * LFT_BLOCK_LIDS, entries, LFT_BLOCK_LIDS);
+	clear_bit(have->doubtful, block);
+}
+
+void lft_have_doubt(struct lft_have *have, uint16_t block)
+{
+	if (block < LFT_BLOCKS_MAX)
+		set_bit(have->doubtful, block);
 }
 
 void lft_have_settle(struct lft_have *have)
 {
 	if (have->next)
 		set_base(have, lft_ref(have->next));
+	memset(have->doubtful, 0, sizeof(have->doubtful));
 }

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Writing SwitchInfo and forwarding tables.
+ *
+ * Unicast has no hop limit inside a subnet, so no mix of old and new tables may run in a circle,
+ * not even for the time of one Set(). The rule: an entry is written only when every switch that the
+ * new route passes after this one holds its new entry already. Then a packet follows old entries,
+ * which are free of circles, up to the first switch with a new one, and from there new entries to
+ * the end. Entries share blocks of 64, so blocks can wait for each other in a circle although their
+ * entries never do: then a block is written piecemeal, the entries that may be first. A switch
+ * whose table is unknown is written without waiting: nothing is known that an order could keep.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/program_parts.h"
+
+static void switch_failed(struct program *program, struct node *node, const char *what)
+{
+	struct log_subject subject = {.node_guid = node->guid,
+				      .node_desc = node->facts->description,
+				      .port = -1,
+				      .lid = node->port[0].lid};
+
+	node->sw->failed = true;
+	program->report.failed++;
+	log_limited(&program->limit, LOG_WARNING, &subject, "switch \"%s\": %s",
+		    node->facts->description, what);
+}
+
+/* A port that was read as down before PortStateChange was cleared may have come up since. */
+static void was_down(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port_info info;
+
+	(void)subject;
+	(void)request;
+	if (answer->error || answer->status)
+		return;
+	attr_decode(&port_info_format, answer->data, &info);
+	program->report.came_up += info.port_state >= PORT_INIT;
+}
+
+static void reread_down_ports(struct program *program, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct smp_request request = {.method = METHOD_GET,
+					      .attr_id = ATTR_PORT_INFO,
+					      .attr_mod = i,
+					      .done = was_down,
+					      .owner = program};
+
+		if (port_state_of(&node->port[i]) == PORT_DOWN)
+			window_submit(&node->port[0].agent->target, &request);
+	}
+}
+
+static void switch_was_set(void *owner, void *subject, const struct smp_request *request,
+			   const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+	struct switch_state *sw = node->sw;
+	struct switch_info want, held;
+
+	sw->busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error || answer->status) {
+		switch_failed(program, node, "it did not take Set(SwitchInfo)");
+		return;
+	}
+	attr_decode(&switch_info_format, request->data, &want);
+	attr_decode(&switch_info_format, answer->data, &held);
+	/* Some devices echo the 1 that cleared the bit. */
+	if (want.port_state_change)
+		held.port_state_change = 0;
+	program->report.switches_set++;
+	node_set_switch_info(program->fabric, node, &held);
+	sw->top_set = held.linear_fdb_top;
+	sw->life_wanted = sw->life_held = 0;
+	if (held.life_time_value != want.life_time_value) {
+		sw->life_wanted = want.life_time_value;
+		sw->life_held = held.life_time_value;
+		program->refused_values++;
+	}
+	if (held.linear_fdb_top != want.linear_fdb_top)
+		switch_failed(program, node, "it did not take LinearFDBTop");
+	if (want.port_state_change)
+		reread_down_ports(program, node);
+	window_wake(&node->port[0].agent->target);
+}
+
+static bool set_switch_info(struct program *program, struct node *node, lid_t top,
+			    struct smp_request *out)
+{
+	struct switch_info want = node->facts->sw;
+
+	want.linear_fdb_top = top;
+	want.life_time_value = program->options->switch_life_time;
+	*out = (struct smp_request){.method = METHOD_SET,
+				    .attr_id = ATTR_SWITCH_INFO,
+				    .done = switch_was_set,
+				    .owner = program,
+				    .subject = node};
+	/* port_state_change is written as it was read: a 1 clears it, a 0 leaves it. */
+	format_encode(&switch_info_format, &want, out->data);
+	node->sw->busy = true;
+	return true;
+}
+
+static bool life_time_differs(const struct program *program, const struct node *node)
+{
+	uint8_t want = program->options->switch_life_time, have = node->facts->sw.life_time_value;
+
+	return want != have && !(node->sw->life_wanted == want && node->sw->life_held == have);
+}
+
+/* The order of entries */
+
+/* The first switch after node on the new route to lid that does not hold its new entry yet. */
+static struct node *entry_waits_for(struct node *node, lid_t lid)
+{
+	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
+		uint8_t out = lft_port(node->sw->want, lid);
+		const struct port *peer;
+		const uint8_t *held;
+
+		if (!out || out > node->num_ports)
+			return NULL;
+		peer = node->port[out].peer;
+		if (!peer || !port_of_switch(peer))
+			return NULL;
+		node = peer->node;
+		held = lft_have_block(&node->sw->have, lid / LFT_BLOCK_LIDS);
+		if (!held || held[lid % LFT_BLOCK_LIDS] != lft_port(node->sw->want, lid))
+			return node;
+	}
+	return NULL;
+}
+
+/* Puts what may be written of a block now into entries: the new ones of those that wait for nobody,
+ * the old ones of the others. Returns how many entries have to wait, *written how many change now,
+ * and *blocker the switch that one of them waits for. */
+static unsigned writable(struct node *node, uint16_t block, uint8_t entries[LFT_BLOCK_LIDS],
+			 unsigned *written, struct node **blocker)
+{
+	const uint8_t *want = lft_block(node->sw->want, block);
+	const uint8_t *have = lft_have_block(&node->sw->have, block);
+	unsigned waiting = 0;
+
+	memcpy(entries, want, LFT_BLOCK_LIDS);
+	*written = 0;
+	for (unsigned i = 0; have && i < LFT_BLOCK_LIDS; i++) {
+		struct node *other;
+
+		if (have[i] == want[i])
+			continue;
+		other = entry_waits_for(node, (lid_t)(block * LFT_BLOCK_LIDS + i));
+		if (!other) {
+			++*written;
+			continue;
+		}
+		entries[i] = have[i];
+		*blocker = other;
+		waiting++;
+	}
+	return waiting;
+}
+
+/* Blocks */
+
+static bool is_dirty(const struct switch_state *sw, uint16_t block)
+{
+	return sw->dirty[block / 64] >> block % 64 & 1;
+}
+
+static void set_dirty(struct switch_state *sw, uint16_t block, bool dirty)
+{
+	uint64_t mask = UINT64_C(1) << block % 64;
+
+	sw->dirty[block / 64] = (sw->dirty[block / 64] & ~mask) | (dirty ? mask : 0);
+}
+
+static bool any_dirty(const struct switch_state *sw)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sw->dirty); i++) {
+		if (sw->dirty[i])
+			return true;
+	}
+	return false;
+}
+
+static void compare(struct switch_state *sw)
+{
+	memset(sw->dirty, 0, sizeof(sw->dirty));
+	for (uint16_t block = 0; block < sw->want->blocks; block++) {
+		const uint8_t *held = lft_have_block(&sw->have, block);
+
+		if (!held || memcmp(held, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0)
+			set_dirty(sw, block, true);
+	}
+	sw->compared = true;
+}
+
+static void wake_table_waiters(struct node *node)
+{
+	struct list *link;
+
+	while ((link = list_pop(&node->sw->table_waiters))) {
+		struct switch_state *sw = container_of(link, struct switch_state, table_waiting);
+
+		window_wake(&sw->node->port[0].agent->target);
+	}
+}
+
+static void block_was_set(void *owner, void *subject, const struct smp_request *request,
+			  const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+	struct switch_state *sw = node->sw;
+	uint16_t block = (uint16_t)request->attr_mod;
+
+	sw->blocks_pending--;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error || answer->status) {
+		lft_have_doubt(&sw->have, block);
+		switch_failed(program, node, "it did not take a block of its forwarding table");
+		return;
+	}
+	program->report.blocks_set++;
+	if (memcmp(request->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) == 0) {
+		lft_have_acknowledge(&sw->have, block);
+	} else {
+		lft_have_patch(&sw->have, block, request->data);
+		set_dirty(sw, block, true);
+	}
+	wake_table_waiters(node);
+	window_wake(&node->port[0].agent->target);
+}
+
+static bool try_block(struct program *program, struct node *node, uint16_t block,
+		      struct node **blocker, struct smp_request *out)
+{
+	struct switch_state *sw = node->sw;
+	uint8_t entries[LFT_BLOCK_LIDS];
+	unsigned written;
+
+	if (!is_dirty(sw, block))
+		return false;
+	if (writable(node, block, entries, &written, blocker) && !(program->piecemeal && written))
+		return false;
+	*out = (struct smp_request){.method = METHOD_SET,
+				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
+				    .attr_mod = block,
+				    .done = block_was_set,
+				    .owner = program,
+				    .subject = node};
+	memcpy(out->data, entries, LFT_BLOCK_LIDS);
+	set_dirty(sw, block, false);
+	sw->blocks_pending++;
+	return true;
+}
+
+/* The block with the manager's LID comes first when a table is repaired, last when all is new. */
+static bool block_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct switch_state *sw = node->sw;
+	uint16_t sm_block = program->fabric->sm_port->lid / LFT_BLOCK_LIDS;
+	bool repair = sw->have.base != NULL;
+	struct node *blocker = NULL;
+
+	if (repair && try_block(program, node, sm_block, &blocker, out))
+		return true;
+	for (size_t word = 0; word < ARRAY_SIZE(sw->dirty); word++) {
+		for (uint64_t bits = sw->dirty[word]; bits; bits &= bits - 1) {
+			uint16_t block = (uint16_t)(word * 64 + (unsigned)__builtin_ctzll(bits));
+
+			if (block != sm_block && try_block(program, node, block, &blocker, out))
+				return true;
+		}
+	}
+	if (!repair && try_block(program, node, sm_block, &blocker, out))
+		return true;
+	if (blocker) {
+		list_del(&sw->table_waiting);
+		list_push(&blocker->sw->table_waiters, &sw->table_waiting);
+	}
+	return false;
+}
+
+/* Gates */
+
+/* Tables must not lead into cables that are not ACTIVE yet. */
+static bool cables_are_up(const struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		const struct port *port = &node->port[i];
+
+		if (port_cabled(port) && port_of_switch(port->peer) && port->peer->node != node &&
+		    port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed)
+			return false;
+	}
+	return true;
+}
+
+static void settle(struct program *program, struct node *node)
+{
+	struct list *link;
+
+	lft_have_settle(&node->sw->have);
+	node->sw->settled = true;
+	while ((link = list_pop(&node->sw->waiters)))
+		program_look_at(program, container_of(link, struct port, waiting));
+}
+
+bool switch_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct switch_state *sw = node->sw;
+	lid_t top = node->facts->sw.linear_fdb_top;
+
+	if (sw->busy || sw->failed || !node->port[0].lid)
+		return false;
+	if (sw->want && sw->want->top < top)
+		return set_switch_info(program, node, sw->want->top, out);
+	if (life_time_differs(program, node) || node->facts->sw.port_state_change)
+		return set_switch_info(program, node, top, out);
+	if (!sw->want || sw->settled || !cables_are_up(node))
+		return false;
+	if (!sw->compared)
+		compare(sw);
+	if (block_request(program, node, out))
+		return true;
+	if (sw->blocks_pending || any_dirty(sw))
+		return false;
+	if (sw->want->top != top)
+		return set_switch_info(program, node, sw->want->top, out);
+	settle(program, node);
+	return false;
+}
+
+bool switch_is_unfinished(const struct node *node)
+{
+	return node->sw && node->sw->want && node->sw->compared && !node->sw->failed &&
+	       any_dirty(node->sw);
+}
+
+/* A switch that was reset has lost its tables: nothing of it is up, or its top is not ours. */
+static bool lost_tables(const struct node *node)
+{
+	if (node->sw->top_set && node->facts->sw.linear_fdb_top != node->sw->top_set)
+		return true;
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (port_state_of(&node->port[i]) > PORT_INIT)
+			return false;
+	}
+	return true;
+}
+
+void switch_take_routes(struct node *node, const struct routes *routes)
+{
+	struct switch_state *sw = node->sw;
+	struct lft *row = routes && node->index >= 0 ? routes->lft[node->index] : NULL;
+
+	sw->failed = false;
+	if (lost_tables(node)) {
+		lft_have_forget(&sw->have);
+		sw->top_set = LID_NONE;
+		sw->settled = false;
+	}
+	if (row && row != sw->want) {
+		lft_unref(sw->want);
+		sw->want = lft_ref(row);
+		sw->settled = false;
+	}
+	if (sw->want && !sw->settled) {
+		lft_have_begin(&sw->have, sw->want);
+		sw->compared = false;
+	}
+}

@@ -133,9 +133,10 @@ MAN = $(DESTDIR)$(PREFIX)/share/man
 SYSCONFDIR = $(DESTDIR)/etc/weft
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(MAN)/man5 $(MAN)/man8
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
 	install -m 755 $(filter %/weftd,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/sbin/
 	install -m 755 $(filter-out %/weftd,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(wildcard man/*.1) $(MAN)/man1/
 	install -m 644 $(wildcard man/*.5) $(MAN)/man5/
 	install -m 644 $(wildcard man/*.8) $(MAN)/man8/
 	install -d $(SYSTEMD_UNITS) $(SYSCONFDIR)
@@ -146,7 +147,7 @@ install: all
 # The configuration is the administrator's and stays.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
-	rm -f $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
+	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
 	rm -f $(SYSTEMD_UNITS)/weftd.service
 
 clean:

@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# What cannot go well: weftd says why in one clear line and ends, or, where going on is possible, counts
+# and logs it and goes on.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# refuses STATUS PATTERN ARGUMENT...: weftd ends with this status and one line like this.
+refuses() {
+	local wanted=$1 pattern=$2 status
+
+	shift 2
+	weftd refused host-0001 "$@"
+	status=$?
+	equal "the exit status" $status "$wanted" || return 1
+	matches "$pattern" refused.log || because "it says: $(head -n 3 refused.log)" || return 1
+	# What getopt finds wrong is followed by a hint.
+	equal "the number of lines it says" "$(grep -vc '^weftd: --help lists the options$' refused.log)" 1
+}
+
+# with_conf TEXT COMMAND...: with this configuration file.
+with_conf() {
+	local conf=$work/bad.conf
+
+	printf '%s\n' "$1" >"$conf"
+	shift
+	"$@"
+}
+
+without_rights() {
+	local preload
+
+	preload=$(preload_library deny_umad) || because "the preload library does not compile" || return 1
+	refuses 1 'cannot open the umad device of ibsim0 port 1: Permission denied' --once
+}
+
+second_one() {
+	start_weftd first host-0001 && wait_for 20 is_up first || because "$(tail -n 1 first.log)" || return 1
+	refuses 1 'first.run/control.sock: another weftd serves it' --runtime-dir "$work/first.run" || return 1
+	is_up first || because "the first one is $(status first '$_->{role}, $_->{state}')" || return 1
+	stop first
+}
+
+start_fabric single:hosts=4 || exit 1
+check "no such adapter" refuses 1 'no InfiniBand adapter nosuch' --once -d nosuch
+check "no such port" refuses 1 'no adapter with an InfiniBand port of that number' --once -p 9
+check "no such GUID" refuses 1 'no InfiniBand port with GUID 0x0000000000001234' --once -g 0x1234
+check "no rights on the device" without_rights
+check "an unknown option in the configuration" with_conf $'sm_priority = 3;\nsm_priorty = 5;' \
+	refuses 1 'bad.conf:2: sm_priorty: no such option; did you mean sm_priority'
+check "a value out of its range" with_conf 'sm_priority = 16;' \
+	refuses 1 'bad.conf:1: sm_priority: 16 is outside 0\.\.15'
+check "a line that is no configuration" with_conf $'\n\nsm_priority = ;' refuses 1 'bad.conf:3: syntax error'
+check "--check-config: a bad file" with_conf 'role = "boss";' refuses 1 'bad.conf:1: role: ' --check-config
+check "--check-config: a good file" with_conf 'sm_priority = 9;' refuses 0 'configuration ok' --check-config
+conf=$work/absent.conf check "a configuration file that is not there" refuses 1 'absent.conf: No such file'
+check "-o without a value" refuses 2 '-o nonsense: NAME=VALUE is expected' -o nonsense
+check "-o with an unknown name" refuses 2 '-o nosuch: no such option' -o nosuch=1
+check "-o out of range" refuses 2 '-o sm_priority: 16 is outside' -o sm_priority=16
+check "an unknown option" refuses 2 "unrecognized option '--bogus'" --bogus
+check "an unexpected argument" refuses 2 'unexpected argument "extra"' extra
+check "a runtime folder that cannot be" refuses 1 '/proc/nosuch/control.sock: no control socket' \
+	--runtime-dir /proc/nosuch
+check "a second weftd on the same socket" second_one
+stop_fabric
+
+# Odd fabrics
+
+# fabric_runs NET HOST: a daemon there has the subnet.
+fabric_runs() {
+	start_fabric "$1" && start_weftd odd "$2" -o sweep_interval=1 || return 1
+	wait_for 20 is_up odd || because "weftd is $(status odd '$_->{role}, $_->{state}')"
+}
+
+# What is wrong with the fabric is found once: of the sweeps that follow, all but the first write nothing.
+stays_quiet() {
+	local kind
+
+	ctl odd sweep light >sweep.json || because "weftctl sweep failed" || return 1
+	for kind in light light full light; do
+		ctl odd sweep $kind >sweep.json || because "weftctl sweep failed" || return 1
+		equal "the number of Set() in a $kind sweep" "$(json '$_->{sets}' <sweep.json)" 0 || return 1
+	done
+}
+
+links_are() {
+	equal "the number of Active links" \
+		"$(ctl odd link list | json 'scalar grep { $_->{state} eq "ACTIVE" } @$_')" "$1"
+}
+
+# counted NAME PATTERN: an anomaly that status counts and the log tells.
+counted() {
+	[ "$(status odd "\$_->{anomalies}{$1}")" -gt 0 ] || because "status counts none of $1" || return 1
+	matches "$2" odd.log || because "the log does not tell"
+}
+
+odd_ends() {
+	[ -z "${pids[odd]:-}" ] || stop odd || because "weftd ends with status $?"
+}
+
+done_with() {
+	check "$1: weftd ends cleanly" odd_ends
+	stop_fabric
+}
+
+host_cabled_to_itself() {
+	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '' 'Hca 1 "A"' '[1] "S"[1]' '' \
+		'Hca 3 "B"' '[1] "S"[2]' '[2] "B"[3]' '[3] "B"[2]' >itself.net
+	# That cable is reached by nobody, for a host forwards nothing.
+	fabric_runs itself.net A && links_are 2 && stays_quiet
+}
+
+manager_cabled_to_itself() {
+	printf '%s\n' 'Hca 2 "A"' '[1] "A"[2]' '[2] "A"[1]' >loop.net
+	fabric_runs loop.net A && counted self_links 'port 1 of "A" is cabled to port 2 of the same device' &&
+		stays_quiet
+}
+
+switch_cabled_to_itself() {
+	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '[3] "S"[4]' '[4] "S"[3]' '' 'Hca 1 "A"' '[1] "S"[1]' \
+		'' 'Hca 1 "B"' '[1] "S"[2]' >loop.net
+	fabric_runs loop.net A && counted self_links 'port 3 of "S" is cabled to port 4 of the same device' &&
+		links_are 2 && stays_quiet
+}
+
+one_guid_twice() {
+	start_fabric single:hosts=4 || return 1
+	console 'Guid "host-0003" 0x0277656601000200'
+	console 'Guid "host-0003"[1] 0x0277656601000201'
+	start_weftd odd host-0001 -o sweep_interval=1 && wait_for 20 is_up odd ||
+		because "weftd is $(status odd '$_->{role}, $_->{state}')" || return 1
+	counted duplicate_guids 'GUID 0x0277656601000200 answers at two places' && links_are 3
+}
+
+# Two devices that differ in their own GUID, of which two ports have the same one: the simulator numbers
+# ports from the device's GUID on.
+port_guid_twice() {
+	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '[3] "C"[2]' '' 'Hca 1 "A"' '[1] "S"[1]' '' \
+		'caguid=0x5000' 'Hca 2 "B"' '[1] "S"[2]' '' 'caguid=0x4fff' 'Hca 2 "C"' '[2] "S"[3]' >twice.net
+	fabric_runs twice.net A && counted duplicate_guids 'GUID 0x0000000000005001 answers at two places'
+}
+
+nothing_there() {
+	printf '%s\n' 'Hca 1 "A"' >alone.net
+	start_fabric alone.net || return 1
+	weftd once A --once
+	equal "the exit status of --once" $? 1 || return 1
+	matches 'could not be brought up: the link of ibsim0 port 1 is down' once.log ||
+		because "it says $(tail -n 1 once.log)" || return 1
+	start_weftd odd A || return 1
+	wait_for 20 matches 'the link of ibsim0 port 1 is down' odd.log || because "it says nothing" || return 1
+	runs odd || because "it did not go on"
+}
+
+back_to_back() {
+	printf '%s\n' 'Hca 1 "A"' '[1] "B"[1]' '' 'Hca 1 "B"' '[1] "A"[1]' >pair.net
+	fabric_runs pair.net A && links_active A 2 && lids_unique A 2 && stays_quiet
+}
+
+lids_collide() {
+	"$BUILD/weftsim" topology single:hosts=4 | sed 's/lid 0/lid 7/g' >collide.net
+	fabric_runs collide.net host-0001 && counted lid_conflicts 'LID 7 of .* belongs to another port' &&
+		lids_unique host-0001 5 && links_active host-0001 8 && stays_quiet
+}
+
+lids_are_kept() {
+	"$BUILD/weftsim" topology single:hosts=4 |
+		sed '/^Ca.*host-0003/,/^$/ s/# lid 0/# lid 333/' >kept.net
+	fabric_runs kept.net host-0001 || return 1
+	equal "the LID of host-0003" \
+		"$(ctl odd node list | json 'map { $_->{lid} } grep { $_->{description} eq "host-0003" } @$_')" 333 ||
+		return 1
+	lids_unique host-0001 5
+}
+
+own_link_fails() {
+	fabric_runs single:hosts=4 host-0001 || return 1
+	console 'Unlink "host-0001"[1]'
+	wait_for 20 matches 'the link of ibsim0 port 1 is down' odd.log || because "it says nothing" || return 1
+	runs odd || because "it did not go on"
+}
+
+own_link_returns() {
+	console 'ReLink "host-0001"[1]'
+	wait_for 30 is_up odd || because "weftd is $(status odd '$_->{role}, $_->{state}')" || return 1
+	links_active host-0001 8 && lids_unique host-0001 5
+}
+
+own_link_is_down_first() {
+	start_fabric single:hosts=4 || return 1
+	console 'Unlink "host-0001"[1]'
+	start_weftd odd host-0001 -o sweep_interval=1 || return 1
+	wait_for 20 matches 'the link of ibsim0 port 1 is down' odd.log || because "it says nothing"
+}
+
+check "the manager's port cabled to itself: counted, logged" manager_cabled_to_itself
+done_with "the manager's port cabled to itself"
+check "a host cabled to itself: the rest comes up" host_cabled_to_itself
+done_with "a host cabled to itself"
+check "a switch cabled to itself: counted, logged, the rest comes up" switch_cabled_to_itself
+done_with "a switch cabled to itself"
+check "one GUID twice: counted, logged, the rest comes up" one_guid_twice &&
+	check "one GUID twice: sweeps that follow leave it so" stays_quiet
+done_with "one GUID twice"
+check "one port GUID twice: counted, logged" port_guid_twice
+done_with "one port GUID twice"
+check "no cable at all: one line, and going on" nothing_there
+done_with "no cable at all"
+check "two hosts and no switch" back_to_back
+done_with "two hosts and no switch"
+check "LIDs that collide: counted, logged, made unique" lids_collide
+done_with "LIDs that collide"
+check "a LID that is free is kept" lids_are_kept
+done_with "a LID that is free"
+check "the manager's link fails: it says so and goes on" own_link_fails &&
+	check "the manager's link returns" own_link_returns
+done_with "the manager's link"
+check "the manager's link is down from the start" own_link_is_down_first &&
+	check "and comes up" own_link_returns
+done_with "the manager's link, down from the start"
+finish

@@ -1,0 +1,350 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# What the system tests and scripts/demo share: a fabric of Debian's ibsim, managers on it, the
+# standard tools, and a tidy end. To be sourced. A script that sources it works in a folder of its own
+# under mktemp, with simulators on socket names of their own, and leaves neither files nor processes,
+# however it ends.
+#
+# A thing to look at is one function that returns 0 when all is right, and otherwise says why with
+# `because`; `check NAME FUNCTION...` runs it and prints its line for scripts/run-tests. Nothing is
+# awaited by sleeping: `wait_for SECONDS COMMAND...` polls, and its seconds are only what a failure costs.
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=$(realpath -m "${BUILD:-$root/build}")
+work=$(mktemp -d "${TMPDIR:-/tmp}/weft.XXXXXX") || exit 1
+cd "$work" || exit 1 # the preload library keeps its files in the current folder
+
+ibsim_run=$(command -v ibsim-run || echo /usr/bin/ibsim-run)
+umad2sim=$(sed -n 's/^sim_so=//p' "$ibsim_run")
+
+declare -A pids=() # what runs, by name
+failures=0 reason='' fabrics=0 fabric='' console=''
+
+# Ends what is still there. Processes first: they write into the folder.
+clean_up() {
+	local status=$?
+
+	trap - EXIT
+	exec 2>/dev/null # bash would say of each that it was killed
+	[ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}"
+	wait
+	cd / && rm -rf "$work"
+	exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# because TEXT: why the look just taken is not right; false, to be returned.
+because() {
+	reason=$*
+	return 1
+}
+
+show_logs() {
+	local log
+
+	for log in "$work"/*.log; do
+		[ -s "$log" ] || continue
+		echo "--- the end of ${log##*/}"
+		tail -n 15 "$log"
+	done
+}
+
+# check NAME COMMAND...: one line about one thing.
+check() {
+	local name=$1
+
+	shift
+	reason=
+	if "$@"; then
+		echo "ok $name"
+		return 0
+	fi
+	failures=$((failures + 1))
+	echo "not ok $name: ${reason:-"\`$*\` failed"}"
+	show_logs
+	return 1
+}
+
+# To end a test: its status says whether all was right.
+finish() {
+	exit $((failures > 0))
+}
+
+# equal WHAT GOT WANTED
+equal() {
+	[ "$2" = "$3" ] || because "$1 is ${2:-nothing}, not $3"
+}
+
+wait_for() {
+	local deadline=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $deadline ] || return 1
+		sleep 0.05
+	done
+}
+
+# matches PATTERN FILE
+matches() {
+	grep -qE -- "$1" "$2" 2>/dev/null
+}
+
+# preload_library NAME: builds tests/system/NAME.c; its path, for $preload.
+preload_library() {
+	"${CC:-cc}" -shared -fPIC -O2 -o "$work/$1.so" "$root/tests/system/$1.c" && echo "$work/$1.so"
+}
+
+# Fabrics
+
+# start_fabric SPEC|FILE: an ibsim with a console, which becomes the one that everything here means.
+# Its limits are those of the net: it allocates what it is told.
+start_fabric() {
+	local net=$1 limits
+
+	fabrics=$((fabrics + 1))
+	fabric=fabric-$fabrics
+	export IBSIM_SOCKNAME=weft-$$-$fabrics
+	if [ ! -e "$net" ]; then
+		"$BUILD/weftsim" topology "$net" >"$fabric.net" || return 1
+		net=$fabric.net
+	fi
+	limits=$(awk '/^(Switch|Hca|Ca|Rt)[ \t]/ { nodes++; ports += $2 + 1; switches += $1 == "Switch" }
+		END { print "-N", nodes + 1, "-S", switches + 1, "-P", ports + 1 }' "$net")
+	mkfifo "$fabric.console"
+	# shellcheck disable=SC2086 # words are meant
+	ibsim -s $limits "$net" <"$fabric.console" >"$fabric.log" 2>&1 &
+	pids[$fabric]=$!
+	exec {console}>"$fabric.console"
+	if ! wait_for 30 matches 'simulator ready|sim>' "$fabric.log"; then
+		because "ibsim does not take $net: $(tail -n 1 "$fabric.log")"
+		return 1
+	fi
+}
+
+stop_fabric() {
+	[ -n "${pids[$fabric]:-}" ] || return 0
+	exec {console}>&-
+	kill_now "$fabric"
+	rm -f "$fabric".*
+}
+
+# console COMMAND: as in `console 'Unlink "leaf-01"[5]'`. What it does has happened when a later look
+# shows it.
+console() {
+	echo "$*" >&"$console"
+}
+
+# as_node HOST COMMAND...: becomes a program that takes this node's port for the machine's own. $preload
+# names what is to stand before the simulator's library.
+as_node() {
+	export SIM_HOST=$1 LD_PRELOAD="${preload:+$preload }$umad2sim"
+
+	shift
+	exec "$@"
+}
+
+on() {
+	(as_node "$@")
+}
+
+# look FILE HOST COMMAND...: a tool's output into FILE, with its complaints in FILE.err. Tools must not
+# die of a broken pipe: the simulator has few places and would not notice. Those that get no answer
+# wait for ever, for it knows no time-outs.
+look() {
+	local file=$1 host=$2 status
+
+	shift 2
+	on "$host" timeout 60 "$@" >"$file" 2>"$file.err"
+	status=$?
+	sed -i '/sim_connect: attached as client/d' "$file.err"
+	return $status
+}
+
+# Managers
+
+# What a sanitizer needs before the preload library; its complaint about what that library itself reads
+# is known.
+case ${SANITIZE:-} in
+*address*)
+	sanitizer=$("${CC:-gcc}" -print-file-name=libasan.so)
+	echo "interceptor_via_lib:libumad2sim" >asan.supp
+	export ASAN_OPTIONS="detect_leaks=0:suppressions=$work/asan.supp"
+	;;
+*) sanitizer= ;;
+esac
+
+# $conf is its configuration file, if any; $runner are words to stand before it, as of valgrind.
+runner=()
+become_weftd() {
+	local name=$1 host=$2
+
+	shift 2
+	preload=${sanitizer:+$sanitizer }${preload:-}
+	as_node "$host" "${runner[@]}" "$BUILD/weftd" -c "${conf:-/dev/null}" --runtime-dir "$work/$name.run" \
+		--state-dir "$work/$name.state" "$@" >>"$name.log" 2>&1
+}
+
+# weftd NAME HOST [ARGUMENT]...: runs one to its end, with what it says in NAME.log.
+weftd() {
+	: >"$1.log"
+	(become_weftd "$@")
+}
+
+# start_weftd NAME HOST [ARGUMENT]...: a daemon that can be asked by `ctl NAME`.
+start_weftd() {
+	: >"$1.log"
+	become_weftd "$@" &
+	pids[$1]=$!
+	wait_for 20 answers "$1" && runs "$1" || because "weftd does not answer: $(tail -n 1 "$1.log")"
+}
+
+answers() {
+	ctl "$1" status >/dev/null 2>&1 || ! runs "$1"
+}
+
+runs() {
+	kill -0 "${pids[$1]}" 2>/dev/null
+}
+
+# start_opensm NAME HOST [ARGUMENT]...: one that notices within a second that its master is gone.
+start_opensm() {
+	local name=$1 host=$2
+
+	shift 2
+	mkdir -p "$name.d"
+	printf '%s\n' 'sminfo_polling_timeout 200' 'polling_retry_number 3' >"$name.conf"
+	(
+		export OSM_TMP_DIR=$work/$name.d OSM_CACHE_DIR=$work/$name.d
+		as_node "$host" opensm -F "$work/$name.conf" -e -d 2 -f "$work/$name.log" "$@"
+	) >"$name.out" 2>&1 &
+	pids[$name]=$!
+	wait_for 20 test -s "$name.log" || because "opensm does not start: $(tail -n 1 "$name.out")"
+}
+
+ended() {
+	! runs "$1"
+}
+
+# stop NAME [SIGNAL]: asks it to end; returns its status.
+stop() {
+	local pid=${pids[$1]} status
+
+	kill "-${2:-TERM}" "$pid" 2>/dev/null
+	if ! wait_for 20 ended "$1"; then
+		kill_now "$1"
+		because "$1 does not end when it is told to"
+		return 1
+	fi
+	wait "$pid" 2>/dev/null
+	status=$?
+	unset "pids[$1]"
+	return $status
+}
+
+kill_now() {
+	local pid=${pids[$1]}
+
+	{
+		kill -KILL "$pid"
+		wait "$pid"
+	} 2>/dev/null
+	unset "pids[$1]"
+}
+
+# Asking weftd
+
+# ctl NAME COMMAND...: the answer as JSON.
+ctl() {
+	local name=$1
+
+	shift
+	"$BUILD/weftctl" -s "$work/$name.run/control.sock" --json "$@"
+}
+
+# json EXPRESSION: what a Perl expression says of the JSON document $_ on stdin: '$_->{sweep}{sets}'.
+json() {
+	perl -MJSON::PP -MList::Util=sum0 -0777 -ne '$_ = decode_json($_); my @a = ('"$1"'); print "@a\n"'
+}
+
+# status NAME EXPRESSION: the same of weftd's status.
+status() {
+	ctl "$1" status 2>/dev/null | json "$2"
+}
+
+# The expression for how many SMPs of all that status tells fulfil a condition.
+sent() {
+	echo "sum0(map { \$_->{sent} } grep { $1 } @{\$_->{smps}})"
+}
+
+# has_status NAME EXPRESSION VALUE
+has_status() {
+	[ "$(status "$1" "$2")" = "$3" ]
+}
+
+# A master whose last sweep met no error and that has nothing more to do.
+is_up() {
+	has_status "$1" '$_->{role}, $_->{state}, $_->{sweeping} ? 1 : 0' 'MASTER subnet up 0'
+}
+
+# Looking at the fabric with the standard tools
+
+# The cabled ports of a net file, by their simulator: both ends of each cable.
+cabled_ports() {
+	grep -cE '^\[[0-9]+\]' "$1"
+}
+
+# links_active HOST PORTS: iblinkinfo sees so many cabled ports, each of them Active.
+links_active() {
+	local host=$1 ports=$2 active other
+
+	look links.txt "$host" iblinkinfo --line || because "iblinkinfo: $(tail -n 1 links.txt.err)" || return 1
+	active=$(grep -c 'Active/ *LinkUp' links.txt)
+	other=$(grep -E 'LinkUp|Init|Armed' links.txt | grep -vc 'Active/ *LinkUp')
+	equal "the number of cabled ports that are not Active" "$other" 0 || return 1
+	equal "the number of Active ports" "$active" "$ports"
+}
+
+# lids_unique HOST NODES: ibnetdiscover sees so many nodes, and each end port has a LID of its own.
+# The port of an adapter is one that has a GUID behind its number.
+lids_unique() {
+	local host=$1 nodes=$2 seen twice
+
+	look net.txt "$host" ibnetdiscover || because "ibnetdiscover: $(tail -n 1 net.txt.err)" || return 1
+	seen=$(grep -cE '^(Switch|Ca|Rt)[[:space:]]' net.txt)
+	equal "the number of nodes" "$seen" "$nodes" || return 1
+	end_lids net.txt >lids.txt
+	grep -qE '^0$' lids.txt && { because "a port has no LID"; return 1; }
+	twice=$(sort lids.txt | uniq -d | head -n 3 | tr '\n' ' ')
+	equal "the list of LIDs given twice" "$twice" ""
+}
+
+# end_lids NET: the LID of each switch and of each adapter port, one a line.
+end_lids() {
+	awk '/^Switch/ { sub(/.* lid /, ""); print $1; sw = 1 }
+		/^(Ca|Rt)/ { sw = 0 }
+		/^\[/ && !sw { sub(/.*\t# lid /, ""); print $1 }' "$1"
+}
+
+# read_lfts FILE HOST: every entry of every switch's table, as "GUID LID PORT" in order.
+read_lfts() {
+	local file=$1 host=$2
+
+	look "$file.raw" "$host" dump_lfts || because "dump_lfts: $(tail -n 1 "$file.raw.err")" || return 1
+	awk '/^Unicast lids/ { match($0, /guid 0x[0-9a-f]+/); guid = substr($0, RSTART + 5, RLENGTH - 5) }
+		/^0x/ { print guid, $1, $2 }' "$file.raw" | sort >"$file"
+	test -s "$file" || because "dump_lfts shows no table"
+}
+
+# changed_blocks BEFORE AFTER: how many blocks of 64 LIDs of the switches seen after differ from before;
+# a switch that was not seen before counts with all it has.
+changed_blocks() {
+	comm -3 "$1" "$2" | perl -e \
+		'open(my $after, "<", shift); while (<$after>) { $there{(split)[0]} = 1 }
+		while (<STDIN>) { my ($guid, $lid) = split; $block{$guid . (hex($lid) >> 6)} = 1 if $there{$guid} }
+		print scalar(keys %block), "\n"' "$2"
+}

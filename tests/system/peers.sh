@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# weftd and OpenSM on one fabric: whoever ranks higher (priority, then the lower GUID) has the subnet,
+# whoever came first; the other stands by, both say so, and it takes over when the master is killed. A
+# standby-only weftd never does.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+spec=fattree:radix=4,levels=2
+
+if ! command -v opensm >/dev/null; then
+	echo "skip peers: no opensm here"
+	exit 0
+fi
+
+forget_traps=$(preload_library forget_traps) || exit 1
+
+# Of the managers, which are named by what they are: where, with which priority, and what started first.
+declare -A host=() priority=()
+
+start() {
+	case $1 in
+	weftd*) start_weftd "$1" "${host[$1]}" -o "sm_priority=${priority[$1]}" -o poll_interval=100 "${@:2}" ;;
+	opensm) preload=$forget_traps start_opensm "$1" "${host[$1]}" -p "${priority[$1]}" "${@:2}" ;;
+	esac
+}
+
+# lid_at HOST: the LID of its port, which is 0 before it has one.
+lid_at() {
+	look address.txt "$1" ibaddr || return 1
+	printf '%d' "$(sed -n 's/.*LID start \(0x[0-9a-f]*\).*/\1/p' address.txt)"
+}
+
+# state_at HOST: what the manager there answers to a third host.
+state_at() {
+	look sminfo.txt host-0008 sminfo "$(lid_at "$1")" || return 1
+	sed -n 's/.*SMINFO_\([A-Z]*\).*/\1/p' sminfo.txt
+}
+
+# The manager that ports take for theirs is the one at HOST, and it answers as MASTER.
+is_master_at() {
+	look sminfo.txt host-0008 sminfo && matches "sm lid $(lid_at "$1") .*SMINFO_MASTER" sminfo.txt
+}
+
+stands_by_at() {
+	[ "$(state_at "$1")" = STANDBY ]
+}
+
+logs_say() {
+	case $1:$2 in
+	weftd:MASTER) matches 'sm: [A-Z]+ -> MASTER: ' weftd.log ;;
+	weftd:STANDBY) matches 'sm: [A-Z]+ -> STANDBY: ' weftd.log ;;
+	opensm:MASTER) matches 'Entering MASTER state|SUBNET UP' opensm.log ;;
+	opensm:STANDBY) matches 'Entering STANDBY state' opensm.log ;;
+	esac || because "$1 does not say that it is $2"
+}
+
+# weftd tells in its status whom it has met.
+status_agrees() {
+	local role=$1
+
+	wait_for 20 has_status weftd '$_->{role}' "$role" ||
+		because "weftd's status says $(status weftd '$_->{role}'), not $role"
+}
+
+share() {
+	local first=$1 second=$2 master=$3 slave=$4
+
+	start_fabric $spec && start "$first" || return 1
+	wait_for 20 is_master_at "${host[$first]}" || because "$first alone is not MASTER: $(cat sminfo.txt)" || return 1
+	start "$second" || return 1
+	wait_for 30 stands_by_at "${host[$slave]}" ||
+		because "$slave is $(state_at "${host[$slave]}"), not STANDBY" || return 1
+	wait_for 30 is_master_at "${host[$master]}" ||
+		because "$master is not MASTER: $(cat sminfo.txt)" || return 1
+	logs_say "$master" MASTER && logs_say "$slave" STANDBY || return 1
+	status_agrees "$([ "$master" = weftd ] && echo MASTER || echo STANDBY)"
+}
+
+takes_over() {
+	local master=$1 slave=$2
+
+	kill_now "$master"
+	wait_for 60 is_master_at "${host[$slave]}" || because "$slave is $(state_at "${host[$slave]}")" || return 1
+	logs_say "$slave" MASTER && stop "$slave"
+}
+
+# try TEXT WEFTD-HOST WEFTD-PRIORITY OPENSM-HOST OPENSM-PRIORITY MASTER: in both orders.
+try() {
+	local text=$1 master=$6 slave first second
+
+	host=([weftd]=$2 [opensm]=$4) priority=([weftd]=$3 [opensm]=$5)
+	slave=$([ "$master" = weftd ] && echo opensm || echo weftd)
+	for first in weftd opensm; do
+		second=$([ $first = weftd ] && echo opensm || echo weftd)
+		if check "$text, $first first: $master is MASTER, $slave STANDBY" share $first $second "$master" $slave; then
+			check "$text, $first first: $master is killed, $slave takes over" takes_over "$master" $slave
+		fi
+		for name in weftd opensm; do
+			[ -z "${pids[$name]:-}" ] || kill_now "$name"
+		done
+		stop_fabric
+	done
+}
+
+try "weftd ranks higher by priority" host-0002 9 host-0001 5 weftd
+try "opensm ranks higher by priority" host-0001 5 host-0002 9 opensm
+try "weftd ranks higher by GUID" host-0001 7 host-0002 7 weftd
+try "opensm ranks higher by GUID" host-0002 7 host-0001 7 opensm
+
+# A weftd that must not have the subnet: it meets the master, and looks for others when that is gone.
+watches() {
+	start_fabric $spec && start_opensm opensm host-0002 -p 0 || return 1
+	wait_for 20 is_master_at host-0002 || because "opensm alone is not MASTER" || return 1
+	start_weftd weftd host-0001 -o 'role="standby-only"' -o sm_priority=15 -o poll_interval=100 \
+		-o sweep_interval=1 || return 1
+	wait_for 20 has_status weftd '$_->{role}' STANDBY ||
+		because "weftd is $(status weftd '$_->{role}'), not STANDBY" || return 1
+	is_master_at host-0002 || because "opensm is not MASTER any more: $(cat sminfo.txt)"
+}
+
+has_swept() {
+	[ "$(status weftd '$_->{sweep}{number}')" -ge "$1" ]
+}
+
+never_takes_over() {
+	kill_now opensm
+	wait_for 30 matches 'STANDBY -> DISCOVERING' weftd.log || because "weftd does not notice" || return 1
+	wait_for 30 has_swept $(($(status weftd '$_->{sweep}{number}') + 3)) ||
+		because "weftd does not look for another master" || return 1
+	matches '-> MASTER' weftd.log && because "weftd became MASTER" && return 1
+	equal "the number of Set() it sent" "$(status weftd "$(sent '$_->{method} eq "Set"')")" 0
+}
+
+meets_another() {
+	start_opensm opensm host-0002 -p 0 || return 1
+	wait_for 30 has_status weftd '$_->{role}' STANDBY ||
+		because "weftd is $(status weftd '$_->{role}'), not STANDBY" || return 1
+	stop weftd && stop opensm
+}
+
+if check "standby-only, of higher priority: opensm is MASTER, weftd STANDBY" watches; then
+	check "standby-only: opensm is killed, weftd does not take over" never_takes_over
+	check "standby-only: opensm comes back, weftd stands by" meets_another
+fi
+finish

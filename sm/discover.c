@@ -46,6 +46,7 @@ struct probe {
 	struct window_target target;
 	struct discover *discover;
 	struct port *from;
+	struct port *then; /* probed again after this one: it claims the same far end */
 	bool second_look;
 };
 
@@ -53,7 +54,8 @@ typedef void answer_fn(struct discover *discover, struct port *port,
 		       const struct smp_request *request, const uint8_t *data);
 
 static void visit(struct discover *discover, struct node *node, struct port *arrival);
-static void probe(struct discover *discover, struct port *from, bool second_look);
+static void probe(struct discover *discover, struct port *from, struct port *then,
+		  bool second_look);
 
 static struct log_subject about(const struct port *port)
 {
@@ -263,7 +265,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	if (info.port_state == PORT_DOWN)
 		fabric_unlink(discover->fabric, port);
 	else if (needs_probe(discover, port, state_before))
-		probe(discover, port, false);
+		probe(discover, port, NULL, false);
 }
 
 static void got_pkeys(struct discover *discover, struct port *port,
@@ -300,6 +302,8 @@ static void drop_now(struct discover *discover, struct node *node)
 	list_for_each (link, &discover->probes) {
 		struct probe *p = container_of(link, struct probe, link);
 
+		if (p->then && p->then->node == node)
+			p->then = NULL;
 		if (p->from->node == node)
 			probe_free(p);
 	}
@@ -316,26 +320,19 @@ static bool probe_route(const struct window_target *target, unsigned attempt, st
 	       port_route_beyond(p->discover->fabric, p->from, &out->path);
 }
 
-static void duplicate(struct discover *discover, const struct port *from,
-		      const struct port *arrival)
+/* guid answers behind from, but it is known at another place, or as another device. */
+static void duplicate(struct discover *discover, const struct port *from, guid_t guid,
+		      const struct port *known)
 {
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
-	struct log_subject subject = about(arrival);
+	struct log_subject subject = about(known);
 
 	discover->anomalies.duplicate_guids++;
-	if (arrival->peer)
-		log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
-			    "GUID 0x%016llx answers at two places, behind %s and behind %s: the "
-			    "second is "
-			    "left out; give one of the two devices another GUID",
-			    (unsigned long long)arrival->node->guid, place(arrival->peer, there),
-			    place(from, here));
-	else
-		log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
-			    "GUID 0x%016llx answers behind %s, but is known as another device: it "
-			    "is left "
-			    "out; give one of the two devices another GUID",
-			    (unsigned long long)arrival->node->guid, place(from, here));
+	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
+		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
+		    "out; give one of the two devices another GUID",
+		    (unsigned long long)guid, known->peer ? "behind" : "as",
+		    place(known->peer ? known->peer : known, there), place(from, here));
 }
 
 static bool plausible(const struct node_info *info)
@@ -352,14 +349,42 @@ static bool same_device(const struct node_info *a, const struct node_info *b)
 	       a->vendor_id == b->vendor_id;
 }
 
-/* The node that info speaks of: known, or new. NULL: its GUID is somebody else's. */
-static struct node *identify(struct discover *discover, const struct node_info *info)
+/* Whether this pass has met the node already, at its old place. */
+static bool seen_again(const struct discover *discover, const struct node *node)
+{
+	bool seen = node == discover->fabric->sm_port->node;
+
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		seen = seen || node->port[i].link_pass == discover->pass;
+	return seen;
+}
+
+static struct port *any_cabled(struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (node->port[i].peer)
+			return &node->port[i];
+	}
+	return NULL;
+}
+
+/* The node that info speaks of: known, or new. NULL: its GUID is, or may be, another device's. */
+static struct node *identify(struct discover *discover, struct port *from,
+			     const struct node_info *info, bool second_look)
 {
 	struct node *node = fabric_find_node(discover->fabric, info->node_guid);
 
 	if (node && !same_device(&node->facts->info, info)) {
-		if (node->pass == discover->pass || node == discover->fabric->sm_port->node)
+		struct port *old = any_cabled(node);
+
+		if (seen_again(discover, node) || node == from->node) {
+			duplicate(discover, from, info->node_guid, old ? old : &node->port[0]);
 			return NULL;
+		}
+		if (old && !second_look) {
+			probe(discover, old->peer, from, false);
+			return NULL;
+		}
 		drop_now(discover, node); /* replaced by another device */
 		node = NULL;
 	}
@@ -370,32 +395,29 @@ static struct node *identify(struct discover *discover, const struct node_info *
 	return node;
 }
 
-/* The agent of an adapter's port. False: another node has this PortGUID already. */
-static bool give_agent(struct discover *discover, struct port *port, guid_t port_guid)
+static void give_agent(struct discover *discover, struct port *port, guid_t port_guid)
 {
-	const struct port *holder = map_get(&discover->fabric->ports, port_guid);
-
-	if (holder && holder != port)
-		return false;
 	if (!port->agent || port_facts(port)->guid != port_guid)
 		fabric_add_agent(discover->fabric, port, port_guid);
-	return true;
 }
 
 static void arrived(struct discover *discover, struct port *from, const struct node_info *info,
 		    bool second_look)
 {
 	struct fabric *fabric = discover->fabric;
+	const struct port *holder = map_get(&fabric->ports, info->port_guid);
 	struct log_subject subject = about(from);
 	struct node *node;
 	struct port *arrival;
 
-	node = identify(discover, info);
-	if (!node) {
-		duplicate(discover, from,
-			  &fabric_find_node(fabric, info->node_guid)->port[info->local_port_num]);
+	if (holder && (holder->node->guid != info->node_guid ||
+		       (holder->num && holder->num != info->local_port_num))) {
+		duplicate(discover, from, info->port_guid, holder);
 		return;
 	}
+	node = identify(discover, from, info, second_look);
+	if (!node)
+		return;
 	arrival = &node->port[info->local_port_num];
 	if (node == from->node) {
 		discover->anomalies.self_links++;
@@ -409,20 +431,17 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	}
 	if (arrival->peer && arrival->peer != from) {
 		if (arrival->link_pass == discover->pass) {
-			duplicate(discover, from, arrival);
+			duplicate(discover, from, info->node_guid, arrival);
 			return;
 		}
 		/* Moved here, or two devices of one GUID? The old place answers first. */
 		if (!second_look) {
-			probe(discover, arrival->peer, true);
-			probe(discover, from, true);
+			probe(discover, arrival->peer, from, false);
 			return;
 		}
 	}
-	if (node->type != NODE_SWITCH && !give_agent(discover, arrival, info->port_guid)) {
-		duplicate(discover, from, map_get(&fabric->ports, info->port_guid));
-		return;
-	}
+	if (node->type != NODE_SWITCH)
+		give_agent(discover, arrival, info->port_guid);
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
 	if (node->type == NODE_SWITCH && !node->uplink && node != fabric->sm_port->node) {
@@ -432,51 +451,54 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	visit(discover, node, arrival);
 }
 
-static void probed(void *owner, void *subject, const struct smp_request *request,
-		   const struct smp_answer *answer)
+/* What came back of a probe that was neither cancelled nor needless. */
+static void take_probe(struct discover *discover, struct port *from, bool second_look,
+		       const struct smp_answer *answer)
 {
-	struct discover *discover = owner;
-	struct probe *p = subject;
-	struct port *from = p->from;
-	bool second_look = p->second_look;
+	struct log_subject where = about(from);
 	struct node_info info;
-	struct log_subject where;
 
-	(void)request;
-	if (answer->error == -ECANCELED) { /* by probe_free() */
-		landed(discover);
-		return;
-	}
-	probe_free(p);
-	if (answer->error == -EHOSTUNREACH) { /* seen from the far end meanwhile */
-		landed(discover);
-		return;
-	}
-	where = about(from);
 	attr_decode(&node_info_format, answer->data, &info);
 	if (answer->error || answer->status) {
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
-		log_limited(
-			&discover->silent_limit, LOG_WARNING, &where,
-			"whatever is behind port %u of \"%s\" does not answer: its link is up, its "
-			"management agent is not",
-			from->num, from->node->facts->description);
+		log_limited(&discover->silent_limit, LOG_WARNING, &where,
+			    "whatever is behind port %u of \"%s\" does not answer: its link is "
+			    "up, its management agent is not",
+			    from->num, from->node->facts->description);
 	} else if (!plausible(&info)) {
 		discover->anomalies.malformed++;
 		log_limited(&discover->odd_limit, LOG_WARNING, &where,
 			    "behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
-			    "arrived "
-			    "at port %u): left out",
+			    "arrived at port %u): left out",
 			    from->num, from->node->facts->description, info.node_type,
 			    info.num_ports, info.local_port_num);
 	} else {
 		arrived(discover, from, &info, second_look);
 	}
+}
+
+static void probed(void *owner, void *subject, const struct smp_request *request,
+		   const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct probe *p = subject;
+	struct port *from = p->from, *then = p->then;
+	bool second_look = p->second_look;
+
+	(void)request;
+	if (answer->error != -ECANCELED) { /* else by probe_free() */
+		probe_free(p);
+		/* Without a route the cable has been seen from the far end meanwhile. */
+		if (answer->error != -EHOSTUNREACH)
+			take_probe(discover, from, second_look, answer);
+		if (then)
+			probe(discover, then, NULL, true);
+	}
 	landed(discover);
 }
 
-static void probe(struct discover *discover, struct port *from, bool second_look)
+static void probe(struct discover *discover, struct port *from, struct port *then, bool second_look)
 {
 	struct probe *p = mem_zalloc(sizeof(*p));
 	struct smp_request request = {.method = METHOD_GET,
@@ -488,6 +510,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	list_push(&discover->probes, &p->link);
 	p->discover = discover;
 	p->from = from;
+	p->then = then;
 	p->second_look = second_look;
 	window_target_init(&p->target, discover->window, 1, probe_route);
 	discover->pending++;
@@ -611,7 +634,7 @@ static void begin_light(struct discover *discover)
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			if (!node->port[i].peer &&
 			    port_info(&node->port[i])->port_state >= PORT_INIT)
-				probe(discover, &node->port[i], false);
+				probe(discover, &node->port[i], NULL, false);
 		}
 	}
 }
@@ -644,7 +667,7 @@ static void cut_false_cables(struct discover *discover)
 				continue;
 			if (port->link_pass == discover->pass &&
 			    port_info(port->peer)->port_state >= PORT_INIT)
-				duplicate(discover, port->peer, port);
+				duplicate(discover, port->peer, port->node->guid, port);
 			fabric_unlink(discover->fabric, port);
 		}
 	}

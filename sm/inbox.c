@@ -2,8 +2,8 @@
 /*
  * Subnet management MADs that others send to us: traps and SMInfo, one row each. Every trap is
  * repressed, also one that nobody knows, else its sender repeats it for ever; only a MASTER acts
- * on it. Get(SMInfo) is answered in every role; the SM_Key in the answer is always 0, since whoever
- * asks is not known to be trusted (14.4.7).
+ * on it. Get(SMInfo) is answered in every role, with our SM_Key: OpenSM does so, and takes a
+ * manager whose answer has another key, or none, for no manager at all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,6 +119,7 @@ static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_
 		header.status |= 0x8000; /* the D bit: it goes back the way it came */
 	header_encode(&header, mad);
 	peers_own_info(sm->peers, &own);
+	own.sm_key = sm->options.sm_key;
 	memset(mad + SMP_DATA_OFFSET, 0, SMP_DATA_SIZE);
 	format_encode(&sm_info_format, &own, mad + SMP_DATA_OFFSET);
 	txn_send(sm->txns, letter->from, mad, sizeof(mad));

@@ -368,8 +368,7 @@ static void close_record(struct sm *sm, int error)
 	record->retries = window->retries - sweep->retries_before;
 	record->failed =
 		discover_report(sm->discover)->failed + program_report(sm->program)->failed;
-	record->changed = sm->fabric->topology != sweep->topology_before ||
-			  sm->fabric->facts != sweep->facts_before;
+	record->changed = sm->fabric->topology != sweep->topology_before;
 	record->error = error;
 	sweep->last = *record;
 }

@@ -49,7 +49,7 @@ show_logs() {
 	for log in "$work"/*.log; do
 		[ -s "$log" ] || continue
 		echo "--- the end of ${log##*/}"
-		tail -n 15 "$log"
+		tail -n "${log_lines:-20}" "$log"
 	done
 }
 
@@ -167,15 +167,19 @@ look() {
 
 # Managers
 
-# What a sanitizer needs before the preload library; its complaint about what that library itself reads
-# is known.
+# Sanitizers: that for addresses must stand before the preload library; and that the library copies
+# beyond its buffers is known.
+sanitizer=
 case ${SANITIZE:-} in
 *address*)
 	sanitizer=$("${CC:-gcc}" -print-file-name=libasan.so)
-	echo "interceptor_via_lib:libumad2sim" >asan.supp
-	export ASAN_OPTIONS="detect_leaks=0:suppressions=$work/asan.supp"
+	echo "interceptor_via_lib:libumad2sim" >sanitizer.supp
+	export ASAN_OPTIONS="detect_leaks=0:suppressions=$work/sanitizer.supp"
 	;;
-*) sanitizer= ;;
+*thread*)
+	echo "race:libumad2sim.so" >sanitizer.supp
+	export TSAN_OPTIONS="suppressions=$work/sanitizer.supp"
+	;;
 esac
 
 # $conf is its configuration file, if any; $runner are words to stand before it, as of valgrind.

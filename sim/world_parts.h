@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Inside a world: what sim/world.c, which builds and changes it, sim/client.c, where programs are,
+ * and sim/packet.c, which moves MADs, share. A packet belongs to exactly one of: the event that
+ * will move it, the queue of an agent, the list of spare ones.
+ */
+#ifndef SIM_WORLD_PARTS_H
+#define SIM_WORLD_PARTS_H
+
+#include "lib/list.h"
+#include "lib/map.h"
+#include "sim/events.h"
+#include "sim/world.h"
+
+struct packet {
+	struct packet *next;	/* in a queue or among the spare ones */
+	struct device_port *at; /* the port that it came to, or begins at */
+	bool begins;		/* it is where it goes onto its way by LID */
+	bool is_smp;		/* VL15: needs no more than physical links */
+	lid_t slid, dlid;	/* permissive while its way is a directed route */
+	uint8_t sl;
+	uint16_t pkey_index;
+	unsigned hops; /* switches whose table it went through */
+	bool has_grh;
+	struct mad_grh grh;
+	uint8_t mad[MAD_SIZE];
+};
+
+/* A device in the world; device->owner. */
+struct world_node {
+	struct world *world;
+	struct device *device;
+	const char *id;
+	struct list clients;
+	struct world_faults *faults; /* its own; NULL: those of the world */
+	uint64_t tick_ns;	     /* for when device_tick() is planned; UINT64_MAX: not */
+	uint64_t smps;		     /* answered */
+	/* VL15: the agent works on one SMP, and these wait. */
+	bool busy;
+	unsigned waiting;
+	struct packet *first, *last;
+};
+
+struct world_client {
+	struct list link;
+	struct world *world;
+	struct device_port *port;
+	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
+	void *ctx;
+	bool is_sm, gone; /* gone: detached, and freed when no event is being worked on */
+};
+
+struct packets; /* a slab of them */
+
+struct world {
+	struct world_options options;
+	struct world_faults faults;
+	struct world_stats stats;
+	struct device_events device_events;
+	struct events events;
+	uint64_t now_ns;
+	uint64_t random;
+	bool building;	   /* links train at once */
+	bool clients_gone; /* some are to be freed */
+	unsigned num_switches;
+	size_t count;
+	struct world_node *nodes;
+	struct device **devices; /* in the order of the net */
+	struct map by_guid;
+	struct arena *names;
+	struct packet *spare;
+	struct packets *slabs;
+	void (*on_set)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
+		       uint32_t attr_mod);
+	void *on_set_ctx;
+};
+
+static inline struct world_node *node_of(const struct device *device)
+{
+	return device->owner;
+}
+
+/* splitmix64, which any seed suits: the only randomness of a world. */
+static inline uint64_t world_random(struct world *world)
+{
+	uint64_t z = world->random += UINT64_C(0x9E3779B97F4A7C15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+/* All zero but for the MAD, which is not cleared. */
+struct packet *packet_new(struct world *world);
+void packet_free(struct world *world, struct packet *packet);
+void packets_done(struct world *world); /* also those that are still on their way */
+/* The packet begins its way at its port now, or as an event when later. */
+void packet_start(struct world *world, struct packet *packet, bool later);
+
+/* Frees those that were detached; not from within received(). */
+void clients_free_gone(struct world *world);
+
+/* By which port a packet to dlid leaves; -EHOSTUNREACH, or 0 when the switch itself is meant. */
+int switch_out_port(const struct device *device, lid_t dlid);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The agent's front door: an SMP comes in, one table says who gets and who sets its attribute, and
+ * the same 256 bytes go out as the answer. Here are also the two attributes that nobody may set.
+ * Called by whoever moves MADs (sim/), on one thread.
+ *
+ * A status is the smallest truth (13.4.7): a version we do not speak, a method that no attribute
+ * has, an attribute (or this method of it) that this device does not have, a value out of range.
+ */
+#include "sma/agent.h"
+
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sma/agent_parts.h"
+
+enum {
+	BASE_VERSION = 1,
+	CLASS_VERSION = 1,
+	STATUS_DIRECTION = 0x8000, /* the D bit of a directed answer */
+	SMP_STATUS_OFFSET = 4,
+	SMP_METHOD_OFFSET = 3,
+};
+
+/* NodeInfo, 14.2.5.3. LocalPortNum is the port that the SMP came in through. */
+static uint16_t node_info_get(struct agent_request *request)
+{
+	const struct device *device = request->device;
+	const struct node_info info = {
+		.base_version = BASE_VERSION,
+		.class_version = CLASS_VERSION,
+		.node_type = device->type,
+		.num_ports = device->num_ports,
+		.system_image_guid = device->system_image_guid,
+		.node_guid = device->node_guid,
+		.port_guid =
+			device_guid(device_is_switch(device) ? &device->port[0] : request->in, 0),
+		.partition_cap = device->p_keys_cap,
+		.device_id = device->device_id,
+		.local_port_num = request->in->num,
+		.vendor_id = device->vendor_id,
+	};
+
+	format_encode(&node_info_format, &info, request->data);
+	return STATUS_OK;
+}
+
+static uint16_t node_description_get(struct agent_request *request)
+{
+	memcpy(request->data, request->device->description.text, NODE_DESC_SIZE);
+	return STATUS_OK;
+}
+
+/* What an agent answers: who is not here, or has no such method, is STATUS_UNSUP_METHOD_ATTR.
+ * SMInfo is not the agent's but the manager's on its node (14.4), so where it comes here, nobody is
+ * there. */
+static const struct row {
+	uint16_t attr_id;
+	bool switches_only;
+	agent_fn *get, *set;
+} rows[] = {
+	{ATTR_NOTICE, false, notice_get, NULL},
+	{ATTR_NODE_DESCRIPTION, false, node_description_get, NULL},
+	{ATTR_NODE_INFO, false, node_info_get, NULL},
+	{ATTR_SWITCH_INFO, true, switch_info_get, switch_info_set},
+	{ATTR_GUID_INFO, false, guid_info_get, guid_info_set},
+	{ATTR_PORT_INFO, false, port_info_get, port_info_set},
+	{ATTR_PKEY_TABLE, false, p_key_get, p_key_set},
+	{ATTR_SL_TO_VL, false, sl_to_vl_get, sl_to_vl_set},
+	{ATTR_VL_ARBITRATION, false, vl_arbitration_get, vl_arbitration_set},
+	{ATTR_LINEAR_FORWARDING_TABLE, true, lft_get, lft_set},
+	{ATTR_MULTICAST_FORWARDING_TABLE, true, mft_get, mft_set},
+};
+
+static const struct row *row_find(const struct device *device, uint16_t attr_id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].attr_id == attr_id)
+			return rows[i].switches_only && !device_is_switch(device) ? NULL : &rows[i];
+	}
+	return NULL;
+}
+
+static uint16_t get(const struct row *row, struct agent_request *request)
+{
+	memset(request->data, 0, SMP_DATA_SIZE);
+	return row->get(request);
+}
+
+static uint16_t set(const struct row *row, struct agent_request *request)
+{
+	const struct device_events *events = request->device->events;
+	uint16_t status = row->set(request);
+
+	if (status != STATUS_OK)
+		return status;
+	if (events->set)
+		events->set(events->ctx, request->device, request->about, row->attr_id,
+			    request->attr_mod);
+	return get(row, request);
+}
+
+static uint16_t answer(const struct mad_header *header, struct agent_request *request)
+{
+	const struct row *row = row_find(request->device, header->attr_id);
+
+	if (header->base_version != BASE_VERSION || header->class_version != CLASS_VERSION)
+		return STATUS_BAD_VERSION;
+	switch (header->method) {
+	case METHOD_GET:
+		return row ? get(row, request) : STATUS_UNSUP_METHOD_ATTR;
+	case METHOD_SET:
+		return row && row->set ? set(row, request) : STATUS_UNSUP_METHOD_ATTR;
+	default:
+		return STATUS_UNSUP_METHOD;
+	}
+}
+
+static void invert(uint8_t *data)
+{
+	for (size_t i = 0; i < SMP_DATA_SIZE; i++)
+		data[i] = ~data[i];
+}
+
+/* Answers, and those methods that ask for none. */
+static bool is_request(uint8_t method)
+{
+	return !(method & METHOD_RESPONSE) && method != METHOD_SEND && method != METHOD_TRAP &&
+	       method != METHOD_TRAP_REPRESS;
+}
+
+bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
+{
+	struct agent_request request = {
+		.device = device,
+		.in = device_port(device, port),
+		.data = mad + SMP_DATA_OFFSET,
+	};
+	struct mad_header header;
+	uint16_t status;
+
+	header_decode(mad, &header);
+	if (device->quirks.silent || !request.in ||
+	    (header.mgmt_class != CLASS_SUBN_LID && header.mgmt_class != CLASS_SUBN_DIRECTED))
+		return false;
+	if (header.method == METHOD_TRAP_REPRESS)
+		trap_repressed(device, request.in, mad);
+	if (!is_request(header.method))
+		return false;
+	request.attr_mod = header.attr_mod;
+	status = answer(&header, &request);
+	if (device->quirks.garbage)
+		invert(request.data);
+	if (header.mgmt_class == CLASS_SUBN_DIRECTED)
+		status |= STATUS_DIRECTION;
+	mad[SMP_METHOD_OFFSET] =
+		header.method == METHOD_SET ? METHOD_GET_RESP : header.method | METHOD_RESPONSE;
+	be16_store(mad + SMP_STATUS_OFFSET, status);
+	return true;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Links: cables, training, and the logical states that a manager leads a port through (7.2 and
+ * 14.2.5.6). The two ends of a cable know each other, for hardware makes their states depend:
+ *
+ *	physical  Disabled -- Set() --> Polling or Sleep -- both ends, one polls --> Training
+ *	          Training -- device_port_trained(), speeds in common --> LinkUp
+ *	logical   Down -- LinkUp --> Init -- Set() --> Armed -- Set(), peer at least Armed -->
+ *Active Armed -- peer goes Active --> Active; any -- Set(), or the link is lost --> Down
+ *
+ * Called by the agent for a Set() and by the owner for what hands do to cables. One thread.
+ */
+#include <assert.h>
+
+#include "lib/mem.h"
+#include "sma/agent.h"
+#include "sma/agent_parts.h"
+
+static bool is_up(const struct device_port *port)
+{
+	return port->info.port_physical_state == PHYS_LINK_UP;
+}
+
+static bool is_training(const struct device_port *port)
+{
+	return port->info.port_physical_state == PHYS_TRAINING;
+}
+
+/* PortStateChange is for what the manager did not do itself: the link came up or went (14.2.5.4).
+ */
+static void tell_switch(struct device_port *port, uint8_t before)
+{
+	bool came_or_went = (before == PORT_DOWN) != (port->info.port_state == PORT_DOWN);
+
+	if (!came_or_went || device_port_is_end(port))
+		return;
+	port->device->sw.port_state_change = 1;
+	trap_raise(&port->device->port[0], TRAP_KIND_LINK_STATE, 0);
+}
+
+/* The only writer of a port's states. */
+static void enter(struct device_port *port, uint8_t state, uint8_t physical, bool by_set)
+{
+	const struct device_events *events = port->device->events;
+	uint8_t before = port->info.port_state;
+
+	if (state == before && physical == port->info.port_physical_state)
+		return;
+	port->info.port_state = state;
+	port->info.port_physical_state = physical;
+	if (!by_set)
+		tell_switch(port, before);
+	if (events->port_changed)
+		events->port_changed(events->ctx, port->device, port->num);
+}
+
+/* A link that came or was coming is lost; its far end sees that. */
+static void leave(struct device_port *port, uint8_t physical, bool by_set)
+{
+	struct device_port *peer = port->peer;
+	bool was_linked = is_up(port) || is_training(port);
+
+	enter(port, PORT_DOWN, physical, by_set);
+	if (was_linked && peer && peer != port)
+		enter(peer, PORT_DOWN, peer->info.link_down_default_state, false);
+}
+
+void link_drop(struct device_port *port)
+{
+	if (is_up(port) || is_training(port))
+		leave(port, port->info.link_down_default_state, false);
+}
+
+/* Training */
+
+static bool listens(const struct device_port *port)
+{
+	return port->info.port_physical_state == PHYS_POLLING ||
+	       port->info.port_physical_state == PHYS_SLEEP;
+}
+
+/* Who sleeps wakes up when the far end polls; two that sleep do not. */
+void link_try(struct device_port *port)
+{
+	const struct device_events *events = port->device->events;
+	struct device_port *peer = port->peer;
+
+	if (!peer || port->pulled || !listens(port) || !listens(peer) ||
+	    (port->info.port_physical_state == PHYS_SLEEP &&
+	     peer->info.port_physical_state == PHYS_SLEEP))
+		return;
+	port->trainings++;
+	if (peer != port)
+		peer->trainings++;
+	enter(port, PORT_DOWN, PHYS_TRAINING, true);
+	enter(peer, PORT_DOWN, PHYS_TRAINING, true);
+	if (events->training)
+		events->training(events->ctx, port);
+	else
+		device_port_trained(port);
+}
+
+/* LinkWidthEnabled's bits, widest first: 12x, 8x, 4x, 2x, 1x. */
+static uint8_t widest(uint8_t mask)
+{
+	static const uint8_t widths[] = {8, 4, 2, 16, 1};
+
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		if (mask & widths[i])
+			return widths[i];
+	}
+	return 0;
+}
+
+/* The bits of speeds are in the order of speeds. */
+static uint8_t fastest(uint8_t mask)
+{
+	return mask ? 1 << (31 - __builtin_clz(mask)) : 0;
+}
+
+static uint8_t extended_speeds(const struct device_port *port)
+{
+	uint8_t enabled = port->info.link_speed_ext_enabled;
+
+	return port->device->quirks.no_extended_speeds || enabled == LINK_SPEED_EXT_NONE ? 0
+											 : enabled;
+}
+
+/* The best that both ends are enabled for; false when there is nothing in common. A link at an
+ * extended speed shows its fastest old one beside it. */
+static bool negotiate(struct device_port *a, struct device_port *b)
+{
+	uint8_t width = widest(a->info.link_width_enabled & b->info.link_width_enabled);
+	uint8_t speed = fastest(a->info.link_speed_enabled & b->info.link_speed_enabled);
+	uint8_t extended = fastest(extended_speeds(a) & extended_speeds(b));
+	struct device_port *ends[] = {a, b};
+
+	if (!width || (!speed && !extended))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		ends[i]->info.link_width_active = width;
+		ends[i]->info.link_speed_active = speed;
+		ends[i]->info.link_speed_ext_active = extended;
+	}
+	return true;
+}
+
+void device_port_trained(struct device_port *port)
+{
+	struct device_port *peer = port->peer;
+	uint8_t state = PORT_INIT, physical = PHYS_LINK_UP;
+
+	if (!peer || !is_training(port))
+		return;
+	if (!negotiate(port, peer)) {
+		state = PORT_DOWN;
+		physical = PHYS_POLLING;
+	}
+	enter(port, state, physical, false);
+	enter(peer, state, physical, false);
+}
+
+/* What a Set() may do */
+
+bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical)
+{
+	uint8_t now = port->info.port_state;
+
+	if (!port->num) /* no link: nothing can be said but what is so anyhow */
+		return (state == PORT_NO_CHANGE || state == now) && physical == PHYS_NO_CHANGE;
+	if (physical != PHYS_NO_CHANGE)
+		return physical <= PHYS_DISABLED && state <= PORT_DOWN;
+	switch (state) {
+	case PORT_NO_CHANGE:
+	case PORT_DOWN:
+		return true;
+	case PORT_ARMED:
+		return now == PORT_INIT || now == PORT_ARMED;
+	case PORT_ACTIVE:
+		return now == PORT_ACTIVE ||
+		       (now == PORT_ARMED && port->peer->info.port_state >= PORT_ARMED);
+	default:
+		return false;
+	}
+}
+
+/* The far end of a link that begins to carry data goes along. */
+static void activate(struct device_port *port)
+{
+	enter(port, PORT_ACTIVE, PHYS_LINK_UP, true);
+	if (port->peer->info.port_state == PORT_ARMED)
+		enter(port->peer, PORT_ACTIVE, PHYS_LINK_UP, false);
+}
+
+void link_step(struct device_port *port, uint8_t state, uint8_t physical)
+{
+	if (!port->num)
+		return;
+	if (physical != PHYS_NO_CHANGE)
+		leave(port, physical, true);
+	else if (state == PORT_DOWN && (is_up(port) || is_training(port)))
+		leave(port, port->info.link_down_default_state, true);
+	else if (state == PORT_ARMED)
+		enter(port, PORT_ARMED, PHYS_LINK_UP, true);
+	else if (state == PORT_ACTIVE)
+		activate(port);
+	/* Also when only a speed was enabled: it may be the one that was missing. */
+	link_try(port);
+}
+
+/* Cables */
+
+void device_cable(struct device_port *a, struct device_port *b)
+{
+	assert(!a->peer && !b->peer && a->num && b->num);
+	a->peer = b;
+	b->peer = a;
+	a->pulled = b->pulled = false;
+	link_try(a);
+}
+
+void device_pull(struct device_port *port, bool pulled)
+{
+	if (!port->peer)
+		return;
+	port->pulled = port->peer->pulled = pulled;
+	if (pulled)
+		link_drop(port);
+	else
+		link_try(port);
+}
+
+void device_uncable(struct device_port *port)
+{
+	struct device_port *peer = port->peer;
+
+	if (!peer)
+		return;
+	link_drop(port);
+	port->peer = peer->peer = NULL;
+	port->pulled = peer->pulled = false;
+}
+
+/* Data */
+
+bool device_port_matches(const struct device_port *port)
+{
+	return port->info.neighbor_mtu == port->peer->info.neighbor_mtu &&
+	       port->info.operational_vls == port->peer->info.operational_vls;
+}
+
+bool device_port_passes(const struct device_port *port)
+{
+	return port->info.port_state == PORT_ACTIVE && port->peer &&
+	       port->peer->info.port_state == PORT_ACTIVE && device_port_matches(port);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Between the files of the software agent: what a request is to them, the functions that stand in
+ * the table of attributes in agent.c, and what the state of links and the traps ask of each other.
+ */
+#ifndef SMA_AGENT_PARTS_H
+#define SMA_AGENT_PARTS_H
+
+#include "sma/agent.h"
+
+/* A Get() or Set() under way. */
+struct agent_request {
+	struct device *device;
+	struct device_port
+		*in; /* where it came in: also whom a modifier of 0 means at an adapter */
+	uint32_t attr_mod;
+	uint8_t *data; /* SMP_DATA_SIZE bytes */
+	uint8_t about; /* the port that a Set() was about, for the owner */
+};
+
+/*
+ * Get() fills the data, which is all zero; Set() applies it, all or nothing. Both return a status
+ * word. After a Set() that was applied, the answer is what a Get() says then.
+ */
+typedef uint16_t agent_fn(struct agent_request *request);
+
+agent_fn notice_get;
+agent_fn port_info_get, port_info_set;
+agent_fn switch_info_get, switch_info_set;
+agent_fn lft_get, lft_set;
+agent_fn mft_get, mft_set;
+agent_fn p_key_get, p_key_set;
+agent_fn guid_info_get, guid_info_set;
+agent_fn sl_to_vl_get, sl_to_vl_set;
+agent_fn vl_arbitration_get, vl_arbitration_set;
+
+/* How many blocks a table is asked and set in. */
+static inline unsigned blocks_of(unsigned entries, unsigned per_block)
+{
+	return (entries + per_block - 1) / per_block;
+}
+
+/* LinkSpeedExtEnabled: none of them, and all that are supported. */
+enum { LINK_SPEED_EXT_NONE = 30, LINK_SPEED_EXT_ALL = 31 };
+
+/* After a reset; what is in ROM stays. */
+void port_reset(struct device_port *port);
+void switch_reset(struct device *device);
+void tables_reset(struct device_port *port);
+void traps_reset(struct device_port *port);
+
+/* Is this step of PortState and PortPhysicalState, as a Set() has them, allowed now? */
+bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical);
+void link_step(struct device_port *port, uint8_t state, uint8_t physical);
+/* Down at both ends, by no Set(). They poll, but nothing begins to train. */
+void link_drop(struct device_port *port);
+/* Begins training when both ends are ready for it. */
+void link_try(struct device_port *port);
+
+/* Something that the port's SM should know; told nobody while no SM is known. */
+enum trap_kind {
+	TRAP_KIND_LINK_STATE,
+	TRAP_KIND_LOCAL_CHANGES,
+	TRAP_KIND_SYSTEM_IMAGE,
+	TRAP_KINDS
+};
+void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_changes);
+/* A TrapRepress() came in through a port of device. */
+void trap_repressed(struct device *device, struct device_port *in, const uint8_t *mad);
+
+#endif

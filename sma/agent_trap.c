@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Notices of an end port to its manager (13.4.9, 14.3.1). Something happened: its trap goes out
+ * now, and again and again until a TrapRepress() with its TID comes. A port sends no trap sooner
+ * after the last than SubnetTimeOut says, so several kinds take turns. Each kind waits once: what
+ * happens again gives it a new TID, so that a TrapRepress() of the old one does not hide the new
+ * event. While no manager is known there is nobody to tell, and what happens then is not kept.
+ *
+ * The agent knows no clock: times come with device_tick(), and a trap that waits only says from
+ * when on it may be sent.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sma/agent.h"
+#include "sma/agent_parts.h"
+#include "sma/notice.h"
+
+/* Whatever SubnetTimeOut says, an agent needs some time for other work. */
+enum { TRAP_INTERVAL_MIN_US = 1000, TID_OFFSET = 8 };
+
+struct device_traps {
+	uint64_t not_before_us;
+	uint32_t tid[TRAP_KINDS]; /* 0: this kind does not wait */
+	uint16_t changes;	  /* of trap 144, until it is repressed */
+	uint8_t turn;		  /* the kind that is looked at first */
+};
+
+/* What the details of each kind are, from what is so when it is sent. */
+
+static void fill_link_state(const struct device_port *port, union notice_details *details)
+{
+	details->link_state = (struct notice_link_state){.lid = port->info.lid};
+}
+
+static void fill_local_changes(const struct device_port *port, union notice_details *details)
+{
+	details->local_changes = (struct notice_local_changes){
+		.lid = port->info.lid,
+		.other_local_changes = port->traps->changes != 0,
+		.capability_mask = port->info.capability_mask,
+		.change_flags = port->traps->changes,
+		.capability_mask2 = port->info.capability_mask2,
+	};
+}
+
+static void fill_system_image(const struct device_port *port, union notice_details *details)
+{
+	details->system_image = (struct notice_system_image_guid){
+		.lid = port->info.lid,
+		.system_image_guid = port->device->system_image_guid,
+	};
+}
+
+static const struct kind {
+	uint16_t number;
+	void (*fill)(const struct device_port *port, union notice_details *details);
+} kinds[TRAP_KINDS] = {
+	[TRAP_KIND_LINK_STATE] = {TRAP_LINK_STATE, fill_link_state},
+	[TRAP_KIND_LOCAL_CHANGES] = {TRAP_LOCAL_CHANGES, fill_local_changes},
+	[TRAP_KIND_SYSTEM_IMAGE] = {TRAP_SYSTEM_IMAGE_GUID, fill_system_image},
+};
+
+static unsigned waiting(const struct device_traps *traps)
+{
+	unsigned count = 0;
+
+	for (unsigned kind = 0; kind < TRAP_KINDS; kind++)
+		count += traps->tid[kind] != 0;
+	return count;
+}
+
+/* The kind whose turn it is; one must wait. */
+static enum trap_kind next_kind(const struct device_traps *traps)
+{
+	unsigned kind = traps->turn;
+
+	while (!traps->tid[kind])
+		kind = (kind + 1) % TRAP_KINDS;
+	return kind;
+}
+
+static void notice_of(const struct device_port *port, enum trap_kind kind, struct notice *notice)
+{
+	union notice_details details;
+
+	kinds[kind].fill(port, &details);
+	notice_fill(notice, kinds[kind].number, port->device->type, port->info.lid, &details);
+}
+
+void traps_reset(struct device_port *port)
+{
+	free(port->traps);
+	port->traps = NULL;
+}
+
+void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_changes)
+{
+	const struct device_events *events = port->device->events;
+
+	if (!port->info.lid || !port->info.master_sm_lid)
+		return;
+	if (!port->traps)
+		port->traps = mem_zalloc(sizeof(*port->traps));
+	port->traps->changes |= local_changes;
+	if (!++port->device->trap_tid)
+		port->device->trap_tid = 1;
+	port->traps->tid[kind] = port->device->trap_tid;
+	if (events->due)
+		events->due(events->ctx, port->device);
+}
+
+int device_raise(struct device_port *port, uint16_t trap_number)
+{
+	if (!device_port_is_end(port))
+		return -EINVAL;
+	for (unsigned kind = 0; kind < TRAP_KINDS; kind++) {
+		if (kinds[kind].number == trap_number) {
+			trap_raise(port, kind, 0);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* A TrapRepress() is the Trap() with another method: its TID and number must be those of ours. */
+void trap_repressed(struct device *device, struct device_port *in, const uint8_t *mad)
+{
+	struct device_port *port = device_is_switch(device) ? &device->port[0] : in;
+	uint64_t tid = be64_load(mad + TID_OFFSET);
+	struct notice notice;
+
+	if (!port->traps || !tid)
+		return;
+	attr_decode(&notice_format, mad + SMP_DATA_OFFSET, &notice);
+	for (unsigned kind = 0; kind < TRAP_KINDS; kind++) {
+		if (port->traps->tid[kind] != tid || kinds[kind].number != notice.trap_number)
+			continue;
+		port->traps->tid[kind] = 0;
+		if (kind == TRAP_KIND_LOCAL_CHANGES)
+			port->traps->changes = 0;
+	}
+}
+
+/* SubnetTimeOut is 4.096 us times a power of two. */
+static uint64_t interval_us(const struct device_port *port)
+{
+	uint8_t fixed = port->device->quirks.subnet_timeout_fixed;
+	uint64_t us = (UINT64_C(4096) << (fixed ? fixed : port->info.subnet_timeout)) / 1000;
+
+	return us > TRAP_INTERVAL_MIN_US ? us : TRAP_INTERVAL_MIN_US;
+}
+
+static void send(struct device_port *port, enum trap_kind kind)
+{
+	const struct device_events *events = port->device->events;
+	struct notice notice;
+	uint8_t data[SMP_DATA_SIZE] = {0}, mad[MAD_SIZE];
+
+	notice_of(port, kind, &notice);
+	format_encode(&notice_format, &notice, data);
+	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, port->info.m_key, NULL, data);
+	be64_store(mad + TID_OFFSET, port->traps->tid[kind]);
+	if (events->trap && !port->device->quirks.silent)
+		events->trap(events->ctx, port->device, port->num, port->info.master_sm_lid, mad);
+}
+
+static bool has_waiting(const struct device_port *port)
+{
+	return port->traps && waiting(port->traps);
+}
+
+/* A switch's notices are port 0's; the ports of an adapter have each their own. */
+static unsigned last_end(const struct device *device)
+{
+	return device_is_switch(device) ? 0 : device->num_ports;
+}
+
+uint64_t device_next_us(const struct device *device)
+{
+	uint64_t next_us = UINT64_MAX;
+
+	for (unsigned num = 0; num <= last_end(device); num++) {
+		const struct device_port *port = &device->port[num];
+
+		if (has_waiting(port) && port->traps->not_before_us < next_us)
+			next_us = port->traps->not_before_us;
+	}
+	return next_us;
+}
+
+void device_tick(struct device *device, uint64_t now_us)
+{
+	for (unsigned num = 0; num <= last_end(device); num++) {
+		struct device_port *port = &device->port[num];
+		enum trap_kind kind;
+
+		if (!has_waiting(port) || port->traps->not_before_us > now_us)
+			continue;
+		kind = next_kind(port->traps);
+		port->traps->turn = (kind + 1) % TRAP_KINDS;
+		port->traps->not_before_us = now_us + interval_us(port);
+		send(port, kind);
+	}
+}
+
+/* Get(Notice): the one that is sent next, or an empty one (13.4.8.2). */
+uint16_t notice_get(struct agent_request *request)
+{
+	const struct device_port *port =
+		device_is_switch(request->device) ? &request->device->port[0] : request->in;
+	struct notice notice = {.type = NOTICE_EMPTY};
+
+	if (has_waiting(port)) {
+		notice_of(port, next_kind(port->traps), &notice);
+		notice.count = waiting(port->traps);
+	}
+	format_encode(&notice_format, &notice, request->data);
+	return STATUS_OK;
+}

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a software agent does by itself: links and their states with both ends, notices in virtual
+ * time, reboots, and how devices misbehave.
+ */
+// LINK: sma/*.o mad/mad.o mad/field.o lib/mem.o
+#include "sma/agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sma/notice.h"
+#include "tests/unit/agent_bed.h"
+
+/* Links */
+
+/* Leads leaf port 1 and host port 1 to these states. */
+static void lead_to(struct bed *bed, uint8_t mine, uint8_t peers)
+{
+	struct device_port *port = &bed->leaf->port[1], *peer = &bed->host->port[1];
+
+	if (mine >= PORT_ARMED)
+		CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
+	if (peers >= PORT_ARMED)
+		CU_ASSERT_EQUAL(set_state(peer, PORT_ARMED, 0), STATUS_OK);
+	if (mine == PORT_ACTIVE)
+		CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(port->info.port_state, mine);
+	CU_ASSERT_EQUAL(peer->info.port_state, peers);
+}
+
+static void test_states(void)
+{
+	static const struct {
+		uint8_t mine, peers, state, physical;
+		int status;
+		uint8_t then, peers_then;
+	} cases[] = {
+		{PORT_INIT, PORT_INIT, PORT_NO_CHANGE, 0, STATUS_OK, PORT_INIT, PORT_INIT},
+		{PORT_INIT, PORT_INIT, PORT_ARMED, 0, STATUS_OK, PORT_ARMED, PORT_INIT},
+		{PORT_INIT, PORT_INIT, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_INIT, PORT_INIT},
+		{PORT_INIT, PORT_ARMED, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_INIT,
+		 PORT_ARMED},
+		{PORT_ARMED, PORT_INIT, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_ARMED,
+		 PORT_INIT},
+		{PORT_ARMED, PORT_ARMED, PORT_ARMED, 0, STATUS_OK, PORT_ARMED, PORT_ARMED},
+		/* The far end goes along. */
+		{PORT_ARMED, PORT_ARMED, PORT_ACTIVE, 0, STATUS_OK, PORT_ACTIVE, PORT_ACTIVE},
+		{PORT_ACTIVE, PORT_ACTIVE, PORT_ACTIVE, 0, STATUS_OK, PORT_ACTIVE, PORT_ACTIVE},
+		{PORT_ACTIVE, PORT_ACTIVE, PORT_ARMED, 0, STATUS_INVALID_VALUE, PORT_ACTIVE,
+		 PORT_ACTIVE},
+		/* Down, and both ends train anew. */
+		{PORT_ACTIVE, PORT_ACTIVE, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT},
+		{PORT_ARMED, PORT_INIT, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT},
+		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_POLLING, STATUS_OK, PORT_INIT, PORT_INIT},
+		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_SLEEP, STATUS_OK, PORT_INIT, PORT_INIT},
+		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_DISABLED, STATUS_OK, PORT_DOWN, PORT_DOWN},
+		{PORT_ACTIVE, PORT_ACTIVE, PORT_DOWN, PHYS_DISABLED, STATUS_OK, PORT_DOWN,
+		 PORT_DOWN},
+		{PORT_INIT, PORT_INIT, PORT_ARMED, PHYS_POLLING, STATUS_INVALID_VALUE, PORT_INIT,
+		 PORT_INIT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bed bed;
+		int status;
+
+		bed_open(&bed);
+		lead_to(&bed, cases[i].mine, cases[i].peers);
+		status = set_state(&bed.leaf->port[1], cases[i].state, cases[i].physical);
+		if (status != cases[i].status ||
+		    bed.leaf->port[1].info.port_state != cases[i].then ||
+		    bed.host->port[1].info.port_state != cases[i].peers_then)
+			printf("\n    row %zu: 0x%x", i, status);
+		CU_ASSERT_EQUAL(status, cases[i].status);
+		CU_ASSERT_EQUAL(bed.leaf->port[1].info.port_state, cases[i].then);
+		CU_ASSERT_EQUAL(bed.host->port[1].info.port_state, cases[i].peers_then);
+		bed_close(&bed);
+	}
+}
+
+/* Ports without a link cannot go anywhere. */
+static void test_states_alone(void)
+{
+	struct bed bed;
+
+	bed_open(&bed);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], PORT_ARMED, 0), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], PORT_ACTIVE, 0), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(bed.leaf->port[5].info.port_physical_state, PHYS_DISABLED);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[0], PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[0], PORT_DOWN, 0), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(set_state(&bed.spine->port[0], 0, PHYS_POLLING), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(bed.leaf->port[0].info.port_state, PORT_ACTIVE);
+	bed_close(&bed);
+}
+
+static void test_negotiation(void)
+{
+	static const struct {
+		uint8_t a[3], b[3], active[3]; /* width, speed, extended speed */
+		bool up;
+	} cases[] = {
+		{{3, 7, 3}, {3, 7, 3}, {2, 4, 2}, true},
+		{{1, 7, 3}, {3, 7, 3}, {1, 4, 2}, true},
+		{{3, 7, 3}, {3, 1, 30}, {2, 1, 0}, true},
+		{{3, 3, 1}, {3, 7, 3}, {2, 2, 1}, true},
+		{{3, 7, 1}, {3, 7, 2}, {2, 4, 0}, true},
+		{{1, 7, 3}, {2, 7, 3}, {0, 0, 0}, false},
+		{{3, 1, 30}, {3, 2, 30}, {0, 0, 0}, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bed bed;
+		struct device_port *port, *peer;
+
+		bed_open(&bed);
+		port = &bed.leaf->port[1];
+		peer = port->peer;
+		device_pull(port, true);
+		for (unsigned end = 0; end < 2; end++) {
+			const uint8_t *mask = end ? cases[i].b : cases[i].a;
+			struct device_port *at = end ? peer : port;
+			struct port_info info = unchanged(at);
+
+			info.link_width_enabled = mask[0];
+			info.link_speed_enabled = mask[1];
+			info.link_speed_ext_enabled = mask[2];
+			CU_ASSERT_EQUAL(set_port(at->device, 1, &info), STATUS_OK);
+		}
+		CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
+		device_pull(port, false);
+		CU_ASSERT_EQUAL(port->info.port_state, cases[i].up ? PORT_INIT : PORT_DOWN);
+		CU_ASSERT_EQUAL(peer->info.port_physical_state,
+				cases[i].up ? PHYS_LINK_UP : PHYS_POLLING);
+		if (cases[i].up) {
+			CU_ASSERT_EQUAL(port->info.link_width_active, cases[i].active[0]);
+			CU_ASSERT_EQUAL(peer->info.link_speed_active, cases[i].active[1]);
+			CU_ASSERT_EQUAL(port->info.link_speed_ext_active, cases[i].active[2]);
+		} else {
+			/* What was missing is enabled: that is enough. */
+			struct port_info info = unchanged(port);
+
+			info.link_width_enabled = 255;
+			info.link_speed_enabled = 15;
+			CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+			CU_ASSERT_EQUAL(peer->info.port_state, PORT_INIT);
+		}
+		bed_close(&bed);
+	}
+}
+
+/* A speed that is set on a link that is up counts when it trains again. */
+static void test_retraining(void)
+{
+	struct bed bed;
+	struct port_info info;
+	struct device_port *port, *peer;
+
+	bed_open(&bed);
+	port = &bed.leaf->port[1];
+	peer = &bed.host->port[1];
+	info = unchanged(port);
+	info.link_width_enabled = 1;
+	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(peer->info.link_width_active, 2);
+	CU_ASSERT_EQUAL(set_state(peer, 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
+	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_SLEEP), STATUS_OK);
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_SLEEP);
+	CU_ASSERT_EQUAL(set_state(peer, 0, PHYS_SLEEP), STATUS_OK);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN); /* both sleep */
+	CU_ASSERT_EQUAL(set_state(peer, 0, PHYS_POLLING), STATUS_OK);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
+	CU_ASSERT_EQUAL(peer->info.link_width_active, 1);
+	/* With time in between: the owner says when, and an interruption counts. */
+	bed.events.training = on_training;
+	device_pull(port, true);
+	CU_ASSERT_EQUAL(peer->info.port_state, PORT_DOWN);
+	device_port_trained(port);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN);
+	device_pull(peer, false);
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_TRAINING);
+	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(peer->info.port_physical_state, PHYS_POLLING);
+	device_port_trained(bed.training);
+	CU_ASSERT_EQUAL(peer->info.port_state, PORT_DOWN);
+	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_POLLING), STATUS_OK);
+	device_port_trained(bed.training);
+	CU_ASSERT_EQUAL(peer->info.port_state, PORT_INIT);
+	bed_close(&bed);
+}
+
+/* A plug that connects a port with itself is a link, too. */
+static void test_loopback(void)
+{
+	struct bed bed;
+	struct device_port *port;
+
+	bed_open(&bed);
+	port = &bed.leaf->port[7];
+	device_cable(port, port);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
+	CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT(device_port_passes(port));
+	CU_ASSERT_EQUAL(set_state(port, PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
+	device_uncable(port);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN);
+	bed_close(&bed);
+}
+
+static void test_data(void)
+{
+	struct bed bed;
+	struct device_port *port;
+	struct port_info info;
+
+	bed_open(&bed);
+	port = &bed.leaf->port[1];
+	CU_ASSERT(!device_port_passes(port));
+	CU_ASSERT(!device_port_passes(&bed.leaf->port[9]));
+	lead_to(&bed, PORT_ARMED, PORT_ARMED);
+	CU_ASSERT(!device_port_passes(port));
+	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT(device_port_passes(port) && device_port_passes(port->peer));
+	info = unchanged(port);
+	info.neighbor_mtu = 4;
+	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT(!device_port_passes(port));
+	info = unchanged(port->peer);
+	info.neighbor_mtu = 4;
+	info.operational_vls = 1;
+	CU_ASSERT_EQUAL(set_port(bed.host, 1, &info), STATUS_OK);
+	CU_ASSERT(!device_port_passes(port->peer));
+	info = unchanged(port);
+	info.operational_vls = 1;
+	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT(device_port_passes(port));
+	bed_close(&bed);
+}
+
+static void clear_change(struct device *device)
+{
+	struct switch_info info = device->sw;
+
+	info.port_state_change = 1;
+	CU_ASSERT_EQUAL(ask(device, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(info.port_state_change, 0);
+}
+
+/* Only what came or went without a Set() of that very port is shown. */
+static void test_port_state_change(void)
+{
+	struct bed bed;
+	struct device_port *port;
+
+	bed_open(&bed);
+	port = &bed.leaf->port[2];
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1);
+	clear_change(bed.leaf);
+	clear_change(bed.spine);
+	CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(set_state(port->peer, PORT_ARMED, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
+	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 0);
+	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
+	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
+	clear_change(bed.spine);
+	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_POLLING), STATUS_OK);
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1);
+	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
+	/* A zero clears nothing. */
+	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0,
+			    &(struct switch_info){.life_time_value = 18}),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1);
+	bed_close(&bed);
+}
+
+/* Notices */
+
+static void tick_until(struct bed *bed, struct device *device, uint64_t end_us)
+{
+	while (device_next_us(device) <= end_us) {
+		if (device_next_us(device) > bed->now_us)
+			bed->now_us = device_next_us(device);
+		device_tick(device, bed->now_us);
+	}
+	bed->now_us = end_us;
+}
+
+static uint16_t trap_number(const struct bed *bed)
+{
+	struct notice notice;
+
+	attr_decode(&notice_format, bed->trap + SMP_DATA_OFFSET, &notice);
+	return notice.trap_number;
+}
+
+static void repress(struct bed *bed, struct device *device, uint64_t tid)
+{
+	uint8_t mad[MAD_SIZE];
+
+	memcpy(mad, bed->trap, MAD_SIZE);
+	mad[3] = METHOD_TRAP_REPRESS;
+	be64_store(mad + 8, tid);
+	CU_ASSERT(!device_handle(device, 1, mad));
+}
+
+static uint64_t trap_tid(const struct bed *bed)
+{
+	return be64_load(bed->trap + 8);
+}
+
+static void flap(struct device_port *port)
+{
+	device_pull(port, true);
+	device_pull(port, false);
+}
+
+static void test_trap_repeats(void)
+{
+	union notice_details details;
+	struct notice notice;
+	struct bed bed;
+
+	bed_open(&bed);
+	flap(&bed.leaf->port[1]);
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX); /* nobody to tell */
+	set_address(&bed.leaf->port[0], 9, LID_NONE, 12);
+	flap(&bed.leaf->port[1]);
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+	set_address(&bed.leaf->port[0], 9, 4, 12); /* 16.777 ms */
+	bed.leaf->port[0].info.m_key = 0xABC;
+	flap(&bed.leaf->port[1]);
+	CU_ASSERT_EQUAL(bed.due_us, 0);
+	bed.now_us = 5000;
+	tick_until(&bed, bed.leaf, 5000);
+	CU_ASSERT_EQUAL(bed.traps, 1);
+	CU_ASSERT_EQUAL(bed.trap_port, 0);
+	CU_ASSERT_EQUAL(bed.trap_dlid, 4);
+	CU_ASSERT_EQUAL(be64_load(bed.trap + SMP_M_KEY_OFFSET), 0xABC);
+	attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
+	CU_ASSERT(notice_details_decode(&notice, &details));
+	CU_ASSERT_EQUAL(notice.trap_number, TRAP_LINK_STATE);
+	CU_ASSERT_EQUAL(notice.producer_type, NODE_SWITCH);
+	CU_ASSERT_EQUAL(notice.issuer_lid, 9);
+	CU_ASSERT_EQUAL(details.link_state.lid, 9);
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), 5000 + 16777);
+	device_tick(bed.leaf, 5000 + 16776);
+	CU_ASSERT_EQUAL(bed.traps, 1);
+	tick_until(&bed, bed.leaf, 5000 + 10 * 16777);
+	CU_ASSERT_EQUAL(bed.traps, 11);
+	repress(&bed, bed.leaf, trap_tid(&bed) + 1);
+	CU_ASSERT_NOT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+	bed.trap[SMP_DATA_OFFSET + 5] = TRAP_LOCAL_CHANGES;
+	repress(&bed, bed.leaf, trap_tid(&bed));
+	CU_ASSERT_NOT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+	bed.trap[SMP_DATA_OFFSET + 5] = TRAP_LINK_STATE;
+	repress(&bed, bed.leaf, trap_tid(&bed));
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+	/* The next one waits until SubnetTimeOut allows it. */
+	flap(&bed.leaf->port[1]);
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), 5000 + 11 * 16777);
+	bed_close(&bed);
+}
+
+/* What happens after the Trap() was sent is not hidden by its TrapRepress(). */
+static void test_trap_again(void)
+{
+	struct bed bed;
+	uint64_t tid;
+
+	bed_open(&bed);
+	set_address(&bed.leaf->port[0], 9, 4, 12);
+	flap(&bed.leaf->port[1]);
+	tick_until(&bed, bed.leaf, 0);
+	tid = trap_tid(&bed);
+	flap(&bed.leaf->port[1]);
+	repress(&bed, bed.leaf, tid);
+	tick_until(&bed, bed.leaf, 17000);
+	CU_ASSERT_EQUAL(bed.traps, 2);
+	CU_ASSERT_NOT_EQUAL(trap_tid(&bed), tid);
+	repress(&bed, bed.leaf, trap_tid(&bed));
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+	bed_close(&bed);
+}
+
+/* Several kinds take turns, each port's for itself. */
+static void test_trap_kinds(void)
+{
+	static const uint16_t turns[] = {TRAP_LOCAL_CHANGES, TRAP_SYSTEM_IMAGE_GUID};
+	union notice_details details;
+	struct notice notice;
+	struct bed bed;
+
+	bed_open(&bed);
+	set_address(&bed.host->port[1], 8, 4, 8); /* 1.048 ms */
+	device_set_issm(&bed.host->port[1], true);
+	device_set_issm(&bed.host->port[2], true); /* has no manager to tell */
+	CU_ASSERT(bed.host->port[1].info.capability_mask & CAP_IS_SM);
+	tick_until(&bed, bed.host, 0);
+	attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
+	CU_ASSERT(notice_details_decode(&notice, &details));
+	CU_ASSERT_EQUAL(details.local_changes.capability_mask,
+			bed.host->port[1].info.capability_mask);
+	CU_ASSERT_EQUAL(details.local_changes.other_local_changes, 0);
+	device_set_description(bed.host, "a new name");
+	device_set_system_image_guid(bed.host, 0x999);
+	for (unsigned i = 1; i <= 6; i++) {
+		tick_until(&bed, bed.host, i * 1048);
+		CU_ASSERT_EQUAL(bed.traps, 1 + i);
+		CU_ASSERT_EQUAL(trap_number(&bed), turns[i % 2]);
+		attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
+		CU_ASSERT(notice_details_decode(&notice, &details));
+		if (i % 2)
+			CU_ASSERT_EQUAL(details.system_image.system_image_guid, 0x999);
+		if (i % 2 == 0)
+			CU_ASSERT_EQUAL(details.local_changes.change_flags,
+					CHANGE_NODE_DESCRIPTION);
+	}
+	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
+	CU_ASSERT_EQUAL(notice.count, 2);
+	CU_ASSERT_EQUAL(notice.trap_number, TRAP_SYSTEM_IMAGE_GUID);
+	repress(&bed, bed.host, trap_tid(&bed));
+	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
+	CU_ASSERT_EQUAL(notice.count, 1);
+	tick_until(&bed, bed.host, 7 * 1048);
+	repress(&bed, bed.host, trap_tid(&bed));
+	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
+	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
+	CU_ASSERT_EQUAL(notice.type, NOTICE_EMPTY);
+	/* Without a reason, for who wants to see one. */
+	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_LINK_STATE), 0);
+	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_BAD_M_KEY), -EINVAL);
+	CU_ASSERT_EQUAL(device_raise(&bed.leaf->port[1], TRAP_LINK_STATE), -EINVAL);
+	bed_close(&bed);
+}
+
+/* Reboot and quirks */
+
+static void test_reboot(void)
+{
+	struct linear_forwarding_table lft = {{1}};
+	struct multicast_forwarding_table mft = {{1}};
+	struct p_key_table keys = {{0x8001}};
+	struct switch_info sw = {.linear_fdb_top = 60, .multicast_fdb_top = 0xC001};
+	struct device *fresh;
+	struct bed bed;
+
+	bed_open(&bed);
+	fresh = device_new(&(struct device_config){.type = NODE_SWITCH,
+						   .num_ports = LEAF_PORTS,
+						   .lft_cap = 1000,
+						   .mft_cap = 100},
+			   &bed.events);
+	set_address(&bed.leaf->port[0], 9, 4, 12);
+	lead_to(&bed, PORT_ACTIVE, PORT_ACTIVE);
+	ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, 0, &lft);
+	ask(bed.leaf, 1, METHOD_SET, ATTR_MULTICAST_FORWARDING_TABLE, 0, &mft);
+	ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 0, &keys);
+	ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 1 << 16, &keys);
+	ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw);
+	device_set_issm(&bed.leaf->port[0], true);
+	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[4], 0, PHYS_DISABLED), STATUS_OK);
+	clear_change(bed.spine);
+	device_reboot(bed.leaf);
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1); /* its links came up */
+	fresh->sw.port_state_change = 1;
+	CU_ASSERT(!memcmp(&bed.leaf->sw, &fresh->sw, sizeof(fresh->sw)));
+	CU_ASSERT(!memcmp(&bed.leaf->port[0].info, &fresh->port[0].info, sizeof(struct port_info)));
+	CU_ASSERT(!memcmp(&bed.leaf->port[4].info, &fresh->port[4].info, sizeof(struct port_info)));
+	CU_ASSERT_EQUAL(bed.leaf->port[1].info.port_state, PORT_INIT);
+	CU_ASSERT_EQUAL(bed.host->port[1].info.port_state, PORT_INIT);
+	CU_ASSERT_EQUAL(device_p_key(&bed.leaf->port[0], 0), 0xFFFF);
+	CU_ASSERT_EQUAL(device_p_key(&bed.leaf->port[1], 0), 0xFFFF);
+	CU_ASSERT_PTR_NULL(bed.leaf->lft);
+	CU_ASSERT_PTR_NULL(bed.leaf->mft);
+	CU_ASSERT_STRING_EQUAL(bed.leaf->description.text, "leaf");
+	device_free(fresh);
+	bed_close(&bed);
+}
+
+static void test_quirks(void)
+{
+	struct switch_info sw = {.life_time_value = 18};
+	struct port_info info;
+	struct bed bed;
+	uint8_t data[SMP_DATA_SIZE] = {0};
+
+	bed_open(&bed);
+	bed.leaf->quirks.life_time_max = 16;
+	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
+	CU_ASSERT_EQUAL(sw.life_time_value, 16);
+
+	bed.host->quirks = (struct device_quirks){.subnet_timeout_fixed = 31, .no_mkey = true};
+	info = unchanged(&bed.host->port[1]);
+	info.m_key = 7;
+	info.m_key_protect_bits = 1;
+	info.subnet_timeout = 18;
+	CU_ASSERT_EQUAL(set_port(bed.host, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(info.subnet_timeout, 31);
+	CU_ASSERT_EQUAL(info.m_key, 0);
+	CU_ASSERT_EQUAL(info.m_key_protect_bits, 0);
+
+	/* An agent that does not know bit 31 takes it for a port. */
+	bed.host->quirks = (struct device_quirks){.no_extended_speeds = true};
+	CU_ASSERT_EQUAL(get_port(bed.host, 1, &info), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
+	CU_ASSERT(!(info.capability_mask & CAP_EXTENDED_SPEEDS));
+	flap(&bed.leaf->port[1]);
+	CU_ASSERT_EQUAL(bed.leaf->port[1].info.link_speed_ext_active, 0);
+	CU_ASSERT_EQUAL(bed.leaf->port[1].info.link_speed_active, 4);
+
+	bed.spine->quirks.garbage = true;
+	CU_ASSERT_EQUAL(smp(bed.spine, 1, METHOD_GET, ATTR_NODE_DESCRIPTION, 0, data), STATUS_OK);
+	CU_ASSERT_EQUAL(data[0], 0xFF);
+
+	/* Dead, but its link is there. Its notices are silent, too, until it lives again. */
+	set_address(&bed.leaf->port[0], 9, 4, 8);
+	bed.leaf->quirks.silent = true;
+	CU_ASSERT_EQUAL(smp(bed.leaf, 1, METHOD_GET, ATTR_NODE_INFO, 0, data), -1);
+	flap(&bed.leaf->port[1]);
+	CU_ASSERT_EQUAL(bed.host->port[1].info.port_state, PORT_INIT);
+	tick_until(&bed, bed.leaf, 5000);
+	CU_ASSERT_EQUAL(bed.traps, 0);
+	bed.leaf->quirks.silent = false;
+	tick_until(&bed, bed.leaf, 10000);
+	CU_ASSERT(bed.traps > 0);
+	bed_close(&bed);
+}
+
+static const CU_TestInfo tests[] = {
+	{"states by Set()", test_states},
+	{"states without a link", test_states_alone},
+	{"width and speed of a link", test_negotiation},
+	{"training again", test_retraining},
+	{"a port cabled to itself", test_loopback},
+	{"data needs ends that agree", test_data},
+	{"PortStateChange", test_port_state_change},
+	{"a trap repeats until it is repressed", test_trap_repeats},
+	{"an event after the trap", test_trap_again},
+	{"kinds of traps", test_trap_kinds},
+	{"reboot", test_reboot},
+	{"quirks", test_quirks},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	return unit_main("agent_link", tests);
+}

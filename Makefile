@@ -41,6 +41,13 @@ declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
 link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(or $(wildcard $i),$i))
 linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
 
+# The simulation runs whole managers on a fabric of software agents: everything but the real loop,
+# threads and umad, for which it has objects of its own.
+SIM_RUN := $(BUILD)/tests/sim/sim_run
+sim_sources := $(filter-out lib/loop.c lib/work.c mad/umad.c sim/main.c, \
+	$(foreach r,lib formats mad sma fabric route sm sa sim,$(call sources,$r))) \
+	weftd/manager.c $(wildcard weftd/conf*.c tests/sim/*.c)
+
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
 UNCONFIGURED := help clean distclean format check demo lint uninstall
@@ -77,7 +84,7 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n'
 .PHONY: all tests check demo lint format install uninstall clean distclean help FORCE
 
 all: $(PROGRAMS)
-tests: $(TESTS)
+tests: $(TESTS) $(SIM_RUN)
 
 # Objects are made again when the compiler or its flags change: this file changes only then.
 $(BUILD)/flags: FORCE
@@ -98,6 +105,11 @@ $(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(LIBS)
+
+$(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sim_sources))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(CONFIG_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(LIBS)
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Before a Set() there was no circle, so a new one passes through the switch that was set, by an
+ * entry that the Set() changed or by a link that it made ACTIVE. So for each switch the watch keeps
+ * the table and the link states that it saw last, and walks only from the entries that differ.
+ * Packets pass links that are ACTIVE at both ends and entries up to LinearFDBTop; a circle over
+ * anything else exists on paper only and is none.
+ */
+#include "tests/sim/circles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/map.h"
+#include "lib/mem.h"
+#include "tests/sim/trace.h"
+
+enum { LFT_LIDS = LFT_BLOCKS_MAX * LFT_BLOCK_LIDS, STEPS_MAX = 4096, DESCRIBED_MAX = 8 };
+
+struct last_seen { /* of one switch */
+	lid_t top;
+	bool passes[PORT_MAX + 1];
+	uint8_t lft[LFT_LIDS];
+};
+
+struct circles {
+	struct map seen; /* by device */
+};
+
+struct circles *circles_new(void)
+{
+	struct circles *circles = mem_zalloc(sizeof(*circles));
+
+	map_init(&circles->seen);
+	return circles;
+}
+
+void circles_free(struct circles *circles)
+{
+	struct last_seen *seen;
+	size_t position = 0;
+
+	if (!circles)
+		return;
+	while ((seen = map_next(&circles->seen, &position)))
+		free(seen);
+	map_done(&circles->seen);
+	free(circles);
+}
+
+void circles_forget(struct circles *circles, const struct device *device)
+{
+	free(map_remove(&circles->seen, device->node_guid));
+}
+
+static struct last_seen *last_seen(struct circles *circles, const struct device *device)
+{
+	struct last_seen *seen = map_get(&circles->seen, device->node_guid);
+
+	if (!seen) {
+		seen = mem_zalloc(sizeof(*seen));
+		memset(seen->lft, LFT_NO_PORT, sizeof(seen->lft));
+		map_put(&circles->seen, device->node_guid, seen);
+	}
+	return seen;
+}
+
+/* The switch to which device forwards a packet for lid, NULL when none. */
+static const struct device *next_switch(const struct device *device, lid_t lid)
+{
+	uint8_t out = device_lft_port(device, lid);
+	const struct device_port *port = &device->port[out];
+
+	if (!out || out > device->num_ports || !device_port_passes(port))
+		return NULL;
+	return device_is_switch(port->peer->device) ? port->peer->device : NULL;
+}
+
+/* A circle that does not come back to where it began was there before. */
+static bool in_circle(const struct device *begin, lid_t lid)
+{
+	const struct device *at = next_switch(begin, lid);
+
+	for (unsigned steps = 0; at && at != begin && steps < STEPS_MAX; steps++)
+		at = next_switch(at, lid);
+	return at == begin;
+}
+
+struct tally {
+	unsigned count;
+	lid_t example;
+};
+
+static void judge(const struct device *device, lid_t lid, struct tally *tally)
+{
+	if (!in_circle(device, lid))
+		return;
+	if (!tally->count++)
+		tally->example = lid;
+}
+
+static void block_was_set(struct last_seen *seen, const struct device *device, uint32_t block,
+			  struct tally *tally)
+{
+	uint32_t first = block * LFT_BLOCK_LIDS;
+
+	for (uint32_t lid = first; lid < first + LFT_BLOCK_LIDS && lid < device->lft_size; lid++) {
+		if (seen->lft[lid] == device->lft[lid])
+			continue;
+		seen->lft[lid] = device->lft[lid];
+		judge(device, (lid_t)lid, tally);
+	}
+}
+
+static void top_was_set(struct last_seen *seen, const struct device *device, struct tally *tally)
+{
+	lid_t top = device->sw.linear_fdb_top;
+
+	for (uint32_t lid = seen->top + 1u; lid <= top; lid++)
+		judge(device, (lid_t)lid, tally);
+	seen->top = top;
+}
+
+static void judge_link(const struct device_port *port, struct tally *tally)
+{
+	const struct device *device = port->device;
+
+	if (!device_is_switch(device))
+		return;
+	for (uint32_t lid = 1; lid <= device->sw.linear_fdb_top; lid++) {
+		if (device_lft_port(device, (lid_t)lid) == port->num)
+			judge(device, (lid_t)lid, tally);
+	}
+}
+
+/* A link that goes ACTIVE carries packets both ways. */
+static void port_was_set(struct last_seen *seen, const struct device_port *port,
+			 struct tally *tally)
+{
+	bool passes = port->peer && device_port_passes(port);
+
+	if (passes && !seen->passes[port->num]) {
+		judge_link(port, tally);
+		judge_link(port->peer, tally);
+	}
+	seen->passes[port->num] = passes;
+}
+
+unsigned circles_after_set(struct circles *circles, const struct device *device, uint8_t port,
+			   uint16_t attr_id, uint32_t attr_mod, lid_t *example)
+{
+	struct tally tally = {0};
+	struct last_seen *seen;
+
+	if (!device_is_switch(device))
+		return 0;
+	seen = last_seen(circles, device);
+	if (attr_id == ATTR_LINEAR_FORWARDING_TABLE)
+		block_was_set(seen, device, attr_mod, &tally);
+	else if (attr_id == ATTR_SWITCH_INFO)
+		top_was_set(seen, device, &tally);
+	else if (attr_id == ATTR_PORT_INFO && port)
+		port_was_set(seen, &device->port[port], &tally);
+	if (tally.count)
+		*example = tally.example;
+	return tally.count;
+}
+
+/* A circle that device is not part of is followed for a while. */
+void circles_describe(const struct device *device, lid_t lid, char *text, size_t size)
+{
+	const struct device *at = device;
+	size_t length = 0;
+	unsigned steps = 0;
+
+	do {
+		length += (size_t)snprintf(text + length, size - length, "%s port %u -> ",
+					   trace_name(at), device_lft_port(at, lid));
+		at = next_switch(at, lid);
+	} while (at && at != device && length + 1 < size && ++steps < DESCRIBED_MAX);
+	if (length + 1 < size)
+		snprintf(text + length, size - length, "%s", at ? trace_name(at) : "end");
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The loop of lib/loop.h over a clock that is a number. The simulation steps it; loop_run() steps
+ * it by itself from one due time to the next. A turn is the deferred calls, then the timers that
+ * are due, both in the order in which they were armed, and turns follow each other until nothing is
+ * due at this microsecond. There are no descriptors and no signals: asking for one is refused, so
+ * that nothing of the outside can come into a simulation.
+ *
+ * Code that asks for a turn in every turn would stop time. That is a fault of the program under
+ * test; it is named and the process aborts, since no scenario could go on.
+ */
+#include "tests/sim/loop_virtual.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "lib/timers.h"
+
+enum {
+	TURNS_MAX = 1000000,	/* at one microsecond */
+	WALL_START = 1700000000 /* what loop_wall_s() says at time 0 */
+};
+
+struct loop {
+	struct timers timers;
+	struct list deferred;
+	uint64_t now_us;
+	uint64_t random;
+	bool stopped;
+	int status;
+};
+
+struct loop *loop_new(void)
+{
+	struct loop *loop = mem_zalloc(sizeof(*loop));
+
+	timers_init(&loop->timers);
+	list_init(&loop->deferred);
+	return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+	if (!loop)
+		return;
+	while (list_pop(&loop->deferred))
+		;
+	timers_done(&loop->timers);
+	free(loop);
+}
+
+void loop_seed(struct loop *loop, uint64_t seed)
+{
+	loop->random = seed;
+}
+
+/* Time */
+
+uint64_t loop_now_us(const struct loop *loop)
+{
+	return loop->now_us;
+}
+
+uint64_t loop_wall_s(const struct loop *loop)
+{
+	return WALL_START + loop->now_us / 1000000;
+}
+
+uint64_t loop_next_us(const struct loop *loop)
+{
+	const struct loop_timer *timer = timers_first(&loop->timers);
+
+	if (!list_empty(&loop->deferred))
+		return loop->now_us;
+	return timer ? timer->due_us : UINT64_MAX;
+}
+
+void loop_set_now(struct loop *loop, uint64_t now_us)
+{
+	assert(now_us >= loop->now_us);
+	loop->now_us = now_us;
+}
+
+/* Turns */
+
+/* Those armed meanwhile wait for the next turn. Returns the name of one that ran, or NULL. */
+static const char *run_deferred(struct loop *loop)
+{
+	const char *name = NULL;
+	struct list present, *item;
+
+	list_init(&present);
+	while ((item = list_pop(&loop->deferred)))
+		list_push(&present, item);
+	while ((item = list_pop(&present))) {
+		struct loop_deferred *deferred = container_of(item, struct loop_deferred, link);
+
+		name = deferred->name;
+		deferred->fn(deferred->arg);
+	}
+	return name;
+}
+
+static const char *run_timers(struct loop *loop)
+{
+	uint64_t order_end = loop->timers.next_order;
+	const char *name = NULL;
+	struct loop_timer *timer;
+
+	while ((timer = timers_first(&loop->timers)) && timer->due_us <= loop->now_us &&
+	       timer->order < order_end) {
+		timers_disarm(&loop->timers, timer);
+		name = timer->name;
+		timer->fn(timer->arg);
+	}
+	return name;
+}
+
+void loop_step(struct loop *loop, uint64_t now_us)
+{
+	loop_set_now(loop, now_us);
+	for (unsigned turns = 0; loop_next_us(loop) <= now_us; turns++) {
+		const char *deferred = run_deferred(loop), *timer = run_timers(loop);
+
+		if (turns < TURNS_MAX)
+			continue;
+		fprintf(stderr,
+			"time stands still at %" PRIu64
+			" us: deferred call \"%s\", timer \"%s\" come again and again\n",
+			now_us, deferred ? deferred : "none", timer ? timer : "none");
+		abort();
+	}
+}
+
+int loop_run(struct loop *loop)
+{
+	loop->stopped = false;
+	while (!loop->stopped) {
+		uint64_t next_us = loop_next_us(loop);
+
+		if (next_us == UINT64_MAX)
+			return -EDEADLK; /* nothing will ever happen again */
+		loop_step(loop, next_us > loop->now_us ? next_us : loop->now_us);
+	}
+	return loop->status;
+}
+
+void loop_stop(struct loop *loop, int status)
+{
+	loop->stopped = true;
+	loop->status = status;
+}
+
+/* splitmix64: Steele, Lea, Flood 2014. */
+uint64_t loop_random(struct loop *loop)
+{
+	uint64_t bits = loop->random += UINT64_C(0x9E3779B97F4A7C15);
+
+	bits = (bits ^ bits >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	bits = (bits ^ bits >> 27) * UINT64_C(0x94D049BB133111EB);
+	return bits ^ bits >> 31;
+}
+
+/* Timers and deferred calls */
+
+void loop_timer_init(struct loop_timer *timer, struct loop *loop, const char *name, loop_fn *fn,
+		     void *arg)
+{
+	*timer = (struct loop_timer){.loop = loop, .name = name, .fn = fn, .arg = arg};
+}
+
+void loop_timer_arm(struct loop_timer *timer, uint64_t delay_us)
+{
+	uint64_t due_us;
+
+	if (__builtin_add_overflow(timer->loop->now_us, delay_us, &due_us))
+		due_us = UINT64_MAX - 1;
+	loop_timer_arm_at(timer, due_us);
+}
+
+void loop_timer_arm_at(struct loop_timer *timer, uint64_t due_us)
+{
+	struct loop *loop = timer->loop;
+
+	timers_arm(&loop->timers, timer, due_us > loop->now_us ? due_us : loop->now_us);
+}
+
+void loop_timer_disarm(struct loop_timer *timer)
+{
+	if (timer->place)
+		timers_disarm(&timer->loop->timers, timer);
+}
+
+void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, const char *name,
+			loop_fn *fn, void *arg)
+{
+	*deferred = (struct loop_deferred){.loop = loop, .name = name, .fn = fn, .arg = arg};
+	list_init(&deferred->link);
+}
+
+void loop_defer(struct loop_deferred *deferred)
+{
+	if (list_empty(&deferred->link))
+		list_push(&deferred->loop->deferred, &deferred->link);
+}
+
+void loop_defer_cancel(struct loop_deferred *deferred)
+{
+	list_del(&deferred->link);
+}
+
+/* The outside, of which there is none */
+
+int loop_fd_add(struct loop *loop, int fd, uint32_t events, enum loop_priority priority,
+		const char *name, loop_fd_fn *fn, void *arg, struct loop_fd **out)
+{
+	(void)loop, (void)fd, (void)events, (void)priority, (void)name, (void)fn, (void)arg;
+	(void)out;
+	return -ENOTSUP;
+}
+
+int loop_fd_events(struct loop_fd *watch, uint32_t events)
+{
+	(void)watch, (void)events;
+	return -ENOTSUP;
+}
+
+void loop_fd_remove(struct loop_fd *watch)
+{
+	assert(!watch);
+}
+
+int loop_signal(struct loop *loop, int signal_number, const char *name, loop_fn *fn, void *arg)
+{
+	(void)loop, (void)signal_number, (void)name, (void)fn, (void)arg;
+	return -ENOTSUP;
+}
+
+void loop_notify(struct loop *loop, const char *state)
+{
+	(void)loop, (void)state;
+}
+
+uint64_t loop_slow_turns(const struct loop *loop)
+{
+	(void)loop; /* no CPU time is measured here */
+	return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * sim_run: plays scenarios with seeds and says for each "ok NAME seed N (...)" or
+ * "not ok NAME seed N: reason", as scripts/run-tests reads them, and at the end
+ * "N passed, N failed, N skipped". A failure names the time and the number of the event, and the
+ * command that replays the run up to it.
+ *
+ * --scenario NAME plays that one, and NAME-anything too ("standard" is both halves of the standard
+ * scenario). Without it every scenario is played that is not too long, and one of them twice: the
+ * same seed must give the same events at the same times.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "tests/sim/sim.h"
+#include "tests/sim/trace.h"
+
+enum { EXIT_USAGE = 2 };
+
+struct options {
+	const char *program;
+	const char *scenario; /* NULL: all */
+	uint64_t first, last; /* seeds */
+	struct sim_run run;
+};
+
+struct tally {
+	unsigned passed, failed;
+};
+
+static const struct scenario *const tables[] = {sim_scenarios, sim_standard};
+
+static void usage(FILE *stream)
+{
+	fputs("usage: sim_run [--scenario NAME] [--seed N | --seeds FROM-TO] [--trace]\n"
+	      "               [--until EVENT] [--count-circles] [--list]\n",
+	      stream);
+}
+
+/* What came of one run. */
+struct outcome {
+	uint64_t digest, events, now_us;
+	uint64_t lft_sets, circle_sets;
+	bool failed;
+	char failure[SIM_TEXT_SIZE];
+};
+
+static struct outcome play(const struct scenario *scenario, const struct sim_run *run)
+{
+	const char *topology = scenario->choose ? scenario->choose(run->seed) : scenario->topology;
+	struct outcome outcome = {.failed = true, .failure = "the topology cannot be built"};
+	struct sim *sim = sim_new(topology, scenario->world, run);
+
+	if (!sim)
+		return outcome;
+	scenario->play(sim);
+	outcome = (struct outcome){
+		.digest = sim->digest,
+		.events = sim->events,
+		.now_us = sim_now_us(sim),
+		.lft_sets = sim->lft_sets,
+		.circle_sets = sim->circle_sets,
+		.failed = sim->failed,
+	};
+	snprintf(outcome.failure, sizeof(outcome.failure), "%s", sim->failure);
+	sim_free(sim);
+	return outcome;
+}
+
+static void say(const struct options *options, const char *name, const struct outcome *outcome,
+		struct tally *tally)
+{
+	uint64_t seed = options->run.seed;
+
+	if (outcome->failed) {
+		tally->failed++;
+		printf("not ok %s seed %" PRIu64 ": %s; replay: %s --scenario %s --seed %" PRIu64
+		       " --trace --until %" PRIu64 "\n",
+		       name, seed, outcome->failure, options->program, name, seed, outcome->events);
+		return;
+	}
+	tally->passed++;
+	printf("ok %s seed %" PRIu64 " (%" PRIu64 ".%03" PRIu64 " s, %" PRIu64
+	       " events, digest %016" PRIx64,
+	       name, seed, outcome->now_us / SIM_S, outcome->now_us % SIM_S / SIM_MS,
+	       outcome->events, outcome->digest);
+	if (options->run.count_circles)
+		printf(", %" PRIu64 " of %" PRIu64 " Set(LFT) made a circle", outcome->circle_sets,
+		       outcome->lft_sets);
+	puts(")");
+}
+
+static void same_twice(const struct options *options, struct tally *tally)
+{
+	struct outcome first = play(&sim_standard[0], &options->run);
+	struct outcome second = play(&sim_standard[0], &options->run);
+
+	if (!second.failed && first.digest != second.digest) {
+		second.failed = true;
+		snprintf(second.failure, sizeof(second.failure),
+			 "digest %016" PRIx64 " after %" PRIu64 " events, then %016" PRIx64
+			 " after %" PRIu64,
+			 first.digest, first.events, second.digest, second.events);
+	} else if (first.digest == second.digest) {
+		second.failed = false; /* whatever else is wrong has a line of its own */
+	}
+	say(options, "determinism", &second, tally);
+}
+
+static bool chosen(const struct options *options, const struct scenario *scenario)
+{
+	size_t length;
+
+	if (!options->scenario)
+		return !scenario->when_named;
+	length = strlen(options->scenario);
+	return strncmp(scenario->name, options->scenario, length) == 0 &&
+	       (!scenario->name[length] || scenario->name[length] == '-');
+}
+
+static void play_seed(const struct options *options, struct tally *tally)
+{
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		for (const struct scenario *scenario = tables[t]; scenario->name; scenario++) {
+			struct outcome outcome;
+
+			if (!chosen(options, scenario))
+				continue;
+			outcome = play(scenario, &options->run);
+			say(options, scenario->name, &outcome, tally);
+			fflush(stdout);
+		}
+	}
+	if (!options->scenario || strcmp(options->scenario, "determinism") == 0)
+		same_twice(options, tally);
+}
+
+static void list(void)
+{
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		for (const struct scenario *scenario = tables[t]; scenario->name; scenario++)
+			puts(scenario->name);
+	}
+	puts("determinism");
+}
+
+static bool number(const char *text, const char *end_at, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return end != text && !errno && *text != '-' && strchr(end_at, *end);
+}
+
+static bool seeds(const char *text, uint64_t *first, uint64_t *last)
+{
+	const char *dash = strchr(text, '-');
+
+	return dash && number(text, "-", first) && number(dash + 1, "", last) && *first <= *last;
+}
+
+static bool parse(int argc, char **argv, struct options *options)
+{
+	static const struct option long_options[] = {
+		{"scenario", required_argument, NULL, 'c'},
+		{"seed", required_argument, NULL, 's'},
+		{"seeds", required_argument, NULL, 'S'},
+		{"trace", no_argument, NULL, 't'},
+		{"until", required_argument, NULL, 'u'},
+		{"count-circles", no_argument, NULL, 'C'},
+		{"list", no_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+	bool good = true;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == 'c')
+			options->scenario = optarg;
+		else if (option == 's')
+			good = number(optarg, "", &options->first) && good,
+			options->last = options->first;
+		else if (option == 'S')
+			good = seeds(optarg, &options->first, &options->last) && good;
+		else if (option == 'u')
+			good = number(optarg, "", &options->run.until) && good;
+		else if (option == 't')
+			options->run.trace = true;
+		else if (option == 'C')
+			options->run.count_circles = true;
+		else if (option == 'l')
+			list(), exit(0);
+		else if (option == 'h')
+			usage(stdout), exit(0);
+		else
+			good = false;
+	}
+	return good && optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.program = argv[0], .first = 1, .last = 1};
+	struct tally tally = {0};
+
+	if (!parse(argc, argv, &options)) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	log_set_level(NULL, options.run.trace ? LOG_DEBUG : LOG_EMERG);
+	if (options.run.trace)
+		setvbuf(stdout, NULL, _IOLBF, 0); /* in order with the log on stderr */
+	for (uint64_t seed = options.first; seed <= options.last; seed++) {
+		options.run.seed = seed;
+		play_seed(&options, &tally);
+	}
+	if (!tally.passed && !tally.failed) {
+		fprintf(stderr, "sim_run: no scenario \"%s\"; --list names them\n",
+			options.scenario);
+		return EXIT_USAGE;
+	}
+	printf("%u passed, %u failed, 0 skipped\n", tally.passed, tally.failed);
+	return tally.failed != 0;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Single cases, each a function of some lines and a row of the table at the end. A case that goes
+ * through ends in sim_check(), so that the invariants hold after whatever it did.
+ */
+#include <string.h>
+
+#include "lib/mem.h"
+#include "tests/sim/sim.h"
+
+#define TREE "fattree:radix=8,levels=2"
+
+static const char back_to_back[] = "Ca 1 \"left\"\n[1] \"right\"[1]\n\n"
+				   "Ca 1 \"right\"\n[1] \"left\"[1]\n";
+
+static struct sim_manager *up(struct sim *sim, const char *options)
+{
+	struct sim_manager *manager = sim_start(sim, "host-0001", options);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, manager->error == 0);
+	return manager;
+}
+
+/* Bring-up */
+
+static void bring_up(struct sim *sim)
+{
+	up(sim, NULL);
+	sim_check(sim);
+}
+
+static void two_adapters(struct sim *sim)
+{
+	sim_start(sim, "left", NULL);
+	sim_settle_and_check(sim);
+}
+
+static void on_a_switch(struct sim *sim)
+{
+	sim_start(sim, "leaf-01", NULL);
+	sim_settle_and_check(sim);
+}
+
+static void with_lmc(struct sim *sim)
+{
+	up(sim, "lmc=2");
+	sim_check(sim);
+}
+
+static void with_loss(struct sim *sim)
+{
+	sim_faults(sim, &(struct world_faults){.drop_ppm = 50000});
+	up(sim, NULL);
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
+static void disorder(struct sim *sim)
+{
+	sim_faults(sim, &(struct world_faults){
+				.duplicate_ppm = 50000, .delay_ppm = 100000, .delay_us = 300000});
+	up(sim, NULL);
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
+static void clamping_devices(struct sim *sim)
+{
+	static const struct device_quirks quirks = {
+		.life_time_max = 16, .subnet_timeout_fixed = 31, .no_extended_speeds = true};
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i += 2)
+		devices[i]->quirks = quirks;
+	up(sim, NULL);
+	sim_check(sim);
+}
+
+/* Links and traps */
+
+static void link_goes_and_comes(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, NULL);
+	struct device_port *port = sim_port(sim, "spine-01", 1);
+	uint64_t lft_sets = manager->lft_sets_sent;
+
+	sim_link(sim, port, false);
+	sim_settle_and_check(sim);
+	sim_expect(sim, manager->lft_sets_sent > lft_sets);
+	sim_link(sim, port, true);
+	sim_settle_and_check(sim);
+}
+
+/* A SubnetTimeOut of 23 keeps the trap from being repeated for 34 s. */
+static void light_sweep_finds_it(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, "subnet_timeout=23 sweep_interval=10");
+	uint64_t lft_sets = manager->lft_sets_sent;
+
+	sim_faults(sim, &(struct world_faults){.drop_ppm = 1000000});
+	sim_link(sim, sim_port(sim, "spine-01", 1), false);
+	sim_pass(sim, 500 * SIM_MS);
+	sim_faults(sim, NULL);
+	sim_expect(sim, manager->lft_sets_sent == lft_sets);
+	sim_pass(sim, 15 * SIM_S);
+	sim_expect(sim, manager->lft_sets_sent > lft_sets);
+	sim_settle_and_check(sim);
+}
+
+static void flap_storm(struct sim *sim)
+{
+	enum { FLAPS = 100, FLAP_MS = 60 };
+	struct sim_manager *manager = up(sim, NULL);
+	uint64_t reports = manager->reports, end_us;
+
+	for (unsigned i = 0; i < FLAPS; i++) {
+		sim_flap(sim, sim_port(sim, "spine-02", 3), FLAP_MS / 2 * SIM_MS);
+		sim_pass(sim, FLAP_MS / 2 * SIM_MS);
+	}
+	end_us = sim_now_us(sim);
+	sim_expect(sim, manager->reports - reports <= 2 * FLAPS);
+	sim_expect(sim, sim_settle(sim, 60 * SIM_S) < end_us + 15 * SIM_S);
+	sim_check(sim);
+}
+
+static void own_link_flaps(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, NULL);
+
+	sim_flap(sim, manager->port, 100 * SIM_MS);
+	sim_settle_and_check(sim);
+	sim_flap(sim, manager->port, 30 * SIM_S);
+	sim_settle_and_check(sim);
+}
+
+/* Nodes */
+
+static void switch_reboots(struct sim *sim)
+{
+	up(sim, NULL);
+	sim_reboot(sim, sim_device(sim, "spine-01"));
+	sim_settle_and_check(sim);
+	sim_reboot(sim, sim_device(sim, "leaf-02"));
+	sim_settle_and_check(sim);
+}
+
+static void own_switch_reboots(struct sim *sim)
+{
+	up(sim, NULL);
+	sim_reboot(sim, sim_device(sim, "leaf-01"));
+	sim_settle_and_check(sim);
+}
+
+static void host_reboots(struct sim *sim)
+{
+	up(sim, NULL);
+	sim_reboot(sim, sim_device(sim, "host-0007"));
+	sim_settle_and_check(sim);
+}
+
+static void node_vanishes(struct sim *sim)
+{
+	static const char *const names[] = {"host-0009", "leaf-03", "spine-02"};
+
+	up(sim, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		sim_node(sim, sim_device(sim, names[i]), false);
+		sim_settle_and_check(sim);
+		sim_node(sim, sim_device(sim, names[i]), true);
+		sim_settle_and_check(sim);
+	}
+}
+
+/* The others come up without it; it joins when it answers. */
+static void dead_switch_agent(struct sim *sim)
+{
+	struct device *dead = sim_device(sim, "leaf-03");
+	struct device *first = sim_device(sim, "host-0001"), *last = sim_device(sim, "host-0032");
+
+	sim_silence(sim, dead, true);
+	sim_start(sim, "host-0001", NULL);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, sim_state(&sim->managers[0]) == SM_MASTER);
+	sim_expect(sim, world_walk(sim->world, first, 1, last->port[1].info.lid) > 0);
+	sim_expect(sim, world_walk(sim->world, last, 1, first->port[1].info.lid) > 0);
+	sim_silence(sim, dead, false);
+	sim_settle_and_check(sim);
+}
+
+/* It falls silent later: its links forward on, and nothing else may suffer. */
+static void agent_dies(struct sim *sim)
+{
+	struct device *dead;
+
+	up(sim, NULL);
+	dead = sim_device(sim, "spine-02");
+	sim_silence(sim, dead, true);
+	sim_link(sim, sim_port(sim, "spine-01", 2), false);
+	sim_pass(sim, 60 * SIM_S);
+	sim_silence(sim, dead, false);
+	sim_link(sim, sim_port(sim, "spine-01", 2), true);
+	sim_settle_and_check(sim);
+}
+
+static void swapped_cables(struct sim *sim)
+{
+	up(sim, NULL);
+	sim_swap_cables(sim, sim_port(sim, "host-0003", 1), sim_port(sim, "host-0010", 1));
+	sim_settle_and_check(sim);
+	sim_swap_cables(sim, sim_port(sim, "spine-01", 1), sim_port(sim, "spine-02", 2));
+	sim_settle_and_check(sim);
+	sim_swap_cables(sim, sim_port(sim, "host-0004", 1), sim_port(sim, "spine-03", 2));
+	sim_settle_and_check(sim);
+}
+
+/* Several managers */
+
+static void two_by_priority(struct sim *sim)
+{
+	struct sim_manager *low = sim_start(sim, "host-0001", "sm_priority=3");
+	struct sim_manager *high = sim_start(sim, "host-0032", "sm_priority=9");
+
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(high) == SM_MASTER);
+	sim_expect(sim, sim_state(low) == SM_STANDBY);
+}
+
+static void two_by_guid(struct sim *sim)
+{
+	struct sim_manager *second = sim_start(sim, "host-0032", NULL);
+	struct sim_manager *first = sim_start(sim, "host-0001", NULL);
+
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(first) == SM_MASTER);
+	sim_expect(sim, sim_state(second) == SM_STANDBY);
+}
+
+static void standby_only(struct sim *sim)
+{
+	struct sim_manager *watcher =
+		sim_start(sim, "host-0032", "sm_priority=15 role=\"standby-only\"");
+	struct sim_manager *master = up(sim, NULL);
+
+	sim_check(sim);
+	sim_expect(sim, sim_state(master) == SM_MASTER);
+	sim_expect(sim, sim_state(watcher) != SM_MASTER);
+	sim_kill(master);
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, sim_state(watcher) != SM_MASTER);
+}
+
+static bool is_master(void *ctx)
+{
+	return sim_state(ctx) == SM_MASTER;
+}
+
+static void master_is_killed(struct sim *sim)
+{
+	struct sim_manager *master = up(sim, "sm_priority=5");
+	struct sim_manager *standby = sim_start(sim, "host-0032", NULL);
+
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(standby) == SM_STANDBY);
+	sim_kill(master);
+	sim_until(sim, 3 * SIM_S, "the standby is MASTER", is_master, standby);
+	sim_settle_and_check(sim);
+	sim_restart(master);
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(master) == SM_MASTER);
+}
+
+static void master_leaves(struct sim *sim)
+{
+	struct sim_manager *master = up(sim, NULL);
+	struct sim_manager *standby = sim_start(sim, "host-0032", NULL);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_stop(master);
+	sim_until(sim, 3 * SIM_S, "the standby is MASTER", is_master, standby);
+	sim_settle_and_check(sim);
+}
+
+static void handover_to_a_higher(struct sim *sim)
+{
+	struct sim_manager *low = up(sim, NULL);
+	struct sim_manager *high = sim_start(sim, "host-0032", "sm_priority=9");
+
+	sim_until(sim, 5 * SIM_S, "the higher is MASTER", is_master, high);
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(low) == SM_STANDBY);
+}
+
+/* A master alone behind its dead link, and back: two masters meet. */
+static void master_is_cut_off(struct sim *sim)
+{
+	struct sim_manager *master = up(sim, "sm_priority=5");
+	struct sim_manager *standby = sim_start(sim, "host-0032", NULL);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_link(sim, master->port, false);
+	sim_until(sim, 5 * SIM_S, "the standby is MASTER", is_master, standby);
+	sim_settle_and_check(sim);
+	sim_link(sim, master->port, true);
+	sim_settle_and_check(sim);
+}
+
+/* A ring cut in two, each half with a manager, and closed again. */
+static void halves_meet(struct sim *sim)
+{
+	struct device_port *one, *four;
+
+	up(sim, NULL);
+	sim_start(sim, "host-0007", NULL);
+	sim_settle_and_check(sim);
+	one = sim_port(sim, "sw-01", 3);
+	four = sim_port(sim, "sw-04", 3);
+	sim_link(sim, one, false);
+	sim_link(sim, four, false);
+	sim_settle_and_check(sim);
+	sim_link(sim, one, true);
+	sim_settle_and_check(sim);
+	sim_link(sim, four, true);
+	sim_settle_and_check(sim);
+}
+
+const struct scenario sim_scenarios[] = {
+	{.name = "bring-up-single", .topology = "single:hosts=8", .play = bring_up},
+	{.name = "bring-up-fattree-2", .topology = TREE, .play = bring_up},
+	{.name = "bring-up-fattree-3", .topology = "fattree:radix=8,levels=3", .play = bring_up},
+	{.name = "bring-up-torus", .topology = "torus:dims=4x4x2,hosts=2", .play = bring_up},
+	{.name = "bring-up-mesh", .topology = "mesh:dims=4x4,hosts=1", .play = bring_up},
+	{.name = "bring-up-hypercube", .topology = "hypercube:dim=4,hosts=1", .play = bring_up},
+	{.name = "bring-up-hyperx", .topology = "hyperx:dims=4x3,hosts=2", .play = bring_up},
+	{.name = "bring-up-dragonfly", .topology = "dragonfly:a=4,h=2,p=2", .play = bring_up},
+	{.name = "bring-up-ring", .topology = "ring:switches=6,hosts=2", .play = bring_up},
+	{.name = "bring-up-random",
+	 .topology = "random:switches=20,degree=4,hosts=2,seed=3",
+	 .play = bring_up},
+	{.name = "bring-up-damaged",
+	 .topology = "fattree:radix=8,levels=3,lose_links=10%,seed=5",
+	 .play = bring_up},
+	{.name = "two-adapters", .topology = back_to_back, .play = two_adapters},
+	{.name = "manager-on-a-switch", .topology = TREE, .play = on_a_switch},
+	{.name = "lmc", .topology = TREE, .play = with_lmc},
+	{.name = "loss", .topology = "fattree:radix=8,levels=3", .play = with_loss},
+	{.name = "disorder", .topology = TREE, .play = disorder},
+	{.name = "clamping-devices", .topology = TREE, .play = clamping_devices},
+	{.name = "link-goes-and-comes", .topology = TREE, .play = link_goes_and_comes},
+	{.name = "light-sweep-finds-it", .topology = TREE, .play = light_sweep_finds_it},
+	{.name = "flap-storm", .topology = TREE, .play = flap_storm},
+	{.name = "own-link-flaps", .topology = TREE, .play = own_link_flaps},
+	{.name = "switch-reboots", .topology = TREE, .play = switch_reboots},
+	{.name = "own-switch-reboots", .topology = TREE, .play = own_switch_reboots},
+	{.name = "host-reboots", .topology = TREE, .play = host_reboots},
+	{.name = "node-vanishes", .topology = TREE, .play = node_vanishes},
+	{.name = "dead-switch-agent", .topology = TREE, .play = dead_switch_agent},
+	{.name = "agent-dies", .topology = TREE, .play = agent_dies},
+	{.name = "swapped-cables", .topology = TREE, .play = swapped_cables},
+	{.name = "two-by-priority", .topology = TREE, .play = two_by_priority},
+	{.name = "two-by-guid", .topology = TREE, .play = two_by_guid},
+	{.name = "standby-only", .topology = TREE, .play = standby_only},
+	{.name = "master-is-killed", .topology = TREE, .play = master_is_killed},
+	{.name = "master-leaves", .topology = TREE, .play = master_leaves},
+	{.name = "handover-to-a-higher", .topology = TREE, .play = handover_to_a_higher},
+	{.name = "master-is-cut-off", .topology = TREE, .play = master_is_cut_off},
+	{.name = "halves-meet", .topology = "ring:switches=6,hosts=2", .play = halves_meet},
+	{.name = NULL},
+};

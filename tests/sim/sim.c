@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Runs managers and a world on one clock. Time goes from one due event to the next; at each, first
+ * what the world delivers, then the loop's turns: an answer that has come beats its own time-out.
+ * All that happens passes through note(), which numbers it and mixes it into the digest; two runs
+ * of one seed are the same when their digests are.
+ */
+#include "tests/sim/sim.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sim/spec.h"
+#include "tests/sim/loop_virtual.h"
+#include "tests/sim/trace.h"
+#include "tests/sim/transport_world.h"
+
+enum {
+	/* Longer than a sweep interval, than the longest pause after errors, and than what an
+	 * agent with a SubnetTimeOut of 18 takes to repeat a trap. */
+	QUIET_S = 25,
+	WORKERS = 4,
+	ASK_EVERY_MS = 10,
+};
+
+const struct world_options sim_usual_world = {
+	.smp_us = 20,
+	.hop_ns = 200,
+	.vl15_depth = 4,
+	.training_us = 20000,
+};
+
+/* Events */
+
+uint64_t sim_now_us(const struct sim *sim)
+{
+	return loop_now_us(sim->loop);
+}
+
+static void mix(struct sim *sim, uint64_t bits)
+{
+	sim->digest = (sim->digest ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+	sim->digest ^= sim->digest >> 32;
+}
+
+static void mix_bytes(struct sim *sim, const void *bytes, size_t size)
+{
+	const char *from = bytes;
+	uint64_t word;
+
+	for (; size >= sizeof(word); size -= sizeof(word), from += sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		mix(sim, word);
+	}
+	word = 0;
+	memcpy(&word, from, size);
+	mix(sim, word ^ size);
+}
+
+/* Counts an event. True when it is to be printed. */
+static bool note(struct sim *sim)
+{
+	if (sim->stopped)
+		return false;
+	mix(sim, sim_now_us(sim));
+	if (++sim->events == sim->run.until)
+		sim->stopped = true;
+	return sim->run.trace;
+}
+
+static bool over(const struct sim *sim)
+{
+	return sim->failed || sim->stopped;
+}
+
+/* What the scenario does. */
+static void happens(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void happens(struct sim *sim, const char *format, ...)
+{
+	char text[SIM_TEXT_SIZE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	mix_bytes(sim, text, strlen(text));
+	if (note(sim))
+		trace_line(sim_now_us(sim), sim->events, "%s", text);
+}
+
+void sim_fail(struct sim *sim, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	if (over(sim))
+		return;
+	length = snprintf(sim->failure, sizeof(sim->failure),
+			  "at %" PRIu64 ".%06" PRIu64 " s, event %" PRIu64 ": ",
+			  sim_now_us(sim) / SIM_S, sim_now_us(sim) % SIM_S, sim->events);
+	va_start(arguments, format);
+	vsnprintf(sim->failure + length, sizeof(sim->failure) - (size_t)length, format, arguments);
+	va_end(arguments);
+	sim->failed = true;
+	if (sim->run.trace)
+		trace_line(sim_now_us(sim), sim->events, "FAILURE: %s", sim->failure);
+}
+
+static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
+		   uint32_t attr_mod)
+{
+	struct sim *sim = ctx;
+	lid_t lid = LID_NONE;
+	unsigned count;
+	char way[SIM_TEXT_SIZE / 2];
+
+	mix(sim, device->node_guid ^ (uint64_t)attr_id << 32 ^ attr_mod);
+	if (note(sim))
+		trace_line(sim_now_us(sim), sim->events, "%s applied Set(%s) %u of port %u",
+			   trace_name(device), attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod,
+			   port);
+	sim->lft_sets += attr_id == ATTR_LINEAR_FORWARDING_TABLE;
+	count = circles_after_set(sim->circles, device, port, attr_id, attr_mod, &lid);
+	if (!count)
+		return;
+	sim->circles_made += count;
+	sim->circle_sets++;
+	circles_describe(device, lid, way, sizeof(way));
+	if (!sim->run.count_circles)
+		sim_fail(sim,
+			 "after Set(%s) %u of %s port %u packets for %u LIDs run in a circle: "
+			 "LID %u by %s",
+			 attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod, trace_name(device),
+			 port, count, lid, way);
+	else if (sim->run.trace)
+		trace_line(sim_now_us(sim), sim->events, "CIRCLE: LID %u by %s", lid, way);
+}
+
+static bool is_subn(const uint8_t *mad)
+{
+	return mad[1] == CLASS_SUBN_DIRECTED || mad[1] == CLASS_SUBN_LID;
+}
+
+static void count_sent(struct sim_manager *manager, const struct mad_header *header)
+{
+	manager->mads_sent++;
+	if (header->method != METHOD_SET || header->attr_id == ATTR_SM_INFO)
+		return;
+	manager->sets_sent++;
+	manager->lft_sets_sent += header->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
+	manager->sim->last_set_us = sim_now_us(manager->sim);
+}
+
+static void on_mad(void *ctx, bool sent, const struct mad_addr *peer, const uint8_t *mad,
+		   size_t size)
+{
+	struct sim_manager *manager = ctx;
+	struct sim *sim = manager->sim;
+	struct mad_header header;
+
+	header_decode(mad, &header);
+	if (sent && is_subn(mad))
+		count_sent(manager, &header);
+	if (sent && is_subn(mad) && header.attr_id == ATTR_SM_INFO &&
+	    header.method == METHOD_GET_RESP) {
+		struct sm_info info;
+
+		attr_decode(&sm_info_format, mad + SMP_DATA_OFFSET, &info);
+		manager->state = info.state;
+	}
+	mix_bytes(sim, mad, size);
+	if (note(sim))
+		trace_mad(sim_now_us(sim), sim->events, trace_name(manager->port->device), sent,
+			  peer, mad);
+}
+
+/* Time */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* One event further, at most to end_us. False when there is none before. */
+static bool step(struct sim *sim, uint64_t end_us)
+{
+	uint64_t now_us = sim_now_us(sim);
+	uint64_t next_us = earlier(loop_next_us(sim->loop), world_next_us(sim->world));
+
+	if (over(sim) || next_us > end_us)
+		return false;
+	now_us = next_us > now_us ? next_us : now_us;
+	loop_set_now(sim->loop, now_us);
+	world_advance(sim->world, now_us);
+	loop_step(sim->loop, now_us);
+	return true;
+}
+
+void sim_pass(struct sim *sim, uint64_t us)
+{
+	uint64_t end_us = sim_now_us(sim) + us;
+
+	while (step(sim, end_us))
+		;
+	if (!over(sim)) {
+		loop_set_now(sim->loop, end_us);
+		world_advance(sim->world, end_us);
+	}
+}
+
+uint64_t sim_settle(struct sim *sim, uint64_t limit_us)
+{
+	uint64_t limit_at_us = sim_now_us(sim) + limit_us;
+
+	sim->last_set_us = sim_now_us(sim);
+	while (sim_now_us(sim) < sim->last_set_us + QUIET_S * SIM_S && !over(sim)) {
+		if (sim_now_us(sim) >= limit_at_us) {
+			sim_fail(sim, "not quiet after %" PRIu64 " s: managers still send Set()",
+				 limit_us / SIM_S);
+			break;
+		}
+		sim_pass(sim, earlier(sim->last_set_us + QUIET_S * SIM_S, limit_at_us) -
+				      sim_now_us(sim));
+	}
+	return sim->last_set_us;
+}
+
+/* Asking may itself send something, so it is done at intervals. */
+void sim_until(struct sim *sim, uint64_t limit_us, const char *what, bool (*condition)(void *ctx),
+	       void *ctx)
+{
+	uint64_t limit_at_us = sim_now_us(sim) + limit_us;
+
+	while (!over(sim) && !condition(ctx)) {
+		if (sim_now_us(sim) >= limit_at_us)
+			sim_fail(sim, "not within %" PRIu64 " ms: %s", limit_us / SIM_MS, what);
+		sim_pass(sim, ASK_EVERY_MS * SIM_MS);
+	}
+}
+
+/* Managers */
+
+static void on_report(void *ctx, int error, const char *text)
+{
+	struct sim_manager *manager = ctx;
+
+	manager->reports++;
+	manager->error = error;
+	snprintf(manager->report, sizeof(manager->report), "%s", text);
+	if (manager->sim->run.trace)
+		trace_line(sim_now_us(manager->sim), manager->sim->events, "%s reports %d: %s",
+			   trace_name(manager->port->device), error, text);
+}
+
+static void configure(struct conf *conf, const char *options)
+{
+	char *copy = mem_strdup(options ? options : ""), *rest = copy, *option;
+	char error[CONF_ERROR_SIZE];
+
+	conf_defaults(conf);
+	while ((option = strsep(&rest, " "))) {
+		if (*option && conf_set(conf, option, error)) {
+			fprintf(stderr, "a scenario's option %s\n", error);
+			abort();
+		}
+	}
+	free(copy);
+}
+
+void sim_restart(struct sim_manager *manager)
+{
+	struct sim *sim = manager->sim;
+	struct transport_port port = {.ca = "sim0"};
+	struct device *device;
+
+	if (over(sim) || manager->transport || !manager->port)
+		return;
+	device = manager->port->device;
+	happens(sim, "manager starts on %s", trace_name(device));
+	port.port = manager->port->num;
+	port.node_guid = device->node_guid;
+	port.port_guid = device_guid(manager->port, 0);
+	manager->transport =
+		transport_open_world(sim->loop, sim->world, device, &port, on_mad, manager);
+	manager->pool = work_pool_new(sim->loop, WORKERS);
+	manager->manager =
+		manager_new(sim->loop, manager->pool, manager->transport, &manager->conf);
+	manager->state = SM_NOTACTIVE;
+	manager_on_report(manager->manager, on_report, manager);
+	manager_start(manager->manager);
+}
+
+struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options)
+{
+	struct sim_manager *manager = &sim->managers[sim->num_managers];
+	struct device *device = sim_device(sim, node);
+
+	assert(sim->num_managers < SIM_MANAGERS_MAX);
+	sim->num_managers++;
+	*manager = (struct sim_manager){.sim = sim};
+	if (device)
+		manager->port = device_port(device, device_is_switch(device) ? 0 : 1);
+	configure(&manager->conf, options);
+	sim_restart(manager);
+	return manager;
+}
+
+static void end(struct sim_manager *manager)
+{
+	work_pool_free(manager->pool);
+	manager_free(manager->manager);
+	transport_close(manager->transport);
+	manager->pool = NULL;
+	manager->manager = NULL;
+	manager->transport = NULL;
+	manager->state = SM_NOTACTIVE;
+}
+
+void sim_kill(struct sim_manager *manager)
+{
+	if (over(manager->sim) || !manager->transport)
+		return;
+	happens(manager->sim, "manager on %s is killed", trace_name(manager->port->device));
+	end(manager);
+}
+
+void sim_stop(struct sim_manager *manager)
+{
+	if (over(manager->sim) || !manager->transport)
+		return;
+	happens(manager->sim, "manager on %s stops", trace_name(manager->port->device));
+	manager_stop(manager->manager);
+	end(manager);
+}
+
+bool sim_running(const struct sim_manager *manager)
+{
+	return manager->transport != NULL;
+}
+
+/* The question is put into its transport; its answer goes out, and on_mad() reads it there. */
+enum sm_state sim_state(struct sim_manager *manager)
+{
+	struct mad_addr from = {0};
+	uint8_t mad[MAD_SIZE];
+
+	if (!manager->transport || over(manager->sim))
+		return SM_NOTACTIVE;
+	from.lid = manager->port->info.lid;
+	subn_build(mad, METHOD_GET, ATTR_SM_INFO, 0, 0, NULL, NULL);
+	manager->transport->user.received(manager->transport->user.ctx, &from, mad, sizeof(mad));
+	return manager->state;
+}
+
+struct sim_manager *sim_master(struct sim *sim)
+{
+	for (unsigned i = 0; i < sim->num_managers; i++) {
+		if (sim_state(&sim->managers[i]) == SM_MASTER)
+			return &sim->managers[i];
+	}
+	return NULL;
+}
+
+/* What happens to the fabric */
+
+struct device *sim_device(struct sim *sim, const char *node)
+{
+	struct device *device = world_device(sim->world, node);
+
+	if (!device)
+		sim_fail(sim, "the topology has no node \"%s\"", node);
+	return device;
+}
+
+struct device_port *sim_port(struct sim *sim, const char *node, unsigned port)
+{
+	struct device *device = sim_device(sim, node);
+
+	return device ? device_port(device, port) : NULL;
+}
+
+void sim_link(struct sim *sim, struct device_port *port, bool up)
+{
+	if (over(sim) || !port)
+		return;
+	happens(sim, "link %s at %s port %u", up ? "up" : "down", trace_name(port->device),
+		port->num);
+	world_link(sim->world, port->device, port->num, up);
+}
+
+void sim_flap(struct sim *sim, struct device_port *port, uint64_t down_us)
+{
+	sim_link(sim, port, false);
+	sim_pass(sim, down_us);
+	sim_link(sim, port, true);
+}
+
+void sim_node(struct sim *sim, struct device *device, bool up)
+{
+	if (over(sim) || !device)
+		return;
+	happens(sim, "node %s %s", trace_name(device), up ? "returns" : "vanishes");
+	world_node(sim->world, device, up);
+}
+
+void sim_reboot(struct sim *sim, struct device *device)
+{
+	if (over(sim) || !device)
+		return;
+	happens(sim, "%s reboots", trace_name(device));
+	circles_forget(sim->circles, device);
+	world_reboot(sim->world, device);
+}
+
+void sim_silence(struct sim *sim, struct device *device, bool silent)
+{
+	if (over(sim) || !device)
+		return;
+	happens(sim, "the agent of %s %s", trace_name(device), silent ? "dies" : "lives again");
+	device->quirks.silent = silent;
+}
+
+void sim_swap_cables(struct sim *sim, struct device_port *a, struct device_port *b)
+{
+	struct device_port *far_a, *far_b;
+
+	if (over(sim) || !a || !b)
+		return;
+	far_a = a->peer;
+	far_b = b->peer;
+	if (!far_a || !far_b) {
+		sim_fail(sim, "%s port %u or %s port %u has no cable to swap",
+			 trace_name(a->device), a->num, trace_name(b->device), b->num);
+		return;
+	}
+	happens(sim, "the cables of %s port %u and %s port %u are swapped", trace_name(a->device),
+		a->num, trace_name(b->device), b->num);
+	world_recable(sim->world, a->device, a->num, far_b->device, far_b->num);
+	world_recable(sim->world, b->device, b->num, far_a->device, far_a->num);
+}
+
+void sim_faults(struct sim *sim, const struct world_faults *faults)
+{
+	static const struct world_faults none;
+
+	if (over(sim))
+		return;
+	faults = faults ? faults : &none;
+	happens(sim, "faults: %u ppm lost, %u ppm twice, %u ppm up to %u us late", faults->drop_ppm,
+		faults->duplicate_ppm, faults->delay_ppm, faults->delay_us);
+	world_set_faults(sim->world, NULL, faults);
+}
+
+/* splitmix64, as in the loop, from a state of its own: what a manager draws does not change what
+ * happens to the fabric. */
+uint64_t sim_random(struct sim *sim, uint64_t bound)
+{
+	uint64_t bits = sim->random += UINT64_C(0x9E3779B97F4A7C15);
+
+	bits = (bits ^ bits >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	bits = (bits ^ bits >> 27) * UINT64_C(0x94D049BB133111EB);
+	return (bits ^ bits >> 31) % bound;
+}
+
+/* Beginning and end */
+
+static struct net *read_topology(const char *topology)
+{
+	struct net_error error;
+	struct net *net = NULL;
+	char *why = NULL;
+
+	if (strchr(topology, '\n')) {
+		if (net_parse("topology", topology, strlen(topology), &net, &error))
+			fprintf(stderr, "%s\n", error.text);
+	} else if (spec_build(topology, &net, &why)) {
+		fprintf(stderr, "%s\n", why);
+		free(why);
+	}
+	return net;
+}
+
+static uint64_t log_clock(void *ctx)
+{
+	return loop_now_us(ctx);
+}
+
+struct sim *sim_new(const char *topology, const struct world_options *options,
+		    const struct sim_run *run)
+{
+	struct net *net = read_topology(topology);
+	struct world_options seeded = options ? *options : sim_usual_world;
+	struct sim *sim;
+	char error[256];
+
+	if (!net)
+		return NULL;
+	sim = mem_zalloc(sizeof(*sim));
+	sim->run = *run;
+	sim->random = run->seed ^ UINT64_C(0x5157454654);
+	seeded.seed = run->seed;
+	if (world_new(net, &seeded, &sim->world, error, sizeof(error))) {
+		fprintf(stderr, "%s\n", error);
+		net_free(net);
+		free(sim);
+		return NULL;
+	}
+	net_free(net);
+	sim->loop = loop_new();
+	loop_seed(sim->loop, run->seed);
+	log_set_clock(log_clock, sim->loop);
+	sim->circles = circles_new();
+	world_on_set(sim->world, on_set, sim);
+	return sim;
+}
+
+void sim_free(struct sim *sim)
+{
+	if (!sim)
+		return;
+	for (unsigned i = 0; i < sim->num_managers; i++)
+		end(&sim->managers[i]);
+	circles_free(sim->circles);
+	world_free(sim->world);
+	loop_free(sim->loop);
+	log_set_clock(NULL, NULL);
+	free(sim);
+}

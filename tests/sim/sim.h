@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A simulation: a world of software agents, managers on some of its nodes, one virtual clock, and
+ * whatever happens to them. A scenario is a function that starts managers, lets time pass, breaks
+ * something, and checks. Everything follows from the seed: the same scenario and seed give the same
+ * events at the same times, each of which has a number, so that a failure is replayed up to it.
+ *
+ * The first thing that goes wrong ends the run: it is written down in failure, and every function
+ * here returns at once from then on, so that a scenario need not ask.
+ */
+#ifndef TESTS_SIM_SIM_H
+#define TESTS_SIM_SIM_H
+
+#include "lib/loop.h"
+#include "sim/world.h"
+#include "tests/sim/circles.h"
+#include "weftd/conf.h"
+#include "weftd/manager.h"
+
+enum { SIM_MANAGERS_MAX = 4, SIM_TEXT_SIZE = 512 };
+
+#define SIM_MS UINT64_C(1000)
+#define SIM_S UINT64_C(1000000)
+
+struct sim;
+
+struct sim_manager {
+	struct sim *sim;
+	struct device_port *port; /* on which it runs: of an adapter 1, of a switch 0 */
+	struct conf conf;
+	struct transport *transport; /* NULL: it does not run */
+	struct work_pool *pool;
+	struct manager *manager;
+	uint64_t mads_sent, sets_sent, lft_sets_sent; /* SMPs; Set(SMInfo) is none of the Sets */
+	uint64_t reports;
+	int error;		    /* of the last report */
+	char report[SIM_TEXT_SIZE]; /* what it said */
+	uint8_t state;		    /* sim_state()'s: from the answer to a Get(SMInfo) */
+};
+
+/* How to run, from the command line. */
+struct sim_run {
+	uint64_t seed;
+	uint64_t until;	    /* stop at this event; 0: at the end */
+	bool trace;	    /* print every event */
+	bool count_circles; /* a circle after a Set() is counted, not a failure */
+};
+
+struct sim {
+	struct sim_run run;
+	struct loop *loop;
+	struct world *world;
+	struct circles *circles;
+	struct sim_manager managers[SIM_MANAGERS_MAX];
+	unsigned num_managers;
+	uint64_t random;
+	uint64_t events; /* MADs at the managers, Sets that were applied, what the scenario did */
+	uint64_t digest; /* over all of them, with their times */
+	uint64_t last_set_us; /* when a manager last sent a Set() */
+	uint64_t lft_sets, circles_made,
+		circle_sets; /* applied; LIDs in a circle; Sets that made one */
+	bool failed, stopped;
+	char failure[SIM_TEXT_SIZE];
+};
+
+/* What the agents do where a scenario says nothing else. */
+extern const struct world_options sim_usual_world;
+
+/* topology is a SPEC or the text of a net file. NULL with failure printed when it cannot be built.
+ */
+struct sim *sim_new(const char *topology, const struct world_options *options,
+		    const struct sim_run *run);
+void sim_free(struct sim *sim);
+/* The first failure counts. The text is the reason; time and event are added. */
+void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define sim_expect(sim, condition)                                                  \
+	do {                                                                        \
+		if (!(condition))                                                   \
+			sim_fail(sim, "line %d: not so: %s", __LINE__, #condition); \
+	} while (0)
+
+/* Managers. options: "NAME=VALUE NAME=VALUE ..." as for weftd -o, or NULL. A manager that was
+ * stopped or killed is started again with sim_restart(). Never NULL. */
+struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options);
+void sim_restart(struct sim_manager *manager);
+void sim_stop(struct sim_manager *manager); /* leaves cleanly */
+void sim_kill(struct sim_manager *manager); /* the process is gone from one moment to the next */
+bool sim_running(const struct sim_manager *manager);
+/* Asks it as a neighbour would (Get(SMInfo)); SM_NOTACTIVE when it does not run. */
+enum sm_state sim_state(struct sim_manager *manager);
+struct sim_manager *sim_master(struct sim *sim); /* one whose state is MASTER, or NULL */
+
+/* Time */
+uint64_t sim_now_us(const struct sim *sim);
+void sim_pass(struct sim *sim, uint64_t us);
+/* Until no manager has sent a Set() for some time, longer than any pause between two attempts. It
+ * fails when that takes more than limit_us. Returns the time of the last Set(). */
+uint64_t sim_settle(struct sim *sim, uint64_t limit_us);
+/* Until condition(ctx) is so; fails, with what, when it is not so within limit_us. */
+void sim_until(struct sim *sim, uint64_t limit_us, const char *what, bool (*condition)(void *ctx),
+	       void *ctx);
+
+/* What happens to the fabric. Nodes are named as in the topology. */
+struct device *sim_device(struct sim *sim, const char *node);
+struct device_port *sim_port(struct sim *sim, const char *node, unsigned port);
+void sim_link(struct sim *sim, struct device_port *port, bool up);
+void sim_flap(struct sim *sim, struct device_port *port, uint64_t down_us);
+void sim_node(struct sim *sim, struct device *device, bool up);
+void sim_reboot(struct sim *sim, struct device *device);
+void sim_silence(struct sim *sim, struct device *device, bool silent);
+/* Swaps the far ends of the cables of two ports, both of which are cabled. */
+void sim_swap_cables(struct sim *sim, struct device_port *a, struct device_port *b);
+void sim_faults(struct sim *sim, const struct world_faults *faults); /* NULL: none */
+/* A number below bound, from the seed. */
+uint64_t sim_random(struct sim *sim, uint64_t bound);
+
+/* invariants.c: what must be so once all is quiet. Also asks for a full sweep, in which no Set()
+ * may be sent. */
+void sim_check(struct sim *sim);
+/* The short form of most scenarios: settle, then check. */
+void sim_settle_and_check(struct sim *sim);
+
+/* scenarios.c, standard.c: tables, ended by a row whose name is NULL. */
+struct scenario {
+	const char *name;
+	const char *topology; /* as for sim_new(); NULL: choose() says it */
+	const char *(*choose)(uint64_t seed);
+	const struct world_options *world; /* NULL: sim_usual_world */
+	void (*play)(struct sim *sim);
+	bool when_named; /* takes long: runs only when it is asked for */
+};
+extern const struct scenario sim_scenarios[], sim_standard[];
+
+#endif

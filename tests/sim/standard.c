@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The standard scenario. It is fixed, so that its seeds mean the same to everybody:
+ *
+ * Fabric: 128 hosts in a tree of three levels, and a second run on one of the topologies below, by
+ *   seed. Agents take 20 us for an SMP, links 200 ns, an agent holds 4 SMPs that wait, a link
+ *   trains for 20 ms.
+ * Managers: one with priority 5 on the first host, one with priority 0 on a random host.
+ * Faults: 3 % of all MADs are lost, 0.5 % come twice, 1 % come up to 5 ms late.
+ * Events: 20. The time before each is 1, 2, 4, ... 4096 ms, at random, so that most bring-ups meet
+ *   some of them. The kinds and their weights are in the table below; what an event strikes is
+ *   random. A link that is pulled, a node that vanished and an agent that died come back when the
+ *   same kind strikes again, and half of the time at the end.
+ * End: faults cease, agents live, the first manager and its link are there; then quiet, then the
+ *   invariants.
+ *
+ * The hour of flaps is for speed: 648 hosts, and every 20 s a random link between switches that is
+ * down for half a second. It runs only when it is named.
+ */
+#include "lib/mem.h"
+#include "tests/sim/sim.h"
+#include "tests/sim/trace.h"
+
+enum { EVENTS = 20, GAP_STEPS = 13 };
+
+static const struct world_faults faults = {
+	.drop_ppm = 30000, .duplicate_ppm = 5000, .delay_ppm = 10000, .delay_us = 5000};
+
+static const char *other_topology(uint64_t seed)
+{
+	static const char *const specs[] = {
+		"torus:dims=4x4,hosts=2",
+		"dragonfly:a=4,h=2,p=2",
+		"fattree:radix=8,levels=2,oversubscription=3",
+		"ring:switches=8,hosts=2",
+		"random:switches=24,degree=5,hosts=2,seed=11",
+		"hypercube:dim=4,hosts=2",
+		"fattree:radix=6,levels=3,lose_links=15%,seed=3",
+		"hyperx:dims=4x4,hosts=2",
+		"mesh:dims=5x5,hosts=1",
+		"torus:dims=3x3x3,hosts=1,lose_links=5%,seed=2",
+		"single:hosts=16",
+	};
+
+	return specs[seed % ARRAY_SIZE(specs)];
+}
+
+/* What is struck */
+
+static struct device *random_device(struct sim *sim, bool is_switch)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	struct device *device;
+
+	do
+		device = devices[sim_random(sim, count)];
+	while (device_is_switch(device) != is_switch);
+	return device;
+}
+
+static struct device *random_host(struct sim *sim)
+{
+	return random_device(sim, false);
+}
+
+/* A port of a switch that has a cable. */
+static struct device_port *random_port(struct sim *sim)
+{
+	struct device_port *port;
+
+	do {
+		struct device *device = random_device(sim, true);
+
+		port = &device->port[1 + sim_random(sim, device->num_ports)];
+	} while (!port->peer);
+	return port;
+}
+
+/* Events */
+
+static void link_toggles(struct sim *sim)
+{
+	struct device_port *port = random_port(sim);
+
+	sim_link(sim, port, port->pulled);
+}
+
+static void link_flaps(struct sim *sim)
+{
+	struct device_port *port = random_port(sim);
+
+	if (!port->pulled)
+		sim_flap(sim, port, SIM_MS << sim_random(sim, GAP_STEPS));
+}
+
+static bool is_gone(const struct device *device)
+{
+	for (unsigned i = 1; i <= device->num_ports; i++) {
+		if (device->port[i].peer && !device->port[i].pulled)
+			return false;
+	}
+	return true;
+}
+
+static void host_toggles(struct sim *sim)
+{
+	struct device *device = random_host(sim);
+
+	sim_node(sim, device, is_gone(device));
+}
+
+static void switch_toggles(struct sim *sim)
+{
+	struct device *device = random_device(sim, true);
+
+	sim_node(sim, device, is_gone(device));
+}
+
+static void host_reboots(struct sim *sim)
+{
+	sim_reboot(sim, random_host(sim));
+}
+
+static void switch_reboots(struct sim *sim)
+{
+	sim_reboot(sim, random_device(sim, true));
+}
+
+static void agent_toggles(struct sim *sim)
+{
+	struct device *device = random_device(sim, sim_random(sim, 2));
+
+	sim_silence(sim, device, !device->quirks.silent);
+}
+
+static void cables_are_swapped(struct sim *sim)
+{
+	struct device_port *a = random_port(sim), *b = random_port(sim);
+
+	if (a->device == b->device || a->peer->device == b->peer->device ||
+	    a->device == b->peer->device || b->device == a->peer->device)
+		return; /* changes nothing, or cables a switch to itself */
+	sim_swap_cables(sim, a, b);
+}
+
+static void manager_toggles(struct sim *sim)
+{
+	struct sim_manager *manager = &sim->managers[sim_random(sim, sim->num_managers)];
+
+	if (sim_running(manager))
+		sim_kill(manager);
+	else
+		sim_restart(manager);
+}
+
+static const struct {
+	unsigned weight;
+	void (*strike)(struct sim *sim);
+} kinds[] = {
+	{6, link_toggles},   {4, link_flaps},	      {3, host_toggles},
+	{1, switch_toggles}, {1, host_reboots},	      {2, switch_reboots},
+	{1, agent_toggles},  {1, cables_are_swapped}, {1, manager_toggles},
+};
+
+static void strike(struct sim *sim)
+{
+	unsigned total = 0, pick;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		total += kinds[i].weight;
+	pick = (unsigned)sim_random(sim, total);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (pick < kinds[i].weight) {
+			kinds[i].strike(sim);
+			return;
+		}
+		pick -= kinds[i].weight;
+	}
+}
+
+/* The end */
+
+static void mend(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	struct device_port *own = sim->managers[0].port;
+
+	sim_faults(sim, NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct device *device = devices[i];
+
+		if (device->quirks.silent)
+			sim_silence(sim, device, false);
+		for (unsigned p = 1; p <= device->num_ports; p++) {
+			if (device->port[p].peer && device->port[p].pulled && sim_random(sim, 2))
+				sim_link(sim, &device->port[p], true);
+		}
+	}
+	if (own->pulled)
+		sim_link(sim, own, true);
+	sim_restart(&sim->managers[0]);
+}
+
+static void standard(struct sim *sim)
+{
+	struct sim_manager *first = sim_start(sim, "host-0001", "sm_priority=5");
+	struct device *second;
+
+	do
+		second = random_host(sim);
+	while (second == first->port->device);
+	sim_start(sim, trace_name(second), NULL);
+	sim_faults(sim, &faults);
+	for (unsigned i = 0; i < EVENTS && !sim->failed && !sim->stopped; i++) {
+		sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
+		strike(sim);
+	}
+	mend(sim);
+	sim_settle_and_check(sim);
+}
+
+static void hour_of_flaps(struct sim *sim)
+{
+	enum { HOUR_S = 3600, FLAP_EVERY_S = 20 };
+
+	sim_start(sim, "host-0001", NULL);
+	sim_settle_and_check(sim);
+	for (unsigned i = 0; i < HOUR_S / FLAP_EVERY_S; i++) {
+		struct device_port *port;
+
+		do
+			port = random_port(sim);
+		while (!device_is_switch(port->peer->device));
+		sim_flap(sim, port, SIM_S / 2);
+		sim_pass(sim, FLAP_EVERY_S * SIM_S - SIM_S / 2);
+	}
+	sim_settle_and_check(sim);
+}
+
+const struct scenario sim_standard[] = {
+	{.name = "standard-tree", .topology = "fattree:radix=8,levels=3", .play = standard},
+	{.name = "standard-other", .choose = other_topology, .play = standard},
+	{.name = "hour-of-flaps",
+	 .topology = "fattree:radix=36,levels=2",
+	 .play = hour_of_flaps,
+	 .when_named = true},
+	{.name = NULL},
+};

@@ -338,7 +338,7 @@ int main(void)
 		{"a switch without a row", test_no_row},
 		{"islands", test_islands},
 		{"any number of workers", test_workers},
-			{"the chain goes on", test_chain},
+		{"the chain goes on", test_chain},
 		{"the chain says why", test_chain_says_why},
 		{"the chain's bounds", test_chain_bounds},
 		{"a table that is too small", test_table_too_small},

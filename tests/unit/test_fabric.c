@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The live model: nodes, cables, the tree of directed routes, LIDs, reports; and freezing it. */
+// LINK: fabric/fabric.o fabric/facts.o fabric/freeze.o fabric/have.o fabric/snapshot.o
+// LINK: fabric/tables.o mad/window.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
+// LINK: formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <errno.h>
+
+#include "tests/unit/model.h"
+#include "tests/unit/unit.h"
+
+/* host-0 - sw-0 - sw-1 - ... ; a host at each end. */
+static struct net *line_of(unsigned switches)
+{
+	struct net *net = net_new();
+
+	for (unsigned s = 0; s < switches; s++)
+		net_put(net, NODE_SWITCH, "sw", s, 4);
+	net_put_hosts(net, 0, 1);
+	for (unsigned s = 0; s + 1 < switches; s++)
+		net_cable(net, (int)s, (int)s + 1);
+	net_put_hosts(net, (int)switches - 1, 1);
+	return net;
+}
+
+static void test_routes_up_to_63_hops(void)
+{
+	for (unsigned switches = 60; switches <= 66; switches++) {
+		struct net *net = line_of(switches);
+		struct route_path path, beyond;
+		struct model model;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, switches, 1);
+		for (unsigned s = 0; s < switches; s++) {
+			struct port *port = model_port(&model, net, s, 0);
+			bool reached = s + 1 <= HOPS_MAX;
+
+			CU_ASSERT_EQUAL(port_route(model.fabric, port, &path), reached);
+			CU_ASSERT_EQUAL(fabric_reaches(model.fabric, port->node), reached);
+			if (!reached)
+				continue;
+			CU_ASSERT_EQUAL(path.hops, s + 1);
+			CU_ASSERT_EQUAL(path.port[1], 1);
+			for (unsigned hop = 2; hop <= path.hops; hop++)
+				CU_ASSERT_EQUAL(path.port[hop], 2);
+			CU_ASSERT_EQUAL(port_route_beyond(model.fabric, port + 3, &beyond),
+					s + 2 <= HOPS_MAX);
+		}
+		/* The last host is one hop further. */
+		CU_ASSERT_EQUAL(
+			port_route(model.fabric, model_port(&model, net, switches + 1, 1), &path),
+			switches + 1 <= HOPS_MAX);
+		CU_ASSERT_TRUE(port_route(model.fabric, model.fabric->sm_port, &path));
+		CU_ASSERT_EQUAL(path.hops, 0);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
+/* Each route leads where it should, and none is longer than it must be. */
+static void test_tree_is_breadth_first(void)
+{
+	struct net *net;
+	struct model model;
+	char *error;
+	unsigned far = 0;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("torus:dims=4x4x4,hosts=1", &net, &error), 0);
+	model_init(&model);
+	model_fill(&model, net, 5, 3, 0, 1);
+	for (unsigned n = 0; n < net->count; n++) {
+		unsigned at = 0;
+		struct route_path path;
+		struct port *port =
+			model_port(&model, net, n, net->nodes[n].type == NODE_SWITCH ? 0 : 1);
+
+		CU_ASSERT_TRUE_FATAL(port_route(model.fabric, port, &path));
+		for (unsigned hop = 1; hop <= path.hops; hop++)
+			at = (unsigned)net->nodes[at].port[path.port[hop]].peer;
+		CU_ASSERT_EQUAL(at, n);
+		far = path.hops > far ? path.hops : far;
+	}
+	CU_ASSERT_EQUAL(far, 8); /* 2 in each of 3 dimensions, and the two hosts' cables */
+	model_done(&model);
+	net_free(net);
+}
+
+static void test_cables(void)
+{
+	struct net *net = line_of(3);
+	struct model model;
+	struct port *a, *b, *c;
+	struct route_path path;
+	uint64_t before;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 3, 1);
+	a = model_port(&model, net, 0, 2);
+	b = model_port(&model, net, 1, 1);
+	c = model_port(&model, net, 2, 1);
+	before = model.fabric->topology;
+	fabric_link(model.fabric, a, b); /* as it is */
+	fabric_unlink(model.fabric, model_port(&model, net, 0, 4));
+	CU_ASSERT_EQUAL(model.fabric->topology, before);
+	fabric_link(model.fabric, a, c); /* cuts both earlier ones */
+	CU_ASSERT_TRUE(model.fabric->topology > before);
+	CU_ASSERT_PTR_EQUAL(a->peer, c);
+	CU_ASSERT_PTR_EQUAL(c->peer, a);
+	CU_ASSERT_PTR_NULL(b->peer);
+	CU_ASSERT_PTR_NULL(model_port(&model, net, 1, 2)->peer);
+	/* Whoever hung on a cable that was cut has no way until the tree is built. */
+	CU_ASSERT_FALSE(port_route(model.fabric, b, &path));
+	CU_ASSERT_FALSE(port_route(model.fabric, c, &path));
+	fabric_build_tree(model.fabric);
+	CU_ASSERT_TRUE(port_route(model.fabric, c, &path));
+	CU_ASSERT_EQUAL(path.hops, 2);
+	CU_ASSERT_FALSE(port_route(model.fabric, b, &path));
+	model_done(&model);
+	net_free(net);
+}
+
+/* Uplinks that form a circle must not be followed for ever. */
+static void test_circle_of_uplinks(void)
+{
+	struct net *net = line_of(4);
+	struct model model;
+	struct route_path path;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 4, 1);
+	model_port(&model, net, 1, 0)->node->uplink = model_port(&model, net, 2, 1);
+	model_port(&model, net, 2, 0)->node->uplink = model_port(&model, net, 1, 2);
+	CU_ASSERT_FALSE(port_route(model.fabric, model_port(&model, net, 2, 0), &path));
+	CU_ASSERT_FALSE(port_route_beyond(model.fabric, model_port(&model, net, 3, 1), &path));
+	model_done(&model);
+	net_free(net);
+}
+
+/* What a drop has to clean up. */
+
+static unsigned cancelled;
+static void was_cancelled(void *owner, void *subject, const struct smp_request *request,
+			  const struct smp_answer *answer)
+{
+	(void)owner;
+	(void)request;
+	/* The port is still there. */
+	CU_ASSERT_EQUAL(((struct port *)subject)->num, 0);
+	cancelled += answer->error == -ECANCELED;
+}
+
+static void test_drop(void)
+{
+	struct net *net = line_of(3);
+	struct model model;
+	struct port *port;
+	struct smp_request request = {
+		.method = METHOD_GET, .attr_id = ATTR_SWITCH_INFO, .done = was_cancelled};
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 3, 1);
+	port = model_port(&model, net, 1, 0);
+	port_set_lid(model.fabric, port, 64, 2);
+	request.subject = port;
+	window_submit(&port->agent->target, &request);
+	window_submit(&port->agent->target, &request);
+	cancelled = 0;
+	fabric_drop_node(model.fabric, port->node);
+	CU_ASSERT_EQUAL(cancelled, 2);
+	CU_ASSERT_PTR_NULL(fabric_find_node(model.fabric, net_node_guid(net, 1)));
+	CU_ASSERT_PTR_NULL(map_get(&model.fabric->ports, net_node_guid(net, 1)));
+	CU_ASSERT_PTR_NULL(model_port(&model, net, 0, 2)->peer);
+	CU_ASSERT_PTR_NULL(model_port(&model, net, 2, 1)->peer);
+	CU_ASSERT_PTR_NULL(model_port(&model, net, 2, 0)->node->uplink);
+	for (lid_t lid = 64; lid < 68; lid++)
+		CU_ASSERT_PTR_NULL(model.fabric->lids[lid]);
+	CU_ASSERT_EQUAL(model.fabric->num_switches, 2);
+	CU_ASSERT_EQUAL(model.fabric->num_adapters, 2);
+	fabric_drop_node(model.fabric, model.fabric->sm_port->node);
+	CU_ASSERT_PTR_NULL(model.fabric->sm_port);
+	fabric_build_tree(model.fabric);
+	CU_ASSERT_FALSE(fabric_reaches(model.fabric, model_port(&model, net, 0, 0)->node));
+	model_done(&model);
+	net_free(net);
+}
+
+static void test_lids_and_guids(void)
+{
+	struct net *net = line_of(2);
+	struct model model;
+	struct port *port;
+	uint64_t before;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 2, 1);
+	port = model.fabric->sm_port;
+	port_set_lid(model.fabric, port, 8, 3);
+	for (lid_t lid = 8; lid < 16; lid++)
+		CU_ASSERT_PTR_EQUAL(model.fabric->lids[lid], port);
+	before = model.fabric->topology;
+	port_set_lid(model.fabric, port, 8, 3);
+	CU_ASSERT_EQUAL(model.fabric->topology, before);
+	port_set_lid(model.fabric, port, 12, 0);
+	for (lid_t lid = 8; lid < 16; lid++)
+		CU_ASSERT_PTR_EQUAL(model.fabric->lids[lid], lid == 12 ? port : NULL);
+	port_set_lid(model.fabric, port, LID_UNICAST_MAX - 127, 7);
+	CU_ASSERT_PTR_EQUAL(model.fabric->lids[LID_UNICAST_MAX], port);
+	port_set_lid(model.fabric, port, LID_NONE, 0);
+	CU_ASSERT_PTR_NULL(model.fabric->lids[LID_UNICAST_MAX]);
+	/* Another PortGUID for the same port. */
+	fabric_add_agent(model.fabric, port, 0x4711);
+	CU_ASSERT_PTR_EQUAL(map_get(&model.fabric->ports, 0x4711), port);
+	CU_ASSERT_PTR_NULL(map_get(&model.fabric->ports, net_port_guid(net, 2, 1)));
+	model_done(&model);
+	net_free(net);
+}
+
+/* What is known of a port that passes INIT or goes down is forgotten. */
+static void test_reports(void)
+{
+	static const struct {
+		uint8_t from, to;
+		bool forgets, topology;
+	} rows[] = {
+		{PORT_INIT, PORT_INIT, false, false},	 {PORT_INIT, PORT_ARMED, false, false},
+		{PORT_ARMED, PORT_ACTIVE, false, false}, {PORT_ACTIVE, PORT_INIT, true, false},
+		{PORT_ARMED, PORT_INIT, true, false},	 {PORT_ACTIVE, PORT_DOWN, true, true},
+		{PORT_INIT, PORT_DOWN, true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct net *net = line_of(1);
+		struct port_info info;
+		struct model model;
+		struct port *port;
+		uint64_t topology, facts;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 1, 1);
+		port = model.fabric->sm_port;
+		info = *port_info(port);
+		info.port_state = rows[i].from;
+		port_set_info(model.fabric, port, &info);
+		port->echo = mem_zalloc(sizeof(*port->echo));
+		port_set_pkeys(model.fabric, port, pkey_list_new(32));
+		topology = model.fabric->topology;
+		facts = model.fabric->facts;
+		port_set_info(model.fabric, port, &info); /* nothing new */
+		CU_ASSERT_EQUAL(model.fabric->facts, facts);
+		info.port_state = rows[i].to;
+		port_set_info(model.fabric, port, &info);
+		CU_ASSERT_EQUAL(model.fabric->facts > facts, rows[i].from != rows[i].to);
+		CU_ASSERT_EQUAL(model.fabric->topology > topology, rows[i].topology);
+		/* From INIT to DOWN and up again another device may be there. */
+		CU_ASSERT_EQUAL(port->echo == NULL, rows[i].forgets);
+		CU_ASSERT_EQUAL(port_facts(port)->pkeys == NULL, rows[i].forgets);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
+/* Freezing */
+
+static void test_frozen_facts_do_not_change(void)
+{
+	struct net *net = line_of(2);
+	struct snapshot *first, *second;
+	struct port_info info;
+	struct model model;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 2, 1);
+	first = fabric_freeze(model.fabric);
+	info = *port_info(model.fabric->sm_port);
+	info.lid = 99;
+	port_set_info(model.fabric, model.fabric->sm_port, &info);
+	node_set_description(model.fabric, model.fabric->sm_port->node, "new");
+	second = fabric_freeze(model.fabric);
+	CU_ASSERT_TRUE(second->generation > first->generation);
+	CU_ASSERT_EQUAL(first->ends[first->sm_end].facts->port[1].info.lid, 0);
+	CU_ASSERT_STRING_EQUAL(first->ends[first->sm_end].facts->description, "");
+	CU_ASSERT_EQUAL(second->ends[second->sm_end].facts->port[1].info.lid, 99);
+	CU_ASSERT_STRING_EQUAL(second->ends[second->sm_end].facts->description, "new");
+	model_done(&model);
+	snapshot_unref(first); /* outlives the model */
+	snapshot_unref(second);
+	net_free(net);
+}
+
+static void test_same_picture_in_any_order(void)
+{
+	struct snapshot *pictures[3];
+	struct net *net;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("fattree:radix=4,levels=2", &net, &error), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		static const unsigned steps[] = {1, 5, 7};
+		struct model model;
+
+		while (net->count % steps[i] == 0 && i)
+			net_put(net, NODE_CA, "spare", net->count, 1);
+		model_init(&model);
+		model_fill(&model, net, i * 3, steps[i], 0, 1);
+		pictures[i] = fabric_freeze(model.fabric);
+		model_done(&model);
+	}
+	for (unsigned i = 1; i < 3; i++) {
+		const struct snapshot *a = pictures[0], *b = pictures[i];
+
+		CU_ASSERT_EQUAL_FATAL(a->num_switches, b->num_switches);
+		CU_ASSERT_EQUAL_FATAL(a->num_ends, b->num_ends);
+		CU_ASSERT_EQUAL_FATAL(a->num_links, b->num_links);
+		for (uint32_t s = 0; s < a->num_switches; s++)
+			CU_ASSERT_EQUAL(a->switches[s].guid, b->switches[s].guid);
+		for (uint32_t e = 0; e < a->num_ends; e++)
+			CU_ASSERT_TRUE(a->ends[e].guid == b->ends[e].guid &&
+				       a->ends[e].sw == b->ends[e].sw &&
+				       a->ends[e].sw_port == b->ends[e].sw_port);
+		CU_ASSERT_EQUAL(memcmp(a->links, b->links, a->num_links * sizeof(*a->links)), 0);
+		CU_ASSERT_EQUAL(a->sm_end, b->sm_end);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		snapshot_unref(pictures[i]);
+	net_free(net);
+}
+
+/* What is not in the picture: cables of which one end is down or unread, what cannot be reached, a
+ * switch without a table. */
+static void test_left_out(void)
+{
+	struct net *net = line_of(4);
+	struct port_info down = {.port_state = PORT_DOWN};
+	struct switch_info none = {0};
+	struct snapshot *snapshot;
+	struct model model;
+	int32_t first;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 4, 1);
+	snapshot = fabric_freeze(model.fabric);
+	CU_ASSERT_EQUAL(snapshot->num_switches, 4);
+	CU_ASSERT_EQUAL(snapshot->num_ends, 2);
+	CU_ASSERT_EQUAL(snapshot->ends[snapshot->sm_end].guid, net_port_guid(net, 4, 1));
+	CU_ASSERT_EQUAL(snapshot->sm_switch, -1);
+	snapshot_unref(snapshot);
+
+	port_set_info(model.fabric, model_port(&model, net, 1, 1), &down);
+	node_set_switch_info(model.fabric, model_port(&model, net, 3, 0)->node, &none);
+	snapshot = fabric_freeze(model.fabric);
+	CU_ASSERT_EQUAL(snapshot->num_switches, 3);
+	first = snapshot_find_switch(snapshot, net_node_guid(net, 0));
+	CU_ASSERT_TRUE_FATAL(first >= 0);
+	CU_ASSERT_EQUAL(snap_link(snapshot, (uint32_t)first, 2)->sw, -1);
+	CU_ASSERT_EQUAL(snap_link(snapshot, (uint32_t)first, 2)->end, -1);
+	CU_ASSERT_EQUAL(model_port(&model, net, 3, 0)->node->index, -1);
+	snapshot_unref(snapshot);
+
+	fabric_unlink(model.fabric, model_port(&model, net, 1, 2));
+	fabric_build_tree(model.fabric);
+	snapshot = fabric_freeze(model.fabric);
+	CU_ASSERT_EQUAL(snapshot->num_switches, 2);
+	CU_ASSERT_EQUAL(snapshot->num_ends, 1);
+	snapshot_unref(snapshot);
+	model_done(&model);
+	net_free(net);
+}
+
+static void test_frozen_without_fabric(void)
+{
+	struct net *net = net_new();
+	struct snapshot *snapshot;
+	struct model model;
+
+	model_init(&model);
+	snapshot = fabric_freeze(model.fabric);
+	CU_ASSERT_EQUAL(snapshot->num_switches + snapshot->num_ends, 0);
+	CU_ASSERT_EQUAL(snapshot->sm_end, -1);
+	snapshot_unref(snapshot);
+	net_put(net, NODE_CA, "host", 0, 1);
+	net_put(net, NODE_CA, "host", 1, 1);
+	net_cable(net, 0, 1);
+	model_fill(&model, net, 0, 1, 0, 1);
+	port_set_lid(model.fabric, model.fabric->sm_port, 5, 0);
+	snapshot = fabric_freeze(model.fabric);
+	CU_ASSERT_EQUAL(snapshot->num_ends, 2);
+	CU_ASSERT_EQUAL(snapshot->ends[0].peer, 1);
+	CU_ASSERT_EQUAL(snapshot->ends[1].peer, 0);
+	CU_ASSERT_EQUAL(snap_owner(snapshot, 5).end, snapshot->sm_end);
+	snapshot_unref(snapshot);
+	model_done(&model);
+	net_free(net);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"routes up to 63 hops", test_routes_up_to_63_hops},
+		{"the tree is breadth first", test_tree_is_breadth_first},
+		{"cables", test_cables},
+		{"circle of uplinks", test_circle_of_uplinks},
+		{"drop", test_drop},
+		{"LIDs and GUIDs", test_lids_and_guids},
+		{"reports", test_reports},
+		{"frozen facts do not change", test_frozen_facts_do_not_change},
+		{"same picture in any order", test_same_picture_in_any_order},
+		{"left out", test_left_out},
+		{"frozen without fabric", test_frozen_without_fabric},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("fabric", tests);
+}

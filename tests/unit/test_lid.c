@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who gets which LID: fabric/lid.h. */
+// LINK: fabric/fabric.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
+// LINK: fabric/tables.o mad/window.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
+// LINK: formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "fabric/lid.h"
+#include "tests/unit/model.h"
+#include "tests/unit/unit.h"
+
+static struct net *net_of(const char *spec)
+{
+	struct net *net;
+	char *error;
+
+	if (spec_build(spec, &net, &error))
+		abort();
+	return net;
+}
+
+static unsigned own_port(const struct net *net, unsigned node)
+{
+	return net->nodes[node].type == NODE_SWITCH ? 0 : 1;
+}
+
+static lid_t lid_of(const struct model *model, const struct net *net, unsigned node)
+{
+	return model_port(model, net, node, own_port(net, node))->lid;
+}
+
+/* LIDs that are missing, not aligned, out of range, shared, or not in the index. */
+static unsigned faults(const struct model *model, const struct net *net, uint8_t lmc, lid_t max)
+{
+	static bool taken[LID_UNICAST_MAX + 1];
+	unsigned count = 0;
+
+	memset(taken, 0, sizeof(taken));
+	for (unsigned n = 0; n < net->count; n++) {
+		const struct port *port = model_port(model, net, n, own_port(net, n));
+		uint8_t want = net->nodes[n].type == NODE_SWITCH ? 0 : lmc;
+
+		count += port->lmc != want;
+		count += !port->lid || port->lid % (1u << want);
+		count += port->lid + (1u << want) - 1 > max;
+		for (unsigned i = 0; i < 1u << want && port->lid + i <= LID_UNICAST_MAX; i++) {
+			count += taken[port->lid + i];
+			taken[port->lid + i] = true;
+			count += model->fabric->lids[port->lid + i] != port;
+		}
+	}
+	return count;
+}
+
+static void test_every_lmc(void)
+{
+	for (uint8_t lmc = 0; lmc <= LMC_MAX; lmc++) {
+		struct net *net = net_of("fattree:radix=8,levels=2");
+		struct lid_report report;
+		struct model model;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 0, 1);
+		lid_assign(model.fabric, lmc, &report);
+		CU_ASSERT_EQUAL(faults(&model, net, lmc, LID_UNICAST_MAX), 0);
+		CU_ASSERT_EQUAL(report.given, net->count);
+		CU_ASSERT_EQUAL(report.kept + report.conflicts + report.exhausted, 0);
+		lid_assign(model.fabric, lmc, &report); /* again: nothing to do */
+		CU_ASSERT_EQUAL(report.given + report.kept + report.conflicts, 0);
+		/* LMC changes at run time, in both directions. */
+		lid_assign(model.fabric, LMC_MAX - lmc, &report);
+		CU_ASSERT_EQUAL(faults(&model, net, LMC_MAX - lmc, LID_UNICAST_MAX), 0);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
+/* Switches have blocks of their own, the hosts of a leaf share one. */
+static void test_blocks(void)
+{
+	struct net *net = net_of("fattree:radix=16,levels=2");
+	int block_of_leaf[512];
+	struct lid_report report;
+	struct model model;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	lid_assign(model.fabric, 0, &report);
+	memset(block_of_leaf, -1, sizeof(block_of_leaf));
+	for (unsigned n = 0; n < net->count; n++) {
+		int block = lid_of(&model, net, n) / LFT_BLOCK_LIDS;
+		int leaf;
+
+		if (net->nodes[n].type == NODE_SWITCH) {
+			CU_ASSERT_EQUAL(block, 0);
+			continue;
+		}
+		leaf = net->nodes[n].port[1].peer;
+		CU_ASSERT_TRUE(block > 0);
+		if (block_of_leaf[leaf] < 0)
+			block_of_leaf[leaf] = block;
+		CU_ASSERT_EQUAL(block_of_leaf[leaf], block);
+	}
+	model_done(&model);
+	net_free(net);
+}
+
+static void test_any_order_of_discovery(void)
+{
+	struct net *net = net_of("fattree:radix=8,levels=2");
+	lid_t first[512] = {0};
+
+	for (unsigned order = 0; order < 4; order++) {
+		static const unsigned steps[] = {1, 1, 5, 7};
+		struct lid_report report;
+		struct model model;
+
+		CU_ASSERT_NOT_EQUAL_FATAL(net->count % steps[order] == 0 && steps[order] > 1, 1);
+		model_init(&model);
+		model_fill(&model, net, order * 7, steps[order], 3, 1);
+		lid_assign(model.fabric, 1, &report);
+		for (unsigned n = 0; n < net->count; n++) {
+			if (order == 0)
+				first[n] = lid_of(&model, net, n);
+			CU_ASSERT_EQUAL(lid_of(&model, net, n), first[n]);
+		}
+		model_done(&model);
+	}
+	net_free(net);
+}
+
+static void test_kept_and_conflicts(void)
+{
+	static const struct {
+		lid_t found[4];	  /* on the hosts; host 0 is the manager's */
+		uint8_t state[4]; /* 0: INIT */
+		uint8_t lmc;
+		bool kept[4];
+		unsigned conflicts;
+	} rows[] = {
+		{{10, 20, 30, 40}, {0}, 0, {true, true, true, true}, 0},
+		{{10, 10, 10, 40}, {0}, 0, {true, false, false, true}, 2},
+		/* The manager's own before all, ACTIVE ones before others, then by GUID. */
+		{{10, 10, 30, 30},
+		 {0, PORT_ACTIVE, 0, PORT_ACTIVE},
+		 0,
+		 {true, false, false, true},
+		 2},
+		{{0, 30, 30, 30},
+		 {0, 0, PORT_ACTIVE, PORT_ACTIVE},
+		 0,
+		 {false, false, true, false},
+		 2},
+		{{8, 17, 24, 26}, {0}, 3, {true, false, true, false}, 2}, /* not aligned */
+		{{8, 16, 0xBFF8, 0xBFFF}, {0}, 3, {true, true, true, false}, 1},
+		{{0xC000, 0xFFFF, 0xFFFE, 0xBFFF}, {0}, 0, {false, false, false, true}, 3},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct net *net = net_of("single:hosts=4");
+		struct lid_report report;
+		struct model model;
+		unsigned kept = 0;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 0, 1);
+		for (unsigned h = 0; h < 4; h++) {
+			struct port *port = model_port(&model, net, h, 1);
+			struct port_info info = *port_info(port);
+
+			info.lid = rows[i].found[h];
+			info.port_state = rows[i].state[h] ? rows[i].state[h] : PORT_INIT;
+			port_set_info(model.fabric, port, &info);
+			kept += rows[i].kept[h];
+		}
+		lid_assign(model.fabric, rows[i].lmc, &report);
+		for (unsigned h = 0; h < 4; h++)
+			CU_ASSERT_EQUAL(lid_of(&model, net, h) == rows[i].found[h],
+					rows[i].kept[h]);
+		CU_ASSERT_EQUAL(report.kept, kept);
+		CU_ASSERT_EQUAL(report.conflicts, rows[i].conflicts);
+		CU_ASSERT_EQUAL(report.conflict_example != NULL, rows[i].conflicts > 0);
+		CU_ASSERT_EQUAL(faults(&model, net, rows[i].lmc, LID_UNICAST_MAX), 0);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
+/* A newcomer that carries a LID in use gets another; who has it keeps it. */
+static void test_newcomer(void)
+{
+	struct net *net = net_of("single:hosts=3");
+	struct lid_report report;
+	struct port_info info;
+	struct model model;
+	struct port *late;
+	lid_t before[4];
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	late = model_port(&model, net, 2, 1);
+	info = *port_info(late);
+	fabric_unlink(model.fabric, late);
+	fabric_build_tree(model.fabric);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(late->lid, LID_NONE); /* it cannot be reached */
+	CU_ASSERT_EQUAL(report.exhausted, 0);
+	for (unsigned n = 0; n < 4; n++)
+		before[n] = lid_of(&model, net, n);
+	info.lid = before[1];
+	port_set_info(model.fabric, late, &info);
+	fabric_link(model.fabric, late,
+		    model_port(&model, net, 3, net->nodes[2].port[1].peer_port));
+	fabric_build_tree(model.fabric);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(report.conflicts, 1);
+	CU_ASSERT_PTR_EQUAL(report.conflict_example, late);
+	CU_ASSERT_EQUAL(report.conflict_lid, before[1]);
+	CU_ASSERT_EQUAL(faults(&model, net, 0, LID_UNICAST_MAX), 0);
+	for (unsigned n = 0; n < 4; n++)
+		CU_ASSERT_TRUE(n == 2 || lid_of(&model, net, n) == before[n]);
+	model_done(&model);
+	net_free(net);
+}
+
+static void set_cap(struct model *model, const struct net *net, unsigned node, uint16_t cap)
+{
+	struct switch_info sw = {.linear_fdb_cap = cap};
+
+	node_set_switch_info(model->fabric, model_port(model, net, node, 0)->node, &sw);
+}
+
+/* The smallest table bounds the LIDs; what does not fit is told, not given. */
+static void test_small_tables(void)
+{
+	static const struct {
+		uint16_t cap;
+		uint8_t lmc;
+		unsigned given;
+	} rows[] = {
+		{64, 0, 33}, {34, 0, 33}, {33, 0, 32}, {2, 0, 1},   {1, 0, 0},
+		{64, 1, 32}, {64, 3, 8},  {128, 7, 1}, {256, 7, 2}, {UINT16_MAX, 7, 33},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct net *net = net_of("single:hosts=32");
+		struct lid_report report;
+		struct model model;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 0, 1);
+		set_cap(&model, net, 32, rows[i].cap);
+		lid_assign(model.fabric, rows[i].lmc, &report);
+		CU_ASSERT_EQUAL(report.given, rows[i].given);
+		CU_ASSERT_EQUAL(report.exhausted, 33 - rows[i].given);
+		CU_ASSERT_EQUAL(report.exhausted_example != NULL, report.exhausted > 0);
+		for (unsigned lid = rows[i].cap; lid <= LID_UNICAST_MAX; lid++)
+			CU_ASSERT_PTR_NULL(model.fabric->lids[lid]);
+		if (report.given != rows[i].given)
+			printf("    row %zu: %u given\n", i, report.given);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
+/* A switch with a smaller table comes later: LIDs beyond it cannot stay. */
+static void test_table_becomes_smaller(void)
+{
+	struct net *net = net_of("single:hosts=4");
+	struct lid_report report;
+	struct port_info info;
+	struct model model;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	info = *port_info(model_port(&model, net, 1, 1));
+	info.lid = 5000;
+	port_set_info(model.fabric, model_port(&model, net, 1, 1), &info);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(lid_of(&model, net, 1), 5000);
+	set_cap(&model, net, 4, 1024);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(faults(&model, net, 0, 1023), 0);
+	model_done(&model);
+	net_free(net);
+}
+
+/* 49,151 LIDs are all there are. */
+static void test_all_lids(void)
+{
+	struct net *net = net_of("fattree:radix=16,levels=2");
+	unsigned hosts = 0, switches = 0;
+	struct lid_report report;
+	struct model model;
+
+	for (unsigned n = 0; n < net->count; n++)
+		*(net->nodes[n].type == NODE_SWITCH ? &switches : &hosts) += 1;
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	/* Others hold all but some. */
+	for (unsigned lid = 1; lid <= LID_UNICAST_MAX - 50; lid++)
+		model.fabric->lids[lid] = model_port(&model, net, 0, 1);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(report.given, 50);
+	CU_ASSERT_EQUAL(report.exhausted, hosts + switches - 50);
+	memset(model.fabric->lids, 0, sizeof(model.fabric->lids));
+	for (unsigned n = 0; n < net->count; n++)
+		model_port(&model, net, n, own_port(net, n))->lid = LID_NONE;
+	model_done(&model);
+	net_free(net);
+}
+
+static void test_hosts_without_switch(void)
+{
+	struct net *net = net_new();
+	struct lid_report report;
+	struct model model;
+
+	net_put(net, NODE_CA, "host", 0, 2);
+	net_put(net, NODE_CA, "host", 1, 2);
+	net_cable(net, 0, 1);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	lid_assign(model.fabric, 2, &report);
+	CU_ASSERT_EQUAL(report.given, 2);
+	CU_ASSERT_EQUAL(faults(&model, net, 2, LID_UNICAST_MAX), 0);
+	model_done(&model);
+	net_free(net);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"every LMC", test_every_lmc},
+		{"blocks", test_blocks},
+		{"any order of discovery", test_any_order_of_discovery},
+		{"kept and conflicts", test_kept_and_conflicts},
+		{"newcomer", test_newcomer},
+		{"small tables", test_small_tables},
+		{"a table becomes smaller", test_table_becomes_smaller},
+		{"all LIDs", test_all_lids},
+		{"hosts without switch", test_hosts_without_switch},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("lid", tests);
+}

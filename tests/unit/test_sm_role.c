@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The subnet manager among others: election, standby and polling, handing over, control packets,
+ * and what it answers in each role. The other managers are fake agents with an SMInfo.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "tests/unit/sm_world.h"
+
+enum { PRIORITY = 5 }; /* of ours */
+
+/* host-1 (ours), host-2, host-3 on one switch. */
+static struct world *three_hosts(bool standby_only)
+{
+	struct sm_options options = world_options();
+	struct net *net = net_new();
+
+	options.priority = PRIORITY;
+	options.standby_only = standby_only;
+	net_put(net, NODE_SWITCH, "leaf", 0, 4);
+	net_put_hosts(net, 0, 3);
+	return world_new(net, 1, 1, &options);
+}
+
+static struct fake_node *add_manager(struct world *world, const char *id, uint8_t priority,
+				     enum sm_state state)
+{
+	struct fake_node *node = world_node(world, id);
+
+	node->has_sm = true;
+	node->sm = (struct sm_info){
+		.guid = node->info.port_guid + 1, .priority = priority, .state = (uint8_t)state};
+	node->port[1].info.capability_mask |= CAP_IS_SM;
+	return node;
+}
+
+static enum sm_state role(const struct world *world)
+{
+	return peers_role(world->sm->peers);
+}
+
+static bool is_master(const struct world *world)
+{
+	return role(world) == SM_MASTER && world_is_quiet(world);
+}
+
+static bool is_standby(const struct world *world)
+{
+	return role(world) == SM_STANDBY && world_is_quiet(world);
+}
+
+static size_t sets_sent(const struct world *world)
+{
+	return world->fake->num_sets;
+}
+
+static void test_election(void)
+{
+	static const struct {
+		uint8_t priority;
+		enum sm_state state;
+		uint64_t sm_key;
+		int guid_step; /* of the other against ours */
+		enum sm_state role;
+	} rows[] = {
+		{PRIORITY - 1, SM_DISCOVERING, 0, 1, SM_MASTER},
+		{PRIORITY - 1, SM_STANDBY, 0, 1, SM_MASTER},
+		{PRIORITY - 1, SM_MASTER, 0, 1, SM_STANDBY},
+		{PRIORITY + 1, SM_DISCOVERING, 0, 1, SM_STANDBY},
+		{PRIORITY + 1, SM_MASTER, 0, 1, SM_STANDBY},
+		{PRIORITY + 1, SM_MASTER, SM_KEY_DEFAULT, 1, SM_STANDBY},
+		{PRIORITY + 1, SM_MASTER, SM_KEY_DEFAULT + 1, 1, SM_MASTER}, /* no peer */
+		{PRIORITY + 1, SM_NOTACTIVE, 0, 1, SM_MASTER},
+		{PRIORITY, SM_DISCOVERING, 0, 1, SM_MASTER},
+		{PRIORITY, SM_DISCOVERING, 0, -1, SM_STANDBY},
+		{PRIORITY, SM_MASTER, 0, 1, SM_STANDBY},
+		{15, SM_DISCOVERING, 0, 1, SM_STANDBY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *other =
+			add_manager(world, "host-2", rows[i].priority, rows[i].state);
+
+		other->sm.sm_key = rows[i].sm_key;
+		if (rows[i].guid_step < 0) {
+			other->info.port_guid = world->fake->transport.port.port_guid - 16;
+			other->sm.guid = other->info.port_guid + 1;
+		}
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		CU_ASSERT_TRUE(world->fake->issm);
+		CU_ASSERT_EQUAL(world->error, rows[i].role == SM_MASTER ? 0 : -EALREADY);
+		CU_ASSERT_EQUAL(*sm_view(world->sm) != NULL, rows[i].role == SM_MASTER);
+		if (rows[i].role == SM_STANDBY)
+			CU_ASSERT_EQUAL(sets_sent(world), 0);
+		world_free(world);
+	}
+}
+
+static bool master_elsewhere_dead(const struct world *world)
+{
+	return is_master(world);
+}
+
+static void test_master_dies(void)
+{
+	/* Its agent is silent; no manager runs there any more; it is another one's now. */
+	for (unsigned how = 0; how < 4; how++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
+
+		other->port[1].info.lid = 9;
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		if (how == 0)
+			other->silent = true;
+		if (how == 1)
+			other->has_sm = false;
+		if (how == 2)
+			other->sm.state = SM_NOTACTIVE;
+		if (how == 3)
+			fake_link(&other->port[1], false);
+		CU_ASSERT_TRUE(world_run(world, master_elsewhere_dead));
+		CU_ASSERT_EQUAL(world->error, 0);
+		CU_ASSERT_NOT_EQUAL(sets_sent(world), 0);
+		world_check_orders(world);
+		world_free(world);
+	}
+}
+
+static size_t polls_wanted;
+static bool polled_often(const struct world *world)
+{
+	return world->fake->requests >= polls_wanted;
+}
+
+static void test_standby_polls(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
+
+	other->port[1].info.lid = 9;
+	CU_ASSERT_TRUE(world_up(world));
+	polls_wanted = world->fake->requests + 8;
+	CU_ASSERT_TRUE(world_run(world, polled_often));
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_EQUAL(sets_sent(world), 0);
+	world_free(world);
+}
+
+/* A master that ranks lower is told of us: trap 144 with the priority change. */
+static void test_tells_lower_master(void)
+{
+	for (unsigned lower = 0; lower < 2; lower++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *other = add_manager(
+			world, "host-2", lower ? PRIORITY - 1 : PRIORITY + 1, SM_MASTER);
+		struct mad_header header;
+		struct notice notice;
+		union notice_details details;
+
+		other->port[1].info.lid = 9;
+		world->fake->local->info.lid = 12;
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL_FATAL(world->fake->num_sent, lower);
+		if (lower) {
+			header_decode(world->fake->sent[0], &header);
+			CU_ASSERT_EQUAL(header.method, METHOD_TRAP);
+			attr_decode(&notice_format, world->fake->sent[0] + SMP_DATA_OFFSET,
+				    &notice);
+			CU_ASSERT_TRUE_FATAL(notice_details_decode(&notice, &details));
+			CU_ASSERT_EQUAL(notice.trap_number, TRAP_LOCAL_CHANGES);
+			CU_ASSERT_EQUAL(details.local_changes.lid, 12);
+			CU_ASSERT_EQUAL(details.local_changes.change_flags, CHANGE_SM_PRIORITY);
+		}
+		world_free(world);
+	}
+}
+
+/* Handing over */
+
+static void test_hands_over(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *other;
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	other = add_manager(world, "host-2", PRIORITY + 1, SM_STANDBY);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_EQUAL(other->sm.state, SM_MASTER);
+	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
+
+	/* A sweep in STANDBY writes nothing, whatever has changed. */
+	fake_link(&world_node(world, "host-3")->port[1], true);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(sets_sent(world), 0);
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(sets_sent(world), 0);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_EQUAL(world_node(world, "leaf-0")->sw.port_state_change, 1);
+
+	/* The other one gives it back, so to speak. */
+	other->silent = true;
+	CU_ASSERT_TRUE(world_run(world, is_master));
+	CU_ASSERT_EQUAL(world_node(world, "host-3")->port[1].info.port_state, PORT_ACTIVE);
+	world_check_orders(world);
+	world_free(world);
+}
+
+static void test_handover_is_refused(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *other;
+
+	CU_ASSERT_TRUE(world_up(world));
+	other = add_manager(world, "host-2", PRIORITY + 1, SM_STANDBY);
+	other->sm_control_status = STATUS_INVALID_VALUE;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_PTR_NOT_NULL(*sm_view(world->sm));
+	world_free(world);
+}
+
+/* Of two that rank higher the highest gets it, whatever the order in which they were met. */
+static void test_hands_over_to_the_highest(void)
+{
+	for (unsigned swap = 0; swap < 2; swap++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *high, *middle;
+
+		CU_ASSERT_TRUE(world_up(world));
+		high = add_manager(world, swap ? "host-2" : "host-3", PRIORITY + 2, SM_STANDBY);
+		middle = add_manager(world, swap ? "host-3" : "host-2", PRIORITY + 1, SM_STANDBY);
+		world_sweep(world, DISCOVER_FULL);
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		CU_ASSERT_EQUAL(high->sm.state, SM_MASTER);
+		CU_ASSERT_EQUAL(middle->sm.state, SM_STANDBY);
+		world_free(world);
+	}
+}
+
+static void test_lower_standby_changes_nothing(void)
+{
+	struct world *world = three_hosts(false);
+
+	CU_ASSERT_TRUE(world_up(world));
+	add_manager(world, "host-2", PRIORITY - 1, SM_STANDBY);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_EQUAL(sets_sent(world), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(*sm_view(world->sm));
+	CU_ASSERT_EQUAL((*sm_view(world->sm))->num_sms, 2);
+	world_free(world);
+}
+
+/* Requests from outside */
+
+/* Sends a Get or Set(SMInfo) and returns the status of the answer, with what it says. */
+static uint16_t ask(struct world *world, uint8_t method, uint32_t control,
+		    const struct sm_info *sender, struct sm_info *answer)
+{
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+	struct mad_header header;
+	size_t before = world->fake->num_sent;
+
+	if (sender)
+		format_encode(&sm_info_format, sender, data);
+	subn_build(mad, method, ATTR_SM_INFO, control, 0, NULL, data);
+	be64_store(mad + 8, 77);
+	fake_receive(world->fake, 9, mad, MAD_SIZE);
+	for (size_t i = before; i < world->fake->num_sent; i++) {
+		header_decode(world->fake->sent[i], &header);
+		if (header.method != METHOD_GET_RESP || header.attr_id != ATTR_SM_INFO)
+			continue;
+		CU_ASSERT_EQUAL(header.tid, 77);
+		attr_decode(&sm_info_format, world->fake->sent[i] + SMP_DATA_OFFSET, answer);
+		return header.status;
+	}
+	CU_FAIL("no answer");
+	return 0xFFFF;
+}
+
+/* Brings the manager into a role: MASTER alone, STANDBY beside a master, NOTACTIVE by its order. */
+static struct world *in_role(enum sm_state wanted)
+{
+	struct sm_info master = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
+	struct world *world = three_hosts(wanted == SM_DISCOVERING);
+	struct fake_node *other;
+
+	if (wanted == SM_STANDBY || wanted == SM_NOTACTIVE) {
+		other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
+		other->port[1].info.lid = 9;
+	}
+	CU_ASSERT_TRUE(world_up(world));
+	if (wanted == SM_NOTACTIVE)
+		ask(world, METHOD_SET, SM_CONTROL_DISABLE, &master, &answer);
+	CU_ASSERT_EQUAL(role(world), wanted);
+	return world;
+}
+
+static void test_answers_in_every_role(void)
+{
+	for (unsigned state = SM_NOTACTIVE; state <= SM_MASTER; state++) {
+		struct world *world = in_role(state);
+		union notice_details details = {.link_state.lid = 3};
+		struct mad_header header;
+		struct sm_info info = {0};
+		size_t before;
+
+		CU_ASSERT_EQUAL(ask(world, METHOD_GET, 0, NULL, &info), STATUS_OK);
+		CU_ASSERT_EQUAL(info.state, state);
+		CU_ASSERT_EQUAL(info.priority, PRIORITY);
+		CU_ASSERT_EQUAL(info.guid, world->fake->transport.port.port_guid);
+		CU_ASSERT_EQUAL(info.sm_key, SM_KEY_DEFAULT);
+		before = world->fake->num_sent;
+		fake_trap(world->fake, 3, TRAP_LINK_STATE, &details, 0x1122334455667788, 99);
+		CU_ASSERT_EQUAL_FATAL(world->fake->num_sent, before + 1);
+		header_decode(world->fake->sent[before], &header);
+		CU_ASSERT_EQUAL(header.method, METHOD_TRAP_REPRESS);
+		CU_ASSERT_EQUAL(header.tid, 0x1122334455667788);
+		CU_ASSERT_EQUAL(be64_load(world->fake->sent[before] + SMP_M_KEY_OFFSET), 99);
+		/* Only a master acts on it. */
+		CU_ASSERT_EQUAL(world->sm->trigger.wanted, state == SM_MASTER);
+		world_free(world);
+	}
+}
+
+static void test_control_packets(void)
+{
+	static const struct {
+		enum sm_state role;
+		uint32_t control;
+		uint64_t sm_key;
+		enum sm_state sender;
+		uint16_t status;
+		enum sm_state after;
+	} rows[] = {
+		{SM_STANDBY, SM_CONTROL_HANDOVER, 1, SM_MASTER, STATUS_OK, SM_MASTER},
+		{SM_STANDBY, SM_CONTROL_HANDOVER, 2, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_STANDBY, SM_CONTROL_HANDOVER, 1, SM_STANDBY, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_STANDBY, SM_CONTROL_HANDOVER, 1, SM_DISCOVERING, STATUS_INVALID_VALUE,
+		 SM_STANDBY},
+		{SM_NOTACTIVE, SM_CONTROL_HANDOVER, 1, SM_MASTER, STATUS_INVALID_VALUE,
+		 SM_NOTACTIVE},
+		{SM_MASTER, SM_CONTROL_HANDOVER, 1, SM_MASTER, STATUS_OK, SM_MASTER},
+		{SM_MASTER, SM_CONTROL_HANDOVER, 2, SM_MASTER, STATUS_INVALID_VALUE, SM_MASTER},
+		{SM_MASTER, SM_CONTROL_DISABLE, 1, SM_MASTER, STATUS_INVALID_VALUE, SM_MASTER},
+		{SM_MASTER, SM_CONTROL_STANDBY, 1, SM_MASTER, STATUS_INVALID_VALUE, SM_MASTER},
+		{SM_MASTER, SM_CONTROL_DISCOVER, 1, SM_MASTER, STATUS_INVALID_VALUE, SM_MASTER},
+		{SM_STANDBY, SM_CONTROL_DISABLE, 1, SM_MASTER, STATUS_OK, SM_NOTACTIVE},
+		{SM_STANDBY, SM_CONTROL_DISABLE, 2, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		/* Only a master controls others (chapter 14.4.1.3). */
+		{SM_STANDBY, SM_CONTROL_DISABLE, 1, SM_STANDBY, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_STANDBY, SM_CONTROL_DISCOVER, 1, SM_MASTER, STATUS_OK, SM_DISCOVERING},
+		{SM_STANDBY, SM_CONTROL_STANDBY, 1, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_NOTACTIVE, SM_CONTROL_STANDBY, 1, SM_MASTER, STATUS_OK, SM_STANDBY},
+		{SM_NOTACTIVE, SM_CONTROL_DISCOVER, 1, SM_MASTER, STATUS_INVALID_VALUE,
+		 SM_NOTACTIVE},
+		{SM_DISCOVERING, SM_CONTROL_HANDOVER, 1, SM_MASTER, STATUS_INVALID_VALUE,
+		 SM_DISCOVERING}, /* standby-only */
+		{SM_STANDBY, 0, 1, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_STANDBY, 6, 1, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_MASTER, SM_CONTROL_ACKNOWLEDGE, 1, SM_MASTER, STATUS_OK, SM_MASTER},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = in_role(rows[i].role);
+		struct sm_info sender = {.guid = 4711,
+					 .sm_key = rows[i].sm_key,
+					 .priority = 3,
+					 .state = (uint8_t)rows[i].sender},
+			       answer;
+		uint16_t status = ask(world, METHOD_SET, rows[i].control, &sender, &answer);
+
+		CU_ASSERT_EQUAL(status, rows[i].status);
+		CU_ASSERT_EQUAL(role(world), rows[i].after);
+		if (status != rows[i].status || role(world) != rows[i].after)
+			printf("    control row %zu: status %x, %s\n", i, status,
+			       role_name(role(world)));
+		world_free(world);
+	}
+}
+
+static void test_takes_a_handover(void)
+{
+	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer = {0};
+	struct world *world = in_role(SM_STANDBY);
+
+	world_node(world, "host-2")->sm.state = SM_STANDBY;
+	world_node(world, "host-2")->sm.priority = 0;
+	world->reports = 0;
+	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
+	CU_ASSERT_TRUE(world_run(world, is_master));
+	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
+	world_check_up(world);
+	world_free(world);
+}
+
+/* Standby-only */
+
+static void test_standby_only(void)
+{
+	static const struct {
+		bool other;
+		uint8_t priority;
+		enum sm_state state, role;
+	} rows[] = {
+		{false, 0, SM_NOTACTIVE, SM_DISCOVERING},
+		{true, PRIORITY - 1, SM_STANDBY, SM_DISCOVERING},
+		{true, PRIORITY - 1, SM_MASTER, SM_STANDBY},
+		{true, PRIORITY + 1, SM_MASTER, SM_STANDBY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = three_hosts(true);
+		struct fake_node *other = NULL;
+
+		if (rows[i].other)
+			other = add_manager(world, "host-2", rows[i].priority, rows[i].state);
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_LIGHT);
+		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		CU_ASSERT_FALSE(world->fake->issm);
+		CU_ASSERT_EQUAL(sets_sent(world), 0);
+		CU_ASSERT_EQUAL(world->fake->num_sent, 0);
+		CU_ASSERT_PTR_NULL(*sm_view(world->sm));
+		if (rows[i].role == SM_STANDBY) { /* its master dies */
+			world->reports = 0;
+			other->silent = true;
+			CU_ASSERT_TRUE(world_run(world, world_is_quiet));
+			CU_ASSERT_EQUAL(role(world), SM_DISCOVERING);
+			CU_ASSERT_EQUAL(sets_sent(world), 0);
+		}
+		world_free(world);
+	}
+}
+
+static void test_stops_and_hides(void)
+{
+	struct world *world = three_hosts(false);
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(world->fake->issm);
+	sm_stop(world->sm);
+	CU_ASSERT_FALSE(world->fake->issm);
+	world_free(world);
+}
+
+static void test_standby_stays_with_its_master(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_DISCOVERING);
+
+	/* It ranks higher, discovers first, and becomes the master. */
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	other->sm.state = SM_MASTER;
+	polls_wanted = world->fake->requests + 4;
+	CU_ASSERT_TRUE(world_run(world, polled_often));
+	CU_ASSERT_TRUE(is_standby(world));
+	world_free(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"election", test_election},
+		{"master dies", test_master_dies},
+		{"standby polls", test_standby_polls},
+		{"tells a lower master", test_tells_lower_master},
+		{"hands over", test_hands_over},
+		{"handover is refused", test_handover_is_refused},
+		{"hands over to the highest", test_hands_over_to_the_highest},
+		{"lower standby changes nothing", test_lower_standby_changes_nothing},
+		{"answers in every role", test_answers_in_every_role},
+		{"control packets", test_control_packets},
+		{"takes a handover", test_takes_a_handover},
+		{"standby-only", test_standby_only},
+		{"stops and hides", test_stops_and_hides},
+		{"standby stays with its master", test_standby_stays_with_its_master},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("sm_role", tests);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How requests for sweeps are merged and held: sm/trigger.h. The loop runs one turn at a time. */
+// LINK: sm/trigger.o lib/loop.o lib/timers.o lib/log.o lib/mem.o
+// LIBS: -lsystemd
+#include <string.h>
+
+#include "sm/trigger.h"
+#include "tests/unit/unit.h"
+
+static struct loop *loop;
+static struct trigger trigger, taken;
+static struct loop_timer stop;
+static unsigned fired;
+
+static void fire(void *arg)
+{
+	trigger_take(arg, &taken);
+	fired++;
+}
+
+static void stop_now(void *arg)
+{
+	(void)arg;
+	loop_stop(loop, 0);
+}
+
+static void run(void)
+{
+	loop_timer_arm(&stop, 1000);
+	loop_run(loop);
+}
+
+static void begin(void)
+{
+	loop = loop_new();
+	loop_timer_init(&stop, loop, "stop", stop_now, NULL);
+	trigger_init(&trigger, loop, fire, &trigger);
+	fired = 0;
+}
+
+static void end(void)
+{
+	trigger_done(&trigger);
+	loop_free(loop);
+}
+
+static void test_first_acts_others_wait(void)
+{
+	begin();
+	trigger_light(&trigger, "first");
+	CU_ASSERT_EQUAL(fired, 0); /* deferred */
+	run();
+	CU_ASSERT_EQUAL(fired, 1);
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_LIGHT);
+	CU_ASSERT_STRING_EQUAL(taken.reason, "first");
+	CU_ASSERT_EQUAL(taken.merged, 0);
+	CU_ASSERT_FALSE(trigger.wanted);
+	trigger_light(&trigger, "second");
+	trigger_full(&trigger, "third");
+	trigger_light(&trigger, "fourth");
+	run();
+	CU_ASSERT_EQUAL(fired, 1); /* held */
+	trigger_release(&trigger);
+	run();
+	CU_ASSERT_EQUAL(fired, 2);
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_FULL);
+	CU_ASSERT_STRING_EQUAL(taken.reason, "second");
+	CU_ASSERT_EQUAL(taken.merged, 2);
+	trigger_release(&trigger);
+	run();
+	CU_ASSERT_EQUAL(fired, 2); /* nothing was wanted */
+	end();
+}
+
+static void test_nodes_are_joined(void)
+{
+	begin();
+	for (unsigned i = 0; i < 100; i++)
+		trigger_node(&trigger, 7, "trap");
+	trigger_node(&trigger, 8, "trap");
+	trigger_light(&trigger, "interval");
+	run();
+	CU_ASSERT_EQUAL(fired, 1);
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_SWITCHES);
+	CU_ASSERT_EQUAL(taken.num_nodes, 2);
+	CU_ASSERT_EQUAL(taken.nodes[0], 7);
+	CU_ASSERT_EQUAL(taken.nodes[1], 8);
+	CU_ASSERT_EQUAL(taken.merged, 101);
+	CU_ASSERT_EQUAL(trigger.num_nodes, 0);
+	end();
+}
+
+static void test_many_nodes_make_it_full(void)
+{
+	for (guid_t count = TRIGGER_SWITCHES_MAX; count <= TRIGGER_SWITCHES_MAX + 1; count++) {
+		begin();
+		for (guid_t guid = 1; guid <= count; guid++)
+			trigger_node(&trigger, guid, "trap");
+		run();
+		CU_ASSERT_EQUAL(taken.kind,
+				count > TRIGGER_SWITCHES_MAX ? DISCOVER_FULL : DISCOVER_SWITCHES);
+		CU_ASSERT_EQUAL(taken.num_nodes, TRIGGER_SWITCHES_MAX);
+		end();
+	}
+}
+
+static void test_reroute(void)
+{
+	char reason[4 * TRIGGER_REASON_SIZE];
+
+	begin();
+	memset(reason, 'x', sizeof(reason));
+	reason[sizeof(reason) - 1] = '\0';
+	trigger_reroute(&trigger, reason);
+	run();
+	CU_ASSERT_TRUE(taken.reroute);
+	CU_ASSERT_EQUAL(strlen(taken.reason), TRIGGER_REASON_SIZE - 1);
+	trigger_release(&trigger);
+	trigger_light(&trigger, "later");
+	run();
+	CU_ASSERT_FALSE(taken.reroute); /* forgotten when taken */
+	end();
+}
+
+/* One that is fired but not taken (its taker was busy) stays wanted. */
+static void ignore(void *arg)
+{
+	(void)arg;
+	fired++;
+}
+
+static void test_not_taken_stays(void)
+{
+	begin();
+	trigger_done(&trigger);
+	trigger_init(&trigger, loop, ignore, &trigger);
+	trigger_node(&trigger, 7, "trap");
+	run();
+	CU_ASSERT_EQUAL(fired, 1);
+	CU_ASSERT_TRUE(trigger.wanted);
+	trigger_full(&trigger, "more");
+	run();
+	CU_ASSERT_EQUAL(fired, 2);
+	CU_ASSERT_EQUAL(trigger.kind, DISCOVER_FULL);
+	CU_ASSERT_STRING_EQUAL(trigger.reason, "trap");
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"the first acts, others wait", test_first_acts_others_wait},
+		{"nodes are joined", test_nodes_are_joined},
+		{"many nodes make it full", test_many_nodes_make_it_full},
+		{"reroute", test_reroute},
+		{"not taken stays", test_not_taken_stays},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("trigger", tests);
+}

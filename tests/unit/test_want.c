@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a port should hold, by its kind, and when that differs from what it holds: sm/want.h. */
+// LINK: sm/want.o fabric/fabric.o fabric/facts.o fabric/have.o fabric/snapshot.o
+// LINK: fabric/tables.o mad/window.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
+// LINK: formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "sm/want.h"
+#include "tests/unit/model.h"
+#include "tests/unit/unit.h"
+
+static const struct sm_options options = {
+	.subnet_prefix = GID_PREFIX_DEFAULT,
+	.subnet_timeout = 17,
+	.hoq_life = 12,
+	.leaf_hoq_life = 10,
+	.vl_stall_count = 6,
+	.leaf_vl_stall_count = 5,
+	.phy_errors_threshold = 8,
+	.overrun_errors_threshold = 9,
+	.max_op_vls = 3,
+};
+
+enum { SM_LID = 9, END_LID = 16, END_LMC = 2 };
+
+/* switch 0 (base port 0) and 1 (enhanced), hosts 2 (ours) and 3 on them */
+static struct model model;
+static struct net *net;
+
+static void begin(void)
+{
+	net = net_new();
+	net_put(net, NODE_SWITCH, "base", 0, 4);
+	net_put(net, NODE_SWITCH, "enhanced", 1, 4);
+	net->nodes[1].enhanced_port0 = true;
+	net_put_hosts(net, 0, 1);
+	net_put_hosts(net, 1, 1);
+	net_cable(net, 0, 1);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 2, 1);
+	port_set_lid(model.fabric, model.fabric->sm_port, SM_LID, 0);
+	port_set_lid(model.fabric, model_port(&model, net, 3, 1), END_LID, END_LMC);
+	port_set_lid(model.fabric, model_port(&model, net, 0, 0), 1, 0);
+	port_set_lid(model.fabric, model_port(&model, net, 1, 0), 2, 0);
+}
+
+static void end(void)
+{
+	model_done(&model);
+	net_free(net);
+}
+
+static void change(struct port *port, void (*how)(struct port_info *info))
+{
+	struct port_info info = *port_info(port);
+
+	how(&info);
+	port_set_info(model.fabric, port, &info);
+}
+
+static void test_kinds(void)
+{
+	static const struct {
+		unsigned node, port;
+		bool end, external, thresholds;
+		lid_t lid;
+		uint8_t lmc, hoq_life, stall;
+	} rows[] = {
+		{3, 1, true, false, true, END_LID, END_LMC, 0, 0},
+		{2, 1, true, false, true, SM_LID, 0, 0, 0},
+		{0, 0, true, false, false, 1, 0, 0, 0},
+		{1, 0, true, false, true, 2, 0, 0, 0},
+		{0, 1, false, true, true, 0, 0, 10, 5}, /* to a host */
+		{0, 2, false, true, true, 0, 0, 12, 6}, /* to a switch */
+		{0, 4, false, true, true, 0, 0, 12, 6}, /* to nothing */
+	};
+
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port *port = model_port(&model, net, rows[i].node, rows[i].port);
+		struct port_info want;
+
+		port_want(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(want.lid, rows[i].lid);
+		CU_ASSERT_EQUAL(want.lmc, rows[i].lmc);
+		CU_ASSERT_EQUAL(want.gid_prefix, rows[i].end ? GID_PREFIX_DEFAULT : 0);
+		CU_ASSERT_EQUAL(want.master_sm_lid, rows[i].end ? SM_LID : 0);
+		CU_ASSERT_EQUAL(want.subnet_timeout, rows[i].end ? 17 : 0);
+		CU_ASSERT_EQUAL(want.hoq_life, rows[i].hoq_life);
+		CU_ASSERT_EQUAL(want.vl_stall_count, rows[i].stall);
+		CU_ASSERT_EQUAL(want.local_phy_errors, rows[i].thresholds ? 8 : 0);
+		CU_ASSERT_EQUAL(want.overrun_errors, rows[i].thresholds ? 9 : 0);
+		CU_ASSERT_TRUE(port_differs(port, &want));
+		CU_ASSERT_EQUAL(want.m_key, 0);
+	}
+	end();
+}
+
+/* Fields whose no-change value the record carries, whatever was read. */
+static void all_set(struct port_info *info)
+{
+	info->port_state = PORT_ACTIVE;
+	info->port_physical_state = PHYS_LINK_UP;
+	info->link_down_default_state = 2;
+	info->link_width_enabled = 2;
+	info->link_speed_enabled = 7;
+	info->link_speed_ext_enabled = 3;
+	info->client_reregister = 1;
+	info->vl_high_limit = 4;
+	info->m_key_violations = 77;
+}
+
+static void test_no_change_values(void)
+{
+	begin();
+	for (unsigned n = 0; n < 4; n++) {
+		struct port *port = model_port(&model, net, n, 1);
+		struct port_info want;
+
+		change(port, all_set);
+		port_want(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(want.port_state, PORT_NO_CHANGE);
+		CU_ASSERT_EQUAL(want.port_physical_state, PHYS_NO_CHANGE);
+		CU_ASSERT_EQUAL(want.link_down_default_state, 0);
+		CU_ASSERT_EQUAL(want.link_width_enabled, 0);
+		CU_ASSERT_EQUAL(want.link_speed_enabled, 0);
+		CU_ASSERT_EQUAL(want.link_speed_ext_enabled, 0);
+		CU_ASSERT_EQUAL(want.client_reregister, 0);
+		CU_ASSERT_EQUAL(want.vl_high_limit, 4); /* written as it was read */
+	}
+	end();
+}
+
+/* MTU and VLs: what both ends can, below the option; what an ACTIVE link has stays. */
+static uint8_t mtu_here, vl_here, state_here;
+static void capabilities(struct port_info *info)
+{
+	info->mtu_cap = mtu_here;
+	info->vl_cap = vl_here;
+	info->port_state = state_here;
+	info->neighbor_mtu = 2;
+	info->operational_vls = 2;
+}
+
+static void test_link_values(void)
+{
+	static const struct {
+		uint8_t mtu_cap, peer_mtu_cap, vl_cap, peer_vl_cap, state;
+		uint8_t mtu, vls;
+		bool mismatch;
+	} rows[] = {
+		{5, 5, 4, 4, PORT_INIT, 5, 3, false},	{4, 5, 4, 4, PORT_INIT, 4, 3, false},
+		{5, 3, 4, 4, PORT_ARMED, 3, 3, false},	{5, 5, 2, 4, PORT_INIT, 5, 2, false},
+		{5, 5, 4, 1, PORT_INIT, 5, 1, false},	{5, 5, 4, 4, PORT_ACTIVE, 2, 2, true},
+		{2, 5, 2, 4, PORT_ACTIVE, 2, 2, false}, {0, 0, 4, 4, PORT_INIT, 2, 3, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port *port, *peer;
+		struct port_info want;
+		uint8_t mtu, vls;
+
+		begin();
+		port = model_port(&model, net, 0, 2);
+		peer = port->peer;
+		mtu_here = rows[i].mtu_cap;
+		vl_here = rows[i].vl_cap;
+		state_here = rows[i].state;
+		change(port, capabilities);
+		mtu_here = rows[i].peer_mtu_cap;
+		vl_here = rows[i].peer_vl_cap;
+		change(peer, capabilities);
+		port_want(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(want.neighbor_mtu, rows[i].mtu);
+		CU_ASSERT_EQUAL(want.operational_vls, rows[i].vls);
+		CU_ASSERT_EQUAL(port_link_mismatch(&options, port, &mtu, &vls), rows[i].mismatch);
+		end();
+	}
+}
+
+/* A device that does not tell VLCap: no change, rather than 0 that is never reached. */
+static void test_unknown_vl_cap(void)
+{
+	struct port *port;
+	struct port_info want;
+	uint8_t mtu, vls;
+
+	begin();
+	port = model_port(&model, net, 0, 2);
+	mtu_here = 5;
+	vl_here = 0;
+	state_here = PORT_INIT;
+	change(port, capabilities);
+	port_want(model.fabric, &options, port, &want);
+	CU_ASSERT_EQUAL(want.operational_vls, 2);
+	state_here = PORT_ACTIVE;
+	change(port, capabilities);
+	CU_ASSERT_FALSE(port_link_mismatch(&options, port, &mtu, &vls) && vls == 0);
+	end();
+}
+
+static lid_t sm_lid_here;
+static void reregisters(struct port_info *info)
+{
+	info->capability_mask |= CAP_CLIENT_REREGISTER;
+	info->master_sm_lid = sm_lid_here;
+}
+
+static void test_reregister(void)
+{
+	static const struct {
+		unsigned node, port;
+		lid_t sm_lid;
+		bool capable, wanted;
+	} rows[] = {
+		{3, 1, SM_LID + 1, true, true},	  {3, 1, SM_LID, true, false},
+		{3, 1, SM_LID + 1, false, false}, {0, 0, SM_LID + 1, true, true},
+		{0, 0, SM_LID, true, false},	  {0, 2, SM_LID + 1, true, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port_info want;
+		struct port *port;
+
+		begin();
+		port = model_port(&model, net, rows[i].node, rows[i].port);
+		sm_lid_here = rows[i].sm_lid;
+		if (rows[i].capable)
+			change(port, reregisters);
+		port_want(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(want.client_reregister, rows[i].wanted);
+		/* A command is no difference. */
+		port_set_info(model.fabric, port, &want);
+		want.client_reregister ^= 1;
+		CU_ASSERT_FALSE(port_differs(port, &want));
+		end();
+	}
+}
+
+/* Which fields count where: changed one by one. */
+static void test_governed_fields(void)
+{
+	enum { E = 1, B = 2, H = 4, X = 8 }; /* end, base 0, enhanced 0, external */
+	static const struct {
+		const char *name;
+		unsigned kinds;
+	} rows[] = {
+		{"M_Key", E | B | H},
+		{"GidPrefix", E | B | H},
+		{"LID", E | B | H},
+		{"MasterSMLID", E | B | H},
+		{"MasterSMSL", E | B | H},
+		{"M_KeyLeasePeriod", E | B | H},
+		{"M_KeyProtectBits", E | B | H},
+		{"SubnetTimeOut", E | B | H},
+		{"LMC", E | H},
+		{"NeighborMTU", E | X},
+		{"OperationalVLs", E | X},
+		{"HOQLife", X},
+		{"VLStallCount", X},
+		{"LocalPhyErrors", E | H | X},
+		{"OverrunErrors", E | H | X},
+	};
+	static const struct {
+		unsigned kind, node, port;
+	} ports[] = {{E, 3, 1}, {B, 0, 0}, {H, 1, 0}, {X, 0, 2}};
+
+	begin();
+	for (size_t p = 0; p < ARRAY_SIZE(ports); p++) {
+		struct port *port = model_port(&model, net, ports[p].node, ports[p].port);
+		unsigned found = 0, expected = 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+			expected += (rows[i].kinds & ports[p].kind) != 0;
+		for (size_t f = 0; f < port_info_format.count; f++) {
+			const struct field *field = &port_info_format.fields[f];
+			struct port_info want = *port_info(port);
+			unsigned kinds = 0;
+
+			if (field->kind != FIELD_UINT)
+				continue;
+			for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+				if (strcmp(rows[i].name, field->name) == 0)
+					kinds = rows[i].kinds;
+			}
+			CU_ASSERT_FALSE(port_differs(port, &want));
+			format_put(&port_info_format, f, &want,
+				   format_get(&port_info_format, f, &want) ^ 1);
+			CU_ASSERT_EQUAL(port_differs(port, &want), (kinds & ports[p].kind) != 0);
+			if (port_differs(port, &want) != ((kinds & ports[p].kind) != 0))
+				printf("    %s, kind %u\n", field->name, ports[p].kind);
+			found += port_differs(port, &want);
+		}
+		CU_ASSERT_EQUAL(found, expected);
+	}
+	end();
+}
+
+static void test_echo(void)
+{
+	struct port_info want, held, other;
+	struct port *port;
+
+	begin();
+	port = model_port(&model, net, 3, 1);
+	port_want(model.fabric, &options, port, &want);
+	held = want;
+	port_note_echo(port, &want, &held);
+	CU_ASSERT_PTR_NULL(port->echo); /* it took all */
+	held.subnet_timeout = 5;
+	held.port_state = PORT_ARMED;
+	port_set_info(model.fabric, port, &held);
+	CU_ASSERT_TRUE(port_differs(port, &want));
+	port_note_echo(port, &want, &held);
+	CU_ASSERT_PTR_NOT_NULL(port->echo);
+	CU_ASSERT_FALSE(port_differs(port, &want)); /* it will not take it */
+	other = want;
+	other.subnet_timeout = 16; /* something else is wanted */
+	CU_ASSERT_TRUE(port_differs(port, &other));
+	other = want;
+	other.lid = 48; /* another field */
+	CU_ASSERT_TRUE(port_differs(port, &other));
+	held.subnet_timeout = 6; /* it holds something else now */
+	port_set_info(model.fabric, port, &held);
+	CU_ASSERT_TRUE(port_differs(port, &want));
+	held.subnet_timeout = 5;
+	port_set_info(model.fabric, port, &held);
+	CU_ASSERT_FALSE(port_differs(port, &want));
+	/* It passes INIT: told again. */
+	held.port_state = PORT_INIT;
+	port_set_info(model.fabric, port, &held);
+	CU_ASSERT_PTR_NULL(port->echo);
+	CU_ASSERT_TRUE(port_differs(port, &want));
+	/* Of a field that is not governed here nothing is remembered. */
+	held = want;
+	held.hoq_life ^= 1;
+	held.diag_code = 3;
+	port_note_echo(port, &want, &held);
+	CU_ASSERT_PTR_NULL(port->echo);
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"kinds", test_kinds},
+		{"no-change values", test_no_change_values},
+		{"link values", test_link_values},
+		{"unknown VLCap", test_unknown_vl_cap},
+		{"reregister", test_reregister},
+		{"governed fields", test_governed_fields},
+		{"echo", test_echo},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("want", tests);
+}

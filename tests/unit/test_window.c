@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The window over a transport that is played by hand: mad/window.h. */
+// LINK: mad/window.o mad/txn.o mad/mad.o
+// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include <errno.h>
+
+#include "mad/window.h"
+#include "tests/unit/unit.h"
+#include "tests/unit/wire.h"
+
+enum { TARGETS = 300 };
+
+#define LONG_MS 100000u
+
+struct device { /* a target with what the test decides about it */
+	struct window_target target;
+	uint8_t number;
+	bool no_route, lid_routed;
+	unsigned source; /* requests that next() still gives */
+	unsigned done, failed, last_attempt;
+	int error;
+	uint16_t status;
+	bool free_when_done, submit_when_done;
+};
+
+static struct loop *loop;
+static struct wire wire;
+static struct txn_table *table;
+static struct window *window;
+static struct device devices[TARGETS];
+static struct loop_timer stop;
+static unsigned idles;
+
+/* Requests queued or under way. */
+static uint64_t load(void)
+{
+	return window_stats(window)->requests - window_stats(window)->completed;
+}
+
+static bool route(const struct window_target *target, unsigned attempt, struct smp_route *out)
+{
+	struct device *device = container_of((struct window_target *)target, struct device, target);
+
+	device->last_attempt = attempt;
+	if (device->no_route)
+		return false;
+	*out = (struct smp_route){.directed = !device->lid_routed, .lid = 77};
+	out->path.hops = 1;
+	out->path.port[1] = device->number + (uint8_t)attempt; /* retries go another way */
+	return true;
+}
+
+static struct smp_request request_of(struct device *device);
+
+static void completed(void *owner, void *subject, const struct smp_request *request,
+		      const struct smp_answer *answer)
+{
+	struct device *device = subject;
+	struct smp_request another;
+
+	CU_ASSERT_PTR_EQUAL(owner, devices);
+	CU_ASSERT_EQUAL(request->attr_mod, 5);
+	device->done++;
+	device->error = answer->error;
+	device->status = answer->status;
+	device->failed += answer->error != 0;
+	if (device->submit_when_done) {
+		device->submit_when_done = false;
+		another = request_of(device);
+		window_submit(&device->target, &another);
+	}
+	if (device->free_when_done) {
+		window_target_done(&device->target);
+		memset(&device->target, 0xEE, sizeof(device->target));
+	}
+}
+
+static struct smp_request request_of(struct device *device)
+{
+	return (struct smp_request){.method = METHOD_SET,
+				    .attr_id = ATTR_PORT_INFO,
+				    .attr_mod = 5,
+				    .data = {0xAB},
+				    .done = completed,
+				    .owner = devices,
+				    .subject = device};
+}
+
+static bool next(void *owner, struct window_target *target, struct smp_request *out)
+{
+	struct device *device = container_of(target, struct device, target);
+
+	CU_ASSERT_PTR_EQUAL(owner, devices);
+	if (!device->source)
+		return false;
+	device->source--;
+	*out = request_of(device);
+	return true;
+}
+
+static void idle(void *arg)
+{
+	(void)arg;
+	idles++;
+}
+
+static void stop_now(void *arg)
+{
+	(void)arg;
+	loop_stop(loop, 0);
+}
+
+/* Until all deferred calls that are armed, and those that they arm, have run. */
+static void run(void)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		loop_timer_arm(&stop, 0);
+		loop_run(loop);
+	}
+}
+
+static void begin(unsigned total, unsigned attempts, unsigned limit)
+{
+	struct window_limits limits = {.total = total,
+				       .timeout_ms = LONG_MS,
+				       .timeout_max_ms = 3 * LONG_MS,
+				       .attempts = attempts};
+
+	loop = loop_new();
+	loop_timer_init(&stop, loop, "stop", stop_now, NULL);
+	wire_init(&wire);
+	table = txn_table_new(loop, &wire.transport);
+	window = window_new(loop, table, &limits);
+	window_on_idle(window, idle, NULL);
+	idles = 0;
+	memset(devices, 0, sizeof(devices));
+	for (unsigned i = 0; i < TARGETS; i++) {
+		devices[i].number = (uint8_t)(i % 200);
+		window_target_init(&devices[i].target, window, limit, route);
+		devices[i].target.next_owner = devices;
+	}
+}
+
+static void end(void)
+{
+	for (unsigned i = 0; i < TARGETS; i++) {
+		if (devices[i].target.window == window)
+			window_target_done(&devices[i].target);
+	}
+	CU_ASSERT_EQUAL(load(), 0);
+	window_free(window);
+	txn_table_free(table);
+	wire_done(&wire);
+	loop_free(loop);
+}
+
+static void submit(unsigned device, unsigned count)
+{
+	struct smp_request request = request_of(&devices[device]);
+
+	while (count--)
+		window_submit(&devices[device].target, &request);
+}
+
+static void test_limits(void)
+{
+	begin(8, 1, 2);
+	submit(0, 5);
+	CU_ASSERT_EQUAL(wire.count, 0); /* deferred */
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2); /* of one target */
+	for (unsigned i = 1; i < 10; i++)
+		submit(i, 3);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 8); /* in all */
+	CU_ASSERT_EQUAL(window_stats(window)->under_way, 8);
+	for (size_t n = 0; n < wire.count; n++) { /* as many as will come */
+		wire_answer(&wire, n);
+		run();
+		CU_ASSERT_TRUE(window_stats(window)->under_way <= 8);
+		for (unsigned i = 0; i < 10; i++)
+			CU_ASSERT_TRUE(devices[i].target.under_way <= 2);
+	}
+	CU_ASSERT_EQUAL(wire.count, 32);
+	CU_ASSERT_EQUAL(load(), 0);
+	CU_ASSERT_EQUAL(idles, 1);
+	CU_ASSERT_EQUAL(window_stats(window)->under_way_max, 8);
+	CU_ASSERT_EQUAL(window_stats(window)->completed, 32);
+	CU_ASSERT_EQUAL(devices[0].done, 5);
+	end();
+}
+
+/* Targets take turns: one with much to say does not keep the others waiting. */
+static void test_turns(void)
+{
+	begin(2, 1, 2);
+	submit(0, 20);
+	submit(1, 1);
+	submit(2, 1);
+	run();
+	for (size_t n = 0; n < 4; n++) {
+		wire_answer(&wire, n);
+		run();
+	}
+	CU_ASSERT_EQUAL(devices[1].done, 1);
+	CU_ASSERT_EQUAL(devices[2].done, 1);
+	end();
+}
+
+static void test_answers_and_requests(void)
+{
+	uint8_t answer[MAD_SIZE];
+	struct mad_header header;
+
+	begin(8, 1, 2);
+	submit(3, 1);
+	devices[4].lid_routed = true;
+	submit(4, 1);
+	run();
+	header_decode(wire.sent[0].mad, &header);
+	CU_ASSERT_EQUAL(header.mgmt_class, CLASS_SUBN_DIRECTED);
+	CU_ASSERT_EQUAL(header.hop_count, 1);
+	CU_ASSERT_EQUAL(wire.sent[0].mad[SMP_INITIAL_PATH_OFFSET + 1], 3);
+	CU_ASSERT_EQUAL(wire.sent[0].mad[SMP_DATA_OFFSET], 0xAB);
+	CU_ASSERT_EQUAL(wire.sent[0].to.lid, LID_PERMISSIVE);
+	header_decode(wire.sent[1].mad, &header);
+	CU_ASSERT_EQUAL(header.mgmt_class, CLASS_SUBN_LID);
+	CU_ASSERT_EQUAL(wire.sent[1].to.lid, 77);
+	wire_make_answer(&wire, 0, STATUS_INVALID_VALUE, answer);
+	wire_receive(&wire, answer, MAD_SIZE);
+	CU_ASSERT_EQUAL(devices[3].done, 1);
+	CU_ASSERT_EQUAL(devices[3].error, 0);
+	CU_ASSERT_EQUAL(devices[3].status, STATUS_INVALID_VALUE); /* without the D bit */
+	end();
+}
+
+static void test_retries(void)
+{
+	begin(8, 3, 1);
+	submit(0, 2);
+	run();
+	for (unsigned attempt = 0; attempt < 3; attempt++) {
+		CU_ASSERT_EQUAL(wire.count, attempt + 1);
+		CU_ASSERT_EQUAL(wire.sent[attempt].timeout_ms,
+				attempt == 2 ? 3 * LONG_MS : LONG_MS << attempt);
+		CU_ASSERT_EQUAL(wire.sent[attempt].mad[SMP_INITIAL_PATH_OFFSET + 1], attempt);
+		CU_ASSERT_EQUAL(devices[0].done, 0);
+		wire_time_out(&wire, attempt);
+		if (attempt < 2)
+			run();
+	}
+	CU_ASSERT_EQUAL(devices[0].done, 1);
+	CU_ASSERT_EQUAL(devices[0].error, -ETIMEDOUT);
+	CU_ASSERT_EQUAL(window_stats(window)->retries, 2);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 4); /* the second request, from attempt 0 */
+	wire_time_out(&wire, 3);
+	wire_answer(&wire, 3); /* late: nobody waits for this attempt any more */
+	CU_ASSERT_EQUAL(devices[0].done, 1);
+	wire_answer(&wire, 4);
+	CU_ASSERT_EQUAL(devices[0].done, 2);
+	CU_ASSERT_EQUAL(devices[0].error, 0);
+	run();
+	CU_ASSERT_EQUAL(idles, 1);
+	end();
+}
+
+/* Silent targets keep their own places, not those of others. */
+static void test_silent_targets(void)
+{
+	begin(4, 3, 1);
+	for (unsigned i = 0; i < 8; i++)
+		submit(i, 1);
+	submit(8, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 4);
+	for (unsigned n = 0; n < 4; n++)
+		wire_time_out(&wire, n);
+	run();
+	for (unsigned n = 8; n < 12; n++)
+		wire_time_out(&wire, n);
+	run();
+	CU_ASSERT_TRUE(devices[8].done || wire.count > 12);
+	for (unsigned i = 0; i < 9; i++)
+		CU_ASSERT_TRUE(devices[i].target.under_way <= 1);
+	end();
+}
+
+/* However many are silent: the kernel takes 128 under way, more only wait inside it. */
+static void test_never_more_than_the_kernel_takes(void)
+{
+	begin(128, 4, 1);
+	for (unsigned i = 0; i < TARGETS; i++)
+		submit(i, 1);
+	run();
+	CU_ASSERT_EQUAL(window_stats(window)->under_way, 128);
+	for (unsigned n = 0; n < 128; n++)
+		wire_time_out(&wire, n);
+	run();
+	CU_ASSERT_TRUE(window_stats(window)->under_way <= 128);
+	end();
+}
+
+static void test_no_route(void)
+{
+	begin(8, 3, 2);
+	devices[0].no_route = true;
+	submit(0, 3);
+	CU_ASSERT_EQUAL(devices[0].done, 0);
+	run();
+	CU_ASSERT_EQUAL(devices[0].done, 3);
+	CU_ASSERT_EQUAL(devices[0].error, -EHOSTUNREACH);
+	CU_ASSERT_EQUAL(wire.count, 0);
+	CU_ASSERT_EQUAL(idles, 1);
+	/* It is lost between two attempts. */
+	submit(1, 1);
+	run();
+	devices[1].no_route = true;
+	wire_time_out(&wire, 0);
+	CU_ASSERT_EQUAL(devices[1].error, -EHOSTUNREACH);
+	CU_ASSERT_EQUAL(devices[1].done, 1);
+	end();
+}
+
+static void test_send_error(void)
+{
+	begin(8, 3, 2);
+	wire.send_error = -ENODEV;
+	submit(0, 1);
+	run();
+	CU_ASSERT_EQUAL(devices[0].done, 1);
+	CU_ASSERT_EQUAL(devices[0].error, -ENODEV);
+	end();
+}
+
+static void test_source(void)
+{
+	begin(8, 1, 2);
+	devices[0].target.next = next;
+	devices[0].source = 5;
+	submit(0, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2);
+	for (unsigned n = 0; n < 6; n++) {
+		wire_answer(&wire, n);
+		run();
+	}
+	CU_ASSERT_EQUAL(devices[0].done, 6);
+	CU_ASSERT_EQUAL(idles, 1);
+	devices[0].source = 1;
+	run();
+	CU_ASSERT_EQUAL(wire.count, 6); /* nobody woke it */
+	window_wake(&devices[0].target);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 7);
+	wire_answer(&wire, 6);
+	run();
+	CU_ASSERT_EQUAL(idles, 2);
+	window_wake(&devices[0].target); /* nothing to give: idle all the same */
+	run();
+	CU_ASSERT_EQUAL(idles, 3);
+	end();
+}
+
+/* A target goes with requests queued and under way: all end, at once. */
+static void test_target_goes(void)
+{
+	begin(8, 2, 1);
+	submit(0, 3);
+	run();
+	window_target_done(&devices[0].target);
+	CU_ASSERT_EQUAL(devices[0].done, 3);
+	CU_ASSERT_EQUAL(devices[0].error, -ECANCELED);
+	CU_ASSERT_EQUAL(load(), 0);
+	memset(&devices[0].target, 0xEE, sizeof(devices[0].target));
+	wire_answer(&wire, 0);
+	run();
+	CU_ASSERT_EQUAL(devices[0].done, 3);
+	CU_ASSERT_EQUAL(idles, 1);
+	/* The places are free again. */
+	for (unsigned i = 1; i < 9; i++)
+		submit(i, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 9);
+	end();
+}
+
+static void test_from_within_done(void)
+{
+	begin(8, 1, 2);
+	devices[0].submit_when_done = true;
+	submit(0, 1);
+	devices[1].free_when_done = true;
+	submit(1, 1);
+	run();
+	wire_answer(&wire, 0);
+	wire_answer(&wire, 1);
+	run();
+	CU_ASSERT_EQUAL(devices[0].done, 1);
+	CU_ASSERT_EQUAL(wire.count, 3);
+	CU_ASSERT_EQUAL(idles, 0);
+	wire_answer(&wire, 2);
+	run();
+	CU_ASSERT_EQUAL(devices[0].done, 2);
+	CU_ASSERT_EQUAL(idles, 1);
+	/* Freed when there was no route, from inside the pump. */
+	devices[2].no_route = devices[2].free_when_done = true;
+	submit(2, 1);
+	run();
+	CU_ASSERT_EQUAL(devices[2].done, 1);
+	CU_ASSERT_EQUAL(idles, 2);
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"limits", test_limits},
+		{"turns", test_turns},
+		{"answers and requests", test_answers_and_requests},
+		{"retries", test_retries},
+		{"silent targets", test_silent_targets},
+		{"never more than the kernel takes", test_never_more_than_the_kernel_takes},
+		{"no route", test_no_route},
+		{"send error", test_send_error},
+		{"source", test_source},
+		{"target goes", test_target_goes},
+		{"from within done", test_from_within_done},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("window", tests);
+}

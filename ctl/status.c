@@ -70,9 +70,7 @@ static void print_last_sweep(const json_t *sweep, FILE *out)
 	time_t started = number_member(sweep, "started_s");
 	long long smps = number_member(sweep, "smps"), retries = number_member(sweep, "retries");
 	char span[TEXT_SPAN_SIZE], when[32] = "-";
-	const json_t *error;
 	struct tm calendar;
-	size_t i;
 
 	if (!sweep)
 		return;
@@ -90,11 +88,6 @@ static void print_last_sweep(const json_t *sweep, FILE *out)
 	     text_plural(smps, "s"), number_member(sweep, "sets"), retries,
 	     retries == 1 ? "y" : "ies", number_member(sweep, "failed"));
 	print_phases(json_object_get(sweep, "phases"), out);
-	json_array_foreach (json_object_get(sweep, "errors"), i, error) {
-		const char *text = json_string_value(error);
-
-		line(out, "", "error: %s", text ? text : "-");
-	}
 }
 
 static void print_counts(const json_t *counts, FILE *out)

@@ -39,6 +39,22 @@ void fabric_free(struct fabric *fabric)
 
 /* Agents */
 
+static unsigned limit_of(const struct fabric *fabric, const struct port *port)
+{
+	return port_of_switch(port) ? fabric->switch_limit : fabric->adapter_limit;
+}
+
+void fabric_set_limits(struct fabric *fabric, unsigned switch_limit, unsigned adapter_limit)
+{
+	size_t position = 0;
+	struct port *port;
+
+	fabric->switch_limit = switch_limit;
+	fabric->adapter_limit = adapter_limit;
+	while ((port = map_next(&fabric->ports, &position)))
+		port->agent->target.limit = limit_of(fabric, port);
+}
+
 static bool agent_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
 {
 	const struct agent *agent = container_of(target, struct agent, target);
@@ -51,8 +67,6 @@ static bool agent_route(const struct window_target *target, unsigned attempt, st
 void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid)
 {
 	struct node_facts *facts = facts_own(&port->node->facts);
-	bool is_switch = port->node->type == NODE_SWITCH;
-
 	if (port->agent && facts->port[port->num].guid != port_guid)
 		map_remove(&fabric->ports, facts->port[port->num].guid);
 	facts->port[port->num].guid = port_guid;
@@ -61,8 +75,7 @@ void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid
 		port->agent->port = port;
 		port->agent->fabric = fabric;
 		list_init(&port->agent->todo);
-		window_target_init(&port->agent->target, fabric->window,
-				   is_switch ? fabric->switch_limit : fabric->adapter_limit,
+		window_target_init(&port->agent->target, fabric->window, limit_of(fabric, port),
 				   agent_route);
 	}
 	map_put(&fabric->ports, port_guid, port);
@@ -170,6 +183,17 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 struct node *fabric_find_node(const struct fabric *fabric, guid_t guid)
 {
 	return map_get(&fabric->nodes, guid);
+}
+
+void fabric_forget_tables(struct fabric *fabric)
+{
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		if (node->sw)
+			node->sw->lost = true;
+	}
 }
 
 /* Cables */
@@ -304,6 +328,15 @@ const struct port_info *port_info(const struct port *port)
 	return &port_facts(port)->info;
 }
 
+uint32_t port_info_modifier(const struct port *port)
+{
+	/* Of a switch only port 0 has the capability mask; it speaks for all of them. */
+	const struct port *speaks = port_of_switch(port) ? &port->node->port[0] : port;
+	bool extended = port_info(speaks)->capability_mask & CAP_EXTENDED_SPEEDS;
+
+	return port->num | (extended ? PORT_INFO_EXTENDED_SPEEDS : 0);
+}
+
 uint8_t port_state_of(const struct port *port)
 {
 	return port_facts(port)->known ? port_info(port)->port_state : PORT_DOWN;
@@ -337,7 +370,7 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		return;
 	if (!old->known || usable(&old->info) != usable(info))
 		fabric->topology++;
-	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
+	if (old->info.port_state != info->port_state && info->port_state <= PORT_INIT)
 		forget_written(fabric, port);
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	facts->known = true;

@@ -29,7 +29,7 @@ struct agent {
 	const struct fabric *fabric;
 	struct port *port;
 	struct list todo; /* ports that sm/program.c has to look at */
-	int32_t index;	  /* of an adapter port in the last snapshot, -1 when not in it */
+	int32_t index;	  /* while freezing: of an adapter port in the snapshot, or -1 */
 };
 
 /* What a device made of a Set(PortInfo) when it did not take it as it was: not sent again while
@@ -71,6 +71,7 @@ struct switch_state {
 	bool compared;			     /* dirty is up to date */
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
+	bool lost;			/* a report showed that it was reset, and lost its tables */
 	bool settled;			/* have equals want, the top is acknowledged */
 	bool failed;			/* a Set failed since the last sweep began */
 	bool busy;			/* a Set(SwitchInfo) is under way */
@@ -87,7 +88,7 @@ struct node {
 	uint8_t hops;		 /* from the manager's port to this switch */
 	struct port *uplink;	 /* switches: the port of a nearer node that leads here */
 	uint64_t pass;		 /* discovery pass in which it was last reached */
-	int32_t index;		 /* of its switch in the last snapshot, -1 when not in it */
+	int32_t index;		 /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */
 	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */
 };
@@ -108,6 +109,8 @@ struct fabric {
 
 struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned adapter_limit);
 void fabric_free(struct fabric *fabric);
+/* How many SMPs may be under way at one agent of a switch, of an adapter or router. */
+void fabric_set_limits(struct fabric *fabric, unsigned switch_limit, unsigned adapter_limit);
 
 /* A new node with its facts; agents of a switch exist at once, those of adapter ports with
  * fabric_add_agent(). The GUID must be unknown, num_ports at most PORT_MAX. */
@@ -134,6 +137,10 @@ bool port_route(const struct fabric *fabric, const struct port *port, struct rou
 bool port_route_beyond(const struct fabric *fabric, const struct port *port,
 		       struct route_path *out);
 
+/* The AttributeModifier of its PortInfo: the port's number, and bit 31 where it has extended
+ * speeds. */
+uint32_t port_info_modifier(const struct port *port);
+
 static inline bool port_of_switch(const struct port *port)
 {
 	return port->node->type == NODE_SWITCH;
@@ -153,6 +160,9 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 
 /* The want side of LIDs: moves port to lid (LID_NONE: takes it away). The LIDs must be free. */
 void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t lmc);
+
+/* Nothing is known any more of what any switch's tables hold: somebody else may have written. */
+void fabric_forget_tables(struct fabric *fabric);
 
 /* A picture of the fabric now; the caller's reference. */
 struct snapshot *fabric_freeze(struct fabric *fabric);

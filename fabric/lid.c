@@ -58,11 +58,17 @@ static void give(struct allocator *allocator, struct port *port, lid_t lid, uint
 	count_lids(allocator, port, lid, lmc);
 }
 
-/* A port whose LMC changes starts anew. */
+/* A port whose LMC changes, or whose LID some switch's table cannot hold, starts anew. */
 static void take_back(struct allocator *allocator, struct port *port)
 {
-	for (unsigned i = 0; i < 1u << port->lmc; i++)
-		allocator->block[(port->lid + i) / LFT_BLOCK_LIDS].others--;
+	for (unsigned i = 0; i < 1u << port->lmc; i++) {
+		struct lid_block *block = &allocator->block[(port->lid + i) / LFT_BLOCK_LIDS];
+
+		if (is_switch(port))
+			block->switches--;
+		else
+			block->others--;
+	}
 	port_set_lid(allocator->fabric, port, LID_NONE, 0);
 }
 
@@ -239,7 +245,8 @@ void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 	}
 	qsort(ports, count, sizeof(*ports), by_precedence);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_switch(ports[i]) && ports[i]->lid && ports[i]->lmc != lmc)
+		if (ports[i]->lid && ((!is_switch(ports[i]) && ports[i]->lmc != lmc) ||
+				      ports[i]->lid + (1u << ports[i]->lmc) > allocator->limit))
 			take_back(allocator, ports[i]);
 	}
 	for (size_t i = 0; i < count; i++)
@@ -256,7 +263,8 @@ void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 			give_leaf(allocator, ports[i]->node, lmc);
 	}
 	for (size_t i = 0; i < count; i++) { /* cabled to no switch */
-		if (!ports[i]->lid)
+		if (!is_switch(ports[i]) && !ports[i]->lid &&
+		    !(ports[i]->peer && is_switch(ports[i]->peer)))
 			give_group(allocator, &ports[i], 1, lmc);
 	}
 	free(group);

@@ -48,7 +48,6 @@ struct txn_table {
 	struct transport *transport;
 	struct txn **slots;
 	size_t num_slots;
-	unsigned under_way;
 	struct list free;   /* slots not in use */
 	struct list failed; /* slots whose send failed: completed by the deferred call */
 	struct loop_deferred complete_failed;
@@ -89,7 +88,6 @@ static void finish(struct txn *txn, const struct txn_result *result)
 
 	loop_timer_disarm(&txn->watchdog);
 	txn->used = false;
-	txn->table->under_way--;
 	list_push(&txn->table->free, &txn->link);
 	if (done)
 		done(arg, result);
@@ -134,7 +132,6 @@ static struct txn *slot_take(struct txn_table *table)
 	if (++txn->generation == 0)
 		txn->generation = 1;
 	txn->used = true;
-	table->under_way++;
 	return txn;
 }
 
@@ -346,11 +343,6 @@ size_t txn_counts(const struct txn_table *table, const struct txn_count **rows)
 {
 	*rows = table->counts;
 	return table->num_counts;
-}
-
-unsigned txn_under_way(const struct txn_table *table)
-{
-	return table->under_way;
 }
 
 void txn_on_gone(struct txn_table *table, void (*fn)(void *ctx, int error), void *ctx)

@@ -62,9 +62,8 @@ void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg);
 int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *mad, size_t size);
 
 const struct txn_stats *txn_stats(const struct txn_table *table);
-/* Rows in no order; they live until the next MAD of a new kind. */
+/* Rows in the order in which their first MAD came. */
 size_t txn_counts(const struct txn_table *table, const struct txn_count **rows);
-unsigned txn_under_way(const struct txn_table *table);
 
 /* The device went away, once. */
 void txn_on_gone(struct txn_table *table, void (*fn)(void *ctx, int error), void *ctx);

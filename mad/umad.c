@@ -35,6 +35,7 @@ enum {
 	BATCH = 64,	      /* MADs read in one turn */
 	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
+	BUFFER_KEPT = 1 << 20,	/* a larger one is given back after use */
 	RECEIVE_MAX = 64 << 20, /* a message beyond this is not ours to take */
 };
 
@@ -181,8 +182,17 @@ static void address_in(const ib_mad_addr_t *addr, struct mad_addr *from)
 	memcpy(from->grh.sgid, addr->gid, sizeof(from->grh.sgid));
 }
 
+static void buffer_resize(struct channel *channel, size_t mad_size)
+{
+	free(channel->buffer);
+	channel->buffer = buffer_new(mad_size);
+	channel->buffer_size = mad_size;
+}
+
 /* Waits at most timeout_ms for one MAD; -EAGAIN when there is none, else 0 with it in the channel's
- * buffer. A message longer than the buffer stays queued while the buffer grows. */
+ * buffer. A message longer than the buffer stays queued while the buffer grows; one that is longer
+ * than anybody should send is read all the same, else it would stay in front for ever, and refused.
+ */
 static int channel_receive(struct channel *channel, int timeout_ms, size_t *size)
 {
 	for (;;) {
@@ -193,15 +203,13 @@ static int channel_receive(struct channel *channel, int timeout_ms, size_t *size
 			if (length < 0 || (size_t)length > channel->buffer_size)
 				return -EBADMSG;
 			*size = (size_t)length;
-			return 0;
+			return length > RECEIVE_MAX ? -EBADMSG : 0;
 		}
 		/* Some paths of the library return -EIO with the cause in errno. */
 		if (status == -ENOSPC || (status == -EIO && errno == ENOSPC)) {
-			if (length <= (int)channel->buffer_size || length > RECEIVE_MAX)
+			if (length <= (int)channel->buffer_size)
 				return -EBADMSG;
-			free(channel->buffer);
-			channel->buffer = buffer_new((size_t)length);
-			channel->buffer_size = (size_t)length;
+			buffer_resize(channel, (size_t)length);
 			continue;
 		}
 		if (status == -ETIMEDOUT || status == -EWOULDBLOCK || status == -EINTR ||
@@ -253,6 +261,8 @@ static void channel_readable(void *arg, uint32_t events)
 		error = channel_receive(channel, 0, &size);
 		if (!error)
 			deliver(channel->owner, channel->buffer, size);
+		if (channel->buffer_size > BUFFER_KEPT)
+			buffer_resize(channel, MAD_SIZE);
 	}
 	if (error && error != -EAGAIN && error != -EBADMSG)
 		device_gone(channel->owner, error);
@@ -330,7 +340,6 @@ static int channel_start_thread(struct channel *channel, enum loop_priority prio
 {
 	int error;
 
-	channel->threaded = true;
 	list_init(&channel->queue);
 	pthread_mutex_init(&channel->lock, NULL);
 	channel->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -341,8 +350,7 @@ static int channel_start_thread(struct channel *channel, enum loop_priority prio
 	if (error)
 		return error;
 	error = pthread_create(&channel->thread, NULL, reader, channel);
-	if (error)
-		channel->threaded = false;
+	channel->threaded = !error;
 	return -error;
 }
 
@@ -358,11 +366,12 @@ static void channel_close(struct channel *channel)
 			free(item->umad);
 			free(item);
 		}
-		close(channel->wake_fd);
 		pthread_mutex_destroy(&channel->lock);
 	} else if (channel->port_id >= 0) {
 		umad_close_port(channel->port_id);
 	}
+	if (channel->wake_fd >= 0)
+		close(channel->wake_fd);
 	free(channel->buffer);
 }
 
@@ -562,11 +571,13 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	umad->smp = (struct channel){.name = "SMPs received",
 				     .rows = smp_agents,
 				     .num_rows = ARRAY_SIZE(smp_agents),
-				     .port_id = -1};
+				     .port_id = -1,
+				     .wake_fd = -1};
 	umad->gmp = (struct channel){.name = "general MADs received",
 				     .rows = gmp_agents,
 				     .num_rows = ARRAY_SIZE(gmp_agents),
-				     .port_id = -1};
+				     .port_id = -1,
+				     .wake_fd = -1};
 	error = choose_port(choice, &umad->transport.port, why, why_size);
 	if (!error)
 		error = channel_open(umad, &umad->smp, LOOP_FIRST, why, why_size);

@@ -13,8 +13,11 @@
 
 #include "lib/mem.h"
 
+/* SMPs under way with retries: kernels hold back what an agent has beyond it. */
+enum { UNDER_WAY_MAX = 128 };
+
 struct flight {		  /* a request, waiting or under way */
-	struct list link; /* in its target's queue or flights, or in the window's urgent list */
+	struct list link; /* in its target's queue or flights */
 	struct window_target *target;
 	struct smp_request request;
 	unsigned attempt;
@@ -23,13 +26,11 @@ struct flight {		  /* a request, waiting or under way */
 };
 
 struct window {
-	struct loop *loop;
 	struct txn_table *txns;
 	struct window_limits limits;
-	struct list ready;  /* targets that may send */
-	struct list urgent; /* flights that wait for nothing */
-	struct list spare;  /* flights to use again */
-	unsigned counted;   /* under way, against the total */
+	struct list ready; /* targets that may send */
+	struct list spare; /* flights to use again */
+	unsigned counted;  /* under way, against the total */
 	size_t load;
 	bool active; /* something was asked for since the last idle call */
 	struct loop_deferred pump;
@@ -108,6 +109,12 @@ static unsigned attempt_timeout_ms(const struct window_limits *limits, unsigned 
 	return timeout_ms < limits->timeout_max_ms ? (unsigned)timeout_ms : limits->timeout_max_ms;
 }
 
+static unsigned attempts_of(const struct flight *flight)
+{
+	return flight->request.attempts ? flight->request.attempts
+					: flight->target->window->limits.attempts;
+}
+
 static void flight_send(struct flight *flight)
 {
 	struct window_target *target = flight->target;
@@ -151,7 +158,8 @@ static void flight_completed(void *arg, const struct txn_result *result)
 	struct window *window = flight->target->window;
 	struct smp_answer answer = {.error = result->error};
 
-	if (result->error == -ETIMEDOUT && flight->attempt + 1 < window->limits.attempts) {
+	/* Also when the send itself failed: the kernel may have been short of memory. */
+	if (result->error && flight->attempt + 1 < attempts_of(flight)) {
 		flight->attempt++;
 		window->stats.retries++;
 		flight_uncount(flight);
@@ -184,9 +192,8 @@ static void pump(void *arg)
 	struct window *window = arg;
 	struct list *link;
 
-	while ((link = list_pop(&window->urgent)))
-		flight_start(container_of(link, struct flight, link));
-	while (window->counted < window->limits.total && (link = list_pop(&window->ready))) {
+	while (window->counted < window->limits.total && window->stats.under_way < UNDER_WAY_MAX &&
+	       (link = list_pop(&window->ready))) {
 		struct window_target *target = container_of(link, struct window_target, ready);
 		struct flight *flight;
 
@@ -211,11 +218,9 @@ struct window *window_new(struct loop *loop, struct txn_table *txns,
 {
 	struct window *window = mem_zalloc(sizeof(*window));
 
-	window->loop = loop;
 	window->txns = txns;
 	window->limits = *limits;
 	list_init(&window->ready);
-	list_init(&window->urgent);
 	list_init(&window->spare);
 	loop_deferred_init(&window->pump, loop, "SMP window", pump, window);
 	return window;
@@ -253,12 +258,6 @@ void window_target_done(struct window_target *target)
 
 	target->next = NULL;
 	target->limit = 0;
-	list_for_each (urgent, &target->window->urgent) {
-		if (container_of(urgent, struct flight, link)->target == target) {
-			list_del(urgent);
-			list_push(&target->queue, urgent);
-		}
-	}
 	while (!list_empty(&target->flights) || !list_empty(&target->queue)) {
 		link = list_empty(&target->flights) ? target->queue.next : target->flights.next;
 		txn_cancel(target->window->txns, flight_completed,
@@ -274,12 +273,6 @@ void window_submit(struct window_target *target, const struct smp_request *reque
 	target_ready(target);
 }
 
-void window_submit_urgent(struct window_target *target, const struct smp_request *request)
-{
-	list_push(&target->window->urgent, &flight_new(target, request)->link);
-	target_ready(target);
-}
-
 void window_wake(struct window_target *target)
 {
 	target_ready(target);
@@ -289,11 +282,6 @@ void window_on_idle(struct window *window, loop_fn *fn, void *arg)
 {
 	window->idle = fn;
 	window->idle_arg = arg;
-}
-
-size_t window_load(const struct window *window)
-{
-	return window->load;
 }
 
 const struct window_stats *window_stats(const struct window *window)

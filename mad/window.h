@@ -39,6 +39,7 @@ struct smp_request {
 	uint32_t attr_mod;
 	uint64_t m_key;
 	uint8_t data[SMP_DATA_SIZE]; /* of a Set() */
+	unsigned attempts;	     /* in all; 0: as the window's limits say */
 	/* owner and subject are the asker's: who asked, about what. */
 	void (*done)(void *owner, void *subject, const struct smp_request *request,
 		     const struct smp_answer *answer);
@@ -62,7 +63,7 @@ struct window_target {
 };
 
 struct window_limits {
-	unsigned total;	     /* SMPs under way in all; at most 128, the kernel's own bound */
+	unsigned total;	     /* first attempts under way in all; with retries never more than 128 */
 	unsigned timeout_ms; /* of the first attempt; doubled for each one after */
 	unsigned timeout_max_ms;
 	unsigned attempts; /* in all, at least 1 */
@@ -79,16 +80,13 @@ void window_target_init(struct window_target *target, struct window *window, uns
 void window_target_done(struct window_target *target);
 
 /* Queues a copy of request. Its done function is called once, never from within this call (but see
- * window_target_done). urgent: before what waits for this target, and beyond the limits. */
+ * window_target_done). */
 void window_submit(struct window_target *target, const struct smp_request *request);
-void window_submit_urgent(struct window_target *target, const struct smp_request *request);
 /* The target's next() has something to give again. */
 void window_wake(struct window_target *target);
 
 /* Called (deferred) each time the last request under way or queued has completed. */
 void window_on_idle(struct window *window, loop_fn *fn, void *arg);
-/* Requests queued or under way, in all. */
-size_t window_load(const struct window *window);
 
 struct window_stats {
 	uint64_t requests, completed, failed, retries;

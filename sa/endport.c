@@ -181,12 +181,18 @@ static pkey_t share_in(struct keys a, struct keys b, pkey_t p_key)
 											  : 0;
 }
 
+/* How many keys are looked at in a table without the default partition; no device is known that has
+ * more. The comparison is quadratic and the count is the device's word. */
+enum { KEYS_MAX = 256 };
+
 pkey_t endports_share(const struct endport *a, const struct endport *b)
 {
 	struct keys mine = keys_of(a), theirs = keys_of(b);
 	pkey_t shared = share_in(mine, theirs, PKEY_DEFAULT_FULL);
 
-	for (size_t i = 0; i < mine.count && !shared; i++)
+	if (theirs.count > KEYS_MAX)
+		theirs.count = KEYS_MAX;
+	for (size_t i = 0; i < mine.count && i < KEYS_MAX && !shared; i++)
 		if (partition(mine.key[i]))
 			shared = share_in(mine, theirs, mine.key[i]);
 	return shared;

@@ -26,9 +26,9 @@
 #include "sa/path.h"
 #include "sa/request.h"
 
-/* Pairs of end ports that one request may ask about when it leaves both ends open: a table is
- * computed within one turn of the loop. */
-enum { PAIRS_MAX = 16384 };
+/* Paths that one request may ask about, and fewer when it leaves both ends open: a table is
+ * computed within one turn of the loop. All adapters have the same LMC. */
+enum { PAIRS_MAX = 16384, PATHS_MAX = 262144 };
 
 /* One side of a request: the end ports from first to before end, and the LID when it fixes one. */
 struct side {
@@ -249,10 +249,12 @@ static void offer_all(struct path_request *asked)
 
 static bool too_many_pairs(const struct path_request *asked)
 {
+	const struct snapshot *snapshot = asked->request->view->topology;
 	uint64_t sources = asked->source.end - asked->source.first;
 	uint64_t destinations = asked->destination.end - asked->destination.first;
+	uint64_t paths = sources * destinations << (snapshot->num_ends ? snapshot->ends[0].lmc : 0);
 
-	return sources > 1 && destinations > 1 && sources * destinations > PAIRS_MAX;
+	return paths > (sources > 1 && destinations > 1 ? PAIRS_MAX : PATHS_MAX);
 }
 
 uint16_t answer_paths(struct adm_request *request)

@@ -142,8 +142,6 @@ static json_t *status_anomalies(const struct sm *sm)
 
 static const char *subnet_state(const struct sm *sm)
 {
-	if (peers_role(sm->peers) != SM_MASTER)
-		return "not ours";
 	return sm->sweep.last.number ? sm->sweep.last.text : "first sweep";
 }
 
@@ -179,25 +177,44 @@ json_t *sm_status(const struct sm *sm)
 
 /* sweep */
 
-static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
+/* The request is answered at the end of the next sweep. False, and answered, when there will be
+ * none. */
+static bool wait_for_sweep(struct sm *sm, struct control_request *request)
 {
-	struct sm *sm = ctx;
-	const char *kind = json_string_value(json_object_get(args, "kind"));
 	struct sweep_waiter *waiter;
 
-	if (kind && strcmp(kind, "light") != 0 && strcmp(kind, "full") != 0) {
-		control_fail(request, "no sweep of kind \"%s\": it is light or full", kind);
-		return;
-	}
 	if (peers_role(sm->peers) != SM_MASTER) {
 		control_fail(request, "this manager is %s: only a MASTER sweeps",
 			     role_name(peers_role(sm->peers)));
-		return;
+		return false;
 	}
 	waiter = mem_zalloc(sizeof(*waiter));
 	waiter->request = request;
 	waiter->after = sm->sweep.last.number + sm->sweep.running;
 	list_push(&sm->sweep.waiters, &waiter->link);
+	return true;
+}
+
+static void command_reroute(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+
+	(void)args;
+	if (wait_for_sweep(sm, request))
+		trigger_reroute(&sm->trigger, "weftctl");
+}
+
+static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *kind = json_string_value(json_object_get(args, "kind"));
+
+	if (kind && strcmp(kind, "light") != 0 && strcmp(kind, "full") != 0) {
+		control_fail(request, "no sweep of kind \"%s\": it is light or full", kind);
+		return;
+	}
+	if (!wait_for_sweep(sm, request))
+		return;
 	if (kind && strcmp(kind, "light") == 0)
 		trigger_light(&sm->trigger, "weftctl");
 	else
@@ -412,7 +429,7 @@ static bool matches(const struct snapshot *snapshot, uint32_t place, const char 
 
 	if (strcmp(facts->description, name) == 0)
 		return true;
-	number = strtoull(name, &rest, 0);
+	number = strtoull(name, &rest, strncmp(name, "0x", 2) == 0 ? 16 : 10);
 	if (*rest || rest == name)
 		return false;
 	if (strncmp(name, "0x", 2) == 0)
@@ -544,9 +561,8 @@ static void command_route_show(void *ctx, struct control_request *request, const
 }
 
 static const struct control_command commands[] = {
-	{"sweep", command_sweep},
-	{"node list", command_node_list},
-	{"link list", command_link_list},
+	{"reroute", command_reroute},	    {"sweep", command_sweep},
+	{"node list", command_node_list},   {"link list", command_link_list},
 	{"route show", command_route_show},
 };
 

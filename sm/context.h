@@ -45,7 +45,8 @@ struct sweep_waiter { /* a command that waits for the end of a sweep */
 
 struct sweep {
 	bool running;
-	struct trigger current; /* what this one was asked for */
+	struct trigger current;		/* what this one was asked for */
+	char no_routes[ROUTE_WHY_SIZE]; /* why every engine refused; empty: one did not */
 	unsigned phase;
 	uint64_t began_us, phase_began_us;
 	uint64_t smps_before, sets_before, lft_sets_before, retries_before;
@@ -62,7 +63,9 @@ struct route_job { /* while routes are computed */
 	struct sm *sm;
 	struct snapshot *snapshot;
 	struct work_pool *pool;
-	const char *chain[ROUTE_CHAIN_MAX];
+	uint64_t topology; /* the live model's, when the snapshot was taken */
+	char names[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* copied: options may change meanwhile */
+	const char *chain[SM_ENGINES_MAX];
 	unsigned count;
 	struct route_result result;
 	int error;
@@ -85,11 +88,11 @@ struct sm {
 	struct peers *peers;
 	struct trigger trigger;
 	struct sweep sweep;
-	struct route_job *routing; /* NULL when none is under way */
-	struct route_result
-		routes;		  /* of the last run; routes.routes is what switches should hold */
-	uint64_t routed_topology; /* fabric->topology when they were computed; 0: never */
-	struct view *view;	  /* NULL: not published */
+	struct route_job *routing;  /* NULL when none is under way */
+	struct route_result routes; /* of the last run that gave some: what switches should hold */
+	struct snapshot *routed;    /* what they were computed from: the order of their rows */
+	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
+	struct view *view;	    /* NULL: not published */
 	uint64_t views;
 	struct sm_counts counts;
 	struct log_limit trap_limit;
@@ -100,6 +103,7 @@ struct sm {
 
 /* sweep.c */
 void sweep_init(struct sm *sm);
+void sweep_stop(struct sm *sm); /* answers who waits, asks for nothing more */
 void sweep_done(struct sm *sm);
 void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
 const char *sweep_kind_name(enum discover_kind kind);
@@ -108,6 +112,6 @@ const char *sweep_kind_name(enum discover_kind kind);
 void inbox_init(struct sm *sm);
 
 /* sm.c */
-void sm_publish(struct sm *sm, struct routes *routes);
+void sm_publish(struct sm *sm);
 
 #endif

@@ -14,10 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-
-enum { STALE_MAX = 64 };
 
 struct discover {
 	struct loop *loop;
@@ -31,8 +30,6 @@ struct discover {
 	struct list probes;	    /* under way */
 	guid_t *switches;	    /* where the next DISCOVER_SWITCHES begins */
 	size_t num_switches;
-	guid_t stale[STALE_MAX]; /* descriptions to read again */
-	size_t num_stale;
 	struct loop_deferred finish;
 	loop_fn *done;
 	void *done_arg;
@@ -40,6 +37,8 @@ struct discover {
 	struct discover_anomalies anomalies;
 	struct log_limit duplicate_limit, silent_limit, odd_limit;
 };
+
+enum { PKEYS_MAX = 4096 }; /* read of one port, whatever it claims to have */
 
 struct probe {
 	struct list link; /* in discover->probes */
@@ -87,6 +86,7 @@ static void no_answer(struct discover *discover, const struct port *port,
 
 	if (answer->error == -ECANCELED)
 		return;
+	subject.message_id = MESSAGE_SILENT;
 	discover->report.failed++;
 	discover->anomalies.unresponsive++;
 	if (answer->error)
@@ -123,6 +123,9 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 
 	if (answer->error || answer->status) {
 		no_answer(discover, port, request, answer);
+		/* A table of which a block is missing is not known. */
+		if (request->attr_id == ATTR_PKEY_TABLE && answer->error != -ECANCELED)
+			port_set_pkeys(discover->fabric, port, NULL);
 		if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO)
 			discover->report.want_full = true;
 	} else {
@@ -152,11 +155,7 @@ static void ask(struct discover *discover, struct port *port, uint16_t attr_id, 
 
 static void ask_port_info(struct discover *discover, struct port *port)
 {
-	/* Of a switch only port 0 has the capability mask; it speaks for all of them. */
-	const struct port *speaks = port->node->type == NODE_SWITCH ? &port->node->port[0] : port;
-	bool extended = port_info(speaks)->capability_mask & CAP_EXTENDED_SPEEDS;
-
-	ask(discover, port, ATTR_PORT_INFO, port->num | (extended ? PORT_INFO_EXTENDED_SPEEDS : 0));
+	ask(discover, port, ATTR_PORT_INFO, port_info_modifier(port));
 }
 
 /* Answers */
@@ -201,6 +200,8 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	struct node *node = port->node;
 
 	attr_decode(&switch_info_format, data, &info);
+	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
+		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET) {
 		node->pass = discover->pass;
@@ -210,7 +211,7 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	/* In a light pass a switch without news is not read any further. A standby reads on, too:
 	 * the bit stays set for the master. */
 	if (discover->kind == DISCOVER_LIGHT && request->method == METHOD_GET &&
-	    !info.port_state_change)
+	    !info.port_state_change && port_facts(port)->known)
 		return;
 	node->pass = discover->pass;
 	ask_port_info(discover, port);
@@ -232,8 +233,10 @@ static void ask_pkeys(struct discover *discover, struct port *port)
 {
 	unsigned count = port->node->facts->info.partition_cap;
 
-	if (port_facts(port)->pkeys)
+	if (port_facts(port)->pkeys && discover->kind != DISCOVER_FULL)
 		return;
+	if (count > PKEYS_MAX)
+		count = PKEYS_MAX;
 	for (unsigned block = 0; block * PKEY_BLOCK_KEYS < count; block++)
 		ask(discover, port, ATTR_PKEY_TABLE, block);
 }
@@ -247,6 +250,10 @@ static void got_port_info(struct discover *discover, struct port *port,
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
+	/* A switch that was reset has lost its LID, and with it its tables. */
+	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
+	    (info.lid != known->lid || info.master_sm_lid != known->master_sm_lid))
+		port->node->sw->lost = true;
 	port_set_info(discover->fabric, port, &info);
 	port->read_pass = discover->pass;
 	/* The first read could not know that the port has extended speeds. */
@@ -277,6 +284,11 @@ static void got_pkeys(struct discover *discover, struct port *port,
 	struct p_key_table table;
 
 	attr_decode(&p_key_table_format, data, &table);
+	if (!old && first)
+		return; /* a block before this one was lost */
+	if (old && first + PKEY_BLOCK_KEYS <= old->count &&
+	    memcmp(old->key + first, table.p_key, sizeof(table.p_key)) == 0)
+		return;
 	/* Lists are immutable once others see them: each block makes a longer one. */
 	list = pkey_list_new((uint16_t)(first + PKEY_BLOCK_KEYS > (old ? old->count : 0u)
 						? first + PKEY_BLOCK_KEYS
@@ -327,6 +339,7 @@ static void duplicate(struct discover *discover, const struct port *from, guid_t
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
 	struct log_subject subject = about(known);
 
+	subject.message_id = MESSAGE_DUPLICATE;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
 		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
@@ -442,9 +455,17 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	}
 	if (node->type != NODE_SWITCH)
 		give_agent(discover, arrival, info->port_guid);
+	if (node->type == NODE_SWITCH &&
+	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
+		/* What was sent over a cable that leads elsewhere now went astray. */
+		discover->report.recabled = true;
+		discover->report.want_full = discover->kind != DISCOVER_FULL;
+	}
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
-	if (node->type == NODE_SWITCH && !node->uplink && node != fabric->sm_port->node) {
+	/* A full pass trusts no older way; others begin in the middle of the tree and keep it. */
+	if (node->type == NODE_SWITCH && node != fabric->sm_port->node &&
+	    (!node->uplink || (discover->kind == DISCOVER_FULL && node->pass != discover->pass))) {
 		node->uplink = from;
 		node->hops = from->node->hops + 1;
 	}
@@ -460,6 +481,7 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 
 	attr_decode(&node_info_format, answer->data, &info);
 	if (answer->error || answer->status) {
+		where.message_id = MESSAGE_SILENT;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
 		log_limited(&discover->silent_limit, LOG_WARNING, &where,
@@ -501,8 +523,11 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 static void probe(struct discover *discover, struct port *from, struct port *then, bool second_look)
 {
 	struct probe *p = mem_zalloc(sizeof(*p));
+	/* Behind a port without a known peer something was silent before: one attempt, since the
+	 * pass must not wait for it each time. */
 	struct smp_request request = {.method = METHOD_GET,
 				      .attr_id = ATTR_NODE_INFO,
+				      .attempts = discover->kind == DISCOVER_LIGHT ? 1 : 0,
 				      .done = probed,
 				      .owner = discover,
 				      .subject = p};
@@ -518,17 +543,6 @@ static void probe(struct discover *discover, struct port *from, struct port *the
 }
 
 /* Visits: everything about one node, once in a pass */
-
-static bool description_is_stale(struct discover *discover, const struct node *node)
-{
-	for (size_t i = 0; i < discover->num_stale; i++) {
-		if (discover->stale[i] == node->guid) {
-			discover->stale[i] = discover->stale[--discover->num_stale];
-			return true;
-		}
-	}
-	return !node->facts->description[0];
-}
 
 static void visit(struct discover *discover, struct node *node, struct port *arrival)
 {
@@ -546,8 +560,7 @@ static void visit(struct discover *discover, struct node *node, struct port *arr
 		arrival->read_pass = discover->pass;
 		ask_port_info(discover, arrival);
 	}
-	if (description_is_stale(discover, node))
-		ask(discover, arrival, ATTR_NODE_DESCRIPTION, 0);
+	ask(discover, arrival, ATTR_NODE_DESCRIPTION, 0);
 }
 
 /* Where a pass begins */
@@ -575,6 +588,7 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 	if (answer->error || answer->status || !info.node_guid || info.num_ports > PORT_MAX ||
 	    info.local_port_num > info.num_ports) {
 		discover->report.failed++;
+		discover->report.no_local = true;
 		log_error("our own port does not answer NodeInfo (%s, status 0x%04x)",
 			  answer->error ? strerror(-answer->error) : "answered", answer->status);
 		landed(discover);
@@ -616,6 +630,15 @@ static void begin_switches(struct discover *discover)
 	}
 }
 
+/* Adapters' ports that did not answer when they were found. */
+static void ask_unknown_agents(struct discover *discover, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (node->port[i].agent && !port_facts(&node->port[i])->known)
+			ask_port_info(discover, &node->port[i]);
+	}
+}
+
 static void begin_light(struct discover *discover)
 {
 	struct fabric *fabric = discover->fabric;
@@ -625,11 +648,11 @@ static void begin_light(struct discover *discover)
 	if (fabric->sm_port->num)
 		ask_port_info(discover, fabric->sm_port);
 	while ((node = map_next(&fabric->nodes, &position))) {
-		if (node->type != NODE_SWITCH)
+		if (node->type != NODE_SWITCH) {
+			ask_unknown_agents(discover, node);
 			continue;
+		}
 		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
-		if (!node->facts->description[0])
-			ask(discover, &node->port[0], ATTR_NODE_DESCRIPTION, 0);
 		/* Something was silent there; perhaps it answers now. */
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			if (!node->port[i].peer &&
@@ -685,7 +708,8 @@ static void drop_unreached(struct discover *discover)
 			lost[count++] = node;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct log_subject subject = {.node_guid = lost[i]->guid,
+		struct log_subject subject = {.message_id = MESSAGE_VANISHED,
+					      .node_guid = lost[i]->guid,
 					      .node_desc = lost[i]->facts->description,
 					      .port = -1};
 
@@ -702,10 +726,12 @@ static void finish(void *arg)
 
 	if (discover->pending)
 		return;
-	cut_false_cables(discover);
-	fabric_build_tree(discover->fabric);
-	drop_unreached(discover);
 	discover->num_switches = 0;
+	if (!discover->report.no_local) {
+		cut_false_cables(discover);
+		fabric_build_tree(discover->fabric);
+		drop_unreached(discover);
+	}
 	discover->done(discover->done_arg);
 }
 
@@ -742,12 +768,6 @@ void discover_add_switch(struct discover *discover, guid_t guid)
 	discover->switches = mem_resize(discover->switches, discover->num_switches + 1,
 					sizeof(*discover->switches));
 	discover->switches[discover->num_switches++] = guid;
-}
-
-void discover_stale_description(struct discover *discover, guid_t guid)
-{
-	if (discover->num_stale < STALE_MAX)
-		discover->stale[discover->num_stale++] = guid;
 }
 
 const struct discover_report *discover_report(const struct discover *discover)

@@ -23,7 +23,9 @@ struct discover;
 struct discover_report {
 	unsigned failed;	     /* reads that got no answer, or a refusal */
 	unsigned appeared, vanished; /* nodes */
-	bool want_full;		     /* a light sweep met a switch that does not answer */
+	bool recabled;		     /* a cable was found to lead elsewhere */
+	bool no_local;	/* our own port did not answer: nothing was learned or tidied */
+	bool want_full; /* a light sweep met a switch that does not answer */
 };
 
 struct discover_anomalies { /* since the start */
@@ -40,9 +42,6 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		    loop_fn *done, void *arg);
 /* Switches for the next DISCOVER_SWITCHES pass; unknown GUIDs are left out. */
 void discover_add_switch(struct discover *discover, guid_t guid);
-/* The NodeDescription of this node is to be read again in the next pass. */
-void discover_stale_description(struct discover *discover, guid_t guid);
-
 const struct discover_report *discover_report(const struct discover *discover);
 const struct discover_anomalies *discover_anomalies(const struct discover *discover);
 

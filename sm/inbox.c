@@ -53,11 +53,7 @@ static void local_changes(struct sm *sm, const struct notice *notice,
 			  const union notice_details *details)
 {
 	lid_t lid = details->local_changes.lid ? details->local_changes.lid : notice->issuer_lid;
-	guid_t guid = node_of_lid(sm, lid);
 
-	if (guid && details->local_changes.other_local_changes &&
-	    details->local_changes.change_flags & CHANGE_NODE_DESCRIPTION)
-		discover_stale_description(sm->discover, guid);
 	act_on_node(sm, lid, notice->trap_number);
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
@@ -48,8 +49,7 @@ static void set_role(struct peers *peers, enum role_event event, const char *rea
 {
 	enum sm_state before = peers->role;
 	enum sm_state role = role_next(before, event);
-	struct log_subject subject = {.message_id = "5b0f4bb7a5b84b1a8f0a3f6f2b9f7c11",
-				      .role = role_name(role)};
+	struct log_subject subject = {.message_id = MESSAGE_ROLE, .role = role_name(role)};
 
 	if (role == before)
 		return;
@@ -171,9 +171,9 @@ static void poll_now(void *arg)
 }
 
 /* Tells a master that ranks lower than we do to look at us: trap 144, "SM priority change". */
-static void tell_master(struct peers *peers)
+static void tell_master(struct peers *peers, const struct peer *master)
 {
-	struct mad_addr to = {.lid = peers->master.lid};
+	struct mad_addr to = {.lid = master->lid};
 	struct sm_info own;
 	struct notice notice;
 	union notice_details details = {0};
@@ -181,8 +181,8 @@ static void tell_master(struct peers *peers)
 	const struct port *port = peers->fabric->sm_port;
 
 	peers_own_info(peers, &own);
-	if (!port || peers->options->standby_only || !peers->master.lid ||
-	    !role_outranks(&own, &peers->master.info))
+	if (!port || peers->options->standby_only || !master->lid ||
+	    !role_outranks(&own, &master->info))
 		return;
 	details.local_changes = (struct notice_local_changes){
 		.lid = port_info(port)->lid,
@@ -276,7 +276,7 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 		peers->master = *master;
 		snprintf(reason, sizeof(reason), "met %s", describe(master, text));
 		set_role(peers, ROLE_MASTER_FOUND, reason);
-		tell_master(peers);
+		tell_master(peers, &peers->master);
 	} else if (other && role_outranks(&other->info, own)) {
 		peers->master = *other;
 		snprintf(reason, sizeof(reason), "%s ranks higher", describe(other, text));
@@ -298,6 +298,8 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 		if ((info->state == SM_STANDBY || info->state == SM_MASTER) &&
 		    role_outranks(info, heir ? &heir->info : own))
 			heir = &peers->list[i];
+		if (info->state == SM_MASTER) /* it hands over to us, once it has looked */
+			tell_master(peers, &peers->list[i]);
 	}
 	if (!heir)
 		return false;
@@ -399,7 +401,7 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
 	};
 
-	if (sender->sm_key && sender->sm_key != peers->options->sm_key) {
+	if (sender->sm_key != peers->options->sm_key) {
 		log_limited(&peers->limit, LOG_WARNING, NULL,
 			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
 			    from);
@@ -412,7 +414,8 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].control != control)
 			continue;
-		if (role_next(peers->role, rows[i].event) == peers->role)
+		if (sender->state != SM_MASTER ||
+		    role_next(peers->role, rows[i].event) == peers->role)
 			return STATUS_INVALID_VALUE;
 		set_role(peers, rows[i].event, "control packet of the master");
 		return STATUS_OK;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/want.h"
@@ -41,19 +42,23 @@ void program_look_at(struct program *program, struct port *port)
 
 /* Gates: what a port or a table waits for */
 
-/* The first switch on the programmed way from node to lid whose table is not yet acknowledged. */
+/* The first switch on the way from node to lid whose table is not acknowledged, or has no way. */
 static struct node *unsettled_on_way(struct node *node, lid_t lid)
 {
-	for (unsigned hops = 0; node && node->type == NODE_SWITCH && hops <= HOPS_MAX; hops++) {
+	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
 		uint8_t out = lft_port(node->sw->want, lid);
 
 		if (!node->sw->settled)
 			return node;
-		if (!out || out > node->num_ports || !node->port[out].peer)
+		if (!out)
+			return NULL;
+		if (out > node->num_ports || !node->port[out].peer)
+			return node;
+		if (!port_of_switch(node->port[out].peer))
 			return NULL;
 		node = node->port[out].peer->node;
 	}
-	return NULL;
+	return node;
 }
 
 /* For a cable between a switch and an end port: the tables from there to us and back. */
@@ -90,6 +95,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 {
 	struct log_subject subject = about(port);
 
+	subject.message_id = MESSAGE_NOT_ACTIVE;
 	port->failed = true;
 	program->report.failed++;
 	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
@@ -125,15 +131,16 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	if (answer->error) {
 		port_failed(program, port, "no answer to Set(PortInfo)");
 	} else if (answer->status) {
-		/* Refused: it holds what it held. */
-		port_note_echo(port, &want, port_info(port));
+		/* Refused: it holds what it held. It may have been the state that was not possible
+		 * now, and a busy device may take it another time. */
+		if (answer->status != STATUS_BUSY && (!want.port_state || !port->num))
+			port_note_echo(port, &want, port_info(port));
 		program->refused_values++;
 		snprintf(text, sizeof(text), "Set(PortInfo) refused with status 0x%04x",
 			 answer->status);
 		port_failed(program, port, text);
 	} else {
 		attr_decode(&port_info_format, answer->data, &held);
-		program->report.ports_set++;
 		port_set_info(program->fabric, port, &held);
 		port_note_echo(port, &want, &held);
 		program->refused_values += port->echo != NULL;
@@ -177,16 +184,16 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	if (end ? !port->lid : !port->peer || (port->peer->agent && !port->peer->lid))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
-	if (want.client_reregister && port_state_of(port) == PORT_ACTIVE && !program->announcing &&
-	    port != program->fabric->sm_port)
-		return false; /* program_announce() */
+	if (want.client_reregister && !program->announcing && port != program->fabric->sm_port &&
+	    port_state_of(port) == PORT_ACTIVE && port_info(port)->lid == want.lid)
+		return false; /* nothing but news of a new manager: program_announce() */
 	state = next_state(program, port);
 	if (state == PORT_NO_CHANGE && !port_differs(port, &want))
 		return false;
 	want.port_state = state;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
-				    .attr_mod = port->num,
+				    .attr_mod = port_info_modifier(port),
 				    .done = port_was_set,
 				    .owner = program,
 				    .subject = port};
@@ -201,6 +208,9 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	struct agent *agent = container_of(target, struct agent, target);
 	struct list *link;
 
+	/* Between runs others write. */
+	if (!program->done || (program->only && agent != program->only))
+		return false;
 	while ((link = list_pop(&agent->todo))) {
 		if (port_request(program, container_of(link, struct port, todo), out))
 			return true;
@@ -261,6 +271,7 @@ static void idle(void *arg)
 static void begin(struct program *program, bool announcing, loop_fn *done, void *arg)
 {
 	program->announcing = announcing;
+	program->only = NULL;
 	program->piecemeal = false;
 	program->progress = program->report.blocks_set;
 	program->done = done;
@@ -272,9 +283,9 @@ static void begin(struct program *program, bool announcing, loop_fn *done, void 
 
 void program_local(struct program *program, loop_fn *done, void *arg)
 {
-	program->report = (struct program_report){0};
 	program->fabric->sm_port->failed = false;
 	begin(program, false, done, arg);
+	program->only = port_agent(program->fabric->sm_port);
 }
 
 static void warn_of_mismatch(struct program *program, const struct port *port)
@@ -292,7 +303,8 @@ static void warn_of_mismatch(struct program *program, const struct port *port)
 			    vls_of(port_info(port)->operational_vls), mtu_bytes(mtu), vls_of(vls));
 }
 
-void program_start(struct program *program, const struct routes *routes, loop_fn *done, void *arg)
+void program_start(struct program *program, const struct snapshot *snapshot,
+		   const struct routes *routes, loop_fn *done, void *arg)
 {
 	size_t position = 0;
 	struct node *node;
@@ -300,12 +312,13 @@ void program_start(struct program *program, const struct routes *routes, loop_fn
 	begin(program, false, done, arg);
 	while ((node = map_next(&program->fabric->nodes, &position))) {
 		if (node->type == NODE_SWITCH)
-			switch_take_routes(node, routes);
+			switch_take_routes(node, snapshot, routes);
 		for (unsigned i = 0; i <= node->num_ports; i++) {
 			node->port[i].failed = false;
 			if (port_state_of(&node->port[i]) < PORT_INIT)
 				continue;
-			warn_of_mismatch(program, &node->port[i]);
+			if (routes)
+				warn_of_mismatch(program, &node->port[i]);
 			program_look_at(program, &node->port[i]);
 		}
 		if (node->type == NODE_SWITCH)
@@ -321,6 +334,11 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 	begin(program, true, done, arg);
 	while ((port = map_next(&program->fabric->ports, &position)))
 		program_look_at(program, port);
+}
+
+void program_clear_report(struct program *program)
+{
+	program->report = (struct program_report){0};
 }
 
 const struct program_report *program_report(const struct program *program)

@@ -18,11 +18,11 @@
 
 struct program;
 
-struct program_report {				      /* of one run */
-	unsigned ports_set, blocks_set, switches_set; /* Sets acknowledged */
-	unsigned failed;			      /* no answer, or refused */
-	unsigned not_active;			      /* cabled ports that did not come up */
-	unsigned came_up; /* ports of switches that were down and came up meanwhile */
+struct program_report {	     /* of one run */
+	unsigned blocks_set; /* Sets of table blocks acknowledged */
+	unsigned failed;     /* no answer, or refused */
+	unsigned not_active; /* cabled ports that did not come up */
+	unsigned changed;    /* ports of switches that changed before PortStateChange was cleared */
 };
 
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
@@ -31,12 +31,16 @@ void program_free(struct program *program);
 
 /* Only our own port: its LID comes before all others. done(arg) as below. */
 void program_local(struct program *program, loop_fn *done, void *arg);
-/* Takes routes as what switches should hold (NULL: as before), and begins; done(arg) is called when
- * nothing is under way or waiting to be sent. */
-void program_start(struct program *program, const struct routes *routes, loop_fn *done, void *arg);
+/* Takes routes, whose rows are in the order of snapshot's switches, as what switches should hold
+ * (both NULL: as before), and begins; done(arg) is called when nothing is under way or waiting to
+ * be sent. */
+void program_start(struct program *program, const struct snapshot *snapshot,
+		   const struct routes *routes, loop_fn *done, void *arg);
 /* Adapters that are ACTIVE and have another MasterSMLID learn of us: after the SA answers. */
 void program_announce(struct program *program, loop_fn *done, void *arg);
 
+/* What the runs since the last program_clear_report() did: those of one sweep. */
+void program_clear_report(struct program *program);
 const struct program_report *program_report(const struct program *program);
 /* Values that devices did not take, since the start. */
 uint64_t program_refused_values(const struct program *program);

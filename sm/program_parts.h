@@ -14,7 +14,8 @@ struct program {
 	struct window *window;
 	struct fabric *fabric;
 	const struct sm_options *options;
-	bool announcing; /* ports that wait for the SA are let through */
+	bool announcing;	  /* ports that wait for the SA are let through */
+	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
 	loop_fn *done;
 	void *done_arg;
 	struct program_report report;
@@ -31,8 +32,9 @@ void program_look_at(struct program *program, struct port *port);
 
 /* The next thing to write to a switch itself; false: nothing now. */
 bool switch_request(struct program *program, struct node *node, struct smp_request *out);
-/* Takes the switch's row of routes (NULL: as before) as what it should hold. */
-void switch_take_routes(struct node *node, const struct routes *routes);
+/* Takes the switch's row of routes as what it should hold; as before when both are NULL. */
+void switch_take_routes(struct node *node, const struct snapshot *snapshot,
+			const struct routes *routes);
 /* Whether blocks of its table wait to be written. */
 bool switch_is_unfinished(const struct node *node);
 

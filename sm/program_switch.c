@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/program_parts.h"
 
 static void switch_failed(struct program *program, struct node *node, const char *what)
 {
-	struct log_subject subject = {.node_guid = node->guid,
+	struct log_subject subject = {.message_id = MESSAGE_NOT_ACTIVE,
+				      .node_guid = node->guid,
 				      .node_desc = node->facts->description,
 				      .port = -1,
 				      .lid = node->port[0].lid};
@@ -29,32 +31,36 @@ static void switch_failed(struct program *program, struct node *node, const char
 		    node->facts->description, what);
 }
 
-/* A port that was read as down before PortStateChange was cleared may have come up since. */
-static void was_down(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+/* What discovery read before PortStateChange was cleared is read again: a port that has come up
+ * since, or fallen back, would not show any more. What is on its way up by our own Sets has not
+ * changed. */
+static void read_again(void *owner, void *subject, const struct smp_request *request,
+		       const struct smp_answer *answer)
 {
 	struct program *program = owner;
+	const struct port *port = subject;
+	uint8_t before = port_state_of(port);
 	struct port_info info;
 
-	(void)subject;
 	(void)request;
 	if (answer->error || answer->status)
 		return;
 	attr_decode(&port_info_format, answer->data, &info);
-	program->report.came_up += info.port_state >= PORT_INIT;
+	program->report.changed += (before == PORT_DOWN) != (info.port_state == PORT_DOWN) ||
+				   (info.port_state == PORT_INIT && before > PORT_INIT);
 }
 
-static void reread_down_ports(struct program *program, struct node *node)
+static void reread_ports(struct program *program, struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct smp_request request = {.method = METHOD_GET,
 					      .attr_id = ATTR_PORT_INFO,
-					      .attr_mod = i,
-					      .done = was_down,
-					      .owner = program};
+					      .attr_mod = port_info_modifier(&node->port[i]),
+					      .done = read_again,
+					      .owner = program,
+					      .subject = &node->port[i]};
 
-		if (port_state_of(&node->port[i]) == PORT_DOWN)
-			window_submit(&node->port[0].agent->target, &request);
+		window_submit(&node->port[0].agent->target, &request);
 	}
 }
 
@@ -78,9 +84,10 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	/* Some devices echo the 1 that cleared the bit. */
 	if (want.port_state_change)
 		held.port_state_change = 0;
-	program->report.switches_set++;
 	node_set_switch_info(program->fabric, node, &held);
-	sw->top_set = held.linear_fdb_top;
+	/* One that was written back as it was read says nothing of the table below it. */
+	if (sw->want && held.linear_fdb_top == sw->want->top)
+		sw->top_set = held.linear_fdb_top;
 	sw->life_wanted = sw->life_held = 0;
 	if (held.life_time_value != want.life_time_value) {
 		sw->life_wanted = want.life_time_value;
@@ -90,7 +97,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (held.linear_fdb_top != want.linear_fdb_top)
 		switch_failed(program, node, "it did not take LinearFDBTop");
 	if (want.port_state_change)
-		reread_down_ports(program, node);
+		reread_ports(program, node);
 	window_wake(&node->port[0].agent->target);
 }
 
@@ -350,9 +357,12 @@ bool switch_is_unfinished(const struct node *node)
 	       any_dirty(node->sw);
 }
 
-/* A switch that was reset has lost its tables: nothing of it is up, or its top is not ours. */
+/* A switch that was reset has lost its tables: a report showed it, nothing of it is up, or its top
+ * is not ours. */
 static bool lost_tables(const struct node *node)
 {
+	if (node->sw->lost)
+		return true;
 	if (node->sw->top_set && node->facts->sw.linear_fdb_top != node->sw->top_set)
 		return true;
 	for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -362,15 +372,18 @@ static bool lost_tables(const struct node *node)
 	return true;
 }
 
-void switch_take_routes(struct node *node, const struct routes *routes)
+void switch_take_routes(struct node *node, const struct snapshot *snapshot,
+			const struct routes *routes)
 {
 	struct switch_state *sw = node->sw;
-	struct lft *row = routes && node->index >= 0 ? routes->lft[node->index] : NULL;
+	int32_t index = snapshot ? snapshot_find_switch(snapshot, node->guid) : -1;
+	struct lft *row = index >= 0 ? routes->lft[index] : NULL;
 
 	sw->failed = false;
 	if (lost_tables(node)) {
 		lft_have_forget(&sw->have);
 		sw->top_set = LID_NONE;
+		sw->lost = false;
 		sw->settled = false;
 	}
 	if (row && row != sw->want) {

@@ -22,20 +22,37 @@ static struct window_limits limits_of(const struct sm_options *options)
 	};
 }
 
-/* The view: this manager first, then the peers that the last survey met. */
-void sm_publish(struct sm *sm, struct routes *routes)
+static bool same_switches(const struct snapshot *a, const struct snapshot *b)
+{
+	if (a->num_switches != b->num_switches)
+		return false;
+	for (uint32_t i = 0; i < a->num_switches; i++) {
+		if (a->switches[i].guid != b->switches[i].guid)
+			return false;
+	}
+	return true;
+}
+
+/* The view: this manager first, then the peers that the last survey met. Its topology is that of
+ * now, or, if switches came or went since the routes were computed, the one whose order their rows
+ * have. */
+void sm_publish(struct sm *sm)
 {
 	const struct peer *list;
 	size_t count = peers_list(sm->peers, &list);
 	struct view_sm *sms = mem_array(count + 1, sizeof(*sms));
 	struct snapshot *snapshot = fabric_freeze(sm->fabric);
 
+	if (!same_switches(snapshot, sm->routed)) {
+		snapshot_unref(snapshot);
+		snapshot = snapshot_ref(sm->routed);
+	}
 	sms[0].lid = sm->fabric->sm_port->lid;
 	peers_own_info(sm->peers, &sms[0].info);
 	for (size_t i = 0; i < count; i++)
 		sms[i + 1] = (struct view_sm){.lid = list[i].lid, .info = list[i].info};
-	view_publish(&sm->view,
-		     view_new(++sm->views, snapshot, routes_ref(routes), sms, (uint32_t)count + 1));
+	view_publish(&sm->view, view_new(++sm->views, snapshot, routes_ref(sm->routes.routes), sms,
+					 (uint32_t)count + 1));
 	free(sms);
 }
 
@@ -44,7 +61,9 @@ static void role_changed(void *ctx, const char *reason)
 	struct sm *sm = ctx;
 	enum sm_state role = peers_role(sm->peers);
 
-	if (role != SM_MASTER)
+	if (role == SM_MASTER)
+		fabric_forget_tables(sm->fabric); /* another master may have written since */
+	else
 		view_publish(&sm->view, NULL);
 	/* In a sweep the phases see the new role themselves; a handover comes from outside. */
 	if (!sm->sweep.running && (role == SM_MASTER || role == SM_DISCOVERING))
@@ -78,14 +97,18 @@ void sm_free(struct sm *sm)
 	if (!sm)
 		return;
 	sweep_done(sm);
+	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
+	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	trigger_done(&sm->trigger);
 	view_publish(&sm->view, NULL);
-	program_free(sm->program);
+	/* First what has requests under way: each completes into one of the parts that follow. */
+	fabric_free(sm->fabric);
 	discover_free(sm->discover);
 	peers_free(sm->peers);
-	fabric_free(sm->fabric);
+	program_free(sm->program);
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);
+	snapshot_unref(sm->routed);
 	if (sm->routing) { /* the pool was stopped before: nobody runs it */
 		snapshot_unref(sm->routing->snapshot);
 		routes_unref(sm->routing->result.routes);
@@ -109,7 +132,7 @@ void sm_start(struct sm *sm)
 void sm_stop(struct sm *sm)
 {
 	sm->stopped = true;
-	loop_timer_disarm(&sm->sweep.timer);
+	sweep_stop(sm);
 	peers_stop(sm->peers);
 }
 
@@ -118,10 +141,9 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	struct window_limits limits = limits_of(options);
 
 	sm->options = *options;
-	sm->fabric->switch_limit = options->smp_per_switch;
-	sm->fabric->adapter_limit = options->smp_per_adapter;
+	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
-	sm->routed_topology = 0; /* engines and LMC may have changed */
+	sm->fabric->topology++; /* engines and LMC may have changed */
 	trigger_full(&sm->trigger, "configuration read again");
 }
 

@@ -24,7 +24,8 @@ void sm_free(struct sm *sm);
 void sm_start(struct sm *sm);
 /* Leaves cleanly: IsSM is taken away, what is under way is dropped. */
 void sm_stop(struct sm *sm);
-/* Applies what can change at run time (all of it); the next sweep uses it, and one is asked for. */
+/* Applies what can change at run time (all but standby_only); the next sweep uses it, and one is
+ * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);
 
 /* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */

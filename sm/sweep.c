@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
@@ -49,7 +50,10 @@ static void check_phase(struct sm *sm)
 {
 	const struct port *port = sm->fabric->sm_port;
 
-	if (!port) {
+	if (discover_report(sm->discover)->recabled)
+		fabric_forget_tables(sm->fabric);
+
+	if (!port || discover_report(sm->discover)->no_local) {
 		end(sm, -EIO, "our own port does not answer");
 		return;
 	}
@@ -90,7 +94,8 @@ static void lid_phase(struct sm *sm)
 	sm->counts.lids_exhausted += report.exhausted;
 	if (report.conflict_example) {
 		const struct port *port = report.conflict_example;
-		struct log_subject subject = {.node_guid = port->node->guid,
+		struct log_subject subject = {.message_id = MESSAGE_LID_CONFLICT,
+					      .node_guid = port->node->guid,
 					      .node_desc = port->node->facts->description,
 					      .port = port->num,
 					      .lid = port->lid};
@@ -103,10 +108,11 @@ static void lid_phase(struct sm *sm)
 			  sm->options.lmc, port->lid, report.conflicts);
 	}
 	if (report.exhausted)
-		log_error("no LIDs left for %u ports: the tables of the switches or the range of "
-			  "49,151 "
-			  "are too small, or LMC %u is too large",
-			  report.exhausted, sm->options.lmc);
+		log_error(
+			"no LIDs left for %u ports, \"%s\" among them: the tables of the switches "
+			"or the range of 49,151 are too small, or LMC %u is too large",
+			report.exhausted, report.exhausted_example->node->facts->description,
+			sm->options.lmc);
 	sweep_advance(sm);
 }
 
@@ -145,6 +151,20 @@ static void log_attempts(const struct route_result *result)
 			    result->report.disconnected);
 }
 
+/* Every engine refused: tables stay as they are, links still come up, and the next sweep asks
+ * again. */
+static void no_routes(struct sm *sm, const struct route_result *result)
+{
+	const char *why =
+		result->tried ? result->attempt[result->tried - 1].why : "no engine given";
+
+	snprintf(sm->sweep.no_routes, sizeof(sm->sweep.no_routes), "%s", why);
+	if (sm->routed)
+		sweep_advance(sm);
+	else
+		end(sm, -ENOTSUP, "no routes: %s", why);
+}
+
 static void routed(struct work_job *job)
 {
 	struct route_job *routing = container_of(job, struct route_job, job);
@@ -152,11 +172,17 @@ static void routed(struct work_job *job)
 
 	sm->routing = NULL;
 	log_attempts(&routing->result);
-	if (routing->result.routes) {
-		routes_unref(sm->routes.routes);
-		sm->routes = routing->result;
-		routing->result.routes = NULL;
+	if (!routing->result.routes) {
+		no_routes(sm, &routing->result);
+		route_job_free(routing);
+		return;
 	}
+	routes_unref(sm->routes.routes);
+	snapshot_unref(sm->routed);
+	sm->routes = routing->result;
+	sm->routed = snapshot_ref(routing->snapshot);
+	routing->result.routes = NULL;
+	sm->routed_topology = routing->topology;
 	route_job_free(routing);
 	sweep_advance(sm);
 }
@@ -175,10 +201,13 @@ static void route_phase(struct sm *sm)
 	routing->sm = sm;
 	routing->snapshot = fabric_freeze(sm->fabric);
 	routing->pool = sm->pool;
-	for (unsigned i = 0; i < SM_ENGINES_MAX && sm->options.engines[i][0]; i++)
-		routing->chain[routing->count++] = sm->options.engines[i];
+	memcpy(routing->names, sm->options.engines, sizeof(routing->names));
+	while (routing->count < SM_ENGINES_MAX && routing->names[routing->count][0]) {
+		routing->chain[routing->count] = routing->names[routing->count];
+		routing->count++;
+	}
+	routing->topology = sm->fabric->topology;
 	sm->routing = routing;
-	sm->routed_topology = sm->fabric->topology;
 	work_submit(sm->pool, &routing->job);
 }
 
@@ -186,15 +215,15 @@ static void program_phase(struct sm *sm)
 {
 	/* With a first view the SA answers as soon as the first host is ACTIVE. */
 	if (!sm->view)
-		sm_publish(sm, sm->routes.routes);
-	program_start(sm->program, sm->routes.routes, sweep_advance, sm);
+		sm_publish(sm);
+	program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
 }
 
 static void publish_phase(struct sm *sm)
 {
 	if (!sm->view || sm->fabric->facts != sm->sweep.facts_before ||
 	    sm->fabric->topology != sm->sweep.topology_before || sm->sweep.current.reroute)
-		sm_publish(sm, sm->routes.routes);
+		sm_publish(sm);
 	sweep_advance(sm);
 }
 
@@ -206,11 +235,15 @@ static void announce_phase(struct sm *sm)
 static void last_phase(struct sm *sm)
 {
 	const struct program_report *report = program_report(sm->program);
+	unsigned failed = report->failed + discover_report(sm->discover)->failed;
 
-	if (report->not_active || report->failed)
+	if (sm->sweep.no_routes[0])
+		end(sm, -ENOTSUP, "no new routes, the tables stay as they were: %s",
+		    sm->sweep.no_routes);
+	else if (report->not_active || failed)
 		end(sm, 0,
 		    "subnet up with errors: %u requests failed, %u cabled ports are not Active",
-		    report->failed, report->not_active);
+		    failed, report->not_active);
 	else
 		end(sm, 0, "subnet up");
 }
@@ -278,6 +311,8 @@ void sweep_begin(void *arg)
 	loop_timer_disarm(&sweep->timer);
 	sweep->running = true;
 	sweep->phase = 0;
+	sweep->no_routes[0] = '\0';
+	program_clear_report(sm->program);
 	sweep->began_us = sweep->phase_began_us = loop_now_us(sm->loop);
 	sweep->smps_before =
 		window_stats(sm->window)->completed + window_stats(sm->window)->retries;
@@ -307,6 +342,11 @@ static void answer_waiters(struct sm *sm)
 		if (record->number <= waiter->after)
 			continue;
 		list_del(link);
+		if (record->error) {
+			control_fail(waiter->request, "the sweep failed: %s", record->text);
+			free(waiter);
+			continue;
+		}
 		control_reply(waiter->request,
 			      json_pack("{s:I,s:s,s:b,s:I,s:I,s:I,s:I,s:s}", "number",
 					(json_int_t)record->number, "kind",
@@ -330,17 +370,21 @@ static uint64_t next_sweep_us(const struct sm *sm)
 	return interval_us;
 }
 
+/* What is worth another sweep soon. */
 static bool met_errors(const struct sm *sm, int error)
 {
-	return error == -EIO || error == -ENETDOWN || discover_report(sm->discover)->failed ||
-	       (peers_role(sm->peers) == SM_MASTER &&
-		(program_report(sm->program)->failed || program_report(sm->program)->not_active));
+	if (error)
+		return error != -EALREADY;
+	return discover_report(sm->discover)->failed || program_report(sm->program)->failed ||
+	       program_report(sm->program)->not_active;
 }
 
 static void log_sweep(const struct sm *sm, const struct sweep_record *record)
 {
-	struct log_subject subject = {.role = role_name(peers_role(sm->peers)),
-				      .sweep = record->number};
+	struct log_subject subject = {
+		.role = role_name(peers_role(sm->peers)),
+		.sweep = record->number,
+		.phase = record->num_phases ? record->phases[record->num_phases - 1].name : NULL};
 	bool quiet = !record->changed && !record->sets && !record->error;
 
 	log_about(record->error && record->error != -EALREADY ? LOG_WARNING
@@ -389,9 +433,9 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	log_sweep(sm, &sweep->last);
 	answer_waiters(sm);
 	if (discover_report(sm->discover)->want_full)
-		trigger_full(&sm->trigger, "a switch did not answer the light sweep");
-	if (program_report(sm->program)->came_up)
-		trigger_full(&sm->trigger, "a port came up during the sweep");
+		trigger_full(&sm->trigger, "a partial sweep met what only a full one can tell");
+	if (program_report(sm->program)->changed)
+		trigger_full(&sm->trigger, "a port changed during the sweep");
 	if (sm->report)
 		sm->report(sm->report_ctx, error, sweep->last.text);
 	delay_us = next_sweep_us(sm);
@@ -407,8 +451,10 @@ static void timer_expired(void *arg)
 
 	if (peers_role(sm->peers) == SM_STANDBY)
 		return;
-	if (sm->sweep.failures)
+	if (sm->sweep.last.error && sm->sweep.failures)
 		trigger_full(&sm->trigger, "again after errors");
+	else if (sm->sweep.failures)
+		trigger_light(&sm->trigger, "again after errors");
 	else if (peers_role(sm->peers) == SM_MASTER)
 		trigger_light(&sm->trigger, "interval");
 	else
@@ -422,11 +468,9 @@ void sweep_init(struct sm *sm)
 	loop_timer_init(&sm->sweep.timer, sm->loop, "sweep timer", timer_expired, sm);
 }
 
-void sweep_done(struct sm *sm)
+void sweep_stop(struct sm *sm)
 {
 	loop_timer_disarm(&sm->sweep.timer);
-	loop_defer_cancel(&sm->sweep.next_phase);
-	sm->sweep.running = false;
 	list_for_each (link, &sm->sweep.waiters) {
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
@@ -434,4 +478,11 @@ void sweep_done(struct sm *sm)
 		control_fail(waiter->request, "the daemon is stopping");
 		free(waiter);
 	}
+}
+
+void sweep_done(struct sm *sm)
+{
+	sweep_stop(sm);
+	loop_defer_cancel(&sm->sweep.next_phase);
+	sm->sweep.running = false;
 }

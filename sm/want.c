@@ -12,20 +12,22 @@
 
 enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
 
-#define GOVERNED(member, kinds)                                                                    \
-	{                                                                                          \
-		offsetof(struct port_info, member), sizeof(((struct port_info *)0)->member), kinds \
+#define GOVERNED(member, where, ...)                                                             \
+	{                                                                                        \
+		.offset = offsetof(struct port_info, member),                                    \
+		.size = sizeof(((struct port_info *)0)->member), .kinds = (where), ##__VA_ARGS__ \
 	}
 
 static const struct governed {
 	uint16_t offset;
 	uint8_t size;
 	uint8_t kinds;
+	bool insist; /* without it nothing works: asked for again although it was refused */
 } governed[] = {
 	GOVERNED(m_key, END | BASE0 | ENHANCED0),
 	GOVERNED(gid_prefix, END | BASE0 | ENHANCED0),
-	GOVERNED(lid, END | BASE0 | ENHANCED0),
-	GOVERNED(master_sm_lid, END | BASE0 | ENHANCED0),
+	GOVERNED(lid, END | BASE0 | ENHANCED0, .insist = true),
+	GOVERNED(master_sm_lid, END | BASE0 | ENHANCED0, .insist = true),
 	GOVERNED(master_sm_sl, END | BASE0 | ENHANCED0),
 	GOVERNED(m_key_lease_period, END | BASE0 | ENHANCED0),
 	GOVERNED(m_key_protect_bits, END | BASE0 | ENHANCED0),
@@ -66,6 +68,8 @@ static void link_values(const struct sm_options *options, const struct port *por
 	}
 	if (!*mtu)
 		*mtu = have->neighbor_mtu;
+	if (!*vls)
+		*vls = have->operational_vls;
 }
 
 static bool leads_to_end(const struct port *port)
@@ -142,7 +146,7 @@ bool port_differs(const struct port *port, const struct port_info *want)
 
 		if (!(row->kinds & kind) || same(row, have, want))
 			continue;
-		if (!port->echo || !same(row, &port->echo->wanted, want) ||
+		if (row->insist || !port->echo || !same(row, &port->echo->wanted, want) ||
 		    !same(row, &port->echo->held, have))
 			return true;
 	}

@@ -55,7 +55,7 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sm_priority", sm.priority, 0, 15, "0"),
 	 .text = "Priority in the election of the master. The higher wins; of equals, the lower "
 		 "port GUID."},
-	{CHOICE("role", sm.standby_only, roles, "\"normal\""),
+	{CHOICE("role", sm.standby_only, roles, "\"normal\""), .fixed = true,
 	 .text = "With standby-only the daemon never becomes master: the way to try it beside "
 		 "another manager."},
 	{HEX("sm_key", sm.sm_key, 0, UINT64_MAX, "0x1"), .secret = true,

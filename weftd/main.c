@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +335,9 @@ static int open_port(struct daemon *daemon)
 
 	if (error)
 		log_error("%s", why);
+	else
+		log_notice("on %s port %u, GUID 0x%016" PRIx64, daemon->transport->port.ca,
+			   daemon->transport->port.port, daemon->transport->port.port_guid);
 	return error;
 }
 

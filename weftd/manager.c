@@ -57,15 +57,24 @@ static void command_status(void *ctx, struct control_request *request, const jso
 {
 	const struct manager *manager = ctx;
 	const struct adm_stats *stats = adm_stats(manager->adm);
-	json_t *status = sm_status(manager->sm);
+	const struct adm_count *counts;
+	size_t num_counts = adm_counts(manager->adm, &counts);
+	json_t *status = sm_status(manager->sm), *requests = json_array();
 
 	(void)args;
-	json_object_set_new(
-		status, "sa",
-		json_pack("{s:I,s:I,s:I,s:I,s:I}", "received", (json_int_t)stats->received,
-			  "answered", (json_int_t)stats->answered, "refused",
-			  (json_int_t)stats->refused, "dropped", (json_int_t)stats->dropped,
-			  "send_failed", (json_int_t)stats->send_failed));
+	for (size_t i = 0; i < num_counts; i++)
+		json_array_append_new(requests,
+				      json_pack("{s:s,s:s,s:I,s:I}", "record", counts[i].record,
+						"method", counts[i].method, "requests",
+						(json_int_t)counts[i].requests, "refused",
+						(json_int_t)counts[i].refused));
+	json_object_set_new(status, "sa",
+			    json_pack("{s:o,s:I,s:I,s:I,s:I,s:I}", "requests", requests, "received",
+				      (json_int_t)stats->received, "answered",
+				      (json_int_t)stats->answered, "refused",
+				      (json_int_t)stats->refused, "dropped",
+				      (json_int_t)stats->dropped, "send_failed",
+				      (json_int_t)stats->send_failed));
 	control_reply(request, status);
 }
 

@@ -17,6 +17,10 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/weft.XXXXXX") || exit 1
 cd "$work" || exit 1 # the preload library keeps its files in the current folder
 
 ibsim_run=$(command -v ibsim-run || echo /usr/bin/ibsim-run)
+if ! command -v ibsim >/dev/null; then
+	echo "not ok ${0##*/}: no ibsim here (scripts/install-deps installs it)"
+	exit 1
+fi
 umad2sim=$(sed -n 's/^sim_so=//p' "$ibsim_run")
 
 declare -A pids=() # what runs, by name
@@ -49,7 +53,7 @@ show_logs() {
 	for log in "$work"/*.log; do
 		[ -s "$log" ] || continue
 		echo "--- the end of ${log##*/}"
-		tail -n "${log_lines:-20}" "$log"
+		tail -n 20 "$log"
 	done
 }
 
@@ -120,10 +124,13 @@ start_fabric() {
 	ibsim -s $limits "$net" <"$fabric.console" >"$fabric.log" 2>&1 &
 	pids[$fabric]=$!
 	exec {console}>"$fabric.console"
-	if ! wait_for 30 matches 'simulator ready|sim>' "$fabric.log"; then
-		because "ibsim does not take $net: $(tail -n 1 "$fabric.log")"
-		return 1
-	fi
+	wait_for 30 fabric_decided
+	matches 'simulator ready' "$fabric.log" ||
+		because "ibsim does not take $net: $(sed -n '/remote lid and connection/d; s/^ibwarn: //p' "$fabric.log" | tail -n 1)"
+}
+
+fabric_decided() {
+	matches 'simulator ready' "$fabric.log" || ! runs "$fabric"
 }
 
 stop_fabric() {

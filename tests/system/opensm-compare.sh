@@ -63,12 +63,14 @@ at_most_as_many_smps() {
 
 check "$spec: opensm -o -R minhop" with_opensm || finish
 check "$spec: weftd --once" with_weftd || finish
-printf '%-8s %8s %8s %8s %10s\n' "" wall/s user/s system/s SMPs
-for name in weftd opensm; do
-	# shellcheck disable=SC2046 # words are meant
-	printf '%-8s %8s %8s %8s %10s\n' $name $(cat $name.time) "$(smps $name)"
-done | tee compare.txt
-mkdir -p "$BUILD/log" && cp compare.txt "$BUILD/log/opensm-compare.table"
+mkdir -p "$BUILD/log"
+{
+	printf '%-8s %8s %8s %8s %10s\n' "" wall/s user/s system/s SMPs
+	for name in weftd opensm; do
+		# shellcheck disable=SC2046 # words are meant
+		printf '%-8s %8s %8s %8s %10s\n' $name $(cat $name.time) "$(smps $name)"
+	done
+} | tee "$BUILD/log/opensm-compare.table"
 if [ -n "${SANITIZE:-}" ]; then
 	echo "skip $spec: the time, of an instrumented program"
 else

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * MESSAGE_ID of the log lines that an operator acts on: journalctl MESSAGE_ID=... finds every one
+ * of a kind. Random numbers, as systemd asks for; one that has been given never changes its
+ * meaning.
+ */
+#ifndef INCLUDE_MESSAGE_ID_H
+#define INCLUDE_MESSAGE_ID_H
+
+#define MESSAGE_ROLE "5b0f4bb7a5b84b1a8f0a3f6f2b9f7c11"		/* the role changed */
+#define MESSAGE_SWEEP "c3a1e0b92d7f4f6e9a5d1b7c84e20f36"	/* a sweep ended; its figures */
+#define MESSAGE_DUPLICATE "7d2c9f40e6b14c0d8e3b5a91f7c6d824"	/* one GUID at two places */
+#define MESSAGE_VANISHED "1f8e6d3ab0924e57b6c8d4f215a9e703"	/* a node went away */
+#define MESSAGE_SILENT "e94b7a1c5d3f4082a6f1c9d80b2e7465"	/* a device does not answer */
+#define MESSAGE_LID_CONFLICT "a06d5e2f8b7143c9bd94e1f3c7a85210" /* two ports had one LID */
+#define MESSAGE_NOT_ACTIVE \
+	"38c7f1d9e4a24b65915e0c6d2fb8a7e4" /* a port or switch did not take a Set */
+
+#endif

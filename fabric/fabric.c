@@ -196,6 +196,15 @@ void fabric_forget_tables(struct fabric *fabric)
 	}
 }
 
+void fabric_forget_lids(struct fabric *fabric)
+{
+	size_t position = 0;
+	struct port *port;
+
+	while ((port = map_next(&fabric->ports, &position)))
+		port_set_lid(fabric, port, LID_NONE, 0);
+}
+
 /* Cables */
 
 void fabric_unlink(struct fabric *fabric, struct port *port)

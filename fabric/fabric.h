@@ -51,7 +51,7 @@ struct port {
 	uint8_t lmc;		/* want: 1 << lmc LIDs */
 	uint8_t num;
 	bool busy;   /* a Set(PortInfo) is under way */
-	bool failed; /* a Set(PortInfo) failed since the last sweep began */
+	bool failed; /* a Set(PortInfo) failed in the last run of programming */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has
@@ -71,6 +71,7 @@ struct switch_state {
 	bool compared;			     /* dirty is up to date */
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
+	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
 	bool settled;			/* have equals want, the top is acknowledged */
 	bool failed;			/* a Set failed since the last sweep began */
@@ -163,6 +164,8 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 
 /* Nothing is known any more of what any switch's tables hold: somebody else may have written. */
 void fabric_forget_tables(struct fabric *fabric);
+/* No port should have a LID any more: those found on the ports count. */
+void fabric_forget_lids(struct fabric *fabric);
 
 /* A picture of the fabric now; the caller's reference. */
 struct snapshot *fabric_freeze(struct fabric *fabric);

@@ -2,7 +2,8 @@
 /*
  * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only who is cabled
  * to whom, and which LID is whose, is written down. Nodes that the manager cannot reach, and cables
- * of which one end is down or was never read, are left out.
+ * of which one end is down or was never read, are left out, and so are those between switches that
+ * would not come up when they were last asked to.
  */
 #include <stdlib.h>
 
@@ -37,7 +38,11 @@ static bool is_up(const struct port *port)
 
 static bool cabled(const struct port *port)
 {
-	return port->peer && port->peer->node != port->node && is_up(port) && is_up(port->peer);
+	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
+		      (port->failed || port->peer->failed);
+
+	return port->peer && port->peer->node != port->node && !failed && is_up(port) &&
+	       is_up(port->peer);
 }
 
 static bool end_is_there(const struct fabric *fabric, const struct port *port)

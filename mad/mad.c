@@ -256,6 +256,11 @@ void adm_header_encode(const struct adm_header *header, uint8_t *mad)
 	be64_store(mad + 48, header->component_mask);
 }
 
+bool rmpp_is_active(const uint8_t *mad)
+{
+	return mad[1] == CLASS_SUBN_ADM && mad[26] & RMPP_ACTIVE;
+}
+
 /* Active: one message, as its own first and last segment. Who cuts it into more (the kernel does
  * for class 3) needs the active flag alone and writes the rest anew. Not active: all zero. */
 void rmpp_header_encode(uint8_t *mad, bool active)

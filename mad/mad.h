@@ -67,6 +67,8 @@ void adm_header_encode(const struct adm_header *header, uint8_t *mad);
 
 /* RMPP header at 24: version, type, time/flags, status, segment, payload length. */
 enum rmpp_flags { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
+/* Whether an SA MAD of at least SUBN_ADM_HEADER_SIZE bytes is RMPP; false for every other class. */
+bool rmpp_is_active(const uint8_t *mad);
 void rmpp_header_encode(uint8_t *mad, bool active);
 
 #endif

@@ -157,7 +157,7 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 	address_out(to, &umad->out->addr);
 	memcpy(umad_get_mad(umad->out), mad, size);
 	status = umad_send(channel->port_id, channel->agent_id[agent], umad->out, (int)size,
-			   (int)timeout_ms, size > MAD_SIZE ? RMPP_RETRIES : 0);
+			   (int)timeout_ms, rmpp_is_active(mad) ? RMPP_RETRIES : 0);
 	return status < 0 ? status : 0;
 }
 

@@ -3,7 +3,8 @@
  * The window over SMPs. Targets that may send stand in a round; the pump takes one request from
  * each in turn while there is room. A request that has timed out once no longer counts against the
  * total: its first attempt is gone from the wire, and a fabric with many silent devices must not
- * stop the others. It still holds its place at its target, so a silent target never gets more.
+ * stop the others. It still holds its place at its target, so a silent target never gets more; and
+ * in all there is a hard bound, in which retries leave room for first attempts.
  */
 #include "mad/window.h"
 
@@ -152,6 +153,20 @@ static void flight_start(struct flight *flight)
 	flight_send(flight);
 }
 
+/* So many wait for an answer again that this one takes another turn, behind those that may be
+ * alive. */
+static void flight_put_back(struct flight *flight)
+{
+	struct window_target *target = flight->target;
+
+	list_del(&flight->link);
+	list_push_front(&target->queue, &flight->link);
+	flight->sent = false;
+	target->under_way--;
+	target->window->stats.under_way--;
+	target_ready(target);
+}
+
 static void flight_completed(void *arg, const struct txn_result *result)
 {
 	struct flight *flight = arg;
@@ -164,7 +179,11 @@ static void flight_completed(void *arg, const struct txn_result *result)
 		window->stats.retries++;
 		flight_uncount(flight);
 		loop_defer(&window->pump);
-		flight_send(flight);
+		if (window->stats.under_way - window->counted >
+		    UNDER_WAY_MAX - window->limits.total)
+			flight_put_back(flight);
+		else
+			flight_send(flight);
 		return;
 	}
 	if (!result->error) {

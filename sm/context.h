@@ -95,8 +95,8 @@ struct sm {
 	struct view *view;	    /* NULL: not published */
 	uint64_t views;
 	struct sm_counts counts;
-	struct log_limit trap_limit;
-	void (*report)(void *ctx, int error, const char *text);
+	struct log_limit trap_limit, stranger_limit;
+	void (*report)(void *ctx, int error, bool again, const char *text);
 	void *report_ctx;
 	bool stopped;
 };

@@ -511,9 +511,14 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 	(void)request;
 	if (answer->error != -ECANCELED) { /* else by probe_free() */
 		probe_free(p);
-		/* Without a route the cable has been seen from the far end meanwhile. */
 		if (answer->error != -EHOSTUNREACH)
 			take_probe(discover, from, second_look, answer);
+		else if (from->link_pass != discover->pass) /* else it was seen from the far end */
+			log_limited(
+				&discover->odd_limit, LOG_WARNING, NULL,
+				"whatever is behind port %u of \"%s\" is out of reach: directed "
+				"routes end after %d hops",
+				from->num, from->node->facts->description, HOPS_MAX);
 		if (then)
 			probe(discover, then, NULL, true);
 	}

@@ -38,7 +38,8 @@ static void act_on_node(struct sm *sm, lid_t lid, uint16_t number)
 	snprintf(reason, sizeof(reason), "trap %u from LID %u", number, lid);
 	if (guid)
 		trigger_node(&sm->trigger, guid, reason);
-	else
+	else if (log_allowed(&sm->stranger_limit)) /* its trap comes again for as long as it is left
+						      out */
 		trigger_full(&sm->trigger, reason);
 }
 
@@ -163,6 +164,7 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 
 void inbox_init(struct sm *sm)
 {
+	sm->stranger_limit = (struct log_limit){.burst = 2, .interval_us = 60000000};
 	sm->trap_limit = (struct log_limit){.burst = 20, .interval_us = 500000};
 	txn_handle(sm->txns, CLASS_SUBN_LID, received, sm);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, received, sm);

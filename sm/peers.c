@@ -21,6 +21,9 @@
 #include "mad/mad.h"
 #include "sma/notice.h"
 
+/* How long a manager that ranks higher may take to become MASTER before we look again. */
+enum { MASTER_WAIT_MS = 10000 };
+
 struct peers {
 	struct loop *loop;
 	struct txn_table *txns;
@@ -40,7 +43,9 @@ struct peers {
 
 	struct peer master; /* whom we poll in STANDBY; guid 0: nobody */
 	unsigned missed;
-	bool polling; /* a poll is under way */
+	unsigned waited; /* polls that found it alive, but no MASTER yet */
+	bool contested;	 /* the last survey met another MASTER */
+	bool polling;	 /* a poll is under way */
 	struct loop_timer poll_timer;
 	struct log_limit limit;
 };
@@ -57,7 +62,7 @@ static void set_role(struct peers *peers, enum role_event event, const char *rea
 		return;
 	peers->role = role;
 	log_about(LOG_NOTICE, &subject, "%s -> %s: %s", role_name(before), role_name(role), reason);
-	peers->missed = 0;
+	peers->missed = peers->waited = 0;
 	if (role == SM_STANDBY)
 		loop_timer_arm(&peers->poll_timer,
 			       (uint64_t)peers->options->poll_interval_ms * 1000);
@@ -139,8 +144,12 @@ static void polled(void *arg, const struct txn_result *result)
 	attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
 	if (info.guid != peers->master.info.guid)
 		master_is_lost(peers, "is another one now");
-	else if (info.state != SM_MASTER && info.state != SM_DISCOVERING)
+	else if (info.state == SM_MASTER)
+		peers->master.info.state = SM_MASTER;
+	else if (info.state == SM_NOTACTIVE || peers->master.info.state == SM_MASTER)
 		master_is_lost(peers, "is not master any more");
+	else if (++peers->waited * peers->options->poll_interval_ms >= MASTER_WAIT_MS)
+		master_is_lost(peers, "ranks higher, but does not become master");
 }
 
 static void poll_now(void *arg)
@@ -298,8 +307,10 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 		if ((info->state == SM_STANDBY || info->state == SM_MASTER) &&
 		    role_outranks(info, heir ? &heir->info : own))
 			heir = &peers->list[i];
-		if (info->state == SM_MASTER) /* it hands over to us, once it has looked */
+		if (info->state == SM_MASTER && role_outranks(own, info)) {
+			peers->contested = true; /* it hands over to us, once it has looked */
 			tell_master(peers, &peers->list[i]);
+		}
 	}
 	if (!heir)
 		return false;
@@ -353,6 +364,7 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 	peers->done = done;
 	peers->done_arg = arg;
 	peers->count = 0;
+	peers->contested = false;
 	peers->pending = 1;
 	while ((port = map_next(&peers->fabric->ports, &position))) {
 		struct smp_request request = {.method = METHOD_GET,
@@ -421,6 +433,26 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 		return STATUS_OK;
 	}
 	return STATUS_INVALID_VALUE;
+}
+
+bool peers_contested(const struct peers *peers)
+{
+	return peers->contested;
+}
+
+void peers_port_down(struct peers *peers)
+{
+	set_role(peers, ROLE_PORT_DOWN, "the link of our port is down");
+}
+
+void peers_show(struct peers *peers)
+{
+	const struct port *port = peers->fabric->sm_port;
+
+	if (peers->options->standby_only || port_info(port)->capability_mask & CAP_IS_SM)
+		return;
+	transport_set_issm(peers->transport, false);
+	transport_set_issm(peers->transport, true);
 }
 
 enum sm_state peers_role(const struct peers *peers)

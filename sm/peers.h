@@ -30,6 +30,13 @@ int peers_start(struct peers *peers);
 void peers_stop(struct peers *peers); /* takes IsSM away, stops polling */
 
 enum sm_state peers_role(const struct peers *peers);
+/* Our own port's link is down. */
+void peers_port_down(struct peers *peers);
+/* Shows IsSM again when our port does not, although it should. */
+void peers_show(struct peers *peers);
+/* Whether the last survey met another MASTER, which ranks lower and has not handed over yet: until
+ * it has, nothing is written. */
+bool peers_contested(const struct peers *peers);
 /* Asks every port that shows IsSM for its SMInfo, draws the consequences for the role, gives
  * mastership to a manager that ranks higher, and calls done(arg), deferred. The role may change
  * meanwhile. */

@@ -97,6 +97,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 
 	subject.message_id = MESSAGE_NOT_ACTIVE;
 	port->failed = true;
+	program->fabric->topology++; /* no routes over a cable that does not come up */
 	program->report.failed++;
 	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
 		    port->node->facts->description, port->num, what);
@@ -116,40 +117,96 @@ static const char *state_name(uint8_t state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
+/* A port that was refused ACTIVE may be ACTIVE already: the first packet of its neighbour does
+ * that. */
+static void state_was_read(void *owner, void *subject, const struct smp_request *request,
+			   const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct port_info info;
+
+	(void)request;
+	port->busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	if (!answer->error && !answer->status) {
+		attr_decode(&port_info_format, answer->data, &info);
+		port_set_info(program->fabric, port, &info);
+	}
+	if (port_state_of(port) != PORT_ACTIVE)
+		port_failed(program, port, "it refused to go Active");
+	look_again(program, port);
+}
+
+static void read_state(struct program *program, struct port *port)
+{
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_PORT_INFO,
+				      .attr_mod = port_info_modifier(port),
+				      .done = state_was_read,
+				      .owner = program,
+				      .subject = port};
+
+	port->busy = true;
+	window_submit(&port_agent(port)->target, &request);
+}
+
+static void port_refused(struct program *program, struct port *port, const struct port_info *want,
+			 uint16_t status)
+{
+	char text[64];
+
+	program->refused_values++;
+	if (want->port_state == PORT_ACTIVE && port->num && status == STATUS_INVALID_VALUE) {
+		read_state(program, port);
+		return;
+	}
+	if (want->port_state && !port->num) {
+		port->node->sw->port0_is_stateless = true; /* all the rest without a state, then */
+		return;
+	}
+	/* It may have been the state that was not possible now, and a busy device may take it
+	 * later. */
+	if (status != STATUS_BUSY && !want->port_state)
+		port_note_echo(port, want, port_info(port));
+	snprintf(text, sizeof(text), "Set(PortInfo) refused with status 0x%04x", status);
+	port_failed(program, port, text);
+}
+
+static void port_took(struct program *program, struct port *port, const struct port_info *want,
+		      const struct port_info *held)
+{
+	char text[64];
+
+	port_set_info(program->fabric, port, held);
+	port_note_echo(port, want, held);
+	program->refused_values += port->echo != NULL;
+	if (want->port_state && held->port_state < want->port_state) {
+		snprintf(text, sizeof(text), "asked to go %s, it stays %s",
+			 state_name(want->port_state), state_name(held->port_state));
+		port_failed(program, port, text);
+	}
+}
+
 static void port_was_set(void *owner, void *subject, const struct smp_request *request,
 			 const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct port *port = subject;
 	struct port_info want, held;
-	char text[96];
 
 	port->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	attr_decode(&port_info_format, request->data, &want);
-	if (answer->error) {
+	attr_decode(&port_info_format, answer->data, &held);
+	if (answer->error)
 		port_failed(program, port, "no answer to Set(PortInfo)");
-	} else if (answer->status) {
-		/* Refused: it holds what it held. It may have been the state that was not possible
-		 * now, and a busy device may take it another time. */
-		if (answer->status != STATUS_BUSY && (!want.port_state || !port->num))
-			port_note_echo(port, &want, port_info(port));
-		program->refused_values++;
-		snprintf(text, sizeof(text), "Set(PortInfo) refused with status 0x%04x",
-			 answer->status);
-		port_failed(program, port, text);
-	} else {
-		attr_decode(&port_info_format, answer->data, &held);
-		port_set_info(program->fabric, port, &held);
-		port_note_echo(port, &want, &held);
-		program->refused_values += port->echo != NULL;
-		if (want.port_state && held.port_state < want.port_state) {
-			snprintf(text, sizeof(text), "asked to go %s, it stays %s",
-				 state_name(want.port_state), state_name(held.port_state));
-			port_failed(program, port, text);
-		}
-	}
+	else if (answer->status)
+		port_refused(program, port, &want, answer->status);
+	else
+		port_took(program, port, &want, &held);
 	look_again(program, port);
 }
 
@@ -158,9 +215,7 @@ static enum port_state next_state(struct program *program, struct port *port)
 {
 	bool alone = port_of_switch(port) && !port->num; /* a switch's port 0 has no cable */
 
-	/* An enhanced port 0 that refused a state once has none to change. */
-	if (alone && (!port->node->facts->sw.enhanced_port0 ||
-		      (port->echo && port->echo->wanted.port_state)))
+	if (alone && (!port->node->facts->sw.enhanced_port0 || port->node->sw->port0_is_stateless))
 		return PORT_NO_CHANGE;
 	if (!alone && !port_cabled(port))
 		return PORT_NO_CHANGE;
@@ -179,8 +234,12 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	struct port_info want;
 	enum port_state state;
 
+	struct route_path path;
+
 	if (port->busy || port->failed || port_state_of(port) < PORT_INIT)
 		return false;
+	if (end && !port_route(program->fabric, port, &path))
+		return false; /* the other port of an adapter that is still there */
 	if (end ? !port->lid : !port->peer || (port->peer->agent && !port->peer->lid))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
@@ -314,6 +373,8 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 		if (node->type == NODE_SWITCH)
 			switch_take_routes(node, snapshot, routes);
 		for (unsigned i = 0; i <= node->num_ports; i++) {
+			if (node->port[i].failed)
+				program->fabric->topology++; /* perhaps it does now */
 			node->port[i].failed = false;
 			if (port_state_of(&node->port[i]) < PORT_INIT)
 				continue;

@@ -126,6 +126,22 @@ static bool life_time_differs(const struct program *program, const struct node *
 	return want != have && !(node->sw->life_wanted == want && node->sw->life_held == have);
 }
 
+/* Tables must not lead into a cable to another switch that is not ACTIVE yet. */
+static bool is_coming_up(const struct port *port)
+{
+	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
+	       port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed;
+}
+
+static bool cables_are_up(const struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (is_coming_up(&node->port[i]))
+			return false;
+	}
+	return true;
+}
+
 /* The order of entries */
 
 /* The first switch after node on the new route to lid that does not hold its new entry yet. */
@@ -141,6 +157,8 @@ static struct node *entry_waits_for(struct node *node, lid_t lid)
 		peer = node->port[out].peer;
 		if (!peer || !port_of_switch(peer))
 			return NULL;
+		if (!hops && is_coming_up(&node->port[out]))
+			return node;
 		node = peer->node;
 		held = lft_have_block(&node->sw->have, lid / LFT_BLOCK_LIDS);
 		if (!held || held[lid % LFT_BLOCK_LIDS] != lft_port(node->sw->want, lid))
@@ -260,6 +278,9 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 
 	if (!is_dirty(sw, block))
 		return false;
+	/* Of a block of unknown content no entry can be held back. */
+	if (!lft_have_block(&sw->have, block) && !cables_are_up(node))
+		return false;
 	if (writable(node, block, entries, &written, blocker) && !(program->piecemeal && written))
 		return false;
 	*out = (struct smp_request){.method = METHOD_SET,
@@ -303,19 +324,6 @@ static bool block_request(struct program *program, struct node *node, struct smp
 
 /* Gates */
 
-/* Tables must not lead into cables that are not ACTIVE yet. */
-static bool cables_are_up(const struct node *node)
-{
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		const struct port *port = &node->port[i];
-
-		if (port_cabled(port) && port_of_switch(port->peer) && port->peer->node != node &&
-		    port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed)
-			return false;
-	}
-	return true;
-}
-
 static void settle(struct program *program, struct node *node)
 {
 	struct list *link;
@@ -337,7 +345,7 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		return set_switch_info(program, node, sw->want->top, out);
 	if (life_time_differs(program, node) || node->facts->sw.port_state_change)
 		return set_switch_info(program, node, top, out);
-	if (!sw->want || sw->settled || !cables_are_up(node))
+	if (!sw->want || sw->settled)
 		return false;
 	if (!sw->compared)
 		compare(sw);

@@ -21,6 +21,8 @@ static const struct transition {
 	{SM_STANDBY, ROLE_CONTROL_DISABLE, SM_NOTACTIVE},
 	{SM_NOTACTIVE, ROLE_CONTROL_STANDBY, SM_STANDBY},
 	{SM_MASTER, ROLE_HANDED_OVER, SM_STANDBY},
+	{SM_MASTER, ROLE_PORT_DOWN, SM_DISCOVERING},
+	{SM_STANDBY, ROLE_PORT_DOWN, SM_DISCOVERING},
 };
 
 enum sm_state role_next(enum sm_state role, enum role_event event)

@@ -15,6 +15,7 @@ enum role_event {
 	ROLE_MASTER_FOUND,    /* discovery met a MASTER */
 	ROLE_HIGHER_FOUND,    /* discovery met no MASTER, but a manager that ranks higher */
 	ROLE_NONE_BETTER,     /* discovery is complete, and neither of these was met */
+	ROLE_PORT_DOWN,	      /* our own port's link is down: there is no subnet to be master of */
 	ROLE_MASTER_LOST,     /* in STANDBY: the master answers no more, or is no master any more */
 	ROLE_HANDOVER,	      /* a MASTER gave us its role */
 	ROLE_HANDED_OVER,     /* another one accepted ours */

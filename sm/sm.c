@@ -61,10 +61,12 @@ static void role_changed(void *ctx, const char *reason)
 	struct sm *sm = ctx;
 	enum sm_state role = peers_role(sm->peers);
 
-	if (role == SM_MASTER)
-		fabric_forget_tables(sm->fabric); /* another master may have written since */
-	else
+	if (role == SM_MASTER) { /* another master may have written since we last did */
+		fabric_forget_tables(sm->fabric);
+		fabric_forget_lids(sm->fabric);
+	} else {
 		view_publish(&sm->view, NULL);
+	}
 	/* In a sweep the phases see the new role themselves; a handover comes from outside. */
 	if (!sm->sweep.running && (role == SM_MASTER || role == SM_DISCOVERING))
 		trigger_full(&sm->trigger, reason);
@@ -152,7 +154,8 @@ struct view *const *sm_view(const struct sm *sm)
 	return &sm->view;
 }
 
-void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, const char *text), void *ctx)
+void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
+		  void *ctx)
 {
 	sm->report = fn;
 	sm->report_ctx = ctx;

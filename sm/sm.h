@@ -31,9 +31,11 @@ void sm_set_options(struct sm *sm, const struct sm_options *options);
 /* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */
 struct view *const *sm_view(const struct sm *sm);
 
-/* Called at the end of each sweep and change of role: error 0 and one line that says how it stands;
- * or -errno and the reason in words (--once exits with it; sd_notify tells it). */
-void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, const char *text), void *ctx);
+/* Called at the end of each sweep: error 0 and one line that says how it stands, or -errno and the
+ * reason in words (--once exits with it; sd_notify tells it); again: the next sweep follows soon,
+ * since something failed or changed meanwhile. */
+void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
+		  void *ctx);
 
 /* How it stands: the manager's part of weftctl status; a new reference. */
 json_t *sm_status(const struct sm *sm);

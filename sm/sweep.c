@@ -58,6 +58,7 @@ static void check_phase(struct sm *sm)
 		return;
 	}
 	if (port_info(port)->port_state < PORT_INIT && port->num) {
+		peers_port_down(sm->peers);
 		end(sm, -ENETDOWN, "the link of %s port %u is down: no fabric to manage",
 		    sm->transport->port.ca, sm->transport->port.port);
 		return;
@@ -67,11 +68,16 @@ static void check_phase(struct sm *sm)
 
 static void elect_phase(struct sm *sm)
 {
+	peers_show(sm->peers);
 	peers_survey(sm->peers, sweep_advance, sm);
 }
 
 static void role_phase(struct sm *sm)
 {
+	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
+		end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
+		return;
+	}
 	if (peers_role(sm->peers) == SM_MASTER) {
 		sweep_advance(sm);
 		return;
@@ -213,8 +219,8 @@ static void route_phase(struct sm *sm)
 
 static void program_phase(struct sm *sm)
 {
-	/* With a first view the SA answers as soon as the first host is ACTIVE. */
-	if (!sm->view)
+	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
+	if (!sm->view || sm->fabric->topology != sm->sweep.topology_before)
 		sm_publish(sm);
 	program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
 }
@@ -434,10 +440,15 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	answer_waiters(sm);
 	if (discover_report(sm->discover)->want_full)
 		trigger_full(&sm->trigger, "a partial sweep met what only a full one can tell");
+	/* Cables that would not come up before are in no route yet. */
+	if (peers_role(sm->peers) == SM_MASTER && !error && !program_report(sm->program)->failed &&
+	    sm->routed_topology != sm->fabric->topology)
+		trigger_light(&sm->trigger, "more came up during the sweep");
 	if (program_report(sm->program)->changed)
 		trigger_full(&sm->trigger, "a port changed during the sweep");
 	if (sm->report)
-		sm->report(sm->report_ctx, error, sweep->last.text);
+		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
+			   sweep->last.text);
 	delay_us = next_sweep_us(sm);
 	if (delay_us && !sm->stopped)
 		loop_timer_arm(&sweep->timer, delay_us);

@@ -27,7 +27,7 @@
 #include "weftd/conf.h"
 #include "weftd/manager.h"
 
-enum { EXIT_USAGE = 2, STATUS_SIZE = 512 };
+enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
 
 static const char default_conf_path[] = "/etc/weft/weftd.conf";
 
@@ -52,6 +52,7 @@ struct daemon {
 	struct manager *manager;
 
 	bool reported;
+	unsigned sweeps; /* of --once, after the first */
 };
 
 /* The command line */
@@ -244,17 +245,20 @@ static void tell_systemd(struct daemon *daemon, const char *text)
 	loop_notify(daemon->loop, state);
 }
 
-static void reported(void *ctx, int error, const char *text)
+static void reported(void *ctx, int error, bool again, const char *text)
 {
 	struct daemon *daemon = ctx;
 
 	tell_systemd(daemon, text);
-	if (daemon->once && !daemon->reported) {
+	daemon->reported = true;
+	/* What failed, or changed while it ran, gets a few more sweeps. */
+	if (daemon->once && !error && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
+		return;
+	if (daemon->once) {
 		if (error)
 			log_error("the subnet could not be brought up: %s", text);
 		loop_stop(daemon->loop, error ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
-	daemon->reported = true;
 }
 
 static void device_gone(void *ctx, int error)

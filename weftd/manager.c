@@ -86,8 +86,8 @@ void manager_register_commands(struct manager *manager, struct control *control)
 	sm_register_commands(manager->sm, control);
 }
 
-void manager_on_report(struct manager *manager, void (*fn)(void *ctx, int error, const char *text),
-		       void *ctx)
+void manager_on_report(struct manager *manager,
+		       void (*fn)(void *ctx, int error, bool again, const char *text), void *ctx)
 {
 	sm_on_report(manager->sm, fn, ctx);
 }

@@ -24,8 +24,8 @@ void manager_set_conf(struct manager *manager, const struct conf *conf);
 void manager_register_commands(struct manager *manager, struct control *control);
 /* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it
  * failed. */
-void manager_on_report(struct manager *manager, void (*fn)(void *ctx, int error, const char *text),
-		       void *ctx);
+void manager_on_report(struct manager *manager,
+		       void (*fn)(void *ctx, int error, bool again, const char *text), void *ctx);
 /* The device has gone: the daemon should end. */
 void manager_on_gone(struct manager *manager, void (*fn)(void *ctx, int error), void *ctx);
 

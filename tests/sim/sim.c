@@ -248,10 +248,11 @@ void sim_until(struct sim *sim, uint64_t limit_us, const char *what, bool (*cond
 
 /* Managers */
 
-static void on_report(void *ctx, int error, const char *text)
+static void on_report(void *ctx, int error, bool again, const char *text)
 {
 	struct sim_manager *manager = ctx;
 
+	(void)again;
 	manager->reports++;
 	manager->error = error;
 	snprintf(manager->report, sizeof(manager->report), "%s", text);

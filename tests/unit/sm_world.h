@@ -155,10 +155,11 @@ static inline void world_before_set(void *ctx, const struct fake_set *set)
 					    !set->node->written[block];
 }
 
-static inline void world_report(void *ctx, int error, const char *text)
+static inline void world_report(void *ctx, int error, bool again, const char *text)
 {
 	struct world *world = ctx;
 
+	(void)again;
 	world->reports++;
 	world->error = error;
 	snprintf(world->text, sizeof(world->text), "%s", text);

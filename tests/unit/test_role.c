@@ -18,7 +18,7 @@ static void test_transitions(void)
 		{ROLE_NONE_BETTER, {N, M, S, M}},      {ROLE_MASTER_LOST, {N, D, D, M}},
 		{ROLE_HANDOVER, {N, M, M, M}},	       {ROLE_HANDED_OVER, {N, D, S, S}},
 		{ROLE_CONTROL_DISABLE, {N, D, N, M}},  {ROLE_CONTROL_STANDBY, {S, D, S, M}},
-		{ROLE_CONTROL_DISCOVER, {N, D, D, M}},
+		{ROLE_CONTROL_DISCOVER, {N, D, D, M}}, {ROLE_PORT_DOWN, {N, D, D, D}},
 	};
 	bool seen[EVENTS] = {false};
 

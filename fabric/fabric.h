@@ -50,8 +50,9 @@ struct port {
 	lid_t lid;		/* want: end ports; LID_NONE: not given yet */
 	uint8_t lmc;		/* want: 1 << lmc LIDs */
 	uint8_t num;
-	bool busy;   /* a Set(PortInfo) is under way */
-	bool failed; /* a Set(PortInfo) failed in the last run of programming */
+	bool busy;     /* a Set(PortInfo) is under way */
+	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
+	bool left_out; /* a full pass found behind it a GUID that another device has */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has

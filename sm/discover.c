@@ -225,7 +225,7 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 		return false;
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
 		return false; /* no way through an adapter */
-	return discover->kind == DISCOVER_FULL || !port->peer ||
+	return discover->kind == DISCOVER_FULL || (!port->peer && !port->left_out) ||
 	       (port_info(port)->port_state == PORT_INIT && state_before > PORT_INIT);
 }
 
@@ -269,10 +269,12 @@ static void got_port_info(struct discover *discover, struct port *port,
 		ask_ports(discover, port->node);
 		return;
 	}
-	if (info.port_state == PORT_DOWN)
+	if (info.port_state == PORT_DOWN) {
+		port->left_out = false;
 		fabric_unlink(discover->fabric, port);
-	else if (needs_probe(discover, port, state_before))
+	} else if (needs_probe(discover, port, state_before)) {
 		probe(discover, port, NULL, false);
+	}
 }
 
 static void got_pkeys(struct discover *discover, struct port *port,
@@ -333,12 +335,18 @@ static bool probe_route(const struct window_target *target, unsigned attempt, st
 }
 
 /* guid answers behind from, but it is known at another place, or as another device. */
-static void duplicate(struct discover *discover, const struct port *from, guid_t guid,
+static void duplicate(struct discover *discover, struct port *from, guid_t guid,
 		      const struct port *known)
 {
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
 	struct log_subject subject = about(known);
 
+	/* Only a full pass can tell two devices from cables that were swapped. */
+	if (discover->kind != DISCOVER_FULL) {
+		discover->report.want_full = true;
+		return;
+	}
+	from->left_out = true;
 	subject.message_id = MESSAGE_DUPLICATE;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
@@ -461,6 +469,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		discover->report.recabled = true;
 		discover->report.want_full = discover->kind != DISCOVER_FULL;
 	}
+	from->left_out = arrival->left_out = false;
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
 	/* A full pass trusts no older way; others begin in the middle of the tree and keep it. */

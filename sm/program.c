@@ -186,6 +186,8 @@ static void port_took(struct program *program, struct port *port, const struct p
 		snprintf(text, sizeof(text), "asked to go %s, it stays %s",
 			 state_name(want->port_state), state_name(held->port_state));
 		port_failed(program, port, text);
+	} else if (port_differs(port, want)) {
+		port_failed(program, port, "it does not hold the LIDs that it was told");
 	}
 }
 

@@ -27,8 +27,10 @@ struct discover {
 	uint64_t pass;
 	size_t pending;		    /* requests not yet answered */
 	struct window_target local; /* our own port, before it is in the model */
-	struct list probes;	    /* under way */
-	guid_t *switches;	    /* where the next DISCOVER_SWITCHES begins */
+	struct port **claims;	    /* cables to look at again when all else is known */
+	size_t num_claims;
+	struct list probes; /* under way */
+	guid_t *switches;   /* where the next DISCOVER_SWITCHES begins */
 	size_t num_switches;
 	struct loop_deferred finish;
 	loop_fn *done;
@@ -45,7 +47,6 @@ struct probe {
 	struct window_target target;
 	struct discover *discover;
 	struct port *from;
-	struct port *then; /* probed again after this one: it claims the same far end */
 	bool second_look;
 };
 
@@ -53,8 +54,7 @@ typedef void answer_fn(struct discover *discover, struct port *port,
 		       const struct smp_request *request, const uint8_t *data);
 
 static void visit(struct discover *discover, struct node *node, struct port *arrival);
-static void probe(struct discover *discover, struct port *from, struct port *then,
-		  bool second_look);
+static void probe(struct discover *discover, struct port *from, bool second_look);
 
 static struct log_subject about(const struct port *port)
 {
@@ -273,7 +273,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 		port->left_out = false;
 		fabric_unlink(discover->fabric, port);
 	} else if (needs_probe(discover, port, state_before)) {
-		probe(discover, port, NULL, false);
+		probe(discover, port, false);
 	}
 }
 
@@ -316,10 +316,14 @@ static void drop_now(struct discover *discover, struct node *node)
 	list_for_each (link, &discover->probes) {
 		struct probe *p = container_of(link, struct probe, link);
 
-		if (p->then && p->then->node == node)
-			p->then = NULL;
 		if (p->from->node == node)
 			probe_free(p);
+	}
+	for (size_t i = 0; i < discover->num_claims;) {
+		if (discover->claims[i]->node == node)
+			discover->claims[i] = discover->claims[--discover->num_claims];
+		else
+			i++;
 	}
 	fabric_drop_node(discover->fabric, node);
 }
@@ -370,6 +374,29 @@ static bool same_device(const struct node_info *a, const struct node_info *b)
 	       a->vendor_id == b->vendor_id;
 }
 
+/* Moved here, or two devices of one GUID? In a full pass the old place shows by itself whether it
+ * is still there, so that this one is looked at again at the end. Other passes do not see enough.
+ */
+static void claim(struct discover *discover, struct port *from)
+{
+	if (discover->kind != DISCOVER_FULL) {
+		discover->report.want_full = true;
+		return;
+	}
+	discover->claims =
+		mem_resize(discover->claims, discover->num_claims + 1, sizeof(*discover->claims));
+	discover->claims[discover->num_claims++] = from;
+}
+
+static void look_at_claims(struct discover *discover)
+{
+	size_t count = discover->num_claims;
+
+	discover->num_claims = 0;
+	for (size_t i = 0; i < count; i++)
+		probe(discover, discover->claims[i], true);
+}
+
 /* Whether this pass has met the node already, at its old place. */
 static bool seen_again(const struct discover *discover, const struct node *node)
 {
@@ -402,8 +429,8 @@ static struct node *identify(struct discover *discover, struct port *from,
 			duplicate(discover, from, info->node_guid, old ? old : &node->port[0]);
 			return NULL;
 		}
-		if (old && !second_look) {
-			probe(discover, old->peer, from, false);
+		if (!second_look) {
+			claim(discover, from);
 			return NULL;
 		}
 		drop_now(discover, node); /* replaced by another device */
@@ -455,9 +482,8 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 			duplicate(discover, from, info->node_guid, arrival);
 			return;
 		}
-		/* Moved here, or two devices of one GUID? The old place answers first. */
 		if (!second_look) {
-			probe(discover, arrival->peer, from, false);
+			claim(discover, from);
 			return;
 		}
 	}
@@ -514,7 +540,7 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 {
 	struct discover *discover = owner;
 	struct probe *p = subject;
-	struct port *from = p->from, *then = p->then;
+	struct port *from = p->from;
 	bool second_look = p->second_look;
 
 	(void)request;
@@ -528,13 +554,11 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 				"whatever is behind port %u of \"%s\" is out of reach: directed "
 				"routes end after %d hops",
 				from->num, from->node->facts->description, HOPS_MAX);
-		if (then)
-			probe(discover, then, NULL, true);
 	}
 	landed(discover);
 }
 
-static void probe(struct discover *discover, struct port *from, struct port *then, bool second_look)
+static void probe(struct discover *discover, struct port *from, bool second_look)
 {
 	struct probe *p = mem_zalloc(sizeof(*p));
 	/* Behind a port without a known peer something was silent before: one attempt, since the
@@ -549,7 +573,6 @@ static void probe(struct discover *discover, struct port *from, struct port *the
 	list_push(&discover->probes, &p->link);
 	p->discover = discover;
 	p->from = from;
-	p->then = then;
 	p->second_look = second_look;
 	window_target_init(&p->target, discover->window, 1, probe_route);
 	discover->pending++;
@@ -671,7 +694,7 @@ static void begin_light(struct discover *discover)
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			if (!node->port[i].peer &&
 			    port_info(&node->port[i])->port_state >= PORT_INIT)
-				probe(discover, &node->port[i], NULL, false);
+				probe(discover, &node->port[i], false);
 		}
 	}
 }
@@ -740,6 +763,10 @@ static void finish(void *arg)
 
 	if (discover->pending)
 		return;
+	if (discover->num_claims) {
+		look_at_claims(discover);
+		return;
+	}
 	discover->num_switches = 0;
 	if (!discover->report.no_local) {
 		cut_false_cables(discover);
@@ -758,6 +785,7 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 	discover->done_arg = arg;
 	discover->pass++;
 	discover->report = (struct discover_report){0};
+	discover->num_claims = 0;
 	discover->pending = 1; /* held until all that begins the pass was asked */
 	switch (discover->kind) {
 	case DISCOVER_FULL:
@@ -818,5 +846,6 @@ void discover_free(struct discover *discover)
 	window_target_done(&discover->local);
 	loop_defer_cancel(&discover->finish);
 	free(discover->switches);
+	free(discover->claims);
 	free(discover);
 }

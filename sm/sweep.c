@@ -52,6 +52,10 @@ static void check_phase(struct sm *sm)
 
 	if (discover_report(sm->discover)->recabled)
 		fabric_forget_tables(sm->fabric);
+	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a picture */
+		end(sm, -EAGAIN, "it met what only a full sweep can tell");
+		return;
+	}
 
 	if (!port || discover_report(sm->discover)->no_local) {
 		end(sm, -EIO, "our own port does not answer");
@@ -345,8 +349,8 @@ static void answer_waiters(struct sm *sm)
 	list_for_each (link, &sm->sweep.waiters) {
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
-		if (record->number <= waiter->after)
-			continue;
+		if (record->number <= waiter->after || record->error == -EAGAIN)
+			continue; /* the sweep that answers follows */
 		list_del(link);
 		if (record->error) {
 			control_fail(waiter->request, "the sweep failed: %s", record->text);
@@ -380,7 +384,7 @@ static uint64_t next_sweep_us(const struct sm *sm)
 static bool met_errors(const struct sm *sm, int error)
 {
 	if (error)
-		return error != -EALREADY;
+		return error != -EALREADY && error != -EAGAIN;
 	return discover_report(sm->discover)->failed || program_report(sm->program)->failed ||
 	       program_report(sm->program)->not_active;
 }
@@ -393,9 +397,10 @@ static void log_sweep(const struct sm *sm, const struct sweep_record *record)
 		.phase = record->num_phases ? record->phases[record->num_phases - 1].name : NULL};
 	bool quiet = !record->changed && !record->sets && !record->error;
 
-	log_about(record->error && record->error != -EALREADY ? LOG_WARNING
-		  : quiet				      ? LOG_DEBUG
-							      : LOG_NOTICE,
+	log_about(record->error && record->error != -EALREADY && record->error != -EAGAIN
+			  ? LOG_WARNING
+		  : quiet ? LOG_DEBUG
+			  : LOG_NOTICE,
 		  &subject,
 		  "sweep %" PRIu64 " (%s, %s): %s; %" PRIu64
 		  " ms, %u switches, %u adapters, %" PRIu64 " SMPs (%" PRIu64 " Sets, %" PRIu64
@@ -446,7 +451,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 		trigger_light(&sm->trigger, "more came up during the sweep");
 	if (program_report(sm->program)->changed)
 		trigger_full(&sm->trigger, "a port changed during the sweep");
-	if (sm->report)
+	if (sm->report && error != -EAGAIN)
 		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
 			   sweep->last.text);
 	delay_us = next_sweep_us(sm);

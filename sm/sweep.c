@@ -460,6 +460,15 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	trigger_release(&sm->trigger);
 }
 
+/* A port that keeps refusing may have changed behind our back, or its neighbour may: now and then
+ * all is read again. */
+static bool deserves_full(const struct sm *sm)
+{
+	const struct program_report *report = program_report(sm->program);
+
+	return (report->failed || report->not_active) && sm->sweep.failures % 4 == 2;
+}
+
 /* A MASTER looks after its fabric; others look for a change of masters, or for their link. */
 static void timer_expired(void *arg)
 {
@@ -467,7 +476,7 @@ static void timer_expired(void *arg)
 
 	if (peers_role(sm->peers) == SM_STANDBY)
 		return;
-	if (sm->sweep.last.error && sm->sweep.failures)
+	if (sm->sweep.failures && (sm->sweep.last.error || deserves_full(sm)))
 		trigger_full(&sm->trigger, "again after errors");
 	else if (sm->sweep.failures)
 		trigger_light(&sm->trigger, "again after errors");

@@ -74,12 +74,13 @@ struct switch_state {
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
-	bool settled;			/* have equals want, the top is acknowledged */
-	bool failed;			/* a Set failed since the last sweep began */
-	bool busy;			/* a Set(SwitchInfo) is under way */
-	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
-	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
-	struct list table_waiting;	/* link in another switch\'s table_waiters */
+	bool live;	     /* it forwards by a table that is unknown: read before it is written */
+	bool settled;	     /* have equals want, the top is acknowledged */
+	bool failed;	     /* a Set failed since the last sweep began */
+	bool busy;	     /* a Set(SwitchInfo) is under way */
+	struct list waiters; /* ports that go ACTIVE when this switch has settled */
+	struct list table_waiters; /* switches whose blocks wait for one of this switch */
+	struct list table_waiting; /* link in another switch\'s table_waiters */
 };
 
 struct node {
@@ -178,6 +179,9 @@ void lft_have_begin(struct lft_have *have, struct lft *want);	  /* Sets of want'
 void lft_have_acknowledge(struct lft_have *have, uint16_t block); /* it holds want's block */
 /* It holds these 64 entries, which are neither the old nor the wanted ones; was known before. */
 void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS]);
+/* A Get of this block gave these entries; blocks: how many the table will have. */
+void lft_have_learn(struct lft_have *have, uint16_t block, uint16_t blocks,
+		    const uint8_t entries[LFT_BLOCK_LIDS]);
 void lft_have_doubt(struct lft_have *have, uint16_t block); /* a Set of it had no answer */
 void lft_have_settle(struct lft_have *have);		    /* all of want is held */
 

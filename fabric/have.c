@@ -86,20 +86,46 @@ void lft_have_acknowledge(struct lft_have *have, uint16_t block)
 	clear_bit(have->doubtful, block);
 }
 
-void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS])
+/* A base of at least so many blocks that nobody else holds; what was not known before is doubtful.
+ */
+static void own_base(struct lft_have *have, uint16_t blocks)
 {
+	uint16_t known = have->base ? have->base->blocks : 0;
 	struct lft *row;
 
-	if (!have->base || block >= have->base->blocks)
+	if (have->base && have->base->refs == 1 && known >= blocks)
 		return;
-	if (have->base->refs > 1) { /* others hold it: it must not change */
-		row = lft_new(have->base->top);
-		memcpy(row->port, have->base->port, (size_t)row->blocks * LFT_BLOCK_LIDS);
-		lft_unref(have->base);
-		have->base = row;
-	}
+	row = lft_new((lid_t)((known > blocks ? known : blocks) * LFT_BLOCK_LIDS - 1));
+	if (have->base)
+		memcpy(row->port, have->base->port, (size_t)known * LFT_BLOCK_LIDS);
+	for (uint16_t block = known; block < row->blocks; block++)
+		set_bit(have->doubtful, block);
+	lft_unref(have->base);
+	have->base = row;
+}
+
+static void write_base(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS])
+{
 	memcpy(have->base->port + block * LFT_BLOCK_LIDS, entries, LFT_BLOCK_LIDS);
 	clear_bit(have->doubtful, block);
+	clear_bit(have->acknowledged, block);
+}
+
+void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS])
+{
+	if (!have->base || block >= have->base->blocks)
+		return;
+	own_base(have, have->base->blocks);
+	write_base(have, block, entries);
+}
+
+void lft_have_learn(struct lft_have *have, uint16_t block, uint16_t blocks,
+		    const uint8_t entries[LFT_BLOCK_LIDS])
+{
+	if (block >= blocks || blocks > LFT_BLOCKS_MAX)
+		return;
+	own_base(have, blocks);
+	write_base(have, block, entries);
 }
 
 void lft_have_doubt(struct lft_have *have, uint16_t block)

@@ -7,8 +7,10 @@
  * new route passes after this one holds its new entry already. Then a packet follows old entries,
  * which are free of circles, up to the first switch with a new one, and from there new entries to
  * the end. Entries share blocks of 64, so blocks can wait for each other in a circle although their
- * entries never do: then a block is written piecemeal, the entries that may be first. A switch
- * whose table is unknown is written without waiting: nothing is known that an order could keep.
+ * entries never do: then a block is written piecemeal, the entries that may be first. The table of
+ * a switch that forwards already, but was written by somebody else or before a restart, is read
+ * first: most of it is as it should be, and the order is kept for the rest. One without a link that
+ * is up is written without waiting.
  */
 #include <errno.h>
 #include <string.h>
@@ -269,6 +271,41 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	window_wake(&node->port[0].agent->target);
 }
 
+static void block_was_read(void *owner, void *subject, const struct smp_request *request,
+			   const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+	struct switch_state *sw = node->sw;
+	uint16_t block = (uint16_t)request->attr_mod;
+
+	sw->blocks_pending--;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error || answer->status) {
+		switch_failed(program, node, "it did not tell a block of its forwarding table");
+		return;
+	}
+	lft_have_learn(&sw->have, block, sw->want->blocks, answer->data);
+	set_dirty(sw, block, memcmp(answer->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0);
+	wake_table_waiters(node);
+	window_wake(&node->port[0].agent->target);
+}
+
+static bool read_block(struct program *program, struct node *node, uint16_t block,
+		       struct smp_request *out)
+{
+	*out = (struct smp_request){.method = METHOD_GET,
+				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
+				    .attr_mod = block,
+				    .done = block_was_read,
+				    .owner = program,
+				    .subject = node};
+	set_dirty(node->sw, block, false);
+	node->sw->blocks_pending++;
+	return true;
+}
+
 static bool try_block(struct program *program, struct node *node, uint16_t block,
 		      struct node **blocker, struct smp_request *out)
 {
@@ -278,6 +315,8 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 
 	if (!is_dirty(sw, block))
 		return false;
+	if (sw->live && !lft_have_block(&sw->have, block))
+		return read_block(program, node, block, out);
 	/* Of a block of unknown content no entry can be held back. */
 	if (!lft_have_block(&sw->have, block) && !cables_are_up(node))
 		return false;
@@ -365,6 +404,15 @@ bool switch_is_unfinished(const struct node *node)
 	       any_dirty(node->sw);
 }
 
+static bool forwards(const struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (port_state_of(&node->port[i]) > PORT_INIT)
+			return true;
+	}
+	return false;
+}
+
 /* A switch that was reset has lost its tables: a report showed it, nothing of it is up, or its top
  * is not ours. */
 static bool lost_tables(const struct node *node)
@@ -373,11 +421,7 @@ static bool lost_tables(const struct node *node)
 		return true;
 	if (node->sw->top_set && node->facts->sw.linear_fdb_top != node->sw->top_set)
 		return true;
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (port_state_of(&node->port[i]) > PORT_INIT)
-			return false;
-	}
-	return true;
+	return !forwards(node);
 }
 
 void switch_take_routes(struct node *node, const struct snapshot *snapshot,
@@ -394,6 +438,8 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 		sw->lost = false;
 		sw->settled = false;
 	}
+	if (!sw->have.base && !sw->have.next)
+		sw->live = forwards(node) && node->facts->sw.linear_fdb_top;
 	if (row && row != sw->want) {
 		lft_unref(sw->want);
 		sw->want = lft_ref(row);

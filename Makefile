@@ -36,7 +36,7 @@ PROGRAMS := $(foreach p,weftd weftctl weftsim,$(if $(call sources,$(firstword $(
 
 # A unit test is linked from its own object and those that its `// LINK:` lines name (lib/map.o, or a
 # whole room as lib/*.o), with the libraries of its `// LIBS:` lines.
-TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
 link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(or $(wildcard $i),$i))
 linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))

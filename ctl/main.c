@@ -123,6 +123,12 @@ static int explain_failure(const char *socket, int result, char *refusal)
 			"socket\n",
 			socket);
 		return EXIT_NO_DAEMON;
+	case -EACCES:
+		fprintf(stderr,
+			"weftctl: no rights on %s: root and the group that the socket has may "
+			"connect\n",
+			socket);
+		return EXIT_FAILURE;
 	case -EREMOTEIO:
 		text_clean(refusal);
 		fprintf(stderr, "weftctl: %s\n", refusal);

@@ -169,8 +169,9 @@ void fabric_forget_tables(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
 
-/* A picture of the fabric now; the caller's reference. */
-struct snapshot *fabric_freeze(struct fabric *fabric);
+/* A picture of the fabric now; the caller's reference. LIDs are those that ports should have;
+ * as_found: those that they were found with, for who only watches. */
+struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found);
 
 /* lft_have: what a block holds (NULL: unknown), and what Sets make of it. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);

@@ -85,13 +85,13 @@ static void number(const struct census *census)
 }
 
 static void add_switch(struct snapshot *snapshot, uint32_t index, uint32_t first_link,
-		       const struct node *node)
+		       const struct node *node, bool as_found)
 {
 	struct snap_switch *sw = &snapshot->switches[index];
 
 	*sw = (struct snap_switch){
 		.guid = node->guid,
-		.lid = node->port[0].lid,
+		.lid = as_found ? port_info(&node->port[0])->lid : node->port[0].lid,
 		.lmc = node->port[0].lmc,
 		.num_ports = node->num_ports,
 		.lft_cap = node->facts->sw.linear_fdb_cap,
@@ -112,14 +112,15 @@ static void add_switch(struct snapshot *snapshot, uint32_t index, uint32_t first
 	}
 }
 
-static void add_end(struct snapshot *snapshot, uint32_t index, const struct port *port)
+static void add_end(struct snapshot *snapshot, uint32_t index, const struct port *port,
+		    bool as_found)
 {
 	struct snap_end *end = &snapshot->ends[index];
 
 	*end = (struct snap_end){
 		.guid = port_facts(port)->guid,
-		.lid = port->lid,
-		.lmc = port->lmc,
+		.lid = as_found ? port_info(port)->lid : port->lid,
+		.lmc = as_found ? port_info(port)->lmc : port->lmc,
 		.port = port->num,
 		.sw = -1,
 		.peer = -1,
@@ -135,7 +136,7 @@ static void add_end(struct snapshot *snapshot, uint32_t index, const struct port
 	}
 }
 
-struct snapshot *fabric_freeze(struct fabric *fabric)
+struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found)
 {
 	struct census census = {0};
 	struct snapshot *snapshot;
@@ -151,11 +152,11 @@ struct snapshot *fabric_freeze(struct fabric *fabric)
 	snapshot = snapshot_new(census.num_switches, census.num_ends, census.num_links);
 	snapshot->generation = ++fabric->freezes;
 	for (uint32_t i = 0; i < census.num_switches; i++) {
-		add_switch(snapshot, i, first_link, census.switches[i]);
+		add_switch(snapshot, i, first_link, census.switches[i], as_found);
 		first_link += census.switches[i]->num_ports + 1u;
 	}
 	for (uint32_t i = 0; i < census.num_ends; i++)
-		add_end(snapshot, i, census.ends[i]);
+		add_end(snapshot, i, census.ends[i], as_found);
 	if (sm_port && sm_port->node->type == NODE_SWITCH)
 		snapshot->sm_switch = sm_port->node->index;
 	else if (sm_port && sm_port->agent)

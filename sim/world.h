@@ -3,7 +3,7 @@
  * A fabric of software agents with time: MADs travel hop by hop through switches' own tables, links
  * take time and fail, management agents have a service time and a small VL15 buffer. It owns no
  * clock: whoever runs it asks when the next thing happens and says what time it is, so that the
- * same world runs in virtual time (tests/sim) and in real time (weftsim serve). Everything random
+ * same world runs in virtual time (tests/sim) or in real time. Everything random
  * comes from the seed. One thread.
  */
 #ifndef SIM_WORLD_H

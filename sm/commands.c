@@ -49,19 +49,23 @@ static json_t *status_counts(const struct fabric *fabric)
 {
 	unsigned ports = 0, links = 0, active = 0, lid_top = 0;
 	size_t position = 0;
+	const struct port *port;
 	struct node *node;
 
 	while ((node = map_next(&fabric->nodes, &position))) {
 		for (unsigned i = 1; i <= node->num_ports; i++) {
-			const struct port *port = &node->port[i];
-
+			port = &node->port[i];
 			ports += node->type == NODE_SWITCH || port->agent;
 			links += port->peer != NULL;
 			active += port_info(port)->port_state == PORT_ACTIVE;
 		}
 	}
-	for (unsigned lid = LID_UNICAST_MAX; lid && !lid_top; lid--)
-		lid_top = fabric->lids[lid] ? lid : 0;
+	position = 0;
+	while ((port = map_next(&fabric->ports, &position))) {
+		lid_t lid = port->lid ? port->lid : port_info(port)->lid;
+
+		lid_top = lid > lid_top ? lid : lid_top;
+	}
 	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i}", "switches", fabric->num_switches, "adapters",
 			 fabric->num_adapters, "ports", ports, "links", links / 2, "active_ports",
 			 active, "lid_top", lid_top);
@@ -177,22 +181,15 @@ json_t *sm_status(const struct sm *sm)
 
 /* sweep */
 
-/* The request is answered at the end of the next sweep. False, and answered, when there will be
- * none. */
-static bool wait_for_sweep(struct sm *sm, struct control_request *request)
+/* The request is answered at the end of the next sweep. */
+static void wait_for_sweep(struct sm *sm, struct control_request *request)
 {
 	struct sweep_waiter *waiter;
 
-	if (peers_role(sm->peers) != SM_MASTER) {
-		control_fail(request, "this manager is %s: only a MASTER sweeps",
-			     role_name(peers_role(sm->peers)));
-		return false;
-	}
 	waiter = mem_zalloc(sizeof(*waiter));
 	waiter->request = request;
 	waiter->after = sm->sweep.last.number + sm->sweep.running;
 	list_push(&sm->sweep.waiters, &waiter->link);
-	return true;
 }
 
 static void command_reroute(void *ctx, struct control_request *request, const json_t *args)
@@ -200,8 +197,13 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 	struct sm *sm = ctx;
 
 	(void)args;
-	if (wait_for_sweep(sm, request))
-		trigger_reroute(&sm->trigger, "weftctl");
+	if (peers_role(sm->peers) != SM_MASTER) {
+		control_fail(request, "this manager is %s: only a MASTER computes routes",
+			     role_name(peers_role(sm->peers)));
+		return;
+	}
+	wait_for_sweep(sm, request);
+	trigger_reroute(&sm->trigger, "weftctl reroute");
 }
 
 static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
@@ -213,8 +215,11 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 		control_fail(request, "no sweep of kind \"%s\": it is light or full", kind);
 		return;
 	}
-	if (!wait_for_sweep(sm, request))
+	if (peers_role(sm->peers) == SM_NOTACTIVE) {
+		control_fail(request, "this manager is NOTACTIVE: a MASTER told it to rest");
 		return;
+	}
+	wait_for_sweep(sm, request);
 	if (kind && strcmp(kind, "light") == 0)
 		trigger_light(&sm->trigger, "weftctl");
 	else
@@ -261,7 +266,7 @@ static void list_out(struct sm *sm, struct control_request *request, const char 
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
-	listing->snapshot = fabric_freeze(sm->fabric);
+	listing->snapshot = fabric_freeze(sm->fabric, peers_role(sm->peers) != SM_MASTER);
 	listing->member = member;
 	listing->row = row;
 	listing->count = count(listing->snapshot);

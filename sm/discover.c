@@ -690,11 +690,12 @@ static void begin_light(struct discover *discover)
 			continue;
 		}
 		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
-		/* Something was silent there; perhaps it answers now. */
+		/* Something was silent there, or only the other end of the cable was seen to go:
+		 * the port is read first, and asked beyond if it is up. */
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			if (!node->port[i].peer &&
 			    port_info(&node->port[i])->port_state >= PORT_INIT)
-				probe(discover, &node->port[i], false);
+				ask_port_info(discover, &node->port[i]);
 		}
 	}
 }

@@ -41,7 +41,7 @@ void sm_publish(struct sm *sm)
 	const struct peer *list;
 	size_t count = peers_list(sm->peers, &list);
 	struct view_sm *sms = mem_array(count + 1, sizeof(*sms));
-	struct snapshot *snapshot = fabric_freeze(sm->fabric);
+	struct snapshot *snapshot = fabric_freeze(sm->fabric, false);
 
 	if (!same_switches(snapshot, sm->routed)) {
 		snapshot_unref(snapshot);
@@ -67,8 +67,9 @@ static void role_changed(void *ctx, const char *reason)
 	} else {
 		view_publish(&sm->view, NULL);
 	}
-	/* In a sweep the phases see the new role themselves; a handover comes from outside. */
-	if (!sm->sweep.running && (role == SM_MASTER || role == SM_DISCOVERING))
+	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
+	 * running sweep has read may be older than what the other master wrote. */
+	if (!sweep_is_electing(sm) && (role == SM_MASTER || role == SM_DISCOVERING))
 		trigger_full(&sm->trigger, reason);
 }
 

@@ -209,7 +209,7 @@ static void route_phase(struct sm *sm)
 	routing->job = (struct work_job){.name = "routes", .run = route_in_job, .done = routed};
 	list_init(&routing->job.link);
 	routing->sm = sm;
-	routing->snapshot = fabric_freeze(sm->fabric);
+	routing->snapshot = fabric_freeze(sm->fabric, false);
 	routing->pool = sm->pool;
 	memcpy(routing->names, sm->options.engines, sizeof(routing->names));
 	while (routing->count < SM_ENGINES_MAX && routing->names[routing->count][0]) {
@@ -252,10 +252,11 @@ static void last_phase(struct sm *sm)
 		    sm->sweep.no_routes);
 	else if (report->not_active || failed)
 		end(sm, 0,
-		    "subnet up with errors: %u requests failed, %u cabled ports are not Active",
+		    "subnet up with errors: requests that failed %u, cabled ports not Active %u",
 		    failed, report->not_active);
 	else
-		end(sm, 0, "subnet up");
+		end(sm, 0,
+		    sm->sweep.current.reroute ? "subnet up, routes computed anew" : "subnet up");
 }
 
 static const struct phase {
@@ -299,6 +300,11 @@ static void sweep_advance(void *arg)
 	close_phase(sm);
 	sm->sweep.next_phase.name = phases[++sm->sweep.phase].name;
 	loop_defer(&sm->sweep.next_phase);
+}
+
+bool sweep_is_electing(const struct sm *sm)
+{
+	return sm->sweep.running && phases[sm->sweep.phase].start == elect_phase;
 }
 
 const char *sweep_kind_name(enum discover_kind kind)
@@ -352,7 +358,7 @@ static void answer_waiters(struct sm *sm)
 		if (record->number <= waiter->after || record->error == -EAGAIN)
 			continue; /* the sweep that answers follows */
 		list_del(link);
-		if (record->error) {
+		if (record->error && record->error != -EALREADY) {
 			control_fail(waiter->request, "the sweep failed: %s", record->text);
 			free(waiter);
 			continue;

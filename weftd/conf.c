@@ -365,7 +365,7 @@ refused:
 static int unknown(const struct source *source, const config_setting_t *setting)
 {
 	struct suggest suggest = suggest_for(config_setting_name(setting));
-	char why[CONF_WHY_SIZE] = "no such option";
+	char why[CONF_WHY_SIZE] = "no such option; weftd.conf(5) lists them";
 
 	for (const struct conf_row *row = conf_rows; row->name; row++)
 		suggest_try(&suggest, row->name);

@@ -153,8 +153,8 @@ static const struct {
 	const char *text, *error;
 } bad[] = {
 	{FIRST "sm_prority = 1;", "%s:2: sm_prority: no such option; did you mean sm_priority?"},
-	{FIRST "colour = 1;", "%s:2: colour: no such option"},
-	{FIRST "sm = { priority = 1; };", "%s:2: sm: no such option"},
+	{FIRST "colour = 1;", "%s:2: colour: no such option; weftd.conf(5) lists them"},
+	{FIRST "sm = { priority = 1; };", "%s:2: sm: no such option; weftd.conf(5) lists them"},
 	{FIRST "\n\nsm_priority = 16;", "%s:4: sm_priority: 16 is outside 0..15"},
 	{FIRST "sm_priority = -1;", "%s:2: sm_priority: -1 is outside 0..15"},
 	{FIRST "sm_priority = 0x100000001;", "%s:2: sm_priority: 0x100000001 is outside 0..15"},

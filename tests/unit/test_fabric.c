@@ -271,12 +271,12 @@ static void test_frozen_facts_do_not_change(void)
 
 	model_init(&model);
 	model_fill(&model, net, 0, 1, 2, 1);
-	first = fabric_freeze(model.fabric);
+	first = fabric_freeze(model.fabric, false);
 	info = *port_info(model.fabric->sm_port);
 	info.lid = 99;
 	port_set_info(model.fabric, model.fabric->sm_port, &info);
 	node_set_description(model.fabric, model.fabric->sm_port->node, "new");
-	second = fabric_freeze(model.fabric);
+	second = fabric_freeze(model.fabric, false);
 	CU_ASSERT_TRUE(second->generation > first->generation);
 	CU_ASSERT_EQUAL(first->ends[first->sm_end].facts->port[1].info.lid, 0);
 	CU_ASSERT_STRING_EQUAL(first->ends[first->sm_end].facts->description, "");
@@ -303,7 +303,7 @@ static void test_same_picture_in_any_order(void)
 			net_put(net, NODE_CA, "spare", net->count, 1);
 		model_init(&model);
 		model_fill(&model, net, i * 3, steps[i], 0, 1);
-		pictures[i] = fabric_freeze(model.fabric);
+		pictures[i] = fabric_freeze(model.fabric, false);
 		model_done(&model);
 	}
 	for (unsigned i = 1; i < 3; i++) {
@@ -339,7 +339,7 @@ static void test_left_out(void)
 
 	model_init(&model);
 	model_fill(&model, net, 0, 1, 4, 1);
-	snapshot = fabric_freeze(model.fabric);
+	snapshot = fabric_freeze(model.fabric, false);
 	CU_ASSERT_EQUAL(snapshot->num_switches, 4);
 	CU_ASSERT_EQUAL(snapshot->num_ends, 2);
 	CU_ASSERT_EQUAL(snapshot->ends[snapshot->sm_end].guid, net_port_guid(net, 4, 1));
@@ -348,7 +348,7 @@ static void test_left_out(void)
 
 	port_set_info(model.fabric, model_port(&model, net, 1, 1), &down);
 	node_set_switch_info(model.fabric, model_port(&model, net, 3, 0)->node, &none);
-	snapshot = fabric_freeze(model.fabric);
+	snapshot = fabric_freeze(model.fabric, false);
 	CU_ASSERT_EQUAL(snapshot->num_switches, 3);
 	first = snapshot_find_switch(snapshot, net_node_guid(net, 0));
 	CU_ASSERT_TRUE_FATAL(first >= 0);
@@ -359,10 +359,34 @@ static void test_left_out(void)
 
 	fabric_unlink(model.fabric, model_port(&model, net, 1, 2));
 	fabric_build_tree(model.fabric);
-	snapshot = fabric_freeze(model.fabric);
+	snapshot = fabric_freeze(model.fabric, false);
 	CU_ASSERT_EQUAL(snapshot->num_switches, 2);
 	CU_ASSERT_EQUAL(snapshot->num_ends, 1);
 	snapshot_unref(snapshot);
+	model_done(&model);
+	net_free(net);
+}
+
+/* Who only watches has given nobody a LID: he sees those that the ports have. */
+static void test_frozen_as_found(void)
+{
+	struct port_info info = {.port_state = PORT_ACTIVE, .lid = 77};
+	struct net *net = line_of(2);
+	struct model model;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 2, 1);
+	port_set_info(model.fabric, model_port(&model, net, 0, 0), &info);
+	for (int as_found = 0; as_found < 2; as_found++) {
+		struct snapshot *snapshot = fabric_freeze(model.fabric, as_found);
+		int32_t sw = snapshot_find_switch(snapshot, net_node_guid(net, 0));
+
+		CU_ASSERT_TRUE_FATAL(sw >= 0);
+		CU_ASSERT_EQUAL(snapshot->switches[sw].lid,
+				as_found ? 77 : model_port(&model, net, 0, 0)->lid);
+		snapshot_unref(snapshot);
+	}
+	CU_ASSERT_NOT_EQUAL(model_port(&model, net, 0, 0)->lid, 77);
 	model_done(&model);
 	net_free(net);
 }
@@ -374,7 +398,7 @@ static void test_frozen_without_fabric(void)
 	struct model model;
 
 	model_init(&model);
-	snapshot = fabric_freeze(model.fabric);
+	snapshot = fabric_freeze(model.fabric, false);
 	CU_ASSERT_EQUAL(snapshot->num_switches + snapshot->num_ends, 0);
 	CU_ASSERT_EQUAL(snapshot->sm_end, -1);
 	snapshot_unref(snapshot);
@@ -383,7 +407,7 @@ static void test_frozen_without_fabric(void)
 	net_cable(net, 0, 1);
 	model_fill(&model, net, 0, 1, 0, 1);
 	port_set_lid(model.fabric, model.fabric->sm_port, 5, 0);
-	snapshot = fabric_freeze(model.fabric);
+	snapshot = fabric_freeze(model.fabric, false);
 	CU_ASSERT_EQUAL(snapshot->num_ends, 2);
 	CU_ASSERT_EQUAL(snapshot->ends[0].peer, 1);
 	CU_ASSERT_EQUAL(snapshot->ends[1].peer, 0);
@@ -406,6 +430,7 @@ int main(void)
 		{"frozen facts do not change", test_frozen_facts_do_not_change},
 		{"same picture in any order", test_same_picture_in_any_order},
 		{"left out", test_left_out},
+		{"frozen as found", test_frozen_as_found},
 		{"frozen without fabric", test_frozen_without_fabric},
 		CU_TEST_INFO_NULL,
 	};

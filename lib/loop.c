@@ -55,14 +55,12 @@ struct signal_watch {
 };
 
 struct loop {
+	struct loop_core core;
 	sd_event *event;
-	struct timers timers;
 	struct source clock;
 	uint64_t clock_due_us; /* what the clock is armed for; UINT64_MAX: nothing */
-	struct list deferred;
 	struct list served;
 	struct list signals;
-	uint64_t now_us;
 	uint64_t slow_turns;
 	struct log_limit slow_limit;
 	bool stopped;
@@ -139,16 +137,16 @@ static void round_take(struct source *source)
 static int clock_ready(sd_event_source *event_source, uint64_t due_us, void *arg)
 {
 	struct loop *loop = arg;
-	uint64_t order_end = loop->timers.next_order;
+	uint64_t order_end = loop->core.timers.next_order;
 	struct loop_timer *timer;
 
 	(void)event_source;
 	(void)due_us;
 	round_take(&loop->clock);
 	loop->clock_due_us = UINT64_MAX;
-	while (!loop->stopped && (timer = timers_first(&loop->timers)) &&
-	       timer->due_us <= loop->now_us && timer->order < order_end) {
-		timers_disarm(&loop->timers, timer);
+	while (!loop->stopped && (timer = timers_first(&loop->core.timers)) &&
+	       timer->due_us <= loop->core.now_us && timer->order < order_end) {
+		timers_disarm(&loop->core.timers, timer);
 		call(loop, timer->name, timer->fn, timer->arg);
 	}
 	return 0;
@@ -156,7 +154,7 @@ static int clock_ready(sd_event_source *event_source, uint64_t due_us, void *arg
 
 static void clock_arm(struct loop *loop)
 {
-	const struct loop_timer *timer = timers_first(&loop->timers);
+	const struct loop_timer *timer = timers_first(&loop->core.timers);
 	uint64_t due_us = timer ? timer->due_us : UINT64_MAX;
 	sd_event_source *source = loop->clock.event_source;
 
@@ -188,13 +186,13 @@ struct loop *loop_new(void)
 	must(sd_event_add_time(loop->event, &clock, CLOCK_MONOTONIC, UINT64_MAX, 1, clock_ready,
 			       loop),
 	     "a timer");
-	timers_init(&loop->timers);
-	list_init(&loop->deferred);
+	timers_init(&loop->core.timers);
+	list_init(&loop->core.deferred);
 	list_init(&loop->served);
 	list_init(&loop->signals);
 	source_start(&loop->clock, loop, clock, PRIORITY_TIMERS);
 	loop->clock_due_us = UINT64_MAX;
-	loop->now_us = clock_us(CLOCK_MONOTONIC);
+	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
 	loop->slow_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	rc = sd_event_set_watchdog(loop->event, true);
 	if (rc < 0)
@@ -213,9 +211,9 @@ void loop_free(struct loop *loop)
 		source_end(&watch->source);
 		free(watch);
 	}
-	while (list_pop(&loop->deferred))
+	while (list_pop(&loop->core.deferred))
 		;
-	timers_done(&loop->timers);
+	timers_done(&loop->core.timers);
 	source_end(&loop->clock);
 	sd_event_unref(loop->event);
 	free(loop);
@@ -229,7 +227,7 @@ static void deferred_run(struct loop *loop)
 	struct list *item;
 
 	list_init(&present);
-	while ((item = list_pop(&loop->deferred)))
+	while ((item = list_pop(&loop->core.deferred)))
 		list_push(&present, item);
 	while ((item = list_pop(&present))) {
 		struct loop_deferred *deferred = container_of(item, struct loop_deferred, link);
@@ -254,10 +252,10 @@ static int turn(struct loop *loop)
 	ready = poll_sources(loop, 0);
 	if (ready == 0) {
 		round_end(loop);
-		if (list_empty(&loop->deferred))
+		if (list_empty(&loop->core.deferred))
 			ready = poll_sources(loop, UINT64_MAX);
 	}
-	loop->now_us = clock_us(CLOCK_MONOTONIC);
+	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
 	if (ready > 0)
 		ready = sd_event_dispatch(loop->event);
 	if (ready < 0)
@@ -269,7 +267,7 @@ static int turn(struct loop *loop)
 int loop_run(struct loop *loop)
 {
 	loop->stopped = false;
-	loop->now_us = clock_us(CLOCK_MONOTONIC);
+	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
 	while (!loop->stopped) {
 		int rc = turn(loop);
 
@@ -287,7 +285,7 @@ void loop_stop(struct loop *loop, int status)
 
 uint64_t loop_now_us(const struct loop *loop)
 {
-	return loop->now_us;
+	return loop->core.now_us;
 }
 
 uint64_t loop_wall_s(const struct loop *loop)
@@ -304,52 +302,6 @@ uint64_t loop_random(struct loop *loop)
 	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
 		;
 	return bits;
-}
-
-void loop_timer_init(struct loop_timer *timer, struct loop *loop, const char *name, loop_fn *fn,
-		     void *arg)
-{
-	*timer = (struct loop_timer){.loop = loop, .name = name, .fn = fn, .arg = arg};
-}
-
-void loop_timer_arm(struct loop_timer *timer, uint64_t delay_us)
-{
-	uint64_t due_us;
-
-	if (__builtin_add_overflow(timer->loop->now_us, delay_us, &due_us))
-		due_us = UINT64_MAX - 1;
-	loop_timer_arm_at(timer, due_us);
-}
-
-void loop_timer_arm_at(struct loop_timer *timer, uint64_t due_us)
-{
-	struct loop *loop = timer->loop;
-
-	timers_arm(&loop->timers, timer, due_us > loop->now_us ? due_us : loop->now_us);
-}
-
-void loop_timer_disarm(struct loop_timer *timer)
-{
-	if (timer->place)
-		timers_disarm(&timer->loop->timers, timer);
-}
-
-void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, const char *name,
-			loop_fn *fn, void *arg)
-{
-	*deferred = (struct loop_deferred){.loop = loop, .name = name, .fn = fn, .arg = arg};
-	list_init(&deferred->link);
-}
-
-void loop_defer(struct loop_deferred *deferred)
-{
-	if (list_empty(&deferred->link))
-		list_push(&deferred->loop->deferred, &deferred->link);
-}
-
-void loop_defer_cancel(struct loop_deferred *deferred)
-{
-	list_del(&deferred->link);
 }
 
 /* fn may remove the watch, so nothing of it is read afterwards. */

@@ -106,3 +106,54 @@ struct loop_timer *timers_first(const struct timers *timers)
 {
 	return timers->count ? timers->heap[0] : NULL;
 }
+
+static struct loop_core *core(struct loop *loop)
+{
+	return (struct loop_core *)loop; /* its first member */
+}
+
+void loop_timer_init(struct loop_timer *timer, struct loop *loop, const char *name, loop_fn *fn,
+		     void *arg)
+{
+	*timer = (struct loop_timer){.loop = loop, .name = name, .fn = fn, .arg = arg};
+}
+
+void loop_timer_arm(struct loop_timer *timer, uint64_t delay_us)
+{
+	uint64_t due_us;
+
+	if (__builtin_add_overflow(core(timer->loop)->now_us, delay_us, &due_us))
+		due_us = UINT64_MAX - 1;
+	loop_timer_arm_at(timer, due_us);
+}
+
+void loop_timer_arm_at(struct loop_timer *timer, uint64_t due_us)
+{
+	struct loop_core *loop = core(timer->loop);
+
+	timers_arm(&loop->timers, timer, due_us > loop->now_us ? due_us : loop->now_us);
+}
+
+void loop_timer_disarm(struct loop_timer *timer)
+{
+	if (timer->place)
+		timers_disarm(&core(timer->loop)->timers, timer);
+}
+
+void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, const char *name,
+			loop_fn *fn, void *arg)
+{
+	*deferred = (struct loop_deferred){.loop = loop, .name = name, .fn = fn, .arg = arg};
+	list_init(&deferred->link);
+}
+
+void loop_defer(struct loop_deferred *deferred)
+{
+	if (list_empty(&deferred->link))
+		list_push(&core(deferred->loop)->deferred, &deferred->link);
+}
+
+void loop_defer_cancel(struct loop_deferred *deferred)
+{
+	list_del(&deferred->link);
+}

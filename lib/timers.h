@@ -26,4 +26,12 @@ void timers_disarm(struct timers *timers, struct loop_timer *timer); /* harmless
 /* The one due first, or NULL; it stays armed. */
 struct loop_timer *timers_first(const struct timers *timers);
 
+/* What every struct loop begins with, whatever its clock: lib/timers.c implements loop_timer_*()
+ * and loop_defer*() over it. */
+struct loop_core {
+	struct timers timers;
+	struct list deferred;
+	uint64_t now_us;
+};
+
 #endif

@@ -26,9 +26,7 @@ enum {
 };
 
 struct loop {
-	struct timers timers;
-	struct list deferred;
-	uint64_t now_us;
+	struct loop_core core;
 	uint64_t random;
 	bool stopped;
 	int status;
@@ -38,8 +36,8 @@ struct loop *loop_new(void)
 {
 	struct loop *loop = mem_zalloc(sizeof(*loop));
 
-	timers_init(&loop->timers);
-	list_init(&loop->deferred);
+	timers_init(&loop->core.timers);
+	list_init(&loop->core.deferred);
 	return loop;
 }
 
@@ -47,9 +45,9 @@ void loop_free(struct loop *loop)
 {
 	if (!loop)
 		return;
-	while (list_pop(&loop->deferred))
+	while (list_pop(&loop->core.deferred))
 		;
-	timers_done(&loop->timers);
+	timers_done(&loop->core.timers);
 	free(loop);
 }
 
@@ -62,27 +60,27 @@ void loop_seed(struct loop *loop, uint64_t seed)
 
 uint64_t loop_now_us(const struct loop *loop)
 {
-	return loop->now_us;
+	return loop->core.now_us;
 }
 
 uint64_t loop_wall_s(const struct loop *loop)
 {
-	return WALL_START + loop->now_us / 1000000;
+	return WALL_START + loop->core.now_us / 1000000;
 }
 
 uint64_t loop_next_us(const struct loop *loop)
 {
-	const struct loop_timer *timer = timers_first(&loop->timers);
+	const struct loop_timer *timer = timers_first(&loop->core.timers);
 
-	if (!list_empty(&loop->deferred))
-		return loop->now_us;
+	if (!list_empty(&loop->core.deferred))
+		return loop->core.now_us;
 	return timer ? timer->due_us : UINT64_MAX;
 }
 
 void loop_set_now(struct loop *loop, uint64_t now_us)
 {
-	assert(now_us >= loop->now_us);
-	loop->now_us = now_us;
+	assert(now_us >= loop->core.now_us);
+	loop->core.now_us = now_us;
 }
 
 /* Turns */
@@ -94,7 +92,7 @@ static const char *run_deferred(struct loop *loop)
 	struct list present, *item;
 
 	list_init(&present);
-	while ((item = list_pop(&loop->deferred)))
+	while ((item = list_pop(&loop->core.deferred)))
 		list_push(&present, item);
 	while ((item = list_pop(&present))) {
 		struct loop_deferred *deferred = container_of(item, struct loop_deferred, link);
@@ -107,13 +105,13 @@ static const char *run_deferred(struct loop *loop)
 
 static const char *run_timers(struct loop *loop)
 {
-	uint64_t order_end = loop->timers.next_order;
+	uint64_t order_end = loop->core.timers.next_order;
 	const char *name = NULL;
 	struct loop_timer *timer;
 
-	while ((timer = timers_first(&loop->timers)) && timer->due_us <= loop->now_us &&
+	while ((timer = timers_first(&loop->core.timers)) && timer->due_us <= loop->core.now_us &&
 	       timer->order < order_end) {
-		timers_disarm(&loop->timers, timer);
+		timers_disarm(&loop->core.timers, timer);
 		name = timer->name;
 		timer->fn(timer->arg);
 	}
@@ -144,7 +142,7 @@ int loop_run(struct loop *loop)
 
 		if (next_us == UINT64_MAX)
 			return -EDEADLK; /* nothing will ever happen again */
-		loop_step(loop, next_us > loop->now_us ? next_us : loop->now_us);
+		loop_step(loop, next_us > loop->core.now_us ? next_us : loop->core.now_us);
 	}
 	return loop->status;
 }
@@ -166,52 +164,6 @@ uint64_t loop_random(struct loop *loop)
 }
 
 /* Timers and deferred calls */
-
-void loop_timer_init(struct loop_timer *timer, struct loop *loop, const char *name, loop_fn *fn,
-		     void *arg)
-{
-	*timer = (struct loop_timer){.loop = loop, .name = name, .fn = fn, .arg = arg};
-}
-
-void loop_timer_arm(struct loop_timer *timer, uint64_t delay_us)
-{
-	uint64_t due_us;
-
-	if (__builtin_add_overflow(timer->loop->now_us, delay_us, &due_us))
-		due_us = UINT64_MAX - 1;
-	loop_timer_arm_at(timer, due_us);
-}
-
-void loop_timer_arm_at(struct loop_timer *timer, uint64_t due_us)
-{
-	struct loop *loop = timer->loop;
-
-	timers_arm(&loop->timers, timer, due_us > loop->now_us ? due_us : loop->now_us);
-}
-
-void loop_timer_disarm(struct loop_timer *timer)
-{
-	if (timer->place)
-		timers_disarm(&timer->loop->timers, timer);
-}
-
-void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, const char *name,
-			loop_fn *fn, void *arg)
-{
-	*deferred = (struct loop_deferred){.loop = loop, .name = name, .fn = fn, .arg = arg};
-	list_init(&deferred->link);
-}
-
-void loop_defer(struct loop_deferred *deferred)
-{
-	if (list_empty(&deferred->link))
-		list_push(&deferred->loop->deferred, &deferred->link);
-}
-
-void loop_defer_cancel(struct loop_deferred *deferred)
-{
-	list_del(&deferred->link);
-}
 
 /* The outside, of which there is none */
 

@@ -64,7 +64,6 @@ struct answer {
 };
 
 struct adm {
-	struct loop *loop;
 	struct txn_table *txns;
 	struct view *const *view;
 	struct adm_options options;
@@ -324,12 +323,11 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 	scratch_reset(adm, exchange.answer.room);
 }
 
-struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+struct adm *adm_new(struct txn_table *txns, struct view *const *view,
 		    const struct adm_options *options)
 {
 	struct adm *adm = mem_zalloc(sizeof(*adm));
 
-	adm->loop = loop;
 	adm->txns = txns;
 	adm->view = view;
 	adm->options = *options;

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "fabric/view.h"
-#include "lib/loop.h"
 #include "mad/txn.h"
 
 struct adm_options {
@@ -26,7 +25,7 @@ struct adm_options {
 struct adm;
 
 /* view: the slot that the manager publishes to. options are copied. */
-struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+struct adm *adm_new(struct txn_table *txns, struct view *const *view,
 		    const struct adm_options *options);
 void adm_free(struct adm *adm);
 void adm_set_options(struct adm *adm, const struct adm_options *options);

@@ -15,11 +15,10 @@
 #include <string.h>
 
 #include "include/message_id.h"
-#include "lib/log.h"
 #include "lib/mem.h"
+#include "sm/subject.h"
 
 struct discover {
-	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
 	enum discover_kind kind;
@@ -56,14 +55,6 @@ typedef void answer_fn(struct discover *discover, struct port *port,
 static void visit(struct discover *discover, struct node *node, struct port *arrival);
 static void probe(struct discover *discover, struct port *from, bool second_look);
 
-static struct log_subject about(const struct port *port)
-{
-	return (struct log_subject){.node_guid = port->node->guid,
-				    .node_desc = port->node->facts->description,
-				    .port = port->num,
-				    .lid = port->node->port[0].lid};
-}
-
 static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48])
 {
 	snprintf(text, NODE_DESC_SIZE + 48, "0x%016llx \"%s\" port %u",
@@ -82,11 +73,10 @@ static void landed(struct discover *discover)
 static void no_answer(struct discover *discover, const struct port *port,
 		      const struct smp_request *request, const struct smp_answer *answer)
 {
-	struct log_subject subject = about(port);
+	struct log_subject subject = port_subject(port, MESSAGE_SILENT);
 
 	if (answer->error == -ECANCELED)
 		return;
-	subject.message_id = MESSAGE_SILENT;
 	discover->report.failed++;
 	discover->anomalies.unresponsive++;
 	if (answer->error)
@@ -343,7 +333,7 @@ static void duplicate(struct discover *discover, struct port *from, guid_t guid,
 		      const struct port *known)
 {
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
-	struct log_subject subject = about(known);
+	struct log_subject subject = port_subject(known, MESSAGE_DUPLICATE);
 
 	/* Only a full pass can tell two devices from cables that were swapped. */
 	if (discover->kind != DISCOVER_FULL) {
@@ -351,7 +341,6 @@ static void duplicate(struct discover *discover, struct port *from, guid_t guid,
 		return;
 	}
 	from->left_out = true;
-	subject.message_id = MESSAGE_DUPLICATE;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
 		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
@@ -438,7 +427,6 @@ static struct node *identify(struct discover *discover, struct port *from,
 	}
 	if (!node) {
 		node = fabric_add_node(discover->fabric, info);
-		discover->report.appeared++;
 	}
 	return node;
 }
@@ -454,7 +442,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 {
 	struct fabric *fabric = discover->fabric;
 	const struct port *holder = map_get(&fabric->ports, info->port_guid);
-	struct log_subject subject = about(from);
+	struct log_subject subject = port_subject(from, NULL);
 	struct node *node;
 	struct port *arrival;
 
@@ -470,11 +458,11 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	if (node == from->node) {
 		discover->anomalies.self_links++;
 		from->link_pass = arrival->link_pass = discover->pass;
-		log_limited(&discover->odd_limit, LOG_WARNING, &subject,
-			    "port %u of \"%s\" is cabled to port %u of the same device: the cable "
-			    "is left "
-			    "out; if there are two devices, both have the same GUID",
-			    from->num, node->facts->description, arrival->num);
+		log_limited(
+			&discover->odd_limit, LOG_WARNING, &subject,
+			"port %u of \"%s\" is cabled to port %u of the same device: the cable is "
+			"left out; if there are two devices, both have the same GUID",
+			from->num, node->facts->description, arrival->num);
 		return;
 	}
 	if (arrival->peer && arrival->peer != from) {
@@ -511,7 +499,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 static void take_probe(struct discover *discover, struct port *from, bool second_look,
 		       const struct smp_answer *answer)
 {
-	struct log_subject where = about(from);
+	struct log_subject where = port_subject(from, NULL);
 	struct node_info info;
 
 	attr_decode(&node_info_format, answer->data, &info);
@@ -746,14 +734,10 @@ static void drop_unreached(struct discover *discover)
 			lost[count++] = node;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct log_subject subject = {.message_id = MESSAGE_VANISHED,
-					      .node_guid = lost[i]->guid,
-					      .node_desc = lost[i]->facts->description,
-					      .port = -1};
+		struct log_subject subject = node_subject(lost[i], MESSAGE_VANISHED);
 
 		log_about(LOG_NOTICE, &subject, "node vanished");
 		fabric_drop_node(fabric, lost[i]);
-		discover->report.vanished++;
 	}
 	free(lost);
 }
@@ -828,7 +812,6 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	static const struct log_limit limit = {.burst = 10, .interval_us = 1000000};
 	struct discover *discover = mem_zalloc(sizeof(*discover));
 
-	discover->loop = loop;
 	discover->window = window;
 	discover->fabric = fabric;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;

@@ -21,11 +21,10 @@ enum discover_kind { DISCOVER_LIGHT, DISCOVER_SWITCHES, DISCOVER_FULL };
 struct discover;
 
 struct discover_report {
-	unsigned failed;	     /* reads that got no answer, or a refusal */
-	unsigned appeared, vanished; /* nodes */
-	bool recabled;		     /* a cable was found to lead elsewhere */
-	bool no_local;	/* our own port did not answer: nothing was learned or tidied */
-	bool want_full; /* a light sweep met a switch that does not answer */
+	unsigned failed; /* reads that got no answer, or a refusal */
+	bool recabled;	 /* a cable was found to lead elsewhere */
+	bool no_local;	 /* our own port did not answer: nothing was learned or tidied */
+	bool want_full;	 /* a light sweep met a switch that does not answer */
 };
 
 struct discover_anomalies { /* since the start */

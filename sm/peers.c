@@ -25,7 +25,6 @@
 enum { MASTER_WAIT_MS = 10000 };
 
 struct peers {
-	struct loop *loop;
 	struct txn_table *txns;
 	struct transport *transport;
 	struct fabric *fabric;
@@ -483,7 +482,6 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 {
 	struct peers *peers = mem_zalloc(sizeof(*peers));
 
-	peers->loop = loop;
 	peers->txns = txns;
 	peers->transport = transport;
 	peers->fabric = fabric;

@@ -13,19 +13,11 @@
 #include <string.h>
 
 #include "include/message_id.h"
-#include "lib/log.h"
 #include "lib/mem.h"
+#include "sm/subject.h"
 #include "sm/want.h"
 
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out);
-
-static struct log_subject about(const struct port *port)
-{
-	return (struct log_subject){.node_guid = port->node->guid,
-				    .node_desc = port->node->facts->description,
-				    .port = port->num,
-				    .lid = port->lid};
-}
 
 void program_look_at(struct program *program, struct port *port)
 {
@@ -93,9 +85,8 @@ static bool may_go_active(struct program *program, struct port *port)
 
 static void port_failed(struct program *program, struct port *port, const char *what)
 {
-	struct log_subject subject = about(port);
+	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
-	subject.message_id = MESSAGE_NOT_ACTIVE;
 	port->failed = true;
 	program->fabric->topology++; /* no routes over a cable that does not come up */
 	program->report.failed++;
@@ -351,14 +342,13 @@ void program_local(struct program *program, loop_fn *done, void *arg)
 
 static void warn_of_mismatch(struct program *program, const struct port *port)
 {
-	struct log_subject subject = about(port);
+	struct log_subject subject = port_subject(port, NULL);
 	uint8_t mtu, vls;
 
 	if (port_link_mismatch(program->options, port, &mtu, &vls))
 		log_limited(&program->limit, LOG_NOTICE, &subject,
 			    "\"%s\" port %u runs with MTU %u and %u VLs, both ends can %u and %u: "
-			    "left as it "
-			    "is, since a change takes the link down",
+			    "left as it is, since a change takes the link down",
 			    port->node->facts->description, port->num,
 			    mtu_bytes(port_info(port)->neighbor_mtu),
 			    vls_of(port_info(port)->operational_vls), mtu_bytes(mtu), vls_of(vls));
@@ -414,12 +404,11 @@ uint64_t program_refused_values(const struct program *program)
 	return program->refused_values;
 }
 
-struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
+struct program *program_new(struct window *window, struct fabric *fabric,
 			    const struct sm_options *options)
 {
 	struct program *program = mem_zalloc(sizeof(*program));
 
-	program->loop = loop;
 	program->window = window;
 	program->fabric = fabric;
 	program->options = options;

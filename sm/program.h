@@ -25,7 +25,7 @@ struct program_report {	     /* of one run */
 	unsigned changed;    /* ports of switches that changed before PortStateChange was cleared */
 };
 
-struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
+struct program *program_new(struct window *window, struct fabric *fabric,
 			    const struct sm_options *options);
 void program_free(struct program *program);
 

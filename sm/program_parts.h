@@ -10,7 +10,6 @@
 #include "sm/program.h"
 
 struct program {
-	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
 	const struct sm_options *options;

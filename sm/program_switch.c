@@ -18,14 +18,11 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/program_parts.h"
+#include "sm/subject.h"
 
 static void switch_failed(struct program *program, struct node *node, const char *what)
 {
-	struct log_subject subject = {.message_id = MESSAGE_NOT_ACTIVE,
-				      .node_guid = node->guid,
-				      .node_desc = node->facts->description,
-				      .port = -1,
-				      .lid = node->port[0].lid};
+	struct log_subject subject = node_subject(node, MESSAGE_NOT_ACTIVE);
 
 	node->sw->failed = true;
 	program->report.failed++;

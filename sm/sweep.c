@@ -15,6 +15,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
+#include "sm/subject.h"
 
 static void sweep_advance(void *arg);
 static void end(struct sm *sm, int error, const char *format, ...)
@@ -104,11 +105,7 @@ static void lid_phase(struct sm *sm)
 	sm->counts.lids_exhausted += report.exhausted;
 	if (report.conflict_example) {
 		const struct port *port = report.conflict_example;
-		struct log_subject subject = {.message_id = MESSAGE_LID_CONFLICT,
-					      .node_guid = port->node->guid,
-					      .node_desc = port->node->facts->description,
-					      .port = port->num,
-					      .lid = port->lid};
+		struct log_subject subject = port_subject(port, MESSAGE_LID_CONFLICT);
 
 		log_about(LOG_WARNING, &subject,
 			  "LID %u of \"%s\" port %u belongs to another port or does not fit LMC "
@@ -193,6 +190,7 @@ static void routed(struct work_job *job)
 	sm->routed = snapshot_ref(routing->snapshot);
 	routing->result.routes = NULL;
 	sm->routed_topology = routing->topology;
+	sm->sweep.rerouted = true;
 	route_job_free(routing);
 	sweep_advance(sm);
 }
@@ -226,7 +224,10 @@ static void program_phase(struct sm *sm)
 	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
 	if (!sm->view || sm->fabric->topology != sm->sweep.topology_before)
 		sm_publish(sm);
-	program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
+	if (sm->sweep.rerouted)
+		program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
+	else
+		program_start(sm->program, NULL, NULL, sweep_advance, sm);
 }
 
 static void publish_phase(struct sm *sm)
@@ -328,6 +329,7 @@ void sweep_begin(void *arg)
 	sweep->running = true;
 	sweep->phase = 0;
 	sweep->no_routes[0] = '\0';
+	sweep->rerouted = false;
 	program_clear_report(sm->program);
 	sweep->began_us = sweep->phase_began_us = loop_now_us(sm->loop);
 	sweep->smps_before =

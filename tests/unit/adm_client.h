@@ -68,7 +68,7 @@ static inline void begin(void)
 	sa.transport.ops = &capture_ops;
 	sa.txns = txn_table_new(sa.loop, &sa.transport);
 	sa.view = two_switches_view();
-	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, &options);
+	sa.adm = adm_new(sa.txns, &sa.view, &options);
 }
 
 static inline void end(void)

@@ -34,6 +34,12 @@ sources = $(wildcard $(1)/*.c $(1)/*/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
 PROGRAMS := $(foreach p,weftd weftctl weftsim,$(if $(call sources,$(firstword $($p_ROOMS))),$(BUILD)/$p))
 
+# What programs preload to see the simulation's devices. It stands on libc alone, whatever the program
+# is built with, so no sanitizer goes into it; and its wrappers are what fortified calls end in.
+LIBRARY := $(BUILD)/libweftsim.so
+LIBRARY_MAP := preload/libweftsim.map
+$(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
+
 # A unit test is linked from its own object and those that its `// LINK:` lines name (lib/map.o, or a
 # whole room as lib/*.o), with the libraries of its `// LIBS:` lines.
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c))
@@ -83,7 +89,7 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n'
 
 .PHONY: all tests check demo lint format install uninstall clean distclean help FORCE
 
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN)
 
 # Objects are made again when the compiler or its flags change: this file changes only then.
@@ -100,6 +106,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 $(PROGRAMS): $$(foreach r,$$($$(@F)_ROOMS),$$(call objects,$$r))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $($(@F)_LIBS) $(LIBS)
+
+$(LIBRARY): $(call objects,preload) $(LIBRARY_MAP)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs -Wl,--version-script=$(LIBRARY_MAP) \
+		$(LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c)
 	@mkdir -p $(@D)
@@ -145,9 +156,10 @@ MAN = $(DESTDIR)$(PREFIX)/share/man
 SYSCONFDIR = $(DESTDIR)/etc/weft
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/weft $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
 	install -m 755 $(filter %/weftd,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/sbin/
 	install -m 755 $(filter-out %/weftd,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/weft/
 	install -m 644 $(wildcard man/*.1) $(MAN)/man1/
 	install -m 644 $(wildcard man/*.5) $(MAN)/man5/
 	install -m 644 $(wildcard man/*.8) $(MAN)/man8/
@@ -159,6 +171,7 @@ install: all
 # The configuration is the administrator's and stays.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
+	rm -f $(DESTDIR)$(PREFIX)/lib/weft/libweftsim.so; rmdir $(DESTDIR)$(PREFIX)/lib/weft 2>/dev/null || true
 	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
 	rm -f $(SYSTEMD_UNITS)/weftd.service
 
@@ -169,7 +182,7 @@ distclean: clean
 	rm -rf configure configure~ config.log config.status autom4te.cache
 
 help:
-	@echo 'make             weftd, weftctl and weftsim into build/'
+	@echo 'make             weftd, weftctl, weftsim and libweftsim.so into build/'
 	@echo 'make demo        installs what is missing, builds, shows weftd on a simulated fabric'
 	@echo 'make check       installs what is missing, builds, runs every test'
 	@echo 'make lint        layers, sizes, licences, format, cppcheck, warnings, scripts, man pages'

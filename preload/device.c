@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Open device files: the table of the process's descriptors that are some, and their ioctl()s. What
+ * the kernel would decide, the server decides; kept here is what write() needs to refuse at once
+ * what ib_umad refuses at once (drivers/infiniband/core/user_mad.c).
+ *
+ * Devices lie in a fixed table and are never freed, only used again, so a thread that reads one
+ * while another closes it meets a wrong device at worst, as it would meet a wrong file under Linux.
+ */
+#include "preload/device.h"
+
+#include <errno.h>
+#include <rdma/ib_user_mad.h>
+#include <string.h>
+
+#include "preload/next.h"
+#include "preload/server.h"
+
+enum { DEVICES_MAX = 1024, FDS_MAX = 65536, AGENTS_MAX = 32 /* of a device */ };
+
+static struct device devices[DEVICES_MAX + 1]; /* from 1 */
+/* By descriptor: the device that it is, or 0. */
+static _Atomic uint16_t device_of_fd[FDS_MAX];
+
+static int fails(int err)
+{
+	errno = -err;
+	return -1;
+}
+
+struct device *device_find(int fd)
+{
+	unsigned i;
+
+	if ((unsigned)fd >= FDS_MAX)
+		return NULL;
+	i = atomic_load_explicit(&device_of_fd[fd], memory_order_acquire);
+	return i ? &devices[i] : NULL;
+}
+
+/* Takes a free one, with one descriptor to come. */
+static struct device *device_take(void)
+{
+	unsigned i, unused;
+
+	for (i = 1; i <= DEVICES_MAX; i++) {
+		unused = 0;
+		if (atomic_compare_exchange_strong(&devices[i].descriptors, &unused, 1))
+			return &devices[i];
+	}
+	return NULL;
+}
+
+static void device_put(int fd, struct device *device)
+{
+	atomic_store_explicit(&device_of_fd[fd], device - devices, memory_order_release);
+}
+
+/* Linux opens a device with these flags only; a connection is made without them. */
+static int take_flags(int fd, int flags)
+{
+	if (!(flags & O_CLOEXEC) && next()->fcntl(fd, F_SETFD, 0))
+		return -errno;
+	if ((flags & O_NONBLOCK) && next()->fcntl(fd, F_SETFL, O_NONBLOCK))
+		return -errno;
+	return 0;
+}
+
+int device_open(enum wire_kind kind, unsigned minor, int flags)
+{
+	struct wire_welcome welcome;
+	struct device *device;
+	int fd, err;
+
+	fd = server_connect(kind, minor, flags & O_NONBLOCK, &welcome);
+	if (fd < 0)
+		return fails(fd);
+	err = take_flags(fd, flags);
+	device = !err && fd < FDS_MAX ? device_take() : NULL;
+	if (!device) {
+		next()->close(fd);
+		return fails(err ? err : -EMFILE);
+	}
+	device->kind = kind;
+	device->id = welcome.id;
+	atomic_store(&device->agents, 0);
+	atomic_store(&device->rmpp_agents, 0);
+	atomic_store(&device->used, false);
+	atomic_store(&device->has_pkey, false);
+	pthread_mutex_init(&device->reading, NULL);
+	device_put(fd, device);
+	return fd;
+}
+
+void device_forget(int fd)
+{
+	unsigned i;
+
+	if ((unsigned)fd >= FDS_MAX)
+		return;
+	/* Most descriptors are no device: their entries are only read. */
+	if (!atomic_load_explicit(&device_of_fd[fd], memory_order_relaxed))
+		return;
+	i = atomic_exchange(&device_of_fd[fd], 0);
+	if (i)
+		atomic_fetch_sub(&devices[i].descriptors, 1);
+}
+
+void device_forget_range(unsigned from, unsigned to)
+{
+	for (; from <= to && from < FDS_MAX; from++)
+		device_forget(from);
+}
+
+void device_copied(int fd, int copy)
+{
+	struct device *device = device_find(fd);
+
+	if (!device || copy < 0 || copy >= FDS_MAX)
+		return;
+	atomic_fetch_add(&device->descriptors, 1);
+	device_put(copy, device);
+}
+
+/* What the server grants is noted here; what it refuses, with the flags it knows, is in answer. */
+static int device_register(struct device *device, const struct wire_call *call,
+			   struct wire_return *answer)
+{
+	int err = server_call(call, answer);
+	uint32_t bit;
+
+	if (err)
+		return err;
+	if (answer->error)
+		return -(int)answer->error;
+	if (answer->agent >= AGENTS_MAX)
+		return -EPROTO;
+	bit = 1u << answer->agent;
+	if (call->rmpp_version && !(call->flags & IB_USER_MAD_USER_RMPP))
+		atomic_fetch_or(&device->rmpp_agents, bit);
+	else
+		atomic_fetch_and(&device->rmpp_agents, ~bit);
+	atomic_fetch_or(&device->agents, bit);
+	return 0;
+}
+
+static int register_agent(struct device *device, void *argument)
+{
+	struct ib_user_mad_reg_req *request = argument;
+	struct wire_call call = {.function = WIRE_REGISTER,
+				 .id = device->id,
+				 .qpn = request->qpn,
+				 .mgmt_class = request->mgmt_class,
+				 .mgmt_class_version = request->mgmt_class_version,
+				 .rmpp_version = request->rmpp_version,
+				 .oui = (uint32_t)request->oui[0] << 16 | request->oui[1] << 8 |
+					request->oui[2]};
+	struct wire_return answer;
+	int err;
+
+	memcpy(call.method_mask, request->method_mask, sizeof(call.method_mask));
+	err = device_register(device, &call, &answer);
+	if (err)
+		return err;
+	request->id = answer.agent;
+	atomic_store(&device->used, true);
+	return 0;
+}
+
+static int register_agent2(struct device *device, void *argument)
+{
+	struct ib_user_mad_reg_req2 *request = argument;
+	struct wire_call call = {.function = WIRE_REGISTER,
+				 .id = device->id,
+				 .qpn = request->qpn,
+				 .mgmt_class = request->mgmt_class,
+				 .mgmt_class_version = request->mgmt_class_version,
+				 .rmpp_version = request->rmpp_version,
+				 .flags = request->flags,
+				 .oui = request->oui};
+	struct wire_return answer = {0};
+	int err;
+
+	memcpy(call.method_mask, request->method_mask, sizeof(call.method_mask));
+	err = device_register(device, &call, &answer);
+	if (err) {
+		if (err == -EINVAL && (request->flags & ~answer.flags))
+			request->flags = answer.flags;
+		return err;
+	}
+	request->id = answer.agent;
+	/* Who knows this call knows the longer header too. */
+	if (!atomic_exchange(&device->used, true))
+		atomic_store(&device->has_pkey, true);
+	return 0;
+}
+
+static int unregister_agent(struct device *device, void *argument)
+{
+	struct wire_call call = {.function = WIRE_UNREGISTER, .id = device->id};
+	struct wire_return answer;
+	uint32_t bit;
+	int err;
+
+	memcpy(&call.agent, argument, sizeof(call.agent));
+	if (call.agent >= AGENTS_MAX)
+		return -EINVAL;
+	bit = 1u << call.agent;
+	if (!(atomic_fetch_and(&device->agents, ~bit) & bit))
+		return -EINVAL;
+	err = server_call(&call, &answer);
+	return err ? err : -(int)answer.error;
+}
+
+static int enable_pkey(struct device *device, void *argument)
+{
+	(void)argument;
+	if (atomic_load(&device->used))
+		return -EINVAL;
+	atomic_store(&device->has_pkey, true);
+	return 0;
+}
+
+int device_ioctl(struct device *device, int fd, unsigned long request, void *argument)
+{
+	static const struct {
+		unsigned long request;
+		int (*function)(struct device *device, void *argument);
+	} rows[] = {
+		{IB_USER_MAD_REGISTER_AGENT, register_agent},
+		{IB_USER_MAD_REGISTER_AGENT2, register_agent2},
+		{IB_USER_MAD_UNREGISTER_AGENT, unregister_agent},
+		{IB_USER_MAD_ENABLE_PKEY, enable_pkey},
+	};
+	int before = errno, err;
+	size_t i;
+
+	for (i = 0; device->kind == WIRE_UMAD && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].request == request) {
+			if (!argument && rows[i].function != enable_pkey)
+				return fails(-EFAULT);
+			err = rows[i].function(device, argument);
+			errno = before;
+			return err ? fails(err) : 0;
+		}
+	/* Those that are for any descriptor are a connection's too; the rest it would misread. */
+	if (request == FIONBIO || request == FIOCLEX || request == FIONCLEX || request == FIOASYNC)
+		return next()->ioctl(fd, request, argument);
+	return fails(-ENOTTY);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The open devices of this process: which descriptors are umad and issm files, and what reading,
+ * writing and ioctl() do to them. A descriptor is the connection to the server itself, so poll(),
+ * select() and epoll see it as it is. Any thread; no lock but a device's own, for reading.
+ */
+#ifndef PRELOAD_DEVICE_H
+#define PRELOAD_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sim/wire.h"
+
+/* One open file, shared by the descriptors that are copies of each other. */
+struct device {
+	atomic_uint descriptors; /* 0: free */
+	enum wire_kind kind;
+	uint32_t id; /* the connection's name at the server */
+	/* By agent number: those that are registered, and those whose RMPP is the kernel's. */
+	atomic_uint agents, rmpp_agents;
+	atomic_bool used;     /* an agent has been registered */
+	atomic_bool has_pkey; /* the header has 64 bytes, not 56 */
+	pthread_mutex_t reading;
+};
+
+/* As open() of a device file: the descriptor, or -1 and errno. */
+int device_open(enum wire_kind kind, unsigned minor, int flags);
+
+/* The device that a descriptor is, NULL when it is something else. */
+struct device *device_find(int fd);
+
+/* A descriptor is about to close; descriptors from..to are. */
+void device_forget(int fd);
+void device_forget_range(unsigned from, unsigned to);
+/* A copy of a descriptor was made by dup() or the like; fds of something else too. */
+void device_copied(int fd, int copy);
+
+/* As read(), write() and ioctl(), with -1 and errno. */
+ssize_t device_read(struct device *device, int fd, void *buf, size_t count);
+ssize_t device_write(struct device *device, int fd, const void *buf, size_t count);
+int device_ioctl(struct device *device, int fd, unsigned long request, void *argument);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Which paths are the simulation's, and the folder whose files stand for them. The folder is the
+ * server's: it makes it for a connection of kind WIRE_FILES and keeps its values up to date while
+ * any process holds that connection. It is asked for when a program first names such a path, shared
+ * with what the program forks, and asked for again when the program closed it (daemons close what
+ * they do not know) or the server ended. Values are real files in a real folder, so everything but
+ * these paths works as ever: a descriptor, a FILE, readdir(), a shell.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "preload/next.h"
+#include "preload/server.h"
+
+/* A program's own descriptors begin below this one where its limit allows. */
+enum { PLACE_FD_MIN = 900 };
+
+struct folder {
+	int fd;
+	ino_t inode; /* of the socket: tells whether fd is still it */
+	size_t length;
+	char path[WIRE_PATH_SIZE];
+};
+
+/* The newest. Older ones are never freed, for a thread may be reading them; there are few. */
+static _Atomic(struct folder *) current;
+
+/* infiniband_verbs is the simulation's too, so that a real device does not show: it has none. */
+static const char *const places[] = {
+	"/sys/class/infiniband",
+	"/sys/class/infiniband_mad",
+	"/sys/class/infiniband_verbs",
+	"/dev/infiniband",
+};
+
+/* Whether path is this place or something in it. */
+static bool within(const char *path, const char *place)
+{
+	size_t length = strlen(place);
+
+	return !strncmp(path, place, length) && (path[length] == '/' || path[length] == '\0');
+}
+
+static bool is_ours(const char *path)
+{
+	size_t i;
+
+	if (path[0] != '/' || (path[1] != 's' && path[1] != 'd'))
+		return false;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (within(path, places[i]))
+			return true;
+	return false;
+}
+
+/* Whether the descriptor is still the folder's. */
+static bool is_held(const struct folder *folder)
+{
+	struct stat st;
+
+	return !fstat(folder->fd, &st) && st.st_ino == folder->inode && S_ISSOCK(st.st_mode);
+}
+
+static bool is_served(const struct folder *folder)
+{
+	struct pollfd ready = {.fd = folder->fd};
+
+	return poll(&ready, 1, 0) >= 0 && !(ready.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+static int folder_new(struct folder **made)
+{
+	struct wire_welcome welcome;
+	struct folder *folder;
+	struct stat st;
+	int fd = server_connect(WIRE_FILES, 0, false, &welcome), high;
+
+	if (fd < 0)
+		return fd;
+	high = next()->fcntl(fd, F_DUPFD_CLOEXEC, PLACE_FD_MIN);
+	if (high >= 0) {
+		next()->close(fd);
+		fd = high;
+	}
+	folder = malloc(sizeof(*folder));
+	if (!folder || fstat(fd, &st)) {
+		free(folder);
+		next()->close(fd);
+		return -ENOMEM;
+	}
+	folder->fd = fd;
+	folder->inode = st.st_ino;
+	memcpy(folder->path, welcome.folder, sizeof(folder->path));
+	folder->length = strlen(folder->path);
+	*made = folder;
+	return 0;
+}
+
+static int folder_get(struct folder **found)
+{
+	struct folder *folder = atomic_load(&current), *made;
+	int err;
+
+	if (folder && is_held(folder) && is_served(folder)) {
+		*found = folder;
+		return 0;
+	}
+	err = folder_new(&made);
+	if (err)
+		return err;
+	/* Of two threads that come here at once, one has its folder taken. */
+	if (!atomic_compare_exchange_strong(&current, &folder, made)) {
+		next()->close(made->fd);
+		free(made);
+		*found = folder;
+		return 0;
+	}
+	if (folder && is_held(folder))
+		next()->close(folder->fd);
+	*found = made;
+	return 0;
+}
+
+int place_find(const char **path, char place[static PLACE_SIZE])
+{
+	struct folder *folder;
+	int err, before = errno;
+	size_t length;
+
+	if (!*path || !is_ours(*path))
+		return 0;
+	err = folder_get(&folder);
+	if (err)
+		return -ENOENT;
+	length = strlen(*path);
+	if (folder->length + length >= PLACE_SIZE)
+		return -ENAMETOOLONG;
+	memcpy(place, folder->path, folder->length);
+	memcpy(place + folder->length, *path, length + 1);
+	*path = place;
+	errno = before;
+	return 0;
+}
+
+bool place_is_device(const char *path, enum wire_kind *kind, unsigned *minor)
+{
+	static const struct {
+		const char *name;
+		enum wire_kind kind;
+	} devices[] = {{"/dev/infiniband/umad", WIRE_UMAD}, {"/dev/infiniband/issm", WIRE_ISSM}};
+	const char *number;
+	unsigned long value;
+	char *end;
+	size_t i;
+
+	for (i = 0; path && i < sizeof(devices) / sizeof(devices[0]); i++) {
+		if (strncmp(path, devices[i].name, strlen(devices[i].name)))
+			continue;
+		number = path + strlen(devices[i].name);
+		value = strtoul(number, &end, 10);
+		if (*number < '0' || *number > '9' || *end || value > 255)
+			continue;
+		*kind = devices[i].kind;
+		*minor = value;
+		return true;
+	}
+	return false;
+}

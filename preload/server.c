@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Connections to the simulator: hello, welcome, and calls about a device. Called from any thread;
+ * the only thing kept is whether a failure was said already, for a program without a server is told
+ * once and then simply sees a machine without InfiniBand.
+ */
+#include "preload/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "preload/next.h"
+
+/* A server that listens answers when it has finished what it is at; one that does not within this
+ * time is stuck. */
+enum { ANSWER_MS = 10000 };
+
+static void complain(const char *socket_path, const char *what, const char *remedy)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	char line[512];
+	int size;
+
+	if (atomic_flag_test_and_set(&said))
+		return;
+	size = snprintf(line, sizeof(line), "weftsim: %s at %s%s\n", what, socket_path, remedy);
+	if (size >= (int)sizeof(line))
+		size = sizeof(line) - 1;
+	if (next()->write(STDERR_FILENO, line, size) < 0)
+		return; /* nobody to tell */
+}
+
+/* Where `weftsim serve` listens, by the same rule as there. */
+static int find_socket(struct sockaddr_un *address)
+{
+	const char *named = getenv("WEFTSIM_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+	size_t room = sizeof(address->sun_path);
+	int size;
+
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (named && *named)
+		size = snprintf(address->sun_path, room, "%s", named);
+	else if (runtime && *runtime)
+		size = snprintf(address->sun_path, room, "%s/weftsim.sock", runtime);
+	else
+		size = snprintf(address->sun_path, room, "/tmp/weftsim-%u.sock", getuid());
+	return size >= (int)room ? -ENAMETOOLONG : 0;
+}
+
+/* Messages are small and there is room for them: none is ever sent or received in part. */
+static int receive(int fd, void *message, size_t size, int timeout_ms)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	ssize_t got;
+
+	do
+		got = timeout_ms < 0 ? 1 : poll(&ready, 1, timeout_ms);
+	while (got < 0 && errno == EINTR);
+	if (got == 0)
+		return -ETIMEDOUT;
+	/* Only the wait for an issm device may be interrupted: that is where Linux blocks too. */
+	do
+		got = recv(fd, message, size, 0);
+	while (got < 0 && errno == EINTR && timeout_ms >= 0);
+	if (got < 0)
+		return -errno;
+	return got == (ssize_t)size ? 0 : -EPROTO;
+}
+
+static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *welcome)
+{
+	bool may_wait = hello->kind == WIRE_ISSM && !hello->nonblock;
+	int err;
+
+	if (send(fd, hello, sizeof(*hello), MSG_NOSIGNAL) != sizeof(*hello))
+		return -errno;
+	err = receive(fd, welcome, sizeof(*welcome), may_wait ? -1 : ANSWER_MS);
+	if (err)
+		return err;
+	if (welcome->magic != WIRE_MAGIC || welcome->version != WIRE_VERSION)
+		return -EPROTO;
+	welcome->text[sizeof(welcome->text) - 1] = '\0';
+	welcome->folder[sizeof(welcome->folder) - 1] = '\0';
+	return 0;
+}
+
+/* Connects, greets; says what is wrong with the server, if anything. */
+static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome)
+{
+	struct timeval patience = {.tv_sec = ANSWER_MS / 1000};
+	struct sockaddr_un address;
+	int err = find_socket(&address);
+
+	/* This holds connect() back from waiting for ever; no send relies on blocking. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!err && connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		err = -errno;
+	if (err && err != -EAGAIN) {
+		complain(address.sun_path, "no server", "; start one with `weftsim serve`");
+		return -ENOENT;
+	}
+	if (!err)
+		err = greet(fd, hello, welcome);
+	if (err == -EINTR)
+		return err;
+	if (err == -EAGAIN || err == -ETIMEDOUT) {
+		complain(address.sun_path, "no answer from the server", "");
+		return -ENOENT;
+	}
+	if (err) {
+		complain(address.sun_path, "no server of this version",
+			 "; use the library and the server of one installation");
+		return -ENOENT;
+	}
+	/* What is wrong with a device file the caller knows what to say about. */
+	if (welcome->error && hello->kind == WIRE_FILES) {
+		complain(address.sun_path, welcome->text, "");
+		return -ENOENT;
+	}
+	return -(int)welcome->error;
+}
+
+int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wire_welcome *welcome)
+{
+	struct wire_hello hello = {.magic = WIRE_MAGIC,
+				   .version = WIRE_VERSION,
+				   .kind = kind,
+				   .minor = minor,
+				   .nonblock = nonblock,
+				   .pid = getpid()};
+	const char *node = getenv("WEFTSIM_NODE");
+	int fd, err;
+
+	if (node && strlen(node) >= sizeof(hello.node))
+		return -ENAMETOOLONG;
+	memcpy(hello.node, node ? node : "", node ? strlen(node) + 1 : 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	err = reach(fd, &hello, welcome);
+	if (err) {
+		next()->close(fd);
+		return err;
+	}
+	return fd;
+}
+
+int server_call(const struct wire_call *call, struct wire_return *answer)
+{
+	struct wire_welcome welcome;
+	int fd = server_connect(WIRE_CALL, 0, false, &welcome), err = 0;
+
+	if (fd < 0)
+		return fd == -ENOENT ? -EIO : fd;
+	if (send(fd, call, sizeof(*call), MSG_NOSIGNAL) != sizeof(*call))
+		err = -EIO;
+	if (!err && receive(fd, answer, sizeof(*answer), ANSWER_MS))
+		err = -EIO;
+	next()->close(fd);
+	return err;
+}

@@ -16,7 +16,7 @@
 #include "preload/next.h"
 #include "preload/server.h"
 
-enum { DEVICES_MAX = 1024, FDS_MAX = 65536, AGENTS_MAX = 32 /* of a device */ };
+enum { DEVICES_MAX = 1024, FDS_MAX = 65536 };
 
 static struct device devices[DEVICES_MAX + 1]; /* from 1 */
 /* By descriptor: the device that it is, or 0. */
@@ -133,7 +133,7 @@ static int device_register(struct device *device, const struct wire_call *call,
 		return err;
 	if (answer->error)
 		return -(int)answer->error;
-	if (answer->agent >= AGENTS_MAX)
+	if (answer->agent >= DEVICE_AGENTS_MAX)
 		return -EPROTO;
 	bit = 1u << answer->agent;
 	if (call->rmpp_version && !(call->flags & IB_USER_MAD_USER_RMPP))
@@ -203,7 +203,7 @@ static int unregister_agent(struct device *device, void *argument)
 	int err;
 
 	memcpy(&call.agent, argument, sizeof(call.agent));
-	if (call.agent >= AGENTS_MAX)
+	if (call.agent >= DEVICE_AGENTS_MAX)
 		return -EINVAL;
 	bit = 1u << call.agent;
 	if (!(atomic_fetch_and(&device->agents, ~bit) & bit))

@@ -16,6 +16,8 @@
 
 #include "sim/wire.h"
 
+enum { DEVICE_AGENTS_MAX = 32 };
+
 /* One open file, shared by the descriptors that are copies of each other. */
 struct device {
 	atomic_uint descriptors; /* 0: free */

@@ -28,7 +28,7 @@ enum {
 	CLASS_OFFSET = 1,
 	RMPP_FLAGS_OFFSET = 27,
 	RMPP_ACTIVE = 1,
-	LONG_MAX = 1 << 30, /* of a MAD in a memory file */
+	LONG_MAX = 64 << 20, /* of a MAD in a memory file */
 };
 
 /* Room for one descriptor beside a message. */
@@ -218,14 +218,14 @@ static int may_write(struct device *device, const struct ib_user_mad_hdr *header
 {
 	bool by_kernel, active;
 
-	if (header->id >= 32 || !(atomic_load(&device->agents) & 1u << header->id))
+	if (header->id >= DEVICE_AGENTS_MAX || !(atomic_load(&device->agents) & 1u << header->id))
 		return -EINVAL;
 	by_kernel = atomic_load(&device->rmpp_agents) & 1u << header->id;
 	active = by_kernel && class_has_rmpp(mad[CLASS_OFFSET]) &&
 		 (mad[RMPP_FLAGS_OFFSET] & RMPP_ACTIVE);
-	if (mad_size > (active ? LONG_MAX : MAD_SIZE))
-		return -EINVAL;
-	return 0;
+	if (!active)
+		return mad_size > MAD_SIZE ? -EINVAL : 0;
+	return mad_size > LONG_MAX ? -ENOMEM : 0;
 }
 
 /* A sealed memory file with the MAD, or -errno. */

@@ -44,6 +44,11 @@ void world_set_issm(struct world_client *client, bool on)
 	device_set_issm(client->port, any);
 }
 
+void world_hear_all(struct world_client *client)
+{
+	client->hears_all = true;
+}
+
 void world_detach(struct world_client *client)
 {
 	if (!client)

@@ -83,12 +83,17 @@ static struct device_port *end_port(struct device_port *at)
 
 /* At its end */
 
+static bool hears_sm(const struct world_client *client)
+{
+	return client->is_sm || client->hears_all;
+}
+
 static bool has_sm(const struct device_port *port)
 {
 	list_for_each (link, &node_of(port->device)->clients) {
 		const struct world_client *client = container_of(link, struct world_client, link);
 
-		if (client->port == port && client->is_sm && !client->gone)
+		if (client->port == port && hears_sm(client) && !client->gone)
 			return true;
 	}
 	return false;
@@ -143,7 +148,7 @@ static bool tell_clients(struct packet *packet, bool sm_only)
 	list_for_each (link, &node_of(port->device)->clients) {
 		struct world_client *client = container_of(link, struct world_client, link);
 
-		if (client->port != port || client->gone || (sm_only && !client->is_sm))
+		if (client->port != port || client->gone || (sm_only && !hears_sm(client)))
 			continue;
 		client->received(client->ctx, &from, packet->mad, MAD_SIZE);
 		heard = true;

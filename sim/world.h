@@ -75,6 +75,8 @@ void world_detach(struct world_client *client);
 int world_send(struct world_client *client, const struct mad_addr *to, const uint8_t *mad,
 	       size_t size);
 void world_set_issm(struct world_client *client, bool on);
+/* The client hears SMInfo and traps with and without IsSM, and answers what it does not want. */
+void world_hear_all(struct world_client *client);
 
 /* Finding: by the name (description or node id) of the net file, or by GUID. NULL: none. */
 struct device *world_device(const struct world *world, const char *name);

@@ -47,6 +47,7 @@ struct world_client {
 	struct device_port *port;
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
 	void *ctx;
+	bool hears_all;
 	bool is_sm, gone; /* gone: detached, and freed when no event is being worked on */
 };
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Inside the kernel of a simulated node, shared by its files: sim/kernel.c has ports, time and what
+ * arrives, sim/kernel_file.c files and agents, sim/kernel_send.c what is written and what becomes
+ * of it, sim/kernel_rmpp_send.c and sim/kernel_rmpp_receive.c the two halves of RMPP
+ * (chapter 13.6).
+ *
+ * A send is on its agent's list and in its port's table from write() until its answer, its last
+ * time-out or the end of its agent. Whatever calls a program's readable function does so last: the
+ * program may close any file from within, and the agent may be gone when it returns.
+ */
+#ifndef SIM_KERNEL_PARTS_H
+#define SIM_KERNEL_PARTS_H
+
+#include <rdma/ib_user_mad.h>
+
+#include "lib/list.h"
+#include "lib/map.h"
+#include "lib/timers.h"
+#include "mad/mad.h"
+#include "sim/kernel.h"
+
+_Static_assert(sizeof(struct ib_user_mad_hdr) == KERNEL_HEADER_SIZE, "the header with pkey_index");
+
+/* Where what is in a MAD. */
+enum {
+	MAD_CLASS = 1,
+	MAD_VERSION = 2,
+	MAD_METHOD = 3,
+	MAD_STATUS = 4,
+	MAD_TID = 8,
+	MAD_ATTR_MOD = 20,
+	RMPP_VERSION = 24,
+	RMPP_TYPE = 25,
+	RMPP_FLAGS = 26, /* the upper five bits are the response time */
+	RMPP_STATUS = 27,
+	RMPP_SEGMENT = 28,
+	RMPP_LENGTH = 32, /* of data: the payload's; of an ACK: the last segment that may come */
+	RMPP_HEADER_END = 36,
+	VENDOR_OUI = 37,
+};
+
+/* Several things of one table may have the same key. */
+struct kernel_key {
+	struct kernel_key *next;
+	uint64_t key;
+};
+
+void kernel_key_add(struct map *table, struct kernel_key *key);
+void kernel_key_remove(struct map *table, struct kernel_key *key);
+
+struct kernel {
+	struct world *world;
+	uint64_t now_us; /* that kernel_advance() was told */
+	struct timers timers;
+	struct map ports;	  /* by the address of the world's port */
+	struct kernel_key *spare; /* sends */
+};
+
+struct kernel_port {
+	struct kernel *kernel;
+	struct device_port *at;
+	struct world_client *client;
+	struct list files;
+	struct map agents;	    /* by number */
+	struct map claims;	    /* who wants which requests: kernel_claim_key() */
+	struct map sends, receives; /* tables of kernel_key */
+	struct kernel_stats stats;
+	uint32_t last_number; /* given to an agent */
+	struct kernel_file *conflict;
+	bool issm;
+};
+
+struct kernel_file {
+	struct list link;
+	struct kernel_port *port;
+	kernel_readable_fn *readable;
+	void *ctx;
+	struct kernel_agent *agent[KERNEL_AGENTS_MAX];
+};
+
+struct kernel_agent {
+	struct kernel_file *file;
+	struct kernel_port *port;
+	uint32_t id;	 /* in its file */
+	uint32_t number; /* the upper half of its requests' TIDs */
+	struct kernel_agent_request claim;
+	bool does_rmpp;	       /* for the program, which sees whole messages */
+	unsigned requests_max; /* under way; 0: any number */
+	unsigned requests;     /* under way, of those that are limited */
+	struct list sends;
+	struct list backlog;	   /* limited sends that wait for a place */
+	struct list partial, done; /* messages that come, and those that lately came */
+	unsigned receives;	   /* on both lists */
+	size_t partial_bytes;
+};
+
+/* A MAD that came. */
+struct kernel_arrival {
+	const struct mad_addr *from;
+	const uint8_t *mad; /* MAD_SIZE bytes, or as many as a message has */
+	uint64_t tid;
+	bool is_response;
+};
+
+/* A MAD or message that was written and is not over. */
+struct kernel_send {
+	struct kernel_key key;
+	struct list link;    /* agent->sends */
+	struct list waiting; /* agent->backlog */
+	struct kernel_agent *agent;
+	struct loop_timer timer;
+	struct ib_user_mad_hdr header; /* as written */
+	uint64_t tid;
+	uint32_t retries_left;
+	bool is_response;
+	bool is_limited;
+	/* RMPP: no message has fewer than one segment, 0 is for all that is no RMPP. */
+	uint8_t *message;
+	size_t size;
+	uint32_t segments, sent, acked;
+	uint32_t window;       /* the last segment that may be sent */
+	uint8_t mad[MAD_SIZE]; /* of a message: its headers */
+};
+
+/* sim/kernel.c */
+/* Requests of a class, version and method, and in the vendor range of an OUI, belong to one agent.
+ */
+uint64_t kernel_claim_key(uint8_t mgmt_class, uint8_t version, uint32_t oui, uint8_t method);
+bool kernel_is_vendor2(uint8_t mgmt_class); /* the range of classes that have an OUI */
+uint64_t kernel_now_us(const struct kernel *kernel);
+void kernel_transmit(struct kernel_port *port, const struct mad_addr *to,
+		     const uint8_t mad[MAD_SIZE]);
+struct mad_addr kernel_reply_to(const struct kernel_port *port, const struct mad_addr *from);
+/* A whole MAD or message for an agent. umad has KERNEL_HEADER_SIZE bytes, which this fills, and
+ * then the MAD, of size bytes. */
+void kernel_take(struct kernel_agent *agent, const struct kernel_arrival *in, uint8_t *umad,
+		 size_t size);
+/* Those that 13.4.5 and ib_mad take for answers to somebody's request. */
+bool kernel_is_response(const uint8_t *mad);
+bool kernel_class_has_rmpp(uint8_t mgmt_class);
+/* Where the data of a class's MADs begins: behind its own header. */
+size_t kernel_data_offset(uint8_t mgmt_class);
+
+static inline bool kernel_rmpp_active(const uint8_t *mad)
+{
+	enum { ACTIVE = 1 };
+
+	return kernel_class_has_rmpp(mad[MAD_CLASS]) && mad[RMPP_FLAGS] & ACTIVE;
+}
+
+/* sim/kernel_send.c */
+struct kernel_send *kernel_send_find(struct kernel_agent *agent, const struct kernel_arrival *in);
+void kernel_send_arm(struct kernel_send *send, uint32_t timeout_ms);
+/* Forgets it, without a word to the program, and lets the next one go. */
+void kernel_send_end(struct kernel_send *send);
+void kernel_sends_cancel(struct kernel_agent *agent);
+void kernel_sends_done(struct kernel *kernel); /* frees the spare ones */
+struct mad_addr kernel_send_address(const struct kernel_send *send);
+/* False for what the QP at the other end discards: SMPs have QP0 for themselves. */
+bool kernel_send_reaches(const struct kernel_send *send);
+
+/* sim/kernel_rmpp_send.c */
+enum rmpp_type { RMPP_DATA = 1, RMPP_ACK = 2, RMPP_STOP = 3, RMPP_ABORT = 4 };
+enum rmpp_status {
+	RMPP_OK = 0,
+	RMPP_NO_RESOURCES = 1,
+	RMPP_ABORT_MIN = 118,
+	RMPP_TOO_LONG_TIME = 118,
+	RMPP_BAD_SEGMENT = 120, /* First and the segment's number do not fit */
+	RMPP_BAD_TYPE = 121,
+	RMPP_WINDOW_TOO_SMALL = 122,
+	RMPP_SEGMENT_TOO_BIG = 123,
+	RMPP_BAD_STATUS = 124,
+	RMPP_BAD_VERSION = 125,
+	RMPP_ABORT_MAX = 127,
+};
+enum { RMPP_OUR_VERSION = 1 };
+
+/* A message is written: a send that is on its lists and has its headers in mad. Copies the rest. */
+void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t size);
+void kernel_rmpp_resend(struct kernel_send *send); /* from the first one not acknowledged */
+void kernel_rmpp_ack_received(struct kernel_agent *agent, const struct kernel_arrival *in);
+/* The receiver gave up; the program hears nothing of it. */
+void kernel_rmpp_send_aborted(struct kernel_agent *agent, const struct kernel_arrival *in);
+/* Answers a segment with one of another type, header and all. */
+void kernel_rmpp_answer(struct kernel_port *port, const struct kernel_arrival *in,
+			enum rmpp_type type, uint8_t status, uint32_t segment, uint32_t length);
+
+/* sim/kernel_rmpp_receive.c */
+void kernel_rmpp_received(struct kernel_agent *agent, const struct kernel_arrival *in);
+void kernel_rmpp_cancel(struct kernel_agent *agent); /* all that came and comes */
+/* Double-sided transfer (13.6.4): the requester acknowledged our last acknowledgement and opened a
+ * window for the answer; and what that window is for an answer, 1 where it did not. */
+void kernel_rmpp_window_opened(struct kernel_agent *agent, const struct kernel_arrival *in,
+			       uint32_t window);
+uint32_t kernel_rmpp_answer_window(const struct kernel_send *send);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What programs write: checks, TIDs, the limit on requests under way, time-outs with retries, and
+ * finding the request that an answer belongs to. Sends come from a list of spare ones and are found
+ * by their TID in one look-up, for this is what every MAD of a simulation goes through. A MAD that
+ * expects no answer and is no RMPP leaves at once and is forgotten.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+#include "sim/kernel_parts.h"
+#include "sim/route_smp.h"
+
+enum { US_PER_MS = 1000, MESSAGE_MAX = 64 << 20 };
+
+/* Finding */
+
+/* Programs answer many requesters with equal TIDs: where an answer goes is part of its key. */
+static uint64_t response_key(uint64_t tid, bool has_grh, lid_t lid, const uint8_t *gid)
+{
+	uint64_t to = has_grh ? be64_load(gid + sizeof(guid_t)) : lid;
+
+	return tid ^ to * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static uint64_t key_of(uint64_t tid, bool is_response, const struct ib_user_mad_hdr *header)
+{
+	return is_response
+		       ? response_key(tid, header->grh_present, be16toh(header->lid), header->gid)
+		       : tid;
+}
+
+/* Did what we sent go where this came from, and does it answer the other? Directed SMPs are not
+ * asked. */
+static bool is_counterpart(const struct kernel_send *send, const struct kernel_arrival *in)
+{
+	const struct port_info *info = &send->agent->port->at->info;
+	const struct mad_addr *from = in->from;
+	guid_t own;
+
+	if (send->is_response == in->is_response || send->header.grh_present != from->has_grh)
+		return false;
+	if (send->is_response)
+		return from->has_grh ? !memcmp(send->header.gid, from->grh.sgid, GID_SIZE)
+				     : send->header.lid == htobe16(from->lid);
+	if (!from->has_grh)
+		return !((send->header.path_bits ^ from->path_bits) & ((1u << info->lmc) - 1));
+	own = device_guid(send->agent->port->at, send->header.gid_index);
+	return be64_load(from->grh.dgid + sizeof(guid_t)) == own;
+}
+
+struct kernel_send *kernel_send_find(struct kernel_agent *agent, const struct kernel_arrival *in)
+{
+	const struct mad_addr *from = in->from;
+	uint8_t mgmt_class = in->mad[MAD_CLASS];
+	uint64_t key = in->is_response
+			       ? in->tid
+			       : response_key(in->tid, from->has_grh, from->lid, from->grh.sgid);
+	struct kernel_key *at = map_get(&agent->port->sends, key);
+
+	for (; at; at = at->next) {
+		struct kernel_send *send = container_of(at, struct kernel_send, key);
+
+		if (send->agent == agent && send->tid == in->tid &&
+		    send->mad[MAD_CLASS] == mgmt_class &&
+		    (mgmt_class == CLASS_SUBN_DIRECTED || is_counterpart(send, in)))
+			return send;
+	}
+	return NULL;
+}
+
+/* Addresses */
+
+static struct mad_addr address_of(const struct ib_user_mad_hdr *header)
+{
+	struct mad_addr to = {
+		.lid = be16toh(header->lid),
+		.qpn = be32toh(header->qpn),
+		.sl = header->sl,
+		.path_bits = header->path_bits,
+		.pkey_index = header->pkey_index,
+		.has_grh = header->grh_present,
+	};
+
+	if (header->grh_present) {
+		to.grh.sgid_index = header->gid_index;
+		to.grh.hop_limit = header->hop_limit;
+		to.grh.traffic_class = header->traffic_class;
+		to.grh.flow_label = be32toh(header->flow_label);
+		memcpy(to.grh.dgid, header->gid, sizeof(to.grh.dgid));
+	}
+	return to;
+}
+
+struct mad_addr kernel_send_address(const struct kernel_send *send)
+{
+	return address_of(&send->header);
+}
+
+static bool reaches(const struct kernel_agent *agent, const struct ib_user_mad_hdr *header,
+		    uint8_t mgmt_class)
+{
+	bool is_smp = mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED;
+	uint32_t qpn = is_smp ? 0 : 1;
+
+	return agent->claim.qpn == qpn && be32toh(header->qpn) == qpn;
+}
+
+bool kernel_send_reaches(const struct kernel_send *send)
+{
+	return reaches(send->agent, &send->header, send->mad[MAD_CLASS]);
+}
+
+/* Time */
+
+void kernel_send_arm(struct kernel_send *send, uint32_t timeout_ms)
+{
+	struct kernel *kernel = send->agent->port->kernel;
+
+	timers_arm(&kernel->timers, &send->timer,
+		   kernel_now_us(kernel) + (uint64_t)timeout_ms * US_PER_MS);
+}
+
+static void transmit(struct kernel_send *send)
+{
+	struct mad_addr to = kernel_send_address(send);
+
+	if (kernel_send_reaches(send))
+		kernel_transmit(send->agent->port, &to, send->mad);
+	kernel_send_arm(send, send->header.timeout_ms);
+}
+
+static void queue(struct kernel_send *send)
+{
+	list_push(&send->agent->backlog, &send->waiting);
+}
+
+static void pump(struct kernel_agent *agent)
+{
+	while (agent->requests < agent->requests_max && !list_empty(&agent->backlog)) {
+		agent->requests++;
+		transmit(container_of(list_pop(&agent->backlog), struct kernel_send, waiting));
+	}
+}
+
+/* The program gets back what it wrote, cut after the header. */
+static void give_up(struct kernel_send *send)
+{
+	struct kernel_file *file = send->agent->file;
+	struct kernel_port *port = file->port;
+	uint8_t umad[KERNEL_HEADER_SIZE + MAD_HEADER_SIZE];
+
+	send->header.status = ETIMEDOUT;
+	memcpy(umad, &send->header, KERNEL_HEADER_SIZE);
+	memcpy(umad + KERNEL_HEADER_SIZE, send->mad, MAD_HEADER_SIZE);
+	port->stats.timed_out++;
+	kernel_send_end(send);
+	if (!file->readable(file->ctx, umad, sizeof(umad)))
+		port->stats.dropped_unread++;
+}
+
+/* A message that came through whole is not sent again, whatever becomes of its answer. Retries
+ * stand behind those that wait for their first time. */
+static void timed_out(void *arg)
+{
+	struct kernel_send *send = arg;
+	struct kernel_agent *agent = send->agent;
+
+	if (!send->retries_left || (send->segments && send->acked == send->segments)) {
+		give_up(send);
+		return;
+	}
+	send->retries_left--;
+	agent->port->stats.retried++;
+	if (send->segments) {
+		kernel_rmpp_resend(send);
+	} else if (send->is_limited && !list_empty(&agent->backlog)) {
+		agent->requests--;
+		queue(send);
+		pump(agent);
+	} else {
+		transmit(send);
+	}
+}
+
+/* Sends */
+
+static struct kernel_send *send_new(struct kernel_agent *agent)
+{
+	struct kernel *kernel = agent->port->kernel;
+	struct kernel_send *send;
+
+	if (kernel->spare) {
+		send = container_of(kernel->spare, struct kernel_send, key);
+		kernel->spare = kernel->spare->next;
+	} else {
+		send = mem_alloc(sizeof(*send));
+	}
+	memset(send, 0, offsetof(struct kernel_send, mad));
+	send->agent = agent;
+	send->timer = (struct loop_timer){.name = "send", .fn = timed_out, .arg = send};
+	list_init(&send->waiting);
+	list_push(&agent->sends, &send->link);
+	return send;
+}
+
+static void send_free(struct kernel_send *send)
+{
+	struct kernel_port *port = send->agent->port;
+	struct kernel *kernel = port->kernel;
+
+	timers_disarm(&kernel->timers, &send->timer);
+	list_del(&send->link);
+	list_del(&send->waiting);
+	kernel_key_remove(&port->sends, &send->key);
+	free(send->message);
+	send->key.next = kernel->spare;
+	kernel->spare = &send->key;
+}
+
+void kernel_send_end(struct kernel_send *send)
+{
+	struct kernel_agent *agent = send->agent;
+
+	if (send->is_limited && list_empty(&send->waiting))
+		agent->requests--;
+	send_free(send);
+	pump(agent);
+}
+
+void kernel_sends_cancel(struct kernel_agent *agent)
+{
+	list_for_each (link, &agent->sends)
+		send_free(container_of(link, struct kernel_send, link));
+}
+
+void kernel_sends_done(struct kernel *kernel)
+{
+	while (kernel->spare) {
+		struct kernel_send *send = container_of(kernel->spare, struct kernel_send, key);
+
+		kernel->spare = send->key.next;
+		free(send);
+	}
+}
+
+/* Classes that have a limit, RMPP messages apart. */
+static bool is_limited(const struct kernel_agent *agent, const uint8_t *mad)
+{
+	enum { CLASS_CM = 0x07 };
+	uint8_t mgmt_class = mad[MAD_CLASS];
+
+	if (!agent->requests_max || (agent->claim.rmpp_version && kernel_rmpp_active(mad)))
+		return false;
+	return mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED ||
+	       mgmt_class == CLASS_SUBN_ADM || mgmt_class == CLASS_CM;
+}
+
+/* A directed SMP that begins its route here has to be able to: the first port is this one. */
+static bool is_bad_route(const struct kernel_port *port, const uint8_t *mad)
+{
+	bool back = mad[MAD_STATUS] & 0x80; /* the D bit */
+	uint8_t copy[MAD_SIZE], out_port;
+	lid_t lid;
+
+	if (mad[MAD_CLASS] != CLASS_SUBN_DIRECTED ||
+	    be16_load(mad + (back ? SMP_DR_DLID_OFFSET : SMP_DR_SLID_OFFSET)) != LID_PERMISSIVE)
+		return false;
+	memcpy(copy, mad, MAD_SIZE);
+	return directed_step(copy, device_is_switch(port->at->device), port->at->num, &out_port,
+			     &lid) == SMP_BAD;
+}
+
+/* What was written, in parts. */
+struct written {
+	struct kernel_agent *agent;
+	struct ib_user_mad_hdr header;
+	uint8_t mad[MAD_SIZE]; /* with the TID as it is sent; of a message what fits */
+	uint64_t tid;
+	bool is_response;
+	const uint8_t *message; /* size bytes from its first header on; NULL: a single MAD */
+	size_t size;
+};
+
+static int parse(const struct kernel_file *file, const uint8_t *umad, size_t size,
+		 struct written *out)
+{
+	const uint8_t *mad = umad + KERNEL_HEADER_SIZE;
+
+	if (size < KERNEL_HEADER_SIZE + RMPP_HEADER_END)
+		return -EINVAL;
+	size -= KERNEL_HEADER_SIZE;
+	memcpy(&out->header, umad, sizeof(out->header));
+	out->header.grh_present = !!out->header.grh_present;
+	out->agent = out->header.id < KERNEL_AGENTS_MAX ? file->agent[out->header.id] : NULL;
+	if (!out->agent || size < kernel_data_offset(mad[MAD_CLASS]))
+		return -EINVAL;
+	out->message = out->agent->does_rmpp && kernel_rmpp_active(mad) ? mad : NULL;
+	out->size = size;
+	if (size > MAD_SIZE && !out->message)
+		return -EINVAL;
+	if (size > MESSAGE_MAX)
+		return -ENOMEM;
+	if (size > MAD_SIZE)
+		size = MAD_SIZE;
+	memcpy(out->mad, mad, size);
+	memset(out->mad + size, 0, MAD_SIZE - size);
+	out->is_response = kernel_is_response(mad);
+	out->tid = be64_load(mad + MAD_TID);
+	if (!out->is_response)
+		out->tid = (uint64_t)out->agent->number << 32 | (uint32_t)out->tid;
+	be64_store(out->mad + MAD_TID, out->tid);
+	return 0;
+}
+
+static bool same_destination(const struct ib_user_mad_hdr *a, const struct ib_user_mad_hdr *b)
+{
+	if (a->grh_present != b->grh_present)
+		return false;
+	return a->grh_present ? !memcmp(a->gid, b->gid, sizeof(a->gid)) : a->lid == b->lid;
+}
+
+/* Two requests of one TID and class could not be told apart; nor could two answers of one TID to
+ * one port. */
+static bool is_duplicate(const struct written *written)
+{
+	const struct kernel_agent *agent = written->agent;
+	struct kernel_key *at = map_get(
+		&agent->port->sends, key_of(written->tid, written->is_response, &written->header));
+
+	for (; at; at = at->next) {
+		const struct kernel_send *send = container_of(at, struct kernel_send, key);
+
+		if (send->agent->file == agent->file && send->tid == written->tid &&
+		    send->mad[MAD_CLASS] == written->mad[MAD_CLASS] &&
+		    send->is_response == written->is_response &&
+		    (!send->is_response || same_destination(&send->header, &written->header)))
+			return true;
+	}
+	return false;
+}
+
+/* A program that does RMPP by itself sends a message's segments with one TID. */
+static bool is_refused(const struct kernel_port *port, const struct written *written)
+{
+	if (written->header.grh_present && !device_guid(port->at, written->header.gid_index))
+		return true;
+	if ((written->agent->does_rmpp || !kernel_rmpp_active(written->mad)) &&
+	    is_duplicate(written))
+		return true;
+	return is_bad_route(port, written->mad);
+}
+
+static void begin(const struct written *written)
+{
+	struct kernel_agent *agent = written->agent;
+	struct kernel_send *send = send_new(agent);
+
+	memcpy(send->mad, written->mad, MAD_SIZE);
+	send->header = written->header;
+	send->tid = written->tid;
+	send->is_response = written->is_response;
+	send->key.key = key_of(send->tid, send->is_response, &send->header);
+	send->retries_left = send->header.retries;
+	kernel_key_add(&agent->port->sends, &send->key);
+	if (written->message) {
+		kernel_rmpp_begin(send, written->message, written->size);
+		return;
+	}
+	send->is_limited = is_limited(agent, send->mad);
+	if (send->is_limited) {
+		queue(send);
+		pump(agent);
+	} else {
+		transmit(send);
+	}
+}
+
+int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size)
+{
+	struct written written;
+	int status = parse(file, umad, size, &written);
+
+	if (!status && is_refused(file->port, &written))
+		status = -EINVAL;
+	if (status) {
+		file->port->stats.refused++;
+	} else if (written.message || written.header.timeout_ms) {
+		begin(&written);
+	} else if (reaches(written.agent, &written.header, written.mad[MAD_CLASS])) {
+		struct mad_addr to = address_of(&written.header);
+
+		kernel_transmit(file->port, &to, written.mad);
+	}
+	return status;
+}

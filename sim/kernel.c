@@ -282,6 +282,31 @@ const struct kernel_stats *kernel_port_stats(const struct kernel_port *port)
 	return &port->stats;
 }
 
+/* All of its members are counters. */
+void kernel_sum_stats(const struct kernel *kernel, struct kernel_stats *out)
+{
+	enum { COUNTERS = sizeof(*out) / sizeof(uint64_t) };
+	uint64_t sum[COUNTERS] = {0}, one[COUNTERS];
+	const struct kernel_port *port;
+	size_t position = 0;
+
+	while ((port = map_next(&kernel->ports, &position))) {
+		memcpy(one, &port->stats, sizeof(one));
+		for (unsigned i = 0; i < COUNTERS; i++)
+			sum[i] += one[i];
+	}
+	memcpy(out, sum, sizeof(sum));
+}
+
+void kernel_reset_stats(struct kernel *kernel)
+{
+	struct kernel_port *port;
+	size_t position = 0;
+
+	while ((port = map_next(&kernel->ports, &position)))
+		port->stats = (struct kernel_stats){0};
+}
+
 struct kernel_file *kernel_port_conflict(const struct kernel_port *port)
 {
 	return port->conflict;

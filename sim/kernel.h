@@ -26,6 +26,7 @@ enum {
 	KERNEL_HEADER_SIZE = 64,    /* struct ib_user_mad_hdr, with pkey_index */
 	KERNEL_AGENTS_MAX = 32,	    /* of a file */
 	KERNEL_UNREAD_MAX = 200000, /* MADs of a file; then they are dropped */
+	KERNEL_AGENT_FLAGS = 1,	   /* those of a registration that are known: user RMPP */
 };
 
 struct kernel_stats {
@@ -48,6 +49,9 @@ void kernel_advance(struct kernel *kernel, uint64_t now_us);
 struct kernel_port *kernel_port_get(struct kernel *kernel, struct device *device, uint8_t port);
 struct device_port *kernel_port_device(const struct kernel_port *port);
 const struct kernel_stats *kernel_port_stats(const struct kernel_port *port);
+/* All ports together, and from 0 again. */
+void kernel_sum_stats(const struct kernel *kernel, struct kernel_stats *out);
+void kernel_reset_stats(struct kernel *kernel);
 
 /* Something to read: umad is header and MAD, borrowed; size may be above KERNEL_HEADER_SIZE +
  * MAD_SIZE. The file's owner queues it for the program; returning false drops it (and counts it as

@@ -4,15 +4,20 @@
  * row and leaves the rest of the command line to it. Exit status 2 for usage, 1 for anything else
  * that stops it, always with one line why.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/mem.h"
+#include "sim/do.h"
+#include "sim/serve.h"
 #include "sim/spec.h"
+#include "sim/user.h"
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = USER_EXIT_USAGE };
 
 struct subcommand {
 	const char *name;
@@ -38,6 +43,12 @@ static int finish_output(void)
 	return EXIT_FAILURE;
 }
 
+static int print_subcommand(const struct subcommand *self)
+{
+	printf("usage: weftsim %s %s\n%s\n", self->name, self->arguments, self->summary);
+	return finish_output();
+}
+
 static int run_topology(const struct subcommand *self, int argc, char **argv)
 {
 	struct net *net;
@@ -61,7 +72,172 @@ static int run_topology(const struct subcommand *self, int argc, char **argv)
 	return finish_output();
 }
 
+/* serve */
+
+enum { TRAINING_US = 20000, NUMBER_MAX = 1000000000 };
+
+static char *read_stream(FILE *stream, size_t *size)
+{
+	char *text = NULL;
+	size_t room = 0;
+
+	*size = 0;
+	do {
+		if (*size == room) {
+			room = room ? 2 * room : 1 << 16;
+			text = mem_resize(text, room, 1);
+		}
+		*size += fread(text + *size, 1, room - *size, stream);
+	} while (!feof(stream) && !ferror(stream));
+	return text;
+}
+
+/* NULL when the reason has been told. */
+static struct net *load_net(const char *path)
+{
+	FILE *stream = fopen(path, "re");
+	struct net_error error = {0};
+	struct net *net = NULL;
+	char *text;
+	size_t size;
+
+	if (!stream) {
+		fprintf(stderr, "weftsim: %s: %m\n", path);
+		return NULL;
+	}
+	text = read_stream(stream, &size);
+	if (ferror(stream))
+		fprintf(stderr, "weftsim: %s: it cannot be read\n", path);
+	else if (net_parse(path, text, size, &net, &error))
+		fprintf(stderr, "weftsim: %s\n", error.text);
+	fclose(stream);
+	free(text);
+	return net;
+}
+
+/* A file that is there is one, whatever its name; else what looks like a path is meant as one. */
+static struct net *load_topology(const char *text)
+{
+	struct stat status;
+	struct net *net;
+	char *error;
+
+	if (!stat(text, &status) || strchr(text, '/'))
+		return load_net(text);
+	if (!spec_build(text, &net, &error))
+		return net;
+	fprintf(stderr, "weftsim: %s, and no file has this name\n", error);
+	free(error);
+	return NULL;
+}
+
+static int number_option(const struct subcommand *self, const char *name, const char *text,
+			 unsigned *out)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value > NUMBER_MAX) {
+		fprintf(stderr, "weftsim %s: --%s: \"%s\" is no number of 0 to %d\n", self->name,
+			name, text, NUMBER_MAX);
+		return -EINVAL;
+	}
+	*out = value;
+	return 0;
+}
+
+static int run_serve(const struct subcommand *self, int argc, char **argv)
+{
+	static const struct option options[] = {{"seed", required_argument, NULL, 0},
+						{"smp-us", required_argument, NULL, 1},
+						{"vl15-depth", required_argument, NULL, 2},
+						{"socket", required_argument, NULL, 's'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	struct serve_options serving = {.world = {.training_us = TRAINING_US}};
+	unsigned seed = 1;
+	unsigned *const numbers[] = {&seed, &serving.world.smp_us, &serving.world.vl15_depth};
+	struct net *net;
+	int option, which = 0;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "s:h", options, &which)) != -1) {
+		if (option == 's')
+			serving.socket = optarg;
+		else if (option == 'h')
+			return print_subcommand(self);
+		else if (option > 2 ||
+			 number_option(self, options[option].name, optarg, numbers[option]))
+			return EXIT_USAGE;
+	}
+	if (optind + 1 != argc)
+		return usage_error(self, "one TOPOLOGY is needed");
+	net = load_topology(argv[optind]);
+	if (!net)
+		return EXIT_FAILURE;
+	serving.world.seed = seed;
+	return serve(&serving, net);
+}
+
+/* run, do */
+
+static int run_run(const struct subcommand *self, int argc, char **argv)
+{
+	static const struct option options[] = {{"socket", required_argument, NULL, 's'},
+						{"node", required_argument, NULL, 'n'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *socket = NULL, *node = NULL;
+	int option;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+s:n:h", options, NULL)) != -1) {
+		if (option == 's')
+			socket = optarg;
+		else if (option == 'n')
+			node = optarg;
+		else if (option == 'h')
+			return print_subcommand(self);
+		else
+			return EXIT_USAGE;
+	}
+	if (optind >= argc)
+		return usage_error(self, "a COMMAND is needed");
+	return user_run(socket, node, argv + optind);
+}
+
+static int run_do(const struct subcommand *self, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"socket", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {0}};
+	const char *socket = NULL;
+	int option, status;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+s:h", options, NULL)) != -1) {
+		if (option == 'h') {
+			print_subcommand(self);
+			puts("\nCommands, each one word of the shell:");
+			do_print_help(stdout);
+			return finish_output();
+		}
+		if (option != 's')
+			return EXIT_USAGE;
+		socket = optarg;
+	}
+	if (optind >= argc)
+		return usage_error(self, "a COMMAND is needed");
+	status = user_do(socket, argv + optind, argc - optind);
+	return status ? status : finish_output();
+}
+
 static const struct subcommand subcommands[] = {
+	{"serve", "[-s SOCKET] [--seed N] [--smp-us N] [--vl15-depth N] TOPOLOGY",
+	 "serves the fabric of a net file or a SPEC to programs, until it is told to end",
+	 run_serve},
+	{"run", "[-s SOCKET] [-n NODE[:PORT]] -- COMMAND...",
+	 "executes a program that takes the node's adapter for that of its machine", run_run},
+	{"do", "[-s SOCKET] 'COMMAND'...", "changes a served fabric and looks at it", run_do},
 	{"topology", "SPEC", "prints a topology as a net file that ibsim reads, too", run_topology},
 };
 

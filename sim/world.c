@@ -43,6 +43,14 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 		world->on_set(world->on_set_ctx, device, port, attr_id, attr_mod);
 }
 
+static void on_port_changed(void *ctx, struct device *device, uint8_t port)
+{
+	struct world *world = ctx;
+
+	if (world->on_port)
+		world->on_port(world->on_port_ctx, device, port);
+}
+
 /* A training that was interrupted and begun anew has another number. */
 static void trained(void *ctx, void *what, uint32_t number)
 {
@@ -224,6 +232,7 @@ int world_new(const struct net *net, const struct world_options *options, struct
 	world->random = options->seed;
 	world->device_events = (struct device_events){.trap = on_trap,
 						      .set = on_set,
+						      .port_changed = on_port_changed,
 						      .training = on_training,
 						      .due = on_due,
 						      .ctx = world};
@@ -393,6 +402,11 @@ void world_set_faults(struct world *world, struct device *only, const struct wor
 	}
 }
 
+const struct world_faults *world_faults(const struct world *world, const struct device *device)
+{
+	return device && node_of(device)->faults ? node_of(device)->faults : &world->faults;
+}
+
 const struct world_stats *world_stats(const struct world *world)
 {
 	return &world->stats;
@@ -417,6 +431,13 @@ void world_on_set(struct world *world,
 {
 	world->on_set = fn;
 	world->on_set_ctx = ctx;
+}
+
+void world_on_port(struct world *world, void (*fn)(void *ctx, struct device *device, uint8_t port),
+		   void *ctx)
+{
+	world->on_port = fn;
+	world->on_port_ctx = ctx;
 }
 
 /* Looking */

@@ -93,6 +93,8 @@ void world_reboot(struct world *world,
 		  struct device *device); /* links drop, state is wiped, links come back */
 void world_set_faults(struct world *world, struct device *only /* NULL: everywhere */,
 		      const struct world_faults *faults);
+/* Those that count at a device, or everywhere else when it is NULL. */
+const struct world_faults *world_faults(const struct world *world, const struct device *device);
 const struct world_stats *world_stats(const struct world *world);
 void world_reset_stats(struct world *world);
 /* How many SMPs a device's agent has answered since then. */
@@ -103,6 +105,10 @@ void world_on_set(struct world *world,
 		  void (*fn)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 			     uint32_t attr_mod),
 		  void *ctx);
+
+/* Called when the state of a port, logical or physical, changed for whatever reason. */
+void world_on_port(struct world *world, void (*fn)(void *ctx, struct device *device, uint8_t port),
+		   void *ctx);
 
 /* Walks the switches' own tables from an active port to a LID, as a data packet goes: every link on
  * the way must be ACTIVE. Returns the number of switches passed (0: itself or back to back),

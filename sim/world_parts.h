@@ -74,6 +74,8 @@ struct world {
 	void (*on_set)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 		       uint32_t attr_mod);
 	void *on_set_ctx;
+	void (*on_port)(void *ctx, struct device *device, uint8_t port);
+	void *on_port_ctx;
 };
 
 static inline struct world_node *node_of(const struct device *device)

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Connections as such: they are let in, say what they are for, are read in batches and written in
+ * batches, and end. What the messages mean is for the kinds (connection_umad.c, connection_do.c).
+ *
+ * Whoever breaks the rules of sim/wire.h is shown the door: a connection is one program's, so
+ * nobody else is hurt. A client that closes may have sent something before, which is read first.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sim/find.h"
+#include "sim/folder.h"
+#include "sim/server.h"
+
+enum { BATCH = 64, MESSAGE_MAX = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX };
+
+union control {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+/* What one system call reads. Only pages that are written to take memory. */
+struct connection_batch {
+	struct mmsghdr headers[BATCH];
+	struct iovec parts[BATCH];
+	union control control[BATCH];
+	uint8_t bytes[BATCH][MESSAGE_MAX];
+};
+
+void connections_init(struct server *server)
+{
+	list_init(&server->connections);
+	list_init(&server->unsent);
+	list_init(&server->working);
+	list_init(&server->ended);
+	map_init(&server->by_id);
+	server->batch = mem_zalloc(sizeof(*server->batch));
+	for (unsigned i = 0; i < BATCH; i++) {
+		struct connection_batch *batch = server->batch;
+
+		batch->parts[i].iov_base = batch->bytes[i];
+		batch->headers[i].msg_hdr.msg_iov = &batch->parts[i];
+		batch->headers[i].msg_hdr.msg_iovlen = 1;
+		batch->headers[i].msg_hdr.msg_control = &batch->control[i];
+	}
+}
+
+void connections_done(struct server *server)
+{
+	list_for_each (link, &server->connections)
+		connection_end(container_of(link, struct connection, link));
+	connections_free_ended(server);
+	map_done(&server->by_id);
+	free(server->batch);
+}
+
+/* Coming and going */
+
+static void watch(struct connection *connection)
+{
+	uint32_t interest =
+		(connection->paused ? 0 : EPOLLIN) | (connection->blocked ? EPOLLOUT : 0);
+	struct epoll_event event = {.events = interest, .data.ptr = connection};
+
+	if (connection->ended || interest == connection->interest)
+		return;
+	connection->interest = interest;
+	epoll_ctl(connection->server->epoll_fd, EPOLL_CTL_MOD, connection->fd, &event);
+}
+
+static bool let_in(struct server *server, int fd)
+{
+	struct connection *connection = mem_zalloc(sizeof(*connection));
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
+
+	if (epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event)) {
+		free(connection);
+		return false;
+	}
+	connection->server = server;
+	connection->fd = fd;
+	connection->interest = EPOLLIN;
+	do {
+		connection->id = ++server->next_id;
+	} while (!connection->id || map_get(&server->by_id, connection->id));
+	map_put(&server->by_id, connection->id, connection);
+	list_push(&server->connections, &connection->link);
+	list_init(&connection->unsent);
+	list_init(&connection->working);
+	return true;
+}
+
+/* Who knocks while no descriptor is left waits outside, where the kernel has some places. */
+static void listen_to(struct server *server, bool full)
+{
+	struct epoll_event event = {.events = full ? 0 : EPOLLIN, .data.ptr = &server->place};
+
+	if (full != server->full)
+		epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, server->place.listen_fd, &event);
+	server->full = full;
+}
+
+void connections_accept(struct server *server)
+{
+	for (;;) {
+		int fd = accept4(server->place.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0 && !let_in(server, fd)) {
+			close(fd);
+			errno = EMFILE;
+			fd = -1;
+		}
+		if (fd >= 0 || errno == ECONNABORTED || errno == EINTR)
+			continue;
+		listen_to(server, errno != EAGAIN);
+		return;
+	}
+}
+
+void connection_end(struct connection *connection)
+{
+	struct server *server = connection->server;
+
+	if (connection->ended)
+		return;
+	connection->ended = true;
+	if (connection->kind && connection->kind->end)
+		connection->kind->end(connection);
+	map_remove(&server->by_id, connection->id);
+	close(connection->fd);
+	list_del(&connection->unsent);
+	list_del(&connection->working);
+	list_del(&connection->link);
+	list_push(&server->ended, &connection->link);
+	outbox_done(&connection->outbox);
+	listen_to(server, false);
+}
+
+void connections_free_ended(struct server *server)
+{
+	struct list *link;
+
+	while ((link = list_pop(&server->ended)))
+		free(container_of(link, struct connection, link));
+}
+
+void connection_pause(struct connection *connection, bool paused)
+{
+	connection->paused = paused;
+	watch(connection);
+}
+
+/* Writing */
+
+void connection_send(struct connection *connection, const void *bytes, size_t size)
+{
+	if (connection->ended)
+		return;
+	outbox_put(&connection->outbox, bytes, size);
+	if (list_empty(&connection->unsent) && !connection->blocked)
+		list_push(&connection->server->unsent, &connection->unsent);
+}
+
+/* To one that is gone nothing can be sent; what it sent before is still to be read. */
+static void flush(struct connection *connection)
+{
+	int r = outbox_flush(&connection->outbox, connection->fd);
+
+	list_del(&connection->unsent);
+	if (r && r != -EAGAIN && r != -EINTR && r != -ENOBUFS && r != -ENOMEM)
+		outbox_done(&connection->outbox);
+	connection->blocked = connection->outbox.count > 0;
+	watch(connection);
+	if (!connection->blocked && connection->kind && connection->kind->drained)
+		connection->kind->drained(connection);
+}
+
+void connections_flush(struct server *server)
+{
+	list_for_each (link, &server->unsent)
+		flush(container_of(link, struct connection, unsent));
+}
+
+/* Reading */
+
+static const struct connection_kind *const kinds[] = {
+	[WIRE_FILES] = &connection_files, [WIRE_UMAD] = &connection_umad,
+	[WIRE_ISSM] = &connection_issm,	  [WIRE_CALL] = &connection_call,
+	[WIRE_DO] = &connection_do,
+};
+
+/* What is wrong with it, NULL when nothing is. */
+static const char *hello_fault(const struct wire_hello *hello)
+{
+	if (hello->version != WIRE_VERSION)
+		return "program and server are of different versions; take both from one build";
+	if (hello->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[hello->kind])
+		return "there is no such kind of connection";
+	if (!memchr(hello->node, 0, sizeof(hello->node)))
+		return "the node's name is too long";
+	return NULL;
+}
+
+/* A connection that is refused ends when its welcome, with the reason, has been sent. */
+static bool greet(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+	struct wire_welcome welcome = {
+		.magic = WIRE_MAGIC, .version = WIRE_VERSION, .id = connection->id};
+	struct wire_hello hello;
+	const char *fault;
+	int r = -EPROTO;
+
+	if (size != sizeof(hello))
+		return false;
+	memcpy(&hello, bytes, sizeof(hello));
+	if (hello.magic != WIRE_MAGIC)
+		return false;
+	fault = hello_fault(&hello);
+	connection->pid = hello.pid;
+	if (fault)
+		snprintf(welcome.text, sizeof(welcome.text), "%s", fault);
+	else
+		r = kinds[hello.kind]->start(connection, &hello, &welcome);
+	welcome.error = -r;
+	if (r <= 0)
+		connection_send(connection, &welcome, sizeof(welcome));
+	if (r < 0) {
+		flush(connection);
+		return false;
+	}
+	connection->kind = kinds[hello.kind];
+	return true;
+}
+
+static int file_of(const struct msghdr *header)
+{
+	const struct cmsghdr *control = CMSG_FIRSTHDR(header);
+	int file = -1;
+
+	if (control && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS &&
+	    control->cmsg_len >= CMSG_LEN(sizeof(file)))
+		memcpy(&file, CMSG_DATA(control), sizeof(file));
+	return file;
+}
+
+static bool take(struct connection *connection, const struct mmsghdr *message)
+{
+	const struct msghdr *header = &message->msg_hdr;
+	const uint8_t *bytes = header->msg_iov->iov_base;
+	int file = file_of(header);
+	bool good = message->msg_len && !(header->msg_flags & MSG_TRUNC);
+
+	if (!connection->kind)
+		good = good && greet(connection, bytes, message->msg_len);
+	else
+		good = good && connection->kind->message &&
+		       connection->kind->message(connection, bytes, message->msg_len, file);
+	if (file >= 0)
+		close(file);
+	return good;
+}
+
+/* Reads a batch: how many messages it had. A client that closed with something unread shows an
+ * error once, before what it sent is read. */
+static int read_batch(struct connection *connection)
+{
+	struct connection_batch *batch = connection->server->batch;
+	unsigned most = connection->kind ? connection->kind->batch : 1;
+	size_t longest = connection->kind ? connection->kind->longest : sizeof(struct wire_hello);
+	int count;
+
+	for (unsigned i = 0; i < most; i++) {
+		batch->parts[i].iov_len = longest;
+		batch->headers[i].msg_hdr.msg_controllen = sizeof(batch->control[i]);
+	}
+	count = recvmmsg(connection->fd, batch->headers, most, MSG_DONTWAIT | MSG_CMSG_CLOEXEC,
+			 NULL);
+	if (count < 0)
+		return errno == EAGAIN || errno == EINTR || errno == ECONNRESET ? -errno : -EPIPE;
+	for (int i = 0; i < count; i++) {
+		int file = connection->ended ? file_of(&batch->headers[i].msg_hdr) : -1;
+
+		if (file >= 0)
+			close(file);
+		if (!connection->ended && !take(connection, &batch->headers[i]))
+			connection_end(connection);
+	}
+	return count;
+}
+
+void connection_drain(struct connection *connection)
+{
+	int r = 1;
+
+	while (!connection->ended && !connection->paused && (r > 0 || r == -ECONNRESET)) {
+		r = read_batch(connection);
+		if (r == -EPIPE)
+			connection_end(connection);
+	}
+}
+
+void connection_ready(struct connection *connection, uint32_t events)
+{
+	if (events & EPOLLOUT && !connection->ended)
+		flush(connection);
+	if (events & (EPOLLHUP | EPOLLERR) && connection->paused)
+		connection_end(connection);
+	else if (events & ~(uint32_t)EPOLLOUT && !connection->ended && !connection->paused &&
+		 read_batch(connection) == -EPIPE)
+		connection_end(connection);
+}
+
+/* The kind without a file of its own: a program looks at its node's folder. */
+
+static int files_start(struct connection *connection, const struct wire_hello *hello,
+		       struct wire_welcome *welcome)
+{
+	struct server *server = connection->server;
+	struct device *device;
+	int port;
+	int r = find_place(server->world, hello->node, &device, &port, welcome->text);
+
+	return r ? r : folders_get(server->folders, device, port, welcome->folder, welcome->text);
+}
+
+const struct connection_kind connection_files = {
+	.start = files_start, .batch = 1, .longest = sizeof(struct wire_hello)};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The table of `weftsim do` and what finds a row of it. No state; called by the client in main.c,
+ * by the server in connection_do.c and by tests.
+ */
+#include "sim/do.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/suggest.h"
+
+const struct do_command do_commands[] = {
+	{"link", "down|up NODE PORT", "pulls the cable out of a port, or puts it back", 3, 3,
+	 do_link},
+	{"node", "down|up|reboot NODE", "all of a node's cables; or it starts anew", 2, 2, do_node},
+	{"drop", "PERCENT [NODE]", "so many of the MADs that arrive are lost", 1, 2, do_drop},
+	{"delay", "US [NODE]", "MADs that arrive wait up to so many microseconds", 1, 2, do_delay},
+	{"duplicate", "PERCENT", "so many of the MADs that arrive come twice", 1, 1, do_duplicate},
+	{"trap", "NUMBER NODE PORT", "an end port's agent sends a trap without a reason", 3, 3,
+	 do_trap},
+	{"show", "NODE", "a node and its ports", 1, 1, do_show},
+	{"lft", "NODE", "a switch's linear forwarding table", 1, 1, do_lft},
+	{"mft", "NODE", "a switch's multicast forwarding table", 1, 1, do_mft},
+	{"pkeys", "NODE PORT", "a port's P_Keys", 2, 2, do_pkeys},
+	{"path", "SRC DST", "the way of a packet by the switches' tables", 2, 2, do_path},
+	{"multicast", "MLID SRC", "who receives a packet to a group", 2, 2, do_multicast},
+	{"check", "", "walks from every active adapter port to every other", 0, 0, do_check},
+	{"stats", "[reset]", "what was counted: SMPs, GMPs, what was dropped where", 0, 1,
+	 do_stats},
+	{0},
+};
+
+int do_fail(struct do_call *call, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(call->error, sizeof(call->error), format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+/* Ends the word at text and returns where the next one may begin; NULL when a quote stays open. */
+static char *word_end(char *text, const char **word)
+{
+	bool quoted = *text == '"';
+	char *end;
+
+	*word = text += quoted;
+	end = text + strcspn(text, quoted ? "\"" : " \t\n");
+	if (quoted && !*end)
+		return NULL;
+	if (*end)
+		*end++ = '\0';
+	return end;
+}
+
+static int split(struct do_call *call)
+{
+	char *next = call->text;
+	unsigned count = 0;
+
+	for (;;) {
+		next += strspn(next, " \t\n");
+		if (!*next)
+			return (int)count;
+		if (count == DO_WORDS_MAX)
+			return do_fail(call, "a command has at most %d words", DO_WORDS_MAX);
+		next = word_end(next, &call->words[count++]);
+		if (!next)
+			return do_fail(call, "a quote is not closed");
+	}
+}
+
+static const struct do_command *find(struct do_call *call, const char *name)
+{
+	struct suggest suggest = suggest_for(name);
+
+	for (const struct do_command *command = do_commands; command->name; command++) {
+		if (!strcmp(command->name, name))
+			return command;
+		suggest_try(&suggest, command->name);
+	}
+	if (suggest.best)
+		do_fail(call, "no command is called \"%.40s\"; did you mean %s?", name,
+			suggest.best);
+	else
+		do_fail(call, "no command is called \"%.40s\"; see weftsim do --help", name);
+	return NULL;
+}
+
+int do_parse(struct do_call *call, const char *text)
+{
+	unsigned words;
+	int count;
+
+	memset(call->words, 0, sizeof(call->words));
+	if (strlen(text) >= sizeof(call->text))
+		return do_fail(call, "the command is too long: more than %zu characters",
+			       sizeof(call->text) - 1);
+	strcpy(call->text, text);
+	count = split(call);
+	if (count <= 0)
+		return count ? count : do_fail(call, "the command is empty");
+	call->command = find(call, call->words[0]);
+	if (!call->command)
+		return -EINVAL;
+	words = (unsigned)count - 1;
+	memmove(call->words, call->words + 1, sizeof(call->words) - sizeof(*call->words));
+	if (words < call->command->least || words > call->command->most)
+		return do_fail(call,
+			       "%s has %u argument%s; usage: '%s%s%s' (a command with its "
+			       "arguments is one word of the shell)",
+			       call->command->name, words, words == 1 ? "" : "s",
+			       call->command->name, *call->command->arguments ? " " : "",
+			       call->command->arguments);
+	return 0;
+}
+
+void do_done(struct do_call *call)
+{
+	free(call->state);
+	call->state = NULL;
+}
+
+void do_print_help(FILE *stream)
+{
+	for (const struct do_command *command = do_commands; command->name; command++) {
+		char usage[40];
+
+		snprintf(usage, sizeof(usage), "%s %s", command->name, command->arguments);
+		fprintf(stream, "  %-24s %s\n", usage, command->help);
+	}
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The commands of `weftsim do` that change the fabric: cables, power, faults, traps. Each looks at
+ * its words first and changes nothing where one of them is wrong. On the server's thread.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/suggest.h"
+#include "sim/do.h"
+#include "sim/find.h"
+
+enum { PPM = 1000000, PPM_PER_PERCENT = PPM / 100, DELAY_MAX_US = 60 * 1000000 };
+
+/* Which of some words it is, or -EINVAL. */
+static int choose(struct do_call *call, const char *word, const char *const *choices)
+{
+	struct suggest suggest = suggest_for(word);
+
+	for (int i = 0; choices[i]; i++) {
+		if (!strcmp(choices[i], word))
+			return i;
+		suggest_try(&suggest, choices[i]);
+	}
+	return do_fail(call, "%s: \"%.40s\" is none of %s%s%s", call->command->name, word,
+		       call->command->arguments, suggest.best ? "; did you mean " : "",
+		       suggest.best ? suggest.best : "");
+}
+
+static int named_node(struct do_call *call, const char *word, struct device **out)
+{
+	char error[FIND_ERROR_SIZE];
+
+	return find_node(call->world, word, out, error) ? do_fail(call, "%s", error) : 0;
+}
+
+static int named_port(struct do_call *call, const char *node, const char *port,
+		      struct device_port **out)
+{
+	char error[FIND_ERROR_SIZE];
+	struct device *device;
+	int r = named_node(call, node, &device);
+
+	if (r)
+		return r;
+	return find_port(device, port, out, error) ? do_fail(call, "%s", error) : 0;
+}
+
+int do_link(struct do_call *call)
+{
+	static const char *const choices[] = {"down", "up", NULL};
+	struct device_port *port;
+	int choice = choose(call, call->words[0], choices);
+	int r = choice < 0 ? choice : named_port(call, call->words[1], call->words[2], &port);
+
+	if (r)
+		return r;
+	r = world_link(call->world, port->device, port->num, choice == 1);
+	if (r == -ENOTCONN)
+		return do_fail(call, "port %u of %s has no cable", port->num,
+			       find_name(port->device));
+	return r ? do_fail(call, "port %u of %s is the switch's own and has no cable", port->num,
+			   find_name(port->device))
+		 : 0;
+}
+
+int do_node(struct do_call *call)
+{
+	static const char *const choices[] = {"down", "up", "reboot", NULL};
+	struct device *device;
+	int choice = choose(call, call->words[0], choices);
+	int r = choice < 0 ? choice : named_node(call, call->words[1], &device);
+
+	if (r)
+		return r;
+	if (choice == 2)
+		world_reboot(call->world, device);
+	else
+		world_node(call->world, device, choice == 1);
+	return 0;
+}
+
+/* Faults */
+
+/* A number of 0 to most, with or without a unit behind it. */
+static int amount(struct do_call *call, const char *word, const char *unit, double most,
+		  double *out)
+{
+	char *end;
+	double value = strtod(word, &end);
+
+	if (end == word || (*end && strcmp(end, unit)) || !isfinite(value) || value < 0 ||
+	    value > most)
+		return do_fail(call, "%s: \"%.40s\" is no number of 0 to %g", call->command->name,
+			       word, most);
+	*out = value;
+	return 0;
+}
+
+/* The faults that count at the node named by an optional word. */
+static int faults_of(struct do_call *call, const char *word, struct device **only,
+		     struct world_faults *out)
+{
+	int r = 0;
+
+	*only = NULL;
+	if (word)
+		r = named_node(call, word, only);
+	if (!r)
+		*out = *world_faults(call->world, *only);
+	return r;
+}
+
+int do_drop(struct do_call *call)
+{
+	struct world_faults faults;
+	struct device *only;
+	double percent;
+	int r = amount(call, call->words[0], "%", 100, &percent);
+
+	if (!r)
+		r = faults_of(call, call->words[1], &only, &faults);
+	if (r)
+		return r;
+	faults.drop_ppm = (unsigned)(percent * PPM_PER_PERCENT);
+	world_set_faults(call->world, only, &faults);
+	return 0;
+}
+
+int do_delay(struct do_call *call)
+{
+	struct world_faults faults;
+	struct device *only;
+	double us;
+	int r = amount(call, call->words[0], "us", DELAY_MAX_US, &us);
+
+	if (!r)
+		r = faults_of(call, call->words[1], &only, &faults);
+	if (r)
+		return r;
+	faults.delay_us = (unsigned)us;
+	faults.delay_ppm = faults.delay_us ? PPM : 0;
+	world_set_faults(call->world, only, &faults);
+	return 0;
+}
+
+int do_duplicate(struct do_call *call)
+{
+	struct world_faults faults = *world_faults(call->world, NULL);
+	double percent;
+	int r = amount(call, call->words[0], "%", 100, &percent);
+
+	if (r)
+		return r;
+	faults.duplicate_ppm = (unsigned)(percent * PPM_PER_PERCENT);
+	world_set_faults(call->world, NULL, &faults);
+	return 0;
+}
+
+/* Traps */
+
+int do_trap(struct do_call *call)
+{
+	struct device_port *port;
+	double number;
+	int r = amount(call, call->words[0], "", UINT16_MAX, &number);
+
+	if (!r)
+		r = named_port(call, call->words[1], call->words[2], &port);
+	if (r)
+		return r;
+	if (!device_port_is_end(port))
+		return do_fail(call,
+			       "port %u of %s is a switch's external port; its traps are sent by "
+			       "port 0",
+			       port->num, find_name(port->device));
+	if (!port->info.master_sm_lid)
+		return do_fail(call, "port %u of %s knows no subnet manager to send a trap to",
+			       port->num, find_name(port->device));
+	return device_raise(port, (uint16_t)number)
+		       ? do_fail(call, "the agent of %s has no trap %u", find_name(port->device),
+				 (unsigned)number)
+		       : 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Names of nodes and ports. A name that the net file gives wins over what else it could mean, so
+ * that a node called "12" or "a:1" can be named. Called for people's words, not for packets.
+ */
+#include "sim/find.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/suggest.h"
+#include "sim/world_parts.h"
+
+enum { NAME_MAX_SIZE = 128 };
+
+/* A whole text of digits, as strtoul() takes it but without sign and blanks. */
+static bool number_of(const char *text, int base, uint64_t most, uint64_t *out)
+{
+	char *end;
+	uint64_t value;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, base);
+	if (*end || errno || value > most)
+		return false;
+	*out = value;
+	return true;
+}
+
+const char *find_name(const struct device *device)
+{
+	return node_of(device)->id;
+}
+
+static struct device *by_lid(const struct world *world, lid_t lid)
+{
+	for (size_t i = 0; i < world->count; i++) {
+		struct device *device = world->devices[i];
+
+		for (unsigned p = 0; p <= device->num_ports; p++)
+			if (device_port(device, p) && device_port_is_end(&device->port[p]) &&
+			    device_port_has_lid(&device->port[p], lid))
+				return device;
+	}
+	return NULL;
+}
+
+static struct device *node_by(const struct world *world, const char *text)
+{
+	struct device *device = world_device(world, text);
+	uint64_t number;
+
+	if (device)
+		return device;
+	if (!strncmp(text, "0x", 2) && number_of(text + 2, 16, UINT64_MAX, &number))
+		return world_device_by_guid(world, number);
+	return number_of(text, 10, LID_UNICAST_MAX, &number) && number ? by_lid(world, number)
+								       : NULL;
+}
+
+int find_node(const struct world *world, const char *text, struct device **out,
+	      char error[FIND_ERROR_SIZE])
+{
+	struct suggest suggest = suggest_for(text);
+	struct device *device = node_by(world, text);
+
+	if (device) {
+		*out = device;
+		return 0;
+	}
+	for (size_t i = 0; i < world->count; i++)
+		suggest_try(&suggest, world->nodes[i].id);
+	snprintf(error, FIND_ERROR_SIZE,
+		 suggest.best ? "no node has the name, GUID or LID \"%.80s\"; did you mean %s?"
+			      : "no node has the name, GUID or LID \"%.80s\"",
+		 text, suggest.best);
+	return -ENOENT;
+}
+
+static struct device *first_adapter(const struct world *world)
+{
+	for (size_t i = 0; i < world->count; i++) {
+		if (!device_is_switch(world->devices[i]))
+			return world->devices[i];
+	}
+	return NULL;
+}
+
+int find_port(struct device *device, const char *text, struct device_port **out,
+	      char error[FIND_ERROR_SIZE])
+{
+	unsigned first = device_is_switch(device) ? 0 : 1;
+	uint64_t number;
+
+	if (number_of(text, 10, device->num_ports, &number) && number >= first) {
+		*out = &device->port[number];
+		return 0;
+	}
+	snprintf(error, FIND_ERROR_SIZE, "%s has no port \"%.20s\"; its ports are %u to %u",
+		 find_name(device), text, first, device->num_ports);
+	return -ENOENT;
+}
+
+/* What is behind the last colon is a port, unless all of it is a name. */
+int find_place(const struct world *world, const char *text, struct device **out, int *port,
+	       char error[FIND_ERROR_SIZE])
+{
+	const char *colon = strrchr(text, ':');
+	char name[NAME_MAX_SIZE];
+	struct device_port *end;
+	struct device *device = *text ? node_by(world, text) : first_adapter(world);
+	int r;
+
+	if (device || !colon || (size_t)(colon - text) >= sizeof(name)) {
+		r = device ? 0 : find_node(world, text, &device, error);
+		if (!r) {
+			*out = device;
+			*port = -1;
+		}
+		return r;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
+	r = find_node(world, name, &device, error);
+	if (!r)
+		r = find_port(device, colon + 1, &end, error);
+	if (r)
+		return r;
+	if (!device_port_is_end(end)) {
+		snprintf(error, FIND_ERROR_SIZE,
+			 "port %u of %s is a switch's external port, at which nothing sits; name "
+			 "the switch alone",
+			 end->num, name);
+		return -ENOENT;
+	}
+	*out = device;
+	*port = end->num;
+	return 0;
+}
+
+int find_end_port(const struct world *world, const char *text, struct device_port **out,
+		  char error[FIND_ERROR_SIZE])
+{
+	struct device *device;
+	int port;
+	int r = find_place(world, text, &device, &port, error);
+
+	if (r)
+		return r;
+	if (port < 0)
+		port = device_is_switch(device) ? 0 : 1;
+	*out = &device->port[port];
+	return 0;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Both ends of the server's socket. Who serves is decided by a lock on the folder beside it, which
+ * ends with its holder however that ends: so two servers that start at once never share a place,
+ * and socket and folder of one that was killed may be thrown away by the next.
+ */
+#include "sim/socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 10000, FOLDER_DEPTH = 8 };
+
+/* What the server's folder for a node needs after the socket's name: ".d/", a number, a port. */
+static const char longest_behind[] = ".d/+999999:254";
+
+static int failed(char *error, int code, const char *path, const char *reason)
+{
+	snprintf(error, SOCKET_ERROR_SIZE, "%s: %s", path, reason);
+	return -code;
+}
+
+int socket_default(char *path, size_t size, char *error)
+{
+	const char *named = getenv("WEFTSIM_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+	int length;
+
+	if (named && *named)
+		length = snprintf(path, size, "%s", named);
+	else if (runtime && *runtime)
+		length = snprintf(path, size, "%s/weftsim.sock", runtime);
+	else
+		length = snprintf(path, size, "/tmp/weftsim-%u.sock", (unsigned)getuid());
+	return (size_t)length < size ? 0
+				     : failed(error, ENAMETOOLONG, path,
+					      "the socket's name is too long; choose one with -s");
+}
+
+static int address(const char *path, struct sockaddr_un *out, char *error)
+{
+	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (!*path || strlen(path) >= sizeof(out->sun_path))
+		return failed(error, ENAMETOOLONG, path,
+			      "a socket's name has 1 to 107 characters; choose another with -s");
+	strcpy(out->sun_path, path);
+	return 0;
+}
+
+/* Listening */
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+	(void)status;
+	if (where->level)
+		return kind == FTW_DP ? rmdir(path) : unlink(path);
+	return 0;
+}
+
+static void folder_empty(const char *folder)
+{
+	nftw(folder, remove_one, FOLDER_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* The lock; -EAGAIN when the folder was removed meanwhile by a server that ended. */
+static int folder_lock(struct socket_place *place, char *error)
+{
+	struct stat status;
+	int fd;
+
+	if (mkdir(place->folder, 0755) && errno != EEXIST)
+		return failed(error, errno, place->folder, strerror(errno));
+	fd = open(place->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return failed(error, errno, place->folder, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return failed(error, EADDRINUSE, place->path,
+			      "another weftsim serves here; stop it or choose another socket "
+			      "with -s");
+	}
+	if (fstat(fd, &status) || !status.st_nlink || status.st_uid != geteuid()) {
+		close(fd);
+		return status.st_nlink ? failed(error, EPERM, place->folder,
+						"this folder is somebody else's; choose another "
+						"socket with -s")
+				       : -EAGAIN;
+	}
+	place->folder_fd = fd;
+	return 0;
+}
+
+/* Whoever has the lock may remove a socket that nobody listens at, and nothing else. */
+static int path_free(const struct sockaddr_un *name, char *error)
+{
+	const char *path = name->sun_path;
+	struct stat status;
+	bool alive;
+	int fd;
+
+	if (lstat(path, &status))
+		return errno == ENOENT ? 0 : failed(error, errno, path, strerror(errno));
+	if (!S_ISSOCK(status.st_mode))
+		return failed(error, EEXIST, path,
+			      "this is no socket; choose another name with -s");
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	alive = !connect(fd, (const struct sockaddr *)name, sizeof(*name)) || errno != ECONNREFUSED;
+	close(fd);
+	if (alive)
+		return failed(error, EADDRINUSE, path,
+			      "another program listens here; choose another socket with -s");
+	return unlink(path) ? failed(error, errno, path, strerror(errno)) : 0;
+}
+
+static int start_listening(struct socket_place *place, char *error)
+{
+	struct sockaddr_un name;
+	int r = address(place->path, &name, error);
+
+	if (!r)
+		r = path_free(&name, error);
+	if (r)
+		return r;
+	place->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (place->listen_fd < 0)
+		return failed(error, errno, place->path, strerror(errno));
+	if (!bind(place->listen_fd, (const struct sockaddr *)&name, sizeof(name)) &&
+	    !listen(place->listen_fd, SOMAXCONN))
+		return 0;
+	r = failed(error, errno, place->path, strerror(errno));
+	close(place->listen_fd);
+	return r;
+}
+
+/* The folder's name is told to programs, which may stand somewhere else. */
+static int absolute(const char *path, char *out, size_t size, char *error)
+{
+	char here[PATH_MAX] = "";
+	char whole[2 * PATH_MAX];
+
+	if (*path != '/' && !getcwd(here, sizeof(here)))
+		return failed(error, errno, path, strerror(errno));
+	snprintf(whole, sizeof(whole), "%s%s%s", here, *path == '/' ? "" : "/", path);
+	if (!*path || strlen(whole) + sizeof(longest_behind) > size)
+		return failed(error, ENAMETOOLONG, whole,
+			      "the socket's name is too long for a folder beside it (94 "
+			      "characters); choose another with -s");
+	strcpy(out, whole);
+	return 0;
+}
+
+int socket_listen(struct socket_place *place, const char *path, char *error)
+{
+	int r = absolute(path, place->path, sizeof(place->path), error);
+
+	if (r)
+		return r;
+	snprintf(place->folder, sizeof(place->folder), "%.*s.d",
+		 (int)(sizeof(place->folder) - sizeof(".d")), place->path);
+	do {
+		r = folder_lock(place, error);
+	} while (r == -EAGAIN);
+	if (r)
+		return r;
+	r = start_listening(place, error);
+	if (r)
+		close(place->folder_fd);
+	else
+		folder_empty(place->folder);
+	return r;
+}
+
+void socket_close(struct socket_place *place)
+{
+	unlink(place->path);
+	close(place->listen_fd);
+	folder_empty(place->folder);
+	rmdir(place->folder);
+	close(place->folder_fd);
+}
+
+/* Connecting */
+
+/* 0 when it came whole, or -errno. */
+static int read_welcome(int fd, struct wire_welcome *welcome)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	ssize_t size;
+
+	if (poll(&poll_fd, 1, ANSWER_MS) == 0)
+		return -ETIMEDOUT;
+	size = recv(fd, welcome, sizeof(*welcome), 0);
+	if (size != sizeof(*welcome) || welcome->magic != WIRE_MAGIC)
+		return size < 0 ? -errno : -EPROTO;
+	welcome->text[sizeof(welcome->text) - 1] = '\0';
+	welcome->folder[sizeof(welcome->folder) - 1] = '\0';
+	return 0;
+}
+
+static int say_hello(int fd, const char *path, struct wire_hello *hello,
+		     struct wire_welcome *welcome, char *error)
+{
+	int r;
+
+	hello->magic = WIRE_MAGIC;
+	hello->version = WIRE_VERSION;
+	hello->pid = getpid();
+	if (send(fd, hello, sizeof(*hello), MSG_NOSIGNAL) < 0)
+		return failed(error, errno, path, strerror(errno));
+	r = read_welcome(fd, welcome);
+	if (r)
+		return failed(error, -r, path,
+			      r == -ETIMEDOUT ? "the server does not answer"
+					      : "what listens here is no weftsim server");
+	if (welcome->error)
+		return failed(error, welcome->error, path, welcome->text);
+	return 0;
+}
+
+int socket_connect(const char *path, struct wire_hello *hello, struct wire_welcome *welcome,
+		   char *error)
+{
+	struct sockaddr_un name;
+	int r = address(path, &name, error), fd;
+
+	if (r)
+		return r;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return failed(error, errno, path, strerror(errno));
+	if (connect(fd, (const struct sockaddr *)&name, sizeof(name))) {
+		r = errno;
+		snprintf(error, SOCKET_ERROR_SIZE,
+			 "no server at %s (%s); start one with `weftsim serve`", path, strerror(r));
+		close(fd);
+		return -r;
+	}
+	r = say_hello(fd, path, hello, welcome, error);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What `weftsim run` and `weftsim do` do on the users' side of the socket. The preload library is
+ * found beside this program, as in a build's folder, or where an installation has it.
+ */
+#include "sim/user.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "sim/do.h"
+#include "sim/socket.h"
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "weftsim: %s\n", what);
+	return EXIT_FAILURE;
+}
+
+/* A connection of a kind, or -errno when the reason has been told. */
+static int reach(const char *socket, const char *node, enum wire_kind kind, char *path,
+		 size_t path_size)
+{
+	struct wire_hello hello = {.kind = kind};
+	struct wire_welcome welcome;
+	char error[SOCKET_ERROR_SIZE];
+	int fd = 0;
+
+	if (socket)
+		snprintf(path, path_size, "%s", socket);
+	else
+		fd = socket_default(path, path_size, error);
+	if (node && strlen(node) >= sizeof(hello.node)) {
+		snprintf(error, sizeof(error), "the node's name is too long: %.40s...", node);
+		fd = -ENAMETOOLONG;
+	}
+	if (!fd) {
+		snprintf(hello.node, sizeof(hello.node), "%s", node ? node : "");
+		fd = socket_connect(path, &hello, &welcome, error);
+	}
+	if (fd < 0)
+		fail(error);
+	return fd;
+}
+
+/* run */
+
+/* The library's path, for free(); NULL when it is nowhere. */
+static char *find_library(void)
+{
+	static const char *const places[] = {"libweftsim.so", "../lib/weft/libweftsim.so"};
+	char here[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
+
+	if (length <= 0)
+		return NULL;
+	here[length] = '\0';
+	*(strrchr(here, '/') + 1) = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char *path = mem_printf("%s%s", here, places[i]);
+
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	fprintf(stderr, "weftsim: libweftsim.so is neither in %s nor in %s../lib/weft\n", here,
+		here);
+	return NULL;
+}
+
+/* Programs that are preloaded already stay in front. */
+static void preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *all =
+		mem_printf("%s%s%s", before ? before : "", before && *before ? ":" : "", library);
+
+	setenv("LD_PRELOAD", all, true);
+	free(all);
+}
+
+int user_run(const char *socket, const char *node, char **argv)
+{
+	char path[PATH_MAX], absolute[PATH_MAX];
+	const char *known = getenv("WEFTSIM_NODE");
+	int fd = reach(socket, node ? node : known, WIRE_FILES, path, sizeof(path));
+	char *library;
+
+	if (fd < 0)
+		return EXIT_FAILURE;
+	library = find_library();
+	if (!library)
+		return EXIT_FAILURE;
+	preload(library);
+	free(library);
+	setenv("WEFTSIM_SOCKET", realpath(path, absolute) ? absolute : path, true);
+	if (node)
+		setenv("WEFTSIM_NODE", node, true);
+	execvp(argv[0], argv);
+	fprintf(stderr, "weftsim: cannot execute %s: %s\n", argv[0], strerror(errno));
+	return EXIT_FAILURE;
+}
+
+/* do */
+
+/* 0, or the exit status. */
+static int check_words(char *const *commands, int count)
+{
+	struct do_call call = {0};
+
+	for (int i = 0; i < count; i++) {
+		if (do_parse(&call, commands[i])) {
+			fail(call.error);
+			return USER_EXIT_USAGE;
+		}
+	}
+	return 0;
+}
+
+/* Prints the answer; 0, or the exit status. */
+static int carry_out(int fd, const char *command)
+{
+	char message[WIRE_INLINE_MAX];
+
+	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0)
+		return fail("the server is gone");
+	for (;;) {
+		ssize_t size = recv(fd, message, sizeof(message) - 1, 0);
+
+		if (size <= 0)
+			return fail("the server is gone");
+		message[size] = '\0';
+		switch (message[0]) {
+		case '+':
+			fwrite(message + 1, 1, size - 1, stdout);
+			break;
+		case '.':
+			return 0;
+		default:
+			fflush(stdout);
+			return fail(message + 1);
+		}
+	}
+}
+
+int user_do(const char *socket, char *const *commands, int count)
+{
+	char path[PATH_MAX];
+	int status = check_words(commands, count), fd;
+
+	if (status)
+		return status;
+	fd = reach(socket, NULL, WIRE_DO, path, sizeof(path));
+	if (fd < 0)
+		return EXIT_FAILURE;
+	for (int i = 0; i < count && !status; i++)
+		status = carry_out(fd, commands[i]);
+	close(fd);
+	return status;
+}

@@ -44,6 +44,8 @@ enum {
 	SMP_DATA_SIZE = 64,
 	SUBN_ADM_HEADER_SIZE = 56,
 	SUBN_ADM_DATA_SIZE = 200,
+	PERF_DATA_OFFSET = 64,
+	PERF_DATA_SIZE = 192,
 	GID_SIZE = 16,
 	NODE_DESC_SIZE = 64,
 };
@@ -95,6 +97,12 @@ enum attr_id {
 	ATTR_RANDOM_FORWARDING_TABLE = 0x001A,
 	ATTR_MULTICAST_FORWARDING_TABLE = 0x001B,
 	ATTR_SM_INFO = 0x0020,
+};
+
+/* Performance management: chapters 16.1.3 and 16.1.4, those that are answered. */
+enum perf_attr_id {
+	PERF_PORT_COUNTERS = 0x0012,
+	PERF_PORT_COUNTERS_EXTENDED = 0x001D,
 };
 
 /* SA records: chapter 15.2.5. */

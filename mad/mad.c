@@ -105,7 +105,7 @@ static const struct attr_row adm_attrs[] = {
 static const struct attr_row perf_attrs[] = {
 	{0x0010, "PortSamplesControl"},
 	{0x0011, "PortSamplesResult"},
-	{0x0012, "PortCounters"},
+	{PERF_PORT_COUNTERS, "PortCounters"},
 	{0x0015, "PortRcvErrorDetails"},
 	{0x0016, "PortXmitDiscardDetails"},
 	{0x0017, "PortOpRcvCounters"},
@@ -114,7 +114,7 @@ static const struct attr_row perf_attrs[] = {
 	{0x001A, "PortVLOpData"},
 	{0x001B, "PortVLXmitFlowCtlUpdateErrors"},
 	{0x001C, "PortVLXmitWaitCounters"},
-	{0x001D, "PortCountersExtended"},
+	{PERF_PORT_COUNTERS_EXTENDED, "PortCountersExtended"},
 	{0x001F, "PortExtendedSpeedsCounters"},
 	{0x0030, "SwPortVLCongestion"},
 	{0x0036, "PortXmitDataSL"},

@@ -20,22 +20,6 @@
  * index, which a test holds. */
 #define COMPONENT(row) (UINT64_C(1) << (row))
 
-struct class_port_info { /* chapter 13.4.8.1, with CapabilityMask2 */
-	uint8_t base_version, class_version;
-	uint16_t capability_mask;
-	uint32_t capability_mask2; /* 27 bits */
-	uint8_t resp_time_value;
-	struct class_redirect {
-		uint8_t gid[GID_SIZE];
-		uint8_t tc, sl;
-		uint32_t fl;
-		lid_t lid;
-		pkey_t p_key;
-		uint8_t hop_limit; /* of traps only */
-		uint32_t qp, q_key;
-	} redirect, trap;
-};
-
 struct node_record {
 	lid_t lid;
 	struct node_info info;
@@ -109,7 +93,7 @@ enum {
 };
 
 /* wire_size is what one record takes in a table: a multiple of 8 bytes, padding included. */
-extern const struct format class_port_info_format, node_record_format, port_info_record_format,
+extern const struct format node_record_format, port_info_record_format,
 	sm_info_record_format, link_record_format, path_record_format;
 
 /* The component mask bits that a request for this record may set. */

@@ -4,8 +4,8 @@
  * always does, the LIDs in the switches' own tables. Each link takes hop_ns; where that is 0, a
  * packet makes its whole way within one event, and only what it meets at its end waits for
  * anything. At its end a MAD meets the random faults, then an agent, which serves one SMP at a
- * time, or the programs of the port. Whatever becomes of a packet is counted where it ends. Called
- * by sim/world.c.
+ * time, or the programs of the port. Whatever becomes of a packet is counted where it ends, and
+ * each link's ends count it as the hardware of ports does (sma/perf.h). Called by sim/world.c.
  *
  * A packet that went through as many tables as there are switches goes round in a circle, for no
  * shortest or longest way without one has more.
@@ -105,18 +105,25 @@ static bool is_for_sm(const struct mad_header *header)
 	       (header->attr_id == ATTR_SM_INFO && !(header->method & METHOD_RESPONSE));
 }
 
-/* Answers are for programs; so is SMInfo, where one of them is a manager (14.4). */
+/* Answers are for programs; so is SMInfo, where one of them is a manager (14.4), and of general
+ * MADs all but those of class 4, which an adapter's driver answers before any program sees them. */
 static bool is_for_agent(const struct packet *packet, const struct mad_header *header)
 {
-	if (!packet->is_smp || header->method & METHOD_RESPONSE || header->method == METHOD_TRAP)
+	if (header->method & METHOD_RESPONSE)
+		return false;
+	if (!packet->is_smp)
+		return header->mgmt_class == CLASS_PERF;
+	if (header->method == METHOD_TRAP)
 		return false;
 	return header->attr_id != ATTR_SM_INFO || !has_sm(end_port(packet->at));
 }
 
-static void count_smp(struct world *world, const struct mad_header *header)
+static void count_smp(struct world *world, struct device *device, const struct mad_header *header)
 {
 	unsigned row = header->attr_id < WORLD_ATTRS ? header->attr_id : WORLD_ATTRS;
 
+	world->stats.smps++;
+	node_of(device)->smps++;
 	world->stats.gets[row] += header->method == METHOD_GET;
 	world->stats.sets[row] += header->method == METHOD_SET;
 }
@@ -171,6 +178,15 @@ static void give_to_clients(struct world *world, struct packet *packet,
 	packet_free(world, packet);
 }
 
+static void grh_turn(struct mad_grh *grh)
+{
+	uint8_t to[GID_SIZE];
+
+	memcpy(to, grh->sgid, GID_SIZE);
+	memcpy(grh->sgid, grh->dgid, GID_SIZE);
+	memcpy(grh->dgid, to, GID_SIZE);
+}
+
 /* The answer to what came by a directed route turns round on it; anything else goes to whom the
  * request came from, by LID. */
 static void answer(struct world *world, struct packet *packet)
@@ -181,6 +197,9 @@ static void answer(struct world *world, struct packet *packet)
 	packet->dlid = to;
 	packet->hops = 0;
 	packet->begins = true;
+	packet->came = false;
+	if (packet->has_grh)
+		grh_turn(&packet->grh);
 	packet_start(world, packet, false);
 }
 
@@ -194,9 +213,10 @@ static void serve(struct world *world, struct packet *packet)
 		return;
 	}
 	header_decode(packet->mad, &header);
-	count_smp(world, &header);
-	world->stats.smps++;
-	node_of(device)->smps++;
+	if (packet->is_smp)
+		count_smp(world, device, &header);
+	else
+		world->stats.gmps++;
 	if (device_handle(device, packet->at->num, packet->mad))
 		answer(world, packet);
 	else
@@ -240,19 +260,22 @@ static void wait_for_agent(struct world_node *node, struct packet *packet)
 	node->waiting++;
 }
 
+/* Other VLs have flow control: what comes there never lacks a buffer. */
 static void give_to_agent(struct world *world, struct packet *packet)
 {
 	struct world_node *node = node_of(packet->at->device);
 	unsigned depth = world->options.vl15_depth;
 
-	if (!world->options.smp_us)
+	if (!world->options.smp_us || !packet->is_smp) {
 		serve(world, packet);
-	else if (!node->busy)
+	} else if (!node->busy) {
 		begin_service(world, packet);
-	else if (!depth || node->waiting < depth)
+	} else if (!depth || node->waiting < depth) {
 		wait_for_agent(node, packet);
-	else
+	} else {
+		port_count_error(&packet->at->counts, ERROR_VL15_DROPPED);
 		drop(world, packet, &world->stats.dropped_vl15);
+	}
 }
 
 static void deliver(struct world *world, struct packet *packet)
@@ -286,13 +309,21 @@ static void duplicate(struct world *world, const struct packet *packet)
 	events_add(&world->events, world->now_ns, deliver_later, copy, 0);
 }
 
+/* What is lost by chance was damaged on the last link. */
+static void lose(struct world *world, struct packet *packet)
+{
+	if (packet->came)
+		port_count_error(&packet->at->counts, ERROR_RCV);
+	drop(world, packet, &world->stats.dropped_by_fault);
+}
+
 static void arrive(struct world *world, struct packet *packet)
 {
 	const struct world_node *node = node_of(packet->at->device);
 	const struct world_faults *faults = node->faults ? node->faults : &world->faults;
 
 	if (happens(world, faults->drop_ppm)) {
-		drop(world, packet, &world->stats.dropped_by_fault);
+		lose(world, packet);
 		return;
 	}
 	if (happens(world, faults->duplicate_ppm))
@@ -399,6 +430,64 @@ static uint64_t *obstacle(struct world_stats *stats, const struct packet *packet
 	return device_port_matches(out) ? &stats->dropped_link_down : &stats->dropped_mismatch;
 }
 
+/* LRH, BTH, DETH, the MAD and ICRC; a GRH. In words of 4 bytes. */
+enum { PACKET_WORDS = (8 + 12 + 8 + MAD_SIZE + 4) / 4, GRH_WORDS = 40 / 4 };
+
+static unsigned words_of(const struct packet *packet)
+{
+	return packet->has_grh ? PACKET_WORDS + GRH_WORDS : PACKET_WORDS;
+}
+
+static bool is_multicast(const struct packet *packet)
+{
+	return packet->dlid >= LID_MULTICAST_MIN && packet->dlid <= LID_MULTICAST_MAX;
+}
+
+/* Onto the link: its far end has it when its time on the link is over. */
+static void go_out(struct packet *packet, struct device_port *out)
+{
+	port_count_xmit(&out->counts, words_of(packet), is_multicast(packet));
+	packet->at = out->peer;
+}
+
+static void come_in(struct packet *packet)
+{
+	port_count_rcv(&packet->at->counts, words_of(packet), is_multicast(packet));
+	packet->came = true;
+}
+
+/*
+ * What the ports count of a packet that goes no further (16.1.3.5): the port in, where a switch
+ * knows no way for its LID; the port out, where that is down or its link does not fit, and where
+ * the packet went round for longer than a switch's lifetime limit. An SMI that has no such port
+ * counts nothing.
+ */
+static void count_refusal(const struct packet *packet, enum verdict verdict,
+			  struct device_port *out)
+{
+	bool by_lid = packet->dlid != LID_PERMISSIVE;
+
+	if (verdict == LEAVES || verdict == HOP_LIMIT)
+		port_count_error(&out->counts, ERROR_XMIT_DISCARD);
+	else if (verdict == NO_ROUTE && by_lid && device_is_switch(packet->at->device))
+		port_count_error(&packet->at->counts, ERROR_RCV_SWITCH_RELAY);
+}
+
+static void refuse(struct world *world, struct packet *packet, enum verdict verdict,
+		   struct device_port *out, uint64_t *obstacle)
+{
+	struct world_stats *stats = &world->stats;
+	uint64_t *const reasons[] = {
+		[LEAVES] = obstacle,
+		[NO_ROUTE] = &stats->dropped_no_route,
+		[HOP_LIMIT] = &stats->dropped_hop_limit,
+		[MALFORMED] = &stats->dropped_malformed,
+	};
+
+	count_refusal(packet, verdict, out);
+	drop(world, packet, reasons[verdict]);
+}
+
 static void move(struct world *world, struct packet *packet);
 
 static void hopped(void *ctx, void *what, uint32_t number)
@@ -407,42 +496,37 @@ static void hopped(void *ctx, void *what, uint32_t number)
 	struct packet *packet = what;
 
 	(void)number;
-	if (link_is_up(packet->at))
-		move(world, packet);
-	else
+	if (!link_is_up(packet->at)) {
 		drop(world, packet, &world->stats.dropped_link_down);
+		return;
+	}
+	come_in(packet);
+	move(world, packet);
 }
 
 static void move(struct world *world, struct packet *packet)
 {
-	struct world_stats *stats = &world->stats;
 	struct device_port *out = NULL;
-	uint64_t *const reasons[] = {
-		[NO_ROUTE] = &stats->dropped_no_route,
-		[HOP_LIMIT] = &stats->dropped_hop_limit,
-		[MALFORMED] = &stats->dropped_malformed,
-	};
 
 	for (;;) {
 		enum verdict verdict = step(world, packet, &out);
-		uint64_t *reason = verdict == LEAVES ? obstacle(stats, packet, out) : NULL;
+		uint64_t *reason = verdict == LEAVES ? obstacle(&world->stats, packet, out) : NULL;
 
 		if (verdict == HERE) {
 			arrive(world, packet);
 			return;
 		}
-		if (verdict != LEAVES)
-			reason = reasons[verdict];
-		if (reason) {
-			drop(world, packet, reason);
+		if (verdict != LEAVES || reason) {
+			refuse(world, packet, verdict, out, reason);
 			return;
 		}
-		packet->at = out->peer;
+		go_out(packet, out);
 		if (world->options.hop_ns) {
 			events_add(&world->events, world->now_ns + world->options.hop_ns, hopped,
 				   packet, 0);
 			return;
 		}
+		come_in(packet);
 	}
 }
 

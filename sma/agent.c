@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The agent's front door: an SMP comes in, one table says who gets and who sets its attribute, and
- * the same 256 bytes go out as the answer. Here are also the two attributes that nobody may set.
- * Called by whoever moves MADs (sim/), on one thread.
+ * The agent's front door: a MAD comes in, of an SMP one table says who gets and who sets its
+ * attribute, and the same 256 bytes go out as the answer. Here are also the two attributes that
+ * nobody may set. Called by whoever moves MADs (sim/), on one thread.
  *
  * A status is the smallest truth (13.4.7): a version we do not speak, a method that no attribute
  * has, an attribute (or this method of it) that this device does not have, a value out of range.
@@ -16,12 +16,14 @@
 #include "mad/mad.h"
 #include "sma/agent_parts.h"
 
+_Static_assert(PERF_DATA_OFFSET == SMP_DATA_OFFSET, "the data of both classes is at one place");
+
 enum {
 	BASE_VERSION = 1,
 	CLASS_VERSION = 1,
 	STATUS_DIRECTION = 0x8000, /* the D bit of a directed answer */
-	SMP_STATUS_OFFSET = 4,
-	SMP_METHOD_OFFSET = 3,
+	STATUS_OFFSET = 4,
+	METHOD_OFFSET = 3,
 };
 
 /* NodeInfo, 14.2.5.3. LocalPortNum is the port that the SMP came in through. */
@@ -102,25 +104,30 @@ static uint16_t set(const struct row *row, struct agent_request *request)
 	return get(row, request);
 }
 
+static uint16_t subn_answer(uint16_t attr_id, bool is_set, struct agent_request *request)
+{
+	const struct row *row = row_find(request->device, attr_id);
+
+	if (!row || (is_set && !row->set))
+		return STATUS_UNSUP_METHOD_ATTR;
+	return is_set ? set(row, request) : get(row, request);
+}
+
 static uint16_t answer(const struct mad_header *header, struct agent_request *request)
 {
-	const struct row *row = row_find(request->device, header->attr_id);
+	bool is_set = header->method == METHOD_SET;
 
 	if (header->base_version != BASE_VERSION || header->class_version != CLASS_VERSION)
 		return STATUS_BAD_VERSION;
-	switch (header->method) {
-	case METHOD_GET:
-		return row ? get(row, request) : STATUS_UNSUP_METHOD_ATTR;
-	case METHOD_SET:
-		return row && row->set ? set(row, request) : STATUS_UNSUP_METHOD_ATTR;
-	default:
+	if (!is_set && header->method != METHOD_GET)
 		return STATUS_UNSUP_METHOD;
-	}
+	return header->mgmt_class == CLASS_PERF ? perf_answer(header->attr_id, is_set, request)
+						: subn_answer(header->attr_id, is_set, request);
 }
 
-static void invert(uint8_t *data)
+static void invert(uint8_t *data, size_t size)
 {
-	for (size_t i = 0; i < SMP_DATA_SIZE; i++)
+	for (size_t i = 0; i < size; i++)
 		data[i] = ~data[i];
 }
 
@@ -129,6 +136,12 @@ static bool is_request(uint8_t method)
 {
 	return !(method & METHOD_RESPONSE) && method != METHOD_SEND && method != METHOD_TRAP &&
 	       method != METHOD_TRAP_REPRESS;
+}
+
+static bool is_ours(uint8_t mgmt_class)
+{
+	return mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED ||
+	       mgmt_class == CLASS_PERF;
 }
 
 bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
@@ -142,21 +155,21 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 	uint16_t status;
 
 	header_decode(mad, &header);
-	if (device->quirks.silent || !request.in ||
-	    (header.mgmt_class != CLASS_SUBN_LID && header.mgmt_class != CLASS_SUBN_DIRECTED))
+	if (device->quirks.silent || !request.in || !is_ours(header.mgmt_class))
 		return false;
-	if (header.method == METHOD_TRAP_REPRESS)
+	if (header.method == METHOD_TRAP_REPRESS && header.mgmt_class != CLASS_PERF)
 		trap_repressed(device, request.in, mad);
 	if (!is_request(header.method))
 		return false;
 	request.attr_mod = header.attr_mod;
 	status = answer(&header, &request);
 	if (device->quirks.garbage)
-		invert(request.data);
+		invert(request.data,
+		       header.mgmt_class == CLASS_PERF ? PERF_DATA_SIZE : SMP_DATA_SIZE);
 	if (header.mgmt_class == CLASS_SUBN_DIRECTED)
 		status |= STATUS_DIRECTION;
-	mad[SMP_METHOD_OFFSET] =
+	mad[METHOD_OFFSET] =
 		header.method == METHOD_SET ? METHOD_GET_RESP : header.method | METHOD_RESPONSE;
-	be16_store(mad + SMP_STATUS_OFFSET, status);
+	be16_store(mad + STATUS_OFFSET, status);
 	return true;
 }

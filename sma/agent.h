@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A software agent: the subnet management agent of one switch, adapter or router, as truthful as
- *the specification (chapters 14.2 and 14.3) and known devices make it. (state, request) -> (state,
- *reply, traps). It knows its own ports and what they are cabled to, no fabric and no clock: whoever
- *owns it moves the MADs and tells the time. Used by the simulation in tests/sim and by weftsim. One
- *thread.
+ * A software agent: the subnet management and the performance management agent of one switch,
+ * adapter or router, as truthful as the specification (chapters 14.2, 14.3 and 16.1) and known
+ * devices make it. (state, request) -> (state, reply, traps). It knows its own ports and what they
+ * are cabled to, no fabric and no clock: whoever owns it moves the MADs, counts them in the ports'
+ * counts, and tells the time. Used by the simulation in tests/sim and by weftsim. One thread.
  *
  * Who may look at an agent looks into the structs below; only the functions change them, but for
- * quirks, owner and what an owner presets before its agent is asked anything. Where to read on:
+ * quirks, owner, counts and what an owner presets before its agent is asked anything. Where to read
+ *on:
  *
  *	agent.c         a MAD in, the table of attributes, the answer out
  *	agent_device.c  birth from a config, reset and reboot
@@ -16,6 +17,7 @@
  *	agent_switch.c  SwitchInfo and the two forwarding tables
  *	agent_tables.c  P_Keys, SLtoVL, VL arbitration, GUIDs
  *	agent_trap.c    Notices, which repeat until they are repressed
+ *	agent_perf.c    the counters of ports, shown and reset
  *
  * Tables are kept in their wire form, and only once they were written: NULL means as after a reset.
  */
@@ -28,6 +30,7 @@
 
 #include "include/iba.h"
 #include "sma/attr.h"
+#include "sma/perf.h"
 
 struct device;
 struct device_port;
@@ -91,9 +94,10 @@ struct device_port {
 	uint8_t *vl_arbitration; /* a low and a high block; NULL: all zero */
 	uint8_t *sl_to_vl;	 /* 8 bytes for each input port; NULL: SL n has VL n mod VLCap's */
 	uint8_t num;
-	bool pulled;		  /* the cable is not plugged in; both ends say the same */
-	uint32_t trainings;	  /* begun so far */
-	uint32_t reregistrations; /* ClientReregister commands that came */
+	bool pulled;		   /* the cable is not plugged in; both ends say the same */
+	uint32_t trainings;	   /* begun so far */
+	uint32_t reregistrations;  /* ClientReregister commands that came */
+	struct port_counts counts; /* of switches' port 0, which has no link, only VL15Dropped */
 };
 
 struct device {
@@ -144,9 +148,9 @@ static inline bool device_port_has_lid(const struct device_port *port, lid_t lid
 	       lid - port->info.lid < 1 << port->info.lmc;
 }
 
-/* Takes an SMP that arrived through port and is for this agent (the directed route is somebody
- * else's work) and makes it the answer. False when there is none: what is no request, what the
- * agent swallows, or the agent is dead. */
+/* Takes an SMP or a performance MAD that arrived through port and is for this agent (the directed
+ * route is somebody else's work) and makes it the answer. False when there is none: what is no
+ * request, what the agent swallows, or the agent is dead. */
 bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE]);
 
 /* Time, for Notices: when device_tick() is next wanted, which may be in the past; UINT64_MAX:

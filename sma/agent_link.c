@@ -54,15 +54,27 @@ static void enter(struct device_port *port, uint8_t state, uint8_t physical, boo
 		events->port_changed(events->ctx, port->device, port->num);
 }
 
+/* LinkDownedCounter: the link was up, and could not be recovered (16.1.3.5). Who was told to give
+ * it up did not try. */
+static void count_lost(struct device_port *port)
+{
+	if (is_up(port))
+		port_count_error(&port->counts, ERROR_LINK_DOWNED);
+}
+
 /* A link that came or was coming is lost; its far end sees that. */
 static void leave(struct device_port *port, uint8_t physical, bool by_set)
 {
 	struct device_port *peer = port->peer;
 	bool was_linked = is_up(port) || is_training(port);
 
+	if (!by_set)
+		count_lost(port);
 	enter(port, PORT_DOWN, physical, by_set);
-	if (was_linked && peer && peer != port)
-		enter(peer, PORT_DOWN, peer->info.link_down_default_state, false);
+	if (!was_linked || !peer || peer == port)
+		return;
+	count_lost(peer);
+	enter(peer, PORT_DOWN, peer->info.link_down_default_state, false);
 }
 
 void link_drop(struct device_port *port)

@@ -14,7 +14,7 @@ struct agent_request {
 	struct device_port
 		*in; /* where it came in: also whom a modifier of 0 means at an adapter */
 	uint32_t attr_mod;
-	uint8_t *data; /* SMP_DATA_SIZE bytes */
+	uint8_t *data; /* SMP_DATA_SIZE bytes, of a performance MAD PERF_DATA_SIZE */
 	uint8_t about; /* the port that a Set() was about, for the owner */
 };
 
@@ -33,6 +33,9 @@ agent_fn p_key_get, p_key_set;
 agent_fn guid_info_get, guid_info_set;
 agent_fn sl_to_vl_get, sl_to_vl_set;
 agent_fn vl_arbitration_get, vl_arbitration_set;
+
+/* A Get() or Set() of class 4, whose data is replaced by the answer's; returns a status word. */
+uint16_t perf_answer(uint16_t attr_id, bool is_set, struct agent_request *request);
 
 /* How many blocks a table is asked and set in. */
 static inline unsigned blocks_of(unsigned entries, unsigned per_block)

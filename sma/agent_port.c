@@ -344,6 +344,7 @@ void port_reset(struct device_port *port)
 	}
 	if (!port->num)
 		reset_port0(info);
+	port->counts = (struct port_counts){0};
 	tables_reset(port);
 	traps_reset(port);
 }

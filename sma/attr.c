@@ -15,6 +15,38 @@
 
 /* clang-format off */
 
+/* ClassPortInfo: 13.4.8.1, with CapabilityMask2. The SA and performance agents have it. */
+#define ROW(member, name, bit, width) FIELD(struct class_port_info, member, name, bit, width)
+#define RAW(member, name, bit, width) \
+	FIELD_ARRAY(struct class_port_info, member, name, FIELD_BYTES, bit, width)
+static const struct field class_port_info_fields[] = {
+	ROW(base_version,     "BaseVersion",       0,   8),
+	ROW(class_version,    "ClassVersion",      8,   8),
+	ROW(capability_mask,  "CapabilityMask",   16,  16),
+	ROW(capability_mask2, "CapabilityMask2",  32,  27),
+	ROW(resp_time_value,  "RespTimeValue",    59,   5),
+	RAW(redirect.gid,     "RedirectGID",      64, 128),
+	ROW(redirect.tc,      "RedirectTC",      192,   8),
+	ROW(redirect.sl,      "RedirectSL",      200,   4),
+	ROW(redirect.fl,      "RedirectFL",      204,  20),
+	ROW(redirect.lid,     "RedirectLID",     224,  16),
+	ROW(redirect.p_key,   "RedirectP_Key",   240,  16),
+	FIELD_GAP("Reserved", 256, 8),
+	ROW(redirect.qp,      "RedirectQP",      264,  24),
+	ROW(redirect.q_key,   "RedirectQ_Key",   288,  32),
+	RAW(trap.gid,         "TrapGID",         320, 128),
+	ROW(trap.tc,          "TrapTC",          448,   8),
+	ROW(trap.sl,          "TrapSL",          456,   4),
+	ROW(trap.fl,          "TrapFL",          460,  20),
+	ROW(trap.lid,         "TrapLID",         480,  16),
+	ROW(trap.p_key,       "TrapP_Key",       496,  16),
+	ROW(trap.hop_limit,   "TrapHL",          512,   8),
+	ROW(trap.qp,          "TrapQP",          520,  24),
+	ROW(trap.q_key,       "TrapQ_Key",       544,  32),
+};
+#undef ROW
+#undef RAW
+
 /* NodeInfo: 14.2.5.3. */
 #define ROW(member, name, bit, width) FIELD(struct node_info, member, name, bit, width)
 static const struct field node_info_fields[] = {
@@ -201,6 +233,9 @@ static const struct field ext_port_info_fields[] = {
 	ROW(link_speed_active,    "LinkSpeedActive",    120, 8),
 };
 #undef ROW
+
+const struct format class_port_info_format =
+	FORMAT(struct class_port_info, "ClassPortInfo", 72, class_port_info_fields);
 
 #define SMP_FORMAT(type, name) \
 	const struct format type##_format = FORMAT(struct type, name, SMP_DATA_SIZE, type##_fields)

@@ -15,6 +15,22 @@
 #include "include/iba.h"
 #include "mad/field.h"
 
+struct class_port_info { /* of every class: chapter 13.4.8.1, with CapabilityMask2 */
+	uint8_t base_version, class_version;
+	uint16_t capability_mask;
+	uint32_t capability_mask2; /* 27 bits */
+	uint8_t resp_time_value;
+	struct class_redirect {
+		uint8_t gid[GID_SIZE];
+		uint8_t tc, sl;
+		uint32_t fl;
+		lid_t lid;
+		pkey_t p_key;
+		uint8_t hop_limit; /* of traps only */
+		uint32_t qp, q_key;
+	} redirect, trap;
+};
+
 struct node_info { /* table 136 */
 	uint8_t base_version, class_version;
 	uint8_t node_type; /* enum node_type */
@@ -134,10 +150,10 @@ struct ext_port_info {
 };
 enum { ATTR_MLNX_EXT_PORT_INFO = 0xFF90 };
 
-extern const struct format node_info_format, node_description_format, switch_info_format,
-	port_info_format, p_key_table_format, sl_to_vl_table_format, vl_arbitration_table_format,
-	linear_forwarding_table_format, multicast_forwarding_table_format, guid_info_format,
-	sm_info_format, ext_port_info_format;
+extern const struct format class_port_info_format, node_info_format, node_description_format,
+	switch_info_format, port_info_format, p_key_table_format, sl_to_vl_table_format,
+	vl_arbitration_table_format, linear_forwarding_table_format,
+	multicast_forwarding_table_format, guid_info_format, sm_info_format, ext_port_info_format;
 /* A Notice in a SubnTrap() is the 64 bytes of an SMP; a Report has the issuer's GID after them. */
 extern const struct format notice_format, notice_report_format;
 

@@ -430,7 +430,7 @@ static void test_combined(void)
 
 static void send_gmp(struct bed *bed, unsigned from, const struct mad_addr *to)
 {
-	uint8_t mad[MAD_HEADER_SIZE] = {1, CLASS_PERF, 1, METHOD_GET};
+	uint8_t mad[MAD_HEADER_SIZE] = {1, CLASS_SUBN_ADM, 1, METHOD_GET};
 
 	CU_ASSERT_EQUAL(world_send(bed->program[from].client, to, mad, sizeof(mad)), 0);
 	for (bed->gmp_us = 0; world_next_us(bed->world) != UINT64_MAX; bed->gmp_us++)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Performance management (class 4): its attributes in host order with their wire formats, and the
+ * counts that a software agent keeps of a port for them. The formats serve whoever asks ports for
+ * their counters; the counts are written by sim/packet.c for each link that a packet passes, by
+ * sma/agent_link.c where a link is lost, and read and reset by sma/agent_perf.c.
+ *
+ * The order of both kinds of counts is that of their bits in CounterSelect: chapters 16.1.3.5 and
+ * 16.1.4.11, as restated in the kernel's rdma/ib_pma.h and libibmad.
+ */
+#ifndef SMA_PERF_H
+#define SMA_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mad/field.h"
+
+struct port_counters { /* 16.1.3.5 */
+	uint8_t port_select;
+	uint16_t counter_select;
+	uint16_t symbol_errors;
+	uint8_t link_error_recoveries, link_downed;
+	uint16_t rcv_errors, rcv_remote_physical_errors, rcv_switch_relay_errors, xmit_discards;
+	uint8_t xmit_constraint_errors, rcv_constraint_errors;
+	uint8_t counter_select2;
+	uint8_t local_link_integrity_errors, excessive_buffer_overruns; /* 4 bits */
+	uint16_t qp1_dropped, vl15_dropped;
+	uint32_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
+};
+
+struct port_counters_extended { /* 16.1.4.11 */
+	uint8_t port_select;
+	uint16_t counter_select;
+	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts;
+	uint64_t unicast_xmit_pkts, unicast_rcv_pkts, multicast_xmit_pkts, multicast_rcv_pkts;
+};
+
+extern const struct format port_counters_format, port_counters_extended_format;
+
+/* ClassPortInfo:CapabilityMask of this class. */
+enum {
+	PERF_ALL_PORT_SELECT = 1 << 8, /* PortSelect PERF_ALL_PORTS is the sum of all ports */
+	PERF_EXTENDED_WIDTH = 1 << 9,  /* PortCountersExtended, all of its counters */
+	PERF_XMIT_WAIT = 1 << 12,
+};
+enum { PERF_ALL_PORTS = 255 };
+
+/* CounterSelect of PortCounters, bits 0-11. */
+enum port_error {
+	ERROR_SYMBOL,
+	ERROR_LINK_RECOVERY,
+	ERROR_LINK_DOWNED,
+	ERROR_RCV,
+	ERROR_RCV_REMOTE_PHYSICAL,
+	ERROR_RCV_SWITCH_RELAY,
+	ERROR_XMIT_DISCARD,
+	ERROR_XMIT_CONSTRAINT,
+	ERROR_RCV_CONSTRAINT,
+	ERROR_LOCAL_LINK_INTEGRITY,
+	ERROR_BUFFER_OVERRUN,
+	ERROR_VL15_DROPPED,
+	PORT_ERRORS
+};
+
+/* CounterSelect of PortCountersExtended; the first TRAFFIC_SHORT are bits 12-15 of PortCounters'.
+ */
+enum port_traffic {
+	TRAFFIC_XMIT_DATA, /* in units of 4 bytes, from the LRH up to the VCRC, as is all data */
+	TRAFFIC_RCV_DATA,
+	TRAFFIC_XMIT_PKTS,
+	TRAFFIC_RCV_PKTS,
+	TRAFFIC_SHORT,
+	TRAFFIC_XMIT_UNICAST = TRAFFIC_SHORT,
+	TRAFFIC_RCV_UNICAST,
+	TRAFFIC_XMIT_MULTICAST,
+	TRAFFIC_RCV_MULTICAST,
+	PORT_TRAFFICS
+};
+
+/* What a port has counted; all zero after a reset. */
+struct port_counts {
+	uint64_t traffic[PORT_TRAFFICS]; /* since the last Set(PortCountersExtended) */
+	/* What PortCounters shows beyond these, modulo 2^64: it is reset apart from them. */
+	uint64_t beyond[TRAFFIC_SHORT];
+	uint32_t error[PORT_ERRORS];
+};
+
+/* A packet of so many 4-byte words has left a port, or has come to it. All VLs count, VL15 too:
+ * only link packets do not. */
+static inline void port_count_xmit(struct port_counts *counts, unsigned words, bool multicast)
+{
+	counts->traffic[TRAFFIC_XMIT_DATA] += words;
+	counts->traffic[TRAFFIC_XMIT_PKTS]++;
+	counts->traffic[multicast ? TRAFFIC_XMIT_MULTICAST : TRAFFIC_XMIT_UNICAST]++;
+}
+
+static inline void port_count_rcv(struct port_counts *counts, unsigned words, bool multicast)
+{
+	counts->traffic[TRAFFIC_RCV_DATA] += words;
+	counts->traffic[TRAFFIC_RCV_PKTS]++;
+	counts->traffic[multicast ? TRAFFIC_RCV_MULTICAST : TRAFFIC_RCV_UNICAST]++;
+}
+
+/* Full counters stay full until they are reset (16.1.3.5). */
+static inline void port_count_error(struct port_counts *counts, enum port_error error)
+{
+	counts->error[error] += counts->error[error] != UINT32_MAX;
+}
+
+#endif

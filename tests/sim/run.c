@@ -2,13 +2,15 @@
 /*
  * sim_run: plays scenarios with seeds and says for each "ok NAME seed N (...)" or
  * "not ok NAME seed N: reason", as scripts/run-tests reads them, and at the end
- * "N passed, N failed, N skipped". A failure names the time and the number of the event, and the
- * command that replays the run up to it.
+ * "N passed, N failed, N skipped". A failure names the time and the number of the event, the digest
+ * of all events so far, and the command that replays the run to that event and that digest.
  *
  * --scenario NAME plays that one, and NAME-anything too ("standard" is both halves of the standard
  * scenario). Without it every scenario is played that is not too long, and one of them twice: the
- * same seed must give the same events at the same times.
+ * same seed must give the same events at the same times. --known plays the seeds that have found
+ * something. --fail-at EVENT makes a run fail there, for whoever wants to see a failure.
  */
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -26,6 +28,7 @@ enum { EXIT_USAGE = 2 };
 struct options {
 	const char *program;
 	const char *scenario; /* NULL: all */
+	bool known;	      /* the known seeds instead */
 	uint64_t first, last; /* seeds */
 	struct sim_run run;
 };
@@ -39,7 +42,8 @@ static const struct scenario *const tables[] = {sim_scenarios, sim_standard};
 static void usage(FILE *stream)
 {
 	fputs("usage: sim_run [--scenario NAME] [--seed N | --seeds FROM-TO] [--trace]\n"
-	      "               [--until EVENT] [--count-circles] [--list]\n",
+	      "               [--until EVENT] [--fail-at EVENT] [--count-circles]\n"
+	      "       sim_run --known | --list\n",
 	      stream);
 }
 
@@ -80,9 +84,11 @@ static void say(const struct options *options, const char *name, const struct ou
 
 	if (outcome->failed) {
 		tally->failed++;
-		printf("not ok %s seed %" PRIu64 ": %s; replay: %s --scenario %s --seed %" PRIu64
-		       " --trace --until %" PRIu64 "\n",
-		       name, seed, outcome->failure, options->program, name, seed, outcome->events);
+		printf("not ok %s seed %" PRIu64 ": %s; digest %016" PRIx64
+		       "; replay: %s --scenario %s --seed %" PRIu64 " --trace --until %" PRIu64
+		       "\n",
+		       name, seed, outcome->failure, outcome->digest, options->program, name, seed,
+		       outcome->events);
 		return;
 	}
 	tally->passed++;
@@ -141,6 +147,30 @@ static void play_seed(const struct options *options, struct tally *tally)
 		same_twice(options, tally);
 }
 
+static const struct scenario *find(const char *name)
+{
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		for (const struct scenario *scenario = tables[t]; scenario->name; scenario++) {
+			if (strcmp(scenario->name, name) == 0)
+				return scenario;
+		}
+	}
+	return NULL;
+}
+
+static void play_known(struct options *options, struct tally *tally)
+{
+	for (const struct known_seed *known = sim_known_seeds; known->scenario; known++) {
+		const struct scenario *scenario = find(known->scenario);
+		struct outcome outcome;
+
+		assert(scenario);
+		options->run.seed = known->seed;
+		outcome = play(scenario, &options->run);
+		say(options, known->scenario, &outcome, tally);
+	}
+}
+
 static void list(void)
 {
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
@@ -174,6 +204,8 @@ static bool parse(int argc, char **argv, struct options *options)
 		{"seeds", required_argument, NULL, 'S'},
 		{"trace", no_argument, NULL, 't'},
 		{"until", required_argument, NULL, 'u'},
+		{"fail-at", required_argument, NULL, 'f'},
+		{"known", no_argument, NULL, 'k'},
 		{"count-circles", no_argument, NULL, 'C'},
 		{"list", no_argument, NULL, 'l'},
 		{"help", no_argument, NULL, 'h'},
@@ -192,6 +224,10 @@ static bool parse(int argc, char **argv, struct options *options)
 			good = seeds(optarg, &options->first, &options->last) && good;
 		else if (option == 'u')
 			good = number(optarg, "", &options->run.until) && good;
+		else if (option == 'f')
+			good = number(optarg, "", &options->run.fail_at) && good;
+		else if (option == 'k')
+			options->known = true;
 		else if (option == 't')
 			options->run.trace = true;
 		else if (option == 'C')
@@ -218,7 +254,9 @@ int main(int argc, char **argv)
 	log_set_level(NULL, options.run.trace ? LOG_DEBUG : LOG_EMERG);
 	if (options.run.trace)
 		setvbuf(stdout, NULL, _IOLBF, 0); /* in order with the log on stderr */
-	for (uint64_t seed = options.first; seed <= options.last; seed++) {
+	if (options.known)
+		play_known(&options, &tally);
+	for (uint64_t seed = options.first; !options.known && seed <= options.last; seed++) {
 		options.run.seed = seed;
 		play_seed(&options, &tally);
 	}

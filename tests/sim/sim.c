@@ -64,20 +64,27 @@ static void mix_bytes(struct sim *sim, const void *bytes, size_t size)
 	mix(sim, word ^ size);
 }
 
-/* Counts an event. True when it is to be printed. */
-static bool note(struct sim *sim)
-{
-	if (sim->stopped)
-		return false;
-	mix(sim, sim_now_us(sim));
-	if (++sim->events == sim->run.until)
-		sim->stopped = true;
-	return sim->run.trace;
-}
-
 static bool over(const struct sim *sim)
 {
 	return sim->failed || sim->stopped;
+}
+
+/* An event begins, unless all is over. A run that is to stop at an event ends where the next one
+ * would begin, so that what is looked at in between is looked at in a replay, too; and no event
+ * begins after a failure, so that the digest of a failure and of its replay are the same. */
+static bool event_begins(struct sim *sim)
+{
+	if (over(sim))
+		return false;
+	if (sim->run.until && sim->events == sim->run.until) {
+		sim->stopped = true;
+		return false;
+	}
+	sim->events++;
+	mix(sim, sim_now_us(sim));
+	if (sim->events == sim->run.fail_at)
+		sim_fail(sim, "as it was told");
+	return true;
 }
 
 /* What the scenario does. */
@@ -91,8 +98,10 @@ static void happens(struct sim *sim, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	if (!event_begins(sim))
+		return;
 	mix_bytes(sim, text, strlen(text));
-	if (note(sim))
+	if (sim->run.trace)
 		trace_line(sim_now_us(sim), sim->events, "%s", text);
 }
 
@@ -122,8 +131,10 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 	unsigned count;
 	char way[SIM_TEXT_SIZE / 2];
 
+	if (!event_begins(sim))
+		return;
 	mix(sim, device->node_guid ^ (uint64_t)attr_id << 32 ^ attr_mod);
-	if (note(sim))
+	if (sim->run.trace)
 		trace_line(sim_now_us(sim), sim->events, "%s applied Set(%s) %u of port %u",
 			   trace_name(device), attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod,
 			   port);
@@ -176,8 +187,10 @@ static void on_mad(void *ctx, bool sent, const struct mad_addr *peer, const uint
 		attr_decode(&sm_info_format, mad + SMP_DATA_OFFSET, &info);
 		manager->state = info.state;
 	}
+	if (!event_begins(sim))
+		return;
 	mix_bytes(sim, mad, size);
-	if (note(sim))
+	if (sim->run.trace)
 		trace_mad(sim_now_us(sim), sim->events, trace_name(manager->port->device), sent,
 			  peer, mad);
 }

@@ -41,7 +41,8 @@ struct sim_manager {
 /* How to run, from the command line. */
 struct sim_run {
 	uint64_t seed;
-	uint64_t until;	    /* stop at this event; 0: at the end */
+	uint64_t until;	    /* stop after this event; 0: at the end */
+	uint64_t fail_at;   /* fail at this event, to see what a failure looks like; 0: no */
 	bool trace;	    /* print every event */
 	bool count_circles; /* a circle after a Set() is counted, not a failure */
 };
@@ -130,5 +131,13 @@ struct scenario {
 	bool when_named; /* takes long: runs only when it is asked for */
 };
 extern const struct scenario sim_scenarios[], sim_standard[];
+
+/* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
+struct known_seed {
+	const char *scenario;
+	uint64_t seed;
+	const char *found;
+};
+extern const struct known_seed sim_known_seeds[];
 
 #endif

@@ -1,14 +1,68 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once. The
-# random scenarios (standard, hour-of-flaps) run only when they are named; see HACKING.md.
+# Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once,
+# the seeds that have found something, and 100 seeds of the standard scenario on both of its fabrics.
+# Which 100 follows from the commit, so that each commit looks somewhere else and all runs of one
+# commit look at the same; in a tree without git they are the first. SIM_OPTIONS are given to every
+# run. `make soak` plays thousands.
 set -u
 
 run=$BUILD/tests/sim/sim_run
+read -ra options <<<"${SIM_OPTIONS:-}"
+seeds=100
+
+# play NAME ARGUMENT...: the lines of one call of sim_run, or a failure when it has none.
+play() {
+	local name=$1
+
+	shift
+	"$run" "${options[@]}" "$@" | grep -E '^(ok|not ok) ' || echo "not ok $name: it says nothing"
+}
+
+# A failure is replayed to the same event, with the same digest, and fails there again.
+replays() {
+	local event=4321 failure replay again
+
+	failure=$("$run" --scenario standard-other --seed 7 --fail-at $event | grep '^not ok ')
+	[[ $failure =~ "event $event: ".*"digest "([0-9a-f]+)"; replay: "(.*) ]] ||
+		{ echo "not ok replay: no failure at event $event: $failure" && return; }
+	read -ra replay <<<"${BASH_REMATCH[2]}"
+	again=$("${replay[@]}" 2>/dev/null | tail -n 2)
+	[[ $again == *"$event events, digest ${BASH_REMATCH[1]}"* ]] ||
+		{ echo "not ok replay: ${replay[*]} ends elsewhere: $again" && return; }
+	again=$("${replay[@]}" --fail-at $event 2>/dev/null | grep '^not ok ')
+	[ "$again" = "$failure" ] || { echo "not ok replay: the failure is not the same: $again" && return; }
+	echo "ok replay: the same event, digest and failure"
+}
+
+# Prints the first seed: the commit's first digits as a number.
+first_seed() {
+	local commit
+
+	commit=$(git rev-parse --verify --quiet HEAD 2>/dev/null) || commit=1
+	echo $((16#${commit:0:7}))
+}
+
+# One line for all of them; those that failed have their own, with the command that replays them.
+standard() {
+	local first=$1 last=$(($1 + seeds - 1)) out
+
+	out=$("$run" "${options[@]}" --scenario standard --seeds "$first-$last")
+	grep '^not ok ' <<<"$out"
+	if grep -q "^$((2 * seeds)) passed, 0 failed" <<<"$out"; then
+		echo "ok standard scenario, seeds $first to $last on both fabrics"
+	elif ! grep -q '^not ok ' <<<"$out"; then
+		echo "not ok standard scenario, seeds $first to $last: it ended early"
+	fi
+}
+
 for name in $("$run" --list); do
 	case $name in
-	standard* | hour*) continue ;;
+	standard*) continue ;;
 	esac
-	"$run" --scenario "$name" | grep -E '^(ok|not ok) ' || echo "not ok $name: it says nothing"
+	play "$name" --scenario "$name"
 done
+play "known seeds" --known
+replays
+standard "$(first_seed)"

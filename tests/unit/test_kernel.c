@@ -13,7 +13,7 @@
 
 #include "tests/unit/kernel_bed.h"
 
-enum { CLASS_VENDOR = 0x32, CLASS_OLD_VENDOR = 0x09, MS = 1000 };
+enum { CLASS_VENDOR = 0x32, CLASS_OLD_VENDOR = 0x09, CLASS_OTHER = 0x0A, MS = 1000 };
 #define METHODS_GET_SET (UINT64_C(1) << METHOD_GET | UINT64_C(1) << METHOD_SET)
 
 /* Registering */
@@ -160,7 +160,7 @@ static int ask(struct pair *pair, uint8_t mgmt_class, uint8_t version, uint8_t m
 
 static void test_round_trip(void)
 {
-	static const uint8_t classes[] = {CLASS_VENDOR, CLASS_OLD_VENDOR, CLASS_PERF, 0x07};
+	static const uint8_t classes[] = {CLASS_VENDOR, CLASS_OLD_VENDOR, CLASS_OTHER, 0x07};
 
 	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
 		struct pair pair;
@@ -293,11 +293,11 @@ static void test_agents_apart(void)
 	uint32_t again, third;
 	struct pair pair;
 
-	pair_open(&pair, CLASS_PERF);
+	pair_open(&pair, CLASS_OTHER);
 	program_open(&second, &pair.bed, 0);
-	again = program_must_register(&pair.asks, CLASS_PERF, 1, 0, 0);
+	again = program_must_register(&pair.asks, CLASS_OTHER, 1, 0, 0);
 	third = program_must_register(&second, 0, 0, 0, 0);
-	fill_mad(mad, CLASS_PERF, 1, METHOD_GET, 1);
+	fill_mad(mad, CLASS_OTHER, 1, METHOD_GET, 1);
 	header = header_to(pair.agent, mad, HOST_LID + 2, 100, 0);
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
 	header.id = again;
@@ -342,7 +342,7 @@ static void test_refused_writes(void)
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
 	mad[8] = 0xFF; /* in the kernel's half */
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
-	mad[1] = CLASS_PERF;
+	mad[1] = CLASS_OTHER;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
 	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0, &route, NULL);
 	header = header_to(directed, mad, LID_PERMISSIVE, 100, 0);
@@ -510,8 +510,8 @@ static void test_limit(void)
 		{CLASS_SUBN_LID, 1, CLASS_SUBN_LID, 128},
 		{CLASS_SUBN_ADM, 2, CLASS_SUBN_ADM, 16},
 		{0, 0, CLASS_SUBN_ADM, 128},
-		{0, 0, CLASS_PERF, 300},
-		{CLASS_PERF, 1, CLASS_PERF, 300},
+		{0, 0, CLASS_OTHER, 300},
+		{CLASS_OTHER, 1, CLASS_OTHER, 300},
 	};
 	enum { ALL = 300 };
 

@@ -502,6 +502,99 @@ static void test_acknowledgements(void)
 	}
 }
 
+/* An acknowledgement with a smaller window than before is an old one, whatever else is in it. */
+static void test_old_acknowledgements(void)
+{
+	static const struct {
+		uint32_t segment, window;
+		unsigned heard; /* then, in all */
+	} acks[] = {{1, 65, 65}, {2, 3, 65}, {1, 65, 65}, {10, 65, 65}, {9, 70, 65}, {65, 70, 70}};
+	struct ib_user_mad_hdr header;
+	uint8_t first[MAD_SIZE];
+	struct talk talk;
+
+	talk_open(&talk, 0);
+	raw_register(&talk, &talk.asks, 0);
+	talk.answer_size = 200 * 200;
+	ask(&talk, 1, 5000, 0);
+	bed_run(&talk.bed, MS);
+	memcpy(first, talk.asks.mad, MAD_SIZE);
+	header = talk.asks.header;
+	for (size_t i = 0; i < ARRAY_SIZE(acks); i++) {
+		raw_send(&talk.asks, first, &header, 1, TYPE_ACK, RMPP_ACTIVE, 0, acks[i].segment,
+			 acks[i].window);
+		bed_run(&talk.bed, MS);
+		CU_ASSERT_EQUAL(talk.asks.heard, acks[i].heard);
+		CU_ASSERT_EQUAL(talk.asks.mad[TYPE], TYPE_DATA);
+	}
+	talk_close(&talk);
+}
+
+/* Double-sided: the acknowledgement of the last acknowledgement says how much of the answer may
+ * come at once. */
+static void test_window_for_answer(void)
+{
+	static const uint32_t windows[] = {0, 1, 5, 1000};
+
+	for (size_t i = 0; i < ARRAY_SIZE(windows); i++) {
+		struct ib_user_mad_hdr header;
+		uint8_t mad[MAD_SIZE];
+		struct talk talk;
+
+		talk_open(&talk, 0);
+		raw_register(&talk, &talk.asks, 0);
+		talk.answers.answer = NULL;
+		talk.answer_size = 100 * 200;
+		fill_mad(mad, CLASS_SUBN_ADM, 2, METHOD_GET_MULTI, 1);
+		mad[24] = 1;
+		mad[TYPE] = TYPE_DATA;
+		mad[FLAGS] = RMPP_ACTIVE | RMPP_FIRST | RMPP_LAST;
+		be32_store(mad + SEGMENT, 1);
+		be32_store(mad + LENGTH, 40);
+		header = header_to(0, mad, HOST_LID + 2, 0, 0);
+		CU_ASSERT_EQUAL(program_write(&talk.asks, &header, mad, MAD_SIZE), 0);
+		bed_run(&talk.bed, MS);
+		CU_ASSERT_EQUAL_FATAL(talk.answers.heard, 1);
+		CU_ASSERT_EQUAL(talk.asks.heard, 1);
+		CU_ASSERT_EQUAL(talk.asks.mad[TYPE], TYPE_ACK);
+		if (windows[i]) {
+			mad[TYPE] = TYPE_ACK;
+			be32_store(mad + SEGMENT, 0);
+			be32_store(mad + LENGTH, windows[i]);
+			CU_ASSERT_EQUAL(program_write(&talk.asks, &header, mad, MAD_SIZE), 0);
+			bed_run(&talk.bed, MS);
+		}
+		answer(&talk.answers);
+		bed_run(&talk.bed, MS);
+		CU_ASSERT_EQUAL(talk.asks.heard, 1 + (windows[i] == 1000 ? 100
+						      : windows[i]	 ? windows[i]
+									 : 1));
+		talk_close(&talk);
+	}
+}
+
+/* Acknowledgements come to the agent that has claimed the request. An answer of another agent is
+ * never acknowledged, as on Linux. */
+static void test_answer_of_another_agent(void)
+{
+	struct talk talk;
+
+	talk_open(&talk, 0);
+	talk.answers.answer = NULL;
+	talk.answer_size = 100;
+	ask(&talk, 1, 1000, 0);
+	bed_run(&talk.bed, MS);
+	talk.answers.header.id = program_must_register(&talk.answers, 0, 0, 1, 0);
+	talk.answer_retries = 0;
+	answer(&talk.answers);
+	bed_run(&talk.bed, 3 * S);
+	CU_ASSERT_EQUAL(talk.asks.heard, 1);
+	CU_ASSERT_EQUAL(talk.asks.header.status, 0);
+	CU_ASSERT_EQUAL(talk.answers.heard, 2);
+	CU_ASSERT_EQUAL(talk.answers.header.status, ETIMEDOUT);
+	talk_close(&talk);
+}
+
 /* What a receiver does about one segment after the first. */
 static void test_segments(void)
 {
@@ -564,13 +657,26 @@ static void test_segments(void)
 			CU_ASSERT_EQUAL(be32_load(talk.answers.mad + LENGTH), cases[i].window);
 		}
 		CU_ASSERT_EQUAL(talk.asks.heard, cases[i].complete);
+		/* The first one again shows what is here; so does any in the window when the
+		 * message is whole. */
+		if (cases[i].complete)
+			raw_send(&talk.answers, request, &header, 1, TYPE_DATA, RMPP_ACTIVE, 0, 5,
+				 0);
+		else
+			raw_send(&talk.answers, request, &header, 1, TYPE_DATA,
+				 RMPP_ACTIVE | RMPP_FIRST, 0, 1, 0);
+		bed_run(&talk.bed, MS);
+		CU_ASSERT_EQUAL(talk.answers.heard, 3 + cases[i].answers);
+		CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
+		CU_ASSERT_EQUAL(be32_load(talk.answers.mad + SEGMENT),
+				cases[i].complete || !i ? 2 : 1);
 		/* Too late for the request; what is not whole is aborted after 40 s. */
 		bed_run(&talk.bed, 39 * S);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1);
 		CU_ASSERT_EQUAL(talk.asks.header.status, cases[i].complete ? 0 : ETIMEDOUT);
-		CU_ASSERT_EQUAL(talk.answers.heard, 2 + cases[i].answers);
+		CU_ASSERT_EQUAL(talk.answers.heard, 3 + cases[i].answers);
 		bed_run(&talk.bed, 2 * S);
-		CU_ASSERT_EQUAL(talk.answers.heard, 2 + cases[i].answers + !cases[i].complete);
+		CU_ASSERT_EQUAL(talk.answers.heard, 3 + cases[i].answers + !cases[i].complete);
 		if (!cases[i].complete) {
 			CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ABORT);
 			CU_ASSERT_EQUAL(talk.answers.mad[STATUS], 118);
@@ -595,13 +701,21 @@ static void test_remembered(void)
 	header = talk.answers.header;
 	for (unsigned i = 0; i < 3; i++) {
 		raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 7, 0, 1, 30);
-		bed_run(&talk.bed, 4 * S);
+		bed_run(&talk.bed, i < 2 ? 4 * S : MS);
 		CU_ASSERT_EQUAL(talk.answers.heard, 2 + i);
 		CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 		CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, 1);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1);
 	}
 	CU_ASSERT_EQUAL(talk.asks.size, 56 + 10);
+	/* As long as it is, no segment is new. */
+	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 1, 0, 1, 0);
+	bed_run(&talk.bed, MS);
+	CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ABORT);
+	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 1, 0, 0, 0);
+	bed_run(&talk.bed, 12 * S);
+	CU_ASSERT_EQUAL(talk.answers.heard, 6);
+	CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 	/* Then it is a new one, which nobody waits for. */
 	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 7, 0, 1, 30);
 	bed_run(&talk.bed, S);
@@ -725,6 +839,9 @@ int main(void)
 		{"files that end", test_closing},
 		{"writes that are refused", test_refused_writes},
 		{"acknowledgements", test_acknowledgements},
+		{"old acknowledgements", test_old_acknowledgements},
+		{"a window for the answer", test_window_for_answer},
+		{"the answer of another agent", test_answer_of_another_agent},
 		{"segments", test_segments},
 		{"what is remembered", test_remembered},
 		{"bounds", test_bounds},

@@ -670,6 +670,7 @@ static void test_segments(void)
 		CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 		CU_ASSERT_EQUAL(be32_load(talk.answers.mad + SEGMENT),
 				cases[i].complete || !i ? 2 : 1);
+		CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, cases[i].complete);
 		/* Too late for the request; what is not whole is aborted after 40 s. */
 		bed_run(&talk.bed, 39 * S);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1);

@@ -26,7 +26,7 @@ enum {
 	KERNEL_HEADER_SIZE = 64,    /* struct ib_user_mad_hdr, with pkey_index */
 	KERNEL_AGENTS_MAX = 32,	    /* of a file */
 	KERNEL_UNREAD_MAX = 200000, /* MADs of a file; then they are dropped */
-	KERNEL_AGENT_FLAGS = 1,	   /* those of a registration that are known: user RMPP */
+	KERNEL_AGENT_FLAGS = 1,	    /* those of a registration that are known: user RMPP */
 };
 
 struct kernel_stats {

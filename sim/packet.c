@@ -64,6 +64,11 @@ void packets_done(struct world *world)
 	}
 }
 
+static bool link_is_up(const struct device_port *port)
+{
+	return port->peer && port->info.port_physical_state == PHYS_LINK_UP;
+}
+
 static void drop(struct world *world, struct packet *packet, uint64_t *counter)
 {
 	++*counter;
@@ -217,6 +222,7 @@ static void serve(struct world *world, struct packet *packet)
 		count_smp(world, device, &header);
 	else
 		world->stats.gmps++;
+	packet->outruns = link_is_up(packet->at);
 	if (device_handle(device, packet->at->num, packet->mad))
 		answer(world, packet);
 	else
@@ -414,15 +420,12 @@ static enum verdict step(const struct world *world, struct packet *packet, struc
 	return verdict == HERE ? step_by_route(world, packet, out) : verdict;
 }
 
-static bool link_is_up(const struct device_port *port)
-{
-	return port->peer && port->info.port_physical_state == PHYS_LINK_UP;
-}
-
 /* NULL, or the counter of why the packet cannot leave by this port. */
 static uint64_t *obstacle(struct world_stats *stats, const struct packet *packet,
 			  const struct device_port *out)
 {
+	if (packet->outruns && out == packet->at)
+		return NULL;
 	if (!link_is_up(out))
 		return &stats->dropped_link_down;
 	if (packet->is_smp || device_port_passes(out))
@@ -454,6 +457,7 @@ static void come_in(struct packet *packet)
 {
 	port_count_rcv(&packet->at->counts, words_of(packet), is_multicast(packet));
 	packet->came = true;
+	packet->outruns = false;
 }
 
 /*
@@ -496,7 +500,7 @@ static void hopped(void *ctx, void *what, uint32_t number)
 	struct packet *packet = what;
 
 	(void)number;
-	if (!link_is_up(packet->at)) {
+	if (!packet->outruns && !link_is_up(packet->at)) {
 		drop(world, packet, &world->stats.dropped_link_down);
 		return;
 	}

@@ -17,8 +17,10 @@ struct packet {
 	struct device_port *at; /* the port that it came to, or begins at */
 	bool begins;		/* it is where it goes onto its way by LID */
 	bool is_smp;		/* VL15: needs no more than physical links */
-	bool came;		/* over a link to where it is now */
-	lid_t slid, dlid;	/* permissive while its way is a directed route */
+	bool outruns; /* an answer: it leaves before the Set() that it is about takes its link down
+		       */
+	bool came;    /* over a link to where it is now */
+	lid_t slid, dlid; /* permissive while its way is a directed route */
 	uint8_t sl;
 	uint16_t pkey_index;
 	unsigned hops; /* switches whose table it went through */

@@ -6,7 +6,8 @@
  *	physical  Disabled -- Set() --> Polling or Sleep -- both ends, one polls --> Training
  *	          Training -- device_port_trained(), speeds in common --> LinkUp
  *	logical   Down -- LinkUp --> Init -- Set() --> Armed -- Set(), peer at least Armed -->
- *Active Armed -- peer goes Active --> Active; any -- Set(), or the link is lost --> Down
+ *Active Armed -- peer goes Active --> Active any -- the link is lost --> Down any -- Set(Down) here
+ *or at the peer, link up --> Down, and Init at once
  *
  * Called by the agent for a Set() and by the owner for what hands do to cables. One thread.
  */
@@ -196,6 +197,20 @@ bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physic
 	}
 }
 
+/* A Set() of PortState to Down with the link up begins the logical states anew, and at the far end
+ * too, where that was beyond Init; the link itself does not train again. So the answer shows Init,
+ * and finds its way. */
+static void begin_anew(struct device_port *port)
+{
+	struct device_port *peer = port->peer;
+
+	enter(port, PORT_INIT, PHYS_LINK_UP, true);
+	if (peer->info.port_state > PORT_INIT) {
+		enter(peer, PORT_DOWN, PHYS_LINK_UP, false);
+		enter(peer, PORT_INIT, PHYS_LINK_UP, false);
+	}
+}
+
 /* The far end of a link that begins to carry data goes along. */
 static void activate(struct device_port *port)
 {
@@ -210,8 +225,8 @@ void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 		return;
 	if (physical != PHYS_NO_CHANGE)
 		leave(port, physical, true);
-	else if (state == PORT_DOWN && (is_up(port) || is_training(port)))
-		leave(port, port->info.link_down_default_state, true);
+	else if (state == PORT_DOWN && is_up(port))
+		begin_anew(port);
 	else if (state == PORT_ARMED)
 		enter(port, PORT_ARMED, PHYS_LINK_UP, true);
 	else if (state == PORT_ACTIVE)

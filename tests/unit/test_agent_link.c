@@ -35,37 +35,45 @@ static void test_states(void)
 		uint8_t mine, peers, state, physical;
 		int status;
 		uint8_t then, peers_then;
+		bool trains;
 	} cases[] = {
-		{PORT_INIT, PORT_INIT, PORT_NO_CHANGE, 0, STATUS_OK, PORT_INIT, PORT_INIT},
-		{PORT_INIT, PORT_INIT, PORT_ARMED, 0, STATUS_OK, PORT_ARMED, PORT_INIT},
-		{PORT_INIT, PORT_INIT, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_INIT, PORT_INIT},
-		{PORT_INIT, PORT_ARMED, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_INIT,
-		 PORT_ARMED},
-		{PORT_ARMED, PORT_INIT, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_ARMED,
-		 PORT_INIT},
-		{PORT_ARMED, PORT_ARMED, PORT_ARMED, 0, STATUS_OK, PORT_ARMED, PORT_ARMED},
+		{PORT_INIT, PORT_INIT, PORT_NO_CHANGE, 0, STATUS_OK, PORT_INIT, PORT_INIT, false},
+		{PORT_INIT, PORT_INIT, PORT_ARMED, 0, STATUS_OK, PORT_ARMED, PORT_INIT, false},
+		{PORT_INIT, PORT_INIT, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_INIT, PORT_INIT,
+		 false},
+		{PORT_INIT, PORT_ARMED, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_INIT, PORT_ARMED,
+		 false},
+		{PORT_ARMED, PORT_INIT, PORT_ACTIVE, 0, STATUS_INVALID_VALUE, PORT_ARMED, PORT_INIT,
+		 false},
+		{PORT_ARMED, PORT_ARMED, PORT_ARMED, 0, STATUS_OK, PORT_ARMED, PORT_ARMED, false},
 		/* The far end goes along. */
-		{PORT_ARMED, PORT_ARMED, PORT_ACTIVE, 0, STATUS_OK, PORT_ACTIVE, PORT_ACTIVE},
-		{PORT_ACTIVE, PORT_ACTIVE, PORT_ACTIVE, 0, STATUS_OK, PORT_ACTIVE, PORT_ACTIVE},
+		{PORT_ARMED, PORT_ARMED, PORT_ACTIVE, 0, STATUS_OK, PORT_ACTIVE, PORT_ACTIVE,
+		 false},
+		{PORT_ACTIVE, PORT_ACTIVE, PORT_ACTIVE, 0, STATUS_OK, PORT_ACTIVE, PORT_ACTIVE,
+		 false},
 		{PORT_ACTIVE, PORT_ACTIVE, PORT_ARMED, 0, STATUS_INVALID_VALUE, PORT_ACTIVE,
-		 PORT_ACTIVE},
-		/* Down, and both ends train anew. */
-		{PORT_ACTIVE, PORT_ACTIVE, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT},
-		{PORT_ARMED, PORT_INIT, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT},
-		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_POLLING, STATUS_OK, PORT_INIT, PORT_INIT},
-		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_SLEEP, STATUS_OK, PORT_INIT, PORT_INIT},
-		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_DISABLED, STATUS_OK, PORT_DOWN, PORT_DOWN},
+		 PORT_ACTIVE, false},
+		/* Down: both ends begin anew, over a link that stays up. */
+		{PORT_ACTIVE, PORT_ACTIVE, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT, false},
+		{PORT_ARMED, PORT_INIT, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT, false},
+		/* A physical state, and the link trains. */
+		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_POLLING, STATUS_OK, PORT_INIT, PORT_INIT, true},
+		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_SLEEP, STATUS_OK, PORT_INIT, PORT_INIT, true},
+		{PORT_ACTIVE, PORT_ACTIVE, 0, PHYS_DISABLED, STATUS_OK, PORT_DOWN, PORT_DOWN,
+		 false},
 		{PORT_ACTIVE, PORT_ACTIVE, PORT_DOWN, PHYS_DISABLED, STATUS_OK, PORT_DOWN,
-		 PORT_DOWN},
+		 PORT_DOWN, false},
 		{PORT_INIT, PORT_INIT, PORT_ARMED, PHYS_POLLING, STATUS_INVALID_VALUE, PORT_INIT,
-		 PORT_INIT},
+		 PORT_INIT, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct bed bed;
+		uint32_t trainings;
 		int status;
 
 		bed_open(&bed);
+		trainings = bed.leaf->port[1].trainings;
 		lead_to(&bed, cases[i].mine, cases[i].peers);
 		status = set_state(&bed.leaf->port[1], cases[i].state, cases[i].physical);
 		if (status != cases[i].status ||
@@ -75,6 +83,7 @@ static void test_states(void)
 		CU_ASSERT_EQUAL(status, cases[i].status);
 		CU_ASSERT_EQUAL(bed.leaf->port[1].info.port_state, cases[i].then);
 		CU_ASSERT_EQUAL(bed.host->port[1].info.port_state, cases[i].peers_then);
+		CU_ASSERT_EQUAL(bed.leaf->port[1].trainings, trainings + cases[i].trains);
 		bed_close(&bed);
 	}
 }
@@ -268,6 +277,10 @@ static void test_port_state_change(void)
 	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
 	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 0);
+	CU_ASSERT_EQUAL(set_state(port, PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
+	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
+	clear_change(bed.spine);
 	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_DISABLED), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
 	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);

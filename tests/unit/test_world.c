@@ -590,6 +590,42 @@ static void test_vl15(void)
 	}
 }
 
+/* A Set() that takes down the link by which it came is answered before the link goes, as adapters
+ * do it; an answer to what came before the cable was pulled has no way any more. */
+static void test_last_words(void)
+{
+	static const struct route_path route = {.hops = 1, .port = {0, 1}};
+	static const struct mad_addr to = {.lid = LID_PERMISSIVE};
+	struct bed bed;
+	struct program *program = &bed.program[0];
+	struct port_info info;
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+
+	bed_open(&bed, false,
+		 &(struct world_options){.training_us = 500, .smp_us = 50, .hop_ns = 1000});
+	info = bed.sw[0]->port[HOST_PORT].info;
+	info.port_state = 0;
+	info.port_physical_state = PHYS_POLLING;
+	format_encode(&port_info_format, &info, data);
+	subn_build(mad, METHOD_SET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | HOST_PORT, 0,
+		   &route, data);
+	CU_ASSERT_EQUAL(world_send(program->client, &to, mad, sizeof(mad)), 0);
+	run(&bed, 100);
+	CU_ASSERT_EQUAL(program->heard, 1);
+	CU_ASSERT_EQUAL(program->header.method, METHOD_GET_RESP);
+	CU_ASSERT_EQUAL(bed.host[0]->port[1].info.port_state, PORT_DOWN);
+	run(&bed, 500);
+	CU_ASSERT_EQUAL(bed.host[0]->port[1].info.port_state, PORT_INIT);
+
+	CU_ASSERT_EQUAL(world_send(program->client, &to, mad, sizeof(mad)), 0);
+	run(&bed, 20);
+	world_link(bed.world, bed.host[0], 1, false);
+	run(&bed, 100);
+	CU_ASSERT_EQUAL(program->heard, 1);
+	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_link_down, 1);
+	bed_close(&bed);
+}
+
 static void test_training(void)
 {
 	const struct route_path route = {.hops = 1, .port = {0, 1}};
@@ -949,6 +985,7 @@ static const CU_TestInfo tests[] = {
 	{"latency and service time", test_times},
 	{"VL15 overflows", test_vl15},
 	{"training, power, cables", test_training},
+	{"the last words over a link", test_last_words},
 	{"reboot", test_reboot},
 	{"SMInfo", test_sm},
 	{"traps", test_traps},

@@ -222,7 +222,7 @@ static void route_phase(struct sm *sm)
 static void program_phase(struct sm *sm)
 {
 	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
-	if (!sm->view || sm->fabric->topology != sm->sweep.topology_before)
+	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
 		sm_publish(sm);
 	if (sm->sweep.rerouted)
 		program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);

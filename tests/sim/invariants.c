@@ -3,7 +3,9 @@
  * What must be so once a fabric is quiet, seen from its agents and never from a manager's own
  * memory: each row of the table below looks at the part of the fabric that the master can reach
  * over links that are physically up. Where managers are in different parts, each part is judged by
- * itself. The last invariant acts: a full sweep with new routing must find nothing to write.
+ * itself. Of paths the SA is asked as a client would ask. The last invariant acts: a full sweep
+ * with new routing must find nothing to write.
+ * What must be so at every moment is looked at after each Set().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,10 +14,15 @@
 
 #include "lib/map.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
+#include "sa/record.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/trace.h"
 
-enum { FULL_SWEEP_S = 15 };
+enum {
+	FULL_SWEEP_S = 15,
+	PATH_STRIDE = 7, /* the destination asked for is so many ends after the source */
+};
 
 /* A part of the fabric that is connected. */
 struct part {
@@ -121,24 +128,31 @@ static void one_master(struct part *part)
 		sim_fail(sim, "no manager is MASTER");
 }
 
+static uint8_t smaller(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
 static void link_is_good(struct part *part, const struct device_port *port)
 {
 	const struct device_port *peer = neighbour(port);
 	const char *name = trace_name(port->device);
+	uint8_t mtu, vls;
 
 	if (!peer || peer->device == port->device || !in_part(part, peer->device))
 		return;
+	mtu = smaller(port->info.mtu_cap, peer->info.mtu_cap);
+	vls = smaller(smaller(port->info.vl_cap, peer->info.vl_cap),
+		      part->master->conf.sm.max_op_vls);
 	if (port->info.port_state != PORT_ACTIVE)
 		sim_fail(part->sim, "%s port %u is cabled, but in state %u", name, port->num,
 			 port->info.port_state);
-	else if (port->info.neighbor_mtu != peer->info.neighbor_mtu)
-		sim_fail(part->sim, "MTU %u at %s port %u, %u at %s port %u",
-			 mtu_bytes(port->info.neighbor_mtu), name, port->num,
-			 mtu_bytes(peer->info.neighbor_mtu), trace_name(peer->device), peer->num);
-	else if (port->info.operational_vls != peer->info.operational_vls)
-		sim_fail(part->sim, "%u VLs at %s port %u, %u at %s port %u",
-			 vls_of(port->info.operational_vls), name, port->num,
-			 vls_of(peer->info.operational_vls), trace_name(peer->device), peer->num);
+	else if (port->info.neighbor_mtu != mtu)
+		sim_fail(part->sim, "MTU %u at %s port %u, where both ends can %u",
+			 mtu_bytes(port->info.neighbor_mtu), name, port->num, mtu_bytes(mtu));
+	else if (port->info.operational_vls != vls)
+		sim_fail(part->sim, "%u VLs at %s port %u, where both ends can %u",
+			 vls_of(port->info.operational_vls), name, port->num, vls_of(vls));
 }
 
 static void links_are_good(struct part *part)
@@ -214,6 +228,143 @@ static void all_pairs_reach(struct part *part)
 	each_end(part, reaches_all, NULL);
 }
 
+/* Nothing is left that an agent would still tell. */
+static void all_is_heard(struct part *part)
+{
+	for (size_t i = 0; i < part->count; i++) {
+		const struct device *device = part->devices[i];
+
+		if (device_next_us(device) != UINT64_MAX)
+			sim_fail(part->sim, "%s has a trap that nobody repressed",
+				 trace_name(device));
+		if (device_is_switch(device) && device->sw.port_state_change)
+			sim_fail(part->sim, "%s has PortStateChange set", trace_name(device));
+	}
+}
+
+/* Paths */
+
+/* The least of what a packet meets. */
+struct way {
+	uint8_t mtu, rate;
+};
+
+static void meets(struct way *way, const struct device_port *port)
+{
+	uint8_t mtu = port->num ? port->info.neighbor_mtu : port->info.mtu_cap;
+	struct port_info shown = port->info;
+	uint8_t rate;
+
+	if (port->device->quirks.no_extended_speeds)
+		shown.link_speed_ext_active = 0;
+	rate = port_rate(&shown);
+
+	if (!way->mtu || mtu < way->mtu)
+		way->mtu = mtu;
+	if (port->num && (!way->rate || rate_deci_gbps(rate) < rate_deci_gbps(way->rate)))
+		way->rate = rate;
+}
+
+/* Where it can be reached is known already. */
+static void follow(struct way *way, const struct device_port *from, lid_t lid)
+{
+	const struct device_port *at = from;
+
+	meets(way, at);
+	if (at->num) {
+		at = at->peer;
+		meets(way, at);
+	}
+	while (device_is_switch(at->device)) {
+		at = &at->device->port[device_lft_port(at->device, lid)];
+		meets(way, at);
+		if (!at->num)
+			return;
+		at = at->peer;
+		meets(way, at);
+	}
+}
+
+/* SubnAdmGet(PathRecord) by two LIDs, as from asks. False: the SA gives none. */
+static bool ask_path(struct sim_manager *master, const struct device_port *from,
+		     const struct device_port *to, struct path_record *out)
+{
+	const struct transport_user *user = &master->transport->user;
+	struct mad_header header = {
+		.base_version = 1,
+		.mgmt_class = CLASS_SUBN_ADM,
+		.class_version = 2,
+		.method = METHOD_GET,
+		.tid = to->info.lid,
+		.attr_id = RECORD_PATH,
+	};
+	const struct adm_header adm_header = {.component_mask = UINT64_C(1) << PATH_SLID |
+								UINT64_C(1) << PATH_DLID};
+	const struct path_record wanted = {.slid = from->info.lid, .dlid = to->info.lid};
+	const struct mad_addr address = {.lid = from->info.lid, .qpn = 1};
+	uint8_t mad[MAD_SIZE] = {0};
+
+	memset(master->sa_answer, 0, sizeof(master->sa_answer));
+	header_encode(&header, mad);
+	adm_header_encode(&adm_header, mad);
+	format_encode(&path_record_format, &wanted, mad + SUBN_ADM_HEADER_SIZE);
+	user->received(user->ctx, &address, mad, sizeof(mad));
+	header_decode(master->sa_answer, &header);
+	format_decode(&path_record_format, master->sa_answer + SUBN_ADM_HEADER_SIZE, out);
+	return header.method == METHOD_GET_RESP && !header.status;
+}
+
+static void path_is_true(struct part *part, const struct device_port *from,
+			 const struct device_port *to)
+{
+	struct way way = {0};
+	struct path_record path;
+
+	follow(&way, from, to->info.lid);
+	follow(&way, to, from->info.lid);
+	if (!ask_path(part->master, from, to, &path))
+		sim_fail(part->sim, "the SA has no path from LID %u to LID %u", from->info.lid,
+			 to->info.lid);
+	else if (path.slid != from->info.lid || path.dlid != to->info.lid)
+		sim_fail(part->sim, "asked for LID %u to LID %u, the SA tells of LID %u to LID %u",
+			 from->info.lid, to->info.lid, path.slid, path.dlid);
+	else if (path.mtu != way.mtu || path.rate != way.rate || path.sl || !path.reversible)
+		sim_fail(part->sim,
+			 "from LID %u to LID %u the SA tells MTU %u, rate %u, SL %u%s; on the way "
+			 "are MTU %u, rate %u, SL 0",
+			 from->info.lid, to->info.lid, path.mtu, path.rate, path.sl,
+			 path.reversible ? "" : ", one way", way.mtu, way.rate);
+}
+
+struct ends {
+	const struct device_port **port;
+	size_t count;
+};
+
+static void collect(struct part *part, const struct device_port *port, void *ctx)
+{
+	struct ends *ends = ctx;
+
+	(void)part;
+	ends->port = mem_resize(ends->port, ends->count + 1, sizeof(*ends->port));
+	ends->port[ends->count++] = port;
+}
+
+/* Each end as a source and as a destination once: all pairs would take longer than all else. */
+static void paths_are_true(struct part *part)
+{
+	struct ends ends = {0};
+
+	each_end(part, collect, &ends);
+	for (size_t i = 0; i < ends.count && !part->sim->failed; i++) {
+		const struct device_port *to = ends.port[(i + PATH_STRIDE) % ends.count];
+
+		if (to != ends.port[i])
+			path_is_true(part, ends.port[i], to);
+	}
+	free(ends.port);
+}
+
 static void full_sweep_is_silent(struct part *part)
 {
 	struct sim_manager *master = part->master;
@@ -229,7 +380,8 @@ static void full_sweep_is_silent(struct part *part)
 }
 
 static void (*const invariants[])(struct part *part) = {
-	one_master, links_are_good, lids_are_unique, all_pairs_reach, full_sweep_is_silent,
+	one_master,   links_are_good, lids_are_unique,	    all_pairs_reach,
+	all_is_heard, paths_are_true, full_sweep_is_silent,
 };
 
 void sim_check(struct sim *sim)
@@ -260,4 +412,16 @@ void sim_settle_and_check(struct sim *sim)
 {
 	sim_settle(sim, 300 * SIM_S);
 	sim_check(sim);
+}
+
+/* At every moment */
+
+void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_id)
+{
+	/* Packets for LIDs below the top go where the entries lead: those must have been written.
+	 * Of a switch that was reset meanwhile the manager cannot know it. */
+	if (attr_id == ATTR_SWITCH_INFO && !sim->rebooted && device->sw.linear_fdb_top &&
+	    device->sw.linear_fdb_top >= device->lft_size)
+		sim_fail(sim, "%s has LinearFDBTop %u, and its table is written up to LID %d",
+			 trace_name(device), device->sw.linear_fdb_top, (int)device->lft_size - 1);
 }

@@ -24,10 +24,61 @@ static struct sim_manager *up(struct sim *sim, const char *options)
 
 /* Bring-up */
 
+/* Where nothing disturbs, every request finds its device ready for it: none is refused. */
 static void bring_up(struct sim *sim)
 {
+	struct sim_manager *manager = up(sim, NULL);
+
+	sim_check(sim);
+	sim_expect(sim, manager->refused == 0);
+}
+
+/* Devices of many kinds: the links between them run with what both ends can, also after a reboot.
+ */
+static void mixed_links(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned n = 0; n <= devices[i]->num_ports; n++) {
+			devices[i]->port[n].info.mtu_cap = (uint8_t)(3 + i % 3);
+			devices[i]->port[n].info.vl_cap = (uint8_t)(1 + i / 3 % 4);
+		}
+	}
 	up(sim, NULL);
 	sim_check(sim);
+	sim_reboot(sim, sim_device(sim, "spine-03"));
+	sim_settle_and_check(sim);
+}
+
+/* While a fabric comes up for the first time, a host that is ACTIVE reaches the manager and is
+ * reached, else its first requests are lost. */
+static void hosts_come_last(struct sim *sim)
+{
+	enum { STEPS = 2000, STEP_US = 10 };
+	struct device *own = sim_device(sim, "host-0001");
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	unsigned seen = 0;
+
+	sim_start(sim, "host-0001", NULL);
+	for (unsigned i = 0; i < STEPS; i++) {
+		sim_pass(sim, STEP_US);
+		for (size_t n = 0; n < count; n++) {
+			const struct device_port *port = &devices[n]->port[1];
+
+			if (device_is_switch(devices[n]) || devices[n] == own ||
+			    !device_port_passes(port))
+				continue;
+			seen++;
+			sim_expect(sim, world_walk(sim->world, port->device, 1,
+						   own->port[1].info.lid) > 0);
+			sim_expect(sim, world_walk(sim->world, own, 1, port->info.lid) > 0);
+		}
+	}
+	sim_expect(sim, seen > 0);
+	sim_settle_and_check(sim);
 }
 
 static void two_adapters(struct sim *sim)
@@ -256,6 +307,11 @@ static bool is_master(void *ctx)
 	return sim_state(ctx) == SM_MASTER;
 }
 
+static bool is_not_master(void *ctx)
+{
+	return sim_state(ctx) != SM_MASTER;
+}
+
 static void master_is_killed(struct sim *sim)
 {
 	struct sim_manager *master = up(sim, "sm_priority=5");
@@ -287,7 +343,8 @@ static void handover_to_a_higher(struct sim *sim)
 	struct sim_manager *low = up(sim, NULL);
 	struct sim_manager *high = sim_start(sim, "host-0032", "sm_priority=9");
 
-	sim_until(sim, 5 * SIM_S, "the higher is MASTER", is_master, high);
+	sim_until(sim, 5 * SIM_S, "the lower is no longer MASTER", is_not_master, low);
+	sim_expect(sim, sim_state(high) == SM_MASTER);
 	sim_settle_and_check(sim);
 	sim_expect(sim, sim_state(low) == SM_STANDBY);
 }
@@ -341,6 +398,8 @@ const struct scenario sim_scenarios[] = {
 	{.name = "bring-up-damaged",
 	 .topology = "fattree:radix=8,levels=3,lose_links=10%,seed=5",
 	 .play = bring_up},
+	{.name = "mixed-links", .topology = TREE, .play = mixed_links},
+	{.name = "hosts-come-last", .topology = TREE, .play = hosts_come_last},
 	{.name = "two-adapters", .topology = back_to_back, .play = two_adapters},
 	{.name = "manager-on-a-switch", .topology = TREE, .play = on_a_switch},
 	{.name = "lmc", .topology = TREE, .play = with_lmc},

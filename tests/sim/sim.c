@@ -28,6 +28,7 @@ enum {
 	QUIET_S = 25,
 	WORKERS = 4,
 	ASK_EVERY_MS = 10,
+	STATUS_MASK = 0x7FFF, /* without the D bit */
 };
 
 const struct world_options sim_usual_world = {
@@ -138,6 +139,7 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 		trace_line(sim_now_us(sim), sim->events, "%s applied Set(%s) %u of port %u",
 			   trace_name(device), attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod,
 			   port);
+	sim_check_set(sim, device, attr_id);
 	sim->lft_sets += attr_id == ATTR_LINEAR_FORWARDING_TABLE;
 	count = circles_after_set(sim->circles, device, port, attr_id, attr_mod, &lid);
 	if (!count)
@@ -180,6 +182,8 @@ static void on_mad(void *ctx, bool sent, const struct mad_addr *peer, const uint
 	header_decode(mad, &header);
 	if (sent && is_subn(mad))
 		count_sent(manager, &header);
+	if (!sent && is_subn(mad) && header.method == METHOD_GET_RESP)
+		manager->refused += (header.status & STATUS_MASK) != 0;
 	if (sent && is_subn(mad) && header.attr_id == ATTR_SM_INFO &&
 	    header.method == METHOD_GET_RESP) {
 		struct sm_info info;
@@ -187,6 +191,8 @@ static void on_mad(void *ctx, bool sent, const struct mad_addr *peer, const uint
 		attr_decode(&sm_info_format, mad + SMP_DATA_OFFSET, &info);
 		manager->state = info.state;
 	}
+	if (sent && header.mgmt_class == CLASS_SUBN_ADM && size <= MAD_SIZE)
+		memcpy(manager->sa_answer, mad, size);
 	if (!event_begins(sim))
 		return;
 	mix_bytes(sim, mad, size);
@@ -430,6 +436,7 @@ void sim_reboot(struct sim *sim, struct device *device)
 	if (over(sim) || !device)
 		return;
 	happens(sim, "%s reboots", trace_name(device));
+	sim->rebooted = true;
 	circles_forget(sim->circles, device);
 	world_reboot(sim->world, device);
 }

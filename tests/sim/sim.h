@@ -32,10 +32,12 @@ struct sim_manager {
 	struct work_pool *pool;
 	struct manager *manager;
 	uint64_t mads_sent, sets_sent, lft_sets_sent; /* SMPs; Set(SMInfo) is none of the Sets */
+	uint64_t refused;			      /* answers to SMPs with a status */
 	uint64_t reports;
-	int error;		    /* of the last report */
-	char report[SIM_TEXT_SIZE]; /* what it said */
-	uint8_t state;		    /* sim_state()'s: from the answer to a Get(SMInfo) */
+	int error;		     /* of the last report */
+	char report[SIM_TEXT_SIZE];  /* what it said */
+	uint8_t state;		     /* sim_state()'s: from the answer to a Get(SMInfo) */
+	uint8_t sa_answer[MAD_SIZE]; /* the last that its SA sent */
 };
 
 /* How to run, from the command line. */
@@ -60,6 +62,7 @@ struct sim {
 	uint64_t last_set_us; /* when a manager last sent a Set() */
 	uint64_t lft_sets, circles_made,
 		circle_sets; /* applied; LIDs in a circle; Sets that made one */
+	bool rebooted;	     /* something was */
 	bool failed, stopped;
 	char failure[SIM_TEXT_SIZE];
 };
@@ -118,6 +121,8 @@ uint64_t sim_random(struct sim *sim, uint64_t bound);
 /* invariants.c: what must be so once all is quiet. Also asks for a full sweep, in which no Set()
  * may be sent. */
 void sim_check(struct sim *sim);
+/* What must be so after each Set() that an agent applied, but for circles. */
+void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_id);
 /* The short form of most scenarios: settle, then check. */
 void sim_settle_and_check(struct sim *sim);
 

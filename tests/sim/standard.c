@@ -258,5 +258,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-other", 2, "a cable went ACTIVE under entries of before"},
 	{"standard-other", 5, "an entry written before the one that its packets meet next"},
 	{"standard-tree", 6, "a Set(LFT) that came twice, the second time after its successor"},
+	{"standard-other", 56, "an SA that tells of paths by the routes of before"},
 	{NULL},
 };

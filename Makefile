@@ -56,7 +56,7 @@ sim_sources := $(filter-out lib/loop.c lib/work.c mad/umad.c sim/main.c, \
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
-UNCONFIGURED := help clean distclean format check demo lint uninstall
+UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants bench
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -87,7 +87,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests check demo lint format install uninstall clean distclean help FORCE
+.PHONY: all tests check demo soak mutants bench lint format install uninstall clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN)
@@ -144,6 +144,21 @@ demo:
 	@$(MAKE) $(JOBS) all
 	@BUILD=$(BUILD) scripts/simulated-only scripts/demo
 
+soak:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) tests
+	@BUILD=$(BUILD) scripts/soak $(MINUTES)
+
+mutants:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) tests
+	@BUILD=$(BUILD) scripts/mutants $(NAMES)
+
+bench:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) all tests
+	@BUILD=$(BUILD) scripts/simulated-only scripts/bench
+
 lint:
 	@scripts/install-deps
 	@MAKE='$(MAKE)' scripts/lint
@@ -185,6 +200,9 @@ help:
 	@echo 'make             weftd, weftctl, weftsim and libweftsim.so into build/'
 	@echo 'make demo        installs what is missing, builds, shows weftd on a simulated fabric'
 	@echo 'make check       installs what is missing, builds, runs every test'
+	@echo 'make soak        MINUTES=10; managers in simulated fabrics, 2,000 seeds and then random ones'
+	@echo 'make mutants     NAMES=; breaks the manager on purpose and shows which test notices'
+	@echo 'make bench       QUICK=; figures'
 	@echo 'make lint        layers, sizes, licences, format, cppcheck, warnings, scripts, man pages'
 	@echo 'make format      lays out the sources with clang-format-14'
 	@echo 'make install     PREFIX=/usr/local DESTDIR= ; keeps an /etc/weft/weftd.conf that is there'

@@ -2,7 +2,8 @@
 /*
  * How fast software agents and a world of them are, on one core in one process: requests that an
  * agent answers by itself, requests that a program sends through the world and whose answers come
- * back to it, and what a large fabric costs to build. Prints figures and judges nothing.
+ * back to it, and what a large fabric costs to build. Prints figures for scripts/bench and judges
+ * nothing.
  *
  *	bench_agent [SPEC]...     also builds these; without any, the two largest that are usual
  */
@@ -22,7 +23,9 @@
 #include "sim/spec.h"
 #include "sim/world.h"
 
-enum { ROUNDS = 2000000, WINDOW = 32 };
+enum { ROUNDS = 2000000, QUICK_ROUNDS = 200000, WINDOW = 32 };
+
+static unsigned rounds = ROUNDS;
 
 static double now_s(void)
 {
@@ -60,9 +63,9 @@ static struct world *build(const char *spec)
 	}
 	net_count(net, &counts);
 	net_free(net);
-	printf("%s: %u LIDs, net %.2f s, world %.2f s, peak %.0f MiB\n", spec,
-	       counts.adapters + counts.switches, middle_s - begin_s, now_s() - middle_s,
-	       peak_mib());
+	printf("built %s, %u LIDs\t%.2f s\tnet %.2f s, then world %.2f s; peak %.0f MiB\n", spec,
+	       counts.adapters + counts.switches, now_s() - begin_s, middle_s - begin_s,
+	       now_s() - middle_s, peak_mib());
 	return world;
 }
 
@@ -112,13 +115,13 @@ static void bench_agent(struct device *device, const struct kind *some, size_t c
 	for (size_t i = 0; i < count; i++)
 		prepare(device, &some[i], &here, request[i]);
 	begin_s = now_s();
-	for (unsigned i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0; i < rounds; i++) {
 		memcpy(mad, request[i % count], MAD_SIZE);
 		if (!device_handle(device, 1, mad))
 			exit(EXIT_FAILURE);
 	}
 	check_answer(mad);
-	printf("  agent %-24s %6.2f million/s\n", name, ROUNDS / (now_s() - begin_s) / 1e6);
+	printf("agent, %s\t%.2f million/s\n", name, rounds / (now_s() - begin_s) / 1e6);
 }
 
 /* A program that keeps WINDOW requests under way. */
@@ -143,7 +146,7 @@ static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad,
 	(void)size;
 	check_answer(mad);
 	asker->answers++;
-	if (asker->sent < ROUNDS)
+	if (asker->sent < rounds)
 		ask(asker);
 }
 
@@ -167,10 +170,10 @@ static void bench_world(struct world *world, unsigned hops)
 	begin_s = now_s();
 	for (unsigned i = 0; i < WINDOW; i++)
 		ask(&asker);
-	while (asker.answers < ROUNDS)
+	while (asker.answers < rounds)
 		world_advance(world, world_next_us(world));
-	printf("  world %u hops, mixed          %6.2f million/s\n", route->hops,
-	       ROUNDS / (now_s() - begin_s) / 1e6);
+	printf("world, %u hops and back, all in turn\t%.2f million/s\n", route->hops,
+	       rounds / (now_s() - begin_s) / 1e6);
 	world_detach(asker.client);
 }
 
@@ -180,9 +183,12 @@ int main(int argc, char **argv)
 					    "fattree:radix=64,levels=3,pods=44"};
 	const char *const *specs = argc > 1 ? (const char *const *)argv + 1 : usual;
 	size_t count = argc > 1 ? (size_t)argc - 1 : ARRAY_SIZE(usual);
+	const char *quick = getenv("QUICK");
 	struct world *world;
 	struct device *leaf;
 
+	if (quick && *quick)
+		rounds = QUICK_ROUNDS;
 	for (size_t i = 0; i < count; i++)
 		world_free(build(specs[i]));
 	world = build("fattree:radix=36,levels=2");

@@ -17,7 +17,7 @@ play() {
 	local name=$1
 
 	shift
-	"$run" "${options[@]}" "$@" | grep -E '^(ok|not ok) ' || echo "not ok $name: it says nothing"
+	"$run" "$@" "${options[@]}" | grep -E '^(ok|not ok) ' || echo "not ok $name: it says nothing"
 }
 
 # A failure is replayed to the same event, with the same digest, and fails there again.
@@ -48,7 +48,7 @@ first_seed() {
 standard() {
 	local first=$1 last=$(($1 + seeds - 1)) out
 
-	out=$("$run" "${options[@]}" --scenario standard --seeds "$first-$last")
+	out=$("$run" --scenario standard --seeds "$first-$last" "${options[@]}")
 	grep '^not ok ' <<<"$out"
 	if grep -q "^$((2 * seeds)) passed, 0 failed" <<<"$out"; then
 		echo "ok standard scenario, seeds $first to $last on both fabrics"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What cannot go well: weftd says why in one clear line and ends, or, where going on is possible, counts
-# and logs it and goes on.
+# What cannot go well: weftd and weftsim say why in one clear line and end, or, where going on is possible,
+# weftd counts and logs it and goes on.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -28,6 +28,25 @@ with_conf() {
 	"$@"
 }
 
+# sim_refuses STATUS PATTERN ARGUMENT...: weftsim ends with this status and one line like this.
+sim_refuses() {
+	local wanted=$1 pattern=$2 status
+
+	shift 2
+	timeout 20 "$BUILD/weftsim" "$@" >sim.out 2>&1 </dev/null
+	status=$?
+	equal "the exit status" $status "$wanted" || return 1
+	matches "$pattern" sim.out || because "it says: $(head -n 3 sim.out)" || return 1
+	equal "the number of lines it says" "$(wc -l <sim.out)" 1
+}
+
+# with_net TEXT COMMAND...: with this net file as bad.net.
+with_net() {
+	printf '%s\n' "$1" >bad.net
+	shift
+	"$@"
+}
+
 without_rights() {
 	local preload
 
@@ -41,6 +60,22 @@ second_one() {
 	is_up first || because "the first one is $(status first '$_->{role}, $_->{state}')" || return 1
 	stop first
 }
+
+check "a SPEC of too many LIDs" sim_refuses 1 \
+	'fattree:radix=64,levels=3: 65536 hosts \+ 5120 switches need 70656 LIDs, but a subnet has 49151' \
+	topology fattree:radix=64,levels=3
+check "a SPEC of too many ports" sim_refuses 1 'mesh:dims=3x3,hosts=251: .*hosts=251 \+ 4 links.* need 255 ports' \
+	topology mesh:dims=3x3,hosts=251
+check "a SPEC with a number out of range" sim_refuses 1 'single:hosts=255: .*hosts=255.*1 to 254' \
+	topology single:hosts=255
+check "a SPEC of no known topology" sim_refuses 1 'no topology is called "tree"' topology tree:radix=4
+check "no SPEC at all" sim_refuses 2 'one SPEC is needed' topology
+check "a net file with a port that is not there" with_net $'Switch 8 "S"\n[1] "A"[1]\n\nCa 1 "A"\n[2] "S"[1]' \
+	sim_refuses 1 'bad.net:5: "A" has the ports 1 to 1' serve bad.net
+check "a net file whose ends differ" with_net $'Switch 8 "S"\n[1] "A"[1]\n\nCa 1 "A"\n[1] "S"[2]' \
+	sim_refuses 1 'bad.net:2: .*but that one to port 2' serve bad.net
+check "a net file that is none" with_net 'hello' sim_refuses 1 'bad.net:1: .*no keyword' serve bad.net
+check "a net file that is not there" sim_refuses 1 'absent.net: No such file' serve ./absent.net
 
 start_fabric single:hosts=4 || exit 1
 check "no such adapter" refuses 1 'no InfiniBand adapter nosuch' --once -d nosuch

@@ -93,8 +93,8 @@ enum {
 };
 
 /* wire_size is what one record takes in a table: a multiple of 8 bytes, padding included. */
-extern const struct format node_record_format, port_info_record_format,
-	sm_info_record_format, link_record_format, path_record_format;
+extern const struct format node_record_format, port_info_record_format, sm_info_record_format,
+	link_record_format, path_record_format;
 
 /* The component mask bits that a request for this record may set. */
 uint64_t record_components(const struct format *format);

@@ -166,7 +166,7 @@ uint16_t port_info_get(struct agent_request *request)
 	shown = port->info;
 	shown.local_port_num = request->in->num;
 	apply_quirks(&request->device->quirks, &shown);
-	if (!knows_extended(request))
+	if (request->device->quirks.hides_extended_speeds && !knows_extended(request))
 		shown.link_speed_ext_active = shown.link_speed_ext_supported =
 			shown.link_speed_ext_enabled = 0;
 	format_encode(&port_info_format, &shown, request->data);

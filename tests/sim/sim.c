@@ -514,6 +514,16 @@ static uint64_t log_clock(void *ctx)
 	return loop_now_us(ctx);
 }
 
+/* Every other device is one that the manager has to ask for them. */
+static void hide_extended_speeds(struct world *world)
+{
+	struct device *const *list;
+	size_t count = world_devices(world, &list);
+
+	for (size_t i = 0; i < count; i += 2)
+		list[i]->quirks.hides_extended_speeds = true;
+}
+
 struct sim *sim_new(const char *topology, const struct world_options *options,
 		    const struct sim_run *run)
 {
@@ -535,6 +545,7 @@ struct sim *sim_new(const char *topology, const struct world_options *options,
 		return NULL;
 	}
 	net_free(net);
+	hide_extended_speeds(sim->world);
 	sim->loop = loop_new();
 	loop_seed(sim->loop, run->seed);
 	log_set_clock(log_clock, sim->loop);

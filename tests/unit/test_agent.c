@@ -379,10 +379,14 @@ static void test_enabled(void)
 	CU_ASSERT_EQUAL(info.link_width_enabled, 3);
 	CU_ASSERT_EQUAL(info.link_speed_enabled, 7);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 3);
-	/* Who does not know extended speeds neither sees nor changes them. */
+	/* Who does not know extended speeds does not change them, and by some devices is not shown
+	 * them. */
 	info.port_state = info.port_physical_state = 0;
 	info.link_speed_ext_enabled = 1;
 	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 3);
+	bed.leaf->quirks.hides_extended_speeds = true;
+	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_GET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 0);
 	CU_ASSERT_EQUAL(info.link_speed_ext_supported, 0);
 	CU_ASSERT_EQUAL(info.link_speed_ext_active, 0);

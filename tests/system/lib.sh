@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the system tests and scripts/demo share: a fabric of Debian's ibsim, managers on it, the
-# standard tools, and a tidy end. To be sourced. A script that sources it works in a folder of its own
+# What the system tests, benches and scripts/demo share: a fabric of Debian's ibsim or of our own
+# weftsim, managers on it, the standard tools, and a tidy end. To be sourced. A script that sources it works in a folder of its own
 # under mktemp, with simulators on socket names of their own, and leaves neither files nor processes,
 # however it ends.
 #
@@ -135,9 +135,33 @@ fabric_decided() {
 
 stop_fabric() {
 	[ -n "${pids[$fabric]:-}" ] || return 0
-	exec {console}>&-
-	kill_now "$fabric"
-	rm -f "$fabric".*
+	if [ -n "${WEFTSIM_SOCKET:-}" ]; then
+		stop "$fabric"
+		unset WEFTSIM_SOCKET
+	else
+		exec {console}>&-
+		kill_now "$fabric"
+	fi
+	rm -rf "$fabric".*
+}
+
+# start_weftsim SPEC|FILE [OPTION]...: the same of our own simulator; `weftsim do` is its console.
+start_weftsim() {
+	local topology=$1
+
+	shift
+	fabrics=$((fabrics + 1))
+	fabric=weftsim-$fabrics
+	export WEFTSIM_SOCKET=$work/$fabric.sock
+	"$BUILD/weftsim" serve "$@" "$topology" >"$fabric.log" 2>&1 &
+	pids[$fabric]=$!
+	wait_for 60 weftsim_decided
+	matches '^ready ' "$fabric.log" ||
+		because "weftsim does not take $topology: $(tail -n 1 "$fabric.log")"
+}
+
+weftsim_decided() {
+	matches '^ready ' "$fabric.log" || ! runs "$fabric"
 }
 
 # console COMMAND: as in `console 'Unlink "leaf-01"[5]'`. What it does has happened when a later look
@@ -149,9 +173,14 @@ console() {
 # as_node HOST COMMAND...: becomes a program that takes this node's port for the machine's own. $preload
 # names what is to stand before the simulator's library.
 as_node() {
-	export SIM_HOST=$1 LD_PRELOAD="${preload:+$preload }$umad2sim"
+	local node=$1
 
 	shift
+	if [ -n "${WEFTSIM_SOCKET:-}" ]; then
+		[ -z "${preload:-}" ] || export LD_PRELOAD=$preload
+		exec "$BUILD/weftsim" run -n "$node" -- "$@"
+	fi
+	export SIM_HOST=$node LD_PRELOAD="${preload:+$preload }$umad2sim"
 	exec "$@"
 }
 

@@ -26,7 +26,7 @@ enum {
 	MAD_SIZE = 256,
 	RMPP_HEADER_SIZE = 36, /* with the header of the MAD; less cannot be written */
 	CLASS_OFFSET = 1,
-	RMPP_FLAGS_OFFSET = 27,
+	RMPP_FLAGS_OFFSET = 26,
 	RMPP_ACTIVE = 1,
 	LONG_MAX = 64 << 20, /* of a MAD in a memory file */
 };

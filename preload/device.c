@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <rdma/ib_user_mad.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "preload/next.h"
 #include "preload/server.h"
@@ -38,17 +39,74 @@ struct device *device_find(int fd)
 	return i ? &devices[i] : NULL;
 }
 
-/* Takes a free one, with one descriptor to come. */
 static struct device *device_take(void)
 {
-	unsigned i, unused;
+	bool taken;
+	unsigned i;
 
 	for (i = 1; i <= DEVICES_MAX; i++) {
-		unused = 0;
-		if (atomic_compare_exchange_strong(&devices[i].descriptors, &unused, 1))
+		taken = false;
+		if (atomic_compare_exchange_strong(&devices[i].taken, &taken, true))
 			return &devices[i];
 	}
 	return NULL;
+}
+
+/* Maps rings, or nothing (file -1), where the device's were before, so that a thread that is still
+ * in a read() of that one finds memory there. */
+static int device_map(struct device *device, int file)
+{
+	int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+	void *at = mmap(device->rings, sizeof(*device->rings), PROT_READ | PROT_WRITE,
+			flags | (device->rings ? MAP_FIXED : 0), file, 0);
+
+	if (at == MAP_FAILED)
+		return -ENOMEM;
+	device->rings = at;
+	return 0;
+}
+
+static void device_drop(struct device *device)
+{
+	if (device->rings)
+		device_map(device, -1);
+	atomic_store(&device->taken, false);
+}
+
+static void init_locks(struct device_locks *locks)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&locks->reading, &attributes);
+	pthread_mutex_init(&locks->writing, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+/* The file of the rings has to be as long as they are and stay so, or touching them would kill. */
+static int device_init(struct device *device, enum wire_kind kind, uint32_t id, int file)
+{
+	struct stat st;
+	int err;
+
+	device->kind = kind;
+	device->id = id;
+	atomic_store(&device->descriptors, 1);
+	atomic_store(&device->agents, 0);
+	atomic_store(&device->rmpp_agents, 0);
+	atomic_store(&device->used, false);
+	atomic_store(&device->has_pkey, false);
+	if (kind != WIRE_UMAD)
+		return 0;
+	if (file < 0 || fstat(file, &st) || st.st_size < (off_t)sizeof(*device->rings) ||
+	    !(next()->fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK))
+		return -EPROTO;
+	err = device_map(device, file);
+	if (!err)
+		init_locks(device_locks(device));
+	return err;
 }
 
 static void device_put(int fd, struct device *device)
@@ -66,29 +124,40 @@ static int take_flags(int fd, int flags)
 	return 0;
 }
 
+static int device_new(int fd, enum wire_kind kind, uint32_t id, int file, int flags)
+{
+	struct device *device;
+	int err = take_flags(fd, flags);
+
+	if (err)
+		return err;
+	device = fd < FDS_MAX ? device_take() : NULL;
+	if (!device)
+		return -EMFILE;
+	err = device_init(device, kind, id, file);
+	if (err) {
+		device_drop(device);
+		return err;
+	}
+	device_put(fd, device);
+	return 0;
+}
+
 int device_open(enum wire_kind kind, unsigned minor, int flags)
 {
 	struct wire_welcome welcome;
-	struct device *device;
-	int fd, err;
+	int fd, err, file = -1;
 
-	fd = server_connect(kind, minor, flags & O_NONBLOCK, &welcome);
+	fd = server_connect(kind, minor, flags & O_NONBLOCK, &welcome, &file);
 	if (fd < 0)
 		return fails(fd);
-	err = take_flags(fd, flags);
-	device = !err && fd < FDS_MAX ? device_take() : NULL;
-	if (!device) {
+	err = device_new(fd, kind, welcome.id, file, flags);
+	if (file >= 0)
+		next()->close(file);
+	if (err) {
 		next()->close(fd);
-		return fails(err ? err : -EMFILE);
+		return fails(err);
 	}
-	device->kind = kind;
-	device->id = welcome.id;
-	atomic_store(&device->agents, 0);
-	atomic_store(&device->rmpp_agents, 0);
-	atomic_store(&device->used, false);
-	atomic_store(&device->has_pkey, false);
-	pthread_mutex_init(&device->reading, NULL);
-	device_put(fd, device);
 	return fd;
 }
 
@@ -102,8 +171,8 @@ void device_forget(int fd)
 	if (!atomic_load_explicit(&device_of_fd[fd], memory_order_relaxed))
 		return;
 	i = atomic_exchange(&device_of_fd[fd], 0);
-	if (i)
-		atomic_fetch_sub(&devices[i].descriptors, 1);
+	if (i && atomic_fetch_sub(&devices[i].descriptors, 1) == 1)
+		device_drop(&devices[i]);
 }
 
 void device_forget_range(unsigned from, unsigned to)
@@ -126,7 +195,7 @@ void device_copied(int fd, int copy)
 static int device_register(struct device *device, const struct wire_call *call,
 			   struct wire_return *answer)
 {
-	int err = server_call(call, answer);
+	int err = server_call(call, -1, answer, NULL);
 	uint32_t bit;
 
 	if (err)
@@ -208,7 +277,7 @@ static int unregister_agent(struct device *device, void *argument)
 	bit = 1u << call.agent;
 	if (!(atomic_fetch_and(&device->agents, ~bit) & bit))
 		return -EINVAL;
-	err = server_call(&call, &answer);
+	err = server_call(&call, -1, &answer, NULL);
 	return err ? err : -(int)answer.error;
 }
 

@@ -2,7 +2,8 @@
 /*
  * The open devices of this process: which descriptors are umad and issm files, and what reading,
  * writing and ioctl() do to them. A descriptor is the connection to the server itself, so poll(),
- * select() and epoll see it as it is. Any thread; no lock but a device's own, for reading.
+ * select() and epoll see it as it is. Any thread; no locks but a device's own, which are never held
+ * while something is waited for.
  */
 #ifndef PRELOAD_DEVICE_H
 #define PRELOAD_DEVICE_H
@@ -18,17 +19,30 @@
 
 enum { DEVICE_AGENTS_MAX = 32 };
 
+/* What threads, and a program and its children, hold while they use a device's rings. It lies
+ * beside them, for that is what all of these share; who dies with one leaves it usable. */
+struct device_locks {
+	pthread_mutex_t reading, writing;
+};
+
 /* One open file, shared by the descriptors that are copies of each other. */
 struct device {
-	atomic_uint descriptors; /* 0: free */
+	atomic_bool taken;
+	atomic_uint descriptors;
 	enum wire_kind kind;
 	uint32_t id; /* the connection's name at the server */
 	/* By agent number: those that are registered, and those whose RMPP is the kernel's. */
 	atomic_uint agents, rmpp_agents;
-	atomic_bool used;     /* an agent has been registered */
-	atomic_bool has_pkey; /* the header has 64 bytes, not 56 */
-	pthread_mutex_t reading;
+	atomic_bool used;	  /* an agent has been registered */
+	atomic_bool has_pkey;	  /* the header has 64 bytes, not 56 */
+	struct wire_rings *rings; /* WIRE_UMAD; once there it stays readable */
 };
+
+static inline struct device_locks *device_locks(const struct device *device)
+{
+	_Static_assert(sizeof(struct device_locks) <= sizeof(device->rings->program), "room");
+	return (struct device_locks *)device->rings->program;
+}
 
 /* As open() of a device file: the descriptor, or -1 and errno. */
 int device_open(enum wire_kind kind, unsigned minor, int flags);

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * read() and write() of an open umad device, over the connection that it is: a message each, with
- * the sizes and refusals of Linux (drivers/infiniband/core/user_mad.c). A message is 64 bytes of
- * header and the MAD; programs that did not ask for pkey_index see the first 56 of them. MADs that
- * are too long for a message come and go in memory files.
+ * read() and write() of an open umad device, over the rings that it shares with the server: a
+ * record each, with the sizes and refusals of Linux (drivers/infiniband/core/user_mad.c). A record
+ * is 64 bytes of header and the MAD; programs that did not ask for pkey_index see the first 56 of
+ * them. MADs that are too long for a record go and come in memory files, by calls.
  *
- * A read() must know how long the next message is before it takes it, for one that does not fit
- * stays in the queue. So looking and taking are one step, under the device's lock; neither blocks,
- * and the wait for a first message is outside.
+ * A token on the connection stands for "there is something to read" (sim/ring.h), so that poll()
+ * and the like are right by themselves. Locks are held over no wait, but for a token on its way.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <rdma/ib_user_mad.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "preload/device.h"
 #include "preload/next.h"
+#include "preload/server.h"
 
 enum {
 	HEADER_SIZE = sizeof(struct ib_user_mad_hdr),
@@ -28,13 +30,6 @@ enum {
 	CLASS_OFFSET = 1,
 	RMPP_FLAGS_OFFSET = 26,
 	RMPP_ACTIVE = 1,
-	LONG_MAX = 64 << 20, /* of a MAD in a memory file */
-};
-
-/* Room for one descriptor beside a message. */
-union control {
-	struct cmsghdr header;
-	char room[CMSG_SPACE(sizeof(int))];
 };
 
 static int fails(int err)
@@ -49,157 +44,166 @@ static size_t header_size(struct device *device)
 									     : SHORT_HEADER_SIZE;
 }
 
-/* Reading */
-
-/* What the next message is, as looked at without taking it. */
-struct waiting {
-	struct ib_user_mad_hdr header;
-	size_t mad_size; /* all of it */
-	bool in_file;
-};
-
-/* 0; -EAGAIN: nothing there; -EIO: the server is gone, as a device that was pulled. */
-static int look(int fd, struct waiting *waiting)
+/* Whoever died with it left the rings as they were before or after its one step. */
+static void lock(pthread_mutex_t *mutex)
 {
-	ssize_t size = recv(fd, &waiting->header, HEADER_SIZE, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
-
-	if (size < 0)
-		return errno == EAGAIN ? -EAGAIN : -EIO;
-	if (size < HEADER_SIZE)
-		return -EIO;
-	waiting->mad_size = size - HEADER_SIZE;
-	/* A time-out brings back the header as it was written, whatever it says of length. */
-	waiting->in_file = !waiting->header.status && waiting->mad_size == MAD_SIZE &&
-			   waiting->header.length > HEADER_SIZE + WIRE_INLINE_MAX;
-	if (waiting->in_file)
-		waiting->mad_size = waiting->header.length - HEADER_SIZE;
-	return waiting->mad_size > LONG_MAX ? -EIO : 0;
+	if (pthread_mutex_lock(mutex) == EOWNERDEAD)
+		pthread_mutex_consistent(mutex);
 }
 
-/* A header as this program knows it, which differs in how long it is. */
-static void put_header(struct ib_user_mad_hdr *header, size_t header_size, void *buf)
+static int send_token(int fd)
 {
-	if (!header->status)
-		header->length -= HEADER_SIZE - header_size;
-	memcpy(buf, header, header_size);
-}
+	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
-static int file_of(struct msghdr *message)
-{
-	struct cmsghdr *part = CMSG_FIRSTHDR(message);
-	int fd;
-
-	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS ||
-	    part->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(part), sizeof(fd));
-	return fd;
-}
-
-static int read_file(int file, char *mad, size_t size)
-{
-	size_t done = 0;
-	ssize_t got;
-
-	while (done < size) {
-		got = pread(file, mad + done, size - done, done);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got < 0 && errno == EFAULT ? -EFAULT : -EIO;
-		done += got;
+	while (send(fd, "", 1, MSG_NOSIGNAL) < 0) {
+		if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
+			return -EIO;
+		poll(&ready, 1, 1000);
 	}
 	return 0;
 }
 
-/* Takes the message that was looked at; its MAD fits into buf behind the header. */
-static int take(int fd, struct waiting *waiting, size_t header_size, char *buf)
+/* Waits for it if need be: it has been promised. At the end of the connection it will not come. */
+static void take_token(int fd)
 {
-	size_t here = waiting->in_file ? MAD_SIZE : waiting->mad_size;
-	struct iovec parts[] = {{&waiting->header, HEADER_SIZE}, {buf + header_size, here}};
-	union control control;
-	struct msghdr message = {.msg_iov = parts,
-				 .msg_iovlen = 2,
-				 .msg_control = waiting->in_file ? &control : NULL,
-				 .msg_controllen = waiting->in_file ? sizeof(control) : 0};
-	int err = 0, file = -1;
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	char token;
 
-	if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-		return errno == EFAULT ? -EFAULT : -EIO;
-	if (waiting->in_file) {
-		file = file_of(&message);
-		err = file < 0 ? -EIO : read_file(file, buf + header_size, waiting->mad_size);
-	}
-	if (file >= 0)
-		next()->close(file);
-	if (!err)
-		put_header(&waiting->header, header_size, buf);
-	return err;
+	while (recv(fd, &token, 1, MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR))
+		poll(&ready, 1, 1000);
 }
 
-/* Gives what fits of a message that does not, which stays: the header, which says how much it
- * needs, and the first segment. */
-static int show(int fd, struct waiting *waiting, size_t header_size, char *buf)
-{
-	struct iovec parts[] = {{&waiting->header, HEADER_SIZE}, {buf + header_size, MAD_SIZE}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+/* Reading */
 
-	if (recvmsg(fd, &message, MSG_PEEK | MSG_DONTWAIT) < 0)
-		return errno == EFAULT ? -EFAULT : -EIO;
-	put_header(&waiting->header, header_size, buf);
-	return -ENOSPC;
+/* A header as this program knows it, which differs in how long it is. */
+static void put_header(const uint8_t *from, size_t header_size, char *buf)
+{
+	struct ib_user_mad_hdr header;
+
+	memcpy(&header, from, HEADER_SIZE);
+	if (!header.status)
+		header.length -= HEADER_SIZE - header_size;
+	memcpy(buf, &header, header_size);
+}
+
+/* Reads what is behind the header in a file that is done with then. */
+static int read_file(int file, char *mad, size_t size)
+{
+	size_t done = 0;
+	ssize_t got = 1;
+
+	while (done < size && got > 0) {
+		got = pread(file, mad + done, size - done, HEADER_SIZE + done);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0)
+			done += got;
+	}
+	next()->close(file);
+	return done == size ? 0 : -EIO;
+}
+
+/* The oldest of the device's long MADs, which this record announces. */
+static int fetch(struct device *device, char *mad, size_t size)
+{
+	struct wire_call call = {.function = WIRE_FETCH, .id = device->id};
+	struct wire_return answer;
+	int file = -1, err = server_call(&call, -1, &answer, &file);
+
+	if (!err && !answer.error && file >= 0)
+		return read_file(file, mad, size);
+	if (file >= 0)
+		next()->close(file);
+	return -EIO;
+}
+
+/* A record into buf, or of what does not fit and stays: its header, which says how much it needs,
+ * and the first segment. */
+static ssize_t give(struct device *device, struct ring_record record, const uint8_t *bytes,
+		    char *buf, size_t count)
+{
+	size_t header = header_size(device), size, first;
+	int err;
+
+	if (record.size < HEADER_SIZE || record.whole < record.size ||
+	    record.whole > HEADER_SIZE + WIRE_LONG_MAX)
+		return -EIO;
+	size = record.whole - HEADER_SIZE;
+	first = size < MAD_SIZE ? size : MAD_SIZE;
+	if (count < header + first)
+		return -EINVAL;
+	put_header(bytes, header, buf);
+	if (count < header + size) {
+		memcpy(buf + header, bytes + HEADER_SIZE, first);
+		return -ENOSPC;
+	}
+	if (record.whole > record.size) {
+		err = fetch(device, buf + header, size);
+		if (err)
+			return err;
+	} else {
+		memcpy(buf + header, bytes + HEADER_SIZE, size);
+	}
+	return header + size;
 }
 
 /* The bytes read, or -errno; -EAGAIN when nothing is there. */
-static ssize_t read_one(int fd, size_t header_size, char *buf, size_t count)
+static ssize_t read_one(struct device *device, int fd, char *buf, size_t count)
 {
-	struct waiting waiting;
-	size_t first;
-	int err = look(fd, &waiting);
+	struct ring *ring = &device->rings->to_program;
+	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	struct ring_record record;
+	const uint8_t *bytes;
+	ssize_t got = ring_take(ring, &head, &record, &bytes);
 
-	if (err)
-		return err;
-	first = waiting.mad_size < MAD_SIZE ? waiting.mad_size : MAD_SIZE;
-	if (count < header_size + first)
-		return -EINVAL;
-	if (count < header_size + waiting.mad_size)
-		return show(fd, &waiting, header_size, buf);
-	err = take(fd, &waiting, header_size, buf);
-	return err ? err : (ssize_t)(header_size + waiting.mad_size);
+	if (got)
+		return got;
+	got = give(device, record, bytes, buf, count);
+	if (got == -EINVAL || got == -ENOSPC)
+		return got;
+	if (ring_release(ring, head) && send_token(fd))
+		return -EIO;
+	if (ring_rest(ring, head))
+		take_token(fd);
+	return got;
 }
 
-/* Waits for a message unless the descriptor is not to block: -EAGAIN then. */
+/* Waits for a record, unless the descriptor is not to block: -EAGAIN then. -EIO at the end of the
+ * connection, as of a device that was pulled. By poll(), for of several that wait in recv() for a
+ * token which they do not take, only one would wake. */
 static int wait_readable(int fd)
 {
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
 	int flags = next()->fcntl(fd, F_GETFL);
-	char byte;
+	ssize_t got;
+	char token;
 
 	if (flags < 0)
 		return -errno;
-	if (flags & O_NONBLOCK)
-		return -EAGAIN;
-	return recv(fd, &byte, 1, MSG_PEEK) < 0 && errno != EAGAIN ? -errno : 0;
+	if (!(flags & O_NONBLOCK) && poll(&ready, 1, -1) < 0)
+		return -errno;
+	got = recv(fd, &token, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (got == 0 || (got < 0 && errno != EAGAIN))
+		return -EIO;
+	return got < 0 && (flags & O_NONBLOCK) ? -EAGAIN : 0;
 }
 
 ssize_t device_read(struct device *device, int fd, void *buf, size_t count)
 {
-	size_t size = header_size(device);
 	int before = errno;
 	ssize_t got;
 
-	if (device->kind != WIRE_UMAD || count < size)
+	if (device->kind != WIRE_UMAD || count < header_size(device))
 		return fails(-EINVAL);
-	for (;;) {
-		pthread_mutex_lock(&device->reading);
-		got = read_one(fd, size, buf, count);
-		pthread_mutex_unlock(&device->reading);
+	do {
+		lock(&device_locks(device)->reading);
+		got = read_one(device, fd, buf, count);
+		pthread_mutex_unlock(&device_locks(device)->reading);
 		if (got == -EAGAIN)
 			got = wait_readable(fd);
-		if (got < 0)
-			return fails(got);
-		if (got > 0)
-			break;
-	}
+	} while (got == 0);
+	if (got < 0)
+		return fails(got == -EPROTO ? -EIO : got);
 	errno = before;
 	return got;
 }
@@ -212,7 +216,7 @@ static bool class_has_rmpp(uint8_t mgmt_class)
 	       mgmt_class == 0x12 || (mgmt_class >= 0x30 && mgmt_class <= 0x4f);
 }
 
-/* What can be refused without asking: the rest the server counts, for a message has no answer. */
+/* What can be refused without asking: the rest the server counts, for a record has no answer. */
 static int may_write(struct device *device, const struct ib_user_mad_hdr *header,
 		     const uint8_t *mad, size_t mad_size)
 {
@@ -225,73 +229,92 @@ static int may_write(struct device *device, const struct ib_user_mad_hdr *header
 		 (mad[RMPP_FLAGS_OFFSET] & RMPP_ACTIVE);
 	if (!active)
 		return mad_size > MAD_SIZE ? -EINVAL : 0;
-	return mad_size > LONG_MAX ? -ENOMEM : 0;
+	return mad_size > WIRE_LONG_MAX ? -ENOMEM : 0;
 }
 
-/* A sealed memory file with the MAD, or -errno. */
-static int make_file(const uint8_t *mad, size_t size)
+static int append(int file, const void *bytes, size_t size)
 {
-	int fd = memfd_create("weftsim-mad", MFD_CLOEXEC | MFD_ALLOW_SEALING), err = 0;
 	size_t done = 0;
 	ssize_t put;
 
-	if (fd < 0)
-		return -ENOMEM;
-	while (done < size && !err) {
-		put = pwrite(fd, mad + done, size - done, done);
-		if (put > 0)
-			done += put;
-		else if (errno != EINTR)
-			err = errno == EFAULT ? -EFAULT : -ENOMEM;
-	}
-	if (!err && next()->fcntl(fd, F_ADD_SEALS,
-				  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
-		err = -ENOMEM;
-	if (err) {
-		next()->close(fd);
-		return err;
-	}
-	return fd;
-}
-
-/* A write() to a device never waits for a reader and never fails for want of room: while the server
- * is behind, neither does this return. */
-static int send_message(int fd, const struct msghdr *message)
-{
-	struct pollfd ready = {.fd = fd, .events = POLLOUT};
-
-	while (sendmsg(fd, message, MSG_NOSIGNAL) < 0) {
-		if (errno == EFAULT)
-			return -EFAULT;
-		if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
-			return -EIO;
-		poll(&ready, 1, 1000);
+	while (done < size) {
+		put = next()->write(file, (const char *)bytes + done, size - done);
+		if (put < 0 && errno != EINTR)
+			return -ENOMEM;
+		done += put > 0 ? put : 0;
 	}
 	return 0;
 }
 
-static int send_mad(int fd, const struct ib_user_mad_hdr *header, const uint8_t *mad, size_t size)
+static int send_long(struct device *device, const struct ib_user_mad_hdr *header,
+		     const uint8_t *mad, size_t size)
 {
-	bool in_file = size > WIRE_INLINE_MAX;
-	struct iovec parts[] = {{(void *)header, HEADER_SIZE},
-				{(void *)mad, in_file ? MAD_SIZE : size}};
-	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
-					    .cmsg_level = SOL_SOCKET,
-					    .cmsg_type = SCM_RIGHTS}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-	int file, err;
+	struct wire_call call = {.function = WIRE_SEND, .id = device->id};
+	struct wire_return answer;
+	int file = memfd_create("weftsim-mad", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
 
-	if (!in_file)
-		return send_message(fd, &message);
-	file = make_file(mad, size);
 	if (file < 0)
-		return file;
-	memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
-	message.msg_control = &control;
-	message.msg_controllen = sizeof(control);
-	err = send_message(fd, &message);
+		return -ENOMEM;
+	err = append(file, header, HEADER_SIZE);
+	if (!err)
+		err = append(file, mad, size);
+	if (!err && next()->fcntl(file, F_ADD_SEALS,
+				  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+		err = -ENOMEM;
+	if (!err)
+		err = server_call(&call, file, &answer, NULL);
 	next()->close(file);
-	return err;
+	return err ? err : -(int)answer.error;
+}
+
+/* 0 when some of what is in the ring was taken, so that it is worth another try. */
+static int wait_for_room(struct ring *ring, uint32_t head, int fd)
+{
+	const struct timespec patience = {.tv_sec = 1};
+	struct pollfd ready = {.fd = fd};
+
+	syscall(SYS_futex, &ring->head, FUTEX_WAIT, head, &patience, NULL, 0);
+	return poll(&ready, 1, 0) > 0 && (ready.revents & (POLLHUP | POLLERR)) ? -EIO : 0;
+}
+
+/* A write() to a device never fails for want of room: while the server is behind, it does not
+ * return. -EAGAIN: there is none now. */
+static int put_record(struct device *device, int fd, const struct ib_user_mad_hdr *header,
+		      const uint8_t *mad, size_t size)
+{
+	struct ring *ring = &device->rings->to_server;
+	struct ring_record record = {.size = HEADER_SIZE + size, .whole = HEADER_SIZE + size};
+	uint32_t tail = ring_tail(ring);
+	uint8_t *bytes;
+	int err = ring_reserve(ring, &tail, record, &bytes);
+
+	if (err)
+		return err;
+	memcpy(bytes, header, HEADER_SIZE);
+	memcpy(bytes + HEADER_SIZE, mad, size);
+	return ring_publish(ring, tail) ? send_token(fd) : 0;
+}
+
+static int send_short(struct device *device, int fd, const struct ib_user_mad_hdr *header,
+		      const uint8_t *mad, size_t size)
+{
+	struct ring *ring = &device->rings->to_server;
+	uint32_t head;
+	int err;
+
+	for (;;) {
+		head = atomic_load(&ring->head);
+		lock(&device_locks(device)->writing);
+		err = put_record(device, fd, header, mad, size);
+		pthread_mutex_unlock(&device_locks(device)->writing);
+		if (err != -EAGAIN)
+			return err;
+		ring_want_room(ring);
+		if (head == atomic_load(&ring->head))
+			err = wait_for_room(ring, head, fd);
+		if (err && err != -EAGAIN)
+			return err;
+	}
 }
 
 ssize_t device_write(struct device *device, int fd, const void *buf, size_t count)
@@ -304,11 +327,13 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 	if (device->kind != WIRE_UMAD || count < size + RMPP_HEADER_SIZE)
 		return fails(-EINVAL);
 	memcpy(&header, buf, size);
-	err = may_write(device, &header, mad, count - size);
+	count -= size;
+	err = may_write(device, &header, mad, count);
 	if (!err)
-		err = send_mad(fd, &header, mad, count - size);
+		err = count > WIRE_INLINE_MAX ? send_long(device, &header, mad, count)
+					      : send_short(device, fd, &header, mad, count);
 	if (err)
-		return fails(err);
+		return fails(err == -EPROTO ? -EIO : err);
 	errno = before;
-	return count;
+	return size + count;
 }

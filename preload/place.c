@@ -81,7 +81,7 @@ static int folder_new(struct folder **made)
 	struct wire_welcome welcome;
 	struct folder *folder;
 	struct stat st;
-	int fd = server_connect(WIRE_FILES, 0, false, &welcome), high;
+	int fd = server_connect(WIRE_FILES, 0, false, &welcome, NULL), high;
 
 	if (fd < 0)
 		return fd;

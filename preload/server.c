@@ -56,34 +56,83 @@ static int find_socket(struct sockaddr_un *address)
 	return size >= (int)room ? -ENAMETOOLONG : 0;
 }
 
-/* Messages are small and there is room for them: none is ever sent or received in part. */
-static int receive(int fd, void *message, size_t size, int timeout_ms)
+/* Room for one descriptor beside a message. */
+union control {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+static int send_message(int fd, const void *bytes, size_t size, int file)
+{
+	struct iovec part = {(void *)bytes, size};
+	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+					    .cmsg_level = SOL_SOCKET,
+					    .cmsg_type = SCM_RIGHTS}};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (file >= 0) {
+		memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -EIO;
+}
+
+static int file_of(struct msghdr *message)
+{
+	struct cmsghdr *part = CMSG_FIRSTHDR(message);
+	int file = -1;
+
+	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
+	    part->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&file, CMSG_DATA(part), sizeof(file));
+	return file;
+}
+
+static int wait_for_message(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
-	ssize_t got;
+	int count;
 
 	do
-		got = timeout_ms < 0 ? 1 : poll(&ready, 1, timeout_ms);
-	while (got < 0 && errno == EINTR);
-	if (got == 0)
-		return -ETIMEDOUT;
-	/* Only the wait for an issm device may be interrupted: that is where Linux blocks too. */
+		count = poll(&ready, 1, ANSWER_MS);
+	while (count < 0 && errno == EINTR);
+	return count ? 0 : -ETIMEDOUT;
+}
+
+/* A message of this size and, if asked for, the file with it (else -1). Only a wait for an issm
+ * device may last, and be interrupted: that is where Linux blocks too. */
+static int receive(int fd, void *bytes, size_t size, bool may_last, int *file)
+{
+	struct iovec part = {bytes, size};
+	union control control;
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = file ? &control : NULL,
+				 .msg_controllen = file ? sizeof(control) : 0};
+	int err = may_last ? 0 : wait_for_message(fd);
+	ssize_t got;
+
+	if (err)
+		return err;
 	do
-		got = recv(fd, message, size, 0);
-	while (got < 0 && errno == EINTR && timeout_ms >= 0);
+		got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR && !may_last);
 	if (got < 0)
 		return -errno;
+	if (file)
+		*file = file_of(&message);
 	return got == (ssize_t)size ? 0 : -EPROTO;
 }
 
-static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *welcome)
+static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *welcome, int *file)
 {
 	bool may_wait = hello->kind == WIRE_ISSM && !hello->nonblock;
 	int err;
 
-	if (send(fd, hello, sizeof(*hello), MSG_NOSIGNAL) != sizeof(*hello))
-		return -errno;
-	err = receive(fd, welcome, sizeof(*welcome), may_wait ? -1 : ANSWER_MS);
+	err = send_message(fd, hello, sizeof(*hello), -1);
+	if (!err)
+		err = receive(fd, welcome, sizeof(*welcome), may_wait, file);
 	if (err)
 		return err;
 	if (welcome->magic != WIRE_MAGIC || welcome->version != WIRE_VERSION)
@@ -94,7 +143,7 @@ static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *we
 }
 
 /* Connects, greets; says what is wrong with the server, if anything. */
-static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome)
+static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome, int *file)
 {
 	struct timeval patience = {.tv_sec = ANSWER_MS / 1000};
 	struct sockaddr_un address;
@@ -109,7 +158,7 @@ static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *we
 		return -ENOENT;
 	}
 	if (!err)
-		err = greet(fd, hello, welcome);
+		err = greet(fd, hello, welcome, file);
 	if (err == -EINTR)
 		return err;
 	if (err == -EAGAIN || err == -ETIMEDOUT) {
@@ -129,7 +178,8 @@ static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *we
 	return -(int)welcome->error;
 }
 
-int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wire_welcome *welcome)
+int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wire_welcome *welcome,
+		   int *file)
 {
 	struct wire_hello hello = {.magic = WIRE_MAGIC,
 				   .version = WIRE_VERSION,
@@ -138,7 +188,7 @@ int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wi
 				   .nonblock = nonblock,
 				   .pid = getpid()};
 	const char *node = getenv("WEFTSIM_NODE");
-	int fd, err;
+	int fd, err, came = -1;
 
 	if (node && strlen(node) >= sizeof(hello.node))
 		return -ENAMETOOLONG;
@@ -146,24 +196,27 @@ int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wi
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	err = reach(fd, &hello, welcome);
+	err = reach(fd, &hello, welcome, file ? &came : NULL);
 	if (err) {
+		if (came >= 0)
+			next()->close(came);
 		next()->close(fd);
 		return err;
 	}
+	if (file)
+		*file = came;
 	return fd;
 }
 
-int server_call(const struct wire_call *call, struct wire_return *answer)
+int server_call(const struct wire_call *call, int given, struct wire_return *answer, int *taken)
 {
 	struct wire_welcome welcome;
-	int fd = server_connect(WIRE_CALL, 0, false, &welcome), err = 0;
+	int fd = server_connect(WIRE_CALL, 0, false, &welcome, NULL), err;
 
 	if (fd < 0)
 		return fd == -ENOENT ? -EIO : fd;
-	if (send(fd, call, sizeof(*call), MSG_NOSIGNAL) != sizeof(*call))
-		err = -EIO;
-	if (!err && receive(fd, answer, sizeof(*answer), ANSWER_MS))
+	err = send_message(fd, call, sizeof(*call), given);
+	if (!err && receive(fd, answer, sizeof(*answer), false, taken))
 		err = -EIO;
 	next()->close(fd);
 	return err;

@@ -14,13 +14,17 @@
 #include "sim/wire.h"
 
 /* A connection of this kind to the server that the environment names (WEFTSIM_SOCKET,
- * WEFTSIM_NODE), blocking and close-on-exec, after its welcome. -errno: -ENOENT when there is no
- * server, which is said on stderr once; else what the server says. */
-int server_connect(enum wire_kind kind, unsigned minor, bool nonblock,
-		   struct wire_welcome *welcome);
-/* Registers or unregisters an agent of a device; 0 or -errno of the call itself. What comes back
- * (also a refusal: see its error) is in answer. */
-int server_call(const struct wire_call *call, struct wire_return *answer);
+ * WEFTSIM_NODE), blocking and close-on-exec, after its welcome; with file, the one that came with
+ * that, or -1. -errno: -ENOENT when there is no server, which is said on stderr once; else what the
+ * server says.
+ */
+int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wire_welcome *welcome,
+		   int *file);
+/* A call about a device, with a file to go there (or -1) and, where taken is not NULL, one to come
+ * back: 0 or -errno of the call itself. What comes back (also a refusal: see its error) is in
+ * answer.
+ */
+int server_call(const struct wire_call *call, int given, struct wire_return *answer, int *taken);
 
 enum { PLACE_SIZE = PATH_MAX };
 

@@ -163,16 +163,44 @@ void connection_send(struct connection *connection, const void *bytes, size_t si
 	if (connection->ended)
 		return;
 	outbox_put(&connection->outbox, bytes, size);
-	if (list_empty(&connection->unsent) && !connection->blocked)
+	connection_unsent(connection);
+}
+
+void connection_unsent(struct connection *connection)
+{
+	if (list_empty(&connection->unsent) && !connection->blocked && !connection->ended)
 		list_push(&connection->server->unsent, &connection->unsent);
+}
+
+/* Only where nothing else waits to be sent: there is room then. */
+void connection_send_file(struct connection *connection, const void *bytes, size_t size, int file)
+{
+	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(file)),
+					    .cmsg_level = SOL_SOCKET,
+					    .cmsg_type = SCM_RIGHTS}};
+	struct iovec part = {(void *)bytes, size};
+	const struct msghdr header = {.msg_iov = &part,
+				      .msg_iovlen = 1,
+				      .msg_control = &control,
+				      .msg_controllen = sizeof(control)};
+
+	memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+	if (sendmsg(connection->fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		connection_end(connection);
+	close(file);
 }
 
 /* To one that is gone nothing can be sent; what it sent before is still to be read. */
 static void flush(struct connection *connection)
 {
-	int r = outbox_flush(&connection->outbox, connection->fd);
+	int r;
 
 	list_del(&connection->unsent);
+	if (connection->kind && connection->kind->flush) {
+		connection->kind->flush(connection);
+		return;
+	}
+	r = outbox_flush(&connection->outbox, connection->fd);
 	if (r && r != -EAGAIN && r != -EINTR && r != -ENOBUFS && r != -ENOMEM)
 		outbox_done(&connection->outbox);
 	connection->blocked = connection->outbox.count > 0;
@@ -275,6 +303,8 @@ static int read_batch(struct connection *connection)
 	size_t longest = connection->kind ? connection->kind->longest : sizeof(struct wire_hello);
 	int count;
 
+	if (connection->kind && connection->kind->read)
+		return connection->kind->read(connection);
 	for (unsigned i = 0; i < most; i++) {
 		batch->parts[i].iov_len = longest;
 		batch->headers[i].msg_hdr.msg_controllen = sizeof(batch->control[i]);

@@ -2,8 +2,8 @@
 /*
  * Connections that stand for open devices: umadN, with the calls about one (its ioctls), and issmN.
  * What a kernel does is in sim/kernel.h; here are its files' queues and what being in two processes
- * adds: a close() or write() that a program has behind it may still lie in a socket. So before a
- * call is answered, the connection that it is about is read; and who is in the way of a
+ * adds: a close() or write() that a program has behind it may still lie in a socket or ring. So
+ * before a call is answered, the connection that it is about is read; and who is in the way of a
  * registration or of an issm device is read to its end first.
  */
 #include <errno.h>
@@ -11,14 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "include/iba.h"
 #include "sim/find.h"
 #include "sim/folder.h"
 #include "sim/server.h"
 
-enum { LONG_MAX_BYTES = 64 << 20 }; /* of a MAD that comes as a file */
+enum {
+	BATCH = 256,					/* MADs of a program in a turn */
+	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE,	/* what announces a long MAD */
+	LONGEST = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX, /* in a ring */
+	LONGEST_FILE = KERNEL_HEADER_SIZE + WIRE_LONG_MAX,
+};
 
 /* The port of a device file: minors count a node's ports, or are the one that was named. */
 static int port_of(struct connection *connection, const struct wire_hello *hello,
@@ -44,35 +52,124 @@ static int port_of(struct connection *connection, const struct wire_hello *hello
 	return 0;
 }
 
-/* umad */
+/* umad: what the program is to read */
+
+/* Into its ring, while nothing else waits for room there. */
+static int put(struct connection *connection, const uint8_t *umad, size_t size)
+{
+	bool is_long = size > LONGEST;
+	int r = rings_put(&connection->rings, umad, is_long ? BEGINNING : size, size);
+
+	if (!r && is_long)
+		outbox_put(&connection->longs, umad, size);
+	return r;
+}
 
 static bool readable(void *ctx, const uint8_t *umad, size_t size)
 {
 	struct connection *connection = ctx;
 
-	if (connection->outbox.count >= KERNEL_UNREAD_MAX)
+	if (connection->outbox.count + connection->longs.count >= KERNEL_UNREAD_MAX)
 		return false;
-	connection_send(connection, umad, size);
+	if (connection->outbox.count || put(connection, umad, size))
+		outbox_put(&connection->outbox, umad, size);
+	connection_unsent(connection);
 	return true;
+}
+
+/* A token more than the socket takes is one more than there ever is, if the program plays fair. */
+static void umad_flush(struct connection *connection)
+{
+	const uint8_t *umad;
+	size_t size;
+	int r = 0;
+
+	while (!r && (umad = outbox_first(&connection->outbox, &size))) {
+		r = put(connection, umad, size);
+		if (!r)
+			outbox_drop_first(&connection->outbox);
+	}
+	if (rings_publish(&connection->rings) &&
+	    send(connection->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
+		r = -EPROTO;
+	if (r == -EPROTO)
+		connection_end(connection);
+}
+
+/* umad: what the program writes */
+
+/* A write that is refused is counted by the kernel; the program has long gone on. */
+static int take(struct connection *connection)
+{
+	uint8_t umad[LONGEST];
+	int count = 0, size = 0;
+
+	while (count < BATCH && !connection->ended &&
+	       (size = rings_take(&connection->rings, umad, sizeof(umad))) >= 0) {
+		kernel_file_write(connection->file, umad, size);
+		count++;
+	}
+	return size == -EPROTO ? -EPIPE : count;
+}
+
+/* Reads a token when there is nothing else: the program's are for something that has come and for
+ * room that it made. Its end is read after all that it wrote before. */
+static int umad_read(struct connection *connection)
+{
+	char token[2];
+	int count = take(connection);
+	ssize_t size;
+
+	if (count < 0 || connection->ended)
+		return count;
+	if (rings_release(&connection->rings))
+		return count;
+	if (connection->outbox.count)
+		connection_unsent(connection);
+	size = recv(connection->fd, token, sizeof(token), MSG_DONTWAIT);
+	if (size < 0)
+		return count ? count : errno == EAGAIN || errno == ECONNRESET ? -errno : -EPIPE;
+	if (size == 1 || rings_release(&connection->rings))
+		return count + 1;
+	return -EPIPE;
 }
 
 static int umad_start(struct connection *connection, const struct wire_hello *hello,
 		      struct wire_welcome *welcome)
 {
-	int r = port_of(connection, hello, welcome);
+	int r = port_of(connection, hello, welcome), file;
 
 	if (!r)
-		connection->file = kernel_file_open(connection->port, readable, connection);
-	return r;
+		r = rings_init(&connection->rings, &file);
+	if (r)
+		return r;
+	connection_send_file(connection, welcome, sizeof(*welcome), file);
+	if (connection->ended) {
+		rings_done(&connection->rings);
+		return -EPIPE;
+	}
+	connection->file = kernel_file_open(connection->port, readable, connection);
+	return 1;
 }
 
 static void umad_end(struct connection *connection)
 {
 	kernel_file_close(connection->file);
 	connection->file = NULL;
+	rings_done(&connection->rings);
+	outbox_done(&connection->longs);
 }
 
-static bool read_file(int file, uint8_t *to, size_t size)
+const struct connection_kind connection_umad = {
+	.start = umad_start,
+	.read = umad_read,
+	.flush = umad_flush,
+	.end = umad_end,
+};
+
+/* MADs in files */
+
+static int read_file(int file, uint8_t *to, size_t size)
 {
 	size_t done = 0;
 
@@ -80,47 +177,56 @@ static bool read_file(int file, uint8_t *to, size_t size)
 		ssize_t got = pread(file, to + done, size - done, done);
 
 		if (got <= 0)
-			return false;
+			return -EINVAL;
 		done += got;
 	}
-	return true;
+	return 0;
 }
 
 /* Only a file in memory is read: another could make the server wait. */
-static bool write_long(struct connection *connection, const uint8_t *header, int file)
+static int write_long(struct connection *connection, int file)
 {
 	struct stat status;
 	uint8_t *umad;
-	bool good;
+	int r;
 
-	if (fcntl(file, F_GET_SEALS) < 0 || fstat(file, &status) || status.st_size < 0 ||
-	    status.st_size > LONG_MAX_BYTES)
-		return false;
-	umad = mem_alloc(KERNEL_HEADER_SIZE + status.st_size);
-	memcpy(umad, header, KERNEL_HEADER_SIZE);
-	good = read_file(file, umad + KERNEL_HEADER_SIZE, status.st_size);
-	if (good)
-		kernel_file_write(connection->file, umad, KERNEL_HEADER_SIZE + status.st_size);
+	if (file < 0 || fcntl(file, F_GET_SEALS) < 0 || fstat(file, &status) ||
+	    status.st_size < KERNEL_HEADER_SIZE || status.st_size > LONGEST_FILE)
+		return -EINVAL;
+	umad = mem_alloc(status.st_size);
+	r = read_file(file, umad, status.st_size);
+	if (!r)
+		r = kernel_file_write(connection->file, umad, status.st_size);
 	free(umad);
-	return good;
+	return r;
 }
 
-/* A write that is refused is counted by the kernel; the program has long gone on. */
-static bool umad_message(struct connection *connection, const uint8_t *bytes, size_t size, int file)
+/* The first that was announced, as a file that nobody can change. */
+static int fetch_long(struct connection *connection, int *file)
 {
-	if (file >= 0)
-		return size >= KERNEL_HEADER_SIZE && write_long(connection, bytes, file);
-	kernel_file_write(connection->file, bytes, size);
-	return true;
-}
+	size_t size, done = 0;
+	const uint8_t *umad = outbox_first(&connection->longs, &size);
+	int fd;
 
-const struct connection_kind connection_umad = {
-	.start = umad_start,
-	.message = umad_message,
-	.end = umad_end,
-	.batch = 64,
-	.longest = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX,
-};
+	if (!umad)
+		return -ENOENT;
+	fd = memfd_create("weftsim-mad", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	while (done < size) {
+		ssize_t wrote = write(fd, umad + done, size - done);
+
+		if (wrote <= 0) {
+			close(fd);
+			return -ENOMEM;
+		}
+		done += wrote;
+	}
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	outbox_drop_first(&connection->longs);
+	*file = fd;
+	return 0;
+}
 
 /* Calls */
 
@@ -169,8 +275,9 @@ static int register_agent(struct connection *target, const struct wire_call *cal
 	}
 }
 
-static int make_call(struct server *server, const struct wire_call *call,
-		     struct wire_return *answer)
+/* With the file that came with it, and perhaps one that is to go with the answer. */
+static int make_call(struct server *server, const struct wire_call *call, int file,
+		     struct wire_return *answer, int *file_back)
 {
 	struct connection *target = map_get(&server->by_id, call->id);
 
@@ -186,6 +293,10 @@ static int make_call(struct server *server, const struct wire_call *call,
 		return register_agent(target, call, &answer->agent);
 	case WIRE_UNREGISTER:
 		return kernel_file_unregister(target->file, call->agent);
+	case WIRE_SEND:
+		return write_long(target, file);
+	case WIRE_FETCH:
+		return fetch_long(target, file_back);
 	default:
 		return -ENOTTY;
 	}
@@ -195,13 +306,16 @@ static bool call_message(struct connection *connection, const uint8_t *bytes, si
 {
 	struct wire_call call;
 	struct wire_return answer = {0};
+	int file_back = -1;
 
-	(void)file;
 	if (size != sizeof(call))
 		return false;
 	memcpy(&call, bytes, sizeof(call));
-	answer.error = -make_call(connection->server, &call, &answer);
-	connection_send(connection, &answer, sizeof(answer));
+	answer.error = -make_call(connection->server, &call, file, &answer, &file_back);
+	if (file_back >= 0)
+		connection_send_file(connection, &answer, sizeof(answer), file_back);
+	else
+		connection_send(connection, &answer, sizeof(answer));
 	return true;
 }
 

@@ -7,24 +7,13 @@
 #include "sim/outbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "include/iba.h"
 #include "lib/mem.h"
-#include "sim/kernel.h"
-#include "sim/wire.h"
 
-enum {
-	BLOCK_SIZE = 64 << 10,
-	BATCH = 64,
-	ALIGNMENT = 8,
-	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE
-};
+enum { BLOCK_SIZE = 64 << 10, BATCH = 64, ALIGNMENT = 8 };
 
 struct outbox_block {
 	struct outbox_block *next;
@@ -98,11 +87,6 @@ static struct message *message_at(const struct outbox_block *block, size_t place
 	return place < block->end ? (struct message *)(block->bytes + place) : NULL;
 }
 
-static bool is_long(const struct message *message)
-{
-	return message->size > KERNEL_HEADER_SIZE + WIRE_INLINE_MAX;
-}
-
 /* Takes out the first messages. */
 static void take(struct outbox *outbox, unsigned messages)
 {
@@ -116,8 +100,8 @@ static void take(struct outbox *outbox, unsigned messages)
 	}
 }
 
-/* How many were sent, or -errno. The batch ends with the block, or before a long message. */
-static int send_short(struct outbox *outbox, int fd)
+/* How many were sent, or -errno. A batch ends with its block. */
+static int send_batch(struct outbox *outbox, int fd)
 {
 	const struct outbox_block *block = outbox->first;
 	size_t place = block->begin;
@@ -127,8 +111,7 @@ static int send_short(struct outbox *outbox, int fd)
 	unsigned count = 0;
 	int sent;
 
-	for (; count < BATCH && (message = message_at(block, place)) && !is_long(message);
-	     count++) {
+	for (; count < BATCH && (message = message_at(block, place)); count++) {
 		parts[count] = (struct iovec){message->bytes, message->size};
 		headers[count] =
 			(struct mmsghdr){.msg_hdr = {.msg_iov = &parts[count], .msg_iovlen = 1}};
@@ -138,64 +121,30 @@ static int send_short(struct outbox *outbox, int fd)
 	return sent < 0 ? -errno : sent;
 }
 
-/* The MAD without the header as a file that nobody can change; -1 when there is none to be had. */
-static int sealed_file(const uint8_t *bytes, size_t size)
-{
-	int fd = memfd_create("mad", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	for (size_t done = 0; fd >= 0 && done < size;) {
-		ssize_t wrote = write(fd, bytes + done, size - done);
-
-		if (wrote > 0) {
-			done += wrote;
-			continue;
-		}
-		close(fd);
-		fd = -1;
-	}
-	if (fd >= 0)
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-	return fd;
-}
-
-/* As send_short(). Without descriptors to spare the message is lost, as one is in a full queue. */
-static int send_long(struct outbox *outbox, int fd)
-{
-	struct message *message = message_at(outbox->first, outbox->first->begin);
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec part = {message->bytes, BEGINNING};
-	const struct msghdr header = {.msg_iov = &part,
-				      .msg_iovlen = 1,
-				      .msg_control = &control,
-				      .msg_controllen = sizeof(control)};
-	int file = sealed_file(message->bytes + KERNEL_HEADER_SIZE,
-			       message->size - KERNEL_HEADER_SIZE);
-	int r = 1;
-
-	if (file < 0)
-		return r;
-	control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
-					  .cmsg_level = SOL_SOCKET,
-					  .cmsg_type = SCM_RIGHTS};
-	memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
-	if (sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != ETOOMANYREFS)
-		r = -errno;
-	close(file);
-	return r;
-}
-
 int outbox_flush(struct outbox *outbox, int fd)
 {
 	while (outbox->first) {
-		bool long_first = is_long(message_at(outbox->first, outbox->first->begin));
-		int sent = long_first ? send_long(outbox, fd) : send_short(outbox, fd);
+		int sent = send_batch(outbox, fd);
 
 		if (sent < 0)
 			return sent;
 		take(outbox, sent);
 	}
 	return 0;
+}
+
+const uint8_t *outbox_first(const struct outbox *outbox, size_t *size)
+{
+	const struct message *message;
+
+	if (!outbox->first)
+		return NULL;
+	message = message_at(outbox->first, outbox->first->begin);
+	*size = message->size;
+	return message->bytes;
+}
+
+void outbox_drop_first(struct outbox *outbox)
+{
+	take(outbox, 1);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What waits to be sent on a connection that keeps message boundaries. Messages lie one behind the
- * other in blocks, so that an outbox that is empty costs nothing and many small messages leave in
- * one system call. What is too long for a message of the socket leaves as its beginning with a
- * sealed memfd (see sim/wire.h), which is made only when its turn comes, for descriptors are few.
+ * What waits to be sent on a connection that keeps message boundaries, or until a program that does
+ * not read makes room. Messages lie one behind the other in blocks, so that an outbox that is empty
+ * costs nothing and many small messages leave in one system call.
  */
 #ifndef SIM_OUTBOX_H
 #define SIM_OUTBOX_H
@@ -24,5 +23,8 @@ void outbox_put(struct outbox *outbox, const void *bytes, size_t size);
 /* Sends what the socket takes now. 0: all of it, or -EAGAIN; another -errno: the other end is gone.
  */
 int outbox_flush(struct outbox *outbox, int fd);
+/* The message that has waited longest, borrowed until it is dropped; NULL: there is none. */
+const uint8_t *outbox_first(const struct outbox *outbox, size_t *size);
+void outbox_drop_first(struct outbox *outbox);
 
 #endif

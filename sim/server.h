@@ -18,6 +18,7 @@
 #include "lib/map.h"
 #include "sim/kernel.h"
 #include "sim/outbox.h"
+#include "sim/rings.h"
 #include "sim/socket.h"
 #include "sim/wire.h"
 #include "sim/world.h"
@@ -45,9 +46,13 @@ struct server {
 
 /* What a connection is for: a row for each enum wire_kind. */
 struct connection_kind {
-	/* 0, or -errno with a reason in welcome->text. The connection's member is all zero. */
+	/* 0, 1 when it sees to the welcome itself, or -errno with a reason in welcome->text. */
 	int (*start)(struct connection *connection, const struct wire_hello *hello,
 		     struct wire_welcome *welcome);
+	/* In the place of what follows, for those whose messages are elsewhere: reads some, and
+	 * returns how many that were or -errno (-EPIPE: the end); sends what is new. */
+	int (*read)(struct connection *connection);
+	void (*flush)(struct connection *connection);
 	/* A message; file is a descriptor that came with it and stays the caller's, or -1. False
 	 * ends the connection. NULL: there are none. */
 	bool (*message)(struct connection *connection, const uint8_t *bytes, size_t size, int file);
@@ -68,8 +73,10 @@ struct connection {
 	bool ended, blocked, paused;
 	struct kernel_port *port; /* WIRE_UMAD, WIRE_ISSM */
 	struct kernel_file *file; /* WIRE_UMAD */
-	bool waits, holds;	  /* WIRE_ISSM */
-	struct do_call *call;	  /* WIRE_DO: the command that is worked on */
+	struct rings rings;
+	struct outbox longs;  /* MADs that were announced and not fetched */
+	bool waits, holds;    /* WIRE_ISSM */
+	struct do_call *call; /* WIRE_DO: the command that is worked on */
 };
 
 extern const struct connection_kind connection_files, connection_umad, connection_issm,
@@ -87,6 +94,10 @@ void connection_ready(struct connection *connection, uint32_t events);
 /* Reads all that has come and ends the connection when the other end is gone. */
 void connection_drain(struct connection *connection);
 void connection_send(struct connection *connection, const void *bytes, size_t size);
+/* At once, with a file, which it closes. */
+void connection_send_file(struct connection *connection, const void *bytes, size_t size, int file);
+/* Something new is to be sent at the end of the turn. */
+void connection_unsent(struct connection *connection);
 /* Nothing is read until it goes on: what is asked next waits in the socket. */
 void connection_pause(struct connection *connection, bool paused);
 void connection_end(struct connection *connection);

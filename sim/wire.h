@@ -6,14 +6,18 @@
  *
  *  WIRE_FILES    nothing more: the welcome carries the folder that stands for /sys and /dev, and it
  *                is kept up to date for as long as the connection is open.
- *  WIRE_UMAD     an open umad device. Each message is what a read() or write() of one carries:
- *                struct ib_user_mad_hdr (64 bytes) and the MAD. A MAD that is longer than
- *                WIRE_INLINE_MAX comes with its first MAD_SIZE bytes only, and as a sealed memfd
- *                that holds all of it (SCM_RIGHTS). The descriptor that poll() is asked about is
- *                the connection itself.
+ *  WIRE_UMAD     an open umad device. With the welcome comes a memory file (SCM_RIGHTS), a struct
+ *                wire_rings that both ends map: each record in its rings is what a read() or
+ *                write() of one carries, struct ib_user_mad_hdr (64 bytes) and the MAD. The
+ *                connection itself carries tokens only, messages of one byte (sim/ring.h), so
+ *                that the descriptor is what poll() may be asked about; a program also sends one
+ *                when the server wants room. A MAD that is longer than WIRE_INLINE_MAX is
+ *                announced by a record of its first MAD_SIZE bytes, whose `whole` says the size
+ *                of all, and is fetched by a call; longer ones are sent by a call.
  *  WIRE_ISSM     an open issm device: IsSM is set from the welcome until the connection closes.
- *  WIRE_CALL     one wire_call about a WIRE_UMAD connection, one wire_return, and the end. (So the
- *                connection of a umad device carries MADs only.)
+ *  WIRE_CALL     one wire_call about a WIRE_UMAD connection, one wire_return, and the end. A sealed
+ *                memory file comes with a WIRE_SEND, and goes with the return of a WIRE_FETCH:
+ *                header and MAD.
  *  WIRE_DO       a user's commands: each message is one command's text; the answer is any number of
  *                messages that begin with '+' and text, then one that begins with '.' (done) or
  *                with '!' and the reason why not.
@@ -26,9 +30,17 @@
 
 #include <stdint.h>
 
+#include "sim/ring.h"
+
 #define WIRE_MAGIC 0x77656674u /* "weft" */
 
-enum { WIRE_VERSION = 1, WIRE_NAME_SIZE = 128, WIRE_PATH_SIZE = 108, WIRE_INLINE_MAX = 32768 };
+enum {
+	WIRE_VERSION = 1,
+	WIRE_NAME_SIZE = 128,
+	WIRE_PATH_SIZE = 108,
+	WIRE_INLINE_MAX = 32768,
+	WIRE_LONG_MAX = 64 << 20, /* of a MAD in a file */
+};
 
 enum wire_kind { WIRE_FILES = 1, WIRE_UMAD, WIRE_ISSM, WIRE_CALL, WIRE_DO };
 
@@ -49,7 +61,13 @@ struct wire_welcome {
 	char folder[WIRE_PATH_SIZE]; /* WIRE_FILES: absolute; in it sys/class/... and dev/... */
 };
 
-enum wire_function { WIRE_REGISTER = 1, WIRE_UNREGISTER };
+/* What is shared of an open umad device. */
+struct wire_rings {
+	struct ring to_server, to_program;
+	uint64_t program[64]; /* for what threads and children of the program share: its locks */
+};
+
+enum wire_function { WIRE_REGISTER = 1, WIRE_UNREGISTER, WIRE_SEND, WIRE_FETCH };
 
 /* As ib_user_mad_reg_req2 has it; the older call is turned into this by the library. */
 struct wire_call {

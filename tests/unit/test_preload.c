@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/ib_user_mad.h>
@@ -21,6 +22,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -83,31 +85,57 @@ static void put_folder(void)
 		abort();
 }
 
-static bool send_answer(int fd, const struct ib_user_mad_hdr *header, const uint8_t *mad,
-			size_t size)
+/* A device's ends, as the server has them. */
+struct device_end {
+	int fd;
+	struct wire_rings *rings;
+	uint32_t head, tail;
+};
+
+static struct device_end *ends[8]; /* by the name that the welcome gave */
+static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int long_answer = -1; /* a file that is to be fetched */
+
+static void send_with_file(int fd, const void *bytes, size_t size, int file)
 {
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-	bool in_file = size > WIRE_INLINE_MAX;
-	struct iovec parts[] = {{(void *)header, HEADER}, {(void *)mad, in_file ? MAD : size}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-	int file = -1;
-	bool sent;
+	struct iovec part = {(void *)bytes, size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (in_file) {
-		file = memfd_create("answer", MFD_CLOEXEC);
-		if (file < 0 || write(file, mad, size) != (ssize_t)size)
-			abort();
-		memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+	memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+	if (file >= 0) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 	}
-	sent = sendmsg(fd, &message, MSG_NOSIGNAL) >= 0;
-	if (file >= 0)
-		close(file);
-	return sent;
+	sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* Puts an answer into the ring, however long the program takes to make room. */
+static void send_answer(struct device_end *end, const struct ib_user_mad_hdr *header,
+			const uint8_t *mad, size_t size)
+{
+	bool in_file = size > WIRE_INLINE_MAX;
+	struct ring_record record = {.size = HEADER + (in_file ? MAD : size),
+				     .whole = HEADER + size};
+	uint8_t *bytes;
+
+	if (in_file) {
+		long_answer = memfd_create("answer", MFD_CLOEXEC);
+		if (write(long_answer, header, HEADER) != HEADER ||
+		    write(long_answer, mad, size) != (ssize_t)size)
+			abort();
+	}
+	while (ring_reserve(&end->rings->to_program, &end->tail, record, &bytes)) {
+		ring_want_room(&end->rings->to_program);
+		usleep(1000);
+	}
+	memcpy(bytes, header, HEADER);
+	memcpy(bytes + HEADER, mad, record.size - HEADER);
+	if (ring_publish(&end->rings->to_program, end->tail))
+		send(end->fd, "", 1, MSG_NOSIGNAL);
 }
 
 static size_t answer_size(const uint8_t *mad, size_t size)
@@ -124,81 +152,155 @@ static uint8_t filling(size_t i)
 	return i * 7 + (i >> 8);
 }
 
-/* Takes one MAD, also from a file, and answers; false at the end. */
-static bool echo(int fd, uint8_t *mad)
+static void echo(struct device_end *end, const uint8_t *umad, size_t size)
 {
+	uint8_t *mad = malloc(ROOM);
 	struct ib_user_mad_hdr header;
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec parts[] = {{&header, HEADER}, {mad, ROOM}};
-	struct msghdr message = {.msg_iov = parts,
-				 .msg_iovlen = 2,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-	ssize_t got = recvmsg(fd, &message, 0);
-	size_t size, i;
-	int file;
+	size_t i;
 
-	if (got < HEADER || atomic_load(&server.hang_up))
-		return false;
-	size = got - HEADER;
-	if (CMSG_FIRSTHDR(&message)) {
-		memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(file));
-		got = pread(file, mad, ROOM, 0);
-		if (size != MAD || got < 0 || !(fcntl(file, F_GET_SEALS) & F_SEAL_WRITE))
-			abort();
-		size = got;
-		close(file);
-	}
+	memcpy(&header, umad, HEADER);
+	size -= HEADER;
+	memcpy(mad, umad + HEADER, size);
 	for (i = size, size = answer_size(mad, size); i < size; i++)
 		mad[i] = filling(i);
 	header.status = size < 36 ? ETIMEDOUT : 0;
 	header.length = header.status ? 0 : HEADER + size;
-	return send_answer(fd, &header, mad, size);
+	send_answer(end, &header, mad, size);
+	free(mad);
+}
+
+/* All that the program has put; false at the end. */
+static bool echo_all(struct device_end *end)
+{
+	struct ring *ring = &end->rings->to_server;
+	struct ring_record record;
+	const uint8_t *bytes;
+	int err;
+
+	while (!(err = ring_take(ring, &end->head, &record, &bytes))) {
+		if (atomic_load(&server.hang_up))
+			return false;
+		echo(end, bytes, record.size);
+		if (ring_release(ring, end->head))
+			syscall(SYS_futex, &ring->head, FUTEX_WAKE, 1 << 20, NULL, NULL, 0);
+	}
+	return err == -EAGAIN;
+}
+
+static void serve_device(struct device_end *end)
+{
+	char token;
+
+	while (recv(end->fd, &token, 1, 0) == 1) {
+		while (atomic_load(&server.hold))
+			usleep(1000);
+		pthread_mutex_lock(&ends_lock);
+		do
+			if (!echo_all(end)) {
+				pthread_mutex_unlock(&ends_lock);
+				return;
+			}
+		while (!ring_rest(&end->rings->to_server, end->head) &&
+		       ring_tail(&end->rings->to_server) != end->head);
+		pthread_mutex_unlock(&ends_lock);
+	}
+}
+
+/* A long MAD, from a sealed file. */
+static uint32_t take_long(struct device_end *end, int file)
+{
+	uint8_t *umad = malloc(ROOM);
+	ssize_t got = pread(file, umad, ROOM, 0);
+
+	if (got < HEADER || !(fcntl(file, F_GET_SEALS) & F_SEAL_WRITE))
+		abort();
+	pthread_mutex_lock(&ends_lock);
+	echo_all(end); /* what was written before */
+	echo(end, umad, got);
+	pthread_mutex_unlock(&ends_lock);
+	free(umad);
+	return atomic_load(&server.refuse);
 }
 
 static void answer_call(int fd)
 {
 	struct wire_return answer = {.flags = IB_USER_MAD_USER_RMPP};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {&server.call, sizeof(server.call)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	int file = -1, fetched = -1;
 
-	if (recv(fd, &server.call, sizeof(server.call), 0) != sizeof(server.call))
+	if (recvmsg(fd, &message, 0) != sizeof(server.call))
 		return;
+	if (CMSG_FIRSTHDR(&message))
+		memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(file));
 	if (server.call.function == WIRE_REGISTER) {
 		answer.error = atomic_load(&server.refuse);
 		if (server.call.flags & ~IB_USER_MAD_USER_RMPP)
 			answer.error = EINVAL;
 		answer.agent = answer.error ? 0 : atomic_fetch_add(&server.agents, 1);
 	}
-	send(fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+	if (server.call.function == WIRE_SEND)
+		answer.error = take_long(ends[server.call.id], file);
+	if (server.call.function == WIRE_FETCH)
+		fetched = atomic_exchange(&long_answer, -1);
+	send_with_file(fd, &answer, sizeof(answer), fetched);
+	if (file >= 0)
+		close(file);
+	if (fetched >= 0)
+		close(fetched);
+}
+
+static int make_rings(struct device_end *end)
+{
+	int file = memfd_create("rings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (ftruncate(file, sizeof(*end->rings)) || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK))
+		abort();
+	end->rings = mmap(NULL, sizeof(*end->rings), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (end->rings == MAP_FAILED)
+		abort();
+	return file;
 }
 
 static void *serve(void *arg)
 {
+	static atomic_uint next_id;
 	struct wire_welcome welcome = {.magic = WIRE_MAGIC, .version = WIRE_VERSION};
+	struct device_end end = {.fd = (int)(intptr_t)arg};
 	struct wire_hello hello;
-	int fd = (int)(intptr_t)arg;
-	uint8_t *mad = malloc(ROOM);
+	int file = -1;
 
-	if (!mad || recv(fd, &hello, sizeof(hello), 0) != sizeof(hello))
+	if (recv(end.fd, &hello, sizeof(hello), 0) != sizeof(hello))
 		abort();
 	if (hello.kind == WIRE_UMAD || hello.kind == WIRE_ISSM) {
 		server.hello = hello;
 		welcome.error = atomic_load(&server.turn_away);
 	}
-	welcome.id = 7;
+	if (hello.kind == WIRE_UMAD && !welcome.error) {
+		file = make_rings(&end);
+		welcome.id = atomic_fetch_add(&next_id, 1) % ARRAY_SIZE(ends);
+		ends[welcome.id] = &end;
+	}
 	snprintf(welcome.folder, sizeof(welcome.folder), "%s", directory);
-	send(fd, &welcome, sizeof(welcome), MSG_NOSIGNAL);
+	send_with_file(end.fd, &welcome, sizeof(welcome), file);
 	if (hello.kind == WIRE_CALL)
-		answer_call(fd);
+		answer_call(end.fd);
+	else if (file >= 0)
+		serve_device(&end);
 	else if (!welcome.error)
-		do
-			while (atomic_load(&server.hold))
-				usleep(1000);
-		while (echo(fd, mad));
-	close(fd);
-	free(mad);
+		recv(end.fd, &hello, sizeof(hello), 0); /* until it closes */
+	close(end.fd);
+	if (file >= 0) {
+		close(file);
+		munmap(end.rings, sizeof(*end.rings));
+	}
 	return NULL;
 }
 
@@ -270,7 +372,7 @@ static int ask(int fd, size_t size, uint32_t wanted, bool rmpp)
 	int err;
 
 	umad[HEADER + 1] = 3;
-	umad[HEADER + 27] = rmpp;
+	umad[HEADER + 26] = rmpp;
 	memcpy(umad + HEADER + ANSWER_SIZE_AT, &wanted, sizeof(wanted));
 	err = write(fd, umad, HEADER + size) == (ssize_t)(HEADER + size) ? 0 : errno;
 	free(umad);
@@ -460,7 +562,6 @@ static void test_register(void)
 	CU_ASSERT_EQUAL(ioctl(fd, IB_USER_MAD_ENABLE_PKEY), 0);
 	CU_ASSERT_EQUAL(ioctl(fd, IB_USER_MAD_REGISTER_AGENT, &old), 0);
 	CU_ASSERT_EQUAL(old.id, 0);
-	CU_ASSERT_EQUAL(server.call.id, 7);
 	CU_ASSERT_EQUAL(server.call.mgmt_class, 0x32);
 	CU_ASSERT_EQUAL(server.call.oui, 0x1405);
 	CU_ASSERT(server.call.method_mask[0] == 6 && server.call.method_mask[1] == 1);
@@ -586,7 +687,7 @@ static void test_write_long(void)
 		for (at = 0; at < sizes[i]; at++)
 			sent[HEADER + at] = at < 128 ? 0 : at * 13;
 		sent[HEADER + 1] = 3;
-		sent[HEADER + 27] = 1;
+		sent[HEADER + 26] = 1;
 		CU_ASSERT_EQUAL(write(fd, sent, HEADER + sizes[i]), (ssize_t)(HEADER + sizes[i]));
 		CU_ASSERT_EQUAL(read(fd, got, HEADER + sizes[i]), (ssize_t)(HEADER + sizes[i]));
 		CU_ASSERT_EQUAL(memcmp(sent + HEADER, got + HEADER, sizes[i]), 0);
@@ -783,7 +884,6 @@ static void test_server_leaves(void)
 	CU_ASSERT_EQUAL(poll(&ready, 1, 20000), 1);
 	CU_ASSERT(ready.revents & POLLHUP);
 	CU_ASSERT(read(fd, umad, sizeof(umad)) < 0 && errno == EIO);
-	CU_ASSERT_EQUAL(ask(fd, MAD, 0, false), EIO);
 	close(fd);
 	atomic_store(&server.hang_up, false);
 }

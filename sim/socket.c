@@ -173,10 +173,12 @@ int socket_listen(struct socket_place *place, const char *path, char *error)
 	if (r)
 		return r;
 	r = start_listening(place, error);
-	if (r)
-		close(place->folder_fd);
-	else
+	if (!r) {
 		folder_empty(place->folder);
+		return 0;
+	}
+	rmdir(place->folder); /* unless it was there before, with something in it */
+	close(place->folder_fd);
 	return r;
 }
 

@@ -1,0 +1,283 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# weftsim serve, run and do: each command of `do`, what is refused and how, and clients that do not
+# behave, while a subnet manager and a tool beside them go on as if nothing were.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The preload library stands before a sanitizer's.
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip weftsim: the preload library and sanitizers exclude each other"
+	exit 0
+fi
+
+export WEFTSIM_SOCKET=$work/sim.sock
+weftsim=$BUILD/weftsim
+
+# start_server TOPOLOGY [ARGUMENT]...
+start_server() {
+	local topology=$1
+
+	shift
+	[ -z "${pids[server]:-}" ] || because "a server runs already" || return 1
+	: >server.log
+	"$weftsim" serve "$@" "$topology" >server.log 2>&1 &
+	pids[server]=$!
+	wait_for 20 server_decided
+	matches '^ready ' server.log || because "it says $(tail -n 1 server.log)"
+}
+
+server_decided() {
+	matches '^ready ' server.log || ! runs server
+}
+
+# asked COMMAND...: what the server says, in do.txt; its status.
+asked() {
+	"$weftsim" do "$@" >do.txt 2>do.err
+}
+
+# says PATTERN COMMAND: it is done, and a line of the answer is like this.
+says() {
+	asked "$2" || because "'$2': $(cat do.err)" || return 1
+	matches "$1" do.txt || because "'$2' says $(head -n 3 do.txt)"
+}
+
+# refused STATUS PATTERN ARGUMENT...: weftsim ends with this status and one line like this.
+refused() {
+	local wanted=$1 pattern=$2 status
+
+	shift 2
+	timeout 20 "$weftsim" "$@" >refused.txt 2>&1
+	status=$?
+	equal "the exit status" $status "$wanted" || return 1
+	matches "$pattern" refused.txt || because "it says: $(head -n 3 refused.txt)"
+}
+
+# at NODE COMMAND...: a program there.
+at() {
+	local node=$1
+
+	shift
+	timeout 60 "$weftsim" run -n "$node" -- "$@"
+}
+
+# value NODE FILE: of its port 1.
+value() {
+	cat "$WEFTSIM_SOCKET.d/$1/sys/class/infiniband/weftsim0/ports/1/$2"
+}
+
+is_value() {
+	[ "$(value "$1" "$2")" = "$3" ]
+}
+
+all_reached() {
+	asked check
+}
+
+# The fabric and its manager
+
+ready_line() {
+	start_server fattree:radix=8,levels=2 || return 1
+	equal "the line" "$(cat server.log)" "ready $WEFTSIM_SOCKET nodes=44 switches=12 links=64"
+}
+
+brought_up() {
+	OSM_TMP_DIR=$work OSM_CACHE_DIR=$work "$weftsim" run -n host-0001 -- opensm -e -f "$work/osm.log" >osm.out 2>&1 &
+	pids[opensm]=$!
+	wait_for 30 all_reached || because "$(cat do.txt do.err)" || return 1
+	says 'ports=32 pairs=992 reached=992 unreached=0 loops=0' check
+}
+
+files_live() {
+	at host-0002 true || because "weftsim run fails" || return 1
+	is_value host-0002 state '4: ACTIVE' || because "the state is $(value host-0002 state)" || return 1
+	is_value host-0002 sm_lid 0x1 || because "sm_lid is $(value host-0002 sm_lid)" || return 1
+	is_value host-0002 rate '100 Gb/sec (4X EDR)' || because "the rate is $(value host-0002 rate)" || return 1
+	is_value host-0002 gids/0 fe80:0000:0000:0000:0277:6566:0100:0201 || because "$(value host-0002 gids/0)" || return 1
+	asked 'link down host-0002 1' || because "$(cat do.err)" || return 1
+	is_value host-0002 phys_state '2: Polling' || because "it is $(value host-0002 phys_state)" || return 1
+	asked 'link up host-0002 1' || because "$(cat do.err)" || return 1
+	wait_for 30 is_value host-0002 state '4: ACTIVE' || because "it does not come back"
+}
+
+# own_files NODE[:PORT] FILES: a two-port adapter has two of each, or the one that was named.
+own_files() {
+	at "$1" true || because "weftsim run fails" || return 1
+	equal "the list of files" "$(ls "$WEFTSIM_SOCKET.d/$1/dev/infiniband" | tr '\n' ' ')" "$2 "
+}
+
+tables() {
+	says '^ +1 +1$' 'lft leaf-01' || return 1
+	says '^# LinearFDBTop 44$' 'lft leaf-01' || return 1
+	says '0xffff full' 'pkeys host-0001 1' || return 1
+	says '^leaf-01 \[1\] -> \[[5-8]\]$' 'path host-0001 host-0032' || return 1
+	says '^host-0032 \[1\], LID [0-9]+: 3 switches$' 'path host-0001 host-0032:1' || return 1
+	says ' 1 +Active +LinkUp +4x EDR .* host-0001 1$' 'show leaf-01' || return 1
+	says 'PortInfo +[0-9]+ +[0-9]+' stats
+}
+
+# Before anybody has joined: what tables hold is shown by tests/unit/test_do.c.
+multicast() {
+	says '^0 received it$' 'multicast 0xc123 host-0001' || return 1
+	says '^$|^0x' 'mft leaf-01' || [ ! -s do.txt ] || because "mft says $(head -n 1 do.txt)"
+}
+
+reset_counts() {
+	asked 'stats reset' 'stats' || because "$(cat do.err)" || return 1
+	equal "the number of NodeDescription" "$(grep -c NodeDescription do.txt)" 0
+}
+
+link_down_and_up() {
+	asked 'link down leaf-01 5' || because "$(cat do.err)" || return 1
+	says '^ +5 +Down .*\(pulled\)' 'show leaf-01' || return 1
+	wait_for 30 all_reached || because "no way around: $(cat do.txt)" || return 1
+	asked 'link up leaf-01 5' || because "$(cat do.err)" || return 1
+	wait_for 30 says '^ +5 +Active' 'show leaf-01'
+}
+
+node_down_up_reboot() {
+	asked 'node down host-0005' || because "$(cat do.err)" || return 1
+	wait_for 30 says 'ports=31 pairs=930 reached=930' check || return 1
+	asked 'node up host-0005' || because "$(cat do.err)" || return 1
+	wait_for 30 says 'ports=32 pairs=992 reached=992' check || return 1
+	asked 'node reboot leaf-02' || because "$(cat do.err)" || return 1
+	wait_for 30 says 'ports=32 pairs=992 reached=992' check
+}
+
+# counted NAME: stats tells a number of these.
+counted() {
+	says "^$1 +[1-9]" stats
+}
+
+faults() {
+	asked 'stats reset' 'drop 100 leaf-03' || because "$(cat do.err)" || return 1
+	at host-0002 smpquery -t 50 nodeinfo -G 0x0277656602000300 >out.txt 2>&1
+	counted 'dropped by a fault' || return 1
+	asked 'drop 0' 'delay 1000us' 'duplicate 100%' || because "$(cat do.err)" || return 1
+	at host-0002 smpquery nodedesc -D 0,1 >out.txt || because "smpquery fails: $(cat out.txt)" || return 1
+	counted delayed && counted duplicated || return 1
+	asked 'delay 0' 'duplicate 0' || because "$(cat do.err)"
+}
+
+traps() {
+	asked 'stats reset' 'trap 144 host-0007 1' || because "$(cat do.err)" || return 1
+	wait_for 20 counted traps
+}
+
+check "serve: the line it prints" ready_line || finish
+check "opensm brings it up, and check sees all pairs" brought_up || finish
+check "the files of a node follow its port" files_live
+check "lft, pkeys, path, show, stats" tables
+check "mft, multicast" multicast
+check "stats reset" reset_counts
+check "link down, link up" link_down_and_up
+check "node down, up, reboot" node_down_up_reboot
+check "drop, delay, duplicate" faults
+check "trap" traps
+check "GUIDs and LIDs are names, too" says '^host-0001: adapter' 'show 0x0277656601000100'
+
+# What is refused
+
+check "do: an unknown command" refused 2 'no command is called "lnik"; did you mean link\?' do 'lnik down leaf-01 1'
+check "do: words missing" refused 2 "link has 1 argument; usage: 'link down\|up NODE PORT'" do 'link down'
+check "do: a word that is none of those" refused 1 '"dwon" is none of .*; did you mean down' do 'link dwon leaf-01 1'
+check "do: an unknown node" refused 1 'no node has the name, GUID or LID "leaf-0"; did you mean leaf-0' do 'show leaf-0'
+check "do: a port that is not there" refused 1 'leaf-01 has no port "99"; its ports are 0 to 8' do 'link down leaf-01 99'
+check "do: a switch's own port has no cable" refused 1 'port 0 of leaf-01' do 'link down leaf-01 0'
+check "do: a percentage that is none" refused 1 'drop: "101" is no number of 0 to 100' do 'drop 101'
+check "do: a table of an adapter" refused 1 'host-0001 is no switch' do 'lft host-0001'
+check "do: a trap that there is not" refused 1 'has no trap 999' do 'trap 999 host-0001 1'
+check "do: a multicast LID that is none" refused 1 '"5" is no multicast LID' do 'multicast 5 host-0001'
+check "do: the first refusal ends it" refused 1 'no node' do 'show nosuch' 'link down host-0001 1'
+check "run: an unknown node" refused 1 'no node has the name, GUID or LID "host-9999"' run -n host-9999 -- true
+check "run: a command that is not there" refused 1 'cannot execute /nosuch' run -- /nosuch
+check "run: no command" refused 2 'a COMMAND is needed' run
+check "serve: a second one on the socket" refused 1 'sim.sock: another weftsim serves here' serve single:hosts=2
+check "serve: no socket there" refused 1 'this is no socket' serve -s "$work/server.log" single:hosts=2
+check "serve: a name that is too long" refused 1 'too long' serve -s "/tmp/$(printf '%0100d' 0)" single:hosts=2
+check "serve: no TOPOLOGY" refused 2 'one TOPOLOGY is needed' serve
+check "serve: a SPEC that cannot be" refused 1 'no file has this name' serve -s "$work/x.sock" nosuch:a=1
+printf '%s\n' 'Switch 4 "S"' '[1] "A"[1' >bad.net
+check "serve: a net file with a fault" refused 1 'bad.net:2: ' serve -s "$work/x.sock" bad.net
+check "serve: a number that is none" refused 2 '--smp-us: "1x" is no number' serve --smp-us 1x single:hosts=2
+WEFTSIM_SOCKET=$work/absent.sock check "do: no server" \
+	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' do check
+WEFTSIM_SOCKET=$work/absent.sock check "run: no server" \
+	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' run -- true
+
+# Clients that do not behave
+
+others_unaffected() {
+	runs server || because "the server is gone" || return 1
+	runs opensm || because "opensm is gone" || return 1
+	all_reached || because "$(cat do.txt do.err)" || return 1
+	at host-0003 smpquery nodedesc -D 0,1 >out.txt 2>&1 || because "smpquery: $(cat out.txt)" || return 1
+	equal "the number of nodes in the SA" "$(at host-0003 saquery 2>saquery.err | grep -c NodeRecord)" 44
+}
+
+# rude BEHAVIOUR: one to its end.
+rude() {
+	timeout 60 ./rude "$WEFTSIM_SOCKET" "$1" >rude.txt || because "$(tail -n 1 rude.txt)" || return 1
+	others_unaffected
+}
+
+silent_flooder() {
+	./rude "$WEFTSIM_SOCKET" flood >flood.txt &
+	pids[flooder]=$!
+	wait_for 60 matches done flood.txt || because "$(tail -n 1 flood.txt)" || return 1
+	wait_for 30 counted 'programs: dropped unread' || return 1
+	others_unaffected || return 1
+	kill_now flooder
+	others_unaffected
+}
+
+# With delays, so that RMPP is under way when its reader goes.
+vanishing() {
+	asked 'delay 3000' || because "$(cat do.err)" || return 1
+	timeout 60 ./rude "$WEFTSIM_SOCKET" vanish >rude.txt || because "$(tail -n 1 rude.txt)" || return 1
+	asked 'delay 0' || because "$(cat do.err)" || return 1
+	others_unaffected
+}
+
+"${CC:-cc}" -I"$root" -O2 -D_GNU_SOURCE -o rude "$root/tests/system/rude.c" || exit 1
+check "clients that greet badly" rude greet
+check "clients that write badly" rude write
+check "a client that floods and reads nothing" silent_flooder
+check "clients that vanish in the middle of RMPP" vanishing
+
+# The end
+
+leaves_nothing() {
+	stop opensm || because "opensm ends with status $?" || return 1
+	stop server || because "it ends with status $?" || return 1
+	[ ! -e "$WEFTSIM_SOCKET" ] && [ ! -e "$WEFTSIM_SOCKET.d" ] || because "it leaves $(ls -d "$WEFTSIM_SOCKET"*)"
+}
+
+# What a killed server leaves is in nobody's way.
+after_kill() {
+	start_server single:hosts=2 && at host-0001 true || return 1
+	kill_now server
+	[ -e "$WEFTSIM_SOCKET" ] || because "nothing was left: the test shows nothing" || return 1
+	start_server single:hosts=3 || return 1
+	[ ! -e "$WEFTSIM_SOCKET.d/host-0001" ] || because "the old files are still there" || return 1
+	stop server
+}
+
+two_ports() {
+	printf '%s\n' 'Switch 4 "S"' '[1] "A"[1]' '[2] "A"[2]' '' 'Hca 2 "A"' '[1] "S"[1]' '[2] "S"[2]' >two.net
+	start_server two.net || return 1
+	own_files A 'issm0 issm1 umad0 umad1' || return 1
+	own_files A:2 'issm0 umad0' || return 1
+	equal "the port of A:2's device" \
+		"$(cat "$WEFTSIM_SOCKET.d/A:2/sys/class/infiniband_mad/umad0/port")" 2 || return 1
+	own_files S 'issm0 umad0' || return 1
+	equal "the port of S's device" \
+		"$(cat "$WEFTSIM_SOCKET.d/S/sys/class/infiniband_mad/umad0/port")" 0 || return 1
+	stop server
+}
+
+check "SIGTERM: nothing is left" leaves_nothing
+check "a server that was killed is followed by another" after_kill
+check "both ports of an adapter, one of them, a switch" two_ports
+finish

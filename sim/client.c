@@ -12,6 +12,8 @@
 #include "lib/mem.h"
 #include "sim/world_parts.h"
 
+enum { NS_PER_US = 1000 };
+
 struct world_client *world_attach(struct world *world, struct device *device, uint8_t port,
 				  void (*received)(void *ctx, const struct mad_addr *from,
 						   const uint8_t *mad, size_t size),
@@ -120,6 +122,9 @@ int world_send(struct world_client *client, const struct mad_addr *to, const uin
 	address(packet, to);
 	if (packet->has_grh)
 		address_grh(packet);
-	packet_start(world, packet, true);
+	if (client->free_ns < world->now_ns)
+		client->free_ns = world->now_ns;
+	client->free_ns += (uint64_t)world->options.send_us * NS_PER_US;
+	packet_start_at(world, packet, client->free_ns);
 	return 0;
 }

@@ -205,7 +205,7 @@ static void answer(struct world *world, struct packet *packet)
 	packet->came = false;
 	if (packet->has_grh)
 		grh_turn(&packet->grh);
-	packet_start(world, packet, false);
+	packet_start(world, packet);
 }
 
 static void serve(struct world *world, struct packet *packet)
@@ -323,6 +323,18 @@ static void lose(struct world *world, struct packet *packet)
 	drop(world, packet, &world->stats.dropped_by_fault);
 }
 
+/* Only within the header: what a device sends in the rest cannot be told from what it means. */
+static void garble(struct world *world, struct packet *packet)
+{
+	packet->mad[world_random(world) % MAD_HEADER_SIZE] ^= 1u << world_random(world) % 8;
+	world->stats.garbled++;
+}
+
+static bool is_answer(const struct packet *packet)
+{
+	return packet->mad[3] & METHOD_RESPONSE;
+}
+
 static void arrive(struct world *world, struct packet *packet)
 {
 	const struct world_node *node = node_of(packet->at->device);
@@ -332,6 +344,8 @@ static void arrive(struct world *world, struct packet *packet)
 		lose(world, packet);
 		return;
 	}
+	if (is_answer(packet) && happens(world, faults->garble_ppm))
+		garble(world, packet);
 	if (happens(world, faults->duplicate_ppm))
 		duplicate(world, packet);
 	if (!happens(world, faults->delay_ppm) || !faults->delay_us) {
@@ -421,9 +435,13 @@ static enum verdict step(const struct world *world, struct packet *packet, struc
 }
 
 /* NULL, or the counter of why the packet cannot leave by this port. */
-static uint64_t *obstacle(struct world_stats *stats, const struct packet *packet,
+static uint64_t *obstacle(struct world *world, const struct packet *packet,
 			  const struct device_port *out)
 {
+	struct world_stats *stats = &world->stats;
+
+	if (out == world->eater)
+		return &stats->dropped_by_fault;
 	if (packet->outruns && out == packet->at)
 		return NULL;
 	if (!link_is_up(out))
@@ -514,7 +532,7 @@ static void move(struct world *world, struct packet *packet)
 
 	for (;;) {
 		enum verdict verdict = step(world, packet, &out);
-		uint64_t *reason = verdict == LEAVES ? obstacle(&world->stats, packet, out) : NULL;
+		uint64_t *reason = verdict == LEAVES ? obstacle(world, packet, out) : NULL;
 
 		if (verdict == HERE) {
 			arrive(world, packet);
@@ -540,11 +558,14 @@ static void started(void *ctx, void *what, uint32_t number)
 	move(ctx, what);
 }
 
-void packet_start(struct world *world, struct packet *packet, bool later)
+void packet_start(struct world *world, struct packet *packet)
 {
 	packet->begins = true;
-	if (later)
-		events_add(&world->events, world->now_ns, started, packet, 0);
-	else
-		move(world, packet);
+	move(world, packet);
+}
+
+void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns)
+{
+	packet->begins = true;
+	events_add(&world->events, at_ns, started, packet, 0);
 }

@@ -31,7 +31,7 @@ static void on_trap(void *ctx, struct device *device, uint8_t port, lid_t dlid, 
 	packet->dlid = dlid;
 	packet->sl = packet->at->info.master_sm_sl;
 	memcpy(packet->mad, mad, MAD_SIZE);
-	packet_start(world, packet, false);
+	packet_start(world, packet);
 }
 
 static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
@@ -405,6 +405,11 @@ void world_set_faults(struct world *world, struct device *only, const struct wor
 const struct world_faults *world_faults(const struct world *world, const struct device *device)
 {
 	return device && node_of(device)->faults ? node_of(device)->faults : &world->faults;
+}
+
+void world_eat(struct world *world, const struct device_port *port)
+{
+	world->eater = port;
 }
 
 const struct world_stats *world_stats(const struct world *world)

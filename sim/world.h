@@ -26,6 +26,7 @@ struct world_options {
 	unsigned smp_us;      /* an agent's service time for one SMP; 0: none */
 	unsigned hop_ns;      /* a link's latency */
 	unsigned vl15_depth;  /* SMPs that wait at one agent; 0: without bound */
+	unsigned send_us;     /* what a program's port takes to send one MAD; 0: nothing */
 	unsigned training_us; /* a link's time from down to INIT */
 };
 
@@ -33,7 +34,8 @@ struct world_options {
  * client. */
 struct world_faults {
 	unsigned drop_ppm, duplicate_ppm, delay_ppm;
-	unsigned delay_us; /* the most; reordering follows from it */
+	unsigned garble_ppm; /* answers that come with one byte of their header changed */
+	unsigned delay_us;   /* the most; reordering follows from it */
 };
 
 enum { WORLD_ATTRS = ATTR_SM_INFO + 1 };
@@ -42,7 +44,8 @@ enum { WORLD_ATTRS = ATTR_SM_INFO + 1 };
 struct world_stats {
 	uint64_t smps, gmps, traps; /* delivered to an agent or client */
 	uint64_t dropped_by_fault, dropped_vl15, dropped_no_route, dropped_link_down,
-		dropped_hop_limit, dropped_no_client, dropped_malformed, duplicated, delayed;
+		dropped_hop_limit, dropped_no_client, dropped_malformed, duplicated, delayed,
+		garbled;
 	uint64_t dropped_silent;   /* at agents that are dead */
 	uint64_t dropped_mismatch; /* data, on links whose ends differ in MTU or VLs */
 	/* SMPs at agents by attribute; in the last row those that are not below WORLD_ATTRS. */
@@ -95,6 +98,8 @@ void world_set_faults(struct world *world, struct device *only /* NULL: everywhe
 		      const struct world_faults *faults);
 /* Those that count at a device, or everywhere else when it is NULL. */
 const struct world_faults *world_faults(const struct world *world, const struct device *device);
+/* From now on that port sends nothing, though its link is up: one at a time, NULL: none. */
+void world_eat(struct world *world, const struct device_port *port);
 const struct world_stats *world_stats(const struct world *world);
 void world_reset_stats(struct world *world);
 /* How many SMPs a device's agent has answered since then. */

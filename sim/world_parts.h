@@ -51,6 +51,7 @@ struct world_client {
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
 	void *ctx;
 	bool hears_all;
+	uint64_t free_ns; /* when its port has sent what it has been given */
 	bool is_sm, gone; /* gone: detached, and freed when no event is being worked on */
 };
 
@@ -64,8 +65,9 @@ struct world {
 	struct events events;
 	uint64_t now_ns;
 	uint64_t random;
-	bool building;	   /* links train at once */
-	bool clients_gone; /* some are to be freed */
+	const struct device_port *eater; /* drops what would leave by it */
+	bool building;			 /* links train at once */
+	bool clients_gone;		 /* some are to be freed */
 	unsigned num_switches;
 	size_t count;
 	struct world_node *nodes;
@@ -100,8 +102,9 @@ static inline uint64_t world_random(struct world *world)
 struct packet *packet_new(struct world *world);
 void packet_free(struct world *world, struct packet *packet);
 void packets_done(struct world *world); /* also those that are still on their way */
-/* The packet begins its way at its port now, or as an event when later. */
-void packet_start(struct world *world, struct packet *packet, bool later);
+/* The packet begins its way at its port now, or as an event at at_ns. */
+void packet_start(struct world *world, struct packet *packet);
+void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns);
 
 /* Frees those that were detached; not from within received(). */
 void clients_free_gone(struct world *world);

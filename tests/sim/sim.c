@@ -441,6 +441,26 @@ void sim_reboot(struct sim *sim, struct device *device)
 	world_reboot(sim->world, device);
 }
 
+void sim_lossy(struct sim *sim, struct device *device, unsigned drop_ppm)
+{
+	if (over(sim) || !device)
+		return;
+	happens(sim, "%s loses %u ppm", trace_name(device), drop_ppm);
+	world_set_faults(sim->world, device, &(struct world_faults){.drop_ppm = drop_ppm});
+}
+
+void sim_eat(struct sim *sim, const struct device_port *port)
+{
+	if (over(sim))
+		return;
+	if (port)
+		happens(sim, "%s port %u eats what it should send", trace_name(port->device),
+			port->num);
+	else
+		happens(sim, "no port eats anything");
+	world_eat(sim->world, port);
+}
+
 void sim_silence(struct sim *sim, struct device *device, bool silent)
 {
 	if (over(sim) || !device)
@@ -475,8 +495,9 @@ void sim_faults(struct sim *sim, const struct world_faults *faults)
 	if (over(sim))
 		return;
 	faults = faults ? faults : &none;
-	happens(sim, "faults: %u ppm lost, %u ppm twice, %u ppm up to %u us late", faults->drop_ppm,
-		faults->duplicate_ppm, faults->delay_ppm, faults->delay_us);
+	happens(sim, "faults: %u ppm lost, %u ppm twice, %u ppm up to %u us late, %u ppm garbled",
+		faults->drop_ppm, faults->duplicate_ppm, faults->delay_ppm, faults->delay_us,
+		faults->garble_ppm);
 	world_set_faults(sim->world, NULL, faults);
 }
 

@@ -112,6 +112,8 @@ void sim_flap(struct sim *sim, struct device_port *port, uint64_t down_us);
 void sim_node(struct sim *sim, struct device *device, bool up);
 void sim_reboot(struct sim *sim, struct device *device);
 void sim_silence(struct sim *sim, struct device *device, bool silent);
+void sim_lossy(struct sim *sim, struct device *device, unsigned drop_ppm); /* only there */
+void sim_eat(struct sim *sim, const struct device_port *port); /* sends nothing; NULL: none does */
 /* Swaps the far ends of the cables of two ports, both of which are cabled. */
 void sim_swap_cables(struct sim *sim, struct device_port *a, struct device_port *b);
 void sim_faults(struct sim *sim, const struct world_faults *faults); /* NULL: none */
@@ -126,7 +128,7 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 /* The short form of most scenarios: settle, then check. */
 void sim_settle_and_check(struct sim *sim);
 
-/* scenarios.c, standard.c: tables, ended by a row whose name is NULL. */
+/* scenarios.c, scenarios_window.c, standard.c: tables, ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -135,7 +137,7 @@ struct scenario {
 	void (*play)(struct sim *sim);
 	bool when_named; /* takes long: runs only when it is asked for */
 };
-extern const struct scenario sim_scenarios[], sim_standard[];
+extern const struct scenario sim_scenarios[], sim_window[], sim_standard[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

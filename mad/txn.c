@@ -6,6 +6,11 @@
  * writes the agent's number there). Every slot has a watchdog a little beyond the kernel's own
  * time-out, since a send that fails after the kernel took it never comes back, and ibsim knows no
  * time-outs at all.
+ *
+ * An answer must be of the class, method, attribute and modifier that were asked for; anything else
+ * under the TID is counted and dropped, and the time-out tells. Each attempt has a TID of its own,
+ * and none waits for the answer to the one before: the kernel drops what comes after a request's
+ * time-out, and does not take a TID that is still under way.
  */
 #include "mad/txn.h"
 

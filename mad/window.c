@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The window over SMPs. Targets that may send stand in a round; the pump takes one request from
- * each in turn while there is room. A request that has timed out once no longer counts against the
- * total: its first attempt is gone from the wire, and a fabric with many silent devices must not
- * stop the others. It still holds its place at its target, so a silent target never gets more; and
- * in all there is a hard bound, in which retries leave room for first attempts.
+ * each in turn while there is room. A request is on the wire until its answer is overdue, which is
+ * long before it times out: from then on it holds its place at its target, so a silent target never
+ * gets more, and its place in the kernel, but no longer counts against the window. Of the kernel's
+ * places retries leave some for first attempts, since those may be for somebody who is alive.
+ *
+ * The window is counted in rounds, each of about as many answers as it is wide. It grows by one in
+ * each. A round in which more than a quarter of what came back were losses, at different targets,
+ * halves it: that is a buffer which overflows. A link that loses some packets at random does not
+ * look like that, nor does a device that is dead; and what was sent before the window was halved
+ * says nothing about it afterwards.
  */
 #include "mad/window.h"
 
@@ -13,28 +19,52 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "mad/rtt.h"
 
-/* SMPs under way with retries: kernels hold back what an agent has beyond it. */
-enum { UNDER_WAY_MAX = 128 };
+enum {
+	UNDER_WAY_MAX = 128, /* kernels hold back what an agent has beyond it */
+	RETRIES_MAX = 96,    /* of them */
+	SIZE_START = 32,
+	SIZE_MIN = 4,
+	ROUND_MIN = 16, /* fewer answers show no share of losses */
+	ROUTE_LENGTHS = HOPS_MAX + 2,
+	BY_LID = HOPS_MAX + 1, /* of unknown length */
+	OVERDUE_MIN_US = 250,
+};
 
 struct flight {		  /* a request, waiting or under way */
 	struct list link; /* in its target's queue or flights */
+	struct list wire; /* in the window's, in the order in which they become overdue */
 	struct window_target *target;
 	struct smp_request request;
 	unsigned attempt;
-	bool counted; /* against the total */
 	bool sent;
+	bool on_wire; /* counts against the window and at the gates */
+	uint8_t subtree;
+	uint8_t length; /* of its route: the place in window->rtt */
+	uint64_t sent_us, overdue_us;
 };
 
 struct window {
+	struct loop *loop;
 	struct txn_table *txns;
 	struct window_limits limits;
 	struct list ready; /* targets that may send */
 	struct list spare; /* flights to use again */
-	unsigned counted;  /* under way, against the total */
+	struct list wire;  /* flights that will be overdue */
+	unsigned on_wire;  /* flights, with those over routes of unknown speed */
+	unsigned size;	   /* so many may be on the wire */
+	struct {
+		unsigned answers, losses;
+	} round;
+	uint32_t rounds;
+	uint64_t shrunk_us;
+	struct window_gate retries, subtree[PORT_MAX + 1];
+	struct rtt rtt[ROUTE_LENGTHS];
 	size_t load;
 	bool active; /* something was asked for since the last idle call */
 	struct loop_deferred pump;
+	struct loop_timer overdue;
 	loop_fn *idle;
 	void *idle_arg;
 	struct window_stats stats;
@@ -51,6 +81,7 @@ static struct flight *flight_new(struct window_target *target, const struct smp_
 
 	*flight = (struct flight){.target = target, .request = *request};
 	list_init(&flight->link);
+	list_init(&flight->wire);
 	window->load++;
 	window->stats.requests++;
 	return flight;
@@ -67,12 +98,193 @@ static void target_ready(struct window_target *target)
 	loop_defer(&window->pump);
 }
 
-static void flight_uncount(struct flight *flight)
+/* Gates and the wire */
+
+void window_gate_init(struct window_gate *gate, unsigned limit)
 {
-	if (flight->counted) {
-		flight->counted = false;
-		flight->target->window->counted--;
+	*gate = (struct window_gate){.limit = limit};
+	list_init(&gate->waiting);
+}
+
+static void gate_wake(struct window *window, struct window_gate *gate)
+{
+	struct list *link = gate->passed < gate->limit ? list_pop(&gate->waiting) : NULL;
+
+	if (!link)
+		return;
+	container_of(link, struct window_target, ready)->woken_by = gate;
+	list_push(&window->ready, link);
+	loop_defer(&window->pump);
+}
+
+static void gate_leave(struct window *window, struct window_gate *gate)
+{
+	gate->passed--;
+	gate_wake(window, gate);
+}
+
+/* Whoever was woken and has had its turn, or will have none, wakes the next, so that no room at a
+ * gate stays unused while others wait. */
+static void target_wake_next(struct window_target *target)
+{
+	struct window_gate *gate = target->woken_by;
+
+	target->woken_by = NULL;
+	if (gate)
+		gate_wake(target->window, gate);
+}
+
+/* The gate before which the flight has to wait, or NULL. */
+static struct window_gate *closed_gate(struct window *window, const struct flight *flight,
+				       const struct smp_route *route)
+{
+	struct window_gate *own = flight->target->gate, *subtree = &window->subtree[route->subtree];
+
+	if (own && own->passed >= own->limit)
+		return own;
+	if (flight->attempt && window->retries.passed >= window->retries.limit)
+		return &window->retries;
+	return route->subtree && subtree->passed >= subtree->limit ? subtree : NULL;
+}
+
+static void flight_enter_wire(struct flight *flight, const struct smp_route *route)
+{
+	struct window *window = flight->target->window;
+	uint64_t overdue_us;
+	struct list *at;
+
+	flight->sent_us = loop_now_us(window->loop);
+	flight->length = route->directed ? route->path.hops : BY_LID;
+	flight->subtree = route->subtree;
+	flight->on_wire = true;
+	window->on_wire++;
+	window->subtree[route->subtree].passed++;
+	if (flight->target->gate)
+		flight->target->gate->passed++;
+	overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
+	if (!overdue_us)
+		return; /* until its time-out */
+	flight->overdue_us =
+		flight->sent_us + (overdue_us > OVERDUE_MIN_US ? overdue_us : OVERDUE_MIN_US);
+	for (at = window->wire.prev; at != &window->wire; at = at->prev) {
+		if (container_of(at, struct flight, wire)->overdue_us <= flight->overdue_us)
+			break;
 	}
+	list_push_front(at, &flight->wire);
+	if (at == &window->wire)
+		loop_timer_arm(&window->overdue, flight->overdue_us - flight->sent_us);
+}
+
+static void flight_leave_wire(struct flight *flight)
+{
+	struct window *window = flight->target->window;
+
+	if (!flight->on_wire)
+		return;
+	flight->on_wire = false;
+	list_del(&flight->wire);
+	window->on_wire--;
+	gate_leave(window, &window->subtree[flight->subtree]);
+	if (flight->target->gate)
+		gate_leave(window, flight->target->gate);
+	loop_defer(&window->pump);
+}
+
+/* Flights that were answered have left the list since the timer was armed. */
+static void overdue(void *arg)
+{
+	struct window *window = arg;
+	uint64_t now_us = loop_now_us(window->loop);
+
+	while (!list_empty(&window->wire)) {
+		struct flight *flight = container_of(window->wire.next, struct flight, wire);
+
+		if (flight->overdue_us > now_us) {
+			loop_timer_arm(&window->overdue, flight->overdue_us - now_us);
+			return;
+		}
+		flight_leave_wire(flight);
+	}
+}
+
+/* How wide the window is */
+
+static void resize(struct window *window, unsigned size)
+{
+	unsigned total =
+		window->limits.total < UNDER_WAY_MAX ? window->limits.total : UNDER_WAY_MAX;
+
+	window->size = size < SIZE_MIN ? SIZE_MIN : size;
+	if (window->size > total)
+		window->size = total;
+	/* A subtree that is slow or loses packets leaves room for the others. */
+	for (size_t i = 1; i < ARRAY_SIZE(window->subtree); i++)
+		window->subtree[i].limit = (window->size + 1) / 2;
+	window->stats.size = window->size;
+}
+
+static void end_round(struct window *window)
+{
+	unsigned losses = window->round.losses, all = window->round.answers + losses;
+
+	if (all < window->size || all < ROUND_MIN)
+		return;
+	if (losses > 1 && losses * 4 > all) {
+		resize(window, window->size / 2);
+		window->shrunk_us = loop_now_us(window->loop);
+		window->stats.shrinks++;
+	} else {
+		resize(window, window->size + 1);
+	}
+	window->round.answers = window->round.losses = 0;
+	window->rounds++;
+}
+
+/* Only what was lost on the way to a device that had answered before tells of a full buffer. */
+static void note_loss(struct flight *flight)
+{
+	struct window_target *target = flight->target;
+	struct window *window = target->window;
+
+	if (flight->attempt || !target->answered || target->lost_in == window->rounds + 1 ||
+	    (window->stats.shrinks && flight->sent_us <= window->shrunk_us))
+		return;
+	target->lost_in = window->rounds + 1;
+	window->round.losses++;
+	end_round(window);
+}
+
+static void note_answer(struct flight *flight, uint64_t took_us)
+{
+	struct window_target *target = flight->target;
+	struct window *window = target->window;
+	unsigned took_ms = (unsigned)(took_us / 1000);
+
+	if (!flight->attempt)
+		rtt_sample(&window->rtt[flight->length], took_us);
+	else
+		window->stats.recovered++;
+	target->answered = true;
+	target->patience_ms = took_ms > window->limits.timeout_min_ms / 2 ? 2 * took_ms : 0;
+	window->round.answers++;
+	end_round(window);
+}
+
+/* Attempts */
+
+static void flight_leave(struct flight *flight)
+{
+	struct window *window = flight->target->window;
+
+	flight_leave_wire(flight);
+	list_del(&flight->link);
+	if (!flight->sent)
+		return;
+	flight->sent = false;
+	flight->target->under_way--;
+	window->stats.under_way--;
+	if (flight->attempt)
+		gate_leave(window, &window->retries);
 }
 
 /* The last thing done with a flight: the caller must not touch it, nor its target, afterwards. */
@@ -82,12 +294,7 @@ static void flight_finish(struct flight *flight, const struct smp_answer *answer
 	struct window *window = target->window;
 	struct smp_request request = flight->request;
 
-	flight_uncount(flight);
-	list_del(&flight->link);
-	if (flight->sent) {
-		target->under_way--;
-		window->stats.under_way--;
-	}
+	flight_leave(flight);
 	list_push(&window->spare, &flight->link);
 	window->load--;
 	window->stats.completed++;
@@ -103,87 +310,80 @@ static void flight_fail(struct flight *flight, int error)
 	flight_finish(flight, &answer);
 }
 
-static unsigned attempt_timeout_ms(const struct window_limits *limits, unsigned attempt)
-{
-	uint64_t timeout_ms = (uint64_t)limits->timeout_ms << (attempt < 16 ? attempt : 16);
-
-	return timeout_ms < limits->timeout_max_ms ? (unsigned)timeout_ms : limits->timeout_max_ms;
-}
-
 static unsigned attempts_of(const struct flight *flight)
 {
 	return flight->request.attempts ? flight->request.attempts
 					: flight->target->window->limits.attempts;
 }
 
-static void flight_send(struct flight *flight)
+/* Doubled with each attempt. The last one waits in full: what a device needs that does other things
+ * at times is not to be seen from others' haste. */
+static unsigned attempt_timeout_ms(const struct flight *flight)
 {
+	const struct window *window = flight->target->window;
+	const struct window_limits *limits = &window->limits;
+	uint64_t overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
+	uint64_t timeout_ms = (overdue_us + 999) / 1000;
+
+	if (!overdue_us || flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
+		return limits->timeout_ms;
+	if (timeout_ms < limits->timeout_min_ms)
+		timeout_ms = limits->timeout_min_ms;
+	if (timeout_ms < flight->target->patience_ms)
+		timeout_ms = flight->target->patience_ms;
+	timeout_ms <<= flight->attempt;
+	return timeout_ms < limits->timeout_ms ? (unsigned)timeout_ms : limits->timeout_ms;
+}
+
+static void flight_start(struct flight *flight, const struct smp_route *route)
+{
+	const struct smp_request *request = &flight->request;
 	struct window_target *target = flight->target;
 	struct window *window = target->window;
-	const struct smp_request *request = &flight->request;
-	struct mad_addr to = {.lid = LID_PERMISSIVE};
-	struct smp_route route;
+	struct mad_addr to = {.lid = route->directed ? LID_PERMISSIVE : route->lid};
 	uint8_t mad[MAD_SIZE];
 
-	if (!target->route(target, flight->attempt, &route)) {
-		flight_fail(flight, -EHOSTUNREACH);
-		return;
-	}
-	if (!route.directed)
-		to.lid = route.lid;
-	subn_build(mad, request->method, request->attr_id, request->attr_mod, request->m_key,
-		   route.directed ? &route.path : NULL,
-		   request->method == METHOD_SET ? request->data : NULL);
-	txn_start(window->txns, &to, mad, sizeof(mad),
-		  attempt_timeout_ms(&window->limits, flight->attempt), flight_completed, flight);
-}
-
-static void flight_start(struct flight *flight)
-{
-	struct window_target *target = flight->target;
-	struct window *window = target->window;
-
 	list_push(&target->flights, &flight->link);
-	target->under_way++;
 	flight->sent = true;
-	flight->counted = true;
-	window->counted++;
+	target->under_way++;
 	if (++window->stats.under_way > window->stats.under_way_max)
 		window->stats.under_way_max = window->stats.under_way;
-	flight_send(flight);
+	window->retries.passed += flight->attempt > 0;
+	flight_enter_wire(flight, route);
+	subn_build(mad, request->method, request->attr_id, request->attr_mod, request->m_key,
+		   route->directed ? &route->path : NULL,
+		   request->method == METHOD_SET ? request->data : NULL);
+	txn_start(window->txns, &to, mad, sizeof(mad), attempt_timeout_ms(flight), flight_completed,
+		  flight);
 }
 
-/* So many wait for an answer again that this one takes another turn, behind those that may be
- * alive. */
-static void flight_put_back(struct flight *flight)
+/* Another attempt takes its turn as any other request, but before what its target has besides. */
+static void flight_try_again(struct flight *flight)
 {
 	struct window_target *target = flight->target;
+	const struct smp_request *request = &flight->request;
 
-	list_del(&flight->link);
+	flight_leave(flight);
+	flight->attempt++;
+	target->window->stats.retries++;
 	list_push_front(&target->queue, &flight->link);
-	flight->sent = false;
-	target->under_way--;
-	target->window->stats.under_way--;
 	target_ready(target);
+	if (request->again)
+		request->again(request->owner, request->subject, flight->attempt);
 }
 
 static void flight_completed(void *arg, const struct txn_result *result)
 {
 	struct flight *flight = arg;
-	struct window *window = flight->target->window;
 	struct smp_answer answer = {.error = result->error};
 
+	if (!result->error)
+		note_answer(flight, result->rtt_us);
+	else if (result->error == -ETIMEDOUT)
+		note_loss(flight);
 	/* Also when the send itself failed: the kernel may have been short of memory. */
 	if (result->error && flight->attempt + 1 < attempts_of(flight)) {
-		flight->attempt++;
-		window->stats.retries++;
-		flight_uncount(flight);
-		loop_defer(&window->pump);
-		if (window->stats.under_way - window->counted >
-		    UNDER_WAY_MAX - window->limits.total)
-			flight_put_back(flight);
-		else
-			flight_send(flight);
+		flight_try_again(flight);
 		return;
 	}
 	if (!result->error) {
@@ -206,25 +406,44 @@ static struct flight *target_next(struct window_target *target)
 	return NULL;
 }
 
+/* Sends the next request of a target whose turn it is, if it has one and no gate is closed. */
+static void target_turn(struct window_target *target)
+{
+	struct window *window = target->window;
+	struct window_gate *gate;
+	struct flight *flight;
+	struct smp_route route = {0};
+
+	if (target->under_way >= target->limit)
+		flight = NULL; /* comes back when one of its requests completes */
+	else
+		flight = target_next(target);
+	if (!flight || !target->route(target, flight->attempt, &route)) {
+		target_wake_next(target);
+		if (flight)
+			flight_fail(flight, -EHOSTUNREACH);
+		return;
+	}
+	gate = closed_gate(window, flight, &route);
+	if (gate) {
+		list_push_front(&target->queue, &flight->link);
+		list_push(&gate->waiting, &target->ready);
+	} else {
+		if (target->under_way + 1 < target->limit)
+			list_push(&window->ready, &target->ready);
+		flight_start(flight, &route);
+	}
+	target_wake_next(target);
+}
+
 static void pump(void *arg)
 {
 	struct window *window = arg;
 	struct list *link;
 
-	while (window->counted < window->limits.total && window->stats.under_way < UNDER_WAY_MAX &&
-	       (link = list_pop(&window->ready))) {
-		struct window_target *target = container_of(link, struct window_target, ready);
-		struct flight *flight;
-
-		if (target->under_way >= target->limit)
-			continue; /* comes back when one of its requests completes */
-		flight = target_next(target);
-		if (!flight)
-			continue;
-		if (target->under_way + 1 < target->limit)
-			list_push(&window->ready, &target->ready);
-		flight_start(flight);
-	}
+	while (window->on_wire < window->size && window->stats.under_way < UNDER_WAY_MAX &&
+	       (link = list_pop(&window->ready)))
+		target_turn(container_of(link, struct window_target, ready));
 	if (window->active && !window->load && list_empty(&window->ready)) {
 		window->active = false;
 		if (window->idle)
@@ -237,11 +456,18 @@ struct window *window_new(struct loop *loop, struct txn_table *txns,
 {
 	struct window *window = mem_zalloc(sizeof(*window));
 
+	window->loop = loop;
 	window->txns = txns;
 	window->limits = *limits;
 	list_init(&window->ready);
 	list_init(&window->spare);
+	list_init(&window->wire);
+	window_gate_init(&window->retries, RETRIES_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(window->subtree); i++)
+		window_gate_init(&window->subtree[i], 0);
+	resize(window, SIZE_START);
 	loop_deferred_init(&window->pump, loop, "SMP window", pump, window);
+	loop_timer_init(&window->overdue, loop, "SMPs overdue", overdue, window);
 	return window;
 }
 
@@ -252,6 +478,7 @@ void window_free(struct window *window)
 	if (!window)
 		return;
 	loop_defer_cancel(&window->pump);
+	loop_timer_disarm(&window->overdue);
 	while ((link = list_pop(&window->spare)))
 		free(container_of(link, struct flight, link));
 	free(window);
@@ -260,6 +487,7 @@ void window_free(struct window *window)
 void window_set_limits(struct window *window, const struct window_limits *limits)
 {
 	window->limits = *limits;
+	resize(window, window->size);
 }
 
 void window_target_init(struct window_target *target, struct window *window, unsigned limit,
@@ -284,6 +512,7 @@ void window_target_done(struct window_target *target)
 		flight_fail(container_of(link, struct flight, link), -ECANCELED);
 	}
 	list_del(&target->ready);
+	target_wake_next(target);
 }
 
 void window_submit(struct window_target *target, const struct smp_request *request)

@@ -6,6 +6,10 @@
  * answer holds its own few places and nothing else. Retries are here, each along the route that the
  * target has at that moment. The window knows no fabric: a target brings its route along.
  * Loop thread only.
+ *
+ * How many are under way in all follows from what comes back: the number rises with answers, and is
+ * halved when many targets lose requests at the same time. How long an answer may take follows from
+ * how long it took over as many hops.
  */
 #ifndef MAD_WINDOW_H
 #define MAD_WINDOW_H
@@ -23,6 +27,13 @@ struct smp_route {
 	bool directed;
 	struct route_path path;
 	lid_t lid;
+	uint8_t subtree; /* behind which port of the first switch; 0: none */
+};
+
+/* So many of its targets' requests may be on the wire at once. Those beyond wait. */
+struct window_gate {
+	unsigned limit, passed;
+	struct list waiting; /* targets */
 };
 
 /* One request. The done function gets error 0 with the answer's status and data, or an errno:
@@ -40,6 +51,9 @@ struct smp_request {
 	uint64_t m_key;
 	uint8_t data[SMP_DATA_SIZE]; /* of a Set() */
 	unsigned attempts;	     /* in all; 0: as the window's limits say */
+	/* Told before each further attempt, which has this number; may be NULL. It must not end the
+	 * target. */
+	void (*again)(void *owner, void *subject, unsigned attempt);
 	/* owner and subject are the asker's: who asked, about what. */
 	void (*done)(void *owner, void *subject, const struct smp_request *request,
 		     const struct smp_answer *answer);
@@ -49,11 +63,16 @@ struct smp_request {
 /* Embedded in what it stands for. */
 struct window_target {
 	struct window *window;
-	struct list ready;   /* link: in the window's round of targets that may send */
-	struct list queue;   /* requests that were submitted, in order */
+	struct list ready; /* link: in the window's round of targets that may send, or at a gate */
+	struct list queue; /* requests that were submitted, in order */
 	struct list flights; /* requests under way */
 	unsigned limit;	     /* under way at once */
 	unsigned under_way;
+	unsigned patience_ms; /* its answers took this long lately; 0: no longer than others' */
+	bool answered;	      /* it has, at some time */
+	uint32_t lost_in;     /* round of the window in which it last lost a request, from 1 */
+	struct window_gate *woken_by; /* since then it has not had its turn */
+	struct window_gate *gate;     /* shared with other targets; NULL: none */
 	/* Where to send attempt number 0, 1, ...; false: nowhere now. */
 	bool (*route)(const struct window_target *target, unsigned attempt, struct smp_route *out);
 	/* Asked for the next request when the queue is empty; false: nothing more (until
@@ -63,10 +82,10 @@ struct window_target {
 };
 
 struct window_limits {
-	unsigned total;	     /* first attempts under way in all; with retries never more than 128 */
-	unsigned timeout_ms; /* of the first attempt; doubled for each one after */
-	unsigned timeout_max_ms;
-	unsigned attempts; /* in all, at least 1 */
+	unsigned total; /* on the wire in all, at the most; with what is overdue never above 128 */
+	unsigned timeout_min_ms; /* of a first attempt, however fast answers come */
+	unsigned timeout_ms;	 /* of one over a route of unknown speed, and of the last one */
+	unsigned attempts;	 /* in all, at least 1 */
 };
 
 struct window *window_new(struct loop *loop, struct txn_table *table,
@@ -88,9 +107,14 @@ void window_wake(struct window_target *target);
 /* Called (deferred) each time the last request under way or queued has completed. */
 void window_on_idle(struct window *window, loop_fn *fn, void *arg);
 
+void window_gate_init(struct window_gate *gate, unsigned limit);
+
 struct window_stats {
 	uint64_t requests, completed, failed, retries;
+	uint64_t recovered; /* answered after the first attempt: so it was lost, not refused */
+	uint64_t shrinks;   /* how often the window was halved */
 	unsigned under_way, under_way_max;
+	unsigned size; /* of the window now */
 };
 const struct window_stats *window_stats(const struct window *window);
 

@@ -23,9 +23,9 @@ struct sm_options {
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
 
 	/* The window */
-	unsigned smp_window; /* SMPs under way in all */
+	unsigned smp_window; /* SMPs under way in all, at the most */
 	unsigned smp_per_switch, smp_per_adapter;
-	unsigned smp_timeout_ms; /* of the first attempt, doubled for each one after */
+	unsigned smp_timeout_min_ms, smp_timeout_ms; /* of one attempt */
 	unsigned smp_attempts;
 
 	/* Port parameters, as the specification encodes them */

@@ -10,14 +10,12 @@
 #include "lib/mem.h"
 #include "sm/context.h"
 
-enum { SMP_TIMEOUT_FACTOR_MAX = 8 }; /* attempts wait at most so many times the first one's time */
-
 static struct window_limits limits_of(const struct sm_options *options)
 {
 	return (struct window_limits){
 		.total = options->smp_window,
+		.timeout_min_ms = options->smp_timeout_min_ms,
 		.timeout_ms = options->smp_timeout_ms,
-		.timeout_max_ms = options->smp_timeout_ms * SMP_TIMEOUT_FACTOR_MAX,
 		.attempts = options->smp_attempts,
 	};
 }

@@ -92,17 +92,23 @@ const struct conf_row conf_rows[] = {
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
 
 	/* Subnet management packets (SMPs) under way */
-	{NUMBER("smp_window", sm.smp_window, 1, 128, "64"),
-	 .text = "SMPs under way in the whole fabric. 128 is the kernel's own bound."},
+	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"),
+	 .text = "The most SMPs under way in the whole fabric. There are fewer while many devices "
+		 "lose what they are sent. 128 is the kernel's own bound."},
 	{NUMBER("smp_per_switch", sm.smp_per_switch, 1, 32, "2"),
 	 .text = "SMPs under way to one switch. VL15 has no flow control and its buffers are "
 		 "small: what is lost costs a timeout."},
 	{NUMBER("smp_per_adapter", sm.smp_per_adapter, 1, 32, "1"),
 	 .text = "SMPs under way to one adapter port."},
 	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
-	 .text = "How long the first attempt of an SMP waits for its answer. Each further one "
-		 "waits twice as long."},
-	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "4"),
+	 .text = "The longest that an attempt to send an SMP waits for its answer: the last one, "
+		 "and "
+		 "all while it is not known how long answers take."},
+	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
+	 .text = "The shortest. In between the first attempt waits as long as answers over as many "
+		 "hops take, and each further one twice as long. Kernels count in ticks of up to "
+		 "10 ms, so less may time out answers that are on their way."},
+	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"),
 	 .text = "How often an SMP is sent before its target counts as not answering."},
 
 	/* Port and switch parameters, as the specification encodes them */

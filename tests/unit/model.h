@@ -21,7 +21,7 @@ struct model {
 static inline void model_init(struct model *model)
 {
 	static const struct window_limits limits = {
-		.total = 16, .timeout_ms = 1000, .timeout_max_ms = 1000, .attempts = 1};
+		.total = 16, .timeout_ms = 1000, .timeout_min_ms = 1000, .attempts = 1};
 
 	model->loop = loop_new();
 	wire_init(&model->wire);

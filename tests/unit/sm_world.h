@@ -45,6 +45,7 @@ static inline struct sm_options world_options(void)
 		.smp_window = 64,
 		.smp_per_switch = 2,
 		.smp_per_adapter = 1,
+		.smp_timeout_min_ms = 20,
 		.smp_timeout_ms = 20,
 		.smp_attempts = 2,
 		.subnet_timeout = 18,

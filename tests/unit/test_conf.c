@@ -88,7 +88,7 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.adm.subnet_prefix, GID_PREFIX_DEFAULT);
 	CU_ASSERT_STRING_EQUAL(conf.sm.engines[0], "minhop");
 	CU_ASSERT_STRING_EQUAL(conf.sm.engines[1], "");
-	CU_ASSERT_EQUAL(conf.sm.smp_window, 64);
+	CU_ASSERT_EQUAL(conf.sm.smp_window, 128);
 	CU_ASSERT_EQUAL(conf.sm.subnet_timeout, 18);
 	CU_ASSERT_EQUAL(conf.adm.subnet_timeout, 18);
 	CU_ASSERT_EQUAL(conf.adm.packet_life_time, 18);
@@ -127,7 +127,7 @@ static const struct {
 	{"routing = [\"other\", \"minhop\"];", "routing = [\"other\", \"minhop\"];"},
 	{"routing = (\"other\");", "routing = [\"other\"];"},
 	{"packet_life_time = 16;", "packet_life_time = 16;"},
-	{"smp_window = 128; smp_per_switch = 4", "smp_window = 128;"},
+	{"smp_window = 64; smp_per_switch = 4", "smp_window = 64;"},
 };
 
 static void test_good(void)

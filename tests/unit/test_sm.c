@@ -5,7 +5,7 @@
  * among other managers is judged by test_sm_role.c.
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o formats/*.o sim/spec*.o lib/*.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include "tests/unit/sm_world.h"
 

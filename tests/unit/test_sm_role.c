@@ -4,7 +4,7 @@
  * and what it answers in each role. The other managers are fake agents with an SMInfo.
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o formats/*.o sim/spec*.o lib/*.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include "tests/unit/sm_world.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The window over a transport that is played by hand: mad/window.h. */
-// LINK: mad/window.o mad/txn.o mad/mad.o
-// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
-// LIBS: -lsystemd
+/* The window over a transport that is played by hand and a clock that is a number: mad/window.h. */
+// LINK: mad/window.o mad/rtt.o mad/txn.o mad/mad.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o
 #include <errno.h>
 
 #include "mad/window.h"
+#include "tests/sim/loop_virtual.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/wire.h"
 
@@ -17,6 +17,7 @@ struct device { /* a target with what the test decides about it */
 	struct window_target target;
 	uint8_t number;
 	bool no_route, lid_routed;
+	uint8_t subtree;
 	unsigned source; /* requests that next() still gives */
 	unsigned done, failed, last_attempt;
 	int error;
@@ -29,7 +30,6 @@ static struct wire wire;
 static struct txn_table *table;
 static struct window *window;
 static struct device devices[TARGETS];
-static struct loop_timer stop;
 static unsigned idles;
 
 /* Requests queued or under way. */
@@ -45,7 +45,8 @@ static bool route(const struct window_target *target, unsigned attempt, struct s
 	device->last_attempt = attempt;
 	if (device->no_route)
 		return false;
-	*out = (struct smp_route){.directed = !device->lid_routed, .lid = 77};
+	*out = (struct smp_route){
+		.directed = !device->lid_routed, .lid = 77, .subtree = device->subtree};
 	out->path.hops = 1;
 	out->path.port[1] = device->number + (uint8_t)attempt; /* retries go another way */
 	return true;
@@ -105,30 +106,29 @@ static void idle(void *arg)
 	idles++;
 }
 
-static void stop_now(void *arg)
-{
-	(void)arg;
-	loop_stop(loop, 0);
-}
-
-/* Until all deferred calls that are armed, and those that they arm, have run. */
+/* All that is due now; no time passes. */
 static void run(void)
 {
-	for (unsigned i = 0; i < 3; i++) {
-		loop_timer_arm(&stop, 0);
-		loop_run(loop);
-	}
+	loop_step(loop, loop_now_us(loop));
+}
+
+static void pass_us(uint64_t us)
+{
+	uint64_t end_us = loop_now_us(loop) + us;
+
+	while (loop_next_us(loop) <= end_us)
+		loop_step(loop, loop_next_us(loop));
+	loop_step(loop, end_us);
 }
 
 static void begin(unsigned total, unsigned attempts, unsigned limit)
 {
 	struct window_limits limits = {.total = total,
-				       .timeout_ms = LONG_MS,
-				       .timeout_max_ms = 3 * LONG_MS,
+				       .timeout_ms = 3 * LONG_MS,
+				       .timeout_min_ms = LONG_MS,
 				       .attempts = attempts};
 
 	loop = loop_new();
-	loop_timer_init(&stop, loop, "stop", stop_now, NULL);
 	wire_init(&wire);
 	table = txn_table_new(loop, &wire.transport);
 	window = window_new(loop, table, &limits);
@@ -242,8 +242,6 @@ static void test_retries(void)
 	run();
 	for (unsigned attempt = 0; attempt < 3; attempt++) {
 		CU_ASSERT_EQUAL(wire.count, attempt + 1);
-		CU_ASSERT_EQUAL(wire.sent[attempt].timeout_ms,
-				attempt == 2 ? 3 * LONG_MS : LONG_MS << attempt);
 		CU_ASSERT_EQUAL(wire.sent[attempt].mad[SMP_INITIAL_PATH_OFFSET + 1], attempt);
 		CU_ASSERT_EQUAL(devices[0].done, 0);
 		wire_time_out(&wire, attempt);
@@ -256,6 +254,7 @@ static void test_retries(void)
 	run();
 	CU_ASSERT_EQUAL(wire.count, 4); /* the second request, from attempt 0 */
 	wire_time_out(&wire, 3);
+	run();
 	wire_answer(&wire, 3); /* late: nobody waits for this attempt any more */
 	CU_ASSERT_EQUAL(devices[0].done, 1);
 	wire_answer(&wire, 4);
@@ -266,39 +265,236 @@ static void test_retries(void)
 	end();
 }
 
+/* So that it is known how long answers take. */
+static void answer_first(unsigned device, uint64_t took_us)
+{
+	submit(device, 1);
+	run();
+	pass_us(took_us);
+	wire_answer(&wire, wire.count - 1);
+	run();
+}
+
+/* Doubled with each attempt; the last one, and those over routes of unknown speed, wait in full. */
+static void test_timeouts(void)
+{
+	static const struct {
+		unsigned attempts;
+		uint64_t took_us;
+		unsigned timeout_ms[5];
+	} rows[] = {
+		{3, 0, {200, 200, 200}}, /* no answer yet */
+		{5, 100, {10, 20, 40, 80, 200}},
+		{4, 20000, {60, 120, 200, 200}}, /* 20 ms and four times the half of it */
+		{2, 900000, {200, 200}},
+		{1, 100, {200}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct window_limits limits = {.total = 8,
+					       .timeout_min_ms = 10,
+					       .timeout_ms = 200,
+					       .attempts = rows[i].attempts};
+		size_t first;
+
+		begin(8, 1, 1);
+		window_set_limits(window, &limits);
+		if (rows[i].took_us)
+			answer_first(9, rows[i].took_us);
+		first = wire.count;
+		submit(0, 1);
+		for (unsigned attempt = 0; attempt < rows[i].attempts; attempt++) {
+			run();
+			CU_ASSERT_EQUAL_FATAL(wire.count, first + attempt + 1);
+			CU_ASSERT_EQUAL(wire.sent[first + attempt].timeout_ms,
+					rows[i].timeout_ms[attempt]);
+			wire_time_out(&wire, first + attempt);
+		}
+		CU_ASSERT_EQUAL(devices[0].error, -ETIMEDOUT);
+		end();
+	}
+}
+
+/* One device is slower than all others: once it has answered, its first attempt waits as long. */
+static void test_patience(void)
+{
+	struct window_limits limits = {
+		.total = 8, .timeout_min_ms = 10, .timeout_ms = 200, .attempts = 5};
+
+	begin(8, 1, 1);
+	window_set_limits(window, &limits);
+	answer_first(9, 100);
+	submit(0, 3);
+	run();
+	wire_time_out(&wire, 1);
+	run();
+	wire_time_out(&wire, 2);
+	run();
+	pass_us(30000);
+	wire_answer(&wire, 3);
+	run();
+	CU_ASSERT_EQUAL(window_stats(window)->recovered, 1);
+	CU_ASSERT_EQUAL(wire.sent[4].timeout_ms, 60);
+	pass_us(1000);
+	wire_answer(&wire, 4);
+	run();
+	submit(9, 1);
+	run();
+	CU_ASSERT_TRUE(wire.sent[wire.count - 1].timeout_ms < 60);
+	for (size_t n = 5; n < wire.count; n++)
+		wire_answer(&wire, n);
+	end();
+}
+
 /* Silent targets keep their own places, not those of others. */
 static void test_silent_targets(void)
 {
 	begin(4, 3, 1);
+	answer_first(20, 100);
 	for (unsigned i = 0; i < 8; i++)
 		submit(i, 1);
 	submit(8, 1);
 	run();
-	CU_ASSERT_EQUAL(wire.count, 4);
-	for (unsigned n = 0; n < 4; n++)
+	CU_ASSERT_EQUAL(wire.count, 1 + 4);
+	pass_us(100000); /* long before the time-outs: they are overdue */
+	CU_ASSERT_EQUAL(wire.count, 1 + 9);
+	for (size_t n = 1; n < 9; n++)
 		wire_time_out(&wire, n);
-	run();
-	for (unsigned n = 8; n < 12; n++)
-		wire_time_out(&wire, n);
-	run();
-	CU_ASSERT_TRUE(devices[8].done || wire.count > 12);
+	pass_us(100000);
+	CU_ASSERT_EQUAL(wire.count, 1 + 9 + 8);
 	for (unsigned i = 0; i < 9; i++)
-		CU_ASSERT_TRUE(devices[i].target.under_way <= 1);
+		CU_ASSERT_EQUAL(devices[i].target.under_way, 1);
+	wire_answer(&wire, 9);
+	CU_ASSERT_EQUAL(devices[8].done, 1);
+	end();
+}
+
+/* A fabric in which each round of answers has so many losses at different targets. */
+static void play_rounds(unsigned rounds, unsigned losses)
+{
+	for (unsigned round = 0; round < rounds; round++) {
+		size_t first = wire.count;
+		unsigned lost = 0;
+
+		for (unsigned i = 0; i < TARGETS / 2; i++)
+			submit(i, 1);
+		for (size_t n = first; run(), n < wire.count; n++) {
+			pass_us(10);
+			if (lost < losses && n % 4 == 0 && ++lost)
+				wire_time_out(&wire, n);
+			else
+				wire_answer(&wire, n);
+		}
+	}
+}
+
+static void test_window_adapts(void)
+{
+	unsigned size;
+
+	begin(64, 2, 1);
+	CU_ASSERT_EQUAL(window_stats(window)->size, 32);
+	play_rounds(20, 0);
+	CU_ASSERT_EQUAL(window_stats(window)->size, 64);
+	CU_ASSERT_EQUAL(window_stats(window)->shrinks, 0);
+	/* Some are lost here and there. */
+	play_rounds(20, 8);
+	CU_ASSERT_EQUAL(window_stats(window)->shrinks, 0);
+	/* Every target of a whole window loses its request at once: halved once, since all were
+	 * sent before that. */
+	for (unsigned i = 0; i < 64; i++)
+		submit(i, 1);
+	run();
+	for (size_t n = wire.count - 64, end = wire.count; n < end; n++)
+		wire_time_out(&wire, n);
+	CU_ASSERT_EQUAL(window_stats(window)->shrinks, 1);
+	size = window_stats(window)->size;
+	CU_ASSERT_TRUE(size <= 34);
+	run();
+	for (size_t n = 0; n < wire.count; n++, run())
+		wire_answer(&wire, n);
+	play_rounds(1, 0);
+	CU_ASSERT_TRUE(window_stats(window)->size > size);
+	end();
+}
+
+/* Losses at one target, however many, are its own. */
+static void test_losses_at_one_target(void)
+{
+	begin(64, 1, 32);
+	play_rounds(20, 0);
+	for (unsigned round = 0; round < 10; round++) {
+		size_t first = wire.count;
+
+		pass_us(10);
+		submit(0, 32);
+		run();
+		for (size_t n = first; n < first + 32; n++)
+			wire_time_out(&wire, n);
+	}
+	CU_ASSERT_EQUAL(window_stats(window)->shrinks, 0);
+	CU_ASSERT_EQUAL(window_stats(window)->size, 64);
+	end();
+}
+
+/* Of one subtree no more than half of the window; of targets with a gate no more than it says. */
+static void test_gates(void)
+{
+	struct window_gate gate;
+
+	begin(16, 1, 1);
+	window_gate_init(&gate, 3);
+	for (unsigned i = 0; i < 40; i++)
+		devices[i].subtree = 7;
+	for (unsigned i = 40; i < 50; i++)
+		devices[i].target.gate = &gate;
+	for (unsigned i = 0; i < 50; i++)
+		submit(i, 1);
+	run();
+	CU_ASSERT_EQUAL(window_stats(window)->size, 16);
+	CU_ASSERT_EQUAL(wire.count, 8 + 3);
+	/* Who waits at a gate may go, and the next has its turn. */
+	window_target_done(&devices[8].target);
+	window_target_done(&devices[43].target);
+	for (size_t n = 0; n < wire.count; n++) {
+		unsigned passed = 0;
+
+		wire_answer(&wire, n);
+		if (n == 3)
+			window_target_done(&devices[12].target); /* woken, and has no turn */
+		run();
+		for (unsigned i = 40; i < 50; i++)
+			passed += devices[i].target.under_way;
+		CU_ASSERT_TRUE(passed <= 3);
+	}
+	for (unsigned i = 0; i < 50; i++)
+		CU_ASSERT_EQUAL(devices[i].done, 1);
 	end();
 }
 
 /* However many are silent: the kernel takes 128 under way, more only wait inside it. */
 static void test_never_more_than_the_kernel_takes(void)
 {
+	size_t first_attempts = 0;
+
 	begin(128, 4, 1);
-	for (unsigned i = 0; i < TARGETS; i++)
+	answer_first(0, 100);
+	for (unsigned i = 1; i < TARGETS; i++)
 		submit(i, 1);
-	run();
+	pass_us(1000000);
 	CU_ASSERT_EQUAL(window_stats(window)->under_way, 128);
-	for (unsigned n = 0; n < 128; n++)
+	for (size_t n = 1; n < 129; n++)
 		wire_time_out(&wire, n);
-	run();
-	CU_ASSERT_TRUE(window_stats(window)->under_way <= 128);
+	pass_us(1000000);
+	CU_ASSERT_EQUAL(window_stats(window)->under_way, 128);
+	for (size_t n = 129; n < 257; n++)
+		wire_time_out(&wire, n);
+	pass_us(1000000);
+	CU_ASSERT_EQUAL(window_stats(window)->under_way, 128);
+	/* Retries leave room for those who may be alive. */
+	for (unsigned i = 1; i < TARGETS; i++)
+		first_attempts += devices[i].target.under_way && !devices[i].last_attempt;
+	CU_ASSERT_TRUE(first_attempts >= 32);
 	end();
 }
 
@@ -318,6 +514,7 @@ static void test_no_route(void)
 	run();
 	devices[1].no_route = true;
 	wire_time_out(&wire, 0);
+	run();
 	CU_ASSERT_EQUAL(devices[1].error, -EHOSTUNREACH);
 	CU_ASSERT_EQUAL(devices[1].done, 1);
 	end();
@@ -420,7 +617,12 @@ int main(void)
 		{"turns", test_turns},
 		{"answers and requests", test_answers_and_requests},
 		{"retries", test_retries},
+		{"time-outs", test_timeouts},
+		{"patience with one", test_patience},
 		{"silent targets", test_silent_targets},
+		{"the window adapts", test_window_adapts},
+		{"losses at one target", test_losses_at_one_target},
+		{"gates", test_gates},
 		{"never more than the kernel takes", test_never_more_than_the_kernel_takes},
 		{"no route", test_no_route},
 		{"send error", test_send_error},

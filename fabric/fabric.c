@@ -58,10 +58,20 @@ void fabric_set_limits(struct fabric *fabric, unsigned switch_limit, unsigned ad
 static bool agent_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
 {
 	const struct agent *agent = container_of(target, struct agent, target);
+	const struct port *port = agent->port;
+	const struct node *node = port->node;
 
-	(void)attempt;
 	out->directed = true;
-	return port_route(agent->fabric, agent->port, &out->path);
+	/* The manager's own agent, and adapters back to back: there is nothing to choose from. */
+	if (port == agent->fabric->sm_port || node == agent->fabric->sm_port->node ||
+	    !(port_of_switch(port) || (port->peer && port_of_switch(port->peer))))
+		return port_route(agent->fabric, port, &out->path);
+	if (!(port_of_switch(port)
+		      ? fabric_way(agent->fabric, node, attempt, &out->path)
+		      : port_route_beyond(agent->fabric, port->peer, attempt, &out->path)))
+		return false;
+	out->subtree = fabric_subtree(agent->fabric, &out->path);
+	return true;
 }
 
 void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid)
@@ -293,11 +303,6 @@ static bool climb(const struct fabric *fabric, const struct port *last, struct r
 		}
 	}
 	return false;
-}
-
-bool port_route_beyond(const struct fabric *fabric, const struct port *port, struct route_path *out)
-{
-	return fabric->sm_port && climb(fabric, port, out);
 }
 
 bool port_route(const struct fabric *fabric, const struct port *port, struct route_path *out)

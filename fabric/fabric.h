@@ -26,7 +26,7 @@ struct port;
  * router. */
 struct agent {
 	struct window_target target;
-	const struct fabric *fabric;
+	struct fabric *fabric;
 	struct port *port;
 	struct list todo; /* ports that sm/program.c has to look at */
 	int32_t index;	  /* while freezing: of an adapter port in the snapshot, or -1 */
@@ -88,8 +88,10 @@ struct node {
 	guid_t guid;
 	enum node_type type;
 	uint8_t num_ports;
-	uint8_t hops;		 /* from the manager's port to this switch */
-	struct port *uplink;	 /* switches: the port of a nearer node that leads here */
+	uint8_t hops;	     /* from the manager's port to this switch */
+	struct port *uplink; /* switches: the port of a nearer node that leads here */
+	struct port *detour; /* as uplink, in the search whose number detour_search is */
+	uint32_t detour_search;
 	uint64_t pass;		 /* discovery pass in which it was last reached */
 	int32_t index;		 /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */
@@ -105,6 +107,7 @@ struct fabric {
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */
 	uint64_t freezes;
+	uint32_t detour_searches;
 	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
 	unsigned switch_limit, adapter_limit; /* SMPs under way at one agent */
 	struct window *window;
@@ -134,11 +137,17 @@ bool fabric_reaches(const struct fabric *fabric, const struct node *node);
 
 /* The agent that answers for a port: of a switch that of port 0, of others the port's own. */
 struct agent *port_agent(const struct port *port);
-/* The directed route to a node's agent, or, for a port of a switch, beyond it (out of that port).
- */
+/* The directed route to a node's agent, along the tree. */
 bool port_route(const struct fabric *fabric, const struct port *port, struct route_path *out);
-bool port_route_beyond(const struct fabric *fabric, const struct port *port,
+/* detour.c: attempt number 0, 1, ... to reach a switch, and what is beyond a port (out of it). The
+ * first goes along the tree where that has a way, the others alternate between it and other ways.
+ */
+bool fabric_way(struct fabric *fabric, const struct node *node, unsigned attempt,
+		struct route_path *out);
+bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned attempt,
 		       struct route_path *out);
+/* By which port of the first switch it goes on; 0: it ends there. */
+uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path);
 
 /* The AttributeModifier of its PortInfo: the port's number, and bit 31 where it has extended
  * speeds. */

@@ -5,7 +5,12 @@
  *
  * A probe is a NodeInfo request to whatever is at the far end of a cable. It is a target of its
  * own, so that something silent there costs nobody else a place in the window; and it has no route
- * any more once the cable has been seen from the far end, so that it is not sent twice.
+ * any more once the cable has been seen from the far end, so that it is not sent twice. Several
+ * cables may lead to one agent with its small buffer, so few probes are on the wire at once.
+ *
+ * A pass waits to the last attempt for agents that it knows, and for probes where packets are being
+ * lost. Where none are, a probe that has timed out twice found a dead device: once all else is
+ * known, the pass ends without it, and light passes ask there again.
  */
 #include "sm/discover.h"
 
@@ -23,10 +28,14 @@ struct discover {
 	struct fabric *fabric;
 	enum discover_kind kind;
 	bool may_write;
+	bool finished; /* the pass */
 	uint64_t pass;
-	size_t pending;		    /* requests not yet answered */
-	struct window_target local; /* our own port, before it is in the model */
-	struct port **claims;	    /* cables to look at again when all else is known */
+	size_t pending; /* requests not yet answered */
+	size_t silent;	/* probes among them that have timed out PROBE_PATIENCE times */
+	uint64_t recovered_before, completed_before; /* of the window, at the pass's beginning */
+	struct window_gate unknown;		     /* probes on the wire */
+	struct window_target local;		     /* our own port, before it is in the model */
+	struct port **claims; /* cables to look at again when all else is known */
 	size_t num_claims;
 	struct list probes; /* under way */
 	guid_t *switches;   /* where the next DISCOVER_SWITCHES begins */
@@ -39,7 +48,14 @@ struct discover {
 	struct log_limit duplicate_limit, silent_limit, odd_limit;
 };
 
-enum { PKEYS_MAX = 4096 }; /* read of one port, whatever it claims to have */
+enum {
+	PKEYS_MAX = 4096, /* read of one port, whatever it claims to have */
+	/* Probes on the wire. However many of them arrive at one agent, over as many cables, while
+	 * two more requests are under way to it: one is being worked on, four wait. */
+	PROBES_ON_WIRE = 3,
+	PROBE_PATIENCE = 2,
+	RARE_LOSS_PERCENT = 1,
+};
 
 struct probe {
 	struct list link; /* in discover->probes */
@@ -47,6 +63,7 @@ struct probe {
 	struct discover *discover;
 	struct port *from;
 	bool second_look;
+	bool silent; /* counted so */
 };
 
 typedef void answer_fn(struct discover *discover, struct port *port,
@@ -66,7 +83,7 @@ static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48]
 
 static void landed(struct discover *discover)
 {
-	if (--discover->pending == 0)
+	if (--discover->pending <= discover->silent)
 		loop_defer(&discover->finish);
 }
 
@@ -295,6 +312,7 @@ static void got_pkeys(struct discover *discover, struct port *port,
 
 static void probe_free(struct probe *p)
 {
+	p->discover->silent -= p->silent;
 	window_target_done(&p->target);
 	list_del(&p->link);
 	free(p);
@@ -322,10 +340,24 @@ static bool probe_route(const struct window_target *target, unsigned attempt, st
 {
 	const struct probe *p = container_of(target, struct probe, target);
 
-	(void)attempt;
+	if (p->from->link_pass == p->discover->pass ||
+	    !port_route_beyond(p->discover->fabric, p->from, attempt, &out->path))
+		return false;
 	out->directed = true;
-	return p->from->link_pass != p->discover->pass &&
-	       port_route_beyond(p->discover->fabric, p->from, &out->path);
+	out->subtree = fabric_subtree(p->discover->fabric, &out->path);
+	return true;
+}
+
+static void probe_again(void *owner, void *subject, unsigned attempt)
+{
+	struct discover *discover = owner;
+	struct probe *p = subject;
+
+	if (attempt != PROBE_PATIENCE)
+		return;
+	p->silent = true;
+	if (discover->pending <= ++discover->silent)
+		loop_defer(&discover->finish);
 }
 
 /* guid answers behind from, but it is known at another place, or as another device. */
@@ -555,6 +587,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 				      .attr_id = ATTR_NODE_INFO,
 				      .attempts = discover->kind == DISCOVER_LIGHT ? 1 : 0,
 				      .done = probed,
+				      .again = probe_again,
 				      .owner = discover,
 				      .subject = p};
 
@@ -563,6 +596,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	p->from = from;
 	p->second_look = second_look;
 	window_target_init(&p->target, discover->window, 1, probe_route);
+	p->target.gate = &discover->unknown;
 	discover->pending++;
 	window_submit(&p->target, &request);
 }
@@ -742,16 +776,42 @@ static void drop_unreached(struct discover *discover)
 	free(lost);
 }
 
+static bool loss_is_rare(const struct discover *discover)
+{
+	const struct window_stats *stats = window_stats(discover->window);
+
+	return (stats->recovered - discover->recovered_before) * 100 <=
+	       (stats->completed - discover->completed_before) * RARE_LOSS_PERCENT;
+}
+
+static void give_up_silent(struct discover *discover)
+{
+	static const struct smp_answer none = {.error = -ETIMEDOUT};
+
+	list_for_each (link, &discover->probes) {
+		struct probe *p = container_of(link, struct probe, link);
+		struct port *from = p->from;
+		bool second_look = p->second_look;
+
+		probe_free(p);
+		take_probe(discover, from, second_look, &none);
+	}
+}
+
 static void finish(void *arg)
 {
 	struct discover *discover = arg;
 
-	if (discover->pending)
+	if (discover->pending > discover->silent || discover->finished)
 		return;
+	if (discover->pending && !loss_is_rare(discover))
+		return; /* until the last attempt */
+	give_up_silent(discover);
 	if (discover->num_claims) {
 		look_at_claims(discover);
 		return;
 	}
+	discover->finished = true;
 	discover->num_switches = 0;
 	if (!discover->report.no_local) {
 		cut_false_cables(discover);
@@ -770,6 +830,9 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 	discover->done_arg = arg;
 	discover->pass++;
 	discover->report = (struct discover_report){0};
+	discover->finished = false;
+	discover->recovered_before = window_stats(discover->window)->recovered;
+	discover->completed_before = window_stats(discover->window)->completed;
 	discover->num_claims = 0;
 	discover->pending = 1; /* held until all that begins the pass was asked */
 	switch (discover->kind) {
@@ -816,6 +879,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	discover->fabric = fabric;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;
 	list_init(&discover->probes);
+	window_gate_init(&discover->unknown, PROBES_ON_WIRE);
 	window_target_init(&discover->local, window, 1, local_route);
 	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
 	return discover;

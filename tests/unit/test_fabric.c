@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The live model: nodes, cables, the tree of directed routes, LIDs, reports; and freezing it. */
-// LINK: fabric/fabric.o fabric/facts.o fabric/freeze.o fabric/have.o fabric/snapshot.o
-// LINK: fabric/tables.o mad/window.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
+// LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/freeze.o fabric/have.o
+// LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o
+// LINK: sma/attr.o mad/field.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <errno.h>
 
@@ -44,7 +44,7 @@ static void test_routes_up_to_63_hops(void)
 			CU_ASSERT_EQUAL(path.port[1], 1);
 			for (unsigned hop = 2; hop <= path.hops; hop++)
 				CU_ASSERT_EQUAL(path.port[hop], 2);
-			CU_ASSERT_EQUAL(port_route_beyond(model.fabric, port + 3, &beyond),
+			CU_ASSERT_EQUAL(port_route_beyond(model.fabric, port + 3, 0, &beyond),
 					s + 2 <= HOPS_MAX);
 		}
 		/* The last host is one hop further. */
@@ -82,6 +82,119 @@ static void test_tree_is_breadth_first(void)
 		far = path.hops > far ? path.hops : far;
 	}
 	CU_ASSERT_EQUAL(far, 8); /* 2 in each of 3 dimensions, and the two hosts' cables */
+	model_done(&model);
+	net_free(net);
+}
+
+static unsigned end_of(const struct net *net, unsigned from, const struct route_path *path)
+{
+	for (unsigned hop = 1; hop <= path->hops; hop++)
+		from = (unsigned)net->nodes[from].port[path->port[hop]].peer;
+	return from;
+}
+
+/* The cables between switches that both routes use; each is told by the port it leaves from. */
+static unsigned shared_cables(const struct net *net, unsigned sm_node, const struct route_path *a,
+			      const struct route_path *b)
+{
+	unsigned at_a = sm_node, shared = 0;
+
+	for (unsigned i = 1; i <= a->hops; i++) {
+		unsigned at_b = sm_node;
+
+		for (unsigned j = 1; j <= b->hops; j++) {
+			shared += net->nodes[at_a].type == NODE_SWITCH && at_a == at_b &&
+				  a->port[i] == b->port[j];
+			at_b = (unsigned)net->nodes[at_b].port[b->port[j]].peer;
+		}
+		at_a = (unsigned)net->nodes[at_a].port[a->port[i]].peer;
+	}
+	return shared;
+}
+
+/* Every attempt leads to the right switch. The second is not the first, and the fourth shares no
+ * cable with it, since in each of these there is such a way; the third is the first again. */
+static void test_other_ways(void)
+{
+	static const char *const specs[] = {"torus:dims=4x4x4,hosts=1", "ring:switches=9,hosts=1",
+					    "fattree:radix=8,levels=3", "hypercube:dim=4,hosts=1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		struct net *net;
+		struct model model;
+		char *error;
+		unsigned sm_node = 0;
+
+		CU_ASSERT_EQUAL_FATAL(spec_build(specs[i], &net, &error), 0);
+		while (net->nodes[sm_node].type == NODE_SWITCH)
+			sm_node++;
+		model_init(&model);
+		model_fill(&model, net, 0, 1, sm_node, 1);
+		for (unsigned n = 0; n < net->count; n++) {
+			struct port *port = model_port(&model, net, n, 0);
+			struct route_path path[6];
+
+			if (net->nodes[n].type != NODE_SWITCH)
+				continue;
+			for (unsigned attempt = 0; attempt < ARRAY_SIZE(path); attempt++) {
+				CU_ASSERT_TRUE_FATAL(fabric_way(model.fabric, port->node, attempt,
+								&path[attempt]));
+				CU_ASSERT_EQUAL(end_of(net, sm_node, &path[attempt]), n);
+			}
+			CU_ASSERT_TRUE(path[0].hops == 1 ||
+				       shared_cables(net, sm_node, &path[0], &path[1]) <
+					       path[0].hops - 1u);
+			CU_ASSERT_EQUAL(shared_cables(net, sm_node, &path[0], &path[3]), 0);
+			CU_ASSERT_EQUAL(shared_cables(net, sm_node, &path[0], &path[2]),
+					path[0].hops - 1u);
+		}
+		model_done(&model);
+		net_free(net);
+	}
+}
+
+/* A cable on the tree is cut, and the tree is not built again: who hung on it is reached over
+ * others at once. Where there is only one way, every attempt takes it. */
+static void test_way_round_a_cut(void)
+{
+	struct net *net;
+	struct model model;
+	struct route_path path;
+	char *error;
+	struct port *port = NULL;
+	unsigned sm_node = 0;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("ring:switches=8,hosts=1", &net, &error), 0);
+	while (net->nodes[sm_node].type == NODE_SWITCH)
+		sm_node++;
+	model_init(&model);
+	model_fill(&model, net, 0, 1, sm_node, 1);
+	for (unsigned n = 0; n < net->count; n++) {
+		port = model_port(&model, net, n, 0);
+		if (net->nodes[n].type == NODE_SWITCH && port->node->hops == 3)
+			break;
+	}
+	fabric_unlink(model.fabric, port->node->uplink);
+	CU_ASSERT_FALSE(port_route(model.fabric, port, &path));
+	CU_ASSERT_TRUE(fabric_way(model.fabric, port->node, 0, &path));
+	CU_ASSERT_EQUAL(path.hops, 7);
+	CU_ASSERT_TRUE(port_route_beyond(model.fabric, port + 1, 1, &path));
+	CU_ASSERT_EQUAL(path.hops, 8);
+	CU_ASSERT_EQUAL(path.port[8], 1);
+	CU_ASSERT_EQUAL(fabric_subtree(model.fabric, &path), path.port[2]);
+	fabric_unlink(model.fabric, model.fabric->sm_port);
+	CU_ASSERT_FALSE(fabric_way(model.fabric, port->node, 0, &path));
+	model_done(&model);
+	net_free(net);
+
+	net = line_of(5);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 5, 1);
+	port = model_port(&model, net, 4, 0);
+	for (unsigned attempt = 0; attempt < 4; attempt++) {
+		CU_ASSERT_TRUE(fabric_way(model.fabric, port->node, attempt, &path));
+		CU_ASSERT_EQUAL(path.hops, 5);
+	}
 	model_done(&model);
 	net_free(net);
 }
@@ -132,7 +245,7 @@ static void test_circle_of_uplinks(void)
 	model_port(&model, net, 1, 0)->node->uplink = model_port(&model, net, 2, 1);
 	model_port(&model, net, 2, 0)->node->uplink = model_port(&model, net, 1, 2);
 	CU_ASSERT_FALSE(port_route(model.fabric, model_port(&model, net, 2, 0), &path));
-	CU_ASSERT_FALSE(port_route_beyond(model.fabric, model_port(&model, net, 3, 1), &path));
+	CU_ASSERT_FALSE(port_route_beyond(model.fabric, model_port(&model, net, 3, 1), 0, &path));
 	model_done(&model);
 	net_free(net);
 }
@@ -422,6 +535,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"routes up to 63 hops", test_routes_up_to_63_hops},
 		{"the tree is breadth first", test_tree_is_breadth_first},
+		{"other ways", test_other_ways},
+		{"way round a cut", test_way_round_a_cut},
 		{"cables", test_cables},
 		{"circle of uplinks", test_circle_of_uplinks},
 		{"drop", test_drop},

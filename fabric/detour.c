@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Directed routes for further attempts. The first one goes along the tree (fabric.c). If it is
+ * lost, something on that way may be eating MADs that nobody has reported yet, so every other
+ * attempt goes elsewhere. The second one climbs, at each switch, by another cable to a switch that
+ * is nearer to the manager, which costs little. Where there is none on the whole way, and for the
+ * fourth, a search finds the shortest way that shares no cable between switches with the tree's.
+ * The same search serves when the tree has no way, because a cable on it was cut and the tree has
+ * not been built again. Ways are found when they are needed and not kept. Loop thread only.
+ */
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "lib/mem.h"
+
+/* A way, from its far end: the ports out of which it leaves each node. */
+struct way {
+	uint8_t ports[HOPS_MAX];
+	unsigned count;
+};
+
+static bool way_add(struct way *way, const struct port *out_of)
+{
+	if (way->count == HOPS_MAX)
+		return false;
+	way->ports[way->count++] = out_of->num;
+	return true;
+}
+
+static void way_finish(const struct way *way, struct route_path *out)
+{
+	out->hops = (uint8_t)way->count;
+	out->port[0] = 0;
+	for (unsigned i = 0; i < way->count; i++)
+		out->port[i + 1] = way->ports[way->count - 1 - i];
+}
+
+/* The switch where ways begin: the manager's own, or the one that it is cabled to. */
+static struct node *first_switch(const struct fabric *fabric)
+{
+	struct port *port = fabric->sm_port;
+
+	if (!port_of_switch(port))
+		port = port->peer;
+	return port && port_of_switch(port) ? port->node : NULL;
+}
+
+static bool way_begin(const struct fabric *fabric, struct way *way)
+{
+	return port_of_switch(fabric->sm_port) || way_add(way, fabric->sm_port);
+}
+
+static bool is_nearer(const struct port *port, const struct node *node)
+{
+	const struct port *peer = port->peer;
+
+	return peer && port_of_switch(peer) && peer->node->hops < node->hops;
+}
+
+/* The port of a nearer switch that leads to node: its uplink, or, turned on by so many, another. */
+static const struct port *uplink_turned(const struct node *node, unsigned turns)
+{
+	const struct port *found = node->uplink;
+	unsigned at = found && found->peer ? found->peer->num : 0;
+
+	for (unsigned i = 1; turns && i < node->num_ports; i++) {
+		unsigned num = 1 + (at - 1 + i + node->num_ports) % node->num_ports;
+
+		if (is_nearer(&node->port[num], node)) {
+			found = node->port[num].peer;
+			turns--;
+		}
+	}
+	return found;
+}
+
+/* Climbs from a switch to the first one. *turned: whether it could leave the tree anywhere. */
+static bool climb(const struct fabric *fabric, const struct node *node, unsigned turns,
+		  struct way *way, bool *turned)
+{
+	const struct node *first = first_switch(fabric);
+
+	while (node != first) {
+		const struct port *out_of = uplink_turned(node, turns);
+
+		if (!out_of || !way_add(way, out_of))
+			return false;
+		*turned |= out_of != node->uplink;
+		node = out_of->node;
+	}
+	return way_begin(fabric, way);
+}
+
+/* Whether the cable is part of the tree's way to target. */
+static bool on_way(const struct node *target, const struct port *port)
+{
+	const struct node *node = target;
+
+	for (unsigned hops = 0; node->uplink && hops <= HOPS_MAX; hops++) {
+		if (node->uplink == port || node->uplink->peer == port)
+			return true;
+		node = node->uplink->node;
+	}
+	return false;
+}
+
+static bool search(struct fabric *fabric, const struct node *target)
+{
+	struct node **queue = mem_array(fabric->num_switches + 1, sizeof(*queue));
+	struct node *node = first_switch(fabric);
+	size_t head = 0, tail = 0;
+
+	fabric->detour_searches++;
+	node->detour_search = fabric->detour_searches;
+	queue[tail++] = node;
+	while (head < tail && node != target) {
+		node = queue[head++];
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			struct port *out_of = &node->port[i];
+			struct node *next = out_of->peer ? out_of->peer->node : NULL;
+
+			if (!next || next->type != NODE_SWITCH ||
+			    next->detour_search == fabric->detour_searches ||
+			    on_way(target, out_of))
+				continue;
+			next->detour_search = fabric->detour_searches;
+			next->detour = out_of;
+			queue[tail++] = next;
+		}
+	}
+	free(queue);
+	return target->detour_search == fabric->detour_searches;
+}
+
+static bool search_way(struct fabric *fabric, const struct node *target, struct way *way)
+{
+	const struct node *first = first_switch(fabric);
+
+	if (!search(fabric, target))
+		return false;
+	for (const struct node *node = target; node != first; node = node->detour->node) {
+		if (!way_add(way, node->detour))
+			return false;
+	}
+	return way_begin(fabric, way);
+}
+
+/* way holds what follows after the switch. */
+static bool reach(struct fabric *fabric, const struct node *node, unsigned attempt, struct way *way,
+		  struct route_path *out)
+{
+	struct way climbed = *way, found = *way;
+	bool turned = false, has_way, wants_other = attempt % 2;
+
+	has_way = climb(fabric, node, wants_other ? attempt / 2 + 1 : 0, &climbed, &turned);
+	if ((!has_way || (wants_other && !turned) || attempt % 4 == 3) &&
+	    search_way(fabric, node, &found)) {
+		way_finish(&found, out);
+		return true;
+	}
+	if (has_way)
+		way_finish(&climbed, out);
+	return has_way;
+}
+
+bool fabric_way(struct fabric *fabric, const struct node *node, unsigned attempt,
+		struct route_path *out)
+{
+	struct way way = {.count = 0};
+
+	return fabric->sm_port && first_switch(fabric) && reach(fabric, node, attempt, &way, out);
+}
+
+bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned attempt,
+		       struct route_path *out)
+{
+	struct way way = {.count = 0};
+
+	if (!fabric->sm_port || !way_add(&way, port))
+		return false;
+	if (port == fabric->sm_port) {
+		way_finish(&way, out);
+		return true;
+	}
+	return port_of_switch(port) && first_switch(fabric) &&
+	       reach(fabric, port->node, attempt, &way, out);
+}
+
+uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path)
+{
+	unsigned hop = port_of_switch(fabric->sm_port) ? 1 : 2;
+
+	return path->hops >= hop ? path->port[hop] : 0;
+}

@@ -6,7 +6,9 @@
  * is nearer to the manager, which costs little. Where there is none on the whole way, and for the
  * fourth, a search finds the shortest way that shares no cable between switches with the tree's.
  * The same search serves when the tree has no way, because a cable on it was cut and the tree has
- * not been built again. Ways are found when they are needed and not kept. Loop thread only.
+ * not been built again. Ways are found when they are needed and not kept.
+ * They use no cable that a full pass of discovery has not seen again yet: it may lead elsewhere
+ * now, and what answers there would be taken for the target. Loop thread only.
  */
 #include <stdlib.h>
 
@@ -50,15 +52,14 @@ static bool way_begin(const struct fabric *fabric, struct way *way)
 	return port_of_switch(fabric->sm_port) || way_add(way, fabric->sm_port);
 }
 
-static bool is_nearer(const struct port *port, const struct node *node)
+static bool leads_to_switch(const struct fabric *fabric, const struct port *port)
 {
-	const struct port *peer = port->peer;
-
-	return peer && port_of_switch(peer) && peer->node->hops < node->hops;
+	return port->peer && port_of_switch(port->peer) && port->link_pass >= fabric->trusted_pass;
 }
 
 /* The port of a nearer switch that leads to node: its uplink, or, turned on by so many, another. */
-static const struct port *uplink_turned(const struct node *node, unsigned turns)
+static const struct port *uplink_turned(const struct fabric *fabric, const struct node *node,
+					unsigned turns)
 {
 	const struct port *found = node->uplink;
 	unsigned at = found && found->peer ? found->peer->num : 0;
@@ -66,7 +67,8 @@ static const struct port *uplink_turned(const struct node *node, unsigned turns)
 	for (unsigned i = 1; turns && i < node->num_ports; i++) {
 		unsigned num = 1 + (at - 1 + i + node->num_ports) % node->num_ports;
 
-		if (is_nearer(&node->port[num], node)) {
+		if (leads_to_switch(fabric, &node->port[num]) &&
+		    node->port[num].peer->node->hops < node->hops) {
 			found = node->port[num].peer;
 			turns--;
 		}
@@ -81,7 +83,7 @@ static bool climb(const struct fabric *fabric, const struct node *node, unsigned
 	const struct node *first = first_switch(fabric);
 
 	while (node != first) {
-		const struct port *out_of = uplink_turned(node, turns);
+		const struct port *out_of = uplink_turned(fabric, node, turns);
 
 		if (!out_of || !way_add(way, out_of))
 			return false;
@@ -117,10 +119,12 @@ static bool search(struct fabric *fabric, const struct node *target)
 		node = queue[head++];
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			struct port *out_of = &node->port[i];
-			struct node *next = out_of->peer ? out_of->peer->node : NULL;
+			struct node *next;
 
-			if (!next || next->type != NODE_SWITCH ||
-			    next->detour_search == fabric->detour_searches ||
+			if (!leads_to_switch(fabric, out_of))
+				continue;
+			next = out_of->peer->node;
+			if (next->detour_search == fabric->detour_searches ||
 			    on_way(target, out_of))
 				continue;
 			next->detour_search = fabric->detour_searches;

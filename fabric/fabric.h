@@ -108,6 +108,7 @@ struct fabric {
 	uint64_t facts;	  /* rises when any reported value changed */
 	uint64_t freezes;
 	uint32_t detour_searches;
+	uint64_t trusted_pass; /* cables verified before this pass are not used for detours */
 	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
 	unsigned switch_limit, adapter_limit; /* SMPs under way at one agent */
 	struct window *window;

@@ -829,6 +829,8 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 	discover->done = done;
 	discover->done_arg = arg;
 	discover->pass++;
+	if (discover->kind == DISCOVER_FULL)
+		discover->fabric->trusted_pass = discover->pass;
 	discover->report = (struct discover_report){0};
 	discover->finished = false;
 	discover->recovered_before = window_stats(discover->window)->recovered;

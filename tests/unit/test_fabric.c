@@ -147,6 +147,12 @@ static void test_other_ways(void)
 			CU_ASSERT_EQUAL(shared_cables(net, sm_node, &path[0], &path[3]), 0);
 			CU_ASSERT_EQUAL(shared_cables(net, sm_node, &path[0], &path[2]),
 					path[0].hops - 1u);
+			/* No other cable has been verified yet. */
+			model.fabric->trusted_pass = 1;
+			CU_ASSERT_TRUE(fabric_way(model.fabric, port->node, 1, &path[1]));
+			CU_ASSERT_EQUAL(shared_cables(net, sm_node, &path[0], &path[1]),
+					path[0].hops - 1u);
+			model.fabric->trusted_pass = 0;
 		}
 		model_done(&model);
 		net_free(net);

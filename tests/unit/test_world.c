@@ -555,6 +555,59 @@ static void test_times(void)
 }
 
 /* One is served, so many wait, the others are lost. */
+/* A port that takes 5 us to send a MAD sends ten in 50 us. */
+static void test_time_to_send(void)
+{
+	const struct route_path route = {.hops = 0};
+	struct mad_addr to = {.lid = LID_PERMISSIVE};
+	uint8_t mad[MAD_SIZE];
+	struct bed bed;
+
+	bed_open(&bed, false, &(struct world_options){.send_us = 5});
+	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0, &route, NULL);
+	for (unsigned i = 0; i < 10; i++)
+		world_send(bed.program[0].client, &to, mad, sizeof(mad));
+	run(&bed, 24);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 4);
+	run(&bed, 1000);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 10);
+	CU_ASSERT_EQUAL(bed.program[0].at_us, 50);
+	bed_close(&bed);
+}
+
+/* What eats leaves the link up; what garbles changes one bit of the header of answers. */
+static void test_eaten_and_garbled(void)
+{
+	const struct route_path route = {.hops = 1, .port = {0, 1}};
+	struct mad_addr to = {.lid = LID_PERMISSIVE};
+	struct world_faults garble = {.garble_ppm = 1000000};
+	const struct device_port *port;
+	uint8_t mad[MAD_SIZE];
+	struct bed bed;
+
+	bed_open(&bed, false, NULL);
+	port = &bed.host[0]->port[1];
+	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0, &route, NULL);
+	world_eat(bed.world, port->peer);
+	world_send(bed.program[0].client, &to, mad, sizeof(mad));
+	run(&bed, 10);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 0);
+	CU_ASSERT_EQUAL(world_agent_smps(port->peer->device), 1);
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_LINK_UP);
+	world_eat(bed.world, port);
+	world_send(bed.program[0].client, &to, mad, sizeof(mad));
+	run(&bed, 10);
+	CU_ASSERT_EQUAL(world_agent_smps(port->peer->device), 1);
+	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_by_fault, 2);
+	world_eat(bed.world, NULL);
+	world_set_faults(bed.world, NULL, &garble);
+	world_send(bed.program[0].client, &to, mad, sizeof(mad));
+	run(&bed, 10);
+	CU_ASSERT_EQUAL(world_agent_smps(port->peer->device), 2);
+	CU_ASSERT_EQUAL(world_stats(bed.world)->garbled, 1);
+	bed_close(&bed);
+}
+
 static void test_vl15(void)
 {
 	const struct route_path route = {.hops = 1, .port = {0, 1}};
@@ -984,6 +1037,8 @@ static const CU_TestInfo tests[] = {
 	{"path bits", test_path_bits},
 	{"latency and service time", test_times},
 	{"VL15 overflows", test_vl15},
+	{"time to send", test_time_to_send},
+	{"eaten and garbled", test_eaten_and_garbled},
 	{"training, power, cables", test_training},
 	{"the last words over a link", test_last_words},
 	{"reboot", test_reboot},

@@ -4,6 +4,7 @@
 // LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o
 // LINK: sma/attr.o mad/field.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
+#include <assert.h>
 #include <errno.h>
 
 #include "tests/unit/model.h"
@@ -180,6 +181,7 @@ static void test_way_round_a_cut(void)
 		if (net->nodes[n].type == NODE_SWITCH && port->node->hops == 3)
 			break;
 	}
+	assert(port);
 	fabric_unlink(model.fabric, port->node->uplink);
 	CU_ASSERT_FALSE(port_route(model.fabric, port, &path));
 	CU_ASSERT_TRUE(fabric_way(model.fabric, port->node, 0, &path));

@@ -146,6 +146,14 @@ static bool knows_extended(const struct agent_request *request)
 	return request->attr_mod & PORT_INFO_EXTENDED_SPEEDS;
 }
 
+static bool shows_extended(const struct agent_request *request)
+{
+	const struct device_quirks *quirks = &request->device->quirks;
+
+	return !quirks->no_extended_speeds &&
+	       (knows_extended(request) || !quirks->hides_extended_speeds);
+}
+
 static void apply_quirks(const struct device_quirks *quirks, struct port_info *info)
 {
 	if (quirks->subnet_timeout_fixed && info->capability_mask)
@@ -166,7 +174,7 @@ uint16_t port_info_get(struct agent_request *request)
 	shown = port->info;
 	shown.local_port_num = request->in->num;
 	apply_quirks(&request->device->quirks, &shown);
-	if (request->device->quirks.hides_extended_speeds && !knows_extended(request))
+	if (!shows_extended(request))
 		shown.link_speed_ext_active = shown.link_speed_ext_supported =
 			shown.link_speed_ext_enabled = 0;
 	format_encode(&port_info_format, &shown, request->data);

@@ -73,7 +73,7 @@ static void print_node_type(const struct device *device, const struct file *file
 		[NODE_CA] = "CA", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"};
 
 	(void)file;
-	snprintf(text, TEXT_SIZE, "%u: %s\n", device->type, names[device->type]);
+	snprintf(text, TEXT_SIZE, "%d: %s\n", device->type, names[device->type]);
 }
 
 static void print_node_guid(const struct device *device, const struct file *file,
@@ -264,14 +264,14 @@ static void print_umad_dev(const struct device *device, const struct file *file,
 			   char text[TEXT_SIZE])
 {
 	(void)device;
-	snprintf(text, TEXT_SIZE, "%u:%u\n", MAJOR, file->index);
+	snprintf(text, TEXT_SIZE, "%d:%u\n", MAJOR, file->index);
 }
 
 static void print_issm_dev(const struct device *device, const struct file *file,
 			   char text[TEXT_SIZE])
 {
 	(void)device;
-	snprintf(text, TEXT_SIZE, "%u:%u\n", MAJOR, MINOR_ISSM + file->index);
+	snprintf(text, TEXT_SIZE, "%d:%u\n", MAJOR, file->index + MINOR_ISSM);
 }
 
 static const struct file_row umad_rows[] = {{"ibdev", print_ibdev},

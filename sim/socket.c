@@ -23,7 +23,7 @@
 enum { ANSWER_MS = 10000, FOLDER_DEPTH = 8 };
 
 /* What the server's folder for a node needs after the socket's name: ".d/", a number, a port. */
-static const char longest_behind[] = ".d/+999999:254";
+#define LONGEST_BEHIND ".d/+999999:254"
 
 static int failed(char *error, int code, const char *path, const char *reason)
 {
@@ -151,7 +151,7 @@ static int absolute(const char *path, char *out, size_t size, char *error)
 	if (*path != '/' && !getcwd(here, sizeof(here)))
 		return failed(error, errno, path, strerror(errno));
 	snprintf(whole, sizeof(whole), "%s%s%s", here, *path == '/' ? "" : "/", path);
-	if (!*path || strlen(whole) + sizeof(longest_behind) > size)
+	if (!*path || strlen(whole) + sizeof(LONGEST_BEHIND) > size)
 		return failed(error, ENAMETOOLONG, whole,
 			      "the socket's name is too long for a folder beside it (94 "
 			      "characters); choose another with -s");

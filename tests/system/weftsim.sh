@@ -34,7 +34,7 @@ server_decided() {
 
 # asked COMMAND...: what the server says, in do.txt; its status.
 asked() {
-	"$weftsim" do "$@" >do.txt 2>do.err
+	"$weftsim" "do" "$@" >do.txt 2>do.err
 }
 
 # says PATTERN COMMAND: it is done, and a line of the answer is like this.
@@ -179,17 +179,17 @@ check "GUIDs and LIDs are names, too" says '^host-0001: adapter' 'show 0x0277656
 
 # What is refused
 
-check "do: an unknown command" refused 2 'no command is called "lnik"; did you mean link\?' do 'lnik down leaf-01 1'
-check "do: words missing" refused 2 "link has 1 argument; usage: 'link down\|up NODE PORT'" do 'link down'
-check "do: a word that is none of those" refused 1 '"dwon" is none of .*; did you mean down' do 'link dwon leaf-01 1'
-check "do: an unknown node" refused 1 'no node has the name, GUID or LID "leaf-0"; did you mean leaf-0' do 'show leaf-0'
-check "do: a port that is not there" refused 1 'leaf-01 has no port "99"; its ports are 0 to 8' do 'link down leaf-01 99'
-check "do: a switch's own port has no cable" refused 1 'port 0 of leaf-01' do 'link down leaf-01 0'
-check "do: a percentage that is none" refused 1 'drop: "101" is no number of 0 to 100' do 'drop 101'
-check "do: a table of an adapter" refused 1 'host-0001 is no switch' do 'lft host-0001'
-check "do: a trap that there is not" refused 1 'has no trap 999' do 'trap 999 host-0001 1'
-check "do: a multicast LID that is none" refused 1 '"5" is no multicast LID' do 'multicast 5 host-0001'
-check "do: the first refusal ends it" refused 1 'no node' do 'show nosuch' 'link down host-0001 1'
+check "do: an unknown command" refused 2 'no command is called "lnik"; did you mean link\?' "do" 'lnik down leaf-01 1'
+check "do: words missing" refused 2 "link has 1 argument; usage: 'link down\|up NODE PORT'" "do" 'link down'
+check "do: a word that is none of those" refused 1 '"dwon" is none of .*; did you mean down' "do" 'link dwon leaf-01 1'
+check "do: an unknown node" refused 1 'no node has the name, GUID or LID "leaf-0"; did you mean leaf-0' "do" 'show leaf-0'
+check "do: a port that is not there" refused 1 'leaf-01 has no port "99"; its ports are 0 to 8' "do" 'link down leaf-01 99'
+check "do: a switch's own port has no cable" refused 1 'port 0 of leaf-01' "do" 'link down leaf-01 0'
+check "do: a percentage that is none" refused 1 'drop: "101" is no number of 0 to 100' "do" 'drop 101'
+check "do: a table of an adapter" refused 1 'host-0001 is no switch' "do" 'lft host-0001'
+check "do: a trap that there is not" refused 1 'has no trap 999' "do" 'trap 999 host-0001 1'
+check "do: a multicast LID that is none" refused 1 '"5" is no multicast LID' "do" 'multicast 5 host-0001'
+check "do: the first refusal ends it" refused 1 'no node' "do" 'show nosuch' 'link down host-0001 1'
 check "run: an unknown node" refused 1 'no node has the name, GUID or LID "host-9999"' run -n host-9999 -- true
 check "run: a command that is not there" refused 1 'cannot execute /nosuch' run -- /nosuch
 check "run: no command" refused 2 'a COMMAND is needed' run
@@ -202,7 +202,7 @@ printf '%s\n' 'Switch 4 "S"' '[1] "A"[1' >bad.net
 check "serve: a net file with a fault" refused 1 'bad.net:2: ' serve -s "$work/x.sock" bad.net
 check "serve: a number that is none" refused 2 '--smp-us: "1x" is no number' serve --smp-us 1x single:hosts=2
 WEFTSIM_SOCKET=$work/absent.sock check "do: no server" \
-	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' do check
+	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' "do" check
 WEFTSIM_SOCKET=$work/absent.sock check "run: no server" \
 	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' run -- true
 
@@ -225,7 +225,7 @@ rude() {
 silent_flooder() {
 	./rude "$WEFTSIM_SOCKET" flood >flood.txt &
 	pids[flooder]=$!
-	wait_for 60 matches done flood.txt || because "$(tail -n 1 flood.txt)" || return 1
+	wait_for 60 matches "done" flood.txt || because "$(tail -n 1 flood.txt)" || return 1
 	wait_for 30 counted 'programs: dropped unread' || return 1
 	others_unaffected || return 1
 	kill_now flooder

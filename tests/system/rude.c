@@ -7,10 +7,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <rdma/ib_user_mad.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -44,24 +46,38 @@ static struct wire_hello hello_of(enum wire_kind kind)
 		.magic = WIRE_MAGIC, .version = WIRE_VERSION, .kind = kind, .node = "host-0002"};
 }
 
-static int open_kind(enum wire_kind kind, uint32_t *id)
+/* A connection of a kind; what came with its welcome, if it matters. */
+static int open_kind(enum wire_kind kind, uint32_t *id, int *file)
 {
 	struct wire_hello hello = hello_of(kind);
 	struct wire_welcome welcome;
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {&welcome, sizeof(welcome)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
 	int fd = reach();
 
 	send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
-	if (recv(fd, &welcome, sizeof(welcome), 0) != sizeof(welcome) || welcome.error)
+	if (recvmsg(fd, &message, 0) != sizeof(welcome) || welcome.error)
 		fail("no welcome");
 	if (id)
 		*id = welcome.id;
+	if (file && !CMSG_FIRSTHDR(&message))
+		fail("no file with the welcome");
+	if (file)
+		memcpy(file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(*file));
 	return fd;
 }
 
 static struct wire_return call(const struct wire_call *what)
 {
 	struct wire_return answer = {.error = EIO};
-	int fd = open_kind(WIRE_CALL, NULL);
+	int fd = open_kind(WIRE_CALL, NULL, NULL);
 
 	send(fd, what, sizeof(*what), MSG_NOSIGNAL);
 	recv(fd, &answer, sizeof(answer), 0);
@@ -69,21 +85,60 @@ static struct wire_return call(const struct wire_call *what)
 	return answer;
 }
 
-/* A umad device with an agent of a class. */
-static int open_agent(unsigned mgmt_class, unsigned qpn, unsigned rmpp_version, uint32_t *agent)
+/* An open umad device with an agent of a class. */
+struct umad_device {
+	int fd, file;
+	uint32_t id, agent;
+	struct wire_rings *rings;
+};
+
+static struct umad_device open_agent(unsigned mgmt_class, unsigned qpn, unsigned rmpp_version)
 {
 	struct wire_call what = {.function = WIRE_REGISTER,
 				 .qpn = qpn,
 				 .mgmt_class = mgmt_class,
 				 .mgmt_class_version = mgmt_class == 3 ? 2 : 1,
 				 .rmpp_version = rmpp_version};
-	int fd = open_kind(WIRE_UMAD, &what.id);
-	struct wire_return answer = call(&what);
+	struct umad_device device;
+	struct wire_return answer;
 
+	device.fd = open_kind(WIRE_UMAD, &what.id, &device.file);
+	device.id = what.id;
+	device.rings = mmap(NULL, sizeof(*device.rings), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    device.file, 0);
+	if (device.rings == MAP_FAILED)
+		fail("mmap");
+	answer = call(&what);
 	if (answer.error)
 		fail("no agent");
-	*agent = answer.agent;
-	return fd;
+	device.agent = answer.agent;
+	return device;
+}
+
+static void close_device(struct umad_device *device)
+{
+	munmap(device->rings, sizeof(*device->rings));
+	close(device->file);
+	close(device->fd);
+}
+
+/* As the preload library does it; a full ring only means that the server is behind. */
+static void write_device(struct umad_device *device, const void *bytes, uint32_t size)
+{
+	struct ring *ring = &device->rings->to_server;
+	const struct ring_record record = {.size = size, .whole = size};
+	uint32_t tail = ring_tail(ring);
+	uint8_t *place;
+
+	while (ring_reserve(ring, &tail, record, &place)) {
+		struct pollfd ready = {.fd = device->fd};
+
+		if (poll(&ready, 1, 1) && ready.revents & POLLHUP)
+			fail("the server closed the device");
+	}
+	memcpy(place, bytes, size);
+	if (ring_publish(ring, tail) && send(device->fd, "", 1, MSG_NOSIGNAL) < 0)
+		fail("the server closed the device");
 }
 
 /* The server ends the connection; a welcome that says why may come before. */
@@ -97,6 +152,16 @@ static void expect_end(int fd, const char *what)
 	if (size > 0 && recv(fd, &welcome, sizeof(welcome), 0) > 0)
 		fail(what);
 	close(fd);
+}
+
+/* The same of a device, whose connection may still have a token. */
+static void expect_closed(struct umad_device *device, const char *what)
+{
+	struct pollfd ready = {.fd = device->fd};
+
+	if (poll(&ready, 1, 20000) != 1)
+		fail(what);
+	close_device(device);
 }
 
 static void greet_badly(void)
@@ -133,53 +198,6 @@ static void greet_badly(void)
 	}
 }
 
-static void send_with(int fd, int file)
-{
-	char bytes[UMAD_SIZE] = {0};
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
-				.cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS}};
-	struct iovec part = {bytes, sizeof(bytes)};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-
-	memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
-	sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
-static void write_badly(void)
-{
-	static const size_t sizes[] = {1, 63, 64, 65, 99, 100, 319, 321, 4000, LONGEST};
-	static char bytes[LONGEST + 1000];
-	struct wire_call nonsense = {.function = 99};
-	uint32_t agent;
-	int fd = open_agent(0x81, 0, 0, &agent), pipe_fds[2];
-
-	/* What is merely wrong is refused; the device stays open. */
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		if (send(fd, bytes, sizes[i], MSG_NOSIGNAL) < 0)
-			fail("a write that Linux refuses closed the device");
-	}
-	if (!call(&nonsense).error)
-		fail("a call that there is not was carried out");
-	/* What no library of ours does ends the connection. */
-	send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
-	expect_end(fd, "a message that is too long was taken");
-	if (pipe(pipe_fds))
-		fail("pipe");
-	fd = open_agent(0x81, 0, 0, &agent);
-	send_with(fd, pipe_fds[0]);
-	expect_end(fd, "a pipe was taken for a MAD");
-	fd = open_agent(0x81, 0, 0, &agent);
-	send_with(fd, open("/dev/zero", O_RDONLY));
-	expect_end(fd, "a device was taken for a MAD");
-}
-
 /* A MAD of 256 bytes that expects an answer within a second. */
 struct umad {
 	struct ib_user_mad_hdr header;
@@ -200,19 +218,127 @@ static void make_mad(struct umad *umad, uint32_t agent, uint32_t tid, unsigned m
 	umad->mad[17] = 0x11; /* NodeInfo, NodeRecord */
 }
 
-/* More than the server keeps for who reads nothing; a full socket only means that it is behind. */
+/* Get(NodeInfo) of the own port. */
+static void make_smp(struct umad *umad, const struct umad_device *device, uint32_t tid)
+{
+	make_mad(umad, device->agent, tid, 0x81, 1, 1);
+	umad->header.lid = 0xFFFF;
+	memset(umad->mad + 32, 0xFF, 4); /* no part of the way goes by LID */
+}
+
+/* The answer to one of those comes. */
+static void expect_answer(struct umad_device *device)
+{
+	struct pollfd ready = {.fd = device->fd, .events = POLLIN};
+	struct umad umad;
+
+	make_smp(&umad, device, 77);
+	write_device(device, &umad, sizeof(umad));
+	if (poll(&ready, 1, 20000) != 1 || ready.revents & POLLHUP)
+		fail("a device that was not closed does not answer");
+}
+
+/* A file that is none of memory, which might make who reads it wait. */
+static void send_long(uint32_t id, int file)
+{
+	struct wire_call what = {.function = WIRE_SEND, .id = id};
+	struct wire_return answer = {0};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	struct iovec part = {&what, sizeof(what)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	int fd = open_kind(WIRE_CALL, NULL, NULL);
+
+	if (file >= 0) {
+		memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	sendmsg(fd, &message, MSG_NOSIGNAL);
+	if (recv(fd, &answer, sizeof(answer), 0) != sizeof(answer) || !answer.error)
+		fail("what is no file in memory was taken for a MAD");
+	close(fd);
+	close(file);
+}
+
+/* What is merely wrong is refused, and the device stays open. */
+static void write_wrong(void)
+{
+	static const uint32_t sizes[] = {1, 63, 64, 65, 99, 100, 319, 321, 4000, LONGEST};
+	static const char bytes[LONGEST];
+	struct wire_call nonsense = {.function = 99};
+	struct umad_device device = open_agent(0x81, 0, 0);
+	int ends[2];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		write_device(&device, bytes, sizes[i]);
+	nonsense.id = device.id;
+	if (!call(&nonsense).error)
+		fail("a call that there is not was carried out");
+	if (pipe(ends))
+		fail("pipe");
+	send_long(device.id, ends[0]);
+	send_long(device.id, open("/dev/zero", O_RDONLY));
+	send_long(device.id, memfd_create("empty", MFD_ALLOW_SEALING));
+	send_long(device.id, -1);
+	if (!ftruncate(device.file, 0))
+		fail("the memory that the server looks at can be taken away");
+	expect_answer(&device);
+	close_device(&device);
+}
+
+/* What no library of ours does ends the connection. */
+static void write_impossible(void)
+{
+	static const struct {
+		uint32_t tail, size;
+		const char *what;
+	} cases[] = {
+		{8 * RING_BYTES, 320, "a place beyond the ring was taken"},
+		{4096 + 4, 320, "a crooked place was taken"},
+		{64, 320, "a record beyond its ring's tail was taken"},
+		{4096, RING_BYTES, "a record that is too long was taken"},
+		{4096, 0xFFFFFFF0, "a record of a negative size was taken"},
+		{4096, 0, "a gap that ends nowhere was taken"},
+	};
+	static char noise[4000];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct umad_device device = open_agent(0x81, 0, 0);
+		struct ring *ring = &device.rings->to_server;
+
+		*(struct ring_record *)ring->bytes = (struct ring_record){.size = cases[i].size};
+		atomic_store(&ring->tail, cases[i].tail);
+		send(device.fd, "", 1, MSG_NOSIGNAL);
+		expect_closed(&device, cases[i].what);
+	}
+	for (size_t size = 2; size <= sizeof(noise); size *= 40) {
+		struct umad_device device = open_agent(0x81, 0, 0);
+
+		send(device.fd, noise, size, MSG_NOSIGNAL);
+		expect_closed(&device, "a token that is none was taken");
+	}
+}
+
+static void write_badly(void)
+{
+	write_wrong();
+	write_impossible();
+}
+
+/* More than the server keeps for who reads nothing. */
 static void flood(void)
 {
+	struct umad_device device = open_agent(0x81, 0, 0);
 	struct umad umad;
-	uint32_t agent;
-	int fd = open_agent(0x81, 0, 0, &agent);
 
 	for (uint32_t tid = 1; tid <= 300000; tid++) {
-		make_mad(&umad, agent, tid, 0x81, 1, 1);
-		umad.header.lid = 0xFFFF;
-		memset(umad.mad + 32, 0xFF, 4); /* no part of the way goes by LID */
-		if (send(fd, &umad, sizeof(umad), MSG_NOSIGNAL) < 0)
-			fail("send");
+		make_smp(&umad, &device, tid);
+		write_device(&device, &umad, sizeof(umad));
 	}
 }
 
@@ -220,18 +346,17 @@ static void flood(void)
 static void vanish(void)
 {
 	for (unsigned i = 0; i < 20; i++) {
+		struct umad_device device = open_agent(0x03, 1, 1);
 		struct umad umad;
-		uint32_t agent;
-		int fd = open_agent(0x03, 1, 1, &agent);
 
-		make_mad(&umad, agent, i + 1, 0x03, 2, 0x12);
+		make_mad(&umad, device.agent, i + 1, 0x03, 2, 0x12);
 		umad.header.qpn = htobe32(1);
 		umad.header.qkey = htobe32(0x80010000);
 		umad.header.lid = htobe16(1);
 		umad.mad[24] = 1; /* RMPP's version */
-		send(fd, &umad, sizeof(umad), MSG_NOSIGNAL);
+		write_device(&device, &umad, sizeof(umad));
 		usleep(i * 1000);
-		close(fd);
+		close_device(&device);
 	}
 }
 

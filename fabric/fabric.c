@@ -119,6 +119,7 @@ static struct switch_state *switch_state_new(void)
 	list_init(&sw->waiters);
 	list_init(&sw->table_waiters);
 	list_init(&sw->table_waiting);
+	list_init(&sw->cable_waiters);
 	return sw;
 }
 
@@ -126,7 +127,8 @@ static void switch_state_free(struct switch_state *sw)
 {
 	if (!sw)
 		return;
-	while (list_pop(&sw->waiters) || list_pop(&sw->table_waiters))
+	while (list_pop(&sw->waiters) || list_pop(&sw->table_waiters) ||
+	       list_pop(&sw->cable_waiters))
 		;
 	list_del(&sw->table_waiting);
 	lft_have_forget(&sw->have);

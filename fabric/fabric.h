@@ -44,7 +44,7 @@ struct port {
 	struct agent *agent;	/* end ports (adapter, router, switch port 0); else NULL */
 	struct port_echo *echo; /* NULL: it held what it was told */
 	struct list todo;	/* link in agent->todo of the node's agent */
-	struct list waiting;	/* link in a switch's waiters */
+	struct list waiting;	/* link in a switch's waiters or cable_waiters */
 	uint64_t read_pass;	/* discovery pass in which its PortInfo came */
 	uint64_t link_pass;	/* discovery pass in which its cable was verified */
 	lid_t lid;		/* want: end ports; LID_NONE: not given yet */
@@ -66,21 +66,27 @@ struct lft_have {
 struct switch_state {
 	struct node *node; /* whose it is */
 	struct lft_have have;
-	struct lft *want;		     /* NULL until the first routing */
-	uint64_t dirty[LFT_BLOCKS_MAX / 64]; /* blocks that differ and are not under way */
-	uint16_t blocks_pending;	     /* Sets under way */
-	bool compared;			     /* dirty is up to date */
+	struct lft *want;		      /* NULL until the first routing */
+	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
+	uint64_t recent[LFT_BLOCKS_MAX / 64]; /* blocks that were Set lately: recent_us */
+	uint64_t recent_us;		      /* when the last Set of one of them was answered */
+	uint16_t blocks_pending;	      /* Sets under way */
+	bool compared;			      /* dirty is up to date */
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
-	bool live;	     /* it forwards by a table that is unknown: read before it is written */
-	bool settled;	     /* have equals want, the top is acknowledged */
-	bool failed;	     /* a Set failed since the last sweep began */
-	bool busy;	     /* a Set(SwitchInfo) is under way */
-	struct list waiters; /* ports that go ACTIVE when this switch has settled */
-	struct list table_waiters; /* switches whose blocks wait for one of this switch */
-	struct list table_waiting; /* link in another switch\'s table_waiters */
+	bool settled;			/* have equals want, the top is acknowledged */
+	bool stale;		/* programming: entries of an earlier table may still forward */
+	bool failed;		/* a Set failed since the last sweep began */
+	bool busy;		/* a Set(SwitchInfo) is under way */
+	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
+	uint8_t unanswered;	/* Sets in a row that had no answer */
+	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
+	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
+	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
+	struct list table_waiting;	/* link in another switch\'s table_waiters */
+	struct list cable_waiters;	/* ports to other switches that wait for this one's table */
 };
 
 struct node {
@@ -188,9 +194,8 @@ const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);
 void lft_have_forget(struct lft_have *have);
 void lft_have_begin(struct lft_have *have, struct lft *want);	  /* Sets of want's blocks follow */
 void lft_have_acknowledge(struct lft_have *have, uint16_t block); /* it holds want's block */
-/* It holds these 64 entries, which are neither the old nor the wanted ones; was known before. */
-void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS]);
-/* A Get of this block gave these entries; blocks: how many the table will have. */
+/* A Get of this block gave these entries, or a Set of them, which are not all wanted ones, was
+ * acknowledged; blocks: how many the table will have. */
 void lft_have_learn(struct lft_have *have, uint16_t block, uint16_t blocks,
 		    const uint8_t entries[LFT_BLOCK_LIDS]);
 void lft_have_doubt(struct lft_have *have, uint16_t block); /* a Set of it had no answer */

@@ -98,8 +98,10 @@ static void own_base(struct lft_have *have, uint16_t blocks)
 	row = lft_new((lid_t)((known > blocks ? known : blocks) * LFT_BLOCK_LIDS - 1));
 	if (have->base)
 		memcpy(row->port, have->base->port, (size_t)known * LFT_BLOCK_LIDS);
-	for (uint16_t block = known; block < row->blocks; block++)
-		set_bit(have->doubtful, block);
+	for (uint16_t block = known; block < row->blocks; block++) {
+		if (!bit(have->acknowledged, block))
+			set_bit(have->doubtful, block);
+	}
 	lft_unref(have->base);
 	have->base = row;
 }
@@ -109,14 +111,6 @@ static void write_base(struct lft_have *have, uint16_t block, const uint8_t entr
 	memcpy(have->base->port + block * LFT_BLOCK_LIDS, entries, LFT_BLOCK_LIDS);
 	clear_bit(have->doubtful, block);
 	clear_bit(have->acknowledged, block);
-}
-
-void lft_have_patch(struct lft_have *have, uint16_t block, const uint8_t entries[LFT_BLOCK_LIDS])
-{
-	if (!have->base || block >= have->base->blocks)
-		return;
-	own_base(have, have->base->blocks);
-	write_base(have, block, entries);
 }
 
 void lft_have_learn(struct lft_have *have, uint16_t block, uint16_t blocks,

@@ -93,6 +93,8 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    notice.trap_number, notice.type, notice.issuer_lid,
 		    known ? "" : ", which is unknown here");
+	if (known && notice.trap_number == TRAP_LINK_STATE)
+		program_note_news(sm->program);
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	for (size_t i = 0; known && i < ARRAY_SIZE(traps); i++) {

@@ -81,6 +81,31 @@ static bool may_go_active(struct program *program, struct port *port)
 	return false;
 }
 
+/* A cable between switches that must not pass packets yet. It is not ARMED either: see
+ * program_order.c, may_pass(). */
+static bool waits_for_tables(struct program *program, struct port *port)
+{
+	struct node *node = NULL;
+
+	if (!port_cabled(port) || port_state_of(port) == PORT_ACTIVE || !port_of_switch(port) ||
+	    !port_of_switch(port->peer))
+		return false;
+	if (!verify_switch(program, port->node))
+		node = port->node;
+	else if (!verify_switch(program, port->peer->node))
+		node = port->peer->node;
+	else if (program->stale)
+		node = order_cable_blocker(port);
+	if (!node)
+		return false;
+	list_del(&port->waiting);
+	list_push(&node->sw->cable_waiters, &port->waiting);
+	/* Its own agent is being asked for its next request, and is not to be woken within that. */
+	if (node->sw->verify && node != port->node)
+		window_wake(&node->port[0].agent->target);
+	return true;
+}
+
 /* Ports */
 
 static void port_failed(struct program *program, struct port *port, const char *what)
@@ -97,8 +122,12 @@ static void port_failed(struct program *program, struct port *port, const char *
 static void look_again(struct program *program, struct port *port)
 {
 	program_look_at(program, port);
+	if (port_of_switch(port))
+		switch_wake_waiters(program, port->node);
 	if (port->peer)
 		program_look_at(program, port->peer);
+	if (port->peer && port_of_switch(port->peer))
+		switch_wake_waiters(program, port->peer->node);
 }
 
 static const char *state_name(uint8_t state)
@@ -235,6 +264,8 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 		return false; /* the other port of an adapter that is still there */
 	if (end ? !port->lid : !port->peer || (port->peer->agent && !port->peer->lid))
 		return false;
+	if (waits_for_tables(program, port))
+		return false;
 	port_want(program->fabric, program->options, port, &want);
 	if (want.client_reregister && !program->announcing && port != program->fabric->sm_port &&
 	    port_state_of(port) == PORT_ACTIVE && port_info(port)->lid == want.lid)
@@ -261,7 +292,7 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	struct list *link;
 
 	/* Between runs others write. */
-	if (!program->done || (program->only && agent != program->only))
+	if (!program->done || program->stopped || (program->only && agent != program->only))
 		return false;
 	while ((link = list_pop(&agent->todo))) {
 		if (port_request(program, container_of(link, struct port, todo), out))
@@ -272,27 +303,49 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 
 /* Runs */
 
-/* Blocks are left that wait for other switches. Once around without progress means that they wait
- * in a circle: then they are written piecemeal. Once more without progress: what they wait for has
- * failed. */
-static bool goes_on(struct program *program)
+static bool wake_unfinished(struct program *program)
 {
-	bool progress = program->report.blocks_set != program->progress;
 	bool unfinished = false;
 	size_t position = 0;
 	struct node *node;
 
-	if (!progress && program->piecemeal)
-		return false;
 	while ((node = map_next(&program->fabric->nodes, &position))) {
 		if (!switch_is_unfinished(node))
 			continue;
 		unfinished = true;
 		window_wake(&node->port[0].agent->target);
 	}
-	program->piecemeal = !progress;
-	program->progress = program->report.blocks_set;
 	return unfinished;
+}
+
+/* Nothing is under way, but something may wait for other switches: each time around without
+ * progress more may be done, and in the end what it waits for has failed. */
+static bool goes_on(struct program *program)
+{
+	bool progress = program->report.blocks_set != program->progress;
+
+	if (program->stopped)
+		return false;
+	if (program->pausing) {
+		program->pausing = false;
+		loop_timer_arm(&program->pause, PACKET_LIFE_US);
+		return true;
+	}
+	if (!progress && program->effort == AT_A_LOSS)
+		return false;
+	program->effort = progress ? WHOLE_BLOCKS : program->effort + 1;
+	program->progress = program->report.blocks_set;
+	return wake_unfinished(program);
+}
+
+static void pause_is_over(void *arg)
+{
+	struct program *program = arg;
+
+	if (!program->done)
+		return;
+	wake_unfinished(program);
+	program_look_at(program, program->fabric->sm_port); /* the window is idle again after it */
 }
 
 static void count_not_active(struct program *program)
@@ -324,7 +377,8 @@ static void begin(struct program *program, bool announcing, loop_fn *done, void 
 {
 	program->announcing = announcing;
 	program->only = NULL;
-	program->piecemeal = false;
+	program->effort = WHOLE_BLOCKS;
+	program->pausing = program->stopped = false;
 	program->progress = program->report.blocks_set;
 	program->done = done;
 	program->done_arg = arg;
@@ -361,9 +415,13 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 	struct node *node;
 
 	begin(program, false, done, arg);
+	program->stale = 0;
 	while ((node = map_next(&program->fabric->nodes, &position))) {
-		if (node->type == NODE_SWITCH)
+		if (node->type == NODE_SWITCH) {
 			switch_take_routes(node, snapshot, routes);
+			verify_begin(program, node->sw);
+			program->stale += node->sw->stale;
+		}
 		for (unsigned i = 0; i <= node->num_ports; i++) {
 			if (node->port[i].failed)
 				program->fabric->topology++; /* perhaps it does now */
@@ -392,6 +450,8 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 void program_clear_report(struct program *program)
 {
 	program->report = (struct program_report){0};
+	program->news_before = program->news;
+	program->began_us = loop_now_us(program->loop);
 }
 
 const struct program_report *program_report(const struct program *program)
@@ -404,15 +464,18 @@ uint64_t program_refused_values(const struct program *program)
 	return program->refused_values;
 }
 
-struct program *program_new(struct window *window, struct fabric *fabric,
+struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
 			    const struct sm_options *options)
 {
 	struct program *program = mem_zalloc(sizeof(*program));
 
+	program->loop = loop;
+	program->news = 1;
 	program->window = window;
 	program->fabric = fabric;
 	program->options = options;
 	program->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
+	loop_timer_init(&program->pause, loop, "packets die out", pause_is_over, program);
 	return program;
 }
 
@@ -421,5 +484,6 @@ void program_free(struct program *program)
 	if (!program)
 		return;
 	window_on_idle(program->window, NULL, NULL);
+	loop_timer_disarm(&program->pause);
 	free(program);
 }

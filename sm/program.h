@@ -4,7 +4,7 @@
  * There are no steps that all must finish: each port and each switch goes on as soon as what it
  * waits for has been acknowledged, and a device that is silent delays only what depends on it.
  *   - both ends of a cable are ARMED before either is asked to go ACTIVE;
- *   - a switch gets its forwarding table when its cables to other switches are ACTIVE;
+ *   - no Set() makes packets run in a circle (program_order.c);
  *   - table blocks come before a LinearFDBTop that grows, and after one that shrinks;
  *   - a cable to an adapter goes ACTIVE when the tables on the way from there to the manager and
  * back have been acknowledged. Loop thread only.
@@ -25,7 +25,7 @@ struct program_report {	     /* of one run */
 	unsigned changed;    /* ports of switches that changed before PortStateChange was cleared */
 };
 
-struct program *program_new(struct window *window, struct fabric *fabric,
+struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
 			    const struct sm_options *options);
 void program_free(struct program *program);
 
@@ -39,7 +39,11 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 /* Adapters that are ACTIVE and have another MasterSMLID learn of us: after the SA answers. */
 void program_announce(struct program *program, loop_fn *done, void *arg);
 
-/* What the runs since the last program_clear_report() did: those of one sweep. */
+/* Links have changed: whoever is written to from now on is asked before who it is. */
+void program_note_news(struct program *program);
+
+/* What the runs since the last program_clear_report() did: those of one sweep,
+ * at the begin of which it is called. */
 void program_clear_report(struct program *program);
 const struct program_report *program_report(const struct program *program);
 /* Values that devices did not take, since the start. */

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the two halves of programming share: program.c looks after ports and runs, program_switch.c
- * after SwitchInfo and forwarding tables. Private to these two.
+ * What the parts of programming share: program.c looks after ports and runs, program_switch.c after
+ * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
+ * program_verify.c makes sure of whom is written to. Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
 
 #include "lib/log.h"
+#include "lib/loop.h"
 #include "sm/program.h"
 
+/* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */
+enum { PACKET_LIFE_US = 10000 };
+
+/* What a run may do to go on, when it came to a stand with less. */
+enum effort {
+	WHOLE_BLOCKS, /* a block is written when all of it may be */
+	PIECEMEAL,    /* blocks wait for each other in a circle, their entries do not */
+	AT_A_LOSS,    /* some packets may be lost, where entries wait for what does not come */
+};
+
 struct program {
+	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
 	const struct sm_options *options;
@@ -19,8 +32,14 @@ struct program {
 	void *done_arg;
 	struct program_report report;
 	uint64_t refused_values;
-	bool piecemeal;	   /* blocks may be written in part: they wait for each other in a circle */
+	enum effort effort;
 	unsigned progress; /* table Sets acknowledged when the window was idle last */
+	unsigned stale;	   /* switches where entries of an earlier table may still forward */
+	uint64_t news, news_before; /* reports of changes: in all, when the sweep began; from 1 */
+	uint64_t began_us;	    /* the sweep */
+	bool stopped;		    /* nothing is sent any more in this run */
+	bool pausing; /* a block is not written again before its last Set has died out */
+	struct loop_timer pause;
 	struct log_limit limit;
 };
 
@@ -34,7 +53,42 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 /* Takes the switch's row of routes as what it should hold; as before when both are NULL. */
 void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 			const struct routes *routes);
-/* Whether blocks of its table wait to be written. */
+/* Whether blocks of its table, or its top, wait to be written. */
 bool switch_is_unfinished(const struct node *node);
+/* Who waits for an entry of this switch, or for a cable of it, looks again. */
+void switch_wake_waiters(struct program *program, struct node *node);
+
+static inline bool block_is_dirty(const struct switch_state *sw, uint16_t block)
+{
+	return sw->dirty[block / 64] >> block % 64 & 1;
+}
+
+void switch_failed(struct program *program, struct node *node, const char *what);
+
+/* program_verify.c */
+
+void verify_begin(struct program *program, struct switch_state *sw);
+/* The next request that makes sure that a switch is there; false: one is under way, or it failed.
+ */
+bool verify_request(struct program *program, struct node *node, struct smp_request *out);
+/* Whether the switch has been verified; if not it is asked when its turn comes, and wakes
+ * who waits for it. */
+bool verify_switch(struct program *program, struct node *node);
+/* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
+bool verify_try_again(struct program *program, struct node *node, int error);
+
+/* program_order.c: the switch to wait for before an act, NULL when it can be done now. */
+
+/* The wanted entry for lid is written. lossless: no packet may be lost by it, for a working entry
+ * is replaced; else it only must not make a circle. */
+struct node *order_entry_blocker(struct node *node, lid_t lid, bool lossless);
+/* LinearFDBTop rises to the wanted one; the table below it was written. */
+struct node *order_top_blocker(struct node *node);
+/* A cable between two switches goes ACTIVE. */
+struct node *order_cable_blocker(struct port *port);
+/* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
+bool order_ends(struct node *node, uint8_t out);
+/* Whether a port to another switch is on its way to ACTIVE. */
+bool order_is_coming_up(const struct port *port);
 
 #endif

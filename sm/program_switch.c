@@ -2,15 +2,16 @@
 /*
  * Writing SwitchInfo and forwarding tables.
  *
- * Unicast has no hop limit inside a subnet, so no mix of old and new tables may run in a circle,
- * not even for the time of one Set(). The rule: an entry is written only when every switch that the
- * new route passes after this one holds its new entry already. Then a packet follows old entries,
- * which are free of circles, up to the first switch with a new one, and from there new entries to
- * the end. Entries share blocks of 64, so blocks can wait for each other in a circle although their
- * entries never do: then a block is written piecemeal, the entries that may be first. The table of
- * a switch that forwards already, but was written by somebody else or before a restart, is read
- * first: most of it is as it should be, and the order is kept for the rest. One without a link that
- * is up is written without waiting.
+ * Entries are written in the order that program_order.c asks for. They share blocks of 64, so
+ * blocks can wait for each other in a circle although their entries never do: then a block is
+ * written piecemeal, the entries that may be first. What a switch that forwards already holds, when
+ * it was written by somebody else or before a restart or a Set() had no answer, is read first: most
+ * of it is as it should be, and the order is kept for the rest. A block above LinearFDBTop, or of a
+ * switch no port of which is ACTIVE, forwards nothing and is written without looking.
+ *
+ * A Set() can arrive after one that was sent later, when it was sent twice because its answer was
+ * late. So a block is not written again with something else before the last Set() of it has died
+ * out.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "sm/program_parts.h"
 #include "sm/subject.h"
 
-static void switch_failed(struct program *program, struct node *node, const char *what)
+void switch_failed(struct program *program, struct node *node, const char *what)
 {
 	struct log_subject subject = node_subject(node, MESSAGE_NOT_ACTIVE);
 
@@ -74,10 +75,13 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	sw->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
+	if (verify_try_again(program, node, answer->error))
+		return;
 	if (answer->error || answer->status) {
 		switch_failed(program, node, "it did not take Set(SwitchInfo)");
 		return;
 	}
+	sw->unanswered = 0;
 	attr_decode(&switch_info_format, request->data, &want);
 	attr_decode(&switch_info_format, answer->data, &held);
 	/* Some devices echo the 1 that cleared the bit. */
@@ -109,6 +113,7 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	want.life_time_value = program->options->switch_life_time;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
+				    .attempts = 1,
 				    .done = switch_was_set,
 				    .owner = program,
 				    .subject = node};
@@ -125,81 +130,45 @@ static bool life_time_differs(const struct program *program, const struct node *
 	return want != have && !(node->sw->life_wanted == want && node->sw->life_held == have);
 }
 
-/* Tables must not lead into a cable to another switch that is not ACTIVE yet. */
-static bool is_coming_up(const struct port *port)
-{
-	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
-	       port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed;
-}
+/* Blocks */
 
-static bool cables_are_up(const struct node *node)
-{
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (is_coming_up(&node->port[i]))
-			return false;
-	}
-	return true;
-}
+/* What of a block may be written now: the new entries of those that wait for nobody, what is there
+ * of the others. */
+struct block_plan {
+	uint8_t entries[LFT_BLOCK_LIDS];
+	unsigned now;	      /* entries that change */
+	unsigned waiting;     /* entries that have to wait */
+	struct node *blocker; /* for whom one of them waits */
+};
 
-/* The order of entries */
-
-/* The first switch after node on the new route to lid that does not hold its new entry yet. */
-static struct node *entry_waits_for(struct node *node, lid_t lid)
-{
-	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
-		uint8_t out = lft_port(node->sw->want, lid);
-		const struct port *peer;
-		const uint8_t *held;
-
-		if (!out || out > node->num_ports)
-			return NULL;
-		peer = node->port[out].peer;
-		if (!peer || !port_of_switch(peer))
-			return NULL;
-		if (!hops && is_coming_up(&node->port[out]))
-			return node;
-		node = peer->node;
-		held = lft_have_block(&node->sw->have, lid / LFT_BLOCK_LIDS);
-		if (!held || held[lid % LFT_BLOCK_LIDS] != lft_port(node->sw->want, lid))
-			return node;
-	}
-	return NULL;
-}
-
-/* Puts what may be written of a block now into entries: the new ones of those that wait for nobody,
- * the old ones of the others. Returns how many entries have to wait, *written how many change now,
- * and *blocker the switch that one of them waits for. */
-static unsigned writable(struct node *node, uint16_t block, uint8_t entries[LFT_BLOCK_LIDS],
-			 unsigned *written, struct node **blocker)
+/* An unknown block is only planned for where nothing forwards by it. */
+static void plan_block(const struct program *program, struct node *node, uint16_t block,
+		       struct block_plan *plan)
 {
 	const uint8_t *want = lft_block(node->sw->want, block);
 	const uint8_t *have = lft_have_block(&node->sw->have, block);
-	unsigned waiting = 0;
 
-	memcpy(entries, want, LFT_BLOCK_LIDS);
-	*written = 0;
-	for (unsigned i = 0; have && i < LFT_BLOCK_LIDS; i++) {
-		struct node *other;
+	plan->now = !have;
+	plan->waiting = 0;
+	memcpy(plan->entries, want, LFT_BLOCK_LIDS);
+	for (unsigned i = 0; i < LFT_BLOCK_LIDS; i++) {
+		lid_t lid = (lid_t)(block * LFT_BLOCK_LIDS + i);
+		bool works = have && !order_ends(node, have[i]);
+		struct node *blocker;
 
-		if (have[i] == want[i])
+		if (have && have[i] == want[i])
 			continue;
-		other = entry_waits_for(node, (lid_t)(block * LFT_BLOCK_LIDS + i));
-		if (!other) {
-			++*written;
+		blocker = order_entry_blocker(node, lid, works && program->effort < AT_A_LOSS);
+		if (!blocker) {
+			plan->now++;
 			continue;
 		}
-		entries[i] = have[i];
-		*blocker = other;
-		waiting++;
+		/* What leads nowhere now must not come to life with its cable. */
+		plan->entries[i] = works ? have[i] : LFT_NO_PORT;
+		plan->now += have && plan->entries[i] != have[i] && program->effort == AT_A_LOSS;
+		plan->waiting++;
+		plan->blocker = blocker;
 	}
-	return waiting;
-}
-
-/* Blocks */
-
-static bool is_dirty(const struct switch_state *sw, uint16_t block)
-{
-	return sw->dirty[block / 64] >> block % 64 & 1;
 }
 
 static void set_dirty(struct switch_state *sw, uint16_t block, bool dirty)
@@ -230,15 +199,34 @@ static void compare(struct switch_state *sw)
 	sw->compared = true;
 }
 
-static void wake_table_waiters(struct node *node)
+void switch_wake_waiters(struct program *program, struct node *node)
 {
 	struct list *link;
 
+	while ((link = list_pop(&node->sw->cable_waiters)))
+		program_look_at(program, container_of(link, struct port, waiting));
 	while ((link = list_pop(&node->sw->table_waiters))) {
 		struct switch_state *sw = container_of(link, struct switch_state, table_waiting);
 
 		window_wake(&sw->node->port[0].agent->target);
 	}
+}
+
+/* A Set() of this block was sent until now. */
+static void note_recent(const struct program *program, struct switch_state *sw, uint16_t block)
+{
+	uint64_t now_us = loop_now_us(program->loop);
+
+	if (now_us - sw->recent_us >= PACKET_LIFE_US)
+		memset(sw->recent, 0, sizeof(sw->recent));
+	sw->recent[block / 64] |= UINT64_C(1) << block % 64;
+	sw->recent_us = now_us;
+}
+
+static bool is_recent(const struct program *program, const struct switch_state *sw, uint16_t block)
+{
+	return sw->recent[block / 64] >> block % 64 & 1 &&
+	       loop_now_us(program->loop) - sw->recent_us < PACKET_LIFE_US;
 }
 
 static void block_was_set(void *owner, void *subject, const struct smp_request *request,
@@ -252,19 +240,27 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	sw->blocks_pending--;
 	if (answer->error == -ECANCELED)
 		return;
+	note_recent(program, sw, block);
+	if (answer->error)
+		lft_have_doubt(&sw->have, block);
+	if (verify_try_again(program, node, answer->error)) {
+		set_dirty(sw, block, true);
+		return;
+	}
 	if (answer->error || answer->status) {
 		lft_have_doubt(&sw->have, block);
 		switch_failed(program, node, "it did not take a block of its forwarding table");
 		return;
 	}
+	sw->unanswered = 0;
 	program->report.blocks_set++;
 	if (memcmp(request->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) == 0) {
 		lft_have_acknowledge(&sw->have, block);
 	} else {
-		lft_have_patch(&sw->have, block, request->data);
+		lft_have_learn(&sw->have, block, sw->want->blocks, request->data);
 		set_dirty(sw, block, true);
 	}
-	wake_table_waiters(node);
+	switch_wake_waiters(program, node);
 	window_wake(&node->port[0].agent->target);
 }
 
@@ -285,7 +281,7 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 	}
 	lft_have_learn(&sw->have, block, sw->want->blocks, answer->data);
 	set_dirty(sw, block, memcmp(answer->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0);
-	wake_table_waiters(node);
+	switch_wake_waiters(program, node);
 	window_wake(&node->port[0].agent->target);
 }
 
@@ -303,32 +299,61 @@ static bool read_block(struct program *program, struct node *node, uint16_t bloc
 	return true;
 }
 
+static bool forwards(const struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (port_state_of(&node->port[i]) == PORT_ACTIVE)
+			return true;
+	}
+	return false;
+}
+
+/* The switch may forward by what is in this block, and nobody knows what that is. */
+static bool must_be_read(const struct node *node, uint16_t block)
+{
+	lid_t first = block ? (lid_t)(block * LFT_BLOCK_LIDS) : LID_UNICAST_MIN;
+
+	return !lft_have_block(&node->sw->have, block) && node->facts->sw.linear_fdb_top >= first &&
+	       forwards(node);
+}
+
 static bool try_block(struct program *program, struct node *node, uint16_t block,
 		      struct node **blocker, struct smp_request *out)
 {
 	struct switch_state *sw = node->sw;
-	uint8_t entries[LFT_BLOCK_LIDS];
-	unsigned written;
+	struct block_plan plan;
 
-	if (!is_dirty(sw, block))
+	if (!block_is_dirty(sw, block))
 		return false;
-	if (sw->live && !lft_have_block(&sw->have, block))
+	if (must_be_read(node, block))
 		return read_block(program, node, block, out);
-	/* Of a block of unknown content no entry can be held back. */
-	if (!lft_have_block(&sw->have, block) && !cables_are_up(node))
+	plan_block(program, node, block, &plan);
+	if (plan.waiting) {
+		*blocker = plan.blocker;
+		if (program->effort == WHOLE_BLOCKS || !plan.now)
+			return false;
+	}
+	if (is_recent(program, sw, block)) {
+		program->pausing = true;
 		return false;
-	if (writable(node, block, entries, &written, blocker) && !(program->piecemeal && written))
-		return false;
+	}
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod = block,
+				    .attempts = 1, /* verify_try_again() */
 				    .done = block_was_set,
 				    .owner = program,
 				    .subject = node};
-	memcpy(out->data, entries, LFT_BLOCK_LIDS);
+	memcpy(out->data, plan.entries, LFT_BLOCK_LIDS);
 	set_dirty(sw, block, false);
 	sw->blocks_pending++;
 	return true;
+}
+
+static void wait_for(struct node *node, struct node *blocker)
+{
+	list_del(&node->sw->table_waiting);
+	list_push(&blocker->sw->table_waiters, &node->sw->table_waiting);
 }
 
 /* The block with the manager's LID comes first when a table is repaired, last when all is new. */
@@ -351,14 +376,22 @@ static bool block_request(struct program *program, struct node *node, struct smp
 	}
 	if (!repair && try_block(program, node, sm_block, &blocker, out))
 		return true;
-	if (blocker) {
-		list_del(&sw->table_waiting);
-		list_push(&blocker->sw->table_waiters, &sw->table_waiting);
-	}
+	if (blocker)
+		wait_for(node, blocker);
 	return false;
 }
 
 /* Gates */
+
+static bool raise_top(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct node *blocker = program->stale ? order_top_blocker(node) : NULL;
+
+	if (!blocker)
+		return set_switch_info(program, node, node->sw->want->top, out);
+	wait_for(node, blocker);
+	return false;
+}
 
 static void settle(struct program *program, struct node *node)
 {
@@ -366,8 +399,17 @@ static void settle(struct program *program, struct node *node)
 
 	lft_have_settle(&node->sw->have);
 	node->sw->settled = true;
+	program->stale -= node->sw->stale;
+	node->sw->stale = false;
+	switch_wake_waiters(program, node);
 	while ((link = list_pop(&node->sw->waiters)))
 		program_look_at(program, container_of(link, struct port, waiting));
+}
+
+static bool has_work(const struct program *program, const struct node *node)
+{
+	return (node->sw->want && !node->sw->settled) || life_time_differs(program, node) ||
+	       node->facts->sw.port_state_change;
 }
 
 bool switch_request(struct program *program, struct node *node, struct smp_request *out)
@@ -377,6 +419,8 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 
 	if (sw->busy || sw->failed || !node->port[0].lid)
 		return false;
+	if (sw->verified != program->news && (sw->verify || has_work(program, node)))
+		return verify_request(program, node, out);
 	if (sw->want && sw->want->top < top)
 		return set_switch_info(program, node, sw->want->top, out);
 	if (life_time_differs(program, node) || node->facts->sw.port_state_change)
@@ -390,7 +434,7 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (sw->blocks_pending || any_dirty(sw))
 		return false;
 	if (sw->want->top != top)
-		return set_switch_info(program, node, sw->want->top, out);
+		return raise_top(program, node, out);
 	settle(program, node);
 	return false;
 }
@@ -398,10 +442,10 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 bool switch_is_unfinished(const struct node *node)
 {
 	return node->sw && node->sw->want && node->sw->compared && !node->sw->failed &&
-	       any_dirty(node->sw);
+	       !node->sw->settled;
 }
 
-static bool forwards(const struct node *node)
+static bool any_link_up(const struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		if (port_state_of(&node->port[i]) > PORT_INIT)
@@ -418,7 +462,7 @@ static bool lost_tables(const struct node *node)
 		return true;
 	if (node->sw->top_set && node->facts->sw.linear_fdb_top != node->sw->top_set)
 		return true;
-	return !forwards(node);
+	return !any_link_up(node);
 }
 
 void switch_take_routes(struct node *node, const struct snapshot *snapshot,
@@ -429,14 +473,13 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 	struct lft *row = index >= 0 ? routes->lft[index] : NULL;
 
 	sw->failed = false;
+	sw->unanswered = 0;
 	if (lost_tables(node)) {
 		lft_have_forget(&sw->have);
 		sw->top_set = LID_NONE;
 		sw->lost = false;
 		sw->settled = false;
 	}
-	if (!sw->have.base && !sw->have.next)
-		sw->live = forwards(node) && node->facts->sw.linear_fdb_top;
 	if (row && row != sw->want) {
 		lft_unref(sw->want);
 		sw->want = lft_ref(row);
@@ -446,4 +489,5 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 		lft_have_begin(&sw->have, sw->want);
 		sw->compared = false;
 	}
+	sw->stale = !sw->settled && node->facts->sw.linear_fdb_top;
 }

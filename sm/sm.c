@@ -85,7 +85,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->window = window_new(loop, txns, &limits);
 	sm->fabric = fabric_new(sm->window, options->smp_per_switch, options->smp_per_adapter);
 	sm->discover = discover_new(loop, sm->window, sm->fabric);
-	sm->program = program_new(sm->window, sm->fabric, &sm->options);
+	sm->program = program_new(loop, sm->window, sm->fabric, &sm->options);
 	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed, sm);
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	sweep_init(sm);

@@ -259,5 +259,5 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-other", 5, "an entry written before the one that its packets meet next"},
 	{"standard-tree", 6, "a Set(LFT) that came twice, the second time after its successor"},
 	{"standard-other", 56, "an SA that tells of paths by the routes of before"},
-	{NULL},
+	{NULL, 0, NULL},
 };

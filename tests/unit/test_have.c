@@ -128,7 +128,7 @@ static void test_doubt(void)
 	lft_unref(second);
 }
 
-static void test_patch(void)
+static void test_learn(void)
 {
 	struct lft_have have = {0};
 	struct lft *first = row(100, 1), *second = row(100, 2);
@@ -140,11 +140,18 @@ static void test_patch(void)
 	lft_have_acknowledge(&have, 1);
 	lft_have_settle(&have);
 	lft_have_begin(&have, second);
-	lft_have_patch(&have, 1, entries);
+	lft_have_learn(&have, 1, 2, entries);
 	CU_ASSERT_TRUE(holds(&have, 0, 1) && holds(&have, 1, 9));
 	CU_ASSERT_EQUAL(first->port[64], 1); /* rows that others hold never change */
 	lft_have_acknowledge(&have, 1);
 	CU_ASSERT_TRUE(holds(&have, 1, 2));
+	lft_have_forget(&have);
+
+	/* One block read when nothing else is known: what was acknowledged before stays so. */
+	lft_have_begin(&have, first);
+	lft_have_acknowledge(&have, 1);
+	lft_have_learn(&have, 0, 2, entries);
+	CU_ASSERT_TRUE(holds(&have, 0, 9) && holds(&have, 1, 1));
 	lft_have_forget(&have);
 	lft_unref(first);
 	lft_unref(second);
@@ -235,7 +242,7 @@ int main(void)
 		{"the row changes meanwhile", test_the_row_changes_meanwhile},
 		{"known in the middle", test_known_in_the_middle},
 		{"doubt", test_doubt},
-		{"patch", test_patch},
+		{"learn", test_learn},
 		{"random", test_random},
 		CU_TEST_INFO_NULL,
 	};

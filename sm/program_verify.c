@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Who is there, before a switch is written.
+ *
+ * A directed route names ports, not switches. When cables were moved since it was found, a Set()
+ * arrives at another switch, which takes it; and when another manager has become MASTER too, tables
+ * were written by it that this one believes empty. So a switch is asked once more, for its GUID
+ * along the very route and for its LinearFDBTop, before the first Set() after something hinted at
+ * such a change: a report of changed links, a Set() without an answer, or a sweep that took long.
+ * In a quiet fabric nothing is asked. Loop thread only.
+ */
+#include <errno.h>
+
+#include "include/message_id.h"
+#include "sm/program_parts.h"
+#include "sm/subject.h"
+
+enum { OLD_US = 500000 }; /* what was read so long ago may have changed */
+
+static void answered(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer);
+
+void program_note_news(struct program *program)
+{
+	program->news++;
+}
+
+void verify_begin(struct program *program, struct switch_state *sw)
+{
+	bool old = loop_now_us(program->loop) - program->began_us > OLD_US;
+
+	sw->verified = old ? 0 : program->news_before;
+}
+
+static void ask(struct program *program, struct node *node, uint16_t attr_id,
+		struct smp_request *out)
+{
+	*out = (struct smp_request){.method = METHOD_GET,
+				    .attr_id = attr_id,
+				    .done = answered,
+				    .owner = program,
+				    .subject = node};
+	node->sw->verifying = true;
+}
+
+bool verify_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	if (node->sw->verifying || node->sw->failed)
+		return false;
+	node->sw->verify = false;
+	node->sw->verify_news = program->news;
+	ask(program, node, ATTR_NODE_INFO, out);
+	return true;
+}
+
+/* Nothing is built on what was read before: the run ends, a full sweep follows. */
+static void not_as_read(struct program *program, struct node *node, const char *what)
+{
+	struct log_subject subject = node_subject(node, NULL);
+
+	log_limited(&program->limit, LOG_NOTICE, &subject,
+		    "\"%s\": %s: the fabric is read again before more is written",
+		    node->facts->description, what);
+	node->sw->failed = true;
+	program->stopped = true;
+	program->report.changed++;
+	fabric_forget_tables(program->fabric);
+}
+
+static bool top_is_ours(const struct switch_state *sw, lid_t read, lid_t top)
+{
+	return top == read || (sw->unanswered && sw->want && top == sw->want->top);
+}
+
+static void got_switch_info(struct program *program, struct node *node, const uint8_t *data)
+{
+	struct switch_state *sw = node->sw;
+	struct switch_info info;
+
+	attr_decode(&switch_info_format, data, &info);
+	if (!top_is_ours(sw, node->facts->sw.linear_fdb_top, info.linear_fdb_top)) {
+		not_as_read(program, node, "another manager has written its LinearFDBTop");
+		return;
+	}
+	node_set_switch_info(program->fabric, node, &info);
+	if (sw->want && info.linear_fdb_top == sw->want->top)
+		sw->top_set = info.linear_fdb_top;
+	sw->verified = sw->verify_news;
+	sw->verify = false;
+	switch_wake_waiters(program, node);
+}
+
+static void got_node_info(struct program *program, struct node *node, const uint8_t *data)
+{
+	struct node_info info;
+	struct smp_request request;
+
+	attr_decode(&node_info_format, data, &info);
+	if (info.node_guid != node->guid) {
+		not_as_read(program, node, "another node answers on its route");
+		return;
+	}
+	ask(program, node, ATTR_SWITCH_INFO, &request);
+	window_submit(&node->port[0].agent->target, &request);
+}
+
+static void answered(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+
+	node->sw->verifying = false;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error || answer->status)
+		switch_failed(program, node, "it does not answer any more");
+	else if (request->attr_id == ATTR_NODE_INFO)
+		got_node_info(program, node, answer->data);
+	else
+		got_switch_info(program, node, answer->data);
+	window_wake(&node->port[0].agent->target);
+}
+
+bool verify_switch(struct program *program, struct node *node)
+{
+	if (node->sw->verified == program->news)
+		return true;
+	node->sw->verify = true;
+	return false;
+}
+
+bool verify_try_again(struct program *program, struct node *node, int error)
+{
+	struct switch_state *sw = node->sw;
+
+	if (error != -ETIMEDOUT || sw->unanswered + 1u >= program->options->smp_attempts)
+		return false;
+	sw->unanswered++;
+	sw->verified = 0;
+	window_wake(&node->port[0].agent->target);
+	return true;
+}

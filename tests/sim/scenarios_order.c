@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Cases about the order in which tables are written: each leaves entries behind that are not the
+ * manager's, and lets them come to life. What judges them is the watch over circles, after every
+ * single Set(), and sim_check().
+ */
+#include "tests/sim/sim.h"
+
+#define TREE "fattree:radix=8,levels=2"
+
+static struct sim_manager *up(struct sim *sim)
+{
+	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
+
+	sim_settle_and_check(sim);
+	return manager;
+}
+
+static void each_switch(struct sim *sim, void (*fn)(struct sim *sim, struct device *device))
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		if (device_is_switch(devices[i]))
+			fn(sim, devices[i]);
+	}
+}
+
+static void pull(struct sim *sim, struct device *device)
+{
+	sim_node(sim, device, false);
+}
+
+static void put_back(struct sim *sim, struct device *device)
+{
+	sim_node(sim, device, true);
+}
+
+/* Entries that nobody computed, up to the top and beyond it. */
+static void garble(struct sim *sim, struct device *device)
+{
+	for (unsigned lid = 1; lid < device->lft_size && lid < 4 * LFT_BLOCK_LIDS; lid++)
+		device->lft[lid] = (uint8_t)(1 + sim_random(sim, device->num_ports));
+}
+
+/* The links were down, the tables below stayed: a cable must not go ACTIVE over them. */
+static void stale_tables(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim);
+
+	sim_kill(manager);
+	each_switch(sim, pull);
+	each_switch(sim, garble);
+	each_switch(sim, put_back);
+	sim_pass(sim, SIM_S);
+	sim_restart(manager);
+	sim_settle_and_check(sim);
+}
+
+/* A Set() without an answer is not sent again along a route that leads elsewhere by then. */
+static void moved_while_unanswered(struct sim *sim)
+{
+	static const struct world_faults loss = {.drop_ppm = 300000};
+
+	up(sim);
+	for (unsigned i = 1; i <= 4; i++) {
+		sim_faults(sim, &loss);
+		sim_link(sim, sim_port(sim, "leaf-03", 4 + i), false);
+		sim_pass(sim, 250 * SIM_MS);
+		sim_swap_cables(sim, sim_port(sim, "leaf-01", 4 + i), sim_port(sim, "spine-03", 2));
+		sim_pass(sim, 2 * SIM_S);
+		sim_faults(sim, NULL);
+		sim_link(sim, sim_port(sim, "leaf-03", 4 + i), true);
+		sim_settle_and_check(sim);
+	}
+}
+
+const struct scenario sim_order[] = {
+	{.name = "stale-tables", .topology = TREE, .play = stale_tables},
+	{.name = "stale-tables-torus", .topology = "torus:dims=4x4,hosts=2", .play = stale_tables},
+	{.name = "moved-while-unanswered", .topology = TREE, .play = moved_while_unanswered},
+	{.name = NULL},
+};

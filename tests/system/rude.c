@@ -19,7 +19,7 @@
 
 #include "sim/wire.h"
 
-enum { UMAD_SIZE = 64 + 256, LONGEST = 64 + WIRE_INLINE_MAX };
+enum { LONGEST = 64 + WIRE_INLINE_MAX };
 
 static const char *path;
 

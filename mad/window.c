@@ -298,7 +298,7 @@ static void flight_finish(struct flight *flight, const struct smp_answer *answer
 	list_push(&window->spare, &flight->link);
 	window->load--;
 	window->stats.completed++;
-	window->stats.failed += answer->error != 0;
+	window->stats.failed += answer->error == -ETIMEDOUT;
 	target_ready(target);
 	request.done(request.owner, request.subject, &request, answer);
 }

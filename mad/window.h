@@ -110,7 +110,8 @@ void window_on_idle(struct window *window, loop_fn *fn, void *arg);
 void window_gate_init(struct window_gate *gate, unsigned limit);
 
 struct window_stats {
-	uint64_t requests, completed, failed, retries;
+	uint64_t requests, completed, retries;
+	uint64_t failed;    /* given up after the last attempt */
 	uint64_t recovered; /* answered after the first attempt: so it was lost, not refused */
 	uint64_t shrinks;   /* how often the window was halved */
 	unsigned under_way, under_way_max;

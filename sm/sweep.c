@@ -21,18 +21,20 @@ static void sweep_advance(void *arg);
 static void end(struct sm *sm, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static uint64_t sets_sent(const struct sm *sm, uint16_t attr_id)
+/* SMPs of ours that ask for an answer, by method and attribute; 0: of any. */
+static uint64_t smps_sent(const struct sm *sm, uint8_t method, uint16_t attr_id)
 {
 	const struct txn_count *rows;
 	size_t count = txn_counts(sm->txns, &rows);
-	uint64_t sets = 0;
+	uint64_t sent = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (rows[i].mgmt_class == CLASS_SUBN_DIRECTED && rows[i].method == METHOD_SET &&
+		if (rows[i].mgmt_class == CLASS_SUBN_DIRECTED &&
+		    (method ? rows[i].method == method : rows[i].method <= METHOD_SET) &&
 		    (!attr_id || rows[i].attr_id == attr_id))
-			sets += rows[i].sent;
+			sent += rows[i].sent;
 	}
-	return sets;
+	return sent;
 }
 
 /* Phases */
@@ -332,11 +334,10 @@ void sweep_begin(void *arg)
 	sweep->rerouted = false;
 	program_clear_report(sm->program);
 	sweep->began_us = sweep->phase_began_us = loop_now_us(sm->loop);
-	sweep->smps_before =
-		window_stats(sm->window)->completed + window_stats(sm->window)->retries;
+	sweep->smps_before = smps_sent(sm, 0, 0);
 	sweep->retries_before = window_stats(sm->window)->retries;
-	sweep->sets_before = sets_sent(sm, 0);
-	sweep->lft_sets_before = sets_sent(sm, ATTR_LINEAR_FORWARDING_TABLE);
+	sweep->sets_before = smps_sent(sm, METHOD_SET, 0);
+	sweep->lft_sets_before = smps_sent(sm, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE);
 	sweep->topology_before = sm->fabric->topology;
 	sweep->facts_before = sm->fabric->facts;
 	sweep->now = (struct sweep_record){.number = sweep->last.number + 1,
@@ -425,9 +426,10 @@ static void close_record(struct sm *sm, int error)
 	const struct window_stats *window = window_stats(sm->window);
 
 	record->duration_us = loop_now_us(sm->loop) - sweep->began_us;
-	record->smps = window->completed + window->retries - sweep->smps_before;
-	record->sets = sets_sent(sm, 0) - sweep->sets_before;
-	record->lft_sets = sets_sent(sm, ATTR_LINEAR_FORWARDING_TABLE) - sweep->lft_sets_before;
+	record->smps = smps_sent(sm, 0, 0) - sweep->smps_before;
+	record->sets = smps_sent(sm, METHOD_SET, 0) - sweep->sets_before;
+	record->lft_sets =
+		smps_sent(sm, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE) - sweep->lft_sets_before;
 	record->retries = window->retries - sweep->retries_before;
 	record->failed =
 		discover_report(sm->discover)->failed + program_report(sm->program)->failed;

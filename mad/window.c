@@ -79,7 +79,7 @@ static struct flight *flight_new(struct window_target *target, const struct smp_
 	struct flight *flight =
 		link ? container_of(link, struct flight, link) : mem_alloc(sizeof(*flight));
 
-	*flight = (struct flight){.target = target, .request = *request};
+	*flight = (struct flight){.target = target, .request = *request, .attempt = request->tried};
 	list_init(&flight->link);
 	list_init(&flight->wire);
 	window->load++;
@@ -382,7 +382,7 @@ static void flight_completed(void *arg, const struct txn_result *result)
 	else if (result->error == -ETIMEDOUT)
 		note_loss(flight);
 	/* Also when the send itself failed: the kernel may have been short of memory. */
-	if (result->error && flight->attempt + 1 < attempts_of(flight)) {
+	if (result->error && flight->attempt + 1 < attempts_of(flight) && !flight->request.once) {
 		flight_try_again(flight);
 		return;
 	}

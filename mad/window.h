@@ -51,6 +51,8 @@ struct smp_request {
 	uint64_t m_key;
 	uint8_t data[SMP_DATA_SIZE]; /* of a Set() */
 	unsigned attempts;	     /* in all; 0: as the window's limits say */
+	unsigned tried;		     /* attempts before this request, which the asker made itself */
+	bool once;		     /* no further attempt follows: the asker sees to that */
 	/* Told before each further attempt, which has this number; may be NULL. It must not end the
 	 * target. */
 	void (*again)(void *owner, void *subject, unsigned attempt);

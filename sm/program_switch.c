@@ -113,7 +113,8 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	want.life_time_value = program->options->switch_life_time;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
-				    .attempts = 1,
+				    .tried = node->sw->unanswered,
+				    .once = node->facts->sw.linear_fdb_top,
 				    .done = switch_was_set,
 				    .owner = program,
 				    .subject = node};
@@ -340,7 +341,8 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod = block,
-				    .attempts = 1, /* verify_try_again() */
+				    .tried = sw->unanswered,
+				    .once = node->facts->sw.linear_fdb_top, /* verify_try_again() */
 				    .done = block_was_set,
 				    .owner = program,
 				    .subject = node};

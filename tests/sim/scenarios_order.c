@@ -61,7 +61,7 @@ static void stale_tables(struct sim *sim)
 /* A Set() without an answer is not sent again along a route that leads elsewhere by then. */
 static void moved_while_unanswered(struct sim *sim)
 {
-	static const struct world_faults loss = {.drop_ppm = 300000};
+	static const struct world_faults loss = {.drop_ppm = 100000};
 
 	up(sim);
 	for (unsigned i = 1; i <= 4; i++) {

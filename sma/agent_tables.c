@@ -146,8 +146,9 @@ struct range {
 	unsigned first, last;
 };
 
-/* The ports that are meant; false when there is no such port. An output needs a link. */
-static bool sl_to_vl_ranges(const struct agent_request *request, struct range *out,
+/* The ports that are meant; false when there is no such port. An output of a Set() needs a link;
+ * the table of a base port 0 can be read, for tools begin there. */
+static bool sl_to_vl_ranges(const struct agent_request *request, bool is_set, struct range *out,
 			    struct range *in)
 {
 	const struct device *device = request->device;
@@ -164,8 +165,8 @@ static bool sl_to_vl_ranges(const struct agent_request *request, struct range *o
 		*out = (struct range){first, last};
 	if (request->attr_mod & SL_TO_VL_ALL_IN)
 		*in = (struct range){0, last};
-	return request->attr_mod <= SL_TO_VL_KNOWN && out->first >= first && out->last <= last &&
-	       in->last <= last;
+	return request->attr_mod <= SL_TO_VL_KNOWN && (!is_set || out->first >= first) &&
+	       out->last <= last && in->last <= last;
 }
 
 static unsigned sl_to_vl_rows(const struct device *device)
@@ -207,7 +208,7 @@ uint16_t sl_to_vl_get(struct agent_request *request)
 {
 	struct range out, in;
 
-	if (!sl_to_vl_ranges(request, &out, &in))
+	if (!sl_to_vl_ranges(request, false, &out, &in))
 		return STATUS_INVALID_VALUE;
 	sl_to_vl_row(&request->device->port[out.first], in.first, request->data);
 	return STATUS_OK;
@@ -217,7 +218,7 @@ uint16_t sl_to_vl_set(struct agent_request *request)
 {
 	struct range out, in;
 
-	if (!sl_to_vl_ranges(request, &out, &in))
+	if (!sl_to_vl_ranges(request, true, &out, &in))
 		return STATUS_INVALID_VALUE;
 	for (unsigned port = out.first; port <= out.last; port++)
 		sl_to_vl_put(&request->device->port[port], in, request->data);

@@ -64,6 +64,7 @@ static const struct status_case {
 	{"SLtoVL of a host", HOST, METHOD_SET, ATTR_SL_TO_VL, 0, STATUS_OK},
 	{"out 1 in 0", LEAF, METHOD_SET, ATTR_SL_TO_VL, 0x0001, STATUS_OK},
 	{"out to a base port 0", LEAF, METHOD_SET, ATTR_SL_TO_VL, 0x0100, STATUS_INVALID_VALUE},
+	{"that can be read", LEAF, METHOD_GET, ATTR_SL_TO_VL, 0x0100, STATUS_OK},
 	{"to an enhanced one", SPINE, METHOD_SET, ATTR_SL_TO_VL, 0x0100, STATUS_OK},
 	{"in from no port", LEAF, METHOD_GET, ATTR_SL_TO_VL, 0x1501, STATUS_INVALID_VALUE},
 	{"out of no port", LEAF, METHOD_GET, ATTR_SL_TO_VL, 0x0115, STATUS_INVALID_VALUE},

@@ -34,6 +34,7 @@ void fabric_free(struct fabric *fabric)
 		fabric_drop_node(fabric, node);
 	map_done(&fabric->nodes);
 	map_done(&fabric->ports);
+	route_options_unref(fabric->route_options);
 	free(fabric);
 }
 

@@ -40,15 +40,16 @@ struct port_echo {
 
 struct port {
 	struct node *node;
-	struct port *peer;	/* the other end of the cable; NULL: none, or not known */
-	struct agent *agent;	/* end ports (adapter, router, switch port 0); else NULL */
-	struct port_echo *echo; /* NULL: it held what it was told */
-	struct list todo;	/* link in agent->todo of the node's agent */
-	struct list waiting;	/* link in a switch's waiters or cable_waiters */
-	uint64_t read_pass;	/* discovery pass in which its PortInfo came */
-	uint64_t link_pass;	/* discovery pass in which its cable was verified */
-	lid_t lid;		/* want: end ports; LID_NONE: not given yet */
-	uint8_t lmc;		/* want: 1 << lmc LIDs */
+	struct port *peer;	 /* the other end of the cable; NULL: none, or not known */
+	struct agent *agent;	 /* end ports (adapter, router, switch port 0); else NULL */
+	struct port_echo *echo;	 /* NULL: it held what it was told */
+	struct list todo;	 /* link in agent->todo of the node's agent */
+	struct list waiting;	 /* link in a switch's waiters or cable_waiters */
+	uint64_t read_pass;	 /* discovery pass in which its PortInfo came */
+	uint64_t link_pass;	 /* discovery pass in which its cable was verified */
+	struct snap_cable cable; /* switches: what it led to in the last snapshot that had a link */
+	lid_t lid;		 /* want: end ports; LID_NONE: not given yet */
+	uint8_t lmc;		 /* want: 1 << lmc LIDs */
 	uint8_t num;
 	bool busy;     /* a Set(PortInfo) is under way */
 	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
@@ -115,6 +116,7 @@ struct fabric {
 	uint64_t freezes;
 	uint32_t detour_searches;
 	uint64_t trusted_pass; /* cables verified before this pass are not used for detours */
+	struct route_options *route_options;  /* a reference for snapshots to come, or NULL */
 	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
 	unsigned switch_limit, adapter_limit; /* SMPs under way at one agent */
 	struct window *window;

@@ -3,7 +3,8 @@
  * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only who is cabled
  * to whom, and which LID is whose, is written down. Nodes that the manager cannot reach, and cables
  * of which one end is down or was never read, are left out, and so are those between switches that
- * would not come up when they were last asked to.
+ * would not come up when they were last asked to. What a port of a switch led to is remembered on
+ * the port, as long as its switch is there and nobody has plugged that cable's other end elsewhere.
  */
 #include <stdlib.h>
 
@@ -84,6 +85,49 @@ static void number(const struct census *census)
 		census->ends[i]->agent->index = (int32_t)i;
 }
 
+/* Whether what a port without a link once led to is cabled to some other port now. */
+static bool moved_away(const struct fabric *fabric, const struct port *port)
+{
+	const struct snap_cable *cable = &port->cable;
+	const struct node *node;
+	const struct port *far;
+
+	if (cable->kind == CABLE_HOST) {
+		far = map_get(&fabric->ports, cable->guid);
+		return far && far->peer && far->peer != port;
+	}
+	node = fabric_find_node(fabric, cable->guid);
+	if (!node || cable->port > node->num_ports)
+		return false;
+	far = &node->port[cable->port];
+	return far->peer && far->peer != port;
+}
+
+/* What the snapshot knows of cables from now on is remembered; what it has no link for is told to
+ * it. Ports at which nothing was found keep their memory: what was there may come back. */
+static void recall_cables(const struct fabric *fabric, struct snapshot *snapshot,
+			  const struct census *census)
+{
+	for (uint32_t s = 0; s < census->num_switches; s++) {
+		struct snap_cable *cables = snapshot->cables + snapshot->switches[s].first_link;
+
+		for (unsigned p = 1; p <= census->switches[s]->num_ports; p++) {
+			struct port *port = &census->switches[s]->port[p];
+
+			if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
+				port->cable = (struct snap_cable){0};
+			cables[p] = port->cable;
+		}
+	}
+}
+
+static void remember_cables(const struct snapshot *snapshot, const struct census *census)
+{
+	for (uint32_t s = 0; s < census->num_switches; s++)
+		for (unsigned p = 1; p <= census->switches[s]->num_ports; p++)
+			census->switches[s]->port[p].cable = *snap_cable(snapshot, s, (uint8_t)p);
+}
+
 static void add_switch(struct snapshot *snapshot, uint32_t index, uint32_t first_link,
 		       const struct node *node, bool as_found)
 {
@@ -161,7 +205,10 @@ struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found)
 		snapshot->sm_switch = sm_port->node->index;
 	else if (sm_port && sm_port->agent)
 		snapshot->sm_end = sm_port->agent->index;
+	snapshot->options = route_options_ref(fabric->route_options);
+	recall_cables(fabric, snapshot, &census);
 	snapshot_index(snapshot);
+	remember_cables(snapshot, &census);
 	free(census.switches);
 	free(census.ends);
 	return snapshot;

@@ -21,6 +21,7 @@ struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links)
 	snapshot->switches = mem_array(switches, sizeof(*snapshot->switches));
 	snapshot->ends = mem_array(ends, sizeof(*snapshot->ends));
 	snapshot->links = mem_array(links, sizeof(*snapshot->links));
+	snapshot->cables = mem_array(links, sizeof(*snapshot->cables));
 	for (uint32_t e = 0; e < ends; e++)
 		snapshot->ends[e].sw = snapshot->ends[e].peer = -1;
 	for (uint32_t l = 0; l < links; l++)
@@ -58,6 +59,41 @@ static void raise_top(struct snapshot *snapshot, lid_t base, uint8_t lmc)
 		snapshot->lid_top = last;
 }
 
+/* How many ports of a switch lead, or led, to an end port. */
+static uint8_t count_places(const struct snapshot *snapshot, uint32_t s)
+{
+	uint8_t places = 0;
+
+	for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++)
+		places += snap_cable(snapshot, s, (uint8_t)p)->kind == CABLE_HOST;
+	return places;
+}
+
+static void remember_cables(struct snapshot *snapshot)
+{
+	for (uint32_t l = 0; l < snapshot->num_links; l++) {
+		const struct snap_link *link = &snapshot->links[l];
+
+		if (link->end >= 0)
+			snapshot->cables[l] = (struct snap_cable){snapshot->ends[link->end].guid,
+								  CABLE_HOST, link->port, 0};
+	}
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		uint8_t places = count_places(snapshot, s);
+
+		for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++) {
+			const struct snap_link *link = snap_link(snapshot, s, (uint8_t)p);
+			uint32_t far;
+
+			if (link->sw < 0)
+				continue;
+			far = snapshot->switches[link->sw].first_link + link->port;
+			snapshot->cables[far] = (struct snap_cable){
+				snapshot->switches[s].guid, CABLE_SWITCH, (uint8_t)p, places};
+		}
+	}
+}
+
 void snapshot_index(struct snapshot *snapshot)
 {
 	struct snap_switch *switches = snapshot->switches;
@@ -74,6 +110,7 @@ void snapshot_index(struct snapshot *snapshot)
 		raise_top(snapshot, ends[e].lid, ends[e].lmc);
 	}
 
+	remember_cables(snapshot);
 	free(snapshot->owners);
 	snapshot->owners = mem_array(snapshot->lid_top + 1u, sizeof(*snapshot->owners));
 	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++)
@@ -100,11 +137,42 @@ void snapshot_unref(struct snapshot *snapshot)
 		facts_unref(snapshot->switches[s].facts);
 	for (uint32_t e = 0; e < snapshot->num_ends; e++)
 		facts_unref(snapshot->ends[e].facts);
+	route_options_unref(snapshot->options);
 	free(snapshot->owners);
+	free(snapshot->cables);
 	free(snapshot->links);
 	free(snapshot->ends);
 	free(snapshot->switches);
 	free(snapshot);
+}
+
+struct route_options *route_options_new(void)
+{
+	struct route_options *options = mem_zalloc(sizeof(*options));
+
+	options->refs = 1;
+	return options;
+}
+
+struct route_options *route_options_ref(struct route_options *options)
+{
+	if (options)
+		options->refs++;
+	return options;
+}
+
+void route_options_unref(struct route_options *options)
+{
+	if (!options || --options->refs > 0)
+		return;
+	for (uint32_t t = 0; t < options->num_tables; t++)
+		free(options->tables[t].port);
+	free(options->tables);
+	free(options->order.guid);
+	free(options->io.guid);
+	free(options->compute.guid);
+	free(options->roots.guid);
+	free(options);
 }
 
 /* Switches and ends have their GUID first, which the comparison relies on. */

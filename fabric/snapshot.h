@@ -21,6 +21,17 @@ struct snap_link {
 	uint8_t port; /* the port's number at the other end */
 };
 
+/* What a switch's port led to when it was last up. It outlives the link and the device behind it,
+ * for engines number places, and a place whose link is gone for an hour has to keep its number. */
+enum cable_kind { CABLE_NONE, CABLE_HOST, CABLE_SWITCH };
+
+struct snap_cable {
+	guid_t guid; /* of the end port or switch */
+	uint8_t kind;
+	uint8_t port;  /* the port's number at the other end */
+	uint8_t hosts; /* CABLE_SWITCH: ports of that switch which led to end ports */
+};
+
 struct snap_switch {
 	guid_t guid;
 	lid_t lid;	     /* of port 0; LID_NONE when it has none yet */
@@ -49,6 +60,34 @@ struct snap_owner {
 	int32_t end; /* or -1 */
 };
 
+/* GUIDs from a file, in its order. */
+struct guid_list {
+	guid_t *guid;
+	uint32_t count;
+};
+
+/* A forwarding table from a file, for the engine that takes them from there. */
+struct given_table {
+	guid_t sw;
+	uint32_t lids; /* entries, from LID 0 on */
+	uint8_t *port;
+};
+
+/* What an administrator told the engines. Counted on the loop, never written once shared. */
+struct route_options {
+	unsigned refs;
+	struct guid_list roots;	  /* switches (node GUIDs) at the top of the tree */
+	struct guid_list compute; /* hosts whose traffic is balanced first; none: every host */
+	struct guid_list io;	  /* hosts that are balanced apart from the others */
+	struct guid_list order;	  /* hosts in the order in which places are given */
+	struct given_table *tables;
+	uint32_t num_tables;
+};
+
+struct route_options *route_options_new(void); /* nothing told; one reference */
+struct route_options *route_options_ref(struct route_options *options); /* NULL is passed on */
+void route_options_unref(struct route_options *options); /* and the arrays; NULL is harmless */
+
 struct snapshot {
 	unsigned refs;
 	uint64_t generation; /* rises with each freeze */
@@ -56,13 +95,16 @@ struct snapshot {
 	struct snap_switch *switches;
 	struct snap_end *ends;
 	struct snap_link *links;
-	lid_t lid_top;		   /* highest LID in use, LID_NONE when none */
-	struct snap_owner *owners; /* by LID, 0 .. lid_top */
+	struct snap_cable *cables;     /* as links */
+	struct route_options *options; /* a reference, or NULL: nothing told */
+	lid_t lid_top;		       /* highest LID in use, LID_NONE when none */
+	struct snap_owner *owners;     /* by LID, 0 .. lid_top */
 	int32_t sm_end, sm_switch; /* the port this manager runs on: one of them, the other -1 */
 };
 
 /* Room for the counts given, with every index -1; the maker fills it, then snapshot_index() sets
- * hosts, lid_top and owners. Facts pointers may be NULL (tests, generators). One reference. */
+ * hosts, lid_top, owners and the cables of links that are up; what the maker put into the others
+ * stays. Facts pointers may be NULL (tests, generators). One reference. */
 struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links);
 void snapshot_index(struct snapshot *snapshot);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
@@ -72,6 +114,12 @@ static inline const struct snap_link *snap_link(const struct snapshot *snapshot,
 						uint8_t port)
 {
 	return &snapshot->links[snapshot->switches[sw].first_link + port];
+}
+
+static inline const struct snap_cable *snap_cable(const struct snapshot *snapshot, uint32_t sw,
+						  uint8_t port)
+{
+	return &snapshot->cables[snapshot->switches[sw].first_link + port];
 }
 
 static inline struct snap_owner snap_owner(const struct snapshot *snapshot, lid_t lid)

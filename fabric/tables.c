@@ -53,6 +53,7 @@ struct routes *routes_new(uint64_t generation, uint32_t switches, const char *en
 	routes->refs = 1;
 	routes->generation = generation;
 	routes->engine = engine;
+	routes->vls = 1;
 	routes->num_switches = switches;
 	routes->lft = mem_array(switches, sizeof(struct lft *));
 	return routes;
@@ -71,6 +72,11 @@ void routes_unref(struct routes *routes)
 		return;
 	for (uint32_t s = 0; s < routes->num_switches; s++)
 		lft_unref(routes->lft[s]);
+	for (uint32_t s = 0; routes->map_of && s < routes->num_switches; s++)
+		free(routes->map_of[s]);
+	free(routes->map_of);
+	free(routes->maps);
+	free(routes->sl);
 	free(routes->lft);
 	free(routes);
 }

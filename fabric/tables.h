@@ -33,14 +33,46 @@ static inline uint8_t lft_port(const struct lft *lft, lid_t lid)
 /* The 64 entries of a block; a block beyond the table is all LFT_NO_PORT. lft may be NULL. */
 const uint8_t *lft_block(const struct lft *lft, uint16_t block);
 
-/* The result of a routing engine for one snapshot. */
+enum { ROUTE_SLS = 16 };
+
+/* SLtoVLMappingTable of a way through a switch: the VL for each SL. */
+struct sl_map {
+	uint8_t vl[ROUTE_SLS];
+};
+
+/*
+ * The result of a routing engine for one snapshot. What the tables alone say suffices for most
+ * engines: sl and maps are NULL, every path has SL 0 and every SL its own VL. An engine that needs
+ * more says which SL a path takes, how many data VLs the links must have, and, where the VL changes
+ * on the way, the mapping for each pair of ports of a switch.
+ */
 struct routes {
 	unsigned refs;
 	uint64_t generation; /* of the snapshot */
 	const char *engine;
 	uint32_t num_switches;
 	struct lft **lft; /* by the snapshot's switch index; each holds a reference */
+	uint8_t vls;	  /* data VLs that the paths need; 1 where sl is NULL */
+	uint8_t *sl;	  /* [source's switch * num_switches + destination's switch], or NULL */
+	struct sl_map *maps;
+	uint16_t **map_of; /* [switch][in * (ports + 1) + out] into maps; NULL: VL = SL */
 };
+
+/* The SL of paths between the hosts of two switches. */
+static inline uint8_t routes_sl(const struct routes *routes, uint32_t from, uint32_t to)
+{
+	return routes->sl ? routes->sl[(size_t)from * routes->num_switches + to] : 0;
+}
+
+/* The VL on which a switch with so many ports sends on what came in at one port and leaves by
+ * another. */
+static inline uint8_t routes_vl(const struct routes *routes, uint32_t sw, uint8_t ports, uint8_t in,
+				uint8_t out, uint8_t sl)
+{
+	if (!routes->map_of)
+		return sl;
+	return routes->maps[routes->map_of[sw][in * (ports + 1u) + out]].vl[sl];
+}
 
 struct routes *routes_new(uint64_t generation, uint32_t switches,
 			  const char *engine); /* rows NULL */

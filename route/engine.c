@@ -56,6 +56,31 @@ static void describe(const struct snapshot *snapshot, const struct route_report 
 		 snapshot->switches[example->sw].guid);
 }
 
+/* With 2^LMC LIDs a port a large fabric may want more of them than there are; then some ports have
+ * none, and no table mends that. */
+static int check_lids(const struct snapshot *snapshot, char why[ROUTE_WHY_SIZE])
+{
+	uint64_t needed = 0;
+	uint32_t without = 0;
+	unsigned lmc = 0;
+
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		needed += 1u << snapshot->switches[s].lmc;
+	for (uint32_t e = 0; e < snapshot->num_ends; e++) {
+		without += snapshot->ends[e].lid == LID_NONE;
+		lmc = snapshot->ends[e].lmc > lmc ? snapshot->ends[e].lmc : lmc;
+	}
+	needed += (uint64_t)snapshot->num_ends << lmc;
+	if (needed <= LID_UNICAST_MAX || !without)
+		return 0;
+	snprintf(why, ROUTE_WHY_SIZE,
+		 "%u ports with LMC %u (%u LIDs each) and %u switches need %" PRIu64
+		 " LIDs of %u: lower the LMC; %u ports have none",
+		 snapshot->num_ends, lmc, 1u << lmc, snapshot->num_switches, needed,
+		 LID_UNICAST_MAX, without);
+	return -ENOSPC;
+}
+
 /* Runs one engine. NULL when it refused, why says the reason; else its tables and their report. */
 static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 			      struct work_pool *pool, struct route_report *report,
@@ -68,7 +93,7 @@ static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 		snprintf(why, ROUTE_WHY_SIZE, "no routing engine has this name");
 		return NULL;
 	}
-	if (check_capacity(snapshot, why))
+	if (check_capacity(snapshot, why) || check_lids(snapshot, why))
 		return NULL;
 	routes = routes_new(snapshot->generation, snapshot->num_switches, engine->name);
 	if (engine->compute(snapshot, pool, routes, why)) {

@@ -2,8 +2,9 @@
 /*
  * Routing: a const snapshot in, tables out. Engines are rows of one table; a chain of names is
  * tried in order, each result is checked (route/check.h), and the chain goes on when an engine
- * refuses or its result is wrong. Pure functions of the snapshot: neither earlier tables nor the
- * number of workers change the result. Runs inside a job (lib/work.h).
+ * refuses or its result is wrong. Pure functions of the snapshot, which also brings the options and
+ * what each switch remembers of its cables: neither earlier tables nor the number of workers change
+ * the result. Runs inside a job (lib/work.h).
  */
 #ifndef ROUTE_ENGINE_H
 #define ROUTE_ENGINE_H
@@ -18,8 +19,8 @@ enum { ROUTE_CHAIN_MAX = 8, ROUTE_WHY_SIZE = 256 };
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for people */
-	/* Fills every row of routes (each new, lid_top as its top). 0, or -errno with one line in
-	 * why. */
+	/* Fills every row of routes (each new, lid_top as its top), and SLs where it needs some. 0,
+	 * or -errno with one line in why, which names what is wrong with this fabric. */
 	int (*compute)(const struct snapshot *snapshot, struct work_pool *pool,
 		       struct routes *routes, char why[ROUTE_WHY_SIZE]);
 };

@@ -323,6 +323,30 @@ static void test_table_too_small(void)
 	snapshot_unref(ring);
 }
 
+/* Where 2^LMC LIDs a port are more than there are, the sum is shown before any engine is asked. */
+static void test_lids_do_not_suffice(void)
+{
+	static const char *const names[] = {"minhop"};
+	static const enum deed well[] = {DO_WELL};
+	struct snapshot *many = snapshot_from_spec("fattree:radix=24,levels=3,pods=20", 3);
+	struct route_result result;
+
+	deeds = well;
+	CU_ASSERT_EQUAL(many->num_ends, 2880);
+	for (uint32_t e = 0; e < many->num_ends; e++)
+		many->ends[e].lmc = 5;
+	many->ends[7].lid = LID_NONE;
+	many->ends[7].lmc = 0;
+	snapshot_index(many);
+	CU_ASSERT_EQUAL(route_run(many, names, 1, NULL, &result), -ENOENT);
+	CU_ASSERT_PTR_NULL(result.routes);
+	CU_ASSERT_PTR_EQUAL(deeds, well);
+	/* 20 pods of 24 switches and 144 above them. */
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, "2880 ports with LMC 5"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, "624 switches need 92784 LIDs"));
+	snapshot_unref(many);
+}
+
 static void test_find(void)
 {
 	CU_ASSERT_STRING_EQUAL(route_engine_find("minhop")->name, "minhop");
@@ -342,6 +366,7 @@ int main(void)
 		{"the chain says why", test_chain_says_why},
 		{"the chain's bounds", test_chain_bounds},
 		{"a table that is too small", test_table_too_small},
+		{"more LIDs than there are", test_lids_do_not_suffice},
 		{"engines by name", test_find},
 		CU_TEST_INFO_NULL,
 	};

@@ -512,6 +512,57 @@ static void test_frozen_as_found(void)
 	net_free(net);
 }
 
+/* What a port led to is told to later snapshots while it leads nowhere: after its link went down,
+ * after the switch behind it has gone. Plugged elsewhere, the cable is forgotten where it was. */
+static void test_cables_remembered(void)
+{
+	struct net *net = line_of(3);
+	struct snapshot *snapshot;
+	const struct snap_cable *cable;
+	struct model model;
+	struct port_info up = {.port_state = PORT_INIT};
+	struct port *left;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 3, 1);
+	left = model_port(&model, net, 0, 2); /* to port 1 of the second switch */
+	snapshot_unref(fabric_freeze(model.fabric, false));
+	for (int gone = 0; gone < 2; gone++) {
+		if (gone)
+			fabric_drop_node(model.fabric, model_port(&model, net, 1, 0)->node);
+		else
+			fabric_unlink(model.fabric, left);
+		fabric_build_tree(model.fabric);
+		snapshot = fabric_freeze(model.fabric, false);
+		CU_ASSERT_EQUAL_FATAL(snapshot->num_switches, 1);
+		CU_ASSERT_EQUAL(snap_link(snapshot, 0, 2)->sw, -1);
+		cable = snap_cable(snapshot, 0, 2);
+		CU_ASSERT_EQUAL(cable->kind, CABLE_SWITCH);
+		CU_ASSERT_EQUAL(cable->guid, net_node_guid(net, 1));
+		CU_ASSERT_EQUAL(cable->port, 1);
+		CU_ASSERT_EQUAL(cable->hosts, 0);
+		cable = snap_cable(snapshot, 0, 1);
+		CU_ASSERT_EQUAL(cable->kind, CABLE_HOST);
+		CU_ASSERT_EQUAL(cable->guid, net_port_guid(net, 3, 1));
+		CU_ASSERT_EQUAL(snap_cable(snapshot, 0, 3)->kind, CABLE_NONE);
+		snapshot_unref(snapshot);
+	}
+	port_set_info(model.fabric, model_port(&model, net, 0, 3), &up);
+	port_set_info(model.fabric, model_port(&model, net, 0, 4), &up);
+	fabric_link(model.fabric, model_port(&model, net, 0, 4), model_port(&model, net, 2, 1));
+	fabric_build_tree(model.fabric);
+	snapshot_unref(fabric_freeze(model.fabric, false));
+	fabric_link(model.fabric, model_port(&model, net, 0, 3), model_port(&model, net, 2, 1));
+	fabric_build_tree(model.fabric);
+	snapshot = fabric_freeze(model.fabric, false);
+	CU_ASSERT_EQUAL(snap_cable(snapshot, 0, 4)->kind, CABLE_NONE);
+	CU_ASSERT_EQUAL(snap_cable(snapshot, 0, 3)->guid, net_node_guid(net, 2));
+	CU_ASSERT_EQUAL(snap_cable(snapshot, 0, 3)->hosts, 1);
+	snapshot_unref(snapshot);
+	model_done(&model);
+	net_free(net);
+}
+
 static void test_frozen_without_fabric(void)
 {
 	struct net *net = net_new();
@@ -554,6 +605,7 @@ int main(void)
 		{"same picture in any order", test_same_picture_in_any_order},
 		{"left out", test_left_out},
 		{"frozen as found", test_frozen_as_found},
+		{"cables are remembered", test_cables_remembered},
 		{"frozen without fabric", test_frozen_without_fabric},
 		CU_TEST_INFO_NULL,
 	};

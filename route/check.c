@@ -112,8 +112,7 @@ static void judge_slice(void *arg, size_t begin, size_t end)
 	free(verdict);
 }
 
-/* Names each set of connected switches by its lowest member. */
-static uint32_t *find_islands(const struct snapshot *snapshot)
+uint32_t *route_islands(const struct snapshot *snapshot)
 {
 	uint32_t num = snapshot->num_switches;
 	uint32_t *island = mem_array(num, sizeof(*island));
@@ -161,7 +160,7 @@ void route_check(const struct snapshot *snapshot, const struct routes *routes,
 	struct check check = {
 		.snapshot = snapshot,
 		.routes = routes,
-		.island = find_islands(snapshot),
+		.island = route_islands(snapshot),
 		.tally = mem_array(lids, sizeof(struct tally)),
 	};
 	struct route_report report = {0};

@@ -28,6 +28,9 @@ struct route_report {
 		looping_example; /* the lowest (lid, switch) of each */
 };
 
+/* By switch the lowest switch that links connect it with: its island. Free it with free(). */
+uint32_t *route_islands(const struct snapshot *snapshot);
+
 void route_check(const struct snapshot *snapshot, const struct routes *routes,
 		 struct work_pool *pool, struct route_report *out);
 

@@ -12,8 +12,22 @@
 #include <string.h>
 
 const struct route_engine route_engines[] = {
-	{"minhop", "shortest paths, spread by destination; any topology", minhop_compute},
-	{NULL, NULL, NULL},
+	{.name = "minhop",
+	 .summary = "shortest paths, spread by destination; any topology",
+	 .compute = minhop_compute},
+	{.name = "updn",
+	 .summary = "up from leaf to root and down again; any topology, no credit loops",
+	 .acyclic = true,
+	 .compute = updn_compute},
+	{.name = "dnup",
+	 .summary = "as updn, but ranked from the hosts on",
+	 .acyclic = true,
+	 .compute = dnup_compute},
+	{.name = "ftree",
+	 .summary = "fat trees, also incomplete ones; evenly loaded, no credit loops",
+	 .acyclic = true,
+	 .compute = ftree_compute},
+	{.name = NULL},
 };
 
 const struct route_engine *route_engine_find(const char *name)
@@ -41,6 +55,18 @@ static int check_capacity(const struct snapshot *snapshot, char why[ROUTE_WHY_SI
 		return -ENOSPC;
 	}
 	return 0;
+}
+
+/* A table with a circle of waiting links is worse than one that misses pairs: it stops others, too.
+ */
+static void describe_loop(const struct snapshot *snapshot, const struct credit_report *credit,
+			  char why[ROUTE_WHY_SIZE])
+{
+	snprintf(why, ROUTE_WHY_SIZE,
+		 "credit loop: %u links could wait for each other on VL %u, %u of them in one "
+		 "circle through port %u of switch 0x%016" PRIx64,
+		 credit->loops, credit->vl, credit->length, credit->example[0].port,
+		 snapshot->switches[credit->example[0].sw].guid);
 }
 
 static void describe(const struct snapshot *snapshot, const struct route_report *report,
@@ -81,10 +107,11 @@ static int check_lids(const struct snapshot *snapshot, char why[ROUTE_WHY_SIZE])
 	return -ENOSPC;
 }
 
-/* Runs one engine. NULL when it refused, why says the reason; else its tables and their report. */
+/* Runs one engine. NULL when it refused, why says the reason; else its tables and what the checkers
+ * found. */
 static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 			      struct work_pool *pool, struct route_report *report,
-			      char why[ROUTE_WHY_SIZE])
+			      struct credit_report *credit, char why[ROUTE_WHY_SIZE])
 {
 	const struct route_engine *engine = route_engine_find(name);
 	struct routes *routes;
@@ -101,23 +128,33 @@ static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 		return NULL;
 	}
 	route_check(snapshot, routes, pool, report);
+	memset(credit, 0, sizeof(*credit));
+	if (engine->acyclic)
+		credit_check(snapshot, routes, pool, credit);
 	why[0] = '\0';
 	if (report->looping || report->unreached)
 		describe(snapshot, report, why);
+	else if (credit->loops)
+		describe_loop(snapshot, credit, why);
 	return routes;
 }
 
-/* Takes over routes when they are better than what out holds: never with a loop, fewest misses. */
+/* Takes over routes when they are better than what out holds: never with a loop, rather without a
+ * credit loop, then with the fewest misses. */
 static void keep_better(struct route_result *out, struct routes *routes,
-			const struct route_report *report)
+			const struct route_report *report, const struct credit_report *credit)
 {
-	if (report->looping || (out->routes && out->report.unreached <= report->unreached)) {
+	bool kept_waits = out->credit.loops > 0, waits = credit->loops > 0;
+	bool worse = waits != kept_waits ? waits : report->unreached >= out->report.unreached;
+
+	if (report->looping || (out->routes && worse)) {
 		routes_unref(routes);
 		return;
 	}
 	routes_unref(out->routes);
 	out->routes = routes;
 	out->report = *report;
+	out->credit = *credit;
 }
 
 int route_run(const struct snapshot *snapshot, const char *const *chain, unsigned count,
@@ -129,12 +166,13 @@ int route_run(const struct snapshot *snapshot, const char *const *chain, unsigne
 	while (out->tried < count) {
 		unsigned i = out->tried++;
 		struct route_report report;
+		struct credit_report credit;
 		struct routes *routes =
-			attempt(snapshot, chain[i], pool, &report, out->attempt[i].why);
+			attempt(snapshot, chain[i], pool, &report, &credit, out->attempt[i].why);
 
 		out->attempt[i].engine = chain[i];
 		if (routes)
-			keep_better(out, routes, &report);
+			keep_better(out, routes, &report, &credit);
 		if (routes && !out->attempt[i].why[0])
 			return 0;
 	}

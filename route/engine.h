@@ -9,16 +9,20 @@
 #ifndef ROUTE_ENGINE_H
 #define ROUTE_ENGINE_H
 
+#include <stdbool.h>
+
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
 #include "lib/work.h"
 #include "route/check.h"
+#include "route/credit.h"
 
 enum { ROUTE_CHAIN_MAX = 8, ROUTE_WHY_SIZE = 256 };
 
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for people */
+	bool acyclic;	     /* promises that no links wait for each other in a circle */
 	/* Fills every row of routes (each new, lid_top as its top), and SLs where it needs some. 0,
 	 * or -errno with one line in why, which names what is wrong with this fabric. */
 	int (*compute)(const struct snapshot *snapshot, struct work_pool *pool,
@@ -32,11 +36,18 @@ const struct route_engine *route_engine_find(const char *name); /* NULL when unk
 /* The engines, each in a file of its name. */
 int minhop_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
 		   char why[ROUTE_WHY_SIZE]);
+int updn_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
+		 char why[ROUTE_WHY_SIZE]);
+int dnup_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
+		 char why[ROUTE_WHY_SIZE]);
+int ftree_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
+		  char why[ROUTE_WHY_SIZE]);
 
 /* What a run of the chain gave. */
 struct route_result {
 	struct routes *routes; /* NULL when there is nothing to program; the caller's reference */
-	struct route_report report; /* of routes */
+	struct route_report report;  /* of routes */
+	struct credit_report credit; /* of routes, if their engine promised to have no loops */
 	unsigned tried;
 	struct {
 		const char *engine;

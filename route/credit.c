@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Credit loops (credit.h), by the condition of Dally and Seitz: paths are free of deadlock if the
+ * graph of channels, in which a channel points to those that paths take next, has no circle. What
+ * follows what is a property of a switch, which port and VL in, which port and VL out, so the graph
+ * is one small square of bytes for each switch. It is filled by workers side by side: all write the
+ * same value, in whatever order, so the result does not depend on their number. Then channels that
+ * wait for none, or that none waits for, are taken away until only circles are left.
+ */
+#include "route/credit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+struct credit {
+	const struct snapshot *snapshot;
+	const struct routes *routes;
+	uint32_t vls;
+	uint8_t **turns; /* by switch: [port in, VL][port out, VL] */
+};
+
+static size_t side(const struct credit *c, uint32_t s)
+{
+	return (c->snapshot->switches[s].num_ports + 1u) * c->vls;
+}
+
+/* Marks a turn. Others may mark the same byte meanwhile. */
+static void mark(uint8_t *turn)
+{
+	if (!__atomic_load_n(turn, __ATOMIC_RELAXED))
+		__atomic_store_n(turn, 1, __ATOMIC_RELAXED);
+}
+
+/* With one VL it does not matter where a packet came from: the entries of a switch and of the next
+ * one say it all. */
+static void note_entries(void *arg, size_t begin, size_t end)
+{
+	const struct credit *c = arg;
+
+	for (size_t s = begin; s < end; s++) {
+		const struct snap_switch *sw = &c->snapshot->switches[s];
+		const struct lft *row = c->routes->lft[s];
+
+		for (uint32_t lid = 1; row && lid <= row->top; lid++) {
+			const struct snap_link *link;
+			uint8_t out = row->port[lid], next;
+
+			if (out == 0 || out > sw->num_ports)
+				continue;
+			link = &c->snapshot->links[sw->first_link + out];
+			if (link->sw < 0)
+				continue;
+			next = lft_port(c->routes->lft[link->sw], (lid_t)lid);
+			if (next > 0 && next <= c->snapshot->switches[link->sw].num_ports)
+				mark(&c->turns[link->sw]
+					      [link->port * side(c, (uint32_t)link->sw) + next]);
+		}
+	}
+}
+
+/* The way of one path, which has its SL from both ends, and may change its VL at every switch. */
+static void note_path(const struct credit *c, uint32_t from, lid_t lid, int32_t home)
+{
+	uint8_t sl = routes_sl(c->routes, from, (uint32_t)home), in = 0, vl_in = 0;
+	uint32_t s = from;
+
+	for (uint32_t step = 0; step < c->snapshot->num_switches; step++) {
+		const struct snap_switch *sw = &c->snapshot->switches[s];
+		uint8_t out = lft_port(c->routes->lft[s], lid), vl;
+		const struct snap_link *link;
+
+		if (out == 0 || out > sw->num_ports)
+			return;
+		link = snap_link(c->snapshot, s, out);
+		vl = routes_vl(c->routes, s, sw->num_ports, in, out, sl);
+		if (link->sw < 0 || vl >= c->vls)
+			return;
+		if (in)
+			mark(&c->turns[s][(in * c->vls + vl_in) * side(c, s) + out * c->vls + vl]);
+		in = link->port;
+		vl_in = vl;
+		s = (uint32_t)link->sw;
+	}
+}
+
+static void note_paths(void *arg, size_t begin, size_t end)
+{
+	const struct credit *c = arg;
+
+	for (size_t s = begin; s < end; s++) {
+		for (uint32_t lid = 1; lid <= c->snapshot->lid_top; lid++) {
+			int32_t home = snap_owner_switch(c->snapshot, c->snapshot->owners[lid]);
+
+			if (home >= 0)
+				note_path(c, (uint32_t)s, (lid_t)lid, home);
+		}
+	}
+}
+
+/* Channels */
+
+/* Calls fn for each channel that waits (after: is waited for) by one; a channel is the slot of the
+ * port that it leaves by, times VLs, and its VL. */
+static void each_neighbour(const struct credit *c, const uint32_t *sender, uint32_t channel,
+			   bool after, void (*fn)(void *arg, uint32_t channel), void *arg)
+{
+	uint32_t slot = channel / c->vls, vl = channel % c->vls;
+	const struct snap_link *link = &c->snapshot->links[slot];
+	uint32_t at = after ? (uint32_t)link->sw : sender[slot];
+	const struct snap_switch *sw = &c->snapshot->switches[at];
+	uint32_t mine = (after ? link->port : slot - sw->first_link) * c->vls + vl;
+	size_t row = side(c, at);
+
+	for (unsigned p = 1; p <= sw->num_ports; p++) {
+		const struct snap_link *other = snap_link(c->snapshot, at, (uint8_t)p);
+		uint32_t far;
+
+		if (other->sw < 0)
+			continue;
+		far = after ? sw->first_link + p
+			    : c->snapshot->switches[other->sw].first_link + other->port;
+		for (uint32_t v = 0; v < c->vls; v++) {
+			uint32_t theirs = p * c->vls + v;
+
+			if (c->turns[at][after ? mine * row + theirs : theirs * row + mine])
+				fn(arg, far * c->vls + v);
+		}
+	}
+}
+
+struct peeling {
+	uint32_t *degree, *queue, tail;
+	uint8_t *gone;
+};
+
+static void count_one(void *arg, uint32_t channel)
+{
+	struct peeling *peeling = arg;
+
+	peeling->degree[channel]++;
+}
+
+static void release(void *arg, uint32_t channel)
+{
+	struct peeling *peeling = arg;
+
+	if (!peeling->gone[channel] && --peeling->degree[channel] == 0) {
+		peeling->gone[channel] = 1;
+		peeling->queue[peeling->tail++] = channel;
+	}
+}
+
+/* Takes away, again and again, the channels that no other one left waits for (after), or that wait
+ * for no other. */
+static void peel(const struct credit *c, const uint32_t *sender, uint32_t channels, uint8_t *gone,
+		 bool after)
+{
+	struct peeling peeling = {
+		.degree = mem_array(channels, sizeof(uint32_t)),
+		.queue = mem_array(channels, sizeof(uint32_t)),
+		.gone = gone,
+	};
+
+	for (uint32_t channel = 0; channel < channels; channel++)
+		if (!gone[channel])
+			each_neighbour(c, sender, channel, after, count_one, &peeling);
+	for (uint32_t channel = 0; channel < channels; channel++) {
+		if (gone[channel] || peeling.degree[channel])
+			continue;
+		gone[channel] = 1;
+		peeling.queue[peeling.tail++] = channel;
+	}
+	for (uint32_t head = 0; head < peeling.tail; head++)
+		each_neighbour(c, sender, peeling.queue[head], after, release, &peeling);
+	free(peeling.queue);
+	free(peeling.degree);
+}
+
+struct search {
+	const uint8_t *gone;
+	uint32_t next;
+};
+
+static void take_first(void *arg, uint32_t channel)
+{
+	struct search *search = arg;
+
+	if (!search->gone[channel] && search->next == UINT32_MAX)
+		search->next = channel;
+}
+
+/* Each channel left has one left behind it: following the first of these comes round some time. */
+static void find_example(const struct credit *c, const uint32_t *sender, uint32_t channel,
+			 const uint8_t *gone, uint32_t channels, struct credit_report *out)
+{
+	uint32_t *met = mem_array(channels, sizeof(*met)), first, steps = 0;
+
+	while (!met[channel]) {
+		struct search search = {gone, UINT32_MAX};
+
+		met[channel] = ++steps;
+		each_neighbour(c, sender, channel, true, take_first, &search);
+		channel = search.next;
+	}
+	first = channel;
+	out->length = steps + 1 - met[first];
+	out->vl = (uint8_t)(first % c->vls);
+	for (uint32_t i = 0; i < out->length && i < CREDIT_EXAMPLE_MAX; i++) {
+		struct search search = {gone, UINT32_MAX};
+		uint32_t slot = channel / c->vls, sw = sender[slot];
+
+		out->example[i].sw = sw;
+		out->example[i].port = (uint8_t)(slot - c->snapshot->switches[sw].first_link);
+		each_neighbour(c, sender, channel, true, take_first, &search);
+		channel = search.next;
+	}
+	free(met);
+}
+
+static void find_loops(const struct credit *c, struct credit_report *out)
+{
+	uint32_t channels = c->snapshot->num_links * c->vls;
+	uint8_t *gone = mem_array(channels, 1);
+	uint32_t *sender = mem_array(c->snapshot->num_links, sizeof(*sender));
+
+	for (uint32_t s = 0; s < c->snapshot->num_switches; s++)
+		for (unsigned p = 0; p <= c->snapshot->switches[s].num_ports; p++)
+			sender[c->snapshot->switches[s].first_link + p] = s;
+	for (uint32_t channel = 0; channel < channels; channel++) {
+		gone[channel] = c->snapshot->links[channel / c->vls].sw < 0;
+		out->channels += !gone[channel];
+	}
+	peel(c, sender, channels, gone, true);
+	peel(c, sender, channels, gone, false);
+	for (uint32_t channel = 0; channel < channels; channel++) {
+		if (gone[channel])
+			continue;
+		if (out->loops++ == 0)
+			find_example(c, sender, channel, gone, channels, out);
+	}
+	free(sender);
+	free(gone);
+}
+
+void credit_check(const struct snapshot *snapshot, const struct routes *routes,
+		  struct work_pool *pool, struct credit_report *out)
+{
+	struct credit c = {
+		.snapshot = snapshot,
+		.routes = routes,
+		.vls = routes->sl && routes->vls ? routes->vls : 1,
+		.turns = mem_array(snapshot->num_switches, sizeof(uint8_t *)),
+	};
+	struct credit_report report = {0};
+
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		c.turns[s] = mem_array(side(&c, s), side(&c, s));
+	work_parallel(pool, snapshot->num_switches, routes->sl ? note_paths : note_entries, &c);
+	find_loops(&c, &report);
+	*out = report;
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		free(c.turns[s]);
+	free(c.turns);
+}

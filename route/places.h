@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Numbers for destinations. Tree engines choose a way by the digits of a number (D-mod-K), so hosts
+ * that are neighbours need neighbouring numbers, and a host's number must not move when something
+ * else breaks: it is made of its leaf's place in the tree and its own on the leaf, over the
+ * remembered cabling. Compute nodes, I/O nodes and others are numbered each for themselves, so that
+ * the traffic of each kind is spread evenly.
+ */
+#ifndef ROUTE_PLACES_H
+#define ROUTE_PLACES_H
+
+#include "fabric/snapshot.h"
+#include "route/tree.h"
+
+/* A LID as a destination. */
+struct target {
+	uint32_t index;
+	lid_t lid;
+	uint8_t exit;	/* port at the destination's switch; 0 for the switch itself */
+	uint8_t offset; /* from the port's base LID (LMC) */
+};
+
+struct places {
+	uint32_t indexes;     /* numbers of the first kind go up to here */
+	uint32_t num_columns; /* the snapshot's switches */
+	uint32_t *column_of;  /* by switch: neighbours in the tree have neighbouring columns */
+	uint32_t *switch_of;  /* by column */
+	uint32_t
+		*first_target; /* of column c: targets first_target[c] .. first_target[c + 1] - 1 */
+	struct target *targets;
+};
+
+struct places *places_new(const struct snapshot *snapshot, const struct tree *tree);
+void places_free(struct places *places);
+
+#endif

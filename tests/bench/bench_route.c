@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the routing engines cost and how good their tables are: CPU time on one core, and the
+ *figures of route/quality.h, for fat trees complete and degraded, and what changes when one link
+ *between a leaf and a spine is lost. Prints figures and judges nothing.
+ *
+ *	bench_route [-q] [SPEC]...     these instead of trees of 648, 3,456 and 11,664 hosts;
+ *	                               -q leaves permutations out
+ */
+// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "route/engine.h"
+#include "route/quality.h"
+#include "tests/unit/snapshot_from.h"
+
+enum { SHIFTS = 500, DRAWS = 100 };
+
+static const char *const engines[] = {"minhop", "updn", "ftree"};
+
+static double cpu_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+static double peak_mib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss / 1024.0;
+}
+
+static struct routes *compute(const struct snapshot *snapshot, const char *name, double *seconds)
+{
+	struct routes *routes = routes_new(snapshot->generation, snapshot->num_switches, name);
+	char why[ROUTE_WHY_SIZE] = "";
+	double begin = cpu_s();
+	int rc = route_engine_find(name)->compute(snapshot, NULL, routes, why);
+
+	*seconds = cpu_s() - begin;
+	if (!rc)
+		return routes;
+	printf("%-7s refused: %s\n", name, why);
+	routes_unref(routes);
+	return NULL;
+}
+
+static void print_patterns(const struct snapshot *snapshot, const struct routes *routes)
+{
+	struct quality_load shifts, random;
+	double bisection;
+
+	quality_shifts(snapshot, routes, NULL, SHIFTS, &shifts);
+	quality_random(snapshot, routes, NULL, DRAWS, 1, &random, &bisection);
+	printf("%8u %5u/%u/%u %9.3f", shifts.worst, random.median, random.percentile_95,
+	       random.worst, bisection);
+}
+
+static void print_engine(const struct snapshot *snapshot, const char *name, bool patterns)
+{
+	struct route_report report;
+	struct credit_report credit;
+	struct quality_all all;
+	double table_s, check_s, credit_s, all_s;
+	struct routes *routes = compute(snapshot, name, &table_s);
+
+	if (!routes)
+		return;
+	check_s = cpu_s();
+	route_check(snapshot, routes, NULL, &report);
+	credit_s = cpu_s();
+	check_s = credit_s - check_s;
+	credit_check(snapshot, routes, NULL, &credit);
+	all_s = cpu_s();
+	credit_s = all_s - credit_s;
+	quality_all_to_all(snapshot, routes, NULL, &all);
+	all_s = cpu_s() - all_s;
+	printf("%-7s %6.3f %6.3f %6.3f %6.3f %7" PRIu64 " %5u %7u %9" PRIu64 " %6.2f", name,
+	       table_s, check_s, credit_s, all_s, report.unreached + report.looping, credit.loops,
+	       all.risk, all.most, all.sum ? (double)all.most * all.links / all.sum : 0);
+	if (patterns)
+		print_patterns(snapshot, routes);
+	printf("\n");
+	routes_unref(routes);
+}
+
+/* One link of a leaf to another switch, of the leaf of this host. */
+static struct route_churn cut_one(const char *spec, const char *name, uint32_t host,
+				  const struct routes *before)
+{
+	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
+	struct route_churn churn = {0};
+	struct routes *after;
+	double seconds;
+	uint32_t leaf = (uint32_t)snapshot->ends[host].sw;
+	uint8_t port = 1;
+
+	while (snap_link(snapshot, leaf, port)->sw < 0)
+		port++;
+	snapshot_cut(snapshot, leaf, port);
+	after = compute(snapshot, name, &seconds);
+	if (after)
+		route_churn(snapshot, before, after, NULL, &churn);
+	routes_unref(after);
+	snapshot_unref(snapshot);
+	return churn;
+}
+
+/* The first leaf, which may be special, and some others. */
+static void print_churn(const char *spec, const char *name)
+{
+	enum { LEAVES = 4 };
+	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
+	double seconds;
+	struct routes *before = compute(snapshot, name, &seconds);
+
+	printf("%-7s one leaf link lost:", name);
+	for (uint32_t i = 0; before && i < LEAVES; i++) {
+		struct route_churn churn =
+			cut_one(spec, name, i * snapshot->num_ends / LEAVES, before);
+
+		printf(" %" PRIu64 " entries %" PRIu64 " blocks,", churn.entries, churn.blocks);
+	}
+	printf("\n");
+	routes_unref(before);
+	snapshot_unref(snapshot);
+}
+
+static void bench(const char *spec, bool patterns)
+{
+	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
+
+	printf("\n%s: %u switches, %u hosts\n", spec, snapshot->num_switches, snapshot->num_ends);
+	printf("%-7s %6s %6s %6s %6s %7s %5s %7s %9s %6s%s\n", "engine", "tables", "check",
+	       "credit", "a2a", "faulty", "loops", "risk", "fullest", "/mean",
+	       patterns ? "   shift  random 50/95/max  bisect" : "");
+	for (size_t e = 0; e < ARRAY_SIZE(engines); e++)
+		print_engine(snapshot, engines[e], patterns);
+	snapshot_unref(snapshot);
+	for (size_t e = 0; e < ARRAY_SIZE(engines) && !strstr(spec, "lose_links"); e++)
+		print_churn(spec, engines[e]);
+	printf("peak %.0f MiB\n", peak_mib());
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const usual[] = {
+		"fattree:radix=36,levels=2", "fattree:radix=36,levels=2,lose_links=1%,seed=1",
+		"fattree:radix=24,levels=3", "fattree:radix=24,levels=3,lose_links=1%,seed=1",
+		"fattree:radix=36,levels=3", "fattree:radix=36,levels=3,lose_links=1%,seed=1",
+	};
+	bool patterns = true;
+	int first = 1;
+
+	if (first < argc && !strcmp(argv[first], "-q")) {
+		patterns = false;
+		first++;
+	}
+	for (size_t i = 0; first == argc && i < ARRAY_SIZE(usual); i++)
+		bench(usual[i], patterns);
+	for (; first < argc; first++)
+		bench(argv[first], patterns);
+	return 0;
+}

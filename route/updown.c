@@ -13,12 +13,6 @@
  * ones. Only a destination that falls on a dead way moves, to one of the live ways, by the next
  * digit of its number; all others stay, also when the way comes back.
  *
- * Detours: where destination d has no path up and down from some switches, these send to d as they
- * would to a pivot, a leaf from which d has one, until a switch is met that has a path to d of its
- * own. Turns from down to up then happen only on the way down to the pivot. That all detours share
- * few pivots keeps these turns from forming a circle; the checker for credit loops has to confirm
- * it, else the detours are given up.
- *
  * Distances are bytes in blocks of 64 columns, so that one step of the sweep over a level is a line
  * of cache and a few vector instructions. A worker does whole blocks.
  */
@@ -30,37 +24,13 @@
 #include "lib/mem.h"
 #include "route/check.h"
 #include "route/credit.h"
+#include "route/updown_parts.h"
 
 enum {
-	BLOCK = 64,
-	FAR = 0x80,  /* no path */
-	PIVOTS = 16, /* leaves that are tried as pivots */
-	NO_PIVOT = UINT32_MAX,
+	BLOCK = UPDOWN_BLOCK,
+	FAR = UPDOWN_FAR,
 	KEY_BYTES = 32, /* a bit for each way */
 };
-
-struct updown {
-	const struct snapshot *snapshot;
-	const struct tree *tree;
-	struct places *places;
-	uint32_t num, blocks;
-	uint8_t *down;	 /* hops by going down only; see cell() */
-	uint8_t *hops;	 /* hops on the path that is taken */
-	uint32_t *pivot; /* by column: that of its detours, or NO_PIVOT */
-	uint8_t *missed; /* by column: whether some switch has no path to it */
-	struct routes *routes;
-};
-
-/* The cells of a switch in a block of columns. Blocks are apart, so that a worker stays in one. */
-static uint8_t *cells(const struct updown *u, uint8_t *matrix, uint32_t block, uint32_t s)
-{
-	return matrix + ((size_t)block * u->num + s) * BLOCK;
-}
-
-static uint8_t cell(const struct updown *u, uint8_t *matrix, uint32_t s, uint32_t column)
-{
-	return cells(u, matrix, column / BLOCK, s)[column % BLOCK];
-}
 
 /* Distances */
 
@@ -88,14 +58,14 @@ static void measure_block(const struct updown *u, uint32_t block)
 		uint32_t s = tree->order[i];
 		const struct cabled_switch *sw = &cabling->switches[s];
 		const struct way *down = cabling_ways(cabling, s) + sw->num_up;
-		uint8_t *own = cells(u, u->down, block, s);
+		uint8_t *own = updown_cells(u, u->down, block, s);
 
 		if (s >= u->num)
 			continue;
 		memset(own, FAR, BLOCK);
 		for (uint8_t w = 0; w < sw->num_down; w++)
 			if (usable(u, &down[w]))
-				relax(own, cells(u, u->down, block, down[w].peer));
+				relax(own, updown_cells(u, u->down, block, down[w].peer));
 		if (u->places->column_of[s] / BLOCK == block)
 			own[u->places->column_of[s] % BLOCK] = 0;
 	}
@@ -103,15 +73,15 @@ static void measure_block(const struct updown *u, uint32_t block)
 		uint32_t s = tree->order[i];
 		const struct cabled_switch *sw = &cabling->switches[s];
 		const struct way *up = cabling_ways(cabling, s);
-		const uint8_t *down = cells(u, u->down, block, s);
-		uint8_t *own = cells(u, u->hops, block, s);
+		const uint8_t *down = updown_cells(u, u->down, block, s);
+		uint8_t *own = updown_cells(u, u->hops, block, s);
 
 		if (s >= u->num)
 			continue;
 		memset(own, FAR, BLOCK);
 		for (uint8_t w = 0; w < sw->num_up; w++)
 			if (usable(u, &up[w]))
-				relax(own, cells(u, u->hops, block, up[w].peer));
+				relax(own, updown_cells(u, u->hops, block, up[w].peer));
 		for (unsigned c = 0; c < BLOCK; c++)
 			own[c] = down[c] < FAR ? down[c] : own[c];
 		for (unsigned c = 0; c < BLOCK; c++)
@@ -141,7 +111,6 @@ struct updown *updown_new(const struct snapshot *snapshot, struct tree *tree,
 	u->down = mem_alloc(columns * u->num);
 	u->hops = mem_alloc(columns * u->num);
 	u->missed = mem_array(columns, 1);
-	u->pivot = mem_array(columns, sizeof(*u->pivot));
 	work_parallel(pool, u->blocks, measure_slice, u);
 	return u;
 }
@@ -149,7 +118,7 @@ struct updown *updown_new(const struct snapshot *snapshot, struct tree *tree,
 void updown_free(struct updown *u)
 {
 	places_free(u->places);
-	free(u->pivot);
+	updown_forget_pivots(u);
 	free(u->missed);
 	free(u->hops);
 	free(u->down);
@@ -169,86 +138,12 @@ void updown_count(const struct updown *u, uint64_t *pairs, uint64_t *without)
 			if (to == s || !switches[to].hosts || island[s] != island[to])
 				continue;
 			all++;
-			far += cell(u, u->hops, s, c) >= FAR;
+			far += updown_cell(u, u->hops, s, c) >= FAR;
 		}
 	}
 	free(island);
 	*pairs = all;
 	*without = far;
-}
-
-/* Detours */
-
-/* Columns of leaves in the order in which they are tried as pivots: some brothers, so that a fault
- * at the first one changes little, then some from everywhere, then all others. Returns how many. */
-static uint32_t order_pivots(const struct updown *u, uint32_t *order)
-{
-	enum { BROTHERS = 8, SPREAD = 8 };
-	uint32_t leaves = 0, count = 0, *all = mem_array(u->num, sizeof(*all));
-	uint8_t *taken = mem_array(u->num, 1);
-
-	for (uint32_t c = 0; c < u->num; c++)
-		if (u->snapshot->switches[u->places->switch_of[c]].hosts)
-			all[leaves++] = c;
-	for (uint32_t i = 0; i < BROTHERS + SPREAD + leaves; i++) {
-		uint32_t at = i < BROTHERS ? i : i - BROTHERS - SPREAD;
-
-		if (i >= BROTHERS && i < BROTHERS + SPREAD)
-			at = (uint32_t)((uint64_t)(i - BROTHERS + 1) * leaves / (SPREAD + 1));
-		if (at >= leaves || taken[at])
-			continue;
-		taken[at] = 1;
-		order[count++] = all[at];
-	}
-	free(taken);
-	free(all);
-	return count;
-}
-
-/* Whether all that have no path to a column's switch, though links lead there, have one to the
- * pivot, and the pivot has one to it. */
-static bool serves(const struct updown *u, const uint32_t *island, uint32_t column, uint32_t pivot)
-{
-	uint32_t to = u->places->switch_of[column];
-
-	if (cell(u, u->hops, u->places->switch_of[pivot], column) >= FAR)
-		return false;
-	for (uint32_t s = 0; s < u->num; s++)
-		if (cell(u, u->hops, s, column) >= FAR && island[s] == island[to] &&
-		    cell(u, u->hops, s, pivot) >= FAR)
-			return false;
-	return true;
-}
-
-/* Gives each column that needs one the first pivot of most in its island that serves it. Returns
- * how many different ones there are. */
-static uint32_t choose_pivots(struct updown *u, uint32_t most)
-{
-	uint32_t *order = mem_array(u->num, sizeof(*order));
-	uint32_t *island = route_islands(u->snapshot);
-	uint8_t *used = mem_array(u->num, 1);
-	uint32_t count = order_pivots(u, order), different = 0;
-
-	for (uint32_t c = 0; c < u->num; c++) {
-		uint32_t home = island[u->places->switch_of[c]], tries = 0;
-
-		u->pivot[c] = NO_PIVOT;
-		for (uint32_t i = 0; u->missed[c] && i < count && tries < most; i++) {
-			if (island[u->places->switch_of[order[i]]] != home)
-				continue;
-			tries++;
-			if (!serves(u, island, c, order[i]))
-				continue;
-			u->pivot[c] = order[i];
-			different += !used[order[i]];
-			used[order[i]] = 1;
-			break;
-		}
-	}
-	free(used);
-	free(island);
-	free(order);
-	return different;
 }
 
 /* Tables */
@@ -273,8 +168,8 @@ struct filler {
 static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BYTES][BLOCK])
 {
 	const struct updown *u = f->u;
-	const uint8_t *down = cells(u, u->down, block, f->s);
-	const uint8_t *hops = cells(u, u->hops, block, f->s);
+	const uint8_t *down = updown_cells(u, u->down, block, f->s);
+	const uint8_t *hops = updown_cells(u, u->hops, block, f->s);
 	unsigned ways = f->sw->num_up + f->sw->num_down;
 
 	memset(key, 0, (ways + 7) / 8 * BLOCK);
@@ -287,7 +182,7 @@ static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BY
 
 		if (!usable(u, way))
 			continue;
-		far = cells(u, up ? u->hops : u->down, block, way->peer);
+		far = updown_cells(u, up ? u->hops : u->down, block, way->peer);
 		/* Down is taken where down is below FAR, up where it is not. */
 		for (unsigned c = 0; c < BLOCK; c++) {
 			uint8_t next = far[c] + 1;
@@ -302,15 +197,15 @@ static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BY
 static void make_key(const struct filler *f, uint32_t column, uint8_t key[KEY_BYTES])
 {
 	const struct updown *u = f->u;
-	bool ups = cell(u, u->down, f->s, column) >= FAR;
+	bool ups = updown_cell(u, u->down, f->s, column) >= FAR;
 	unsigned first = ups ? 0 : f->sw->num_up;
 	unsigned end = ups ? f->sw->num_up : first + f->sw->num_down;
 	uint8_t *matrix = ups ? u->hops : u->down;
 
 	memset(key, 0, KEY_BYTES);
 	for (unsigned w = first; w < end; w++)
-		if (usable(u, &f->ways[w]) &&
-		    cell(u, matrix, f->ways[w].peer, column) + 1 == cell(u, matrix, f->s, column))
+		if (usable(u, &f->ways[w]) && updown_cell(u, matrix, f->ways[w].peer, column) + 1 ==
+						      updown_cell(u, matrix, f->s, column))
 			key[w / 8] |= (uint8_t)(1u << w % 8);
 }
 
@@ -389,8 +284,12 @@ static void fill_block(struct filler *f, uint32_t block)
 			continue;
 		for (unsigned b = 0; b < bytes; b++)
 			key[b] = keys[b][c % BLOCK];
-		if (u->pivot[c] != NO_PIVOT && cell(u, u->hops, f->s, c) >= FAR)
-			make_key(f, u->pivot[c], key);
+		if (u->missed[c] && !updown_reaches(u, f->s, c)) {
+			uint32_t pivot = updown_detour(u, f->s, c);
+
+			if (pivot != NO_PIVOT)
+				make_key(f, pivot, key);
+		}
 		if (memcmp(key, last, bytes)) {
 			read_key(f, key);
 			memcpy(last, key, bytes);
@@ -478,20 +377,37 @@ static void drop_rows(struct routes *routes)
 	}
 }
 
-/* Detours by any pivot, by one for each island, or none: the first that lets no links wait in a
- * circle. One pivot alone makes no such circle in any tree; the chain's checker sees to it. */
+/* Whether every switch of a fabric has the ways up that it should have, and all are up. */
+static bool sound(const struct updown *u)
+{
+	const struct cabling *cabling = u->tree->cabling;
+
+	for (uint32_t s = 0; s < cabling->count; s++) {
+		const struct way *up = cabling_ways(cabling, s);
+
+		if (cabling->switches[s].num_up < cabling->switches[s].slots)
+			return false;
+		for (uint8_t w = 0; w < cabling->switches[s].num_up; w++)
+			if (!usable(u, &up[w]))
+				return false;
+	}
+	return true;
+}
+
+/* Detours by many leaves, by one, or none: the first that lets no links wait in a circle. In a
+ * sound fabric one leaf does for all, and the chain's checker alone looks at it. */
 void updown_fill(struct updown *u, struct work_pool *pool, struct routes *routes)
 {
-	static const uint32_t most[] = {PIVOTS, 1, 0};
+	static const uint32_t most[] = {UPDOWN_LEAF_PIVOTS, 1, 0};
 
 	u->routes = routes;
 	for (size_t i = 0; i < ARRAY_SIZE(most); i++) {
 		struct credit_report report;
-		uint32_t different = choose_pivots(u, most[i]);
 
+		updown_choose_pivots(u, most[i]);
 		drop_rows(routes);
 		work_parallel(pool, u->tree->cabling->count, fill_slice, u);
-		if (different <= 1)
+		if (!most[i] || sound(u))
 			return;
 		credit_check(u->snapshot, routes, pool, &report);
 		if (!report.loops)

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Detours (updown.h). Paths up and down do not lead everywhere: never from a spine to one of
+ * another plane, and after a fault not from a plane to a leaf that lost its link into it. These are
+ * paths of management, to and from switches, but they have to exist. A switch without a path of its
+ * own to destination d sends as it would to a pivot, from which there is one, until a switch is met
+ * that has a path: no circle, as each step is nearer to the pivot or on a path already.
+ *
+ * A packet then turns once from down to up, at the pivot or above it, and such turns can make links
+ * wait in a circle where they lead from plane X to Y at one switch and from Y to X at another. So
+ * all turns are kept together: between planes at one leaf, the first, and within a plane at the
+ * switch above that leaf. What these cannot do for their own broken links is left to the soundest
+ * of their kind: there one turns only to or from what the first cannot reach, and nothing that
+ * could come back to it. The checker for credit loops has the last word (updown_fill).
+ */
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "route/check.h"
+#include "route/updown_parts.h"
+
+/* Planes */
+
+static uint32_t find_set(uint32_t *set, uint32_t s)
+{
+	while (set[s] != s)
+		s = set[s] = set[set[s]];
+	return s;
+}
+
+/* By switch the first column of a leaf below it: where it stands in the order of pivots. */
+static uint32_t *find_feet(const struct updown *u)
+{
+	const struct cabling *cabling = u->tree->cabling;
+	uint32_t *foot = mem_array(cabling->count, sizeof(*foot));
+
+	for (uint32_t i = 0; i < cabling->count; i++) {
+		uint32_t s = u->tree->order[i];
+		const struct cabled_switch *sw = &cabling->switches[s];
+		const struct way *down = cabling_ways(cabling, s) + sw->num_up;
+
+		foot[s] = s < u->num ? u->places->column_of[s] : UINT32_MAX;
+		for (uint8_t w = 0; w < sw->num_down; w++)
+			if (foot[down[w].peer] < foot[s])
+				foot[s] = foot[down[w].peer];
+	}
+	return foot;
+}
+
+/* Ways up that a switch should have and that are not there, or not up. */
+static uint32_t missing_ups(const struct updown *u, uint32_t s)
+{
+	const struct cabled_switch *sw = &u->tree->cabling->switches[s];
+	const struct way *up = cabling_ways(u->tree->cabling, s);
+	uint32_t missing = sw->slots;
+
+	for (uint8_t w = 0; w < sw->num_up; w++)
+		missing -= up[w].num_live > 0;
+	return missing;
+}
+
+/* Who may become a pivot: the first of its group is one, then come the soundest ones. */
+struct member {
+	uint32_t group, missing, foot, sw;
+};
+
+static int by_foot(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->foot != b->foot)
+		return a->foot < b->foot ? -1 : 1;
+	return (a->sw > b->sw) - (a->sw < b->sw);
+}
+
+static int by_soundness(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	if (a->missing != b->missing)
+		return a->missing < b->missing ? -1 : 1;
+	return by_foot(left, right);
+}
+
+/* Puts the members of each group in the order in which they are tried. */
+static void order_members(struct member *members, uint32_t count)
+{
+	uint32_t first = 0;
+
+	qsort(members, count, sizeof(*members), by_foot);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i + 1 < count && members[i + 1].group == members[first].group)
+			continue;
+		qsort(members + first + 1, i - first, sizeof(*members), by_soundness);
+		first = i + 1;
+	}
+}
+
+/* Gives each plane of what has a level or a higher one its pivots: the first switches of that
+ * level. A plane is named by one of its switches. */
+static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t *foot,
+				struct updown_planes *planes)
+{
+	const struct cabling *cabling = u->tree->cabling;
+	uint32_t *set = mem_array(cabling->count, sizeof(*set));
+	struct member *members = mem_array(u->num, sizeof(*members));
+	uint32_t count = 0, given = 0;
+
+	for (uint32_t s = 0; s < cabling->count; s++)
+		set[s] = s;
+	for (uint32_t s = 0; s < cabling->count; s++) {
+		const struct way *up = cabling_ways(cabling, s);
+		bool inside = u->tree->level[s] >= level;
+
+		for (uint8_t w = 0; inside && w < cabling->switches[s].num_up; w++)
+			set[find_set(set, up[w].peer)] = find_set(set, s);
+	}
+	planes->of = mem_array(u->num, sizeof(*planes->of));
+	planes->pivot = mem_array(cabling->count, sizeof(*planes->pivot));
+	for (uint32_t s = 0; s < u->num; s++) {
+		bool inside = u->tree->level[s] != LEVEL_NONE && u->tree->level[s] >= level;
+
+		planes->of[s] = inside ? find_set(set, s) : NO_PLANE;
+		if (u->tree->level[s] == level)
+			members[count++] =
+				(struct member){planes->of[s], missing_ups(u, s), foot[s], s};
+	}
+	for (uint32_t s = 0; s < cabling->count; s++)
+		for (unsigned i = 0; i < UPDOWN_PLANE_PIVOTS; i++)
+			planes->pivot[s][i] = NO_PIVOT;
+	order_members(members, count);
+	for (uint32_t i = 0; i < count; i++) {
+		given = i && members[i - 1].group == members[i].group ? given + 1 : 0;
+		if (given < UPDOWN_PLANE_PIVOTS)
+			planes->pivot[members[i].group][given] =
+				u->places->column_of[members[i].sw];
+	}
+	free(members);
+	free(set);
+}
+
+/* By a pivot of the plane that one end is in, or both are, the smallest plane first. */
+static uint32_t plane_detour(const struct updown *u, uint32_t s, uint32_t column)
+{
+	uint32_t to = u->places->switch_of[column];
+
+	for (unsigned k = UPDOWN_PLANES; k-- > 0;) {
+		const struct updown_planes *planes = &u->planes[k];
+		uint32_t plane;
+
+		if (!planes->of || (planes->of[s] != NO_PLANE && planes->of[to] != NO_PLANE &&
+				    planes->of[s] != planes->of[to]))
+			continue;
+		plane = planes->of[s] != NO_PLANE ? planes->of[s] : planes->of[to];
+		for (unsigned i = 0; plane != NO_PLANE && i < UPDOWN_PLANE_PIVOTS; i++) {
+			uint32_t pivot = planes->pivot[plane][i];
+
+			if (pivot != NO_PIVOT && updown_reaches(u, s, pivot) &&
+			    updown_reaches(u, u->places->switch_of[pivot], column))
+				return pivot;
+		}
+	}
+	return NO_PIVOT;
+}
+
+/* Leaves */
+
+/* Columns of leaves in the order in which they are tried as pivots: island by island the first one,
+ * its brothers, and then all others, those before these that are sounder. Returns how many. */
+static uint32_t order_leaves(const struct updown *u, uint32_t *order)
+{
+	struct member *members = mem_array(u->num, sizeof(*members));
+	uint32_t *first = mem_array(u->num, sizeof(*first)); /* by island: a column and 1 */
+	uint32_t count = 0;
+
+	for (uint32_t c = 0; c < u->num; c++) {
+		uint32_t s = u->places->switch_of[c], home = u->island[s];
+
+		if (!u->snapshot->switches[s].hosts)
+			continue;
+		first[home] = first[home] ? first[home] : c + 1;
+		members[count] = (struct member){home, missing_ups(u, s), c, s};
+		/* Leaves that are not its brothers come behind. */
+		if (updown_cell(u, u->hops, s, first[home] - 1) > 2)
+			members[count].missing += PORT_MAX;
+		count++;
+	}
+	order_members(members, count);
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = u->places->column_of[members[i].sw];
+	free(first);
+	free(members);
+	return count;
+}
+
+static bool gets_there(const struct updown *u, uint32_t s, uint32_t column)
+{
+	return updown_reaches(u, s, column) || plane_detour(u, s, column) != NO_PIVOT;
+}
+
+/* Lists the first leaves of each island, and by which of these each column is reached. */
+static void choose_leaf_pivots(struct updown *u, uint32_t most)
+{
+	uint32_t *order = mem_array(u->num, sizeof(*order));
+	uint32_t *count = mem_array(u->num, sizeof(*count));
+	uint32_t leaves;
+
+	u->island = route_islands(u->snapshot);
+	leaves = order_leaves(u, order);
+	u->leaf_pivot = mem_array(u->num, sizeof(*u->leaf_pivot));
+	u->serving = mem_array(u->num, sizeof(*u->serving));
+	for (uint32_t i = 0; i < leaves; i++) {
+		uint32_t home = u->island[u->places->switch_of[order[i]]];
+
+		if (count[home] < most)
+			u->leaf_pivot[home][count[home]++] = order[i];
+	}
+	for (uint32_t c = 0; c < u->num; c++) {
+		uint32_t home = u->island[u->places->switch_of[c]];
+
+		for (uint32_t i = 0; u->missed[c] && i < count[home]; i++)
+			if (gets_there(u, u->places->switch_of[u->leaf_pivot[home][i]], c))
+				u->serving[c] |= (uint16_t)(1u << i);
+	}
+	free(count);
+	free(order);
+}
+
+void updown_forget_pivots(struct updown *u)
+{
+	for (unsigned k = 0; k < UPDOWN_PLANES; k++) {
+		free(u->planes[k].of);
+		free(u->planes[k].pivot);
+		u->planes[k] = (struct updown_planes){NULL, NULL};
+	}
+	free(u->serving);
+	free(u->leaf_pivot);
+	free(u->island);
+	u->serving = NULL;
+	u->leaf_pivot = NULL;
+	u->island = NULL;
+}
+
+void updown_choose_pivots(struct updown *u, uint32_t most)
+{
+	uint32_t *foot;
+
+	updown_forget_pivots(u);
+	if (!most)
+		return;
+	foot = find_feet(u);
+	for (uint16_t k = 0; k < UPDOWN_PLANES; k++)
+		choose_plane_pivots(u, k + 1, foot, &u->planes[k]);
+	free(foot);
+	choose_leaf_pivots(u, most);
+}
+
+/*
+ * The first way that there is: by a pivot of the plane; by a leaf; by a pivot of the plane to that
+ * leaf. All take the first in one order, so whoever is on the way to a pivot finds this one, or one
+ * before it: the way has an end.
+ */
+uint32_t updown_detour(const struct updown *u, uint32_t s, uint32_t column)
+{
+	uint32_t to = u->places->switch_of[column], pivot;
+
+	if (!u->island || u->island[s] != u->island[to])
+		return NO_PIVOT;
+	pivot = plane_detour(u, s, column);
+	for (unsigned i = 0; pivot == NO_PIVOT && u->serving[column] >> i; i++) {
+		uint32_t leaf = u->leaf_pivot[u->island[to]][i];
+
+		if (!(u->serving[column] >> i & 1))
+			continue;
+		pivot = updown_reaches(u, s, leaf) ? leaf : plane_detour(u, s, leaf);
+	}
+	return pivot;
+}

@@ -85,7 +85,7 @@ static int by_soundness(const void *left, const void *right)
 }
 
 /* Puts the members of each group in the order in which they are tried. */
-static void order_members(struct member *members, uint32_t count)
+static void order_members(struct member *members, uint32_t count, bool soundest)
 {
 	uint32_t first = 0;
 
@@ -93,7 +93,8 @@ static void order_members(struct member *members, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		if (i + 1 < count && members[i + 1].group == members[first].group)
 			continue;
-		qsort(members + first + 1, i - first, sizeof(*members), by_soundness);
+		qsort(members + first + !soundest, i - first + soundest, sizeof(*members),
+		      by_soundness);
 		first = i + 1;
 	}
 }
@@ -130,7 +131,7 @@ static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t
 	for (uint32_t s = 0; s < cabling->count; s++)
 		for (unsigned i = 0; i < UPDOWN_PLANE_PIVOTS; i++)
 			planes->pivot[s][i] = NO_PIVOT;
-	order_members(members, count);
+	order_members(members, count, u->soundest);
 	for (uint32_t i = 0; i < count; i++) {
 		given = i && members[i - 1].group == members[i].group ? given + 1 : 0;
 		if (given < UPDOWN_PLANE_PIVOTS)
@@ -187,7 +188,7 @@ static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 			members[count].missing += PORT_MAX;
 		count++;
 	}
-	order_members(members, count);
+	order_members(members, count, u->soundest);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = u->places->column_of[members[i].sw];
 	free(first);
@@ -243,9 +244,11 @@ void updown_forget_pivots(struct updown *u)
 	u->island = NULL;
 }
 
-void updown_choose_pivots(struct updown *u, uint32_t most)
+void updown_choose_pivots(struct updown *u, uint32_t most, bool soundest)
 {
 	uint32_t *foot;
+
+	u->soundest = soundest;
 
 	updown_forget_pivots(u);
 	if (!most)

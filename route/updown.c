@@ -132,10 +132,11 @@ void updown_count(const struct updown *u, uint64_t *pairs, uint64_t *without)
 	uint64_t all = 0, far = 0;
 
 	for (uint32_t s = 0; s < u->num; s++) {
-		for (uint32_t c = 0; switches[s].hosts && c < u->num; c++) {
+		for (uint32_t c = 0; switches[s].hosts && !u->tree->level[s] && c < u->num; c++) {
 			uint32_t to = u->places->switch_of[c];
 
-			if (to == s || !switches[to].hosts || island[s] != island[to])
+			if (to == s || !switches[to].hosts || u->tree->level[to] ||
+			    island[s] != island[to])
 				continue;
 			all++;
 			far += updown_cell(u, u->hops, s, c) >= FAR;
@@ -234,14 +235,20 @@ static uint8_t pick_port(const struct filler *f, const struct way *way, uint32_t
 			return ports[i].port;
 }
 
+/* A destination whose slot is dead goes by one of the ways left, as the next digits of its number
+ * say. Neighbours have these in common: so that they do not meet, the first dead slot counts
+ * from there, the second one from the next way, and so on. */
 static uint8_t pick_up(const struct filler *f, const struct target *target, uint8_t slot)
 {
 	uint32_t number = target->index / f->divisor + target->offset;
-	uint32_t next = number / f->sw->slots;
+	uint32_t next = number / f->sw->slots, before = 0;
 
-	for (unsigned i = 0; i < f->count; i++)
+	for (unsigned i = 0; i < f->count; i++) {
 		if (f->ways[f->set[i]].slot == slot)
 			return pick_port(f, &f->ways[f->set[i]], next);
+		before += f->ways[f->set[i]].slot < slot;
+	}
+	next += next / f->sw->slots + slot - before;
 	return pick_port(f, &f->ways[f->set[next % f->count]], next / f->count);
 }
 
@@ -394,20 +401,25 @@ static bool sound(const struct updown *u)
 	return true;
 }
 
-/* Detours by many leaves, by one, or none: the first that lets no links wait in a circle. In a
- * sound fabric one leaf does for all, and the chain's checker alone looks at it. */
+/* Detours by the first pivots, by the soundest, by one leaf, or none: the first that lets no links
+ * wait in a circle. In a sound fabric one leaf does for all, and the chain's checker alone looks at
+ * it. */
 void updown_fill(struct updown *u, struct work_pool *pool, struct routes *routes)
 {
-	static const uint32_t most[] = {UPDOWN_LEAF_PIVOTS, 1, 0};
+	static const struct {
+		uint32_t most;
+		bool soundest;
+	} pivots[] = {
+		{UPDOWN_LEAF_PIVOTS, false}, {UPDOWN_LEAF_PIVOTS, true}, {1, true}, {0, false}};
 
 	u->routes = routes;
-	for (size_t i = 0; i < ARRAY_SIZE(most); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(pivots); i++) {
 		struct credit_report report;
 
-		updown_choose_pivots(u, most[i]);
+		updown_choose_pivots(u, pivots[i].most, pivots[i].soundest);
 		drop_rows(routes);
 		work_parallel(pool, u->tree->cabling->count, fill_slice, u);
-		if (!most[i] || sound(u))
+		if (!pivots[i].most || sound(u))
 			return;
 		credit_check(u->snapshot, routes, pool, &report);
 		if (!report.loops)

@@ -22,8 +22,8 @@ struct updown *updown_new(const struct snapshot *snapshot, struct tree *tree,
 			  struct work_pool *pool);
 void updown_free(struct updown *updown);
 
-/* Pairs of different switches with hosts, and how many of these that links connect have no path up
- * and down. */
+/* Pairs of different leaves (hosts, level 0), and how many of these that links connect have no path
+ * up and down. */
 void updown_count(const struct updown *updown, uint64_t *pairs, uint64_t *without);
 
 /* Fills every row of routes. */

@@ -406,6 +406,9 @@ static void collect_targets(const struct numbering *n)
 		}
 	}
 	places->first_target[places->num_columns] = (uint32_t)(next - places->targets);
+	places->lids = mem_array((size_t)(next - places->targets) + 1, sizeof(*places->lids));
+	for (uint32_t t = 0; t < places->first_target[places->num_columns]; t++)
+		places->lids[t] = places->targets[t].lid;
 }
 
 struct places *places_new(const struct snapshot *snapshot, const struct tree *tree)
@@ -446,6 +449,7 @@ struct places *places_new(const struct snapshot *snapshot, const struct tree *tr
 
 void places_free(struct places *places)
 {
+	free(places->lids);
 	free(places->targets);
 	free(places->first_target);
 	free(places->switch_of);

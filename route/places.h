@@ -28,6 +28,7 @@ struct places {
 	uint32_t
 		*first_target; /* of column c: targets first_target[c] .. first_target[c + 1] - 1 */
 	struct target *targets;
+	lid_t *lids; /* of the targets, once more: what is read most lies close together */
 };
 
 struct places *places_new(const struct snapshot *snapshot, const struct tree *tree);

@@ -259,21 +259,39 @@ static uint8_t pick_down(const struct filler *f, const struct target *target)
 	return pick_port(f, &f->ways[f->set[number % f->count]], number / f->count);
 }
 
-/* The entries of a column's LIDs, by the ways in f->set. */
+/* One way down with one cable, as in any tree without faults below. */
+static bool single(const struct filler *f)
+{
+	const struct way *way = &f->ways[f->set[0]];
+
+	return !f->ups && f->count == 1 && way->num_ports == 1;
+}
+
+/* The entries of a column's LIDs, by the ways in f->set. The first two cases are nearly all. */
 static void fill_column(const struct filler *f, uint32_t column)
 {
 	const struct places *places = f->u->places;
-	uint32_t end = places->first_target[column + 1];
+	uint32_t first = places->first_target[column], end = places->first_target[column + 1];
 
-	for (uint32_t t = places->first_target[column]; f->count && t < end; t++) {
+	if (!f->count)
+		return;
+	if (f->ups && f->plain && f->count == f->sw->slots) {
+		for (uint32_t t = first; t < end; t++)
+			f->row[places->lids[t]] = f->port[f->slot[t]];
+		return;
+	}
+	if (single(f)) {
+		uint8_t port = pick_port(f, &f->ways[f->set[0]], 0);
+
+		for (uint32_t t = first; t < end; t++)
+			f->row[places->lids[t]] = port;
+		return;
+	}
+	for (uint32_t t = first; t < end; t++) {
 		const struct target *target = &places->targets[t];
 
-		if (!f->ups)
-			f->row[target->lid] = pick_down(f, target);
-		else if (f->plain && f->count == f->sw->slots)
-			f->row[target->lid] = f->port[f->slot[t]];
-		else
-			f->row[target->lid] = pick_up(f, target, f->slot[t]);
+		f->row[target->lid] =
+			f->ups ? pick_up(f, target, f->slot[t]) : pick_down(f, target);
 	}
 }
 

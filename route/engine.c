@@ -27,6 +27,7 @@ const struct route_engine route_engines[] = {
 	 .summary = "fat trees, also incomplete ones; evenly loaded, no credit loops",
 	 .acyclic = true,
 	 .compute = ftree_compute},
+	{.name = "file", .summary = "tables from a dump, as they are", .compute = file_compute},
 	{.name = NULL},
 };
 

@@ -43,6 +43,9 @@ int dnup_compute(const struct snapshot *snapshot, struct work_pool *pool, struct
 int ftree_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
 		  char why[ROUTE_WHY_SIZE]);
 
+int file_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
+		 char why[ROUTE_WHY_SIZE]);
+
 /* What a run of the chain gave. */
 struct route_result {
 	struct routes *routes; /* NULL when there is nothing to program; the caller's reference */

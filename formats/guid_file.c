@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reading OpenSM's files for routing engines (guid_file.h), line by line with a cursor. Sizes grow
+ * with the text, which whoever read the file has bounded.
+ */
+#include "formats/guid_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/cursor.h"
+#include "lib/mem.h"
+
+/* Walks the lines of a text. */
+struct lines {
+	const char *name, *next, *end;
+	unsigned number;
+};
+
+static bool next_line(struct lines *lines, struct cursor *line)
+{
+	const char *stop;
+
+	if (lines->next >= lines->end)
+		return false;
+	stop = memchr(lines->next, '\n', (size_t)(lines->end - lines->next));
+	*line = (struct cursor){lines->next, stop ? stop : lines->end};
+	lines->next = stop ? stop + 1 : lines->end;
+	lines->number++;
+	if (line->end > line->at && line->end[-1] == '\r')
+		line->end--;
+	cursor_skip_blanks(line);
+	return true;
+}
+
+static int refuse(const struct lines *lines, const struct cursor *line, const char *wanted,
+		  char **error)
+{
+	struct piece rest = cursor_rest(line);
+
+	*error = mem_printf("%s:%u: %s expected, not \"%.*s\"", lines->name, lines->number, wanted,
+			    rest.length, rest.text);
+	return -EINVAL;
+}
+
+int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
+		    uint32_t *count, char **error)
+{
+	struct lines lines = {name, text, text + length, 0};
+	struct cursor line;
+	guid_t *list = NULL;
+	uint32_t used = 0, room = 0;
+
+	while (next_line(&lines, &line)) {
+		struct cursor start = line;
+		uint64_t guid;
+
+		if (cursor_at_end(&line) || *line.at == '#')
+			continue;
+		if (!cursor_number(&line, 16, &guid) || guid == 0) {
+			free(list);
+			return refuse(&lines, &start, "a GUID (0x and 16 digits)", error);
+		}
+		cursor_skip_blanks(&line);
+		if (!cursor_at_end(&line) && *line.at != '#') {
+			free(list);
+			return refuse(&lines, &line, "one GUID a line", error);
+		}
+		if (used == room)
+			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
+		list[used++] = guid;
+	}
+	*guids = list;
+	*count = used;
+	return 0;
+}
+
+/* Dumps */
+
+struct dump {
+	struct dump_table *tables;
+	uint32_t count, room;
+};
+
+/* Moves the cursor behind a word that is somewhere in the line. */
+static bool skip_behind(struct cursor *line, const char *word)
+{
+	const char *found = memmem(line->at, (size_t)(line->end - line->at), word, strlen(word));
+
+	if (found)
+		line->at = found + strlen(word);
+	return found;
+}
+
+/* The line that a table begins with. */
+static bool read_switch(struct cursor line, guid_t *guid)
+{
+	struct cursor other = line;
+
+	return (skip_behind(&line, "witch") && skip_behind(&line, " guid ") &&
+		cursor_number(&line, 16, guid)) ||
+	       (skip_behind(&other, "Switch ") && cursor_number(&other, 16, guid));
+}
+
+static void add_entry(struct dump_table *table, uint64_t lid, uint8_t port)
+{
+	if (lid >= table->lids) {
+		uint32_t lids = ((uint32_t)lid | (LFT_BLOCK_LIDS - 1)) + 1;
+
+		table->port = mem_resize(table->port, lids, 1);
+		memset(table->port + table->lids, LFT_NO_PORT, lids - table->lids);
+		table->lids = lids;
+	}
+	table->port[lid] = port;
+}
+
+/* A line of a table: LID, perhaps a colon, port or UNREACHABLE, and more that is for people.
+ * Returns what was expected, NULL when all is right. */
+static const char *read_entry(struct cursor *line, struct dump_table *table)
+{
+	uint64_t lid, port;
+
+	if (!cursor_number(line, 16, &lid) || lid == 0 || lid > LID_UNICAST_MAX)
+		return "a unicast LID (0x0001 to 0xbfff)";
+	cursor_skip_blanks(line);
+	if (cursor_accept(line, ':'))
+		cursor_skip_blanks(line);
+	if (skip_behind(line, "UNREACHABLE"))
+		return NULL;
+	if (!cursor_number(line, 10, &port) || port > UINT8_MAX)
+		return "a port (0 to 255)";
+	if (!table)
+		return "a line that names a switch first";
+	add_entry(table, lid, (uint8_t)port);
+	return NULL;
+}
+
+static struct dump_table *add_table(struct dump *dump, guid_t guid)
+{
+	if (dump->count == dump->room)
+		dump->tables =
+			mem_resize(dump->tables, dump->room = dump->room ? 2 * dump->room : 16,
+				   sizeof(*dump->tables));
+	dump->tables[dump->count] = (struct dump_table){.sw = guid};
+	return &dump->tables[dump->count++];
+}
+
+int dump_parse(const char *name, const char *text, size_t length, struct dump_table **tables,
+	       uint32_t *count, char **error)
+{
+	struct lines lines = {name, text, text + length, 0};
+	struct dump_table *table = NULL;
+	struct dump dump = {0};
+	struct cursor line;
+
+	while (next_line(&lines, &line)) {
+		const char *wanted;
+		guid_t guid;
+
+		if (read_switch(line, &guid)) {
+			table = add_table(&dump, guid);
+			continue;
+		}
+		if (cursor_at_end(&line) || *line.at != '0')
+			continue; /* headings, totals */
+		wanted = read_entry(&line, table);
+		if (wanted) {
+			dump_free(dump.tables, dump.count);
+			return refuse(&lines, &line, wanted, error);
+		}
+	}
+	*tables = dump.tables;
+	*count = dump.count;
+	return 0;
+}
+
+void dump_free(struct dump_table *tables, uint32_t count)
+{
+	for (uint32_t t = 0; t < count; t++)
+		free(tables[t].port);
+	free(tables);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * OpenSM's files for routing engines: lists of GUIDs (root_guid_file, cn_guid_file, io_guid_file,
+ * guid_routing_order_file), and its dumps of forwarding tables (lfts_file, opensm.fdbs). Texts in,
+ * arrays out; nobody here knows a fabric. What is not understood is an error with its line: a root
+ * that is passed over for a slip of the pen would give other routes without a word.
+ */
+#ifndef FORMATS_GUID_FILE_H
+#define FORMATS_GUID_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+
+/* One GUID a line, hexadecimal with 0x or without; what follows a # and empty lines do not count.
+ * On success the array is the caller's (free()). -EINVAL: *error is "name:line: reason", for
+ * free(). */
+int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
+		    uint32_t *count, char **error);
+
+/* A table of a dump: entries 0 .. lids - 1, LFT_NO_PORT where there is none. */
+struct dump_table {
+	guid_t sw;
+	uint32_t lids;
+	uint8_t *port;
+};
+
+/* Takes both forms: "Unicast lids ... of switch ... guid 0x..." with lines "0x0001 005 ...", and
+ * "...Switch 0x..." with lines "0x0001 : 005 ...". As above; free with dump_free(). */
+int dump_parse(const char *name, const char *text, size_t length, struct dump_table **tables,
+	       uint32_t *count, char **error);
+void dump_free(struct dump_table *tables, uint32_t count);
+
+#endif

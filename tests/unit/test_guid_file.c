@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * OpenSM's files for routing engines: GUID lists and dumps, good ones and what is refused, and the
+ * engine that takes its tables from a dump.
+ */
+// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/guid_file.h"
+#include "route/engine.h"
+#include "tests/unit/snapshot_from.h"
+#include "tests/unit/unit.h"
+
+static void test_guids(void)
+{
+	static const char text[] =
+		"# roots\n0x0002c90000000001\n\n  2c90000000002 # bare\r\n0x3\n0x4";
+	guid_t *guids;
+	uint32_t count;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(guid_file_parse("f", text, strlen(text), &guids, &count, &error), 0);
+	CU_ASSERT_EQUAL(count, 4);
+	CU_ASSERT_EQUAL(guids[0], UINT64_C(0x0002c90000000001));
+	CU_ASSERT_EQUAL(guids[1], UINT64_C(0x0002c90000000002));
+	CU_ASSERT_EQUAL(guids[3], 4);
+	free(guids);
+	CU_ASSERT_EQUAL(guid_file_parse("f", "", 0, &guids, &count, &error), 0);
+	CU_ASSERT_EQUAL(count, 0);
+	free(guids);
+}
+
+static void test_bad_guids(void)
+{
+	static const struct {
+		const char *text, *error;
+	} rows[] = {
+		{"0x1\nspine-1\n", "f:2: a GUID (0x and 16 digits) expected, not \"spine-1\""},
+		{"0x0\n", "f:1: a GUID (0x and 16 digits) expected, not \"0x0\""},
+		{"0x1 0x2\n", "f:1: one GUID a line expected, not \"0x2\""},
+		{"0x11112222333344445\n",
+		 "f:1: a GUID (0x and 16 digits) expected, not \"0x11112222333344445\""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		guid_t *guids;
+		uint32_t count;
+		char *error = NULL;
+
+		CU_ASSERT_EQUAL(guid_file_parse("f", rows[i].text, strlen(rows[i].text), &guids,
+						&count, &error),
+				-EINVAL);
+		CU_ASSERT_STRING_EQUAL(error, rows[i].error);
+		free(error);
+	}
+}
+
+static void test_dumps(void)
+{
+	static const char text[] =
+		"Unicast lids [0x0-0x3] of switch Lid 3 guid 0x00000000000000a1 (spine):\n"
+		"  Lid  Out   Destination\n"
+		"0x0001 005 : (Channel Adapter portguid 0x1: 'h')\n"
+		"0x0003 000 : (Switch portguid 0xa1: 's')\n"
+		"2 valid lids dumped\n"
+		"dump_ucast_routes: Switch 0x00000000000000a2\n"
+		"LID    : Port : Hops : Optimal\n"
+		"0x0002 : 007  : 00   : yes\n"
+		"0x0040 : UNREACHABLE\n";
+	struct dump_table *tables;
+	uint32_t count;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(dump_parse("d", text, strlen(text), &tables, &count, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(tables[0].sw, 0xa1);
+	CU_ASSERT_EQUAL(tables[0].port[1], 5);
+	CU_ASSERT_EQUAL(tables[0].port[2], LFT_NO_PORT);
+	CU_ASSERT_EQUAL(tables[0].port[3], 0);
+	CU_ASSERT_EQUAL(tables[1].sw, 0xa2);
+	CU_ASSERT_EQUAL(tables[1].port[2], 7);
+	dump_free(tables, count);
+}
+
+static void test_bad_dumps(void)
+{
+	static const struct {
+		const char *text, *error;
+	} rows[] = {
+		{"0x0001 005\n", "d:1: a line that names a switch first expected, not \"\""},
+		{"Switch 0xa1\n0xc000 : 005\n",
+		 "d:2: a unicast LID (0x0001 to 0xbfff) expected, not \" : 005\""},
+		{"Switch 0xa1\n0x0001 : 256\n", "d:2: a port (0 to 255) expected, not \"\""},
+		{"Switch 0xa1\n0x0001 : up\n", "d:2: a port (0 to 255) expected, not \"up\""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct dump_table *tables;
+		uint32_t count;
+		char *error = NULL;
+
+		CU_ASSERT_EQUAL(dump_parse("d", rows[i].text, strlen(rows[i].text), &tables, &count,
+					   &error),
+				-EINVAL);
+		CU_ASSERT_STRING_EQUAL(error, rows[i].error);
+		if (strcmp(error, rows[i].error))
+			printf("\n%s\n", error);
+		free(error);
+	}
+}
+
+/* What ftree computes, told to the engine file, is what that gives; without one switch's table it
+ * refuses. */
+static void test_engine(void)
+{
+	static const char *const names[] = {"ftree"}, *const file[] = {"file"};
+	struct snapshot *snapshot = snapshot_from_spec("fattree:radix=8,levels=3", 0);
+	struct route_options *options = route_options_new();
+	struct route_result made, read;
+
+	CU_ASSERT_EQUAL(route_run(snapshot, file, 1, NULL, &read), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(read.attempt[0].why, "no tables were given"));
+	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, names, 1, NULL, &made), 0);
+	options->tables = mem_array(snapshot->num_switches, sizeof(*options->tables));
+	options->num_tables = snapshot->num_switches;
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		uint32_t lids = snapshot->lid_top + 1u;
+
+		options->tables[s] =
+			(struct given_table){snapshot->switches[s].guid, lids, mem_array(lids, 1)};
+		memcpy(options->tables[s].port, made.routes->lft[s]->port, lids);
+	}
+	snapshot->options = options;
+	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, file, 1, NULL, &read), 0);
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		CU_ASSERT_EQUAL(memcmp(made.routes->lft[s]->port, read.routes->lft[s]->port,
+				       snapshot->lid_top + 1u),
+				0);
+	routes_unref(read.routes);
+	options->tables[3].sw++;
+	CU_ASSERT_EQUAL(route_run(snapshot, file, 1, NULL, &read), -ENOENT);
+	CU_ASSERT_PTR_NULL(read.routes);
+	CU_ASSERT_PTR_NOT_NULL(strstr(read.attempt[0].why, "no table for 1 of 80 switches"));
+	routes_unref(made.routes);
+	snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"GUID lists", test_guids},  {"bad GUID lists", test_bad_guids},
+		{"dumps", test_dumps},	     {"bad dumps", test_bad_dumps},
+		{"the engine", test_engine}, CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("guid_file", tests);
+}

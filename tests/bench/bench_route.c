@@ -4,8 +4,9 @@
  *figures of route/quality.h, for fat trees complete and degraded, and what changes when one link
  *between a leaf and a spine is lost. Prints figures and judges nothing.
  *
- *	bench_route [-q] [SPEC]...     these instead of trees of 648, 3,456 and 11,664 hosts;
- *	                               -q leaves permutations out
+ *	bench_route [-q] [SPEC]...       these instead of trees of 648, 3,456 and 11,664 hosts;
+ *	                                 -q leaves permutations out
+ *	bench_route -d DIR ENGINE SPEC   writes OpenSM's dumps of the tables instead
  */
 // LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
@@ -15,6 +16,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "route/dump.h"
 #include "route/engine.h"
 #include "route/quality.h"
 #include "tests/unit/snapshot_from.h"
@@ -152,6 +154,37 @@ static void bench(const char *spec, bool patterns)
 	fflush(stdout);
 }
 
+static FILE *open_dump(const char *dir, const char *name)
+{
+	char *path = mem_printf("%s/%s", dir, name);
+	FILE *stream = fopen(path, "w");
+
+	if (!stream) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+	free(path);
+	return stream;
+}
+
+static int dump(const char *dir, const char *engine, const char *spec)
+{
+	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
+	FILE *subnet = open_dump(dir, "opensm-subnet.lst"), *tables = open_dump(dir, "opensm.fdbs");
+	struct route_result result;
+	int rc = route_run(snapshot, &engine, 1, NULL, &result);
+
+	if (rc)
+		printf("%s: %s\n", engine, result.attempt[0].why);
+	else
+		route_dump_tables(snapshot, result.routes, tables);
+	route_dump_subnet(snapshot, subnet);
+	rc = fclose(tables) || fclose(subnet) || rc;
+	routes_unref(result.routes);
+	snapshot_unref(snapshot);
+	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const usual[] = {
@@ -162,6 +195,8 @@ int main(int argc, char **argv)
 	bool patterns = true;
 	int first = 1;
 
+	if (argc == 5 && !strcmp(argv[1], "-d"))
+		return dump(argv[2], argv[3], argv[4]);
 	if (first < argc && !strcmp(argv[first], "-q")) {
 		patterns = false;
 		first++;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * OpenSM's dumps (dump.h), in the layout that ibdm's Fabric.cpp parses: single blanks, hexadecimal
+ * without 0x in the list of links, no closing brace within a description.
+ */
+#include "route/dump.h"
+
+#include <inttypes.h>
+
+/* One end of a link. */
+struct side {
+	const char *type;
+	const struct node_facts *facts; /* or NULL: GUIDs alone are known */
+	guid_t node, port_guid;
+	unsigned ports, port;
+	lid_t lid;
+};
+
+static struct side switch_side(const struct snapshot *snapshot, uint32_t s, unsigned port)
+{
+	const struct snap_switch *sw = &snapshot->switches[s];
+
+	return (struct side){"SW", sw->facts, sw->guid, sw->guid, sw->num_ports, port, sw->lid};
+}
+
+static struct side end_side(const struct snapshot *snapshot, uint32_t e)
+{
+	const struct snap_end *end = &snapshot->ends[e];
+
+	return (struct side){"CA",
+			     end->facts,
+			     end->facts ? end->facts->info.node_guid : end->guid,
+			     end->guid,
+			     end->facts ? end->facts->info.num_ports : end->port,
+			     end->port,
+			     end->lid};
+}
+
+static void print_description(const struct side *side, FILE *stream)
+{
+	const char *text = side->facts ? side->facts->description : "";
+
+	if (!*text)
+		fprintf(stream, "%s %016" PRIx64, side->type, side->node);
+	for (; *text; text++)
+		fputc(*text == '}' || *text == '{' ? '_' : *text, stream);
+}
+
+static void print_side(const struct side *side, FILE *stream)
+{
+	struct node_info none = {0};
+	const struct node_info *info = side->facts ? &side->facts->info : &none;
+
+	fprintf(stream,
+		"{ %s Ports:%02x SystemGUID:%016" PRIx64 " NodeGUID:%016" PRIx64
+		" PortGUID:%016" PRIx64 " VenID:%06X DevID:%04X Rev:%08X {",
+		side->type, side->ports,
+		info->system_image_guid ? info->system_image_guid : side->node, side->node,
+		side->port_guid, info->vendor_id, info->device_id, info->revision);
+	print_description(side, stream);
+	fprintf(stream, "} LID:%04X PN:%02X }", side->lid, side->port);
+}
+
+static void print_link(struct side from, struct side to, FILE *stream)
+{
+	print_side(&from, stream);
+	fputc(' ', stream);
+	print_side(&to, stream);
+	fputs(" PHY=4x LOG=ACT SPD=10\n", stream);
+}
+
+void route_dump_subnet(const struct snapshot *snapshot, FILE *stream)
+{
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++) {
+			const struct snap_link *link = snap_link(snapshot, s, (uint8_t)p);
+			struct side near = switch_side(snapshot, s, p);
+
+			if (link->sw >= 0) {
+				print_link(near,
+					   switch_side(snapshot, (uint32_t)link->sw, link->port),
+					   stream);
+			} else if (link->end >= 0) {
+				struct side far = end_side(snapshot, (uint32_t)link->end);
+
+				print_link(near, far, stream);
+				print_link(far, near, stream);
+			}
+		}
+	}
+}
+
+void route_dump_tables(const struct snapshot *snapshot, const struct routes *routes, FILE *stream)
+{
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		fprintf(stream,
+			"dump_ucast_routes: Switch 0x%016" PRIx64
+			"\nLID    : Port : Hops : Optimal\n",
+			snapshot->switches[s].guid);
+		for (uint32_t lid = 1; lid <= snapshot->lid_top; lid++) {
+			uint8_t port = lft_port(routes->lft[s], (lid_t)lid);
+
+			if (port == LFT_NO_PORT)
+				fprintf(stream, "0x%04X : UNREACHABLE\n", lid);
+			else
+				fprintf(stream, "0x%04X : %03u  : 00   : yes\n", lid, port);
+		}
+		fputc('\n', stream);
+	}
+}

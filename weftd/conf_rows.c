@@ -86,8 +86,9 @@ const struct conf_row conf_rows[] = {
 	 .preset = "[\"minhop\"]",
 	 .text = "Routing engines in the order in which they are tried. When one refuses the "
 		 "fabric, or its tables fail the check, the next one follows. Known: minhop "
-		 "(fewest "
-		 "hops)."},
+		 "(fewest hops), updn (up to a root and down again, in any topology without credit "
+		 "loops), dnup (the same, ranked from the hosts), ftree (fat trees, whole or "
+		 "broken), file (tables from a dump)."},
 	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
 

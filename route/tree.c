@@ -246,7 +246,8 @@ static void orient(struct tree *tree, bool flat, uint32_t s)
 			kinds[kind]++;
 		}
 	}
-	memcpy(ways, sorted, next * sizeof(*ways));
+	for (uint8_t w = 0; w < next; w++)
+		ways[w] = sorted[w];
 	sw->num_up = kinds[UP];
 	sw->num_down = kinds[DOWN];
 }

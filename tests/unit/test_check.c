@@ -5,9 +5,9 @@
  * known beforehand. The program links the chain without the real minhop: the one here does as it is
  * told.
  */
-// LINK: route/check.o route/credit.o route/detours.o route/engine.o route/file.o route/cabling.o route/ftree.o route/places.o route/planes.o
-// LINK: route/tree.o route/updn.o route/updown.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
+// LINK: route/cabling.o route/check.o route/credit.o route/detours.o route/engine.o route/file.o
+// LINK: route/ftree.o route/places.o route/planes.o route/tree.o route/updn.o route/updown.o
+// LINK: fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <string.h>

@@ -235,7 +235,7 @@ static enum direction direction(const struct tree *tree, bool flat, uint32_t fro
 static void orient(struct tree *tree, bool flat, uint32_t s)
 {
 	struct cabled_switch *sw = &tree->cabling->switches[s];
-	struct way *ways = cabling_ways(tree->cabling, s), sorted[UINT8_MAX];
+	struct way *ways = cabling_ways(tree->cabling, s), sorted[UINT8_MAX] = {{0}};
 	uint8_t kinds[3] = {0}, next = 0;
 
 	for (int kind = UP; kind <= NOWHERE; kind++) {
@@ -246,8 +246,7 @@ static void orient(struct tree *tree, bool flat, uint32_t s)
 			kinds[kind]++;
 		}
 	}
-	for (uint8_t w = 0; w < next; w++)
-		ways[w] = sorted[w];
+	memcpy(ways, sorted, next * sizeof(*ways));
 	sw->num_up = kinds[UP];
 	sw->num_down = kinds[DOWN];
 }

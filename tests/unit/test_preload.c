@@ -207,7 +207,7 @@ static void serve_device(struct device_end *end)
 }
 
 /* A long MAD, from a sealed file. */
-static uint32_t take_long(struct device_end *end, int file)
+static uint32_t take_long(uint32_t id, int file)
 {
 	uint8_t *umad = malloc(ROOM);
 	ssize_t got = pread(file, umad, ROOM, 0);
@@ -215,8 +215,10 @@ static uint32_t take_long(struct device_end *end, int file)
 	if (got < HEADER || !(fcntl(file, F_GET_SEALS) & F_SEAL_WRITE))
 		abort();
 	pthread_mutex_lock(&ends_lock);
-	echo_all(end); /* what was written before */
-	echo(end, umad, got);
+	if (ends[id]) {
+		echo_all(ends[id]); /* what was written before */
+		echo(ends[id], umad, got);
+	}
 	pthread_mutex_unlock(&ends_lock);
 	free(umad);
 	return atomic_load(&server.refuse);
@@ -229,26 +231,30 @@ static void answer_call(int fd)
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec part = {&server.call, sizeof(server.call)};
+	struct wire_call call;
+	struct iovec part = {&call, sizeof(call)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
 	int file = -1, fetched = -1;
 
-	if (recvmsg(fd, &message, 0) != sizeof(server.call))
+	if (recvmsg(fd, &message, 0) != sizeof(call))
 		return;
+	pthread_mutex_lock(&ends_lock);
+	server.call = call;
+	pthread_mutex_unlock(&ends_lock);
 	if (CMSG_FIRSTHDR(&message))
 		memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(file));
-	if (server.call.function == WIRE_REGISTER) {
+	if (call.function == WIRE_REGISTER) {
 		answer.error = atomic_load(&server.refuse);
-		if (server.call.flags & ~IB_USER_MAD_USER_RMPP)
+		if (call.flags & ~IB_USER_MAD_USER_RMPP)
 			answer.error = EINVAL;
 		answer.agent = answer.error ? 0 : atomic_fetch_add(&server.agents, 1);
 	}
-	if (server.call.function == WIRE_SEND)
-		answer.error = take_long(ends[server.call.id], file);
-	if (server.call.function == WIRE_FETCH)
+	if (call.function == WIRE_SEND)
+		answer.error = take_long(call.id, file);
+	if (call.function == WIRE_FETCH)
 		fetched = atomic_exchange(&long_answer, -1);
 	send_with_file(fd, &answer, sizeof(answer), fetched);
 	if (file >= 0)
@@ -280,7 +286,9 @@ static void *serve(void *arg)
 	if (recv(end.fd, &hello, sizeof(hello), 0) != sizeof(hello))
 		abort();
 	if (hello.kind == WIRE_UMAD || hello.kind == WIRE_ISSM) {
+		pthread_mutex_lock(&ends_lock);
 		server.hello = hello;
+		pthread_mutex_unlock(&ends_lock);
 		welcome.error = atomic_load(&server.turn_away);
 	}
 	if (hello.kind == WIRE_UMAD && !welcome.error) {
@@ -296,7 +304,11 @@ static void *serve(void *arg)
 		serve_device(&end);
 	else if (!welcome.error)
 		recv(end.fd, &hello, sizeof(hello), 0); /* until it closes */
+	pthread_mutex_lock(&ends_lock);
+	if (file >= 0)
+		ends[welcome.id] = NULL;
 	close(end.fd);
+	pthread_mutex_unlock(&ends_lock);
 	if (file >= 0) {
 		close(file);
 		munmap(end.rings, sizeof(*end.rings));

@@ -3,27 +3,33 @@
 #
 # SMP round trips from one client with 64 under way, on weftsim and on Debian's ibsim, by the same
 # program on the same fabric. The two take turns, and each one's median counts, for on a busy machine
-# single runs mean little. One line: "umad_rate: weftsim N/s ibsim N/s ratio R".
+# single runs mean little. Prints one line for scripts/bench. With QUICK fewer runs.
 #
 #	umad-rate.sh [RUNS [ROUND_TRIPS]]
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
-runs=${1:-5} round_trips=${2:-200000} spec=fattree:radix=8,levels=2
-bench=$BUILD/tests/bench/bench_umad
+[ -n "${QUICK:-}" ] && runs=3 || runs=7
+runs=${1:-$runs} round_trips=${2:-200000} spec=fattree:radix=8,levels=2
+rate=$BUILD/tests/bench/umad_rate
+
+fail() {
+	echo "umad-rate: $1" >&2
+	exit 1
+}
 
 median() {
 	sort -n "$1" | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
 }
 
-start_fabric "$spec" || { echo "umad_rate: $reason" >&2; exit 1; }
+start_fabric "$spec" || fail "$reason"
 "$BUILD/weftsim" serve -s "$work/socket" "$spec" >weftsim.out 2>weftsim.log &
 pids[weftsim]=$!
-wait_for 20 matches '^ready ' weftsim.out || { echo "umad_rate: no weftsim" >&2; exit 1; }
-
+wait_for 20 matches '^ready ' weftsim.out || fail "no weftsim: $(cat weftsim.log)"
 for ((i = 0; i < runs; i++)); do
-	on host-0001 "$bench" "$round_trips" >>ibsim.rates 2>>ibsim.log || exit 1
-	"$BUILD/weftsim" run -s "$work/socket" -n host-0001 -- "$bench" "$round_trips" >>weftsim.rates || exit 1
+	on host-0001 "$rate" "$round_trips" >>ibsim.rates 2>>ibsim.log || fail "$(tail -n 1 ibsim.log)"
+	"$BUILD/weftsim" run -s "$work/socket" -n host-0001 -- "$rate" "$round_trips" >>weftsim.rates ||
+		fail "under weftsim it fails"
 done
-awk -v ours="$(median weftsim.rates)" -v theirs="$(median ibsim.rates)" \
-	'BEGIN { printf "umad_rate: weftsim %d/s ibsim %d/s ratio %.2f\n", ours, theirs, ours / theirs }'
+awk -v ours="$(median weftsim.rates)" -v theirs="$(median ibsim.rates)" 'BEGIN {
+	printf "SMP round trips, 64 under way\t%d/s\tibsim %d/s, ratio %.2f\n", ours, theirs, ours / theirs }'

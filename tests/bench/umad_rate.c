@@ -5,7 +5,7 @@
  *same binary measures ibsim and weftsim; tests/bench/umad-rate.sh does that. It wants a host whose
  *port 1 has a switch behind it that has a neighbour which is one.
  *
- *	bench_umad [ROUND_TRIPS [WINDOW]]     prints round trips for each second
+ *	umad_rate [ROUND_TRIPS [WINDOW]]     prints round trips for each second
  */
 // LIBS: -libumad
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ struct client {
 
 static void die(const char *what)
 {
-	fprintf(stderr, "bench_umad: %s\n", what);
+	fprintf(stderr, "umad_rate: %s\n", what);
 	exit(EXIT_FAILURE);
 }
 
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (lost)
-		fprintf(stderr, "bench_umad: %u of %u were lost\n", lost, total);
+		fprintf(stderr, "umad_rate: %u of %u were lost\n", lost, total);
 	printf("%.0f\n", total / (now_s() - begin_s));
 	umad_close_port(client.port);
 	return lost ? EXIT_FAILURE : EXIT_SUCCESS;

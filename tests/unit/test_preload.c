@@ -36,7 +36,7 @@ enum {
 	SHORT_HEADER = sizeof(struct ib_user_mad_hdr_old),
 	MAD = 256,
 	ANSWER_SIZE_AT = 64, /* in a MAD: how long its answer is to be */
-	ROOM = 1 << 20,
+	BUFFER_SIZE = 1 << 20,
 };
 
 static char directory[] = "/tmp/weft-preload-XXXXXX", socket_path[64];
@@ -154,7 +154,7 @@ static uint8_t filling(size_t i)
 
 static void echo(struct device_end *end, const uint8_t *umad, size_t size)
 {
-	uint8_t *mad = malloc(ROOM);
+	uint8_t *mad = malloc(BUFFER_SIZE);
 	struct ib_user_mad_hdr header;
 	size_t i;
 
@@ -209,8 +209,8 @@ static void serve_device(struct device_end *end)
 /* A long MAD, from a sealed file. */
 static uint32_t take_long(uint32_t id, int file)
 {
-	uint8_t *umad = malloc(ROOM);
-	ssize_t got = pread(file, umad, ROOM, 0);
+	uint8_t *umad = malloc(BUFFER_SIZE);
+	ssize_t got = pread(file, umad, BUFFER_SIZE, 0);
 
 	if (got < HEADER || !(fcntl(file, F_GET_SEALS) & F_SEAL_WRITE))
 		abort();

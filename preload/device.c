@@ -145,7 +145,7 @@ static int device_new(int fd, enum wire_kind kind, uint32_t id, int file, int fl
 
 int device_open(enum wire_kind kind, unsigned minor, int flags)
 {
-	struct wire_welcome welcome;
+	struct wire_welcome welcome = {0};
 	int fd, err, file = -1;
 
 	fd = server_connect(kind, minor, flags & O_NONBLOCK, &welcome, &file);
@@ -224,7 +224,7 @@ static int register_agent(struct device *device, void *argument)
 				 .rmpp_version = request->rmpp_version,
 				 .oui = (uint32_t)request->oui[0] << 16 | request->oui[1] << 8 |
 					request->oui[2]};
-	struct wire_return answer;
+	struct wire_return answer = {0};
 	int err;
 
 	memcpy(call.method_mask, request->method_mask, sizeof(call.method_mask));
@@ -267,7 +267,7 @@ static int register_agent2(struct device *device, void *argument)
 static int unregister_agent(struct device *device, void *argument)
 {
 	struct wire_call call = {.function = WIRE_UNREGISTER, .id = device->id};
-	struct wire_return answer;
+	struct wire_return answer = {0};
 	uint32_t bit;
 	int err;
 

@@ -107,7 +107,7 @@ static int read_file(int file, char *mad, size_t size)
 static int fetch(struct device *device, char *mad, size_t size)
 {
 	struct wire_call call = {.function = WIRE_FETCH, .id = device->id};
-	struct wire_return answer;
+	struct wire_return answer = {0};
 	int file = -1, err = server_call(&call, -1, &answer, &file);
 
 	if (!err && !answer.error && file >= 0)
@@ -250,7 +250,7 @@ static int send_long(struct device *device, const struct ib_user_mad_hdr *header
 		     const uint8_t *mad, size_t size)
 {
 	struct wire_call call = {.function = WIRE_SEND, .id = device->id};
-	struct wire_return answer;
+	struct wire_return answer = {0};
 	int file = memfd_create("weftsim-mad", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
 
 	if (file < 0)

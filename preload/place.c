@@ -78,7 +78,7 @@ static bool is_served(const struct folder *folder)
 
 static int folder_new(struct folder **made)
 {
-	struct wire_welcome welcome;
+	struct wire_welcome welcome = {0};
 	struct folder *folder;
 	struct stat st;
 	int fd = server_connect(WIRE_FILES, 0, false, &welcome, NULL), high;

@@ -210,7 +210,7 @@ int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wi
 
 int server_call(const struct wire_call *call, int given, struct wire_return *answer, int *taken)
 {
-	struct wire_welcome welcome;
+	struct wire_welcome welcome = {0};
 	int fd = server_connect(WIRE_CALL, 0, false, &welcome, NULL), err;
 
 	if (fd < 0)

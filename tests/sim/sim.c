@@ -482,6 +482,7 @@ void sim_swap_cables(struct sim *sim, struct device_port *a, struct device_port 
 			 trace_name(a->device), a->num, trace_name(b->device), b->num);
 		return;
 	}
+	sim->recabled = true;
 	happens(sim, "the cables of %s port %u and %s port %u are swapped", trace_name(a->device),
 		a->num, trace_name(b->device), b->num);
 	world_recable(sim->world, a->device, a->num, far_b->device, far_b->num);

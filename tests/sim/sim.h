@@ -63,6 +63,7 @@ struct sim {
 	uint64_t lft_sets, circles_made,
 		circle_sets; /* applied; LIDs in a circle; Sets that made one */
 	bool rebooted;	     /* something was */
+	bool recabled;	     /* cables were swapped */
 	bool failed, stopped;
 	char failure[SIM_TEXT_SIZE];
 };

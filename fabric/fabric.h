@@ -75,6 +75,7 @@ struct switch_state {
 	bool compared;			      /* dirty is up to date */
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
+	uint64_t trap_tid;		/* of the last trap that it sent */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
 	bool settled;			/* have equals want, the top is acknowledged */

@@ -79,6 +79,18 @@ static void repress(struct sm *sm, const struct letter *letter)
 		sm->counts.repressed++;
 }
 
+/* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. */
+static bool is_new(const struct sm *sm, const struct notice *notice,
+		   const struct mad_header *header)
+{
+	struct node *node = fabric_find_node(sm->fabric, node_of_lid(sm, notice->issuer_lid));
+	bool seen = node && node->sw && node->sw->trap_tid == header->tid;
+
+	if (node && node->sw)
+		node->sw->trap_tid = header->tid;
+	return !seen;
+}
+
 static void got_trap(struct sm *sm, const struct letter *letter)
 {
 	struct notice notice;
@@ -93,7 +105,7 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    notice.trap_number, notice.type, notice.issuer_lid,
 		    known ? "" : ", which is unknown here");
-	if (known && notice.trap_number == TRAP_LINK_STATE)
+	if (known && notice.trap_number == TRAP_LINK_STATE && is_new(sm, &notice, letter->header))
 		program_note_news(sm->program);
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;

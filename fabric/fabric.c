@@ -370,9 +370,11 @@ static bool usable(const struct port_info *info)
 	return info->port_state >= PORT_INIT;
 }
 
-/* The port went through INIT: nothing that was written to it or its end port is known any more. */
+/* The port went through INIT: nothing that was written to it or its end port is known any more, nor
+ * what it is cabled to. */
 static void forget_written(struct fabric *fabric, struct port *port)
 {
+	port->doubtful = true;
 	free(port->echo);
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
@@ -414,6 +416,16 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
 		fabric->topology++;
 	facts_own(&node->facts)->sw = *info;
 	fabric->facts++;
+}
+
+void switch_changed(struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *port = &node->port[i];
+
+		port->doubtful |= port->armed || port_state_of(port) == PORT_INIT;
+		port->armed = false;
+	}
 }
 
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys)

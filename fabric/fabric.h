@@ -54,6 +54,8 @@ struct port {
 	bool busy;     /* a Set(PortInfo) is under way */
 	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
 	bool left_out; /* a full pass found behind it a GUID that another device has */
+	bool doubtful; /* its link was down since its cable was verified, or may have been */
+	bool armed;    /* by us, since its cable was verified */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has
@@ -178,6 +180,10 @@ bool port_cabled(const struct port *port);	/* to a port that is up, as this one 
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info);
 void node_set_description(struct fabric *fabric, struct node *node, const char *text);
 void node_set_switch_info(struct fabric *fabric, struct node *node, const struct switch_info *info);
+/* Its PortStateChange was found set. A link that went and came back, perhaps with another cable,
+ * between the look at it and the Set() that armed it shows nothing else: such cables become
+ * doubtful. */
+void switch_changed(struct node *node);
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
 
 /* The want side of LIDs: moves port to lid (LID_NONE: takes it away). The LIDs must be free. */

@@ -56,6 +56,7 @@ struct sweep {
 	struct list waiters;
 	struct loop_deferred next_phase;
 	struct loop_timer timer; /* the next light sweep, or another try */
+	uint64_t due_us;	 /* when that is due; 0: nothing is */
 	unsigned failures;	 /* sweeps in a row that met errors */
 };
 

@@ -200,6 +200,16 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 	window_submit(&port->agent->target, &request);
 }
 
+static void probe_doubtful(struct discover *discover, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *port = &node->port[i];
+
+		if (port->doubtful && port_cabled(port) && port->link_pass != discover->pass)
+			probe(discover, port, false);
+	}
+}
+
 static void got_switch_info(struct discover *discover, struct port *port,
 			    const struct smp_request *request, const uint8_t *data)
 {
@@ -210,6 +220,8 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
 		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
+	if (info.port_state_change)
+		switch_changed(node);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET) {
 		node->pass = discover->pass;
 		clear_port_state_change(discover, port, &info);
@@ -218,14 +230,15 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	/* In a light pass a switch without news is not read any further. A standby reads on, too:
 	 * the bit stays set for the master. */
 	if (discover->kind == DISCOVER_LIGHT && request->method == METHOD_GET &&
-	    !info.port_state_change && port_facts(port)->known)
+	    !info.port_state_change && port_facts(port)->known) {
+		probe_doubtful(discover, node);
 		return;
+	}
 	node->pass = discover->pass;
 	ask_port_info(discover, port);
 }
 
-static bool needs_probe(const struct discover *discover, const struct port *port,
-			uint8_t state_before)
+static bool needs_probe(const struct discover *discover, const struct port *port)
 {
 	if (!port->num || port_info(port)->port_state < PORT_INIT ||
 	    port->link_pass == discover->pass)
@@ -233,7 +246,7 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
 		return false; /* no way through an adapter */
 	return discover->kind == DISCOVER_FULL || (!port->peer && !port->left_out) ||
-	       (port_info(port)->port_state == PORT_INIT && state_before > PORT_INIT);
+	       port->doubtful;
 }
 
 static void ask_pkeys(struct discover *discover, struct port *port)
@@ -252,24 +265,24 @@ static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
 	const struct port_info *known = port_info(port);
-	uint8_t state_before = known->port_state;
-	bool was_known = port_facts(port)->known;
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
+	/* Without extended speeds an answer is half the truth, and the first request could not know
+	 * that the port has them. It is not taken: else it would stay if the second one is lost. */
+	if (port->agent && port->num && !(request->attr_mod & PORT_INFO_EXTENDED_SPEEDS) &&
+	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
+		ask(discover, port, ATTR_PORT_INFO, request->attr_mod | PORT_INFO_EXTENDED_SPEEDS);
+		return;
+	}
 	/* A switch that was reset has lost its LID, and with it its tables. */
 	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
 	    (info.lid != known->lid || info.master_sm_lid != known->master_sm_lid))
 		port->node->sw->lost = true;
 	port_set_info(discover->fabric, port, &info);
 	port->read_pass = discover->pass;
-	/* The first read could not know that the port has extended speeds. */
-	if (port->agent && port->num && !was_known &&
-	    !(request->attr_mod & PORT_INFO_EXTENDED_SPEEDS) &&
-	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
-		ask_port_info(discover, port);
-		return;
-	}
+	if (port->link_pass == discover->pass)
+		port->doubtful = false;
 	if (port->agent)
 		ask_pkeys(discover, port);
 	if (port->node->type == NODE_SWITCH && !port->num) {
@@ -279,7 +292,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	if (info.port_state == PORT_DOWN) {
 		port->left_out = false;
 		fabric_unlink(discover->fabric, port);
-	} else if (needs_probe(discover, port, state_before)) {
+	} else if (needs_probe(discover, port)) {
 		probe(discover, port, false);
 	}
 }
@@ -367,12 +380,14 @@ static void duplicate(struct discover *discover, struct port *from, guid_t guid,
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
 	struct log_subject subject = port_subject(known, MESSAGE_DUPLICATE);
 
-	/* Only a full pass can tell two devices from cables that were swapped. */
-	if (discover->kind != DISCOVER_FULL) {
+	/* Only a full pass can tell two devices from cables that were swapped, and only one in
+	 * which nothing was swapped half-way: what it meets first it has to meet again. */
+	if (discover->kind != DISCOVER_FULL || !from->left_out) {
 		discover->report.want_full = true;
+		from->left_out |= discover->kind == DISCOVER_FULL;
 		return;
 	}
-	from->left_out = true;
+	from->doubtful = false;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
 		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
@@ -477,6 +492,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	struct log_subject subject = port_subject(from, NULL);
 	struct node *node;
 	struct port *arrival;
+	bool only_cable; /* was in doubt */
 
 	if (holder && (holder->node->guid != info->node_guid ||
 		       (holder->num && holder->num != info->local_port_num))) {
@@ -513,9 +529,13 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
 		/* What was sent over a cable that leads elsewhere now went astray. */
 		discover->report.recabled = true;
-		discover->report.want_full = discover->kind != DISCOVER_FULL;
+		discover->report.want_full |= discover->kind != DISCOVER_FULL;
 	}
+	only_cable = from->peer == arrival && from->read_pass != discover->pass &&
+		     port_facts(arrival)->known;
 	from->left_out = arrival->left_out = false;
+	from->doubtful = arrival->doubtful = false;
+	from->armed = arrival->armed = false;
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
 	/* A full pass trusts no older way; others begin in the middle of the tree and keep it. */
@@ -524,7 +544,8 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		node->uplink = from;
 		node->hops = from->node->hops + 1;
 	}
-	visit(discover, node, arrival);
+	if (!only_cable)
+		visit(discover, node, arrival);
 }
 
 /* What came back of a probe that was neither cancelled nor needless. */
@@ -585,7 +606,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	 * pass must not wait for it each time. */
 	struct smp_request request = {.method = METHOD_GET,
 				      .attr_id = ATTR_NODE_INFO,
-				      .attempts = discover->kind == DISCOVER_LIGHT ? 1 : 0,
+				      .attempts = discover->kind == DISCOVER_LIGHT && !from->peer,
 				      .done = probed,
 				      .again = probe_again,
 				      .owner = discover,
@@ -715,8 +736,7 @@ static void begin_light(struct discover *discover)
 		/* Something was silent there, or only the other end of the cable was seen to go:
 		 * the port is read first, and asked beyond if it is up. */
 		for (unsigned i = 1; i <= node->num_ports; i++) {
-			if (!node->port[i].peer &&
-			    port_info(&node->port[i])->port_state >= PORT_INIT)
+			if (!node->port[i].peer && port_state_of(&node->port[i]) >= PORT_INIT)
 				ask_port_info(discover, &node->port[i]);
 		}
 	}

@@ -24,7 +24,7 @@ struct discover_report {
 	unsigned failed; /* reads that got no answer, or a refusal */
 	bool recabled;	 /* a cable was found to lead elsewhere */
 	bool no_local;	 /* our own port did not answer: nothing was learned or tidied */
-	bool want_full;	 /* a light sweep met a switch that does not answer */
+	bool want_full;	 /* it met what only another full pass can tell */
 };
 
 struct discover_anomalies { /* since the start */

@@ -200,6 +200,7 @@ static void port_took(struct program *program, struct port *port, const struct p
 	char text[64];
 
 	port_set_info(program->fabric, port, held);
+	port->armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);
 	program->refused_values += port->echo != NULL;
 	if (want->port_state && held->port_state < want->port_state) {

@@ -99,8 +99,10 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	}
 	if (held.linear_fdb_top != want.linear_fdb_top)
 		switch_failed(program, node, "it did not take LinearFDBTop");
-	if (want.port_state_change)
+	if (want.port_state_change) {
+		switch_changed(node);
 		reread_ports(program, node);
+	}
 	window_wake(&node->port[0].agent->target);
 }
 

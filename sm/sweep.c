@@ -378,7 +378,8 @@ static void answer_waiters(struct sm *sm)
 	}
 }
 
-/* When to look again: soon after errors, with rising delay, else at the sweep interval. */
+/* When to look again: soon after errors, with rising delay, else at the sweep interval. 0: never.
+ */
 static uint64_t next_sweep_us(const struct sm *sm)
 {
 	uint64_t interval_us = (uint64_t)sm->options.sweep_interval_s * 1000000;
@@ -387,6 +388,20 @@ static uint64_t next_sweep_us(const struct sm *sm)
 	if (sm->sweep.failures && (!interval_us || retry_us < interval_us))
 		return retry_us;
 	return interval_us;
+}
+
+/* Sweeps of single switches do not put off the look at all of them, however often they come. */
+static void arm_timer(struct sm *sm)
+{
+	struct sweep *sweep = &sm->sweep;
+	uint64_t now_us = loop_now_us(sm->loop), delay_us = next_sweep_us(sm);
+	uint64_t due_us = delay_us ? now_us + delay_us : 0;
+
+	if (sweep->last.kind != DISCOVER_SWITCHES || !sweep->due_us ||
+	    (due_us && due_us < sweep->due_us))
+		sweep->due_us = due_us;
+	if (sweep->due_us && !sm->stopped)
+		loop_timer_arm(&sweep->timer, sweep->due_us > now_us ? sweep->due_us - now_us : 1);
 }
 
 /* What is worth another sweep soon. */
@@ -442,7 +457,6 @@ static void end(struct sm *sm, int error, const char *format, ...)
 {
 	struct sweep *sweep = &sm->sweep;
 	va_list arguments;
-	uint64_t delay_us;
 
 	close_phase(sm);
 	va_start(arguments, format);
@@ -464,9 +478,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	if (sm->report && error != -EAGAIN)
 		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
 			   sweep->last.text);
-	delay_us = next_sweep_us(sm);
-	if (delay_us && !sm->stopped)
-		loop_timer_arm(&sweep->timer, delay_us);
+	arm_timer(sm);
 	trigger_release(&sm->trigger);
 }
 

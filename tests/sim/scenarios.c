@@ -266,6 +266,63 @@ static void swapped_cables(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* Cables that are swapped while they are looked at, or before they are armed, show it by nothing
+ * but PortStateChange: no agent knows yet whom to tell. Until the manager looks, packets may run in
+ * a circle, which no order of Sets prevents. */
+static void swapped_in_bring_up(struct sim *sim)
+{
+	enum { STAGES = 24, STAGE_US = 200 };
+	struct sim_manager *manager = up(sim, NULL);
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	sim->run.count_circles = true;
+	for (unsigned stage = 0; stage < STAGES && !sim->failed && !sim->stopped; stage++) {
+		unsigned n = 1 + stage % 4;
+
+		sim_kill(manager);
+		for (size_t i = 0; i < count; i++)
+			sim_reboot(sim, devices[i]);
+		sim_pass(sim, SIM_S);
+		sim_restart(manager);
+		sim_pass(sim, stage * STAGE_US);
+		sim_swap_cables(sim, sim_port(sim, "leaf-02", n), sim_port(sim, "leaf-03", n));
+		sim_swap_cables(sim, sim_port(sim, "spine-01", n), sim_port(sim, "spine-02", n));
+		sim_settle_and_check(sim);
+	}
+}
+
+/* Losses */
+
+/* What is asked for once only has to come through, too: that there are extended speeds shows only
+ * in the answer to a first request. */
+static void half_is_lost_at_first(struct sim *sim)
+{
+	static const struct world_faults half = {.drop_ppm = 500000};
+
+	sim_faults(sim, &half);
+	sim_start(sim, "host-0001", NULL);
+	sim_pass(sim, 30 * SIM_S);
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
+/* Traps that come faster than light sweeps put off what only a light sweep finds. */
+static void storm_starves_nothing(struct sim *sim)
+{
+	enum { STORM_S = 40 };
+	struct device *leaf = sim_device(sim, "leaf-02");
+
+	up(sim, NULL);
+	leaf->sw.port_state_change = 1;
+	for (unsigned i = 0; i < STORM_S; i++) {
+		device_raise(sim_port(sim, "leaf-05", 0), 128);
+		sim_pass(sim, SIM_S);
+	}
+	sim_expect(sim, !leaf->sw.port_state_change);
+	sim_settle_and_check(sim);
+}
+
 /* Several managers */
 
 static void two_by_priority(struct sim *sim)
@@ -417,6 +474,9 @@ const struct scenario sim_scenarios[] = {
 	{.name = "dead-switch-agent", .topology = TREE, .play = dead_switch_agent},
 	{.name = "agent-dies", .topology = TREE, .play = agent_dies},
 	{.name = "swapped-cables", .topology = TREE, .play = swapped_cables},
+	{.name = "swapped-in-bring-up", .topology = TREE, .play = swapped_in_bring_up},
+	{.name = "half-is-lost-at-first", .topology = TREE, .play = half_is_lost_at_first},
+	{.name = "storm-starves-nothing", .topology = TREE, .play = storm_starves_nothing},
 	{.name = "two-by-priority", .topology = TREE, .play = two_by_priority},
 	{.name = "two-by-guid", .topology = TREE, .play = two_by_guid},
 	{.name = "standby-only", .topology = TREE, .play = standby_only},

@@ -371,10 +371,12 @@ static bool usable(const struct port_info *info)
 }
 
 /* The port went through INIT: nothing that was written to it or its end port is known any more, nor
- * what it is cabled to. */
+ * what it is cabled to. Behind our own port all may have happened meanwhile. */
 static void forget_written(struct fabric *fabric, struct port *port)
 {
 	port->doubtful = true;
+	if (port == fabric->sm_port && port_state_of(port) > PORT_INIT)
+		fabric->sm_link_lost = true;
 	free(port->echo);
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);

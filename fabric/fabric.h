@@ -113,6 +113,7 @@ struct fabric {
 	struct map ports; /* end ports by PortGUID */
 	struct port *lids[LID_UNICAST_MAX + 1];
 	struct port *sm_port; /* the port this manager runs on; NULL until discovered */
+	bool sm_link_lost;    /* its link was found to have been down; for sm/ to clear */
 	uint64_t
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */

@@ -261,6 +261,25 @@ static void ask_pkeys(struct discover *discover, struct port *port)
 		ask(discover, port, ATTR_PKEY_TABLE, block);
 }
 
+/* A LID that held what it should, and holds another now; none at all is the sign of a reset. */
+static bool was_changed(lid_t want, lid_t before, lid_t now)
+{
+	return want && before == want && now && now != want;
+}
+
+/* Whether a port shows that another MASTER was here, or still is: it may have written anything
+ * anywhere. */
+static bool tells_other_master(const struct discover *discover, const struct port *port,
+			       const struct port_info *info)
+{
+	const struct port_info *before = port_info(port);
+	const struct port *sm_port = discover->fabric->sm_port;
+
+	return discover->may_write && port->agent && sm_port &&
+	       (was_changed(sm_port->lid, before->master_sm_lid, info->master_sm_lid) ||
+		was_changed(port->lid, before->lid, info->lid));
+}
+
 static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
@@ -274,6 +293,10 @@ static void got_port_info(struct discover *discover, struct port *port,
 	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
 		ask(discover, port, ATTR_PORT_INFO, request->attr_mod | PORT_INFO_EXTENDED_SPEEDS);
 		return;
+	}
+	if (tells_other_master(discover, port, &info)) {
+		discover->report.overwritten = true;
+		discover->report.want_full |= discover->kind != DISCOVER_FULL;
 	}
 	/* A switch that was reset has lost its LID, and with it its tables. */
 	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&

@@ -21,10 +21,11 @@ enum discover_kind { DISCOVER_LIGHT, DISCOVER_SWITCHES, DISCOVER_FULL };
 struct discover;
 
 struct discover_report {
-	unsigned failed; /* reads that got no answer, or a refusal */
-	bool recabled;	 /* a cable was found to lead elsewhere */
-	bool no_local;	 /* our own port did not answer: nothing was learned or tidied */
-	bool want_full;	 /* it met what only another full pass can tell */
+	unsigned failed;  /* reads that got no answer, or a refusal */
+	bool recabled;	  /* a cable was found to lead elsewhere */
+	bool overwritten; /* another manager has written to what we had written */
+	bool no_local;	  /* our own port did not answer: nothing was learned or tidied */
+	bool want_full;	  /* it met what only another full pass can tell */
 };
 
 struct discover_anomalies { /* since the start */

@@ -306,8 +306,11 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 		if ((info->state == SM_STANDBY || info->state == SM_MASTER) &&
 		    role_outranks(info, heir ? &heir->info : own))
 			heir = &peers->list[i];
-		if (info->state == SM_MASTER && role_outranks(own, info)) {
-			peers->contested = true; /* it hands over to us, once it has looked */
+		/* It hands over to us, once it has looked. One that took our LID while we were away
+		 * cannot be told before it has got another from this sweep. */
+		if (info->state == SM_MASTER && role_outranks(own, info) &&
+		    peers->list[i].lid != port_info(peers->fabric->sm_port)->lid) {
+			peers->contested = true;
 			tell_master(peers, &peers->list[i]);
 		}
 	}

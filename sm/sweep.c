@@ -53,7 +53,7 @@ static void check_phase(struct sm *sm)
 {
 	const struct port *port = sm->fabric->sm_port;
 
-	if (discover_report(sm->discover)->recabled)
+	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
 	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a picture */
 		end(sm, -EAGAIN, "it met what only a full sweep can tell");
@@ -70,6 +70,14 @@ static void check_phase(struct sm *sm)
 		    sm->transport->port.ca, sm->transport->port.port);
 		return;
 	}
+	/* Whoever could not reach us meanwhile has looked for another master. */
+	if (sm->fabric->sm_link_lost && peers_role(sm->peers) == SM_MASTER) {
+		sm->fabric->sm_link_lost = false;
+		peers_port_down(sm->peers);
+		end(sm, -EAGAIN, "our link was down: who is master has to be found out anew");
+		return;
+	}
+	sm->fabric->sm_link_lost = false;
 	sweep_advance(sm);
 }
 
@@ -82,9 +90,19 @@ static void elect_phase(struct sm *sm)
 static void role_phase(struct sm *sm)
 {
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
+		sm->sweep.contested = true;
 		end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
 		return;
 	}
+	/* It may also give up by itself. What it wrote until then this sweep has not seen. */
+	if (peers_role(sm->peers) == SM_MASTER && sm->sweep.contested) {
+		sm->sweep.contested = false;
+		fabric_forget_tables(sm->fabric);
+		trigger_full(&sm->trigger, "the other MASTER is none any more");
+		end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
+		return;
+	}
+	sm->sweep.contested = false;
 	if (peers_role(sm->peers) == SM_MASTER) {
 		sweep_advance(sm);
 		return;

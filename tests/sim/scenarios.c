@@ -439,6 +439,24 @@ static void halves_meet(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* Its link is back before the manager looks at it; in between another one was MASTER. */
+static void another_was_master(struct sim *sim)
+{
+	struct sim_manager *master = up(sim, "sm_priority=5");
+	struct sim_manager *standby = sim_start(sim, "host-0032", NULL);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_link(sim, sim_port(sim, "host-0002", 1), false);
+	sim_link(sim, master->port, false);
+	sim_until(sim, 5 * SIM_S, "the standby is MASTER", is_master, standby);
+	sim_link(sim, sim_port(sim, "spine-01", 3), false);
+	sim_pass(sim, 100 * SIM_MS);
+	sim_kill(standby);
+	sim_link(sim, sim_port(sim, "spine-01", 3), true);
+	sim_link(sim, master->port, true);
+	sim_settle_and_check(sim);
+}
+
 const struct scenario sim_scenarios[] = {
 	{.name = "bring-up-single", .topology = "single:hosts=8", .play = bring_up},
 	{.name = "bring-up-fattree-2", .topology = TREE, .play = bring_up},
@@ -484,6 +502,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "master-leaves", .topology = TREE, .play = master_leaves},
 	{.name = "handover-to-a-higher", .topology = TREE, .play = handover_to_a_higher},
 	{.name = "master-is-cut-off", .topology = TREE, .play = master_is_cut_off},
+	{.name = "another-was-master", .topology = TREE, .play = another_was_master},
 	{.name = "halves-meet", .topology = "ring:switches=6,hosts=2", .play = halves_meet},
 	{.name = NULL},
 };

@@ -243,6 +243,88 @@ static void test_hands_over_to_the_highest(void)
 	}
 }
 
+static struct fake_port *host_port(const struct world *world, const char *id)
+{
+	return &world_node(world, id)->port[1];
+}
+
+/* Somebody writes an entry of the switch's table behind the manager's back. */
+static void spoil_table(struct world *world)
+{
+	struct fake_node *leaf = world_node(world, "leaf-0");
+
+	leaf->lft[host_port(world, "host-3")->info.lid] = LFT_NO_PORT;
+}
+
+/* What a lower MASTER wrote until it gave up is read and mended, who ever made it give up. */
+static void test_lower_master_gives_up(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *lower;
+
+	CU_ASSERT_TRUE(world_up(world));
+	lower = add_manager(world, "host-2", PRIORITY - 1, SM_MASTER);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_EQUAL(world->error, -EALREADY);
+	CU_ASSERT_EQUAL(sets_sent(world), 0);
+	spoil_table(world);
+	CU_ASSERT_NOT_EQUAL(world_wrong_rows(world), 0);
+	lower->sm.state = SM_STANDBY;
+	world_sweep(world, DISCOVER_LIGHT);
+	world_check_up(world);
+	world_free(world);
+}
+
+/* One that has our LID cannot be told of us before it has another: that is not waited for. */
+static void test_lower_master_has_our_lid(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *lower;
+
+	CU_ASSERT_TRUE(world_up(world));
+	lower = add_manager(world, "host-2", PRIORITY - 1, SM_MASTER);
+	lower->port[1].info.lid = host_port(world, "host-1")->info.lid;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(world_faults(world), 0);
+	CU_ASSERT_NOT_EQUAL(lower->port[1].info.lid, host_port(world, "host-1")->info.lid);
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(world->error, -EALREADY);
+	world_free(world);
+}
+
+/* Another MASTER came and went unseen: one port that shows its LIDs is enough to read all. */
+static void test_another_master_was_here(void)
+{
+	for (unsigned how = 0; how < 2; how++) {
+		struct world *world = three_hosts(false);
+		struct port_info *own;
+
+		CU_ASSERT_TRUE(world_up(world));
+		own = &host_port(world, "host-1")->info;
+		*(how ? &own->lid : &own->master_sm_lid) = 99;
+		spoil_table(world);
+		world_sweep(world, DISCOVER_LIGHT);
+		world_check_up(world);
+		world_free(world);
+	}
+}
+
+/* Our link was down and is up again: another MASTER may have written meanwhile. */
+static void test_own_link_bounces(void)
+{
+	struct world *world = three_hosts(false);
+
+	CU_ASSERT_TRUE(world_up(world));
+	fake_link(host_port(world, "host-1"), false);
+	fake_link(host_port(world, "host-1"), true);
+	spoil_table(world);
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_TRUE(world_run(world, is_master));
+	world_check_up(world);
+	world_free(world);
+}
+
 static void test_lower_standby_changes_nothing(void)
 {
 	struct world *world = three_hosts(false);
@@ -477,6 +559,10 @@ int main(void)
 		{"hands over", test_hands_over},
 		{"handover is refused", test_handover_is_refused},
 		{"hands over to the highest", test_hands_over_to_the_highest},
+		{"lower master gives up", test_lower_master_gives_up},
+		{"lower master has our LID", test_lower_master_has_our_lid},
+		{"another master was here", test_another_master_was_here},
+		{"own link bounces", test_own_link_bounces},
 		{"lower standby changes nothing", test_lower_standby_changes_nothing},
 		{"answers in every role", test_answers_in_every_role},
 		{"control packets", test_control_packets},

@@ -56,6 +56,7 @@ struct port {
 	bool left_out; /* a full pass found behind it a GUID that another device has */
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool armed;    /* by us, since its cable was verified */
+	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has

@@ -130,6 +130,7 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 
 	if (answer->error || answer->status) {
 		no_answer(discover, port, request, answer);
+		port->unread |= request->attr_id == ATTR_PORT_INFO && answer->error != -ECANCELED;
 		/* A table of which a block is missing is not known. */
 		if (request->attr_id == ATTR_PKEY_TABLE && answer->error != -ECANCELED)
 			port_set_pkeys(discover->fabric, port, NULL);
@@ -304,6 +305,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 		port->node->sw->lost = true;
 	port_set_info(discover->fabric, port, &info);
 	port->read_pass = discover->pass;
+	port->unread = false;
 	if (port->link_pass == discover->pass)
 		port->doubtful = false;
 	if (port->agent)
@@ -733,13 +735,15 @@ static void begin_switches(struct discover *discover)
 	}
 }
 
-/* Adapters' ports that did not answer when they were found. */
-static void ask_unknown_agents(struct discover *discover, struct node *node)
+/* Whether a light pass reads a port, too: it did not answer when it was asked last, or its link is
+ * up, and who is at the far end is not known: something was silent there, or only that end was seen
+ * to go. */
+static bool light_reads(const struct port *port)
 {
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (node->port[i].agent && !port_facts(&node->port[i])->known)
-			ask_port_info(discover, &node->port[i]);
-	}
+	bool unknown_agent = port->num && port->agent && !port_facts(port)->known;
+	bool unknown_end = port_of_switch(port) && !port->peer && port_state_of(port) >= PORT_INIT;
+
+	return port->unread || unknown_agent || unknown_end;
 }
 
 static void begin_light(struct discover *discover)
@@ -751,15 +755,10 @@ static void begin_light(struct discover *discover)
 	if (fabric->sm_port->num)
 		ask_port_info(discover, fabric->sm_port);
 	while ((node = map_next(&fabric->nodes, &position))) {
-		if (node->type != NODE_SWITCH) {
-			ask_unknown_agents(discover, node);
-			continue;
-		}
-		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
-		/* Something was silent there, or only the other end of the cable was seen to go:
-		 * the port is read first, and asked beyond if it is up. */
+		if (node->type == NODE_SWITCH)
+			ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
 		for (unsigned i = 1; i <= node->num_ports; i++) {
-			if (!node->port[i].peer && port_state_of(&node->port[i]) >= PORT_INIT)
+			if (light_reads(&node->port[i]))
 				ask_port_info(discover, &node->port[i]);
 		}
 	}

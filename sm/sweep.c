@@ -345,6 +345,9 @@ void sweep_begin(void *arg)
 	if (sweep->running || sm->stopped || peers_role(sm->peers) == SM_NOTACTIVE)
 		return;
 	trigger_take(&sm->trigger, &sweep->current);
+	/* One that failed has lost what it was asked for: the next sees to all, whoever asks. */
+	if (sweep->failures && sweep->last.error)
+		sweep->current.kind = DISCOVER_FULL;
 	loop_timer_disarm(&sweep->timer);
 	sweep->running = true;
 	sweep->phase = 0;

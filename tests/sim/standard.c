@@ -270,5 +270,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-other", 1700, "light sweeps put off for ever by sweeps of single switches"},
 	{"standard-other", 1388, "an extended speed that was asked for once, and lost"},
 	{"standard-tree", 2840, "repeated traps taken for news, so that nothing was written"},
+	{"standard-other", 11122, "a trap that was merged into a sweep that failed"},
 	{NULL, 0, NULL},
 };

@@ -87,6 +87,8 @@ struct switch_state {
 	bool busy;		/* a Set(SwitchInfo) is under way */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets in a row that had no answer */
+	uint8_t asked;		/* attempts to ask who it is */
+	uint8_t way;		/* its Sets go as attempts of this number do: program_verify.c */
 	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
 	struct list table_waiters;	/* switches whose blocks wait for one of this switch */

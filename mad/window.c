@@ -316,6 +316,11 @@ static unsigned attempts_of(const struct flight *flight)
 					: flight->target->window->limits.attempts;
 }
 
+static unsigned way_of(const struct flight *flight)
+{
+	return flight->request.once ? flight->request.way : flight->attempt;
+}
+
 /* Doubled with each attempt. The last one waits in full: what a device needs that does other things
  * at times is not to be seen from others' haste. */
 static unsigned attempt_timeout_ms(const struct flight *flight)
@@ -418,7 +423,7 @@ static void target_turn(struct window_target *target)
 		flight = NULL; /* comes back when one of its requests completes */
 	else
 		flight = target_next(target);
-	if (!flight || !target->route(target, flight->attempt, &route)) {
+	if (!flight || !target->route(target, way_of(flight), &route)) {
 		target_wake_next(target);
 		if (flight)
 			flight_fail(flight, -EHOSTUNREACH);

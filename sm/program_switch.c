@@ -116,6 +116,7 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
 				    .tried = node->sw->unanswered,
+				    .way = node->sw->way,
 				    .once = node->facts->sw.linear_fdb_top,
 				    .done = switch_was_set,
 				    .owner = program,
@@ -344,6 +345,7 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod = block,
 				    .tried = sw->unanswered,
+				    .way = sw->way,
 				    .once = node->facts->sw.linear_fdb_top, /* verify_try_again() */
 				    .done = block_was_set,
 				    .owner = program,

@@ -7,7 +7,8 @@
  * were written by it that this one believes empty. So a switch is asked once more, for its GUID
  * along the very route and for its LinearFDBTop, before the first Set() after something hinted at
  * such a change: a report of changed links, a Set() without an answer, or a sweep that took long.
- * In a quiet fabric nothing is asked. Loop thread only.
+ * What has answered is one way to it, of the several that attempts take in turn, so its Sets take
+ * that way and no other. In a quiet fabric nothing is asked. Loop thread only.
  */
 #include <errno.h>
 
@@ -30,6 +31,7 @@ void verify_begin(struct program *program, struct switch_state *sw)
 	bool old = loop_now_us(program->loop) - program->began_us > OLD_US;
 
 	sw->verified = old ? 0 : program->news_before;
+	sw->way = 0;
 }
 
 static void ask(struct program *program, struct node *node, uint16_t attr_id,
@@ -37,6 +39,9 @@ static void ask(struct program *program, struct node *node, uint16_t attr_id,
 {
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = attr_id,
+				    .tried = node->sw->asked,
+				    .way = node->sw->asked,
+				    .once = true,
 				    .done = answered,
 				    .owner = program,
 				    .subject = node};
@@ -49,7 +54,20 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 		return false;
 	node->sw->verify = false;
 	node->sw->verify_news = program->news;
+	node->sw->asked = 0;
 	ask(program, node, ATTR_NODE_INFO, out);
+	return true;
+}
+
+/* Each attempt takes another way, and is answered for its own way only. */
+static bool ask_again(struct program *program, struct node *node)
+{
+	struct smp_request request;
+
+	if (++node->sw->asked >= program->options->smp_attempts)
+		return false;
+	ask(program, node, ATTR_NODE_INFO, &request);
+	window_submit(&node->port[0].agent->target, &request);
 	return true;
 }
 
@@ -86,6 +104,7 @@ static void got_switch_info(struct program *program, struct node *node, const ui
 	if (sw->want && info.linear_fdb_top == sw->want->top)
 		sw->top_set = info.linear_fdb_top;
 	sw->verified = sw->verify_news;
+	sw->way = sw->asked;
 	sw->verify = false;
 	switch_wake_waiters(program, node);
 }
@@ -111,7 +130,8 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 	struct node *node = subject;
 
 	node->sw->verifying = false;
-	if (answer->error == -ECANCELED)
+	if (answer->error == -ECANCELED ||
+	    (answer->error == -ETIMEDOUT && ask_again(program, node)))
 		return;
 	if (answer->error || answer->status)
 		switch_failed(program, node, "it does not answer any more");

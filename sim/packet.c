@@ -223,6 +223,7 @@ static void serve(struct world *world, struct packet *packet)
 	else
 		world->stats.gmps++;
 	packet->outruns = link_is_up(packet->at);
+	world->serving = packet->mad;
 	if (device_handle(device, packet->at->num, packet->mad))
 		answer(world, packet);
 	else

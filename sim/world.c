@@ -445,6 +445,11 @@ void world_on_port(struct world *world, void (*fn)(void *ctx, struct device *dev
 	world->on_port_ctx = ctx;
 }
 
+const uint8_t *world_serving(const struct world *world)
+{
+	return world->serving;
+}
+
 /* Looking */
 
 int world_walk(const struct world *world, const struct device *from, uint8_t port, lid_t dlid)

@@ -111,6 +111,9 @@ void world_on_set(struct world *world,
 			     uint32_t attr_mod),
 		  void *ctx);
 
+/* The MAD that an agent is handling, for those who are called from there. */
+const uint8_t *world_serving(const struct world *world);
+
 /* Called when the state of a port, logical or physical, changed for whatever reason. */
 void world_on_port(struct world *world, void (*fn)(void *ctx, struct device *device, uint8_t port),
 		   void *ctx);

@@ -76,6 +76,7 @@ struct world {
 	struct arena *names;
 	struct packet *spare;
 	struct packets *slabs;
+	const uint8_t *serving; /* the MAD that an agent works on */
 	void (*on_set)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 		       uint32_t attr_mod);
 	void *on_set_ctx;

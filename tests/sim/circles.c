@@ -4,7 +4,8 @@
  * entry that the Set() changed or by a link that it made ACTIVE. So for each switch the watch keeps
  * the table and the link states that it saw last, and walks only from the entries that differ.
  * Packets pass links that are ACTIVE at both ends and entries up to LinearFDBTop; a circle over
- * anything else exists on paper only and is none.
+ * anything else exists on paper only and is none. For each entry, top and link the watch also keeps
+ * which Set() wrote it last, to tell whether who closed a circle could know of all its parts.
  */
 #include "tests/sim/circles.h"
 
@@ -22,16 +23,26 @@ struct last_seen { /* of one switch */
 	lid_t top;
 	bool passes[PORT_MAX + 1];
 	uint8_t lft[LFT_LIDS];
+	struct origin block_by[LFT_BLOCKS_MAX], top_by, port_by[PORT_MAX + 1];
+};
+
+struct excused {
+	const struct device *device;
+	lid_t lid;
 };
 
 struct circles {
 	struct map seen; /* by device */
+	const struct known *known;
+	struct excused *excused; /* that were there when last looked */
+	size_t num_excused;
 };
 
-struct circles *circles_new(void)
+struct circles *circles_new(const struct known *known)
 {
 	struct circles *circles = mem_zalloc(sizeof(*circles));
 
+	circles->known = known;
 	map_init(&circles->seen);
 	return circles;
 }
@@ -46,6 +57,7 @@ void circles_free(struct circles *circles)
 	while ((seen = map_next(&circles->seen, &position)))
 		free(seen);
 	map_done(&circles->seen);
+	free(circles->excused);
 	free(circles);
 }
 
@@ -87,17 +99,64 @@ static bool in_circle(const struct device *begin, lid_t lid)
 	return at == begin;
 }
 
+/* Whether set's sender could not know of one of the Sets that made a hop what it is, or that it
+ * went astray. It is to know what it was told of its own Sets, and what it could read. */
+static bool is_unforeseen(const struct circles *circles, const struct origin *set,
+			  const struct origin *other)
+{
+	if (known_is_rival(circles->known, set, other))
+		return true;
+	return set->manager == other->manager && other->moved &&
+	       known_is_hidden(circles->known, set, other->moved);
+}
+
+/* A circle is nobody's fault when the sender of the Set that closed it could not know of a part of
+ * it: a cable that was moved, a Set of its own that another switch got because of that, a Set of
+ * another MASTER. */
+static bool is_excused(struct circles *circles, const struct device *begin, lid_t lid,
+		       const struct origin *set)
+{
+	const struct device *at = begin;
+
+	do {
+		const struct last_seen *seen = last_seen(circles, at);
+		const struct device_port *port = &at->port[device_lft_port(at, lid)];
+		const struct last_seen *beyond = last_seen(circles, port->peer->device);
+
+		if (known_is_hidden(circles->known, set, port) ||
+		    is_unforeseen(circles, set, &seen->block_by[lid / LFT_BLOCK_LIDS]) ||
+		    is_unforeseen(circles, set, &seen->top_by) ||
+		    is_unforeseen(circles, set, &seen->port_by[port->num]) ||
+		    is_unforeseen(circles, set, &beyond->port_by[port->peer->num]))
+			return true;
+		at = port->peer->device;
+	} while (at != begin);
+	return false;
+}
+
 struct tally {
-	unsigned count;
-	lid_t example;
+	struct circles *circles;
+	const struct origin *set;
+	struct circles_found found;
 };
+
+static void excuse(struct circles *circles, const struct device *device, lid_t lid)
+{
+	circles->excused =
+		mem_resize(circles->excused, circles->num_excused + 1, sizeof(*circles->excused));
+	circles->excused[circles->num_excused++] = (struct excused){.device = device, .lid = lid};
+}
 
 static void judge(const struct device *device, lid_t lid, struct tally *tally)
 {
 	if (!in_circle(device, lid))
 		return;
-	if (!tally->count++)
-		tally->example = lid;
+	if (is_excused(tally->circles, device, lid, tally->set)) {
+		tally->found.excused++;
+		excuse(tally->circles, device, lid);
+	} else if (!tally->found.count++) {
+		tally->found.example = lid;
+	}
 }
 
 static void block_was_set(struct last_seen *seen, const struct device *device, uint32_t block,
@@ -147,24 +206,44 @@ static void port_was_set(struct last_seen *seen, const struct device_port *port,
 	seen->passes[port->num] = passes;
 }
 
-unsigned circles_after_set(struct circles *circles, const struct device *device, uint8_t port,
-			   uint16_t attr_id, uint32_t attr_mod, lid_t *example)
+void circles_after_set(struct circles *circles, const struct device *device, uint8_t port,
+		       uint16_t attr_id, uint32_t attr_mod, const struct origin *set,
+		       struct circles_found *out)
 {
-	struct tally tally = {0};
+	struct tally tally = {.circles = circles, .set = set};
 	struct last_seen *seen;
 
+	*out = tally.found;
 	if (!device_is_switch(device))
-		return 0;
+		return;
 	seen = last_seen(circles, device);
-	if (attr_id == ATTR_LINEAR_FORWARDING_TABLE)
+	if (attr_id == ATTR_LINEAR_FORWARDING_TABLE) {
+		seen->block_by[attr_mod] = *set;
 		block_was_set(seen, device, attr_mod, &tally);
-	else if (attr_id == ATTR_SWITCH_INFO)
+	} else if (attr_id == ATTR_SWITCH_INFO) {
+		seen->top_by = *set;
 		top_was_set(seen, device, &tally);
-	else if (attr_id == ATTR_PORT_INFO && port)
+	} else if (attr_id == ATTR_PORT_INFO && port) {
+		seen->port_by[port] = *set;
 		port_was_set(seen, &device->port[port], &tally);
-	if (tally.count)
-		*example = tally.example;
-	return tally.count;
+	}
+	*out = tally.found;
+}
+
+bool circles_last(struct circles *circles, const struct device **device, lid_t *lid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < circles->num_excused; i++) {
+		if (in_circle(circles->excused[i].device, circles->excused[i].lid))
+			circles->excused[kept++] = circles->excused[i];
+	}
+	circles->num_excused = kept;
+	if (!kept)
+		return false;
+	*device = circles->excused[0].device;
+	*lid = circles->excused[0].lid;
+	return true;
 }
 
 /* A circle that device is not part of is followed for a while. */

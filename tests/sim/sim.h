@@ -43,27 +43,28 @@ struct sim_manager {
 /* How to run, from the command line. */
 struct sim_run {
 	uint64_t seed;
-	uint64_t until;	    /* stop after this event; 0: at the end */
-	uint64_t fail_at;   /* fail at this event, to see what a failure looks like; 0: no */
-	bool trace;	    /* print every event */
-	bool count_circles; /* a circle after a Set() is counted, not a failure */
+	uint64_t until;	  /* stop after this event; 0: at the end */
+	uint64_t fail_at; /* fail at this event, to see what a failure looks like; 0: no */
+	bool trace;	  /* print every event */
 };
 
 struct sim {
 	struct sim_run run;
 	struct loop *loop;
 	struct world *world;
+	struct known *known;
 	struct circles *circles;
 	struct sim_manager managers[SIM_MANAGERS_MAX];
 	unsigned num_managers;
 	uint64_t random;
 	uint64_t events; /* MADs at the managers, Sets that were applied, what the scenario did */
 	uint64_t digest; /* over all of them, with their times */
-	uint64_t last_set_us; /* when a manager last sent a Set() */
-	uint64_t lft_sets, circles_made,
-		circle_sets; /* applied; LIDs in a circle; Sets that made one */
-	bool rebooted;	     /* something was */
-	bool recabled;	     /* cables were swapped */
+	uint64_t last_set_us;	  /* when a manager last sent a Set() */
+	uint64_t lft_sets;	  /* applied */
+	uint64_t circles_excused; /* LIDs; see circles.h */
+	uint64_t circles_due_us;  /* when they must be gone */
+	bool rebooted;		  /* something was */
+	bool recabled;		  /* cables were swapped */
 	bool failed, stopped;
 	char failure[SIM_TEXT_SIZE];
 };

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reads along with the managers. A moved cable is shown to a manager by a trap 128 of a switch at
+ * one of its ends, now or before; by a NodeInfo that came through it; by a PortInfo of an end that
+ * has fallen back; by a PortStateChange at an end that had none. What shows nothing: an INIT that
+ * was INIT before, a PortStateChange that nobody had cleared, silence.
+ */
+#include "tests/sim/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/map.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sma/notice.h"
+
+enum { MANAGERS_MAX = 5, TID_OFFSET = 8, SENT_KEY_BYTES = 16 };
+
+struct moved { /* the end of a cable */
+	const struct device_port *port;
+	const struct device *before; /* where it led */
+	uint64_t us;
+	uint8_t state;
+	bool change_was_set;
+	uint64_t shown_us[MANAGERS_MAX]; /* 0: not yet */
+};
+
+struct sent { /* a Set() */
+	unsigned manager;
+	uint64_t us;
+};
+
+struct known {
+	struct map moved; /* by port */
+	struct map sent;  /* by set_key() */
+	const struct device *at[MANAGERS_MAX];
+	uint64_t master_us[MANAGERS_MAX]; /* first Set() as MASTER; 0: it is none */
+};
+
+struct known *known_new(void)
+{
+	struct known *known = mem_zalloc(sizeof(*known));
+
+	map_init(&known->moved);
+	map_init(&known->sent);
+	return known;
+}
+
+static void map_free(struct map *map)
+{
+	size_t position = 0;
+	void *value;
+
+	while ((value = map_next(map, &position)))
+		free(value);
+	map_done(map);
+}
+
+void known_free(struct known *known)
+{
+	if (!known)
+		return;
+	map_free(&known->moved);
+	map_free(&known->sent);
+	free(known);
+}
+
+void known_starts(struct known *known, unsigned manager, const struct device *at)
+{
+	known->at[manager] = at;
+	known->master_us[manager] = 0;
+}
+
+/* Sets */
+
+/* What stays as it was sent, from the manager to the agent: TID, attribute, modifier, way. */
+static uint64_t set_key(const uint8_t *mad)
+{
+	uint64_t words[(SENT_KEY_BYTES + (HOPS_MAX + 1)) / sizeof(uint64_t)], key = 1;
+
+	memcpy(words, mad + TID_OFFSET, SENT_KEY_BYTES);
+	memcpy((uint8_t *)words + SENT_KEY_BYTES, mad + SMP_INITIAL_PATH_OFFSET, (HOPS_MAX + 1));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		key = (key ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
+		key ^= key >> 32;
+	}
+	return key;
+}
+
+void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us)
+{
+	struct mad_header header;
+	struct sm_info info;
+	struct sent *sent;
+
+	header_decode(mad, &header);
+	if (header.attr_id == ATTR_SM_INFO && header.method == METHOD_GET_RESP) {
+		attr_decode(&sm_info_format, mad + SMP_DATA_OFFSET, &info);
+		if (info.state != SM_MASTER)
+			known->master_us[manager] = 0;
+	}
+	if (header.attr_id == ATTR_SM_INFO || header.method != METHOD_SET)
+		return;
+	if (!known->master_us[manager])
+		known->master_us[manager] = now_us;
+	sent = mem_alloc(sizeof(*sent));
+	*sent = (struct sent){.manager = manager, .us = now_us};
+	free(map_put(&known->sent, set_key(mad), sent));
+}
+
+/* The port out of which hop number n of a directed way goes, as cables are now; NULL: there is
+ * none.
+ */
+static const struct device_port *hop(const struct device *at, const uint8_t *mad, unsigned n)
+{
+	const struct device_port *port = NULL;
+
+	for (unsigned i = 1; i <= n; i++) {
+		uint8_t num = mad[SMP_INITIAL_PATH_OFFSET + i];
+
+		port = num <= at->num_ports ? &at->port[num] : NULL;
+		if (!port || !port->peer)
+			return NULL;
+		at = port->peer->device;
+	}
+	return port;
+}
+
+static unsigned hops_of(const uint8_t *mad)
+{
+	struct mad_header header;
+
+	header_decode(mad, &header);
+	return header.hop_count <= HOPS_MAX ? header.hop_count : 0;
+}
+
+void known_origin(struct known *known, const uint8_t *mad, uint64_t now_us, struct origin *out)
+{
+	const struct sent *sent = map_get(&known->sent, set_key(mad));
+
+	*out = (struct origin){.applied_us = now_us};
+	if (!sent)
+		return;
+	out->manager = sent->manager;
+	out->sent_us = sent->us;
+	for (unsigned n = 1; n <= hops_of(mad) && !out->moved; n++) {
+		const struct device_port *port = hop(known->at[sent->manager], mad, n);
+
+		if (port && known_is_hidden(known, out, port))
+			out->moved = port;
+	}
+}
+
+bool known_is_hidden(const struct known *known, const struct origin *set,
+		     const struct device_port *port)
+{
+	const struct moved *moved = map_get(&known->moved, (uintptr_t)port);
+	uint64_t shown_us = moved ? moved->shown_us[set->manager] : 0;
+
+	return moved && set->manager && (!shown_us || shown_us > set->sent_us);
+}
+
+bool known_is_rival(const struct known *known, const struct origin *set, const struct origin *other)
+{
+	return set->manager && other->manager && set->manager != other->manager &&
+	       other->applied_us >= known->master_us[set->manager];
+}
+
+/* Moved cables */
+
+static void one_end_moves(struct known *known, const struct device_port *port, uint64_t now_us)
+{
+	struct moved *moved = map_get(&known->moved, (uintptr_t)port);
+
+	if (!moved) {
+		moved = mem_alloc(sizeof(*moved));
+		map_put(&known->moved, (uintptr_t)port, moved);
+	}
+	*moved = (struct moved){.port = port,
+				.before = port->peer ? port->peer->device : NULL,
+				.us = now_us,
+				.state = port->info.port_state,
+				.change_was_set = port->device->sw.port_state_change};
+}
+
+void known_moves(struct known *known, const struct device_port *port, uint64_t now_us)
+{
+	one_end_moves(known, port, now_us);
+	if (port->peer)
+		one_end_moves(known, port->peer, now_us);
+}
+
+/* What has arrived at a manager. */
+struct sight {
+	unsigned manager;
+	uint64_t now_us;
+	struct mad_header header;
+	const uint8_t *data;
+	const struct device_port *last; /* the last hop of a directed way; NULL: there was none */
+	const struct device *device;	/* that answers, or sent a trap with this LID */
+	lid_t lid;
+};
+
+static bool has_lid(const struct device *device, lid_t lid)
+{
+	return device && device_is_switch(device) && lid && device->port[0].info.lid == lid;
+}
+
+static bool shows(const struct sight *sight, const struct moved *moved)
+{
+	const struct device_port *port = moved->port;
+	struct switch_info sw;
+	struct port_info info;
+
+	if (sight->lid)
+		return has_lid(port->device, sight->lid) || has_lid(moved->before, sight->lid) ||
+		       (port->peer && has_lid(port->peer->device, sight->lid));
+	if (sight->header.attr_id == ATTR_NODE_INFO)
+		return sight->last && (sight->last == port || sight->last->peer == port);
+	if (sight->device != port->device)
+		return false;
+	if (sight->header.attr_id == ATTR_SWITCH_INFO) {
+		attr_decode(&switch_info_format, sight->data, &sw);
+		return sw.port_state_change && !moved->change_was_set;
+	}
+	if (sight->header.attr_id != ATTR_PORT_INFO || (uint8_t)sight->header.attr_mod != port->num)
+		return false;
+	attr_decode(&port_info_format, sight->data, &info);
+	return info.port_state < moved->state;
+}
+
+static bool look(const struct known *known, const uint8_t *mad, struct sight *sight)
+{
+	struct notice notice;
+
+	header_decode(mad, &sight->header);
+	sight->data = mad + SMP_DATA_OFFSET;
+	if (sight->header.method == METHOD_TRAP) {
+		attr_decode(&notice_format, sight->data, &notice);
+		sight->lid = notice.issuer_lid;
+		return notice.trap_number == TRAP_LINK_STATE;
+	}
+	if (sight->header.method != METHOD_GET_RESP ||
+	    sight->header.mgmt_class != CLASS_SUBN_DIRECTED)
+		return false;
+	sight->last = hop(known->at[sight->manager], mad, hops_of(mad));
+	sight->device = sight->last ? sight->last->peer->device : known->at[sight->manager];
+	return true;
+}
+
+void known_receives(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us)
+{
+	struct sight sight = {.manager = manager, .now_us = now_us};
+	struct moved *moved;
+	size_t position = 0;
+
+	if (!known->moved.count || !look(known, mad, &sight))
+		return;
+	while ((moved = map_next(&known->moved, &position))) {
+		if (!moved->shown_us[manager] && shows(&sight, moved))
+			moved->shown_us[manager] = now_us;
+	}
+}

@@ -113,6 +113,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
 	port->failed = true;
+	program_note_news(program);  /* it may be another port by now, or have fallen back */
 	program->fabric->topology++; /* no routes over a cable that does not come up */
 	program->report.failed++;
 	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
@@ -452,6 +453,7 @@ void program_clear_report(struct program *program)
 {
 	program->report = (struct program_report){0};
 	program->news_before = program->news;
+	program->news_used = true;
 	program->began_us = loop_now_us(program->loop);
 }
 

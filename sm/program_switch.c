@@ -102,6 +102,8 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (want.port_state_change) {
 		switch_changed(node);
 		reread_ports(program, node);
+	} else if (held.port_state_change) {
+		program_note_news(program);
 	}
 	window_wake(&node->port[0].agent->target);
 }

@@ -21,9 +21,11 @@ enum { OLD_US = 500000 }; /* what was read so long ago may have changed */
 static void answered(void *owner, void *subject, const struct smp_request *request,
 		     const struct smp_answer *answer);
 
+/* Whoever is asked from now on answers for it; as long as nobody was, it is the same news. */
 void program_note_news(struct program *program)
 {
-	program->news++;
+	program->news += program->news_used;
+	program->news_used = false;
 }
 
 void verify_begin(struct program *program, struct switch_state *sw)
@@ -54,6 +56,7 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 		return false;
 	node->sw->verify = false;
 	node->sw->verify_news = program->news;
+	program->news_used = true;
 	node->sw->asked = 0;
 	ask(program, node, ATTR_NODE_INFO, out);
 	return true;

@@ -276,7 +276,6 @@ static void swapped_in_bring_up(struct sim *sim)
 	struct device *const *devices;
 	size_t count = world_devices(sim->world, &devices);
 
-	sim->run.count_circles = true;
 	for (unsigned stage = 0; stage < STAGES && !sim->failed && !sim->stopped; stage++) {
 		unsigned n = 1 + stage % 4;
 

@@ -47,7 +47,8 @@ struct net_port {
 	int32_t peer; /* index of the node at the other end, or NET_NO_PEER */
 	uint8_t peer_port;
 	uint8_t lmc;
-	lid_t lid; /* LID_NONE: not given */
+	lid_t lid;  /* LID_NONE: not given */
+	bool rated; /* the text that was read gave the rate */
 	struct net_rate rate;
 };
 

@@ -137,8 +137,10 @@ static int read_port_comment(struct net_parser *parser, struct cursor *c, bool i
 	}
 	if (facts.lid_count > own)
 		*peer_lid = facts.lids[own];
-	if (facts.rate_given)
+	if (facts.rate_given) {
 		port->rate = facts.rate;
+		port->rated = true;
+	}
 	return 0;
 }
 
@@ -249,6 +251,7 @@ static int join(struct net_parser *parser, const struct net_link_line *link)
 		there->peer = link->node;
 		there->peer_port = link->port;
 		there->rate = here->rate;
+		there->rated = here->rated;
 	} else if (there->peer != link->node || there->peer_port != link->port) {
 		return net_fail_at(
 			parser, link->line, -EINVAL,

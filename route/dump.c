@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "lib/mem.h"
+
 /* One end of a link. */
 struct side {
 	const char *type;
@@ -61,50 +63,82 @@ static void print_side(const struct side *side, FILE *stream)
 	fprintf(stream, "} LID:%04X PN:%02X }", side->lid, side->port);
 }
 
+/* A link as its near end reported it; where nothing was read it is taken for a healthy one. */
+static void print_rate(const struct side *near, FILE *stream)
+{
+	static const char *const widths[] = {"1x", "4x", "8x", "12x", "2x"};
+	static const char *const speeds[] = {"2.5", "5", "10"}, *const extended[] = {"14", "25",
+										     "50", "100"};
+	static const char *const states[] = {
+		[PORT_INIT] = "INI", [PORT_ARMED] = "ARM", [PORT_ACTIVE] = "ACT"};
+	const struct port_info *info = near->facts ? &near->facts->port[near->port].info : NULL;
+	const char *width = "4x", *speed = "10", *state = "ACT";
+
+	for (unsigned i = 0; info && i < ARRAY_SIZE(widths); i++)
+		width = info->link_width_active >> i & 1 ? widths[i] : width;
+	for (unsigned i = 0; info && i < ARRAY_SIZE(speeds); i++)
+		speed = info->link_speed_active >> i & 1 ? speeds[i] : speed;
+	for (unsigned i = 0; info && i < ARRAY_SIZE(extended); i++)
+		speed = info->link_speed_ext_active >> i & 1 ? extended[i] : speed;
+	if (info && info->port_state >= PORT_INIT && info->port_state <= PORT_ACTIVE)
+		state = states[info->port_state];
+	fprintf(stream, " PHY=%s LOG=%s SPD=%s\n", width, state, speed);
+}
+
 static void print_link(struct side from, struct side to, FILE *stream)
 {
 	print_side(&from, stream);
 	fputc(' ', stream);
 	print_side(&to, stream);
-	fputs(" PHY=4x LOG=ACT SPD=10\n", stream);
+	print_rate(&from, stream);
+}
+
+void route_dump_links(const struct snapshot *snapshot, uint32_t s, FILE *stream)
+{
+	for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++) {
+		const struct snap_link *link = snap_link(snapshot, s, (uint8_t)p);
+		struct side near = switch_side(snapshot, s, p);
+
+		if (link->sw >= 0) {
+			print_link(near, switch_side(snapshot, (uint32_t)link->sw, link->port),
+				   stream);
+		} else if (link->end >= 0) {
+			struct side far = end_side(snapshot, (uint32_t)link->end);
+
+			print_link(near, far, stream);
+			print_link(far, near, stream);
+		}
+	}
 }
 
 void route_dump_subnet(const struct snapshot *snapshot, FILE *stream)
 {
-	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
-		for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++) {
-			const struct snap_link *link = snap_link(snapshot, s, (uint8_t)p);
-			struct side near = switch_side(snapshot, s, p);
-
-			if (link->sw >= 0) {
-				print_link(near,
-					   switch_side(snapshot, (uint32_t)link->sw, link->port),
-					   stream);
-			} else if (link->end >= 0) {
-				struct side far = end_side(snapshot, (uint32_t)link->end);
-
-				print_link(near, far, stream);
-				print_link(far, near, stream);
-			}
-		}
-	}
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		route_dump_links(snapshot, s, stream);
 }
 
-void route_dump_tables(const struct snapshot *snapshot, const struct routes *routes, FILE *stream)
+void route_dump_entries(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
+			uint32_t begin, uint32_t end, FILE *stream)
 {
-	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+	if (begin == 0)
 		fprintf(stream,
 			"dump_ucast_routes: Switch 0x%016" PRIx64
 			"\nLID    : Port : Hops : Optimal\n",
 			snapshot->switches[s].guid);
-		for (uint32_t lid = 1; lid <= snapshot->lid_top; lid++) {
-			uint8_t port = lft_port(routes->lft[s], (lid_t)lid);
+	for (uint32_t lid = begin ? begin : 1; lid < end && lid <= snapshot->lid_top; lid++) {
+		uint8_t port = lft_port(routes->lft[s], (lid_t)lid);
 
-			if (port == LFT_NO_PORT)
-				fprintf(stream, "0x%04X : UNREACHABLE\n", lid);
-			else
-				fprintf(stream, "0x%04X : %03u  : 00   : yes\n", lid, port);
-		}
-		fputc('\n', stream);
+		if (port == LFT_NO_PORT)
+			fprintf(stream, "0x%04X : UNREACHABLE\n", lid);
+		else
+			fprintf(stream, "0x%04X : %03u  : 00   : yes\n", lid, port);
 	}
+	if (end > snapshot->lid_top)
+		fputc('\n', stream);
+}
+
+void route_dump_tables(const struct snapshot *snapshot, const struct routes *routes, FILE *stream)
+{
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		route_dump_entries(snapshot, routes, s, 0, snapshot->lid_top + 1u, stream);
 }

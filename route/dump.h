@@ -14,7 +14,14 @@
 
 /* opensm-subnet.lst: a line for each direction of each link. */
 void route_dump_subnet(const struct snapshot *snapshot, FILE *stream);
+void route_dump_links(const struct snapshot *snapshot, uint32_t sw, FILE *stream); /* of one switch
+										    */
 /* opensm.fdbs: every table. */
 void route_dump_tables(const struct snapshot *snapshot, const struct routes *routes, FILE *stream);
+/* The entries begin .. end - 1 of a switch's table, with what stands before the first (LID 0) and
+ * behind the last (the snapshot's lid_top): those of all LIDs, one call after the other, are its
+ * table. */
+void route_dump_entries(const struct snapshot *snapshot, const struct routes *routes, uint32_t sw,
+			uint32_t begin, uint32_t end, FILE *stream);
 
 #endif

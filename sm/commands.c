@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The subnet manager's rows of the control socket: sweep, node list, link list, route show, and its
- * part of status.
+ * The subnet manager's rows of the control socket that are not about routes: sweep, node list, link
+ * list, topology export, and its part of status.
  * Lists are given in pieces from a snapshot that is held meanwhile, so that a slow reader sees one
  * moment of the fabric and the loop never writes for long. Names and members are documented in
  * weftctl(8); no key is in any of them.
@@ -12,14 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/walk.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sm/context.h"
+#include "sm/commands.h"
 
-enum { ROWS_A_PART = 128, GUID_TEXT = 19, CANDIDATES_MAX = 5 };
+enum { ROWS_A_PART = 128 };
 
-static const char *guid_text(guid_t guid, char text[GUID_TEXT])
+const char *guid_text(guid_t guid, char text[GUID_TEXT])
 {
 	snprintf(text, GUID_TEXT, "0x%016" PRIx64, guid);
 	return text;
@@ -71,7 +70,7 @@ static json_t *status_counts(const struct fabric *fabric)
 			 active, "lid_top", lid_top);
 }
 
-static json_t *status_routing(const struct route_result *routes)
+json_t *routing_json(const struct route_result *routes)
 {
 	json_t *tried = json_array();
 
@@ -163,7 +162,7 @@ json_t *sm_status(const struct sm *sm)
 			   sm->fabric->sm_port ? port_info(sm->fabric->sm_port)->lid : 0, "state",
 			   subnet_state(sm), "ca", port->ca, "port", port->port, "sweep",
 			   status_sweep(&sm->sweep.last), "counts", status_counts(sm->fabric),
-			   "routing", status_routing(&sm->routes), "peers", status_peers(sm->peers),
+			   "routing", routing_json(&sm->routes), "peers", status_peers(sm->peers),
 			   "smps", status_smps(sm->txns), "mads", status_mads(txn_stats(sm->txns)),
 			   "anomalies", status_anomalies(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
@@ -181,8 +180,7 @@ json_t *sm_status(const struct sm *sm)
 
 /* sweep */
 
-/* The request is answered at the end of the next sweep. */
-static void wait_for_sweep(struct sm *sm, struct control_request *request)
+struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request)
 {
 	struct sweep_waiter *waiter;
 
@@ -190,6 +188,7 @@ static void wait_for_sweep(struct sm *sm, struct control_request *request)
 	waiter->request = request;
 	waiter->after = sm->sweep.last.number + sm->sweep.running;
 	list_push(&sm->sweep.waiters, &waiter->link);
+	return waiter;
 }
 
 static void command_reroute(void *ctx, struct control_request *request, const json_t *args)
@@ -202,7 +201,7 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 			     role_name(peers_role(sm->peers)));
 		return;
 	}
-	wait_for_sweep(sm, request);
+	sm_wait_for_sweep(sm, request);
 	trigger_reroute(&sm->trigger, "weftctl reroute");
 }
 
@@ -219,7 +218,7 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 		control_fail(request, "this manager is NOTACTIVE: a MASTER told it to rest");
 		return;
 	}
-	wait_for_sweep(sm, request);
+	sm_wait_for_sweep(sm, request);
 	if (kind && strcmp(kind, "light") == 0)
 		trigger_light(&sm->trigger, "weftctl");
 	else
@@ -228,28 +227,40 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 
 /* Lists */
 
-struct listing { /* a list on its way to a client */
-	struct snapshot *snapshot;
+struct list_kind {
 	const char *member;
 	json_t *(*row)(const struct snapshot *snapshot, uint32_t place); /* NULL: none here */
-	uint32_t place, count;
+	uint32_t (*count)(const struct snapshot *snapshot);
+};
+
+struct listing { /* lists on their way to a client, one after the other */
+	struct snapshot *snapshot;
+	const struct list_kind *kind; /* ended by one without a member */
+	uint32_t place;
 };
 
 static json_t *listing_next(void *source)
 {
 	struct listing *listing = source;
+	const struct list_kind *kind;
 	json_t *rows;
 
-	if (listing->place == listing->count)
+	while (listing->kind->member && listing->place == listing->kind->count(listing->snapshot)) {
+		listing->kind++;
+		listing->place = 0;
+	}
+	kind = listing->kind;
+	if (!kind->member)
 		return NULL;
 	rows = json_array();
-	while (listing->place < listing->count && json_array_size(rows) < ROWS_A_PART) {
-		json_t *row = listing->row(listing->snapshot, listing->place++);
+	while (listing->place < kind->count(listing->snapshot) &&
+	       json_array_size(rows) < ROWS_A_PART) {
+		json_t *row = kind->row(listing->snapshot, listing->place++);
 
 		if (row)
 			json_array_append_new(rows, row);
 	}
-	return json_pack("{s:o}", listing->member, rows);
+	return json_pack("{s:o}", kind->member, rows);
 }
 
 static void listing_finish(void *source)
@@ -260,22 +271,18 @@ static void listing_finish(void *source)
 	free(listing);
 }
 
-static void list_out(struct sm *sm, struct control_request *request, const char *member,
-		     json_t *(*row)(const struct snapshot *, uint32_t),
-		     uint32_t (*count)(const struct snapshot *))
+static void list_out(struct sm *sm, struct control_request *request, const struct list_kind *kinds)
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
 	listing->snapshot = fabric_freeze(sm->fabric, peers_role(sm->peers) != SM_MASTER);
-	listing->member = member;
-	listing->row = row;
-	listing->count = count(listing->snapshot);
+	listing->kind = kinds;
 	control_stream(request, listing_next, listing_finish, listing);
 }
 
 /* node list: switches, then the adapters and routers, each once whatever its ports */
 
-static const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place)
+const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place)
 {
 	return place < snapshot->num_switches
 		       ? snapshot->switches[place].facts
@@ -292,7 +299,7 @@ static bool lower_port_is_listed(const struct snapshot *snapshot, const struct s
 	return false;
 }
 
-static json_t *node_json(const struct snapshot *snapshot, uint32_t place)
+json_t *node_json(const struct snapshot *snapshot, uint32_t place)
 {
 	static const char *const types[] = {
 		[NODE_CA] = "adapter", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"};
@@ -319,15 +326,17 @@ static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
 	return node_json(snapshot, place);
 }
 
-static uint32_t node_count(const struct snapshot *snapshot)
+uint32_t node_count(const struct snapshot *snapshot)
 {
 	return snapshot->num_switches + snapshot->num_ends;
 }
 
 static void command_node_list(void *ctx, struct control_request *request, const json_t *args)
 {
+	static const struct list_kind kinds[] = {{"nodes", node_row, node_count}, {0}};
+
 	(void)args;
-	list_out(ctx, request, "nodes", node_row, node_count);
+	list_out(ctx, request, kinds);
 }
 
 /* link list: each cable once, from the switch of the lower index, or from the adapter where there
@@ -412,166 +421,75 @@ static uint32_t link_count(const struct snapshot *snapshot)
 
 static void command_link_list(void *ctx, struct control_request *request, const json_t *args)
 {
+	static const struct list_kind kinds[] = {{"links", link_row, link_count}, {0}};
+
 	(void)args;
-	list_out(ctx, request, "links", link_row, link_count);
+	list_out(ctx, request, kinds);
 }
 
-/* route show */
+/* topology export: what a net file has of nodes, and every link */
 
-enum { CANDIDATES_SIZE = 160 };
-
-/* What a NODE argument means: a place in the list of nodes, or -1 and the reason. */
-struct named {
-	int64_t place;
-	char error[CANDIDATES_SIZE + 160];
-};
-
-static bool matches(const struct snapshot *snapshot, uint32_t place, const char *name)
+static json_t *export_ports(const struct snapshot *snapshot, const struct node_facts *facts)
 {
-	const struct node_facts *facts = facts_at(snapshot, place);
-	char *rest;
-	uint64_t number;
-
-	if (strcmp(facts->description, name) == 0)
-		return true;
-	number = strtoull(name, &rest, strncmp(name, "0x", 2) == 0 ? 16 : 10);
-	if (*rest || rest == name)
-		return false;
-	if (strncmp(name, "0x", 2) == 0)
-		return number == facts->info.node_guid ||
-		       (place >= snapshot->num_switches &&
-			number == snapshot->ends[place - snapshot->num_switches].guid);
-	if (place < snapshot->num_switches)
-		return number && number == snapshot->switches[place].lid;
-	return number && number >= snapshot->ends[place - snapshot->num_switches].lid &&
-	       number < snapshot->ends[place - snapshot->num_switches].lid +
-				(1u << snapshot->ends[place - snapshot->num_switches].lmc);
-}
-
-/* NODE is a name, a GUID or a LID; of an adapter with two ports its first one is taken. */
-static struct named find_named(const struct snapshot *snapshot, const char *name)
-{
-	struct named named = {.place = -1};
-	char candidates[CANDIDATES_SIZE] = "", guid[GUID_TEXT];
-	unsigned found = 0;
-	size_t used = 0;
-
-	for (uint32_t place = 0; place < node_count(snapshot); place++) {
-		if (!matches(snapshot, place, name))
-			continue;
-		if (named.place >= 0 &&
-		    facts_at(snapshot, place)->info.node_guid ==
-			    facts_at(snapshot, (uint32_t)named.place)->info.node_guid)
-			continue;
-		named.place = place;
-		if (found++ < CANDIDATES_MAX)
-			used += (size_t)snprintf(
-				candidates + used, sizeof(candidates) - used, "%s%s",
-				used ? ", " : "",
-				guid_text(facts_at(snapshot, place)->info.node_guid, guid));
-	}
-	if (found > 1) {
-		snprintf(named.error, sizeof(named.error),
-			 "\"%.64s\" means %u nodes (%s%s): give a GUID", name, found, candidates,
-			 found > CANDIDATES_MAX ? ", ..." : "");
-		named.place = -1;
-	} else if (!found) {
-		snprintf(named.error, sizeof(named.error),
-			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant",
-			 name);
-	}
-	return named;
-}
-
-struct route_walk_out {
-	const struct snapshot *snapshot;
-	json_t *hops;
-	uint8_t in_port;
-};
-
-static void add_hop(void *ctx, uint32_t index, uint8_t port)
-{
-	struct route_walk_out *out = ctx;
-	const struct snap_switch *sw = &out->snapshot->switches[index];
+	json_t *ports = json_array();
 	char guid[GUID_TEXT];
 
-	json_array_append_new(out->hops,
-			      json_pack("{s:s,s:s,s:i,s:i,s:i}", "guid", guid_text(sw->guid, guid),
-					"description", sw->facts->description, "lid", sw->lid,
-					"in_port", out->in_port, "out_port", port));
-	out->in_port = port ? snap_link(out->snapshot, index, port)->port : 0;
+	for (unsigned i = 1; i <= facts->info.num_ports; i++) {
+		int32_t e =
+			facts->port[i].guid ? snapshot_find_end(snapshot, facts->port[i].guid) : -1;
+
+		if (e < 0)
+			continue;
+		json_array_append_new(ports, json_pack("{s:i,s:s,s:i,s:i}", "port", i, "guid",
+						       guid_text(facts->port[i].guid, guid), "lid",
+						       snapshot->ends[e].lid, "lmc",
+						       snapshot->ends[e].lmc));
+	}
+	return ports;
 }
 
-static json_t *walk_json(const struct snapshot *snapshot, const struct routes *routes, uint32_t src,
-			 uint32_t dst, int *error)
+static json_t *export_row(const struct snapshot *snapshot, uint32_t place)
 {
-	struct route_walk_out out = {.snapshot = snapshot, .hops = json_array()};
-	const struct snap_end *end =
-		src < snapshot->num_switches ? NULL : &snapshot->ends[src - snapshot->num_switches];
-	lid_t lid = dst < snapshot->num_switches ? snapshot->switches[dst].lid
-						 : snapshot->ends[dst - snapshot->num_switches].lid;
-	int32_t from = end ? end->sw : (int32_t)src;
+	json_t *node = node_row(snapshot, place);
+	const struct node_facts *facts = facts_at(snapshot, place);
+	char guid[GUID_TEXT];
 
-	*error = 0;
-	if (src != dst && from >= 0) {
-		out.in_port = end ? end->sw_port : 0;
-		*error = table_walk(snapshot, routes, (uint32_t)from, lid, add_hop, &out);
-	} else if (src != dst && (dst < snapshot->num_switches ||
-				  end->peer != (int32_t)(dst - snapshot->num_switches))) {
-		*error = -EHOSTUNREACH;
+	if (!node)
+		return NULL;
+	json_object_set_new(node, "system_guid",
+			    json_string(guid_text(facts->info.system_image_guid, guid)));
+	json_object_set_new(node, "vendor", json_integer(facts->info.vendor_id));
+	json_object_set_new(node, "device", json_integer(facts->info.device_id));
+	if (place >= snapshot->num_switches) {
+		json_object_set_new(node, "end_ports", export_ports(snapshot, facts));
+		return node;
 	}
-	return out.hops;
+	json_object_set_new(node, "port_guid", json_string(guid_text(facts->port[0].guid, guid)));
+	json_object_set_new(node, "lmc", json_integer(snapshot->switches[place].lmc));
+	json_object_set_new(node, "enhanced_port0", json_boolean(facts->sw.enhanced_port0));
+	return node;
 }
 
-static void command_route_show(void *ctx, struct control_request *request, const json_t *args)
+static void command_topology_export(void *ctx, struct control_request *request, const json_t *args)
 {
-	struct sm *sm = ctx;
-	const char *src_name = json_string_value(json_object_get(args, "src"));
-	const char *dst_name = json_string_value(json_object_get(args, "dst"));
-	const struct snapshot *snapshot;
-	struct named src, dst;
-	json_t *hops;
-	int error;
+	static const struct list_kind kinds[] = {
+		{"nodes", export_row, node_count}, {"links", link_row, link_count}, {0}};
 
-	if (!src_name || !dst_name) {
-		control_fail(request, "route show needs a source and a destination");
-		return;
-	}
-	if (!sm->view) {
-		control_fail(request, "this manager is %s and has programmed no routes",
-			     role_name(peers_role(sm->peers)));
-		return;
-	}
-	snapshot = sm->view->topology;
-	src = find_named(snapshot, src_name);
-	dst = find_named(snapshot, dst_name);
-	if (src.place < 0 || dst.place < 0) {
-		control_fail(request, "%s", src.place < 0 ? src.error : dst.error);
-		return;
-	}
-	hops = walk_json(snapshot, sm->view->routes, (uint32_t)src.place, (uint32_t)dst.place,
-			 &error);
-	if (error < 0) {
-		control_fail(request, "no route from %s to %s: %s after %zu switches", src_name,
-			     dst_name,
-			     error == -ELOOP ? "the tables run in a circle"
-					     : "the tables do not lead there",
-			     json_array_size(hops));
-		json_decref(hops);
-		return;
-	}
-	control_reply(request,
-		      json_pack("{s:o,s:o,s:o}", "src", node_json(snapshot, (uint32_t)src.place),
-				"dst", node_json(snapshot, (uint32_t)dst.place), "hops", hops));
+	(void)args;
+	list_out(ctx, request, kinds);
 }
 
 static const struct control_command commands[] = {
-	{"reroute", command_reroute},	    {"sweep", command_sweep},
-	{"node list", command_node_list},   {"link list", command_link_list},
-	{"route show", command_route_show},
+	{"reroute", command_reroute},
+	{"sweep", command_sweep},
+	{"node list", command_node_list},
+	{"link list", command_link_list},
+	{"topology export", command_topology_export},
 };
 
 void sm_register_commands(struct sm *sm, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), sm);
+	control_register(control, route_commands, NUM_ROUTE_COMMANDS, sm);
+	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
 }

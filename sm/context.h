@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the files of sm/ that order the work share: the parts of one subnet manager, and the record
- * of its sweeps. Private to sm.c, sweep.c, inbox.c and commands.c; the parts themselves (discover,
+ * of its sweeps. Private to sm.c, sweep.c, inbox.c and commands*.c; the parts themselves (discover,
  * program, peers, trigger) do not see it.
  */
 #ifndef SM_CONTEXT_H
@@ -41,6 +41,9 @@ struct sweep_waiter { /* a command that waits for the end of a sweep */
 	struct list link;
 	struct control_request *request;
 	uint64_t after; /* the sweep must have a higher number */
+	/* It changed the engines: those before, put back if the new ones give no routes. */
+	char (*engines_before)[SM_ENGINES_MAX][SM_ENGINE_NAME];
+	unsigned options_set; /* sm->options_set at that time */
 };
 
 struct sweep {
@@ -86,6 +89,7 @@ struct sm {
 	struct window *window;
 	struct fabric *fabric;
 	struct sm_options options;
+	unsigned options_set; /* how often the configuration was read again */
 	struct discover *discover;
 	struct program *program;
 	struct peers *peers;
@@ -99,6 +103,7 @@ struct sm {
 	uint64_t views;
 	struct sm_counts counts;
 	struct log_limit trap_limit, stranger_limit;
+	struct list judgements; /* commands_judge.c: the first one is being computed */
 	void (*report)(void *ctx, int error, bool again, const char *text);
 	void *report_ctx;
 	bool stopped;
@@ -114,6 +119,14 @@ const char *sweep_kind_name(enum discover_kind kind);
 
 /* inbox.c */
 void inbox_init(struct sm *sm);
+
+/* commands.c: the engine of these routes, those that refused, and what the checker found. */
+json_t *routing_json(const struct route_result *routes);
+
+/* commands_judge.c */
+void judge_init(struct sm *sm);
+void judge_stop(struct sm *sm); /* answers who waits */
+void judge_done(struct sm *sm); /* frees what is under way; the pool runs no job any more */
 
 /* sm.c */
 void sm_publish(struct sm *sm);

@@ -90,6 +90,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	sweep_init(sm);
 	inbox_init(sm);
+	judge_init(sm);
 	return sm;
 }
 
@@ -98,6 +99,7 @@ void sm_free(struct sm *sm)
 	if (!sm)
 		return;
 	sweep_done(sm);
+	judge_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	trigger_done(&sm->trigger);
@@ -134,6 +136,7 @@ void sm_stop(struct sm *sm)
 {
 	sm->stopped = true;
 	sweep_stop(sm);
+	judge_stop(sm);
 	peers_stop(sm->peers);
 }
 
@@ -142,6 +145,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	struct window_limits limits = limits_of(options);
 
 	sm->options = *options;
+	sm->options_set++;
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
 	sm->fabric->topology++; /* engines and LMC may have changed */

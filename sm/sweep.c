@@ -372,6 +372,36 @@ void sweep_begin(void *arg)
 	phases[0].start(sm);
 }
 
+static void free_waiter(struct sweep_waiter *waiter)
+{
+	list_del(&waiter->link);
+	free(waiter->engines_before);
+	free(waiter);
+}
+
+/* Engines that give no routes are not kept, for with them no fault would be answered; unless the
+ * configuration was read again meanwhile. */
+static void put_engines_back(struct sm *sm, const struct sweep_waiter *waiter)
+{
+	if (waiter->engines_before && sm->options_set == waiter->options_set)
+		memcpy(sm->options.engines, waiter->engines_before, sizeof(sm->options.engines));
+}
+
+static json_t *waiter_answer(const struct sm *sm, const struct sweep_waiter *waiter)
+{
+	const struct sweep_record *record = &sm->sweep.last;
+	json_t *answer =
+		json_pack("{s:I,s:s,s:b,s:I,s:I,s:I,s:I,s:s}", "number", (json_int_t)record->number,
+			  "kind", sweep_kind_name(record->kind), "changed", record->changed,
+			  "duration_us", (json_int_t)record->duration_us, "smps",
+			  (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
+			  (json_int_t)record->lft_sets, "summary", record->text);
+
+	if (waiter->engines_before)
+		json_object_set_new(answer, "routing", routing_json(&sm->routes));
+	return answer;
+}
+
 static void answer_waiters(struct sm *sm)
 {
 	const struct sweep_record *record = &sm->sweep.last;
@@ -381,21 +411,13 @@ static void answer_waiters(struct sm *sm)
 
 		if (record->number <= waiter->after || record->error == -EAGAIN)
 			continue; /* the sweep that answers follows */
-		list_del(link);
 		if (record->error && record->error != -EALREADY) {
+			put_engines_back(sm, waiter);
 			control_fail(waiter->request, "the sweep failed: %s", record->text);
-			free(waiter);
-			continue;
+		} else {
+			control_reply(waiter->request, waiter_answer(sm, waiter));
 		}
-		control_reply(waiter->request,
-			      json_pack("{s:I,s:s,s:b,s:I,s:I,s:I,s:I,s:s}", "number",
-					(json_int_t)record->number, "kind",
-					sweep_kind_name(record->kind), "changed", record->changed,
-					"duration_us", (json_int_t)record->duration_us, "smps",
-					(json_int_t)record->smps, "sets", (json_int_t)record->sets,
-					"lft_sets", (json_int_t)record->lft_sets, "summary",
-					record->text));
-		free(waiter);
+		free_waiter(waiter);
 	}
 }
 
@@ -542,9 +564,8 @@ void sweep_stop(struct sm *sm)
 	list_for_each (link, &sm->sweep.waiters) {
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
-		list_del(link);
 		control_fail(waiter->request, "the daemon is stopping");
-		free(waiter);
+		free_waiter(waiter);
 	}
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the files with the manager's rows of the control socket share: how they write nodes, and
+ * how they wait for a sweep. Private to sm/commands*.c. Loop thread only.
+ */
+#ifndef SM_COMMANDS_H
+#define SM_COMMANDS_H
+
+#include "sm/context.h"
+
+enum { GUID_TEXT = 19, NUM_ROUTE_COMMANDS = 3, NUM_JUDGE_COMMANDS = 3 };
+
+extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* commands_route.c */
+extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
+
+/* "0x" and 16 digits; returns text. */
+const char *guid_text(guid_t guid, char text[GUID_TEXT]);
+/* The request is answered at the end of the next sweep. */
+struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
+
+/* Else the request has failed, with the name that was perhaps meant. commands_route.c */
+bool engine_is_known(const char *name, struct control_request *request);
+
+/* Nodes by places: the snapshot's switches, then its end ports (a node with several has several
+ * places). */
+uint32_t node_count(const struct snapshot *snapshot);
+const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place);
+/* As node list shows it; a new reference. */
+json_t *node_json(const struct snapshot *snapshot, uint32_t place);
+
+#endif

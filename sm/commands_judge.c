@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The rows of the control socket that compute: route check, route quality, route plan. What is
+ * judged is what the switches are known to hold (acknowledged, or read), with the LIDs that ports
+ * were found with; not what was computed for them.
+ *
+ * A judgement is a list of steps, each a job of its own; between two of them the client is told how
+ * far it is, and routing for a fault gets its turn. One judgement is computed at a time, some more
+ * wait, and further ones are refused. The loop only freezes the fabric and takes references; rows
+ * of switches that are being written to are put together inside the job. Nothing is programmed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "route/quality.h"
+#include "sm/commands.h"
+
+enum {
+	JUDGEMENTS_MAX = 4, /* with the one being computed */
+	SHIFTS_MAX = 512,
+	DRAWS = 100,
+	SEED = 1,
+	ISLANDS_MAX = 8, /* that are described */
+};
+
+/* The figures of one set of tables. */
+struct figures {
+	struct quality_all all;
+	struct quality_load shifts, random;
+	struct quality_stretch stretch;
+	double bisection;
+};
+
+struct judgement {
+	struct work_job job;
+	struct list link;		 /* in sm->judgements */
+	struct control_request *request; /* NULL: has been answered */
+	struct sm *sm;
+	struct work_pool *pool;
+	const struct judge *judge;
+	unsigned step;
+	struct snapshot *snapshot;
+	struct routes *found;	/* what the switches hold */
+	struct lft_have **have; /* by switch: NULL where found has its row from the beginning */
+	lid_t *top;		/* of these: LinearFDBTop */
+	uint64_t unknown;	/* blocks of which it is not known what they hold */
+	uint32_t *island;	/* by switch */
+	struct route_report report;
+	struct credit_report credit;
+	struct figures now, planned;
+	struct route_churn churn;
+	char engine[SM_ENGINE_NAME];
+	struct route_result plan;
+};
+
+struct judge_step {
+	const char *name;
+	void (*run)(struct judgement *j);
+};
+
+struct judge {
+	const struct judge_step *steps;
+	unsigned num_steps;
+	void (*answer)(struct judgement *j); /* ends the request */
+};
+
+/* Steps; each runs inside a job */
+
+/* What a switch holds that is being written to. */
+static struct lft *row_of(const struct lft_have *have, lid_t top, lid_t lid_top, uint64_t *unknown)
+{
+	struct lft *row = lft_new(lid_top);
+
+	for (uint16_t block = 0; block < row->blocks; block++) {
+		const uint8_t *held = lft_have_block(have, block);
+		uint32_t first = (uint32_t)block * LFT_BLOCK_LIDS;
+
+		for (uint32_t lid = first;
+		     held && lid < first + LFT_BLOCK_LIDS && lid <= top && lid <= lid_top; lid++)
+			row->port[lid] = held[lid - first];
+		*unknown += !held && first <= top;
+	}
+	return row;
+}
+
+static void gather_tables(struct judgement *j)
+{
+	for (uint32_t s = 0; s < j->snapshot->num_switches; s++)
+		if (!j->found->lft[s])
+			j->found->lft[s] =
+				row_of(j->have[s], j->top[s], j->snapshot->lid_top, &j->unknown);
+}
+
+static void check_paths(struct judgement *j)
+{
+	route_check(j->snapshot, j->found, j->pool, &j->report);
+	j->island = route_islands(j->snapshot);
+}
+
+static void check_credit(struct judgement *j)
+{
+	credit_check(j->snapshot, j->found, j->pool, &j->credit);
+}
+
+static void compute_plan(struct judgement *j)
+{
+	const char *chain[] = {j->engine};
+
+	route_run(j->snapshot, chain, 1, j->pool, &j->plan);
+}
+
+static void all_to_all_now(struct judgement *j)
+{
+	quality_all_to_all(j->snapshot, j->found, j->pool, &j->now.all);
+}
+
+static void stretch_now(struct judgement *j)
+{
+	quality_stretch(j->snapshot, j->found, j->pool, &j->now.stretch);
+}
+
+static void shifts_now(struct judgement *j)
+{
+	quality_shifts(j->snapshot, j->found, j->pool, SHIFTS_MAX, &j->now.shifts);
+}
+
+static void random_now(struct judgement *j)
+{
+	quality_random(j->snapshot, j->found, j->pool, DRAWS, SEED, &j->now.random,
+		       &j->now.bisection);
+}
+
+/* The same of the plan, and what it would cost; if there is one. */
+
+static void all_to_all_planned(struct judgement *j)
+{
+	if (j->plan.routes)
+		quality_all_to_all(j->snapshot, j->plan.routes, j->pool, &j->planned.all);
+}
+
+static void stretch_planned(struct judgement *j)
+{
+	if (j->plan.routes)
+		quality_stretch(j->snapshot, j->plan.routes, j->pool, &j->planned.stretch);
+}
+
+static void shifts_planned(struct judgement *j)
+{
+	if (j->plan.routes)
+		quality_shifts(j->snapshot, j->plan.routes, j->pool, SHIFTS_MAX,
+			       &j->planned.shifts);
+}
+
+static void random_planned(struct judgement *j)
+{
+	if (j->plan.routes)
+		quality_random(j->snapshot, j->plan.routes, j->pool, DRAWS, SEED,
+			       &j->planned.random, &j->planned.bisection);
+}
+
+static void count_churn(struct judgement *j)
+{
+	if (j->plan.routes)
+		route_churn(j->snapshot, j->found, j->plan.routes, j->pool, &j->churn);
+}
+
+/* Engines that promise no credit loops were looked at by the chain; others are here. */
+static void check_plan(struct judgement *j)
+{
+	if (j->plan.routes && !j->plan.credit.channels)
+		credit_check(j->snapshot, j->plan.routes, j->pool, &j->plan.credit);
+}
+
+/* Answers */
+
+static json_t *count(uint64_t number)
+{
+	return json_integer((json_int_t)number);
+}
+
+static json_t *place_json(const struct snapshot *snapshot, uint32_t sw)
+{
+	char guid[GUID_TEXT];
+
+	return json_pack("{s:s,s:s}", "guid", guid_text(snapshot->switches[sw].guid, guid),
+			 "description", snapshot->switches[sw].facts->description);
+}
+
+static json_t *fault_json(const struct snapshot *snapshot, const struct route_fault *fault)
+{
+	return json_pack("{s:o,s:i}", "from", place_json(snapshot, fault->sw), "lid", fault->lid);
+}
+
+static json_t *report_json(const struct snapshot *snapshot, const struct route_report *report)
+{
+	json_t *json = json_pack("{s:o,s:o,s:o,s:o}", "pairs", count(report->pairs), "unreached",
+				 count(report->unreached), "looping", count(report->looping),
+				 "disconnected", count(report->disconnected));
+
+	if (report->unreached)
+		json_object_set_new(json, "unreached_example",
+				    fault_json(snapshot, &report->unreached_example));
+	if (report->looping)
+		json_object_set_new(json, "looping_example",
+				    fault_json(snapshot, &report->looping_example));
+	return json;
+}
+
+static json_t *credit_json(const struct snapshot *snapshot, const struct credit_report *credit)
+{
+	json_t *json = json_pack("{s:o,s:o}", "channels", count(credit->channels), "loops",
+				 count(credit->loops));
+	json_t *circle;
+
+	if (!credit->loops)
+		return json;
+	circle = json_array();
+	for (unsigned i = 0; i < CREDIT_EXAMPLE_MAX && i < credit->length; i++) {
+		json_t *hop = place_json(snapshot, credit->example[i].sw);
+
+		json_object_set_new(hop, "port", count(credit->example[i].port));
+		json_array_append_new(circle, hop);
+	}
+	json_object_set_new(json, "vl", count(credit->vl));
+	json_object_set_new(json, "length", count(credit->length));
+	json_object_set_new(json, "circle", circle);
+	return json;
+}
+
+/* The first islands, each by its first switch; the adapters without a switch are in none. */
+static json_t *islands_json(const struct judgement *j, uint32_t *number)
+{
+	uint32_t switches = j->snapshot->num_switches;
+	uint32_t *size = mem_array(switches, sizeof(*size)), *hosts = mem_array(switches, 4);
+	json_t *islands = json_array();
+
+	*number = 0;
+	for (uint32_t s = 0; s < switches; s++) {
+		size[j->island[s]]++;
+		hosts[j->island[s]] += j->snapshot->switches[s].hosts;
+	}
+	for (uint32_t s = 0; s < switches; s++) {
+		if (!size[s] || ++*number > ISLANDS_MAX)
+			continue;
+		json_array_append_new(islands, json_pack("{s:o,s:o,s:o}", "first",
+							 place_json(j->snapshot, s), "switches",
+							 count(size[s]), "hosts", count(hosts[s])));
+	}
+	free(hosts);
+	free(size);
+	return islands;
+}
+
+static json_t *head_json(const struct judgement *j)
+{
+	return json_pack("{s:s,s:o,s:o,s:o}", "engine", j->found->engine, "switches",
+			 count(j->snapshot->num_switches), "end_ports",
+			 count(j->snapshot->num_ends), "unknown_blocks", count(j->unknown));
+}
+
+static void answer_check(struct judgement *j)
+{
+	const struct route_report *report = &j->report;
+	json_t *answer = head_json(j);
+	uint32_t islands;
+
+	json_object_update_new(answer, report_json(j->snapshot, report));
+	json_object_set_new(answer, "islands", islands_json(j, &islands));
+	json_object_set_new(answer, "num_islands", count(islands));
+	json_object_set_new(answer, "credit", credit_json(j->snapshot, &j->credit));
+	json_object_set_new(answer, "good",
+			    json_boolean(!report->unreached && !report->looping && !j->unknown &&
+					 !j->credit.loops));
+	control_reply(j->request, answer);
+}
+
+static void add_levels(json_t *levels, const char *direction, const struct level_load *loads,
+		       uint32_t number)
+{
+	for (uint32_t i = 0; i < number; i++) {
+		const struct level_load *load = &loads[i];
+
+		if (!load->links)
+			continue;
+		json_array_append_new(
+			levels,
+			json_pack("{s:i,s:s,s:o,s:o,s:o,s:f}", "level", i, "direction", direction,
+				  "links", count(load->links), "least", count(load->least), "most",
+				  count(load->most), "mean", (double)load->sum / load->links));
+	}
+}
+
+static json_t *load_json(const struct quality_load *load)
+{
+	return json_pack("{s:o,s:o,s:o,s:o}", "patterns", count(load->patterns), "median",
+			 count(load->median), "percentile_95", count(load->percentile_95), "worst",
+			 count(load->worst));
+}
+
+static json_t *figures_json(const struct figures *figures)
+{
+	const struct quality_all *all = &figures->all;
+	json_t *levels = json_array();
+
+	add_levels(levels, "up", all->up, all->levels);
+	add_levels(levels, "down", all->down, all->levels);
+	add_levels(levels, "flat", &all->flat, 1);
+	return json_pack(
+		"{s:{s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:o},s:o,s:o,s:f,s:{s:o,s:o,s:o,s:o}}",
+		"all_to_all", "pairs", count(all->pairs), "unreached", count(all->unreached),
+		"links", count(all->links), "unused", count(all->unused), "risk", count(all->risk),
+		"most", count(all->most), "mean", all->links ? (double)all->sum / all->links : 0,
+		"hops", count(all->hops), "levels", levels, "shifts", load_json(&figures->shifts),
+		"random", load_json(&figures->random), "bisection", figures->bisection, "stretch",
+		"paths", count(figures->stretch.paths), "longer", count(figures->stretch.longer),
+		"hops", count(figures->stretch.hops), "least_hops",
+		count(figures->stretch.least_hops));
+}
+
+static void answer_quality(struct judgement *j)
+{
+	json_t *answer = head_json(j);
+
+	json_object_update_new(answer, figures_json(&j->now));
+	control_reply(j->request, answer);
+}
+
+static void answer_plan(struct judgement *j)
+{
+	const char *why = j->plan.attempt[0].why;
+	json_t *answer, *planned;
+
+	if (!j->plan.routes) {
+		control_fail(j->request, "engine %s refuses this fabric: %s", j->engine, why);
+		return;
+	}
+	planned = figures_json(&j->planned);
+	json_object_set_new(planned, "engine", json_string(j->engine));
+	json_object_update_new(planned, report_json(j->snapshot, &j->plan.report));
+	json_object_set_new(planned, "credit", credit_json(j->snapshot, &j->plan.credit));
+	answer = head_json(j);
+	json_object_set_new(answer, "now", figures_json(&j->now));
+	json_object_set_new(answer, "planned", planned);
+	json_object_set_new(answer, "churn",
+			    json_pack("{s:o,s:o,s:o,s:o}", "entries", count(j->churn.entries),
+				      "blocks", count(j->churn.blocks), "switches",
+				      count(j->churn.switches), "paths", count(j->churn.paths)));
+	json_object_set_new(answer, "why", *why ? json_string(why) : json_null());
+	control_reply(j->request, answer);
+}
+
+static const struct judge_step check_steps[] = {
+	{"tables", gather_tables}, {"paths", check_paths}, {"credit loops", check_credit}};
+static const struct judge_step quality_steps[] = {{"tables", gather_tables},
+						  {"all to all", all_to_all_now},
+						  {"lengths", stretch_now},
+						  {"shifts", shifts_now},
+						  {"random permutations", random_now}};
+static const struct judge_step plan_steps[] = {
+	{"tables", gather_tables},
+	{"routes", compute_plan},
+	{"churn", count_churn},
+	{"credit loops", check_plan},
+	{"all to all", all_to_all_now},
+	{"all to all, planned", all_to_all_planned},
+	{"lengths", stretch_now},
+	{"lengths, planned", stretch_planned},
+	{"shifts", shifts_now},
+	{"shifts, planned", shifts_planned},
+	{"random permutations", random_now},
+	{"random permutations, planned", random_planned},
+};
+
+static const struct judge check_judge = {check_steps, ARRAY_SIZE(check_steps), answer_check};
+static const struct judge quality_judge = {quality_steps, ARRAY_SIZE(quality_steps),
+					   answer_quality};
+static const struct judge plan_judge = {plan_steps, ARRAY_SIZE(plan_steps), answer_plan};
+
+/* Going from step to step, on the loop */
+
+static void judgement_free(struct judgement *j)
+{
+	list_del(&j->link);
+	for (uint32_t s = 0; s < j->snapshot->num_switches; s++) {
+		if (!j->have[s])
+			continue;
+		lft_unref(j->have[s]->base);
+		lft_unref(j->have[s]->next);
+		free(j->have[s]);
+	}
+	free(j->have);
+	free(j->top);
+	free(j->island);
+	routes_unref(j->found);
+	routes_unref(j->plan.routes);
+	snapshot_unref(j->snapshot);
+	free(j);
+}
+
+static void run_step(struct work_job *job)
+{
+	struct judgement *j = container_of(job, struct judgement, job);
+
+	j->judge->steps[j->step].run(j);
+}
+
+static void begin_step(struct judgement *j)
+{
+	const struct judge_step *step = &j->judge->steps[j->step];
+
+	control_part(j->request, json_pack("{s:{s:s,s:i,s:i}}", "progress", "step", step->name,
+					   "number", j->step + 1, "of", j->judge->num_steps));
+	j->job.name = step->name;
+	work_submit(j->sm->pool, &j->job);
+}
+
+static void begin_first(struct sm *sm)
+{
+	if (!list_empty(&sm->judgements))
+		begin_step(container_of(sm->judgements.next, struct judgement, link));
+}
+
+static void step_done(struct work_job *job)
+{
+	struct judgement *j = container_of(job, struct judgement, job);
+	struct sm *sm = j->sm;
+
+	if (j->request && ++j->step < j->judge->num_steps && !control_gone(j->request)) {
+		begin_step(j);
+		return;
+	}
+	if (j->request && j->step < j->judge->num_steps)
+		control_fail(j->request, "the client has gone");
+	else if (j->request)
+		j->judge->answer(j);
+	judgement_free(j);
+	if (!sm->stopped)
+		begin_first(sm);
+}
+
+/* Rows of switches to which nothing is being written are shared; of others the job makes them. */
+static void take_tables(struct judgement *j, const struct fabric *fabric)
+{
+	for (uint32_t s = 0; s < j->snapshot->num_switches; s++) {
+		const struct node *node = fabric_find_node(fabric, j->snapshot->switches[s].guid);
+		const struct switch_state *sw = node->sw;
+
+		if (sw->settled && sw->want) {
+			j->found->lft[s] = lft_ref(sw->want);
+			continue;
+		}
+		j->have[s] = mem_alloc(sizeof(*j->have[s]));
+		*j->have[s] = sw->have;
+		lft_ref(sw->have.base);
+		lft_ref(sw->have.next);
+		j->top[s] = sw->top_set ? sw->top_set : node->facts->sw.linear_fdb_top;
+	}
+}
+
+static unsigned judgements(const struct sm *sm)
+{
+	unsigned number = 0;
+
+	list_for_each (link, &sm->judgements)
+		number++;
+	return number;
+}
+
+static void begin(struct sm *sm, struct control_request *request, const struct judge *judge,
+		  const char *engine)
+{
+	struct judgement *j;
+	bool first = list_empty(&sm->judgements);
+
+	if (!sm->view || !sm->routes.routes) {
+		control_fail(request, "this manager is %s and has programmed no routes",
+			     role_name(peers_role(sm->peers)));
+		return;
+	}
+	if (judgements(sm) >= JUDGEMENTS_MAX) {
+		control_fail(request,
+			     "%d route check, quality and plan commands are under way: try again "
+			     "when one has ended",
+			     JUDGEMENTS_MAX);
+		return;
+	}
+	j = mem_zalloc(sizeof(*j));
+	j->sm = sm;
+	j->pool = sm->pool;
+	j->request = request;
+	j->judge = judge;
+	j->snapshot = fabric_freeze(sm->fabric, true);
+	j->found = routes_new(j->snapshot->generation, j->snapshot->num_switches,
+			      sm->routes.routes->engine);
+	j->have = mem_array(j->snapshot->num_switches, sizeof(struct lft_have *));
+	j->top = mem_array(j->snapshot->num_switches, sizeof(lid_t));
+	j->job = (struct work_job){.run = run_step, .done = step_done};
+	list_init(&j->job.link);
+	snprintf(j->engine, sizeof(j->engine), "%s", engine ? engine : "");
+	take_tables(j, sm->fabric);
+	list_push(&sm->judgements, &j->link);
+	if (first)
+		begin_step(j);
+}
+
+static void command_route_check(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	begin(ctx, request, &check_judge, NULL);
+}
+
+static void command_route_quality(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	begin(ctx, request, &quality_judge, NULL);
+}
+
+static void command_route_plan(void *ctx, struct control_request *request, const json_t *args)
+{
+	const char *engine = json_string_value(json_object_get(args, "engine"));
+
+	if (engine_is_known(engine ? engine : "", request))
+		begin(ctx, request, &plan_judge, engine);
+}
+
+const struct control_command judge_commands[NUM_JUDGE_COMMANDS] = {
+	{"route check", command_route_check},
+	{"route quality", command_route_quality},
+	{"route plan", command_route_plan},
+};
+
+void judge_init(struct sm *sm)
+{
+	list_init(&sm->judgements);
+}
+
+void judge_stop(struct sm *sm)
+{
+	list_for_each (link, &sm->judgements) {
+		struct judgement *j = container_of(link, struct judgement, link);
+
+		if (j->request)
+			control_fail(j->request, "the daemon is stopping");
+		j->request = NULL;
+	}
+}
+
+void judge_done(struct sm *sm)
+{
+	judge_stop(sm);
+	list_for_each (link, &sm->judgements)
+		judgement_free(container_of(link, struct judgement, link));
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The rows of the control socket that show and direct routes: route show, route engine, route dump.
+ * They answer from the view, without computing anything; what is computed is in commands_judge.c. A
+ * dump goes out in pieces from a view that is held meanwhile. Loop thread only.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/walk.h"
+#include "lib/mem.h"
+#include "lib/suggest.h"
+#include "route/dump.h"
+#include "sm/commands.h"
+
+/* Nodes by name */
+
+enum { CANDIDATES_SIZE = 160, CANDIDATES_MAX = 5 };
+
+/* What a NODE argument means: a place in the list of nodes, or -1 and the reason. */
+struct named {
+	int64_t place;
+	char error[CANDIDATES_SIZE + 160];
+};
+
+static bool matches(const struct snapshot *snapshot, uint32_t place, const char *name)
+{
+	const struct node_facts *facts = facts_at(snapshot, place);
+	char *rest;
+	uint64_t number;
+
+	if (strcmp(facts->description, name) == 0)
+		return true;
+	number = strtoull(name, &rest, strncmp(name, "0x", 2) == 0 ? 16 : 10);
+	if (*rest || rest == name)
+		return false;
+	if (strncmp(name, "0x", 2) == 0)
+		return number == facts->info.node_guid ||
+		       (place >= snapshot->num_switches &&
+			number == snapshot->ends[place - snapshot->num_switches].guid);
+	if (place < snapshot->num_switches)
+		return number && number == snapshot->switches[place].lid;
+	return number && number >= snapshot->ends[place - snapshot->num_switches].lid &&
+	       number < snapshot->ends[place - snapshot->num_switches].lid +
+				(1u << snapshot->ends[place - snapshot->num_switches].lmc);
+}
+
+/* NODE is a name, a GUID or a LID; of an adapter with two ports its first one is taken. */
+static struct named find_named(const struct snapshot *snapshot, const char *name)
+{
+	struct named named = {.place = -1};
+	char candidates[CANDIDATES_SIZE] = "", guid[GUID_TEXT];
+	unsigned found = 0;
+	size_t used = 0;
+
+	for (uint32_t place = 0; place < node_count(snapshot); place++) {
+		if (!matches(snapshot, place, name))
+			continue;
+		if (named.place >= 0 &&
+		    facts_at(snapshot, place)->info.node_guid ==
+			    facts_at(snapshot, (uint32_t)named.place)->info.node_guid)
+			continue;
+		named.place = place;
+		if (found++ < CANDIDATES_MAX)
+			used += (size_t)snprintf(
+				candidates + used, sizeof(candidates) - used, "%s%s",
+				used ? ", " : "",
+				guid_text(facts_at(snapshot, place)->info.node_guid, guid));
+	}
+	if (found > 1) {
+		snprintf(named.error, sizeof(named.error),
+			 "\"%.64s\" means %u nodes (%s%s): give a GUID", name, found, candidates,
+			 found > CANDIDATES_MAX ? ", ..." : "");
+		named.place = -1;
+	} else if (!found) {
+		snprintf(named.error, sizeof(named.error),
+			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant",
+			 name);
+	}
+	return named;
+}
+
+/* route show */
+
+struct route_walk_out {
+	const struct snapshot *snapshot;
+	const struct routes *routes;
+	json_t *hops;
+	uint8_t in_port, sl;
+};
+
+static void add_hop(void *ctx, uint32_t index, uint8_t port)
+{
+	struct route_walk_out *out = ctx;
+	const struct snap_switch *sw = &out->snapshot->switches[index];
+	char guid[GUID_TEXT];
+
+	json_array_append_new(out->hops, json_pack("{s:s,s:s,s:i,s:i,s:i,s:i}", "guid",
+						   guid_text(sw->guid, guid), "description",
+						   sw->facts->description, "lid", sw->lid,
+						   "in_port", out->in_port, "out_port", port, "vl",
+						   routes_vl(out->routes, index, sw->num_ports,
+							     out->in_port, port, out->sl)));
+	out->in_port = port ? snap_link(out->snapshot, index, port)->port : 0;
+}
+
+/* The switch of a place: itself, or the one an end port is cabled to; -1 without one. */
+static int32_t switch_at(const struct snapshot *snapshot, uint32_t place)
+{
+	return place < snapshot->num_switches ? (int32_t)place
+					      : snapshot->ends[place - snapshot->num_switches].sw;
+}
+
+/* Adds the hops between two places. 0, -ELOOP or -EHOSTUNREACH. */
+static int walk(struct route_walk_out *out, uint32_t src, uint32_t dst)
+{
+	const struct snapshot *snapshot = out->snapshot;
+	const struct snap_end *end =
+		src < snapshot->num_switches ? NULL : &snapshot->ends[src - snapshot->num_switches];
+	lid_t lid = dst < snapshot->num_switches ? snapshot->switches[dst].lid
+						 : snapshot->ends[dst - snapshot->num_switches].lid;
+	int32_t from = switch_at(snapshot, src);
+	int hops;
+
+	if (src == dst)
+		return 0;
+	if (from < 0)
+		return dst >= snapshot->num_switches &&
+				       end->peer == (int32_t)(dst - snapshot->num_switches)
+			       ? 0
+			       : -EHOSTUNREACH;
+	out->in_port = end ? end->sw_port : 0;
+	hops = table_walk(snapshot, out->routes, (uint32_t)from, lid, add_hop, out);
+	return hops < 0 ? hops : 0;
+}
+
+/* The SL that was asked for, or the one of this path; -1: no SL. */
+static int sl_of(const struct snapshot *snapshot, const struct routes *routes, const char *text,
+		 uint32_t src, uint32_t dst)
+{
+	int32_t from = switch_at(snapshot, src), to = switch_at(snapshot, dst);
+	unsigned long sl;
+	char *rest;
+
+	if (!text)
+		return routes && from >= 0 && to >= 0
+			       ? routes_sl(routes, (uint32_t)from, (uint32_t)to)
+			       : 0;
+	sl = strtoul(text, &rest, 10);
+	return *rest || rest == text || *text == '-' || sl >= ROUTE_SLS ? -1 : (int)sl;
+}
+
+static void show(const struct view *view, struct control_request *request, const json_t *args,
+		 uint32_t src, uint32_t dst)
+{
+	const struct snapshot *snapshot = view->topology;
+	const char *sl_text = json_string_value(json_object_get(args, "sl"));
+	int sl = sl_of(snapshot, view->routes, sl_text, src, dst), error;
+	struct route_walk_out out = {.snapshot = snapshot, .routes = view->routes};
+
+	if (sl < 0) {
+		control_fail(request, "no SL \"%s\": it is a number from 0 to %d", sl_text,
+			     ROUTE_SLS - 1);
+		return;
+	}
+	out.sl = (uint8_t)sl;
+	out.hops = json_array();
+	error = walk(&out, src, dst);
+	if (error) {
+		control_fail(request, "no route from %s to %s: %s after %zu switches",
+			     json_string_value(json_object_get(args, "src")),
+			     json_string_value(json_object_get(args, "dst")),
+			     error == -ELOOP ? "the tables run in a circle"
+					     : "the tables do not lead there",
+			     json_array_size(out.hops));
+		json_decref(out.hops);
+		return;
+	}
+	control_reply(request,
+		      json_pack("{s:o,s:o,s:i,s:o}", "src", node_json(snapshot, src), "dst",
+				node_json(snapshot, dst), "sl", sl, "hops", out.hops));
+}
+
+static bool has_routes(const struct sm *sm, struct control_request *request)
+{
+	if (sm->view)
+		return true;
+	control_fail(request, "this manager is %s and has programmed no routes",
+		     role_name(peers_role(sm->peers)));
+	return false;
+}
+
+static void command_route_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *src_name = json_string_value(json_object_get(args, "src"));
+	const char *dst_name = json_string_value(json_object_get(args, "dst"));
+	struct named src, dst;
+
+	if (!src_name || !dst_name) {
+		control_fail(request, "route show needs a source and a destination");
+		return;
+	}
+	if (!has_routes(sm, request))
+		return;
+	src = find_named(sm->view->topology, src_name);
+	dst = find_named(sm->view->topology, dst_name);
+	if (src.place < 0 || dst.place < 0)
+		control_fail(request, "%s", src.place < 0 ? src.error : dst.error);
+	else
+		show(sm->view, request, args, (uint32_t)src.place, (uint32_t)dst.place);
+}
+
+/* route engine */
+
+bool engine_is_known(const char *name, struct control_request *request)
+{
+	struct suggest suggest = suggest_for(name);
+
+	if (route_engine_find(name))
+		return true;
+	for (const struct route_engine *engine = route_engines; engine->name; engine++)
+		suggest_try(&suggest, engine->name);
+	if (suggest.best)
+		control_fail(request, "no routing engine \"%.60s\"; did you mean \"%s\"?", name,
+			     suggest.best);
+	else
+		control_fail(request, "no routing engine \"%.60s\"; weftd.conf(5) lists them",
+			     name);
+	return false;
+}
+
+/* "ftree,updn" as a chain; false: the request has failed. */
+static bool take_engines(const char *names, char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
+			 struct control_request *request)
+{
+	char *copy = mem_strdup(names), *rest = copy, *name;
+	unsigned number = 0;
+	bool good = true;
+
+	memset(engines, 0, SM_ENGINES_MAX * sizeof(*engines));
+	while (good && (name = strsep(&rest, ","))) {
+		good = engine_is_known(name, request);
+		if (good && number == SM_ENGINES_MAX) {
+			control_fail(request,
+				     "more than %d engines: the chain has no room for them",
+				     SM_ENGINES_MAX);
+			good = false;
+		}
+		if (good)
+			snprintf(engines[number++], SM_ENGINE_NAME, "%s", name);
+	}
+	free(copy);
+	return good;
+}
+
+/* The sweep that follows computes by the new chain; when it gives no routes, the old one is put
+ * back (sweep.c). */
+static void command_route_engine(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *names = json_string_value(json_object_get(args, "engines"));
+	struct sweep_waiter *waiter;
+	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME];
+
+	if (!names) {
+		control_fail(request, "route engine needs the names of one or more engines");
+		return;
+	}
+	if (peers_role(sm->peers) != SM_MASTER) {
+		control_fail(request, "this manager is %s: only a MASTER computes routes",
+			     role_name(peers_role(sm->peers)));
+		return;
+	}
+	list_for_each (link, &sm->sweep.waiters) {
+		if (container_of(link, struct sweep_waiter, link)->engines_before) {
+			control_fail(request, "engines are being changed already: try again when "
+					      "that has ended");
+			return;
+		}
+	}
+	if (!take_engines(names, engines, request))
+		return;
+	waiter = sm_wait_for_sweep(sm, request);
+	waiter->engines_before = mem_array(1, sizeof(*waiter->engines_before));
+	memcpy(waiter->engines_before, sm->options.engines, sizeof(*waiter->engines_before));
+	waiter->options_set = sm->options_set;
+	memcpy(sm->options.engines, engines, sizeof(engines));
+	trigger_reroute(&sm->trigger, "weftctl route engine");
+}
+
+/* route dump */
+
+enum { LIDS_A_PART = 512 };
+
+struct dumping { /* a dump on its way to a client */
+	struct view *view;
+	unsigned file;
+	uint32_t sw, lid;
+};
+
+static void dump_links(struct dumping *dumping, FILE *stream)
+{
+	route_dump_links(dumping->view->topology, dumping->sw++, stream);
+}
+
+static void dump_entries(struct dumping *dumping, FILE *stream)
+{
+	const struct snapshot *snapshot = dumping->view->topology;
+	uint32_t end = dumping->lid + LIDS_A_PART;
+
+	route_dump_entries(snapshot, dumping->view->routes, dumping->sw, dumping->lid, end, stream);
+	if (end <= snapshot->lid_top) {
+		dumping->lid = end;
+	} else {
+		dumping->lid = 0;
+		dumping->sw++;
+	}
+}
+
+/* No group has a tree yet: the file is there, for tools that ask for it, and is empty. */
+static void dump_groups(struct dumping *dumping, FILE *stream)
+{
+	(void)stream;
+	dumping->sw = dumping->view->topology->num_switches;
+}
+
+static const struct {
+	const char *name;
+	void (*next)(struct dumping *dumping, FILE *stream);
+} dump_files[] = {
+	{"opensm-subnet.lst", dump_links},
+	{"opensm.fdbs", dump_entries},
+	{"opensm.mcfdbs", dump_groups},
+};
+
+/* Each file comes in one part or more. */
+static json_t *dump_next(void *source)
+{
+	struct dumping *dumping = source;
+	const char *name;
+	char *text = NULL;
+	size_t size;
+	FILE *stream;
+	json_t *part;
+
+	if (dumping->file == ARRAY_SIZE(dump_files))
+		return NULL;
+	name = dump_files[dumping->file].name;
+	stream = open_memstream(&text, &size);
+	if (!stream)
+		abort(); /* out of memory */
+	if (dumping->sw < dumping->view->topology->num_switches)
+		dump_files[dumping->file].next(dumping, stream);
+	fclose(stream);
+	if (dumping->sw >= dumping->view->topology->num_switches) {
+		dumping->file++;
+		dumping->sw = 0;
+	}
+	part = json_pack("{s:s,s:s}", "file", name, "text", text);
+	free(text);
+	return part;
+}
+
+static void dump_finish(void *source)
+{
+	struct dumping *dumping = source;
+
+	view_unref(dumping->view);
+	free(dumping);
+}
+
+static void command_route_dump(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *format = json_string_value(json_object_get(args, "format"));
+	struct dumping *dumping;
+
+	if (format && strcmp(format, "opensm") != 0) {
+		control_fail(request, "no format \"%s\" of route dump: there is opensm", format);
+		return;
+	}
+	if (!has_routes(sm, request))
+		return;
+	dumping = mem_zalloc(sizeof(*dumping));
+	dumping->view = view_ref(sm->view);
+	control_stream(request, dump_next, dump_finish, dumping);
+}
+
+const struct control_command route_commands[NUM_ROUTE_COMMANDS] = {
+	{"route show", command_route_show},
+	{"route engine", command_route_engine},
+	{"route dump", command_route_dump},
+};

@@ -6,17 +6,24 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ctl/dump.h"
 #include "ctl/print.h"
+#include "ctl/topology.h"
 #include "lib/suggest.h"
 
 static const char *const sweep_kinds[] = {"light", "full", NULL};
+static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
+static const char *const dump_formats[] = {"opensm", NULL};
 
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
 	 .print = print_status,
 	 .summary = "role, last sweep, counts, routing, peers"},
 	{.words = "sweep",
-	 .arguments = {{"kind", "light|full", sweep_kinds, true}},
+	 .arguments = {{.member = "kind",
+			.label = "light|full",
+			.choices = sweep_kinds,
+			.optional = true}},
 	 .print = print_sweep,
 	 .summary = "sweep now, wait for the end, say what changed"},
 	{.words = "reroute",
@@ -30,10 +37,51 @@ const struct ctl_command ctl_commands[] = {
 	 .list = "links",
 	 .print = print_links,
 	 .summary = "cables with both ends and state"},
+	{.words = "topology export",
+	 .arguments = {{.member = "format",
+			.label = "net|json|dot|slurm",
+			.choices = export_formats,
+			.option = true}},
+	 .document = true,
+	 .digest = topology_export,
+	 .print = print_text,
+	 .summary = "what is there, for other programs"},
+	{.words = "topology check",
+	 .arguments = {{.member = "file", .label = "FILE"}},
+	 .ask = "topology export",
+	 .document = true,
+	 .digest = topology_check,
+	 .print = print_differences,
+	 .failed = differences_found,
+	 .summary = "differences from a planned net file"},
 	{.words = "route show",
-	 .arguments = {{"src", "SRC", NULL, false}, {"dst", "DST", NULL, false}},
+	 .arguments = {{.member = "src", .label = "SRC"},
+		       {.member = "dst", .label = "DST"},
+		       {.member = "sl", .label = "N", .optional = true, .option = true}},
 	 .print = print_route,
 	 .summary = "every hop from one node to another"},
+	{.words = "route check",
+	 .print = print_route_check,
+	 .failed = route_check_failed,
+	 .summary = "what the switches hold: pairs not reached, loops, credit loops"},
+	{.words = "route quality",
+	 .print = print_route_quality,
+	 .summary = "how evenly the routes load the links"},
+	{.words = "route plan",
+	 .arguments = {{.member = "engine", .label = "NAME", .option = true}},
+	 .print = print_route_plan,
+	 .summary = "another engine's routes against those of now; changes nothing"},
+	{.words = "route engine",
+	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]"}},
+	 .print = print_route_engine,
+	 .summary = "take these engines now, until weftd is restarted"},
+	{.words = "route dump",
+	 .arguments =
+		 {{.member = "format", .label = "opensm", .choices = dump_formats, .option = true},
+		  {.member = "dir", .label = "DIR"}},
+	 .sink = &dump_sink,
+	 .print = print_dump,
+	 .summary = "opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs"},
 	{.words = NULL},
 };
 
@@ -57,9 +105,12 @@ void ctl_usage(const struct ctl_command *command, char *usage, size_t size)
 		const struct ctl_argument *argument = &command->arguments[i];
 
 		if (used < size)
-			used += (size_t)snprintf(usage + used, size - used,
-						 argument->optional ? " [%s]" : " %s",
-						 argument->label);
+			used += (size_t)snprintf(usage + used, size - used, " %s%s%s%s%s%s",
+						 argument->optional ? "[" : "",
+						 argument->option ? "--" : "",
+						 argument->option ? argument->member : "",
+						 argument->option ? " " : "", argument->label,
+						 argument->optional ? "]" : "");
 	}
 }
 
@@ -133,30 +184,72 @@ static bool is_choice(const struct ctl_argument *argument, const char *word)
 	return !argument->choices;
 }
 
+/* One word for an argument. */
+static int take_value(const struct ctl_argument *argument, const char *value, const char *usage,
+		      json_t *request, char error[CTL_ERROR_SIZE])
+{
+	if (!is_choice(argument, value))
+		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
+			      usage);
+	if (json_object_set_new(request, argument->member, json_string(value)))
+		return refuse(error, "%s is no UTF-8 text", argument->label);
+	return 0;
+}
+
+static const struct ctl_argument *find_option(const struct ctl_command *command, const char *name)
+{
+	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
+		if (command->arguments[i].option && !strcmp(command->arguments[i].member, name))
+			return &command->arguments[i];
+	return NULL;
+}
+
+/* The next argument that is not given as an option and has no value; NULL: none. */
+static const struct ctl_argument *next_argument(const struct ctl_command *command,
+						const json_t *request)
+{
+	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
+		if (!command->arguments[i].option &&
+		    !json_object_get(request, command->arguments[i].member))
+			return &command->arguments[i];
+	return NULL;
+}
+
+static int find_missing(const struct ctl_command *command, const json_t *request, const char *usage,
+			char error[CTL_ERROR_SIZE])
+{
+	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
+		const struct ctl_argument *argument = &command->arguments[i];
+
+		if (!argument->optional && !json_object_get(request, argument->member))
+			return refuse(error, "%s%s is missing: weftctl %s",
+				      argument->option ? "--" : "",
+				      argument->option ? argument->member : argument->label, usage);
+	}
+	return 0;
+}
+
 /* Puts the words behind the command into the request. */
 static int take_arguments(const struct ctl_command *command, int argc, char *const *argv,
 			  json_t *request, char error[CTL_ERROR_SIZE])
 {
 	char usage[CTL_ERROR_SIZE / 2];
-	int i;
+	int result = 0;
 
 	ctl_usage(command, usage, sizeof(usage));
-	for (i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
-		const struct ctl_argument *argument = &command->arguments[i];
+	for (int i = 0; i < argc && !result; i++) {
+		bool option = !strncmp(argv[i], "--", 2);
+		const struct ctl_argument *argument = option ? find_option(command, argv[i] + 2)
+							     : next_argument(command, request);
 
-		if (i == argc && argument->optional)
-			return 0;
-		if (i == argc)
-			return refuse(error, "%s is missing: weftctl %s", argument->label, usage);
-		if (!is_choice(argument, argv[i]))
-			return refuse(error, "\"%.40s\" is not %s: weftctl %s", argv[i],
-				      argument->label, usage);
-		if (json_object_set_new(request, argument->member, json_string(argv[i])))
-			return refuse(error, "%s is no UTF-8 text", argument->label);
+		if (!argument)
+			return refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i], usage);
+		if (option && ++i == argc)
+			return refuse(error, "--%s needs a value: weftctl %s", argument->member,
+				      usage);
+		result = take_value(argument, argv[i], usage, request, error);
 	}
-	if (i < argc)
-		return refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i], usage);
-	return 0;
+	return result ? result : find_missing(command, request, usage, error);
 }
 
 int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, json_t **request,
@@ -173,7 +266,7 @@ int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, j
 	if (!found->words)
 		return explain_unknown(argc, argv, error);
 	made = json_object();
-	json_object_set_new(made, "command", json_string(found->words));
+	json_object_set_new(made, "command", json_string(found->ask ? found->ask : found->words));
 	if (take_arguments(found, argc - words, argv + words, made, error)) {
 		json_decref(made);
 		return -EINVAL;

@@ -18,13 +18,31 @@ struct ctl_argument {
 	const char *label;	    /* as usage lines show it */
 	const char *const *choices; /* NULL terminated; NULL: anything */
 	bool optional;		    /* then all that follow are, too */
+	bool option;		    /* given as --MEMBER VALUE, anywhere behind the words */
+};
+
+/* For answers that are too long to be held: takes their parts one by one. */
+struct ctl_sink {
+	/* A new sink; NULL and one line in error. */
+	void *(*open)(const json_t *request, char error[CTL_ERROR_SIZE]);
+	void (*part)(void *sink, const json_t *part);
+	/* Frees it. whole: all parts came; else what it has made is removed. 0, or -errno and one
+	 * line in error; on success *data is what is printed, a new reference. */
+	int (*close)(void *sink, bool whole, json_t **data, char error[CTL_ERROR_SIZE]);
 };
 
 struct ctl_command {
 	const char *words;				  /* "route show" */
 	struct ctl_argument arguments[CTL_ARGUMENTS_MAX]; /* ends at a row without member */
 	const char *list; /* the member of each part that is an array of rows; NULL: no list */
+	bool document;	  /* the arrays of all parts are gathered by their names in one object */
+	const struct ctl_sink *sink; /* takes the parts; or NULL */
+	const char *ask;	     /* the command on the socket; NULL: the words */
+	/* Replaces *data, which the daemon has answered, by what is shown. -errno and one line in
+	 * error when it cannot. NULL: it is shown as it came. */
+	int (*digest)(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 	void (*print)(const json_t *data, FILE *out);
+	bool (*failed)(const json_t *data); /* the answer tells of something wrong: status 1 */
 	const char *summary;
 };
 

@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/commands.h"
 #include "ctl/text.h"
+#include "lib/mem.h"
 
 enum { EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
-enum { OPT_JSON = 256, OPT_HELP, OPT_VERSION };
+enum { OPT_JSON = 256, OPT_HELP, OPT_VERSION, OPT_OF_COMMAND };
+enum { OPTIONS_MAX = 32, WORD = 1 /* getopt's, in order */ };
 
 static const char default_socket[] = "/run/weft/control.sock";
 
@@ -31,6 +34,27 @@ struct invocation {
 	json_t *request;
 };
 
+/* The options above, and each that some command takes. */
+static void list_options(struct option options[OPTIONS_MAX])
+{
+	size_t count = ARRAY_SIZE(long_options) - 1;
+
+	memcpy(options, long_options, sizeof(long_options));
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
+			const struct ctl_argument *argument = &command->arguments[i];
+			size_t known = 0;
+
+			while (known < count && strcmp(options[known].name, argument->member) != 0)
+				known++;
+			if (argument->option && known == count && count + 1 < OPTIONS_MAX)
+				options[count++] = (struct option){
+					argument->member, required_argument, NULL, OPT_OF_COMMAND};
+		}
+	}
+	options[count] = (struct option){0};
+}
+
 static void print_help(void)
 {
 	puts("Usage: weftctl [-s SOCKET] [--json] COMMAND\n"
@@ -43,10 +67,11 @@ static void print_help(void)
 	     "\n"
 	     "Commands:");
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		char usage[64];
+		char usage[80];
 
 		ctl_usage(command, usage, sizeof(usage));
-		printf("  %-22s %s\n", usage, command->summary);
+		printf(strlen(usage) > 22 ? "  %s\n%25s%s\n" : "  %-22s %s%s\n", usage, "",
+		       command->summary);
 	}
 	puts("  help                   this text\n"
 	     "\n"
@@ -60,19 +85,30 @@ static const char *socket_path(void)
 	return path && *path ? path : default_socket;
 }
 
-/* Returns -1 to go on, or the status to exit with. */
-static int parse_command_line(struct invocation *invocation, int argc, char **argv)
+/* The words of the command line without the options that concern us, "--NAME VALUE" for those of
+ * commands. Returns -1 to go on, or the status to exit with. */
+static int read_options(struct invocation *invocation, int argc, char **argv, char **words,
+			int *count)
 {
-	char error[CTL_ERROR_SIZE];
-	int option;
+	struct option options[OPTIONS_MAX];
+	int option, place;
 
-	while ((option = getopt_long(argc, argv, "s:", long_options, NULL)) != -1) {
+	list_options(options);
+	while ((option = getopt_long(argc, argv, "-s:", options, &place)) != -1) {
 		switch (option) {
+		case WORD:
+			words[(*count)++] = optarg;
+			break;
 		case 's':
 			invocation->socket = optarg;
 			break;
 		case OPT_JSON:
 			invocation->json = true;
+			break;
+		case OPT_OF_COMMAND:
+			words[*count] = mem_printf("--%s", options[place].name);
+			words[*count + 1] = optarg;
+			*count += 2;
 			break;
 		case OPT_HELP:
 			print_help();
@@ -85,31 +121,86 @@ static int parse_command_line(struct invocation *invocation, int argc, char **ar
 			return EXIT_USAGE;
 		}
 	}
-	if (optind < argc && !strcmp(argv[optind], "help")) {
-		print_help();
-		return EXIT_SUCCESS;
-	}
-	if (ctl_parse(argc - optind, argv + optind, &invocation->command, &invocation->request,
-		      error)) {
-		text_clean(error);
-		fprintf(stderr, "weftctl: %s\n", error);
-		return EXIT_USAGE;
-	}
+	while (optind < argc) /* behind a -- */
+		words[(*count)++] = argv[optind++];
 	return -1;
 }
 
-/* A list comes in parts; their rows are gathered in one array. */
+/* The same of the whole command line. */
+static int parse_command_line(struct invocation *invocation, int argc, char **argv)
+{
+	char **words = mem_array(2 * (size_t)argc + 1, sizeof(*words));
+	char error[CTL_ERROR_SIZE];
+	int count = 0, status = read_options(invocation, argc, argv, words, &count);
+
+	if (status < 0 && count && !strcmp(words[0], "help")) {
+		print_help();
+		status = EXIT_SUCCESS;
+	} else if (status < 0 &&
+		   ctl_parse(count, words, &invocation->command, &invocation->request, error)) {
+		text_clean(error);
+		fprintf(stderr, "weftctl: %s\n", error);
+		status = EXIT_USAGE;
+	}
+	free(words);
+	return status;
+}
+
+/* What comes in parts. */
 struct gathering {
-	const char *list; /* the member that has them; NULL: no list is expected */
-	json_t *rows;
+	const struct ctl_command *command;
+	json_t *rows;	  /* of a list */
+	json_t *document; /* its arrays by name */
+	void *sink;
+	bool progress; /* a line on the terminal tells how far it is */
 };
+
+static void show_progress(struct gathering *gathering, const json_t *progress)
+{
+	static const char erase[] = "\r\033[K";
+	char step[40];
+
+	if (!isatty(STDERR_FILENO) || (!progress && !gathering->progress))
+		return;
+	snprintf(step, sizeof(step), "%s", text_member(progress, "step"));
+	text_clean(step);
+	fputs(erase, stderr);
+	if (progress)
+		fprintf(stderr, "%lld of %lld: %s", number_member(progress, "number"),
+			number_member(progress, "of"), step);
+	fflush(stderr);
+	gathering->progress = progress != NULL;
+}
+
+static void gather_document(json_t *document, json_t *part)
+{
+	const char *name;
+	json_t *rows;
+
+	json_object_foreach (part, name, rows) {
+		json_t *known = json_object_get(document, name);
+
+		if (known)
+			json_array_extend(known, rows);
+		else if (json_is_array(rows))
+			json_object_set(document, name, rows);
+	}
+}
 
 static void gather(void *ctx, json_t *part)
 {
 	struct gathering *gathering = ctx;
+	const struct ctl_command *command = gathering->command;
+	const json_t *progress = json_object_get(part, "progress");
 
-	if (gathering->list)
-		json_array_extend(gathering->rows, json_object_get(part, gathering->list));
+	if (progress)
+		show_progress(gathering, progress);
+	else if (command->sink)
+		command->sink->part(gathering->sink, part);
+	else if (command->document)
+		gather_document(gathering->document, part);
+	else if (command->list)
+		json_array_extend(gathering->rows, json_object_get(part, command->list));
 }
 
 /* Says why a call failed; returns the status to exit with. */
@@ -146,40 +237,76 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	}
 }
 
-/* JSON is sorted by name, and ASCII, so that it looks the same wherever it comes from. */
-static void print_answer(const struct invocation *invocation, json_t *data)
+/* JSON is sorted by name, and ASCII, so that it looks the same wherever it comes from. Returns the
+ * status to exit with. */
+static int print_answer(const struct invocation *invocation, json_t **data)
 {
+	const struct ctl_command *command = invocation->command;
+	char error[CTL_ERROR_SIZE];
+
+	if (!invocation->json)
+		text_make_printable(*data);
+	if (command->digest && command->digest(invocation->request, data, error)) {
+		text_clean(error);
+		fprintf(stderr, "weftctl: %s\n", error);
+		return EXIT_FAILURE;
+	}
 	if (invocation->json) {
-		json_dumpf(data, stdout,
+		json_dumpf(*data, stdout,
 			   JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
 		putchar('\n');
 	} else {
-		text_make_printable(data);
-		invocation->command->print(data, stdout);
+		command->print(*data, stdout);
 	}
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "weftctl: cannot write the answer: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	return command->failed && command->failed(*data) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Calls the daemon; *data is what it said, a new reference. Returns the status to exit with. */
+static int ask(const struct invocation *invocation, json_t **data)
+{
+	const struct ctl_command *command = invocation->command;
+	struct gathering gathering = {
+		.command = command, .rows = json_array(), .document = json_object()};
+	char *refusal = NULL, error[CTL_ERROR_SIZE] = "";
+	int result = 0, status = EXIT_SUCCESS;
+
+	if (command->sink)
+		gathering.sink = command->sink->open(invocation->request, error);
+	if (!*error)
+		result = control_call(invocation->socket, invocation->request, gather, &gathering,
+				      data, &refusal);
+	show_progress(&gathering, NULL);
+	if (result)
+		status = explain_failure(invocation->socket, result, refusal);
+	if (gathering.sink)
+		command->sink->close(gathering.sink, !result, data, error);
+	else if (command->document && !result)
+		*data = json_incref(gathering.document);
+	else if (command->list && !result)
+		*data = json_incref(gathering.rows);
+	if (*error && !result) {
+		text_clean(error);
+		fprintf(stderr, "weftctl: %s\n", error);
+		status = EXIT_FAILURE;
+	}
+	free(refusal);
+	json_decref(gathering.document);
+	json_decref(gathering.rows);
+	return status;
 }
 
 static int run(const struct invocation *invocation)
 {
-	struct gathering gathering = {invocation->command->list, json_array()};
-	json_t *answer = NULL;
-	char *refusal = NULL;
-	int status = EXIT_SUCCESS;
-	int result = control_call(invocation->socket, invocation->request, gather, &gathering,
-				  &answer, &refusal);
+	json_t *data = NULL;
+	int status = ask(invocation, &data);
 
-	if (result) {
-		status = explain_failure(invocation->socket, result, refusal);
-	} else {
-		print_answer(invocation, gathering.list ? gathering.rows : answer);
-		if (fflush(stdout) || ferror(stdout)) {
-			fprintf(stderr, "weftctl: cannot write the answer: %s\n", strerror(errno));
-			status = EXIT_FAILURE;
-		}
-	}
-	free(refusal);
-	json_decref(answer);
-	json_decref(gathering.rows);
+	if (status == EXIT_SUCCESS)
+		status = print_answer(invocation, &data);
+	json_decref(data);
 	return status;
 }
 

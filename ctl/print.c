@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tables of lists and routes, and the sweep; print_status() has a file of its own. */
+/* The tables of lists and of paths, and the sweep; print_status() has a file of its own. */
 #include "ctl/print.h"
 
 #include <string.h>
@@ -75,8 +75,8 @@ void print_links(const json_t *data, FILE *out)
 	table_free(table);
 }
 
-/* A port by which a path enters or leaves; a host at its end has but one of them. */
-static void hop_port_cell(struct table *table, const json_t *hop, const char *name)
+/* A number of a hop; a host at an end of the path has not all of them. */
+static void hop_cell(struct table *table, const json_t *hop, const char *name)
 {
 	if (json_is_integer(json_object_get(hop, name)))
 		table_cell(table, "%lld", number_member(hop, name));
@@ -88,7 +88,8 @@ void print_route(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"HOP", TABLE_RIGHT}, {"IN", TABLE_RIGHT},  {"OUT", TABLE_RIGHT},
-		{"LID", TABLE_RIGHT}, {"GUID", TABLE_LEFT}, {"NODE", TABLE_LEFT},
+		{"VL", TABLE_RIGHT},  {"LID", TABLE_RIGHT}, {"GUID", TABLE_LEFT},
+		{"NODE", TABLE_LEFT},
 	};
 	const json_t *src = json_object_get(data, "src"), *dst = json_object_get(data, "dst");
 	const json_t *hops = json_object_get(data, "hops"), *hop;
@@ -99,8 +100,9 @@ void print_route(const json_t *data, FILE *out)
 		number_member(src, "lid"), text_name(dst), number_member(dst, "lid"));
 	json_array_foreach (hops, i, hop) {
 		table_cell(table, "%zu", i);
-		hop_port_cell(table, hop, "in_port");
-		hop_port_cell(table, hop, "out_port");
+		hop_cell(table, hop, "in_port");
+		hop_cell(table, hop, "out_port");
+		hop_cell(table, hop, "vl");
 		table_cell(table, "%lld", number_member(hop, "lid"));
 		table_cell(table, "%s", text_member(hop, "guid"));
 		table_cell(table, "%s", text_name(hop));

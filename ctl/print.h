@@ -6,6 +6,7 @@
 #ifndef CTL_PRINT_H
 #define CTL_PRINT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "lib/control.h"
@@ -15,5 +16,13 @@ void print_sweep(const json_t *data, FILE *out);
 void print_nodes(const json_t *data, FILE *out);
 void print_links(const json_t *data, FILE *out);
 void print_route(const json_t *data, FILE *out);
+void print_routing(const json_t *routing, FILE *out); /* a paragraph of status */
+
+/* print_route.c */
+void print_route_check(const json_t *data, FILE *out);
+void print_route_quality(const json_t *data, FILE *out);
+void print_route_plan(const json_t *data, FILE *out);
+void print_route_engine(const json_t *data, FILE *out);
+bool route_check_failed(const json_t *data);
 
 #endif

@@ -106,7 +106,7 @@ static void print_counts(const json_t *counts, FILE *out)
 	     number_member(counts, "lid_top"));
 }
 
-static void print_routing(const json_t *routing, FILE *out)
+void print_routing(const json_t *routing, FILE *out)
 {
 	long long unreached = number_member(routing, "unreached"),
 		  looping = number_member(routing, "looping");

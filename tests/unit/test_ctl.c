@@ -3,7 +3,8 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: ctl/commands.o ctl/print.o ctl/status.o ctl/table.o ctl/text.o lib/mem.o lib/suggest.o
+// LINK: ctl/commands.o ctl/dump.o ctl/print.o ctl/print_route.o ctl/status.o ctl/table.o
+// LINK: ctl/text.o ctl/topology.o formats/*.o lib/map.o lib/mem.o lib/suggest.o
 // LIBS: -ljansson
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +12,11 @@
 #include <time.h>
 
 #include "ctl/commands.h"
+#include "ctl/dump.h"
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
+#include "ctl/topology.h"
 #include "lib/mem.h"
 #include "tests/unit/unit.h"
 
@@ -40,22 +43,48 @@ static const struct {
 	{"route show h1 0x0002c90300fed671",
 	 "{\"command\":\"route show\",\"dst\":\"0x0002c90300fed671\",\"src\":\"h1\"}", ""},
 
+	{"route show h1 h2 --sl 3",
+	 "{\"command\":\"route show\",\"dst\":\"h2\",\"sl\":\"3\",\"src\":\"h1\"}", ""},
+	{"route show --sl 3 h1 h2",
+	 "{\"command\":\"route show\",\"dst\":\"h2\",\"sl\":\"3\",\"src\":\"h1\"}", ""},
+	{"route check", "{\"command\":\"route check\"}", ""},
+	{"route quality", "{\"command\":\"route quality\"}", ""},
+	{"route plan --engine ftree", "{\"command\":\"route plan\",\"engine\":\"ftree\"}", ""},
+	{"route engine ftree,updn", "{\"command\":\"route engine\",\"engines\":\"ftree,updn\"}",
+	 ""},
+	{"route dump --format opensm /tmp/x",
+	 "{\"command\":\"route dump\",\"dir\":\"/tmp/x\",\"format\":\"opensm\"}", ""},
+	{"topology export --format dot", "{\"command\":\"topology export\",\"format\":\"dot\"}",
+	 ""},
+	{"topology check plan.net", "{\"command\":\"topology export\",\"file\":\"plan.net\"}", ""},
+
 	{"", NULL, "which command? --help lists them"},
 	{"stauts", NULL, "unknown command \"stauts\"; did you mean \"status\"?"},
 	{"nodes list", NULL, "unknown command \"nodes list\"; did you mean \"node list\"?"},
 	{"swep full", NULL, "unknown command \"swep full\"; did you mean \"sweep\"?"},
 	{"node", NULL, "unknown command \"node\"; there is \"node list\""},
-	{"route", NULL, "unknown command \"route\"; there is \"route show\""},
-	{"route dump x", NULL, "unknown command \"route dump\"; there is \"route show\""},
+	{"topology", NULL,
+	 "unknown command \"topology\"; there is \"topology export\", \"topology check\""},
+	{"route dumb x", NULL, "unknown command \"route dumb\"; did you mean \"route dump\"?"},
 	{"reboot", NULL, "unknown command \"reboot\"; --help lists the commands"},
 	{"list node", NULL, "unknown command \"list node\"; --help lists the commands"},
 	{"status now", NULL, "unexpected \"now\": weftctl status"},
 	{"sweep ful", NULL, "\"ful\" is not light|full: weftctl sweep [light|full]"},
 	{"sweep full now", NULL, "unexpected \"now\": weftctl sweep [light|full]"},
-	{"route show", NULL, "SRC is missing: weftctl route show SRC DST"},
-	{"route show h1", NULL, "DST is missing: weftctl route show SRC DST"},
-	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST"},
+	{"route show", NULL, "SRC is missing: weftctl route show SRC DST [--sl N]"},
+	{"route show h1", NULL, "DST is missing: weftctl route show SRC DST [--sl N]"},
+	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST [--sl N]"},
 	{"route show h\xff h2", NULL, "SRC is no UTF-8 text"},
+	{"route show h1 h2 --sl", NULL, "--sl needs a value: weftctl route show SRC DST [--sl N]"},
+	{"route check --sl 3", NULL, "unexpected \"--sl\": weftctl route check"},
+	{"route plan", NULL, "--engine is missing: weftctl route plan --engine NAME"},
+	{"route engine", NULL, "NAME[,NAME...] is missing: weftctl route engine NAME[,NAME...]"},
+	{"route dump /tmp/x", NULL, "--format is missing: weftctl route dump --format opensm DIR"},
+	{"route dump --format xml /tmp/x", NULL,
+	 "\"xml\" is not opensm: weftctl route dump --format opensm DIR"},
+	{"topology export --format xml", NULL,
+	 "\"xml\" is not net|json|dot|slurm: weftctl topology export --format "
+	 "net|json|dot|slurm"},
 };
 
 static void test_parse(void)
@@ -210,13 +239,88 @@ static const struct {
 	 "{\"src\":{\"guid\":\"0x1\",\"description\":\"h1\",\"lid\":1},"
 	 "\"dst\":{\"guid\":\"0x2\",\"description\":\"h2\",\"lid\":2},\"hops\":["
 	 "{\"guid\":\"0x1\",\"description\":\"h1\",\"lid\":1,\"out_port\":1},"
-	 "{\"guid\":\"0xa\",\"description\":\"Leaf\",\"lid\":30,\"in_port\":5,\"out_port\":11},"
+	 "{\"guid\":\"0xa\",\"description\":\"Leaf\",\"lid\":30,\"in_port\":5,\"out_port\":11,"
+	 "\"vl\":3},"
 	 "{\"guid\":\"0x2\",\"description\":\"h2\",\"lid\":2,\"in_port\":1,\"out_port\":null}]}",
 	 "from h1 (LID 1) to h2 (LID 2)\n"
-	 "HOP  IN  OUT  LID  GUID  NODE\n"
-	 "  0   -    1    1  0x1   h1\n"
-	 "  1   5   11   30  0xa   Leaf\n"
-	 "  2   1    -    2  0x2   h2\n"},
+	 "HOP  IN  OUT  VL  LID  GUID  NODE\n"
+	 "  0   -    1   -    1  0x1   h1\n"
+	 "  1   5   11   3   30  0xa   Leaf\n"
+	 "  2   1    -   -    2  0x2   h2\n"},
+	{"good routes", print_route_check,
+	 "{\"engine\":\"ftree\",\"switches\":6,\"end_ports\":8,\"pairs\":84,\"unreached\":0,"
+	 "\"looping\":0,\"disconnected\":0,\"unknown_blocks\":0,\"num_islands\":1,"
+	 "\"islands\":[{}],\"credit\":{\"channels\":16,\"loops\":0},\"good\":true}",
+	 "Routes of ftree on 6 switches, 8 end ports\n"
+	 "Reached: 84 of 84 pairs of switch and LID\n"
+	 "Credit loops: none, of 16 channels\n"},
+	{"faulty routes", print_route_check,
+	 "{\"engine\":\"minhop\",\"switches\":6,\"end_ports\":8,\"pairs\":84,\"unreached\":2,"
+	 "\"unreached_example\":{\"lid\":7,\"from\":{\"guid\":\"0x1\",\"description\":\"a\"}},"
+	 "\"looping\":3,\"looping_example\":{\"lid\":9,\"from\":{\"guid\":\"0x2\"}},"
+	 "\"disconnected\":10,\"unknown_blocks\":1,\"num_islands\":3,"
+	 "\"islands\":[{\"first\":{\"description\":\"a\"},\"switches\":5,\"hosts\":8}],"
+	 "\"credit\":{\"channels\":16,\"loops\":6,\"vl\":2,\"length\":6,"
+	 "\"circle\":[{\"description\":\"a\",\"port\":3},{\"description\":\"b\",\"port\":4}]}}",
+	 "Routes of minhop on 6 switches, 8 end ports\n"
+	 "Not known what 1 block of tables holds: being written, or unanswered\n"
+	 "Reached: 69 of 84 pairs of switch and LID\n"
+	 "Not reached, though there are links: 2, LID 7 from a for one\n"
+	 "In a circle: 3, LID 9 from 0x2 for one\n"
+	 "Islands: the fabric is in 3 pieces without a link between them; 10 pairs of switch and "
+	 "LID cannot reach each other\n"
+	 "  that of a: 5 switches, 8 ports of hosts\n"
+	 "  and 2 more\n"
+	 "Credit loops: 6 of 16 channels can wait for themselves; a circle of 6 on VL 2:\n"
+	 "  a port 3\n"
+	 "  b port 4\n"
+	 "  ...\n"},
+	{"plan", print_route_plan,
+	 "{\"engine\":\"minhop\",\"switches\":6,\"end_ports\":8,\"why\":null,"
+	 "\"now\":{\"all_to_all\":{\"most\":14,\"mean\":7.25,\"risk\":2},\"bisection\":0.5},"
+	 "\"planned\":{\"engine\":\"ftree\",\"pairs\":84,\"unreached\":0,\"looping\":0,"
+	 "\"credit\":{\"channels\":16,\"loops\":0},\"all_to_all\":{\"most\":8,\"mean\":7.25,"
+	 "\"risk\":1},\"shifts\":{\"worst\":1,\"median\":1,\"patterns\":7},"
+	 "\"bisection\":1.0},"
+	 "\"churn\":{\"entries\":5,\"blocks\":4,\"switches\":3,\"paths\":2}}",
+	 "Routes of minhop on 6 switches, 8 end ports\n"
+	 "Planned: ftree; nothing is programmed\n"
+	 "Reached: 84 of 84 pairs of switch and LID\n"
+	 "Credit loops: none, of 16 channels\n"
+	 "To change over: 5 entries in 4 blocks of 3 switches; 2 ways from a switch with hosts to "
+	 "a LID differ\n"
+	 "\n"
+	 "QUALITY                                    NOW  PLANNED\n"
+	 "all to all: paths over the fullest link     14        8\n"
+	 "            paths over a link, mean      7.250    7.250\n"
+	 "            congestion risk                  2        1\n"
+	 "            links without a path             0        0\n"
+	 "            pairs of hosts not reached       0        0\n"
+	 "shifts:     fullest link, worst              0        1\n"
+	 "            fullest link, median             0        1\n"
+	 "            shifts tried                     0        7\n"
+	 "random:     fullest link, worst              0        0\n"
+	 "            fullest link, 95 of 100          0        0\n"
+	 "            fullest link, median             0        0\n"
+	 "bisection:  share of a link, mean        0.500    1.000\n"
+	 "length:     paths longer than need be        0        0\n"},
+	{"other engines", print_route_engine,
+	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":4,\"changed\":false,"
+	 "\"summary\":\"subnet up\",\"routing\":{\"engine\":\"updn\",\"tried\":["
+	 "{\"engine\":\"ftree\",\"why\":\"no tree\"}]}}",
+	 "light sweep in 2.0 ms: 30 SMPs, 4 of them Set(); nothing changed\n"
+	 "subnet up\n"
+	 "Routing     updn; every switch reaches every LID\n"
+	 "            not ftree: no tree\n"
+	 "This lasts until weftd is restarted or reads its configuration again.\n"},
+	{"as planned", print_differences,
+	 "{\"differences\":[],\"planned\":{\"switches\":2,\"adapters\":3,\"links\":4}}",
+	 "as planned: 2 switches, 3 adapters, 4 links\n"},
+	{"not as planned", print_differences,
+	 "{\"differences\":[{\"kind\":\"missing node\",\"text\":\"switch a is not there\"}]}",
+	 "missing node: switch a is not there\n1 difference\n"},
+	{"dump", print_dump, "{\"dir\":\"d\",\"files\":[{\"file\":\"opensm.fdbs\",\"bytes\":7}]}",
+	 "d/opensm.fdbs: 7 bytes\n"},
 	{"hostile names", print_nodes,
 	 "[{\"guid\":\"0x1\",\"description\":\"a\\u001b[2Jb\\nGUID\\u009b31m\\u007f\\u00a0.\"}]",
 	 "GUID  TYPE  LID  PORTS  ACTIVE  DESCRIPTION\n"
@@ -236,6 +340,46 @@ static void test_print(void)
 		CU_ASSERT_STRING_EQUAL(text, answers[i].text);
 		free(text);
 	}
+}
+
+/* What the daemon says of a fabric, in the words of a net file; read back it is the same. */
+static void test_topology(void)
+{
+	static const char said[] =
+		"{\"nodes\":[{\"guid\":\"0x0000000000000010\",\"type\":\"switch\",\"ports\":8,"
+		"\"description\":\"leaf\",\"lid\":2,\"lmc\":0,\"enhanced_port0\":true,"
+		"\"port_guid\":\"0x11\",\"system_guid\":\"0x12\",\"vendor\":713,\"device\":5},"
+		"{\"guid\":\"0x20\",\"type\":\"adapter\",\"ports\":2,\"description\":\"h1\","
+		"\"end_ports\":[{\"port\":2,\"guid\":\"0x22\",\"lid\":4,\"lmc\":1},"
+		"{\"port\":3,\"guid\":\"0x23\"}]},"
+		"{\"guid\":\"0x30\",\"type\":\"toaster\",\"ports\":1},"
+		"{\"guid\":\"0x31\",\"type\":\"switch\",\"ports\":4000}],"
+		"\"links\":[{\"from\":{\"guid\":\"0x10\",\"port\":3},"
+		"\"to\":{\"guid\":\"0x20\",\"port\":2},\"width_speed\":\"4x HDR\"},"
+		"{\"from\":{\"guid\":\"0x10\",\"port\":9},\"to\":{\"guid\":\"0x20\",\"port\":1}},"
+		"{\"from\":{\"guid\":\"0x10\",\"port\":1},\"to\":{\"guid\":\"0x99\",\"port\":1}},"
+		"{\"from\":5}, 7]}";
+	static const char wanted[] =
+		"\nvendid=0x2c9\ndevid=0x5\nsysimgguid=0x12\nswitchguid=0x10(11)\n"
+		"Switch\t8 \"S-0000000000000010\"\t\t# \"leaf\" enhanced port 0 lid 2 lmc 0\n"
+		"[3]\t\"H-0000000000000020\"[2](22) \t\t# \"h1\" lid 4 4xHDR\n"
+		"\ncaguid=0x20\n"
+		"Ca\t2 \"H-0000000000000020\"\t\t# \"h1\"\n"
+		"[2](22) \t\"S-0000000000000010\"[3]\t\t# lid 4 lmc 1 \"leaf\" lid 2 4xHDR\n\n";
+	json_t *data = json_loads(said, 0, NULL);
+	json_t *request = json_pack("{s:s}", "format", "net");
+	char error[CTL_ERROR_SIZE] = "";
+	struct net *net = NULL;
+	struct net_error why;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(data);
+	CU_ASSERT_EQUAL(topology_export(request, &data, error), 0);
+	CU_ASSERT_STRING_EQUAL_FATAL(json_string_value(data), wanted);
+	CU_ASSERT_EQUAL_FATAL(net_parse("it", wanted, strlen(wanted), &net, &why), 0);
+	CU_ASSERT_EQUAL(net_validate(net, &why), 0);
+	net_free(net);
+	json_decref(request);
+	json_decref(data);
 }
 
 /* Every printer copes with everything that is JSON. */
@@ -264,6 +408,14 @@ static void test_print_anything(void)
 			CU_ASSERT_PTR_NULL(strstr(text, "(null)"));
 			free(text);
 		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(anything); i++) {
+		json_t *data = json_loads(anything[i], JSON_DECODE_ANY, NULL);
+		struct net *net = topology_net(data);
+
+		CU_ASSERT_EQUAL(net->count, 0);
+		net_free(net);
+		json_decref(data);
 	}
 }
 
@@ -344,13 +496,10 @@ static void test_table(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"command line", test_parse},
-		{"printers", test_print},
-		{"printers of anything", test_print_anything},
-		{"clean text", test_clean},
-		{"spans", test_span},
-		{"tables", test_table},
-		CU_TEST_INFO_NULL,
+		{"command line", test_parse}, {"printers", test_print},
+		{"topology", test_topology},  {"printers of anything", test_print_anything},
+		{"clean text", test_clean},   {"spans", test_span},
+		{"tables", test_table},	      CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("ctl", tests);

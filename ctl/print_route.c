@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * route check, route quality, route plan and route engine for people (print.h). Quality is one
+ * table with a column for each set of tables, so that a plan stands beside what is.
+ */
+#include <string.h>
+
+#include "ctl/print.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+
+enum { COLUMNS_MAX = 2 };
+
+static double real_member(const json_t *object, const char *name)
+{
+	return json_number_value(json_object_get(object, name));
+}
+
+static void print_example(const json_t *data, const char *name, FILE *out)
+{
+	const json_t *example = json_object_get(data, name);
+
+	if (example)
+		fprintf(out, ", LID %lld from %s for one", number_member(example, "lid"),
+			text_name(json_object_get(example, "from")));
+	fputc('\n', out);
+}
+
+static void print_islands(const json_t *data, FILE *out)
+{
+	long long islands = number_member(data, "num_islands"), shown;
+	const json_t *island;
+	size_t i;
+
+	if (islands < 2)
+		return;
+	fprintf(out,
+		"Islands: the fabric is in %lld pieces without a link between them; %lld pairs of "
+		"switch and LID cannot reach each other\n",
+		islands, number_member(data, "disconnected"));
+	json_array_foreach (json_object_get(data, "islands"), i, island)
+		fprintf(out, "  that of %s: %lld switches, %lld ports of hosts\n",
+			text_name(json_object_get(island, "first")),
+			number_member(island, "switches"), number_member(island, "hosts"));
+	shown = (long long)json_array_size(json_object_get(data, "islands"));
+	if (shown < islands)
+		fprintf(out, "  and %lld more\n", islands - shown);
+}
+
+static void print_credit(const json_t *credit, FILE *out)
+{
+	long long loops = number_member(credit, "loops");
+	const json_t *circle = json_object_get(credit, "circle"), *hop;
+	size_t i;
+
+	if (!loops) {
+		fprintf(out, "Credit loops: none, of %lld channels\n",
+			number_member(credit, "channels"));
+		return;
+	}
+	fprintf(out,
+		"Credit loops: %lld of %lld channels can wait for themselves; a circle of %lld on "
+		"VL %lld:\n",
+		loops, number_member(credit, "channels"), number_member(credit, "length"),
+		number_member(credit, "vl"));
+	json_array_foreach (circle, i, hop)
+		fprintf(out, "  %s port %lld\n", text_name(hop), number_member(hop, "port"));
+	if ((long long)json_array_size(circle) < number_member(credit, "length"))
+		fputs("  ...\n", out);
+}
+
+static void print_reached(const json_t *data, FILE *out)
+{
+	long long unreached = number_member(data, "unreached"),
+		  looping = number_member(data, "looping");
+
+	fprintf(out, "Reached: %lld of %lld pairs of switch and LID\n",
+		number_member(data, "pairs") - unreached - looping -
+			number_member(data, "disconnected"),
+		number_member(data, "pairs"));
+	if (unreached) {
+		fprintf(out, "Not reached, though there are links: %lld", unreached);
+		print_example(data, "unreached_example", out);
+	}
+	if (looping) {
+		fprintf(out, "In a circle: %lld", looping);
+		print_example(data, "looping_example", out);
+	}
+}
+
+static void print_head(const json_t *data, FILE *out)
+{
+	long long unknown = number_member(data, "unknown_blocks");
+
+	fprintf(out, "Routes of %s on %lld switches, %lld end ports\n", text_member(data, "engine"),
+		number_member(data, "switches"), number_member(data, "end_ports"));
+	if (unknown)
+		fprintf(out,
+			"Not known what %lld block%s of tables hold%s: being written, or "
+			"unanswered\n",
+			unknown, text_plural(unknown, "s"), unknown == 1 ? "s" : "");
+}
+
+void print_route_check(const json_t *data, FILE *out)
+{
+	print_head(data, out);
+	print_reached(data, out);
+	print_islands(data, out);
+	print_credit(json_object_get(data, "credit"), out);
+}
+
+bool route_check_failed(const json_t *data)
+{
+	return !flag_member(data, "good");
+}
+
+/* Rows of the quality table: a member of a part of it. */
+static const struct {
+	const char *title, *part, *member; /* part NULL: the whole */
+	bool real;
+} quality_rows[] = {
+	{"all to all: paths over the fullest link", "all_to_all", "most", false},
+	{"            paths over a link, mean", "all_to_all", "mean", true},
+	{"            congestion risk", "all_to_all", "risk", false},
+	{"            links without a path", "all_to_all", "unused", false},
+	{"            pairs of hosts not reached", "all_to_all", "unreached", false},
+	{"shifts:     fullest link, worst", "shifts", "worst", false},
+	{"            fullest link, median", "shifts", "median", false},
+	{"            shifts tried", "shifts", "patterns", false},
+	{"random:     fullest link, worst", "random", "worst", false},
+	{"            fullest link, 95 of 100", "random", "percentile_95", false},
+	{"            fullest link, median", "random", "median", false},
+	{"bisection:  share of a link, mean", NULL, "bisection", true},
+	{"length:     paths longer than need be", "stretch", "longer", false},
+};
+
+static void print_figures(const json_t *const *sets, unsigned count,
+			  const struct table_column *columns, FILE *out)
+{
+	struct table *table = table_new(columns, count + 1);
+
+	for (size_t i = 0; i < ARRAY_SIZE(quality_rows); i++) {
+		table_cell(table, "%s", quality_rows[i].title);
+		for (unsigned set = 0; set < count; set++) {
+			const json_t *part =
+				quality_rows[i].part
+					? json_object_get(sets[set], quality_rows[i].part)
+					: sets[set];
+
+			if (quality_rows[i].real)
+				table_cell(table, "%.3f",
+					   real_member(part, quality_rows[i].member));
+			else
+				table_cell(table, "%lld",
+					   number_member(part, quality_rows[i].member));
+		}
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void print_levels(const json_t *levels, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"LEVEL", TABLE_RIGHT}, {"WAY", TABLE_LEFT},   {"LINKS", TABLE_RIGHT},
+		{"LEAST", TABLE_RIGHT}, {"MEAN", TABLE_RIGHT}, {"MOST", TABLE_RIGHT},
+	};
+	struct table *table;
+	const json_t *level;
+	size_t i;
+
+	if (!json_array_size(levels))
+		return;
+	table = table_new(columns, ARRAY_SIZE(columns));
+	json_array_foreach (levels, i, level) {
+		table_cell(table, "%lld", number_member(level, "level"));
+		table_cell(table, "%s", text_member(level, "direction"));
+		table_cell(table, "%lld", number_member(level, "links"));
+		table_cell(table, "%lld", number_member(level, "least"));
+		table_cell(table, "%.1f", real_member(level, "mean"));
+		table_cell(table, "%lld", number_member(level, "most"));
+	}
+	fputc('\n', out);
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_route_quality(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {{"QUALITY", TABLE_LEFT},
+						      {"NOW", TABLE_RIGHT}};
+
+	print_head(data, out);
+	print_figures(&data, 1, columns, out);
+	print_levels(json_object_get(json_object_get(data, "all_to_all"), "levels"), out);
+}
+
+void print_route_plan(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"QUALITY", TABLE_LEFT}, {"NOW", TABLE_RIGHT}, {"PLANNED", TABLE_RIGHT}};
+	const json_t *planned = json_object_get(data, "planned");
+	const json_t *churn = json_object_get(data, "churn");
+	const json_t *const sets[COLUMNS_MAX] = {json_object_get(data, "now"), planned};
+	const char *why = text_member(data, "why");
+
+	print_head(data, out);
+	fprintf(out, "Planned: %s; nothing is programmed\n", text_member(planned, "engine"));
+	if (strcmp(why, "-") != 0)
+		fprintf(out, "It would be refused: %s\n", why);
+	print_reached(planned, out);
+	print_credit(json_object_get(planned, "credit"), out);
+	fprintf(out,
+		"To change over: %lld entries in %lld blocks of %lld switches; %lld ways from a "
+		"switch with hosts to a LID differ\n\n",
+		number_member(churn, "entries"), number_member(churn, "blocks"),
+		number_member(churn, "switches"), number_member(churn, "paths"));
+	print_figures(sets, COLUMNS_MAX, columns, out);
+}
+
+void print_route_engine(const json_t *data, FILE *out)
+{
+	print_sweep(data, out);
+	print_routing(json_object_get(data, "routing"), out);
+	fputs("This lasts until weftd is restarted or reads its configuration again.\n", out);
+}

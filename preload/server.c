@@ -185,8 +185,7 @@ int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wi
 				   .version = WIRE_VERSION,
 				   .kind = kind,
 				   .minor = minor,
-				   .nonblock = nonblock,
-				   .pid = getpid()};
+				   .nonblock = nonblock};
 	const char *node = getenv("WEFTSIM_NODE");
 	int fd, err, came = -1;
 

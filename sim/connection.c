@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Connections as such: they are let in, say what they are for, are read in batches and written in
- * batches, and end. What the messages mean is for the kinds (connection_umad.c, connection_do.c).
+ * Connections as such: they are let in, say what they are for, are read, written in batches, and
+ * end. What the messages mean is for the kinds (connection_umad.c, connection_do.c).
  *
  * Whoever breaks the rules of sim/wire.h is shown the door: a connection is one program's, so
  * nobody else is hurt. A client that closes may have sent something before, which is read first.
@@ -18,19 +18,19 @@
 #include "sim/folder.h"
 #include "sim/server.h"
 
-enum { BATCH = 64, MESSAGE_MAX = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX };
+enum {
+	ACCEPTS = 64, /* in a turn */
+	/* How often a ring is read until all is taken that was in it: others wait meanwhile, and
+	 * its program may write on. Tokens and the end come after that. */
+	DRAIN_READS =
+		RING_BYTES / (sizeof(struct ring_record) + RING_ALIGNMENT) / CONNECTION_MADS + 4,
+};
+
+_Static_assert(sizeof(struct wire_hello) <= CONNECTION_MESSAGE_MAX, "room");
 
 union control {
 	struct cmsghdr header;
 	char room[CMSG_SPACE(sizeof(int))];
-};
-
-/* What one system call reads. Only pages that are written to take memory. */
-struct connection_batch {
-	struct mmsghdr headers[BATCH];
-	struct iovec parts[BATCH];
-	union control control[BATCH];
-	uint8_t bytes[BATCH][MESSAGE_MAX];
 };
 
 void connections_init(struct server *server)
@@ -40,15 +40,6 @@ void connections_init(struct server *server)
 	list_init(&server->working);
 	list_init(&server->ended);
 	map_init(&server->by_id);
-	server->batch = mem_zalloc(sizeof(*server->batch));
-	for (unsigned i = 0; i < BATCH; i++) {
-		struct connection_batch *batch = server->batch;
-
-		batch->parts[i].iov_base = batch->bytes[i];
-		batch->headers[i].msg_hdr.msg_iov = &batch->parts[i];
-		batch->headers[i].msg_hdr.msg_iovlen = 1;
-		batch->headers[i].msg_hdr.msg_control = &batch->control[i];
-	}
 }
 
 void connections_done(struct server *server)
@@ -57,7 +48,6 @@ void connections_done(struct server *server)
 		connection_end(container_of(link, struct connection, link));
 	connections_free_ended(server);
 	map_done(&server->by_id);
-	free(server->batch);
 }
 
 /* Coming and going */
@@ -108,7 +98,7 @@ static void listen_to(struct server *server, bool full)
 
 void connections_accept(struct server *server)
 {
-	for (;;) {
+	for (unsigned i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(server->place.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0 && !let_in(server, fd)) {
@@ -250,7 +240,6 @@ static bool greet(struct connection *connection, const uint8_t *bytes, size_t si
 	if (hello.magic != WIRE_MAGIC)
 		return false;
 	fault = hello_fault(&hello);
-	connection->pid = hello.pid;
 	if (fault)
 		snprintf(welcome.text, sizeof(welcome.text), "%s", fault);
 	else
@@ -277,59 +266,55 @@ static int file_of(const struct msghdr *header)
 	return file;
 }
 
-static bool take(struct connection *connection, const struct mmsghdr *message)
+static bool take(struct connection *connection, const struct msghdr *header, size_t size)
 {
-	const struct msghdr *header = &message->msg_hdr;
 	const uint8_t *bytes = header->msg_iov->iov_base;
 	int file = file_of(header);
-	bool good = message->msg_len && !(header->msg_flags & MSG_TRUNC);
+	bool good = size && !(header->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 
 	if (!connection->kind)
-		good = good && greet(connection, bytes, message->msg_len);
+		good = good && greet(connection, bytes, size);
 	else
 		good = good && connection->kind->message &&
-		       connection->kind->message(connection, bytes, message->msg_len, file);
+		       connection->kind->message(connection, bytes, size, file);
 	if (file >= 0)
 		close(file);
 	return good;
 }
 
-/* Reads a batch: how many messages it had. A client that closed with something unread shows an
- * error once, before what it sent is read. */
-static int read_batch(struct connection *connection)
+/* 1 when something was read, or -errno. A client that closed with something unread shows an error
+ * once, before what it sent is read. There is room for one descriptor and no other, though
+ * CMSG_SPACE has some for two: what is not looked at would stay open for ever. */
+static int read_message(struct connection *connection)
 {
-	struct connection_batch *batch = connection->server->batch;
-	unsigned most = connection->kind ? connection->kind->batch : 1;
-	size_t longest = connection->kind ? connection->kind->longest : sizeof(struct wire_hello);
-	int count;
+	uint8_t bytes[CONNECTION_MESSAGE_MAX];
+	union control control;
+	struct iovec part = {bytes, connection->kind ? connection->kind->longest
+						     : sizeof(struct wire_hello)};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = CMSG_LEN(sizeof(int))};
+	ssize_t size;
 
 	if (connection->kind && connection->kind->read)
 		return connection->kind->read(connection);
-	for (unsigned i = 0; i < most; i++) {
-		batch->parts[i].iov_len = longest;
-		batch->headers[i].msg_hdr.msg_controllen = sizeof(batch->control[i]);
-	}
-	count = recvmmsg(connection->fd, batch->headers, most, MSG_DONTWAIT | MSG_CMSG_CLOEXEC,
-			 NULL);
-	if (count < 0)
+	size = recvmsg(connection->fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (size < 0)
 		return errno == EAGAIN || errno == EINTR || errno == ECONNRESET ? -errno : -EPIPE;
-	for (int i = 0; i < count; i++) {
-		int file = connection->ended ? file_of(&batch->headers[i].msg_hdr) : -1;
-
-		if (file >= 0)
-			close(file);
-		if (!connection->ended && !take(connection, &batch->headers[i]))
-			connection_end(connection);
-	}
-	return count;
+	if (!take(connection, &header, size))
+		connection_end(connection);
+	return 1;
 }
 
 void connection_drain(struct connection *connection)
 {
 	int r = 1;
 
-	while (!connection->ended && !connection->paused && (r > 0 || r == -ECONNRESET)) {
-		r = read_batch(connection);
+	for (unsigned reads = 0; reads < DRAIN_READS; reads++) {
+		if (connection->ended || connection->paused || (r <= 0 && r != -ECONNRESET))
+			return;
+		r = read_message(connection);
 		if (r == -EPIPE)
 			connection_end(connection);
 	}
@@ -342,7 +327,7 @@ void connection_ready(struct connection *connection, uint32_t events)
 	if (events & (EPOLLHUP | EPOLLERR) && connection->paused)
 		connection_end(connection);
 	else if (events & ~(uint32_t)EPOLLOUT && !connection->ended && !connection->paused &&
-		 read_batch(connection) == -EPIPE)
+		 read_message(connection) == -EPIPE)
 		connection_end(connection);
 }
 
@@ -359,5 +344,5 @@ static int files_start(struct connection *connection, const struct wire_hello *h
 	return r ? r : folders_get(server->folders, device, port, welcome->folder, welcome->text);
 }
 
-const struct connection_kind connection_files = {
-	.start = files_start, .batch = 1, .longest = sizeof(struct wire_hello)};
+const struct connection_kind connection_files = {.start = files_start,
+						 .longest = sizeof(struct wire_hello)};

@@ -13,6 +13,8 @@
 
 enum { PIECE = 16384 };
 
+_Static_assert(DO_TEXT_SIZE - 1 <= CONNECTION_MESSAGE_MAX, "room");
+
 static int do_start(struct connection *connection, const struct wire_hello *hello,
 		    struct wire_welcome *welcome)
 {
@@ -103,8 +105,12 @@ static bool do_message(struct connection *connection, const uint8_t *bytes, size
 
 void connections_work(struct server *server)
 {
-	list_for_each (link, &server->working)
-		work(container_of(link, struct connection, working));
+	struct list *link = list_pop(&server->working);
+
+	if (!link)
+		return;
+	list_push(&server->working, link);
+	work(container_of(link, struct connection, working));
 }
 
 const struct connection_kind connection_do = {
@@ -112,6 +118,5 @@ const struct connection_kind connection_do = {
 	.message = do_message,
 	.drained = drained,
 	.end = call_end,
-	.batch = 1,
 	.longest = DO_TEXT_SIZE - 1,
 };

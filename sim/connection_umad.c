@@ -22,7 +22,6 @@
 #include "sim/server.h"
 
 enum {
-	BATCH = 256,					/* MADs of a program in a turn */
 	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE,	/* what announces a long MAD */
 	LONGEST = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX, /* in a ring */
 	LONGEST_FILE = KERNEL_HEADER_SIZE + WIRE_LONG_MAX,
@@ -104,7 +103,7 @@ static int take(struct connection *connection)
 	uint8_t umad[LONGEST];
 	int count = 0, size = 0;
 
-	while (count < BATCH && !connection->ended &&
+	while (count < CONNECTION_MADS && !connection->ended &&
 	       (size = rings_take(&connection->rings, umad, sizeof(umad))) >= 0) {
 		kernel_file_write(connection->file, umad, size);
 		count++;
@@ -322,7 +321,6 @@ static bool call_message(struct connection *connection, const uint8_t *bytes, si
 const struct connection_kind connection_call = {
 	.start = call_start,
 	.message = call_message,
-	.batch = 1,
 	.longest = sizeof(struct wire_call),
 };
 
@@ -400,6 +398,5 @@ static void issm_end(struct connection *connection)
 const struct connection_kind connection_issm = {
 	.start = issm_start,
 	.end = issm_end,
-	.batch = 1,
 	.longest = sizeof(struct wire_hello),
 };

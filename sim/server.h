@@ -27,6 +27,11 @@ struct folders;
 struct do_call;
 struct connection;
 
+enum {
+	CONNECTION_MADS = 256,	      /* of a program, that are read at once */
+	CONNECTION_MESSAGE_MAX = 512, /* bytes, of any kind */
+};
+
 struct server {
 	struct world *world;
 	struct kernel *kernel;
@@ -41,7 +46,6 @@ struct server {
 	struct list unsent;  /* those with something new in their outbox */
 	struct list working; /* those whose command needs more turns */
 	struct list ended;
-	struct connection_batch *batch;
 };
 
 /* What a connection is for: a row for each enum wire_kind. */
@@ -58,8 +62,7 @@ struct connection_kind {
 	bool (*message)(struct connection *connection, const uint8_t *bytes, size_t size, int file);
 	void (*drained)(struct connection *connection); /* its outbox is empty; or NULL */
 	void (*end)(struct connection *connection);	/* or NULL */
-	unsigned batch;					/* messages that are read at once */
-	size_t longest; /* message; nothing that is read may be longer */
+	size_t longest;					/* message */
 };
 
 struct connection {
@@ -68,7 +71,7 @@ struct connection {
 	const struct connection_kind *kind; /* NULL until its hello came */
 	struct outbox outbox;
 	int fd;
-	uint32_t id, pid;
+	uint32_t id;
 	uint32_t interest; /* what epoll watches for */
 	bool ended, blocked, paused;
 	struct kernel_port *port; /* WIRE_UMAD, WIRE_ISSM */
@@ -84,14 +87,14 @@ extern const struct connection_kind connection_files, connection_umad, connectio
 
 void connections_init(struct server *server);
 void connections_done(struct server *server);
-void connections_accept(struct server *server); /* all that knock */
+void connections_accept(struct server *server); /* some that knock */
 void connections_flush(struct server *server);	/* sends what is new */
 void connections_free_ended(struct server *server);
-void connections_work(struct server *server); /* a turn for each command under way */
+void connections_work(struct server *server); /* a turn for one of the commands under way */
 
 /* A descriptor of epoll's is ready. */
 void connection_ready(struct connection *connection, uint32_t events);
-/* Reads all that has come and ends the connection when the other end is gone. */
+/* Reads all that has come before and ends the connection when the other end is gone. */
 void connection_drain(struct connection *connection);
 void connection_send(struct connection *connection, const void *bytes, size_t size);
 /* At once, with a file, which it closes. */

@@ -216,7 +216,6 @@ static int say_hello(int fd, const char *path, struct wire_hello *hello,
 
 	hello->magic = WIRE_MAGIC;
 	hello->version = WIRE_VERSION;
-	hello->pid = getpid();
 	if (send(fd, hello, sizeof(*hello), MSG_NOSIGNAL) < 0)
 		return failed(error, errno, path, strerror(errno));
 	r = read_welcome(fd, welcome);

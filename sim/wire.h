@@ -49,7 +49,6 @@ struct wire_hello {
 	uint32_t kind;
 	uint32_t minor;	   /* WIRE_UMAD, WIRE_ISSM: the N of umadN, issmN in the node's folder */
 	uint32_t nonblock; /* WIRE_ISSM: answer EAGAIN where another holds it, instead of waiting */
-	uint32_t pid;	   /* of the program, for `weftsim do stats` */
 	char node[WIRE_NAME_SIZE]; /* NODE or NODE:PORT; empty: the first adapter of the net */
 };
 

@@ -164,6 +164,27 @@ static void expect_closed(struct umad_device *device, const char *what)
 	close_device(device);
 }
 
+/* A hello with two files, where one at most is expected. */
+static void greet_with_files(int fd)
+{
+	struct wire_hello hello = hello_of(WIRE_FILES);
+	const int files[] = {STDIN_FILENO, STDOUT_FILENO};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(files))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(files)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	struct iovec part = {&hello, sizeof(hello)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+
+	memcpy(CMSG_DATA(&control.header), files, sizeof(files));
+	sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 static void greet_badly(void)
 {
 	static char noise[LONGEST + 1000];
@@ -195,6 +216,12 @@ static void greet_badly(void)
 
 		send(fd, &hellos[i], sizeof(hellos[i]), MSG_NOSIGNAL);
 		expect_end(fd, "a hello that cannot be was taken");
+	}
+	for (size_t i = 0; i < 10; i++) {
+		int fd = reach();
+
+		greet_with_files(fd);
+		expect_end(fd, "two files were taken");
 	}
 }
 

@@ -216,9 +216,22 @@ others_unaffected() {
 	equal "the number of nodes in the SA" "$(at host-0003 saquery 2>saquery.err | grep -c NodeRecord)" 44
 }
 
-# rude BEHAVIOUR: one to its end.
+# descriptors: of the server.
+descriptors() {
+	find "/proc/${pids[server]}/fd" -mindepth 1 | wc -l
+}
+
+has_descriptors() {
+	[ "$(descriptors)" = "$1" ]
+}
+
+# rude BEHAVIOUR: one to its end, of which nothing is left in the server.
 rude() {
+	local before
+
+	before=$(descriptors)
 	timeout 60 ./rude "$WEFTSIM_SOCKET" "$1" >rude.txt || because "$(tail -n 1 rude.txt)" || return 1
+	wait_for 20 has_descriptors "$before" || because "$(descriptors) descriptors, not $before" || return 1
 	others_unaffected
 }
 

@@ -189,7 +189,10 @@ void kernel_rmpp_ack_received(struct kernel_agent *agent, const struct kernel_ar
 		if (!segment)
 			kernel_rmpp_window_opened(agent, in, window);
 	} else if (is_acked(send)) {
-		acknowledge_ack(agent, in);
+		/* Data is acknowledged again, which counts from 1. Two that are done would thank
+		 * each other for ever, and where links take no time within one event. */
+		if (segment)
+			acknowledge_ack(agent, in);
 	} else if (segment > send->segments || segment > send->window) {
 		refuse_ack(agent, in, RMPP_SEGMENT_TOO_BIG);
 	} else {

@@ -687,6 +687,29 @@ static void test_segments(void)
 	}
 }
 
+/* A TID that is used again while an answer which expects one is still there: both ends then have a
+ * send that was acknowledged, and each takes the other's last word for a repeated acknowledgement.
+ */
+static void test_last_word(void)
+{
+	struct talk talk;
+	uint64_t sent;
+
+	talk_open(&talk, 0);
+	talk.request_size = 100;
+	talk.answer_size = 100;
+	talk.answer_timeout_ms = 60000;
+	ask(&talk, 5, 60000, 0);
+	bed_run(&talk.bed, S);
+	CU_ASSERT(is_message(&talk, &talk.asks, 100));
+	sent = stats(&talk, ASKER)->sent;
+	ask(&talk, 5, 60000, 0);
+	bed_run(&talk.bed, S);
+	CU_ASSERT(stats(&talk, ASKER)->sent > sent);
+	CU_ASSERT(stats(&talk, ASKER)->sent <= sent + 3);
+	talk_close(&talk);
+}
+
 /* A whole message is remembered for 10 s, so that lost acknowledgements can be repeated. */
 static void test_remembered(void)
 {
@@ -844,6 +867,7 @@ int main(void)
 		{"a window for the answer", test_window_for_answer},
 		{"the answer of another agent", test_answer_of_another_agent},
 		{"segments", test_segments},
+		{"the last word", test_last_word},
 		{"what is remembered", test_remembered},
 		{"bounds", test_bounds},
 		{"anything", test_random},

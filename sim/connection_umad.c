@@ -25,6 +25,7 @@ enum {
 	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE,	/* what announces a long MAD */
 	LONGEST = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX, /* in a ring */
 	LONGEST_FILE = KERNEL_HEADER_SIZE + WIRE_LONG_MAX,
+	UNREAD_BYTES_MAX = 256 << 20, /* where Linux counts MADs only, however long */
 };
 
 /* The port of a device file: minors count a node's ports, or are the one that was named. */
@@ -68,7 +69,8 @@ static bool readable(void *ctx, const uint8_t *umad, size_t size)
 {
 	struct connection *connection = ctx;
 
-	if (connection->outbox.count + connection->longs.count >= KERNEL_UNREAD_MAX)
+	if (connection->outbox.count + connection->longs.count >= KERNEL_UNREAD_MAX ||
+	    connection->outbox.bytes + connection->longs.bytes + size > UNREAD_BYTES_MAX)
 		return false;
 	if (connection->outbox.count || put(connection, umad, size))
 		outbox_put(&connection->outbox, umad, size);

@@ -26,7 +26,12 @@ enum {
 	KERNEL_HEADER_SIZE = 64,    /* struct ib_user_mad_hdr, with pkey_index */
 	KERNEL_AGENTS_MAX = 32,	    /* of a file */
 	KERNEL_UNREAD_MAX = 200000, /* MADs of a file; then they are dropped */
-	KERNEL_AGENT_FLAGS = 1,	    /* those of a registration that are known: user RMPP */
+	/* What a file may have under way, where Linux takes memory while it has some: MADs that
+	 * wait for an answer, more of which come back at once as timed out, and bytes of RMPP
+	 * messages. */
+	KERNEL_SENDS_MAX = 200000,
+	KERNEL_MESSAGE_BYTES_MAX = 256 << 20,
+	KERNEL_AGENT_FLAGS = 1, /* those of a registration that are known: user RMPP */
 };
 
 struct kernel_stats {
@@ -76,7 +81,7 @@ int kernel_file_unregister(struct kernel_file *file, uint32_t agent);
 /* In whose way the last refused registration was: a file that an owner may know to be closing. */
 struct kernel_file *kernel_port_conflict(const struct kernel_port *port);
 
-/* A write(): header and MAD. 0, or -EINVAL as Linux refuses it. Never blocks. */
+/* A write(): header and MAD. 0, -EINVAL as Linux refuses it, or -ENOMEM. Never blocks. */
 int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size);
 
 /* The issm device of a port: one holder. -EBUSY while another has it. */

@@ -76,6 +76,8 @@ struct kernel_file {
 	struct kernel_port *port;
 	kernel_readable_fn *readable;
 	void *ctx;
+	unsigned sends; /* of all its agents */
+	size_t message_bytes;
 	struct kernel_agent *agent[KERNEL_AGENTS_MAX];
 };
 

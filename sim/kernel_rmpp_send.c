@@ -70,6 +70,7 @@ void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t 
 	size_t each = segment_data(send);
 
 	send->size = size - header_size;
+	send->agent->file->message_bytes += send->size;
 	send->message = mem_alloc(send->size + 1); /* which may be nothing */
 	memcpy(send->message, message + header_size, send->size);
 	send->segments = send->size ? (send->size + each - 1) / each : 1;

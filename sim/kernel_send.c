@@ -204,14 +204,18 @@ static struct kernel_send *send_new(struct kernel_agent *agent)
 	send->timer = (struct loop_timer){.name = "send", .fn = timed_out, .arg = send};
 	list_init(&send->waiting);
 	list_push(&agent->sends, &send->link);
+	agent->file->sends++;
 	return send;
 }
 
 static void send_free(struct kernel_send *send)
 {
+	struct kernel_file *file = send->agent->file;
 	struct kernel_port *port = send->agent->port;
 	struct kernel *kernel = port->kernel;
 
+	file->sends--;
+	file->message_bytes -= send->size;
 	timers_disarm(&kernel->timers, &send->timer);
 	list_del(&send->link);
 	list_del(&send->waiting);
@@ -302,7 +306,8 @@ static int parse(const struct kernel_file *file, const uint8_t *umad, size_t siz
 	out->size = size;
 	if (size > MAD_SIZE && !out->message)
 		return -EINVAL;
-	if (size > MESSAGE_MAX)
+	if (size > MESSAGE_MAX ||
+	    (out->message && size > KERNEL_MESSAGE_BYTES_MAX - file->message_bytes))
 		return -ENOMEM;
 	if (size > MAD_SIZE)
 		size = MAD_SIZE;
@@ -366,6 +371,10 @@ static void begin(const struct written *written)
 	send->key.key = key_of(send->tid, send->is_response, &send->header);
 	send->retries_left = send->header.retries;
 	kernel_key_add(&agent->port->sends, &send->key);
+	if (agent->file->sends > KERNEL_SENDS_MAX) {
+		give_up(send);
+		return;
+	}
 	if (written->message) {
 		kernel_rmpp_begin(send, written->message, written->size);
 		return;

@@ -63,6 +63,7 @@ void outbox_put(struct outbox *outbox, const void *bytes, size_t size)
 	memcpy(message->bytes, bytes, size);
 	block->end += need;
 	outbox->count++;
+	outbox->bytes += size;
 }
 
 static void block_drop(struct outbox *outbox)
@@ -80,6 +81,7 @@ void outbox_done(struct outbox *outbox)
 	while (outbox->first)
 		block_drop(outbox);
 	outbox->count = 0;
+	outbox->bytes = 0;
 }
 
 static struct message *message_at(const struct outbox_block *block, size_t place)
@@ -93,8 +95,10 @@ static void take(struct outbox *outbox, unsigned messages)
 	outbox->count -= messages;
 	while (messages--) {
 		struct outbox_block *block = outbox->first;
+		size_t size = message_at(block, block->begin)->size;
 
-		block->begin += room_for(message_at(block, block->begin)->size);
+		outbox->bytes -= size;
+		block->begin += room_for(size);
 		if (block->begin == block->end)
 			block_drop(outbox);
 	}

@@ -15,6 +15,7 @@ struct outbox_block;
 struct outbox {
 	struct outbox_block *first, *last;
 	size_t count; /* messages */
+	size_t bytes; /* of all of them */
 };
 
 void outbox_done(struct outbox *outbox); /* drops what is in it; it may be used again */

@@ -555,6 +555,65 @@ static void test_limit(void)
 	}
 }
 
+/* What a file can make the kernel keep has an end, and it has it back when its agent goes. */
+static void test_sends_max(void)
+{
+	struct ib_user_mad_hdr header;
+	struct program program;
+	uint8_t mad[MAD_SIZE];
+	uint32_t agent;
+	struct bed bed;
+
+	bed_open(&bed);
+	program_open(&program, &bed, 0);
+	for (unsigned round = 0; round < 2; round++) {
+		agent = program_must_register(&program, CLASS_SUBN_ADM, 2, 0, 0);
+		for (unsigned k = 1; k <= KERNEL_SENDS_MAX + 2; k++) {
+			fill_mad(mad, CLASS_SUBN_ADM, 2, METHOD_GET, k);
+			header = header_to(agent, mad, HOST_LID + 2, 60000, 0);
+			CU_ASSERT_EQUAL(program_write(&program, &header, mad, MAD_SIZE), 0);
+		}
+		CU_ASSERT_EQUAL(program.heard, 2 * (round + 1));
+		CU_ASSERT_EQUAL(program.header.status, ETIMEDOUT);
+		CU_ASSERT_EQUAL(be32_load(program.mad + 12), KERNEL_SENDS_MAX + 2);
+		CU_ASSERT_EQUAL(kernel_file_unregister(program.file, agent), 0);
+	}
+	CU_ASSERT_EQUAL(kernel_next_us(bed.kernel), UINT64_MAX);
+	program_close(&program);
+	bed_close(&bed);
+}
+
+static void test_messages_max(void)
+{
+	enum { LONGEST = 64 << 20 };
+	uint8_t *message = mem_zalloc(LONGEST);
+	struct ib_user_mad_hdr header;
+	struct program program;
+	uint32_t agent, tid = 0;
+	struct bed bed;
+
+	bed_open(&bed);
+	program_open(&program, &bed, 0);
+	for (unsigned round = 0; round < 2; round++) {
+		agent = program_must_register(&program, CLASS_SUBN_ADM, 2, 1, 0);
+		for (unsigned k = 0; k <= KERNEL_MESSAGE_BYTES_MAX / LONGEST; k++) {
+			fill_mad(message, CLASS_SUBN_ADM, 2, METHOD_GET, ++tid);
+			message[26] = 1; /* RMPP is active */
+			header = header_to(agent, message, HOST_LID + 2, 60000, 0);
+			CU_ASSERT_EQUAL(program_write(&program, &header, message, LONGEST),
+					k < KERNEL_MESSAGE_BYTES_MAX / LONGEST ? 0 : -ENOMEM);
+		}
+		/* A single MAD is none. */
+		message[26] = 0;
+		CU_ASSERT_EQUAL(program_write(&program, &header, message, MAD_SIZE), 0);
+		CU_ASSERT_EQUAL(kernel_file_unregister(program.file, agent), 0);
+	}
+	CU_ASSERT_EQUAL(program.heard, 0);
+	free(message);
+	program_close(&program);
+	bed_close(&bed);
+}
+
 /* A retry stands behind what has not been sent at all. */
 static void test_retry_waits(void)
 {
@@ -758,6 +817,8 @@ int main(void)
 		{"wrong QPs", test_wrong_qp},
 		{"managers", test_manager},
 		{"how much is under way", test_limit},
+		{"how many sends are kept", test_sends_max},
+		{"how long messages are kept", test_messages_max},
 		{"retries wait", test_retry_waits},
 		{"path bits", test_path_bits},
 		{"GRH", test_grh},

@@ -98,6 +98,7 @@ static int device_init(struct device *device, enum wire_kind kind, uint32_t id, 
 	atomic_store(&device->rmpp_agents, 0);
 	atomic_store(&device->used, false);
 	atomic_store(&device->has_pkey, false);
+	atomic_store(&device->gone, 0);
 	if (kind != WIRE_UMAD)
 		return 0;
 	if (file < 0 || fstat(file, &st) || st.st_size < (off_t)sizeof(*device->rings) ||

@@ -35,6 +35,7 @@ struct device {
 	atomic_uint agents, rmpp_agents;
 	atomic_bool used;	  /* an agent has been registered */
 	atomic_bool has_pkey;	  /* the header has 64 bytes, not 56 */
+	atomic_uint gone;	  /* how often its program was told so */
 	struct wire_rings *rings; /* WIRE_UMAD; once there it stays readable */
 };
 

@@ -30,12 +30,25 @@ enum {
 	CLASS_OFFSET = 1,
 	RMPP_FLAGS_OFFSET = 26,
 	RMPP_ACTIVE = 1,
+	GONE_AT_ONCE = 8,
 };
 
 static int fails(int err)
 {
 	errno = -err;
 	return -1;
+}
+
+/* To a device whose server has ended. Linux, too, says so each time and at once; but a program that
+ * asks on and on, as OpenSM's receiver does with a line in its log each time, would fill the disk
+ * of whoever has only ended a simulation. So after some times each takes a second. */
+static int fails_gone(struct device *device)
+{
+	const struct timespec pause = {.tv_sec = 1};
+
+	if (atomic_fetch_add(&device->gone, 1) >= GONE_AT_ONCE)
+		nanosleep(&pause, NULL);
+	return fails(-EIO);
 }
 
 static size_t header_size(struct device *device)
@@ -202,8 +215,10 @@ ssize_t device_read(struct device *device, int fd, void *buf, size_t count)
 		if (got == -EAGAIN)
 			got = wait_readable(fd);
 	} while (got == 0);
+	if (got == -EIO || got == -EPROTO)
+		return fails_gone(device);
 	if (got < 0)
-		return fails(got == -EPROTO ? -EIO : got);
+		return fails(got);
 	errno = before;
 	return got;
 }
@@ -326,14 +341,19 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 
 	if (device->kind != WIRE_UMAD || count < size + RMPP_HEADER_SIZE)
 		return fails(-EINVAL);
+	/* The ring would still take it. */
+	if (atomic_load_explicit(&device->gone, memory_order_relaxed))
+		return fails_gone(device);
 	memcpy(&header, buf, size);
 	count -= size;
 	err = may_write(device, &header, mad, count);
 	if (!err)
 		err = count > WIRE_INLINE_MAX ? send_long(device, &header, mad, count)
 					      : send_short(device, fd, &header, mad, count);
+	if (err == -EIO || err == -EPROTO)
+		return fails_gone(device);
 	if (err)
-		return fails(err == -EPROTO ? -EIO : err);
+		return fails(err);
 	errno = before;
 	return size + count;
 }

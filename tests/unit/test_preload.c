@@ -889,14 +889,28 @@ static void test_server_leaves(void)
 	int fd = new_device(0);
 	uint8_t umad[HEADER + MAD];
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	struct timespec begin, end;
 
 	atomic_store(&server.hang_up, true);
 	CU_ASSERT_EQUAL(ask(fd, MAD, 0, false), 0);
 	CU_ASSERT_EQUAL(poll(&ready, 1, 20000), 1);
 	CU_ASSERT(ready.revents & POLLHUP);
 	CU_ASSERT(read(fd, umad, sizeof(umad)) < 0 && errno == EIO);
+	CU_ASSERT_EQUAL(ask(fd, MAD, 0, false), EIO);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (unsigned i = 0; i < 8; i++)
+		CU_ASSERT(read(fd, umad, sizeof(umad)) < 0 && errno == EIO);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	/* Who does not believe it is held back: the last two took a second each. */
+	CU_ASSERT(end.tv_sec - begin.tv_sec >= 1);
 	close(fd);
 	atomic_store(&server.hang_up, false);
+	/* The next device is one. */
+	fd = new_device(0);
+	CU_ASSERT_EQUAL(ask(fd, MAD, 24, false), 0);
+	wait_for_input(fd);
+	check_read(fd, 24, HEADER);
+	close(fd);
 }
 
 static void remove_all(void)

@@ -23,6 +23,21 @@ static struct device devices[DEVICES_MAX + 1]; /* from 1 */
 /* By descriptor: the device that it is, or 0. */
 static _Atomic uint16_t device_of_fd[FDS_MAX];
 
+/* A child of vfork() has its parent's memory, and so this table, but descriptors of its own: what
+ * it closes or copies before exec() changes nothing here. */
+static pid_t table_owner;
+
+static void own_table(void)
+{
+	table_owner = getpid();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	own_table();
+	pthread_atfork(NULL, NULL, own_table);
+}
+
 static int fails(int err)
 {
 	errno = -err;
@@ -169,7 +184,8 @@ void device_forget(int fd)
 	if ((unsigned)fd >= FDS_MAX)
 		return;
 	/* Most descriptors are no device: their entries are only read. */
-	if (!atomic_load_explicit(&device_of_fd[fd], memory_order_relaxed))
+	if (!atomic_load_explicit(&device_of_fd[fd], memory_order_relaxed) ||
+	    getpid() != table_owner)
 		return;
 	i = atomic_exchange(&device_of_fd[fd], 0);
 	if (i && atomic_fetch_sub(&devices[i].descriptors, 1) == 1)
@@ -186,7 +202,7 @@ void device_copied(int fd, int copy)
 {
 	struct device *device = device_find(fd);
 
-	if (!device || copy < 0 || copy >= FDS_MAX)
+	if (!device || copy < 0 || copy >= FDS_MAX || getpid() != table_owner)
 		return;
 	atomic_fetch_add(&device->descriptors, 1);
 	device_put(copy, device);

@@ -845,6 +845,26 @@ static void test_fork(void)
 	close(fd);
 }
 
+/* As Python's subprocess does it: the child closes what it has before it executes something. */
+static void test_vfork(void)
+{
+	int fd = new_device(0), status;
+	pid_t pid = vfork();
+
+	if (!pid) {
+		close(fd);
+		closefrom(3);
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT_EQUAL(ask(fd, MAD, 24, false), 0);
+	wait_for_input(fd);
+	check_read(fd, 24, HEADER);
+	close(fd);
+}
+
 static atomic_int written;
 
 static void *write_many(void *arg)
@@ -940,6 +960,7 @@ int main(void)
 		{"copies of descriptors", test_copies},
 		{"threads", test_threads},
 		{"fork", test_fork},
+		{"vfork", test_vfork},
 		{"a server that is behind", test_full},
 		{"the server leaves", test_server_leaves},
 		CU_TEST_INFO_NULL,

@@ -86,7 +86,8 @@ static bool let_in(struct server *server, int fd)
 	return true;
 }
 
-/* Who knocks while no descriptor is left waits outside, where the kernel has some places. */
+/* Who knocks while no descriptor is left waits outside, where the kernel has some places; then
+ * connections_accept() is called in each turn. */
 static void listen_to(struct server *server, bool full)
 {
 	struct epoll_event event = {.events = full ? 0 : EPOLLIN, .data.ptr = &server->place};
@@ -129,7 +130,6 @@ void connection_end(struct connection *connection)
 	list_del(&connection->link);
 	list_push(&server->ended, &connection->link);
 	outbox_done(&connection->outbox);
-	listen_to(server, false);
 }
 
 void connections_free_ended(struct server *server)

@@ -78,7 +78,9 @@ static bool readable(void *ctx, const uint8_t *umad, size_t size)
 	return true;
 }
 
-/* A token more than the socket takes is one more than there ever is, if the program plays fair. */
+/* A token more than the socket takes is one more than there ever is, if the program plays fair; and
+ * one that is lost, for want of memory, it would wait for. To one that is gone nothing can be sent,
+ * but what it wrote before is still to be read. */
 static void umad_flush(struct connection *connection)
 {
 	const uint8_t *umad;
@@ -91,7 +93,8 @@ static void umad_flush(struct connection *connection)
 			outbox_drop_first(&connection->outbox);
 	}
 	if (rings_publish(&connection->rings) &&
-	    send(connection->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN)
+	    send(connection->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+	    errno != ECONNRESET)
 		r = -EPROTO;
 	if (r == -EPROTO)
 		connection_end(connection);

@@ -29,6 +29,8 @@
 
 enum { READY = 64, US_PER_S = 1000000, NS_PER_US = 1000 };
 
+#define FOREVER_US (UINT64_MAX / 2)
+
 static uint64_t clock_us(void)
 {
 	struct timespec time;
@@ -66,10 +68,12 @@ static int wait_for_events(struct server *server, uint64_t start_us, struct epol
 
 	if (!list_empty(&server->working))
 		left_us = 0;
+	if (server->full && left_us > US_PER_S)
+		left_us = US_PER_S;
 	left = (struct timespec){.tv_sec = left_us / US_PER_S,
 				 .tv_nsec = left_us % US_PER_S * NS_PER_US};
-	count = epoll_pwait2(server->epoll_fd, events, READY,
-			     due_us == UINT64_MAX && left_us ? NULL : &left, NULL);
+	count = epoll_pwait2(server->epoll_fd, events, READY, left_us > FOREVER_US ? NULL : &left,
+			     NULL);
 	return count < 0 && errno != EINTR ? -errno : count;
 }
 
@@ -97,6 +101,8 @@ static int run(struct server *server)
 		world_advance(server->world, now_us);
 		for (int i = 0; i < count; i++)
 			handle(server, &events[i]);
+		if (server->full)
+			connections_accept(server);
 		connections_work(server);
 		advance(server, now_us);
 		folders_refresh(server->folders);

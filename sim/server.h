@@ -38,7 +38,7 @@ struct server {
 	struct folders *folders;
 	struct socket_place place;
 	int epoll_fd, signal_fd;
-	bool full; /* no descriptors are left: nobody is let in until somebody goes */
+	bool full; /* no descriptors are left: who knocks waits */
 	bool stop;
 	uint32_t next_id;
 	struct map by_id; /* connections */

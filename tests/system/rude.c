@@ -369,6 +369,13 @@ static void flood(void)
 	}
 }
 
+/* Takes more descriptors than the server has, and keeps them. */
+static void crowd(void)
+{
+	for (unsigned i = 0; i < 200; i++)
+		reach();
+}
+
 /* GetTable of all NodeRecords from the SA at LID 1, whose answer nobody waits for. */
 static void vanish(void)
 {
@@ -395,6 +402,7 @@ int main(int argc, char **argv)
 	} behaviours[] = {{"greet", greet_badly},
 			  {"write", write_badly},
 			  {"flood", flood},
+			  {"crowd", crowd},
 			  {"vanish", vanish}};
 
 	if (argc != 3)
@@ -406,8 +414,8 @@ int main(int argc, char **argv)
 		behaviours[i].run();
 		puts("done");
 		fflush(stdout);
-		if (behaviours[i].run == flood)
-			pause(); /* with everything unread */
+		if (behaviours[i].run == flood || behaviours[i].run == crowd)
+			pause(); /* with everything unread, and all held */
 		return 0;
 	}
 	return 2;

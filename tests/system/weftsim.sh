@@ -290,7 +290,29 @@ two_ports() {
 	stop server
 }
 
+# Some may be inherited, with numbers beyond the limit.
+is_full() {
+	[ "$(descriptors)" -ge 64 ]
+}
+
+# A server with few descriptors: who comes when none is left waits for one.
+crowd() {
+	(ulimit -n 64 && exec "$weftsim" serve single:hosts=2) >server.log 2>&1 &
+	pids[server]=$!
+	wait_for 20 server_decided && asked stats || because "$(cat server.log do.err)" || return 1
+	./rude "$WEFTSIM_SOCKET" crowd >crowd.txt &
+	pids[crowd]=$!
+	wait_for 20 matches "done" crowd.txt && wait_for 20 is_full ||
+		because "it has $(descriptors) descriptors" || return 1
+	"$weftsim" "do" stats >late.txt 2>&1 &
+	pids[late]=$!
+	kill_now crowd
+	wait_for 20 matches '^SMPs delivered' late.txt || because "who came late: $(cat late.txt)" || return 1
+	stop late && stop server
+}
+
 check "SIGTERM: nothing is left" leaves_nothing
+check "no descriptor is left" crowd
 check "a server that was killed is followed by another" after_kill
 check "both ports of an adapter, one of them, a switch" two_ports
 finish

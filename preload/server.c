@@ -39,23 +39,6 @@ static void complain(const char *socket_path, const char *what, const char *reme
 		return; /* nobody to tell */
 }
 
-/* Where `weftsim serve` listens, by the same rule as there. */
-static int find_socket(struct sockaddr_un *address)
-{
-	const char *named = getenv("WEFTSIM_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
-	size_t room = sizeof(address->sun_path);
-	int size;
-
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (named && *named)
-		size = snprintf(address->sun_path, room, "%s", named);
-	else if (runtime && *runtime)
-		size = snprintf(address->sun_path, room, "%s/weftsim.sock", runtime);
-	else
-		size = snprintf(address->sun_path, room, "/tmp/weftsim-%u.sock", getuid());
-	return size >= (int)room ? -ENAMETOOLONG : 0;
-}
-
 /* Room for one descriptor beside a message. */
 union control {
 	struct cmsghdr header;
@@ -146,8 +129,12 @@ static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *we
 static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome, int *file)
 {
 	struct timeval patience = {.tv_sec = ANSWER_MS / 1000};
-	struct sockaddr_un address;
-	int err = find_socket(&address);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int err = 0;
+
+	if (wire_socket_path(address.sun_path, sizeof(address.sun_path)) >=
+	    (int)sizeof(address.sun_path))
+		err = -ENAMETOOLONG;
 
 	/* This holds connect() back from waiting for ever; no send relies on blocking. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));

@@ -33,15 +33,8 @@ static int failed(char *error, int code, const char *path, const char *reason)
 
 int socket_default(char *path, size_t size, char *error)
 {
-	const char *named = getenv("WEFTSIM_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
-	int length;
+	int length = wire_socket_path(path, size);
 
-	if (named && *named)
-		length = snprintf(path, size, "%s", named);
-	else if (runtime && *runtime)
-		length = snprintf(path, size, "%s/weftsim.sock", runtime);
-	else
-		length = snprintf(path, size, "/tmp/weftsim-%u.sock", (unsigned)getuid());
 	return (size_t)length < size ? 0
 				     : failed(error, ENAMETOOLONG, path,
 					      "the socket's name is too long; choose one with -s");

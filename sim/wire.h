@@ -23,12 +23,15 @@
  *                with '!' and the reason why not.
  *
  * Numbers are the machine's: both ends are on it. Shared with the preload library, which has libc
- * alone: nothing but plain structures here.
+ * alone: nothing but plain structures here, and where the socket is.
  */
 #ifndef SIM_WIRE_H
 #define SIM_WIRE_H
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "sim/ring.h"
 
@@ -82,5 +85,17 @@ struct wire_return {
 	uint32_t agent; /* WIRE_REGISTER: its number */
 	uint32_t flags; /* those that the server knows, where it refused others */
 };
+
+/* The socket where nothing else names one; as snprintf() returns. */
+static inline int wire_socket_path(char *path, size_t size)
+{
+	const char *named = getenv("WEFTSIM_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (named && *named)
+		return snprintf(path, size, "%s", named);
+	if (runtime && *runtime)
+		return snprintf(path, size, "%s/weftsim.sock", runtime);
+	return snprintf(path, size, "/tmp/weftsim-%u.sock", (unsigned)getuid());
+}
 
 #endif

@@ -30,7 +30,7 @@ bring_up_opensm() {
 
 # The simulator's own: how much it sent around, and whether all is well.
 look_at_fabric() {
-	"$BUILD/weftsim" do stats >"$1.stats" && "$BUILD/weftsim" do check >"$1.check" ||
+	"$BUILD/weftsim" "do" stats >"$1.stats" && "$BUILD/weftsim" "do" check >"$1.check" ||
 		because "weftsim: $(tail -n 1 "$1.check")" || return 1
 	matches 'unreached=0 loops=0' "$1.check" || because "$1: $(cat "$1.check")"
 }

@@ -31,7 +31,8 @@ enum {
 	REQUEST_MAX_BYTES = 1 << 20,
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,
-	OUTPUT_LOW_BYTES = 64 << 10, /* streams are pulled, requests begun below it */
+	OUTPUT_LOW_BYTES = 64 << 10, /* requests are begun below it */
+	STREAM_LOW_BYTES = 16 << 10, /* streams are pulled below it: what a turn may cost */
 	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
 	NAME_MAX_CHARS = 63,	     /* of a command that does not exist, as far as it is told */
 	STALL_US = 60 * 1000000,
@@ -225,7 +226,7 @@ static void stream_pull(struct client *client)
 	struct control_request *request = client->request;
 	json_t *part;
 
-	while (!client->gone && buffer_length(&client->out) < OUTPUT_LOW_BYTES) {
+	while (!client->gone && buffer_length(&client->out) < STREAM_LOW_BYTES) {
 		part = request->next(request->source);
 		if (!part) {
 			request->finish(request->source);

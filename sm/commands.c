@@ -16,7 +16,7 @@
 #include "mad/mad.h"
 #include "sm/commands.h"
 
-enum { ROWS_A_PART = 128 };
+enum { ROWS_A_PART = 32 };
 
 const char *guid_text(guid_t guid, char text[GUID_TEXT])
 {

@@ -275,7 +275,7 @@ static void list_out(struct sm *sm, struct control_request *request, const struc
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
-	listing->snapshot = fabric_freeze(sm->fabric, peers_role(sm->peers) != SM_MASTER);
+	listing->snapshot = sm_snapshot(sm);
 	listing->kind = kinds;
 	control_stream(request, listing_next, listing_finish, listing);
 }

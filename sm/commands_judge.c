@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The rows of the control socket that compute: route check, route quality, route plan. What is
- * judged is what the switches are known to hold (acknowledged, or read), with the LIDs that ports
- * were found with; not what was computed for them.
+ * judged is what the switches are known to hold (acknowledged, or read), over the links that there
+ * are now; not what was computed for them.
  *
  * A judgement is a list of steps, each a job of its own; between two of them the client is told how
  * far it is, and routing for a fault gets its turn. One judgement is computed at a time, some more
@@ -492,7 +492,7 @@ static void begin(struct sm *sm, struct control_request *request, const struct j
 	j->pool = sm->pool;
 	j->request = request;
 	j->judge = judge;
-	j->snapshot = fabric_freeze(sm->fabric, true);
+	j->snapshot = sm_snapshot(sm);
 	j->found = routes_new(j->snapshot->generation, j->snapshot->num_switches,
 			      sm->routes.routes->engine);
 	j->have = mem_array(j->snapshot->num_switches, sizeof(struct lft_have *));

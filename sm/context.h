@@ -101,6 +101,7 @@ struct sm {
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
 	uint64_t views;
+	uint64_t view_facts, view_topology; /* the live model's, when it was published */
 	struct sm_counts counts;
 	struct log_limit trap_limit, stranger_limit;
 	struct list judgements; /* commands_judge.c: the first one is being computed */
@@ -130,5 +131,7 @@ void judge_done(struct sm *sm); /* frees what is under way; the pool runs no job
 
 /* sm.c */
 void sm_publish(struct sm *sm);
+/* The fabric as it is now, the caller's reference. Costs nothing as long as the view shows it. */
+struct snapshot *sm_snapshot(struct sm *sm);
 
 #endif

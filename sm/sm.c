@@ -31,6 +31,14 @@ static bool same_switches(const struct snapshot *a, const struct snapshot *b)
 	return true;
 }
 
+struct snapshot *sm_snapshot(struct sm *sm)
+{
+	if (sm->view && sm->view_facts == sm->fabric->facts &&
+	    sm->view_topology == sm->fabric->topology)
+		return snapshot_ref(sm->view->topology);
+	return fabric_freeze(sm->fabric, peers_role(sm->peers) != SM_MASTER);
+}
+
 /* The view: this manager first, then the peers that the last survey met. Its topology is that of
  * now, or, if switches came or went since the routes were computed, the one whose order their rows
  * have. */
@@ -41,9 +49,12 @@ void sm_publish(struct sm *sm)
 	struct view_sm *sms = mem_array(count + 1, sizeof(*sms));
 	struct snapshot *snapshot = fabric_freeze(sm->fabric, false);
 
+	sm->view_facts = sm->fabric->facts;
+	sm->view_topology = sm->fabric->topology;
 	if (!same_switches(snapshot, sm->routed)) {
 		snapshot_unref(snapshot);
 		snapshot = snapshot_ref(sm->routed);
+		sm->view_topology--; /* it is older than that */
 	}
 	sms[0].lid = sm->fabric->sm_port->lid;
 	peers_own_info(sm->peers, &sms[0].info);

@@ -133,6 +133,13 @@ static void check_fixed_point(const struct net *net)
 	free(first);
 }
 
+/* But for whether the rate was given, which a text always does. */
+static bool is_same_port(const struct net_port *a, const struct net_port *b)
+{
+	return a->guid == b->guid && a->peer == b->peer && a->peer_port == b->peer_port &&
+	       a->lmc == b->lmc && a->lid == b->lid && !memcmp(&a->rate, &b->rate, sizeof(a->rate));
+}
+
 static void test_round_trip(void)
 {
 	struct net *net = parse(everything), *again;
@@ -153,7 +160,7 @@ static void test_round_trip(void)
 		for (unsigned p = 1; p <= a->ports; p++) {
 			CU_ASSERT_EQUAL(a->port[p].peer, b->port[p].peer);
 			if (a->port[p].peer != NET_NO_PEER)
-				CU_ASSERT(!memcmp(&a->port[p], &b->port[p], sizeof(a->port[p])));
+				CU_ASSERT(is_same_port(&a->port[p], &b->port[p]));
 		}
 	}
 	/* ibsim takes a = behind the peer's id for an option. */

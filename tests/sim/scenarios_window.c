@@ -36,7 +36,7 @@ static bool is_up(const struct sim *sim, const struct device *without,
 		for (unsigned p = 1; p <= devices[i]->num_ports; p++) {
 			const struct device_port *port = &devices[i]->port[p];
 
-			if (!port->peer || port == cable || port->peer == cable ||
+			if (!port->peer || (cable && port == cable) || port->peer == cable ||
 			    port->device == without || port->peer->device == without)
 				continue;
 			if (port->info.port_state != PORT_ACTIVE)
@@ -182,7 +182,9 @@ static void link_begins_to_eat(struct sim *sim)
 
 	bring_up_us(sim, "host-0001", NULL, NULL);
 	sim_settle(sim, 60 * SIM_S);
-	flapped = eater ? device_port(eater->peer->device, 3) : NULL;
+	if (!eater)
+		return;
+	flapped = device_port(eater->peer->device, 3);
 	sim_eat(sim, eater);
 	sim_flap(sim, flapped, 100 * SIM_MS);
 	sim_pass(sim, 3 * SIM_S);

@@ -281,10 +281,15 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 	sw->blocks_pending--;
 	if (answer->error == -ECANCELED)
 		return;
+	if (verify_try_again(program, node, answer->error)) {
+		set_dirty(sw, block, true);
+		return;
+	}
 	if (answer->error || answer->status) {
 		switch_failed(program, node, "it did not tell a block of its forwarding table");
 		return;
 	}
+	sw->unanswered = 0;
 	lft_have_learn(&sw->have, block, sw->want->blocks, answer->data);
 	set_dirty(sw, block, memcmp(answer->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0);
 	switch_wake_waiters(program, node);
@@ -297,6 +302,9 @@ static bool read_block(struct program *program, struct node *node, uint16_t bloc
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod = block,
+				    .tried = node->sw->unanswered,
+				    .way = node->sw->way,
+				    .once = true, /* what another switch holds is of no use */
 				    .done = block_was_read,
 				    .owner = program,
 				    .subject = node};

@@ -380,7 +380,7 @@ static void begin(struct program *program, bool announcing, loop_fn *done, void 
 	program->announcing = announcing;
 	program->only = NULL;
 	program->effort = WHOLE_BLOCKS;
-	program->pausing = program->stopped = false;
+	program->pausing = false;
 	program->progress = program->report.blocks_set;
 	program->done = done;
 	program->done_arg = arg;
@@ -454,6 +454,7 @@ void program_clear_report(struct program *program)
 	program->report = (struct program_report){0};
 	program->news_before = program->news;
 	program->news_used = true;
+	program->stopped = false;
 	program->began_us = loop_now_us(program->loop);
 }
 

@@ -74,7 +74,8 @@ static bool ask_again(struct program *program, struct node *node)
 	return true;
 }
 
-/* Nothing is built on what was read before: the run ends, a full sweep follows. */
+/* Nothing is built on what was read before: no more is written in this sweep, a full one follows.
+ */
 static void not_as_read(struct program *program, struct node *node, const char *what)
 {
 	struct log_subject subject = node_subject(node, NULL);

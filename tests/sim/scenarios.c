@@ -267,8 +267,7 @@ static void swapped_cables(struct sim *sim)
 }
 
 /* Cables that are swapped while they are looked at, or before they are armed, show it by nothing
- * but PortStateChange: no agent knows yet whom to tell. Until the manager looks, packets may run in
- * a circle, which no order of Sets prevents. */
+ * but PortStateChange: no agent knows yet whom to tell. */
 static void swapped_in_bring_up(struct sim *sim)
 {
 	enum { STAGES = 24, STAGE_US = 200 };

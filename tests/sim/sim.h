@@ -60,7 +60,6 @@ struct sim {
 	uint64_t events; /* MADs at the managers, Sets that were applied, what the scenario did */
 	uint64_t digest; /* over all of them, with their times */
 	uint64_t last_set_us;	  /* when a manager last sent a Set() */
-	uint64_t lft_sets;	  /* applied */
 	uint64_t circles_excused; /* LIDs; see circles.h */
 	uint64_t circles_due_us;  /* when they must be gone */
 	bool rebooted;		  /* something was */

@@ -279,6 +279,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
 				    .attr_mod = port_info_modifier(port),
+				    .tried = port_of_switch(port) ? port->node->sw->way : 0,
 				    .done = port_was_set,
 				    .owner = program,
 				    .subject = port};

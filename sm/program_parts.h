@@ -75,6 +75,9 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 /* Whether the switch has been verified; if not it is asked when its turn comes, and wakes
  * who waits for it. */
 bool verify_switch(struct program *program, struct node *node);
+/* Whether Sets to a switch take the way that was asked and no other, and are not sent again before
+ * it has been asked again: it forwards, or something has changed since the sweep began. */
+bool verify_is_needed(const struct program *program, const struct node *node);
 /* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
 bool verify_try_again(struct program *program, struct node *node, int error);
 

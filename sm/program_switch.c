@@ -119,7 +119,7 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 				    .attr_id = ATTR_SWITCH_INFO,
 				    .tried = node->sw->unanswered,
 				    .way = node->sw->way,
-				    .once = node->facts->sw.linear_fdb_top,
+				    .once = verify_is_needed(program, node),
 				    .done = switch_was_set,
 				    .owner = program,
 				    .subject = node};
@@ -356,7 +356,7 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 				    .attr_mod = block,
 				    .tried = sw->unanswered,
 				    .way = sw->way,
-				    .once = node->facts->sw.linear_fdb_top, /* verify_try_again() */
+				    .once = verify_is_needed(program, node),
 				    .done = block_was_set,
 				    .owner = program,
 				    .subject = node};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads along with the managers. A moved cable is shown to a manager by a trap 128 of a switch at
- * one of its ends, now or before; by a NodeInfo that came through it; by a PortInfo of an end that
+ * Reads along with the managers. A moved cable is shown to a manager by a trap 128 of a switch that
+ * had one of its ends; by a NodeInfo that came through it; by a PortInfo of an end that
  * has fallen back; by a PortStateChange at an end that had none. What shows nothing: an INIT that
  * was INIT before, a PortStateChange that nobody had cleared, silence.
  */
@@ -214,8 +214,7 @@ static bool shows(const struct sight *sight, const struct moved *moved)
 	struct port_info info;
 
 	if (sight->lid)
-		return has_lid(port->device, sight->lid) || has_lid(moved->before, sight->lid) ||
-		       (port->peer && has_lid(port->peer->device, sight->lid));
+		return has_lid(port->device, sight->lid) || has_lid(moved->before, sight->lid);
 	if (sight->header.attr_id == ATTR_NODE_INFO)
 		return sight->last && (sight->last == port || sight->last->peer == port);
 	if (sight->device != port->device)

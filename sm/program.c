@@ -450,11 +450,13 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 		program_look_at(program, port);
 }
 
-void program_clear_report(struct program *program)
+void program_clear_report(struct program *program, bool all_is_read)
 {
 	program->report = (struct program_report){0};
-	program->news_before = program->news;
-	program->news_used = true;
+	if (all_is_read) {
+		program->news_before = program->news;
+		program->news_used = true;
+	}
 	program->stopped = false;
 	program->began_us = loop_now_us(program->loop);
 }

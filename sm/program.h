@@ -42,9 +42,9 @@ void program_announce(struct program *program, loop_fn *done, void *arg);
 /* Links have changed: whoever is written to from now on is asked before who it is. */
 void program_note_news(struct program *program);
 
-/* What the runs since the last program_clear_report() did: those of one sweep,
- * at the begin of which it is called. */
-void program_clear_report(struct program *program);
+/* What the runs since the last program_clear_report() did: those of one sweep, at the begin of
+ * which it is called. Only one that reads all answers earlier news. */
+void program_clear_report(struct program *program, bool all_is_read);
 const struct program_report *program_report(const struct program *program);
 /* Values that devices did not take, since the start. */
 uint64_t program_refused_values(const struct program *program);

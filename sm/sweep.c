@@ -353,7 +353,6 @@ void sweep_begin(void *arg)
 	sweep->phase = 0;
 	sweep->no_routes[0] = '\0';
 	sweep->rerouted = false;
-	program_clear_report(sm->program);
 	sweep->began_us = sweep->phase_began_us = loop_now_us(sm->loop);
 	sweep->smps_before = smps_sent(sm, 0, 0);
 	sweep->retries_before = window_stats(sm->window)->retries;
@@ -366,6 +365,7 @@ void sweep_begin(void *arg)
 								       : DISCOVER_FULL,
 					   .merged = sweep->current.merged,
 					   .started_s = loop_wall_s(sm->loop)};
+	program_clear_report(sm->program, sweep->now.kind == DISCOVER_FULL);
 	snprintf(sweep->now.reason, sizeof(sweep->now.reason), "%s", sweep->current.reason);
 	log_debug("sweep %" PRIu64 " (%s) begins: %s", sweep->now.number,
 		  sweep_kind_name(sweep->now.kind), sweep->now.reason);

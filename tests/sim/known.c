@@ -35,7 +35,8 @@ struct known {
 	struct map moved; /* by port */
 	struct map sent;  /* by set_key() */
 	const struct device *at[MANAGERS_MAX];
-	uint64_t master_us[MANAGERS_MAX]; /* first Set() as MASTER; 0: it is none */
+	uint64_t reads_us[MANAGERS_MAX];  /* when it began to read all, last */
+	uint64_t master_us[MANAGERS_MAX]; /* the same, before its first Set(); 0: no MASTER */
 };
 
 struct known *known_new(void)
@@ -100,10 +101,12 @@ void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint
 		if (info.state != SM_MASTER)
 			known->master_us[manager] = 0;
 	}
+	if (header.attr_id == ATTR_NODE_INFO && !header.hop_count)
+		known->reads_us[manager] = now_us; /* itself first */
 	if (header.attr_id == ATTR_SM_INFO || header.method != METHOD_SET)
 		return;
 	if (!known->master_us[manager])
-		known->master_us[manager] = now_us;
+		known->master_us[manager] = known->reads_us[manager];
 	sent = mem_alloc(sizeof(*sent));
 	*sent = (struct sent){.manager = manager, .us = now_us};
 	free(map_put(&known->sent, set_key(mad), sent));

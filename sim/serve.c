@@ -74,7 +74,9 @@ static int wait_for_events(struct server *server, uint64_t start_us, struct epol
 				 .tv_nsec = left_us % US_PER_S * NS_PER_US};
 	count = epoll_pwait2(server->epoll_fd, events, READY, left_us > FOREVER_US ? NULL : &left,
 			     NULL);
-	return count < 0 && errno != EINTR ? -errno : count;
+	if (count < 0)
+		return errno == EINTR ? 0 : -errno; /* stopped and continued, or traced */
+	return count;
 }
 
 static void handle(struct server *server, const struct epoll_event *event)
@@ -96,7 +98,7 @@ static int run(struct server *server)
 		int count = wait_for_events(server, start_us, events);
 		uint64_t now_us = clock_us() - start_us;
 
-		if (count < 0 && count != -EINTR)
+		if (count < 0)
 			return count;
 		world_advance(server->world, now_us);
 		for (int i = 0; i < count; i++)

@@ -18,9 +18,10 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 10000, FOLDER_DEPTH = 8 };
+enum { ANSWER_MS = 10000, FOLDER_DEPTH = 8, PASSING_MS = 5000, LOOK_MS = 10 };
 
 /* What the server's folder for a node needs after the socket's name: ".d/", a number, a port. */
 #define LONGEST_BEHIND ".d/+999999:254"
@@ -65,6 +66,21 @@ static void folder_empty(const char *folder)
 	nftw(folder, remove_one, FOLDER_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* Takes the lock. Who holds it without a socket has only begun, or is ending and may have
+ * thousands of files to remove: that passes, and is waited for. */
+static bool lock(int fd, const char *socket_path)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000 * 1000};
+	struct stat status;
+
+	for (unsigned waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB); waited_ms += LOOK_MS) {
+		if (!lstat(socket_path, &status) || waited_ms >= PASSING_MS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 /* The lock; -EAGAIN when the folder was removed meanwhile by a server that ended. */
 static int folder_lock(struct socket_place *place, char *error)
 {
@@ -76,7 +92,7 @@ static int folder_lock(struct socket_place *place, char *error)
 	fd = open(place->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return failed(error, errno, place->folder, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
+	if (!lock(fd, place->path)) {
 		close(fd);
 		return failed(error, EADDRINUSE, place->path,
 			      "another weftsim serves here; stop it or choose another socket "

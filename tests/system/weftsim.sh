@@ -177,6 +177,15 @@ check "drop, delay, duplicate" faults
 check "trap" traps
 check "GUIDs and LIDs are names, too" says '^host-0001: adapter' 'show 0x0277656601000100'
 
+# As a shell's ^Z and `bg` do, and a debugger.
+stopped_and_continued() {
+	kill -STOP "${pids[server]}"
+	wait_for 20 grep -q '^State:.T' "/proc/${pids[server]}/status" || because "it does not stop" || return 1
+	kill -CONT "${pids[server]}"
+	all_reached || because "$(tail -n 1 server.log)"
+}
+check "it survives being stopped and continued" stopped_and_continued
+
 # What is refused
 
 check "do: an unknown command" refused 2 'no command is called "lnik"; did you mean link\?' "do" 'lnik down leaf-01 1'
@@ -277,11 +286,27 @@ after_kill() {
 	stop server
 }
 
+# A server that ends may have thousands of files to remove: its lock is held, its socket has gone.
+after_one_that_ends() {
+	mkdir "$WEFTSIM_SOCKET.d" || return 1
+	flock "$WEFTSIM_SOCKET.d" sleep 0.5 &
+	pids[ending]=$!
+	wait_for 20 locked || because "the lock is not there: the test shows nothing" || return 1
+	start_server single:hosts=2 || return 1
+	stop server
+}
+
+locked() {
+	! flock -n "$WEFTSIM_SOCKET.d" true
+}
+
 two_ports() {
-	printf '%s\n' 'Switch 4 "S"' '[1] "A"[1]' '[2] "A"[2]' '' 'Hca 2 "A"' '[1] "S"[1]' '[2] "S"[2]' >two.net
+	printf '%s\n' 'Switch 4 "S"' '[1] "A"[1]' '[2] "A"[2]' '' \
+		'Hca 2 "A"' '[1] "S"[1]' '[2](2c903) "S"[2]' >two.net
 	start_server two.net || return 1
 	own_files A 'issm0 issm1 umad0 umad1' || return 1
 	own_files A:2 'issm0 umad0' || return 1
+	equal "what a port's GUID shows" "$(at 0x2c903 ibstat -p)" 0x000000000002c903 || return 1
 	equal "the port of A:2's device" \
 		"$(cat "$WEFTSIM_SOCKET.d/A:2/sys/class/infiniband_mad/umad0/port")" 2 || return 1
 	own_files S 'issm0 umad0' || return 1
@@ -314,5 +339,6 @@ crowd() {
 check "SIGTERM: nothing is left" leaves_nothing
 check "no descriptor is left" crowd
 check "a server that was killed is followed by another" after_kill
+check "a server that ends is followed by another" after_one_that_ends
 check "both ports of an adapter, one of them, a switch" two_ports
 finish

@@ -93,7 +93,7 @@ static int amount(struct do_call *call, const char *word, const char *unit, doub
 
 	if (end == word || (*end && strcmp(end, unit)) || !isfinite(value) || value < 0 ||
 	    value > most)
-		return do_fail(call, "%s: \"%.40s\" is no number of 0 to %g", call->command->name,
+		return do_fail(call, "%s: \"%.40s\" is no number of 0 to %.0f", call->command->name,
 			       word, most);
 	*out = value;
 	return 0;

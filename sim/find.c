@@ -50,7 +50,25 @@ static struct device *by_lid(const struct world *world, lid_t lid)
 	return NULL;
 }
 
-static struct device *node_by(const struct world *world, const char *text)
+/* An adapter's port GUID tells the port, too; *port is left alone by all others. */
+static struct device *by_guid(const struct world *world, guid_t guid, int *port)
+{
+	struct device *device = world_device_by_guid(world, guid);
+
+	for (size_t i = 0; i < world->count && !device; i++) {
+		for (unsigned p = 1; p <= world->devices[i]->num_ports && !device; p++) {
+			const struct device_port *end = &world->devices[i]->port[p];
+
+			if (device_port_is_end(end) && end->guid == guid) {
+				device = world->devices[i];
+				*port = (int)p;
+			}
+		}
+	}
+	return device;
+}
+
+static struct device *node_by(const struct world *world, const char *text, int *port)
 {
 	struct device *device = world_device(world, text);
 	uint64_t number;
@@ -58,20 +76,50 @@ static struct device *node_by(const struct world *world, const char *text)
 	if (device)
 		return device;
 	if (!strncmp(text, "0x", 2) && number_of(text + 2, 16, UINT64_MAX, &number))
-		return world_device_by_guid(world, number);
+		return by_guid(world, number, port);
 	return number_of(text, 10, LID_UNICAST_MAX, &number) && number ? by_lid(world, number)
 								       : NULL;
 }
 
-int find_node(const struct world *world, const char *text, struct device **out,
-	      char error[FIND_ERROR_SIZE])
+/* How many nodes have this description. */
+static unsigned described(const struct world *world, const char *text)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < world->count; i++)
+		count += !strncmp((const char *)world->devices[i]->description.text, text,
+				  NODE_DESC_SIZE);
+	return count;
+}
+
+/* What the file calls a node is its own; a description may be that of several. */
+static int only_one(const struct world *world, const struct device *device, const char *text,
+		    char *error)
+{
+	unsigned count = strcmp(find_name(device), text) ? described(world, text) : 1;
+
+	if (count <= 1)
+		return 0;
+	snprintf(
+		error, FIND_ERROR_SIZE,
+		"%u nodes have the name \"%.80s\"; say which by its GUID, or as the net file calls "
+		"it, such as %.80s",
+		count, text, find_name(device));
+	return -ENOENT;
+}
+
+static int find(const struct world *world, const char *text, struct device **out, int *port,
+		char *error)
 {
 	struct suggest suggest = suggest_for(text);
-	struct device *device = node_by(world, text);
+	struct device *device = node_by(world, text, port);
+	int r;
 
 	if (device) {
-		*out = device;
-		return 0;
+		r = only_one(world, device, text, error);
+		if (!r)
+			*out = device;
+		return r;
 	}
 	for (size_t i = 0; i < world->count; i++)
 		suggest_try(&suggest, world->nodes[i].id);
@@ -80,6 +128,14 @@ int find_node(const struct world *world, const char *text, struct device **out,
 			      : "no node has the name, GUID or LID \"%.80s\"",
 		 text, suggest.best);
 	return -ENOENT;
+}
+
+int find_node(const struct world *world, const char *text, struct device **out,
+	      char error[FIND_ERROR_SIZE])
+{
+	int port;
+
+	return find(world, text, out, &port, error);
 }
 
 static struct device *first_adapter(const struct world *world)
@@ -113,14 +169,15 @@ int find_place(const struct world *world, const char *text, struct device **out,
 	const char *colon = strrchr(text, ':');
 	char name[NAME_MAX_SIZE];
 	struct device_port *end;
-	struct device *device = *text ? node_by(world, text) : first_adapter(world);
-	int r;
+	struct device *device = *text ? NULL : first_adapter(world);
+	int r = 0, number = -1;
 
-	if (device || !colon || (size_t)(colon - text) >= sizeof(name)) {
-		r = device ? 0 : find_node(world, text, &device, error);
+	if (!colon || (size_t)(colon - text) >= sizeof(name) || node_by(world, text, &number)) {
+		if (!device)
+			r = find(world, text, &device, &number, error);
 		if (!r) {
 			*out = device;
-			*port = -1;
+			*port = number;
 		}
 		return r;
 	}

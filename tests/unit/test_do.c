@@ -193,6 +193,7 @@ static void test_names(void)
 		{"2", 0, 1, "host-1"},		{"21", 0, 0, "sw-1"},
 		{"0", -ENOENT, 0, NULL},	{"0x100002", 0, 1, "host-1"},
 		{"0x", -ENOENT, 0, NULL},	{"-1", -ENOENT, 0, NULL},
+		{"0x100003", 0, 1, "host-1"},	{"a switch", -ENOENT, 0, NULL},
 	};
 	char error[FIND_ERROR_SIZE];
 	struct bed bed;
@@ -307,8 +308,9 @@ static void test_faults(void)
 	expect(&bed, "drop nan", -EINVAL, "", "no number");
 	expect(&bed, "drop -1", -EINVAL, "", "no number");
 	expect(&bed, "drop 1x", -EINVAL, "", "no number");
-	expect(&bed, "delay 1e9", -EINVAL, "", "no number");
+	expect(&bed, "delay 1e9", -EINVAL, "", "no number of 0 to 60000000");
 	expect(&bed, "drop 5 sw-7", -EINVAL, "", "no node");
+	expect(&bed, "drop 5 \"a switch\"", -EINVAL, "", "3 nodes have the name");
 	bed_close(&bed);
 }
 

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * route check, quality and plan inside the manager: that what the switches are known to hold is
+ * judged and not what they should hold, how many judgements there may be, and that clients that
+ * leave and a daemon that stops end them. Clients sit on a real control socket in the same thread.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "lib/control.h"
+#include "sm/context.h"
+#include "tests/unit/sm_world.h"
+
+enum { CLIENTS = 5, TEXT = 64 << 10 };
+
+static struct {
+	struct control *control;
+	char folder[32], path[64];
+	struct client {
+		int fd; /* -1: gone, or none */
+		char text[TEXT];
+		size_t length;
+	} clients[CLIENTS];
+} bed;
+
+/* A job that holds the only worker until it is let go. */
+static struct {
+	struct work_job job;
+	sem_t go;
+} brake;
+
+static void brake_run(struct work_job *job)
+{
+	(void)job;
+	sem_wait(&brake.go);
+}
+
+static void brake_done(struct work_job *job)
+{
+	(void)job;
+}
+
+static void pull_brake(struct world *world)
+{
+	sem_init(&brake.go, 0, 0);
+	brake.job = (struct work_job){.name = "brake", .run = brake_run, .done = brake_done};
+	list_init(&brake.job.link);
+	work_submit(world->pool, &brake.job);
+}
+
+static struct world *start(const char *spec)
+{
+	struct sm_options options = world_options();
+	struct net *net = NULL;
+	char *error = NULL;
+	struct world *world;
+
+	memset(options.engines, 0, sizeof(options.engines));
+	strcpy(options.engines[0], "updn");
+	CU_ASSERT_EQUAL_FATAL(spec_build(spec, &net, &error), 0);
+	world = world_new(net, net_find(net, "host-0001"), 1, &options);
+	strcpy(bed.folder, "/tmp/weft-judge-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(bed.folder));
+	snprintf(bed.path, sizeof(bed.path), "%s/sock", bed.folder);
+	CU_ASSERT_EQUAL_FATAL(control_listen(world->loop, bed.path, &bed.control), 0);
+	sm_register_commands(world->sm, bed.control);
+	for (int i = 0; i < CLIENTS; i++)
+		bed.clients[i].fd = -1;
+	world_up(world);
+	return world;
+}
+
+static void end(struct world *world)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		if (bed.clients[i].fd >= 0)
+			close(bed.clients[i].fd);
+	sm_stop(world->sm);
+	control_free(bed.control);
+	world_free(world);
+	rmdir(bed.folder);
+}
+
+static void say(int i, const char *request)
+{
+	struct client *client = &bed.clients[i];
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	client->length = 0;
+	client->text[0] = '\0';
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", bed.path);
+	CU_ASSERT_EQUAL_FATAL(connect(client->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	CU_ASSERT_EQUAL_FATAL(send(client->fd, request, strlen(request), 0),
+			      (ssize_t)strlen(request));
+}
+
+/* Whether the reply has come to its end. */
+static bool answered(int i)
+{
+	struct client *client = &bed.clients[i];
+	ssize_t got = recv(client->fd, client->text + client->length, TEXT - client->length - 1,
+			   MSG_DONTWAIT);
+
+	if (got > 0)
+		client->length += (size_t)got;
+	client->text[client->length] = '\0';
+	return strstr(client->text, "\"ok\":");
+}
+
+static bool all_answered(const struct world *world)
+{
+	bool all = true;
+
+	(void)world;
+	for (int i = 0; i < CLIENTS; i++)
+		all = (bed.clients[i].fd < 0 || answered(i)) && all;
+	return all;
+}
+
+static unsigned judgements(const struct world *world)
+{
+	unsigned number = 0;
+
+	list_for_each (link, &world->sm->judgements)
+		number++;
+	return number;
+}
+
+static bool two_wait(const struct world *world)
+{
+	return judgements(world) == 2;
+}
+
+static bool four_wait(const struct world *world)
+{
+	return judgements(world) == 4;
+}
+
+static bool last_answered(const struct world *world)
+{
+	(void)world;
+	return answered(CLIENTS - 1);
+}
+
+static bool has(int i, const char *words)
+{
+	bool found = strstr(bed.clients[i].text, words);
+
+	if (!found)
+		printf("\nno %s in %s\n", words, bed.clients[i].text);
+	return found;
+}
+
+/* Asks one thing; the answer is that of client 0. */
+static void ask(struct world *world, const char *request)
+{
+	say(0, request);
+	world_run(world, all_answered);
+	close(bed.clients[0].fd);
+	bed.clients[0].fd = -1;
+}
+
+static struct switch_state *state(const struct world *world, const char *id)
+{
+	return fabric_find_node(world->sm->fabric, world_node(world, id)->info.node_guid)->sw;
+}
+
+static const char check[] = "{\"command\":\"route check\"}\n";
+
+static void test_what_is_held(void)
+{
+	struct world *world = start("fattree:radix=4,levels=2");
+	struct switch_state *sw = state(world, "leaf-01");
+	lid_t lid = world_node(world, "host-0008")->port[1].info.lid;
+	uint16_t block = lid / LFT_BLOCK_LIDS;
+	uint8_t entries[LFT_BLOCK_LIDS];
+
+	ask(world, check);
+	CU_ASSERT(has(0, "\"good\":true") && has(0, "\"pairs\":84"));
+	CU_ASSERT(has(0, "\"progress\":{\"step\":\"tables\""));
+	CU_ASSERT(has(0, "\"unknown_blocks\":0"));
+
+	memcpy(entries, lft_block(sw->want, block), sizeof(entries));
+	entries[lid % LFT_BLOCK_LIDS] = 1; /* a host of its own */
+	sw->settled = false;
+	lft_have_learn(&sw->have, block, sw->want->blocks, entries);
+	ask(world, check);
+	CU_ASSERT(has(0, "\"good\":false") && has(0, "\"unknown_blocks\":0"));
+	CU_ASSERT(has(0, "\"unreached\":1") && has(0, "\"description\":\"leaf-01\""));
+	ask(world, "{\"command\":\"route plan\",\"engine\":\"updn\"}\n");
+	CU_ASSERT(has(0, "\"churn\":{\"entries\":1,\"blocks\":1,\"switches\":1,\"paths\":1}"));
+
+	lft_have_doubt(&sw->have, block);
+	ask(world, check);
+	CU_ASSERT(has(0, "\"good\":false") && has(0, "\"unknown_blocks\":1"));
+	end(world);
+}
+
+static void test_bound(void)
+{
+	struct world *world = start("fattree:radix=4,levels=2");
+
+	pull_brake(world);
+	for (int i = 0; i < CLIENTS - 1; i++)
+		say(i, check);
+	world_run(world, four_wait); /* none can end: the worker is held */
+	say(CLIENTS - 1, check);
+	world_run(world, last_answered);
+	CU_ASSERT(has(CLIENTS - 1, "4 route check, quality and plan commands are under way"));
+	close(bed.clients[1].fd); /* one of those that wait */
+	bed.clients[1].fd = -1;
+	sem_post(&brake.go);
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "\"good\":true") && has(2, "\"good\":true") && has(3, "\"good\":true"));
+	for (int i = 0; i < CLIENTS; i++) {
+		if (bed.clients[i].fd >= 0)
+			close(bed.clients[i].fd);
+		bed.clients[i].fd = -1;
+	}
+	ask(world, check);
+	CU_ASSERT(has(0, "\"good\":true"));
+	CU_ASSERT_EQUAL(judgements(world), 0);
+	end(world);
+	sem_destroy(&brake.go);
+}
+
+static void test_stop(void)
+{
+	struct world *world = start("ring:switches=3,hosts=1");
+
+	pull_brake(world);
+	for (int i = 0; i < 2; i++)
+		say(i, check);
+	world_run(world, two_wait);
+	sm_stop(world->sm);
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "the daemon is stopping") && has(1, "the daemon is stopping"));
+	sem_post(&brake.go);
+	end(world);
+	sem_destroy(&brake.go);
+}
+
+static void test_refusals(void)
+{
+	static const struct {
+		const char *request, *words;
+	} rows[] = {
+		{"{\"command\":\"route plan\"}\n", "no routing engine \\\"\\\""},
+		{"{\"command\":\"route plan\",\"engine\":5}\n", "no routing engine \\\"\\\""},
+		{"{\"command\":\"route plan\",\"engine\":\"mihnop\"}\n", "did you mean"},
+		{"{\"command\":\"route plan\",\"engine\":\"file\"}\n", "refuses this fabric: "},
+		{"{\"command\":\"route engine\"}\n", "needs the names"},
+		{"{\"command\":\"route engine\",\"engines\":\"minhop,\"}\n", "no routing engine"},
+		{"{\"command\":\"route engine\",\"engines\":\"file\"}\n", "the sweep failed: "},
+		{"{\"command\":\"route dump\",\"format\":\"x\"}\n", "no format \\\"x\\\""},
+	};
+	struct world *world = start("fattree:radix=4,levels=2");
+	char before[SM_ENGINES_MAX][SM_ENGINE_NAME];
+
+	memcpy(before, world->sm->options.engines, sizeof(before));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ask(world, rows[i].request);
+		CU_ASSERT(has(0, "\"ok\":false") && has(0, rows[i].words));
+	}
+	CU_ASSERT_EQUAL(memcmp(before, world->sm->options.engines, sizeof(before)), 0);
+	end(world);
+}
+
+/* Before the first sweep has ended there is nothing to judge. */
+static void test_too_early(void)
+{
+	struct world *world = start("fattree:radix=4,levels=2");
+
+	view_publish(&world->sm->view, NULL);
+	ask(world, check);
+	CU_ASSERT(has(0, "has programmed no routes"));
+	ask(world, "{\"command\":\"route dump\"}\n");
+	CU_ASSERT(has(0, "has programmed no routes"));
+	end(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"what is held", test_what_is_held},
+		{"how many", test_bound},
+		{"stopping", test_stop},
+		{"refusals", test_refusals},
+		{"too early", test_too_early},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("judge", tests);
+}

@@ -44,6 +44,18 @@ static int refuse(const struct lines *lines, const struct cursor *line, const ch
 	return -EINVAL;
 }
 
+/* What follows a # does not count. */
+static bool line_ends(struct cursor *line)
+{
+	cursor_skip_blanks(line);
+	return cursor_at_end(line) || *line->at == '#';
+}
+
+static bool read_guid(struct cursor *line, guid_t *guid)
+{
+	return cursor_number(line, 16, guid) && *guid != 0;
+}
+
 int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
 		    uint32_t *count, char **error)
 {
@@ -54,16 +66,15 @@ int guid_file_parse(const char *name, const char *text, size_t length, guid_t **
 
 	while (next_line(&lines, &line)) {
 		struct cursor start = line;
-		uint64_t guid;
+		guid_t guid;
 
-		if (cursor_at_end(&line) || *line.at == '#')
+		if (line_ends(&line))
 			continue;
-		if (!cursor_number(&line, 16, &guid) || guid == 0) {
+		if (!read_guid(&line, &guid)) {
 			free(list);
 			return refuse(&lines, &start, "a GUID (0x and 16 digits)", error);
 		}
-		cursor_skip_blanks(&line);
-		if (!cursor_at_end(&line) && *line.at != '#') {
+		if (!line_ends(&line)) {
 			free(list);
 			return refuse(&lines, &line, "one GUID a line", error);
 		}
@@ -72,6 +83,49 @@ int guid_file_parse(const char *name, const char *text, size_t length, guid_t **
 		list[used++] = guid;
 	}
 	*guids = list;
+	*count = used;
+	return 0;
+}
+
+/* A GUID and numbers, up to the end of the line. */
+static bool read_row(struct cursor *line, unsigned least, unsigned most, struct guid_row *row)
+{
+	*row = (struct guid_row){0};
+	if (!read_guid(line, &row->guid))
+		return false;
+	while (!line_ends(line)) {
+		uint64_t number;
+
+		if (row->count == most || !cursor_number(line, 10, &number) || number == 0 ||
+		    number > PORT_MAX)
+			return false;
+		row->number[row->count++] = (uint8_t)number;
+	}
+	return row->count >= least;
+}
+
+int guid_rows_parse(const char *name, const char *text, size_t length, unsigned least,
+		    unsigned most, const char *wanted, struct guid_row **rows, uint32_t *count,
+		    char **error)
+{
+	struct lines lines = {name, text, text + length, 0};
+	struct cursor line;
+	struct guid_row *list = NULL;
+	uint32_t used = 0, room = 0;
+
+	while (next_line(&lines, &line)) {
+		struct cursor start = line;
+
+		if (line_ends(&line))
+			continue;
+		if (used == room)
+			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
+		if (!read_row(&line, least, most, &list[used++])) {
+			free(list);
+			return refuse(&lines, &start, wanted, error);
+		}
+	}
+	*rows = list;
 	*count = used;
 	return 0;
 }

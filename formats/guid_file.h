@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * OpenSM's files for routing engines: lists of GUIDs (root_guid_file, cn_guid_file, io_guid_file,
- * guid_routing_order_file), and its dumps of forwarding tables (lfts_file, opensm.fdbs). Texts in,
+ * guid_routing_order_file), GUIDs with numbers (hop_weights_file, port_search_ordering_file,
+ * port_prof_ignore_file), and its dumps of forwarding tables (lfts_file, opensm.fdbs). Texts in,
  * arrays out; nobody here knows a fabric. What is not understood is an error with its line: a root
  * that is passed over for a slip of the pen would give other routes without a word.
  */
@@ -18,6 +19,19 @@
  * free(). */
 int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
 		    uint32_t *count, char **error);
+
+/* A line of a GUID and small numbers, such as ports. */
+struct guid_row {
+	guid_t guid;
+	uint8_t count;
+	uint8_t number[UINT8_MAX];
+};
+
+/* Lines of a GUID and from least to most numbers, decimal, 1 to 254; wanted says in an error what
+ * should have stood there. As above; rows are in the order of the file. */
+int guid_rows_parse(const char *name, const char *text, size_t length, unsigned least,
+		    unsigned most, const char *wanted, struct guid_row **rows, uint32_t *count,
+		    char **error);
 
 /* A table of a dump: entries 0 .. lids - 1, LFT_NO_PORT where there is none. */
 struct dump_table {

@@ -58,6 +58,44 @@ static void test_bad_guids(void)
 	}
 }
 
+/* A GUID and numbers: in order, with what may follow; and all that is refused with its line. */
+static void test_rows(void)
+{
+	static const char good[] = "# order\n0xa1 3 1 254\n\n0xa2 7 # one\r\n0xa1 2";
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+		{"0xa1 1\nleaf 1\n", "f:2: GUID and ports expected, not \"leaf 1\""},
+		{"0xa1\n", "f:1: GUID and ports expected, not \"0xa1\""},
+		{"0xa1 0\n", "f:1: GUID and ports expected, not \"0xa1 0\""},
+		{"0xa1 255\n", "f:1: GUID and ports expected, not \"0xa1 255\""},
+		{"0xa1 1 2 3 4\n", "f:1: GUID and ports expected, not \"0xa1 1 2 3 4\""},
+		{"0xa1 1,2\n", "f:1: GUID and ports expected, not \"0xa1 1,2\""},
+	};
+	struct guid_row *rows;
+	uint32_t count;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(guid_rows_parse("f", good, strlen(good), 1, 3, "GUID and ports",
+					      &rows, &count, &error),
+			      0);
+	CU_ASSERT_EQUAL_FATAL(count, 3);
+	CU_ASSERT_EQUAL(rows[0].guid, 0xa1);
+	CU_ASSERT_EQUAL(rows[0].count, 3);
+	CU_ASSERT_EQUAL(rows[0].number[2], 254);
+	CU_ASSERT_EQUAL(rows[1].count, 1);
+	CU_ASSERT_EQUAL(rows[2].number[0], 2);
+	free(rows);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		error = NULL;
+		CU_ASSERT_EQUAL(guid_rows_parse("f", bad[i].text, strlen(bad[i].text), 1, 3,
+						"GUID and ports", &rows, &count, &error),
+				-EINVAL);
+		CU_ASSERT_STRING_EQUAL(error, bad[i].error);
+		free(error);
+	}
+}
+
 static void test_dumps(void)
 {
 	static const char text[] =
@@ -151,9 +189,13 @@ static void test_engine(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"GUID lists", test_guids},  {"bad GUID lists", test_bad_guids},
-		{"dumps", test_dumps},	     {"bad dumps", test_bad_dumps},
-		{"the engine", test_engine}, CU_TEST_INFO_NULL,
+		{"GUID lists", test_guids},
+		{"bad GUID lists", test_bad_guids},
+		{"GUIDs with numbers", test_rows},
+		{"dumps", test_dumps},
+		{"bad dumps", test_bad_dumps},
+		{"the engine", test_engine},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("guid_file", tests);

@@ -168,6 +168,9 @@ void route_options_unref(struct route_options *options)
 	for (uint32_t t = 0; t < options->num_tables; t++)
 		free(options->tables[t].port);
 	free(options->tables);
+	free(options->ignored.note);
+	free(options->ports.note);
+	free(options->weights.note);
 	free(options->order.guid);
 	free(options->io.guid);
 	free(options->compute.guid);

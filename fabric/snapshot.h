@@ -73,13 +73,28 @@ struct given_table {
 	uint8_t *port;
 };
 
+/* What a file says of a switch or of one of its ports, in its order. */
+struct guid_note {
+	guid_t guid;
+	uint8_t count; /* of numbers */
+	uint8_t number[UINT8_MAX];
+};
+
+struct guid_notes {
+	struct guid_note *note;
+	uint32_t count;
+};
+
 /* What an administrator told the engines. Counted on the loop, never written once shared. */
 struct route_options {
 	unsigned refs;
-	struct guid_list roots;	  /* switches (node GUIDs) at the top of the tree */
-	struct guid_list compute; /* hosts whose traffic is balanced first; none: every host */
-	struct guid_list io;	  /* hosts that are balanced apart from the others */
-	struct guid_list order;	  /* hosts in the order in which places are given */
+	struct guid_list roots;	   /* switches (node GUIDs) at the top of the tree */
+	struct guid_list compute;  /* hosts whose traffic is balanced first; none: every host */
+	struct guid_list io;	   /* hosts that are balanced apart from the others */
+	struct guid_list order;	   /* hosts in the order in which places are given */
+	struct guid_notes weights; /* port and weight: what sending by it costs, else 1 */
+	struct guid_notes ports;   /* ports of a switch in the order in which ways are counted */
+	struct guid_notes ignored; /* a node's port: the host there is balanced apart */
 	struct given_table *tables;
 	uint32_t num_tables;
 };

@@ -40,7 +40,7 @@ static uint8_t collect_links(const struct snapshot *snapshot, uint32_t s, struct
 
 		if (link->sw < 0 || link->sw == (int32_t)s)
 			continue;
-		*next = (struct ranked_link){0, {(uint32_t)link->sw, (uint8_t)p}};
+		*next = (struct ranked_link){0, {(uint32_t)link->sw, (uint8_t)p, 1}};
 		for (uint8_t i = 0; i < count; i++)
 			next->round += found[i].link.peer == next->link.peer;
 		sw->num_peers += next->round == 0;
@@ -77,14 +77,72 @@ static void search_from(const struct hops *hops, uint32_t from, uint32_t *queue)
 	}
 }
 
+/*
+ * The same where links have weights, which differ by direction: a switch whose distance falls is
+ * looked at again. The queue is a ring, for a switch stands in it once at the most.
+ */
+static void search_weighted(const struct hops *hops, uint32_t from, uint32_t *queue, bool *queued)
+{
+	uint8_t *distance = hops->distance + (size_t)from * hops->num_switches;
+	uint32_t head = 0, count = 1;
+
+	memset(distance, HOPS_NONE, hops->num_switches);
+	distance[from] = 0;
+	queue[head] = from;
+	for (; count > 0; count--) {
+		uint32_t s = queue[head];
+		const struct hop_switch *sw = &hops->switches[s];
+
+		head = head + 1 < hops->num_switches ? head + 1 : 0;
+		queued[s] = false;
+		for (uint8_t i = 0; i < sw->num_links; i++) {
+			uint32_t peer = sw->links[i].peer;
+			unsigned next = distance[s] + sw->links[i].weight;
+
+			if (next >= distance[peer])
+				continue;
+			distance[peer] = (uint8_t)next;
+			if (!queued[peer])
+				queue[(head + count++ - 1) % hops->num_switches] = peer;
+			queued[peer] = true;
+		}
+	}
+}
+
 static void search_slice(void *arg, size_t begin, size_t end)
 {
 	const struct hops *hops = arg;
 	uint32_t *queue = mem_array(hops->num_switches, sizeof(*queue));
+	bool *queued = mem_array(hops->num_switches, sizeof(*queued));
 
-	for (size_t s = begin; s < end; s++)
-		search_from(hops, (uint32_t)s, queue);
+	for (size_t s = begin; s < end; s++) {
+		if (hops->weighted)
+			search_weighted(hops, (uint32_t)s, queue, queued);
+		else
+			search_from(hops, (uint32_t)s, queue);
+	}
+	free(queued);
 	free(queue);
+}
+
+/* "GUID port weight"; of two lines for one port the last counts. */
+static void set_weights(struct hops *hops, const struct snapshot *snapshot,
+			const struct guid_notes *weights)
+{
+	for (uint32_t i = 0; i < weights->count; i++) {
+		const struct guid_note *note = &weights->note[i];
+		int32_t s = snapshot_find_switch(snapshot, note->guid);
+
+		for (uint8_t l = 0; s >= 0 && l < hops->switches[s].num_links; l++) {
+			struct hop_link *link =
+				hops->links + (hops->switches[s].links - hops->links) + l;
+
+			if (link->port != note->number[0])
+				continue;
+			link->weight = note->number[1];
+			hops->weighted = true;
+		}
+	}
 }
 
 struct hops *hops_new(const struct snapshot *snapshot, struct work_pool *pool)
@@ -98,6 +156,8 @@ struct hops *hops_new(const struct snapshot *snapshot, struct work_pool *pool)
 	hops->links = mem_array(snapshot->num_links, sizeof(*hops->links));
 	for (uint32_t s = 0; s < num; s++)
 		used += collect_links(snapshot, s, &hops->switches[s], hops->links + used);
+	if (snapshot->options)
+		set_weights(hops, snapshot, &snapshot->options->weights);
 	hops->distance = mem_alloc((size_t)num * num);
 	work_parallel(pool, num, search_slice, hops);
 	return hops;

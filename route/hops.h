@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What engines that look for short paths share: for each switch its links to other switches, and
- * its distance to every other one. Made once for a snapshot inside a job, then only read.
+ * its distance to every other one. A link counts as one hop, or as many as the options say of
+ * sending by its port. Made once for a snapshot inside a job, then only read.
  */
 #ifndef ROUTE_HOPS_H
 #define ROUTE_HOPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +20,7 @@ enum { HOPS_NONE = 0xFF }; /* no path, or one longer than directed routes could 
 struct hop_link {
 	uint32_t peer;
 	uint8_t port;
+	uint8_t weight; /* 1, if the options say nothing else */
 };
 
 /* The links of a switch in rounds: first one link to each peer, by the peers' index (which is their
@@ -30,6 +33,7 @@ struct hop_switch {
 
 struct hops {
 	uint32_t num_switches;
+	bool weighted; /* some link does not count as one hop */
 	struct hop_switch *switches;
 	uint8_t *distance; /* a row for each switch, a byte for each destination */
 	struct hop_link *links;

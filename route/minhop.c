@@ -172,16 +172,43 @@ static void collect_targets(struct minhop *m)
 	free(next);
 }
 
+/* The links of a switch in the order in which ways are counted: that of hops.h, or first the ports
+ * that the options name, in their order, and then the others by number. */
+static void order_links(const struct minhop *m, uint32_t s, const struct hop_link **link)
+{
+	const struct hop_switch *sw = &m->hops->switches[s];
+	const struct hop_link *by_port[PORT_MAX + 1] = {NULL};
+	const struct guid_note *order = NULL;
+	unsigned next = 0;
+
+	for (uint32_t i = 0; m->snapshot->options && i < m->snapshot->options->ports.count; i++)
+		if (m->snapshot->options->ports.note[i].guid == m->snapshot->switches[s].guid)
+			order = &m->snapshot->options->ports.note[i];
+	for (uint8_t i = 0; i < sw->num_links; i++)
+		by_port[sw->links[i].port] = link[i] = &sw->links[i];
+	for (unsigned i = 0; order && i < order->count; i++) {
+		if (!by_port[order->number[i]])
+			continue;
+		link[next++] = by_port[order->number[i]];
+		by_port[order->number[i]] = NULL;
+	}
+	for (unsigned p = 1; order && p <= PORT_MAX; p++)
+		if (by_port[p])
+			link[next++] = by_port[p];
+}
+
 static struct lft *make_row(const struct minhop *m, uint32_t s)
 {
 	const struct hop_switch *sw = &m->hops->switches[s];
 	const uint8_t *distance = hops_row(m->hops, s);
 	const uint8_t *peer_distance[PORT_MAX];
+	const struct hop_link *link[PORT_MAX];
 	uint8_t candidate[PORT_MAX];
 	struct lft *row = lft_new(m->snapshot->lid_top);
 
+	order_links(m, s, link);
 	for (uint8_t i = 0; i < sw->num_links; i++)
-		peer_distance[i] = hops_row(m->hops, sw->links[i].peer);
+		peer_distance[i] = hops_row(m->hops, link[i]->peer);
 
 	for (uint32_t d = 0; d < m->snapshot->num_switches; d++) {
 		const struct target *target = m->targets + m->first_target[d];
@@ -191,8 +218,8 @@ static struct lft *make_row(const struct minhop *m, uint32_t s)
 		if (d == s || distance[d] == HOPS_NONE)
 			continue;
 		for (uint8_t i = 0; i < sw->num_links; i++) {
-			candidate[count] = sw->links[i].port;
-			count += peer_distance[i][d] + 1 == distance[d];
+			candidate[count] = link[i]->port;
+			count += peer_distance[i][d] + link[i]->weight == distance[d];
 		}
 		for (; target < end; target++)
 			row->port[target->lid] =

@@ -83,8 +83,29 @@ static uint32_t host_rank(const struct numbering *n, const struct ranking *ranki
 	return rank == UINT32_MAX && facts ? rank_of(ranking, facts->info.node_guid) : rank;
 }
 
+/* Whether the options name the port at either end of a host's cable. */
+static bool is_ignored(const struct numbering *n, uint32_t s, uint8_t port)
+{
+	const struct route_options *options = n->snapshot->options;
+	const struct snap_cable *cable = snap_cable(n->snapshot, s, port);
+	int32_t end = snap_link(n->snapshot, s, port)->end;
+	const struct node_facts *facts = end >= 0 ? n->snapshot->ends[end].facts : NULL;
+	guid_t node = facts ? facts->info.node_guid : cable->guid;
+
+	for (uint32_t i = 0; options && i < options->ignored.count; i++) {
+		const struct guid_note *note = &options->ignored.note[i];
+
+		if ((note->guid == n->snapshot->switches[s].guid && note->number[0] == port) ||
+		    (note->guid == node && note->number[0] == cable->port))
+			return true;
+	}
+	return false;
+}
+
 static unsigned kind_of(const struct numbering *n, uint32_t s, uint8_t port)
 {
+	if (is_ignored(n, s, port))
+		return 2;
 	if (n->io.count && host_rank(n, &n->io, s, port) != UINT32_MAX)
 		return 1;
 	if (n->compute.count && host_rank(n, &n->compute, s, port) == UINT32_MAX)

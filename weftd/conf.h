@@ -19,6 +19,12 @@
 
 enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128 };
 
+/* Paths of files for routing engines (weftd/route_files.h); empty: none. */
+struct route_files {
+	char roots[256], compute[256], io[256], order[256];
+	char weights[256], ports[256], ignored[256], tables[256];
+};
+
 struct conf {
 	char ca[32];	  /* empty: any */
 	int port;	  /* 0: any */
@@ -26,6 +32,7 @@ struct conf {
 	char state_dir[256], runtime_dir[256];
 	unsigned workers;  /* 0: one for each processor */
 	uint8_t log_level; /* as syslog(3): LOG_ERR, LOG_INFO, ... */
+	struct route_files route_files;
 	struct sm_options sm;
 	struct adm_options adm;
 };

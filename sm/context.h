@@ -74,6 +74,7 @@ struct route_job { /* while routes are computed */
 	const char *chain[SM_ENGINES_MAX];
 	unsigned count;
 	struct route_result result;
+	char *absent; /* which GUIDs of the options are not there; NULL: none */
 	int error;
 };
 
@@ -97,6 +98,7 @@ struct sm {
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */
+	char *absent;		    /* as in route_job, of the last run */
 	struct snapshot *routed;    /* what they were computed from: the order of their rows */
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */

@@ -126,8 +126,10 @@ void sm_free(struct sm *sm)
 	if (sm->routing) { /* the pool was stopped before: nobody runs it */
 		snapshot_unref(sm->routing->snapshot);
 		routes_unref(sm->routing->result.routes);
+		free(sm->routing->absent);
 		free(sm->routing);
 	}
+	free(sm->absent);
 	free(sm);
 }
 
@@ -161,6 +163,14 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	window_set_limits(sm->window, &limits);
 	sm->fabric->topology++; /* engines and LMC may have changed */
 	trigger_full(&sm->trigger, "configuration read again");
+}
+
+void sm_set_route_options(struct sm *sm, struct route_options *options)
+{
+	route_options_ref(options);
+	route_options_unref(sm->fabric->route_options);
+	sm->fabric->route_options = options;
+	sm->fabric->topology++; /* routes have to be computed anew */
 }
 
 struct view *const *sm_view(const struct sm *sm)

@@ -28,6 +28,10 @@ void sm_stop(struct sm *sm);
  * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);
 
+/* What files tell routing engines, for snapshots to come; NULL: nothing. Takes a reference of its
+ * own, and asks for no sweep: sm_set_options() does, or sm_start(). */
+void sm_set_route_options(struct sm *sm, struct route_options *options);
+
 /* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */
 struct view *const *sm_view(const struct sm *sm);
 

@@ -14,6 +14,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "route/absent.h"
 #include "sm/context.h"
 #include "sm/subject.h"
 
@@ -154,13 +155,27 @@ static void route_in_job(struct work_job *job)
 
 	routing->error = route_run(routing->snapshot, routing->chain, routing->count, routing->pool,
 				   &routing->result);
+	routing->absent = route_absent(routing->snapshot);
 }
 
 static void route_job_free(struct route_job *routing)
 {
 	snapshot_unref(routing->snapshot);
 	routes_unref(routing->result.routes);
+	free(routing->absent);
 	free(routing);
+}
+
+/* Said again only when it is not the same any more. */
+static void log_absent(struct sm *sm, struct route_job *routing)
+{
+	char *before = sm->absent;
+
+	sm->absent = routing->absent;
+	routing->absent = NULL;
+	if (sm->absent && (!before || strcmp(sm->absent, before) != 0))
+		log_warning("%s", sm->absent);
+	free(before);
 }
 
 static void log_attempts(const struct route_result *result)
@@ -198,6 +213,7 @@ static void routed(struct work_job *job)
 	struct sm *sm = routing->sm;
 
 	sm->routing = NULL;
+	log_absent(sm, routing);
 	log_attempts(&routing->result);
 	if (!routing->result.routes) {
 		no_routes(sm, &routing->result);

@@ -92,6 +92,35 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
 
+	/* Files for routing engines, in OpenSM's formats and with its names */
+	{TEXT("root_guid_file", route_files.roots, 0, "\"\""),
+	 .text = "For ftree and updn: the node GUIDs of the switches at the top of the tree, one a "
+		 "line. Levels are counted from them. Empty, as for all these files: none."},
+	{TEXT("cn_guid_file", route_files.compute, 0, "\"\""),
+	 .text = "For ftree, updn and dnup: the GUIDs of compute nodes, of their ports or nodes, "
+		 "one "
+		 "a line. They are balanced among themselves, other hosts apart from them."},
+	{TEXT("io_guid_file", route_files.io, 0, "\"\""),
+	 .text = "The same for I/O nodes, which are balanced apart from both."},
+	{TEXT("guid_routing_order_file", route_files.order, 0, "\"\""),
+	 .text = "For ftree, updn and dnup: GUIDs of hosts, one a line, in the order in which "
+		 "places "
+		 "in the tree are given. Hosts that are not named come after them."},
+	{TEXT("hop_weights_file", route_files.weights, 0, "\"\""),
+	 .text = "For minhop: lines of a switch's node GUID, a port, and how many hops sending by "
+		 "that port counts as. A path has less than 255 in all. Ports that are not named "
+		 "count as 1."},
+	{TEXT("port_search_ordering_file", route_files.ports, 0, "\"\""),
+	 .text = "For minhop: lines of a switch's node GUID and ports, in the order in which paths "
+		 "are spread over them. Ports that are not named come after them."},
+	{TEXT("port_prof_ignore_file", route_files.ignored, 0, "\"\""),
+	 .text = "For ftree, updn and dnup: lines of a node GUID and a port. The host at that "
+		 "port, "
+		 "or behind that port of a switch, is balanced apart from the others."},
+	{TEXT("lfts_file", route_files.tables, 0, "\"\""),
+	 .text = "For file: the forwarding tables, as OpenSM (opensm.fdbs, opensm-lfts.dump) or "
+		 "dump_lfts write them."},
+
 	/* Subnet management packets (SMPs) under way */
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"),
 	 .text = "The most SMPs under way in the whole fabric. There are fewer while many devices "

@@ -26,6 +26,7 @@
 #include "mad/umad.h"
 #include "weftd/conf.h"
 #include "weftd/manager.h"
+#include "weftd/route_files.h"
 
 enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
 
@@ -45,6 +46,7 @@ struct daemon {
 	bool once, check_config;
 
 	struct conf conf;
+	struct route_options *route_options; /* from the files that conf names; NULL: none */
 	struct loop *loop;
 	struct control *control;
 	struct transport *transport;
@@ -170,9 +172,11 @@ static int take_environment(struct conf *conf, const char *variable, const char 
 	return result;
 }
 
-/* Each source over the one before: defaults, environment, file, command line. Returns 0, or the
- * status to exit with and one line in error; out is then untouched. */
-static int load_conf(const struct daemon *daemon, struct conf *out, char error[CONF_ERROR_SIZE])
+/* Each source over the one before: defaults, environment, file, command line; then the files that
+ * they name. Returns 0, or the status to exit with and one line in error; outputs are then
+ * untouched. */
+static int load_conf(const struct daemon *daemon, struct conf *out,
+		     struct route_options **route_options, char error[CONF_ERROR_SIZE])
 {
 	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
 	struct conf conf;
@@ -189,8 +193,17 @@ static int load_conf(const struct daemon *daemon, struct conf *out, char error[C
 				  : conf_set(&conf, setting->text, error))
 			return EXIT_USAGE;
 	}
+	if (route_files_read(&conf.route_files, route_options, error))
+		return EXIT_FAILURE;
 	*out = conf;
 	return 0;
+}
+
+static void set_route_options(struct daemon *daemon, struct route_options *options)
+{
+	manager_set_route_options(daemon->manager, options);
+	route_options_unref(daemon->route_options);
+	daemon->route_options = options;
 }
 
 static void apply_log_level(const struct daemon *daemon)
@@ -206,8 +219,9 @@ static void reload(void *arg)
 	struct conf conf;
 	char error[CONF_ERROR_SIZE];
 	const char *fixed;
+	struct route_options *options;
 
-	if (load_conf(daemon, &conf, error)) {
+	if (load_conf(daemon, &conf, &options, error)) {
 		log_error("configuration not reloaded, the one in force stays: %s", error);
 		return;
 	}
@@ -216,6 +230,7 @@ static void reload(void *arg)
 		log_warning("%s takes effect only when weftd is restarted", fixed);
 	daemon->conf = conf;
 	apply_log_level(daemon);
+	set_route_options(daemon, options);
 	manager_set_conf(daemon->manager, &conf);
 	log_notice("configuration reloaded");
 }
@@ -349,6 +364,7 @@ static void start_manager(struct daemon *daemon)
 {
 	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
 	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, &daemon->conf);
+	manager_set_route_options(daemon->manager, daemon->route_options);
 	manager_on_report(daemon->manager, reported, daemon);
 	manager_on_gone(daemon->manager, device_gone, daemon);
 	if (daemon->control)
@@ -406,7 +422,7 @@ int main(int argc, char **argv)
 	int status = parse_command_line(&daemon, argc, argv);
 
 	if (status < 0) {
-		status = load_conf(&daemon, &daemon.conf, error);
+		status = load_conf(&daemon, &daemon.conf, &daemon.route_options, error);
 		if (status)
 			fprintf(stderr, "weftd: %s\n", error);
 		else if (daemon.check_config)
@@ -414,6 +430,7 @@ int main(int argc, char **argv)
 		else
 			status = run(&daemon);
 	}
+	route_options_unref(daemon.route_options);
 	free(daemon.settings);
 	return status;
 }

@@ -46,6 +46,11 @@ void manager_stop(struct manager *manager)
 	sm_stop(manager->sm);
 }
 
+void manager_set_route_options(struct manager *manager, struct route_options *options)
+{
+	sm_set_route_options(manager->sm, options);
+}
+
 void manager_set_conf(struct manager *manager, const struct conf *conf)
 {
 	sm_set_options(manager->sm, &conf->sm);

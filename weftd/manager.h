@@ -20,6 +20,9 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 void manager_free(struct manager *manager);
 void manager_start(struct manager *manager);
 void manager_stop(struct manager *manager);
+/* The next sweep routes with these; NULL: nothing told. Takes a reference of its own. To be
+ * followed by manager_set_conf(), or before manager_start(). */
+void manager_set_route_options(struct manager *manager, struct route_options *options);
 void manager_set_conf(struct manager *manager, const struct conf *conf);
 void manager_register_commands(struct manager *manager, struct control *control);
 /* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it

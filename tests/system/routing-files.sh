@@ -50,7 +50,7 @@ names_the_absent() {
 		because "$(grep -a GUID daemon.log)"
 }
 
-# With the file in force the engine would refuse, so one that is not taken changes nothing.
+# Not a part of it is taken: with 0x1 alone ftree would refuse.
 keeps_on_bad_file() {
 	printf '0x1\nspine-1\n' >roots
 	hang_up "not reloaded, the one in force stays: $work/roots:2: a GUID .*, not \"spine-1\"" || return 1

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the routing engines cost and how good their tables are: CPU time on one core, and the
- *figures of route/quality.h, for fat trees complete and degraded, and what changes when one link
- *between a leaf and a spine is lost. Prints figures and judges nothing.
+ * figures of route/quality.h, for fat trees complete and degraded, and what changes when one link
+ * between a leaf and a spine is lost. Prints figures and judges nothing.
  *
  *	bench_route [-q] [SPEC]...       these instead of trees of 648, 3,456 and 11,664 hosts;
  *	                                 -q leaves permutations out
  *	bench_route -d DIR ENGINE SPEC   writes OpenSM's dumps of the tables instead
+ *	bench_route -j NAME SPEC [DIR]   a line, with tabs, about the tables that our engine NAME
+ *	                                 makes, or about those that another manager, called NAME,
+ *	                                 left in DIR (opensm.fdbs, guid2lid): what tests/bench/
+ *	                                 quality.sh compares
  */
 // LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
@@ -16,6 +20,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "formats/guid_file.h"
 #include "route/dump.h"
 #include "route/engine.h"
 #include "route/quality.h"
@@ -185,6 +190,114 @@ static int dump(const char *dir, const char *engine, const char *spec)
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* Judging another manager */
+
+static char *read_text(const char *dir, const char *name, size_t *length)
+{
+	char *path = mem_printf("%s/%s", dir, name), *text = NULL;
+	FILE *stream = fopen(path, "r");
+	long size = -1;
+
+	if (stream && !fseek(stream, 0, SEEK_END))
+		size = ftell(stream);
+	if (size >= 0) {
+		rewind(stream);
+		text = mem_array((size_t)size + 1, 1);
+		*length = fread(text, 1, (size_t)size, stream);
+	} else {
+		perror(path);
+	}
+	if (stream)
+		fclose(stream);
+	free(path);
+	return text;
+}
+
+/* The LIDs that the manager gave: lines "GUID LID LID" about ports. */
+static void take_lids(struct snapshot *snapshot, const char *text)
+{
+	guid_t guid;
+	unsigned lid;
+
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		snapshot->switches[s].lid = LID_NONE;
+	for (uint32_t e = 0; e < snapshot->num_ends; e++)
+		snapshot->ends[e].lid = LID_NONE;
+	for (; text; text = strchr(text + 1, '\n')) {
+		int32_t sw, end;
+
+		if (sscanf(text, " %" SCNx64 " %x", &guid, &lid) != 2)
+			continue;
+		sw = snapshot_find_switch(snapshot, guid);
+		end = snapshot_find_end(snapshot, guid);
+		if (sw >= 0)
+			snapshot->switches[sw].lid = (lid_t)lid;
+		if (end >= 0)
+			snapshot->ends[end].lid = (lid_t)lid;
+	}
+	snapshot_index(snapshot);
+}
+
+/* The tables that a manager left in a folder; the snapshot gets their LIDs. */
+static struct routes *take_tables(struct snapshot *snapshot, const char *name, const char *dir)
+{
+	struct routes *routes = routes_new(snapshot->generation, snapshot->num_switches, name);
+	size_t length = 0;
+	char *lids = read_text(dir, "guid2lid", &length), *error = NULL;
+	char *dump = read_text(dir, "opensm.fdbs", &length);
+	struct dump_table *tables;
+	uint32_t count = 0;
+
+	if (!lids || !dump || dump_parse("opensm.fdbs", dump, length, &tables, &count, &error)) {
+		fprintf(stderr, "%s\n", error ? error : "no dump");
+		exit(EXIT_FAILURE);
+	}
+	take_lids(snapshot, lids);
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		routes->lft[s] = lft_new(snapshot->lid_top);
+	for (uint32_t t = 0; t < count; t++) {
+		int32_t s = snapshot_find_switch(snapshot, tables[t].sw);
+		uint32_t lids_here = tables[t].lids <= snapshot->lid_top ? tables[t].lids
+									 : snapshot->lid_top + 1u;
+
+		if (s >= 0)
+			memcpy(routes->lft[s]->port, tables[t].port, lids_here);
+	}
+	dump_free(tables, count);
+	free(dump);
+	free(lids);
+	return routes;
+}
+
+/* Name, SPEC, seconds of CPU (ours only), faulty pairs, links in credit loops, risk, fullest link
+ * over the mean, worst shift, median, 95 % and worst of random permutations, bisection. */
+static int judge(const char *name, const char *spec, const char *dir)
+{
+	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
+	struct route_report report;
+	struct credit_report credit;
+	struct quality_load shifts, random;
+	struct quality_all all;
+	double bisection, seconds = 0;
+	struct routes *routes =
+		dir ? take_tables(snapshot, name, dir) : compute(snapshot, name, &seconds);
+
+	if (!routes)
+		return EXIT_FAILURE;
+	route_check(snapshot, routes, NULL, &report);
+	credit_check(snapshot, routes, NULL, &credit);
+	quality_all_to_all(snapshot, routes, NULL, &all);
+	quality_shifts(snapshot, routes, NULL, SHIFTS, &shifts);
+	quality_random(snapshot, routes, NULL, DRAWS, 1, &random, &bisection);
+	printf("%s\t%s\t%.3f\t%" PRIu64 "\t%u\t%u\t%.2f\t%u\t%u\t%u\t%u\t%.3f\n", name, spec,
+	       seconds, report.unreached + report.looping, credit.loops, all.risk,
+	       all.sum ? (double)all.most * all.links / all.sum : 0, shifts.worst, random.median,
+	       random.percentile_95, random.worst, bisection);
+	routes_unref(routes);
+	snapshot_unref(snapshot);
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const usual[] = {
@@ -197,6 +310,8 @@ int main(int argc, char **argv)
 
 	if (argc == 5 && !strcmp(argv[1], "-d"))
 		return dump(argv[2], argv[3], argv[4]);
+	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "-j"))
+		return judge(argv[2], argv[3], argv[4]);
 	if (first < argc && !strcmp(argv[first], "-q")) {
 		patterns = false;
 		first++;

@@ -7,13 +7,16 @@
  * own; that the bits lie as in sma/attr.c is held by tests/unit/test_record.c. Constants; any
  * thread.
  *
- * The components end with the last gap. Rows behind it lie in what was once reserved, and have no
- * bit of the mask.
+ * The components end with the last gap. Rows behind it lie in what was once reserved, or are tables
+ * that no source lays out as components, and have no bit of the mask. Three records have no gap
+ * at their end: all their rows are components.
  */
 #include "sa/record.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "lib/be.h"
 #include "lib/mem.h"
 
 /* clang-format off */
@@ -115,6 +118,83 @@ static const struct field port_info_record_fields[] = {
 };
 #undef ROW
 
+/* SLtoVLMappingTableRecord: one for each pair of ports of a switch, one for an adapter's port. */
+#define ROW(member, name, bit, width) FIELD(struct sl_to_vl_record, member, name, bit, width)
+static const struct field sl_to_vl_record_fields[] = {
+	ROW(lid,             "LID",            0, 16),
+	ROW(input_port_num,  "InputPortNum",  16,  8),
+	ROW(output_port_num, "OutputPortNum", 24,  8),
+	FIELD_GAP("Reserved", 32, 32),
+	ROW(table.vl[0],  "SL0toVL",        64, 4),
+	ROW(table.vl[1],  "SL1toVL",        68, 4),
+	ROW(table.vl[2],  "SL2toVL",        72, 4),
+	ROW(table.vl[3],  "SL3toVL",        76, 4),
+	ROW(table.vl[4],  "SL4toVL",        80, 4),
+	ROW(table.vl[5],  "SL5toVL",        84, 4),
+	ROW(table.vl[6],  "SL6toVL",        88, 4),
+	ROW(table.vl[7],  "SL7toVL",        92, 4),
+	ROW(table.vl[8],  "SL8toVL",        96, 4),
+	ROW(table.vl[9],  "SL9toVL",        100, 4),
+	ROW(table.vl[10], "SL10toVL",       104, 4),
+	ROW(table.vl[11], "SL11toVL",       108, 4),
+	ROW(table.vl[12], "SL12toVL",       112, 4),
+	ROW(table.vl[13], "SL13toVL",       116, 4),
+	ROW(table.vl[14], "SL14toVL",       120, 4),
+	ROW(table.vl[15], "SL15toVL",       124, 4),
+};
+#undef ROW
+
+/* SwitchInfoRecord: one for each switch. */
+#define ROW(member, name, bit, width) FIELD(struct switch_info_record, member, name, bit, width)
+static const struct field switch_info_record_fields[] = {
+	ROW(lid,                              "LID",                       0, 16),
+	FIELD_GAP("Reserved", 16, 16),
+	ROW(info.linear_fdb_cap,              "LinearFDBCap",             32, 16),
+	ROW(info.random_fdb_cap,              "RandomFDBCap",             48, 16),
+	ROW(info.multicast_fdb_cap,           "MulticastFDBCap",          64, 16),
+	ROW(info.linear_fdb_top,              "LinearFDBTop",             80, 16),
+	ROW(info.default_port,                "DefaultPort",              96,  8),
+	ROW(info.default_multicast_primary_port,
+	                                      "DefaultMulticastPrimaryPort", 104, 8),
+	ROW(info.default_multicast_not_primary_port,
+	                                      "DefaultMulticastNotPrimaryPort", 112, 8),
+	ROW(info.life_time_value,             "LifeTimeValue",           120,  5),
+	ROW(info.port_state_change,           "PortStateChange",         125,  1),
+	ROW(info.optimized_sl_to_vl,          "OptimizedSLtoVLMappingProgramming", 126, 2),
+	ROW(info.lids_per_port,               "LIDsPerPort",             128, 16),
+	ROW(info.partition_enforcement_cap,   "PartitionEnforcementCap", 144, 16),
+	ROW(info.inbound_enforcement_cap,     "InboundEnforcementCap",   160,  1),
+	ROW(info.outbound_enforcement_cap,    "OutboundEnforcementCap",  161,  1),
+	ROW(info.filter_raw_inbound_cap,      "FilterRawInboundCap",     162,  1),
+	ROW(info.filter_raw_outbound_cap,     "FilterRawOutboundCap",    163,  1),
+	ROW(info.enhanced_port0,              "EnhancedPort0",           164,  1),
+	FIELD_GAP("Reserved", 165, 11),
+	ROW(info.multicast_fdb_top,           "MulticastFDBTop",         176, 16),
+};
+#undef ROW
+
+/* LinearForwardingTableRecord: one for each block of 64 LIDs of a switch. */
+#define ROW(member, name, bit, width) FIELD(struct lft_record, member, name, bit, width)
+static const struct field lft_record_fields[] = {
+	ROW(lid,       "LID",          0, 16),
+	ROW(block_num, "BlockNumber", 16, 16),
+	FIELD_GAP("Reserved", 32, 32),
+	FIELD_ARRAY(struct lft_record, table.port, "LinearForwardingTable", FIELD_BYTES, 64, 512),
+};
+#undef ROW
+
+/* MulticastForwardingTableRecord: one for each block of 32 LIDs and 16 ports of a switch. */
+#define ROW(member, name, bit, width) FIELD(struct mft_record, member, name, bit, width)
+static const struct field mft_record_fields[] = {
+	ROW(lid,       "LID",          0, 16),
+	ROW(position,  "Position",    16,  4),
+	FIELD_GAP("Reserved", 20, 3),
+	ROW(block_num, "BlockNumber", 23,  9),
+	FIELD_GAP("Reserved", 32, 32),
+	FIELD_ARRAY(struct mft_record, table.port_mask, "MulticastForwardingTable", FIELD_LIDS, 64, 512),
+};
+#undef ROW
+
 /* SMInfoRecord: one for each subnet manager. */
 #define ROW(member, name, bit, width) FIELD(struct sm_info_record, member, name, bit, width)
 static const struct field sm_info_record_fields[] = {
@@ -137,6 +217,47 @@ static const struct field link_record_fields[] = {
 	ROW(to_port,   "ToPort",    24,   8),
 	ROW(to_lid,    "ToLID",     32,  16),
 	FIELD_GAP("Padding", 48, 16),
+};
+#undef ROW
+
+/* GUIDInfoRecord: one for each block of 8 GUIDs of an end port. */
+#define ROW(member, name, bit, width) FIELD(struct guid_info_record, member, name, bit, width)
+static const struct field guid_info_record_fields[] = {
+	ROW(lid,          "LID",        0, 16),
+	ROW(block_num,    "BlockNum",  16,  8),
+	FIELD_GAP("Reserved", 24, 8),
+	FIELD_GAP("Reserved", 32, 32),
+	ROW(info.guid[0], "GUID0",  64, 64),
+	ROW(info.guid[1], "GUID1", 128, 64),
+	ROW(info.guid[2], "GUID2", 192, 64),
+	ROW(info.guid[3], "GUID3", 256, 64),
+	ROW(info.guid[4], "GUID4", 320, 64),
+	ROW(info.guid[5], "GUID5", 384, 64),
+	ROW(info.guid[6], "GUID6", 448, 64),
+	ROW(info.guid[7], "GUID7", 512, 64),
+};
+#undef ROW
+
+/* P_KeyTableRecord: one for each block of 32 P_Keys of a port. */
+#define ROW(member, name, bit, width) FIELD(struct p_key_table_record, member, name, bit, width)
+static const struct field p_key_table_record_fields[] = {
+	ROW(lid,       "LID",       0, 16),
+	ROW(block_num, "BlockNum", 16, 16),
+	ROW(port_num,  "PortNum",  32,  8),
+	FIELD_GAP("Reserved", 40, 24),
+	FIELD_ARRAY(struct p_key_table_record, table.p_key, "P_KeyTable", FIELD_LIDS, 64, 512),
+};
+#undef ROW
+
+/* VLArbitrationTableRecord: one for each block of 32 entries of a port. An entry is a byte with the
+ * VL, whose upper half is reserved, and one with the weight. */
+#define ROW(member, name, bit, width) FIELD(struct vl_arbitration_record, member, name, bit, width)
+static const struct field vl_arbitration_record_fields[] = {
+	ROW(lid,             "LID",            0, 16),
+	ROW(output_port_num, "OutputPortNum", 16,  8),
+	ROW(block_num,       "BlockNum",      24,  8),
+	FIELD_GAP("Reserved", 32, 32),
+	FIELD_ARRAY(struct vl_arbitration_record, table.entry, "VLArbitrationTable", FIELD_BYTES, 64, 512),
 };
 #undef ROW
 
@@ -173,21 +294,59 @@ static const struct field path_record_fields[] = {
 #undef ROW
 #undef RAW
 
+/* MultiPathRecord: a query only. Independence is asked for by its selector. */
+#define ROW(member, name, bit, width) FIELD(struct multi_path_record, member, name, bit, width)
+static const struct field multi_path_record_fields[] = {
+	ROW(raw_traffic,               "RawTraffic",               0,  1),
+	FIELD_GAP("Reserved", 1, 3),
+	ROW(flow_label,                "FlowLabel",                4, 20),
+	ROW(hop_limit,                 "HopLimit",                24,  8),
+	ROW(tclass,                    "TClass",                  32,  8),
+	ROW(reversible,                "Reversible",              40,  1),
+	ROW(numb_path,                 "NumbPath",                41,  7),
+	ROW(p_key,                     "P_Key",                   48, 16),
+	ROW(qos_class,                 "QoSClass",                64, 12),
+	ROW(sl,                        "SL",                      76,  4),
+	ROW(mtu_selector,              "MtuSelector",             80,  2),
+	ROW(mtu,                       "Mtu",                     82,  6),
+	ROW(rate_selector,             "RateSelector",            88,  2),
+	ROW(rate,                      "Rate",                    90,  6),
+	ROW(packet_life_time_selector, "PacketLifeTimeSelector",  96,  2),
+	ROW(packet_life_time,          "PacketLifeTime",          98,  6),
+	ROW(service_id_8msb,           "ServiceID8MSB",          104,  8),
+	ROW(independence_selector,     "IndependenceSelector",   112,  2),
+	FIELD_GAP("Reserved", 114, 6),
+	ROW(sgid_count,                "SGIDCount",              120,  8),
+	ROW(dgid_count,                "DGIDCount",              128,  8),
+	ROW(service_id_56lsb,          "ServiceID56LSB",         136, 56),
+};
+#undef ROW
+
 #define RECORD_FORMAT(record, text, bytes)                                                         \
 	const struct format record##_format = {                                                    \
 		text, bytes, sizeof(struct record), ARRAY_SIZE(record##_fields), record##_fields   \
 	}
 
-RECORD_FORMAT(node_record,      "NodeRecord",     112);
-RECORD_FORMAT(port_info_record, "PortInfoRecord",  72);
-RECORD_FORMAT(sm_info_record,   "SMInfoRecord",    32);
-RECORD_FORMAT(link_record,      "LinkRecord",       8);
-RECORD_FORMAT(path_record,      "PathRecord",      64);
+RECORD_FORMAT(node_record,           "NodeRecord",                     112);
+RECORD_FORMAT(port_info_record,      "PortInfoRecord",                  72);
+RECORD_FORMAT(sl_to_vl_record,       "SLtoVLMappingTableRecord",        16);
+RECORD_FORMAT(switch_info_record,    "SwitchInfoRecord",                24);
+RECORD_FORMAT(lft_record,            "LinearForwardingTableRecord",     72);
+RECORD_FORMAT(mft_record,            "MulticastForwardingTableRecord",  72);
+RECORD_FORMAT(sm_info_record,        "SMInfoRecord",                    32);
+RECORD_FORMAT(link_record,           "LinkRecord",                       8);
+RECORD_FORMAT(guid_info_record,      "GUIDInfoRecord",                  72);
+RECORD_FORMAT(p_key_table_record,    "P_KeyTableRecord",                72);
+RECORD_FORMAT(path_record,           "PathRecord",                      64);
+RECORD_FORMAT(vl_arbitration_record, "VLArbitrationTableRecord",        72);
+RECORD_FORMAT(multi_path_record,     "MultiPathRecord",                 24);
 
 /* clang-format on */
 
 uint64_t record_components(const struct format *format)
 {
+	bool all = format == &switch_info_record_format || format == &guid_info_record_format ||
+		   format == &multi_path_record_format;
 	uint64_t components = 0, seen = 0;
 
 	for (unsigned i = 0; i < format->count; i++) {
@@ -196,7 +355,29 @@ uint64_t record_components(const struct format *format)
 		else
 			seen |= COMPONENT(i);
 	}
-	return components;
+	return all ? seen : components;
+}
+
+void path_record_encode(const struct path_record *record, uint8_t *wire)
+{
+	be64_store(wire, (uint64_t)record->service_id_8msb << 56 |
+				 (record->service_id_56lsb & UINT64_MAX >> 8));
+	memcpy(wire + 8, record->dgid, GID_SIZE);
+	memcpy(wire + 24, record->sgid, GID_SIZE);
+	be16_store(wire + 40, record->dlid);
+	be16_store(wire + 42, record->slid);
+	be32_store(wire + 44, (uint32_t)record->raw_traffic << 31 |
+				      (record->flow_label & 0xFFFFF) << 8 | record->hop_limit);
+	wire[48] = record->tclass;
+	wire[49] = (uint8_t)(record->reversible << 7 | (record->numb_path & 0x7F));
+	be16_store(wire + 50, record->p_key);
+	be16_store(wire + 52, (uint16_t)(record->qos_class << 4 | (record->sl & 0xF)));
+	wire[54] = (uint8_t)(record->mtu_selector << 6 | (record->mtu & 0x3F));
+	wire[55] = (uint8_t)(record->rate_selector << 6 | (record->rate & 0x3F));
+	wire[56] = (uint8_t)(record->packet_life_time_selector << 6 |
+			     (record->packet_life_time & 0x3F));
+	wire[57] = record->preference;
+	memset(wire + 58, 0, 6);
 }
 
 bool record_matches(const struct format *format, uint64_t mask, const void *wanted,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The record tables. Component numbers are judged by a literal table, taken from the masks of
- * OpenSM's ib_types.h (IB_NR_, IB_PIR_, IB_SMIR_, IB_LR_ and IB_PR_COMPMASK_*; Preference from the
- * kernel's rdma/ib_sa.h), layouts by the codecs of the attributes that records embed. Everything
- * else is generated from the tables themselves, so that a row without its number fails.
+ * OpenSM's ib_types.h (IB_NR_, IB_PIR_, IB_SMIR_, IB_LR_, IB_PR_, IB_MPR_, IB_GIR_, IB_SLVL_,
+ * IB_VLA_, IB_PKEY_, IB_LFTR_ and IB_MFTR_COMPMASK_*; Preference from the kernel's rdma/ib_sa.h,
+ * SwitchInfo's from opa-fm's ib_sa_records.h), layouts by the codecs of the attributes that records
+ * embed. Everything else is generated from the tables themselves, so that a row without its number
+ * fails.
  */
 // LINK: sa/record.o mad/field.o sma/attr.o sma/notice.o
 #include "sa/record.h"
@@ -17,8 +19,20 @@
 enum { WIRE_MAX = 128, STRUCT_MAX = 256 };
 
 static const struct format *const formats[] = {
-	&class_port_info_format, &node_record_format, &port_info_record_format,
-	&sm_info_record_format,	 &link_record_format, &path_record_format,
+	&class_port_info_format,
+	&node_record_format,
+	&port_info_record_format,
+	&sm_info_record_format,
+	&link_record_format,
+	&path_record_format,
+	&sl_to_vl_record_format,
+	&switch_info_record_format,
+	&lft_record_format,
+	&mft_record_format,
+	&guid_info_record_format,
+	&p_key_table_record_format,
+	&vl_arbitration_record_format,
+	&multi_path_record_format,
 };
 
 /* clang-format off */
@@ -127,6 +141,69 @@ static const struct {
 	{&path_record_format, 20, "PacketLifeTimeSelector"},
 	{&path_record_format, 21, "PacketLifeTime"},
 	{&path_record_format, 22, "Preference"},
+	{&sl_to_vl_record_format, 0, "LID"},
+	{&sl_to_vl_record_format, 1, "InputPortNum"},
+	{&sl_to_vl_record_format, 2, "OutputPortNum"},
+	{&switch_info_record_format, 0, "LID"},
+	{&switch_info_record_format, 2, "LinearFDBCap"},
+	{&switch_info_record_format, 3, "RandomFDBCap"},
+	{&switch_info_record_format, 4, "MulticastFDBCap"},
+	{&switch_info_record_format, 5, "LinearFDBTop"},
+	{&switch_info_record_format, 6, "DefaultPort"},
+	{&switch_info_record_format, 7, "DefaultMulticastPrimaryPort"},
+	{&switch_info_record_format, 8, "DefaultMulticastNotPrimaryPort"},
+	{&switch_info_record_format, 9, "LifeTimeValue"},
+	{&switch_info_record_format, 10, "PortStateChange"},
+	{&switch_info_record_format, 11, "OptimizedSLtoVLMappingProgramming"},
+	{&switch_info_record_format, 12, "LIDsPerPort"},
+	{&switch_info_record_format, 13, "PartitionEnforcementCap"},
+	{&switch_info_record_format, 14, "InboundEnforcementCap"},
+	{&switch_info_record_format, 15, "OutboundEnforcementCap"},
+	{&switch_info_record_format, 16, "FilterRawInboundCap"},
+	{&switch_info_record_format, 17, "FilterRawOutboundCap"},
+	{&switch_info_record_format, 18, "EnhancedPort0"},
+	{&switch_info_record_format, 20, "MulticastFDBTop"},
+	{&lft_record_format, 0, "LID"},
+	{&lft_record_format, 1, "BlockNumber"},
+	{&mft_record_format, 0, "LID"},
+	{&mft_record_format, 1, "Position"},
+	{&mft_record_format, 3, "BlockNumber"},
+	{&guid_info_record_format, 0, "LID"},
+	{&guid_info_record_format, 1, "BlockNum"},
+	{&guid_info_record_format, 4, "GUID0"},
+	{&guid_info_record_format, 5, "GUID1"},
+	{&guid_info_record_format, 6, "GUID2"},
+	{&guid_info_record_format, 7, "GUID3"},
+	{&guid_info_record_format, 8, "GUID4"},
+	{&guid_info_record_format, 9, "GUID5"},
+	{&guid_info_record_format, 10, "GUID6"},
+	{&guid_info_record_format, 11, "GUID7"},
+	{&p_key_table_record_format, 0, "LID"},
+	{&p_key_table_record_format, 1, "BlockNum"},
+	{&p_key_table_record_format, 2, "PortNum"},
+	{&vl_arbitration_record_format, 0, "LID"},
+	{&vl_arbitration_record_format, 1, "OutputPortNum"},
+	{&vl_arbitration_record_format, 2, "BlockNum"},
+	{&multi_path_record_format, 0, "RawTraffic"},
+	{&multi_path_record_format, 2, "FlowLabel"},
+	{&multi_path_record_format, 3, "HopLimit"},
+	{&multi_path_record_format, 4, "TClass"},
+	{&multi_path_record_format, 5, "Reversible"},
+	{&multi_path_record_format, 6, "NumbPath"},
+	{&multi_path_record_format, 7, "P_Key"},
+	{&multi_path_record_format, 8, "QoSClass"},
+	{&multi_path_record_format, 9, "SL"},
+	{&multi_path_record_format, 10, "MtuSelector"},
+	{&multi_path_record_format, 11, "Mtu"},
+	{&multi_path_record_format, 12, "RateSelector"},
+	{&multi_path_record_format, 13, "Rate"},
+	{&multi_path_record_format, 14, "PacketLifeTimeSelector"},
+	{&multi_path_record_format, 15, "PacketLifeTime"},
+	{&multi_path_record_format, 16, "ServiceID8MSB"},
+	{&multi_path_record_format, 17, "IndependenceSelector"},
+	{&multi_path_record_format, 19, "SGIDCount"},
+	{&multi_path_record_format, 20, "DGIDCount"},
+	{&multi_path_record_format, 21, "ServiceID56LSB"},
 };
 /* clang-format on */
 
@@ -135,8 +212,20 @@ static const struct {
 	const struct format *format;
 	size_t bytes;
 } sizes[] = {
-	{&class_port_info_format, 72}, {&node_record_format, 112}, {&port_info_record_format, 72},
-	{&sm_info_record_format, 32},  {&link_record_format, 8},   {&path_record_format, 64},
+	{&class_port_info_format, 72},
+	{&node_record_format, 112},
+	{&port_info_record_format, 72},
+	{&sm_info_record_format, 32},
+	{&link_record_format, 8},
+	{&path_record_format, 64},
+	{&sl_to_vl_record_format, 16},
+	{&switch_info_record_format, 24},
+	{&lft_record_format, 72},
+	{&mft_record_format, 72},
+	{&guid_info_record_format, 72},
+	{&p_key_table_record_format, 72},
+	{&vl_arbitration_record_format, 72},
+	{&multi_path_record_format, 24},
 };
 
 /* Constants of sa/record.h that are indexes of rows. */
@@ -160,6 +249,9 @@ static const struct {
 	{&path_record_format, PATH_DLID, "DLID"},
 	{&path_record_format, PATH_SLID, "SLID"},
 	{&path_record_format, PATH_RAW_TRAFFIC, "RawTraffic"},
+	{&path_record_format, PATH_FLOW_LABEL, "FlowLabel"},
+	{&path_record_format, PATH_HOP_LIMIT, "HopLimit"},
+	{&path_record_format, PATH_TCLASS, "TClass"},
 	{&path_record_format, PATH_REVERSIBLE, "Reversible"},
 	{&path_record_format, PATH_NUMB_PATH, "NumbPath"},
 	{&path_record_format, PATH_P_KEY, "P_Key"},
@@ -171,6 +263,33 @@ static const struct {
 	{&path_record_format, PATH_RATE, "Rate"},
 	{&path_record_format, PATH_PACKET_LIFE_TIME_SELECTOR, "PacketLifeTimeSelector"},
 	{&path_record_format, PATH_PACKET_LIFE_TIME, "PacketLifeTime"},
+	{&sl_to_vl_record_format, SL_TO_VL_RECORD_LID, "LID"},
+	{&switch_info_record_format, SWITCH_INFO_RECORD_LID, "LID"},
+	{&lft_record_format, LFT_RECORD_LID, "LID"},
+	{&lft_record_format, LFT_RECORD_BLOCK_NUM, "BlockNumber"},
+	{&mft_record_format, MFT_RECORD_LID, "LID"},
+	{&guid_info_record_format, GUID_INFO_RECORD_LID, "LID"},
+	{&p_key_table_record_format, P_KEY_TABLE_RECORD_LID, "LID"},
+	{&vl_arbitration_record_format, VL_ARBITRATION_RECORD_LID, "LID"},
+	{&multi_path_record_format, MULTI_PATH_RAW_TRAFFIC, "RawTraffic"},
+	{&multi_path_record_format, MULTI_PATH_FLOW_LABEL, "FlowLabel"},
+	{&multi_path_record_format, MULTI_PATH_HOP_LIMIT, "HopLimit"},
+	{&multi_path_record_format, MULTI_PATH_TCLASS, "TClass"},
+	{&multi_path_record_format, MULTI_PATH_REVERSIBLE, "Reversible"},
+	{&multi_path_record_format, MULTI_PATH_NUMB_PATH, "NumbPath"},
+	{&multi_path_record_format, MULTI_PATH_P_KEY, "P_Key"},
+	{&multi_path_record_format, MULTI_PATH_QOS_CLASS, "QoSClass"},
+	{&multi_path_record_format, MULTI_PATH_SL, "SL"},
+	{&multi_path_record_format, MULTI_PATH_MTU_SELECTOR, "MtuSelector"},
+	{&multi_path_record_format, MULTI_PATH_MTU, "Mtu"},
+	{&multi_path_record_format, MULTI_PATH_RATE_SELECTOR, "RateSelector"},
+	{&multi_path_record_format, MULTI_PATH_RATE, "Rate"},
+	{&multi_path_record_format, MULTI_PATH_PACKET_LIFE_TIME_SELECTOR, "PacketLifeTimeSelector"},
+	{&multi_path_record_format, MULTI_PATH_PACKET_LIFE_TIME, "PacketLifeTime"},
+	{&multi_path_record_format, MULTI_PATH_SERVICE_ID_8MSB, "ServiceID8MSB"},
+	{&multi_path_record_format, MULTI_PATH_SGID_COUNT, "SGIDCount"},
+	{&multi_path_record_format, MULTI_PATH_DGID_COUNT, "DGIDCount"},
+	{&multi_path_record_format, MULTI_PATH_SERVICE_ID_56LSB, "ServiceID56LSB"},
 };
 
 static void test_component_numbers(void)
@@ -312,6 +431,7 @@ static void test_embedded_attributes(void)
 		struct node_record node = {0};
 		struct port_info_record port = {0};
 		struct sm_info_record sm = {0};
+		struct switch_info_record sw = {0};
 		uint8_t attr[64], wire[WIRE_MAX] = {0}, expected[64] = {0};
 
 		fill(attr, sizeof(attr), seed);
@@ -327,10 +447,65 @@ static void test_embedded_attributes(void)
 		CU_ASSERT_EQUAL(memcmp(wire + 4, expected, 64), 0);
 
 		memset(expected, 0, sizeof(expected));
+		format_decode(&switch_info_format, attr, &sw.info);
+		format_encode(&switch_info_format, &sw.info, expected);
+		format_encode(&switch_info_record_format, &sw, wire);
+		CU_ASSERT_EQUAL(memcmp(wire + 4, expected, 20), 0);
+
+		memset(expected, 0, sizeof(expected));
 		format_decode(&sm_info_format, attr, &sm.info);
 		format_encode(&sm_info_format, &sm.info, expected);
 		format_encode(&sm_info_record_format, &sm, wire);
 		CU_ASSERT_EQUAL(memcmp(wire + 4, expected, 21), 0);
+	}
+}
+
+/* Tables lie in records as their own codecs have them, from byte 8 on. */
+static const struct {
+	const struct format *attr, *record;
+	size_t offset; /* in the record's struct */
+} tables[] = {
+	{&sl_to_vl_table_format, &sl_to_vl_record_format, offsetof(struct sl_to_vl_record, table)},
+	{&linear_forwarding_table_format, &lft_record_format, offsetof(struct lft_record, table)},
+	{&multicast_forwarding_table_format, &mft_record_format,
+	 offsetof(struct mft_record, table)},
+	{&guid_info_format, &guid_info_record_format, offsetof(struct guid_info_record, info)},
+	{&p_key_table_format, &p_key_table_record_format,
+	 offsetof(struct p_key_table_record, table)},
+	{&vl_arbitration_table_format, &vl_arbitration_record_format,
+	 offsetof(struct vl_arbitration_record, table)},
+};
+
+static void test_embedded_tables(void)
+{
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		for (unsigned seed = 0; seed < 16; seed++) {
+			_Alignas(8) uint8_t record[STRUCT_MAX] = {0};
+			uint8_t attr[64], expected[64] = {0}, wire[WIRE_MAX] = {0};
+
+			fill(attr, sizeof(attr), seed);
+			format_decode(tables[t].attr, attr, record + tables[t].offset);
+			format_encode(tables[t].attr, record + tables[t].offset, expected);
+			format_encode(tables[t].record, record, wire);
+			CU_ASSERT_EQUAL(
+				memcmp(wire + 8, expected, tables[t].record->wire_size - 8u), 0);
+		}
+	}
+}
+
+/* The quick encoder of paths writes what the table of fields says. */
+static void test_quick_path(void)
+{
+	for (unsigned seed = 0; seed < 256; seed++) {
+		uint8_t bytes[64], wire[64], expected[64] = {0};
+		struct path_record record;
+
+		fill(bytes, sizeof(bytes), seed);
+		format_decode(&path_record_format, bytes, &record);
+		format_encode(&path_record_format, &record, expected);
+		memset(wire, 0xA5, sizeof(wire));
+		path_record_encode(&record, wire);
+		CU_ASSERT_EQUAL(memcmp(wire, expected, sizeof(wire)), 0);
 	}
 }
 
@@ -345,6 +520,8 @@ int main(void)
 		{"gaps are cleared", test_gaps_are_cleared},
 		{"matching of each row", test_matching},
 		{"embedded attributes", test_embedded_attributes},
+		{"embedded tables", test_embedded_tables},
+		{"the quick encoder of paths", test_quick_path},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -380,6 +380,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	free(port->echo);
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
+	port_set_tables(fabric, port, NULL);
 }
 
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info)
@@ -439,6 +440,18 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	pkey_list_unref(facts->pkeys);
 	facts->pkeys = pkeys;
+	fabric->facts++;
+}
+
+void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables)
+{
+	struct port_facts *facts;
+
+	if (port_facts(port)->tables == tables)
+		return;
+	facts = &facts_own(&port->node->facts)->port[port->num];
+	port_tables_unref(facts->tables);
+	facts->tables = tables;
 	fabric->facts++;
 }
 

@@ -189,6 +189,8 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
  * doubtful. */
 void switch_changed(struct node *node);
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
+/* Takes over the reference to tables, which may be NULL. */
+void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables);
 
 /* The want side of LIDs: moves port to lid (LID_NONE: takes it away). The LIDs must be free. */
 void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t lmc);

@@ -2,8 +2,8 @@
 /*
  * Counted blocks of what nodes reported (facts.h): made by discovery, shared by the live model and
  * the snapshots frozen from it. Counts are plain numbers, changed on the loop thread alone. A
- * copied block shares the P_Key lists of the one it was copied from, for those are counted by
- * themselves.
+ * copied block shares the P_Key lists and tables of the one it was copied from, for those are
+ * counted by themselves.
  */
 #include "fabric/facts.h"
 
@@ -38,6 +38,34 @@ void pkey_list_unref(struct pkey_list *list)
 		free(list);
 }
 
+struct port_tables *port_tables_new(uint16_t num_guids, uint16_t num_sl_to_vl)
+{
+	struct port_tables *tables = mem_zalloc(sizeof(*tables));
+
+	tables->refs = 1;
+	tables->num_guids = num_guids;
+	tables->guid = mem_array(num_guids, sizeof(*tables->guid));
+	tables->num_sl_to_vl = num_sl_to_vl;
+	tables->sl_to_vl = mem_array(num_sl_to_vl, sizeof(*tables->sl_to_vl));
+	return tables;
+}
+
+struct port_tables *port_tables_ref(struct port_tables *tables)
+{
+	if (tables)
+		tables->refs++;
+	return tables;
+}
+
+void port_tables_unref(struct port_tables *tables)
+{
+	if (!tables || --tables->refs > 0)
+		return;
+	free(tables->guid);
+	free(tables->sl_to_vl);
+	free(tables);
+}
+
 static size_t facts_size(unsigned num_ports)
 {
 	return sizeof(struct node_facts) + (num_ports + 1) * sizeof(struct port_facts);
@@ -63,8 +91,10 @@ void facts_unref(struct node_facts *facts)
 {
 	if (!facts || --facts->refs > 0)
 		return;
-	for (unsigned p = 0; p <= facts->info.num_ports; p++)
+	for (unsigned p = 0; p <= facts->info.num_ports; p++) {
 		pkey_list_unref(facts->port[p].pkeys);
+		port_tables_unref(facts->port[p].tables);
+	}
 	free(facts);
 }
 
@@ -77,8 +107,10 @@ struct node_facts *facts_own(struct node_facts **facts)
 		return shared;
 	*facts = memcpy(mem_alloc(size), shared, size);
 	(*facts)->refs = 1;
-	for (unsigned p = 0; p <= shared->info.num_ports; p++)
+	for (unsigned p = 0; p <= shared->info.num_ports; p++) {
 		pkey_list_ref((*facts)->port[p].pkeys);
+		port_tables_ref((*facts)->port[p].tables);
+	}
 	facts_unref(shared);
 	return *facts;
 }

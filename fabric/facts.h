@@ -23,11 +23,29 @@ struct pkey_list *pkey_list_new(uint16_t count);
 struct pkey_list *pkey_list_ref(struct pkey_list *list); /* NULL is passed through */
 void pkey_list_unref(struct pkey_list *list);		 /* NULL is harmless */
 
+/* Tables of a port that no bring-up needs, so they are there only where something has read or
+ * written them. A maker fills one before anybody else sees it. */
+enum { VLARB_BLOCKS = 4 };
+struct port_tables {
+	unsigned refs;
+	uint16_t num_guids; /* GUIDInfo, a multiple of GUID_BLOCK_GUIDS; 0: not known */
+	guid_t *guid;
+	uint16_t num_sl_to_vl; /* 0: not known; 1: the same from each port; else by input port */
+	struct sl_to_vl_table *sl_to_vl; /* towards this port */
+	uint8_t vl_arbitration_known;	 /* bit i: block i + 1 */
+	struct vl_arbitration_table vl_arbitration[VLARB_BLOCKS];
+};
+
+struct port_tables *port_tables_new(uint16_t num_guids, uint16_t num_sl_to_vl); /* all 0 */
+struct port_tables *port_tables_ref(struct port_tables *tables); /* NULL is passed through */
+void port_tables_unref(struct port_tables *tables);		 /* NULL is harmless */
+
 struct port_facts {
 	bool known;  /* info was read */
 	guid_t guid; /* PortGUID; of switches only port 0 has one */
 	struct port_info info;
-	struct pkey_list *pkeys; /* end ports, once read; else NULL */
+	struct pkey_list *pkeys;    /* end ports, once read; else NULL */
+	struct port_tables *tables; /* or NULL */
 };
 
 struct node_facts {

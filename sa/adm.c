@@ -16,13 +16,15 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/queue.h"
 #include "sa/request.h"
 
 enum {
 	BASE_VERSION = 1,
-	ADM_CLASS_VERSION = 2,	      /* chapter 15.2.1: since release 1.1 of the specification */
-	ATTR_OFFSET_UNIT = 8,	      /* bytes */
-	SCRATCH_KEEP_BYTES = 1 << 20, /* an answer above this does not stay in memory */
+	ADM_CLASS_VERSION = 2, /* chapter 15.2.1: since release 1.1 of the specification */
+	ATTR_OFFSET_UNIT = 8,  /* bytes */
+	/* What walks over more end ports, or pairs of them, is queued. */
+	UNITS_AT_ONCE = 16,
 };
 
 /*
@@ -33,20 +35,51 @@ static const struct adm_row {
 	uint16_t attr_id;
 	uint8_t method;
 	bool by_mask;
-	const struct format *format;
-	adm_handler *answer;
+	const struct format *format; /* of the request */
+	adm_begin *begin;
+	adm_step *step;
+	const struct format *given; /* of the answer's records where they are others, else NULL */
 } adm_rows[] = {
-	{ATTR_CLASS_PORT_INFO, METHOD_GET, false, &class_port_info_format, answer_class_port_info},
-	{RECORD_NODE, METHOD_GET, true, &node_record_format, answer_nodes},
-	{RECORD_NODE, METHOD_GET_TABLE, true, &node_record_format, answer_nodes},
-	{RECORD_PORT_INFO, METHOD_GET, true, &port_info_record_format, answer_port_infos},
-	{RECORD_PORT_INFO, METHOD_GET_TABLE, true, &port_info_record_format, answer_port_infos},
-	{RECORD_SM_INFO, METHOD_GET, true, &sm_info_record_format, answer_sms},
-	{RECORD_SM_INFO, METHOD_GET_TABLE, true, &sm_info_record_format, answer_sms},
-	{RECORD_LINK, METHOD_GET, true, &link_record_format, answer_links},
-	{RECORD_LINK, METHOD_GET_TABLE, true, &link_record_format, answer_links},
-	{RECORD_PATH, METHOD_GET, true, &path_record_format, answer_paths},
-	{RECORD_PATH, METHOD_GET_TABLE, true, &path_record_format, answer_paths},
+	{ATTR_CLASS_PORT_INFO, METHOD_GET, false, &class_port_info_format, begin_one,
+	 step_class_port_info, NULL},
+	{RECORD_NODE, METHOD_GET, true, &node_record_format, begin_nodes, step_node, NULL},
+	{RECORD_NODE, METHOD_GET_TABLE, true, &node_record_format, begin_nodes, step_node, NULL},
+	{RECORD_PORT_INFO, METHOD_GET, true, &port_info_record_format, begin_port_infos,
+	 step_port_infos, NULL},
+	{RECORD_PORT_INFO, METHOD_GET_TABLE, true, &port_info_record_format, begin_port_infos,
+	 step_port_infos, NULL},
+	{RECORD_SL_TO_VL, METHOD_GET, true, &sl_to_vl_record_format, begin_by_lid, step_sl_to_vl,
+	 NULL},
+	{RECORD_SL_TO_VL, METHOD_GET_TABLE, true, &sl_to_vl_record_format, begin_by_lid,
+	 step_sl_to_vl, NULL},
+	{RECORD_SWITCH_INFO, METHOD_GET, true, &switch_info_record_format, begin_by_lid,
+	 step_switch_info, NULL},
+	{RECORD_SWITCH_INFO, METHOD_GET_TABLE, true, &switch_info_record_format, begin_by_lid,
+	 step_switch_info, NULL},
+	{RECORD_LFT, METHOD_GET, true, &lft_record_format, begin_lfts, step_lft, NULL},
+	{RECORD_LFT, METHOD_GET_TABLE, true, &lft_record_format, begin_lfts, step_lft, NULL},
+	{RECORD_MFT, METHOD_GET, true, &mft_record_format, begin_by_lid, step_mft, NULL},
+	{RECORD_MFT, METHOD_GET_TABLE, true, &mft_record_format, begin_by_lid, step_mft, NULL},
+	{RECORD_SM_INFO, METHOD_GET, true, &sm_info_record_format, begin_sms, step_sm, NULL},
+	{RECORD_SM_INFO, METHOD_GET_TABLE, true, &sm_info_record_format, begin_sms, step_sm, NULL},
+	{RECORD_LINK, METHOD_GET, true, &link_record_format, begin_links, step_links, NULL},
+	{RECORD_LINK, METHOD_GET_TABLE, true, &link_record_format, begin_links, step_links, NULL},
+	{RECORD_GUID_INFO, METHOD_GET, true, &guid_info_record_format, begin_by_lid, step_guid_info,
+	 NULL},
+	{RECORD_GUID_INFO, METHOD_GET_TABLE, true, &guid_info_record_format, begin_by_lid,
+	 step_guid_info, NULL},
+	{RECORD_PKEY_TABLE, METHOD_GET, true, &p_key_table_record_format, begin_p_keys, step_p_keys,
+	 NULL},
+	{RECORD_PKEY_TABLE, METHOD_GET_TABLE, true, &p_key_table_record_format, begin_p_keys,
+	 step_p_keys, NULL},
+	{RECORD_PATH, METHOD_GET, true, &path_record_format, begin_paths, step_paths, NULL},
+	{RECORD_PATH, METHOD_GET_TABLE, true, &path_record_format, begin_paths, step_paths, NULL},
+	{RECORD_VL_ARBITRATION, METHOD_GET, true, &vl_arbitration_record_format, begin_by_lid,
+	 step_vl_arbitration, NULL},
+	{RECORD_VL_ARBITRATION, METHOD_GET_TABLE, true, &vl_arbitration_record_format, begin_by_lid,
+	 step_vl_arbitration, NULL},
+	{RECORD_MULTI_PATH, METHOD_GET_MULTI, true, &multi_path_record_format, begin_multi_paths,
+	 step_multi_path, &path_record_format},
 };
 
 /* Chapter 15.2.2: what asks the SA for something. What is neither here nor a response is a method
@@ -54,48 +87,20 @@ static const struct adm_row {
 static const uint8_t adm_methods[] = {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI,
 				      METHOD_DELETE};
 
-/* The message as it grows: header, then records, each encoded as it comes. */
-struct answer {
-	struct arena *scratch;
-	uint8_t *message;
-	size_t size, room; /* bytes */
-	uint32_t count;
-	bool too_large;
-};
-
 struct adm {
 	struct txn_table *txns;
 	struct view *const *view;
 	struct adm_options options;
-	struct arena *scratch; /* of one request */
+	struct lookup *lookup; /* of the view of now; NULL before there was one */
+	struct queue *queue;
+	struct arena *scratch;			   /* of one request */
+	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have */
 	struct adm_stats stats;
 	struct adm_count counts[ARRAY_SIZE(adm_rows)];
 	struct log_limit send_limit, size_limit;
 };
 
-/* One request as it came, its row (NULL: it has no handler), and what handlers see of it. */
-struct exchange {
-	const struct mad_addr *from;
-	const struct mad_header *header;
-	const uint8_t *mad;
-	size_t size;
-	struct adm_header adm;
-	const struct adm_row *row;
-	struct adm_request request;
-	struct answer answer;
-};
-
-static void answer_begin(struct answer *answer, struct arena *scratch)
-{
-	*answer = (struct answer){
-		.scratch = scratch,
-		.message = arena_alloc(scratch, MAD_SIZE),
-		.size = SUBN_ADM_HEADER_SIZE,
-		.room = MAD_SIZE,
-	};
-}
-
-/* A cleared place for so many bytes at the end, NULL when the table would be too large. */
+/* A place for so many bytes at the end, NULL when the table would be too large. */
 static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 {
 	uint8_t *place;
@@ -105,30 +110,37 @@ static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 		return NULL;
 	}
 	if (answer->size + bytes > answer->room) {
-		uint8_t *larger = arena_alloc(answer->scratch, 2 * answer->room);
+		bool first = !answer->grown;
 
-		memcpy(larger, answer->message, answer->size);
-		answer->message = larger;
 		answer->room *= 2;
+		answer->grown = mem_resize(answer->grown, answer->room, 1);
+		if (first)
+			memcpy(answer->grown, answer->small, answer->size);
 	}
-	place = answer->message + answer->size;
+	place = answer_message(answer) + answer->size;
 	answer->size += bytes;
+	answer->count++;
 	return place;
+}
+
+uint8_t *request_place(struct adm_request *request)
+{
+	request->answer->work++;
+	return request_open(request) ? answer_extend(request->answer, request->format->wire_size)
+				     : NULL;
 }
 
 void request_offer(struct adm_request *request, uint64_t mask, const void *record)
 {
-	struct answer *answer = request->answer;
 	uint8_t *place;
 
+	request->answer->work++;
 	if (!request_open(request) ||
 	    !record_matches(request->format, mask, request->wanted, record))
 		return;
-	place = answer_extend(answer, request->format->wire_size);
-	if (!place)
-		return;
-	format_encode(request->format, record, place);
-	answer->count++;
+	place = answer_extend(request->answer, request->format->wire_size);
+	if (place)
+		format_encode(request->format, record, place);
 }
 
 bool request_open(const struct adm_request *request)
@@ -139,21 +151,27 @@ bool request_open(const struct adm_request *request)
 bool request_may_see(const struct adm_request *request, const struct endport *subject)
 {
 	return endport_same(&request->requester, subject) ||
-	       endports_share(&request->requester, subject);
+	       lookup_shared(request->lookup, &request->requester, subject);
 }
 
-void request_endports(const struct adm_request *request, unsigned component, lid_t lid,
-		      uint32_t *first, uint32_t *end)
+bool request_endport(const struct adm_request *request, uint64_t number, struct endport *out)
+{
+	*out = endport_at(request->topology, (uint32_t)number);
+	return out->lid != LID_NONE && request_may_see(request, out);
+}
+
+void request_by_lid(struct adm_request *request, unsigned component, lid_t lid)
 {
 	struct endport port;
 
-	*first = *end = 0;
 	if (!request_has(request, component)) {
-		*end = endport_count(request->topology);
+		request->end = endport_count(request->topology);
 	} else if (endport_by_lid(request->topology, lid, &port)) {
-		*first = endport_number(request->topology, &port);
-		*end = *first + 1;
+		request->unit = endport_number(request->topology, &port);
+		request->end = request->unit + 1;
 	}
+	request->most =
+		request->mask & ~COMPONENT(component) ? UINT64_MAX : request->end - request->unit;
 }
 
 /* Responses are nobody's request, and Send, Trap, Report and TrapRepress ask for nothing that is
@@ -173,23 +191,23 @@ static const struct adm_row *row_find(uint16_t attr_id, uint8_t method)
 }
 
 /* Chapter 13.4.7, table 113, and 15.2.3: STATUS_OK, or what is wrong with the request as such. */
-static uint16_t exchange_check(const struct exchange *exchange)
+static uint16_t exchange_check(const struct adm *adm, const struct exchange *exchange, size_t size)
 {
-	const struct mad_header *header = exchange->header;
+	const struct mad_header *header = &exchange->header;
+	const struct adm_row *row = exchange->row;
 
 	if (header->base_version != BASE_VERSION || header->class_version != ADM_CLASS_VERSION)
 		return STATUS_BAD_VERSION;
 	if (!memchr(adm_methods, header->method, sizeof(adm_methods)))
 		return STATUS_UNSUP_METHOD;
-	if (!exchange->row)
+	if (!row)
 		return STATUS_UNSUP_METHOD_ATTR;
 	/* One MAD holds any request but MultiPathRecord's: a longer one is not what it seems. */
-	if (exchange->size > MAD_SIZE ||
-	    exchange->size < (size_t)SUBN_ADM_HEADER_SIZE + exchange->row->format->wire_size)
+	if ((size > MAD_SIZE && header->method != METHOD_GET_MULTI) ||
+	    size < (size_t)SUBN_ADM_HEADER_SIZE + row->format->wire_size)
 		return SA_REQ_INVALID;
 	/* To ignore a component that we do not know would answer another question. */
-	if (exchange->row->by_mask &&
-	    exchange->adm.component_mask & ~record_components(exchange->row->format))
+	if (row->by_mask && exchange->adm.component_mask & ~adm->components[row - adm_rows])
 		return SA_REQ_INVALID;
 	return STATUS_OK;
 }
@@ -205,77 +223,84 @@ static uint16_t answer_status(const struct adm_request *request)
 	return request->answer->count ? SA_TOO_MANY_RECORDS : SA_NO_RECORDS;
 }
 
-static uint16_t exchange_answer(struct adm *adm, struct exchange *exchange)
+/* The first half of an answer. */
+static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const uint8_t *data,
+			       size_t size)
 {
 	struct adm_request *request = &exchange->request;
 	const struct adm_row *row = exchange->row;
 	void *wanted = arena_alloc(adm->scratch, row->format->struct_size);
 	uint16_t status;
 
-	format_decode(row->format, exchange->mad + SUBN_ADM_HEADER_SIZE, wanted);
-	request->table = row->method == METHOD_GET_TABLE;
-	request->attr_mod = exchange->header->attr_mod;
-	request->format = row->format;
+	format_decode(row->format, data, wanted);
+	request->table = row->method != METHOD_GET;
+	request->attr_mod = exchange->header.attr_mod;
+	request->format = row->given ? row->given : row->format;
 	request->mask = row->by_mask ? exchange->adm.component_mask : 0;
 	request->wanted = wanted;
-	status = row->answer(request);
-	return status ? status : answer_status(request);
+	request->data = data;
+	request->data_size = size;
+	request->arena = adm->scratch;
+	request->step = row->step;
+	status = row->begin(request);
+	if (!status && request->table && request->most != UINT64_MAX &&
+	    request->most > TABLE_BYTES_MAX / request->format->wire_size)
+		status = SA_NO_RESOURCES;
+	return status;
 }
 
 /* Chapter 15.2.1: SM_Key is never told, the rest of the header is the request's. A table goes as an
  * RMPP message, which the kernel cuts into segments; a refusal is a single MAD without records. */
-static void reply(struct adm *adm, const struct exchange *exchange, uint16_t status)
+static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 {
-	const struct answer *answer = &exchange->answer;
-	struct mad_header header = *exchange->header;
+	struct answer *answer = &exchange->answer;
+	uint8_t *message = answer_message(answer);
+	struct mad_header header = exchange->header;
 	struct adm_header adm_header = {.component_mask = exchange->adm.component_mask};
-	bool table = status == STATUS_OK && exchange->row->method == METHOD_GET_TABLE;
+	bool table = status == STATUS_OK && exchange->request.table;
 	uint8_t response = method_response(header.method);
+	size_t size = table ? answer->size : (size_t)MAD_SIZE;
 	int error;
 
 	header.method = response ? response : header.method | METHOD_RESPONSE;
 	header.status = status;
 	if (status)
-		memset(answer->message + SUBN_ADM_HEADER_SIZE, 0, MAD_SIZE - SUBN_ADM_HEADER_SIZE);
+		answer->size = SUBN_ADM_HEADER_SIZE;
 	else if (answer->count)
-		adm_header.attr_offset = exchange->row->format->wire_size / ATTR_OFFSET_UNIT;
-	header_encode(&header, answer->message);
-	rmpp_header_encode(answer->message, table);
-	adm_header_encode(&adm_header, answer->message);
+		adm_header.attr_offset = exchange->request.format->wire_size / ATTR_OFFSET_UNIT;
+	if (answer->size < size)
+		memset(message + answer->size, 0, size - answer->size);
+	header_encode(&header, message);
+	rmpp_header_encode(message, table);
+	adm_header_encode(&adm_header, message);
 
-	error = txn_send(adm->txns, exchange->from, answer->message,
-			 table ? answer->size : (size_t)MAD_SIZE);
+	error = txn_send(adm->txns, &exchange->from, message, size);
 	if (error) {
 		adm->stats.send_failed++;
 		log_limited(
 			&adm->send_limit, LOG_WARNING,
-			(&(struct log_subject){.lid = exchange->from->lid}),
+			(&(struct log_subject){.lid = exchange->from.lid}),
 			"an SA answer to LID %u could not be sent: %s; its client will ask again",
-			exchange->from->lid, strerror(-error));
+			exchange->from.lid, strerror(-error));
 	} else if (status) {
 		adm->stats.refused++;
 	} else {
 		adm->stats.answered++;
 	}
+	if (!error && size > MAD_SIZE)
+		queue_handed_over(adm->queue, size);
 }
 
-static void exchange_run(struct adm *adm, struct exchange *exchange)
+/* Counts and sends what has been decided, and frees what the answer took. */
+static void exchange_end(struct adm *adm, struct exchange *exchange, uint16_t status)
 {
-	uint16_t status;
-
-	answer_begin(&exchange->answer, adm->scratch);
-	exchange->request.answer = &exchange->answer;
-	exchange->row = row_find(exchange->header->attr_id, exchange->header->method);
-	status = exchange_check(exchange);
-	if (!status)
-		status = exchange_answer(adm, exchange);
 	if (status == SA_NO_RESOURCES)
 		log_limited(
 			&adm->size_limit, LOG_NOTICE,
-			(&(struct log_subject){.lid = exchange->from->lid}),
+			(&(struct log_subject){.lid = exchange->from.lid}),
 			"LID %u asked for more %ss than one answer may have (%d MB); refused: it "
 			"should ask for less at a time",
-			exchange->from->lid, exchange->row->format->name, TABLE_BYTES_MAX >> 20);
+			exchange->from.lid, exchange->row->format->name, TABLE_BYTES_MAX >> 20);
 	if (exchange->row) {
 		struct adm_count *count = &adm->counts[exchange->row - adm_rows];
 
@@ -283,47 +308,129 @@ static void exchange_run(struct adm *adm, struct exchange *exchange)
 		count->refused += status != STATUS_OK;
 	}
 	reply(adm, exchange, status);
+	free(exchange->answer.grown);
 }
 
-static void scratch_reset(struct adm *adm, size_t used_bytes)
+static void queued_free(struct exchange *exchange)
 {
-	if (used_bytes <= SCRATCH_KEEP_BYTES) {
-		arena_reset(adm->scratch);
+	arena_free(exchange->request.arena);
+	lookup_unref(exchange->lookup);
+	free(exchange);
+}
+
+static void queued_done(void *ctx, struct exchange *exchange)
+{
+	struct adm *adm = ctx;
+
+	if (*adm->view) {
+		exchange_end(adm, exchange, answer_status(&exchange->request));
+	} else { /* this manager's word counts no more */
+		adm->stats.dropped++;
+		free(exchange->answer.grown);
+	}
+	queued_free(exchange);
+}
+
+/* Moves the exchange from the stack to the heap, and with it the memory that its begin took. */
+static void exchange_queue(struct adm *adm, const struct exchange *exchange)
+{
+	struct exchange *queued;
+
+	switch (queue_judge(adm->queue, &exchange->from, &exchange->header)) {
+	case QUEUE_REPEATED:
+		adm->stats.dropped++;
+		adm->stats.repeated++;
+		return;
+	case QUEUE_FULL:
+		adm->stats.dropped++;
+		adm->stats.overload++;
+		return;
+	case QUEUE_TAKEN:
+		break;
+	}
+	queued = mem_alloc(sizeof(*queued));
+	*queued = *exchange;
+	queued->lookup = lookup_ref(adm->lookup);
+	queued->options = adm->options;
+	queued->request.options = &queued->options;
+	queued->request.answer = &queued->answer;
+	adm->scratch = arena_new();
+	queue_add(adm->queue, queued);
+}
+
+static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8_t *mad,
+			 size_t size)
+{
+	struct adm_request *request = &exchange->request;
+	uint16_t status;
+
+	exchange->row = row_find(exchange->header.attr_id, exchange->header.method);
+	status = exchange_check(adm, exchange, size);
+	if (!status)
+		status = exchange_begin(adm, exchange, mad + SUBN_ADM_HEADER_SIZE,
+					size - SUBN_ADM_HEADER_SIZE);
+	if (!status && request->end - request->unit > UNITS_AT_ONCE) {
+		exchange_queue(adm, exchange);
 		return;
 	}
-	arena_free(adm->scratch);
-	adm->scratch = arena_new();
+	if (!status) {
+		exchange_work(exchange, UINT64_MAX);
+		status = answer_status(request);
+	}
+	exchange_end(adm, exchange, status);
+}
+
+/* What is kept of a view ends with it, unless a long answer is being made from it. */
+static void lookup_renew(struct adm *adm)
+{
+	if (adm->lookup && lookup_view(adm->lookup) == *adm->view)
+		return;
+	lookup_unref(adm->lookup);
+	adm->lookup = *adm->view ? lookup_new(*adm->view) : NULL;
 }
 
 static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
 		     const uint8_t *mad, size_t size)
 {
 	struct adm *adm = ctx;
-	struct exchange exchange = {.from = from, .header = header, .mad = mad, .size = size};
+	struct exchange exchange;
 	struct adm_request *request = &exchange.request;
 	uint64_t sm_key;
 
 	adm->stats.received++;
+	lookup_renew(adm);
 	if (!*adm->view || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE) {
 		adm->stats.dropped++;
 		return;
 	}
 	adm_header_decode(mad, &exchange.adm);
 	sm_key = exchange.adm.sm_key;
-	request->view = *adm->view;
-	request->topology = request->view->topology;
-	request->options = &adm->options;
-	request->trusted = sm_key && sm_key == adm->options.sa_key;
+	exchange.from = *from;
+	exchange.header = *header;
+	*request = (struct adm_request){
+		.view = *adm->view,
+		.topology = (*adm->view)->topology,
+		.lookup = adm->lookup,
+		.options = &adm->options,
+		.trusted = sm_key && sm_key == adm->options.sa_key,
+		.answer = &exchange.answer,
+	};
 	if ((sm_key && !request->trusted) ||
 	    !endport_by_lid(request->topology, from->lid, &request->requester)) {
 		adm->stats.dropped++;
 		return;
 	}
-	exchange_run(adm, &exchange);
-	scratch_reset(adm, exchange.answer.room);
+	exchange.answer.grown = NULL;
+	exchange.answer.size = SUBN_ADM_HEADER_SIZE;
+	exchange.answer.room = sizeof(exchange.answer.small);
+	exchange.answer.count = 0;
+	exchange.answer.too_large = false;
+	exchange.answer.work = 0;
+	exchange_run(adm, &exchange, mad, size);
+	arena_reset(adm->scratch);
 }
 
-struct adm *adm_new(struct txn_table *txns, struct view *const *view,
+struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
 		    const struct adm_options *options)
 {
 	struct adm *adm = mem_zalloc(sizeof(*adm));
@@ -332,9 +439,11 @@ struct adm *adm_new(struct txn_table *txns, struct view *const *view,
 	adm->view = view;
 	adm->options = *options;
 	adm->scratch = arena_new();
+	adm->queue = queue_new(loop, queued_done, adm);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	adm->size_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
+		adm->components[i] = record_components(adm_rows[i].format);
 		adm->counts[i].record = adm_rows[i].format->name;
 		adm->counts[i].method = method_name(CLASS_SUBN_ADM, adm_rows[i].method);
 	}
@@ -349,9 +458,17 @@ void adm_set_options(struct adm *adm, const struct adm_options *options)
 
 void adm_free(struct adm *adm)
 {
+	struct exchange *exchange;
+
 	if (!adm)
 		return;
 	txn_handle(adm->txns, CLASS_SUBN_ADM, NULL, NULL);
+	while ((exchange = queue_take(adm->queue))) {
+		free(exchange->answer.grown);
+		queued_free(exchange);
+	}
+	queue_free(adm->queue);
+	lookup_unref(adm->lookup);
 	arena_free(adm->scratch);
 	free(adm);
 }
@@ -359,6 +476,11 @@ void adm_free(struct adm *adm)
 const struct adm_stats *adm_stats(const struct adm *adm)
 {
 	return &adm->stats;
+}
+
+size_t adm_waiting(const struct adm *adm)
+{
+	return queue_length(adm->queue);
 }
 
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows)

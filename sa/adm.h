@@ -3,8 +3,9 @@
  * The subnet administrator: answers SubnAdm requests (class 3, chapter 15) from the published view.
  * It reads whatever view the slot points to; before there is one, and while this manager is not
  * MASTER (the slot is NULL), requests are dropped and counted: silence makes clients ask again,
- * where a status would make them give up. Loop thread only. Symbols are called adm_, since sa_ is
- * libibmad's.
+ * where a status would make them give up. Short answers leave at once, long ones are made over
+ * several turns of the loop, from the view of their request. Loop thread only. Symbols are called
+ * adm_, since sa_ is libibmad's.
  */
 #ifndef SA_ADM_H
 #define SA_ADM_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "fabric/view.h"
+#include "lib/loop.h"
 #include "mad/txn.h"
 
 struct adm_options {
@@ -19,13 +21,14 @@ struct adm_options {
 	uint64_t subnet_prefix;	  /* of the GIDs */
 	uint8_t packet_life_time; /* PathRecord:PacketLifeTime, 4.096 us * 2^n; default 18, never
 				     below 16 */
+	uint8_t max_rate_enum;	  /* PathRecord:Rate has no higher encoding; 0: no limit */
 	uint8_t subnet_timeout;	  /* gives ClassPortInfo:RespTimeValue */
 };
 
 struct adm;
 
 /* view: the slot that the manager publishes to. options are copied. */
-struct adm *adm_new(struct txn_table *txns, struct view *const *view,
+struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
 		    const struct adm_options *options);
 void adm_free(struct adm *adm);
 void adm_set_options(struct adm *adm, const struct adm_options *options);
@@ -38,8 +41,11 @@ struct adm_count { /* a row for each record and method that has a handler */
 struct adm_stats {
 	uint64_t received, answered, refused /* with a status */, dropped /* without an answer */;
 	uint64_t send_failed;
+	uint64_t repeated; /* of dropped: asked again while the answer was being made */
+	uint64_t overload; /* of dropped: too many long answers were waiting */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
+size_t adm_waiting(const struct adm *adm); /* requests whose answer is being made */
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows);
 
 #endif

@@ -6,6 +6,7 @@
 #include "sa/endport.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "lib/mem.h"
 
@@ -67,36 +68,6 @@ bool endport_by_lid(const struct snapshot *snapshot, lid_t lid, struct endport *
 		return false;
 	*out = owner.sw >= 0 ? endport_of_switch(snapshot, (uint32_t)owner.sw)
 			     : endport_of_end(snapshot, (uint32_t)owner.end);
-	return true;
-}
-
-/* Port 0 nearly always has the GUID of its node, by which switches are sorted; where a vendor gave
- * another one, they are all looked at. */
-static bool switch_by_port_guid(const struct snapshot *snapshot, guid_t port_guid,
-				struct endport *out)
-{
-	int32_t likely = snapshot_find_switch(snapshot, port_guid);
-	uint32_t first = likely < 0 ? 0 : (uint32_t)likely;
-
-	for (uint32_t i = 0; i < snapshot->num_switches; i++) {
-		struct endport port =
-			endport_of_switch(snapshot, (first + i) % snapshot->num_switches);
-
-		if (port.guid == port_guid) {
-			*out = port;
-			return true;
-		}
-	}
-	return false;
-}
-
-bool endport_by_guid(const struct snapshot *snapshot, guid_t port_guid, struct endport *out)
-{
-	int32_t end = snapshot_find_end(snapshot, port_guid);
-
-	if (end < 0)
-		return switch_by_port_guid(snapshot, port_guid, out);
-	*out = endport_of_end(snapshot, (uint32_t)end);
 	return true;
 }
 
@@ -196,6 +167,13 @@ pkey_t endports_share(const struct endport *a, const struct endport *b)
 		if (partition(mine.key[i]))
 			shared = share_in(mine, theirs, mine.key[i]);
 	return shared;
+}
+
+bool endports_same_keys(const struct endport *a, const struct endport *b)
+{
+	struct keys x = keys_of(a), y = keys_of(b);
+
+	return x.count == y.count && !memcmp(x.key, y.key, x.count * sizeof(*x.key));
 }
 
 bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key)

@@ -28,7 +28,6 @@ uint32_t endport_number(const struct snapshot *snapshot, const struct endport *p
 
 /* False, and out untouched, when nobody has this LID or GUID. */
 bool endport_by_lid(const struct snapshot *snapshot, lid_t lid, struct endport *out);
-bool endport_by_guid(const struct snapshot *snapshot, guid_t port_guid, struct endport *out);
 
 bool endport_same(const struct endport *a, const struct endport *b);
 /* An end port stands for the ports num .. last of its node: a switch's port 0 for all of them. */
@@ -44,6 +43,8 @@ const struct port_info *facts_port_info(const struct node_facts *facts, uint8_t 
  * full member), as a's table holds it; 0 when there is none. The default partition is preferred,
  * then the order of a's table. A table that was not read is taken to hold 0xFFFF alone. */
 pkey_t endports_share(const struct endport *a, const struct endport *b);
+/* Whether both P_Key tables read the same, so that either may stand for the other in the above. */
+bool endports_same_keys(const struct endport *a, const struct endport *b);
 /* Whether they may talk by this P_Key; its membership bit does not matter. */
 bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key);
 

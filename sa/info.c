@@ -11,6 +11,7 @@
 /* Bits of CapabilityMask and CapabilityMask2: tables 117 and 188 as restated in OpenSM's
  * osm_base.h. */
 enum {
+	MULTI_PATH = 1 << 10,		    /* MultiPathRecord */
 	PORT_INFO_CAP_MASK_MATCH = 1 << 13, /* PortInfoRecord by AttributeModifier bit 31 */
 
 	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
@@ -20,18 +21,24 @@ enum {
 
 enum { RESP_TIME_MASK = 0x1F };
 
-uint16_t answer_class_port_info(struct adm_request *request)
+uint16_t begin_one(struct adm_request *request)
+{
+	request->most = request->end = 1;
+	return STATUS_OK;
+}
+
+void step_class_port_info(struct adm_request *request, uint64_t unit)
 {
 	/* No redirection and no traps to the SA: all that tells where to stays 0 (13.4.8.1). */
 	const struct class_port_info info = {
 		.base_version = 1,
 		.class_version = 2,
-		.capability_mask = PORT_INFO_CAP_MASK_MATCH,
+		.capability_mask = MULTI_PATH | PORT_INFO_CAP_MASK_MATCH,
 		.capability_mask2 =
 			FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS | PORT_INFO_CAP_MASK2_MATCH,
 		.resp_time_value = request->options->subnet_timeout & RESP_TIME_MASK,
 	};
 
+	(void)unit;
 	request_offer(request, 0, &info);
-	return STATUS_OK;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The records that say what there is: NodeRecord, PortInfoRecord, SMInfoRecord and LinkRecord. Each
- * handler walks over the end ports that the request leaves possible (one when it names a LID),
- * makes the record of what was reported there, and offers it. A LID means the port that owns it, be
- * it the base LID or another of its LMC range, so a handler looks it up and leaves it out of the
+ * walk is over the end ports that the request leaves possible (one when it names a LID); the record
+ * of what was reported there is made and offered. A LID means the port that owns it, be
+ * it the base LID or another of its LMC range, so it is looked up and left out of the
  * comparison; the record then carries the base LID. Ports without a LID have no records. Called by
  * adm.c.
  */
@@ -12,36 +12,37 @@
 
 #include "sa/request.h"
 
-/* The end port of this number when it has a LID and the requester may see it. */
-static bool visible_endport(const struct adm_request *request, uint32_t number, struct endport *out)
-{
-	*out = endport_at(request->topology, number);
-	return out->lid != LID_NONE && request_may_see(request, out);
-}
-
-uint16_t answer_nodes(struct adm_request *request)
+uint16_t begin_nodes(struct adm_request *request)
 {
 	const struct node_record *wanted = request->wanted;
-	uint64_t mask = request->mask & ~COMPONENT(NODE_RECORD_LID);
-	uint32_t number, end;
+	struct endport port;
 
-	request_endports(request, NODE_RECORD_LID, wanted->lid, &number, &end);
-	for (; number < end && request_open(request); number++) {
-		struct node_record record = {0};
-		struct endport port;
-
-		if (!visible_endport(request, number, &port) || !port.facts)
-			continue;
-		record.lid = port.lid;
-		record.info = port.facts->info;
-		record.info.port_guid =
-			port.guid; /* NodeInfo tells those of the port that was asked */
-		record.info.local_port_num = port.num;
-		memcpy(record.description.text, port.facts->description,
-		       strnlen(port.facts->description, NODE_DESC_SIZE));
-		request_offer(request, mask, &record);
+	request_by_lid(request, NODE_RECORD_LID, wanted->lid);
+	if (!request_has(request, NODE_RECORD_PORT_GUID) || request->end - request->unit < 2)
+		return STATUS_OK;
+	if (lookup_guid(request->lookup, wanted->info.port_guid, &port)) {
+		request->unit = endport_number(request->topology, &port);
+		request->end = request->unit + 1;
+	} else {
+		request->end = request->unit;
 	}
 	return STATUS_OK;
+}
+
+void step_node(struct adm_request *request, uint64_t unit)
+{
+	struct node_record record = {0};
+	struct endport port;
+
+	if (!request_endport(request, unit, &port) || !port.facts)
+		return;
+	record.lid = port.lid;
+	record.info = port.facts->info;
+	record.info.port_guid = port.guid; /* NodeInfo tells those of the port that was asked */
+	record.info.local_port_num = port.num;
+	memcpy(record.description.text, port.facts->description,
+	       strnlen(port.facts->description, NODE_DESC_SIZE));
+	request_offer(request, request->mask & ~COMPONENT(NODE_RECORD_LID), &record);
 }
 
 /* With AttributeModifier bit 31 the capability masks are not compared for equality: the candidate
@@ -80,45 +81,50 @@ static void offer_port_info(struct adm_request *request, const struct endport *p
 	request_offer(request, mask, &record);
 }
 
-uint16_t answer_port_infos(struct adm_request *request)
+uint16_t begin_port_infos(struct adm_request *request)
 {
 	const struct port_info_record *wanted = request->wanted;
-	uint32_t number, end;
 
-	request_endports(request, PORT_INFO_RECORD_LID, wanted->endport_lid, &number, &end);
-	for (; number < end && request_open(request); number++) {
-		struct endport port;
+	request_by_lid(request, PORT_INFO_RECORD_LID, wanted->endport_lid);
+	if (request->most == endport_count(request->topology))
+		request->most = request->topology->num_links + request->topology->num_ends;
+	else if (request->most != UINT64_MAX)
+		request->most *= PORT_MAX + 1;
+	return STATUS_OK;
+}
 
-		if (!visible_endport(request, number, &port))
-			continue;
-		for (unsigned num = port.num; num <= endport_last_num(request->topology, &port);
-		     num++)
-			offer_port_info(request, &port, (uint8_t)num);
-	}
+void step_port_infos(struct adm_request *request, uint64_t unit)
+{
+	struct endport port;
+
+	if (!request_endport(request, unit, &port))
+		return;
+	for (unsigned num = port.num; num <= endport_last_num(request->topology, &port); num++)
+		offer_port_info(request, &port, (uint8_t)num);
+}
+
+uint16_t begin_sms(struct adm_request *request)
+{
+	request->most = request->end = request->view->num_sms;
 	return STATUS_OK;
 }
 
 /* SM_Keys are not kept in the view, so nobody learns one here. */
-uint16_t answer_sms(struct adm_request *request)
+void step_sm(struct adm_request *request, uint64_t unit)
 {
 	const struct sm_info_record *wanted = request->wanted;
-	uint64_t mask = request->mask & ~COMPONENT(SM_INFO_RECORD_LID);
-	const struct view *view = request->view;
+	const struct view_sm *sm = &request->view->sms[unit];
+	const struct sm_info_record record = {.lid = sm->lid, .info = sm->info};
 	struct endport asked, port;
-	bool by_lid = request_has(request, SM_INFO_RECORD_LID);
 
-	if (by_lid && !endport_by_lid(request->topology, wanted->lid, &asked))
-		return STATUS_OK;
-	for (uint32_t i = 0; i < view->num_sms && request_open(request); i++) {
-		const struct sm_info_record record = {.lid = view->sms[i].lid,
-						      .info = view->sms[i].info};
-
-		if (!endport_by_lid(request->topology, record.lid, &port) ||
-		    !request_may_see(request, &port) || (by_lid && !endport_same(&asked, &port)))
-			continue;
-		request_offer(request, mask, &record);
-	}
-	return STATUS_OK;
+	if (!endport_by_lid(request->topology, record.lid, &port) ||
+	    !request_may_see(request, &port))
+		return;
+	if (request_has(request, SM_INFO_RECORD_LID) &&
+	    !(endport_by_lid(request->topology, wanted->lid, &asked) &&
+	      endport_same(&asked, &port)))
+		return;
+	request_offer(request, request->mask & ~COMPONENT(SM_INFO_RECORD_LID), &record);
 }
 
 /* The record of the cable at port num of near: from there, or, when the request fixed only the
@@ -147,25 +153,32 @@ static void offer_link(struct adm_request *request, const struct endport *near, 
 	request_offer(request, mask, &record);
 }
 
-uint16_t answer_links(struct adm_request *request)
+/* A request that names only the far side is a walk from there. */
+static bool links_inward(const struct adm_request *request)
+{
+	return !request_has(request, LINK_RECORD_FROM_LID) &&
+	       request_has(request, LINK_RECORD_TO_LID);
+}
+
+uint16_t begin_links(struct adm_request *request)
 {
 	const struct link_record *wanted = request->wanted;
-	bool inward = !request_has(request, LINK_RECORD_FROM_LID) &&
-		      request_has(request, LINK_RECORD_TO_LID);
-	uint32_t number, end;
 
-	if (inward)
-		request_endports(request, LINK_RECORD_TO_LID, wanted->to_lid, &number, &end);
+	if (links_inward(request))
+		request_by_lid(request, LINK_RECORD_TO_LID, wanted->to_lid);
 	else
-		request_endports(request, LINK_RECORD_FROM_LID, wanted->from_lid, &number, &end);
-	for (; number < end && request_open(request); number++) {
-		struct endport port;
-
-		if (!visible_endport(request, number, &port))
-			continue;
-		for (unsigned num = port.num; num <= endport_last_num(request->topology, &port);
-		     num++)
-			offer_link(request, &port, (uint8_t)num, inward);
-	}
+		request_by_lid(request, LINK_RECORD_FROM_LID, wanted->from_lid);
+	if (request->most != UINT64_MAX)
+		request->most = request->topology->num_links + request->topology->num_ends;
 	return STATUS_OK;
+}
+
+void step_links(struct adm_request *request, uint64_t unit)
+{
+	struct endport port;
+
+	if (!request_endport(request, unit, &port))
+		return;
+	for (unsigned num = port.num; num <= endport_last_num(request->topology, &port); num++)
+		offer_link(request, &port, (uint8_t)num, links_inward(request));
 }

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fabric/view.h"
 #include "sa/endport.h"
+#include "sa/lookup.h"
 
 /* PathRecord's selectors; of the packet life time BEST is the shortest. */
 enum path_selector { SELECT_GREATER = 0, SELECT_LESS = 1, SELECT_EXACTLY = 2, SELECT_BEST = 3 };
@@ -44,17 +44,22 @@ struct path {
 /* The only service level until SLtoVL tables are programmed: where another leads is not known. */
 enum { PATH_SL_DEFAULT = 0 };
 
+/* What the administrator chose. */
+struct path_rule {
+	uint8_t life_time; /* PacketLifeTime's encoding, of all paths but from a port to itself */
+	uint8_t rate_max;  /* highest encoding of a rate that all clients know */
+};
+
 /*
  * The path between two LIDs by the view's routes. 0, or -EHOSTUNREACH when the routes do not lead
  * there, -EACCES when the ends share no P_Key (or not that one), -ENOENT when the path is not as
  * asked.
  *
  * MTU and rate are the least of all links on the way, of the way back as well where that exists: a
- * reversible path is used in both directions. A port that says it can more than its link uses
- * counts with what it uses. life_time is what the administrator chose (PacketLifeTime's encoding),
- * 0 for a path from a port to itself.
+ * reversible path is used in both directions. A rate whose encoding is above rate_max is told as
+ * the next lower one that is not.
  */
-int path_resolve(const struct view *view, uint8_t life_time, const struct path_ends *ends,
+int path_resolve(struct lookup *lookup, const struct path_rule *rule, const struct path_ends *ends,
 		 const struct path_query *query, struct path *out);
 
 #endif

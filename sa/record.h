@@ -25,7 +25,7 @@ struct node_record {
 	struct node_info info;
 	struct node_description description;
 };
-enum { NODE_RECORD_LID = 0 };
+enum { NODE_RECORD_LID = 0, NODE_RECORD_PORT_GUID = 8 };
 
 struct port_info_record {
 	lid_t endport_lid;
@@ -41,25 +41,26 @@ enum {
 	PORT_INFO_RECORD_CAPABILITY_MASK2 = 53,
 };
 
+/* The records that hold a table of a port or switch have the LID first, in the struct as well. */
+enum { TABLE_RECORD_LID = 0 };
+
 struct sl_to_vl_record {
 	lid_t lid;
 	uint8_t input_port_num, output_port_num;
 	struct sl_to_vl_table table;
 };
-enum { SL_TO_VL_RECORD_LID = 0 };
 
 struct switch_info_record {
 	lid_t lid;
 	struct switch_info info;
 };
-enum { SWITCH_INFO_RECORD_LID = 0 };
 
 struct lft_record {
 	lid_t lid;
 	uint16_t block_num;
 	struct linear_forwarding_table table;
 };
-enum { LFT_RECORD_LID = 0, LFT_RECORD_BLOCK_NUM = 1 };
+enum { LFT_RECORD_BLOCK_NUM = 1 };
 
 struct mft_record {
 	lid_t lid;
@@ -67,7 +68,6 @@ struct mft_record {
 	uint16_t block_num;
 	struct multicast_forwarding_table table;
 };
-enum { MFT_RECORD_LID = 0 };
 
 struct sm_info_record {
 	lid_t lid;
@@ -87,7 +87,6 @@ struct guid_info_record {
 	uint8_t block_num;
 	struct guid_info info;
 };
-enum { GUID_INFO_RECORD_LID = 0 };
 
 struct p_key_table_record {
 	lid_t lid;
@@ -95,14 +94,12 @@ struct p_key_table_record {
 	uint8_t port_num;
 	struct p_key_table table;
 };
-enum { P_KEY_TABLE_RECORD_LID = 0 };
 
 struct vl_arbitration_record {
 	lid_t lid;
 	uint8_t output_port_num, block_num;
 	struct vl_arbitration_table table;
 };
-enum { VL_ARBITRATION_RECORD_LID = 0 };
 
 struct path_record {
 	uint8_t service_id_8msb;

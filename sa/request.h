@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One request while it is answered: what a handler gets from adm.c, and how it gives its records. A
- * handler is named in a row of adm.c's dispatch table. It walks over what could be meant, offers
- * each candidate, and returns; whether one record or a table was asked for is none of its business.
- * A request and all that belongs to it live until the handler's return. Loop thread only.
+ * handler is named in a row of adm.c's dispatch table and has two halves. The first looks at the
+ * request and says over how many units (end ports, pairs of them) its answer is a walk; the second
+ * offers the records of one unit. In between the loop may do something else, for an answer can have
+ * hundred thousands of records: so what a handler keeps from unit to unit is in the request's
+ * state. Whether one record or a table was asked for is none of its business. A request and all
+ * that belongs to it, its view too, live until the answer is sent. Loop thread only.
  */
 #ifndef SA_REQUEST_H
 #define SA_REQUEST_H
@@ -15,6 +18,7 @@
 #include "mad/mad.h"
 #include "sa/adm.h"
 #include "sa/endport.h"
+#include "sa/lookup.h"
 #include "sa/record.h"
 
 /* A table that would be larger is refused with NO_RESOURCES, and as soon as it is known to be: the
@@ -22,25 +26,42 @@
 enum { TABLE_BYTES_MAX = 16 << 20 };
 
 struct answer;
+struct adm_request;
+
+/* The first half: STATUS_OK, or the status to be answered instead of records. */
+typedef uint16_t adm_begin(struct adm_request *request);
+adm_begin begin_one, begin_nodes, begin_port_infos, begin_by_lid, begin_sms, begin_links,
+	begin_p_keys, begin_lfts, begin_paths, begin_multi_paths;
+/* The second half, called for one unit after another while the answer is open. */
+typedef void adm_step(struct adm_request *request, uint64_t unit);
+adm_step step_class_port_info, step_node, step_port_infos, step_sm, step_links, step_sl_to_vl,
+	step_switch_info, step_lft, step_mft, step_guid_info, step_p_keys, step_vl_arbitration,
+	step_paths, step_multi_path;
 
 struct adm_request {
 	const struct view *view;
 	const struct snapshot *topology; /* of the view */
+	struct lookup *lookup;		 /* of the view */
 	const struct adm_options *options;
 	struct endport requester;
 	bool trusted; /* gave the sa_key */
 	bool table;   /* asks for all that match, not for the only one */
 	uint32_t attr_mod;
-	const struct format *format; /* of the record */
-	uint64_t mask;	    /* components that must be as in wanted; has no reserved bits */
-	const void *wanted; /* the record of the request, decoded: struct of format */
+	const struct format *format; /* of the records that are given */
+	uint64_t mask;	     /* components that must be as in wanted; has no reserved bits */
+	const void *wanted;  /* the record of the request, decoded: struct of its format */
+	const uint8_t *data; /* its bytes and what follows it; of the first half only */
+	size_t data_size;
+	struct arena *arena; /* for state */
 	struct answer *answer;
-};
 
-/* Answers with STATUS_OK what was offered, or with any other status instead. */
-typedef uint16_t adm_handler(struct adm_request *request);
-adm_handler answer_class_port_info, answer_nodes, answer_port_infos, answer_sms, answer_links,
-	answer_paths;
+	/* Set by the first half: */
+	uint64_t unit, end; /* the next unit, and behind the last; none when left alone */
+	uint64_t most; /* records of all units; UINT64_MAX when that depends on their contents */
+	void *state;
+
+	adm_step *step;
+};
 
 /* True when the mask has this component. */
 static inline bool request_has(const struct adm_request *request, unsigned component)
@@ -51,16 +72,20 @@ static inline bool request_has(const struct adm_request *request, unsigned compo
 /* Takes record (struct of format) into the answer when it equals wanted in the components of mask,
  * which may be fewer than the request's where the handler has compared some by itself. */
 void request_offer(struct adm_request *request, uint64_t mask, const void *record);
-/* False once further records cannot change the answer, so that a walk may end. */
+/* The place for a record on the wire, which the handler has compared by itself and must fill; NULL
+ * when there is none. */
+uint8_t *request_place(struct adm_request *request);
+/* False once further records cannot change the answer. */
 bool request_open(const struct adm_request *request);
 
 /* Chapter 15.4.1: nobody learns of a port with which he shares no partition, whether he is trusted
  * or not. Of course he may ask about himself. */
 bool request_may_see(const struct adm_request *request, const struct endport *subject);
+/* The end port of this number when it has a LID and the requester may see it. */
+bool request_endport(const struct adm_request *request, uint64_t number, struct endport *out);
 
-/* The numbers of the end ports that a component with a LID leaves possible, from *first to before
- * *end: all when the mask does not have it, one when somebody has this LID, else none. */
-void request_endports(const struct adm_request *request, unsigned component, lid_t lid,
-		      uint32_t *first, uint32_t *end);
+/* Makes the units the numbers of the end ports that a component with a LID leaves possible: all
+ * when the mask does not have it, one when somebody has this LID, else none. */
+void request_by_lid(struct adm_request *request, unsigned component, lid_t lid);
 
 #endif

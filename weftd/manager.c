@@ -22,7 +22,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 
 	manager->txns = txn_table_new(loop, transport);
 	manager->sm = sm_new(loop, pool, transport, manager->txns, &conf->sm);
-	manager->adm = adm_new(manager->txns, sm_view(manager->sm), &conf->adm);
+	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), &conf->adm);
 	return manager;
 }
 

@@ -22,9 +22,10 @@ static void test_class_port_info(void)
 	CU_ASSERT_EQUAL(info.base_version, 1);
 	CU_ASSERT_EQUAL(info.class_version, 2);
 	CU_ASSERT_EQUAL(info.resp_time_value, options.subnet_timeout);
-	/* IsPortInfoCapMaskMatchSupported; IsFullPortInfoRecordSupported, IsExtendedSpeedsSupported
-	 * and IsPortInfoCapMask2MatchSupported. Nothing else works yet. */
-	CU_ASSERT_EQUAL(info.capability_mask, 0x2000);
+	/* IsMultiPathSupported and IsPortInfoCapMaskMatchSupported; IsFullPortInfoRecordSupported,
+	 * IsExtendedSpeedsSupported and IsPortInfoCapMask2MatchSupported. Nothing else works yet.
+	 */
+	CU_ASSERT_EQUAL(info.capability_mask, 0x2400);
 	CU_ASSERT_EQUAL(info.capability_mask2, 0x04C0);
 	end();
 }
@@ -54,6 +55,37 @@ static void test_nodes(void)
 		CU_ASSERT_EQUAL(record.info.local_port_num, lid <= 2 ? 0 : 1);
 		CU_ASSERT_EQUAL(
 			strcmp((const char *)record.description.text, port.facts->description), 0);
+	}
+	end();
+}
+
+/* By PortGUID, alone and with a LID. */
+static const struct {
+	lid_t lid; /* 0: not asked for */
+	guid_t guid;
+	lid_t found;
+} port_guids[] = {
+	{0, PORT_GUID(C), 24},	 {25, PORT_GUID(C), 24}, {16, PORT_GUID(C), 0},
+	{0, SWITCH_GUID(S2), 2}, {0, HOST_GUID(A), 0},	 {0, 0, 0},
+};
+
+static void test_nodes_by_guid(void)
+{
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(port_guids); i++) {
+		const struct node_record wanted = {.lid = port_guids[i].lid,
+						   .info.port_guid = port_guids[i].guid};
+		struct node_record record = {0};
+		int count;
+
+		count = table(RECORD_NODE, &node_record_format,
+			      COMPONENT(NODE_RECORD_PORT_GUID) |
+				      (wanted.lid ? COMPONENT(NODE_RECORD_LID) : 0),
+			      &wanted);
+		CU_ASSERT_EQUAL(count, port_guids[i].found ? 1 : 0);
+		if (count)
+			answered(&node_record_format, 0, &record);
+		CU_ASSERT_EQUAL(record.lid, port_guids[i].found);
 	}
 	end();
 }
@@ -316,6 +348,7 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{"ClassPortInfo", test_class_port_info},
 		{"NodeRecord by LID", test_nodes},
+		{"NodeRecord by PortGUID", test_nodes_by_guid},
 		{"PortInfoRecord: M_Keys", test_m_key},
 		{"PortInfoRecord: capabilities", test_capabilities},
 		{"PortInfoRecord of switches", test_port_infos},

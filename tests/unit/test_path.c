@@ -3,8 +3,8 @@
  * The rule of paths, by values worked out by hand on the fabric of two_switches.h; end ports and
  * the partition rule below it.
  */
-// LINK: sa/path.o sa/endport.o fabric/walk.o fabric/view.o fabric/snapshot.o fabric/tables.o
-// LINK: fabric/facts.o sma/port.o lib/mem.o
+// LINK: sa/path.o sa/lookup.o sa/endport.o fabric/walk.o fabric/view.o fabric/snapshot.o
+// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o
 #include "sa/path.h"
 
 #include <errno.h>
@@ -17,16 +17,27 @@ enum { LIFE = 18 };
 static const struct path_query any = {
 	.mtu = {SELECT_BEST, 0}, .rate = {SELECT_BEST, 0}, .life_time = {SELECT_BEST, 0}};
 
-static int resolve(const struct view *view, lid_t slid, lid_t dlid, const struct path_query *query,
-		   struct path *out)
+static int resolve_by(const struct path_rule *rule, struct view *view, lid_t slid, lid_t dlid,
+		      const struct path_query *query, struct path *out)
 {
 	struct endport source, destination;
 	struct path_ends ends = {&source, &destination, slid, dlid};
+	struct lookup *lookup;
+	int rc;
 
 	if (!endport_by_lid(view->topology, slid, &source) ||
 	    !endport_by_lid(view->topology, dlid, &destination))
 		abort();
-	return path_resolve(view, LIFE, &ends, query, out);
+	lookup = lookup_new(view);
+	rc = path_resolve(lookup, rule, &ends, query, out);
+	lookup_unref(lookup);
+	return rc;
+}
+
+static int resolve(struct view *view, lid_t slid, lid_t dlid, const struct path_query *query,
+		   struct path *out)
+{
+	return resolve_by(&(struct path_rule){LIFE, UINT8_MAX}, view, slid, dlid, query, out);
 }
 
 static const struct {
@@ -123,6 +134,27 @@ static void test_limits(void)
 		CU_ASSERT_EQUAL(resolve(view, 16, 20, &query, &path),
 				limits[i].given ? 0 : -ENOENT);
 		CU_ASSERT_EQUAL(*given[limits[i].what], limits[i].given);
+	}
+	view_unref(view);
+}
+
+/* The highest encoding that clients know, and what the 100 Gb/s between A and B are told as. */
+static const struct {
+	uint8_t rate_max, told;
+} rate_limits[] = {
+	{UINT8_MAX, RATE_100}, {RATE_100, RATE_100}, {15, 9}, {10, 9}, {8, 8}, {3, 3}, {2, 2},
+};
+
+static void test_old_clients(void)
+{
+	struct view *view = two_switches_view();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rate_limits); i++) {
+		const struct path_rule rule = {LIFE, rate_limits[i].rate_max};
+		struct path path = {0};
+
+		CU_ASSERT_EQUAL(resolve_by(&rule, view, 16, 20, &any, &path), 0);
+		CU_ASSERT_EQUAL(path.rate, rate_limits[i].told);
 	}
 	view_unref(view);
 }
@@ -274,23 +306,14 @@ static void test_finding(void)
 	CU_ASSERT_FALSE(endport_by_lid(topology, 15, &port));
 	CU_ASSERT_FALSE(endport_by_lid(topology, 29, &port));
 	CU_ASSERT_FALSE(endport_by_lid(topology, LID_PERMISSIVE, &port));
-	CU_ASSERT_FALSE(endport_by_guid(topology, 0, &port));
-	CU_ASSERT_FALSE(endport_by_guid(topology, HOST_GUID(A), &port)); /* a node's */
 	CU_ASSERT_EQUAL(port.num, 99);
 	for (uint32_t number = 0; number < endport_count(topology); number++) {
 		struct endport by_number = endport_at(topology, number);
 
 		CU_ASSERT_EQUAL(endport_number(topology, &by_number), number);
-		CU_ASSERT_TRUE(endport_by_guid(topology, by_number.guid, &port));
-		CU_ASSERT_TRUE(endport_same(&port, &by_number));
 		CU_ASSERT_TRUE(endport_by_lid(topology, by_number.lid, &port));
 		CU_ASSERT_TRUE(endport_same(&port, &by_number));
 	}
-	/* A port 0 that does not share its node's GUID. */
-	topology->switches[S2].facts->port[0].guid = 0x77;
-	CU_ASSERT_TRUE(endport_by_guid(topology, 0x77, &port));
-	CU_ASSERT_EQUAL(port.at.sw, S2);
-	CU_ASSERT_FALSE(endport_by_guid(topology, SWITCH_GUID(S2), &port));
 	view_unref(view);
 }
 
@@ -299,6 +322,7 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{"paths", test_paths},
 		{"limits on what is asked", test_limits},
+		{"rates that old clients know", test_old_clients},
 		{"P_Keys that are asked for", test_p_keys},
 		{"routes that lead one way only", test_one_way},
 		{"what ports on the way tell", test_ports_on_the_way},

@@ -136,7 +136,7 @@ static void test_path_record(void)
 	CU_ASSERT_EQUAL(record.raw_traffic, 0);
 	CU_ASSERT_EQUAL(record.flow_label, 0);
 	CU_ASSERT_EQUAL(record.hop_limit, 0);
-	CU_ASSERT_EQUAL(record.tclass, 0);
+	CU_ASSERT_EQUAL(record.tclass, wanted.tclass);
 	CU_ASSERT_EQUAL(record.reversible, 1);
 	CU_ASSERT_EQUAL(record.numb_path, 0);
 	CU_ASSERT_EQUAL(record.p_key, 0x7FFF);

@@ -11,6 +11,10 @@
  * A and C are full members of the default partition, B is a limited one; B is a full and C a
  * limited member of partition 1. The tables of D and the switches were never read. D is the master
  * SM, A a standby.
+ *
+ * Of A all tables are known: 16 GUIDs of which the second is an alias, SLtoVL, and VL arbitration
+ * blocks 1 and 3. S1 knows SLtoVL to its port 1, the same from all ports, and to its port 3, where
+ * it has one for each port, and of the latter arbitration block 2. The rest was not read.
  */
 #ifndef TESTS_UNIT_TWO_SWITCHES_H
 #define TESTS_UNIT_TWO_SWITCHES_H
@@ -78,6 +82,24 @@ static inline struct pkey_list *two_switches_keys(const pkey_t keys[2])
 	return list;
 }
 
+#define ALIAS_GUID UINT64_C(0x0014050000000001)
+
+/* SL 0 leads to this VL from an input port. */
+static inline struct port_tables *two_switches_tables(uint16_t guids, uint16_t inputs,
+						      uint8_t blocks)
+{
+	struct port_tables *tables = port_tables_new(guids, inputs);
+
+	if (guids)
+		tables->guid[1] = ALIAS_GUID;
+	for (unsigned in = 0; in < inputs; in++)
+		tables->sl_to_vl[in].vl[0] = (uint8_t)(in + 1);
+	tables->vl_arbitration_known = blocks;
+	for (unsigned block = 0; block < VLARB_BLOCKS; block++)
+		tables->vl_arbitration[block].entry[0].weight = (uint8_t)(block + 1);
+	return tables;
+}
+
 static inline struct node_facts *two_switches_host_facts(unsigned h)
 {
 	const struct two_switches_host *host = &two_switches_hosts[h];
@@ -103,6 +125,10 @@ static inline struct node_facts *two_switches_host_facts(unsigned h)
 	port->capability_mask2 = h == A ? 3 : 1;
 	facts->port[1].guid = PORT_GUID(h);
 	facts->port[1].pkeys = two_switches_keys(host->p_keys);
+	if (h == A) {
+		port->guid_cap = 16;
+		facts->port[1].tables = two_switches_tables(16, 1, 1 << 0 | 1 << 2);
+	}
 	return facts;
 }
 
@@ -125,6 +151,11 @@ static inline struct node_facts *two_switches_switch_facts(unsigned s)
 	two_switches_port(facts, 4, 4, 2, MTU_4096, MTU_4096);
 	facts->port[0].guid = SWITCH_GUID(s);
 	facts->port[0].info.lid = (lid_t)(SWITCH_LID + s);
+	facts->sw.linear_fdb_cap = (uint16_t)(1024 * (s + 1));
+	if (s == S1) {
+		facts->port[1].tables = two_switches_tables(0, 1, 0);
+		facts->port[3].tables = two_switches_tables(0, SWITCH_PORTS + 1, 1 << 1);
+	}
 	for (unsigned h = 0; h < HOSTS; h++) {
 		const struct two_switches_host *host = &two_switches_hosts[h];
 

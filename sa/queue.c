@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Taking turns (queue.h). Work is counted in candidates that were looked at, not in time, so that a
+ * simulation with a virtual clock slices as the daemon does; some thousand candidates are a
+ * millisecond.
+ *
+ * The kernel does not tell when the other side has acknowledged a long answer and its memory is
+ * free. It is presumed to send DRAIN_BYTES_PER_US, far less than any link; a client that is gone
+ * holds its table for some seconds more.
+ */
+#include "sa/queue.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+enum {
+	SLICE_CANDIDATES = 256,
+	EFFORT_CANDIDATES = 4,	/* what the lookup works out costs as much as so many */
+	TURN_CANDIDATES = 1024, /* of all slices in one turn of the loop */
+	DRAIN_BYTES_PER_US = 64,
+	RETRY_US = 10000, /* when nothing can begin because of the kernel's memory */
+};
+
+struct queue {
+	struct loop *loop;
+	void (*done)(void *ctx, struct exchange *exchange);
+	void *ctx;
+	struct list waiting, working;
+	size_t length;		/* of both */
+	uint64_t working_bytes; /* set aside for all that is in working */
+	uint64_t handed_bytes, handed_us;
+	struct loop_deferred turn;
+	struct loop_timer retry;
+};
+
+bool exchange_work(struct exchange *exchange, uint64_t candidates)
+{
+	struct adm_request *request = &exchange->request;
+	uint64_t until = exchange->answer.work + candidates;
+
+	while (request->unit < request->end && request_open(request)) {
+		uint64_t effort = lookup_effort(request->lookup);
+
+		if (exchange->answer.work >= until)
+			return false;
+		exchange->answer.work++;
+		request->step(request, request->unit++);
+		exchange->answer.work +=
+			EFFORT_CANDIDATES * (lookup_effort(request->lookup) - effort);
+	}
+	return true;
+}
+
+static void drain(struct queue *queue)
+{
+	uint64_t now_us = loop_now_us(queue->loop);
+	uint64_t drained = (now_us - queue->handed_us) * DRAIN_BYTES_PER_US;
+
+	queue->handed_bytes -= drained < queue->handed_bytes ? drained : queue->handed_bytes;
+	queue->handed_us = now_us;
+}
+
+void queue_handed_over(struct queue *queue, size_t bytes)
+{
+	drain(queue);
+	queue->handed_bytes += bytes;
+}
+
+static uint64_t bytes_needed(const struct adm_request *request)
+{
+	uint64_t most = request->table ? request->most : 2;
+
+	if (most > TABLE_BYTES_MAX / request->format->wire_size)
+		return TABLE_BYTES_MAX;
+	return most * request->format->wire_size + MAD_SIZE;
+}
+
+/* The first that waits begins when there is room for all of its answer. Those behind it wait for
+ * it, small as they may be: else a large one would wait for ever. */
+static void admit(struct queue *queue)
+{
+	drain(queue);
+	while (!list_empty(&queue->waiting)) {
+		struct exchange *exchange =
+			container_of(queue->waiting.next, struct exchange, link);
+		uint64_t bytes = bytes_needed(&exchange->request);
+
+		if (queue->handed_bytes + queue->working_bytes + bytes > QUEUE_BYTES_MAX)
+			return;
+		exchange->bytes = bytes;
+		queue->working_bytes += bytes;
+		list_del(&exchange->link);
+		list_push(&queue->working, &exchange->link);
+	}
+}
+
+static void leave(struct queue *queue, struct exchange *exchange)
+{
+	list_del(&exchange->link);
+	queue->working_bytes -= exchange->bytes;
+	queue->length--;
+}
+
+static void slice(struct queue *queue)
+{
+	struct exchange *exchange = container_of(queue->working.next, struct exchange, link);
+
+	list_del(&exchange->link);
+	list_push(&queue->working, &exchange->link);
+	if (!exchange_work(exchange, SLICE_CANDIDATES))
+		return;
+	leave(queue, exchange);
+	queue->done(queue->ctx, exchange);
+}
+
+static void turn(void *arg)
+{
+	struct queue *queue = arg;
+
+	for (unsigned done = 0; done < TURN_CANDIDATES; done += SLICE_CANDIDATES) {
+		admit(queue);
+		if (list_empty(&queue->working))
+			break;
+		slice(queue);
+	}
+	if (!list_empty(&queue->working))
+		loop_defer(&queue->turn);
+	else if (!list_empty(&queue->waiting))
+		loop_timer_arm(&queue->retry, RETRY_US);
+}
+
+struct queue *queue_new(struct loop *loop, void (*done)(void *ctx, struct exchange *exchange),
+			void *ctx)
+{
+	struct queue *queue = mem_zalloc(sizeof(*queue));
+
+	queue->loop = loop;
+	queue->done = done;
+	queue->ctx = ctx;
+	queue->handed_us = loop_now_us(loop);
+	list_init(&queue->waiting);
+	list_init(&queue->working);
+	loop_deferred_init(&queue->turn, loop, "tables of the SA", turn, queue);
+	loop_timer_init(&queue->retry, loop, "tables of the SA", turn, queue);
+	return queue;
+}
+
+void queue_free(struct queue *queue)
+{
+	if (!queue)
+		return;
+	loop_defer_cancel(&queue->turn);
+	loop_timer_disarm(&queue->retry);
+	free(queue);
+}
+
+static void judge_list(const struct list *list, const struct mad_addr *from,
+		       const struct mad_header *header, unsigned *same_lid, bool *repeated)
+{
+	list_for_each (item, list) {
+		const struct exchange *exchange = container_of(item, struct exchange, link);
+
+		if (exchange->from.lid != from->lid)
+			continue;
+		++*same_lid;
+		*repeated |= exchange->from.qpn == from->qpn &&
+			     exchange->header.tid == header->tid &&
+			     exchange->header.method == header->method &&
+			     exchange->header.attr_id == header->attr_id;
+	}
+}
+
+enum queue_verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
+			       const struct mad_header *header)
+{
+	unsigned same_lid = 0;
+	bool repeated = false;
+
+	judge_list(&queue->waiting, from, header, &same_lid, &repeated);
+	judge_list(&queue->working, from, header, &same_lid, &repeated);
+	if (repeated)
+		return QUEUE_REPEATED;
+	return queue->length >= QUEUE_LENGTH_MAX || same_lid >= QUEUE_PER_LID_MAX ? QUEUE_FULL
+										  : QUEUE_TAKEN;
+}
+
+void queue_add(struct queue *queue, struct exchange *exchange)
+{
+	queue->length++;
+	exchange->bytes = 0;
+	list_push(&queue->waiting, &exchange->link);
+	loop_defer(&queue->turn);
+}
+
+struct exchange *queue_take(struct queue *queue)
+{
+	struct list *from = list_empty(&queue->working) ? &queue->waiting : &queue->working;
+	struct exchange *exchange;
+
+	if (list_empty(from))
+		return NULL;
+	exchange = container_of(from->next, struct exchange, link);
+	leave(queue, exchange);
+	return exchange;
+}
+
+size_t queue_length(const struct queue *queue)
+{
+	return queue->length;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Requests whose answers take more than a moment: tables of a whole fabric, searches through it.
+ * Each is worked at in slices, in turn with the others, and a turn of the loop has few of them, so
+ * that no table holds up the loop or another client. What is under way is bounded in memory: the
+ * tables that grow here and those that the kernel is presumed still to be sending. What finds no
+ * room waits in the order it came, or is refused a place when too many do. Used by adm.c alone;
+ * loop thread only.
+ */
+#ifndef SA_QUEUE_H
+#define SA_QUEUE_H
+
+#include "lib/list.h"
+#include "lib/loop.h"
+#include "sa/request.h"
+
+enum {
+	QUEUE_BYTES_MAX = 64 << 20, /* of all tables under way */
+	QUEUE_LENGTH_MAX = 1024,    /* requests */
+	QUEUE_PER_LID_MAX = 16,	    /* of these, one requester's */
+};
+
+/* The message as it grows: header, then records, each encoded as it comes. */
+struct answer {
+	uint8_t *grown; /* heap, once small does not do */
+	size_t size, room;
+	uint32_t count;
+	bool too_large;
+	uint64_t work; /* candidates so far, what it has cost */
+	uint8_t small[2 * MAD_SIZE];
+};
+
+static inline uint8_t *answer_message(struct answer *answer)
+{
+	return answer->grown ? answer->grown : answer->small;
+}
+
+/* One request as it came, its row, and what handlers see of it. */
+struct exchange {
+	struct list link;
+	struct mad_addr from;
+	struct mad_header header;
+	struct adm_header adm;
+	const struct adm_row *row; /* NULL: it has no handler */
+	struct adm_request request;
+	struct answer answer;
+	/* Only while queued, its own: */
+	struct lookup *lookup; /* a reference */
+	struct adm_options options;
+	uint64_t bytes; /* of memory that are set aside for it */
+};
+
+/* Works at units until the answer is complete or so many candidates were looked at. True: it is
+ * complete. */
+bool exchange_work(struct exchange *exchange, uint64_t candidates);
+
+struct queue;
+/* done is called for each exchange whose answer is complete, and must free it. */
+struct queue *queue_new(struct loop *loop, void (*done)(void *ctx, struct exchange *exchange),
+			void *ctx);
+void queue_free(struct queue *queue); /* must be empty */
+
+enum queue_verdict { QUEUE_TAKEN, QUEUE_REPEATED /* it is there already */, QUEUE_FULL };
+enum queue_verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
+			       const struct mad_header *header);
+/* Takes over exchange, which is on the heap and was not judged otherwise. */
+void queue_add(struct queue *queue, struct exchange *exchange);
+struct exchange *queue_take(struct queue *queue); /* any, NULL when there is none */
+size_t queue_length(const struct queue *queue);
+/* A message of so many bytes was given to the kernel. */
+void queue_handed_over(struct queue *queue, size_t bytes);
+
+#endif

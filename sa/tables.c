@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The records that hold a table of a port or switch: SwitchInfoRecord, forwarding tables, P_Keys,
+ * GUIDs, SLtoVL mappings and VL arbitration. Walks are over end ports, as in inventory.c, and a LID
+ * is looked up in the same way. A table that the manager has neither read nor written is not known
+ * and has no record: to tell its default would be a guess. Called by adm.c.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "sa/request.h"
+
+_Static_assert(offsetof(struct sl_to_vl_record, lid) == 0 &&
+		       offsetof(struct switch_info_record, lid) == 0 &&
+		       offsetof(struct lft_record, lid) == 0 &&
+		       offsetof(struct mft_record, lid) == 0 &&
+		       offsetof(struct guid_info_record, lid) == 0 &&
+		       offsetof(struct p_key_table_record, lid) == 0 &&
+		       offsetof(struct vl_arbitration_record, lid) == 0,
+	       "read by begin_by_lid()");
+
+uint16_t begin_by_lid(struct adm_request *request)
+{
+	request_by_lid(request, TABLE_RECORD_LID, *(const lid_t *)request->wanted);
+	request->most = UINT64_MAX;
+	return STATUS_OK;
+}
+
+/* What is compared beside the LID. */
+static uint64_t others(const struct adm_request *request)
+{
+	return request->mask & ~COMPONENT(TABLE_RECORD_LID);
+}
+
+void step_switch_info(struct adm_request *request, uint64_t unit)
+{
+	struct switch_info_record record;
+	struct endport port;
+
+	if (!request_endport(request, unit, &port) || port.at.sw < 0 || !port.facts)
+		return;
+	record.lid = port.lid;
+	record.info = port.facts->sw;
+	request_offer(request, others(request), &record);
+}
+
+/* Forwarding tables */
+
+static const struct lft *lft_of(const struct adm_request *request, int32_t sw)
+{
+	const struct routes *routes = request->view->routes;
+
+	return routes && (uint32_t)sw < routes->num_switches ? routes->lft[sw] : NULL;
+}
+
+uint16_t begin_lfts(struct adm_request *request)
+{
+	request_by_lid(request, TABLE_RECORD_LID,
+		       ((const struct lft_record *)request->wanted)->lid);
+	if (request->most != UINT64_MAX && request->end - request->unit > 1) {
+		request->most = 0;
+		for (uint32_t s = 0; s < request->topology->num_switches; s++) {
+			const struct lft *lft = lft_of(request, (int32_t)s);
+
+			request->most += lft ? lft->blocks : 0;
+		}
+	} else if (request->most != UINT64_MAX) {
+		request->most = LFT_BLOCKS_MAX;
+	}
+	return STATUS_OK;
+}
+
+void step_lft(struct adm_request *request, uint64_t unit)
+{
+	const struct lft_record *wanted = request->wanted;
+	const struct lft *lft;
+	struct lft_record record;
+	struct endport port;
+	unsigned block = 0, end;
+
+	if (!request_endport(request, unit, &port) || port.at.sw < 0)
+		return;
+	lft = lft_of(request, port.at.sw);
+	end = lft ? lft->blocks : 0;
+	if (request_has(request, LFT_RECORD_BLOCK_NUM)) {
+		block = wanted->block_num;
+		end = block < end ? block + 1 : 0;
+	}
+	for (; block < end; block++) {
+		record.lid = port.lid;
+		record.block_num = (uint16_t)block;
+		memcpy(record.table.port, lft_block(lft, (uint16_t)block), LFT_BLOCK_LIDS);
+		request_offer(request, 0, &record);
+	}
+}
+
+/* No multicast tree has been programmed by this manager, and what others left behind was not
+ * read. */
+void step_mft(struct adm_request *request, uint64_t unit)
+{
+	(void)request;
+	(void)unit;
+}
+
+/* Tables of ports */
+
+/* A table of P_Keys tells who may talk to whom, so chapter 15.4.1 keeps it to the trusted. The
+ * status is OpenSM's. */
+uint16_t begin_p_keys(struct adm_request *request)
+{
+	return request->trusted ? begin_by_lid(request) : SA_REQ_INVALID;
+}
+
+void step_p_keys(struct adm_request *request, uint64_t unit)
+{
+	const struct pkey_list *list;
+	struct endport port;
+
+	if (!request_endport(request, unit, &port) || !facts_port_info(port.facts, port.num))
+		return;
+	list = port.facts->port[port.num].pkeys;
+	for (unsigned first = 0; list && first + PKEY_BLOCK_KEYS <= list->count;
+	     first += PKEY_BLOCK_KEYS) {
+		struct p_key_table_record record = {
+			.lid = port.lid,
+			.block_num = (uint16_t)(first / PKEY_BLOCK_KEYS),
+			.port_num = port.num,
+		};
+
+		memcpy(record.table.p_key, list->key + first, sizeof(record.table.p_key));
+		request_offer(request, others(request), &record);
+	}
+}
+
+/* The GUIDs in use: number 0 is the port's own, which is read-only (14.2.5.5). Of the others none
+ * is in use that nobody has set. */
+void step_guid_info(struct adm_request *request, uint64_t unit)
+{
+	const struct port_tables *tables;
+	const struct port_info *info;
+	struct endport port;
+	unsigned count;
+
+	if (!request_endport(request, unit, &port))
+		return;
+	info = facts_port_info(port.facts, port.num);
+	if (!info)
+		return;
+	tables = port.facts->port[port.num].tables;
+	count = tables && tables->num_guids ? tables->num_guids : 0;
+	for (unsigned first = 0; first < info->guid_cap; first += GUID_BLOCK_GUIDS) {
+		struct guid_info_record record = {
+			.lid = port.lid,
+			.block_num = (uint8_t)(first / GUID_BLOCK_GUIDS),
+		};
+
+		for (unsigned i = 0; i < GUID_BLOCK_GUIDS && first + i < count; i++)
+			record.info.guid[i] = tables->guid[first + i];
+		if (first == 0)
+			record.info.guid[0] = port.guid;
+		request_offer(request, others(request), &record);
+	}
+}
+
+/* The tables of a port of the end port's node, NULL when nothing was read. */
+static const struct port_tables *tables_of(const struct endport *port, unsigned num)
+{
+	return facts_port_info(port->facts, (uint8_t)num) ? port->facts->port[num].tables : NULL;
+}
+
+/* An adapter's port has one mapping, for what it sends itself: InputPortNum is not used and 0. Of a
+ * switch each mapping is from a port, 0 included, to another. */
+void step_sl_to_vl(struct adm_request *request, uint64_t unit)
+{
+	struct endport port;
+	unsigned last;
+
+	if (!request_endport(request, unit, &port))
+		return;
+	last = endport_last_num(request->topology, &port);
+	for (unsigned out = port.num; out <= last; out++) {
+		const struct port_tables *tables = tables_of(&port, out);
+		unsigned inputs = port.at.sw >= 0 ? last + 1 : 1;
+
+		for (unsigned in = 0; tables && in < inputs; in++) {
+			unsigned place = tables->num_sl_to_vl == 1 ? 0 : in;
+			struct sl_to_vl_record record;
+
+			if (place >= tables->num_sl_to_vl)
+				break;
+			record.lid = port.lid;
+			record.input_port_num = (uint8_t)in;
+			record.output_port_num = (uint8_t)out;
+			record.table = tables->sl_to_vl[place];
+			request_offer(request, others(request), &record);
+		}
+	}
+}
+
+void step_vl_arbitration(struct adm_request *request, uint64_t unit)
+{
+	struct endport port;
+
+	if (!request_endport(request, unit, &port))
+		return;
+	for (unsigned num = port.num; num <= endport_last_num(request->topology, &port); num++) {
+		const struct port_tables *tables = tables_of(&port, num);
+
+		for (unsigned block = 0; tables && block < VLARB_BLOCKS; block++) {
+			struct vl_arbitration_record record = {
+				.lid = port.lid,
+				.output_port_num = (uint8_t)num,
+				.block_num = (uint8_t)(block + 1),
+				.table = tables->vl_arbitration[block],
+			};
+
+			if (tables->vl_arbitration_known >> block & 1)
+				request_offer(request, others(request), &record);
+		}
+	}
+}

@@ -21,8 +21,8 @@ struct adm_options {
 	uint64_t subnet_prefix;	  /* of the GIDs */
 	uint8_t packet_life_time; /* PathRecord:PacketLifeTime, 4.096 us * 2^n; default 18, never
 				     below 16 */
-	uint8_t max_rate_enum;	  /* PathRecord:Rate has no higher encoding; 0: no limit */
-	uint8_t subnet_timeout;	  /* gives ClassPortInfo:RespTimeValue */
+	uint8_t max_rate_enum;	/* PathRecord:Rate has no higher encoding; default 63, above all */
+	uint8_t subnet_timeout; /* gives ClassPortInfo:RespTimeValue */
 };
 
 struct adm;

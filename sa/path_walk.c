@@ -76,8 +76,7 @@ struct path_walk *path_walk_new(struct adm_request *request, uint64_t mask,
 
 	*walk = (struct path_walk){
 		.possible = query_possible(mask, wanted),
-		.rule = {options->packet_life_time,
-			 options->max_rate_enum ? options->max_rate_enum : UINT8_MAX},
+		.rule = {options->packet_life_time, options->max_rate_enum},
 		.query = query_of(mask, wanted),
 		.echo = echo_of(mask, wanted),
 		.source_place = UINT32_MAX,

@@ -149,6 +149,12 @@ const struct conf_row conf_rows[] = {
 	 .text = "PathRecord:PacketLifeTime. Hosts derive the ACK timeout of a connection from it: "
 		 "below 16 (0.27 s) its seven retries would end before a fabric has been rerouted, "
 		 "so less is refused."},
+	{NUMBER("max_rate_enum", adm.max_rate_enum, 2, 63, "63"),
+	 .text = "PathRecord:Rate is never told in an encoding above this. 10 is the last that "
+		 "clients before FDR "
+		 "know (up to 120 Gb/s), 18 the last of those of FDR and EDR; a faster path is "
+		 "then told as "
+		 "the next slower rate."},
 	{EXPONENT("hoq_life", sm.hoq_life, 0, "18"),
 	 .text = "PortInfo:HOQLife of links between switches: how long a packet may wait at the "
 		 "head of a queue before it is dropped. From 20 on: for ever."},

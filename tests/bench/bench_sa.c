@@ -226,8 +226,8 @@ static void bench_table(const char *what, uint16_t attr_id, size_t record_bytes,
 
 static void bench_fabric(const char *spec)
 {
-	static const struct adm_options options = {.subnet_prefix = GID_PREFIX_DEFAULT,
-						   .packet_life_time = 18};
+	static const struct adm_options options = {
+		.subnet_prefix = GID_PREFIX_DEFAULT, .packet_life_time = 18, .max_rate_enum = 63};
 
 	bench = (struct bench){.loop = loop_new()};
 	bench.transport.ops = &ops;

@@ -136,7 +136,7 @@ check "saquery PIR" record PIR 'PortInfoRecord dump'
 check "saquery SMIR" record SMIR 'SMInfoRecord dump'
 check "saquery LR" record LR 'LinkRecord dump'
 check "saquery CPI" record CPI 'Class version\.+2'
-check "an unknown record gets a status: SL2VL" unknown_is_refused SL2VL
+check "an unknown record gets a status: SR" unknown_is_refused SR
 check "an unknown record gets a status: MCMR" unknown_is_refused MCMR
 check "route show is what the switches hold" route_show_is_true
 check "ibroute and dump_lfts agree" ibroute_agrees 1

@@ -23,6 +23,7 @@ static const struct adm_options options = {
 	.sa_key = SA_KEY,
 	.subnet_prefix = UINT64_C(0xFEC0000000000001),
 	.packet_life_time = 18,
+	.max_rate_enum = 63,
 	.subnet_timeout = 19,
 };
 

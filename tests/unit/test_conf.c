@@ -92,6 +92,7 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.sm.subnet_timeout, 18);
 	CU_ASSERT_EQUAL(conf.adm.subnet_timeout, 18);
 	CU_ASSERT_EQUAL(conf.adm.packet_life_time, 18);
+	CU_ASSERT_EQUAL(conf.adm.max_rate_enum, 63);
 	CU_ASSERT_EQUAL(conf.sm.leaf_hoq_life, 16);
 	CU_ASSERT_EQUAL(conf.sm.max_op_vls, 5);
 }
@@ -127,6 +128,7 @@ static const struct {
 	{"routing = [\"other\", \"minhop\"];", "routing = [\"other\", \"minhop\"];"},
 	{"routing = (\"other\");", "routing = [\"other\"];"},
 	{"packet_life_time = 16;", "packet_life_time = 16;"},
+	{"max_rate_enum = 10;", "max_rate_enum = 10;"},
 	{"smp_window = 64; smp_per_switch = 4", "smp_window = 64;"},
 };
 

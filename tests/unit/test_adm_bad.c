@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Requests as nobody should send them, generated from the dispatch table and the tables of fields:
+ * each component of each record with values that make no sense, each method with each attribute,
+ * MADs that end anywhere, and every LID as the requester. Each gets one answer with a status that
+ * is possible, or none and is counted; sanitizers see the rest.
+ */
+// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "tests/unit/adm_client.h"
+
+static const struct {
+	uint16_t attr_id;
+	const struct format *format;
+} records[] = {
+	{ATTR_CLASS_PORT_INFO, &class_port_info_format},
+	{RECORD_NODE, &node_record_format},
+	{RECORD_PORT_INFO, &port_info_record_format},
+	{RECORD_SL_TO_VL, &sl_to_vl_record_format},
+	{RECORD_SWITCH_INFO, &switch_info_record_format},
+	{RECORD_LFT, &lft_record_format},
+	{RECORD_MFT, &mft_record_format},
+	{RECORD_SM_INFO, &sm_info_record_format},
+	{RECORD_LINK, &link_record_format},
+	{RECORD_GUID_INFO, &guid_info_record_format},
+	{RECORD_PKEY_TABLE, &p_key_table_record_format},
+	{RECORD_PATH, &path_record_format},
+	{RECORD_VL_ARBITRATION, &vl_arbitration_record_format},
+	{RECORD_MULTI_PATH, &multi_path_record_format},
+};
+
+static const uint8_t methods[] = {METHOD_GET, METHOD_GET_TABLE, METHOD_GET_MULTI, METHOD_SET,
+				  METHOD_DELETE};
+
+/* No row of the dispatch table is without a record here. */
+static void test_complete(void)
+{
+	const struct adm_count *counts;
+	size_t num_counts;
+
+	begin();
+	num_counts = adm_counts(sa.adm, &counts);
+	for (size_t i = 0; i < num_counts; i++) {
+		bool found = false;
+
+		for (size_t r = 0; r < ARRAY_SIZE(records); r++)
+			found |= !strcmp(counts[i].record, records[r].format->name);
+		CU_ASSERT_TRUE(found);
+	}
+	end();
+}
+
+static bool possible(int status)
+{
+	static const uint16_t statuses[] = {
+		STATUS_OK,
+		STATUS_UNSUP_METHOD_ATTR,
+		SA_REQ_INVALID,
+		SA_NO_RECORDS,
+		SA_TOO_MANY_RECORDS,
+		SA_REQ_INVALID_GID,
+		SA_REQ_INSUFFICIENT_COMPONENTS,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (statuses[i] == status)
+			return true;
+	return false;
+}
+
+/* What a field of so many bits may be filled with. */
+enum filling { ZEROS, ONES, TOP_BIT, LOW_BIT, OTHERS_ONES, FILLINGS };
+
+static void fill(const struct field *field, enum filling filling, uint8_t *wire, size_t size)
+{
+	unsigned end = field->bit + field->width;
+
+	memset(wire, filling == OTHERS_ONES ? 0xFF : 0, size);
+	for (unsigned bit = field->bit; bit < end; bit++) {
+		bool set = filling == ONES || (filling == TOP_BIT && bit == field->bit) ||
+			   (filling == LOW_BIT && bit == end - 1);
+
+		wire[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+		if (set)
+			wire[bit / 8] |= 0x80 >> bit % 8;
+	}
+}
+
+/* As it comes from the wire, with all of the MAD's data. */
+static int ask_raw(uint8_t method, uint16_t attr_id, uint64_t sm_key, uint64_t mask,
+		   const uint8_t *data)
+{
+	static const struct format raw = {.name = "raw", .wire_size = 0};
+
+	return ask(&(struct ask){.method = method,
+				 .attr_id = attr_id,
+				 .sm_key = sm_key,
+				 .mask = mask,
+				 .format = &raw,
+				 .gids = data,
+				 .num_gids = SUBN_ADM_DATA_SIZE / GID_SIZE});
+}
+
+static void judge_record(uint16_t attr_id, const struct format *format, uint64_t sm_key)
+{
+	uint8_t data[SUBN_ADM_DATA_SIZE];
+	unsigned wrong = 0;
+
+	for (unsigned row = 0; row < format->count; row++) {
+		for (enum filling f = 0; f < FILLINGS; f++) {
+			fill(&format->fields[row], f, data, sizeof(data));
+			for (size_t m = 0; m < ARRAY_SIZE(methods); m++) {
+				uint64_t all = record_components(format);
+
+				wrong += !possible(ask_raw(methods[m], attr_id, sm_key,
+							   row < 64 ? COMPONENT(row) : 0, data));
+				wrong += !possible(ask_raw(methods[m], attr_id, sm_key, all, data));
+				wrong += !possible(
+					ask_raw(methods[m], attr_id, sm_key, UINT64_MAX, data));
+			}
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void test_values(void)
+{
+	begin();
+	for (size_t r = 0; r < ARRAY_SIZE(records); r++) {
+		judge_record(records[r].attr_id, records[r].format, 0);
+		judge_record(records[r].attr_id, records[r].format, SA_KEY);
+	}
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 0);
+	end();
+}
+
+/* Every method byte and attributes around those that exist. */
+static void test_methods(void)
+{
+	uint64_t asked = 0;
+
+	begin();
+	for (unsigned method = 0; method <= UINT8_MAX; method++) {
+		for (unsigned attr_id = 0; attr_id <= 0x100; attr_id++) {
+			int status = ask(&(struct ask){.method = (uint8_t)method,
+						       .attr_id = (uint16_t)attr_id});
+
+			asked++;
+			if (status >= 0 && status != STATUS_UNSUP_METHOD)
+				CU_ASSERT_TRUE(possible(status));
+		}
+	}
+	CU_ASSERT_TRUE(adm_stats(sa.adm)->received <= asked);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->received, adm_stats(sa.adm)->answered +
+							     adm_stats(sa.adm)->refused +
+							     adm_stats(sa.adm)->dropped);
+	end();
+}
+
+/* MADs that end anywhere are not answered as if they were whole. */
+static void test_truncated(void)
+{
+	begin();
+	for (size_t r = 0; r < ARRAY_SIZE(records); r++) {
+		for (size_t size = 1; size < MAD_SIZE; size++) {
+			int status = ask(&(struct ask){
+				.method = METHOD_GET, .attr_id = records[r].attr_id, .size = size});
+
+			CU_ASSERT_TRUE(status == -1 || status == SA_REQ_INVALID);
+		}
+	}
+	end();
+}
+
+/* Who is not of this fabric is not told anything, not even a status. */
+static void test_requesters(void)
+{
+	unsigned wrong = 0;
+
+	begin();
+	for (unsigned lid = 1; lid <= UINT16_MAX; lid++) {
+		struct endport port;
+		bool known = endport_by_lid(sa.view->topology, (lid_t)lid, &port);
+		int status = ask(&(struct ask){
+			.from = (lid_t)lid, .method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO});
+
+		wrong += status != (known ? STATUS_OK : -1);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered + adm_stats(sa.adm)->dropped, UINT16_MAX);
+	end();
+}
+
+/* Bytes by chance in place of mask and record, from a fixed seed. */
+static void test_noise(void)
+{
+	uint64_t state = 1;
+	unsigned wrong = 0;
+
+	begin();
+	for (unsigned i = 0; i < 20000; i++) {
+		uint8_t data[SUBN_ADM_DATA_SIZE];
+		size_t r = i % ARRAY_SIZE(records);
+		uint64_t mask;
+
+		for (size_t byte = 0; byte < sizeof(data); byte++) {
+			state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+			data[byte] = (uint8_t)(state >> 56);
+		}
+		mask = state & record_components(records[r].format);
+		wrong += !possible(ask_raw(methods[i % 3], records[r].attr_id, SA_KEY,
+					   i % 2 ? mask : mask & (mask >> 7), data));
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"no row without a record", test_complete},
+		{"values of each component", test_values},
+		{"methods and attributes", test_methods},
+		{"MADs that end anywhere", test_truncated},
+		{"requesters", test_requesters},
+		{"noise", test_noise},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("adm_bad", tests);
+}

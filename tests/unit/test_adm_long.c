@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Answers that take several turns of the loop: short requests in between, a view that changes or
+ * goes, requests that come again, and an SA that ends before them.
+ */
+// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "tests/unit/adm_client.h"
+#include "tests/unit/star.h"
+
+/* Two LIDs each; the switch has one. */
+enum {
+	STAR_HOSTS = 120,
+	STAR_PATHS = 2 * STAR_HOSTS * (STAR_HOSTS + 2) + 1,
+	STAR_LID_TOP = 2 * STAR_HOSTS + 1,
+};
+
+static const struct ask all_paths = {.method = METHOD_GET_TABLE, .attr_id = RECORD_PATH};
+static const struct ask all_nodes = {.method = METHOD_GET_TABLE, .attr_id = RECORD_NODE};
+static const struct ask class_info = {.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO};
+
+static void begin_star(void)
+{
+	begin();
+	view_publish(&sa.view, star(STAR_HOSTS, 1));
+}
+
+static size_t records(size_t bytes)
+{
+	return (sa.size - SUBN_ADM_HEADER_SIZE) / bytes;
+}
+
+/* All pairs of 121 ports take some turns; whoever asks for less is answered before. */
+static void test_short_between(void)
+{
+	unsigned turns = 0;
+
+	begin_star();
+	ask_only(&all_paths, 1);
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	turn();
+	ask_only(&class_info, 2);
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(sa.header.tid, 2);
+	ask_only(&all_nodes, 3);
+	for (; adm_waiting(sa.adm) == 2 && turns < 100; turns++)
+		turn();
+	CU_ASSERT_EQUAL(sa.header.tid, 3);
+	CU_ASSERT_EQUAL(records(112), STAR_HOSTS + 1);
+	for (; adm_waiting(sa.adm) && turns < 100; turns++)
+		turn();
+	CU_ASSERT_TRUE(turns >= 10);
+	CU_ASSERT_EQUAL(sa.header.tid, 1);
+	CU_ASSERT_EQUAL(records(64), STAR_PATHS);
+	end();
+}
+
+/* The answer is of the fabric that was asked about, whatever comes meanwhile. */
+static void test_view_changes(void)
+{
+	struct path_record record = {0};
+
+	begin_star();
+	ask_only(&all_paths, 1);
+	turn();
+	view_publish(&sa.view, two_switches_view());
+	ask_only(&(struct ask){.method = METHOD_GET_TABLE, .attr_id = RECORD_SWITCH_INFO}, 2);
+	CU_ASSERT_EQUAL(records(24), SWITCHES);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(records(64), STAR_PATHS);
+	for (unsigned i = 0; i < records(64); i++) {
+		answered(&path_record_format, i, &record);
+		CU_ASSERT_TRUE(record.slid <= STAR_LID_TOP && record.dlid <= STAR_LID_TOP);
+	}
+	end();
+}
+
+/* Who is not master any more says nothing. */
+static void test_view_goes(void)
+{
+	begin_star();
+	ask_only(&all_paths, 1);
+	ask_only(&all_paths, 2);
+	turn();
+	view_publish(&sa.view, NULL);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 2);
+	end();
+}
+
+static void test_repeated(void)
+{
+	begin_star();
+	for (unsigned i = 0; i < 5; i++) {
+		ask_only(&all_paths, 1);
+		turn();
+	}
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 4);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 4);
+	ask_only(&all_nodes, 1);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 2);
+	end();
+}
+
+/* One that asks for too much at a time gets some of it, and others are not held up by it. */
+static void test_overload(void)
+{
+	struct ask other = all_nodes;
+
+	begin_star();
+	for (unsigned tid = 1; tid <= 50; tid++)
+		ask_only(&all_paths, tid);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 16);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 34);
+	other.from = 20;
+	ask_only(&other, 99);
+	while (adm_waiting(sa.adm) == 17)
+		turn();
+	CU_ASSERT_EQUAL(sa.header.tid, 99);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 17);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, 17);
+	end();
+}
+
+/* A search for one record through all, which finds none, one or several. */
+static void test_long_get(void)
+{
+	struct node_record wanted = {.info.node_type = NODE_SWITCH};
+	struct ask get = {.method = METHOD_GET,
+			  .attr_id = RECORD_NODE,
+			  .mask = COMPONENT(4 /* NodeType */),
+			  .format = &node_record_format,
+			  .record = &wanted};
+
+	begin_star();
+	CU_ASSERT_EQUAL(ask(&get), STATUS_OK);
+	CU_ASSERT_EQUAL(sa.size, MAD_SIZE);
+	wanted.info.node_type = NODE_ROUTER;
+	CU_ASSERT_EQUAL(ask(&get), SA_NO_RECORDS);
+	wanted.info.node_type = NODE_CA;
+	CU_ASSERT_EQUAL(ask(&get), SA_TOO_MANY_RECORDS);
+	end();
+}
+
+/* What waits when the SA ends is nobody's any more; sanitizers see whether it is freed. */
+static void test_end(void)
+{
+	begin_star();
+	ask_only(&all_paths, 1);
+	ask_only(&all_nodes, 2);
+	turn();
+	ask_only(&all_paths, 3);
+	CU_ASSERT_TRUE(adm_waiting(sa.adm) >= 2);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"short requests in between", test_short_between},
+		{"a view that changes", test_view_changes},
+		{"a view that goes", test_view_goes},
+		{"a request that comes again", test_repeated},
+		{"too many at a time", test_overload},
+		{"one record of many", test_long_get},
+		{"an SA that ends", test_end},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("adm_long", tests);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Turns of long answers: who is worked at when, how much in one turn of the loop, how much memory
+ * is set aside, and what finds no place. The loop is this file: time passes when a test says so.
+ */
+// LINK: sa/queue.o lib/mem.o
+#include "sa/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+
+enum { RECORD_BYTES = 64 };
+
+static const struct format record = {.name = "record", .wire_size = RECORD_BYTES};
+
+static struct {
+	uint64_t now_us, effort;
+	struct loop_deferred *deferred;
+	struct loop_timer *timer;
+	uint64_t steps;		       /* of all requests */
+	unsigned done[2048], num_done; /* TIDs in the order they were complete */
+} test;
+
+uint64_t loop_now_us(const struct loop *loop)
+{
+	(void)loop;
+	return test.now_us;
+}
+
+void loop_deferred_init(struct loop_deferred *deferred, struct loop *loop, const char *name,
+			loop_fn *fn, void *arg)
+{
+	*deferred = (struct loop_deferred){.loop = loop, .name = name, .fn = fn, .arg = arg};
+}
+
+void loop_defer(struct loop_deferred *deferred)
+{
+	test.deferred = deferred;
+}
+
+void loop_defer_cancel(struct loop_deferred *deferred)
+{
+	(void)deferred;
+	test.deferred = NULL;
+}
+
+void loop_timer_init(struct loop_timer *timer, struct loop *loop, const char *name, loop_fn *fn,
+		     void *arg)
+{
+	*timer = (struct loop_timer){.loop = loop, .name = name, .fn = fn, .arg = arg};
+}
+
+void loop_timer_arm(struct loop_timer *timer, uint64_t delay_us)
+{
+	timer->due_us = test.now_us + delay_us;
+	test.timer = timer;
+}
+
+void loop_timer_disarm(struct loop_timer *timer)
+{
+	(void)timer;
+	test.timer = NULL;
+}
+
+uint64_t lookup_effort(const struct lookup *lookup)
+{
+	(void)lookup;
+	return test.effort;
+}
+
+bool request_open(const struct adm_request *request)
+{
+	return !request->answer->too_large;
+}
+
+/* A turn of the loop; false when there is nothing to do before time passes. */
+static bool turn(void)
+{
+	struct loop_deferred *deferred = test.deferred;
+
+	if (!deferred)
+		return false;
+	test.deferred = NULL;
+	deferred->fn(deferred->arg);
+	return true;
+}
+
+static void pass(uint64_t us)
+{
+	struct loop_timer *timer = test.timer;
+
+	test.now_us += us;
+	if (!timer || timer->due_us > test.now_us)
+		return;
+	test.timer = NULL;
+	timer->fn(timer->arg);
+}
+
+static void step(struct adm_request *request, uint64_t unit)
+{
+	(void)request;
+	(void)unit;
+	test.steps++;
+}
+
+/* What the lookup did not know yet. */
+static void step_with_effort(struct adm_request *request, uint64_t unit)
+{
+	step(request, unit);
+	test.effort++;
+}
+
+static void done(void *ctx, struct exchange *exchange)
+{
+	struct queue **queue = ctx;
+
+	test.done[test.num_done++] = (unsigned)exchange->header.tid;
+	queue_handed_over(*queue, (size_t)exchange->request.most * RECORD_BYTES);
+	free(exchange);
+}
+
+static struct queue *begin(struct queue **queue)
+{
+	memset(&test, 0, sizeof(test));
+	*queue = queue_new(NULL, done, queue);
+	return *queue;
+}
+
+static enum queue_verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t units)
+{
+	struct exchange *exchange = mem_zalloc(sizeof(*exchange));
+	enum queue_verdict verdict;
+
+	exchange->from.lid = lid;
+	exchange->header.tid = tid;
+	exchange->request = (struct adm_request){.format = &record,
+						 .table = true,
+						 .answer = &exchange->answer,
+						 .end = units,
+						 .most = units,
+						 .step = step};
+	verdict = queue_judge(queue, &exchange->from, &exchange->header);
+	if (verdict == QUEUE_TAKEN)
+		queue_add(queue, exchange);
+	else
+		free(exchange);
+	return verdict;
+}
+
+/* A turn does no more than some, whatever there is to do. */
+static void test_slices(void)
+{
+	struct queue *queue = begin(&queue);
+	unsigned turns = 0;
+
+	for (unsigned i = 0; i < 5; i++)
+		CU_ASSERT_EQUAL(add(queue, 1, i, 10000), QUEUE_TAKEN);
+	for (uint64_t before = 0; turn(); before = test.steps, turns++)
+		CU_ASSERT_TRUE(test.steps - before <= 1024);
+	CU_ASSERT_TRUE(turns >= 5 * 10000 / 1024);
+	CU_ASSERT_TRUE(turns <= 2 * 5 * 10000 / 1024);
+	CU_ASSERT_EQUAL(test.steps, 5 * 10000);
+	CU_ASSERT_EQUAL(test.num_done, 5);
+	CU_ASSERT_EQUAL(queue_length(queue), 0);
+	queue_free(queue);
+}
+
+/* What had to be worked out counts more. */
+static void test_effort(void)
+{
+	struct queue *queue = begin(&queue);
+	struct exchange *exchange;
+	uint64_t with;
+
+	add(queue, 1, 1, 100000);
+	turn();
+	with = test.steps;
+	exchange = queue_take(queue);
+	exchange->request.step = step_with_effort;
+	test.steps = 0;
+	queue_add(queue, exchange);
+	turn();
+	CU_ASSERT_TRUE(test.steps > 0 && test.steps <= with / 4);
+	free(queue_take(queue));
+	queue_free(queue);
+}
+
+/* A short one that came last is complete long before a long one. */
+static void test_turns(void)
+{
+	struct queue *queue = begin(&queue);
+
+	add(queue, 1, 1, 100000);
+	add(queue, 2, 2, 50000);
+	turn();
+	add(queue, 3, 3, 500);
+	for (unsigned i = 0; i < 3; i++)
+		turn();
+	CU_ASSERT_EQUAL(test.num_done, 1);
+	CU_ASSERT_EQUAL(test.done[0], 3);
+	while (turn())
+		;
+	CU_ASSERT_EQUAL(test.num_done, 3);
+	CU_ASSERT_EQUAL(test.done[1], 2);
+	CU_ASSERT_EQUAL(test.done[2], 1);
+	queue_free(queue);
+}
+
+/* Tables of 8 MB: seven find room in 64 MB beside what heads they need; the eighth waits until the
+ * kernel has had time to send the first ones, and then not for longer. */
+static void test_memory(void)
+{
+	enum { TABLES = 20, UNITS = (8 << 20) / RECORD_BYTES };
+	struct queue *queue = begin(&queue);
+	unsigned first;
+
+	for (unsigned i = 0; i < TABLES; i++)
+		add(queue, (lid_t)(i + 1), i, UNITS);
+	while (turn())
+		;
+	first = test.num_done;
+	CU_ASSERT_TRUE(first >= 6 && first <= 8);
+	CU_ASSERT_EQUAL(queue_length(queue), TABLES - first);
+	CU_ASSERT_PTR_NOT_NULL(test.timer);
+	for (unsigned i = 0; i < 1000 && test.num_done < TABLES; i++) {
+		unsigned before = test.num_done;
+
+		pass(10000);
+		while (turn())
+			;
+		CU_ASSERT_TRUE(test.num_done - before <= 1); /* 640 kB are sent in 10 ms */
+	}
+	CU_ASSERT_EQUAL(test.num_done, TABLES);
+	for (unsigned i = 0; i < TABLES; i++)
+		CU_ASSERT_EQUAL(test.done[i], i);
+	queue_free(queue);
+}
+
+/* One whose size is not known beforehand is taken to be as large as any may be. */
+static void test_unknown_size(void)
+{
+	struct queue *queue = begin(&queue);
+	struct exchange *exchange;
+
+	for (unsigned i = 0; i < 5; i++) {
+		add(queue, 1, i, 100000);
+		exchange = queue_take(queue);
+		exchange->request.most = UINT64_MAX;
+		queue_add(queue, exchange);
+		CU_ASSERT_EQUAL(queue_length(queue), 1);
+		turn();
+		CU_ASSERT_EQUAL(exchange->bytes, TABLE_BYTES_MAX);
+		free(queue_take(queue));
+	}
+	queue_free(queue);
+}
+
+static void test_places(void)
+{
+	struct queue *queue = begin(&queue);
+	unsigned taken = 0;
+
+	for (unsigned i = 0; i < QUEUE_PER_LID_MAX; i++)
+		CU_ASSERT_EQUAL(add(queue, 1, i, 1000), QUEUE_TAKEN);
+	CU_ASSERT_EQUAL(add(queue, 1, 999, 1000), QUEUE_FULL);
+	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), QUEUE_REPEATED);
+	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), QUEUE_TAKEN); /* another's TID */
+	turn();
+	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), QUEUE_REPEATED); /* also while it is worked at */
+	for (unsigned lid = 3; lid < 2000; lid++)
+		taken += add(queue, (lid_t)lid, lid, 1000) == QUEUE_TAKEN;
+	CU_ASSERT_EQUAL(queue_length(queue), QUEUE_LENGTH_MAX);
+	CU_ASSERT_TRUE(taken >= QUEUE_LENGTH_MAX - QUEUE_PER_LID_MAX - 2);
+	while (turn())
+		;
+	CU_ASSERT_EQUAL(queue_length(queue), 0);
+	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), QUEUE_TAKEN); /* it was answered: a new one */
+	free(queue_take(queue));
+	CU_ASSERT_PTR_NULL(queue_take(queue));
+	queue_free(queue);
+}
+
+/* An answer that has become too large is complete. */
+static void test_closed(void)
+{
+	struct queue *queue = begin(&queue);
+	struct exchange *exchange;
+
+	add(queue, 1, 1, 100000);
+	turn();
+	exchange = queue_take(queue);
+	exchange->answer.too_large = true;
+	queue_add(queue, exchange);
+	turn();
+	CU_ASSERT_EQUAL(test.num_done, 1);
+	CU_ASSERT_EQUAL(queue_length(queue), 0);
+	queue_free(queue);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"slices", test_slices},
+		{"what costs more", test_effort},
+		{"turns", test_turns},
+		{"memory", test_memory},
+		{"answers of unknown size", test_unknown_size},
+		{"places", test_places},
+		{"an answer that is closed", test_closed},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("queue", tests);
+}

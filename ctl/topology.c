@@ -259,6 +259,9 @@ void print_differences(const json_t *data, FILE *out)
 	const json_t *differences = json_object_get(data, "differences"), *difference;
 	const json_t *planned = json_object_get(data, "planned");
 	long long count = (long long)json_array_size(differences);
+	long long switches = number_member(planned, "switches"),
+		  adapters = number_member(planned, "adapters"),
+		  links = number_member(planned, "links");
 	size_t i;
 
 	json_array_foreach (differences, i, difference)
@@ -267,9 +270,9 @@ void print_differences(const json_t *data, FILE *out)
 	if (count)
 		fprintf(out, "%lld difference%s\n", count, text_plural(count, "s"));
 	else
-		fprintf(out, "as planned: %lld switches, %lld adapters, %lld links\n",
-			number_member(planned, "switches"), number_member(planned, "adapters"),
-			number_member(planned, "links"));
+		fprintf(out, "as planned: %lld switch%s, %lld adapter%s, %lld link%s\n", switches,
+			text_plural(switches, "es"), adapters, text_plural(adapters, "s"), links,
+			text_plural(links, "s"));
 }
 
 bool differences_found(const json_t *data)

@@ -134,13 +134,15 @@ static void match_names(struct comparison *c)
 	free(planned);
 }
 
-static unsigned cables(const struct net_node *node)
+/* "1 cable", "4 cables". */
+static const char *cables(const struct net_node *node, char text[24])
 {
 	unsigned count = 0;
 
 	for (unsigned p = 1; p <= node->ports; p++)
 		count += node->port[p].peer != NET_NO_PEER;
-	return count;
+	snprintf(text, 24, "%u cable%s", count, count == 1 ? "" : "s");
+	return text;
 }
 
 static void compare_node(struct comparison *c, const struct net_node *planned,
@@ -164,14 +166,14 @@ static void compare_node(struct comparison *c, const struct net_node *planned,
 
 static void compare_nodes(struct comparison *c)
 {
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], its[24];
 
 	for (uint32_t i = 0; i < c->planned->count; i++) {
 		const struct net_node *node = &c->planned->nodes[i];
 
 		if (c->found_of[i] == NONE)
-			tell(c, "missing node", "%s %s is not there, nor its %u cables",
-			     type_name(node), name_of(node, name), cables(node));
+			tell(c, "missing node", "%s %s is not there, nor its %s", type_name(node),
+			     name_of(node, name), cables(node, its));
 		else
 			compare_node(c, node, &c->found->nodes[c->found_of[i]]);
 	}
@@ -179,8 +181,8 @@ static void compare_nodes(struct comparison *c)
 		const struct net_node *node = &c->found->nodes[i];
 
 		if (c->planned_of[i] == NONE)
-			tell(c, "unplanned node", "%s %s is not in the plan, nor its %u cables",
-			     type_name(node), name_of(node, name), cables(node));
+			tell(c, "unplanned node", "%s %s is not in the plan, nor its %s",
+			     type_name(node), name_of(node, name), cables(node, its));
 	}
 }
 

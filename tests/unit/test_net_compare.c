@@ -133,11 +133,11 @@ static void test_nodes(void)
 	found = parsed(fewer);
 	told = differences(planned, found);
 	CU_ASSERT_STRING_EQUAL(told, "missing node: adapter h2 mlx5_0 (0x0000000000000102) is not "
-				     "there, nor its 1 cables\n");
+				     "there, nor its 1 cable\n");
 	free(told);
 	told = differences(found, planned);
 	CU_ASSERT_STRING_EQUAL(told, "unplanned node: adapter h2 mlx5_0 (0x0000000000000102) is "
-				     "not in the plan, nor its 1 cables\n");
+				     "not in the plan, nor its 1 cable\n");
 	free(told);
 	net_free(found);
 	net_free(planned);

@@ -146,7 +146,8 @@ void print_dump(const json_t *data, FILE *out)
 	const json_t *file;
 	size_t i;
 
-	json_array_foreach (json_object_get(data, "files"), i, file)
+	json_array_foreach (json_object_get(data, "files"), i, file) {
 		fprintf(out, "%s/%s: %lld bytes\n", text_member(data, "dir"),
 			text_member(file, "file"), number_member(file, "bytes"));
+	}
 }

@@ -39,10 +39,11 @@ static void print_islands(const json_t *data, FILE *out)
 		"Islands: the fabric is in %lld pieces without a link between them; %lld pairs of "
 		"switch and LID cannot reach each other\n",
 		islands, number_member(data, "disconnected"));
-	json_array_foreach (json_object_get(data, "islands"), i, island)
+	json_array_foreach (json_object_get(data, "islands"), i, island) {
 		fprintf(out, "  that of %s: %lld switches, %lld ports of hosts\n",
 			text_name(json_object_get(island, "first")),
 			number_member(island, "switches"), number_member(island, "hosts"));
+	}
 	shown = (long long)json_array_size(json_object_get(data, "islands"));
 	if (shown < islands)
 		fprintf(out, "  and %lld more\n", islands - shown);
@@ -64,8 +65,9 @@ static void print_credit(const json_t *credit, FILE *out)
 		"VL %lld:\n",
 		loops, number_member(credit, "channels"), number_member(credit, "length"),
 		number_member(credit, "vl"));
-	json_array_foreach (circle, i, hop)
+	json_array_foreach (circle, i, hop) {
 		fprintf(out, "  %s port %lld\n", text_name(hop), number_member(hop, "port"));
+	}
 	if ((long long)json_array_size(circle) < number_member(credit, "length"))
 		fputs("  ...\n", out);
 }

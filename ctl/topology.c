@@ -125,10 +125,12 @@ struct net *topology_net(const json_t *document)
 	size_t i;
 
 	map_init(&by_guid);
-	json_array_foreach (json_object_get(document, "nodes"), i, item)
+	json_array_foreach (json_object_get(document, "nodes"), i, item) {
 		add_node(net, &by_guid, item);
-	json_array_foreach (json_object_get(document, "links"), i, item)
+	}
+	json_array_foreach (json_object_get(document, "links"), i, item) {
 		add_link(net, &by_guid, item);
+	}
 	map_done(&by_guid);
 	return net;
 }
@@ -264,9 +266,10 @@ void print_differences(const json_t *data, FILE *out)
 		  links = number_member(planned, "links");
 	size_t i;
 
-	json_array_foreach (differences, i, difference)
+	json_array_foreach (differences, i, difference) {
 		fprintf(out, "%s: %s\n", text_member(difference, "kind"),
 			text_member(difference, "text"));
+	}
 	if (count)
 		fprintf(out, "%lld difference%s\n", count, text_plural(count, "s"));
 	else

@@ -389,13 +389,15 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 
 static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
 {
-	char reason[96];
+	char reason[96], where[20] = "";
 
 	if (sender->state != SM_MASTER ||
 	    (peers->role == SM_NOTACTIVE || peers->options->standby_only))
 		return STATUS_INVALID_VALUE;
-	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 " at LID %u handed over",
-		 sender->guid, from);
+	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
+		snprintf(where, sizeof(where), " at LID %u", from);
+	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
+		 where);
 	if (peers->role == SM_MASTER)
 		peers->changed(peers->ctx, reason);
 	else

@@ -253,9 +253,13 @@ static void print_help(void)
 
 static int run(int argc, char **argv)
 {
+	static char program[] = "weftsim"; /* as getopt() calls who it speaks for */
+
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
-		if (!strcmp(argv[0], subcommands[i].name))
+		if (!strcmp(argv[0], subcommands[i].name)) {
+			argv[0] = program;
 			return subcommands[i].run(&subcommands[i], argc, argv);
+		}
 	fprintf(stderr, "weftsim: no subcommand is called \"%s\"; see weftsim --help\n", argv[0]);
 	return EXIT_USAGE;
 }

@@ -34,29 +34,52 @@ static void mark(uint8_t *turn)
 		__atomic_store_n(turn, 1, __ATOMIC_RELAXED);
 }
 
+/* What lies behind a port: the table of the next switch, and its turns from the port of entry. */
+struct behind {
+	const uint8_t *row; /* NULL: no switch, or none with a table */
+	uint8_t *turns;
+	uint32_t top;
+	uint8_t num_ports;
+};
+
+static void look_behind(const struct credit *c, const struct snap_switch *sw,
+			struct behind behind[UINT8_MAX + 1])
+{
+	memset(behind, 0, (UINT8_MAX + 1) * sizeof(*behind));
+	for (unsigned p = 1; p <= sw->num_ports; p++) {
+		const struct snap_link *link = &c->snapshot->links[sw->first_link + p];
+		const struct lft *row = link->sw >= 0 ? c->routes->lft[link->sw] : NULL;
+
+		if (row)
+			behind[p] = (struct behind){
+				row->port,
+				c->turns[link->sw] + link->port * side(c, (uint32_t)link->sw),
+				row->top,
+				c->snapshot->switches[link->sw].num_ports,
+			};
+	}
+}
+
 /* With one VL it does not matter where a packet came from: the entries of a switch and of the next
  * one say it all. */
 static void note_entries(void *arg, size_t begin, size_t end)
 {
 	const struct credit *c = arg;
+	struct behind behind[UINT8_MAX + 1];
 
 	for (size_t s = begin; s < end; s++) {
-		const struct snap_switch *sw = &c->snapshot->switches[s];
 		const struct lft *row = c->routes->lft[s];
 
+		look_behind(c, &c->snapshot->switches[s], behind);
 		for (uint32_t lid = 1; row && lid <= row->top; lid++) {
-			const struct snap_link *link;
-			uint8_t out = row->port[lid], next;
+			const struct behind *to = &behind[row->port[lid]];
+			uint8_t next;
 
-			if (out == 0 || out > sw->num_ports)
+			if (!to->row || lid > to->top)
 				continue;
-			link = &c->snapshot->links[sw->first_link + out];
-			if (link->sw < 0)
-				continue;
-			next = lft_port(c->routes->lft[link->sw], (lid_t)lid);
-			if (next > 0 && next <= c->snapshot->switches[link->sw].num_ports)
-				mark(&c->turns[link->sw]
-					      [link->port * side(c, (uint32_t)link->sw) + next]);
+			next = to->row[lid];
+			if (next > 0 && next <= to->num_ports)
+				mark(&to->turns[next]);
 		}
 	}
 }

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# The SA as its clients know it: saquery asks weftd on weftsim for every record in every form that
+# it has, as a table, by LID, by port and block, and the answers are counted against the fabric;
+# then osmtest makes its inventory and compares it.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The preload library stands before a sanitizer's.
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip saquery: the preload library and sanitizers exclude each other"
+	exit 0
+fi
+
+# 12 switches of 8 ports, 32 hosts, all ports cabled. LIDs are given by what the tools see.
+switches=12 hosts=32 ports=8
+cables=$(((switches * ports + hosts) / 2))
+
+daemon_runs() {
+	start_weftsim fattree:radix=$ports,levels=2 || return 1
+	start_weftd daemon host-0001 || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
+}
+
+# ask ARGUMENT...: saquery's answer in answer.txt.
+ask() {
+	look answer.txt host-0002 saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
+}
+
+# counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
+counts() {
+	local number=$1 pattern=$2
+
+	shift 2
+	ask "$@" || return 1
+	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
+}
+
+# refuses STATUS ARGUMENT...: saquery is answered, with this status.
+refuses() {
+	local wanted=$1
+
+	shift
+	! look answer.txt host-0002 saquery "$@" || because "saquery $* succeeds" || return 1
+	grep -q "returned $wanted" answer.txt answer.txt.err ||
+		because "saquery $* says $(tail -n 1 answer.txt.err)"
+}
+
+lids_known() {
+	ctl daemon node list >nodes.json || because "node list fails" || return 1
+	host=$(json 'map { $_->{lid} } grep { $_->{description} eq "host-0002" } @$_' <nodes.json)
+	other=$(json 'map { $_->{lid} } grep { $_->{description} eq "host-0003" } @$_' <nodes.json)
+	switch=$(json '(map { $_->{lid} } grep { $_->{type} eq "switch" } @$_)[0]' <nodes.json)
+	[ -n "$host" ] && [ -n "$other" ] && [ -n "$switch" ] ||
+		because "node list does not tell the LIDs: $(head -c 300 nodes.json)"
+}
+
+# shows PATTERN ARGUMENT...: some line of the answer is like this.
+shows() {
+	local pattern=$1
+
+	shift
+	ask "$@" || return 1
+	matches "$pattern" answer.txt || because "saquery $* shows no '$pattern' but $(head -n 5 answer.txt | tr -s '\n\t' ' ')"
+}
+
+class_port_info() {
+	shows 'Class version\.+2' CPI && shows 'Capability mask\.+0x2400' CPI
+}
+
+nodes() {
+	counts $nodes '^NodeRecord dump' NR && counts 1 '^NodeRecord dump' NR "$host" &&
+		counts $hosts '"host-[0-9]*"' -D && counts 1 "^$host$" -L host-0002 &&
+		counts 1 '^host-0002' -O "$host"
+}
+
+port_infos() {
+	counts $((switches * (ports + 1) + hosts)) '^PortInfoRecord dump' PIR &&
+		counts 1 '^PortInfoRecord dump' PIR "$host" &&
+		counts $((ports + 1)) '^PortInfoRecord dump' PIR "$switch" &&
+		counts 1 '^PortInfoRecord dump' PIR "$switch/3" &&
+		counts 1 '^PortInfoRecord dump' -s
+}
+
+switch_infos() {
+	counts $switches '^SwitchInfoRecord dump' SWIR && counts 1 '^SwitchInfoRecord dump' SWIR "$switch" &&
+		counts 0 '^SwitchInfoRecord dump' SWIR "$host"
+}
+
+# As many blocks as the LIDs in use need, here two; then the entries themselves.
+forwarding_tables() {
+	counts $((2 * switches)) '^LFT Record dump' LFTR && counts 2 '^LFT Record dump' LFTR "$switch" &&
+		counts 0 '^LFT Record dump' LFTR "$host" || return 1
+	read_lfts lfts.txt host-0001 || return 1
+	ask LFTR "$switch" || return 1
+	awk '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ && $2 != 255 { printf "0x%04x %03u\n", $1, $2 }' answer.txt |
+		sort >told.txt
+	guid=$(json "map { \$_->{guid} } grep { \$_->{lid} == $switch } @\$_" <nodes.json)
+	sed -n "s/^$guid //p" lfts.txt | sort >held.txt
+	[ -s held.txt ] && cmp -s held.txt told.txt ||
+		because "of LID $switch dump_lfts reads $(wc -l <held.txt) entries and the SA tells $(wc -l <told.txt)"
+}
+
+empty_tables() {
+	counts 0 dump MFTR && counts 0 dump SL2VL && counts 0 dump SL2VL "$switch" && counts 0 dump VLAR
+}
+
+# Four blocks of adapters, one of switches.
+guid_infos() {
+	counts $((4 * hosts + switches)) '^GUIDInfo Record dump' GIR &&
+		counts 4 '^GUIDInfo Record dump' GIR "$host" && counts 1 '^GUIDInfo Record dump' GIR "$host/1"
+}
+
+p_keys() {
+	refuses 0x0200 PKTR && refuses 0x0200 PKTR "$host" &&
+		counts $((4 * nodes)) '^PKeyTableRecord dump' --smkey 1 PKTR &&
+		counts 4 '^PKeyTableRecord dump' --smkey 1 PKTR "$host" &&
+		counts 1 '^PKeyTableRecord dump' --smkey 1 PKTR "$host//2"
+}
+
+links() {
+	counts $((2 * cables)) '^LinkRecord dump' LR && counts $((2 * cables)) '^LinkRecord dump' -x &&
+		counts $ports '^LinkRecord dump' LR "$switch" && counts 1 '^LinkRecord dump' LR "$switch/1"
+}
+
+managers() {
+	counts 1 '^SMInfoRecord dump' SMIR && shows 'SMState\.+3$' SMIR
+}
+
+gid() {
+	ask -G "$1" || return 1
+	sed -nE 's/^0x(....)(....)(....)(....)$/fe80::\1:\2:\3:\4/p' answer.txt
+}
+
+# path WANTED ARGUMENT...: so many paths from host-0002, that are all asked for in this way.
+paths() {
+	local from to
+
+	from=$(gid host-0002) && to=$(gid host-0003) || return 1
+	counts $((nodes * nodes)) '^PathRecord dump' PR && counts $nodes '^PathRecord dump' PR --slid "$host" &&
+		counts $nodes '^PathRecord dump' PR --dlid "$host" &&
+		counts $nodes '^PathRecord dump' PR --sgid "$from" &&
+		counts 1 '^PathRecord dump' PR --slid "$host" --dlid "$other" &&
+		counts 1 '^PathRecord dump' PR --sgid "$from" --dgid "$to" &&
+		counts 1 '^PathRecord dump' PR --sgid "$from" --dlid "$other" &&
+		counts 1 '^PathRecord dump' --src-to-dst "$host:$other" &&
+		counts 1 '^PathRecord dump' --sgid-to-dgid "$from-$to" &&
+		refuses 0x0500 PR --sgid "$from" --dgid fec0::2:0:0:1
+}
+
+path_components() {
+	local pair=(PR --slid "$host" --dlid "$other") arguments
+
+	while read -r arguments; do
+		# shellcheck disable=SC2086 # words are meant
+		counts 1 '^PathRecord dump' "${pair[@]}" $arguments || return 1
+	done <<-'EOF'
+		--pkey 0xffff
+		--reversible 1
+		--numb_path 1
+		--sl 0
+		--qos_class 3
+		--tclass 5
+		--flow_label 7
+		--hop_limit 9
+		--service_id 0x1000
+	EOF
+	counts 0 '^PathRecord dump' "${pair[@]}" --sl 5 && counts 0 '^PathRecord dump' "${pair[@]}" --pkey 0x8001 &&
+		counts 0 '^PathRecord dump' "${pair[@]}" --numb_path 0 &&
+		shows 'pkt_life\.+0x92' "${pair[@]}" # exactly 18
+}
+
+strangers() {
+	local record lid
+
+	for record in NR PIR SWIR LFTR GIR LR SMIR; do
+		for lid in 63 48000 49152 65535; do
+			counts 0 ' dump:' "$record" $lid || return 1
+		done
+	done
+}
+
+# osmtest FLOW: it ends by itself; its log tells more than its status, which is 0 always.
+osmtest_flow() {
+	local guid
+
+	guid=$(json 'map { $_->{guid} } grep { $_->{description} eq "host-0002" } @$_' <nodes.json)
+	guid=$(printf '0x%x' $((guid + 1)))
+	timeout 120 "$BUILD/weftsim" run -n host-0002 -- osmtest -g "$guid" -f "$1" -i inventory.dat \
+		-l "osmtest-$1.log" >"osmtest-$1.txt" 2>&1
+	true
+}
+
+inventory_made() {
+	osmtest_flow c
+	matches 'TEST "Create Inventory" PASS' osmtest-c.txt || because "$(tail -n 1 osmtest-c.txt)" || return 1
+	equal "the number of nodes in its inventory" "$(grep -c '^DEFINE_NODE' inventory.dat)" $nodes || return 1
+	equal "the number of paths in its inventory" "$(grep -c '^DEFINE_PATH' inventory.dat)" $((nodes * nodes))
+}
+
+# The flow goes as far as it can without subscriptions: it has validated all records, and ends with
+# InformInfo.
+inventory_valid() {
+	osmtest_flow v
+	matches 'InformInfoRecord IS EXPECTED ERROR' osmtest-v.log ||
+		because "it ends with $(grep -E 'ERR|error' osmtest-v.log | tail -n 1)"
+}
+
+nodes=$((switches + hosts))
+check "weftd has $nodes nodes" daemon_runs || finish
+check "LIDs of some" lids_known || finish
+check "ClassPortInfo" class_port_info
+check "NodeRecord" nodes
+check "PortInfoRecord" port_infos
+check "SwitchInfoRecord" switch_infos
+check "LinearForwardingTableRecord" forwarding_tables
+check "tables that nobody has read are empty" empty_tables
+check "GUIDInfoRecord" guid_infos
+check "P_KeyTableRecord: for the trusted only" p_keys
+check "LinkRecord" links
+check "SMInfoRecord" managers
+check "PathRecord by its ends" paths
+check "PathRecord: further components" path_components
+check "LIDs of nobody" strangers
+check "osmtest -f c" inventory_made
+check "osmtest -f v, up to its subscriptions" inventory_valid
+check "weftd ends cleanly" stop daemon
+finish

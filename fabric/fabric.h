@@ -106,6 +106,7 @@ struct node {
 	struct port *detour; /* as uplink, in the search whose number detour_search is */
 	uint32_t detour_search;
 	uint64_t pass;		 /* discovery pass in which it was last reached */
+	uint64_t named_pass;	 /* discovery pass that a trap of it asked for */
 	int32_t index;		 /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */
 	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */

@@ -201,6 +201,21 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 	window_submit(&port->agent->target, &request);
 }
 
+/* Those whose PortInfo was lost when all of them were read. */
+static void ask_unknown_ports(struct discover *discover, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (!port_facts(&node->port[i])->known &&
+		    node->port[i].read_pass != discover->pass)
+			ask_port_info(discover, &node->port[i]);
+	}
+}
+
+static bool is_partial(const struct discover *discover)
+{
+	return discover->kind != DISCOVER_FULL;
+}
+
 static void probe_doubtful(struct discover *discover, struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -228,11 +243,13 @@ static void got_switch_info(struct discover *discover, struct port *port,
 		clear_port_state_change(discover, port, &info);
 		return;
 	}
-	/* In a light pass a switch without news is not read any further. A standby reads on, too:
-	 * the bit stays set for the master. */
-	if (discover->kind == DISCOVER_LIGHT && request->method == METHOD_GET &&
-	    !info.port_state_change && port_facts(port)->known) {
-		probe_doubtful(discover, node);
+	/* Where not all is read, a switch without news is not read any further, unless a trap named
+	 * it. A standby reads on, too: the bit stays set for the master. */
+	if (is_partial(discover) && node->named_pass != discover->pass &&
+	    request->method == METHOD_GET && !info.port_state_change && port_facts(port)->known) {
+		ask_unknown_ports(discover, node);
+		if (discover->kind == DISCOVER_LIGHT)
+			probe_doubtful(discover, node);
 		return;
 	}
 	node->pass = discover->pass;
@@ -649,14 +666,30 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 
 /* Visits: everything about one node, once in a pass */
 
+/* A neighbour that is known already was reached over a cable that bounced: besides that port only
+ * what its SwitchInfo tells is new. It is asked for once, the port for each cable. */
+static bool is_known_neighbour(const struct discover *discover, const struct port *arrival)
+{
+	return is_partial(discover) && arrival->num && port_facts(arrival)->known &&
+	       port_facts(&arrival->node->port[0])->known;
+}
+
 static void visit(struct discover *discover, struct node *node, struct port *arrival)
 {
 	if (node->type == NODE_SWITCH) {
+		bool known = is_known_neighbour(discover, arrival);
+
+		if (known && arrival->read_pass != discover->pass) {
+			arrival->read_pass = discover->pass;
+			ask_port_info(discover, arrival);
+		}
 		if (node->pass == discover->pass)
 			return;
 		node->pass = discover->pass;
 		arrival = &node->port[0];
 		ask(discover, arrival, ATTR_SWITCH_INFO, 0);
+		if (known)
+			return;
 	} else {
 		/* Each port of an adapter is an agent of its own. */
 		node->pass = discover->pass;
@@ -726,6 +759,8 @@ static void begin_switches(struct discover *discover)
 	for (size_t i = 0; i < discover->num_switches; i++) {
 		struct node *node = fabric_find_node(discover->fabric, discover->switches[i]);
 
+		if (node)
+			node->named_pass = discover->pass;
 		if (node && node->type == NODE_SWITCH)
 			visit(discover, node, &node->port[0]);
 		else if (node)

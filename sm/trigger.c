@@ -50,7 +50,7 @@ void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)
 			return;
 		}
 	}
-	if (trigger->num_nodes == TRIGGER_SWITCHES_MAX) {
+	if (trigger->num_nodes == TRIGGER_NODES_MAX) {
 		ask(trigger, DISCOVER_FULL, reason);
 		return;
 	}

@@ -13,7 +13,8 @@
 #include "lib/loop.h"
 #include "sm/discover.h"
 
-enum { TRIGGER_SWITCHES_MAX = 32, TRIGGER_REASON_SIZE = 96 };
+/* A switch that goes away is told of by as many neighbours as it has ports. */
+enum { TRIGGER_NODES_MAX = PORT_MAX + 2, TRIGGER_REASON_SIZE = 96 };
 
 /* What has been asked for since the last sweep began. */
 struct trigger {
@@ -22,7 +23,7 @@ struct trigger {
 	bool held; /* a sweep is running */
 	bool reroute;
 	enum discover_kind kind;
-	guid_t nodes[TRIGGER_SWITCHES_MAX]; /* of DISCOVER_SWITCHES; more than these make it full */
+	guid_t nodes[TRIGGER_NODES_MAX]; /* of DISCOVER_SWITCHES; more than these make it full */
 	unsigned num_nodes;
 	char reason[TRIGGER_REASON_SIZE]; /* of the first */
 	unsigned merged;		  /* how many came after it */

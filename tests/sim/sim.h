@@ -129,8 +129,8 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 /* The short form of most scenarios: settle, then check. */
 void sim_settle_and_check(struct sim *sim);
 
-/* scenarios.c, scenarios_window.c, scenarios_order.c, standard.c: tables, ended by a row whose name
- * is NULL. */
+/* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, standard.c: tables,
+ * ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -139,7 +139,8 @@ struct scenario {
 	void (*play)(struct sim *sim);
 	bool when_named; /* takes long: runs only when it is asked for */
 };
-extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_standard[];
+extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[],
+	sim_standard[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

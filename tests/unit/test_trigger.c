@@ -92,14 +92,14 @@ static void test_nodes_are_joined(void)
 
 static void test_many_nodes_make_it_full(void)
 {
-	for (guid_t count = TRIGGER_SWITCHES_MAX; count <= TRIGGER_SWITCHES_MAX + 1; count++) {
+	for (guid_t count = TRIGGER_NODES_MAX; count <= TRIGGER_NODES_MAX + 1; count++) {
 		begin();
 		for (guid_t guid = 1; guid <= count; guid++)
 			trigger_node(&trigger, guid, "trap");
 		run();
 		CU_ASSERT_EQUAL(taken.kind,
-				count > TRIGGER_SWITCHES_MAX ? DISCOVER_FULL : DISCOVER_SWITCHES);
-		CU_ASSERT_EQUAL(taken.num_nodes, TRIGGER_SWITCHES_MAX);
+				count > TRIGGER_NODES_MAX ? DISCOVER_FULL : DISCOVER_SWITCHES);
+		CU_ASSERT_EQUAL(taken.num_nodes, TRIGGER_NODES_MAX);
 		end();
 	}
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a change costs: one that touches little asks little, and is answered at once. Each case
+ * brings a fabric up, lets it become quiet, and then counts the SMPs from the fault on, and
+ * the virtual time to the last Set(). An agent takes 100 us for an SMP.
+ */
+#include <inttypes.h>
+
+#include "lib/mem.h"
+#include "tests/sim/sim.h"
+
+#define TREE "fattree:radix=8,levels=2"
+#define THREE_LEVELS "fattree:radix=12,levels=3"
+#define BIG "fattree:radix=36,levels=3" /* 11,664 hosts, 1,620 switches */
+/* Light sweeps, which ask every switch, are at 60 s and would be counted else. */
+#define FTREE "routing=[\"ftree\"] sweep_interval=60"
+
+enum {
+	UP_S = 65,	 /* brought up, quiet, and after the first light sweep */
+	ANSWER_MS = 900, /* agents repeat their traps after 1.07 s */
+	LINK_SMPS = 2500,
+	LINK_MS = 150,
+	SPINE_FACTOR = 3,
+};
+
+static const struct world_options slow_agents = {
+	.smp_us = 100,
+	.hop_ns = 200,
+	.vl15_depth = 4,
+	.training_us = 20000,
+};
+
+/* The device of a type that stands at this place in the order of the topology. */
+static struct device *nth(struct sim *sim, enum node_type type, unsigned skip)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		if (devices[i]->type == type && !skip--)
+			return devices[i];
+	}
+	sim_fail(sim, "the topology is too small");
+	return devices[0];
+}
+
+static struct sim_manager *up(struct sim *sim, const char *options)
+{
+	const struct device *host = nth(sim, NODE_CA, 0);
+	struct sim_manager *manager = sim_start(sim, (const char *)host->description.text, options);
+
+	sim_pass(sim, UP_S * SIM_S);
+	sim_expect(sim, manager->error == 0);
+	return manager;
+}
+
+/* A leaf away from the manager's, and a port of a switch that leads to another one. */
+static struct device *far_leaf(struct sim *sim)
+{
+	return nth(sim, NODE_CA, 20)->port[1].peer->device;
+}
+
+static struct device_port *last_cable(struct sim *sim, struct device *device)
+{
+	for (unsigned i = device->num_ports; i; i--) {
+		struct device_port *port = &device->port[i];
+
+		if (port->peer && device_is_switch(port->peer->device))
+			return port;
+	}
+	sim_fail(sim, "no cable to another switch");
+	return &device->port[1];
+}
+
+struct cost {
+	uint64_t mads, lft_sets, began_us;
+};
+
+static struct cost begin(const struct sim_manager *manager)
+{
+	return (struct cost){manager->mads_sent, manager->lft_sets_sent, sim_now_us(manager->sim)};
+}
+
+/* The answer has begun with the first trap and is over; it took no more than this. */
+static void at_most(const struct sim_manager *manager, struct cost from, uint64_t smps, uint64_t ms)
+{
+	struct sim *sim = manager->sim;
+	uint64_t sent, us;
+
+	sim_pass(sim, ANSWER_MS * SIM_MS);
+	sent = manager->mads_sent - from.mads;
+	us = sim->last_set_us > from.began_us ? sim->last_set_us - from.began_us : 0;
+	if (sent > smps)
+		sim_fail(sim, "it took %" PRIu64 " SMPs, more than %" PRIu64, sent, smps);
+	if (us > ms * SIM_MS)
+		sim_fail(sim, "it took %" PRIu64 " us, more than %" PRIu64 " ms", us, ms);
+}
+
+/* A leaf has lost one of its cables upwards: what moves are the entries that used it. */
+static void link_lost(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, FTREE);
+	struct cost from = begin(manager);
+
+	sim_link(sim, last_cable(sim, far_leaf(sim)), false);
+	at_most(manager, from, LINK_SMPS, LINK_MS);
+	sim_expect(sim, manager->lft_sets_sent > from.lft_sets);
+}
+
+/* A switch of the highest level is gone: all its neighbours tell it, and nobody else is read. */
+static void spine_lost(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, FTREE);
+	struct device *middle = last_cable(sim, far_leaf(sim))->peer->device;
+	struct cost from = begin(manager);
+
+	sim_node(sim, last_cable(sim, middle)->peer->device, false);
+	at_most(manager, from, SPINE_FACTOR * LINK_SMPS, SPINE_FACTOR * LINK_MS);
+	sim_expect(sim, manager->lft_sets_sent > from.lft_sets);
+}
+
+/* A trap of a switch where nothing is new reads that switch, and none of its neighbours. */
+static void empty_trap(struct sim *sim)
+{
+	struct device *leaf = sim_device(sim, "leaf-03");
+	struct sim_manager *manager = up(sim, FTREE);
+	struct cost from = begin(manager);
+
+	device_raise(&leaf->port[0], TRAP_LINK_STATE);
+	at_most(manager, from, 1 /* the TrapRepress */ + 2 + 1u + leaf->num_ports, 0);
+}
+
+/* Before any light sweep the cables are in doubt that were armed: they are looked at, the switches
+ * behind them are not read. */
+static void first_trap(struct sim *sim)
+{
+	const struct device *host = nth(sim, NODE_CA, 0);
+	struct sim_manager *manager =
+		sim_start(sim, (const char *)host->description.text, "sweep_interval=0");
+	struct device *leaf = far_leaf(sim);
+	struct cost from;
+
+	sim_pass(sim, 30 * SIM_S);
+	from = begin(manager);
+	leaf->sw.port_state_change = 1;
+	device_raise(&leaf->port[0], TRAP_LINK_STATE);
+	at_most(manager, from, 1 + 3 + 1u + 6u * leaf->num_ports, LINK_MS);
+	sim_settle_and_check(sim);
+}
+
+const struct scenario sim_trigger[] = {
+	{.name = "link-lost", .topology = THREE_LEVELS, .world = &slow_agents, .play = link_lost},
+	{.name = "link-lost-big", .topology = BIG, .world = &slow_agents, .play = link_lost},
+	{.name = "spine-lost", .topology = THREE_LEVELS, .world = &slow_agents, .play = spine_lost},
+	{.name = "spine-lost-big", .topology = BIG, .world = &slow_agents, .play = spine_lost},
+	{.name = "empty-trap", .topology = TREE, .world = &slow_agents, .play = empty_trap},
+	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
+	{.name = NULL},
+};

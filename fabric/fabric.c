@@ -177,6 +177,7 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 		list_del(&port->todo);
 		list_del(&port->waiting);
 		free(port->echo);
+		free(port->trouble);
 		if (fabric->sm_port == port)
 			fabric->sm_port = NULL;
 	}
@@ -365,6 +366,13 @@ bool port_cabled(const struct port *port)
 	       port_state_of(port->peer) >= PORT_INIT;
 }
 
+struct port_trouble *port_trouble(struct port *port)
+{
+	if (!port->trouble)
+		port->trouble = mem_zalloc(sizeof(*port->trouble));
+	return port->trouble;
+}
+
 static bool usable(const struct port_info *info)
 {
 	return info->port_state >= PORT_INIT;
@@ -394,6 +402,8 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		fabric->topology++;
 	if (old->info.port_state != info->port_state && info->port_state <= PORT_INIT)
 		forget_written(fabric, port);
+	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
+		port_trouble(port)->lost = true;
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	facts->known = true;
 	facts->info = *info;

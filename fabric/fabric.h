@@ -38,15 +38,34 @@ struct port_echo {
 	struct port_info wanted, held;
 };
 
+/* What a port did lately, judged by sm/damping.c. */
+struct flap_history {
+	uint64_t last_us, hold_us; /* the last loss of the link, and what was held for it */
+	unsigned losses;
+};
+
+struct babble_history {
+	uint64_t began_us;
+	unsigned count;
+};
+
+struct port_trouble {
+	struct flap_history flaps;
+	struct babble_history babble;
+	uint64_t held_until_us; /* 0: its cable is not held */
+	bool lost;		/* its link was lost since the last judgement */
+};
+
 struct port {
 	struct node *node;
-	struct port *peer;	 /* the other end of the cable; NULL: none, or not known */
-	struct agent *agent;	 /* end ports (adapter, router, switch port 0); else NULL */
-	struct port_echo *echo;	 /* NULL: it held what it was told */
-	struct list todo;	 /* link in agent->todo of the node's agent */
-	struct list waiting;	 /* link in a switch's waiters or cable_waiters */
-	uint64_t read_pass;	 /* discovery pass in which its PortInfo came */
-	uint64_t link_pass;	 /* discovery pass in which its cable was verified */
+	struct port *peer;	      /* the other end of the cable; NULL: none, or not known */
+	struct agent *agent;	      /* end ports (adapter, router, switch port 0); else NULL */
+	struct port_echo *echo;	      /* NULL: it held what it was told */
+	struct port_trouble *trouble; /* NULL: it has made none */
+	struct list todo;	      /* link in agent->todo of the node's agent */
+	struct list waiting;	      /* link in a switch's waiters or cable_waiters */
+	uint64_t read_pass;	      /* discovery pass in which its PortInfo came */
+	uint64_t link_pass;	      /* discovery pass in which its cable was verified */
 	struct snap_cable cable; /* switches: what it led to in the last snapshot that had a link */
 	lid_t lid;		 /* want: end ports; LID_NONE: not given yet */
 	uint8_t lmc;		 /* want: 1 << lmc LIDs */
@@ -57,6 +76,7 @@ struct port {
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool armed;    /* by us, since its cable was verified */
 	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
+	bool disable;  /* its link is to be taken down, once */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has
@@ -178,8 +198,19 @@ static inline bool port_of_switch(const struct port *port)
 /* What is known of a port; info is all zero before it was read. */
 const struct port_facts *port_facts(const struct port *port);
 const struct port_info *port_info(const struct port *port);
-uint8_t port_state_of(const struct port *port); /* PORT_DOWN when it was not read */
-bool port_cabled(const struct port *port);	/* to a port that is up, as this one is */
+uint8_t port_state_of(const struct port *port);	      /* PORT_DOWN when it was not read */
+struct port_trouble *port_trouble(struct port *port); /* its history, begun now if it has none */
+
+/* A cable one end of which is held: it is not brought up, and between switches no route uses it. */
+static inline bool port_held(const struct port *port)
+{
+	const struct port *peer = port->peer;
+
+	return (port->trouble && port->trouble->held_until_us) ||
+	       (peer && peer->trouble && peer->trouble->held_until_us);
+}
+
+bool port_cabled(const struct port *port); /* to a port that is up, as this one is */
 /* Stores what an agent reported; topology and facts rise when it tells something new. A port that
  * is DOWN or INIT and was not before loses what was known of what was written to it. */
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info);

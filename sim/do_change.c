@@ -163,7 +163,7 @@ int do_duplicate(struct do_call *call)
 
 int do_trap(struct do_call *call)
 {
-	struct device_port *port;
+	struct device_port *port, *sender;
 	double number;
 	int r = amount(call, call->words[0], "", UINT16_MAX, &number);
 
@@ -171,16 +171,12 @@ int do_trap(struct do_call *call)
 		r = named_port(call, call->words[1], call->words[2], &port);
 	if (r)
 		return r;
-	if (!device_port_is_end(port))
-		return do_fail(call,
-			       "port %u of %s is a switch's external port; its traps are sent by "
-			       "port 0",
-			       port->num, find_name(port->device));
-	if (!port->info.master_sm_lid)
+	sender = device_port_is_end(port) ? port : &port->device->port[0];
+	if (!sender->info.master_sm_lid)
 		return do_fail(call, "port %u of %s knows no subnet manager to send a trap to",
-			       port->num, find_name(port->device));
+			       sender->num, find_name(port->device));
 	return device_raise(port, (uint16_t)number)
-		       ? do_fail(call, "the agent of %s has no trap %u", find_name(port->device),
-				 (unsigned)number)
+		       ? do_fail(call, "the agent of %s has no trap %u about port %u",
+				 find_name(port->device), (unsigned)number, port->num)
 		       : 0;
 }

@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "route/engine.h"
 #include "sm/discover.h"
+#include "sm/hold.h"
 #include "sm/peers.h"
 #include "sm/program.h"
 #include "sm/sm.h"
@@ -95,6 +96,7 @@ struct sm {
 	struct program *program;
 	struct peers *peers;
 	struct trigger trigger;
+	struct hold hold;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

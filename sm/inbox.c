@@ -58,13 +58,35 @@ static void local_changes(struct sm *sm, const struct notice *notice,
 	act_on_node(sm, lid, notice->trap_number);
 }
 
+static void complain(struct sm *sm, const struct notice *notice, lid_t lid, uint8_t num)
+{
+	struct node *node = fabric_find_node(sm->fabric, node_of_lid(sm, lid));
+
+	if (node && num <= node->num_ports && (num || node->sw))
+		hold_complaint(&sm->hold, &node->port[num], notice->trap_number);
+}
+
+static void threshold(struct sm *sm, const struct notice *notice,
+		      const union notice_details *details)
+{
+	complain(sm, notice, details->threshold.lid, details->threshold.port_num);
+}
+
+static void bad_p_key(struct sm *sm, const struct notice *notice,
+		      const union notice_details *details)
+{
+	complain(sm, notice, details->switch_bad_p_key.switch_lid,
+		 details->switch_bad_p_key.port_num);
+}
+
 static const struct {
 	uint16_t number;
 	void (*act)(struct sm *sm, const struct notice *notice,
 		    const union notice_details *details);
 } traps[] = {
-	{TRAP_LINK_STATE, link_state},
-	{TRAP_LOCAL_CHANGES, local_changes},
+	{TRAP_LINK_STATE, link_state},		{TRAP_LOCAL_CHANGES, local_changes},
+	{TRAP_LOCAL_LINK_INTEGRITY, threshold}, {TRAP_BUFFER_OVERRUN, threshold},
+	{TRAP_FLOW_CONTROL, threshold},		{TRAP_SWITCH_BAD_P_KEY, bad_p_key},
 };
 
 static void repress(struct sm *sm, const struct letter *letter)

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What is done about a port that babbles: each does what the one before it does, too. */
+enum babble_policy { BABBLE_NOTE, BABBLE_QUARANTINE, BABBLE_DISABLE };
+
 enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32 };
 
 struct sm_options {
@@ -21,6 +24,11 @@ struct sm_options {
 	uint8_t lmc;				      /* of adapter and router ports */
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused ones are empty */
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
+	unsigned readback_s;	   /* all that devices hold is read once in this time; 0: never */
+	unsigned grace_s;	   /* a port that is gone keeps its LIDs for so long */
+	unsigned flap_hold_max_s;  /* a link that flaps is held down for so long at the most */
+	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
+	uint8_t babble_policy;	   /* enum babble_policy */
 
 	/* The window */
 	unsigned smp_window; /* SMPs under way in all, at the most */

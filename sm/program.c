@@ -234,6 +234,25 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	look_again(program, port);
 }
 
+static void port_was_disabled(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct port_info held;
+
+	(void)request;
+	port->busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error || answer->status) {
+		port_failed(program, port, "it was not disabled");
+		return;
+	}
+	attr_decode(&port_info_format, answer->data, &held);
+	port_set_info(program->fabric, port, &held);
+}
+
 /* The state to ask for next: both ends ARMED before either goes ACTIVE. */
 static enum port_state next_state(struct program *program, struct port *port)
 {
@@ -252,6 +271,26 @@ static enum port_state next_state(struct program *program, struct port *port)
 	return PORT_NO_CHANGE;
 }
 
+/* Its link goes down, and stays so until somebody enables it again. Where that fails the next
+ * complaints ask for it anew. */
+static void disable_request(struct program *program, struct port *port, struct smp_request *out)
+{
+	struct port_info want;
+
+	port_want(program->fabric, program->options, port, &want);
+	want.port_state = PORT_DOWN;
+	want.port_physical_state = PHYS_DISABLED;
+	*out = (struct smp_request){.method = METHOD_SET,
+				    .attr_id = ATTR_PORT_INFO,
+				    .attr_mod = port_info_modifier(port),
+				    .done = port_was_disabled,
+				    .owner = program,
+				    .subject = port};
+	format_encode(&port_info_format, &want, out->data);
+	port->disable = false;
+	port->busy = true;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
@@ -260,6 +299,12 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 
 	struct route_path path;
 
+	if (port->disable && !port->busy) {
+		disable_request(program, port, out);
+		return true;
+	}
+	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
+		return false;
 	if (port->busy || port->failed || port_state_of(port) < PORT_INIT)
 		return false;
 	if (end && !port_route(program->fabric, port, &path))
@@ -360,6 +405,7 @@ static void count_not_active(struct program *program)
 	while ((node = map_next(&program->fabric->nodes, &position))) {
 		for (unsigned i = 1; i <= node->num_ports; i++)
 			program->report.not_active += port_cabled(&node->port[i]) &&
+						      !port_held(&node->port[i]) &&
 						      port_state_of(&node->port[i]) < PORT_ACTIVE;
 	}
 }

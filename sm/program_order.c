@@ -29,7 +29,8 @@ static bool may_pass(const struct port *port)
 bool order_is_coming_up(const struct port *port)
 {
 	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
-	       port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed;
+	       port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed &&
+	       !port_held(port);
 }
 
 /* The highest LID for which the switch may forward, while a Set() of the top is in doubt too. */

@@ -99,6 +99,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->program = program_new(loop, sm->window, sm->fabric, &sm->options);
 	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed, sm);
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
+	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
 	sweep_init(sm);
 	inbox_init(sm);
 	judge_init(sm);
@@ -111,6 +112,7 @@ void sm_free(struct sm *sm)
 		return;
 	sweep_done(sm);
 	judge_done(sm);
+	hold_done(&sm->hold);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	trigger_done(&sm->trigger);

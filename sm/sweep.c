@@ -54,6 +54,7 @@ static void check_phase(struct sm *sm)
 {
 	const struct port *port = sm->fabric->sm_port;
 
+	hold_judge(&sm->hold);
 	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
 	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a picture */

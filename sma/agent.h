@@ -178,8 +178,9 @@ void device_reboot(struct device *device);
 void device_set_issm(struct device_port *port, bool on);
 void device_set_description(struct device *device, const char *text);
 void device_set_system_image_guid(struct device *device, guid_t guid);
-/* Sends the trap of this number without a reason. -EINVAL: the agent has no such trap, or the port
- * is no end port. */
+/* Sends the trap of this number without a reason. A switch's port 0 sends also what is about
+ * another of its ports: 129-131, 259. -EINVAL: the agent has no such trap, or not about that port.
+ */
 int device_raise(struct device_port *port, uint16_t trap_number);
 
 /* Data can leave by this port: both ends ACTIVE, with equal NeighborMTU and OperationalVLs. */

@@ -28,6 +28,7 @@ struct device_traps {
 	uint32_t tid[TRAP_KINDS]; /* 0: this kind does not wait */
 	uint16_t changes;	  /* of trap 144, until it is repressed */
 	uint8_t turn;		  /* the kind that is looked at first */
+	uint8_t about;		  /* the port that a complaint, 129 and up, is about */
 };
 
 /* What the details of each kind are, from what is so when it is sent. */
@@ -56,6 +57,34 @@ static void fill_system_image(const struct device_port *port, union notice_detai
 	};
 }
 
+static void fill_threshold(const struct device_port *port, union notice_details *details)
+{
+	details->threshold = (struct notice_threshold){
+		.lid = port->info.lid,
+		.port_num = port->traps->about,
+	};
+}
+
+/* Of packets nothing more is told than where they came to. */
+
+static void fill_bad_m_key(const struct device_port *port, union notice_details *details)
+{
+	details->bad_m_key = (struct notice_bad_m_key){.lid = port->info.lid};
+}
+
+static void fill_bad_key(const struct device_port *port, union notice_details *details)
+{
+	details->bad_key = (struct notice_bad_key){.lid2 = port->info.lid};
+}
+
+static void fill_switch_bad_p_key(const struct device_port *port, union notice_details *details)
+{
+	details->switch_bad_p_key = (struct notice_switch_bad_p_key){
+		.switch_lid = port->info.lid,
+		.port_num = port->traps->about,
+	};
+}
+
 static const struct kind {
 	uint16_t number;
 	void (*fill)(const struct device_port *port, union notice_details *details);
@@ -63,6 +92,13 @@ static const struct kind {
 	[TRAP_KIND_LINK_STATE] = {TRAP_LINK_STATE, fill_link_state},
 	[TRAP_KIND_LOCAL_CHANGES] = {TRAP_LOCAL_CHANGES, fill_local_changes},
 	[TRAP_KIND_SYSTEM_IMAGE] = {TRAP_SYSTEM_IMAGE_GUID, fill_system_image},
+	[TRAP_KIND_LINK_INTEGRITY] = {TRAP_LOCAL_LINK_INTEGRITY, fill_threshold},
+	[TRAP_KIND_BUFFER_OVERRUN] = {TRAP_BUFFER_OVERRUN, fill_threshold},
+	[TRAP_KIND_FLOW_CONTROL] = {TRAP_FLOW_CONTROL, fill_threshold},
+	[TRAP_KIND_BAD_M_KEY] = {TRAP_BAD_M_KEY, fill_bad_m_key},
+	[TRAP_KIND_BAD_P_KEY] = {TRAP_BAD_P_KEY, fill_bad_key},
+	[TRAP_KIND_BAD_Q_KEY] = {TRAP_BAD_Q_KEY, fill_bad_key},
+	[TRAP_KIND_SWITCH_BAD_P_KEY] = {TRAP_SWITCH_BAD_P_KEY, fill_switch_bad_p_key},
 };
 
 static unsigned waiting(const struct device_traps *traps)
@@ -114,15 +150,24 @@ void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_ch
 		events->due(events->ctx, port->device);
 }
 
+/* A complaint may be about any port of a switch; its port 0 sends it. */
+static bool names_a_port(enum trap_kind kind)
+{
+	return kinds[kind].fill == fill_threshold || kinds[kind].fill == fill_switch_bad_p_key;
+}
+
 int device_raise(struct device_port *port, uint16_t trap_number)
 {
-	if (!device_port_is_end(port))
-		return -EINVAL;
+	struct device_port *sender = device_is_switch(port->device) ? &port->device->port[0] : port;
+
 	for (unsigned kind = 0; kind < TRAP_KINDS; kind++) {
-		if (kinds[kind].number == trap_number) {
-			trap_raise(port, kind, 0);
-			return 0;
-		}
+		if (kinds[kind].number != trap_number || (port != sender && !names_a_port(kind)) ||
+		    (kind == TRAP_KIND_SWITCH_BAD_P_KEY && !device_is_switch(port->device)))
+			continue;
+		trap_raise(sender, kind, 0);
+		if (sender->traps)
+			sender->traps->about = port->num;
+		return 0;
 	}
 	return -EINVAL;
 }

@@ -26,6 +26,7 @@
 	NUMBER(name_, member, least, 31, preset_), .unit = "(n: 4.096 us * 2^n)"
 
 static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
+static const char *const babble_policies[] = {"note", "quarantine", "disable", NULL};
 static const char *const levels[] = {"emerg",  "alert", "crit",	 "err", "warning",
 				     "notice", "info",	"debug", NULL};
 
@@ -91,6 +92,19 @@ const struct conf_row conf_rows[] = {
 		 "broken), file (tables from a dump)."},
 	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
+
+	/* Devices that come and go, or make trouble */
+	{NUMBER("flap_hold_max", sm.flap_hold_max_s, 0, 3600, "16"), .unit = "s",
+	 .text = "A link that was lost more than three times, with less than a minute in between, "
+		 "is not brought up again at once, but after 1, 2, 4 s and so on, at the most "
+		 "this. 0: it is."},
+	{CHOICE("babble_policy", sm.babble_policy, babble_policies, "\"note\""),
+	 .text = "What is done about a port that babbles. note: it is named in the log. "
+		 "quarantine: besides, for a minute no route uses its cable, if that leads to "
+		 "another switch. disable: a switch's port that leads to a host is disabled."},
+	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"),
+	 .text = "A port babbles when so many traps 129, 130, 131 or 259 complain of it within a "
+		 "minute."},
 
 	/* Files for routing engines, in OpenSM's formats and with its names */
 	{TEXT("root_guid_file", route_files.roots, 0, "\"\""),

@@ -148,6 +148,84 @@ static void first_trap(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* Devices that make trouble */
+
+/* The link is held down for longer each time, and the others go on; when it is left alone it comes
+ * back. */
+static void flapping_link(struct sim *sim)
+{
+	enum { FLAPS = 12 };
+	struct sim_manager *manager = up(sim, "flap_hold_max=8");
+	struct device_port *port = sim_port(sim, "spine-02", 3);
+	struct cost from = begin(manager);
+	unsigned up_again = 0;
+
+	for (unsigned i = 0; i < FLAPS; i++) {
+		sim_flap(sim, port, 100 * SIM_MS);
+		sim_pass(sim, 1400 * SIM_MS);
+		up_again += port->info.port_state == PORT_ACTIVE;
+	}
+	sim_expect(sim, up_again >= 3 && up_again <= FLAPS / 2);
+	sim_expect(sim, port->info.port_state == PORT_INIT);
+	sim_expect(sim, manager->error == 0);
+	sim_expect(sim, sim_settle(sim, 60 * SIM_S) < from.began_us + 30 * SIM_S);
+	sim_check(sim);
+}
+
+/* Complaints of a port that come again and again; what follows is the policy's. */
+static void complain(struct sim *sim, struct device_port *port, unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		device_raise(port, TRAP_LOCAL_LINK_INTEGRITY);
+		sim_pass(sim, 2 * SIM_S);
+	}
+}
+
+static void babbling_is_noted(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, "babble_policy=\"note\"");
+	uint64_t sets = manager->sets_sent;
+
+	complain(sim, sim_port(sim, "leaf-03", 2), 12);
+	complain(sim, sim_port(sim, "leaf-03", 6), 12);
+	sim_expect(sim, manager->sets_sent == sets);
+	sim_check(sim);
+}
+
+static void babbling_cable_is_avoided(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, "babble_policy=\"quarantine\"");
+	struct device_port *port = sim_port(sim, "leaf-03", 6);
+	unsigned uses = 0;
+
+	complain(sim, port, 9);
+	sim_expect(sim, manager->error == 0);
+	for (lid_t lid = 1; lid <= port->device->sw.linear_fdb_top; lid++)
+		uses += device_lft_port(port->device, lid) == port->num;
+	sim_expect(sim, uses > 0);
+	complain(sim, port, 1);
+	for (lid_t lid = 1; lid <= port->device->sw.linear_fdb_top; lid++)
+		sim_expect(sim, device_lft_port(port->device, lid) != port->num);
+	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
+	sim_pass(sim, 90 * SIM_S);
+	sim_settle_and_check(sim); /* it is used again */
+}
+
+static void babbling_host_is_disabled(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, "babble_policy=\"disable\"");
+	struct device_port *port = sim_port(sim, "leaf-03", 2);
+
+	complain(sim, sim_port(sim, "leaf-01", 1), 12); /* the manager's own: never */
+	complain(sim, sim_port(sim, "leaf-03", 6), 12); /* to a spine: quarantine */
+	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
+	complain(sim, port->peer, 12); /* an adapter's own complaint means its cable, too */
+	sim_expect(sim, port->info.port_physical_state == PHYS_DISABLED);
+	sim_expect(sim, manager->error == 0);
+	sim_pass(sim, 60 * SIM_S); /* the quarantine is over */
+	sim_settle_and_check(sim);
+}
+
 const struct scenario sim_trigger[] = {
 	{.name = "link-lost", .topology = THREE_LEVELS, .world = &slow_agents, .play = link_lost},
 	{.name = "link-lost-big", .topology = BIG, .world = &slow_agents, .play = link_lost},
@@ -155,5 +233,9 @@ const struct scenario sim_trigger[] = {
 	{.name = "spine-lost-big", .topology = BIG, .world = &slow_agents, .play = spine_lost},
 	{.name = "empty-trap", .topology = TREE, .world = &slow_agents, .play = empty_trap},
 	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
+	{.name = "flapping-link", .topology = TREE, .play = flapping_link},
+	{.name = "babbling-is-noted", .topology = TREE, .play = babbling_is_noted},
+	{.name = "babbling-cable-is-avoided", .topology = TREE, .play = babbling_cable_is_avoided},
+	{.name = "babbling-host-is-disabled", .topology = TREE, .play = babbling_host_is_disabled},
 	{.name = NULL},
 };

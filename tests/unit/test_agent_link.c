@@ -406,6 +406,38 @@ static void test_trap_again(void)
 }
 
 /* Several kinds take turns, each port's for itself. */
+/* A complaint is sent by a switch's port 0 and names the port that it is about. */
+static void test_trap_about_a_port(void)
+{
+	static const uint16_t numbers[] = {TRAP_LOCAL_LINK_INTEGRITY, TRAP_BUFFER_OVERRUN,
+					   TRAP_FLOW_CONTROL, TRAP_SWITCH_BAD_P_KEY};
+	struct bed bed;
+
+	bed_open(&bed);
+	bed.leaf->port[0].info.lid = 7;
+	bed.leaf->port[0].info.master_sm_lid = 4;
+	for (unsigned i = 0; i < 4; i++) {
+		union notice_details details;
+		struct notice notice;
+
+		CU_ASSERT_EQUAL(device_raise(&bed.leaf->port[2], numbers[i]), 0);
+		tick_until(&bed, bed.leaf, 1048 * (i + 1));
+		CU_ASSERT_EQUAL(bed.trap_port, 0);
+		attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
+		CU_ASSERT_EQUAL(notice.trap_number, numbers[i]);
+		CU_ASSERT_TRUE_FATAL(notice_details_decode(&notice, &details));
+		if (numbers[i] == TRAP_SWITCH_BAD_P_KEY) {
+			CU_ASSERT_EQUAL(details.switch_bad_p_key.switch_lid, 7);
+			CU_ASSERT_EQUAL(details.switch_bad_p_key.port_num, 2);
+		} else {
+			CU_ASSERT_EQUAL(details.threshold.lid, 7);
+			CU_ASSERT_EQUAL(details.threshold.port_num, 2);
+		}
+		repress(&bed, bed.leaf, trap_tid(&bed));
+	}
+	bed_close(&bed);
+}
+
 static void test_trap_kinds(void)
 {
 	static const uint16_t turns[] = {TRAP_LOCAL_CHANGES, TRAP_SYSTEM_IMAGE_GUID};
@@ -451,7 +483,9 @@ static void test_trap_kinds(void)
 	CU_ASSERT_EQUAL(notice.type, NOTICE_EMPTY);
 	/* Without a reason, for who wants to see one. */
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_LINK_STATE), 0);
-	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_BAD_M_KEY), -EINVAL);
+	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_BAD_M_KEY), 0);
+	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_SWITCH_BAD_P_KEY), -EINVAL);
+	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], 999), -EINVAL);
 	CU_ASSERT_EQUAL(device_raise(&bed.leaf->port[1], TRAP_LINK_STATE), -EINVAL);
 	bed_close(&bed);
 }

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What follows from the histories of ports: sm/hold.h. A hold belongs to one end of a cable and
+ * counts for both (port_held()), so that it outlives the other end's leaving and coming back.
+ */
+#include "sm/hold.h"
+
+#include "include/message_id.h"
+#include "sm/damping.h"
+#include "sm/subject.h"
+
+#define S_US UINT64_C(1000000)
+
+enum { QUARANTINE_S = 60 };
+
+static bool is_own(const struct hold *hold, const struct port *port)
+{
+	const struct port *own = hold->fabric->sm_port;
+
+	return port == own || (own && own->peer == port);
+}
+
+static bool is_held(const struct port *port)
+{
+	return port->trouble && port->trouble->held_until_us;
+}
+
+static void arm(struct hold *hold)
+{
+	uint64_t now_us = loop_now_us(hold->loop), next_us = 0;
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&hold->fabric->nodes, &position))) {
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			const struct port *port = &node->port[i];
+
+			if (is_held(port) && (!next_us || port->trouble->held_until_us < next_us))
+				next_us = port->trouble->held_until_us;
+		}
+	}
+	loop_timer_disarm(&hold->timer);
+	if (next_us)
+		loop_timer_arm(&hold->timer, next_us > now_us ? next_us - now_us : 1);
+}
+
+static void expired(void *arg)
+{
+	struct hold *hold = arg;
+	uint64_t now_us = loop_now_us(hold->loop);
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&hold->fabric->nodes, &position))) {
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			struct port *port = &node->port[i];
+
+			if (!is_held(port) || port->trouble->held_until_us > now_us)
+				continue;
+			port->trouble->held_until_us = 0;
+			hold->fabric->topology++;
+			trigger_node(hold->trigger, node->guid, "a cable is not held any more");
+		}
+	}
+	arm(hold);
+}
+
+static void keep_out(struct hold *hold, struct port *port, uint64_t us)
+{
+	uint64_t until_us = loop_now_us(hold->loop) + us;
+
+	if (!is_held(port))
+		hold->fabric->topology++;
+	if (until_us > port->trouble->held_until_us)
+		port->trouble->held_until_us = until_us;
+}
+
+/* Links */
+
+static void judge_losses(struct hold *hold, struct port *port)
+{
+	struct log_subject subject = port_subject(port, MESSAGE_FLAPPING);
+	uint64_t us;
+
+	port->trouble->lost = false;
+	if (is_own(hold, port) || port_held(port))
+		return;
+	us = damping_loss(&port->trouble->flaps, loop_now_us(hold->loop),
+			  hold->options->flap_hold_max_s * S_US);
+	if (!us)
+		return;
+	keep_out(hold, port, us);
+	hold->flapping++;
+	log_limited(&hold->limit, LOG_WARNING, &subject,
+		    "the link of \"%s\" port %u keeps going down and coming back: it is held down "
+		    "for %u s; look at its cable",
+		    port->node->facts->description, port->num, (unsigned)(us / S_US));
+}
+
+void hold_judge(struct hold *hold)
+{
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&hold->fabric->nodes, &position))) {
+		/* Each cable has a switch at one end at least, but for adapters back to back. */
+		for (unsigned i = 1; node->sw && i <= node->num_ports; i++) {
+			if (node->port[i].trouble && node->port[i].trouble->lost)
+				judge_losses(hold, &node->port[i]);
+		}
+	}
+	arm(hold);
+}
+
+/* Babbling */
+
+/* A switch behind it would be cut off, perhaps with the manager's way to more. */
+static struct port *to_disable(struct hold *hold, struct port *port)
+{
+	struct port *at = port_of_switch(port) ? port : port->peer;
+
+	if (!at || !at->num || !port_of_switch(at) || is_own(hold, at) ||
+	    (at->peer && port_of_switch(at->peer)))
+		return NULL;
+	return at;
+}
+
+static bool disable(struct hold *hold, struct port *port)
+{
+	struct port *at = to_disable(hold, port);
+
+	if (!at)
+		return false;
+	at->disable = true;
+	trigger_node(hold->trigger, at->node->guid, "a port is to be disabled");
+	return true;
+}
+
+static bool quarantine(struct hold *hold, struct port *port)
+{
+	if (!port->num || !port_of_switch(port) || is_own(hold, port) || !port->peer ||
+	    !port_of_switch(port->peer))
+		return false;
+	keep_out(hold, port, QUARANTINE_S * S_US);
+	arm(hold);
+	trigger_light(hold->trigger, "a port babbles");
+	return true;
+}
+
+/* By policy, from the mildest: each falls back on the one before where it is not possible. */
+static const struct {
+	bool (*act)(struct hold *hold, struct port *port);
+	const char *text;
+} acts[] = {
+	[BABBLE_NOTE] = {NULL, "it is left as it is"},
+	[BABBLE_QUARANTINE] = {quarantine, "no route uses it for the next minute"},
+	[BABBLE_DISABLE] = {disable,
+			    "it is disabled: enable it with ibportstate when it is mended"},
+};
+
+void hold_complaint(struct hold *hold, struct port *port, uint16_t number)
+{
+	struct log_subject subject = port_subject(port, MESSAGE_BABBLING);
+	unsigned policy = hold->options->babble_policy;
+
+	if (!damping_complaint(&port_trouble(port)->babble, loop_now_us(hold->loop),
+			       hold->options->babble_threshold))
+		return;
+	hold->babbling++;
+	while (acts[policy].act && !acts[policy].act(hold, port))
+		policy--;
+	log_limited(&hold->limit, LOG_WARNING, &subject,
+		    "\"%s\" port %u: %u complaints within a minute, the last by trap %u: %s",
+		    port->node->facts->description, port->num, hold->options->babble_threshold,
+		    number, acts[policy].text);
+}
+
+void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, struct trigger *trigger,
+	       const struct sm_options *options)
+{
+	*hold = (struct hold){.fabric = fabric,
+			      .trigger = trigger,
+			      .options = options,
+			      .loop = loop,
+			      .limit = {.burst = 10, .interval_us = 1000000}};
+	loop_timer_init(&hold->timer, loop, "held cables", expired, hold);
+}
+
+void hold_done(struct hold *hold)
+{
+	loop_timer_disarm(&hold->timer);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Ports that are kept out for a while: flapping links, and ports that babble. While a cable is held
+ * no route uses it and it is not brought up; a link that is up stays up. When its time is over its
+ * switch is read again and it comes back. Called by the sweep after each discovery and by the inbox
+ * for traps. The manager's own cable is never held. Loop thread only.
+ */
+#ifndef SM_HOLD_H
+#define SM_HOLD_H
+
+#include "fabric/fabric.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "sm/options.h"
+#include "sm/trigger.h"
+
+struct hold {
+	struct fabric *fabric;
+	struct trigger *trigger;
+	const struct sm_options *options;
+	struct loop *loop;
+	struct loop_timer timer;     /* the next one is over */
+	uint64_t flapping, babbling; /* since the start */
+	struct log_limit limit;
+};
+
+void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, struct trigger *trigger,
+	       const struct sm_options *options);
+void hold_done(struct hold *hold);
+
+/* Judges the losses of links that discovery has seen. */
+void hold_judge(struct hold *hold);
+/* Trap number complains of a port: options->babble_policy says what follows when it comes too
+ * often. */
+void hold_complaint(struct hold *hold, struct port *port, uint16_t number);
+
+#endif

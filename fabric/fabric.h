@@ -132,10 +132,21 @@ struct node {
 	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */
 };
 
+/* LIDs of a port that is gone: fabric/grace.h. */
+struct kept_lids {
+	guid_t guid; /* of the port */
+	uint64_t until_us;
+	lid_t lid;
+	uint8_t lmc;
+};
+
 struct fabric {
 	struct map nodes; /* by NodeGUID */
 	struct map ports; /* end ports by PortGUID */
 	struct port *lids[LID_UNICAST_MAX + 1];
+	struct kept_lids *kept;
+	size_t num_kept;
+	uint64_t grace_us;    /* for how long LIDs are kept; 0: not at all */
 	struct port *sm_port; /* the port this manager runs on; NULL until discovered */
 	bool sm_link_lost;    /* its link was found to have been down; for sm/ to clear */
 	uint64_t

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "fabric/grace.h"
 #include "lib/mem.h"
 
 struct lid_block {
@@ -17,8 +18,10 @@ struct lid_block {
 struct allocator {
 	struct fabric *fabric;
 	struct lid_report *report;
+	bool scarce;	/* those that are kept for ports that are gone are given, too */
 	unsigned limit; /* LIDs below this may be used: the smallest LinearFDBCap */
 	struct lid_block block[LFT_BLOCKS_MAX];
+	bool kept[LID_UNICAST_MAX + 1];
 };
 
 static bool is_switch(const struct port *port)
@@ -46,10 +49,23 @@ static bool fits(const struct allocator *allocator, unsigned lid, uint8_t lmc)
 	if (lid < LID_UNICAST_MIN || lid % count || lid + count > allocator->limit)
 		return false;
 	for (unsigned i = 0; i < count; i++) {
-		if (allocator->fabric->lids[lid + i])
+		if (allocator->fabric->lids[lid + i] ||
+		    (allocator->kept[lid + i] && !allocator->scarce))
 			return false;
 	}
 	return true;
+}
+
+static void mark_kept(struct allocator *allocator, const struct kept_lids *kept, bool value)
+{
+	for (unsigned i = 0; i < 1u << kept->lmc; i++)
+		allocator->kept[kept->lid + i] = value;
+}
+
+static void mark_all_kept(struct allocator *allocator)
+{
+	for (size_t i = 0; i < allocator->fabric->num_kept; i++)
+		mark_kept(allocator, &allocator->fabric->kept[i], true);
 }
 
 static void give(struct allocator *allocator, struct port *port, lid_t lid, uint8_t lmc)
@@ -88,6 +104,25 @@ static void keep_found(struct allocator *allocator, struct port *port, uint8_t l
 	if (!report->conflict_example) {
 		report->conflict_example = port;
 		report->conflict_lid = found;
+	}
+}
+
+/* A port that has come back, perhaps without its LID, gets it again. */
+static void give_back(struct allocator *allocator, uint8_t lmc)
+{
+	for (size_t i = 0; i < allocator->fabric->num_kept; i++) {
+		const struct kept_lids *kept = &allocator->fabric->kept[i];
+		struct port *port = map_get(&allocator->fabric->ports, kept->guid);
+		struct route_path path;
+
+		if (!port || port->lid || kept->lmc != (is_switch(port) ? 0 : lmc) ||
+		    !port_facts(port)->known || !port_route(allocator->fabric, port, &path))
+			continue;
+		mark_kept(allocator, kept, false);
+		if (fits(allocator, kept->lid, kept->lmc)) {
+			give(allocator, port, kept->lid, kept->lmc);
+			allocator->report->kept++;
+		}
 	}
 }
 
@@ -149,6 +184,11 @@ static void give_group(struct allocator *allocator, struct port **group, unsigne
 			block = choose_block(allocator, is_switch(group[i]), count - i, lmc);
 			if (block < LFT_BLOCKS_MAX)
 				lid = first_fit_in(allocator, block, lmc);
+		}
+		if (!lid && !allocator->scarce) {
+			allocator->scarce = true;
+			i--;
+			continue;
 		}
 		if (lid) {
 			give(allocator, group[i], lid, lmc);
@@ -249,8 +289,11 @@ void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 				      ports[i]->lid + (1u << ports[i]->lmc) > allocator->limit))
 			take_back(allocator, ports[i]);
 	}
+	/* Who is there and has a LID comes before who may come back. */
 	for (size_t i = 0; i < count; i++)
 		keep_found(allocator, ports[i], is_switch(ports[i]) ? 0 : lmc);
+	mark_all_kept(allocator);
+	give_back(allocator, lmc);
 
 	qsort(ports, count, sizeof(*ports), by_guid);
 	for (size_t i = 0; i < count; i++) {
@@ -267,6 +310,7 @@ void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 		    !(ports[i]->peer && is_switch(ports[i]->peer)))
 			give_group(allocator, &ports[i], 1, lmc);
 	}
+	grace_settle(fabric);
 	free(group);
 	free(ports);
 	free(allocator);

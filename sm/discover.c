@@ -19,11 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/grace.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/subject.h"
 
 struct discover {
+	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
 	enum discover_kind kind;
@@ -205,8 +207,7 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 static void ask_unknown_ports(struct discover *discover, struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (!port_facts(&node->port[i])->known &&
-		    node->port[i].read_pass != discover->pass)
+		if (!port_facts(&node->port[i])->known && node->port[i].read_pass != discover->pass)
 			ask_port_info(discover, &node->port[i]);
 	}
 }
@@ -848,6 +849,8 @@ static void drop_unreached(struct discover *discover)
 		struct log_subject subject = node_subject(lost[i], MESSAGE_VANISHED);
 
 		log_about(LOG_NOTICE, &subject, "node vanished");
+		if (fabric->grace_us)
+			grace_keep(fabric, lost[i], loop_now_us(discover->loop) + fabric->grace_us);
 		fabric_drop_node(fabric, lost[i]);
 	}
 	free(lost);
@@ -954,6 +957,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	static const struct log_limit limit = {.burst = 10, .interval_us = 1000000};
 	struct discover *discover = mem_zalloc(sizeof(*discover));
 
+	discover->loop = loop;
 	discover->window = window;
 	discover->fabric = fabric;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/grace.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -122,6 +123,7 @@ static void lid_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
+	grace_expire(sm->fabric, loop_now_us(sm->loop));
 	lid_assign(sm->fabric, sm->options.lmc, &report);
 	sm->counts.lid_conflicts += report.conflicts;
 	sm->counts.lids_exhausted += report.exhausted;

@@ -94,6 +94,9 @@ const struct conf_row conf_rows[] = {
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
 
 	/* Devices that come and go, or make trouble */
+	{NUMBER("lid_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",
+	 .text = "For so long nobody else is given the LIDs of a port that is gone. When it comes "
+		 "back it has them again."},
 	{NUMBER("flap_hold_max", sm.flap_hold_max_s, 0, 3600, "16"), .unit = "s",
 	 .text = "A link that was lost more than three times, with less than a minute in between, "
 		 "is not brought up again at once, but after 1, 2, 4 s and so on, at the most "

@@ -172,6 +172,29 @@ static void flapping_link(struct sim *sim)
 	sim_check(sim);
 }
 
+/* Who comes back first does not get the LID of who comes later, though both have lost theirs. */
+static void lids_wait_for_their_ports(struct sim *sim)
+{
+	struct device *one = sim_device(sim, "host-0010"), *other = sim_device(sim, "host-0011");
+	lid_t lid, other_lid;
+
+	up(sim, NULL);
+	lid = one->port[1].info.lid;
+	other_lid = other->port[1].info.lid;
+	sim_expect(sim, lid != other_lid);
+	sim_node(sim, one, false);
+	sim_node(sim, other, false);
+	sim_settle_and_check(sim);
+	sim_reboot(sim, one);
+	sim_reboot(sim, other);
+	sim_node(sim, other, true);
+	sim_settle_and_check(sim);
+	sim_expect(sim, other->port[1].info.lid == other_lid);
+	sim_node(sim, one, true);
+	sim_settle_and_check(sim);
+	sim_expect(sim, one->port[1].info.lid == lid);
+}
+
 /* Complaints of a port that come again and again; what follows is the policy's. */
 static void complain(struct sim *sim, struct device_port *port, unsigned times)
 {
@@ -234,6 +257,7 @@ const struct scenario sim_trigger[] = {
 	{.name = "empty-trap", .topology = TREE, .world = &slow_agents, .play = empty_trap},
 	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
 	{.name = "flapping-link", .topology = TREE, .play = flapping_link},
+	{.name = "lids-wait-for-their-ports", .topology = TREE, .play = lids_wait_for_their_ports},
 	{.name = "babbling-is-noted", .topology = TREE, .play = babbling_is_noted},
 	{.name = "babbling-cable-is-avoided", .topology = TREE, .play = babbling_cable_is_avoided},
 	{.name = "babbling-host-is-disabled", .topology = TREE, .play = babbling_host_is_disabled},

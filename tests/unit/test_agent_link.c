@@ -414,14 +414,13 @@ static void test_trap_about_a_port(void)
 	struct bed bed;
 
 	bed_open(&bed);
-	bed.leaf->port[0].info.lid = 7;
-	bed.leaf->port[0].info.master_sm_lid = 4;
+	set_address(&bed.leaf->port[0], 7, 4, 12); /* 16.777 ms */
 	for (unsigned i = 0; i < 4; i++) {
 		union notice_details details;
 		struct notice notice;
 
 		CU_ASSERT_EQUAL(device_raise(&bed.leaf->port[2], numbers[i]), 0);
-		tick_until(&bed, bed.leaf, 1048 * (i + 1));
+		tick_until(&bed, bed.leaf, 20000 * (i + 1));
 		CU_ASSERT_EQUAL(bed.trap_port, 0);
 		attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
 		CU_ASSERT_EQUAL(notice.trap_number, numbers[i]);
@@ -596,6 +595,7 @@ static const CU_TestInfo tests[] = {
 	{"a trap repeats until it is repressed", test_trap_repeats},
 	{"an event after the trap", test_trap_again},
 	{"kinds of traps", test_trap_kinds},
+	{"a trap about a port", test_trap_about_a_port},
 	{"reboot", test_reboot},
 	{"quirks", test_quirks},
 	CU_TEST_INFO_NULL,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the files of sm/ that order the work share: the parts of one subnet manager, and the record
- * of its sweeps. Private to sm.c, sweep.c, inbox.c and commands*.c; the parts themselves (discover,
- * program, peers, trigger) do not see it.
+ * of its sweeps. Private to sm.c, sweep.c, trickle.c, inbox.c and commands*.c; the parts themselves
+ * (discover, program, peers, trigger) do not see it.
  */
 #ifndef SM_CONTEXT_H
 #define SM_CONTEXT_H
@@ -15,6 +15,7 @@
 #include "sm/peers.h"
 #include "sm/program.h"
 #include "sm/sm.h"
+#include "sm/trickle.h"
 #include "sm/trigger.h"
 
 enum { SWEEP_PHASES_MAX = 12, SWEEP_TEXT_SIZE = 256 };
@@ -97,6 +98,7 @@ struct sm {
 	struct peers *peers;
 	struct trigger trigger;
 	struct hold hold;
+	struct trickle trickle;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

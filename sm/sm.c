@@ -102,6 +102,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
 	sweep_init(sm);
+	trickle_init(sm);
 	inbox_init(sm);
 	judge_init(sm);
 	return sm;
@@ -114,6 +115,7 @@ void sm_free(struct sm *sm)
 	sweep_done(sm);
 	judge_done(sm);
 	hold_done(&sm->hold);
+	trickle_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	trigger_done(&sm->trigger);
@@ -146,11 +148,13 @@ void sm_start(struct sm *sm)
 			sm->transport->port.ca, sm->transport->port.port,
 			error == -EBUSY ? "another program holds it" : strerror(-error));
 	trigger_full(&sm->trigger, "start");
+	trickle_start(sm);
 }
 
 void sm_stop(struct sm *sm)
 {
 	sm->stopped = true;
+	loop_timer_disarm(&sm->trickle.timer);
 	sweep_stop(sm);
 	judge_stop(sm);
 	peers_stop(sm->peers);
@@ -165,6 +169,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	sm->fabric->grace_us = options->grace_s * UINT64_C(1000000);
 	window_set_limits(sm->window, &limits);
+	trickle_start(sm);
 	sm->fabric->topology++; /* engines and LMC may have changed */
 	trigger_full(&sm->trigger, "configuration read again");
 }

@@ -93,6 +93,10 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
 
+	{NUMBER("readback", sm.readback_s, 0, 86400, "1800"), .unit = "s",
+	 .text = "All that devices hold is read again, one request at a time, once within this "
+		 "time. What is not as it was is named in the log and mended. 0: nothing is."},
+
 	/* Devices that come and go, or make trouble */
 	{NUMBER("lid_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",
 	 .text = "For so long nobody else is given the LIDs of a port that is gone. When it comes "

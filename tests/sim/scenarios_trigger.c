@@ -195,6 +195,32 @@ static void lids_wait_for_their_ports(struct sim *sim)
 	sim_expect(sim, one->port[1].info.lid == lid);
 }
 
+/* What nobody tells is found and mended within the time of a read back; nothing is written
+ * meanwhile. */
+static void read_back(struct sim *sim)
+{
+	enum { READBACK_S = 100 };
+	struct sim_manager *manager = up(sim, "readback=100 sweep_interval=0");
+	struct device *spine = sim_device(sim, "spine-02"), *leaf = sim_device(sim, "leaf-03");
+	struct device *host = sim_device(sim, "host-0010");
+	uint64_t sets = manager->sets_sent;
+	uint8_t entry = spine->lft[20];
+
+	sim_pass(sim, 2 * READBACK_S * SIM_S);
+	sim_expect(sim, manager->sets_sent == sets);
+	spine->lft[20] = (uint8_t)(entry % spine->num_ports + 1);
+	leaf->port[6].info.hoq_life = 3;
+	leaf->sw.life_time_value = 5;
+	host->port[1].info.subnet_timeout = 3;
+	sim_pass(sim, 2 * READBACK_S * SIM_S);
+	sim_expect(sim, spine->lft[20] == entry);
+	sim_expect(sim, leaf->port[6].info.hoq_life == 18);
+	sim_expect(sim, leaf->sw.life_time_value == 18);
+	sim_expect(sim, host->port[1].info.subnet_timeout == 18);
+	sim_expect(sim, manager->sets_sent == sets + 4);
+	sim_settle_and_check(sim);
+}
+
 /* Complaints of a port that come again and again; what follows is the policy's. */
 static void complain(struct sim *sim, struct device_port *port, unsigned times)
 {
@@ -258,6 +284,7 @@ const struct scenario sim_trigger[] = {
 	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
 	{.name = "flapping-link", .topology = TREE, .play = flapping_link},
 	{.name = "lids-wait-for-their-ports", .topology = TREE, .play = lids_wait_for_their_ports},
+	{.name = "read-back", .topology = TREE, .play = read_back},
 	{.name = "babbling-is-noted", .topology = TREE, .play = babbling_is_noted},
 	{.name = "babbling-cable-is-avoided", .topology = TREE, .play = babbling_cable_is_avoided},
 	{.name = "babbling-host-is-disabled", .topology = TREE, .play = babbling_host_is_disabled},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who gets which LID: fabric/lid.h. */
-// LINK: fabric/fabric.o fabric/grace.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o
-// fabric/snapshot.o LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o
-// mad/field.o LINK: formats/*.o sim/spec*.o lib/*.o LIBS: -lsystemd -ljansson
+// LINK: fabric/grace.o
+// LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
+// LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
+// LINK: formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
 #include "fabric/lid.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"

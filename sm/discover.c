@@ -203,15 +203,6 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 	window_submit(&port->agent->target, &request);
 }
 
-/* Those whose PortInfo was lost when all of them were read. */
-static void ask_unknown_ports(struct discover *discover, struct node *node)
-{
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (!port_facts(&node->port[i])->known && node->port[i].read_pass != discover->pass)
-			ask_port_info(discover, &node->port[i]);
-	}
-}
-
 static bool is_partial(const struct discover *discover)
 {
 	return discover->kind != DISCOVER_FULL;
@@ -248,7 +239,6 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	 * it. A standby reads on, too: the bit stays set for the master. */
 	if (is_partial(discover) && node->named_pass != discover->pass &&
 	    request->method == METHOD_GET && !info.port_state_change && port_facts(port)->known) {
-		ask_unknown_ports(discover, node);
 		if (discover->kind == DISCOVER_LIGHT)
 			probe_doubtful(discover, node);
 		return;

@@ -422,9 +422,22 @@ static void settle(struct program *program, struct node *node)
 		program_look_at(program, container_of(link, struct port, waiting));
 }
 
+/* Whether something of its table is to be written: a new row may say what the old one did. */
+static bool table_differs(const struct node *node)
+{
+	struct switch_state *sw = node->sw;
+
+	if (!sw->want || sw->settled)
+		return false;
+	if (!sw->compared)
+		compare(sw);
+	return any_dirty(sw) || sw->blocks_pending ||
+	       sw->want->top != node->facts->sw.linear_fdb_top;
+}
+
 static bool has_work(const struct program *program, const struct node *node)
 {
-	return (node->sw->want && !node->sw->settled) || life_time_differs(program, node) ||
+	return table_differs(node) || life_time_differs(program, node) ||
 	       node->facts->sw.port_state_change;
 }
 

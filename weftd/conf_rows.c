@@ -84,7 +84,7 @@ const struct conf_row conf_rows[] = {
 	 AT(sm.engines),
 	 .min = 1,
 	 .max = SM_ENGINES_MAX,
-	 .preset = "[\"minhop\"]",
+	 .preset = "[\"ftree\", \"updn\", \"minhop\"]",
 	 .text = "Routing engines in the order in which they are tried. When one refuses the "
 		 "fabric, or its tables fail the check, the next one follows. Known: minhop "
 		 "(fewest hops), updn (up to a root and down again, in any topology without credit "

@@ -17,9 +17,7 @@
 #include "weftd/conf.h"
 
 const struct route_engine route_engines[] = {
-	{.name = "minhop"},
-	{.name = "other"},
-	{.name = NULL},
+	{.name = "minhop"}, {.name = "ftree"}, {.name = "updn"}, {.name = "other"}, {.name = NULL},
 };
 
 const struct route_engine *route_engine_find(const char *name)
@@ -86,8 +84,10 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.sm.poll_misses, 3);
 	CU_ASSERT_EQUAL(conf.sm.subnet_prefix, GID_PREFIX_DEFAULT);
 	CU_ASSERT_EQUAL(conf.adm.subnet_prefix, GID_PREFIX_DEFAULT);
-	CU_ASSERT_STRING_EQUAL(conf.sm.engines[0], "minhop");
-	CU_ASSERT_STRING_EQUAL(conf.sm.engines[1], "");
+	CU_ASSERT_STRING_EQUAL(conf.sm.engines[0], "ftree");
+	CU_ASSERT_STRING_EQUAL(conf.sm.engines[1], "updn");
+	CU_ASSERT_STRING_EQUAL(conf.sm.engines[2], "minhop");
+	CU_ASSERT_STRING_EQUAL(conf.sm.engines[3], "");
 	CU_ASSERT_EQUAL(conf.sm.smp_window, 128);
 	CU_ASSERT_EQUAL(conf.sm.subnet_timeout, 18);
 	CU_ASSERT_EQUAL(conf.adm.subnet_timeout, 18);
@@ -196,8 +196,8 @@ static const struct {
 	 "%s:2: routing: a list of 1..8 names expected, as in [\"minhop\"], not text"},
 	{FIRST "routing = [];", "%s:2: routing: it has 0; expected: a list of 1..8 names"},
 	{FIRST "routing = (\"minhop\", 5);", "%s:2: routing: every name must be text in quotes"},
-	{FIRST "routing = [\"minhop\", \"ftree\"];",
-	 "%s:2: routing: there is no engine \"ftree\"; known: minhop other"},
+	{FIRST "routing = [\"minhop\", \"dtree\"];",
+	 "%s:2: routing: there is no engine \"dtree\"; known: minhop ftree updn other"},
 	{FIRST "routing = [\"other\", \"minhop\", \"other\"];",
 	 "%s:2: routing: \"other\" stands in it twice"},
 	{FIRST "routing = [\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\","

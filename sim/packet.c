@@ -232,10 +232,17 @@ static void serve(struct world *world, struct packet *packet)
 
 static void served(void *ctx, void *what, uint32_t number);
 
+static unsigned service_us(const struct world *world, const struct device *device)
+{
+	return device->quirks.service_us ? device->quirks.service_us : world->options.smp_us;
+}
+
 static void begin_service(struct world *world, struct packet *packet)
 {
-	node_of(packet->at->device)->busy = true;
-	events_add(&world->events, world->now_ns + (uint64_t)world->options.smp_us * NS_PER_US,
+	struct device *device = packet->at->device;
+
+	node_of(device)->busy = true;
+	events_add(&world->events, world->now_ns + (uint64_t)service_us(world, device) * NS_PER_US,
 		   served, packet, 0);
 }
 
@@ -273,7 +280,7 @@ static void give_to_agent(struct world *world, struct packet *packet)
 	struct world_node *node = node_of(packet->at->device);
 	unsigned depth = world->options.vl15_depth;
 
-	if (!world->options.smp_us || !packet->is_smp) {
+	if (!service_us(world, packet->at->device) || !packet->is_smp) {
 		serve(world, packet);
 	} else if (!node->busy) {
 		begin_service(world, packet);

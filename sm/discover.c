@@ -8,9 +8,10 @@
  * any more once the cable has been seen from the far end, so that it is not sent twice. Several
  * cables may lead to one agent with its small buffer, so few probes are on the wire at once.
  *
- * A pass waits to the last attempt for agents that it knows, and for probes where packets are being
- * lost. Where none are, a probe that has timed out twice found a dead device: once all else is
- * known, the pass ends without it, and light passes ask there again.
+ * A pass waits to the last attempt for agents that it knows, behind cables that it knows too, for
+ * to end without them is to drop them with all that is behind; and for other probes where packets
+ * are being lost. Where none are, such a probe that has timed out twice found a dead device: once
+ * all else is known, the pass ends without it, and light passes ask there again.
  */
 #include "sm/discover.h"
 
@@ -399,7 +400,7 @@ static void probe_again(void *owner, void *subject, unsigned attempt)
 	struct discover *discover = owner;
 	struct probe *p = subject;
 
-	if (attempt != PROBE_PATIENCE)
+	if (attempt != PROBE_PATIENCE || p->from->peer)
 		return;
 	p->silent = true;
 	if (discover->pending <= ++discover->silent)
@@ -651,6 +652,8 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	p->second_look = second_look;
 	window_target_init(&p->target, discover->window, 1, probe_route);
 	p->target.gate = &discover->unknown;
+	if (from->peer) /* as slow as it was */
+		p->target.patience_ms = port_agent(from->peer)->target.patience_ms;
 	discover->pending++;
 	window_submit(&p->target, &request);
 }

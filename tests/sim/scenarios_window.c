@@ -113,6 +113,17 @@ static void twice(struct sim *sim)
 	sim_expect(sim, world_stats(sim->world)->duplicated > 0);
 }
 
+/* A switch and a host that take longer for each answer than all others together for a whole pass.
+ * They are found, and the full sweep that sim_check() asks for does not lose them again. */
+static void slow_agents_stay(struct sim *sim)
+{
+	sim_device(sim, "leaf-p02-02")->quirks.service_us = 30000;
+	sim_device(sim, "host-0082")->quirks.service_us = 30000;
+	sim_start(sim, "host-0001", NULL);
+	sim_settle_and_check(sim);
+	sim_expect(sim, is_up(sim, NULL, NULL));
+}
+
 /* A host and a switch never answer. Later they do. */
 static void never(struct sim *sim)
 {
@@ -274,6 +285,7 @@ const struct scenario sim_window[] = {
 	ROW("answers-twice", TREE, twice),
 	ROW("answers-never", TREE, never),
 	ROW("answers-slowly", TREE, slow_switch),
+	ROW("slow-agents-stay", TREE_128, slow_agents_stay),
 	ROW("one-lossy", TREE_128, one_lossy),
 	ROW("several-lossy", TREE_128, several_lossy),
 	ROW("link-eats", TREE, link_eats),

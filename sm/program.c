@@ -138,13 +138,14 @@ static const char *state_name(uint8_t state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-/* A port that was refused ACTIVE may be ACTIVE already: the first packet of its neighbour does
- * that. */
+/* A port that was refused a state may have it already: the answer to the Set() before was lost, or
+ * the first packet of its neighbour made it ACTIVE. Some devices refuse to go where they are. */
 static void state_was_read(void *owner, void *subject, const struct smp_request *request,
 			   const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct port *port = subject;
+	uint8_t before = port_state_of(port);
 	struct port_info info;
 
 	(void)request;
@@ -155,8 +156,9 @@ static void state_was_read(void *owner, void *subject, const struct smp_request 
 		attr_decode(&port_info_format, answer->data, &info);
 		port_set_info(program->fabric, port, &info);
 	}
-	if (port_state_of(port) != PORT_ACTIVE)
-		port_failed(program, port, "it refused to go Active");
+	port->armed |= before == PORT_INIT && port_state_of(port) == PORT_ARMED;
+	if (port_state_of(port) <= before)
+		port_failed(program, port, "it refused to change its state");
 	look_again(program, port);
 }
 
@@ -179,7 +181,7 @@ static void port_refused(struct program *program, struct port *port, const struc
 	char text[64];
 
 	program->refused_values++;
-	if (want->port_state == PORT_ACTIVE && port->num && status == STATUS_INVALID_VALUE) {
+	if (want->port_state && port->num && status == STATUS_INVALID_VALUE) {
 		read_state(program, port);
 		return;
 	}

@@ -177,6 +177,7 @@ void device_port_trained(struct device_port *port)
 
 bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical)
 {
+	bool may_stay = !port->device->quirks.strict_states;
 	uint8_t now = port->info.port_state;
 
 	if (!port->num) /* no link: nothing can be said but what is so anyhow */
@@ -188,9 +189,9 @@ bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physic
 	case PORT_DOWN:
 		return true;
 	case PORT_ARMED:
-		return now == PORT_INIT || now == PORT_ARMED;
+		return now == PORT_INIT || (now == PORT_ARMED && may_stay);
 	case PORT_ACTIVE:
-		return now == PORT_ACTIVE ||
+		return (now == PORT_ACTIVE && may_stay) ||
 		       (now == PORT_ARMED && port->peer->info.port_state >= PORT_ARMED);
 	default:
 		return false;

@@ -129,6 +129,26 @@ static void clamping_devices(struct sim *sim)
 	sim_check(sim);
 }
 
+/* When the answer to a Set() of a state was lost, the next one finds the port there already, and is
+ * refused: nothing has failed. */
+static void strict_states(struct sim *sim)
+{
+	struct sim_manager *manager;
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++)
+		devices[i]->quirks.strict_states = true;
+	sim_faults(sim, &(struct world_faults){.drop_ppm = 50000});
+	manager = sim_start(sim, "host-0001", NULL);
+	while (!manager->reports && !sim->failed && !sim->stopped)
+		sim_pass(sim, SIM_MS);
+	sim_expect(sim, !strstr(manager->report, "errors"));
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+	sim_expect(sim, manager->refused > 0);
+}
+
 /* Links and traps */
 
 static void link_goes_and_comes(struct sim *sim)
@@ -479,6 +499,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "loss", .topology = "fattree:radix=8,levels=3", .play = with_loss},
 	{.name = "disorder", .topology = TREE, .play = disorder},
 	{.name = "clamping-devices", .topology = TREE, .play = clamping_devices},
+	{.name = "strict-states", .topology = TREE, .play = strict_states},
 	{.name = "link-goes-and-comes", .topology = TREE, .play = link_goes_and_comes},
 	{.name = "light-sweep-finds-it", .topology = TREE, .play = light_sweep_finds_it},
 	{.name = "flap-storm", .topology = TREE, .play = flap_storm},

@@ -545,12 +545,16 @@ static void end(struct sm *sm, int error, const char *format, ...)
 }
 
 /* A port that keeps refusing may have changed behind our back, or its neighbour may: now and then
- * all is read again. */
+ * all is read again, after 2, 6, 14, 30 failures and so on, and then after each 64 more. Of many
+ * devices one always is broken, and the others need not be read all the time for it. */
 static bool deserves_full(const struct sm *sm)
 {
+	enum { SELDOM = 64 };
 	const struct program_report *report = program_report(sm->program);
+	unsigned step = sm->sweep.failures + 2;
 
-	return (report->failed || report->not_active) && sm->sweep.failures % 4 == 2;
+	return (report->failed || report->not_active) && step > 2 &&
+	       (!(step & (step - 1)) || step % SELDOM == 0);
 }
 
 /* A MASTER looks after its fabric; others look for a change of masters, or for their link. */

@@ -184,6 +184,8 @@ bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physic
 		return (state == PORT_NO_CHANGE || state == now) && physical == PHYS_NO_CHANGE;
 	if (physical != PHYS_NO_CHANGE)
 		return physical <= PHYS_DISABLED && state <= PORT_DOWN;
+	if (state && port->device->quirks.stuck_states)
+		return false;
 	switch (state) {
 	case PORT_NO_CHANGE:
 	case PORT_DOWN:

@@ -149,6 +149,24 @@ static void strict_states(struct sim *sim)
 	sim_expect(sim, manager->refused > 0);
 }
 
+/* A host that never comes up costs a full sweep now and then, ever more seldom. */
+static void stuck_host(struct sim *sim)
+{
+	enum { MINUTES = 60, FULL_SWEEPS_MAX = 12 };
+	struct device *host = sim_device(sim, "host-0020");
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	uint64_t read;
+
+	host->quirks.stuck_states = true;
+	sim_start(sim, "host-0001", NULL);
+	sim_pass(sim, MINUTES * 60 * SIM_S);
+	read = world_stats(sim->world)->gets[ATTR_NODE_DESCRIPTION];
+	sim_expect(sim, read > 3 * count && read < FULL_SWEEPS_MAX * count);
+	host->quirks.stuck_states = false;
+	sim_settle_and_check(sim);
+}
+
 /* Links and traps */
 
 static void link_goes_and_comes(struct sim *sim)
@@ -500,6 +518,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "disorder", .topology = TREE, .play = disorder},
 	{.name = "clamping-devices", .topology = TREE, .play = clamping_devices},
 	{.name = "strict-states", .topology = TREE, .play = strict_states},
+	{.name = "stuck-host", .topology = TREE, .play = stuck_host},
 	{.name = "link-goes-and-comes", .topology = TREE, .play = link_goes_and_comes},
 	{.name = "light-sweep-finds-it", .topology = TREE, .play = light_sweep_finds_it},
 	{.name = "flap-storm", .topology = TREE, .play = flap_storm},

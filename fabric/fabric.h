@@ -73,6 +73,7 @@ struct port {
 	bool busy;     /* a Set(PortInfo) is under way */
 	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
 	bool left_out; /* a full pass found behind it a GUID that another device has */
+	bool told;     /* what is wrong behind it was logged */
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool armed;    /* by us, since its cable was verified */
 	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */

@@ -16,6 +16,7 @@
 #include "sm/discover.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,25 @@ static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48]
 }
 
 /* Asking */
+
+static void tell_once(struct log_limit *limit, struct port *from, const struct log_subject *subject,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* What is wrong behind a port is so at each light pass, for days: it is told when it begins. */
+static void tell_once(struct log_limit *limit, struct port *from, const struct log_subject *subject,
+		      const char *format, ...)
+{
+	char text[320];
+	va_list arguments;
+
+	if (from->told || !log_allowed(limit))
+		return;
+	from->told = true;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	log_about(LOG_WARNING, subject, "%s", text);
+}
 
 static void landed(struct discover *discover)
 {
@@ -324,7 +344,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 		return;
 	}
 	if (info.port_state == PORT_DOWN) {
-		port->left_out = false;
+		port->left_out = port->told = false;
 		fabric_unlink(discover->fabric, port);
 	} else if (needs_probe(discover, port)) {
 		probe(discover, port, false);
@@ -540,11 +560,11 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	if (node == from->node) {
 		discover->anomalies.self_links++;
 		from->link_pass = arrival->link_pass = discover->pass;
-		log_limited(
-			&discover->odd_limit, LOG_WARNING, &subject,
-			"port %u of \"%s\" is cabled to port %u of the same device: the cable is "
-			"left out; if there are two devices, both have the same GUID",
-			from->num, node->facts->description, arrival->num);
+		tell_once(&discover->odd_limit, from, &subject,
+			  "port %u of \"%s\" is cabled to port %u of the same device: the cable is "
+			  "left out; if there are two devices, both have the same GUID",
+			  from->num, node->facts->description, arrival->num);
+		arrival->told = from->told;
 		return;
 	}
 	if (arrival->peer && arrival->peer != from) {
@@ -568,6 +588,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	only_cable = from->peer == arrival && from->read_pass != discover->pass &&
 		     port_facts(arrival)->known;
 	from->left_out = arrival->left_out = false;
+	from->told = arrival->told = false;
 	from->doubtful = arrival->doubtful = false;
 	from->armed = arrival->armed = false;
 	fabric_link(fabric, from, arrival);
@@ -594,17 +615,17 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 		where.message_id = MESSAGE_SILENT;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
-		log_limited(&discover->silent_limit, LOG_WARNING, &where,
-			    "whatever is behind port %u of \"%s\" does not answer: its link is "
-			    "up, its management agent is not",
-			    from->num, from->node->facts->description);
+		tell_once(&discover->silent_limit, from, &where,
+			  "whatever is behind port %u of \"%s\" does not answer: its link is "
+			  "up, its management agent is not",
+			  from->num, from->node->facts->description);
 	} else if (!plausible(&info)) {
 		discover->anomalies.malformed++;
-		log_limited(&discover->odd_limit, LOG_WARNING, &where,
-			    "behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
-			    "arrived at port %u): left out",
-			    from->num, from->node->facts->description, info.node_type,
-			    info.num_ports, info.local_port_num);
+		tell_once(&discover->odd_limit, from, &where,
+			  "behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
+			  "arrived at port %u): left out",
+			  from->num, from->node->facts->description, info.node_type, info.num_ports,
+			  info.local_port_num);
 	} else {
 		arrived(discover, from, &info, second_look);
 	}

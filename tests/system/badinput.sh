@@ -130,6 +130,11 @@ counted() {
 	matches "$2" odd.log || because "the log does not tell"
 }
 
+# told_once PATTERN: in the log, however many sweeps there were.
+told_once() {
+	equal "the number of lines in the log" "$(grep -c "$1" odd.log)" 1
+}
+
 odd_ends() {
 	[ -z "${pids[odd]:-}" ] || stop odd || because "weftd ends with status $?"
 }
@@ -156,7 +161,7 @@ switch_cabled_to_itself() {
 	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '[3] "S"[4]' '[4] "S"[3]' '' 'Hca 1 "A"' '[1] "S"[1]' \
 		'' 'Hca 1 "B"' '[1] "S"[2]' >loop.net
 	fabric_runs loop.net A && counted self_links 'port 3 of "S" is cabled to port 4 of the same device' &&
-		links_are 2 && stays_quiet
+		links_are 2 && stays_quiet && told_once 'is cabled to port . of the same device'
 }
 
 one_guid_twice() {

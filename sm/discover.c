@@ -748,6 +748,10 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 		return;
 	}
 	node = fabric_find_node(fabric, info.node_guid);
+	if (node && !same_device(&node->facts->info, &info)) {
+		drop_now(discover, node);
+		node = NULL;
+	}
 	if (!node)
 		node = fabric_add_node(fabric, &info);
 	port = &node->port[node->type == NODE_SWITCH ? 0 : info.local_port_num];

@@ -167,6 +167,19 @@ static void stuck_host(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* What answers at the manager's own port is another device than before: nothing of the old one may
+ * be used for it. All keep their LIDs, and nothing is written. */
+static void own_adapter_changes(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, NULL);
+	uint64_t sets = manager->sets_sent;
+
+	sim_device(sim, "host-0001")->system_image_guid++;
+	sim_check(sim);
+	sim_expect(sim, manager->sets_sent == sets);
+	sim_check(sim);
+}
+
 /* Links and traps */
 
 static void link_goes_and_comes(struct sim *sim)
@@ -519,6 +532,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "clamping-devices", .topology = TREE, .play = clamping_devices},
 	{.name = "strict-states", .topology = TREE, .play = strict_states},
 	{.name = "stuck-host", .topology = TREE, .play = stuck_host},
+	{.name = "own-adapter-changes", .topology = TREE, .play = own_adapter_changes},
 	{.name = "link-goes-and-comes", .topology = TREE, .play = link_goes_and_comes},
 	{.name = "light-sweep-finds-it", .topology = TREE, .play = light_sweep_finds_it},
 	{.name = "flap-storm", .topology = TREE, .play = flap_storm},

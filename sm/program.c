@@ -293,6 +293,14 @@ static void disable_request(struct program *program, struct port *port, struct s
 	port->busy = true;
 }
 
+/* A base port 0 of a switch has no state; whatever it shows, it takes what is Set. */
+static bool is_there(const struct port *port)
+{
+	bool base0 = port_of_switch(port) && !port->num && !port->node->facts->sw.enhanced_port0;
+
+	return base0 ? port_facts(port)->known : port_state_of(port) >= PORT_INIT;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
@@ -307,7 +315,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	}
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
 		return false;
-	if (port->busy || port->failed || port_state_of(port) < PORT_INIT)
+	if (port->busy || port->failed || !is_there(port))
 		return false;
 	if (end && !port_route(program->fabric, port, &path))
 		return false; /* the other port of an adapter that is still there */
@@ -477,7 +485,7 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 			if (node->port[i].failed)
 				program->fabric->topology++; /* perhaps it does now */
 			node->port[i].failed = false;
-			if (port_state_of(&node->port[i]) < PORT_INIT)
+			if (!is_there(&node->port[i]))
 				continue;
 			if (routes)
 				warn_of_mismatch(program, &node->port[i]);

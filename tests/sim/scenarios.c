@@ -180,6 +180,21 @@ static void own_adapter_changes(struct sim *sim)
 	sim_check(sim);
 }
 
+/* The PortState of a base port 0 says nothing (table 146): such ports get their LIDs all the same.
+ */
+static void port0_without_state(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		if (device_is_switch(devices[i]))
+			devices[i]->port[0].info.port_state = PORT_NO_CHANGE;
+	}
+	up(sim, NULL);
+	sim_check(sim);
+}
+
 /* Links and traps */
 
 static void link_goes_and_comes(struct sim *sim)
@@ -533,6 +548,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "strict-states", .topology = TREE, .play = strict_states},
 	{.name = "stuck-host", .topology = TREE, .play = stuck_host},
 	{.name = "own-adapter-changes", .topology = TREE, .play = own_adapter_changes},
+	{.name = "port0-without-state", .topology = TREE, .play = port0_without_state},
 	{.name = "link-goes-and-comes", .topology = TREE, .play = link_goes_and_comes},
 	{.name = "light-sweep-finds-it", .topology = TREE, .play = light_sweep_finds_it},
 	{.name = "flap-storm", .topology = TREE, .play = flap_storm},

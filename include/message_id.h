@@ -15,7 +15,8 @@
 #define MESSAGE_LID_CONFLICT "a06d5e2f8b7143c9bd94e1f3c7a85210" /* two ports had one LID */
 #define MESSAGE_NOT_ACTIVE \
 	"38c7f1d9e4a24b65915e0c6d2fb8a7e4" /* a port or switch did not take a Set */
-#define MESSAGE_FLAPPING "c1b7405ad83e4f0c9f2a64e7d95b3188" /* a link goes and comes; it is held \
+#define MESSAGE_FLAPPING                                                                         \
+	"c1b7405ad83e4f0c9f2a64e7d95b3188"		    /* a link goes and comes; it is held \
 							     */
 #define MESSAGE_BABBLING "5e9d20b8f6c74a1fb3074d1ca8e6927f" /* a port keeps sending complaints */
 #define MESSAGE_DIFFERS "92ae6c01f75d4b8da0c35e418bf7d260"  /* a device holds what nobody wrote */

@@ -613,6 +613,9 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 	attr_decode(&node_info_format, answer->data, &info);
 	if (answer->error || answer->status) {
 		where.message_id = MESSAGE_SILENT;
+		/* A GUID that was met here before need not be what is silent now: light
+		 * passes ask again. */
+		from->left_out = false;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
 		tell_once(&discover->silent_limit, from, &where,

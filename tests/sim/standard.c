@@ -271,5 +271,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-other", 1388, "an extended speed that was asked for once, and lost"},
 	{"standard-tree", 2840, "repeated traps taken for news, so that nothing was written"},
 	{"standard-other", 11122, "a trap that was merged into a sweep that failed"},
+	{"standard-other", 864, "a host that was silent where a GUID had been met twice"},
 	{NULL, 0, NULL},
 };

@@ -794,6 +794,31 @@ static void test_duplicate_port_guid(void)
 	world_free(world);
 }
 
+/* Where a GUID was met a second time something is silent, and then it is another device: light
+ * sweeps find it. */
+static void test_left_out_and_silent(void)
+{
+	struct world *world = world_new(one_switch(4), 1, 1, NULL);
+	struct fake_node *twin = world_node(world, "host-3");
+	struct node_info own = twin->info;
+
+	twin->info.node_guid = world_node(world, "host-2")->info.node_guid;
+	twin->info.port_guid = world_node(world, "host-2")->info.port_guid;
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
+	world_sweep(world, DISCOVER_FULL);
+	twin->silent = true;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_FULL);
+	twin->info = own;
+	twin->silent = false;
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_LIGHT);
+	CU_ASSERT_PTR_NOT_NULL(known(world, "host-3"));
+	CU_ASSERT_EQUAL(host_port(world, "host-3")->info.port_state, PORT_ACTIVE);
+	world_free(world);
+}
+
 /* A switch says that it has the PortGUID of the manager's own port. */
 static void test_switch_with_our_port_guid(void)
 {
@@ -1164,6 +1189,7 @@ int main(void)
 		{"bounce before mastership", test_bounce_before_mastership},
 		{"duplicate host GUID", test_duplicate_host_guid},
 		{"duplicate port GUID", test_duplicate_port_guid},
+		{"left out, and silent", test_left_out_and_silent},
 		{"switch with our port GUID", test_switch_with_our_port_guid},
 		{"duplicate switch GUID", test_duplicate_switch_guid},
 		{"newcomer with its neighbour's GUID", test_newcomer_with_its_neighbours_guid},

@@ -193,7 +193,8 @@ static void judge_link(const struct device_port *port, struct tally *tally)
 	}
 }
 
-/* A link that goes ACTIVE carries packets both ways. */
+/* A link that goes ACTIVE carries packets both ways. A Set() at one end makes both ends ACTIVE: one
+ * at the other end that comes later opens nothing. */
 static void port_was_set(struct last_seen *seen, const struct device_port *port,
 			 struct tally *tally)
 {
@@ -204,6 +205,8 @@ static void port_was_set(struct last_seen *seen, const struct device_port *port,
 		judge_link(port->peer, tally);
 	}
 	seen->passes[port->num] = passes;
+	if (port->peer && device_is_switch(port->peer->device))
+		last_seen(tally->circles, port->peer->device)->passes[port->peer->num] = passes;
 }
 
 void circles_after_set(struct circles *circles, const struct device *device, uint8_t port,

@@ -272,5 +272,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-tree", 2840, "repeated traps taken for news, so that nothing was written"},
 	{"standard-other", 11122, "a trap that was merged into a sweep that failed"},
 	{"standard-other", 864, "a host that was silent where a GUID had been met twice"},
+	{"standard-other", 566, "a circle held against a Set() that opened nothing"},
+	{"standard-tree", 2583, "the same, behind a host's port"},
 	{NULL, 0, NULL},
 };

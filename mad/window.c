@@ -30,7 +30,6 @@ enum {
 	ROUTE_LENGTHS = HOPS_MAX + 2,
 	BY_LID = HOPS_MAX + 1, /* of unknown length */
 	OVERDUE_MIN_US = 250,
-	MUTE_AFTER = 4,
 };
 
 struct flight {		  /* a request, waiting or under way */
@@ -88,24 +87,13 @@ static struct flight *flight_new(struct window_target *target, const struct smp_
 	return flight;
 }
 
-/* So many attempts were lost in a row that it is dead, or slower than we are patient. */
-static bool is_mute(const struct window_target *target)
-{
-	return target->unanswered >= MUTE_AFTER;
-}
-
-static bool has_room(const struct window_target *target)
-{
-	return target->under_way < (is_mute(target) && target->limit ? 1 : target->limit);
-}
-
 /* A target stands in the round while it may have something to send and has room. */
 static void target_ready(struct window_target *target)
 {
 	struct window *window = target->window;
 
 	window->active = true;
-	if (has_room(target) && list_empty(&target->ready))
+	if (target->under_way < target->limit && list_empty(&target->ready))
 		list_push(&window->ready, &target->ready);
 	loop_defer(&window->pump);
 }
@@ -277,7 +265,6 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 	else
 		window->stats.recovered++;
 	target->answered = true;
-	target->unanswered = 0;
 	target->patience_ms = took_ms > window->limits.timeout_min_ms / 2 ? 2 * took_ms : 0;
 	window->round.answers++;
 	end_round(window);
@@ -334,9 +321,8 @@ static unsigned way_of(const struct flight *flight)
 	return flight->request.once ? flight->request.way : flight->attempt;
 }
 
-/* Doubled with each attempt. The last one waits in full, and each one to a target that has lost so
- * many: what a slow device needs is not to be seen from others' haste, and more requests would only
- * wait before it. */
+/* Doubled with each attempt. The last one waits in full: what a device needs that does other things
+ * at times is not to be seen from others' haste. */
 static unsigned attempt_timeout_ms(const struct flight *flight)
 {
 	const struct window *window = flight->target->window;
@@ -344,8 +330,7 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 	uint64_t overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
 	uint64_t timeout_ms = (overdue_us + 999) / 1000;
 
-	if (!overdue_us || flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16 ||
-	    is_mute(flight->target))
+	if (!overdue_us || flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
 		return limits->timeout_ms;
 	if (timeout_ms < limits->timeout_min_ms)
 		timeout_ms = limits->timeout_min_ms;
@@ -397,7 +382,6 @@ static void flight_completed(void *arg, const struct txn_result *result)
 	struct flight *flight = arg;
 	struct smp_answer answer = {.error = result->error};
 
-	flight->target->unanswered += result->error != 0;
 	if (!result->error)
 		note_answer(flight, result->rtt_us);
 	else if (result->error == -ETIMEDOUT)
@@ -435,7 +419,7 @@ static void target_turn(struct window_target *target)
 	struct flight *flight;
 	struct smp_route route = {0};
 
-	if (!has_room(target))
+	if (target->under_way >= target->limit)
 		flight = NULL; /* comes back when one of its requests completes */
 	else
 		flight = target_next(target);
@@ -450,9 +434,9 @@ static void target_turn(struct window_target *target)
 		list_push_front(&target->queue, &flight->link);
 		list_push(&gate->waiting, &target->ready);
 	} else {
-		flight_start(flight, &route);
-		if (has_room(target))
+		if (target->under_way + 1 < target->limit)
 			list_push(&window->ready, &target->ready);
+		flight_start(flight, &route);
 	}
 	target_wake_next(target);
 }

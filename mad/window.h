@@ -73,7 +73,6 @@ struct window_target {
 	unsigned under_way;
 	unsigned patience_ms; /* its answers took this long lately; 0: no longer than others' */
 	bool answered;	      /* it has, at some time */
-	unsigned unanswered;  /* attempts lost since it answered last */
 	uint32_t lost_in;     /* round of the window in which it last lost a request, from 1 */
 	struct window_gate *woken_by; /* since then it has not had its turn */
 	struct window_gate *gate;     /* shared with other targets; NULL: none */

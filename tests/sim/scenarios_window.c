@@ -117,8 +117,8 @@ static void twice(struct sim *sim)
  * They are found, and the full sweep that sim_check() asks for does not lose them again. */
 static void slow_agents_stay(struct sim *sim)
 {
-	sim_device(sim, "leaf-p02-02")->quirks.service_us = 60000;
-	sim_device(sim, "host-0082")->quirks.service_us = 60000;
+	sim_device(sim, "leaf-p02-02")->quirks.service_us = 30000;
+	sim_device(sim, "host-0082")->quirks.service_us = 30000;
 	sim_start(sim, "host-0001", NULL);
 	sim_settle_and_check(sim);
 	sim_expect(sim, is_up(sim, NULL, NULL));

@@ -347,32 +347,6 @@ static void test_patience(void)
 }
 
 /* Silent targets keep their own places, not those of others. */
-/* Who has lost four attempts in a row has one request under way, until it answers. */
-static void test_mute_target(void)
-{
-	begin(8, 8, 2);
-	submit(0, 3);
-	run();
-	CU_ASSERT_EQUAL(wire.count, 2);
-	for (unsigned lost = 0; lost < 3; lost++) {
-		wire_time_out(&wire, lost);
-		run();
-		CU_ASSERT_EQUAL(wire.count, lost + 3); /* each makes room for its next attempt */
-	}
-	wire_time_out(&wire, 3);
-	run();
-	CU_ASSERT_EQUAL(wire.count, 5); /* one is under way still, and remains the only one */
-	wire_answer(&wire, 4);
-	run();
-	CU_ASSERT_EQUAL(devices[0].done, 1);
-	CU_ASSERT_EQUAL(wire.count, 7);
-	wire_answer(&wire, 5);
-	wire_answer(&wire, 6);
-	CU_ASSERT_EQUAL(devices[0].done, 3);
-	run();
-	end();
-}
-
 static void test_silent_targets(void)
 {
 	begin(4, 3, 1);
@@ -645,7 +619,6 @@ int main(void)
 		{"retries", test_retries},
 		{"time-outs", test_timeouts},
 		{"patience with one", test_patience},
-		{"who is mute", test_mute_target},
 		{"silent targets", test_silent_targets},
 		{"the window adapts", test_window_adapts},
 		{"losses at one target", test_losses_at_one_target},

@@ -12,6 +12,7 @@
 #include "route/engine.h"
 #include "sm/discover.h"
 #include "sm/hold.h"
+#include "sm/own_port.h"
 #include "sm/peers.h"
 #include "sm/program.h"
 #include "sm/sm.h"
@@ -99,6 +100,7 @@ struct sm {
 	struct trigger trigger;
 	struct hold hold;
 	struct trickle trickle;
+	struct own_port own_port;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

@@ -444,9 +444,9 @@ bool peers_contested(const struct peers *peers)
 	return peers->contested;
 }
 
-void peers_port_down(struct peers *peers)
+void peers_port_down(struct peers *peers, const char *reason)
 {
-	set_role(peers, ROLE_PORT_DOWN, "the link of our port is down");
+	set_role(peers, ROLE_PORT_DOWN, reason);
 }
 
 void peers_show(struct peers *peers)

@@ -30,8 +30,8 @@ int peers_start(struct peers *peers);
 void peers_stop(struct peers *peers); /* takes IsSM away, stops polling */
 
 enum sm_state peers_role(const struct peers *peers);
-/* Our own port's link is down. */
-void peers_port_down(struct peers *peers);
+/* Our own port's link is down, or was: the reason says which. */
+void peers_port_down(struct peers *peers, const char *reason);
 /* Shows IsSM again when our port does not, although it should. */
 void peers_show(struct peers *peers);
 /* Whether the last survey met another MASTER, which ranks lower and has not handed over yet: until

@@ -103,6 +103,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
 	sweep_init(sm);
 	trickle_init(sm);
+	own_port_init(sm);
 	inbox_init(sm);
 	judge_init(sm);
 	return sm;
@@ -116,6 +117,7 @@ void sm_free(struct sm *sm)
 	judge_done(sm);
 	hold_done(&sm->hold);
 	trickle_done(sm);
+	own_port_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	trigger_done(&sm->trigger);
@@ -149,12 +151,14 @@ void sm_start(struct sm *sm)
 			error == -EBUSY ? "another program holds it" : strerror(-error));
 	trigger_full(&sm->trigger, "start");
 	trickle_start(sm);
+	own_port_start(sm);
 }
 
 void sm_stop(struct sm *sm)
 {
 	sm->stopped = true;
 	loop_timer_disarm(&sm->trickle.timer);
+	own_port_done(sm);
 	sweep_stop(sm);
 	judge_stop(sm);
 	peers_stop(sm->peers);

@@ -68,7 +68,7 @@ static void check_phase(struct sm *sm)
 		return;
 	}
 	if (port_info(port)->port_state < PORT_INIT && port->num) {
-		peers_port_down(sm->peers);
+		peers_port_down(sm->peers, "the link of our port is down");
 		end(sm, -ENETDOWN, "the link of %s port %u is down: no fabric to manage",
 		    sm->transport->port.ca, sm->transport->port.port);
 		return;
@@ -76,7 +76,7 @@ static void check_phase(struct sm *sm)
 	/* Whoever could not reach us meanwhile has looked for another master. */
 	if (sm->fabric->sm_link_lost && peers_role(sm->peers) == SM_MASTER) {
 		sm->fabric->sm_link_lost = false;
-		peers_port_down(sm->peers);
+		peers_port_down(sm->peers, "the link of our port was down");
 		end(sm, -EAGAIN, "our link was down: who is master has to be found out anew");
 		return;
 	}

@@ -3,6 +3,7 @@
  * Single cases, each a function of some lines and a row of the table at the end. A case that goes
  * through ends in sim_check(), so that the invariants hold after whatever it did.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "lib/mem.h"
@@ -252,6 +253,37 @@ static void own_link_flaps(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+static bool is_master(void *ctx)
+{
+	return sim_state(ctx) == SM_MASTER;
+}
+
+static bool is_discovering(void *ctx)
+{
+	return sim_state(ctx) == SM_DISCOVERING;
+}
+
+/* No trap can tell it: what is at our end of the link, or behind it, is seen by asking our own
+ * port. */
+static void own_link_is_watched(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, "sweep_interval=3600");
+	uint64_t lft_sets;
+
+	sim_link(sim, manager->port, false);
+	sim_until(sim, SIM_S, "it gives up its role", is_discovering, manager);
+	sim_expect(sim, manager->error == -ENETDOWN);
+	sim_pass(sim, 100 * SIM_S);
+	sim_link(sim, manager->port, true);
+	sim_until(sim, SIM_S, "it is MASTER again", is_master, manager);
+	sim_settle_and_check(sim);
+	lft_sets = manager->lft_sets_sent;
+	sim_reboot(sim, sim_device(sim, "leaf-01"));
+	sim_pass(sim, SIM_S);
+	sim_expect(sim, manager->lft_sets_sent > lft_sets);
+	sim_settle_and_check(sim);
+}
+
 /* Nodes */
 
 static void switch_reboots(struct sim *sim)
@@ -423,11 +455,6 @@ static void standby_only(struct sim *sim)
 	sim_expect(sim, sim_state(watcher) != SM_MASTER);
 }
 
-static bool is_master(void *ctx)
-{
-	return sim_state(ctx) == SM_MASTER;
-}
-
 static bool is_not_master(void *ctx)
 {
 	return sim_state(ctx) != SM_MASTER;
@@ -553,6 +580,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "light-sweep-finds-it", .topology = TREE, .play = light_sweep_finds_it},
 	{.name = "flap-storm", .topology = TREE, .play = flap_storm},
 	{.name = "own-link-flaps", .topology = TREE, .play = own_link_flaps},
+	{.name = "own-link-is-watched", .topology = TREE, .play = own_link_is_watched},
 	{.name = "switch-reboots", .topology = TREE, .play = switch_reboots},
 	{.name = "own-switch-reboots", .topology = TREE, .play = own_switch_reboots},
 	{.name = "host-reboots", .topology = TREE, .play = host_reboots},

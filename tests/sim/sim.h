@@ -31,8 +31,9 @@ struct sim_manager {
 	struct transport *transport; /* NULL: it does not run */
 	struct work_pool *pool;
 	struct manager *manager;
-	uint64_t mads_sent, sets_sent, lft_sets_sent; /* SMPs; Set(SMInfo) is none of the Sets */
-	uint64_t refused;			      /* answers to SMPs with a status */
+	uint64_t mads_sent;		   /* SMPs that leave its node */
+	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
+	uint64_t refused;		   /* answers to SMPs with a status */
 	uint64_t reports;
 	int error;		     /* of the last report */
 	char report[SIM_TEXT_SIZE];  /* what it said */

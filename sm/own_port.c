@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A link that was ACTIVE and is not any more has been down, even when it is back: whoever could not
+ * reach us may have looked for another MASTER, and our switch may have been reset. Then the role is
+ * given up at once, as a sweep would that finds it, but without waiting for all the devices that
+ * cannot be reached. A link that comes back to a manager without one begins a sweep, which else
+ * waits for the end of its growing delay. While a sweep runs it looks for itself, and a STANDBY
+ * finds it out by polling its master.
+ */
+#include "sm/own_port.h"
+
+#include "sm/context.h"
+#include "sm/subject.h"
+
+enum { LOOK_US = 500000 };
+
+static void link_was_lost(struct sm *sm, const struct port *port, bool down)
+{
+	struct log_subject subject = port_subject(port, NULL);
+	const char *reason =
+		down ? "the link of our port is down" : "the link of our port was down";
+
+	log_about(LOG_WARNING, &subject, "%s port %u: %s", sm->transport->port.ca,
+		  sm->transport->port.port, reason);
+	if (peers_role(sm->peers) == SM_MASTER)
+		peers_port_down(sm->peers, reason);
+	else
+		trigger_full(&sm->trigger, reason);
+}
+
+static bool may_look(const struct sm *sm)
+{
+	enum sm_state role = peers_role(sm->peers);
+
+	return (role == SM_MASTER || role == SM_DISCOVERING) && !sm->sweep.running &&
+	       !sm->trigger.wanted && !sm->stopped;
+}
+
+static void answered(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer)
+{
+	struct sm *sm = owner;
+	struct port *port = subject;
+	uint8_t before = port_state_of(port);
+	struct port_info info;
+
+	(void)request;
+	sm->own_port.under_way = false;
+	if (answer->error || answer->status || port != sm->fabric->sm_port || !may_look(sm) ||
+	    sm->sweep.last.number != sm->own_port.sweep)
+		return;
+	attr_decode(&port_info_format, answer->data, &info);
+	if (info.port_state < PORT_INIT && before >= PORT_INIT)
+		link_was_lost(sm, port, true);
+	else if (info.port_state == PORT_INIT && before > PORT_INIT)
+		link_was_lost(sm, port, false);
+	else if (info.port_state >= PORT_INIT && before < PORT_INIT)
+		trigger_full(&sm->trigger, "the link of our port came up");
+}
+
+/* A switch's port 0 has no link. */
+static void look(void *arg)
+{
+	struct sm *sm = arg;
+	struct port *port = sm->fabric->sm_port;
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_PORT_INFO,
+				      .attempts = 1,
+				      .done = answered,
+				      .owner = sm,
+				      .subject = port};
+
+	loop_timer_arm(&sm->own_port.timer, LOOK_US);
+	if (!port || !port->num || !port_facts(port)->known || sm->own_port.under_way ||
+	    !may_look(sm))
+		return;
+	request.attr_mod = port_info_modifier(port);
+	sm->own_port.under_way = true;
+	sm->own_port.sweep = sm->sweep.last.number;
+	window_submit(&port_agent(port)->target, &request);
+}
+
+void own_port_init(struct sm *sm)
+{
+	loop_timer_init(&sm->own_port.timer, sm->loop, "own port", look, sm);
+}
+
+void own_port_start(struct sm *sm)
+{
+	loop_timer_arm(&sm->own_port.timer, LOOK_US);
+}
+
+void own_port_done(struct sm *sm)
+{
+	loop_timer_disarm(&sm->own_port.timer);
+}

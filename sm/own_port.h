@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The watch over the manager's own link. Its going down and coming back is told by no trap that
+ * could reach us: what would tell it is behind that link. So between sweeps our own port is asked
+ * for its PortInfo, an SMP that leaves the machine by no cable. Called by sm.c. Loop thread only.
+ */
+#ifndef SM_OWN_PORT_H
+#define SM_OWN_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/loop.h"
+
+struct sm;
+
+struct own_port {
+	struct loop_timer timer;
+	bool under_way;
+	uint64_t sweep; /* the last one when our port was asked */
+};
+
+void own_port_init(struct sm *sm);
+void own_port_start(struct sm *sm);
+void own_port_done(struct sm *sm); /* also stops it; harmless when it does not run */
+
+#endif

@@ -274,5 +274,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-other", 864, "a host that was silent where a GUID had been met twice"},
 	{"standard-other", 566, "a circle held against a Set() that opened nothing"},
 	{"standard-tree", 2583, "the same, behind a host's port"},
+	{"standard-other", 63, "a switch written by another way than the one that was asked"},
+	{"standard-other", 231, "a sweep that met another switch on a route, and wrote on"},
 	{NULL, 0, NULL},
 };

@@ -11,17 +11,9 @@ if [ -n "${SANITIZE:-}" ]; then
 	echo "skip perf: the preload library cannot be instrumented"
 	exit 0
 fi
-weftsim=$BUILD/weftsim
-socket=$work/fabric.socket
-
-start_weftsim() {
-	"$weftsim" serve -s "$socket" fattree:radix=4,levels=2 >serve.out 2>serve.log &
-	pids[weftsim]=$!
-	wait_for 20 grep -q '^ready ' serve.out || because "it does not get ready: $(cat serve.log)"
-}
 
 run_on() {
-	timeout 60 "$weftsim" run -s "$socket" -n "$@"
+	timeout 60 "$BUILD/weftsim" run -n "$@"
 }
 
 bring_up() {
@@ -73,7 +65,7 @@ all_ports() {
 }
 
 lost_link() {
-	"$weftsim" 'do' -s "$socket" 'link down leaf-01 3' 'link up leaf-01 3' >do.out || because "$(cat do.out)" || return 1
+	"$BUILD/weftsim" 'do' 'link down leaf-01 3' 'link up leaf-01 3' >do.out || because "$(cat do.out)" || return 1
 	query lost "$lid" 3 && is lost LinkDownedCounter 1 || return 1
 	query reset -R "$lid" 3 0x4 && query lost "$lid" 3 && is lost LinkDownedCounter 0
 }
@@ -82,12 +74,12 @@ refused() {
 	! query none "$lid" 99 || because "port 99 of the switch has counters"
 }
 
-check "weftsim starts" start_weftsim || finish
+check "weftsim starts" start_weftsim fattree:radix=4,levels=2 || finish
 check "a subnet on it" bring_up || finish
 check "perfquery counts itself" counts_itself
 check "perfquery -x, and resets apart" apart
 check "perfquery -a" all_ports
 check "a lost link is counted" lost_link
 check "a port that is not there" refused
-stop weftsim
+stop_fabric
 finish

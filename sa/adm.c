@@ -89,6 +89,8 @@ static const uint8_t adm_methods[] = {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, 
 
 struct adm {
 	struct txn_table *txns;
+	struct registry *registry;
+	struct event_hub *events;
 	struct view *const *view;
 	struct adm_options options;
 	struct lookup *lookup; /* of the view of now; NULL before there was one */
@@ -431,12 +433,15 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 }
 
 struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+		    struct registry *registry, struct event_hub *events,
 		    const struct adm_options *options)
 {
 	struct adm *adm = mem_zalloc(sizeof(*adm));
 
 	adm->txns = txns;
 	adm->view = view;
+	adm->registry = registry;
+	adm->events = events;
 	adm->options = *options;
 	adm->scratch = arena_new();
 	adm->queue = queue_new(loop, queued_done, adm);

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "fabric/event.h"
+#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/loop.h"
 #include "mad/txn.h"
@@ -27,8 +29,10 @@ struct adm_options {
 
 struct adm;
 
-/* view: the slot that the manager publishes to. options are copied. */
+/* view: the slot that the manager publishes to. registry and events are the manager's, and outlive
+ * it. options are copied. */
 struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+		    struct registry *registry, struct event_hub *events,
 		    const struct adm_options *options);
 void adm_free(struct adm *adm);
 void adm_set_options(struct adm *adm, const struct adm_options *options);

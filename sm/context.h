@@ -90,6 +90,8 @@ struct sm {
 	struct work_pool *pool;
 	struct transport *transport;
 	struct txn_table *txns;
+	struct registry *registry;
+	struct event_hub *events;
 	struct window *window;
 	struct fabric *fabric;
 	struct sm_options options;

@@ -83,7 +83,8 @@ static void role_changed(void *ctx, const char *reason)
 }
 
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
-		  struct txn_table *txns, const struct sm_options *options)
+		  struct txn_table *txns, struct registry *registry, struct event_hub *events,
+		  const struct sm_options *options)
 {
 	struct sm *sm = mem_zalloc(sizeof(*sm));
 	struct window_limits limits = limits_of(options);
@@ -92,6 +93,8 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->pool = pool;
 	sm->transport = transport;
 	sm->txns = txns;
+	sm->registry = registry;
+	sm->events = events;
 	sm->options = *options;
 	sm->window = window_new(loop, txns, &limits);
 	sm->fabric = fabric_new(sm->window, options->smp_per_switch, options->smp_per_adapter);

@@ -6,7 +6,9 @@
 #ifndef SM_SM_H
 #define SM_SM_H
 
+#include "fabric/event.h"
 #include "fabric/fabric.h"
+#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/control.h"
 #include "lib/loop.h"
@@ -17,8 +19,10 @@
 
 struct sm;
 
+/* registry and events are the manager's, which both halves meet in, and outlive both. */
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
-		  struct txn_table *txns, const struct sm_options *options);
+		  struct txn_table *txns, struct registry *registry, struct event_hub *events,
+		  const struct sm_options *options);
 void sm_free(struct sm *sm);
 /* Begins: the first sweep is asked for. */
 void sm_start(struct sm *sm);

@@ -11,6 +11,8 @@
 
 struct manager {
 	struct txn_table *txns;
+	struct registry *registry;
+	struct event_hub events;
 	struct sm *sm;
 	struct adm *adm;
 };
@@ -21,8 +23,12 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	struct manager *manager = mem_zalloc(sizeof(*manager));
 
 	manager->txns = txn_table_new(loop, transport);
-	manager->sm = sm_new(loop, pool, transport, manager->txns, &conf->sm);
-	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), &conf->adm);
+	manager->registry = registry_new();
+	event_hub_init(&manager->events);
+	manager->sm = sm_new(loop, pool, transport, manager->txns, manager->registry,
+			     &manager->events, &conf->sm);
+	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
+			       &manager->events, &conf->adm);
 	return manager;
 }
 
@@ -32,6 +38,7 @@ void manager_free(struct manager *manager)
 		return;
 	adm_free(manager->adm);
 	sm_free(manager->sm);
+	registry_free(manager->registry);
 	txn_table_free(manager->txns);
 	free(manager);
 }

@@ -7,7 +7,7 @@
  *
  *	bench_sa [SPEC]...     one fabric after the other; without any, 11,664 hosts
  */
-// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: route/*.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
@@ -29,6 +29,8 @@ static unsigned rounds = ROUNDS;
 static struct bench {
 	struct loop *loop;
 	struct transport transport;
+	struct registry *registry;
+	struct event_hub events;
 	struct txn_table *txns;
 	struct view *view;
 	struct adm *adm;
@@ -233,7 +235,10 @@ static void bench_fabric(const char *spec)
 	bench.transport.ops = &ops;
 	bench.txns = txn_table_new(bench.loop, &bench.transport);
 	bench.view = view_build(spec);
-	bench.adm = adm_new(bench.loop, bench.txns, &bench.view, &options);
+	bench.registry = registry_new();
+	event_hub_init(&bench.events);
+	bench.adm = adm_new(bench.loop, bench.txns, &bench.view, bench.registry, &bench.events,
+			    &options);
 	printf("the fabric is %s\t%u hosts\t%u switches\n", spec, bench.view->topology->num_ends,
 	       bench.view->topology->num_switches);
 	bench_table("a table of one source's paths, the first", RECORD_PATH, 64, 1, true);
@@ -243,6 +248,7 @@ static void bench_fabric(const char *spec)
 	bench_gets("any pair by GID", UINT32_MAX, true);
 	bench_gets("1,000 hosts by GID", JOB_HOSTS, true);
 	adm_free(bench.adm);
+	registry_free(bench.registry);
 	txn_table_free(bench.txns);
 	view_publish(&bench.view, NULL);
 	loop_free(bench.loop);

@@ -31,6 +31,8 @@ static const struct adm_options options = {
 static struct {
 	struct loop *loop;
 	struct transport transport;
+	struct registry *registry;
+	struct event_hub events;
 	struct txn_table *txns;
 	struct view *view;
 	struct adm *adm;
@@ -69,12 +71,15 @@ static inline void begin(void)
 	sa.transport.ops = &capture_ops;
 	sa.txns = txn_table_new(sa.loop, &sa.transport);
 	sa.view = two_switches_view();
-	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, &options);
+	sa.registry = registry_new();
+	event_hub_init(&sa.events);
+	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
 }
 
 static inline void end(void)
 {
 	adm_free(sa.adm);
+	registry_free(sa.registry);
 	txn_table_free(sa.txns);
 	view_publish(&sa.view, NULL);
 	loop_free(sa.loop);

@@ -19,6 +19,8 @@ struct world {
 	struct work_pool *pool;
 	struct net *net;
 	struct fake_net *fake;
+	struct registry *registry;
+	struct event_hub events;
 	struct txn_table *txns;
 	struct sm *sm;
 	struct sm_options options;
@@ -215,8 +217,10 @@ static inline struct world *world_new(struct net *net, int sm_node, uint8_t sm_p
 	world->fake->ctx = world;
 	world->txns = txn_table_new(world->loop, &world->fake->transport);
 	world->options = options ? *options : world_options();
+	world->registry = registry_new();
+	event_hub_init(&world->events);
 	world->sm = sm_new(world->loop, world->pool, &world->fake->transport, world->txns,
-			   &world->options);
+			   world->registry, &world->events, &world->options);
 	sm_on_report(world->sm, world_report, world);
 	loop_timer_init(&world->tick, world->loop, "tick", world_tick, world);
 	return world;
@@ -227,6 +231,7 @@ static inline void world_free(struct world *world)
 	loop_timer_disarm(&world->tick);
 	work_pool_free(world->pool);
 	sm_free(world->sm);
+	registry_free(world->registry);
 	txn_table_free(world->txns);
 	fake_free(world->fake);
 	loop_free(world->loop);

@@ -3,7 +3,7 @@
  * The front of the SA: every row of its dispatch table and every component of every record, what is
  * refused and what gets no answer, the way back, and tables that are long.
  */
-// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd

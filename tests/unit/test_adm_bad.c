@@ -5,7 +5,7 @@
  * MADs that end anywhere, and every LID as the requester. Each gets one answer with a status that
  * is possible, or none and is counted; sanitizers see the rest.
  */
-// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd

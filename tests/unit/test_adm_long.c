@@ -3,7 +3,7 @@
  * Answers that take several turns of the loop: short requests in between, a view that changes or
  * goes, requests that come again, and an SA that ends before them.
  */
-// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd

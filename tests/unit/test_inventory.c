@@ -3,7 +3,7 @@
  * ClassPortInfo and the records that say what there is: their contents, the look-up by LID, and who
  * may hear of whom.
  */
-// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd

@@ -3,7 +3,7 @@
  * The records that hold a table: their contents on the fabric of two_switches.h, which of several
  * blocks and ports a request means, and who may read P_Keys.
  */
-// LINK: sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd

@@ -739,7 +739,7 @@ static void test_bounce_before_mastership(void)
 	/* A manager that starts on this fabric has to read all anew. */
 	sm_free(world->sm);
 	world->sm = sm_new(world->loop, world->pool, &world->fake->transport, world->txns,
-			   &world->options);
+			   world->registry, &world->events, &world->options);
 	sm_on_report(world->sm, world_report, world);
 	world->reports = 0;
 	world_node(world, "leaf-0")->sw.port_state_change = 1;

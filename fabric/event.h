@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What happens in the subnet, told to whoever wants to know: sm/ raises what it sees, the SA
+ * reports it to its subscribers and forgets what ports that are gone had registered. Readers are
+ * called at once and in the order in which they came; they may raise nothing themselves. Loop
+ * thread only.
+ */
+#ifndef FABRIC_EVENT_H
+#define FABRIC_EVENT_H
+
+#include "include/iba.h"
+#include "lib/list.h"
+#include "sma/attr.h"
+
+enum event_kind {
+	EVENT_TRAP,	/* an agent sent a notice, for the first time: notice, lid */
+	EVENT_PORT_IN,	/* an end port is in the view that was not: guid, lid */
+	EVENT_PORT_OUT, /* and the other way; its LID and registrations are kept for a grace */
+	EVENT_PORT_FORGOTTEN, /* its grace is over: guid */
+	EVENT_MASTER,	      /* this manager is MASTER and has published its first view */
+	EVENT_NOT_MASTER,     /* it was, and is no more */
+};
+
+struct event {
+	enum event_kind kind;
+	guid_t guid;		     /* of the end port */
+	lid_t lid;		     /* its LID; of a trap, the sender's */
+	const struct notice *notice; /* borrowed */
+};
+
+struct event_reader {
+	struct list link;
+	void (*happened)(void *ctx, const struct event *event);
+	void *ctx;
+};
+
+struct event_hub {
+	struct list readers;
+};
+
+static inline void event_hub_init(struct event_hub *hub)
+{
+	list_init(&hub->readers);
+}
+
+static inline void event_read(struct event_hub *hub, struct event_reader *reader)
+{
+	list_push(&hub->readers, &reader->link);
+}
+
+static inline void event_unread(struct event_reader *reader) /* harmless when it does not read */
+{
+	list_del(&reader->link);
+}
+
+static inline void event_raise(struct event_hub *hub, const struct event *event)
+{
+	list_for_each (item, &hub->readers) {
+		struct event_reader *reader = container_of(item, struct event_reader, link);
+
+		reader->happened(reader->ctx, event);
+	}
+}
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The registry's tables: their rows, and one implementation for all kinds. A record stands in a
+ * list of its kind and in a ring for its key and for each index; a ring holds all records whose
+ * members have the same hash, in the order in which they came, and a map leads from the hash to the
+ * oldest of them. Who asks compares the members.
+ */
+#include "fabric/registry.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/map.h"
+#include "lib/mem.h"
+
+/* The wire formats: on disks, and on their way to a standby. Rows may be added at the end. */
+#define ROW(type, member, text, at, bits) FIELD(struct type, member, text, at, bits)
+#define BYTES(type, member, text, at, bits) \
+	FIELD_ARRAY(struct type, member, text, FIELD_BYTES, at, bits)
+
+static const struct field lid_rows[] = {
+	ROW(lid_entry, guid, "GUID", 0, 64),
+	ROW(lid_entry, lid, "LID", 64, 16),
+	ROW(lid_entry, lmc, "LMC", 80, 8),
+};
+
+static const struct field group_rows[] = {
+	BYTES(group_entry, mgid, "MGID", 0, 128),
+	ROW(group_entry, mlid, "MLID", 128, 16),
+	ROW(group_entry, q_key, "Q_Key", 144, 32),
+	ROW(group_entry, mtu, "MTU", 176, 8),
+	ROW(group_entry, tclass, "TClass", 184, 8),
+	ROW(group_entry, p_key, "P_Key", 192, 16),
+	ROW(group_entry, rate, "Rate", 208, 8),
+	ROW(group_entry, packet_life_time, "PacketLifeTime", 216, 8),
+	ROW(group_entry, sl, "SL", 224, 8),
+	ROW(group_entry, flow_label, "FlowLabel", 232, 32),
+	ROW(group_entry, hop_limit, "HopLimit", 264, 8),
+	ROW(group_entry, scope, "Scope", 272, 8),
+	ROW(group_entry, permanent, "Permanent", 280, 8),
+};
+
+static const struct field member_rows[] = {
+	BYTES(member_entry, mgid, "MGID", 0, 128),
+	ROW(member_entry, port_prefix, "PortPrefix", 128, 64),
+	ROW(member_entry, port_guid, "PortGUID", 192, 64),
+	ROW(member_entry, join_state, "JoinState", 256, 8),
+	ROW(member_entry, proxy_join, "ProxyJoin", 264, 8),
+};
+
+static const struct field service_rows[] = {
+	ROW(service_entry, service_id, "ServiceID", 0, 64),
+	ROW(service_entry, gid_prefix, "ServicePrefix", 64, 64),
+	ROW(service_entry, gid_guid, "ServiceGUID", 128, 64),
+	ROW(service_entry, p_key, "ServiceP_Key", 192, 16),
+	ROW(service_entry, expires_s, "Expires", 208, 64),
+	BYTES(service_entry, key, "ServiceKey", 272, 128),
+	BYTES(service_entry, name, "ServiceName", 400, 512),
+	BYTES(service_entry, data, "ServiceData", 912, 512),
+};
+
+static const struct field subscription_rows[] = {
+	ROW(subscription_entry, prefix, "SubscriberPrefix", 0, 64),
+	ROW(subscription_entry, subscriber, "SubscriberGUID", 64, 64),
+	ROW(subscription_entry, number, "SubscriberEnum", 128, 16),
+	ROW(subscription_entry, lid, "LID", 144, 16),
+	ROW(subscription_entry, qpn, "QPN", 160, 24),
+	ROW(subscription_entry, sl, "SL", 184, 8),
+	ROW(subscription_entry, pkey_index, "P_KeyIndex", 192, 16),
+	BYTES(subscription_entry, gid, "GID", 208, 128),
+	ROW(subscription_entry, lid_begin, "LIDRangeBegin", 336, 16),
+	ROW(subscription_entry, lid_end, "LIDRangeEnd", 352, 16),
+	ROW(subscription_entry, is_generic, "IsGeneric", 368, 8),
+	ROW(subscription_entry, type, "Type", 376, 16),
+	ROW(subscription_entry, trap_number, "TrapNumber", 392, 16),
+	ROW(subscription_entry, resp_time, "RespTimeValue", 408, 8),
+	ROW(subscription_entry, producer_type, "ProducerType", 416, 24),
+	ROW(subscription_entry, trusted, "Trusted", 440, 8),
+};
+
+static const struct field alias_rows[] = {
+	ROW(alias_entry, port_guid, "PortGUID", 0, 64),
+	ROW(alias_entry, index, "Index", 64, 16),
+	ROW(alias_entry, guid, "GUID", 80, 64),
+};
+
+static const struct field setting_rows[] = {
+	BYTES(setting_entry, name, "Name", 0, 256),
+	BYTES(setting_entry, value, "Value", 256, 2048),
+};
+
+static const struct format lid_format = FORMAT(struct lid_entry, "LID", 11, lid_rows),
+			   group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
+			   member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
+			   service_format =
+				   FORMAT(struct service_entry, "Service", 178, service_rows),
+			   subscription_format = FORMAT(struct subscription_entry, "Subscription",
+							56, subscription_rows),
+			   alias_format = FORMAT(struct alias_entry, "Alias", 18, alias_rows),
+			   setting_format =
+				   FORMAT(struct setting_entry, "Setting", 288, setting_rows);
+
+#define IN(row) (UINT64_C(1) << (row))
+
+const struct registry_table registry_tables[REGISTRY_KINDS] = {
+	[REGISTRY_LID] = {"lid", &lid_format, 1, 8, {0, 0}},
+	[REGISTRY_GROUP] = {"group", &group_format, 1, 16, {IN(1), 0}},
+	[REGISTRY_MEMBER] = {"member", &member_format, 3, 32, {IN(0), IN(2)}},
+	[REGISTRY_SERVICE] = {"service", &service_format, 4, 26, {IN(2), IN(0)}},
+	[REGISTRY_SUBSCRIPTION] = {"subscription", &subscription_format, 3, 18, {IN(1), 0}},
+	[REGISTRY_ALIAS] = {"alias", &alias_format, 2, 10, {IN(0), IN(2)}},
+	[REGISTRY_SETTING] = {"setting", &setting_format, 1, 32, {0, 0}},
+};
+
+/* Rings: that of the key, then those of the indexes. */
+enum { RINGS = 1 + REGISTRY_INDEXES };
+
+struct entry {
+	struct list all; /* in its kind's list; in none once it has been replaced or dropped */
+	struct list ring[RINGS];
+	unsigned refs;
+	uint64_t record[]; /* the struct */
+};
+
+struct table {
+	struct list all;
+	size_t count;
+	struct map rings[RINGS]; /* hash -> entry */
+};
+
+struct registry {
+	struct table tables[REGISTRY_KINDS];
+	struct list readers, waiters;
+	uint64_t number, kept;
+	bool keep;
+};
+
+static struct entry *entry_of(const void *record)
+{
+	return container_of((uint64_t *)record, struct entry, record);
+}
+
+/* The rows that make up a ring's key. */
+static uint64_t ring_rows(enum registry_kind kind, unsigned ring)
+{
+	const struct registry_table *table = &registry_tables[kind];
+
+	return ring ? table->by[ring - 1] : IN(table->key_rows) - 1;
+}
+
+static bool rows_equal(const struct format *format, uint64_t rows, const void *a, const void *b)
+{
+	for (; rows; rows &= rows - 1)
+		if (!field_equal(&format->fields[__builtin_ctzll(rows)], a, b))
+			return false;
+	return true;
+}
+
+/* FNV-1a over the members' bytes, and a last turn of the bits, for the map takes the low ones. */
+static uint64_t rows_hash(const struct format *format, uint64_t rows, const void *record)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; rows; rows &= rows - 1) {
+		const struct field *field = &format->fields[__builtin_ctzll(rows)];
+		const uint8_t *member = (const uint8_t *)record + field->offset;
+		size_t size = field->kind == FIELD_UINT ? field->size : field->width / 8u;
+
+		for (size_t i = 0; i < size; i++)
+			hash = (hash ^ member[i]) * UINT64_C(0x100000001b3);
+	}
+	return hash ^ hash >> 32;
+}
+
+static struct entry *ring_first(const struct registry *registry, enum registry_kind kind,
+				unsigned ring, const void *key)
+{
+	const struct format *format = registry_tables[kind].format;
+	uint64_t rows = ring_rows(kind, ring);
+	struct entry *first =
+		map_get(&registry->tables[kind].rings[ring], rows_hash(format, rows, key));
+	struct entry *entry = first;
+
+	if (!first)
+		return NULL;
+	do {
+		if (rows_equal(format, rows, entry->record, key))
+			return entry;
+		entry = container_of(entry->ring[ring].next, struct entry, ring[ring]);
+	} while (entry != first);
+	return NULL;
+}
+
+static struct entry *ring_next(const struct registry *registry, enum registry_kind kind,
+			       unsigned ring, struct entry *entry)
+{
+	const struct format *format = registry_tables[kind].format;
+	uint64_t rows = ring_rows(kind, ring);
+	struct entry *first = map_get(&registry->tables[kind].rings[ring],
+				      rows_hash(format, rows, entry->record));
+
+	for (struct entry *next = entry;;) {
+		next = container_of(next->ring[ring].next, struct entry, ring[ring]);
+		if (next == first)
+			return NULL;
+		if (rows_equal(format, rows, next->record, entry->record))
+			return next;
+	}
+}
+
+static void ring_add(struct registry *registry, enum registry_kind kind, unsigned ring,
+		     struct entry *entry)
+{
+	struct map *map = &registry->tables[kind].rings[ring];
+	uint64_t hash =
+		rows_hash(registry_tables[kind].format, ring_rows(kind, ring), entry->record);
+	struct entry *first = map_get(map, hash);
+
+	list_init(&entry->ring[ring]);
+	if (first)
+		list_push(&first->ring[ring], &entry->ring[ring]);
+	else
+		map_put(map, hash, entry);
+}
+
+static void ring_remove(struct registry *registry, enum registry_kind kind, unsigned ring,
+			struct entry *entry)
+{
+	struct map *map = &registry->tables[kind].rings[ring];
+	uint64_t hash =
+		rows_hash(registry_tables[kind].format, ring_rows(kind, ring), entry->record);
+
+	if (map_get(map, hash) == entry) {
+		if (list_empty(&entry->ring[ring]))
+			map_remove(map, hash);
+		else
+			map_put(map, hash,
+				container_of(entry->ring[ring].next, struct entry, ring[ring]));
+	}
+	list_del(&entry->ring[ring]);
+}
+
+struct registry *registry_new(void)
+{
+	struct registry *registry = mem_zalloc(sizeof(*registry));
+
+	for (unsigned kind = 0; kind < REGISTRY_KINDS; kind++) {
+		list_init(&registry->tables[kind].all);
+		for (unsigned ring = 0; ring < RINGS; ring++)
+			map_init(&registry->tables[kind].rings[ring]);
+	}
+	list_init(&registry->readers);
+	list_init(&registry->waiters);
+	return registry;
+}
+
+void registry_free(struct registry *registry)
+{
+	if (!registry)
+		return;
+	for (unsigned kind = 0; kind < REGISTRY_KINDS; kind++) {
+		list_for_each (item, &registry->tables[kind].all) {
+			list_del(item);
+			registry_unref(container_of(item, struct entry, all)->record);
+		}
+		for (unsigned ring = 0; ring < RINGS; ring++)
+			map_done(&registry->tables[kind].rings[ring]);
+	}
+	while (list_pop(&registry->readers))
+		;
+	while (list_pop(&registry->waiters))
+		;
+	free(registry);
+}
+
+const void *registry_find(const struct registry *registry, enum registry_kind kind, const void *key)
+{
+	struct entry *entry = ring_first(registry, kind, 0, key);
+
+	return entry ? entry->record : NULL;
+}
+
+static void tell(struct registry *registry, enum registry_kind kind, const void *before,
+		 const void *after)
+{
+	struct registry_change change = {++registry->number, kind, before, after};
+
+	if (!registry->keep)
+		registry->kept = registry->number;
+	list_for_each (item, &registry->readers) {
+		struct registry_reader *reader = container_of(item, struct registry_reader, link);
+
+		reader->changed(reader->ctx, &change);
+	}
+}
+
+static void entry_add(struct registry *registry, enum registry_kind kind, struct entry *entry,
+		      struct list *before)
+{
+	registry->tables[kind].count++;
+	list_push(before, &entry->all);
+	for (unsigned ring = 0; ring < RINGS; ring++)
+		if (ring_rows(kind, ring))
+			ring_add(registry, kind, ring, entry);
+}
+
+static void entry_remove(struct registry *registry, enum registry_kind kind, struct entry *entry)
+{
+	registry->tables[kind].count--;
+	for (unsigned ring = 0; ring < RINGS; ring++)
+		if (ring_rows(kind, ring))
+			ring_remove(registry, kind, ring, entry);
+	list_del(&entry->all);
+}
+
+const void *registry_put(struct registry *registry, enum registry_kind kind, const void *record)
+{
+	const struct format *format = registry_tables[kind].format;
+	struct entry *old = ring_first(registry, kind, 0, record), *entry;
+	struct list *place = &registry->tables[kind].all;
+
+	if (old && rows_equal(format, IN(format->count) - 1, old->record, record))
+		return old->record;
+	entry = mem_alloc(sizeof(*entry) + format->struct_size);
+	entry->refs = 1;
+	memcpy(entry->record, record, format->struct_size);
+	if (old) { /* the new one takes its place in the order */
+		place = old->all.next;
+		entry_remove(registry, kind, old);
+	}
+	entry_add(registry, kind, entry, place);
+	tell(registry, kind, old ? old->record : NULL, entry->record);
+	if (old)
+		registry_unref(old->record);
+	return entry->record;
+}
+
+bool registry_drop(struct registry *registry, enum registry_kind kind, const void *key)
+{
+	struct entry *entry = ring_first(registry, kind, 0, key);
+
+	if (!entry)
+		return false;
+	entry_remove(registry, kind, entry);
+	tell(registry, kind, entry->record, NULL);
+	registry_unref(entry->record);
+	return true;
+}
+
+size_t registry_count(const struct registry *registry, enum registry_kind kind)
+{
+	return registry->tables[kind].count;
+}
+
+const void *registry_first(const struct registry *registry, enum registry_kind kind, int index,
+			   const void *key)
+{
+	const struct list *all = &registry->tables[kind].all;
+	struct entry *entry;
+
+	if (index >= 0)
+		entry = ring_first(registry, kind, 1 + index, key);
+	else
+		entry = list_empty(all) ? NULL : container_of(all->next, struct entry, all);
+	return entry ? entry->record : NULL;
+}
+
+const void *registry_next(const struct registry *registry, enum registry_kind kind, int index,
+			  const void *record)
+{
+	struct entry *entry = entry_of(record);
+
+	if (index >= 0)
+		entry = ring_next(registry, kind, 1 + index, entry);
+	else if (entry->all.next == &registry->tables[kind].all)
+		entry = NULL;
+	else
+		entry = container_of(entry->all.next, struct entry, all);
+	return entry ? entry->record : NULL;
+}
+
+const void *registry_ref(const void *record)
+{
+	entry_of(record)->refs++;
+	return record;
+}
+
+void registry_unref(const void *record)
+{
+	struct entry *entry;
+
+	if (!record)
+		return;
+	entry = entry_of(record);
+	assert(entry->refs);
+	if (!--entry->refs)
+		free(entry);
+}
+
+void registry_read(struct registry *registry, struct registry_reader *reader)
+{
+	list_push(&registry->readers, &reader->link);
+}
+
+void registry_unread(struct registry_reader *reader)
+{
+	list_del(&reader->link);
+}
+
+uint64_t registry_number(const struct registry *registry)
+{
+	return registry->number;
+}
+
+void registry_keep(struct registry *registry, bool kept)
+{
+	registry->keep = kept;
+	if (!kept)
+		registry_kept(registry, registry->number);
+}
+
+void registry_kept(struct registry *registry, uint64_t number)
+{
+	assert(number >= registry->kept && number <= registry->number);
+	registry->kept = number;
+	while (!list_empty(&registry->waiters)) { /* in the order of their numbers */
+		struct registry_waiter *first =
+			container_of(registry->waiters.next, struct registry_waiter, link);
+
+		if (first->number > number)
+			break;
+		list_del(&first->link);
+		first->durable(first->ctx);
+	}
+}
+
+bool registry_durable(const struct registry *registry, uint64_t number)
+{
+	return number <= registry->kept;
+}
+
+void registry_wait(struct registry *registry, struct registry_waiter *waiter)
+{
+	waiter->number = registry->number;
+	if (registry_durable(registry, waiter->number)) {
+		list_init(&waiter->link);
+		waiter->durable(waiter->ctx);
+		return;
+	}
+	list_push(&registry->waiters, &waiter->link);
+}
+
+void registry_wait_cancel(struct registry_waiter *waiter)
+{
+	list_del(&waiter->link);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the manager must not forget, because nobody could tell it again: who was given which LID,
+ * multicast groups and their members, services, subscriptions, alias GUIDs, settings made at run
+ * time. One table for each kind of record, owned by the loop and versioned apart from the view: a
+ * join publishes no view.
+ *
+ * Every change has a number and is told to the readers in order, at once: what has to follow from
+ * it (forwarding tables, a notice, the copy on a disk or on a standby) is theirs. Where a store
+ * keeps the registry, a change is durable once that says so; until then nobody may be told that it
+ * was made.
+ *
+ * A kind is a row of registry_tables: a struct, its fields (mad/field.h), how many of these
+ * identify a record, and by which others records are looked up. The same fields give the bytes that
+ * a store and a standby keep and the names in a saved document. Loop thread only.
+ */
+#ifndef FABRIC_REGISTRY_H
+#define FABRIC_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+#include "lib/list.h"
+#include "mad/field.h"
+
+/* The values are on disks and never change their meaning. */
+enum registry_kind {
+	REGISTRY_LID = 1,
+	REGISTRY_GROUP = 2,
+	REGISTRY_MEMBER = 3,
+	REGISTRY_SERVICE = 4,
+	REGISTRY_SUBSCRIPTION = 5,
+	REGISTRY_ALIAS = 6,
+	REGISTRY_SETTING = 7,
+	REGISTRY_KINDS, /* one more than the highest */
+};
+
+struct lid_entry {   /* identified by guid */
+	guid_t guid; /* of the end port */
+	lid_t lid;
+	uint8_t lmc;
+};
+
+/* A multicast group: MCMemberRecord's components but the member's, chapter 15.2.5.17. */
+struct group_entry { /* identified by mgid */
+	uint8_t mgid[GID_SIZE];
+	lid_t mlid;
+	uint32_t q_key;
+	uint8_t mtu, tclass; /* mtu, rate, packet_life_time: the values, without a selector */
+	pkey_t p_key;
+	uint8_t rate, packet_life_time, sl;
+	uint32_t flow_label;
+	uint8_t hop_limit, scope;
+	uint8_t permanent; /* it was configured: it stays when its last member leaves */
+};
+
+struct member_entry { /* identified by mgid and port_gid */
+	uint8_t mgid[GID_SIZE];
+	uint64_t port_prefix; /* of PortGID */
+	guid_t port_guid;     /* its lower half: the port's GUID, or an alias of it */
+	uint8_t join_state;   /* what it has joined as: bits */
+	uint8_t proxy_join;
+};
+
+enum { SERVICE_KEY_SIZE = 16, SERVICE_NAME_SIZE = 64, SERVICE_DATA_SIZE = 64 };
+
+/* ServiceRecord, chapter 15.2.5.14. */
+struct service_entry { /* identified by service_id, gid and p_key */
+	uint64_t service_id;
+	uint64_t gid_prefix;
+	guid_t gid_guid; /* the lower half of ServiceGID */
+	pkey_t p_key;
+	uint64_t expires_s; /* wall clock; 0: it never does */
+	uint8_t key[SERVICE_KEY_SIZE];
+	uint8_t name[SERVICE_NAME_SIZE];
+	uint8_t data[SERVICE_DATA_SIZE]; /* as on the wire: 8-, 16-, 32- and 64-bit numbers */
+};
+
+/* InformInfo as it was subscribed to, chapter 13.4.8.3, and who did. */
+struct subscription_entry { /* identified by subscriber and number */
+	uint64_t prefix;    /* of the subscriber's GID */
+	guid_t subscriber;
+	uint16_t number; /* InformInfoRecord:SubscriberEnum */
+	lid_t lid;	 /* where its reports go, and how */
+	uint32_t qpn;
+	uint8_t sl;
+	uint16_t pkey_index;
+	uint8_t gid[GID_SIZE]; /* of whom it hears; zero: as the LIDs say */
+	lid_t lid_begin, lid_end;
+	uint8_t is_generic;
+	uint16_t type, trap_number;
+	uint8_t resp_time;
+	uint32_t producer_type;
+	uint8_t trusted; /* it gave the SA key: it hears of security */
+};
+
+struct alias_entry { /* identified by port_guid and index */
+	guid_t port_guid;
+	uint16_t index; /* in the port's GUIDInfo, from 1 on */
+	guid_t guid;
+};
+
+enum { SETTING_NAME_SIZE = 32, SETTING_VALUE_SIZE = 256 };
+
+struct setting_entry {			 /* identified by name */
+	uint8_t name[SETTING_NAME_SIZE]; /* text, ended by 0 */
+	uint8_t value[SETTING_VALUE_SIZE];
+};
+
+enum { REGISTRY_INDEXES = 2 };
+
+struct registry_table {
+	const char *name;
+	const struct format *format;
+	uint8_t key_rows;	       /* the first so many rows identify a record */
+	uint16_t key_bytes;	       /* which are so many bytes of the wire */
+	uint64_t by[REGISTRY_INDEXES]; /* bit i: row i is part of what this index finds; 0: no index
+					*/
+};
+
+extern const struct registry_table registry_tables[REGISTRY_KINDS];
+
+/* Which index of a kind finds by what; for registry_first(). */
+enum {
+	GROUP_BY_MLID = 0,
+	MEMBER_BY_GROUP = 0,
+	MEMBER_BY_PORT = 1,
+	SERVICE_BY_PORT = 0,
+	SERVICE_BY_ID = 1,
+	SUBSCRIPTION_BY_PORT = 0,
+	ALIAS_BY_PORT = 0,
+	ALIAS_BY_GUID = 1,
+};
+
+struct registry;
+
+struct registry *
+registry_new(void); /* empty; every change is durable at once: see registry_keep() */
+void registry_free(struct registry *registry);
+
+/*
+ * Records are structs of their kind. What find, put and the walks return is the registry's own and
+ * never changes: a put that changes something makes a new record, and the old one lives on for
+ * whoever holds a reference.
+ */
+/* By the members that identify a record; NULL when there is none. */
+const void *registry_find(const struct registry *registry, enum registry_kind kind,
+			  const void *key);
+/* Adds the record, or puts it in place of the one with the same key. To put what is there already
+ * is no change. */
+const void *registry_put(struct registry *registry, enum registry_kind kind, const void *record);
+/* False when there is no such record. key may be the registry's own. */
+bool registry_drop(struct registry *registry, enum registry_kind kind, const void *key);
+
+size_t registry_count(const struct registry *registry, enum registry_kind kind);
+/* Walks: all of a kind in the order in which they were first put, or those that agree with key in
+ * the members of an index. NULL at the end. The record at which a walk stands may be dropped, once
+ * the next one is known; of the others none. */
+const void *registry_first(const struct registry *registry, enum registry_kind kind, int index,
+			   const void *key); /* index -1: all; key unused */
+const void *registry_next(const struct registry *registry, enum registry_kind kind, int index,
+			  const void *record);
+
+/* A record outlives its place in the registry for as long as references are held. */
+const void *registry_ref(const void *record);
+void registry_unref(const void *record);
+
+struct registry_change {
+	uint64_t number; /* 1, 2, ... */
+	enum registry_kind kind;
+	const void *before, *after; /* NULL: it was not there, it is not any more */
+};
+
+/* Called at once, inside of put and drop; may not change the registry. */
+struct registry_reader {
+	struct list link;
+	void (*changed)(void *ctx, const struct registry_change *change);
+	void *ctx;
+};
+
+void registry_read(struct registry *registry, struct registry_reader *reader);
+void registry_unread(struct registry_reader *reader); /* harmless when it does not read */
+
+/* The number of the last change, 0 before the first. */
+uint64_t registry_number(const struct registry *registry);
+
+/* Durability. From registry_keep() on, changes are durable when registry_kept() has said so. */
+void registry_keep(struct registry *registry, bool kept);
+void registry_kept(struct registry *registry, uint64_t number); /* calls those that wait */
+bool registry_durable(const struct registry *registry, uint64_t number);
+
+/* Embedded in who waits. */
+struct registry_waiter {
+	struct list link;
+	uint64_t number;
+	void (*durable)(void *ctx);
+	void *ctx;
+};
+
+/* Calls durable once, when all changes up to now are; at once when they are already. */
+void registry_wait(struct registry *registry, struct registry_waiter *waiter);
+void registry_wait_cancel(struct registry_waiter *waiter); /* harmless when it does not wait */
+
+#endif

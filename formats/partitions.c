@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reading partition files (partitions.h). A file is definitions, each ended by a semicolon:
+ *
+ *	[name][=P_Key][, flag[=value]]... : [port[=membership], ... | mgid=GID[, flag=value]... ] ;
+ *
+ * Items are separated by commas and ends of lines; an mgid takes the flags up to the end of its
+ *line. A # begins a comment. Words may be shortened, as OpenSM's may: the first one of a table that
+ * begins with what is written is meant. What is unknown is refused.
+ */
+#include "formats/partitions.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/cursor.h"
+#include "lib/be.h"
+#include "lib/mem.h"
+
+enum {
+	PKEY_LOW_BITS = 0x7FFF,
+	PKEY_DEFAULT = 0x7FFF,
+	IPOIB_QKEY = 0x0B1B,
+	MTU_2048 = 4,
+	RATE_10 = 3,
+	RATE_LAST = 24,
+	FLOW_LABEL_MAX = 0xFFFFF,
+};
+
+struct reader {
+	const char *name, *at, *end;
+	unsigned line;
+	bool allow_both;
+	struct partitions *into;
+	char *error;
+};
+
+/* What the flags of a definition or of a group have said so far. */
+struct group_flags {
+	uint8_t mtu, rate, sl, tclass;
+	uint32_t q_key, flow_label;
+	uint16_t scopes; /* bit n: scope n */
+};
+
+struct definition {
+	struct group_flags flags;
+	bool ipoib, index0;
+	uint8_t membership; /* of members that are named without one */
+};
+
+/* An item of a list: what stands before and behind its "=". */
+struct item {
+	struct piece word, value;
+	bool has_value;
+	char stop; /* what ended it; 0: the end of the file */
+};
+
+static bool refuse(struct reader *reader, unsigned line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static bool refuse(struct reader *reader, unsigned line, const char *format, ...)
+{
+	va_list arguments;
+	char *reason;
+
+	va_start(arguments, format);
+	if (vasprintf(&reason, format, arguments) < 0)
+		abort();
+	va_end(arguments);
+	reader->error = mem_printf("%s:%u: %s", reader->name, line, reason);
+	free(reason);
+	return false;
+}
+
+static void note(struct reader *reader, unsigned line, const char *text)
+{
+	char *before = reader->into->notes;
+
+	reader->into->notes = mem_printf("%s%s%s:%u: %s", before ? before : "", before ? "\n" : "",
+					 reader->name, line, text);
+	free(before);
+}
+
+/* Blanks, ends of lines and comments. */
+static void skip(struct reader *reader)
+{
+	for (; reader->at < reader->end; reader->at++) {
+		if (*reader->at == '#')
+			while (reader->at < reader->end && *reader->at != '\n')
+				reader->at++;
+		if (reader->at == reader->end || !isspace((unsigned char)*reader->at))
+			return;
+		reader->line += *reader->at == '\n';
+	}
+}
+
+static struct piece trim(const char *from, const char *to)
+{
+	while (from < to && isspace((unsigned char)*from))
+		from++;
+	while (to > from && isspace((unsigned char)to[-1]))
+		to--;
+	return (struct piece){from, (int)(to - from)};
+}
+
+/* The next item, up to one of stops, which is taken, too. Its line is the reader's while it is
+ * looked at, for an item does not go over the end of a line where that is a stop. */
+static struct item next_item(struct reader *reader, const char *stops)
+{
+	const char *from = reader->at, *equals = NULL, *to;
+	struct item item = {0};
+
+	for (; reader->at < reader->end && !strchr(stops, *reader->at) && *reader->at != '#';
+	     reader->at++) {
+		if (*reader->at == '=' && !equals)
+			equals = reader->at;
+		reader->line += *reader->at == '\n';
+	}
+	to = reader->at;
+	if (reader->at < reader->end && *reader->at == '#') /* up to the end of the line */
+		while (reader->at < reader->end && *reader->at != '\n')
+			reader->at++;
+	if (reader->at < reader->end && strchr(stops, *reader->at))
+		item.stop = *reader->at++;
+	item.word = trim(from, equals ? equals : to);
+	item.has_value = equals;
+	item.value = equals ? trim(equals + 1, to) : (struct piece){to, 0};
+	return item;
+}
+
+/* The row of words (NULL ends them) that this begins; -1: none. */
+static int find_word(struct piece piece, const char *const *words)
+{
+	for (int i = 0; piece.length && words[i]; i++)
+		if (strncmp(words[i], piece.text, (size_t)piece.length) == 0)
+			return i;
+	return -1;
+}
+
+/* Decimal, or hexadecimal after 0x. */
+static bool read_number(struct piece piece, uint64_t least, uint64_t most, uint64_t *out)
+{
+	struct cursor cursor = {piece.text, piece.text + piece.length};
+	uint64_t value;
+
+	if (!cursor_number(&cursor, 10, &value) || !cursor_at_end(&cursor) || value < least ||
+	    value > most)
+		return false;
+	*out = value;
+	return true;
+}
+
+static bool read_membership(struct reader *reader, struct piece piece, uint8_t *out)
+{
+	static const char *const words[] = {"full", "both", "limited", NULL};
+	static const uint8_t values[] = {MEMBERSHIP_FULL, MEMBERSHIP_BOTH, MEMBERSHIP_LIMITED};
+	int found = find_word(piece, words);
+
+	if (found < 0)
+		return refuse(reader, reader->line,
+			      "a membership is full, limited or both, not \"%.*s\"", piece.length,
+			      piece.text);
+	if (values[found] == MEMBERSHIP_BOTH && !reader->allow_both)
+		return refuse(reader, reader->line,
+			      "\"both\" needs allow_both_pkeys = true in the configuration");
+	*out = values[found];
+	return true;
+}
+
+/* Flags of groups, in the order in which a shortened word is looked for. */
+static const char *const group_words[] = {"mtu",    "rate", "scope",	 "Q_Key",
+					  "TClass", "sl",   "FlowLabel", NULL};
+enum group_word {
+	WORD_MTU,
+	WORD_RATE,
+	WORD_SCOPE,
+	WORD_QKEY,
+	WORD_TCLASS,
+	WORD_SL,
+	WORD_FLOW_LABEL
+};
+
+static const struct {
+	uint32_t least, most;
+} group_ranges[] = {
+	[WORD_MTU] = {1, 5},
+	[WORD_RATE] = {2, RATE_LAST},
+	[WORD_SCOPE] = {1, 15},
+	[WORD_QKEY] = {0, UINT32_MAX},
+	[WORD_TCLASS] = {0, UINT8_MAX},
+	[WORD_SL] = {0, 15},
+	[WORD_FLOW_LABEL] = {0, FLOW_LABEL_MAX},
+};
+
+static bool set_group_flag(struct reader *reader, const struct item *item, int word,
+			   struct group_flags *flags)
+{
+	uint64_t value;
+
+	if (!read_number(item->value, group_ranges[word].least, group_ranges[word].most, &value))
+		return refuse(reader, reader->line, "%s needs a number from %u to %u, not \"%.*s\"",
+			      group_words[word], group_ranges[word].least, group_ranges[word].most,
+			      item->value.length, item->value.text);
+	switch ((enum group_word)word) {
+	case WORD_MTU:
+		flags->mtu = (uint8_t)value;
+		break;
+	case WORD_RATE:
+		flags->rate = (uint8_t)value;
+		break;
+	case WORD_SCOPE:
+		flags->scopes |= (uint16_t)(1 << value);
+		break;
+	case WORD_QKEY:
+		flags->q_key = (uint32_t)value;
+		break;
+	case WORD_TCLASS:
+		flags->tclass = (uint8_t)value;
+		break;
+	case WORD_SL:
+		if (value)
+			note(reader, reader->line,
+			     "sl is taken as 0, the only SL there is without QoS");
+		break;
+	case WORD_FLOW_LABEL:
+		flags->flow_label = (uint32_t)value;
+		break;
+	}
+	return true;
+}
+
+static bool set_flag(struct reader *reader, const struct item *item, struct definition *definition)
+{
+	static const char *const words[] = {"ipoib", "defmember", "indx0", NULL};
+	int word = find_word(item->word, group_words);
+
+	if (word >= 0)
+		return set_group_flag(reader, item, word, &definition->flags);
+	switch (find_word(item->word, words)) {
+	case 0:
+		definition->ipoib = true;
+		return true;
+	case 1:
+		return read_membership(reader, item->value, &definition->membership);
+	case 2:
+		definition->index0 = true;
+		return true;
+	default:
+		return refuse(reader, reader->line,
+			      "unknown flag \"%.*s\": a partition has ipoib, indx0, defmember, "
+			      "mtu, rate, "
+			      "sl, scope, Q_Key, TClass, FlowLabel",
+			      item->word.length, item->word.text);
+	}
+}
+
+/* Groups */
+
+void ipoib_broadcast_mgid(pkey_t p_key, uint8_t mgid[GID_SIZE])
+{
+	static const uint8_t base[GID_SIZE] = {
+		0xFF, 0x12, 0x40, 0x1B, [12] = 0xFF, 0xFF, 0xFF, 0xFF};
+
+	memcpy(mgid, base, GID_SIZE);
+	be16_store(mgid + 4, p_key | 0x8000);
+}
+
+static bool same_group(const struct partition_group *a, const struct partition_group *b)
+{
+	return a->mtu == b->mtu && a->rate == b->rate && a->sl == b->sl && a->tclass == b->tclass &&
+	       a->q_key == b->q_key && a->flow_label == b->flow_label;
+}
+
+static bool add_group(struct reader *reader, struct partition *partition,
+		      const struct partition_group *group)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	for (uint32_t p = 0; p < reader->into->count; p++) {
+		const struct partition *other = &reader->into->partitions[p];
+
+		for (uint32_t i = 0; i < other->num_groups; i++) {
+			if (memcmp(other->groups[i].mgid, group->mgid, GID_SIZE) != 0)
+				continue;
+			if (other == partition && same_group(&other->groups[i], group))
+				return true;
+			inet_ntop(AF_INET6, group->mgid, text, sizeof(text));
+			return refuse(reader, reader->line,
+				      "the group %s was defined otherwise in line %u", text,
+				      other->groups[i].line);
+		}
+	}
+	partition->groups = mem_resize(partition->groups, partition->num_groups + 1,
+				       sizeof(*partition->groups));
+	partition->groups[partition->num_groups++] = *group;
+	return true;
+}
+
+/* One group for each scope that was named, else one with the scope of its MGID. */
+static bool add_groups(struct reader *reader, struct partition *partition,
+		       const uint8_t mgid[GID_SIZE], const struct group_flags *flags)
+{
+	struct partition_group group = {
+		.mtu = flags->mtu,
+		.rate = flags->rate,
+		.sl = flags->sl,
+		.tclass = flags->tclass,
+		.q_key = flags->q_key,
+		.flow_label = flags->flow_label,
+		.line = reader->line,
+	};
+
+	memcpy(group.mgid, mgid, GID_SIZE);
+	if (!flags->scopes)
+		return add_group(reader, partition, &group);
+	for (unsigned scope = 1; scope < 16; scope++) {
+		if (!(flags->scopes >> scope & 1))
+			continue;
+		group.mgid[1] = (uint8_t)((mgid[1] & 0xF0) | scope);
+		if (!add_group(reader, partition, &group))
+			return false;
+	}
+	return true;
+}
+
+/* Groups of IP over InfiniBand have the P_Key in their MGID, and what fits the broadcast group. */
+static bool check_ip_group(struct reader *reader, const struct partition *partition,
+			   const struct definition *definition, uint8_t mgid[GID_SIZE],
+			   struct group_flags *flags)
+{
+	unsigned signature = be16_load(mgid + 2), p_key = be16_load(mgid + 4);
+	uint8_t broadcast[GID_SIZE];
+
+	if (signature != 0x401B && signature != 0x601B)
+		return true;
+	ipoib_broadcast_mgid(PKEY_DEFAULT, broadcast);
+	if (p_key && p_key != (partition->p_key | 0x8000u) &&
+	    memcmp(mgid, broadcast, GID_SIZE) != 0)
+		return refuse(
+			reader, reader->line,
+			"an IP group has the partition's P_Key (0x%04x) or 0 behind its signature, "
+			"not 0x%04x",
+			partition->p_key | 0x8000u, p_key);
+	if (flags->mtu != definition->flags.mtu || flags->rate != definition->flags.rate)
+		return refuse(reader, reader->line,
+			      "an IP group has the mtu and rate of its partition's broadcast group "
+			      "(%u and "
+			      "%u)",
+			      definition->flags.mtu, definition->flags.rate);
+	be16_store(mgid + 4, partition->p_key | 0x8000);
+	if (!flags->q_key)
+		flags->q_key = IPOIB_QKEY;
+	return true;
+}
+
+static bool read_group(struct reader *reader, const struct item *first, struct partition *partition,
+		       const struct definition *definition, char *stop)
+{
+	struct group_flags flags = definition->flags;
+	char text[INET6_ADDRSTRLEN] = "";
+	uint8_t mgid[GID_SIZE];
+
+	if ((size_t)first->value.length < sizeof(text))
+		memcpy(text, first->value.text, (size_t)first->value.length);
+	if (inet_pton(AF_INET6, text, mgid) != 1 || mgid[0] != 0xFF)
+		return refuse(reader, reader->line, "\"%.*s\" is no multicast GID (ff12:...)",
+			      first->value.length, first->value.text);
+	flags.tclass = 0;
+	for (*stop = first->stop; *stop == ',';) {
+		struct item item = next_item(reader, ",;\n");
+		int word = find_word(item.word, group_words);
+
+		*stop = item.stop;
+		if (!item.word.length)
+			continue;
+		if (word < 0)
+			return refuse(
+				reader, reader->line,
+				"unknown flag \"%.*s\": a group has mtu, rate, sl, scope, Q_Key, "
+				"TClass, FlowLabel",
+				item.word.length, item.word.text);
+		if (!set_group_flag(reader, &item, word, &flags))
+			return false;
+	}
+	return check_ip_group(reader, partition, definition, mgid, &flags) &&
+	       add_groups(reader, partition, mgid, &flags);
+}
+
+/* Members */
+
+static bool read_guids(struct piece piece, struct partition_rule *rule)
+{
+	struct cursor cursor = {piece.text, piece.text + piece.length};
+
+	if (!cursor_number(&cursor, 10, &rule->first) || !rule->first)
+		return false;
+	rule->last = rule->first;
+	cursor_skip_blanks(&cursor);
+	if (cursor_accept(&cursor, '-')) {
+		cursor_skip_blanks(&cursor);
+		if (!cursor_number(&cursor, 10, &rule->last) || rule->last < rule->first)
+			return false;
+	}
+	return cursor_at_end(&cursor);
+}
+
+static bool read_member(struct reader *reader, const struct item *item, struct partition *partition,
+			const struct definition *definition)
+{
+	static const char *const words[] = {"NONE",	   "ALL",  "ALL_CAS", "ALL_SWITCHES",
+					    "ALL_ROUTERS", "SELF", NULL};
+	static const uint8_t who[] = {0,	   WHO_ALL, WHO_ADAPTERS, WHO_SWITCHES,
+				      WHO_ROUTERS, WHO_SELF};
+	struct partition_rule rule = {.who = WHO_GUIDS, .membership = definition->membership};
+	int word = find_word(item->word, words);
+
+	if (item->has_value && !read_membership(reader, item->value, &rule.membership))
+		return false;
+	if (word == 0)
+		return true;
+	if (word > 0)
+		rule.who = who[word];
+	else if (!read_guids(item->word, &rule))
+		return refuse(reader, reader->line,
+			      "\"%.*s\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
+			      "ALL_SWITCHES, "
+			      "ALL_ROUTERS, SELF or NONE",
+			      item->word.length, item->word.text);
+	partition->rules =
+		mem_resize(partition->rules, partition->num_rules + 1, sizeof(*partition->rules));
+	partition->rules[partition->num_rules++] = rule;
+	return true;
+}
+
+/* Definitions */
+
+const struct partition *partitions_find(const struct partitions *partitions, pkey_t p_key)
+{
+	for (uint32_t i = 0; i < partitions->count; i++)
+		if (partitions->partitions[i].p_key == (p_key & PKEY_LOW_BITS))
+			return &partitions->partitions[i];
+	return NULL;
+}
+
+/* A name that looks like a number is the P_Key; the default partition's name stands for its own. 0:
+ * none was given. */
+static bool read_p_key(struct reader *reader, struct item *item, pkey_t *out)
+{
+	uint64_t value;
+
+	*out = 0;
+	if (!item->has_value && item->word.length && isdigit((unsigned char)*item->word.text)) {
+		item->value = item->word;
+		item->word.length = 0;
+		item->has_value = true;
+	}
+	if (!item->has_value) {
+		if (piece_is(item->word, "Default"))
+			*out = PKEY_DEFAULT;
+		return true;
+	}
+	if (!read_number(item->value, 1, UINT16_MAX, &value) || !(value & PKEY_LOW_BITS))
+		return refuse(reader, reader->line,
+			      "a P_Key is 0x0001 to 0x7fff (the membership bit does not count), "
+			      "not \"%.*s\"",
+			      item->value.length, item->value.text);
+	*out = value & PKEY_LOW_BITS;
+	return true;
+}
+
+/* The partition of this P_Key, begun when it is new; its number, for the array grows. */
+static uint32_t partition_of(struct reader *reader, pkey_t p_key, struct piece name)
+{
+	struct partitions *into = reader->into;
+	struct partition *partition;
+
+	for (uint32_t i = 0; p_key && i < into->count; i++)
+		if (into->partitions[i].p_key == p_key)
+			return i;
+	into->partitions = mem_resize(into->partitions, into->count + 1, sizeof(*into->partitions));
+	partition = &into->partitions[into->count];
+	*partition = (struct partition){.p_key = p_key, .line = reader->line};
+	memcpy(partition->name, name.text, (size_t)name.length);
+	return into->count++;
+}
+
+/* The lowest P_Key that the file does not name: it must not become a part of another partition. */
+static pkey_t free_p_key(const struct reader *reader, const bool *named)
+{
+	for (pkey_t p_key = 1; p_key < PKEY_DEFAULT; p_key++)
+		if (!named[p_key] && !partitions_find(reader->into, p_key))
+			return p_key;
+	return 0;
+}
+
+/* Up to the colon. */
+static bool read_head(struct reader *reader, struct definition *definition, const bool *named,
+		      uint32_t *partition)
+{
+	struct item first = next_item(reader, ",:;"), item = first;
+	pkey_t p_key;
+
+	*definition = (struct definition){
+		.flags = {.mtu = MTU_2048, .rate = RATE_10},
+		.membership = MEMBERSHIP_LIMITED,
+	};
+	if (!read_p_key(reader, &first, &p_key))
+		return false;
+	if (first.word.length >= PARTITION_NAME_SIZE)
+		return refuse(reader, reader->line, "a name has at most %d characters",
+			      PARTITION_NAME_SIZE - 1);
+	while (item.stop == ',') {
+		item = next_item(reader, ",:;");
+		if (item.word.length && !set_flag(reader, &item, definition))
+			return false;
+	}
+	if (item.stop != ':')
+		return refuse(
+			reader, reader->line,
+			"a definition (name=P_Key, flags) ends with a colon before its members");
+	if (!p_key) {
+		p_key = free_p_key(reader, named);
+		if (!p_key)
+			return refuse(reader, reader->line, "no P_Key is left for this partition");
+	}
+	*partition = partition_of(reader, p_key, first.word);
+	return true;
+}
+
+/* From the colon up to the semicolon. */
+static bool read_body(struct reader *reader, const struct definition *definition,
+		      struct partition *partition)
+{
+	char stop = 0;
+
+	do {
+		struct item item;
+
+		skip(reader);
+		item = next_item(reader, ",;\n");
+		stop = item.stop;
+		if (piece_is(item.word, "mgid")) {
+			if (!read_group(reader, &item, partition, definition, &stop))
+				return false;
+		} else if (item.word.length || item.has_value) {
+			if (!read_member(reader, &item, partition, definition))
+				return false;
+		}
+		reader->line += stop == '\n';
+	} while (stop && stop != ';');
+	if (stop != ';')
+		return refuse(reader, reader->line,
+			      "the definition of line %u has no semicolon at its end",
+			      partition->line);
+	return true;
+}
+
+static bool read_definition(struct reader *reader, const bool *named)
+{
+	struct definition definition;
+	struct partition *partition;
+	uint32_t number = 0;
+	uint8_t mgid[GID_SIZE];
+
+	if (!read_head(reader, &definition, named, &number))
+		return false;
+	partition = &reader->into->partitions[number];
+	partition->index0 |= definition.index0;
+	if (definition.ipoib && !partition->ipoib) {
+		struct group_flags flags = definition.flags;
+
+		partition->ipoib = true;
+		if (!flags.q_key)
+			flags.q_key = IPOIB_QKEY;
+		ipoib_broadcast_mgid(partition->p_key, mgid);
+		if (!add_groups(reader, partition, mgid, &flags))
+			return false;
+	}
+	return read_body(reader, &definition, partition);
+}
+
+/* Behind the next semicolon that is not in a comment. */
+static void skip_definition(struct reader *reader)
+{
+	bool comment = false;
+
+	for (; reader->at < reader->end; reader->at++) {
+		if (*reader->at == '#' || *reader->at == '\n')
+			comment = *reader->at == '#';
+		if (*reader->at == ';' && !comment) {
+			reader->at++;
+			return;
+		}
+	}
+}
+
+/* Which P_Keys the file gives by number, anywhere in it: found by reading the heads alone. */
+static void find_named(struct reader reader, bool *named)
+{
+	while (skip(&reader), reader.at < reader.end) {
+		struct item item = next_item(&reader, ",:;");
+		pkey_t p_key;
+
+		if (!read_p_key(&reader, &item, &p_key)) {
+			free(reader.error);
+			return; /* reading it in earnest will say so */
+		}
+		named[p_key] = true;
+		if (item.stop != ';')
+			skip_definition(&reader);
+	}
+}
+
+int partitions_parse(const char *name, const char *text, size_t length, bool allow_both,
+		     struct partitions **out, char **error)
+{
+	struct reader reader = {.name = name,
+				.at = text,
+				.end = text + length,
+				.line = 1,
+				.allow_both = allow_both};
+	bool *named = mem_array(PKEY_LOW_BITS + 1, sizeof(*named));
+	bool good = true;
+
+	reader.into = mem_zalloc(sizeof(*reader.into));
+	if (memchr(text, '\0', length))
+		good = refuse(&reader, 1, "this is no text: it has a byte of value 0");
+	if (good)
+		find_named(reader, named);
+	while (good && (skip(&reader), reader.at < reader.end))
+		good = read_definition(&reader, named);
+	free(named);
+	if (!good) {
+		partitions_free(reader.into);
+		*error = reader.error;
+		return -EINVAL;
+	}
+	*out = reader.into;
+	return 0;
+}
+
+void partitions_free(struct partitions *partitions)
+{
+	if (!partitions)
+		return;
+	for (uint32_t i = 0; i < partitions->count; i++) {
+		free(partitions->partitions[i].rules);
+		free(partitions->partitions[i].groups);
+	}
+	free(partitions->partitions);
+	free(partitions->notes);
+	free(partitions);
+}
+
+static bool rule_names(const struct partition_rule *rule, guid_t port_guid, uint8_t type, bool self)
+{
+	switch ((enum partition_who)rule->who) {
+	case WHO_GUIDS:
+		return port_guid >= rule->first && port_guid <= rule->last;
+	case WHO_ALL:
+		return true;
+	case WHO_ADAPTERS:
+		return type == NODE_CA;
+	case WHO_SWITCHES:
+		return type == NODE_SWITCH;
+	case WHO_ROUTERS:
+		return type == NODE_ROUTER;
+	case WHO_SELF:
+		return self;
+	}
+	return false;
+}
+
+enum membership partition_membership(const struct partition *partition, guid_t port_guid,
+				     uint8_t type, bool self, bool allow_both)
+{
+	unsigned membership = MEMBERSHIP_NONE;
+
+	for (uint32_t i = 0; i < partition->num_rules; i++) {
+		const struct partition_rule *rule = &partition->rules[i];
+
+		if (rule_names(rule, port_guid, type, self))
+			membership = rule->membership | (allow_both ? membership : 0);
+	}
+	return membership;
+}

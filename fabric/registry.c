@@ -131,7 +131,7 @@ struct table {
 
 struct registry {
 	struct table tables[REGISTRY_KINDS];
-	struct list readers, waiters;
+	struct list readers, waiters, cursors;
 	uint64_t number, kept;
 	bool keep;
 };
@@ -241,6 +241,19 @@ static void ring_remove(struct registry *registry, enum registry_kind kind, unsi
 	list_del(&entry->ring[ring]);
 }
 
+/* Where both have the same key. */
+static void ring_replace(struct registry *registry, enum registry_kind kind, unsigned ring,
+			 struct entry *old, struct entry *entry)
+{
+	struct map *map = &registry->tables[kind].rings[ring];
+	uint64_t hash = rows_hash(registry_tables[kind].format, ring_rows(kind, ring), old->record);
+
+	if (map_get(map, hash) == old)
+		map_put(map, hash, entry);
+	list_push(&old->ring[ring], &entry->ring[ring]);
+	list_del(&old->ring[ring]);
+}
+
 struct registry *registry_new(void)
 {
 	struct registry *registry = mem_zalloc(sizeof(*registry));
@@ -252,6 +265,7 @@ struct registry *registry_new(void)
 	}
 	list_init(&registry->readers);
 	list_init(&registry->waiters);
+	list_init(&registry->cursors);
 	return registry;
 }
 
@@ -270,6 +284,8 @@ void registry_free(struct registry *registry)
 	while (list_pop(&registry->readers))
 		;
 	while (list_pop(&registry->waiters))
+		;
+	while (list_pop(&registry->cursors))
 		;
 	free(registry);
 }
@@ -295,18 +311,59 @@ static void tell(struct registry *registry, enum registry_kind kind, const void 
 	}
 }
 
-static void entry_add(struct registry *registry, enum registry_kind kind, struct entry *entry,
-		      struct list *before)
+static void entry_add(struct registry *registry, enum registry_kind kind, struct entry *entry)
 {
 	registry->tables[kind].count++;
-	list_push(before, &entry->all);
+	list_push(&registry->tables[kind].all, &entry->all);
 	for (unsigned ring = 0; ring < RINGS; ring++)
 		if (ring_rows(kind, ring))
 			ring_add(registry, kind, ring, entry);
 }
 
+/* Walks that stand at old, which is about to leave: they go on with its successor where that takes
+ * the same place, else with what follows. */
+static void cursors_pass(struct registry *registry, enum registry_kind kind,
+			 const struct entry *old, const struct entry *successor)
+{
+	const struct format *format = registry_tables[kind].format;
+
+	list_for_each (item, &registry->cursors) {
+		struct registry_cursor *cursor = container_of(item, struct registry_cursor, link);
+		uint64_t rows = cursor->index < 0 ? 0 : registry_tables[kind].by[cursor->index];
+
+		if (cursor->kind != kind || cursor->next != old->record)
+			continue;
+		if (successor && rows_equal(format, rows, old->record, successor->record))
+			cursor->next = successor->record;
+		else
+			cursor->next = registry_next(registry, kind, cursor->index, old->record);
+	}
+}
+
+/* Puts entry in old's places, but in the rings of what has changed. */
+static void entry_replace(struct registry *registry, enum registry_kind kind, struct entry *old,
+			  struct entry *entry)
+{
+	const struct format *format = registry_tables[kind].format;
+
+	cursors_pass(registry, kind, old, entry);
+	list_push(&old->all, &entry->all);
+	list_del(&old->all);
+	for (unsigned ring = 0; ring < RINGS; ring++) {
+		uint64_t rows = ring_rows(kind, ring);
+
+		if (rows && rows_equal(format, rows, old->record, entry->record)) {
+			ring_replace(registry, kind, ring, old, entry);
+		} else if (rows) {
+			ring_remove(registry, kind, ring, old);
+			ring_add(registry, kind, ring, entry);
+		}
+	}
+}
+
 static void entry_remove(struct registry *registry, enum registry_kind kind, struct entry *entry)
 {
+	cursors_pass(registry, kind, entry, NULL);
 	registry->tables[kind].count--;
 	for (unsigned ring = 0; ring < RINGS; ring++)
 		if (ring_rows(kind, ring))
@@ -318,18 +375,16 @@ const void *registry_put(struct registry *registry, enum registry_kind kind, con
 {
 	const struct format *format = registry_tables[kind].format;
 	struct entry *old = ring_first(registry, kind, 0, record), *entry;
-	struct list *place = &registry->tables[kind].all;
 
 	if (old && rows_equal(format, IN(format->count) - 1, old->record, record))
 		return old->record;
 	entry = mem_alloc(sizeof(*entry) + format->struct_size);
 	entry->refs = 1;
 	memcpy(entry->record, record, format->struct_size);
-	if (old) { /* the new one takes its place in the order */
-		place = old->all.next;
-		entry_remove(registry, kind, old);
-	}
-	entry_add(registry, kind, entry, place);
+	if (old)
+		entry_replace(registry, kind, old, entry);
+	else
+		entry_add(registry, kind, entry);
 	tell(registry, kind, old ? old->record : NULL, entry->record);
 	if (old)
 		registry_unref(old->record);
@@ -378,6 +433,32 @@ const void *registry_next(const struct registry *registry, enum registry_kind ki
 	else
 		entry = container_of(entry->all.next, struct entry, all);
 	return entry ? entry->record : NULL;
+}
+
+void registry_walk(struct registry *registry, enum registry_kind kind, int index, const void *key,
+		   struct registry_cursor *cursor)
+{
+	*cursor = (struct registry_cursor){
+		.registry = registry,
+		.kind = kind,
+		.index = index,
+		.next = registry_first(registry, kind, index, key),
+	};
+	list_push(&registry->cursors, &cursor->link);
+}
+
+const void *registry_walk_next(struct registry_cursor *cursor)
+{
+	const void *record = cursor->next;
+
+	if (record)
+		cursor->next = registry_next(cursor->registry, cursor->kind, cursor->index, record);
+	return record;
+}
+
+void registry_walk_end(struct registry_cursor *cursor)
+{
+	list_del(&cursor->link);
 }
 
 const void *registry_ref(const void *record)

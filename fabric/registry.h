@@ -163,6 +163,23 @@ const void *registry_first(const struct registry *registry, enum registry_kind k
 const void *registry_next(const struct registry *registry, enum registry_kind kind, int index,
 			  const void *record);
 
+/* A walk that may take its time: whatever is put and dropped meanwhile, it gives each record that
+ * was there all the time once, as it is when its turn has come. */
+struct registry_cursor {
+	struct list link;
+	const struct registry *registry;
+	enum registry_kind kind;
+	int index;
+	const void *next;
+};
+
+/* As registry_first(), but gives nothing yet. cursor stays where it is until registry_walk_end(),
+ * which the registry's end does not need to wait for. */
+void registry_walk(struct registry *registry, enum registry_kind kind, int index, const void *key,
+		   struct registry_cursor *cursor);
+const void *registry_walk_next(struct registry_cursor *cursor); /* NULL at the end */
+void registry_walk_end(struct registry_cursor *cursor);
+
 /* A record outlives its place in the registry for as long as references are held. */
 const void *registry_ref(const void *record);
 void registry_unref(const void *record);

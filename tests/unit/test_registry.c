@@ -153,6 +153,93 @@ static void test_walk(void)
 	registry_free(registry);
 }
 
+/* Where a walk that takes its time has come to: what follows, until the end. */
+static void cursor_gives(struct registry_cursor *cursor, const guid_t *guids, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		const struct member_entry *at = registry_walk_next(cursor);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+		CU_ASSERT_EQUAL(at->port_guid, guids[i]);
+	}
+	CU_ASSERT_PTR_NULL(registry_walk_next(cursor));
+}
+
+/* Whatever happens to the record at which a walk stands and to those around it, it gives those that
+ * were there all the time once, as they are then. */
+static void judge_cursor(int index)
+{
+	const struct member_entry key = member(1, 0);
+	struct registry *registry = registry_new();
+	struct registry_cursor all, first, none;
+	struct member_entry entry;
+	const struct member_entry *at;
+
+	registry_walk(registry, REGISTRY_MEMBER, index, &key, &none);
+	for (guid_t guid = 1; guid <= 6; guid++) {
+		put_member(registry, 1, guid);
+		if (index == MEMBER_BY_GROUP)
+			put_member(registry, 2, guid);
+	}
+	registry_walk(registry, REGISTRY_MEMBER, index, &key, &all);
+	registry_walk(registry, REGISTRY_MEMBER, index, &key, &first);
+	entry = member(1, 1);
+	registry_drop(registry, REGISTRY_MEMBER, &entry); /* both stand there */
+	at = registry_walk_next(&first);
+	CU_ASSERT_EQUAL(at->port_guid, 2);
+	entry = member(1, 3);
+	entry.join_state = 8;
+	registry_put(registry, REGISTRY_MEMBER, &entry); /* first stands there */
+	at = registry_walk_next(&first);
+	CU_ASSERT_EQUAL(at->port_guid, 3);
+	CU_ASSERT_EQUAL(at->join_state, 8);
+	entry = member(1, 2);
+	registry_drop(registry, REGISTRY_MEMBER, &entry); /* all stands there */
+	entry = member(1, 6);
+	registry_drop(registry, REGISTRY_MEMBER, &entry); /* the last */
+	put_member(registry, 1, 7);
+	cursor_gives(&first, (guid_t[]){4, 5, 7}, 3);
+	registry_walk_end(&first);
+	cursor_gives(&all, (guid_t[]){3, 4, 5, 7}, 4);
+	cursor_gives(&none, NULL, 0);
+	registry_walk_end(&all);
+	registry_free(registry);
+}
+
+static void test_cursor(void)
+{
+	judge_cursor(-1);
+	judge_cursor(MEMBER_BY_GROUP);
+}
+
+/* A put that changes what an index finds by moves the record there and nowhere else. */
+static void test_moved(void)
+{
+	struct registry *registry = registry_new();
+	struct group_entry entry = {.mlid = 0xC001}, key = {.mlid = 0xC001};
+	struct registry_cursor cursor;
+
+	for (uint8_t i = 1; i <= 3; i++) {
+		entry.mgid[0] = i;
+		registry_put(registry, REGISTRY_GROUP, &entry);
+	}
+	registry_walk(registry, REGISTRY_GROUP, GROUP_BY_MLID, &key, &cursor);
+	entry = (struct group_entry){.mgid = {1}, .mlid = 0xC002};
+	registry_put(registry, REGISTRY_GROUP, &entry); /* the cursor stands there */
+	CU_ASSERT_EQUAL(((const struct group_entry *)registry_walk_next(&cursor))->mgid[0], 2);
+	CU_ASSERT_EQUAL(((const struct group_entry *)registry_walk_next(&cursor))->mgid[0], 3);
+	CU_ASSERT_PTR_NULL(registry_walk_next(&cursor));
+	registry_walk_end(&cursor);
+	key.mlid = 0xC002;
+	CU_ASSERT_PTR_EQUAL(registry_first(registry, REGISTRY_GROUP, GROUP_BY_MLID, &key),
+			    registry_find(registry, REGISTRY_GROUP, &entry));
+	CU_ASSERT_EQUAL(
+		((const struct group_entry *)registry_first(registry, REGISTRY_GROUP, -1, NULL))
+			->mgid[0],
+		1); /* it kept its place among all */
+	registry_free(registry);
+}
+
 static void test_changes(void)
 {
 	struct registry *registry = registry_new();
@@ -263,10 +350,16 @@ static void test_random(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"tables", test_tables},   {"put, find, drop", test_put_find_drop},
-		{"indexes", test_indexes}, {"walk", test_walk},
-		{"changes", test_changes}, {"durable", test_durable},
-		{"random", test_random},   CU_TEST_INFO_NULL,
+		{"tables", test_tables},
+		{"put, find, drop", test_put_find_drop},
+		{"indexes", test_indexes},
+		{"walk", test_walk},
+		{"a walk that outlives changes", test_cursor},
+		{"what an index finds by changes", test_moved},
+		{"changes", test_changes},
+		{"durable", test_durable},
+		{"random", test_random},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("registry", tests);

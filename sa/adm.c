@@ -11,11 +11,14 @@
  */
 #include "sa/adm.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/limits.h"
+#include "sa/pending.h"
 #include "sa/queue.h"
 #include "sa/request.h"
 
@@ -95,11 +98,13 @@ struct adm {
 	struct adm_options options;
 	struct lookup *lookup; /* of the view of now; NULL before there was one */
 	struct queue *queue;
+	struct pending *pending;
+	struct limits *limits;
 	struct arena *scratch;			   /* of one request */
 	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have */
 	struct adm_stats stats;
 	struct adm_count counts[ARRAY_SIZE(adm_rows)];
-	struct log_limit send_limit, size_limit;
+	struct log_limit send_limit, size_limit, registration_limit;
 };
 
 /* A place for so many bytes at the end, NULL when the table would be too large. */
@@ -145,6 +150,46 @@ void request_offer(struct adm_request *request, uint64_t mask, const void *recor
 		format_encode(request->format, record, place);
 }
 
+void request_give(struct adm_request *request, const void *record)
+{
+	uint8_t *place = request_place(request);
+
+	assert(place);
+	format_encode(request->format, record, place);
+}
+
+void request_walk(struct adm_request *request, enum registry_kind kind, int index, const void *key)
+{
+	request->walk = arena_alloc(request->arena, sizeof(*request->walk));
+	registry_walk(request->registry, kind, index, key, request->walk);
+	request->end = registry_count(request->registry, kind);
+	if (request->end <= TABLE_BYTES_MAX / request->format->wire_size)
+		request->most = request->end;
+	else
+		request->most = request->mask ? UINT64_MAX : request->end;
+}
+
+const void *request_walk_next(struct adm_request *request)
+{
+	const void *record = registry_walk_next(request->walk);
+
+	if (!record)
+		request->end = request->unit;
+	return record;
+}
+
+static void request_walk_end(struct adm_request *request)
+{
+	if (request->walk)
+		registry_walk_end(request->walk);
+	request->walk = NULL;
+}
+
+bool request_may_register(const struct adm_request *request, guid_t port_guid)
+{
+	return limits_count(request->limits, port_guid) < request->options->registrations_per_port;
+}
+
 bool request_open(const struct adm_request *request)
 {
 	return !request->answer->too_large && (request->table || request->answer->count < 2);
@@ -182,6 +227,12 @@ static bool method_asks(uint8_t method)
 {
 	return !(method & METHOD_RESPONSE) && method != METHOD_SEND && method != METHOD_TRAP &&
 	       method != METHOD_REPORT && method != METHOD_TRAP_REPRESS;
+}
+
+/* Such an answer promises that something was registered. */
+static bool method_changes(uint8_t method)
+{
+	return method == METHOD_SET || method == METHOD_DELETE;
 }
 
 static const struct adm_row *row_find(uint16_t attr_id, uint8_t method)
@@ -225,6 +276,17 @@ static uint16_t answer_status(const struct adm_request *request)
 	return request->answer->count ? SA_TOO_MANY_RECORDS : SA_NO_RECORDS;
 }
 
+static void refused_registration(struct adm *adm, const struct exchange *exchange)
+{
+	adm->stats.over_limit++;
+	log_limited(&adm->registration_limit, LOG_NOTICE,
+		    (&(struct log_subject){.lid = exchange->from.lid}),
+		    "LID %u wants to register more %ss than one port may have "
+		    "(registrations_per_port = %u) or than there is room for; refused",
+		    exchange->from.lid, exchange->row->format->name,
+		    adm->options.registrations_per_port);
+}
+
 /* The first half of an answer. */
 static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const uint8_t *data,
 			       size_t size)
@@ -235,7 +297,7 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 	uint16_t status;
 
 	format_decode(row->format, data, wanted);
-	request->table = row->method != METHOD_GET;
+	request->table = row->method == METHOD_GET_TABLE || row->method == METHOD_GET_MULTI;
 	request->attr_mod = exchange->header.attr_mod;
 	request->format = row->given ? row->given : row->format;
 	request->mask = row->by_mask ? exchange->adm.component_mask : 0;
@@ -296,7 +358,7 @@ static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 /* Counts and sends what has been decided, and frees what the answer took. */
 static void exchange_end(struct adm *adm, struct exchange *exchange, uint16_t status)
 {
-	if (status == SA_NO_RESOURCES)
+	if (status == SA_NO_RESOURCES && exchange->request.table)
 		log_limited(
 			&adm->size_limit, LOG_NOTICE,
 			(&(struct log_subject){.lid = exchange->from.lid}),
@@ -315,43 +377,58 @@ static void exchange_end(struct adm *adm, struct exchange *exchange, uint16_t st
 
 static void queued_free(struct exchange *exchange)
 {
+	request_walk_end(&exchange->request);
 	arena_free(exchange->request.arena);
 	lookup_unref(exchange->lookup);
 	free(exchange);
 }
 
-static void queued_done(void *ctx, struct exchange *exchange)
+/* An answer that is complete after its request's turn. */
+static void late_end(struct adm *adm, struct exchange *exchange)
 {
-	struct adm *adm = ctx;
-
 	if (*adm->view) {
 		exchange_end(adm, exchange, answer_status(&exchange->request));
 	} else { /* this manager's word counts no more */
 		adm->stats.dropped++;
 		free(exchange->answer.grown);
 	}
+}
+
+static void queued_done(void *ctx, struct exchange *exchange)
+{
+	late_end(ctx, exchange);
 	queued_free(exchange);
 }
 
+static void pending_done(void *ctx, struct exchange *exchange)
+{
+	late_end(ctx, exchange);
+	free(exchange);
+}
+
+/* False when the request is not to be answered (now), which is counted. */
+static bool verdict_take(struct adm *adm, enum queue_verdict verdict)
+{
+	if (verdict == QUEUE_TAKEN)
+		return true;
+	adm->stats.dropped++;
+	if (verdict == QUEUE_REPEATED)
+		adm->stats.repeated++;
+	else
+		adm->stats.overload++;
+	return false;
+}
+
 /* Moves the exchange from the stack to the heap, and with it the memory that its begin took. */
-static void exchange_queue(struct adm *adm, const struct exchange *exchange)
+static void exchange_queue(struct adm *adm, struct exchange *exchange)
 {
 	struct exchange *queued;
 
-	switch (queue_judge(adm->queue, &exchange->from, &exchange->header)) {
-	case QUEUE_REPEATED:
-		adm->stats.dropped++;
-		adm->stats.repeated++;
+	if (!verdict_take(adm, queue_judge(adm->queue, &exchange->from, &exchange->header)))
 		return;
-	case QUEUE_FULL:
-		adm->stats.dropped++;
-		adm->stats.overload++;
-		return;
-	case QUEUE_TAKEN:
-		break;
-	}
 	queued = mem_alloc(sizeof(*queued));
 	*queued = *exchange;
+	exchange->request.walk = NULL;
 	queued->lookup = lookup_ref(adm->lookup);
 	queued->options = adm->options;
 	queued->request.options = &queued->options;
@@ -360,14 +437,28 @@ static void exchange_queue(struct adm *adm, const struct exchange *exchange)
 	queue_add(adm->queue, queued);
 }
 
+/* The same for an answer that is complete and not to be told yet: it needs no more than itself. */
+static void exchange_hold(struct adm *adm, const struct exchange *exchange)
+{
+	struct exchange *held = mem_alloc(sizeof(*held));
+
+	*held = *exchange;
+	held->request.answer = &held->answer;
+	pending_add(adm->pending, held);
+}
+
 static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8_t *mad,
 			 size_t size)
 {
 	struct adm_request *request = &exchange->request;
+	bool changes = method_changes(exchange->header.method);
 	uint16_t status;
 
 	exchange->row = row_find(exchange->header.attr_id, exchange->header.method);
 	status = exchange_check(adm, exchange, size);
+	if (!status && changes &&
+	    !verdict_take(adm, pending_judge(adm->pending, &exchange->from, &exchange->header)))
+		return;
 	if (!status)
 		status = exchange_begin(adm, exchange, mad + SUBN_ADM_HEADER_SIZE,
 					size - SUBN_ADM_HEADER_SIZE);
@@ -379,6 +470,13 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 		exchange_work(exchange, UINT64_MAX);
 		status = answer_status(request);
 	}
+	if (!status && changes &&
+	    !registry_durable(adm->registry, registry_number(adm->registry))) {
+		exchange_hold(adm, exchange);
+		return;
+	}
+	if (status == SA_NO_RESOURCES && changes)
+		refused_registration(adm, exchange);
 	exchange_end(adm, exchange, status);
 }
 
@@ -413,6 +511,8 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 		.view = *adm->view,
 		.topology = (*adm->view)->topology,
 		.lookup = adm->lookup,
+		.registry = adm->registry,
+		.limits = adm->limits,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
 		.answer = &exchange.answer,
@@ -429,6 +529,7 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 	exchange.answer.too_large = false;
 	exchange.answer.work = 0;
 	exchange_run(adm, &exchange, mad, size);
+	request_walk_end(request);
 	arena_reset(adm->scratch);
 }
 
@@ -445,8 +546,10 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->options = *options;
 	adm->scratch = arena_new();
 	adm->queue = queue_new(loop, queued_done, adm);
+	adm->pending = pending_new(loop, registry, pending_done, adm);
+	adm->limits = limits_new(registry);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	adm->size_limit = adm->send_limit;
+	adm->size_limit = adm->registration_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
 		adm->components[i] = record_components(adm_rows[i].format);
 		adm->counts[i].record = adm_rows[i].format->name;
@@ -472,7 +575,13 @@ void adm_free(struct adm *adm)
 		free(exchange->answer.grown);
 		queued_free(exchange);
 	}
+	while ((exchange = pending_take(adm->pending))) {
+		free(exchange->answer.grown);
+		free(exchange);
+	}
 	queue_free(adm->queue);
+	pending_free(adm->pending);
+	limits_free(adm->limits);
 	lookup_unref(adm->lookup);
 	arena_free(adm->scratch);
 	free(adm);
@@ -486,6 +595,11 @@ const struct adm_stats *adm_stats(const struct adm *adm)
 size_t adm_waiting(const struct adm *adm)
 {
 	return queue_length(adm->queue);
+}
+
+size_t adm_pending(const struct adm *adm)
+{
+	return pending_length(adm->pending);
 }
 
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows)

@@ -25,6 +25,7 @@ struct adm_options {
 				     below 16 */
 	uint8_t max_rate_enum;	/* PathRecord:Rate has no higher encoding; default 63, above all */
 	uint8_t subnet_timeout; /* gives ClassPortInfo:RespTimeValue */
+	uint32_t registrations_per_port; /* memberships, services and the like; default 1024 */
 };
 
 struct adm;
@@ -45,11 +46,13 @@ struct adm_count { /* a row for each record and method that has a handler */
 struct adm_stats {
 	uint64_t received, answered, refused /* with a status */, dropped /* without an answer */;
 	uint64_t send_failed;
-	uint64_t repeated; /* of dropped: asked again while the answer was being made */
-	uint64_t overload; /* of dropped: too many long answers were waiting */
+	uint64_t repeated;   /* of dropped: asked again while the answer was being made */
+	uint64_t overload;   /* of dropped: too many answers were waiting */
+	uint64_t over_limit; /* refused registrations, since their port has too many */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
 size_t adm_waiting(const struct adm *adm); /* requests whose answer is being made */
+size_t adm_pending(const struct adm *adm); /* changes that are made and not yet durable */
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows);
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef SA_QUEUE_H
 #define SA_QUEUE_H
 
+#include "fabric/registry.h"
 #include "lib/list.h"
 #include "lib/loop.h"
 #include "sa/request.h"
@@ -35,6 +36,8 @@ static inline uint8_t *answer_message(struct answer *answer)
 	return answer->grown ? answer->grown : answer->small;
 }
 
+struct pending;
+
 /* One request as it came, its row, and what handlers see of it. */
 struct exchange {
 	struct list link;
@@ -44,10 +47,12 @@ struct exchange {
 	const struct adm_row *row; /* NULL: it has no handler */
 	struct adm_request request;
 	struct answer answer;
-	/* Only while queued, its own: */
-	struct lookup *lookup; /* a reference */
+	/* Only while queued or pending: */
+	struct lookup *lookup; /* a reference; NULL while pending */
 	struct adm_options options;
 	uint64_t bytes; /* of memory that are set aside for it */
+	struct registry_waiter waiter;
+	struct pending *pending;
 };
 
 /* Works at units until the answer is complete or so many candidates were looked at. True: it is

@@ -6,7 +6,11 @@
  * offers the records of one unit. In between the loop may do something else, for an answer can have
  * hundred thousands of records: so what a handler keeps from unit to unit is in the request's
  * state. Whether one record or a table was asked for is none of its business. A request and all
- * that belongs to it, its view too, live until the answer is sent. Loop thread only.
+ * that belongs to it, its view too, live until the answer is sent.
+ *
+ * Of a method that changes something (SubnAdmSet, SubnAdmDelete) the first half does all: it judges
+ * the request, changes the registry last and gives the record of the answer with request_give().
+ * The answer leaves when the registry, as it is then, is durable. Loop thread only.
  */
 #ifndef SA_REQUEST_H
 #define SA_REQUEST_H
@@ -14,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "mad/mad.h"
 #include "sa/adm.h"
@@ -26,6 +31,7 @@
 enum { TABLE_BYTES_MAX = 16 << 20 };
 
 struct answer;
+struct limits;
 struct adm_request;
 
 /* The first half: STATUS_OK, or the status to be answered instead of records. */
@@ -42,6 +48,8 @@ struct adm_request {
 	const struct view *view;
 	const struct snapshot *topology; /* of the view */
 	struct lookup *lookup;		 /* of the view */
+	struct registry *registry;
+	const struct limits *limits;
 	const struct adm_options *options;
 	struct endport requester;
 	bool trusted; /* gave the sa_key */
@@ -59,6 +67,7 @@ struct adm_request {
 	uint64_t unit, end; /* the next unit, and behind the last; none when left alone */
 	uint64_t most; /* records of all units; UINT64_MAX when that depends on their contents */
 	void *state;
+	struct registry_cursor *walk; /* NULL, or what request_walk() began */
 
 	adm_step *step;
 };
@@ -75,6 +84,8 @@ void request_offer(struct adm_request *request, uint64_t mask, const void *recor
 /* The place for a record on the wire, which the handler has compared by itself and must fill; NULL
  * when there is none. */
 uint8_t *request_place(struct adm_request *request);
+/* Takes the one record of an answer to a change. */
+void request_give(struct adm_request *request, const void *record);
 /* False once further records cannot change the answer. */
 bool request_open(const struct adm_request *request);
 
@@ -83,6 +94,15 @@ bool request_open(const struct adm_request *request);
 bool request_may_see(const struct adm_request *request, const struct endport *subject);
 /* The end port of this number when it has a LID and the requester may see it. */
 bool request_endport(const struct adm_request *request, uint64_t number, struct endport *out);
+
+/* Makes the units a walk over records of the registry, which may change meanwhile; parameters as of
+ * registry_first(). Each unit takes one with request_walk_next(), NULL when there is none left. */
+void request_walk(struct adm_request *request, enum registry_kind kind, int index, const void *key);
+const void *request_walk_next(struct adm_request *request);
+
+/* Whether a port that has registered so much already may register one thing more; when not, the
+ * answer is SA_NO_RESOURCES. */
+bool request_may_register(const struct adm_request *request, guid_t port_guid);
 
 /* Makes the units the numbers of the end ports that a component with a LID leaves possible: all
  * when the mask does not have it, one when somebody has this LID, else none. */

@@ -176,6 +176,9 @@ const struct conf_row conf_rows[] = {
 		 "know (up to 120 Gb/s), 18 the last of those of FDR and EDR; a faster path is "
 		 "then told as "
 		 "the next slower rate."},
+	{NUMBER("registrations_per_port", adm.registrations_per_port, 1, 1000000, "1024"),
+	 .text = "How much one port may register with the SA: memberships of multicast groups, "
+		 "services, subscriptions and alias GUIDs together. More is refused."},
 	{EXPONENT("hoq_life", sm.hoq_life, 0, "18"),
 	 .text = "PortInfo:HOQLife of links between switches: how long a packet may wait at the "
 		 "head of a queue before it is dropped. From 20 on: for ever."},

@@ -93,6 +93,7 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.adm.subnet_timeout, 18);
 	CU_ASSERT_EQUAL(conf.adm.packet_life_time, 18);
 	CU_ASSERT_EQUAL(conf.adm.max_rate_enum, 63);
+	CU_ASSERT_EQUAL(conf.adm.registrations_per_port, 1024);
 	CU_ASSERT_EQUAL(conf.sm.leaf_hoq_life, 16);
 	CU_ASSERT_EQUAL(conf.sm.max_op_vls, 5);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Counting registrations by port (limits.h): a reader of the registry. */
+#include "sa/limits.h"
+
+#include <stdlib.h>
+
+#include "lib/map.h"
+#include "lib/mem.h"
+
+/* By which row of its format a kind's record names its port; the other kinds are not ports'. */
+static const struct {
+	enum registry_kind kind;
+	size_t guid_offset;
+} owned[] = {
+	{REGISTRY_MEMBER, offsetof(struct member_entry, port_guid)},
+	{REGISTRY_SERVICE, offsetof(struct service_entry, gid_guid)},
+	{REGISTRY_SUBSCRIPTION, offsetof(struct subscription_entry, subscriber)},
+	{REGISTRY_ALIAS, offsetof(struct alias_entry, port_guid)},
+};
+
+struct limits {
+	struct registry_reader reader;
+	struct map counts; /* port GUID -> how many; absent: none */
+};
+
+size_t limits_count(const struct limits *limits, guid_t port_guid)
+{
+	return (uintptr_t)map_get(&limits->counts, port_guid);
+}
+
+static void count(struct limits *limits, const void *record, size_t guid_offset, int more)
+{
+	guid_t guid;
+	uintptr_t now;
+
+	if (!record)
+		return;
+	guid = *(const guid_t *)((const uint8_t *)record + guid_offset);
+	now = limits_count(limits, guid) + (uintptr_t)more;
+	if (now)
+		map_put(&limits->counts, guid, (void *)now);
+	else
+		map_remove(&limits->counts, guid);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
+		if (owned[i].kind != change->kind)
+			continue;
+		count(ctx, change->after, owned[i].guid_offset, 1);
+		count(ctx, change->before, owned[i].guid_offset, -1);
+	}
+}
+
+struct limits *limits_new(struct registry *registry)
+{
+	struct limits *limits = mem_zalloc(sizeof(*limits));
+
+	map_init(&limits->counts);
+	limits->reader = (struct registry_reader){.changed = changed, .ctx = limits};
+	registry_read(registry, &limits->reader);
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		for (const void *at = registry_first(registry, owned[i].kind, -1, NULL); at;
+		     at = registry_next(registry, owned[i].kind, -1, at))
+			count(limits, at, owned[i].guid_offset, 1);
+	return limits;
+}
+
+void limits_free(struct limits *limits)
+{
+	if (!limits)
+		return;
+	registry_unread(&limits->reader);
+	map_done(&limits->counts);
+	free(limits);
+}

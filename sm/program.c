@@ -120,6 +120,17 @@ static void port_failed(struct program *program, struct port *port, const char *
 		    port->node->facts->description, port->num, what);
 }
 
+void program_note_state(struct program *program, const struct port *port, uint8_t state)
+{
+	uint8_t before = port_state_of(port);
+
+	if ((before == PORT_DOWN) == (state == PORT_DOWN) &&
+	    (state != PORT_INIT || before <= PORT_INIT))
+		return;
+	program->report.changed++;
+	program_note_news(program);
+}
+
 static void look_again(struct program *program, struct port *port)
 {
 	program_look_at(program, port);
@@ -202,6 +213,8 @@ static void port_took(struct program *program, struct port *port, const struct p
 {
 	char text[64];
 
+	if (!want->port_state && port->num)
+		program_note_state(program, port, held->port_state);
 	port_set_info(program->fabric, port, held);
 	port->armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);

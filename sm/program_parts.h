@@ -47,6 +47,8 @@ struct program {
 
 /* program.c: the port is to be looked at, now or when the window has room. */
 void program_look_at(struct program *program, struct port *port);
+/* An answer shows this state of a port: when its link was down since the last one, that is news. */
+void program_note_state(struct program *program, const struct port *port, uint8_t state);
 
 /* program_switch.c */
 

@@ -39,15 +39,13 @@ static void read_again(void *owner, void *subject, const struct smp_request *req
 {
 	struct program *program = owner;
 	const struct port *port = subject;
-	uint8_t before = port_state_of(port);
 	struct port_info info;
 
 	(void)request;
 	if (answer->error || answer->status)
 		return;
 	attr_decode(&port_info_format, answer->data, &info);
-	program->report.changed += (before == PORT_DOWN) != (info.port_state == PORT_DOWN) ||
-				   (info.port_state == PORT_INIT && before > PORT_INIT);
+	program_note_state(program, port, info.port_state);
 }
 
 static void reread_ports(struct program *program, struct node *node)

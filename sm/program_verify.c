@@ -6,7 +6,8 @@
  * arrives at another switch, which takes it; and when another manager has become MASTER too, tables
  * were written by it that this one believes empty. So a switch is asked once more, for its GUID
  * along the very route and for its LinearFDBTop, before the first Set() after something hinted at
- * such a change: a report of changed links, a Set() without an answer, or a sweep that took long.
+ * such a change: a report of changed links, a PortStateChange that was not there, a port that fell
+ * back, a Set() without an answer, or a sweep that took long.
  * What has answered is one way to it, of the several that attempts take in turn, so its Sets take
  * that way and no other. In a quiet fabric nothing is asked. Loop thread only.
  */
@@ -104,6 +105,8 @@ static void got_switch_info(struct program *program, struct node *node, const ui
 		not_as_read(program, node, "another manager has written its LinearFDBTop");
 		return;
 	}
+	if (info.port_state_change && !node->facts->sw.port_state_change)
+		program_note_news(program);
 	node_set_switch_info(program->fabric, node, &info);
 	if (sw->want && info.linear_fdb_top == sw->want->top)
 		sw->top_set = info.linear_fdb_top;

@@ -276,5 +276,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-tree", 2583, "the same, behind a host's port"},
 	{"standard-other", 63, "a switch written by another way than the one that was asked"},
 	{"standard-other", 231, "a sweep that met another switch on a route, and wrote on"},
+	{"standard-tree", 213545627,
+	 "a PortStateChange of moved cables, while tables were written"},
 	{NULL, 0, NULL},
 };

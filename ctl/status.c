@@ -132,6 +132,17 @@ void print_routing(const json_t *routing, FILE *out)
 	}
 }
 
+static void print_left_out(const json_t *switches, FILE *out)
+{
+	const json_t *sw;
+	size_t i;
+
+	json_array_foreach (switches, i, sw) {
+		line(out, i ? "" : "Left out", "%s \"%s\": %s", text_member(sw, "guid"),
+		     text_member(sw, "description"), text_member(sw, "why"));
+	}
+}
+
 static void print_peers(const json_t *peers, FILE *out)
 {
 	const json_t *peer;
@@ -250,6 +261,7 @@ void print_status(const json_t *data, FILE *out)
 	print_last_sweep(json_object_get(data, "sweep"), out);
 	print_counts(json_object_get(data, "counts"), out);
 	print_routing(json_object_get(data, "routing"), out);
+	print_left_out(json_object_get(data, "left_out"), out);
 	print_peers(json_object_get(data, "peers"), out);
 	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++)
 		print_figures(paragraphs[i].title, json_object_get(data, paragraphs[i].member),

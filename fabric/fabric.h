@@ -106,6 +106,7 @@ struct switch_state {
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */
+	bool told;		/* that no route uses it was logged: sm/left_out.h */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets in a row that had no answer */
 	uint8_t asked;		/* attempts to ask who it is */
@@ -145,6 +146,7 @@ struct fabric {
 	struct map nodes; /* by NodeGUID */
 	struct map ports; /* end ports by PortGUID */
 	struct port *lids[LID_UNICAST_MAX + 1];
+	unsigned lid_limit; /* LIDs below it are used: lid.h; 0: none was given yet */
 	struct kept_lids *kept;
 	size_t num_kept;
 	uint64_t grace_us;    /* for how long LIDs are kept; 0: not at all */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only who is cabled
- * to whom, and which LID is whose, is written down. Nodes that the manager cannot reach, and cables
- * of which one end is down or was never read, are left out, and so are those between switches that
- * would not come up when they were last asked to. What a port of a switch led to is remembered on
- * the port, as long as its switch is there and nobody has plugged that cable's other end elsewhere.
+ * to whom, and which LID is whose, is written down. Nodes that the manager cannot reach, switches
+ * whose tables are too small for the LIDs that are used, and cables of which one end is down or was
+ * never read, are left out, and so are those between switches that would not come up when they were
+ * last asked to. What a port of a switch led to is remembered on the port, as long as its switch is
+ * there and nobody has plugged that cable's other end elsewhere.
  */
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "fabric/lid.h"
 #include "lib/mem.h"
 
 struct census { /* what goes into the snapshot, in its order */
@@ -67,7 +69,8 @@ static void take_census(struct fabric *fabric, struct census *census)
 				if (end_is_there(fabric, &node->port[i]))
 					census->ends[census->num_ends++] = &node->port[i];
 			}
-		} else if (node->facts->sw.linear_fdb_cap && fabric_reaches(fabric, node)) {
+		} else if (node->facts->sw.linear_fdb_cap && lid_fits_switch(fabric, node) &&
+			   fabric_reaches(fabric, node)) {
 			census->switches[census->num_switches++] = node;
 			census->num_links += node->num_ports + 1u;
 		}

@@ -19,7 +19,7 @@ struct allocator {
 	struct fabric *fabric;
 	struct lid_report *report;
 	bool scarce;	/* those that are kept for ports that are gone are given, too */
-	unsigned limit; /* LIDs below this may be used: the smallest LinearFDBCap */
+	unsigned limit; /* LIDs below this may be used */
 	struct lid_block block[LFT_BLOCKS_MAX];
 	bool kept[LID_UNICAST_MAX + 1];
 };
@@ -255,18 +255,122 @@ static size_t collect(struct fabric *fabric, struct port **ports)
 	return count;
 }
 
-static unsigned lid_limit(const struct fabric *fabric)
+/* How large tables have to be */
+
+static unsigned cap_of(const struct node *node)
 {
-	unsigned limit = LID_UNICAST_MAX + 1;
-	size_t position = 0;
+	return node->sw ? node->facts->sw.linear_fdb_cap : 0;
+}
+
+/* The switch whose table decides whether packets reach the port; NULL: none does. */
+static const struct node *switch_of(const struct port *port)
+{
+	const struct port *at = is_switch(port) ? port : port->peer;
+
+	return at && is_switch(at) ? at->node : NULL;
+}
+
+static bool is_small(const struct port *port, unsigned limit)
+{
+	const struct node *sw = switch_of(port);
+
+	return sw && cap_of(sw) && cap_of(sw) < limit;
+}
+
+/* LIDs that others send to now must not be taken away. */
+static bool is_working(const struct port *port)
+{
+	const struct port_info *info = port_info(port);
+
+	return info->lid && (info->port_state == PORT_ACTIVE || is_switch(port)) &&
+	       (!port->lid || port->lid == info->lid);
+}
+
+/* What it costs to use no LID from limit on, and to do without the switches whose tables are
+ * smaller: working ports that lose their switch or their LID, then others that do. */
+static uint64_t price(const struct fabric *fabric, struct port *const *ports, size_t count,
+		      uint8_t lmc, unsigned limit)
+{
+	bool cut_off = fabric->sm_port && is_small(fabric->sm_port, limit);
+	uint32_t working = 0, others = 0, room = limit - LID_UNICAST_MIN, need = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct port *port = ports[i];
+		unsigned lids = 1u << (is_switch(port) ? 0 : lmc);
+		lid_t lid = port->lid ? port->lid : is_working(port) ? port_info(port)->lid : 0;
+
+		if (is_small(port, limit) || lid + lids > limit) {
+			working += is_working(port);
+			others += !is_working(port);
+		} else {
+			need += lids;
+			others += cut_off && !is_working(port); /* nobody brings it up */
+		}
+	}
+	if (need > room)
+		others += (need - room) >> lmc;
+	return (uint64_t)working << 32 | others;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The different LinearFDBCaps, from the smallest; 0, of switches that have no table, is none. */
+static size_t collect_caps(const struct fabric *fabric, unsigned *caps)
+{
+	size_t position = 0, count = 0, kinds = 0;
 	struct node *node;
 
 	while ((node = map_next(&fabric->nodes, &position))) {
-		if (node->sw && node->facts->sw.linear_fdb_cap &&
-		    node->facts->sw.linear_fdb_cap < limit)
-			limit = node->facts->sw.linear_fdb_cap;
+		unsigned cap = cap_of(node);
+
+		if (cap)
+			caps[count++] = cap > LID_UNICAST_MAX ? LID_UNICAST_MAX + 1u : cap;
 	}
+	qsort(caps, count, sizeof(*caps), by_number);
+	for (size_t i = 0; i < count; i++) {
+		if (!kinds || caps[kinds - 1] != caps[i])
+			caps[kinds++] = caps[i];
+	}
+	return kinds;
+}
+
+/* LIDs below this are used. It is the smallest table in the fabric, unless that would cost more
+ * than to do without the switch that has it. */
+static unsigned lid_limit(const struct fabric *fabric, struct port *const *ports, size_t count,
+			  uint8_t lmc)
+{
+	unsigned *caps = mem_array(fabric->nodes.count + 1, sizeof(*caps));
+	size_t kinds = collect_caps(fabric, caps);
+	unsigned limit = kinds ? caps[0] : LID_UNICAST_MAX + 1;
+	uint64_t least = kinds > 1 ? price(fabric, ports, count, lmc, limit) : 0;
+
+	for (size_t i = 1; i < kinds && least; i++) {
+		uint64_t cost = price(fabric, ports, count, lmc, caps[i]);
+
+		if (cost < least) {
+			least = cost;
+			limit = caps[i];
+		}
+	}
+	free(caps);
 	return limit;
+}
+
+/* Ports that no route will reach get no LID; one that they have stays theirs. */
+static size_t leave_out_small(struct port **ports, size_t count, unsigned limit)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_small(ports[i], limit))
+			ports[left++] = ports[i];
+	}
+	return left;
 }
 
 void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
@@ -278,7 +382,11 @@ void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 
 	*report = (struct lid_report){0};
 	*allocator = (struct allocator){.fabric = fabric, .report = report};
-	allocator->limit = lid_limit(fabric);
+	allocator->limit = lid_limit(fabric, ports, count, lmc);
+	if (fabric->lid_limit != allocator->limit)
+		fabric->topology++; /* other switches are routed through */
+	fabric->lid_limit = allocator->limit;
+	count = leave_out_small(ports, count, allocator->limit);
 	for (unsigned lid = LID_UNICAST_MIN; lid <= LID_UNICAST_MAX; lid++) {
 		if (fabric->lids[lid])
 			count_lids(allocator, fabric->lids[lid], (lid_t)lid, 0);

@@ -5,6 +5,10 @@
  * of their own, and the ports cabled to one leaf switch share a block where there is room for all
  * of them. Leaves are taken in the order of their GUIDs, ports in the order of their numbers, so
  * the same fabric gets the same LIDs whatever the order of discovery. Loop thread only.
+ *
+ * A switch holds LIDs below its LinearFDBCap. One with a small table must not take the LIDs of all
+ * the others: where its table does not hold what is in use or needed, it is routed around, and what
+ * is behind it is lost. It bounds the LIDs of the fabric only where that costs less.
  */
 #ifndef FABRIC_LID_H
 #define FABRIC_LID_H
@@ -23,5 +27,14 @@ struct lid_report {
 /* Gives every reachable end port a LID, those that have one already keep it. lmc is that of adapter
  * and router ports; switches get one LID. */
 void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report);
+
+/* Whether the switch's table holds the LIDs that are used, as lid_assign() last found. Routes leave
+ * out one whose does not. */
+static inline bool lid_fits_switch(const struct fabric *fabric, const struct node *node)
+{
+	unsigned cap = node->sw ? node->facts->sw.linear_fdb_cap : 0;
+
+	return !cap || cap >= fabric->lid_limit;
+}
 
 #endif

@@ -15,6 +15,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/commands.h"
+#include "sm/left_out.h"
 
 enum { ROWS_A_PART = 32 };
 
@@ -165,6 +166,7 @@ json_t *sm_status(const struct sm *sm)
 			   "routing", routing_json(&sm->routes), "peers", status_peers(sm->peers),
 			   "smps", status_smps(sm->txns), "mads", status_mads(txn_stats(sm->txns)),
 			   "anomalies", status_anomalies(sm));
+	json_object_set_new(status, "left_out", left_out_json(sm->fabric));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
 	json_object_set_new(status, "window",
 			    json_pack("{s:i,s:I,s:I}", "under_way_max", window->under_way_max,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/lid.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/subject.h"
@@ -314,6 +315,13 @@ static bool is_there(const struct port *port)
 	return base0 ? port_facts(port)->known : port_state_of(port) >= PORT_INIT;
 }
 
+/* A cable of a switch that no route uses stays as it is. */
+static bool is_left_alone(const struct fabric *fabric, const struct port *port)
+{
+	return !lid_fits_switch(fabric, port->node) ||
+	       (port->peer && !lid_fits_switch(fabric, port->peer->node));
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
@@ -328,7 +336,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	}
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
 		return false;
-	if (port->busy || port->failed || !is_there(port))
+	if (port->busy || port->failed || !is_there(port) || is_left_alone(program->fabric, port))
 		return false;
 	if (end && !port_route(program->fabric, port, &path))
 		return false; /* the other port of an adapter that is still there */
@@ -427,9 +435,10 @@ static void count_not_active(struct program *program)
 	program->report.not_active = 0;
 	while ((node = map_next(&program->fabric->nodes, &position))) {
 		for (unsigned i = 1; i <= node->num_ports; i++)
-			program->report.not_active += port_cabled(&node->port[i]) &&
-						      !port_held(&node->port[i]) &&
-						      port_state_of(&node->port[i]) < PORT_ACTIVE;
+			program->report.not_active +=
+				port_cabled(&node->port[i]) && !port_held(&node->port[i]) &&
+				!is_left_alone(program->fabric, &node->port[i]) &&
+				port_state_of(&node->port[i]) < PORT_ACTIVE;
 	}
 }
 

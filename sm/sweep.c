@@ -17,6 +17,7 @@
 #include "lib/mem.h"
 #include "route/absent.h"
 #include "sm/context.h"
+#include "sm/left_out.h"
 #include "sm/subject.h"
 
 static void sweep_advance(void *arg);
@@ -125,6 +126,7 @@ static void lid_phase(struct sm *sm)
 	}
 	grace_expire(sm->fabric, loop_now_us(sm->loop));
 	lid_assign(sm->fabric, sm->options.lmc, &report);
+	left_out_tell(sm->fabric);
 	sm->counts.lid_conflicts += report.conflicts;
 	sm->counts.lids_exhausted += report.exhausted;
 	if (report.conflict_example) {

@@ -353,6 +353,34 @@ static void agent_dies(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* A switch whose table is far too small joins a fabric that works: no route uses it, and nobody who
+ * is there loses anything. Replaced by a better one it joins like any other. */
+static void small_switch_joins(struct sim *sim)
+{
+	enum { SMALL_CAP = 24 };
+	struct device *leaf = sim_device(sim, "leaf-08");
+	struct device *first = sim_device(sim, "host-0001"), *last = sim_device(sim, "host-0028");
+	struct sim_manager *manager;
+	lid_t lid;
+
+	sim_node(sim, leaf, false);
+	manager = up(sim, NULL);
+	lid = last->port[1].info.lid;
+	leaf->sw.linear_fdb_cap = SMALL_CAP;
+	sim_node(sim, leaf, true);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, last->port[1].info.lid == lid && lid > SMALL_CAP);
+	sim_expect(sim, world_walk(sim->world, first, 1, lid) > 0);
+	sim_expect(sim, world_walk(sim->world, last, 1, first->port[1].info.lid) > 0);
+	sim_expect(sim, manager->error == 0 && !strstr(manager->report, "errors"));
+	sim_expect(sim, leaf->sw.linear_fdb_top == 0);
+	sim_node(sim, leaf, false);
+	sim_pass(sim, 60 * SIM_S);
+	leaf->sw.linear_fdb_cap = LID_UNICAST_MAX + 1;
+	sim_node(sim, leaf, true);
+	sim_settle_and_check(sim);
+}
+
 static void swapped_cables(struct sim *sim)
 {
 	up(sim, NULL);
@@ -587,6 +615,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "node-vanishes", .topology = TREE, .play = node_vanishes},
 	{.name = "dead-switch-agent", .topology = TREE, .play = dead_switch_agent},
 	{.name = "agent-dies", .topology = TREE, .play = agent_dies},
+	{.name = "small-switch-joins", .topology = TREE, .play = small_switch_joins},
 	{.name = "swapped-cables", .topology = TREE, .play = swapped_cables},
 	{.name = "swapped-in-bring-up", .topology = TREE, .play = swapped_in_bring_up},
 	{.name = "half-is-lost-at-first", .topology = TREE, .play = half_is_lost_at_first},

@@ -209,6 +209,12 @@ static const struct {
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
 	 "Routing     minhop; of all pairs of switch and LID 4 are not reached, 2 loop\n"},
+	{"status with a switch left out", print_status,
+	 "{\"left_out\":[{\"guid\":\"0x1\",\"description\":\"S 1\",\"why\":\"because\"}]}",
+	 "Manager     -, priority 0, on - port 0\n"
+	 "            GUID -, LID 0\n"
+	 "Subnet      -\n"
+	 "Left out    0x1 \"S 1\": because\n"},
 	{"sweep that found something", print_sweep,
 	 "{\"kind\":\"light\",\"changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
 	 "\"summary\":\"subnet up\"}",

@@ -285,6 +285,70 @@ static void test_table_becomes_smaller(void)
 	net_free(net);
 }
 
+/* One leaf, with four hosts, or one spine has a smaller table than the others. */
+static void test_small_among_large(void)
+{
+	static const struct {
+		uint16_t cap;
+		lid_t found; /* on a working host */
+		bool spine, all;
+		bool fits;
+	} rows[] = {
+		{48, 0, false, false, true}, /* 44 LIDs are needed */
+		{45, 0, false, false, true},
+		{44, 0, true, false, true},
+		{43, 0, true, false, false},
+		{40, 0, false, false, true}, /* four LIDs too few, five devices behind it */
+		{39, 0, false, false, false},
+		{16, 0, false, false, false},
+		{1024, 5000, false, false, false}, /* nobody who works loses a LID */
+		{1024, 1023, false, false, true},
+		/* Not for one LID, when the tables of all others are small. */
+		{1024, 5000, false, true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct net *net = net_of("fattree:radix=8,levels=2");
+		struct lid_report report;
+		unsigned small = 0;
+		struct model model;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 0, 1);
+		for (unsigned n = 0; n < net->count; n++) {
+			bool leaf = net->nodes[n].type == NODE_SWITCH &&
+				    strncmp(net->nodes[n].description, "leaf", 4) == 0;
+
+			if (net->nodes[n].type == NODE_SWITCH && leaf != rows[i].spine)
+				small = n;
+		}
+		for (unsigned n = 0; n < net->count; n++) {
+			if (net->nodes[n].type == NODE_SWITCH && (n == small || rows[i].all) &&
+			    !(rows[i].all && n == small - 1))
+				set_cap(&model, net, n, rows[i].cap);
+		}
+		if (rows[i].found) {
+			struct port *port = model_port(&model, net, 1, 1);
+			struct port_info info = *port_info(port);
+
+			info.lid = rows[i].found;
+			info.port_state = PORT_ACTIVE;
+			port_set_info(model.fabric, port, &info);
+		}
+		lid_assign(model.fabric, 0, &report);
+		CU_ASSERT_EQUAL(
+			lid_fits_switch(model.fabric, model_port(&model, net, small, 0)->node),
+			rows[i].fits);
+		if (rows[i].found && !rows[i].all)
+			CU_ASSERT_EQUAL(lid_of(&model, net, 1), rows[i].found);
+		if (lid_fits_switch(model.fabric, model_port(&model, net, small, 0)->node) !=
+		    rows[i].fits)
+			printf("    row %zu\n", i);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
 /* 49,151 LIDs are all there are. */
 static void test_all_lids(void)
 {
@@ -338,6 +402,7 @@ int main(void)
 		{"newcomer", test_newcomer},
 		{"small tables", test_small_tables},
 		{"a table becomes smaller", test_table_becomes_smaller},
+		{"a small table among large ones", test_small_among_large},
 		{"all LIDs", test_all_lids},
 		{"hosts without switch", test_hosts_without_switch},
 		CU_TEST_INFO_NULL,

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One row a reason; the first one that holds for a switch is told. */
+#include "sm/left_out.h"
+
+#include <stdio.h>
+
+#include "fabric/lid.h"
+#include "include/message_id.h"
+#include "lib/mem.h"
+#include "sm/commands.h"
+#include "sm/subject.h"
+
+enum { WHY_SIZE = 224 };
+
+static bool is_too_small(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
+{
+	if (lid_fits_switch(fabric, node))
+		return false;
+	snprintf(why, WHY_SIZE,
+		 "its forwarding table holds %u LIDs (LinearFDBCap), those of this fabric need "
+		 "%u: no route uses it, and what is only behind it is not reached; replace it, "
+		 "or lower lmc",
+		 node->facts->sw.linear_fdb_cap, fabric->lid_limit);
+	return true;
+}
+
+static bool (*const reasons[])(const struct fabric *fabric, const struct node *node,
+			       char why[WHY_SIZE]) = {
+	is_too_small,
+};
+
+static bool is_left_out(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
+{
+	for (size_t i = 0; node->sw && i < ARRAY_SIZE(reasons); i++) {
+		if (reasons[i](fabric, node, why))
+			return true;
+	}
+	return false;
+}
+
+void left_out_tell(struct fabric *fabric)
+{
+	char why[WHY_SIZE];
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		bool out = is_left_out(fabric, node, why);
+		struct log_subject subject = node_subject(node, MESSAGE_LEFT_OUT);
+
+		if (out && !node->sw->told)
+			log_about(LOG_ERR, &subject, "switch \"%s\" is left out: %s",
+				  node->facts->description, why);
+		if (node->sw)
+			node->sw->told = out;
+	}
+}
+
+json_t *left_out_json(const struct fabric *fabric)
+{
+	json_t *array = json_array();
+	char why[WHY_SIZE], guid[GUID_TEXT];
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position))) {
+		if (is_left_out(fabric, node, why))
+			json_array_append_new(array,
+					      json_pack("{s:s,s:s,s:s}", "guid",
+							guid_text(node->guid, guid), "description",
+							node->facts->description, "why", why));
+	}
+	return array;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Switches that routes do not use although they are there, and why: told in the log when it begins,
+ * and in weftctl status for as long as it is so. Called by sm/sweep.c and sm/commands.c. It decides
+ * nothing and owns nothing but the flag that says what was told. Loop thread only.
+ */
+#ifndef SM_LEFT_OUT_H
+#define SM_LEFT_OUT_H
+
+#include "fabric/fabric.h"
+#include "lib/control.h"
+
+/* Logs those that are left out and were not when this was called last. */
+void left_out_tell(struct fabric *fabric);
+/* An array of them: "guid", "description", "why". The caller's reference. */
+json_t *left_out_json(const struct fabric *fabric);
+
+#endif

@@ -407,6 +407,10 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		forget_written(fabric, port);
 	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
 		port_trouble(port)->lost = true;
+	if (port->stuck && (info->port_state == PORT_ACTIVE || !usable(info))) {
+		port->stuck = false;
+		fabric->topology++;
+	}
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	facts->known = true;
 	facts->info = *info;

@@ -42,7 +42,7 @@ static bool is_up(const struct port *port)
 static bool cabled(const struct port *port)
 {
 	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
-		      (port->failed || port->peer->failed || port_held(port));
+		      (port->stuck || port->peer->stuck || port_held(port));
 
 	return port->peer && port->peer->node != port->node && !failed && is_up(port) &&
 	       is_up(port->peer);

@@ -109,13 +109,24 @@ static bool waits_for_tables(struct program *program, struct port *port)
 
 /* Ports */
 
+/* No routes go over a cable between switches that does not come up. It is asked to in each sweep
+ * all the same; routes change again when it does. */
+static void note_stuck(struct program *program, struct port *port)
+{
+	if (port->stuck || !port_of_switch(port) || !port->peer || !port_of_switch(port->peer) ||
+	    port_state_of(port) == PORT_ACTIVE)
+		return;
+	port->stuck = true;
+	program->fabric->topology++;
+}
+
 static void port_failed(struct program *program, struct port *port, const char *what)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
 	port->failed = true;
-	program_note_news(program);  /* it may be another port by now, or have fallen back */
-	program->fabric->topology++; /* no routes over a cable that does not come up */
+	program_note_news(program); /* it may be another port by now, or have fallen back */
+	note_stuck(program, port);
 	program->report.failed++;
 	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
 		    port->node->facts->description, port->num, what);
@@ -504,8 +515,6 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 			program->stale += node->sw->stale;
 		}
 		for (unsigned i = 0; i <= node->num_ports; i++) {
-			if (node->port[i].failed)
-				program->fabric->topology++; /* perhaps it does now */
 			node->port[i].failed = false;
 			if (!is_there(&node->port[i]))
 				continue;

@@ -8,6 +8,7 @@
 
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
+#include "tests/sim/work_inline.h"
 
 #define TREE "fattree:radix=8,levels=2"
 
@@ -166,6 +167,27 @@ static void stuck_host(struct sim *sim)
 	sim_expect(sim, read > 3 * count && read < FULL_SWEEPS_MAX * count);
 	host->quirks.stuck_states = false;
 	sim_settle_and_check(sim);
+}
+
+/* A cable between switches that does not come up is left out of the routes once, and not in each
+ * sweep that asks it again. */
+static void stuck_cable(struct sim *sim)
+{
+	struct device *spine = sim_device(sim, "spine-02");
+	struct sim_manager *manager = up(sim, NULL);
+	uint64_t routed;
+
+	sim_link(sim, sim_port(sim, "spine-02", 3), false);
+	sim_settle(sim, 60 * SIM_S);
+	spine->quirks.stuck_states = true;
+	sim_link(sim, sim_port(sim, "spine-02", 3), true);
+	sim_pass(sim, 30 * SIM_S);
+	routed = work_inline_jobs(manager->pool);
+	sim_pass(sim, 300 * SIM_S);
+	sim_expect(sim, work_inline_jobs(manager->pool) == routed);
+	spine->quirks.stuck_states = false;
+	sim_settle_and_check(sim);
+	sim_expect(sim, work_inline_jobs(manager->pool) > routed);
 }
 
 /* What answers at the manager's own port is another device than before: nothing of the old one may
@@ -602,6 +624,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "clamping-devices", .topology = TREE, .play = clamping_devices},
 	{.name = "strict-states", .topology = TREE, .play = strict_states},
 	{.name = "stuck-host", .topology = TREE, .play = stuck_host},
+	{.name = "stuck-cable", .topology = TREE, .play = stuck_cable},
 	{.name = "own-adapter-changes", .topology = TREE, .play = own_adapter_changes},
 	{.name = "port0-without-state", .topology = TREE, .play = port0_without_state},
 	{.name = "link-goes-and-comes", .topology = TREE, .play = link_goes_and_comes},

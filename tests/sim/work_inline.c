@@ -8,7 +8,7 @@
  * The slices of work_parallel() are those of the real pool, but the first is chosen at random: a
  * job whose slices depend on each other gives different results by seed, and a test can see it.
  */
-#include "lib/work.h"
+#include "tests/sim/work_inline.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ enum { JOB_US = 200, ITEM_US = 5, SLICES_MAX = 256 };
 struct work_pool {
 	struct loop *loop;
 	unsigned size;
+	uint64_t jobs;	/* submitted */
 	uint64_t items; /* given to work_parallel() by the job that runs */
 	struct list pending;
 };
@@ -60,6 +61,11 @@ unsigned work_pool_size(const struct work_pool *pool)
 	return pool->size;
 }
 
+uint64_t work_inline_jobs(const struct work_pool *pool)
+{
+	return pool->jobs;
+}
+
 static void complete(void *arg)
 {
 	struct completion *completion = arg;
@@ -76,6 +82,7 @@ void work_submit(struct work_pool *pool, struct work_job *job)
 
 	assert(job->run && job->done);
 	pool->items = 0;
+	pool->jobs++;
 	job->run(job);
 	completion->job = job;
 	list_push(&pool->pending, &completion->link);

@@ -29,6 +29,7 @@ enum {
 	PRIORITY_TIMERS = LOOP_FIRST + 5,
 	PRIORITY_SERVED = 1000, /* added to what has had its turn in this round */
 	SLOW_US = 2000,
+	NOTED_US = SLOW_US / 2, /* kept by name */
 };
 
 /* What sd-event watches for us, with its part in the present round. */
@@ -62,6 +63,8 @@ struct loop {
 	struct list served;
 	struct list signals;
 	uint64_t slow_turns;
+	struct loop_turn *turns;
+	size_t num_turns;
 	struct log_limit slow_limit;
 	bool stopped;
 	int status;
@@ -75,11 +78,29 @@ static uint64_t clock_us(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }
 
+static void note_turn(struct loop *loop, const char *name, uint64_t used_us)
+{
+	struct loop_turn *turn = loop->turns;
+	size_t i = 0;
+
+	while (i < loop->num_turns && strcmp(turn[i].name, name) != 0)
+		i++;
+	if (i == loop->num_turns) {
+		turn = loop->turns = mem_resize(turn, ++loop->num_turns, sizeof(*turn));
+		turn[i] = (struct loop_turn){.name = name};
+	}
+	if (used_us > turn[i].worst_us)
+		turn[i].worst_us = used_us;
+	turn[i].slow += used_us > SLOW_US;
+}
+
 /* Called after each callback with the CPU time of the thread before it. */
 static void account(struct loop *loop, const char *name, uint64_t begin_us)
 {
 	uint64_t used_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - begin_us;
 
+	if (used_us > NOTED_US)
+		note_turn(loop, name, used_us);
 	if (used_us <= SLOW_US)
 		return;
 	loop->slow_turns++;
@@ -216,6 +237,7 @@ void loop_free(struct loop *loop)
 	timers_done(&loop->core.timers);
 	source_end(&loop->clock);
 	sd_event_unref(loop->event);
+	free(loop->turns);
 	free(loop);
 }
 
@@ -403,4 +425,10 @@ void loop_notify(struct loop *loop, const char *state)
 uint64_t loop_slow_turns(const struct loop *loop)
 {
 	return loop->slow_turns;
+}
+
+size_t loop_turns(const struct loop *loop, const struct loop_turn **out)
+{
+	*out = loop->turns;
+	return loop->num_turns;
 }

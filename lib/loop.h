@@ -90,4 +90,14 @@ void loop_notify(struct loop *loop, const char *state);
 /* Callbacks that used more than 2 ms of CPU since the start. */
 uint64_t loop_slow_turns(const struct loop *loop);
 
+/* What callbacks of one name cost at most, and how many of them used more than 2 ms. */
+struct loop_turn {
+	const char *name; /* a literal */
+	uint64_t worst_us, slow;
+};
+
+/* The names of which a callback used more than 1 ms since the start, and *out to them; they are the
+ * loop's, until it runs again. */
+size_t loop_turns(const struct loop *loop, const struct loop_turn **out);
+
 #endif

@@ -144,6 +144,20 @@ static json_t *status_anomalies(const struct sm *sm)
 			 (json_int_t)program_refused_values(sm->program));
 }
 
+/* Which callbacks came near what one may hold the loop for, or used more. */
+static json_t *status_turns(const struct loop *loop)
+{
+	const struct loop_turn *turns;
+	size_t count = loop_turns(loop, &turns);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_pack("{s:s,s:I,s:I}", "name", turns[i].name,
+						       "worst_us", (json_int_t)turns[i].worst_us,
+						       "slow", (json_int_t)turns[i].slow));
+	return array;
+}
+
 static const char *subnet_state(const struct sm *sm)
 {
 	return sm->sweep.last.number ? sm->sweep.last.text : "first sweep";
@@ -177,6 +191,7 @@ json_t *sm_status(const struct sm *sm)
 				      "repressed", (json_int_t)sm->counts.repressed));
 	json_object_set_new(status, "slow_turns",
 			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
+	json_object_set_new(status, "turns", status_turns(sm->loop));
 	return status;
 }
 

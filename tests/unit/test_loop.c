@@ -447,11 +447,13 @@ static void on_burn(void *arg)
 static void test_slow_turn(void)
 {
 	struct unit_capture capture;
+	const struct loop_turn *turns;
 	struct loop_timer burn;
 	char text[1024];
 
 	begin();
 	CU_ASSERT_EQUAL(loop_slow_turns(loop), 0);
+	CU_ASSERT_EQUAL(loop_turns(loop, &turns), 0);
 	loop_timer_init(&burn, loop, "burner", on_burn, NULL);
 	loop_timer_arm(&burn, 0);
 	unit_capture_begin(&capture);
@@ -459,6 +461,9 @@ static void test_slow_turn(void)
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT(loop_slow_turns(loop) >= 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"burner\" held the loop"));
+	CU_ASSERT_EQUAL_FATAL(loop_turns(loop, &turns), 1);
+	CU_ASSERT_STRING_EQUAL(turns[0].name, "burner");
+	CU_ASSERT(turns[0].worst_us >= 3000 && turns[0].slow == 1);
 	end();
 }
 

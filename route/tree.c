@@ -276,7 +276,6 @@ struct tree *tree_new(struct cabling *cabling, uint16_t *level, bool flat)
 	tree->level = level;
 	tree->order = mem_array(cabling->count, sizeof(*tree->order));
 	tree->divisor = mem_array(cabling->count, sizeof(*tree->divisor));
-	tree->residue = mem_array(cabling->count, sizeof(*tree->residue));
 	for (uint32_t s = 0; s < cabling->count; s++) {
 		orient(tree, flat, s);
 		heights[s] = (struct height){level[s], cabling->switches[s].guid, s};
@@ -295,7 +294,6 @@ struct tree *tree_new(struct cabling *cabling, uint16_t *level, bool flat)
 void tree_free(struct tree *tree)
 {
 	cabling_free(tree->cabling);
-	free(tree->residue);
 	free(tree->divisor);
 	free(tree->order);
 	free(tree->level);
@@ -313,12 +311,8 @@ void tree_set_divisors(struct tree *tree, uint32_t indexes)
 		uint8_t ups = cabling->switches[s].num_up;
 		uint64_t above = (uint64_t)tree->divisor[s] * cabling->switches[s].slots;
 
-		for (uint8_t w = 0; w < ups && above < indexes; w++) {
-			if (tree->divisor[ways[w].peer] >= above)
-				continue;
-			tree->divisor[ways[w].peer] = (uint32_t)above;
-			tree->residue[ways[w].peer] =
-				tree->residue[s] + tree->divisor[s] * ways[w].slot;
-		}
+		for (uint8_t w = 0; w < ups && above < indexes; w++)
+			if (tree->divisor[ways[w].peer] < above)
+				tree->divisor[ways[w].peer] = (uint32_t)above;
 	}
 }

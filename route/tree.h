@@ -21,7 +21,6 @@ struct tree {
 	uint16_t levels;	 /* the highest and 1 */
 	uint32_t *order;   /* every switch, the lowest first: nothing leads down to a later one */
 	uint32_t *divisor; /* by switch: takes off the digits that the levels below use */
-	uint32_t *residue; /* by switch: of numbers that closed arithmetic brings there */
 };
 
 /* Levels as distances from the nearest leaf. Leaves are the switches with hosts, but for those that

@@ -155,14 +155,14 @@ struct filler {
 	uint32_t s;
 	const struct cabled_switch *sw;
 	const struct way *ways;
-	uint32_t divisor, residue;
+	uint32_t divisor;
 	uint8_t *row;
 	bool plain;		    /* every way up has one cable, and that is live */
-	uint8_t port[PORT_MAX + 1]; /* then: that of each turned slot, see make_slots() */
+	uint8_t port[PORT_MAX + 1]; /* then: that of each slot */
 	uint8_t set[PORT_MAX + 1];  /* ways that may be taken, and their number: see read_key() */
 	unsigned count;
-	bool ups;	       /* they lead up */
-	const uint8_t *turned; /* by target: the turned slot of its way up */
+	bool ups;	     /* they lead up */
+	const uint8_t *slot; /* by target: its way up of all that there ever were */
 };
 
 /* For each column of a block a bit for each way that may be taken: key[way / 8][column]. */
@@ -236,20 +236,20 @@ static uint8_t pick_port(const struct filler *f, const struct way *way, uint32_t
 }
 
 /* A destination whose slot is dead goes by one of the ways left, as the next digits of its number
- * say. Neighbours have these in common: so that they do not meet, the first dead slot counts
- * from there, the second one from the next way, and so on; strangers are moved on here, too. */
-static uint8_t pick_up(const struct filler *f, const struct target *target, uint8_t turned)
+ * say. Neighbours have these in common: so that they do not meet, the first dead slot counts from
+ * there, the second one from the next way, and so on; and at a switch where destinations arrive
+ * that a fault below has diverted, those of one leaf differ in the digits that were divided off. */
+static uint8_t pick_up(const struct filler *f, const struct target *target, uint8_t slot)
 {
-	uint32_t slots = f->sw->slots, slot = (turned + slots - f->residue % slots) % slots;
 	uint32_t number = target->index / f->divisor + target->offset;
-	uint32_t next = number / slots, before = 0;
+	uint32_t next = number / f->sw->slots, before = 0;
 
 	for (unsigned i = 0; i < f->count; i++) {
 		if (f->ways[f->set[i]].slot == slot)
 			return pick_port(f, &f->ways[f->set[i]], next);
 		before += f->ways[f->set[i]].slot < slot;
 	}
-	next += next / slots + slot - before + target->index % f->divisor;
+	next += next / f->sw->slots + slot - before + target->index % f->divisor;
 	return pick_port(f, &f->ways[f->set[next % f->count]], next / f->count);
 }
 
@@ -278,7 +278,7 @@ static void fill_column(const struct filler *f, uint32_t column)
 		return;
 	if (f->ups && f->plain && f->count == f->sw->slots) {
 		for (uint32_t t = first; t < end; t++)
-			f->row[places->lids[t]] = f->port[f->turned[t]];
+			f->row[places->lids[t]] = f->port[f->slot[t]];
 		return;
 	}
 	if (single(f)) {
@@ -292,7 +292,7 @@ static void fill_column(const struct filler *f, uint32_t column)
 		const struct target *target = &places->targets[t];
 
 		f->row[target->lid] =
-			f->ups ? pick_up(f, target, f->turned[t]) : pick_down(f, target);
+			f->ups ? pick_up(f, target, f->slot[t]) : pick_down(f, target);
 	}
 }
 
@@ -333,15 +333,7 @@ static void fill_own(const struct filler *f)
 		f->row[places->targets[t].lid] = places->targets[t].exit;
 }
 
-/*
- * Slots of destinations. What a switch divides off are the digits by which destinations came to it;
- * they are the same, its residue, for all that nothing has diverted. One that has lost its own way
- * below would meet those of its leaf that are at home here, and other strangers to that leaf, on
- * one link: so a stranger's slot is moved on by how far its digits are from the residue.
- *
- * Slots are kept turned on by the residue: then those of switches with the same divisor and the
- * same number of ways up are the same.
- */
+/* The slots of switches with the same divisor and the same number of ways up are the same. */
 struct slots {
 	uint32_t divisor;
 	uint8_t ups;
@@ -359,9 +351,8 @@ static void make_slots(const struct updown *u, const struct filler *f, struct sl
 	for (uint32_t t = 0; slots->ups && t < count; t++) {
 		const struct target *target = &u->places->targets[t];
 
-		slots->slot[t] = (uint8_t)((target->index / f->divisor +
-					    target->index % f->divisor + target->offset) %
-					   slots->ups);
+		slots->slot[t] =
+			(uint8_t)((target->index / f->divisor + target->offset) % slots->ups);
 	}
 }
 
@@ -375,16 +366,15 @@ static void fill_row(const struct updown *u, uint32_t s, struct slots *slots)
 		.sw = &cabling->switches[s],
 		.ways = cabling_ways(cabling, s),
 		.divisor = u->tree->divisor[s],
-		.residue = u->tree->residue[s],
 		.row = row->port,
 		.plain = true,
-		.turned = slots->slot,
+		.slot = slots->slot,
 	};
 
 	make_slots(u, &f, slots);
 	for (unsigned w = 0; w < f.sw->num_up; w++) {
 		f.plain &= f.ways[w].num_ports == 1 && f.ways[w].num_live == 1;
-		f.port[(f.ways[w].slot + f.residue) % f.sw->slots] =
+		f.port[f.ways[w].slot] =
 			f.ways[w].num_ports ? cabling->ports[f.ways[w].first_port].port : 0;
 	}
 	for (uint32_t b = 0; b < u->blocks; b++)

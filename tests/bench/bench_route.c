@@ -100,21 +100,44 @@ static void print_engine(const struct snapshot *snapshot, const char *name, bool
 	routes_unref(routes);
 }
 
-/* One link of a leaf to another switch, of the leaf of this host. */
-static struct route_churn cut_one(const char *spec, const char *name, uint32_t host,
-				  const struct routes *before)
+/* A cable from a switch to another one. */
+static uint8_t uplink(const struct snapshot *snapshot, uint32_t sw)
+{
+	uint8_t port = snapshot->switches[sw].num_ports;
+
+	while (port > 1 && snap_link(snapshot, sw, port)->sw < 0)
+		port--;
+	return port;
+}
+
+/* The switch of a host has lost a link to another one; or, where a whole switch is gone, one that
+ * is two links above it. What the lost switch itself would have held is no change. */
+static struct route_churn lose(const char *spec, const char *name, uint32_t host, bool whole,
+			       const struct routes *before)
 {
 	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
 	struct route_churn churn = {0};
 	struct routes *after;
 	double seconds;
-	uint32_t leaf = (uint32_t)snapshot->ends[host].sw;
-	uint8_t port = 1;
+	uint32_t sw = (uint32_t)snapshot->ends[host].sw, above;
+	uint8_t port = uplink(snapshot, sw);
 
-	while (snap_link(snapshot, leaf, port)->sw < 0)
-		port++;
-	snapshot_cut(snapshot, leaf, port);
+	if (whole) {
+		sw = (uint32_t)snap_link(snapshot, sw, port)->sw;
+		above = (uint32_t)snap_link(snapshot, sw, uplink(snapshot, sw))->sw;
+		sw = snapshot->switches[above].hosts ? sw : above;
+		for (unsigned p = 1; p <= snapshot->switches[sw].num_ports; p++)
+			snapshot_cut(snapshot, sw, p);
+		snapshot->switches[sw].lid = LID_NONE;
+		snapshot_index(snapshot);
+	} else {
+		snapshot_cut(snapshot, sw, port);
+	}
 	after = compute(snapshot, name, &seconds);
+	if (after && whole) {
+		lft_unref(after->lft[sw]);
+		after->lft[sw] = lft_ref(before->lft[sw]);
+	}
 	if (after)
 		route_churn(snapshot, before, after, NULL, &churn);
 	routes_unref(after);
@@ -130,14 +153,17 @@ static void print_churn(const char *spec, const char *name)
 	double seconds;
 	struct routes *before = compute(snapshot, name, &seconds);
 
-	printf("%-7s one leaf link lost:", name);
-	for (uint32_t i = 0; before && i < LEAVES; i++) {
-		struct route_churn churn =
-			cut_one(spec, name, i * snapshot->num_ends / LEAVES, before);
+	for (int whole = 0; before && whole < 2; whole++) {
+		printf("%-7s %s lost:", name, whole ? "a switch above leaves" : "one leaf link");
+		for (uint32_t i = 0; i < LEAVES; i++) {
+			uint32_t host = i * snapshot->num_ends / LEAVES;
+			struct route_churn churn = lose(spec, name, host, whole, before);
 
-		printf(" %" PRIu64 " entries %" PRIu64 " blocks,", churn.entries, churn.blocks);
+			printf(" %" PRIu64 " entries %" PRIu64 " blocks,", churn.entries,
+			       churn.blocks);
+		}
+		printf("\n");
 	}
-	printf("\n");
 	routes_unref(before);
 	snapshot_unref(snapshot);
 }

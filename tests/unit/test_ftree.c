@@ -298,6 +298,35 @@ static void test_lost_spine(void)
 	net_free(net);
 }
 
+/* What leads to one leaf has one slot at a switch above it, and LIDs that are neighbours: the
+ * switches below a lost spine write few blocks, all others the one with its LID. */
+static void test_lost_core(void)
+{
+	static const char spec[] = "fattree:radix=24,levels=3"; /* 24 switches below each spine */
+	struct snapshot *whole = snapshot_from_spec(spec, 0), *cut = snapshot_from_spec(spec, 0);
+	struct routes *before = compute(whole, "ftree"), *after;
+	struct route_churn churn;
+	uint32_t spine = 0;
+
+	while (snap_link(whole, spine, 1)->sw < 0 || snap_link(whole, spine, 24)->sw < 0 ||
+	       whole->switches[snap_link(whole, spine, 1)->sw].hosts)
+		spine++;
+	for (unsigned p = 1; p <= 24; p++)
+		snapshot_cut(cut, spine, p);
+	cut->switches[spine].lid = LID_NONE;
+	snapshot_index(cut);
+	after = compute(cut, "ftree");
+	lft_unref(after->lft[spine]);
+	after->lft[spine] = lft_ref(before->lft[spine]);
+	route_churn(whole, before, after, NULL, &churn);
+	CU_ASSERT(churn.blocks > whole->num_switches);
+	CU_ASSERT(churn.blocks < whole->num_switches + 24 * 40); /* of 66 that each has */
+	routes_unref(after);
+	routes_unref(before);
+	snapshot_unref(cut);
+	snapshot_unref(whole);
+}
+
 static struct route_options *with_roots(guid_t *roots, uint32_t count)
 {
 	struct route_options *options = route_options_new();
@@ -421,6 +450,7 @@ int main(void)
 		{"in the chain", test_in_chain},
 		{"slots are kept", test_slots_are_kept},
 		{"a lost spine", test_lost_spine},
+		{"a lost spine above switches", test_lost_core},
 		{"roots", test_roots},
 		{"compute nodes", test_compute_nodes},
 		{"islands and LIDs", test_odd},

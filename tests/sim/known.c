@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Reads along with the managers. A moved cable is shown to a manager by a trap 128 of a switch that
- * had one of its ends; by a NodeInfo that came through it; by a PortInfo of an end that
- * has fallen back; by a PortStateChange at an end that had none. What shows nothing: an INIT that
- * was INIT before, a PortStateChange that nobody had cleared, silence.
+ * had one of its ends; by a NodeInfo that came through it; by a PortInfo of an end that has fallen
+ * back since this manager saw it last; by a PortStateChange at an end where it saw none. What shows
+ * nothing: an INIT that was INIT before, a PortStateChange that it has not seen cleared, silence,
+ * and what another switch answered in the place of the one that was asked.
  */
 #include "tests/sim/known.h"
 
@@ -15,15 +16,22 @@
 #include "mad/mad.h"
 #include "sma/notice.h"
 
-enum { MANAGERS_MAX = 5, TID_OFFSET = 8, SENT_KEY_BYTES = 16 };
+enum {
+	MANAGERS_MAX = 5,
+	TID_OFFSET = 8,
+	SENT_KEY_BYTES = 16,
+	STATUS_MASK = 0x7FFF, /* without the D bit */
+};
 
 struct moved { /* the end of a cable */
 	const struct device_port *port;
-	const struct device *before; /* where it led */
-	uint64_t us;
-	uint8_t state;
-	bool change_was_set;
+	const struct device *before;	 /* where it led */
 	uint64_t shown_us[MANAGERS_MAX]; /* 0: not yet */
+};
+
+struct seen { /* a port, in the last answer that told of it; port 0 of a switch: its SwitchInfo */
+	uint8_t state[MANAGERS_MAX];
+	bool no_change[MANAGERS_MAX]; /* PortStateChange was clear */
 };
 
 struct sent { /* a Set() */
@@ -33,6 +41,7 @@ struct sent { /* a Set() */
 
 struct known {
 	struct map moved; /* by port */
+	struct map seen;  /* by port */
 	struct map sent;  /* by set_key() */
 	const struct device *at[MANAGERS_MAX];
 	uint64_t reads_us[MANAGERS_MAX];  /* when it began to read all, last */
@@ -44,6 +53,7 @@ struct known *known_new(void)
 	struct known *known = mem_zalloc(sizeof(*known));
 
 	map_init(&known->moved);
+	map_init(&known->seen);
 	map_init(&known->sent);
 	return known;
 }
@@ -63,14 +73,22 @@ void known_free(struct known *known)
 	if (!known)
 		return;
 	map_free(&known->moved);
+	map_free(&known->seen);
 	map_free(&known->sent);
 	free(known);
 }
 
 void known_starts(struct known *known, unsigned manager, const struct device *at)
 {
+	struct seen *seen;
+	size_t position = 0;
+
 	known->at[manager] = at;
 	known->master_us[manager] = 0;
+	while ((seen = map_next(&known->seen, &position))) {
+		seen->state[manager] = 0;
+		seen->no_change[manager] = false;
+	}
 }
 
 /* Sets */
@@ -172,7 +190,7 @@ bool known_is_rival(const struct known *known, const struct origin *set, const s
 
 /* Moved cables */
 
-static void one_end_moves(struct known *known, const struct device_port *port, uint64_t now_us)
+static void one_end_moves(struct known *known, const struct device_port *port)
 {
 	struct moved *moved = map_get(&known->moved, (uintptr_t)port);
 
@@ -180,29 +198,26 @@ static void one_end_moves(struct known *known, const struct device_port *port, u
 		moved = mem_alloc(sizeof(*moved));
 		map_put(&known->moved, (uintptr_t)port, moved);
 	}
-	*moved = (struct moved){.port = port,
-				.before = port->peer ? port->peer->device : NULL,
-				.us = now_us,
-				.state = port->info.port_state,
-				.change_was_set = port->device->sw.port_state_change};
+	*moved = (struct moved){.port = port, .before = port->peer ? port->peer->device : NULL};
 }
 
-void known_moves(struct known *known, const struct device_port *port, uint64_t now_us)
+void known_moves(struct known *known, const struct device_port *port)
 {
-	one_end_moves(known, port, now_us);
+	one_end_moves(known, port);
 	if (port->peer)
-		one_end_moves(known, port->peer, now_us);
+		one_end_moves(known, port->peer);
 }
 
 /* What has arrived at a manager. */
 struct sight {
 	unsigned manager;
-	uint64_t now_us;
 	struct mad_header header;
 	const uint8_t *data;
 	const struct device_port *last; /* the last hop of a directed way; NULL: there was none */
-	const struct device *device;	/* that answers, or sent a trap with this LID */
-	lid_t lid;
+	const struct device *device;	/* that answers; NULL: not for itself, or it is a trap */
+	lid_t lid;			/* that sent a trap */
+	bool fell_back;			/* a port did, or a PortStateChange appeared */
+	const struct device_port *port; /* of which that was asked */
 };
 
 static bool has_lid(const struct device *device, lid_t lid)
@@ -213,23 +228,64 @@ static bool has_lid(const struct device *device, lid_t lid)
 static bool shows(const struct sight *sight, const struct moved *moved)
 {
 	const struct device_port *port = moved->port;
-	struct switch_info sw;
-	struct port_info info;
 
 	if (sight->lid)
 		return has_lid(port->device, sight->lid) || has_lid(moved->before, sight->lid);
 	if (sight->header.attr_id == ATTR_NODE_INFO)
 		return sight->last && (sight->last == port || sight->last->peer == port);
-	if (sight->device != port->device)
-		return false;
-	if (sight->header.attr_id == ATTR_SWITCH_INFO) {
-		attr_decode(&switch_info_format, sight->data, &sw);
-		return sw.port_state_change && !moved->change_was_set;
+	return sight->fell_back &&
+	       (sight->port == port ||
+		(sight->header.attr_id == ATTR_SWITCH_INFO && sight->device == port->device));
+}
+
+static struct seen *seen_of(struct known *known, const struct device_port *port)
+{
+	struct seen *seen = map_get(&known->seen, (uintptr_t)port);
+
+	if (!seen) {
+		seen = mem_zalloc(sizeof(*seen));
+		map_put(&known->seen, (uintptr_t)port, seen);
 	}
-	if (sight->header.attr_id != ATTR_PORT_INFO || (uint8_t)sight->header.attr_mod != port->num)
-		return false;
-	attr_decode(&port_info_format, sight->data, &info);
-	return info.port_state < moved->state;
+	return seen;
+}
+
+/* Compares an answer about ports with the one before it. */
+static void compare(struct known *known, struct sight *sight)
+{
+	uint8_t num = (uint8_t)sight->header.attr_mod;
+	struct seen *seen;
+
+	if (sight->header.attr_id == ATTR_SWITCH_INFO) {
+		struct switch_info info;
+
+		attr_decode(&switch_info_format, sight->data, &info);
+		sight->port = &sight->device->port[0];
+		seen = seen_of(known, sight->port);
+		sight->fell_back = info.port_state_change && seen->no_change[sight->manager];
+		seen->no_change[sight->manager] = !info.port_state_change;
+	} else if (sight->header.attr_id == ATTR_PORT_INFO && num <= sight->device->num_ports) {
+		struct port_info info;
+
+		attr_decode(&port_info_format, sight->data, &info);
+		sight->port = &sight->device->port[num];
+		seen = seen_of(known, sight->port);
+		sight->fell_back = info.port_state < seen->state[sight->manager];
+		seen->state[sight->manager] = info.port_state;
+	}
+}
+
+/* Whether a directed way leads over a moved cable that was not shown: who answers at its end is
+ * taken for another. */
+static bool is_astray(const struct known *known, const struct sight *sight, const uint8_t *mad)
+{
+	for (unsigned n = 1; n <= hops_of(mad); n++) {
+		const struct device_port *port = hop(known->at[sight->manager], mad, n);
+		const struct moved *moved = map_get(&known->moved, (uintptr_t)port);
+
+		if (moved && !moved->shown_us[sight->manager])
+			return true;
+	}
+	return false;
 }
 
 static bool look(const struct known *known, const uint8_t *mad, struct sight *sight)
@@ -243,22 +299,25 @@ static bool look(const struct known *known, const uint8_t *mad, struct sight *si
 		sight->lid = notice.issuer_lid;
 		return notice.trap_number == TRAP_LINK_STATE;
 	}
-	if (sight->header.method != METHOD_GET_RESP ||
+	if (sight->header.method != METHOD_GET_RESP || sight->header.status & STATUS_MASK ||
 	    sight->header.mgmt_class != CLASS_SUBN_DIRECTED)
 		return false;
 	sight->last = hop(known->at[sight->manager], mad, hops_of(mad));
-	sight->device = sight->last ? sight->last->peer->device : known->at[sight->manager];
+	if (!is_astray(known, sight, mad))
+		sight->device = sight->last ? sight->last->peer->device : known->at[sight->manager];
 	return true;
 }
 
 void known_receives(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us)
 {
-	struct sight sight = {.manager = manager, .now_us = now_us};
+	struct sight sight = {.manager = manager};
 	struct moved *moved;
 	size_t position = 0;
 
-	if (!known->moved.count || !look(known, mad, &sight))
+	if (!look(known, mad, &sight))
 		return;
+	if (sight.device)
+		compare(known, &sight);
 	while ((moved = map_next(&known->moved, &position))) {
 		if (!moved->shown_us[manager] && shows(&sight, moved))
 			moved->shown_us[manager] = now_us;

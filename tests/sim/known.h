@@ -27,7 +27,7 @@ void known_free(struct known *known);
 void known_starts(struct known *known, unsigned manager, const struct device *at);
 void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us);
 void known_receives(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us);
-void known_moves(struct known *known, const struct device_port *port, uint64_t now_us);
+void known_moves(struct known *known, const struct device_port *port);
 
 /* Where the Set() comes from that an agent has just applied; mad: as the agent has it. */
 void known_origin(struct known *known, const uint8_t *mad, uint64_t now_us, struct origin *out);

@@ -514,8 +514,8 @@ void sim_swap_cables(struct sim *sim, struct device_port *a, struct device_port 
 	sim->recabled = true;
 	happens(sim, "the cables of %s port %u and %s port %u are swapped", trace_name(a->device),
 		a->num, trace_name(b->device), b->num);
-	known_moves(sim->known, a, sim_now_us(sim));
-	known_moves(sim->known, b, sim_now_us(sim));
+	known_moves(sim->known, a);
+	known_moves(sim->known, b);
 	world_recable(sim->world, a->device, a->num, far_b->device, far_b->num);
 	world_recable(sim->world, b->device, b->num, far_a->device, far_a->num);
 }

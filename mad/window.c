@@ -411,6 +411,14 @@ static struct flight *target_next(struct window_target *target)
 	return NULL;
 }
 
+static bool is_obsolete(const struct flight *flight)
+{
+	const struct smp_request *request = &flight->request;
+
+	return flight->attempt > request->tried && request->may_repeat &&
+	       !request->may_repeat(request->owner, request->subject);
+}
+
 /* Sends the next request of a target whose turn it is, if it has one and no gate is closed. */
 static void target_turn(struct window_target *target)
 {
@@ -418,15 +426,17 @@ static void target_turn(struct window_target *target)
 	struct window_gate *gate;
 	struct flight *flight;
 	struct smp_route route = {0};
+	bool obsolete;
 
 	if (target->under_way >= target->limit)
 		flight = NULL; /* comes back when one of its requests completes */
 	else
 		flight = target_next(target);
-	if (!flight || !target->route(target, way_of(flight), &route)) {
+	obsolete = flight && is_obsolete(flight);
+	if (!flight || obsolete || !target->route(target, way_of(flight), &route)) {
 		target_wake_next(target);
 		if (flight)
-			flight_fail(flight, -EHOSTUNREACH);
+			flight_fail(flight, obsolete ? -ETIMEDOUT : -EHOSTUNREACH);
 		return;
 	}
 	gate = closed_gate(window, flight, &route);

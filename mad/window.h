@@ -57,6 +57,9 @@ struct smp_request {
 	/* Told before each further attempt, which has this number; may be NULL. It must not end the
 	 * target. */
 	void (*again)(void *owner, void *subject, unsigned attempt);
+	/* Asked when a further attempt is about to be sent; false: it is not sent, and the request
+	 * completes with -ETIMEDOUT. May be NULL. */
+	bool (*may_repeat)(void *owner, void *subject);
 	/* owner and subject are the asker's: who asked, about what. */
 	void (*done)(void *owner, void *subject, const struct smp_request *request,
 		     const struct smp_answer *answer);

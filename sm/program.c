@@ -240,6 +240,19 @@ static void port_took(struct program *program, struct port *port, const struct p
 	}
 }
 
+/* What a port was to be told is not repeated once the fabric has to be read again, nor, where it
+ * opens a cable between switches, once there is news: then they are asked first who they are. */
+static bool may_repeat(void *owner, void *subject)
+{
+	const struct program *program = owner;
+	const struct port *port = subject;
+	bool opens = port_cabled(port) && port_of_switch(port) && port_of_switch(port->peer) &&
+		     port_state_of(port) < PORT_ACTIVE;
+
+	return !program->stopped && (!opens || (port->node->sw->verified == program->news &&
+						port->peer->node->sw->verified == program->news));
+}
+
 static void port_was_set(void *owner, void *subject, const struct smp_request *request,
 			 const struct smp_answer *answer)
 {
@@ -252,7 +265,9 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 		return;
 	attr_decode(&port_info_format, request->data, &want);
 	attr_decode(&port_info_format, answer->data, &held);
-	if (answer->error)
+	if (answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port))
+		; /* when its switch has been asked */
+	else if (answer->error)
 		port_failed(program, port, "no answer to Set(PortInfo)");
 	else if (answer->status)
 		port_refused(program, port, &want, answer->status);
@@ -367,6 +382,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 				    .attr_id = ATTR_PORT_INFO,
 				    .attr_mod = port_info_modifier(port),
 				    .tried = port_of_switch(port) ? port->node->sw->way : 0,
+				    .may_repeat = may_repeat,
 				    .done = port_was_set,
 				    .owner = program,
 				    .subject = port};

@@ -81,6 +81,8 @@ bool verify_switch(struct program *program, struct node *node);
 /* Whether Sets to a switch take the way that was asked and no other, and are not sent again before
  * it has been asked again: it forwards, or something has changed since the sweep began. */
 bool verify_is_needed(const struct program *program, const struct node *node);
+/* The same of a Set() that has been sent, before another attempt: smp_request.may_repeat. */
+bool verify_may_repeat(void *program, void *node);
 /* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
 bool verify_try_again(struct program *program, struct node *node, int error);
 

@@ -118,6 +118,7 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 				    .tried = node->sw->unanswered,
 				    .way = node->sw->way,
 				    .once = verify_is_needed(program, node),
+				    .may_repeat = verify_may_repeat,
 				    .done = switch_was_set,
 				    .owner = program,
 				    .subject = node};
@@ -355,6 +356,7 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 				    .tried = sw->unanswered,
 				    .way = sw->way,
 				    .once = verify_is_needed(program, node),
+				    .may_repeat = verify_may_repeat,
 				    .done = block_was_set,
 				    .owner = program,
 				    .subject = node};

@@ -162,6 +162,11 @@ bool verify_is_needed(const struct program *program, const struct node *node)
 	return node->facts->sw.linear_fdb_top || node->sw->verified != program->news_before;
 }
 
+bool verify_may_repeat(void *program, void *node)
+{
+	return !((struct program *)program)->stopped && !verify_is_needed(program, node);
+}
+
 bool verify_try_again(struct program *program, struct node *node, int error)
 {
 	struct switch_state *sw = node->sw;

@@ -266,6 +266,40 @@ static void test_retries(void)
 }
 
 /* So that it is known how long answers take. */
+static bool while_source(void *owner, void *subject)
+{
+	const struct device *device = subject;
+
+	CU_ASSERT_PTR_EQUAL(owner, devices);
+	return device->source;
+}
+
+/* The first attempt is sent without asking, each further one when the asker still wants it. */
+static void test_may_repeat(void)
+{
+	struct smp_request request;
+
+	begin(10, 4, 1);
+	request = request_of(&devices[0]);
+	request.may_repeat = while_source;
+	window_submit(&devices[0].target, &request);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 1);
+	devices[0].source = 1;
+	wire_time_out(&wire, 0);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2);
+	CU_ASSERT_EQUAL(devices[0].done, 0);
+	devices[0].source = 0;
+	wire_time_out(&wire, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2);
+	CU_ASSERT_EQUAL(devices[0].done, 1);
+	CU_ASSERT_EQUAL(devices[0].error, -ETIMEDOUT);
+	CU_ASSERT_EQUAL(load(), 0);
+	end();
+}
+
 static void answer_first(unsigned device, uint64_t took_us)
 {
 	submit(device, 1);
@@ -617,6 +651,7 @@ int main(void)
 		{"turns", test_turns},
 		{"answers and requests", test_answers_and_requests},
 		{"retries", test_retries},
+		{"not repeated", test_may_repeat},
 		{"time-outs", test_timeouts},
 		{"patience with one", test_patience},
 		{"silent targets", test_silent_targets},

@@ -103,7 +103,8 @@ struct switch_state {
 	uint64_t trap_tid;		/* of the last trap that it sent */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
-	bool settled;			/* have equals want, the top is acknowledged */
+	bool told;		/* it told that links of it changed, and was not read since */
+	bool settled;		/* have equals want, the top is acknowledged */
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */

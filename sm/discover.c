@@ -249,6 +249,7 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
 		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
+	node->sw->told &= request->method != METHOD_GET;
 	if (info.port_state_change)
 		switch_changed(node);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET) {

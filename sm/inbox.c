@@ -102,15 +102,17 @@ static void repress(struct sm *sm, const struct letter *letter)
 }
 
 /* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. */
-static bool is_new(const struct sm *sm, const struct notice *notice,
-		   const struct mad_header *header)
+static void note_links(struct sm *sm, const struct notice *notice, const struct mad_header *header)
 {
 	struct node *node = fabric_find_node(sm->fabric, node_of_lid(sm, notice->issuer_lid));
-	bool seen = node && node->sw && node->sw->trap_tid == header->tid;
 
-	if (node && node->sw)
+	if (node && node->sw) {
+		if (node->sw->trap_tid == header->tid)
+			return;
 		node->sw->trap_tid = header->tid;
-	return !seen;
+		node->sw->told = true;
+	}
+	program_note_news(sm->program);
 }
 
 static void got_trap(struct sm *sm, const struct letter *letter)
@@ -127,8 +129,8 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    notice.trap_number, notice.type, notice.issuer_lid,
 		    known ? "" : ", which is unknown here");
-	if (known && notice.trap_number == TRAP_LINK_STATE && is_new(sm, &notice, letter->header))
-		program_note_news(sm->program);
+	if (known && notice.trap_number == TRAP_LINK_STATE)
+		note_links(sm, &notice, letter->header);
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	for (size_t i = 0; known && i < ARRAY_SIZE(traps); i++) {

@@ -141,6 +141,8 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 		return;
 	program->report.changed++;
 	program_note_news(program);
+	if (port_of_switch(port))
+		port->node->sw->told = true;
 }
 
 static void look_again(struct program *program, struct port *port)

@@ -44,6 +44,18 @@ static lid_t top_of(const struct node *node)
 		       : top;
 }
 
+static bool has_news(const struct node *node)
+{
+	return node->sw && (node->sw->told || node->facts->sw.port_state_change);
+}
+
+/* Nobody knows what is behind a port whose far end was not found, or when one of its switches has
+ * told of changed links since it was read: the cable may lead elsewhere by now. */
+static bool is_known_cable(const struct port *port)
+{
+	return port->peer && !has_news(port->node) && !has_news(port->peer->node);
+}
+
 /* The cable to another switch that an entry leads into; NULL: the way ends here. */
 static struct port *port_onwards(struct node *node, uint8_t out)
 {
@@ -51,8 +63,8 @@ static struct port *port_onwards(struct node *node, uint8_t out)
 
 	if (!port || port_state_of(port) < PORT_ARMED)
 		return NULL;
-	/* Nobody knows what is behind a port whose far end was not found. */
-	return port->peer && (!port_of_switch(port->peer) || !may_pass(port)) ? NULL : port;
+	return is_known_cable(port) && (!port_of_switch(port->peer) || !may_pass(port)) ? NULL
+											: port;
 }
 
 /* What a switch's table says for lid; false: not known, or about to change. */
@@ -80,7 +92,7 @@ static struct node *blocker_beyond(struct node *node, struct port *port, lid_t l
 	uint8_t out;
 
 	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
-		if (!port->peer)
+		if (!is_known_cable(port))
 			return at;
 		at = port->peer->node;
 		if (at == node)

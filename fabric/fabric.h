@@ -108,7 +108,8 @@ struct switch_state {
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */
-	bool told;		/* that no route uses it was logged: sm/left_out.h */
+	bool changed;		/* a port of it did, in this sweep, and is to be read again */
+	bool left_out_told;	/* that no route uses it was logged: sm/left_out.h */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets in a row that had no answer */
 	uint8_t asked;		/* attempts to ask who it is */

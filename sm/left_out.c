@@ -48,11 +48,11 @@ void left_out_tell(struct fabric *fabric)
 		bool out = is_left_out(fabric, node, why);
 		struct log_subject subject = node_subject(node, MESSAGE_LEFT_OUT);
 
-		if (out && !node->sw->told)
+		if (out && !node->sw->left_out_told)
 			log_about(LOG_ERR, &subject, "switch \"%s\" is left out: %s",
 				  node->facts->description, why);
 		if (node->sw)
-			node->sw->told = out;
+			node->sw->left_out_told = out;
 	}
 }
 

@@ -139,10 +139,14 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 	if ((before == PORT_DOWN) == (state == PORT_DOWN) &&
 	    (state != PORT_INIT || before <= PORT_INIT))
 		return;
-	program->report.changed++;
 	program_note_news(program);
-	if (port_of_switch(port))
-		port->node->sw->told = true;
+	if (!port_of_switch(port)) {
+		program->report.not_as_read = true;
+		return;
+	}
+	port->node->sw->told = true;
+	program->report.changed += !port->node->sw->changed;
+	port->node->sw->changed = true;
 }
 
 static void look_again(struct program *program, struct port *port)

@@ -22,7 +22,9 @@ struct program_report {	     /* of one run */
 	unsigned blocks_set; /* Sets of table blocks acknowledged */
 	unsigned failed;     /* no answer, or refused */
 	unsigned not_active; /* cabled ports that did not come up */
-	unsigned changed;    /* ports of switches that changed before PortStateChange was cleared */
+	bool not_as_read;    /* what was read does not hold any more, somewhere: read all again */
+	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */
+	unsigned changed;
 };
 
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,

@@ -86,7 +86,7 @@ static void not_as_read(struct program *program, struct node *node, const char *
 		    node->facts->description, what);
 	node->sw->failed = true;
 	program->stopped = true;
-	program->report.changed++;
+	program->report.not_as_read = true;
 	fabric_forget_tables(program->fabric);
 }
 

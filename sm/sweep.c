@@ -517,6 +517,20 @@ static void close_record(struct sm *sm, int error)
 	sweep->last = *record;
 }
 
+/* Ports of these switches changed since they were read. */
+static void read_changed(struct sm *sm)
+{
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&sm->fabric->nodes, &position))) {
+		if (!node->sw || !node->sw->changed)
+			continue;
+		node->sw->changed = false;
+		trigger_node(&sm->trigger, node->guid, "a port changed during the sweep");
+	}
+}
+
 static void end(struct sm *sm, int error, const char *format, ...)
 {
 	struct sweep *sweep = &sm->sweep;
@@ -537,8 +551,10 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	if (peers_role(sm->peers) == SM_MASTER && !error && !program_report(sm->program)->failed &&
 	    sm->routed_topology != sm->fabric->topology)
 		trigger_light(&sm->trigger, "more came up during the sweep");
+	if (program_report(sm->program)->not_as_read)
+		trigger_full(&sm->trigger, "it does not hold any more what was read");
 	if (program_report(sm->program)->changed)
-		trigger_full(&sm->trigger, "a port changed during the sweep");
+		read_changed(sm);
 	if (sm->report && error != -EAGAIN)
 		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
 			   sweep->last.text);

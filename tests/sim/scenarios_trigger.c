@@ -150,6 +150,26 @@ static void first_trap(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* A host goes while its fabric comes up: its switch is read once more, and not all the others. */
+static void host_goes_in_bring_up(struct sim *sim)
+{
+	enum { FIRST_MS = 20, LAST_MS = 400, STEP_MS = 20 };
+	const struct device *host = nth(sim, NODE_CA, 0);
+	struct sim_manager *manager =
+		sim_start(sim, (const char *)host->description.text, "sweep_interval=0");
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (unsigned ms = FIRST_MS; ms <= LAST_MS; ms += STEP_MS) {
+		sim_pass(sim, STEP_MS * SIM_MS);
+		sim_link(sim, &nth(sim, NODE_CA, ms / STEP_MS * 10)->port[1], false);
+	}
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, manager->error == 0);
+	sim_expect(sim, world_stats(sim->world)->gets[ATTR_NODE_DESCRIPTION] < count + count / 4);
+	sim_settle_and_check(sim);
+}
+
 /* Devices that make trouble */
 
 /* The link is held down for longer each time, and the others go on; when it is left alone it comes
@@ -284,6 +304,10 @@ const struct scenario sim_trigger[] = {
 	{.name = "spine-lost-big", .topology = BIG, .world = &slow_agents, .play = spine_lost},
 	{.name = "empty-trap", .topology = TREE, .world = &slow_agents, .play = empty_trap},
 	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
+	{.name = "host-goes-in-bring-up",
+	 .topology = THREE_LEVELS,
+	 .world = &slow_agents,
+	 .play = host_goes_in_bring_up},
 	{.name = "flapping-link", .topology = TREE, .play = flapping_link},
 	{.name = "lids-wait-for-their-ports", .topology = TREE, .play = lids_wait_for_their_ports},
 	{.name = "read-back", .topology = TREE, .play = read_back},

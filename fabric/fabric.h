@@ -75,6 +75,7 @@ struct port {
 	bool stuck;    /* one did that was to bring it up: no route uses it before it is ACTIVE */
 	bool left_out; /* a full pass found behind it a GUID that another device has */
 	bool told;     /* what is wrong behind it was logged */
+	bool silent;   /* what is behind it did not answer when it was asked last */
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool armed;    /* by us, since its cable was verified */
 	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */

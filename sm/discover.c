@@ -42,8 +42,11 @@ struct discover {
 	struct port **claims; /* cables to look at again when all else is known */
 	size_t num_claims;
 	struct list probes; /* under way */
-	guid_t *switches;   /* where the next DISCOVER_SWITCHES begins */
-	size_t num_switches;
+	struct named {
+		guid_t guid;
+		uint8_t what; /* enum discover_look */
+	} * named;	      /* for the next pass */
+	size_t num_named;
 	struct loop_deferred finish;
 	loop_fn *done;
 	void *done_arg;
@@ -315,6 +318,8 @@ static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
 	const struct port_info *known = port_info(port);
+	/* Else only this port of the switch was asked for. */
+	bool all = port->node->pass == discover->pass || !port_facts(port)->known || port->unread;
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
@@ -341,11 +346,12 @@ static void got_port_info(struct discover *discover, struct port *port,
 	if (port->agent)
 		ask_pkeys(discover, port);
 	if (port->node->type == NODE_SWITCH && !port->num) {
-		ask_ports(discover, port->node);
+		if (all)
+			ask_ports(discover, port->node);
 		return;
 	}
 	if (info.port_state == PORT_DOWN) {
-		port->left_out = port->told = false;
+		port->left_out = port->told = port->silent = false;
 		fabric_unlink(discover->fabric, port);
 	} else if (needs_probe(discover, port)) {
 		probe(discover, port, false);
@@ -590,6 +596,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		     port_facts(arrival)->known;
 	from->left_out = arrival->left_out = false;
 	from->told = arrival->told = false;
+	from->silent = arrival->silent = false;
 	from->doubtful = arrival->doubtful = false;
 	from->armed = arrival->armed = false;
 	fabric_link(fabric, from, arrival);
@@ -617,6 +624,7 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 		/* A GUID that was met here before need not be what is silent now: light
 		 * passes ask again. */
 		from->left_out = false;
+		from->silent = true;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
 		tell_once(&discover->silent_limit, from, &where,
@@ -661,11 +669,13 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 static void probe(struct discover *discover, struct port *from, bool second_look)
 {
 	struct probe *p = mem_zalloc(sizeof(*p));
-	/* Behind a port without a known peer something was silent before: one attempt, since the
-	 * pass must not wait for it each time. */
+	/* One attempt where something was silent before, and nothing is new: the pass must not wait
+	 * for it each time. */
+	bool once = discover->kind == DISCOVER_LIGHT && from->silent &&
+		    from->node->named_pass != discover->pass;
 	struct smp_request request = {.method = METHOD_GET,
 				      .attr_id = ATTR_NODE_INFO,
-				      .attempts = discover->kind == DISCOVER_LIGHT && !from->peer,
+				      .attempts = once,
 				      .done = probed,
 				      .again = probe_again,
 				      .owner = discover,
@@ -777,19 +787,32 @@ static void begin_local(struct discover *discover)
 	window_submit(&discover->local, &request);
 }
 
-static void begin_switches(struct discover *discover)
+static void begin_node(struct discover *discover, struct node *node)
 {
-	for (size_t i = 0; i < discover->num_switches; i++) {
-		struct node *node = fabric_find_node(discover->fabric, discover->switches[i]);
+	node->named_pass = discover->pass;
+	if (node->type == NODE_SWITCH) {
+		visit(discover, node, &node->port[0]);
+		return;
+	}
+	for (unsigned p = 1; p <= node->num_ports; p++) {
+		if (node->port[p].agent)
+			visit(discover, node, &node->port[p]);
+	}
+}
 
-		if (node)
-			node->named_pass = discover->pass;
-		if (node && node->type == NODE_SWITCH)
-			visit(discover, node, &node->port[0]);
-		else if (node)
-			for (unsigned p = 1; p <= node->num_ports; p++)
-				if (node->port[p].agent)
-					visit(discover, node, &node->port[p]);
+static void begin_named(struct discover *discover)
+{
+	for (size_t i = 0; i < discover->num_named; i++) {
+		const struct named *named = &discover->named[i];
+		struct node *node = fabric_find_node(discover->fabric, named->guid);
+		struct port *port = map_get(&discover->fabric->ports, named->guid);
+
+		if (node && named->what & LOOK_NODE)
+			begin_node(discover, node);
+		if (port && named->what & LOOK_PORT)
+			ask_port_info(discover, port);
+		if (port && named->what & LOOK_DESCRIPTION)
+			ask(discover, port, ATTR_NODE_DESCRIPTION, 0);
 	}
 }
 
@@ -813,7 +836,7 @@ static void begin_light(struct discover *discover)
 	if (fabric->sm_port->num)
 		ask_port_info(discover, fabric->sm_port);
 	while ((node = map_next(&fabric->nodes, &position))) {
-		if (node->type == NODE_SWITCH)
+		if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
 			ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			if (light_reads(&node->port[i]))
@@ -914,7 +937,7 @@ static void finish(void *arg)
 		return;
 	}
 	discover->finished = true;
-	discover->num_switches = 0;
+	discover->num_named = 0;
 	if (!discover->report.no_local) {
 		cut_false_cables(discover);
 		fabric_build_tree(discover->fabric);
@@ -944,24 +967,21 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		begin_local(discover);
 		break;
 	case DISCOVER_LIGHT:
+		begin_named(discover);
 		begin_light(discover);
 		break;
-	case DISCOVER_SWITCHES:
-		begin_switches(discover);
+	case DISCOVER_NAMED:
+		begin_named(discover);
 		break;
 	}
 	landed(discover);
 }
 
-void discover_add_switch(struct discover *discover, guid_t guid)
+void discover_add(struct discover *discover, guid_t guid, uint8_t what)
 {
-	for (size_t i = 0; i < discover->num_switches; i++) {
-		if (discover->switches[i] == guid)
-			return;
-	}
-	discover->switches = mem_resize(discover->switches, discover->num_switches + 1,
-					sizeof(*discover->switches));
-	discover->switches[discover->num_switches++] = guid;
+	discover->named =
+		mem_resize(discover->named, discover->num_named + 1, sizeof(*discover->named));
+	discover->named[discover->num_named++] = (struct named){.guid = guid, .what = what};
 }
 
 const struct discover_report *discover_report(const struct discover *discover)
@@ -998,7 +1018,7 @@ void discover_free(struct discover *discover)
 		probe_free(container_of(link, struct probe, link));
 	window_target_done(&discover->local);
 	loop_defer_cancel(&discover->finish);
-	free(discover->switches);
+	free(discover->named);
 	free(discover->claims);
 	free(discover);
 }

@@ -3,8 +3,9 @@
  * Discovery: asks agents what they are and fills the live model. One engine serves every kind of
  * sweep; they differ in where it begins and in what it takes on trust:
  *   full     begins at our own port and verifies every cable and every port;
- *   switches begins at the switches named, and goes on where a port came up or bounced;
- *   light    asks each switch for its SwitchInfo, and goes on where PortStateChange is set.
+ *   light    asks each switch for its SwitchInfo, and goes on where PortStateChange is set, and
+ *            reads what is named;
+ *   named    begins at the nodes and ports named, and goes on where a port came up or bounced.
  * A cable is seen from one end only: the NodeInfo that comes back names the port at the other end.
  * Reads only, but for PortStateChange, which a MASTER clears before it reads the switch's ports, so
  * that a change after that shows again. Loop thread only.
@@ -16,7 +17,14 @@
 #include "lib/loop.h"
 #include "mad/window.h"
 
-enum discover_kind { DISCOVER_LIGHT, DISCOVER_SWITCHES, DISCOVER_FULL };
+enum discover_kind { DISCOVER_NAMED, DISCOVER_LIGHT, DISCOVER_FULL };
+
+/* What is read of something named. */
+enum discover_look {
+	LOOK_NODE = 1,	      /* all of it; the GUID is the node's */
+	LOOK_PORT = 2,	      /* its PortInfo; the GUID is an end port's */
+	LOOK_DESCRIPTION = 4, /* of the node of that end port */
+};
 
 struct discover;
 
@@ -40,8 +48,9 @@ void discover_free(struct discover *discover);
  * the tree of routes is built. One pass at a time. */
 void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
 		    loop_fn *done, void *arg);
-/* Switches for the next DISCOVER_SWITCHES pass; unknown GUIDs are left out. */
-void discover_add_switch(struct discover *discover, guid_t guid);
+/* Something for the next pass that is not full to read; unknown GUIDs are left out. what: enum
+ * discover_look. */
+void discover_add(struct discover *discover, guid_t guid, uint8_t what);
 const struct discover_report *discover_report(const struct discover *discover);
 const struct discover_anomalies *discover_anomalies(const struct discover *discover);
 

@@ -21,23 +21,31 @@ struct letter { /* one request from outside */
 	const uint8_t *mad;
 };
 
+static const struct port *port_of_lid(const struct sm *sm, lid_t lid)
+{
+	return lid && lid <= LID_UNICAST_MAX ? sm->fabric->lids[lid] : NULL;
+}
+
 static guid_t node_of_lid(const struct sm *sm, lid_t lid)
 {
-	const struct port *port = lid && lid <= LID_UNICAST_MAX ? sm->fabric->lids[lid] : NULL;
+	const struct port *port = port_of_lid(sm, lid);
 
 	return port ? port->node->guid : 0;
 }
 
 /* Traps */
 
-static void act_on_node(struct sm *sm, lid_t lid, uint16_t number)
+/* look: enum discover_look. */
+static void act_on(struct sm *sm, lid_t lid, uint16_t number, uint8_t look)
 {
 	char reason[TRIGGER_REASON_SIZE];
-	guid_t guid = node_of_lid(sm, lid);
+	const struct port *port = port_of_lid(sm, lid);
 
 	snprintf(reason, sizeof(reason), "trap %u from LID %u", number, lid);
-	if (guid)
-		trigger_node(&sm->trigger, guid, reason);
+	if (port && look & LOOK_NODE)
+		trigger_node(&sm->trigger, port->node->guid, reason);
+	else if (port)
+		trigger_port(&sm->trigger, port_facts(port)->guid, look, reason);
 	else if (log_allowed(&sm->stranger_limit)) /* its trap comes again for as long as it is left
 						      out */
 		trigger_full(&sm->trigger, reason);
@@ -46,16 +54,21 @@ static void act_on_node(struct sm *sm, lid_t lid, uint16_t number)
 static void link_state(struct sm *sm, const struct notice *notice,
 		       const union notice_details *details)
 {
-	act_on_node(sm, details->link_state.lid ? details->link_state.lid : notice->issuer_lid,
-		    notice->trap_number);
+	act_on(sm, details->link_state.lid ? details->link_state.lid : notice->issuer_lid,
+	       notice->trap_number, LOOK_NODE);
 }
 
+/* The capability mask changed, with OtherLocalChanges what the flags tell: all but the description
+ * shows in PortInfo. A manager that appears, or changes its priority, is asked in each sweep. */
 static void local_changes(struct sm *sm, const struct notice *notice,
 			  const union notice_details *details)
 {
-	lid_t lid = details->local_changes.lid ? details->local_changes.lid : notice->issuer_lid;
+	const struct notice_local_changes *changes = &details->local_changes;
+	uint16_t flags = changes->other_local_changes ? changes->change_flags : 0;
+	uint8_t look = flags == CHANGE_NODE_DESCRIPTION ? 0 : LOOK_PORT;
 
-	act_on_node(sm, lid, notice->trap_number);
+	look |= flags & CHANGE_NODE_DESCRIPTION ? LOOK_DESCRIPTION : 0;
+	act_on(sm, changes->lid ? changes->lid : notice->issuer_lid, notice->trap_number, look);
 }
 
 static void complain(struct sm *sm, const struct notice *notice, lid_t lid, uint8_t num)

@@ -46,8 +46,8 @@ static void discover_phase(struct sm *sm)
 {
 	struct trigger *current = &sm->sweep.current;
 
-	for (unsigned i = 0; i < current->num_nodes; i++)
-		discover_add_switch(sm->discover, current->nodes[i]);
+	for (unsigned i = 0; i < current->num_named; i++)
+		discover_add(sm->discover, current->named[i].guid, current->named[i].what);
 	discover_start(sm->discover, current->kind, peers_role(sm->peers) == SM_MASTER,
 		       sweep_advance, sm);
 }
@@ -352,7 +352,7 @@ bool sweep_is_electing(const struct sm *sm)
 const char *sweep_kind_name(enum discover_kind kind)
 {
 	static const char *const names[] = {[DISCOVER_LIGHT] = "light",
-					    [DISCOVER_SWITCHES] = "switches",
+					    [DISCOVER_NAMED] = "switches",
 					    [DISCOVER_FULL] = "full"};
 
 	return names[kind];
@@ -461,7 +461,7 @@ static void arm_timer(struct sm *sm)
 	uint64_t now_us = loop_now_us(sm->loop), delay_us = next_sweep_us(sm);
 	uint64_t due_us = delay_us ? now_us + delay_us : 0;
 
-	if (sweep->last.kind != DISCOVER_SWITCHES || !sweep->due_us ||
+	if (sweep->last.kind != DISCOVER_NAMED || !sweep->due_us ||
 	    (due_us && due_us < sweep->due_us))
 		sweep->due_us = due_us;
 	if (sweep->due_us && !sm->stopped)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Merging: the widest kind that was asked for wins, and the nodes named are joined. */
+/* Merging: the widest kind that was asked for wins, and what is named is joined. */
 #include "sm/trigger.h"
 
 #include <stdio.h>
@@ -42,20 +42,34 @@ void trigger_full(struct trigger *trigger, const char *reason)
 	ask(trigger, DISCOVER_FULL, reason);
 }
 
-void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)
+static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char *reason)
 {
-	for (unsigned i = 0; i < trigger->num_nodes; i++) {
-		if (trigger->nodes[i] == guid) {
-			ask(trigger, DISCOVER_SWITCHES, reason);
-			return;
-		}
-	}
-	if (trigger->num_nodes == TRIGGER_NODES_MAX) {
-		ask(trigger, DISCOVER_FULL, reason);
+	unsigned i = 0;
+
+	while (i < trigger->num_named &&
+	       (trigger->named[i].guid != guid || (trigger->named[i].what ^ what) & LOOK_NODE))
+		i++;
+	if (i == TRIGGER_NODES_MAX) {
+		ask(trigger, DISCOVER_LIGHT, reason);
 		return;
 	}
-	trigger->nodes[trigger->num_nodes++] = guid;
-	ask(trigger, DISCOVER_SWITCHES, reason);
+	if (i == trigger->num_named) {
+		trigger->named[i].guid = guid;
+		trigger->named[i].what = 0;
+		trigger->num_named++;
+	}
+	trigger->named[i].what |= what;
+	ask(trigger, DISCOVER_NAMED, reason);
+}
+
+void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)
+{
+	name(trigger, guid, LOOK_NODE, reason);
+}
+
+void trigger_port(struct trigger *trigger, guid_t port_guid, uint8_t what, const char *reason)
+{
+	name(trigger, port_guid, what, reason);
 }
 
 void trigger_reroute(struct trigger *trigger, const char *reason)

@@ -13,7 +13,9 @@
 #include "lib/loop.h"
 #include "sm/discover.h"
 
-/* A switch that goes away is told of by as many neighbours as it has ports. */
+/* A switch that goes away is told of by as many neighbours as it has ports. More than that is a
+ * storm. Who would not be named shows by PortStateChange, for which a light sweep asks every
+ * switch: with one SMP each, where a full one reads all of the fabric. */
 enum { TRIGGER_NODES_MAX = PORT_MAX + 2, TRIGGER_REASON_SIZE = 96 };
 
 /* What has been asked for since the last sweep began. */
@@ -23,8 +25,11 @@ struct trigger {
 	bool held; /* a sweep is running */
 	bool reroute;
 	enum discover_kind kind;
-	guid_t nodes[TRIGGER_NODES_MAX]; /* of DISCOVER_SWITCHES; more than these make it full */
-	unsigned num_nodes;
+	struct {
+		guid_t guid;
+		uint8_t what;	    /* enum discover_look */
+	} named[TRIGGER_NODES_MAX]; /* more than these make it light at least */
+	unsigned num_named;
 	char reason[TRIGGER_REASON_SIZE]; /* of the first */
 	unsigned merged;		  /* how many came after it */
 };
@@ -37,6 +42,8 @@ void trigger_done(struct trigger *trigger);
 void trigger_light(struct trigger *trigger, const char *reason);
 void trigger_full(struct trigger *trigger, const char *reason);
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason);
+/* Of an end port only what: LOOK_PORT, LOOK_DESCRIPTION or both. */
+void trigger_port(struct trigger *trigger, guid_t port_guid, uint8_t what, const char *reason);
 void trigger_reroute(struct trigger *trigger, const char *reason);
 
 /* Copies what is wanted to *out and forgets it; further ones are held until trigger_release(). */

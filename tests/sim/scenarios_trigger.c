@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "lib/mem.h"
+#include "sm/trigger.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -130,6 +131,51 @@ static void empty_trap(struct sim *sim)
 
 	device_raise(&leaf->port[0], TRAP_LINK_STATE);
 	at_most(manager, from, 1 /* the TrapRepress */ + 2 + 1u + leaf->num_ports, 0);
+}
+
+/* Trap 144 reads what it tells of: the description, or the port that has it. */
+static void changed_port(struct sim *sim)
+{
+	struct device *leaf = sim_device(sim, "leaf-03"), *host = sim_device(sim, "host-0020");
+	struct sim_manager *manager = up(sim, FTREE);
+	struct cost from = begin(manager);
+
+	device_set_description(host, "renamed");
+	at_most(manager, from, 1 /* the TrapRepress */ + 1, 0);
+	from = begin(manager);
+	device_set_issm(&leaf->port[0], true);
+	at_most(manager, from, 1 + 1 + 1 /* SMInfo: is there a manager? */, 0);
+	from = begin(manager);
+	device_set_issm(&host->port[1], true);
+	at_most(manager, from, 1 + 1 + 2 /* SMInfo, of both */, 0);
+}
+
+/* More switches tell of changes than are named one by one: no full sweep follows, and what has
+ * changed is found. */
+static void burst_of_traps(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	struct device *last = devices[count - 1];
+	struct sim_manager *manager = up(sim, FTREE);
+	uint64_t read = world_stats(sim->world)->gets[ATTR_NODE_DESCRIPTION];
+	uint64_t lft_sets = manager->lft_sets_sent;
+	unsigned switches = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!device_is_switch(devices[i]))
+			continue;
+		switches++;
+		last = devices[i];
+		device_raise(&last->port[0], TRAP_LINK_STATE);
+	}
+	sim_expect(sim, switches > 2 * TRIGGER_NODES_MAX);
+	sim_link(sim, last_cable(sim, last), false);
+	sim_pass(sim, ANSWER_MS * SIM_MS);
+	sim_expect(sim, manager->lft_sets_sent > lft_sets);
+	read = world_stats(sim->world)->gets[ATTR_NODE_DESCRIPTION] - read;
+	sim_expect(sim, read <= 2 * TRIGGER_NODES_MAX);
+	sim_expect(sim, manager->error == 0);
 }
 
 /* Before any light sweep the cables are in doubt that were armed: they are looked at, the switches
@@ -303,6 +349,8 @@ const struct scenario sim_trigger[] = {
 	{.name = "spine-lost", .topology = THREE_LEVELS, .world = &slow_agents, .play = spine_lost},
 	{.name = "spine-lost-big", .topology = BIG, .world = &slow_agents, .play = spine_lost},
 	{.name = "empty-trap", .topology = TREE, .world = &slow_agents, .play = empty_trap},
+	{.name = "changed-port", .topology = TREE, .world = &slow_agents, .play = changed_port},
+	{.name = "burst-of-traps", .topology = BIG, .world = &slow_agents, .play = burst_of_traps},
 	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
 	{.name = "host-goes-in-bring-up",
 	 .topology = THREE_LEVELS,

@@ -78,19 +78,36 @@ static void test_nodes_are_joined(void)
 	for (unsigned i = 0; i < 100; i++)
 		trigger_node(&trigger, 7, "trap");
 	trigger_node(&trigger, 8, "trap");
-	trigger_light(&trigger, "interval");
+	trigger_port(&trigger, 8, LOOK_PORT, "trap"); /* a switch's port may have its node's GUID */
+	trigger_port(&trigger, 8, LOOK_DESCRIPTION, "trap");
 	run();
 	CU_ASSERT_EQUAL(fired, 1);
-	CU_ASSERT_EQUAL(taken.kind, DISCOVER_SWITCHES);
-	CU_ASSERT_EQUAL(taken.num_nodes, 2);
-	CU_ASSERT_EQUAL(taken.nodes[0], 7);
-	CU_ASSERT_EQUAL(taken.nodes[1], 8);
-	CU_ASSERT_EQUAL(taken.merged, 101);
-	CU_ASSERT_EQUAL(trigger.num_nodes, 0);
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_NAMED);
+	CU_ASSERT_EQUAL(taken.num_named, 3);
+	CU_ASSERT_EQUAL(taken.named[0].guid, 7);
+	CU_ASSERT_EQUAL(taken.named[0].what, LOOK_NODE);
+	CU_ASSERT_EQUAL(taken.named[1].guid, 8);
+	CU_ASSERT_EQUAL(taken.named[1].what, LOOK_NODE);
+	CU_ASSERT_EQUAL(taken.named[2].what, LOOK_PORT | LOOK_DESCRIPTION);
+	CU_ASSERT_EQUAL(taken.merged, 102);
+	CU_ASSERT_EQUAL(trigger.num_named, 0);
 	end();
 }
 
-static void test_many_nodes_make_it_full(void)
+/* A light sweep sees what it would have seen, and what was named besides. */
+static void test_light_takes_names_along(void)
+{
+	begin();
+	trigger_node(&trigger, 7, "trap");
+	trigger_light(&trigger, "interval");
+	trigger_node(&trigger, 8, "trap");
+	run();
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(taken.num_named, 2);
+	end();
+}
+
+static void test_many_nodes_make_it_light(void)
 {
 	for (guid_t count = TRIGGER_NODES_MAX; count <= TRIGGER_NODES_MAX + 1; count++) {
 		begin();
@@ -98,8 +115,8 @@ static void test_many_nodes_make_it_full(void)
 			trigger_node(&trigger, guid, "trap");
 		run();
 		CU_ASSERT_EQUAL(taken.kind,
-				count > TRIGGER_NODES_MAX ? DISCOVER_FULL : DISCOVER_SWITCHES);
-		CU_ASSERT_EQUAL(taken.num_nodes, TRIGGER_NODES_MAX);
+				count > TRIGGER_NODES_MAX ? DISCOVER_LIGHT : DISCOVER_NAMED);
+		CU_ASSERT_EQUAL(taken.num_named, TRIGGER_NODES_MAX);
 		end();
 	}
 }
@@ -151,7 +168,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"the first acts, others wait", test_first_acts_others_wait},
 		{"nodes are joined", test_nodes_are_joined},
-		{"many nodes make it full", test_many_nodes_make_it_full},
+		{"a light sweep takes names along", test_light_takes_names_along},
+		{"many nodes make it light", test_many_nodes_make_it_light},
 		{"reroute", test_reroute},
 		{"not taken stays", test_not_taken_stays},
 		CU_TEST_INFO_NULL,

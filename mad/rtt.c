@@ -3,7 +3,7 @@
  * Pure; called by mad/window.c. Nothing is zero: a mean of 0 would mean that none is known. */
 #include "mad/rtt.h"
 
-enum { SAMPLE_MAX_US = 60000000, DEVIATIONS = 4 };
+enum { SAMPLE_MAX_US = 60000000, DEVIATIONS = 4, FAR_TOO_LONG = 8 };
 
 void rtt_sample(struct rtt *rtt, uint64_t took_us)
 {
@@ -12,6 +12,10 @@ void rtt_sample(struct rtt *rtt, uint64_t took_us)
 
 	if (!sample_us)
 		sample_us = 1;
+	if (rtt->mean_us && sample_us > 2 * rtt_overdue_us(rtt))
+		sample_us = (uint32_t)(2 * rtt_overdue_us(rtt));
+	if (rtt->mean_us / FAR_TOO_LONG >= sample_us)
+		rtt->mean_us = 0;
 	if (!rtt->mean_us) {
 		*rtt = (struct rtt){.mean_us = sample_us, .deviation_us = sample_us / 2};
 		return;

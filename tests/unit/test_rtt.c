@@ -39,6 +39,19 @@ static void test_moving(void)
 	CU_ASSERT_TRUE(rtt.mean_us > 4900 && rtt.mean_us <= 5000);
 }
 
+/* One that is far slower than all others does not make them wait, whenever it comes. */
+static void test_outliers(void)
+{
+	struct rtt rtt = {0};
+
+	rtt_sample(&rtt, 500000);
+	for (unsigned i = 0; i < 10; i++)
+		rtt_sample(&rtt, 100);
+	CU_ASSERT_TRUE(rtt_overdue_us(&rtt) < 300);
+	rtt_sample(&rtt, 500000);
+	CU_ASSERT_TRUE(rtt_overdue_us(&rtt) < 1000);
+}
+
 static void test_extremes(void)
 {
 	struct rtt rtt = {0};
@@ -57,6 +70,7 @@ int main(void)
 		{"first sample", test_first_sample},
 		{"steady", test_steady},
 		{"moving", test_moving},
+		{"outliers", test_outliers},
 		{"extremes", test_extremes},
 		CU_TEST_INFO_NULL,
 	};

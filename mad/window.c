@@ -30,6 +30,8 @@ enum {
 	ROUTE_LENGTHS = HOPS_MAX + 2,
 	BY_LID = HOPS_MAX + 1, /* of unknown length */
 	OVERDUE_MIN_US = 250,
+	PATIENCE_MAX_MS = 4000,
+	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
 };
 
 struct flight {		  /* a request, waiting or under way */
@@ -87,13 +89,19 @@ static struct flight *flight_new(struct window_target *target, const struct smp_
 	return flight;
 }
 
+/* One that is slow works on one request while the next one's time runs. */
+static bool has_room(const struct window_target *target)
+{
+	return target->under_way < target->limit && !(target->patience_ms && target->under_way);
+}
+
 /* A target stands in the round while it may have something to send and has room. */
 static void target_ready(struct window_target *target)
 {
 	struct window *window = target->window;
 
 	window->active = true;
-	if (target->under_way < target->limit && list_empty(&target->ready))
+	if (has_room(target) && list_empty(&target->ready))
 		list_push(&window->ready, &target->ready);
 	loop_defer(&window->pump);
 }
@@ -260,14 +268,27 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 	struct window *window = target->window;
 	unsigned took_ms = (unsigned)(took_us / 1000);
 
-	if (!flight->attempt)
-		rtt_sample(&window->rtt[flight->length], took_us);
-	else
+	if (flight->attempt)
 		window->stats.recovered++;
+	else if (!target->patience_ms || took_us <= rtt_overdue_us(&window->rtt[flight->length]))
+		rtt_sample(&window->rtt[flight->length], took_us);
 	target->answered = true;
-	target->patience_ms = took_ms > window->limits.timeout_min_ms / 2 ? 2 * took_ms : 0;
+	/* A probe may be before the next request, and what is slow is not so steadily. */
+	target->patience_ms = took_ms > window->limits.timeout_min_ms / 2 ? 3 * took_ms : 0;
+	if (target->patience_ms > PATIENCE_MAX_MS)
+		target->patience_ms = PATIENCE_MAX_MS;
 	window->round.answers++;
 	end_round(window);
+}
+
+/* It was given up after a wait of so long. A device that is dead looks the same as one that needs
+ * longer. */
+static void note_silence(struct window_target *target, unsigned waited_ms)
+{
+	unsigned twice_ms = waited_ms < PATIENCE_MAX_MS / 2 ? 2 * waited_ms : PATIENCE_MAX_MS;
+
+	if (target->patience_ms < twice_ms)
+		target->patience_ms = twice_ms;
 }
 
 /* Attempts */
@@ -310,10 +331,17 @@ static void flight_fail(struct flight *flight, int error)
 	flight_finish(flight, &answer);
 }
 
+static bool is_patient(const struct flight *flight)
+{
+	return flight->target->patience_ms > flight->target->window->limits.timeout_ms;
+}
+
 static unsigned attempts_of(const struct flight *flight)
 {
-	return flight->request.attempts ? flight->request.attempts
-					: flight->target->window->limits.attempts;
+	unsigned attempts = flight->request.attempts ? flight->request.attempts
+						     : flight->target->window->limits.attempts;
+
+	return is_patient(flight) && attempts > PATIENT_ATTEMPTS ? PATIENT_ATTEMPTS : attempts;
 }
 
 static unsigned way_of(const struct flight *flight)
@@ -330,6 +358,8 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 	uint64_t overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
 	uint64_t timeout_ms = (overdue_us + 999) / 1000;
 
+	if (is_patient(flight))
+		return flight->target->patience_ms;
 	if (!overdue_us || flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
 		return limits->timeout_ms;
 	if (timeout_ms < limits->timeout_min_ms)
@@ -386,6 +416,8 @@ static void flight_completed(void *arg, const struct txn_result *result)
 		note_answer(flight, result->rtt_us);
 	else if (result->error == -ETIMEDOUT)
 		note_loss(flight);
+	if (result->error == -ETIMEDOUT && flight->attempt + 1 >= attempts_of(flight))
+		note_silence(flight->target, attempt_timeout_ms(flight));
 	/* Also when the send itself failed: the kernel may have been short of memory. */
 	if (result->error && flight->attempt + 1 < attempts_of(flight) && !flight->request.once) {
 		flight_try_again(flight);
@@ -428,7 +460,7 @@ static void target_turn(struct window_target *target)
 	struct smp_route route = {0};
 	bool obsolete;
 
-	if (target->under_way >= target->limit)
+	if (!has_room(target))
 		flight = NULL; /* comes back when one of its requests completes */
 	else
 		flight = target_next(target);

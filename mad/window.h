@@ -10,6 +10,10 @@
  * How many are under way in all follows from what comes back: the number rises with answers, and is
  * halved when many targets lose requests at the same time. How long an answer may take follows from
  * how long it took over as many hops.
+ *
+ * The kernel drops an answer that comes after its time-out, so a slow target is never heard by who
+ * does not wait for it. Where a request was given up the next one waits twice as long, up to some
+ * seconds; a target that is slow, or may be, has one request under way.
  */
 #ifndef MAD_WINDOW_H
 #define MAD_WINDOW_H
@@ -74,7 +78,7 @@ struct window_target {
 	struct list flights; /* requests under way */
 	unsigned limit;	     /* under way at once */
 	unsigned under_way;
-	unsigned patience_ms; /* its answers took this long lately; 0: no longer than others' */
+	unsigned patience_ms; /* a first attempt waits this long; 0: as long as for others */
 	bool answered;	      /* it has, at some time */
 	uint32_t lost_in;     /* round of the window in which it last lost a request, from 1 */
 	struct window_gate *woken_by; /* since then it has not had its turn */

@@ -11,7 +11,9 @@
  * A pass waits to the last attempt for agents that it knows, behind cables that it knows too, for
  * to end without them is to drop them with all that is behind; and for other probes where packets
  * are being lost. Where none are, such a probe that has timed out twice found a dead device: once
- * all else is known, the pass ends without it, and light passes ask there again.
+ * all else is known, the pass ends without it, and light passes ask there again. They wait longer
+ * each time, for it may only be slow; but they end when something is asked for meanwhile, and a
+ * pass over what was named does not wait for it at all.
  */
 #include "sm/discover.h"
 
@@ -35,7 +37,9 @@ struct discover {
 	bool finished; /* the pass */
 	uint64_t pass;
 	size_t pending; /* requests not yet answered */
-	size_t silent;	/* probes among them that have timed out PROBE_PATIENCE times */
+	size_t silent;	/* probes among them that have timed out PROBE_PATIENCE times, and once */
+	size_t once;	/* of these: at what was silent before */
+	bool hurried;	/* nobody waits for them any more */
 	uint64_t recovered_before, completed_before; /* of the window, at the pass's beginning */
 	struct window_gate unknown;		     /* probes on the wire */
 	struct window_target local;		     /* our own port, before it is in the model */
@@ -71,12 +75,18 @@ struct probe {
 	struct port *from;
 	bool second_look;
 	bool silent; /* counted so */
+	bool once;   /* the only attempt in this pass, at what was silent before */
+	guid_t slow; /* the node of the slow agent that is known to be there; 0: none is */
+	bool waits;  /* for another probe of it */
 };
 
 typedef void answer_fn(struct discover *discover, struct port *port,
 		       const struct smp_request *request, const uint8_t *data);
 
 static void visit(struct discover *discover, struct node *node, struct port *arrival);
+static void probed(void *owner, void *subject, const struct smp_request *request,
+		   const struct smp_answer *answer);
+static void probe_again(void *owner, void *subject, unsigned attempt);
 static void probe(struct discover *discover, struct port *from, bool second_look);
 
 static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48])
@@ -352,6 +362,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	}
 	if (info.port_state == PORT_DOWN) {
 		port->left_out = port->told = port->silent = false;
+		port->patience_ms = 0;
 		fabric_unlink(discover->fabric, port);
 	} else if (needs_probe(discover, port)) {
 		probe(discover, port, false);
@@ -384,12 +395,58 @@ static void got_pkeys(struct discover *discover, struct port *port,
 
 /* Probes: what is at the far end */
 
+static void probe_send(struct probe *p)
+{
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_NODE_INFO,
+				      .attempts = p->once,
+				      .done = probed,
+				      .again = probe_again,
+				      .owner = p->discover,
+				      .subject = p};
+
+	p->waits = false;
+	window_submit(&p->target, &request);
+}
+
+/* The agent that is known to be behind the port, if it is slow. */
+static const struct agent *slow_agent(const struct port *from)
+{
+	const struct agent *agent = from->peer ? port_agent(from->peer) : NULL;
+
+	return agent && agent->target.patience_ms ? agent : NULL;
+}
+
+/* A slow agent gets one probe at a time, however many cables lead to it: the others would have
+ * timed out when their turn comes. */
+static struct probe *rival(const struct probe *p, bool waits)
+{
+	if (!p->slow)
+		return NULL;
+	list_for_each (link, &p->discover->probes) {
+		struct probe *other = container_of(link, struct probe, link);
+
+		if (other != p && other->waits == waits && other->slow == p->slow)
+			return other;
+	}
+	return NULL;
+}
+
 static void probe_free(struct probe *p)
 {
-	p->discover->silent -= p->silent;
+	struct discover *discover = p->discover;
+	struct probe *next = p->waits ? NULL : rival(p, true);
+	bool waited = p->waits;
+
+	discover->silent -= p->silent;
+	discover->once -= p->once;
 	window_target_done(&p->target);
 	list_del(&p->link);
 	free(p);
+	if (waited)
+		landed(discover);
+	if (next)
+		probe_send(next);
 }
 
 /* Drops a node in the middle of a pass, with the probes that were to leave through its ports. */
@@ -586,6 +643,8 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	}
 	if (node->type != NODE_SWITCH)
 		give_agent(discover, arrival, info->port_guid);
+	if (!port_agent(arrival)->target.answered)
+		port_agent(arrival)->target.patience_ms = from->patience_ms;
 	if (node->type == NODE_SWITCH &&
 	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
 		/* What was sent over a cable that leads elsewhere now went astray. */
@@ -653,6 +712,7 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 
 	(void)request;
 	if (answer->error != -ECANCELED) { /* else by probe_free() */
+		from->patience_ms = p->target.patience_ms;
 		probe_free(p);
 		if (answer->error != -EHOSTUNREACH)
 			take_probe(discover, from, second_look, answer);
@@ -669,28 +729,25 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 static void probe(struct discover *discover, struct port *from, bool second_look)
 {
 	struct probe *p = mem_zalloc(sizeof(*p));
-	/* One attempt where something was silent before, and nothing is new: the pass must not wait
-	 * for it each time. */
-	bool once = discover->kind == DISCOVER_LIGHT && from->silent &&
-		    from->node->named_pass != discover->pass;
-	struct smp_request request = {.method = METHOD_GET,
-				      .attr_id = ATTR_NODE_INFO,
-				      .attempts = once,
-				      .done = probed,
-				      .again = probe_again,
-				      .owner = discover,
-				      .subject = p};
+	const struct agent *agent = slow_agent(from);
 
+	p->once = is_partial(discover) && from->silent;
+	p->silent = p->once;
 	list_push(&discover->probes, &p->link);
 	p->discover = discover;
 	p->from = from;
 	p->second_look = second_look;
 	window_target_init(&p->target, discover->window, 1, probe_route);
 	p->target.gate = &discover->unknown;
-	if (from->peer) /* as slow as it was */
-		p->target.patience_ms = port_agent(from->peer)->target.patience_ms;
+	p->target.patience_ms = agent ? agent->target.patience_ms : from->patience_ms;
+	p->slow = agent ? agent->port->node->guid : 0;
 	discover->pending++;
-	window_submit(&p->target, &request);
+	discover->silent += p->silent;
+	discover->once += p->once;
+	if (rival(p, false))
+		p->waits = true;
+	else
+		probe_send(p);
 }
 
 /* Visits: everything about one node, once in a pass */
@@ -929,6 +986,8 @@ static void finish(void *arg)
 
 	if (discover->pending > discover->silent || discover->finished)
 		return;
+	if (discover->once && !discover->hurried)
+		return;
 	if (discover->pending && !loss_is_rare(discover))
 		return; /* until the last attempt */
 	give_up_silent(discover);
@@ -958,6 +1017,7 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		discover->fabric->trusted_pass = discover->pass;
 	discover->report = (struct discover_report){0};
 	discover->finished = false;
+	discover->hurried = discover->kind == DISCOVER_NAMED;
 	discover->recovered_before = window_stats(discover->window)->recovered;
 	discover->completed_before = window_stats(discover->window)->completed;
 	discover->num_claims = 0;
@@ -984,6 +1044,12 @@ void discover_add(struct discover *discover, guid_t guid, uint8_t what)
 	discover->named[discover->num_named++] = (struct named){.guid = guid, .what = what};
 }
 
+void discover_hurry(struct discover *discover)
+{
+	discover->hurried = true;
+	loop_defer(&discover->finish);
+}
+
 const struct discover_report *discover_report(const struct discover *discover)
 {
 	return &discover->report;
@@ -1002,6 +1068,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	discover->loop = loop;
 	discover->window = window;
 	discover->fabric = fabric;
+	discover->finished = true;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;
 	list_init(&discover->probes);
 	window_gate_init(&discover->unknown, PROBES_ON_WIRE);

@@ -51,6 +51,9 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 /* Something for the next pass that is not full to read; unknown GUIDs are left out. what: enum
  * discover_look. */
 void discover_add(struct discover *discover, guid_t guid, uint8_t what);
+/* Something waits for the end of the pass: it comes without what was silent before and may answer
+ * yet. Harmless between passes. */
+void discover_hurry(struct discover *discover);
 const struct discover_report *discover_report(const struct discover *discover);
 const struct discover_anomalies *discover_anomalies(const struct discover *discover);
 

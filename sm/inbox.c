@@ -150,6 +150,8 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 		if (traps[i].number == notice.trap_number)
 			traps[i].act(sm, &notice, &details);
 	}
+	if (sm->trigger.wanted)
+		discover_hurry(sm->discover);
 }
 
 /* SMInfo */

@@ -124,6 +124,53 @@ static void slow_agents_stay(struct sim *sim)
 	sim_expect(sim, is_up(sim, NULL, NULL));
 }
 
+/* They take half a second, and answers that come after a time-out are dropped. Everybody else is up
+ * as soon as without them, and they are found and kept. */
+static void half_a_second(struct sim *sim)
+{
+	struct device *leaf = sim_device(sim, "leaf-03"), *spine = sim_device(sim, "spine-02");
+	struct device *host = sim_device(sim, "host-0030");
+	struct sim_manager *manager;
+	uint64_t sets;
+
+	leaf->quirks.service_us = spine->quirks.service_us = host->quirks.service_us = 500000;
+	manager = sim_start(sim, "host-0001", "sweep_interval=30");
+	sim_pass(sim, 400 * SIM_S);
+	sim_expect(sim, manager->error == 0);
+	sim_expect(sim, is_up(sim, NULL, NULL));
+	sim_pass(sim, 100 * SIM_S);
+	sets = manager->sets_sent;
+	manager_set_conf(manager->manager, &manager->conf); /* a full sweep */
+	sim_pass(sim, 100 * SIM_S);
+	sim_expect(sim, is_up(sim, NULL, NULL) && manager->sets_sent == sets);
+	leaf->quirks.service_us = spine->quirks.service_us = host->quirks.service_us = 0;
+	sim_settle_and_check(sim);
+}
+
+/* What is dead from the beginning is waited for now and then, in case it is only slow; but not
+ * while something happens elsewhere. */
+static void dead_delays_nobody(struct sim *sim)
+{
+	enum { TIMES = 40, STEP_MS = 730, ANSWER_MS = 400 };
+	struct sim_manager *manager;
+
+	sim_silence(sim, sim_device(sim, "leaf-03"), true);
+	sim_silence(sim, sim_device(sim, "host-0030"), true);
+	manager = sim_start(sim, "host-0001", "flap_hold_max=0");
+	sim_pass(sim, 100 * SIM_S);
+	for (unsigned i = 0; i < TIMES; i++) {
+		uint64_t sets = manager->lft_sets_sent;
+
+		sim_link(sim, sim_port(sim, "leaf-05", 5 + i / 2 % 4), i % 2);
+		sim_pass(sim, ANSWER_MS * SIM_MS);
+		sim_expect(sim, manager->lft_sets_sent > sets);
+		sim_pass(sim, 2 * SIM_S + i * STEP_MS * SIM_MS);
+	}
+	sim_silence(sim, sim_device(sim, "leaf-03"), false);
+	sim_silence(sim, sim_device(sim, "host-0030"), false);
+	sim_settle_and_check(sim);
+}
+
 /* A host and a switch never answer. Later they do. */
 static void never(struct sim *sim)
 {
@@ -286,6 +333,8 @@ const struct scenario sim_window[] = {
 	ROW("answers-never", TREE, never),
 	ROW("answers-slowly", TREE, slow_switch),
 	ROW("slow-agents-stay", TREE_128, slow_agents_stay),
+	ROW("half-a-second", TREE, half_a_second),
+	ROW("dead-delays-nobody", TREE, dead_delays_nobody),
 	ROW("one-lossy", TREE_128, one_lossy),
 	ROW("several-lossy", TREE_128, several_lossy),
 	ROW("link-eats", TREE, link_eats),

@@ -368,7 +368,7 @@ static void test_patience(void)
 	wire_answer(&wire, 3);
 	run();
 	CU_ASSERT_EQUAL(window_stats(window)->recovered, 1);
-	CU_ASSERT_EQUAL(wire.sent[4].timeout_ms, 60);
+	CU_ASSERT_EQUAL(wire.sent[4].timeout_ms, 90);
 	pass_us(1000);
 	wire_answer(&wire, 4);
 	run();
@@ -377,6 +377,44 @@ static void test_patience(void)
 	CU_ASSERT_TRUE(wire.sent[wire.count - 1].timeout_ms < 60);
 	for (size_t n = 5; n < wire.count; n++)
 		wire_answer(&wire, n);
+	end();
+}
+
+/* An answer that comes too late is not heard, so the next request waits longer, and alone. */
+static void test_silence_is_waited_for(void)
+{
+	static const unsigned waits[] = {400, 400, 800, 800, 1600, 1600, 3200, 3200, 4000, 4000};
+	struct window_limits limits = {
+		.total = 8, .timeout_min_ms = 10, .timeout_ms = 200, .attempts = 3};
+	size_t first;
+
+	begin(8, 1, 2);
+	window_set_limits(window, &limits);
+	answer_first(9, 100);
+	submit(0, 1);
+	for (run(); devices[0].done < 1; run())
+		wire_time_out(&wire, wire.count - 1);
+	first = wire.count;
+	for (size_t i = 0; i < ARRAY_SIZE(waits); i++) {
+		if (i % 2 == 0)
+			submit(0, 1);
+		run();
+		CU_ASSERT_EQUAL_FATAL(wire.count, first + i + 1);
+		CU_ASSERT_EQUAL(wire.sent[first + i].timeout_ms, waits[i]);
+		wire_time_out(&wire, first + i);
+	}
+	submit(0, 2);
+	run();
+	pass_us(500000);
+	CU_ASSERT_EQUAL(wire.count, first + ARRAY_SIZE(waits) + 1);
+	wire_answer(&wire, wire.count - 1);
+	run();
+	CU_ASSERT_EQUAL(wire.sent[wire.count - 1].timeout_ms, 1500);
+	pass_us(100);
+	wire_answer(&wire, wire.count - 1);
+	submit(0, 2);
+	run();
+	CU_ASSERT_EQUAL(devices[0].target.under_way, 2);
 	end();
 }
 
@@ -654,6 +692,7 @@ int main(void)
 		{"not repeated", test_may_repeat},
 		{"time-outs", test_timeouts},
 		{"patience with one", test_patience},
+		{"silence is waited for", test_silence_is_waited_for},
 		{"silent targets", test_silent_targets},
 		{"the window adapts", test_window_adapts},
 		{"losses at one target", test_losses_at_one_target},

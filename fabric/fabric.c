@@ -35,6 +35,7 @@ void fabric_free(struct fabric *fabric)
 		fabric_drop_node(fabric, node);
 	map_done(&fabric->nodes);
 	map_done(&fabric->ports);
+	fabric_walks_done(fabric);
 	route_options_unref(fabric->route_options);
 	grace_forget(fabric);
 	free(fabric);
@@ -80,6 +81,7 @@ static bool agent_route(const struct window_target *target, unsigned attempt, st
 void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid)
 {
 	struct node_facts *facts = facts_own(&port->node->facts);
+
 	if (port->agent && facts->port[port->num].guid != port_guid)
 		map_remove(&fabric->ports, facts->port[port->num].guid);
 	facts->port[port->num].guid = port_guid;
@@ -87,11 +89,13 @@ void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid
 		port->agent = mem_zalloc(sizeof(*port->agent));
 		port->agent->port = port;
 		port->agent->fabric = fabric;
+		port->agent->index = -1;
 		list_init(&port->agent->todo);
 		window_target_init(&port->agent->target, fabric->window, limit_of(fabric, port),
 				   agent_route);
 	}
 	map_put(&fabric->ports, port_guid, port);
+	fabric->members++;
 	fabric->topology++;
 }
 
@@ -165,6 +169,7 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 		fabric->num_adapters++;
 	}
 	map_put(&fabric->nodes, node->guid, node);
+	fabric->members++;
 	fabric->topology++;
 	return node;
 }
@@ -193,6 +198,7 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 	switch_state_free(node->sw);
 	facts_unref(node->facts);
 	free(node);
+	fabric->members++;
 	fabric->topology++;
 }
 
@@ -249,43 +255,6 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	a->peer = b;
 	b->peer = a;
 	fabric->topology++;
-}
-
-static void reach(struct port *from, uint8_t hops, struct node **queue, size_t *tail)
-{
-	struct node *node = from->peer ? from->peer->node : NULL;
-
-	if (!node || node->type != NODE_SWITCH || node->hops != UINT8_MAX || hops > HOPS_MAX)
-		return;
-	node->hops = hops;
-	node->uplink = from;
-	queue[(*tail)++] = node;
-}
-
-void fabric_build_tree(struct fabric *fabric)
-{
-	struct node **queue = mem_array(fabric->nodes.count + 1, sizeof(*queue));
-	size_t position = 0, head = 0, tail = 0;
-	struct node *node;
-
-	while ((node = map_next(&fabric->nodes, &position))) {
-		node->uplink = NULL;
-		node->hops = UINT8_MAX;
-	}
-	if (fabric->sm_port) {
-		node = fabric->sm_port->node;
-		node->hops = 0;
-		if (node->type == NODE_SWITCH)
-			queue[tail++] = node;
-		else
-			reach(fabric->sm_port, 1, queue, &tail);
-	}
-	while (head < tail) {
-		node = queue[head++];
-		for (unsigned i = 1; i <= node->num_ports; i++)
-			reach(&node->port[i], node->hops + 1, queue, &tail);
-	}
-	free(queue);
 }
 
 /* Routes are walked from the far end to the manager's port, so they come out backwards. */

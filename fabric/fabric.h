@@ -132,6 +132,7 @@ struct node {
 	struct port *uplink; /* switches: the port of a nearer node that leads here */
 	struct port *detour; /* as uplink, in the search whose number detour_search is */
 	uint32_t detour_search;
+	uint32_t tree_search;	 /* the last one that reached it: tree.c */
 	uint64_t pass;		 /* discovery pass in which it was last reached */
 	uint64_t named_pass;	 /* discovery pass that a trap of it asked for */
 	int32_t index;		 /* while freezing: of its switch in the snapshot, or -1 */
@@ -147,6 +148,28 @@ struct kept_lids {
 	uint8_t lmc;
 };
 
+/* Everything there is, in the order of GUIDs, for walks that are to go on in another turn. */
+struct roster {
+	struct node **nodes;	/* all */
+	struct node **switches; /* those among them */
+	struct port **ends;	/* end ports, switches' ports 0 among them */
+	size_t num_nodes, num_switches, num_ends;
+	uint64_t members; /* the fabric's, when it was made */
+};
+
+/* A breadth-first search that is under way. */
+struct tree_place {
+	struct node *node;
+	struct port *uplink;
+	uint8_t hops;
+};
+
+struct tree {
+	struct tree_place *queue; /* NULL: none is under way */
+	size_t tail;
+	uint64_t members; /* the fabric's, when it began */
+};
+
 struct fabric {
 	struct map nodes; /* by NodeGUID */
 	struct map ports; /* end ports by PortGUID */
@@ -160,8 +183,11 @@ struct fabric {
 	uint64_t
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */
+	uint64_t members; /* rises when a node or an end port comes or goes */
+	struct roster roster;
+	struct tree tree;
 	uint64_t freezes;
-	uint32_t detour_searches;
+	uint32_t detour_searches, tree_searches;
 	uint64_t trusted_pass; /* cables verified before this pass are not used for detours */
 	struct route_options *route_options;  /* a reference for snapshots to come, or NULL */
 	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
@@ -185,9 +211,15 @@ struct node *fabric_find_node(const struct fabric *fabric, guid_t guid);
 void fabric_link(struct fabric *fabric, struct port *a, struct port *b); /* cuts earlier cables */
 void fabric_unlink(struct fabric *fabric, struct port *port); /* harmless without a cable */
 
+/* All that is there, sorted; good until a node or an end port comes or goes. */
+const struct roster *fabric_roster(struct fabric *fabric);
+
 /* Breadth-first uplinks from sm_port over the cables. Switches that are not reached get no uplink.
- */
+ * The second is the same as a stage of slices (lib/slices.h): uplinks change with its last piece,
+ * all at once. When cables change before that it has to begin anew. */
 void fabric_build_tree(struct fabric *fabric);
+unsigned fabric_tree_step(struct fabric *fabric, size_t *at);
+void fabric_walks_done(struct fabric *fabric); /* frees the roster and what a search left */
 /* Whether the manager has a way to this node. */
 bool fabric_reaches(const struct fabric *fabric, const struct node *node);
 
@@ -250,10 +282,6 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 void fabric_forget_tables(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
-
-/* A picture of the fabric now; the caller's reference. LIDs are those that ports should have;
- * as_found: those that they were found with, for who only watches. */
-struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found);
 
 /* lft_have: what a block holds (NULL: unknown), and what Sets make of it. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);

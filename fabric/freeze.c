@@ -7,32 +7,9 @@
  * last asked to. What a port of a switch led to is remembered on the port, as long as its switch is
  * there and nobody has plugged that cable's other end elsewhere.
  */
-#include <stdlib.h>
+#include "fabric/freeze.h"
 
-#include "fabric/fabric.h"
 #include "fabric/lid.h"
-#include "lib/mem.h"
-
-struct census { /* what goes into the snapshot, in its order */
-	struct node **switches;
-	struct port **ends;
-	uint32_t num_switches, num_ends, num_links;
-};
-
-static int by_node_guid(const void *a, const void *b)
-{
-	guid_t x = (*(struct node *const *)a)->guid, y = (*(struct node *const *)b)->guid;
-
-	return (x > y) - (x < y);
-}
-
-static int by_port_guid(const void *a, const void *b)
-{
-	guid_t x = port_facts(*(struct port *const *)a)->guid;
-	guid_t y = port_facts(*(struct port *const *)b)->guid;
-
-	return (x > y) - (x < y);
-}
 
 static bool is_up(const struct port *port)
 {
@@ -55,37 +32,74 @@ static bool end_is_there(const struct fabric *fabric, const struct port *port)
 	return port->agent && port_facts(port)->known && port_route(fabric, port, &path);
 }
 
-static void take_census(struct fabric *fabric, struct census *census)
+static bool switch_is_there(const struct fabric *fabric, const struct node *node)
 {
-	size_t position = 0;
-	struct node *node;
-
-	census->switches = mem_array(fabric->nodes.count + 1, sizeof(*census->switches));
-	census->ends = mem_array(fabric->ports.count + 1, sizeof(*census->ends));
-	while ((node = map_next(&fabric->nodes, &position))) {
-		node->index = -1;
-		if (node->type != NODE_SWITCH) {
-			for (unsigned i = 1; i <= node->num_ports; i++) {
-				if (end_is_there(fabric, &node->port[i]))
-					census->ends[census->num_ends++] = &node->port[i];
-			}
-		} else if (node->facts->sw.linear_fdb_cap && lid_fits_switch(fabric, node) &&
-			   fabric_reaches(fabric, node)) {
-			census->switches[census->num_switches++] = node;
-			census->num_links += node->num_ports + 1u;
-		}
-	}
-	qsort(census->switches, census->num_switches, sizeof(*census->switches), by_node_guid);
-	qsort(census->ends, census->num_ends, sizeof(*census->ends), by_port_guid);
+	return node->facts->sw.linear_fdb_cap && lid_fits_switch(fabric, node) &&
+	       fabric_reaches(fabric, node);
 }
 
-/* Where each end port is in the snapshot, so that cables find it: its agent remembers. */
-static void number(const struct census *census)
+/* Stages */
+
+enum { COST_WAY = 4, COST_ROOM = 1000 }; /* to follow a route, to have a snapshot's memory */
+
+static unsigned begin(void *arg, size_t *at)
 {
-	for (uint32_t i = 0; i < census->num_switches; i++)
-		census->switches[i]->index = (int32_t)i;
-	for (uint32_t i = 0; i < census->num_ends; i++)
-		census->ends[i]->agent->index = (int32_t)i;
+	struct freeze *freeze = arg;
+
+	if ((*at)++)
+		return 0;
+	snapshot_unref(freeze->snapshot);
+	freeze->snapshot = NULL;
+	freeze->topology = freeze->fabric->topology;
+	freeze->facts = freeze->fabric->facts;
+	freeze->switches = freeze->ends = freeze->links = 0;
+	return COST_ROOM; /* the roster may have to be made */
+}
+
+/* Where each switch and end port will be in the snapshot, so that cables find it. */
+
+static unsigned number_switch(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+	const struct roster *roster = fabric_roster(freeze->fabric);
+	struct node *node;
+
+	if (*at == roster->num_switches)
+		return 0;
+	node = roster->switches[(*at)++];
+	node->index = -1;
+	if (switch_is_there(freeze->fabric, node)) {
+		node->index = (int32_t)freeze->switches++;
+		freeze->links += node->num_ports + 1u;
+	}
+	return COST_WAY;
+}
+
+static unsigned number_end(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+	const struct roster *roster = fabric_roster(freeze->fabric);
+	struct port *port;
+
+	if (*at == roster->num_ends)
+		return 0;
+	port = roster->ends[(*at)++];
+	port->agent->index = -1;
+	if (!port_of_switch(port) && end_is_there(freeze->fabric, port))
+		port->agent->index = (int32_t)freeze->ends++;
+	return COST_WAY;
+}
+
+static unsigned make_room(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+
+	if ((*at)++)
+		return 0;
+	freeze->snapshot = snapshot_new(freeze->switches, freeze->ends, freeze->links);
+	freeze->snapshot->options = route_options_ref(freeze->fabric->route_options);
+	freeze->links = 0;
+	return COST_ROOM;
 }
 
 /* Whether what a port without a link once led to is cabled to some other port now. */
@@ -106,113 +120,148 @@ static bool moved_away(const struct fabric *fabric, const struct port *port)
 	return far->peer && far->peer != port;
 }
 
-/* What the snapshot knows of cables from now on is remembered; what it has no link for is told to
- * it. Ports at which nothing was found keep their memory: what was there may come back. */
-static void recall_cables(const struct fabric *fabric, struct snapshot *snapshot,
-			  const struct census *census)
+/* What is known of a cable without a link: ports at which nothing was found keep their memory, for
+ * what was there may come back. */
+static struct snap_cable recall_cable(const struct fabric *fabric, struct port *port)
 {
-	for (uint32_t s = 0; s < census->num_switches; s++) {
-		struct snap_cable *cables = snapshot->cables + snapshot->switches[s].first_link;
+	if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
+		port->cable = (struct snap_cable){0};
+	return port->cable;
+}
 
-		for (unsigned p = 1; p <= census->switches[s]->num_ports; p++) {
-			struct port *port = &census->switches[s]->port[p];
+static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
+{
+	struct snap_link *link = &freeze->snapshot->links[slot];
 
-			if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
-				port->cable = (struct snap_cable){0};
-			cables[p] = port->cable;
-		}
+	if (cabled(port)) {
+		if (port_of_switch(port->peer))
+			link->sw = port->peer->node->index;
+		else if (port->peer->agent)
+			link->end = port->peer->agent->index;
+		link->port = port->peer->num;
 	}
+	if (link->sw < 0 && link->end < 0)
+		freeze->snapshot->cables[slot] = recall_cable(freeze->fabric, port);
 }
 
-static void remember_cables(const struct snapshot *snapshot, const struct census *census)
+static unsigned add_switch(void *arg, size_t *at)
 {
-	for (uint32_t s = 0; s < census->num_switches; s++)
-		for (unsigned p = 1; p <= census->switches[s]->num_ports; p++)
-			census->switches[s]->port[p].cable = *snap_cable(snapshot, s, (uint8_t)p);
-}
+	struct freeze *freeze = arg;
+	const struct roster *roster = fabric_roster(freeze->fabric);
+	uint32_t first_link = freeze->links;
+	struct snap_switch *sw;
+	struct node *node;
 
-static void add_switch(struct snapshot *snapshot, uint32_t index, uint32_t first_link,
-		       const struct node *node, bool as_found)
-{
-	struct snap_switch *sw = &snapshot->switches[index];
-
+	if (*at == roster->num_switches)
+		return 0;
+	node = roster->switches[(*at)++];
+	if (node->index < 0)
+		return 1;
+	sw = &freeze->snapshot->switches[node->index];
 	*sw = (struct snap_switch){
 		.guid = node->guid,
-		.lid = as_found ? port_info(&node->port[0])->lid : node->port[0].lid,
+		.lid = freeze->as_found ? port_info(&node->port[0])->lid : node->port[0].lid,
 		.lmc = node->port[0].lmc,
 		.num_ports = node->num_ports,
 		.lft_cap = node->facts->sw.linear_fdb_cap,
 		.first_link = first_link,
 		.facts = facts_ref(node->facts),
 	};
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		const struct port *port = &node->port[i];
-		struct snap_link *link = &snapshot->links[first_link + i];
-
-		if (!cabled(port))
-			continue;
-		if (port->peer->node->type == NODE_SWITCH)
-			link->sw = port->peer->node->index;
-		else if (port->peer->agent)
-			link->end = port->peer->agent->index;
-		link->port = port->peer->num;
-	}
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		add_link(freeze, &node->port[i], first_link + i);
+	freeze->links += node->num_ports + 1u;
+	return node->num_ports + 1u;
 }
 
-static void add_end(struct snapshot *snapshot, uint32_t index, const struct port *port,
-		    bool as_found)
+static unsigned add_end(void *arg, size_t *at)
 {
-	struct snap_end *end = &snapshot->ends[index];
+	struct freeze *freeze = arg;
+	const struct roster *roster = fabric_roster(freeze->fabric);
+	const struct port *port;
+	struct snap_end *end;
 
+	if (*at == roster->num_ends)
+		return 0;
+	port = roster->ends[(*at)++];
+	if (port->agent->index < 0)
+		return 1;
+	end = &freeze->snapshot->ends[port->agent->index];
 	*end = (struct snap_end){
 		.guid = port_facts(port)->guid,
-		.lid = as_found ? port_info(port)->lid : port->lid,
-		.lmc = as_found ? port_info(port)->lmc : port->lmc,
+		.lid = freeze->as_found ? port_info(port)->lid : port->lid,
+		.lmc = freeze->as_found ? port_info(port)->lmc : port->lmc,
 		.port = port->num,
 		.sw = -1,
 		.peer = -1,
 		.facts = facts_ref(port->node->facts),
 	};
 	if (!cabled(port))
-		return;
-	if (port->peer->node->type == NODE_SWITCH) {
+		return 2;
+	if (port_of_switch(port->peer)) {
 		end->sw = port->peer->node->index;
 		end->sw_port = port->peer->num;
 	} else if (port->peer->agent) {
 		end->peer = port->peer->agent->index;
 	}
+	return 2;
 }
+
+static unsigned index_all(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+
+	return snapshot_index_step(freeze->snapshot, at);
+}
+
+/* What the snapshot knows of cables is remembered from now on. */
+static unsigned remember_cables(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+	const struct roster *roster = fabric_roster(freeze->fabric);
+	struct node *node;
+
+	if (*at == roster->num_switches)
+		return 0;
+	node = roster->switches[(*at)++];
+	if (node->index < 0)
+		return 1;
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		node->port[i].cable =
+			*snap_cable(freeze->snapshot, (uint32_t)node->index, (uint8_t)i);
+	return node->num_ports + 1u;
+}
+
+static unsigned finish(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+	const struct port *sm_port = freeze->fabric->sm_port;
+
+	if ((*at)++)
+		return 0;
+	freeze->snapshot->generation = ++freeze->fabric->freezes;
+	if (sm_port && port_of_switch(sm_port))
+		freeze->snapshot->sm_switch = sm_port->node->index;
+	else if (sm_port && sm_port->agent)
+		freeze->snapshot->sm_end = sm_port->agent->index;
+	return 1;
+}
+
+/* Reports are shared: when they change, the model has new ones, and the snapshot those it took. */
+static bool is_stale(const void *arg)
+{
+	const struct freeze *freeze = arg;
+
+	return freeze->fabric->topology != freeze->topology;
+}
+
+static slice_fn *const stages[] = {begin,   number_switch, number_end,	    make_room, add_switch,
+				   add_end, index_all,	   remember_cables, finish,    NULL};
+const struct slice_plan freeze_plan = {"freezing", stages, is_stale};
 
 struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found)
 {
-	struct census census = {0};
-	struct snapshot *snapshot;
-	uint32_t first_link = 0;
-	const struct port *sm_port = fabric->sm_port;
-	size_t position = 0;
-	struct port *port;
+	struct freeze freeze = {.fabric = fabric, .as_found = as_found};
 
-	while ((port = map_next(&fabric->ports, &position)))
-		port->agent->index = -1;
-	take_census(fabric, &census);
-	number(&census);
-	snapshot = snapshot_new(census.num_switches, census.num_ends, census.num_links);
-	snapshot->generation = ++fabric->freezes;
-	for (uint32_t i = 0; i < census.num_switches; i++) {
-		add_switch(snapshot, i, first_link, census.switches[i], as_found);
-		first_link += census.switches[i]->num_ports + 1u;
-	}
-	for (uint32_t i = 0; i < census.num_ends; i++)
-		add_end(snapshot, i, census.ends[i], as_found);
-	if (sm_port && sm_port->node->type == NODE_SWITCH)
-		snapshot->sm_switch = sm_port->node->index;
-	else if (sm_port && sm_port->agent)
-		snapshot->sm_end = sm_port->agent->index;
-	snapshot->options = route_options_ref(fabric->route_options);
-	recall_cables(fabric, snapshot, &census);
-	snapshot_index(snapshot);
-	remember_cables(snapshot, &census);
-	free(census.switches);
-	free(census.ends);
-	return snapshot;
+	slices_at_once(&freeze_plan, &freeze);
+	return freeze.snapshot;
 }

@@ -2,37 +2,36 @@
 /*
  * LIDs are given in two rounds: first every port that already carries a good LID keeps it, then the
  * others are served leaf by leaf. The state of a 64-LID block (whose it is, how full) is counted
- * anew from the owners each time: nothing is remembered beside the LIDs themselves.
+ * anew from the owners each time: nothing is remembered beside the LIDs themselves. All of it is
+ * stages of slices.
  */
-#include "fabric/lid.h"
-
 #include <stdlib.h>
 
 #include "fabric/grace.h"
+#include "fabric/lid_parts.h"
 #include "lib/mem.h"
 
-struct lid_block {
-	uint8_t switches, others; /* LIDs taken in it */
-};
-
-struct allocator {
-	struct fabric *fabric;
-	struct lid_report *report;
-	bool scarce;	/* those that are kept for ports that are gone are given, too */
-	unsigned limit; /* LIDs below this may be used */
-	struct lid_block block[LFT_BLOCKS_MAX];
-	bool kept[LID_UNICAST_MAX + 1];
-};
+enum { PRECEDENCES = 3, COST_WAY = 4 };
 
 static bool is_switch(const struct port *port)
 {
 	return port->node->type == NODE_SWITCH;
 }
 
-static void count_lids(struct allocator *allocator, const struct port *port, lid_t lid, uint8_t lmc)
+/* A range of 128 LIDs takes two blocks, and counts for the first of them. */
+static struct lid_block *change_block(struct lid_work *work, unsigned lid)
+{
+	unsigned index = lid / LFT_BLOCK_LIDS;
+
+	work->block[index & ~1u].room_for = 0;
+	work->block[index].room_for = 0;
+	return &work->block[index];
+}
+
+static void count_lids(struct lid_work *work, const struct port *port, lid_t lid, uint8_t lmc)
 {
 	for (unsigned i = 0; i < 1u << lmc; i++) {
-		struct lid_block *block = &allocator->block[(lid + i) / LFT_BLOCK_LIDS];
+		struct lid_block *block = change_block(work, lid + i);
 
 		if (is_switch(port))
 			block->switches++;
@@ -42,61 +41,57 @@ static void count_lids(struct allocator *allocator, const struct port *port, lid
 }
 
 /* Whether 1 << lmc LIDs from lid on are in range, aligned and free. */
-static bool fits(const struct allocator *allocator, unsigned lid, uint8_t lmc)
+static bool fits(const struct lid_work *work, unsigned lid, uint8_t lmc)
 {
 	unsigned count = 1u << lmc;
 
-	if (lid < LID_UNICAST_MIN || lid % count || lid + count > allocator->limit)
+	if (lid < LID_UNICAST_MIN || lid % count || lid + count > work->limit)
 		return false;
 	for (unsigned i = 0; i < count; i++) {
-		if (allocator->fabric->lids[lid + i] ||
-		    (allocator->kept[lid + i] && !allocator->scarce))
+		if (work->fabric->lids[lid + i] || (work->kept[lid + i] && !work->scarce))
 			return false;
 	}
 	return true;
 }
 
-static void mark_kept(struct allocator *allocator, const struct kept_lids *kept, bool value)
+static void mark_kept(struct lid_work *work, const struct kept_lids *kept, bool value)
 {
-	for (unsigned i = 0; i < 1u << kept->lmc; i++)
-		allocator->kept[kept->lid + i] = value;
+	for (unsigned i = 0; i < 1u << kept->lmc; i++) {
+		work->kept[kept->lid + i] = value;
+		change_block(work, kept->lid + i);
+	}
 }
 
-static void mark_all_kept(struct allocator *allocator)
+static void give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc)
 {
-	for (size_t i = 0; i < allocator->fabric->num_kept; i++)
-		mark_kept(allocator, &allocator->fabric->kept[i], true);
-}
-
-static void give(struct allocator *allocator, struct port *port, lid_t lid, uint8_t lmc)
-{
-	port_set_lid(allocator->fabric, port, lid, lmc);
-	count_lids(allocator, port, lid, lmc);
+	port_set_lid(work->fabric, port, lid, lmc);
+	count_lids(work, port, lid, lmc);
 }
 
 /* A port whose LMC changes, or whose LID some switch's table cannot hold, starts anew. */
-static void take_back(struct allocator *allocator, struct port *port)
+static void take_back(struct lid_work *work, struct port *port)
 {
 	for (unsigned i = 0; i < 1u << port->lmc; i++) {
-		struct lid_block *block = &allocator->block[(port->lid + i) / LFT_BLOCK_LIDS];
+		struct lid_block *block = change_block(work, port->lid + i);
 
 		if (is_switch(port))
 			block->switches--;
 		else
 			block->others--;
 	}
-	port_set_lid(allocator->fabric, port, LID_NONE, 0);
+	port_set_lid(work->fabric, port, LID_NONE, 0);
 }
 
-static void keep_found(struct allocator *allocator, struct port *port, uint8_t lmc)
+static void keep_found(struct lid_work *work, struct port *port)
 {
-	struct lid_report *report = allocator->report;
+	uint8_t lmc = is_switch(port) ? 0 : work->lmc;
+	struct lid_report *report = &work->report;
 	lid_t found = port_info(port)->lid;
 
-	if (port->lid || !found)
+	if (!found)
 		return;
-	if (fits(allocator, found, lmc)) {
-		give(allocator, port, found, lmc);
+	if (fits(work, found, lmc)) {
+		give(work, port, found, lmc);
 		report->kept++;
 		return;
 	}
@@ -107,60 +102,45 @@ static void keep_found(struct allocator *allocator, struct port *port, uint8_t l
 	}
 }
 
-/* A port that has come back, perhaps without its LID, gets it again. */
-static void give_back(struct allocator *allocator, uint8_t lmc)
-{
-	for (size_t i = 0; i < allocator->fabric->num_kept; i++) {
-		const struct kept_lids *kept = &allocator->fabric->kept[i];
-		struct port *port = map_get(&allocator->fabric->ports, kept->guid);
-		struct route_path path;
-
-		if (!port || port->lid || kept->lmc != (is_switch(port) ? 0 : lmc) ||
-		    !port_facts(port)->known || !port_route(allocator->fabric, port, &path))
-			continue;
-		mark_kept(allocator, kept, false);
-		if (fits(allocator, kept->lid, kept->lmc)) {
-			give(allocator, port, kept->lid, kept->lmc);
-			allocator->report->kept++;
-		}
-	}
-}
-
-static lid_t first_fit_in(const struct allocator *allocator, unsigned block, uint8_t lmc)
+static lid_t first_fit_in(const struct lid_work *work, unsigned block, uint8_t lmc)
 {
 	unsigned first = block * LFT_BLOCK_LIDS;
 
 	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS; lid += 1u << lmc) {
-		if (fits(allocator, lid, lmc))
+		if (fits(work, lid, lmc))
 			return (lid_t)lid;
 	}
 	return LID_NONE;
 }
 
-static unsigned room_in(const struct allocator *allocator, unsigned block, uint8_t lmc)
+static unsigned room_in(struct lid_work *work, unsigned index, uint8_t lmc)
 {
-	unsigned first = block * LFT_BLOCK_LIDS, room = 0;
+	struct lid_block *block = &work->block[index];
+	unsigned first = index * LFT_BLOCK_LIDS;
 
+	if (block->room_for == lmc + 1)
+		return block->room;
+	block->room_for = (uint8_t)(lmc + 1);
+	block->room = 0;
 	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS; lid += 1u << lmc)
-		room += fits(allocator, lid, lmc);
-	return room;
+		block->room += fits(work, lid, lmc);
+	return block->room;
 }
 
 /* The first block of the right kind with room for count ports; with less room when there is none;
  * of the wrong kind when there is nothing else. */
-static unsigned choose_block(const struct allocator *allocator, bool for_switch, unsigned count,
-			     uint8_t lmc)
+static unsigned choose_block(struct lid_work *work, bool for_switch, unsigned count, uint8_t lmc)
 {
 	unsigned some = LFT_BLOCKS_MAX, any = LFT_BLOCKS_MAX;
 
-	for (unsigned i = 0; i * LFT_BLOCK_LIDS < allocator->limit; i++) {
-		const struct lid_block *block = &allocator->block[i];
+	for (unsigned i = 0; i * LFT_BLOCK_LIDS < work->limit; i++) {
+		const struct lid_block *block = &work->block[i];
 		bool right_kind = for_switch ? !block->others : !block->switches;
 		unsigned room;
 
 		if (block->switches + block->others == LFT_BLOCK_LIDS)
 			continue;
-		room = room_in(allocator, i, lmc);
+		room = room_in(work, i, lmc);
 		if (right_kind && room >= count)
 			return i;
 		if (right_kind && room && some == LFT_BLOCKS_MAX)
@@ -171,37 +151,43 @@ static unsigned choose_block(const struct allocator *allocator, bool for_switch,
 	return some != LFT_BLOCKS_MAX ? some : any;
 }
 
+static void scarce_now(struct lid_work *work)
+{
+	work->scarce = true;
+	for (size_t i = 0; i < ARRAY_SIZE(work->block); i++)
+		work->block[i].room_for = 0;
+}
+
 /* Gives LIDs to a group of ports that should share a block. */
-static void give_group(struct allocator *allocator, struct port **group, unsigned count,
-		       uint8_t lmc)
+static void give_group(struct lid_work *work, struct port **group, unsigned count, uint8_t lmc)
 {
 	unsigned block = LFT_BLOCKS_MAX;
 
 	for (unsigned i = 0; i < count; i++) {
-		lid_t lid = block < LFT_BLOCKS_MAX ? first_fit_in(allocator, block, lmc) : LID_NONE;
+		lid_t lid = block < LFT_BLOCKS_MAX ? first_fit_in(work, block, lmc) : LID_NONE;
 
 		if (!lid) {
-			block = choose_block(allocator, is_switch(group[i]), count - i, lmc);
+			block = choose_block(work, is_switch(group[i]), count - i, lmc);
 			if (block < LFT_BLOCKS_MAX)
-				lid = first_fit_in(allocator, block, lmc);
+				lid = first_fit_in(work, block, lmc);
 		}
-		if (!lid && !allocator->scarce) {
-			allocator->scarce = true;
+		if (!lid && !work->scarce) {
+			scarce_now(work);
 			i--;
 			continue;
 		}
 		if (lid) {
-			give(allocator, group[i], lid, lmc);
-			allocator->report->given++;
+			give(work, group[i], lid, lmc);
+			work->report.given++;
 			continue;
 		}
-		allocator->report->exhausted++;
-		if (!allocator->report->exhausted_example)
-			allocator->report->exhausted_example = group[i];
+		work->report.exhausted++;
+		if (!work->report.exhausted_example)
+			work->report.exhausted_example = group[i];
 	}
 }
 
-static void give_leaf(struct allocator *allocator, struct node *leaf, uint8_t lmc)
+static void give_leaf(struct lid_work *work, struct node *leaf)
 {
 	struct port *group[PORT_MAX];
 	unsigned count = 0;
@@ -212,7 +198,7 @@ static void give_leaf(struct allocator *allocator, struct node *leaf, uint8_t lm
 		if (peer && !is_switch(peer) && peer->agent && !peer->lid)
 			group[count++] = peer;
 	}
-	give_group(allocator, group, count, lmc);
+	give_group(work, group, count, work->lmc);
 }
 
 /* The SM's own port first, then ports that are in use, then the rest; by GUID within these. */
@@ -223,203 +209,216 @@ static unsigned precedence(const struct port *port)
 	return port_info(port)->port_state == PORT_ACTIVE ? 1 : 2;
 }
 
-static int by_precedence(const void *a, const void *b)
-{
-	const struct port *x = *(struct port *const *)a, *y = *(struct port *const *)b;
-	guid_t guid_x = port_facts(x)->guid, guid_y = port_facts(y)->guid;
+/* Stages */
 
-	if (precedence(x) != precedence(y))
-		return precedence(x) < precedence(y) ? -1 : 1;
-	return (guid_x > guid_y) - (guid_x < guid_y);
+static unsigned begin(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+
+	if ((*at)++)
+		return 0;
+	free(work->caps.caps);
+	free(work->ports);
+	*work = (struct lid_work){
+		.fabric = work->fabric, .lmc = work->lmc, .members = work->fabric->members};
+	work->ports = mem_array(fabric_roster(work->fabric)->num_ends, sizeof(struct port *));
+	return LFT_BLOCKS_MAX;
 }
 
-static int by_guid(const void *a, const void *b)
+static unsigned find_port(void *arg, size_t *at)
 {
-	guid_t x = port_facts(*(struct port *const *)a)->guid;
-	guid_t y = port_facts(*(struct port *const *)b)->guid;
-
-	return (x > y) - (x < y);
-}
-
-/* All end ports that are there, switches' ports 0 among them. */
-static size_t collect(struct fabric *fabric, struct port **ports)
-{
-	size_t position = 0, count = 0;
+	struct lid_work *work = arg;
+	const struct roster *roster = fabric_roster(work->fabric);
 	struct route_path path;
 	struct port *port;
 
-	while ((port = map_next(&fabric->ports, &position))) {
-		if (port_facts(port)->known && port_route(fabric, port, &path))
-			ports[count++] = port;
+	if (*at == roster->num_ends)
+		return 0;
+	port = roster->ends[(*at)++];
+	if (port_facts(port)->known && port_route(work->fabric, port, &path))
+		work->ports[work->count++] = port;
+	return COST_WAY;
+}
+
+/* Also those of ports that are not there. */
+static unsigned count_block(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+	unsigned first = (unsigned)*at * LFT_BLOCK_LIDS, taken = 0;
+
+	if (first > LID_UNICAST_MAX)
+		return 0;
+	++*at;
+	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS && lid <= LID_UNICAST_MAX; lid++) {
+		if (!work->fabric->lids[lid])
+			continue;
+		count_lids(work, work->fabric->lids[lid], (lid_t)lid, 0);
+		taken++;
 	}
-	return count;
+	return taken + 1;
 }
 
-/* How large tables have to be */
-
-static unsigned cap_of(const struct node *node)
+static unsigned take_back_misfit(void *arg, size_t *at)
 {
-	return node->sw ? node->facts->sw.linear_fdb_cap : 0;
+	struct lid_work *work = arg;
+	struct port *port;
+
+	if (*at == work->count)
+		return 0;
+	port = work->ports[(*at)++];
+	if (port->lid && ((!is_switch(port) && port->lmc != work->lmc) ||
+			  port->lid + (1u << port->lmc) > work->limit))
+		take_back(work, port);
+	return 1;
 }
 
-/* The switch whose table decides whether packets reach the port; NULL: none does. */
-static const struct node *switch_of(const struct port *port)
+/* Who is there and has a LID comes before who may come back. */
+static unsigned keep_by_precedence(void *arg, size_t *at)
 {
-	const struct port *at = is_switch(port) ? port : port->peer;
+	struct lid_work *work = arg;
+	struct port *port;
 
-	return at && is_switch(at) ? at->node : NULL;
+	if (*at == PRECEDENCES * work->count)
+		return 0;
+	port = work->ports[*at % work->count];
+	if (!port->lid && precedence(port) == *at / work->count)
+		keep_found(work, port);
+	++*at;
+	return 1;
 }
 
-static bool is_small(const struct port *port, unsigned limit)
+static unsigned mark_all_kept(void *arg, size_t *at)
 {
-	const struct node *sw = switch_of(port);
+	struct lid_work *work = arg;
 
-	return sw && cap_of(sw) && cap_of(sw) < limit;
+	if ((*at)++)
+		return 0;
+	for (size_t i = 0; i < work->fabric->num_kept; i++)
+		mark_kept(work, &work->fabric->kept[i], true);
+	return (unsigned)work->fabric->num_kept + 1;
 }
 
-/* LIDs that others send to now must not be taken away. */
-static bool is_working(const struct port *port)
+/* A port that has come back, perhaps without its LID, gets it again. */
+static unsigned give_back(void *arg, size_t *at)
 {
-	const struct port_info *info = port_info(port);
+	struct lid_work *work = arg;
+	const struct kept_lids *kept;
+	struct route_path path;
+	struct port *port;
 
-	return info->lid && (info->port_state == PORT_ACTIVE || is_switch(port)) &&
-	       (!port->lid || port->lid == info->lid);
-}
-
-/* What it costs to use no LID from limit on, and to do without the switches whose tables are
- * smaller: working ports that lose their switch or their LID, then others that do. */
-static uint64_t price(const struct fabric *fabric, struct port *const *ports, size_t count,
-		      uint8_t lmc, unsigned limit)
-{
-	bool cut_off = fabric->sm_port && is_small(fabric->sm_port, limit);
-	uint32_t working = 0, others = 0, room = limit - LID_UNICAST_MIN, need = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct port *port = ports[i];
-		unsigned lids = 1u << (is_switch(port) ? 0 : lmc);
-		lid_t lid = port->lid ? port->lid : is_working(port) ? port_info(port)->lid : 0;
-
-		if (is_small(port, limit) || lid + lids > limit) {
-			working += is_working(port);
-			others += !is_working(port);
-		} else {
-			need += lids;
-			others += cut_off && !is_working(port); /* nobody brings it up */
-		}
+	if (*at >= work->fabric->num_kept)
+		return 0;
+	kept = &work->fabric->kept[(*at)++];
+	port = map_get(&work->fabric->ports, kept->guid);
+	if (!port || port->lid || kept->lmc != (is_switch(port) ? 0 : work->lmc) ||
+	    !port_facts(port)->known || !port_route(work->fabric, port, &path))
+		return 1;
+	mark_kept(work, kept, false);
+	if (fits(work, kept->lid, kept->lmc)) {
+		give(work, port, kept->lid, kept->lmc);
+		work->report.kept++;
 	}
-	if (need > room)
-		others += (need - room) >> lmc;
-	return (uint64_t)working << 32 | others;
+	return COST_WAY;
 }
 
-static int by_number(const void *a, const void *b)
+static unsigned give_switches(void *arg, size_t *at)
 {
-	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+	struct lid_work *work = arg;
+	struct port **group;
+	unsigned count = 0;
 
-	return (x > y) - (x < y);
+	if ((*at)++)
+		return 0;
+	group = mem_array(work->count, sizeof(*group));
+	for (size_t i = 0; i < work->count; i++) {
+		if (is_switch(work->ports[i]) && !work->ports[i]->lid)
+			group[count++] = work->ports[i];
+	}
+	give_group(work, group, count, 0);
+	free(group);
+	return (unsigned)work->count + 1;
 }
 
-/* The different LinearFDBCaps, from the smallest; 0, of switches that have no table, is none. */
-static size_t collect_caps(const struct fabric *fabric, unsigned *caps)
+static unsigned give_leaves(void *arg, size_t *at)
 {
-	size_t position = 0, count = 0, kinds = 0;
-	struct node *node;
+	struct lid_work *work = arg;
+	struct port *port;
 
-	while ((node = map_next(&fabric->nodes, &position))) {
-		unsigned cap = cap_of(node);
-
-		if (cap)
-			caps[count++] = cap > LID_UNICAST_MAX ? LID_UNICAST_MAX + 1u : cap;
-	}
-	qsort(caps, count, sizeof(*caps), by_number);
-	for (size_t i = 0; i < count; i++) {
-		if (!kinds || caps[kinds - 1] != caps[i])
-			caps[kinds++] = caps[i];
-	}
-	return kinds;
+	if (*at == work->count)
+		return 0;
+	port = work->ports[(*at)++];
+	if (!is_switch(port))
+		return 1;
+	give_leaf(work, port->node);
+	return port->node->num_ports + 1u;
 }
 
-/* LIDs below this are used. It is the smallest table in the fabric, unless that would cost more
- * than to do without the switch that has it. */
-static unsigned lid_limit(const struct fabric *fabric, struct port *const *ports, size_t count,
-			  uint8_t lmc)
+/* Those that are cabled to no switch. */
+static unsigned give_others(void *arg, size_t *at)
 {
-	unsigned *caps = mem_array(fabric->nodes.count + 1, sizeof(*caps));
-	size_t kinds = collect_caps(fabric, caps);
-	unsigned limit = kinds ? caps[0] : LID_UNICAST_MAX + 1;
-	uint64_t least = kinds > 1 ? price(fabric, ports, count, lmc, limit) : 0;
+	struct lid_work *work = arg;
+	struct port *port;
 
-	for (size_t i = 1; i < kinds && least; i++) {
-		uint64_t cost = price(fabric, ports, count, lmc, caps[i]);
-
-		if (cost < least) {
-			least = cost;
-			limit = caps[i];
-		}
-	}
-	free(caps);
-	return limit;
+	if (*at == work->count)
+		return 0;
+	port = work->ports[(*at)++];
+	if (!is_switch(port) && !port->lid && !(port->peer && is_switch(port->peer)))
+		give_group(work, &port, 1, work->lmc);
+	return 1;
 }
 
-/* Ports that no route will reach get no LID; one that they have stays theirs. */
-static size_t leave_out_small(struct port **ports, size_t count, unsigned limit)
+static unsigned settle(void *arg, size_t *at)
 {
-	size_t left = 0;
+	struct lid_work *work = arg;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!is_small(ports[i], limit))
-			ports[left++] = ports[i];
-	}
-	return left;
+	if ((*at)++)
+		return 0;
+	grace_settle(work->fabric);
+	return (unsigned)work->fabric->num_kept + 1;
+}
+
+static bool is_stale(const void *arg)
+{
+	const struct lid_work *work = arg;
+
+	return work->fabric->members != work->members;
+}
+
+static slice_fn *const stages[] = {
+	begin,	       find_port,     lid_find_caps,	lid_find_price,	    lid_take_limit,
+	lid_leave_out, count_block,   take_back_misfit, keep_by_precedence, mark_all_kept,
+	give_back,     give_switches, give_leaves,	give_others,	    settle,
+	NULL};
+const struct slice_plan lid_plan = {"giving LIDs", stages, is_stale};
+
+struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc)
+{
+	struct lid_work *work = mem_zalloc(sizeof(*work));
+
+	work->fabric = fabric;
+	work->lmc = lmc;
+	return work;
+}
+
+const struct lid_report *lid_work_report(const struct lid_work *work)
+{
+	return &work->report;
+}
+
+void lid_work_free(struct lid_work *work)
+{
+	if (!work)
+		return;
+	free(work->caps.caps);
+	free(work->ports);
+	free(work);
 }
 
 void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 {
-	struct allocator *allocator = mem_zalloc(sizeof(*allocator));
-	struct port **ports = mem_array(fabric->ports.count + 1, sizeof(*ports));
-	size_t count = collect(fabric, ports), switches = 0;
-	struct port **group = mem_array(count + 1, sizeof(*group));
+	struct lid_work *work = lid_work_new(fabric, lmc);
 
-	*report = (struct lid_report){0};
-	*allocator = (struct allocator){.fabric = fabric, .report = report};
-	allocator->limit = lid_limit(fabric, ports, count, lmc);
-	if (fabric->lid_limit != allocator->limit)
-		fabric->topology++; /* other switches are routed through */
-	fabric->lid_limit = allocator->limit;
-	count = leave_out_small(ports, count, allocator->limit);
-	for (unsigned lid = LID_UNICAST_MIN; lid <= LID_UNICAST_MAX; lid++) {
-		if (fabric->lids[lid])
-			count_lids(allocator, fabric->lids[lid], (lid_t)lid, 0);
-	}
-	qsort(ports, count, sizeof(*ports), by_precedence);
-	for (size_t i = 0; i < count; i++) {
-		if (ports[i]->lid && ((!is_switch(ports[i]) && ports[i]->lmc != lmc) ||
-				      ports[i]->lid + (1u << ports[i]->lmc) > allocator->limit))
-			take_back(allocator, ports[i]);
-	}
-	/* Who is there and has a LID comes before who may come back. */
-	for (size_t i = 0; i < count; i++)
-		keep_found(allocator, ports[i], is_switch(ports[i]) ? 0 : lmc);
-	mark_all_kept(allocator);
-	give_back(allocator, lmc);
-
-	qsort(ports, count, sizeof(*ports), by_guid);
-	for (size_t i = 0; i < count; i++) {
-		if (is_switch(ports[i]) && !ports[i]->lid)
-			group[switches++] = ports[i];
-	}
-	give_group(allocator, group, (unsigned)switches, 0);
-	for (size_t i = 0; i < count; i++) {
-		if (is_switch(ports[i]))
-			give_leaf(allocator, ports[i]->node, lmc);
-	}
-	for (size_t i = 0; i < count; i++) { /* cabled to no switch */
-		if (!is_switch(ports[i]) && !ports[i]->lid &&
-		    !(ports[i]->peer && is_switch(ports[i]->peer)))
-			give_group(allocator, &ports[i], 1, lmc);
-	}
-	grace_settle(fabric);
-	free(group);
-	free(ports);
-	free(allocator);
+	slices_at_once(&lid_plan, work);
+	*report = work->report;
+	lid_work_free(work);
 }

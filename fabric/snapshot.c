@@ -69,32 +69,34 @@ static uint8_t count_places(const struct snapshot *snapshot, uint32_t s)
 	return places;
 }
 
-static void remember_cables(struct snapshot *snapshot)
+/* What a switch's own links lead to: hosts are its own memory, of cables to other switches it is
+ * theirs. */
+static void remember_cables(struct snapshot *snapshot, uint32_t s)
 {
-	for (uint32_t l = 0; l < snapshot->num_links; l++) {
+	const struct snap_switch *sw = &snapshot->switches[s];
+	uint8_t places;
+
+	for (uint32_t l = sw->first_link + 1; l <= sw->first_link + sw->num_ports; l++) {
 		const struct snap_link *link = &snapshot->links[l];
 
 		if (link->end >= 0)
 			snapshot->cables[l] = (struct snap_cable){snapshot->ends[link->end].guid,
 								  CABLE_HOST, link->port, 0};
 	}
-	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
-		uint8_t places = count_places(snapshot, s);
+	places = count_places(snapshot, s);
+	for (unsigned p = 1; p <= sw->num_ports; p++) {
+		const struct snap_link *link = snap_link(snapshot, s, (uint8_t)p);
+		uint32_t far;
 
-		for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++) {
-			const struct snap_link *link = snap_link(snapshot, s, (uint8_t)p);
-			uint32_t far;
-
-			if (link->sw < 0)
-				continue;
-			far = snapshot->switches[link->sw].first_link + link->port;
-			snapshot->cables[far] = (struct snap_cable){
-				snapshot->switches[s].guid, CABLE_SWITCH, (uint8_t)p, places};
-		}
+		if (link->sw < 0)
+			continue;
+		far = snapshot->switches[link->sw].first_link + link->port;
+		snapshot->cables[far] =
+			(struct snap_cable){sw->guid, CABLE_SWITCH, (uint8_t)p, places};
 	}
 }
 
-void snapshot_index(struct snapshot *snapshot)
+static void index_lids(struct snapshot *snapshot)
 {
 	struct snap_switch *switches = snapshot->switches;
 	struct snap_end *ends = snapshot->ends;
@@ -109,8 +111,6 @@ void snapshot_index(struct snapshot *snapshot)
 			switches[ends[e].sw].hosts++;
 		raise_top(snapshot, ends[e].lid, ends[e].lmc);
 	}
-
-	remember_cables(snapshot);
 	free(snapshot->owners);
 	snapshot->owners = mem_array(snapshot->lid_top + 1u, sizeof(*snapshot->owners));
 	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++)
@@ -120,6 +120,29 @@ void snapshot_index(struct snapshot *snapshot)
 		      (struct snap_owner){(int32_t)s, -1});
 	for (uint32_t e = 0; e < snapshot->num_ends; e++)
 		claim(snapshot, ends[e].lid, ends[e].lmc, (struct snap_owner){-1, (int32_t)e});
+}
+
+unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at)
+{
+	enum { LIDS_A_UNIT = 16 };
+	uint32_t s = (uint32_t)(*at)++;
+
+	if (s > snapshot->num_switches)
+		return 0;
+	if (s < snapshot->num_switches) {
+		remember_cables(snapshot, s);
+		return snapshot->switches[s].num_ports / 4 + 1u;
+	}
+	index_lids(snapshot);
+	return snapshot->lid_top / LIDS_A_UNIT + 1u;
+}
+
+void snapshot_index(struct snapshot *snapshot)
+{
+	size_t at = 0;
+
+	while (snapshot_index_step(snapshot, &at))
+		;
 }
 
 struct snapshot *snapshot_ref(struct snapshot *snapshot)

@@ -122,6 +122,7 @@ struct snapshot {
  * stays. Facts pointers may be NULL (tests, generators). One reference. */
 struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links);
 void snapshot_index(struct snapshot *snapshot);
+unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at); /* a stage of slices */
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 void snapshot_unref(struct snapshot *snapshot); /* NULL is harmless */
 

@@ -125,3 +125,45 @@ void *map_next(const struct map *map, size_t *position)
 	}
 	return NULL;
 }
+
+/* Stable, by one byte of the keys. */
+static void sort_by_byte(const struct map_slot *from, struct map_slot *to, size_t count,
+			 unsigned shift)
+{
+	size_t place[257] = {0};
+
+	for (size_t i = 0; i < count; i++)
+		place[(from[i].key >> shift & 0xFF) + 1]++;
+	for (unsigned byte = 1; byte < 256; byte++)
+		place[byte] += place[byte - 1];
+	for (size_t i = 0; i < count; i++)
+		to[place[from[i].key >> shift & 0xFF]++] = from[i];
+}
+
+/* Byte by byte, the lowest first. The GUIDs of a fabric differ in few of their bytes. */
+void map_sorted(const struct map *map, void **values)
+{
+	struct map_slot *from = mem_array(map->count, sizeof(*from));
+	struct map_slot *to = mem_array(map->count, sizeof(*to)), *swap;
+	uint64_t differing = 0;
+	size_t count = 0;
+
+	for (size_t at = 0; at < map->capacity; at++) {
+		if (map->slots[at].value)
+			from[count++] = map->slots[at];
+	}
+	for (size_t i = 1; i < count; i++)
+		differing |= from[i].key ^ from[0].key;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		if (!(differing >> shift & 0xFF))
+			continue;
+		sort_by_byte(from, to, count, shift);
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	for (size_t i = 0; i < count; i++)
+		values[i] = from[i].value;
+	free(from);
+	free(to);
+}

@@ -30,5 +30,7 @@ void *map_remove(struct map *map, uint64_t key); /* returns what was there, or N
 /* Walks in no defined order; start with *position = 0; NULL at the end. Do not change the map
  * meanwhile. Whatever must be deterministic sorts what it collects. */
 void *map_next(const struct map *map, size_t *position);
+/* All values in the order of their keys, into room for count of them. */
+void map_sorted(const struct map *map, void **values);
 
 #endif

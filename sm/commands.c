@@ -250,7 +250,9 @@ struct list_kind {
 	uint32_t (*count)(const struct snapshot *snapshot);
 };
 
-struct listing { /* lists on their way to a client, one after the other */
+struct listing {			 /* lists on their way to a client, one after the other */
+	struct control_request *request; /* until there is a snapshot */
+	struct picture_wait picture;
 	struct snapshot *snapshot;
 	const struct list_kind *kind; /* ended by one without a member */
 	uint32_t place;
@@ -288,13 +290,27 @@ static void listing_finish(void *source)
 	free(listing);
 }
 
+static void list_from(void *ctx, struct snapshot *snapshot)
+{
+	struct listing *listing = ctx;
+
+	listing->snapshot = snapshot;
+	if (snapshot) {
+		control_stream(listing->request, listing_next, listing_finish, listing);
+		return;
+	}
+	control_fail(listing->request, "the daemon is stopping");
+	free(listing);
+}
+
 static void list_out(struct sm *sm, struct control_request *request, const struct list_kind *kinds)
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
-	listing->snapshot = sm_snapshot(sm);
+	listing->request = request;
 	listing->kind = kinds;
-	control_stream(request, listing_next, listing_finish, listing);
+	picture_take(&sm->picture, &listing->picture, peers_role(sm->peers) != SM_MASTER, list_from,
+		     listing);
 }
 
 /* node list: switches, then the adapters and routers, each once whatever its ports */

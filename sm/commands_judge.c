@@ -42,12 +42,13 @@ struct judgement {
 	struct work_pool *pool;
 	const struct judge *judge;
 	unsigned step;
-	struct snapshot *snapshot;
-	struct routes *found;	/* what the switches hold */
-	struct lft_have **have; /* by switch: NULL where found has its row from the beginning */
-	lid_t *top;		/* of these: LinearFDBTop */
-	uint64_t unknown;	/* blocks of which it is not known what they hold */
-	uint32_t *island;	/* by switch */
+	struct picture_wait picture;
+	struct snapshot *snapshot; /* NULL: still waiting for it */
+	struct routes *found;	   /* what the switches hold */
+	struct lft_have **have;	   /* by switch: NULL where found has its row from the beginning */
+	lid_t *top;		   /* of these: LinearFDBTop */
+	uint64_t unknown;	   /* blocks of which it is not known what they hold */
+	uint32_t *island;	   /* by switch */
 	struct route_report report;
 	struct credit_report credit;
 	struct figures now, planned;
@@ -384,7 +385,9 @@ static const struct judge plan_judge = {plan_steps, ARRAY_SIZE(plan_steps), answ
 static void judgement_free(struct judgement *j)
 {
 	list_del(&j->link);
-	for (uint32_t s = 0; s < j->snapshot->num_switches; s++) {
+	if (!j->snapshot)
+		list_del(&j->picture.link);
+	for (uint32_t s = 0; j->snapshot && s < j->snapshot->num_switches; s++) {
 		if (!j->have[s])
 			continue;
 		lft_unref(j->have[s]->base);
@@ -417,10 +420,13 @@ static void begin_step(struct judgement *j)
 	work_submit(j->sm->pool, &j->job);
 }
 
+/* The first one, if it has what it judges; else it begins when that comes. */
 static void begin_first(struct sm *sm)
 {
-	if (!list_empty(&sm->judgements))
-		begin_step(container_of(sm->judgements.next, struct judgement, link));
+	struct judgement *j = container_of(sm->judgements.next, struct judgement, link);
+
+	if (!list_empty(&sm->judgements) && j->snapshot)
+		begin_step(j);
 }
 
 static void step_done(struct work_job *job)
@@ -460,6 +466,23 @@ static void take_tables(struct judgement *j, const struct fabric *fabric)
 	}
 }
 
+static void judge_from(void *ctx, struct snapshot *snapshot)
+{
+	struct judgement *j = ctx;
+	struct sm *sm = j->sm;
+
+	if (!snapshot)
+		return; /* judge_stop() has answered */
+	j->snapshot = snapshot;
+	j->found =
+		routes_new(snapshot->generation, snapshot->num_switches, sm->routes.routes->engine);
+	j->have = mem_array(snapshot->num_switches, sizeof(struct lft_have *));
+	j->top = mem_array(snapshot->num_switches, sizeof(lid_t));
+	take_tables(j, sm->fabric);
+	if (sm->judgements.next == &j->link)
+		begin_step(j);
+}
+
 static unsigned judgements(const struct sm *sm)
 {
 	unsigned number = 0;
@@ -473,7 +496,6 @@ static void begin(struct sm *sm, struct control_request *request, const struct j
 		  const char *engine)
 {
 	struct judgement *j;
-	bool first = list_empty(&sm->judgements);
 
 	if (!sm->view || !sm->routes.routes) {
 		control_fail(request, "this manager is %s and has programmed no routes",
@@ -492,18 +514,11 @@ static void begin(struct sm *sm, struct control_request *request, const struct j
 	j->pool = sm->pool;
 	j->request = request;
 	j->judge = judge;
-	j->snapshot = sm_snapshot(sm);
-	j->found = routes_new(j->snapshot->generation, j->snapshot->num_switches,
-			      sm->routes.routes->engine);
-	j->have = mem_array(j->snapshot->num_switches, sizeof(struct lft_have *));
-	j->top = mem_array(j->snapshot->num_switches, sizeof(lid_t));
 	j->job = (struct work_job){.run = run_step, .done = step_done};
 	list_init(&j->job.link);
 	snprintf(j->engine, sizeof(j->engine), "%s", engine ? engine : "");
-	take_tables(j, sm->fabric);
 	list_push(&sm->judgements, &j->link);
-	if (first)
-		begin_step(j);
+	picture_take(&sm->picture, &j->picture, false, judge_from, j);
 }
 
 static void command_route_check(void *ctx, struct control_request *request, const json_t *args)

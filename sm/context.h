@@ -14,6 +14,7 @@
 #include "sm/hold.h"
 #include "sm/own_port.h"
 #include "sm/peers.h"
+#include "sm/picture.h"
 #include "sm/program.h"
 #include "sm/sm.h"
 #include "sm/trickle.h"
@@ -62,6 +63,9 @@ struct sweep {
 	struct sweep_record now, last;
 	struct list waiters;
 	struct loop_deferred next_phase;
+	struct picture_wait picture; /* a phase that waits for a snapshot */
+	struct slices giving_lids;
+	struct lid_work *lids;	 /* NULL: none are being given */
 	struct loop_timer timer; /* the next light sweep, or another try */
 	uint64_t due_us;	 /* when that is due; 0: nothing is */
 	unsigned failures;	 /* sweeps in a row that met errors */
@@ -101,6 +105,7 @@ struct sm {
 	struct peers *peers;
 	struct trigger trigger;
 	struct hold hold;
+	struct picture picture;
 	struct trickle trickle;
 	struct own_port own_port;
 	struct sweep sweep;
@@ -111,7 +116,6 @@ struct sm {
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
 	uint64_t views;
-	uint64_t view_facts, view_topology; /* the live model's, when it was published */
 	struct sm_counts counts;
 	struct log_limit trap_limit, stranger_limit;
 	struct list judgements; /* commands_judge.c: the first one is being computed */
@@ -139,9 +143,7 @@ void judge_init(struct sm *sm);
 void judge_stop(struct sm *sm); /* answers who waits */
 void judge_done(struct sm *sm); /* frees what is under way; the pool runs no job any more */
 
-/* sm.c */
-void sm_publish(struct sm *sm);
-/* The fabric as it is now, the caller's reference. Costs nothing as long as the view shows it. */
-struct snapshot *sm_snapshot(struct sm *sm);
+/* sm.c: the view shows this snapshot from now on; takes over the reference. */
+void sm_publish(struct sm *sm, struct snapshot *snapshot);
 
 #endif

@@ -31,30 +31,18 @@ static bool same_switches(const struct snapshot *a, const struct snapshot *b)
 	return true;
 }
 
-struct snapshot *sm_snapshot(struct sm *sm)
-{
-	if (sm->view && sm->view_facts == sm->fabric->facts &&
-	    sm->view_topology == sm->fabric->topology)
-		return snapshot_ref(sm->view->topology);
-	return fabric_freeze(sm->fabric, peers_role(sm->peers) != SM_MASTER);
-}
-
-/* The view: this manager first, then the peers that the last survey met. Its topology is that of
- * now, or, if switches came or went since the routes were computed, the one whose order their rows
- * have. */
-void sm_publish(struct sm *sm)
+/* The view: this manager first, then the peers that the last survey met. Its topology is the
+ * snapshot, or, if switches came or went since the routes were computed, the one whose order their
+ * rows have. */
+void sm_publish(struct sm *sm, struct snapshot *snapshot)
 {
 	const struct peer *list;
 	size_t count = peers_list(sm->peers, &list);
 	struct view_sm *sms = mem_array(count + 1, sizeof(*sms));
-	struct snapshot *snapshot = fabric_freeze(sm->fabric, false);
 
-	sm->view_facts = sm->fabric->facts;
-	sm->view_topology = sm->fabric->topology;
 	if (!same_switches(snapshot, sm->routed)) {
 		snapshot_unref(snapshot);
 		snapshot = snapshot_ref(sm->routed);
-		sm->view_topology--; /* it is older than that */
 	}
 	sms[0].lid = sm->fabric->sm_port->lid;
 	peers_own_info(sm->peers, &sms[0].info);
@@ -104,6 +92,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed, sm);
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
+	picture_init(&sm->picture, loop, sm->fabric);
 	sweep_init(sm);
 	trickle_init(sm);
 	own_port_init(sm);
@@ -118,6 +107,7 @@ void sm_free(struct sm *sm)
 		return;
 	sweep_done(sm);
 	judge_done(sm);
+	picture_done(&sm->picture);
 	hold_done(&sm->hold);
 	trickle_done(sm);
 	own_port_done(sm);
@@ -164,6 +154,7 @@ void sm_stop(struct sm *sm)
 	own_port_done(sm);
 	sweep_stop(sm);
 	judge_stop(sm);
+	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
 }
 

@@ -116,37 +116,51 @@ static void role_phase(struct sm *sm)
 	    role_name(peers_role(sm->peers)));
 }
 
-static void lid_phase(struct sm *sm)
+static void log_lids(const struct sm *sm, const struct lid_report *report)
 {
-	struct lid_report report;
-
-	if (sm->routed_topology == sm->fabric->topology) {
-		sweep_advance(sm);
-		return;
-	}
-	grace_expire(sm->fabric, loop_now_us(sm->loop));
-	lid_assign(sm->fabric, sm->options.lmc, &report);
-	left_out_tell(sm->fabric);
-	sm->counts.lid_conflicts += report.conflicts;
-	sm->counts.lids_exhausted += report.exhausted;
-	if (report.conflict_example) {
-		const struct port *port = report.conflict_example;
+	if (report->conflict_example) {
+		const struct port *port = report->conflict_example;
 		struct log_subject subject = port_subject(port, MESSAGE_LID_CONFLICT);
 
 		log_about(LOG_WARNING, &subject,
 			  "LID %u of \"%s\" port %u belongs to another port or does not fit LMC "
 			  "%u: it gets "
 			  "%u (%u ports in all)",
-			  report.conflict_lid, port->node->facts->description, port->num,
-			  sm->options.lmc, port->lid, report.conflicts);
+			  report->conflict_lid, port->node->facts->description, port->num,
+			  sm->options.lmc, port->lid, report->conflicts);
 	}
-	if (report.exhausted)
+	if (report->exhausted)
 		log_error(
 			"no LIDs left for %u ports, \"%s\" among them: the tables of the switches "
 			"or the range of 49,151 are too small, or LMC %u is too large",
-			report.exhausted, report.exhausted_example->node->facts->description,
+			report->exhausted, report->exhausted_example->node->facts->description,
 			sm->options.lmc);
+}
+
+static void lids_given(void *arg)
+{
+	struct sm *sm = arg;
+	const struct lid_report *report = lid_work_report(sm->sweep.lids);
+
+	sm->counts.lid_conflicts += report->conflicts;
+	sm->counts.lids_exhausted += report->exhausted;
+	log_lids(sm, report);
+	left_out_tell(sm->fabric);
+	lid_work_free(sm->sweep.lids);
+	sm->sweep.lids = NULL;
 	sweep_advance(sm);
+}
+
+static void lid_phase(struct sm *sm)
+{
+	if (sm->routed_topology == sm->fabric->topology) {
+		sweep_advance(sm);
+		return;
+	}
+	grace_expire(sm->fabric, loop_now_us(sm->loop));
+	sm->sweep.lids = lid_work_new(sm->fabric, sm->options.lmc);
+	slices_init(&sm->sweep.giving_lids, sm->loop, &lid_plan, sm->sweep.lids, lids_given, sm);
+	slices_begin(&sm->sweep.giving_lids);
 }
 
 static void local_phase(struct sm *sm)
@@ -236,47 +250,77 @@ static void routed(struct work_job *job)
 	sweep_advance(sm);
 }
 
-static void route_phase(struct sm *sm)
+static void route_from(void *ctx, struct snapshot *snapshot)
 {
+	struct sm *sm = ctx;
 	struct route_job *routing;
 
-	if (sm->routed_topology == sm->fabric->topology && !sm->sweep.current.reroute) {
-		sweep_advance(sm);
+	if (!snapshot)
 		return;
-	}
 	routing = mem_zalloc(sizeof(*routing));
 	routing->job = (struct work_job){.name = "routes", .run = route_in_job, .done = routed};
 	list_init(&routing->job.link);
 	routing->sm = sm;
-	routing->snapshot = fabric_freeze(sm->fabric, false);
+	routing->snapshot = snapshot;
 	routing->pool = sm->pool;
 	memcpy(routing->names, sm->options.engines, sizeof(routing->names));
 	while (routing->count < SM_ENGINES_MAX && routing->names[routing->count][0]) {
 		routing->chain[routing->count] = routing->names[routing->count];
 		routing->count++;
 	}
-	routing->topology = sm->fabric->topology;
+	routing->topology = sm->picture.topology;
 	sm->routing = routing;
 	work_submit(sm->pool, &routing->job);
 }
 
-static void program_phase(struct sm *sm)
+static void route_phase(struct sm *sm)
 {
-	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
-	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
-		sm_publish(sm);
+	if (sm->routed_topology == sm->fabric->topology && !sm->sweep.current.reroute)
+		sweep_advance(sm);
+	else
+		picture_take(&sm->picture, &sm->sweep.picture, false, route_from, sm);
+}
+
+static void start_programming(struct sm *sm)
+{
 	if (sm->sweep.rerouted)
 		program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
 	else
 		program_start(sm->program, NULL, NULL, sweep_advance, sm);
 }
 
+static void publish_and_program(void *ctx, struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	sm_publish(ctx, snapshot);
+	start_programming(ctx);
+}
+
+static void program_phase(struct sm *sm)
+{
+	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
+	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
+		picture_take(&sm->picture, &sm->sweep.picture, false, publish_and_program, sm);
+	else
+		start_programming(sm);
+}
+
+static void publish_and_go_on(void *ctx, struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	sm_publish(ctx, snapshot);
+	sweep_advance(ctx);
+}
+
 static void publish_phase(struct sm *sm)
 {
 	if (!sm->view || sm->fabric->facts != sm->sweep.facts_before ||
 	    sm->fabric->topology != sm->sweep.topology_before || sm->sweep.current.reroute)
-		sm_publish(sm);
-	sweep_advance(sm);
+		picture_take(&sm->picture, &sm->sweep.picture, false, publish_and_go_on, sm);
+	else
+		sweep_advance(sm);
 }
 
 static void announce_phase(struct sm *sm)
@@ -614,5 +658,8 @@ void sweep_done(struct sm *sm)
 {
 	sweep_stop(sm);
 	loop_defer_cancel(&sm->sweep.next_phase);
+	if (sm->sweep.lids)
+		slices_cancel(&sm->sweep.giving_lids);
+	lid_work_free(sm->sweep.lids);
 	sm->sweep.running = false;
 }

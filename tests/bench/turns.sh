@@ -19,7 +19,7 @@ fail() {
 }
 
 is_quiet() {
-	[ "$(status sm 'join " ", $_->{role}, $_->{sweeping} ? 1 : 0, $_->{sweep}{number} >= '"$1"' ? 1 : 0')" = "MASTER 0 1" ]
+	[ "$(status sm 'join " ", $_->{role}, $_->{sweeping} ? 1 : 0, $_->{sweep}{number} >= '"$1"' ? 1 : 0' 2>/dev/null)" = "MASTER 0 1" ]
 }
 
 sweeps() {
@@ -46,9 +46,8 @@ every_list() {
 }
 
 all_of_it() {
-	local i
 
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		ctl sm sweep full >sweep.out || fail "$(tail -n 1 sweep.out)"
 	done
 	cable down

@@ -90,12 +90,40 @@ static void test_against_array(void)
 	}
 }
 
+/* Keys that differ in every byte, and those of a fabric; put in another order than that of keys. */
+static void test_sorted(void)
+{
+	static const uint64_t strides[] = {1, 0x10, 0x0123456789ABCDEF, UINT64_C(1) << 56};
+	void *values[200];
+
+	for (size_t s = 0; s < ARRAY_SIZE(strides); s++) {
+		uint64_t keys[200], before = 0;
+		struct map map;
+
+		map_init(&map);
+		map_sorted(&map, values); /* nothing */
+		for (uint64_t i = 0; i < 200; i++) {
+			keys[i] = UINT64_C(0x0002C90300000000) + i * 7 % 200 * strides[s];
+			map_put(&map, keys[i], &keys[i]);
+		}
+		map_sorted(&map, values);
+		for (size_t i = 0; i < map.count; i++) {
+			uint64_t key = *(uint64_t *)values[i];
+
+			CU_ASSERT(!i || key > before);
+			before = key;
+		}
+		map_done(&map);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"empty", test_empty},
 		{"one key", test_one},
 		{"against an array", test_against_array},
+		{"sorted", test_sorted},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Walks over the whole live model: the roster, which is all that is there in an order that does not
+ * depend on when it was found, and the breadth-first tree of directed routes. Both are made for
+ * walks in slices: a roster stays as it is as long as no node comes or goes, and the search for a
+ * tree writes down what it finds beside the model, for routes along half a tree would be wrong.
+ * Called by discovery, LIDs, freezing and programming, on the loop thread.
+ */
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "lib/mem.h"
+
+/* The roster */
+
+static void roster_free(struct roster *roster)
+{
+	free(roster->nodes);
+	free(roster->switches);
+	free(roster->ends);
+	*roster = (struct roster){0};
+}
+
+const struct roster *fabric_roster(struct fabric *fabric)
+{
+	struct roster *roster = &fabric->roster;
+
+	if (roster->nodes && roster->members == fabric->members)
+		return roster;
+	roster_free(roster);
+	roster->members = fabric->members;
+	roster->num_nodes = fabric->nodes.count;
+	roster->num_ends = fabric->ports.count;
+	roster->nodes = mem_array(roster->num_nodes, sizeof(*roster->nodes));
+	roster->switches = mem_array(fabric->num_switches, sizeof(*roster->switches));
+	roster->ends = mem_array(roster->num_ends, sizeof(*roster->ends));
+	map_sorted(&fabric->nodes, (void **)roster->nodes);
+	map_sorted(&fabric->ports, (void **)roster->ends);
+	for (size_t i = 0; i < roster->num_nodes; i++) {
+		if (roster->nodes[i]->type == NODE_SWITCH)
+			roster->switches[roster->num_switches++] = roster->nodes[i];
+	}
+	return roster;
+}
+
+/* The tree */
+
+static void tree_free(struct tree *tree)
+{
+	free(tree->queue);
+	*tree = (struct tree){0};
+}
+
+static void reach(struct fabric *fabric, struct port *from, unsigned hops)
+{
+	struct tree *tree = &fabric->tree;
+	struct node *node = from->peer ? from->peer->node : NULL;
+
+	if (!node || node->type != NODE_SWITCH || node->tree_search == fabric->tree_searches ||
+	    hops > HOPS_MAX)
+		return;
+	node->tree_search = fabric->tree_searches;
+	tree->queue[tree->tail++] = (struct tree_place){node, from, (uint8_t)hops};
+}
+
+static void begin(struct fabric *fabric)
+{
+	struct tree *tree = &fabric->tree;
+	struct node *node;
+
+	tree_free(tree);
+	tree->members = fabric->members;
+	tree->queue = mem_array(fabric->num_switches + 1, sizeof(*tree->queue));
+	fabric->tree_searches++;
+	if (!fabric->sm_port)
+		return;
+	node = fabric->sm_port->node;
+	if (node->type != NODE_SWITCH) {
+		reach(fabric, fabric->sm_port, 1);
+		return;
+	}
+	node->tree_search = fabric->tree_searches;
+	tree->queue[tree->tail++] = (struct tree_place){node, NULL, 0};
+}
+
+static void take_over(struct fabric *fabric)
+{
+	const struct roster *roster = fabric_roster(fabric);
+	struct tree *tree = &fabric->tree;
+
+	for (size_t i = 0; i < roster->num_switches; i++) {
+		roster->switches[i]->uplink = NULL;
+		roster->switches[i]->hops = UINT8_MAX;
+	}
+	for (size_t i = 0; i < tree->tail; i++) {
+		tree->queue[i].node->uplink = tree->queue[i].uplink;
+		tree->queue[i].node->hops = tree->queue[i].hops;
+	}
+	tree_free(tree);
+}
+
+unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
+{
+	struct tree *tree = &fabric->tree;
+	const struct tree_place *place;
+
+	if (*at == 0 || (tree->queue && tree->members != fabric->members)) {
+		begin(fabric);
+		*at = 1;
+	}
+	if (!tree->queue)
+		return 0;
+	if (*at > tree->tail) {
+		take_over(fabric);
+		return fabric->num_switches + 1;
+	}
+	place = &tree->queue[(*at)++ - 1];
+	for (unsigned i = 1; i <= place->node->num_ports; i++)
+		reach(fabric, &place->node->port[i], place->hops + 1);
+	return place->node->num_ports + 1u;
+}
+
+void fabric_build_tree(struct fabric *fabric)
+{
+	size_t at = 0;
+
+	while (fabric_tree_step(fabric, &at))
+		;
+}
+
+void fabric_walks_done(struct fabric *fabric)
+{
+	tree_free(&fabric->tree);
+	roster_free(&fabric->roster);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Snapshots of the fabric as it is now, for the sweep and for commands. Freezing takes some turns
+ * of the loop; who asks meanwhile waits for the same one, and as long as the fabric does not change
+ * the last one is given again. Loop thread only.
+ */
+#ifndef SM_PICTURE_H
+#define SM_PICTURE_H
+
+#include "fabric/freeze.h"
+
+/* Takes over the reference; NULL: there will be none, the manager is stopping. */
+typedef void picture_fn(void *ctx, struct snapshot *snapshot);
+
+struct picture_wait { /* somebody who waits, embedded in what is his */
+	struct list link;
+	bool as_found;
+	picture_fn *fn;
+	void *ctx;
+};
+
+struct picture {
+	struct slices slices;
+	struct freeze freeze;
+	struct list waiting;
+	struct snapshot *last;	  /* NULL: none yet */
+	uint64_t topology, facts; /* the fabric's, when it was taken */
+	bool as_found, stopped;
+};
+
+void picture_init(struct picture *picture, struct loop *loop, struct fabric *fabric);
+void picture_stop(struct picture *picture); /* tells who waits, and who comes later */
+void picture_done(struct picture *picture);
+/* Calls fn now or later. as_found: see struct freeze. */
+void picture_take(struct picture *picture, struct picture_wait *wait, bool as_found, picture_fn *fn,
+		  void *ctx);
+
+#endif

@@ -18,6 +18,7 @@ struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned
 
 	map_init(&fabric->nodes);
 	map_init(&fabric->ports);
+	list_init(&fabric->troubled);
 	fabric->window = window;
 	fabric->switch_limit = switch_limit;
 	fabric->adapter_limit = adapter_limit;
@@ -89,6 +90,7 @@ void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid
 		port->agent = mem_zalloc(sizeof(*port->agent));
 		port->agent->port = port;
 		port->agent->fabric = fabric;
+		fabric->num_ports += !port_of_switch(port);
 		port->agent->index = -1;
 		list_init(&port->agent->todo);
 		window_target_init(&port->agent->target, fabric->window, limit_of(fabric, port),
@@ -110,6 +112,7 @@ static void remove_agent(struct fabric *fabric, struct port *port)
 		map_remove(&fabric->ports, guid);
 	free(port->agent);
 	port->agent = NULL;
+	fabric->num_ports -= !port_of_switch(port);
 }
 
 struct agent *port_agent(const struct port *port)
@@ -165,6 +168,7 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 		node->sw->node = node;
 		fabric_add_agent(fabric, &node->port[0], info->port_guid);
 		fabric->num_switches++;
+		fabric->num_ports += node->num_ports;
 	} else {
 		fabric->num_adapters++;
 	}
@@ -174,26 +178,36 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 	return node;
 }
 
+static bool counts_as_active(const struct port *port, const struct port_info *info)
+{
+	return port->num && info->port_state == PORT_ACTIVE;
+}
+
 void fabric_drop_node(struct fabric *fabric, struct node *node)
 {
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		struct port *port = &node->port[i];
 
 		fabric_unlink(fabric, port);
+		fabric->num_active -= counts_as_active(port, port_info(port));
 		port_set_lid(fabric, port, LID_NONE, 0);
 		list_del(&port->todo);
 		list_del(&port->waiting);
 		free(port->echo);
+		if (port->trouble)
+			list_del(&port->trouble->link);
 		free(port->trouble);
 		if (fabric->sm_port == port)
 			fabric->sm_port = NULL;
 	}
 	for (unsigned i = 0; i <= node->num_ports; i++)
 		remove_agent(fabric, &node->port[i]);
-	if (node->type == NODE_SWITCH)
+	if (node->type == NODE_SWITCH) {
 		fabric->num_switches--;
-	else
+		fabric->num_ports -= node->num_ports;
+	} else {
 		fabric->num_adapters--;
+	}
 	map_remove(&fabric->nodes, node->guid);
 	switch_state_free(node->sw);
 	facts_unref(node->facts);
@@ -238,6 +252,7 @@ void fabric_unlink(struct fabric *fabric, struct port *port)
 		return;
 	port->peer = NULL;
 	peer->peer = NULL;
+	fabric->num_links--;
 	/* A switch that was reached over this cable has no way until the tree is built again. */
 	if (peer->node->uplink == port)
 		peer->node->uplink = NULL;
@@ -254,6 +269,7 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	fabric_unlink(fabric, b);
 	a->peer = b;
 	b->peer = a;
+	fabric->num_links++;
 	fabric->topology++;
 }
 
@@ -338,10 +354,13 @@ bool port_cabled(const struct port *port)
 	       port_state_of(port->peer) >= PORT_INIT;
 }
 
-struct port_trouble *port_trouble(struct port *port)
+struct port_trouble *port_trouble(struct fabric *fabric, struct port *port)
 {
-	if (!port->trouble)
+	if (!port->trouble) {
 		port->trouble = mem_zalloc(sizeof(*port->trouble));
+		port->trouble->port = port;
+		list_push(&fabric->troubled, &port->trouble->link);
+	}
 	return port->trouble;
 }
 
@@ -375,11 +394,13 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	if (old->info.port_state != info->port_state && info->port_state <= PORT_INIT)
 		forget_written(fabric, port);
 	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
-		port_trouble(port)->lost = true;
+		port_trouble(fabric, port)->lost = true;
 	if (port->stuck && (info->port_state == PORT_ACTIVE || !usable(info))) {
 		port->stuck = false;
 		fabric->topology++;
 	}
+	fabric->num_active -= counts_as_active(port, &old->info);
+	fabric->num_active += counts_as_active(port, info);
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	facts->known = true;
 	facts->info = *info;
@@ -456,4 +477,21 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 	port->lid = lid;
 	port->lmc = lmc;
 	fabric->topology++;
+}
+
+lid_t fabric_lid_top(struct fabric *fabric)
+{
+	const struct roster *roster;
+	lid_t top = LID_NONE;
+
+	for (lid_t lid = LID_UNICAST_MAX; lid >= LID_UNICAST_MIN; lid--) {
+		if (fabric->lids[lid])
+			return lid;
+	}
+	roster = fabric_roster(fabric);
+	for (size_t i = 0; i < roster->num_ends; i++) {
+		if (port_info(roster->ends[i])->lid > top)
+			top = port_info(roster->ends[i])->lid;
+	}
+	return top;
 }

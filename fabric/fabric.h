@@ -50,6 +50,8 @@ struct babble_history {
 };
 
 struct port_trouble {
+	struct list link; /* in fabric->troubled */
+	struct port *port;
 	struct flap_history flaps;
 	struct babble_history babble;
 	uint64_t held_until_us; /* 0: its cable is not held */
@@ -171,8 +173,9 @@ struct tree {
 };
 
 struct fabric {
-	struct map nodes; /* by NodeGUID */
-	struct map ports; /* end ports by PortGUID */
+	struct map nodes;     /* by NodeGUID */
+	struct map ports;     /* end ports by PortGUID */
+	struct list troubled; /* the histories of ports that have made trouble */
 	struct port *lids[LID_UNICAST_MAX + 1];
 	unsigned lid_limit; /* LIDs below it are used: lid.h; 0: none was given yet */
 	struct kept_lids *kept;
@@ -191,6 +194,8 @@ struct fabric {
 	uint64_t trusted_pass; /* cables verified before this pass are not used for detours */
 	struct route_options *route_options;  /* a reference for snapshots to come, or NULL */
 	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
+	unsigned num_ports, num_links;	      /* switches' external ports and end ports; cables */
+	unsigned num_active;		      /* ports, without switches' ports 0 */
 	unsigned switch_limit, adapter_limit; /* SMPs under way at one agent */
 	struct window *window;
 };
@@ -213,6 +218,8 @@ void fabric_unlink(struct fabric *fabric, struct port *port); /* harmless withou
 
 /* All that is there, sorted; good until a node or an end port comes or goes. */
 const struct roster *fabric_roster(struct fabric *fabric);
+/* The highest LID that was given, or, where none was, that was found. */
+lid_t fabric_lid_top(struct fabric *fabric);
 
 /* Breadth-first uplinks from sm_port over the cables. Switches that are not reached get no uplink.
  * The second is the same as a stage of slices (lib/slices.h): uplinks change with its last piece,
@@ -249,8 +256,9 @@ static inline bool port_of_switch(const struct port *port)
 /* What is known of a port; info is all zero before it was read. */
 const struct port_facts *port_facts(const struct port *port);
 const struct port_info *port_info(const struct port *port);
-uint8_t port_state_of(const struct port *port);	      /* PORT_DOWN when it was not read */
-struct port_trouble *port_trouble(struct port *port); /* its history, begun now if it has none */
+uint8_t port_state_of(const struct port *port); /* PORT_DOWN when it was not read */
+struct port_trouble *port_trouble(struct fabric *fabric,
+				  struct port *port); /* its history, begun now if it has none */
 
 /* A cable one end of which is held: it is not brought up, and between switches no route uses it. */
 static inline bool port_held(const struct port *port)

@@ -32,6 +32,7 @@ enum {
 	OVERDUE_MIN_US = 250,
 	PATIENCE_MAX_MS = 4000,
 	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
+	TURNS_A_PUMP = 64, /* of targets: most have nothing to send when all are woken */
 };
 
 struct flight {		  /* a request, waiting or under way */
@@ -486,11 +487,14 @@ static void target_turn(struct window_target *target)
 static void pump(void *arg)
 {
 	struct window *window = arg;
+	unsigned turns = 0;
 	struct list *link;
 
 	while (window->on_wire < window->size && window->stats.under_way < UNDER_WAY_MAX &&
-	       (link = list_pop(&window->ready)))
+	       turns++ < TURNS_A_PUMP && (link = list_pop(&window->ready)))
 		target_turn(container_of(link, struct window_target, ready));
+	if (turns > TURNS_A_PUMP && !list_empty(&window->ready))
+		loop_defer(&window->pump); /* answers that have come meanwhile first */
 	if (window->active && !window->load && list_empty(&window->ready)) {
 		window->active = false;
 		if (window->idle)

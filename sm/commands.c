@@ -45,30 +45,12 @@ static json_t *status_sweep(const struct sweep_record *record)
 			 record->text);
 }
 
-static json_t *status_counts(const struct fabric *fabric)
+static json_t *status_counts(struct fabric *fabric)
 {
-	unsigned ports = 0, links = 0, active = 0, lid_top = 0;
-	size_t position = 0;
-	const struct port *port;
-	struct node *node;
-
-	while ((node = map_next(&fabric->nodes, &position))) {
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			port = &node->port[i];
-			ports += node->type == NODE_SWITCH || port->agent;
-			links += port->peer != NULL;
-			active += port_info(port)->port_state == PORT_ACTIVE;
-		}
-	}
-	position = 0;
-	while ((port = map_next(&fabric->ports, &position))) {
-		lid_t lid = port->lid ? port->lid : port_info(port)->lid;
-
-		lid_top = lid > lid_top ? lid : lid_top;
-	}
 	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i}", "switches", fabric->num_switches, "adapters",
-			 fabric->num_adapters, "ports", ports, "links", links / 2, "active_ports",
-			 active, "lid_top", lid_top);
+			 fabric->num_adapters, "ports", fabric->num_ports, "links",
+			 fabric->num_links, "active_ports", fabric->num_active, "lid_top",
+			 fabric_lid_top(fabric));
 }
 
 json_t *routing_json(const struct route_result *routes)

@@ -26,6 +26,7 @@
 #include "fabric/grace.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
+#include "lib/slices.h"
 #include "sm/subject.h"
 
 struct discover {
@@ -52,6 +53,10 @@ struct discover {
 	} * named;	      /* for the next pass */
 	size_t num_named;
 	struct loop_deferred finish;
+	struct slices asking, tidying; /* what a light pass begins with; the end of each pass */
+	uint64_t members, topology;    /* the fabric's, as far as these know of it */
+	struct node **lost;
+	size_t num_lost;
 	loop_fn *done;
 	void *done_arg;
 	struct discover_report report;
@@ -117,8 +122,10 @@ static void tell_once(struct log_limit *limit, struct port *from, const struct l
 	log_about(LOG_WARNING, subject, "%s", text);
 }
 
-static void landed(struct discover *discover)
+static void landed(void *arg)
 {
+	struct discover *discover = arg;
+
 	if (--discover->pending <= discover->silent)
 		loop_defer(&discover->finish);
 }
@@ -884,22 +891,43 @@ static bool light_reads(const struct port *port)
 	return port->unread || unknown_agent || unknown_end;
 }
 
-static void begin_light(struct discover *discover)
+static unsigned ask_light(void *arg, size_t *at)
 {
-	struct fabric *fabric = discover->fabric;
-	size_t position = 0;
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
 	struct node *node;
 
-	if (fabric->sm_port->num)
-		ask_port_info(discover, fabric->sm_port);
-	while ((node = map_next(&fabric->nodes, &position))) {
-		if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
-			ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			if (light_reads(&node->port[i]))
-				ask_port_info(discover, &node->port[i]);
-		}
+	discover->members = discover->fabric->members;
+	if (*at == roster->num_nodes)
+		return 0;
+	node = roster->nodes[(*at)++];
+	if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
+		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (light_reads(&node->port[i]))
+			ask_port_info(discover, &node->port[i]);
 	}
+	return node->num_ports + 1u;
+}
+
+/* An answer has brought a new node, or shown that another one is gone: to ask some twice does no
+ * harm. */
+static bool asking_is_stale(const void *arg)
+{
+	const struct discover *discover = arg;
+
+	return discover->members != discover->fabric->members;
+}
+
+static slice_fn *const asking_stages[] = {ask_light, NULL};
+static const struct slice_plan asking_plan = {"light pass begins", asking_stages, asking_is_stale};
+
+static void begin_light(struct discover *discover)
+{
+	if (discover->fabric->sm_port->num)
+		ask_port_info(discover, discover->fabric->sm_port);
+	discover->pending++;
+	slices_begin(&discover->asking);
 }
 
 /* The end of a pass: the model is tidied */
@@ -917,45 +945,97 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 	       port_info(port)->port_state < PORT_INIT;
 }
 
-static void cut_false_cables(struct discover *discover)
+/* Changes of our own are none that the stages would have to begin anew for. */
+static unsigned tidied(struct discover *discover, unsigned cost)
 {
-	size_t position = 0;
-	struct node *node;
-
-	while ((node = map_next(&discover->fabric->nodes, &position))) {
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			struct port *port = &node->port[i];
-
-			if (!is_false_cable(discover, port))
-				continue;
-			if (port->link_pass == discover->pass &&
-			    port_info(port->peer)->port_state >= PORT_INIT)
-				duplicate(discover, port->peer, port->node->guid, port);
-			fabric_unlink(discover->fabric, port);
-		}
-	}
+	discover->topology = discover->fabric->topology;
+	return cost;
 }
 
-static void drop_unreached(struct discover *discover)
+static unsigned cut_false_cables(void *arg, size_t *at)
 {
-	struct fabric *fabric = discover->fabric;
-	struct node **lost = mem_array(fabric->nodes.count + 1, sizeof(*lost));
-	size_t count = 0, position = 0;
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
 	struct node *node;
 
-	while ((node = map_next(&fabric->nodes, &position))) {
-		if (!fabric_reaches(fabric, node))
-			lost[count++] = node;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct log_subject subject = node_subject(lost[i], MESSAGE_VANISHED);
+	if (*at == roster->num_nodes)
+		return tidied(discover, 0);
+	node = roster->nodes[(*at)++];
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *port = &node->port[i];
 
-		log_about(LOG_NOTICE, &subject, "node vanished");
-		if (fabric->grace_us)
-			grace_keep(fabric, lost[i], loop_now_us(discover->loop) + fabric->grace_us);
-		fabric_drop_node(fabric, lost[i]);
+		if (!is_false_cable(discover, port))
+			continue;
+		if (port->link_pass == discover->pass &&
+		    port_info(port->peer)->port_state >= PORT_INIT)
+			duplicate(discover, port->peer, port->node->guid, port);
+		fabric_unlink(discover->fabric, port);
 	}
-	free(lost);
+	return tidied(discover, node->num_ports + 1u);
+}
+
+static unsigned build_tree(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+
+	return fabric_tree_step(discover->fabric, at);
+}
+
+static unsigned find_lost(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
+
+	if (*at == 0) {
+		free(discover->lost);
+		discover->lost = mem_array(roster->num_nodes, sizeof(*discover->lost));
+		discover->num_lost = 0;
+	}
+	if (*at == roster->num_nodes)
+		return 0;
+	if (!fabric_reaches(discover->fabric, roster->nodes[*at]))
+		discover->lost[discover->num_lost++] = roster->nodes[*at];
+	++*at;
+	return 4;
+}
+
+static unsigned drop_lost(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	struct fabric *fabric = discover->fabric;
+	struct log_subject subject;
+	struct node *node;
+	unsigned cost;
+
+	if (*at == discover->num_lost)
+		return 0;
+	node = discover->lost[(*at)++];
+	cost = 4 * (node->num_ports + 20u);
+	subject = node_subject(node, MESSAGE_VANISHED);
+	log_about(LOG_NOTICE, &subject, "node vanished");
+	if (fabric->grace_us)
+		grace_keep(fabric, node, loop_now_us(discover->loop) + fabric->grace_us);
+	fabric_drop_node(fabric, node);
+	return tidied(discover, cost);
+}
+
+static bool tidying_is_stale(const void *arg)
+{
+	const struct discover *discover = arg;
+
+	return discover->topology != discover->fabric->topology;
+}
+
+static slice_fn *const tidying_stages[] = {cut_false_cables, build_tree, find_lost, drop_lost,
+					   NULL};
+static const struct slice_plan tidying_plan = {"discovery tidies", tidying_stages,
+					       tidying_is_stale};
+
+static void pass_is_over(void *arg)
+{
+	struct discover *discover = arg;
+
+	discover->done(discover->done_arg);
 }
 
 static bool loss_is_rare(const struct discover *discover)
@@ -997,12 +1077,10 @@ static void finish(void *arg)
 	}
 	discover->finished = true;
 	discover->num_named = 0;
-	if (!discover->report.no_local) {
-		cut_false_cables(discover);
-		fabric_build_tree(discover->fabric);
-		drop_unreached(discover);
-	}
-	discover->done(discover->done_arg);
+	if (discover->report.no_local)
+		pass_is_over(discover);
+	else
+		slices_begin(&discover->tidying);
 }
 
 void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
@@ -1074,6 +1152,8 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	window_gate_init(&discover->unknown, PROBES_ON_WIRE);
 	window_target_init(&discover->local, window, 1, local_route);
 	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
+	slices_init(&discover->asking, loop, &asking_plan, discover, landed, discover);
+	slices_init(&discover->tidying, loop, &tidying_plan, discover, pass_is_over, discover);
 	return discover;
 }
 
@@ -1085,6 +1165,9 @@ void discover_free(struct discover *discover)
 		probe_free(container_of(link, struct probe, link));
 	window_target_done(&discover->local);
 	loop_defer_cancel(&discover->finish);
+	slices_cancel(&discover->asking);
+	slices_cancel(&discover->tidying);
+	free(discover->lost);
 	free(discover->named);
 	free(discover->claims);
 	free(discover);

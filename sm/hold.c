@@ -28,16 +28,12 @@ static bool is_held(const struct port *port)
 static void arm(struct hold *hold)
 {
 	uint64_t now_us = loop_now_us(hold->loop), next_us = 0;
-	size_t position = 0;
-	struct node *node;
 
-	while ((node = map_next(&hold->fabric->nodes, &position))) {
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			const struct port *port = &node->port[i];
+	list_for_each (link, &hold->fabric->troubled) {
+		uint64_t until_us = container_of(link, struct port_trouble, link)->held_until_us;
 
-			if (is_held(port) && (!next_us || port->trouble->held_until_us < next_us))
-				next_us = port->trouble->held_until_us;
-		}
+		if (until_us && (!next_us || until_us < next_us))
+			next_us = until_us;
 	}
 	loop_timer_disarm(&hold->timer);
 	if (next_us)
@@ -48,19 +44,16 @@ static void expired(void *arg)
 {
 	struct hold *hold = arg;
 	uint64_t now_us = loop_now_us(hold->loop);
-	size_t position = 0;
-	struct node *node;
 
-	while ((node = map_next(&hold->fabric->nodes, &position))) {
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			struct port *port = &node->port[i];
+	list_for_each (link, &hold->fabric->troubled) {
+		struct port_trouble *trouble = container_of(link, struct port_trouble, link);
 
-			if (!is_held(port) || port->trouble->held_until_us > now_us)
-				continue;
-			port->trouble->held_until_us = 0;
-			hold->fabric->topology++;
-			trigger_node(hold->trigger, node->guid, "a cable is not held any more");
-		}
+		if (!trouble->held_until_us || trouble->held_until_us > now_us)
+			continue;
+		trouble->held_until_us = 0;
+		hold->fabric->topology++;
+		trigger_node(hold->trigger, trouble->port->node->guid,
+			     "a cable is not held any more");
 	}
 	arm(hold);
 }
@@ -97,17 +90,14 @@ static void judge_losses(struct hold *hold, struct port *port)
 		    port->node->facts->description, port->num, (unsigned)(us / S_US));
 }
 
+/* Each cable has a switch at one end at least, but for adapters back to back. */
 void hold_judge(struct hold *hold)
 {
-	size_t position = 0;
-	struct node *node;
+	list_for_each (link, &hold->fabric->troubled) {
+		struct port_trouble *trouble = container_of(link, struct port_trouble, link);
 
-	while ((node = map_next(&hold->fabric->nodes, &position))) {
-		/* Each cable has a switch at one end at least, but for adapters back to back. */
-		for (unsigned i = 1; node->sw && i <= node->num_ports; i++) {
-			if (node->port[i].trouble && node->port[i].trouble->lost)
-				judge_losses(hold, &node->port[i]);
-		}
+		if (trouble->lost && trouble->port->num && port_of_switch(trouble->port))
+			judge_losses(hold, trouble->port);
 	}
 	arm(hold);
 }
@@ -163,7 +153,7 @@ void hold_complaint(struct hold *hold, struct port *port, uint16_t number)
 	struct log_subject subject = port_subject(port, MESSAGE_BABBLING);
 	unsigned policy = hold->options->babble_policy;
 
-	if (!damping_complaint(&port_trouble(port)->babble, loop_now_us(hold->loop),
+	if (!damping_complaint(&port_trouble(hold->fabric, port)->babble, loop_now_us(hold->loop),
 			       hold->options->babble_threshold))
 		return;
 	hold->babbling++;

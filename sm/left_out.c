@@ -31,7 +31,7 @@ static bool (*const reasons[])(const struct fabric *fabric, const struct node *n
 
 static bool is_left_out(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
 {
-	for (size_t i = 0; node->sw && i < ARRAY_SIZE(reasons); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
 		if (reasons[i](fabric, node, why))
 			return true;
 	}
@@ -40,30 +40,30 @@ static bool is_left_out(const struct fabric *fabric, const struct node *node, ch
 
 void left_out_tell(struct fabric *fabric)
 {
+	const struct roster *roster = fabric_roster(fabric);
 	char why[WHY_SIZE];
-	size_t position = 0;
-	struct node *node;
 
-	while ((node = map_next(&fabric->nodes, &position))) {
+	for (size_t i = 0; i < roster->num_switches; i++) {
+		struct node *node = roster->switches[i];
 		bool out = is_left_out(fabric, node, why);
 		struct log_subject subject = node_subject(node, MESSAGE_LEFT_OUT);
 
 		if (out && !node->sw->left_out_told)
 			log_about(LOG_ERR, &subject, "switch \"%s\" is left out: %s",
 				  node->facts->description, why);
-		if (node->sw)
-			node->sw->left_out_told = out;
+		node->sw->left_out_told = out;
 	}
 }
 
-json_t *left_out_json(const struct fabric *fabric)
+json_t *left_out_json(struct fabric *fabric)
 {
+	const struct roster *roster = fabric_roster(fabric);
 	json_t *array = json_array();
 	char why[WHY_SIZE], guid[GUID_TEXT];
-	size_t position = 0;
-	struct node *node;
 
-	while ((node = map_next(&fabric->nodes, &position))) {
+	for (size_t i = 0; i < roster->num_switches; i++) {
+		const struct node *node = roster->switches[i];
+
 		if (is_left_out(fabric, node, why))
 			json_array_append_new(array,
 					      json_pack("{s:s,s:s,s:s}", "guid",

@@ -18,6 +18,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/slices.h"
 #include "mad/mad.h"
 #include "sma/notice.h"
 
@@ -36,6 +37,7 @@ struct peers {
 	struct peer *list;
 	size_t count;
 	size_t pending; /* answers of the survey still to come */
+	struct slices asking;
 	struct loop_deferred surveyed;
 	loop_fn *done;
 	void *done_arg;
@@ -333,6 +335,15 @@ static void surveyed(void *arg)
 	finish_survey(peers);
 }
 
+/* One that is awaited, or that all have been asked. */
+static void landed(void *arg)
+{
+	struct peers *peers = arg;
+
+	if (--peers->pending == 0)
+		loop_defer(&peers->surveyed);
+}
+
 static void got_sm_info(void *owner, void *subject, const struct smp_request *request,
 			const struct smp_answer *answer)
 {
@@ -354,35 +365,40 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 			peers->list[peers->count++] = peer;
 		}
 	}
-	if (--peers->pending == 0)
-		loop_defer(&peers->surveyed);
+	landed(peers);
 }
+
+static unsigned ask_end(void *arg, size_t *at)
+{
+	struct peers *peers = arg;
+	const struct roster *roster = fabric_roster(peers->fabric);
+	struct smp_request request = {
+		.method = METHOD_GET, .attr_id = ATTR_SM_INFO, .done = got_sm_info, .owner = peers};
+	struct port *port;
+
+	if (*at == roster->num_ends)
+		return 0;
+	port = roster->ends[(*at)++];
+	if (port == peers->fabric->sm_port || !port_facts(port)->known ||
+	    !(port_info(port)->capability_mask & CAP_IS_SM))
+		return 1;
+	request.subject = port;
+	peers->pending++;
+	window_submit(&port->agent->target, &request);
+	return 2;
+}
+
+static slice_fn *const stages[] = {ask_end, NULL};
+static const struct slice_plan survey_plan = {"survey begins", stages, NULL};
 
 void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 {
-	size_t position = 0;
-	struct port *port;
-
 	peers->done = done;
 	peers->done_arg = arg;
 	peers->count = 0;
 	peers->contested = false;
 	peers->pending = 1;
-	while ((port = map_next(&peers->fabric->ports, &position))) {
-		struct smp_request request = {.method = METHOD_GET,
-					      .attr_id = ATTR_SM_INFO,
-					      .done = got_sm_info,
-					      .owner = peers,
-					      .subject = port};
-
-		if (port == peers->fabric->sm_port || !port_facts(port)->known ||
-		    !(port_info(port)->capability_mask & CAP_IS_SM))
-			continue;
-		peers->pending++;
-		window_submit(&port->agent->target, &request);
-	}
-	if (--peers->pending == 0)
-		loop_defer(&peers->surveyed);
+	slices_begin(&peers->asking);
 }
 
 /* Control packets */
@@ -495,6 +511,7 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 	peers->changed = changed;
 	peers->ctx = ctx;
 	peers->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	slices_init(&peers->asking, loop, &survey_plan, peers, landed, peers);
 	loop_deferred_init(&peers->surveyed, loop, "survey of managers", surveyed, peers);
 	loop_timer_init(&peers->poll_timer, loop, "poll of the master", poll_now, peers);
 	return peers;
@@ -505,6 +522,7 @@ void peers_free(struct peers *peers)
 	if (!peers)
 		return;
 	txn_cancel(peers->txns, polled, peers);
+	slices_cancel(&peers->asking);
 	loop_defer_cancel(&peers->surveyed);
 	loop_timer_disarm(&peers->poll_timer);
 	free(peers->list);

@@ -404,7 +404,8 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	struct list *link;
 
 	/* Between runs others write. */
-	if (!program->done || program->stopped || (program->only && agent != program->only))
+	if (!program->done || program->stopped || program->taking ||
+	    (program->only && agent != program->only))
 		return false;
 	while ((link = list_pop(&agent->todo))) {
 		if (port_request(program, container_of(link, struct port, todo), out))
@@ -417,11 +418,12 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 
 static bool wake_unfinished(struct program *program)
 {
+	const struct roster *roster = fabric_roster(program->fabric);
 	bool unfinished = false;
-	size_t position = 0;
-	struct node *node;
 
-	while ((node = map_next(&program->fabric->nodes, &position))) {
+	for (size_t i = 0; i < roster->num_switches; i++) {
+		struct node *node = roster->switches[i];
+
 		if (!switch_is_unfinished(node))
 			continue;
 		unfinished = true;
@@ -460,53 +462,7 @@ static void pause_is_over(void *arg)
 	program_look_at(program, program->fabric->sm_port); /* the window is idle again after it */
 }
 
-static void count_not_active(struct program *program)
-{
-	size_t position = 0;
-	struct node *node;
-
-	program->report.not_active = 0;
-	while ((node = map_next(&program->fabric->nodes, &position))) {
-		for (unsigned i = 1; i <= node->num_ports; i++)
-			program->report.not_active +=
-				port_cabled(&node->port[i]) && !port_held(&node->port[i]) &&
-				!is_left_alone(program->fabric, &node->port[i]) &&
-				port_state_of(&node->port[i]) < PORT_ACTIVE;
-	}
-}
-
-static void idle(void *arg)
-{
-	struct program *program = arg;
-	loop_fn *done = program->done;
-
-	if (!done || goes_on(program))
-		return;
-	program->done = NULL;
-	count_not_active(program);
-	done(program->done_arg);
-}
-
-static void begin(struct program *program, bool announcing, loop_fn *done, void *arg)
-{
-	program->announcing = announcing;
-	program->only = NULL;
-	program->effort = WHOLE_BLOCKS;
-	program->pausing = false;
-	program->progress = program->report.blocks_set;
-	program->done = done;
-	program->done_arg = arg;
-	window_on_idle(program->window, idle, program);
-	/* Something always wakes the window, so that it tells when it is idle. */
-	program_look_at(program, program->fabric->sm_port);
-}
-
-void program_local(struct program *program, loop_fn *done, void *arg)
-{
-	program->fabric->sm_port->failed = false;
-	begin(program, false, done, arg);
-	program->only = port_agent(program->fabric->sm_port);
-}
+/* Walks, in slices */
 
 static void warn_of_mismatch(struct program *program, const struct port *port)
 {
@@ -522,41 +478,158 @@ static void warn_of_mismatch(struct program *program, const struct port *port)
 			    vls_of(port_info(port)->operational_vls), mtu_bytes(mtu), vls_of(vls));
 }
 
+/* What each node of the roster begins a run with: no switch is judged by a row of the last one. */
+static unsigned take_routes(void *arg, size_t *at)
+{
+	struct program *program = arg;
+	const struct roster *roster = fabric_roster(program->fabric);
+	struct node *node;
+
+	if (*at == 0)
+		program->stale = 0;
+	if (*at == roster->num_nodes)
+		return 0;
+	node = roster->nodes[(*at)++];
+	if (node->type == NODE_SWITCH) {
+		switch_take_routes(node, program->snapshot, program->routes);
+		verify_begin(program, node->sw);
+		program->stale += node->sw->stale;
+	}
+	for (unsigned i = 0; i <= node->num_ports; i++)
+		node->port[i].failed = false;
+	return node->num_ports + 1u;
+}
+
+static unsigned look_at_node(void *arg, size_t *at)
+{
+	struct program *program = arg;
+	const struct roster *roster = fabric_roster(program->fabric);
+	struct node *node;
+
+	program->taking = false;
+	if (*at == roster->num_nodes)
+		return 0;
+	node = roster->nodes[(*at)++];
+	for (unsigned i = 0; i <= node->num_ports; i++) {
+		if (!is_there(&node->port[i]))
+			continue;
+		if (program->routes)
+			warn_of_mismatch(program, &node->port[i]);
+		program_look_at(program, &node->port[i]);
+	}
+	if (node->type == NODE_SWITCH)
+		window_wake(&node->port[0].agent->target);
+	return 2 * (node->num_ports + 1u);
+}
+
+static unsigned look_at_end(void *arg, size_t *at)
+{
+	struct program *program = arg;
+	const struct roster *roster = fabric_roster(program->fabric);
+
+	if (*at == roster->num_ends)
+		return 0;
+	program_look_at(program, roster->ends[(*at)++]);
+	return 2;
+}
+
+static unsigned count_not_active(void *arg, size_t *at)
+{
+	struct program *program = arg;
+	const struct roster *roster = fabric_roster(program->fabric);
+	const struct node *node;
+
+	if (*at == 0)
+		program->report.not_active = 0;
+	if (*at == roster->num_nodes)
+		return 0;
+	node = roster->nodes[(*at)++];
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		program->report.not_active += port_cabled(&node->port[i]) &&
+					      !port_held(&node->port[i]) &&
+					      !is_left_alone(program->fabric, &node->port[i]) &&
+					      port_state_of(&node->port[i]) < PORT_ACTIVE;
+	return node->num_ports + 1u;
+}
+
+static slice_fn *const start_stages[] = {take_routes, look_at_node, NULL};
+static slice_fn *const announce_stages[] = {look_at_end, NULL};
+static slice_fn *const count_stages[] = {count_not_active, NULL};
+static const struct slice_plan start_plan = {"programming begins", start_stages, NULL};
+static const struct slice_plan announce_plan = {"announcing begins", announce_stages, NULL};
+static const struct slice_plan count_plan = {"counting what is not up", count_stages, NULL};
+
+static void walk(struct program *program, const struct slice_plan *plan, loop_fn *done)
+{
+	slices_init(&program->walk, program->loop, plan, program, done, program);
+	slices_begin(&program->walk);
+}
+
+static void finish(void *arg)
+{
+	struct program *program = arg;
+	loop_fn *done = program->done;
+
+	program->done = NULL;
+	done(program->done_arg);
+}
+
+/* While a walk is under way there is more to do, though the window has nothing. */
+static void idle(void *arg)
+{
+	struct program *program = arg;
+
+	if (!program->done || program->walk.running || goes_on(program))
+		return;
+	if (program->announcing) /* the last run of a sweep */
+		walk(program, &count_plan, finish);
+	else
+		finish(program);
+}
+
+static void begin(struct program *program, bool announcing, loop_fn *done, void *arg)
+{
+	program->announcing = announcing;
+	program->only = NULL;
+	program->effort = WHOLE_BLOCKS;
+	program->pausing = false;
+	program->progress = program->report.blocks_set;
+	program->done = done;
+	program->done_arg = arg;
+	window_on_idle(program->window, idle, program);
+}
+
+/* Something always wakes the window, so that it tells when it is idle. */
+static void wake_window(void *arg)
+{
+	struct program *program = arg;
+
+	program_look_at(program, program->fabric->sm_port);
+}
+
+void program_local(struct program *program, loop_fn *done, void *arg)
+{
+	program->fabric->sm_port->failed = false;
+	begin(program, false, done, arg);
+	program->only = port_agent(program->fabric->sm_port);
+	wake_window(program);
+}
+
 void program_start(struct program *program, const struct snapshot *snapshot,
 		   const struct routes *routes, loop_fn *done, void *arg)
 {
-	size_t position = 0;
-	struct node *node;
-
 	begin(program, false, done, arg);
 	program->stale = 0;
-	while ((node = map_next(&program->fabric->nodes, &position))) {
-		if (node->type == NODE_SWITCH) {
-			switch_take_routes(node, snapshot, routes);
-			verify_begin(program, node->sw);
-			program->stale += node->sw->stale;
-		}
-		for (unsigned i = 0; i <= node->num_ports; i++) {
-			node->port[i].failed = false;
-			if (!is_there(&node->port[i]))
-				continue;
-			if (routes)
-				warn_of_mismatch(program, &node->port[i]);
-			program_look_at(program, &node->port[i]);
-		}
-		if (node->type == NODE_SWITCH)
-			window_wake(&node->port[0].agent->target);
-	}
+	program->snapshot = snapshot;
+	program->routes = routes;
+	program->taking = true;
+	walk(program, &start_plan, wake_window);
 }
 
 void program_announce(struct program *program, loop_fn *done, void *arg)
 {
-	size_t position = 0;
-	struct port *port;
-
 	begin(program, true, done, arg);
-	while ((port = map_next(&program->fabric->ports, &position)))
-		program_look_at(program, port);
+	walk(program, &announce_plan, wake_window);
 }
 
 void program_clear_report(struct program *program, bool all_is_read)
@@ -601,5 +674,7 @@ void program_free(struct program *program)
 		return;
 	window_on_idle(program->window, NULL, NULL);
 	loop_timer_disarm(&program->pause);
+	if (program->walk.running)
+		slices_cancel(&program->walk);
 	free(program);
 }

@@ -9,6 +9,7 @@
 
 #include "lib/log.h"
 #include "lib/loop.h"
+#include "lib/slices.h"
 #include "sm/program.h"
 
 /* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */
@@ -42,6 +43,10 @@ struct program {
 	bool stopped;	     /* nothing is sent any more in this sweep */
 	bool pausing;	     /* a block is not written again before its last Set has died out */
 	struct loop_timer pause;
+	struct slices walk; /* over what is there, at the beginning of a run and at its end */
+	const struct snapshot *snapshot; /* while switches take their routes; or NULL */
+	const struct routes *routes;
+	bool taking; /* not all switches have theirs yet: nothing is sent */
 	struct log_limit limit;
 };
 

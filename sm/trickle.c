@@ -149,30 +149,20 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 
 /* Rounds */
 
-static int by_guid(const void *a, const void *b)
-{
-	guid_t x = *(const guid_t *)a, y = *(const guid_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void begin_round(struct sm *sm)
 {
 	struct trickle *trickle = &sm->trickle;
-	size_t position = 0;
-	struct node *node;
+	const struct roster *roster = fabric_roster(sm->fabric);
 
 	trickle->rounds++;
-	trickle->nodes =
-		mem_resize(trickle->nodes, sm->fabric->nodes.count + 1, sizeof(*trickle->nodes));
+	trickle->nodes = mem_resize(trickle->nodes, roster->num_nodes + 1, sizeof(*trickle->nodes));
 	trickle->num_nodes = trickle->at = 0;
 	trickle->item = 0;
 	trickle->total = 0;
-	while ((node = map_next(&sm->fabric->nodes, &position))) {
-		trickle->nodes[trickle->num_nodes++] = node->guid;
-		trickle->total += items_of(node);
+	for (size_t i = 0; i < roster->num_nodes; i++) {
+		trickle->nodes[trickle->num_nodes++] = roster->nodes[i]->guid;
+		trickle->total += items_of(roster->nodes[i]);
 	}
-	qsort(trickle->nodes, trickle->num_nodes, sizeof(*trickle->nodes), by_guid);
 }
 
 static void read_next(struct sm *sm)

@@ -157,12 +157,13 @@ struct filler {
 	const struct way *ways;
 	uint32_t divisor;
 	uint8_t *row;
-	bool plain;		    /* every way up has one cable, and that is live */
-	uint8_t port[PORT_MAX + 1]; /* then: that of each slot */
-	uint8_t set[PORT_MAX + 1];  /* ways that may be taken, and their number: see read_key() */
+	uint8_t set[PORT_MAX + 1]; /* ways that may be taken, and their number: see read_key() */
 	unsigned count;
-	bool ups;	     /* they lead up */
-	const uint8_t *slot; /* by target: its way up of all that there ever were */
+	bool ups;		    /* they lead up */
+	uint8_t port[PORT_MAX + 1]; /* then: by slot that of one with a single cable, else 0 */
+	const uint8_t *slot;	    /* by target: its way up of all that there ever were */
+	uint32_t pivot;		    /* of the last detour, and the key of its column */
+	uint8_t pivot_key[KEY_BYTES];
 };
 
 /* For each column of a block a bit for each way that may be taken: key[way / 8][column]. */
@@ -194,7 +195,7 @@ static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BY
 	}
 }
 
-/* The same for one switch and one column. */
+/* The same for one column. */
 static void make_key(const struct filler *f, uint32_t column, uint8_t key[KEY_BYTES])
 {
 	const struct updown *u = f->u;
@@ -210,15 +211,37 @@ static void make_key(const struct filler *f, uint32_t column, uint8_t key[KEY_BY
 			key[w / 8] |= (uint8_t)(1u << w % 8);
 }
 
+/* Neighbouring columns have the same pivot. */
+static const uint8_t *detour_key(struct filler *f, uint32_t column)
+{
+	uint32_t pivot = updown_detour(f->u, f->s, column);
+
+	if (pivot == NO_PIVOT)
+		return NULL;
+	if (pivot != f->pivot)
+		make_key(f, pivot, f->pivot_key);
+	f->pivot = pivot;
+	return f->pivot_key;
+}
+
 static void read_key(struct filler *f, const uint8_t *key)
 {
-	unsigned ways = f->sw->num_up + f->sw->num_down;
+	unsigned bytes = (f->sw->num_up + f->sw->num_down + 7u) / 8;
 
 	f->count = 0;
-	for (unsigned w = 0; w < ways; w++)
-		if (key[w / 8] >> w % 8 & 1)
-			f->set[f->count++] = (uint8_t)w;
+	for (unsigned b = 0; b < bytes; b++)
+		for (unsigned bits = key[b]; bits; bits &= bits - 1)
+			f->set[f->count++] = (uint8_t)(b * 8 + (unsigned)__builtin_ctz(bits));
 	f->ups = f->count && f->set[0] < f->sw->num_up;
+	if (!f->ups)
+		return;
+	memset(f->port, 0, f->sw->slots);
+	for (unsigned i = 0; i < f->count; i++) {
+		const struct way *way = &f->ways[f->set[i]];
+
+		if (way->num_ports == 1)
+			f->port[way->slot] = f->u->tree->cabling->ports[way->first_port].port;
+	}
 }
 
 /* Dead cables keep their slots as dead ways do. */
@@ -265,10 +288,10 @@ static bool single(const struct filler *f)
 {
 	const struct way *way = &f->ways[f->set[0]];
 
-	return !f->ups && f->count == 1 && way->num_ports == 1;
+	return f->count == 1 && way->num_ports == 1;
 }
 
-/* The entries of a column's LIDs, by the ways in f->set. The first two cases are nearly all. */
+/* The entries of a column's LIDs, by the ways in f->set. What needs arithmetic is rare. */
 static void fill_column(const struct filler *f, uint32_t column)
 {
 	const struct places *places = f->u->places;
@@ -276,9 +299,13 @@ static void fill_column(const struct filler *f, uint32_t column)
 
 	if (!f->count)
 		return;
-	if (f->ups && f->plain && f->count == f->sw->slots) {
-		for (uint32_t t = first; t < end; t++)
-			f->row[places->lids[t]] = f->port[f->slot[t]];
+	if (f->ups) {
+		for (uint32_t t = first; t < end; t++) {
+			uint8_t slot = f->slot[t], port = f->port[slot];
+
+			f->row[places->lids[t]] =
+				port ? port : pick_up(f, &places->targets[t], slot);
+		}
 		return;
 	}
 	if (single(f)) {
@@ -288,12 +315,8 @@ static void fill_column(const struct filler *f, uint32_t column)
 			f->row[places->lids[t]] = port;
 		return;
 	}
-	for (uint32_t t = first; t < end; t++) {
-		const struct target *target = &places->targets[t];
-
-		f->row[target->lid] =
-			f->ups ? pick_up(f, target, f->slot[t]) : pick_down(f, target);
-	}
+	for (uint32_t t = first; t < end; t++)
+		f->row[places->lids[t]] = pick_down(f, &places->targets[t]);
 }
 
 /* Own LIDs leave by their own port; all others as their column's key says, or the pivot's. */
@@ -301,7 +324,7 @@ static void fill_block(struct filler *f, uint32_t block)
 {
 	const struct updown *u = f->u;
 	unsigned bytes = (f->sw->num_up + f->sw->num_down + 7u) / 8;
-	uint8_t keys[KEY_BYTES][BLOCK], key[KEY_BYTES], last[KEY_BYTES] = {0};
+	uint8_t keys[KEY_BYTES][BLOCK], key[KEY_BYTES] = {0}, last[KEY_BYTES] = {0};
 
 	make_keys(f, block, keys);
 	f->count = 0;
@@ -311,14 +334,14 @@ static void fill_block(struct filler *f, uint32_t block)
 		for (unsigned b = 0; b < bytes; b++)
 			key[b] = keys[b][c % BLOCK];
 		if (u->missed[c] && !updown_reaches(u, f->s, c)) {
-			uint32_t pivot = updown_detour(u, f->s, c);
+			const uint8_t *detour = detour_key(f, c);
 
-			if (pivot != NO_PIVOT)
-				make_key(f, pivot, key);
+			if (detour)
+				memcpy(key, detour, bytes);
 		}
-		if (memcmp(key, last, bytes)) {
+		if (memcmp(key, last, KEY_BYTES)) {
 			read_key(f, key);
-			memcpy(last, key, bytes);
+			memcpy(last, key, KEY_BYTES);
 		}
 		fill_column(f, c);
 	}
@@ -367,16 +390,11 @@ static void fill_row(const struct updown *u, uint32_t s, struct slots *slots)
 		.ways = cabling_ways(cabling, s),
 		.divisor = u->tree->divisor[s],
 		.row = row->port,
-		.plain = true,
 		.slot = slots->slot,
+		.pivot = NO_PIVOT,
 	};
 
 	make_slots(u, &f, slots);
-	for (unsigned w = 0; w < f.sw->num_up; w++) {
-		f.plain &= f.ways[w].num_ports == 1 && f.ways[w].num_live == 1;
-		f.port[f.ways[w].slot] =
-			f.ways[w].num_ports ? cabling->ports[f.ways[w].first_port].port : 0;
-	}
 	for (uint32_t b = 0; b < u->blocks; b++)
 		fill_block(&f, b);
 	fill_own(&f);

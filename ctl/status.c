@@ -65,12 +65,19 @@ static void print_phases(const json_t *phases, FILE *out)
 		fputc('\n', out);
 }
 
+static void print_when(time_t when_s, char text[32])
+{
+	struct tm calendar;
+
+	if (!when_s || !localtime_r(&when_s, &calendar) ||
+	    !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &calendar))
+		snprintf(text, 32, "-");
+}
+
 static void print_last_sweep(const json_t *sweep, FILE *out)
 {
-	time_t started = number_member(sweep, "started_s");
 	long long smps = number_member(sweep, "smps"), retries = number_member(sweep, "retries");
-	char span[TEXT_SPAN_SIZE], when[32] = "-";
-	struct tm calendar;
+	char span[TEXT_SPAN_SIZE], when[32];
 
 	if (!sweep)
 		return;
@@ -78,8 +85,7 @@ static void print_last_sweep(const json_t *sweep, FILE *out)
 		line(out, "Last sweep", "none yet");
 		return;
 	}
-	if (localtime_r(&started, &calendar))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &calendar);
+	print_when(number_member(sweep, "started_s"), when);
 	line(out, "Last sweep", "number %lld, %s (%s), at %s, took %s",
 	     number_member(sweep, "number"), text_member(sweep, "kind"),
 	     text_member(sweep, "reason"), when,
@@ -155,6 +161,26 @@ static void print_peers(const json_t *peers, FILE *out)
 		     text_member(peer, "guid"), number_member(peer, "lid"),
 		     number_member(peer, "priority"), text_member(peer, "state"));
 	}
+}
+
+static void print_store(const json_t *store, FILE *out)
+{
+	const char *state = text_member(store, "state"), *name;
+	const json_t *count;
+	long long records = 0;
+	char when[32];
+
+	if (!store)
+		return;
+	json_object_foreach ((json_t *)json_object_get(store, "records"), name, count) {
+		records += json_integer_value(count);
+	}
+	if (!strcmp(state, "degraded"))
+		line(out, "Store", "degraded: %s", text_member(store, "reason"));
+	print_when(number_member(store, "committed_s"), when);
+	line(out, strcmp(state, "degraded") != 0 ? "Store" : "",
+	     "%s, %lld record%s, %lld bytes, last commit %s", text_member(store, "path"), records,
+	     text_plural(records, "s"), number_member(store, "bytes"), when);
 }
 
 /* Members of one object that are numbers, with a word for each. */
@@ -263,6 +289,7 @@ void print_status(const json_t *data, FILE *out)
 	print_routing(json_object_get(data, "routing"), out);
 	print_left_out(json_object_get(data, "left_out"), out);
 	print_peers(json_object_get(data, "peers"), out);
+	print_store(json_object_get(data, "store"), out);
 	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++)
 		print_figures(paragraphs[i].title, json_object_get(data, paragraphs[i].member),
 			      paragraphs[i].figures, paragraphs[i].count, paragraphs[i].only_some,

@@ -51,6 +51,7 @@ struct daemon {
 	struct control *control;
 	struct transport *transport;
 	struct work_pool *pool;
+	struct store *store;
 	struct manager *manager;
 
 	bool reported;
@@ -301,6 +302,7 @@ static int watch_signals(struct daemon *daemon)
 	};
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its writer */
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		int error = loop_signal(daemon->loop, signals[i].number, signals[i].name,
 					signals[i].fn, daemon);
@@ -360,10 +362,21 @@ static int open_port(struct daemon *daemon)
 	return error;
 }
 
+static int open_store(struct daemon *daemon)
+{
+	char why[STORE_WHY_SIZE];
+	int error = store_open(daemon->loop, daemon->conf.state_dir, &daemon->store, why);
+
+	if (error)
+		log_error("%s", why);
+	return error;
+}
+
 static void start_manager(struct daemon *daemon)
 {
 	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
-	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, &daemon->conf);
+	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, daemon->store,
+				      &daemon->conf);
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	manager_on_report(daemon->manager, reported, daemon);
 	manager_on_gone(daemon->manager, device_gone, daemon);
@@ -377,7 +390,8 @@ static void start_manager(struct daemon *daemon)
 static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
-	if (watch_signals(daemon) || open_control(daemon) || open_port(daemon))
+	if (watch_signals(daemon) || open_control(daemon) || open_store(daemon) ||
+	    open_port(daemon))
 		return -1;
 	start_manager(daemon);
 	return 0;
@@ -394,6 +408,7 @@ static void stop(struct daemon *daemon)
 		work_pool_free(daemon->pool);
 	if (daemon->manager)
 		manager_free(daemon->manager);
+	store_free(daemon->store);
 	transport_close(daemon->transport);
 	loop_free(daemon->loop);
 }

@@ -12,18 +12,22 @@
 struct manager {
 	struct txn_table *txns;
 	struct registry *registry;
+	struct store *store; /* NULL: nothing is kept */
 	struct event_hub events;
 	struct sm *sm;
 	struct adm *adm;
 };
 
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
-			    const struct conf *conf)
+			    struct store *store, const struct conf *conf)
 {
 	struct manager *manager = mem_zalloc(sizeof(*manager));
 
 	manager->txns = txn_table_new(loop, transport);
 	manager->registry = registry_new();
+	manager->store = store;
+	if (store)
+		store_keep(store, manager->registry);
 	event_hub_init(&manager->events);
 	manager->sm = sm_new(loop, pool, transport, manager->txns, manager->registry,
 			     &manager->events, &conf->sm);
@@ -51,6 +55,8 @@ void manager_start(struct manager *manager)
 void manager_stop(struct manager *manager)
 {
 	sm_stop(manager->sm);
+	if (manager->store)
+		store_flush(manager->store);
 }
 
 void manager_set_route_options(struct manager *manager, struct route_options *options)
@@ -87,6 +93,8 @@ static void command_status(void *ctx, struct control_request *request, const jso
 				      (json_int_t)stats->refused, "dropped",
 				      (json_int_t)stats->dropped, "send_failed",
 				      (json_int_t)stats->send_failed));
+	if (manager->store)
+		json_object_set_new(status, "store", store_status(manager->store));
 	control_reply(request, status);
 }
 

@@ -10,15 +10,18 @@
 #include "lib/loop.h"
 #include "lib/work.h"
 #include "mad/transport.h"
+#include "sm/store.h"
 #include "weftd/conf.h"
 
 struct manager;
 
-/* transport stays the caller's, and must outlive the manager. conf is copied. */
+/* transport and store (NULL: nothing is kept) stay the caller's, and must outlive the manager. conf
+ * is copied. */
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
-			    const struct conf *conf);
+			    struct store *store, const struct conf *conf);
 void manager_free(struct manager *manager);
 void manager_start(struct manager *manager);
+/* Leaves the subnet cleanly, and writes what the store has still to write. */
 void manager_stop(struct manager *manager);
 /* The next sweep routes with these; NULL: nothing told. Takes a reference of its own. To be
  * followed by manager_set_conf(), or before manager_start(). */

@@ -339,8 +339,8 @@ void sim_restart(struct sim_manager *manager)
 	manager->transport =
 		transport_open_world(sim->loop, sim->world, device, &port, on_mad, manager);
 	manager->pool = work_pool_new(sim->loop, WORKERS);
-	manager->manager =
-		manager_new(sim->loop, manager->pool, manager->transport, &manager->conf);
+	manager->manager = manager_new(sim->loop, manager->pool, manager->transport, manager->store,
+				       &manager->conf);
 	manager->state = SM_NOTACTIVE;
 	known_starts(sim->known, number_of(manager), device);
 	manager_on_report(manager->manager, on_report, manager);

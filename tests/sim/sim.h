@@ -30,6 +30,7 @@ struct sim_manager {
 	struct conf conf;
 	struct transport *transport; /* NULL: it does not run */
 	struct work_pool *pool;
+	struct store *store; /* NULL: it keeps nothing */
 	struct manager *manager;
 	uint64_t mads_sent;		   /* SMPs that leave its node */
 	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */

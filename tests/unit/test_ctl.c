@@ -183,6 +183,9 @@ static const struct {
 	{"status of a standby", print_status,
 	 "{\"role\":\"STANDBY\",\"priority\":0,\"guid\":\"0x1\",\"lid\":4,\"state\":\"standby\","
 	 "\"ca\":\"mlx5_0\",\"port\":1,\"sweep\":{\"number\":0},\"routing\":{},\"peers\":[],"
+	 "\"store\":{\"path\":\"/s/weft.db\",\"state\":\"degraded\",\"reason\":\"disk "
+	 "full\",\"bytes\":5,"
+	 "\"records\":{\"lid\":2,\"group\":1}},"
 	 "\"anomalies\":{\"self_links\":0},\"smps\":[]}",
 	 "Manager     STANDBY, priority 0, on mlx5_0 port 1\n"
 	 "            GUID 0x1, LID 4\n"
@@ -190,6 +193,8 @@ static const struct {
 	 "Last sweep  none yet\n"
 	 "Routing     none yet\n"
 	 "Peers       none\n"
+	 "Store       degraded: disk full\n"
+	 "            /s/weft.db, 3 records, 5 bytes, last commit -\n"
 	 "Anomalies   none\n"},
 	{"status with many phases", print_status,
 	 "{\"sweep\":{\"number\":1,\"phases\":[{\"name\":\"discover\",\"us\":1000},"
@@ -199,7 +204,7 @@ static const struct {
 	 "Manager     -, priority 0, on - port 0\n"
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
-	 "Last sweep  number 1, - (-), at 1970-01-01 00:00:00, took 0 us\n"
+	 "Last sweep  number 1, - (-), at -, took 0 us\n"
 	 "            0 SMPs, 0 of them Set(), 0 retries, 0 failed\n"
 	 "            discover 1.0 ms, check 80 us, elect 30 us, role 15 us, lids 1 us,\n"
 	 "            routes 81 us, program 2.00 s\n"},

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Ranges of numbers by their rows, and what is more than a range: fabric/registry_check.h. */
+#include "fabric/registry_check.h"
+
+#include <string.h>
+
+#include "lib/mem.h"
+
+static const struct range {
+	enum registry_kind kind;
+	const char *field;
+	uint64_t min, max;
+	const char *wrong;
+} ranges[] = {
+	{REGISTRY_LID, "GUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_LID, "LID", LID_UNICAST_MIN, LID_UNICAST_MAX, "not 1 to 49151"},
+	{REGISTRY_LID, "LMC", 0, LMC_MAX, "not 0 to 7"},
+	{REGISTRY_GROUP, "MLID", LID_MULTICAST_MIN, LID_MULTICAST_MAX, "not 0xc000 to 0xfffe"},
+	{REGISTRY_GROUP, "SL", 0, 15, "not 0 to 15"},
+	{REGISTRY_GROUP, "FlowLabel", 0, 0xfffff, "not 0 to 0xfffff"},
+	{REGISTRY_GROUP, "MTU", 0, 63, "not 0 to 63"},
+	{REGISTRY_GROUP, "Rate", 0, 63, "not 0 to 63"},
+	{REGISTRY_GROUP, "PacketLifeTime", 0, 63, "not 0 to 63"},
+	{REGISTRY_GROUP, "Scope", 0, 15, "not 0 to 15"},
+	{REGISTRY_GROUP, "Permanent", 0, 1, "not 0 or 1"},
+	{REGISTRY_MEMBER, "PortGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_MEMBER, "JoinState", 1, 15, "not 1 to 15"},
+	{REGISTRY_MEMBER, "ProxyJoin", 0, 1, "not 0 or 1"},
+	{REGISTRY_SUBSCRIPTION, "SubscriberGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_SUBSCRIPTION, "SL", 0, 15, "not 0 to 15"},
+	{REGISTRY_SUBSCRIPTION, "RespTimeValue", 0, 31, "not 0 to 31"},
+	{REGISTRY_SUBSCRIPTION, "IsGeneric", 0, 1, "not 0 or 1"},
+	{REGISTRY_SUBSCRIPTION, "Trusted", 0, 1, "not 0 or 1"},
+	{REGISTRY_ALIAS, "PortGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_ALIAS, "Index", 1, UINT8_MAX, "not 1 to 255"},
+	{REGISTRY_ALIAS, "GUID", 1, UINT64_MAX, "no GUID"},
+};
+
+static const char *lid_wrong(const void *record, const char **field)
+{
+	const struct lid_entry *entry = record;
+
+	*field = "LID";
+	if (entry->lid % (1u << entry->lmc))
+		return "not a multiple of what LMC asks for";
+	return entry->lid + (1u << entry->lmc) - 1 > LID_UNICAST_MAX ? "too high for its LMC"
+								     : NULL;
+}
+
+static const char *mgid_wrong(const uint8_t mgid[GID_SIZE], const char **field)
+{
+	*field = "MGID";
+	return mgid[0] == 0xff ? NULL : "no multicast GID: it does not begin with ff";
+}
+
+static const char *group_wrong(const void *record, const char **field)
+{
+	return mgid_wrong(((const struct group_entry *)record)->mgid, field);
+}
+
+static const char *member_wrong(const void *record, const char **field)
+{
+	return mgid_wrong(((const struct member_entry *)record)->mgid, field);
+}
+
+/* Both are text: ended, and nothing behind the end. */
+static const char *text_wrong(const uint8_t *text, size_t size)
+{
+	size_t length = strnlen((const char *)text, size);
+
+	for (size_t i = length; i < size; i++)
+		if (text[i])
+			return "bytes behind its end";
+	return length == size ? "too long" : NULL;
+}
+
+static const char *setting_wrong(const void *record, const char **field)
+{
+	const struct setting_entry *entry = record;
+	const char *wrong = text_wrong(entry->name, sizeof(entry->name));
+
+	*field = "Name";
+	if (wrong || !entry->name[0])
+		return wrong ? wrong : "empty";
+	*field = "Value";
+	return text_wrong(entry->value, sizeof(entry->value));
+}
+
+static const char *(*const more[REGISTRY_KINDS])(const void *record, const char **field) = {
+	[REGISTRY_LID] = lid_wrong,
+	[REGISTRY_GROUP] = group_wrong,
+	[REGISTRY_MEMBER] = member_wrong,
+	[REGISTRY_SETTING] = setting_wrong,
+};
+
+static size_t row_of(const struct format *format, const char *name)
+{
+	size_t row = 0;
+
+	while (row < format->count && strcmp(format->fields[row].name, name) != 0)
+		row++;
+	return row;
+}
+
+const char *registry_check(enum registry_kind kind, const void *record, const char **field)
+{
+	const struct format *format = registry_tables[kind].format;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		uint64_t value;
+
+		if (ranges[i].kind != kind)
+			continue;
+		value = format_get(format, row_of(format, ranges[i].field), record);
+		if (value < ranges[i].min || value > ranges[i].max) {
+			*field = ranges[i].field;
+			return ranges[i].wrong;
+		}
+	}
+	return more[kind] ? more[kind](record, field) : NULL;
+}
+
+enum registry_kind registry_kind_of(const char *name)
+{
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++)
+		if (!strcmp(registry_tables[kind].name, name))
+			return kind;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a record of the registry must be that came from a file: the ranges without which the rest of
+ * the program could not bear it. Pure functions over a table, any thread.
+ */
+#ifndef FABRIC_REGISTRY_CHECK_H
+#define FABRIC_REGISTRY_CHECK_H
+
+#include "fabric/registry.h"
+
+/* NULL when record, a struct of its kind, can be put. Otherwise what is wrong, as "not 1 to 7", and
+ * in *field the name of the member, as its format has it. */
+const char *registry_check(enum registry_kind kind, const void *record, const char **field);
+
+/* The kind whose table has this name; 0: none has. */
+enum registry_kind registry_kind_of(const char *name);
+
+#endif

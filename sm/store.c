@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * There is one job, and at most one of it under way: to write a batch, or to open the file. A batch
+ * holds references to the registry's records, which never change; the worker makes the bytes. What
+ * follows from a job's end is decided in one place, finished().
+ *
+ * Degraded, nothing is gathered, for the file will be written from the registry itself: first the
+ * file is opened, and what it holds that the registry never had is taken over (it could not be read
+ * when the daemon started); then all records are one batch that replaces what is there; what
+ * changes from then on is gathered, and when that batch is written all is as it should be.
+ */
+#include "sm/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fabric/registry_check.h"
+#include "include/message_id.h"
+#include "lib/log.h"
+#include "lib/mem.h"
+
+enum {
+	RETRY_US = 5000000,
+	STALL_US = 10000000, /* a disk that takes longer for a batch is as good as none */
+	CHANGES_MIN = 64,
+	ASIDE_SIZE = 512,
+};
+
+struct change {
+	const void *record; /* a reference */
+	uint8_t kind;
+	bool drop;
+};
+
+struct batch {
+	struct change *changes;
+	size_t count, capacity;
+	uint64_t number; /* of the registry's last change in it */
+	bool anew;	 /* it is all there is */
+};
+
+/* What a file held. */
+struct contents {
+	struct arena *arena; /* NULL: nothing was read */
+	struct {
+		enum registry_kind kind;
+		void *record;
+	} * rows;
+	size_t count, capacity;
+	size_t refused; /* records that nobody could bear */
+	char refused_why[STORE_WHY_SIZE];
+};
+
+struct store {
+	struct loop *loop;
+	struct work_pool *pool;
+	struct registry *registry; /* NULL before store_keep() */
+	struct registry_reader reader;
+	char *dir, *path;
+	bool loaded; /* what the file held is in the registry */
+
+	/* What is under way is the worker's, up to result. */
+	struct work_job job;
+	struct store_db *db; /* NULL: the file is not open */
+	bool under_way, opening;
+	bool ran; /* the worker has done it */
+	struct batch batch;
+	size_t at; /* in batch.changes: the next to write */
+	uint8_t wire[STORE_KEY_MAX + STORE_VALUE_MAX];
+	struct contents contents;
+	int error;
+	char why[STORE_WHY_SIZE];
+	char damage[STORE_WHY_SIZE], aside[ASIDE_SIZE]; /* a file that was set aside; or empty */
+	uint64_t bytes_now;
+
+	uint64_t bytes; /* as of the last job */
+	struct batch gathering;
+	bool gathers;
+	bool degraded;
+	char degraded_why[STORE_WHY_SIZE];
+	struct loop_deferred begin;
+	struct loop_timer retry, stall;
+	struct log_limit limit;
+	uint64_t commits, committed_s, degradations;
+};
+
+/* Batches */
+
+static void batch_add(struct batch *batch, enum registry_kind kind, const void *record, bool drop)
+{
+	if (batch->count == batch->capacity) {
+		batch->capacity = batch->capacity ? 2 * batch->capacity : CHANGES_MIN;
+		batch->changes =
+			mem_resize(batch->changes, batch->capacity, sizeof(*batch->changes));
+	}
+	batch->changes[batch->count++] = (struct change){registry_ref(record), kind, drop};
+}
+
+static void batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		registry_unref(batch->changes[i].record);
+	free(batch->changes);
+	*batch = (struct batch){0};
+}
+
+static bool next_row(void *ctx, struct store_db_row *out)
+{
+	struct store *store = ctx;
+	const struct registry_table *table;
+	const struct change *change;
+
+	if (store->at == store->batch.count)
+		return false;
+	change = &store->batch.changes[store->at++];
+	table = &registry_tables[change->kind];
+	memset(store->wire, 0, table->format->wire_size);
+	format_encode(table->format, change->record, store->wire);
+	*out = (struct store_db_row){
+		.kind = change->kind,
+		.key = store->wire,
+		.key_size = table->key_bytes,
+		.value = change->drop ? NULL : store->wire + table->key_bytes,
+		.value_size = table->format->wire_size - (size_t)table->key_bytes,
+	};
+	return true;
+}
+
+/* Contents */
+
+static void contents_clear(struct contents *contents)
+{
+	arena_free(contents->arena);
+	free(contents->rows);
+	*contents = (struct contents){0};
+}
+
+static void refuse(struct contents *contents, const char *table, const char *field,
+		   const char *wrong)
+{
+	if (!contents->refused++)
+		snprintf(contents->refused_why, sizeof(contents->refused_why), "%s: %s: %s", table,
+			 field, wrong);
+}
+
+/* The checksum was right: what has another size was written by another program. */
+static int take_row(void *ctx, const struct store_db_row *row)
+{
+	struct contents *contents = ctx;
+	const struct registry_table *table;
+	uint8_t wire[STORE_KEY_MAX + STORE_VALUE_MAX];
+	const char *field = "", *wrong;
+	void *record;
+
+	if (row->kind < REGISTRY_LID || row->kind >= REGISTRY_KINDS)
+		return -EUCLEAN;
+	table = &registry_tables[row->kind];
+	if (row->key_size != table->key_bytes ||
+	    row->key_size + row->value_size != table->format->wire_size)
+		return -EUCLEAN;
+	memcpy(wire, row->key, row->key_size);
+	memcpy(wire + row->key_size, row->value, row->value_size);
+	record = arena_alloc(contents->arena, table->format->struct_size);
+	format_decode(table->format, wire, record);
+	wrong = registry_check(row->kind, record, &field);
+	if (wrong) {
+		refuse(contents, table->name, field, wrong);
+		return 0;
+	}
+	if (contents->count == contents->capacity) {
+		contents->capacity = contents->capacity ? 2 * contents->capacity : CHANGES_MIN;
+		contents->rows =
+			mem_resize(contents->rows, contents->capacity, sizeof(*contents->rows));
+	}
+	contents->rows[contents->count].kind = row->kind;
+	contents->rows[contents->count++].record = record;
+	return 0;
+}
+
+/* What the daemon has since been told is newer. */
+static void merge(struct store *store)
+{
+	struct contents *contents = &store->contents;
+
+	for (size_t i = 0; i < contents->count; i++) {
+		enum registry_kind kind = contents->rows[i].kind;
+
+		if (!registry_find(store->registry, kind, contents->rows[i].record))
+			registry_put(store->registry, kind, contents->rows[i].record);
+	}
+	if (contents->refused)
+		log_warning("%s: %zu records are left out, as %s", store->path, contents->refused,
+			    contents->refused_why);
+	contents_clear(contents);
+	store->loaded = true;
+}
+
+/* On the worker, or before there is one */
+
+static int open_and_read(struct store *store)
+{
+	int error = store_db_open(store->path, &store->db, store->why);
+
+	if (error || store->loaded)
+		return error;
+	contents_clear(&store->contents);
+	store->contents.arena = arena_new();
+	error = store_db_read(store->db, take_row, &store->contents, store->why);
+	if (error) {
+		store_db_close(store->db);
+		store->db = NULL;
+		contents_clear(&store->contents);
+	}
+	return error;
+}
+
+static int make_dir(struct store *store)
+{
+	if (!mkdir(store->dir, 0750) || errno == EEXIST)
+		return 0;
+	snprintf(store->why, sizeof(store->why), "its folder cannot be made: %s", strerror(errno));
+	return -errno;
+}
+
+static void open_file(struct store *store)
+{
+	store->error = make_dir(store);
+	if (!store->error)
+		store->error = open_and_read(store);
+	if (store->error != -EUCLEAN)
+		return;
+	memcpy(store->damage, store->why, sizeof(store->damage));
+	store->error = store_db_set_aside(store->path, store->aside, sizeof(store->aside));
+	if (store->error) {
+		snprintf(store->why, sizeof(store->why),
+			 "it is damaged (%.80s) and cannot be renamed: %.80s", store->damage,
+			 strerror(-store->error));
+		store->damage[0] = '\0';
+		return;
+	}
+	store->error = open_and_read(store);
+}
+
+static void write_batch(struct store *store)
+{
+	store->at = 0;
+	store->error = store_db_write(store->db, store->batch.anew, next_row, store, store->why);
+	if (!store->error)
+		return;
+	store_db_close(store->db);
+	store->db = NULL;
+}
+
+static void run_job(struct work_job *job)
+{
+	struct store *store = container_of(job, struct store, job);
+
+	if (store->opening)
+		open_file(store);
+	else
+		write_batch(store);
+	store->bytes_now = store_db_size(store->path);
+	store->ran = true;
+}
+
+/* On the loop */
+
+static void log_damage(struct store *store)
+{
+	static const struct log_subject subject = {.message_id = MESSAGE_STORE_DAMAGED};
+
+	if (!store->damage[0])
+		return;
+	log_about(LOG_ERR, &subject,
+		  "store %s is damaged (%s): it is kept as %s and a new one begun; LIDs come back "
+		  "from the fabric, weftctl restore brings back the rest if it was saved",
+		  store->path, store->damage, store->aside);
+	store->damage[0] = '\0';
+}
+
+static void degrade(struct store *store, const char *why)
+{
+	static const struct log_subject subject = {.message_id = MESSAGE_STORE};
+	bool is_new = !store->degraded || strcmp(why, store->degraded_why) != 0;
+
+	if (store->gathers)
+		batch_clear(&store->gathering);
+	store->gathers = false;
+	store->degradations += !store->degraded;
+	store->degraded = true;
+	snprintf(store->degraded_why, sizeof(store->degraded_why), "%s", why);
+	loop_timer_disarm(&store->stall);
+	loop_timer_arm(&store->retry, RETRY_US);
+	if (is_new)
+		log_limited(&store->limit, LOG_ERR, &subject,
+			    "store %s degraded: %s; weftd goes on from memory, and what is "
+			    "registered now is lost if it ends; mend it, or give a folder on "
+			    "another disk with --state-dir; it is tried again",
+			    store->path, why);
+	registry_keep(store->registry, false);
+}
+
+static void start_job(struct store *store, bool opening)
+{
+	store->opening = opening;
+	store->under_way = true;
+	store->ran = false;
+	store->error = 0;
+	if (!opening && !store->degraded)
+		loop_timer_arm(&store->stall, STALL_US);
+	work_submit(store->pool, &store->job);
+}
+
+static void start_batch(struct store *store)
+{
+	store->batch = store->gathering;
+	store->gathering = (struct batch){0};
+	store->batch.number = registry_number(store->registry);
+	start_job(store, false);
+}
+
+/* All records, in the order in which they came. */
+static void start_anew(struct store *store)
+{
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		for (const void *at = registry_first(store->registry, kind, -1, NULL); at;
+		     at = registry_next(store->registry, kind, -1, at))
+			batch_add(&store->batch, kind, at, false);
+	}
+	store->batch.anew = true;
+	store->gathers = true;
+	start_job(store, false);
+}
+
+static void begin(void *arg)
+{
+	struct store *store = arg;
+
+	if (!store->under_way && store->gathering.count)
+		start_batch(store);
+}
+
+static void recovered(struct store *store)
+{
+	static const struct log_subject subject = {.message_id = MESSAGE_STORE};
+
+	store->degraded = false;
+	log_limited(&store->limit, LOG_NOTICE, &subject,
+		    "store %s is well again: all %zu records are written", store->path,
+		    store->batch.count);
+	registry_keep(store->registry, true);
+}
+
+static void committed(struct store *store)
+{
+	uint64_t number = store->batch.number;
+	bool anew = store->batch.anew;
+
+	store->commits++;
+	store->committed_s = loop_wall_s(store->loop);
+	if (anew && store->degraded)
+		recovered(store);
+	batch_clear(&store->batch);
+	if (!anew)
+		registry_kept(store->registry, number);
+}
+
+static void finished(struct work_job *job)
+{
+	struct store *store = container_of(job, struct store, job);
+	bool was_written = !store->opening && !store->error;
+
+	store->under_way = false;
+	store->bytes = store->bytes_now;
+	loop_timer_disarm(&store->stall);
+	log_damage(store);
+	if (store->error) {
+		batch_clear(&store->batch);
+		degrade(store, store->why);
+		return;
+	}
+	if (was_written && store->degraded && !store->batch.anew) { /* it took too long */
+		batch_clear(&store->batch);
+		start_anew(store);
+	} else if (was_written) {
+		committed(store);
+	} else {
+		merge(store);
+		start_anew(store);
+	}
+	begin(store);
+}
+
+static void retry(void *arg)
+{
+	struct store *store = arg;
+
+	if (store->under_way || !store->degraded)
+		return;
+	if (store->db)
+		start_anew(store);
+	else
+		start_job(store, true);
+}
+
+static void stalled(void *arg)
+{
+	degrade(arg, "the disk has not taken a batch for 10 seconds");
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct store *store = ctx;
+
+	if (!store->gathers)
+		return;
+	batch_add(&store->gathering, change->kind, change->after ? change->after : change->before,
+		  !change->after);
+	loop_defer(&store->begin);
+}
+
+/* Beginning and end */
+
+int store_open(struct loop *loop, const char *dir, struct store **out, char why[STORE_WHY_SIZE])
+{
+	struct store *store = mem_zalloc(sizeof(*store));
+
+	store->loop = loop;
+	store->dir = mem_strdup(dir);
+	store->path = mem_printf("%s/weft.db", dir);
+	store->job = (struct work_job){.name = "store", .run = run_job, .done = finished};
+	list_init(&store->job.link);
+	store->reader = (struct registry_reader){.changed = changed, .ctx = store};
+	list_init(&store->reader.link);
+	store->limit = (struct log_limit){.burst = 10, .interval_us = 60000000};
+	loop_deferred_init(&store->begin, loop, "store", begin, store);
+	loop_timer_init(&store->retry, loop, "store retry", retry, store);
+	loop_timer_init(&store->stall, loop, "store stall", stalled, store);
+	open_file(store);
+	if (store->error == -EBUSY) {
+		snprintf(why, STORE_WHY_SIZE,
+			 "%.120s is in use by another weftd; stop that one, or give this one its "
+			 "own --state-dir",
+			 store->path);
+		store_free(store);
+		return -EBUSY;
+	}
+	store->bytes = store_db_size(store->path);
+	store->pool = work_pool_new(loop, 1);
+	*out = store;
+	return 0;
+}
+
+void store_keep(struct store *store, struct registry *registry)
+{
+	store->registry = registry;
+	log_damage(store);
+	if (!store->error)
+		merge(store);
+	registry_read(registry, &store->reader);
+	if (store->error) {
+		degrade(store, store->why);
+		return;
+	}
+	store->gathers = true;
+	registry_keep(registry, true);
+}
+
+void store_flush(struct store *store)
+{
+	registry_unread(&store->reader);
+	loop_timer_disarm(&store->retry);
+	loop_timer_disarm(&store->stall);
+	loop_defer_cancel(&store->begin);
+	work_pool_free(store->pool); /* waits for what runs */
+	store->pool = NULL;
+	if (store->under_way && !store->ran)
+		run_job(&store->job);
+	batch_clear(&store->batch);
+	store->under_way = false;
+	if (store->db && store->gathering.count) {
+		store->batch = store->gathering;
+		store->gathering = (struct batch){0};
+		write_batch(store);
+		batch_clear(&store->batch);
+	}
+	if (store->error)
+		log_error("store %s: what was registered last is not written: %s", store->path,
+			  store->why);
+	store_db_close(store->db); /* a clean end empties the log */
+	store->db = NULL;
+}
+
+void store_free(struct store *store)
+{
+	if (!store)
+		return;
+	registry_unread(&store->reader);
+	loop_timer_disarm(&store->retry);
+	loop_timer_disarm(&store->stall);
+	loop_defer_cancel(&store->begin);
+	work_pool_free(store->pool);
+	store_db_close(store->db);
+	batch_clear(&store->batch);
+	batch_clear(&store->gathering);
+	contents_clear(&store->contents);
+	free(store->dir);
+	free(store->path);
+	free(store);
+}
+
+bool store_degraded(const struct store *store)
+{
+	return store->degraded;
+}
+
+struct work_pool *store_worker(const struct store *store)
+{
+	return store->pool;
+}
+
+/* While a job is under way the size is that of before. */
+json_t *store_status(const struct store *store)
+{
+	json_t *status = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "path", store->path, "state",
+				   store->degraded ? "degraded" : "ok", "bytes",
+				   (json_int_t)store->bytes, "commits", (json_int_t)store->commits,
+				   "committed_s", (json_int_t)store->committed_s, "waiting",
+				   (json_int_t)(store->gathering.count + store->batch.count),
+				   "degradations", (json_int_t)store->degradations);
+	json_t *records = json_object();
+
+	for (unsigned kind = REGISTRY_LID; store->registry && kind < REGISTRY_KINDS; kind++)
+		json_object_set_new(
+			records, registry_tables[kind].name,
+			json_integer((json_int_t)registry_count(store->registry, kind)));
+	json_object_set_new(status, "records", records);
+	if (store->degraded)
+		json_object_set_new(status, "reason", json_string(store->degraded_why));
+	return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The store: keeps the registry (fabric/registry.h) in one file, weft.db in the state directory, so
+ * that what was acknowledged outlives the daemon, the machine and its power (sm/store_db.h says
+ * what that rests on). It owns the file and a worker of its own, the only thread that touches the
+ * file once the loop runs; everything here is called on the loop thread.
+ *
+ * What is changed within a turn of the loop, or while the batch before it is being written, is one
+ * batch and one commit; its changes are durable when that is done, and the registry then lets go
+ * who waits for them. A batch begins to be written at the end of the turn of its first change, or
+ * when the one before it is done.
+ *
+ * When the file cannot be written the store is degraded: the registry goes on from memory and
+ * everything counts as durable, since a subnet without a manager is worse than one whose manager
+ * may forget. That is logged and shown by status. It tries again every some seconds, writes
+ * everything anew, and is well again. A file that is damaged is set aside, and a new one begun. One
+ * of a newer version is not touched.
+ */
+#ifndef SM_STORE_H
+#define SM_STORE_H
+
+#include "fabric/registry.h"
+#include "lib/control.h"
+#include "lib/loop.h"
+#include "lib/work.h"
+#include "sm/store_db.h"
+
+struct store;
+
+/* Opens weft.db in dir, which is made if it is not there, and reads it, before the loop runs. 0: it
+ * may be degraded. -EBUSY, with the reason and what to do in why: another process has this file. */
+int store_open(struct loop *loop, const char *dir, struct store **out, char why[STORE_WHY_SIZE]);
+
+/* Puts what was read into the registry, and keeps it from now on. The registry outlives the
+ * store's use of the loop: nothing of it is touched by store_flush() and store_free(). */
+void store_keep(struct store *store, struct registry *registry);
+
+/* Writes what waits, however long that takes, and ends: nothing is kept any more. */
+void store_flush(struct store *store);
+/* Without store_flush() what waits is dropped, as when the process is killed. NULL is harmless. */
+void store_free(struct store *store);
+
+bool store_degraded(const struct store *store);
+/* For other files in the state directory: jobs run there one after the other. NULL after
+ * store_flush(). */
+struct work_pool *store_worker(const struct store *store);
+/* For weftctl status; a new reference. */
+json_t *store_status(const struct store *store);
+
+#endif

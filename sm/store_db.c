@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * SQLite, as far as the store needs it: sm/store_db.h. A version of the file is a row of steps[],
+ * which makes it of the version before; a new file goes through all of them. Whatever SQLite finds
+ * wrong with the bytes is damage; whatever the system refuses is an errno.
+ */
+#include "sm/store_db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+
+enum {
+	APPLICATION_ID = 0x77656674, /* tells our file from other programs' */
+	DAMAGED_MAX = 100,
+};
+
+static const char *const companions[] = {"", "-wal", "-shm", "-journal"};
+
+struct store_db {
+	sqlite3 *sqlite;
+	sqlite3_stmt *put, *drop;
+};
+
+/* Errors */
+
+static int error_of(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_DONE:
+	case SQLITE_ROW:
+		return 0;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_FORMAT:
+	case SQLITE_ERROR: /* a table is not there, or not as it was made */
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
+	case SQLITE_TOOBIG:
+		return -EUCLEAN;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_NOMEM:
+		abort(); /* as everywhere */
+	default:
+		return -EIO;
+	}
+}
+
+/* SQLite's words, and the system's where that refused something. */
+static int explain(sqlite3 *sqlite, int code, char why[STORE_WHY_SIZE])
+{
+	int error = error_of(code), system = sqlite3_system_errno(sqlite);
+	bool told = error == -EIO || error == -EACCES || error == -ENOSPC || error == -EROFS;
+
+	if (error == -EBUSY)
+		snprintf(why, STORE_WHY_SIZE, "another process uses it");
+	else if (told && system)
+		snprintf(why, STORE_WHY_SIZE, "%s (%s)", strerror(system), sqlite3_errstr(code));
+	else
+		snprintf(why, STORE_WHY_SIZE, "%s", sqlite3_errmsg(sqlite));
+	return error;
+}
+
+static int run(struct store_db *db, const char *sql, char why[STORE_WHY_SIZE])
+{
+	int code = sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
+
+	return code == SQLITE_OK ? 0 : explain(db->sqlite, code, why);
+}
+
+static int prepare(struct store_db *db, const char *sql, sqlite3_stmt **out,
+		   char why[STORE_WHY_SIZE])
+{
+	int code = sqlite3_prepare_v2(db->sqlite, sql, -1, out, NULL);
+
+	return code == SQLITE_OK ? 0 : explain(db->sqlite, code, why);
+}
+
+/* The one number that a query gives. */
+static int ask(struct store_db *db, const char *sql, int64_t *out, char why[STORE_WHY_SIZE])
+{
+	sqlite3_stmt *query;
+	int error = prepare(db, sql, &query, why), code;
+
+	if (error)
+		return error;
+	code = sqlite3_step(query);
+	if (code == SQLITE_ROW)
+		*out = sqlite3_column_int64(query, 0);
+	else
+		error = explain(db->sqlite, code, why);
+	sqlite3_finalize(query);
+	return error;
+}
+
+/* Checksums */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* FNV-1a, with sizes between the parts. */
+static int64_t row_sum(const struct store_db_row *row)
+{
+	uint8_t head[8];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	be32_store(head, row->kind);
+	be32_store(head + 4, (uint32_t)row->key_size);
+	hash = hash_bytes(hash, head, sizeof(head));
+	hash = hash_bytes(hash, row->key, row->key_size);
+	hash = hash_bytes(hash, row->value, row->value_size);
+	return (int64_t)(hash ^ hash >> 32);
+}
+
+/* record_sum(kind, key, value), for statements. */
+static void sum_in_sql(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct store_db_row row = {.kind = (unsigned)sqlite3_value_int(values[0]),
+				   .key = sqlite3_value_blob(values[1]),
+				   .value = sqlite3_value_blob(values[2]),
+				   .key_size = (size_t)sqlite3_value_bytes(values[1]),
+				   .value_size = (size_t)sqlite3_value_bytes(values[2])};
+
+	(void)count;
+	sqlite3_result_int64(context, row_sum(&row));
+}
+
+/* Versions: steps[i] makes version i + 1 of version i; 0 is an empty file. */
+
+static const char *const steps[STORE_DB_VERSION] = {
+	"CREATE TABLE record (kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL,"
+	" PRIMARY KEY (kind, key)) WITHOUT ROWID",
+	"ALTER TABLE record ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;"
+	"UPDATE record SET sum = record_sum(kind, key, value)",
+};
+
+static int take_step(struct store_db *db, unsigned version, char why[STORE_WHY_SIZE])
+{
+	char *sql = mem_printf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d;"
+			       " PRAGMA user_version = %u; COMMIT",
+			       steps[version], APPLICATION_ID, version + 1);
+	int error = run(db, sql, why);
+
+	free(sql);
+	return error;
+}
+
+/* One that is not ours to write is left as it is, its log too. */
+static int refuse(struct store_db *db)
+{
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	return -EPROTONOSUPPORT;
+}
+
+static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_SIZE])
+{
+	int64_t application, version, tables;
+	int error = ask(db, "PRAGMA application_id", &application, why);
+
+	if (!error)
+		error = ask(db, "PRAGMA user_version", &version, why);
+	if (!error)
+		error = ask(db, "SELECT count(*) FROM sqlite_master", &tables, why);
+	if (error)
+		return error;
+	if (tables && application != APPLICATION_ID) {
+		snprintf(why, STORE_WHY_SIZE, "it is another program's");
+		return refuse(db);
+	}
+	if (version < 0 || version > STORE_DB_VERSION) {
+		snprintf(why, STORE_WHY_SIZE,
+			 "it is of version %lld, a newer weftd's; this one knows up to %d",
+			 (long long)version, STORE_DB_VERSION);
+		return refuse(db);
+	}
+	*out = (unsigned)version;
+	return 0;
+}
+
+/* The structure; what is in the rows their checksums say. */
+static int check(struct store_db *db, char why[STORE_WHY_SIZE])
+{
+	sqlite3_stmt *query;
+	int error = prepare(db, "PRAGMA quick_check(1)", &query, why), code;
+
+	if (error)
+		return error;
+	code = sqlite3_step(query);
+	if (code != SQLITE_ROW) {
+		error = explain(db->sqlite, code, why);
+	} else if (strcmp((const char *)sqlite3_column_text(query, 0), "ok") != 0) {
+		snprintf(why, STORE_WHY_SIZE, "%.200s",
+			 (const char *)sqlite3_column_text(query, 0));
+		error = -EUCLEAN;
+	}
+	sqlite3_finalize(query);
+	return error;
+}
+
+/* Opening */
+
+/* Made by us, for its mode; SQLite gives its log the same. The file is not opened where it exists:
+ * to close it again would drop the locks that this process may have on it. */
+static int make_private(const char *path, char why[STORE_WHY_SIZE])
+{
+	struct stat stat_of;
+	int fd;
+
+	if (!stat(path, &stat_of)) {
+		if (!S_ISREG(stat_of.st_mode)) {
+			snprintf(why, STORE_WHY_SIZE, "it is no file");
+			return -EACCES;
+		}
+		if ((stat_of.st_mode & 0777) != 0600)
+			(void)!chmod(path, 0600); /* where that is refused, opening it will be */
+		return 0;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		snprintf(why, STORE_WHY_SIZE, "%s", strerror(errno));
+		return -errno;
+	}
+	close(fd);
+	return 0;
+}
+
+/* Exclusive from before the first look: there is no file of shared memory then. */
+static int set_up(struct store_db *db, char why[STORE_WHY_SIZE])
+{
+	unsigned version = 0;
+	int error;
+
+	sqlite3_extended_result_codes(db->sqlite, 1);
+	sqlite3_create_function(db->sqlite, "record_sum", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+				NULL, sum_in_sql, NULL, NULL);
+	error = run(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF", why);
+	if (!error)
+		error = find_version(db, &version, why);
+	if (!error)
+		error = run(db,
+			    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+			    "BEGIN IMMEDIATE; COMMIT",
+			    why);
+	for (; !error && version < STORE_DB_VERSION; version++)
+		error = take_step(db, version, why);
+	if (!error)
+		error = check(db, why);
+	if (!error)
+		error = prepare(db,
+				"INSERT OR REPLACE INTO record (kind, key, value, sum)"
+				" VALUES (?1, ?2, ?3, ?4)",
+				&db->put, why);
+	if (!error)
+		error = prepare(db, "DELETE FROM record WHERE kind = ?1 AND key = ?2", &db->drop,
+				why);
+	return error;
+}
+
+int store_db_open(const char *path, struct store_db **out, char why[STORE_WHY_SIZE])
+{
+	struct store_db *db;
+	int error = make_private(path, why), code;
+
+	if (error)
+		return error;
+	db = mem_zalloc(sizeof(*db));
+	code = sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			       NULL);
+	error = code == SQLITE_OK ? set_up(db, why) : explain(db->sqlite, code, why);
+	if (error) {
+		store_db_close(db);
+		return error;
+	}
+	*out = db;
+	return 0;
+}
+
+void store_db_close(struct store_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_finalize(db->put);
+	sqlite3_finalize(db->drop);
+	sqlite3_close_v2(db->sqlite);
+	free(db);
+}
+
+/* Reading and writing */
+
+int store_db_read(struct store_db *db, int (*row)(void *ctx, const struct store_db_row *row),
+		  void *ctx, char why[STORE_WHY_SIZE])
+{
+	sqlite3_stmt *query;
+	int code = SQLITE_DONE;
+	int error = prepare(db, "SELECT kind, key, value, sum FROM record ORDER BY kind, key",
+			    &query, why);
+
+	if (error)
+		return error;
+	while (!error && (code = sqlite3_step(query)) == SQLITE_ROW) {
+		struct store_db_row at = {.kind = (unsigned)sqlite3_column_int(query, 0),
+					  .key = sqlite3_column_blob(query, 1),
+					  .value = sqlite3_column_blob(query, 2),
+					  .key_size = (size_t)sqlite3_column_bytes(query, 1),
+					  .value_size = (size_t)sqlite3_column_bytes(query, 2)};
+
+		error = sqlite3_column_int64(query, 3) == row_sum(&at) ? row(ctx, &at) : -EUCLEAN;
+		if (error)
+			snprintf(why, STORE_WHY_SIZE,
+				 "a record of kind %u is not as it was written", at.kind);
+	}
+	if (!error)
+		error = explain(db->sqlite, code, why);
+	sqlite3_finalize(query);
+	return error;
+}
+
+static int write_row(struct store_db *db, const struct store_db_row *row)
+{
+	sqlite3_stmt *statement = row->value ? db->put : db->drop;
+	int code;
+
+	sqlite3_bind_int(statement, 1, (int)row->kind);
+	sqlite3_bind_blob(statement, 2, row->key, (int)row->key_size, SQLITE_STATIC);
+	if (row->value) {
+		sqlite3_bind_blob(statement, 3, row->value, (int)row->value_size, SQLITE_STATIC);
+		sqlite3_bind_int64(statement, 4, row_sum(row));
+	}
+	code = sqlite3_step(statement);
+	sqlite3_reset(statement);
+	return code;
+}
+
+int store_db_write(struct store_db *db, bool anew,
+		   bool (*next)(void *ctx, struct store_db_row *row), void *ctx,
+		   char why[STORE_WHY_SIZE])
+{
+	struct store_db_row row;
+	int code = SQLITE_DONE;
+	int error = run(db, anew ? "BEGIN IMMEDIATE; DELETE FROM record" : "BEGIN IMMEDIATE", why);
+
+	while (!error && next(ctx, &row)) {
+		code = write_row(db, &row);
+		if (code != SQLITE_DONE)
+			error = explain(db->sqlite, code, why);
+	}
+	return error ? error : run(db, "COMMIT", why);
+}
+
+/* Files */
+
+uint64_t store_db_size(const char *path)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(companions); i++) {
+		char *name = mem_printf("%s%s", path, companions[i]);
+		struct stat stat_of;
+
+		if (!stat(name, &stat_of))
+			bytes += (uint64_t)stat_of.st_size;
+		free(name);
+	}
+	return bytes;
+}
+
+static bool exists(const char *path)
+{
+	struct stat stat_of;
+
+	return !lstat(path, &stat_of);
+}
+
+/* The log first: beside a new file it would be taken for that one's. */
+int store_db_set_aside(const char *path, char *name, size_t size)
+{
+	unsigned number = 1;
+	int error = 0;
+
+	do
+		snprintf(name, size, "%s.damaged-%u", path, number);
+	while (exists(name) && ++number <= DAMAGED_MAX);
+	if (number > DAMAGED_MAX)
+		return -EEXIST;
+	for (size_t i = ARRAY_SIZE(companions); i-- && !error;) {
+		char *from = mem_printf("%s%s", path, companions[i]);
+		char *to = mem_printf("%s%s", name, companions[i]);
+
+		if (rename(from, to) && errno != ENOENT)
+			error = -errno;
+		free(from);
+		free(to);
+	}
+	return error;
+}

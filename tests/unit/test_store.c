@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The store: what is kept comes back, when it counts as kept, versions, and disks that refuse. */
+// LINK: sm/store.o sm/store_db.o fabric/registry.o fabric/registry_check.o mad/field.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o lib/log.o
+// LIBS: -lsqlite3 -ljansson -lsystemd
+#include "sm/store.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "tests/unit/store_bed.h"
+
+enum { MS = 1000, S = 1000000 };
+
+/* Every kind, each field with bits of its own. */
+static void fill(uint8_t *record, enum registry_kind kind, unsigned seed)
+{
+	const struct format *format = registry_tables[kind].format;
+
+	memset(record, 0, format->struct_size);
+	for (size_t i = 0; i < format->count; i++) {
+		const struct field *field = &format->fields[i];
+
+		if (field->kind == FIELD_UINT)
+			format_put(format, i, record, 1 + (seed + i) % (field->width < 16 ? 1 : 9));
+		else
+			memset(record + field->offset, field->width > 128 ? 0 : 0xff,
+			       field->width / 8);
+	}
+	switch (kind) {
+	case REGISTRY_LID:
+		((struct lid_entry *)record)->guid = seed + 1;
+		((struct lid_entry *)record)->lid = (lid_t)(2 * seed + 2);
+		break;
+	case REGISTRY_GROUP:
+		((struct group_entry *)record)->mlid = (lid_t)(LID_MULTICAST_MIN + seed);
+		((struct group_entry *)record)->mgid[15] = (uint8_t)seed;
+		break;
+	case REGISTRY_SETTING:
+		snprintf((char *)((struct setting_entry *)record)->name, SETTING_NAME_SIZE,
+			 "name %u", seed);
+		break;
+	default: /* the first number is part of the key */
+		for (size_t i = 0; i < format->count; i++) {
+			if (format->fields[i].kind == FIELD_UINT && format->fields[i].width == 64) {
+				format_put(format, i, record, seed + 1);
+				break;
+			}
+		}
+	}
+}
+
+static uint64_t buffer[128];
+
+static void put_all(struct bed *bed, unsigned count)
+{
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		for (unsigned seed = 0; seed < count; seed++) {
+			fill((uint8_t *)buffer, kind, seed);
+			registry_put(bed->registry, kind, buffer);
+		}
+	}
+}
+
+static void expect_all(struct bed *bed, unsigned count)
+{
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		const struct format *format = registry_tables[kind].format;
+
+		CU_ASSERT_EQUAL(registry_count(bed->registry, kind), count);
+		for (unsigned seed = 0; seed < count; seed++) {
+			const void *found;
+
+			fill((uint8_t *)buffer, kind, seed);
+			found = registry_find(bed->registry, kind, buffer);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+			for (size_t i = 0; i < format->count; i++)
+				CU_ASSERT_TRUE(field_equal(&format->fields[i], found, buffer));
+		}
+	}
+}
+
+static void test_every_kind_comes_back(void)
+{
+	struct bed bed;
+	struct stat stat_of;
+
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		const struct registry_table *table = &registry_tables[kind];
+
+		CU_ASSERT_TRUE_FATAL(table->key_bytes <= STORE_KEY_MAX);
+		CU_ASSERT_TRUE_FATAL(table->format->wire_size - table->key_bytes <=
+				     STORE_VALUE_MAX);
+	}
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_FALSE(store_degraded(bed.store));
+	CU_ASSERT_EQUAL(stat(bed_path(&bed, "weft.db"), &stat_of), 0);
+	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
+	put_all(&bed, 9);
+	bed_pass(&bed, S);
+	CU_ASSERT_EQUAL(stat(bed_path(&bed, "weft.db-wal"), &stat_of), 0);
+	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
+	bed_close(&bed, false); /* killed: what is committed stays */
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	expect_all(&bed, 9);
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		fill((uint8_t *)buffer, kind, 8);
+		CU_ASSERT_TRUE(registry_drop(bed.registry, kind, buffer));
+	}
+	bed_close(&bed, true); /* what was not begun to be written is, at a clean end */
+	CU_ASSERT_FALSE(bed_has(&bed, "weft.db-wal"));
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	expect_all(&bed, 8);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+static unsigned times;
+
+static void durable(void *ctx)
+{
+	(void)ctx;
+	times++;
+}
+
+static json_int_t status_number(const struct bed *bed, const char *name)
+{
+	json_t *status = store_status(bed->store);
+	json_int_t number = json_integer_value(json_object_get(status, name));
+
+	json_decref(status);
+	return number;
+}
+
+/* One commit for a turn, the next for all that came while it was written. */
+static void test_group_commit(void)
+{
+	struct registry_waiter waiter = {.durable = durable};
+	struct bed bed;
+
+	times = 0;
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_hold(true);
+	for (unsigned i = 1; i <= 100; i++)
+		bed_put(&bed, i, (lid_t)i);
+	registry_wait(bed.registry, &waiter);
+	bed_pass(&bed, MS);
+	CU_ASSERT_EQUAL(times, 0);
+	for (unsigned i = 101; i <= 300; i++) {
+		bed_put(&bed, i, (lid_t)i);
+		bed_pass(&bed, MS);
+	}
+	CU_ASSERT_EQUAL(times, 0);
+	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 300);
+	bed_hold(false);
+	bed_pass(&bed, 10 * MS);
+	CU_ASSERT_EQUAL(times, 1);
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
+	CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
+	bed_put(&bed, 300, 300); /* no change, no commit */
+	bed_pass(&bed, 10 * MS);
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
+	bed_close(&bed, false);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 300);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* Versions */
+
+static void write_sql(const struct bed *bed, const char *sql)
+{
+	sqlite3 *sqlite;
+
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(bed, "weft.db"), &sqlite), SQLITE_OK);
+	CU_ASSERT_EQUAL(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sqlite);
+}
+
+static json_int_t read_number(const struct bed *bed, const char *sql)
+{
+	sqlite3_stmt *query;
+	json_int_t number = -1;
+	sqlite3 *sqlite;
+
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(bed, "weft.db"), &sqlite), SQLITE_OK);
+	sqlite3_exec(sqlite, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+	if (sqlite3_prepare_v2(sqlite, sql, -1, &query, NULL) == SQLITE_OK &&
+	    sqlite3_step(query) == SQLITE_ROW)
+		number = sqlite3_column_int64(query, 0);
+	sqlite3_finalize(query);
+	sqlite3_close(sqlite);
+	return number;
+}
+
+/* A file as version 1 wrote it: without checksums, and its LIDs without what came later. */
+static void test_version_1(void)
+{
+	struct bed bed;
+
+	bed_init(&bed);
+	write_sql(&bed,
+		  "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
+		  "CREATE TABLE record (kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT"
+		  " NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;"
+		  "INSERT INTO record VALUES (6, x'00000000000000050001', x'00000000000000aa');"
+		  "PRAGMA application_id = 0x77656674; PRAGMA user_version = 1");
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_FALSE(store_degraded(bed.store));
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
+	bed_put(&bed, 7, 7);
+	bed_close(&bed, true);
+	CU_ASSERT_EQUAL(read_number(&bed, "PRAGMA user_version"), STORE_DB_VERSION);
+	CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM record WHERE sum != 0"), 2);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
+	CU_ASSERT_EQUAL(bed_lid(&bed, 7), 7);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* Neither a newer version's nor another program's file is written, and the daemon goes on. */
+static void test_not_ours(void)
+{
+	static const char *const files[] = {
+		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 3;"
+		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
+		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct unit_capture capture;
+		char text[1024];
+		struct bed bed;
+
+		bed_init(&bed);
+		write_sql(&bed, files[i]);
+		unit_capture_begin(&capture);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_TRUE(store_degraded(bed.store));
+		bed_put(&bed, 1, 1);
+		CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
+		bed_pass(&bed, 60 * S);
+		CU_ASSERT_TRUE(store_degraded(bed.store));
+		bed_close(&bed, true);
+		unit_capture_end(&capture, text, sizeof(text));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, i ? "another program's" : "newer weftd's"));
+		CU_ASSERT_EQUAL(read_number(&bed, "SELECT x FROM future"), 77);
+		CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM sqlite_master"), 1);
+		bed_done(&bed);
+	}
+}
+
+static void test_two_daemons(void)
+{
+	char why[STORE_WHY_SIZE] = "";
+	struct store *second;
+	int status = 0;
+	struct bed bed;
+	pid_t child;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	child = fork(); /* locks are the process's */
+	if (!child) {
+		int error = store_open(bed.loop, bed.dir, &second, why);
+
+		_exit(error == -EBUSY && strstr(why, "--state-dir") ? 7 : 1);
+	}
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_EQUAL(WEXITSTATUS(status), 7);
+	bed_put(&bed, 1, 1);
+	bed_pass(&bed, S);
+	CU_ASSERT_FALSE(store_degraded(bed.store));
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* Degraded */
+
+static void test_disk_refuses(void)
+{
+	static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_READONLY};
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		struct registry_waiter waiter = {.durable = durable};
+		struct unit_capture capture;
+		char text[2048];
+		struct bed bed;
+
+		times = 0;
+		bed_init(&bed);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		bed_put(&bed, 1, 1);
+		bed_put(&bed, 2, 2);
+		bed_pass(&bed, S);
+		unit_capture_begin(&capture);
+		disk.refuse = codes[i];
+		bed_put(&bed, 3, 3);
+		registry_wait(bed.registry, &waiter);
+		CU_ASSERT_EQUAL(times, 0);
+		bed_pass(&bed, S); /* who waits goes on */
+		CU_ASSERT_EQUAL(times, 1);
+		CU_ASSERT_TRUE(store_degraded(bed.store));
+		registry_drop(bed.registry, REGISTRY_LID, &(guid_t){1});
+		bed_put(&bed, 4, 4);
+		CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
+		bed_pass(&bed, 20 * S);
+		CU_ASSERT_TRUE(store_degraded(bed.store));
+		disk.refuse = 0;
+		bed_pass(&bed, 6 * S);
+		CU_ASSERT_FALSE(store_degraded(bed.store));
+		bed_put(&bed, 5, 5);
+		CU_ASSERT_FALSE(registry_durable(bed.registry, registry_number(bed.registry)));
+		bed_pass(&bed, S);
+		unit_capture_end(&capture, text, sizeof(text));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, "degraded"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, "is well again"));
+		CU_ASSERT_EQUAL(status_number(&bed, "degradations"), 1);
+		bed_close(&bed, false);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 4);
+		for (unsigned n = 2; n <= 5; n++)
+			CU_ASSERT_EQUAL(bed_lid(&bed, n), n);
+		bed_close(&bed, true);
+		bed_done(&bed);
+	}
+}
+
+/* What a file held that could not be read at the start is not lost when it can be written. */
+static void test_unreadable_at_start(void)
+{
+	struct unit_capture capture;
+	char text[2048];
+	struct bed bed;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_put(&bed, 1, 1);
+	bed_put(&bed, 2, 2);
+	bed_close(&bed, true);
+	unit_capture_begin(&capture);
+	disk.refuse_reads = SQLITE_IOERR_READ;
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_TRUE(store_degraded(bed.store));
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 0);
+	bed_put(&bed, 2, 22);
+	disk.refuse_reads = 0;
+	bed_pass(&bed, 6 * S);
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_FALSE(store_degraded(bed.store));
+	CU_ASSERT_EQUAL(bed_lid(&bed, 1), 1);
+	CU_ASSERT_EQUAL(bed_lid(&bed, 2), 22);
+	bed_close(&bed, false);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(bed_lid(&bed, 1), 1);
+	CU_ASSERT_EQUAL(bed_lid(&bed, 2), 22);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* A disk that does not answer holds nobody for ever. */
+static void test_disk_hangs(void)
+{
+	struct registry_waiter waiter = {.durable = durable};
+	struct unit_capture capture;
+	char text[2048];
+	struct bed bed;
+
+	times = 0;
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	unit_capture_begin(&capture);
+	bed_hold(true);
+	bed_put(&bed, 1, 1);
+	registry_wait(bed.registry, &waiter);
+	bed_pass(&bed, 9 * S);
+	CU_ASSERT_EQUAL(times, 0);
+	bed_put(&bed, 2, 2);
+	bed_pass(&bed, 60 * S);
+	CU_ASSERT_EQUAL(times, 1);
+	CU_ASSERT_TRUE(store_degraded(bed.store));
+	bed_put(&bed, 3, 3);
+	bed_hold(false);
+	bed_pass(&bed, S);
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_FALSE(store_degraded(bed.store));
+	bed_put(&bed, 4, 4);
+	bed_pass(&bed, S);
+	bed_close(&bed, false);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	for (unsigned n = 1; n <= 4; n++)
+		CU_ASSERT_EQUAL(bed_lid(&bed, n), n);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* A clean end with a batch that nobody has begun to write, and another behind it. */
+static void test_end_with_work_left(void)
+{
+	struct bed bed;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_hold(true);
+	bed_put(&bed, 1, 1);
+	bed_pass(&bed, MS);
+	bed_put(&bed, 1, 2);
+	bed_put(&bed, 2, 3);
+	bed_pass(&bed, MS);
+	bed_close(&bed, true);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(bed_lid(&bed, 1), 2);
+	CU_ASSERT_EQUAL(bed_lid(&bed, 2), 3);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* A folder that cannot be. */
+static void test_no_folder(void)
+{
+	struct unit_capture capture;
+	struct store *store;
+	struct loop *loop = loop_new();
+	struct registry *registry = registry_new();
+	char text[1024], why[STORE_WHY_SIZE];
+
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL_FATAL(store_open(loop, "/proc/weft", &store, why), 0);
+	store_keep(store, registry);
+	CU_ASSERT_TRUE(store_degraded(store));
+	store_flush(store);
+	store_free(store);
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "/proc/weft/weft.db degraded: its folder"));
+	registry_free(registry);
+	loop_free(loop);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"every kind comes back", test_every_kind_comes_back},
+		{"group commit", test_group_commit},
+		{"version 1", test_version_1},
+		{"not ours", test_not_ours},
+		{"two daemons", test_two_daemons},
+		{"the disk refuses", test_disk_refuses},
+		{"unreadable at the start", test_unreadable_at_start},
+		{"the disk hangs", test_disk_hangs},
+		{"an end with work left", test_end_with_work_left},
+		{"no folder", test_no_folder},
+		CU_TEST_INFO_NULL,
+	};
+
+	disk_init();
+	return unit_main("store", tests);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The store's promise: whatever ends the daemon, and wherever, nothing that was acknowledged is
+ * lost and nothing comes back that was never put. A child changes records and tells by a pipe what
+ * was acknowledged; it ends at a random write or sync of SQLite's, by itself or with the machine's
+ * power. Its changes follow from the seed, so the parent knows all states that there were, and the
+ * file must hold one of them, at least as late as the last that was acknowledged.
+ *
+ * STORE_POINTS=n plays n points instead of 200, STORE_SEED=n begins with another seed.
+ */
+// LINK: sm/store.o sm/store_db.o fabric/registry.o fabric/registry_check.o mad/field.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o lib/log.o
+// LIBS: -lsqlite3 -ljansson -lsystemd
+#include "sm/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "tests/unit/store_bed.h"
+
+enum { KEYS = 24, OPS = 400, STEP_US = 200, RECORDS = 60, BITS = 8 };
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *state >> 33;
+}
+
+/* A change: a record of one of some keys is put, or, with LID_NONE, dropped. */
+struct op {
+	guid_t guid;
+	lid_t lid;
+};
+
+static struct op next_op(uint64_t *state)
+{
+	struct op op = {.guid = 1 + next_random(state) % KEYS};
+
+	if (next_random(state) % 4)
+		op.lid = (lid_t)(1 + next_random(state) % LID_UNICAST_MAX);
+	return op;
+}
+
+struct teller {
+	struct registry_waiter waiter;
+	struct bed *bed;
+	int pipe;
+	unsigned done; /* changes when the wait began */
+	bool waits;
+};
+
+static void tell(void *ctx)
+{
+	struct teller *teller = ctx;
+
+	teller->waits = false;
+	if (write(teller->pipe, &teller->done, sizeof(teller->done)) != sizeof(teller->done))
+		abort();
+}
+
+static void play(struct bed *bed, uint64_t seed, int pipe)
+{
+	struct teller teller = {.waiter = {.durable = tell, .ctx = &teller}, .pipe = pipe};
+	uint64_t state = seed;
+
+	if (bed_open(bed))
+		abort();
+	for (unsigned i = 0; i < OPS; i++) {
+		struct op op = next_op(&state);
+
+		if (op.lid)
+			bed_put(bed, op.guid, op.lid);
+		else
+			registry_drop(bed->registry, REGISTRY_LID, &op.guid);
+		if (!teller.waits) {
+			teller.waits = true;
+			teller.done = i + 1;
+			registry_wait(bed->registry, &teller.waiter);
+		}
+		if (next_random(&seed) % 3)
+			bed_pass(bed, next_random(&seed) % STEP_US);
+	}
+	bed_pass(bed, 100 * STEP_US);
+	bed_close(bed, true);
+	_exit(0);
+}
+
+static unsigned last_told(int fd)
+{
+	unsigned told = 0, got;
+
+	while (read(fd, &got, sizeof(got)) == sizeof(got))
+		told = got;
+	return told;
+}
+
+static bool same_state(const struct bed *bed, const lid_t lids[KEYS + 1])
+{
+	for (guid_t guid = 1; guid <= KEYS; guid++) {
+		if (bed_lid(bed, guid) != lids[guid])
+			return false;
+	}
+	return true;
+}
+
+/* Whether the registry is as it was after some number of changes, at least so many. */
+static bool is_a_state(const struct bed *bed, uint64_t seed, unsigned least)
+{
+	lid_t lids[KEYS + 1] = {0};
+
+	for (unsigned i = 0; i <= OPS; i++) {
+		struct op op;
+
+		if (i >= least && same_state(bed, lids))
+			return true;
+		op = next_op(&seed);
+		lids[op.guid] = op.lid;
+	}
+	return false;
+}
+
+static void end_at(uint64_t seed, unsigned long act, bool power)
+{
+	int pipes[2], status = 0;
+	unsigned told;
+	struct bed bed;
+	pid_t child;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(pipe(pipes), 0);
+	child = fork();
+	if (!child) {
+		close(pipes[0]);
+		disk.acts = 0;
+		disk.end_at = act;
+		disk.power = power;
+		disk.random = seed;
+		play(&bed, seed, pipes[1]);
+	}
+	close(pipes[1]);
+	told = last_told(pipes[0]);
+	close(pipes[0]);
+	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+	CU_ASSERT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || !WEXITSTATUS(status)));
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_FALSE(store_degraded(bed.store));
+	CU_ASSERT_FALSE(bed_has(&bed, "weft.db.damaged-1"));
+	if (!is_a_state(&bed, seed, told)) {
+		CU_FAIL("something acknowledged is lost, or something is there that never was");
+		printf("    seed %llu, act %lu, %s\n", (unsigned long long)seed, act,
+		       power ? "power" : "process");
+	}
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+static unsigned long number_of(const char *name, unsigned long preset)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 10) : preset;
+}
+
+/* How many writes and syncs a run has, from one that goes to its end. */
+static unsigned long count_acts(void)
+{
+	uint64_t state = 1;
+	struct bed bed;
+	unsigned long acts;
+
+	bed_init(&bed);
+	disk.acts = 0;
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	for (unsigned i = 0; i < OPS; i++) {
+		struct op op = next_op(&state);
+
+		if (op.lid)
+			bed_put(&bed, op.guid, op.lid);
+		bed_pass(&bed, STEP_US / 3);
+	}
+	bed_close(&bed, true);
+	acts = disk.acts;
+	bed_done(&bed);
+	return acts;
+}
+
+static void test_ends_anywhere(void)
+{
+	unsigned long points = number_of("STORE_POINTS", 200);
+	uint64_t seed = number_of("STORE_SEED", 1), state = seed;
+	unsigned long acts = count_acts();
+
+	CU_ASSERT_TRUE(acts > OPS);
+	for (unsigned long i = 0; i < points; i++)
+		end_at(seed + i, 1 + next_random(&state) % acts, i % 2);
+}
+
+/* Damage */
+
+static void copy_file(const char *from_path, const char *to_path, long at, uint8_t bits)
+{
+	FILE *from = fopen(from_path, "rb"), *to = fopen(to_path, "wb");
+	int byte;
+
+	if (!from || !to)
+		abort();
+	for (long i = 0; (byte = getc(from)) != EOF; i++)
+		putc(i == at ? byte ^ bits : byte, to);
+	fclose(from);
+	fclose(to);
+}
+
+static unsigned intact(const struct bed *bed)
+{
+	unsigned count = 0;
+
+	for (guid_t guid = 1; guid <= RECORDS; guid++)
+		count += bed_lid(bed, guid) == guid * 7;
+	return count;
+}
+
+/* Wherever a bit turns: all is there as it was, or the file is set aside and none of it is
+ * believed, or the file passes for another program's or version's and is left alone. */
+static void damage(const struct bed *whole, long at, uint8_t bits, unsigned seen[3])
+{
+	char from[128];
+	size_t count;
+	struct bed bed;
+
+	bed_init(&bed);
+	snprintf(from, sizeof(from), "%s", bed_path(whole, "weft.db"));
+	copy_file(from, bed_path(&bed, "weft.db"), at, bits);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	count = registry_count(bed.registry, REGISTRY_LID);
+	if (bed_has(&bed, "weft.db.damaged-1")) {
+		seen[1]++;
+		CU_ASSERT_EQUAL(count, 0);
+		CU_ASSERT_FALSE(store_degraded(bed.store));
+		bed_put(&bed, 1, 1);
+		bed_pass(&bed, 1000000);
+		CU_ASSERT_FALSE(store_degraded(bed.store));
+	} else if (store_degraded(bed.store)) {
+		seen[2]++;
+		CU_ASSERT_EQUAL(count, 0);
+	} else {
+		seen[0]++;
+		if (count != RECORDS || intact(&bed) != RECORDS) {
+			CU_FAIL("records are wrong or gone, and nobody has noticed");
+			printf("    byte %ld, bits %#x: %zu records, %u intact\n", at, bits, count,
+			       intact(&bed));
+		}
+	}
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+static void test_damage_anywhere(void)
+{
+	struct unit_capture capture;
+	unsigned seen[3] = {0};
+	char text[64];
+	struct stat stat_of;
+	struct bed whole;
+
+	bed_init(&whole);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&whole), 0);
+	for (guid_t guid = 1; guid <= RECORDS; guid++)
+		bed_put(&whole, guid, (lid_t)(guid * 7));
+	bed_close(&whole, true);
+	CU_ASSERT_EQUAL_FATAL(stat(bed_path(&whole, "weft.db"), &stat_of), 0);
+	unit_capture_begin(&capture);
+	for (long at = 0; at < stat_of.st_size; at += at < 120 ? 1 : 5)
+		damage(&whole, at, (uint8_t)(1u << at % BITS), seen);
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_TRUE(seen[0] > 100); /* what no record stands on */
+	CU_ASSERT_TRUE(seen[1] > 100);
+	CU_ASSERT_TRUE(seen[2] < 100);
+	bed_done(&whole);
+}
+
+/* A file that is something else altogether, empty, or cut. */
+static void test_other_bytes(void)
+{
+	static const struct {
+		long bytes;
+		int byte;
+		bool aside;
+	} rows[] = {{0, 0, false}, {100, 'x', true}, {4096, 0, true}, {9000, 0xff, true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct unit_capture capture;
+		char text[1024];
+		struct bed bed;
+		FILE *file;
+
+		bed_init(&bed);
+		file = fopen(bed_path(&bed, "weft.db"), "wb");
+		for (long at = 0; at < rows[i].bytes; at++)
+			putc(rows[i].byte, file);
+		fclose(file);
+		unit_capture_begin(&capture);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		unit_capture_end(&capture, text, sizeof(text));
+		CU_ASSERT_FALSE(store_degraded(bed.store));
+		CU_ASSERT_EQUAL(bed_has(&bed, "weft.db.damaged-1"), rows[i].aside);
+		CU_ASSERT_EQUAL(strstr(text, "is damaged") != NULL, rows[i].aside);
+		bed_close(&bed, true);
+		bed_done(&bed);
+	}
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"it ends anywhere", test_ends_anywhere},
+		{"damage anywhere", test_damage_anywhere},
+		{"other bytes", test_other_bytes},
+		CU_TEST_INFO_NULL,
+	};
+
+	disk_init();
+	return unit_main("store and power", tests);
+}

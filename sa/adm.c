@@ -17,6 +17,7 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/groups.h"
 #include "sa/limits.h"
 #include "sa/pending.h"
 #include "sa/queue.h"
@@ -81,6 +82,12 @@ static const struct adm_row {
 	 step_vl_arbitration, NULL},
 	{RECORD_VL_ARBITRATION, METHOD_GET_TABLE, true, &vl_arbitration_record_format, begin_by_lid,
 	 step_vl_arbitration, NULL},
+	{RECORD_MC_MEMBER, METHOD_GET, true, &mc_member_record_format, begin_mc_members,
+	 step_mc_member, NULL},
+	{RECORD_MC_MEMBER, METHOD_GET_TABLE, true, &mc_member_record_format, begin_mc_members,
+	 step_mc_member, NULL},
+	{RECORD_MC_MEMBER, METHOD_SET, true, &mc_member_record_format, begin_join, NULL, NULL},
+	{RECORD_MC_MEMBER, METHOD_DELETE, true, &mc_member_record_format, begin_leave, NULL, NULL},
 	{RECORD_MULTI_PATH, METHOD_GET_MULTI, true, &multi_path_record_format, begin_multi_paths,
 	 step_multi_path, &path_record_format},
 };
@@ -100,6 +107,7 @@ struct adm {
 	struct queue *queue;
 	struct pending *pending;
 	struct limits *limits;
+	struct groups *groups;
 	struct arena *scratch;			   /* of one request */
 	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have */
 	struct adm_stats stats;
@@ -487,6 +495,8 @@ static void lookup_renew(struct adm *adm)
 		return;
 	lookup_unref(adm->lookup);
 	adm->lookup = *adm->view ? lookup_new(*adm->view) : NULL;
+	if (*adm->view)
+		groups_view(adm->groups, (*adm->view)->topology);
 }
 
 static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
@@ -512,6 +522,7 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 		.topology = (*adm->view)->topology,
 		.lookup = adm->lookup,
 		.registry = adm->registry,
+		.groups = adm->groups,
 		.limits = adm->limits,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
@@ -548,6 +559,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->queue = queue_new(loop, queued_done, adm);
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
+	adm->groups = groups_new(registry, events, options);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	adm->size_limit = adm->registration_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
@@ -562,6 +574,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 void adm_set_options(struct adm *adm, const struct adm_options *options)
 {
 	adm->options = *options;
+	groups_set_options(adm->groups, options);
 }
 
 void adm_free(struct adm *adm)
@@ -582,6 +595,7 @@ void adm_free(struct adm *adm)
 	queue_free(adm->queue);
 	pending_free(adm->pending);
 	limits_free(adm->limits);
+	groups_free(adm->groups);
 	lookup_unref(adm->lookup);
 	arena_free(adm->scratch);
 	free(adm);

@@ -23,8 +23,9 @@ struct adm_options {
 	uint64_t subnet_prefix;	  /* of the GIDs */
 	uint8_t packet_life_time; /* PathRecord:PacketLifeTime, 4.096 us * 2^n; default 18, never
 				     below 16 */
-	uint8_t max_rate_enum;	/* PathRecord:Rate has no higher encoding; default 63, above all */
-	uint8_t subnet_timeout; /* gives ClassPortInfo:RespTimeValue */
+	uint8_t max_rate_enum;	 /* PathRecord:Rate has no higher encoding; default 63, above all */
+	uint8_t subnet_timeout;	 /* gives ClassPortInfo:RespTimeValue */
+	uint32_t ipv6_snm_mlids; /* see sa/mlids.h; default 1024, 0: groups do not share */
 	uint32_t registrations_per_port; /* memberships, services and the like; default 1024 */
 };
 

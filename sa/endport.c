@@ -180,3 +180,13 @@ bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t
 {
 	return share_in(keys_of(a), keys_of(b), p_key) != 0;
 }
+
+bool endport_in_partition(const struct endport *port, pkey_t p_key)
+{
+	return partition(key_in(keys_of(port), p_key)) != 0;
+}
+
+bool pkeys_meet(pkey_t a, pkey_t b)
+{
+	return partition(a) == partition(b) && (a | b) & PKEY_FULL_MEMBER;
+}

@@ -45,6 +45,10 @@ const struct port_info *facts_port_info(const struct node_facts *facts, uint8_t 
 pkey_t endports_share(const struct endport *a, const struct endport *b);
 /* Whether both P_Key tables read the same, so that either may stand for the other in the above. */
 bool endports_same_keys(const struct endport *a, const struct endport *b);
+/* Whether two P_Keys are of one partition, and not both a limited member's. */
+bool pkeys_meet(pkey_t a, pkey_t b);
+/* Whether it is a member, full or limited, of the partition of this P_Key. */
+bool endport_in_partition(const struct endport *port, pkey_t p_key);
 /* Whether they may talk by this P_Key; its membership bit does not matter. */
 bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key);
 

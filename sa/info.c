@@ -11,12 +11,14 @@
 /* Bits of CapabilityMask and CapabilityMask2: tables 117 and 188 as restated in OpenSM's
  * osm_base.h. */
 enum {
+	UD_MULTICAST = 1 << 9,		    /* MCMemberRecord */
 	MULTI_PATH = 1 << 10,		    /* MultiPathRecord */
 	PORT_INFO_CAP_MASK_MATCH = 1 << 13, /* PortInfoRecord by AttributeModifier bit 31 */
 
 	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
 	EXTENDED_SPEEDS = 1 << 7,	/* rates above QDR in paths and ports */
 	PORT_INFO_CAP_MASK2_MATCH = 1 << 10,
+	SEND_ONLY_FULL_MEMBER = 1 << 12, /* a JoinState */
 };
 
 enum { RESP_TIME_MASK = 0x1F };
@@ -33,9 +35,9 @@ void step_class_port_info(struct adm_request *request, uint64_t unit)
 	const struct class_port_info info = {
 		.base_version = 1,
 		.class_version = 2,
-		.capability_mask = MULTI_PATH | PORT_INFO_CAP_MASK_MATCH,
-		.capability_mask2 =
-			FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS | PORT_INFO_CAP_MASK2_MATCH,
+		.capability_mask = UD_MULTICAST | MULTI_PATH | PORT_INFO_CAP_MASK_MATCH,
+		.capability_mask2 = FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS |
+				    PORT_INFO_CAP_MASK2_MATCH | SEND_ONLY_FULL_MEMBER,
 		.resp_time_value = request->options->subnet_timeout & RESP_TIME_MASK,
 	};
 

@@ -266,6 +266,12 @@ static measure_t measure_port0(struct lookup *lookup, uint32_t sw)
 	return measure | RATE_UNKNOWN;
 }
 
+measure_t lookup_port(struct lookup *lookup, const struct endport *port)
+{
+	return port->at.sw >= 0 ? measure_port0(lookup, (uint32_t)port->at.sw)
+				: measure_port(lookup, port->facts, port->num);
+}
+
 static measure_t measure_cable(struct lookup *lookup, uint32_t sw, uint8_t port)
 {
 	const struct snapshot *topology = lookup->topology;

@@ -34,6 +34,8 @@ typedef uint8_t measure_t;
 #define MEASURE_NO_WAY ((measure_t)0xFF)
 
 measure_t measure_least(measure_t a, measure_t b);
+/* What an end port can send and receive; MEASURE_NO_WAY when it was not read. */
+measure_t lookup_port(struct lookup *lookup, const struct endport *port);
 /* Encoded as in PathRecord; 0 where no port on the way told any. */
 uint8_t measure_mtu(measure_t measure);
 uint8_t measure_rate(const struct lookup *lookup, measure_t measure);

@@ -50,9 +50,19 @@ static bool limit_capacity(const struct path_limit *limit, unsigned (*order)(uin
 	}
 }
 
+bool path_limit_mtu(const struct path_limit *limit, uint8_t *mtu)
+{
+	return limit_capacity(limit, mtu_order, mtu);
+}
+
+bool path_limit_rate(const struct path_limit *limit, uint8_t *rate)
+{
+	return limit_capacity(limit, rate_order, rate);
+}
+
 /* A life time that is longer than it need be is true as well; a shorter one would make connections
  * break off before the fabric has recovered. */
-static bool limit_life_time(const struct path_limit *limit, uint8_t *value)
+bool path_limit_life_time(const struct path_limit *limit, uint8_t *value)
 {
 	switch (limit->selector) {
 	case SELECT_GREATER:
@@ -71,8 +81,17 @@ static bool limit_life_time(const struct path_limit *limit, uint8_t *value)
 	}
 }
 
+bool path_query_holds(const struct path_query *query, uint8_t mtu, uint8_t rate, uint8_t life_time)
+{
+	uint8_t as_mtu = mtu, as_rate = rate, as_life_time = life_time;
+
+	return path_limit_mtu(&query->mtu, &as_mtu) && as_mtu == mtu &&
+	       path_limit_rate(&query->rate, &as_rate) && as_rate == rate &&
+	       path_limit_life_time(&query->life_time, &as_life_time) && as_life_time == life_time;
+}
+
 /* The fastest rate up to have whose encoding is not above max. */
-static uint8_t rate_known(uint8_t have, uint8_t max)
+uint8_t path_rate_known(uint8_t have, uint8_t max)
 {
 	uint8_t best = RATE_2_5_GBPS;
 
@@ -120,12 +139,11 @@ int path_resolve(struct lookup *lookup, const struct path_rule *rule, const stru
 	if (!path.mtu)
 		path.mtu = MTU_256;
 	rate = measure_rate(lookup, there);
-	path.rate = rate_known(rate ? rate : RATE_2_5_GBPS, rule->rate_max);
+	path.rate = path_rate_known(rate ? rate : RATE_2_5_GBPS, rule->rate_max);
 	path.life_time = endport_same(source, destination) ? 0 : rule->life_time;
-	if ((query->reversible && !path.reversible) ||
-	    !limit_capacity(&query->mtu, mtu_order, &path.mtu) ||
-	    !limit_capacity(&query->rate, rate_order, &path.rate) ||
-	    !limit_life_time(&query->life_time, &path.life_time))
+	if ((query->reversible && !path.reversible) || !path_limit_mtu(&query->mtu, &path.mtu) ||
+	    !path_limit_rate(&query->rate, &path.rate) ||
+	    !path_limit_life_time(&query->life_time, &path.life_time))
 		return -ENOENT;
 	*out = path;
 	return 0;

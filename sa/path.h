@@ -44,6 +44,17 @@ struct path {
 /* The only service level until SLtoVL tables are programmed: where another leads is not known. */
 enum { PATH_SL_DEFAULT = 0 };
 
+/* Whether a value that can be used at less than it is does what limit asks, and then what it
+ * becomes: BEST and GREATER leave it, LESS gives the most below, EXACTLY that. A life time is a
+ * promise that may be longer than it need be. */
+bool path_limit_mtu(const struct path_limit *limit, uint8_t *mtu);
+bool path_limit_rate(const struct path_limit *limit, uint8_t *rate);
+bool path_limit_life_time(const struct path_limit *limit, uint8_t *life_time);
+/* Whether what cannot be used at less, as a multicast group, is as asked. */
+bool path_query_holds(const struct path_query *query, uint8_t mtu, uint8_t rate, uint8_t life_time);
+/* The fastest rate up to this whose encoding is not above max. */
+uint8_t path_rate_known(uint8_t rate, uint8_t max);
+
 /* What the administrator chose. */
 struct path_rule {
 	uint8_t life_time; /* PacketLifeTime's encoding, of all paths but from a port to itself */

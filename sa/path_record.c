@@ -5,9 +5,10 @@
  *
  * Each end is given by GID, by LID or by both, which must then be the same port. A GID is ours when
  * its prefix is the subnet's or the link-local default; another subnet's is refused with
- * INVALID_GID, for there is no router to lead to. A GUID, LID or multicast GID that nobody has
- * matches nothing. SubnAdmGet must give both ends, else INSUFFICIENT_COMPONENTS; SubnAdmGetTable
- * may leave one open (all ports) or both, as long as the table does not become too large.
+ * INVALID_GID, for there is no router to lead to. A GUID or LID that nobody has matches nothing;
+ * neither does a multicast GID as the source. SubnAdmGet must give both ends, else
+ * INSUFFICIENT_COMPONENTS; SubnAdmGetTable may leave one open (all ports) or both, as long as the
+ * table does not become too large.
  *
  * NumbPath is for each pair of ports; of Get it is always 1 (an erratum to release 1.2, as in
  * OpenSM).
@@ -76,9 +77,12 @@ static uint64_t paths_of_pair(const struct adm_request *request)
 uint16_t begin_paths(struct adm_request *request)
 {
 	const struct path_record *wanted = request->wanted;
-	struct path_walk *walk = path_walk_new(request, request->mask, wanted);
+	struct path_walk *walk;
 	uint16_t status;
 
+	if (path_is_to_group(request))
+		return begin_group_path(request);
+	walk = path_walk_new(request, request->mask, wanted);
 	status =
 		side_find(request, PATH_SGID, wanted->sgid, PATH_SLID, wanted->slid, &walk->source);
 	if (!status)

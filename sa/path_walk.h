@@ -48,6 +48,11 @@ struct path_walk *path_walk_new(struct adm_request *request, uint64_t mask,
 bool path_gid_is_ours(const struct adm_request *request, const uint8_t gid[GID_SIZE]);
 bool path_gid_is_multicast(const uint8_t gid[GID_SIZE]);
 
+/* A path to a multicast group has rules of its own (path_group.c) and is one record at most, which
+ * begin_group_path() gives at once. */
+bool path_is_to_group(const struct adm_request *request);
+uint16_t begin_group_path(struct adm_request *request);
+
 /* The ends at two places of the sides. False when one has no LID or must not be seen. source stays
  * in the walk until the next call. */
 bool path_walk_pair(struct adm_request *request, struct path_walk *walk, uint32_t source,

@@ -294,6 +294,34 @@ static const struct field path_record_fields[] = {
 #undef ROW
 #undef RAW
 
+/* MCMemberRecord: selectors as in PathRecord. */
+#define ROW(member, name, bit, width) FIELD(struct mc_member_record, member, name, bit, width)
+#define RAW(member, name, bit, width) \
+	FIELD_ARRAY(struct mc_member_record, member, name, FIELD_BYTES, bit, width)
+static const struct field mc_member_record_fields[] = {
+	RAW(mgid,                      "MGID",                     0, 128),
+	RAW(port_gid,                  "PortGID",                128, 128),
+	ROW(q_key,                     "Q_Key",                  256,  32),
+	ROW(mlid,                      "MLID",                   288,  16),
+	ROW(mtu_selector,              "MTUSelector",            304,   2),
+	ROW(mtu,                       "MTU",                    306,   6),
+	ROW(tclass,                    "TClass",                 312,   8),
+	ROW(p_key,                     "P_Key",                  320,  16),
+	ROW(rate_selector,             "RateSelector",           336,   2),
+	ROW(rate,                      "Rate",                   338,   6),
+	ROW(packet_life_time_selector, "PacketLifeTimeSelector", 344,   2),
+	ROW(packet_life_time,          "PacketLifeTime",         346,   6),
+	ROW(sl,                        "SL",                     352,   4),
+	ROW(flow_label,                "FlowLabel",              356,  20),
+	ROW(hop_limit,                 "HopLimit",               376,   8),
+	ROW(scope,                     "Scope",                  384,   4),
+	ROW(join_state,                "JoinState",              388,   4),
+	ROW(proxy_join,                "ProxyJoin",              392,   1),
+	FIELD_GAP("Padding", 393, 55),
+};
+#undef ROW
+#undef RAW
+
 /* MultiPathRecord: a query only. Independence is asked for by its selector. */
 #define ROW(member, name, bit, width) FIELD(struct multi_path_record, member, name, bit, width)
 static const struct field multi_path_record_fields[] = {
@@ -339,6 +367,7 @@ RECORD_FORMAT(guid_info_record,      "GUIDInfoRecord",                  72);
 RECORD_FORMAT(p_key_table_record,    "P_KeyTableRecord",                72);
 RECORD_FORMAT(path_record,           "PathRecord",                      64);
 RECORD_FORMAT(vl_arbitration_record, "VLArbitrationTableRecord",        72);
+RECORD_FORMAT(mc_member_record,      "MCMemberRecord",                  56);
 RECORD_FORMAT(multi_path_record,     "MultiPathRecord",                 24);
 
 /* clang-format on */

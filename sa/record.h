@@ -142,6 +142,52 @@ enum {
 	PATH_PACKET_LIFE_TIME = 21,
 };
 
+/* A member of a multicast group, or, without the last four components, the group. */
+struct mc_member_record {
+	uint8_t mgid[GID_SIZE], port_gid[GID_SIZE];
+	uint32_t q_key;
+	lid_t mlid;
+	uint8_t mtu_selector, mtu;
+	uint8_t tclass;
+	pkey_t p_key;
+	uint8_t rate_selector, rate;
+	uint8_t packet_life_time_selector, packet_life_time;
+	uint8_t sl;
+	uint32_t flow_label;
+	uint8_t hop_limit, scope;
+	uint8_t join_state; /* JOIN_ bits */
+	uint8_t proxy_join;
+};
+enum {
+	MC_MEMBER_MGID = 0,
+	MC_MEMBER_PORT_GID = 1,
+	MC_MEMBER_Q_KEY = 2,
+	MC_MEMBER_MLID = 3,
+	MC_MEMBER_MTU_SELECTOR = 4,
+	MC_MEMBER_MTU = 5,
+	MC_MEMBER_TCLASS = 6,
+	MC_MEMBER_P_KEY = 7,
+	MC_MEMBER_RATE_SELECTOR = 8,
+	MC_MEMBER_RATE = 9,
+	MC_MEMBER_PACKET_LIFE_TIME_SELECTOR = 10,
+	MC_MEMBER_PACKET_LIFE_TIME = 11,
+	MC_MEMBER_SL = 12,
+	MC_MEMBER_FLOW_LABEL = 13,
+	MC_MEMBER_HOP_LIMIT = 14,
+	MC_MEMBER_SCOPE = 15,
+	MC_MEMBER_JOIN_STATE = 16,
+	MC_MEMBER_PROXY_JOIN = 17,
+};
+
+/* JoinState: 15.2.5.17, the last from an erratum as restated in OpenSM's ib_types.h. */
+enum {
+	JOIN_FULL = 1,
+	JOIN_NON_MEMBER = 2,
+	JOIN_SEND_ONLY_NON_MEMBER = 4,
+	JOIN_SEND_ONLY_FULL = 8,
+	JOIN_KEEPS_GROUP = JOIN_FULL | JOIN_SEND_ONLY_FULL, /* who may create one, and keeps it */
+};
+
 /* A request for paths between any of some ports and any of others: its GIDs follow on the wire,
  * those of the sources first. What answers it are PathRecords. */
 struct multi_path_record {
@@ -186,7 +232,7 @@ enum {
 extern const struct format node_record_format, port_info_record_format, sl_to_vl_record_format,
 	switch_info_record_format, lft_record_format, mft_record_format, sm_info_record_format,
 	link_record_format, guid_info_record_format, p_key_table_record_format, path_record_format,
-	vl_arbitration_record_format, multi_path_record_format;
+	vl_arbitration_record_format, mc_member_record_format, multi_path_record_format;
 
 /* Writes the 64 bytes of a PathRecord as format_encode() would, in a fraction of the time: one is
  * written for each path of a table. */

@@ -176,6 +176,11 @@ const struct conf_row conf_rows[] = {
 		 "know (up to 120 Gb/s), 18 the last of those of FDR and EDR; a faster path is "
 		 "then told as "
 		 "the next slower rate."},
+	{NUMBER("ipv6_snm_mlids", adm.ipv6_snm_mlids, 0, 16383, "1024"),
+	 .text = "Each IPv6 address of a host joins a solicited-node multicast group, and switches "
+		 "have entries for a few thousand multicast LIDs. So many MLIDs are shared by all "
+		 "such groups of a partition; hosts drop what is for others. 0 gives each group an "
+		 "MLID of its own."},
 	{NUMBER("registrations_per_port", adm.registrations_per_port, 1, 1000000, "1024"),
 	 .text = "How much one port may register with the SA: memberships of multicast groups, "
 		 "services, subscriptions and alias GUIDs together. More is refused."},

@@ -25,6 +25,7 @@ static const struct adm_options options = {
 	.packet_life_time = 18,
 	.max_rate_enum = 63,
 	.subnet_timeout = 19,
+	.ipv6_snm_mlids = 1024,
 	.registrations_per_port = 1024,
 };
 

@@ -28,6 +28,7 @@ static const struct {
 	{RECORD_PKEY_TABLE, &p_key_table_record_format},
 	{RECORD_PATH, &path_record_format},
 	{RECORD_VL_ARBITRATION, &vl_arbitration_record_format},
+	{RECORD_MC_MEMBER, &mc_member_record_format},
 	{RECORD_MULTI_PATH, &multi_path_record_format},
 };
 

@@ -25,8 +25,8 @@ static void test_class_port_info(void)
 	/* IsMultiPathSupported and IsPortInfoCapMaskMatchSupported; IsFullPortInfoRecordSupported,
 	 * IsExtendedSpeedsSupported and IsPortInfoCapMask2MatchSupported. Nothing else works yet.
 	 */
-	CU_ASSERT_EQUAL(info.capability_mask, 0x2400);
-	CU_ASSERT_EQUAL(info.capability_mask2, 0x04C0);
+	CU_ASSERT_EQUAL(info.capability_mask, 0x2600);
+	CU_ASSERT_EQUAL(info.capability_mask2, 0x14C0);
 	end();
 }
 

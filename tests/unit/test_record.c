@@ -2,10 +2,10 @@
 /*
  * The record tables. Component numbers are judged by a literal table, taken from the masks of
  * OpenSM's ib_types.h (IB_NR_, IB_PIR_, IB_SMIR_, IB_LR_, IB_PR_, IB_MPR_, IB_GIR_, IB_SLVL_,
- * IB_VLA_, IB_PKEY_, IB_LFTR_ and IB_MFTR_COMPMASK_*; Preference from the kernel's rdma/ib_sa.h,
- * SwitchInfo's from opa-fm's ib_sa_records.h), layouts by the codecs of the attributes that records
- * embed. Everything else is generated from the tables themselves, so that a row without its number
- * fails.
+ * IB_VLA_, IB_PKEY_, IB_LFTR_, IB_MFTR_ and IB_MCR_COMPMASK_*; Preference from the kernel's
+ * rdma/ib_sa.h, SwitchInfo's from opa-fm's ib_sa_records.h), layouts by the codecs of the
+ * attributes that records embed. Everything else is generated from the tables themselves, so that a
+ * row without its number fails.
  */
 // LINK: sa/record.o mad/field.o sma/attr.o sma/notice.o
 #include "sa/record.h"
@@ -32,6 +32,7 @@ static const struct format *const formats[] = {
 	&guid_info_record_format,
 	&p_key_table_record_format,
 	&vl_arbitration_record_format,
+	&mc_member_record_format,
 	&multi_path_record_format,
 };
 
@@ -184,6 +185,24 @@ static const struct {
 	{&vl_arbitration_record_format, 0, "LID"},
 	{&vl_arbitration_record_format, 1, "OutputPortNum"},
 	{&vl_arbitration_record_format, 2, "BlockNum"},
+	{&mc_member_record_format, 0, "MGID"},
+	{&mc_member_record_format, 1, "PortGID"},
+	{&mc_member_record_format, 2, "Q_Key"},
+	{&mc_member_record_format, 3, "MLID"},
+	{&mc_member_record_format, 4, "MTUSelector"},
+	{&mc_member_record_format, 5, "MTU"},
+	{&mc_member_record_format, 6, "TClass"},
+	{&mc_member_record_format, 7, "P_Key"},
+	{&mc_member_record_format, 8, "RateSelector"},
+	{&mc_member_record_format, 9, "Rate"},
+	{&mc_member_record_format, 10, "PacketLifeTimeSelector"},
+	{&mc_member_record_format, 11, "PacketLifeTime"},
+	{&mc_member_record_format, 12, "SL"},
+	{&mc_member_record_format, 13, "FlowLabel"},
+	{&mc_member_record_format, 14, "HopLimit"},
+	{&mc_member_record_format, 15, "Scope"},
+	{&mc_member_record_format, 16, "JoinState"},
+	{&mc_member_record_format, 17, "ProxyJoin"},
 	{&multi_path_record_format, 0, "RawTraffic"},
 	{&multi_path_record_format, 2, "FlowLabel"},
 	{&multi_path_record_format, 3, "HopLimit"},
@@ -225,6 +244,7 @@ static const struct {
 	{&guid_info_record_format, 72},
 	{&p_key_table_record_format, 72},
 	{&vl_arbitration_record_format, 72},
+	{&mc_member_record_format, 56},
 	{&multi_path_record_format, 24},
 };
 
@@ -264,6 +284,24 @@ static const struct {
 	{&path_record_format, PATH_RATE, "Rate"},
 	{&path_record_format, PATH_PACKET_LIFE_TIME_SELECTOR, "PacketLifeTimeSelector"},
 	{&path_record_format, PATH_PACKET_LIFE_TIME, "PacketLifeTime"},
+	{&mc_member_record_format, MC_MEMBER_MGID, "MGID"},
+	{&mc_member_record_format, MC_MEMBER_PORT_GID, "PortGID"},
+	{&mc_member_record_format, MC_MEMBER_Q_KEY, "Q_Key"},
+	{&mc_member_record_format, MC_MEMBER_MLID, "MLID"},
+	{&mc_member_record_format, MC_MEMBER_MTU_SELECTOR, "MTUSelector"},
+	{&mc_member_record_format, MC_MEMBER_MTU, "MTU"},
+	{&mc_member_record_format, MC_MEMBER_TCLASS, "TClass"},
+	{&mc_member_record_format, MC_MEMBER_P_KEY, "P_Key"},
+	{&mc_member_record_format, MC_MEMBER_RATE_SELECTOR, "RateSelector"},
+	{&mc_member_record_format, MC_MEMBER_RATE, "Rate"},
+	{&mc_member_record_format, MC_MEMBER_PACKET_LIFE_TIME_SELECTOR, "PacketLifeTimeSelector"},
+	{&mc_member_record_format, MC_MEMBER_PACKET_LIFE_TIME, "PacketLifeTime"},
+	{&mc_member_record_format, MC_MEMBER_SL, "SL"},
+	{&mc_member_record_format, MC_MEMBER_FLOW_LABEL, "FlowLabel"},
+	{&mc_member_record_format, MC_MEMBER_HOP_LIMIT, "HopLimit"},
+	{&mc_member_record_format, MC_MEMBER_SCOPE, "Scope"},
+	{&mc_member_record_format, MC_MEMBER_JOIN_STATE, "JoinState"},
+	{&mc_member_record_format, MC_MEMBER_PROXY_JOIN, "ProxyJoin"},
 	{&sl_to_vl_record_format, TABLE_RECORD_LID, "LID"},
 	{&switch_info_record_format, TABLE_RECORD_LID, "LID"},
 	{&lft_record_format, TABLE_RECORD_LID, "LID"},

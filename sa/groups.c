@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The life of groups (groups.h). A group is kept by full members and by send-only full members
+ * (o15-0.1.14 and the erratum that added the latter, as in OpenSM's osm_multicast.c), or because it
+ * was configured: it is then permanent.
+ */
+#include "sa/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+#include "sa/adm.h"
+#include "sa/mlids.h"
+#include "sa/record.h"
+
+enum {
+	MTU_2048 = 4,
+	RATE_10_GBPS = 3,
+	SCOPE_LINK_LOCAL = 2,
+	IPOIB_Q_KEY = 0x0b1b,
+};
+
+struct groups {
+	struct registry *registry;
+	struct event_reader reader;
+	struct mlids *mlids;
+	struct adm_options options;
+	lid_t mlid_max;
+	uint32_t number; /* of the last MGID that was made */
+};
+
+/* RFC 4391: IPoIB finds the parameters of its network in this group, and does not come up without
+ * it. These are the defaults of the RFC and of OpenSM. */
+static const struct group_entry broadcast_group = {
+	.mgid = {0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF},
+	.q_key = IPOIB_Q_KEY,
+	.mtu = MTU_2048,
+	.p_key = PKEY_DEFAULT_FULL,
+	.rate = RATE_10_GBPS,
+	.scope = SCOPE_LINK_LOCAL,
+	.permanent = 1,
+};
+
+const struct group_entry *groups_find(const struct groups *groups, const uint8_t mgid[GID_SIZE])
+{
+	struct group_entry key;
+
+	memcpy(key.mgid, mgid, GID_SIZE);
+	return registry_find(groups->registry, REGISTRY_GROUP, &key);
+}
+
+const struct member_entry *groups_member(const struct groups *groups, const uint8_t mgid[GID_SIZE],
+					 uint64_t prefix, guid_t port_guid)
+{
+	struct member_entry key = {.port_prefix = prefix, .port_guid = port_guid};
+
+	memcpy(key.mgid, mgid, GID_SIZE);
+	return registry_find(groups->registry, REGISTRY_MEMBER, &key);
+}
+
+/* A configured group keeps the MLID that it had before. */
+static void put_broadcast(struct groups *groups)
+{
+	struct group_entry group = broadcast_group;
+
+	if (groups_find(groups, group.mgid))
+		return;
+	group.mlid = groups_mlid(groups, group.mgid, LID_NONE);
+	group.packet_life_time = groups->options.packet_life_time;
+	if (group.mlid != LID_NONE)
+		registry_put(groups->registry, REGISTRY_GROUP, &group);
+}
+
+/* The least MulticastFDBCap counts. A switch that says 0 forwards no multicast at all, and a group
+ * has to do without it, whatever its MLID is. */
+void groups_view(struct groups *groups, const struct snapshot *topology)
+{
+	unsigned entries = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1;
+
+	for (uint32_t s = 0; s < topology->num_switches; s++) {
+		const struct node_facts *facts = topology->switches[s].facts;
+
+		if (facts && facts->sw.multicast_fdb_cap && facts->sw.multicast_fdb_cap < entries)
+			entries = facts->sw.multicast_fdb_cap;
+	}
+	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + entries - 1);
+	put_broadcast(groups);
+}
+
+lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted)
+{
+	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max);
+}
+
+/* o15-0.1.5: transient, the signature 0xA01B, which nobody else may use with link-local scope, the
+ * subnet's prefix, which nobody else has with a wider one, and a number. */
+void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZE])
+{
+	be16_store(mgid, (uint16_t)(0xFF10 | scope));
+	be16_store(mgid + 2, 0xA01B);
+	be64_store(mgid + 4, groups->options.subnet_prefix);
+	do
+		be32_store(mgid + 12, ++groups->number);
+	while (groups_find(groups, mgid));
+}
+
+/* Any that keeps the group; members that do not may stand before it. */
+static bool kept(const struct groups *groups, const struct group_entry *group)
+{
+	struct member_entry key;
+	const struct member_entry *member;
+
+	memcpy(key.mgid, group->mgid, GID_SIZE);
+	member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
+	while (member && !(member->join_state & JOIN_KEEPS_GROUP))
+		member = registry_next(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, member);
+	return group->permanent || member;
+}
+
+static void end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
+{
+	const struct group_entry *group = groups_find(groups, mgid);
+	const struct member_entry *member;
+	struct member_entry key;
+
+	if (!group || kept(groups, group))
+		return;
+	memcpy(key.mgid, mgid, GID_SIZE);
+	while ((member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key)))
+		registry_drop(groups->registry, REGISTRY_MEMBER, member);
+	registry_drop(groups->registry, REGISTRY_GROUP, group);
+}
+
+uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state)
+{
+	struct member_entry left = *member;
+	bool kept_it = left.join_state & JOIN_KEEPS_GROUP;
+
+	left.join_state &= (uint8_t)~join_state;
+	if (left.join_state)
+		registry_put(groups->registry, REGISTRY_MEMBER, &left);
+	else
+		registry_drop(groups->registry, REGISTRY_MEMBER, &left);
+	if (kept_it && !(left.join_state & JOIN_KEEPS_GROUP))
+		end_unless_kept(groups, left.mgid);
+	member = registry_find(groups->registry, REGISTRY_MEMBER, &left);
+	return member ? member->join_state : 0;
+}
+
+static void forget_port(struct groups *groups, guid_t port_guid)
+{
+	const struct member_entry key = {.port_guid = port_guid};
+	const struct member_entry *member;
+
+	while ((member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key)))
+		groups_leave(groups, member, UINT8_MAX);
+}
+
+static void happened(void *ctx, const struct event *event)
+{
+	if (event->kind == EVENT_PORT_FORGOTTEN)
+		forget_port(ctx, event->guid);
+}
+
+struct groups *groups_new(struct registry *registry, struct event_hub *events,
+			  const struct adm_options *options)
+{
+	struct groups *groups = mem_zalloc(sizeof(*groups));
+
+	groups->registry = registry;
+	groups->options = *options;
+	groups->mlids = mlids_new(registry, options->ipv6_snm_mlids);
+	groups->mlid_max = LID_MULTICAST_MAX;
+	groups->reader = (struct event_reader){.happened = happened, .ctx = groups};
+	event_read(events, &groups->reader);
+	return groups;
+}
+
+void groups_free(struct groups *groups)
+{
+	if (!groups)
+		return;
+	event_unread(&groups->reader);
+	mlids_free(groups->mlids);
+	free(groups);
+}
+
+void groups_set_options(struct groups *groups, const struct adm_options *options)
+{
+	groups->options = *options;
+	mlids_set_pool(groups->mlids, options->ipv6_snm_mlids);
+}

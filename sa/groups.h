@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Multicast groups as they live and end in the registry: the default partition's broadcast group,
+ * MLIDs and MGIDs for new ones, members that leave or whose port is gone, and the end of a group
+ * with the last member that keeps it. What a request may do is judged in multicast.c. Forwarding
+ * tables are nobody's business here: sm/ reads the registry's changes. Made by adm.c; loop thread
+ * only.
+ */
+#ifndef SA_GROUPS_H
+#define SA_GROUPS_H
+
+#include "fabric/event.h"
+#include "fabric/registry.h"
+#include "fabric/snapshot.h"
+
+struct groups;
+struct adm_options;
+
+/* Hears of ports that are forgotten; registry and events outlive it. options are those that
+ * adm_options describes, and copied. */
+struct groups *groups_new(struct registry *registry, struct event_hub *events,
+			  const struct adm_options *options);
+void groups_free(struct groups *groups);
+void groups_set_options(struct groups *groups, const struct adm_options *options);
+
+/* To be told of each new view: MLIDs that a switch cannot forward are not given. Makes the
+ * broadcast group where there is none. */
+void groups_view(struct groups *groups, const struct snapshot *topology);
+
+/* For a group that is about to be made. LID_NONE when no MLID is left. */
+lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted);
+/* An MGID of the SA's own that no group has. */
+void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZE]);
+
+const struct group_entry *groups_find(const struct groups *groups, const uint8_t mgid[GID_SIZE]);
+const struct member_entry *groups_member(const struct groups *groups, const uint8_t mgid[GID_SIZE],
+					 uint64_t prefix, guid_t port_guid);
+
+/* Takes these bits from the member's JoinState, and what follows: a member without any is none, and
+ * a group that nobody keeps is ended, with all others that are in it. member may be the registry's
+ * own and is then gone. Returns what is left of the state. */
+uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * MLIDs in use (mlids.h): a count of groups for each, a bit for each that has none, and the lowest
+ * word of these bits that may have one. Of the solicited-node groups with the same remainder those
+ * are counted that have the MLID of the first.
+ */
+#include "sa/mlids.h"
+
+#include <stdlib.h>
+
+#include "lib/be.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+
+enum {
+	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
+	WORD_BITS = 64,
+	WORDS = (MLIDS + WORD_BITS - 1) / WORD_BITS,
+	MLID_BITS = 16,
+};
+
+struct mlids {
+	struct registry *registry;
+	struct registry_reader reader;
+	uint32_t groups[MLIDS];
+	uint64_t free[WORDS];
+	unsigned first_word; /* none before it has a free one */
+	unsigned pool;
+	struct map shared; /* snm_key() -> how many groups << MLID_BITS | their MLID */
+};
+
+/* RFC 4391 and 4291: ff1s:601b:P_Key:0:0:1:ffXX:XXXX. False when it is another. */
+static bool snm_key(const struct mlids *mlids, const uint8_t mgid[GID_SIZE], uint64_t *key)
+{
+	uint64_t high = be64_load(mgid), low = be64_load(mgid + 8);
+	const uint64_t scope_and_p_key = UINT64_C(0x000F0000FFFF0000);
+	const uint64_t last_24_bits = 0xFFFFFF;
+
+	if (!mlids->pool || (high & ~scope_and_p_key) != UINT64_C(0xFF10601B00000000) ||
+	    (low & ~last_24_bits) != UINT64_C(0x00000001FF000000))
+		return false;
+	*key = (high & scope_and_p_key) << 12 | (low & last_24_bits) % mlids->pool;
+	return true;
+}
+
+static uintptr_t shared_of(const struct mlids *mlids, uint64_t key)
+{
+	return (uintptr_t)map_get(&mlids->shared, key);
+}
+
+static lid_t shared_mlid(uintptr_t shared)
+{
+	return (lid_t)shared; /* its low bits */
+}
+
+static void snm_count(struct mlids *mlids, const struct group_entry *group, bool more)
+{
+	const uintptr_t one = (uintptr_t)1 << MLID_BITS;
+	uintptr_t shared;
+	uint64_t key;
+
+	if (group->mlid < LID_MULTICAST_MIN || !snm_key(mlids, group->mgid, &key))
+		return;
+	shared = shared_of(mlids, key);
+	if (more && !shared)
+		shared = group->mlid;
+	if (shared_mlid(shared) != group->mlid)
+		return;
+	shared = more ? shared + one : shared - one;
+	if (shared >= one)
+		map_put(&mlids->shared, key, (void *)shared);
+	else
+		map_remove(&mlids->shared, key);
+}
+
+static void count(struct mlids *mlids, const struct group_entry *group, bool more)
+{
+	unsigned place = group->mlid - LID_MULTICAST_MIN, word = place / WORD_BITS;
+	uint64_t bit = UINT64_C(1) << place % WORD_BITS;
+
+	if (group->mlid < LID_MULTICAST_MIN || group->mlid > LID_MULTICAST_MAX)
+		return;
+	mlids->groups[place] += more ? 1 : UINT32_MAX;
+	if (mlids->groups[place]) {
+		mlids->free[word] &= ~bit;
+	} else {
+		mlids->free[word] |= bit;
+		if (word < mlids->first_word)
+			mlids->first_word = word;
+	}
+	snm_count(mlids, group, more);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct mlids *mlids = ctx;
+
+	if (change->kind != REGISTRY_GROUP)
+		return;
+	if (change->after)
+		count(mlids, change->after, true);
+	if (change->before)
+		count(mlids, change->before, false);
+}
+
+void mlids_set_pool(struct mlids *mlids, unsigned pool)
+{
+	if (mlids->pool == pool)
+		return;
+	mlids->pool = pool;
+	map_done(&mlids->shared);
+	map_init(&mlids->shared);
+	for (const void *group = registry_first(mlids->registry, REGISTRY_GROUP, -1, NULL); group;
+	     group = registry_next(mlids->registry, REGISTRY_GROUP, -1, group))
+		snm_count(mlids, group, true);
+}
+
+struct mlids *mlids_new(struct registry *registry, unsigned pool)
+{
+	struct mlids *mlids = mem_zalloc(sizeof(*mlids));
+
+	mlids->registry = registry;
+	mlids->reader = (struct registry_reader){.changed = changed, .ctx = mlids};
+	map_init(&mlids->shared);
+	for (unsigned place = 0; place < MLIDS; place++)
+		mlids->free[place / WORD_BITS] |= UINT64_C(1) << place % WORD_BITS;
+	mlids->pool = pool;
+	for (const void *group = registry_first(registry, REGISTRY_GROUP, -1, NULL); group;
+	     group = registry_next(registry, REGISTRY_GROUP, -1, group))
+		count(mlids, group, true);
+	registry_read(registry, &mlids->reader);
+	return mlids;
+}
+
+void mlids_free(struct mlids *mlids)
+{
+	if (!mlids)
+		return;
+	registry_unread(&mlids->reader);
+	map_done(&mlids->shared);
+	free(mlids);
+}
+
+lid_t mlids_choose(struct mlids *mlids, const uint8_t mgid[GID_SIZE], lid_t wanted, lid_t max)
+{
+	uintptr_t shared = 0;
+	unsigned lowest;
+	uint64_t key;
+
+	if (wanted >= LID_MULTICAST_MIN && wanted <= max && wanted <= LID_MULTICAST_MAX &&
+	    !mlids->groups[wanted - LID_MULTICAST_MIN])
+		return wanted;
+	if (snm_key(mlids, mgid, &key))
+		shared = shared_of(mlids, key);
+	if (shared && shared_mlid(shared) <= max)
+		return shared_mlid(shared);
+	while (mlids->first_word < WORDS && !mlids->free[mlids->first_word])
+		mlids->first_word++;
+	if (mlids->first_word == WORDS)
+		return LID_NONE;
+	lowest = LID_MULTICAST_MIN + mlids->first_word * WORD_BITS +
+		 (unsigned)__builtin_ctzll(mlids->free[mlids->first_word]);
+	return lowest <= max ? (lid_t)lowest : LID_NONE;
+}

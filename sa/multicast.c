@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * MCMemberRecord (15.2.5.17): who may see, make, join and leave which group. The rules are those
+ * that the specification numbers o15-0.1.3 to o15-0.2.4, as OpenSM's osm_sa_mcmember_record.c and
+ * osmtest restate them; where those two leave something open, a comment says what is done here.
+ * What happens to the groups is in groups.c. Called by adm.c.
+ *
+ * A member is a port, named by its PortGID, whose prefix may be the link-local default instead of
+ * the subnet's. Whoever shares a partition with the port may join it to a group (a proxy join).
+ */
+#include <string.h>
+
+#include "lib/be.h"
+#include "sa/groups.h"
+#include "sa/path_walk.h"
+#include "sa/request.h"
+
+enum {
+	SCOPE_MASK = 0x0F,
+	FLAGS_RESERVED = 0xE0, /* of the MGID's second byte */
+	SCOPE_LINK_LOCAL = 2,
+	SIGNATURE_IPOIB_V4 = 0x401B,
+	SIGNATURE_IPOIB_V6 = 0x601B,
+	SIGNATURE_SA = 0xA01B,
+	HOP_LIMIT_MAX = 0xFF,
+	RATE_10_GBPS = 3,
+};
+
+#define JOIN_COMPONENTS                                              \
+	(COMPONENT(MC_MEMBER_MGID) | COMPONENT(MC_MEMBER_PORT_GID) | \
+	 COMPONENT(MC_MEMBER_JOIN_STATE))
+#define CREATE_COMPONENTS                                                             \
+	(JOIN_COMPONENTS | COMPONENT(MC_MEMBER_Q_KEY) | COMPONENT(MC_MEMBER_TCLASS) | \
+	 COMPONENT(MC_MEMBER_P_KEY) | COMPONENT(MC_MEMBER_FLOW_LABEL) | COMPONENT(MC_MEMBER_SL))
+
+/* Components of a request against a group */
+
+/* A value counts only together with its selector. */
+static struct path_query limits_of(const struct adm_request *request)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct path_limit none = {.selector = SELECT_BEST};
+	struct path_query asked = {.mtu = none, .rate = none, .life_time = none};
+
+	if (request_has(request, MC_MEMBER_MTU_SELECTOR) && request_has(request, MC_MEMBER_MTU))
+		asked.mtu = (struct path_limit){wanted->mtu_selector, wanted->mtu};
+	if (request_has(request, MC_MEMBER_RATE_SELECTOR) && request_has(request, MC_MEMBER_RATE))
+		asked.rate = (struct path_limit){wanted->rate_selector, wanted->rate};
+	if (request_has(request, MC_MEMBER_PACKET_LIFE_TIME_SELECTOR) &&
+	    request_has(request, MC_MEMBER_PACKET_LIFE_TIME))
+		asked.life_time = (struct path_limit){wanted->packet_life_time_selector,
+						      wanted->packet_life_time};
+	return asked;
+}
+
+/* No MTU or rate that does not exist is more or less than one that does. */
+static bool limits_valid(const struct path_query *asked)
+{
+	return (asked->mtu.selector == SELECT_BEST || mtu_bytes(asked->mtu.value)) &&
+	       (asked->rate.selector == SELECT_BEST || rate_deci_gbps(asked->rate.value));
+}
+
+/* What all groups of an IPoIB network have in common (o15-0.2.4 and OpenSM's check of a group
+ * against its broadcast group): of the request's components those that concern its packets. */
+static bool packets_match(const struct adm_request *request, const struct group_entry *group)
+{
+	const struct mc_member_record *wanted = request->wanted;
+
+	return (!request_has(request, MC_MEMBER_Q_KEY) || wanted->q_key == group->q_key) &&
+	       (!request_has(request, MC_MEMBER_P_KEY) ||
+		pkeys_meet(wanted->p_key, group->p_key)) &&
+	       (!request_has(request, MC_MEMBER_TCLASS) || wanted->tclass == group->tclass) &&
+	       (!request_has(request, MC_MEMBER_SL) || wanted->sl == group->sl) &&
+	       (!request_has(request, MC_MEMBER_FLOW_LABEL) ||
+		wanted->flow_label == group->flow_label) &&
+	       (!request_has(request, MC_MEMBER_HOP_LIMIT) ||
+		wanted->hop_limit == group->hop_limit);
+}
+
+static bool group_matches(const struct adm_request *request, const struct group_entry *group)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct path_query asked = limits_of(request);
+
+	return packets_match(request, group) &&
+	       path_query_holds(&asked, group->mtu, group->rate, group->packet_life_time) &&
+	       (!request_has(request, MC_MEMBER_MLID) || wanted->mlid == group->mlid) &&
+	       (!request_has(request, MC_MEMBER_SCOPE) || wanted->scope == group->scope);
+}
+
+static struct mc_member_record record_of(const struct group_entry *group,
+					 const struct member_entry *member)
+{
+	struct mc_member_record record = {
+		.q_key = group->q_key,
+		.mlid = group->mlid,
+		.mtu_selector = SELECT_EXACTLY,
+		.mtu = group->mtu,
+		.tclass = group->tclass,
+		.p_key = group->p_key,
+		.rate_selector = SELECT_EXACTLY,
+		.rate = group->rate,
+		.packet_life_time_selector = SELECT_EXACTLY,
+		.packet_life_time = group->packet_life_time,
+		.sl = group->sl,
+		.flow_label = group->flow_label,
+		.hop_limit = group->hop_limit,
+		.scope = group->scope,
+	};
+
+	memcpy(record.mgid, group->mgid, GID_SIZE);
+	if (member) {
+		be64_store(record.port_gid, member->port_prefix);
+		be64_store(record.port_gid + 8, member->port_guid);
+		record.join_state = member->join_state;
+		record.proxy_join = member->proxy_join;
+	}
+	return record;
+}
+
+/* Get and GetTable */
+
+static guid_t wanted_guid(const struct adm_request *request)
+{
+	return be64_load(((const struct mc_member_record *)request->wanted)->port_gid + 8);
+}
+
+/* Nobody but the trusted learns who is in a group (15.2.5.17), by asking for him either: others are
+ * given groups. But each may ask for its own memberships. */
+static bool asks_members(const struct adm_request *request)
+{
+	return request->trusted || request_has(request, MC_MEMBER_PORT_GID);
+}
+
+static void walk_members(struct adm_request *request)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	struct member_entry key = {.port_guid = wanted_guid(request)};
+
+	memcpy(key.mgid, wanted->mgid, GID_SIZE);
+	if (request_has(request, MC_MEMBER_PORT_GID)) {
+		if (path_gid_is_ours(request, wanted->port_gid) &&
+		    (request->trusted || key.port_guid == request->requester.guid))
+			request_walk(request, REGISTRY_MEMBER, MEMBER_BY_PORT, &key);
+	} else {
+		request_walk(request, REGISTRY_MEMBER,
+			     request_has(request, MC_MEMBER_MGID) ? MEMBER_BY_GROUP : -1, &key);
+	}
+}
+
+uint16_t begin_mc_members(struct adm_request *request)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct group_entry key = {.mlid = wanted->mlid};
+
+	if (asks_members(request))
+		walk_members(request);
+	else if (request_has(request, MC_MEMBER_MGID)) /* one at most: no walk */
+		request->most = request->end = 1;
+	else
+		request_walk(request, REGISTRY_GROUP,
+			     request_has(request, MC_MEMBER_MLID) ? GROUP_BY_MLID : -1, &key);
+	return STATUS_OK;
+}
+
+/* Of groups of a partition in which the requester is not he hears nothing. */
+static void offer(struct adm_request *request, const struct group_entry *group,
+		  const struct member_entry *member)
+{
+	const uint64_t compared = COMPONENT(MC_MEMBER_MGID) | COMPONENT(MC_MEMBER_JOIN_STATE) |
+				  COMPONENT(MC_MEMBER_PROXY_JOIN);
+	struct mc_member_record record;
+
+	if (!group || !endport_in_partition(&request->requester, group->p_key) ||
+	    !group_matches(request, group))
+		return;
+	record = record_of(group, member);
+	if (!record_matches(request->format, request->mask & compared, request->wanted, &record))
+		return;
+	if (!request->trusted) {
+		memset(record.port_gid, 0, GID_SIZE);
+		record.join_state = record.proxy_join = 0;
+	}
+	request_offer(request, 0, &record);
+}
+
+void step_mc_member(struct adm_request *request, uint64_t unit)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct member_entry *member;
+	const struct group_entry *group;
+
+	(void)unit;
+	if (asks_members(request)) {
+		member = request_walk_next(request);
+		if (member)
+			offer(request, groups_find(request->groups, member->mgid), member);
+		return;
+	}
+	group = request->walk ? request_walk_next(request)
+			      : groups_find(request->groups, wanted->mgid);
+	offer(request, group, NULL);
+}
+
+/* Set */
+
+/* The port that the request is about: one of this subnet that the requester may speak for. */
+static uint16_t find_port(struct adm_request *request, struct endport *out)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	struct endport port;
+
+	if (!path_gid_is_ours(request, wanted->port_gid))
+		return SA_REQ_INVALID_GID;
+	if (!lookup_guid(request->lookup, wanted_guid(request), &port) ||
+	    !request_may_see(request, &port))
+		return SA_REQ_INVALID;
+	*out = port;
+	return STATUS_OK;
+}
+
+/* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it is that of
+ * the group's partition. */
+static bool may_change(const struct adm_request *request, const struct endport *port,
+		       const struct member_entry *member, const struct group_entry *group)
+{
+	if (member->proxy_join)
+		return endport_in_partition(&request->requester, group->p_key);
+	return endport_same(&request->requester, port);
+}
+
+/* Whether the port can send and receive what the group's members do. What its PortInfo does not
+ * tell, as a switch's port 0 has no rate, it can. */
+static bool port_can(struct adm_request *request, const struct endport *port,
+		     const struct group_entry *group)
+{
+	measure_t measure = lookup_port(request->lookup, port);
+	uint8_t mtu, rate;
+
+	if (measure == MEASURE_NO_WAY)
+		return false;
+	mtu = measure_mtu(measure);
+	rate = measure_rate(request->lookup, measure);
+	return (!mtu || mtu >= group->mtu) &&
+	       (!rate || rate_deci_gbps(rate) >= rate_deci_gbps(group->rate));
+}
+
+static uint16_t signature_of(const uint8_t mgid[GID_SIZE])
+{
+	return be16_load(mgid + 2);
+}
+
+static bool is_ipoib(const uint8_t mgid[GID_SIZE])
+{
+	return signature_of(mgid) == SIGNATURE_IPOIB_V4 || signature_of(mgid) == SIGNATURE_IPOIB_V6;
+}
+
+/* o15-0.1.5: MGIDs that nobody can ask for. Reserved scopes are none of them. */
+static bool mgid_valid(const uint8_t mgid[GID_SIZE])
+{
+	return path_gid_is_multicast(mgid) && !(mgid[1] & FLAGS_RESERVED) &&
+	       !(signature_of(mgid) == SIGNATURE_SA && (mgid[1] & SCOPE_MASK) == SCOPE_LINK_LOCAL);
+}
+
+/* A group of an IPoIB network (RFC 4391) is made like the network's broadcast group, which has to
+ * be there before. */
+static bool network_agrees(const struct adm_request *request, const uint8_t mgid[GID_SIZE])
+{
+	uint8_t broadcast[GID_SIZE] = {0xFF,   0x10 | (mgid[1] & SCOPE_MASK), 0x40, 0x1B, mgid[4],
+				       mgid[5]};
+	const struct group_entry *group;
+
+	memset(broadcast + 12, 0xFF, 4);
+	if (!is_ipoib(mgid) || !memcmp(mgid, broadcast, GID_SIZE))
+		return true;
+	group = groups_find(request->groups, broadcast);
+	return group && packets_match(request, group);
+}
+
+/* MTU, rate and life time of a new group: as asked, and not more than its first port can; what is
+ * not asked is the best (o15-0.2.3 leaves it to the SA). */
+static bool choose_limits(struct adm_request *request, const struct endport *port,
+			  struct group_entry *group)
+{
+	const struct path_query asked = limits_of(request);
+	measure_t measure = lookup_port(request->lookup, port);
+	uint8_t rate;
+
+	if (measure == MEASURE_NO_WAY)
+		return false;
+	rate = measure_rate(request->lookup, measure);
+	group->mtu = measure_mtu(measure);
+	group->rate = path_rate_known(rate ? rate : RATE_10_GBPS, request->options->max_rate_enum);
+	group->packet_life_time = request->options->packet_life_time;
+	return path_limit_mtu(&asked.mtu, &group->mtu) &&
+	       path_limit_rate(&asked.rate, &group->rate) &&
+	       path_limit_life_time(&asked.life_time, &group->packet_life_time);
+}
+
+/* The group that the request would make. */
+static uint16_t design_group(struct adm_request *request, const struct endport *port,
+			     struct group_entry *out)
+{
+	static const uint8_t none[GID_SIZE];
+	const struct mc_member_record *wanted = request->wanted;
+	bool by_scope = request_has(request, MC_MEMBER_SCOPE);
+	bool named = memcmp(wanted->mgid, none, GID_SIZE) != 0;
+	struct group_entry group = {
+		.q_key = wanted->q_key,
+		.tclass = wanted->tclass,
+		.p_key = wanted->p_key,
+		.sl = wanted->sl,
+		.flow_label = wanted->flow_label,
+		.scope = SCOPE_LINK_LOCAL,
+	};
+
+	if (!(wanted->join_state & JOIN_KEEPS_GROUP)) /* o15-0.1.9 */
+		return SA_REQ_INVALID;
+	if ((request->mask & CREATE_COMPONENTS) != CREATE_COMPONENTS) /* o15-0.1.3 */
+		return SA_REQ_INSUFFICIENT_COMPONENTS;
+	if (named && (!mgid_valid(wanted->mgid) || !network_agrees(request, wanted->mgid)))
+		return SA_REQ_INVALID;
+	if (!choose_limits(request, port, &group))
+		return SA_REQ_INVALID;
+	if (named)
+		group.scope = wanted->mgid[1] & SCOPE_MASK;
+	if (by_scope)
+		group.scope = wanted->scope;
+	if (request_has(request, MC_MEMBER_HOP_LIMIT))
+		group.hop_limit = wanted->hop_limit;
+	else if (group.scope != SCOPE_LINK_LOCAL)
+		group.hop_limit = HOP_LIMIT_MAX;
+	if (named)
+		memcpy(group.mgid, wanted->mgid, GID_SIZE);
+	else
+		groups_make_mgid(request->groups, group.scope, group.mgid);
+	group.mlid = groups_mlid(request->groups, group.mgid,
+				 request_has(request, MC_MEMBER_MLID) ? wanted->mlid : LID_NONE);
+	*out = group;
+	return group.mlid == LID_NONE ? SA_NO_RESOURCES : STATUS_OK;
+}
+
+/* The group that is joined, as it is or as it would be made. */
+static uint16_t judge_group(struct adm_request *request, const struct endport *port,
+			    struct group_entry *out)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct group_entry *known = groups_find(request->groups, wanted->mgid);
+	uint16_t status = STATUS_OK;
+
+	if (!known)
+		status = design_group(request, port, out);
+	else if (group_matches(request, known)) /* o15-0.2.4 */
+		*out = *known;
+	else
+		status = SA_REQ_INVALID;
+	if (!status && !(endport_in_partition(port, out->p_key) && port_can(request, port, out)))
+		status = SA_REQ_INVALID; /* o15-0.1.8 */
+	return status;
+}
+
+/* The membership after the request: what it was, and what is asked (o15-0.1.11). */
+static uint16_t judge_member(const struct adm_request *request, const struct endport *port,
+			     const struct group_entry *group, struct member_entry *out)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	uint64_t prefix = request->options->subnet_prefix;
+	const struct member_entry *known =
+		groups_member(request->groups, group->mgid, prefix, wanted_guid(request));
+
+	if (known && !may_change(request, port, known, group))
+		return SA_REQ_INVALID;
+	if (!known && !request_may_register(request, wanted_guid(request)))
+		return SA_NO_RESOURCES;
+	if (known) {
+		*out = *known;
+	} else {
+		*out = (struct member_entry){
+			.port_prefix = prefix,
+			.port_guid = wanted_guid(request),
+			.proxy_join = !endport_same(&request->requester, port),
+		};
+		memcpy(out->mgid, group->mgid, GID_SIZE);
+	}
+	out->join_state |= wanted->join_state;
+	return STATUS_OK;
+}
+
+/* PortGID is told as it was asked, with the one prefix or the other. */
+static void give(struct adm_request *request, const struct group_entry *group,
+		 const struct member_entry *member)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	struct mc_member_record record = record_of(group, member);
+
+	memcpy(record.port_gid, wanted->port_gid, GID_SIZE);
+	request_give(request, &record);
+}
+
+uint16_t begin_join(struct adm_request *request)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct path_query asked = limits_of(request);
+	struct endport port;
+	struct group_entry group;
+	struct member_entry member;
+	uint16_t status;
+
+	if ((request->mask & JOIN_COMPONENTS) != JOIN_COMPONENTS)
+		return SA_REQ_INSUFFICIENT_COMPONENTS;
+	if (!wanted->join_state || !limits_valid(&asked) ||
+	    (request_has(request, MC_MEMBER_P_KEY) && !(wanted->p_key & ~PKEY_FULL_MEMBER)))
+		return SA_REQ_INVALID;
+	status = find_port(request, &port);
+	if (!status)
+		status = judge_group(request, &port, &group);
+	if (!status)
+		status = judge_member(request, &port, &group, &member);
+	if (status)
+		return status;
+	registry_put(request->registry, REGISTRY_GROUP, &group);
+	registry_put(request->registry, REGISTRY_MEMBER, &member);
+	give(request, &group, &member);
+	return STATUS_OK;
+}
+
+/* Delete */
+
+/* o15-0.1.14: some of what the port has joined as, and nothing else. The port need not be there any
+ * more when who asks is of the partition. */
+uint16_t begin_leave(struct adm_request *request)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct group_entry *known;
+	const struct member_entry *member;
+	struct group_entry group;
+	struct member_entry left;
+	struct endport port = {.at = {.sw = -1, .end = -1}};
+
+	if ((request->mask & JOIN_COMPONENTS) != JOIN_COMPONENTS)
+		return SA_REQ_INSUFFICIENT_COMPONENTS;
+	if (!path_gid_is_ours(request, wanted->port_gid))
+		return SA_REQ_INVALID_GID;
+	known = groups_find(request->groups, wanted->mgid);
+	member = groups_member(request->groups, wanted->mgid, request->options->subnet_prefix,
+			       wanted_guid(request));
+	lookup_guid(request->lookup, wanted_guid(request), &port);
+	if (!known || !member || !wanted->join_state || wanted->join_state & ~member->join_state ||
+	    !may_change(request, &port, member, known))
+		return SA_REQ_INVALID;
+	group = *known; /* it may be gone in a moment */
+	left = *member;
+	left.join_state = groups_leave(request->groups, member, wanted->join_state);
+	give(request, &group, &left);
+	return STATUS_OK;
+}

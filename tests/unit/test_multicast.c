@@ -1,0 +1,1250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * MCMemberRecord from the wire to the wire, on the fabric of two_switches.h: who may make, join,
+ * see and leave which group, as tables of requests; what Linux's IPoIB and rdma_cm send; what waits
+ * for the store; and what a port can do by asking too often.
+ */
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "tests/unit/adm_client.h"
+
+#define BIT(name) COMPONENT(MC_MEMBER_##name)
+#define JOIN (BIT(MGID) | BIT(PORT_GID) | BIT(JOIN_STATE))
+#define CREATE (JOIN | BIT(Q_KEY) | BIT(TCLASS) | BIT(P_KEY) | BIT(FLOW_LABEL) | BIT(SL))
+#define MTU_BITS (BIT(MTU_SELECTOR) | BIT(MTU))
+#define RATE_BITS (BIT(RATE_SELECTOR) | BIT(RATE))
+#define LIFE_BITS (BIT(PACKET_LIFE_TIME_SELECTOR) | BIT(PACKET_LIFE_TIME))
+
+enum { LID_A = 16, LID_B = 20, LID_C = 24, LID_D = 28 };
+static const lid_t lids[HOSTS] = {LID_A, LID_B, LID_C, LID_D};
+
+/* The last answer's record. */
+static struct mc_member_record told;
+
+static void set_gid(uint8_t gid[GID_SIZE], uint64_t prefix, uint64_t guid)
+{
+	be64_store(gid, prefix);
+	be64_store(gid + 8, guid);
+}
+
+/* ff12:1234::number, a group of nobody's. */
+static void set_mgid(uint8_t mgid[GID_SIZE], uint32_t number)
+{
+	set_gid(mgid, UINT64_C(0xFF12123400000000), number);
+}
+
+/* Like a group that IPoIB would make; port and state are set by the tests. */
+static struct mc_member_record usual(unsigned host, uint32_t number)
+{
+	struct mc_member_record record = {
+		.q_key = 0x0b1b,
+		.p_key = 0xFFFF,
+		.mtu_selector = 2,
+		.mtu = MTU_2048,
+		.rate_selector = 2,
+		.rate = RATE_40,
+		.join_state = JOIN_FULL,
+	};
+
+	set_mgid(record.mgid, number);
+	set_gid(record.port_gid, options.subnet_prefix, PORT_GUID(host));
+	return record;
+}
+
+static int ask_member(uint8_t method, lid_t from, uint64_t sm_key, uint64_t mask,
+		      const struct mc_member_record *record)
+{
+	int status = ask(&(struct ask){.method = method,
+				       .attr_id = RECORD_MC_MEMBER,
+				       .from = from,
+				       .sm_key = sm_key,
+				       .mask = mask,
+				       .format = &mc_member_record_format,
+				       .record = record});
+
+	memset(&told, 0, sizeof(told));
+	if (status == STATUS_OK && method != METHOD_GET_TABLE)
+		answered(&mc_member_record_format, 0, &told);
+	return status;
+}
+
+static int set(unsigned host, uint64_t mask, const struct mc_member_record *record)
+{
+	return ask_member(METHOD_SET, lids[host], 0, mask, record);
+}
+
+static int leave(unsigned host, const struct mc_member_record *record)
+{
+	return ask_member(METHOD_DELETE, lids[host], 0, JOIN, record);
+}
+
+static int join(unsigned host, uint32_t number, uint8_t state)
+{
+	struct mc_member_record record = usual(host, number);
+
+	record.join_state = state;
+	return set(host, CREATE | MTU_BITS | RATE_BITS, &record);
+}
+
+static int quit(unsigned host, uint32_t number, uint8_t state)
+{
+	struct mc_member_record record = usual(host, number);
+
+	record.join_state = state;
+	return leave(host, &record);
+}
+
+static int table_of(unsigned host, uint64_t sm_key, uint64_t mask,
+		    const struct mc_member_record *record)
+{
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET_TABLE, lids[host], sm_key, mask, record), STATUS_OK);
+	return (int)((sa.size - SUBN_ADM_HEADER_SIZE) / mc_member_record_format.wire_size);
+}
+
+static unsigned groups(void)
+{
+	return (unsigned)registry_count(sa.registry, REGISTRY_GROUP);
+}
+
+static unsigned members(void)
+{
+	return (unsigned)registry_count(sa.registry, REGISTRY_MEMBER);
+}
+
+static void test_broadcast(void)
+{
+	struct mc_member_record record = {0};
+
+	begin();
+	CU_ASSERT_EQUAL(table_of(A, 0, 0, NULL), 1);
+	answered(&mc_member_record_format, 0, &record);
+	CU_ASSERT_EQUAL(be64_load(record.mgid), UINT64_C(0xFF12401BFFFF0000));
+	CU_ASSERT_EQUAL(be64_load(record.mgid + 8), 0xFFFFFFFF);
+	CU_ASSERT_EQUAL(record.mlid, 0xC000);
+	CU_ASSERT_EQUAL(record.p_key, 0xFFFF);
+	CU_ASSERT_EQUAL(record.q_key, 0x0b1b);
+	CU_ASSERT_EQUAL(record.mtu_selector, 2);
+	CU_ASSERT_EQUAL(record.mtu, MTU_2048);
+	CU_ASSERT_EQUAL(record.rate_selector, 2);
+	CU_ASSERT_EQUAL(record.rate, 3); /* 10 Gb/s */
+	CU_ASSERT_EQUAL(record.packet_life_time_selector, 2);
+	CU_ASSERT_EQUAL(record.packet_life_time, options.packet_life_time);
+	CU_ASSERT_EQUAL(record.sl, 0);
+	CU_ASSERT_EQUAL(record.scope, 2);
+	CU_ASSERT_EQUAL(record.hop_limit, 0);
+	CU_ASSERT_EQUAL(record.join_state, 0);
+
+	/* It stays when its last member leaves. */
+	CU_ASSERT_EQUAL(table_of(A, SA_KEY, 0, NULL), 0);
+	set_gid(record.port_gid, options.subnet_prefix, PORT_GUID(A));
+	record.join_state = JOIN_FULL;
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(table_of(A, SA_KEY, 0, NULL), 1);
+	CU_ASSERT_EQUAL(leave(A, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(leave(A, &record), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(groups(), 1);
+	end();
+}
+
+/* The first join of a group: what is asked, and what the group becomes. A's port can do 100 Gb/s
+ * and 4096 bytes, D's 1024 bytes. */
+static const struct {
+	const char *what;
+	unsigned host;
+	uint64_t mask;
+	struct mc_member_record ask;
+	int status;
+	uint8_t mtu, rate, life_time; /* 0: not looked at */
+} creations[] = {
+	{"nothing beyond what must be",
+	 A,
+	 CREATE,
+	 {.p_key = 0xFFFF},
+	 STATUS_OK,
+	 MTU_4096,
+	 RATE_100,
+	 18},
+	{"no Q_Key",
+	 A,
+	 CREATE & ~BIT(Q_KEY),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"no TClass",
+	 A,
+	 CREATE & ~BIT(TCLASS),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"no P_Key",
+	 A,
+	 CREATE & ~BIT(P_KEY),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"no FlowLabel",
+	 A,
+	 CREATE & ~BIT(FLOW_LABEL),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"no SL", A, CREATE & ~BIT(SL), {.p_key = 0xFFFF}, SA_REQ_INSUFFICIENT_COMPONENTS, 0, 0, 0},
+	{"no MGID",
+	 A,
+	 CREATE & ~BIT(MGID),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"no PortGID",
+	 A,
+	 CREATE & ~BIT(PORT_GID),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"no JoinState",
+	 A,
+	 CREATE & ~BIT(JOIN_STATE),
+	 {.p_key = 0xFFFF},
+	 SA_REQ_INSUFFICIENT_COMPONENTS,
+	 0,
+	 0,
+	 0},
+	{"P_Key 0", A, CREATE, {.p_key = 0}, SA_REQ_INVALID, 0, 0, 0},
+	{"P_Key 0x8000", A, CREATE, {.p_key = 0x8000}, SA_REQ_INVALID, 0, 0, 0},
+	{"a partition of others", A, CREATE, {.p_key = 0x8001}, SA_REQ_INVALID, 0, 0, 0},
+	{"one's own partition", B, CREATE, {.p_key = 0x8001}, STATUS_OK, 0, 0, 0},
+	{"one's own as a limited member", C, CREATE, {.p_key = 0x8001}, STATUS_OK, 0, 0, 0},
+	{"MTU exactly",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 2, .mtu = 3},
+	 STATUS_OK,
+	 3,
+	 0,
+	 0},
+	{"MTU greater",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 0, .mtu = 3},
+	 STATUS_OK,
+	 MTU_4096,
+	 0,
+	 0},
+	{"MTU less",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 1, .mtu = 4},
+	 STATUS_OK,
+	 MTU_1024,
+	 0,
+	 0},
+	{"MTU largest",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 3, .mtu = 0},
+	 STATUS_OK,
+	 MTU_4096,
+	 0,
+	 0},
+	{"an MTU that the link has not",
+	 D,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 2, .mtu = 4},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"greater than the link's MTU",
+	 D,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 0, .mtu = 3},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"less than more than the link's MTU",
+	 D,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 1, .mtu = 5},
+	 STATUS_OK,
+	 MTU_1024,
+	 0,
+	 0},
+	{"less than the least MTU",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 1, .mtu = 1},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"greater than the greatest MTU",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 0, .mtu = 5},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"no such MTU",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 0, .mtu = 6},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"MTU 0",
+	 A,
+	 CREATE | MTU_BITS,
+	 {.p_key = 0xFFFF, .mtu_selector = 0, .mtu = 0},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"an MTU without selector",
+	 A,
+	 CREATE | BIT(MTU),
+	 {.p_key = 0xFFFF, .mtu = 1},
+	 STATUS_OK,
+	 MTU_4096,
+	 0,
+	 0},
+	{"rate exactly",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 2, .rate = 3},
+	 STATUS_OK,
+	 0,
+	 3,
+	 0},
+	{"rate greater",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 0, .rate = 2},
+	 STATUS_OK,
+	 0,
+	 RATE_100,
+	 0},
+	{"rate less",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 1, .rate = 3},
+	 STATUS_OK,
+	 0,
+	 5 /* 5 Gb/s */,
+	 0},
+	{"rate largest",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 3},
+	 STATUS_OK,
+	 0,
+	 RATE_100,
+	 0},
+	{"a rate that the link has not",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 2, .rate = 17},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"greater than the link's rate",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 0, .rate = RATE_100},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"less than the least rate",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 1, .rate = 2},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"no such rate",
+	 A,
+	 CREATE | RATE_BITS,
+	 {.p_key = 0xFFFF, .rate_selector = 0, .rate = 63},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+	{"life time exactly",
+	 A,
+	 CREATE | LIFE_BITS,
+	 {.p_key = 0xFFFF, .packet_life_time_selector = 2, .packet_life_time = 20},
+	 STATUS_OK,
+	 0,
+	 0,
+	 20},
+	{"life time greater",
+	 A,
+	 CREATE | LIFE_BITS,
+	 {.p_key = 0xFFFF, .packet_life_time_selector = 0, .packet_life_time = 0},
+	 STATUS_OK,
+	 0,
+	 0,
+	 18},
+	{"life time shorter than it takes",
+	 A,
+	 CREATE | LIFE_BITS,
+	 {.p_key = 0xFFFF, .packet_life_time_selector = 1, .packet_life_time = 18},
+	 SA_REQ_INVALID,
+	 0,
+	 0,
+	 0},
+};
+
+static void test_creations(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(creations); i++) {
+		struct mc_member_record record = creations[i].ask;
+		int status;
+
+		begin();
+		set_mgid(record.mgid, 1);
+		set_gid(record.port_gid, GID_PREFIX_DEFAULT, PORT_GUID(creations[i].host));
+		record.join_state = JOIN_FULL;
+		status = set(creations[i].host, creations[i].mask, &record);
+		if (status != creations[i].status)
+			printf("\n    %s: 0x%x\n", creations[i].what, (unsigned)status);
+		CU_ASSERT_EQUAL(status, creations[i].status);
+		CU_ASSERT_EQUAL(groups(), status == STATUS_OK ? 2 : 1);
+		CU_ASSERT_EQUAL(members(), status == STATUS_OK ? 1 : 0);
+		if (status == STATUS_OK) {
+			CU_ASSERT_EQUAL(told.mlid, 0xC001);
+			CU_ASSERT_EQUAL(told.join_state, JOIN_FULL);
+			CU_ASSERT_EQUAL(told.proxy_join, 0);
+			CU_ASSERT_EQUAL(told.scope, 2);
+			CU_ASSERT_EQUAL(told.mtu_selector, 2);
+			CU_ASSERT_EQUAL(told.rate_selector, 2);
+			CU_ASSERT_EQUAL(told.packet_life_time_selector, 2);
+			CU_ASSERT_TRUE(!creations[i].mtu || told.mtu == creations[i].mtu);
+			CU_ASSERT_TRUE(!creations[i].rate || told.rate == creations[i].rate);
+			CU_ASSERT_TRUE(!creations[i].life_time ||
+				       told.packet_life_time == creations[i].life_time);
+			CU_ASSERT_EQUAL(memcmp(told.port_gid, record.port_gid, GID_SIZE), 0);
+		}
+		end();
+	}
+}
+
+/* Who may make a group, and who keeps it. */
+static void test_join_states(void)
+{
+	for (uint8_t state = 0; state <= 15; state++) {
+		bool keeps = state & (JOIN_FULL | JOIN_SEND_ONLY_FULL);
+
+		begin();
+		CU_ASSERT_EQUAL(join(A, 1, state), keeps ? STATUS_OK : SA_REQ_INVALID);
+		CU_ASSERT_EQUAL(groups(), keeps ? 2 : 1);
+		/* What exists can be joined as anything but nothing. */
+		CU_ASSERT_EQUAL(join(C, 2, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(join(A, 2, state), state ? STATUS_OK : SA_REQ_INVALID);
+		if (state)
+			CU_ASSERT_EQUAL(told.join_state, state);
+		CU_ASSERT_EQUAL(quit(C, 2, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(told.join_state, 0);
+		CU_ASSERT_EQUAL(groups(), keeps ? 3 : 1);
+		CU_ASSERT_EQUAL(members(), keeps ? 2 : 0); /* nobody stays in a group that ended */
+		end();
+	}
+}
+
+/* From each state by each leave: o15-0.1.14. The other member is a send-only non-member, who does
+ * not keep the group. */
+static void test_leaves(void)
+{
+	unsigned wrong = 0;
+
+	begin();
+	for (uint8_t state = 1; state <= 15; state++) {
+		for (uint8_t bits = 0; bits <= 15; bits++) {
+			bool keeps = state & JOIN_KEEPS_GROUP;
+			bool right = bits && !(bits & ~state);
+			uint8_t left = state & (uint8_t)~bits;
+			bool kept = left & JOIN_KEEPS_GROUP;
+
+			if (!keeps)
+				continue;
+			wrong += join(A, 1, state) != STATUS_OK;
+			wrong += join(C, 1, JOIN_SEND_ONLY_NON_MEMBER) != STATUS_OK;
+			wrong += quit(A, 1, bits) != (right ? STATUS_OK : SA_REQ_INVALID);
+			if (right)
+				wrong += told.join_state != (kept ? left : 0);
+			else
+				kept = (left = state) != 0;
+			wrong += groups() != (kept ? 2 : 1);
+			wrong += members() != (kept ? 2 : 0);
+			if (kept)
+				wrong += quit(A, 1, left) != STATUS_OK;
+			wrong += quit(A, 1, JOIN_FULL) != SA_REQ_INVALID; /* leaving twice */
+			wrong += groups() != 1 || members() != 0;
+			/* Its MLID is free again. */
+			wrong += join(B, 7, JOIN_FULL) != STATUS_OK || told.mlid != 0xC001;
+			wrong += quit(B, 7, JOIN_FULL) != STATUS_OK;
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	end();
+}
+
+/* The states of a member add up; of a full and send-only full one either bit keeps the group. */
+static void test_states_add(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_NON_MEMBER), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, 3);
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_SEND_ONLY_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, 11);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_NON_MEMBER | JOIN_SEND_ONLY_NON_MEMBER), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, 10);
+	CU_ASSERT_EQUAL(groups(), 2);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_SEND_ONLY_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, 0);
+	CU_ASSERT_EQUAL(groups(), 1);
+	CU_ASSERT_EQUAL(members(), 0);
+	end();
+}
+
+/* What a join of an existing group may ask: the group is usual(). */
+static const struct {
+	uint64_t mask;
+	struct mc_member_record ask;
+	int status;
+} joins[] = {
+	{0, {.q_key = 0}, STATUS_OK},
+	{BIT(Q_KEY), {.q_key = 0x0b1b}, STATUS_OK},
+	{BIT(Q_KEY), {.q_key = 1}, SA_REQ_INVALID},
+	{BIT(MLID), {.mlid = 0xC001}, STATUS_OK},
+	{BIT(MLID), {.mlid = 0xC000}, SA_REQ_INVALID},
+	{BIT(TCLASS), {.tclass = 0}, STATUS_OK},
+	{BIT(TCLASS), {.tclass = 1}, SA_REQ_INVALID},
+	{BIT(P_KEY), {.p_key = 0xFFFF}, STATUS_OK},
+	{BIT(P_KEY), {.p_key = 0x7FFF}, STATUS_OK},
+	{BIT(P_KEY), {.p_key = 0x8001}, SA_REQ_INVALID},
+	{BIT(P_KEY), {.p_key = 0}, SA_REQ_INVALID},
+	{BIT(SL), {.sl = 0}, STATUS_OK},
+	{BIT(SL), {.sl = 1}, SA_REQ_INVALID},
+	{BIT(FLOW_LABEL), {.flow_label = 0}, STATUS_OK},
+	{BIT(FLOW_LABEL), {.flow_label = 1}, SA_REQ_INVALID},
+	{BIT(HOP_LIMIT), {.hop_limit = 0}, STATUS_OK},
+	{BIT(HOP_LIMIT), {.hop_limit = 1}, SA_REQ_INVALID},
+	{BIT(SCOPE), {.scope = 2}, STATUS_OK},
+	{BIT(SCOPE), {.scope = 5}, SA_REQ_INVALID},
+	{BIT(PROXY_JOIN), {.proxy_join = 1}, STATUS_OK},
+	{MTU_BITS, {.mtu_selector = 2, .mtu = 4}, STATUS_OK},
+	{MTU_BITS, {.mtu_selector = 2, .mtu = 3}, SA_REQ_INVALID},
+	{MTU_BITS, {.mtu_selector = 2, .mtu = 5}, SA_REQ_INVALID},
+	{MTU_BITS, {.mtu_selector = 0, .mtu = 3}, STATUS_OK},
+	{MTU_BITS, {.mtu_selector = 0, .mtu = 4}, SA_REQ_INVALID},
+	{MTU_BITS, {.mtu_selector = 1, .mtu = 5}, STATUS_OK},
+	{MTU_BITS, {.mtu_selector = 1, .mtu = 4}, SA_REQ_INVALID},
+	{MTU_BITS, {.mtu_selector = 3, .mtu = 1}, STATUS_OK},
+	{MTU_BITS, {.mtu_selector = 1, .mtu = 9}, SA_REQ_INVALID},
+	{BIT(MTU), {.mtu = 1}, STATUS_OK},
+	{BIT(MTU_SELECTOR), {.mtu_selector = 2}, STATUS_OK},
+	{RATE_BITS, {.rate_selector = 2, .rate = RATE_40}, STATUS_OK},
+	{RATE_BITS, {.rate_selector = 2, .rate = 3}, SA_REQ_INVALID},
+	{RATE_BITS, {.rate_selector = 2, .rate = RATE_100}, SA_REQ_INVALID},
+	{RATE_BITS, {.rate_selector = 0, .rate = 6 /* 20 Gb/s */}, STATUS_OK},
+	{RATE_BITS, {.rate_selector = 0, .rate = RATE_40}, SA_REQ_INVALID},
+	{RATE_BITS, {.rate_selector = 1, .rate = 12 /* 56 Gb/s */}, STATUS_OK},
+	{RATE_BITS, {.rate_selector = 1, .rate = 15 /* 25 Gb/s */}, SA_REQ_INVALID},
+	{RATE_BITS, {.rate_selector = 1, .rate = 2}, SA_REQ_INVALID},
+	{RATE_BITS, {.rate_selector = 3, .rate = 2}, STATUS_OK},
+	{LIFE_BITS, {.packet_life_time_selector = 2, .packet_life_time = 18}, STATUS_OK},
+	{LIFE_BITS, {.packet_life_time_selector = 2, .packet_life_time = 17}, SA_REQ_INVALID},
+	{LIFE_BITS, {.packet_life_time_selector = 0, .packet_life_time = 17}, STATUS_OK},
+	{LIFE_BITS, {.packet_life_time_selector = 0, .packet_life_time = 18}, SA_REQ_INVALID},
+	{LIFE_BITS, {.packet_life_time_selector = 1, .packet_life_time = 19}, STATUS_OK},
+	{LIFE_BITS, {.packet_life_time_selector = 1, .packet_life_time = 18}, SA_REQ_INVALID},
+};
+
+static void test_joins(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(joins); i++) {
+		struct mc_member_record record = joins[i].ask;
+		int status;
+
+		begin();
+		CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
+		set_mgid(record.mgid, 1);
+		set_gid(record.port_gid, options.subnet_prefix, PORT_GUID(A));
+		record.join_state = JOIN_FULL;
+		status = set(A, JOIN | joins[i].mask, &record);
+		if (status != joins[i].status)
+			printf("\n    row %zu: 0x%x\n", i, (unsigned)status);
+		CU_ASSERT_EQUAL(status, joins[i].status);
+		CU_ASSERT_EQUAL(members(), status == STATUS_OK ? 2 : 1);
+		if (status == STATUS_OK) {
+			CU_ASSERT_EQUAL(told.q_key, 0x0b1b);
+			CU_ASSERT_EQUAL(told.mlid, 0xC001);
+			CU_ASSERT_EQUAL(told.mtu, MTU_2048);
+			CU_ASSERT_EQUAL(told.rate, RATE_40);
+			CU_ASSERT_EQUAL(told.p_key, 0xFFFF);
+		}
+		end();
+	}
+}
+
+/* A port must be able to do what the group does, and be in its partition. */
+static void test_ports(void)
+{
+	struct mc_member_record record;
+
+	begin();
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(D, 1, JOIN_FULL), SA_REQ_INVALID); /* its MTU is 1024 */
+	CU_ASSERT_EQUAL(join(B, 1, JOIN_FULL), STATUS_OK);	/* a limited member */
+	record = usual(A, 2);
+	record.rate = RATE_100;
+	CU_ASSERT_EQUAL(set(A, CREATE | RATE_BITS, &record), STATUS_OK);
+	record = usual(C, 2);
+	CU_ASSERT_EQUAL(set(C, JOIN, &record), SA_REQ_INVALID); /* it runs at 40 Gb/s */
+	record = usual(B, 3);
+	record.p_key = 0x8001;
+	CU_ASSERT_EQUAL(set(B, CREATE, &record), STATUS_OK);
+	record = usual(A, 3);
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), SA_REQ_INVALID); /* not in its partition */
+	end();
+}
+
+/* PortGIDs: of this subnet, of a port that there is, of one that one may speak for. */
+static void test_port_gids(void)
+{
+	struct mc_member_record record = usual(A, 1);
+
+	begin();
+	set_gid(record.port_gid, UINT64_C(0xFE80000000000002), PORT_GUID(A));
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), SA_REQ_INVALID_GID);
+	CU_ASSERT_EQUAL(leave(A, &record), SA_REQ_INVALID_GID);
+	set_gid(record.port_gid, GID_PREFIX_DEFAULT, 0);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), SA_REQ_INVALID);
+	set_gid(record.port_gid, GID_PREFIX_DEFAULT, 0x1234);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(groups(), 1);
+	/* Both prefixes name the same port, and the answer has the one that was asked. */
+	set_gid(record.port_gid, GID_PREFIX_DEFAULT, PORT_GUID(A));
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(be64_load(told.port_gid), GID_PREFIX_DEFAULT);
+	set_gid(record.port_gid, options.subnet_prefix, PORT_GUID(A));
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(be64_load(told.port_gid), options.subnet_prefix);
+	CU_ASSERT_EQUAL(members(), 1);
+	end();
+}
+
+/* For another port: by whoever shares a partition with it, and then who is in the group's may
+ * change it; what a port joined by itself only the port may. */
+static void test_proxy(void)
+{
+	struct mc_member_record record = usual(A, 1);
+
+	begin();
+	CU_ASSERT_EQUAL(set(C, CREATE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.proxy_join, 1);
+	record.join_state = JOIN_NON_MEMBER;
+	CU_ASSERT_EQUAL(set(D, JOIN, &record), STATUS_OK); /* any of the partition */
+	CU_ASSERT_EQUAL(told.join_state, 3);
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.proxy_join, 1);
+	record.join_state = 3;
+	CU_ASSERT_EQUAL(leave(C, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(members(), 0);
+
+	record = usual(A, 2);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	record.join_state = JOIN_NON_MEMBER;
+	CU_ASSERT_EQUAL(set(C, JOIN, &record), SA_REQ_INVALID);
+	record.join_state = JOIN_FULL;
+	CU_ASSERT_EQUAL(leave(C, &record), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(members(), 1);
+
+	/* A group of partition 1 that B joined C to is not A's affair. */
+	record = usual(C, 3);
+	record.p_key = 0x8001;
+	CU_ASSERT_EQUAL(set(B, CREATE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(leave(A, &record), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(leave(B, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(groups(), 2);
+	end();
+}
+
+/* MGIDs that may be asked for (o15-0.1.5). */
+static const struct {
+	uint8_t mgid[GID_SIZE];
+	int status;
+} mgids[] = {
+	{{0xFF, 0x12, 0xA0, 0x1C, 0xFE, 0x80, [15] = 1}, STATUS_OK},
+	{{0xFF, 0x02, [15] = 1}, STATUS_OK},
+	{{0xFF, 0x1F, 0xA0, 0x1C, [15] = 1}, STATUS_OK}, /* a reserved scope */
+	{{0xFF, 0x15, 0xA0, 0x1B, [15] = 1}, STATUS_OK}, /* the SA's signature, not link-local */
+	{{0xFF, 0x12, 0xA0, 0x1B, [15] = 1}, SA_REQ_INVALID},
+	{{0xFF, 0x22, [15] = 1}, SA_REQ_INVALID}, /* reserved flags */
+	{{0xFF, 0x82, [15] = 1}, SA_REQ_INVALID},
+	{{0xFA, 0x12, 0xA0, 0x1C, [15] = 1}, SA_REQ_INVALID},
+	{{0xEF, 0x12, [15] = 1}, SA_REQ_INVALID},
+	{{0xFE, 0x80, [15] = 1}, SA_REQ_INVALID},
+	{{0x00, [15] = 1}, SA_REQ_INVALID},
+	/* IPoIB's: of a network with a broadcast group of that scope and P_Key, or that itself */
+	{{0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, [15] = 1}, STATUS_OK},
+	{{0xFF, 0x12, 0x60, 0x1B, 0xFF, 0xFF, [15] = 1}, STATUS_OK},
+	{{0xFF, 0x15, 0x40, 0x1B, 0xFF, 0xFF, [15] = 1}, SA_REQ_INVALID},
+	{{0xFF, 0x12, 0x60, 0x1B, 0x80, 0x01, [15] = 1}, SA_REQ_INVALID},
+	{{0xFF, 0x12, 0x40, 0x1B, 0x80, 0x01, [12] = 0xFF, 0xFF, 0xFF, 0xFF}, STATUS_OK},
+};
+
+static void test_mgids(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mgids); i++) {
+		struct mc_member_record record = usual(A, 0);
+		int status;
+
+		begin();
+		memcpy(record.mgid, mgids[i].mgid, GID_SIZE);
+		status = set(A, CREATE, &record);
+		if (status != mgids[i].status)
+			printf("\n    row %zu: 0x%x\n", i, (unsigned)status);
+		CU_ASSERT_EQUAL(status, mgids[i].status);
+		if (status == STATUS_OK) {
+			CU_ASSERT_EQUAL(memcmp(told.mgid, mgids[i].mgid, GID_SIZE), 0);
+			CU_ASSERT_EQUAL(told.scope, mgids[i].mgid[1] & 0xF);
+			CU_ASSERT_EQUAL(told.hop_limit, told.scope == 2 ? 0 : 0xFF);
+		}
+		end();
+	}
+	/* A group of IPoIB is like its network. */
+	begin();
+	struct mc_member_record record = usual(A, 0);
+
+	memcpy(record.mgid, mgids[11].mgid, GID_SIZE);
+	record.q_key = 1;
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), SA_REQ_INVALID);
+	end();
+}
+
+/* MGID 0: the SA makes one, each time another. */
+static void test_made_mgids(void)
+{
+	struct mc_member_record record = usual(A, 0);
+	uint8_t first[GID_SIZE];
+
+	begin();
+	memset(record.mgid, 0, GID_SIZE);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(be32_load(told.mgid), 0xFF12A01B);
+	CU_ASSERT_EQUAL(be64_load(told.mgid + 4), options.subnet_prefix);
+	memcpy(first, told.mgid, GID_SIZE);
+	record.scope = 5;
+	CU_ASSERT_EQUAL(set(A, CREATE | BIT(SCOPE), &record), STATUS_OK);
+	CU_ASSERT_EQUAL(be32_load(told.mgid), 0xFF15A01B);
+	CU_ASSERT_EQUAL(told.scope, 5);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	CU_ASSERT_NOT_EQUAL(memcmp(told.mgid, first, GID_SIZE), 0);
+	CU_ASSERT_EQUAL(groups(), 4);
+	memcpy(record.mgid, first, GID_SIZE);
+	CU_ASSERT_EQUAL(set(C, JOIN, &record), SA_REQ_INVALID); /* it is A's PortGID */
+	record = usual(C, 0);
+	memcpy(record.mgid, first, GID_SIZE);
+	CU_ASSERT_EQUAL(set(C, JOIN, &record), SA_REQ_INVALID); /* C has 40 Gb/s, the group 100 */
+	CU_ASSERT_EQUAL(groups(), 4);
+	end();
+}
+
+static void test_mlids(void)
+{
+	struct mc_member_record record = usual(A, 1);
+
+	begin();
+	record.mlid = 0xC123;
+	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.mlid, 0xC123);
+	record = usual(A, 2);
+	record.mlid = 0xC123; /* taken: any other */
+	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.mlid, 0xC001);
+	record = usual(A, 3);
+	record.mlid = 0x0005; /* none */
+	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.mlid, 0xC002);
+	record = usual(A, 4);
+	record.mlid = 0xFFFF; /* permissive, not multicast */
+	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.mlid, 0xC003);
+	end();
+}
+
+/* What is told of whom. A and C are in group 1, B (limited) alone in group 3 of partition 1. */
+static void test_queries(void)
+{
+	struct mc_member_record record = usual(A, 1), given = {0};
+
+	begin();
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_SEND_ONLY_NON_MEMBER), STATUS_OK);
+	record = usual(B, 3);
+	record.p_key = 0x8001;
+	CU_ASSERT_EQUAL(set(B, CREATE, &record), STATUS_OK);
+
+	/* Groups of one's own partitions, and nobody in them. */
+	CU_ASSERT_EQUAL(table_of(A, 0, 0, NULL), 2);
+	CU_ASSERT_EQUAL(table_of(B, 0, 0, NULL), 3);
+	CU_ASSERT_EQUAL(table_of(D, 0, 0, NULL), 2);
+	for (unsigned i = 0; i < 2; i++) {
+		answered(&mc_member_record_format, i, &given);
+		CU_ASSERT_EQUAL(be64_load(given.port_gid), 0);
+		CU_ASSERT_EQUAL(be64_load(given.port_gid + 8), 0);
+		CU_ASSERT_EQUAL(given.join_state, 0);
+		CU_ASSERT_EQUAL(given.proxy_join, 0);
+	}
+	/* The trusted are told the members, also only of their partitions. */
+	CU_ASSERT_EQUAL(table_of(A, SA_KEY, 0, NULL), 2);
+	CU_ASSERT_EQUAL(table_of(B, SA_KEY, 0, NULL), 3);
+	record = usual(C, 1);
+	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(PORT_GID), &record), 1);
+	answered(&mc_member_record_format, 0, &given);
+	CU_ASSERT_EQUAL(given.join_state, JOIN_SEND_ONLY_NON_MEMBER);
+	CU_ASSERT_EQUAL(memcmp(given.port_gid, record.port_gid, GID_SIZE), 0);
+	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(JOIN_STATE), &record), 1); /* A */
+	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(MGID), &record), 2);
+	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(MGID) | BIT(PORT_GID), &record), 1);
+	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(PROXY_JOIN), &record), 2);
+	record.proxy_join = 1;
+	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(PROXY_JOIN), &record), 0);
+
+	/* Who is not learns of others by no question, but of himself. */
+	record = usual(C, 1);
+	CU_ASSERT_EQUAL(table_of(D, 0, BIT(PORT_GID), &record), 0);
+	CU_ASSERT_EQUAL(table_of(C, 0, BIT(PORT_GID), &record), 1);
+	CU_ASSERT_EQUAL(table_of(D, 0, BIT(JOIN_STATE), &record), 0);
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET, LID_C, 0, BIT(MGID) | BIT(PORT_GID), &record),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(told.mlid, 0xC001);
+	CU_ASSERT_EQUAL(told.join_state, 0);
+	record.port_gid[0] = 0x12; /* of another subnet */
+	CU_ASSERT_EQUAL(table_of(C, 0, BIT(PORT_GID), &record), 0);
+
+	record = usual(A, 3);
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET, LID_A, 0, BIT(MGID), &record), SA_NO_RECORDS);
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET, LID_B, 0, BIT(MGID), &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.p_key, 0x8001);
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET, LID_B, 0, 0, &record), SA_TOO_MANY_RECORDS);
+	record.mlid = 0xC001;
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET, LID_A, 0, BIT(MLID), &record), STATUS_OK);
+	record.mlid = 0;
+	CU_ASSERT_EQUAL(ask_member(METHOD_GET, LID_A, 0, BIT(MLID), &record), SA_NO_RECORDS);
+	end();
+}
+
+/* Each component of a query against group 1, as the rows of joins[] against a join. */
+static void test_query_components(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(joins); i++) {
+		struct mc_member_record record = joins[i].ask;
+
+		if (joins[i].mask & BIT(PROXY_JOIN))
+			continue; /* means nothing in a join */
+		set_mgid(record.mgid, 1);
+		CU_ASSERT_EQUAL(table_of(A, 0, BIT(MGID) | joins[i].mask, &record),
+				joins[i].status == STATUS_OK);
+	}
+	end();
+}
+
+/* As ipoib_mcast_join() and cma_join_ib_multicast() of Linux 6.1 send them. */
+static void test_linux(void)
+{
+	const uint64_t ipoib = JOIN | BIT(P_KEY);
+	const uint64_t ipoib_create = ipoib | BIT(Q_KEY) | MTU_BITS | BIT(TCLASS) | RATE_BITS |
+				      BIT(SL) | BIT(FLOW_LABEL) | BIT(HOP_LIMIT);
+	const uint64_t rdma_cm = ipoib | BIT(Q_KEY) | BIT(SL) | BIT(FLOW_LABEL) | BIT(TCLASS);
+	struct mc_member_record record = {.p_key = 0xFFFF, .join_state = JOIN_FULL}, broadcast;
+
+	begin();
+	set_gid(record.mgid, UINT64_C(0xFF12401BFFFF0000), 0xFFFFFFFF);
+	set_gid(record.port_gid, GID_PREFIX_DEFAULT, PORT_GUID(A));
+	CU_ASSERT_EQUAL(set(A, ipoib, &record), STATUS_OK);
+	broadcast = told;
+	CU_ASSERT_EQUAL(broadcast.mlid, 0xC000);
+	CU_ASSERT_EQUAL(broadcast.q_key, 0x0b1b);
+
+	/* 224.0.0.1, all hosts; the attributes are the broadcast group's. */
+	set_gid(record.mgid, UINT64_C(0xFF12401BFFFF0000), 1);
+	record.q_key = broadcast.q_key;
+	record.mtu_selector = record.rate_selector = 2;
+	record.mtu = broadcast.mtu;
+	record.rate = broadcast.rate;
+	record.tclass = broadcast.tclass;
+	record.sl = broadcast.sl;
+	record.flow_label = broadcast.flow_label;
+	record.hop_limit = broadcast.hop_limit;
+	CU_ASSERT_EQUAL(set(A, ipoib_create, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.mtu, MTU_2048);
+	CU_ASSERT_EQUAL(told.rate, 3);
+	set_gid(record.port_gid, GID_PREFIX_DEFAULT, PORT_GUID(B)); /* a limited member */
+	CU_ASSERT_EQUAL(set(B, ipoib_create, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, JOIN_FULL);
+
+	/* Sending only, to a group that nobody listens to. */
+	set_gid(record.mgid, UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000001));
+	record.join_state = JOIN_SEND_ONLY_FULL;
+	CU_ASSERT_EQUAL(set(B, ipoib_create, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, JOIN_SEND_ONLY_FULL);
+	CU_ASSERT_EQUAL(leave(B, &record), STATUS_OK);
+
+	/* rdma_cm's UD multicast, of its own MGID, at first without rate and MTU. */
+	set_gid(record.mgid, UINT64_C(0xFF12401BFFFF0000), 0x0E0A0A0A);
+	record.join_state = JOIN_FULL;
+	CU_ASSERT_EQUAL(set(B, rdma_cm, &record), STATUS_OK);
+
+	/* Leaving: ib_sa sends the state that is left, with the mask of its join. */
+	CU_ASSERT_EQUAL(ask_member(METHOD_DELETE, LID_B, 0, ipoib_create, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(groups(), 2);
+	end();
+}
+
+/* Ports share the MLIDs of solicited-node groups, within a partition and scope. */
+static void test_solicited_node(void)
+{
+	static const struct {
+		uint64_t high, low;
+		bool shares;
+	} cases[] = {
+		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000001), false}, /* the first */
+		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000401), true},  /* + 1024 */
+		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FFFFFC01), true},
+		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000002), false},
+		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FE000001), false},
+		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x000000001), false},
+		{UINT64_C(0xFF12401BFFFF0000), UINT64_C(0x1FF000001), false},
+	};
+	struct adm_options unshared = options;
+	lid_t mlids[ARRAY_SIZE(cases)];
+
+	unshared.ipv6_snm_mlids = 0;
+	for (unsigned off = 0; off < 2; off++) {
+		begin();
+		adm_set_options(sa.adm, off ? &unshared : &options);
+		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+			struct mc_member_record record = usual(A, 1);
+
+			set_gid(record.mgid, cases[i].high, cases[i].low);
+			CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+			mlids[i] = told.mlid;
+			CU_ASSERT_EQUAL(told.mlid == mlids[0], i == 0 || (cases[i].shares && !off));
+		}
+		if (!off) { /* The MLID is there as long as one of them. */
+			for (size_t i = 0; i < 2; i++) {
+				struct mc_member_record record = usual(A, 1);
+
+				set_gid(record.mgid, cases[i].high, cases[i].low);
+				CU_ASSERT_EQUAL(leave(A, &record), STATUS_OK);
+			}
+			CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+			CU_ASSERT_NOT_EQUAL(told.mlid, mlids[0]);
+		}
+		end();
+	}
+}
+
+/* What is acknowledged is durable: answers wait, a request that comes again is answered once. */
+static void test_durable(void)
+{
+	struct mc_member_record record = usual(A, 1);
+	struct ask ask_a = {.method = METHOD_SET,
+			    .attr_id = RECORD_MC_MEMBER,
+			    .mask = CREATE,
+			    .format = &mc_member_record_format,
+			    .record = &record};
+	unsigned before;
+
+	begin();
+	registry_keep(sa.registry, true);
+	ask_only(&ask_a, 1);
+	ask_only(&ask_a, 1);
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	CU_ASSERT_EQUAL(adm_pending(sa.adm), 1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 1);
+	CU_ASSERT_EQUAL(members(), 1);
+	ask_only(&ask_a, 2); /* no change, but of something that is not durable either */
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	record.join_state = 0; /* a refusal promises nothing */
+	ask_only(&ask_a, 3);
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(sa.header.status, SA_REQ_INVALID);
+	registry_kept(sa.registry, registry_number(sa.registry));
+	turn();
+	CU_ASSERT_EQUAL(sa.sent, 3);
+	CU_ASSERT_EQUAL(adm_pending(sa.adm), 0);
+	CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
+	CU_ASSERT_EQUAL(sa.header.tid, 2);
+	record.join_state = JOIN_FULL; /* all is durable */
+	ask_only(&ask_a, 4);
+	CU_ASSERT_EQUAL(sa.sent, 4);
+
+	/* Each requester has so many at most; the rest is silence, and nothing is changed. */
+	before = sa.sent;
+	for (unsigned i = 0; i < 200; i++) {
+		set_mgid(record.mgid, 10 + i);
+		ask_only(&ask_a, 10 + i);
+	}
+	CU_ASSERT_EQUAL(adm_pending(sa.adm), 64);
+	CU_ASSERT_EQUAL(members(), 65);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 200 - 64);
+	ask_a.from = LID_C;
+	record = usual(C, 500);
+	ask_only(&ask_a, 1);
+	CU_ASSERT_EQUAL(adm_pending(sa.adm), 65);
+	registry_kept(sa.registry, registry_number(sa.registry));
+	while (adm_pending(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent - before, 65);
+
+	/* What waits when this manager is no more MASTER, or ends, is not answered. */
+	record = usual(C, 501);
+	ask_only(&ask_a, 2);
+	view_publish(&sa.view, NULL);
+	registry_kept(sa.registry, registry_number(sa.registry));
+	turn();
+	CU_ASSERT_EQUAL(sa.sent - before, 65);
+	view_publish(&sa.view, two_switches_view());
+	record = usual(C, 502);
+	ask_only(&ask_a, 3);
+	CU_ASSERT_EQUAL(adm_pending(sa.adm), 1);
+	end();
+}
+
+/* A million joins from one port: so many groups, and no more. */
+static void test_million(void)
+{
+	enum { JOINS = 1000000 };
+	struct mc_member_record record = usual(A, 1);
+	struct unit_capture capture;
+	unsigned accepted = 0;
+	char log[4096];
+
+	begin();
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < JOINS; i++) {
+		set_mgid(record.mgid, i + 1);
+		accepted += set(A, CREATE, &record) == STATUS_OK;
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(accepted, options.registrations_per_port);
+	CU_ASSERT_EQUAL(members(), options.registrations_per_port);
+	CU_ASSERT_EQUAL(groups(), options.registrations_per_port + 1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit, JOINS - options.registrations_per_port);
+	CU_ASSERT_EQUAL(sa.header.status, SA_NO_RESOURCES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "registrations_per_port"));
+	CU_ASSERT_TRUE(strlen(log) < 2048); /* some lines, not a million */
+	set_mgid(record.mgid, 1);
+	record.join_state = JOIN_NON_MEMBER;
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);	 /* what it is in it may change */
+	CU_ASSERT_EQUAL(join(C, 2000000, JOIN_FULL), STATUS_OK); /* and others are not hurt */
+	CU_ASSERT_EQUAL(quit(A, 7, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 2000001, JOIN_FULL), STATUS_OK);
+	end();
+}
+
+/* The least MulticastFDBCap of the switches bounds the MLIDs, and so the groups. */
+static void test_mlids_end(void)
+{
+	struct view *view;
+	struct unit_capture capture;
+	char log[1024];
+
+	begin();
+	view = two_switches_view();
+	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
+	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
+	view_publish(&sa.view, view);
+	for (uint32_t i = 1; i <= 3; i++) {
+		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(told.mlid, 0xC000 + i);
+	}
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), SA_NO_RESOURCES);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(join(C, 3, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(quit(A, 2, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(told.mlid, 0xC002);
+	end();
+}
+
+/* A port that is forgotten leaves all that it was in, and groups end with it. */
+static void test_forgotten(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 2, JOIN_FULL | JOIN_NON_MEMBER), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 2, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_NON_MEMBER), STATUS_OK);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_OUT, .guid = PORT_GUID(A), .lid = LID_A});
+	CU_ASSERT_EQUAL(members(), 4);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)});
+	CU_ASSERT_EQUAL(members(), 1); /* C's own */
+	CU_ASSERT_EQUAL(groups(), 2);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(C)});
+	CU_ASSERT_EQUAL(members(), 0);
+	CU_ASSERT_EQUAL(groups(), 1);
+	end();
+}
+
+static int ask_group_path(uint8_t method, lid_t from, uint64_t sm_key, uint64_t mask,
+			  const struct path_record *record)
+{
+	return ask(&(struct ask){.method = method,
+				 .attr_id = RECORD_PATH,
+				 .from = from,
+				 .sm_key = sm_key,
+				 .mask = mask,
+				 .format = &path_record_format,
+				 .record = record});
+}
+
+#define PATH_BIT(name) COMPONENT(PATH_##name)
+
+/* Paths to group 1 with A as a member, asked by A. */
+static const struct {
+	uint64_t mask;
+	struct path_record ask;
+	int status;
+} group_paths[] = {
+	{PATH_BIT(SGID) | PATH_BIT(DGID), {0}, STATUS_OK},
+	{PATH_BIT(DGID), {0}, SA_REQ_INSUFFICIENT_COMPONENTS},
+	{PATH_BIT(SLID) | PATH_BIT(DGID), {.slid = 17}, STATUS_OK},
+	{PATH_BIT(SLID) | PATH_BIT(DGID), {.slid = LID_B}, SA_NO_RECORDS},
+	{PATH_BIT(SLID) | PATH_BIT(SGID) | PATH_BIT(DGID), {.slid = LID_C}, SA_NO_RECORDS},
+	{PATH_BIT(SLID) | PATH_BIT(DGID), {.slid = 0x1000}, SA_NO_RECORDS},
+	{PATH_BIT(SGID) | PATH_BIT(DLID), {.dlid = 0xC001}, STATUS_OK},
+	{PATH_BIT(SGID) | PATH_BIT(DLID), {.dlid = 0xC000}, SA_NO_RECORDS},
+	{PATH_BIT(SGID) | PATH_BIT(DLID), {.dlid = 0xC077}, SA_NO_RECORDS},
+	{PATH_BIT(SGID) | PATH_BIT(DGID) | PATH_BIT(DLID), {.dlid = 0xC001}, STATUS_OK},
+	{PATH_BIT(SGID) | PATH_BIT(DGID) | PATH_BIT(DLID), {.dlid = 0xC002}, SA_NO_RECORDS},
+	{PATH_BIT(P_KEY), {.p_key = 0xFFFF}, STATUS_OK},
+	{PATH_BIT(P_KEY), {.p_key = 0x8001}, SA_NO_RECORDS},
+	{PATH_BIT(SL), {.sl = 0}, STATUS_OK},
+	{PATH_BIT(SL), {.sl = 3}, SA_NO_RECORDS},
+	{PATH_BIT(TCLASS), {.tclass = 1}, SA_NO_RECORDS},
+	{PATH_BIT(FLOW_LABEL), {.flow_label = 1}, SA_NO_RECORDS},
+	{PATH_BIT(HOP_LIMIT), {.hop_limit = 1}, SA_NO_RECORDS},
+	{PATH_BIT(RAW_TRAFFIC), {.raw_traffic = 1}, SA_NO_RECORDS},
+	{PATH_BIT(REVERSIBLE) | PATH_BIT(NUMB_PATH), {.reversible = 1, .numb_path = 1}, STATUS_OK},
+	{PATH_BIT(MTU_SELECTOR) | PATH_BIT(MTU), {.mtu_selector = 2, .mtu = 4}, STATUS_OK},
+	{PATH_BIT(MTU_SELECTOR) | PATH_BIT(MTU), {.mtu_selector = 2, .mtu = 3}, SA_NO_RECORDS},
+	{PATH_BIT(MTU_SELECTOR) | PATH_BIT(MTU), {.mtu_selector = 0, .mtu = 4}, SA_NO_RECORDS},
+	{PATH_BIT(RATE_SELECTOR) | PATH_BIT(RATE), {.rate_selector = 1, .rate = 16}, STATUS_OK},
+	{PATH_BIT(RATE_SELECTOR) | PATH_BIT(RATE), {.rate_selector = 1, .rate = 7}, SA_NO_RECORDS},
+	{PATH_BIT(PACKET_LIFE_TIME_SELECTOR) | PATH_BIT(PACKET_LIFE_TIME),
+	 {.packet_life_time_selector = 1, .packet_life_time = 18},
+	 SA_NO_RECORDS},
+};
+
+static void test_group_paths(void)
+{
+	const uint64_t ends = PATH_BIT(SGID) | PATH_BIT(DGID);
+	struct path_record record, given = {0};
+
+	begin();
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 2, JOIN_FULL), STATUS_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(group_paths); i++) {
+		uint64_t mask = group_paths[i].mask;
+		int status;
+
+		record = group_paths[i].ask;
+		if (!(mask & (ends | PATH_BIT(DLID))))
+			mask |= ends;
+		set_gid(record.sgid, GID_PREFIX_DEFAULT, PORT_GUID(A));
+		set_mgid(record.dgid, 1);
+		status = ask_group_path(METHOD_GET, LID_A, 0, mask, &record);
+		if (status != group_paths[i].status)
+			printf("\n    row %zu: 0x%x\n", i, (unsigned)status);
+		CU_ASSERT_EQUAL(status, group_paths[i].status);
+		if (status)
+			continue;
+		answered(&path_record_format, 0, &given);
+		CU_ASSERT_EQUAL(memcmp(given.dgid, record.dgid, GID_SIZE), 0);
+		CU_ASSERT_EQUAL(be64_load(given.sgid + 8), PORT_GUID(A));
+		CU_ASSERT_EQUAL(given.dlid, 0xC001);
+		CU_ASSERT_EQUAL(given.slid, record.slid ? record.slid : LID_A);
+		CU_ASSERT_EQUAL(given.p_key, 0xFFFF);
+		CU_ASSERT_EQUAL(given.mtu_selector, 2);
+		CU_ASSERT_EQUAL(given.mtu, MTU_2048);
+		CU_ASSERT_EQUAL(given.rate, RATE_40);
+		CU_ASSERT_EQUAL(given.packet_life_time, 18);
+	}
+	/* Who is in a group is the trusted's to know, and each one's own. */
+	record = (struct path_record){0};
+	set_gid(record.sgid, GID_PREFIX_DEFAULT, PORT_GUID(A));
+	set_mgid(record.dgid, 1);
+	CU_ASSERT_EQUAL(ask_group_path(METHOD_GET, LID_C, 0, ends, &record), SA_NO_RECORDS);
+	CU_ASSERT_EQUAL(ask_group_path(METHOD_GET, LID_C, SA_KEY, ends, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(ask_group_path(METHOD_GET_TABLE, LID_A, 0, PATH_BIT(DGID), &record),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(sa.size, SUBN_ADM_HEADER_SIZE + 64);
+	CU_ASSERT_EQUAL(ask_group_path(METHOD_GET_TABLE, LID_C, 0, PATH_BIT(DGID), &record),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(sa.size, SUBN_ADM_HEADER_SIZE);
+	set_gid(record.sgid, UINT64_C(0x1234), PORT_GUID(A));
+	CU_ASSERT_EQUAL(ask_group_path(METHOD_GET, LID_A, 0, ends, &record), SA_REQ_INVALID_GID);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"the broadcast group", test_broadcast},
+		{"making a group", test_creations},
+		{"join states", test_join_states},
+		{"leaving", test_leaves},
+		{"states add up", test_states_add},
+		{"joining a group", test_joins},
+		{"what a port can do", test_ports},
+		{"PortGIDs", test_port_gids},
+		{"for another port", test_proxy},
+		{"MGIDs", test_mgids},
+		{"MGIDs of the SA's own", test_made_mgids},
+		{"MLIDs", test_mlids},
+		{"the end of MLIDs", test_mlids_end},
+		{"who is told what", test_queries},
+		{"components of a query", test_query_components},
+		{"as Linux sends it", test_linux},
+		{"solicited-node groups", test_solicited_node},
+		{"answers wait for the store", test_durable},
+		{"a million joins", test_million},
+		{"ports that are forgotten", test_forgotten},
+		{"paths to groups", test_group_paths},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("multicast", tests);
+}

@@ -28,8 +28,9 @@ struct agent {
 	struct window_target target;
 	struct fabric *fabric;
 	struct port *port;
-	struct list todo; /* ports that sm/program.c has to look at */
-	int32_t index;	  /* while freezing: of an adapter port in the snapshot, or -1 */
+	struct list todo;  /* ports that sm/program.c has to look at */
+	uint64_t trap_tid; /* of the last trap that it sent; 0: none, or it numbers none */
+	int32_t index;	   /* while freezing: of an adapter port in the snapshot, or -1 */
 };
 
 /* What a device made of a Set(PortInfo) when it did not take it as it was: not sent again while
@@ -104,7 +105,6 @@ struct switch_state {
 	bool compared;			      /* dirty is up to date */
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
-	uint64_t trap_tid;		/* of the last trap that it sent */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
 	bool told;		/* it told that links of it changed, and was not read since */

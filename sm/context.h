@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "route/engine.h"
 #include "sm/discover.h"
+#include "sm/herald.h"
 #include "sm/hold.h"
 #include "sm/own_port.h"
 #include "sm/peers.h"
@@ -115,6 +116,7 @@ struct sm {
 	struct snapshot *routed;    /* what they were computed from: the order of their rows */
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
+	struct herald herald;
 	uint64_t views;
 	struct sm_counts counts;
 	struct log_limit trap_limit, stranger_limit;

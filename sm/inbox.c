@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/be.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
@@ -114,26 +115,39 @@ static void repress(struct sm *sm, const struct letter *letter)
 		sm->counts.repressed++;
 }
 
-/* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. */
-static void note_links(struct sm *sm, const struct notice *notice, const struct mad_header *header)
+/* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. There
+ * are agents that give all their traps the TID 0. */
+static bool is_new(const struct port *sender, const struct mad_header *header)
 {
-	struct node *node = fabric_find_node(sm->fabric, node_of_lid(sm, notice->issuer_lid));
+	bool seen = sender && header->tid && sender->agent->trap_tid == header->tid;
 
-	if (node && node->sw) {
-		if (node->sw->trap_tid == header->tid)
-			return;
-		node->sw->trap_tid = header->tid;
-		node->sw->told = true;
+	if (sender)
+		sender->agent->trap_tid = header->tid;
+	return !seen;
+}
+
+/* Chapter 13.4.9: who hears of it is told by IssuerGID where it came from. */
+static void tell_trap(struct sm *sm, struct notice *notice, const struct port *sender)
+{
+	const struct event event = {.kind = EVENT_TRAP,
+				    .guid = sender ? port_facts(sender)->guid : 0,
+				    .lid = sender ? sender->lid : LID_NONE,
+				    .notice = notice};
+
+	if (sender) {
+		be64_store(notice->issuer_gid, sm->options.subnet_prefix);
+		be64_store(notice->issuer_gid + 8, event.guid);
 	}
-	program_note_news(sm->program);
+	event_raise(sm->events, &event);
 }
 
 static void got_trap(struct sm *sm, const struct letter *letter)
 {
-	struct notice notice;
+	struct notice notice = {0};
 	union notice_details details = {0};
 	struct log_subject subject = {.lid = letter->from->lid};
-	bool known;
+	const struct port *sender;
+	bool known, new;
 
 	sm->counts.traps++;
 	repress(sm, letter);
@@ -142,8 +156,13 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    notice.trap_number, notice.type, notice.issuer_lid,
 		    known ? "" : ", which is unknown here");
-	if (known && notice.trap_number == TRAP_LINK_STATE)
-		note_links(sm, &notice, letter->header);
+	sender = port_of_lid(sm, notice.issuer_lid);
+	new = is_new(sender, letter->header);
+	if (known && notice.trap_number == TRAP_LINK_STATE && new) {
+		if (sender && port_of_switch(sender))
+			sender->node->sw->told = true;
+		program_note_news(sm->program);
+	}
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	for (size_t i = 0; known && i < ARRAY_SIZE(traps); i++) {
@@ -152,6 +171,8 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	}
 	if (sm->trigger.wanted)
 		discover_hurry(sm->discover);
+	if (new)
+		tell_trap(sm, &notice, sender);
 }
 
 /* SMInfo */

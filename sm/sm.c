@@ -31,6 +31,16 @@ static bool same_switches(const struct snapshot *a, const struct snapshot *b)
 	return true;
 }
 
+/* What was there before lives until all have been told what changed. */
+static void publish(struct sm *sm, struct view *view)
+{
+	struct view *before = sm->view ? view_ref(sm->view) : NULL;
+
+	view_publish(&sm->view, view);
+	herald_published(&sm->herald, before, view);
+	view_unref(before);
+}
+
 /* The view: this manager first, then the peers that the last survey met. Its topology is the
  * snapshot, or, if switches came or went since the routes were computed, the one whose order their
  * rows have. */
@@ -48,8 +58,8 @@ void sm_publish(struct sm *sm, struct snapshot *snapshot)
 	peers_own_info(sm->peers, &sms[0].info);
 	for (size_t i = 0; i < count; i++)
 		sms[i + 1] = (struct view_sm){.lid = list[i].lid, .info = list[i].info};
-	view_publish(&sm->view, view_new(++sm->views, snapshot, routes_ref(sm->routes.routes), sms,
-					 (uint32_t)count + 1));
+	publish(sm, view_new(++sm->views, snapshot, routes_ref(sm->routes.routes), sms,
+			     (uint32_t)count + 1));
 	free(sms);
 }
 
@@ -62,7 +72,7 @@ static void role_changed(void *ctx, const char *reason)
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_lids(sm->fabric);
 	} else {
-		view_publish(&sm->view, NULL);
+		publish(sm, NULL);
 	}
 	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
 	 * running sweep has read may be older than what the other master wrote. */
@@ -96,6 +106,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sweep_init(sm);
 	trickle_init(sm);
 	own_port_init(sm);
+	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
 	judge_init(sm);
 	return sm;
@@ -114,6 +125,7 @@ void sm_free(struct sm *sm)
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	trigger_done(&sm->trigger);
+	herald_done(&sm->herald);
 	view_publish(&sm->view, NULL);
 	/* First what has requests under way: each completes into one of the parts that follow. */
 	fabric_free(sm->fabric);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Two sorted lists merged, and a queue of those that are gone: sm/herald.h. */
+#include "sm/herald.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+struct absentee {
+	struct list link;
+	guid_t guid;
+	uint64_t since_us;
+};
+
+/* An end port as events name it; LID_NONE: it is not there. */
+struct found {
+	guid_t guid;
+	lid_t lid;
+};
+
+static void raise(const struct herald *herald, enum event_kind kind, struct found port)
+{
+	const struct event event = {.kind = kind, .guid = port.guid, .lid = port.lid};
+
+	event_raise(herald->events, &event);
+}
+
+/* Who is gone */
+
+static void absentee_free(struct herald *herald, struct absentee *absentee)
+{
+	map_remove(&herald->absent, absentee->guid);
+	list_del(&absentee->link);
+	free(absentee);
+}
+
+static uint64_t grace_end_us(const struct herald *herald)
+{
+	const struct absentee *first = container_of(herald->leaving.next, struct absentee, link);
+
+	return first->since_us + herald->options->grace_s * UINT64_C(1000000);
+}
+
+static void grace_over(void *arg)
+{
+	struct herald *herald = arg;
+
+	while (!list_empty(&herald->leaving) && grace_end_us(herald) <= loop_now_us(herald->loop)) {
+		struct absentee *first = container_of(herald->leaving.next, struct absentee, link);
+		struct found port = {.guid = first->guid};
+
+		absentee_free(herald, first);
+		raise(herald, EVENT_PORT_FORGOTTEN, port);
+	}
+	if (!list_empty(&herald->leaving))
+		loop_timer_arm_at(&herald->timer, grace_end_us(herald));
+}
+
+static void leaves(struct herald *herald, guid_t guid)
+{
+	struct absentee *absentee;
+
+	if (map_get(&herald->absent, guid))
+		return;
+	absentee = mem_alloc(sizeof(*absentee));
+	*absentee = (struct absentee){.guid = guid, .since_us = loop_now_us(herald->loop)};
+	map_put(&herald->absent, guid, absentee);
+	list_init(&absentee->link);
+	list_push(&herald->leaving, &absentee->link);
+}
+
+static void returns(struct herald *herald, guid_t guid)
+{
+	struct absentee *absentee = map_get(&herald->absent, guid);
+
+	if (absentee)
+		absentee_free(herald, absentee);
+}
+
+/* Views */
+
+static struct found found_end(const struct snapshot *snapshot, uint32_t index)
+{
+	return (struct found){snapshot->ends[index].guid, snapshot->ends[index].lid};
+}
+
+static struct found found_switch(const struct snapshot *snapshot, uint32_t index)
+{
+	const struct snap_switch *sw = &snapshot->switches[index];
+	guid_t port0 = sw->facts ? sw->facts->port[0].guid : 0;
+
+	return (struct found){port0 ? port0 : sw->guid, sw->lid};
+}
+
+static guid_t switch_order(const struct snapshot *snapshot, uint32_t index)
+{
+	return snapshot->switches[index].guid;
+}
+
+static guid_t end_order(const struct snapshot *snapshot, uint32_t index)
+{
+	return snapshot->ends[index].guid;
+}
+
+/* One of the two sorted arrays of a snapshot. */
+struct array {
+	uint32_t (*count)(const struct snapshot *snapshot);
+	guid_t (*order)(const struct snapshot *snapshot, uint32_t index);
+	struct found (*found)(const struct snapshot *snapshot, uint32_t index);
+};
+
+static uint32_t count_switches(const struct snapshot *snapshot)
+{
+	return snapshot->num_switches;
+}
+
+static uint32_t count_ends(const struct snapshot *snapshot)
+{
+	return snapshot->num_ends;
+}
+
+static const struct array arrays[] = {
+	{count_switches, switch_order, found_switch},
+	{count_ends, end_order, found_end},
+};
+
+static void compare(struct herald *herald, struct found before, struct found after)
+{
+	if (before.lid && !after.lid) {
+		leaves(herald, before.guid);
+		raise(herald, EVENT_PORT_OUT, before);
+	} else if (!before.lid && after.lid) {
+		returns(herald, after.guid);
+		raise(herald, EVENT_PORT_IN, after);
+	}
+}
+
+static void merge(struct herald *herald, const struct array *array, const struct snapshot *before,
+		  const struct snapshot *after)
+{
+	uint32_t old = 0, new = 0, olds = array->count(before), news = array->count(after);
+
+	while (old < olds || new < news) {
+		guid_t a = old < olds ? array->order(before, old) : UINT64_MAX;
+		guid_t b = new < news ? array->order(after, new) : UINT64_MAX;
+		struct found was = {0}, is = {0};
+
+		if (a <= b && old < olds)
+			was = array->found(before, old++);
+		if (b <= a && new < news)
+			is = array->found(after, new ++);
+		compare(herald, was, is);
+	}
+}
+
+static void first_view(struct herald *herald, const struct snapshot *topology)
+{
+	const struct lid_entry *entry = registry_first(herald->registry, REGISTRY_LID, -1, NULL);
+
+	for (; entry; entry = registry_next(herald->registry, REGISTRY_LID, -1, entry))
+		leaves(herald, entry->guid);
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
+		for (uint32_t p = 0; p < arrays[i].count(topology); p++)
+			returns(herald, arrays[i].found(topology, p).guid);
+	raise(herald, EVENT_MASTER, (struct found){0});
+}
+
+/* Another master looks after them now. */
+static void last_view(struct herald *herald)
+{
+	while (!list_empty(&herald->leaving))
+		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
+	loop_timer_disarm(&herald->timer);
+	raise(herald, EVENT_NOT_MASTER, (struct found){0});
+}
+
+void herald_published(struct herald *herald, const struct view *before, const struct view *after)
+{
+	if (!before && !after)
+		return;
+	if (!after) {
+		last_view(herald);
+		return;
+	}
+	if (!before) {
+		first_view(herald, after->topology);
+	} else if (before->topology != after->topology) {
+		for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
+			merge(herald, &arrays[i], before->topology, after->topology);
+	}
+	if (!list_empty(&herald->leaving))
+		grace_over(herald);
+}
+
+void herald_init(struct herald *herald, struct loop *loop, struct event_hub *events,
+		 const struct registry *registry, const struct sm_options *options)
+{
+	*herald = (struct herald){
+		.loop = loop, .events = events, .registry = registry, .options = options};
+	map_init(&herald->absent);
+	list_init(&herald->leaving);
+	loop_timer_init(&herald->timer, loop, "grace of ports", grace_over, herald);
+}
+
+void herald_done(struct herald *herald)
+{
+	while (!list_empty(&herald->leaving))
+		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
+	loop_timer_disarm(&herald->timer);
+	map_done(&herald->absent);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Tells as events (fabric/event.h) which end ports came and went, and when the grace of one that
+ * went is over: what was registered in its name is kept until then, for a host that reboots comes
+ * back. It compares one published view with the next; sm.c gives it both. With the first view of a
+ * MASTER nobody came, for who asked to hear of it knows the ports of before; ports of which only
+ * the registry knows, since they went while nobody looked, get their grace from then on. Loop
+ * thread only.
+ */
+#ifndef SM_HERALD_H
+#define SM_HERALD_H
+
+#include "fabric/event.h"
+#include "fabric/registry.h"
+#include "fabric/view.h"
+#include "lib/loop.h"
+#include "lib/map.h"
+#include "sm/options.h"
+
+struct herald {
+	struct loop *loop;
+	struct event_hub *events;
+	const struct registry *registry;
+	const struct sm_options *options;
+	struct map absent;   /* by PortGUID */
+	struct list leaving; /* the same, those that went first in front */
+	struct loop_timer timer;
+};
+
+/* events, registry and options stay the caller's. */
+void herald_init(struct herald *herald, struct loop *loop, struct event_hub *events,
+		 const struct registry *registry, const struct sm_options *options);
+void herald_done(struct herald *herald);
+/* after is published, or the view was withdrawn (NULL); before is what was there. */
+void herald_published(struct herald *herald, const struct view *before, const struct view *after);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The events that a whole subnet manager raises: ports that come, go and are forgotten, traps. */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "tests/unit/sm_world.h"
+
+enum { LOG_MAX = 64 };
+
+static struct {
+	struct event_reader reader;
+	struct event event[LOG_MAX];
+	struct notice notice[LOG_MAX];
+	unsigned count, of[EVENT_NOT_MASTER + 1];
+} seen;
+
+static void happened(void *ctx, const struct event *event)
+{
+	(void)ctx;
+	CU_ASSERT_FATAL(seen.count < LOG_MAX);
+	seen.of[event->kind]++;
+	seen.event[seen.count] = *event;
+	if (event->notice)
+		seen.notice[seen.count] = *event->notice;
+	seen.count++;
+}
+
+static struct world *listen(const struct sm_options *options)
+{
+	struct world *world = world_new(net_tree2(1, 3, 1, 1), 2, 1, options);
+
+	memset(&seen, 0, sizeof(seen));
+	seen.reader.happened = happened;
+	event_read(&world->events, &seen.reader);
+	return world;
+}
+
+static guid_t guid_of(const struct fake_port *port)
+{
+	return port->node->info.port_guid + port->num;
+}
+
+static void hush(struct world *world)
+{
+	event_unread(&seen.reader);
+	world_free(world);
+}
+
+static bool is_forgotten(const struct world *world)
+{
+	(void)world;
+	return seen.of[EVENT_PORT_FORGOTTEN] != 0;
+}
+
+static void judge(unsigned index, enum event_kind kind, guid_t guid, lid_t lid)
+{
+	CU_ASSERT_TRUE(seen.count > index);
+	CU_ASSERT_EQUAL(seen.event[index].kind, kind);
+	CU_ASSERT_EQUAL(seen.event[index].guid, guid);
+	CU_ASSERT_EQUAL(seen.event[index].lid, lid);
+}
+
+/* Without a grace, who goes is forgotten at once; who comes back is announced. */
+static void test_goes_and_comes(void)
+{
+	struct world *world = listen(NULL);
+	struct fake_port *host;
+	guid_t guid;
+	lid_t lid;
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(seen.count, 1); /* not each port that was there */
+	judge(0, EVENT_MASTER, 0, 0);
+	host = &world_node(world, "host-4")->port[1];
+	guid = guid_of(host);
+	lid = host->info.lid;
+	fake_link(host, false);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.count, 3);
+	judge(1, EVENT_PORT_OUT, guid, lid);
+	judge(2, EVENT_PORT_FORGOTTEN, guid, LID_NONE);
+	fake_link(host, true);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.count, 4);
+	judge(3, EVENT_PORT_IN, guid, host->info.lid);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.count, 4);
+	hush(world);
+}
+
+/* A grace that the port does not need, and one that ends. */
+static void test_grace(void)
+{
+	struct sm_options options = world_options();
+	struct world *world;
+	struct fake_port *host;
+
+	options.grace_s = 3600;
+	world = listen(&options);
+	CU_ASSERT_TRUE(world_up(world));
+	host = &world_node(world, "host-4")->port[1];
+	fake_link(host, false);
+	world_sweep(world, DISCOVER_FULL);
+	judge(1, EVENT_PORT_OUT, guid_of(host), host->info.lid);
+	fake_link(host, true);
+	world_sweep(world, DISCOVER_FULL);
+	judge(2, EVENT_PORT_IN, guid_of(host), host->info.lid);
+	options.grace_s = 0;
+	sm_set_options(world->sm, &options);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.count, 3); /* it is back: nothing is forgotten */
+	options.grace_s = 1;
+	sm_set_options(world->sm, &options);
+	fake_link(host, false);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 0);
+	world_run(world, is_forgotten);
+	judge(4, EVENT_PORT_FORGOTTEN, guid_of(host), LID_NONE);
+	hush(world);
+}
+
+/* Who is in the registry only, because it went while no manager ran, is forgotten, too; who is
+ * there under another LID is not. */
+static void test_went_unseen(void)
+{
+	struct world *world = listen(NULL);
+	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77};
+	struct lid_entry here = {.lid = 78};
+
+	here.guid = guid_of(&world_node(world, "host-3")->port[1]);
+	registry_put(world->registry, REGISTRY_LID, &gone);
+	registry_put(world->registry, REGISTRY_LID, &here);
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(seen.count, 2);
+	judge(1, EVENT_PORT_FORGOTTEN, gone.guid, LID_NONE);
+	peers_port_down(world->sm->peers, "test");
+	CU_ASSERT_EQUAL(seen.count, 3);
+	judge(2, EVENT_NOT_MASTER, 0, 0);
+	hush(world);
+}
+
+/* A trap of each kind is told once, known or not, with the GID of who sent it. */
+static void test_traps(void)
+{
+	static const uint16_t numbers[] = {TRAP_LINK_STATE, TRAP_LOCAL_CHANGES, TRAP_BAD_M_KEY};
+	struct world *world = listen(NULL);
+	union notice_details details = {0};
+	struct notice vendor = {.producer_type = 0x2C9, .trap_number = 1};
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+	struct fake_port *host = &world_node(world, "host-3")->port[1];
+
+	fake_trap(world->fake, 3, TRAP_LINK_STATE, &details, 1, 0);
+	CU_ASSERT_EQUAL(seen.count, 0); /* not MASTER */
+	CU_ASSERT_TRUE(world_up(world));
+	for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
+		for (unsigned again = 0; again < 2; again++)
+			fake_trap(world->fake, host->info.lid, numbers[i], &details, i + 1, 0);
+		judge(1 + i, EVENT_TRAP, guid_of(host), host->info.lid);
+		CU_ASSERT_EQUAL(seen.notice[1 + i].trap_number, numbers[i]);
+		CU_ASSERT_EQUAL(be64_load(seen.notice[1 + i].issuer_gid), GID_PREFIX_DEFAULT);
+		CU_ASSERT_EQUAL(be64_load(seen.notice[1 + i].issuer_gid + 8), guid_of(host));
+	}
+	for (unsigned again = 0; again < 2; again++) /* no TID: each is one more */
+		fake_trap(world->fake, host->info.lid, TRAP_BAD_M_KEY, &details, 0, 0);
+	CU_ASSERT_EQUAL(seen.of[EVENT_TRAP], ARRAY_SIZE(numbers) + 2);
+
+	vendor.issuer_lid = 0xBFFF; /* nobody's */
+	format_encode(&notice_format, &vendor, data);
+	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, NULL, data);
+	be64_store(mad + 8, 9);
+	fake_receive(world->fake, 0xBFFF, mad, MAD_SIZE);
+	judge(seen.count - 1, EVENT_TRAP, 0, LID_NONE);
+	CU_ASSERT_EQUAL(seen.notice[seen.count - 1].producer_type, 0x2C9);
+	CU_ASSERT_EQUAL(be64_load(seen.notice[seen.count - 1].issuer_gid), 0);
+	hush(world);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"goes and comes", test_goes_and_comes},
+		{"grace", test_grace},
+		{"went unseen", test_went_unseen},
+		{"traps", test_traps},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("herald", tests);
+}

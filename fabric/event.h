@@ -8,6 +8,7 @@
 #ifndef FABRIC_EVENT_H
 #define FABRIC_EVENT_H
 
+#include "fabric/facts.h"
 #include "include/iba.h"
 #include "lib/list.h"
 #include "sma/attr.h"
@@ -27,6 +28,9 @@ struct event {
 	guid_t guid;		     /* of the end port */
 	lid_t lid;		     /* its LID; of a trap, the sender's */
 	const struct notice *notice; /* borrowed */
+	/* Of its port, also of one that went: what was known of it; NULL: nothing. Borrowed. */
+	struct node_facts *facts;
+	uint8_t num; /* its number on its node; 0 of a switch */
 };
 
 struct event_reader {

@@ -58,7 +58,7 @@ struct transport {
 struct transport_ops {
 	/* Sends one MAD of mgmt class 0x01, 0x81, 0x03 or 0x04. timeout_ms > 0: an answer is
 	 * expected, and the lower 32 bits of the TID must be unique among what is under way; 0:
-	 * none. 0 or -errno. */
+	 * none. At most 128 SMPs and 128 Reports should be under way. 0 or -errno. */
 	int (*send)(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
 		    size_t size, unsigned timeout_ms);
 	/* Makes the port show IsSM, or not any more. -EBUSY when another program holds it. */

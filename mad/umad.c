@@ -31,7 +31,7 @@
 #include "mad/mad.h"
 
 enum {
-	AGENTS_MAX = 2,	      /* of one descriptor */
+	AGENTS_MAX = 3,	      /* of one descriptor */
 	BATCH = 64,	      /* MADs read in one turn */
 	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
@@ -50,12 +50,17 @@ static const struct agent_row smp_agents[] = {
 	{CLASS_SUBN_LID, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}},
 };
 
+/* Reports are requests of our own in a class that we are registered for, of which kernels let 16 be
+ * under way: an agent that only sends may have 128. */
+enum { CLASS_SENDS_ONLY = 0 };
+
 static const struct agent_row gmp_agents[] = {
 	{CLASS_SUBN_ADM,
 	 2,
 	 1,
 	 {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI, METHOD_DELETE}},
 	{CLASS_PERF, 1, 0, {0}},
+	{CLASS_SENDS_ONLY, 0, 0, {0}},
 };
 
 struct received { /* handed from the reader thread to the loop */
@@ -102,9 +107,12 @@ static struct ib_user_mad *buffer_new(size_t mad_size)
 
 /* Sending */
 
-static struct channel *channel_for(struct umad *umad, uint8_t mgmt_class, unsigned *agent)
+static struct channel *channel_for(struct umad *umad, const struct mad_header *header,
+				   unsigned *agent)
 {
 	struct channel *channels[] = {&umad->smp, &umad->gmp};
+	uint8_t mgmt_class =
+		header->method == METHOD_REPORT ? (uint8_t)CLASS_SENDS_ONLY : header->mgmt_class;
 
 	for (size_t i = 0; i < ARRAY_SIZE(channels); i++) {
 		for (*agent = 0; *agent < channels[i]->num_rows; ++*agent) {
@@ -146,7 +154,7 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 	if (umad->gone)
 		return -ENODEV;
 	header_decode(mad, &header);
-	channel = channel_for(umad, header.mgmt_class, &agent);
+	channel = channel_for(umad, &header, &agent);
 	if (!channel)
 		return -EPROTONOSUPPORT;
 	if (size > umad->out_size) {

@@ -17,11 +17,14 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/forget.h"
 #include "sa/groups.h"
 #include "sa/limits.h"
 #include "sa/pending.h"
 #include "sa/queue.h"
+#include "sa/report.h"
 #include "sa/request.h"
+#include "sa/service.h"
 
 enum {
 	BASE_VERSION = 1,
@@ -88,6 +91,18 @@ static const struct adm_row {
 	 step_mc_member, NULL},
 	{RECORD_MC_MEMBER, METHOD_SET, true, &mc_member_record_format, begin_join, NULL, NULL},
 	{RECORD_MC_MEMBER, METHOD_DELETE, true, &mc_member_record_format, begin_leave, NULL, NULL},
+	{RECORD_SERVICE, METHOD_GET, true, &service_record_format, begin_services, step_service,
+	 NULL},
+	{RECORD_SERVICE, METHOD_GET_TABLE, true, &service_record_format, begin_services,
+	 step_service, NULL},
+	{RECORD_SERVICE, METHOD_SET, true, &service_record_format, begin_service_set, NULL, NULL},
+	{RECORD_SERVICE, METHOD_DELETE, true, &service_record_format, begin_service_delete, NULL,
+	 NULL},
+	{ATTR_INFORM_INFO, METHOD_SET, false, &inform_info_format, begin_inform_info, NULL, NULL},
+	{RECORD_INFORM_INFO, METHOD_GET, true, &inform_info_record_format, begin_inform_records,
+	 step_inform_record, NULL},
+	{RECORD_INFORM_INFO, METHOD_GET_TABLE, true, &inform_info_record_format,
+	 begin_inform_records, step_inform_record, NULL},
 	{RECORD_MULTI_PATH, METHOD_GET_MULTI, true, &multi_path_record_format, begin_multi_paths,
 	 step_multi_path, &path_record_format},
 };
@@ -108,6 +123,9 @@ struct adm {
 	struct pending *pending;
 	struct limits *limits;
 	struct groups *groups;
+	struct services *services;
+	struct reporter *reporter;
+	struct forget forget;
 	struct arena *scratch;			   /* of one request */
 	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have */
 	struct adm_stats stats;
@@ -499,6 +517,14 @@ static void lookup_renew(struct adm *adm)
 		groups_view(adm->groups, (*adm->view)->topology);
 }
 
+static struct lookup *lookup_now(void *ctx)
+{
+	struct adm *adm = ctx;
+
+	lookup_renew(adm);
+	return adm->lookup;
+}
+
 static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
 		     const uint8_t *mad, size_t size)
 {
@@ -524,6 +550,8 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 		.registry = adm->registry,
 		.groups = adm->groups,
 		.limits = adm->limits,
+		.services = adm->services,
+		.from = &exchange.from,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
 		.answer = &exchange.answer,
@@ -560,6 +588,10 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
 	adm->groups = groups_new(registry, events, options);
+	adm->services = services_new(loop, registry);
+	adm->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
+				     lookup_now, adm);
+	forget_begin(&adm->forget, registry, events);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	adm->size_limit = adm->registration_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
@@ -594,6 +626,9 @@ void adm_free(struct adm *adm)
 	}
 	queue_free(adm->queue);
 	pending_free(adm->pending);
+	forget_end(&adm->forget);
+	reporter_free(adm->reporter);
+	services_free(adm->services);
 	limits_free(adm->limits);
 	groups_free(adm->groups);
 	lookup_unref(adm->lookup);
@@ -604,6 +639,16 @@ void adm_free(struct adm *adm)
 const struct adm_stats *adm_stats(const struct adm *adm)
 {
 	return &adm->stats;
+}
+
+const struct report_stats *adm_report_stats(const struct adm *adm)
+{
+	return reporter_stats(adm->reporter);
+}
+
+size_t adm_reports(const struct adm *adm)
+{
+	return reporter_waiting(adm->reporter);
 }
 
 size_t adm_waiting(const struct adm *adm)

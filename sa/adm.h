@@ -30,6 +30,7 @@ struct adm_options {
 };
 
 struct adm;
+struct report_stats;
 
 /* view: the slot that the manager publishes to. registry and events are the manager's, and outlive
  * it. options are copied. */
@@ -52,6 +53,9 @@ struct adm_stats {
 	uint64_t over_limit; /* refused registrations, since their port has too many */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
+/* Counters of the reports (sa/report.h), and how many subscriptions are to be looked after now. */
+const struct report_stats *adm_report_stats(const struct adm *adm);
+size_t adm_reports(const struct adm *adm);
 size_t adm_waiting(const struct adm *adm); /* requests whose answer is being made */
 size_t adm_pending(const struct adm *adm); /* changes that are made and not yet durable */
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows);

@@ -176,14 +176,14 @@ bool endports_same_keys(const struct endport *a, const struct endport *b)
 	return x.count == y.count && !memcmp(x.key, y.key, x.count * sizeof(*x.key));
 }
 
-bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key)
-{
-	return share_in(keys_of(a), keys_of(b), p_key) != 0;
-}
-
 bool endport_in_partition(const struct endport *port, pkey_t p_key)
 {
 	return partition(key_in(keys_of(port), p_key)) != 0;
+}
+
+bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key)
+{
+	return share_in(keys_of(a), keys_of(b), p_key) != 0;
 }
 
 bool pkeys_meet(pkey_t a, pkey_t b)

@@ -8,7 +8,7 @@
  * thread.
  *
  * The components end with the last gap. Rows behind it lie in what was once reserved, or are tables
- * that no source lays out as components, and have no bit of the mask. Three records have no gap
+ * that no source lays out as components, and have no bit of the mask. Some records have no gap
  * at their end: all their rows are components.
  */
 #include "sa/record.h"
@@ -249,6 +249,52 @@ static const struct field p_key_table_record_fields[] = {
 };
 #undef ROW
 
+/* ServiceRecord: a service that somebody offers. */
+#define ROW(member, name, bit, width) FIELD(struct service_record, member, name, bit, width)
+#define RAW(member, name, bit, width) \
+	FIELD_ARRAY(struct service_record, member, name, FIELD_BYTES, bit, width)
+static const struct field service_record_fields[] = {
+	ROW(service_id,                    "ServiceID",          0,  64),
+	RAW(gid,                           "ServiceGID",        64, 128),
+	ROW(p_key,                         "ServiceP_Key",     192,  16),
+	FIELD_GAP("Reserved", 208, 16),
+	ROW(lease,                         "ServiceLease",     224,  32),
+	RAW(key,                           "ServiceKey",       256, 128),
+	RAW(name,                          "ServiceName",      384, 512),
+	ROW(data8[0],                      "ServiceData8.1",   896,   8),
+	ROW(data8[1],                      "ServiceData8.2",   904,   8),
+	ROW(data8[2],                      "ServiceData8.3",   912,   8),
+	ROW(data8[3],                      "ServiceData8.4",   920,   8),
+	ROW(data8[4],                      "ServiceData8.5",   928,   8),
+	ROW(data8[5],                      "ServiceData8.6",   936,   8),
+	ROW(data8[6],                      "ServiceData8.7",   944,   8),
+	ROW(data8[7],                      "ServiceData8.8",   952,   8),
+	ROW(data8[8],                      "ServiceData8.9",   960,   8),
+	ROW(data8[9],                      "ServiceData8.10",  968,   8),
+	ROW(data8[10],                     "ServiceData8.11",  976,   8),
+	ROW(data8[11],                     "ServiceData8.12",  984,   8),
+	ROW(data8[12],                     "ServiceData8.13",  992,   8),
+	ROW(data8[13],                     "ServiceData8.14", 1000,   8),
+	ROW(data8[14],                     "ServiceData8.15", 1008,   8),
+	ROW(data8[15],                     "ServiceData8.16", 1016,   8),
+	ROW(data16[0],                     "ServiceData16.1", 1024,  16),
+	ROW(data16[1],                     "ServiceData16.2", 1040,  16),
+	ROW(data16[2],                     "ServiceData16.3", 1056,  16),
+	ROW(data16[3],                     "ServiceData16.4", 1072,  16),
+	ROW(data16[4],                     "ServiceData16.5", 1088,  16),
+	ROW(data16[5],                     "ServiceData16.6", 1104,  16),
+	ROW(data16[6],                     "ServiceData16.7", 1120,  16),
+	ROW(data16[7],                     "ServiceData16.8", 1136,  16),
+	ROW(data32[0],                     "ServiceData32.1", 1152,  32),
+	ROW(data32[1],                     "ServiceData32.2", 1184,  32),
+	ROW(data32[2],                     "ServiceData32.3", 1216,  32),
+	ROW(data32[3],                     "ServiceData32.4", 1248,  32),
+	ROW(data64[0],                     "ServiceData64.1", 1280,  64),
+	ROW(data64[1],                     "ServiceData64.2", 1344,  64),
+};
+#undef ROW
+#undef RAW
+
 /* VLArbitrationTableRecord: one for each block of 32 entries of a port. An entry is a byte with the
  * VL, whose upper half is reserved, and one with the weight. */
 #define ROW(member, name, bit, width) FIELD(struct vl_arbitration_record, member, name, bit, width)
@@ -350,6 +396,34 @@ static const struct field multi_path_record_fields[] = {
 };
 #undef ROW
 
+/* InformInfo, and InformInfoRecord: one for each subscription. */
+#define INFORM_ROWS(holder, in, first)                                                      \
+	FIELD_ARRAY(holder, in gid,  "GID",           FIELD_BYTES, (first) + 0, 128),       \
+	FIELD(holder, in lid_begin,     "LIDRangeBegin", (first) + 128, 16),                \
+	FIELD(holder, in lid_end,       "LIDRangeEnd",   (first) + 144, 16),                \
+	FIELD_GAP("Reserved", (first) + 160, 16),                                           \
+	FIELD(holder, in is_generic,    "IsGeneric",     (first) + 176,  8),                \
+	FIELD(holder, in subscribe,     "Subscribe",     (first) + 184,  8),                \
+	FIELD(holder, in type,          "Type",          (first) + 192, 16),                \
+	FIELD(holder, in trap_number,   "TrapNumber",    (first) + 208, 16),                \
+	FIELD(holder, in qpn,           "QPN",           (first) + 224, 24),                \
+	FIELD_GAP("Reserved", (first) + 248, 3),                                            \
+	FIELD(holder, in resp_time,     "RespTimeValue", (first) + 251,  5),                \
+	FIELD_GAP("Reserved", (first) + 256, 8),                                            \
+	FIELD(holder, in producer_type, "ProducerType",  (first) + 264, 24)
+static const struct field inform_info_fields[] = {
+	INFORM_ROWS(struct inform_info, , 0),
+};
+
+static const struct field inform_info_record_fields[] = {
+	FIELD_ARRAY(struct inform_info_record, subscriber_gid, "SubscriberGID", FIELD_BYTES, 0, 128),
+	FIELD(struct inform_info_record, subscriber_enum, "SubscriberEnum", 128, 16),
+	FIELD_GAP("Reserved", 144, 48),
+	INFORM_ROWS(struct inform_info_record, info., 192),
+	FIELD_GAP("Padding", 480, 32),
+};
+#undef INFORM_ROWS
+
 #define RECORD_FORMAT(record, text, bytes)                                                         \
 	const struct format record##_format = {                                                    \
 		text, bytes, sizeof(struct record), ARRAY_SIZE(record##_fields), record##_fields   \
@@ -365,17 +439,20 @@ RECORD_FORMAT(sm_info_record,        "SMInfoRecord",                    32);
 RECORD_FORMAT(link_record,           "LinkRecord",                       8);
 RECORD_FORMAT(guid_info_record,      "GUIDInfoRecord",                  72);
 RECORD_FORMAT(p_key_table_record,    "P_KeyTableRecord",                72);
+RECORD_FORMAT(service_record,        "ServiceRecord",                  176);
 RECORD_FORMAT(path_record,           "PathRecord",                      64);
 RECORD_FORMAT(vl_arbitration_record, "VLArbitrationTableRecord",        72);
 RECORD_FORMAT(mc_member_record,      "MCMemberRecord",                  56);
 RECORD_FORMAT(multi_path_record,     "MultiPathRecord",                 24);
+RECORD_FORMAT(inform_info_record,    "InformInfoRecord",                64);
+RECORD_FORMAT(inform_info,           "InformInfo",                      40);
 
 /* clang-format on */
 
 uint64_t record_components(const struct format *format)
 {
 	bool all = format == &switch_info_record_format || format == &guid_info_record_format ||
-		   format == &multi_path_record_format;
+		   format == &multi_path_record_format || format == &service_record_format;
 	uint64_t components = 0, seen = 0;
 
 	for (unsigned i = 0; i < format->count; i++) {

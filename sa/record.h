@@ -101,6 +101,48 @@ struct vl_arbitration_record {
 	struct vl_arbitration_table table;
 };
 
+struct service_record {
+	uint64_t service_id;
+	uint8_t gid[GID_SIZE];
+	pkey_t p_key;
+	uint32_t lease; /* seconds; SERVICE_LEASE_NO_END */
+	uint8_t key[16], name[64];
+	uint8_t data8[16];
+	uint16_t data16[8];
+	uint32_t data32[4];
+	uint64_t data64[2];
+};
+enum {
+	SERVICE_RECORD_SERVICE_ID = 0,
+	SERVICE_RECORD_GID = 1,
+	SERVICE_RECORD_P_KEY = 2,
+	SERVICE_RECORD_LEASE = 4,
+	SERVICE_RECORD_KEY = 5,
+};
+#define SERVICE_LEASE_NO_END UINT32_MAX
+
+/* No record, but an attribute of every class (13.4.8.3); the SA's is the only one here. Who
+ * subscribes to what; trap_number is a device and producer_type a vendor where it is not generic.
+ */
+struct inform_info {
+	uint8_t gid[GID_SIZE];
+	lid_t lid_begin, lid_end;
+	uint8_t is_generic, subscribe;
+	uint16_t type, trap_number;
+	uint32_t qpn;
+	uint8_t resp_time;
+	uint32_t producer_type;
+};
+/* In the components of the same names: whatever it is; and in LIDRangeBegin: every end port. */
+enum { INFORM_ANY = 0xFFFF, INFORM_ANY_PRODUCER = 0xFFFFFF };
+
+struct inform_info_record {
+	uint8_t subscriber_gid[GID_SIZE];
+	uint16_t subscriber_enum;
+	struct inform_info info;
+};
+enum { INFORM_INFO_RECORD_SUBSCRIBER_GID = 0 };
+
 struct path_record {
 	uint8_t service_id_8msb;
 	uint64_t service_id_56lsb;
@@ -232,7 +274,8 @@ enum {
 extern const struct format node_record_format, port_info_record_format, sl_to_vl_record_format,
 	switch_info_record_format, lft_record_format, mft_record_format, sm_info_record_format,
 	link_record_format, guid_info_record_format, p_key_table_record_format, path_record_format,
-	vl_arbitration_record_format, mc_member_record_format, multi_path_record_format;
+	vl_arbitration_record_format, mc_member_record_format, multi_path_record_format,
+	service_record_format, inform_info_format, inform_info_record_format;
 
 /* Writes the 64 bytes of a PathRecord as format_encode() would, in a fraction of the time: one is
  * written for each path of a table. */

@@ -33,18 +33,20 @@ enum { TABLE_BYTES_MAX = 16 << 20 };
 struct answer;
 struct groups;
 struct limits;
+struct services;
 struct adm_request;
 
 /* The first half: STATUS_OK, or the status to be answered instead of records. */
 typedef uint16_t adm_begin(struct adm_request *request);
 adm_begin begin_one, begin_nodes, begin_port_infos, begin_by_lid, begin_sms, begin_links,
 	begin_p_keys, begin_lfts, begin_paths, begin_multi_paths, begin_mc_members, begin_join,
-	begin_leave;
+	begin_leave, begin_services, begin_service_set, begin_service_delete, begin_inform_info,
+	begin_inform_records;
 /* The second half, called for one unit after another while the answer is open. */
 typedef void adm_step(struct adm_request *request, uint64_t unit);
 adm_step step_class_port_info, step_node, step_port_infos, step_sm, step_links, step_sl_to_vl,
 	step_switch_info, step_lft, step_mft, step_guid_info, step_p_keys, step_vl_arbitration,
-	step_paths, step_multi_path, step_mc_member;
+	step_paths, step_multi_path, step_mc_member, step_service, step_inform_record;
 
 struct adm_request {
 	const struct view *view;
@@ -53,6 +55,8 @@ struct adm_request {
 	struct registry *registry;
 	struct groups *groups;
 	const struct limits *limits;
+	struct services *services;
+	const struct mad_addr *from; /* of the first half only */
 	const struct adm_options *options;
 	struct endport requester;
 	bool trusted; /* gave the sa_key */

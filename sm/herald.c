@@ -16,11 +16,17 @@ struct absentee {
 struct found {
 	guid_t guid;
 	lid_t lid;
+	struct node_facts *facts;
+	uint8_t num;
 };
 
 static void raise(const struct herald *herald, enum event_kind kind, struct found port)
 {
-	const struct event event = {.kind = kind, .guid = port.guid, .lid = port.lid};
+	const struct event event = {.kind = kind,
+				    .guid = port.guid,
+				    .lid = port.lid,
+				    .facts = port.facts,
+				    .num = port.num};
 
 	event_raise(herald->events, &event);
 }
@@ -81,7 +87,9 @@ static void returns(struct herald *herald, guid_t guid)
 
 static struct found found_end(const struct snapshot *snapshot, uint32_t index)
 {
-	return (struct found){snapshot->ends[index].guid, snapshot->ends[index].lid};
+	const struct snap_end *end = &snapshot->ends[index];
+
+	return (struct found){end->guid, end->lid, end->facts, end->port};
 }
 
 static struct found found_switch(const struct snapshot *snapshot, uint32_t index)
@@ -89,7 +97,7 @@ static struct found found_switch(const struct snapshot *snapshot, uint32_t index
 	const struct snap_switch *sw = &snapshot->switches[index];
 	guid_t port0 = sw->facts ? sw->facts->port[0].guid : 0;
 
-	return (struct found){port0 ? port0 : sw->guid, sw->lid};
+	return (struct found){port0 ? port0 : sw->guid, sw->lid, sw->facts, 0};
 }
 
 static guid_t switch_order(const struct snapshot *snapshot, uint32_t index)

@@ -132,7 +132,9 @@ static void tell_trap(struct sm *sm, struct notice *notice, const struct port *s
 	const struct event event = {.kind = EVENT_TRAP,
 				    .guid = sender ? port_facts(sender)->guid : 0,
 				    .lid = sender ? sender->lid : LID_NONE,
-				    .notice = notice};
+				    .notice = notice,
+				    .facts = sender ? sender->node->facts : NULL,
+				    .num = sender ? sender->num : 0};
 
 	if (sender) {
 		be64_store(notice->issuer_gid, sm->options.subnet_prefix);

@@ -40,6 +40,9 @@ static const struct {
 	{RECORD_VL_ARBITRATION, &vl_arbitration_record_format, SA_TOO_MANY_RECORDS, 3, 0},
 	/* The broadcast group. */
 	{RECORD_MC_MEMBER, &mc_member_record_format, STATUS_OK, 1, 0},
+	/* Nobody has registered any. */
+	{RECORD_SERVICE, &service_record_format, SA_NO_RECORDS, 0, 0},
+	{RECORD_INFORM_INFO, &inform_info_record_format, SA_NO_RECORDS, 0, 0},
 };
 
 /* Those that change something: what A is told when it asks for nothing. */
@@ -51,6 +54,9 @@ static const struct {
 } changes[] = {
 	{METHOD_SET, RECORD_MC_MEMBER, SA_REQ_INSUFFICIENT_COMPONENTS, METHOD_GET_RESP},
 	{METHOD_DELETE, RECORD_MC_MEMBER, SA_REQ_INSUFFICIENT_COMPONENTS, METHOD_DELETE_RESP},
+	{METHOD_SET, RECORD_SERVICE, SA_REQ_INVALID, METHOD_GET_RESP},
+	{METHOD_DELETE, RECORD_SERVICE, SA_NO_RECORDS, METHOD_DELETE_RESP},
+	{METHOD_SET, ATTR_INFORM_INFO, SA_REQ_INVALID, METHOD_GET_RESP},
 };
 
 /* A refusal is one MAD and has no records. */
@@ -237,10 +243,10 @@ static const struct {
 	{{.method = METHOD_GET_MULTI, .attr_id = RECORD_PATH},
 	 STATUS_UNSUP_METHOD_ATTR,
 	 METHOD_GET_MULTI_RESP},
-	{{.method = METHOD_GET, .attr_id = RECORD_SERVICE},
+	{{.method = METHOD_SET, .attr_id = RECORD_INFORM_INFO},
 	 STATUS_UNSUP_METHOD_ATTR,
 	 METHOD_GET_RESP},
-	{{.method = METHOD_SET, .attr_id = ATTR_INFORM_INFO},
+	{{.method = METHOD_GET, .attr_id = ATTR_INFORM_INFO},
 	 STATUS_UNSUP_METHOD_ATTR,
 	 METHOD_GET_RESP},
 	{{.method = METHOD_GET, .attr_id = 0x7777}, STATUS_UNSUP_METHOD_ATTR, METHOD_GET_RESP},

@@ -29,6 +29,9 @@ static const struct {
 	{RECORD_PATH, &path_record_format},
 	{RECORD_VL_ARBITRATION, &vl_arbitration_record_format},
 	{RECORD_MC_MEMBER, &mc_member_record_format},
+	{RECORD_SERVICE, &service_record_format},
+	{ATTR_INFORM_INFO, &inform_info_format},
+	{RECORD_INFORM_INFO, &inform_info_record_format},
 	{RECORD_MULTI_PATH, &multi_path_record_format},
 };
 

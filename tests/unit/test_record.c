@@ -2,8 +2,8 @@
 /*
  * The record tables. Component numbers are judged by a literal table, taken from the masks of
  * OpenSM's ib_types.h (IB_NR_, IB_PIR_, IB_SMIR_, IB_LR_, IB_PR_, IB_MPR_, IB_GIR_, IB_SLVL_,
- * IB_VLA_, IB_PKEY_, IB_LFTR_, IB_MFTR_ and IB_MCR_COMPMASK_*; Preference from the kernel's
- * rdma/ib_sa.h, SwitchInfo's from opa-fm's ib_sa_records.h), layouts by the codecs of the
+ * IB_VLA_, IB_PKEY_, IB_LFTR_, IB_MFTR_, IB_MCR_, IB_SR_ and IB_IIR_COMPMASK_*; Preference from the
+ * kernel's rdma/ib_sa.h, SwitchInfo's from opa-fm's ib_sa_records.h), layouts by the codecs of the
  * attributes that records embed. Everything else is generated from the tables themselves, so that a
  * row without its number fails.
  */
@@ -16,7 +16,7 @@
 #include "lib/mem.h"
 #include "tests/unit/unit.h"
 
-enum { WIRE_MAX = 128, STRUCT_MAX = 256 };
+enum { WIRE_MAX = 192, STRUCT_MAX = 256 };
 
 static const struct format *const formats[] = {
 	&class_port_info_format,
@@ -33,6 +33,8 @@ static const struct format *const formats[] = {
 	&p_key_table_record_format,
 	&vl_arbitration_record_format,
 	&mc_member_record_format,
+	&service_record_format,
+	&inform_info_record_format,
 	&multi_path_record_format,
 };
 
@@ -203,6 +205,54 @@ static const struct {
 	{&mc_member_record_format, 15, "Scope"},
 	{&mc_member_record_format, 16, "JoinState"},
 	{&mc_member_record_format, 17, "ProxyJoin"},
+	{&service_record_format, 0, "ServiceID"},
+	{&service_record_format, 1, "ServiceGID"},
+	{&service_record_format, 2, "ServiceP_Key"},
+	{&service_record_format, 4, "ServiceLease"},
+	{&service_record_format, 5, "ServiceKey"},
+	{&service_record_format, 6, "ServiceName"},
+	{&service_record_format, 7, "ServiceData8.1"},
+	{&service_record_format, 8, "ServiceData8.2"},
+	{&service_record_format, 9, "ServiceData8.3"},
+	{&service_record_format, 10, "ServiceData8.4"},
+	{&service_record_format, 11, "ServiceData8.5"},
+	{&service_record_format, 12, "ServiceData8.6"},
+	{&service_record_format, 13, "ServiceData8.7"},
+	{&service_record_format, 14, "ServiceData8.8"},
+	{&service_record_format, 15, "ServiceData8.9"},
+	{&service_record_format, 16, "ServiceData8.10"},
+	{&service_record_format, 17, "ServiceData8.11"},
+	{&service_record_format, 18, "ServiceData8.12"},
+	{&service_record_format, 19, "ServiceData8.13"},
+	{&service_record_format, 20, "ServiceData8.14"},
+	{&service_record_format, 21, "ServiceData8.15"},
+	{&service_record_format, 22, "ServiceData8.16"},
+	{&service_record_format, 23, "ServiceData16.1"},
+	{&service_record_format, 24, "ServiceData16.2"},
+	{&service_record_format, 25, "ServiceData16.3"},
+	{&service_record_format, 26, "ServiceData16.4"},
+	{&service_record_format, 27, "ServiceData16.5"},
+	{&service_record_format, 28, "ServiceData16.6"},
+	{&service_record_format, 29, "ServiceData16.7"},
+	{&service_record_format, 30, "ServiceData16.8"},
+	{&service_record_format, 31, "ServiceData32.1"},
+	{&service_record_format, 32, "ServiceData32.2"},
+	{&service_record_format, 33, "ServiceData32.3"},
+	{&service_record_format, 34, "ServiceData32.4"},
+	{&service_record_format, 35, "ServiceData64.1"},
+	{&service_record_format, 36, "ServiceData64.2"},
+	{&inform_info_record_format, 0, "SubscriberGID"},
+	{&inform_info_record_format, 1, "SubscriberEnum"},
+	{&inform_info_record_format, 3, "GID"},
+	{&inform_info_record_format, 4, "LIDRangeBegin"},
+	{&inform_info_record_format, 5, "LIDRangeEnd"},
+	{&inform_info_record_format, 7, "IsGeneric"},
+	{&inform_info_record_format, 8, "Subscribe"},
+	{&inform_info_record_format, 9, "Type"},
+	{&inform_info_record_format, 10, "TrapNumber"},
+	{&inform_info_record_format, 11, "QPN"},
+	{&inform_info_record_format, 13, "RespTimeValue"},
+	{&inform_info_record_format, 15, "ProducerType"},
 	{&multi_path_record_format, 0, "RawTraffic"},
 	{&multi_path_record_format, 2, "FlowLabel"},
 	{&multi_path_record_format, 3, "HopLimit"},
@@ -245,6 +295,8 @@ static const struct {
 	{&p_key_table_record_format, 72},
 	{&vl_arbitration_record_format, 72},
 	{&mc_member_record_format, 56},
+	{&service_record_format, 176},
+	{&inform_info_record_format, 64},
 	{&multi_path_record_format, 24},
 };
 
@@ -302,6 +354,12 @@ static const struct {
 	{&mc_member_record_format, MC_MEMBER_SCOPE, "Scope"},
 	{&mc_member_record_format, MC_MEMBER_JOIN_STATE, "JoinState"},
 	{&mc_member_record_format, MC_MEMBER_PROXY_JOIN, "ProxyJoin"},
+	{&service_record_format, SERVICE_RECORD_SERVICE_ID, "ServiceID"},
+	{&service_record_format, SERVICE_RECORD_GID, "ServiceGID"},
+	{&service_record_format, SERVICE_RECORD_P_KEY, "ServiceP_Key"},
+	{&service_record_format, SERVICE_RECORD_LEASE, "ServiceLease"},
+	{&service_record_format, SERVICE_RECORD_KEY, "ServiceKey"},
+	{&inform_info_record_format, INFORM_INFO_RECORD_SUBSCRIBER_GID, "SubscriberGID"},
 	{&sl_to_vl_record_format, TABLE_RECORD_LID, "LID"},
 	{&switch_info_record_format, TABLE_RECORD_LID, "LID"},
 	{&lft_record_format, TABLE_RECORD_LID, "LID"},

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Forgets the services and subscriptions of a port that will not come back (EVENT_PORT_FORGOTTEN),
+ * also those under its alias GUIDs. Part of adm.c; loop thread only.
+ */
+#ifndef SA_FORGET_H
+#define SA_FORGET_H
+
+#include "fabric/event.h"
+#include "fabric/registry.h"
+
+struct forget {
+	struct event_reader reader;
+	struct registry *registry;
+};
+
+void forget_begin(struct forget *forget, struct registry *registry, struct event_hub *events);
+void forget_end(struct forget *forget);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The leases of services (service.h): a heap of those that end, ordered by when. A record that was
+ * changed or dropped meanwhile stays in it until its time, or until more than half of the heap is
+ * such.
+ */
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "sa/record.h"
+#include "sa/service.h"
+
+enum {
+	DROPS_AT_ONCE = 256, /* in one turn of the loop */
+	ROOM_MIN = 64,
+	US_PER_S = 1000000,
+	TIMER_MAX_S = 86400, /* nothing is added up that could overflow */
+};
+
+struct services {
+	struct loop *loop;
+	struct registry *registry;
+	struct registry_reader reader;
+	struct loop_timer timer;
+	uint64_t began_s, began_us; /* the same moment by both clocks */
+	const struct service_entry **heap;
+	size_t count, room;
+};
+
+static uint64_t now_s(const struct services *services)
+{
+	return services->began_s + (loop_now_us(services->loop) - services->began_us) / US_PER_S;
+}
+
+/* A lease is never shorter than it was asked for: the second that has begun is on top. */
+uint64_t services_expiry(const struct services *services, uint32_t lease_s)
+{
+	return lease_s == SERVICE_LEASE_NO_END ? 0 : now_s(services) + 1 + lease_s;
+}
+
+uint32_t services_lease(const struct services *services, const struct service_entry *entry)
+{
+	uint64_t now = now_s(services), left;
+
+	if (!entry->expires_s)
+		return SERVICE_LEASE_NO_END;
+	if (entry->expires_s <= now)
+		return 0;
+	left = entry->expires_s - now - 1;
+	if (!left)
+		return 1;
+	return left < SERVICE_LEASE_NO_END ? (uint32_t)left : SERVICE_LEASE_NO_END - 1;
+}
+
+/* The heap */
+
+static void sift_up(struct services *services, size_t at)
+{
+	const struct service_entry **heap = services->heap, *entry = heap[at];
+
+	for (; at && heap[(at - 1) / 2]->expires_s > entry->expires_s; at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = entry;
+}
+
+static void sift_down(struct services *services, size_t at)
+{
+	const struct service_entry **heap = services->heap, *entry = heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= services->count)
+			break;
+		if (child + 1 < services->count &&
+		    heap[child + 1]->expires_s < heap[child]->expires_s)
+			child++;
+		if (heap[child]->expires_s >= entry->expires_s)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = entry;
+}
+
+static bool is_current(const struct services *services, const struct service_entry *entry)
+{
+	return registry_find(services->registry, REGISTRY_SERVICE, entry) == entry;
+}
+
+/* Keeps those that count, and makes a heap of them. */
+static void compact(struct services *services)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < services->count; i++) {
+		if (is_current(services, services->heap[i]))
+			services->heap[kept++] = services->heap[i];
+		else
+			registry_unref(services->heap[i]);
+	}
+	services->count = kept;
+	for (size_t i = kept / 2; i-- > 0;)
+		sift_down(services, i);
+}
+
+static void arm(struct services *services)
+{
+	uint64_t now = now_s(services), due_s;
+
+	if (!services->count) {
+		loop_timer_disarm(&services->timer);
+		return;
+	}
+	due_s = services->heap[0]->expires_s;
+	due_s = due_s > now ? due_s - now : 0;
+	if (due_s > TIMER_MAX_S)
+		due_s = TIMER_MAX_S;
+	loop_timer_arm(&services->timer, due_s * US_PER_S);
+}
+
+static void add(struct services *services, const struct service_entry *entry)
+{
+	if (!entry->expires_s)
+		return;
+	if (services->count == services->room) {
+		services->room = services->room ? 2 * services->room : ROOM_MIN;
+		services->heap =
+			mem_resize(services->heap, services->room, sizeof(*services->heap));
+	}
+	services->heap[services->count] = registry_ref(entry);
+	sift_up(services, services->count++);
+	if (services->heap[0] == entry)
+		arm(services);
+}
+
+static void expire(void *arg)
+{
+	struct services *services = arg;
+
+	for (unsigned i = 0; i < DROPS_AT_ONCE && services->count &&
+			     services->heap[0]->expires_s <= now_s(services);
+	     i++) {
+		const struct service_entry *entry = services->heap[0];
+
+		services->heap[0] = services->heap[--services->count];
+		if (services->count)
+			sift_down(services, 0);
+		if (is_current(services, entry))
+			registry_drop(services->registry, REGISTRY_SERVICE, entry);
+		registry_unref(entry);
+	}
+	arm(services);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct services *services = ctx;
+
+	if (change->kind != REGISTRY_SERVICE)
+		return;
+	if (change->after)
+		add(services, change->after);
+	if (services->count > ROOM_MIN + 2 * registry_count(services->registry, REGISTRY_SERVICE)) {
+		compact(services);
+		arm(services);
+	}
+}
+
+struct services *services_new(struct loop *loop, struct registry *registry)
+{
+	struct services *services = mem_zalloc(sizeof(*services));
+	const struct service_entry *entry;
+
+	services->loop = loop;
+	services->registry = registry;
+	services->began_s = loop_wall_s(loop);
+	services->began_us = loop_now_us(loop);
+	loop_timer_init(&services->timer, loop, "leases of services", expire, services);
+	for (entry = registry_first(registry, REGISTRY_SERVICE, -1, NULL); entry;
+	     entry = registry_next(registry, REGISTRY_SERVICE, -1, entry))
+		add(services, entry);
+	services->reader.changed = changed;
+	services->reader.ctx = services;
+	registry_read(registry, &services->reader);
+	return services;
+}
+
+void services_free(struct services *services)
+{
+	if (!services)
+		return;
+	registry_unread(&services->reader);
+	loop_timer_disarm(&services->timer);
+	for (size_t i = 0; i < services->count; i++)
+		registry_unref(services->heap[i]);
+	free(services->heap);
+	free(services);
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The log of notices, the places of subscriptions in it, and reports under way (report.h). A
+ * subscription rests until a notice comes; then it is waiting in its lane and, when it is its turn,
+ * looks through the log from its place on for what concerns it. If there is something, that is
+ * sent, and it waits again after the answer; else it rests. So a notice costs one comparison for
+ * each subscription, a few thousand of which are made in a turn of the loop.
+ */
+#include "sa/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+#include "sa/endport.h"
+#include "sa/record.h"
+#include "sma/notice.h"
+
+enum {
+	TURN_COMPARISONS = 4096,
+	/* The first attempt is short: who is there answers within it. Later ones are as long as the
+	 * subscriber said that it may take him, within reason. */
+	FIRST_TIMEOUT_MS = 50,
+	TIMEOUT_MIN_MS = 200,
+	TIMEOUT_MAX_MS = 4000,
+	RESP_TIME_UNIT_NS = 4096, /* times two to the power of RespTimeValue: 13.4.6.2 */
+	RESP_TIME_MAX = 20,	  /* 4.3 s; more is cut */
+};
+
+enum lane { QUICK, SLOW, LANES };
+static const unsigned lane_max[LANES] = {REPORT_QUICK_MAX, REPORT_SLOW_MAX};
+
+/* A notice and whom it is about: an end port, as it was then, or the partition of a group. */
+struct told {
+	struct notice notice;
+	uint64_t number; /* of the change of the registry that must be durable first */
+	bool security;
+	pkey_t p_key;		  /* of a group; 0: it is about a port */
+	struct node_facts *facts; /* a reference, or NULL */
+	guid_t guid;
+	uint8_t num;
+};
+
+struct subscriber {
+	struct list link; /* in its lane: waiting or resting; in none while a report is under way */
+	const struct subscription_entry *entry; /* a reference */
+	uint64_t place;				/* in the log: the first notice not looked at */
+	enum lane lane;
+	bool rests;
+	unsigned failures; /* reports in a row */
+	struct flight *flight;
+};
+
+struct flight { /* a report under way */
+	struct list link;
+	struct reporter *reporter;
+	struct subscriber *subscriber; /* NULL: it has unsubscribed */
+	enum lane lane;
+	unsigned attempt;
+	struct mad_addr to;
+	uint8_t resp_time;
+	uint8_t mad[MAD_SIZE];
+};
+
+struct reporter {
+	struct loop *loop;
+	struct txn_table *txns;
+	struct view *const *view;
+	struct lookup *(*lookup)(void *ctx);
+	void *lookup_ctx;
+	struct registry *registry;
+	uint64_t subnet_prefix;
+	struct event_reader events;
+	struct registry_reader changes;
+	struct registry_waiter durable;
+	struct loop_deferred turn;
+	struct told *log;     /* REPORT_LOG of them, a ring */
+	uint64_t first, next; /* places of the oldest and behind the newest */
+	struct map by_entry;  /* address of the registry's record -> subscriber */
+	struct list resting[LANES], waiting[LANES], flights;
+	unsigned under_way[LANES];
+	size_t busy; /* subscribers that do not rest */
+	struct report_stats stats;
+	struct log_limit drop_limit;
+};
+
+/* The log */
+
+static struct told *told_at(const struct reporter *reporter, uint64_t place)
+{
+	return &reporter->log[place % REPORT_LOG];
+}
+
+static void log_cut(struct reporter *reporter, uint64_t first)
+{
+	for (; reporter->first < first; reporter->first++)
+		facts_unref(told_at(reporter, reporter->first)->facts);
+}
+
+static void wake_all(struct reporter *reporter)
+{
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		struct list *link;
+
+		while ((link = list_pop(&reporter->resting[lane]))) {
+			container_of(link, struct subscriber, link)->rests = false;
+			list_push(&reporter->waiting[lane], link);
+			reporter->busy++;
+		}
+	}
+	loop_defer(&reporter->turn);
+}
+
+static void tell(struct reporter *reporter, const struct told *told)
+{
+	struct told *place;
+
+	reporter->stats.notices++;
+	if (!reporter->by_entry.count)
+		return;
+	if (reporter->next - reporter->first == REPORT_LOG)
+		log_cut(reporter, reporter->first + 1);
+	place = told_at(reporter, reporter->next++);
+	*place = *told;
+	facts_ref(place->facts);
+	place->number = registry_number(reporter->registry);
+	wake_all(reporter);
+}
+
+/* Matching */
+
+/* Reports are for who could have got the trap himself, o13-17.1.1. */
+static bool may_hear(const struct endport *subscriber, const struct told *told)
+{
+	const struct endport subject = {.facts = told->facts, .guid = told->guid, .num = told->num};
+
+	if (told->p_key)
+		return endport_in_partition(subscriber, told->p_key);
+	if (!told->facts)
+		return false;
+	return subscriber->guid == told->guid || endports_share(subscriber, &subject);
+}
+
+/* Chapter 13.4.8.3, the table of InformInfo: what a subscription leaves open matches all. A GID
+ * stands before the LIDs. */
+static bool matches(const struct subscription_entry *entry, const struct told *told)
+{
+	static const uint8_t no_gid[GID_SIZE];
+	const struct notice *notice = &told->notice;
+
+	if (entry->is_generic != notice->is_generic ||
+	    (entry->trap_number != INFORM_ANY && entry->trap_number != notice->trap_number) ||
+	    (entry->type != INFORM_ANY && entry->type != notice->type) ||
+	    (entry->producer_type != INFORM_ANY_PRODUCER &&
+	     entry->producer_type != notice->producer_type) ||
+	    (told->security && !entry->trusted))
+		return false;
+	if (memcmp(entry->gid, no_gid, GID_SIZE) != 0)
+		return !memcmp(entry->gid, notice->issuer_gid, GID_SIZE);
+	return entry->lid_begin == INFORM_ANY ||
+	       (entry->lid_begin <= notice->issuer_lid && notice->issuer_lid <= entry->lid_end);
+}
+
+/* Where a subscription's port is now; false when it is not there. */
+static bool address(struct lookup *lookup, const struct subscription_entry *entry,
+		    struct endport *port, struct mad_addr *to)
+{
+	if (!lookup_guid(lookup, entry->subscriber, port) || port->lid == LID_NONE)
+		return false;
+	*to = (struct mad_addr){.lid = port->lid,
+				.qpn = entry->qpn,
+				.sl = entry->sl,
+				.pkey_index = entry->pkey_index};
+	if (entry->lid >= port->lid && entry->lid < port->lid + (1u << port->lmc))
+		to->lid = entry->lid; /* that it asked from */
+	return true;
+}
+
+/* Sending */
+
+static void flight_free(struct flight *flight)
+{
+	list_del(&flight->link);
+	flight->reporter->under_way[flight->lane]--;
+	free(flight);
+}
+
+static void rest(struct reporter *reporter, struct subscriber *subscriber)
+{
+	subscriber->rests = true;
+	list_push(&reporter->resting[subscriber->lane], &subscriber->link);
+}
+
+static void wait_again(struct reporter *reporter, struct subscriber *subscriber)
+{
+	subscriber->flight = NULL;
+	list_push(&reporter->waiting[subscriber->lane], &subscriber->link);
+	loop_defer(&reporter->turn);
+}
+
+static void give_up(struct reporter *reporter, struct subscriber *subscriber)
+{
+	const struct subscription_entry *entry = subscriber->entry;
+
+	reporter->stats.unsubscribed++;
+	log_limited(&reporter->drop_limit, LOG_NOTICE, (&(struct log_subject){.lid = entry->lid}),
+		    "LID %u did not answer %u reports in a row: its subscription to trap %u "
+		    "(QP %u) ends; its program has to subscribe anew",
+		    entry->lid, REPORT_FAILURES_MAX, entry->trap_number, entry->qpn);
+	registry_drop(reporter->registry, REGISTRY_SUBSCRIPTION, entry);
+}
+
+static unsigned timeout_ms(const struct flight *flight)
+{
+	unsigned exponent =
+		flight->resp_time < RESP_TIME_MAX ? flight->resp_time : (unsigned)RESP_TIME_MAX;
+	unsigned ms = (unsigned)(((uint64_t)RESP_TIME_UNIT_NS << exponent) / 1000000);
+
+	if (!flight->attempt)
+		return FIRST_TIMEOUT_MS;
+	if (ms < TIMEOUT_MIN_MS)
+		return TIMEOUT_MIN_MS;
+	return ms < TIMEOUT_MAX_MS ? ms : TIMEOUT_MAX_MS;
+}
+
+static void report_done(void *arg, const struct txn_result *result);
+
+static void attempt(struct flight *flight)
+{
+	txn_start(flight->reporter->txns, &flight->to, flight->mad, sizeof(flight->mad),
+		  timeout_ms(flight), report_done, flight);
+}
+
+/* The answer's status does not matter: it has been heard. */
+static void report_done(void *arg, const struct txn_result *result)
+{
+	struct flight *flight = arg;
+	struct reporter *reporter = flight->reporter;
+	struct subscriber *subscriber = flight->subscriber;
+
+	if (subscriber && result->error && ++flight->attempt < REPORT_ATTEMPTS) {
+		reporter->stats.retried++;
+		reporter->under_way[flight->lane]--;
+		subscriber->lane = flight->lane = SLOW;
+		reporter->under_way[SLOW]++;
+		attempt(flight);
+		loop_defer(&reporter->turn);
+		return;
+	}
+	flight_free(flight);
+	loop_defer(&reporter->turn);
+	if (!subscriber)
+		return;
+	if (!result->error) {
+		reporter->stats.answered++;
+		subscriber->failures = 0;
+		subscriber->lane = QUICK;
+	} else {
+		reporter->stats.failed++;
+		subscriber->failures += result->error == -ETIMEDOUT;
+	}
+	wait_again(reporter, subscriber);
+	if (subscriber->failures >= REPORT_FAILURES_MAX)
+		give_up(reporter, subscriber);
+}
+
+static void send_report(struct reporter *reporter, struct subscriber *subscriber,
+			const struct mad_addr *to, const struct notice *notice)
+{
+	const struct mad_header header = {
+		.base_version = 1,
+		.mgmt_class = CLASS_SUBN_ADM,
+		.class_version = 2,
+		.method = METHOD_REPORT,
+		.attr_id = ATTR_NOTICE,
+	};
+	struct flight *flight = mem_zalloc(sizeof(*flight));
+
+	flight->reporter = reporter;
+	flight->subscriber = subscriber;
+	flight->lane = subscriber->lane;
+	flight->to = *to;
+	flight->resp_time = subscriber->entry->resp_time;
+	header_encode(&header, flight->mad);
+	format_encode(&notice_report_format, notice, flight->mad + SUBN_ADM_HEADER_SIZE);
+	list_init(&flight->link);
+	list_push(&reporter->flights, &flight->link);
+	reporter->under_way[flight->lane]++;
+	subscriber->flight = flight;
+	reporter->stats.sent++;
+	attempt(flight);
+}
+
+/* Turns */
+
+enum outcome { CAUGHT_UP, SENT, NOT_DURABLE };
+
+/* Looks on from the subscriber's place; comparisons: how many were made. */
+static enum outcome look(struct reporter *reporter, struct subscriber *subscriber,
+			 unsigned *comparisons)
+{
+	struct mad_addr to;
+	struct endport port;
+
+	++*comparisons;
+	if (subscriber->place < reporter->first) {
+		reporter->stats.lost += reporter->first - subscriber->place;
+		subscriber->place = reporter->first;
+	}
+	if (!address(reporter->lookup(reporter->lookup_ctx), subscriber->entry, &port, &to)) {
+		subscriber->place = reporter->next;
+		return CAUGHT_UP;
+	}
+	while (subscriber->place < reporter->next) {
+		const struct told *told = told_at(reporter, subscriber->place);
+
+		if (!registry_durable(reporter->registry, told->number))
+			return NOT_DURABLE;
+		subscriber->place++;
+		++*comparisons;
+		if (!matches(subscriber->entry, told) || !may_hear(&port, told))
+			continue;
+		send_report(reporter, subscriber, &to, &told->notice);
+		return SENT;
+	}
+	return CAUGHT_UP;
+}
+
+/* Until the lane is full, or nobody waits, or it was enough for a turn. False: waits for the
+ * registry. */
+static bool pump(struct reporter *reporter, enum lane lane, unsigned *comparisons)
+{
+	while (reporter->under_way[lane] < lane_max[lane] && *comparisons < TURN_COMPARISONS &&
+	       !list_empty(&reporter->waiting[lane])) {
+		struct subscriber *subscriber =
+			container_of(reporter->waiting[lane].next, struct subscriber, link);
+
+		list_del(&subscriber->link);
+		switch (look(reporter, subscriber, comparisons)) {
+		case SENT:
+			break;
+		case CAUGHT_UP:
+			rest(reporter, subscriber);
+			reporter->busy--;
+			break;
+		case NOT_DURABLE:
+			list_push_front(&reporter->waiting[lane], &subscriber->link);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void durable(void *ctx)
+{
+	struct reporter *reporter = ctx;
+
+	loop_defer(&reporter->turn);
+}
+
+static void turn(void *arg)
+{
+	struct reporter *reporter = arg;
+	unsigned comparisons = 0;
+	bool goes_on = true;
+
+	if (!*reporter->view)
+		return;
+	for (unsigned lane = 0; lane < LANES; lane++)
+		goes_on &= pump(reporter, lane, &comparisons);
+	if (!reporter->busy)
+		log_cut(reporter, reporter->next);
+	else if (comparisons >= TURN_COMPARISONS)
+		loop_defer(&reporter->turn);
+	else if (!goes_on && list_empty(&reporter->durable.link))
+		registry_wait(reporter->registry, &reporter->durable);
+}
+
+/* Subscriptions */
+
+static void subscriber_add(struct reporter *reporter, const struct subscription_entry *entry)
+{
+	struct subscriber *subscriber = mem_zalloc(sizeof(*subscriber));
+
+	subscriber->entry = registry_ref(entry);
+	subscriber->place = reporter->next;
+	list_init(&subscriber->link);
+	rest(reporter, subscriber);
+	map_put(&reporter->by_entry, (uintptr_t)entry, subscriber);
+}
+
+static void subscriber_free(struct reporter *reporter, struct subscriber *subscriber)
+{
+	list_del(&subscriber->link);
+	if (subscriber->flight)
+		subscriber->flight->subscriber = NULL;
+	map_remove(&reporter->by_entry, (uintptr_t)subscriber->entry);
+	registry_unref(subscriber->entry);
+	free(subscriber);
+}
+
+static void subscription_changed(struct reporter *reporter, const struct registry_change *change)
+{
+	struct subscriber *subscriber =
+		change->before ? map_get(&reporter->by_entry, (uintptr_t)change->before) : NULL;
+
+	if (!subscriber) {
+		if (change->after)
+			subscriber_add(reporter, change->after);
+		return;
+	}
+	if (!change->after) {
+		reporter->busy -= !subscriber->rests;
+		subscriber_free(reporter, subscriber);
+		return;
+	}
+	map_remove(&reporter->by_entry, (uintptr_t)change->before);
+	registry_unref(subscriber->entry);
+	subscriber->entry = registry_ref(change->after);
+	map_put(&reporter->by_entry, (uintptr_t)change->after, subscriber);
+}
+
+/* What is told */
+
+static void tell_own(struct reporter *reporter, uint16_t number, const uint8_t gid[GID_SIZE],
+		     struct told *told)
+{
+	const struct view_sm *own = &(*reporter->view)->sms[0];
+	union notice_details details;
+
+	memcpy(details.gid.gid, gid, GID_SIZE);
+	notice_fill(&told->notice, number, NOTICE_PRODUCER_CLASS_MANAGER, own->lid, &details);
+	be64_store(told->notice.issuer_gid, reporter->subnet_prefix);
+	be64_store(told->notice.issuer_gid + 8, own->info.guid);
+	tell(reporter, told);
+}
+
+static void tell_port(struct reporter *reporter, const struct event *event)
+{
+	struct told told = {.facts = event->facts, .guid = event->guid, .num = event->num};
+	uint8_t gid[GID_SIZE];
+
+	be64_store(gid, reporter->subnet_prefix);
+	be64_store(gid + 8, event->guid);
+	tell_own(reporter,
+		 event->kind == EVENT_PORT_IN ? TRAP_GID_IN_SERVICE : TRAP_GID_OUT_OF_SERVICE, gid,
+		 &told);
+}
+
+static void tell_trap(struct reporter *reporter, const struct event *event)
+{
+	const struct notice *notice = event->notice;
+	const struct told told = {
+		.notice = *notice,
+		.security = notice->type == NOTICE_SECURITY ||
+			    (notice->is_generic && notice->trap_number >= TRAP_BAD_M_KEY &&
+			     notice->trap_number <= TRAP_SWITCH_BAD_P_KEY),
+		.facts = event->facts,
+		.guid = event->guid,
+		.num = event->num,
+	};
+
+	tell(reporter, &told);
+}
+
+/* Nothing more is told by who is not MASTER, and nobody is waited for. */
+static void fall_silent(struct reporter *reporter)
+{
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		struct list *link;
+
+		while ((link = list_pop(&reporter->waiting[lane])))
+			rest(reporter, container_of(link, struct subscriber, link));
+	}
+	list_for_each (item, &reporter->flights) {
+		struct flight *flight = container_of(item, struct flight, link);
+
+		if (!flight->subscriber)
+			continue;
+		flight->subscriber->flight = NULL;
+		rest(reporter, flight->subscriber);
+		flight->subscriber = NULL;
+	}
+	reporter->busy = 0;
+	log_cut(reporter, reporter->next);
+}
+
+static void happened(void *ctx, const struct event *event)
+{
+	struct reporter *reporter = ctx;
+
+	if (event->kind == EVENT_NOT_MASTER)
+		fall_silent(reporter);
+	if (!*reporter->view)
+		return;
+	if (event->kind == EVENT_PORT_IN || event->kind == EVENT_PORT_OUT)
+		tell_port(reporter, event);
+	else if (event->kind == EVENT_TRAP)
+		tell_trap(reporter, event);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct reporter *reporter = ctx;
+	const struct group_entry *group = change->after ? change->after : change->before;
+	struct told told = {0};
+
+	if (change->kind == REGISTRY_SUBSCRIPTION)
+		subscription_changed(reporter, change);
+	if (change->kind != REGISTRY_GROUP || (change->before && change->after) || !*reporter->view)
+		return;
+	told.p_key = group->p_key;
+	tell_own(reporter, change->after ? TRAP_MC_GROUP_CREATED : TRAP_MC_GROUP_DELETED,
+		 group->mgid, &told);
+}
+
+struct reporter *reporter_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+			      struct registry *registry, struct event_hub *events,
+			      uint64_t subnet_prefix, struct lookup *(*lookup)(void *ctx),
+			      void *ctx)
+{
+	struct reporter *reporter = mem_zalloc(sizeof(*reporter));
+	const struct subscription_entry *entry;
+
+	*reporter = (struct reporter){.loop = loop,
+				      .txns = txns,
+				      .view = view,
+				      .lookup = lookup,
+				      .lookup_ctx = ctx,
+				      .registry = registry,
+				      .subnet_prefix = subnet_prefix,
+				      .events = {.happened = happened, .ctx = reporter},
+				      .changes = {.changed = changed, .ctx = reporter},
+				      .durable = {.durable = durable, .ctx = reporter},
+				      .drop_limit = {.burst = 10, .interval_us = 1000000}};
+	list_init(&reporter->durable.link);
+	list_init(&reporter->flights);
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		list_init(&reporter->resting[lane]);
+		list_init(&reporter->waiting[lane]);
+	}
+	map_init(&reporter->by_entry);
+	reporter->log = mem_array(REPORT_LOG, sizeof(*reporter->log));
+	loop_deferred_init(&reporter->turn, loop, "reports", turn, reporter);
+	for (entry = registry_first(registry, REGISTRY_SUBSCRIPTION, -1, NULL); entry;
+	     entry = registry_next(registry, REGISTRY_SUBSCRIPTION, -1, entry))
+		subscriber_add(reporter, entry);
+	event_read(events, &reporter->events);
+	registry_read(registry, &reporter->changes);
+	return reporter;
+}
+
+void reporter_free(struct reporter *reporter)
+{
+	if (!reporter)
+		return;
+	event_unread(&reporter->events);
+	registry_unread(&reporter->changes);
+	registry_wait_cancel(&reporter->durable);
+	loop_defer_cancel(&reporter->turn);
+	fall_silent(reporter);
+	list_for_each (item, &reporter->flights) {
+		struct flight *flight = container_of(item, struct flight, link);
+
+		txn_cancel(reporter->txns, report_done, flight);
+		flight_free(flight);
+	}
+	for (unsigned lane = 0; lane < LANES; lane++)
+		list_for_each (item, &reporter->resting[lane])
+			subscriber_free(reporter, container_of(item, struct subscriber, link));
+	map_done(&reporter->by_entry);
+	free(reporter->log);
+	free(reporter);
+}
+
+const struct report_stats *reporter_stats(const struct reporter *reporter)
+{
+	return &reporter->stats;
+}
+
+size_t reporter_waiting(const struct reporter *reporter)
+{
+	return reporter->busy;
+}

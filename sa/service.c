@@ -147,17 +147,21 @@ static bool is_own(const struct adm_request *request, const uint8_t gid[GID_SIZE
 		port->facts->info.node_guid == request->requester.facts->info.node_guid);
 }
 
-/* The P_Key that the record names, or else that by which its port and the requester talk. */
+/* The P_Key that the record names; or else the default partition's, where both are in it, as
+ * OpenSM; or one by which they talk. */
 static pkey_t p_key_of(const struct adm_request *request, const struct service_record *wanted,
 		       const struct endport *port)
 {
 	const struct endport *requester = &request->requester;
-	pkey_t shared;
 
+	if (!port)
+		port = requester;
 	if (wanted->p_key)
 		return wanted->p_key;
-	shared = endports_share(requester, port ? port : requester);
-	return (shared | PKEY_FULL_MEMBER) == PKEY_DEFAULT_FULL ? PKEY_DEFAULT_FULL : shared;
+	if (endport_in_partition(requester, PKEY_DEFAULT_FULL) &&
+	    endport_in_partition(port, PKEY_DEFAULT_FULL))
+		return PKEY_DEFAULT_FULL;
+	return endports_share(requester, port);
 }
 
 /* What identifies the service that is meant, and what there is of it. */

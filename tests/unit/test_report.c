@@ -1,0 +1,834 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Subscriptions and reports of the SA, on a clock that is a number: who may subscribe to what, who
+ * is told of which notice, and what becomes of those who do not answer.
+ */
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "sa/report.h"
+#include "sma/notice.h"
+#include "tests/sim/loop_virtual.h"
+#include "tests/unit/adm_client.h"
+
+enum { OFF = 100000 }; /* reports that a test keeps */
+
+/* What was reported, in order. */
+static struct {
+	struct {
+		struct mad_addr to;
+		uint8_t mad[MAD_SIZE];
+		uint64_t at_us;
+	} * sent;
+	unsigned count, room;
+	bool (*answers)(unsigned number); /* NULL: nobody does */
+} out;
+
+static int send_report(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
+		       size_t size, unsigned timeout_ms)
+{
+	if (!timeout_ms)
+		return capture(transport, to, mad, size, timeout_ms);
+	CU_ASSERT_FATAL(size == MAD_SIZE && out.count < OFF);
+	if (out.count == out.room) {
+		out.room = out.room ? 2 * out.room : 64;
+		out.sent = mem_resize(out.sent, out.room, sizeof(*out.sent));
+	}
+	out.sent[out.count].to = *to;
+	out.sent[out.count].at_us = loop_now_us(sa.loop);
+	memcpy(out.sent[out.count++].mad, mad, MAD_SIZE);
+	return 0;
+}
+
+static const struct transport_ops report_ops = {.send = send_report};
+
+static void begin_reports(void)
+{
+	begin();
+	sa.transport.ops = &report_ops;
+	memset(&out, 0, sizeof(out));
+}
+
+static void end_reports(void)
+{
+	end();
+	free(out.sent);
+}
+
+static void answer(unsigned index)
+{
+	struct mad_header header;
+	struct mad_addr from = out.sent[index].to;
+	uint8_t mad[MAD_SIZE];
+
+	memcpy(mad, out.sent[index].mad, MAD_SIZE);
+	header_decode(mad, &header);
+	header.method = METHOD_REPORT_RESP;
+	header_encode(&header, mad);
+	sa.transport.user.received(sa.transport.user.ctx, &from, mad, MAD_SIZE);
+}
+
+/* As long as something happens, at most until then. */
+static void run_until(uint64_t until_us)
+{
+	uint64_t next_us;
+
+	while ((next_us = loop_next_us(sa.loop)) <= until_us)
+		loop_step(sa.loop, next_us > loop_now_us(sa.loop) ? next_us : loop_now_us(sa.loop));
+	loop_step(sa.loop, until_us);
+}
+
+static void now(void)
+{
+	run_until(loop_now_us(sa.loop));
+}
+
+static void reported(unsigned index, struct notice *notice)
+{
+	struct mad_header header;
+
+	CU_ASSERT_FATAL(index < out.count);
+	header_decode(out.sent[index].mad, &header);
+	CU_ASSERT_EQUAL(header.mgmt_class, CLASS_SUBN_ADM);
+	CU_ASSERT_EQUAL(header.class_version, 2);
+	CU_ASSERT_EQUAL(header.method, METHOD_REPORT);
+	CU_ASSERT_EQUAL(header.attr_id, ATTR_NOTICE);
+	CU_ASSERT_NOT_EQUAL((uint32_t)header.tid, 0);
+	format_decode(&notice_report_format, out.sent[index].mad + SUBN_ADM_HEADER_SIZE, notice);
+}
+
+/* Everything generic, from everybody. */
+#define ALL_GENERIC                                                                           \
+	{                                                                                     \
+		.lid_begin = INFORM_ANY, .is_generic = 1, .subscribe = 1, .type = INFORM_ANY, \
+		.trap_number = INFORM_ANY, .qpn = 1, .resp_time = 18,                         \
+		.producer_type = INFORM_ANY_PRODUCER                                          \
+	}
+
+static int inform(lid_t from, uint64_t sm_key, const struct inform_info *info)
+{
+	return ask(&(struct ask){.from = from,
+				 .method = METHOD_SET,
+				 .attr_id = ATTR_INFORM_INFO,
+				 .sm_key = sm_key,
+				 .format = &inform_info_format,
+				 .record = info});
+}
+
+static void gid_of(guid_t guid, uint8_t gid[GID_SIZE])
+{
+	be64_store(gid, options.subnet_prefix);
+	be64_store(gid + 8, guid);
+}
+
+static size_t subscriptions(void)
+{
+	return registry_count(sa.registry, REGISTRY_SUBSCRIPTION);
+}
+
+/* Subscribing */
+
+static void test_subscribe(void)
+{
+	struct inform_info info = ALL_GENERIC, back;
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_RESP);
+	memset(&back, 0, sizeof(back));
+	answered(&inform_info_format, 0, &back);
+	CU_ASSERT_EQUAL(memcmp(&back, &info, sizeof(info)), 0);
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK); /* again */
+	CU_ASSERT_EQUAL(inform(18, 0, &info), STATUS_OK); /* the port's other LID */
+	info.resp_time = 19;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(subscriptions(), 1);
+	info.trap_number = 64;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(inform(24, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(subscriptions(), 3);
+	info.subscribe = 2;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), SA_REQ_INVALID);
+	info.subscribe = 0;
+	info.trap_number = 65;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), SA_REQ_INVALID); /* there is none */
+	info.trap_number = 64;
+	info.qpn = 77;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), SA_REQ_INVALID); /* another QP's */
+	info.qpn = 1;
+	info.resp_time = 3;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(inform(16, 0, &info), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(subscriptions(), 2);
+	end_reports();
+}
+
+/* The order of osmtest's flow v: all is 0 but Subscribe and QPN; 0 stands for the QP that asks. */
+static void test_osmtest_matrix(void)
+{
+	static const struct {
+		uint8_t subscribe;
+		uint8_t qpn;
+		uint16_t trap;
+		uint16_t status;
+	} steps[] = {
+		{0, 0, 0, SA_REQ_INVALID}, {1, 0, 0, STATUS_OK}, {0, 1, 0, STATUS_OK},
+		{1, 1, 0, STATUS_OK},	   {1, 0, 0, STATUS_OK}, {1, 0, 0x1234, STATUS_OK},
+		{0, 1, 0x1234, STATUS_OK}, {0, 1, 0, STATUS_OK},
+	};
+
+	begin_reports();
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		const struct inform_info info = {.subscribe = steps[i].subscribe,
+						 .qpn = steps[i].qpn,
+						 .trap_number = steps[i].trap};
+
+		CU_ASSERT_EQUAL(inform(16, 0, &info), steps[i].status);
+	}
+	CU_ASSERT_EQUAL(subscriptions(), 0);
+	end_reports();
+}
+
+/* Who may ask for what. */
+static void test_subscribe_rights(void)
+{
+	static const struct {
+		const char *what;
+		lid_t from;
+		uint64_t sm_key;
+		guid_t gid;
+		uint64_t prefix; /* 0: the subnet's */
+		lid_t begin, end;
+		uint16_t type, trap;
+		uint8_t generic;
+		uint16_t status;
+	} cases[] = {
+		{"a port", 16, 0, PORT_GUID(C), 0, 0, 0, INFORM_ANY, 128, 1, STATUS_OK},
+		{"link-local", 16, 0, PORT_GUID(C), GID_PREFIX_DEFAULT, 0, 0, INFORM_ANY, 128, 1,
+		 STATUS_OK},
+		{"another subnet", 16, 0, PORT_GUID(C), 0xFEC0000000000077, 0, 0, INFORM_ANY, 128,
+		 1, SA_REQ_INVALID},
+		{"nobody", 16, 0, 0x1234, 0, 0, 0, INFORM_ANY, 128, 1, SA_REQ_INVALID},
+		{"a range", 16, 0, 0, 0, 1, 28, INFORM_ANY, 128, 1, STATUS_OK},
+		{"beyond", 16, 0, 0, 0, 1000, 2000, INFORM_ANY, 128, 1, SA_REQ_INVALID},
+		{"to the end", 16, 0, 0, 0, 28, 0xBFFF, INFORM_ANY, 128, 1, STATUS_OK},
+		{"bad M_Key", 16, 0, 0, 0, INFORM_ANY, 0, INFORM_ANY, 256, 1, SA_REQ_INVALID},
+		{"bad P_Key", 16, 0, 0, 0, INFORM_ANY, 0, INFORM_ANY, 259, 1, SA_REQ_INVALID},
+		{"security", 16, 0, 0, 0, INFORM_ANY, 0, NOTICE_SECURITY, INFORM_ANY, 1,
+		 SA_REQ_INVALID},
+		{"device 256", 16, 0, 0, 0, INFORM_ANY, 0, INFORM_ANY, 256, 0, STATUS_OK},
+		{"trusted", 16, SA_KEY, 0, 0, INFORM_ANY, 0, INFORM_ANY, 256, 1, STATUS_OK},
+		/* C's keys and B's have partition 1 in common, D's table was not read. */
+		{"B of C", 20, 0, PORT_GUID(C), 0, 0, 0, INFORM_ANY, 128, 1, STATUS_OK},
+	};
+
+	begin_reports();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct inform_info info = ALL_GENERIC;
+		int status;
+
+		if (cases[i].gid) {
+			gid_of(cases[i].gid, info.gid);
+			if (cases[i].prefix)
+				be64_store(info.gid, cases[i].prefix);
+		}
+		info.lid_begin = cases[i].begin;
+		info.lid_end = cases[i].end;
+		info.type = cases[i].type;
+		info.trap_number = cases[i].trap;
+		info.is_generic = cases[i].generic;
+		status = inform(cases[i].from, cases[i].sm_key, &info);
+		CU_ASSERT_EQUAL(status, cases[i].status);
+		if (status != cases[i].status)
+			printf("%s: %#x\n", cases[i].what, (unsigned)status);
+	}
+	end_reports();
+}
+
+static void test_records(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	struct inform_info_record wanted = {0}, found = {0};
+
+	begin_reports();
+	for (unsigned i = 0; i < 3; i++) {
+		info.trap_number = (uint16_t)(64 + i);
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	}
+	CU_ASSERT_EQUAL(inform(24, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(table(RECORD_INFORM_INFO, &inform_info_record_format, 0, NULL), 4);
+	gid_of(PORT_GUID(A), wanted.subscriber_gid);
+	CU_ASSERT_EQUAL(table(RECORD_INFORM_INFO, &inform_info_record_format, 1, &wanted), 3);
+	wanted.subscriber_enum = 2;
+	CU_ASSERT_EQUAL(table(RECORD_INFORM_INFO, &inform_info_record_format, 3, &wanted), 1);
+	answered(&inform_info_record_format, 0, &found);
+	CU_ASSERT_EQUAL(memcmp(found.subscriber_gid, wanted.subscriber_gid, GID_SIZE), 0);
+	CU_ASSERT_EQUAL(found.info.trap_number, 66);
+	CU_ASSERT_EQUAL(found.info.qpn, 0);
+	CU_ASSERT_EQUAL(
+		trusted_table(SA_KEY, RECORD_INFORM_INFO, &inform_info_record_format, 3, &wanted),
+		1);
+	answered(&inform_info_record_format, 0, &found);
+	CU_ASSERT_EQUAL(found.info.qpn, 1);
+	wanted.info.trap_number = 66; /* TrapNumber is component 10 */
+	CU_ASSERT_EQUAL(table(RECORD_INFORM_INFO, &inform_info_record_format, 1 << 10, &wanted), 2);
+	end_reports();
+}
+
+static void test_limit(void)
+{
+	struct inform_info info = ALL_GENERIC;
+
+	begin_reports();
+	for (unsigned i = 0; i < options.registrations_per_port; i++) {
+		info.trap_number = (uint16_t)i;
+		info.is_generic = 0;
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	}
+	info.trap_number = 0x7777;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), SA_NO_RESOURCES);
+	info.trap_number = 1;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK); /* it has that */
+	info.subscribe = 0;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	info.subscribe = 1;
+	info.trap_number = 0x7777;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(subscriptions(), options.registrations_per_port);
+	end_reports();
+}
+
+/* Notices that the SA makes */
+
+static void raise(enum event_kind kind, unsigned host)
+{
+	struct snapshot *topology = sa.view->topology;
+	const struct event event = {.kind = kind,
+				    .guid = PORT_GUID(host),
+				    .lid = two_switches_hosts[host].lid,
+				    .facts = topology->ends[host].facts,
+				    .num = 1};
+
+	event_raise(&sa.events, &event);
+	now();
+}
+
+static void own_notice(unsigned index, uint16_t number, const uint8_t gid[GID_SIZE])
+{
+	struct notice notice;
+	union notice_details details;
+	uint8_t sm[GID_SIZE];
+
+	reported(index, &notice);
+	CU_ASSERT_EQUAL(notice.is_generic, 1);
+	CU_ASSERT_EQUAL(notice.type, NOTICE_SUBNET_MANAGEMENT);
+	CU_ASSERT_EQUAL(notice.producer_type, NOTICE_PRODUCER_CLASS_MANAGER);
+	CU_ASSERT_EQUAL(notice.trap_number, number);
+	CU_ASSERT_EQUAL(notice.issuer_lid, 28);
+	gid_of(PORT_GUID(D), sm);
+	CU_ASSERT_EQUAL(memcmp(notice.issuer_gid, sm, GID_SIZE), 0);
+	CU_ASSERT_TRUE(notice_details_decode(&notice, &details));
+	CU_ASSERT_EQUAL(memcmp(details.gid.gid, gid, GID_SIZE), 0);
+}
+
+static void test_own_notices(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	struct group_entry group = {.mgid = {0xFF, 0x12, 0x40}, .mlid = 0xC001, .p_key = 0x8001};
+	uint8_t gid[GID_SIZE];
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(17, 0, &info), STATUS_OK); /* A, by one of its LIDs */
+	raise(EVENT_PORT_IN, C);
+	gid_of(PORT_GUID(C), gid);
+	CU_ASSERT_EQUAL(out.count, 1);
+	own_notice(0, TRAP_GID_IN_SERVICE, gid);
+	CU_ASSERT_EQUAL(out.sent[0].to.lid, 17);
+	CU_ASSERT_EQUAL(out.sent[0].to.qpn, 1);
+	raise(EVENT_PORT_OUT, C);
+	CU_ASSERT_EQUAL(out.count, 1); /* one at a time */
+	answer(0);
+	now();
+	own_notice(1, TRAP_GID_OUT_OF_SERVICE, gid);
+	answer(1);
+
+	/* Groups, once they are durable, and for who has their P_Key: B and C, not A. */
+	CU_ASSERT_EQUAL(inform(20, 0, &info), STATUS_OK);
+	registry_keep(sa.registry, true);
+	registry_put(sa.registry, REGISTRY_GROUP, &group);
+	now();
+	CU_ASSERT_EQUAL(out.count, 2);
+	registry_kept(sa.registry, registry_number(sa.registry));
+	now();
+	CU_ASSERT_EQUAL(out.count, 3);
+	own_notice(2, TRAP_MC_GROUP_CREATED, group.mgid);
+	CU_ASSERT_EQUAL(out.sent[2].to.lid, 20);
+	answer(2);
+	group.mtu = 4;
+	registry_put(sa.registry, REGISTRY_GROUP, &group); /* it is changed: no news */
+	registry_drop(sa.registry, REGISTRY_GROUP, &group);
+	registry_kept(sa.registry, registry_number(sa.registry));
+	now();
+	CU_ASSERT_EQUAL(out.count, 4);
+	own_notice(3, TRAP_MC_GROUP_DELETED, group.mgid);
+	answer(3);
+	now();
+	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 4);
+	end_reports();
+}
+
+/* Traps: which subscription matches which */
+
+static void raise_trap(struct notice notice, unsigned host)
+{
+	struct event event = {.kind = EVENT_TRAP, .notice = &notice};
+
+	if (host < HOSTS) {
+		event.guid = PORT_GUID(host);
+		event.lid = two_switches_hosts[host].lid;
+		event.facts = sa.view->topology->ends[host].facts;
+		event.num = 1;
+		gid_of(event.guid, notice.issuer_gid);
+	}
+	event_raise(&sa.events, &event);
+	now();
+}
+
+static void test_matching(void)
+{
+	/* C, LID 24, sends trap 144: informational, of a channel adapter. */
+	static const struct notice trap = {.is_generic = 1,
+					   .type = NOTICE_INFORMATIONAL,
+					   .producer_type = NODE_CA,
+					   .trap_number = 144,
+					   .issuer_lid = 24};
+	static const struct {
+		const char *what;
+		struct inform_info info;
+		guid_t gid;
+		bool told;
+	} cases[] = {
+		{"all", ALL_GENERIC, 0, true},
+		{"C", ALL_GENERIC, PORT_GUID(C), true},
+		{"A", ALL_GENERIC, PORT_GUID(A), false},
+		{"vendors",
+		 {.lid_begin = 0xFFFF,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 0xFFFF,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 false},
+		{"its LID",
+		 {.lid_begin = 24,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 0xFFFF,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 true},
+		{"below",
+		 {.lid_begin = 1,
+		  .lid_end = 23,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 0xFFFF,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 false},
+		{"around",
+		 {.lid_begin = 1,
+		  .lid_end = 24,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 0xFFFF,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 true},
+		{"144",
+		 {.lid_begin = 0xFFFF,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 144,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 true},
+		{"128",
+		 {.lid_begin = 0xFFFF,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 128,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 false},
+		{"type",
+		 {.lid_begin = 0xFFFF,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = NOTICE_INFORMATIONAL,
+		  .trap_number = 0xFFFF,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 true},
+		{"other type",
+		 {.lid_begin = 0xFFFF,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = NOTICE_URGENT,
+		  .trap_number = 0xFFFF,
+		  .producer_type = 0xFFFFFF},
+		 0,
+		 false},
+		{"adapters",
+		 {.lid_begin = 0xFFFF,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 0xFFFF,
+		  .producer_type = NODE_CA},
+		 0,
+		 true},
+		{"switches",
+		 {.lid_begin = 0xFFFF,
+		  .is_generic = 1,
+		  .subscribe = 1,
+		  .type = 0xFFFF,
+		  .trap_number = 0xFFFF,
+		  .producer_type = NODE_SWITCH},
+		 0,
+		 false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct inform_info info = cases[i].info;
+
+		begin_reports();
+		if (cases[i].gid)
+			gid_of(cases[i].gid, info.gid);
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+		raise_trap(trap, C);
+		CU_ASSERT_EQUAL(out.count, cases[i].told);
+		if (out.count != cases[i].told)
+			printf("%s\n", cases[i].what);
+		end_reports();
+	}
+}
+
+/* A vendor's notice goes to who asked for vendors', as it came. */
+static void test_vendor(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	const struct notice notice = {.type = 3,
+				      .producer_type = 0x2C9,
+				      .trap_number = 0xABCD,
+				      .issuer_lid = 24,
+				      .count = 7,
+				      .data = {1, 2, 3}};
+	struct notice seen;
+
+	begin_reports();
+	info.is_generic = 0;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	raise_trap(notice, C);
+	reported(0, &seen);
+	CU_ASSERT_EQUAL(seen.producer_type, 0x2C9);
+	CU_ASSERT_EQUAL(seen.trap_number, 0xABCD);
+	CU_ASSERT_EQUAL(seen.count, 7);
+	CU_ASSERT_EQUAL(memcmp(seen.data, notice.data, sizeof(seen.data)), 0);
+	end_reports();
+}
+
+/* Security is for the trusted; and nobody hears of whom he cannot reach, or of nobody knows whom.
+ */
+static void test_secrets(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	struct notice trap = {.is_generic = 1, .type = NOTICE_SECURITY, .trap_number = 257};
+	struct node_facts *stranger;
+	const struct node_info node = {.num_ports = 1, .node_guid = 0x77};
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	raise_trap(trap, C);
+	trap.type = NOTICE_URGENT; /* whatever it calls itself */
+	raise_trap(trap, C);
+	trap.trap_number = 144;
+	trap.type = NOTICE_SECURITY;
+	raise_trap(trap, C);
+	CU_ASSERT_EQUAL(out.count, 0);
+	CU_ASSERT_EQUAL(inform(16, SA_KEY, &info), STATUS_OK); /* now it is trusted */
+	raise_trap(trap, C);
+	CU_ASSERT_EQUAL(out.count, 1);
+	answer(0);
+	now();
+
+	trap.type = NOTICE_URGENT;
+	raise_trap(trap, HOSTS);
+	CU_ASSERT_EQUAL(out.count, 1);
+	stranger = facts_new(&node);
+	stranger->port[1].pkeys = two_switches_keys((const pkey_t[2]){0x8055, 0});
+	event_raise(&sa.events, &(struct event){.kind = EVENT_TRAP,
+						.guid = 0x78,
+						.notice = &trap,
+						.facts = stranger,
+						.num = 1});
+	facts_unref(stranger);
+	now();
+	CU_ASSERT_EQUAL(out.count, 1);
+	end_reports();
+}
+
+/* Who does not answer */
+
+static void expect_attempts(unsigned reports)
+{
+	CU_ASSERT_EQUAL(out.count, reports * REPORT_ATTEMPTS);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->failed, reports);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->retried, reports * (REPORT_ATTEMPTS - 1));
+}
+
+static void test_silent(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	char log[512];
+	struct unit_capture capture;
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(inform(24, 0, &info), STATUS_OK);
+	unit_capture_begin(&capture);
+	for (unsigned i = 1; i <= REPORT_FAILURES_MAX; i++) {
+		raise(EVENT_PORT_IN, B);
+		for (unsigned s = 0; s < out.count; s++)
+			if (out.sent[s].to.lid == 24)
+				answer(s);
+		run_until(loop_now_us(sa.loop) + 20000000);
+		CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
+		CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, i);
+		CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->failed, i);
+		CU_ASSERT_EQUAL(out.count, i * (1 + REPORT_ATTEMPTS));
+		CU_ASSERT_EQUAL(subscriptions(), i < REPORT_FAILURES_MAX ? 2 : 1);
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "LID 16 did not answer"));
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->unsubscribed, 1);
+	end_reports();
+}
+
+/* One answer makes up for all that was missed, and a late one is better than none. */
+static void test_forgiven(void)
+{
+	struct inform_info info = ALL_GENERIC;
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	for (unsigned round = 0; round < 3; round++) {
+		out.count = 0;
+		for (unsigned i = 1; i < REPORT_FAILURES_MAX; i++) {
+			raise(EVENT_PORT_IN, B);
+			run_until(loop_now_us(sa.loop) + 20000000);
+		}
+		CU_ASSERT_EQUAL(out.count, (REPORT_FAILURES_MAX - 1) * REPORT_ATTEMPTS);
+		raise(EVENT_PORT_IN, B);
+		run_until(loop_now_us(sa.loop) + 500000); /* the first attempt is over */
+		answer(out.count - 1);
+		now();
+	}
+	CU_ASSERT_EQUAL(subscriptions(), 1);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 3);
+	end_reports();
+}
+
+/* RespTimeValue is how long later attempts wait, within bounds. */
+static void test_timeouts(void)
+{
+	static const struct {
+		uint8_t resp_time;
+		unsigned ms;
+	} cases[] = {{0, 200}, {16, 268}, {18, 1073}, {20, 4000}, {31, 4000}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct inform_info info = ALL_GENERIC;
+		uint64_t second_us;
+
+		begin_reports();
+		info.resp_time = cases[i].resp_time;
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+		raise(EVENT_PORT_IN, B);
+		run_until(20000000);
+		expect_attempts(1);
+		second_us = out.sent[2].at_us - out.sent[1].at_us;
+		CU_ASSERT_TRUE(second_us >= cases[i].ms * 1000);
+		CU_ASSERT_TRUE(second_us <= cases[i].ms * 1000 + 100000);
+		end_reports();
+	}
+}
+
+enum { MANY = 10000, SILENT_EACH = 10 };
+
+static void subscribe_many(void)
+{
+	for (unsigned i = 0; i < MANY; i++) {
+		const struct subscription_entry entry = {
+			.prefix = options.subnet_prefix,
+			.subscriber = PORT_GUID(i % 3),
+			.number = (uint16_t)i,
+			.lid = two_switches_hosts[i % 3].lid,
+			.qpn = i,
+			.lid_begin = INFORM_ANY,
+			.is_generic = 1,
+			.type = INFORM_ANY,
+			.trap_number = INFORM_ANY,
+			.resp_time = 18,
+			.producer_type = INFORM_ANY_PRODUCER,
+		};
+
+		registry_put(sa.registry, REGISTRY_SUBSCRIPTION, &entry);
+	}
+}
+
+/* Answers all that were sent since, but for each tenth subscriber; returns when the last of them
+ * got it. */
+static uint64_t answer_all(unsigned *answers)
+{
+	static unsigned from;
+	uint64_t last_us = 0;
+
+	if (!*answers)
+		from = 0;
+	for (; from < out.count; from++) {
+		if (out.sent[from].to.qpn % SILENT_EACH == 0)
+			continue;
+		last_us = out.sent[from].at_us;
+		answer(from);
+		++*answers;
+	}
+	return last_us;
+}
+
+/* 10,000 subscriptions of which each tenth never answers. The others wait for those once, until
+ * they are known, and then not any more. An answer takes 100 us here, so each place of the lane is
+ * good for 10,000 a second. */
+static void test_many(void)
+{
+	enum { RTT_US = 100, LIVING = MANY - MANY / SILENT_EACH };
+	uint64_t began_us, first_us = 0, second_us = 0, last_us;
+	unsigned answers;
+
+	begin_reports();
+	subscribe_many();
+	for (unsigned round = 0; round < 2; round++) {
+		began_us = loop_now_us(sa.loop);
+		last_us = 0;
+		answers = out.count = 0;
+		raise(EVENT_PORT_IN, B);
+		while (answers < LIVING && loop_now_us(sa.loop) < began_us + 10000000) {
+			uint64_t at_us = answer_all(&answers);
+
+			last_us = at_us ? at_us : last_us;
+			run_until(loop_now_us(sa.loop) + RTT_US);
+			CU_ASSERT_FATAL(out.count < OFF);
+		}
+		CU_ASSERT_EQUAL(answers, LIVING);
+		*(round ? &second_us : &first_us) = last_us - began_us;
+		run_until(loop_now_us(sa.loop) + 200000000);
+	}
+	/* A thousand of 96 at a time, for the time-out of the first attempt and the watchdog's. */
+	CU_ASSERT_TRUE(first_us < 1200000);
+	CU_ASSERT_TRUE(second_us < 20000);
+	printf("10,000 subscriptions, each tenth silent: the others have a report after %u ms, "
+	       "later ones after %u ms\n",
+	       (unsigned)(first_us / 1000), (unsigned)(second_us / 1000));
+	end_reports();
+}
+
+/* More than the log holds is lost, and counted; the last ones are there. */
+static void test_falls_behind(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	enum { MORE = 100 };
+	unsigned told = 1;
+	struct notice notice = {0};
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	raise(EVENT_PORT_IN, B);
+	for (unsigned i = 0; i < REPORT_LOG + MORE; i++)
+		raise_trap((struct notice){.is_generic = 1, .trap_number = 144, .count = i % 32768},
+			   C);
+	CU_ASSERT_EQUAL(out.count, 1);
+	for (; told <= out.count && adm_reports(sa.adm); told++) {
+		answer(told - 1);
+		now();
+	}
+	CU_ASSERT_EQUAL(out.count, 1 + REPORT_LOG);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->lost, MORE);
+	reported(out.count - 1, &notice);
+	CU_ASSERT_EQUAL(notice.count, REPORT_LOG + MORE - 1);
+	end_reports();
+}
+
+/* What ends under way: the subscription, the mastership, the port, the SA. */
+static void test_ends(void)
+{
+	struct inform_info info = ALL_GENERIC;
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	raise(EVENT_PORT_IN, B);
+	info.subscribe = 0;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	answer(0);
+	now();
+	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
+	info.subscribe = 1;
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	raise(EVENT_PORT_IN, B);
+	raise(EVENT_PORT_OUT, B);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_NOT_MASTER});
+	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
+	run_until(loop_now_us(sa.loop) + 20000000);
+	CU_ASSERT_EQUAL(out.count, 2);
+	raise(EVENT_PORT_IN, B); /* it is MASTER again */
+	CU_ASSERT_EQUAL(out.count, 3);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(C)});
+	CU_ASSERT_EQUAL(subscriptions(), 1);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)});
+	CU_ASSERT_EQUAL(subscriptions(), 0);
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	raise(EVENT_PORT_IN, B);
+	end_reports(); /* with a report under way */
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"subscribing", test_subscribe},
+		{"as osmtest does", test_osmtest_matrix},
+		{"who may subscribe to what", test_subscribe_rights},
+		{"InformInfoRecords", test_records},
+		{"limit", test_limit},
+		{"own notices", test_own_notices},
+		{"matching", test_matching},
+		{"a vendor's notice", test_vendor},
+		{"secrets", test_secrets},
+		{"silent", test_silent},
+		{"forgiven", test_forgiven},
+		{"time-outs", test_timeouts},
+		{"many", test_many},
+		{"falls behind", test_falls_behind},
+		{"ends", test_ends},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("report", tests);
+}

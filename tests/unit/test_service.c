@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * ServiceRecord from the wire to the wire, on a clock that is a number: who may register, change
+ * and delete what, who sees it, what every component finds, and leases.
+ */
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include <malloc.h>
+
+#include "sa/service.h"
+#include "tests/sim/loop_virtual.h"
+#include "tests/unit/adm_client.h"
+
+enum { LID_A = 16, LID_B = 20, LID_C = 24, LID_D = 28 };
+
+enum {
+	ID = 1 << SERVICE_RECORD_SERVICE_ID,
+	GID = 1 << SERVICE_RECORD_GID,
+	P_KEY = 1 << SERVICE_RECORD_P_KEY,
+	LEASE = 1 << SERVICE_RECORD_LEASE,
+	KEY = 1 << SERVICE_RECORD_KEY,
+	NAME = 1 << 6,
+};
+
+static void gid_of(guid_t guid, uint8_t gid[GID_SIZE])
+{
+	be64_store(gid, options.subnet_prefix);
+	be64_store(gid + 8, guid);
+}
+
+static int send_service(lid_t from, uint8_t method, uint64_t sm_key, uint64_t mask,
+			const struct service_record *record)
+{
+	return ask(&(struct ask){.from = from,
+				 .method = method,
+				 .attr_id = RECORD_SERVICE,
+				 .sm_key = sm_key,
+				 .mask = mask,
+				 .format = &service_record_format,
+				 .record = record});
+}
+
+static struct service_record service(uint64_t id, unsigned host)
+{
+	struct service_record record = {.service_id = id, .p_key = 0xFFFF, .lease = UINT32_MAX};
+
+	gid_of(PORT_GUID(host), record.gid);
+	snprintf((char *)record.name, sizeof(record.name), "service %u", (unsigned)id);
+	return record;
+}
+
+static size_t services(void)
+{
+	return registry_count(sa.registry, REGISTRY_SERVICE);
+}
+
+static struct service_record answer(void)
+{
+	struct service_record record = {0};
+
+	answered(&service_record_format, 0, &record);
+	return record;
+}
+
+static void wait_s(unsigned seconds)
+{
+	uint64_t until_us = loop_now_us(sa.loop) + seconds * UINT64_C(1000000), next_us;
+
+	while ((next_us = loop_next_us(sa.loop)) <= until_us)
+		loop_step(sa.loop, next_us > loop_now_us(sa.loop) ? next_us : loop_now_us(sa.loop));
+	loop_step(sa.loop, until_us);
+}
+
+/* Register, find, change, delete. */
+static void test_life(void)
+{
+	struct service_record record = service(1, A), found;
+
+	begin();
+	record.data8[3] = 8;
+	record.data16[2] = 16;
+	record.data32[1] = 32;
+	record.data64[0] = 64;
+	CU_ASSERT_EQUAL(
+		send_service(LID_A, METHOD_SET, 0, ID | GID | P_KEY | LEASE | NAME, &record),
+		STATUS_OK);
+	CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_RESP);
+	found = answer();
+	CU_ASSERT_EQUAL(memcmp(&found, &record, sizeof(found)), 0);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID, &record), STATUS_OK);
+	found = answer();
+	CU_ASSERT_EQUAL(memcmp(&found, &record, sizeof(found)), 0);
+	/* The same again is the same; another name is a change. */
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(registry_number(sa.registry), 1);
+	strcpy((char *)record.name, "renamed");
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(services(), 1);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, NAME, &record), STATUS_OK);
+	/* Another P_Key or GID is another service. */
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_DELETE, 0, NAME, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(sa.header.method, METHOD_DELETE_RESP);
+	CU_ASSERT_STRING_EQUAL((char *)answer().name, "renamed");
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_DELETE, 0, NAME, &record), SA_NO_RECORDS);
+	CU_ASSERT_EQUAL(services(), 0);
+	end();
+}
+
+/* The P_Key that nobody names is chosen, and told. */
+static void test_default_p_key(void)
+{
+	struct service_record record = service(1, A);
+
+	begin();
+	record.p_key = 0;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().p_key, 0xFFFF);
+	record = service(2, B); /* a limited member of it */
+	record.p_key = 0;
+	CU_ASSERT_EQUAL(send_service(LID_B, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().p_key, 0xFFFF);
+	end();
+}
+
+/* Who may do what with which service. B registered number 7 with a key. */
+static void test_rights(void)
+{
+	static const struct {
+		const char *what;
+		lid_t from;
+		uint8_t method;
+		uint64_t sm_key;
+		unsigned host; /* whose GID */
+		uint8_t key;   /* that is given; 0: none */
+		pkey_t p_key;
+		uint64_t mask, id;
+		uint16_t status;
+	} cases[] = {
+		{"own", LID_A, METHOD_SET, 0, A, 0, 0xFFFF, ID | GID, 1, STATUS_OK},
+		{"own, limited key", LID_A, METHOD_SET, 0, A, 0, 0x7FFF, ID | GID, 1, STATUS_OK},
+		{"no ID", LID_A, METHOD_SET, 0, A, 0, 0xFFFF, GID, 1, SA_REQ_INVALID},
+		{"no GID", LID_A, METHOD_SET, 0, A, 0, 0xFFFF, ID, 1, SA_REQ_INVALID},
+		{"another's", LID_A, METHOD_SET, 0, C, 0, 0xFFFF, ID | GID, 1, SA_REQ_INVALID},
+		{"trusted", LID_A, METHOD_SET, SA_KEY, C, 0, 0xFFFF, ID | GID, 1, STATUS_OK},
+		{"nobody's", LID_A, METHOD_SET, SA_KEY, 9, 0, 0xFFFF, ID | GID, 1,
+		 SA_REQ_INVALID_GID},
+		{"not our P_Key", LID_A, METHOD_SET, 0, A, 0, 0x8001, ID | GID | P_KEY, 1,
+		 SA_REQ_INVALID},
+		{"not his P_Key", LID_B, METHOD_SET, SA_KEY, A, 0, 0x8001, ID | GID | P_KEY, 1,
+		 SA_REQ_INVALID},
+		{"B's own", LID_B, METHOD_SET, 0, B, 0, 0x8001, ID | GID | P_KEY, 7, STATUS_OK},
+		{"and key", LID_B, METHOD_SET, 0, B, 5, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 STATUS_OK},
+		{"wrong key", LID_B, METHOD_SET, 0, B, 6, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 SA_REQ_INVALID},
+		{"C knows it", LID_C, METHOD_SET, 0, B, 5, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 STATUS_OK},
+		{"C guesses", LID_C, METHOD_SET, 0, B, 4, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 SA_REQ_INVALID},
+		{"C gives none", LID_C, METHOD_DELETE, 0, B, 0, 0x8001, ID | GID | P_KEY, 7,
+		 SA_REQ_INVALID},
+		{"not seen", LID_A, METHOD_DELETE, 0, B, 5, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 SA_NO_RECORDS},
+		{"wrong", LID_B, METHOD_DELETE, 0, B, 6, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 SA_REQ_INVALID},
+		{"right", LID_C, METHOD_DELETE, 0, B, 5, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 STATUS_OK},
+		{"trusted", LID_C, METHOD_DELETE, SA_KEY, B, 6, 0x8001, ID | GID | P_KEY | KEY, 7,
+		 STATUS_OK},
+		{"osmtest's way", LID_B, METHOD_DELETE, 0, B, 0, 0x8001, NAME, 7, STATUS_OK},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct service_record theirs = service(7, B), record;
+		size_t before;
+		int status;
+
+		begin();
+		theirs.p_key = 0x8001;
+		theirs.key[0] = 5;
+		CU_ASSERT_EQUAL(send_service(LID_B, METHOD_SET, 0, ID | GID | P_KEY | KEY, &theirs),
+				STATUS_OK);
+		before = registry_number(sa.registry);
+		record = service(cases[i].id, cases[i].host);
+		record.p_key = cases[i].p_key;
+		record.key[0] = cases[i].key;
+		record.data8[0] = 1;
+		status = send_service(cases[i].from, cases[i].method, cases[i].sm_key,
+				      cases[i].mask, &record);
+		CU_ASSERT_EQUAL(status, cases[i].status);
+		CU_ASSERT_EQUAL(registry_number(sa.registry) > before, !cases[i].status);
+		if (status != cases[i].status)
+			printf("%s: %#x\n", cases[i].what, (unsigned)status);
+		end();
+	}
+}
+
+/* A multicast group's service: by its members only, and of groups that are there. */
+static void test_multicast_service(void)
+{
+	const uint8_t mgid[GID_SIZE] = {0xFF, 0x12, 0x40, 0x1B};
+	struct member_entry member = {
+		.port_prefix = options.subnet_prefix, .port_guid = PORT_GUID(A), .join_state = 1};
+	struct service_record record = service(1, A);
+
+	begin();
+	memcpy(record.gid, mgid, GID_SIZE);
+	memcpy(member.mgid, mgid, GID_SIZE);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), SA_REQ_INVALID);
+	registry_put(sa.registry, REGISTRY_MEMBER, &member);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_SET, 0, ID | GID, &record), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID | GID, &record), STATUS_OK);
+	end();
+}
+
+/* Who sees which: A's in the default partition, B's in partition 1. */
+static void test_visibility(void)
+{
+	struct service_record record;
+
+	begin();
+	record = service(1, A);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	record = service(2, B);
+	record.p_key = 0x8001;
+	CU_ASSERT_EQUAL(send_service(LID_B, METHOD_SET, 0, ID | GID | P_KEY, &record), STATUS_OK);
+	record = service(3, C); /* C is a limited member there: B can talk to it */
+	record.p_key = 0x0001;
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_SET, 0, ID | GID | P_KEY, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(table(RECORD_SERVICE, &service_record_format, 0, NULL), 1);
+	for (unsigned id = 1; id <= 3; id++) {
+		record = service(id, A);
+		CU_ASSERT_EQUAL(send_service(LID_B, METHOD_GET, 0, ID, &record), STATUS_OK);
+		CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID, &record), STATUS_OK);
+		CU_ASSERT_EQUAL(send_service(LID_A, METHOD_GET, SA_KEY, ID, &record),
+				id == 1 ? STATUS_OK : SA_NO_RECORDS);
+	}
+	end();
+}
+
+/* Keys are told to the trusted; who knows one finds by it. */
+static void test_keys(void)
+{
+	struct service_record record = service(1, A);
+
+	begin();
+	record.key[15] = 9;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | KEY, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().key[15], 0);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().key[15], 0);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, SA_KEY, ID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().key[15], 9);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID | KEY, &record), STATUS_OK);
+	record.key[15] = 0;
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID | KEY, &record), SA_NO_RECORDS);
+	/* A Set without the key keeps it. */
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, SA_KEY, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().key[15], 9);
+	end();
+}
+
+/* Each component finds by its value, and not by another. */
+static void test_components(void)
+{
+	uint8_t wire[SUBN_ADM_DATA_SIZE], other[SUBN_ADM_DATA_SIZE];
+	struct service_record record = service(0x1122334455667788, A), wanted;
+
+	begin();
+	record.lease = 100;
+	memset(record.key, 0x77, sizeof(record.key));
+	memset(record.data8, 0x88,
+	       sizeof(record.data8) + sizeof(record.data16) + sizeof(record.data32) +
+		       sizeof(record.data64));
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | KEY | LEASE, &record),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_GET, SA_KEY, ID, &record), STATUS_OK);
+	memcpy(wire, sa.mad + SUBN_ADM_HEADER_SIZE, sizeof(wire));
+	for (unsigned row = 0; row < service_record_format.count; row++) {
+		const struct field *field = &service_record_format.fields[row];
+
+		if (field->kind == FIELD_RESERVED)
+			continue;
+		format_decode(&service_record_format, wire, &wanted);
+		CU_ASSERT_EQUAL(
+			table(RECORD_SERVICE, &service_record_format, COMPONENT(row), &wanted), 1);
+		for (unsigned bit = field->bit; bit < field->bit + field->width; bit++) {
+			memcpy(other, wire, sizeof(other));
+			other[bit / 8] ^= 0x80 >> bit % 8;
+			format_decode(&service_record_format, other, &wanted);
+			CU_ASSERT_EQUAL(table(RECORD_SERVICE, &service_record_format,
+					      COMPONENT(row), &wanted),
+					0);
+		}
+	}
+	end();
+}
+
+/* Leases */
+
+static void test_lease(void)
+{
+	struct service_record record = service(1, A);
+
+	begin();
+	record.lease = 0;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record),
+			SA_REQ_INVALID);
+	record.lease = 10;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().lease, 10);
+	record.service_id = 2;
+	record.lease = 5;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record), STATUS_OK);
+	record.service_id = 3; /* the component is not there: for ever */
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().lease, UINT32_MAX);
+	wait_s(4);
+	record.service_id = 1;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_GET, 0, ID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().lease, 6);
+	CU_ASSERT_EQUAL(services(), 3);
+	wait_s(2);
+	CU_ASSERT_EQUAL(services(), 2);
+	/* Asked for again: it begins anew. */
+	record.lease = 10;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().lease, 10);
+	wait_s(9);
+	CU_ASSERT_EQUAL(services(), 2);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_GET, 0, ID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().lease, 1);
+	wait_s(2);
+	CU_ASSERT_EQUAL(services(), 1);
+	wait_s(1000000);
+	CU_ASSERT_EQUAL(services(), 1);
+	/* The longest that ends: a timer far away. */
+	record.lease = UINT32_MAX - 1;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record), STATUS_OK);
+	wait_s(200000);
+	CU_ASSERT_EQUAL(services(), 2);
+	end();
+}
+
+/* Leases go on where another manager left them: what is in the registry when the SA begins. */
+static void test_lease_from_before(void)
+{
+	struct service_entry entry = {.service_id = 1, .gid_guid = PORT_GUID(A), .p_key = 0xFFFF};
+
+	begin();
+	adm_free(sa.adm);
+	entry.expires_s = loop_wall_s(sa.loop) + 7;
+	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
+	entry.service_id = 2;
+	entry.expires_s = 1; /* long ago */
+	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
+	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	CU_ASSERT_EQUAL(table(RECORD_SERVICE, &service_record_format, 0, NULL), 1);
+	wait_s(1);
+	CU_ASSERT_EQUAL(services(), 1);
+	wait_s(7);
+	CU_ASSERT_EQUAL(services(), 0);
+	end();
+}
+
+static void test_forgotten(void)
+{
+	struct service_record record;
+
+	begin();
+	record = service(1, A);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	record = service(1, C);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_SET, 0, ID | GID, &record), STATUS_OK);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_PORT_OUT, .guid = PORT_GUID(A)});
+	CU_ASSERT_EQUAL(services(), 2);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)});
+	CU_ASSERT_EQUAL(services(), 1);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, 0, ID | GID, &record), STATUS_OK);
+	end();
+}
+
+static void test_limit(void)
+{
+	begin();
+	for (unsigned i = 0; i <= options.registrations_per_port; i++) {
+		struct service_record record = service(i, A);
+
+		CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record),
+				i < options.registrations_per_port ? STATUS_OK : SA_NO_RESOURCES);
+	}
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit, 1);
+	end();
+}
+
+/* 100,000 services with leases that are renewed, in memory that is in proportion, and all of them
+ * over at their time. */
+static void test_many(void)
+{
+	enum { MANY = 100000, ROUNDS = 4, BYTES_EACH = 800 };
+	size_t before, after;
+
+	begin();
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < MANY; i++) {
+			struct service_entry entry = {
+				.service_id = i, .gid_guid = i % 1000, .p_key = 0xFFFF};
+
+			entry.expires_s = loop_wall_s(sa.loop) + 100 + i % 50;
+			registry_put(sa.registry, REGISTRY_SERVICE, &entry);
+		}
+		wait_s(10);
+	}
+	CU_ASSERT_EQUAL(services(), MANY);
+	after = mallinfo2().uordblks + mallinfo2().hblkhd;
+	CU_ASSERT_TRUE(after - before < (size_t)MANY * BYTES_EACH * 2);
+	printf("100,000 services: %zu bytes each\n", (after - before) / MANY);
+	wait_s(89);
+	CU_ASSERT_EQUAL(services(), MANY);
+	wait_s(51);
+	CU_ASSERT_EQUAL(services(), 0);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"life", test_life},
+		{"a P_Key by default", test_default_p_key},
+		{"rights", test_rights},
+		{"a group's service", test_multicast_service},
+		{"visibility", test_visibility},
+		{"keys", test_keys},
+		{"components", test_components},
+		{"leases", test_lease},
+		{"leases from before", test_lease_from_before},
+		{"forgotten", test_forgotten},
+		{"limit", test_limit},
+		{"many", test_many},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("service", tests);
+}

@@ -2,7 +2,8 @@
 /*
  * ServiceRecord: who offers which service, chapter 15.2.5.14. A service is identified by ServiceID,
  * ServiceGID and ServiceP_Key, which count in Set and Delete whatever the component mask says of
- * them: clients of OpenSM leave bits out there.
+ * them: clients of OpenSM leave bits out there. The lower half of ServiceGID says which port it is;
+ * the prefix is kept as it came, for osmtest gives the default one in the wrong order of bytes.
  *
  * Whose service it is: a port registers services of its own node, and changes and deletes them; for
  * others' it must give the key that the record has, or the SA key. A key that is given must be the
@@ -181,7 +182,6 @@ static void identify(struct adm_request *request, struct meant *meant)
 	meant->key.gid_prefix = be64_load(wanted->gid);
 	meant->key.gid_guid = be64_load(wanted->gid + 8);
 	meant->has_port = !path_gid_is_multicast(wanted->gid) &&
-			  path_gid_is_ours(request, wanted->gid) &&
 			  lookup_guid(request->lookup, meant->key.gid_guid, &meant->port);
 	meant->key.p_key = p_key_of(request, wanted, meant->has_port ? &meant->port : NULL);
 	meant->found = registry_find(request->registry, REGISTRY_SERVICE, &meant->key);

@@ -380,6 +380,8 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
 	port_set_tables(fabric, port, NULL);
+	port->refuses = 0;
+	fabric->forgotten++;
 }
 
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info)
@@ -389,8 +391,10 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 
 	if (old->known && memcmp(&old->info, info, sizeof(*info)) == 0)
 		return;
-	if (!old->known || usable(&old->info) != usable(info))
+	if (!old->known || usable(&old->info) != usable(info)) {
 		fabric->topology++;
+		fabric->forgotten++;
+	}
 	if (old->info.port_state != info->port_state && info->port_state <= PORT_INIT)
 		forget_written(fabric, port);
 	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
@@ -454,8 +458,10 @@ void port_set_tables(struct fabric *fabric, struct port *port, struct port_table
 {
 	struct port_facts *facts;
 
-	if (port_facts(port)->tables == tables)
+	if (port_facts(port)->tables == tables) {
+		port_tables_unref(tables);
 		return;
+	}
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	port_tables_unref(facts->tables);
 	facts->tables = tables;

@@ -74,16 +74,24 @@ struct port {
 	lid_t lid;		 /* want: end ports; LID_NONE: not given yet */
 	uint8_t lmc;		 /* want: 1 << lmc LIDs */
 	uint8_t num;
-	bool busy;     /* a Set(PortInfo) is under way */
-	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
-	bool stuck;    /* one did that was to bring it up: no route uses it before it is ACTIVE */
-	bool left_out; /* a full pass found behind it a GUID that another device has */
-	bool told;     /* what is wrong behind it was logged */
-	bool silent;   /* what is behind it did not answer when it was asked last */
-	bool doubtful; /* its link was down since its cable was verified, or may have been */
-	bool armed;    /* by us, since its cable was verified */
-	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
-	bool disable;  /* its link is to be taken down, once */
+	bool busy;	 /* a Set(PortInfo) is under way */
+	bool failed;	 /* a Set(PortInfo) failed in the last run of programming */
+	bool stuck;	 /* one did that was to bring it up: no route uses it before it is ACTIVE */
+	bool left_out;	 /* a full pass found behind it a GUID that another device has */
+	bool told;	 /* what is wrong behind it was logged */
+	bool silent;	 /* what is behind it did not answer when it was asked last */
+	bool doubtful;	 /* its link was down since its cable was verified, or may have been */
+	bool armed;	 /* by us, since its cable was verified */
+	bool unread;	 /* a read of its PortInfo had no answer: what is known may be old */
+	bool disable;	 /* its link is to be taken down, once */
+	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
+};
+
+/* Tables that a device does not tell; it is not asked again until its port passes INIT. */
+enum {
+	PORT_REFUSES_GUIDS = 1 << 0,
+	PORT_REFUSES_SL_TO_VL = 1 << 1,
+	PORT_REFUSES_VL_ARBITRATION = 1 << 2,
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has
@@ -189,6 +197,7 @@ struct fabric {
 	uint64_t members; /* rises when a node or an end port comes or goes */
 	struct roster roster;
 	struct tree tree;
+	uint64_t forgotten; /* rises when a port may have no tables (facts.h) any more, or yet */
 	uint64_t freezes;
 	uint32_t detour_searches, tree_searches;
 	uint64_t trusted_pass; /* cables verified before this pass are not used for detours */

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The trickle: while nothing else is under way, all that devices hold is read again, one SMP at a
+ * The trickle: while nothing else is under way, all that devices hold is read again, one thing at a
  * time, so that everything has been read within options.readback_s. What differs from what the
  * manager believes, because a device forgot or somebody else wrote, is an event, and is mended by
- * an ordinary sweep of that node. So nothing needs full sweeps at an interval. Called by sm.c; only
- * a MASTER reads. Loop thread only.
+ * an ordinary sweep of that node. So nothing needs full sweeps at an interval.
+ *
+ * What no bring-up needs is read here for the first time as well: the tables of ports
+ * (read_tables.h). Those of end ports follow the sweep that brought them up, some ports at a time;
+ * those of the other ports of switches, which are far more, come with the round. Queries see them
+ * in the next view, of which the trickle publishes one now and then.
+ *
+ * Called by sm.c; only a MASTER reads. Loop thread only.
  */
 #ifndef SM_TRICKLE_H
 #define SM_TRICKLE_H
 
 #include "fabric/fabric.h"
+#include "fabric/table_pool.h"
 #include "lib/log.h"
 #include "lib/loop.h"
+#include "sm/picture.h"
 
 struct sm;
 
@@ -20,10 +28,23 @@ struct trickle {
 	guid_t *nodes; /* of this round, in ascending order */
 	size_t num_nodes, at;
 	unsigned item;	/* of the node: what to read next */
-	uint64_t total; /* reads of this round */
+	uint64_t total; /* SMPs of this round */
+	unsigned cost;	/* SMPs of the last item */
 	uint64_t sweep; /* what is under way was asked for after this one */
 	bool under_way;
-	uint64_t reads, rounds, differences; /* since the start */
+
+	struct table_pool pool;
+	size_t search_at;   /* in the roster: whose end ports are looked at next */
+	bool searching;	    /* for those without tables */
+	unsigned reading;   /* ports whose tables are being read */
+	uint64_t forgotten; /* fabric->forgotten when the search began */
+	struct picture_wait picture;
+	bool news;	   /* tables that the view does not have */
+	bool show;	   /* all that were looked for are there, or a round is over */
+	bool showing;	   /* the next view is being made */
+	uint64_t shown_us; /* when it was last */
+
+	uint64_t reads, rounds, differences; /* since the start; reads: SMPs */
 	struct log_limit limit;
 };
 

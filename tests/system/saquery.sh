@@ -19,7 +19,8 @@ cables=$(((switches * ports + hosts) / 2))
 
 daemon_runs() {
 	start_weftsim fattree:radix=$ports,levels=2 || return 1
-	start_weftd daemon host-0001 || return 1
+	# All tables are read within some seconds.
+	start_weftd daemon host-0001 -o readback=2 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
@@ -103,13 +104,57 @@ forwarding_tables() {
 }
 
 empty_tables() {
-	counts 0 dump MFTR && counts 0 dump SL2VL && counts 0 dump SL2VL "$switch" && counts 0 dump VLAR
+	counts 0 dump MFTR
+}
+
+# all_read RECORD NUMBER: so many records of it are told.
+all_read() {
+	ask "$1" && [ "$(grep -c dump answer.txt)" = "$2" ]
+}
+
+# numbers: those that dumps of SLtoVL and GUID tables hold, whoever made the dump, one a line.
+numbers() {
+	sed -nE -e 's/^ports: in +[0-9]+, out +[0-9]+://p; s/^\t\tVL: //p' \
+		-e 's/^\t\tGUID [0-9]+\.+//p; s/^ *[0-9]+: +(0x.*)/\1/p' | tr -s '| ' '\n' | sed '/^$/d'
+}
+
+# same_numbers COUNT: held.txt, of smpquery, and answer.txt, of the SA, hold the same ones.
+same_numbers() {
+	numbers <held.txt >held.numbers
+	numbers <answer.txt >told.numbers
+	equal "how many numbers smpquery shows" "$(wc -l <held.numbers)" "$1" || return 1
+	cmp -s held.numbers told.numbers ||
+		because "smpquery and the SA differ: $(diff held.numbers told.numbers | head -n 4 | tr '\n' ' ')"
+}
+
+# Of an adapter, and each pair of ports of a switch; a base port 0 has no use for its mappings.
+sl_to_vl() {
+	local number=$((hosts + switches * ports * (ports + 1))) port
+
+	wait_for 40 all_read SL2VL $number ||
+		because "of $number tables saquery shows $(grep -c dump answer.txt)" || return 1
+	look held.txt host-0002 smpquery sl2vl "$host" && ask SL2VL "$host" && same_numbers 16 || return 1
+	for ((port = 1; port <= ports; port++)); do
+		look held.$port host-0002 smpquery sl2vl "$switch" $port || return 1
+	done
+	cat held.[0-9] >held.txt
+	ask SL2VL "$switch" && same_numbers $((16 * ports * (ports + 1))) || return 1
+	counts 1 dump SL2VL "$switch/2/3" && counts $ports dump SL2VL "$switch/3" &&
+		counts $((ports + 1)) dump SL2VL "$switch//3"
+}
+
+# Two blocks of each port: the tables are short.
+vl_arbitrations() {
+	counts $((2 * (hosts + switches * ports))) 'dump' VLAR && counts 2 dump VLAR "$host" &&
+		counts $((2 * ports)) dump VLAR "$switch" && counts 2 dump VLAR "$switch/3"
 }
 
 # Four blocks of adapters, one of switches.
 guid_infos() {
 	counts $((4 * hosts + switches)) '^GUIDInfo Record dump' GIR &&
-		counts 4 '^GUIDInfo Record dump' GIR "$host" && counts 1 '^GUIDInfo Record dump' GIR "$host/1"
+		counts 1 '^GUIDInfo Record dump' GIR "$host/1" &&
+		counts 4 '^GUIDInfo Record dump' GIR "$host" &&
+		look held.txt host-0002 smpquery guidinfo "$host" && same_numbers 32
 }
 
 p_keys() {
@@ -214,8 +259,10 @@ check "NodeRecord" nodes
 check "PortInfoRecord" port_infos
 check "SwitchInfoRecord" switch_infos
 check "LinearForwardingTableRecord" forwarding_tables
-check "tables that nobody has read are empty" empty_tables
-check "GUIDInfoRecord" guid_infos
+check "tables that nobody has programmed are empty" empty_tables
+check "SLtoVLMappingTableRecord, as smpquery reads them" sl_to_vl
+check "VLArbitrationTableRecord" vl_arbitrations
+check "GUIDInfoRecord, as smpquery reads them" guid_infos
 check "P_KeyTableRecord: for the trusted only" p_keys
 check "LinkRecord" links
 check "SMInfoRecord" managers

@@ -58,6 +58,7 @@ struct fake_node {
 	uint8_t life_time_max; /* clamps; 0: takes any */
 	bool echoes_change;    /* answers 1 to the Set() that clears PortStateChange */
 	bool silent;	       /* its links are up, its agent is not */
+	bool has_tables;       /* it tells GUIDs, SLtoVL and VL arbitration: fake_table() */
 	bool has_sm;
 	struct sm_info sm;
 	uint16_t sm_control_status; /* of its answer to control packets */
@@ -211,6 +212,23 @@ static inline uint16_t fake_pkeys(const struct fake_port *port, uint32_t block, 
 	return STATUS_OK;
 }
 
+/* What nobody programs: the bytes are those of the modifier, so that each block is another one;
+ * but what leaves a switch by its last port is mapped in the same way from everywhere. */
+static inline uint16_t fake_table(const struct fake_node *node, const struct mad_header *header,
+				  uint8_t *data)
+{
+	uint32_t attr_mod = header->attr_mod;
+
+	if (!node->has_tables || header->method != METHOD_GET)
+		return STATUS_UNSUP_METHOD_ATTR;
+	if (header->attr_id == ATTR_SL_TO_VL && (attr_mod & 0xFF) == node->info.num_ports)
+		attr_mod &= 0xFF;
+	memset(data, 0, SMP_DATA_SIZE);
+	for (unsigned i = 0; i < 8; i++)
+		data[i] = (uint8_t)(attr_mod >> (i % 4 * 8)) & 0x7F;
+	return STATUS_OK;
+}
+
 static inline uint16_t fake_sm_info(struct fake_node *node, bool set, uint32_t control,
 				    uint8_t *data)
 {
@@ -263,6 +281,10 @@ static inline uint16_t fake_attr(struct fake_port *at, const struct mad_header *
 				 : STATUS_UNSUP_METHOD_ATTR;
 	case ATTR_SM_INFO:
 		return fake_sm_info(node, set, header->attr_mod, data);
+	case ATTR_GUID_INFO:
+	case ATTR_SL_TO_VL:
+	case ATTR_VL_ARBITRATION:
+		return fake_table(node, header, data);
 	default:
 		return STATUS_UNSUP_METHOD_ATTR;
 	}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What is asked of which port is one list (collect()), which counts the requests as well as it
+ * makes them. An answer that came after a sweep began is as good as none: the port may have passed
+ * INIT meanwhile. Then nothing is kept, and the port is read again when its turn comes.
+ */
+#include "sm/read_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/context.h"
+
+enum { VLS_ONE = 1 /* encoded: VL0 alone */, VLARB_BLOCK_SHIFT = 16, SL_TO_VL_INPUT_SHIFT = 8 };
+
+struct reading {
+	struct sm *sm;
+	struct port *port;
+	struct port_tables *tables; /* as they come */
+	void (*done)(struct sm *sm);
+	uint64_t sweep; /* it was begun after this one */
+	unsigned pending;
+	bool spoiled; /* something had no answer, or came too late */
+};
+
+static void answered(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer);
+
+/* Counts a request, and submits it when there is somebody to hear of it. */
+static unsigned ask(struct reading *reading, const struct port *port, uint16_t attr_id,
+		    uint32_t attr_mod)
+{
+	const struct smp_request request = {.method = METHOD_GET,
+					    .attr_id = attr_id,
+					    .attr_mod = attr_mod,
+					    .done = answered,
+					    .owner = reading,
+					    .subject = reading ? reading->port : NULL};
+
+	if (reading)
+		window_submit(&port_agent(port)->target, &request);
+	return 1;
+}
+
+static unsigned guid_blocks(const struct port *port)
+{
+	if (!port->agent || port->refuses & PORT_REFUSES_GUIDS)
+		return 0;
+	return (port_info(port)->guid_cap + GUID_BLOCK_GUIDS - 1u) / GUID_BLOCK_GUIDS;
+}
+
+/* A switch maps from each of its ports, an adapter only what it sends itself. A base port 0 has no
+ * lanes to choose from. */
+static unsigned sl_to_vl_rows(const struct port *port)
+{
+	if (port_info(port)->vl_cap <= VLS_ONE || port->refuses & PORT_REFUSES_SL_TO_VL)
+		return 0;
+	if (!port_of_switch(port))
+		return 1;
+	if (port->num ? !port_cabled(port) : !port->node->facts->sw.enhanced_port0)
+		return 0;
+	return port->node->num_ports + 1u;
+}
+
+/* Bit i: block i + 1. Blocks 1 and 2 are the halves of the low table, 3 and 4 of the high one. */
+static uint8_t vl_arbitration_blocks(const struct port *port)
+{
+	const struct port_info *info = port_info(port);
+
+	if (!port->num || info->vl_cap <= VLS_ONE || port->refuses & PORT_REFUSES_VL_ARBITRATION ||
+	    (port_of_switch(port) && !port_cabled(port)))
+		return 0;
+	return (info->vl_arbitration_low_cap > 0) << 0 |
+	       (info->vl_arbitration_low_cap > VLARB_BLOCK_ENTRIES) << 1 |
+	       (info->vl_arbitration_high_cap > 0) << 2 |
+	       (info->vl_arbitration_high_cap > VLARB_BLOCK_ENTRIES) << 3;
+}
+
+static unsigned collect(struct reading *reading, const struct port *port)
+{
+	unsigned guids = guid_blocks(port), rows = sl_to_vl_rows(port), count = 0;
+	uint32_t out = port_of_switch(port) ? port->num : 0;
+	uint8_t blocks = vl_arbitration_blocks(port);
+
+	for (unsigned block = 0; block < guids; block++)
+		count += ask(reading, port, ATTR_GUID_INFO, block);
+	for (unsigned in = 0; in < rows; in++)
+		count += ask(reading, port, ATTR_SL_TO_VL, in << SL_TO_VL_INPUT_SHIFT | out);
+	for (unsigned block = 0; block < VLARB_BLOCKS; block++)
+		if (blocks >> block & 1)
+			count += ask(reading, port, ATTR_VL_ARBITRATION,
+				     (block + 1) << VLARB_BLOCK_SHIFT | out);
+	return count;
+}
+
+unsigned tables_cost(const struct port *port)
+{
+	if (!port_agent(port) || !port_facts(port)->known ||
+	    (port->num && port_state_of(port) < PORT_INIT))
+		return 0;
+	return collect(NULL, port);
+}
+
+/* Answers */
+
+/* The first of all is the port's own, which is known: without it most ports have equal tables. */
+static void take_guids(struct port_tables *tables, uint32_t block, const uint8_t *data)
+{
+	struct guid_info info;
+
+	attr_decode(&guid_info_format, data, &info);
+	if ((block + 1) * GUID_BLOCK_GUIDS > tables->num_guids)
+		return;
+	memcpy(tables->guid + block * GUID_BLOCK_GUIDS, info.guid, sizeof(info.guid));
+	tables->guid[0] = 0;
+}
+
+static void take_sl_to_vl(struct port_tables *tables, uint32_t attr_mod, const uint8_t *data)
+{
+	uint32_t in = attr_mod >> SL_TO_VL_INPUT_SHIFT;
+
+	if (in < tables->num_sl_to_vl)
+		attr_decode(&sl_to_vl_table_format, data, &tables->sl_to_vl[in]);
+}
+
+static void take_vl_arbitration(struct port_tables *tables, uint32_t attr_mod, const uint8_t *data)
+{
+	uint32_t block = (attr_mod >> VLARB_BLOCK_SHIFT) - 1;
+
+	attr_decode(&vl_arbitration_table_format, data, &tables->vl_arbitration[block]);
+	tables->vl_arbitration_known |= (uint8_t)(1 << block);
+}
+
+static const struct {
+	uint16_t attr_id;
+	uint8_t refused; /* of port->refuses */
+	void (*take)(struct port_tables *tables, uint32_t attr_mod, const uint8_t *data);
+} rows[] = {
+	{ATTR_GUID_INFO, PORT_REFUSES_GUIDS, take_guids},
+	{ATTR_SL_TO_VL, PORT_REFUSES_SL_TO_VL, take_sl_to_vl},
+	{ATTR_VL_ARBITRATION, PORT_REFUSES_VL_ARBITRATION, take_vl_arbitration},
+};
+
+/* What was refused in part is not told at all. */
+static void leave_out_refused(const struct port *port, struct port_tables *tables)
+{
+	if (port->refuses & PORT_REFUSES_GUIDS)
+		tables->num_guids = 0;
+	if (port->refuses & PORT_REFUSES_SL_TO_VL)
+		tables->num_sl_to_vl = 0;
+	if (port->refuses & PORT_REFUSES_VL_ARBITRATION) {
+		tables->vl_arbitration_known = 0;
+		memset(tables->vl_arbitration, 0, sizeof(tables->vl_arbitration));
+	}
+}
+
+static void finish(struct reading *reading)
+{
+	struct sm *sm = reading->sm;
+	struct port_tables *tables;
+
+	if (reading->spoiled) {
+		port_tables_unref(reading->tables);
+	} else {
+		leave_out_refused(reading->port, reading->tables);
+		tables = table_pool_share(&sm->trickle.pool, reading->tables);
+		sm->trickle.news |= tables != port_facts(reading->port)->tables;
+		port_set_tables(sm->fabric, reading->port, tables);
+	}
+	reading->done(sm);
+	free(reading);
+}
+
+static void answered(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer)
+{
+	struct reading *reading = owner;
+	struct sm *sm = reading->sm;
+	struct port *port = subject;
+
+	if (answer->error || answer->status == STATUS_BUSY || sm->sweep.running ||
+	    sm->sweep.last.number != reading->sweep)
+		reading->spoiled = true;
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !reading->spoiled; i++) {
+		if (rows[i].attr_id != request->attr_id)
+			continue;
+		if (answer->status)
+			port->refuses |= rows[i].refused;
+		else
+			rows[i].take(reading->tables, request->attr_mod, answer->data);
+	}
+	if (!--reading->pending)
+		finish(reading);
+}
+
+void tables_read(struct sm *sm, struct port *port, void (*done)(struct sm *sm))
+{
+	struct reading *reading = mem_zalloc(sizeof(*reading));
+
+	reading->sm = sm;
+	reading->port = port;
+	reading->done = done;
+	reading->sweep = sm->sweep.last.number;
+	reading->tables = port_tables_new((uint16_t)(guid_blocks(port) * GUID_BLOCK_GUIDS),
+					  (uint16_t)sl_to_vl_rows(port));
+	reading->pending = tables_cost(port);
+	collect(reading, port);
+}

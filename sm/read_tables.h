@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reading the tables of a port that no bring-up needs: its GUIDs, its mappings of service levels to
+ * virtual lanes, its VL arbitration. All requests for one port go into its agent's queue together,
+ * where they wait behind nothing but themselves, and when the last is answered the port has its
+ * tables; so nobody sees half of them. What a device refuses is remembered on the port until that
+ * passes INIT. Used by trickle.c alone; loop thread only.
+ */
+#ifndef SM_READ_TABLES_H
+#define SM_READ_TABLES_H
+
+#include "fabric/fabric.h"
+
+struct sm;
+
+/* How many SMPs it takes to read the tables of this port; 0: it has none, or refuses them. Ports
+ * with one VL only have no mapping and no arbitration (chapter 7.6.6, 7.6.9). */
+unsigned tables_cost(const struct port *port);
+
+/* Begins to read them; the cost must not be 0. done(sm) is called when that is over, even when it
+ * came to nothing, and never from within this call. */
+void tables_read(struct sm *sm, struct port *port, void (*done)(struct sm *sm));
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The tables of ports that no bring-up needs: who is asked for what, what becomes of the answers
+ * and of those that do not come, how often a device that refuses is asked, and that equal tables
+ * are held once.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "fabric/table_pool.h"
+#include "sm/read_tables.h"
+#include "tests/unit/sm_world.h"
+
+enum { HOSTS = 3, PORTS = HOSTS + 2, GUIDS = 20, CAP_LOW = 40, CAP_HIGH = 8 };
+
+/* The pool */
+
+static struct port_tables *some(uint16_t guids, uint16_t rows, uint8_t vl, uint8_t blocks)
+{
+	struct port_tables *tables = port_tables_new(guids, rows);
+
+	for (unsigned i = 0; i < rows; i++)
+		tables->sl_to_vl[i].vl[3] = vl;
+	tables->vl_arbitration_known = blocks;
+	return tables;
+}
+
+static void test_pool(void)
+{
+	struct table_pool pool;
+	struct port_tables *a, *b, *other[4];
+
+	table_pool_init(&pool);
+	a = table_pool_share(&pool, some(8, 5, 2, 1));
+	b = table_pool_share(&pool, some(8, 5, 2, 1));
+	other[0] = table_pool_share(&pool, some(8, 5, 3, 1));
+	other[1] = table_pool_share(&pool, some(8, 5, 2, 3));
+	other[2] = table_pool_share(&pool, some(16, 5, 2, 1));
+	other[3] = table_pool_share(&pool, some(0, 0, 0, 0));
+	CU_ASSERT_PTR_EQUAL(a, b);
+	CU_ASSERT_EQUAL(a->num_sl_to_vl, 1);
+	CU_ASSERT_EQUAL(a->refs, 3);
+	for (unsigned i = 0; i < 4; i++) {
+		CU_ASSERT_PTR_NOT_EQUAL(other[i], a);
+		CU_ASSERT_EQUAL(other[i]->refs, 2);
+		port_tables_unref(other[i]);
+	}
+	CU_ASSERT_EQUAL(pool.tables.count, 5);
+	table_pool_trim(&pool);
+	CU_ASSERT_EQUAL(pool.tables.count, 1);
+	CU_ASSERT_PTR_EQUAL(table_pool_share(&pool, some(8, 5, 2, 1)), a);
+	for (unsigned i = 0; i < 3; i++)
+		port_tables_unref(a);
+	table_pool_done(&pool);
+}
+
+/* Reading: host-1 is the manager's, host-2 tells its tables, host-3 refuses them. */
+
+static struct net *star(void)
+{
+	struct net *net = net_new();
+
+	net_put(net, NODE_SWITCH, "leaf", 0, PORTS);
+	net_put_hosts(net, 0, HOSTS);
+	return net;
+}
+
+static struct world *begin(unsigned readback_s)
+{
+	struct sm_options options = world_options();
+	struct world *world;
+
+	options.readback_s = readback_s;
+	world = world_new(star(), 1, 1, &options);
+	for (unsigned n = 0; n < world->fake->num_nodes; n++) {
+		struct fake_node *node = world->fake->nodes[n];
+
+		node->has_tables = node != world_node(world, "host-3");
+		for (unsigned p = 0; p <= node->info.num_ports; p++) {
+			struct port_info *info = &node->port[p].info;
+
+			info->vl_cap = 4;
+			info->guid_cap = GUIDS;
+			info->vl_arbitration_low_cap = CAP_LOW;
+			info->vl_arbitration_high_cap = CAP_HIGH;
+		}
+	}
+	world_node(world, "host-1")->port[1].info.vl_cap = 1;
+	return world;
+}
+
+static const struct port *known(const struct world *world, const char *id, unsigned num)
+{
+	guid_t guid = world_node(world, id)->info.node_guid;
+
+	return &fabric_find_node(world->sm->fabric, guid)->port[num];
+}
+
+static bool all_read(const struct world *world)
+{
+	return world->sm->trickle.rounds >= 3;
+}
+
+/* So many SMPs, which is what a round has been told. */
+static const struct {
+	const char *node;
+	unsigned port, cost;
+} costs[] = {
+	{"host-1", 1, 3 /* GUIDs; it has one lane */},
+	{"host-2", 1, 3 + 1 + 3},
+	{"leaf-0", 0, 3 /* a base port 0 */},
+	{"leaf-0", 1, PORTS + 1 + 3},
+	{"leaf-0", 4, 0 /* no cable */},
+};
+
+static void test_what_is_read(void)
+{
+	struct world *world = begin(1);
+	const struct port_tables *tables;
+	const struct snapshot *topology;
+
+	CU_ASSERT_TRUE(world_up(world));
+	for (size_t i = 0; i < ARRAY_SIZE(costs); i++)
+		CU_ASSERT_EQUAL(tables_cost(known(world, costs[i].node, costs[i].port)),
+				costs[i].cost);
+	CU_ASSERT_TRUE(world_run(world, all_read));
+
+	tables = port_facts(known(world, "host-1", 1))->tables;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tables);
+	CU_ASSERT_EQUAL(tables->num_guids, 24);
+	CU_ASSERT_EQUAL(tables->guid[0], 0);
+	CU_ASSERT_EQUAL(tables->guid[8], UINT64_C(0x0100000001000000));
+	CU_ASSERT_EQUAL(tables->num_sl_to_vl, 0);
+	CU_ASSERT_EQUAL(tables->vl_arbitration_known, 0);
+
+	tables = port_facts(known(world, "host-2", 1))->tables;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tables);
+	CU_ASSERT_EQUAL(tables->num_sl_to_vl, 1);
+	CU_ASSERT_EQUAL(tables->vl_arbitration_known, 7);
+	CU_ASSERT_EQUAL(tables->vl_arbitration[1].entry[1].vl, 2);
+
+	tables = port_facts(known(world, "leaf-0", 2))->tables;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tables);
+	CU_ASSERT_EQUAL(tables->num_guids, 0);
+	CU_ASSERT_EQUAL(tables->num_sl_to_vl, PORTS + 1);
+	for (unsigned in = 0; in <= PORTS; in++) {
+		CU_ASSERT_EQUAL(tables->sl_to_vl[in].vl[1], 2);
+		CU_ASSERT_EQUAL(tables->sl_to_vl[in].vl[3], in);
+	}
+	CU_ASSERT_PTR_NULL(port_facts(known(world, "leaf-0", 4))->tables);
+
+	/* And the view has them. */
+	topology = world->sm->view->topology;
+	CU_ASSERT_PTR_EQUAL(topology->switches[0].facts->port[2].tables, tables);
+	for (uint32_t e = 0; e < topology->num_ends; e++)
+		CU_ASSERT_PTR_NOT_NULL(topology->ends[e].facts->port[1].tables);
+	world_free(world);
+}
+
+static unsigned asked; /* for tables, by the manager */
+static const struct fake_node *counted;
+
+static enum fake_fate count(void *ctx, struct fake_node *node, const struct mad_header *header)
+{
+	(void)ctx;
+	asked += node == counted &&
+		 (header->attr_id == ATTR_GUID_INFO || header->attr_id == ATTR_SL_TO_VL ||
+		  header->attr_id == ATTR_VL_ARBITRATION);
+	return FAKE_ANSWER;
+}
+
+/* A device that refuses is asked once, and again when its port was in INIT. */
+static void test_refused(void)
+{
+	struct world *world = begin(1);
+	const struct port *port;
+
+	asked = 0;
+	counted = world_node(world, "host-3");
+	world->fake->fate = count;
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(world_run(world, all_read));
+	port = known(world, "host-3", 1);
+	CU_ASSERT_EQUAL(asked, 3 + 1 + 3);
+	CU_ASSERT_EQUAL(port->refuses,
+			PORT_REFUSES_GUIDS | PORT_REFUSES_SL_TO_VL | PORT_REFUSES_VL_ARBITRATION);
+	CU_ASSERT_EQUAL(tables_cost(port), 0);
+	CU_ASSERT_EQUAL(port_facts(port)->tables->num_guids, 0);
+
+	fake_link(&world_node(world, "host-3")->port[1], false);
+	world_sweep(world, DISCOVER_FULL);
+	fake_link(&world_node(world, "host-3")->port[1], true);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(known(world, "host-3", 1)->refuses, 0);
+	world_free(world);
+}
+
+/* Nothing is read where nothing is to be read back. */
+static void test_not_at_all(void)
+{
+	struct world *world = begin(0);
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(world->sm->trickle.reads, 0);
+	CU_ASSERT_PTR_NULL(port_facts(known(world, "host-2", 1))->tables);
+	world_free(world);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"equal tables are held once", test_pool},
+		{"what is read of whom", test_what_is_read},
+		{"who refuses is asked once", test_refused},
+		{"no read back, no tables", test_not_at_all},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("read_tables", tests);
+}

@@ -5,9 +5,11 @@
  * records say is written in the room's other files.
  *
  * There are two ways to say no. A status tells a client that asks wrongly; silence is for those who
- * should ask again or should not learn anything: while there is no view, for a requester whose LID
- * nobody has (it may come with the next view), and for a wrong SM_Key. Both are counted, and
- * nothing that a remote node can cause writes more than a few lines into the log. Loop thread only.
+ * should ask again or should not learn anything: for a requester whose LID nobody has (it may come
+ * with the next view), for a wrong SM_Key, while this manager is not MASTER, and when too many wait
+ * already. The kernel takes any status for a failure and gives up, so BUSY is only for who wants it
+ * (sa_busy_reply). Both are counted, and nothing that a remote node can cause writes more than a
+ * few lines into the log. Loop thread only.
  */
 #include "sa/adm.h"
 
@@ -18,6 +20,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sa/forget.h"
+#include "sa/gate.h"
 #include "sa/groups.h"
 #include "sa/limits.h"
 #include "sa/pending.h"
@@ -119,6 +122,9 @@ struct adm {
 	struct view *const *view;
 	struct adm_options options;
 	struct lookup *lookup; /* of the view of now; NULL before there was one */
+	struct gate *gate;
+	bool (*coming)(const void *ctx); /* a view is; NULL: not known */
+	const void *coming_ctx;
 	struct queue *queue;
 	struct pending *pending;
 	struct limits *limits;
@@ -138,7 +144,9 @@ static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 {
 	uint8_t *place;
 
-	if (answer->size + bytes > SUBN_ADM_HEADER_SIZE + (size_t)TABLE_BYTES_MAX) {
+	size_t limit = answer->large ? TABLE_BYTES_LARGE : TABLE_BYTES_MAX;
+
+	if (answer->size + bytes > SUBN_ADM_HEADER_SIZE + limit) {
 		answer->too_large = true;
 		return NULL;
 	}
@@ -333,9 +341,12 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 	request->arena = adm->scratch;
 	request->step = row->step;
 	status = row->begin(request);
-	if (!status && request->table && request->most != UINT64_MAX &&
-	    request->most > TABLE_BYTES_MAX / request->format->wire_size)
-		status = SA_NO_RESOURCES;
+	if (!status && request->table && request->most != UINT64_MAX) {
+		exchange->answer.large =
+			request->most > TABLE_BYTES_MAX / request->format->wire_size;
+		if (request->most > TABLE_BYTES_LARGE / request->format->wire_size)
+			status = SA_NO_RESOURCES;
+	}
 	return status;
 }
 
@@ -390,7 +401,10 @@ static void exchange_end(struct adm *adm, struct exchange *exchange, uint16_t st
 			(&(struct log_subject){.lid = exchange->from.lid}),
 			"LID %u asked for more %ss than one answer may have (%d MB); refused: it "
 			"should ask for less at a time",
-			exchange->from.lid, exchange->row->format->name, TABLE_BYTES_MAX >> 20);
+			exchange->from.lid, exchange->row->format->name,
+			(exchange->request.most == UINT64_MAX ? TABLE_BYTES_MAX
+							      : TABLE_BYTES_LARGE) >>
+				20);
 	if (exchange->row) {
 		struct adm_count *count = &adm->counts[exchange->row - adm_rows];
 
@@ -432,16 +446,27 @@ static void pending_done(void *ctx, struct exchange *exchange)
 	free(exchange);
 }
 
+/* There is no place for the request to wait in. */
+static void turn_away(struct adm *adm, struct exchange *exchange)
+{
+	adm->stats.overload++;
+	if (adm->options.busy_reply)
+		reply(adm, exchange, STATUS_BUSY);
+	else
+		adm->stats.dropped++;
+}
+
 /* False when the request is not to be answered (now), which is counted. */
-static bool verdict_take(struct adm *adm, enum queue_verdict verdict)
+static bool verdict_take(struct adm *adm, struct exchange *exchange, enum queue_verdict verdict)
 {
 	if (verdict == QUEUE_TAKEN)
 		return true;
-	adm->stats.dropped++;
-	if (verdict == QUEUE_REPEATED)
+	if (verdict == QUEUE_FULL) {
+		turn_away(adm, exchange);
+	} else {
+		adm->stats.dropped++;
 		adm->stats.repeated++;
-	else
-		adm->stats.overload++;
+	}
 	return false;
 }
 
@@ -450,7 +475,8 @@ static void exchange_queue(struct adm *adm, struct exchange *exchange)
 {
 	struct exchange *queued;
 
-	if (!verdict_take(adm, queue_judge(adm->queue, &exchange->from, &exchange->header)))
+	if (!verdict_take(adm, exchange,
+			  queue_judge(adm->queue, &exchange->from, &exchange->header)))
 		return;
 	queued = mem_alloc(sizeof(*queued));
 	*queued = *exchange;
@@ -483,7 +509,8 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 	exchange->row = row_find(exchange->header.attr_id, exchange->header.method);
 	status = exchange_check(adm, exchange, size);
 	if (!status && changes &&
-	    !verdict_take(adm, pending_judge(adm->pending, &exchange->from, &exchange->header)))
+	    !verdict_take(adm, exchange,
+			  pending_judge(adm->pending, &exchange->from, &exchange->header)))
 		return;
 	if (!status)
 		status = exchange_begin(adm, exchange, mad + SUBN_ADM_HEADER_SIZE,
@@ -525,51 +552,113 @@ static struct lookup *lookup_now(void *ctx)
 	return adm->lookup;
 }
 
-static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
-		     const uint8_t *mad, size_t size)
+/* Who asks what, as far as it can be known now; false when he gets no answer. Without a view only
+ * his key can be judged. */
+static bool exchange_init(struct adm *adm, struct exchange *exchange, const struct mad_addr *from,
+			  const struct mad_header *header, const uint8_t *mad)
 {
-	struct adm *adm = ctx;
-	struct exchange exchange;
-	struct adm_request *request = &exchange.request;
+	struct adm_request *request = &exchange->request;
 	uint64_t sm_key;
 
-	adm->stats.received++;
 	lookup_renew(adm);
-	if (!*adm->view || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE) {
-		adm->stats.dropped++;
-		return;
-	}
-	adm_header_decode(mad, &exchange.adm);
-	sm_key = exchange.adm.sm_key;
-	exchange.from = *from;
-	exchange.header = *header;
+	adm_header_decode(mad, &exchange->adm);
+	sm_key = exchange->adm.sm_key;
+	exchange->from = *from;
+	exchange->header = *header;
+	exchange->row = NULL;
 	*request = (struct adm_request){
 		.view = *adm->view,
-		.topology = (*adm->view)->topology,
+		.topology = *adm->view ? (*adm->view)->topology : NULL,
 		.lookup = adm->lookup,
 		.registry = adm->registry,
 		.groups = adm->groups,
 		.limits = adm->limits,
 		.services = adm->services,
-		.from = &exchange.from,
+		.from = &exchange->from,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
-		.answer = &exchange.answer,
+		.answer = &exchange->answer,
 	};
-	if ((sm_key && !request->trusted) ||
-	    !endport_by_lid(request->topology, from->lid, &request->requester)) {
+	exchange->answer.grown = NULL;
+	exchange->answer.size = SUBN_ADM_HEADER_SIZE;
+	exchange->answer.room = sizeof(exchange->answer.small);
+	exchange->answer.count = 0;
+	exchange->answer.too_large = exchange->answer.large = false;
+	exchange->answer.work = 0;
+	return (!sm_key || request->trusted) &&
+	       (!request->topology ||
+		endport_by_lid(request->topology, from->lid, &request->requester));
+}
+
+/* There is a view, or one will come. */
+static bool is_answering(const struct adm *adm)
+{
+	return *adm->view || (adm->coming && adm->coming(adm->coming_ctx));
+}
+
+/* Where no view comes any more the requests go through, to be dropped like others. */
+static bool is_shut(void *ctx)
+{
+	const struct adm *adm = ctx;
+
+	return !*adm->view && is_answering(adm);
+}
+
+static void expired(void *ctx)
+{
+	struct adm *adm = ctx;
+
+	adm->stats.dropped++;
+	adm->stats.expired++;
+}
+
+/* A request that has waited: meanwhile its requester may be gone, or this manager MASTER no more.
+ */
+static void passed(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
+{
+	struct adm *adm = ctx;
+	struct exchange exchange;
+	struct mad_header header;
+
+	header_decode(mad, &header);
+	if (!*adm->view || !exchange_init(adm, &exchange, from, &header, mad)) {
 		adm->stats.dropped++;
 		return;
 	}
-	exchange.answer.grown = NULL;
-	exchange.answer.size = SUBN_ADM_HEADER_SIZE;
-	exchange.answer.room = sizeof(exchange.answer.small);
-	exchange.answer.count = 0;
-	exchange.answer.too_large = false;
-	exchange.answer.work = 0;
 	exchange_run(adm, &exchange, mad, size);
-	request_walk_end(request);
+	request_walk_end(&exchange.request);
 	arena_reset(adm->scratch);
+}
+
+static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
+		     const uint8_t *mad, size_t size)
+{
+	struct adm *adm = ctx;
+	struct exchange exchange;
+
+	adm->stats.received++;
+	if (!is_answering(adm) || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE ||
+	    !exchange_init(adm, &exchange, from, header, mad)) {
+		adm->stats.dropped++;
+		return;
+	}
+	switch (gate_judge(adm->gate, adm->options.request_rate, from, header, mad, size)) {
+	case GATE_PASSES:
+		exchange_run(adm, &exchange, mad, size);
+		request_walk_end(&exchange.request);
+		arena_reset(adm->scratch);
+		break;
+	case GATE_WAITS:
+		adm->stats.waited++;
+		break;
+	case GATE_REPEATED:
+		adm->stats.dropped++;
+		adm->stats.repeated++;
+		break;
+	case GATE_FULL:
+		turn_away(adm, &exchange);
+		break;
+	}
 }
 
 struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
@@ -584,6 +673,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->events = events;
 	adm->options = *options;
 	adm->scratch = arena_new();
+	adm->gate = gate_new(loop, &(struct gate_owner){passed, expired, is_shut, adm});
 	adm->queue = queue_new(loop, queued_done, adm);
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
@@ -601,6 +691,12 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	}
 	txn_handle(txns, CLASS_SUBN_ADM, received, adm);
 	return adm;
+}
+
+void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx)
+{
+	adm->coming = coming;
+	adm->coming_ctx = ctx;
 }
 
 void adm_set_options(struct adm *adm, const struct adm_options *options)
@@ -624,6 +720,7 @@ void adm_free(struct adm *adm)
 		free(exchange->answer.grown);
 		free(exchange);
 	}
+	gate_free(adm->gate);
 	queue_free(adm->queue);
 	pending_free(adm->pending);
 	forget_end(&adm->forget);
@@ -653,7 +750,7 @@ size_t adm_reports(const struct adm *adm)
 
 size_t adm_waiting(const struct adm *adm)
 {
-	return queue_length(adm->queue);
+	return queue_length(adm->queue) + gate_length(adm->gate);
 }
 
 size_t adm_pending(const struct adm *adm)

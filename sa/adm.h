@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The subnet administrator: answers SubnAdm requests (class 3, chapter 15) from the published view.
- * It reads whatever view the slot points to; before there is one, and while this manager is not
- * MASTER (the slot is NULL), requests are dropped and counted: silence makes clients ask again,
- * where a status would make them give up. Short answers leave at once, long ones are made over
- * several turns of the loop, from the view of their request. Loop thread only. Symbols are called
- * adm_, since sa_ is libibmad's.
+ * It reads whatever view the slot points to. While there is none (the slot is NULL) requests wait
+ * if one is coming, because this manager has become MASTER, and are dropped and counted if not:
+ * silence makes clients ask again, where a status would make them give up. Short answers leave at
+ * once, long ones are made over several turns of the loop, from the view of their request. Loop
+ * thread only. Symbols are called adm_, since sa_ is libibmad's.
  */
 #ifndef SA_ADM_H
 #define SA_ADM_H
@@ -27,6 +27,9 @@ struct adm_options {
 	uint8_t subnet_timeout;	 /* gives ClassPortInfo:RespTimeValue */
 	uint32_t ipv6_snm_mlids; /* see sa/mlids.h; default 1024, 0: groups do not share */
 	uint32_t registrations_per_port; /* memberships, services and the like; default 1024 */
+	uint32_t request_rate; /* so many a second of one LID are answered before those of others
+				  who have waited; default 10000; 0: any number */
+	uint8_t busy_reply;    /* requests that find no place to wait in get BUSY, not silence */
 };
 
 struct adm;
@@ -38,6 +41,9 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 		    struct registry *registry, struct event_hub *events,
 		    const struct adm_options *options);
 void adm_free(struct adm *adm);
+/* While there is no view, coming(ctx) tells whether requests shall wait for one: this manager is
+ * MASTER. Without it they do not. */
+void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx);
 void adm_set_options(struct adm *adm, const struct adm_options *options);
 
 struct adm_count { /* a row for each record and method that has a handler */
@@ -49,14 +55,17 @@ struct adm_stats {
 	uint64_t received, answered, refused /* with a status */, dropped /* without an answer */;
 	uint64_t send_failed;
 	uint64_t repeated;   /* of dropped: asked again while the answer was being made */
-	uint64_t overload;   /* of dropped: too many answers were waiting */
+	uint64_t overload;   /* dropped, or refused with BUSY: too many were waiting */
+	uint64_t waited;     /* at the gate: for a view, or behind others */
+	uint64_t expired;    /* of dropped: they waited there for too long */
 	uint64_t over_limit; /* refused registrations, since their port has too many */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
 /* Counters of the reports (sa/report.h), and how many subscriptions are to be looked after now. */
 const struct report_stats *adm_report_stats(const struct adm *adm);
 size_t adm_reports(const struct adm *adm);
-size_t adm_waiting(const struct adm *adm); /* requests whose answer is being made */
+size_t adm_waiting(const struct adm *adm); /* requests at the gate, and whose answer is being made
+					    */
 size_t adm_pending(const struct adm *adm); /* changes that are made and not yet durable */
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows);
 

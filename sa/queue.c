@@ -27,7 +27,9 @@ struct queue {
 	void (*done)(void *ctx, struct exchange *exchange);
 	void *ctx;
 	struct list waiting, working;
-	size_t length;		/* of both */
+	size_t length;				 /* of both */
+	uint64_t at_work[(UINT16_MAX + 1) / 64]; /* LIDs with something in working */
+	bool large_at_work;
 	uint64_t working_bytes; /* set aside for all that is in working */
 	uint64_t handed_bytes, handed_us;
 	struct loop_deferred turn;
@@ -70,26 +72,48 @@ void queue_handed_over(struct queue *queue, size_t bytes)
 static uint64_t bytes_needed(const struct adm_request *request)
 {
 	uint64_t most = request->table ? request->most : 2;
+	uint64_t limit = request->answer->large ? TABLE_BYTES_LARGE : TABLE_BYTES_MAX;
 
-	if (most > TABLE_BYTES_MAX / request->format->wire_size)
-		return TABLE_BYTES_MAX;
+	if (most > limit / request->format->wire_size)
+		return limit;
 	return most * request->format->wire_size + MAD_SIZE;
 }
 
-/* The first that waits begins when there is room for all of its answer. Those behind it wait for
- * it, small as they may be: else a large one would wait for ever. */
+static bool is_at_work(const struct queue *queue, lid_t lid)
+{
+	return queue->at_work[lid / 64] >> lid % 64 & 1;
+}
+
+/* The first that waits of those for whom nothing is made yet; NULL: there is none. A large one
+ * steps aside for as long as another is made. */
+static struct exchange *next_waiting(const struct queue *queue)
+{
+	list_for_each (item, &queue->waiting) {
+		struct exchange *exchange = container_of(item, struct exchange, link);
+
+		if (!is_at_work(queue, exchange->from.lid) &&
+		    !(exchange->answer.large && queue->large_at_work))
+			return exchange;
+	}
+	return NULL;
+}
+
+/* The next one begins when there is room for all of its answer. Those behind it wait for it, small
+ * as they may be: else one that needs much would wait for ever. */
 static void admit(struct queue *queue)
 {
+	struct exchange *exchange;
+
 	drain(queue);
-	while (!list_empty(&queue->waiting)) {
-		struct exchange *exchange =
-			container_of(queue->waiting.next, struct exchange, link);
+	while ((exchange = next_waiting(queue))) {
 		uint64_t bytes = bytes_needed(&exchange->request);
 
 		if (queue->handed_bytes + queue->working_bytes + bytes > QUEUE_BYTES_MAX)
 			return;
 		exchange->bytes = bytes;
 		queue->working_bytes += bytes;
+		queue->at_work[exchange->from.lid / 64] |= UINT64_C(1) << exchange->from.lid % 64;
+		queue->large_at_work |= exchange->answer.large;
 		list_del(&exchange->link);
 		list_push(&queue->working, &exchange->link);
 	}
@@ -98,8 +122,12 @@ static void admit(struct queue *queue)
 static void leave(struct queue *queue, struct exchange *exchange)
 {
 	list_del(&exchange->link);
-	queue->working_bytes -= exchange->bytes;
 	queue->length--;
+	if (!exchange->bytes)
+		return; /* it was waiting */
+	queue->working_bytes -= exchange->bytes;
+	queue->at_work[exchange->from.lid / 64] &= ~(UINT64_C(1) << exchange->from.lid % 64);
+	queue->large_at_work &= !exchange->answer.large;
 }
 
 static void slice(struct queue *queue)
@@ -124,6 +152,7 @@ static void turn(void *arg)
 			break;
 		slice(queue);
 	}
+	admit(queue); /* what has just been completed may have been waited for */
 	if (!list_empty(&queue->working))
 		loop_defer(&queue->turn);
 	else if (!list_empty(&queue->waiting))

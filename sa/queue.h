@@ -4,8 +4,8 @@
  * Each is worked at in slices, in turn with the others, and a turn of the loop has few of them, so
  * that no table holds up the loop or another client. What is under way is bounded in memory: the
  * tables that grow here and those that the kernel is presumed still to be sending. What finds no
- * room waits in the order it came, or is refused a place when too many do. Used by adm.c alone;
- * loop thread only.
+ * room waits in the order it came, or is refused a place when too many do; but nobody has a second
+ * answer made as long as somebody else waits for his first. Used by adm.c alone; loop thread only.
  */
 #ifndef SA_QUEUE_H
 #define SA_QUEUE_H
@@ -26,8 +26,8 @@ struct answer {
 	uint8_t *grown; /* heap, once small does not do */
 	size_t size, room;
 	uint32_t count;
-	bool too_large;
-	uint64_t work; /* candidates so far, what it has cost */
+	bool too_large, large; /* large: it may have TABLE_BYTES_LARGE */
+	uint64_t work;	       /* candidates so far, what it has cost */
 	uint8_t small[2 * MAD_SIZE];
 };
 

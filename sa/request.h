@@ -27,8 +27,10 @@
 #include "sa/record.h"
 
 /* A table that would be larger is refused with NO_RESOURCES, and as soon as it is known to be: the
- * kernel keeps what it sends until the other side has acknowledged it. */
-enum { TABLE_BYTES_MAX = 16 << 20 };
+ * kernel keeps what it sends until the other side has acknowledged it. Where the first half knows
+ * how many records there will be it may be as large as TABLE_BYTES_LARGE (all forwarding tables of
+ * 11,664 hosts take 25 MB), but then it waits until no other one of those is under way. */
+enum { TABLE_BYTES_MAX = 16 << 20, TABLE_BYTES_LARGE = 40 << 20 };
 
 struct answer;
 struct groups;

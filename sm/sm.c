@@ -197,6 +197,11 @@ struct view *const *sm_view(const struct sm *sm)
 	return &sm->view;
 }
 
+bool sm_is_master(const struct sm *sm)
+{
+	return peers_role(sm->peers) == SM_MASTER;
+}
+
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
 		  void *ctx)
 {

@@ -38,6 +38,8 @@ void sm_set_route_options(struct sm *sm, struct route_options *options);
 
 /* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */
 struct view *const *sm_view(const struct sm *sm);
+/* Whether it is MASTER; then there is a view, or one will come. */
+bool sm_is_master(const struct sm *sm);
 
 /* Called at the end of each sweep: error 0 and one line that says how it stands, or -errno and the
  * reason in words (--once exits with it; sd_notify tells it); again: the next sweep follows soon,

@@ -190,6 +190,15 @@ static int store_choice(struct conf *conf, const struct conf_row *row,
 	return because(why, "expected in quotes: %s", range);
 }
 
+static int store_bool(struct conf *conf, const struct conf_row *row,
+		      const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	if (config_setting_type(setting) != CONFIG_TYPE_BOOL)
+		return because(why, "true or false is expected, not %s", setting_kind(setting));
+	field_set_number(field_of(conf, row), row->size, config_setting_get_bool(setting));
+	return 0;
+}
+
 /* -ENOENT with the names that exist. */
 static int check_engine(const char *name, char why[CONF_WHY_SIZE])
 {
@@ -237,8 +246,8 @@ static int store_engines(struct conf *conf, const struct conf_row *row,
 
 static int (*const store[])(struct conf *, const struct conf_row *, const config_setting_t *,
 			    char why[CONF_WHY_SIZE]) = {
-	[CONF_NUMBER] = store_number, [CONF_HEX] = store_number,      [CONF_TEXT] = store_text,
-	[CONF_CHOICE] = store_choice, [CONF_ENGINES] = store_engines,
+	[CONF_NUMBER] = store_number, [CONF_HEX] = store_number, [CONF_TEXT] = store_text,
+	[CONF_CHOICE] = store_choice, [CONF_BOOL] = store_bool,	 [CONF_ENGINES] = store_engines,
 };
 
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
@@ -261,6 +270,9 @@ void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 		for (const char *const *word = row->choices; *word; word++)
 			used += snprintf(range + used, CONF_RANGE_SIZE - used, "%s%s",
 					 used ? " | " : "", *word);
+		break;
+	case CONF_BOOL:
+		snprintf(range, CONF_RANGE_SIZE, "true | false");
 		break;
 	case CONF_ENGINES:
 		snprintf(range, CONF_RANGE_SIZE, "a list of %" PRIu64 "..%" PRIu64 " names",
@@ -577,6 +589,9 @@ void conf_print(const struct conf *conf, FILE *out)
 			break;
 		case CONF_CHOICE:
 			fprintf(out, "\"%s\"", row->choices[field_number(field, row->size)]);
+			break;
+		case CONF_BOOL:
+			fputs(field_number(field, row->size) ? "true" : "false", out);
 			break;
 		case CONF_ENGINES:
 			print_engines(field, out);

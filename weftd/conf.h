@@ -58,6 +58,7 @@ enum conf_type {
 	CONF_HEX,     /* the same, shown in hexadecimal */
 	CONF_TEXT,    /* a string of at least min and at most max bytes */
 	CONF_CHOICE,  /* one of some words; its index is kept, in one byte */
+	CONF_BOOL,    /* true or false, in one byte */
 	CONF_ENGINES, /* names of routing engines, in the order in which they are tried */
 };
 

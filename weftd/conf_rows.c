@@ -21,6 +21,7 @@
 	.max = sizeof(((struct conf *)NULL)->member) - 1, .preset = preset_
 #define CHOICE(name_, member, choices_, preset_) \
 	.name = name_, .type = CONF_CHOICE, AT(member), .choices = choices_, .preset = preset_
+#define BOOL(name_, member, preset_) .name = name_, .type = CONF_BOOL, AT(member), .preset = preset_
 /* A time as the specification encodes it: n stands for 4.096 us * 2^n. */
 #define EXPONENT(name_, member, least, preset_) \
 	NUMBER(name_, member, least, 31, preset_), .unit = "(n: 4.096 us * 2^n)"
@@ -184,6 +185,16 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("registrations_per_port", adm.registrations_per_port, 1, 1000000, "1024"),
 	 .text = "How much one port may register with the SA: memberships of multicast groups, "
 		 "services, subscriptions and alias GUIDs together. More is refused."},
+	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
+	 .unit = "requests a second",
+	 .text = "So many requests of one LID the SA answers as they come. What is beyond waits "
+		 "behind the requests of others. 0: nobody waits."},
+	{BOOL("sa_busy_reply", adm.busy_reply, "false"),
+	 .text = "What finds no place to wait in, since too many requests wait already, is "
+		 "answered "
+		 "with BUSY. Else it gets no answer: Linux takes any status for a failure and "
+		 "gives "
+		 "up, where silence makes it ask again."},
 	{EXPONENT("hoq_life", sm.hoq_life, 0, "18"),
 	 .text = "PortInfo:HOQLife of links between switches: how long a packet may wait at the "
 		 "head of a queue before it is dropped. From 20 on: for ever."},

@@ -18,6 +18,11 @@ struct manager {
 	struct adm *adm;
 };
 
+static bool view_is_coming(const void *ctx)
+{
+	return sm_is_master(ctx);
+}
+
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf)
 {
@@ -33,6 +38,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 			     &manager->events, &conf->sm);
 	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
 			       &manager->events, &conf->adm);
+	adm_expect(manager->adm, view_is_coming, manager->sm);
 	return manager;
 }
 
@@ -86,13 +92,16 @@ static void command_status(void *ctx, struct control_request *request, const jso
 						"method", counts[i].method, "requests",
 						(json_int_t)counts[i].requests, "refused",
 						(json_int_t)counts[i].refused));
-	json_object_set_new(status, "sa",
-			    json_pack("{s:o,s:I,s:I,s:I,s:I,s:I}", "requests", requests, "received",
-				      (json_int_t)stats->received, "answered",
-				      (json_int_t)stats->answered, "refused",
-				      (json_int_t)stats->refused, "dropped",
-				      (json_int_t)stats->dropped, "send_failed",
-				      (json_int_t)stats->send_failed));
+	json_object_set_new(
+		status, "sa",
+		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests", requests,
+			  "received", (json_int_t)stats->received, "answered",
+			  (json_int_t)stats->answered, "refused", (json_int_t)stats->refused,
+			  "dropped", (json_int_t)stats->dropped, "send_failed",
+			  (json_int_t)stats->send_failed, "waiting",
+			  (json_int_t)adm_waiting(manager->adm), "waited",
+			  (json_int_t)stats->waited, "repeated", (json_int_t)stats->repeated,
+			  "overload", (json_int_t)stats->overload));
 	if (manager->store)
 		json_object_set_new(status, "store", store_status(manager->store));
 	control_reply(request, status);

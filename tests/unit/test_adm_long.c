@@ -32,10 +32,13 @@ static size_t records(size_t bytes)
 	return (sa.size - SUBN_ADM_HEADER_SIZE) / bytes;
 }
 
-/* All pairs of 121 ports take some turns; whoever asks for less is answered before. */
+/* All pairs of 121 ports take some turns; whoever else asks for less is answered before. */
 static void test_short_between(void)
 {
+	struct ask other = all_nodes;
 	unsigned turns = 0;
+
+	other.from = 20;
 
 	begin_star();
 	ask_only(&all_paths, 1);
@@ -45,7 +48,7 @@ static void test_short_between(void)
 	ask_only(&class_info, 2);
 	CU_ASSERT_EQUAL(sa.sent, 1);
 	CU_ASSERT_EQUAL(sa.header.tid, 2);
-	ask_only(&all_nodes, 3);
+	ask_only(&other, 3);
 	for (; adm_waiting(sa.adm) == 2 && turns < 100; turns++)
 		turn();
 	CU_ASSERT_EQUAL(sa.header.tid, 3);

@@ -238,6 +238,58 @@ static void test_memory(void)
 	queue_free(queue);
 }
 
+/* Who has asked for many waits for himself: another's is made in turn with one of his. */
+static void test_fair(void)
+{
+	enum { UNITS = 20000 };
+	struct queue *queue = begin(&queue);
+
+	for (unsigned i = 0; i < QUEUE_PER_LID_MAX; i++)
+		add(queue, 1, i, UNITS);
+	turn();
+	add(queue, 2, 100, UNITS / 2);
+	while (!test.num_done && turn())
+		;
+	CU_ASSERT_EQUAL(test.num_done, 1);
+	CU_ASSERT_EQUAL(test.done[0], 100);
+	while (turn())
+		;
+	CU_ASSERT_EQUAL(test.num_done, QUEUE_PER_LID_MAX + 1);
+	queue_free(queue);
+}
+
+/* Of large tables one is made at a time, and nobody but another of these waits for it. */
+static void test_large(void)
+{
+	enum { UNITS = (TABLE_BYTES_MAX + (1 << 20)) / RECORD_BYTES };
+	struct queue *queue = begin(&queue);
+	struct exchange *exchange[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		add(queue, (lid_t)(i + 1), i, UNITS);
+		exchange[i] = queue_take(queue);
+		exchange[i]->answer.large = true;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		queue_add(queue, exchange[i]);
+	add(queue, 3, 2, 1000);
+	turn();
+	CU_ASSERT_EQUAL(exchange[0]->bytes, (uint64_t)UNITS * RECORD_BYTES + MAD_SIZE);
+	CU_ASSERT_EQUAL(exchange[1]->bytes, 0);
+	while (turn())
+		;
+	for (unsigned i = 0; i < 100 && test.num_done < 3; i++) {
+		pass(10000);
+		while (turn())
+			;
+	}
+	CU_ASSERT_EQUAL(test.num_done, 3);
+	CU_ASSERT_EQUAL(test.done[0], 2);
+	CU_ASSERT_EQUAL(test.done[1], 0);
+	CU_ASSERT_EQUAL(test.done[2], 1);
+	queue_free(queue);
+}
+
 /* One whose size is not known beforehand is taken to be as large as any may be. */
 static void test_unknown_size(void)
 {
@@ -306,6 +358,8 @@ int main(void)
 		{"what costs more", test_effort},
 		{"turns", test_turns},
 		{"memory", test_memory},
+		{"one who asks for much", test_fair},
+		{"large tables", test_large},
 		{"answers of unknown size", test_unknown_size},
 		{"places", test_places},
 		{"an answer that is closed", test_closed},

@@ -6,7 +6,7 @@
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
+// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "fabric/table_pool.h"
 #include "sm/read_tables.h"
 #include "tests/unit/sm_world.h"

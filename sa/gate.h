@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The gate before the SA: who is answered at once, and who waits. Requests wait while it is shut
+ * (there is no view yet) and when their LID has asked more than its share of late; those that wait
+ * have their turn one requester after the other, so that one who asks a million times is in
+ * nobody's way, and is answered as fast as nobody else wants to be. How many wait is bounded, for
+ * each requester and in all; the rest is the caller's to refuse. Knows addresses and bytes, no
+ * records. Used by adm.c alone; loop thread only.
+ */
+#ifndef SA_GATE_H
+#define SA_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/loop.h"
+#include "mad/mad.h"
+#include "mad/transport.h"
+
+enum {
+	GATE_LENGTH_MAX = 8192,	   /* requests that wait, in all */
+	GATE_PER_LID_MAX = 256,	   /* of these, one requester's */
+	GATE_WAIT_US = 10000000,   /* what has waited for so long nobody waits for any more */
+	GATE_BYTES_MAX = 16 << 20, /* of all that wait */
+};
+
+enum gate_verdict {
+	GATE_PASSES,
+	GATE_WAITS,    /* a copy was taken */
+	GATE_REPEATED, /* it waits already */
+	GATE_FULL,
+};
+
+struct gate_owner {
+	/* A request that waited has its turn. */
+	void (*pass)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
+	/* One has waited for GATE_WAIT_US and is dropped. */
+	void (*expired)(void *ctx);
+	/* Whether nobody may pass now; asked 100 times a second as long as somebody waits. */
+	bool (*shut)(void *ctx);
+	void *ctx;
+};
+
+struct gate;
+struct gate *gate_new(struct loop *loop, const struct gate_owner *owner);
+void gate_free(struct gate *gate); /* what waits is dropped */
+
+/* rate: so many requests a second of one LID pass without waiting; 0: any number. */
+enum gate_verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
+			     const struct mad_header *header, const uint8_t *mad, size_t size);
+size_t gate_length(const struct gate *gate);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The gate before the SA: requests that wait for a view or behind others, in what order they come
+ * out, how many there can be, and that the SA answers, or drops, what has waited. The clock is the
+ * test's.
+ */
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "sa/gate.h"
+#include "tests/unit/adm_client.h"
+
+/* The gate alone, with what came out of it. */
+static struct {
+	struct loop *loop;
+	bool shut;
+	unsigned expired, passed;
+	lid_t lid[GATE_LENGTH_MAX];
+	uint8_t byte[GATE_LENGTH_MAX];
+} test;
+
+static void passes(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
+{
+	CU_ASSERT_PTR_EQUAL(ctx, &test);
+	CU_ASSERT_EQUAL(size, MAD_SIZE);
+	test.lid[test.passed] = from->lid;
+	test.byte[test.passed++] = mad[MAD_SIZE - 1];
+}
+
+static void expires(void *ctx)
+{
+	(void)ctx;
+	test.expired++;
+}
+
+static bool is_shut(void *ctx)
+{
+	(void)ctx;
+	return test.shut;
+}
+
+static struct gate *begin_gate(bool shut)
+{
+	memset(&test, 0, sizeof(test));
+	test.loop = loop_new();
+	test.shut = shut;
+	return gate_new(test.loop, &(struct gate_owner){passes, expires, is_shut, &test});
+}
+
+static void end_gate(struct gate *gate)
+{
+	gate_free(gate);
+	loop_free(test.loop);
+}
+
+static enum gate_verdict judge(struct gate *gate, uint32_t rate, lid_t lid, unsigned tid)
+{
+	const struct mad_addr from = {.lid = lid, .qpn = 1};
+	const struct mad_header header = {.method = METHOD_GET, .attr_id = RECORD_PATH, .tid = tid};
+	uint8_t mad[MAD_SIZE] = {0};
+
+	mad[MAD_SIZE - 1] = (uint8_t)tid;
+	return gate_judge(gate, rate, &from, &header, mad, sizeof(mad));
+}
+
+static void stop_loop(void *arg)
+{
+	loop_stop(arg, 0);
+}
+
+/* Some turns of the loop, which take so long. */
+static void run(struct loop *loop, uint64_t us)
+{
+	struct loop_timer timer;
+
+	loop_timer_init(&timer, loop, "the test", stop_loop, loop);
+	loop_timer_arm(&timer, us);
+	loop_run(loop);
+}
+
+static void test_open(void)
+{
+	struct gate *gate = begin_gate(false);
+
+	for (unsigned i = 0; i < 1000; i++)
+		CU_ASSERT_EQUAL(judge(gate, 0, 7, i), GATE_PASSES);
+	CU_ASSERT_EQUAL(gate_length(gate), 0);
+	end_gate(gate);
+}
+
+/* In 10 ms 1,000 a second are 10. The next ones wait, and come out in their order, after which all
+ * is as before. */
+static void test_rate(void)
+{
+	struct gate *gate = begin_gate(false);
+
+	for (unsigned i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), GATE_PASSES);
+	for (unsigned i = 10; i < 13; i++)
+		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), GATE_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), GATE_REPEATED);
+	CU_ASSERT_EQUAL(judge(gate, 1000, 8, 11), GATE_PASSES); /* another's */
+	CU_ASSERT_EQUAL(gate_length(gate), 3);
+	run(test.loop, 20000);
+	CU_ASSERT_EQUAL_FATAL(test.passed, 3);
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(test.byte[i], 10 + i);
+	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), GATE_PASSES);
+	end_gate(gate);
+}
+
+/* While it is shut all wait; then each requester has its turn, however many wait for one of them.
+ */
+static void test_shut(void)
+{
+	struct gate *gate = begin_gate(true);
+
+	for (unsigned i = 0; i < 100; i++)
+		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), GATE_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 0, 2, 200), GATE_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 0, 3, 201), GATE_WAITS);
+	run(test.loop, 30000);
+	CU_ASSERT_EQUAL(test.passed, 0);
+	test.shut = false;
+	while (gate_length(gate))
+		run(test.loop, 10000);
+	CU_ASSERT_EQUAL_FATAL(test.passed, 102);
+	CU_ASSERT_EQUAL(test.lid[0], 1);
+	CU_ASSERT_EQUAL(test.lid[1], 2);
+	CU_ASSERT_EQUAL(test.lid[2], 3);
+	CU_ASSERT_EQUAL(test.byte[101], 99);
+	CU_ASSERT_EQUAL(test.expired, 0);
+	end_gate(gate);
+}
+
+static void test_places(void)
+{
+	struct gate *gate = begin_gate(true);
+	unsigned waiting = GATE_PER_LID_MAX;
+
+	for (unsigned i = 0; i < GATE_PER_LID_MAX; i++)
+		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), GATE_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 0, 1, 9999), GATE_FULL);
+	CU_ASSERT_EQUAL(judge(gate, 0, 1, 5), GATE_REPEATED);
+	for (unsigned lid = 2; lid < 2 * GATE_LENGTH_MAX; lid++)
+		waiting += judge(gate, 0, (lid_t)lid, 1) == GATE_WAITS;
+	CU_ASSERT_EQUAL(waiting, GATE_LENGTH_MAX);
+	CU_ASSERT_EQUAL(gate_length(gate), GATE_LENGTH_MAX);
+	end_gate(gate); /* with all that is in it */
+}
+
+/* The SA behind it */
+
+static bool coming;
+
+static bool is_coming(const void *ctx)
+{
+	CU_ASSERT_PTR_EQUAL(ctx, &coming);
+	return coming;
+}
+
+static const struct ask class_info = {.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO};
+
+/* Before the first view of a MASTER requests wait, whoever asks; with it those of strangers are
+ * dropped and the others answered, each once. */
+static void test_first_view(void)
+{
+	struct view *view;
+	struct ask stranger = class_info, liar = class_info;
+
+	begin();
+	view = view_ref(sa.view);
+	view_publish(&sa.view, NULL);
+	adm_expect(sa.adm, is_coming, &coming);
+
+	coming = false;
+	ask_only(&class_info, 1);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 0);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 1);
+
+	coming = true;
+	ask_only(&class_info, 2);
+	ask_only(&class_info, 2);
+	stranger.from = 999;
+	ask_only(&stranger, 3);
+	liar.sm_key = SA_KEY + 1;
+	ask_only(&liar, 4);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 2);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 3);
+	run(sa.loop, 30000);
+	CU_ASSERT_EQUAL(sa.sent, 0);
+
+	view_publish(&sa.view, view);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(sa.header.tid, 2);
+	CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 4);
+	end();
+}
+
+/* Who is not to become MASTER after all lets those who wait go. */
+static void test_no_view_comes(void)
+{
+	begin();
+	view_publish(&sa.view, NULL);
+	adm_expect(sa.adm, is_coming, &coming);
+	coming = true;
+	for (unsigned tid = 1; tid <= 10; tid++)
+		ask_only(&class_info, tid);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 10);
+	coming = false;
+	run(sa.loop, 30000);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 0);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 10);
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	end();
+}
+
+/* What finds no place is dropped, or told so where somebody wants that. */
+static void test_busy(void)
+{
+	struct adm_options polite = options;
+
+	begin();
+	view_publish(&sa.view, NULL);
+	adm_expect(sa.adm, is_coming, &coming);
+	coming = true;
+	for (unsigned tid = 1; tid <= GATE_PER_LID_MAX + 1; tid++)
+		ask_only(&class_info, tid);
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 1);
+	polite.busy_reply = true;
+	adm_set_options(sa.adm, &polite);
+	ask_only(&class_info, TID);
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(sa.header.status, STATUS_BUSY);
+	CU_ASSERT_EQUAL(sa.header.tid, TID);
+	CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_RESP);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 2);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->refused, 1);
+	end();
+}
+
+/* One who asks without end is answered, and another who asks once is answered before him. */
+static void test_flood(void)
+{
+	struct adm_options slow = options;
+	struct ask other = class_info;
+
+	slow.request_rate = 100;
+	begin();
+	adm_set_options(sa.adm, &slow);
+	for (unsigned tid = 1; tid <= 1000; tid++)
+		ask_only(&class_info, tid);
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	other.from = 24;
+	ask_only(&other, TID);
+	CU_ASSERT_EQUAL(sa.sent, 2);
+	CU_ASSERT_EQUAL(sa.header.tid, TID);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 2 + GATE_PER_LID_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1000 - 1 - GATE_PER_LID_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->waited, GATE_PER_LID_MAX);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"open", test_open},
+		{"a requester's share", test_rate},
+		{"shut", test_shut},
+		{"places", test_places},
+		{"before the first view", test_first_view},
+		{"no view comes", test_no_view_comes},
+		{"BUSY", test_busy},
+		{"one who asks without end", test_flood},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("gate", tests);
+}

@@ -111,8 +111,8 @@ static bool is_unforeseen(const struct circles *circles, const struct origin *se
 }
 
 /* A circle is nobody's fault when the sender of the Set that closed it could not know of a part of
- * it: a cable that was moved, a Set of its own that another switch got because of that, a Set of
- * another MASTER. */
+ * it: a cable that was moved, a Set of its own that another switch got because of that, and not
+ * this one, a Set of another MASTER. */
 static bool is_excused(struct circles *circles, const struct device *begin, lid_t lid,
 		       const struct origin *set)
 {
@@ -124,6 +124,7 @@ static bool is_excused(struct circles *circles, const struct device *begin, lid_
 		const struct last_seen *beyond = last_seen(circles, port->peer->device);
 
 		if (known_is_hidden(circles->known, set, port) ||
+		    known_is_misled(circles->known, set, at) ||
 		    is_unforeseen(circles, set, &seen->block_by[lid / LFT_BLOCK_LIDS]) ||
 		    is_unforeseen(circles, set, &seen->top_by) ||
 		    is_unforeseen(circles, set, &seen->port_by[port->num]) ||

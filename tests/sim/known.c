@@ -34,15 +34,20 @@ struct seen { /* a port, in the last answer that told of it; port 0 of a switch:
 	bool no_change[MANAGERS_MAX]; /* PortStateChange was clear */
 };
 
+struct misled { /* about a device: what it was asked or told was answered elsewhere */
+	const struct device_port *by[MANAGERS_MAX]; /* a moved cable on the way; NULL: none */
+};
+
 struct sent { /* a Set() */
 	unsigned manager;
 	uint64_t us;
 };
 
 struct known {
-	struct map moved; /* by port */
-	struct map seen;  /* by port */
-	struct map sent;  /* by set_key() */
+	struct map moved;  /* by port */
+	struct map seen;   /* by port */
+	struct map misled; /* by device */
+	struct map sent;   /* by set_key() */
 	const struct device *at[MANAGERS_MAX];
 	uint64_t reads_us[MANAGERS_MAX];  /* when it began to read all, last */
 	uint64_t master_us[MANAGERS_MAX]; /* the same, before its first Set(); 0: no MASTER */
@@ -54,6 +59,7 @@ struct known *known_new(void)
 
 	map_init(&known->moved);
 	map_init(&known->seen);
+	map_init(&known->misled);
 	map_init(&known->sent);
 	return known;
 }
@@ -74,6 +80,7 @@ void known_free(struct known *known)
 		return;
 	map_free(&known->moved);
 	map_free(&known->seen);
+	map_free(&known->misled);
 	map_free(&known->sent);
 	free(known);
 }
@@ -274,22 +281,59 @@ static void compare(struct known *known, struct sight *sight)
 	}
 }
 
-/* Whether a directed way leads over a moved cable that was not shown: who answers at its end is
- * taken for another. */
-static bool is_astray(const struct known *known, const struct sight *sight, const uint8_t *mad)
+/* Whom a manager asked by a directed way: a cable that was moved and not shown leads for it where
+ * it led before. Which one was, *astray; NULL: none. */
+static const struct device *believed(const struct known *known, unsigned manager,
+				     const uint8_t *mad, const struct device_port **astray)
 {
-	for (unsigned n = 1; n <= hops_of(mad); n++) {
-		const struct device_port *port = hop(known->at[sight->manager], mad, n);
+	const struct device *at = known->at[manager];
+	unsigned hops = hops_of(mad);
+
+	*astray = NULL;
+	for (unsigned i = 1; i <= hops && at; i++) {
+		uint8_t num = mad[SMP_INITIAL_PATH_OFFSET + i];
+		const struct device_port *port = num <= at->num_ports ? &at->port[num] : NULL;
 		const struct moved *moved = map_get(&known->moved, (uintptr_t)port);
 
-		if (moved && !moved->shown_us[sight->manager])
-			return true;
+		if (moved && !moved->shown_us[manager]) {
+			*astray = port;
+			at = moved->before;
+		} else {
+			at = port && port->peer ? port->peer->device : NULL;
+		}
 	}
-	return false;
+	return at;
 }
 
-static bool look(const struct known *known, const uint8_t *mad, struct sight *sight)
+/* What device is thought to hold another one answered. */
+static void mislead(struct known *known, unsigned manager, const struct device *device,
+		    const struct device_port *astray)
 {
+	struct misled *misled = map_get(&known->misled, (uintptr_t)device);
+	const struct moved *before;
+
+	if (!misled) {
+		misled = mem_zalloc(sizeof(*misled));
+		map_put(&known->misled, (uintptr_t)device, misled);
+	}
+	before = map_get(&known->moved, (uintptr_t)misled->by[manager]);
+	if (!before || before->shown_us[manager])
+		misled->by[manager] = astray;
+}
+
+bool known_is_misled(const struct known *known, const struct origin *set,
+		     const struct device *device)
+{
+	const struct misled *misled = map_get(&known->misled, (uintptr_t)device);
+	const struct device_port *by = misled ? misled->by[set->manager] : NULL;
+
+	return by && known_is_hidden(known, set, by);
+}
+
+static bool look(struct known *known, const uint8_t *mad, struct sight *sight)
+{
+	const struct device_port *astray;
+	const struct device *asked;
 	struct notice notice;
 
 	header_decode(mad, &sight->header);
@@ -303,8 +347,11 @@ static bool look(const struct known *known, const uint8_t *mad, struct sight *si
 	    sight->header.mgmt_class != CLASS_SUBN_DIRECTED)
 		return false;
 	sight->last = hop(known->at[sight->manager], mad, hops_of(mad));
-	if (!is_astray(known, sight, mad))
-		sight->device = sight->last ? sight->last->peer->device : known->at[sight->manager];
+	asked = believed(known, sight->manager, mad, &astray);
+	if (!astray)
+		sight->device = asked;
+	else if (asked)
+		mislead(known, sight->manager, asked, astray);
 	return true;
 }
 

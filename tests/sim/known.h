@@ -34,6 +34,10 @@ void known_origin(struct known *known, const uint8_t *mad, uint64_t now_us, stru
 /* Whether the cable of a port was moved and the sender of set could not know it when it sent. */
 bool known_is_hidden(const struct known *known, const struct origin *set,
 		     const struct device_port *port);
+/* Whether what the sender of set read of a device, or told it, was answered by another one, because
+ * a cable was moved of which it could not know when it sent. */
+bool known_is_misled(const struct known *known, const struct origin *set,
+		     const struct device *device);
 /* Whether another manager wrote what set's sender could not read: it was MASTER already. */
 bool known_is_rival(const struct known *known, const struct origin *set,
 		    const struct origin *other);

@@ -303,5 +303,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-other", 1963, "a Set() repeated when another switch had answered on its way"},
 	{"swaps-other", 2084, "a cable that was found by a way that led elsewhere"},
 	{"swaps-other", 1244, "a way opened through a switch that had just told of changes"},
+	{"swaps-other", 61,
+	 "a Set() that another switch took and acknowledged, held against its sender"},
 	{NULL, 0, NULL},
 };

@@ -95,7 +95,7 @@ static bool waits_for_tables(struct program *program, struct port *port)
 		node = port->node;
 	else if (!verify_switch(program, port->peer->node))
 		node = port->peer->node;
-	else if (program->stale)
+	else if (order_matters(program))
 		node = order_cable_blocker(port);
 	if (!node)
 		return false;
@@ -132,6 +132,14 @@ static void port_failed(struct program *program, struct port *port, const char *
 		    port->node->facts->description, port->num, what);
 }
 
+void program_note_switch(struct program *program, struct node *node)
+{
+	program_note_news(program);
+	node->sw->told = true;
+	program->report.changed += !node->sw->changed;
+	node->sw->changed = true;
+}
+
 void program_note_state(struct program *program, const struct port *port, uint8_t state)
 {
 	uint8_t before = port_state_of(port);
@@ -139,14 +147,12 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 	if ((before == PORT_DOWN) == (state == PORT_DOWN) &&
 	    (state != PORT_INIT || before <= PORT_INIT))
 		return;
-	program_note_news(program);
-	if (!port_of_switch(port)) {
-		program->report.not_as_read = true;
+	if (port_of_switch(port)) {
+		program_note_switch(program, port->node);
 		return;
 	}
-	port->node->sw->told = true;
-	program->report.changed += !port->node->sw->changed;
-	port->node->sw->changed = true;
+	program_note_news(program);
+	program->report.not_as_read = true;
 }
 
 static void look_again(struct program *program, struct port *port)

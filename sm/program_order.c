@@ -44,16 +44,13 @@ static lid_t top_of(const struct node *node)
 		       : top;
 }
 
-static bool has_news(const struct node *node)
-{
-	return node->sw && (node->sw->told || node->facts->sw.port_state_change);
-}
-
 /* Nobody knows what is behind a port whose far end was not found, or when one of its switches has
  * told of changed links since it was read: the cable may lead elsewhere by now. */
 static bool is_known_cable(const struct port *port)
 {
-	return port->peer && !has_news(port->node) && !has_news(port->peer->node);
+	const struct port *peer = port->peer;
+
+	return peer && !port->node->sw->told && !(peer->node->sw && peer->node->sw->told);
 }
 
 /* The cable to another switch that an entry leads into; NULL: the way ends here. */
@@ -113,6 +110,11 @@ static struct node *blocker_beyond(struct node *node, struct port *port, lid_t l
 			return NULL;
 	}
 	return unfinished ? unfinished : at;
+}
+
+bool order_matters(const struct program *program)
+{
+	return program->stale || program->news != program->news_before;
 }
 
 bool order_ends(struct node *node, uint8_t out)

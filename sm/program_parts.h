@@ -52,6 +52,8 @@ struct program {
 
 /* program.c: the port is to be looked at, now or when the window has room. */
 void program_look_at(struct program *program, struct port *port);
+/* A switch tells of changed links: nothing is led through it until it has been read. */
+void program_note_switch(struct program *program, struct node *node);
 /* An answer shows this state of a port: when its link was down since the last one, that is news. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
 
@@ -100,6 +102,9 @@ struct node *order_entry_blocker(struct node *node, lid_t lid, bool lossless);
 struct node *order_top_blocker(struct node *node);
 /* A cable between two switches goes ACTIVE. */
 struct node *order_cable_blocker(struct port *port);
+/* Whether tables have to be looked at: all that is new together makes no circle, as long as cables
+ * are where they were read. */
+bool order_matters(const struct program *program);
 /* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
 bool order_ends(struct node *node, uint8_t out);
 /* Whether a port to another switch is on its way to ACTIVE. */

@@ -101,7 +101,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		switch_changed(node);
 		reread_ports(program, node);
 	} else if (held.port_state_change) {
-		program_note_news(program);
+		program_note_switch(program, node);
 	}
 	window_wake(&node->port[0].agent->target);
 }
@@ -401,7 +401,7 @@ static bool block_request(struct program *program, struct node *node, struct smp
 
 static bool raise_top(struct program *program, struct node *node, struct smp_request *out)
 {
-	struct node *blocker = program->stale ? order_top_blocker(node) : NULL;
+	struct node *blocker = order_matters(program) ? order_top_blocker(node) : NULL;
 
 	if (!blocker)
 		return set_switch_info(program, node, node->sw->want->top, out);

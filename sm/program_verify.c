@@ -106,7 +106,7 @@ static void got_switch_info(struct program *program, struct node *node, const ui
 		return;
 	}
 	if (info.port_state_change && !node->facts->sw.port_state_change)
-		program_note_news(program);
+		program_note_switch(program, node);
 	node_set_switch_info(program->fabric, node, &info);
 	if (sw->want && info.linear_fdb_top == sw->want->top)
 		sw->top_set = info.linear_fdb_top;

@@ -305,5 +305,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-other", 1244, "a way opened through a switch that had just told of changes"},
 	{"swaps-other", 61,
 	 "a Set() that another switch took and acknowledged, held against its sender"},
+	{"swaps-tree", 386, "a LinearFDBTop raised in a bring-up in which cables had moved"},
 	{NULL, 0, NULL},
 };

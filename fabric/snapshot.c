@@ -169,6 +169,24 @@ void snapshot_unref(struct snapshot *snapshot)
 	free(snapshot);
 }
 
+unsigned snapshot_empty_step(struct snapshot *snapshot, size_t *at)
+{
+	enum { COST_FACTS = 4 }; /* to free them, beside their ports */
+	size_t place = (*at)++;
+	struct node_facts **facts;
+	unsigned cost;
+
+	if (place >= (size_t)snapshot->num_switches + snapshot->num_ends)
+		return 0;
+	facts = place < snapshot->num_switches
+			? &snapshot->switches[place].facts
+			: &snapshot->ends[place - snapshot->num_switches].facts;
+	cost = COST_FACTS + (*facts ? (*facts)->info.num_ports / COST_FACTS : 0);
+	facts_unref(*facts);
+	*facts = NULL;
+	return cost;
+}
+
 struct route_options *route_options_new(void)
 {
 	struct route_options *options = mem_zalloc(sizeof(*options));

@@ -125,6 +125,9 @@ void snapshot_index(struct snapshot *snapshot);
 unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at); /* a stage of slices */
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 void snapshot_unref(struct snapshot *snapshot); /* NULL is harmless */
+/* What takes long of freeing one that nobody else has, as a stage of slices; snapshot_unref() then
+ * does the rest. */
+unsigned snapshot_empty_step(struct snapshot *snapshot, size_t *at);
 
 static inline const struct snap_link *snap_link(const struct snapshot *snapshot, uint32_t sw,
 						uint8_t port)

@@ -55,6 +55,7 @@ struct judgement {
 	struct route_churn churn;
 	char engine[SM_ENGINE_NAME];
 	struct route_result plan;
+	bool planned_some; /* the engine gave routes */
 };
 
 struct judge_step {
@@ -171,8 +172,16 @@ static void count_churn(struct judgement *j)
 /* Engines that promise no credit loops were looked at by the chain; others are here. */
 static void check_plan(struct judgement *j)
 {
+	j->planned_some = j->plan.routes;
 	if (j->plan.routes && !j->plan.credit.channels)
 		credit_check(j->snapshot, j->plan.routes, j->pool, &j->plan.credit);
+}
+
+/* Nobody else has seen them, and to free so many rows takes longer than a turn of the loop may. */
+static void drop_plan(struct judgement *j)
+{
+	routes_unref(j->plan.routes);
+	j->plan.routes = NULL;
 }
 
 /* Answers */
@@ -334,7 +343,7 @@ static void answer_plan(struct judgement *j)
 	const char *why = j->plan.attempt[0].why;
 	json_t *answer, *planned;
 
-	if (!j->plan.routes) {
+	if (!j->planned_some) {
 		control_fail(j->request, "engine %s refuses this fabric: %s", j->engine, why);
 		return;
 	}
@@ -373,6 +382,7 @@ static const struct judge_step plan_steps[] = {
 	{"shifts, planned", shifts_planned},
 	{"random permutations", random_now},
 	{"random permutations, planned", random_planned},
+	{"done", drop_plan},
 };
 
 static const struct judge check_judge = {check_steps, ARRAY_SIZE(check_steps), answer_check};

@@ -25,38 +25,57 @@ struct named {
 	char error[CANDIDATES_SIZE + 160];
 };
 
-static bool matches(const struct snapshot *snapshot, uint32_t place, const char *name)
+/* What a name may be besides a name. */
+struct sought {
+	const char *name;
+	guid_t guid; /* 0: it is none */
+	unsigned lid;
+};
+
+static struct sought seek(const char *name)
+{
+	bool hex = strncmp(name, "0x", 2) == 0;
+	struct sought sought = {.name = name};
+	char *rest;
+	uint64_t number = strtoull(name, &rest, hex ? 16 : 10);
+
+	if (*rest || rest == name)
+		return sought;
+	if (hex)
+		sought.guid = number;
+	else if (number <= LID_UNICAST_MAX)
+		sought.lid = (unsigned)number;
+	return sought;
+}
+
+static bool matches(const struct snapshot *snapshot, uint32_t place, const struct sought *sought)
 {
 	const struct node_facts *facts = facts_at(snapshot, place);
-	char *rest;
-	uint64_t number;
+	const struct snap_end *end = place < snapshot->num_switches
+					     ? NULL
+					     : &snapshot->ends[place - snapshot->num_switches];
 
-	if (strcmp(facts->description, name) == 0)
+	if (strcmp(facts->description, sought->name) == 0)
 		return true;
-	number = strtoull(name, &rest, strncmp(name, "0x", 2) == 0 ? 16 : 10);
-	if (*rest || rest == name)
+	if (sought->guid)
+		return sought->guid == facts->info.node_guid || (end && sought->guid == end->guid);
+	if (!sought->lid)
 		return false;
-	if (strncmp(name, "0x", 2) == 0)
-		return number == facts->info.node_guid ||
-		       (place >= snapshot->num_switches &&
-			number == snapshot->ends[place - snapshot->num_switches].guid);
-	if (place < snapshot->num_switches)
-		return number && number == snapshot->switches[place].lid;
-	return number && number >= snapshot->ends[place - snapshot->num_switches].lid &&
-	       number < snapshot->ends[place - snapshot->num_switches].lid +
-				(1u << snapshot->ends[place - snapshot->num_switches].lmc);
+	return end ? sought->lid >= end->lid && sought->lid < end->lid + (1u << end->lmc)
+		   : sought->lid == snapshot->switches[place].lid;
 }
 
 /* NODE is a name, a GUID or a LID; of an adapter with two ports its first one is taken. */
 static struct named find_named(const struct snapshot *snapshot, const char *name)
 {
 	struct named named = {.place = -1};
+	struct sought sought = seek(name);
 	char candidates[CANDIDATES_SIZE] = "", guid[GUID_TEXT];
 	unsigned found = 0;
 	size_t used = 0;
 
 	for (uint32_t place = 0; place < node_count(snapshot); place++) {
-		if (!matches(snapshot, place, name))
+		if (!matches(snapshot, place, &sought))
 			continue;
 		if (named.place >= 0 &&
 		    facts_at(snapshot, place)->info.node_guid ==

@@ -6,6 +6,10 @@
  */
 #include "sm/picture.h"
 
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
 static bool is_current(const struct picture *picture, bool as_found)
 {
 	const struct fabric *fabric = picture->freeze.fabric;
@@ -28,8 +32,8 @@ static void frozen(void *arg)
 	struct picture *picture = arg;
 	struct freeze *freeze = &picture->freeze;
 
-	snapshot_unref(picture->last);
-	picture->last = freeze->snapshot;
+	picture->made = mem_resize(picture->made, picture->num_made + 1, sizeof(*picture->made));
+	picture->made[picture->num_made++] = picture->last = freeze->snapshot;
 	freeze->snapshot = NULL;
 	picture->topology = freeze->topology;
 	picture->facts = freeze->facts;
@@ -43,6 +47,40 @@ static void frozen(void *arg)
 		wait->fn(wait->ctx, snapshot_ref(picture->last));
 	}
 	begin_next(picture);
+	picture_tidy(picture);
+}
+
+static unsigned empty(void *arg, size_t *at)
+{
+	struct picture *picture = arg;
+
+	return snapshot_empty_step(picture->old, at);
+}
+
+static slice_fn *const freeing_stages[] = {empty, NULL};
+static const struct slice_plan freeing_plan = {"freeing a snapshot", freeing_stages, NULL};
+
+void picture_tidy(struct picture *picture)
+{
+	if (picture->old)
+		return;
+	for (size_t i = 0; i < picture->num_made; i++) {
+		if (picture->made[i] == picture->last || picture->made[i]->refs > 1)
+			continue;
+		picture->old = picture->made[i];
+		picture->made[i] = picture->made[--picture->num_made];
+		slices_begin(&picture->freeing);
+		return;
+	}
+}
+
+static void emptied(void *arg)
+{
+	struct picture *picture = arg;
+
+	snapshot_unref(picture->old);
+	picture->old = NULL;
+	picture_tidy(picture);
 }
 
 void picture_take(struct picture *picture, struct picture_wait *wait, bool as_found, picture_fn *fn,
@@ -65,6 +103,7 @@ void picture_init(struct picture *picture, struct loop *loop, struct fabric *fab
 	picture->freeze.fabric = fabric;
 	list_init(&picture->waiting);
 	slices_init(&picture->slices, loop, &freeze_plan, &picture->freeze, frozen, picture);
+	slices_init(&picture->freeing, loop, &freeing_plan, picture, emptied, picture);
 }
 
 void picture_stop(struct picture *picture)
@@ -83,6 +122,10 @@ void picture_stop(struct picture *picture)
 void picture_done(struct picture *picture)
 {
 	picture_stop(picture);
+	slices_cancel(&picture->freeing);
+	snapshot_unref(picture->old);
 	snapshot_unref(picture->freeze.snapshot);
-	snapshot_unref(picture->last);
+	for (size_t i = 0; i < picture->num_made; i++)
+		snapshot_unref(picture->made[i]);
+	free(picture->made);
 }

@@ -23,12 +23,19 @@ struct picture {
 	struct slices slices;
 	struct freeze freeze;
 	struct list waiting;
-	struct snapshot *last;	  /* NULL: none yet */
+	struct snapshot *last;	/* one of those below; NULL: none yet */
+	struct snapshot **made; /* which somebody may still have: a reference to each */
+	size_t num_made;
+	struct slices freeing;
+	struct snapshot *old;	  /* that is being freed */
 	uint64_t topology, facts; /* the fabric's, when it was taken */
 	bool as_found, stopped;
 };
 
 void picture_init(struct picture *picture, struct loop *loop, struct fabric *fabric);
+/* Frees what nobody has any more: others give back references at any time, and the last one is the
+ * picture's, for to free a snapshot takes some turns, too. */
+void picture_tidy(struct picture *picture);
 void picture_stop(struct picture *picture); /* tells who waits, and who comes later */
 void picture_done(struct picture *picture);
 /* Calls fn now or later. as_found: see struct freeze. */

@@ -602,6 +602,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	if (sm->report && error != -EAGAIN)
 		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
 			   sweep->last.text);
+	picture_tidy(&sm->picture);
 	arm_timer(sm);
 	trigger_release(&sm->trigger);
 }

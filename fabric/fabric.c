@@ -492,7 +492,7 @@ lid_t fabric_lid_top(struct fabric *fabric)
 
 	for (lid_t lid = LID_UNICAST_MAX; lid >= LID_UNICAST_MIN; lid--) {
 		if (fabric->lids[lid])
-			return lid;
+			return fabric->lids[lid]->lid;
 	}
 	roster = fabric_roster(fabric);
 	for (size_t i = 0; i < roster->num_ends; i++) {

@@ -227,7 +227,7 @@ void fabric_unlink(struct fabric *fabric, struct port *port); /* harmless withou
 
 /* All that is there, sorted; good until a node or an end port comes or goes. */
 const struct roster *fabric_roster(struct fabric *fabric);
-/* The highest LID that was given, or, where none was, that was found. */
+/* The highest base LID that was given, or, where none was, that was found. */
 lid_t fabric_lid_top(struct fabric *fabric);
 
 /* Breadth-first uplinks from sm_port over the cables. Switches that are not reached get no uplink.

@@ -32,7 +32,7 @@ enum {
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,
 	OUTPUT_LOW_BYTES = 64 << 10, /* requests are begun below it */
-	STREAM_LOW_BYTES = 16 << 10, /* streams are pulled below it: what a turn may cost */
+	STREAM_LOW_BYTES = 8 << 10,  /* streams are pulled below it: what a turn may cost */
 	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
 	NAME_MAX_CHARS = 63,	     /* of a command that does not exist, as far as it is told */
 	STALL_US = 60 * 1000000,

@@ -17,7 +17,7 @@
 #include "sm/commands.h"
 #include "sm/left_out.h"
 
-enum { ROWS_A_PART = 32 };
+enum { ROWS_A_PART = 16 };
 
 const char *guid_text(guid_t guid, char text[GUID_TEXT])
 {

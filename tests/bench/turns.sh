@@ -4,7 +4,7 @@
 # How long weftd's loop is held: it counts the CPU time of each callback, and which used more than 2 ms.
 # For each name the worst, after the bring-up, after full sweeps, cables pulled and put back, routes
 # computed anew and every list asked for, and after all that once more while the SA is asked for its
-# largest tables. A name with no figure never used more than 1 ms. With QUICK a smaller fabric.
+# largest tables; and what commands cost. A name with no figure never used more than 1 ms. With QUICK a smaller fabric.
 #
 #	turns.sh [SPEC]
 # shellcheck source=tests/system/lib.sh
@@ -57,6 +57,22 @@ all_of_it() {
 	every_list
 }
 
+cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/${pids[sm]}/stat"
+}
+
+# cost COMMAND...: CPU time of weftd for one of these.
+cost() {
+	local before runs=50 i
+
+	before=$(cpu_ticks)
+	for ((i = 0; i < runs; i++)); do
+		ctl sm "$@" >list.out || fail "$*: $(tail -n 1 list.out)"
+	done
+	printf '%s: CPU of weftd\t%s ms\n' "$*" \
+		"$(awk "BEGIN { printf \"%.1f\", ($(cpu_ticks) - $before) * 1000 / $(getconf CLK_TCK) / $runs }")"
+}
+
 # report WHEN: the callbacks that used most, and how many used too much.
 report() {
 	status sm 'map { sprintf "%s\t%.1f ms\t%d above 2 ms\n", "'"$1"': \"$_->{name}\"", $_->{worst_us} / 1000, $_->{slow} }
@@ -75,6 +91,9 @@ wait_for 60 is_quiet 1 || fail "the subnet does not come up: $(tail -n 1 sm.log)
 report "bring-up"
 all_of_it
 report "sweeps"
+cost status
+cost route show "$host" "$leaf"
+cost node list
 {
 	while :; do
 		look nodes "$other" saquery NR

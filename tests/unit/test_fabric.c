@@ -383,6 +383,72 @@ static void test_reports(void)
 	}
 }
 
+/* What is counted as it changes, against a walk. */
+static void check_counts(struct fabric *fabric)
+{
+	const struct roster *roster = fabric_roster(fabric);
+	unsigned ports = 0, ends = 0, active = 0, switches = 0;
+	lid_t top = LID_NONE;
+
+	CU_ASSERT_EQUAL(roster->num_nodes, fabric->nodes.count);
+	CU_ASSERT_EQUAL(roster->num_ends, fabric->ports.count);
+	CU_ASSERT_EQUAL(roster->num_switches, fabric->num_switches);
+	for (size_t n = 0; n < roster->num_nodes; n++) {
+		const struct node *node = roster->nodes[n];
+
+		CU_ASSERT_TRUE(!n || roster->nodes[n - 1]->guid < node->guid);
+		if (node->type == NODE_SWITCH)
+			CU_ASSERT_PTR_EQUAL(roster->switches[switches++], node);
+		for (unsigned p = 0; p <= node->num_ports; p++) {
+			const struct port *port = &node->port[p];
+
+			ports += p && (node->type == NODE_SWITCH || port->agent);
+			ends += port->peer != NULL;
+			active += p && port_info(port)->port_state == PORT_ACTIVE;
+			if (port->lid > top)
+				top = port->lid;
+		}
+	}
+	CU_ASSERT_EQUAL(fabric->num_ports, ports);
+	CU_ASSERT_EQUAL(2 * fabric->num_links, ends);
+	CU_ASSERT_EQUAL(fabric->num_active, active);
+	if (top)
+		CU_ASSERT_EQUAL(fabric_lid_top(fabric), top);
+}
+
+static void test_counts(void)
+{
+	struct port_info info = {.port_state = PORT_ACTIVE, .lid = 77};
+	struct net *net;
+	struct model model;
+	struct port *port;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("fattree:radix=4,levels=2", &net, &error), 0);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	check_counts(model.fabric);
+	port = model.fabric->sm_port;
+	for (unsigned state = PORT_DOWN; state <= PORT_ACTIVE; state++) {
+		info.port_state = (uint8_t)state;
+		port_set_info(model.fabric, port, &info);
+		port_set_info(model.fabric, port->peer, &info);
+		port_set_info(model.fabric, &port->peer->node->port[0], &info);
+		check_counts(model.fabric);
+	}
+	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 77); /* found: none was given */
+	port_set_lid(model.fabric, port, 5, 1);
+	check_counts(model.fabric);
+	fabric_link(model.fabric, port, &port->peer->node->port[2]); /* cuts two */
+	check_counts(model.fabric);
+	fabric_unlink(model.fabric, port);
+	check_counts(model.fabric);
+	fabric_drop_node(model.fabric, port->node);
+	check_counts(model.fabric);
+	model_done(&model);
+	net_free(net);
+}
+
 /* Freezing */
 
 static void test_frozen_facts_do_not_change(void)
@@ -609,6 +675,7 @@ int main(void)
 		{"frozen as found", test_frozen_as_found},
 		{"cables are remembered", test_cables_remembered},
 		{"frozen without fabric", test_frozen_without_fabric},
+		{"counts and the roster", test_counts},
 		CU_TEST_INFO_NULL,
 	};
 

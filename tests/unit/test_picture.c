@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Snapshots for who asks: sm/picture.h. One for all who wait, the same again as long as nothing has
+ * changed, never one of half a change; and none is kept longer than somebody has it. */
+// LINK: sm/picture.o fabric/fabric.o fabric/tree.o fabric/grace.o fabric/detour.o fabric/facts.o
+// LINK: fabric/freeze.o fabric/have.o
+// LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o
+// LINK: sma/attr.o mad/field.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <string.h>
+
+#include "sm/picture.h"
+#include "tests/unit/model.h"
+#include "tests/unit/unit.h"
+
+enum { CLIENTS = 3 };
+
+static struct bed {
+	struct net *net;
+	struct model model;
+	struct picture picture;
+	struct picture_wait wait[CLIENTS];
+	struct snapshot *got[CLIENTS];
+	unsigned served, refused, turns, change_at;
+	struct loop_deferred other;
+} bed;
+
+static void take(void *ctx, struct snapshot *snapshot)
+{
+	unsigned client = (unsigned)((struct snapshot **)ctx - bed.got);
+
+	bed.served++;
+	bed.refused += !snapshot;
+	snapshot_unref(bed.got[client]);
+	bed.got[client] = snapshot;
+}
+
+static void ask(unsigned client, bool as_found)
+{
+	picture_take(&bed.picture, &bed.wait[client], as_found, take, &bed.got[client]);
+}
+
+/* A round of the loop for each call; ends when nothing is under way any more. */
+static void each_turn(void *arg)
+{
+	struct port *port = model_port(&bed.model, bed.net, 1, 1);
+	struct port_info down = {.port_state = PORT_DOWN};
+
+	(void)arg;
+	if (++bed.turns == bed.change_at)
+		port_set_info(bed.model.fabric, port, &down);
+	if (bed.picture.slices.running || bed.picture.old)
+		loop_defer(&bed.other);
+	else
+		loop_stop(bed.model.loop, 0);
+}
+
+static void begin(void)
+{
+	char *error;
+
+	bed = (struct bed){0};
+	CU_ASSERT_EQUAL_FATAL(spec_build("fattree:radix=16,levels=3", &bed.net, &error), 0);
+	model_init(&bed.model);
+	model_fill(&bed.model, bed.net, 0, 1, 0, 1);
+	loop_deferred_init(&bed.other, bed.model.loop, "other", each_turn, NULL);
+	picture_init(&bed.picture, bed.model.loop, bed.model.fabric);
+}
+
+static void end(void)
+{
+	picture_done(&bed.picture);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		snapshot_unref(bed.got[i]);
+	loop_defer_cancel(&bed.other);
+	model_done(&bed.model);
+	net_free(bed.net);
+}
+
+static void run(unsigned change_at)
+{
+	bed.turns = 0;
+	bed.change_at = change_at;
+	loop_defer(&bed.other);
+	loop_run(bed.model.loop);
+}
+
+static bool same_links(const struct snapshot *a, const struct snapshot *b)
+{
+	return a->num_switches == b->num_switches && a->num_ends == b->num_ends &&
+	       a->num_links == b->num_links && a->lid_top == b->lid_top &&
+	       !memcmp(a->links, b->links, a->num_links * sizeof(*a->links)) &&
+	       !memcmp(a->cables, b->cables, a->num_links * sizeof(*a->cables));
+}
+
+static void test_one_for_all(void)
+{
+	begin();
+	ask(0, false);
+	ask(1, false);
+	CU_ASSERT_EQUAL(bed.served, 0);
+	run(0);
+	CU_ASSERT_EQUAL(bed.served, 2);
+	CU_ASSERT(bed.turns > 2);
+	CU_ASSERT_PTR_EQUAL(bed.got[0], bed.got[1]);
+	ask(2, false);
+	CU_ASSERT_EQUAL(bed.served, 3); /* at once */
+	CU_ASSERT_PTR_EQUAL(bed.got[0], bed.got[2]);
+	ask(2, true); /* another kind */
+	CU_ASSERT_EQUAL(bed.served, 3);
+	run(0);
+	CU_ASSERT_EQUAL(bed.served, 4);
+	CU_ASSERT_PTR_NOT_EQUAL(bed.got[0], bed.got[2]);
+	end();
+}
+
+/* Whenever a cable goes while it is frozen, the picture is the one of afterwards. */
+static void test_changed_meanwhile(void)
+{
+	unsigned turns;
+
+	begin();
+	ask(0, false);
+	run(0);
+	turns = bed.turns;
+	end();
+	CU_ASSERT(turns > 3);
+	for (unsigned at = 1; at < turns; at++) {
+		struct snapshot *after;
+
+		begin();
+		ask(0, false);
+		run(at);
+		after = fabric_freeze(bed.model.fabric, false);
+		CU_ASSERT_EQUAL_FATAL(bed.served, 1);
+		CU_ASSERT(same_links(bed.got[0], after));
+		CU_ASSERT_EQUAL(bed.picture.topology, bed.model.fabric->topology);
+		snapshot_unref(after);
+		end();
+	}
+}
+
+static void test_old_ones_are_freed(void)
+{
+	struct port *port;
+
+	begin();
+	ask(0, false);
+	run(0);
+	port = model_port(&bed.model, bed.net, 1, 1);
+	for (unsigned i = 0; i < 5; i++) {
+		struct port_info info = *port_info(port);
+
+		info.lid = (lid_t)(100 + i);
+		port_set_info(bed.model.fabric, port, &info);
+		ask(0, false);
+		run(0);
+		picture_tidy(&bed.picture);
+		run(0);
+		CU_ASSERT_EQUAL(bed.picture.num_made, 1);
+		CU_ASSERT_EQUAL(bed.got[0]->refs, 2);
+	}
+	end();
+}
+
+static void test_stopped(void)
+{
+	begin();
+	ask(0, false);
+	ask(1, true);
+	picture_stop(&bed.picture);
+	CU_ASSERT_EQUAL(bed.refused, 2);
+	ask(2, false);
+	CU_ASSERT_EQUAL(bed.refused, 3);
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"one for all who wait", test_one_for_all},
+		{"changed meanwhile", test_changed_meanwhile},
+		{"old ones are freed", test_old_ones_are_freed},
+		{"stopped", test_stopped},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("picture", tests);
+}

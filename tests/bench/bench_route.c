@@ -10,7 +10,9 @@
  *	bench_route -j NAME SPEC [DIR]   a line, with tabs, about the tables that our engine NAME
  *	                                 makes, or about those that another manager, called NAME,
  *	                                 left in DIR (opensm.fdbs, guid2lid): what tests/bench/
- *	                                 quality.sh compares
+ *	                                 quality.sh and show.sh compare
+ *	bench_route -c NAME SPEC [DIR DIR]   entries and blocks that change when the leaf in the
+ *	                                 middle loses its last cable upwards, or between two DIRs
  */
 // LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
@@ -324,6 +326,32 @@ static int judge(const char *name, const char *spec, const char *dir)
 	return EXIT_SUCCESS;
 }
 
+/* Entries and blocks that differ. */
+static int compare(const char *name, const char *spec, const char *before_dir,
+		   const char *after_dir)
+{
+	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
+	struct route_churn churn = {0};
+	struct routes *before, *after;
+	double seconds;
+
+	if (before_dir) {
+		before = take_tables(snapshot, name, before_dir);
+		after = take_tables(snapshot, name, after_dir);
+		route_churn(snapshot, before, after, NULL, &churn);
+		routes_unref(after);
+	} else {
+		before = compute(snapshot, name, &seconds);
+		if (before)
+			churn = lose(spec, name, snapshot->num_ends / 2, false, before);
+	}
+	if (before)
+		printf("%" PRIu64 "\t%" PRIu64 "\n", churn.entries, churn.blocks);
+	routes_unref(before);
+	snapshot_unref(snapshot);
+	return before ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const usual[] = {
@@ -338,6 +366,8 @@ int main(int argc, char **argv)
 		return dump(argv[2], argv[3], argv[4]);
 	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "-j"))
 		return judge(argv[2], argv[3], argv[4]);
+	if ((argc == 4 || argc == 6) && !strcmp(argv[1], "-c"))
+		return compare(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : NULL);
 	if (first < argc && !strcmp(argv[first], "-q")) {
 		patterns = false;
 		first++;

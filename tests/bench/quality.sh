@@ -14,20 +14,6 @@ if ! command -v opensm >/dev/null; then
 	exit 1
 fi
 
-# opensm_on SPEC ENGINE [OPTION]...: its dumps in osm.d, its time in osm.time.
-opensm_on() {
-	local spec=$1 engine=$2
-
-	shift 2
-	rm -rf osm.d && mkdir osm.d
-	start_weftsim "$spec" || return 1
-	# 0x43: errors, events, and the dumps of tables
-	OSM_TMP_DIR=$work/osm.d OSM_CACHE_DIR=$work/osm.d "$BUILD/weftsim" run -- /usr/bin/time -q -o "$work/osm.time" \
-		-f '%U %S %M' opensm -o -R "$engine" "$@" -D 0x43 -e -f "$work/opensm.log" >osm.out 2>&1 ||
-		because "opensm: $(tail -n 1 osm.out)" || return 1
-	stop_fabric
-}
-
 # roots SPEC: the GUIDs of the switches at the top, by the names that weftsim gives them.
 roots() {
 	"$BUILD/weftsim" topology "$1" | awk '/^switchguid=/ { split($0, part, /[=(]/); guid = part[2] }
@@ -39,8 +25,8 @@ judged() {
 	local spec=$1 name=$2 user sys kib
 
 	shift 2
-	opensm_on "$spec" "$@" || return 1
-	read -r user sys kib <osm.time
+	start_weftsim "$spec" && opensm_once osm.d "$@" && stop_fabric || return 1
+	read -r user sys kib <osm.d/time
 	"$judge" -j "$name" "$spec" osm.d | awk -F '\t' -v OFS='\t' -v s="$(awk "BEGIN { print $user + $sys }")" \
 		-v mib=$((kib / 1024)) '{ $3 = s; print $0, mib }'
 }

@@ -266,6 +266,19 @@ start_opensm() {
 	wait_for 20 test -s "$name.log" || because "opensm does not start: $(tail -n 1 "$name.out")"
 }
 
+# opensm_once DIR ENGINE [OPTION]...: brings the fabric up once; its dumps are in DIR, as is opensm.log, and
+# its user and system seconds and its memory in KiB in DIR/time.
+opensm_once() {
+	local dir=$work/$1 engine=$2
+
+	shift 2
+	rm -rf "$dir" && mkdir "$dir"
+	# 0x43: errors, events, and the dumps of tables
+	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir "$BUILD/weftsim" run -- /usr/bin/time -q -o "$dir/time" -f '%U %S %M' \
+		opensm -o -R "$engine" "$@" -D 0x43 -e -f "$dir/opensm.log" >"$dir/out" 2>&1 ||
+		because "opensm: $(tail -n 1 "$dir/out")"
+}
+
 ended() {
 	! runs "$1"
 }

@@ -30,9 +30,9 @@ enum {
 	ROUTE_LENGTHS = HOPS_MAX + 2,
 	BY_LID = HOPS_MAX + 1, /* of unknown length */
 	OVERDUE_MIN_US = 250,
+	SEND_PAUSE_US = 10000,
 	PATIENCE_MAX_MS = 4000,
 	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
-	TURNS_A_PUMP = 64, /* of targets: most have nothing to send when all are woken */
 	TURNS_A_PUMP = 32, /* of targets: most have nothing to send when all are woken */
 };
 
@@ -69,10 +69,27 @@ struct window {
 	bool active; /* something was asked for since the last idle call */
 	struct loop_deferred pump;
 	struct loop_timer overdue;
+	struct loop_timer pause; /* a send failed: the kernel is short of something */
+	bool pausing;
 	loop_fn *idle;
 	void *idle_arg;
 	struct window_stats stats;
 };
+
+/* Nothing is sent for some time: to try again at once would use up every attempt. */
+static void begin_pause(struct window *window)
+{
+	window->pausing = true;
+	loop_timer_arm(&window->pause, SEND_PAUSE_US);
+}
+
+static void pause_is_over(void *arg)
+{
+	struct window *window = arg;
+
+	window->pausing = false;
+	loop_defer(&window->pump);
+}
 
 static void flight_completed(void *arg, const struct txn_result *result);
 
@@ -418,6 +435,8 @@ static void flight_completed(void *arg, const struct txn_result *result)
 		note_answer(flight, result->rtt_us);
 	else if (result->error == -ETIMEDOUT)
 		note_loss(flight);
+	else if (result->error != -ECANCELED)
+		begin_pause(flight->target->window);
 	if (result->error == -ETIMEDOUT && flight->attempt + 1 >= attempts_of(flight))
 		note_silence(flight->target, attempt_timeout_ms(flight));
 	/* Also when the send itself failed: the kernel may have been short of memory. */
@@ -491,8 +510,9 @@ static void pump(void *arg)
 	unsigned turns = 0;
 	struct list *link;
 
-	while (window->on_wire < window->size && window->stats.under_way < UNDER_WAY_MAX &&
-	       turns++ < TURNS_A_PUMP && (link = list_pop(&window->ready)))
+	while (!window->pausing && window->on_wire < window->size &&
+	       window->stats.under_way < UNDER_WAY_MAX && turns++ < TURNS_A_PUMP &&
+	       (link = list_pop(&window->ready)))
 		target_turn(container_of(link, struct window_target, ready));
 	if (turns > TURNS_A_PUMP && !list_empty(&window->ready))
 		loop_defer(&window->pump); /* answers that have come meanwhile first */
@@ -519,6 +539,7 @@ struct window *window_new(struct loop *loop, struct txn_table *txns,
 		window_gate_init(&window->subtree[i], 0);
 	resize(window, SIZE_START);
 	loop_deferred_init(&window->pump, loop, "SMP window", pump, window);
+	loop_timer_init(&window->pause, loop, "pause after a failed send", pause_is_over, window);
 	loop_timer_init(&window->overdue, loop, "SMPs overdue", overdue, window);
 	return window;
 }
@@ -531,6 +552,7 @@ void window_free(struct window *window)
 		return;
 	loop_defer_cancel(&window->pump);
 	loop_timer_disarm(&window->overdue);
+	loop_timer_disarm(&window->pause);
 	while ((link = list_pop(&window->spare)))
 		free(container_of(link, struct flight, link));
 	free(window);

@@ -598,8 +598,18 @@ static void test_send_error(void)
 	wire.send_error = -ENODEV;
 	submit(0, 1);
 	run();
+	CU_ASSERT_EQUAL(devices[0].done, 0); /* each attempt after a pause */
+	pass_us(100000);
 	CU_ASSERT_EQUAL(devices[0].done, 1);
 	CU_ASSERT_EQUAL(devices[0].error, -ENODEV);
+	/* It was but for a moment. */
+	submit(0, 1);
+	run();
+	wire.send_error = 0;
+	pass_us(100000);
+	wire_answer(&wire, 0);
+	CU_ASSERT_EQUAL(devices[0].done, 2);
+	CU_ASSERT_EQUAL(devices[0].error, 0);
 	end();
 }
 

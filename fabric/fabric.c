@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/grace.h"
 #include "lib/mem.h"
 
 struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned adapter_limit)
@@ -38,7 +37,6 @@ void fabric_free(struct fabric *fabric)
 	map_done(&fabric->ports);
 	fabric_walks_done(fabric);
 	route_options_unref(fabric->route_options);
-	grace_forget(fabric);
 	free(fabric);
 }
 
@@ -239,7 +237,6 @@ void fabric_forget_lids(struct fabric *fabric)
 
 	while ((port = map_next(&fabric->ports, &position)))
 		port_set_lid(fabric, port, LID_NONE, 0);
-	grace_forget(fabric);
 }
 
 /* Cables */

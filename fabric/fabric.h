@@ -21,6 +21,7 @@
 
 struct node;
 struct port;
+struct registry;
 
 /* A subnet management agent: one for each switch (its port 0) and each port of an adapter or
  * router. */
@@ -150,14 +151,6 @@ struct node {
 	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */
 };
 
-/* LIDs of a port that is gone: fabric/grace.h. */
-struct kept_lids {
-	guid_t guid; /* of the port */
-	uint64_t until_us;
-	lid_t lid;
-	uint8_t lmc;
-};
-
 /* Everything there is, in the order of GUIDs, for walks that are to go on in another turn. */
 struct roster {
 	struct node **nodes;	/* all */
@@ -185,12 +178,10 @@ struct fabric {
 	struct map ports;     /* end ports by PortGUID */
 	struct list troubled; /* the histories of ports that have made trouble */
 	struct port *lids[LID_UNICAST_MAX + 1];
-	unsigned lid_limit; /* LIDs below it are used: lid.h; 0: none was given yet */
-	struct kept_lids *kept;
-	size_t num_kept;
-	uint64_t grace_us;    /* for how long LIDs are kept; 0: not at all */
-	struct port *sm_port; /* the port this manager runs on; NULL until discovered */
-	bool sm_link_lost;    /* its link was found to have been down; for sm/ to clear */
+	unsigned lid_limit;	   /* LIDs below it are used: lid.h; 0: none was given yet */
+	struct registry *registry; /* who was given which LID; NULL: nobody remembers */
+	struct port *sm_port;	   /* the port this manager runs on; NULL until discovered */
+	bool sm_link_lost;	   /* its link was found to have been down; for sm/ to clear */
 	uint64_t
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */

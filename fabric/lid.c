@@ -2,12 +2,10 @@
 /*
  * LIDs are given in two rounds: first every port that already carries a good LID keeps it, then the
  * others are served leaf by leaf. The state of a 64-LID block (whose it is, how full) is counted
- * anew from the owners each time: nothing is remembered beside the LIDs themselves. All of it is
- * stages of slices.
+ * anew from the owners each time. All of it is stages of slices.
  */
 #include <stdlib.h>
 
-#include "fabric/grace.h"
 #include "fabric/lid_parts.h"
 #include "lib/mem.h"
 
@@ -40,29 +38,28 @@ static void count_lids(struct lid_work *work, const struct port *port, lid_t lid
 	}
 }
 
-/* Whether 1 << lmc LIDs from lid on are in range, aligned and free. */
-static bool fits(const struct lid_work *work, unsigned lid, uint8_t lmc)
+bool lid_fits(const struct lid_work *work, unsigned lid, uint8_t lmc)
 {
 	unsigned count = 1u << lmc;
 
 	if (lid < LID_UNICAST_MIN || lid % count || lid + count > work->limit)
 		return false;
 	for (unsigned i = 0; i < count; i++) {
-		if (work->fabric->lids[lid + i] || (work->kept[lid + i] && !work->scarce))
+		if (work->fabric->lids[lid + i] || work->kept[lid + i])
 			return false;
 	}
 	return true;
 }
 
-static void mark_kept(struct lid_work *work, const struct kept_lids *kept, bool value)
+void lid_keep(struct lid_work *work, const struct lid_entry *entry, bool kept)
 {
-	for (unsigned i = 0; i < 1u << kept->lmc; i++) {
-		work->kept[kept->lid + i] = value;
-		change_block(work, kept->lid + i);
+	for (unsigned i = 0; i < 1u << entry->lmc; i++) {
+		work->kept[entry->lid + i] = kept;
+		change_block(work, entry->lid + i);
 	}
 }
 
-static void give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc)
+void lid_give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc)
 {
 	port_set_lid(work->fabric, port, lid, lmc);
 	count_lids(work, port, lid, lmc);
@@ -90,8 +87,8 @@ static void keep_found(struct lid_work *work, struct port *port)
 
 	if (!found)
 		return;
-	if (fits(work, found, lmc)) {
-		give(work, port, found, lmc);
+	if (lid_fits(work, found, lmc)) {
+		lid_give(work, port, found, lmc);
 		report->kept++;
 		return;
 	}
@@ -107,7 +104,7 @@ static lid_t first_fit_in(const struct lid_work *work, unsigned block, uint8_t l
 	unsigned first = block * LFT_BLOCK_LIDS;
 
 	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS; lid += 1u << lmc) {
-		if (fits(work, lid, lmc))
+		if (lid_fits(work, lid, lmc))
 			return (lid_t)lid;
 	}
 	return LID_NONE;
@@ -123,7 +120,7 @@ static unsigned room_in(struct lid_work *work, unsigned index, uint8_t lmc)
 	block->room_for = (uint8_t)(lmc + 1);
 	block->room = 0;
 	for (unsigned lid = first; lid < first + LFT_BLOCK_LIDS; lid += 1u << lmc)
-		block->room += fits(work, lid, lmc);
+		block->room += lid_fits(work, lid, lmc);
 	return block->room;
 }
 
@@ -151,13 +148,6 @@ static unsigned choose_block(struct lid_work *work, bool for_switch, unsigned co
 	return some != LFT_BLOCKS_MAX ? some : any;
 }
 
-static void scarce_now(struct lid_work *work)
-{
-	work->scarce = true;
-	for (size_t i = 0; i < ARRAY_SIZE(work->block); i++)
-		work->block[i].room_for = 0;
-}
-
 /* Gives LIDs to a group of ports that should share a block. */
 static void give_group(struct lid_work *work, struct port **group, unsigned count, uint8_t lmc)
 {
@@ -171,13 +161,15 @@ static void give_group(struct lid_work *work, struct port **group, unsigned coun
 			if (block < LFT_BLOCKS_MAX)
 				lid = first_fit_in(work, block, lmc);
 		}
-		if (!lid && !work->scarce) {
-			scarce_now(work);
-			i--;
-			continue;
+		if (!lid && work->memory.taken < work->memory.count) {
+			lid = lid_take_from_gone(work, lmc);
+			if (!lid) { /* what they had together may do */
+				i--;
+				continue;
+			}
 		}
 		if (lid) {
-			give(work, group[i], lid, lmc);
+			lid_give(work, group[i], lid, lmc);
 			work->report.given++;
 			continue;
 		}
@@ -211,14 +203,22 @@ static unsigned precedence(const struct port *port)
 
 /* Stages */
 
+static void clear(struct lid_work *work)
+{
+	free(work->caps.caps);
+	free(work->ports);
+	free(work->memory.entries);
+	if (work->memory.entries)
+		registry_walk_end(&work->memory.cursor);
+}
+
 static unsigned begin(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
 
 	if ((*at)++)
 		return 0;
-	free(work->caps.caps);
-	free(work->ports);
+	clear(work);
 	*work = (struct lid_work){
 		.fabric = work->fabric, .lmc = work->lmc, .members = work->fabric->members};
 	work->ports = mem_array(fabric_roster(work->fabric)->num_ends, sizeof(struct port *));
@@ -287,40 +287,6 @@ static unsigned keep_by_precedence(void *arg, size_t *at)
 	return 1;
 }
 
-static unsigned mark_all_kept(void *arg, size_t *at)
-{
-	struct lid_work *work = arg;
-
-	if ((*at)++)
-		return 0;
-	for (size_t i = 0; i < work->fabric->num_kept; i++)
-		mark_kept(work, &work->fabric->kept[i], true);
-	return (unsigned)work->fabric->num_kept + 1;
-}
-
-/* A port that has come back, perhaps without its LID, gets it again. */
-static unsigned give_back(void *arg, size_t *at)
-{
-	struct lid_work *work = arg;
-	const struct kept_lids *kept;
-	struct route_path path;
-	struct port *port;
-
-	if (*at >= work->fabric->num_kept)
-		return 0;
-	kept = &work->fabric->kept[(*at)++];
-	port = map_get(&work->fabric->ports, kept->guid);
-	if (!port || port->lid || kept->lmc != (is_switch(port) ? 0 : work->lmc) ||
-	    !port_facts(port)->known || !port_route(work->fabric, port, &path))
-		return 1;
-	mark_kept(work, kept, false);
-	if (fits(work, kept->lid, kept->lmc)) {
-		give(work, port, kept->lid, kept->lmc);
-		work->report.kept++;
-	}
-	return COST_WAY;
-}
-
 static unsigned give_switches(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
@@ -367,16 +333,6 @@ static unsigned give_others(void *arg, size_t *at)
 	return 1;
 }
 
-static unsigned settle(void *arg, size_t *at)
-{
-	struct lid_work *work = arg;
-
-	if ((*at)++)
-		return 0;
-	grace_settle(work->fabric);
-	return (unsigned)work->fabric->num_kept + 1;
-}
-
 static bool is_stale(const void *arg)
 {
 	const struct lid_work *work = arg;
@@ -385,10 +341,25 @@ static bool is_stale(const void *arg)
 }
 
 static slice_fn *const stages[] = {
-	begin,	       find_port,     lid_find_caps,	lid_find_price,	    lid_take_limit,
-	lid_leave_out, count_block,   take_back_misfit, keep_by_precedence, mark_all_kept,
-	give_back,     give_switches, give_leaves,	give_others,	    settle,
-	NULL};
+	begin,
+	find_port,
+	lid_find_caps,
+	lid_find_price,
+	lid_take_limit,
+	lid_leave_out,
+	count_block,
+	take_back_misfit,
+	keep_by_precedence,
+	lid_recall,
+	lid_keep_all,
+	lid_give_back,
+	give_switches,
+	give_leaves,
+	give_others,
+	lid_remember_gone,
+	lid_remember_ports,
+	NULL,
+};
 const struct slice_plan lid_plan = {"giving LIDs", stages, is_stale};
 
 struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc)
@@ -409,8 +380,7 @@ void lid_work_free(struct lid_work *work)
 {
 	if (!work)
 		return;
-	free(work->caps.caps);
-	free(work->ports);
+	clear(work);
 	free(work);
 }
 

@@ -6,6 +6,12 @@
  * of them. Leaves are taken in the order of their GUIDs, ports in the order of their numbers, so
  * the same fabric gets the same LIDs whatever the order of discovery. Loop thread only.
  *
+ * The registry remembers who was given which LID, also of ports that are gone and, where there is a
+ * store, over restarts: connections, caches and forwarding tables that name them are right again
+ * when they are back. What a port holds comes first, if it is free; then what the registry says;
+ * then a new one. A LID of a port that is gone is given to another only when no other is left, that
+ * of the longest gone first.
+ *
  * A switch holds LIDs below its LinearFDBCap. One with a small table must not take the LIDs of all
  * the others: where its table does not hold what is in use or needed, it is routed around, and what
  * is behind it is lost. It bounds the LIDs of the fabric only where that costs less.
@@ -25,8 +31,9 @@ struct lid_report {
 	lid_t conflict_lid;
 };
 
-/* Gives every reachable end port a LID, those that have one already keep it. lmc is that of adapter
- * and router ports; switches get one LID. */
+/* Gives every reachable end port a LID, those that have one already keep it, and puts what it did
+ * into fabric->registry: it must be durable there before a port is told. lmc is that of adapter and
+ * router ports; switches get one LID. */
 void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report);
 
 /* The same in slices: lid_plan's argument is a lid_work. No LID may change meanwhile. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What lid.c, which gives LIDs, and lid_limit.c, which finds how large they may be, share. Private
- * to these.
+ * What lid.c, which gives LIDs, lid_limit.c, which finds how large they may be, and lid_memory.c,
+ * which asks the registry, share. Private to these.
  */
 #ifndef FABRIC_LID_PARTS_H
 #define FABRIC_LID_PARTS_H
 
 #include "fabric/lid.h"
+#include "fabric/registry.h"
 
 /* The search for the limit. */
 struct lid_limit {
@@ -22,21 +23,42 @@ struct lid_block {
 	uint8_t room, room_for;	  /* for so many ranges of LMC room_for - 1; 0: not known */
 };
 
+/* What ports had that have no LID now; from lid_give_back() on only of those that are gone. */
+struct lid_memory {
+	struct registry_cursor cursor;
+	struct lid_entry *entries; /* the longest gone first */
+	size_t count, room;
+	size_t gone;	    /* how many are, so far */
+	size_t taken;	    /* the first so many keep their LIDs no longer */
+	uint32_t last_gone; /* the highest number so far */
+};
+
 struct lid_work {
 	struct fabric *fabric;
 	uint8_t lmc;
 	struct lid_report report;
-	bool scarce;	/* those that are kept for ports that are gone are given, too */
 	unsigned limit; /* LIDs below this may be used */
 	struct lid_limit caps;
 	uint64_t members;    /* the fabric's, when it began */
 	struct port **ports; /* all end ports that are there, in the order of their GUIDs */
 	size_t count, left;  /* and while some are left out, how many are not, so far */
 	struct lid_block block[LFT_BLOCKS_MAX];
-	bool kept[LID_UNICAST_MAX + 1];
+	struct lid_memory memory;
+	bool kept[LID_UNICAST_MAX + 1]; /* for ports that are gone */
 };
 
 /* lid_limit.c: stages that find the limit, and leave out ports that no route will reach then. */
 slice_fn lid_find_caps, lid_find_price, lid_take_limit, lid_leave_out;
+
+/* lid_memory.c: stages that look up what ports had, give it back, and write down what they have. */
+slice_fn lid_recall, lid_keep_all, lid_give_back, lid_remember_gone, lid_remember_ports;
+/* Where nothing else is free: LIDs of who has been gone for longest; LID_NONE: there are none. */
+lid_t lid_take_from_gone(struct lid_work *work, uint8_t lmc);
+
+/* lid.c: whether 1 << lmc LIDs from lid on are in range, aligned and free. */
+bool lid_fits(const struct lid_work *work, unsigned lid, uint8_t lmc);
+void lid_give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc);
+/* They are kept for the port that had them, or are not any more. */
+void lid_keep(struct lid_work *work, const struct lid_entry *entry, bool kept);
 
 #endif

@@ -23,6 +23,7 @@ static const struct field lid_rows[] = {
 	ROW(lid_entry, guid, "GUID", 0, 64),
 	ROW(lid_entry, lid, "LID", 64, 16),
 	ROW(lid_entry, lmc, "LMC", 80, 8),
+	ROW(lid_entry, gone, "Gone", 88, 32),
 };
 
 static const struct field group_rows[] = {
@@ -90,7 +91,7 @@ static const struct field setting_rows[] = {
 	BYTES(setting_entry, value, "Value", 256, 2048),
 };
 
-static const struct format lid_format = FORMAT(struct lid_entry, "LID", 11, lid_rows),
+static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_rows),
 			   group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
 			   member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
 			   service_format =

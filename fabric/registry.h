@@ -41,6 +41,7 @@ struct lid_entry {   /* identified by guid */
 	guid_t guid; /* of the end port */
 	lid_t lid;
 	uint8_t lmc;
+	uint32_t gone; /* 0: it is there; else ports with lower numbers went before it */
 };
 
 /* A multicast group: MCMemberRecord's components but the member's, chapter 15.2.5.17. */

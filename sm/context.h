@@ -64,6 +64,7 @@ struct sweep {
 	struct sweep_record now, last;
 	struct list waiters;
 	struct loop_deferred next_phase;
+	struct registry_waiter lids_kept;
 	struct picture_wait picture; /* a phase that waits for a snapshot */
 	struct slices giving_lids;
 	struct lid_work *lids;	 /* NULL: none are being given */

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/grace.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
@@ -1013,8 +1012,6 @@ static unsigned drop_lost(void *arg, size_t *at)
 	cost = 4 * (node->num_ports + 20u);
 	subject = node_subject(node, MESSAGE_VANISHED);
 	log_about(LOG_NOTICE, &subject, "node vanished");
-	if (fabric->grace_us)
-		grace_keep(fabric, node, loop_now_us(discover->loop) + fabric->grace_us);
 	fabric_drop_node(fabric, node);
 	return tidied(discover, cost);
 }

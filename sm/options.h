@@ -25,7 +25,7 @@ struct sm_options {
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused ones are empty */
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
 	unsigned readback_s;	   /* all that devices hold is read once in this time; 0: never */
-	unsigned grace_s;	   /* a port that is gone keeps its LIDs for so long */
+	unsigned grace_s;	   /* a port that is gone keeps what it registered for so long */
 	unsigned flap_hold_max_s;  /* a link that flaps is held down for so long at the most */
 	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
 	uint8_t babble_policy;	   /* enum babble_policy */

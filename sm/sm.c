@@ -96,7 +96,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->options = *options;
 	sm->window = window_new(loop, txns, &limits);
 	sm->fabric = fabric_new(sm->window, options->smp_per_switch, options->smp_per_adapter);
-	sm->fabric->grace_us = options->grace_s * UINT64_C(1000000);
+	sm->fabric->registry = registry;
 	sm->discover = discover_new(loop, sm->window, sm->fabric);
 	sm->program = program_new(loop, sm->window, sm->fabric, &sm->options);
 	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed, sm);
@@ -177,7 +177,6 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	sm->options = *options;
 	sm->options_set++;
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
-	sm->fabric->grace_us = options->grace_s * UINT64_C(1000000);
 	window_set_limits(sm->window, &limits);
 	trickle_start(sm);
 	sm->fabric->topology++; /* engines and LMC may have changed */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/grace.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -148,7 +147,8 @@ static void lids_given(void *arg)
 	left_out_tell(sm->fabric);
 	lid_work_free(sm->sweep.lids);
 	sm->sweep.lids = NULL;
-	sweep_advance(sm);
+	/* A port must not be told what a restart would not know. */
+	registry_wait(sm->registry, &sm->sweep.lids_kept);
 }
 
 static void lid_phase(struct sm *sm)
@@ -157,7 +157,6 @@ static void lid_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	grace_expire(sm->fabric, loop_now_us(sm->loop));
 	sm->sweep.lids = lid_work_new(sm->fabric, sm->options.lmc);
 	slices_init(&sm->sweep.giving_lids, sm->loop, &lid_plan, sm->sweep.lids, lids_given, sm);
 	slices_begin(&sm->sweep.giving_lids);
@@ -640,6 +639,8 @@ static void timer_expired(void *arg)
 void sweep_init(struct sm *sm)
 {
 	list_init(&sm->sweep.waiters);
+	sm->sweep.lids_kept = (struct registry_waiter){.durable = sweep_advance, .ctx = sm};
+	list_init(&sm->sweep.lids_kept.link);
 	loop_deferred_init(&sm->sweep.next_phase, sm->loop, "sweep", start_phase, sm);
 	loop_timer_init(&sm->sweep.timer, sm->loop, "sweep timer", timer_expired, sm);
 }
@@ -659,6 +660,7 @@ void sweep_done(struct sm *sm)
 {
 	sweep_stop(sm);
 	loop_defer_cancel(&sm->sweep.next_phase);
+	registry_wait_cancel(&sm->sweep.lids_kept);
 	if (sm->sweep.lids)
 		slices_cancel(&sm->sweep.giving_lids);
 	lid_work_free(sm->sweep.lids);

@@ -100,8 +100,8 @@ const struct conf_row conf_rows[] = {
 
 	/* Devices that come and go, or make trouble */
 	{NUMBER("lid_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",
-	 .text = "For so long nobody else is given the LIDs of a port that is gone. When it comes "
-		 "back it has them again."},
+	 .text = "A port that is gone keeps for so long what it has registered. Its LIDs it keeps "
+		 "longer: until no others are left."},
 	{NUMBER("flap_hold_max", sm.flap_hold_max_s, 0, 3600, "16"), .unit = "s",
 	 .text = "A link that was lost more than three times, with less than a minute in between, "
 		 "is not brought up again at once, but after 1, 2, 4 s and so on, at the most "

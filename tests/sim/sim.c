@@ -8,11 +8,13 @@
 #include "tests/sim/sim.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -327,6 +329,7 @@ void sim_restart(struct sim_manager *manager)
 {
 	struct sim *sim = manager->sim;
 	struct transport_port port = {.ca = "sim0"};
+	char why[STORE_WHY_SIZE];
 	struct device *device;
 
 	if (over(sim) || manager->transport || !manager->port)
@@ -339,6 +342,8 @@ void sim_restart(struct sim_manager *manager)
 	manager->transport =
 		transport_open_world(sim->loop, sim->world, device, &port, on_mad, manager);
 	manager->pool = work_pool_new(sim->loop, WORKERS);
+	if (manager->store_dir && store_open(sim->loop, manager->store_dir, &manager->store, why))
+		sim_fail(sim, "the store cannot be opened: %s", why);
 	manager->manager = manager_new(sim->loop, manager->pool, manager->transport, manager->store,
 				       &manager->conf);
 	manager->state = SM_NOTACTIVE;
@@ -347,7 +352,7 @@ void sim_restart(struct sim_manager *manager)
 	manager_start(manager->manager);
 }
 
-struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options)
+static struct sim_manager *add_manager(struct sim *sim, const char *node, const char *options)
 {
 	struct sim_manager *manager = &sim->managers[sim->num_managers];
 	struct device *device = sim_device(sim, node);
@@ -358,14 +363,50 @@ struct sim_manager *sim_start(struct sim *sim, const char *node, const char *opt
 	if (device)
 		manager->port = device_port(device, device_is_switch(device) ? 0 : 1);
 	configure(&manager->conf, options);
+	return manager;
+}
+
+struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options)
+{
+	struct sim_manager *manager = add_manager(sim, node, options);
+
 	sim_restart(manager);
 	return manager;
+}
+
+struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options)
+{
+	struct sim_manager *manager = add_manager(sim, node, options);
+
+	manager->store_dir = mem_strdup("/tmp/weft-sim.XXXXXX");
+	if (!mkdtemp(manager->store_dir))
+		abort();
+	sim_restart(manager);
+	return manager;
+}
+
+/* What a store, and what stands beside it, leaves in its folder. */
+static void remove_store(struct sim_manager *manager)
+{
+	static const char *const files[] = {"weft.db", "weft.db-wal", "tables.img"};
+
+	for (size_t i = 0; manager->store_dir && i < ARRAY_SIZE(files); i++) {
+		char *path = mem_printf("%s/%s", manager->store_dir, files[i]);
+
+		unlink(path);
+		free(path);
+	}
+	if (manager->store_dir && rmdir(manager->store_dir))
+		fprintf(stderr, "%s is left behind: %s\n", manager->store_dir, strerror(errno));
+	free(manager->store_dir);
 }
 
 static void end(struct sim_manager *manager)
 {
 	work_pool_free(manager->pool);
 	manager_free(manager->manager);
+	store_free(manager->store);
+	manager->store = NULL;
 	transport_close(manager->transport);
 	manager->pool = NULL;
 	manager->manager = NULL;
@@ -612,8 +653,10 @@ void sim_free(struct sim *sim)
 {
 	if (!sim)
 		return;
-	for (unsigned i = 0; i < sim->num_managers; i++)
+	for (unsigned i = 0; i < sim->num_managers; i++) {
 		end(&sim->managers[i]);
+		remove_store(&sim->managers[i]);
+	}
 	circles_free(sim->circles);
 	known_free(sim->known);
 	world_free(sim->world);

@@ -30,7 +30,8 @@ struct sim_manager {
 	struct conf conf;
 	struct transport *transport; /* NULL: it does not run */
 	struct work_pool *pool;
-	struct store *store; /* NULL: it keeps nothing */
+	char *store_dir;     /* made for it, removed with it; NULL: it keeps nothing */
+	struct store *store; /* NULL: it does not run, or keeps nothing */
 	struct manager *manager;
 	uint64_t mads_sent;		   /* SMPs that leave its node */
 	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
@@ -90,6 +91,8 @@ void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(pr
  * stopped or killed is started again with sim_restart(). Never NULL. */
 struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options);
 void sim_restart(struct sim_manager *manager);
+/* The same with a store: on a folder of its own, which it finds again at each restart. */
+struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options);
 void sim_stop(struct sim_manager *manager); /* leaves cleanly */
 void sim_kill(struct sim_manager *manager); /* the process is gone from one moment to the next */
 bool sim_running(const struct sim_manager *manager);
@@ -131,8 +134,8 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 /* The short form of most scenarios: settle, then check. */
 void sim_settle_and_check(struct sim *sim);
 
-/* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, standard.c: tables,
- * ended by a row whose name is NULL. */
+/* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
+ * standard.c: tables, ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -141,7 +144,7 @@ struct scenario {
 	void (*play)(struct sim *sim);
 	bool when_named; /* takes long: runs only when it is asked for */
 };
-extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[],
+extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
 	sim_standard[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who gets which LID: fabric/lid.h. */
-// LINK: fabric/grace.o fabric/tree.o fabric/lid_limit.o
+// LINK: fabric/registry.o fabric/lid_memory.o
+// LINK: fabric/tree.o fabric/lid_limit.o
 // LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
 // LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
 // LINK: formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include "fabric/lid.h"
+#include "fabric/registry.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 
@@ -392,6 +394,126 @@ static void test_hosts_without_switch(void)
 	net_free(net);
 }
 
+/* A fabric that comes up with no LID in it, and what the registry knows. */
+static void bring_up(struct model *model, struct net *net, struct registry *registry,
+		     struct lid_report *report)
+{
+	model_init(model);
+	model->fabric->registry = registry;
+	model_fill(model, net, 0, 1, 0, 1);
+	lid_assign(model->fabric, 0, report);
+}
+
+static const struct lid_entry *remembered(const struct registry *registry, guid_t guid)
+{
+	return registry_find(registry, REGISTRY_LID, &guid);
+}
+
+/* LIDs that nobody would give by himself come back after all has forgotten them; those of a port
+ * that is not there are nobody else's. */
+static void test_registry_remembers(void)
+{
+	struct registry *registry = registry_new();
+	struct net *small = net_of("single:hosts=4"), *large = net_of("single:hosts=8");
+	guid_t last = net_port_guid(large, 7, 1);
+	struct lid_report report;
+	struct model model;
+	lid_t lids[9];
+
+	for (unsigned n = 0; n < 8; n++) {
+		struct lid_entry entry = {.guid = net_port_guid(large, n, 1),
+					  .lid = (lid_t)(3 + n)};
+
+		registry_put(registry, REGISTRY_LID, &entry);
+	}
+	bring_up(&model, large, registry, &report);
+	CU_ASSERT_EQUAL(report.kept, 8);
+	CU_ASSERT_EQUAL(report.given, 1); /* the switch */
+	for (unsigned n = 0; n <= 8; n++)
+		lids[n] = lid_of(&model, large, n);
+	CU_ASSERT_EQUAL(lids[7], 10);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LID), 9);
+	model_done(&model);
+
+	bring_up(&model, small, registry, &report);
+	for (unsigned n = 0; n < 4; n++)
+		CU_ASSERT_EQUAL(lid_of(&model, small, n), lids[n]);
+	CU_ASSERT_EQUAL(remembered(registry, last)->lid, lids[7]);
+	CU_ASSERT_EQUAL(remembered(registry, last)->gone, 4); /* all at once: by their GUIDs */
+	CU_ASSERT_EQUAL(remembered(registry, net_port_guid(small, 0, 1))->gone, 0);
+	model_done(&model);
+
+	bring_up(&model, large, registry, &report);
+	for (unsigned n = 0; n <= 8; n++)
+		CU_ASSERT_EQUAL(lid_of(&model, large, n), lids[n]);
+	CU_ASSERT_EQUAL(remembered(registry, last)->gone, 0);
+	CU_ASSERT_EQUAL(faults(&model, large, 0, LID_UNICAST_MAX), 0);
+	model_done(&model);
+	net_free(large);
+	net_free(small);
+	registry_free(registry);
+}
+
+/* What a port holds comes before what the registry says, and who holds a LID of another that is
+ * not there keeps it. */
+static void test_ports_come_first(void)
+{
+	struct registry *registry = registry_new();
+	struct net *net = net_of("single:hosts=4");
+	struct lid_entry entry = {.guid = 0xdead, .lid = 40};
+	struct lid_report report;
+	struct model model;
+
+	registry_put(registry, REGISTRY_LID, &entry);
+	entry = (struct lid_entry){.guid = net_port_guid(net, 1, 1), .lid = 30};
+	registry_put(registry, REGISTRY_LID, &entry);
+	model_init(&model);
+	model.fabric->registry = registry;
+	net->nodes[1].port[1].lid = 40;
+	net->nodes[2].port[1].lid = 30;
+	model_fill(&model, net, 0, 1, 0, 1);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(lid_of(&model, net, 1), 40);
+	CU_ASSERT_EQUAL(lid_of(&model, net, 2), 30);
+	CU_ASSERT_PTR_NULL(remembered(registry, 0xdead));
+	CU_ASSERT_EQUAL(remembered(registry, net_port_guid(net, 1, 1))->lid, 40);
+	model_done(&model);
+	net_free(net);
+	registry_free(registry);
+}
+
+/* Where nothing else is left, those who went first lose theirs first. */
+static void test_longest_gone_first(void)
+{
+	struct registry *registry = registry_new();
+	struct net *net = net_of("single:hosts=8");
+	struct lid_report report;
+	struct model model;
+	unsigned left = 0;
+
+	for (unsigned lid = 1; lid < 16; lid++) { /* went in the order 15, 14, ... */
+		struct lid_entry entry = {.guid = lid, .lid = (lid_t)lid, .gone = 16 - lid};
+
+		registry_put(registry, REGISTRY_LID, &entry);
+	}
+	model_init(&model);
+	model.fabric->registry = registry;
+	model_fill(&model, net, 0, 1, 0, 1);
+	set_cap(&model, net, 8, 16);
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(report.given, 9);
+	CU_ASSERT_EQUAL(report.exhausted, 0);
+	CU_ASSERT_EQUAL(faults(&model, net, 0, 15), 0);
+	for (unsigned lid = 1; lid < 16; lid++) {
+		CU_ASSERT_EQUAL(remembered(registry, lid) != NULL, lid < 7);
+		left += remembered(registry, lid) != NULL;
+	}
+	CU_ASSERT_EQUAL(left, 6);
+	model_done(&model);
+	net_free(net);
+	registry_free(registry);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -405,6 +527,9 @@ int main(void)
 		{"a small table among large ones", test_small_among_large},
 		{"all LIDs", test_all_lids},
 		{"hosts without switch", test_hosts_without_switch},
+		{"the registry remembers", test_registry_remembers},
+		{"ports come first", test_ports_come_first},
+		{"the longest gone first", test_longest_gone_first},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the registry remembers of LIDs, as stages of lid.c's slices: first who is without one now is
+ * collected, the longest gone first, and who is back gets what it had; the others' LIDs are kept
+ * while there are others to give. At the end the registry is told how things stand.
+ *
+ * Ports are numbered in the order in which they go, for a clock may be set, and numbers survive a
+ * restart: after it, who is not there any more is the last to have gone.
+ */
+#include <stdlib.h>
+
+#include "fabric/lid_parts.h"
+#include "lib/mem.h"
+
+enum { COST_ENTRY = 2, COST_BACK = 4, COST_PUT = 5 };
+
+unsigned lid_recall(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+	struct lid_memory *memory = &work->memory;
+	struct registry *registry = work->fabric->registry;
+	const struct lid_entry *entry;
+	const struct port *port;
+
+	if (!registry)
+		return 0;
+	if (!*at) {
+		*at = 1;
+		registry_walk(registry, REGISTRY_LID, -1, NULL, &memory->cursor);
+		memory->room = registry_count(registry, REGISTRY_LID);
+		memory->entries = mem_array(memory->room + 1, sizeof(*memory->entries));
+	}
+	entry = registry_walk_next(&memory->cursor);
+	if (!entry || memory->count == memory->room)
+		return 0;
+	port = map_get(&work->fabric->ports, entry->guid);
+	if (!port || !port->lid)
+		memory->entries[memory->count++] = *entry;
+	return COST_ENTRY;
+}
+
+/* Who has just gone, and has no number yet, comes last. */
+static int by_gone(const void *a, const void *b)
+{
+	const struct lid_entry *x = a, *y = b;
+	uint32_t gone_x = x->gone - 1, gone_y = y->gone - 1;
+
+	if (gone_x != gone_y)
+		return gone_x < gone_y ? -1 : 1;
+	return (x->guid > y->guid) - (x->guid < y->guid);
+}
+
+unsigned lid_keep_all(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+	struct lid_memory *memory = &work->memory;
+
+	if (*at == memory->count)
+		return 0;
+	if (!*at)
+		qsort(memory->entries, memory->count, sizeof(*memory->entries), by_gone);
+	lid_keep(work, &memory->entries[(*at)++], true);
+	return 1;
+}
+
+/* A port that has come back, perhaps without its LID, gets it again. What is left are the others.
+ */
+unsigned lid_give_back(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+	struct lid_memory *memory = &work->memory;
+	const struct lid_entry *entry;
+	struct route_path path;
+	struct port *port;
+
+	if (*at == memory->count) {
+		memory->count = memory->gone;
+		return 0;
+	}
+	entry = &memory->entries[(*at)++];
+	port = map_get(&work->fabric->ports, entry->guid);
+	if (!port || port->lid || !port_facts(port)->known ||
+	    !port_route(work->fabric, port, &path)) {
+		memory->entries[memory->gone++] = *entry;
+		return 1;
+	}
+	lid_keep(work, entry, false);
+	if (entry->lmc == (port_of_switch(port) ? 0 : work->lmc) &&
+	    lid_fits(work, entry->lid, entry->lmc)) {
+		lid_give(work, port, entry->lid, entry->lmc);
+		work->report.kept++;
+	}
+	return COST_BACK;
+}
+
+lid_t lid_take_from_gone(struct lid_work *work, uint8_t lmc)
+{
+	struct lid_memory *memory = &work->memory;
+
+	while (memory->taken < memory->count) {
+		const struct lid_entry *entry = &memory->entries[memory->taken++];
+
+		lid_keep(work, entry, false);
+		if (lid_fits(work, entry->lid, lmc))
+			return entry->lid;
+	}
+	return LID_NONE;
+}
+
+static bool is_given(const struct fabric *fabric, const struct lid_entry *entry)
+{
+	for (unsigned i = 0; i < 1u << entry->lmc; i++) {
+		if (fabric->lids[entry->lid + i])
+			return true;
+	}
+	return false;
+}
+
+unsigned lid_remember_gone(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+	struct lid_memory *memory = &work->memory;
+	struct lid_entry *entry;
+
+	if (*at == memory->count)
+		return 0;
+	entry = &memory->entries[(*at)++];
+	if (!entry->gone)
+		entry->gone = memory->last_gone < UINT32_MAX ? memory->last_gone + 1 : UINT32_MAX;
+	memory->last_gone = entry->gone;
+	if (is_given(work->fabric, entry))
+		registry_drop(work->fabric->registry, REGISTRY_LID, entry);
+	else
+		registry_put(work->fabric->registry, REGISTRY_LID, entry);
+	return COST_PUT;
+}
+
+unsigned lid_remember_ports(void *arg, size_t *at)
+{
+	struct lid_work *work = arg;
+	const struct port *port;
+	struct lid_entry entry;
+
+	if (!work->fabric->registry || *at == work->count)
+		return 0;
+	port = work->ports[(*at)++];
+	entry = (struct lid_entry){
+		.guid = port_facts(port)->guid, .lid = port->lid, .lmc = port->lmc};
+	if (entry.lid)
+		registry_put(work->fabric->registry, REGISTRY_LID, &entry);
+	else
+		registry_drop(work->fabric->registry, REGISTRY_LID, &entry);
+	return COST_PUT;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# The store, with the real daemon on weftsim: LIDs that a restart must find again although every host has
+# forgotten its own, an end by SIGKILL, a second daemon on the same file, a state directory that cannot
+# be, a disk that takes no more for a while.
+set -u
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip store: weftsim's preload library and sanitizers do not go together"
+	exit 0
+fi
+
+hosts=32
+
+starts() {
+	start_weftd "$@" && wait_for 30 is_up "$1" ||
+		because "weftd is $(status "$1" '$_->{role}, $_->{state}'); $(tail -n 1 "$1.log")"
+}
+
+lids() {
+	ctl "$1" node list | json 'map { "$_->{guid}=$_->{lid}" } sort { $a->{guid} cmp $b->{guid} } @$_'
+}
+
+store() {
+	status "$1" "\$_->{store}{$2}"
+}
+
+sim_do() {
+	"$BUILD/weftsim" "do" "$@" >/dev/null
+}
+
+reboot_all() {
+	local n
+
+	for ((n = 1; n <= hosts; n++)); do
+		sim_do "node reboot host-$(printf %04d "$n")" ||
+			because "weftsim does not reboot host $n" || return 1
+	done
+}
+
+# The LIDs of a fabric to which hosts came one after the other: nobody would give them again by himself.
+first_start() {
+	sim_do 'node down host-0002' 'node down host-0009' || return 1
+	starts first host-0001 || return 1
+	sim_do 'node up host-0009'
+	wait_for 30 knows_nodes first $((hosts - 1 + 12)) || because "host-0009 is not seen" || return 1
+	sim_do 'node up host-0002'
+	wait_for 30 knows_nodes first $((hosts + 12)) || because "host-0002 is not seen" || return 1
+	wait_for 30 is_up first || because "the subnet is not up" || return 1
+	wait_for 30 all_have_lids first || because "some have no LID" || return 1
+	equal "the state of the store" "$(store first state)" ok || return 1
+	equal "the number of LIDs in it" "$(store first 'records}{lid')" $((hosts + 12)) || return 1
+	equal "the mode of its file" "$(stat -c %a first.state/weft.db)" 600
+}
+
+knows_nodes() {
+	has_status "$1" '$_->{counts}{switches} + $_->{counts}{adapters}' "$2"
+}
+
+all_have_lids() {
+	! lids "$1" | grep -q '=0'
+}
+
+again_after() { # HOW: the daemon ends, all hosts and switches' hosts lose their LIDs, it comes back
+	if [ "$1" = SIGKILL ]; then
+		kill_now first
+	else
+		stop first || return 1
+	fi
+	reboot_all || return 1
+	starts first host-0001 && wait_for 30 all_have_lids first || return 1
+	equal "the LIDs after $1 and reboots" "$(lids first)" "$before"
+}
+
+second_refused() {
+	if weftd first host-0003 --once --runtime-dir "$work/other.run"; then
+		because "a second daemon on the same state directory starts"
+		return 1
+	fi
+	matches 'weft.db is in use by another weftd' first.log || because "it says: $(tail -n 1 first.log)"
+}
+
+goes_on_without() {
+	starts none host-0001 --state-dir /proc/weft || return 1
+	equal "the state of the store" "$(store none state)" degraded || return 1
+	matches 'store /proc/weft/weft.db degraded: .*--state-dir' none.log || because "nothing is logged" || return 1
+	"$BUILD/weftctl" -s none.run/control.sock status | grep -q '^Store  *degraded: ' ||
+		because "weftctl status does not say so"
+}
+
+is_state() {
+	[ "$(store "$1" state)" = "$2" ]
+}
+
+# No file of the process may grow: the disk is full, as far as it can tell.
+full_and_well() {
+	local pid=${pids[first]} child
+
+	child=$(pgrep -P "$pid" -x weftd || echo "$pid")
+	prlimit --pid "$child" --fsize=0:unlimited || because "prlimit failed" || return 1
+	sim_do 'node down host-0020'
+	wait_for 30 is_state first degraded || because "the store is $(store first state)" || return 1
+	prlimit --pid "$child" --fsize=unlimited:unlimited
+	wait_for 30 is_state first ok || because "the store stays $(store first state)" || return 1
+	matches 'is well again' first.log || because "the log, which could not grow either, does not say so"
+}
+
+start_weftsim fattree:radix=8,levels=2
+check "a store is begun" first_start
+before=$(lids first)
+check "after SIGKILL and reboots the LIDs are the same" again_after SIGKILL
+check "after SIGTERM and reboots the LIDs are the same" again_after SIGTERM
+check "a second daemon is refused" second_refused
+check "a full disk degrades it, until there is room" full_and_well
+stop first
+check "without a state directory weftd goes on" goes_on_without
+stop none
+stop_fabric
+finish

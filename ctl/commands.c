@@ -8,6 +8,7 @@
 
 #include "ctl/dump.h"
 #include "ctl/print.h"
+#include "ctl/print_sa.h"
 #include "ctl/topology.h"
 #include "lib/suggest.h"
 
@@ -37,6 +38,16 @@ const struct ctl_command ctl_commands[] = {
 	 .list = "links",
 	 .print = print_links,
 	 .summary = "cables with both ends and state"},
+	{.words = "multicast list",
+	 .list = "groups",
+	 .print = print_groups,
+	 .summary = "multicast groups, with their members' number"},
+	{.words = "multicast show",
+	 .arguments = {{.member = "mgid", .label = "MGID"}},
+	 .document = true,
+	 .digest = group_digest,
+	 .print = print_group,
+	 .summary = "one group and its members"},
 	{.words = "topology export",
 	 .arguments = {{.member = "format",
 			.label = "net|json|dot|slurm",

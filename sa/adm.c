@@ -118,7 +118,7 @@ static const uint8_t adm_methods[] = {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, 
 struct adm {
 	struct txn_table *txns;
 	struct registry *registry;
-	struct event_hub *events;
+	struct event_reader reader;
 	struct view *const *view;
 	struct adm_options options;
 	struct lookup *lookup; /* of the view of now; NULL before there was one */
@@ -661,6 +661,13 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 	}
 }
 
+/* What is there from the first view on does not wait for the first request. */
+static void happened(void *ctx, const struct event *event)
+{
+	if (event->kind == EVENT_MASTER)
+		lookup_renew(ctx);
+}
+
 struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
 		    struct registry *registry, struct event_hub *events,
 		    const struct adm_options *options)
@@ -670,7 +677,6 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->txns = txns;
 	adm->view = view;
 	adm->registry = registry;
-	adm->events = events;
 	adm->options = *options;
 	adm->scratch = arena_new();
 	adm->gate = gate_new(loop, &(struct gate_owner){passed, expired, is_shut, adm});
@@ -689,6 +695,8 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 		adm->counts[i].record = adm_rows[i].format->name;
 		adm->counts[i].method = method_name(CLASS_SUBN_ADM, adm_rows[i].method);
 	}
+	adm->reader = (struct event_reader){.happened = happened, .ctx = adm};
+	event_read(events, &adm->reader);
 	txn_handle(txns, CLASS_SUBN_ADM, received, adm);
 	return adm;
 }
@@ -712,6 +720,7 @@ void adm_free(struct adm *adm)
 	if (!adm)
 		return;
 	txn_handle(adm->txns, CLASS_SUBN_ADM, NULL, NULL);
+	event_unread(&adm->reader);
 	while ((exchange = queue_take(adm->queue))) {
 		free(exchange->answer.grown);
 		queued_free(exchange);

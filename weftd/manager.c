@@ -8,6 +8,7 @@
 #include "mad/txn.h"
 #include "sa/adm.h"
 #include "sm/sm.h"
+#include "weftd/registered.h"
 
 struct manager {
 	struct txn_table *txns;
@@ -16,6 +17,7 @@ struct manager {
 	struct event_hub events;
 	struct sm *sm;
 	struct adm *adm;
+	struct registered registered;
 };
 
 static bool view_is_coming(const void *ctx)
@@ -94,14 +96,16 @@ static void command_status(void *ctx, struct control_request *request, const jso
 						(json_int_t)counts[i].refused));
 	json_object_set_new(
 		status, "sa",
-		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests", requests,
+		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests", requests,
 			  "received", (json_int_t)stats->received, "answered",
 			  (json_int_t)stats->answered, "refused", (json_int_t)stats->refused,
 			  "dropped", (json_int_t)stats->dropped, "send_failed",
 			  (json_int_t)stats->send_failed, "waiting",
 			  (json_int_t)adm_waiting(manager->adm), "waited",
 			  (json_int_t)stats->waited, "repeated", (json_int_t)stats->repeated,
-			  "overload", (json_int_t)stats->overload));
+			  "overload", (json_int_t)stats->overload, "over_limit",
+			  (json_int_t)stats->over_limit, "pending",
+			  (json_int_t)adm_pending(manager->adm)));
 	if (manager->store)
 		json_object_set_new(status, "store", store_status(manager->store));
 	control_reply(request, status);
@@ -113,6 +117,8 @@ void manager_register_commands(struct manager *manager, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), manager);
 	sm_register_commands(manager->sm, control);
+	manager->registered = (struct registered){manager->registry, sm_view(manager->sm)};
+	registered_commands(&manager->registered, control);
 }
 
 void manager_on_report(struct manager *manager,

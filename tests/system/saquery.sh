@@ -67,7 +67,7 @@ shows() {
 }
 
 class_port_info() {
-	shows 'Class version\.+2' CPI && shows 'Capability mask\.+0x2400' CPI
+	shows 'Class version\.+2' CPI && shows 'Capability mask\.+0x2600' CPI
 }
 
 nodes() {

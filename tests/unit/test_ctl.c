@@ -3,8 +3,9 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: ctl/commands.o ctl/dump.o ctl/print.o ctl/print_route.o ctl/status.o ctl/table.o
-// LINK: ctl/text.o ctl/topology.o formats/*.o lib/map.o lib/mem.o lib/suggest.o
+// LINK: ctl/commands.o ctl/dump.o ctl/print.o ctl/print_route.o ctl/print_sa.o
+// LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o
+// LINK: lib/map.o lib/mem.o lib/suggest.o
 // LIBS: -ljansson
 #include <errno.h>
 #include <stdlib.h>
@@ -40,6 +41,8 @@ static const struct {
 	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"full\"}", ""},
 	{"node list", "{\"command\":\"node list\"}", ""},
 	{"link list", "{\"command\":\"link list\"}", ""},
+	{"multicast list", "{\"command\":\"multicast list\"}", ""},
+	{"multicast show ff12::1", "{\"command\":\"multicast show\",\"mgid\":\"ff12::1\"}", ""},
 	{"route show h1 0x0002c90300fed671",
 	 "{\"command\":\"route show\",\"dst\":\"0x0002c90300fed671\",\"src\":\"h1\"}", ""},
 
@@ -68,6 +71,7 @@ static const struct {
 	{"route dumb x", NULL, "unknown command \"route dumb\"; did you mean \"route dump\"?"},
 	{"reboot", NULL, "unknown command \"reboot\"; --help lists the commands"},
 	{"list node", NULL, "unknown command \"list node\"; --help lists the commands"},
+	{"multicast show", NULL, "MGID is missing: weftctl multicast show MGID"},
 	{"status now", NULL, "unexpected \"now\": weftctl status"},
 	{"sweep ful", NULL, "\"ful\" is not light|full: weftctl sweep [light|full]"},
 	{"sweep full now", NULL, "unexpected \"now\": weftctl sweep [light|full]"},

@@ -9,6 +9,7 @@
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
+#include "tests/unit/star.h"
 
 #define BIT(name) COMPONENT(MC_MEMBER_##name)
 #define JOIN (BIT(MGID) | BIT(PORT_GID) | BIT(JOIN_STATE))
@@ -1070,6 +1071,64 @@ static void test_million(void)
 	end();
 }
 
+/* All of a fabric at once, as after a power cut: each join is accepted and answered, no turn of the
+ * loop has more than its share. */
+static void test_storm(void)
+{
+	enum { PORTS = 250, JOINS = 40, TURN_MAX = 64 };
+	struct mc_member_record record;
+	unsigned turns = 0, most = 0;
+
+	begin();
+	view_publish(&sa.view, star(PORTS, 0));
+	registry_keep(sa.registry, true);
+	for (uint32_t g = 0; g < JOINS; g++) {
+		for (unsigned p = 0; p < PORTS; p++) {
+			const struct ask join_one = {.method = METHOD_SET,
+						     .attr_id = RECORD_MC_MEMBER,
+						     .from = (lid_t)(p + 1),
+						     .mask = CREATE,
+						     .format = &mc_member_record_format,
+						     .record = &record};
+
+			record = usual(A, g);
+			set_gid(record.port_gid, GID_PREFIX_DEFAULT, 100 + p);
+			ask_only(&join_one, g);
+		}
+	}
+	CU_ASSERT_EQUAL(sa.sent, 0);
+	CU_ASSERT_EQUAL(adm_pending(sa.adm), PORTS * JOINS);
+	CU_ASSERT_EQUAL(members(), PORTS * JOINS);
+	CU_ASSERT_EQUAL(groups(), JOINS + 1);
+	registry_kept(sa.registry, registry_number(sa.registry));
+	while (adm_pending(sa.adm) && turns++ < PORTS * JOINS) {
+		unsigned before = sa.sent;
+
+		turn();
+		most = sa.sent - before > most ? sa.sent - before : most;
+	}
+	CU_ASSERT_EQUAL(sa.sent, PORTS * JOINS);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, PORTS * JOINS);
+	CU_ASSERT_TRUE(most <= 2 * TURN_MAX);
+	/* And all leave. */
+	for (unsigned p = 0; p < PORTS; p++)
+		event_raise(&sa.events,
+			    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = 100 + p});
+	CU_ASSERT_EQUAL(members(), 0);
+	CU_ASSERT_EQUAL(groups(), 1);
+	end();
+}
+
+/* The broadcast group is there from the first view on. */
+static void test_master(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(groups(), 0);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
+	CU_ASSERT_EQUAL(groups(), 1);
+	end();
+}
+
 /* The least MulticastFDBCap of the switches bounds the MLIDs, and so the groups. */
 static void test_mlids_end(void)
 {
@@ -1223,6 +1282,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"the broadcast group", test_broadcast},
+		{"the first view", test_master},
 		{"making a group", test_creations},
 		{"join states", test_join_states},
 		{"leaving", test_leaves},
@@ -1241,6 +1301,7 @@ int main(void)
 		{"solicited-node groups", test_solicited_node},
 		{"answers wait for the store", test_durable},
 		{"a million joins", test_million},
+		{"a storm of joins", test_storm},
 		{"ports that are forgotten", test_forgotten},
 		{"paths to groups", test_group_paths},
 		CU_TEST_INFO_NULL,

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The tables of what is registered with the SA: multicast groups and their members. */
+#include "ctl/print_sa.h"
+
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+
+static double rate_gbps(const json_t *group)
+{
+	return json_number_value(json_object_get(group, "rate_gbps"));
+}
+
+void print_groups(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"MLID", TABLE_LEFT},  {"P_KEY", TABLE_LEFT}, {"MTU", TABLE_RIGHT},
+		{"GB/S", TABLE_RIGHT}, {"SL", TABLE_RIGHT},   {"MEMBERS", TABLE_RIGHT},
+		{"KIND", TABLE_LEFT},  {"MGID", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *group;
+	size_t i;
+
+	json_array_foreach (data, i, group) {
+		table_cell(table, "0x%04llx", number_member(group, "mlid"));
+		table_cell(table, "0x%04llx", number_member(group, "p_key"));
+		table_cell(table, "%lld", number_member(group, "mtu"));
+		table_cell(table, "%g", rate_gbps(group));
+		table_cell(table, "%lld", number_member(group, "sl"));
+		table_cell(table, "%lld", number_member(group, "members"));
+		table_cell(table, "%s", flag_member(group, "permanent") ? "permanent" : "joined");
+		table_cell(table, "%s", text_member(group, "mgid"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+/* "full, non-member, proxy" */
+static void states_cell(struct table *table, const json_t *member)
+{
+	char text[80] = "";
+	size_t used = 0, i;
+	const json_t *state;
+
+	json_array_foreach (json_object_get(member, "join_state"), i, state) {
+		const char *name = json_string_value(state);
+
+		if (used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+						 used ? ", " : "", name ? name : "-");
+	}
+	table_cell(table, "%s%s", text, flag_member(member, "proxy") ? ", proxy" : "");
+}
+
+int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
+{
+	(void)request;
+	(void)error;
+	json_object_set(*data, "group", json_array_get(json_object_get(*data, "group"), 0));
+	if (!json_object_get(*data, "members")) /* an empty list has no part */
+		json_object_set_new(*data, "members", json_array());
+	return 0;
+}
+
+void print_group(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"GUID", TABLE_LEFT},
+		{"LID", TABLE_RIGHT},
+		{"JOINED AS", TABLE_LEFT},
+		{"NODE", TABLE_LEFT},
+	};
+	const json_t *group = json_object_get(data, "group"), *member;
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	size_t i;
+
+	fprintf(out, "%s MLID 0x%04llx%s\n", text_member(group, "mgid"),
+		number_member(group, "mlid"), flag_member(group, "permanent") ? ", permanent" : "");
+	fprintf(out, "P_Key 0x%04llx, Q_Key 0x%08llx, MTU %lld, %g Gb/s, SL %lld, life time %lld\n",
+		number_member(group, "p_key"), number_member(group, "q_key"),
+		number_member(group, "mtu"), rate_gbps(group), number_member(group, "sl"),
+		number_member(group, "packet_life_time"));
+	fprintf(out, "scope %lld, TClass %lld, FlowLabel %lld, hop limit %lld\n",
+		number_member(group, "scope"), number_member(group, "tclass"),
+		number_member(group, "flow_label"), number_member(group, "hop_limit"));
+	json_array_foreach (json_object_get(data, "members"), i, member) {
+		table_cell(table, "%s", text_member(member, "guid"));
+		table_cell(table, "%lld", number_member(member, "lid"));
+		states_cell(table, member);
+		table_cell(table, "%s", text_name(member));
+	}
+	table_print(table, out);
+	table_free(table);
+}

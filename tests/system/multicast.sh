@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Multicast groups as clients know them, on weftsim: osmtest's multicast flow against weftd and
+# against OpenSM, which must take the same steps with the same answers; saquery's groups and
+# members; what weftctl shows of them; and that an acknowledged join survives kill -9.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The preload library stands before a sanitizer's.
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip multicast: the preload library and sanitizers exclude each other"
+	exit 0
+fi
+
+broadcast=ff12:401b:ffff::ffff:ffff
+
+weftd_runs() {
+	start_weftsim fattree:radix=4,levels=2 || return 1
+	start_weftd daemon host-0001 || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
+}
+
+opensm_runs() {
+	stop daemon && stop_fabric && start_weftsim fattree:radix=4,levels=2 || return 1
+	start_opensm opensm host-0001 || return 1
+	wait_for 30 matches 'SUBNET UP' opensm.log || because "OpenSM has no subnet: $(tail -n 1 opensm.log)"
+}
+
+# ask ARGUMENT...: saquery's answer in answer.txt.
+ask() {
+	look answer.txt host-0002 saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
+}
+
+# counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
+counts() {
+	local number=$1 pattern=$2
+
+	shift 2
+	ask "$@" || return 1
+	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
+}
+
+# The group of IPoIB, as OpenSM makes it.
+broadcast_group() {
+	counts 1 '^MCMemberRecord group dump' -g || return 1
+	sed 's/^[[:space:]]*//' answer.txt >group.txt
+	diff group.txt - <<-'EOF' >difference.txt || because "the group differs: $(tail -n 1 difference.txt)"
+		MCMemberRecord group dump:
+		MGID....................ff12:401b:ffff::ffff:ffff
+		Mlid....................0xC000
+		Mtu.....................0x84
+		pkey....................0xFFFF
+		Rate....................0x83
+		SL......................0x0
+	EOF
+}
+
+# flow MANAGER MODE: osmtest as host-0002; what it did and was told in MANAGER-MODE.steps. MGIDs that
+# the SA makes end in a number of its own choice. Its status is 0 always.
+flow() {
+	local log=osmtest-$1-$2.log guid
+
+	look ports.txt host-0002 ibstat || because "ibstat: $(tail -n 1 ports.txt.err)" || return 1
+	guid=$(sed -n 's/.*Port GUID: //p' ports.txt)
+	timeout 120 "$BUILD/weftsim" run -n host-0002 -- osmtest -g "$guid" -f m -M "$2" -v -l "$log" \
+		>osmtest.txt 2>&1
+	sed -E 's/^[^>]*-> //; s/a01b:[0-9a-f:]*/a01b:.../g; s/TID 0x[0-9a-f]*//' "$log" |
+		grep -E '^(osmt_run_mcast_flow|__?osmv|osmt_query|osmt_send)' |
+		grep -v 'local_port' >"$1-$2.steps"
+	matches 'TEST "Multicast" PASS' osmtest.txt || because "$(grep ERR "$log" | tail -n 1)"
+}
+
+flows() {
+	flow "$1" 1 && flow "$1" 2
+}
+
+same_steps() {
+	local mode
+
+	for mode in 1 2; do
+		[ "$(wc -l <"weftd-$mode.steps")" -gt 50 ] || because "osmtest -M $mode took no steps" || return 1
+		diff "weftd-$mode.steps" "opensm-$mode.steps" >difference.txt ||
+			because "with -M $mode: $(head -n 3 difference.txt | tr '\n' ' ')" || return 1
+	done
+}
+
+# osmtest has joined the broadcast group and left all others. The untrusted are not told who did.
+# saquery asks for an MTU that is greater than the one it is given.
+left_behind() {
+	counts 1 '^MCMemberRecord group dump' -g && counts 1 'PortGid\.+::$' -m &&
+		counts 1 'PortGid\.+fe80' --smkey 1 -m && counts 1 "$broadcast" MCMR --mlid 0xc000 &&
+		counts 0 "$broadcast" MCMR --mlid 0xc001 && counts 1 "$broadcast" MCMR --mtu 3 &&
+		counts 0 "$broadcast" MCMR --mtu 4 && counts 0 "$broadcast" MCMR --pkey 0x8001
+}
+
+shown_members() {
+	ctl "$1" multicast show $broadcast 2>/dev/null | json 'map { $_->{description} } @{$_->{members}}'
+}
+
+shown() {
+	equal "the list of groups" "$(ctl daemon multicast list | json 'map { "$_->{mgid} $_->{members}" } @$_')" \
+		"$broadcast 1" || return 1
+	equal "the list of members" "$(shown_members daemon)" host-0002 || return 1
+	equal "its parameters" "$(ctl daemon multicast show $broadcast |
+		json 'map { join ",", @$_{qw(mlid p_key q_key mtu rate_gbps permanent)} } $_->{group}')" \
+		49152,65535,2843,2048,10,1 || return 1
+	ctl daemon multicast show ff12::1 >answer.json 2>&1 && because "it shows a group that is not there" && return 1
+	matches 'multicast list' answer.json || because "of a group that is not there: $(cat answer.json)"
+}
+
+survives() {
+	kill_now daemon
+	start_weftd daemon host-0001 || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)" || return 1
+	equal "the list of members after kill -9" "$(shown_members daemon)" host-0002
+}
+
+check "weftd has a subnet" weftd_runs || finish
+check "the broadcast group" broadcast_group
+check "osmtest -f m, -M 1 and -M 2, with weftd" flows weftd
+check "what it leaves behind" left_behind
+check "weftctl multicast list and show" shown
+check "a join survives kill -9" survives
+check "OpenSM has a subnet" opensm_runs || finish
+check "osmtest -f m, -M 1 and -M 2, with OpenSM" flows opensm
+check "both took the same steps" same_steps
+stop opensm
+finish

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Multicast groups and their members for people (registered.h). A group may have ten thousands of
+ * members, so both lists are walks of the registry that go on as the client reads, and a part is
+ * made of so many records at the most. Names and members are documented in weftctl(8).
+ */
+#include "weftd/registered.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+#include "sa/endport.h"
+#include "sa/record.h"
+#include "sma/attr.h"
+
+enum {
+	ROWS_A_PART = 32,
+	RECORDS_A_PART = 1024, /* that are looked at */
+};
+
+struct listing {
+	const struct registered *registered;
+	struct registry_cursor groups, members;
+	const struct group_entry *group; /* a reference; the one that is being told of */
+	unsigned num_members;		 /* of it, so far */
+	bool group_told;
+};
+
+static const char *gid_text(const uint8_t gid[GID_SIZE], char text[INET6_ADDRSTRLEN])
+{
+	return inet_ntop(AF_INET6, gid, text, INET6_ADDRSTRLEN);
+}
+
+static json_t *group_json(const struct group_entry *group)
+{
+	char mgid[INET6_ADDRSTRLEN];
+
+	return json_pack("{s:s,s:i,s:i,s:I,s:i,s:f,s:i,s:i,s:i,s:I,s:i,s:i,s:b}", "mgid",
+			 gid_text(group->mgid, mgid), "mlid", group->mlid, "p_key", group->p_key,
+			 "q_key", (json_int_t)group->q_key, "mtu", mtu_bytes(group->mtu),
+			 "rate_gbps", rate_deci_gbps(group->rate) / 10.0, "sl", group->sl,
+			 "packet_life_time", group->packet_life_time, "tclass", group->tclass,
+			 "flow_label", (json_int_t)group->flow_label, "hop_limit", group->hop_limit,
+			 "scope", group->scope, "permanent", group->permanent);
+}
+
+/* Takes the next group, and what comes of it from the registry. */
+static bool next_group(struct listing *listing)
+{
+	struct member_entry key;
+
+	listing->group = registry_walk_next(&listing->groups);
+	if (!listing->group)
+		return false;
+	registry_ref(listing->group);
+	listing->num_members = 0;
+	memcpy(key.mgid, listing->group->mgid, GID_SIZE);
+	registry_walk(listing->registered->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
+		      &listing->members);
+	return true;
+}
+
+static void end_group(struct listing *listing)
+{
+	if (!listing->group)
+		return;
+	registry_walk_end(&listing->members);
+	registry_unref(listing->group);
+	listing->group = NULL;
+}
+
+static json_t *list_next(void *source)
+{
+	struct listing *listing = source;
+	json_t *rows = json_array(), *row;
+	bool more = true;
+
+	for (unsigned i = 0; i < RECORDS_A_PART && json_array_size(rows) < ROWS_A_PART; i++) {
+		if (!listing->group && !next_group(listing)) {
+			more = false;
+			break;
+		}
+		if (registry_walk_next(&listing->members)) {
+			listing->num_members++;
+			continue;
+		}
+		row = group_json(listing->group);
+		json_object_set_new(row, "members", json_integer(listing->num_members));
+		json_array_append_new(rows, row);
+		end_group(listing);
+	}
+	if (more || json_array_size(rows))
+		return json_pack("{s:o}", "groups", rows);
+	json_decref(rows);
+	return NULL;
+}
+
+static void list_finish(void *source)
+{
+	struct listing *listing = source;
+
+	end_group(listing);
+	registry_walk_end(&listing->groups);
+	free(listing);
+}
+
+static struct listing *listing_new(const struct registered *registered)
+{
+	struct listing *listing = mem_zalloc(sizeof(*listing));
+
+	listing->registered = registered;
+	registry_walk(registered->registry, REGISTRY_GROUP, -1, NULL, &listing->groups);
+	return listing;
+}
+
+static void command_list(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	control_stream(request, list_next, list_finish, listing_new(ctx));
+}
+
+static bool find_port(const struct registered *registered, guid_t guid, struct endport *out)
+{
+	const struct snapshot *topology;
+	int32_t found;
+
+	if (!*registered->view)
+		return false;
+	topology = (*registered->view)->topology;
+	found = snapshot_find_end(topology, guid);
+	if (found >= 0)
+		found += (int32_t)topology->num_switches;
+	else
+		found = snapshot_find_switch(topology, guid);
+	if (found >= 0)
+		*out = endport_at(topology, (uint32_t)found);
+	return found >= 0;
+}
+
+static json_t *states_json(uint8_t join_state)
+{
+	static const struct {
+		uint8_t bit;
+		const char *name;
+	} states[] = {{JOIN_FULL, "full"},
+		      {JOIN_NON_MEMBER, "non-member"},
+		      {JOIN_SEND_ONLY_NON_MEMBER, "send-only"},
+		      {JOIN_SEND_ONLY_FULL, "send-only-full"}};
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		if (join_state & states[i].bit)
+			json_array_append_new(names, json_string(states[i].name));
+	return names;
+}
+
+static json_t *member_json(const struct registered *registered, const struct member_entry *member)
+{
+	struct endport port = {.lid = LID_NONE};
+	uint8_t gid[GID_SIZE];
+	char text[INET6_ADDRSTRLEN], guid[sizeof("0x0123456789abcdef")];
+
+	be64_store(gid, member->port_prefix);
+	be64_store(gid + 8, member->port_guid);
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, member->port_guid);
+	find_port(registered, member->port_guid, &port);
+	return json_pack("{s:s,s:s,s:s,s:i,s:o,s:b}", "gid", gid_text(gid, text), "guid", guid,
+			 "description", port.facts ? port.facts->description : "", "lid", port.lid,
+			 "join_state", states_json(member->join_state), "proxy",
+			 member->proxy_join);
+}
+
+/* The group by itself, then its members. */
+static json_t *show_next(void *source)
+{
+	struct listing *listing = source;
+	const struct member_entry *member;
+	json_t *rows;
+
+	if (!listing->group_told) {
+		listing->group_told = true;
+		return json_pack("{s:[o]}", "group", group_json(listing->group));
+	}
+	rows = json_array();
+	while (json_array_size(rows) < ROWS_A_PART &&
+	       (member = registry_walk_next(&listing->members)))
+		json_array_append_new(rows, member_json(listing->registered, member));
+	if (json_array_size(rows))
+		return json_pack("{s:o}", "members", rows);
+	json_decref(rows);
+	return NULL;
+}
+
+static void command_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	const struct registered *registered = ctx;
+	const char *mgid = json_string_value(json_object_get(args, "mgid"));
+	const struct group_entry *group;
+	struct group_entry key;
+	struct listing *listing;
+
+	if (!mgid || inet_pton(AF_INET6, mgid, key.mgid) != 1) {
+		control_fail(request,
+			     "\"%.60s\" is no MGID: write it as an IPv6 address, such as "
+			     "ff12:401b:ffff::ffff:ffff",
+			     mgid ? mgid : "");
+		return;
+	}
+	group = registry_find(registered->registry, REGISTRY_GROUP, &key);
+	if (!group) {
+		control_fail(request,
+			     "there is no group with the MGID %.60s; multicast list shows those "
+			     "that there are",
+			     mgid);
+		return;
+	}
+	listing = listing_new(registered);
+	listing->groups.next = group;
+	next_group(listing);
+	control_stream(request, show_next, list_finish, listing);
+}
+
+static const struct control_command commands[] = {
+	{"multicast list", command_list},
+	{"multicast show", command_show},
+};
+
+void registered_commands(struct registered *registered, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), registered);
+}

@@ -88,11 +88,12 @@ struct port {
 	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
 };
 
-/* Tables that a device does not tell; it is not asked again until its port passes INIT. */
+/* Tables that a device does not tell or take; it is left alone until its port passes INIT. */
 enum {
 	PORT_REFUSES_GUIDS = 1 << 0,
 	PORT_REFUSES_SL_TO_VL = 1 << 1,
 	PORT_REFUSES_VL_ARBITRATION = 1 << 2,
+	PORT_REFUSES_SET_GUIDS = 1 << 3, /* it did not take those that it was told */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has

@@ -78,6 +78,9 @@ static const struct adm_row {
 	 NULL},
 	{RECORD_GUID_INFO, METHOD_GET_TABLE, true, &guid_info_record_format, begin_by_lid,
 	 step_guid_info, NULL},
+	{RECORD_GUID_INFO, METHOD_SET, true, &guid_info_record_format, begin_set_guids, NULL, NULL},
+	{RECORD_GUID_INFO, METHOD_DELETE, true, &guid_info_record_format, begin_delete_guids, NULL,
+	 NULL},
 	{RECORD_PKEY_TABLE, METHOD_GET, true, &p_key_table_record_format, begin_p_keys, step_p_keys,
 	 NULL},
 	{RECORD_PKEY_TABLE, METHOD_GET_TABLE, true, &p_key_table_record_format, begin_p_keys,
@@ -539,7 +542,7 @@ static void lookup_renew(struct adm *adm)
 	if (adm->lookup && lookup_view(adm->lookup) == *adm->view)
 		return;
 	lookup_unref(adm->lookup);
-	adm->lookup = *adm->view ? lookup_new(*adm->view) : NULL;
+	adm->lookup = *adm->view ? lookup_new(*adm->view, adm->registry) : NULL;
 	if (*adm->view)
 		groups_view(adm->groups, (*adm->view)->topology);
 }

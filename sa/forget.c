@@ -33,6 +33,7 @@ static void happened(void *ctx, const struct event *event)
 	for (alias = registry_first(registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
 	     alias = registry_next(registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
 		drop_of_guid(registry, alias->guid);
+	drop_all(registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key);
 }
 
 void forget_begin(struct forget *forget, struct registry *registry, struct event_hub *events)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Forgets the services and subscriptions of a port that will not come back (EVENT_PORT_FORGOTTEN),
- * also those under its alias GUIDs. Part of adm.c; loop thread only.
+ * Forgets the services, subscriptions and alias GUIDs of a port that will not come back
+ * (EVENT_PORT_FORGOTTEN), also what was registered under these. Part of adm.c; loop thread only.
  */
 #ifndef SA_FORGET_H
 #define SA_FORGET_H

@@ -149,13 +149,24 @@ uint8_t groups_leave(struct groups *groups, const struct member_entry *member, u
 	return member ? member->join_state : 0;
 }
 
-static void forget_port(struct groups *groups, guid_t port_guid)
+static void forget_guid(struct groups *groups, guid_t guid)
 {
-	const struct member_entry key = {.port_guid = port_guid};
+	const struct member_entry key = {.port_guid = guid};
 	const struct member_entry *member;
 
 	while ((member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key)))
 		groups_leave(groups, member, UINT8_MAX);
+}
+
+/* Its aliases are still known: sa/forget.c comes later. */
+static void forget_port(struct groups *groups, guid_t port_guid)
+{
+	const struct alias_entry key = {.port_guid = port_guid}, *alias;
+
+	forget_guid(groups, port_guid);
+	for (alias = registry_first(groups->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
+	     alias = registry_next(groups->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
+		forget_guid(groups, alias->guid);
 }
 
 static void happened(void *ctx, const struct event *event)

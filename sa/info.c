@@ -15,6 +15,7 @@ enum {
 	MULTI_PATH = 1 << 10,		    /* MultiPathRecord */
 	PORT_INFO_CAP_MASK_MATCH = 1 << 13, /* PortInfoRecord by AttributeModifier bit 31 */
 
+	ALIAS_GUIDS = 1 << 5,		/* GUIDInfoRecord Set and Delete */
 	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
 	EXTENDED_SPEEDS = 1 << 7,	/* rates above QDR in paths and ports */
 	PORT_INFO_CAP_MASK2_MATCH = 1 << 10,
@@ -36,7 +37,7 @@ void step_class_port_info(struct adm_request *request, uint64_t unit)
 		.base_version = 1,
 		.class_version = 2,
 		.capability_mask = UD_MULTICAST | MULTI_PATH | PORT_INFO_CAP_MASK_MATCH,
-		.capability_mask2 = FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS |
+		.capability_mask2 = ALIAS_GUIDS | FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS |
 				    PORT_INFO_CAP_MASK2_MATCH | SEND_ONLY_FULL_MEMBER,
 		.resp_time_value = request->options->subnet_timeout & RESP_TIME_MASK,
 	};

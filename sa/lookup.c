@@ -44,6 +44,7 @@ struct lookup {
 	unsigned refs;
 	struct view *view;
 	const struct snapshot *topology;
+	const struct registry *registry;
 
 	struct map guids; /* PortGUID to the end port's number + 1; filled when first asked */
 	bool guids_filled;
@@ -84,7 +85,7 @@ static void rates_sort(struct lookup *lookup)
 		lookup->rate_place[lookup->rate_at[place]] = (uint8_t)place;
 }
 
-struct lookup *lookup_new(struct view *view)
+struct lookup *lookup_new(struct view *view, const struct registry *registry)
 {
 	struct lookup *lookup = mem_zalloc(sizeof(*lookup));
 	const struct snapshot *topology = view->topology;
@@ -92,6 +93,7 @@ struct lookup *lookup_new(struct view *view)
 	lookup->refs = 1;
 	lookup->view = view_ref(view);
 	lookup->topology = topology;
+	lookup->registry = registry;
 	map_init(&lookup->guids);
 	lookup->class_of = mem_array(endport_count(topology), sizeof(*lookup->class_of));
 	lookup->shared = mem_array((size_t)CLASS_LATE * CLASS_LATE, sizeof(*lookup->shared));
@@ -149,13 +151,26 @@ static void guids_fill(struct lookup *lookup)
 	lookup->guids_filled = true;
 }
 
-bool lookup_guid(struct lookup *lookup, guid_t port_guid, struct endport *out)
+/* The place of an end port and one more, 0 when nobody has this GUID. */
+static uintptr_t guid_place(struct lookup *lookup, guid_t guid)
+{
+	const struct alias_entry key = {.guid = guid};
+	const struct alias_entry *alias;
+	uintptr_t place = (uintptr_t)map_get(&lookup->guids, guid);
+
+	if (place || !lookup->registry || !registry_count(lookup->registry, REGISTRY_ALIAS))
+		return place;
+	alias = registry_first(lookup->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+	return alias ? (uintptr_t)map_get(&lookup->guids, alias->port_guid) : 0;
+}
+
+bool lookup_guid(struct lookup *lookup, guid_t guid, struct endport *out)
 {
 	uintptr_t place;
 
 	if (!lookup->guids_filled)
 		guids_fill(lookup);
-	place = (uintptr_t)map_get(&lookup->guids, port_guid);
+	place = guid_place(lookup, guid);
 	if (place)
 		*out = endport_at(lookup->topology, (uint32_t)place - 1);
 	return place;

@@ -9,20 +9,24 @@
 #ifndef SA_LOOKUP_H
 #define SA_LOOKUP_H
 
+#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "sa/endport.h"
 
 struct lookup;
 
-struct lookup *lookup_new(struct view *view); /* holds a reference to view */
+/* Holds a reference to view; registry is the manager's, where the aliases are, and outlives it.
+ * NULL: there are none. */
+struct lookup *lookup_new(struct view *view, const struct registry *registry);
 struct lookup *lookup_ref(struct lookup *lookup);
 void lookup_unref(struct lookup *lookup); /* NULL is harmless */
 struct view *lookup_view(const struct lookup *lookup);
 /* Rises with what had to be worked out, since it was not kept yet: some microseconds each. */
 uint64_t lookup_effort(const struct lookup *lookup);
 
-/* False, and out untouched, when no end port has this PortGUID. */
-bool lookup_guid(struct lookup *lookup, guid_t port_guid, struct endport *out);
+/* The end port with this PortGUID or this alias; out->guid is then still the PortGUID. False, and
+ * out untouched, when there is none. */
+bool lookup_guid(struct lookup *lookup, guid_t guid, struct endport *out);
 
 /* endports_share() of both. */
 pkey_t lookup_shared(struct lookup *lookup, const struct endport *a, const struct endport *b);

@@ -82,8 +82,10 @@ static bool side_read(const struct adm_request *request, const uint8_t *gids, un
 		      struct path_side *side, uint8_t *lmc)
 {
 	uint32_t *number = arena_array(request->arena, count, sizeof(*number));
+	guid_t *guid = arena_array(request->arena, count, sizeof(*guid));
 
 	side->number = number;
+	side->guid = guid;
 	for (const uint8_t *gid = gids; gid < gids + count * (size_t)GID_SIZE; gid += GID_SIZE) {
 		struct endport port;
 		uint32_t i = 0, found;
@@ -94,6 +96,8 @@ static bool side_read(const struct adm_request *request, const uint8_t *gids, un
 		found = endport_number(request->topology, &port);
 		while (i < side->count && number[i] != found)
 			i++;
+		if (i == side->count)
+			guid[i] = be64_load(gid + 8);
 		number[i] = found;
 		if (port.lmc > *lmc)
 			*lmc = port.lmc;

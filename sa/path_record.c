@@ -51,7 +51,8 @@ static uint16_t side_find(const struct adm_request *request, unsigned gid_compon
 
 		if (!multicast && !path_gid_is_ours(request, gid))
 			return SA_REQ_INVALID_GID;
-		found = !multicast && lookup_guid(request->lookup, be64_load(gid + 8), &port);
+		side.asked = be64_load(gid + 8);
+		found = !multicast && lookup_guid(request->lookup, side.asked, &port);
 		side_fix(request, &side, found, &port);
 	}
 	if (by_lid) {

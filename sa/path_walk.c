@@ -104,6 +104,15 @@ static uint32_t side_number(const struct path_side *side, uint32_t place)
 	return side->number ? side->number[place] : side->first + place;
 }
 
+/* A path is told with the GIDs by which it was asked for. */
+static void side_name(const struct path_side *side, uint32_t place, struct endport *port)
+{
+	guid_t asked = side->guid ? side->guid[place] : side->asked;
+
+	if (asked)
+		port->guid = asked;
+}
+
 bool path_walk_pair(struct adm_request *request, struct path_walk *walk, uint32_t source,
 		    uint32_t destination, struct endport *out)
 {
@@ -111,9 +120,13 @@ bool path_walk_pair(struct adm_request *request, struct path_walk *walk, uint32_
 		walk->source_place = source;
 		walk->source_seen = request_endport(request, side_number(&walk->source, source),
 						    &walk->source_port);
+		side_name(&walk->source, source, &walk->source_port);
 	}
-	return walk->source_seen &&
-	       request_endport(request, side_number(&walk->destination, destination), out);
+	if (!walk->source_seen ||
+	    !request_endport(request, side_number(&walk->destination, destination), out))
+		return false;
+	side_name(&walk->destination, destination, out);
+	return true;
 }
 
 static unsigned side_lids(const struct path_side *side, const struct endport *port)

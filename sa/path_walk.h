@@ -21,6 +21,8 @@
 
 struct path_side {
 	const uint32_t *number; /* of its end ports; NULL: first, first + 1, ... */
+	const guid_t *guid;	/* as number: by which each was asked for, perhaps an alias */
+	guid_t asked;		/* the same of the only one; 0: it was not asked for by GID */
 	uint32_t first, count;
 	bool by_lid; /* the request fixes this one */
 	lid_t lid;

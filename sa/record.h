@@ -87,6 +87,11 @@ struct guid_info_record {
 	uint8_t block_num;
 	struct guid_info info;
 };
+enum {
+	GUID_INFO_RECORD_LID = 0,
+	GUID_INFO_RECORD_BLOCK_NUM = 1,
+	GUID_INFO_RECORD_GUID0 = 4, /* and seven more */
+};
 
 struct p_key_table_record {
 	lid_t lid;

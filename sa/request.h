@@ -43,7 +43,7 @@ typedef uint16_t adm_begin(struct adm_request *request);
 adm_begin begin_one, begin_nodes, begin_port_infos, begin_by_lid, begin_sms, begin_links,
 	begin_p_keys, begin_lfts, begin_paths, begin_multi_paths, begin_mc_members, begin_join,
 	begin_leave, begin_services, begin_service_set, begin_service_delete, begin_inform_info,
-	begin_inform_records;
+	begin_inform_records, begin_set_guids, begin_delete_guids;
 /* The second half, called for one unit after another while the answer is open. */
 typedef void adm_step(struct adm_request *request, uint64_t unit);
 adm_step step_class_port_info, step_node, step_port_infos, step_sm, step_links, step_sl_to_vl,
@@ -108,6 +108,10 @@ bool request_endport(const struct adm_request *request, uint64_t number, struct 
  * registry_first(). Each unit takes one with request_walk_next(), NULL when there is none left. */
 void request_walk(struct adm_request *request, enum registry_kind kind, int index, const void *key);
 const void *request_walk_next(struct adm_request *request);
+
+/* The GUIDs of a port's block: what it has, and what is registered and will be written to it. */
+void guid_block_told(const struct adm_request *request, const struct endport *port, unsigned block,
+		     struct guid_info *out);
 
 /* Whether a port that has registered so much already may register one thing more; when not, the
  * answer is SA_NO_RESOURCES. */

@@ -132,32 +132,38 @@ void step_p_keys(struct adm_request *request, uint64_t unit)
 	}
 }
 
-/* The GUIDs in use: number 0 is the port's own, which is read-only (14.2.5.5). Of the others none
- * is in use that nobody has set. */
+/* Number 0 is the port's own, which is read-only (14.2.5.5). */
+void guid_block_told(const struct adm_request *request, const struct endport *port, unsigned block,
+		     struct guid_info *out)
+{
+	const struct port_tables *tables = port->facts->port[port->num].tables;
+	unsigned first = block * GUID_BLOCK_GUIDS;
+	const struct alias_entry key = {.port_guid = port->guid};
+
+	memset(out, 0, sizeof(*out));
+	for (unsigned i = 0; tables && i < GUID_BLOCK_GUIDS && first + i < tables->num_guids; i++)
+		out->guid[i] = tables->guid[first + i];
+	for (const struct alias_entry *alias =
+		     registry_first(request->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key);
+	     alias; alias = registry_next(request->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
+		if (alias->index / GUID_BLOCK_GUIDS == block)
+			out->guid[alias->index % GUID_BLOCK_GUIDS] = alias->guid;
+	if (!block)
+		out->guid[0] = port->guid;
+}
+
 void step_guid_info(struct adm_request *request, uint64_t unit)
 {
-	const struct port_tables *tables;
 	const struct port_info *info;
 	struct endport port;
-	unsigned count;
 
 	if (!request_endport(request, unit, &port))
 		return;
 	info = facts_port_info(port.facts, port.num);
-	if (!info)
-		return;
-	tables = port.facts->port[port.num].tables;
-	count = tables && tables->num_guids ? tables->num_guids : 0;
-	for (unsigned first = 0; first < info->guid_cap; first += GUID_BLOCK_GUIDS) {
-		struct guid_info_record record = {
-			.lid = port.lid,
-			.block_num = (uint8_t)(first / GUID_BLOCK_GUIDS),
-		};
+	for (unsigned block = 0; info && block * GUID_BLOCK_GUIDS < info->guid_cap; block++) {
+		struct guid_info_record record = {.lid = port.lid, .block_num = (uint8_t)block};
 
-		for (unsigned i = 0; i < GUID_BLOCK_GUIDS && first + i < count; i++)
-			record.info.guid[i] = tables->guid[first + i];
-		if (first == 0)
-			record.info.guid[0] = port.guid;
+		guid_block_told(request, &port, block, &record.info);
 		request_offer(request, others(request), &record);
 	}
 }

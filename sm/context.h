@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "route/engine.h"
 #include "sm/discover.h"
+#include "sm/guids.h"
 #include "sm/herald.h"
 #include "sm/hold.h"
 #include "sm/own_port.h"
@@ -109,6 +110,7 @@ struct sm {
 	struct hold hold;
 	struct picture picture;
 	struct trickle trickle;
+	struct guids guids;
 	struct own_port own_port;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */

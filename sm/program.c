@@ -15,6 +15,7 @@
 #include "fabric/lid.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
+#include "sm/guids.h"
 #include "sm/subject.h"
 #include "sm/want.h"
 
@@ -360,6 +361,51 @@ static bool is_left_alone(const struct fabric *fabric, const struct port *port)
 	       (port->peer && !lid_fits_switch(fabric, port->peer->node));
 }
 
+static void guids_set(void *owner, void *subject, const struct smp_request *request,
+		      const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct guid_info want, held;
+
+	port->busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error) { /* no reason to doubt its link: the next sweep tries again */
+		program->report.failed++;
+		return;
+	}
+	attr_decode(&guid_info_format, request->data, &want);
+	attr_decode(&guid_info_format, answer->data, &held);
+	if (answer->status)
+		port->refuses |= PORT_REFUSES_SET_GUIDS;
+	else
+		guids_were_set(program->guids, port, request->attr_mod, &want, &held);
+	program->refused_values += !!(port->refuses & PORT_REFUSES_SET_GUIDS);
+	program_look_at(program, port);
+}
+
+/* After all else, of a port that is up. */
+static bool guids_request(struct program *program, struct port *port, struct smp_request *out)
+{
+	struct guid_info want;
+	unsigned block;
+
+	if (!program->guids || port_state_of(port) < PORT_ARMED ||
+	    !guids_differ(program->guids, port, &block, &want))
+		return false;
+	*out = (struct smp_request){.method = METHOD_SET,
+				    .attr_id = ATTR_GUID_INFO,
+				    .attr_mod = block,
+				    .may_repeat = may_repeat,
+				    .done = guids_set,
+				    .owner = program,
+				    .subject = port};
+	format_encode(&guid_info_format, &want, out->data);
+	port->busy = true;
+	return true;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
@@ -388,7 +434,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 		return false; /* nothing but news of a new manager: program_announce() */
 	state = next_state(program, port);
 	if (state == PORT_NO_CHANGE && !port_differs(port, &want))
-		return false;
+		return guids_request(program, port, out);
 	want.port_state = state;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
@@ -672,6 +718,11 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 	program->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	loop_timer_init(&program->pause, loop, "packets die out", pause_is_over, program);
 	return program;
+}
+
+void program_set_guids(struct program *program, struct guids *guids)
+{
+	program->guids = guids;
 }
 
 void program_free(struct program *program)

@@ -30,6 +30,9 @@ struct program_report {	     /* of one run */
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
 			    const struct sm_options *options);
 void program_free(struct program *program);
+/* Ports get their alias GUIDs as well; NULL: they do not. guids stay the caller's. */
+struct guids;
+void program_set_guids(struct program *program, struct guids *guids);
 
 /* Only our own port: its LID comes before all others. done(arg) as below. */
 void program_local(struct program *program, loop_fn *done, void *arg);

@@ -27,6 +27,7 @@ struct program {
 	struct window *window;
 	struct fabric *fabric;
 	const struct sm_options *options;
+	struct guids *guids;	  /* NULL: aliases are not written */
 	bool announcing;	  /* ports that wait for the SA are let through */
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
 	loop_fn *done;

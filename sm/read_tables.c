@@ -168,6 +168,7 @@ static void finish(struct reading *reading)
 		tables = table_pool_share(&sm->trickle.pool, reading->tables);
 		sm->trickle.news |= tables != port_facts(reading->port)->tables;
 		port_set_tables(sm->fabric, reading->port, tables);
+		guids_were_read(&sm->guids, reading->port);
 	}
 	reading->done(sm);
 	free(reading);

@@ -105,6 +105,8 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	picture_init(&sm->picture, loop, sm->fabric);
 	sweep_init(sm);
 	trickle_init(sm);
+	guids_init(&sm->guids, registry, sm->fabric, &sm->trigger, &sm->options);
+	program_set_guids(sm->program, &sm->guids);
 	own_port_init(sm);
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
@@ -132,6 +134,7 @@ void sm_free(struct sm *sm)
 	discover_free(sm->discover);
 	peers_free(sm->peers);
 	program_free(sm->program);
+	guids_done(&sm->guids);
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);
 	snapshot_unref(sm->routed);

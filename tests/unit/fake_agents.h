@@ -23,7 +23,12 @@
 #include "sma/notice.h"
 #include "tests/unit/snapshot_from.h"
 
-enum { FAKE_KEYS = 64, FAKE_LFT_CAP = 0xC000, FAKE_REFUSED = STATUS_INVALID_VALUE };
+enum {
+	FAKE_GUID_BLOCKS = 3,
+	FAKE_KEYS = 64,
+	FAKE_LFT_CAP = 0xC000,
+	FAKE_REFUSED = STATUS_INVALID_VALUE
+};
 
 enum fake_fate {
 	FAKE_ANSWER,
@@ -47,6 +52,7 @@ struct fake_port {
 	pkey_t p_key[FAKE_KEYS];
 	uint8_t subnet_timeout_max; /* clamps; 0: takes any */
 	unsigned reregisters;
+	uint8_t guids[FAKE_GUID_BLOCKS][SMP_DATA_SIZE], guids_set /* which of them */;
 };
 
 struct fake_node {
@@ -58,6 +64,7 @@ struct fake_node {
 	uint8_t life_time_max; /* clamps; 0: takes any */
 	bool echoes_change;    /* answers 1 to the Set() that clears PortStateChange */
 	bool silent;	       /* its links are up, its agent is not */
+	bool ignores_guids;    /* a Set(GUIDInfo) has no effect */
 	bool has_tables;       /* it tells GUIDs, SLtoVL and VL arbitration: fake_table() */
 	bool has_sm;
 	struct sm_info sm;
@@ -213,14 +220,30 @@ static inline uint16_t fake_pkeys(const struct fake_port *port, uint32_t block, 
 }
 
 /* What nobody programs: the bytes are those of the modifier, so that each block is another one;
- * but what leaves a switch by its last port is mapped in the same way from everywhere. */
-static inline uint16_t fake_table(const struct fake_node *node, const struct mad_header *header,
+ * but what leaves a switch by its last port is mapped in the same way from everywhere. GUIDs can be
+ * Set. */
+static inline uint16_t fake_table(struct fake_port *at, const struct mad_header *header,
 				  uint8_t *data)
 {
+	const struct fake_node *node = at->node;
 	uint32_t attr_mod = header->attr_mod;
+	bool guids = header->attr_id == ATTR_GUID_INFO;
+	bool taken = guids && attr_mod < FAKE_GUID_BLOCKS && at->guids_set >> attr_mod & 1;
 
-	if (!node->has_tables || header->method != METHOD_GET)
+	if (!node->has_tables || (header->method != METHOD_GET && !guids))
 		return STATUS_UNSUP_METHOD_ATTR;
+	if (guids && header->method == METHOD_SET) {
+		if (attr_mod >= FAKE_GUID_BLOCKS)
+			return STATUS_INVALID_VALUE;
+		if (!node->ignores_guids) {
+			memcpy(at->guids[attr_mod], data, SMP_DATA_SIZE);
+			at->guids_set |= (uint8_t)(1 << attr_mod);
+			return STATUS_OK;
+		}
+	} else if (taken) {
+		memcpy(data, at->guids[attr_mod], SMP_DATA_SIZE);
+		return STATUS_OK;
+	}
 	if (header->attr_id == ATTR_SL_TO_VL && (attr_mod & 0xFF) == node->info.num_ports)
 		attr_mod &= 0xFF;
 	memset(data, 0, SMP_DATA_SIZE);
@@ -284,7 +307,7 @@ static inline uint16_t fake_attr(struct fake_port *at, const struct mad_header *
 	case ATTR_GUID_INFO:
 	case ATTR_SL_TO_VL:
 	case ATTR_VL_ARBITRATION:
-		return fake_table(node, header, data);
+		return fake_table(at, header, data);
 	default:
 		return STATUS_UNSUP_METHOD_ATTR;
 	}

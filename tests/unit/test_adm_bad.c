@@ -66,6 +66,7 @@ static bool possible(int status)
 		SA_TOO_MANY_RECORDS,
 		SA_REQ_INVALID_GID,
 		SA_REQ_INSUFFICIENT_COMPONENTS,
+		SA_REQ_DENIED,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)

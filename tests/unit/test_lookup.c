@@ -4,7 +4,7 @@
  * different tables than there are places for), and the least on the way between any two ports.
  */
 // LINK: sa/lookup.o sa/endport.o fabric/walk.o fabric/view.o fabric/snapshot.o
-// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o
+// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o fabric/registry.o mad/field.o
 #include "sa/lookup.h"
 
 #include "tests/unit/star.h"
@@ -19,7 +19,7 @@ static void test_guids(void)
 
 	/* A port 0 that does not share its node's GUID. */
 	topology->switches[S2].facts->port[0].guid = 0x77;
-	lookup = lookup_new(view);
+	lookup = lookup_new(view, NULL);
 	CU_ASSERT_FALSE(lookup_guid(lookup, 0, &port));
 	CU_ASSERT_FALSE(lookup_guid(lookup, HOST_GUID(A), &port)); /* a node's */
 	CU_ASSERT_FALSE(lookup_guid(lookup, SWITCH_GUID(S2), &port));
@@ -45,7 +45,7 @@ static void test_odd_guids(void)
 
 	view->topology->ends[0].guid = 0;
 	view->topology->ends[1].guid = view->topology->ends[2].guid;
-	lookup = lookup_new(view);
+	lookup = lookup_new(view, NULL);
 	CU_ASSERT_FALSE(lookup_guid(lookup, 0, &port));
 	CU_ASSERT_TRUE(lookup_guid(lookup, 102, &port));
 	CU_ASSERT_FALSE(lookup_guid(lookup, 101, &port));
@@ -102,7 +102,7 @@ static void test_keys(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		struct view *view = many_tables(tables[i]);
-		struct lookup *lookup = lookup_new(view);
+		struct lookup *lookup = lookup_new(view, NULL);
 
 		judge_keys(lookup);
 		lookup_unref(lookup);
@@ -124,7 +124,7 @@ static void test_ways(void)
 		{28, 17, MTU_1024, RATE_100},
 	};
 	struct view *view = two_switches_view();
-	struct lookup *lookup = lookup_new(view);
+	struct lookup *lookup = lookup_new(view, NULL);
 	uint64_t effort = 0;
 
 	for (unsigned round = 0; round < 2; round++) {
@@ -150,7 +150,7 @@ static void test_ways(void)
 static void test_no_way(void)
 {
 	struct view *view = two_switches_view();
-	struct lookup *lookup = lookup_new(view);
+	struct lookup *lookup = lookup_new(view, NULL);
 	struct endport from, to;
 
 	CU_ASSERT_TRUE(endport_by_lid(view->topology, 1, &from));
@@ -162,7 +162,7 @@ static void test_no_way(void)
 	view->routes->lft[S2]->port[28] = 2; /* what is kept does not look again */
 	CU_ASSERT_EQUAL(lookup_way(lookup, &from, &to, 28), MEASURE_NO_WAY);
 	lookup_unref(lookup);
-	lookup = lookup_new(view);
+	lookup = lookup_new(view, NULL);
 	CU_ASSERT_NOT_EQUAL(lookup_way(lookup, &from, &to, 28), MEASURE_NO_WAY);
 	lookup_unref(lookup);
 	view_unref(view);
@@ -182,7 +182,7 @@ static void test_rates(void)
 	CU_ASSERT_TRUE(endport_by_lid(view->topology, 16, &port));
 	for (size_t w = 0; w < ARRAY_SIZE(widths); w++) {
 		for (size_t s = 0; s < ARRAY_SIZE(speeds); s++) {
-			struct lookup *lookup = lookup_new(view);
+			struct lookup *lookup = lookup_new(view, NULL);
 			struct endport other;
 			measure_t own, both;
 

@@ -4,7 +4,7 @@
  * the partition rule below it.
  */
 // LINK: sa/path.o sa/lookup.o sa/endport.o fabric/walk.o fabric/view.o fabric/snapshot.o
-// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o
+// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o fabric/registry.o mad/field.o
 #include "sa/path.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int resolve_by(const struct path_rule *rule, struct view *view, lid_t sli
 	if (!endport_by_lid(view->topology, slid, &source) ||
 	    !endport_by_lid(view->topology, dlid, &destination))
 		abort();
-	lookup = lookup_new(view);
+	lookup = lookup_new(view, NULL);
 	rc = path_resolve(lookup, rule, &ends, query, out);
 	lookup_unref(lookup);
 	return rc;

@@ -8,6 +8,7 @@
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
 #include "fabric/table_pool.h"
+#include "lib/be.h"
 #include "sm/read_tables.h"
 #include "tests/unit/sm_world.h"
 
@@ -195,6 +196,107 @@ static void test_refused(void)
 	world_free(world);
 }
 
+/* Aliases */
+
+static guid_t alias_held(const struct world *world, const char *id, unsigned index)
+{
+	const struct fake_port *port = &world_node(world, id)->port[1];
+
+	return port->guids_set >> index / 8 & 1 ? be64_load(port->guids[index / 8] + index % 8 * 8)
+						: 0;
+}
+
+static void put_alias(struct world *world, const char *id, unsigned index, guid_t guid)
+{
+	const struct alias_entry alias = {.port_guid = port_facts(known(world, id, 1))->guid,
+					  .index = (uint16_t)index,
+					  .guid = guid};
+
+	if (guid)
+		registry_put(world->registry, REGISTRY_ALIAS, &alias);
+	else
+		registry_drop(world->registry, REGISTRY_ALIAS, &alias);
+}
+
+static unsigned guid_sets(const struct world *world)
+{
+	unsigned sets = 0;
+
+	for (size_t i = 0; i < world->fake->num_sets; i++)
+		sets += world->fake->sets[i].attr_id == ATTR_GUID_INFO;
+	return sets;
+}
+
+static bool tables_known(const struct world *world)
+{
+	return world_is_quiet(world) && port_facts(known(world, "host-2", 1))->tables;
+}
+
+static bool host_2_settled(const struct world *world)
+{
+	struct guid_info want;
+	unsigned block;
+
+	return tables_known(world) &&
+	       !guids_differ(&world->sm->guids, known(world, "host-2", 1), &block, &want);
+}
+
+/* What is registered is written, what was found there stays, what is taken back is taken out, and
+ * what the port lost is written again. */
+static void test_aliases(void)
+{
+	struct world *world = begin(1);
+	struct fake_port *host = &world_node(world, "host-2")->port[1];
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(world_run(world, tables_known));
+	put_alias(world, "host-2", 1, 0xA1);
+	put_alias(world, "host-2", 9, 0xA9);
+	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 0),
+			port_facts(known(world, "host-2", 1))->guid);
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0xA1);
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 8), UINT64_C(0x0100000001000000));
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
+	CU_ASSERT_EQUAL(guid_sets(world), 2);
+
+	put_alias(world, "host-2", 1, 0);
+	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0);
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
+	CU_ASSERT_EQUAL(world->sm->guids.num_taken_back, 0);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(guid_sets(world), 0);
+
+	fake_link(host, false);
+	host->guids_set = 0;
+	world_sweep(world, DISCOVER_FULL);
+	fake_link(host, true);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
+	world_free(world);
+}
+
+/* A device that does not take them is told once, and again when it is told something else. */
+static void test_ignored_aliases(void)
+{
+	struct world *world = begin(1);
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(world_run(world, tables_known));
+	world_node(world, "host-2")->ignores_guids = true;
+	put_alias(world, "host-2", 1, 0xA1);
+	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_EQUAL(guid_sets(world), 1);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(guid_sets(world), 0);
+	put_alias(world, "host-2", 1, 0xA2);
+	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_EQUAL(guid_sets(world), 1);
+	world_free(world);
+}
+
 /* Nothing is read where nothing is to be read back. */
 static void test_not_at_all(void)
 {
@@ -212,6 +314,8 @@ int main(void)
 		{"equal tables are held once", test_pool},
 		{"what is read of whom", test_what_is_read},
 		{"who refuses is asked once", test_refused},
+		{"aliases", test_aliases},
+		{"aliases that are not taken", test_ignored_aliases},
 		{"no read back, no tables", test_not_at_all},
 		CU_TEST_INFO_NULL,
 	};

@@ -301,12 +301,13 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 }
 
 /* It was given up after a wait of so long. A device that is dead looks the same as one that needs
- * longer. */
+ * longer, so the wait grows with each time that something is asked of it, not with all that was
+ * queued then: that would take minutes. */
 static void note_silence(struct window_target *target, unsigned waited_ms)
 {
 	unsigned twice_ms = waited_ms < PATIENCE_MAX_MS / 2 ? 2 * waited_ms : PATIENCE_MAX_MS;
 
-	if (target->patience_ms < twice_ms)
+	if (target->patience_ms < twice_ms && list_empty(&target->queue))
 		target->patience_ms = twice_ms;
 }
 
@@ -350,17 +351,23 @@ static void flight_fail(struct flight *flight, int error)
 	flight_finish(flight, &answer);
 }
 
-static bool is_patient(const struct flight *flight)
+static bool is_patient(const struct window_target *target)
 {
-	return flight->target->patience_ms > flight->target->window->limits.timeout_ms;
+	return target->patience_ms > target->window->limits.timeout_ms;
+}
+
+unsigned window_attempts(const struct window_target *target)
+{
+	unsigned attempts = target->window->limits.attempts;
+
+	return is_patient(target) && attempts > PATIENT_ATTEMPTS ? PATIENT_ATTEMPTS : attempts;
 }
 
 static unsigned attempts_of(const struct flight *flight)
 {
-	unsigned attempts = flight->request.attempts ? flight->request.attempts
-						     : flight->target->window->limits.attempts;
+	unsigned attempts = window_attempts(flight->target), asked = flight->request.attempts;
 
-	return is_patient(flight) && attempts > PATIENT_ATTEMPTS ? PATIENT_ATTEMPTS : attempts;
+	return asked && (asked < attempts || !is_patient(flight->target)) ? asked : attempts;
 }
 
 static unsigned way_of(const struct flight *flight)
@@ -377,7 +384,7 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 	uint64_t overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
 	uint64_t timeout_ms = (overdue_us + 999) / 1000;
 
-	if (is_patient(flight))
+	if (is_patient(flight->target))
 		return flight->target->patience_ms;
 	if (!overdue_us || flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
 		return limits->timeout_ms;

@@ -117,6 +117,10 @@ void window_wake(struct window_target *target);
 /* Called (deferred) each time the last request under way or queued has completed. */
 void window_on_idle(struct window *window, loop_fn *fn, void *arg);
 
+/* How many attempts a request to the target has now: fewer where each one waits long. For who makes
+ * them itself, with once. */
+unsigned window_attempts(const struct window_target *target);
+
 void window_gate_init(struct window_gate *gate, unsigned limit);
 
 struct window_stats {

@@ -92,7 +92,7 @@ bool verify_is_needed(const struct program *program, const struct node *node);
 /* The same of a Set() that has been sent, before another attempt: smp_request.may_repeat. */
 bool verify_may_repeat(void *program, void *node);
 /* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
-bool verify_try_again(struct program *program, struct node *node, int error);
+bool verify_try_again(struct node *node, int error);
 
 /* program_order.c: the switch to wait for before an act, NULL when it can be done now. */
 

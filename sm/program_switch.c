@@ -73,7 +73,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	sw->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
-	if (verify_try_again(program, node, answer->error))
+	if (verify_try_again(node, answer->error))
 		return;
 	if (answer->error || answer->status) {
 		switch_failed(program, node, "it did not take Set(SwitchInfo)");
@@ -248,7 +248,7 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	note_recent(program, sw, block);
 	if (answer->error)
 		lft_have_doubt(&sw->have, block);
-	if (verify_try_again(program, node, answer->error)) {
+	if (verify_try_again(node, answer->error)) {
 		set_dirty(sw, block, true);
 		return;
 	}
@@ -280,7 +280,7 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 	sw->blocks_pending--;
 	if (answer->error == -ECANCELED)
 		return;
-	if (verify_try_again(program, node, answer->error)) {
+	if (verify_try_again(node, answer->error)) {
 		set_dirty(sw, block, true);
 		return;
 	}

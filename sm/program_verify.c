@@ -68,7 +68,7 @@ static bool ask_again(struct program *program, struct node *node)
 {
 	struct smp_request request;
 
-	if (++node->sw->asked >= program->options->smp_attempts)
+	if (++node->sw->asked >= window_attempts(&node->port[0].agent->target))
 		return false;
 	ask(program, node, ATTR_NODE_INFO, &request);
 	window_submit(&node->port[0].agent->target, &request);
@@ -167,11 +167,12 @@ bool verify_may_repeat(void *program, void *node)
 	return !((struct program *)program)->stopped && !verify_is_needed(program, node);
 }
 
-bool verify_try_again(struct program *program, struct node *node, int error)
+bool verify_try_again(struct node *node, int error)
 {
 	struct switch_state *sw = node->sw;
 
-	if (error != -ETIMEDOUT || sw->unanswered + 1u >= program->options->smp_attempts)
+	if (error != -ETIMEDOUT ||
+	    sw->unanswered + 1u >= window_attempts(&node->port[0].agent->target))
 		return false;
 	sw->unanswered++;
 	sw->verified = 0;

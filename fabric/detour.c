@@ -7,8 +7,9 @@
  * fourth, a search finds the shortest way that shares no cable between switches with the tree's.
  * The same search serves when the tree has no way, because a cable on it was cut and the tree has
  * not been built again. Ways are found when they are needed and not kept.
- * They use no cable that a full pass of discovery has not seen again yet: it may lead elsewhere
- * now, and what answers there would be taken for the target. Loop thread only.
+ * They use no cable that a full pass of discovery has not seen again yet, or both of whose switches
+ * have told of changes since: it may lead elsewhere now, and what answers there would be taken for
+ * the target. Loop thread only.
  */
 #include <stdlib.h>
 
@@ -54,7 +55,10 @@ static bool way_begin(const struct fabric *fabric, struct way *way)
 
 static bool leads_to_switch(const struct fabric *fabric, const struct port *port)
 {
-	return port->peer && port_of_switch(port->peer) && port->link_pass >= fabric->trusted_pass;
+	const struct port *peer = port->peer;
+
+	return peer && port_of_switch(peer) && port->link_pass >= fabric->trusted_pass &&
+	       !(port->node->sw->told && peer->node->sw->told);
 }
 
 /* The port of a nearer switch that leads to node: its uplink, or, turned on by so many, another. */

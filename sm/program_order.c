@@ -10,7 +10,8 @@
  * and must not come back. Where it cannot be followed, because a block is unknown or a Set() of it
  * is under way, the answer is to wait: so two acts that would be harmless one by one never meet.
  * An entry above the top, or into a cable that does not pass, ends the way: what brings it to life
- * is judged in its turn.
+ * is judged in its turn. Cables of a switch that has told of changes since it was read are not
+ * known: a sweep of that switch follows.
  *
  * That nothing is lost either is a stricter demand, made as long as it can be met: an entry that
  * replaces a working one is written when every switch after it on the new route holds its new
@@ -60,8 +61,9 @@ static struct port *port_onwards(struct node *node, uint8_t out)
 
 	if (!port || port_state_of(port) < PORT_ARMED)
 		return NULL;
-	return is_known_cable(port) && (!port_of_switch(port->peer) || !may_pass(port)) ? NULL
-											: port;
+	if (is_known_cable(port) && !(port_of_switch(port->peer) && may_pass(port)))
+		return NULL;
+	return port;
 }
 
 /* What a switch's table says for lid; false: not known, or about to change. */

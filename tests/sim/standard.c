@@ -306,5 +306,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-other", 61,
 	 "a Set() that another switch took and acknowledged, held against its sender"},
 	{"swaps-tree", 386, "a LinearFDBTop raised in a bring-up in which cables had moved"},
+	{"standard-other", 194, "a manager that slept while its link was back"},
+	{"swaps-tree", 271, "patience with each port of a dead switch"},
 	{NULL, 0, NULL},
 };

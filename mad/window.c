@@ -33,7 +33,7 @@ enum {
 	SEND_PAUSE_US = 10000,
 	PATIENCE_MAX_MS = 4000,
 	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
-	TURNS_A_PUMP = 32, /* of targets: most have nothing to send when all are woken */
+	TURNS_A_PUMP = 64,    /* of targets: most have nothing to send when all are woken */
 };
 
 struct flight {		  /* a request, waiting or under way */
@@ -372,7 +372,7 @@ static unsigned attempts_of(const struct flight *flight)
 
 static unsigned way_of(const struct flight *flight)
 {
-	return flight->request.once ? flight->request.way : flight->attempt;
+	return flight->request.way + (flight->request.once ? 0 : flight->attempt);
 }
 
 /* Doubled with each attempt. The last one waits in full: what a device needs that does other things

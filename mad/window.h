@@ -56,8 +56,8 @@ struct smp_request {
 	uint8_t data[SMP_DATA_SIZE]; /* of a Set() */
 	unsigned attempts;	     /* in all; 0: as the window's limits say */
 	unsigned tried;		     /* attempts before this request, which the asker made itself */
-	unsigned way;		     /* the attempt whose route it takes, with once */
-	bool once;		     /* no further attempt follows: the asker sees to that */
+	unsigned way; /* added to an attempt's number it says which route that takes */
+	bool once;    /* no further attempt follows: the asker sees to that */
 	/* Told before each further attempt, which has this number; may be NULL. It must not end the
 	 * target. */
 	void (*again)(void *owner, void *subject, unsigned attempt);

@@ -439,7 +439,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
 				    .attr_mod = port_info_modifier(port),
-				    .tried = port_of_switch(port) ? port->node->sw->way : 0,
+				    .way = port_of_switch(port) ? port->node->sw->way : 0,
 				    .may_repeat = may_repeat,
 				    .done = port_was_set,
 				    .owner = program,

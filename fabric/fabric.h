@@ -144,10 +144,13 @@ struct node {
 	struct port *uplink; /* switches: the port of a nearer node that leads here */
 	struct port *detour; /* as uplink, in the search whose number detour_search is */
 	uint32_t detour_search;
-	uint32_t tree_search;	 /* the last one that reached it: tree.c */
-	uint64_t pass;		 /* discovery pass in which it was last reached */
-	uint64_t named_pass;	 /* discovery pass that a trap of it asked for */
-	int32_t index;		 /* while freezing: of its switch in the snapshot, or -1 */
+	uint32_t tree_search; /* the last one that reached it: tree.c */
+	uint64_t pass;	      /* discovery pass in which it was last reached */
+	uint64_t named_pass;  /* discovery pass that a trap of it asked for */
+	uint64_t mute_pass;   /* discovery pass in which a request to it had no answer */
+	uint64_t silent_us;   /* since when it is silent; 0: it is not */
+	bool silent;   /* it did not answer a full pass, though its links are up: kept as it was */
+	int32_t index; /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */
 	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */
 };
@@ -171,6 +174,7 @@ struct tree_place {
 struct tree {
 	struct tree_place *queue; /* NULL: none is under way */
 	size_t tail;
+	size_t others;	  /* from this place on they are behind silent switches; 0: not known yet */
 	uint64_t members; /* the fabric's, when it began */
 };
 
@@ -222,7 +226,8 @@ const struct roster *fabric_roster(struct fabric *fabric);
 /* The highest base LID that was given, or, where none was, that was found. */
 lid_t fabric_lid_top(struct fabric *fabric);
 
-/* Breadth-first uplinks from sm_port over the cables. Switches that are not reached get no uplink.
+/* Breadth-first uplinks from sm_port over the cables, by silent switches only where there is no
+ * other way. Switches that are not reached get no uplink.
  * The second is the same as a stage of slices (lib/slices.h): uplinks change with its last piece,
  * all at once. When cables change before that it has to begin anew. */
 void fabric_build_tree(struct fabric *fabric);

@@ -110,11 +110,18 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 	}
 	if (!tree->queue)
 		return 0;
+	if (*at > tree->tail && !tree->others) {
+		tree->others = tree->tail + 1;
+		*at = 1;
+	}
 	if (*at > tree->tail) {
 		take_over(fabric);
 		return fabric->num_switches + 1;
 	}
+	/* An agent that is silent forwards no directed route either: such a switch comes last. */
 	place = &tree->queue[(*at)++ - 1];
+	if (tree->others ? *at <= tree->others && !place->node->silent : place->node->silent)
+		return 1;
 	for (unsigned i = 1; i <= place->node->num_ports; i++)
 		reach(fabric, &place->node->port[i], place->hops + 1);
 	return place->node->num_ports + 1u;

@@ -72,6 +72,8 @@ enum {
 	RARE_LOSS_PERCENT = 1,
 };
 
+static const struct smp_answer no_answer_at_all = {.error = -ETIMEDOUT};
+
 struct probe {
 	struct list link; /* in discover->probes */
 	struct window_target target;
@@ -136,6 +138,8 @@ static void no_answer(struct discover *discover, const struct port *port,
 
 	if (answer->error == -ECANCELED)
 		return;
+	if (answer->error == -ETIMEDOUT)
+		port->node->mute_pass = discover->pass;
 	discover->report.failed++;
 	discover->anomalies.unresponsive++;
 	if (answer->error)
@@ -176,9 +180,11 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 		/* A table of which a block is missing is not known. */
 		if (request->attr_id == ATTR_PKEY_TABLE && answer->error != -ECANCELED)
 			port_set_pkeys(discover->fabric, port, NULL);
-		if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO)
+		if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
+		    !port->node->silent)
 			discover->report.want_full = true;
 	} else {
+		port->node->silent = false;
 		for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
 			if (answers[i].attr_id == request->attr_id)
 				answers[i].got(discover, port, request, answer->data);
@@ -415,6 +421,11 @@ static void probe_send(struct probe *p)
 	window_submit(&p->target, &request);
 }
 
+static bool is_silent(const struct port *port)
+{
+	return port && port->node->silent;
+}
+
 /* The agent that is known to be behind the port, if it is slow. */
 static const struct agent *slow_agent(const struct port *from)
 {
@@ -424,7 +435,7 @@ static const struct agent *slow_agent(const struct port *from)
 }
 
 /* A slow agent gets one probe at a time, however many cables lead to it: the others would have
- * timed out when their turn comes. */
+ * timed out when their turn comes. Where that one has no answer they are not sent. */
 static struct probe *rival(const struct probe *p, bool waits)
 {
 	if (!p->slow)
@@ -657,6 +668,11 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		discover->report.recabled = true;
 		discover->report.want_full |= discover->kind != DISCOVER_FULL;
 	}
+	if (node->silent) { /* what happened meanwhile is not known */
+		node->silent = false;
+		node->named_pass = discover->pass;
+		visit(discover, node, arrival);
+	}
 	only_cable = from->peer == arrival && from->read_pass != discover->pass &&
 		     port_facts(arrival)->known;
 	from->left_out = arrival->left_out = false;
@@ -708,6 +724,19 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 	}
 }
 
+static void give_up_rivals(struct discover *discover, const struct probe *p)
+{
+	struct probe *other;
+
+	while ((other = rival(p, true))) {
+		struct port *from = other->from;
+		bool second_look = other->second_look;
+
+		probe_free(other);
+		take_probe(discover, from, second_look, &no_answer_at_all);
+	}
+}
+
 static void probed(void *owner, void *subject, const struct smp_request *request,
 		   const struct smp_answer *answer)
 {
@@ -719,6 +748,8 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 	(void)request;
 	if (answer->error != -ECANCELED) { /* else by probe_free() */
 		from->patience_ms = p->target.patience_ms;
+		if (answer->error == -ETIMEDOUT)
+			give_up_rivals(discover, p);
 		probe_free(p);
 		if (answer->error != -EHOSTUNREACH)
 			take_probe(discover, from, second_look, answer);
@@ -737,7 +768,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	struct probe *p = mem_zalloc(sizeof(*p));
 	const struct agent *agent = slow_agent(from);
 
-	p->once = is_partial(discover) && from->silent;
+	p->once = (is_partial(discover) && from->silent) || is_silent(from->peer);
 	p->silent = p->once;
 	list_push(&discover->probes, &p->link);
 	p->discover = discover;
@@ -890,6 +921,19 @@ static bool light_reads(const struct port *port)
 	return port->unread || unknown_agent || unknown_end;
 }
 
+/* One that is silent is looked for from a neighbour that is not. */
+static void look_for(struct discover *discover, const struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *from = node->port[i].peer;
+
+		if (from && !is_silent(from) && port_state_of(from) >= PORT_INIT) {
+			probe(discover, from, false);
+			return;
+		}
+	}
+}
+
 static unsigned ask_light(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -900,6 +944,10 @@ static unsigned ask_light(void *arg, size_t *at)
 	if (*at == roster->num_nodes)
 		return 0;
 	node = roster->nodes[(*at)++];
+	if (node->silent) {
+		look_for(discover, node);
+		return node->num_ports + 1u;
+	}
 	if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
 		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
 	for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -931,6 +979,29 @@ static void begin_light(struct discover *discover)
 
 /* The end of a pass: the model is tidied */
 
+static bool went_silent(const struct discover *discover, const struct node *node)
+{
+	return node->mute_pass == discover->pass || !seen_again(discover, node);
+}
+
+/* A switch whose agent is busy, or dead, forwards what it did, and links say that they are up: such
+ * a cable was not seen again because nobody answers at one of its ends. */
+static bool is_kept(const struct discover *discover, const struct port *port)
+{
+	const struct port *ends[] = {port, port->peer};
+	bool silent = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		bool end_is = went_silent(discover, ends[i]->node);
+
+		silent |= end_is;
+		if (ends[i]->doubtful || port_state_of(ends[i]) < PORT_ARMED ||
+		    (!end_is && !ends[i]->silent))
+			return false; /* the link was lost, or somebody did answer */
+	}
+	return silent;
+}
+
 /* A cable that was not seen again, or whose ends do not agree, is no cable. */
 static bool is_false_cable(const struct discover *discover, const struct port *port)
 {
@@ -939,7 +1010,7 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 	if (!peer)
 		return false;
 	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
-		return true;
+		return !is_kept(discover, port);
 	return port_facts(port)->known && port_facts(peer)->known &&
 	       port_info(port)->port_state < PORT_INIT;
 }
@@ -971,6 +1042,19 @@ static unsigned cut_false_cables(void *arg, size_t *at)
 		fabric_unlink(discover->fabric, port);
 	}
 	return tidied(discover, node->num_ports + 1u);
+}
+
+static unsigned mark_silent(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
+	struct node *node;
+
+	if (*at == roster->num_nodes || discover->kind != DISCOVER_FULL)
+		return 0;
+	node = roster->nodes[(*at)++];
+	node->silent = !seen_again(discover, node);
+	return node->num_ports + 1u;
 }
 
 static unsigned build_tree(void *arg, size_t *at)
@@ -1016,6 +1100,29 @@ static unsigned drop_lost(void *arg, size_t *at)
 	return tidied(discover, cost);
 }
 
+/* Of those that are still there. */
+static unsigned tell_silent(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
+	struct log_subject subject;
+	struct node *node;
+
+	if (*at == roster->num_nodes)
+		return 0;
+	node = roster->nodes[(*at)++];
+	if (node->silent == (node->silent_us != 0))
+		return 1;
+	subject = node_subject(node, MESSAGE_SILENT);
+	log_limited(&discover->silent_limit, LOG_WARNING, &subject, "\"%s\" %s",
+		    node->facts->description,
+		    node->silent ? "does not answer any more, but its links are up: it is taken to "
+				   "forward as before, and asked again"
+				 : "answers again");
+	node->silent_us = node->silent ? loop_now_us(discover->loop) : 0;
+	return 4;
+}
+
 static bool tidying_is_stale(const void *arg)
 {
 	const struct discover *discover = arg;
@@ -1023,8 +1130,8 @@ static bool tidying_is_stale(const void *arg)
 	return discover->topology != discover->fabric->topology;
 }
 
-static slice_fn *const tidying_stages[] = {cut_false_cables, build_tree, find_lost, drop_lost,
-					   NULL};
+static slice_fn *const tidying_stages[] = {cut_false_cables, mark_silent, build_tree, find_lost,
+					   drop_lost,	     tell_silent, NULL};
 static const struct slice_plan tidying_plan = {"discovery tidies", tidying_stages,
 					       tidying_is_stale};
 
@@ -1045,15 +1152,13 @@ static bool loss_is_rare(const struct discover *discover)
 
 static void give_up_silent(struct discover *discover)
 {
-	static const struct smp_answer none = {.error = -ETIMEDOUT};
-
 	list_for_each (link, &discover->probes) {
 		struct probe *p = container_of(link, struct probe, link);
 		struct port *from = p->from;
 		bool second_look = p->second_look;
 
 		probe_free(p);
-		take_probe(discover, from, second_look, &none);
+		take_probe(discover, from, second_look, &no_answer_at_all);
 	}
 }
 

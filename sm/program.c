@@ -459,6 +459,8 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	if (!program->done || program->stopped || program->taking ||
 	    (program->only && agent != program->only))
 		return false;
+	if (agent->port->node->silent)
+		return false;
 	while ((link = list_pop(&agent->todo))) {
 		if (port_request(program, container_of(link, struct port, todo), out))
 			return true;

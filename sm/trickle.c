@@ -246,7 +246,7 @@ static void read_next(struct sm *sm)
 	while (trickle->at < trickle->num_nodes && !trickle->cost) {
 		struct node *node = fabric_find_node(sm->fabric, trickle->nodes[trickle->at]);
 
-		if (node && trickle->item < items_of(node)) {
+		if (node && !node->silent && trickle->item < items_of(node)) {
 			trickle->cost = read_item(sm, node, trickle->item++);
 		} else {
 			trickle->at++;

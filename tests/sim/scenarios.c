@@ -375,6 +375,46 @@ static void agent_dies(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* The agents of a spine, a leaf and a host are busy for a while. Their links are up, so they
+ * forward as before, and nothing is written; not even a full sweep changes that. */
+static void busy_agents_are_kept(struct sim *sim)
+{
+	static const char *const names[] = {"spine-02", "leaf-03", "host-0030"};
+	struct sim_manager *manager = up(sim, NULL);
+	uint64_t sets = manager->sets_sent, jobs = work_inline_jobs(manager->pool);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		sim_silence(sim, sim_device(sim, names[i]), true);
+	manager_set_conf(manager->manager, &manager->conf); /* a full sweep, which routes, too */
+	sim_pass(sim, 50 * SIM_S);
+	sim_expect(sim, work_inline_jobs(manager->pool) == jobs + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		sim_silence(sim, sim_device(sim, names[i]), false);
+	sim_pass(sim, 20 * SIM_S);
+	sim_expect(sim, manager->sets_sent == sets);
+	sim_check(sim);
+}
+
+/* One that is silent is gone when its links are. */
+static void silent_and_gone(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim, NULL);
+	struct device *spine = sim_device(sim, "spine-02");
+	uint64_t lft_sets;
+
+	sim_silence(sim, spine, true);
+	manager_set_conf(manager->manager, &manager->conf);
+	sim_pass(sim, 5 * SIM_S);
+	lft_sets = manager->lft_sets_sent;
+	sim_node(sim, spine, false);
+	sim_pass(sim, SIM_S);
+	sim_expect(sim, manager->lft_sets_sent > lft_sets);
+	sim_settle_and_check(sim);
+	sim_silence(sim, spine, false);
+	sim_node(sim, spine, true);
+	sim_settle_and_check(sim);
+}
+
 /* A switch whose table is far too small joins a fabric that works: no route uses it, and nobody who
  * is there loses anything. Replaced by a better one it joins like any other. */
 static void small_switch_joins(struct sim *sim)
@@ -638,6 +678,8 @@ const struct scenario sim_scenarios[] = {
 	{.name = "node-vanishes", .topology = TREE, .play = node_vanishes},
 	{.name = "dead-switch-agent", .topology = TREE, .play = dead_switch_agent},
 	{.name = "agent-dies", .topology = TREE, .play = agent_dies},
+	{.name = "busy-agents-are-kept", .topology = TREE, .play = busy_agents_are_kept},
+	{.name = "silent-and-gone", .topology = TREE, .play = silent_and_gone},
 	{.name = "small-switch-joins", .topology = TREE, .play = small_switch_joins},
 	{.name = "swapped-cables", .topology = TREE, .play = swapped_cables},
 	{.name = "swapped-in-bring-up", .topology = TREE, .play = swapped_in_bring_up},

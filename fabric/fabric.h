@@ -104,8 +104,12 @@ struct lft_have {
 	uint64_t doubtful[LFT_BLOCKS_MAX / 64];
 };
 
+/* Why no route passes a switch that is there: aside.h. */
+enum aside { ASIDE_NOT, ASIDE_SILENT, ASIDE_REFUSES };
+
 struct switch_state {
 	struct node *node; /* whose it is */
+	struct node *only; /* while freezing: the neighbour whose cables count, NULL: all */
 	struct lft_have have;
 	struct lft *want;		      /* NULL until the first routing */
 	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
@@ -117,17 +121,24 @@ struct switch_state {
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
-	bool told;		/* it told that links of it changed, and was not read since */
-	bool settled;		/* have equals want, the top is acknowledged */
-	bool stale;		/* programming: entries of an earlier table may still forward */
-	bool failed;		/* a Set failed since the last sweep began */
-	bool busy;		/* a Set(SwitchInfo) is under way */
+	bool told;		 /* it told that links of it changed, and was not read since */
+	bool settled;		 /* have equals want, the top is acknowledged */
+	bool stale;		 /* programming: entries of an earlier table may still forward */
+	bool failed;		 /* a Set failed since the last sweep began */
+	bool busy;		 /* a Set(SwitchInfo) is under way */
+	uint8_t aside;		 /* enum aside */
+	uint8_t refusals;	 /* sweeps in a row in which it did not take its table */
+	uint8_t mute_sets;	 /* Sets of ports in a row that had no answer, in this sweep */
+	uint16_t refused_attr;	 /* ASIDE_REFUSES: what, ... */
+	uint16_t refused_status; /* ... and how; 0: it does not answer */
+	uint64_t retry_us, retry_pause_us; /* ASIDE_REFUSES: not written before that */
 	bool changed;		/* a port of it did, in this sweep, and is to be read again */
 	bool left_out_told;	/* that no route uses it was logged: sm/left_out.h */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
-	uint8_t unanswered;	/* Sets in a row that had no answer */
-	uint8_t asked;		/* attempts to ask who it is */
-	uint8_t way;		/* its Sets go as attempts of this number do: program_verify.c */
+	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
+	bool set_lost; /* a Set is among them: reads that are answered do not end the row */
+	uint8_t asked; /* attempts to ask who it is */
+	uint8_t way;   /* its Sets go as attempts of this number do: program_verify.c */
 	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
 	struct list table_waiters;	/* switches whose blocks wait for one of this switch */

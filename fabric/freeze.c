@@ -9,6 +9,7 @@
  */
 #include "fabric/freeze.h"
 
+#include "fabric/aside.h"
 #include "fabric/lid.h"
 
 static bool is_up(const struct port *port)
@@ -21,8 +22,8 @@ static bool cabled(const struct port *port)
 	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
 		      (port->stuck || port->peer->stuck || port_held(port));
 
-	return port->peer && port->peer->node != port->node && !failed && is_up(port) &&
-	       is_up(port->peer);
+	return port->peer && port->peer->node != port->node && !failed && !aside_hides(port) &&
+	       is_up(port) && is_up(port->peer);
 }
 
 static bool end_is_there(const struct fabric *fabric, const struct port *port)
@@ -54,6 +55,13 @@ static unsigned begin(void *arg, size_t *at)
 	freeze->facts = freeze->fabric->facts;
 	freeze->switches = freeze->ends = freeze->links = 0;
 	return COST_ROOM; /* the roster may have to be made */
+}
+
+static unsigned choose_aside(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+
+	return aside_step(freeze->fabric, at);
 }
 
 /* Where each switch and end port will be in the snapshot, so that cables find it. */
@@ -254,8 +262,9 @@ static bool is_stale(const void *arg)
 	return freeze->fabric->topology != freeze->topology;
 }
 
-static slice_fn *const stages[] = {begin,   number_switch, number_end,	    make_room, add_switch,
-				   add_end, index_all,	   remember_cables, finish,    NULL};
+static slice_fn *const stages[] = {begin,	    choose_aside, number_switch, number_end,
+				   make_room,	    add_switch,	  add_end,	 index_all,
+				   remember_cables, finish,	  NULL};
 const struct slice_plan freeze_plan = {"freezing", stages, is_stale};
 
 struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found)

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/aside.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
@@ -70,6 +71,7 @@ enum {
 	PROBES_ON_WIRE = 3,
 	PROBE_PATIENCE = 2,
 	RARE_LOSS_PERCENT = 1,
+	SILENT_MAX_US = 60000000, /* a switch is passed by routes for so long */
 };
 
 static const struct smp_answer no_answer_at_all = {.error = -ETIMEDOUT};
@@ -90,6 +92,7 @@ typedef void answer_fn(struct discover *discover, struct port *port,
 		       const struct smp_request *request, const uint8_t *data);
 
 static void visit(struct discover *discover, struct node *node, struct port *arrival);
+static void ask_port_info(struct discover *discover, struct port *port);
 static void probed(void *owner, void *subject, const struct smp_request *request,
 		   const struct smp_answer *answer);
 static void probe_again(void *owner, void *subject, unsigned attempt);
@@ -138,7 +141,7 @@ static void no_answer(struct discover *discover, const struct port *port,
 
 	if (answer->error == -ECANCELED)
 		return;
-	if (answer->error == -ETIMEDOUT)
+	if (answer->error == -ETIMEDOUT && request->method == METHOD_GET)
 		port->node->mute_pass = discover->pass;
 	discover->report.failed++;
 	discover->anomalies.unresponsive++;
@@ -180,8 +183,11 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 		/* A table of which a block is missing is not known. */
 		if (request->attr_id == ATTR_PKEY_TABLE && answer->error != -ECANCELED)
 			port_set_pkeys(discover->fabric, port, NULL);
-		if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
-		    !port->node->silent)
+		if (request->method == METHOD_SET && answer->error != -ECANCELED)
+			ask_port_info(discover,
+				      port); /* a change that is not cleared is one, too */
+		else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
+			 !port->node->silent)
 			discover->report.want_full = true;
 	} else {
 		port->node->silent = false;
@@ -277,7 +283,8 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	node->sw->told &= request->method != METHOD_GET;
 	if (info.port_state_change)
 		switch_changed(node);
-	if (info.port_state_change && discover->may_write && request->method == METHOD_GET) {
+	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&
+	    node->sw->aside != ASIDE_REFUSES) {
 		node->pass = discover->pass;
 		clear_port_state_change(discover, port, &info);
 		return;
@@ -1123,6 +1130,26 @@ static unsigned tell_silent(void *arg, size_t *at)
 	return 4;
 }
 
+/* What a switch forwards whose agent stays silent cannot be changed any more. Its hosts go on, but
+ * others should not depend on it. */
+static unsigned set_aside_silent(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
+	struct node *node;
+
+	if (*at == roster->num_switches)
+		return tidied(discover, 0);
+	node = roster->switches[(*at)++];
+	if (node->sw->aside == ASIDE_REFUSES)
+		return 1;
+	if (!node->silent)
+		fabric_set_aside(discover->fabric, node, ASIDE_NOT);
+	else if (loop_now_us(discover->loop) - node->silent_us >= SILENT_MAX_US)
+		fabric_set_aside(discover->fabric, node, ASIDE_SILENT);
+	return tidied(discover, 1);
+}
+
 static bool tidying_is_stale(const void *arg)
 {
 	const struct discover *discover = arg;
@@ -1130,8 +1157,9 @@ static bool tidying_is_stale(const void *arg)
 	return discover->topology != discover->fabric->topology;
 }
 
-static slice_fn *const tidying_stages[] = {cut_false_cables, mark_silent, build_tree, find_lost,
-					   drop_lost,	     tell_silent, NULL};
+static slice_fn *const tidying_stages[] = {cut_false_cables, mark_silent, build_tree,
+					   find_lost,	     drop_lost,	  tell_silent,
+					   set_aside_silent, NULL};
 static const struct slice_plan tidying_plan = {"discovery tidies", tidying_stages,
 					       tidying_is_stale};
 

@@ -7,6 +7,7 @@
 #include "fabric/lid.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
 #include "sm/commands.h"
 #include "sm/subject.h"
 
@@ -24,9 +25,44 @@ static bool is_too_small(const struct fabric *fabric, const struct node *node, c
 	return true;
 }
 
+static bool refuses(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
+{
+	const char *attribute = attr_name(CLASS_SUBN_DIRECTED, node->sw->refused_attr);
+
+	(void)fabric;
+	if (node->sw->aside != ASIDE_REFUSES)
+		return false;
+	if (node->sw->refused_status)
+		snprintf(why, WHY_SIZE,
+			 "it refused Set(%s) with status 0x%04x: no route passes it while there is "
+			 "another way, its hosts keep the table that it has; reboot it, or look at "
+			 "its firmware",
+			 attribute, node->sw->refused_status);
+	else
+		snprintf(why, WHY_SIZE,
+			 "it answers Get() but no Set(%s), as if an M_Key of another manager "
+			 "protected it: no route passes it while there is another way; reboot it, "
+			 "or take that key away",
+			 attribute);
+	return true;
+}
+
+static bool is_silent(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
+{
+	(void)fabric;
+	if (node->sw->aside != ASIDE_SILENT)
+		return false;
+	snprintf(why, WHY_SIZE,
+		 "its agent has been silent for a minute, though its links are up: no route passes "
+		 "it while there is another way, its hosts keep the table that it has; reboot it");
+	return true;
+}
+
 static bool (*const reasons[])(const struct fabric *fabric, const struct node *node,
 			       char why[WHY_SIZE]) = {
 	is_too_small,
+	refuses,
+	is_silent,
 };
 
 static bool is_left_out(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])

@@ -272,13 +272,17 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	struct program *program = owner;
 	struct port *port = subject;
 	struct port_info want, held;
+	bool later;
 
 	port->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	attr_decode(&port_info_format, request->data, &want);
 	attr_decode(&port_info_format, answer->data, &held);
-	if (answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port))
+	later = answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port);
+	if (port_of_switch(port) && !later)
+		refused_port_set(port->node, answer->error);
+	if (later)
 		; /* when its switch has been asked */
 	else if (answer->error)
 		port_failed(program, port, "no answer to Set(PortInfo)");
@@ -421,6 +425,9 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
 		return false;
 	if (port->busy || port->failed || !is_there(port) || is_left_alone(program->fabric, port))
+		return false;
+	if (port_of_switch(port) &&
+	    (refused_rests(program, port->node) || refused_is_mute(port->node)))
 		return false;
 	if (end && !port_route(program->fabric, port, &path))
 		return false; /* the other port of an adapter that is still there */

@@ -2,7 +2,8 @@
 /*
  * What the parts of programming share: program.c looks after ports and runs, program_switch.c after
  * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
- * program_verify.c makes sure of whom is written to. Private to these.
+ * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing.
+ * Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
@@ -93,6 +94,19 @@ bool verify_is_needed(const struct program *program, const struct node *node);
 bool verify_may_repeat(void *program, void *node);
 /* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
 bool verify_try_again(struct node *node, int error);
+
+/* program_refused.c */
+
+/* It is not written now, only read. */
+bool refused_rests(const struct program *program, const struct node *node);
+/* It left Sets of ports without an answer, and gets none before it was asked whether it is there.
+ */
+bool refused_is_mute(const struct node *node);
+void refused_port_set(struct node *node, int error); /* of the answer to one */
+/* It refused a Set() with a status, or left all attempts without an answer (0) although it answers
+ * others. */
+void refused_note(struct program *program, struct node *node, uint16_t attr_id, uint16_t status);
+void refused_took_all(struct program *program, struct node *node);
 
 /* program_order.c: the switch to wait for before an act, NULL when it can be done now. */
 

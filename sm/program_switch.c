@@ -73,13 +73,17 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	sw->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
+	sw->set_lost |= answer->error == -ETIMEDOUT;
 	if (verify_try_again(node, answer->error))
 		return;
 	if (answer->error || answer->status) {
+		if (!sw->settled)
+			refused_note(program, node, request->attr_id, answer->status);
 		switch_failed(program, node, "it did not take Set(SwitchInfo)");
 		return;
 	}
 	sw->unanswered = 0;
+	sw->set_lost = false;
 	attr_decode(&switch_info_format, request->data, &want);
 	attr_decode(&switch_info_format, answer->data, &held);
 	/* Some devices echo the 1 that cleared the bit. */
@@ -95,8 +99,10 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		sw->life_held = held.life_time_value;
 		program->refused_values++;
 	}
-	if (held.linear_fdb_top != want.linear_fdb_top)
+	if (held.linear_fdb_top != want.linear_fdb_top) {
+		refused_note(program, node, request->attr_id, STATUS_INVALID_VALUE);
 		switch_failed(program, node, "it did not take LinearFDBTop");
+	}
 	if (want.port_state_change) {
 		switch_changed(node);
 		reread_ports(program, node);
@@ -248,16 +254,18 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	note_recent(program, sw, block);
 	if (answer->error)
 		lft_have_doubt(&sw->have, block);
+	sw->set_lost |= answer->error == -ETIMEDOUT;
 	if (verify_try_again(node, answer->error)) {
 		set_dirty(sw, block, true);
 		return;
 	}
 	if (answer->error || answer->status) {
-		lft_have_doubt(&sw->have, block);
+		refused_note(program, node, request->attr_id, answer->status);
 		switch_failed(program, node, "it did not take a block of its forwarding table");
 		return;
 	}
 	sw->unanswered = 0;
+	sw->set_lost = false;
 	program->report.blocks_set++;
 	if (memcmp(request->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) == 0) {
 		lft_have_acknowledge(&sw->have, block);
@@ -288,7 +296,8 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 		switch_failed(program, node, "it did not tell a block of its forwarding table");
 		return;
 	}
-	sw->unanswered = 0;
+	if (!sw->set_lost)
+		sw->unanswered = 0;
 	lft_have_learn(&sw->have, block, sw->want->blocks, answer->data);
 	set_dirty(sw, block, memcmp(answer->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0);
 	switch_wake_waiters(program, node);
@@ -413,6 +422,7 @@ static void settle(struct program *program, struct node *node)
 {
 	struct list *link;
 
+	refused_took_all(program, node);
 	lft_have_settle(&node->sw->have);
 	node->sw->settled = true;
 	program->stale -= node->sw->stale;
@@ -441,6 +451,20 @@ static bool has_work(const struct program *program, const struct node *node)
 	       node->facts->sw.port_state_change;
 }
 
+/* What others ask for who wait until it is known what it holds. */
+static bool read_unknown(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct switch_state *sw = node->sw;
+
+	if (!sw->compared)
+		compare(sw);
+	for (uint16_t block = 0; block < sw->want->blocks; block++) {
+		if (block_is_dirty(sw, block) && must_be_read(node, block))
+			return read_block(program, node, block, out);
+	}
+	return false;
+}
+
 bool switch_request(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct switch_state *sw = node->sw;
@@ -448,6 +472,8 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 
 	if (sw->busy || sw->failed || !node->port[0].lid)
 		return false;
+	if (refused_rests(program, node))
+		return sw->want && read_unknown(program, node, out);
 	if (sw->verified != program->news && (sw->verify || has_work(program, node)))
 		return verify_request(program, node, out);
 	if (sw->want && sw->want->top < top)
@@ -502,7 +528,8 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 	struct lft *row = index >= 0 ? routes->lft[index] : NULL;
 
 	sw->failed = false;
-	sw->unanswered = 0;
+	sw->unanswered = sw->mute_sets = 0;
+	sw->set_lost = false;
 	if (lost_tables(node)) {
 		lft_have_forget(&sw->have);
 		sw->top_set = LID_NONE;

@@ -110,6 +110,11 @@ static void got_switch_info(struct program *program, struct node *node, const ui
 	node_set_switch_info(program->fabric, node, &info);
 	if (sw->want && info.linear_fdb_top == sw->want->top)
 		sw->top_set = info.linear_fdb_top;
+	if (refused_is_mute(node)) {
+		refused_note(program, node, ATTR_PORT_INFO, STATUS_OK);
+		switch_failed(program, node, "it answers no Set()");
+		return;
+	}
 	sw->verified = sw->verify_news;
 	sw->way = sw->asked;
 	sw->verify = false;

@@ -94,7 +94,9 @@ static uint16_t get(const struct row *row, struct agent_request *request)
 static uint16_t set(const struct row *row, struct agent_request *request)
 {
 	const struct device_events *events = request->device->events;
-	uint16_t status = row->set(request);
+	bool refused = request->device->quirks.refuses_tables &&
+		       row->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
+	uint16_t status = refused ? STATUS_UNSUP_METHOD_ATTR : row->set(request);
 
 	if (status != STATUS_OK)
 		return status;
@@ -159,7 +161,7 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 		return false;
 	if (header.method == METHOD_TRAP_REPRESS && header.mgmt_class != CLASS_PERF)
 		trap_repressed(device, request.in, mad);
-	if (!is_request(header.method))
+	if (!is_request(header.method) || (device->quirks.mute_sets && header.method == METHOD_SET))
 		return false;
 	request.attr_mod = header.attr_mod;
 	status = answer(&header, &request);

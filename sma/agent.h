@@ -82,6 +82,8 @@ struct device_quirks {
 	bool no_extended_speeds, no_mkey; /* the capability is missing; M_Key members read as 0 */
 	bool hides_extended_speeds;	  /* from who does not ask with the modifier's bit 31 */
 	bool stuck_states;		  /* no Set() moves a port */
+	bool refuses_tables;		  /* no forwarding table can be Set() */
+	bool mute_sets;			  /* no Set() is answered, as with another's M_Key */
 	bool strict_states;		  /* refuses to go where a port is already */
 	unsigned service_us; /* its own time for one SMP, for who moves MADs; 0: as others */
 };

@@ -4,6 +4,7 @@
  * through ends in sim_check(), so that the invariants hold after whatever it did.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/mem.h"
@@ -415,6 +416,147 @@ static void silent_and_gone(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+static bool takes_tables(const struct device *device)
+{
+	return device_is_switch(device) && !device->quirks.silent && !device->quirks.mute_sets &&
+	       !device->quirks.refuses_tables;
+}
+
+/* Whether the LID is that of the switch, or of a host cabled to it. */
+static bool is_at(const struct device *sw, lid_t lid)
+{
+	bool is = device_port_has_lid(&sw->port[0], lid);
+
+	for (unsigned p = 1; p <= sw->num_ports; p++) {
+		const struct device_port *peer = sw->port[p].peer;
+
+		is |= peer && !device_is_switch(peer->device) && device_port_has_lid(peer, lid);
+	}
+	return is;
+}
+
+/* By how many LIDs switches that take tables send through one to somewhere else. */
+static unsigned transit(struct sim *sim, const struct device *through)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	unsigned lids = 0;
+
+	for (lid_t lid = 1; lid <= LID_UNICAST_MAX; lid++) {
+		bool uses = false;
+
+		for (size_t i = 0; i < count && !uses; i++) {
+			uint8_t out = takes_tables(devices[i]) ? device_lft_port(devices[i], lid)
+							       : LFT_NO_PORT;
+			const struct device_port *port =
+				out && out <= devices[i]->num_ports ? &devices[i]->port[out] : NULL;
+
+			uses = port && port->peer && port->peer->device == through;
+		}
+		lids += uses && !is_at(through, lid);
+	}
+	return lids;
+}
+
+static bool reach_each_other(struct sim *sim, const char *one, const char *other)
+{
+	const struct device *a = sim_device(sim, one), *b = sim_device(sim, other);
+
+	return world_walk(sim->world, a, 1, b->port[1].info.lid) > 0 &&
+	       world_walk(sim->world, b, 1, a->port[1].info.lid) > 0;
+}
+
+/* A spine does not take its table from the beginning: the others do without it, until it does. */
+static void spine_refuses(struct sim *sim)
+{
+	struct device *spine = sim_device(sim, "spine-02");
+	struct sim_manager *manager;
+	uint64_t sets;
+
+	if (sim->run.seed % 2)
+		spine->quirks.refuses_tables = true;
+	else
+		spine->quirks.mute_sets = true;
+	manager = sim_start(sim, "host-0001", NULL);
+	sim_pass(sim, 15 * SIM_S);
+	for (unsigned i = 2; i <= 32; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "host-%04u", i);
+		sim_expect(sim, reach_each_other(sim, "host-0001", name));
+	}
+	/* Where it takes no LID either, there is one that is only meant for it. */
+	sim_expect(sim, transit(sim, spine) <= spine->quirks.mute_sets);
+	sets = manager->sets_sent;
+	sim_pass(sim, 600 * SIM_S);
+	sim_expect(sim, manager->sets_sent < sets + 160); /* it is tried again, ever more seldom */
+	spine->quirks.refuses_tables = spine->quirks.mute_sets = false;
+	sim_pass(sim, 1200 * SIM_S);
+	sim_expect(sim, transit(sim, spine) > 0);
+	sim_check(sim);
+}
+
+/* A spine and a leaf that worked take no new table: nothing passes the spine any more, and the
+ * hosts of the leaf are reached by the table that it has. */
+static void refuse_later(struct sim *sim)
+{
+	struct device *spine = sim_device(sim, "spine-02"), *leaf = sim_device(sim, "leaf-03");
+
+	up(sim, NULL);
+	sim_expect(sim, transit(sim, spine) > 0);
+	spine->quirks.refuses_tables = leaf->quirks.mute_sets = true;
+	sim_link(sim, sim_port(sim, "leaf-05", 2), false); /* its LID goes from every table */
+	sim_link(sim, sim_port(sim, "spine-03", 7), false);
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, transit(sim, spine) == 0);
+	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0010"));
+	sim_expect(sim, reach_each_other(sim, "host-0028", "host-0010"));
+	sim_expect(sim, reach_each_other(sim, "host-0028", "host-0001"));
+	spine->quirks.refuses_tables = leaf->quirks.mute_sets = false;
+	sim_link(sim, sim_port(sim, "leaf-05", 2), true);
+	sim_link(sim, sim_port(sim, "spine-03", 7), true);
+	sim_pass(sim, 1200 * SIM_S);
+	sim_expect(sim, transit(sim, spine) > 0);
+	sim_check(sim);
+}
+
+/* The only way to half of a ring goes by switches that take no table: it is not given up. */
+static void refuses_in_the_way(struct sim *sim)
+{
+	struct device *two = sim_device(sim, "sw-02");
+
+	up(sim, NULL);
+	sim_link(sim, sim_port(sim, "sw-05", 3), false);
+	sim_settle_and_check(sim);
+	two->quirks.refuses_tables = true;
+	sim_link(sim, sim_port(sim, "host-0012", 1), false);
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0005"));
+	two->quirks.refuses_tables = false;
+	sim_pass(sim, 1200 * SIM_S);
+	sim_settle_and_check(sim);
+}
+
+/* An agent that stays silent: after a minute only what is cabled to it depends on its table. */
+static void silent_for_long(struct sim *sim)
+{
+	struct device *spine = sim_device(sim, "spine-02"), *leaf = sim_device(sim, "leaf-03");
+
+	up(sim, NULL);
+	sim_silence(sim, spine, true);
+	sim_silence(sim, leaf, true);
+	sim_pass(sim, 40 * SIM_S);
+	sim_expect(sim, transit(sim, spine) > 0);
+	sim_pass(sim, 80 * SIM_S);
+	sim_expect(sim, transit(sim, spine) == 0);
+	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0010"));
+	sim_expect(sim, reach_each_other(sim, "host-0028", "host-0010"));
+	sim_silence(sim, spine, false);
+	sim_silence(sim, leaf, false);
+	sim_settle_and_check(sim);
+	sim_expect(sim, transit(sim, spine) > 0);
+}
+
 /* A switch whose table is far too small joins a fabric that works: no route uses it, and nobody who
  * is there loses anything. Replaced by a better one it joins like any other. */
 static void small_switch_joins(struct sim *sim)
@@ -680,6 +822,12 @@ const struct scenario sim_scenarios[] = {
 	{.name = "agent-dies", .topology = TREE, .play = agent_dies},
 	{.name = "busy-agents-are-kept", .topology = TREE, .play = busy_agents_are_kept},
 	{.name = "silent-and-gone", .topology = TREE, .play = silent_and_gone},
+	{.name = "spine-refuses", .topology = TREE, .play = spine_refuses},
+	{.name = "refuse-later", .topology = TREE, .play = refuse_later},
+	{.name = "refuses-in-the-way",
+	 .topology = "ring:switches=6,hosts=2",
+	 .play = refuses_in_the_way},
+	{.name = "silent-for-long", .topology = TREE, .play = silent_for_long},
 	{.name = "small-switch-joins", .topology = TREE, .play = small_switch_joins},
 	{.name = "swapped-cables", .topology = TREE, .play = swapped_cables},
 	{.name = "swapped-in-bring-up", .topology = TREE, .play = swapped_in_bring_up},

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Each switch that is aside is tried by itself, in the order of GUIDs: if all others are reached
+ * without passing it, or those taken out before it, it is taken out. That is a search of the fabric
+ * for each, so there is a bound; with more of them, something is wrong with all.
+ */
+#include "fabric/aside.h"
+
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+enum { TAKEN_OUT_MAX = 16, COST_SEARCHES = 1000 };
+
+void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why)
+{
+	fabric->topology += (why != ASIDE_NOT) != (node->sw->aside != ASIDE_NOT);
+	node->sw->aside = why;
+}
+
+static struct node *neighbour(const struct port *port)
+{
+	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
+			       !port_held(port) && !port->stuck && !port->peer->stuck
+		       ? port->peer->node
+		       : NULL;
+}
+
+static struct node *first_switch(const struct fabric *fabric)
+{
+	const struct port *port = fabric->sm_port;
+
+	if (port && !port_of_switch(port))
+		port = port->peer;
+	return port && port_of_switch(port) ? port->node : NULL;
+}
+
+/* How many switches are reached by others than those that are taken out. */
+static size_t count_reached(struct fabric *fabric, struct node **queue)
+{
+	struct node *node = first_switch(fabric);
+	const struct roster *roster = fabric_roster(fabric);
+	size_t head = 0, tail = 0;
+
+	for (size_t i = 0; i < roster->num_switches; i++)
+		roster->switches[i]->index = -1;
+	node->index = 0;
+	queue[tail++] = node;
+	while (head < tail) {
+		node = queue[head++];
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			struct node *next = neighbour(&node->port[i]);
+
+			if (!next || next->index == 0 || next->sw->only)
+				continue;
+			next->index = 0;
+			queue[tail++] = next;
+		}
+	}
+	return tail;
+}
+
+/* The neighbour by which it is reached from now on; NULL: there is none. */
+static struct node *choose_neighbour(struct node *node)
+{
+	struct node *chosen = NULL;
+
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct node *next = neighbour(&node->port[i]);
+
+		if (next && !next->sw->aside && (!chosen || next->guid < chosen->guid))
+			chosen = next;
+	}
+	return chosen;
+}
+
+static size_t count_taken_out(const struct roster *roster)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < roster->num_switches; i++)
+		count += roster->switches[i]->sw->only != NULL;
+	return count;
+}
+
+unsigned aside_step(struct fabric *fabric, size_t *at)
+{
+	const struct roster *roster = fabric_roster(fabric);
+	struct node *node, **queue;
+	size_t reached;
+
+	for (size_t i = 0; !*at && i < roster->num_switches; i++)
+		roster->switches[i]->sw->only = NULL;
+	if (*at == roster->num_switches || !first_switch(fabric))
+		return 0;
+	node = roster->switches[(*at)++];
+	if (!node->sw->aside || node == first_switch(fabric) ||
+	    count_taken_out(roster) == TAKEN_OUT_MAX)
+		return 1;
+	queue = mem_array(roster->num_switches, sizeof(*queue));
+	reached = count_reached(fabric, queue);
+	if (node->index == 0)
+		node->sw->only = choose_neighbour(node);
+	if (node->sw->only && count_reached(fabric, queue) != reached - 1)
+		node->sw->only = NULL;
+	free(queue);
+	return COST_SEARCHES;
+}
+
+bool aside_hides(const struct port *port)
+{
+	const struct port *peer = port->peer;
+
+	if (!port_of_switch(port) || !peer || !port_of_switch(peer))
+		return false;
+	return (port->node->sw->only && port->node->sw->only != peer->node) ||
+	       (peer->node->sw->only && peer->node->sw->only != port->node);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Switches that forward by a table which nobody can change: they refuse to be written, or their
+ * agents are silent. Routes of others do not pass them, so that nothing depends on that table but
+ * what is cabled to such a switch itself: a snapshot shows only its cables to one neighbour, and
+ * nobody is on the way between two others. Loop thread only.
+ */
+#ifndef FABRIC_ASIDE_H
+#define FABRIC_ASIDE_H
+
+#include "fabric/fabric.h"
+
+/* enum aside; a snapshot would differ if that changes. */
+void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why);
+
+/* Chooses the neighbours, for aside_hides(): a stage of freezing (lib/slices.h), before it numbers
+ * the switches. One that is the only way to another, or the manager's own, is passed all the same.
+ */
+unsigned aside_step(struct fabric *fabric, size_t *at);
+/* Whether a snapshot leaves out the cable at this port. */
+bool aside_hides(const struct port *port);
+
+#endif

@@ -458,9 +458,9 @@ static bool read_unknown(struct program *program, struct node *node, struct smp_
 
 	if (!sw->compared)
 		compare(sw);
-	for (uint16_t block = 0; block < sw->want->blocks; block++) {
-		if (block_is_dirty(sw, block) && must_be_read(node, block))
-			return read_block(program, node, block, out);
+	for (unsigned i = 0; i < sw->want->blocks; i++) {
+		if (block_is_dirty(sw, (uint16_t)i) && must_be_read(node, (uint16_t)i))
+			return read_block(program, node, (uint16_t)i, out);
 	}
 	return false;
 }

@@ -664,11 +664,14 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 	}
 }
 
-/* What is there from the first view on does not wait for the first request. */
 static void happened(void *ctx, const struct event *event)
 {
-	if (event->kind == EVENT_MASTER)
-		lookup_renew(ctx);
+	struct adm *adm = ctx;
+
+	if (event->kind != EVENT_MASTER)
+		return;
+	lookup_renew(adm);
+	groups_begin(adm->groups);
 }
 
 struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
@@ -686,11 +689,11 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->queue = queue_new(loop, queued_done, adm);
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
-	adm->groups = groups_new(registry, events, options);
+	adm->groups = groups_new(registry, options);
 	adm->services = services_new(loop, registry);
 	adm->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
 				     lookup_now, adm);
-	forget_begin(&adm->forget, registry, events);
+	forget_begin(&adm->forget, registry, adm->groups, events);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	adm->size_limit = adm->registration_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Forgets the services, subscriptions and alias GUIDs of a port that will not come back
- * (EVENT_PORT_FORGOTTEN), also what was registered under these. Part of adm.c; loop thread only.
+ * Forgets the memberships, services, subscriptions and alias GUIDs of a port that will not come
+ * back (EVENT_PORT_FORGOTTEN), also what was registered under these. Part of adm.c; loop thread
+ * only.
  */
 #ifndef SA_FORGET_H
 #define SA_FORGET_H
@@ -9,12 +10,16 @@
 #include "fabric/event.h"
 #include "fabric/registry.h"
 
+struct groups;
+
 struct forget {
 	struct event_reader reader;
 	struct registry *registry;
+	struct groups *groups;
 };
 
-void forget_begin(struct forget *forget, struct registry *registry, struct event_hub *events);
+void forget_begin(struct forget *forget, struct registry *registry, struct groups *groups,
+		  struct event_hub *events);
 void forget_end(struct forget *forget);
 
 #endif

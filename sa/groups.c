@@ -24,7 +24,6 @@ enum {
 
 struct groups {
 	struct registry *registry;
-	struct event_reader reader;
 	struct mlids *mlids;
 	struct adm_options options;
 	lid_t mlid_max;
@@ -60,8 +59,7 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
 	return registry_find(groups->registry, REGISTRY_MEMBER, &key);
 }
 
-/* A configured group keeps the MLID that it had before. */
-static void put_broadcast(struct groups *groups)
+void groups_begin(struct groups *groups)
 {
 	struct group_entry group = broadcast_group;
 
@@ -86,7 +84,6 @@ void groups_view(struct groups *groups, const struct snapshot *topology)
 			entries = facts->sw.multicast_fdb_cap;
 	}
 	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + entries - 1);
-	put_broadcast(groups);
 }
 
 lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted)
@@ -149,34 +146,16 @@ uint8_t groups_leave(struct groups *groups, const struct member_entry *member, u
 	return member ? member->join_state : 0;
 }
 
-static void forget_guid(struct groups *groups, guid_t guid)
+void groups_forget_port(struct groups *groups, guid_t port_guid)
 {
-	const struct member_entry key = {.port_guid = guid};
+	const struct member_entry key = {.port_guid = port_guid};
 	const struct member_entry *member;
 
 	while ((member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key)))
 		groups_leave(groups, member, UINT8_MAX);
 }
 
-/* Its aliases are still known: sa/forget.c comes later. */
-static void forget_port(struct groups *groups, guid_t port_guid)
-{
-	const struct alias_entry key = {.port_guid = port_guid}, *alias;
-
-	forget_guid(groups, port_guid);
-	for (alias = registry_first(groups->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
-	     alias = registry_next(groups->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
-		forget_guid(groups, alias->guid);
-}
-
-static void happened(void *ctx, const struct event *event)
-{
-	if (event->kind == EVENT_PORT_FORGOTTEN)
-		forget_port(ctx, event->guid);
-}
-
-struct groups *groups_new(struct registry *registry, struct event_hub *events,
-			  const struct adm_options *options)
+struct groups *groups_new(struct registry *registry, const struct adm_options *options)
 {
 	struct groups *groups = mem_zalloc(sizeof(*groups));
 
@@ -184,8 +163,6 @@ struct groups *groups_new(struct registry *registry, struct event_hub *events,
 	groups->options = *options;
 	groups->mlids = mlids_new(registry, options->ipv6_snm_mlids);
 	groups->mlid_max = LID_MULTICAST_MAX;
-	groups->reader = (struct event_reader){.happened = happened, .ctx = groups};
-	event_read(events, &groups->reader);
 	return groups;
 }
 
@@ -193,7 +170,6 @@ void groups_free(struct groups *groups)
 {
 	if (!groups)
 		return;
-	event_unread(&groups->reader);
 	mlids_free(groups->mlids);
 	free(groups);
 }

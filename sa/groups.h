@@ -9,23 +9,21 @@
 #ifndef SA_GROUPS_H
 #define SA_GROUPS_H
 
-#include "fabric/event.h"
 #include "fabric/registry.h"
 #include "fabric/snapshot.h"
 
 struct groups;
 struct adm_options;
 
-/* Hears of ports that are forgotten; registry and events outlive it. options are those that
- * adm_options describes, and copied. */
-struct groups *groups_new(struct registry *registry, struct event_hub *events,
-			  const struct adm_options *options);
+/* registry outlives it; options are copied. */
+struct groups *groups_new(struct registry *registry, const struct adm_options *options);
 void groups_free(struct groups *groups);
 void groups_set_options(struct groups *groups, const struct adm_options *options);
 
-/* To be told of each new view: MLIDs that a switch cannot forward are not given. Makes the
- * broadcast group where there is none. */
+/* To be told of each new view: MLIDs that a switch cannot forward are not given. */
 void groups_view(struct groups *groups, const struct snapshot *topology);
+/* After the first one: makes the broadcast group where there is none. */
+void groups_begin(struct groups *groups);
 
 /* For a group that is about to be made. LID_NONE when no MLID is left. */
 lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted);
@@ -40,5 +38,7 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
  * a group that nobody keeps is ended, with all others that are in it. member may be the registry's
  * own and is then gone. Returns what is left of the state. */
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state);
+/* Makes it leave all that it is in. */
+void groups_forget_port(struct groups *groups, guid_t port_guid);
 
 #endif

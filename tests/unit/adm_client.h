@@ -76,6 +76,7 @@ static inline void begin(void)
 	sa.registry = registry_new();
 	event_hub_init(&sa.events);
 	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 }
 
 static inline void end(void)

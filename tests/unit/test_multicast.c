@@ -1119,13 +1119,17 @@ static void test_storm(void)
 	end();
 }
 
-/* The broadcast group is there from the first view on. */
+/* The broadcast group is there from the first view on; one that was kept stays as it is. */
 static void test_master(void)
 {
+	uint64_t number;
+
 	begin();
-	CU_ASSERT_EQUAL(groups(), 0);
-	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 	CU_ASSERT_EQUAL(groups(), 1);
+	number = registry_number(sa.registry);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_NOT_MASTER});
+	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
+	CU_ASSERT_EQUAL(registry_number(sa.registry), number);
 	end();
 }
 
@@ -1158,6 +1162,9 @@ static void test_mlids_end(void)
 /* A port that is forgotten leaves all that it was in, and groups end with it. */
 static void test_forgotten(void)
 {
+	const struct alias_entry alias = {.port_guid = PORT_GUID(A), .index = 1, .guid = 77};
+	const struct member_entry by_alias = {.mgid = {0xFF}, .port_guid = 77, .join_state = 1};
+
 	begin();
 	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 2, JOIN_FULL | JOIN_NON_MEMBER), STATUS_OK);
@@ -1174,6 +1181,12 @@ static void test_forgotten(void)
 		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(C)});
 	CU_ASSERT_EQUAL(members(), 0);
 	CU_ASSERT_EQUAL(groups(), 1);
+	/* What an alias of it had joined goes with it. */
+	registry_put(sa.registry, REGISTRY_MEMBER, &by_alias);
+	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
+	event_raise(&sa.events,
+		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)});
+	CU_ASSERT_EQUAL(members(), 0);
 	end();
 }
 

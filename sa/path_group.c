@@ -27,7 +27,7 @@ static uint16_t find_source(struct adm_request *request, bool *found, struct end
 {
 	const struct path_record *wanted = request->wanted;
 	bool by_gid = request_has(request, PATH_SGID), by_lid = request_has(request, PATH_SLID);
-	struct endport by_its_lid;
+	struct endport lid_owner = request->requester;
 
 	*found = true;
 	*out = request->requester;
@@ -38,10 +38,10 @@ static uint16_t find_source(struct adm_request *request, bool *found, struct end
 	if (by_gid)
 		*found = lookup_guid(request->lookup, be64_load(wanted->sgid + 8), out);
 	if (*found && by_lid)
-		*found = endport_by_lid(request->topology, wanted->slid, &by_its_lid) &&
-			 (!by_gid || endport_same(out, &by_its_lid));
+		*found = endport_by_lid(request->topology, wanted->slid, &lid_owner) &&
+			 (!by_gid || endport_same(out, &lid_owner));
 	if (*found && by_lid)
-		*out = by_its_lid;
+		*out = lid_owner;
 	*found = *found && (endport_same(out, &request->requester) ||
 			    (request->trusted && request_may_see(request, out)));
 	return STATUS_OK;

@@ -2,7 +2,7 @@
 /*
  * A fabric of one switch with so many hosts, as a view: for answers that are long. Host h has the
  * PortGUID 100 + h, stands at the switch's port h + 1 and has the LIDs from (h + 1) << lmc on; the
- * switch has GUID and LID 1.
+ * switch has GUID and LID 1, and is the manager.
  */
 #ifndef TESTS_UNIT_STAR_H
 #define TESTS_UNIT_STAR_H
@@ -13,6 +13,7 @@ static inline struct view *star(unsigned hosts, uint8_t lmc)
 {
 	const struct node_info sw_info = {.node_type = NODE_SWITCH, .num_ports = (uint8_t)hosts};
 	const struct node_info host_info = {.node_type = NODE_CA, .num_ports = 1};
+	const struct view_sm manager = {.lid = 1, .info.guid = 1};
 	struct snapshot *snapshot = snapshot_new(1, hosts, hosts + 1);
 	struct node_facts *sw = facts_new(&sw_info);
 	struct routes *routes = routes_new(1, 1, "by hand");
@@ -40,7 +41,7 @@ static inline struct view *star(unsigned hosts, uint8_t lmc)
 	routes->lft[0]->port[1] = 0;
 	for (unsigned lid = 1u << lmc; lid <= snapshot->lid_top; lid++)
 		routes->lft[0]->port[lid] = (uint8_t)(lid >> lmc);
-	return view_new(1, snapshot, routes, NULL, 0);
+	return view_new(1, snapshot, routes, &manager, 1);
 }
 
 #endif

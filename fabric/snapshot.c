@@ -209,6 +209,7 @@ void route_options_unref(struct route_options *options)
 	for (uint32_t t = 0; t < options->num_tables; t++)
 		free(options->tables[t].port);
 	free(options->tables);
+	free(options->prefixes.route);
 	free(options->ignored.note);
 	free(options->ports.note);
 	free(options->weights.note);

@@ -85,7 +85,20 @@ struct guid_notes {
 	uint32_t count;
 };
 
-/* What an administrator told the engines. Counted on the loop, never written once shared. */
+/* Which router leads to other subnets; the first that fits counts. */
+struct prefix_route {
+	uint64_t prefix;
+	guid_t router; /* PortGUID */
+	bool any_prefix, any_router;
+};
+
+struct prefix_routes {
+	struct prefix_route *route;
+	uint32_t count;
+};
+
+/* What an administrator told the engines in files, and the SA of routers. Counted on the loop,
+ * never written once shared. */
 struct route_options {
 	unsigned refs;
 	struct guid_list roots;	   /* switches (node GUIDs) at the top of the tree */
@@ -97,6 +110,7 @@ struct route_options {
 	struct guid_notes ignored; /* a node's port: the host there is balanced apart */
 	struct given_table *tables;
 	uint32_t num_tables;
+	struct prefix_routes prefixes;
 };
 
 struct route_options *route_options_new(void); /* nothing told; one reference */

@@ -130,6 +130,42 @@ int guid_rows_parse(const char *name, const char *text, size_t length, unsigned 
 	return 0;
 }
 
+static bool read_any(struct cursor *line, bool *any, uint64_t *number)
+{
+	cursor_skip_blanks(line);
+	*any = cursor_accept(line, '*');
+	return *any || (cursor_number(line, 16, number) && *number != 0);
+}
+
+int prefix_rows_parse(const char *name, const char *text, size_t length, struct prefix_row **rows,
+		      uint32_t *count, char **error)
+{
+	struct lines lines = {name, text, text + length, 0};
+	struct cursor line;
+	struct prefix_row *list = NULL;
+	uint32_t used = 0, room = 0;
+
+	while (next_line(&lines, &line)) {
+		struct cursor start = line;
+		struct prefix_row row = {0};
+
+		if (line_ends(&line))
+			continue;
+		if (!read_any(&line, &row.any_prefix, &row.prefix) ||
+		    !read_any(&line, &row.any_router, &row.router) || !line_ends(&line)) {
+			free(list);
+			return refuse(&lines, &start,
+				      "a prefix and the GUID of a router's port, or *", error);
+		}
+		if (used == room)
+			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
+		list[used++] = row;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}
+
 /* Dumps */
 
 struct dump {

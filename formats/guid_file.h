@@ -2,13 +2,15 @@
 /*
  * OpenSM's files for routing engines: lists of GUIDs (root_guid_file, cn_guid_file, io_guid_file,
  * guid_routing_order_file), GUIDs with numbers (hop_weights_file, port_search_ordering_file,
- * port_prof_ignore_file), and its dumps of forwarding tables (lfts_file, opensm.fdbs). Texts in,
- * arrays out; nobody here knows a fabric. What is not understood is an error with its line: a root
- * that is passed over for a slip of the pen would give other routes without a word.
+ * port_prof_ignore_file), its dumps of forwarding tables (lfts_file, opensm.fdbs), and the routers
+ * of other subnets (prefix_routes_file). Texts in, arrays out; nobody here knows a fabric. What is
+ * not understood is an error with its line: a root that is passed over for a slip of the pen would
+ * give other routes without a word.
  */
 #ifndef FORMATS_GUID_FILE_H
 #define FORMATS_GUID_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +34,18 @@ struct guid_row {
 int guid_rows_parse(const char *name, const char *text, size_t length, unsigned least,
 		    unsigned most, const char *wanted, struct guid_row **rows, uint32_t *count,
 		    char **error);
+
+/* A line of prefix_routes_file: where packets to subnets with this prefix leave this one. */
+struct prefix_row {
+	uint64_t prefix;
+	guid_t router; /* PortGUID */
+	bool any_prefix, any_router;
+};
+
+/* Lines of a subnet prefix and the GUID of a router's port, hexadecimal, or a * for any. As above.
+ */
+int prefix_rows_parse(const char *name, const char *text, size_t length, struct prefix_row **rows,
+		      uint32_t *count, char **error);
 
 /* A table of a dump: entries 0 .. lids - 1, LFT_NO_PORT where there is none. */
 struct dump_table {

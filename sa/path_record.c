@@ -4,8 +4,10 @@
  * by adm.c.
  *
  * Each end is given by GID, by LID or by both, which must then be the same port. A GID is ours when
- * its prefix is the subnet's or the link-local default; another subnet's is refused with
- * INVALID_GID, for there is no router to lead to. A GUID or LID that nobody has matches nothing;
+ * its prefix is the subnet's or the link-local default. A destination in another subnet is reached
+ * by the router that prefix_routes_file names: the path leads there, carries the GID that was asked
+ * for, and has HopLimit 255, as OpenSM says it; without a row for it, and as a source, another
+ * subnet's GID is refused with INVALID_GID. A GUID or LID that nobody has matches nothing;
  * neither does a multicast GID as the source. SubnAdmGet must give both ends, else
  * INSUFFICIENT_COMPONENTS; SubnAdmGetTable may leave one open (all ports) or both, as long as the
  * table does not become too large.
@@ -19,6 +21,8 @@
 #include "lib/be.h"
 #include "sa/path_walk.h"
 
+enum { HOP_LIMIT_ROUTED = 255 };
+
 static void side_fix(const struct adm_request *request, struct path_side *side, bool found,
 		     const struct endport *port)
 {
@@ -30,6 +34,60 @@ static void side_fix(const struct adm_request *request, struct path_side *side, 
 	} else {
 		side->count = 0; /* nobody, or two components that contradict each other */
 	}
+}
+
+/* The first row that fits counts, whether its router is there or not. */
+static const struct prefix_route *route_to(const struct adm_request *request, uint64_t prefix)
+{
+	const struct route_options *options = request->topology->options;
+
+	for (uint32_t i = 0; options && i < options->prefixes.count; i++) {
+		const struct prefix_route *route = &options->prefixes.route[i];
+
+		if (route->any_prefix || route->prefix == prefix)
+			return route;
+	}
+	return NULL;
+}
+
+static bool any_router(const struct adm_request *request, struct endport *out)
+{
+	for (uint32_t i = 0; i < request->topology->num_ends; i++) {
+		const struct node_facts *facts = request->topology->ends[i].facts;
+
+		if (facts && facts->info.node_type == NODE_ROUTER &&
+		    request->topology->ends[i].lid != LID_NONE) {
+			*out = endport_at(request->topology, request->topology->num_switches + i);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A destination in another subnet: the path leads to the router, and says where it goes on. */
+static uint16_t side_beyond(const struct adm_request *request, struct path_walk *walk)
+{
+	const uint8_t *gid = ((const struct path_record *)request->wanted)->dgid;
+	const struct prefix_route *route = route_to(request, be64_load(gid));
+	struct path_side *side = &walk->destination;
+	struct endport port;
+
+	if (!route)
+		return SA_REQ_INVALID_GID;
+	side->count = endport_count(request->topology);
+	side_fix(request, side,
+		 route->any_router ? any_router(request, &port)
+				   : lookup_guid(request->lookup, route->router, &port),
+		 &port);
+	side->asked = be64_load(gid + 8);
+	be64_store(walk->echo.dgid, be64_load(gid));
+	walk->echo.hop_limit = HOP_LIMIT_ROUTED;
+	if (request_has(request, PATH_DLID)) {
+		side->by_lid = true;
+		side->lid = ((const struct path_record *)request->wanted)->dlid;
+		side_fix(request, side, endport_by_lid(request->topology, side->lid, &port), &port);
+	}
+	return STATUS_OK;
 }
 
 /* STATUS_OK, or why this side cannot be. */
@@ -86,7 +144,9 @@ uint16_t begin_paths(struct adm_request *request)
 	walk = path_walk_new(request, request->mask, wanted);
 	status =
 		side_find(request, PATH_SGID, wanted->sgid, PATH_SLID, wanted->slid, &walk->source);
-	if (!status)
+	if (!status && request_has(request, PATH_DGID) && !path_gid_is_ours(request, wanted->dgid))
+		status = side_beyond(request, walk);
+	else if (!status)
 		status = side_find(request, PATH_DGID, wanted->dgid, PATH_DLID, wanted->dlid,
 				   &walk->destination);
 	if (status || !walk->possible)

@@ -46,7 +46,7 @@ struct path_walk *path_walk_new(struct adm_request *request, uint64_t mask,
 				const struct path_record *wanted);
 
 /* A GID of this subnet, which is its prefix or the link-local default; of others there is none
- * here, for there is no router to lead there. */
+ * here. */
 bool path_gid_is_ours(const struct adm_request *request, const uint8_t gid[GID_SIZE]);
 bool path_gid_is_multicast(const uint8_t gid[GID_SIZE]);
 

@@ -19,10 +19,10 @@
 
 enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128 };
 
-/* Paths of files for routing engines (weftd/route_files.h); empty: none. */
+/* Paths of files for routing engines and the SA (weftd/route_files.h); empty: none. */
 struct route_files {
 	char roots[256], compute[256], io[256], order[256];
-	char weights[256], ports[256], ignored[256], tables[256];
+	char weights[256], ports[256], ignored[256], tables[256], prefixes[256];
 };
 
 struct conf {

@@ -143,6 +143,12 @@ const struct conf_row conf_rows[] = {
 	 .text = "For file: the forwarding tables, as OpenSM (opensm.fdbs, opensm-lfts.dump) or "
 		 "dump_lfts write them."},
 
+	{TEXT("prefix_routes_file", route_files.prefixes, 0, "\"\""),
+	 .text = "Routers to other subnets, for path records: lines of a subnet prefix and the "
+		 "port "
+		 "GUID of the router that leads there, or * for any of them. The first line that "
+		 "fits counts."},
+
 	/* Subnet management packets (SMPs) under way */
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"),
 	 .text = "The most SMPs under way in the whole fabric. There are fewer while many devices "

@@ -83,6 +83,25 @@ static int take_tables(const struct content *content, const struct row *row, voi
 	return 0;
 }
 
+static int take_prefixes(const struct content *content, const struct row *row, void *target,
+			 char **error)
+{
+	struct prefix_routes *prefixes = target;
+	struct prefix_row *rows;
+	int rc = prefix_rows_parse(content->path, content->text, content->length, &rows,
+				   &prefixes->count, error);
+
+	(void)row;
+	if (rc)
+		return rc;
+	prefixes->route = mem_array(prefixes->count + 1, sizeof(*prefixes->route));
+	for (uint32_t i = 0; i < prefixes->count; i++)
+		prefixes->route[i] = (struct prefix_route){rows[i].prefix, rows[i].router,
+							   rows[i].any_prefix, rows[i].any_router};
+	free(rows);
+	return 0;
+}
+
 #define PATH(member) .path = offsetof(struct route_files, member)
 #define LIST(member)                                                         \
 	.target = offsetof(struct route_options, member), .take = take_list, \
@@ -106,6 +125,11 @@ static const struct row rows[] = {
 	 PATH(ignored),
 	 NOTES(ignored, 1, 1, "a node's GUID and a port (1 to 254)")},
 	{.option = "lfts_file", PATH(tables), .take = take_tables, .most_bytes = DUMP_MAX_BYTES},
+	{.option = "prefix_routes_file",
+	 PATH(prefixes),
+	 .target = offsetof(struct route_options, prefixes),
+	 .take = take_prefixes,
+	 .most_bytes = LIST_MAX_BYTES},
 };
 
 static int cannot(const struct row *row, const char *path, const char *why, int errnum,

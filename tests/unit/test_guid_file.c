@@ -33,6 +33,38 @@ static void test_guids(void)
 	free(guids);
 }
 
+static void test_prefixes(void)
+{
+	static const char text[] = "# subnets\n0xfec0000000000002 0x0002c90000000001\n"
+				   "fec0000000000003 *  # any\n\n* 0x5\n**\n";
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+		{"0x1", "f:1: "},     {"0x1 0x2 0x3", "f:1: "}, {"* *\n0x0 0x1", "f:2: "},
+		{"0x1 0x0", "f:1: "}, {"* x", "f:1: "},		{"0x10000000000000000 *", "f:1: "},
+		{"0x1 -1", "f:1: "},
+	};
+	struct prefix_row *rows;
+	uint32_t count;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(prefix_rows_parse("f", text, strlen(text), &rows, &count, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 4);
+	CU_ASSERT_EQUAL(rows[0].prefix, UINT64_C(0xfec0000000000002));
+	CU_ASSERT_EQUAL(rows[0].router, UINT64_C(0x0002c90000000001));
+	CU_ASSERT_FALSE(rows[0].any_prefix || rows[0].any_router || rows[1].any_prefix);
+	CU_ASSERT_TRUE(rows[1].any_router && rows[2].any_prefix && !rows[2].any_router);
+	CU_ASSERT_TRUE(rows[3].any_prefix && rows[3].any_router);
+	free(rows);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CU_ASSERT_EQUAL_FATAL(prefix_rows_parse("f", bad[i].text, strlen(bad[i].text),
+							&rows, &count, &error),
+				      -EINVAL);
+		CU_ASSERT_PTR_EQUAL(strstr(error, bad[i].error), error);
+		free(error);
+	}
+}
+
 static void test_bad_guids(void)
 {
 	static const struct {
@@ -189,13 +221,10 @@ static void test_engine(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"GUID lists", test_guids},
-		{"bad GUID lists", test_bad_guids},
-		{"GUIDs with numbers", test_rows},
-		{"dumps", test_dumps},
-		{"bad dumps", test_bad_dumps},
-		{"the engine", test_engine},
-		CU_TEST_INFO_NULL,
+		{"GUID lists", test_guids},  {"bad GUID lists", test_bad_guids},
+		{"prefixes", test_prefixes}, {"GUIDs with numbers", test_rows},
+		{"dumps", test_dumps},	     {"bad dumps", test_bad_dumps},
+		{"the engine", test_engine}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("guid_file", tests);

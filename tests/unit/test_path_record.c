@@ -207,6 +207,110 @@ static void test_path_questions(void)
 	end();
 }
 
+/* Destinations in other subnets: D is a router, and the rows of prefix_routes_file are these. */
+static const struct prefix_route prefixes[] = {
+	{.prefix = UINT64_C(0xFEC0000000000002), .router = PORT_GUID(C)},
+	{.prefix = UINT64_C(0xFEC0000000000003), .any_router = true},
+	{.prefix = UINT64_C(0xFEC0000000000004), .router = 0xDEAD},
+	{.prefix = UINT64_C(0xFEC0000000000002), .router = PORT_GUID(B)}, /* the first counts */
+};
+
+static const struct {
+	uint64_t mask, prefix;
+	lid_t dlid;
+	int status;
+	lid_t given_dlid;
+} beyond[] = {
+	{SGID | DGID, UINT64_C(0xFEC0000000000002), 0, STATUS_OK, 24},
+	{SGID | DGID, UINT64_C(0xFEC0000000000003), 0, STATUS_OK, 28},
+	{SGID | DGID | COMPONENT(PATH_HOP_LIMIT), UINT64_C(0xFEC0000000000003), 0, STATUS_OK, 28},
+	{SGID | DGID | DLID, UINT64_C(0xFEC0000000000002), 25, STATUS_OK, 25},
+	{SGID | DGID | DLID, UINT64_C(0xFEC0000000000002), 28, SA_NO_RECORDS, 0},
+	/* Its router is not there; there is none. */
+	{SGID | DGID, UINT64_C(0xFEC0000000000004), 0, SA_NO_RECORDS, 0},
+	{SGID | DGID, UINT64_C(0xFEC0000000000005), 0, SA_REQ_INVALID_GID, 0},
+};
+
+static void test_path_beyond(void)
+{
+	struct route_options *routers = route_options_new();
+
+	begin();
+	routers->prefixes.count = ARRAY_SIZE(prefixes);
+	routers->prefixes.route = mem_array(ARRAY_SIZE(prefixes), sizeof(prefixes[0]));
+	memcpy(routers->prefixes.route, prefixes, sizeof(prefixes));
+	sa.view->topology->options = routers;
+	sa.view->topology->ends[D].facts->info.node_type = NODE_ROUTER;
+	for (size_t i = 0; i < ARRAY_SIZE(beyond); i++) {
+		struct path_record wanted = {.dlid = beyond[i].dlid, .hop_limit = 1};
+		struct path_record record = {0};
+
+		gid(wanted.sgid, PREFIX_OURS, PORT_GUID(A));
+		be64_store(wanted.dgid, beyond[i].prefix);
+		be64_store(wanted.dgid + 8, 0x1234);
+		CU_ASSERT_EQUAL(ask_path(METHOD_GET, beyond[i].mask, &wanted), beyond[i].status);
+		if (beyond[i].status)
+			continue;
+		answered(&path_record_format, 0, &record);
+		CU_ASSERT_EQUAL(record.dlid, beyond[i].given_dlid);
+		CU_ASSERT_EQUAL(record.hop_limit, 255);
+		CU_ASSERT_EQUAL(memcmp(record.dgid, wanted.dgid, GID_SIZE), 0);
+		CU_ASSERT_EQUAL(memcmp(record.sgid, wanted.sgid, GID_SIZE), 0);
+	}
+	end();
+}
+
+/* Who asks for a path between two others is told of it when he may see both (chapter 15.4.1), so
+ * that managers of jobs can ask for their nodes; a name that is not his opens nothing else. B, a
+ * limited member, sees A and, through partition 1, C, but not another limited member. */
+static const struct {
+	lid_t from;
+	unsigned source, destination;
+	int status;
+} spoofed[] = {
+	{24, A, D, STATUS_OK}, {20, A, C, STATUS_OK}, {20, B, A, STATUS_OK},
+	{28, A, C, STATUS_OK}, {24, B, A, STATUS_OK},
+};
+
+static void test_path_of_others(void)
+{
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(spoofed); i++) {
+		struct path_record wanted = {0};
+
+		gid(wanted.sgid, PREFIX_OURS, PORT_GUID(spoofed[i].source));
+		gid(wanted.dgid, PREFIX_OURS, PORT_GUID(spoofed[i].destination));
+		CU_ASSERT_EQUAL(ask(&(struct ask){.from = spoofed[i].from,
+						  .method = METHOD_GET,
+						  .attr_id = RECORD_PATH,
+						  .mask = SGID | DGID,
+						  .format = &path_record_format,
+						  .record = &wanted}),
+				spoofed[i].status);
+	}
+	/* C leaves all partitions but 1, where it is a limited member: A and D do not see it, and
+	 * it sees neither them nor the paths between them. */
+	sa.view->topology->ends[C].facts->port[1].pkeys->key[1] = 0;
+	view_publish(&sa.view,
+		     view_new(2, snapshot_ref(sa.view->topology), routes_ref(sa.view->routes),
+			      sa.view->sms, sa.view->num_sms));
+	for (size_t i = 0; i < ARRAY_SIZE(spoofed); i++) {
+		bool with_c = spoofed[i].from == 24 || spoofed[i].destination == C;
+		struct path_record wanted = {0};
+
+		gid(wanted.sgid, PREFIX_OURS, PORT_GUID(spoofed[i].source));
+		gid(wanted.dgid, PREFIX_OURS, PORT_GUID(spoofed[i].destination));
+		CU_ASSERT_EQUAL(ask(&(struct ask){.from = spoofed[i].from,
+						  .method = METHOD_GET,
+						  .attr_id = RECORD_PATH,
+						  .mask = SGID | DGID,
+						  .format = &path_record_format,
+						  .record = &wanted}),
+				with_c ? SA_NO_RECORDS : STATUS_OK);
+	}
+	end();
+}
+
 /* Tables of paths: LIDs in pairs. */
 static const struct {
 	uint64_t mask;
@@ -309,6 +413,8 @@ int main(void)
 		{"ends", test_path_ends},
 		{"all that one says", test_path_record},
 		{"further components", test_path_questions},
+		{"destinations in other subnets", test_path_beyond},
+		{"paths between others", test_path_of_others},
 		{"tables and LMC", test_path_tables},
 		CU_TEST_INFO_NULL,
 	};

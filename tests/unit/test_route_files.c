@@ -60,6 +60,15 @@ static void test_all(void)
 	route_options_unref(options);
 
 	files = (struct route_files){.roots = ""};
+	write_file("0xa1 0xb1\n* *\n");
+	name_file(files.prefixes);
+	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, error), 0);
+	CU_ASSERT_EQUAL(options->prefixes.count, 2);
+	CU_ASSERT_EQUAL(options->prefixes.route[0].router, 0xb1);
+	CU_ASSERT_TRUE(options->prefixes.route[1].any_prefix);
+	route_options_unref(options);
+
+	files = (struct route_files){.roots = ""};
 	write_file("0xb1\n0xb2\n");
 	name_file(files.roots);
 	name_file(files.compute);

@@ -13,8 +13,8 @@
 #define TREE "fattree:radix=8,levels=2"
 #define THREE_LEVELS "fattree:radix=12,levels=3"
 #define BIG "fattree:radix=36,levels=3" /* 11,664 hosts, 1,620 switches */
-/* Light sweeps, which ask every switch, are at 60 s, and nothing is read back: both would be counted
- * else. */
+/* Light sweeps, which ask every switch, are at 60 s, and nothing is read back: both would be
+ * counted else. */
 #define FTREE "routing=[\"ftree\"] sweep_interval=60 readback=0"
 
 enum {

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# What a path record costs weftd and OpenSM: the same program asks both for paths between any two hosts,
+# with 64 requests under way, on a weftsim each; the manager's CPU time is the kernel's account of it.
+# Then the same once more while full sweeps run one after the other, for the time to an answer; the
+# machine's processors are shared by simulator, manager and client. With QUICK a smaller fabric and fewer
+# requests.
+#
+#	sa.sh [SPEC [REQUESTS]]
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+
+spec=fattree:radix=36,levels=2 requests=200000 # 648 hosts
+[ -z "${QUICK:-}" ] || spec=fattree:radix=24,levels=2 requests=50000
+spec=${1:-$spec} requests=${2:-$requests}
+load=$BUILD/tests/bench/sa_load
+
+fail() {
+	echo "sa: $1" >&2
+	exit 1
+}
+
+# The process of a manager that was started is what `weftsim run` has become; all of its threads count.
+cpu_us() {
+	cat /proc/"${pids[$1]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%d\n", ns / 1000 }'
+}
+
+# ask_for_hosts: a LID and a GUID of each adapter's port, by the SA itself.
+ask_for_hosts() {
+	look nodes.txt "$client" saquery NR || return 1
+	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel/ }
+		/port_guid\.+/ { sub(/.*\.\.+/, ""); if (host) print lid, $1 }' nodes.txt >hosts.txt
+	[ -s hosts.txt ]
+}
+
+opensm_is_up() {
+	matches 'SUBNET UP' opensm.log
+}
+
+start_manager() {
+	client=$("$BUILD/weftsim" topology "$spec" | sed -nE 's/^Ca.*"(host-0*2)".*#.*/\1/p')
+	if [ "$1" = weftd ]; then
+		start_weftd weftd "${client/2/1}" -o readback=0 && wait_for 60 is_up weftd
+	else
+		start_opensm opensm "${client/2/1}" -R minhop && wait_for 120 opensm_is_up
+	fi
+}
+
+# Full sweeps until the file is gone.
+sweeps_of() {
+	while [ -e sweeping ]; do
+		if [ "$1" = weftd ]; then
+			ctl weftd sweep full >/dev/null 2>&1
+		else
+			kill -HUP "${pids[opensm]}"
+			sleep 0.2
+		fi
+	done
+}
+
+# asked NAME WHAT [lid]: NAME.WHAT has what sa_load prints, NAME.WHAT.cpu microseconds for each record.
+asked() {
+	local name=$1 what=$2 before
+
+	shift 2
+	before=$(cpu_us "$name")
+	on "$client" "$load" hosts.txt "$requests" 64 "$@" >"$name.$what" 2>load.err ||
+		because "sa_load: $(tail -n 1 load.err) $(cat "$name.$what")" || return 1
+	echo "$before $(cpu_us "$name") $requests" | awk '{ printf "%.2f", ($2 - $1) / $3 }' >"$name.$what.cpu"
+}
+
+measure() {
+	local name=$1
+
+	start_weftsim "$spec" || return 1
+	start_manager "$name" || because "$name has no subnet: $(tail -n 1 "$name.log")" || return 1
+	wait_for 30 ask_for_hosts || because "$name tells no nodes" || return 1
+	on "$client" "$load" hosts.txt 5000 >warm.out 2>&1 # what is worked out once
+	asked "$name" lid lid && asked "$name" calm || return 1
+	touch sweeping
+	sweeps_of "$name" &
+	on "$client" "$load" hosts.txt "$requests" >"$name.swept" 2>load.err
+	rm sweeping
+	wait $!
+	stop "$name"
+	stop_fabric
+}
+
+row() { # WHAT FIGURE-OF-WEFTD FIGURE-OF-OPENSM UNIT
+	awk -v what="$1" -v a="$2" -v b="$3" -v unit="$4" 'BEGIN {
+		printf "%s\t%s%s\topensm %s%s, ratio %.2f\n", what, a, unit, b, unit, (b > 0 ? a / b : 0) }'
+}
+
+command -v opensm >/dev/null || fail "no opensm here (scripts/install-deps installs it)"
+for manager in weftd opensm; do
+	measure $manager || fail "$manager: $reason"
+done
+hosts=$(wc -l <hosts.txt)
+read -r w_rate w_median w_99 _ _ <weftd.calm
+read -r o_rate o_median o_99 _ _ <opensm.calm
+row "$hosts hosts: a path record by GID, CPU time" "$(cat weftd.calm.cpu)" "$(cat opensm.calm.cpu)" " us"
+row "$hosts hosts: a path record by LID, CPU time" "$(cat weftd.lid.cpu)" "$(cat opensm.lid.cpu)" " us"
+row "$hosts hosts: path records, 64 under way" "$w_rate" "$o_rate" "/s"
+row "$hosts hosts: time to an answer, median" "$w_median" "$o_median" " us"
+row "$hosts hosts: time to an answer, 99 %" "$w_99" "$o_99" " us"
+read -r _ w_median w_99 _ w_lost <weftd.swept
+read -r _ o_median o_99 _ o_lost <opensm.swept
+row "$hosts hosts: the median during full sweeps" "$w_median" "$o_median" " us"
+row "$hosts hosts: 99 % during full sweeps" "$w_99" "$o_99" " us"
+row "$hosts hosts: requests without an answer then" "$w_lost" "$o_lost" ""
+finish

@@ -96,7 +96,9 @@ const struct conf_row conf_rows[] = {
 
 	{NUMBER("readback", sm.readback_s, 0, 86400, "1800"), .unit = "s",
 	 .text = "All that devices hold is read again, one request at a time, once within this "
-		 "time. What is not as it was is named in the log and mended. 0: nothing is."},
+		 "time. What is not as it was is named in the log and mended. 0: nothing is, nor "
+		 "are the "
+		 "tables that only queries ask for: GUIDs, SLtoVL, VL arbitration."},
 
 	/* Devices that come and go, or make trouble */
 	{NUMBER("lid_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tables of what is registered with the SA: multicast groups and their members. */
+/* The tables of what is registered with the SA: groups, their members, services, subscriptions. */
 #include "ctl/print_sa.h"
 
 #include "ctl/table.h"
@@ -89,6 +89,86 @@ void print_group(const json_t *data, FILE *out)
 		table_cell(table, "%lld", number_member(member, "lid"));
 		states_cell(table, member);
 		table_cell(table, "%s", text_name(member));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_services(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"ID", TABLE_LEFT},	{"LID", TABLE_RIGHT}, {"P_KEY", TABLE_LEFT},
+		{"LEASE", TABLE_RIGHT}, {"KEY", TABLE_LEFT},  {"NODE", TABLE_LEFT},
+		{"NAME", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *service;
+	size_t i;
+
+	json_array_foreach (data, i, service) {
+		table_cell(table, "%s", text_member(service, "id"));
+		table_cell(table, "%lld", number_member(service, "lid"));
+		table_cell(table, "0x%04llx", number_member(service, "p_key"));
+		if (json_is_integer(json_object_get(service, "lease_s")))
+			table_cell(table, "%lld s", number_member(service, "lease_s"));
+		else
+			table_cell(table, "no end");
+		table_cell(table, "%s", flag_member(service, "has_key") ? "yes" : "no");
+		table_cell(table, "%s", text_name(service));
+		table_cell(table, "%s", text_member(service, "name"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void any_cell(struct table *table, const json_t *subscription, const char *name)
+{
+	if (json_is_integer(json_object_get(subscription, name)))
+		table_cell(table, "%lld", number_member(subscription, name));
+	else
+		table_cell(table, "any");
+}
+
+/* Of whom: a GID, LIDs, or everybody. */
+static void whom_cell(struct table *table, const json_t *subscription)
+{
+	long long begin = number_member(subscription, "of_lid_begin");
+	long long end = number_member(subscription, "of_lid_end");
+
+	if (json_is_string(json_object_get(subscription, "of_gid")))
+		table_cell(table, "%s", text_member(subscription, "of_gid"));
+	else if (!json_is_integer(json_object_get(subscription, "of_lid_begin")))
+		table_cell(table, "all");
+	else if (begin == end)
+		table_cell(table, "LID %lld", begin);
+	else
+		table_cell(table, "LIDs %lld-%lld", begin, end);
+}
+
+void print_subscriptions(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"GUID", TABLE_LEFT}, {"LID", TABLE_RIGHT},	 {"QP", TABLE_RIGHT},
+		{"KIND", TABLE_LEFT}, {"TRAP", TABLE_RIGHT},	 {"TYPE", TABLE_RIGHT},
+		{"OF", TABLE_LEFT},   {"PRODUCER", TABLE_RIGHT}, {"TRUSTED", TABLE_LEFT},
+		{"NODE", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *subscription;
+	size_t i;
+
+	json_array_foreach (data, i, subscription) {
+		table_cell(table, "%s", text_member(subscription, "guid"));
+		table_cell(table, "%lld", number_member(subscription, "lid"));
+		table_cell(table, "%lld", number_member(subscription, "qpn"));
+		table_cell(table, "%s",
+			   flag_member(subscription, "generic") ? "generic" : "vendor");
+		any_cell(table, subscription, "trap");
+		any_cell(table, subscription, "type");
+		whom_cell(table, subscription);
+		any_cell(table, subscription, "producer");
+		table_cell(table, "%s", flag_member(subscription, "trusted") ? "yes" : "no");
+		table_cell(table, "%s", text_name(subscription));
 	}
 	table_print(table, out);
 	table_free(table);

@@ -12,5 +12,7 @@ void print_groups(const json_t *data, FILE *out);
 /* The group by itself, not as a list of one. */
 int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 void print_group(const json_t *data, FILE *out);
+void print_services(const json_t *data, FILE *out);
+void print_subscriptions(const json_t *data, FILE *out);
 
 #endif

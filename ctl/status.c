@@ -227,6 +227,13 @@ static const struct figure administrator_figures[] = {
 	{"refused", "refused"},
 	{"dropped", "dropped"},
 };
+static const struct figure report_figures[] = {
+	{"subscriptions", "subscriptions"},
+	{"answered", "reports answered"},
+	{"failed", "not answered"},
+	{"lost", "lost"},
+	{"unsubscribed", "subscriptions ended for that"},
+};
 static const struct figure trap_figures[] = {
 	{"received", "received"},
 	{"repressed", "repressed"},
@@ -250,6 +257,7 @@ static const struct {
 	{"anomalies", "Anomalies", anomaly_figures, ARRAY_SIZE(anomaly_figures), true},
 	{"traps", "Traps", trap_figures, ARRAY_SIZE(trap_figures), false},
 	{"sa", "SA requests", administrator_figures, ARRAY_SIZE(administrator_figures), false},
+	{"reports", "Reports", report_figures, ARRAY_SIZE(report_figures), false},
 	{"window", "Window", window_figures, ARRAY_SIZE(window_figures), false},
 	{"mads", "MADs", mad_figures, ARRAY_SIZE(mad_figures), false},
 };

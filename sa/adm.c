@@ -753,6 +753,11 @@ const struct adm_stats *adm_stats(const struct adm *adm)
 	return &adm->stats;
 }
 
+uint32_t adm_lease(const struct adm *adm, const struct service_entry *entry)
+{
+	return services_lease(adm->services, entry);
+}
+
 const struct report_stats *adm_report_stats(const struct adm *adm)
 {
 	return reporter_stats(adm->reporter);

@@ -61,6 +61,8 @@ struct adm_stats {
 	uint64_t over_limit; /* refused registrations, since their port has too many */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
+/* The seconds that a service still has: services_lease(). */
+uint32_t adm_lease(const struct adm *adm, const struct service_entry *entry);
 /* Counters of the reports (sa/report.h), and how many subscriptions are to be looked after now. */
 const struct report_stats *adm_report_stats(const struct adm *adm);
 size_t adm_reports(const struct adm *adm);

@@ -7,6 +7,7 @@
 #include "lib/mem.h"
 #include "mad/txn.h"
 #include "sa/adm.h"
+#include "sa/report.h"
 #include "sm/sm.h"
 #include "weftd/registered.h"
 
@@ -78,6 +79,19 @@ void manager_set_conf(struct manager *manager, const struct conf *conf)
 	adm_set_options(manager->adm, &conf->adm);
 }
 
+static json_t *reports_status(const struct manager *manager)
+{
+	const struct report_stats *stats = adm_report_stats(manager->adm);
+
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "subscriptions",
+			 (json_int_t)registry_count(manager->registry, REGISTRY_SUBSCRIPTION),
+			 "notices", (json_int_t)stats->notices, "sent", (json_int_t)stats->sent,
+			 "answered", (json_int_t)stats->answered, "retried",
+			 (json_int_t)stats->retried, "failed", (json_int_t)stats->failed, "lost",
+			 (json_int_t)stats->lost, "unsubscribed", (json_int_t)stats->unsubscribed,
+			 "waiting", (json_int_t)adm_reports(manager->adm));
+}
+
 /* The one command that both halves answer. */
 static void command_status(void *ctx, struct control_request *request, const json_t *args)
 {
@@ -106,6 +120,7 @@ static void command_status(void *ctx, struct control_request *request, const jso
 			  "overload", (json_int_t)stats->overload, "over_limit",
 			  (json_int_t)stats->over_limit, "pending",
 			  (json_int_t)adm_pending(manager->adm)));
+	json_object_set_new(status, "reports", reports_status(manager));
 	if (manager->store)
 		json_object_set_new(status, "store", store_status(manager->store));
 	control_reply(request, status);
@@ -117,7 +132,8 @@ void manager_register_commands(struct manager *manager, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), manager);
 	sm_register_commands(manager->sm, control);
-	manager->registered = (struct registered){manager->registry, sm_view(manager->sm)};
+	manager->registered =
+		(struct registered){manager->registry, sm_view(manager->sm), manager->adm};
 	registered_commands(&manager->registered, control);
 }
 

@@ -14,7 +14,6 @@
 
 #include "lib/be.h"
 #include "lib/mem.h"
-#include "sa/endport.h"
 #include "sa/record.h"
 #include "sma/attr.h"
 
@@ -124,7 +123,7 @@ static void command_list(void *ctx, struct control_request *request, const json_
 	control_stream(request, list_next, list_finish, listing_new(ctx));
 }
 
-static bool find_port(const struct registered *registered, guid_t guid, struct endport *out)
+bool registered_find_port(const struct registered *registered, guid_t guid, struct endport *out)
 {
 	const struct snapshot *topology;
 	int32_t found;
@@ -168,7 +167,7 @@ static json_t *member_json(const struct registered *registered, const struct mem
 	be64_store(gid, member->port_prefix);
 	be64_store(gid + 8, member->port_guid);
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, member->port_guid);
-	find_port(registered, member->port_guid, &port);
+	registered_find_port(registered, member->port_guid, &port);
 	return json_pack("{s:s,s:s,s:s,s:i,s:o,s:b}", "gid", gid_text(gid, text), "guid", guid,
 			 "description", port.facts ? port.facts->description : "", "lid", port.lid,
 			 "join_state", states_json(member->join_state), "proxy",
@@ -233,4 +232,5 @@ static const struct control_command commands[] = {
 void registered_commands(struct registered *registered, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), registered);
+	offered_commands(registered, control);
 }

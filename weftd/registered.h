@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The rows of the control socket about what is registered with the SA: multicast list, multicast
- * show. Used by the manager; loop thread only.
+ * show, service list, inform list. Used by the manager; loop thread only.
  */
 #ifndef WEFTD_REGISTERED_H
 #define WEFTD_REGISTERED_H
@@ -9,13 +9,21 @@
 #include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/control.h"
+#include "sa/adm.h"
+#include "sa/endport.h"
 
 struct registered {
 	struct registry *registry;
 	struct view *const *view; /* names of ports come from there, while it is not NULL */
+	const struct adm *adm;
 };
 
 /* registered outlives control. */
 void registered_commands(struct registered *registered, struct control *control);
+
+/* Part of these: weftd/offered.c. */
+void offered_commands(struct registered *registered, struct control *control);
+/* False, and out untouched, when no port in the view has this GUID. */
+bool registered_find_port(const struct registered *registered, guid_t guid, struct endport *out);
 
 #endif

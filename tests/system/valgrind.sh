@@ -66,7 +66,7 @@ answers_questions() {
 obeys_commands() {
 	local command
 
-	for command in status "node list" "link list" "multicast list" "multicast show ff12:401b:ffff::ffff:ffff" "route show host-0001 host-0008" "sweep light" \
+	for command in status "node list" "link list" "service list" "inform list" "multicast list" "multicast show ff12:401b:ffff::ffff:ffff" "route show host-0001 host-0008" "sweep light" \
 		"sweep full"; do
 		# shellcheck disable=SC2086 # words are meant
 		ctl daemon $command >answer.json || because "weftctl $command failed" || return 1

@@ -41,6 +41,8 @@ static const struct {
 	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"full\"}", ""},
 	{"node list", "{\"command\":\"node list\"}", ""},
 	{"link list", "{\"command\":\"link list\"}", ""},
+	{"service list", "{\"command\":\"service list\"}", ""},
+	{"inform list", "{\"command\":\"inform list\"}", ""},
 	{"multicast list", "{\"command\":\"multicast list\"}", ""},
 	{"multicast show ff12::1", "{\"command\":\"multicast show\",\"mgid\":\"ff12::1\"}", ""},
 	{"route show h1 0x0002c90300fed671",

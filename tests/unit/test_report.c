@@ -48,6 +48,9 @@ static void begin_reports(void)
 	begin();
 	sa.transport.ops = &report_ops;
 	memset(&out, 0, sizeof(out));
+	/* The default partition's group is created with the first view that is looked at. */
+	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO}),
+			STATUS_OK);
 }
 
 static void end_reports(void)
@@ -521,6 +524,58 @@ static void test_matching(void)
 	}
 }
 
+/* As srp_daemon asks, from a QP of its own: ports that come, and those whose capabilities change.
+ * It sets bits of a component mask, which the attribute does not have. */
+static void test_as_srp_asks(void)
+{
+	static const struct inform_info asked[] = {
+		{.lid_begin = INFORM_ANY,
+		 .is_generic = 1,
+		 .subscribe = 1,
+		 .type = NOTICE_SUBNET_MANAGEMENT,
+		 .trap_number = TRAP_GID_IN_SERVICE,
+		 .producer_type = NOTICE_PRODUCER_CLASS_MANAGER},
+		{.lid_begin = INFORM_ANY,
+		 .is_generic = 1,
+		 .subscribe = 1,
+		 .type = NOTICE_INFORMATIONAL,
+		 .trap_number = TRAP_LOCAL_CHANGES,
+		 .producer_type = NODE_CA},
+	};
+	const struct notice change = {.is_generic = 1,
+				      .type = NOTICE_INFORMATIONAL,
+				      .producer_type = NODE_CA,
+				      .trap_number = TRAP_LOCAL_CHANGES,
+				      .issuer_lid = 24};
+	const struct mad_addr from = {.lid = 16, .qpn = 0x4711, .sl = 2, .pkey_index = 1};
+	const struct mad_header header = {.base_version = 1,
+					  .mgmt_class = CLASS_SUBN_ADM,
+					  .class_version = 2,
+					  .method = METHOD_SET,
+					  .tid = TID,
+					  .attr_id = ATTR_INFORM_INFO};
+
+	begin_reports();
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		uint8_t mad[MAD_SIZE] = {0};
+
+		header_encode(&header, mad);
+		adm_header_encode(&(struct adm_header){.component_mask = 0xFB2}, mad);
+		format_encode(&inform_info_format, &asked[i], mad + SUBN_ADM_HEADER_SIZE);
+		sa.transport.user.received(sa.transport.user.ctx, &from, mad, sizeof(mad));
+		CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
+	}
+	raise(EVENT_PORT_IN, C);
+	raise_trap(change, C);
+	CU_ASSERT_EQUAL(out.count, 2);
+	for (unsigned i = 0; i < out.count; i++) {
+		CU_ASSERT_EQUAL(out.sent[i].to.qpn, 0x4711);
+		CU_ASSERT_EQUAL(out.sent[i].to.sl, 2);
+		CU_ASSERT_EQUAL(out.sent[i].to.pkey_index, 1);
+	}
+	end_reports();
+}
+
 /* A vendor's notice goes to who asked for vendors', as it came. */
 static void test_vendor(void)
 {
@@ -819,6 +874,7 @@ int main(void)
 		{"limit", test_limit},
 		{"own notices", test_own_notices},
 		{"matching", test_matching},
+		{"as srp_daemon asks", test_as_srp_asks},
 		{"a vendor's notice", test_vendor},
 		{"secrets", test_secrets},
 		{"silent", test_silent},

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Events as programs get them: one that stands on libibumad subscribes at weftd on weftsim and is told
+# of ports that come and go, of traps, and of groups; OpenSM tells the same program the same in the
+# same words. Who does not answer loses its subscription, and delays nobody else.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip reports: libweftsim.so must stand before all other libraries"
+	exit 0
+fi
+
+"${CC:-cc}" -O2 -o subscriber "$root/tests/system/subscriber.c" -libumad || exit 1
+
+is_subscribed() {
+	matches '^subscribed$' "$1.txt" || ! runs "$1"
+}
+
+# start_subscriber NAME HOST [ARGUMENT]...
+start_subscriber() {
+	local name=$1 host=$2
+
+	shift 2
+	(as_node "$host" "$work/subscriber" "$@") >"$name.txt" 2>&1 &
+	pids[$name]=$!
+	wait_for 20 is_subscribed "$name"
+	matches '^subscribed$' "$name.txt" || because "$name: $(tail -n 1 "$name.txt")"
+}
+
+daemon_runs() {
+	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 -o lid_grace=1 || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
+}
+
+sim() {
+	"$BUILD/weftsim" "do" "$@" >do.txt 2>&1 || because "weftsim do $*: $(tail -n 1 do.txt)"
+}
+
+# hears NAME PATTERN: sooner or later.
+hears() {
+	wait_for 20 matches "^report $2" "$1.txt" || because "$1 hears $(tail -n 3 "$1.txt" | tr '\n' ';') and no report $2"
+}
+
+port_guid() {
+	local guid
+
+	guid=$(ctl daemon node list | json "map { \$_->{guid} } grep { \$_->{description} eq '$1' } @\$_")
+	printf '%016x' $((guid + 1))
+}
+
+# The details of 64 and 65 are 6 bytes and the port's GID; the issuer is the manager's port.
+goes_and_comes() {
+	local guid sm
+
+	guid=$(port_guid host-0004) && sm=$(port_guid host-0001) || return 1
+	sim 'node down host-0004' && hears all "65 0{12}fe80000000000000$guid issuer fe80000000000000$sm" || return 1
+	sim 'node up host-0004' && hears all "64 0{12}fe80000000000000$guid issuer fe80000000000000$sm"
+}
+
+# Of a switch, by its LID, as it came.
+agents_trap() {
+	local lid
+
+	lid=$(ctl daemon node list | json 'map { $_->{lid} } grep { $_->{description} eq "leaf-01" } @$_')
+	sim 'trap 129 leaf-01 2' && hears all "129 0000$(printf '%04x' "$lid")02" || return 1
+	sim 'link down host-0004 1' && hears all '128 ' && sim 'link up host-0004 1'
+}
+
+# Before the GID are 6 bytes that mean nothing; OpenSM leaves in them what was there.
+gids() {
+	sed -nE 's/^report (6[45]) .{12}/\1 /p' "$1.txt"
+}
+
+# What OpenSM tells of the same port going and coming.
+opensm_says_the_same() {
+	gids all >weft.txt
+	kill_now all
+	kill_now some
+	kill_now silent
+	stop daemon && stop_fabric || return 1
+	start_weftsim fattree:radix=4,levels=2 && start_opensm opensm host-0001 || return 1
+	wait_for 30 fabric_is_whole || because "opensm brings nothing up" || return 1
+	start_subscriber theirs host-0003 600 || return 1
+	sim 'node down host-0004' && hears theirs '65 ' && sim 'node up host-0004' && hears theirs '64 ' || return 1
+	gids theirs >opensm.txt
+	cmp -s opensm.txt weft.txt ||
+		because "opensm says $(tr '\n' ';' <opensm.txt), weftd $(tr '\n' ';' <weft.txt)"
+}
+
+fabric_is_whole() {
+	"$BUILD/weftsim" "do" check >check.txt 2>&1
+}
+
+# Only what it asked for.
+chosen() {
+	equal "reports to who asked for 65 and 129" \
+		"$(sed -n 's/^report \([0-9]*\).*/\1/p' some.txt | sort -u | tr '\n' ' ')" '129 65 '
+}
+
+# osmtest's multicast flow creates groups and lets them end; the details are 6 bytes and the MGID.
+groups() {
+	local guid
+
+	guid=0x$(port_guid host-0007) || return 1
+	(as_node host-0007 timeout 120 osmtest -g "$guid" -f m -M 2 -l osmtest.log) >osmtest.txt 2>&1
+	hears all '66 0{12}ff' && hears all '67 0{12}ff'
+}
+
+reports_of() {
+	status "$1" '$_->{reports}{'"$2"'}'
+}
+
+has_reports() {
+	[ "$(reports_of daemon "$1")" = "$2" ]
+}
+
+# The silent one is asked three times for each of five reports.
+silent_is_dropped() {
+	local i
+
+	for i in 1 2 3 4 5; do
+		sim 'trap 130 leaf-01 2' || return 1
+		wait_for 20 more_than $((i - 1)) || because "the other one has $(heard) reports 130" || return 1
+	done
+	wait_for 60 has_reports unsubscribed 1 || because "$(reports_of daemon unsubscribed) lost their subscription"
+}
+
+heard() {
+	grep -c '^report 130' all.txt
+}
+
+more_than() {
+	[ "$(heard)" -gt "$1" ]
+}
+
+listed() {
+	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" inform list >inform.txt 2>&1
+	matches "^0x$(port_guid host-0002) .* 129 " inform.txt || because "$(tail -n 3 inform.txt)"
+}
+
+confirmed() {
+	[ "$(reports_of daemon answered)" -gt 0 ] || because "no report was answered"
+}
+
+check "weftd on weftsim" daemon_runs || finish
+check "subscribing to all traps" start_subscriber all host-0003 600 || finish
+check "subscribing to some" start_subscriber some host-0002 600 65 129 || finish
+check "a port goes and comes" goes_and_comes
+check "traps of agents" agents_trap
+check "groups begin and end" groups
+check "nobody hears what he did not ask for" chosen
+check "reports are confirmed" confirmed
+check "a silent one subscribes" start_subscriber silent host-0006 -s 600 130
+check "who does not answer is dropped" silent_is_dropped
+check "weftctl inform list" listed
+if command -v opensm >/dev/null; then
+	check "OpenSM tells the same of a port" opensm_says_the_same
+else
+	echo "skip OpenSM tells the same of a port: no opensm here"
+fi
+finish

@@ -75,16 +75,19 @@ struct port {
 	lid_t lid;		 /* want: end ports; LID_NONE: not given yet */
 	uint8_t lmc;		 /* want: 1 << lmc LIDs */
 	uint8_t num;
-	bool busy;	 /* a Set(PortInfo) is under way */
-	bool failed;	 /* a Set(PortInfo) failed in the last run of programming */
-	bool stuck;	 /* one did that was to bring it up: no route uses it before it is ACTIVE */
-	bool left_out;	 /* a full pass found behind it a GUID that another device has */
-	bool told;	 /* what is wrong behind it was logged */
-	bool silent;	 /* what is behind it did not answer when it was asked last */
-	bool doubtful;	 /* its link was down since its cable was verified, or may have been */
-	bool armed;	 /* by us, since its cable was verified */
-	bool unread;	 /* a read of its PortInfo had no answer: what is known may be old */
-	bool disable;	 /* its link is to be taken down, once */
+	bool busy;     /* a Set(PortInfo) is under way */
+	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
+	bool stuck;    /* one did that was to bring it up: no route uses it before it is ACTIVE */
+	bool left_out; /* a full pass found behind it a GUID that another device has */
+	bool told;     /* what is wrong behind it was logged */
+	bool silent;   /* what is behind it did not answer when it was asked last */
+	bool doubtful; /* its link was down since its cable was verified, or may have been */
+	bool armed;    /* by us, since its cable was verified */
+	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
+	bool disable;  /* its link is to be taken down, once */
+	/* It was ACTIVE, and nothing was known of it: what it has registered with somebody before
+	 * is not known either, so it is to be told once to register anew. */
+	bool unheard;
 	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
 };
 

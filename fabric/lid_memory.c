@@ -138,7 +138,7 @@ unsigned lid_remember_gone(void *arg, size_t *at)
 unsigned lid_remember_ports(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
-	const struct port *port;
+	struct port *port;
 	struct lid_entry entry;
 
 	if (!work->fabric->registry || *at == work->count)
@@ -146,6 +146,9 @@ unsigned lid_remember_ports(void *arg, size_t *at)
 	port = work->ports[(*at)++];
 	entry = (struct lid_entry){
 		.guid = port_facts(port)->guid, .lid = port->lid, .lmc = port->lmc};
+	if (port_state_of(port) == PORT_ACTIVE &&
+	    !registry_find(work->fabric->registry, REGISTRY_LID, &entry))
+		port->unheard = true;
 	if (entry.lid)
 		registry_put(work->fabric->registry, REGISTRY_LID, &entry);
 	else

@@ -26,6 +26,7 @@ struct sm_options {
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
 	unsigned readback_s;	   /* all that devices hold is read once in this time; 0: never */
 	unsigned grace_s;	   /* a port that is gone keeps what it registered for so long */
+	unsigned rereg_rate;	   /* ports told in a second to register anew; 0: none is */
 	unsigned flap_hold_max_s;  /* a link that flaps is held down for so long at the most */
 	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
 	uint8_t babble_policy;	   /* enum babble_policy */

@@ -279,6 +279,7 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 		return;
 	attr_decode(&port_info_format, request->data, &want);
 	attr_decode(&port_info_format, answer->data, &held);
+	port->unheard &= answer->error || !want.client_reregister;
 	later = answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port);
 	if (port_of_switch(port) && !later)
 		refused_port_set(port->node, answer->error);
@@ -410,13 +411,23 @@ static bool guids_request(struct program *program, struct port *port, struct smp
 	return true;
 }
 
+/* Whether one more may be told now to register anew, of those that know us as their manager: each
+ * asks for a lot then, and there may be ten thousands. */
+static bool may_remind(struct program *program)
+{
+	if (!program->announcing || !program->options->rereg_rate)
+		return false;
+	program->report.reminders_left |= !program->reminders;
+	return program->reminders;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
 	struct port_info want;
 	enum port_state state;
-
 	struct route_path path;
+	bool reminds;
 
 	if (port->disable && !port->busy) {
 		disable_request(program, port, out);
@@ -436,12 +447,17 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	if (waits_for_tables(program, port))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
+	reminds = port_info(port)->master_sm_lid == want.master_sm_lid;
+	if (want.client_reregister && reminds && !may_remind(program))
+		want.client_reregister = 0;
+	reminds &= want.client_reregister;
 	if (want.client_reregister && !program->announcing && port != program->fabric->sm_port &&
 	    port_state_of(port) == PORT_ACTIVE && port_info(port)->lid == want.lid)
 		return false; /* nothing but news of a new manager: program_announce() */
 	state = next_state(program, port);
-	if (state == PORT_NO_CHANGE && !port_differs(port, &want))
+	if (state == PORT_NO_CHANGE && !port_differs(port, &want) && !reminds)
 		return guids_request(program, port, out);
+	program->reminders -= reminds;
 	want.port_state = state;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
@@ -689,6 +705,15 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 
 void program_announce(struct program *program, loop_fn *done, void *arg)
 {
+	uint64_t now_us = loop_now_us(program->loop), rate = program->options->rereg_rate;
+	uint64_t earned = (now_us - program->reminded_us) * rate / 1000000;
+
+	if (earned) {
+		program->reminders += earned < rate ? (unsigned)earned : (unsigned)rate;
+		program->reminded_us = now_us;
+	}
+	if (program->reminders > rate)
+		program->reminders = (unsigned)rate;
 	begin(program, true, done, arg);
 	walk(program, &announce_plan, wake_window);
 }

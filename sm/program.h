@@ -22,6 +22,7 @@ struct program_report {	     /* of one run */
 	unsigned blocks_set; /* Sets of table blocks acknowledged */
 	unsigned failed;     /* no answer, or refused */
 	unsigned not_active; /* cabled ports that did not come up */
+	bool reminders_left; /* more ports are to be told to register anew, as rereg_rate allows */
 	bool not_as_read;    /* what was read does not hold any more, somewhere: read all again */
 	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */
 	unsigned changed;
@@ -41,7 +42,8 @@ void program_local(struct program *program, loop_fn *done, void *arg);
  * be sent. */
 void program_start(struct program *program, const struct snapshot *snapshot,
 		   const struct routes *routes, loop_fn *done, void *arg);
-/* Adapters that are ACTIVE and have another MasterSMLID learn of us: after the SA answers. */
+/* Adapters that are ACTIVE and have another MasterSMLID learn of us: after the SA answers. Those of
+ * which nothing was known are told to register anew, so many in a second. */
 void program_announce(struct program *program, loop_fn *done, void *arg);
 
 /* Links have changed: whoever is written to from now on is asked before who it is. */

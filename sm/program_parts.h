@@ -28,8 +28,10 @@ struct program {
 	struct window *window;
 	struct fabric *fabric;
 	const struct sm_options *options;
-	struct guids *guids;	  /* NULL: aliases are not written */
-	bool announcing;	  /* ports that wait for the SA are let through */
+	struct guids *guids; /* NULL: aliases are not written */
+	bool announcing;     /* ports that wait for the SA are let through */
+	unsigned reminders;  /* ports that may be told to register anew, as of reminded_us */
+	uint64_t reminded_us;
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
 	loop_fn *done;
 	void *done_arg;

@@ -125,9 +125,10 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 	/* An ACTIVE link keeps what it runs with: changing it would take the link down. */
 	if (kind & (END | EXTERNAL) && have->port_state < PORT_ACTIVE)
 		link_values(options, port, &want->neighbor_mtu, &want->operational_vls);
-	/* Only who had an address before can hold registrations with another manager. */
+	/* Only who had an address before can hold registrations with another manager, or with one
+	 * that has forgotten them. */
 	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&
-	    have->master_sm_lid != want->master_sm_lid)
+	    (have->master_sm_lid != want->master_sm_lid || port->unheard))
 		want->client_reregister = 1;
 }
 

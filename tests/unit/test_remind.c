@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ClientReregister for ports that are up and of which a manager knows nothing: once, and paced. */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include "tests/unit/sm_world.h"
+
+enum { ENDS = 3 + 2, RATE = 3 }; /* hosts and switches */
+
+static unsigned reminded(const struct world *world)
+{
+	unsigned sum = 0;
+
+	for (unsigned n = 0; n < world->fake->num_nodes; n++)
+		for (unsigned p = 0; p <= world->fake->nodes[n]->info.num_ports; p++)
+			sum += world->fake->nodes[n]->port[p].reregisters;
+	return sum;
+}
+
+/* As if the store had been lost: the registry is empty, the fabric runs. */
+static void forget_all(struct world *world)
+{
+	const void *entry;
+
+	while ((entry = registry_first(world->registry, REGISTRY_LID, -1, NULL)))
+		registry_drop(world->registry, REGISTRY_LID, entry);
+	world->sm->fabric->topology++;
+}
+
+static unsigned wanted;
+static bool has_reminded(const struct world *world)
+{
+	return reminded(world) >= wanted;
+}
+
+static struct world *world_with_rate(unsigned rate)
+{
+	struct sm_options options = world_options();
+	struct world *world;
+
+	options.rereg_rate = rate;
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, &options);
+	CU_ASSERT_TRUE(world_up(world));
+	return world;
+}
+
+static void test_once(void)
+{
+	struct world *world = world_with_rate(1000);
+	unsigned before = reminded(world);
+
+	world_sweep(world, DISCOVER_FULL); /* they are known */
+	CU_ASSERT_EQUAL(reminded(world), before);
+	forget_all(world);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
+	world_check_up(world);
+	world_free(world);
+}
+
+/* As many as a second allows, the others a second later, by a sweep of its own. */
+static void test_paced(void)
+{
+	struct world *world = world_with_rate(RATE);
+	unsigned before = reminded(world);
+
+	forget_all(world);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(reminded(world), before + RATE);
+	wanted = before + ENDS;
+	world_run(world, has_reminded);
+	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	world_free(world);
+}
+
+static void test_not_at_all(void)
+{
+	struct world *world = world_with_rate(0);
+	unsigned before = reminded(world);
+
+	forget_all(world);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(reminded(world), before);
+	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
+	world_free(world);
+}
+
+/* A host that does not know the bit is left alone. */
+static void test_cannot(void)
+{
+	struct world *world = world_with_rate(1000);
+	struct fake_port *host = &world_node(world, "host-3")->port[1];
+	unsigned before = reminded(world);
+
+	host->info.capability_mask &= ~CAP_CLIENT_REREGISTER;
+	forget_all(world);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(reminded(world), before + ENDS - 1);
+	world_free(world);
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"once", test_once},	 {"paced", test_paced}, {"not at all", test_not_at_all},
+		{"cannot", test_cannot}, CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("remind", tests);
+}

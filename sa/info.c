@@ -18,6 +18,7 @@ enum {
 	ALIAS_GUIDS = 1 << 5,		/* GUIDInfoRecord Set and Delete */
 	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
 	EXTENDED_SPEEDS = 1 << 7,	/* rates above QDR in paths and ports */
+	MULTICAST_SERVICES = 1 << 8,	/* ServiceGID may be a group's */
 	PORT_INFO_CAP_MASK2_MATCH = 1 << 10,
 	SEND_ONLY_FULL_MEMBER = 1 << 12, /* a JoinState */
 };
@@ -38,7 +39,8 @@ void step_class_port_info(struct adm_request *request, uint64_t unit)
 		.class_version = 2,
 		.capability_mask = UD_MULTICAST | MULTI_PATH | PORT_INFO_CAP_MASK_MATCH,
 		.capability_mask2 = ALIAS_GUIDS | FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS |
-				    PORT_INFO_CAP_MASK2_MATCH | SEND_ONLY_FULL_MEMBER,
+				    MULTICAST_SERVICES | PORT_INFO_CAP_MASK2_MATCH |
+				    SEND_ONLY_FULL_MEMBER,
 		.resp_time_value = request->options->subnet_timeout & RESP_TIME_MASK,
 	};
 

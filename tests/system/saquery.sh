@@ -251,6 +251,19 @@ flow_passes() {
 		because "it ends with $(grep -E 'ERR|error' "osmtest-$1.log" | tail -n 1)"
 }
 
+# services_listed: those of osmtest, while it runs; it registers some for a few seconds and deletes others.
+services_listed() {
+	osmtest_flow s &
+	wait_for 20 lists_service || because "service list shows $(tail -n 1 services.txt)"
+	wait $!
+	[ -z "$reason" ]
+}
+
+lists_service() {
+	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" service list >services.txt 2>&1
+	matches '^0x[0-9a-f]{16} +[0-9]+ +0xffff +[0-9]+ s +yes +host-0002 +osmt\.srvc\.' services.txt
+}
+
 nodes=$((switches + hosts))
 check "weftd has $nodes nodes" daemon_runs || finish
 check "LIDs of some" lids_known || finish
@@ -272,5 +285,6 @@ check "LIDs of nobody" strangers
 check "osmtest -f c" inventory_made
 check "osmtest -f v" flow_passes v 'Validate Inventory'
 check "osmtest -f s" flow_passes s 'Services Registration'
+check "weftctl service list" services_listed
 check "weftd ends cleanly" stop daemon
 finish

@@ -26,7 +26,7 @@ static void test_class_port_info(void)
 	 * IsExtendedSpeedsSupported and IsPortInfoCapMask2MatchSupported. Nothing else works yet.
 	 */
 	CU_ASSERT_EQUAL(info.capability_mask, 0x2600);
-	CU_ASSERT_EQUAL(info.capability_mask2, 0x14E0);
+	CU_ASSERT_EQUAL(info.capability_mask2, 0x15E0);
 	end();
 }
 

@@ -91,7 +91,7 @@ static void subscribe(uint16_t trap, uint32_t tid)
 
 static void show(const uint8_t *mad)
 {
-	printf("report %u ", mad[DATA + 4] << 8 | mad[DATA + 5]);
+	printf("report %d ", mad[DATA + 4] << 8 | mad[DATA + 5]);
 	for (unsigned i = 0; i < DETAILS_SHOWN; i++)
 		printf("%02x", mad[DETAILS + i]);
 	printf(" issuer ");

@@ -399,127 +399,127 @@ static void raise_trap(struct notice notice, unsigned host)
 	now();
 }
 
-static void test_matching(void)
-{
-	/* C, LID 24, sends trap 144: informational, of a channel adapter. */
-	static const struct notice trap = {.is_generic = 1,
+/* C, LID 24, sends trap 144: informational, of a channel adapter. */
+static const struct notice matched_trap = {.is_generic = 1,
 					   .type = NOTICE_INFORMATIONAL,
 					   .producer_type = NODE_CA,
 					   .trap_number = 144,
 					   .issuer_lid = 24};
-	static const struct {
-		const char *what;
-		struct inform_info info;
-		guid_t gid;
-		bool told;
-	} cases[] = {
-		{"all", ALL_GENERIC, 0, true},
-		{"C", ALL_GENERIC, PORT_GUID(C), true},
-		{"A", ALL_GENERIC, PORT_GUID(A), false},
-		{"vendors",
-		 {.lid_begin = 0xFFFF,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 0xFFFF,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 false},
-		{"its LID",
-		 {.lid_begin = 24,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 0xFFFF,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 true},
-		{"below",
-		 {.lid_begin = 1,
-		  .lid_end = 23,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 0xFFFF,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 false},
-		{"around",
-		 {.lid_begin = 1,
-		  .lid_end = 24,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 0xFFFF,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 true},
-		{"144",
-		 {.lid_begin = 0xFFFF,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 144,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 true},
-		{"128",
-		 {.lid_begin = 0xFFFF,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 128,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 false},
-		{"type",
-		 {.lid_begin = 0xFFFF,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = NOTICE_INFORMATIONAL,
-		  .trap_number = 0xFFFF,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 true},
-		{"other type",
-		 {.lid_begin = 0xFFFF,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = NOTICE_URGENT,
-		  .trap_number = 0xFFFF,
-		  .producer_type = 0xFFFFFF},
-		 0,
-		 false},
-		{"adapters",
-		 {.lid_begin = 0xFFFF,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 0xFFFF,
-		  .producer_type = NODE_CA},
-		 0,
-		 true},
-		{"switches",
-		 {.lid_begin = 0xFFFF,
-		  .is_generic = 1,
-		  .subscribe = 1,
-		  .type = 0xFFFF,
-		  .trap_number = 0xFFFF,
-		  .producer_type = NODE_SWITCH},
-		 0,
-		 false},
-	};
+static const struct {
+	const char *what;
+	struct inform_info info;
+	guid_t gid;
+	bool told;
+} matchings[] = {
+	{"all", ALL_GENERIC, 0, true},
+	{"C", ALL_GENERIC, PORT_GUID(C), true},
+	{"A", ALL_GENERIC, PORT_GUID(A), false},
+	{"vendors",
+	 {.lid_begin = 0xFFFF,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 0xFFFF,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 false},
+	{"its LID",
+	 {.lid_begin = 24,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 0xFFFF,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 true},
+	{"below",
+	 {.lid_begin = 1,
+	  .lid_end = 23,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 0xFFFF,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 false},
+	{"around",
+	 {.lid_begin = 1,
+	  .lid_end = 24,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 0xFFFF,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 true},
+	{"144",
+	 {.lid_begin = 0xFFFF,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 144,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 true},
+	{"128",
+	 {.lid_begin = 0xFFFF,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 128,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 false},
+	{"type",
+	 {.lid_begin = 0xFFFF,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = NOTICE_INFORMATIONAL,
+	  .trap_number = 0xFFFF,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 true},
+	{"other type",
+	 {.lid_begin = 0xFFFF,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = NOTICE_URGENT,
+	  .trap_number = 0xFFFF,
+	  .producer_type = 0xFFFFFF},
+	 0,
+	 false},
+	{"adapters",
+	 {.lid_begin = 0xFFFF,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 0xFFFF,
+	  .producer_type = NODE_CA},
+	 0,
+	 true},
+	{"switches",
+	 {.lid_begin = 0xFFFF,
+	  .is_generic = 1,
+	  .subscribe = 1,
+	  .type = 0xFFFF,
+	  .trap_number = 0xFFFF,
+	  .producer_type = NODE_SWITCH},
+	 0,
+	 false},
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct inform_info info = cases[i].info;
+static void test_matching(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(matchings); i++) {
+		struct inform_info info = matchings[i].info;
 
 		begin_reports();
-		if (cases[i].gid)
-			gid_of(cases[i].gid, info.gid);
+		if (matchings[i].gid)
+			gid_of(matchings[i].gid, info.gid);
 		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
-		raise_trap(trap, C);
-		CU_ASSERT_EQUAL(out.count, cases[i].told);
-		if (out.count != cases[i].told)
-			printf("%s\n", cases[i].what);
+		raise_trap(matched_trap, C);
+		CU_ASSERT_EQUAL(out.count, matchings[i].told);
+		if (out.count != matchings[i].told)
+			printf("%s\n", matchings[i].what);
 		end_reports();
 	}
 }

@@ -274,9 +274,10 @@ static void test_components(void)
 	begin();
 	record.lease = 100;
 	memset(record.key, 0x77, sizeof(record.key));
-	memset(record.data8, 0x88,
-	       sizeof(record.data8) + sizeof(record.data16) + sizeof(record.data32) +
-		       sizeof(record.data64));
+	memset(record.data8, 0x88, sizeof(record.data8));
+	memset(record.data16, 0x88, sizeof(record.data16));
+	memset(record.data32, 0x88, sizeof(record.data32));
+	memset(record.data64, 0x88, sizeof(record.data64));
 	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | KEY | LEASE, &record),
 			STATUS_OK);
 	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_GET, SA_KEY, ID, &record), STATUS_OK);

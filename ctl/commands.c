@@ -9,6 +9,7 @@
 #include "ctl/dump.h"
 #include "ctl/print.h"
 #include "ctl/print_sa.h"
+#include "ctl/save.h"
 #include "ctl/topology.h"
 #include "lib/suggest.h"
 
@@ -101,6 +102,16 @@ const struct ctl_command ctl_commands[] = {
 	 .sink = &dump_sink,
 	 .print = print_dump,
 	 .summary = "opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs"},
+	{.words = "save",
+	 .arguments = {{.member = "file", .label = "FILE|-"}},
+	 .sink = &save_sink,
+	 .print = print_saved,
+	 .summary = "what is registered, as one JSON document"},
+	{.words = "restore",
+	 .arguments = {{.member = "file", .label = "FILE|-"}},
+	 .perform = restore_perform,
+	 .print = print_restored,
+	 .summary = "put such a document in place of what is registered"},
 	{.words = NULL},
 };
 

@@ -38,6 +38,8 @@ struct ctl_command {
 	bool document;	  /* the arrays of all parts are gathered by their names in one object */
 	const struct ctl_sink *sink; /* takes the parts; or NULL */
 	const char *ask;	     /* the command on the socket; NULL: the words */
+	/* Asks by itself, with several calls: as control_call(). NULL: one call. */
+	int (*perform)(const char *socket, const json_t *request, json_t **result, char **refusal);
 	/* Replaces *data, which the daemon has answered, by what is shown. -errno and one line in
 	 * error when it cannot. NULL: it is shown as it came. */
 	int (*digest)(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);

@@ -244,6 +244,8 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	const struct ctl_command *command = invocation->command;
 	char error[CTL_ERROR_SIZE];
 
+	if (command->sink && json_is_null(*data)) /* it has written the answer itself */
+		return EXIT_SUCCESS;
 	if (!invocation->json)
 		text_make_printable(*data);
 	if (command->digest && command->digest(invocation->request, data, error)) {
@@ -276,7 +278,9 @@ static int ask(const struct invocation *invocation, json_t **data)
 
 	if (command->sink)
 		gathering.sink = command->sink->open(invocation->request, error);
-	if (!*error)
+	if (command->perform)
+		result = command->perform(invocation->socket, invocation->request, data, &refusal);
+	else if (!*error)
 		result = control_call(invocation->socket, invocation->request, gather, &gathering,
 				      data, &refusal);
 	show_progress(&gathering, NULL);

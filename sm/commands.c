@@ -16,6 +16,7 @@
 #include "mad/mad.h"
 #include "sm/commands.h"
 #include "sm/left_out.h"
+#include "sm/save.h"
 
 enum { ROWS_A_PART = 16 };
 
@@ -507,4 +508,5 @@ void sm_register_commands(struct sm *sm, struct control *control)
 	control_register(control, commands, ARRAY_SIZE(commands), sm);
 	control_register(control, route_commands, NUM_ROUTE_COMMANDS, sm);
 	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
+	save_register_commands(sm->save, control);
 }

@@ -92,6 +92,8 @@ struct sm_counts {
 	uint64_t traps, repressed, sm_info_gets, sm_info_sets, lid_conflicts, lids_exhausted;
 };
 
+struct save;
+
 struct sm {
 	struct loop *loop;
 	struct work_pool *pool;
@@ -112,6 +114,7 @@ struct sm {
 	struct trickle trickle;
 	struct guids guids;
 	struct own_port own_port;
+	struct save *save;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

@@ -9,6 +9,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
+#include "sm/save.h"
 
 static struct window_limits limits_of(const struct sm_options *options)
 {
@@ -80,6 +81,15 @@ static void role_changed(void *ctx, const char *reason)
 		trigger_full(&sm->trigger, reason);
 }
 
+/* Ports that are there keep the LIDs that they hold, and the registry learns of them. */
+static void restored(void *arg)
+{
+	struct sm *sm = arg;
+
+	sm->fabric->topology++;
+	trigger_full(&sm->trigger, "what is registered was restored");
+}
+
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 		  struct txn_table *txns, struct registry *registry, struct event_hub *events,
 		  const struct sm_options *options)
@@ -111,6 +121,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
 	judge_init(sm);
+	sm->save = save_new(loop, registry, restored, sm);
 	return sm;
 }
 
@@ -119,6 +130,7 @@ void sm_free(struct sm *sm)
 	if (!sm)
 		return;
 	sweep_done(sm);
+	save_free(sm->save);
 	judge_done(sm);
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);

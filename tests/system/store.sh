@@ -5,6 +5,7 @@
 # forgotten its own, an end by SIGKILL, a second daemon on the same file, a state directory that cannot
 # be, a disk that takes no more for a while.
 set -u
+# shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 if [ -n "${SANITIZE:-}" ]; then
@@ -107,12 +108,61 @@ full_and_well() {
 	matches 'is well again' first.log || because "the log, which could not grow either, does not say so"
 }
 
+weftctl() { # NAME COMMAND...
+	"$BUILD/weftctl" -s "$1.run/control.sock" "${@:2}"
+}
+
+# What is saved comes back into an empty store, and is saved again as the same.
+saved_and_restored() {
+	local records
+
+	records=$(status first 'sum0(values %{$_->{store}{records}})')
+	weftctl first save saved.json >save.txt || because "save fails" || return 1
+	equal "the mode of the document" "$(stat -c %a saved.json)" 600 || return 1
+	equal "what save says" "$(cat save.txt)" "saved.json: $records records" || return 1
+	equal "the records in it" "$(json 'scalar @{$_->{records}}' <saved.json)" "$records" || return 1
+	weftctl first save - >stdout.json && cmp -s saved.json stdout.json ||
+		because "save - writes something else" || return 1
+	stop first && rm first.state/weft.db && sim_do 'node down host-0030' && starts first host-0001 || return 1
+	equal "the LIDs that the fabric gave back" "$(store first 'records}{lid')" $((hosts + 12 - 1)) || return 1
+	sed 's/"Gone": 0, "LID": \([0-9]*\), "LMC": 0, "kind": "lid"/"Gone": 0, "LID": 9, "LMC": 0, "kind": "lid"/' \
+		saved.json >twice.json
+	refuses twice.json 'record [0-9]* .lid.: LID: another record has it, too; nothing was changed' || return 1
+	echo '{"version": 2, "records": []}' >newer.json
+	refuses newer.json 'the document is of version 2, and this weftd knows version 1' || return 1
+	head -c 1000 saved.json >cut.json
+	refuses cut.json 'cut.json:[0-9]*: ' || return 1
+	refuses none.json 'none.json: ' || return 1
+	weftctl first restore saved.json >restore.txt || because "restore fails" || return 1
+	matches "^$records records, " restore.txt || because "restore says $(cat restore.txt)" || return 1
+	kill_now first
+	sim_do 'node up host-0030'
+	starts first host-0001 && wait_for 30 all_have_lids first || return 1
+	equal "the LIDs after all that" "$(lids first)" "$before" || return 1
+	weftctl first save again.json >/dev/null
+	equal "the records that differ" "$(sorted saved.json | comm -3 - <(sorted again.json))" ""
+}
+
+sorted() {
+	json 'map { "$_->{kind} $_->{GUID} $_->{LID}\n" } @{$_->{records}}' <"$1" | sort
+}
+
+refuses() { # DOCUMENT PATTERN
+	local status
+
+	weftctl first restore "$1" 2>refused.txt
+	status=$?
+	equal "the status of weftctl restore $1" $status 1 && matches "$2" refused.txt ||
+		because "of $1 it says: $(cat refused.txt)"
+}
+
 start_weftsim fattree:radix=8,levels=2
 check "a store is begun" first_start
 before=$(lids first)
 check "after SIGKILL and reboots the LIDs are the same" again_after SIGKILL
 check "after SIGTERM and reboots the LIDs are the same" again_after SIGTERM
 check "a second daemon is refused" second_refused
+check "a saved document is restored, a wrong one is refused" saved_and_restored
 check "a full disk degrades it, until there is room" full_and_well
 stop first
 check "without a state directory weftd goes on" goes_on_without

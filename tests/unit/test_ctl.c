@@ -3,6 +3,7 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
+// LINK: lib/control_client.o ctl/save.o
 // LINK: ctl/commands.o ctl/dump.o ctl/print.o ctl/print_route.o ctl/print_sa.o
 // LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o
 // LINK: lib/map.o lib/mem.o lib/suggest.o
@@ -53,6 +54,8 @@ static const struct {
 	{"route show --sl 3 h1 h2",
 	 "{\"command\":\"route show\",\"dst\":\"h2\",\"sl\":\"3\",\"src\":\"h1\"}", ""},
 	{"route check", "{\"command\":\"route check\"}", ""},
+	{"save a.json", "{\"command\":\"save\",\"file\":\"a.json\"}", ""},
+	{"restore -", "{\"command\":\"restore\",\"file\":\"-\"}", ""},
 	{"route quality", "{\"command\":\"route quality\"}", ""},
 	{"route plan --engine ftree", "{\"command\":\"route plan\",\"engine\":\"ftree\"}", ""},
 	{"route engine ftree,updn", "{\"command\":\"route engine\",\"engines\":\"ftree,updn\"}",

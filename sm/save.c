@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Saving is a walk over the registry, kind by kind, as fast as the client reads. A document that
+ * comes back is gathered in a registry of its own, which knows what is there twice; when it is
+ * complete, what it does not have is dropped and what it has is put, some hundred records a turn,
+ * and the client is told when all is durable.
+ */
+#include "sm/save.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+enum {
+	RECORDS_A_PART = 64,
+	RECORDS_A_TURN = 500,
+	IDLE_US = 60000000, /* a document that does not go on for so long is forgotten */
+};
+
+_Static_assert(sizeof(struct setting_entry) <= SAVE_RECORD_MAX &&
+		       sizeof(struct service_entry) <= SAVE_RECORD_MAX &&
+		       sizeof(struct subscription_entry) <= SAVE_RECORD_MAX,
+	       "any record fits");
+
+struct save {
+	struct registry *registry;
+	loop_fn *restored;
+	void *arg;
+
+	struct registry *document; /* NULL: none is under way */
+	uint64_t token;		   /* names it */
+	bool taken[LID_UNICAST_MAX + 1];
+	size_t records;
+	struct loop_timer idle;
+
+	/* Taking effect. */
+	struct control_request *request; /* NULL: it does not */
+	struct loop_deferred turn;
+	struct registry_cursor cursor;
+	enum registry_kind kind;
+	bool dropping, walks;
+	size_t changed;
+	struct registry_waiter waiter;
+};
+
+/* save */
+
+struct saving {
+	struct registry *registry;
+	struct registry_cursor cursor;
+	enum registry_kind kind;
+};
+
+static json_t *saving_next(void *source)
+{
+	struct saving *saving = source;
+	json_t *records = json_array();
+
+	while (json_array_size(records) < RECORDS_A_PART) {
+		const void *record = registry_walk_next(&saving->cursor);
+
+		if (record) {
+			json_array_append_new(records, save_record(saving->kind, record));
+			continue;
+		}
+		if (saving->kind + 1 == REGISTRY_KINDS)
+			break;
+		registry_walk_end(&saving->cursor);
+		registry_walk(saving->registry, ++saving->kind, -1, NULL, &saving->cursor);
+	}
+	if (json_array_size(records))
+		return json_pack("{s:i,s:o}", "version", SAVE_VERSION, "records", records);
+	json_decref(records);
+	return NULL;
+}
+
+static void saving_finish(void *source)
+{
+	struct saving *saving = source;
+
+	registry_walk_end(&saving->cursor);
+	free(saving);
+}
+
+static void command_save(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct save *save = ctx;
+	struct saving *saving = mem_zalloc(sizeof(*saving));
+
+	(void)args;
+	saving->registry = save->registry;
+	saving->kind = REGISTRY_LID;
+	registry_walk(save->registry, saving->kind, -1, NULL, &saving->cursor);
+	control_stream(request, saving_next, saving_finish, saving);
+}
+
+/* restore: pieces */
+
+static void forget(struct save *save)
+{
+	loop_timer_disarm(&save->idle);
+	registry_free(save->document);
+	save->document = NULL;
+	save->records = 0;
+	memset(save->taken, 0, sizeof(save->taken));
+}
+
+static void idle(void *arg)
+{
+	forget(arg);
+}
+
+static void begin_document(struct save *save, struct control_request *request, const json_t *args)
+{
+	json_int_t version = json_integer_value(json_object_get(args, "version"));
+
+	if (version != SAVE_VERSION) {
+		control_fail(request,
+			     "the document is of version %lld, and this weftd knows version %d",
+			     (long long)version, SAVE_VERSION);
+		return;
+	}
+	forget(save);
+	save->document = registry_new();
+	loop_timer_arm(&save->idle, IDLE_US);
+	control_reply(request, json_pack("{s:I}", "token", (json_int_t)++save->token));
+}
+
+static const char *take_lids(struct save *save, const struct lid_entry *entry)
+{
+	for (unsigned i = 0; i < 1u << entry->lmc; i++) {
+		if (save->taken[entry->lid + i])
+			return "LID: another record has it, too";
+	}
+	for (unsigned i = 0; i < 1u << entry->lmc; i++)
+		save->taken[entry->lid + i] = true;
+	return NULL;
+}
+
+static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY_SIZE])
+{
+	uint64_t record[SAVE_RECORD_MAX / sizeof(uint64_t)];
+	const char *text = NULL;
+	enum registry_kind kind;
+	int error = save_parse(object, &kind, record, why);
+
+	if (error)
+		return error;
+	if (registry_find(save->document, kind, record))
+		text = "there is another with the same key";
+	else if (kind == REGISTRY_LID)
+		text = take_lids(save, (const struct lid_entry *)record);
+	if (text) {
+		snprintf(why, SAVE_WHY_SIZE, "%s", text);
+		return -EINVAL;
+	}
+	registry_put(save->document, kind, record);
+	return 0;
+}
+
+static void take_piece(struct save *save, struct control_request *request, const json_t *records)
+{
+	char why[SAVE_WHY_SIZE];
+	json_t *object;
+	size_t i;
+
+	json_array_foreach (records, i, object) {
+		const char *kind = json_string_value(json_object_get(object, "kind"));
+
+		save->records++;
+		if (!add_record(save, object, why))
+			continue;
+		control_fail(request, "record %zu (%.40s): %s; nothing was changed", save->records,
+			     kind ? kind : "?", why);
+		forget(save);
+		return;
+	}
+	loop_timer_arm(&save->idle, IDLE_US);
+	control_reply(request, json_pack("{s:I}", "records", (json_int_t)save->records));
+}
+
+/* restore: taking effect */
+
+static void durable(void *ctx)
+{
+	struct save *save = ctx;
+	struct control_request *request = save->request;
+
+	save->request = NULL;
+	control_reply(request, json_pack("{s:I,s:I}", "records", (json_int_t)save->records,
+					 "changed", (json_int_t)save->changed));
+	forget(save);
+}
+
+/* The walk goes over what is there while dropping, and over the document while putting. */
+static void begin_walk(struct save *save)
+{
+	registry_walk(save->dropping ? save->registry : save->document, save->kind, -1, NULL,
+		      &save->cursor);
+	save->walks = true;
+}
+
+/* False: all walks are over. */
+static bool next_walk(struct save *save)
+{
+	registry_walk_end(&save->cursor);
+	save->walks = false;
+	if (++save->kind == REGISTRY_KINDS) {
+		if (!save->dropping)
+			return false;
+		save->dropping = false;
+		save->kind = REGISTRY_LID;
+	}
+	begin_walk(save);
+	return true;
+}
+
+static void take_effect(struct save *save, const void *record)
+{
+	uint64_t number = registry_number(save->registry);
+
+	if (!save->dropping)
+		registry_put(save->registry, save->kind, record);
+	else if (!registry_find(save->document, save->kind, record))
+		registry_drop(save->registry, save->kind, record);
+	save->changed += registry_number(save->registry) != number;
+}
+
+static void turn(void *arg)
+{
+	struct save *save = arg;
+
+	for (unsigned i = 0; i < RECORDS_A_TURN; i++) {
+		const void *record = registry_walk_next(&save->cursor);
+
+		if (record) {
+			take_effect(save, record);
+		} else if (!next_walk(save)) {
+			save->restored(save->arg);
+			registry_wait(save->registry, &save->waiter);
+			return;
+		}
+	}
+	loop_defer(&save->turn);
+}
+
+static void end_document(struct save *save, struct control_request *request)
+{
+	loop_timer_disarm(&save->idle);
+	save->request = request;
+	save->changed = 0;
+	save->dropping = true;
+	save->kind = REGISTRY_LID;
+	begin_walk(save);
+	loop_defer(&save->turn);
+}
+
+static void command_restore(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct save *save = ctx;
+	const json_t *records = json_object_get(args, "records");
+	uint64_t token = (uint64_t)json_integer_value(json_object_get(args, "token"));
+
+	if (save->request)
+		control_fail(request, "another document is taking effect; try again");
+	else if (json_object_get(args, "begin"))
+		begin_document(save, request, args);
+	else if (!save->document || token != save->token)
+		control_fail(request,
+			     "another restore has begun, or this one paused for too long: nothing "
+			     "was changed; try again");
+	else if (json_is_array(records))
+		take_piece(save, request, records);
+	else
+		end_document(save, request);
+}
+
+static const struct control_command commands[] = {
+	{"save", command_save},
+	{"restore", command_restore},
+};
+
+void save_register_commands(struct save *save, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), save);
+}
+
+struct save *save_new(struct loop *loop, struct registry *registry, loop_fn *restored, void *arg)
+{
+	struct save *save = mem_zalloc(sizeof(*save));
+
+	save->registry = registry;
+	save->restored = restored;
+	save->arg = arg;
+	save->waiter = (struct registry_waiter){.durable = durable, .ctx = save};
+	list_init(&save->waiter.link);
+	loop_timer_init(&save->idle, loop, "restore", idle, save);
+	loop_deferred_init(&save->turn, loop, "restore", turn, save);
+	return save;
+}
+
+void save_free(struct save *save)
+{
+	if (!save)
+		return;
+	if (save->request)
+		control_fail(save->request, "the daemon is stopping");
+	if (save->walks)
+		registry_walk_end(&save->cursor);
+	registry_wait_cancel(&save->waiter);
+	loop_defer_cancel(&save->turn);
+	forget(save);
+	free(save);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Records as JSON: each kind there and back, and everything that can be wrong with one. */
+// LINK: sm/save_record.o fabric/registry.o fabric/registry_check.o mad/field.o lib/map.o lib/mem.o
+// LIBS: -ljansson
+#include "sm/save.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+
+/* One of each kind as it is written, down to the spelling. */
+static const struct {
+	enum registry_kind kind;
+	const char *text;
+} whole[] = {
+	{REGISTRY_LID, "{\"GUID\":\"0x0002c90300000001\",\"Gone\":3,\"LID\":1024,\"LMC\":2,"
+		       "\"kind\":\"lid\"}"},
+	{REGISTRY_GROUP,
+	 "{\"FlowLabel\":1048575,\"HopLimit\":255,\"MGID\":\"0xff12401bffff000000000000ffffffff\","
+	 "\"MLID\":49152,\"MTU\":4,\"P_Key\":65535,\"PacketLifeTime\":18,\"Permanent\":1,"
+	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":15,\"Scope\":2,\"TClass\":7,\"kind\":\"group\"}"},
+	{REGISTRY_MEMBER,
+	 "{\"JoinState\":1,\"MGID\":\"0xff12401bffff000000000000ffffffff\","
+	 "\"PortGUID\":\"0x0002c90300000001\",\"PortPrefix\":\"0xfe80000000000000\","
+	 "\"ProxyJoin\":0,\"kind\":\"member\"}"},
+	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Index\":1,\"PortGUID\":"
+			 "\"0x0002c90300000001\",\"kind\":\"alias\"}"},
+};
+
+static void test_there_and_back(void)
+{
+	uint64_t record[SAVE_RECORD_MAX / sizeof(uint64_t)];
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		json_t *object = json_loads(whole[i].text, 0, NULL), *again;
+		char why[SAVE_WHY_SIZE] = "", *text;
+		enum registry_kind kind;
+
+		CU_ASSERT_EQUAL(save_parse(object, &kind, record, why), 0);
+		CU_ASSERT_STRING_EQUAL(why, "");
+		CU_ASSERT_EQUAL(kind, whole[i].kind);
+		again = save_record(kind, record);
+		text = json_dumps(again, JSON_SORT_KEYS | JSON_COMPACT);
+		CU_ASSERT_STRING_EQUAL(text, whole[i].text);
+		free(text);
+		json_decref(again);
+		json_decref(object);
+	}
+}
+
+/* Names are text where they can be, whatever a remote node has put there. */
+static void test_names(void)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *json;
+	} rows[] = {
+		{"IPoIB", 5, "\"IPoIB\""},
+		{"", 0, "\"\""},
+		{"\xc3\xa9\"\\", 4, "\"\xc3\xa9\\\"\\\\\""},
+		{"no \xff text", 9, NULL},
+		{"a\0b", 3, NULL},
+		{"1234567890123456789012345678901234567890123456789012345678901234", 64,
+		 "\"1234567890123456789012345678901234567890123456789012345678901234\""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct service_entry service = {.service_id = 5, .p_key = 0xffff, .expires_s = 77};
+		uint64_t back[SAVE_RECORD_MAX / sizeof(uint64_t)];
+		char why[SAVE_WHY_SIZE] = "", *text;
+		enum registry_kind kind;
+		json_t *object;
+
+		memcpy(service.name, rows[i].bytes, rows[i].size);
+		memset(service.key, 0xa5, sizeof(service.key));
+		object = save_record(REGISTRY_SERVICE, &service);
+		text = json_dumps(json_object_get(object, "ServiceName"), JSON_ENCODE_ANY);
+		if (rows[i].json)
+			CU_ASSERT_STRING_EQUAL(text, rows[i].json);
+		CU_ASSERT_EQUAL(json_is_object(json_object_get(object, "ServiceName")),
+				!rows[i].json);
+		CU_ASSERT_EQUAL(save_parse(object, &kind, back, why), 0);
+		CU_ASSERT_EQUAL(memcmp(back, &service, sizeof(service)), 0);
+		free(text);
+		json_decref(object);
+	}
+}
+
+static const struct {
+	const char *text, *why;
+} refused[] = {
+	{"7", "no object with a kind"},
+	{"{}", "no object with a kind"},
+	{"{\"kind\":7}", "no object with a kind"},
+	{"{\"kind\":\"lids\"}", "unknown kind \"lids\""},
+	{"{\"kind\":\"lid\",\"LID\":5}", "GUID: missing"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":5,\"Lid\":5}", "unknown field \"Lid\""},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":\"five\"}",
+	 "LID: neither a number nor 0x and hexadecimal digits"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":-5}",
+	 "LID: neither a number nor 0x and hexadecimal digits"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":5.5}",
+	 "LID: neither a number nor 0x and hexadecimal digits"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x12345678901234567\",\"LID\":5}",
+	 "GUID: neither a number nor 0x and hexadecimal digits"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x-1\",\"LID\":5}",
+	 "GUID: neither a number nor 0x and hexadecimal digits"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":65541}", "LID: more than 16 bits"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\"}", "LID: not 1 to 49151"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":49152}", "LID: not 1 to 49151"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":6,\"LMC\":2}",
+	 "LID: not a multiple of what LMC asks for"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x1\",\"LID\":8,\"LMC\":8}", "LMC: not 0 to 7"},
+	{"{\"kind\":\"lid\",\"GUID\":\"0x0\",\"LID\":8}", "GUID: no GUID"},
+	{"{\"kind\":\"group\",\"MGID\":\"0xff12\"}", "MGID: not 0x and 32 hexadecimal digits"},
+	{"{\"kind\":\"group\",\"MGID\":\"0xff12401bffff000000000000fffffffg\"}",
+	 "MGID: not 0x and 32 hexadecimal digits"},
+	{"{\"kind\":\"group\",\"MGID\":\"0xfe12401bffff000000000000ffffffff\",\"MLID\":49152}",
+	 "MGID: no multicast GID: it does not begin with ff"},
+	{"{\"kind\":\"group\",\"MGID\":\"0xff12401bffff000000000000ffffffff\",\"MLID\":5}",
+	 "MLID: not 0xc000 to 0xfffe"},
+	{"{\"kind\":\"setting\",\"Name\":\"\",\"Value\":\"x\"}", "Name: empty"},
+	{"{\"kind\":\"setting\",\"Name\":7,\"Value\":\"x\"}", "Name: no text"},
+	{"{\"kind\":\"setting\",\"Name\":\"12345678901234567890123456789012\",\"Value\":\"x\"}",
+	 "Name: too long"},
+	{"{\"kind\":\"setting\",\"Name\":\"123456789012345678901234567890123\",\"Value\":\"x\"}",
+	 "Name: longer than 32 bytes"},
+	{"{\"kind\":\"setting\",\"Name\":{\"hex\":\"0x1234\"},\"Value\":\"x\"}", "Name: no text"},
+};
+
+static void test_refused(void)
+{
+	uint64_t record[SAVE_RECORD_MAX / sizeof(uint64_t)];
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		json_t *object = json_loads(refused[i].text, JSON_DECODE_ANY, NULL);
+		enum registry_kind kind = REGISTRY_KINDS;
+		char why[SAVE_WHY_SIZE] = "";
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(object);
+		CU_ASSERT_EQUAL(save_parse(object, &kind, record, why), -EINVAL);
+		CU_ASSERT_STRING_EQUAL(why, refused[i].why);
+		if (strcmp(why, refused[i].why) != 0)
+			printf("    row %zu: %s\n", i, why);
+		CU_ASSERT_EQUAL(kind, REGISTRY_KINDS);
+		json_decref(object);
+	}
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"there and back", test_there_and_back},
+		{"names", test_names},
+		{"refused", test_refused},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("save", tests);
+}

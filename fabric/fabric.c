@@ -139,6 +139,7 @@ static void switch_state_free(struct switch_state *sw)
 	       list_pop(&sw->cable_waiters))
 		;
 	list_del(&sw->table_waiting);
+	lft_unref(sw->guess);
 	lft_have_forget(&sw->have);
 	lft_unref(sw->want);
 	free(sw);

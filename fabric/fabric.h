@@ -114,7 +114,8 @@ struct switch_state {
 	struct node *node; /* whose it is */
 	struct node *only; /* while freezing: the neighbour whose cables count, NULL: all */
 	struct lft_have have;
-	struct lft *want;		      /* NULL until the first routing */
+	struct lft *want;  /* NULL until the first routing */
+	struct lft *guess; /* what it may hold, being looked at: program_guess.c; or NULL */
 	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
 	uint64_t recent[LFT_BLOCKS_MAX / 64]; /* blocks that were Set lately: recent_us */
 	uint64_t recent_us;		      /* when the last Set of one of them was answered */
@@ -139,9 +140,10 @@ struct switch_state {
 	bool left_out_told;	/* that no route uses it was logged: sm/left_out.h */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
-	bool set_lost; /* a Set is among them: reads that are answered do not end the row */
-	uint8_t asked; /* attempts to ask who it is */
-	uint8_t way;   /* its Sets go as attempts of this number do: program_verify.c */
+	bool set_lost;	     /* a Set is among them: reads that are answered do not end the row */
+	uint8_t asked;	     /* attempts to ask who it is */
+	uint8_t way;	     /* its Sets go as attempts of this number do: program_verify.c */
+	uint8_t guess_asked; /* samples that were asked for */
 	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
 	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
@@ -320,7 +322,8 @@ void lft_have_acknowledge(struct lft_have *have, uint16_t block); /* it holds wa
  * acknowledged; blocks: how many the table will have. */
 void lft_have_learn(struct lft_have *have, uint16_t block, uint16_t blocks,
 		    const uint8_t entries[LFT_BLOCK_LIDS]);
-void lft_have_doubt(struct lft_have *have, uint16_t block); /* a Set of it had no answer */
-void lft_have_settle(struct lft_have *have);		    /* all of want is held */
+void lft_have_doubt(struct lft_have *have, uint16_t block);    /* a Set of it had no answer */
+void lft_have_believe(struct lft_have *have, struct lft *row); /* it holds all of this */
+void lft_have_settle(struct lft_have *have);		       /* all of want is held */
 
 #endif

@@ -128,6 +128,13 @@ void lft_have_doubt(struct lft_have *have, uint16_t block)
 		set_bit(have->doubtful, block);
 }
 
+void lft_have_believe(struct lft_have *have, struct lft *row)
+{
+	lft_unref(have->base);
+	have->base = lft_ref(row);
+	memset(have->doubtful, 0, sizeof(have->doubtful));
+}
+
 void lft_have_settle(struct lft_have *have)
 {
 	if (have->next)

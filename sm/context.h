@@ -115,6 +115,7 @@ struct sm {
 	struct guids guids;
 	struct own_port own_port;
 	struct save *save;
+	struct image *image; /* NULL: what switches hold is not kept */
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

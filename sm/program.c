@@ -569,6 +569,7 @@ static unsigned take_routes(void *arg, size_t *at)
 	node = roster->nodes[(*at)++];
 	if (node->type == NODE_SWITCH) {
 		switch_take_routes(node, program->snapshot, program->routes);
+		guess_begin(program, node);
 		verify_begin(program, node->sw);
 		program->stale += node->sw->stale;
 	}
@@ -737,6 +738,11 @@ const struct program_report *program_report(const struct program *program)
 uint64_t program_refused_values(const struct program *program)
 {
 	return program->refused_values;
+}
+
+void program_use_image(struct program *program, struct image *image)
+{
+	program->image = image;
 }
 
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,

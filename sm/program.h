@@ -26,11 +26,16 @@ struct program_report {	     /* of one run */
 	bool not_as_read;    /* what was read does not hold any more, somewhere: read all again */
 	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */
 	unsigned changed;
+	unsigned image_wrong; /* blocks that were not as the image had them */
 };
 
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
 			    const struct sm_options *options);
 void program_free(struct program *program);
+/* What switches may hold, for those of which nothing is known; NULL: nobody can tell. It stays the
+ * caller's. */
+struct image;
+void program_use_image(struct program *program, struct image *image);
 /* Ports get their alias GUIDs as well; NULL: they do not. guids stay the caller's. */
 struct guids;
 void program_set_guids(struct program *program, struct guids *guids);

@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "lib/slices.h"
+#include "sm/image.h"
 #include "sm/program.h"
 
 /* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */
@@ -27,6 +28,7 @@ struct program {
 	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
+	struct image *image; /* NULL: there is none */
 	const struct sm_options *options;
 	struct guids *guids; /* NULL: aliases are not written */
 	bool announcing;     /* ports that wait for the SA are let through */
@@ -79,6 +81,20 @@ static inline bool block_is_dirty(const struct switch_state *sw, uint16_t block)
 }
 
 void switch_failed(struct program *program, struct node *node, const char *what);
+
+/* Whether packets may pass it now: a port of it is ACTIVE. */
+bool switch_forwards(const struct node *node);
+
+/* program_guess.c */
+
+/* Looks for what the switch may hold, when nothing is known of that. While there is a guess nothing
+ * but its samples is read or written of the table. */
+void guess_begin(struct program *program, struct node *node);
+void guess_drop(struct switch_state *sw); /* harmless without one */
+/* Believes the guess when all its samples were as it says. */
+void guess_judge(struct program *program, struct node *node);
+/* The next sample; false: all were asked for. guess_judge() was called before. */
+bool guess_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* program_verify.c */
 

@@ -321,7 +321,7 @@ static bool read_block(struct program *program, struct node *node, uint16_t bloc
 	return true;
 }
 
-static bool forwards(const struct node *node)
+bool switch_forwards(const struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		if (port_state_of(&node->port[i]) == PORT_ACTIVE)
@@ -336,7 +336,7 @@ static bool must_be_read(const struct node *node, uint16_t block)
 	lid_t first = block ? (lid_t)(block * LFT_BLOCK_LIDS) : LID_UNICAST_MIN;
 
 	return !lft_have_block(&node->sw->have, block) && node->facts->sw.linear_fdb_top >= first &&
-	       forwards(node);
+	       switch_forwards(node);
 }
 
 static bool try_block(struct program *program, struct node *node, uint16_t block,
@@ -482,6 +482,9 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		return set_switch_info(program, node, top, out);
 	if (!sw->want || sw->settled)
 		return false;
+	guess_judge(program, node);
+	if (sw->guess)
+		return guess_request(program, node, out);
 	if (!sw->compared)
 		compare(sw);
 	if (block_request(program, node, out))
@@ -532,6 +535,7 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 	sw->set_lost = false;
 	if (lost_tables(node)) {
 		lft_have_forget(&sw->have);
+		guess_drop(sw);
 		sw->top_set = LID_NONE;
 		sw->lost = false;
 		sw->settled = false;

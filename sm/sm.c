@@ -9,6 +9,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
+#include "sm/image.h"
 #include "sm/save.h"
 
 static struct window_limits limits_of(const struct sm_options *options)
@@ -131,6 +132,7 @@ void sm_free(struct sm *sm)
 		return;
 	sweep_done(sm);
 	save_free(sm->save);
+	image_free(sm->image);
 	judge_done(sm);
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);
@@ -183,6 +185,17 @@ void sm_stop(struct sm *sm)
 	judge_stop(sm);
 	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
+}
+
+void sm_keep_tables(struct sm *sm, struct work_pool *pool, const char *dir)
+{
+	sm->image = image_new(sm->loop, pool, dir, sm->fabric);
+	program_use_image(sm->program, sm->image);
+}
+
+void sm_flush_tables(struct sm *sm)
+{
+	image_end(sm->image);
 }
 
 void sm_set_options(struct sm *sm, const struct sm_options *options)

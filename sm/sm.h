@@ -28,6 +28,11 @@ void sm_free(struct sm *sm);
 void sm_start(struct sm *sm);
 /* Leaves cleanly: IsSM is taken away, what is under way is dropped. */
 void sm_stop(struct sm *sm);
+/* What switches hold is kept in a file in dir, written by jobs of pool, and read now; before
+ * sm_start(). The pool may end before sm does: then sm_flush_tables() writes what is still to be
+ * written. */
+void sm_keep_tables(struct sm *sm, struct work_pool *pool, const char *dir);
+void sm_flush_tables(struct sm *sm);
 /* Applies what can change at run time (all but standby_only); the next sweep uses it, and one is
  * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);

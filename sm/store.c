@@ -513,6 +513,11 @@ void store_free(struct store *store)
 	free(store);
 }
 
+const char *store_dir(const struct store *store)
+{
+	return store->dir;
+}
+
 bool store_degraded(const struct store *store)
 {
 	return store->degraded;

@@ -40,6 +40,7 @@ void store_flush(struct store *store);
 /* Without store_flush() what waits is dropped, as when the process is killed. NULL is harmless. */
 void store_free(struct store *store);
 
+const char *store_dir(const struct store *store);
 bool store_degraded(const struct store *store);
 /* For other files in the state directory: jobs run there one after the other. NULL after
  * store_flush(). */

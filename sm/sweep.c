@@ -16,6 +16,7 @@
 #include "lib/mem.h"
 #include "route/absent.h"
 #include "sm/context.h"
+#include "sm/image.h"
 #include "sm/left_out.h"
 #include "sm/subject.h"
 
@@ -579,6 +580,20 @@ static void read_changed(struct sm *sm)
 	}
 }
 
+/* What was read at the start tells of the time before that, and of nothing that came after. Where
+ * it was wrong once, somebody else has written, and what was believed of it is read. */
+static void follow_image(struct sm *sm, int error)
+{
+	if (error != -EAGAIN)
+		image_forget(sm->image);
+	if (program_report(sm->program)->image_wrong) {
+		fabric_forget_tables(sm->fabric);
+		trigger_full(&sm->trigger, "tables are not as they were left");
+	}
+	if (!error && peers_role(sm->peers) == SM_MASTER)
+		image_touch(sm->image);
+}
+
 static void end(struct sm *sm, int error, const char *format, ...)
 {
 	struct sweep *sweep = &sm->sweep;
@@ -593,6 +608,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
 	log_sweep(sm, &sweep->last);
 	answer_waiters(sm);
+	follow_image(sm, error);
 	if (discover_report(sm->discover)->want_full)
 		trigger_full(&sm->trigger, "a partial sweep met what only a full one can tell");
 	/* Cables that would not come up before are in no route yet. */

@@ -39,6 +39,8 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	event_hub_init(&manager->events);
 	manager->sm = sm_new(loop, pool, transport, manager->txns, manager->registry,
 			     &manager->events, &conf->sm);
+	if (store)
+		sm_keep_tables(manager->sm, store_worker(store), store_dir(store));
 	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
 			       &manager->events, &conf->adm);
 	adm_expect(manager->adm, view_is_coming, manager->sm);
@@ -66,6 +68,7 @@ void manager_stop(struct manager *manager)
 	sm_stop(manager->sm);
 	if (manager->store)
 		store_flush(manager->store);
+	sm_flush_tables(manager->sm);
 }
 
 void manager_set_route_options(struct manager *manager, struct route_options *options)

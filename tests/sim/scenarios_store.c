@@ -83,7 +83,99 @@ static void lids_survive(struct sim *sim)
 	sim_expect(sim, same_lids(&before, &after));
 }
 
+/* Tables */
+
+enum { SAMPLES = 4, IMAGE_S = 15 };
+
+/* Makes tables of many blocks. */
+#define MANY_LIDS "lmc=4"
+
+/* Up, with an image of the tables as they are. */
+static struct sim_manager *up_with_image(struct sim *sim)
+{
+	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", MANY_LIDS);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_pass(sim, IMAGE_S * SIM_S);
+	sim_kill(manager);
+	sim_pass(sim, SIM_S);
+	manager->lft_gets_sent = manager->lft_sets_sent = 0;
+	return manager;
+}
+
+static uint64_t switches_of(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	uint64_t switches = 0;
+
+	for (size_t i = 0; i < count; i++)
+		switches += device_is_switch(devices[i]);
+	return switches;
+}
+
+/* Some blocks are read, and nothing is written. */
+static void image_is_right(struct sim *sim)
+{
+	struct sim_manager *manager = up_with_image(sim);
+
+	sim_restart(manager);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, manager->lft_sets_sent == 0);
+	sim_expect(sim, manager->lft_gets_sent >= switches_of(sim));
+	sim_expect(sim, manager->lft_gets_sent <= SAMPLES * switches_of(sim));
+	sim_check(sim);
+}
+
+/* Somebody has written into a switch: it is noticed, all tables are read, and that one is mended.
+ */
+static void image_is_wrong(struct sim *sim)
+{
+	struct sim_manager *manager = up_with_image(sim);
+	struct device *leaf = sim_device(sim, "leaf-04");
+
+	for (lid_t lid = 1; leaf && lid <= leaf->sw.linear_fdb_top; lid++)
+		leaf->lft[lid] = leaf->lft[lid] == 1 ? 2 : 1;
+	sim_restart(manager);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, manager->lft_sets_sent > 0);
+	sim_expect(sim, manager->lft_gets_sent > 2 * SAMPLES * switches_of(sim));
+	sim_check(sim);
+}
+
+/* A switch that was reset meanwhile is not taken for what it was. */
+static void image_of_a_reset_switch(struct sim *sim)
+{
+	struct sim_manager *manager = up_with_image(sim);
+
+	sim_reboot(sim, sim_device(sim, "spine-02"));
+	sim_pass(sim, SIM_S);
+	sim_restart(manager);
+	sim_settle_and_check(sim);
+	sim_expect(sim, manager->lft_sets_sent > 0);
+}
+
+/* What another manager has written since counts: the image is of no use after that one. */
+static void image_is_old(struct sim *sim)
+{
+	struct sim_manager *manager = up_with_image(sim);
+	struct sim_manager *other = sim_start(sim, "host-0032", MANY_LIDS);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_link(sim, sim_port(sim, "leaf-02", 5), false);
+	sim_settle(sim, 60 * SIM_S);
+	sim_restart(manager); /* a standby */
+	sim_settle(sim, 60 * SIM_S);
+	sim_kill(other);
+	sim_settle_and_check(sim);
+	sim_expect(sim, manager->lft_gets_sent > SAMPLES * switches_of(sim));
+}
+
 const struct scenario sim_store[] = {
+	{.name = "image-is-right", .topology = TREE, .play = image_is_right},
+	{.name = "image-is-wrong", .topology = TREE, .play = image_is_wrong},
+	{.name = "image-of-a-reset-switch", .topology = TREE, .play = image_of_a_reset_switch},
+	{.name = "image-is-old", .topology = TREE, .play = image_is_old},
 	{.name = "lids-survive", .topology = TREE, .play = lids_survive},
 	{.name = NULL},
 };

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a switch is guessed to hold: its row of the image (sm/image.h). The guess stands when some
+ * blocks of the switch are read and are as the row has them: the one with the manager's LID, and
+ * others that differ from switch to switch, so that all together they look at nearly every LID.
+ * Otherwise the switch is read whole, and so are all others in the next sweep: somebody has
+ * written. What is believed wrongly in spite of that the trickle finds.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/program_parts.h"
+
+enum { SAMPLES = 4 };
+
+static uint16_t sample_of(const struct program *program, const struct node *node, unsigned number)
+{
+	const struct lft *guess = node->sw->guess;
+	lid_t own = program->fabric->sm_port->lid;
+	uint64_t hash = (node->guid + number) * UINT64_C(0x9E3779B97F4A7C15);
+
+	if (!number && own <= guess->top)
+		return own / LFT_BLOCK_LIDS;
+	return (uint16_t)((hash >> 32) % guess->blocks);
+}
+
+void guess_drop(struct switch_state *sw)
+{
+	lft_unref(sw->guess);
+	sw->guess = NULL;
+	sw->compared = false;
+}
+
+void guess_begin(struct program *program, struct node *node)
+{
+	struct switch_state *sw = node->sw;
+	struct lft *row;
+
+	if (sw->have.base || !sw->want || sw->guess)
+		return;
+	row = image_take(program->image, node->guid);
+	if (row && row->top == node->facts->sw.linear_fdb_top && switch_forwards(node)) {
+		sw->guess = row;
+		sw->guess_asked = 0;
+	} else {
+		lft_unref(row);
+	}
+}
+
+static void sample_was_read(void *owner, void *subject, const struct smp_request *request,
+			    const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+	struct switch_state *sw = node->sw;
+	uint16_t block = (uint16_t)request->attr_mod;
+	bool differs;
+
+	sw->blocks_pending--;
+	if (answer->error == -ECANCELED)
+		return;
+	verify_try_again(node, answer->error);
+	if (!sw->guess) {
+		/* a sample before this one has decided */
+	} else if (answer->error || answer->status) {
+		guess_drop(sw);
+	} else {
+		differs = memcmp(answer->data, lft_block(sw->guess, block), LFT_BLOCK_LIDS) != 0;
+		program->report.image_wrong += differs;
+		if (differs)
+			guess_drop(sw);
+	}
+	window_wake(&node->port[0].agent->target);
+}
+
+static bool is_asked(const struct program *program, const struct node *node, uint16_t block)
+{
+	for (unsigned i = 0; i < node->sw->guess_asked; i++) {
+		if (sample_of(program, node, i) == block)
+			return true;
+	}
+	return false;
+}
+
+void guess_judge(struct program *program, struct node *node)
+{
+	struct switch_state *sw = node->sw;
+
+	if (!sw->guess)
+		return;
+	while (sw->guess_asked < SAMPLES &&
+	       is_asked(program, node, sample_of(program, node, sw->guess_asked)))
+		sw->guess_asked++;
+	if (sw->guess_asked < SAMPLES || sw->blocks_pending)
+		return;
+	lft_have_believe(&sw->have, sw->guess);
+	guess_drop(sw);
+	switch_wake_waiters(program, node);
+}
+
+bool guess_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct switch_state *sw = node->sw;
+
+	if (sw->guess_asked == SAMPLES)
+		return false;
+	*out = (struct smp_request){.method = METHOD_GET,
+				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
+				    .attr_mod = sample_of(program, node, sw->guess_asked++),
+				    .tried = sw->unanswered,
+				    .way = sw->way,
+				    .once = true,
+				    .done = sample_was_read,
+				    .owner = program,
+				    .subject = node};
+	sw->blocks_pending++;
+	return true;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The image of tables: what is written is read, and what is damaged is not believed: sm/image.h. */
+// LINK: sm/image.o fabric/registry.o fabric/tree.o
+// LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/snapshot.o
+// LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
+// LINK: formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "sm/image.h"
+
+#include <sys/stat.h>
+
+#include "tests/unit/model.h"
+#include "tests/unit/unit.h"
+
+enum { SWITCHES = 12, HEAD = 16, ROW_HEAD = 28 };
+
+static char dir[] = "/tmp/weft-image.XXXXXX";
+static char path[64];
+
+static lid_t top_of(unsigned n)
+{
+	return (lid_t)(40 + n * 30);
+}
+
+/* Settled switches, each with a table of its own. */
+static void give_tables(const struct model *model)
+{
+	const struct roster *roster = fabric_roster(model->fabric);
+
+	CU_ASSERT_EQUAL_FATAL(roster->num_switches, SWITCHES);
+	for (unsigned n = 0; n < SWITCHES; n++) {
+		struct switch_state *sw = roster->switches[n]->sw;
+		struct lft *row = lft_new(top_of(n));
+
+		for (lid_t lid = 1; lid <= row->top; lid++)
+			row->port[lid] = (uint8_t)(lid * 3 + n);
+		lft_unref(sw->want);
+		sw->want = row;
+		lft_have_begin(&sw->have, row);
+		lft_have_settle(&sw->have);
+		sw->settled = true;
+	}
+}
+
+static struct image *open_image(const struct model *model)
+{
+	return image_new(model->loop, NULL, dir, model->fabric);
+}
+
+/* As a pool would: there is none here, so image_end() writes. */
+static void write_image(const struct model *model)
+{
+	struct work_pool *pool = work_pool_new(model->loop, 1);
+	struct image *image = image_new(model->loop, pool, dir, model->fabric);
+
+	image_touch(image);
+	work_pool_free(pool);
+	image_end(image);
+	image_free(image);
+}
+
+/* How many rows come back; each must be as it was. */
+static unsigned read_back(const struct model *model)
+{
+	const struct roster *roster = fabric_roster(model->fabric);
+	struct image *image = open_image(model);
+	unsigned found = 0;
+
+	for (unsigned n = 0; n < SWITCHES; n++) {
+		struct lft *row = image_take(image, roster->switches[n]->guid);
+
+		if (!row)
+			continue;
+		found++;
+		CU_ASSERT_EQUAL(row->top, top_of(n));
+		CU_ASSERT_EQUAL(memcmp(row->port, roster->switches[n]->sw->want->port,
+				       (size_t)row->blocks * LFT_BLOCK_LIDS),
+				0);
+		lft_unref(row);
+		CU_ASSERT_PTR_NULL(image_take(image, roster->switches[n]->guid));
+	}
+	image_free(image);
+	return found;
+}
+
+static void with_model(void (*test)(struct model *model))
+{
+	struct net *net;
+	struct model model;
+	char *error;
+
+	if (spec_build("fattree:radix=8,levels=2", &net, &error))
+		abort();
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	give_tables(&model);
+	unlink(path);
+	test(&model);
+	model_done(&model);
+	net_free(net);
+}
+
+static void there_and_back(struct model *model)
+{
+	const struct roster *roster = fabric_roster(model->fabric);
+	struct stat stat_of;
+
+	CU_ASSERT_EQUAL(read_back(model), 0); /* no file */
+	write_image(model);
+	CU_ASSERT_EQUAL(stat(path, &stat_of), 0);
+	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
+	CU_ASSERT_EQUAL(read_back(model), SWITCHES);
+	roster->switches[3]->sw->settled = false; /* it is not known what this one holds */
+	write_image(model);
+	CU_ASSERT_EQUAL(read_back(model), SWITCHES - 1);
+}
+
+static void test_there_and_back(void)
+{
+	with_model(there_and_back);
+}
+
+static void put_file(const uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(path, "wb");
+
+	if (!file || fwrite(bytes, 1, size, file) != size || fclose(file))
+		abort();
+}
+
+/* Wherever a bit turns, or the file ends. */
+static void damage_anywhere(struct model *model)
+{
+	struct unit_capture capture;
+	static uint8_t bytes[1 << 16];
+	unsigned whole = 0;
+	char text[64];
+	size_t size;
+	FILE *file;
+
+	write_image(model);
+	file = fopen(path, "rb");
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	CU_ASSERT_TRUE_FATAL(size > HEAD + SWITCHES * (ROW_HEAD + 64) && size < sizeof(bytes));
+	unit_capture_begin(&capture);
+	for (size_t at = 0; at < size; at++) {
+		bytes[at] ^= (uint8_t)(1u << at % 8);
+		put_file(bytes, size);
+		whole += read_back(model) == SWITCHES && at >= HEAD;
+		bytes[at] ^= (uint8_t)(1u << at % 8);
+	}
+	CU_ASSERT_EQUAL(whole, 0);
+	for (size_t end = 0; end < size; end += 7) {
+		put_file(bytes, end);
+		CU_ASSERT_TRUE(read_back(model) < SWITCHES);
+	}
+	unit_capture_end(&capture, text, sizeof(text));
+}
+
+static void test_damage_anywhere(void)
+{
+	with_model(damage_anywhere);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"there and back", test_there_and_back},
+		{"damage anywhere", test_damage_anywhere},
+		CU_TEST_INFO_NULL,
+	};
+	int status;
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/tables.img", dir);
+	status = unit_main("image", tests);
+	unlink(path);
+	return rmdir(dir) ? 1 : status;
+}

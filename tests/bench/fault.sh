@@ -45,12 +45,14 @@ said_again() {
 	[ "$(lines "$done_pattern" "$done_log")" -gt "$done_before" ]
 }
 
-# It has said so, and nothing was set since for a second.
+# For a second nothing was set, and little was read: weftd looks at everything once in half an hour.
 is_quiet() {
-	local before
-	before=$(counts)
+	local sets smps sets_then smps_then
+
+	read -r sets smps <<<"$(counts)"
 	sleep 1
-	[ "${before% *}" = "$(counts | cut -d ' ' -f 1)" ]
+	read -r sets_then smps_then <<<"$(counts)"
+	[ "$sets" = "$sets_then" ] && [ $((smps_then - smps)) -lt 1000 ]
 }
 
 # pull NAME: leaves in $took_us, $cpu_ms, $sets and $smps what the loss of the cable cost.
@@ -113,7 +115,7 @@ lose_weftd() {
 	printf '%s\n' 'routing = ["ftree"];' 'sweep_interval = 300;' >w.conf
 	start_weftsim "$spec" && conf=$work/w.conf start_weftd w "$host" -v || return 1
 	done_pattern='^NOTICE sm: sweep .*: subnet up' done_log=w.log done_before=0
-	wait_for 60 said_again && wait_for 20 is_quiet || because "weftd does not come up" || return 1
+	wait_for 60 said_again && wait_for 60 is_quiet || because "weftd does not come up" || return 1
 	tail -n 0 -f w.log | stamp >stamped &
 	pids[stamp]=$!
 	pull w || return 1

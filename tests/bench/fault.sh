@@ -66,7 +66,7 @@ pull() {
 	began=$(now_us)
 	"$BUILD/weftsim" "do" "link down $leaf $radix" >do.out || because "$(cat do.out)" || return 1
 	pulled_us=$began
-	while [ $(($(now_us) - began)) -lt 180000000 ]; do
+	while [ $(($(now_us) - began)) -lt 900000000 ]; do
 		read -r sets_now smps_now <<<"$(counts)"
 		if [ "$sets_now" != "$sets_last" ]; then
 			sets_last=$sets_now settled=
@@ -128,7 +128,7 @@ lose_weftd() {
 lose_opensm() { # ENGINE
 	start_weftsim "$spec" && start_opensm o "$host" -R "$1" -s 300 -D 0x43 || return 1
 	done_pattern='SUBNET UP' done_log=o.log done_before=0
-	wait_for 240 said_again && wait_for 60 is_quiet || because "opensm does not come up" || return 1
+	wait_for 900 said_again && wait_for 60 is_quiet || because "opensm does not come up" || return 1
 	pull o || return 1
 	figures "opensm $1"
 	kill_now o

@@ -71,6 +71,8 @@ static void sample_was_read(void *owner, void *subject, const struct smp_request
 		if (differs)
 			guess_drop(sw);
 	}
+	if (!answer->error && !answer->status && !sw->set_lost)
+		sw->unanswered = 0;
 	window_wake(&node->port[0].agent->target);
 }
 

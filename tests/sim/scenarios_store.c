@@ -143,6 +143,20 @@ static void image_is_wrong(struct sim *sim)
 	sim_check(sim);
 }
 
+/* Samples that are lost make no difference to what is written. */
+static void image_with_losses(struct sim *sim)
+{
+	static const struct world_faults some = {.drop_ppm = 100000};
+	struct sim_manager *manager = up_with_image(sim);
+
+	sim_faults(sim, &some);
+	sim_restart(manager);
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, manager->lft_sets_sent == 0);
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
 /* A switch that was reset meanwhile is not taken for what it was. */
 static void image_of_a_reset_switch(struct sim *sim)
 {
@@ -175,6 +189,7 @@ const struct scenario sim_store[] = {
 	{.name = "image-is-right", .topology = TREE, .play = image_is_right},
 	{.name = "image-is-wrong", .topology = TREE, .play = image_is_wrong},
 	{.name = "image-of-a-reset-switch", .topology = TREE, .play = image_of_a_reset_switch},
+	{.name = "image-with-losses", .topology = TREE, .play = image_with_losses},
 	{.name = "image-is-old", .topology = TREE, .play = image_is_old},
 	{.name = "lids-survive", .topology = TREE, .play = lids_survive},
 	{.name = NULL},

@@ -371,7 +371,10 @@ static void client_flush(struct client *client)
 static void client_watch(struct client *client)
 {
 	size_t waiting = buffer_length(&client->out);
-	uint32_t events = waiting ? EPOLLOUT : 0;
+	/* All of it may have gone since a stream was looked at: nothing else would pull it again.
+	 */
+	bool streaming = client->request && client->request->next;
+	uint32_t events = waiting || streaming ? EPOLLOUT : 0;
 
 	if (!client->ended && !client->request && waiting < OUTPUT_LOW_BYTES &&
 	    buffer_length(&client->in) <= REQUEST_MAX_BYTES)

@@ -5,13 +5,34 @@
  */
 // LINK: lib/control_client.o lib/loop.o lib/timers.o lib/suggest.o lib/log.o lib/mem.o
 // LIBS: -ljansson -lsystemd
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+static ssize_t send_or_not(int fd, const void *bytes, size_t size, int flags);
+#define send send_or_not
 #include "lib/control.c"
+#undef send
 
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 
 #include "tests/unit/unit.h"
+
+/* A socket that is full for two calls, and empty for the next: its reader is quick. */
+static atomic_bool socket_is_moody;
+
+static ssize_t send_or_not(int fd, const void *bytes, size_t size, int flags)
+{
+	static atomic_uint calls;
+
+	if (socket_is_moody && atomic_fetch_add(&calls, 1) % 3 != 2) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return send(fd, bytes, size, flags);
+}
 
 static char directory[] = "/tmp/weft-control-XXXXXX";
 static char path[64];
@@ -481,6 +502,24 @@ static void test_stream(void)
 	server_release();
 }
 
+/* What could not be sent before the stream was looked at has gone just after: it goes on. */
+static void test_stream_of_moods(void)
+{
+	int fd;
+
+	server_prepare();
+	server_start();
+	socket_is_moody = true;
+	fd = raw_connect();
+	raw_say(fd, "{\"command\":\"stream\",\"count\":100}\n");
+	for (int part = 0; part < 100; part++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":"));
+	socket_is_moody = false;
+	close(fd);
+	server_halt();
+	server_release();
+}
+
 /* A client that takes nothing for too long is dropped, its stream finished. */
 static void test_stalled(void)
 {
@@ -750,6 +789,7 @@ int main(void)
 		{"many requests at once", test_many_requests},
 		{"line too long", test_oversize},
 		{"stream", test_stream},
+		{"stream into a socket of moods", test_stream_of_moods},
 		{"client stalls", test_stalled},
 		{"client does not read", test_flood},
 		{"client leaves", test_client_leaves},

@@ -71,7 +71,7 @@ static char *program_read(const char *program)
 	size = ftell(file);
 	rewind(file);
 	text = mem_zalloc((size_t)size + 1);
-	CU_ASSERT_EQUAL(fread(text, 1, (size_t)size, file), size);
+	CU_ASSERT_EQUAL((long)fread(text, 1, (size_t)size, file), size);
 	fclose(file);
 	return text;
 }

@@ -134,7 +134,7 @@ struct registry {
 	struct table tables[REGISTRY_KINDS];
 	struct list readers, waiters, cursors;
 	uint64_t number, kept;
-	bool keep;
+	bool keep, together;
 };
 
 static struct entry *entry_of(const void *record)
@@ -515,6 +515,24 @@ void registry_kept(struct registry *registry, uint64_t number)
 		list_del(&first->link);
 		first->durable(first->ctx);
 	}
+}
+
+void registry_together(struct registry *registry, bool together)
+{
+	registry->together = together;
+	if (together)
+		return;
+	list_for_each (item, &registry->readers) {
+		struct registry_reader *reader = container_of(item, struct registry_reader, link);
+
+		if (reader->whole)
+			reader->whole(reader->ctx);
+	}
+}
+
+bool registry_is_together(const struct registry *registry)
+{
+	return registry->together;
 }
 
 bool registry_durable(const struct registry *registry, uint64_t number)

@@ -195,6 +195,7 @@ struct registry_change {
 struct registry_reader {
 	struct list link;
 	void (*changed)(void *ctx, const struct registry_change *change);
+	void (*whole)(void *ctx); /* see registry_together(); may be NULL */
 	void *ctx;
 };
 
@@ -208,6 +209,11 @@ uint64_t registry_number(const struct registry *registry);
 void registry_keep(struct registry *registry, bool kept);
 void registry_kept(struct registry *registry, uint64_t number); /* calls those that wait */
 bool registry_durable(const struct registry *registry, uint64_t number);
+
+/* Between true and false changes belong together, over many turns of the loop: whoever keeps them
+ * keeps all or none. Readers are told by whole() when they are all there. */
+void registry_together(struct registry *registry, bool together);
+bool registry_is_together(const struct registry *registry);
 
 /* Embedded in who waits. */
 struct registry_waiter {

@@ -230,28 +230,39 @@ static void take_effect(struct save *save, const void *record)
 	save->changed += registry_number(save->registry) != number;
 }
 
-static void turn(void *arg)
+/* False when all has taken effect. */
+static bool some_take_effect(struct save *save)
 {
-	struct save *save = arg;
-
 	for (unsigned i = 0; i < RECORDS_A_TURN; i++) {
 		const void *record = registry_walk_next(&save->cursor);
 
 		if (record) {
 			take_effect(save, record);
 		} else if (!next_walk(save)) {
-			save->restored(save->arg);
-			registry_wait(save->registry, &save->waiter);
-			return;
+			registry_together(save->registry, false);
+			return false;
 		}
 	}
-	loop_defer(&save->turn);
+	return true;
+}
+
+static void turn(void *arg)
+{
+	struct save *save = arg;
+
+	if (some_take_effect(save)) {
+		loop_defer(&save->turn);
+		return;
+	}
+	save->restored(save->arg);
+	registry_wait(save->registry, &save->waiter);
 }
 
 static void end_document(struct save *save, struct control_request *request)
 {
 	loop_timer_disarm(&save->idle);
 	save->request = request;
+	registry_together(save->registry, true);
 	save->changed = 0;
 	save->dropping = true;
 	save->kind = REGISTRY_LID;
@@ -303,14 +314,19 @@ struct save *save_new(struct loop *loop, struct registry *registry, loop_fn *res
 	return save;
 }
 
+void save_stop(struct save *save)
+{
+	while (save->walks && some_take_effect(save))
+		;
+}
+
 void save_free(struct save *save)
 {
 	if (!save)
 		return;
+	save_stop(save);
 	if (save->request)
-		control_fail(save->request, "the daemon is stopping");
-	if (save->walks)
-		registry_walk_end(&save->cursor);
+		control_fail(save->request, "the daemon is stopping; the document has been taken");
 	registry_wait_cancel(&save->waiter);
 	loop_defer_cancel(&save->turn);
 	forget(save);

@@ -21,6 +21,8 @@ struct save;
 
 /* restored(arg) is called when a document has taken effect. The registry outlives it. */
 struct save *save_new(struct loop *loop, struct registry *registry, loop_fn *restored, void *arg);
+/* What has begun to take effect does so whole, before the store is flushed. */
+void save_stop(struct save *save);
 void save_free(struct save *save); /* who waits is told that the daemon ends */
 void save_register_commands(struct save *save, struct control *control);
 

@@ -183,6 +183,7 @@ void sm_stop(struct sm *sm)
 	own_port_done(sm);
 	sweep_stop(sm);
 	judge_stop(sm);
+	save_stop(sm->save);
 	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
 }

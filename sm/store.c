@@ -340,7 +340,7 @@ static void begin(void *arg)
 {
 	struct store *store = arg;
 
-	if (!store->under_way && store->gathering.count)
+	if (!store->under_way && store->gathering.count && !registry_is_together(store->registry))
 		start_batch(store);
 }
 
@@ -434,7 +434,7 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	store->path = mem_printf("%s/weft.db", dir);
 	store->job = (struct work_job){.name = "store", .run = run_job, .done = finished};
 	list_init(&store->job.link);
-	store->reader = (struct registry_reader){.changed = changed, .ctx = store};
+	store->reader = (struct registry_reader){.changed = changed, .whole = begin, .ctx = store};
 	list_init(&store->reader.link);
 	store->limit = (struct log_limit){.burst = 10, .interval_us = 60000000};
 	loop_deferred_init(&store->begin, loop, "store", begin, store);

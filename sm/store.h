@@ -10,6 +10,8 @@
  * who waits for them. A batch begins to be written at the end of the turn of its first change, or
  * when the one before it is done.
  *
+ * What belongs together (registry_together()) is one batch however many turns it takes.
+ *
  * When the file cannot be written the store is degraded: the registry goes on from memory and
  * everything counts as durable, since a subnet without a manager is worse than one whose manager
  * may forget. That is logged and shown by status. It tries again every some seconds, writes

@@ -197,6 +197,41 @@ static json_int_t read_number(const struct bed *bed, const char *sql)
 }
 
 /* A file as version 1 wrote it: without checksums, and its LIDs without what came later. */
+/* What belongs together is not on the disk before all of it is there. */
+static void test_together(void)
+{
+	struct bed bed;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_put(&bed, 1, 1);
+	bed_pass(&bed, 10 * MS);
+	registry_together(bed.registry, true);
+	for (unsigned i = 2; i <= 9; i++) {
+		bed_put(&bed, i, (lid_t)i);
+		bed_pass(&bed, 10 * MS);
+	}
+	CU_ASSERT_FALSE(registry_durable(bed.registry, registry_number(bed.registry)));
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
+	bed_close(&bed, false);
+
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 1);
+	registry_together(bed.registry, true);
+	for (unsigned i = 2; i <= 9; i++)
+		bed_put(&bed, i, (lid_t)i);
+	bed_pass(&bed, 10 * MS);
+	registry_together(bed.registry, false);
+	bed_pass(&bed, 10 * MS);
+	CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
+	bed_close(&bed, false);
+
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 9);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
 static void test_version_1(void)
 {
 	struct bed bed;
@@ -445,6 +480,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"every kind comes back", test_every_kind_comes_back},
 		{"group commit", test_group_commit},
+		{"together", test_together},
 		{"version 1", test_version_1},
 		{"not ours", test_not_ours},
 		{"two daemons", test_two_daemons},

@@ -55,6 +55,7 @@ struct sweep_waiter { /* a command that waits for the end of a sweep */
 struct sweep {
 	bool running;
 	bool rerouted;			/* this one computed routes */
+	bool was_master;		/* when it began */
 	bool contested;			/* the last one met another MASTER */
 	struct trigger current;		/* what this one was asked for */
 	char no_routes[ROUTE_WHY_SIZE]; /* why every engine refused; empty: one did not */

@@ -91,6 +91,18 @@ static void elect_phase(struct sm *sm)
 	peers_survey(sm->peers, sweep_advance, sm);
 }
 
+/* Another manager may have been MASTER while this sweep read, and have cleared a PortStateChange
+ * before it gave up: then nothing tells any more what has changed since. It shows itself as a
+ * manager, or has told our own port that it is the one. */
+static bool another_may_have_read(const struct sm *sm)
+{
+	const struct port *port = sm->fabric->sm_port;
+	const struct peer *peers;
+	lid_t master = port_info(port)->master_sm_lid;
+
+	return peers_list(sm->peers, &peers) || (master && master != port_info(port)->lid);
+}
+
 static void role_phase(struct sm *sm)
 {
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
@@ -108,6 +120,9 @@ static void role_phase(struct sm *sm)
 	}
 	sm->sweep.contested = false;
 	if (peers_role(sm->peers) == SM_MASTER) {
+		if (!sm->sweep.was_master && another_may_have_read(sm))
+			trigger_full(&sm->trigger,
+				     "another manager may have been MASTER until now");
 		sweep_advance(sm);
 		return;
 	}
@@ -415,6 +430,7 @@ void sweep_begin(void *arg)
 		sweep->current.kind = DISCOVER_FULL;
 	loop_timer_disarm(&sweep->timer);
 	sweep->running = true;
+	sweep->was_master = peers_role(sm->peers) == SM_MASTER;
 	sweep->phase = 0;
 	sweep->no_routes[0] = '\0';
 	sweep->rerouted = false;
@@ -566,7 +582,8 @@ static void close_record(struct sm *sm, int error)
 	sweep->last = *record;
 }
 
-/* Ports of these switches changed since they were read. */
+/* Ports of these switches changed since they were read. No PortStateChange tells so any more, so a
+ * light sweep would not find those that are too many to be named. */
 static void read_changed(struct sm *sm)
 {
 	size_t position = 0;
@@ -578,6 +595,8 @@ static void read_changed(struct sm *sm)
 		node->sw->changed = false;
 		trigger_node(&sm->trigger, node->guid, "a port changed during the sweep");
 	}
+	if (sm->trigger.num_named == TRIGGER_NODES_MAX)
+		trigger_full(&sm->trigger, "ports of many switches changed during the sweep");
 }
 
 /* What was read at the start tells of the time before that, and of nothing that came after. Where

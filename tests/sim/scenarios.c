@@ -780,6 +780,29 @@ static void another_was_master(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* It clears a PortStateChange, then finds that its own link was down and looks for a MASTER. Who
+ * becomes it has read that switch before. */
+static void another_cleared_it(struct sim *sim)
+{
+	struct sim_manager *first = sim_start(sim, "host-0032", NULL);
+	struct device_port *port = sim_port(sim, "spine-02", 3);
+
+	sim_start(sim, "host-0001", "sm_priority=5");
+	sim_kill(&sim->managers[1]);
+	sim_settle_and_check(sim);
+	sim_link(sim, port, false);
+	sim_settle_and_check(sim);
+	sim_silence(sim, sim_device(sim, "host-0020"), true); /* the sweep waits for it */
+	sim_link(sim, first->port, false);
+	sim_link(sim, first->port, true);
+	sim_link(sim, port, true);
+	sim_pass(sim, sim_usual_world.training_us - 2 * SIM_MS);
+	sim_restart(&sim->managers[1]);
+	sim_pass(sim, SIM_S);
+	sim_silence(sim, sim_device(sim, "host-0020"), false);
+	sim_settle_and_check(sim);
+}
+
 const struct scenario sim_scenarios[] = {
 	{.name = "bring-up-single", .topology = "single:hosts=8", .play = bring_up},
 	{.name = "bring-up-fattree-2", .topology = TREE, .play = bring_up},
@@ -841,6 +864,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "handover-to-a-higher", .topology = TREE, .play = handover_to_a_higher},
 	{.name = "master-is-cut-off", .topology = TREE, .play = master_is_cut_off},
 	{.name = "another-was-master", .topology = TREE, .play = another_was_master},
+	{.name = "another-cleared-it", .topology = TREE, .play = another_cleared_it},
 	{.name = "halves-meet", .topology = "ring:switches=6,hosts=2", .play = halves_meet},
 	{.name = NULL},
 };

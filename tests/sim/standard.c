@@ -308,5 +308,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-tree", 386, "a LinearFDBTop raised in a bring-up in which cables had moved"},
 	{"standard-other", 194, "a manager that slept while its link was back"},
 	{"swaps-tree", 271, "patience with each port of a dead switch"},
+	{"standard-tree", 2245, "a PortStateChange that another MASTER cleared, and gave up"},
 	{NULL, 0, NULL},
 };

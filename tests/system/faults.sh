@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Cables pulled and put back on a fat tree of 128 hosts. Of each fault of one cable: as many LFT blocks
-# are written as differ in what the switches hold before and after, so that none goes to a switch whose
-# table stays; how many SMPs it took; and that the sweeps that follow find nothing to write. Then the
+# are written as differ in what the switches hold before and after (with traps in between at most an eighth
+# more), so that none goes to a switch whose table stays; how many SMPs it took; and that the sweeps that follow find nothing to write. Then the
 # same with the trap lost, and with whole switches. $BUILD/log/faults.table has the figures.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -74,10 +74,13 @@ is_quiet() {
 	equal "the number of Set() in the sweep after" "$(json '$_->{sets}' <second.json)" 0
 }
 
+# The trap of the far end may come while blocks are written: its switch is then asked before more is led
+# through it, and a block of which a part could not wait is written twice.
 cable() {
 	happens "$@" || return 1
 	[ "$traps" -gt 0 ] || because "no trap arrived" || return 1
-	equal "the number of LFT blocks written" "$lfts" "$differing" || return 1
+	[ "$lfts" -ge "$differing" ] && [ "$lfts" -le $((differing + 1 + differing / 8)) ] ||
+		because "$lfts LFT blocks written, $differing differ" || return 1
 	is_quiet
 }
 

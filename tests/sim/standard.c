@@ -309,5 +309,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-other", 194, "a manager that slept while its link was back"},
 	{"swaps-tree", 271, "patience with each port of a dead switch"},
 	{"standard-tree", 2245, "a PortStateChange that another MASTER cleared, and gave up"},
+	{"standard-tree", 1701, "the LinearFDBTop of a silent switch, as a STANDBY had read it"},
+	{"standard-tree", 2662, "the same, with a table that was begun and is all in doubt"},
 	{NULL, 0, NULL},
 };

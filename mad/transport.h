@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "include/iba.h"
 
@@ -61,6 +62,11 @@ struct transport_ops {
 	 * none. At most 128 SMPs and 128 Reports should be under way. 0 or -errno. */
 	int (*send)(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
 		    size_t size, unsigned timeout_ms);
+	/* The same of a message that may be long, such as an RMPP table, and expects no answer. mad
+	 * is the heap's and the transport's from now on, also after an error; what fails later
+	 * is the transport's to log. NULL: send() does as well. */
+	int (*give)(struct transport *transport, const struct mad_addr *to, uint8_t *mad,
+		    size_t size);
 	/* Makes the port show IsSM, or not any more. -EBUSY when another program holds it. */
 	int (*set_issm)(struct transport *transport, bool on);
 	void (*close)(struct transport *transport);
@@ -70,6 +76,18 @@ static inline int transport_send(struct transport *transport, const struct mad_a
 				 const uint8_t *mad, size_t size, unsigned timeout_ms)
 {
 	return transport->ops->send(transport, to, mad, size, timeout_ms);
+}
+
+static inline int transport_give(struct transport *transport, const struct mad_addr *to,
+				 uint8_t *mad, size_t size)
+{
+	int error;
+
+	if (transport->ops->give)
+		return transport->ops->give(transport, to, mad, size);
+	error = transport->ops->send(transport, to, mad, size, 0);
+	free(mad);
+	return error;
 }
 
 static inline int transport_set_issm(struct transport *transport, bool on)

@@ -205,19 +205,31 @@ void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg)
 	}
 }
 
-int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *mad, size_t size)
+static int sent(struct txn_table *table, const struct mad_header *header, int error)
 {
-	struct mad_header header;
-	int error = transport_send(table->transport, to, mad, size, 0);
-
 	if (error) {
 		table->stats.send_failed++;
 		return error;
 	}
-	header_decode(mad, &header);
 	table->stats.sent++;
-	table->counts[count_row(table, header.mgmt_class, header.method, header.attr_id)].sent++;
+	table->counts[count_row(table, header->mgmt_class, header->method, header->attr_id)].sent++;
 	return 0;
+}
+
+int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *mad, size_t size)
+{
+	struct mad_header header;
+
+	header_decode(mad, &header);
+	return sent(table, &header, transport_send(table->transport, to, mad, size, 0));
+}
+
+int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size)
+{
+	struct mad_header header;
+
+	header_decode(mad, &header);
+	return sent(table, &header, transport_give(table->transport, to, mad, size));
 }
 
 static bool answers(const struct txn *txn, const struct mad_header *header)

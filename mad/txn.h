@@ -60,6 +60,9 @@ void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad,
 void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg);
 /* Sends what expects no answer: a reply, a TrapRepress. TID and all are the caller's. */
 int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *mad, size_t size);
+/* The same of a message from the heap, which is the transport's from now on, also after an error:
+ * a long one is not copied by the loop. */
+int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size);
 
 const struct txn_stats *txn_stats(const struct txn_table *table);
 /* Rows in the order in which their first MAD came. */

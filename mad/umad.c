@@ -2,7 +2,8 @@
 /*
  * The transport over libibumad, and the only file that knows it. Two descriptors, SMPs and general
  * MADs, each read in batches on the loop, SMPs first. Retries are never left to the kernel, but for
- * long RMPP answers, whose segments it sends by itself.
+ * long RMPP answers, whose segments it sends by itself. A thread hands those over that take long to
+ * copy.
  *
  * Where epoll refuses a descriptor, as it does with those of ibsim's preload library, a thread does
  * nothing but receive, and hands over through a queue and an eventfd. That library also allows no
@@ -28,6 +29,7 @@
 #include "lib/list.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/work.h"
 #include "mad/mad.h"
 
 enum {
@@ -35,8 +37,9 @@ enum {
 	BATCH = 64,	      /* MADs read in one turn */
 	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
-	BUFFER_KEPT = 1 << 20,	/* a larger one is given back after use */
-	RECEIVE_MAX = 64 << 20, /* a message beyond this is not ours to take */
+	BUFFER_KEPT = 1 << 20,	  /* a larger one is given back after use */
+	PARCEL_BYTES = 256 << 10, /* what is longer leaves by a thread */
+	RECEIVE_MAX = 64 << 20,	  /* a message beyond this is not ours to take */
 };
 
 /* One registration: the requests that come to us, by bit of the method. */
@@ -90,12 +93,27 @@ struct channel { /* one descriptor */
 	struct list queue; /* under lock */
 };
 
+struct parcel { /* a long message, given to the sender's thread */
+	struct work_job job;
+	struct list link; /* in parcels */
+	struct umad *umad;
+	const struct channel *channel;
+	unsigned agent;
+	struct mad_addr to;
+	uint8_t *mad; /* owned */
+	size_t size;
+	int error;
+};
+
 struct umad {
 	struct transport transport;
 	struct loop *loop;
 	struct channel smp, gmp;
 	struct ib_user_mad *out; /* for sends */
 	size_t out_size;
+	struct work_pool *sender; /* NULL until there is something long */
+	struct list parcels;
+	struct log_limit parcel_limit;
 	int issm_fd;
 	bool gone;
 };
@@ -142,6 +160,20 @@ static void address_out(const struct mad_addr *to, ib_mad_addr_t *addr)
 	memcpy(addr->gid, to->grh.sgid, sizeof(addr->gid));
 }
 
+/* A MAD on its way out through a registration of a descriptor; also on the sender's thread. */
+static int channel_send(const struct channel *channel, unsigned agent, struct ib_user_mad *buffer,
+			const struct mad_addr *to, const uint8_t *mad, size_t size,
+			unsigned timeout_ms)
+{
+	int status;
+
+	address_out(to, &buffer->addr);
+	memcpy(umad_get_mad(buffer), mad, size);
+	status = umad_send(channel->port_id, channel->agent_id[agent], buffer, (int)size,
+			   (int)timeout_ms, rmpp_is_active(mad) ? RMPP_RETRIES : 0);
+	return status < 0 ? status : 0;
+}
+
 static int transport_umad_send(struct transport *transport, const struct mad_addr *to,
 			       const uint8_t *mad, size_t size, unsigned timeout_ms)
 {
@@ -149,7 +181,6 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 	struct mad_header header;
 	struct channel *channel;
 	unsigned agent;
-	int status;
 
 	if (umad->gone)
 		return -ENODEV;
@@ -162,11 +193,73 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 		umad->out = buffer_new(size);
 		umad->out_size = size;
 	}
-	address_out(to, &umad->out->addr);
-	memcpy(umad_get_mad(umad->out), mad, size);
-	status = umad_send(channel->port_id, channel->agent_id[agent], umad->out, (int)size,
-			   (int)timeout_ms, rmpp_is_active(mad) ? RMPP_RETRIES : 0);
-	return status < 0 ? status : 0;
+	return channel_send(channel, agent, umad->out, to, mad, size, timeout_ms);
+}
+
+/* Long messages: to copy 28 MB, and the kernel copies them once more, takes the better part of a
+ * sweep. A worker does that, one after the other. */
+
+static void parcel_free(struct parcel *parcel)
+{
+	list_del(&parcel->link);
+	free(parcel->mad);
+	free(parcel);
+}
+
+static void parcel_run(struct work_job *job)
+{
+	struct parcel *parcel = container_of(job, struct parcel, job);
+	struct ib_user_mad *buffer = buffer_new(parcel->size);
+
+	parcel->error = channel_send(parcel->channel, parcel->agent, buffer, &parcel->to,
+				     parcel->mad, parcel->size, 0);
+	free(buffer);
+	free(parcel->mad);
+	parcel->mad = NULL;
+}
+
+static void parcel_done(struct work_job *job)
+{
+	struct parcel *parcel = container_of(job, struct parcel, job);
+
+	if (parcel->error)
+		log_limited(&parcel->umad->parcel_limit, LOG_WARNING,
+			    (&(struct log_subject){.lid = parcel->to.lid}),
+			    "a message of %zu bytes to LID %u could not be sent: %s; whoever waits "
+			    "for it will ask again",
+			    parcel->size, parcel->to.lid, strerror(-parcel->error));
+	parcel_free(parcel);
+}
+
+static int transport_umad_give(struct transport *transport, const struct mad_addr *to, uint8_t *mad,
+			       size_t size)
+{
+	struct umad *umad = container_of(transport, struct umad, transport);
+	struct parcel *parcel;
+	struct mad_header header;
+	int error;
+
+	if (umad->gone || size < PARCEL_BYTES) {
+		error = transport_umad_send(transport, to, mad, size, 0);
+		free(mad);
+		return error;
+	}
+	parcel = mem_zalloc(sizeof(*parcel));
+	*parcel = (struct parcel){.umad = umad, .to = *to, .mad = mad, .size = size};
+	list_init(&parcel->link);
+	list_push(&umad->parcels, &parcel->link);
+	header_decode(mad, &header);
+	parcel->channel = channel_for(umad, &header, &parcel->agent);
+	if (!parcel->channel) {
+		parcel_free(parcel);
+		return -EPROTONOSUPPORT;
+	}
+	parcel->job =
+		(struct work_job){.name = "a long message", .run = parcel_run, .done = parcel_done};
+	if (!umad->sender)
+		umad->sender = work_pool_new(umad->loop, 1);
+	work_submit(umad->sender, &parcel->job);
+	return 0;
 }
 
 /* Receiving */
@@ -555,6 +648,10 @@ static void transport_umad_close(struct transport *transport)
 	struct umad *umad = container_of(transport, struct umad, transport);
 
 	transport_umad_set_issm(transport, false);
+	if (umad->sender)
+		work_pool_free(umad->sender);
+	while (!list_empty(&umad->parcels))
+		parcel_free(container_of(umad->parcels.next, struct parcel, link));
 	channel_close(&umad->smp);
 	channel_close(&umad->gmp);
 	free(umad->out);
@@ -563,6 +660,7 @@ static void transport_umad_close(struct transport *transport)
 
 static const struct transport_ops umad_ops = {
 	.send = transport_umad_send,
+	.give = transport_umad_give,
 	.set_issm = transport_umad_set_issm,
 	.close = transport_umad_close,
 };
@@ -576,6 +674,8 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	umad->transport.ops = &umad_ops;
 	umad->loop = loop;
 	umad->issm_fd = -1;
+	list_init(&umad->parcels);
+	umad->parcel_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	umad->smp = (struct channel){.name = "SMPs received",
 				     .rows = smp_agents,
 				     .num_rows = ARRAY_SIZE(smp_agents),

@@ -156,7 +156,11 @@ static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 	if (answer->size + bytes > answer->room) {
 		bool first = !answer->grown;
 
+		/* To copy what was too small would take a large one milliseconds; what is not
+		 * written to costs nothing. */
 		answer->room *= 2;
+		if (answer->room < answer->most_bytes)
+			answer->room = answer->most_bytes;
 		answer->grown = mem_resize(answer->grown, answer->room, 1);
 		if (first)
 			memcpy(answer->grown, answer->small, answer->size);
@@ -348,7 +352,9 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 		exchange->answer.large =
 			request->most > TABLE_BYTES_MAX / request->format->wire_size;
 		if (request->most > TABLE_BYTES_LARGE / request->format->wire_size)
-			status = SA_NO_RESOURCES;
+			return SA_NO_RESOURCES;
+		exchange->answer.most_bytes =
+			SUBN_ADM_HEADER_SIZE + (size_t)request->most * request->format->wire_size;
 	}
 	return status;
 }
@@ -378,7 +384,12 @@ static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 	rmpp_header_encode(message, table);
 	adm_header_encode(&adm_header, message);
 
-	error = txn_send(adm->txns, &exchange->from, message, size);
+	if (table && answer->grown)
+		error = txn_give(adm->txns, &exchange->from, answer->grown, size);
+	else
+		error = txn_send(adm->txns, &exchange->from, message, size);
+	if (table)
+		answer->grown = NULL;
 	if (error) {
 		adm->stats.send_failed++;
 		log_limited(
@@ -585,6 +596,7 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 	exchange->answer.grown = NULL;
 	exchange->answer.size = SUBN_ADM_HEADER_SIZE;
 	exchange->answer.room = sizeof(exchange->answer.small);
+	exchange->answer.most_bytes = 0;
 	exchange->answer.count = 0;
 	exchange->answer.too_large = exchange->answer.large = false;
 	exchange->answer.work = 0;

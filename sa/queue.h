@@ -23,8 +23,8 @@ enum {
 
 /* The message as it grows: header, then records, each encoded as it comes. */
 struct answer {
-	uint8_t *grown; /* heap, once small does not do */
-	size_t size, room;
+	uint8_t *grown;		       /* heap, once small does not do */
+	size_t size, room, most_bytes; /* most_bytes 0: nobody knows */
 	uint32_t count;
 	bool too_large, large; /* large: it may have TABLE_BYTES_LARGE */
 	uint64_t work;	       /* candidates so far, what it has cost */

@@ -614,7 +614,8 @@ static inline struct fake_node *fake_node_new(const struct net *net, unsigned in
 static inline struct fake_net *fake_new(struct loop *loop, const struct net *net, unsigned sm_node,
 					uint8_t sm_port)
 {
-	static const struct transport_ops ops = {fake_send, fake_set_issm, fake_close};
+	static const struct transport_ops ops = {
+		.send = fake_send, .set_issm = fake_set_issm, .close = fake_close};
 	struct fake_net *fake = mem_zalloc(sizeof(*fake));
 
 	fake->loop = loop;

@@ -55,7 +55,8 @@ static inline void wire_close(struct transport *transport)
 
 static inline void wire_init(struct wire *wire)
 {
-	static const struct transport_ops ops = {wire_send, wire_set_issm, wire_close};
+	static const struct transport_ops ops = {
+		.send = wire_send, .set_issm = wire_set_issm, .close = wire_close};
 
 	*wire = (struct wire){.transport.ops = &ops};
 }

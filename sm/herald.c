@@ -3,8 +3,11 @@
 #include "sm/herald.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/mem.h"
+
+enum { SEARCHED_IN_TURN = 1024 };
 
 struct absentee {
 	struct list link;
@@ -161,21 +164,91 @@ static void merge(struct herald *herald, const struct array *array, const struct
 	}
 }
 
-static void first_view(struct herald *herald, const struct snapshot *topology)
-{
-	const struct lid_entry *entry = registry_first(herald->registry, REGISTRY_LID, -1, NULL);
+/* Who went while nobody looked: a walk over all that the registry knows of ports */
 
-	for (; entry; entry = registry_next(herald->registry, REGISTRY_LID, -1, entry))
-		leaves(herald, entry->guid);
-	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
-		for (uint32_t p = 0; p < arrays[i].count(topology); p++)
-			returns(herald, arrays[i].found(topology, p).guid);
+static const struct {
+	enum registry_kind kind;
+	size_t guid_at;
+} known_by[] = {
+	{REGISTRY_LID, offsetof(struct lid_entry, guid)},
+	{REGISTRY_ALIAS, offsetof(struct alias_entry, port_guid)},
+	{REGISTRY_MEMBER, offsetof(struct member_entry, port_guid)},
+	{REGISTRY_SERVICE, offsetof(struct service_entry, gid_guid)},
+	{REGISTRY_SUBSCRIPTION, offsetof(struct subscription_entry, subscriber)},
+};
+
+/* A switch is known by its port 0, whose GUID need not be its own. */
+static bool switch_has(const struct snapshot *snapshot, guid_t guid)
+{
+	int32_t sw = snapshot_find_switch(snapshot, guid);
+
+	if (sw >= 0 && found_switch(snapshot, (uint32_t)sw).guid == guid)
+		return true;
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		if (found_switch(snapshot, s).guid == guid)
+			return true;
+	return false;
+}
+
+/* What was registered under an alias is forgotten with the port that has it. */
+static bool is_there(const struct herald *herald, guid_t guid)
+{
+	const struct alias_entry key = {.guid = guid};
+
+	return snapshot_find_end(herald->topology, guid) >= 0 || map_get(&herald->absent, guid) ||
+	       switch_has(herald->topology, guid) ||
+	       registry_first(herald->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+}
+
+static void search_end(struct herald *herald)
+{
+	loop_defer_cancel(&herald->search);
+	if (herald->searched < ARRAY_SIZE(known_by))
+		registry_walk_end(&herald->cursor);
+	herald->searched = ARRAY_SIZE(known_by);
+}
+
+static void search_kind(struct herald *herald, size_t row)
+{
+	herald->searched = row;
+	if (row < ARRAY_SIZE(known_by))
+		registry_walk(herald->registry, known_by[row].kind, -1, NULL, &herald->cursor);
+}
+
+static void search(void *arg)
+{
+	struct herald *herald = arg;
+
+	for (unsigned i = 0; i < SEARCHED_IN_TURN && herald->searched < ARRAY_SIZE(known_by); i++) {
+		const char *record = registry_walk_next(&herald->cursor);
+		guid_t guid;
+
+		if (!record) {
+			registry_walk_end(&herald->cursor);
+			search_kind(herald, herald->searched + 1);
+			continue;
+		}
+		memcpy(&guid, record + known_by[herald->searched].guid_at, sizeof(guid));
+		if (!is_there(herald, guid))
+			leaves(herald, guid);
+	}
+	if (herald->searched < ARRAY_SIZE(known_by))
+		loop_defer(&herald->search);
+	else if (!list_empty(&herald->leaving))
+		grace_over(herald);
+}
+
+static void first_view(struct herald *herald)
+{
+	search_kind(herald, 0);
+	loop_defer(&herald->search);
 	raise(herald, EVENT_MASTER, (struct found){0});
 }
 
 /* Another master looks after them now. */
 static void last_view(struct herald *herald)
 {
+	search_end(herald);
 	while (!list_empty(&herald->leaving))
 		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
 	loop_timer_disarm(&herald->timer);
@@ -190,8 +263,9 @@ void herald_published(struct herald *herald, const struct view *before, const st
 		last_view(herald);
 		return;
 	}
+	herald->topology = after->topology;
 	if (!before) {
-		first_view(herald, after->topology);
+		first_view(herald);
 	} else if (before->topology != after->topology) {
 		for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
 			merge(herald, &arrays[i], before->topology, after->topology);
@@ -201,17 +275,20 @@ void herald_published(struct herald *herald, const struct view *before, const st
 }
 
 void herald_init(struct herald *herald, struct loop *loop, struct event_hub *events,
-		 const struct registry *registry, const struct sm_options *options)
+		 struct registry *registry, const struct sm_options *options)
 {
 	*herald = (struct herald){
 		.loop = loop, .events = events, .registry = registry, .options = options};
 	map_init(&herald->absent);
 	list_init(&herald->leaving);
+	herald->searched = ARRAY_SIZE(known_by);
+	loop_deferred_init(&herald->search, loop, "ports that went unseen", search, herald);
 	loop_timer_init(&herald->timer, loop, "grace of ports", grace_over, herald);
 }
 
 void herald_done(struct herald *herald)
 {
+	search_end(herald);
 	while (!list_empty(&herald->leaving))
 		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
 	loop_timer_disarm(&herald->timer);

@@ -20,16 +20,20 @@
 struct herald {
 	struct loop *loop;
 	struct event_hub *events;
-	const struct registry *registry;
+	struct registry *registry;
 	const struct sm_options *options;
 	struct map absent;   /* by PortGUID */
 	struct list leaving; /* the same, those that went first in front */
 	struct loop_timer timer;
+	const struct snapshot *topology; /* of the view that is published */
+	struct loop_deferred search;	 /* after the first one */
+	struct registry_cursor cursor;
+	size_t searched; /* kinds of records */
 };
 
 /* events, registry and options stay the caller's. */
 void herald_init(struct herald *herald, struct loop *loop, struct event_hub *events,
-		 const struct registry *registry, const struct sm_options *options);
+		 struct registry *registry, const struct sm_options *options);
 void herald_done(struct herald *herald);
 /* after is published, or the view was withdrawn (NULL); before is what was there. */
 void herald_published(struct herald *herald, const struct view *before, const struct view *after);

@@ -139,6 +139,36 @@ static void test_went_unseen(void)
 	hush(world);
 }
 
+/* As is each of which there are only registrations, once; what an alias has is its port's. */
+static void test_only_registered(void)
+{
+	const struct member_entry member = {.mgid = {0xFF, 1}, .port_guid = 0xDEAD1},
+				  again = {.mgid = {0xFF, 2}, .port_guid = 0xDEAD1};
+	const struct service_entry service = {.service_id = 1, .gid_guid = 0xDEAD2};
+	const struct subscription_entry subscription = {.subscriber = 0xDEAD3};
+	const struct alias_entry orphan = {.port_guid = 0xDEAD4, .index = 1, .guid = 0xA11A5};
+	struct world *world = listen(NULL);
+	struct alias_entry alias = {.index = 1, .guid = 0xA11A6};
+	struct member_entry of_alias = {.mgid = {0xFF, 1}, .port_guid = 0xA11A6}, here = member;
+	guid_t gone[] = {orphan.port_guid, member.port_guid, service.gid_guid,
+			 subscription.subscriber};
+
+	alias.port_guid = here.port_guid = guid_of(&world_node(world, "host-3")->port[1]);
+	registry_put(world->registry, REGISTRY_MEMBER, &member);
+	registry_put(world->registry, REGISTRY_MEMBER, &again);
+	registry_put(world->registry, REGISTRY_MEMBER, &here);
+	registry_put(world->registry, REGISTRY_MEMBER, &of_alias);
+	registry_put(world->registry, REGISTRY_SERVICE, &service);
+	registry_put(world->registry, REGISTRY_SUBSCRIPTION, &subscription);
+	registry_put(world->registry, REGISTRY_ALIAS, &orphan);
+	registry_put(world->registry, REGISTRY_ALIAS, &alias);
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(seen.count, 1 + ARRAY_SIZE(gone));
+	for (unsigned i = 0; i < ARRAY_SIZE(gone); i++)
+		judge(1 + i, EVENT_PORT_FORGOTTEN, gone[i], LID_NONE);
+	hush(world);
+}
+
 /* A trap of each kind is told once, known or not, with the GID of who sent it. */
 static void test_traps(void)
 {
@@ -181,6 +211,7 @@ int main(void)
 		{"goes and comes", test_goes_and_comes},
 		{"grace", test_grace},
 		{"went unseen", test_went_unseen},
+		{"who only has registrations", test_only_registered},
 		{"traps", test_traps},
 		CU_TEST_INFO_NULL,
 	};

@@ -701,7 +701,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->queue = queue_new(loop, queued_done, adm);
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
-	adm->groups = groups_new(registry, options);
+	adm->groups = groups_new(loop, registry, options);
 	adm->services = services_new(loop, registry);
 	adm->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
 				     lookup_now, adm);

@@ -2,16 +2,20 @@
 /*
  * The life of groups (groups.h). A group is kept by full members and by send-only full members
  * (o15-0.1.14 and the erratum that added the latter, as in OpenSM's osm_multicast.c), or because it
- * was configured: it is then permanent.
+ * was configured: it is then permanent. With the last of them the group is gone at once; others
+ * that were in it may be thousands, and are dropped some in each turn. Until then they are members
+ * of nothing, of which nobody hears, unless the same group is made again: then they go first.
  */
 #include "sa/groups.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "sa/adm.h"
+#include "sa/keepers.h"
 #include "sa/mlids.h"
 #include "sa/record.h"
 
@@ -20,11 +24,20 @@ enum {
 	RATE_10_GBPS = 3,
 	SCOPE_LINK_LOCAL = 2,
 	IPOIB_Q_KEY = 0x0b1b,
+	DROPPED_IN_TURN = 256,
+};
+
+struct remains { /* the members of a group that is gone */
+	struct list link;
+	uint8_t mgid[GID_SIZE];
 };
 
 struct groups {
 	struct registry *registry;
 	struct mlids *mlids;
+	struct keepers *keepers;
+	struct list remains;
+	struct loop_deferred drop;
 	struct adm_options options;
 	lid_t mlid_max;
 	uint32_t number; /* of the last MGID that was made */
@@ -86,11 +99,6 @@ void groups_view(struct groups *groups, const struct snapshot *topology)
 	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + entries - 1);
 }
 
-lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted)
-{
-	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max);
-}
-
 /* o15-0.1.5: transient, the signature 0xA01B, which nobody else may use with link-local scope, the
  * subnet's prefix, which nobody else has with a wider one, and a number. */
 void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZE])
@@ -103,31 +111,102 @@ void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZ
 	while (groups_find(groups, mgid));
 }
 
-/* Any that keeps the group; members that do not may stand before it. */
-static bool kept(const struct groups *groups, const struct group_entry *group)
+/* True when the last one is dropped. */
+static bool drop_members(struct groups *groups, const uint8_t mgid[GID_SIZE], unsigned most)
 {
-	struct member_entry key;
 	const struct member_entry *member;
+	struct member_entry key;
 
-	memcpy(key.mgid, group->mgid, GID_SIZE);
-	member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
-	while (member && !(member->join_state & JOIN_KEEPS_GROUP))
-		member = registry_next(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, member);
-	return group->permanent || member;
+	memcpy(key.mgid, mgid, GID_SIZE);
+	for (; most; most--) {
+		member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
+		if (!member)
+			return true;
+		registry_drop(groups->registry, REGISTRY_MEMBER, member);
+	}
+	return false;
 }
 
-static void end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
+static void remains_free(struct remains *remains)
+{
+	list_del(&remains->link);
+	free(remains);
+}
+
+static void drop_some(void *arg)
+{
+	struct groups *groups = arg;
+	struct remains *first;
+
+	if (list_empty(&groups->remains))
+		return;
+	first = container_of(groups->remains.next, struct remains, link);
+	if (drop_members(groups, first->mgid, DROPPED_IN_TURN))
+		remains_free(first);
+	if (!list_empty(&groups->remains))
+		loop_defer(&groups->drop);
+}
+
+static void drop_later(struct groups *groups, const uint8_t mgid[GID_SIZE])
+{
+	struct remains *remains = mem_zalloc(sizeof(*remains));
+
+	memcpy(remains->mgid, mgid, GID_SIZE);
+	list_init(&remains->link);
+	list_push(&groups->remains, &remains->link);
+	loop_defer(&groups->drop);
+}
+
+static struct remains *remains_of(const struct groups *groups, const uint8_t mgid[GID_SIZE])
+{
+	list_for_each (link, &groups->remains) {
+		struct remains *remains = container_of(link, struct remains, link);
+
+		if (memcmp(remains->mgid, mgid, GID_SIZE) == 0)
+			return remains;
+	}
+	return NULL;
+}
+
+/* Before the group is made again. */
+static void drop_now(struct groups *groups, const uint8_t mgid[GID_SIZE])
+{
+	struct remains *remains = remains_of(groups, mgid);
+
+	if (!remains)
+		return;
+	drop_members(groups, mgid, UINT_MAX);
+	remains_free(remains);
+}
+
+lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted)
+{
+	drop_now(groups, mgid);
+	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max);
+}
+
+/* The daemon may have ended in the middle of that. */
+static void find_remains(struct groups *groups)
+{
+	const struct member_entry *member =
+		registry_first(groups->registry, REGISTRY_MEMBER, -1, NULL);
+
+	for (; member; member = registry_next(groups->registry, REGISTRY_MEMBER, -1, member))
+		if (!groups_find(groups, member->mgid) && !remains_of(groups, member->mgid))
+			drop_later(groups, member->mgid);
+}
+
+/* True when it is gone. */
+static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	const struct group_entry *group = groups_find(groups, mgid);
-	const struct member_entry *member;
-	struct member_entry key;
 
-	if (!group || kept(groups, group))
-		return;
-	memcpy(key.mgid, mgid, GID_SIZE);
-	while ((member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key)))
-		registry_drop(groups->registry, REGISTRY_MEMBER, member);
+	if (!group || group->permanent || keepers_of(groups->keepers, mgid))
+		return !group;
 	registry_drop(groups->registry, REGISTRY_GROUP, group);
+	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
+		drop_later(groups, mgid);
+	return true;
 }
 
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state)
@@ -140,10 +219,9 @@ uint8_t groups_leave(struct groups *groups, const struct member_entry *member, u
 		registry_put(groups->registry, REGISTRY_MEMBER, &left);
 	else
 		registry_drop(groups->registry, REGISTRY_MEMBER, &left);
-	if (kept_it && !(left.join_state & JOIN_KEEPS_GROUP))
-		end_unless_kept(groups, left.mgid);
-	member = registry_find(groups->registry, REGISTRY_MEMBER, &left);
-	return member ? member->join_state : 0;
+	if (kept_it && !(left.join_state & JOIN_KEEPS_GROUP) && end_unless_kept(groups, left.mgid))
+		return 0;
+	return left.join_state;
 }
 
 void groups_forget_port(struct groups *groups, guid_t port_guid)
@@ -155,7 +233,8 @@ void groups_forget_port(struct groups *groups, guid_t port_guid)
 		groups_leave(groups, member, UINT8_MAX);
 }
 
-struct groups *groups_new(struct registry *registry, const struct adm_options *options)
+struct groups *groups_new(struct loop *loop, struct registry *registry,
+			  const struct adm_options *options)
 {
 	struct groups *groups = mem_zalloc(sizeof(*groups));
 
@@ -163,6 +242,11 @@ struct groups *groups_new(struct registry *registry, const struct adm_options *o
 	groups->options = *options;
 	groups->mlids = mlids_new(registry, options->ipv6_snm_mlids);
 	groups->mlid_max = LID_MULTICAST_MAX;
+	groups->keepers = keepers_new(registry);
+	list_init(&groups->remains);
+	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,
+			   groups);
+	find_remains(groups);
 	return groups;
 }
 
@@ -170,6 +254,10 @@ void groups_free(struct groups *groups)
 {
 	if (!groups)
 		return;
+	loop_defer_cancel(&groups->drop);
+	while (!list_empty(&groups->remains))
+		remains_free(container_of(groups->remains.next, struct remains, link));
+	keepers_free(groups->keepers);
 	mlids_free(groups->mlids);
 	free(groups);
 }

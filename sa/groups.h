@@ -11,12 +11,14 @@
 
 #include "fabric/registry.h"
 #include "fabric/snapshot.h"
+#include "lib/loop.h"
 
 struct groups;
 struct adm_options;
 
 /* registry outlives it; options are copied. */
-struct groups *groups_new(struct registry *registry, const struct adm_options *options);
+struct groups *groups_new(struct loop *loop, struct registry *registry,
+			  const struct adm_options *options);
 void groups_free(struct groups *groups);
 void groups_set_options(struct groups *groups, const struct adm_options *options);
 
@@ -35,8 +37,8 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
 					 uint64_t prefix, guid_t port_guid);
 
 /* Takes these bits from the member's JoinState, and what follows: a member without any is none, and
- * a group that nobody keeps is ended, with all others that are in it. member may be the registry's
- * own and is then gone. Returns what is left of the state. */
+ * a group that nobody keeps is gone, and soon all others that are in it. member may be the
+ * registry's own and is then gone. Returns what is left of the state. */
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state);
 /* Makes it leave all that it is in. */
 void groups_forget_port(struct groups *groups, guid_t port_guid);

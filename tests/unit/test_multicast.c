@@ -8,6 +8,7 @@
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
+#include "sa/groups.h"
 #include "tests/unit/adm_client.h"
 #include "tests/unit/star.h"
 
@@ -1190,6 +1191,60 @@ static void test_forgotten(void)
 	end();
 }
 
+/* Thousands who do not keep the group. */
+static void add_others(uint32_t number)
+{
+	struct member_entry other = {.join_state = JOIN_SEND_ONLY_NON_MEMBER};
+
+	set_mgid(other.mgid, number);
+	for (unsigned i = 1; i <= 5000; i++) {
+		other.port_guid = 0x10000 + i;
+		registry_put(sa.registry, REGISTRY_MEMBER, &other);
+	}
+}
+
+static unsigned turns_until_empty(void)
+{
+	unsigned turns = 0;
+
+	for (; members() && turns < 5000; turns++)
+		turn();
+	return turns;
+}
+
+/* Such a group is gone at once, and those who were in it in some turns; who makes it anew is alone
+ * in it; and what a daemon left that was killed meanwhile is found by the next. */
+static void test_large_end(void)
+{
+	struct groups *next;
+
+	begin();
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_NON_MEMBER), STATUS_OK);
+	add_others(1);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, 0);
+	CU_ASSERT_EQUAL(groups(), 1);
+	CU_ASSERT_TRUE(members() > 4000);
+	CU_ASSERT_TRUE(turns_until_empty() > 10);
+	CU_ASSERT_EQUAL(members(), 0);
+
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	add_others(1);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_NON_MEMBER), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(members(), 1);
+	CU_ASSERT_EQUAL(quit(C, 1, JOIN_FULL), STATUS_OK);
+
+	add_others(1);
+	next = groups_new(sa.loop, sa.registry, &options);
+	CU_ASSERT_TRUE(turns_until_empty() > 10);
+	CU_ASSERT_EQUAL(members(), 0);
+	groups_free(next);
+	end();
+}
+
 static int ask_group_path(uint8_t method, lid_t from, uint64_t sm_key, uint64_t mask,
 			  const struct path_record *record)
 {
@@ -1316,6 +1371,7 @@ int main(void)
 		{"a million joins", test_million},
 		{"a storm of joins", test_storm},
 		{"ports that are forgotten", test_forgotten},
+		{"a large group ends in slices", test_large_end},
 		{"paths to groups", test_group_paths},
 		CU_TEST_INFO_NULL,
 	};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * How many members keep each multicast group (JOIN_KEEPS_GROUP), counted from the registry's
+ * changes: when one of thousands leaves, the others need not be looked through for another who
+ * keeps it. Part of groups.c; loop thread only.
+ */
+#ifndef SA_KEEPERS_H
+#define SA_KEEPERS_H
+
+#include "fabric/registry.h"
+
+struct keepers;
+
+struct keepers *keepers_new(struct registry *registry); /* which outlives it */
+void keepers_free(struct keepers *keepers);		/* NULL is harmless */
+uint32_t keepers_of(const struct keepers *keepers, const uint8_t mgid[GID_SIZE]);
+
+#endif

@@ -44,6 +44,13 @@ enum {
 /* The records that hold a table of a port or switch have the LID first, in the struct as well. */
 enum { TABLE_RECORD_LID = 0 };
 
+enum { /* the ports of some of them */
+	P_KEY_TABLE_PORT_NUM = 2,
+	SL_TO_VL_INPUT_PORT_NUM = 1,
+	SL_TO_VL_OUTPUT_PORT_NUM = 2,
+	VL_ARBITRATION_OUTPUT_PORT_NUM = 1,
+};
+
 struct sl_to_vl_record {
 	lid_t lid;
 	uint8_t input_port_num, output_port_num;

@@ -32,6 +32,14 @@ static uint64_t others(const struct adm_request *request)
 	return request->mask & ~COMPONENT(TABLE_RECORD_LID);
 }
 
+/* A port of a switch is named by its number; an adapter's by its LID, and the number is then not
+ * looked at: osmtest asks with 0, and OpenSM answers with the port's own. */
+static uint64_t of_port(const struct adm_request *request, const struct endport *port,
+			uint64_t numbers)
+{
+	return others(request) & ~(port->at.sw >= 0 ? 0 : numbers);
+}
+
 void step_switch_info(struct adm_request *request, uint64_t unit)
 {
 	struct switch_info_record record;
@@ -128,7 +136,8 @@ void step_p_keys(struct adm_request *request, uint64_t unit)
 		};
 
 		memcpy(record.table.p_key, list->key + first, sizeof(record.table.p_key));
-		request_offer(request, others(request), &record);
+		request_offer(request, of_port(request, &port, COMPONENT(P_KEY_TABLE_PORT_NUM)),
+			      &record);
 	}
 }
 
@@ -179,11 +188,14 @@ static const struct port_tables *tables_of(const struct endport *port, unsigned 
 void step_sl_to_vl(struct adm_request *request, uint64_t unit)
 {
 	struct endport port;
+	uint64_t mask;
 	unsigned last;
 
 	if (!request_endport(request, unit, &port))
 		return;
 	last = endport_last_num(request->topology, &port);
+	mask = of_port(request, &port,
+		       COMPONENT(SL_TO_VL_INPUT_PORT_NUM) | COMPONENT(SL_TO_VL_OUTPUT_PORT_NUM));
 	for (unsigned out = port.num; out <= last; out++) {
 		const struct port_tables *tables = tables_of(&port, out);
 		unsigned inputs = port.at.sw >= 0 ? last + 1 : 1;
@@ -198,7 +210,7 @@ void step_sl_to_vl(struct adm_request *request, uint64_t unit)
 			record.input_port_num = (uint8_t)in;
 			record.output_port_num = (uint8_t)out;
 			record.table = tables->sl_to_vl[place];
-			request_offer(request, others(request), &record);
+			request_offer(request, mask, &record);
 		}
 	}
 }
@@ -221,7 +233,10 @@ void step_vl_arbitration(struct adm_request *request, uint64_t unit)
 			};
 
 			if (tables->vl_arbitration_known >> block & 1)
-				request_offer(request, others(request), &record);
+				request_offer(request,
+					      of_port(request, &port,
+						      COMPONENT(VL_ARBITRATION_OUTPUT_PORT_NUM)),
+					      &record);
 		}
 	}
 }

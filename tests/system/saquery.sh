@@ -3,7 +3,7 @@
 #
 # The SA as its clients know it: saquery asks weftd on weftsim for every record in every form that
 # it has, as a table, by LID, by port and block, and the answers are counted against the fabric;
-# then osmtest makes its inventory and compares it.
+# then osmtest makes its inventory; osmtest.sh has its other flows.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -244,13 +244,6 @@ inventory_made() {
 	equal "the number of paths in its inventory" "$(grep -c '^DEFINE_PATH' inventory.dat)" $((nodes * nodes))
 }
 
-# flow_passes FLOW TEST: osmtest says so.
-flow_passes() {
-	osmtest_flow "$1"
-	matches "TEST \"$2\" PASS" "osmtest-$1.txt" ||
-		because "it ends with $(grep -E 'ERR|error' "osmtest-$1.log" | tail -n 1)"
-}
-
 # services_listed: those of osmtest, while it runs; it registers some for a few seconds and deletes others.
 services_listed() {
 	osmtest_flow s &
@@ -283,8 +276,6 @@ check "PathRecord by its ends" paths
 check "PathRecord: further components" path_components
 check "LIDs of nobody" strangers
 check "osmtest -f c" inventory_made
-check "osmtest -f v" flow_passes v 'Validate Inventory'
-check "osmtest -f s" flow_passes s 'Services Registration'
 check "weftctl service list" services_listed
 check "weftd ends cleanly" stop daemon
 finish

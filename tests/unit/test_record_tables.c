@@ -150,7 +150,7 @@ static const struct {
 	int found;
 	uint8_t first_vl;
 } mappings[] = {
-	{16, 0xFF, 0xFF, 1, 1}, {16, 0, 1, 1, 1},   {16, 1, 1, 0, 0},	   {1, 0xFF, 1, 5, 1},
+	{16, 0xFF, 0xFF, 1, 1}, {16, 0, 1, 1, 1},   {16, 1, 1, 1, 1},	   {1, 0xFF, 1, 5, 1},
 	{1, 4, 1, 1, 1},	{1, 4, 3, 1, 5},    {1, 0, 3, 1, 1},	   {1, 5, 3, 0, 0},
 	{1, 0xFF, 2, 0, 0},	{1, 2, 0xFF, 2, 1}, {2, 0xFF, 0xFF, 0, 0},
 };
@@ -189,6 +189,12 @@ static void test_vl_arbitration(void)
 	wanted.block_num = 2; /* not read */
 	CU_ASSERT_EQUAL(table(RECORD_VL_ARBITRATION, &vl_arbitration_record_format, 1 | 4, &wanted),
 			0);
+	wanted.output_port_num = 0; /* an adapter's number counts as little as another */
+	wanted.block_num = 3;
+	CU_ASSERT_EQUAL(table(RECORD_VL_ARBITRATION, &vl_arbitration_record_format, 7, &wanted), 1);
+	wanted.lid = SWITCH_LID;
+	CU_ASSERT_EQUAL(table(RECORD_VL_ARBITRATION, &vl_arbitration_record_format, 7, &wanted), 0);
+	wanted.block_num = 2;
 	CU_ASSERT_EQUAL(table(RECORD_VL_ARBITRATION, &vl_arbitration_record_format, 4, &wanted), 1);
 	answered(&vl_arbitration_record_format, 0, &record);
 	CU_ASSERT_EQUAL(record.lid, SWITCH_LID);

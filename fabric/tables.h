@@ -56,6 +56,9 @@ struct routes {
 	uint8_t *sl;	  /* [source's switch * num_switches + destination's switch], or NULL */
 	struct sl_map *maps;
 	uint16_t **map_of; /* [switch][in * (ports + 1) + out] into maps; NULL: VL = SL */
+	/* By switch, all different: paths climb first and descend then, but for detours, so that no
+	 * links wait for each other in a circle. NULL: the engine has no such order. */
+	uint32_t *height;
 };
 
 /* The SL of paths between the hosts of two switches. */

@@ -438,6 +438,15 @@ static bool sound(const struct updown *u)
 	return true;
 }
 
+static void note_heights(const struct updown *u, struct routes *routes)
+{
+	free(routes->height);
+	routes->height = mem_array(u->num, sizeof(*routes->height));
+	for (uint32_t i = 0; i < u->tree->cabling->count; i++)
+		if (u->tree->order[i] < u->num)
+			routes->height[u->tree->order[i]] = i;
+}
+
 /* Detours by the first pivots, by the soundest, by one leaf, or none: the first that lets no links
  * wait in a circle. In a sound fabric one leaf does for all, and the chain's checker alone looks at
  * it. */
@@ -450,6 +459,7 @@ void updown_fill(struct updown *u, struct work_pool *pool, struct routes *routes
 		{UPDOWN_LEAF_PIVOTS, false}, {UPDOWN_LEAF_PIVOTS, true}, {1, true}, {0, false}};
 
 	u->routes = routes;
+	note_heights(u, routes);
 	for (size_t i = 0; i < ARRAY_SIZE(pivots); i++) {
 		struct credit_report report;
 

@@ -91,6 +91,26 @@ static const struct field setting_rows[] = {
 	BYTES(setting_entry, value, "Value", 256, 2048),
 };
 
+static const struct field partition_rows[] = {
+	ROW(partition_entry, p_key, "P_Key", 0, 16),
+	BYTES(partition_entry, name, "Name", 16, 512),
+	ROW(partition_entry, ipoib, "IPoIB", 528, 8),
+	ROW(partition_entry, index0, "Index0", 536, 8),
+	ROW(partition_entry, mtu, "MTU", 544, 8),
+	ROW(partition_entry, rate, "Rate", 552, 8),
+	ROW(partition_entry, sl, "SL", 560, 8),
+	ROW(partition_entry, scope, "Scope", 568, 8),
+	ROW(partition_entry, tclass, "TClass", 576, 8),
+	ROW(partition_entry, q_key, "Q_Key", 584, 32),
+	ROW(partition_entry, flow_label, "FlowLabel", 616, 32),
+};
+
+static const struct field partition_member_rows[] = {
+	ROW(partition_member_entry, p_key, "P_Key", 0, 16),
+	ROW(partition_member_entry, guid, "GUID", 16, 64),
+	ROW(partition_member_entry, membership, "Membership", 80, 8),
+};
+
 static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_rows),
 			   group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
 			   member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
@@ -100,7 +120,12 @@ static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_
 							56, subscription_rows),
 			   alias_format = FORMAT(struct alias_entry, "Alias", 18, alias_rows),
 			   setting_format =
-				   FORMAT(struct setting_entry, "Setting", 288, setting_rows);
+				   FORMAT(struct setting_entry, "Setting", 288, setting_rows),
+			   partition_format =
+				   FORMAT(struct partition_entry, "Partition", 81, partition_rows),
+			   partition_member_format =
+				   FORMAT(struct partition_member_entry, "PartitionMember", 11,
+					  partition_member_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -112,6 +137,9 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_SUBSCRIPTION] = {"subscription", &subscription_format, 3, 18, {IN(1), 0}},
 	[REGISTRY_ALIAS] = {"alias", &alias_format, 2, 10, {IN(0), IN(2)}},
 	[REGISTRY_SETTING] = {"setting", &setting_format, 1, 32, {0, 0}},
+	[REGISTRY_PARTITION] = {"partition", &partition_format, 1, 2, {0, 0}},
+	[REGISTRY_PARTITION_MEMBER] =
+		{"partition member", &partition_member_format, 2, 10, {IN(0), IN(1)}},
 };
 
 /* Rings: that of the key, then those of the indexes. */

@@ -34,6 +34,8 @@ enum registry_kind {
 	REGISTRY_SUBSCRIPTION = 5,
 	REGISTRY_ALIAS = 6,
 	REGISTRY_SETTING = 7,
+	REGISTRY_PARTITION = 8,
+	REGISTRY_PARTITION_MEMBER = 9,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -110,6 +112,25 @@ struct setting_entry {			 /* identified by name */
 	uint8_t value[SETTING_VALUE_SIZE];
 };
 
+enum { PARTITION_ENTRY_NAME_SIZE = 64 };
+
+/* A partition that was made at run time; its groups' parameters are MCMemberRecord's encodings. */
+struct partition_entry {			 /* identified by p_key */
+	pkey_t p_key;				 /* 15 bits */
+	uint8_t name[PARTITION_ENTRY_NAME_SIZE]; /* text, ended by 0 */
+	uint8_t ipoib, index0;			 /* as the flags of a partition file */
+	uint8_t mtu, rate, sl, scope;
+	uint8_t tclass;
+	uint32_t q_key, flow_label;
+};
+
+/* A member that was made at run time, of such a partition or of one of the file. */
+struct partition_member_entry { /* identified by p_key and guid */
+	pkey_t p_key;		/* 15 bits */
+	guid_t guid;		/* of a port, or an alias of one; it need not be there */
+	uint8_t membership;	/* enum membership of formats/partitions.h */
+};
+
 enum { REGISTRY_INDEXES = 2 };
 
 struct registry_table {
@@ -133,6 +154,8 @@ enum {
 	SUBSCRIPTION_BY_PORT = 0,
 	ALIAS_BY_PORT = 0,
 	ALIAS_BY_GUID = 1,
+	PARTITION_MEMBER_BY_KEY = 0,
+	PARTITION_MEMBER_BY_GUID = 1,
 };
 
 struct registry;

@@ -34,6 +34,17 @@ static const struct range {
 	{REGISTRY_ALIAS, "PortGUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_ALIAS, "Index", 1, UINT8_MAX, "not 1 to 255"},
 	{REGISTRY_ALIAS, "GUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_PARTITION, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
+	{REGISTRY_PARTITION, "IPoIB", 0, 1, "not 0 or 1"},
+	{REGISTRY_PARTITION, "Index0", 0, 1, "not 0 or 1"},
+	{REGISTRY_PARTITION, "MTU", 1, 5, "not 1 to 5"},
+	{REGISTRY_PARTITION, "Rate", 2, 63, "not 2 to 63"},
+	{REGISTRY_PARTITION, "SL", 0, 15, "not 0 to 15"},
+	{REGISTRY_PARTITION, "Scope", 1, 15, "not 1 to 15"},
+	{REGISTRY_PARTITION, "FlowLabel", 0, 0xfffff, "not 0 to 0xfffff"},
+	{REGISTRY_PARTITION_MEMBER, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
+	{REGISTRY_PARTITION_MEMBER, "GUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_PARTITION_MEMBER, "Membership", 1, 3, "not 1 to 3"},
 };
 
 static const char *lid_wrong(const void *record, const char **field)
@@ -86,11 +97,20 @@ static const char *setting_wrong(const void *record, const char **field)
 	return text_wrong(entry->value, sizeof(entry->value));
 }
 
+static const char *partition_wrong(const void *record, const char **field)
+{
+	const struct partition_entry *entry = record;
+
+	*field = "Name";
+	return text_wrong(entry->name, sizeof(entry->name));
+}
+
 static const char *(*const more[REGISTRY_KINDS])(const void *record, const char **field) = {
 	[REGISTRY_LID] = lid_wrong,
 	[REGISTRY_GROUP] = group_wrong,
 	[REGISTRY_MEMBER] = member_wrong,
 	[REGISTRY_SETTING] = setting_wrong,
+	[REGISTRY_PARTITION] = partition_wrong,
 };
 
 static size_t row_of(const struct format *format, const char *name)

@@ -26,6 +26,11 @@ static const struct {
 	 "\"ProxyJoin\":0,\"kind\":\"member\"}"},
 	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Index\":1,\"PortGUID\":"
 			 "\"0x0002c90300000001\",\"kind\":\"alias\"}"},
+	{REGISTRY_PARTITION,
+	 "{\"FlowLabel\":0,\"IPoIB\":1,\"Index0\":0,\"MTU\":4,\"Name\":\"blue\",\"P_Key\":5,"
+	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":0,\"Scope\":2,\"TClass\":0,\"kind\":\"partition\"}"},
+	{REGISTRY_PARTITION_MEMBER, "{\"GUID\":\"0x0002c90300000001\",\"Membership\":2,\"P_Key\":5,"
+				    "\"kind\":\"partition member\"}"},
 };
 
 static void test_there_and_back(void)
@@ -121,6 +126,12 @@ static const struct {
 	 "MGID: no multicast GID: it does not begin with ff"},
 	{"{\"kind\":\"group\",\"MGID\":\"0xff12401bffff000000000000ffffffff\",\"MLID\":5}",
 	 "MLID: not 0xc000 to 0xfffe"},
+	{"{\"kind\":\"partition\",\"P_Key\":0,\"Name\":\"x\",\"MTU\":4,\"Rate\":3,\"Scope\":2}",
+	 "P_Key: not 0x0001 to 0x7fff"},
+	{"{\"kind\":\"partition member\",\"P_Key\":65535,\"GUID\":\"0x1\",\"Membership\":2}",
+	 "P_Key: not 0x0001 to 0x7fff"},
+	{"{\"kind\":\"partition member\",\"P_Key\":5,\"GUID\":\"0x1\",\"Membership\":4}",
+	 "Membership: not 1 to 3"},
 	{"{\"kind\":\"setting\",\"Name\":\"\",\"Value\":\"x\"}", "Name: empty"},
 	{"{\"kind\":\"setting\",\"Name\":7,\"Value\":\"x\"}", "Name: no text"},
 	{"{\"kind\":\"setting\",\"Name\":\"12345678901234567890123456789012\",\"Value\":\"x\"}",

@@ -40,6 +40,18 @@ static void fill(uint8_t *record, enum registry_kind kind, unsigned seed)
 		snprintf((char *)((struct setting_entry *)record)->name, SETTING_NAME_SIZE,
 			 "name %u", seed);
 		break;
+	case REGISTRY_PARTITION:
+		((struct partition_entry *)record)->p_key = (pkey_t)(seed + 1);
+		memset(((struct partition_entry *)record)->name, 0, PARTITION_ENTRY_NAME_SIZE);
+		((struct partition_entry *)record)->ipoib = seed & 1;
+		((struct partition_entry *)record)->index0 = 0;
+		((struct partition_entry *)record)->mtu = 4;
+		((struct partition_entry *)record)->rate = 3;
+		break;
+	case REGISTRY_PARTITION_MEMBER:
+		((struct partition_member_entry *)record)->guid = seed + 1;
+		((struct partition_member_entry *)record)->membership = 2;
+		break;
 	default: /* the first number is part of the key */
 		for (size_t i = 0; i < format->count; i++) {
 			if (format->fields[i].kind == FIELD_UINT && format->fields[i].width == 64) {

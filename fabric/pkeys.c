@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * P_Key tables (pkeys.h). Tables have some hundred slots and ports are in some ten partitions, so a
+ * bit for each partition, with and without membership, makes each question one pass.
+ */
+#include "fabric/pkeys.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+/* A set of P_Keys, by all their 16 bits. */
+struct key_set {
+	uint64_t bits[1024];
+};
+
+static bool has(const struct key_set *set, pkey_t p_key)
+{
+	return set->bits[p_key / 64] >> p_key % 64 & 1;
+}
+
+static void add(struct key_set *set, pkey_t p_key)
+{
+	set->bits[p_key / 64] |= UINT64_C(1) << p_key % 64;
+}
+
+static void take(struct key_set *set, pkey_t p_key)
+{
+	set->bits[p_key / 64] &= ~(UINT64_C(1) << p_key % 64);
+}
+
+static pkey_t other_membership(pkey_t p_key)
+{
+	return p_key ^ PKEY_FULL_MEMBER;
+}
+
+/* Slots whose key is wanted keep it, others are emptied or changed to the other membership; missing
+ * gets what is wanted and stands nowhere. */
+static void keep(pkey_t *table, unsigned room, struct key_set *missing)
+{
+	uint64_t exact[UINT16_MAX / 64 + 1] = {0}; /* slots */
+
+	for (unsigned i = 0; i < room; i++) {
+		if (!has(missing, table[i]))
+			continue;
+		take(missing, table[i]);
+		exact[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	for (unsigned i = 0; i < room; i++) {
+		pkey_t other = other_membership(table[i]);
+
+		if (exact[i / 64] >> i % 64 & 1)
+			continue;
+		table[i] = has(missing, other) ? other : 0;
+		take(missing, other);
+	}
+}
+
+static int find(const pkey_t *table, unsigned room, pkey_t p_key)
+{
+	for (unsigned i = 0; i < room; i++)
+		if (table[i] == p_key)
+			return (int)i;
+	return -1;
+}
+
+/* The slot of a partition's key, rather of the full one; -1: none. */
+static int find_partition(const pkey_t *table, unsigned room, pkey_t partition)
+{
+	int full = find(table, room, partition | PKEY_FULL_MEMBER);
+
+	return full >= 0 ? full : find(table, room, partition);
+}
+
+/* Which of want is this partition's, rather the full one; 0: none. */
+static pkey_t wanted_of(const pkey_t *want, unsigned count, pkey_t partition)
+{
+	int at = find_partition(want, count, partition);
+
+	return partition && at >= 0 ? want[at] : 0;
+}
+
+/* Puts key first; what was there takes its place, or the first free one. */
+static void put_first(pkey_t *table, unsigned room, pkey_t key, struct key_set *missing)
+{
+	pkey_t first = table[0];
+	int at = find(table, room, key), hole;
+
+	if (at == 0)
+		return;
+	hole = at > 0 ? at : find(table, room, 0);
+	table[0] = key;
+	take(missing, key);
+	if (hole > 0)
+		table[hole] = first;
+	else if (pkey_partition(first))
+		add(missing, first); /* it is told to be left out */
+}
+
+unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsigned count,
+		   pkey_t index0, pkey_t *table, pkey_t *left_out)
+{
+	struct key_set missing = {0};
+	pkey_t first = wanted_of(want, count, index0);
+	pkey_t usual = wanted_of(want, count, PKEY_DEFAULT_LIMITED);
+	unsigned hole = 0, left = 0;
+
+	memmove(table, have, room * sizeof(*table));
+	for (unsigned i = 0; i < count; i++)
+		add(&missing, want[i]);
+	keep(table, room, &missing);
+	if (first && room)
+		put_first(table, room, first, &missing);
+	else if (usual && room && !pkey_partition(table[0]))
+		put_first(table, room, usual, &missing);
+	for (unsigned i = 0; i < count; i++) {
+		if (!has(&missing, want[i]))
+			continue;
+		while (hole < room && pkey_partition(table[hole]))
+			hole++;
+		if (hole < room)
+			table[hole] = want[i];
+		else
+			left_out[left++] = want[i];
+	}
+	return left;
+}
+
+int pkeys_differing_block(const pkey_t *a, const pkey_t *b, unsigned slots)
+{
+	for (unsigned i = 0; i < slots; i++)
+		if (a[i] != b[i])
+			return (int)(i / PKEY_BLOCK_KEYS);
+	return -1;
+}
+
+static void set_of_table(const pkey_t *table, unsigned slots, struct key_set *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (unsigned i = 0; i < slots; i++)
+		if (pkey_partition(table[i]))
+			add(out, table[i]);
+}
+
+bool pkeys_hold(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count)
+{
+	struct key_set wanted, held;
+
+	set_of_table(want, count, &wanted);
+	set_of_table(table, slots, &held);
+	return memcmp(&wanted, &held, sizeof(held)) == 0;
+}
+
+unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count,
+		      pkey_t *kept)
+{
+	struct key_set held;
+	unsigned found = 0;
+
+	set_of_table(table, slots, &held);
+	for (unsigned i = 0; i < count; i++) {
+		pkey_t key = want[i], other = other_membership(key);
+
+		if (has(&held, key))
+			kept[found++] = key;
+		else if (has(&held, other) && find(want, count, other) < 0)
+			kept[found++] = pkey_partition(key);
+	}
+	return found;
+}
+
+bool pkeys_exceed(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count)
+{
+	struct key_set wanted;
+
+	set_of_table(want, count, &wanted);
+	for (unsigned i = 0; i < slots; i++) {
+		pkey_t key = table[i];
+
+		/* A limited member's key lets less through than a full one's. */
+		if (pkey_partition(key) && !has(&wanted, key) &&
+		    !has(&wanted, key | PKEY_FULL_MEMBER))
+			return true;
+	}
+	return false;
+}

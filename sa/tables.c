@@ -32,12 +32,14 @@ static uint64_t others(const struct adm_request *request)
 	return request->mask & ~COMPONENT(TABLE_RECORD_LID);
 }
 
-/* A port of a switch is named by its number; an adapter's by its LID, and the number is then not
- * looked at: osmtest asks with 0, and OpenSM answers with the port's own. */
+/* A port of a switch is named by its number; an adapter's by its LID, and where that is given the
+ * number is not looked at: osmtest asks with 0, and OpenSM answers with the port's own. */
 static uint64_t of_port(const struct adm_request *request, const struct endport *port,
 			uint64_t numbers)
 {
-	return others(request) & ~(port->at.sw >= 0 ? 0 : numbers);
+	bool is_named = port->at.sw < 0 && request_has(request, TABLE_RECORD_LID);
+
+	return others(request) & ~(is_named ? numbers : 0);
 }
 
 void step_switch_info(struct adm_request *request, uint64_t unit)

@@ -300,8 +300,10 @@ static uint16_t exchange_check(const struct adm *adm, const struct exchange *exc
 	if ((size > MAD_SIZE && header->method != METHOD_GET_MULTI) ||
 	    size < (size_t)SUBN_ADM_HEADER_SIZE + row->format->wire_size)
 		return SA_REQ_INVALID;
-	/* To ignore a component that we do not know would answer another question. */
-	if (row->by_mask && exchange->adm.component_mask & ~adm->components[row - adm_rows])
+	/* To ignore a component that we do not know would answer another question. One that is
+	 * reserved asks nothing. */
+	if (row->by_mask && exchange->adm.component_mask & ~adm->components[row - adm_rows] &
+				    ~record_reserved(row->format))
 		return SA_REQ_INVALID;
 	return STATUS_OK;
 }
@@ -341,7 +343,8 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 	request->table = row->method == METHOD_GET_TABLE || row->method == METHOD_GET_MULTI;
 	request->attr_mod = exchange->header.attr_mod;
 	request->format = row->given ? row->given : row->format;
-	request->mask = row->by_mask ? exchange->adm.component_mask : 0;
+	request->mask =
+		row->by_mask ? exchange->adm.component_mask & adm->components[row - adm_rows] : 0;
 	request->wanted = wanted;
 	request->data = data;
 	request->data_size = size;

@@ -93,14 +93,17 @@ static void bad_p_key(struct sm *sm, const struct notice *notice,
 		 details->switch_bad_p_key.port_num);
 }
 
+/* A repetition may be the first that reaches a MASTER, so what it names is looked at again.
+ * Complaints are counted: one that was not repressed in time is none more. */
 static const struct {
 	uint16_t number;
+	bool once;
 	void (*act)(struct sm *sm, const struct notice *notice,
 		    const union notice_details *details);
 } traps[] = {
-	{TRAP_LINK_STATE, link_state},		{TRAP_LOCAL_CHANGES, local_changes},
-	{TRAP_LOCAL_LINK_INTEGRITY, threshold}, {TRAP_BUFFER_OVERRUN, threshold},
-	{TRAP_FLOW_CONTROL, threshold},		{TRAP_SWITCH_BAD_P_KEY, bad_p_key},
+	{TRAP_LINK_STATE, false, link_state},	      {TRAP_LOCAL_CHANGES, false, local_changes},
+	{TRAP_LOCAL_LINK_INTEGRITY, true, threshold}, {TRAP_BUFFER_OVERRUN, true, threshold},
+	{TRAP_FLOW_CONTROL, true, threshold},	      {TRAP_SWITCH_BAD_P_KEY, true, bad_p_key},
 };
 
 static void repress(struct sm *sm, const struct letter *letter)
@@ -168,7 +171,7 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	for (size_t i = 0; known && i < ARRAY_SIZE(traps); i++) {
-		if (traps[i].number == notice.trap_number)
+		if (traps[i].number == notice.trap_number && (new || !traps[i].once))
 			traps[i].act(sm, &notice, &details);
 	}
 	if (sm->trigger.wanted)

@@ -395,6 +395,9 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	}
 	if (old->info.port_state != info->port_state && info->port_state <= PORT_INIT)
 		forget_written(fabric, port);
+	if (old->info.port_state != info->port_state &&
+	    (info->port_state == PORT_ACTIVE || !usable(info)))
+		port->failure = 0;
 	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
 		port_trouble(fabric, port)->lost = true;
 	if (port->stuck && (info->port_state == PORT_ACTIVE || !usable(info))) {

@@ -89,6 +89,8 @@ struct port {
 	 * is not known either, so it is to be told once to register anew. */
 	bool unheard;
 	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
+	uint32_t
+		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
 };
 
 /* Tables that a device does not tell or take; it is left alone until its port passes INIT. */
@@ -125,6 +127,7 @@ struct switch_state {
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
+	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
 	bool told;		 /* it told that links of it changed, and was not read since */
 	bool settled;		 /* have equals want, the top is acknowledged */
 	bool stale;		 /* programming: entries of an earlier table may still forward */

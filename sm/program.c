@@ -121,6 +121,18 @@ static void note_stuck(struct program *program, struct port *port)
 	program->fabric->topology++;
 }
 
+bool program_is_told(struct program *program, uint32_t *failure, const char *what)
+{
+	uint32_t hash = 1;
+
+	for (const char *at = what; *at; at++)
+		hash = (hash * 31 + (uint8_t)*at) | 1; /* never 0 */
+	if (*failure == hash || !log_allowed(&program->limit))
+		return true;
+	*failure = hash;
+	return false;
+}
+
 static void port_failed(struct program *program, struct port *port, const char *what)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
@@ -129,8 +141,9 @@ static void port_failed(struct program *program, struct port *port, const char *
 	program_note_news(program); /* it may be another port by now, or have fallen back */
 	note_stuck(program, port);
 	program->report.failed++;
-	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
-		    port->node->facts->description, port->num, what);
+	if (!program_is_told(program, &port->failure, what))
+		log_about(LOG_WARNING, &subject, "\"%s\" port %u: %s",
+			  port->node->facts->description, port->num, what);
 }
 
 void program_note_switch(struct program *program, struct node *node)
@@ -250,6 +263,8 @@ static void port_took(struct program *program, struct port *port, const struct p
 		port_failed(program, port, text);
 	} else if (port_differs(port, want)) {
 		port_failed(program, port, "it does not hold the LIDs that it was told");
+	} else if (port_state_of(port) == PORT_ACTIVE) {
+		port->failure = 0;
 	}
 }
 

@@ -58,6 +58,10 @@ struct program {
 
 /* program.c: the port is to be looked at, now or when the window has room. */
 void program_look_at(struct program *program, struct port *port);
+/* Whether this failure was logged already; *failure is what was logged last of its port or switch.
+ * A device that is broken is so for days, and fails in each sweep: it is told when it begins, and
+ * again when it fails otherwise. Where the rate is used up, the next sweep tells. */
+bool program_is_told(struct program *program, uint32_t *failure, const char *what);
 /* A switch tells of changed links: nothing is led through it until it has been read. */
 void program_note_switch(struct program *program, struct node *node);
 /* An answer shows this state of a port: when its link was down since the last one, that is news. */

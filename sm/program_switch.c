@@ -27,8 +27,9 @@ void switch_failed(struct program *program, struct node *node, const char *what)
 
 	node->sw->failed = true;
 	program->report.failed++;
-	log_limited(&program->limit, LOG_WARNING, &subject, "switch \"%s\": %s",
-		    node->facts->description, what);
+	if (!program_is_told(program, &node->sw->failure, what))
+		log_about(LOG_WARNING, &subject, "switch \"%s\": %s", node->facts->description,
+			  what);
 }
 
 /* What discovery read before PortStateChange was cleared is read again: a port that has come up
@@ -425,6 +426,7 @@ static void settle(struct program *program, struct node *node)
 	refused_took_all(program, node);
 	lft_have_settle(&node->sw->have);
 	node->sw->settled = true;
+	node->sw->failure = 0;
 	program->stale -= node->sw->stale;
 	node->sw->stale = false;
 	switch_wake_waiters(program, node);

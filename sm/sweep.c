@@ -542,15 +542,25 @@ static bool met_errors(const struct sm *sm, int error)
 	       program_report(sm->program)->not_active;
 }
 
-static void log_sweep(const struct sm *sm, const struct sweep_record *record)
+/* What is broken is so in each sweep: that is told once, and again when something is different. */
+static bool is_the_same_again(const struct sm *sm, int error)
+{
+	const struct sweep *sweep = &sm->sweep;
+
+	return met_errors(sm, error) && sweep->failures && error == sweep->last.error &&
+	       sm->fabric->topology == sweep->topology_before &&
+	       strcmp(sweep->now.text, sweep->last.text) == 0;
+}
+
+static void log_sweep(const struct sm *sm, const struct sweep_record *record, bool same)
 {
 	struct log_subject subject = {
 		.role = role_name(peers_role(sm->peers)),
 		.sweep = record->number,
 		.phase = record->num_phases ? record->phases[record->num_phases - 1].name : NULL};
-	bool quiet = !record->changed && !record->sets && !record->error;
+	bool quiet = same || (!record->changed && !record->sets && !record->error);
 
-	log_about(record->error && record->error != -EALREADY && record->error != -EAGAIN
+	log_about(!same && record->error && record->error != -EALREADY && record->error != -EAGAIN
 			  ? LOG_WARNING
 		  : quiet ? LOG_DEBUG
 			  : LOG_NOTICE,
@@ -617,15 +627,17 @@ static void end(struct sm *sm, int error, const char *format, ...)
 {
 	struct sweep *sweep = &sm->sweep;
 	va_list arguments;
+	bool same;
 
 	close_phase(sm);
 	va_start(arguments, format);
 	vsnprintf(sweep->now.text, sizeof(sweep->now.text), format, arguments);
 	va_end(arguments);
+	same = is_the_same_again(sm, error);
 	close_record(sm, error);
 	sweep->running = false;
 	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
-	log_sweep(sm, &sweep->last);
+	log_sweep(sm, &sweep->last, same);
 	answer_waiters(sm);
 	follow_image(sm, error);
 	if (discover_report(sm->discover)->want_full)

@@ -1028,6 +1028,59 @@ static void test_refusing_port(void)
 	world_free(world);
 }
 
+static unsigned times_written(const char *text, const char *what)
+{
+	unsigned times = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		times++;
+	}
+	return times;
+}
+
+/* What fails in each sweep is logged when it begins, when it is different, and when it is over. */
+static void test_broken_is_told_once(void)
+{
+	static char written[8192];
+	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct unit_capture capture;
+
+	plan_fate(world, FAKE_REFUSE, 1, 1000000);
+	plan.method = METHOD_SET;
+	plan.node = world_node(world, "host-3");
+	log_set_level("sm", LOG_NOTICE);
+	unit_capture_begin(&capture);
+	world_up(world);
+	for (unsigned i = 0; i < 3; i++)
+		world_sweep(world, DISCOVER_FULL);
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_EQUAL(times_written(written, "\" port 1: it refused to change its state"), 1);
+	CU_ASSERT_EQUAL(times_written(written, "subnet up with errors"), 1);
+
+	unit_capture_begin(&capture);
+	world->fake->fate = NULL;
+	world_sweep(world, DISCOVER_FULL);
+	host_port(world, "host-3")->info.port_state = PORT_INIT;
+	host_port(world, "host-3")->peer->info.port_state = PORT_INIT;
+	world->fake->fate = planned;
+	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_FULL);
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_EQUAL(times_written(written, "): subnet up;"), 1);
+	CU_ASSERT_EQUAL(times_written(written, "\" port 1: it refused to change its state"), 1);
+	CU_ASSERT_EQUAL(times_written(written, "subnet up with errors"), 1);
+
+	host_port(world, "host-1")->info.port_state = PORT_DOWN;
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < 3; i++)
+		world_sweep(world, DISCOVER_FULL);
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_EQUAL(times_written(written, "no fabric to manage"), 1);
+	log_set_level(NULL, LOG_CRIT);
+	world_free(world);
+}
+
 static void test_refusing_switch(void)
 {
 	static const uint16_t attrs[] = {ATTR_SWITCH_INFO, ATTR_LINEAR_FORWARDING_TABLE,
@@ -1222,6 +1275,7 @@ int main(void)
 		{"clamped values", test_clamped_values},
 		{"echoed state change", test_echoed_state_change},
 		{"refusing port", test_refusing_port},
+		{"what is broken is told once", test_broken_is_told_once},
 		{"refusing switch", test_refusing_switch},
 		{"change is cleared first", test_change_is_cleared_first},
 		{"traps", test_traps},

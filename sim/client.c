@@ -28,9 +28,15 @@ struct world_client *world_attach(struct world *world, struct device *device, ui
 	client->world = world;
 	client->port = at;
 	client->received = received;
+	client->q_key = QP1_Q_KEY;
 	client->ctx = ctx;
 	list_push(&node_of(device)->clients, &client->link);
 	return client;
+}
+
+void world_set_q_key(struct world_client *client, uint32_t q_key)
+{
+	client->q_key = q_key;
 }
 
 void world_set_issm(struct world_client *client, bool on)
@@ -89,6 +95,7 @@ static void address(struct packet *packet, const struct mad_addr *to)
 		packet->slid |= to->path_bits & ((1u << info->lmc) - 1);
 	packet->sl = to->sl;
 	packet->pkey_index = to->pkey_index;
+	packet->p_key = device_p_key(packet->at, to->pkey_index);
 	packet->has_grh = to->has_grh;
 	packet->grh = to->grh;
 }
@@ -119,6 +126,7 @@ int world_send(struct world_client *client, const struct mad_addr *to, const uin
 	memset(packet->mad + size, 0, MAD_SIZE - size);
 	packet->at = client->port;
 	packet->is_smp = is_smp(mad[1]);
+	packet->q_key = client->q_key;
 	address(packet, to);
 	if (packet->has_grh)
 		address_grh(packet);

@@ -191,6 +191,9 @@ static void show_world(FILE *out, const struct world_stats *stats)
 		{"dropped: malformed", stats->dropped_malformed},
 		{"dropped: agent is dead", stats->dropped_silent},
 		{"dropped: MTU or VLs differ", stats->dropped_mismatch},
+		{"dropped: bad P_Key", stats->dropped_p_key},
+		{"dropped: bad Q_Key", stats->dropped_q_key},
+		{"dropped: multicast in a circle", stats->dropped_circle},
 		{"duplicated", stats->duplicated},
 		{"delayed", stats->delayed},
 	};

@@ -92,72 +92,31 @@ int do_path(struct do_call *call)
 
 /* multicast */
 
-/* A packet spreads: each (switch, port it came in by) at most once, or it runs in a circle. */
-struct flood {
-	struct do_call *call;
-	lid_t mlid;
-	struct map entered;
-	const struct device_port **at; /* where it came in, in order */
-	size_t count, capacity;
-	unsigned receivers, circles;
-};
-
-static void flood_arrive(struct flood *flood, const struct device_port *port)
+static void print_receiver(void *ctx, const struct device_port *port)
 {
-	if (!device_is_switch(port->device)) {
-		fprintf(flood->call->out, "%s [%u]\n", name_of(port), port->num);
-		flood->receivers++;
-		return;
-	}
-	if (map_put(&flood->entered, (uintptr_t)port, (void *)(uintptr_t)port)) {
-		flood->circles++;
-		return;
-	}
-	if (flood->count == flood->capacity) {
-		flood->capacity = flood->capacity ? 2 * flood->capacity : 64;
-		flood->at = mem_resize(flood->at, flood->capacity, sizeof(*flood->at));
-	}
-	flood->at[flood->count++] = port;
+	const struct do_call *call = ctx;
+
+	fprintf(call->out, "%s [%u]\n", name_of(port), port->num);
 }
 
-/* Port 0 is the switch itself. */
-static void flood_switch(struct flood *flood, const struct device_port *in)
+static int spread_from(struct do_call *call, const struct device_port *from, lid_t mlid)
 {
-	const struct device *device = in->device;
+	struct world_spread spread;
 
-	for (unsigned p = 0; p <= device->num_ports; p++) {
-		const struct device_port *out = &device->port[p];
-
-		if (p == in->num || !device_mft_has(device, flood->mlid, p))
-			continue;
-		if (!p) {
-			fprintf(flood->call->out, "%s [0]\n", find_name(device));
-			flood->receivers++;
-		} else if (device_port_passes(out)) {
-			flood_arrive(flood, out->peer);
-		}
-	}
-}
-
-static int flood_from(struct flood *flood, const struct device_port *from)
-{
-	struct do_call *call = flood->call;
-
-	if (from->num && !device_port_passes(from))
+	if (world_multicast(call->world, from->device, from->num, mlid, print_receiver, call,
+			    &spread))
 		return do_fail(call, "the link of port %u of %s carries no data", from->num,
 			       name_of(from));
-	flood_arrive(flood, from->num ? from->peer : from);
-	for (size_t i = 0; i < flood->count; i++)
-		flood_switch(flood, flood->at[i]);
-	fprintf(call->out, "%u received it\n", flood->receivers);
-	return flood->circles ? do_fail(call, "the packet runs in circles: it came back %u times",
-					flood->circles)
-			      : 0;
+	fprintf(call->out, "%u received it\n", spread.receivers);
+	if (spread.circles)
+		return do_fail(call, "the packet runs in circles: it came back %u times",
+			       spread.circles);
+	return spread.again ? do_fail(call, "%u times it came to who had it already", spread.again)
+			    : 0;
 }
 
 int do_multicast(struct do_call *call)
 {
-	struct flood flood = {.call = call};
 	struct device_port *from;
 	char *end;
 	unsigned long mlid = strtoul(call->words[0], &end, 0);
@@ -168,12 +127,7 @@ int do_multicast(struct do_call *call)
 	if (*end || mlid < LID_MULTICAST_MIN || mlid > LID_MULTICAST_MAX)
 		return do_fail(call, "\"%.20s\" is no multicast LID; they are 0x%x to 0x%x",
 			       call->words[0], LID_MULTICAST_MIN, LID_MULTICAST_MAX);
-	flood.mlid = mlid;
-	map_init(&flood.entered);
-	r = flood_from(&flood, from);
-	map_done(&flood.entered);
-	free(flood.at);
-	return r;
+	return spread_from(call, from, mlid);
 }
 
 /*

@@ -238,6 +238,7 @@ int world_new(const struct net *net, const struct world_options *options, struct
 						      .ctx = world};
 	events_init(&world->events);
 	map_init(&world->by_guid);
+	list_init(&world->flights);
 	world->names = arena_new();
 	world->count = net->count;
 	world->nodes = mem_array(net->count, sizeof(*world->nodes));

@@ -46,8 +46,10 @@ struct world_stats {
 	uint64_t dropped_by_fault, dropped_vl15, dropped_no_route, dropped_link_down,
 		dropped_hop_limit, dropped_no_client, dropped_malformed, duplicated, delayed,
 		garbled;
-	uint64_t dropped_silent;   /* at agents that are dead */
-	uint64_t dropped_mismatch; /* data, on links whose ends differ in MTU or VLs */
+	uint64_t dropped_silent;	       /* at agents that are dead */
+	uint64_t dropped_mismatch;	       /* data, on links whose ends differ in MTU or VLs */
+	uint64_t dropped_p_key, dropped_q_key; /* by end ports, and by switches that enforce */
+	uint64_t dropped_circle; /* multicast that came to a switch by one port again */
 	/* SMPs at agents by attribute; in the last row those that are not below WORLD_ATTRS. */
 	uint64_t gets[WORLD_ATTRS + 1], sets[WORLD_ATTRS + 1];
 };
@@ -77,6 +79,8 @@ void world_detach(struct world_client *client);
  */
 int world_send(struct world_client *client, const struct mad_addr *to, const uint8_t *mad,
 	       size_t size);
+/* The Q_Key of the GMPs that it sends from now on, where it is not QP1's. */
+void world_set_q_key(struct world_client *client, uint32_t q_key);
 void world_set_issm(struct world_client *client, bool on);
 /* The client hears SMInfo and traps with and without IsSM, and answers what it does not want. */
 void world_hear_all(struct world_client *client);
@@ -122,5 +126,17 @@ void world_on_port(struct world *world, void (*fn)(void *ctx, struct device *dev
  * the way must be ACTIVE. Returns the number of switches passed (0: itself or back to back),
  * -ELOOP, -EHOSTUNREACH. A switch is passed when its table sends the packet out again. */
 int world_walk(const struct world *world, const struct device *from, uint8_t port, lid_t dlid);
+
+/* The same of a packet for a multicast LID: every end port that it comes to is told to receives(),
+ * again when it comes again. P_Keys are not looked at. */
+struct world_spread {
+	unsigned receivers; /* end ports */
+	unsigned again;	    /* how often one of them had it already */
+	unsigned circles;   /* how often it came to a switch by a port by which it had come */
+};
+/* -EHOSTUNREACH: the port has no ACTIVE link. */
+int world_multicast(const struct world *world, const struct device *from, uint8_t port, lid_t mlid,
+		    void (*receives)(void *ctx, const struct device_port *port), void *ctx,
+		    struct world_spread *out);
 
 #endif

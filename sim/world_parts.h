@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Inside a world: what sim/world.c, which builds and changes it, sim/client.c, where programs are,
- * and sim/packet.c, which moves MADs, share. A packet belongs to exactly one of: the event that
- * will move it, the queue of an agent, the list of spare ones.
+ * sim/packet.c and sim/arrival.c, which move and end MADs, and sim/multicast.c share. A packet
+ * belongs to exactly one of: the event that will move it, the queue of an agent, the list of spare
+ * ones.
  */
 #ifndef SIM_WORLD_PARTS_H
 #define SIM_WORLD_PARTS_H
@@ -11,6 +12,13 @@
 #include "lib/map.h"
 #include "sim/events.h"
 #include "sim/world.h"
+
+/* A multicast packet in all its copies: where it came to a switch. */
+struct flight {
+	struct list link;
+	unsigned copies;
+	struct map entered; /* ports, by their address */
+};
 
 struct packet {
 	struct packet *next;	/* in a queue or among the spare ones */
@@ -22,8 +30,11 @@ struct packet {
 	bool came;    /* over a link to where it is now */
 	lid_t slid, dlid; /* permissive while its way is a directed route */
 	uint8_t sl;
-	uint16_t pkey_index;
-	unsigned hops; /* switches whose table it went through */
+	uint16_t pkey_index; /* of who sent it, and then of who has it */
+	pkey_t p_key;	     /* of a GMP */
+	uint32_t q_key;
+	unsigned hops;	       /* switches whose table it went through */
+	struct flight *flight; /* NULL: it was not multiplied yet */
 	bool has_grh;
 	struct mad_grh grh;
 	uint8_t mad[MAD_SIZE];
@@ -51,6 +62,7 @@ struct world_client {
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
 	void *ctx;
 	bool hears_all;
+	uint32_t q_key;	  /* of what it sends to QP1 */
 	uint64_t free_ns; /* when its port has sent what it has been given */
 	bool is_sm, gone; /* gone: detached, and freed when no event is being worked on */
 };
@@ -76,6 +88,7 @@ struct world {
 	struct arena *names;
 	struct packet *spare;
 	struct packets *slabs;
+	struct list flights;
 	const uint8_t *serving; /* the MAD that an agent works on */
 	void (*on_set)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 		       uint32_t attr_mod);
@@ -99,13 +112,42 @@ static inline uint64_t world_random(struct world *world)
 	return z ^ (z >> 31);
 }
 
+/* The port that a LID, an agent's notices and programs of this node belong to. */
+static inline struct device_port *world_end_port(struct device_port *at)
+{
+	return device_is_switch(at->device) ? &at->device->port[0] : at;
+}
+
+static inline bool port_link_is_up(const struct device_port *port)
+{
+	return port->peer && port->info.port_physical_state == PHYS_LINK_UP;
+}
+
+static inline bool packet_is_multicast(const struct packet *packet)
+{
+	return packet->dlid >= LID_MULTICAST_MIN && packet->dlid <= LID_MULTICAST_MAX;
+}
+
 /* All zero but for the MAD, which is not cleared. */
 struct packet *packet_new(struct world *world);
+struct packet *packet_copy(struct world *world, const struct packet *packet);
 void packet_free(struct world *world, struct packet *packet);
 void packets_done(struct world *world); /* also those that are still on their way */
+void packet_drop(struct world *world, struct packet *packet, uint64_t *counter);
+/* What the packet shows to who checks keys; borrows its GIDs. */
+struct device_packet packet_keys(const struct packet *packet);
 /* The packet begins its way at its port now, or as an event at at_ns. */
 void packet_start(struct world *world, struct packet *packet);
 void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns);
+
+/* The packet has come to where it goes no further by itself. */
+void packet_arrive(struct world *world, struct packet *packet);
+
+/* A multicast packet came to the switch where it is; false when another copy of it, or itself, was
+ * there before by the same port. */
+bool flight_enter(struct world *world, struct packet *packet);
+void flight_leave(struct packet *packet); /* the packet ends, or becomes another's answer */
+void flights_done(struct world *world);
 
 /* Frees those that were detached; not from within received(). */
 void clients_free_gone(struct world *world);

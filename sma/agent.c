@@ -94,8 +94,9 @@ static uint16_t get(const struct row *row, struct agent_request *request)
 static uint16_t set(const struct row *row, struct agent_request *request)
 {
 	const struct device_events *events = request->device->events;
-	bool refused = request->device->quirks.refuses_tables &&
-		       row->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
+	bool is_table = row->attr_id == ATTR_LINEAR_FORWARDING_TABLE ||
+			row->attr_id == ATTR_MULTICAST_FORWARDING_TABLE;
+	bool refused = request->device->quirks.refuses_tables && is_table;
 	uint16_t status = refused ? STATUS_UNSUP_METHOD_ATTR : row->set(request);
 
 	if (status != STATUS_OK)

@@ -16,6 +16,7 @@
  *	agent_link.c    cables, training, the link state machine
  *	agent_switch.c  SwitchInfo and the two forwarding tables
  *	agent_tables.c  P_Keys, SLtoVL, VL arbitration, GUIDs
+ *	agent_keys.c    which packets' P_Keys pass, and who is told of bad keys
  *	agent_trap.c    Notices, which repeat until they are repressed
  *	agent_perf.c    the counters of ports, shown and reset
  *
@@ -192,6 +193,26 @@ int device_raise(struct device_port *port, uint16_t trap_number);
 bool device_port_passes(const struct device_port *port);
 bool device_port_matches(const struct device_port *port); /* the latter alone; needs a cable */
 
+/* Keys. Whoever moves packets asks these for all but VL15, which has no P_Keys; what does not pass
+ * is dropped, its link's error is the mover's to count, and the port is told what it was. */
+struct device_packet {
+	lid_t slid, dlid;
+	uint8_t sl;
+	pkey_t p_key;
+	uint32_t q_key, src_qp, dst_qp;
+	const uint8_t *sgid, *dgid; /* NULL: without a GRH */
+};
+
+/* Where in an end port's table is the first P_Key that goes with that of a packet (10.9.3), which
+ * is also the index that the receiver is told; -EACCES. */
+int device_p_key_match(const struct device_port *port, pkey_t p_key);
+/* May a packet with this P_Key pass a switch's external port, into the switch or out of it? */
+bool device_port_admits(const struct device_port *port, pkey_t p_key, bool inbound);
+/* The packet was refused: an end port counts the violation and sends trap 257, or 258 where it was
+ * for its Q_Key; for an external port its switch sends 259. */
+void device_bad_p_key(struct device_port *port, const struct device_packet *packet);
+void device_bad_q_key(struct device_port *port, const struct device_packet *packet);
+
 /* Where a switch sends what is for a unicast LID: as programmed and within LinearFDBTop. */
 static inline uint8_t device_lft_port(const struct device *device, lid_t lid)
 {
@@ -201,6 +222,9 @@ static inline uint8_t device_lft_port(const struct device *device, lid_t lid)
 
 /* Tables as they count now, defaults included. Indexes beyond the table give 0 or false. */
 bool device_mft_has(const struct device *device, lid_t mlid, uint8_t port);
+/* Does a switch send what came in by one port (0: it sends it itself) and is for a multicast LID
+ * out of another one, or to itself (0)? */
+bool device_mft_forwards(const struct device *device, lid_t mlid, uint8_t in, uint8_t out);
 unsigned device_p_key_cap(const struct device_port *port);
 pkey_t device_p_key(const struct device_port *port, unsigned index);
 guid_t device_guid(const struct device_port *port, unsigned index);

@@ -34,6 +34,7 @@ enum {
 enum {
 	CAP_SL_MAPPING = 1 << 6,
 	CAP_SYSTEM_IMAGE_GUID = 1 << 11,
+	CAP_P_KEY_SWITCH_TRAP = 1 << 12,
 	CAP_CAPABILITY_MASK_NOTICE = 1 << 22,
 	CAP_OTHER_LOCAL_CHANGES_NOTICE = 1 << 26,
 	CAP_MULTICAST_FDB_TOP = 1 << 30,
@@ -57,7 +58,9 @@ static uint32_t capabilities(const struct device_port *port)
 
 	if (!device_port_is_end(port))
 		return 0;
-	return device_is_switch(port->device) ? mask | CAP_MULTICAST_FDB_TOP : mask;
+	if (!device_is_switch(port->device))
+		return mask;
+	return mask | CAP_P_KEY_SWITCH_TRAP | CAP_MULTICAST_FDB_TOP;
 }
 
 static uint8_t guid_cap(const struct device_port *port)

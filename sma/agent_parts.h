@@ -7,6 +7,7 @@
 #define SMA_AGENT_PARTS_H
 
 #include "sma/agent.h"
+#include "sma/notice.h"
 
 /* A Get() or Set() under way. */
 struct agent_request {
@@ -75,6 +76,9 @@ enum trap_kind {
 	TRAP_KINDS
 };
 void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_changes);
+/* The last three kinds, with what their trap tells of the packet. */
+void trap_bad_key(struct device_port *port, enum trap_kind kind,
+		  const union notice_details *details);
 /* A TrapRepress() came in through a port of device. */
 void trap_repressed(struct device *device, struct device_port *in, const uint8_t *mad);
 

@@ -235,6 +235,18 @@ static bool enabled_are_good(struct device_port *port, struct port_info *asked, 
 	return true;
 }
 
+/* What the switch cannot do is ignored (14.2.5.4). */
+static void forget_impossible(struct device_port *port)
+{
+	const struct switch_info *sw = &port->device->sw;
+	struct port_info *info = &port->info;
+
+	info->partition_enforcement_inbound &= sw->inbound_enforcement_cap;
+	info->partition_enforcement_outbound &= sw->outbound_enforcement_cap;
+	info->filter_raw_inbound &= sw->filter_raw_inbound_cap;
+	info->filter_raw_outbound &= sw->filter_raw_outbound_cap;
+}
+
 static void apply_values(struct device_port *port, const struct port_info *asked)
 {
 	enum kind kind = kind_of(port);
@@ -250,6 +262,8 @@ static void apply_values(struct device_port *port, const struct port_info *asked
 			memcpy((char *)&port->info + rule->offset,
 			       (const char *)asked + rule->offset, rule->size);
 	}
+	if (kind == EXTERNAL)
+		forget_impossible(port);
 }
 
 static void apply_enabled(struct device_port *port, struct port_info *asked, bool extended)

@@ -184,16 +184,36 @@ uint16_t mft_set(struct agent_request *request)
 }
 
 /* A top of 0 was never set: then all of the table counts. */
-bool device_mft_has(const struct device *device, lid_t mlid, uint8_t port)
+static bool mft_covers(const struct device *device, lid_t mlid)
 {
 	const struct switch_info *sw = &device->sw;
+
+	return mlid >= LID_MULTICAST_MIN && mlid - LID_MULTICAST_MIN < sw->multicast_fdb_cap &&
+	       (!sw->multicast_fdb_top || mlid <= sw->multicast_fdb_top);
+}
+
+bool device_mft_has(const struct device *device, lid_t mlid, uint8_t port)
+{
 	size_t place;
 
-	if (!device->mft || port > device->num_ports || mlid < LID_MULTICAST_MIN ||
-	    mlid - LID_MULTICAST_MIN >= sw->multicast_fdb_cap ||
-	    (sw->multicast_fdb_top && mlid > sw->multicast_fdb_top))
+	if (!device->mft || port > device->num_ports || !mft_covers(device, mlid))
 		return false;
 	place = port / MFT_POSITION_PORTS * mft_position_bytes(device) +
 		sizeof(uint16_t) * (mlid - LID_MULTICAST_MIN);
 	return be16_load(device->mft + place) >> port % MFT_POSITION_PORTS & 1;
+}
+
+/* What the table does not cover goes to the default port, and what came from there to the other
+ * default; never back (14.2.5.4, 18.2.4.3.3). */
+bool device_mft_forwards(const struct device *device, lid_t mlid, uint8_t in, uint8_t out)
+{
+	const struct switch_info *sw = &device->sw;
+
+	if (in == out)
+		return false;
+	if (mft_covers(device, mlid))
+		return device_mft_has(device, mlid, out);
+	return out == (in == sw->default_multicast_primary_port
+			       ? sw->default_multicast_not_primary_port
+			       : sw->default_multicast_primary_port);
 }

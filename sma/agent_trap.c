@@ -25,10 +25,12 @@ enum { TRAP_INTERVAL_MIN_US = 1000, TID_OFFSET = 8 };
 
 struct device_traps {
 	uint64_t not_before_us;
-	uint32_t tid[TRAP_KINDS]; /* 0: this kind does not wait */
-	uint16_t changes;	  /* of trap 144, until it is repressed */
-	uint8_t turn;		  /* the kind that is looked at first */
-	uint8_t about;		  /* the port that a complaint, 129 and up, is about */
+	uint32_t tid[TRAP_KINDS];	    /* 0: this kind does not wait */
+	uint16_t changes;		    /* of trap 144, until it is repressed */
+	uint8_t turn;			    /* the kind that is looked at first */
+	uint8_t about;			    /* the port that a complaint, 129-131, is about */
+	struct notice_bad_key p_key, q_key; /* the last packets that were refused */
+	struct notice_switch_bad_p_key switch_p_key;
 };
 
 /* What the details of each kind are, from what is so when it is sent. */
@@ -65,24 +67,25 @@ static void fill_threshold(const struct device_port *port, union notice_details 
 	};
 }
 
-/* Of packets nothing more is told than where they came to. */
-
 static void fill_bad_m_key(const struct device_port *port, union notice_details *details)
 {
 	details->bad_m_key = (struct notice_bad_m_key){.lid = port->info.lid};
 }
 
-static void fill_bad_key(const struct device_port *port, union notice_details *details)
+static void fill_bad_p_key(const struct device_port *port, union notice_details *details)
 {
-	details->bad_key = (struct notice_bad_key){.lid2 = port->info.lid};
+	details->bad_key = port->traps->p_key;
+}
+
+static void fill_bad_q_key(const struct device_port *port, union notice_details *details)
+{
+	details->bad_key = port->traps->q_key;
 }
 
 static void fill_switch_bad_p_key(const struct device_port *port, union notice_details *details)
 {
-	details->switch_bad_p_key = (struct notice_switch_bad_p_key){
-		.switch_lid = port->info.lid,
-		.port_num = port->traps->about,
-	};
+	details->switch_bad_p_key = port->traps->switch_p_key;
+	details->switch_bad_p_key.switch_lid = port->info.lid;
 }
 
 static const struct kind {
@@ -96,8 +99,8 @@ static const struct kind {
 	[TRAP_KIND_BUFFER_OVERRUN] = {TRAP_BUFFER_OVERRUN, fill_threshold},
 	[TRAP_KIND_FLOW_CONTROL] = {TRAP_FLOW_CONTROL, fill_threshold},
 	[TRAP_KIND_BAD_M_KEY] = {TRAP_BAD_M_KEY, fill_bad_m_key},
-	[TRAP_KIND_BAD_P_KEY] = {TRAP_BAD_P_KEY, fill_bad_key},
-	[TRAP_KIND_BAD_Q_KEY] = {TRAP_BAD_Q_KEY, fill_bad_key},
+	[TRAP_KIND_BAD_P_KEY] = {TRAP_BAD_P_KEY, fill_bad_p_key},
+	[TRAP_KIND_BAD_Q_KEY] = {TRAP_BAD_Q_KEY, fill_bad_q_key},
 	[TRAP_KIND_SWITCH_BAD_P_KEY] = {TRAP_SWITCH_BAD_P_KEY, fill_switch_bad_p_key},
 };
 
@@ -150,10 +153,40 @@ void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_ch
 		events->due(events->ctx, port->device);
 }
 
+void trap_bad_key(struct device_port *port, enum trap_kind kind,
+		  const union notice_details *details)
+{
+	trap_raise(port, kind, 0);
+	if (!port->traps)
+		return;
+	if (kind == TRAP_KIND_BAD_P_KEY)
+		port->traps->p_key = details->bad_key;
+	else if (kind == TRAP_KIND_BAD_Q_KEY)
+		port->traps->q_key = details->bad_key;
+	else
+		port->traps->switch_p_key = details->switch_bad_p_key;
+}
+
 /* A complaint may be about any port of a switch; its port 0 sends it. */
 static bool names_a_port(enum trap_kind kind)
 {
 	return kinds[kind].fill == fill_threshold || kinds[kind].fill == fill_switch_bad_p_key;
+}
+
+/* Of a packet that never was, only where it came to is told. */
+static void raise(struct device_port *sender, enum trap_kind kind, uint8_t about)
+{
+	union notice_details details = {.bad_key = {.lid2 = sender->info.lid}};
+
+	if (kind < TRAP_KIND_BAD_P_KEY) {
+		trap_raise(sender, kind, 0);
+		if (sender->traps)
+			sender->traps->about = about;
+		return;
+	}
+	if (kind == TRAP_KIND_SWITCH_BAD_P_KEY)
+		details.switch_bad_p_key = (struct notice_switch_bad_p_key){.port_num = about};
+	trap_bad_key(sender, kind, &details);
 }
 
 int device_raise(struct device_port *port, uint16_t trap_number)
@@ -164,9 +197,7 @@ int device_raise(struct device_port *port, uint16_t trap_number)
 		if (kinds[kind].number != trap_number || (port != sender && !names_a_port(kind)) ||
 		    (kind == TRAP_KIND_SWITCH_BAD_P_KEY && !device_is_switch(port->device)))
 			continue;
-		trap_raise(sender, kind, 0);
-		if (sender->traps)
-			sender->traps->about = port->num;
+		raise(sender, kind, port->num);
 		return 0;
 	}
 	return -EINVAL;

@@ -89,7 +89,8 @@ struct notice_bad_key {
 
 /* 259: the same, seen by an external port of a switch. */
 struct notice_switch_bad_p_key {
-	uint16_t data_valid; /* which of the members that follow the switch could tell */
+	uint16_t data_valid; /* which of the members that follow the switch could tell; enum
+				notice_data_valid */
 	lid_t lid1, lid2;
 	pkey_t p_key;
 	uint8_t sl;
@@ -97,6 +98,18 @@ struct notice_switch_bad_p_key {
 	uint8_t gid1[GID_SIZE], gid2[GID_SIZE];
 	lid_t switch_lid;
 	uint8_t port_num;
+};
+
+/* DataValid, in the order of the members; the bits as opa-fm's trap of the same name has them. */
+enum notice_data_valid {
+	DATA_VALID_LID1 = 0x8000,
+	DATA_VALID_LID2 = 0x4000,
+	DATA_VALID_P_KEY = 0x2000,
+	DATA_VALID_SL = 0x1000,
+	DATA_VALID_QP1 = 0x0800,
+	DATA_VALID_QP2 = 0x0400,
+	DATA_VALID_GID1 = 0x0200,
+	DATA_VALID_GID2 = 0x0100,
 };
 
 /* Which member: what the trap number says. */

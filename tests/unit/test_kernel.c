@@ -5,8 +5,9 @@
  * writes, IsSM, and programs that close files from within.
  */
 // LINK: sim/kernel.o sim/kernel_file.o sim/kernel_send.o sim/kernel_rmpp_send.o
-// LINK: sim/kernel_rmpp_receive.o sim/world.o sim/client.o sim/packet.o sim/events.o
-// LINK: sim/route_smp.o sma/*.o formats/*.o mad/mad.o mad/field.o lib/mem.o lib/map.o lib/timers.o
+// LINK: sim/kernel_rmpp_receive.o sim/world.o sim/client.o sim/packet.o sim/arrival.o
+// LINK: sim/multicast.o sim/events.o sim/route_smp.o sma/*.o formats/*.o mad/mad.o
+// LINK: mad/field.o lib/mem.o lib/map.o lib/timers.o
 #include "sim/kernel.h"
 
 #include <errno.h>
@@ -645,6 +646,15 @@ static void test_retry_waits(void)
 
 /* Addresses */
 
+static void set_p_key(struct device *device, unsigned index, pkey_t key)
+{
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+
+	be16_store(data + sizeof(pkey_t) * index, key);
+	subn_build(mad, METHOD_SET, ATTR_PKEY_TABLE, 0, 0, NULL, data);
+	CU_ASSERT(device_handle(device, 1, mad));
+}
+
 static void test_path_bits(void)
 {
 	struct ib_user_mad_hdr header;
@@ -658,13 +668,15 @@ static void test_path_bits(void)
 	header.path_bits = 1;
 	header.sl = 5;
 	header.pkey_index = 2;
+	set_p_key(pair.bed.host[0], 2, 0x8123);
+	set_p_key(pair.bed.host[1], 3, 0x0123);
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
 	bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL_FATAL(pair.answers.heard, 1);
 	CU_ASSERT_EQUAL(pair.answers.header.lid, htobe16(HOST_LID + 1));
 	CU_ASSERT_EQUAL(pair.answers.header.path_bits, 1);
 	CU_ASSERT_EQUAL(pair.answers.header.sl, 5);
-	CU_ASSERT_EQUAL(pair.answers.header.pkey_index, 2);
+	CU_ASSERT_EQUAL(pair.answers.header.pkey_index, 3);
 	/* An answer to another of our LIDs is not the answer. */
 	pair.answers.header.lid = htobe16(HOST_LID);
 	answer(&pair.answers);

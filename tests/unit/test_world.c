@@ -4,8 +4,9 @@
  * long, what is dropped and counted where, what programs hear, and that one seed gives one history.
  * The fabric is a line or a ring of switches with a host each, whose tables the test writes.
  */
-// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/events.o sim/route_smp.o
-// LINK: formats/*.o mad/mad.o mad/field.o lib/mem.o lib/map.o
+// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/multicast.o
+// LINK: sim/events.o sim/route_smp.o formats/*.o mad/mad.o mad/field.o lib/mem.o
+// LINK: lib/map.o
 #include "sim/world.h"
 
 #include <errno.h>
@@ -437,6 +438,16 @@ static void send_gmp(struct bed *bed, unsigned from, const struct mad_addr *to)
 		run(bed, 1);
 }
 
+/* The same partition, at another index of each port's table. */
+static void set_p_key(struct device *device, unsigned index)
+{
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+
+	be16_store(data + sizeof(pkey_t) * index, 0x8123);
+	subn_build(mad, METHOD_SET, ATTR_PKEY_TABLE, 0, 0, NULL, data);
+	CU_ASSERT(device_handle(device, 1, mad));
+}
+
 static void test_data(void)
 {
 	struct mad_addr to = {.lid = HOST_LID + 3, .qpn = 1, .sl = 3, .pkey_index = 2};
@@ -457,6 +468,8 @@ static void test_data(void)
 	CU_ASSERT_EQUAL(world_walk(bed.world, bed.sw[1], NEXT_PORT, HOST_LID + 2), 1);
 	CU_ASSERT_EQUAL(world_walk(bed.world, bed.host[0], 1, 50), -EHOSTUNREACH);
 	CU_ASSERT_EQUAL(world_walk(bed.world, bed.host[0], 2, HOST_LID), -EHOSTUNREACH);
+	set_p_key(bed.host[0], 2);
+	set_p_key(bed.host[3], 5);
 	to.has_grh = true;
 	memset(to.grh.dgid, 0xDD, GID_SIZE);
 	send_gmp(&bed, 0, &to);
@@ -464,7 +477,7 @@ static void test_data(void)
 	CU_ASSERT_EQUAL(bed.program[3].from.lid, HOST_LID);
 	CU_ASSERT_EQUAL(bed.program[3].from.qpn, 1);
 	CU_ASSERT_EQUAL(bed.program[3].from.sl, 3);
-	CU_ASSERT_EQUAL(bed.program[3].from.pkey_index, 2);
+	CU_ASSERT_EQUAL(bed.program[3].from.pkey_index, 5);
 	CU_ASSERT(bed.program[3].from.has_grh);
 	CU_ASSERT_EQUAL(be64_load(bed.program[3].from.grh.sgid), GID_PREFIX_DEFAULT);
 	CU_ASSERT_EQUAL(be64_load(bed.program[3].from.grh.sgid + 8), bed.host[0]->port[1].guid);
@@ -474,6 +487,8 @@ static void test_data(void)
 	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_mismatch, 1);
 	CU_ASSERT_EQUAL(world_walk(bed.world, bed.host[0], 1, HOST_LID + 3), -EHOSTUNREACH);
 	to.lid = SWITCH_LID;
+	to.pkey_index = 0;
+	bed.host[0]->port[1].p_keys[1] = bed.host[0]->port[1].p_keys[0] = 0xFF;
 	send_gmp(&bed, 0, &to);
 	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_no_client, 1);
 	bed_close(&bed);

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The end of a MAD's way through a world: it meets the random faults, then, unless it is an SMP,
+ * the check of its keys by the port, then an agent, which serves one SMP at a time, or the programs
+ * of the port. An agent's answer begins a way of its own. Called by sim/packet.c, on the world's
+ * thread; a packet that came here is ours.
+ */
+#include <string.h>
+
+#include "lib/be.h"
+#include "mad/mad.h"
+#include "sim/world_parts.h"
+
+enum { PPM = 1000000, NS_PER_US = 1000 };
+
+static bool hears_sm(const struct world_client *client)
+{
+	return client->is_sm || client->hears_all;
+}
+
+static bool has_sm(const struct device_port *port)
+{
+	list_for_each (link, &node_of(port->device)->clients) {
+		const struct world_client *client = container_of(link, struct world_client, link);
+
+		if (client->port == port && hears_sm(client) && !client->gone)
+			return true;
+	}
+	return false;
+}
+
+static bool is_for_sm(const struct mad_header *header)
+{
+	return header->method == METHOD_TRAP ||
+	       (header->attr_id == ATTR_SM_INFO && !(header->method & METHOD_RESPONSE));
+}
+
+/* Answers are for programs; so is SMInfo, where one of them is a manager (14.4), and of general
+ * MADs all but those of class 4, which an adapter's driver answers before any program sees them. */
+static bool is_for_agent(const struct packet *packet, const struct mad_header *header)
+{
+	if (header->method & METHOD_RESPONSE)
+		return false;
+	if (!packet->is_smp)
+		return header->mgmt_class == CLASS_PERF;
+	if (header->method == METHOD_TRAP)
+		return false;
+	return header->attr_id != ATTR_SM_INFO || !has_sm(world_end_port(packet->at));
+}
+
+static void count_smp(struct world *world, struct device *device, const struct mad_header *header)
+{
+	unsigned row = header->attr_id < WORLD_ATTRS ? header->attr_id : WORLD_ATTRS;
+
+	world->stats.smps++;
+	node_of(device)->smps++;
+	world->stats.gets[row] += header->method == METHOD_GET;
+	world->stats.sets[row] += header->method == METHOD_SET;
+}
+
+static void source_of(const struct packet *packet, struct mad_addr *from)
+{
+	const struct device_port *port = world_end_port(packet->at);
+
+	*from = (struct mad_addr){
+		.lid = packet->slid,
+		.qpn = packet->is_smp ? 0 : 1,
+		.sl = packet->sl,
+		.pkey_index = packet->pkey_index,
+		.has_grh = packet->has_grh,
+		.grh = packet->grh,
+	};
+	if (device_port_has_lid(port, packet->dlid))
+		from->path_bits = packet->dlid - port->info.lid;
+}
+
+/* Programs may come and go meanwhile: who is gone stays in the list until the event is over. */
+static bool tell_clients(struct packet *packet, bool sm_only)
+{
+	const struct device_port *port = world_end_port(packet->at);
+	struct mad_addr from;
+	bool heard = false;
+
+	source_of(packet, &from);
+	list_for_each (link, &node_of(port->device)->clients) {
+		struct world_client *client = container_of(link, struct world_client, link);
+
+		if (client->port != port || client->gone || (sm_only && !hears_sm(client)))
+			continue;
+		client->received(client->ctx, &from, packet->mad, MAD_SIZE);
+		heard = true;
+	}
+	return heard;
+}
+
+static void give_to_clients(struct world *world, struct packet *packet,
+			    const struct mad_header *header)
+{
+	struct world_stats *stats = &world->stats;
+
+	if (!tell_clients(packet, packet->is_smp && is_for_sm(header))) {
+		packet_drop(world, packet, &stats->dropped_no_client);
+		return;
+	}
+	stats->smps += packet->is_smp;
+	stats->gmps += !packet->is_smp;
+	stats->traps += packet->is_smp && header->method == METHOD_TRAP;
+	packet_free(world, packet);
+}
+
+/* Nobody answers in the name of a group. */
+static void grh_turn(const struct device_port *port, struct mad_grh *grh)
+{
+	bool to_group = grh->dgid[0] == 0xFF;
+	uint8_t to[GID_SIZE];
+
+	memcpy(to, grh->sgid, GID_SIZE);
+	memcpy(grh->sgid, grh->dgid, GID_SIZE);
+	memcpy(grh->dgid, to, GID_SIZE);
+	if (to_group) {
+		be64_store(grh->sgid, port->info.gid_prefix);
+		be64_store(grh->sgid + sizeof(guid_t), port->guid);
+	}
+}
+
+/* The answer to what came by a directed route turns round on it; anything else goes to whom the
+ * request came from, by LID. */
+static void answer(struct world *world, struct packet *packet)
+{
+	const struct device_port *port = world_end_port(packet->at);
+	lid_t to = packet->slid;
+
+	packet->slid = packet_is_multicast(packet) ? port->info.lid : packet->dlid;
+	packet->dlid = to;
+	packet->hops = 0;
+	packet->begins = true;
+	packet->came = false;
+	if (packet->has_grh)
+		grh_turn(port, &packet->grh);
+	if (!packet->is_smp)
+		packet->p_key = device_p_key(port, packet->pkey_index);
+	flight_leave(packet);
+	packet_start(world, packet);
+}
+
+static void serve(struct world *world, struct packet *packet)
+{
+	struct device *device = packet->at->device;
+	struct mad_header header;
+
+	if (device->quirks.silent) {
+		packet_drop(world, packet, &world->stats.dropped_silent);
+		return;
+	}
+	header_decode(packet->mad, &header);
+	if (packet->is_smp)
+		count_smp(world, device, &header);
+	else
+		world->stats.gmps++;
+	packet->outruns = port_link_is_up(packet->at);
+	world->serving = packet->mad;
+	if (device_handle(device, packet->at->num, packet->mad))
+		answer(world, packet);
+	else
+		packet_free(world, packet);
+}
+
+static void served(void *ctx, void *what, uint32_t number);
+
+static unsigned service_us(const struct world *world, const struct device *device)
+{
+	return device->quirks.service_us ? device->quirks.service_us : world->options.smp_us;
+}
+
+static void begin_service(struct world *world, struct packet *packet)
+{
+	struct device *device = packet->at->device;
+
+	node_of(device)->busy = true;
+	events_add(&world->events, world->now_ns + (uint64_t)service_us(world, device) * NS_PER_US,
+		   served, packet, 0);
+}
+
+static void served(void *ctx, void *what, uint32_t number)
+{
+	struct world *world = ctx;
+	struct packet *packet = what;
+	struct world_node *node = node_of(packet->at->device);
+	struct packet *next = node->first;
+
+	(void)number;
+	node->busy = false;
+	if (next) {
+		node->first = next->next;
+		node->waiting--;
+		begin_service(world, next);
+	}
+	serve(world, packet);
+}
+
+static void wait_for_agent(struct world_node *node, struct packet *packet)
+{
+	packet->next = NULL;
+	if (node->first)
+		node->last->next = packet;
+	else
+		node->first = packet;
+	node->last = packet;
+	node->waiting++;
+}
+
+/* Other VLs have flow control: what comes there never lacks a buffer. */
+static void give_to_agent(struct world *world, struct packet *packet)
+{
+	struct world_node *node = node_of(packet->at->device);
+	unsigned depth = world->options.vl15_depth;
+
+	if (!service_us(world, packet->at->device) || !packet->is_smp) {
+		serve(world, packet);
+	} else if (!node->busy) {
+		begin_service(world, packet);
+	} else if (!depth || node->waiting < depth) {
+		wait_for_agent(node, packet);
+	} else {
+		port_count_error(&packet->at->counts, ERROR_VL15_DROPPED);
+		packet_drop(world, packet, &world->stats.dropped_vl15);
+	}
+}
+
+/* The receiver's view of the P_Key is its own index. */
+static bool has_good_keys(struct world *world, struct packet *packet)
+{
+	struct device_port *port = world_end_port(packet->at);
+	struct device_packet keys = packet_keys(packet);
+	int index = device_p_key_match(port, packet->p_key);
+
+	if (index < 0) {
+		device_bad_p_key(port, &keys);
+		world->stats.dropped_p_key++;
+		return false;
+	}
+	if (packet->q_key != QP1_Q_KEY) {
+		device_bad_q_key(port, &keys);
+		world->stats.dropped_q_key++;
+		return false;
+	}
+	packet->pkey_index = index;
+	return true;
+}
+
+static void deliver(struct world *world, struct packet *packet)
+{
+	struct mad_header header;
+
+	if (!packet->is_smp && !has_good_keys(world, packet)) {
+		packet_free(world, packet);
+		return;
+	}
+	header_decode(packet->mad, &header);
+	if (is_for_agent(packet, &header))
+		give_to_agent(world, packet);
+	else
+		give_to_clients(world, packet, &header);
+}
+
+static void deliver_later(void *ctx, void *what, uint32_t number)
+{
+	(void)number;
+	deliver(ctx, what);
+}
+
+static bool happens(struct world *world, unsigned ppm)
+{
+	return ppm && world_random(world) % PPM < ppm;
+}
+
+static void duplicate(struct world *world, const struct packet *packet)
+{
+	struct packet *copy = packet_copy(world, packet);
+
+	world->stats.duplicated++;
+	events_add(&world->events, world->now_ns, deliver_later, copy, 0);
+}
+
+/* What is lost by chance was damaged on the last link. */
+static void lose(struct world *world, struct packet *packet)
+{
+	if (packet->came)
+		port_count_error(&packet->at->counts, ERROR_RCV);
+	packet_drop(world, packet, &world->stats.dropped_by_fault);
+}
+
+/* Only within the header: what a device sends in the rest cannot be told from what it means. */
+static void garble(struct world *world, struct packet *packet)
+{
+	packet->mad[world_random(world) % MAD_HEADER_SIZE] ^= 1u << world_random(world) % 8;
+	world->stats.garbled++;
+}
+
+static bool is_answer(const struct packet *packet)
+{
+	return packet->mad[3] & METHOD_RESPONSE;
+}
+
+void packet_arrive(struct world *world, struct packet *packet)
+{
+	const struct world_node *node = node_of(packet->at->device);
+	const struct world_faults *faults = node->faults ? node->faults : &world->faults;
+
+	if (happens(world, faults->drop_ppm)) {
+		lose(world, packet);
+		return;
+	}
+	if (is_answer(packet) && happens(world, faults->garble_ppm))
+		garble(world, packet);
+	if (happens(world, faults->duplicate_ppm))
+		duplicate(world, packet);
+	if (!happens(world, faults->delay_ppm) || !faults->delay_us) {
+		deliver(world, packet);
+		return;
+	}
+	world->stats.delayed++;
+	events_add(&world->events,
+		   world->now_ns + NS_PER_US * (1 + world_random(world) % faults->delay_us),
+		   deliver_later, packet, 0);
+}

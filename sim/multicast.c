@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Multicast packets as wholes. A switch sends copies by its masks and knows nothing of circles; so
+ * a packet that was multiplied is one flight, which notes each port by which it came to a switch,
+ * and what comes by the same port again ends there, counted. The walk at the end asks the tables
+ * who would receive a packet, with the same rule, without sending one. On the world's thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "sim/world_parts.h"
+
+/* Flights */
+
+/* False when the port was there already. */
+static bool enter(struct map *entered, const struct device_port *port)
+{
+	return !map_put(entered, (uintptr_t)port, (void *)port);
+}
+
+bool flight_enter(struct world *world, struct packet *packet)
+{
+	struct flight *flight = packet->flight;
+
+	if (!flight) {
+		flight = packet->flight = mem_zalloc(sizeof(*flight));
+		flight->copies = 1;
+		map_init(&flight->entered);
+		list_push(&world->flights, &flight->link);
+	}
+	return enter(&flight->entered, packet->at);
+}
+
+static void flight_free(struct flight *flight)
+{
+	list_del(&flight->link);
+	map_done(&flight->entered);
+	free(flight);
+}
+
+void flight_leave(struct packet *packet)
+{
+	if (packet->flight && !--packet->flight->copies)
+		flight_free(packet->flight);
+	packet->flight = NULL;
+}
+
+void flights_done(struct world *world)
+{
+	list_for_each (link, &world->flights)
+		flight_free(container_of(link, struct flight, link));
+}
+
+/* Looking */
+
+struct spread {
+	lid_t mlid;
+	struct map entered, received;
+	const struct device_port **at; /* where it came to a switch, in order */
+	size_t count, capacity;
+	void (*receives)(void *ctx, const struct device_port *port);
+	void *ctx;
+	struct world_spread result;
+};
+
+static void receive(struct spread *spread, const struct device_port *port)
+{
+	if (enter(&spread->received, port))
+		spread->result.receivers++;
+	else
+		spread->result.again++;
+	if (spread->receives)
+		spread->receives(spread->ctx, port);
+}
+
+static void come(struct spread *spread, const struct device_port *port)
+{
+	if (!device_is_switch(port->device)) {
+		receive(spread, port);
+		return;
+	}
+	if (!enter(&spread->entered, port)) {
+		spread->result.circles++;
+		return;
+	}
+	if (spread->count == spread->capacity) {
+		spread->capacity = spread->capacity ? 2 * spread->capacity : 64;
+		spread->at = mem_resize(spread->at, spread->capacity, sizeof(*spread->at));
+	}
+	spread->at[spread->count++] = port;
+}
+
+/* Port 0 is the switch itself. */
+static void pass_switch(struct spread *spread, const struct device_port *in)
+{
+	const struct device *device = in->device;
+
+	for (unsigned num = 0; num <= device->num_ports; num++) {
+		const struct device_port *out = &device->port[num];
+
+		if (!device_mft_forwards(device, spread->mlid, in->num, num))
+			continue;
+		if (!num)
+			receive(spread, out);
+		else if (device_port_passes(out))
+			come(spread, out->peer);
+	}
+}
+
+int world_multicast(const struct world *world, const struct device *from, uint8_t port, lid_t mlid,
+		    void (*receives)(void *ctx, const struct device_port *port), void *ctx,
+		    struct world_spread *out)
+{
+	const struct device_port *at = &from->port[port];
+	struct spread spread = {.mlid = mlid, .receives = receives, .ctx = ctx};
+
+	(void)world;
+	if (port > from->num_ports || (port ? !device_port_passes(at) : !device_is_switch(from)))
+		return -EHOSTUNREACH;
+	map_init(&spread.entered);
+	map_init(&spread.received);
+	come(&spread, port ? at->peer : at);
+	for (size_t i = 0; i < spread.count; i++)
+		pass_switch(&spread, spread.at[i]);
+	map_done(&spread.entered);
+	map_done(&spread.received);
+	free(spread.at);
+	*out = spread.result;
+	return 0;
+}

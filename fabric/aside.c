@@ -8,9 +8,13 @@
 
 #include <stdlib.h>
 
+#include "fabric/lid.h"
 #include "lib/mem.h"
 
 enum { TAKEN_OUT_MAX = 16, COST_SEARCHES = 1000 };
+
+/* While searching, node->index says what became of a switch. */
+enum { NOT_THERE = -2, NOT_REACHED = -1, REACHED = 0 };
 
 void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why)
 {
@@ -18,12 +22,23 @@ void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why)
 	node->sw->aside = why;
 }
 
+bool switch_counts(const struct fabric *fabric, const struct node *node)
+{
+	return node->facts->sw.linear_fdb_cap && lid_fits_switch(fabric, node) &&
+	       fabric_reaches(fabric, node);
+}
+
+bool cable_counts(const struct port *port)
+{
+	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
+		      (port->stuck || port->peer->stuck || port_held(port));
+
+	return port_cabled(port) && port->peer->node != port->node && !failed;
+}
+
 static struct node *neighbour(const struct port *port)
 {
-	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
-			       !port_held(port) && !port->stuck && !port->peer->stuck
-		       ? port->peer->node
-		       : NULL;
+	return cable_counts(port) && port_of_switch(port->peer) ? port->peer->node : NULL;
 }
 
 static struct node *first_switch(const struct fabric *fabric)
@@ -43,24 +58,25 @@ static size_t count_reached(struct fabric *fabric, struct node **queue)
 	size_t head = 0, tail = 0;
 
 	for (size_t i = 0; i < roster->num_switches; i++)
-		roster->switches[i]->index = -1;
-	node->index = 0;
+		roster->switches[i]->index =
+			switch_counts(fabric, roster->switches[i]) ? NOT_REACHED : NOT_THERE;
+	node->index = REACHED;
 	queue[tail++] = node;
 	while (head < tail) {
 		node = queue[head++];
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			struct node *next = neighbour(&node->port[i]);
 
-			if (!next || next->index == 0 || next->sw->only)
+			if (!next || next->index != NOT_REACHED || next->sw->only)
 				continue;
-			next->index = 0;
+			next->index = REACHED;
 			queue[tail++] = next;
 		}
 	}
 	return tail;
 }
 
-/* The neighbour by which it is reached from now on; NULL: there is none. */
+/* The neighbour by which a switch that was reached is, from now on; NULL: there is none. */
 static struct node *choose_neighbour(struct node *node)
 {
 	struct node *chosen = NULL;
@@ -68,7 +84,8 @@ static struct node *choose_neighbour(struct node *node)
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct node *next = neighbour(&node->port[i]);
 
-		if (next && !next->sw->aside && (!chosen || next->guid < chosen->guid))
+		if (next && next->index == REACHED && !next->sw->aside &&
+		    (!chosen || next->guid < chosen->guid))
 			chosen = next;
 	}
 	return chosen;
@@ -99,7 +116,7 @@ unsigned aside_step(struct fabric *fabric, size_t *at)
 		return 1;
 	queue = mem_array(roster->num_switches, sizeof(*queue));
 	reached = count_reached(fabric, queue);
-	if (node->index == 0)
+	if (node->index == REACHED)
 		node->sw->only = choose_neighbour(node);
 	if (node->sw->only && count_reached(fabric, queue) != reached - 1)
 		node->sw->only = NULL;

@@ -13,6 +13,12 @@
 /* enum aside; a snapshot would differ if that changes. */
 void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why);
 
+/* What routes may use, as far as nothing is aside: freezing and the search for other ways agree on
+ * it. A switch that is reached and whose table holds the LIDs that are used; a cable with both ends
+ * up that, between switches, is not held and did not fail to come up. */
+bool switch_counts(const struct fabric *fabric, const struct node *node);
+bool cable_counts(const struct port *port);
+
 /* Chooses the neighbours, for aside_hides(): a stage of freezing (lib/slices.h), before it numbers
  * the switches. One that is the only way to another, or the manager's own, is passed all the same.
  */

@@ -10,20 +10,10 @@
 #include "fabric/freeze.h"
 
 #include "fabric/aside.h"
-#include "fabric/lid.h"
-
-static bool is_up(const struct port *port)
-{
-	return port_facts(port)->known && port_info(port)->port_state >= PORT_INIT;
-}
 
 static bool cabled(const struct port *port)
 {
-	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
-		      (port->stuck || port->peer->stuck || port_held(port));
-
-	return port->peer && port->peer->node != port->node && !failed && !aside_hides(port) &&
-	       is_up(port) && is_up(port->peer);
+	return cable_counts(port) && !aside_hides(port);
 }
 
 static bool end_is_there(const struct fabric *fabric, const struct port *port)
@@ -31,12 +21,6 @@ static bool end_is_there(const struct fabric *fabric, const struct port *port)
 	struct route_path path;
 
 	return port->agent && port_facts(port)->known && port_route(fabric, port, &path);
-}
-
-static bool switch_is_there(const struct fabric *fabric, const struct node *node)
-{
-	return node->facts->sw.linear_fdb_cap && lid_fits_switch(fabric, node) &&
-	       fabric_reaches(fabric, node);
 }
 
 /* Stages */
@@ -76,7 +60,7 @@ static unsigned number_switch(void *arg, size_t *at)
 		return 0;
 	node = roster->switches[(*at)++];
 	node->index = -1;
-	if (switch_is_there(freeze->fabric, node)) {
+	if (switch_counts(freeze->fabric, node)) {
 		node->index = (int32_t)freeze->switches++;
 		freeze->links += node->num_ports + 1u;
 	}

@@ -537,6 +537,26 @@ static void refuses_in_the_way(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* A switch that no route uses, for its table is too small, is no other way around one that takes no
+ * table. */
+static void no_other_way(struct sim *sim)
+{
+	struct device *two = sim_device(sim, "sw-02"), *five = sim_device(sim, "sw-05");
+
+	five->sw.linear_fdb_cap = 8;
+	sim_start(sim, "host-0001", NULL);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, five->sw.linear_fdb_top == 0);
+	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0005"));
+	two->quirks.refuses_tables = true;
+	sim_link(sim, sim_port(sim, "host-0012", 1), false);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0005"));
+	sim_link(sim, sim_port(sim, "host-0003", 1), false);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0005"));
+}
+
 /* An agent that stays silent: after a minute only what is cabled to it depends on its table. */
 static void silent_for_long(struct sim *sim)
 {
@@ -850,6 +870,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "refuses-in-the-way",
 	 .topology = "ring:switches=6,hosts=2",
 	 .play = refuses_in_the_way},
+	{.name = "no-other-way", .topology = "ring:switches=6,hosts=2", .play = no_other_way},
 	{.name = "silent-for-long", .topology = TREE, .play = silent_for_long},
 	{.name = "small-switch-joins", .topology = TREE, .play = small_switch_joins},
 	{.name = "swapped-cables", .topology = TREE, .play = swapped_cables},

@@ -34,6 +34,13 @@ uint8_t method_response(uint8_t method);
 const char *method_name(uint8_t mgmt_class, uint8_t method);
 const char *attr_name(uint8_t mgmt_class, uint16_t attr_id);
 
+/* Busy now: a request was discarded, and may be sent again (13.4.7). That is no refusal, so nothing
+ * is to be remembered of it. */
+static inline bool status_is_busy(uint16_t status)
+{
+	return status & STATUS_BUSY;
+}
+
 /* A directed route: port[i] is the port out of which the SMP makes hop i; port[0] is unused (0). */
 struct route_path {
 	uint8_t hops; /* 0: the local port itself */

@@ -240,7 +240,7 @@ static void port_refused(struct program *program, struct port *port, const struc
 	}
 	/* It may have been the state that was not possible now, and a busy device may take it
 	 * later. */
-	if (status != STATUS_BUSY && !want->port_state)
+	if (!status_is_busy(status) && !want->port_state)
 		port_note_echo(port, want, port_info(port));
 	snprintf(text, sizeof(text), "Set(PortInfo) refused with status 0x%04x", status);
 	port_failed(program, port, text);
@@ -391,7 +391,8 @@ static void guids_set(void *owner, void *subject, const struct smp_request *requ
 	port->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
-	if (answer->error) { /* no reason to doubt its link: the next sweep tries again */
+	/* No reason to doubt its link: the next sweep tries again. */
+	if (answer->error || status_is_busy(answer->status)) {
 		program->report.failed++;
 		return;
 	}

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "fabric/aside.h"
-#include "lib/mem.h"
+#include "mad/mad.h"
 #include "sm/program_parts.h"
 
 #define S_US UINT64_C(1000000)
@@ -38,7 +38,7 @@ void refused_note(struct program *program, struct node *node, uint16_t attr_id, 
 	uint64_t pause_us = 2 * sw->retry_pause_us;
 
 	/* Once a sweep; and once may be by chance. */
-	if (status == STATUS_BUSY || sw->failed || refused_rests(program, node) ||
+	if (status_is_busy(status) || sw->failed || refused_rests(program, node) ||
 	    ++sw->refusals < REFUSALS)
 		return;
 	if (pause_us < PAUSE_MIN_S * S_US)

@@ -181,7 +181,7 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 	struct sm *sm = reading->sm;
 	struct port *port = subject;
 
-	if (answer->error || answer->status == STATUS_BUSY || sm->sweep.running ||
+	if (answer->error || status_is_busy(answer->status) || sm->sweep.running ||
 	    sm->sweep.last.number != reading->sweep)
 		reading->spoiled = true;
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !reading->spoiled; i++) {

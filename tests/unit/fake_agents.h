@@ -65,6 +65,7 @@ struct fake_node {
 	bool echoes_change;    /* answers 1 to the Set() that clears PortStateChange */
 	bool silent;	       /* its links are up, its agent is not */
 	bool ignores_guids;    /* a Set(GUIDInfo) has no effect */
+	unsigned busy_guids;   /* so many Set(GUIDInfo) come when it is busy */
 	bool has_tables;       /* it tells GUIDs, SLtoVL and VL arbitration: fake_table() */
 	bool has_sm;
 	struct sm_info sm;
@@ -225,7 +226,7 @@ static inline uint16_t fake_pkeys(const struct fake_port *port, uint32_t block, 
 static inline uint16_t fake_table(struct fake_port *at, const struct mad_header *header,
 				  uint8_t *data)
 {
-	const struct fake_node *node = at->node;
+	struct fake_node *node = at->node;
 	uint32_t attr_mod = header->attr_mod;
 	bool guids = header->attr_id == ATTR_GUID_INFO;
 	bool taken = guids && attr_mod < FAKE_GUID_BLOCKS && at->guids_set >> attr_mod & 1;
@@ -235,6 +236,10 @@ static inline uint16_t fake_table(struct fake_port *at, const struct mad_header 
 	if (guids && header->method == METHOD_SET) {
 		if (attr_mod >= FAKE_GUID_BLOCKS)
 			return STATUS_INVALID_VALUE;
+		if (node->busy_guids) {
+			node->busy_guids--;
+			return STATUS_BUSY;
+		}
 		if (!node->ignores_guids) {
 			memcpy(at->guids[attr_mod], data, SMP_DATA_SIZE);
 			at->guids_set |= (uint8_t)(1 << attr_mod);

@@ -297,6 +297,22 @@ static void test_ignored_aliases(void)
 	world_free(world);
 }
 
+/* One that was busy is told again, in another sweep. */
+static void test_aliases_of_the_busy(void)
+{
+	struct world *world = begin(1);
+
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(world_run(world, tables_known));
+	world_node(world, "host-2")->busy_guids = 2;
+	put_alias(world, "host-2", 1, 0xA1);
+	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0xA1);
+	CU_ASSERT_EQUAL(known(world, "host-2", 1)->refuses, 0);
+	CU_ASSERT_EQUAL(program_refused_values(world->sm->program), 0);
+	world_free(world);
+}
+
 /* Nothing is read where nothing is to be read back. */
 static void test_not_at_all(void)
 {
@@ -316,6 +332,7 @@ int main(void)
 		{"who refuses is asked once", test_refused},
 		{"aliases", test_aliases},
 		{"aliases that are not taken", test_ignored_aliases},
+		{"aliases of who is busy", test_aliases_of_the_busy},
 		{"no read back, no tables", test_not_at_all},
 		CU_TEST_INFO_NULL,
 	};

@@ -38,8 +38,10 @@ void refused_note(struct program *program, struct node *node, uint16_t attr_id, 
 	uint64_t pause_us = 2 * sw->retry_pause_us;
 
 	/* Once a sweep; and once may be by chance. */
-	if (status_is_busy(status) || sw->failed || refused_rests(program, node) ||
-	    ++sw->refusals < REFUSALS)
+	if (status_is_busy(status) || sw->failed || refused_rests(program, node))
+		return;
+	sw->refusals += sw->refusals < REFUSALS;
+	if (sw->refusals < REFUSALS)
 		return;
 	if (pause_us < PAUSE_MIN_S * S_US)
 		pause_us = PAUSE_MIN_S * S_US;
@@ -55,6 +57,7 @@ void refused_note(struct program *program, struct node *node, uint16_t attr_id, 
 void refused_took_all(struct program *program, struct node *node)
 {
 	node->sw->refusals = 0;
+	node->sw->retry_pause_us = 0; /* what it refuses next begins anew */
 	if (node->sw->aside == ASIDE_REFUSES)
 		fabric_set_aside(program->fabric, node, ASIDE_NOT);
 }
@@ -68,7 +71,7 @@ void refused_port_set(struct node *node, int error)
 		sw->mute_sets = 0;
 		return;
 	}
-	sw->mute_sets++;
+	sw->mute_sets += sw->mute_sets < MUTE_SETS;
 	if (!refused_is_mute(node))
 		return;
 	sw->verified = 0; /* it is asked now, and what then follows is refused_note()'s or not */

@@ -520,6 +520,31 @@ static void refuse_later(struct sim *sim)
 	sim_check(sim);
 }
 
+/* What a spine refused for a quarter of an hour, so that it was tried ever more seldom, is over
+ * when it has taken its table: refusing again it is tried after a minute. */
+static void refuses_again(struct sim *sim)
+{
+	enum { STEP_S = 5, TURN_S = 60, LIMIT_S = 3600 };
+	static const unsigned refused_for_s[] = {900, TURN_S};
+	struct device *spine = sim_device(sim, "spine-02");
+	unsigned waited_s = 0;
+
+	up(sim, NULL);
+	for (unsigned turn = 0; turn < ARRAY_SIZE(refused_for_s); turn++) {
+		spine->quirks.refuses_tables = true;
+		sim_link(sim, sim_port(sim, "leaf-05", 2), turn);
+		sim_link(sim, sim_port(sim, "spine-03", 7), turn);
+		sim_pass(sim, refused_for_s[turn] * SIM_S);
+		sim_expect(sim, transit(sim, spine) == 0);
+		spine->quirks.refuses_tables = false;
+		for (waited_s = 0; waited_s < LIMIT_S && !transit(sim, spine); waited_s += STEP_S)
+			sim_pass(sim, STEP_S * SIM_S);
+		sim_expect(sim, waited_s < LIMIT_S);
+	}
+	sim_expect(sim, waited_s <= 2 * TURN_S);
+	sim_settle_and_check(sim);
+}
+
 /* The only way to half of a ring goes by switches that take no table: it is not given up. */
 static void refuses_in_the_way(struct sim *sim)
 {
@@ -867,6 +892,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "silent-and-gone", .topology = TREE, .play = silent_and_gone},
 	{.name = "spine-refuses", .topology = TREE, .play = spine_refuses},
 	{.name = "refuse-later", .topology = TREE, .play = refuse_later},
+	{.name = "refuses-again", .topology = TREE, .play = refuses_again},
 	{.name = "refuses-in-the-way",
 	 .topology = "ring:switches=6,hosts=2",
 	 .play = refuses_in_the_way},

@@ -142,6 +142,7 @@ static void switch_state_free(struct switch_state *sw)
 	lft_unref(sw->guess);
 	lft_have_forget(&sw->have);
 	lft_unref(sw->want);
+	free(sw->trouble);
 	free(sw);
 }
 
@@ -360,6 +361,23 @@ struct port_trouble *port_trouble(struct fabric *fabric, struct port *port)
 		list_push(&fabric->troubled, &port->trouble->link);
 	}
 	return port->trouble;
+}
+
+struct switch_trouble *switch_trouble(struct node *node)
+{
+	if (!node->sw->trouble)
+		node->sw->trouble = mem_zalloc(sizeof(*node->sw->trouble));
+	return node->sw->trouble;
+}
+
+void switch_trouble_over(struct node *node)
+{
+	const struct switch_trouble *trouble = node->sw->trouble;
+
+	if (!trouble || trouble->refusals || trouble->mute_sets || trouble->logged)
+		return;
+	free(node->sw->trouble);
+	node->sw->trouble = NULL;
 }
 
 static bool usable(const struct port_info *info)

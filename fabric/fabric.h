@@ -112,8 +112,19 @@ struct lft_have {
 /* Why no route passes a switch that is there: aside.h. */
 enum aside { ASIDE_NOT, ASIDE_SILENT, ASIDE_REFUSES };
 
+/* Of a switch that does not take what it is told, or that no route uses. */
+struct switch_trouble {
+	uint8_t refusals;  /* sweeps in a row in which it did not take its table */
+	uint8_t mute_sets; /* Sets of ports in a row that had no answer, in this sweep */
+	bool logged;	   /* that no route uses it: sm/left_out.h */
+	/* ASIDE_REFUSES */
+	uint16_t refused_attr, refused_status; /* what, and how; 0: it does not answer */
+	uint64_t retry_us, retry_pause_us;     /* it is not written before that */
+};
+
 struct switch_state {
-	struct node *node; /* whose it is */
+	struct node *node;		/* whose it is */
+	struct switch_trouble *trouble; /* NULL: it makes none; not when ASIDE_REFUSES */
 	struct node *only; /* while freezing: the neighbour whose cables count, NULL: all */
 	struct lft_have have;
 	struct lft *want;  /* NULL until the first routing */
@@ -128,19 +139,13 @@ struct switch_state {
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
 	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
-	bool told;		 /* it told that links of it changed, and was not read since */
-	bool settled;		 /* have equals want, the top is acknowledged */
-	bool stale;		 /* programming: entries of an earlier table may still forward */
-	bool failed;		 /* a Set failed since the last sweep began */
-	bool busy;		 /* a Set(SwitchInfo) is under way */
-	uint8_t aside;		 /* enum aside */
-	uint8_t refusals;	 /* sweeps in a row in which it did not take its table */
-	uint8_t mute_sets;	 /* Sets of ports in a row that had no answer, in this sweep */
-	uint16_t refused_attr;	 /* ASIDE_REFUSES: what, ... */
-	uint16_t refused_status; /* ... and how; 0: it does not answer */
-	uint64_t retry_us, retry_pause_us; /* ASIDE_REFUSES: not written before that */
+	bool told;		/* it told that links of it changed, and was not read since */
+	bool settled;		/* have equals want, the top is acknowledged */
+	bool stale;		/* programming: entries of an earlier table may still forward */
+	bool failed;		/* a Set failed since the last sweep began */
+	bool busy;		/* a Set(SwitchInfo) is under way */
+	uint8_t aside;		/* enum aside */
 	bool changed;		/* a port of it did, in this sweep, and is to be read again */
-	bool left_out_told;	/* that no route uses it was logged: sm/left_out.h */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
 	bool set_lost;	     /* a Set is among them: reads that are answered do not end the row */
@@ -150,7 +155,7 @@ struct switch_state {
 	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
 	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
-	struct list table_waiting;	/* link in another switch\'s table_waiters */
+	struct list table_waiting;	/* link in another switch's table_waiters */
 	struct list cable_waiters;	/* ports to other switches that wait for this one's table */
 };
 
@@ -284,6 +289,8 @@ const struct port_info *port_info(const struct port *port);
 uint8_t port_state_of(const struct port *port); /* PORT_DOWN when it was not read */
 struct port_trouble *port_trouble(struct fabric *fabric,
 				  struct port *port); /* its history, begun now if it has none */
+struct switch_trouble *switch_trouble(struct node *node); /* begun now if it makes none yet */
+void switch_trouble_over(struct node *node);		  /* frees it when nothing is left of it */
 
 /* A cable one end of which is held: it is not brought up, and between switches no route uses it. */
 static inline bool port_held(const struct port *port)

@@ -27,17 +27,19 @@ static bool is_too_small(const struct fabric *fabric, const struct node *node, c
 
 static bool refuses(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
 {
-	const char *attribute = attr_name(CLASS_SUBN_DIRECTED, node->sw->refused_attr);
+	const struct switch_trouble *trouble = node->sw->trouble;
+	const char *attribute;
 
 	(void)fabric;
 	if (node->sw->aside != ASIDE_REFUSES)
 		return false;
-	if (node->sw->refused_status)
+	attribute = attr_name(CLASS_SUBN_DIRECTED, trouble->refused_attr);
+	if (trouble->refused_status)
 		snprintf(why, WHY_SIZE,
 			 "it refused Set(%s) with status 0x%04x: no route passes it while there is "
 			 "another way, its hosts keep the table that it has; reboot it, or look at "
 			 "its firmware",
-			 attribute, node->sw->refused_status);
+			 attribute, trouble->refused_status);
 	else
 		snprintf(why, WHY_SIZE,
 			 "it answers Get() but no Set(%s), as if an M_Key of another manager "
@@ -84,10 +86,12 @@ void left_out_tell(struct fabric *fabric)
 		bool out = is_left_out(fabric, node, why);
 		struct log_subject subject = node_subject(node, MESSAGE_LEFT_OUT);
 
-		if (out && !node->sw->left_out_told)
+		if (out && !switch_trouble(node)->logged)
 			log_about(LOG_ERR, &subject, "switch \"%s\" is left out: %s",
 				  node->facts->description, why);
-		node->sw->left_out_told = out;
+		if (node->sw->trouble)
+			node->sw->trouble->logged = out;
+		switch_trouble_over(node);
 	}
 }
 

@@ -125,6 +125,7 @@ bool refused_rests(const struct program *program, const struct node *node);
  */
 bool refused_is_mute(const struct node *node);
 void refused_port_set(struct node *node, int error); /* of the answer to one */
+void refused_hears(struct node *node);		     /* it is not mute, or it is a new run */
 /* It refused a Set() with a status, or left all attempts without an answer (0) although it answers
  * others. */
 void refused_note(struct program *program, struct node *node, uint16_t attr_id, uint16_t status);

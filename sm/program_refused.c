@@ -24,57 +24,77 @@ enum {
 
 bool refused_rests(const struct program *program, const struct node *node)
 {
-	return node->sw->aside == ASIDE_REFUSES && loop_now_us(program->loop) < node->sw->retry_us;
+	return node->sw->aside == ASIDE_REFUSES &&
+	       loop_now_us(program->loop) < node->sw->trouble->retry_us;
 }
 
 bool refused_is_mute(const struct node *node)
 {
-	return node->sw->mute_sets >= MUTE_SETS;
+	return node->sw->trouble && node->sw->trouble->mute_sets >= MUTE_SETS;
+}
+
+static uint64_t next_pause_us(uint64_t pause_us)
+{
+	if (pause_us < PAUSE_MIN_S * S_US / 2)
+		return PAUSE_MIN_S * S_US;
+	return 2 * pause_us < PAUSE_MAX_S * S_US ? 2 * pause_us : PAUSE_MAX_S * S_US;
 }
 
 void refused_note(struct program *program, struct node *node, uint16_t attr_id, uint16_t status)
 {
-	struct switch_state *sw = node->sw;
-	uint64_t pause_us = 2 * sw->retry_pause_us;
+	struct switch_trouble *trouble;
 
 	/* Once a sweep; and once may be by chance. */
-	if (status_is_busy(status) || sw->failed || refused_rests(program, node))
+	if (status_is_busy(status) || node->sw->failed || refused_rests(program, node))
 		return;
-	sw->refusals += sw->refusals < REFUSALS;
-	if (sw->refusals < REFUSALS)
+	trouble = switch_trouble(node);
+	trouble->refusals += trouble->refusals < REFUSALS;
+	if (trouble->refusals < REFUSALS)
 		return;
-	if (pause_us < PAUSE_MIN_S * S_US)
-		pause_us = PAUSE_MIN_S * S_US;
-	if (pause_us > PAUSE_MAX_S * S_US)
-		pause_us = PAUSE_MAX_S * S_US;
-	sw->retry_pause_us = pause_us;
-	sw->retry_us = loop_now_us(program->loop) + pause_us;
-	sw->refused_attr = attr_id;
-	sw->refused_status = status;
+	trouble->retry_pause_us = next_pause_us(trouble->retry_pause_us);
+	trouble->retry_us = loop_now_us(program->loop) + trouble->retry_pause_us;
+	trouble->refused_attr = attr_id;
+	trouble->refused_status = status;
 	fabric_set_aside(program->fabric, node, ASIDE_REFUSES);
 }
 
+/* What it refuses next begins anew. */
 void refused_took_all(struct program *program, struct node *node)
 {
-	node->sw->refusals = 0;
-	node->sw->retry_pause_us = 0; /* what it refuses next begins anew */
+	struct switch_trouble *trouble = node->sw->trouble;
+
+	if (!trouble)
+		return;
+	trouble->refusals = 0;
+	trouble->retry_pause_us = 0;
 	if (node->sw->aside == ASIDE_REFUSES)
 		fabric_set_aside(program->fabric, node, ASIDE_NOT);
+	switch_trouble_over(node);
+}
+
+void refused_hears(struct node *node)
+{
+	if (!node->sw->trouble)
+		return;
+	node->sw->trouble->mute_sets = 0;
+	switch_trouble_over(node);
 }
 
 /* A Set() of one of its ports was answered, or was not. */
 void refused_port_set(struct node *node, int error)
 {
-	struct switch_state *sw = node->sw;
+	struct switch_trouble *trouble;
 
 	if (error != -ETIMEDOUT) {
-		sw->mute_sets = 0;
+		refused_hears(node);
 		return;
 	}
-	sw->mute_sets += sw->mute_sets < MUTE_SETS;
+	trouble = switch_trouble(node);
+	trouble->mute_sets += trouble->mute_sets < MUTE_SETS;
 	if (!refused_is_mute(node))
 		return;
-	sw->verified = 0; /* it is asked now, and what then follows is refused_note()'s or not */
-	sw->verify = true;
+	/* It is asked now, and what then follows is refused_note()'s or not. */
+	node->sw->verified = 0;
+	node->sw->verify = true;
 	window_wake(&node->port[0].agent->target);
 }

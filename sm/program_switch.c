@@ -533,7 +533,8 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 	struct lft *row = index >= 0 ? routes->lft[index] : NULL;
 
 	sw->failed = false;
-	sw->unanswered = sw->mute_sets = 0;
+	sw->unanswered = 0;
+	refused_hears(node);
 	sw->set_lost = false;
 	if (lost_tables(node)) {
 		lft_have_forget(&sw->have);

@@ -1081,6 +1081,14 @@ static void test_broken_is_told_once(void)
 	world_free(world);
 }
 
+/* Whether something is remembered of what the switch did not take. */
+static bool makes_trouble(const struct world *world, const char *id)
+{
+	guid_t guid = world_node(world, id)->info.node_guid;
+
+	return fabric_find_node(world->sm->fabric, guid)->sw->trouble;
+}
+
 static void test_refusing_switch(void)
 {
 	static const uint16_t attrs[] = {ATTR_SWITCH_INFO, ATTR_LINEAR_FORWARDING_TABLE,
@@ -1097,10 +1105,12 @@ static void test_refusing_switch(void)
 		CU_ASSERT_STRING_NOT_EQUAL(world->text, "subnet up");
 		CU_ASSERT_EQUAL(host_port(world, "host-5")->info.port_state, PORT_ACTIVE);
 		world_check_orders(world);
+		CU_ASSERT_EQUAL(makes_trouble(world, "leaf-1"), attrs[i] != ATTR_PORT_INFO);
 		world->fake->fate = NULL;
 		world_sweep(world, DISCOVER_FULL);
 		world_sweep(world, DISCOVER_LIGHT); /* routes over what came up in the first */
 		world_check_up(world);
+		CU_ASSERT_FALSE(makes_trouble(world, "leaf-1"));
 		world_free(world);
 	}
 }

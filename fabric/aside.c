@@ -11,7 +11,7 @@
 #include "fabric/lid.h"
 #include "lib/mem.h"
 
-enum { TAKEN_OUT_MAX = 16, COST_SEARCHES = 1000 };
+enum { COST_SEARCHES = 1000 };
 
 /* While searching, node->index says what became of a switch. */
 enum { NOT_THERE = -2, NOT_REACHED = -1, REACHED = 0 };
@@ -50,8 +50,19 @@ static struct node *first_switch(const struct fabric *fabric)
 	return port && port_of_switch(port) ? port->node : NULL;
 }
 
+/* By which neighbour a switch is reached that is taken out; NULL: it is not. */
+static const struct node *only_by(const struct aside_choice *choice, const struct node *node)
+{
+	for (unsigned i = 0; i < choice->count; i++) {
+		if (choice->out[i].node == node)
+			return choice->out[i].by;
+	}
+	return NULL;
+}
+
 /* How many switches are reached by others than those that are taken out. */
-static size_t count_reached(struct fabric *fabric, struct node **queue)
+static size_t count_reached(struct fabric *fabric, const struct aside_choice *choice,
+			    struct node **queue)
 {
 	struct node *node = first_switch(fabric);
 	const struct roster *roster = fabric_roster(fabric);
@@ -67,7 +78,7 @@ static size_t count_reached(struct fabric *fabric, struct node **queue)
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			struct node *next = neighbour(&node->port[i]);
 
-			if (!next || next->index != NOT_REACHED || next->sw->only)
+			if (!next || next->index != NOT_REACHED || only_by(choice, next))
 				continue;
 			next->index = REACHED;
 			queue[tail++] = next;
@@ -91,45 +102,40 @@ static struct node *choose_neighbour(struct node *node)
 	return chosen;
 }
 
-static size_t count_taken_out(const struct roster *roster)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < roster->num_switches; i++)
-		count += roster->switches[i]->sw->only != NULL;
-	return count;
-}
-
-unsigned aside_step(struct fabric *fabric, size_t *at)
+unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *at)
 {
 	const struct roster *roster = fabric_roster(fabric);
-	struct node *node, **queue;
+	struct node *node, *by, **queue;
 	size_t reached;
 
-	for (size_t i = 0; !*at && i < roster->num_switches; i++)
-		roster->switches[i]->sw->only = NULL;
+	if (!*at)
+		choice->count = 0;
 	if (*at == roster->num_switches || !first_switch(fabric))
 		return 0;
 	node = roster->switches[(*at)++];
-	if (!node->sw->aside || node == first_switch(fabric) ||
-	    count_taken_out(roster) == TAKEN_OUT_MAX)
+	if (!node->sw->aside || node == first_switch(fabric) || choice->count == ASIDE_MAX)
 		return 1;
 	queue = mem_array(roster->num_switches, sizeof(*queue));
-	reached = count_reached(fabric, queue);
-	if (node->index == REACHED)
-		node->sw->only = choose_neighbour(node);
-	if (node->sw->only && count_reached(fabric, queue) != reached - 1)
-		node->sw->only = NULL;
+	reached = count_reached(fabric, choice, queue);
+	by = node->index == REACHED ? choose_neighbour(node) : NULL;
+	if (by) {
+		choice->out[choice->count].node = node;
+		choice->out[choice->count++].by = by;
+		if (count_reached(fabric, choice, queue) != reached - 1)
+			choice->count--;
+	}
 	free(queue);
 	return COST_SEARCHES;
 }
 
-bool aside_hides(const struct port *port)
+bool aside_hides(const struct aside_choice *choice, const struct port *port)
 {
 	const struct port *peer = port->peer;
+	const struct node *by, *peer_by;
 
-	if (!port_of_switch(port) || !peer || !port_of_switch(peer))
+	if (!choice->count || !port_of_switch(port) || !peer || !port_of_switch(peer))
 		return false;
-	return (port->node->sw->only && port->node->sw->only != peer->node) ||
-	       (peer->node->sw->only && peer->node->sw->only != port->node);
+	by = only_by(choice, port->node);
+	peer_by = only_by(choice, peer->node);
+	return (by && by != peer->node) || (peer_by && peer_by != port->node);
 }

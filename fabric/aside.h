@@ -19,11 +19,20 @@ void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why);
 bool switch_counts(const struct fabric *fabric, const struct node *node);
 bool cable_counts(const struct port *port);
 
-/* Chooses the neighbours, for aside_hides(): a stage of freezing (lib/slices.h), before it numbers
- * the switches. One that is the only way to another, or the manager's own, is passed all the same.
- */
-unsigned aside_step(struct fabric *fabric, size_t *at);
+/* Those that nobody passes any more, and by which neighbour each is still reached. It is good until
+ * a node goes. */
+enum { ASIDE_MAX = 16 };
+struct aside_choice {
+	unsigned count;
+	struct {
+		const struct node *node, *by;
+	} out[ASIDE_MAX];
+};
+
+/* Makes the choice: a stage of freezing (lib/slices.h), before it numbers the switches. One that is
+ * the only way to another, or the manager's own, is passed all the same. */
+unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *at);
 /* Whether a snapshot leaves out the cable at this port. */
-bool aside_hides(const struct port *port);
+bool aside_hides(const struct aside_choice *choice, const struct port *port);
 
 #endif

@@ -125,7 +125,6 @@ struct switch_trouble {
 struct switch_state {
 	struct node *node;		/* whose it is */
 	struct switch_trouble *trouble; /* NULL: it makes none; not when ASIDE_REFUSES */
-	struct node *only; /* while freezing: the neighbour whose cables count, NULL: all */
 	struct lft_have have;
 	struct lft *want;  /* NULL until the first routing */
 	struct lft *guess; /* what it may hold, being looked at: program_guess.c; or NULL */

@@ -9,11 +9,9 @@
  */
 #include "fabric/freeze.h"
 
-#include "fabric/aside.h"
-
-static bool cabled(const struct port *port)
+static bool cabled(const struct freeze *freeze, const struct port *port)
 {
-	return cable_counts(port) && !aside_hides(port);
+	return cable_counts(port) && !aside_hides(&freeze->aside, port);
 }
 
 static bool end_is_there(const struct fabric *fabric, const struct port *port)
@@ -45,7 +43,7 @@ static unsigned choose_aside(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 
-	return aside_step(freeze->fabric, at);
+	return aside_step(freeze->fabric, &freeze->aside, at);
 }
 
 /* Where each switch and end port will be in the snapshot, so that cables find it. */
@@ -125,7 +123,7 @@ static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
 {
 	struct snap_link *link = &freeze->snapshot->links[slot];
 
-	if (cabled(port)) {
+	if (cabled(freeze, port)) {
 		if (port_of_switch(port->peer))
 			link->sw = port->peer->node->index;
 		else if (port->peer->agent)
@@ -187,7 +185,7 @@ static unsigned add_end(void *arg, size_t *at)
 		.peer = -1,
 		.facts = facts_ref(port->node->facts),
 	};
-	if (!cabled(port))
+	if (!cabled(freeze, port))
 		return 2;
 	if (port_of_switch(port->peer)) {
 		end->sw = port->peer->node->index;

@@ -8,7 +8,7 @@
 #ifndef FABRIC_FREEZE_H
 #define FABRIC_FREEZE_H
 
-#include "fabric/fabric.h"
+#include "fabric/aside.h"
 #include "lib/slices.h"
 
 struct freeze {
@@ -18,6 +18,7 @@ struct freeze {
 	struct snapshot *snapshot;	/* when it is done: one reference, to be taken */
 	uint64_t topology, facts;	/* the fabric's, when it began */
 	uint32_t switches, ends, links; /* counted, then filled, so far */
+	struct aside_choice aside;
 };
 
 extern const struct slice_plan freeze_plan; /* its argument is a struct freeze */

@@ -79,7 +79,7 @@ struct port {
 	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
 	bool stuck;    /* one did that was to bring it up: no route uses it before it is ACTIVE */
 	bool left_out; /* a full pass found behind it a GUID that another device has */
-	bool told;     /* what is wrong behind it was logged */
+	bool logged;   /* what is wrong behind it was */
 	bool silent;   /* what is behind it did not answer when it was asked last */
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool armed;    /* by us, since its cable was verified */
@@ -138,7 +138,7 @@ struct switch_state {
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
 	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
-	bool told;		/* it told that links of it changed, and was not read since */
+	bool news;		/* it told that links of it changed, and was not read since */
 	bool settled;		/* have equals want, the top is acknowledged */
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */

@@ -117,9 +117,9 @@ static void tell_once(struct log_limit *limit, struct port *from, const struct l
 	char text[320];
 	va_list arguments;
 
-	if (from->told || !log_allowed(limit))
+	if (from->logged || !log_allowed(limit))
 		return;
-	from->told = true;
+	from->logged = true;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
@@ -280,7 +280,7 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
 		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
-	node->sw->told &= request->method != METHOD_GET;
+	node->sw->news &= request->method != METHOD_GET;
 	if (info.port_state_change)
 		switch_changed(node);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&
@@ -380,7 +380,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 		return;
 	}
 	if (info.port_state == PORT_DOWN) {
-		port->left_out = port->told = port->silent = false;
+		port->left_out = port->logged = port->silent = false;
 		port->patience_ms = 0;
 		fabric_unlink(discover->fabric, port);
 	} else if (needs_probe(discover, port)) {
@@ -652,7 +652,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 			  "port %u of \"%s\" is cabled to port %u of the same device: the cable is "
 			  "left out; if there are two devices, both have the same GUID",
 			  from->num, node->facts->description, arrival->num);
-		arrival->told = from->told;
+		arrival->logged = from->logged;
 		return;
 	}
 	if (arrival->peer && arrival->peer != from) {
@@ -683,7 +683,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	only_cable = from->peer == arrival && from->read_pass != discover->pass &&
 		     port_facts(arrival)->known;
 	from->left_out = arrival->left_out = false;
-	from->told = arrival->told = false;
+	from->logged = arrival->logged = false;
 	from->silent = arrival->silent = false;
 	from->doubtful = arrival->doubtful = false;
 	from->armed = arrival->armed = false;

@@ -165,7 +165,7 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 	new = is_new(sender, letter->header);
 	if (known && notice.trap_number == TRAP_LINK_STATE && new) {
 		if (sender && port_of_switch(sender))
-			sender->node->sw->told = true;
+			sender->node->sw->news = true;
 		program_note_news(sm->program);
 	}
 	if (peers_role(sm->peers) != SM_MASTER)

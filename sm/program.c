@@ -149,7 +149,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 void program_note_switch(struct program *program, struct node *node)
 {
 	program_note_news(program);
-	node->sw->told = true;
+	node->sw->news = true;
 	program->report.changed += !node->sw->changed;
 	node->sw->changed = true;
 }
@@ -709,15 +709,24 @@ void program_local(struct program *program, loop_fn *done, void *arg)
 	wake_window(program);
 }
 
+/* The routes are the caller's, who may let go of them now. */
+static void begun(void *arg)
+{
+	struct program *program = arg;
+
+	program->snapshot = NULL;
+	program->routes = NULL;
+	wake_window(program);
+}
+
 void program_start(struct program *program, const struct snapshot *snapshot,
 		   const struct routes *routes, loop_fn *done, void *arg)
 {
 	begin(program, false, done, arg);
-	program->stale = 0;
 	program->snapshot = snapshot;
 	program->routes = routes;
 	program->taking = true;
-	walk(program, &start_plan, wake_window);
+	walk(program, &start_plan, begun);
 }
 
 void program_announce(struct program *program, loop_fn *done, void *arg)

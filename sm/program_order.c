@@ -54,7 +54,7 @@ static bool is_known_cable(const struct port *port)
 {
 	const struct port *peer = port->peer;
 
-	return peer && !port->node->sw->told && !(peer->node->sw && peer->node->sw->told);
+	return peer && !port->node->sw->news && !(peer->node->sw && peer->node->sw->news);
 }
 
 /* The cable to another switch that an entry leads into; NULL: the way ends here. */

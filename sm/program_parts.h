@@ -50,7 +50,8 @@ struct program {
 	bool pausing;	     /* a block is not written again before its last Set has died out */
 	struct loop_timer pause;
 	struct slices walk; /* over what is there, at the beginning of a run and at its end */
-	const struct snapshot *snapshot; /* while switches take their routes; or NULL */
+	/* While a run begins: the caller's; or NULL. */
+	const struct snapshot *snapshot;
 	const struct routes *routes;
 	bool taking; /* not all switches have theirs yet: nothing is sent */
 	struct log_limit limit;

@@ -5,6 +5,8 @@
  * was configured: it is then permanent. With the last of them the group is gone at once; others
  * that were in it may be thousands, and are dropped some in each turn. Until then they are members
  * of nothing, of which nobody hears, unless the same group is made again: then they go first.
+ * Clients cannot end a permanent group, but a document that is restored may come without it: the
+ * broadcast group is then made again.
  */
 #include "sa/groups.h"
 
@@ -38,6 +40,9 @@ struct groups {
 	struct keepers *keepers;
 	struct list remains;
 	struct loop_deferred drop;
+	struct registry_reader reader;
+	struct loop_deferred begin_again;
+	bool begun;
 	struct adm_options options;
 	lid_t mlid_max;
 	uint32_t number; /* of the last MGID that was made */
@@ -76,12 +81,39 @@ void groups_begin(struct groups *groups)
 {
 	struct group_entry group = broadcast_group;
 
+	groups->begun = true;
 	if (groups_find(groups, group.mgid))
 		return;
 	group.mlid = groups_mlid(groups, group.mgid, LID_NONE);
 	group.packet_life_time = groups->options.packet_life_time;
 	if (group.mlid != LID_NONE)
 		registry_put(groups->registry, REGISTRY_GROUP, &group);
+}
+
+/* While changes belong together it may still come; whole() asks again. */
+static void begin_again(void *arg)
+{
+	struct groups *groups = arg;
+
+	if (groups->begun && !registry_is_together(groups->registry))
+		groups_begin(groups);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct groups *groups = ctx;
+	const struct group_entry *before = change->before;
+
+	if (change->kind == REGISTRY_GROUP && !change->after &&
+	    !memcmp(before->mgid, broadcast_group.mgid, GID_SIZE))
+		loop_defer(&groups->begin_again);
+}
+
+static void whole(void *ctx)
+{
+	struct groups *groups = ctx;
+
+	loop_defer(&groups->begin_again);
 }
 
 /* The least MulticastFDBCap counts. A switch that says 0 forwards no multicast at all, and a group
@@ -246,6 +278,10 @@ struct groups *groups_new(struct loop *loop, struct registry *registry,
 	list_init(&groups->remains);
 	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,
 			   groups);
+	loop_deferred_init(&groups->begin_again, loop, "the broadcast group", begin_again, groups);
+	groups->reader =
+		(struct registry_reader){.changed = changed, .whole = whole, .ctx = groups};
+	registry_read(registry, &groups->reader);
 	find_remains(groups);
 	return groups;
 }
@@ -255,6 +291,8 @@ void groups_free(struct groups *groups)
 	if (!groups)
 		return;
 	loop_defer_cancel(&groups->drop);
+	loop_defer_cancel(&groups->begin_again);
+	registry_unread(&groups->reader);
 	while (!list_empty(&groups->remains))
 		remains_free(container_of(groups->remains.next, struct remains, link));
 	keepers_free(groups->keepers);

@@ -24,7 +24,8 @@ void groups_set_options(struct groups *groups, const struct adm_options *options
 
 /* To be told of each new view: MLIDs that a switch cannot forward are not given. */
 void groups_view(struct groups *groups, const struct snapshot *topology);
-/* After the first one: makes the broadcast group where there is none. */
+/* After the first one: makes the broadcast group where there is none, from now on whenever it is
+ * gone. */
 void groups_begin(struct groups *groups);
 
 /* For a group that is about to be made. LID_NONE when no MLID is left. */

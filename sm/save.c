@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Saving is a walk over the registry, kind by kind, as fast as the client reads. A document that
- * comes back is gathered in a registry of its own, which knows what is there twice; when it is
+ * Saving is a walk over the registry, kind by kind, as fast as the client reads. Groups come before
+ * members, and a member whose group was not there when groups were walked is left out: members of
+ * groups that are gone live on for some turns, and new ones come while the client reads. A document
+ * that comes back is gathered in a registry of its own, which knows what is there twice; when it is
  * complete, what it does not have is dropped and what it has is put, some hundred records a turn,
  * and the client is told when all is durable.
  */
@@ -17,8 +19,8 @@
 
 enum {
 	RECORDS_A_PART = 64,
-	RECORDS_A_TURN = 500,
-	IDLE_US = 60000000, /* a document that does not go on for so long is forgotten */
+	RECORDS_A_TURN = 500, /* that are looked at */
+	IDLE_US = 60000000,   /* a document that does not go on for so long is forgotten */
 };
 
 _Static_assert(sizeof(struct setting_entry) <= SAVE_RECORD_MAX &&
@@ -53,26 +55,48 @@ struct saving {
 	struct registry *registry;
 	struct registry_cursor cursor;
 	enum registry_kind kind;
+	struct registry *groups; /* that are in the document */
 };
+
+static bool has_group(const struct registry *registry, const struct member_entry *member)
+{
+	struct group_entry key;
+
+	memcpy(key.mgid, member->mgid, GID_SIZE);
+	return registry_find(registry, REGISTRY_GROUP, &key);
+}
+
+static void save_one(struct saving *saving, const void *record, json_t *records)
+{
+	if (saving->kind == REGISTRY_MEMBER && !has_group(saving->groups, record))
+		return;
+	if (saving->kind == REGISTRY_GROUP)
+		registry_put(saving->groups, REGISTRY_GROUP, record);
+	json_array_append_new(records, save_record(saving->kind, record));
+}
 
 static json_t *saving_next(void *source)
 {
 	struct saving *saving = source;
 	json_t *records = json_array();
+	bool over = false;
 
-	while (json_array_size(records) < RECORDS_A_PART) {
+	for (unsigned i = 0; i < RECORDS_A_TURN; i++) {
 		const void *record = registry_walk_next(&saving->cursor);
 
 		if (record) {
-			json_array_append_new(records, save_record(saving->kind, record));
+			save_one(saving, record, records);
+			if (json_array_size(records) == RECORDS_A_PART)
+				break;
 			continue;
 		}
-		if (saving->kind + 1 == REGISTRY_KINDS)
+		over = saving->kind + 1 == REGISTRY_KINDS;
+		if (over)
 			break;
 		registry_walk_end(&saving->cursor);
 		registry_walk(saving->registry, ++saving->kind, -1, NULL, &saving->cursor);
 	}
-	if (json_array_size(records))
+	if (!over || json_array_size(records))
 		return json_pack("{s:i,s:o}", "version", SAVE_VERSION, "records", records);
 	json_decref(records);
 	return NULL;
@@ -83,6 +107,7 @@ static void saving_finish(void *source)
 	struct saving *saving = source;
 
 	registry_walk_end(&saving->cursor);
+	registry_free(saving->groups);
 	free(saving);
 }
 
@@ -93,6 +118,7 @@ static void command_save(void *ctx, struct control_request *request, const json_
 
 	(void)args;
 	saving->registry = save->registry;
+	saving->groups = registry_new();
 	saving->kind = REGISTRY_LID;
 	registry_walk(save->registry, saving->kind, -1, NULL, &saving->cursor);
 	control_stream(request, saving_next, saving_finish, saving);
@@ -154,6 +180,9 @@ static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY
 		text = "there is another with the same key";
 	else if (kind == REGISTRY_LID)
 		text = take_lids(save, (const struct lid_entry *)record);
+	else if (kind == REGISTRY_MEMBER &&
+		 !has_group(save->document, (const struct member_entry *)record))
+		text = "no such group before it";
 	if (text) {
 		snprintf(why, SAVE_WHY_SIZE, "%s", text);
 		return -EINVAL;

@@ -133,6 +133,12 @@ saved_and_restored() {
 	head -c 1000 saved.json >cut.json
 	refuses cut.json 'cut.json:[0-9]*: ' || return 1
 	refuses none.json 'none.json: ' || return 1
+	echo '{"version": 1, "records": [{"kind": "member", "JoinState": 1, "PortGUID": 5, "PortPrefix": 5,
+		"MGID": "0xff12401bffff000000000000ffffffff"}]}' >groupless.json
+	refuses groupless.json 'record 1 .member.: no such group before it; nothing was changed' || return 1
+	echo '{"version": 1, "records": []}' >empty.json
+	weftctl first restore empty.json >/dev/null || because "restore of nothing fails" || return 1
+	wait_for 30 has_broadcast_group first || because "a restore ended the broadcast group" || return 1
 	weftctl first restore saved.json >restore.txt || because "restore fails" || return 1
 	matches "^$records records, " restore.txt || because "restore says $(cat restore.txt)" || return 1
 	kill_now first
@@ -141,6 +147,10 @@ saved_and_restored() {
 	equal "the LIDs after all that" "$(lids first)" "$before" || return 1
 	weftctl first save again.json >/dev/null
 	equal "the records that differ" "$(sorted saved.json | comm -3 - <(sorted again.json))" ""
+}
+
+has_broadcast_group() {
+	weftctl "$1" multicast list | grep -qi 'ff12:401b:ffff::ffff:ffff'
 }
 
 sorted() {

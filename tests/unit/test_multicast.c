@@ -1134,6 +1134,33 @@ static void test_master(void)
 	end();
 }
 
+static const struct group_entry *broadcast(void)
+{
+	const struct group_entry *group = registry_first(sa.registry, REGISTRY_GROUP, -1, NULL);
+
+	while (group && !group->permanent)
+		group = registry_next(sa.registry, REGISTRY_GROUP, -1, group);
+	return group;
+}
+
+/* A document without it may be restored: when all of that is there, it is made again. */
+static void test_broadcast_again(void)
+{
+	begin();
+	registry_together(sa.registry, true);
+	registry_drop(sa.registry, REGISTRY_GROUP, broadcast());
+	turn();
+	CU_ASSERT_PTR_NULL(broadcast());
+	registry_together(sa.registry, false);
+	turn();
+	CU_ASSERT_PTR_NOT_NULL(broadcast());
+	CU_ASSERT_EQUAL(groups(), 1);
+	registry_drop(sa.registry, REGISTRY_GROUP, broadcast());
+	turn();
+	CU_ASSERT_PTR_NOT_NULL(broadcast());
+	end();
+}
+
 /* The least MulticastFDBCap of the switches bounds the MLIDs, and so the groups. */
 static void test_mlids_end(void)
 {
@@ -1350,6 +1377,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"the broadcast group", test_broadcast},
+		{"the broadcast group comes back", test_broadcast_again},
 		{"the first view", test_master},
 		{"making a group", test_creations},
 		{"join states", test_join_states},

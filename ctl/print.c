@@ -8,16 +8,35 @@
 #include "ctl/text.h"
 #include "lib/mem.h"
 
+static void print_changes(const json_t *data, FILE *out)
+{
+	long long blocks = number_member(data, "blocks_set");
+	long long switches = number_member(data, "switches_set");
+	bool fabric = flag_member(data, "fabric_changed");
+
+	if (fabric)
+		fputs("the fabric changed", out);
+	if (blocks)
+		fprintf(out, "%s%lld block%s of forwarding tables written on %lld switch%s",
+			fabric ? "; " : "", blocks, text_plural(blocks, "s"), switches,
+			text_plural(switches, "es"));
+	if (!fabric && !blocks)
+		fputs(number_member(data, "sets") ? "no forwarding table changed"
+						  : "nothing changed",
+		      out);
+	fputc('\n', out);
+}
+
 void print_sweep(const json_t *data, FILE *out)
 {
 	const char *summary = text_member(data, "summary");
 	long long smps = number_member(data, "smps"), sets = number_member(data, "sets");
 	char span[TEXT_SPAN_SIZE];
 
-	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); %s\n",
-		text_member(data, "kind"), text_span(number_member(data, "duration_us"), span),
-		smps, text_plural(smps, "s"), sets,
-		flag_member(data, "changed") ? "the fabric changed" : "nothing changed");
+	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", text_member(data, "kind"),
+		text_span(number_member(data, "duration_us"), span), smps, text_plural(smps, "s"),
+		sets);
+	print_changes(data, out);
 	if (strcmp(summary, "-") != 0)
 		fprintf(out, "%s\n", summary);
 }

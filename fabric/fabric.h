@@ -144,6 +144,7 @@ struct switch_state {
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */
 	uint8_t aside;		/* enum aside */
+	uint64_t set_in_report; /* sm/program.c: the last one that counts a block of it */
 	bool changed;		/* a port of it did, in this sweep, and is to be read again */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */

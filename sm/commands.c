@@ -28,22 +28,31 @@ const char *guid_text(guid_t guid, char text[GUID_TEXT])
 
 /* status */
 
+json_t *sweep_changes_json(const struct sweep_record *record)
+{
+	return json_pack("{s:b,s:b,s:I,s:I}", "changed", record->changed || record->blocks_set,
+			 "fabric_changed", record->changed, "blocks_set",
+			 (json_int_t)record->blocks_set, "switches_set",
+			 (json_int_t)record->switches_set);
+}
+
 static json_t *status_sweep(const struct sweep_record *record)
 {
-	json_t *phases = json_array();
+	json_t *phases = json_array(), *status;
 
 	for (unsigned i = 0; i < record->num_phases; i++)
 		json_array_append_new(phases, json_pack("{s:s,s:I}", "name", record->phases[i].name,
 							"us", (json_int_t)record->phases[i].us));
-	return json_pack("{s:I,s:s,s:s,s:i,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:b,s:s}", "number",
-			 (json_int_t)record->number, "kind", sweep_kind_name(record->kind),
-			 "reason", record->reason, "merged", record->merged, "started_s",
-			 (json_int_t)record->started_s, "duration_us",
-			 (json_int_t)record->duration_us, "phases", phases, "smps",
-			 (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
-			 (json_int_t)record->lft_sets, "retries", (json_int_t)record->retries,
-			 "failed", (json_int_t)record->failed, "changed", record->changed, "text",
-			 record->text);
+	status = json_pack("{s:I,s:s,s:s,s:i,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:s}", "number",
+			   (json_int_t)record->number, "kind", sweep_kind_name(record->kind),
+			   "reason", record->reason, "merged", record->merged, "started_s",
+			   (json_int_t)record->started_s, "duration_us",
+			   (json_int_t)record->duration_us, "phases", phases, "smps",
+			   (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
+			   (json_int_t)record->lft_sets, "retries", (json_int_t)record->retries,
+			   "failed", (json_int_t)record->failed, "text", record->text);
+	json_object_update_new(status, sweep_changes_json(record));
+	return status;
 }
 
 static json_t *status_counts(struct fabric *fabric)

@@ -251,6 +251,28 @@ bool engine_is_known(const char *name, struct control_request *request)
 	return false;
 }
 
+static bool has_engine(char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], unsigned number,
+		       const char *name)
+{
+	for (unsigned i = 0; i < number; i++)
+		if (!strcmp(engines[i], name))
+			return true;
+	return false;
+}
+
+/* Around it, in place. */
+static char *without_spaces(char *name)
+{
+	size_t length;
+
+	name += strspn(name, " \t");
+	length = strlen(name);
+	while (length && strchr(" \t", name[length - 1]))
+		length--;
+	name[length] = '\0';
+	return name;
+}
+
 /* "ftree,updn" as a chain; false: the request has failed. */
 static bool take_engines(const char *names, char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
 			 struct control_request *request)
@@ -261,7 +283,12 @@ static bool take_engines(const char *names, char engines[SM_ENGINES_MAX][SM_ENGI
 
 	memset(engines, 0, SM_ENGINES_MAX * sizeof(*engines));
 	while (good && (name = strsep(&rest, ","))) {
+		name = without_spaces(name);
 		good = engine_is_known(name, request);
+		if (good && has_engine(engines, number, name)) {
+			control_fail(request, "%s is named twice: name each engine once", name);
+			good = false;
+		}
 		if (good && number == SM_ENGINES_MAX) {
 			control_fail(request,
 				     "more than %d engines: the chain has no room for them",

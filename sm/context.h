@@ -38,8 +38,9 @@ struct sweep_record {
 		uint64_t us;
 	} phases[SWEEP_PHASES_MAX];
 	uint64_t smps, sets, lft_sets, retries, failed;
-	bool changed;
-	int error; /* why the subnet is not up, or 0 */
+	unsigned blocks_set, switches_set; /* as in program_report */
+	bool changed;			   /* what is there */
+	int error;			   /* why the subnet is not up, or 0 */
 	char text[SWEEP_TEXT_SIZE];
 };
 
@@ -144,6 +145,9 @@ const char *sweep_kind_name(enum discover_kind kind);
 
 /* inbox.c */
 void inbox_init(struct sm *sm);
+
+/* commands.c: what a sweep changed or found changed. */
+json_t *sweep_changes_json(const struct sweep_record *record);
 
 /* commands.c: the engine of these routes, those that refused, and what the checker found. */
 json_t *routing_json(const struct route_result *routes);

@@ -747,6 +747,7 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 void program_clear_report(struct program *program, bool all_is_read)
 {
 	program->report = (struct program_report){0};
+	program->reports++;
 	if (all_is_read) {
 		program->news_before = program->news;
 		program->news_used = true;

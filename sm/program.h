@@ -18,10 +18,11 @@
 
 struct program;
 
-struct program_report {	     /* of one run */
-	unsigned blocks_set; /* Sets of table blocks acknowledged */
-	unsigned failed;     /* no answer, or refused */
-	unsigned not_active; /* cabled ports that did not come up */
+struct program_report {	       /* of one run */
+	unsigned blocks_set;   /* Sets of table blocks acknowledged */
+	unsigned switches_set; /* by so many switches */
+	unsigned failed;       /* no answer, or refused */
+	unsigned not_active;   /* cabled ports that did not come up */
 	bool reminders_left; /* more ports are to be told to register anew, as rereg_rate allows */
 	bool not_as_read;    /* what was read does not hold any more, somewhere: read all again */
 	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */

@@ -38,6 +38,7 @@ struct program {
 	loop_fn *done;
 	void *done_arg;
 	struct program_report report;
+	uint64_t reports; /* how many were begun */
 	uint64_t refused_values;
 	enum effort effort;
 	unsigned progress; /* table Sets acknowledged when the window was idle last */

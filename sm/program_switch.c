@@ -268,6 +268,8 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	sw->unanswered = 0;
 	sw->set_lost = false;
 	program->report.blocks_set++;
+	program->report.switches_set += sw->set_in_report != program->reports;
+	sw->set_in_report = program->reports;
 	if (memcmp(request->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) == 0) {
 		lft_have_acknowledge(&sw->have, block);
 	} else {

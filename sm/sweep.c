@@ -471,12 +471,13 @@ static void put_engines_back(struct sm *sm, const struct sweep_waiter *waiter)
 static json_t *waiter_answer(const struct sm *sm, const struct sweep_waiter *waiter)
 {
 	const struct sweep_record *record = &sm->sweep.last;
-	json_t *answer =
-		json_pack("{s:I,s:s,s:b,s:I,s:I,s:I,s:I,s:s}", "number", (json_int_t)record->number,
-			  "kind", sweep_kind_name(record->kind), "changed", record->changed,
-			  "duration_us", (json_int_t)record->duration_us, "smps",
-			  (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
-			  (json_int_t)record->lft_sets, "summary", record->text);
+	json_t *answer = json_pack(
+		"{s:I,s:s,s:I,s:I,s:I,s:I,s:s}", "number", (json_int_t)record->number, "kind",
+		sweep_kind_name(record->kind), "duration_us", (json_int_t)record->duration_us,
+		"smps", (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
+		(json_int_t)record->lft_sets, "summary", record->text);
+
+	json_object_update_new(answer, sweep_changes_json(record));
 
 	if (waiter->engines_before)
 		json_object_set_new(answer, "routing", routing_json(&sm->routes));
@@ -587,6 +588,8 @@ static void close_record(struct sm *sm, int error)
 	record->retries = window->retries - sweep->retries_before;
 	record->failed =
 		discover_report(sm->discover)->failed + program_report(sm->program)->failed;
+	record->blocks_set = program_report(sm->program)->blocks_set;
+	record->switches_set = program_report(sm->program)->switches_set;
 	record->changed = sm->fabric->topology != sweep->topology_before;
 	record->error = error;
 	sweep->last = *record;

@@ -94,7 +94,10 @@ engine() {
 		route engine minhop || return 1
 	told route engine updn || because "$(cat told.err)" || return 1
 	says 1 'did you mean "ftree"' route engine ftre || return 1
-	says 1 'more than 8 engines' route engine "$(printf 'minhop,%.0s' {1..8})updn" || return 1
+	says 1 'minhop is named twice' route engine minhop,minhop || return 1
+	answers_json '$_->{changed}, $_->{fabric_changed}, $_->{blocks_set} >= $_->{switches_set}, $_->{switches_set} > 0' \
+		'1 0 1 1' route engine 'minhop , updn' || return 1
+	says 0 'block.* of forwarding tables written on [1-9]' route engine ' updn' || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn
 }
 

@@ -230,10 +230,22 @@ static const struct {
 	 "Subnet      -\n"
 	 "Left out    0x1 \"S 1\": because\n"},
 	{"sweep that found something", print_sweep,
-	 "{\"kind\":\"light\",\"changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
+	 "{\"kind\":\"light\",\"fabric_changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
 	 "\"summary\":\"subnet up\"}",
 	 "light sweep in 12.3 ms: 1 SMP, 0 of them Set(); the fabric changed\n"
 	 "subnet up\n"},
+	{"sweep that wrote tables", print_sweep,
+	 "{\"kind\":\"light\",\"changed\":true,\"fabric_changed\":false,\"duration_us\":999,"
+	 "\"smps\":30,\"sets\":3,\"blocks_set\":3,\"switches_set\":1}",
+	 "light sweep in 999 us: 30 SMPs, 3 of them Set(); 3 blocks of forwarding tables written "
+	 "on "
+	 "1 switch\n"},
+	{"sweep that found and wrote", print_sweep,
+	 "{\"kind\":\"full\",\"fabric_changed\":true,\"duration_us\":999,\"smps\":30,\"sets\":3,"
+	 "\"blocks_set\":1,\"switches_set\":2}",
+	 "full sweep in 999 us: 30 SMPs, 3 of them Set(); the fabric changed; 1 block of "
+	 "forwarding "
+	 "tables written on 2 switches\n"},
 	{"sweep that found nothing", print_sweep,
 	 "{\"kind\":\"full\",\"changed\":false,\"duration_us\":999,\"smps\":300,\"sets\":0}",
 	 "full sweep in 999 us: 300 SMPs, 0 of them Set(); nothing changed\n"},
@@ -328,7 +340,7 @@ static const struct {
 	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":4,\"changed\":false,"
 	 "\"summary\":\"subnet up\",\"routing\":{\"engine\":\"updn\",\"tried\":["
 	 "{\"engine\":\"ftree\",\"why\":\"no tree\"}]}}",
-	 "light sweep in 2.0 ms: 30 SMPs, 4 of them Set(); nothing changed\n"
+	 "light sweep in 2.0 ms: 30 SMPs, 4 of them Set(); no forwarding table changed\n"
 	 "subnet up\n"
 	 "Routing     updn; every switch reaches every LID\n"
 	 "            not ftree: no tree\n"

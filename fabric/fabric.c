@@ -241,6 +241,15 @@ void fabric_forget_lids(struct fabric *fabric)
 		port_set_lid(fabric, port, LID_NONE, 0);
 }
 
+void fabric_forget_heard(struct fabric *fabric)
+{
+	size_t position = 0;
+	struct port *port;
+
+	while ((port = map_next(&fabric->ports, &position)))
+		port->unheard = true;
+}
+
 /* Cables */
 
 void fabric_unlink(struct fabric *fabric, struct port *port)
@@ -397,6 +406,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	port_set_pkeys(fabric, port, NULL);
 	port_set_tables(fabric, port, NULL);
 	port->refuses = 0;
+	port->unheard = true;
 	fabric->forgotten++;
 }
 
@@ -407,6 +417,7 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 
 	if (old->known && memcmp(&old->info, info, sizeof(*info)) == 0)
 		return;
+	port->unheard |= !old->known;
 	if (!old->known || usable(&old->info) != usable(info)) {
 		fabric->topology++;
 		fabric->forgotten++;

@@ -85,8 +85,9 @@ struct port {
 	bool armed;    /* by us, since its cable was verified */
 	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
 	bool disable;  /* its link is to be taken down, once */
-	/* It was ACTIVE, and nothing was known of it: what it has registered with somebody before
-	 * is not known either, so it is to be told once to register anew. */
+	/* Nothing was known of it, or its link was lost, or another manager may have been MASTER:
+	 * what it has registered need not be what the SA knows, whatever the registry says, so it
+	 * is to be told once to register anew. Means something for end ports. */
 	bool unheard;
 	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t
@@ -322,6 +323,8 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 void fabric_forget_tables(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
+/* What any port has registered need not be what the SA knows: all are to be told once more. */
+void fabric_forget_heard(struct fabric *fabric);
 
 /* lft_have: what a block holds (NULL: unknown), and what Sets make of it. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);

@@ -146,9 +146,6 @@ unsigned lid_remember_ports(void *arg, size_t *at)
 	port = work->ports[(*at)++];
 	entry = (struct lid_entry){
 		.guid = port_facts(port)->guid, .lid = port->lid, .lmc = port->lmc};
-	if (port_state_of(port) == PORT_ACTIVE &&
-	    !registry_find(work->fabric->registry, REGISTRY_LID, &entry))
-		port->unheard = true;
 	if (entry.lid)
 		registry_put(work->fabric->registry, REGISTRY_LID, &entry);
 	else

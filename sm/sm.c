@@ -73,6 +73,7 @@ static void role_changed(void *ctx, const char *reason)
 	if (role == SM_MASTER) { /* another master may have written since we last did */
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_lids(sm->fabric);
+		fabric_forget_heard(sm->fabric);
 	} else {
 		publish(sm, NULL);
 	}
@@ -82,12 +83,14 @@ static void role_changed(void *ctx, const char *reason)
 		trigger_full(&sm->trigger, reason);
 }
 
-/* Ports that are there keep the LIDs that they hold, and the registry learns of them. */
+/* Ports that are there keep the LIDs that they hold, and the registry learns of them; what they
+ * have registered since the document was saved they have to tell again. */
 static void restored(void *arg)
 {
 	struct sm *sm = arg;
 
 	sm->fabric->topology++;
+	fabric_forget_heard(sm->fabric);
 	trigger_full(&sm->trigger, "what is registered was restored");
 }
 

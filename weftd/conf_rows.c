@@ -105,9 +105,9 @@ const struct conf_row conf_rows[] = {
 	 .text = "A port that is gone keeps for so long what it has registered. Its LIDs it keeps "
 		 "longer: until no others are left."},
 	{NUMBER("rereg_rate", sm.rereg_rate, 0, 100000, "1000"),
-	 .text = "After a start without state, ports that are active have registered what is not "
-		 "known any more: they are told to register anew (ClientReregister), so many in a "
-		 "second. 0: none is."},
+	 .text = "Who becomes master, also after a restart, need not know all that ports have "
+		 "registered: they are told to register anew (ClientReregister), so many in a "
+		 "second, and so is each whose link was lost. 0: none is."},
 	{NUMBER("flap_hold_max", sm.flap_hold_max_s, 0, 3600, "16"), .unit = "s",
 	 .text = "A link that was lost more than three times, with less than a minute in between, "
 		 "is not brought up again at once, but after 1, 2, 4 s and so on, at the most "

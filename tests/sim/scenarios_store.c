@@ -83,6 +83,61 @@ static void lids_survive(struct sim *sim)
 	sim_expect(sim, same_lids(&before, &after));
 }
 
+/* Registrations */
+
+static struct device_port *own_port(struct device *device)
+{
+	return &device->port[device_is_switch(device) ? 0 : 1];
+}
+
+static uint32_t told_to_register(struct sim *sim, const char *node)
+{
+	struct device *device = sim_device(sim, node);
+
+	return device ? own_port(device)->reregistrations : 0;
+}
+
+/* Under another manager, on the same port and so with the same LIDs, hosts register with that one:
+ * what the store has kept of them proves nothing. The hosts show nothing of it, and no table
+ * differs. */
+static void registers_anew(struct sim *sim)
+{
+	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", NULL);
+	uint32_t before;
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_pass(sim, 15 * SIM_S);
+	sim_stop(manager);
+	sim_pass(sim, SIM_S);
+	before = told_to_register(sim, "host-0004");
+	manager->lft_sets_sent = 0;
+	sim_restart(manager);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, told_to_register(sim, "host-0004") == before + 1);
+	sim_expect(sim, manager->lft_sets_sent == 0);
+	sim_check(sim);
+	/* Once, whatever is read again. */
+	sim_expect(sim, told_to_register(sim, "host-0004") == before + 1);
+}
+
+/* Whoever was away may have been forgotten, or restarted: it is told, and nobody else is. */
+static void register_after_absence(struct sim *sim)
+{
+	struct device_port *host = sim_port(sim, "host-0004", 1);
+	uint32_t before, others;
+
+	sim_start(sim, "host-0001", "lid_grace=3");
+	sim_settle(sim, 60 * SIM_S);
+	before = told_to_register(sim, "host-0004");
+	others = told_to_register(sim, "host-0005");
+	sim_link(sim, host, false);
+	sim_pass(sim, 10 * SIM_S);
+	sim_link(sim, host, true);
+	sim_settle_and_check(sim);
+	sim_expect(sim, told_to_register(sim, "host-0004") == before + 1);
+	sim_expect(sim, told_to_register(sim, "host-0005") == others);
+}
+
 /* Tables */
 
 enum { SAMPLES = 4, IMAGE_S = 15 };
@@ -191,6 +246,8 @@ const struct scenario sim_store[] = {
 	{.name = "image-of-a-reset-switch", .topology = TREE, .play = image_of_a_reset_switch},
 	{.name = "image-with-losses", .topology = TREE, .play = image_with_losses},
 	{.name = "image-is-old", .topology = TREE, .play = image_is_old},
+	{.name = "registers-anew", .topology = TREE, .play = registers_anew},
+	{.name = "register-after-absence", .topology = TREE, .play = register_after_absence},
 	{.name = "lids-survive", .topology = TREE, .play = lids_survive},
 	{.name = NULL},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ClientReregister for ports that are up and of which a manager knows nothing: once, and paced. */
+/* ClientReregister for ports whose registrations a manager need not know: once, and paced. */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
@@ -17,14 +17,10 @@ static unsigned reminded(const struct world *world)
 	return sum;
 }
 
-/* As if the store had been lost: the registry is empty, the fabric runs. */
+/* As if another manager might have been MASTER meanwhile, and had not been. */
 static void forget_all(struct world *world)
 {
-	const void *entry;
-
-	while ((entry = registry_first(world->registry, REGISTRY_LID, -1, NULL)))
-		registry_drop(world->registry, REGISTRY_LID, entry);
-	world->sm->fabric->topology++;
+	fabric_forget_heard(world->sm->fabric);
 }
 
 static unsigned wanted;

@@ -212,11 +212,13 @@ static void test_reregister(void)
 	static const struct {
 		unsigned node, port;
 		lid_t sm_lid;
-		bool capable, wanted;
+		bool capable, unheard, wanted;
 	} rows[] = {
-		{3, 1, SM_LID + 1, true, true},	  {3, 1, SM_LID, true, false},
-		{3, 1, SM_LID + 1, false, false}, {0, 0, SM_LID + 1, true, true},
-		{0, 0, SM_LID, true, false},	  {0, 2, SM_LID + 1, true, false},
+		{3, 1, SM_LID + 1, true, false, true},	 {3, 1, SM_LID, true, false, false},
+		{3, 1, SM_LID, true, true, true},	 {3, 1, SM_LID, false, true, false},
+		{3, 1, SM_LID + 1, false, false, false}, {0, 0, SM_LID + 1, true, false, true},
+		{0, 0, SM_LID, true, false, false},	 {0, 0, SM_LID, true, true, true},
+		{0, 2, SM_LID + 1, true, false, false},	 {0, 2, SM_LID, true, true, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -228,6 +230,7 @@ static void test_reregister(void)
 		sm_lid_here = rows[i].sm_lid;
 		if (rows[i].capable)
 			change(port, reregisters);
+		port->unheard = rows[i].unheard;
 		port_want(model.fabric, &options, port, &want);
 		CU_ASSERT_EQUAL(want.client_reregister, rows[i].wanted);
 		/* A command is no difference. */

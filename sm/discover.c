@@ -25,6 +25,7 @@
 
 #include "fabric/aside.h"
 #include "include/message_id.h"
+#include "lib/map.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
 #include "sm/subject.h"
@@ -47,6 +48,7 @@ struct discover {
 	struct port **claims; /* cables to look at again when all else is known */
 	size_t num_claims;
 	struct list probes; /* under way */
+	struct map slow;    /* node GUID of a slow agent -> struct slow: its own of these */
 	struct named {
 		guid_t guid;
 		uint8_t what; /* enum discover_look */
@@ -76,16 +78,21 @@ enum {
 
 static const struct smp_answer no_answer_at_all = {.error = -ETIMEDOUT};
 
+struct slow {
+	struct list probes;
+};
+
 struct probe {
 	struct list link; /* in discover->probes */
 	struct window_target target;
 	struct discover *discover;
 	struct port *from;
 	bool second_look;
-	bool silent; /* counted so */
-	bool once;   /* the only attempt in this pass, at what was silent before */
-	guid_t slow; /* the node of the slow agent that is known to be there; 0: none is */
-	bool waits;  /* for another probe of it */
+	bool silent;	 /* counted so */
+	bool once;	 /* the only attempt in this pass, at what was silent before */
+	guid_t slow;	 /* the node of the slow agent that is known to be there; 0: none is */
+	struct list kin; /* of struct slow */
+	bool waits;	 /* for another probe of it */
 };
 
 typedef void answer_fn(struct discover *discover, struct port *port,
@@ -445,15 +452,43 @@ static const struct agent *slow_agent(const struct port *from)
  * timed out when their turn comes. Where that one has no answer they are not sent. */
 static struct probe *rival(const struct probe *p, bool waits)
 {
-	if (!p->slow)
-		return NULL;
-	list_for_each (link, &p->discover->probes) {
-		struct probe *other = container_of(link, struct probe, link);
+	const struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
 
-		if (other != p && other->waits == waits && other->slow == p->slow)
+	if (!slow)
+		return NULL;
+	list_for_each (link, &slow->probes) {
+		struct probe *other = container_of(link, struct probe, kin);
+
+		if (other != p && other->waits == waits)
 			return other;
 	}
 	return NULL;
+}
+
+static void kin_join(struct probe *p)
+{
+	struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
+
+	list_init(&p->kin);
+	if (!p->slow)
+		return;
+	if (!slow) {
+		slow = mem_zalloc(sizeof(*slow));
+		list_init(&slow->probes);
+		map_put(&p->discover->slow, p->slow, slow);
+	}
+	list_push(&slow->probes, &p->kin);
+}
+
+static void kin_leave(struct probe *p)
+{
+	struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
+
+	list_del(&p->kin);
+	if (slow && list_empty(&slow->probes)) {
+		map_remove(&p->discover->slow, p->slow);
+		free(slow);
+	}
 }
 
 static void probe_free(struct probe *p)
@@ -466,6 +501,7 @@ static void probe_free(struct probe *p)
 	discover->once -= p->once;
 	window_target_done(&p->target);
 	list_del(&p->link);
+	kin_leave(p);
 	free(p);
 	if (waited)
 		landed(discover);
@@ -785,6 +821,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	p->target.gate = &discover->unknown;
 	p->target.patience_ms = agent ? agent->target.patience_ms : from->patience_ms;
 	p->slow = agent ? agent->port->node->guid : 0;
+	kin_join(p);
 	discover->pending++;
 	discover->silent += p->silent;
 	discover->once += p->once;
@@ -1279,6 +1316,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	discover->finished = true;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;
 	list_init(&discover->probes);
+	map_init(&discover->slow);
 	window_gate_init(&discover->unknown, PROBES_ON_WIRE);
 	window_target_init(&discover->local, window, 1, local_route);
 	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
@@ -1297,6 +1335,7 @@ void discover_free(struct discover *discover)
 	loop_defer_cancel(&discover->finish);
 	slices_cancel(&discover->asking);
 	slices_cancel(&discover->tidying);
+	map_done(&discover->slow);
 	free(discover->lost);
 	free(discover->named);
 	free(discover->claims);

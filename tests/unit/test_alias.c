@@ -211,6 +211,54 @@ static void test_resolved_many(void)
 	end();
 }
 
+static int ask_change(lid_t from, uint16_t attr_id, uint64_t mask, const struct format *format,
+		      const void *record)
+{
+	return ask(&(struct ask){.method = METHOD_SET,
+				 .attr_id = attr_id,
+				 .from = from,
+				 .mask = mask,
+				 .format = format,
+				 .record = record});
+}
+
+/* Under its alias a port is in groups and offers services, as a virtual machine does; nobody else
+ * may. What was registered goes when the port is forgotten. */
+static void test_registers(void)
+{
+	const struct event event = {.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)};
+	const uint64_t join = COMPONENT(MC_MEMBER_MGID) | COMPONENT(MC_MEMBER_PORT_GID) |
+			      COMPONENT(MC_MEMBER_JOIN_STATE);
+	const uint64_t offer = COMPONENT(SERVICE_RECORD_SERVICE_ID) |
+			       COMPONENT(SERVICE_RECORD_GID) | COMPONENT(SERVICE_RECORD_P_KEY);
+	struct mc_member_record member = {.join_state = JOIN_FULL}, told_member = {0};
+	struct service_record service = {.service_id = 5, .p_key = PKEY_DEFAULT_FULL};
+
+	begin();
+	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA2),
+			STATUS_OK);
+	be64_store(member.mgid, UINT64_C(0xFF12401BFFFF0000));
+	be64_store(member.mgid + 8, 0xFFFFFFFF);
+	be64_store(member.port_gid, PREFIX);
+	be64_store(member.port_gid + 8, 0xA2);
+	CU_ASSERT_EQUAL(ask_change(16, RECORD_MC_MEMBER, join, &mc_member_record_format, &member),
+			STATUS_OK);
+	answered(&mc_member_record_format, 0, &told_member);
+	CU_ASSERT_EQUAL(be64_load(told_member.port_gid + 8), 0xA2);
+	CU_ASSERT_EQUAL(told_member.proxy_join, 0);
+	memcpy(service.gid, member.port_gid, GID_SIZE);
+	CU_ASSERT_EQUAL(ask_change(24, RECORD_SERVICE, offer, &service_record_format, &service),
+			SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(ask_change(16, RECORD_SERVICE, offer, &service_record_format, &service),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 1);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE), 1);
+	event_raise(&sa.events, &event);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 0);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE), 0);
+	end();
+}
+
 /* What a port that will not come back had is free again. */
 static void test_forgotten(void)
 {
@@ -233,6 +281,7 @@ int main(void)
 		{"GUIDs that the SM chooses", test_chosen},
 		{"Delete", test_deletes},
 		{"paths to aliases", test_resolved},
+		{"groups and services of aliases", test_registers},
 		{"paths to one of many", test_resolved_many},
 		{"a port that is forgotten", test_forgotten},
 		CU_TEST_INFO_NULL,

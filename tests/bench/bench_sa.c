@@ -2,8 +2,8 @@
 /*
  * What the SA's answers cost in process, from the bytes of a request to the bytes handed to the
  * transport: single paths asked for by LID and by GID, all over the fabric and as a job of a
- * thousand hosts asks, the table of one source's paths, and all nodes. CPU time of the thread.
- * Prints figures for scripts/bench and judges nothing.
+ * thousand hosts asks, the table of one source's paths, and all nodes; and what many registrations
+ *take. CPU time of the thread. Prints figures for scripts/bench and judges nothing.
  *
  *	bench_sa [SPEC]...     one fabric after the other; without any, 11,664 hosts
  */
@@ -12,6 +12,7 @@
 // LINK: route/*.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <inttypes.h>
+#include <malloc.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,6 +24,7 @@
 #include "tests/unit/snapshot_from.h"
 
 enum { ROUNDS = 2000000, QUICK_ROUNDS = 200000, JOB_HOSTS = 1000, TABLES = 100, KEY_SLOTS = 128 };
+enum { SERVICES = 100000, MEMBERS = 10000, SUBSCRIPTIONS = 10000, PORTS = 1000 };
 
 static unsigned rounds = ROUNDS;
 
@@ -226,6 +228,53 @@ static void bench_table(const char *what, uint16_t attr_id, size_t record_bytes,
 	       loop_slow_turns(bench.loop) - slow);
 }
 
+/* What the registry and the SA's own indexes of it take. */
+static void told_memory(const char *what, unsigned count, const struct mallinfo2 *before,
+			double began_s)
+{
+	double used_s = cpu_s() - began_s;
+	struct mallinfo2 now = mallinfo2();
+	size_t bytes = now.uordblks + now.hblkhd - before->uordblks - before->hblkhd;
+
+	printf("%s, memory\t%.1f MB\t%zu bytes each, %.2f us to register\n", what, bytes / 1e6,
+	       bytes / count, used_s * 1e6 / count);
+}
+
+static void bench_registrations(void)
+{
+	struct mallinfo2 before = mallinfo2();
+	double began_s = cpu_s();
+
+	for (unsigned i = 0; i < SERVICES; i++) {
+		const struct service_entry service = {
+			.service_id = i, .gid_guid = 1 + i % PORTS, .p_key = PKEY_DEFAULT_FULL};
+
+		registry_put(bench.registry, REGISTRY_SERVICE, &service);
+	}
+	told_memory("100,000 services", SERVICES, &before, began_s);
+	before = mallinfo2();
+	began_s = cpu_s();
+	for (unsigned i = 0; i < MEMBERS; i++) {
+		struct group_entry group = {.mgid = {0xFF, 0x12}, .mlid = LID_MULTICAST_MIN};
+		struct member_entry member = {.port_guid = 1 + i % PORTS, .join_state = JOIN_FULL};
+
+		group.mgid[15] = (uint8_t)(i / PORTS);
+		memcpy(member.mgid, group.mgid, GID_SIZE);
+		registry_put(bench.registry, REGISTRY_GROUP, &group);
+		registry_put(bench.registry, REGISTRY_MEMBER, &member);
+	}
+	told_memory("10,000 joins of 1,000 ports", MEMBERS, &before, began_s);
+	before = mallinfo2();
+	began_s = cpu_s();
+	for (unsigned i = 0; i < SUBSCRIPTIONS; i++) {
+		const struct subscription_entry subscription = {
+			.subscriber = 1 + i % PORTS, .number = (uint16_t)(i / PORTS), .qpn = 1};
+
+		registry_put(bench.registry, REGISTRY_SUBSCRIPTION, &subscription);
+	}
+	told_memory("10,000 subscriptions", SUBSCRIPTIONS, &before, began_s);
+}
+
 static void bench_fabric(const char *spec)
 {
 	static const struct adm_options options = {
@@ -247,6 +296,7 @@ static void bench_fabric(const char *spec)
 	bench_gets("any pair by LID", UINT32_MAX, false);
 	bench_gets("any pair by GID", UINT32_MAX, true);
 	bench_gets("1,000 hosts by GID", JOB_HOSTS, true);
+	bench_registrations();
 	adm_free(bench.adm);
 	registry_free(bench.registry);
 	txn_table_free(bench.txns);

@@ -45,10 +45,10 @@ enum {
 enum { TABLE_RECORD_LID = 0 };
 
 enum { /* the ports of some of them */
-	P_KEY_TABLE_PORT_NUM = 2,
-	SL_TO_VL_INPUT_PORT_NUM = 1,
-	SL_TO_VL_OUTPUT_PORT_NUM = 2,
-	VL_ARBITRATION_OUTPUT_PORT_NUM = 1,
+       P_KEY_TABLE_PORT_NUM = 2,
+       SL_TO_VL_INPUT_PORT_NUM = 1,
+       SL_TO_VL_OUTPUT_PORT_NUM = 2,
+       VL_ARBITRATION_OUTPUT_PORT_NUM = 1,
 };
 
 struct sl_to_vl_record {

@@ -26,7 +26,7 @@ enum {
 	GET_TABLE = 0x12,
 	DELETE = 0x15,
 	MAD = 256,
-	ROOM = 1 << 20,
+	ANSWER_MAX = 1 << 20,
 	OFFSET_AT = 44,
 	MASK_AT = 48,
 	DATA = 56,
@@ -391,7 +391,7 @@ static void begin(void)
 	agent = umad_register(port_id, CLASS_ADM, VERSION_ADM, 1, NULL);
 	if (port_id < 0 || agent < 0)
 		die("no agent");
-	umad = calloc(1, umad_size() + ROOM);
+	umad = calloc(1, umad_size() + ANSWER_MAX);
 	if (!umad)
 		die("no memory");
 	umad_set_addr(umad, port.sm_lid, 1, 0, (int)0x80010000);
@@ -444,7 +444,7 @@ static void ask(const struct request *request, uint32_t tid)
 static int take(const struct request *request)
 {
 	const uint8_t *mad = umad_get_mad(umad);
-	int length = ROOM;
+	int length = ANSWER_MAX;
 
 	if (umad_recv(port_id, umad, &length, 2 * TIMEOUT_MS) < 0 || umad_status(umad))
 		return -1;

@@ -37,9 +37,9 @@ enum {
 	BATCH = 64,	      /* MADs read in one turn */
 	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
-	BUFFER_KEPT = 1 << 20,	  /* a larger one is given back after use */
-	PARCEL_BYTES = 256 << 10, /* what is longer leaves by a thread */
-	RECEIVE_MAX = 64 << 20,	  /* a message beyond this is not ours to take */
+	BUFFER_KEPT = 1 << 20,	 /* a larger one is given back after use */
+	PARCEL_BYTES = 64 << 10, /* what is longer leaves by a thread */
+	RECEIVE_MAX = 64 << 20,	 /* a message beyond this is not ours to take */
 };
 
 /* One registration: the requests that come to us, by bit of the method. */

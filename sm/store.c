@@ -8,6 +8,10 @@
  * file is opened, and what it holds that the registry never had is taken over (it could not be read
  * when the daemon started); then all records are one batch that replaces what is there; what
  * changes from then on is gathered, and when that batch is written all is as it should be.
+ *
+ * There may be a hundred thousand records and more, so what looks at all of them does it in slices,
+ * between two jobs. What changes meanwhile is gathered and ends the batch: so it holds what there
+ * was at one moment, though it was collected in many.
  */
 #include "sm/store.h"
 
@@ -22,11 +26,13 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/slices.h"
 
 enum {
 	RETRY_US = 5000000,
 	STALL_US = 10000000, /* a disk that takes longer for a batch is as good as none */
 	CHANGES_MIN = 64,
+	CLEAR_MAX = 1000, /* changes that are let go at once */
 	ASIDE_SIZE = 512,
 };
 
@@ -66,7 +72,8 @@ struct store {
 	/* What is under way is the worker's, up to result. */
 	struct work_job job;
 	struct store_db *db; /* NULL: the file is not open */
-	bool under_way, opening;
+	bool under_way;	     /* from its beginning until walk is over, too */
+	bool opening;
 	bool ran; /* the worker has done it */
 	struct batch batch;
 	size_t at; /* in batch.changes: the next to write */
@@ -80,6 +87,9 @@ struct store {
 	uint64_t bytes; /* as of the last job */
 	struct batch gathering;
 	bool gathers;
+	bool anew;	    /* the next batch is all there is */
+	struct slices walk; /* what follows from a job, over all records */
+	struct registry_cursor cursor;
 	bool degraded;
 	char degraded_why[STORE_WHY_SIZE];
 	struct loop_deferred begin;
@@ -100,12 +110,30 @@ static void batch_add(struct batch *batch, enum registry_kind kind, const void *
 	batch->changes[batch->count++] = (struct change){registry_ref(record), kind, drop};
 }
 
-static void batch_clear(struct batch *batch)
+/* From the end, so that what is left is a batch. */
+static unsigned batch_shrink(struct batch *batch)
 {
-	for (size_t i = 0; i < batch->count; i++)
-		registry_unref(batch->changes[i].record);
+	if (batch->count) {
+		registry_unref(batch->changes[--batch->count].record);
+		return 1;
+	}
 	free(batch->changes);
 	*batch = (struct batch){0};
+	return 0;
+}
+
+static void batch_clear(struct batch *batch)
+{
+	while (batch_shrink(batch))
+		;
+}
+
+static void batch_append(struct batch *batch, struct batch *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		batch_add(batch, more->changes[i].kind, more->changes[i].record,
+			  more->changes[i].drop);
+	batch_clear(more);
 }
 
 static bool next_row(void *ctx, struct store_db_row *out)
@@ -179,24 +207,6 @@ static int take_row(void *ctx, const struct store_db_row *row)
 	contents->rows[contents->count].kind = row->kind;
 	contents->rows[contents->count++].record = record;
 	return 0;
-}
-
-/* What the daemon has since been told is newer. */
-static void merge(struct store *store)
-{
-	struct contents *contents = &store->contents;
-
-	for (size_t i = 0; i < contents->count; i++) {
-		enum registry_kind kind = contents->rows[i].kind;
-
-		if (!registry_find(store->registry, kind, contents->rows[i].record))
-			registry_put(store->registry, kind, contents->rows[i].record);
-	}
-	if (contents->refused)
-		log_warning("%s: %zu records are left out, as %s", store->path, contents->refused,
-			    contents->refused_why);
-	contents_clear(contents);
-	store->loaded = true;
 }
 
 /* On the worker, or before there is one */
@@ -323,25 +333,103 @@ static void start_batch(struct store *store)
 	start_job(store, false);
 }
 
-/* All records, in the order in which they came. */
-static void start_anew(struct store *store)
+static void take_anew(struct store *store)
 {
-	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
-		for (const void *at = registry_first(store->registry, kind, -1, NULL); at;
-		     at = registry_next(store->registry, kind, -1, at))
-			batch_add(&store->batch, kind, at, false);
-	}
+	batch_append(&store->batch, &store->gathering);
 	store->batch.anew = true;
-	store->gathers = true;
-	start_job(store, false);
+	store->anew = false;
 }
 
 static void begin(void *arg)
 {
 	struct store *store = arg;
 
-	if (!store->under_way && store->gathering.count && !registry_is_together(store->registry))
+	if (store->under_way || registry_is_together(store->registry))
+		return;
+	if (store->anew) {
+		take_anew(store);
+		start_job(store, false);
+	} else if (store->gathering.count) {
 		start_batch(store);
+	}
+}
+
+/* Walks, in slices */
+
+enum { COST_PUT = 8, COST_RECORD = 1 };
+
+static unsigned release(void *arg, size_t *at)
+{
+	struct store *store = arg;
+
+	(void)at;
+	return batch_shrink(&store->batch);
+}
+
+/* What the daemon has since been told is newer. */
+static unsigned merge(void *arg, size_t *at)
+{
+	struct store *store = arg;
+	struct contents *contents = &store->contents;
+
+	if (store->loaded)
+		return 0;
+	if (*at < contents->count) {
+		enum registry_kind kind = contents->rows[*at].kind;
+		const void *record = contents->rows[(*at)++].record;
+
+		if (!registry_find(store->registry, kind, record))
+			registry_put(store->registry, kind, record);
+		return COST_PUT;
+	}
+	if (contents->refused)
+		log_warning("%s: %zu records are left out, as %s", store->path, contents->refused,
+			    contents->refused_why);
+	contents_clear(contents);
+	store->loaded = true;
+	return 0;
+}
+
+/* All records, kind by kind, in the order in which they came; *at is the kind. */
+static unsigned collect(void *arg, size_t *at)
+{
+	struct store *store = arg;
+	const void *record;
+
+	if (!store->anew || *at == REGISTRY_KINDS)
+		return 0;
+	if (!*at) {
+		batch_clear(&store->gathering);
+		store->gathers = true;
+		registry_walk(store->registry, REGISTRY_LID, -1, NULL, &store->cursor);
+		*at = REGISTRY_LID;
+	}
+	record = registry_walk_next(&store->cursor);
+	if (record) {
+		batch_add(&store->batch, store->cursor.kind, record, false);
+		return COST_RECORD;
+	}
+	registry_walk_end(&store->cursor);
+	if (++*at < REGISTRY_KINDS)
+		registry_walk(store->registry, (enum registry_kind) * at, -1, NULL, &store->cursor);
+	return COST_RECORD;
+}
+
+static slice_fn *const walk_stages[] = {release, merge, collect, NULL};
+static const struct slice_plan walk_plan = {"store", walk_stages, NULL};
+
+static void walked(void *arg)
+{
+	struct store *store = arg;
+
+	store->under_way = false;
+	begin(store);
+}
+
+static void start_walk(struct store *store)
+{
+	store->under_way = true;
+	slices_begin(&store->walk);
 }
 
 static void recovered(struct store *store)
@@ -364,7 +452,6 @@ static void committed(struct store *store)
 	store->committed_s = loop_wall_s(store->loop);
 	if (anew && store->degraded)
 		recovered(store);
-	batch_clear(&store->batch);
 	if (!anew)
 		registry_kept(store->registry, number);
 }
@@ -372,27 +459,23 @@ static void committed(struct store *store)
 static void finished(struct work_job *job)
 {
 	struct store *store = container_of(job, struct store, job);
-	bool was_written = !store->opening && !store->error;
+	bool too_late = !store->opening && store->degraded && !store->batch.anew;
 
-	store->under_way = false;
 	store->bytes = store->bytes_now;
 	loop_timer_disarm(&store->stall);
 	log_damage(store);
-	if (store->error) {
-		batch_clear(&store->batch);
+	if (store->error)
 		degrade(store, store->why);
-		return;
-	}
-	if (was_written && store->degraded && !store->batch.anew) { /* it took too long */
-		batch_clear(&store->batch);
-		start_anew(store);
-	} else if (was_written) {
+	else if (store->opening || too_late)
+		store->anew = true;
+	else
 		committed(store);
+	if (store->anew || store->batch.count > CLEAR_MAX) {
+		start_walk(store);
 	} else {
-		merge(store);
-		start_anew(store);
+		batch_clear(&store->batch);
+		walked(store);
 	}
-	begin(store);
 }
 
 static void retry(void *arg)
@@ -401,10 +484,12 @@ static void retry(void *arg)
 
 	if (store->under_way || !store->degraded)
 		return;
-	if (store->db)
-		start_anew(store);
-	else
+	if (store->db) {
+		store->anew = true;
+		start_walk(store);
+	} else {
 		start_job(store, true);
+	}
 }
 
 static void stalled(void *arg)
@@ -437,6 +522,8 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	store->reader = (struct registry_reader){.changed = changed, .whole = begin, .ctx = store};
 	list_init(&store->reader.link);
 	store->limit = (struct log_limit){.burst = 10, .interval_us = 60000000};
+	list_init(&store->cursor.link);
+	slices_init(&store->walk, loop, &walk_plan, store, walked, store);
 	loop_deferred_init(&store->begin, loop, "store", begin, store);
 	loop_timer_init(&store->retry, loop, "store retry", retry, store);
 	loop_timer_init(&store->stall, loop, "store stall", stalled, store);
@@ -459,8 +546,8 @@ void store_keep(struct store *store, struct registry *registry)
 {
 	store->registry = registry;
 	log_damage(store);
-	if (!store->error)
-		merge(store);
+	for (size_t at = 0; !store->error && !store->loaded;)
+		merge(store, &at);
 	registry_read(registry, &store->reader);
 	if (store->error) {
 		degrade(store, store->why);
@@ -468,6 +555,22 @@ void store_keep(struct store *store, struct registry *registry)
 	}
 	store->gathers = true;
 	registry_keep(registry, true);
+}
+
+/* What is to be written anew is complete then. What was read and not taken over yet stays in the
+ * file as it is. */
+static void end_walk(struct store *store)
+{
+	bool was_running = store->walk.running;
+
+	slices_cancel(&store->walk);
+	registry_walk_end(&store->cursor);
+	if (!was_running && !store->anew)
+		batch_clear(&store->batch);
+	else if (was_running && store->loaded)
+		slices_at_once(&walk_plan, store);
+	if (store->anew && store->loaded)
+		take_anew(store);
 }
 
 void store_flush(struct store *store)
@@ -478,11 +581,14 @@ void store_flush(struct store *store)
 	loop_defer_cancel(&store->begin);
 	work_pool_free(store->pool); /* waits for what runs */
 	store->pool = NULL;
-	if (store->under_way && !store->ran)
+	if (store->under_way && !store->walk.running && !store->ran)
 		run_job(&store->job);
-	batch_clear(&store->batch);
+	end_walk(store);
 	store->under_way = false;
-	if (store->db && store->gathering.count) {
+	if (store->db && store->batch.anew) {
+		write_batch(store);
+		batch_clear(&store->batch);
+	} else if (store->db && store->gathering.count) {
 		store->batch = store->gathering;
 		store->gathering = (struct batch){0};
 		write_batch(store);
@@ -503,6 +609,8 @@ void store_free(struct store *store)
 	loop_timer_disarm(&store->retry);
 	loop_timer_disarm(&store->stall);
 	loop_defer_cancel(&store->begin);
+	slices_cancel(&store->walk);
+	registry_walk_end(&store->cursor);
 	work_pool_free(store->pool);
 	store_db_close(store->db);
 	batch_clear(&store->batch);

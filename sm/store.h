@@ -33,8 +33,9 @@ struct store;
  * may be degraded. -EBUSY, with the reason and what to do in why: another process has this file. */
 int store_open(struct loop *loop, const char *dir, struct store **out, char why[STORE_WHY_SIZE]);
 
-/* Puts what was read into the registry, and keeps it from now on. The registry outlives the
- * store's use of the loop: nothing of it is touched by store_flush() and store_free(). */
+/* Puts what was read into the registry, all at once, for no loop runs yet, and keeps it from now
+ * on. The registry outlives store_flush(); store_free() touches nothing of it but a place in its
+ * lists, which its end has taken care of. */
 void store_keep(struct store *store, struct registry *registry);
 
 /* Writes what waits, however long that takes, and ends: nothing is kept any more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The store: what is kept comes back, when it counts as kept, versions, and disks that refuse. */
 // LINK: sm/store.o sm/store_db.o fabric/registry.o fabric/registry_check.o mad/field.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o lib/log.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
 // LIBS: -lsqlite3 -ljansson -lsystemd
 #include "sm/store.h"
 
@@ -445,6 +445,86 @@ static void test_disk_hangs(void)
 	bed_done(&bed);
 }
 
+/* Looks once in each turn of the loop how far the store has come. */
+struct probe {
+	struct loop_deferred turn;
+	struct loop_timer later;
+	unsigned turns;
+	struct bed *bed;
+	json_int_t waiting, most; /* records collected, and the most in one turn */
+	bool changed, ends;
+};
+
+enum { MANY = 20000, SOME = 6000, TURNS = 50 };
+
+static void probe_turn(void *arg)
+{
+	struct probe *probe = arg;
+	json_int_t waiting = status_number(probe->bed, "waiting");
+
+	if (waiting - probe->waiting > probe->most)
+		probe->most = waiting - probe->waiting;
+	probe->waiting = waiting;
+	if (waiting > SOME && !probe->changed) {
+		probe->changed = true;
+		registry_drop(probe->bed->registry, REGISTRY_LID, &(guid_t){1});
+		bed_put(probe->bed, 2, 22);
+		bed_put(probe->bed, MANY, 33);
+		bed_put(probe->bed, MANY + 1, 44);
+		if (probe->ends) {
+			store_flush(probe->bed->store);
+			return;
+		}
+	}
+	if (!store_degraded(probe->bed->store))
+		return;
+	if (++probe->turns % TURNS)
+		loop_defer(&probe->turn);
+	else
+		loop_timer_arm(&probe->later, 1); /* time does not stand still */
+}
+
+/* All records are collected in slices; what changes meanwhile is in the same batch. The end comes
+ * when that is written, or while records are collected. */
+static void test_many(void)
+{
+	for (unsigned ends = 0; ends < 2; ends++) {
+		struct unit_capture capture;
+		struct probe probe = {.ends = ends};
+		char text[2048];
+		struct bed bed;
+
+		bed_init(&bed);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		unit_capture_begin(&capture);
+		disk.refuse = SQLITE_FULL;
+		bed_put(&bed, 1, 1);
+		bed_pass(&bed, S);
+		CU_ASSERT_TRUE(store_degraded(bed.store));
+		for (unsigned n = 2; n <= MANY; n++)
+			bed_put(&bed, n, (lid_t)n);
+		disk.refuse = 0;
+		probe.bed = &bed;
+		loop_deferred_init(&probe.turn, bed.loop, "probe", probe_turn, &probe);
+		loop_timer_init(&probe.later, bed.loop, "probe", probe_turn, &probe);
+		bed_pass(&bed, 4 * S); /* until it is tried again */
+		loop_defer(&probe.turn);
+		bed_pass(&bed, S);
+		CU_ASSERT_TRUE(probe.changed);
+		CU_ASSERT_TRUE(probe.most > 0 && probe.most <= SOME);
+		bed_close(&bed, false);
+		unit_capture_end(&capture, text, sizeof(text));
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), MANY);
+		CU_ASSERT_EQUAL(bed_lid(&bed, 1), LID_NONE);
+		CU_ASSERT_EQUAL(bed_lid(&bed, 2), 22);
+		CU_ASSERT_EQUAL(bed_lid(&bed, MANY), 33);
+		CU_ASSERT_EQUAL(bed_lid(&bed, MANY + 1), 44);
+		bed_close(&bed, true);
+		bed_done(&bed);
+	}
+}
+
 /* A clean end with a batch that nobody has begun to write, and another behind it. */
 static void test_end_with_work_left(void)
 {
@@ -499,6 +579,7 @@ int main(void)
 		{"the disk refuses", test_disk_refuses},
 		{"unreadable at the start", test_unreadable_at_start},
 		{"the disk hangs", test_disk_hangs},
+		{"many records", test_many},
 		{"an end with work left", test_end_with_work_left},
 		{"no folder", test_no_folder},
 		CU_TEST_INFO_NULL,

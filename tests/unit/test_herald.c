@@ -109,11 +109,14 @@ static void test_grace(void)
 	sm_set_options(world->sm, &options);
 	world_sweep(world, DISCOVER_FULL);
 	CU_ASSERT_EQUAL(seen.count, 3); /* it is back: nothing is forgotten */
-	options.grace_s = 1;
+	options.grace_s = 3600;
 	sm_set_options(world->sm, &options);
 	fake_link(host, false);
 	world_sweep(world, DISCOVER_FULL);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 0);
+	options.grace_s = 1; /* of which some may be over */
+	sm_set_options(world->sm, &options);
+	world_sweep(world, DISCOVER_FULL);
 	world_run(world, is_forgotten);
 	judge(4, EVENT_PORT_FORGOTTEN, guid_of(host), LID_NONE);
 	hush(world);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "lib/map.h"
 #include "lib/mem.h"
 
@@ -186,18 +187,17 @@ static bool rows_equal(const struct format *format, uint64_t rows, const void *a
 	return true;
 }
 
-/* FNV-1a over the members' bytes, and a last turn of the bits, for the map takes the low ones. */
+/* Over the members' bytes, and a last turn of the bits, for the map takes the low ones. */
 static uint64_t rows_hash(const struct format *format, uint64_t rows, const void *record)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = HASH_SEED;
 
 	for (; rows; rows &= rows - 1) {
 		const struct field *field = &format->fields[__builtin_ctzll(rows)];
 		const uint8_t *member = (const uint8_t *)record + field->offset;
 		size_t size = field->kind == FIELD_UINT ? field->size : field->width / 8u;
 
-		for (size_t i = 0; i < size; i++)
-			hash = (hash ^ member[i]) * UINT64_C(0x100000001b3);
+		hash = hash_bytes(hash, member, size);
 	}
 	return hash ^ hash >> 32;
 }

@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define FNV_OFFSET UINT64_C(0xCBF29CE484222325)
-#define FNV_PRIME UINT64_C(0x100000001B3)
+#include "lib/hash.h"
 
 void table_pool_init(struct table_pool *pool)
 {
@@ -26,21 +25,15 @@ void table_pool_done(struct table_pool *pool)
 	map_done(&pool->tables);
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-	for (const uint8_t *at = bytes; size; size--)
-		hash = (hash ^ *at++) * FNV_PRIME;
-	return hash;
-}
-
 static uint64_t hash_of(const struct port_tables *tables)
 {
-	uint64_t hash = FNV_OFFSET;
+	uint64_t hash = HASH_SEED;
 
-	hash = mix(hash, tables->guid, tables->num_guids * sizeof(*tables->guid));
-	hash = mix(hash, tables->sl_to_vl, tables->num_sl_to_vl * sizeof(*tables->sl_to_vl));
-	hash = mix(hash, &tables->vl_arbitration_known, sizeof(tables->vl_arbitration_known));
-	return mix(hash, tables->vl_arbitration, sizeof(tables->vl_arbitration));
+	hash = hash_bytes(hash, tables->guid, tables->num_guids * sizeof(*tables->guid));
+	hash = hash_bytes(hash, tables->sl_to_vl, tables->num_sl_to_vl * sizeof(*tables->sl_to_vl));
+	hash = hash_bytes(hash, &tables->vl_arbitration_known,
+			  sizeof(tables->vl_arbitration_known));
+	return hash_bytes(hash, tables->vl_arbitration, sizeof(tables->vl_arbitration));
 }
 
 static bool equal(const struct port_tables *a, const struct port_tables *b)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "lib/mem.h"
 
 struct net *net_new(void)
@@ -38,14 +39,10 @@ void net_free(struct net *net)
 	free(net);
 }
 
-/* FNV-1a. The map keeps one node for each hash; others with the same one follow by next_alike. */
+/* The map keeps one node for each hash; others with the same one follow by next_alike. */
 static uint64_t id_hash(const char *id)
 {
-	uint64_t hash = UINT64_C(0xCBF29CE484222325);
-
-	for (; *id; id++)
-		hash = (hash ^ (unsigned char)*id) * UINT64_C(0x100000001B3);
-	return hash;
+	return hash_bytes(HASH_SEED, id, strlen(id));
 }
 
 /* Nodes move when their array grows, so the map holds an index, plus one since NULL means none. */

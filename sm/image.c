@@ -16,6 +16,7 @@
 
 #include "include/message_id.h"
 #include "lib/be.h"
+#include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 
@@ -65,21 +66,21 @@ static void rows_clear(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-/* FNV-1a of eight bytes at a time: rows are long. */
+/* Not FNV-1a: eight bytes at a time, for rows are long. It stands on disks. */
 static uint64_t sum_of(uint64_t sum, const uint8_t *bytes, size_t size)
 {
 	for (; size >= 8; bytes += 8, size -= 8) {
-		sum = (sum ^ be64_load(bytes)) * UINT64_C(0x100000001b3);
+		sum = (sum ^ be64_load(bytes)) * HASH_PRIME;
 		sum ^= sum >> 29;
 	}
 	for (; size; bytes++, size--)
-		sum = (sum ^ *bytes) * UINT64_C(0x100000001b3);
+		sum = (sum ^ *bytes) * HASH_PRIME;
 	return sum;
 }
 
 static uint64_t row_sum(const uint8_t head[ROW_HEAD_SIZE], const uint8_t *bytes, size_t size)
 {
-	return sum_of(sum_of(UINT64_C(0xcbf29ce484222325), head, ROW_SUM), bytes, size);
+	return sum_of(sum_of(HASH_SEED, head, ROW_SUM), bytes, size);
 }
 
 /* Reading */

@@ -27,7 +27,8 @@ static bool may_pass(const struct port *port)
 	       port_state_of(port->peer) >= PORT_ARMED;
 }
 
-bool order_is_coming_up(const struct port *port)
+/* Whether a port to another switch is on its way to ACTIVE. */
+static bool is_coming_up(const struct port *port)
 {
 	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
 	       port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed &&
@@ -108,7 +109,7 @@ static struct node *blocker_beyond(struct node *node, struct port *port, lid_t l
 				return at;
 			unfinished = unfinished ? unfinished : at;
 		}
-		if (lossless && out && out <= at->num_ports && order_is_coming_up(&at->port[out]))
+		if (lossless && out && out <= at->num_ports && is_coming_up(&at->port[out]))
 			return at;
 		port = port_onwards(at, out);
 		if (!port)
@@ -135,7 +136,7 @@ struct node *order_entry_blocker(struct node *node, lid_t lid, bool lossless)
 
 	if (lid > top_of(node))
 		return NULL;
-	if (lossless && out && out <= node->num_ports && order_is_coming_up(&node->port[out]))
+	if (lossless && out && out <= node->num_ports && is_coming_up(&node->port[out]))
 		return node;
 	port = port_onwards(node, out);
 	return port ? blocker_beyond(node, port, lid, lossless) : NULL;

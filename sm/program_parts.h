@@ -147,7 +147,5 @@ struct node *order_cable_blocker(struct port *port);
 bool order_matters(const struct program *program);
 /* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
 bool order_ends(struct node *node, uint8_t out);
-/* Whether a port to another switch is on its way to ACTIVE. */
-bool order_is_coming_up(const struct port *port);
 
 #endif

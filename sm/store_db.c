@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/be.h"
+#include "lib/hash.h"
 #include "lib/mem.h"
 
 enum {
@@ -114,20 +115,11 @@ static int ask(struct store_db *db, const char *sql, int64_t *out, char why[STOR
 
 /* Checksums */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-/* FNV-1a, with sizes between the parts. */
+/* With sizes between the parts. */
 static int64_t row_sum(const struct store_db_row *row)
 {
 	uint8_t head[8];
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = HASH_SEED;
 
 	be32_store(head, row->kind);
 	be32_store(head + 4, (uint32_t)row->key_size);

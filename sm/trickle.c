@@ -32,7 +32,8 @@ enum {
 
 /* Comparing */
 
-bool trickle_same_port(const struct port_info *a, const struct port_info *b)
+/* What two reports of a port must have in common; counters of violations and the like need not. */
+static bool same_port(const struct port_info *a, const struct port_info *b)
 {
 	struct port_info x = *a, y = *b;
 
@@ -47,7 +48,7 @@ bool trickle_same_port(const struct port_info *a, const struct port_info *b)
 	return memcmp(&x, &y, sizeof(x)) == 0;
 }
 
-bool trickle_same_switch(const struct switch_info *a, const struct switch_info *b)
+static bool same_switch(const struct switch_info *a, const struct switch_info *b)
 {
 	struct switch_info x = *a;
 
@@ -75,7 +76,7 @@ static void compare_switch_info(struct sm *sm, struct port *port, uint32_t numbe
 	struct switch_info info;
 
 	attr_decode(&switch_info_format, data, &info);
-	if (!trickle_same_switch(&info, &port->node->facts->sw))
+	if (!same_switch(&info, &port->node->facts->sw))
 		differs(sm, port, "SwitchInfo", number);
 }
 
@@ -85,7 +86,7 @@ static void compare_port_info(struct sm *sm, struct port *port, uint32_t number,
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
-	if (!trickle_same_port(&info, port_info(port)))
+	if (!same_port(&info, port_info(port)))
 		differs(sm, port, "PortInfo of port", number & UINT8_MAX);
 }
 

@@ -52,8 +52,4 @@ void trickle_init(struct sm *sm);
 void trickle_start(struct sm *sm); /* harmless when it runs; asks again for the interval */
 void trickle_done(struct sm *sm);
 
-/* What two reports of a port must have in common; counters of violations and the like need not. */
-bool trickle_same_port(const struct port_info *a, const struct port_info *b);
-bool trickle_same_switch(const struct switch_info *a, const struct switch_info *b);
-
 #endif

@@ -152,6 +152,7 @@ struct gathering {
 	json_t *rows;	  /* of a list */
 	json_t *document; /* its arrays by name */
 	void *sink;
+	json_t *note;  /* what people should know first; NULL: nothing */
 	bool progress; /* a line on the terminal tells how far it is */
 };
 
@@ -195,6 +196,8 @@ static void gather(void *ctx, json_t *part)
 
 	if (progress)
 		show_progress(gathering, progress);
+	else if (json_object_get(part, "note"))
+		json_object_update(gathering->note, json_object_get(part, "note"));
 	else if (command->sink)
 		command->sink->part(gathering->sink, part);
 	else if (command->document)
@@ -267,12 +270,25 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	return command->failed && command->failed(*data) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* Above a table; apart from JSON, whose form does not depend on it. */
+static void print_note(const struct invocation *invocation, json_t *note)
+{
+	text_make_printable(note);
+	if (json_object_get(note, "text"))
+		fprintf(invocation->json ? stderr : stdout, "%s%s\n",
+			invocation->json ? "weftctl: " : "", text_member(note, "text"));
+}
+
 /* Calls the daemon; *data is what it said, a new reference. Returns the status to exit with. */
 static int ask(const struct invocation *invocation, json_t **data)
 {
 	const struct ctl_command *command = invocation->command;
 	struct gathering gathering = {
-		.command = command, .rows = json_array(), .document = json_object()};
+		.command = command,
+		.rows = json_array(),
+		.document = json_object(),
+		.note = json_object(),
+	};
 	char *refusal = NULL, error[CTL_ERROR_SIZE] = "";
 	int result = 0, status = EXIT_SUCCESS;
 
@@ -297,7 +313,10 @@ static int ask(const struct invocation *invocation, json_t **data)
 		fprintf(stderr, "weftctl: %s\n", error);
 		status = EXIT_FAILURE;
 	}
+	if (status == EXIT_SUCCESS)
+		print_note(invocation, gathering.note);
 	free(refusal);
+	json_decref(gathering.note);
 	json_decref(gathering.document);
 	json_decref(gathering.rows);
 	return status;

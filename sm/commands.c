@@ -187,6 +187,36 @@ json_t *sm_status(const struct sm *sm)
 	return status;
 }
 
+static const struct peer *master_of(const struct peers *peers)
+{
+	const struct peer *list;
+	size_t count = peers_list(peers, &list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.state == SM_MASTER)
+			return &list[i];
+	return NULL;
+}
+
+json_t *sm_standing(const struct sm *sm)
+{
+	enum sm_state role = peers_role(sm->peers);
+	const struct peer *master = master_of(sm->peers);
+	char guid[GUID_TEXT];
+
+	if (role == SM_MASTER)
+		return NULL;
+	if (!master)
+		return json_pack("{s:s,s:o}", "role", role_name(role), "text",
+				 json_sprintf("this manager is %s; what is registered with a "
+					      "MASTER it does not know",
+					      role_name(role)));
+	return json_pack("{s:s,s:o}", "role", role_name(role), "text",
+			 json_sprintf("this manager is %s; the master (%s, LID %u) has these",
+				      role_name(role), guid_text(master->info.guid, guid),
+				      master->lid));
+}
+
 /* sweep */
 
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request)

@@ -30,8 +30,7 @@ _Static_assert(sizeof(struct setting_entry) <= SAVE_RECORD_MAX &&
 
 struct save {
 	struct registry *registry;
-	loop_fn *restored;
-	void *arg;
+	struct save_owner owner;
 
 	struct registry *document; /* NULL: none is under way */
 	uint64_t token;		   /* names it */
@@ -143,7 +142,14 @@ static void idle(void *arg)
 static void begin_document(struct save *save, struct control_request *request, const json_t *args)
 {
 	json_int_t version = json_integer_value(json_object_get(args, "version"));
+	const char *role = save->owner.forbidden(save->owner.ctx);
 
+	if (role) {
+		control_fail(request,
+			     "this manager is %s: a document is restored where the MASTER is",
+			     role);
+		return;
+	}
 	if (version != SAVE_VERSION) {
 		control_fail(request,
 			     "the document is of version %lld, and this weftd knows version %d",
@@ -283,7 +289,7 @@ static void turn(void *arg)
 		loop_defer(&save->turn);
 		return;
 	}
-	save->restored(save->arg);
+	save->owner.restored(save->owner.ctx);
 	registry_wait(save->registry, &save->waiter);
 }
 
@@ -329,13 +335,12 @@ void save_register_commands(struct save *save, struct control *control)
 	control_register(control, commands, ARRAY_SIZE(commands), save);
 }
 
-struct save *save_new(struct loop *loop, struct registry *registry, loop_fn *restored, void *arg)
+struct save *save_new(struct loop *loop, struct registry *registry, const struct save_owner *owner)
 {
 	struct save *save = mem_zalloc(sizeof(*save));
 
 	save->registry = registry;
-	save->restored = restored;
-	save->arg = arg;
+	save->owner = *owner;
 	save->waiter = (struct registry_waiter){.durable = durable, .ctx = save};
 	list_init(&save->waiter.link);
 	loop_timer_init(&save->idle, loop, "restore", idle, save);

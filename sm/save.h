@@ -19,8 +19,15 @@ enum { SAVE_VERSION = 1, SAVE_WHY_SIZE = 256 };
 
 struct save;
 
-/* restored(arg) is called when a document has taken effect. The registry outlives it. */
-struct save *save_new(struct loop *loop, struct registry *registry, loop_fn *restored, void *arg);
+struct save_owner {
+	/* NULL when a document may be restored, else the role that forbids it. */
+	const char *(*forbidden)(void *ctx);
+	void (*restored)(void *ctx); /* a document has taken effect */
+	void *ctx;
+};
+
+/* The registry outlives it; owner is copied. */
+struct save *save_new(struct loop *loop, struct registry *registry, const struct save_owner *owner);
 /* What has begun to take effect does so whole, before the store is flushed. */
 void save_stop(struct save *save);
 void save_free(struct save *save); /* who waits is told that the daemon ends */

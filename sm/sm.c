@@ -94,6 +94,14 @@ static void restored(void *arg)
 	trigger_full(&sm->trigger, "what is registered was restored");
 }
 
+/* A standby's registrations are the MASTER's to change. */
+static const char *restore_forbidden(void *arg)
+{
+	const struct sm *sm = arg;
+
+	return sm_is_master(sm) ? NULL : role_name(peers_role(sm->peers));
+}
+
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 		  struct txn_table *txns, struct registry *registry, struct event_hub *events,
 		  const struct sm_options *options)
@@ -125,7 +133,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
 	judge_init(sm);
-	sm->save = save_new(loop, registry, restored, sm);
+	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
 	return sm;
 }
 

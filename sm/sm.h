@@ -46,6 +46,10 @@ struct view *const *sm_view(const struct sm *sm);
 /* Whether it is MASTER; then there is a view, or one will come. */
 bool sm_is_master(const struct sm *sm);
 
+/* NULL when it is MASTER. Else what is registered here may be old: an object of role and text, one
+ * line for people; a new reference. */
+json_t *sm_standing(const struct sm *sm);
+
 /* Called at the end of each sweep: error 0 and one line that says how it stands, or -errno and the
  * reason in words (--once exits with it; sd_notify tells it); again: the next sweep follows soon,
  * since something failed or changed meanwhile. */

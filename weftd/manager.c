@@ -135,8 +135,8 @@ void manager_register_commands(struct manager *manager, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), manager);
 	sm_register_commands(manager->sm, control);
-	manager->registered =
-		(struct registered){manager->registry, sm_view(manager->sm), manager->adm};
+	manager->registered = (struct registered){manager->registry, sm_view(manager->sm),
+						  manager->adm, manager->sm};
 	registered_commands(&manager->registered, control);
 }
 

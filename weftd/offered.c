@@ -20,6 +20,7 @@ struct walk {
 	const struct registered *registered;
 	struct registry_cursor cursor;
 	const char *member; /* of a part: the rows */
+	bool noted;
 	json_t *(*row)(const struct registered *registered, const void *record);
 };
 
@@ -105,8 +106,12 @@ static json_t *subscription_json(const struct registered *registered, const void
 static json_t *walk_next(void *source)
 {
 	struct walk *walk = source;
-	json_t *rows = json_array();
+	json_t *note = registered_note(walk->registered, &walk->noted), *rows;
 	const void *record;
+
+	if (note)
+		return note;
+	rows = json_array();
 
 	while (json_array_size(rows) < ROWS_A_PART && (record = registry_walk_next(&walk->cursor)))
 		json_array_append_new(rows, walk->row(walk->registered, record));

@@ -27,8 +27,16 @@ struct listing {
 	struct registry_cursor groups, members;
 	const struct group_entry *group; /* a reference; the one that is being told of */
 	unsigned num_members;		 /* of it, so far */
-	bool group_told;
+	bool noted, group_told;
 };
+
+json_t *registered_note(const struct registered *registered, bool *noted)
+{
+	json_t *standing = *noted ? NULL : sm_standing(registered->sm);
+
+	*noted = true;
+	return standing ? json_pack("{s:o}", "note", standing) : NULL;
+}
 
 static const char *gid_text(const uint8_t gid[GID_SIZE], char text[INET6_ADDRSTRLEN])
 {
@@ -76,9 +84,12 @@ static void end_group(struct listing *listing)
 static json_t *list_next(void *source)
 {
 	struct listing *listing = source;
-	json_t *rows = json_array(), *row;
+	json_t *note = registered_note(listing->registered, &listing->noted), *rows, *row;
 	bool more = true;
 
+	if (note)
+		return note;
+	rows = json_array();
 	for (unsigned i = 0; i < RECORDS_A_PART && json_array_size(rows) < ROWS_A_PART; i++) {
 		if (!listing->group && !next_group(listing)) {
 			more = false;
@@ -179,8 +190,10 @@ static json_t *show_next(void *source)
 {
 	struct listing *listing = source;
 	const struct member_entry *member;
-	json_t *rows;
+	json_t *note = registered_note(listing->registered, &listing->noted), *rows;
 
+	if (note)
+		return note;
 	if (!listing->group_told) {
 		listing->group_told = true;
 		return json_pack("{s:[o]}", "group", group_json(listing->group));

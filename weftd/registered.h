@@ -11,11 +11,13 @@
 #include "lib/control.h"
 #include "sa/adm.h"
 #include "sa/endport.h"
+#include "sm/sm.h"
 
 struct registered {
 	struct registry *registry;
 	struct view *const *view; /* names of ports come from there, while it is not NULL */
 	const struct adm *adm;
+	const struct sm *sm;
 };
 
 /* registered outlives control. */
@@ -23,6 +25,9 @@ void registered_commands(struct registered *registered, struct control *control)
 
 /* Part of these: weftd/offered.c. */
 void offered_commands(struct registered *registered, struct control *control);
+/* The part that a list begins with where it may be old (sm_standing()), the first time that it is
+ * asked for; NULL: none. */
+json_t *registered_note(const struct registered *registered, bool *noted);
 /* False, and out untouched, when no port in the view has this GUID. */
 bool registered_find_port(const struct registered *registered, guid_t guid, struct endport *out);
 

@@ -64,6 +64,31 @@ status_agrees() {
 		because "weftd's status says $(status weftd '$_->{role}'), not $role"
 }
 
+told() {
+	"$BUILD/weftctl" -s weftd.run/control.sock "$@"
+}
+
+# A manager that is not MASTER says that its lists are old, and takes no document.
+lists_say() {
+	local list
+
+	for list in multicast service inform; do
+		told "$list" list >list.txt && told --json "$list" list >list.json 2>list.err ||
+			because "$list list fails" || return 1
+		equal "the type of $list list --json" "$(json 'ref $_' <list.json)" ARRAY || return 1
+		if [ "$1" = MASTER ]; then
+			! grep -q '^this manager' list.txt || because "the master's $list list says $(head -n 1 list.txt)"
+		else
+			matches "this manager is STANDBY; the master .* has these" <(head -n 1 list.txt) &&
+				matches 'weftctl: this manager is STANDBY' list.err
+		fi || because "$list list of a $1 begins with $(head -n 1 list.txt)" || return 1
+	done
+	[ "$1" = MASTER ] && return 0
+	echo '{"version": 1, "records": []}' >empty.json
+	! told restore empty.json 2>refused.txt && matches 'this manager is STANDBY: ' refused.txt ||
+		because "restore of a standby says $(cat refused.txt)"
+}
+
 share() {
 	local first=$1 second=$2 master=$3 slave=$4
 
@@ -74,6 +99,7 @@ share() {
 		because "$slave is $(state_at "${host[$slave]}"), not STANDBY" || return 1
 	wait_for 30 is_master_at "${host[$master]}" ||
 		because "$master is not MASTER: $(cat sminfo.txt)" || return 1
+	lists_say "$([ "$master" = weftd ] && echo MASTER || echo STANDBY)" || return 1
 	logs_say "$master" MASTER && logs_say "$slave" STANDBY || return 1
 	status_agrees "$([ "$master" = weftd ] && echo MASTER || echo STANDBY)"
 }

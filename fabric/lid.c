@@ -92,6 +92,10 @@ static void keep_found(struct lid_work *work, struct port *port)
 		report->kept++;
 		return;
 	}
+	if (port_info(port)->lmc != lmc && lid_fits(work, found, port_info(port)->lmc)) {
+		report->resized++;
+		return;
+	}
 	report->conflicts++;
 	if (!report->conflict_example) {
 		report->conflict_example = port;

@@ -25,7 +25,8 @@
 struct lid_report {
 	unsigned kept;	    /* LIDs found on ports and kept now */
 	unsigned given;	    /* new ones */
-	unsigned conflicts; /* found, but another port has them or they do not fit */
+	unsigned conflicts; /* found, but another port has them, or they are none */
+	unsigned resized;   /* found and the port's own, but they do not fit this LMC */
 	unsigned exhausted; /* ports for which no LID was left */
 	const struct port *conflict_example, *exhausted_example; /* or NULL */
 	lid_t conflict_lid;

@@ -219,7 +219,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
 	trickle_start(sm);
-	sm->fabric->topology++; /* engines and LMC may have changed */
+	sm->fabric->topology++; /* engines may have changed */
 	trigger_full(&sm->trigger, "configuration read again");
 }
 

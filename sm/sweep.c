@@ -144,6 +144,9 @@ static void log_lids(const struct sm *sm, const struct lid_report *report)
 			  report->conflict_lid, port->node->facts->description, port->num,
 			  sm->options.lmc, port->lid, report->conflicts);
 	}
+	if (report->resized)
+		log_notice("LMC is %u now: %u ports whose LIDs were for another one get others",
+			   sm->options.lmc, report->resized);
 	if (report->exhausted)
 		log_error(
 			"no LIDs left for %u ports, \"%s\" among them: the tables of the switches "

@@ -545,17 +545,22 @@ void conf_defaults(struct conf *conf)
 	}
 }
 
-const char *conf_keep_fixed(struct conf *next, const struct conf *present)
+unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char names[CONF_NAMES_SIZE])
 {
-	const char *differs = NULL;
+	unsigned differ = 0;
+	size_t used = 0;
 
+	names[0] = '\0';
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
 		if (!row->fixed || !memcmp(field_in(next, row), field_in(present, row), row->size))
 			continue;
 		memcpy(field_of(next, row), field_in(present, row), row->size);
-		differs = row->name;
+		if (used < CONF_NAMES_SIZE)
+			used += (size_t)snprintf(names + used, CONF_NAMES_SIZE - used, "%s%s",
+						 differ ? ", " : "", row->name);
+		differ++;
 	}
-	return differs;
+	return differ;
 }
 
 static void print_engines(const char (*engines)[SM_ENGINE_NAME], FILE *out)

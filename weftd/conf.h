@@ -17,7 +17,7 @@
 #include "sa/adm.h"
 #include "sm/options.h"
 
-enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128 };
+enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128, CONF_NAMES_SIZE = 128 };
 
 /* Paths of files for routing engines and the SA (weftd/route_files.h); empty: none. */
 struct route_files {
@@ -49,9 +49,10 @@ int conf_set_text(struct conf *conf, const char *name, const char *text,
 		  char error[CONF_ERROR_SIZE]);
 /* All options with their values, as a file that conf_read accepts; keys are left out. */
 void conf_print(const struct conf *conf, FILE *out);
-/* Puts back into next what takes effect only when the daemon starts. Returns the name of one such
- * option that differed, or NULL. */
-const char *conf_keep_fixed(struct conf *next, const struct conf *present);
+/* Puts back into next what takes effect only when the daemon starts. Returns how many of these
+ * options differed, and their names: "lmc, port". */
+unsigned conf_keep_fixed(struct conf *next, const struct conf *present,
+			 char names[CONF_NAMES_SIZE]);
 
 enum conf_type {
 	CONF_NUMBER,  /* an unsigned integer of size bytes from min to max */

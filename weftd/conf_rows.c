@@ -78,7 +78,7 @@ const struct conf_row conf_rows[] = {
 	 COPY(adm.subnet_prefix),
 	 .text = "The upper half of every GID of the subnet. Prefixes from 0xff00000000000000 on "
 		 "belong to multicast."},
-	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"),
+	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"), .fixed = true,
 	 .text = "Each adapter port gets 2^lmc LIDs. A subnet has 49151 of them in all."},
 	{.name = "routing",
 	 .type = CONF_ENGINES,

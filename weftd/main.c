@@ -218,17 +218,17 @@ static void reload(void *arg)
 {
 	struct daemon *daemon = arg;
 	struct conf conf;
-	char error[CONF_ERROR_SIZE];
-	const char *fixed;
+	char error[CONF_ERROR_SIZE], names[CONF_NAMES_SIZE];
+	unsigned fixed;
 	struct route_options *options;
 
 	if (load_conf(daemon, &conf, &options, error)) {
 		log_error("configuration not reloaded, the one in force stays: %s", error);
 		return;
 	}
-	fixed = conf_keep_fixed(&conf, &daemon->conf);
+	fixed = conf_keep_fixed(&conf, &daemon->conf, names);
 	if (fixed)
-		log_warning("%s takes effect only when weftd is restarted", fixed);
+		log_warning("%s wait%s for the next start of weftd", names, fixed == 1 ? "s" : "");
 	daemon->conf = conf;
 	apply_log_level(daemon);
 	set_route_options(daemon, options);

@@ -363,16 +363,23 @@ static void test_print(void)
 static void test_keep_fixed(void)
 {
 	struct conf present, next;
-	char error[CONF_ERROR_SIZE];
+	char error[CONF_ERROR_SIZE], names[CONF_NAMES_SIZE];
 
 	conf_defaults(&present);
 	conf_defaults(&next);
-	CU_ASSERT_PTR_NULL(conf_keep_fixed(&next, &present));
+	CU_ASSERT_EQUAL(conf_keep_fixed(&next, &present, names), 0);
 	CU_ASSERT_EQUAL(conf_set(&next, "sm_priority=5", error), 0);
-	CU_ASSERT_PTR_NULL(conf_keep_fixed(&next, &present));
+	CU_ASSERT_EQUAL(conf_keep_fixed(&next, &present, names), 0);
+	CU_ASSERT_STRING_EQUAL(names, "");
 	CU_ASSERT_EQUAL(conf_set(&next, "ca=\"mlx5_1\"", error), 0);
-	CU_ASSERT_STRING_EQUAL(conf_keep_fixed(&next, &present), "ca");
+	CU_ASSERT_EQUAL(conf_keep_fixed(&next, &present, names), 1);
+	CU_ASSERT_STRING_EQUAL(names, "ca");
 	CU_ASSERT_STRING_EQUAL(next.ca, "");
+	CU_ASSERT_EQUAL(conf_set(&next, "lmc=2", error), 0);
+	CU_ASSERT_EQUAL(conf_set(&next, "state_dir=\"/s\"", error), 0);
+	CU_ASSERT_EQUAL(conf_keep_fixed(&next, &present, names), 2);
+	CU_ASSERT_STRING_EQUAL(names, "state_dir, lmc");
+	CU_ASSERT_EQUAL(next.sm.lmc, 0);
 	CU_ASSERT_EQUAL(next.sm.priority, 5);
 }
 

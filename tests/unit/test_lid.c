@@ -138,24 +138,26 @@ static void test_kept_and_conflicts(void)
 		uint8_t state[4]; /* 0: INIT */
 		uint8_t lmc;
 		bool kept[4];
-		unsigned conflicts;
+		unsigned conflicts, resized;
 	} rows[] = {
-		{{10, 20, 30, 40}, {0}, 0, {true, true, true, true}, 0},
-		{{10, 10, 10, 40}, {0}, 0, {true, false, false, true}, 2},
+		{{10, 20, 30, 40}, {0}, 0, {true, true, true, true}, 0, 0},
+		{{10, 10, 10, 40}, {0}, 0, {true, false, false, true}, 2, 0},
 		/* The manager's own before all, ACTIVE ones before others, then by GUID. */
 		{{10, 10, 30, 30},
 		 {0, PORT_ACTIVE, 0, PORT_ACTIVE},
 		 0,
 		 {true, false, false, true},
-		 2},
+		 2,
+		 0},
 		{{0, 30, 30, 30},
 		 {0, 0, PORT_ACTIVE, PORT_ACTIVE},
 		 0,
 		 {false, false, true, false},
-		 2},
-		{{8, 17, 24, 26}, {0}, 3, {true, false, true, false}, 2}, /* not aligned */
-		{{8, 16, 0xBFF8, 0xBFFF}, {0}, 3, {true, true, true, false}, 1},
-		{{0xC000, 0xFFFF, 0xFFFE, 0xBFFF}, {0}, 0, {false, false, false, true}, 3},
+		 2,
+		 0},
+		{{8, 17, 24, 26}, {0}, 3, {true, false, true, false}, 1, 1}, /* not aligned */
+		{{8, 16, 0xBFF8, 0xBFFF}, {0}, 3, {true, true, true, false}, 1, 0},
+		{{0xC000, 0xFFFF, 0xFFFE, 0xBFFF}, {0}, 0, {false, false, false, true}, 3, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -181,6 +183,7 @@ static void test_kept_and_conflicts(void)
 					rows[i].kept[h]);
 		CU_ASSERT_EQUAL(report.kept, kept);
 		CU_ASSERT_EQUAL(report.conflicts, rows[i].conflicts);
+		CU_ASSERT_EQUAL(report.resized, rows[i].resized);
 		CU_ASSERT_EQUAL(report.conflict_example != NULL, rows[i].conflicts > 0);
 		CU_ASSERT_EQUAL(faults(&model, net, rows[i].lmc, LID_UNICAST_MAX), 0);
 		model_done(&model);

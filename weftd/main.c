@@ -386,12 +386,12 @@ static void start_manager(struct daemon *daemon)
 }
 
 /* The control socket comes before the port: a second weftd must find that out without touching it.
- */
+ * The store comes last: a daemon that has no port leaves no files behind. */
 static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
-	if (watch_signals(daemon) || open_control(daemon) || open_store(daemon) ||
-	    open_port(daemon))
+	if (watch_signals(daemon) || open_control(daemon) || open_port(daemon) ||
+	    open_store(daemon))
 		return -1;
 	start_manager(daemon);
 	return 0;

@@ -79,6 +79,7 @@ check "a net file that is not there" sim_refuses 1 'absent.net: No such file' se
 
 start_fabric single:hosts=4 || exit 1
 check "no such adapter" refuses 1 'no InfiniBand adapter nosuch' --once -d nosuch
+check "a start that fails makes no store" test ! -e refused.state
 check "no such port" refuses 1 'no adapter with an InfiniBand port of that number' --once -p 9
 check "no such GUID" refuses 1 'no InfiniBand port with GUID 0x0000000000001234' --once -g 0x1234
 check "no rights on the device" without_rights

@@ -546,6 +546,12 @@ static bool met_errors(const struct sm *sm, int error)
 	       program_report(sm->program)->not_active;
 }
 
+/* "1 SMP", "2 SMPs" */
+static const char *plural(uint64_t number)
+{
+	return number == 1 ? "" : "s";
+}
+
 /* What is broken is so in each sweep: that is told once, and again when something is different. */
 static bool is_the_same_again(const struct sm *sm, int error)
 {
@@ -570,11 +576,14 @@ static void log_sweep(const struct sm *sm, const struct sweep_record *record, bo
 			  : LOG_NOTICE,
 		  &subject,
 		  "sweep %" PRIu64 " (%s, %s): %s; %" PRIu64
-		  " ms, %u switches, %u adapters, %" PRIu64 " SMPs (%" PRIu64 " Sets, %" PRIu64
-		  " of them LFT blocks), %" PRIu64 " retries",
+		  " ms, %u switch%s, %u adapter%s, %" PRIu64 " SMP%s (%" PRIu64 " Set%s, %" PRIu64
+		  " of LFT blocks), %" PRIu64 " retr%s",
 		  record->number, sweep_kind_name(record->kind), record->reason, record->text,
-		  record->duration_us / 1000, sm->fabric->num_switches, sm->fabric->num_adapters,
-		  record->smps, record->sets, record->lft_sets, record->retries);
+		  record->duration_us / 1000, sm->fabric->num_switches,
+		  sm->fabric->num_switches == 1 ? "" : "es", sm->fabric->num_adapters,
+		  plural(sm->fabric->num_adapters), record->smps, plural(record->smps),
+		  record->sets, plural(record->sets), record->lft_sets, record->retries,
+		  record->retries == 1 ? "y" : "ies");
 }
 
 static void close_record(struct sm *sm, int error)

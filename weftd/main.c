@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/control.h"
 #include "lib/log.h"
@@ -238,13 +239,23 @@ static void reload(void *arg)
 
 /* What the loop and the manager tell */
 
+static void end_by(struct daemon *daemon, const char *name)
+{
+	if (daemon->once)
+		log_error("ended by %s before the subnet was up", name);
+	else
+		log_notice("ends: %s", name);
+	loop_stop(daemon->loop, daemon->once ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
 static void terminate(void *arg)
 {
-	struct daemon *daemon = arg;
+	end_by(arg, "SIGTERM");
+}
 
-	if (daemon->once)
-		log_error("ended by a signal before the subnet was up");
-	loop_stop(daemon->loop, daemon->once ? EXIT_FAILURE : EXIT_SUCCESS);
+static void interrupt(void *arg)
+{
+	end_by(arg, "SIGINT");
 }
 
 /* Names that came over the wire are part of text: none may add a line to what systemd is told. */
@@ -297,7 +308,7 @@ static int watch_signals(struct daemon *daemon)
 		loop_fn *fn;
 	} signals[] = {
 		{SIGTERM, "SIGTERM", terminate},
-		{SIGINT, "SIGINT", terminate},
+		{SIGINT, "SIGINT", interrupt},
 		{SIGHUP, "SIGHUP", reload},
 	};
 
@@ -356,9 +367,6 @@ static int open_port(struct daemon *daemon)
 
 	if (error)
 		log_error("%s", why);
-	else
-		log_notice("on %s port %u, GUID 0x%016" PRIx64, daemon->transport->port.ca,
-			   daemon->transport->port.port, daemon->transport->port.port_guid);
 	return error;
 }
 
@@ -370,6 +378,20 @@ static int open_store(struct daemon *daemon)
 	if (error)
 		log_error("%s", why);
 	return error;
+}
+
+/* Once everything is open: who fails before that says so in one line. */
+static void log_begin(const struct daemon *daemon)
+{
+	const struct transport_port *port = &daemon->transport->port;
+	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
+
+	log_notice("weftd " WEFT_VERSION " begins on %s port %u, GUID 0x%016" PRIx64
+		   "; configuration %s%s, state in %s%s%s",
+		   port->ca, port->port, port->port_guid, path,
+		   access(path, F_OK) ? " (not there: defaults)" : "", daemon->conf.state_dir,
+		   daemon->conf.sm.standby_only ? ", standby-only" : "",
+		   daemon->once ? ", once" : "");
 }
 
 static void start_manager(struct daemon *daemon)
@@ -393,6 +415,7 @@ static int start(struct daemon *daemon)
 	if (watch_signals(daemon) || open_control(daemon) || open_port(daemon) ||
 	    open_store(daemon))
 		return -1;
+	log_begin(daemon);
 	start_manager(daemon);
 	return 0;
 }

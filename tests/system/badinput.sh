@@ -58,7 +58,9 @@ second_one() {
 	start_weftd first host-0001 && wait_for 20 is_up first || because "$(tail -n 1 first.log)" || return 1
 	refuses 1 'first.run/control.sock: another weftd serves it' --runtime-dir "$work/first.run" || return 1
 	is_up first || because "the first one is $(status first '$_->{role}, $_->{state}')" || return 1
-	stop first
+	matches "weftd [0-9.]*.* begins on .* port 1, .*configuration .*, state in $work/first.state" first.log ||
+		because "it does not say that it begins: $(head -n 1 first.log)" || return 1
+	stop first && matches 'weftd: ends: SIGTERM' first.log || because "it does not say why it ends"
 }
 
 check "a SPEC of too many LIDs" sim_refuses 1 \

@@ -117,6 +117,27 @@ void route_dump_subnet(const struct snapshot *snapshot, FILE *stream)
 		route_dump_links(snapshot, s, stream);
 }
 
+/* As OpenSM counts: links, so that a switch is 0 from itself, and its hosts 1. 0 as well where the
+ * tables do not lead there. */
+static unsigned hops_to(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
+			lid_t lid)
+{
+	struct snap_owner owner = snap_owner(snapshot, lid);
+
+	for (unsigned hops = 0; hops < snapshot->num_switches; hops++) {
+		uint8_t port = lft_port(routes->lft[s], lid);
+		const struct snap_link *link;
+
+		if (port == 0 || port > snapshot->switches[s].num_ports)
+			return port == 0 && owner.sw == (int32_t)s ? hops : 0;
+		link = snap_link(snapshot, s, port);
+		if (link->sw < 0)
+			return link->end >= 0 && link->end == owner.end ? hops + 1 : 0;
+		s = (uint32_t)link->sw;
+	}
+	return 0;
+}
+
 void route_dump_entries(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
 			uint32_t begin, uint32_t end, FILE *stream)
 {
@@ -131,7 +152,8 @@ void route_dump_entries(const struct snapshot *snapshot, const struct routes *ro
 		if (port == LFT_NO_PORT)
 			fprintf(stream, "0x%04X : UNREACHABLE\n", lid);
 		else
-			fprintf(stream, "0x%04X : %03u  : 00   : yes\n", lid, port);
+			fprintf(stream, "0x%04X : %03u  : %02u   : yes\n", lid, port,
+				hops_to(snapshot, routes, s, (lid_t)lid));
 	}
 	if (end > snapshot->lid_top)
 		fputc('\n', stream);

@@ -122,6 +122,10 @@ dump() {
 		route dump --format opensm new || return 1
 	equal "the list of files" "$(echo new/* new/.[!.]*)" \
 		'new/opensm-subnet.lst new/opensm.fdbs new/opensm.mcfdbs new/.[!.]*' || return 1
+	# Of 8 leaves with 4 hosts and 4 spines: themselves, a cable on, two, and the hosts of other leaves.
+	equal "how often each number of hops stands there" \
+		"$(awk -F ' *: *' '/yes$/ { n[$3]++ } END { print n["00"], n["01"], n["02"], n["03"], length(n) }' new/opensm.fdbs)" \
+		'12 96 196 224 4' || return 1
 	says 1 '^weftctl: cannot make /proc/none' route dump --format opensm /proc/none || return 1
 	says 1 '^weftctl: cannot open told.txt' route dump --format opensm told.txt || return 1
 	says 2 'is not opensm' route dump --format xml new

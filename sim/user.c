@@ -18,18 +18,34 @@
 #include "sim/do.h"
 #include "sim/socket.h"
 
+enum { PATIENCE_MS = 5000, PAUSE_MS = 20 };
+
 static int fail(const char *what)
 {
 	fprintf(stderr, "weftsim: %s\n", what);
 	return EXIT_FAILURE;
 }
 
+/* Where nobody listens, asks again until that changes: scripts start the server in the background
+ * and go on. */
+static int connect_in(unsigned patience_ms, const char *path, struct wire_hello *hello, char *error)
+{
+	struct wire_welcome welcome;
+	int fd = socket_connect(path, hello, &welcome, error);
+
+	for (unsigned ms = 0; ms < patience_ms && (fd == -ENOENT || fd == -ECONNREFUSED);
+	     ms += PAUSE_MS) {
+		usleep(PAUSE_MS * 1000);
+		fd = socket_connect(path, hello, &welcome, error);
+	}
+	return fd;
+}
+
 /* A connection of a kind, or -errno when the reason has been told. */
-static int reach(const char *socket, const char *node, enum wire_kind kind, char *path,
-		 size_t path_size)
+static int reach(const char *socket, const char *node, enum wire_kind kind, unsigned patience_ms,
+		 char *path, size_t path_size)
 {
 	struct wire_hello hello = {.kind = kind};
-	struct wire_welcome welcome;
 	char error[SOCKET_ERROR_SIZE];
 	int fd = 0;
 
@@ -43,7 +59,7 @@ static int reach(const char *socket, const char *node, enum wire_kind kind, char
 	}
 	if (!fd) {
 		snprintf(hello.node, sizeof(hello.node), "%s", node ? node : "");
-		fd = socket_connect(path, &hello, &welcome, error);
+		fd = connect_in(patience_ms, path, &hello, error);
 	}
 	if (fd < 0)
 		fail(error);
@@ -90,7 +106,7 @@ int user_run(const char *socket, const char *node, char **argv)
 {
 	char path[PATH_MAX], absolute[PATH_MAX];
 	const char *known = getenv("WEFTSIM_NODE");
-	int fd = reach(socket, node ? node : known, WIRE_FILES, path, sizeof(path));
+	int fd = reach(socket, node ? node : known, WIRE_FILES, PATIENCE_MS, path, sizeof(path));
 	char *library;
 
 	if (fd < 0)
@@ -157,7 +173,7 @@ int user_do(const char *socket, char *const *commands, int count)
 
 	if (status)
 		return status;
-	fd = reach(socket, NULL, WIRE_DO, path, sizeof(path));
+	fd = reach(socket, NULL, WIRE_DO, 0, path, sizeof(path));
 	if (fd < 0)
 		return EXIT_FAILURE;
 	for (int i = 0; i < count && !status; i++)

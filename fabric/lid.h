@@ -28,13 +28,14 @@ struct lid_report {
 	unsigned conflicts; /* found, but another port has them, or they are none */
 	unsigned resized;   /* found and the port's own, but they do not fit this LMC */
 	unsigned exhausted; /* ports for which no LID was left */
+	unsigned recorded;  /* ports of which the registry has now what it had not before */
 	const struct port *conflict_example, *exhausted_example; /* or NULL */
 	lid_t conflict_lid;
 };
 
 /* Gives every reachable end port a LID, those that have one already keep it, and puts what it did
- * into fabric->registry: it must be durable there before a port is told. lmc is that of adapter and
- * router ports; switches get one LID. */
+ * into fabric->registry: what is recorded of ports must be durable before they are told. lmc is
+ * that of adapter and router ports; switches get one LID. */
 void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report);
 
 /* The same in slices: lid_plan's argument is a lid_work. No LID may change meanwhile. */

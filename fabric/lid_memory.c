@@ -138,17 +138,21 @@ unsigned lid_remember_gone(void *arg, size_t *at)
 unsigned lid_remember_ports(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
+	struct registry *registry = work->fabric->registry;
 	struct port *port;
 	struct lid_entry entry;
+	uint64_t before;
 
-	if (!work->fabric->registry || *at == work->count)
+	if (!registry || *at == work->count)
 		return 0;
+	before = registry_number(registry);
 	port = work->ports[(*at)++];
 	entry = (struct lid_entry){
 		.guid = port_facts(port)->guid, .lid = port->lid, .lmc = port->lmc};
 	if (entry.lid)
-		registry_put(work->fabric->registry, REGISTRY_LID, &entry);
+		registry_put(registry, REGISTRY_LID, &entry);
 	else
-		registry_drop(work->fabric->registry, REGISTRY_LID, &entry);
+		registry_drop(registry, REGISTRY_LID, &entry);
+	work->report.recorded += registry_number(registry) != before;
 	return COST_PUT;
 }

@@ -30,7 +30,7 @@
 
 enum {
 	RETRY_US = 5000000,
-	STALL_US = 10000000, /* a disk that takes longer for a batch is as good as none */
+	STALL_US = 1000000, /* a disk that takes longer for a batch is as good as none */
 	CHANGES_MIN = 64,
 	CLEAR_MAX = 1000, /* changes that are let go at once */
 	ASIDE_SIZE = 512,
@@ -494,7 +494,7 @@ static void retry(void *arg)
 
 static void stalled(void *arg)
 {
-	degrade(arg, "the disk has not taken a batch for 10 seconds");
+	degrade(arg, "the disk has not taken a batch for a second");
 }
 
 static void changed(void *ctx, const struct registry_change *change)

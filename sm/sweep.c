@@ -159,6 +159,7 @@ static void lids_given(void *arg)
 {
 	struct sm *sm = arg;
 	const struct lid_report *report = lid_work_report(sm->sweep.lids);
+	unsigned recorded = report->recorded;
 
 	sm->counts.lid_conflicts += report->conflicts;
 	sm->counts.lids_exhausted += report->exhausted;
@@ -166,8 +167,12 @@ static void lids_given(void *arg)
 	left_out_tell(sm->fabric);
 	lid_work_free(sm->sweep.lids);
 	sm->sweep.lids = NULL;
-	/* A port must not be told what a restart would not know. */
-	registry_wait(sm->registry, &sm->sweep.lids_kept);
+	/* A port must not be told what a restart would not know. For nothing else does the fabric
+	 * wait for a disk: not for who goes, nor for what the SA registers. */
+	if (recorded)
+		registry_wait(sm->registry, &sm->sweep.lids_kept);
+	else
+		sweep_advance(sm);
 }
 
 static void lid_phase(struct sm *sm)

@@ -1242,6 +1242,28 @@ static void test_repeated_complaint(void)
 	world_free(world);
 }
 
+/* The disk takes nothing: who goes, and what breaks, is answered all the same; only a port that is
+ * to be told what the registry did not have before has to wait. */
+static void test_disk_is_not_waited_for(void)
+{
+	static const struct alias_entry stranger = {.port_guid = 0xDEAD, .index = 1, .guid = 1};
+	struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct fake_port *cable = &world_node(world, "leaf-1")->port[3];
+	struct fake_port *host = &world_node(world, "host-7")->port[1];
+
+	CU_ASSERT_TRUE(world_up(world));
+	registry_keep(world->registry, true);
+	registry_put(world->registry, REGISTRY_ALIAS, &stranger);
+	fake_link(cable, false);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(world->error, 0);
+	world_check_up(world);
+	fake_link(host, false);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(world->error, 0);
+	world_free(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -1289,6 +1311,7 @@ int main(void)
 		{"refusing switch", test_refusing_switch},
 		{"change is cleared first", test_change_is_cleared_first},
 		{"traps", test_traps},
+		{"disk is not waited for", test_disk_is_not_waited_for},
 		{"trap leads to sweep", test_trap_leads_to_sweep},
 		{"repeated complaint", test_repeated_complaint},
 		CU_TEST_INFO_NULL,

@@ -137,13 +137,56 @@ static const struct array arrays[] = {
 
 static void compare(struct herald *herald, struct found before, struct found after)
 {
+	guid_t *coming;
+
 	if (before.lid && !after.lid) {
 		leaves(herald, before.guid);
-		raise(herald, EVENT_PORT_OUT, before);
+		coming = map_remove(&herald->coming, before.guid);
+		if (!coming) /* else nobody has heard yet that it was there */
+			raise(herald, EVENT_PORT_OUT, before);
+		free(coming);
 	} else if (!before.lid && after.lid) {
 		returns(herald, after.guid);
-		raise(herald, EVENT_PORT_IN, after);
+		coming = mem_alloc(sizeof(*coming));
+		*coming = after.guid;
+		free(map_put(&herald->coming, after.guid, coming));
 	}
+}
+
+/* A base port 0 has no state (table 146): with its LID it is there. */
+static bool is_up(const struct port *port)
+{
+	return port->lid && (port_of_switch(port) || port_state_of(port) == PORT_ACTIVE);
+}
+
+void herald_settled(struct herald *herald, const struct fabric *fabric)
+{
+	size_t count = herald->coming.count;
+	void **guids = mem_array(count, sizeof(*guids));
+
+	map_sorted(&herald->coming, guids);
+	for (size_t i = 0; i < count; i++) {
+		guid_t guid = *(guid_t *)guids[i];
+		const struct port *port = map_get(&fabric->ports, guid);
+
+		if (!port || !is_up(port))
+			continue;
+		free(map_remove(&herald->coming, guid));
+		raise(herald, EVENT_PORT_IN,
+		      (struct found){guid, port->lid, port->node->facts, port->num});
+	}
+	free(guids);
+}
+
+static void forget_coming(struct herald *herald)
+{
+	size_t position = 0;
+	guid_t *guid;
+
+	while ((guid = map_next(&herald->coming, &position)))
+		free(guid);
+	map_done(&herald->coming);
+	map_init(&herald->coming);
 }
 
 static void merge(struct herald *herald, const struct array *array, const struct snapshot *before,
@@ -252,6 +295,7 @@ static void last_view(struct herald *herald)
 	while (!list_empty(&herald->leaving))
 		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
 	loop_timer_disarm(&herald->timer);
+	forget_coming(herald);
 	raise(herald, EVENT_NOT_MASTER, (struct found){0});
 }
 
@@ -280,6 +324,7 @@ void herald_init(struct herald *herald, struct loop *loop, struct event_hub *eve
 	*herald = (struct herald){
 		.loop = loop, .events = events, .registry = registry, .options = options};
 	map_init(&herald->absent);
+	map_init(&herald->coming);
 	list_init(&herald->leaving);
 	herald->searched = ARRAY_SIZE(known_by);
 	loop_deferred_init(&herald->search, loop, "ports that went unseen", search, herald);
@@ -293,4 +338,5 @@ void herald_done(struct herald *herald)
 		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
 	loop_timer_disarm(&herald->timer);
 	map_done(&herald->absent);
+	forget_coming(herald);
 }

@@ -2,15 +2,17 @@
 /*
  * Tells as events (fabric/event.h) which end ports came and went, and when the grace of one that
  * went is over: what was registered in its name is kept until then, for a host that reboots comes
- * back. It compares one published view with the next; sm.c gives it both. With the first view of a
- * MASTER nobody came, for who asked to hear of it knows the ports of before; ports of which only
- * the registry knows, since they went while nobody looked, get their grace from then on. Loop
- * thread only.
+ * back. It compares one published view with the next; sm.c gives it both. Who comes is in the view
+ * before it can be reached, and is told of at the end of the sweep that has made it ACTIVE. With
+ * the first view of a MASTER nobody came, for who asked to hear of it knows the ports of before;
+ * ports of which only the registry knows, since they went while nobody looked, get their grace from
+ * then on. Loop thread only.
  */
 #ifndef SM_HERALD_H
 #define SM_HERALD_H
 
 #include "fabric/event.h"
+#include "fabric/fabric.h"
 #include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/loop.h"
@@ -24,6 +26,7 @@ struct herald {
 	const struct sm_options *options;
 	struct map absent;   /* by PortGUID */
 	struct list leaving; /* the same, those that went first in front */
+	struct map coming;   /* by PortGUID, which is what it holds: in the view, not told of yet */
 	struct loop_timer timer;
 	const struct snapshot *topology; /* of the view that is published */
 	struct loop_deferred search;	 /* after the first one */
@@ -37,5 +40,7 @@ void herald_init(struct herald *herald, struct loop *loop, struct event_hub *eve
 void herald_done(struct herald *herald);
 /* after is published, or the view was withdrawn (NULL); before is what was there. */
 void herald_published(struct herald *herald, const struct view *before, const struct view *after);
+/* A sweep has ended: who came and is ACTIVE is told of. */
+void herald_settled(struct herald *herald, const struct fabric *fabric);
 
 #endif

@@ -660,6 +660,8 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	log_sweep(sm, &sweep->last, same);
 	answer_waiters(sm);
 	follow_image(sm, error);
+	if (!error)
+		herald_settled(&sm->herald, sm->fabric);
 	if (discover_report(sm->discover)->want_full)
 		trigger_full(&sm->trigger, "a partial sweep met what only a full one can tell");
 	/* Cables that would not come up before are in no route yet. */

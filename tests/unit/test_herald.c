@@ -14,9 +14,13 @@ static struct {
 	unsigned count, of[EVENT_NOT_MASTER + 1];
 } seen;
 
+static const struct fake_port *newcomer; /* or NULL */
+
 static void happened(void *ctx, const struct event *event)
 {
 	(void)ctx;
+	if (newcomer && event->kind == EVENT_PORT_IN)
+		CU_ASSERT_EQUAL(newcomer->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_FATAL(seen.count < LOG_MAX);
 	seen.of[event->kind]++;
 	seen.event[seen.count] = *event;
@@ -80,7 +84,9 @@ static void test_goes_and_comes(void)
 	judge(1, EVENT_PORT_OUT, guid, lid);
 	judge(2, EVENT_PORT_FORGOTTEN, guid, LID_NONE);
 	fake_link(host, true);
+	newcomer = host; /* it can be reached when it is told of */
 	world_sweep(world, DISCOVER_FULL);
+	newcomer = NULL;
 	CU_ASSERT_EQUAL(seen.count, 4);
 	judge(3, EVENT_PORT_IN, guid, host->info.lid);
 	world_sweep(world, DISCOVER_FULL);

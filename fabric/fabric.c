@@ -398,7 +398,7 @@ static bool usable(const struct port_info *info)
  * what it is cabled to. Behind our own port all may have happened meanwhile. */
 static void forget_written(struct fabric *fabric, struct port *port)
 {
-	port->doubtful = true;
+	port->doubtful = port->cut = true;
 	if (port == fabric->sm_port && port_state_of(port) > PORT_INIT)
 		fabric->sm_link_lost = true;
 	free(port->echo);

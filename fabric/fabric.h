@@ -82,6 +82,7 @@ struct port {
 	bool logged;   /* what is wrong behind it was */
 	bool silent;   /* what is behind it did not answer when it was asked last */
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
+	bool cut;      /* it was: doubtful, and not only for what our own arming may have hidden */
 	bool armed;    /* by us, since its cable was verified */
 	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
 	bool disable;  /* its link is to be taken down, once */

@@ -378,7 +378,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	port->read_pass = discover->pass;
 	port->unread = false;
 	if (port->link_pass == discover->pass)
-		port->doubtful = false;
+		port->doubtful = port->cut = false;
 	if (port->agent)
 		ask_pkeys(discover, port);
 	if (port->node->type == NODE_SWITCH && !port->num) {
@@ -565,7 +565,7 @@ static void duplicate(struct discover *discover, struct port *from, guid_t guid,
 		from->left_out |= discover->kind == DISCOVER_FULL;
 		return;
 	}
-	from->doubtful = false;
+	from->doubtful = from->cut = false;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
 		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
@@ -721,7 +721,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	from->left_out = arrival->left_out = false;
 	from->logged = arrival->logged = false;
 	from->silent = arrival->silent = false;
-	from->doubtful = arrival->doubtful = false;
+	from->doubtful = arrival->doubtful = from->cut = arrival->cut = false;
 	from->armed = arrival->armed = false;
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
@@ -1029,7 +1029,8 @@ static bool went_silent(const struct discover *discover, const struct node *node
 }
 
 /* A switch whose agent is busy, or dead, forwards what it did, and links say that they are up: such
- * a cable was not seen again because nobody answers at one of its ends. */
+ * a cable was not seen again because nobody answers at one of its ends. That our arming it has set
+ * PortStateChange at the other one is no sign that it was lost. */
 static bool is_kept(const struct discover *discover, const struct port *port)
 {
 	const struct port *ends[] = {port, port->peer};
@@ -1039,7 +1040,7 @@ static bool is_kept(const struct discover *discover, const struct port *port)
 		bool end_is = went_silent(discover, ends[i]->node);
 
 		silent |= end_is;
-		if (ends[i]->doubtful || port_state_of(ends[i]) < PORT_ARMED ||
+		if (ends[i]->cut || port_state_of(ends[i]) < PORT_ARMED ||
 		    (!end_is && !ends[i]->silent))
 			return false; /* the link was lost, or somebody did answer */
 	}

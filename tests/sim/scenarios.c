@@ -397,6 +397,23 @@ static void busy_agents_are_kept(struct sim *sim)
 	sim_check(sim);
 }
 
+/* Busy already when the switches around it are looked at for the first time since our own Sets have
+ * changed their ports. */
+static void busy_after_bring_up(struct sim *sim)
+{
+	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
+	struct device *leaf = sim_device(sim, "leaf-03");
+	uint64_t lft_sets;
+
+	sim_pass(sim, 2 * SIM_S); /* the first light sweep comes later */
+	lft_sets = manager->lft_sets_sent;
+	sim_silence(sim, leaf, true);
+	sim_pass(sim, 30 * SIM_S);
+	sim_silence(sim, leaf, false);
+	sim_settle_and_check(sim);
+	sim_expect(sim, manager->lft_sets_sent == lft_sets); /* none of its hosts was given up */
+}
+
 /* One that is silent is gone when its links are. */
 static void silent_and_gone(struct sim *sim)
 {
@@ -901,6 +918,7 @@ const struct scenario sim_scenarios[] = {
 	{.name = "dead-switch-agent", .topology = TREE, .play = dead_switch_agent},
 	{.name = "agent-dies", .topology = TREE, .play = agent_dies},
 	{.name = "busy-agents-are-kept", .topology = TREE, .play = busy_agents_are_kept},
+	{.name = "busy-after-bring-up", .topology = TREE, .play = busy_after_bring_up},
 	{.name = "silent-and-gone", .topology = TREE, .play = silent_and_gone},
 	{.name = "spine-refuses", .topology = TREE, .play = spine_refuses},
 	{.name = "spine-mute", .topology = TREE, .play = spine_mute},

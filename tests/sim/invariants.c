@@ -17,6 +17,7 @@
 #include "mad/mad.h"
 #include "sa/record.h"
 #include "tests/sim/sim.h"
+#include "tests/sim/tenants.h"
 #include "tests/sim/trace.h"
 
 enum {
@@ -365,6 +366,18 @@ static void paths_are_true(struct part *part)
 	free(ends.port);
 }
 
+/* Only where somebody ever joined. */
+static void groups_are_right(struct part *part)
+{
+	struct ends ends = {0};
+
+	if (!part->sim->tenants)
+		return;
+	each_end(part, collect, &ends);
+	tenants_check(part->master, ends.port, ends.count);
+	free(ends.port);
+}
+
 static void full_sweep_is_silent(struct part *part)
 {
 	struct sim_manager *master = part->master;
@@ -380,8 +393,8 @@ static void full_sweep_is_silent(struct part *part)
 }
 
 static void (*const invariants[])(struct part *part) = {
-	one_master,   links_are_good, lids_are_unique,	    all_pairs_reach,
-	all_is_heard, paths_are_true, full_sweep_is_silent,
+	one_master,   links_are_good, lids_are_unique,	all_pairs_reach,
+	all_is_heard, paths_are_true, groups_are_right, full_sweep_is_silent,
 };
 
 void sim_check(struct sim *sim)

@@ -68,6 +68,8 @@ struct sim {
 	uint64_t circles_due_us;  /* when they must be gone */
 	bool rebooted;		  /* something was */
 	bool recabled;		  /* cables were swapped */
+	bool tenants;		  /* ports joined groups: tenants.h */
+	uint64_t tenant_tid;	  /* the last that a tenant used */
 	bool failed, stopped;
 	char failure[SIM_TEXT_SIZE];
 };

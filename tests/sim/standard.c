@@ -17,15 +17,20 @@
  * The same with ten times as many swaps of cables is a scenario of its own, which finds in fewer
  * runs what is wrong with the order of Sets.
  *
+ * The same with tenants: after each event a few hosts ask the master's SA to join a group or to
+ * leave it, some of them again and again. At the end each packet for a group comes to its members.
+ * They run when they are named: the managers have to write the switches' masks for it.
+ *
  * The hour of flaps is for speed: 648 hosts, and every 20 s a random link between switches that is
  * down for half a second. Each flap has to be noticed and repaired before the next. It runs only
  * when it is named.
  */
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
+#include "tests/sim/tenants.h"
 #include "tests/sim/trace.h"
 
-enum { EVENTS = 20, GAP_STEPS = 13, MANY = 10 };
+enum { EVENTS = 20, GAP_STEPS = 13, MANY = 10, TENANT_MOVES = 5, TENANT_LAST_MOVES = 50 };
 
 static const struct world_faults faults = {
 	.drop_ppm = 30000, .duplicate_ppm = 5000, .delay_ppm = 10000, .delay_us = 5000};
@@ -212,8 +217,24 @@ static void mend(struct sim *sim)
 	sim_restart(&sim->managers[0]);
 }
 
+/* Joins are the more, so that groups grow. A host that cannot be reached may have joined before. */
+static void tenants_move(struct sim *sim, unsigned moves)
+{
+	struct sim_manager *master = sim_master(sim);
+
+	for (unsigned i = 0; master && i < moves; i++) {
+		const struct device_port *port = &random_host(sim)->port[1];
+		unsigned group = (unsigned)sim_random(sim, TENANT_GROUPS);
+
+		if (sim_random(sim, 3))
+			tenant_joins(master, port, group);
+		else
+			tenant_leaves(master, port, group);
+	}
+}
+
 /* swaps: how often cables are swapped, in units of what is usual. */
-static void play(struct sim *sim, unsigned swaps)
+static void play(struct sim *sim, unsigned swaps, bool tenants)
 {
 	struct sim_manager *first = sim_start(sim, "host-0001", "sm_priority=5");
 	struct device *second;
@@ -226,19 +247,31 @@ static void play(struct sim *sim, unsigned swaps)
 	for (unsigned i = 0; i < EVENTS && !sim->failed && !sim->stopped; i++) {
 		sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
 		strike(sim, swaps);
+		if (tenants)
+			tenants_move(sim, TENANT_MOVES);
 	}
 	mend(sim);
+	if (tenants) {
+		/* The last master may know nothing of those who joined at another. */
+		sim_settle(sim, 300 * SIM_S);
+		tenants_move(sim, TENANT_LAST_MOVES);
+	}
 	sim_settle_and_check(sim);
 }
 
 static void standard(struct sim *sim)
 {
-	play(sim, 1);
+	play(sim, 1, false);
 }
 
 static void many_swaps(struct sim *sim)
 {
-	play(sim, MANY);
+	play(sim, MANY, false);
+}
+
+static void with_tenants(struct sim *sim)
+{
+	play(sim, 1, true);
 }
 
 static void hour_of_flaps(struct sim *sim)
@@ -267,6 +300,14 @@ const struct scenario sim_standard[] = {
 	{.name = "standard-other", .choose = other_topology, .play = standard},
 	{.name = "swaps-tree", .topology = "fattree:radix=8,levels=3", .play = many_swaps},
 	{.name = "swaps-other", .choose = other_topology, .play = many_swaps},
+	{.name = "tenants-tree",
+	 .topology = "fattree:radix=8,levels=3",
+	 .play = with_tenants,
+	 .when_named = true},
+	{.name = "tenants-other",
+	 .choose = other_topology,
+	 .play = with_tenants,
+	 .when_named = true},
 	{.name = "hour-of-flaps",
 	 .topology = "fattree:radix=36,levels=2",
 	 .play = hour_of_flaps,

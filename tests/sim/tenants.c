@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Asking the SA as a port would, and walking the masks. What is asked goes straight into the
+ * master's transport; its answer is what its SA sends next, at once or a little later. See
+ * tenants.h.
+ */
+#include "tests/sim/tenants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sa/record.h"
+#include "tests/sim/sim.h"
+#include "tests/sim/trace.h"
+
+/* JoinState: who is sent what comes for the group. */
+enum { RECEIVES = JOIN_FULL | JOIN_NON_MEMBER };
+
+enum { IPOIB_Q_KEY = 0x0B1B, ADM_VERSION = 2, WAITS = 20, WAIT_US = 10 };
+
+#define BIT(component) (UINT64_C(1) << (component))
+#define WHO (BIT(MC_MEMBER_MGID) | BIT(MC_MEMBER_PORT_GID))
+#define WHAT                                                                                       \
+	(BIT(MC_MEMBER_Q_KEY) | BIT(MC_MEMBER_TCLASS) | BIT(MC_MEMBER_P_KEY) | BIT(MC_MEMBER_SL) | \
+	 BIT(MC_MEMBER_FLOW_LABEL) | BIT(MC_MEMBER_JOIN_STATE))
+
+/* ff12:401b:P_Key::N, as IPoIB makes them of IPv4 groups. */
+static void mgid_of(unsigned group, uint8_t mgid[GID_SIZE])
+{
+	bool is_broadcast = group + 1 == TENANT_GROUPS;
+
+	memset(mgid, 0, GID_SIZE);
+	be16_store(mgid, 0xFF12);
+	be16_store(mgid + 2, 0x401B);
+	be16_store(mgid + 4, PKEY_DEFAULT_FULL);
+	be32_store(mgid + 12, is_broadcast ? UINT32_MAX : 0x1000 + group);
+}
+
+static struct mc_member_record record_of(const struct device_port *port, unsigned group)
+{
+	struct mc_member_record record = {
+		.q_key = IPOIB_Q_KEY, .p_key = PKEY_DEFAULT_FULL, .join_state = JOIN_FULL};
+
+	mgid_of(group, record.mgid);
+	be64_store(record.port_gid, port->info.gid_prefix);
+	be64_store(record.port_gid + sizeof(guid_t), port->guid);
+	return record;
+}
+
+/* Only the trusted are told of members. False: refused, or no answer. */
+static bool ask(struct sim_manager *master, const struct device_port *port, uint8_t method,
+		uint64_t mask, struct mc_member_record *record)
+{
+	const struct transport_user *user = &master->transport->user;
+	struct mad_header header = {
+		.base_version = 1,
+		.mgmt_class = CLASS_SUBN_ADM,
+		.class_version = ADM_VERSION,
+		.method = method,
+		.tid = ++master->sim->tenant_tid,
+		.attr_id = RECORD_MC_MEMBER,
+	};
+	const struct adm_header adm_header = {.sm_key = method == METHOD_GET ? SM_KEY_DEFAULT : 0,
+					      .component_mask = mask};
+	const struct mad_addr from = {.lid = port->info.lid, .qpn = 1};
+	uint8_t mad[MAD_SIZE] = {0};
+
+	memset(master->sa_answer, 0, sizeof(master->sa_answer));
+	header_encode(&header, mad);
+	adm_header_encode(&adm_header, mad);
+	format_encode(&mc_member_record_format, record, mad + SUBN_ADM_HEADER_SIZE);
+	user->received(user->ctx, &from, mad, sizeof(mad));
+	for (unsigned i = 0; !master->sa_answer[0] && i < WAITS; i++)
+		sim_pass(master->sim, WAIT_US);
+	header_decode(master->sa_answer, &header);
+	format_decode(&mc_member_record_format, master->sa_answer + SUBN_ADM_HEADER_SIZE, record);
+	return header.method == method_response(method) && !header.status;
+}
+
+bool tenant_joins(struct sim_manager *master, const struct device_port *port, unsigned group)
+{
+	struct mc_member_record record = record_of(port, group);
+
+	master->sim->tenants = true;
+	return port->info.lid && ask(master, port, METHOD_SET, WHO | WHAT, &record);
+}
+
+bool tenant_leaves(struct sim_manager *master, const struct device_port *port, unsigned group)
+{
+	struct mc_member_record record = record_of(port, group);
+
+	return port->info.lid &&
+	       ask(master, port, METHOD_DELETE, WHO | BIT(MC_MEMBER_JOIN_STATE), &record);
+}
+
+/* What is so */
+
+struct group {
+	struct sim *sim;
+	lid_t mlid; /* 0: it has no members */
+	const struct device_port *from;
+	struct map members; /* who receives, by the port's address */
+	struct map known;   /* the ports of the part */
+};
+
+static void find_members(struct sim_manager *master, const struct device_port *const *ports,
+			 size_t count, unsigned number, struct group *group)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct mc_member_record record = record_of(ports[i], number);
+
+		map_put(&group->known, (uintptr_t)ports[i], (void *)ports[i]);
+		if (!ask(master, ports[i], METHOD_GET, WHO, &record))
+			continue;
+		group->mlid = record.mlid;
+		if (record.join_state & RECEIVES)
+			map_put(&group->members, (uintptr_t)ports[i], (void *)ports[i]);
+	}
+}
+
+static void receives(void *ctx, const struct device_port *port)
+{
+	const struct group *group = ctx;
+
+	if (map_get(&group->known, (uintptr_t)port) && !map_get(&group->members, (uintptr_t)port))
+		sim_fail(group->sim, "%s port %u is sent what %s sends to MLID 0x%x, no member",
+			 trace_name(port->device), port->num, trace_name(group->from->device),
+			 group->mlid);
+}
+
+static void spreads_right(struct group *group, const struct device_port *from)
+{
+	size_t expected = group->members.count - !!map_get(&group->members, (uintptr_t)from);
+	struct world_spread spread = {0};
+
+	group->from = from;
+	world_multicast(group->sim->world, from->device, from->num, group->mlid, receives, group,
+			&spread);
+	if (spread.circles || spread.again)
+		sim_fail(group->sim, "what %s sends to MLID 0x%x comes twice to %u, and round %u",
+			 trace_name(from->device), group->mlid, spread.again, spread.circles);
+	else if (spread.receivers < expected)
+		sim_fail(group->sim, "what %s sends to MLID 0x%x reaches %u of %zu members",
+			 trace_name(from->device), group->mlid, spread.receivers, expected);
+}
+
+/* Each member as a sender, since a tree may be cut in one direction. */
+static void group_is_right(struct sim_manager *master, const struct device_port *const *ports,
+			   size_t count, unsigned number)
+{
+	struct group group = {.sim = master->sim};
+
+	map_init(&group.members);
+	map_init(&group.known);
+	find_members(master, ports, count, number, &group);
+	for (size_t i = 0; i < count && group.mlid && !master->sim->failed; i++) {
+		if (map_get(&group.members, (uintptr_t)ports[i]))
+			spreads_right(&group, ports[i]);
+	}
+	map_done(&group.members);
+	map_done(&group.known);
+}
+
+void tenants_check(struct sim_manager *master, const struct device_port *const *ports, size_t count)
+{
+	for (unsigned group = 0; group < TENANT_GROUPS && !master->sim->failed; group++)
+		group_is_right(master, ports, count, group);
+}

@@ -204,7 +204,8 @@ bool device_mft_has(const struct device *device, lid_t mlid, uint8_t port)
 }
 
 /* What the table does not cover goes to the default port, and what came from there to the other
- * default; never back (14.2.5.4, 18.2.4.3.3). */
+ * default; never back (14.2.5.4, 18.2.4.3.3). A default of 0, as after a reset, is nobody: no QP of
+ * the switch itself is attached to a group that nobody has put into its table. */
 bool device_mft_forwards(const struct device *device, lid_t mlid, uint8_t in, uint8_t out)
 {
 	const struct switch_info *sw = &device->sw;
@@ -213,7 +214,7 @@ bool device_mft_forwards(const struct device *device, lid_t mlid, uint8_t in, ui
 		return false;
 	if (mft_covers(device, mlid))
 		return device_mft_has(device, mlid, out);
-	return out == (in == sw->default_multicast_primary_port
-			       ? sw->default_multicast_not_primary_port
-			       : sw->default_multicast_primary_port);
+	return out && out == (in == sw->default_multicast_primary_port
+				      ? sw->default_multicast_not_primary_port
+				      : sw->default_multicast_primary_port);
 }

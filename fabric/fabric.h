@@ -7,7 +7,7 @@
  * of it.
  *
  * A directed route to an agent follows parent pointers: each switch knows the port of a nearer node
- * that leads to it (uplink). fabric_build_tree() makes this a breadth-first tree of the cables.
+ * that leads to it (uplink). fabric_tree_step() makes this a breadth-first tree of the cables.
  */
 #ifndef FABRIC_FABRIC_H
 #define FABRIC_FABRIC_H
@@ -253,10 +253,8 @@ const struct roster *fabric_roster(struct fabric *fabric);
 lid_t fabric_lid_top(struct fabric *fabric);
 
 /* Breadth-first uplinks from sm_port over the cables, by silent switches only where there is no
- * other way. Switches that are not reached get no uplink.
- * The second is the same as a stage of slices (lib/slices.h): uplinks change with its last piece,
- * all at once. When cables change before that it has to begin anew. */
-void fabric_build_tree(struct fabric *fabric);
+ * other way. Switches that are not reached get no uplink. A stage of slices (lib/slices.h): uplinks
+ * change with its last piece, all at once. When cables change before that it has to begin anew. */
 unsigned fabric_tree_step(struct fabric *fabric, size_t *at);
 void fabric_walks_done(struct fabric *fabric); /* frees the roster and what a search left */
 /* Whether the manager has a way to this node. */

@@ -248,11 +248,3 @@ static slice_fn *const stages[] = {begin,	    choose_aside, number_switch, numbe
 				   make_room,	    add_switch,	  add_end,	 index_all,
 				   remember_cables, finish,	  NULL};
 const struct slice_plan freeze_plan = {"freezing", stages, is_stale};
-
-struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found)
-{
-	struct freeze freeze = {.fabric = fabric, .as_found = as_found};
-
-	slices_at_once(&freeze_plan, &freeze);
-	return freeze.snapshot;
-}

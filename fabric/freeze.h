@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Freezing: a snapshot (fabric/snapshot.h) of the live model, at once or in slices
+ * Freezing: a snapshot (fabric/snapshot.h) of the live model, in slices
  * (lib/slices.h). The live model may change between two slices: where that changes what the
  * snapshot shows of nodes, links and LIDs, freezing begins anew. One at a time for each fabric,
  * since what is frozen is numbered in the live model. Loop thread only.
@@ -22,8 +22,5 @@ struct freeze {
 };
 
 extern const struct slice_plan freeze_plan; /* its argument is a struct freeze */
-
-/* The same at once; the caller's reference. */
-struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found);
 
 #endif

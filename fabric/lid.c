@@ -387,12 +387,3 @@ void lid_work_free(struct lid_work *work)
 	clear(work);
 	free(work);
 }
-
-void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
-{
-	struct lid_work *work = lid_work_new(fabric, lmc);
-
-	slices_at_once(&lid_plan, work);
-	*report = work->report;
-	lid_work_free(work);
-}

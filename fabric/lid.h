@@ -33,19 +33,17 @@ struct lid_report {
 	lid_t conflict_lid;
 };
 
-/* Gives every reachable end port a LID, those that have one already keep it, and puts what it did
- * into fabric->registry: what is recorded of ports must be durable before they are told. lmc is
- * that of adapter and router ports; switches get one LID. */
-void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report);
-
-/* The same in slices: lid_plan's argument is a lid_work. No LID may change meanwhile. */
+/* In slices: gives every reachable end port a LID, those that have one already keep it, and puts
+ * what it did into fabric->registry: what is recorded of ports must be durable before they are
+ * told. lmc is that of adapter and router ports; switches get one LID. lid_plan's argument is a
+ * lid_work. No LID may change meanwhile. */
 struct lid_work;
 extern const struct slice_plan lid_plan;
 struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc);
 const struct lid_report *lid_work_report(const struct lid_work *work); /* when it is done */
 void lid_work_free(struct lid_work *work);			       /* NULL is harmless */
 
-/* Whether the switch's table holds the LIDs that are used, as lid_assign() last found. Routes leave
+/* Whether the switch's table holds the LIDs that are used, as lid_plan last found. Routes leave
  * out one whose does not. */
 static inline bool lid_fits_switch(const struct fabric *fabric, const struct node *node)
 {

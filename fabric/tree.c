@@ -127,14 +127,6 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 	return place->node->num_ports + 1u;
 }
 
-void fabric_build_tree(struct fabric *fabric)
-{
-	size_t at = 0;
-
-	while (fabric_tree_step(fabric, &at))
-		;
-}
-
 void fabric_walks_done(struct fabric *fabric)
 {
 	tree_free(&fabric->tree);

@@ -6,9 +6,38 @@
 #ifndef TESTS_UNIT_MODEL_H
 #define TESTS_UNIT_MODEL_H
 
-#include "fabric/fabric.h"
+#include "fabric/freeze.h"
+#include "fabric/lid.h"
 #include "tests/unit/snapshot_from.h"
 #include "tests/unit/wire.h"
+
+/* At once what managers do in slices. */
+
+static inline void fabric_build_tree(struct fabric *fabric)
+{
+	size_t at = 0;
+
+	while (fabric_tree_step(fabric, &at))
+		;
+}
+
+/* The caller's reference. */
+static inline struct snapshot *fabric_freeze(struct fabric *fabric, bool as_found)
+{
+	struct freeze freeze = {.fabric = fabric, .as_found = as_found};
+
+	slices_at_once(&freeze_plan, &freeze);
+	return freeze.snapshot;
+}
+
+static inline void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
+{
+	struct lid_work *work = lid_work_new(fabric, lmc);
+
+	slices_at_once(&lid_plan, work);
+	*report = *lid_work_report(work);
+	lid_work_free(work);
+}
 
 struct model {
 	struct loop *loop;

@@ -51,7 +51,8 @@ struct subscriber {
 	uint64_t place;				/* in the log: the first notice not looked at */
 	enum lane lane;
 	bool rests;
-	unsigned failures; /* reports in a row */
+	unsigned failures;  /* reports in a row, */
+	uint64_t silent_us; /* the first of which began then */
 	struct flight *flight;
 };
 
@@ -61,6 +62,7 @@ struct flight { /* a report under way */
 	struct subscriber *subscriber; /* NULL: it has unsubscribed */
 	enum lane lane;
 	unsigned attempt;
+	uint64_t began_us;
 	struct mad_addr to;
 	uint8_t resp_time;
 	uint8_t mad[MAD_SIZE];
@@ -210,7 +212,7 @@ static void give_up(struct reporter *reporter, struct subscriber *subscriber)
 	log_limited(&reporter->drop_limit, LOG_NOTICE, (&(struct log_subject){.lid = entry->lid}),
 		    "LID %u did not answer %u reports in a row: its subscription to trap %u "
 		    "(QP %u) ends; its program has to subscribe anew",
-		    entry->lid, REPORT_FAILURES_MAX, entry->trap_number, entry->qpn);
+		    entry->lid, subscriber->failures, entry->trap_number, entry->qpn);
 	registry_drop(reporter->registry, REGISTRY_SUBSCRIPTION, entry);
 }
 
@@ -235,12 +237,30 @@ static void attempt(struct flight *flight)
 		  timeout_ms(flight), report_done, flight);
 }
 
+static void note_silence(struct subscriber *subscriber, uint64_t began_us, int error)
+{
+	if (error != -ETIMEDOUT)
+		return;
+	if (!subscriber->failures++)
+		subscriber->silent_us = began_us;
+}
+
+/* Many notices come at once where a part of the fabric goes, and a way may be gone for seconds: so
+ * neither their number alone says that nobody is there, nor the time. */
+static bool is_lost(const struct reporter *reporter, const struct subscriber *subscriber)
+{
+	return subscriber->failures >= REPORT_FAILURES_MAX &&
+	       loop_now_us(reporter->loop) - subscriber->silent_us >=
+		       REPORT_SILENCE_S * UINT64_C(1000000);
+}
+
 /* The answer's status does not matter: it has been heard. */
 static void report_done(void *arg, const struct txn_result *result)
 {
 	struct flight *flight = arg;
 	struct reporter *reporter = flight->reporter;
 	struct subscriber *subscriber = flight->subscriber;
+	uint64_t began_us = flight->began_us;
 
 	if (subscriber && result->error && ++flight->attempt < REPORT_ATTEMPTS) {
 		reporter->stats.retried++;
@@ -261,10 +281,10 @@ static void report_done(void *arg, const struct txn_result *result)
 		subscriber->lane = QUICK;
 	} else {
 		reporter->stats.failed++;
-		subscriber->failures += result->error == -ETIMEDOUT;
+		note_silence(subscriber, began_us, result->error);
 	}
 	wait_again(reporter, subscriber);
-	if (subscriber->failures >= REPORT_FAILURES_MAX)
+	if (is_lost(reporter, subscriber))
 		give_up(reporter, subscriber);
 }
 
@@ -283,6 +303,7 @@ static void send_report(struct reporter *reporter, struct subscriber *subscriber
 	flight->reporter = reporter;
 	flight->subscriber = subscriber;
 	flight->lane = subscriber->lane;
+	flight->began_us = loop_now_us(reporter->loop);
 	flight->to = *to;
 	flight->resp_time = subscriber->entry->resp_time;
 	header_encode(&header, flight->mad);

@@ -27,7 +27,8 @@ enum {
 	REPORT_QUICK_MAX = 96,	 /* reports under way to who answered the last one or is new */
 	REPORT_SLOW_MAX = 32,	 /* and to the others */
 	REPORT_ATTEMPTS = 3,	 /* of one report */
-	REPORT_FAILURES_MAX = 5, /* reports in a row without an answer that end a subscription */
+	REPORT_FAILURES_MAX = 5, /* reports in a row without an answer that end a subscription, */
+	REPORT_SILENCE_S = 60,	 /* when the first of them was sent so long ago */
 };
 
 struct report_stats {

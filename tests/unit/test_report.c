@@ -677,6 +677,31 @@ static void test_silent(void)
 	end_reports();
 }
 
+/* However many reports a few seconds of silence cost, it takes a minute of them. */
+static void test_silent_for_seconds(void)
+{
+	enum { NOTICES = 2 * REPORT_FAILURES_MAX };
+	struct inform_info info = ALL_GENERIC;
+	struct unit_capture capture;
+	char log[512];
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	for (unsigned i = 0; i < NOTICES; i++)
+		raise(EVENT_PORT_IN, B);
+	run_until(loop_now_us(sa.loop) + 50000000);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->failed, NOTICES);
+	CU_ASSERT_EQUAL(subscriptions(), 1);
+	run_until(loop_now_us(sa.loop) + REPORT_SILENCE_S * UINT64_C(1000000));
+	CU_ASSERT_EQUAL(subscriptions(), 1);
+	unit_capture_begin(&capture);
+	raise(EVENT_PORT_IN, B);
+	run_until(loop_now_us(sa.loop) + 20000000);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(subscriptions(), 0);
+	end_reports();
+}
+
 /* One answer makes up for all that was missed, and a late one is better than none. */
 static void test_forgiven(void)
 {
@@ -878,6 +903,7 @@ int main(void)
 		{"a vendor's notice", test_vendor},
 		{"secrets", test_secrets},
 		{"silent", test_silent},
+		{"silent for seconds", test_silent_for_seconds},
 		{"forgiven", test_forgiven},
 		{"time-outs", test_timeouts},
 		{"many", test_many},

@@ -3,7 +3,8 @@
  * The event loop: time, timers, deferred calls, descriptors and signals. It is the only door to
  * sd-event; no type of sd-event shows here, so that a simulation links another object for this
  * header, with a virtual clock. One loop, one thread; every callback runs on it and must not block.
- * A callback that uses more than 2 ms of thread CPU time is logged by its name.
+ * A callback that uses more than 2 ms of thread CPU time is counted by its name, and logged for
+ * developers.
  */
 #ifndef LIB_LOOP_H
 #define LIB_LOOP_H

@@ -117,6 +117,31 @@ static void test_covered(void)
 	end();
 }
 
+/* The manual names every record that is answered. Tests run from the tree's root. */
+static void test_manual(void)
+{
+	char text[32768], *from;
+	FILE *file = fopen("man/weftd.8", "r");
+	const struct adm_count *counts;
+	size_t count, size;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	from = strstr(text, "As subnet administrator");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(from);
+	*strstr(from, ".PP") = '\0';
+	begin();
+	count = adm_counts(sa.adm, &counts);
+	for (size_t i = 0; i < count; i++) {
+		if (!strstr(from, counts[i].record))
+			fprintf(stderr, "man/weftd.8 does not name %s\n", counts[i].record);
+		CU_ASSERT_PTR_NOT_NULL(strstr(from, counts[i].record));
+	}
+	end();
+}
+
 static int show(void)
 {
 	printf("%-32s %-14s %s\n", "RECORD", "METHODS", "TEST");
@@ -131,6 +156,7 @@ int main(int argc, char **argv)
 	CU_TestInfo tests[] = {
 		{"tests that are named exist", test_names},
 		{"every row has a test", test_covered},
+		{"every record is in the manual", test_manual},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -71,7 +71,9 @@ again_after() { # HOW: the daemon ends, all hosts and switches' hosts lose their
 		stop first || return 1
 	fi
 	reboot_all || return 1
-	starts first host-0001 && wait_for 30 all_have_lids first || return 1
+	starts first host-0001 || return 1
+	wait_for 30 knows_nodes first $((hosts + 12)) || because "not all hosts are seen again" || return 1
+	wait_for 30 all_have_lids first || because "some have no LID" || return 1
 	equal "the LIDs after $1 and reboots" "$(lids first)" "$before"
 }
 
@@ -143,7 +145,9 @@ saved_and_restored() {
 	matches "^$records records, " restore.txt || because "restore says $(cat restore.txt)" || return 1
 	kill_now first
 	sim_do 'node up host-0030'
-	starts first host-0001 && wait_for 30 all_have_lids first || return 1
+	starts first host-0001 || return 1
+	wait_for 30 knows_nodes first $((hosts + 12)) || because "not all hosts are seen again" || return 1
+	wait_for 30 all_have_lids first || because "some have no LID" || return 1
 	equal "the LIDs after all that" "$(lids first)" "$before" || return 1
 	weftctl first save again.json >/dev/null
 	equal "the records that differ" "$(sorted saved.json | comm -3 - <(sorted again.json))" ""

@@ -177,7 +177,8 @@ static void image_is_right(struct sim *sim)
 	sim_restart(manager);
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, manager->lft_sets_sent == 0);
-	sim_expect(sim, manager->lft_gets_sent >= switches_of(sim));
+	/* Samples of a switch may be of the same block. */
+	sim_expect(sim, manager->lft_gets_sent > SAMPLES / 2 * switches_of(sim));
 	sim_expect(sim, manager->lft_gets_sent <= SAMPLES * switches_of(sim));
 	sim_check(sim);
 }

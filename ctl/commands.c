@@ -2,8 +2,10 @@
 /* The table of commands, and how words on the command line become a request. Pure. */
 #include "ctl/commands.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/dump.h"
@@ -16,6 +18,20 @@
 static const char *const sweep_kinds[] = {"light", "full", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
 static const char *const dump_formats[] = {"opensm", NULL};
+
+static bool is_sl(const char *value)
+{
+	size_t length = strlen(value);
+
+	return length && length <= 2 && strspn(value, "0123456789") == length && atoi(value) <= 15;
+}
+
+static bool is_mgid(const char *value)
+{
+	struct in6_addr gid;
+
+	return inet_pton(AF_INET6, value, &gid) == 1 && gid.s6_addr[0] == 0xff;
+}
 
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
@@ -44,7 +60,10 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_groups,
 	 .summary = "multicast groups, with their members' number"},
 	{.words = "multicast show",
-	 .arguments = {{.member = "mgid", .label = "MGID"}},
+	 .arguments = {{.member = "mgid",
+			.label = "MGID",
+			.good = is_mgid,
+			.what = "an MGID, such as ff12:401b:ffff::ffff:ffff"}},
 	 .document = true,
 	 .digest = group_digest,
 	 .print = print_group,
@@ -77,7 +96,12 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "route show",
 	 .arguments = {{.member = "src", .label = "SRC"},
 		       {.member = "dst", .label = "DST"},
-		       {.member = "sl", .label = "N", .optional = true, .option = true}},
+		       {.member = "sl",
+			.label = "N",
+			.optional = true,
+			.option = true,
+			.good = is_sl,
+			.what = "a service level: a number from 0 to 15"}},
 	 .print = print_route,
 	 .summary = "every hop from one node to another"},
 	{.words = "route check",
@@ -221,6 +245,8 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 	if (!is_choice(argument, value))
 		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
 			      usage);
+	if (argument->good && !argument->good(value))
+		return refuse(error, "\"%.40s\" is not %s", value, argument->what);
 	if (json_object_set_new(request, argument->member, json_string(value)))
 		return refuse(error, "%s is no UTF-8 text", argument->label);
 	return 0;

@@ -14,11 +14,13 @@
 enum { CTL_ARGUMENTS_MAX = 4, CTL_ERROR_SIZE = 256 };
 
 struct ctl_argument {
-	const char *member;	    /* of the request */
-	const char *label;	    /* as usage lines show it */
-	const char *const *choices; /* NULL terminated; NULL: anything */
-	bool optional;		    /* then all that follow are, too */
-	bool option;		    /* given as --MEMBER VALUE, anywhere behind the words */
+	const char *member;		 /* of the request */
+	const char *label;		 /* as usage lines show it */
+	const char *const *choices;	 /* NULL terminated; NULL: anything */
+	bool (*good)(const char *value); /* NULL: anything */
+	const char *what;		 /* that it wants: "a number from 0 to 15" */
+	bool optional;			 /* then all that follow are, too */
+	bool option;			 /* given as --MEMBER VALUE, anywhere behind the words */
 };
 
 /* For answers that are too long to be held: takes their parts one by one. */

@@ -112,11 +112,16 @@ void print_route(const json_t *data, FILE *out)
 	};
 	const json_t *src = json_object_get(data, "src"), *dst = json_object_get(data, "dst");
 	const json_t *hops = json_object_get(data, "hops"), *hop;
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	struct table *table;
 	size_t i;
 
 	fprintf(out, "from %s (LID %lld) to %s (LID %lld)\n", text_name(src),
 		number_member(src, "lid"), text_name(dst), number_member(dst, "lid"));
+	if (json_equal(src, dst)) {
+		fputs("this is the same node: nothing leaves it\n", out);
+		return;
+	}
+	table = table_new(columns, ARRAY_SIZE(columns));
 	json_array_foreach (hops, i, hop) {
 		table_cell(table, "%zu", i);
 		hop_cell(table, hop, "in_port");

@@ -10,6 +10,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
+#include "include/iba.h"
 #include "lib/mem.h"
 
 enum { TITLE_WIDTH = 12, LINE_WIDTH = 80 };
@@ -38,7 +39,7 @@ static void print_manager(const json_t *status, FILE *out)
 	line(out, "Subnet", "%s", text_member(status, "state"));
 }
 
-/* As many on a line as fit. */
+/* Of the last sweep; as many on a line as fit. */
 static void print_phases(const json_t *phases, FILE *out)
 {
 	char span[TEXT_SPAN_SIZE];
@@ -53,7 +54,8 @@ static void print_phases(const json_t *phases, FILE *out)
 		text_span(number_member(phase, "us"), span);
 		width = (int)(text_width(name) + strlen(span)) + 1;
 		if (!column || column + 2 + width > LINE_WIDTH) {
-			fprintf(out, "%s%-*s", column ? ",\n" : "", TITLE_WIDTH, "");
+			fprintf(out, "%s%-*s", column ? ",\n" : "", TITLE_WIDTH,
+				column ? "" : "Phases");
 			column = TITLE_WIDTH;
 		} else {
 			column += fprintf(out, ", ");
@@ -93,7 +95,6 @@ static void print_last_sweep(const json_t *sweep, FILE *out)
 	line(out, "", "%lld SMP%s, %lld of them Set(), %lld retr%s, %lld failed", smps,
 	     text_plural(smps, "s"), number_member(sweep, "sets"), retries,
 	     retries == 1 ? "y" : "ies", number_member(sweep, "failed"));
-	print_phases(json_object_get(sweep, "phases"), out);
 }
 
 static void print_counts(const json_t *counts, FILE *out)
@@ -278,8 +279,9 @@ static void print_smps(const json_t *smps, FILE *out)
 		return;
 	table = table_new(columns, ARRAY_SIZE(columns));
 	json_array_foreach (smps, i, smp) {
-		table_cell(table, "%s(%s)", text_member(smp, "method"),
-			   text_member(smp, "attribute"));
+		table_cell(table, "%s(%s)%s", text_member(smp, "method"),
+			   text_member(smp, "attribute"),
+			   number_member(smp, "class") == CLASS_SUBN_LID ? " by LID" : "");
 		table_cell(table, "%lld", number_member(smp, "sent"));
 		table_cell(table, "%lld", number_member(smp, "received"));
 		table_cell(table, "%lld", number_member(smp, "timed_out"));
@@ -302,5 +304,6 @@ void print_status(const json_t *data, FILE *out)
 		print_figures(paragraphs[i].title, json_object_get(data, paragraphs[i].member),
 			      paragraphs[i].figures, paragraphs[i].count, paragraphs[i].only_some,
 			      out);
+	print_phases(json_object_get(json_object_get(data, "sweep"), "phases"), out);
 	print_smps(json_object_get(data, "smps"), out);
 }

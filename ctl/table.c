@@ -79,8 +79,13 @@ static void print_cell(const struct table *table, size_t column, const char *tex
 
 void table_print(const struct table *table, FILE *out)
 {
-	unsigned *width = mem_array(table->num_columns, sizeof(*width));
+	unsigned *width;
 
+	if (table->num_cells < table->num_columns) {
+		fputs("none\n", out);
+		return;
+	}
+	width = mem_array(table->num_columns, sizeof(*width));
 	for (size_t column = 0; column < table->num_columns; column++) {
 		width[column] = column_width(table, column);
 		print_cell(table, column, table->columns[column].heading, width[column], out);

@@ -21,7 +21,7 @@ struct table *table_new(const struct table_column *columns, size_t count);
 void table_free(struct table *table);
 /* The next cell, row by row from left to right; the text must be clean (ctl/text.h). */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The heading and the rows that are full. */
+/* The heading and the rows that are full; "none" when there are none. */
 void table_print(const struct table *table, FILE *out);
 
 #endif

@@ -187,21 +187,10 @@ json_t *sm_status(const struct sm *sm)
 	return status;
 }
 
-static const struct peer *master_of(const struct peers *peers)
-{
-	const struct peer *list;
-	size_t count = peers_list(peers, &list);
-
-	for (size_t i = 0; i < count; i++)
-		if (list[i].info.state == SM_MASTER)
-			return &list[i];
-	return NULL;
-}
-
 json_t *sm_standing(const struct sm *sm)
 {
 	enum sm_state role = peers_role(sm->peers);
-	const struct peer *master = master_of(sm->peers);
+	const struct peer *master = peers_master(sm->peers);
 	char guid[GUID_TEXT];
 
 	if (role == SM_MASTER)

@@ -72,6 +72,17 @@ static void set_role(struct peers *peers, enum role_event event, const char *rea
 	peers->changed(peers->ctx, reason);
 }
 
+const struct peer *peers_master(const struct peers *peers)
+{
+	const struct peer *list;
+	size_t count = peers_list(peers, &list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.state == SM_MASTER)
+			return &list[i];
+	return NULL;
+}
+
 void peers_own_info(const struct peers *peers, struct sm_info *info)
 {
 	*info = (struct sm_info){

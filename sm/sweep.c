@@ -103,6 +103,16 @@ static bool another_may_have_read(const struct sm *sm)
 	return peers_list(sm->peers, &peers) || (master && master != port_info(port)->lid);
 }
 
+static const char *why_not_master(const struct sm *sm)
+{
+	if (peers_role(sm->peers) == SM_NOTACTIVE)
+		return "a MASTER told this manager to rest";
+	if (peers_master(sm->peers))
+		return "another subnet manager has the subnet";
+	return sm->options.standby_only ? "this manager never takes the subnet (standby-only)"
+					: "another subnet manager ranks higher";
+}
+
 static void role_phase(struct sm *sm)
 {
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
@@ -126,9 +136,7 @@ static void role_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	end(sm, -EALREADY,
-	    "%s: another subnet manager has the subnet, or this one must not take it",
-	    role_name(peers_role(sm->peers)));
+	end(sm, -EALREADY, "%s: %s", role_name(peers_role(sm->peers)), why_not_master(sm));
 }
 
 static void log_lids(const struct sm *sm, const struct lid_report *report)

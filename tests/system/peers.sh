@@ -84,6 +84,8 @@ lists_say() {
 		fi || because "$list list of a $1 begins with $(head -n 1 list.txt)" || return 1
 	done
 	[ "$1" = MASTER ] && return 0
+	matches 'STANDBY: another subnet manager has the subnet' <(told status) ||
+		because "its status says $(told status | grep '^Subnet')" || return 1
 	echo '{"version": 1, "records": []}' >empty.json
 	! told restore empty.json 2>refused.txt && matches 'this manager is STANDBY: ' refused.txt ||
 		because "restore of a standby says $(cat refused.txt)"

@@ -113,7 +113,9 @@ show() {
 	says 0 '^from host-0001 .* to host-0032' route show host-0001 host-0032 || return 1
 	answers_json '$_->{sl}, join(",", map { $_->{vl} } @{$_->{hops}})' '3 3,3,3' \
 		route show host-0001 host-0032 --sl 3 || return 1
-	says 1 'no SL "16": it is a number from 0 to 15' route show host-0001 host-0032 --sl 16
+	says 2 '"16" is not a service level: a number from 0 to 15' route show host-0001 host-0032 --sl 16 || return 1
+	says 2 '"xyz" is not an MGID' multicast show xyz || return 1
+	says 0 'this is the same node' route show host-0001 host-0001
 }
 
 dump() {

@@ -172,7 +172,6 @@ static const struct {
 	 "Subnet      subnet up\n"
 	 "Last sweep  number 3, full (start), at 2026-01-02 03:04:05, took 1.23 s\n"
 	 "            8123 SMPs, 400 of them Set(), 1 retry, 2 failed\n"
-	 "            discover 400 us, routing 52.3 ms\n"
 	 "Fabric      1 switch, 648 adapters, 1296 links\n"
 	 "            2592 of 2600 ports active, highest LID 700\n"
 	 "Routing     minhop; every switch reaches every LID\n"
@@ -185,6 +184,7 @@ static const struct {
 	 "Window      64 SMPs under way at most, 2 sent again, 1 given up\n"
 	 "MADs        1 sent, 2 received, 3 timed out, 4 late or unmatched, 5 malformed, "
 	 "6 not sent, 7 for nobody\n"
+	 "Phases      discover 400 us, routing 52.3 ms\n"
 	 "\n"
 	 "MAD                         SENT  RECEIVED  TIMED OUT\n"
 	 "Get(NodeInfo)               1000       999          1\n"
@@ -215,7 +215,7 @@ static const struct {
 	 "Subnet      -\n"
 	 "Last sweep  number 1, - (-), at -, took 0 us\n"
 	 "            0 SMPs, 0 of them Set(), 0 retries, 0 failed\n"
-	 "            discover 1.0 ms, check 80 us, elect 30 us, role 15 us, lids 1 us,\n"
+	 "Phases      discover 1.0 ms, check 80 us, elect 30 us, role 15 us, lids 1 us,\n"
 	 "            routes 81 us, program 2.00 s\n"},
 	{"status with bad routes", print_status,
 	 "{\"routing\":{\"engine\":\"minhop\",\"unreached\":4,\"looping\":2}}",
@@ -257,7 +257,12 @@ static const struct {
 	 "GUID                TYPE       LID  PORTS  ACTIVE  DESCRIPTION\n"
 	 "0x0002c90200000001  switch       9     36      20  Leaf 1\n"
 	 "0x0002c90300000001  adapter  49151      1       1  h\xc3\xb6st\n"},
-	{"no nodes", print_nodes, "[]", "GUID  TYPE  LID  PORTS  ACTIVE  DESCRIPTION\n"},
+	{"no nodes", print_nodes, "[]", "none\n"},
+	{"a route to itself", print_route,
+	 "{\"src\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},"
+	 "\"dst\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},\"hops\":[]}",
+	 "from a (LID 5) to a (LID 5)\n"
+	 "this is the same node: nothing leaves it\n"},
 	{"links", print_links,
 	 "[{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":1,\"lid\":2},"
 	 "\"to\":{\"guid\":\"0x22\",\"description\":\"\",\"port\":12,\"lid\":300},"

@@ -19,13 +19,30 @@ static const struct {
 };
 
 struct limits {
+	struct registry *registry;
 	struct registry_reader reader;
-	struct map counts; /* port GUID -> how many; absent: none */
+	struct map counts; /* GUID of a port, or an alias -> how many; absent: none */
 };
 
-size_t limits_count(const struct limits *limits, guid_t port_guid)
+static size_t count_of(const struct limits *limits, guid_t guid)
 {
-	return (uintptr_t)map_get(&limits->counts, port_guid);
+	return (uintptr_t)map_get(&limits->counts, guid);
+}
+
+/* Aliases are summed up when it is asked: they come and go while what names them stays. */
+size_t limits_count(const struct limits *limits, guid_t guid)
+{
+	struct alias_entry key = {.guid = guid};
+	const struct alias_entry *alias =
+		registry_first(limits->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+	size_t count;
+
+	key.port_guid = alias ? alias->port_guid : guid;
+	count = count_of(limits, key.port_guid);
+	for (alias = registry_first(limits->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
+	     alias = registry_next(limits->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
+		count += count_of(limits, alias->guid);
+	return count;
 }
 
 static void count(struct limits *limits, const void *record, size_t guid_offset, int more)
@@ -36,7 +53,7 @@ static void count(struct limits *limits, const void *record, size_t guid_offset,
 	if (!record)
 		return;
 	guid = *(const guid_t *)((const uint8_t *)record + guid_offset);
-	now = limits_count(limits, guid) + (uintptr_t)more;
+	now = count_of(limits, guid) + (uintptr_t)more;
 	if (now)
 		map_put(&limits->counts, guid, (void *)now);
 	else
@@ -57,6 +74,7 @@ struct limits *limits_new(struct registry *registry)
 {
 	struct limits *limits = mem_zalloc(sizeof(*limits));
 
+	limits->registry = registry;
 	map_init(&limits->counts);
 	limits->reader = (struct registry_reader){.changed = changed, .ctx = limits};
 	registry_read(registry, &limits->reader);

@@ -13,6 +13,7 @@ struct limits;
 
 struct limits *limits_new(struct registry *registry); /* counts what is there already */
 void limits_free(struct limits *limits);
-size_t limits_count(const struct limits *limits, guid_t port_guid);
+/* What the port with this GUID or alias has, by itself and by all of its aliases. */
+size_t limits_count(const struct limits *limits, guid_t guid);
 
 #endif

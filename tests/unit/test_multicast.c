@@ -1040,6 +1040,28 @@ static void test_durable(void)
 	end();
 }
 
+/* What a port joins by an alias counts as its own. */
+static void test_alias_limit(void)
+{
+	const struct alias_entry alias = {.port_guid = PORT_GUID(A), .index = 1, .guid = 0x8001};
+	struct mc_member_record record = usual(A, 1);
+	struct unit_capture capture;
+	unsigned accepted = 0;
+	char log[4096];
+
+	begin();
+	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < 2 * options.registrations_per_port; i++) {
+		set_mgid(record.mgid, i + 1);
+		set_gid(record.port_gid, options.subnet_prefix, i & 1 ? alias.guid : PORT_GUID(A));
+		accepted += set(A, CREATE, &record) == STATUS_OK;
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(accepted, options.registrations_per_port - 1); /* the alias is one, too */
+	end();
+}
+
 /* A million joins from one port: so many groups, and no more. */
 static void test_million(void)
 {
@@ -1397,6 +1419,7 @@ int main(void)
 		{"solicited-node groups", test_solicited_node},
 		{"answers wait for the store", test_durable},
 		{"a million joins", test_million},
+		{"joins by an alias count", test_alias_limit},
 		{"a storm of joins", test_storm},
 		{"ports that are forgotten", test_forgotten},
 		{"a large group ends in slices", test_large_end},

@@ -74,12 +74,11 @@ static void set_role(struct peers *peers, enum role_event event, const char *rea
 
 const struct peer *peers_master(const struct peers *peers)
 {
-	const struct peer *list;
-	size_t count = peers_list(peers, &list);
-
-	for (size_t i = 0; i < count; i++)
-		if (list[i].info.state == SM_MASTER)
-			return &list[i];
+	if (peers->role == SM_STANDBY && peers->master.info.guid)
+		return &peers->master;
+	for (size_t i = 0; i < peers->count; i++)
+		if (peers->list[i].info.state == SM_MASTER)
+			return &peers->list[i];
 	return NULL;
 }
 

@@ -43,7 +43,8 @@ bool peers_contested(const struct peers *peers);
 void peers_survey(struct peers *peers, loop_fn *done, void *arg);
 
 size_t peers_list(const struct peers *peers, const struct peer **list);
-/* Among them the one that is MASTER; NULL: none. */
+/* In STANDBY the one that is polled, which is MASTER or is about to be; else the MASTER that the
+ * last survey met. NULL: none. */
 const struct peer *peers_master(const struct peers *peers);
 /* This manager's own SMInfo, sm_key zero. */
 void peers_own_info(const struct peers *peers, struct sm_info *info);

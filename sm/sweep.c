@@ -108,9 +108,9 @@ static const char *why_not_master(const struct sm *sm)
 	if (peers_role(sm->peers) == SM_NOTACTIVE)
 		return "a MASTER told this manager to rest";
 	if (peers_master(sm->peers))
-		return "another subnet manager has the subnet";
+		return "another subnet manager has the subnet, or ranks higher and takes it";
 	return sm->options.standby_only ? "this manager never takes the subnet (standby-only)"
-					: "another subnet manager ranks higher";
+					: "no other subnet manager is known yet";
 }
 
 static void role_phase(struct sm *sm)

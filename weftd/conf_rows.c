@@ -101,7 +101,7 @@ const struct conf_row conf_rows[] = {
 		 "tables that only queries ask for: GUIDs, SLtoVL, VL arbitration."},
 
 	/* Devices that come and go, or make trouble */
-	{NUMBER("lid_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",
+	{NUMBER("registration_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",
 	 .text = "A port that is gone keeps for so long what it has registered. Its LIDs it keeps "
 		 "longer: until no others are left."},
 	{NUMBER("rereg_rate", sm.rereg_rate, 0, 100000, "1000"),

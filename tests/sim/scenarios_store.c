@@ -126,7 +126,7 @@ static void register_after_absence(struct sim *sim)
 	struct device_port *host = sim_port(sim, "host-0004", 1);
 	uint32_t before, others;
 
-	sim_start(sim, "host-0001", "lid_grace=3");
+	sim_start(sim, "host-0001", "registration_grace=3");
 	sim_settle(sim, 60 * SIM_S);
 	before = told_to_register(sim, "host-0004");
 	others = told_to_register(sim, "host-0005");

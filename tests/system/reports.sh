@@ -30,7 +30,7 @@ start_subscriber() {
 }
 
 daemon_runs() {
-	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 -o lid_grace=1 || return 1
+	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 -o registration_grace=1 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 

@@ -118,9 +118,7 @@ static bool may_hear(const struct adm_request *request, const struct subscriptio
 
 static bool names_security(const struct subscription_entry *entry)
 {
-	return entry->type == NOTICE_SECURITY ||
-	       (entry->is_generic && entry->trap_number >= TRAP_BAD_M_KEY &&
-		entry->trap_number <= TRAP_SWITCH_BAD_P_KEY);
+	return notice_is_security(entry->is_generic, entry->type, entry->trap_number);
 }
 
 static uint16_t subscribe(struct adm_request *request, struct subscription_entry *entry)

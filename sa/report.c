@@ -477,9 +477,8 @@ static void tell_trap(struct reporter *reporter, const struct event *event)
 	const struct notice *notice = event->notice;
 	const struct told told = {
 		.notice = *notice,
-		.security = notice->type == NOTICE_SECURITY ||
-			    (notice->is_generic && notice->trap_number >= TRAP_BAD_M_KEY &&
-			     notice->trap_number <= TRAP_SWITCH_BAD_P_KEY),
+		.security =
+			notice_is_security(notice->is_generic, notice->type, notice->trap_number),
 		.facts = event->facts,
 		.guid = event->guid,
 		.num = event->num,

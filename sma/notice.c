@@ -126,6 +126,12 @@ const struct format *notice_details_format(uint16_t trap_number)
 	return row ? &row->format : NULL;
 }
 
+bool notice_is_security(bool is_generic, uint16_t type, uint16_t trap_number)
+{
+	return type == NOTICE_SECURITY || (is_generic && trap_number >= TRAP_BAD_M_KEY &&
+					   trap_number <= TRAP_SWITCH_BAD_P_KEY);
+}
+
 bool notice_details_decode(const struct notice *notice, union notice_details *details)
 {
 	const struct details_row *row = details_find(notice->trap_number);

@@ -127,6 +127,10 @@ union notice_details {
 /* The format of a generic trap's data details, 54 bytes; NULL when the number is unknown. */
 const struct format *notice_details_format(uint16_t trap_number);
 
+/* Whether a notice, or a subscription to such, is of security: only who gave the SA key hears of
+ * those (traps 256-259, and the type). */
+bool notice_is_security(bool is_generic, uint16_t type, uint16_t trap_number);
+
 /* Reads the details. False, and details untouched, when the notice is a vendor's or unknown. */
 bool notice_details_decode(const struct notice *notice, union notice_details *details);
 

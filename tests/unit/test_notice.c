@@ -141,6 +141,17 @@ static void test_vendor_notice(void)
 	CU_ASSERT_EQUAL(details.link_state.lid, 7);
 }
 
+static void test_security(void)
+{
+	CU_ASSERT_TRUE(notice_is_security(false, NOTICE_SECURITY, 1));
+	CU_ASSERT_TRUE(notice_is_security(true, NOTICE_SECURITY, TRAP_LINK_STATE));
+	CU_ASSERT_TRUE(notice_is_security(true, 0, TRAP_BAD_M_KEY));
+	CU_ASSERT_TRUE(notice_is_security(true, 0, TRAP_SWITCH_BAD_P_KEY));
+	CU_ASSERT_FALSE(notice_is_security(false, 0, TRAP_BAD_M_KEY)); /* a device ID */
+	CU_ASSERT_FALSE(notice_is_security(true, 0, TRAP_SWITCH_BAD_P_KEY + 1));
+	CU_ASSERT_FALSE(notice_is_security(true, 0, TRAP_LINK_STATE));
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -149,6 +160,7 @@ int main(void)
 		{"report", test_report},
 		{"known traps", test_known_traps},
 		{"vendor notice", test_vendor_notice},
+		{"security", test_security},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -167,3 +167,13 @@ void map_sorted(const struct map *map, void **values)
 	free(from);
 	free(to);
 }
+
+void map_count(struct map *map, uint64_t key, int more)
+{
+	size_t now = map_counted(map, key) + (size_t)more;
+
+	if (now)
+		map_put(map, key, (void *)now);
+	else
+		map_remove(map, key);
+}

@@ -33,4 +33,11 @@ void *map_next(const struct map *map, size_t *position);
 /* All values in the order of their keys, into room for count of them. */
 void map_sorted(const struct map *map, void **values);
 
+/* A map whose values are counts, so none of them 0: what it counted, and one more or less. */
+static inline size_t map_counted(const struct map *map, uint64_t key)
+{
+	return (size_t)map_get(map, key);
+}
+void map_count(struct map *map, uint64_t key, int more);
+
 #endif

@@ -474,11 +474,11 @@ static void turn_away(struct adm *adm, struct exchange *exchange)
 }
 
 /* False when the request is not to be answered (now), which is counted. */
-static bool verdict_take(struct adm *adm, struct exchange *exchange, enum queue_verdict verdict)
+static bool verdict_take(struct adm *adm, struct exchange *exchange, enum verdict verdict)
 {
-	if (verdict == QUEUE_TAKEN)
+	if (verdict == VERDICT_PASSES || verdict == VERDICT_WAITS)
 		return true;
-	if (verdict == QUEUE_FULL) {
+	if (verdict == VERDICT_FULL) {
 		turn_away(adm, exchange);
 	} else {
 		adm->stats.dropped++;
@@ -653,6 +653,7 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 {
 	struct adm *adm = ctx;
 	struct exchange exchange;
+	enum verdict verdict;
 
 	adm->stats.received++;
 	if (!is_answering(adm) || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE ||
@@ -660,23 +661,16 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 		adm->stats.dropped++;
 		return;
 	}
-	switch (gate_judge(adm->gate, adm->options.request_rate, from, header, mad, size)) {
-	case GATE_PASSES:
-		exchange_run(adm, &exchange, mad, size);
-		request_walk_end(&exchange.request);
-		arena_reset(adm->scratch);
-		break;
-	case GATE_WAITS:
+	verdict = gate_judge(adm->gate, adm->options.request_rate, from, header, mad, size);
+	if (!verdict_take(adm, &exchange, verdict))
+		return;
+	if (verdict == VERDICT_WAITS) {
 		adm->stats.waited++;
-		break;
-	case GATE_REPEATED:
-		adm->stats.dropped++;
-		adm->stats.repeated++;
-		break;
-	case GATE_FULL:
-		turn_away(adm, &exchange);
-		break;
+		return;
 	}
+	exchange_run(adm, &exchange, mad, size);
+	request_walk_end(&exchange.request);
+	arena_reset(adm->scratch);
 }
 
 static void happened(void *ctx, const struct event *event)

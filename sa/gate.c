@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A share is counted in spans of 10 ms: who has used that of this span up, or has requests waiting
- * already (for they shall stay in order), waits. What is known of a LID that has asked is six bytes
- * in an array; its queue exists only as long as something is in it.
+ * already (for they shall stay in order), waits. What is known of a LID that has asked is eight
+ * bytes in an array; its queue exists only as long as something is in it.
  */
 #include "sa/gate.h"
 
@@ -159,9 +159,7 @@ static bool is_repeated(const struct requester *requester, const struct mad_addr
 	list_for_each (item, &requester->requests) {
 		const struct request *request = container_of(item, struct request, link);
 
-		if (request->header.tid == header->tid && request->from.qpn == from->qpn &&
-		    request->header.method == header->method &&
-		    request->header.attr_id == header->attr_id)
+		if (same_request(&request->from, &request->header, from, header))
 			return true;
 	}
 	return false;
@@ -200,21 +198,21 @@ static void keep(struct gate *gate, const struct mad_addr *from, const struct ma
 		loop_defer(&gate->turn);
 }
 
-enum gate_verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
-			     const struct mad_header *header, const uint8_t *mad, size_t size)
+enum verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
+			const struct mad_header *header, const uint8_t *mad, size_t size)
 {
 	const struct requester *requester =
 		gate->length ? map_get(&gate->requesters, from->lid) : NULL;
 
 	if (!requester && !gate->owner.shut(gate->owner.ctx) && share_take(gate, from->lid, rate))
-		return GATE_PASSES;
+		return VERDICT_PASSES;
 	if (requester && is_repeated(requester, from, header))
-		return GATE_REPEATED;
+		return VERDICT_REPEATED;
 	if (gate->length == GATE_LENGTH_MAX || gate->bytes + size > GATE_BYTES_MAX ||
 	    (requester && requester->count == GATE_PER_LID_MAX))
-		return GATE_FULL;
+		return VERDICT_FULL;
 	keep(gate, from, header, mad, size);
-	return GATE_WAITS;
+	return VERDICT_WAITS;
 }
 
 size_t gate_length(const struct gate *gate)

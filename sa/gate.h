@@ -14,21 +14,13 @@
 #include <stdint.h>
 
 #include "lib/loop.h"
-#include "mad/mad.h"
-#include "mad/transport.h"
+#include "sa/verdict.h"
 
 enum {
 	GATE_LENGTH_MAX = 8192,	   /* requests that wait, in all */
 	GATE_PER_LID_MAX = 256,	   /* of these, one requester's */
 	GATE_WAIT_US = 10000000,   /* what has waited for so long nobody waits for any more */
 	GATE_BYTES_MAX = 16 << 20, /* of all that wait */
-};
-
-enum gate_verdict {
-	GATE_PASSES,
-	GATE_WAITS,    /* a copy was taken */
-	GATE_REPEATED, /* it waits already */
-	GATE_FULL,
 };
 
 struct gate_owner {
@@ -45,9 +37,10 @@ struct gate;
 struct gate *gate_new(struct loop *loop, const struct gate_owner *owner);
 void gate_free(struct gate *gate); /* what waits is dropped */
 
-/* rate: so many requests a second of one LID pass without waiting; 0: any number. */
-enum gate_verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
-			     const struct mad_header *header, const uint8_t *mad, size_t size);
+/* rate: so many requests a second of one LID pass without waiting; 0: any number. Of one that waits
+ * a copy was taken. */
+enum verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
+			const struct mad_header *header, const uint8_t *mad, size_t size);
 size_t gate_length(const struct gate *gate);
 
 #endif

@@ -7,7 +7,7 @@
 #include "lib/map.h"
 #include "lib/mem.h"
 
-/* By which row of its format a kind's record names its port; the other kinds are not ports'. */
+/* Where a kind's record names its port; the other kinds are not ports'. */
 static const struct {
 	enum registry_kind kind;
 	size_t guid_offset;
@@ -21,13 +21,8 @@ static const struct {
 struct limits {
 	struct registry *registry;
 	struct registry_reader reader;
-	struct map counts; /* GUID of a port, or an alias -> how many; absent: none */
+	struct map counts; /* GUID of a port, or an alias -> how many: map_count() */
 };
-
-static size_t count_of(const struct limits *limits, guid_t guid)
-{
-	return (uintptr_t)map_get(&limits->counts, guid);
-}
 
 /* Aliases are summed up when it is asked: they come and go while what names them stays. */
 size_t limits_count(const struct limits *limits, guid_t guid)
@@ -38,26 +33,18 @@ size_t limits_count(const struct limits *limits, guid_t guid)
 	size_t count;
 
 	key.port_guid = alias ? alias->port_guid : guid;
-	count = count_of(limits, key.port_guid);
+	count = map_counted(&limits->counts, key.port_guid);
 	for (alias = registry_first(limits->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
 	     alias = registry_next(limits->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
-		count += count_of(limits, alias->guid);
+		count += map_counted(&limits->counts, alias->guid);
 	return count;
 }
 
 static void count(struct limits *limits, const void *record, size_t guid_offset, int more)
 {
-	guid_t guid;
-	uintptr_t now;
-
-	if (!record)
-		return;
-	guid = *(const guid_t *)((const uint8_t *)record + guid_offset);
-	now = count_of(limits, guid) + (uintptr_t)more;
-	if (now)
-		map_put(&limits->counts, guid, (void *)now);
-	else
-		map_remove(&limits->counts, guid);
+	if (record)
+		map_count(&limits->counts, *(const guid_t *)((const uint8_t *)record + guid_offset),
+			  more);
 }
 
 static void changed(void *ctx, const struct registry_change *change)

@@ -20,17 +20,9 @@ struct pending {
 	struct list waiting, durable;
 	size_t length;	     /* of both */
 	struct map requests; /* request_hash() -> exchange */
-	struct map per_lid;  /* LID -> how many; absent: none */
+	struct map per_lid;  /* LID -> how many: map_count() */
 	struct loop_deferred turn;
 };
-
-static bool same_request(const struct exchange *exchange, const struct mad_addr *from,
-			 const struct mad_header *header)
-{
-	return exchange->from.lid == from->lid && exchange->from.qpn == from->qpn &&
-	       exchange->header.tid == header->tid && exchange->header.method == header->method &&
-	       exchange->header.attr_id == header->attr_id;
-}
 
 static uint64_t request_hash(const struct mad_addr *from, const struct mad_header *header)
 {
@@ -42,23 +34,12 @@ static uint64_t request_hash(const struct mad_addr *from, const struct mad_heade
 	return hash ^ hash >> 32;
 }
 
-static uintptr_t of_lid(const struct pending *pending, lid_t lid)
-{
-	return (uintptr_t)map_get(&pending->per_lid, lid);
-}
-
 static void leave(struct pending *pending, struct exchange *exchange)
 {
-	lid_t lid = exchange->from.lid;
-	uintptr_t others = of_lid(pending, lid) - 1;
-
 	list_del(&exchange->link);
 	pending->length--;
 	map_remove(&pending->requests, request_hash(&exchange->from, &exchange->header));
-	if (others)
-		map_put(&pending->per_lid, lid, (void *)others);
-	else
-		map_remove(&pending->per_lid, lid);
+	map_count(&pending->per_lid, exchange->from.lid, -1);
 }
 
 static void turn(void *arg)
@@ -112,26 +93,24 @@ void pending_free(struct pending *pending)
 	free(pending);
 }
 
-enum queue_verdict pending_judge(const struct pending *pending, const struct mad_addr *from,
-				 const struct mad_header *header)
+enum verdict pending_judge(const struct pending *pending, const struct mad_addr *from,
+			   const struct mad_header *header)
 {
 	const struct exchange *other = map_get(&pending->requests, request_hash(from, header));
 
-	if (other && same_request(other, from, header))
-		return QUEUE_REPEATED;
+	if (other && same_request(&other->from, &other->header, from, header))
+		return VERDICT_REPEATED;
 	return other || pending->length >= PENDING_LENGTH_MAX ||
-			       of_lid(pending, from->lid) >= PENDING_PER_LID_MAX
-		       ? QUEUE_FULL
-		       : QUEUE_TAKEN;
+			       map_counted(&pending->per_lid, from->lid) >= PENDING_PER_LID_MAX
+		       ? VERDICT_FULL
+		       : VERDICT_WAITS;
 }
 
 void pending_add(struct pending *pending, struct exchange *exchange)
 {
-	lid_t lid = exchange->from.lid;
-
 	pending->length++;
 	map_put(&pending->requests, request_hash(&exchange->from, &exchange->header), exchange);
-	map_put(&pending->per_lid, lid, (void *)(of_lid(pending, lid) + 1));
+	map_count(&pending->per_lid, exchange->from.lid, 1);
 	list_push(&pending->waiting, &exchange->link);
 	exchange->pending = pending;
 	exchange->waiter = (struct registry_waiter){.durable = durable, .ctx = exchange};

@@ -24,9 +24,9 @@ struct pending *pending_new(struct loop *loop, struct registry *registry,
 			    void (*done)(void *ctx, struct exchange *exchange), void *ctx);
 void pending_free(struct pending *pending); /* must be empty */
 
-/* To be asked before anything is changed. */
-enum queue_verdict pending_judge(const struct pending *pending, const struct mad_addr *from,
-				 const struct mad_header *header);
+/* To be asked before anything is changed. Never VERDICT_PASSES. */
+enum verdict pending_judge(const struct pending *pending, const struct mad_addr *from,
+			   const struct mad_header *header);
 /* Takes over exchange, which is on the heap and was not judged otherwise. */
 void pending_add(struct pending *pending, struct exchange *exchange);
 struct exchange *pending_take(struct pending *pending); /* any, NULL when there is none */

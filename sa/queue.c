@@ -193,15 +193,12 @@ static void judge_list(const struct list *list, const struct mad_addr *from,
 		if (exchange->from.lid != from->lid)
 			continue;
 		++*same_lid;
-		*repeated |= exchange->from.qpn == from->qpn &&
-			     exchange->header.tid == header->tid &&
-			     exchange->header.method == header->method &&
-			     exchange->header.attr_id == header->attr_id;
+		*repeated |= same_request(&exchange->from, &exchange->header, from, header);
 	}
 }
 
-enum queue_verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
-			       const struct mad_header *header)
+enum verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
+			 const struct mad_header *header)
 {
 	unsigned same_lid = 0;
 	bool repeated = false;
@@ -209,9 +206,9 @@ enum queue_verdict queue_judge(const struct queue *queue, const struct mad_addr 
 	judge_list(&queue->waiting, from, header, &same_lid, &repeated);
 	judge_list(&queue->working, from, header, &same_lid, &repeated);
 	if (repeated)
-		return QUEUE_REPEATED;
-	return queue->length >= QUEUE_LENGTH_MAX || same_lid >= QUEUE_PER_LID_MAX ? QUEUE_FULL
-										  : QUEUE_TAKEN;
+		return VERDICT_REPEATED;
+	return queue->length >= QUEUE_LENGTH_MAX || same_lid >= QUEUE_PER_LID_MAX ? VERDICT_FULL
+										  : VERDICT_WAITS;
 }
 
 void queue_add(struct queue *queue, struct exchange *exchange)

@@ -14,6 +14,7 @@
 #include "lib/list.h"
 #include "lib/loop.h"
 #include "sa/request.h"
+#include "sa/verdict.h"
 
 enum {
 	QUEUE_BYTES_MAX = 64 << 20, /* of all tables under way */
@@ -65,9 +66,9 @@ struct queue *queue_new(struct loop *loop, void (*done)(void *ctx, struct exchan
 			void *ctx);
 void queue_free(struct queue *queue); /* must be empty */
 
-enum queue_verdict { QUEUE_TAKEN, QUEUE_REPEATED /* it is there already */, QUEUE_FULL };
-enum queue_verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
-			       const struct mad_header *header);
+/* Never VERDICT_PASSES. */
+enum verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
+			 const struct mad_header *header);
 /* Takes over exchange, which is on the heap and was not judged otherwise. */
 void queue_add(struct queue *queue, struct exchange *exchange);
 struct exchange *queue_take(struct queue *queue); /* any, NULL when there is none */

@@ -54,7 +54,7 @@ static void end_gate(struct gate *gate)
 	loop_free(test.loop);
 }
 
-static enum gate_verdict judge(struct gate *gate, uint32_t rate, lid_t lid, unsigned tid)
+static enum verdict judge(struct gate *gate, uint32_t rate, lid_t lid, unsigned tid)
 {
 	const struct mad_addr from = {.lid = lid, .qpn = 1};
 	const struct mad_header header = {.method = METHOD_GET, .attr_id = RECORD_PATH, .tid = tid};
@@ -84,7 +84,7 @@ static void test_open(void)
 	struct gate *gate = begin_gate(false);
 
 	for (unsigned i = 0; i < 1000; i++)
-		CU_ASSERT_EQUAL(judge(gate, 0, 7, i), GATE_PASSES);
+		CU_ASSERT_EQUAL(judge(gate, 0, 7, i), VERDICT_PASSES);
 	CU_ASSERT_EQUAL(gate_length(gate), 0);
 	end_gate(gate);
 }
@@ -96,17 +96,17 @@ static void test_rate(void)
 	struct gate *gate = begin_gate(false);
 
 	for (unsigned i = 0; i < 10; i++)
-		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), GATE_PASSES);
+		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), VERDICT_PASSES);
 	for (unsigned i = 10; i < 13; i++)
-		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), GATE_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), GATE_REPEATED);
-	CU_ASSERT_EQUAL(judge(gate, 1000, 8, 11), GATE_PASSES); /* another's */
+		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), VERDICT_REPEATED);
+	CU_ASSERT_EQUAL(judge(gate, 1000, 8, 11), VERDICT_PASSES); /* another's */
 	CU_ASSERT_EQUAL(gate_length(gate), 3);
 	run(test.loop, 20000);
 	CU_ASSERT_EQUAL_FATAL(test.passed, 3);
 	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT_EQUAL(test.byte[i], 10 + i);
-	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), GATE_PASSES);
+	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), VERDICT_PASSES);
 	end_gate(gate);
 }
 
@@ -117,9 +117,9 @@ static void test_shut(void)
 	struct gate *gate = begin_gate(true);
 
 	for (unsigned i = 0; i < 100; i++)
-		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), GATE_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 0, 2, 200), GATE_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 0, 3, 201), GATE_WAITS);
+		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 0, 2, 200), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 0, 3, 201), VERDICT_WAITS);
 	run(test.loop, 30000);
 	CU_ASSERT_EQUAL(test.passed, 0);
 	test.shut = false;
@@ -140,11 +140,11 @@ static void test_places(void)
 	unsigned waiting = GATE_PER_LID_MAX;
 
 	for (unsigned i = 0; i < GATE_PER_LID_MAX; i++)
-		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), GATE_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 0, 1, 9999), GATE_FULL);
-	CU_ASSERT_EQUAL(judge(gate, 0, 1, 5), GATE_REPEATED);
+		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(gate, 0, 1, 9999), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge(gate, 0, 1, 5), VERDICT_REPEATED);
 	for (unsigned lid = 2; lid < 2 * GATE_LENGTH_MAX; lid++)
-		waiting += judge(gate, 0, (lid_t)lid, 1) == GATE_WAITS;
+		waiting += judge(gate, 0, (lid_t)lid, 1) == VERDICT_WAITS;
 	CU_ASSERT_EQUAL(waiting, GATE_LENGTH_MAX);
 	CU_ASSERT_EQUAL(gate_length(gate), GATE_LENGTH_MAX);
 	end_gate(gate); /* with all that is in it */

@@ -128,10 +128,10 @@ static struct queue *begin(struct queue **queue)
 	return *queue;
 }
 
-static enum queue_verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t units)
+static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t units)
 {
 	struct exchange *exchange = mem_zalloc(sizeof(*exchange));
-	enum queue_verdict verdict;
+	enum verdict verdict;
 
 	exchange->from.lid = lid;
 	exchange->header.tid = tid;
@@ -142,7 +142,7 @@ static enum queue_verdict add(struct queue *queue, lid_t lid, unsigned tid, uint
 						 .most = units,
 						 .step = step};
 	verdict = queue_judge(queue, &exchange->from, &exchange->header);
-	if (verdict == QUEUE_TAKEN)
+	if (verdict == VERDICT_WAITS)
 		queue_add(queue, exchange);
 	else
 		free(exchange);
@@ -156,7 +156,7 @@ static void test_slices(void)
 	unsigned turns = 0;
 
 	for (unsigned i = 0; i < 5; i++)
-		CU_ASSERT_EQUAL(add(queue, 1, i, 10000), QUEUE_TAKEN);
+		CU_ASSERT_EQUAL(add(queue, 1, i, 10000), VERDICT_WAITS);
 	for (uint64_t before = 0; turn(); before = test.steps, turns++)
 		CU_ASSERT_TRUE(test.steps - before <= 1024);
 	CU_ASSERT_TRUE(turns >= 5 * 10000 / 1024);
@@ -315,20 +315,20 @@ static void test_places(void)
 	unsigned taken = 0;
 
 	for (unsigned i = 0; i < QUEUE_PER_LID_MAX; i++)
-		CU_ASSERT_EQUAL(add(queue, 1, i, 1000), QUEUE_TAKEN);
-	CU_ASSERT_EQUAL(add(queue, 1, 999, 1000), QUEUE_FULL);
-	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), QUEUE_REPEATED);
-	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), QUEUE_TAKEN); /* another's TID */
+		CU_ASSERT_EQUAL(add(queue, 1, i, 1000), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(add(queue, 1, 999, 1000), VERDICT_FULL);
+	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_REPEATED);
+	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), VERDICT_WAITS); /* another's TID */
 	turn();
-	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), QUEUE_REPEATED); /* also while it is worked at */
+	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), VERDICT_REPEATED); /* also while it is worked at */
 	for (unsigned lid = 3; lid < 2000; lid++)
-		taken += add(queue, (lid_t)lid, lid, 1000) == QUEUE_TAKEN;
+		taken += add(queue, (lid_t)lid, lid, 1000) == VERDICT_WAITS;
 	CU_ASSERT_EQUAL(queue_length(queue), QUEUE_LENGTH_MAX);
 	CU_ASSERT_TRUE(taken >= QUEUE_LENGTH_MAX - QUEUE_PER_LID_MAX - 2);
 	while (turn())
 		;
 	CU_ASSERT_EQUAL(queue_length(queue), 0);
-	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), QUEUE_TAKEN); /* it was answered: a new one */
+	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_WAITS); /* it was answered: a new one */
 	free(queue_take(queue));
 	CU_ASSERT_PTR_NULL(queue_take(queue));
 	queue_free(queue);

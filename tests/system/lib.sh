@@ -190,11 +190,13 @@ on() {
 
 # look FILE HOST COMMAND...: a tool's output into FILE, with its complaints in FILE.err. Tools must not
 # die of a broken pipe: the simulator has few places and would not notice. Those that get no answer
-# wait for ever, for it knows no time-outs.
+# wait for ever, for it knows no time-outs. saquery asks once and waits for a second, which a busy
+# machine and a large table may exceed.
 look() {
 	local file=$1 host=$2 status
 
 	shift 2
+	[ "$1" != saquery ] || set -- saquery -t 10000 "${@:2}"
 	on "$host" timeout 60 "$@" >"$file" 2>"$file.err"
 	status=$?
 	sed -i '/sim_connect: attached as client/d' "$file.err"

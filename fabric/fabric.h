@@ -264,6 +264,9 @@ bool fabric_reaches(const struct fabric *fabric, const struct node *node);
 struct agent *port_agent(const struct port *port);
 /* The directed route to a node's agent, along the tree. */
 bool port_route(const struct fabric *fabric, const struct port *port, struct route_path *out);
+/* The port by which a directed route from the manager's node comes in where it ends; NULL when it
+ * goes where no cable is known. */
+const struct port *fabric_way_ends(const struct fabric *fabric, const struct route_path *path);
 /* detour.c: attempt number 0, 1, ... to reach a switch, and what is beyond a port (out of it). The
  * first goes along the tree where that has a way, the others alternate between it and other ways.
  */

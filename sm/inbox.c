@@ -201,9 +201,38 @@ static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_
 	txn_send(sm->txns, letter->from, mad, sizeof(mad));
 }
 
+/* The way that a directed request came, from us to its sender. */
+static void way_back(const struct letter *letter, struct route_path *out)
+{
+	const uint8_t *came_in = letter->mad + SMP_RETURN_PATH_OFFSET;
+
+	*out = (struct route_path){.hops = letter->header->hop_count};
+	for (unsigned i = 1; i <= out->hops; i++)
+		out->port[i] = came_in[out->hops + 1 - i];
+}
+
+static bool is_stranger(const struct sm *sm, const struct letter *letter)
+{
+	struct route_path back;
+
+	if (letter->header->mgmt_class != CLASS_SUBN_DIRECTED)
+		return !port_of_lid(sm, letter->from->lid);
+	if (letter->header->hop_count > HOPS_MAX ||
+	    be16_load(letter->mad + SMP_DR_SLID_OFFSET) != LID_PERMISSIVE)
+		return false;
+	way_back(letter, &back);
+	return !fabric_way_ends(sm->fabric, &back);
+}
+
+/* Who asks from where we know of nothing has found a way to us that no port has shown: another
+ * MASTER may have cleared PortStateChange, which told of it. If it ranks higher, it waits for us to
+ * find it, and to hand over. */
 static void get_sm_info(struct sm *sm, const struct letter *letter)
 {
 	sm->counts.sm_info_gets++;
+	if (peers_role(sm->peers) == SM_MASTER && is_stranger(sm, letter) &&
+	    log_allowed(&sm->stranger_limit))
+		trigger_full(&sm->trigger, "a manager asks from where we know of nothing");
 	answer_sm_info(sm, letter, STATUS_OK);
 }
 

@@ -352,5 +352,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-tree", 2245, "a PortStateChange that another MASTER cleared, and gave up"},
 	{"standard-tree", 1701, "the LinearFDBTop of a silent switch, as a STANDBY had read it"},
 	{"standard-tree", 2662, "the same, with a table that was begun and is all in doubt"},
+	{"standard-other", 982, "a MASTER that waits for one that another's news had passed by"},
 	{NULL, 0, NULL},
 };

@@ -30,6 +30,7 @@ enum {
 	ROUTE_LENGTHS = HOPS_MAX + 2,
 	BY_LID = HOPS_MAX + 1, /* of unknown length */
 	OVERDUE_MIN_US = 250,
+	UNKNOWN_SHARE = 8, /* of the longest time-out, where no round trip is known */
 	SEND_PAUSE_US = 10000,
 	PATIENCE_MAX_MS = 4000,
 	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
@@ -114,6 +115,17 @@ static bool has_room(const struct window_target *target)
 	return target->under_way < target->limit && !(target->patience_ms && target->under_way);
 }
 
+/* Those that share a gate of their own are few at a time, and all else waits for what they find:
+ * they come first, or the gate stands open while others have their turns. */
+static void stand_in_round(struct window_target *target)
+{
+	if (target->gate)
+		list_push_front(&target->window->ready, &target->ready);
+	else
+		list_push(&target->window->ready, &target->ready);
+	loop_defer(&target->window->pump);
+}
+
 /* A target stands in the round while it may have something to send and has room. */
 static void target_ready(struct window_target *target)
 {
@@ -121,7 +133,7 @@ static void target_ready(struct window_target *target)
 
 	window->active = true;
 	if (has_room(target) && list_empty(&target->ready))
-		list_push(&window->ready, &target->ready);
+		stand_in_round(target);
 	loop_defer(&window->pump);
 }
 
@@ -133,21 +145,22 @@ void window_gate_init(struct window_gate *gate, unsigned limit)
 	list_init(&gate->waiting);
 }
 
-static void gate_wake(struct window *window, struct window_gate *gate)
+static void gate_wake(struct window_gate *gate)
 {
 	struct list *link = gate->passed < gate->limit ? list_pop(&gate->waiting) : NULL;
+	struct window_target *target;
 
 	if (!link)
 		return;
-	container_of(link, struct window_target, ready)->woken_by = gate;
-	list_push(&window->ready, link);
-	loop_defer(&window->pump);
+	target = container_of(link, struct window_target, ready);
+	target->woken_by = gate;
+	stand_in_round(target);
 }
 
-static void gate_leave(struct window *window, struct window_gate *gate)
+static void gate_leave(struct window_gate *gate)
 {
 	gate->passed--;
-	gate_wake(window, gate);
+	gate_wake(gate);
 }
 
 /* Whoever was woken and has had its turn, or will have none, wakes the next, so that no room at a
@@ -158,7 +171,7 @@ static void target_wake_next(struct window_target *target)
 
 	target->woken_by = NULL;
 	if (gate)
-		gate_wake(target->window, gate);
+		gate_wake(gate);
 }
 
 /* The gate before which the flight has to wait, or NULL. */
@@ -211,9 +224,9 @@ static void flight_leave_wire(struct flight *flight)
 	flight->on_wire = false;
 	list_del(&flight->wire);
 	window->on_wire--;
-	gate_leave(window, &window->subtree[flight->subtree]);
+	gate_leave(&window->subtree[flight->subtree]);
 	if (flight->target->gate)
-		gate_leave(window, flight->target->gate);
+		gate_leave(flight->target->gate);
 	loop_defer(&window->pump);
 }
 
@@ -325,7 +338,7 @@ static void flight_leave(struct flight *flight)
 	flight->target->under_way--;
 	window->stats.under_way--;
 	if (flight->attempt)
-		gate_leave(window, &window->retries);
+		gate_leave(&window->retries);
 }
 
 /* The last thing done with a flight: the caller must not touch it, nor its target, afterwards. */
@@ -375,8 +388,8 @@ static unsigned way_of(const struct flight *flight)
 	return flight->request.way + (flight->request.once ? 0 : flight->attempt);
 }
 
-/* Doubled with each attempt. The last one waits in full: what a device needs that does other things
- * at times is not to be seen from others' haste. */
+/* Doubled with every other attempt. The last one waits in full: what a device needs that does other
+ * things at times is not to be seen from others' haste. */
 static unsigned attempt_timeout_ms(const struct flight *flight)
 {
 	const struct window *window = flight->target->window;
@@ -386,13 +399,15 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 
 	if (is_patient(flight->target))
 		return flight->target->patience_ms;
-	if (!overdue_us || flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
+	if (flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
 		return limits->timeout_ms;
+	if (!overdue_us) /* nobody at this distance has answered yet */
+		timeout_ms = limits->timeout_ms / UNKNOWN_SHARE;
 	if (timeout_ms < limits->timeout_min_ms)
 		timeout_ms = limits->timeout_min_ms;
 	if (timeout_ms < flight->target->patience_ms)
 		timeout_ms = flight->target->patience_ms;
-	timeout_ms <<= flight->attempt;
+	timeout_ms <<= flight->attempt / 2;
 	return timeout_ms < limits->timeout_ms ? (unsigned)timeout_ms : limits->timeout_ms;
 }
 

@@ -165,12 +165,11 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("smp_per_adapter", sm.smp_per_adapter, 1, 32, "1"),
 	 .text = "SMPs under way to one adapter port."},
 	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
-	 .text = "The longest that an attempt to send an SMP waits for its answer: the last one, "
-		 "and "
-		 "all while it is not known how long answers take."},
+	 .text = "The longest that an attempt to send an SMP waits for its answer: the last one. "
+		 "The first waits for an eighth of it while it is not known how long answers take."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
 	 .text = "The shortest. In between the first attempt waits as long as answers over as many "
-		 "hops take, and each further one twice as long. Kernels count in ticks of up to "
+		 "hops take, and every other one twice as long. Kernels count in ticks of up to "
 		 "10 ms, so less may time out answers that are on their way."},
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"),
 	 .text = "How often an SMP is sent before its target counts as not answering."},

@@ -309,7 +309,7 @@ static void answer_first(unsigned device, uint64_t took_us)
 	run();
 }
 
-/* Doubled with each attempt; the last one, and those over routes of unknown speed, wait in full. */
+/* Doubled with every other attempt; the last one waits in full. */
 static void test_timeouts(void)
 {
 	static const struct {
@@ -317,10 +317,10 @@ static void test_timeouts(void)
 		uint64_t took_us;
 		unsigned timeout_ms[5];
 	} rows[] = {
-		{3, 0, {200, 200, 200}}, /* no answer yet */
-		{5, 100, {10, 20, 40, 80, 200}},
-		{4, 20000, {60, 120, 200, 200}}, /* 20 ms and four times the half of it */
-		{2, 900000, {200, 200}},
+		{5, 0, {25, 25, 50, 50, 200}}, /* no answer yet */
+		{5, 100, {10, 10, 20, 20, 200}},
+		{5, 20000, {60, 60, 120, 120, 200}}, /* 20 ms and four times the half of it */
+		{2, 900000, {25, 200}}, /* too late to be heard */
 		{1, 100, {200}},
 	};
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctl/dump.h"
+#include "ctl/partition.h"
 #include "ctl/print.h"
 #include "ctl/print_sa.h"
 #include "ctl/save.h"
@@ -68,6 +69,55 @@ const struct ctl_command ctl_commands[] = {
 	 .digest = group_digest,
 	 .print = print_group,
 	 .summary = "one group and its members"},
+	{.words = "partition list",
+	 .list = "partitions",
+	 .print = print_partitions,
+	 .summary = "partitions of the file and of run time"},
+	{.words = "partition show",
+	 .arguments = {{.member = "p_key", .label = "PKEY"}},
+	 .document = true,
+	 .digest = partition_digest,
+	 .print = print_partition,
+	 .summary = "one partition, its ports and how it stands with each"},
+	{.words = "partition add",
+	 .arguments = {{.member = "p_key", .label = "PKEY"},
+		       {.member = "name", .label = "NAME", .optional = true},
+		       {.member = "ipoib", .optional = true, .option = true, .flag = true},
+		       {.member = "indx0", .optional = true, .option = true, .flag = true},
+		       {.member = "mtu", .label = "N", .optional = true, .option = true},
+		       {.member = "rate", .label = "N", .optional = true, .option = true},
+		       {.member = "scope", .label = "N", .optional = true, .option = true},
+		       {.member = "q_key", .label = "N", .optional = true, .option = true}},
+	 .print = print_partition_change,
+	 .summary = "make a partition, without members yet"},
+	{.words = "partition remove",
+	 .arguments = {{.member = "p_key", .label = "PKEY"}},
+	 .print = print_partition_change,
+	 .failed = partition_change_failed,
+	 .summary = "end a partition that was made at run time"},
+	{.words = "partition member add",
+	 .arguments = {{.member = "p_key", .label = "PKEY"},
+		       {.member = "guids", .label = "GUID", .many = true},
+		       {.member = "full", .optional = true, .option = true, .flag = true},
+		       {.member = "limited", .optional = true, .option = true, .flag = true},
+		       {.member = "both", .optional = true, .option = true, .flag = true}},
+	 .print = print_partition_change,
+	 .failed = partition_change_failed,
+	 .summary = "let ports in, by port GUID; full members unless said otherwise"},
+	{.words = "partition member remove",
+	 .arguments = {{.member = "p_key", .label = "PKEY"},
+		       {.member = "guids", .label = "GUID", .many = true}},
+	 .print = print_partition_change,
+	 .failed = partition_change_failed,
+	 .summary = "put ports out that were let in at run time"},
+	{.words = "partition check",
+	 .arguments = {{.member = "file", .label = "FILE"}},
+	 .perform = partition_check,
+	 .print = print_partition_check,
+	 .summary = "what is wrong in a partition file, or what it would change"},
+	{.words = "config reload",
+	 .print = print_reloaded,
+	 .summary = "read configuration and partition file again, as SIGHUP does"},
 	{.words = "service list",
 	 .list = "services",
 	 .print = print_services,
@@ -159,12 +209,13 @@ void ctl_usage(const struct ctl_command *command, char *usage, size_t size)
 		const struct ctl_argument *argument = &command->arguments[i];
 
 		if (used < size)
-			used += (size_t)snprintf(usage + used, size - used, " %s%s%s%s%s%s",
-						 argument->optional ? "[" : "",
-						 argument->option ? "--" : "",
-						 argument->option ? argument->member : "",
-						 argument->option ? " " : "", argument->label,
-						 argument->optional ? "]" : "");
+			used += (size_t)snprintf(
+				usage + used, size - used, " %s%s%s%s%s%s%s",
+				argument->optional ? "[" : "", argument->option ? "--" : "",
+				argument->option ? argument->member : "",
+				argument->option && !argument->flag ? " " : "",
+				argument->flag ? "" : argument->label, argument->many ? "..." : "",
+				argument->optional ? "]" : "");
 	}
 }
 
@@ -247,7 +298,15 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 			      usage);
 	if (argument->good && !argument->good(value))
 		return refuse(error, "\"%.40s\" is not %s", value, argument->what);
-	if (json_object_set_new(request, argument->member, json_string(value)))
+	if (argument->many) {
+		json_t *list = json_object_get(request, argument->member);
+
+		if (!list && json_object_set_new(request, argument->member, json_array()) == 0)
+			list = json_object_get(request, argument->member);
+		if (json_array_append_new(list, json_string(value)))
+			return refuse(error, "%s is no UTF-8 text", argument->label);
+	} else if (json_object_set_new(request, argument->member,
+				       argument->flag ? json_true() : json_string(value)))
 		return refuse(error, "%s is no UTF-8 text", argument->label);
 	return 0;
 }
@@ -266,7 +325,8 @@ static const struct ctl_argument *next_argument(const struct ctl_command *comman
 {
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
 		if (!command->arguments[i].option &&
-		    !json_object_get(request, command->arguments[i].member))
+		    (command->arguments[i].many ||
+		     !json_object_get(request, command->arguments[i].member)))
 			return &command->arguments[i];
 	return NULL;
 }
@@ -300,7 +360,7 @@ static int take_arguments(const struct ctl_command *command, int argc, char *con
 
 		if (!argument)
 			return refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i], usage);
-		if (option && ++i == argc)
+		if (option && !argument->flag && ++i == argc)
 			return refuse(error, "--%s needs a value: weftctl %s", argument->member,
 				      usage);
 		result = take_value(argument, argv[i], usage, request, error);

@@ -11,7 +11,7 @@
 
 #include "lib/control.h"
 
-enum { CTL_ARGUMENTS_MAX = 4, CTL_ERROR_SIZE = 256 };
+enum { CTL_ARGUMENTS_MAX = 10, CTL_ERROR_SIZE = 256 };
 
 struct ctl_argument {
 	const char *member;		 /* of the request */
@@ -21,6 +21,8 @@ struct ctl_argument {
 	const char *what;		 /* that it wants: "a number from 0 to 15" */
 	bool optional;			 /* then all that follow are, too */
 	bool option;			 /* given as --MEMBER VALUE, anywhere behind the words */
+	bool flag;			 /* such an option, without a value: true */
+	bool many; /* all words that are left, as an array: the last argument */
 };
 
 /* For answers that are too long to be held: takes their parts one by one. */

@@ -49,7 +49,9 @@ static void list_options(struct option options[OPTIONS_MAX])
 				known++;
 			if (argument->option && known == count && count + 1 < OPTIONS_MAX)
 				options[count++] = (struct option){
-					argument->member, required_argument, NULL, OPT_OF_COMMAND};
+					argument->member,
+					argument->flag ? no_argument : required_argument, NULL,
+					OPT_OF_COMMAND};
 		}
 	}
 	options[count] = (struct option){0};
@@ -106,9 +108,9 @@ static int read_options(struct invocation *invocation, int argc, char **argv, ch
 			invocation->json = true;
 			break;
 		case OPT_OF_COMMAND:
-			words[*count] = mem_printf("--%s", options[place].name);
-			words[*count + 1] = optarg;
-			*count += 2;
+			words[(*count)++] = mem_printf("--%s", options[place].name);
+			if (optarg)
+				words[(*count)++] = optarg;
 			break;
 		case OPT_HELP:
 			print_help();

@@ -291,6 +291,14 @@ static void print_smps(const json_t *smps, FILE *out)
 	table_free(table);
 }
 
+static void print_partitions_line(const json_t *partitions, FILE *out)
+{
+	if (partitions)
+		line(out, "Partitions", "%s; %lld in the file, %lld made at run time",
+		     text_member(partitions, "source"), number_member(partitions, "in_file"),
+		     number_member(partitions, "at_run_time"));
+}
+
 void print_status(const json_t *data, FILE *out)
 {
 	print_manager(data, out);
@@ -299,6 +307,7 @@ void print_status(const json_t *data, FILE *out)
 	print_routing(json_object_get(data, "routing"), out);
 	print_left_out(json_object_get(data, "left_out"), out);
 	print_peers(json_object_get(data, "peers"), out);
+	print_partitions_line(json_object_get(data, "partitions"), out);
 	print_store(json_object_get(data, "store"), out);
 	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++)
 		print_figures(paragraphs[i].title, json_object_get(data, paragraphs[i].member),

@@ -22,6 +22,8 @@ enum event_kind {
 	EVENT_PORT_FORGOTTEN, /* its grace is over: guid */
 	EVENT_MASTER,	      /* this manager is MASTER and has published its first view */
 	EVENT_NOT_MASTER,     /* it was, and is no more */
+	EVENT_PKEYS, /* a port should have these P_Keys and no others, perhaps fewer than before:
+		      * guid, p_keys, own_p_keys */
 };
 
 struct event {
@@ -31,7 +33,10 @@ struct event {
 	const struct notice *notice; /* borrowed */
 	/* Of its port, also of one that went: what was known of it; NULL: nothing. Borrowed. */
 	struct node_facts *facts;
-	uint8_t num; /* its number on its node; 0 of a switch */
+	uint8_t num;	      /* its number on its node; 0 of a switch */
+	const pkey_t *p_keys; /* borrowed */
+	unsigned num_p_keys;
+	const struct pkey_list *own_p_keys; /* the manager's table; borrowed, or NULL */
 };
 
 struct event_reader {

@@ -227,8 +227,11 @@ void fabric_forget_tables(struct fabric *fabric)
 	struct node *node;
 
 	while ((node = map_next(&fabric->nodes, &position))) {
-		if (node->sw)
-			node->sw->lost = true;
+		if (!node->sw)
+			continue;
+		node->sw->lost = true;
+		for (unsigned i = 1; i <= node->num_ports; i++)
+			port_set_pkeys(fabric, &node->port[i], NULL);
 	}
 }
 
@@ -277,6 +280,7 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	fabric_unlink(fabric, b);
 	a->peer = b;
 	b->peer = a;
+	a->pkeys_good = b->pkeys_good = 0;
 	fabric->num_links++;
 	fabric->topology++;
 }
@@ -417,6 +421,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	free(port->echo);
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
+	port->pkeys_echo = (struct pkeys_echo){0};
 	port_set_tables(fabric, port, NULL);
 	port->refuses = 0;
 	port->unheard = true;
@@ -485,10 +490,18 @@ void switch_changed(struct node *node)
 	}
 }
 
+static void judge_pkeys_anew(struct port *port)
+{
+	port->pkeys_good = 0;
+	if (port->peer)
+		port->peer->pkeys_good = 0;
+}
+
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys)
 {
 	struct port_facts *facts;
 
+	judge_pkeys_anew(port);
 	if (port_facts(port)->pkeys == pkeys)
 		return;
 	facts = &facts_own(&port->node->facts)->port[port->num];

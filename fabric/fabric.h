@@ -40,6 +40,12 @@ struct port_echo {
 	struct port_info wanted, held;
 };
 
+/* What a device made of a Set(P_KeyTable) when it did not take it as it was: digests of the keys
+ * that it should have and of the table that it has. Not sent again while both are still so. */
+struct pkeys_echo {
+	uint64_t wanted, held; /* wanted 0: it took what it was told */
+};
+
 /* What a port did lately, judged by sm/damping.c. */
 struct flap_history {
 	uint64_t last_us, hold_us; /* the last loss of the link, and what was held for it */
@@ -93,6 +99,12 @@ struct port {
 	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t
 		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
+	/* P_Keys, of both ends of a cable to an end port: sm/program_pkeys.c. */
+	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
+	bool pkeys_full;	       /* not all keys that it should have find room */
+	uint8_t enforce;	       /* want: bit 0 inbound, bit 1 outbound; switches' ports */
+	struct pkeys_echo pkeys_echo;
+	uint64_t pkeys_good; /* as of this state of the partitions nothing is left to write; 0 */
 };
 
 /* Tables that a device does not tell or take; it is left alone until its port passes INIT. */
@@ -314,6 +326,8 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
  * between the look at it and the Set() that armed it shows nothing else: such cables become
  * doubtful. */
 void switch_changed(struct node *node);
+/* Takes over the reference to pkeys, which may be NULL. What is to be written there is judged anew.
+ */
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
 /* Takes over the reference to tables, which may be NULL. */
 void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables);

@@ -11,7 +11,8 @@
 
 #include "sma/attr.h"
 
-/* The P_Key table of an end port (adapter, router, switch port 0). */
+/* The P_Key table of an end port (adapter, router, switch port 0), or of a switch's external port,
+ * which passes by it what it enforces. */
 struct pkey_list {
 	unsigned refs;
 	uint16_t count; /* slots, a multiple of PKEY_BLOCK_KEYS */
@@ -44,7 +45,7 @@ struct port_facts {
 	bool known;  /* info was read */
 	guid_t guid; /* PortGUID; of switches only port 0 has one */
 	struct port_info info;
-	struct pkey_list *pkeys;    /* end ports, once read; else NULL */
+	struct pkey_list *pkeys;    /* once read; of external ports only where it matters */
 	struct port_tables *tables; /* or NULL */
 };
 

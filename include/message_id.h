@@ -25,5 +25,8 @@
 	"57a46fd402914a19810e691ca1b8d4d7" /* what is registered cannot be kept, or can again */
 #define MESSAGE_STORE_DAMAGED \
 	"46fffa19cde243bba4e965bd6f5557f4" /* a file of the state directory is damaged */
+#define MESSAGE_PKEYS_FULL "b62e8a4f0c7d4d19935f7c6a1e08d2b4" /* a P_Key table has no room */
+#define MESSAGE_PARTITIONS_BAD \
+	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: everybody is limited */
 
 #endif

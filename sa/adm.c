@@ -677,6 +677,8 @@ static void happened(void *ctx, const struct event *event)
 {
 	struct adm *adm = ctx;
 
+	if (event->kind == EVENT_NOT_MASTER)
+		groups_end(adm->groups);
 	if (event->kind != EVENT_MASTER)
 		return;
 	lookup_renew(adm);
@@ -720,6 +722,11 @@ void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ct
 {
 	adm->coming = coming;
 	adm->coming_ctx = ctx;
+}
+
+void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count)
+{
+	groups_configure(adm->groups, list, count);
 }
 
 void adm_set_options(struct adm *adm, const struct adm_options *options)

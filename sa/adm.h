@@ -44,6 +44,8 @@ void adm_free(struct adm *adm);
 /* While there is no view, coming(ctx) tells whether requests shall wait for one: this manager is
  * MASTER. Without it they do not. */
 void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx);
+/* The groups that partitions have; see groups_configure(). */
+void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count);
 void adm_set_options(struct adm *adm, const struct adm_options *options);
 
 struct adm_count { /* a row for each record and method that has a handler */

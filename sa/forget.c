@@ -24,12 +24,69 @@ static void drop_of_guid(struct forget *forget, guid_t guid)
 	drop_all(forget->registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT, &subscription);
 }
 
+/* Whether a port is to have the key of this partition, as a full or a limited member. */
+static bool has_key(const void *ctx, pkey_t p_key)
+{
+	const struct event *event = ctx;
+
+	for (unsigned i = 0; i < event->num_p_keys; i++)
+		if (!((event->p_keys[i] ^ p_key) & ~PKEY_FULL_MEMBER))
+			return true;
+	return false;
+}
+
+/* What it subscribed to is reported to it with the key that it asked with. */
+static bool may_subscribe(const struct event *event, const struct subscription_entry *entry)
+{
+	const struct pkey_list *own = event->own_p_keys;
+
+	return !own || entry->pkey_index >= own->count ||
+	       has_key(event, own->key[entry->pkey_index]);
+}
+
+/* What it registered in partitions that it is not to be in any more. */
+static void drop_without_key(struct forget *forget, const struct event *event, guid_t guid)
+{
+	struct registry *registry = forget->registry;
+	const struct service_entry service_key = {.gid_guid = guid}, *service;
+	const struct subscription_entry subscription_key = {.subscriber = guid}, *subscription;
+	const void *next;
+
+	groups_leave_unless(forget->groups, guid, has_key, event);
+	for (service = registry_first(registry, REGISTRY_SERVICE, SERVICE_BY_PORT, &service_key);
+	     service; service = next) {
+		next = registry_next(registry, REGISTRY_SERVICE, SERVICE_BY_PORT, service);
+		if (!has_key(event, service->p_key))
+			registry_drop(registry, REGISTRY_SERVICE, service);
+	}
+	for (subscription = registry_first(registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT,
+					   &subscription_key);
+	     subscription; subscription = next) {
+		next = registry_next(registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT,
+				     subscription);
+		if (!may_subscribe(event, subscription))
+			registry_drop(registry, REGISTRY_SUBSCRIPTION, subscription);
+	}
+}
+
+static void pkeys_changed(struct forget *forget, const struct event *event)
+{
+	const struct alias_entry key = {.port_guid = event->guid}, *alias;
+
+	drop_without_key(forget, event, event->guid);
+	for (alias = registry_first(forget->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
+	     alias = registry_next(forget->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
+		drop_without_key(forget, event, alias->guid);
+}
+
 static void happened(void *ctx, const struct event *event)
 {
 	struct forget *forget = ctx;
 	struct registry *registry = forget->registry;
 	const struct alias_entry key = {.port_guid = event->guid}, *alias;
 
+	if (event->kind == EVENT_PKEYS)
+		pkeys_changed(forget, event);
 	if (event->kind != EVENT_PORT_FORGOTTEN)
 		return;
 	drop_of_guid(forget, event->guid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Forgets the memberships, services, subscriptions and alias GUIDs of a port that will not come
- * back (EVENT_PORT_FORGOTTEN), also what was registered under these. Part of adm.c; loop thread
- * only.
+ * back (EVENT_PORT_FORGOTTEN), also what was registered under these; and what a port has registered
+ * in partitions that it is not to be in any more (EVENT_PKEYS). Part of adm.c; loop thread only.
  */
 #ifndef SA_FORGET_H
 #define SA_FORGET_H

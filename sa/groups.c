@@ -21,13 +21,7 @@
 #include "sa/mlids.h"
 #include "sa/record.h"
 
-enum {
-	MTU_2048 = 4,
-	RATE_10_GBPS = 3,
-	SCOPE_LINK_LOCAL = 2,
-	IPOIB_Q_KEY = 0x0b1b,
-	DROPPED_IN_TURN = 256,
-};
+enum { DROPPED_IN_TURN = 256 };
 
 struct remains { /* the members of a group that is gone */
 	struct list link;
@@ -45,19 +39,9 @@ struct groups {
 	bool begun;
 	struct adm_options options;
 	lid_t mlid_max;
-	uint32_t number; /* of the last MGID that was made */
-};
-
-/* RFC 4391: IPoIB finds the parameters of its network in this group, and does not come up without
- * it. These are the defaults of the RFC and of OpenSM. */
-static const struct group_entry broadcast_group = {
-	.mgid = {0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF},
-	.q_key = IPOIB_Q_KEY,
-	.mtu = MTU_2048,
-	.p_key = PKEY_DEFAULT_FULL,
-	.rate = RATE_10_GBPS,
-	.scope = SCOPE_LINK_LOCAL,
-	.permanent = 1,
+	uint32_t number;		/* of the last MGID that was made */
+	struct group_entry *configured; /* sorted by MGID */
+	size_t num_configured;
 };
 
 const struct group_entry *groups_find(const struct groups *groups, const uint8_t mgid[GID_SIZE])
@@ -75,45 +59,6 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
 
 	memcpy(key.mgid, mgid, GID_SIZE);
 	return registry_find(groups->registry, REGISTRY_MEMBER, &key);
-}
-
-void groups_begin(struct groups *groups)
-{
-	struct group_entry group = broadcast_group;
-
-	groups->begun = true;
-	if (groups_find(groups, group.mgid))
-		return;
-	group.mlid = groups_mlid(groups, group.mgid, LID_NONE);
-	group.packet_life_time = groups->options.packet_life_time;
-	if (group.mlid != LID_NONE)
-		registry_put(groups->registry, REGISTRY_GROUP, &group);
-}
-
-/* While changes belong together it may still come; whole() asks again. */
-static void begin_again(void *arg)
-{
-	struct groups *groups = arg;
-
-	if (groups->begun && !registry_is_together(groups->registry))
-		groups_begin(groups);
-}
-
-static void changed(void *ctx, const struct registry_change *change)
-{
-	struct groups *groups = ctx;
-	const struct group_entry *before = change->before;
-
-	if (change->kind == REGISTRY_GROUP && !change->after &&
-	    !memcmp(before->mgid, broadcast_group.mgid, GID_SIZE))
-		loop_defer(&groups->begin_again);
-}
-
-static void whole(void *ctx)
-{
-	struct groups *groups = ctx;
-
-	loop_defer(&groups->begin_again);
 }
 
 /* The least MulticastFDBCap counts. A switch that says 0 forwards no multicast at all, and a group
@@ -241,6 +186,93 @@ static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 	return true;
 }
 
+static int by_mgid(const void *a, const void *b)
+{
+	const struct group_entry *x = a, *y = b;
+
+	return memcmp(x->mgid, y->mgid, GID_SIZE);
+}
+
+static void make_configured(struct groups *groups, const struct group_entry *wanted)
+{
+	const struct group_entry *there = groups_find(groups, wanted->mgid);
+	struct group_entry group = *wanted;
+
+	group.mlid = there ? there->mlid : groups_mlid(groups, group.mgid, LID_NONE);
+	group.packet_life_time = groups->options.packet_life_time;
+	group.permanent = 1;
+	if (group.mlid != LID_NONE)
+		registry_put(groups->registry, REGISTRY_GROUP, &group);
+}
+
+/* Those that are not configured any more go on as though they had been joined. */
+static void end_others(struct groups *groups)
+{
+	struct registry_cursor cursor;
+	const struct group_entry *group;
+
+	registry_walk(groups->registry, REGISTRY_GROUP, -1, NULL, &cursor);
+	while ((group = registry_walk_next(&cursor))) {
+		struct group_entry joined = *group;
+
+		if (!group->permanent || bsearch(group, groups->configured, groups->num_configured,
+						 sizeof(joined), by_mgid))
+			continue;
+		joined.permanent = 0;
+		registry_put(groups->registry, REGISTRY_GROUP, &joined);
+		end_unless_kept(groups, joined.mgid);
+	}
+	registry_walk_end(&cursor);
+}
+
+void groups_begin(struct groups *groups)
+{
+	groups->begun = true;
+	end_others(groups);
+	for (size_t i = 0; i < groups->num_configured; i++)
+		make_configured(groups, &groups->configured[i]);
+}
+
+/* While changes belong together they may still come; whole() asks again. */
+static void begin_again(void *arg)
+{
+	struct groups *groups = arg;
+
+	if (groups->begun && !registry_is_together(groups->registry))
+		groups_begin(groups);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct groups *groups = ctx;
+
+	if (change->kind == REGISTRY_GROUP && !change->after &&
+	    bsearch(change->before, groups->configured, groups->num_configured,
+		    sizeof(*groups->configured), by_mgid))
+		loop_defer(&groups->begin_again);
+}
+
+static void whole(void *ctx)
+{
+	struct groups *groups = ctx;
+
+	loop_defer(&groups->begin_again);
+}
+
+void groups_end(struct groups *groups)
+{
+	groups->begun = false;
+}
+
+void groups_configure(struct groups *groups, const struct group_entry *list, size_t count)
+{
+	groups->configured = mem_resize(groups->configured, count + 1, sizeof(*groups->configured));
+	memcpy(groups->configured, list, count * sizeof(*list));
+	groups->num_configured = count;
+	qsort(groups->configured, count, sizeof(*list), by_mgid);
+	begin_again(groups);
+}
+
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state)
 {
 	struct member_entry left = *member;
@@ -265,6 +297,23 @@ void groups_forget_port(struct groups *groups, guid_t port_guid)
 		groups_leave(groups, member, UINT8_MAX);
 }
 
+/* To leave a group may end it, and with it memberships of others, but none of this port's in
+ * another group: so the next one is still there. */
+void groups_leave_unless(struct groups *groups, guid_t port_guid,
+			 bool (*may_stay)(const void *ctx, pkey_t p_key), const void *ctx)
+{
+	const struct member_entry key = {.port_guid = port_guid}, *member, *next;
+
+	for (member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key);
+	     member; member = next) {
+		const struct group_entry *group = groups_find(groups, member->mgid);
+
+		next = registry_next(groups->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, member);
+		if (group && !may_stay(ctx, group->p_key))
+			groups_leave(groups, member, UINT8_MAX);
+	}
+}
+
 struct groups *groups_new(struct loop *loop, struct registry *registry,
 			  const struct adm_options *options)
 {
@@ -278,7 +327,7 @@ struct groups *groups_new(struct loop *loop, struct registry *registry,
 	list_init(&groups->remains);
 	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,
 			   groups);
-	loop_deferred_init(&groups->begin_again, loop, "the broadcast group", begin_again, groups);
+	loop_deferred_init(&groups->begin_again, loop, "configured groups", begin_again, groups);
 	groups->reader =
 		(struct registry_reader){.changed = changed, .whole = whole, .ctx = groups};
 	registry_read(registry, &groups->reader);
@@ -297,6 +346,7 @@ void groups_free(struct groups *groups)
 		remains_free(container_of(groups->remains.next, struct remains, link));
 	keepers_free(groups->keepers);
 	mlids_free(groups->mlids);
+	free(groups->configured);
 	free(groups);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast groups as they live and end in the registry: the default partition's broadcast group,
+ * Multicast groups as they live and end in the registry: those that are configured,
  * MLIDs and MGIDs for new ones, members that leave or whose port is gone, and the end of a group
  * with the last member that keeps it. What a request may do is judged in multicast.c. Forwarding
  * tables are nobody's business here: sm/ reads the registry's changes. Made by adm.c; loop thread
@@ -24,9 +24,14 @@ void groups_set_options(struct groups *groups, const struct adm_options *options
 
 /* To be told of each new view: MLIDs that a switch cannot forward are not given. */
 void groups_view(struct groups *groups, const struct snapshot *topology);
-/* After the first one: makes the broadcast group where there is none, from now on whenever it is
- * gone. */
+/* The groups that are to be there whether or not somebody joins, without MLID and life time: made
+ * now, or when the first view is there. Those that were configured before and are not any more end
+ * when nobody keeps them. Copied. */
+void groups_configure(struct groups *groups, const struct group_entry *list, size_t count);
+/* After the first view: makes them, from then on whenever one is gone. */
 void groups_begin(struct groups *groups);
+/* Another manager makes groups now. */
+void groups_end(struct groups *groups);
 
 /* For a group that is about to be made. LID_NONE when no MLID is left. */
 lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted);
@@ -43,5 +48,8 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state);
 /* Makes it leave all that it is in. */
 void groups_forget_port(struct groups *groups, guid_t port_guid);
+/* Makes it leave the groups whose P_Key says so. */
+void groups_leave_unless(struct groups *groups, guid_t port_guid,
+			 bool (*may_stay)(const void *ctx, pkey_t p_key), const void *ctx);
 
 #endif

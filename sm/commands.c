@@ -173,6 +173,7 @@ json_t *sm_status(const struct sm *sm)
 			   "smps", status_smps(sm->txns), "mads", status_mads(txn_stats(sm->txns)),
 			   "anomalies", status_anomalies(sm));
 	json_object_set_new(status, "left_out", left_out_json(sm->fabric));
+	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
 	json_object_set_new(status, "window",
 			    json_pack("{s:i,s:I,s:I}", "under_way_max", window->under_way_max,
@@ -536,5 +537,6 @@ void sm_register_commands(struct sm *sm, struct control *control)
 	control_register(control, commands, ARRAY_SIZE(commands), sm);
 	control_register(control, route_commands, NUM_ROUTE_COMMANDS, sm);
 	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
+	control_register(control, partition_commands, NUM_PARTITION_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 }

@@ -8,10 +8,20 @@
 
 #include "sm/context.h"
 
-enum { GUID_TEXT = 19, NUM_ROUTE_COMMANDS = 3, NUM_JUDGE_COMMANDS = 3 };
+enum { GUID_TEXT = 19, NUM_ROUTE_COMMANDS = 3, NUM_JUDGE_COMMANDS = 3, NUM_PARTITION_COMMANDS = 7 };
 
 extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* commands_route.c */
 extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
+extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
+
+/* commands_partition_check.c */
+void command_partition_check(void *ctx, struct control_request *request, const json_t *args);
+void partition_check_init(struct sm *sm);
+void partition_check_stop(struct sm *sm);
+void partition_check_done(struct sm *sm);
+
+/* Its part of status; a new reference. commands_partition.c */
+json_t *partitions_json(const struct sm *sm);
 
 /* "0x" and 16 digits; returns text. */
 const char *guid_text(guid_t guid, char text[GUID_TEXT]);

@@ -15,6 +15,7 @@
 #include "sm/herald.h"
 #include "sm/hold.h"
 #include "sm/own_port.h"
+#include "sm/partitions.h"
 #include "sm/peers.h"
 #include "sm/picture.h"
 #include "sm/program.h"
@@ -115,6 +116,9 @@ struct sm {
 	struct picture picture;
 	struct trickle trickle;
 	struct guids guids;
+	struct policy policy;
+	struct partition_commands *partition_commands;
+	struct partition_check *partition_check;
 	struct own_port own_port;
 	struct save *save;
 	struct image *image; /* NULL: what switches hold is not kept */
@@ -151,6 +155,11 @@ json_t *sweep_changes_json(const struct sweep_record *record);
 
 /* commands.c: the engine of these routes, those that refused, and what the checker found. */
 json_t *routing_json(const struct route_result *routes);
+
+/* commands_partition.c */
+void partition_commands_init(struct sm *sm);
+void partition_commands_stop(struct sm *sm); /* answers who waits */
+void partition_commands_done(struct sm *sm);
 
 /* commands_judge.c */
 void judge_init(struct sm *sm);

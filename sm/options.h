@@ -9,6 +9,9 @@
 /* What is done about a port that babbles: each does what the one before it does, too. */
 enum babble_policy { BABBLE_NOTE, BABBLE_QUARANTINE, BABBLE_DISABLE };
 
+/* Which way switches drop packets with P_Keys that the end port behind a port should not have. */
+enum part_enforce { ENFORCE_BOTH, ENFORCE_IN, ENFORCE_OUT, ENFORCE_OFF };
+
 enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32 };
 
 struct sm_options {
@@ -30,6 +33,10 @@ struct sm_options {
 	unsigned flap_hold_max_s;  /* a link that flaps is held down for so long at the most */
 	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
 	uint8_t babble_policy;	   /* enum babble_policy */
+
+	/* Partitions */
+	uint8_t part_enforce; /* enum part_enforce */
+	bool allow_both;      /* a port may be limited and full member at the same time */
 
 	/* The window */
 	unsigned smp_window; /* SMPs under way in all, at the most */

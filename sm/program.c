@@ -16,6 +16,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/guids.h"
+#include "sm/partitions.h"
 #include "sm/subject.h"
 #include "sm/want.h"
 
@@ -437,12 +438,28 @@ static bool may_remind(struct program *program)
 	return program->reminders;
 }
 
+static void set_request(struct program *program, struct port *port, const struct port_info *want,
+			struct smp_request *out)
+{
+	*out = (struct smp_request){.method = METHOD_SET,
+				    .attr_id = ATTR_PORT_INFO,
+				    .attr_mod = port_info_modifier(port),
+				    .way = port_of_switch(port) ? port->node->sw->way : 0,
+				    .may_repeat = may_repeat,
+				    .done = port_was_set,
+				    .owner = program,
+				    .subject = port};
+	format_encode(&port_info_format, want, out->data);
+	port->busy = true;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
 	struct port_info want;
 	enum port_state state;
 	struct route_path path;
+	enum pkeys_state pkeys;
 	bool reminds;
 
 	if (port->disable && !port->busy) {
@@ -462,6 +479,14 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 		return false;
 	if (waits_for_tables(program, port))
 		return false;
+	pkeys = program_pkeys(program, port, out);
+	if (pkeys == PKEYS_REQUEST)
+		return true;
+	/* A host is not let in before it is known where it may go. Our own port must not wait for
+	 * its switch, of which nobody else is asked before it has its LID. */
+	if (pkeys == PKEYS_WAIT && port_state_of(port) == PORT_INIT &&
+	    port != program->fabric->sm_port)
+		return false;
 	port_want(program->fabric, program->options, port, &want);
 	reminds = port_info(port)->master_sm_lid == want.master_sm_lid;
 	if (want.client_reregister && reminds && !may_remind(program))
@@ -475,35 +500,66 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 		return guids_request(program, port, out);
 	program->reminders -= reminds;
 	want.port_state = state;
-	*out = (struct smp_request){.method = METHOD_SET,
-				    .attr_id = ATTR_PORT_INFO,
-				    .attr_mod = port_info_modifier(port),
-				    .way = port_of_switch(port) ? port->node->sw->way : 0,
-				    .may_repeat = may_repeat,
-				    .done = port_was_set,
-				    .owner = program,
-				    .subject = port};
-	format_encode(&port_info_format, &want, out->data);
-	port->busy = true;
+	set_request(program, port, &want, out);
 	return true;
+}
+
+/* Between runs only P_Keys are written, and what goes with them. */
+static bool request_between_runs(struct program *program, struct port *port,
+				 struct smp_request *out)
+{
+	const struct port_info *have = port_info(port);
+	struct port_info want;
+
+	if (!program->policy || !program->policy->live || program->stopped || !is_there(port) ||
+	    port->node->silent)
+		return false;
+	switch (program_pkeys(program, port, out)) {
+	case PKEYS_REQUEST:
+		return true;
+	case PKEYS_GOOD:
+		break;
+	default:
+		return false;
+	}
+	if (port->agent || port->busy || port->failed || have->port_state != PORT_ACTIVE ||
+	    refused_rests(program, port->node))
+		return false;
+	port_want(program->fabric, program->options, port, &want);
+	if ((want.partition_enforcement_inbound == have->partition_enforcement_inbound &&
+	     want.partition_enforcement_outbound == have->partition_enforcement_outbound) ||
+	    !port_differs(port, &want))
+		return false;
+	set_request(program, port, &want, out);
+	return true;
+}
+
+/* The next request of a port that stands in the list of this agent. */
+static bool any_request(struct program *program, struct agent *agent,
+			bool (*ask)(struct program *, struct port *, struct smp_request *),
+			struct smp_request *out)
+{
+	struct list *link;
+
+	while ((link = list_pop(&agent->todo)))
+		if (ask(program, container_of(link, struct port, todo), out))
+			return true;
+	return false;
 }
 
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out)
 {
 	struct program *program = owner;
 	struct agent *agent = container_of(target, struct agent, target);
-	struct list *link;
 
-	/* Between runs others write. */
-	if (!program->done || program->stopped || program->taking ||
-	    (program->only && agent != program->only))
+	if (!program->done)
+		return any_request(program, agent, request_between_runs, out);
+	if (program->stopped || program->taking || (program->only && agent != program->only))
 		return false;
 	if (agent->port->node->silent)
 		return false;
-	while ((link = list_pop(&agent->todo))) {
-		if (port_request(program, container_of(link, struct port, todo), out))
-			return true;
-	}
+	if (any_request(program, agent, port_request, out))
+		return true;
 	return port_of_switch(agent->port) && switch_request(program, agent->port->node, out);
 }
 
@@ -590,7 +646,7 @@ static unsigned take_routes(void *arg, size_t *at)
 		program->stale += node->sw->stale;
 	}
 	for (unsigned i = 0; i <= node->num_ports; i++)
-		node->port[i].failed = false;
+		node->port[i].failed = node->port[i].pkeys_failed = false;
 	return node->num_ports + 1u;
 }
 
@@ -789,6 +845,13 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 void program_set_guids(struct program *program, struct guids *guids)
 {
 	program->guids = guids;
+}
+
+void program_set_policy(struct program *program, struct policy *policy, loop_fn *failed, void *arg)
+{
+	program->policy = policy;
+	program->pkeys_failed = failed;
+	program->pkeys_failed_arg = arg;
 }
 
 void program_free(struct program *program)

@@ -41,6 +41,26 @@ void program_use_image(struct program *program, struct image *image);
 struct guids;
 void program_set_guids(struct program *program, struct guids *guids);
 
+/* Ports get their P_Keys as well; NULL: they do not. failed(arg) is called when, between two runs,
+ * one had no answer. policy stays the caller's. */
+struct policy;
+void program_set_policy(struct program *program, struct policy *policy, loop_fn *failed, void *arg);
+/* The P_Keys of an end port, and of the switch's port in front of it, are to be looked at, also
+ * between two runs. */
+void program_look_at_port(struct program *program, struct port *port);
+
+/* How it stands with a partition at an end port. */
+enum pkeys_status {
+	PKEYS_WANTED,	    /* to be written */
+	PKEYS_WRITTEN,	    /* under way */
+	PKEYS_ACKNOWLEDGED, /* the port holds what it should */
+	PKEYS_FAILED,	    /* no answer; tried again */
+	PKEYS_REFUSED,	    /* it does not take its table */
+	PKEYS_NO_ROOM,	    /* its table is full */
+};
+enum pkeys_status program_pkeys_status(const struct program *program, struct port *port,
+				       pkey_t p_key);
+
 /* Only our own port: its LID comes before all others. done(arg) as below. */
 void program_local(struct program *program, loop_fn *done, void *arg);
 /* Takes routes, whose rows are in the order of snapshot's switches, as what switches should hold

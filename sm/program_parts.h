@@ -30,9 +30,12 @@ struct program {
 	struct fabric *fabric;
 	struct image *image; /* NULL: there is none */
 	const struct sm_options *options;
-	struct guids *guids; /* NULL: aliases are not written */
-	bool announcing;     /* ports that wait for the SA are let through */
-	unsigned reminders;  /* ports that may be told to register anew, as of reminded_us */
+	struct guids *guids;   /* NULL: aliases are not written */
+	struct policy *policy; /* NULL: P_Keys are not written */
+	loop_fn *pkeys_failed; /* between runs: P_Keys were not written; may be NULL */
+	void *pkeys_failed_arg;
+	bool announcing;    /* ports that wait for the SA are let through */
+	unsigned reminders; /* ports that may be told to register anew, as of reminded_us */
 	uint64_t reminded_us;
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
 	loop_fn *done;
@@ -132,6 +135,18 @@ void refused_hears(struct node *node);		     /* it is not mute, or it is a new r
  * others. */
 void refused_note(struct program *program, struct node *node, uint16_t attr_id, uint16_t status);
 void refused_took_all(struct program *program, struct node *node);
+
+/* program_pkeys.c */
+
+enum pkeys_state {
+	PKEYS_GOOD,    /* nothing is left to write at the port's cable */
+	PKEYS_REQUEST, /* the request is to be sent */
+	PKEYS_WAIT,    /* something is under way, or the other end's turn */
+	PKEYS_STUCK,   /* something had no answer */
+};
+
+/* The next thing to write to the P_Key tables at the cable of a port, if it is this port's turn. */
+enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out);
 
 /* program_order.c: the switch to wait for before an act, NULL when it can be done now. */
 

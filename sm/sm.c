@@ -63,6 +63,7 @@ void sm_publish(struct sm *sm, struct snapshot *snapshot)
 	publish(sm, view_new(++sm->views, snapshot, routes_ref(sm->routes.routes), sms,
 			     (uint32_t)count + 1));
 	free(sms);
+	policy_set_live(&sm->policy, true);
 }
 
 static void role_changed(void *ctx, const char *reason)
@@ -70,6 +71,8 @@ static void role_changed(void *ctx, const char *reason)
 	struct sm *sm = ctx;
 	enum sm_state role = peers_role(sm->peers);
 
+	if (role != SM_MASTER)
+		policy_set_live(&sm->policy, false);
 	if (role == SM_MASTER) { /* another master may have written since we last did */
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_lids(sm->fabric);
@@ -81,6 +84,14 @@ static void role_changed(void *ctx, const char *reason)
 	 * running sweep has read may be older than what the other master wrote. */
 	if (!sweep_is_electing(sm) && (role == SM_MASTER || role == SM_DISCOVERING))
 		trigger_full(&sm->trigger, reason);
+}
+
+/* Between two sweeps: the next one tries again. */
+static void pkeys_failed(void *arg)
+{
+	struct sm *sm = arg;
+
+	trigger_light(&sm->trigger, "P_Keys were not written");
 }
 
 /* Ports that are there keep the LIDs that they hold, and the registry learns of them; what they
@@ -129,6 +140,9 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	trickle_init(sm);
 	guids_init(&sm->guids, registry, sm->fabric, &sm->trigger, &sm->options);
 	program_set_guids(sm->program, &sm->guids);
+	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm->program, &sm->options);
+	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
+	partition_commands_init(sm);
 	own_port_init(sm);
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
@@ -145,6 +159,7 @@ void sm_free(struct sm *sm)
 	save_free(sm->save);
 	image_free(sm->image);
 	judge_done(sm);
+	partition_commands_done(sm);
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);
 	trickle_done(sm);
@@ -160,6 +175,7 @@ void sm_free(struct sm *sm)
 	peers_free(sm->peers);
 	program_free(sm->program);
 	guids_done(&sm->guids);
+	policy_done(&sm->policy);
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);
 	snapshot_unref(sm->routed);
@@ -195,6 +211,7 @@ void sm_stop(struct sm *sm)
 	sweep_stop(sm);
 	judge_stop(sm);
 	save_stop(sm->save);
+	partition_commands_stop(sm);
 	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
 }
@@ -219,6 +236,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
 	trickle_start(sm);
+	policy_options_changed(&sm->policy);
 	sm->fabric->topology++; /* engines may have changed */
 	trigger_full(&sm->trigger, "configuration read again");
 }
@@ -229,6 +247,22 @@ void sm_set_route_options(struct sm *sm, struct route_options *options)
 	route_options_unref(sm->fabric->route_options);
 	sm->fabric->route_options = options;
 	sm->fabric->topology++; /* routes have to be computed anew */
+}
+
+void sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions)
+{
+	policy_set_file(&sm->policy, source, partitions);
+}
+
+void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx)
+{
+	sm->policy.groups_changed = fn;
+	sm->policy.groups_ctx = ctx;
+}
+
+size_t sm_groups(const struct sm *sm, struct group_entry **out)
+{
+	return policy_groups(&sm->policy, out);
 }
 
 struct view *const *sm_view(const struct sm *sm)

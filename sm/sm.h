@@ -16,6 +16,7 @@
 #include "mad/txn.h"
 #include "mad/window.h"
 #include "sm/options.h"
+#include "sm/partitions.h"
 
 struct sm;
 
@@ -36,6 +37,14 @@ void sm_flush_tables(struct sm *sm);
 /* Applies what can change at run time (all but standby_only); the next sweep uses it, and one is
  * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);
+
+/* The partitions of the file, which it takes over: NULL unless source is PARTITIONS_FILE. They are
+ * in force at once. */
+void sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions);
+/* fn(ctx) is called when the groups that partitions have may have changed; sm_groups() gives those
+ * that there are to be, without MLID and life time, *out for free(). */
+void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx);
+size_t sm_groups(const struct sm *sm, struct group_entry **out);
 
 /* What files tell routing engines, for snapshots to come; NULL: nothing. Takes a reference of its
  * own, and asks for no sweep: sm_set_options() does, or sm_start(). */

@@ -37,6 +37,8 @@ static const struct governed {
 	GOVERNED(operational_vls, END | EXTERNAL),
 	GOVERNED(hoq_life, EXTERNAL),
 	GOVERNED(vl_stall_count, EXTERNAL),
+	GOVERNED(partition_enforcement_inbound, EXTERNAL),
+	GOVERNED(partition_enforcement_outbound, EXTERNAL),
 	GOVERNED(local_phy_errors, END | ENHANCED0 | EXTERNAL),
 	GOVERNED(overrun_errors, END | ENHANCED0 | EXTERNAL),
 };
@@ -98,6 +100,8 @@ static void want_external(const struct sm_options *options, const struct port *p
 
 	want->hoq_life = leaf ? options->leaf_hoq_life : options->hoq_life;
 	want->vl_stall_count = leaf ? options->leaf_vl_stall_count : options->vl_stall_count;
+	want->partition_enforcement_inbound = port->enforce >> 0 & 1;
+	want->partition_enforcement_outbound = port->enforce >> 1 & 1;
 }
 
 void port_want(const struct fabric *fabric, const struct sm_options *options,

@@ -28,6 +28,7 @@
 
 static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
 static const char *const babble_policies[] = {"note", "quarantine", "disable", NULL};
+static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 static const char *const levels[] = {"emerg",  "alert", "crit",	 "err", "warning",
 				     "notice", "info",	"debug", NULL};
 
@@ -154,6 +155,25 @@ const struct conf_row conf_rows[] = {
 		 "port "
 		 "GUID of the router that leads there, or * for any of them. The first line that "
 		 "fits counts."},
+
+	/* Partitions */
+	{TEXT("partition_config_file", partition_file, 0, "\"/etc/weft/partitions.conf\""),
+	 .text = "Who is in which partition, in OpenSM's form. Read at the start, on SIGHUP and "
+		 "for "
+		 "weftctl config reload. No such file, and nothing made by weftctl partition: "
+		 "everybody is a full member of the default partition. One that is bad at the "
+		 "start "
+		 "leaves all but the manager limited members; one that is bad later changes "
+		 "nothing. "
+		 "Empty: none."},
+	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
+	 .text = "Switch ports in front of hosts drop packets whose P_Key the host does not have: "
+		 "on "
+		 "their way in, out, both or neither. Nothing is dropped while there are no "
+		 "partitions but the default one, with everybody in it."},
+	{BOOL("allow_both_pkeys", sm.allow_both, "false"),
+	 .text = "A port may be a full and a limited member of a partition at the same time: "
+		 "\"both\". Each then takes a place of its P_Key table."},
 
 	/* Subnet management packets (SMPs) under way */
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"),

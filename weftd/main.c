@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "include/message_id.h"
 #include "lib/control.h"
 #include "lib/log.h"
 #include "lib/loop.h"
@@ -27,6 +28,7 @@
 #include "mad/umad.h"
 #include "weftd/conf.h"
 #include "weftd/manager.h"
+#include "weftd/partition_file.h"
 #include "weftd/route_files.h"
 
 enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
@@ -47,6 +49,7 @@ struct daemon {
 	bool once, check_config;
 
 	struct conf conf;
+	bool partitions_are_read;	     /* there is a partition file, or was */
 	struct route_options *route_options; /* from the files that conf names; NULL: none */
 	struct loop *loop;
 	struct control *control;
@@ -215,17 +218,38 @@ static void apply_log_level(const struct daemon *daemon)
 	log_set_level(NULL, level < LOG_DEBUG ? level : LOG_DEBUG);
 }
 
-static void reload(void *arg)
+/* What is bad in the file, or that it has gone: a file that was in force is not forgotten by
+ * mistake, for then everybody would be let in everywhere. 0: it may be taken. */
+static int judge_partitions(const struct daemon *daemon, const struct conf *conf,
+			    struct partition_file *out, char error[CONF_ERROR_SIZE])
 {
-	struct daemon *daemon = arg;
+	partition_file_read(conf, out, error);
+	if (out->source == PARTITIONS_BAD_FILE)
+		return -EINVAL;
+	if (out->source == PARTITIONS_FILE || !*conf->partition_file ||
+	    !daemon->partitions_are_read)
+		return 0;
+	snprintf(error, CONF_ERROR_SIZE,
+		 "%.255s: it is not there any more; to do without one, set "
+		 "partition_config_file to \"\"",
+		 conf->partition_file);
+	return -ENOENT;
+}
+
+/* Configuration and files: all is taken, or nothing. */
+static int reload(struct daemon *daemon, char error[CONF_ERROR_SIZE])
+{
 	struct conf conf;
-	char error[CONF_ERROR_SIZE], names[CONF_NAMES_SIZE];
+	char names[CONF_NAMES_SIZE];
 	unsigned fixed;
 	struct route_options *options;
+	struct partition_file partitions;
 
-	if (load_conf(daemon, &conf, &options, error)) {
-		log_error("configuration not reloaded, the one in force stays: %s", error);
-		return;
+	if (load_conf(daemon, &conf, &options, error))
+		return -EINVAL;
+	if (judge_partitions(daemon, &conf, &partitions, error)) {
+		route_options_unref(options);
+		return -EINVAL;
 	}
 	fixed = conf_keep_fixed(&conf, &daemon->conf, names);
 	if (fixed)
@@ -233,9 +257,36 @@ static void reload(void *arg)
 	daemon->conf = conf;
 	apply_log_level(daemon);
 	set_route_options(daemon, options);
+	if (partitions.source == PARTITIONS_FILE || !*conf.partition_file) {
+		daemon->partitions_are_read = partitions.source == PARTITIONS_FILE;
+		manager_set_partitions(daemon->manager, partitions.source, partitions.partitions);
+	}
 	manager_set_conf(daemon->manager, &conf);
 	log_notice("configuration reloaded");
+	return 0;
 }
+
+static void hang_up(void *arg)
+{
+	char error[CONF_ERROR_SIZE];
+
+	if (reload(arg, error))
+		log_error("configuration not reloaded, the one in force stays: %s", error);
+}
+
+/* Answers when what was read is in force; P_Keys are written from then on. */
+static void command_reload(void *ctx, struct control_request *request, const json_t *args)
+{
+	char error[CONF_ERROR_SIZE];
+
+	(void)args;
+	if (reload(ctx, error))
+		control_fail(request, "not reloaded, what was in force stays: %s", error);
+	else
+		control_reply(request, NULL);
+}
+
+static const struct control_command commands[] = {{"config reload", command_reload}};
 
 /* What the loop and the manager tell */
 
@@ -309,7 +360,7 @@ static int watch_signals(struct daemon *daemon)
 	} signals[] = {
 		{SIGTERM, "SIGTERM", terminate},
 		{SIGINT, "SIGINT", interrupt},
-		{SIGHUP, "SIGHUP", reload},
+		{SIGHUP, "SIGHUP", hang_up},
 	};
 
 	signal(SIGPIPE, SIG_IGN);
@@ -394,16 +445,42 @@ static void log_begin(const struct daemon *daemon)
 		   daemon->once ? ", once" : "");
 }
 
+/* A bad file must not keep the fabric down, and must not open it. */
+static void start_partitions(struct daemon *daemon)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_BAD};
+	char error[CONF_ERROR_SIZE];
+	struct partition_file file;
+
+	partition_file_read(&daemon->conf, &file, error);
+	if (file.source == PARTITIONS_BAD_FILE)
+		log_about(
+			LOG_CRIT, &subject,
+			"%s: THE PARTITION FILE IS BAD. Until it is mended (SIGHUP) all ports are "
+			"limited members of the default partition and talk to nobody but the "
+			"manager",
+			error);
+	daemon->partitions_are_read = file.source != PARTITIONS_NO_FILE;
+	manager_set_partitions(daemon->manager, file.source, file.partitions);
+}
+
+static void register_commands(struct daemon *daemon)
+{
+	manager_register_commands(daemon->manager, daemon->control);
+	control_register(daemon->control, commands, ARRAY_SIZE(commands), daemon);
+}
+
 static void start_manager(struct daemon *daemon)
 {
 	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
 	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, daemon->store,
 				      &daemon->conf);
 	manager_set_route_options(daemon->manager, daemon->route_options);
+	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);
 	manager_on_gone(daemon->manager, device_gone, daemon);
 	if (daemon->control)
-		manager_register_commands(daemon->manager, daemon->control);
+		register_commands(daemon);
 	manager_start(daemon->manager);
 }
 

@@ -26,6 +26,16 @@ static bool view_is_coming(const void *ctx)
 	return sm_is_master(ctx);
 }
 
+static void take_groups(void *ctx)
+{
+	struct manager *manager = ctx;
+	struct group_entry *list;
+	size_t count = sm_groups(manager->sm, &list);
+
+	adm_set_groups(manager->adm, list, count);
+	free(list);
+}
+
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf)
 {
@@ -44,6 +54,8 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
 			       &manager->events, &conf->adm);
 	adm_expect(manager->adm, view_is_coming, manager->sm);
+	sm_on_groups(manager->sm, take_groups, manager);
+	take_groups(manager);
 	return manager;
 }
 
@@ -74,6 +86,12 @@ void manager_stop(struct manager *manager)
 void manager_set_route_options(struct manager *manager, struct route_options *options)
 {
 	sm_set_route_options(manager->sm, options);
+}
+
+void manager_set_partitions(struct manager *manager, enum partition_source source,
+			    struct partitions *partitions)
+{
+	sm_set_partitions(manager->sm, source, partitions);
 }
 
 void manager_set_conf(struct manager *manager, const struct conf *conf)

@@ -10,6 +10,7 @@
 #include "lib/loop.h"
 #include "lib/work.h"
 #include "mad/transport.h"
+#include "sm/partitions.h"
 #include "sm/store.h"
 #include "weftd/conf.h"
 
@@ -26,6 +27,9 @@ void manager_stop(struct manager *manager);
 /* The next sweep routes with these; NULL: nothing told. Takes a reference of its own. To be
  * followed by manager_set_conf(), or before manager_start(). */
 void manager_set_route_options(struct manager *manager, struct route_options *options);
+/* The partitions of the file; as sm_set_partitions(). */
+void manager_set_partitions(struct manager *manager, enum partition_source source,
+			    struct partitions *partitions);
 void manager_set_conf(struct manager *manager, const struct conf *conf);
 void manager_register_commands(struct manager *manager, struct control *control);
 /* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it

@@ -11,6 +11,7 @@
 
 #include "formats/guid_file.h"
 #include "lib/mem.h"
+#include "weftd/file_text.h"
 
 enum { MIB = 1024 * 1024, LIST_MAX_BYTES = 16 * MIB, DUMP_MAX_BYTES = 1024 * MIB };
 
@@ -132,49 +133,12 @@ static const struct row rows[] = {
 	 .most_bytes = LIST_MAX_BYTES},
 };
 
-static int cannot(const struct row *row, const char *path, const char *why, int errnum,
-		  char error[CONF_ERROR_SIZE])
-{
-	snprintf(error, CONF_ERROR_SIZE, "%s: %.255s: %s", row->option, path, why);
-	return errnum;
-}
-
-/* The whole file as text, for free(). */
-static int read_file(const struct row *row, const char *path, char **text, size_t *length,
-		     char error[CONF_ERROR_SIZE])
-{
-	FILE *file = fopen(path, "re");
-	size_t room = 64 * 1024, used = 0;
-	int errnum = 0;
-	char *buffer;
-
-	if (!file)
-		return cannot(row, path, strerror(errno), -errno, error);
-	buffer = mem_alloc(room);
-	errno = 0;
-	while ((used += fread(buffer + used, 1, room - used, file)) == room &&
-	       used <= row->most_bytes)
-		buffer = mem_resize(buffer, room *= 2, 1);
-	if (ferror(file))
-		errnum = cannot(row, path, strerror(errno), errno ? -errno : -EIO, error);
-	else if (used > row->most_bytes)
-		errnum = cannot(row, path, "too large for such a file", -EFBIG, error);
-	fclose(file);
-	if (errnum) {
-		free(buffer);
-		return errnum;
-	}
-	*text = buffer;
-	*length = used;
-	return 0;
-}
-
 static int read_row(const struct row *row, const char *path, struct route_options *options,
 		    char error[CONF_ERROR_SIZE])
 {
 	struct content content = {.path = path};
 	char *text = NULL, *reason = NULL;
-	int rc = read_file(row, path, &text, &content.length, error);
+	int rc = file_read_text(row->option, path, row->most_bytes, &text, &content.length, error);
 
 	if (rc)
 		return rc;

@@ -66,6 +66,17 @@ static inline int capture(struct transport *transport, const struct mad_addr *to
 
 static const struct transport_ops capture_ops = {.send = capture};
 
+/* Of the default partition, as without a partition file. */
+static const struct group_entry default_group = {
+	.mgid = {0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF},
+	.q_key = 0x0b1b,
+	.mtu = 4,
+	.p_key = PKEY_DEFAULT_FULL,
+	.rate = 3,
+	.scope = 2,
+	.permanent = 1,
+};
+
 static inline void begin(void)
 {
 	memset(&sa, 0, sizeof(sa));
@@ -76,6 +87,7 @@ static inline void begin(void)
 	sa.registry = registry_new();
 	event_hub_init(&sa.events);
 	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	adm_set_groups(sa.adm, &default_group, 1);
 	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 }
 

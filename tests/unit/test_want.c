@@ -262,6 +262,8 @@ static void test_governed_fields(void)
 		{"OperationalVLs", E | X},
 		{"HOQLife", X},
 		{"VLStallCount", X},
+		{"PartitionEnforcementInbound", X},
+		{"PartitionEnforcementOutbound", X},
 		{"LocalPhyErrors", E | H | X},
 		{"OverrunErrors", E | H | X},
 	};

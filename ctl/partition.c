@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The tables of partition commands (partition.h). A file goes to the daemon in pieces far smaller
+ * than the longest request that it takes.
+ */
+#include "ctl/partition.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+
+enum { PIECE_BYTES = 128 * 1024 };
+
+void print_partitions(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"P_KEY", TABLE_LEFT},		{"BY", TABLE_LEFT},
+		{"IPOIB", TABLE_LEFT},		{"INDX0", TABLE_LEFT},
+		{"RULES IN FILE", TABLE_RIGHT}, {"AT RUN TIME", TABLE_RIGHT},
+		{"NAME", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *partition;
+	size_t i;
+
+	json_array_foreach (data, i, partition) {
+		table_cell(table, "0x%04llx", number_member(partition, "p_key"));
+		table_cell(table, "%s", text_member(partition, "by"));
+		table_cell(table, "%s", flag_member(partition, "ipoib") ? "yes" : "no");
+		table_cell(table, "%s", flag_member(partition, "indx0") ? "yes" : "no");
+		table_cell(table, "%lld", number_member(partition, "rules"));
+		table_cell(table, "%lld", number_member(partition, "run_time_members"));
+		table_cell(table, "%s", text_member(partition, "name"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
+{
+	(void)request;
+	(void)error;
+	json_object_set(*data, "partition", json_array_get(json_object_get(*data, "partition"), 0));
+	return 0;
+}
+
+static void print_ports(const json_t *ports, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"GUID", TABLE_LEFT},	{"MEMBER", TABLE_LEFT}, {"BY", TABLE_LEFT},
+		{"STATUS", TABLE_LEFT}, {"PORT", TABLE_RIGHT},	{"NODE", TABLE_LEFT},
+	};
+	struct table *table;
+	const json_t *port;
+	size_t i;
+
+	if (!json_array_size(ports))
+		return;
+	table = table_new(columns, ARRAY_SIZE(columns));
+	json_array_foreach (ports, i, port) {
+		table_cell(table, "%s", text_member(port, "guid"));
+		table_cell(table, "%s", text_member(port, "membership"));
+		table_cell(table, "%s", text_member(port, "by"));
+		table_cell(table, "%s", text_member(port, "status"));
+		table_cell(table, "%lld", number_member(port, "port"));
+		table_cell(table, "%s", text_member(port, "description"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_partition(const json_t *data, FILE *out)
+{
+	const json_t *partition = json_object_get(data, "partition");
+
+	fprintf(out, "0x%04llx \"%s\", by %s%s%s\n", number_member(partition, "p_key"),
+		text_member(partition, "name"), text_member(partition, "by"),
+		flag_member(partition, "ipoib") ? ", ipoib" : "",
+		flag_member(partition, "indx0") ? ", indx0" : "");
+	print_ports(json_object_get(data, "ports"), out);
+}
+
+void print_partition_change(const json_t *data, FILE *out)
+{
+	const char *status;
+	const json_t *count;
+	unsigned kinds = 0;
+
+	fprintf(out, "0x%04llx: ", number_member(data, "p_key"));
+	json_object_foreach ((json_t *)json_object_get(data, "counts"), status, count)
+		fprintf(out, "%s%lld %s", kinds++ ? ", " : "", json_integer_value(count), status);
+	fputs(kinds ? "\n" : "done, no port is concerned\n", out);
+	print_ports(json_object_get(data, "ports"), out);
+}
+
+bool partition_change_failed(const json_t *data)
+{
+	const json_t *counts = json_object_get(data, "counts");
+
+	return number_member(counts, "failed") || number_member(counts, "refused") ||
+	       number_member(counts, "no room");
+}
+
+void print_reloaded(const json_t *data, FILE *out)
+{
+	(void)data;
+	fputs("read again, and in force\n", out);
+}
+
+/* check */
+
+static int refuse(char **refusal, const char *path, const char *why)
+{
+	*refusal = mem_printf("%s: %s", path, why);
+	return -EREMOTEIO;
+}
+
+static int send_piece(const char *socket, const char *path, json_t *text, long long token,
+		      bool more, json_t **result, char **refusal)
+{
+	json_t *request = json_pack("{s:s,s:s,s:o,s:I,s:b}", "command", "partition check", "name",
+				    path, "text", text, "token", (json_int_t)token, "more", more);
+	int error = request ? control_call(socket, request, NULL, NULL, result, refusal)
+			    : refuse(refusal, path, "its name is no UTF-8 text");
+
+	json_decref(request);
+	return error;
+}
+
+/* Bytes that are no text go as they are written in JSON: one character each. */
+static json_t *piece_text(const char *bytes, size_t size)
+{
+	json_t *text = json_stringn(bytes, size);
+
+	return text ? text : json_null();
+}
+
+/* A piece ends with a line, so that no character is cut. */
+int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	const char *path = text_member(request, "file");
+	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
+	char *line = NULL, *piece = mem_alloc(PIECE_BYTES);
+	size_t room = 0, used = 0;
+	long long token = 0;
+	int error = 0;
+	ssize_t length;
+
+	if (!file) {
+		free(piece);
+		return refuse(refusal, path, strerror(errno));
+	}
+	while (!error && (length = getline(&line, &room, file)) > 0) {
+		json_t *answer = NULL;
+
+		if ((size_t)length > PIECE_BYTES) {
+			error = refuse(refusal, path, "it has a line of more than 128 KiB");
+			break;
+		}
+		if (used + (size_t)length > PIECE_BYTES) {
+			error = send_piece(socket, path, piece_text(piece, used), token, true,
+					   &answer, refusal);
+			token = number_member(answer, "token");
+			json_decref(answer);
+			used = 0;
+		}
+		memcpy(piece + used, line, (size_t)length);
+		used += (size_t)length;
+	}
+	if (!error && ferror(file))
+		error = refuse(refusal, path, strerror(errno));
+	if (!error)
+		error = send_piece(socket, path, piece_text(piece, used), token, false, result,
+				   refusal);
+	free(line);
+	free(piece);
+	if (file != stdin)
+		fclose(file);
+	return error;
+}
+
+void print_partition_check(const json_t *data, FILE *out)
+{
+	const json_t *port, *notes = json_object_get(data, "notes");
+	long long changed = number_member(data, "changed");
+	size_t i;
+
+	if (json_is_string(notes))
+		fprintf(out, "%s\n", json_string_value(notes));
+	fprintf(out, "%lld partition%s; ", number_member(data, "partitions"),
+		text_plural(number_member(data, "partitions"), "s"));
+	fprintf(out, "it would change the P_Keys of %lld of %lld port%s\n", changed,
+		number_member(data, "ports_in_all"),
+		text_plural(number_member(data, "ports_in_all"), "s"));
+	json_array_foreach (json_object_get(data, "ports"), i, port)
+		fprintf(out, "  %s %s: gains %s; loses %s\n", text_member(port, "guid"),
+			text_member(port, "description"), text_member(port, "gains"),
+			text_member(port, "loses"));
+	if ((long long)i < changed)
+		fprintf(out, "  and %lld more\n", changed - (long long)i);
+}

@@ -1,0 +1,753 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Partitions on the control socket: list, show, add, remove, member add, member remove. A change is
+ * judged whole before anything of it counts. It is answered when it is durable, when the ports that
+ * it concerns hold what they should or have refused to, and when the SA answers from what they
+ * hold. Ports that stay silent are not waited for longer than some seconds. Names and members are
+ * documented in weftctl(8). Loop thread only.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/pkeys.h"
+#include "lib/mem.h"
+#include "sm/commands.h"
+
+enum {
+	PORTS_A_PART = 32,
+	LOOKS_A_PART = 256,
+	ROWS_MAX = 1000, /* of an answer to a change */
+	GUIDS_MAX = 65536,
+	PATIENCE_US = 10000000,
+	AGAIN_US = 100000,
+	MTU_2048 = 4,
+	RATE_10 = 3,
+	SCOPE_LINK_LOCAL = 2,
+};
+
+/* A change that waits for its ports. */
+struct change {
+	struct list link;
+	struct sm *sm;
+	struct control_request *request;
+	struct registry_waiter durable;
+	struct loop_timer patience;
+	pkey_t p_key;
+	guid_t *guids;
+	size_t count, at; /* those before at have settled */
+	bool is_durable, is_late;
+};
+
+struct partition_commands {
+	struct list changes;
+	struct picture_wait picture;
+	struct loop_timer again; /* a view is to be published, and a sweep is under way */
+	bool showing;
+};
+
+static const char *const status_names[] = {
+	[PKEYS_WANTED] = "wanted",
+	[PKEYS_WRITTEN] = "written",
+	[PKEYS_ACKNOWLEDGED] = "acknowledged",
+	[PKEYS_FAILED] = "failed",
+	[PKEYS_REFUSED] = "refused",
+	[PKEYS_NO_ROOM] = "no room",
+};
+
+/* What is said of one port */
+
+static const char *membership_name(uint8_t membership)
+{
+	static const char *const names[] = {"none", "limited", "full", "both"};
+
+	return names[membership & MEMBERSHIP_BOTH];
+}
+
+static uint8_t membership_in(struct port_keys keys, pkey_t p_key)
+{
+	uint8_t membership = MEMBERSHIP_NONE;
+
+	for (unsigned i = 0; i < keys.count; i++)
+		if (pkey_partition(keys.key[i]) == p_key)
+			membership |= keys.key[i] & PKEY_FULL_MEMBER ? MEMBERSHIP_FULL
+								     : MEMBERSHIP_LIMITED;
+	return membership;
+}
+
+static const char *status_name(const struct sm *sm, struct port *port, pkey_t p_key)
+{
+	return port ? status_names[program_pkeys_status(sm->program, port, p_key)] : "absent";
+}
+
+static json_t *port_row(struct sm *sm, guid_t guid, pkey_t p_key)
+{
+	struct port *port = policy_port(&sm->policy, guid);
+	struct port_keys keys = policy_guid_keys(&sm->policy, guid);
+	const struct partition_member_entry *member = policy_member(&sm->policy, p_key, guid);
+	char text[GUID_TEXT];
+
+	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s}", "guid", guid_text(guid, text), "description",
+			 port ? port->node->facts->description : "", "port", port ? port->num : 0,
+			 "membership", membership_name(membership_in(keys, p_key)), "by",
+			 member ? "run time" : "file", "status", status_name(sm, port, p_key));
+}
+
+/* Views */
+
+static void look_at_changes(struct sm *sm);
+
+static void shown(void *ctx, struct snapshot *snapshot)
+{
+	struct sm *sm = ctx;
+
+	sm->partition_commands->showing = false;
+	if (snapshot && sm->view && !sm->sweep.running) {
+		sm->policy.news = false;
+		sm_publish(sm, snapshot);
+	} else {
+		snapshot_unref(snapshot);
+	}
+	look_at_changes(sm);
+}
+
+/* The SA answers from the view: it is to show the tables as they are. A sweep publishes its own. */
+static void publish(struct sm *sm)
+{
+	struct partition_commands *commands = sm->partition_commands;
+
+	if (!sm->policy.news || commands->showing || !sm->view || sm->stopped)
+		return;
+	if (sm->sweep.running) {
+		loop_timer_arm(&commands->again, AGAIN_US);
+		return;
+	}
+	commands->showing = true;
+	picture_take(&sm->picture, &commands->picture, false, shown, sm);
+}
+
+/* Changes under way */
+
+static bool has_settled(struct sm *sm, const struct change *change, guid_t guid)
+{
+	struct port *port = policy_port(&sm->policy, guid);
+	enum pkeys_status status;
+
+	if (!port || !port->lid || port_state_of(port) < PORT_INIT)
+		return true;
+	status = program_pkeys_status(sm->program, port, change->p_key);
+	return status != PKEYS_WANTED && status != PKEYS_WRITTEN;
+}
+
+static json_t *change_json(const struct change *change)
+{
+	json_t *ports = json_array(), *counts = json_object();
+
+	for (size_t i = 0; i < change->count; i++) {
+		struct port *port = policy_port(&change->sm->policy, change->guids[i]);
+		const char *status = status_name(change->sm, port, change->p_key);
+		json_int_t before = json_integer_value(json_object_get(counts, status));
+
+		json_object_set_new(counts, status, json_integer(before + 1));
+		if (i < ROWS_MAX)
+			json_array_append_new(
+				ports, port_row(change->sm, change->guids[i], change->p_key));
+	}
+	return json_pack("{s:i,s:o,s:o}", "p_key", change->p_key, "counts", counts, "ports", ports);
+}
+
+static void change_free(struct change *change)
+{
+	list_del(&change->link);
+	loop_timer_disarm(&change->patience);
+	registry_wait_cancel(&change->durable);
+	free(change->guids);
+	free(change);
+}
+
+static void look_at_change(struct sm *sm, struct change *change)
+{
+	if (!change->is_durable)
+		return;
+	while (change->at < change->count && has_settled(sm, change, change->guids[change->at]))
+		change->at++;
+	if (!change->is_late && (change->at < change->count || policy_is_judging(&sm->policy) ||
+				 sm->policy.news || sm->partition_commands->showing))
+		return;
+	control_reply(change->request, change_json(change));
+	change_free(change);
+}
+
+static void look_at_changes(struct sm *sm)
+{
+	list_for_each (item, &sm->partition_commands->changes)
+		look_at_change(sm, container_of(item, struct change, link));
+}
+
+static void settled(void *arg)
+{
+	publish(arg);
+	look_at_changes(arg);
+}
+
+static void change_is_durable(void *ctx)
+{
+	struct change *change = ctx;
+
+	change->is_durable = true;
+	policy_port_settled(&change->sm->policy);
+}
+
+static void change_is_late(void *arg)
+{
+	struct change *change = arg;
+
+	change->is_late = true;
+	change->is_durable = true;
+	look_at_change(change->sm, change);
+}
+
+/* Takes over guids: the ports that are waited for. */
+static void answer_later(struct sm *sm, struct control_request *request, pkey_t p_key,
+			 guid_t *guids, size_t count)
+{
+	struct change *change = mem_zalloc(sizeof(*change));
+
+	*change = (struct change){.sm = sm,
+				  .request = request,
+				  .durable = {.durable = change_is_durable, .ctx = change},
+				  .p_key = p_key,
+				  .guids = guids,
+				  .count = count};
+	list_init(&change->durable.link);
+	list_push(&sm->partition_commands->changes, &change->link);
+	loop_timer_init(&change->patience, sm->loop, "partition command", change_is_late, change);
+	loop_timer_arm(&change->patience, PATIENCE_US);
+	registry_wait(sm->registry, &change->durable);
+}
+
+/* Arguments */
+
+/* A number, or its text. */
+static bool number_argument(const json_t *value, uint64_t least, uint64_t most, uint64_t *out)
+{
+	const char *text = json_string_value(value);
+	uint64_t number;
+	char *end;
+
+	if (json_is_integer(value)) {
+		number = (uint64_t)json_integer_value(value);
+	} else {
+		if (!text || *text < '0' || *text > '9')
+			return false;
+		errno = 0;
+		number = strtoull(text, &end, 0);
+		if (*end || errno)
+			return false;
+	}
+	if (number < least || number > most)
+		return false;
+	*out = number;
+	return true;
+}
+
+/* The membership bit does not count, as in a partition file. */
+static bool p_key_argument(struct control_request *request, const json_t *args, pkey_t *out)
+{
+	const json_t *value = json_object_get(args, "p_key");
+	uint64_t number;
+
+	if (number_argument(value, 1, UINT16_MAX, &number) && pkey_partition((pkey_t)number) &&
+	    number != PKEY_DEFAULT_FULL) {
+		*out = pkey_partition((pkey_t)number);
+		return true;
+	}
+	control_fail(request,
+		     "\"%.20s\" is no P_Key: 0x0001 to 0x7fff, as the low 15 bits; the default "
+		     "partition is 0x7fff",
+		     json_is_string(value) ? json_string_value(value) : "");
+	return false;
+}
+
+static bool may_change(struct sm *sm, struct control_request *request)
+{
+	if (sm->view && peers_role(sm->peers) == SM_MASTER)
+		return true;
+	control_fail(request, "this manager is %s: partitions are changed at the MASTER%s",
+		     role_name(peers_role(sm->peers)),
+		     peers_role(sm->peers) == SM_MASTER ? ", when its first sweep is over" : "");
+	return false;
+}
+
+static const struct partition_option {
+	const char *name;
+	size_t offset, size;
+	uint32_t least, most, preset;
+} partition_options[] = {
+#define OPTION(member) \
+	offsetof(struct partition_entry, member), sizeof(((struct partition_entry *)0)->member)
+	{"mtu", OPTION(mtu), 1, 5, MTU_2048},
+	{"rate", OPTION(rate), 2, 24, RATE_10},
+	{"scope", OPTION(scope), 1, 15, SCOPE_LINK_LOCAL},
+	{"q_key", OPTION(q_key), 0, UINT32_MAX, 0},
+	{"tclass", OPTION(tclass), 0, UINT8_MAX, 0},
+	{"flow_label", OPTION(flow_label), 0, 0xFFFFF, 0},
+#undef OPTION
+};
+
+static bool take_options(struct control_request *request, const json_t *args,
+			 struct partition_entry *entry)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(partition_options); i++) {
+		const struct partition_option *option = &partition_options[i];
+		const json_t *given = json_object_get(args, option->name);
+		uint64_t value = option->preset;
+
+		if (given && !number_argument(given, option->least, option->most, &value)) {
+			control_fail(request, "%s is a number from %u to %u", option->name,
+				     option->least, option->most);
+			return false;
+		}
+		if (option->size == sizeof(uint8_t))
+			*((uint8_t *)entry + option->offset) = (uint8_t)value;
+		else
+			*(uint32_t *)((char *)entry + option->offset) = (uint32_t)value;
+	}
+	entry->ipoib = json_is_true(json_object_get(args, "ipoib"));
+	entry->index0 = json_is_true(json_object_get(args, "indx0"));
+	return true;
+}
+
+/* add, remove */
+
+static void command_add(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const char *name = json_string_value(json_object_get(args, "name"));
+	struct partition_entry entry = {0};
+	const struct partition *in_file;
+
+	if (!may_change(sm, request) || !p_key_argument(request, args, &entry.p_key) ||
+	    !take_options(request, args, &entry))
+		return;
+	in_file = policy_in_file(&sm->policy, entry.p_key);
+	if (in_file) {
+		control_fail(request,
+			     "0x%04x is in the partition file (line %u): members are added with "
+			     "partition member add, all else is changed there",
+			     entry.p_key, in_file->line);
+		return;
+	}
+	if (policy_at_run_time(&sm->policy, entry.p_key)) {
+		control_fail(request, "there is a partition 0x%04x already", entry.p_key);
+		return;
+	}
+	if (name && strlen(name) >= sizeof(entry.name)) {
+		control_fail(request, "a name has at most %zu bytes", sizeof(entry.name) - 1);
+		return;
+	}
+	if (name)
+		memcpy(entry.name, name, strlen(name));
+	registry_put(sm->registry, REGISTRY_PARTITION, &entry);
+	answer_later(sm, request, entry.p_key, NULL, 0);
+}
+
+static guid_t *members_at_run_time(const struct sm *sm, pkey_t p_key, size_t *count)
+{
+	const struct partition_member_entry key = {.p_key = p_key}, *member;
+	size_t room = 64;
+	guid_t *guids = mem_array(room, sizeof(*guids));
+
+	*count = 0;
+	for (member = registry_first(sm->registry, REGISTRY_PARTITION_MEMBER,
+				     PARTITION_MEMBER_BY_KEY, &key);
+	     member; member = registry_next(sm->registry, REGISTRY_PARTITION_MEMBER,
+					    PARTITION_MEMBER_BY_KEY, member)) {
+		if (*count == room)
+			guids = mem_resize(guids, room *= 2, sizeof(*guids));
+		guids[(*count)++] = member->guid;
+	}
+	return guids;
+}
+
+static void command_remove(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const struct partition *in_file;
+	struct partition_entry key = {0};
+	guid_t *guids;
+	size_t count;
+
+	if (!may_change(sm, request) || !p_key_argument(request, args, &key.p_key))
+		return;
+	if (!policy_at_run_time(&sm->policy, key.p_key)) {
+		in_file = policy_in_file(&sm->policy, key.p_key);
+		if (in_file)
+			control_fail(request,
+				     "0x%04x is in the partition file (line %u) and is removed "
+				     "there; at run time its members of run time can be",
+				     key.p_key, in_file->line);
+		else
+			control_fail(request, "no partition 0x%04x was made at run time",
+				     key.p_key);
+		return;
+	}
+	guids = members_at_run_time(sm, key.p_key, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct partition_member_entry member = {.p_key = key.p_key, .guid = guids[i]};
+
+		registry_drop(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+	}
+	registry_drop(sm->registry, REGISTRY_PARTITION, &key);
+	answer_later(sm, request, key.p_key, guids, count);
+}
+
+/* member add, member remove */
+
+/* All of them, or none. */
+static guid_t *guids_argument(struct control_request *request, const json_t *args, size_t *count)
+{
+	const json_t *list = json_object_get(args, "guids"), *value;
+	guid_t *guids;
+	size_t i;
+
+	*count = json_array_size(list);
+	if (!*count || *count > GUIDS_MAX) {
+		control_fail(request, "1 to %d GUIDs are expected", GUIDS_MAX);
+		return NULL;
+	}
+	guids = mem_array(*count, sizeof(*guids));
+	json_array_foreach (list, i, value) {
+		const char *text = json_string_value(value);
+
+		if (text && strncmp(text, "0x", 2) == 0 &&
+		    number_argument(value, 1, UINT64_MAX - 1, &guids[i]))
+			continue;
+		control_fail(request,
+			     "\"%.40s\" is no port GUID: 0x and hexadecimal digits; nothing was "
+			     "changed",
+			     text ? text : "");
+		free(guids);
+		return NULL;
+	}
+	return guids;
+}
+
+static bool membership_argument(const struct sm *sm, struct control_request *request,
+				const json_t *args, uint8_t *out)
+{
+	bool full = json_is_true(json_object_get(args, "full"));
+	bool limited = json_is_true(json_object_get(args, "limited"));
+	bool both = json_is_true(json_object_get(args, "both"));
+
+	if (full + limited + both > 1) {
+		control_fail(request, "one of --full, --limited and --both");
+		return false;
+	}
+	if (both && !sm->options.allow_both) {
+		control_fail(request, "--both needs allow_both_pkeys = true in the configuration");
+		return false;
+	}
+	*out = both ? MEMBERSHIP_BOTH : limited ? MEMBERSHIP_LIMITED : MEMBERSHIP_FULL;
+	return true;
+}
+
+static bool partition_exists(const struct sm *sm, struct control_request *request, pkey_t p_key)
+{
+	if (p_key == PKEY_DEFAULT_LIMITED || policy_in_file(&sm->policy, p_key) ||
+	    policy_at_run_time(&sm->policy, p_key))
+		return true;
+	control_fail(request, "there is no partition 0x%04x; partition add makes it", p_key);
+	return false;
+}
+
+static void command_member_add(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	uint8_t membership;
+	pkey_t p_key;
+	guid_t *guids;
+	size_t count;
+
+	if (!may_change(sm, request) || !p_key_argument(request, args, &p_key) ||
+	    !partition_exists(sm, request, p_key) ||
+	    !membership_argument(sm, request, args, &membership))
+		return;
+	guids = guids_argument(request, args, &count);
+	for (size_t i = 0; guids && i < count; i++) {
+		const struct partition_member_entry member = {p_key, guids[i], membership};
+
+		registry_put(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+	}
+	if (guids)
+		answer_later(sm, request, p_key, guids, count);
+}
+
+static void command_member_remove(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	char text[GUID_TEXT];
+	pkey_t p_key;
+	guid_t *guids;
+	size_t count;
+
+	if (!may_change(sm, request) || !p_key_argument(request, args, &p_key) ||
+	    !partition_exists(sm, request, p_key))
+		return;
+	guids = guids_argument(request, args, &count);
+	for (size_t i = 0; guids && i < count; i++) {
+		if (policy_member(&sm->policy, p_key, guids[i]))
+			continue;
+		control_fail(request,
+			     "%s is no member of 0x%04x that was made at run time%s; nothing was "
+			     "changed",
+			     guid_text(guids[i], text), p_key,
+			     policy_in_file(&sm->policy, p_key)
+				     ? ": members of the partition file are removed there"
+				     : "");
+		free(guids);
+		return;
+	}
+	for (size_t i = 0; guids && i < count; i++) {
+		const struct partition_member_entry member = {.p_key = p_key, .guid = guids[i]};
+
+		registry_drop(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+	}
+	if (guids)
+		answer_later(sm, request, p_key, guids, count);
+}
+
+/* list */
+
+struct listing {
+	struct sm *sm;
+	struct registry_cursor cursor;
+	uint32_t in_file;
+	bool told_default;
+	/* show */
+	pkey_t p_key;
+	enum { SHOW_HEAD, SHOW_PORTS, SHOW_ABSENT, SHOW_END } stage;
+};
+
+static size_t count_at_run_time(const struct sm *sm, pkey_t p_key)
+{
+	size_t count;
+
+	free(members_at_run_time(sm, p_key, &count));
+	return count;
+}
+
+static json_t *partition_json(struct sm *sm, pkey_t p_key)
+{
+	const struct partition *file = policy_in_file(&sm->policy, p_key);
+	const struct partition_entry *entry = policy_at_run_time(&sm->policy, p_key);
+	bool usual = p_key == PKEY_DEFAULT_LIMITED && !file && !entry;
+	const char *name = entry && entry->name[0] ? (const char *)entry->name
+			   : file		   ? file->name
+			   : usual		   ? "Default"
+						   : "";
+
+	return json_pack("{s:i,s:s,s:s,s:b,s:b,s:i,s:I}", "p_key", p_key, "name", name, "by",
+			 file	 ? "file"
+			 : entry ? "run time"
+				 : "built in",
+			 "ipoib",
+			 (file && file->ipoib) || (entry && entry->ipoib) ||
+				 (usual && sm->policy.source == PARTITIONS_NO_FILE),
+			 "indx0", (file && file->index0) || (entry && entry->index0), "rules",
+			 file ? (int)file->num_rules : 0, "run_time_members",
+			 (json_int_t)count_at_run_time(sm, p_key));
+}
+
+static json_t *list_next(void *source)
+{
+	struct listing *listing = source;
+	struct sm *sm = listing->sm;
+	const struct partitions *file = sm->policy.file ? sm->policy.file->partitions : NULL;
+	json_t *rows = json_array();
+	const struct partition_entry *entry;
+
+	if (!listing->told_default)
+		json_array_append_new(rows, partition_json(sm, PKEY_DEFAULT_LIMITED));
+	listing->told_default = true;
+	while (file && listing->in_file < file->count && json_array_size(rows) < PORTS_A_PART) {
+		pkey_t p_key = file->partitions[listing->in_file++].p_key;
+
+		if (p_key != PKEY_DEFAULT_LIMITED)
+			json_array_append_new(rows, partition_json(sm, p_key));
+	}
+	while (json_array_size(rows) < PORTS_A_PART &&
+	       (entry = registry_walk_next(&listing->cursor)))
+		if (entry->p_key != PKEY_DEFAULT_LIMITED &&
+		    !policy_in_file(&sm->policy, entry->p_key))
+			json_array_append_new(rows, partition_json(sm, entry->p_key));
+	if (json_array_size(rows))
+		return json_pack("{s:o}", "partitions", rows);
+	json_decref(rows);
+	return NULL;
+}
+
+static void list_finish(void *source)
+{
+	struct listing *listing = source;
+
+	registry_walk_end(&listing->cursor);
+	free(listing);
+}
+
+static struct listing *listing_new(struct sm *sm, enum registry_kind kind)
+{
+	struct listing *listing = mem_zalloc(sizeof(*listing));
+
+	listing->sm = sm;
+	registry_walk(sm->registry, kind, -1, NULL, &listing->cursor);
+	return listing;
+}
+
+static void command_list(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	control_stream(request, list_next, list_finish, listing_new(ctx, REGISTRY_PARTITION));
+}
+
+/* show: all ports that have, or had, a LID; then members that were never seen */
+
+static bool was_seen(const struct sm *sm, guid_t guid)
+{
+	const struct lid_entry key = {.guid = policy_owner(&sm->policy, guid)};
+
+	return registry_find(sm->registry, REGISTRY_LID, &key);
+}
+
+static void show_ports(struct listing *listing, json_t *rows)
+{
+	struct sm *sm = listing->sm;
+
+	for (unsigned i = 0; i < LOOKS_A_PART && json_array_size(rows) < PORTS_A_PART; i++) {
+		const struct lid_entry *entry = registry_walk_next(&listing->cursor);
+
+		if (!entry) {
+			listing->stage = SHOW_ABSENT;
+			return;
+		}
+		if (membership_in(policy_guid_keys(&sm->policy, entry->guid), listing->p_key))
+			json_array_append_new(rows, port_row(sm, entry->guid, listing->p_key));
+	}
+}
+
+static void show_absent(struct listing *listing, json_t *rows)
+{
+	struct sm *sm = listing->sm;
+	const struct partition *file = policy_in_file(&sm->policy, listing->p_key);
+	size_t count;
+	guid_t *guids = members_at_run_time(sm, listing->p_key, &count);
+
+	for (size_t i = 0; i < count && i < ROWS_MAX; i++)
+		if (!was_seen(sm, guids[i]))
+			json_array_append_new(rows, port_row(sm, guids[i], listing->p_key));
+	for (uint32_t i = 0; file && i < file->num_rules && json_array_size(rows) < ROWS_MAX; i++) {
+		const struct partition_rule *rule = &file->rules[i];
+
+		if (rule->who == WHO_GUIDS && rule->first == rule->last &&
+		    !was_seen(sm, rule->first) &&
+		    !policy_member(&sm->policy, listing->p_key, rule->first))
+			json_array_append_new(rows, port_row(sm, rule->first, listing->p_key));
+	}
+	free(guids);
+	listing->stage = SHOW_END;
+}
+
+static json_t *show_next(void *source)
+{
+	struct listing *listing = source;
+	json_t *rows;
+
+	if (listing->stage == SHOW_HEAD) {
+		listing->stage = SHOW_PORTS;
+		return json_pack("{s:[o]}", "partition",
+				 partition_json(listing->sm, listing->p_key));
+	}
+	if (listing->stage == SHOW_END)
+		return NULL;
+	rows = json_array();
+	if (listing->stage == SHOW_PORTS)
+		show_ports(listing, rows);
+	else
+		show_absent(listing, rows);
+	return json_pack("{s:o}", "ports", rows);
+}
+
+static void command_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	struct listing *listing;
+	pkey_t p_key;
+
+	if (!p_key_argument(request, args, &p_key) || !partition_exists(sm, request, p_key))
+		return;
+	listing = listing_new(sm, REGISTRY_LID);
+	listing->p_key = p_key;
+	control_stream(request, show_next, list_finish, listing);
+}
+
+const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
+	{"partition list", command_list},
+	{"partition show", command_show},
+	{"partition add", command_add},
+	{"partition remove", command_remove},
+	{"partition member add", command_member_add},
+	{"partition member remove", command_member_remove},
+	{"partition check", command_partition_check},
+};
+
+json_t *partitions_json(const struct sm *sm)
+{
+	static const char *const sources[] = {
+		[PARTITIONS_NO_FILE] = "no file",
+		[PARTITIONS_FILE] = "file",
+		[PARTITIONS_BAD_FILE] = "bad file: all but the manager are limited members"};
+	const struct partitions *file = sm->policy.file ? sm->policy.file->partitions : NULL;
+	bool open = !policy_is_closed(&sm->policy);
+
+	return json_pack("{s:s,s:b,s:i,s:I,s:I}", "source",
+			 open ? "no file, nothing at run time: everybody is a full member of the "
+				"default partition"
+			      : sources[sm->policy.source],
+			 "open", open, "in_file", file ? (int)file->count : 0, "at_run_time",
+			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION),
+			 "run_time_members",
+			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER));
+}
+
+void partition_commands_init(struct sm *sm)
+{
+	struct partition_commands *commands = mem_zalloc(sizeof(*commands));
+
+	partition_check_init(sm);
+	sm->partition_commands = commands;
+	list_init(&commands->changes);
+	loop_timer_init(&commands->again, sm->loop, "partitions are to be shown", settled, sm);
+	loop_deferred_init(&sm->policy.settled, sm->loop, "P_Keys were written", settled, sm);
+}
+
+void partition_commands_stop(struct sm *sm)
+{
+	partition_check_stop(sm);
+	loop_timer_disarm(&sm->partition_commands->again);
+	list_for_each (item, &sm->partition_commands->changes) {
+		struct change *change = container_of(item, struct change, link);
+
+		control_fail(change->request, "the daemon is stopping");
+		change_free(change);
+	}
+}
+
+void partition_commands_done(struct sm *sm)
+{
+	partition_commands_stop(sm);
+	partition_check_done(sm);
+	loop_defer_cancel(&sm->policy.settled);
+	free(sm->partition_commands);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * partition check: a partition file comes in pieces, is parsed, and for each port that has, or had,
+ * a LID its keys are compared with those of now. Nothing changes. One file at a time: who begins
+ * another one, or does not go on for a while, loses what was sent. Loop thread only.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/commands.h"
+
+enum {
+	TEXT_MAX_BYTES = 64 * 1024 * 1024,
+	ROWS_MAX = 100,
+	KEYS_SIZE = 200, /* text of some keys */
+	UNITS = 40,	 /* a port costs so many */
+};
+
+struct partition_check {
+	struct sm *sm;
+	struct control_request *request; /* while ports are compared; else NULL */
+	long long token;
+	char *text; /* so far */
+	size_t length;
+	struct policy_file *file;
+	struct slices slices;
+	struct registry_cursor cursor;
+	json_t *rows;
+	unsigned changed, ports;
+};
+
+static void forget(struct partition_check *check)
+{
+	free(check->text);
+	check->text = NULL;
+	check->length = 0;
+	policy_file_free(check->file);
+	check->file = NULL;
+}
+
+/* The keys of a that are not in b; how many. */
+static unsigned missing(const pkey_t *a, unsigned num_a, const pkey_t *b, unsigned num_b,
+			char text[KEYS_SIZE])
+{
+	size_t used = 0;
+	unsigned count = 0;
+
+	snprintf(text, KEYS_SIZE, "nothing");
+	for (unsigned i = 0; i < num_a; i++) {
+		unsigned at = 0;
+
+		while (at < num_b && b[at] != a[i])
+			at++;
+		if (at < num_b)
+			continue;
+		if (used < KEYS_SIZE)
+			used += (size_t)snprintf(text + used, KEYS_SIZE - used, "%s0x%04x",
+						 count ? " " : "", a[i]);
+		count++;
+	}
+	return count;
+}
+
+static unsigned compare_port(void *arg, size_t *at)
+{
+	struct partition_check *check = arg;
+	struct policy *policy = &check->sm->policy;
+	const struct lid_entry *entry = registry_walk_next(&check->cursor);
+	char gains[KEYS_SIZE], loses[KEYS_SIZE], guid[GUID_TEXT];
+	const struct port *port;
+	struct port_keys now, then;
+	pkey_t *before;
+	unsigned count;
+
+	(*at)++;
+	if (!entry)
+		return 0;
+	check->ports++;
+	port = policy_port(policy, entry->guid);
+	now = policy_guid_keys(policy, entry->guid);
+	before = mem_array(now.count + 1, sizeof(*before));
+	memcpy(before, now.key, now.count * sizeof(*before));
+	then = policy_keys(policy, check->file, entry->guid, port ? port->node->type : NODE_CA,
+			   port && port == check->sm->fabric->sm_port);
+	count = missing(then.key, then.count, before, now.count, gains) +
+		missing(before, now.count, then.key, then.count, loses);
+	free(before);
+	check->changed += count > 0;
+	if (count && json_array_size(check->rows) < ROWS_MAX)
+		json_array_append_new(check->rows,
+				      json_pack("{s:s,s:s,s:s,s:s}", "guid",
+						guid_text(entry->guid, guid), "description",
+						port ? port->node->facts->description : "", "gains",
+						gains, "loses", loses));
+	return UNITS;
+}
+
+static slice_fn *const stages[] = {compare_port, NULL};
+static const struct slice_plan plan = {"a partition file is checked", stages, NULL};
+
+static void compared(void *arg)
+{
+	struct partition_check *check = arg;
+	const struct partitions *file = check->file->partitions;
+
+	registry_walk_end(&check->cursor);
+	control_reply(check->request,
+		      json_pack("{s:i,s:i,s:i,s:o,s:s?}", "partitions", (int)file->count, "changed",
+				(int)check->changed, "ports_in_all", (int)check->ports, "ports",
+				check->rows, "notes", file->notes));
+	check->request = NULL;
+	forget(check);
+}
+
+static void compare(struct partition_check *check, struct control_request *request)
+{
+	check->request = request;
+	check->rows = json_array();
+	check->changed = check->ports = 0;
+	registry_walk(check->sm->registry, REGISTRY_LID, -1, NULL, &check->cursor);
+	slices_begin(&check->slices);
+}
+
+static bool take_piece(struct partition_check *check, struct control_request *request,
+		       const json_t *args)
+{
+	const json_t *piece = json_object_get(args, "text");
+	long long token = json_integer_value(json_object_get(args, "token"));
+	size_t length = json_string_length(piece);
+
+	if (check->request) {
+		control_fail(request, "another file is being checked: try again");
+		return false;
+	}
+	if (!json_is_string(piece)) {
+		control_fail(request, "%.200s: this is no UTF-8 text",
+			     json_string_value(json_object_get(args, "name")));
+		return false;
+	}
+	if (!token) {
+		forget(check);
+		check->token++;
+	} else if (token != check->token || !check->text) {
+		control_fail(request, "another file was checked meanwhile: try again");
+		return false;
+	}
+	if (check->length + length > TEXT_MAX_BYTES) {
+		control_fail(request, "a partition file has at most %d MiB",
+			     TEXT_MAX_BYTES / 1024 / 1024);
+		return false;
+	}
+	check->text = mem_resize(check->text, check->length + length + 1, 1);
+	memcpy(check->text + check->length, json_string_value(piece), length);
+	check->length += length;
+	return true;
+}
+
+void command_partition_check(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	struct partition_check *check = sm->partition_check;
+	const char *name = json_string_value(json_object_get(args, "name"));
+	struct partitions *partitions;
+	char *error;
+
+	if (!take_piece(check, request, args))
+		return;
+	if (json_is_true(json_object_get(args, "more"))) {
+		control_reply(request, json_pack("{s:I}", "token", (json_int_t)check->token));
+		return;
+	}
+	if (partitions_parse(name ? name : "file", check->text, check->length,
+			     sm->options.allow_both, &partitions, &error)) {
+		control_fail(request, "%s", error);
+		free(error);
+		forget(check);
+		return;
+	}
+	check->file = policy_file_new(partitions);
+	compare(check, request);
+}
+
+void partition_check_init(struct sm *sm)
+{
+	struct partition_check *check = mem_zalloc(sizeof(*check));
+
+	check->sm = sm;
+	sm->partition_check = check;
+	slices_init(&check->slices, sm->loop, &plan, check, compared, check);
+}
+
+void partition_check_stop(struct sm *sm)
+{
+	struct partition_check *check = sm->partition_check;
+
+	if (check->request) {
+		slices_cancel(&check->slices);
+		registry_walk_end(&check->cursor);
+		json_decref(check->rows);
+		control_fail(check->request, "the daemon is stopping");
+		check->request = NULL;
+	}
+	forget(check);
+}
+
+void partition_check_done(struct sm *sm)
+{
+	partition_check_stop(sm);
+	free(sm->partition_check);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The partitions in force: those of the file (formats/partitions.h) and those that were made at run
+ * time (the registry), and what follows for each port.
+ *   - Run time adds partitions and members. Where both name a port in a partition, run time holds.
+ *   - No file: everybody is a full member of the default partition, until somebody defines that at
+ *     run time. With a file, or with such a definition, whoever is not named in it is a limited
+ *     member, and the manager's port a full one.
+ *   - A file that was bad when the daemon started: as one in which nothing stands. Nothing is ever
+ *     opened by mistake. One that is bad later changes nothing.
+ *   - The manager's own port always is a full member of the default partition.
+ * Ports are named by port GUIDs, and by alias GUIDs, which count for the port that has them. That a
+ * port is not there makes no difference: its keys wait for it.
+ *
+ * Made and owned by sm.c; programming (program_pkeys.c) asks what a port should have, and is told
+ * which ports to look at. Loop thread only.
+ */
+#ifndef SM_PARTITIONS_H
+#define SM_PARTITIONS_H
+
+#include "fabric/event.h"
+#include "fabric/fabric.h"
+#include "fabric/registry.h"
+#include "formats/partitions.h"
+#include "lib/loop.h"
+#include "lib/slices.h"
+#include "sm/options.h"
+
+enum partition_source {
+	PARTITIONS_NO_FILE,
+	PARTITIONS_FILE,
+	PARTITIONS_BAD_FILE, /* it was when the daemon started */
+};
+
+/* What the file says about one GUID, or about many. */
+struct policy_rule {
+	guid_t guid; /* 0: of all, of some kind, or of a range */
+	uint32_t partition, number;
+};
+
+/* A file with the index by GUID. Immutable. */
+struct policy_file {
+	struct partitions *partitions; /* never NULL */
+	uint16_t *by_key;	       /* place among them, from 1; 0: none */
+	struct policy_rule *exact;     /* sorted by GUID, partition, number */
+	struct policy_rule *wide;      /* sorted by partition, number */
+	size_t num_exact, num_wide;
+};
+
+struct program;
+
+struct policy {
+	struct loop *loop;
+	struct registry *registry;
+	struct registry_reader reader;
+	struct event_hub *events;
+	struct fabric *fabric;
+	struct program *program;
+	const struct sm_options *options;
+	struct policy_file *file;
+	enum partition_source source;
+	uint64_t state;	    /* rises with each change that may concern everybody; from 1 */
+	bool live;	    /* this manager is MASTER and its first view is there */
+	struct slices walk; /* over all ports, after such a change */
+	struct registry_cursor cursor;
+	bool walking;
+	/* What follows from one question; see policy_keys(). */
+	uint8_t *memberships; /* by partition */
+	pkey_t *touched, *keys;
+	unsigned num_touched, keys_room;
+	/* Called when groups of partitions may have changed; see policy_groups(). */
+	void (*groups_changed)(void *ctx);
+	void *groups_ctx;
+	/* What changes of the registry concern, until the turn that follows them. */
+	struct loop_deferred turn;
+	guid_t *noted; /* port GUIDs */
+	unsigned num_noted, noted_room;
+	bool all_noted, groups_noted;
+	bool closed; /* policy_is_closed(), when it was looked at last */
+	/* Deferred, when the keys of a port are as they should be, or cannot be: fn is for who
+	 * wants to know. */
+	struct loop_deferred settled;
+	bool news; /* tables were written since the last view that shows them */
+};
+
+/* The keys that a port should have: the default partition's first, the others by their numbers. */
+struct port_keys {
+	const pkey_t *key; /* good until the next question */
+	unsigned count;
+	pkey_t index0; /* the partition that stands first in its table; 0: none */
+};
+
+void policy_init(struct policy *policy, struct loop *loop, struct registry *registry,
+		 struct event_hub *events, struct fabric *fabric, struct program *program,
+		 const struct sm_options *options);
+void policy_done(struct policy *policy);
+
+/* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. */
+void policy_set_file(struct policy *policy, enum partition_source source,
+		     struct partitions *partitions);
+/* Options may have changed: everything is judged anew. */
+void policy_options_changed(struct policy *policy);
+/* This manager may write, or may not any more. */
+void policy_set_live(struct policy *policy, bool live);
+
+/* What an end port should have, by its GUID; type: enum node_type. */
+struct port_keys policy_keys(struct policy *policy, const struct policy_file *file,
+			     guid_t port_guid, uint8_t type, bool self);
+struct port_keys policy_port_keys(struct policy *policy, const struct port *port);
+/* Of a port that may not be there. */
+struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
+/* The port that has this GUID, its own or an alias; NULL: it is not there. */
+struct port *policy_port(const struct policy *policy, guid_t guid);
+/* The port GUID for an alias, other GUIDs as they are. */
+guid_t policy_owner(const struct policy *policy, guid_t guid);
+
+/* Whether somebody is kept from somebody, so that there is something to enforce. */
+bool policy_is_closed(const struct policy *policy);
+/* Whether there is such a partition, in the file or at run time. */
+const struct partition *policy_in_file(const struct policy *policy, pkey_t p_key);
+const struct partition_entry *policy_at_run_time(const struct policy *policy, pkey_t p_key);
+const struct partition_member_entry *policy_member(const struct policy *policy, pkey_t p_key,
+						   guid_t guid);
+
+/* The groups that partitions have, without MLID and life time: *out is the caller's. */
+size_t policy_groups(const struct policy *policy, struct group_entry **out);
+
+/* Judges a file before it counts. */
+struct policy_file *policy_file_new(struct partitions *partitions); /* takes over */
+void policy_file_free(struct policy_file *file);
+
+/* Whether ports are still to be told what follows from a change. */
+bool policy_is_judging(const struct policy *policy);
+/* program_pkeys.c: nothing is left to write at the cable of this end port, or nothing can be. */
+void policy_port_settled(struct policy *policy);
+
+#endif

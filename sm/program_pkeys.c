@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * P_Key tables: of end ports, and of the switches' ports in front of them, which drop what their
+ * end port should not send or hear. What is written next at such a cable follows from what both
+ * tables are known to hold and what the partitions in force say:
+ *   1. the switch's port loses what is not wanted any more, if it enforces,
+ *   2. the end port gets its table,
+ *   3. the switch's port gets the same keys,
+ *   4. and enforces them, if it has room for all (PartitionEnforcement in its PortInfo: want.c).
+ * So what is taken away is dropped first by the switch, which the host has no power over, and what
+ * is added passes when the host may use it. On a cable that comes up all this is done before it is
+ * ARMED. Between runs of programming only P_Keys are written: a change is no reason for a sweep.
+ *
+ * A switch's table is read here, since nobody needs it where nobody is kept from anybody; that of
+ * an end port is read by discovery.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/pkeys.h"
+#include "include/message_id.h"
+#include "lib/mem.h"
+#include "sm/partitions.h"
+#include "sm/program_parts.h"
+#include "sm/subject.h"
+
+enum {
+	KEYS_MAX = 4096, /* looked at in one table, whatever a device claims to have */
+	PORT_SHIFT = 16,
+};
+
+/* What is next at a cable. */
+struct step {
+	struct port *port; /* NULL: nothing */
+	uint16_t block;
+	bool read;
+	pkey_t key[PKEY_BLOCK_KEYS];
+	uint64_t wanted; /* digest of the keys that the table is made for */
+};
+
+/* An end port, and the port of a switch in front of it (NULL: none). */
+struct cable {
+	struct port *end, *front;
+};
+
+static bool is_external(const struct port *port)
+{
+	return port && port_of_switch(port) && port->num;
+}
+
+static struct cable cable_of(struct port *port)
+{
+	if (port->agent)
+		return (struct cable){port,
+				      is_external(port->peer) && port->num ? port->peer : NULL};
+	if (is_external(port) && port->peer && port->peer->agent && !port_of_switch(port->peer))
+		return (struct cable){port->peer, port};
+	return (struct cable){0};
+}
+
+static unsigned room_of(const struct port *port)
+{
+	unsigned room = port->agent ? port->node->facts->info.partition_cap
+				    : port->node->facts->sw.partition_enforcement_cap;
+
+	return room < KEYS_MAX ? room : KEYS_MAX;
+}
+
+static bool is_read(const struct port *port)
+{
+	const struct pkey_list *list = port_facts(port)->pkeys;
+
+	return list && list->count >= room_of(port);
+}
+
+/* FNV-1a */
+static uint64_t digest(const pkey_t *key, unsigned count)
+{
+	const uint8_t *bytes = (const uint8_t *)key;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < count * sizeof(*key); i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash | 1;
+}
+
+static bool is_refused(const struct port *port, uint64_t wanted)
+{
+	const struct pkey_list *list = port_facts(port)->pkeys;
+
+	return port->pkeys_echo.wanted == wanted &&
+	       port->pkeys_echo.held == digest(list->key, list->count);
+}
+
+/* The first block of port's table that has to be written for it to hold keys as far as there is
+ * room; false: none, or it does not take it. */
+static bool find_difference(struct port *port, const pkey_t *key, unsigned count, pkey_t index0,
+			    struct step *out, unsigned *left_out)
+{
+	static pkey_t table[KEYS_MAX + PKEY_BLOCK_KEYS], left[1 << 16];
+	const struct pkey_list *list = port_facts(port)->pkeys;
+	unsigned room = room_of(port);
+	uint64_t wanted = digest(key, count);
+	int block;
+
+	*left_out = pkeys_fit(list->key, room, key, count, index0, table, left);
+	block = pkeys_differing_block(list->key, table, room);
+	if (block < 0 || is_refused(port, wanted))
+		return false;
+	*out = (struct step){.port = port, .block = (uint16_t)block, .wanted = wanted};
+	for (unsigned i = 0; i < PKEY_BLOCK_KEYS; i++) {
+		unsigned at = (unsigned)block * PKEY_BLOCK_KEYS + i;
+
+		out->key[i] = at < room ? table[at] : 0;
+	}
+	return true;
+}
+
+static uint8_t enforced_now(const struct port *front)
+{
+	const struct port_info *info = port_info(front);
+
+	return (uint8_t)(info->partition_enforcement_inbound | info->partition_enforcement_outbound
+								       << 1);
+}
+
+/* What the switch is to enforce where it has the table for it. */
+static uint8_t enforceable(const struct program *program, const struct port *front)
+{
+	static const uint8_t chosen[] = {
+		[ENFORCE_BOTH] = 3, [ENFORCE_IN] = 1, [ENFORCE_OUT] = 2, [ENFORCE_OFF] = 0};
+	const struct switch_info *sw = &front->node->facts->sw;
+	uint8_t able = (uint8_t)(sw->inbound_enforcement_cap | sw->outbound_enforcement_cap << 1);
+
+	return policy_is_closed(program->policy) && room_of(front) &&
+			       !refused_rests(program, front->node)
+		       ? chosen[program->options->part_enforce] & able
+		       : 0;
+}
+
+/* A table that is too small is told of once for each port, as long as it is. */
+static void note_full(struct program *program, struct port *port, unsigned left_out)
+{
+	struct log_subject subject = port_subject(port, MESSAGE_PKEYS_FULL);
+	bool full = left_out > 0;
+
+	if (full && !port->pkeys_full)
+		log_limited(&program->limit, LOG_WARNING, &subject,
+			    port->agent
+				    ? "\"%s\" port %u: its P_Key table of %u has no room for %u "
+				      "more; those that were there before stay"
+				    : "\"%s\" port %u cannot enforce partitions: its table of %u "
+				      "has no room for %u of the P_Keys of the port behind it",
+			    port->node->facts->description, port->num, room_of(port), left_out);
+	port->pkeys_full = full;
+}
+
+/* Steps at the switch's port before and behind that of the end port. */
+static bool narrow_front(struct program *program, struct port *front, const struct port_keys *keys,
+			 struct step *out)
+{
+	static pkey_t kept[1 << 16];
+	const struct pkey_list *list = port_facts(front)->pkeys;
+	unsigned count, left;
+
+	(void)program;
+	if (!enforced_now(front) ||
+	    !pkeys_exceed(list->key, room_of(front), keys->key, keys->count))
+		return false;
+	count = pkeys_narrow(list->key, room_of(front), keys->key, keys->count, kept);
+	return find_difference(front, kept, count, 0, out, &left);
+}
+
+static bool read_front(struct port *front, struct step *out)
+{
+	const struct pkey_list *list = port_facts(front)->pkeys;
+
+	if (is_read(front))
+		return false;
+	*out = (struct step){.port = front,
+			     .block = (uint16_t)((list ? list->count : 0) / PKEY_BLOCK_KEYS),
+			     .read = true};
+	return true;
+}
+
+/* Whether something is left to do at the cable; out->port is NULL where it cannot be done now. */
+static bool next_step(struct program *program, struct cable cable, struct step *out)
+{
+	struct port *end = cable.end, *front = cable.front;
+	struct port_keys keys = policy_port_keys(program->policy, end);
+	uint8_t enforce = front ? enforceable(program, front) : 0;
+	unsigned left = 0;
+
+	*out = (struct step){0};
+	if (front)
+		front->enforce = enforce ? enforced_now(front) : 0;
+	if (front && keys.count > room_of(front)) {
+		if (enforce)
+			note_full(program, front, keys.count - room_of(front));
+		front->enforce = enforce = 0;
+	}
+	if (enforce && !front->pkeys_failed &&
+	    (read_front(front, out) || narrow_front(program, front, &keys, out)))
+		return true;
+	if (end->pkeys_failed || !is_read(end))
+		return true;
+	if (find_difference(end, keys.key, keys.count, keys.index0, out, &left))
+		return true;
+	note_full(program, end, left);
+	if (!enforce)
+		return false;
+	if (front->pkeys_failed)
+		return true;
+	if (find_difference(front, keys.key, keys.count, 0, out, &left))
+		return true;
+	/* A switch that does not take its table enforces nothing that is not wanted. */
+	note_full(program, front, 0);
+	front->enforce =
+		pkeys_hold(port_facts(front)->pkeys->key, room_of(front), keys.key, keys.count)
+			? enforce
+			: 0;
+	return false;
+}
+
+/* Answers */
+
+static void look_at_cable(struct program *program, struct port *port)
+{
+	program_look_at(program, port);
+	if (port->peer)
+		program_look_at(program, port->peer);
+	if (program->policy)
+		policy_port_settled(program->policy);
+}
+
+/* The next sweep tries again, and comes soon. */
+static void failed(struct program *program, struct port *port, const char *what)
+{
+	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
+
+	port->pkeys_failed = true;
+	program->report.failed++;
+	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
+		    port->node->facts->description, port->num, what);
+	if (!program->done && program->pkeys_failed)
+		program->pkeys_failed(program->pkeys_failed_arg);
+}
+
+static void keep_block(struct program *program, struct port *port, unsigned block,
+		       const struct p_key_table *held)
+{
+	struct pkey_list *old = port_facts(port)->pkeys, *list;
+	unsigned first = block * PKEY_BLOCK_KEYS, end = first + PKEY_BLOCK_KEYS;
+
+	list = pkey_list_new((uint16_t)(old && old->count > end ? old->count : end));
+	if (old)
+		memcpy(list->key, old->key, old->count * sizeof(*old->key));
+	memcpy(list->key + first, held->p_key, sizeof(held->p_key));
+	port_set_pkeys(program->fabric, port, list);
+}
+
+static void table_was_read(void *owner, void *subject, const struct smp_request *request,
+			   const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct p_key_table held = {0};
+
+	port->pkeys_busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	/* A switch that does not tell its table is taken to hold nothing: then it is written. */
+	if (!answer->error && !answer->status)
+		attr_decode(&p_key_table_format, answer->data, &held);
+	if (answer->error || answer->status == STATUS_BUSY)
+		failed(program, port, "no answer to Get(P_KeyTable)");
+	else
+		keep_block(program, port, request->attr_mod & UINT16_MAX, &held);
+	look_at_cable(program, port);
+}
+
+static void table_was_set(void *owner, void *subject, const struct smp_request *request,
+			  const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct p_key_table want, held;
+	const struct pkey_list *list;
+
+	port->pkeys_busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	attr_decode(&p_key_table_format, request->data, &want);
+	attr_decode(&p_key_table_format, answer->data, &held);
+	if (answer->error || answer->status == STATUS_BUSY) {
+		failed(program, port, "no answer to Set(P_KeyTable)");
+	} else {
+		if (!answer->status && port_facts(port)->pkeys)
+			keep_block(program, port, request->attr_mod & UINT16_MAX, &held);
+		list = port_facts(port)->pkeys;
+		port->pkeys_echo.held = 0;
+		if (list && (answer->status || memcmp(&want, &held, sizeof(held)) != 0)) {
+			port->pkeys_echo.held = digest(list->key, list->count);
+			program->refused_values++;
+		}
+		program->policy->news = true;
+	}
+	look_at_cable(program, port);
+}
+
+static bool may_repeat_table(void *owner, void *subject)
+{
+	const struct program *program = owner;
+
+	(void)subject;
+	return !program->stopped;
+}
+
+static void make_request(struct program *program, const struct step *step, struct smp_request *out)
+{
+	struct port *port = step->port;
+	struct p_key_table table;
+
+	*out = (struct smp_request){
+		.method = step->read ? METHOD_GET : METHOD_SET,
+		.attr_id = ATTR_PKEY_TABLE,
+		.attr_mod = (port_of_switch(port) ? (uint32_t)port->num << PORT_SHIFT : 0) |
+			    step->block,
+		.way = port_of_switch(port) ? port->node->sw->way : 0,
+		.may_repeat = step->read ? NULL : may_repeat_table,
+		.done = step->read ? table_was_read : table_was_set,
+		.owner = program,
+		.subject = port,
+	};
+	memcpy(table.p_key, step->key, sizeof(table.p_key));
+	if (!step->read) {
+		format_encode(&p_key_table_format, &table, out->data);
+		port->pkeys_echo.wanted = step->wanted;
+	}
+	port->pkeys_busy = true;
+}
+
+enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out)
+{
+	struct cable cable = cable_of(port);
+	struct step step;
+
+	if (!program->policy || !program->policy->live)
+		return PKEYS_GOOD;
+	if (!cable.end) {
+		if (port->peer)
+			port->enforce = 0; /* between switches */
+		return PKEYS_GOOD;
+	}
+	if (cable.end->pkeys_good == program->policy->state)
+		return PKEYS_GOOD;
+	if (cable.end->pkeys_busy || (cable.front && cable.front->pkeys_busy))
+		return PKEYS_WAIT;
+	if (!next_step(program, cable, &step)) {
+		cable.end->pkeys_good = program->policy->state;
+		policy_port_settled(program->policy);
+		/* What the switch is to enforce may be another thing now. */
+		if (cable.front && cable.front != port)
+			program_look_at(program, cable.front);
+		return PKEYS_GOOD;
+	}
+	if (!step.port)
+		return PKEYS_STUCK;
+	if (step.port != port) {
+		program_look_at(program, step.port);
+		return PKEYS_WAIT;
+	}
+	make_request(program, &step, out);
+	return PKEYS_REQUEST;
+}
+
+void program_look_at_port(struct program *program, struct port *port)
+{
+	program_look_at(program, port);
+	if (port->peer && cable_of(port).front)
+		program_look_at(program, port->peer);
+}
+
+enum pkeys_status program_pkeys_status(const struct program *program, struct port *port,
+				       pkey_t p_key)
+{
+	struct cable cable = cable_of(port);
+	const struct pkey_list *list = port_facts(port)->pkeys;
+	bool held = false;
+
+	if (port->pkeys_failed || (cable.front && cable.front->pkeys_failed))
+		return PKEYS_FAILED;
+	if (port->pkeys_busy || (cable.front && cable.front->pkeys_busy))
+		return PKEYS_WRITTEN;
+	if (!program->policy || port->pkeys_good != program->policy->state)
+		return PKEYS_WANTED;
+	for (unsigned i = 0; list && i < list->count && !held; i++)
+		held = pkey_partition(list->key[i]) == p_key;
+	if (!held && port->pkeys_full)
+		return PKEYS_NO_ROOM;
+	return port->pkeys_echo.held ? PKEYS_REFUSED : PKEYS_ACKNOWLEDGED;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reading the partition file: weftd/partition_file.h. */
+#include "weftd/partition_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "weftd/file_text.h"
+
+enum { FILE_MAX_BYTES = 64 * 1024 * 1024 };
+
+void partition_file_read(const struct conf *conf, struct partition_file *out,
+			 char error[CONF_ERROR_SIZE])
+{
+	const char *path = conf->partition_file;
+	char *text = NULL, *reason = NULL;
+	size_t length;
+	int rc;
+
+	*out = (struct partition_file){.source = PARTITIONS_NO_FILE};
+	if (!*path)
+		return;
+	rc = file_read_text("partition_config_file", path, FILE_MAX_BYTES, &text, &length, error);
+	if (rc == -ENOENT)
+		return;
+	if (!rc &&
+	    partitions_parse(path, text, length, conf->sm.allow_both, &out->partitions, &reason)) {
+		snprintf(error, CONF_ERROR_SIZE, "%.*s", CONF_ERROR_SIZE - 1, reason);
+		rc = -EINVAL;
+	}
+	out->source = rc ? PARTITIONS_BAD_FILE : PARTITIONS_FILE;
+	if (out->partitions && out->partitions->notes)
+		log_notice("%s", out->partitions->notes);
+	free(reason);
+	free(text);
+}

@@ -85,14 +85,17 @@ static const char *status_name(const struct sm *sm, struct port *port, pkey_t p_
 static json_t *port_row(struct sm *sm, guid_t guid, pkey_t p_key)
 {
 	struct port *port = policy_port(&sm->policy, guid);
-	struct port_keys keys = policy_guid_keys(&sm->policy, guid);
-	const struct partition_member_entry *member = policy_member(&sm->policy, p_key, guid);
+	uint8_t membership = membership_in(policy_guid_keys(&sm->policy, guid), p_key);
+	const char *by = !membership				   ? "-"
+			 : policy_member(&sm->policy, p_key, guid) ? "run time"
+			 : sm->policy.source == PARTITIONS_FILE	   ? "file"
+								   : "built in";
 	char text[GUID_TEXT];
 
 	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s}", "guid", guid_text(guid, text), "description",
 			 port ? port->node->facts->description : "", "port", port ? port->num : 0,
-			 "membership", membership_name(membership_in(keys, p_key)), "by",
-			 member ? "run time" : "file", "status", status_name(sm, port, p_key));
+			 "membership", membership_name(membership), "by", by, "status",
+			 status_name(sm, port, p_key));
 }
 
 /* Views */

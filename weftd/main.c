@@ -530,6 +530,22 @@ static int run(struct daemon *daemon)
 	return status;
 }
 
+/* The partition file is part of what --check-config looks at. */
+static int check_partitions(const struct daemon *daemon)
+{
+	char error[CONF_ERROR_SIZE];
+	struct partition_file file;
+
+	partition_file_read(&daemon->conf, &file, error);
+	partitions_free(file.partitions);
+	if (file.source == PARTITIONS_BAD_FILE) {
+		fprintf(stderr, "weftd: %s\n", error);
+		return EXIT_FAILURE;
+	}
+	puts("configuration ok");
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {0};
@@ -541,7 +557,7 @@ int main(int argc, char **argv)
 		if (status)
 			fprintf(stderr, "weftd: %s\n", error);
 		else if (daemon.check_config)
-			puts("configuration ok");
+			status = check_partitions(&daemon);
 		else
 			status = run(&daemon);
 	}

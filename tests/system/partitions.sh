@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Partitions with the real programs on weftsim: made by weftctl and by a file, what the ports then hold,
+# what a restart remembers, what a bad file does not open, and how few SMPs all this takes.
+set -u
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip partitions: weftsim's preload library and sanitizers do not go together"
+	exit 0
+fi
+
+declare -A guid
+
+sim() {
+	"$BUILD/weftsim" "do" "$@"
+}
+
+# keys NODE PORT: what the device holds, on one line.
+keys() {
+	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ {print $2}' | sort | paste -sd ' '
+}
+
+enforces() {
+	on host-0001 smpquery -D portinfo "$@" 2>/dev/null | awk -F: '/PartEnforce(Inb|Outb)/ {gsub(/[.]/, "", $2); printf "%s", $2}'
+}
+
+sets() {
+	status "$1" "do { my \$n = 0; \$_->{method} eq \"Set\" && \$_->{attribute} eq \"$2\" and \$n += \$_->{sent} for @{\$_->{smps}}; \$n }"
+}
+
+refused() {
+	local wanted=$1
+
+	shift
+	! ctl "$@" >refused.out 2>refused.err || because "$* was not refused" || return 1
+	matches "$wanted" refused.err || because "$* says: $(cat refused.err)"
+}
+
+starts() {
+	start_weftd "$@" && wait_for 30 is_up "$1" ||
+		because "weftd is $(status "$1" '$_->{role}, $_->{state}'); $(tail -n 1 "$1.log")"
+}
+
+first_start() {
+	local name value
+
+	starts open host-0001 -o 'partition_config_file="none.conf"' || return 1
+	ctl open topology export --format json >nodes.json
+	while read -r name value; do
+		guid[$name]=$value
+	done < <(json 'map { my $n = $_; map { "$n->{description} $_->{guid}\n" } @{$n->{end_ports} // []} } @{$_->{nodes}}' <nodes.json | sed "s/^ *//" | awk NF)
+	[ -n "${guid[host-0002]:-}" ] || because "host-0002 has no port" || return 1
+	equal "whether all are let in" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1 || return 1
+	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff
+}
+
+member_added() {
+	local before
+
+	ctl open partition add 0x5 blue --ipoib >/dev/null || because "partition add failed" || return 1
+	# The first partition makes switches enforce what ports have.
+	sleep 1
+	before=$(sets open P_KeyTable)
+	ctl open partition member add 5 "${guid[host-0002]}" "${guid[host-0009]}" 0xdead >added.out ||
+		because "member add failed" || return 1
+	matches '"acknowledged": 2' added.out && matches '"absent": 1' added.out || because "it says $(cat added.out)" || return 1
+	equal "the keys of host-0002" "$(keys host-0002 1)" "0x8005 0xffff" || return 1
+	equal "the keys of its switch's port" "$(keys leaf-01 2)" "0x8005 0xffff" || return 1
+	equal "the keys of host-0003" "$(keys host-0003 1)" 0xffff || return 1
+	equal "Set(P_KeyTable) that it took" $(($(sets open P_KeyTable) - before)) 4 || return 1
+	matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is not there"
+}
+
+tools_agree() {
+	local lid
+
+	lid=$(ctl open --json node list | json '(grep { $_->{description} eq "host-0002" } @$_)[0]{lid}')
+	on host-0001 smpquery pkeys "$lid" 1 >pkeys.out 2>&1 || because "smpquery: $(tail -n 1 pkeys.out)" || return 1
+	matches '0xffff 0x8005' pkeys.out || because "smpquery pkeys does not show 0x8005"
+}
+
+bad_words() {
+	refused 'is no P_Key' open partition member add 0 "${guid[host-0003]}" &&
+		refused 'is no P_Key' open partition add 0xffff &&
+		refused 'there is a partition 0x0005 already' open partition add 5 &&
+		refused 'there is no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
+		refused 'is no port GUID' open partition member add 5 "${guid[host-0003]}" host-0004 &&
+		refused 'allow_both_pkeys' open partition member add 5 "${guid[host-0003]}" --both &&
+		refused 'is no member' open partition member remove 5 "${guid[host-0002]}" "${guid[host-0003]}" &&
+		equal "the keys of host-0003" "$(keys host-0003 1)" 0xffff &&
+		equal "the keys of host-0002" "$(keys host-0002 1)" "0x8005 0xffff"
+}
+
+# Two commands at once: both are done.
+both_at_once() {
+	ctl open partition member add 5 "${guid[host-0003]}" >one.out &
+	ctl open partition member add 5 "${guid[host-0004]}" --limited >two.out
+	wait $!
+	equal "the keys of host-0003" "$(keys host-0003 1)" "0x8005 0xffff" || return 1
+	equal "the keys of host-0004" "$(keys host-0004 1)" "0x0005 0xffff"
+}
+
+restart_remembers() {
+	local sets
+
+	stop open KILL >/dev/null
+	starts open host-0001 -o 'partition_config_file="none.conf"' || return 1
+	sleep 1
+	sets=$(sets open P_KeyTable)
+	equal "Set(P_KeyTable) after a restart" "${sets:-0}" 0 || return 1
+	sim 'node reboot host-0002' >/dev/null
+	wait_for 20 holds host-0002 1 "0x8005 0xffff" || because "host-0002 holds $(keys host-0002 1) after a reboot"
+}
+
+holds() {
+	[ "$(keys "$1" "$2")" = "$3" ]
+}
+
+member_removed() {
+	ctl open partition member remove 5 "${guid[host-0009]}" >removed.out || because "member remove failed" || return 1
+	equal "the keys of host-0009" "$(keys host-0009 1)" 0xffff || return 1
+	ctl open partition remove 5 >removed.out || because "partition remove failed" || return 1
+	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff || return 1
+	! matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is still there" || return 1
+	equal "whether all are let in" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1
+}
+
+file_is_read() {
+	stop open >/dev/null
+	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6, ipoib: %s=full, %s;\n' \
+		"${guid[host-0002]}" "${guid[host-0003]}" >good.conf
+	starts file host-0001 -o "partition_config_file=\"$PWD/good.conf\"" || return 1
+	wait_for 20 holds host-0002 1 "0x7fff 0x8006" || because "host-0002 holds $(keys host-0002 1)" || return 1
+	equal "the keys of host-0003" "$(keys host-0003 1)" "0x0006 0x7fff" || return 1
+	equal "the keys of host-0004" "$(keys host-0004 1)" 0x7fff || return 1
+	equal "the manager's keys" "$(keys host-0001 1)" 0xffff || return 1
+	refused 'is in the partition file \(line 2\)' file partition add 6 &&
+		refused 'is in the partition file \(line 2\)' file partition remove 6
+}
+
+bad_file_changes_nothing() {
+	printf 'Default=0x7fff, ipoib: ALL=full;\nred=0x6: nobody;\n' >good.conf
+	refused 'good.conf:2: ' file config reload || return 1
+	refused 'good.conf:2: ' file partition check good.conf || return 1
+	kill -HUP "${pids[file]}"
+	wait_for 20 matches 'not reloaded.*good.conf:2: ' file.log || because "the log does not say so" || return 1
+	equal "the keys of host-0002" "$(keys host-0002 1)" "0x7fff 0x8006" || return 1
+	rm good.conf
+	refused 'is not there any more' file config reload || return 1
+	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6: %s=full;\n' "${guid[host-0002]}" >good.conf
+	ctl file partition check good.conf >check.out || because "a good file is refused" || return 1
+	matches '"changed": 1,' check.out || because "check says $(cat check.out)" || return 1
+	ctl file config reload >/dev/null || because "a good file is not read" || return 1
+	wait_for 20 holds host-0003 1 0x7fff || because "host-0003 holds $(keys host-0003 1)"
+}
+
+# Nobody but the manager is a full member of anything.
+bad_file_at_the_start() {
+	stop file >/dev/null
+	echo 'red=0x6 ALL' >good.conf
+	starts closed host-0001 -o "partition_config_file=\"$PWD/good.conf\"" || return 1
+	matches 'THE PARTITION FILE IS BAD' closed.log || because "the log does not say so" || return 1
+	wait_for 20 holds host-0002 1 0x7fff || because "host-0002 holds $(keys host-0002 1)" || return 1
+	equal "the manager's keys" "$(keys host-0001 1)" 0xffff
+	stop closed >/dev/null
+}
+
+if start_weftsim fattree:radix=8,levels=2; then
+	check "no file: all are let in" first_start
+	check "a member is let in, on its port alone" member_added
+	check "smpquery sees it" tools_agree
+	check "what is wrong is refused whole" bad_words
+	check "two commands at once" both_at_once
+	check "a restart remembers and writes nothing" restart_remembers
+	check "members and partition are removed" member_removed
+	check "a file is read" file_is_read
+	check "a bad file changes nothing" bad_file_changes_nothing
+	check "a bad file at the start opens nothing" bad_file_at_the_start
+else
+	check "weftsim starts" false
+fi
+finish

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/partitions.h"
 #include "lib/map.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
@@ -315,6 +316,21 @@ static bool ask_path(struct sim_manager *master, const struct device_port *from,
 	return header.method == METHOD_GET_RESP && !header.status;
 }
 
+/* Whether two ports are in one partition, not both as limited members. */
+static bool may_talk(const struct device_port *a, const struct device_port *b)
+{
+	for (unsigned i = 0; i < device_p_key_cap(a); i++) {
+		for (unsigned j = 0; j < device_p_key_cap(b); j++) {
+			pkey_t x = device_p_key(a, i), y = device_p_key(b, j);
+
+			if (x & PKEY_DEFAULT_LIMITED && !((x ^ y) & PKEY_DEFAULT_LIMITED) &&
+			    (x | y) & PKEY_FULL_MEMBER)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void path_is_true(struct part *part, const struct device_port *from,
 			 const struct device_port *to)
 {
@@ -323,7 +339,13 @@ static void path_is_true(struct part *part, const struct device_port *from,
 
 	follow(&way, from, to->info.lid);
 	follow(&way, to, from->info.lid);
-	if (!ask_path(part->master, from, to, &path))
+	if (!may_talk(from, to)) {
+		if (ask_path(part->master, from, to, &path))
+			sim_fail(part->sim,
+				 "the SA has a path from LID %u to LID %u, which share no "
+				 "partition",
+				 from->info.lid, to->info.lid);
+	} else if (!ask_path(part->master, from, to, &path))
 		sim_fail(part->sim, "the SA has no path from LID %u to LID %u", from->info.lid,
 			 to->info.lid);
 	else if (path.slid != from->info.lid || path.dlid != to->info.lid)
@@ -392,9 +414,103 @@ static void full_sweep_is_silent(struct part *part)
 			 master->sets_sent - sets);
 }
 
+/* P_Keys: what the file of the master says, found by going through it rule by rule */
+
+enum { KEYS_MAX = 64 };
+
+struct expected_keys {
+	pkey_t key[KEYS_MAX];
+	unsigned count;
+};
+
+static void expect_keys(struct expected_keys *expected, pkey_t partition, unsigned membership)
+{
+	if (membership & MEMBERSHIP_FULL && expected->count < KEYS_MAX)
+		expected->key[expected->count++] = partition | PKEY_FULL_MEMBER;
+	if (membership & MEMBERSHIP_LIMITED && expected->count < KEYS_MAX)
+		expected->key[expected->count++] = partition;
+}
+
+static void expected_of(const struct part *part, const struct partitions *file,
+			const struct device_port *port, struct expected_keys *out)
+{
+	bool self = port == part->master->port, both = part->master->conf.sm.allow_both;
+	unsigned in_default = 0;
+
+	*out = (struct expected_keys){0};
+	for (uint32_t p = 0; file && p < file->count; p++) {
+		const struct partition *partition = &file->partitions[p];
+		unsigned membership = partition_membership(partition, device_guid(port, 0),
+							   port->device->type, self, both);
+
+		if (partition->p_key == PKEY_DEFAULT_LIMITED)
+			in_default = membership;
+		else
+			expect_keys(out, partition->p_key, membership);
+	}
+	if (self || !file)
+		in_default |= MEMBERSHIP_FULL;
+	if (self && !both)
+		in_default = MEMBERSHIP_FULL;
+	expect_keys(out, PKEY_DEFAULT_LIMITED, in_default ? in_default : MEMBERSHIP_LIMITED);
+}
+
+static bool holds_keys(const struct device_port *port, const struct expected_keys *expected)
+{
+	unsigned held = 0, cap = device_p_key_cap(port);
+
+	for (unsigned i = 0; i < cap; i++)
+		held += (device_p_key(port, i) & PKEY_DEFAULT_LIMITED) != 0;
+	for (unsigned e = 0; e < expected->count; e++) {
+		unsigned i = 0;
+
+		while (i < cap && device_p_key(port, i) != expected->key[e])
+			i++;
+		if (i == cap)
+			return false;
+	}
+	return held == expected->count;
+}
+
+static void keys_of_end(struct part *part, const struct device_port *port, void *ctx)
+{
+	const struct partitions *file = ctx;
+	const struct device_port *front = port->num ? neighbour(port) : NULL;
+	struct expected_keys expected;
+	bool enforced = file && part->master->conf.sm.part_enforce == ENFORCE_BOTH;
+
+	expected_of(part, file, port, &expected);
+	if (!holds_keys(port, &expected))
+		sim_fail(part->sim, "%s port %u does not hold the %u P_Keys that it should",
+			 trace_name(port->device), port->num, expected.count);
+	if (!front || !device_is_switch(front->device))
+		return;
+	if (front->info.partition_enforcement_inbound != enforced ||
+	    front->info.partition_enforcement_outbound != enforced)
+		sim_fail(part->sim, "%s port %u enforces %u and %u", trace_name(front->device),
+			 front->num, front->info.partition_enforcement_inbound,
+			 front->info.partition_enforcement_outbound);
+	else if (enforced && !holds_keys(front, &expected))
+		sim_fail(part->sim, "%s port %u enforces other P_Keys than those of %s",
+			 trace_name(front->device), front->num, trace_name(port->device));
+}
+
+static void p_keys_as_configured(struct part *part)
+{
+	const char *text = part->master->partitions;
+	struct partitions *file = NULL;
+	char *error;
+
+	if (text && partitions_parse("partitions", text, strlen(text),
+				     part->master->conf.sm.allow_both, &file, &error))
+		sim_fail(part->sim, "the partitions do not parse: %s", error);
+	each_end(part, keys_of_end, file);
+	partitions_free(file);
+}
+
 static void (*const invariants[])(struct part *part) = {
-	one_master,   links_are_good, lids_are_unique,	all_pairs_reach,
-	all_is_heard, paths_are_true, groups_are_right, full_sweep_is_silent,
+	one_master,	links_are_good,	  lids_are_unique,	all_pairs_reach,      all_is_heard,
+	paths_are_true, groups_are_right, p_keys_as_configured, full_sweep_is_silent,
 };
 
 void sim_check(struct sim *sim)

@@ -37,7 +37,7 @@ struct tally {
 	unsigned passed, failed;
 };
 
-static const struct scenario *const tables[] = {sim_scenarios, sim_window, sim_order,
+static const struct scenario *const tables[] = {sim_scenarios, sim_window, sim_order,	sim_tenants,
 						sim_trigger,   sim_store,  sim_standard};
 
 static void usage(FILE *stream)

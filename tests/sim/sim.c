@@ -327,6 +327,28 @@ static void configure(struct conf *conf, const char *options)
 	free(copy);
 }
 
+static void read_partitions(struct sim_manager *manager)
+{
+	struct partitions *partitions;
+	char *error;
+
+	if (!manager->partitions)
+		return;
+	if (partitions_parse("partitions", manager->partitions, strlen(manager->partitions),
+			     manager->conf.sm.allow_both, &partitions, &error)) {
+		fprintf(stderr, "a scenario's partitions: %s\n", error);
+		abort();
+	}
+	manager_set_partitions(manager->manager, PARTITIONS_FILE, partitions);
+}
+
+void sim_partitions(struct sim_manager *manager, const char *text)
+{
+	manager->partitions = text;
+	if (manager->transport && text)
+		read_partitions(manager);
+}
+
 void sim_restart(struct sim_manager *manager)
 {
 	struct sim *sim = manager->sim;
@@ -349,6 +371,7 @@ void sim_restart(struct sim_manager *manager)
 	manager->manager = manager_new(sim->loop, manager->pool, manager->transport, manager->store,
 				       &manager->conf);
 	manager->state = SM_NOTACTIVE;
+	read_partitions(manager);
 	known_starts(sim->known, number_of(manager), device);
 	manager_on_report(manager->manager, on_report, manager);
 	manager_start(manager->manager);

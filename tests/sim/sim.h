@@ -28,6 +28,7 @@ struct sim_manager {
 	struct sim *sim;
 	struct device_port *port; /* on which it runs: of an adapter 1, of a switch 0 */
 	struct conf conf;
+	const char *partitions;	     /* the text of its partition file; NULL: none */
 	struct transport *transport; /* NULL: it does not run */
 	struct work_pool *pool;
 	char *store_dir;     /* made for it, removed with it; NULL: it keeps nothing */
@@ -103,6 +104,9 @@ bool sim_running(const struct sim_manager *manager);
 enum sm_state sim_state(struct sim_manager *manager);
 struct sim_manager *sim_master(struct sim *sim); /* one whose state is MASTER, or NULL */
 
+/* Its partition file has this text from now on, a literal; NULL: it is not there. */
+void sim_partitions(struct sim_manager *manager, const char *text);
+
 /* Time */
 uint64_t sim_now_us(const struct sim *sim);
 void sim_pass(struct sim *sim, uint64_t us);
@@ -148,7 +152,7 @@ struct scenario {
 	bool when_named; /* takes long: runs only when it is asked for */
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
-	sim_standard[];
+	sim_standard[], sim_tenants[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Partitions: whatever happens to the fabric and to the file, in the end each port holds the P_Keys
+ * that the file gives it, its switch enforces them, and there is nothing left to write. Port GUIDs
+ * follow from the topology, so the files name them by ranges.
+ */
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+#define TREE "fattree:radix=8,levels=2"
+
+/* Some are in nothing, some in several, some in what nobody else is in. */
+static const char *const files[] = {
+	"Default=0x7fff, ipoib: ALL=limited, SELF=full;\n"
+	"red=0x1, ipoib: 0x0277656601000101-0x0277656601000f01=full;\n"
+	"blue=0x2: 0x0277656601000901-0x0277656601001f01=full, 0x0277656601000a01=limited;\n",
+	"Default=0x7fff, ipoib: ALL=full;\n"
+	"red=0x1, indx0: 0x0277656601000301-0x0277656601001f01;\n"
+	"green=0x3: ALL_CAS=limited, 0x0277656601000201=full;\n",
+	"blue=0x2: 0x0277656601000901=full;\n"
+	"grey=0x4: ALL_SWITCHES=full, SELF=full;\n",
+};
+
+static struct sim_manager *up(struct sim *sim)
+{
+	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
+
+	sim_partitions(manager, files[0]);
+	sim_settle_and_check(sim);
+	return manager;
+}
+
+static void files_change(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim);
+
+	for (unsigned i = 1; i <= ARRAY_SIZE(files); i++) {
+		sim_partitions(manager, files[i % ARRAY_SIZE(files)]);
+		sim_settle_and_check(sim);
+	}
+}
+
+/* Hosts and switches forget what they held, also while it is written. */
+static void reboots(struct sim *sim)
+{
+	static const char *const nodes[] = {"host-0010", "leaf-03", "spine-02", "leaf-01"};
+	static const struct world_faults loss = {.drop_ppm = 50000};
+	struct sim_manager *manager = up(sim);
+
+	sim_faults(sim, &loss);
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(nodes); i++) {
+		sim_reboot(sim, sim_device(sim, nodes[i % ARRAY_SIZE(nodes)]));
+		sim_pass(sim, sim_random(sim, 3000) * SIM_MS);
+		sim_partitions(manager, files[sim_random(sim, ARRAY_SIZE(files))]);
+		sim_pass(sim, sim_random(sim, 3000) * SIM_MS);
+	}
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
+/* A manager that is started anew finds all as it should be; one with another file changes it. */
+static void restart(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim);
+
+	sim_kill(manager);
+	manager->sets_sent = 0;
+	sim_restart(manager);
+	sim_settle_and_check(sim);
+	sim_kill(manager);
+	sim_partitions(manager, files[1]);
+	sim_reboot(sim, sim_device(sim, "leaf-02"));
+	sim_restart(manager);
+	sim_settle_and_check(sim);
+}
+
+const struct scenario sim_tenants[] = {
+	{.name = "partition-files-change", .topology = TREE, .play = files_change},
+	{.name = "partitions-reboots", .topology = TREE, .play = reboots},
+	{.name = "partitions-restart", .topology = TREE, .play = restart},
+	{.name = NULL},
+};

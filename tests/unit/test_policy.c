@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Who should have which P_Keys: the file and what was said at run time together, and which groups
+ * follow from them. A small fabric is there, since managers' ports and aliases are known by it.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsystemd -ljansson -lsqlite3
+#include "tests/unit/sm_world.h"
+
+#include <string.h>
+
+#include "formats/partitions.h"
+#include "sm/partitions.h"
+
+enum { KEYS = 6, MEMBERS = 3, GUID = 0x77 };
+
+static struct world *world;
+
+static void say(pkey_t p_key, guid_t guid, uint8_t membership)
+{
+	const struct partition_member_entry member = {p_key, guid, membership};
+
+	registry_put(world->registry, REGISTRY_PARTITION_MEMBER, &member);
+}
+
+static void make(pkey_t p_key, bool ipoib, bool index0)
+{
+	const struct partition_entry entry = {
+		.p_key = p_key, .ipoib = ipoib, .index0 = index0, .mtu = 4, .rate = 3, .scope = 2};
+
+	registry_put(world->registry, REGISTRY_PARTITION, &entry);
+}
+
+static void read_file(struct policy *policy, const char *text)
+{
+	struct partitions *partitions = NULL;
+	char *error;
+
+	if (!text) {
+		policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
+		return;
+	}
+	if (partitions_parse("f", text, strlen(text), policy->options->allow_both, &partitions,
+			     &error)) {
+		free(error);
+		policy_set_file(policy, PARTITIONS_BAD_FILE, NULL);
+		return;
+	}
+	policy_set_file(policy, PARTITIONS_FILE, partitions);
+}
+
+static const struct {
+	const char *what, *file; /* NULL: there is none */
+	struct {
+		pkey_t p_key;
+		guid_t guid; /* 0: makes the partition */
+		uint8_t membership;
+	} run_time[MEMBERS];
+	bool both, self;
+	pkey_t keys[KEYS], index0;
+} cases[] = {
+	{"nothing at all", NULL, {{0}}, false, false, {0xFFFF}, 0},
+	{"a partition at run time leaves the default one open",
+	 NULL,
+	 {{5, 0, 0}, {5, GUID, 2}},
+	 false,
+	 false,
+	 {0xFFFF, 0x8005},
+	 0},
+	{"that of the default partition closes it",
+	 NULL,
+	 {{0x7FFF, 0, 0}},
+	 false,
+	 false,
+	 {0x7FFF},
+	 0},
+	{"but for the manager", NULL, {{0x7FFF, 0, 0}}, false, true, {0xFFFF}, 0},
+	{"and who is named in it",
+	 NULL,
+	 {{0x7FFF, 0, 0}, {0x7FFF, GUID, 2}},
+	 false,
+	 false,
+	 {0xFFFF},
+	 0},
+	{"a member of the default partition, without more",
+	 NULL,
+	 {{0x7FFF, GUID, 1}},
+	 false,
+	 false,
+	 {0x7FFF},
+	 0},
+	{"an empty file", "", {{0}}, false, false, {0x7FFF}, 0},
+	{"an empty file, the manager", "", {{0}}, false, true, {0xFFFF}, 0},
+	{"a bad file", "x", {{0}}, false, false, {0x7FFF}, 0},
+	{"a bad file, the manager", "x", {{0}}, false, true, {0xFFFF}, 0},
+	{"a bad file, and run time",
+	 "x",
+	 {{5, 0, 0}, {5, GUID, 2}},
+	 false,
+	 false,
+	 {0x7FFF, 0x8005},
+	 0},
+	{"the later rule holds",
+	 "a=1: ALL=full, 0x77=limited; b=2: 0x77=limited, ALL=full;",
+	 {{0}},
+	 false,
+	 false,
+	 {0x7FFF, 0x0001, 0x8002},
+	 0},
+	{"definitions of one partition are one",
+	 "a=1: 0x77=limited; b=2: 0x77; a=1: 0x70-0x7f=full;",
+	 {{0}},
+	 false,
+	 false,
+	 {0x7FFF, 0x8001, 0x0002},
+	 0},
+	{"both add up",
+	 "a=1: 0x77=limited, ALL=full;",
+	 {{0}},
+	 true,
+	 false,
+	 {0x7FFF, 0x8001, 0x0001},
+	 0},
+	{"run time holds", "a=1: 0x77=full;", {{1, GUID, 1}}, false, false, {0x7FFF, 0x0001}, 0},
+	{"run time adds to the file",
+	 "a=1: 0x78=full;",
+	 {{1, GUID, 2}, {9, 0, 0}, {9, GUID, 1}},
+	 false,
+	 false,
+	 {0x7FFF, 0x8001, 0x0009},
+	 0},
+	{"a member of what is not there", "", {{4, GUID, 2}}, false, false, {0x7FFF}, 0},
+	{"the manager always is in",
+	 "Default=0x7fff: ALL=limited;",
+	 {{0x7FFF, GUID, 1}},
+	 false,
+	 true,
+	 {0xFFFF},
+	 0},
+	{"indx0", "a=1, indx0: 0x77;", {{0}}, false, false, {0x7FFF, 0x0001}, 1},
+	{"types",
+	 "a=1: ALL_SWITCHES=full; b=2: ALL_CAS=full; c=3: SELF=full;",
+	 {{0}},
+	 false,
+	 false,
+	 {0x7FFF, 0x8002},
+	 0},
+};
+
+static void test_keys(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct policy *policy;
+		struct port_keys keys;
+		unsigned count = 0;
+		bool good;
+
+		world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+		policy = &world->sm->policy;
+		world->sm->options.allow_both = cases[i].both;
+		read_file(policy, cases[i].file);
+		for (unsigned m = 0; m < MEMBERS && cases[i].run_time[m].p_key; m++) {
+			if (cases[i].run_time[m].guid)
+				say(cases[i].run_time[m].p_key, cases[i].run_time[m].guid,
+				    cases[i].run_time[m].membership);
+			else
+				make(cases[i].run_time[m].p_key, false, false);
+		}
+		while (count < KEYS && cases[i].keys[count])
+			count++;
+		keys = policy_keys(policy, policy->file, GUID, NODE_CA, cases[i].self);
+		good = keys.count == count && keys.index0 == cases[i].index0 &&
+		       !memcmp(keys.key, cases[i].keys, count * sizeof(*keys.key));
+		CU_ASSERT_TRUE(good);
+		if (!good)
+			printf("    %s\n", cases[i].what);
+		world_free(world);
+	}
+}
+
+/* A port with an alias has what either of them is named in. */
+static void test_aliases(void)
+{
+	const struct alias_entry alias = {.port_guid = GUID, .index = 1, .guid = 0xA1};
+	struct policy *policy;
+	struct port_keys keys;
+
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	policy = &world->sm->policy;
+	read_file(policy, "a=1: 0xa1=full; b=2: 0x77=full; c=3: 0xa1=full, 0x77=limited;");
+	keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
+	CU_ASSERT_EQUAL(keys.count, 3);
+	registry_put(world->registry, REGISTRY_ALIAS, &alias);
+	say(2, 0xA1, MEMBERSHIP_LIMITED);
+	keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
+	CU_ASSERT_EQUAL_FATAL(keys.count, 4);
+	CU_ASSERT_EQUAL(keys.key[1], 0x8001);
+	CU_ASSERT_EQUAL(keys.key[2], 0x8002);
+	CU_ASSERT_EQUAL(keys.key[3], 0x8003); /* both is not allowed: the wider one */
+	CU_ASSERT_EQUAL(policy_owner(policy, 0xA1), GUID);
+	world_free(world);
+}
+
+static void test_groups(void)
+{
+	static const struct {
+		const char *file;
+		size_t count;
+		pkey_t p_key;
+	} rows[] = {
+		{NULL, 2, 0xFFFF},
+		{"", 1, 0x8005},
+		{"x", 1, 0x8005},
+		{"Default=0x7fff, ipoib: ALL=full;", 2, 0xFFFF},
+		{"a=1, ipoib, scope=2, scope=5: ALL;", 3, 0x8001},
+		{"a=1:\nmgid=ff12:401b::707, Q_Key=0x11\n;", 2, 0x8001},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct group_entry *groups;
+		size_t count;
+
+		world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+		read_file(&world->sm->policy, rows[i].file);
+		make(5, true, false);
+		count = policy_groups(&world->sm->policy, &groups);
+		CU_ASSERT_EQUAL(count, rows[i].count);
+		CU_ASSERT_EQUAL(groups[0].p_key, rows[i].p_key);
+		CU_ASSERT_EQUAL(groups[0].permanent, 1);
+		CU_ASSERT_EQUAL(groups[count - 1].p_key, 0x8005);
+		CU_ASSERT_EQUAL(groups[count - 1].q_key, 0x0B1B);
+		free(groups);
+		world_free(world);
+	}
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"keys", test_keys},
+		{"aliases", test_aliases},
+		{"groups", test_groups},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("policy", tests);
+}

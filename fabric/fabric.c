@@ -510,6 +510,23 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	fabric->facts++;
 }
 
+/* Lists are immutable once others see them: a block that brings news makes another one. */
+void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,
+			 const struct p_key_table *table)
+{
+	struct pkey_list *old = port_facts(port)->pkeys, *list;
+	unsigned first = block * PKEY_BLOCK_KEYS, end = first + PKEY_BLOCK_KEYS;
+
+	if (old && end <= old->count &&
+	    memcmp(old->key + first, table->p_key, sizeof(table->p_key)) == 0)
+		return;
+	list = pkey_list_new((uint16_t)(old && end < old->count ? old->count : end));
+	if (old)
+		memcpy(list->key, old->key, old->count * sizeof(old->key[0]));
+	memcpy(list->key + first, table->p_key, sizeof(table->p_key));
+	port_set_pkeys(fabric, port, list);
+}
+
 void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables)
 {
 	struct port_facts *facts;

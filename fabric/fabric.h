@@ -329,6 +329,9 @@ void switch_changed(struct node *node);
 /* Takes over the reference to pkeys, which may be NULL. What is to be written there is judged anew.
  */
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
+/* One block of its table is known, others as before: blocks come one after the other from 0 on. */
+void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,
+			 const struct p_key_table *table);
 /* Takes over the reference to tables, which may be NULL. */
 void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables);
 

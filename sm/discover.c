@@ -319,16 +319,20 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 	       port->doubtful;
 }
 
-static void ask_pkeys(struct discover *discover, struct port *port)
+static unsigned pkey_blocks(const struct port *port)
 {
 	unsigned count = port->node->facts->info.partition_cap;
 
+	return ((count < PKEYS_MAX ? count : PKEYS_MAX) + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
+}
+
+/* Block after block, each when the one before has come: else a list could have a hole. */
+static void ask_pkeys(struct discover *discover, struct port *port)
+{
 	if (port_facts(port)->pkeys && discover->kind != DISCOVER_FULL)
 		return;
-	if (count > PKEYS_MAX)
-		count = PKEYS_MAX;
-	for (unsigned block = 0; block * PKEY_BLOCK_KEYS < count; block++)
-		ask(discover, port, ATTR_PKEY_TABLE, block);
+	if (pkey_blocks(port))
+		ask(discover, port, ATTR_PKEY_TABLE, 0);
 }
 
 /* A LID that held what it should, and holds another now; none at all is the sign of a reset. */
@@ -374,6 +378,9 @@ static void got_port_info(struct discover *discover, struct port *port,
 	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
 	    (info.lid != known->lid || info.master_sm_lid != known->master_sm_lid))
 		port->node->sw->lost = true;
+	/* Its port 0 passes no INIT: that it has lost its LID tells that it has lost its P_Keys. */
+	if (port_of_switch(port) && !port->num && port->lid && info.lid != port->lid)
+		port_set_pkeys(discover->fabric, port, NULL);
 	port_set_info(discover->fabric, port, &info);
 	port->read_pass = discover->pass;
 	port->unread = false;
@@ -398,25 +405,15 @@ static void got_port_info(struct discover *discover, struct port *port,
 static void got_pkeys(struct discover *discover, struct port *port,
 		      const struct smp_request *request, const uint8_t *data)
 {
-	struct pkey_list *old = port_facts(port)->pkeys;
-	unsigned first = request->attr_mod * PKEY_BLOCK_KEYS;
-	struct pkey_list *list;
+	unsigned block = request->attr_mod;
 	struct p_key_table table;
 
 	attr_decode(&p_key_table_format, data, &table);
-	if (!old && first)
-		return; /* a block before this one was lost */
-	if (old && first + PKEY_BLOCK_KEYS <= old->count &&
-	    memcmp(old->key + first, table.p_key, sizeof(table.p_key)) == 0)
-		return;
-	/* Lists are immutable once others see them: each block makes a longer one. */
-	list = pkey_list_new((uint16_t)(first + PKEY_BLOCK_KEYS > (old ? old->count : 0u)
-						? first + PKEY_BLOCK_KEYS
-						: old->count));
-	if (old)
-		memcpy(list->key, old->key, old->count * sizeof(old->key[0]));
-	memcpy(list->key + first, table.p_key, sizeof(table.p_key));
-	port_set_pkeys(discover->fabric, port, list);
+	if (block && !port_facts(port)->pkeys)
+		return; /* the port passed INIT meanwhile: it is read from the beginning */
+	port_set_pkey_block(discover->fabric, port, block, &table);
+	if (block + 1 < pkey_blocks(port))
+		ask(discover, port, ATTR_PKEY_TABLE, block + 1);
 }
 
 /* Probes: what is at the far end */

@@ -246,19 +246,6 @@ static void failed(struct program *program, struct port *port, const char *what)
 		program->pkeys_failed(program->pkeys_failed_arg);
 }
 
-static void keep_block(struct program *program, struct port *port, unsigned block,
-		       const struct p_key_table *held)
-{
-	struct pkey_list *old = port_facts(port)->pkeys, *list;
-	unsigned first = block * PKEY_BLOCK_KEYS, end = first + PKEY_BLOCK_KEYS;
-
-	list = pkey_list_new((uint16_t)(old && old->count > end ? old->count : end));
-	if (old)
-		memcpy(list->key, old->key, old->count * sizeof(*old->key));
-	memcpy(list->key + first, held->p_key, sizeof(held->p_key));
-	port_set_pkeys(program->fabric, port, list);
-}
-
 static void table_was_read(void *owner, void *subject, const struct smp_request *request,
 			   const struct smp_answer *answer)
 {
@@ -275,7 +262,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	if (answer->error || answer->status == STATUS_BUSY)
 		failed(program, port, "no answer to Get(P_KeyTable)");
 	else
-		keep_block(program, port, request->attr_mod & UINT16_MAX, &held);
+		port_set_pkey_block(program->fabric, port, request->attr_mod & UINT16_MAX, &held);
 	look_at_cable(program, port);
 }
 
@@ -296,7 +283,8 @@ static void table_was_set(void *owner, void *subject, const struct smp_request *
 		failed(program, port, "no answer to Set(P_KeyTable)");
 	} else {
 		if (!answer->status && port_facts(port)->pkeys)
-			keep_block(program, port, request->attr_mod & UINT16_MAX, &held);
+			port_set_pkey_block(program->fabric, port, request->attr_mod & UINT16_MAX,
+					    &held);
 		list = port_facts(port)->pkeys;
 		port->pkeys_echo.held = 0;
 		if (list && (answer->status || memcmp(&want, &held, sizeof(held)) != 0)) {
@@ -354,6 +342,10 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 	}
 	if (cable.end->pkeys_good == program->policy->state)
 		return PKEYS_GOOD;
+	/* A switch that is reset now must not have its LID and lack its P_Keys: nobody would
+	 * notice. */
+	if (port_of_switch(cable.end) && port_info(cable.end)->lid != cable.end->lid)
+		return PKEYS_STUCK;
 	if (cable.end->pkeys_busy || (cable.front && cable.front->pkeys_busy))
 		return PKEYS_WAIT;
 	if (!next_step(program, cable, &step)) {

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# 4,000 partitions of 30 members on 3,456 hosts (QUICK: 400 on 648), by weftd and by OpenSM from the same
+# file: how many P_Key blocks are written when the fabric comes up, and what one member more costs. For
+# weftd that is a command, for OpenSM a changed file and SIGHUP. SMPs are weftsim's own count, times those
+# of this machine; processor time is the daemon's.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+
+if ! command -v opensm >/dev/null; then
+	echo "partitions: no opensm here (scripts/install-deps installs it)" >&2
+	exit 1
+fi
+spec=fattree:radix=24,levels=3 partitions=4000
+[ -z "${QUICK:-}" ] || spec=fattree:radix=36,levels=2 partitions=400
+
+make_file() {
+	"$BUILD/weftsim" topology "$spec" | awk -v partitions="$partitions" '
+		/^\[1\]\(/ { match($0, /\([0-9a-f]+\)/); guid[n++] = sprintf("0x%016s", substr($0, RSTART + 1, RLENGTH - 2)); gsub(/ /, "0", guid[n - 1]) }
+		END {
+			srand(1)
+			print "Default=0x7fff, ipoib: ALL=limited, SELF=full;"
+			for (p = 1; p <= partitions; p++) {
+				printf "p%d=0x%x:", p, p
+				for (m = 0; m < 30; m++)
+					printf "%s %s=full", m ? "," : "", guid[int(rand() * n)]
+				print ";"
+			}
+			print guid[int(n / 2)] >"member"
+		}' >many.conf
+}
+
+# smps [P]: SMPs that agents have seen since weftsim's count was reset; P: those that Set a P_KeyTable.
+smps() {
+	"$BUILD/weftsim" "do" stats | awk -v keys="${1:-}" '
+		$1 == "SMPs" { smps = 1 } $1 !~ /^(SMPs|0x|others)/ { smps = 0 }
+		smps && $1 != "SMPs" && (keys == "" || $1 == "0x0016") { sum += (keys == "" ? $2 : 0) + $3 }
+		END { print sum + 0 }'
+}
+
+reset_smps() {
+	"$BUILD/weftsim" "do" 'stats reset' >/dev/null
+}
+
+cpu_ms() {
+	awk -v hz="$(getconf CLK_TCK)" '{ print ($14 + $15) * 1000 / hz }' "/proc/${pids[$1]}/stat"
+}
+
+now_ms() {
+	date +%s%3N
+}
+
+# blocks_wanted: of the end ports' tables, 32 keys each, the default one and those of the file.
+blocks_wanted() {
+	grep -oE '0x[0-9a-f]{16}' many.conf | sort | uniq -c | awk '{ n += int($1 / 32) + 1 } END { print n + 0 }'
+}
+
+figure() {
+	printf '%s\t%s\t%s\n' "$1" "$2" "${3:-}"
+}
+
+is_quiet() {
+	local before
+
+	before=$(smps)
+	sleep 2
+	[ "$(smps)" = "$before" ]
+}
+
+weftd_figures() {
+	local began cpu
+
+	start_weftsim "$spec" || return 1
+	reset_smps
+	start_weftd w host-0001 -o "partition_config_file=\"$PWD/many.conf\"" -o sweep_interval=0 -o readback=0 &&
+		wait_for 120 is_up w || because "weftd: $(tail -n 1 w.log)" || return 1
+	wait_for 60 is_quiet
+	figure "weftd: Set(P_KeyTable) at the start" "$(smps P)" "end ports and the switches' ports before them; $(blocks_wanted) blocks at end ports"
+	ctl w partition add 0x7000 >/dev/null
+	for what in "member add" "member remove"; do
+		reset_smps
+		cpu=$(cpu_ms w) began=$(now_ms)
+		# shellcheck disable=SC2086 # two words
+		ctl w partition $what 0x7000 "$(cat member)" >/dev/null || because "$what failed" || return 1
+		figure "weftd: one $what" "$(smps) SMPs" "$(smps P) Sets; answered after $(($(now_ms) - began)) ms, $(awk "BEGIN { print $(cpu_ms w) - $cpu }") ms of processor (ticks of $((1000 / $(getconf CLK_TCK))) ms)"
+	done
+	stop w >/dev/null
+	stop_fabric
+}
+
+opensm_figures() {
+	local began cpu
+
+	start_weftsim "$spec" || return 1
+	reset_smps
+	start_opensm o host-0001 -P "$PWD/many.conf" -s 0 || return 1
+	wait_for 300 matches 'SUBNET UP' o.log || because "opensm: $(tail -n 1 o.log)" || return 1
+	wait_for 60 is_quiet
+	figure "opensm: Set(P_KeyTable) at the start" "$(smps P)"
+	reset_smps
+	printf 'more=0x7000: %s=full;\n' "$(cat member)" >>many.conf
+	: >o.mark
+	cpu=$(cpu_ms o) began=$(now_ms)
+	kill -HUP "${pids[o]}"
+	sleep 0.2
+	wait_for 120 is_quiet
+	figure "opensm: one member more" "$(smps) SMPs" "$(smps P) Sets; at rest after $(($(now_ms) - began - 2000)) ms, $(awk "BEGIN { print $(cpu_ms o) - $cpu }") ms of processor"
+	stop o >/dev/null
+	stop_fabric
+}
+
+make_file
+for who in weftd opensm; do
+	"${who}_figures" || { echo "partitions: $who: $reason" >&2 && failures=1; }
+done
+finish

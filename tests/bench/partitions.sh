@@ -34,8 +34,8 @@ make_file() {
 # smps [P]: SMPs that agents have seen since weftsim's count was reset; P: those that Set a P_KeyTable.
 smps() {
 	"$BUILD/weftsim" "do" stats | awk -v keys="${1:-}" '
-		$1 == "SMPs" { smps = 1 } $1 !~ /^(SMPs|0x|others)/ { smps = 0 }
-		smps && $1 != "SMPs" && (keys == "" || $1 == "0x0016") { sum += (keys == "" ? $2 : 0) + $3 }
+		/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 }
+		smps && (keys == "" || $1 == "P_KeyTable") { sum += (keys == "" ? $2 : 0) + $3 }
 		END { print sum + 0 }'
 }
 

@@ -86,13 +86,14 @@ void print_partition(const json_t *data, FILE *out)
 
 void print_partition_change(const json_t *data, FILE *out)
 {
+	json_t *counts = json_object_get(data, "counts"), *count;
 	const char *status;
-	const json_t *count;
 	unsigned kinds = 0;
 
 	fprintf(out, "0x%04llx: ", number_member(data, "p_key"));
-	json_object_foreach ((json_t *)json_object_get(data, "counts"), status, count)
+	json_object_foreach (counts, status, count) {
 		fprintf(out, "%s%lld %s", kinds++ ? ", " : "", json_integer_value(count), status);
+	}
 	fputs(kinds ? "\n" : "done, no port is concerned\n", out);
 	print_ports(json_object_get(data, "ports"), out);
 }

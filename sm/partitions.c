@@ -409,6 +409,13 @@ static void look_at(struct policy *policy, guid_t port_guid)
 	event_raise(policy->events, &event);
 }
 
+static void note_all(struct policy *policy)
+{
+	policy->state++;
+	policy->all_noted = true;
+	loop_defer(&policy->turn);
+}
+
 /* Whoever was given a LID is there, was, or will be again. */
 static unsigned look_at_all(void *arg, size_t *at)
 {
@@ -417,6 +424,10 @@ static unsigned look_at_all(void *arg, size_t *at)
 	const struct lid_entry *entry = registry_walk_next(&policy->cursor);
 
 	(*at)++;
+	if (registry_is_together(policy->registry)) { /* half of it is there: again, later */
+		note_all(policy);
+		return 0;
+	}
 	if (!entry)
 		return 0;
 	look_at(policy, entry->guid);
@@ -472,13 +483,6 @@ static void note(struct policy *policy, guid_t guid)
 	loop_defer(&policy->turn);
 }
 
-static void note_all(struct policy *policy)
-{
-	policy->state++;
-	policy->all_noted = true;
-	loop_defer(&policy->turn);
-}
-
 static void partition_changed(struct policy *policy, const struct partition_entry *before,
 			      const struct partition_entry *after)
 {
@@ -518,12 +522,22 @@ static void changed(void *ctx, const struct registry_change *change)
 	}
 }
 
+/* What belongs together is judged when it is all there. */
+static void whole(void *ctx)
+{
+	struct policy *policy = ctx;
+
+	loop_defer(&policy->turn);
+}
+
 static void take_noted(void *arg)
 {
 	enum { PORTS_A_TURN = 64 };
 	struct policy *policy = arg;
 	unsigned count = policy->num_noted < PORTS_A_TURN ? policy->num_noted : PORTS_A_TURN;
 
+	if (registry_is_together(policy->registry))
+		return;
 	if (policy->groups_noted)
 		tell_groups(policy);
 	policy->groups_noted = false;
@@ -586,7 +600,7 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 	*policy = (struct policy){
 		.loop = loop,
 		.registry = registry,
-		.reader = {.changed = changed, .ctx = policy},
+		.reader = {.changed = changed, .whole = whole, .ctx = policy},
 		.events = events,
 		.fabric = fabric,
 		.program = program,

@@ -335,6 +335,8 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 
 	if (!program->policy || !program->policy->live)
 		return PKEYS_GOOD;
+	if (registry_is_together(program->policy->registry))
+		return PKEYS_STUCK; /* half of it is there */
 	if (!cable.end) {
 		if (port->peer)
 			port->enforce = 0; /* between switches */

@@ -12,14 +12,14 @@
 
 /* Some are in nothing, some in several, some in what nobody else is in. */
 static const char *const files[] = {
-	"Default=0x7fff, ipoib: ALL=limited, SELF=full;\n"
-	"red=0x1, ipoib: 0x0277656601000101-0x0277656601000f01=full;\n"
-	"blue=0x2: 0x0277656601000901-0x0277656601001f01=full, 0x0277656601000a01=limited;\n",
-	"Default=0x7fff, ipoib: ALL=full;\n"
-	"red=0x1, indx0: 0x0277656601000301-0x0277656601001f01;\n"
-	"green=0x3: ALL_CAS=limited, 0x0277656601000201=full;\n",
-	"blue=0x2: 0x0277656601000901=full;\n"
-	"grey=0x4: ALL_SWITCHES=full, SELF=full;\n",
+	("Default=0x7fff, ipoib: ALL=limited, SELF=full;\n"
+	 "red=0x1, ipoib: 0x0277656601000101-0x0277656601000f01=full;\n"
+	 "blue=0x2: 0x0277656601000901-0x0277656601001f01=full, 0x0277656601000a01=limited;\n"),
+	("Default=0x7fff, ipoib: ALL=full;\n"
+	 "red=0x1, indx0: 0x0277656601000301-0x0277656601001f01;\n"
+	 "green=0x3: ALL_CAS=limited, 0x0277656601000201=full;\n"),
+	("blue=0x2: 0x0277656601000901=full;\n"
+	 "grey=0x4: ALL_SWITCHES=full, SELF=full;\n"),
 };
 
 static struct sim_manager *up(struct sim *sim)

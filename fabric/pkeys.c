@@ -81,21 +81,17 @@ static pkey_t wanted_of(const pkey_t *want, unsigned count, pkey_t partition)
 	return partition && at >= 0 ? want[at] : 0;
 }
 
-/* Puts key first; what was there takes its place, or the first free one. */
+/* Puts key first; what was there takes its place, or the first free one. Where there is neither,
+ * key is left out like any other that comes too late: what stands there is in use. */
 static void put_first(pkey_t *table, unsigned room, pkey_t key, struct key_set *missing)
 {
-	pkey_t first = table[0];
-	int at = find(table, room, key), hole;
+	int at = find(table, room, key), hole = at < 0 ? find(table, room, 0) : at;
 
-	if (at == 0)
+	if (at == 0 || hole < 0)
 		return;
-	hole = at > 0 ? at : find(table, room, 0);
+	table[hole] = table[0];
 	table[0] = key;
 	take(missing, key);
-	if (hole > 0)
-		table[hole] = first;
-	else if (pkey_partition(first))
-		add(missing, first); /* it is told to be left out */
 }
 
 unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsigned count,

@@ -25,7 +25,7 @@ static inline pkey_t pkey_partition(pkey_t p_key)
  *   - a key that is wanted stays where it is;
  *   - one whose partition is wanted with the other membership is changed where it stands;
  *   - index0 (a partition, 0: none) stands first when it is among want; what stood there takes its
- *     place, or a free one;
+ *     place, or a free one, and where there is neither, nothing moves;
  *   - a first slot without a key takes the default partition's;
  *   - new keys take the first free slots, in the order of want.
  * Keys for which no room is left go to left_out (count places), in the order of want; returns how

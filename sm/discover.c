@@ -962,6 +962,14 @@ static bool light_reads(const struct port *port)
 	return port->unread || unknown_agent || unknown_end;
 }
 
+/* The P_Keys of an end port are not known, so they are not written, and it may be where it should
+ * not be. */
+static bool lacks_pkeys(const struct port *port)
+{
+	return port->agent && port_facts(port)->known && !port_facts(port)->pkeys &&
+	       (!port->num || port_state_of(port) >= PORT_INIT);
+}
+
 /* One that is silent is looked for from a neighbour that is not. */
 static void look_for(struct discover *discover, const struct node *node)
 {
@@ -991,9 +999,11 @@ static unsigned ask_light(void *arg, size_t *at)
 	}
 	if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
 		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (light_reads(&node->port[i]))
+	for (unsigned i = 0; i <= node->num_ports; i++) {
+		if (i && light_reads(&node->port[i]))
 			ask_port_info(discover, &node->port[i]);
+		else if (lacks_pkeys(&node->port[i]))
+			ask_pkeys(discover, &node->port[i]);
 	}
 	return node->num_ports + 1u;
 }

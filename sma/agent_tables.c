@@ -60,7 +60,7 @@ uint16_t p_key_get(struct agent_request *request)
 	unsigned block;
 	const struct device_port *port = p_key_port(request, &block);
 
-	if (!port)
+	if (!port || request->device->quirks.hides_p_keys)
 		return STATUS_INVALID_VALUE;
 	for (unsigned i = 0; i < PKEY_BLOCK_KEYS; i++)
 		be16_store(request->data + sizeof(pkey_t) * i,

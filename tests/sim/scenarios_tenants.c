@@ -59,6 +59,20 @@ static void reboots(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* A table that was not told is asked for again by the sweeps that find nothing else: until it is
+ * known, a host is what it was. */
+static void asked_again(struct sim *sim)
+{
+	struct device *host = sim_device(sim, "host-0011");
+	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
+
+	host->quirks.hides_p_keys = true;
+	sim_partitions(manager, files[0]);
+	sim_pass(sim, 60 * SIM_S);
+	host->quirks.hides_p_keys = false;
+	sim_settle_and_check(sim);
+}
+
 /* A manager that is started anew finds all as it should be; one with another file changes it. */
 static void restart(struct sim *sim)
 {
@@ -78,6 +92,7 @@ static void restart(struct sim *sim)
 const struct scenario sim_tenants[] = {
 	{.name = "partition-files-change", .topology = TREE, .play = files_change},
 	{.name = "partitions-reboots", .topology = TREE, .play = reboots},
+	{.name = "p-keys-asked-again", .topology = TREE, .play = asked_again},
 	{.name = "partitions-restart", .topology = TREE, .play = restart},
 	{.name = NULL},
 };

@@ -24,7 +24,7 @@ keys() {
 	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ {print $2}' | sort | paste -sd ' '
 }
 
-
+# sets DAEMON ATTRIBUTE: how many Set() of it have been sent.
 sets() {
 	status "$1" "do { my \$n = 0; \$_->{method} eq \"Set\" && \$_->{attribute} eq \"$2\" and \$n += \$_->{sent} for @{\$_->{smps}}; \$n }"
 }
@@ -52,7 +52,8 @@ first_start() {
 	done < <(json 'map { my $n = $_; map { "$n->{description} $_->{guid}\n" } @{$n->{end_ports} // []} } @{$_->{nodes}}' <nodes.json | sed "s/^ *//" | awk NF)
 	[ -n "${guid[host-0002]:-}" ] || because "host-0002 has no port" || return 1
 	equal "whether all are let in" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1 || return 1
-	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff
+	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff || return 1
+	equal "Set(P_KeyTable) that the bring-up took" "$(sets open P_KeyTable)" 0
 }
 
 member_added() {

@@ -166,9 +166,9 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_route_plan,
 	 .summary = "another engine's routes against those of now; changes nothing"},
 	{.words = "route engine",
-	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]"}},
+	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]|default"}},
 	 .print = print_route_engine,
-	 .summary = "take these engines now, until weftd is restarted"},
+	 .summary = "take these engines now and from now on, or the configuration's"},
 	{.words = "route dump",
 	 .arguments =
 		 {{.member = "format", .label = "opensm", .choices = dump_formats, .option = true},

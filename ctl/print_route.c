@@ -225,5 +225,9 @@ void print_route_engine(const json_t *data, FILE *out)
 {
 	print_sweep(data, out);
 	print_routing(json_object_get(data, "routing"), out);
-	fputs("This lasts until weftd is restarted or reads its configuration again.\n", out);
+	if (json_is_true(json_object_get(data, "at_run_time")))
+		fputs("This lasts, also over a restart, until weftctl route engine default.\n",
+		      out);
+	else
+		fputs("These are the engines of the configuration.\n", out);
 }

@@ -139,6 +139,23 @@ void print_routing(const json_t *routing, FILE *out)
 	}
 }
 
+/* What the store says against the configuration. */
+static void print_settings(const json_t *settings, FILE *out)
+{
+	const json_t *setting;
+	size_t i;
+
+	json_array_foreach (settings, i, setting) {
+		const json_t *ignored = json_object_get(setting, "ignored");
+
+		line(out, i ? "" : "Run time",
+		     ignored ? "%s = %s, set at run time, is ignored: %s"
+			     : "%s = %s, and not as configured; weftctl %s ends that",
+		     text_member(setting, "name"), text_member(setting, "value"),
+		     text_member(setting, ignored ? "ignored" : "clear"));
+	}
+}
+
 static void print_left_out(const json_t *switches, FILE *out)
 {
 	const json_t *sw;
@@ -305,6 +322,7 @@ void print_status(const json_t *data, FILE *out)
 	print_last_sweep(json_object_get(data, "sweep"), out);
 	print_counts(json_object_get(data, "counts"), out);
 	print_routing(json_object_get(data, "routing"), out);
+	print_settings(json_object_get(data, "settings"), out);
 	print_left_out(json_object_get(data, "left_out"), out);
 	print_peers(json_object_get(data, "peers"), out);
 	print_partitions_line(json_object_get(data, "partitions"), out);

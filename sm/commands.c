@@ -160,8 +160,9 @@ json_t *sm_status(const struct sm *sm)
 	const struct transport_port *port = &sm->transport->port;
 	const struct window_stats *window = window_stats(sm->window);
 	char guid[GUID_TEXT];
-	json_t *status;
+	json_t *status, *settings = json_array();
 
+	settings_status(&sm->engines.settings, settings);
 	status = json_pack("{s:s,s:b,s:i,s:s,s:i,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
 			   role_name(peers_role(sm->peers)), "standby_only",
 			   sm->options.standby_only, "priority", sm->options.priority, "guid",
@@ -172,6 +173,7 @@ json_t *sm_status(const struct sm *sm)
 			   "routing", routing_json(&sm->routes), "peers", status_peers(sm->peers),
 			   "smps", status_smps(sm->txns), "mads", status_mads(txn_stats(sm->txns)),
 			   "anomalies", status_anomalies(sm));
+	json_object_set_new(status, "settings", settings);
 	json_object_set_new(status, "left_out", left_out_json(sm->fabric));
 	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
@@ -215,6 +217,7 @@ struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *re
 
 	waiter = mem_zalloc(sizeof(*waiter));
 	waiter->request = request;
+	list_init(&waiter->kept.link);
 	waiter->after = sm->sweep.last.number + sm->sweep.running;
 	list_push(&sm->sweep.waiters, &waiter->link);
 	return waiter;

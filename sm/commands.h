@@ -28,9 +28,6 @@ const char *guid_text(guid_t guid, char text[GUID_TEXT]);
 /* The request is answered at the end of the next sweep. */
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
 
-/* Else the request has failed, with the name that was perhaps meant. commands_route.c */
-bool engine_is_known(const char *name, struct control_request *request);
-
 /* Nodes by places: the snapshot's switches, then its end ports (a node with several has several
  * places). */
 uint32_t node_count(const struct snapshot *snapshot);

@@ -546,9 +546,12 @@ static void command_route_quality(void *ctx, struct control_request *request, co
 static void command_route_plan(void *ctx, struct control_request *request, const json_t *args)
 {
 	const char *engine = json_string_value(json_object_get(args, "engine"));
+	char why[SETTING_WHY_SIZE];
 
-	if (engine_is_known(engine ? engine : "", request))
+	if (engine_is_known(engine ? engine : "", why))
 		begin(ctx, request, &plan_judge, engine);
+	else
+		control_fail(request, "%s", why);
 }
 
 const struct control_command judge_commands[NUM_JUDGE_COMMANDS] = {

@@ -11,7 +11,6 @@
 
 #include "fabric/walk.h"
 #include "lib/mem.h"
-#include "lib/suggest.h"
 #include "route/dump.h"
 #include "sm/commands.h"
 
@@ -234,85 +233,17 @@ static void command_route_show(void *ctx, struct control_request *request, const
 
 /* route engine */
 
-bool engine_is_known(const char *name, struct control_request *request)
-{
-	struct suggest suggest = suggest_for(name);
-
-	if (route_engine_find(name))
-		return true;
-	for (const struct route_engine *engine = route_engines; engine->name; engine++)
-		suggest_try(&suggest, engine->name);
-	if (suggest.best)
-		control_fail(request, "no routing engine \"%.60s\"; did you mean \"%s\"?", name,
-			     suggest.best);
-	else
-		control_fail(request, "no routing engine \"%.60s\"; weftd.conf(5) lists them",
-			     name);
-	return false;
-}
-
-static bool has_engine(char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], unsigned number,
-		       const char *name)
-{
-	for (unsigned i = 0; i < number; i++)
-		if (!strcmp(engines[i], name))
-			return true;
-	return false;
-}
-
-/* Around it, in place. */
-static char *without_spaces(char *name)
-{
-	size_t length;
-
-	name += strspn(name, " \t");
-	length = strlen(name);
-	while (length && strchr(" \t", name[length - 1]))
-		length--;
-	name[length] = '\0';
-	return name;
-}
-
-/* "ftree,updn" as a chain; false: the request has failed. */
-static bool take_engines(const char *names, char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
-			 struct control_request *request)
-{
-	char *copy = mem_strdup(names), *rest = copy, *name;
-	unsigned number = 0;
-	bool good = true;
-
-	memset(engines, 0, SM_ENGINES_MAX * sizeof(*engines));
-	while (good && (name = strsep(&rest, ","))) {
-		name = without_spaces(name);
-		good = engine_is_known(name, request);
-		if (good && has_engine(engines, number, name)) {
-			control_fail(request, "%s is named twice: name each engine once", name);
-			good = false;
-		}
-		if (good && number == SM_ENGINES_MAX) {
-			control_fail(request,
-				     "more than %d engines: the chain has no room for them",
-				     SM_ENGINES_MAX);
-			good = false;
-		}
-		if (good)
-			snprintf(engines[number++], SM_ENGINE_NAME, "%s", name);
-	}
-	free(copy);
-	return good;
-}
-
-/* The sweep that follows computes by the new chain; when it gives no routes, the old one is put
- * back (sweep.c). */
+/* The sweep that follows computes by the new chain; when it gives no routes, it is taken back, else
+ * it is kept (sweep.c). */
 static void command_route_engine(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
 	const char *names = json_string_value(json_object_get(args, "engines"));
-	struct sweep_waiter *waiter;
-	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME];
+	char why[SETTING_WHY_SIZE];
 
 	if (!names) {
-		control_fail(request, "route engine needs the names of one or more engines");
+		control_fail(request, "route engine needs the names of one or more engines, or "
+				      "default");
 		return;
 	}
 	if (peers_role(sm->peers) != SM_MASTER) {
@@ -320,21 +251,16 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 			     role_name(peers_role(sm->peers)));
 		return;
 	}
-	list_for_each (link, &sm->sweep.waiters) {
-		if (container_of(link, struct sweep_waiter, link)->engines_before) {
-			control_fail(request, "engines are being changed already: try again when "
-					      "that has ended");
-			return;
-		}
-	}
-	if (!take_engines(names, engines, request))
+	if (sm->engines.trying) {
+		control_fail(request, "engines are being changed already: try again when that has "
+				      "ended");
 		return;
-	waiter = sm_wait_for_sweep(sm, request);
-	waiter->engines_before = mem_array(1, sizeof(*waiter->engines_before));
-	memcpy(waiter->engines_before, sm->options.engines, sizeof(*waiter->engines_before));
-	waiter->options_set = sm->options_set;
-	memcpy(sm->options.engines, engines, sizeof(engines));
-	trigger_reroute(&sm->trigger, "weftctl route engine");
+	}
+	if (!engines_try(sm, names, why)) {
+		control_fail(request, "%s", why);
+		return;
+	}
+	sm_wait_for_sweep(sm, request)->tries_engines = true;
 }
 
 /* route dump */

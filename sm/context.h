@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "route/engine.h"
 #include "sm/discover.h"
+#include "sm/engines.h"
 #include "sm/guids.h"
 #include "sm/herald.h"
 #include "sm/hold.h"
@@ -48,10 +49,10 @@ struct sweep_record {
 struct sweep_waiter { /* a command that waits for the end of a sweep */
 	struct list link;
 	struct control_request *request;
-	uint64_t after; /* the sweep must have a higher number */
-	/* It changed the engines: those before, put back if the new ones give no routes. */
-	char (*engines_before)[SM_ENGINES_MAX][SM_ENGINE_NAME];
-	unsigned options_set; /* sm->options_set at that time */
+	uint64_t after;	    /* the sweep must have a higher number */
+	bool tries_engines; /* which are taken back if they give no routes */
+	json_t *answer;	    /* which waits for the registry; NULL: it waits for the sweep */
+	struct registry_waiter kept;
 };
 
 struct sweep {
@@ -107,7 +108,7 @@ struct sm {
 	struct window *window;
 	struct fabric *fabric;
 	struct sm_options options;
-	unsigned options_set; /* how often the configuration was read again */
+	struct engines engines;
 	struct discover *discover;
 	struct program *program;
 	struct peers *peers;

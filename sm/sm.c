@@ -147,6 +147,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
 	judge_init(sm);
+	engines_init(sm);
 	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
 	return sm;
 }
@@ -156,6 +157,7 @@ void sm_free(struct sm *sm)
 	if (!sm)
 		return;
 	sweep_done(sm);
+	engines_done(sm);
 	save_free(sm->save);
 	image_free(sm->image);
 	judge_done(sm);
@@ -232,7 +234,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	struct window_limits limits = limits_of(options);
 
 	sm->options = *options;
-	sm->options_set++;
+	engines_configured(sm);
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
 	trickle_start(sm);

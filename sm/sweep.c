@@ -275,7 +275,10 @@ static void routed(struct work_job *job)
 	sm->routes = routing->result;
 	sm->routed = snapshot_ref(routing->snapshot);
 	routing->result.routes = NULL;
-	sm->routed_topology = routing->topology;
+	/* Others may have been chosen meanwhile. */
+	sm->routed_topology = memcmp(routing->names, sm->options.engines, sizeof(routing->names))
+				      ? 0
+				      : routing->topology;
 	sm->sweep.rerouted = true;
 	route_job_free(routing);
 	sweep_advance(sm);
@@ -472,16 +475,9 @@ void sweep_begin(void *arg)
 static void free_waiter(struct sweep_waiter *waiter)
 {
 	list_del(&waiter->link);
-	free(waiter->engines_before);
+	registry_wait_cancel(&waiter->kept);
+	json_decref(waiter->answer);
 	free(waiter);
-}
-
-/* Engines that give no routes are not kept, for with them no fault would be answered; unless the
- * configuration was read again meanwhile. */
-static void put_engines_back(struct sm *sm, const struct sweep_waiter *waiter)
-{
-	if (waiter->engines_before && sm->options_set == waiter->options_set)
-		memcpy(sm->options.engines, waiter->engines_before, sizeof(sm->options.engines));
 }
 
 static json_t *waiter_answer(const struct sm *sm, const struct sweep_waiter *waiter)
@@ -495,9 +491,34 @@ static json_t *waiter_answer(const struct sm *sm, const struct sweep_waiter *wai
 
 	json_object_update_new(answer, sweep_changes_json(record));
 
-	if (waiter->engines_before)
+	if (waiter->tries_engines) {
 		json_object_set_new(answer, "routing", routing_json(&sm->routes));
+		json_object_set_new(answer, "at_run_time", json_boolean(!sm->engines.clears));
+	}
 	return answer;
+}
+
+static void answer_kept(void *ctx)
+{
+	struct sweep_waiter *waiter = ctx;
+
+	control_reply(waiter->request, waiter->answer);
+	waiter->answer = NULL;
+	free_waiter(waiter);
+}
+
+/* Engines that give no routes are not kept, for with them no fault would be answered. Others are
+ * the ones of the next start, too, before anybody is told that they are in force. */
+static void end_trial(struct sm *sm, struct sweep_waiter *waiter)
+{
+	bool stays = !sm->sweep.last.error;
+
+	engines_tried(sm, stays);
+	if (!stays)
+		return;
+	waiter->answer = waiter_answer(sm, waiter);
+	waiter->kept = (struct registry_waiter){.durable = answer_kept, .ctx = waiter};
+	registry_wait(sm->registry, &waiter->kept);
 }
 
 static void answer_waiters(struct sm *sm)
@@ -507,14 +528,17 @@ static void answer_waiters(struct sm *sm)
 	list_for_each (link, &sm->sweep.waiters) {
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
-		if (record->number <= waiter->after || record->error == -EAGAIN)
+		if (waiter->answer || record->number <= waiter->after || record->error == -EAGAIN)
 			continue; /* the sweep that answers follows */
-		if (record->error && record->error != -EALREADY) {
-			put_engines_back(sm, waiter);
-			control_fail(waiter->request, "the sweep failed: %s", record->text);
-		} else {
-			control_reply(waiter->request, waiter_answer(sm, waiter));
+		if (waiter->tries_engines) {
+			end_trial(sm, waiter);
+			if (!record->error)
+				continue;
 		}
+		if (record->error && (waiter->tries_engines || record->error != -EALREADY))
+			control_fail(waiter->request, "the sweep failed: %s", record->text);
+		else
+			control_reply(waiter->request, waiter_answer(sm, waiter));
 		free_waiter(waiter);
 	}
 }

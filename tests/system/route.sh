@@ -88,7 +88,7 @@ plan() {
 
 engine() {
 	says 0 '^Routing     updn' route engine updn,minhop || return 1
-	matches '^This lasts until weftd is restarted' told.txt || because "$(cat told.txt)" || return 1
+	matches '^This lasts, also over a restart' told.txt || because "$(cat told.txt)" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
 	answers_json '$_->{routing}{engine}, $_->{summary}' 'minhop subnet up, routes computed anew' \
 		route engine minhop || return 1
@@ -99,6 +99,22 @@ engine() {
 		'1 0 1 1' route engine 'minhop , updn' || return 1
 	says 0 'block.* of forwarding tables written on [1-9]' route engine ' updn' || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn
+}
+
+# What was chosen at run time outlives the daemon, against the configuration, until it is cleared.
+engine_kept() {
+	stop sm || return 1
+	start_weftd sm host-0001 -o 'routing=["ftree"]' -o sweep_interval=0 || return 1
+	wait_for 60 is_up sm || because "it does not come up: $(tail -n 1 sm.log)" || return 1
+	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
+	says 0 '^Run time +routing = updn, and not as configured' status || return 1
+	says 0 '"Value": ?"updn"' save -
+}
+
+engine_default() {
+	says 0 '^These are the engines of the configuration' route engine default || return 1
+	equal "the engine" "$(status sm '$_->{routing}{engine}')" ftree || return 1
+	equal "what is set at run time" "$(status sm 'scalar @{$_->{settings}}')" 0
 }
 
 # Engines that give no routes are not kept: the next fault is answered by those of before.
@@ -220,10 +236,12 @@ if check "a fat tree comes up" up fattree:radix=8,levels=2 host-0001 ftree; then
 	check "walk takes the dump" walk_takes_the_dump
 	check "route engine" engine
 	check "route engine: refused by all" refused_engine
+	check "route engine: kept over a restart" engine_kept
 	check "topology export: net" export_net
 	check "topology export: dot, slurm, json" export_other
 	check "topology check" check_plan
 	check "route check after a fault" repaired
+	check "route engine default" engine_default
 	check "weftd ends" down
 	check "no daemon" no_daemon
 fi

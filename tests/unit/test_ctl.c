@@ -87,7 +87,8 @@ static const struct {
 	{"route show h1 h2 --sl", NULL, "--sl needs a value: weftctl route show SRC DST [--sl N]"},
 	{"route check --sl 3", NULL, "unexpected \"--sl\": weftctl route check"},
 	{"route plan", NULL, "--engine is missing: weftctl route plan --engine NAME"},
-	{"route engine", NULL, "NAME[,NAME...] is missing: weftctl route engine NAME[,NAME...]"},
+	{"route engine", NULL,
+	 "NAME[,NAME...]|default is missing: weftctl route engine NAME[,NAME...]|default"},
 	{"route dump /tmp/x", NULL, "--format is missing: weftctl route dump --format opensm DIR"},
 	{"route dump --format xml /tmp/x", NULL,
 	 "\"xml\" is not opensm: weftctl route dump --format opensm DIR"},
@@ -223,6 +224,16 @@ static const struct {
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
 	 "Routing     minhop; of all pairs of switch and LID 4 are not reached, 2 loop\n"},
+	{"status with settings", print_status,
+	 "{\"settings\":[{\"name\":\"routing\",\"value\":\"updn\",\"clear\":\"route engine "
+	 "default\"},"
+	 "{\"name\":\"x\",\"value\":\"y\",\"clear\":\"z\",\"ignored\":\"no such y\"}]}",
+	 "Manager     -, priority 0, on - port 0\n"
+	 "            GUID -, LID 0\n"
+	 "Subnet      -\n"
+	 "Run time    routing = updn, and not as configured; weftctl route engine default ends "
+	 "that\n"
+	 "            x = y, set at run time, is ignored: no such y\n"},
 	{"status with a switch left out", print_status,
 	 "{\"left_out\":[{\"guid\":\"0x1\",\"description\":\"S 1\",\"why\":\"because\"}]}",
 	 "Manager     -, priority 0, on - port 0\n"
@@ -343,13 +354,20 @@ static const struct {
 	 "length:     paths longer than need be        0        0\n"},
 	{"other engines", print_route_engine,
 	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":4,\"changed\":false,"
-	 "\"summary\":\"subnet up\",\"routing\":{\"engine\":\"updn\",\"tried\":["
+	 "\"summary\":\"subnet "
+	 "up\",\"at_run_time\":true,\"routing\":{\"engine\":\"updn\",\"tried\":["
 	 "{\"engine\":\"ftree\",\"why\":\"no tree\"}]}}",
 	 "light sweep in 2.0 ms: 30 SMPs, 4 of them Set(); no forwarding table changed\n"
 	 "subnet up\n"
 	 "Routing     updn; every switch reaches every LID\n"
 	 "            not ftree: no tree\n"
-	 "This lasts until weftd is restarted or reads its configuration again.\n"},
+	 "This lasts, also over a restart, until weftctl route engine default.\n"},
+	{"engines of the configuration", print_route_engine,
+	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":0,\"changed\":false,"
+	 "\"summary\":\"subnet up\",\"at_run_time\":false}",
+	 "light sweep in 2.0 ms: 30 SMPs, 0 of them Set(); nothing changed\n"
+	 "subnet up\n"
+	 "These are the engines of the configuration.\n"},
 	{"as planned", print_differences,
 	 "{\"differences\":[],\"planned\":{\"switches\":2,\"adapters\":3,\"links\":4}}",
 	 "as planned: 2 switches, 3 adapters, 4 links\n"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * route check, quality and plan inside the manager: that what the switches are known to hold is
- * judged and not what they should hold, how many judgements there may be, and that clients that
- * leave and a daemon that stops end them. Clients sit on a real control socket in the same thread.
+ * route check, quality, plan and engine inside the manager: that what the switches are known to
+ * hold is judged and not what they should hold, how many judgements there may be, and that clients
+ * that leave and a daemon that stops end them. Clients sit on a real control socket in the same
+ * thread.
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
@@ -259,6 +260,8 @@ static void test_refusals(void)
 		{"{\"command\":\"route engine\"}\n", "needs the names"},
 		{"{\"command\":\"route engine\",\"engines\":\"minhop,\"}\n", "no routing engine"},
 		{"{\"command\":\"route engine\",\"engines\":\"file\"}\n", "the sweep failed: "},
+		{"{\"command\":\"route engine\",\"engines\":\"default,minhop\"}\n",
+		 "no routing engine \\\"default\\\""},
 		{"{\"command\":\"route dump\",\"format\":\"x\"}\n", "no format \\\"x\\\""},
 	};
 	struct world *world = start("fattree:radix=4,levels=2");
@@ -271,6 +274,112 @@ static void test_refusals(void)
 	}
 	CU_ASSERT_EQUAL(memcmp(before, world->sm->options.engines, sizeof(before)), 0);
 	end(world);
+}
+
+static bool in_force(const struct world *world, const char *engine)
+{
+	return !strcmp(world->sm->options.engines[0], engine) &&
+	       !strcmp(world->sm->routes.routes->engine, engine);
+}
+
+static const char *kept(const struct world *world)
+{
+	const char *text = setting_get(world->registry, "routing");
+
+	return text ? text : "";
+}
+
+static bool minhop_in_force(const struct world *world)
+{
+	return world_is_quiet(world) && in_force(world, "minhop");
+}
+
+static bool updn_in_force(const struct world *world)
+{
+	return world_is_quiet(world) && in_force(world, "updn");
+}
+
+/* Engines that were chosen at run time are kept, stand before the configuration, also when that is
+ * read again, and end with a command. Those that give no routes change nothing of it. */
+static void test_engines_kept(void)
+{
+	struct world *world = start("fattree:radix=4,levels=2");
+	struct sm_options options = world->options;
+
+	CU_ASSERT_STRING_EQUAL(kept(world), "");
+	ask(world, "{\"command\":\"route engine\",\"engines\":\" minhop , dnup\"}\n");
+	CU_ASSERT(has(0, "\"ok\":true") && has(0, "\"at_run_time\":true"));
+	CU_ASSERT_STRING_EQUAL(kept(world), "minhop,dnup");
+	CU_ASSERT(in_force(world, "minhop"));
+
+	strcpy(options.engines[0], "ftree");
+	sm_set_options(world->sm, &options);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT(in_force(world, "minhop"));
+
+	ask(world, "{\"command\":\"route engine\",\"engines\":\"file\"}\n");
+	CU_ASSERT(has(0, "\"ok\":false"));
+	CU_ASSERT_STRING_EQUAL(kept(world), "minhop,dnup");
+	world_run(world, minhop_in_force);
+
+	ask(world, "{\"command\":\"route engine\",\"engines\":\"default\"}\n");
+	CU_ASSERT(has(0, "\"ok\":true") && has(0, "\"at_run_time\":false"));
+	CU_ASSERT_STRING_EQUAL(kept(world), "");
+	CU_ASSERT(in_force(world, "ftree"));
+	end(world);
+}
+
+static json_t *settings(const struct world *world)
+{
+	json_t *array = json_array();
+
+	settings_status(&world->sm->engines.settings, array);
+	return array;
+}
+
+/* What a store or a document brings is in force; what nobody understands is not, and is shown. */
+static void test_engines_from_the_store(void)
+{
+	struct world *world = start("fattree:radix=4,levels=2");
+	json_t *shown;
+
+	setting_put(world->registry, "routing", "minhop");
+	setting_put(world->registry, "of another version", "5");
+	world_run(world, minhop_in_force);
+	shown = settings(world);
+	CU_ASSERT_EQUAL(json_array_size(shown), 1);
+	CU_ASSERT_PTR_NULL(json_object_get(json_array_get(shown, 0), "ignored"));
+	json_decref(shown);
+
+	setting_put(world->registry, "routing", "minhop,mihnop");
+	world_run(world, updn_in_force);
+	shown = settings(world);
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(json_array_get(shown, 0), "ignored")),
+		"no routing engine \"mihnop\"; did you mean \"minhop\"?");
+	json_decref(shown);
+
+	registry_together(world->registry, true);
+	setting_put(world->registry, "routing", "minhop");
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT(in_force(world, "updn")); /* not before all of it is there */
+	registry_together(world->registry, false);
+	world_run(world, minhop_in_force);
+	end(world);
+}
+
+/* Those of the store are there before the first routes are computed. */
+static void test_engines_at_start(void)
+{
+	struct world *world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+
+	setting_put(world->registry, "routing", "updn");
+	engines_done(world->sm);
+	engines_init(world->sm); /* as in sm_new() with a store that has it */
+	CU_ASSERT(world_up(world));
+	CU_ASSERT(in_force(world, "updn"));
+	CU_ASSERT_EQUAL(world->sm->sweep.last.number, 1);
+	world_free(world);
 }
 
 /* Before the first sweep has ended there is nothing to judge. */
@@ -293,6 +402,9 @@ int main(void)
 		{"how many", test_bound},
 		{"stopping", test_stop},
 		{"refusals", test_refusals},
+		{"engines are kept", test_engines_kept},
+		{"engines of the store", test_engines_from_the_store},
+		{"engines at the start", test_engines_at_start},
 		{"too early", test_too_early},
 		CU_TEST_INFO_NULL,
 	};

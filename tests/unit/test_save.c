@@ -26,6 +26,7 @@ static const struct {
 	 "\"ProxyJoin\":0,\"kind\":\"member\"}"},
 	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Index\":1,\"PortGUID\":"
 			 "\"0x0002c90300000001\",\"kind\":\"alias\"}"},
+	{REGISTRY_SETTING, "{\"Name\":\"routing\",\"Value\":\"updn,minhop\",\"kind\":\"setting\"}"},
 	{REGISTRY_PARTITION,
 	 "{\"FlowLabel\":0,\"IPoIB\":1,\"Index0\":0,\"MTU\":4,\"Name\":\"blue\",\"P_Key\":5,"
 	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":0,\"Scope\":2,\"TClass\":0,\"kind\":\"partition\"}"},

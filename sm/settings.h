@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Settings made at run time: text by name, kept in the registry and so in the store, that stands
+ * before what the configuration says until it is cleared. Who understands some of them has a table
+ * of rows, one for each, and is told of what is there at the start, of what a command changes, and
+ * of what a restored document or a store that could be read late brings. The registry alone says
+ * what is set; a text that its row refuses is logged, shown by status, and has no effect. Loop
+ * thread only.
+ */
+#ifndef SM_SETTINGS_H
+#define SM_SETTINGS_H
+
+#include "fabric/registry.h"
+#include "lib/control.h"
+#include "lib/loop.h"
+
+enum { SETTING_WHY_SIZE = 160, SETTINGS_MAX = 8 };
+
+struct setting_row {
+	const char *name;  /* in the store: it never changes its meaning */
+	const char *clear; /* the command that goes back to the configuration, for people */
+	/* text NULL: nothing is set, the configuration counts. Told the same twice it does nothing.
+	 * False, and why: the text means nothing, and the configuration counts. */
+	bool (*apply)(void *ctx, const char *text, char why[SETTING_WHY_SIZE]);
+};
+
+struct settings {
+	struct registry *registry;
+	const struct setting_row *rows; /* ended by one without a name */
+	void *ctx;
+	struct registry_reader reader;
+	struct loop_deferred later;
+	unsigned changed;			  /* bit i: row i is to be told */
+	char why[SETTINGS_MAX][SETTING_WHY_SIZE]; /* of those that are ignored; else empty */
+};
+
+/* Tells each row what is set. The registry outlives settings_done(). */
+void settings_init(struct settings *settings, struct loop *loop, struct registry *registry,
+		   const struct setting_row *rows, void *ctx);
+void settings_done(struct settings *settings);
+
+/* The registry's own text, until it is changed; NULL: it is not set. */
+const char *setting_get(const struct registry *registry, const char *name);
+/* text NULL clears it. Shorter than SETTING_VALUE_SIZE; it is durable when the registry says so. */
+void setting_put(struct registry *registry, const char *name, const char *text);
+
+/* Those of the table that are set, appended to an array of objects, for weftctl status. */
+void settings_status(const struct settings *settings, json_t *array);
+
+#endif

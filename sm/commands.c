@@ -20,12 +20,6 @@
 
 enum { ROWS_A_PART = 16 };
 
-const char *guid_text(guid_t guid, char text[GUID_TEXT])
-{
-	snprintf(text, GUID_TEXT, "0x%016" PRIx64, guid);
-	return text;
-}
-
 /* status */
 
 json_t *sweep_changes_json(const struct sweep_record *record)

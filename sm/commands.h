@@ -6,9 +6,10 @@
 #ifndef SM_COMMANDS_H
 #define SM_COMMANDS_H
 
+#include "lib/guid.h"
 #include "sm/context.h"
 
-enum { GUID_TEXT = 19, NUM_ROUTE_COMMANDS = 3, NUM_JUDGE_COMMANDS = 3, NUM_PARTITION_COMMANDS = 7 };
+enum { NUM_ROUTE_COMMANDS = 3, NUM_JUDGE_COMMANDS = 3, NUM_PARTITION_COMMANDS = 7 };
 
 extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* commands_route.c */
 extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
@@ -23,8 +24,6 @@ void partition_check_done(struct sm *sm);
 /* Its part of status; a new reference. commands_partition.c */
 json_t *partitions_json(const struct sm *sm);
 
-/* "0x" and 16 digits; returns text. */
-const char *guid_text(guid_t guid, char text[GUID_TEXT]);
 /* The request is answered at the end of the next sweep. */
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
 

@@ -3,13 +3,10 @@
  * Services and subscriptions for people (registered.h). Both lists are walks of the registry that
  * go on as the client reads. Keys of services are not told, only that there is one.
  */
-#include <arpa/inet.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/be.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 #include "sa/record.h"
 #include "weftd/registered.h"
@@ -24,25 +21,11 @@ struct walk {
 	json_t *(*row)(const struct registered *registered, const void *record);
 };
 
-/* Where a port is and what its node is called; of one that is not there, LID 0 and "". */
-static void put_port(const struct registered *registered, guid_t guid, json_t *row)
-{
-	struct endport port = {.lid = LID_NONE};
-	char text[sizeof("0x0123456789abcdef")];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	registered_find_port(registered, guid, &port);
-	json_object_set_new(row, "guid", json_string(text));
-	json_object_set_new(row, "lid", json_integer(port.lid));
-	json_object_set_new(row, "description",
-			    json_string(port.facts ? port.facts->description : ""));
-}
-
 static json_t *gid_json(const uint8_t gid[GID_SIZE])
 {
-	char text[INET6_ADDRSTRLEN];
+	char text[GID_TEXT];
 
-	return json_string(inet_ntop(AF_INET6, gid, text, sizeof(text)));
+	return json_string(gid_text(gid, text));
 }
 
 /* Whatever somebody registered, as printable ASCII. */
@@ -63,18 +46,15 @@ static json_t *service_json(const struct registered *registered, const void *rec
 	static const uint8_t no_key[SERVICE_KEY_SIZE];
 	const struct service_entry *entry = record;
 	uint32_t lease = adm_lease(registered->adm, entry);
-	uint8_t gid[GID_SIZE];
-	char id[sizeof("0x0123456789abcdef")];
+	char id[GUID_TEXT];
 	json_t *row;
 
-	be64_store(gid, entry->gid_prefix);
-	be64_store(gid + 8, entry->gid_guid);
-	snprintf(id, sizeof(id), "0x%016" PRIx64, entry->service_id);
-	row = json_pack("{s:s,s:o,s:o,s:i,s:b,s:o}", "id", id, "name", name_json(entry->name),
-			"gid", gid_json(gid), "p_key", entry->p_key, "has_key",
-			memcmp(entry->key, no_key, sizeof(no_key)) != 0, "lease_s",
+	row = json_pack("{s:s,s:o,s:o,s:i,s:b,s:o}", "id", guid_text(entry->service_id, id), "name",
+			name_json(entry->name), "gid",
+			registered_gid(entry->gid_prefix, entry->gid_guid), "p_key", entry->p_key,
+			"has_key", memcmp(entry->key, no_key, sizeof(no_key)) != 0, "lease_s",
 			lease == SERVICE_LEASE_NO_END ? json_null() : json_integer(lease));
-	put_port(registered, entry->gid_guid, row);
+	registered_put_port(registered, entry->gid_guid, row);
 	return row;
 }
 
@@ -99,7 +79,7 @@ static json_t *subscription_json(const struct registered *registered, const void
 		by_lid ? json_integer(entry->lid_begin) : json_null(), "of_lid_end",
 		by_lid ? json_integer(entry->lid_end) : json_null(), "trusted", entry->trusted);
 
-	put_port(registered, entry->subscriber, row);
+	registered_put_port(registered, entry->subscriber, row);
 	return row;
 }
 

@@ -7,12 +7,11 @@
 #include "weftd/registered.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/be.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 #include "sa/record.h"
 #include "sma/attr.h"
@@ -38,14 +37,9 @@ json_t *registered_note(const struct registered *registered, bool *noted)
 	return standing ? json_pack("{s:o}", "note", standing) : NULL;
 }
 
-static const char *gid_text(const uint8_t gid[GID_SIZE], char text[INET6_ADDRSTRLEN])
-{
-	return inet_ntop(AF_INET6, gid, text, INET6_ADDRSTRLEN);
-}
-
 static json_t *group_json(const struct group_entry *group)
 {
-	char mgid[INET6_ADDRSTRLEN];
+	char mgid[GID_TEXT];
 
 	return json_pack("{s:s,s:i,s:i,s:I,s:i,s:f,s:i,s:i,s:i,s:I,s:i,s:i,s:b}", "mgid",
 			 gid_text(group->mgid, mgid), "mlid", group->mlid, "p_key", group->p_key,
@@ -56,17 +50,16 @@ static json_t *group_json(const struct group_entry *group)
 			 "scope", group->scope, "permanent", group->permanent);
 }
 
-/* Takes the next group, and what comes of it from the registry. */
-static bool next_group(struct listing *listing)
+/* What is told next is of this group; false when there is none. */
+static bool begin_group(struct listing *listing, const struct group_entry *group)
 {
 	struct member_entry key;
 
-	listing->group = registry_walk_next(&listing->groups);
-	if (!listing->group)
+	if (!group)
 		return false;
-	registry_ref(listing->group);
+	listing->group = registry_ref(group);
 	listing->num_members = 0;
-	memcpy(key.mgid, listing->group->mgid, GID_SIZE);
+	memcpy(key.mgid, group->mgid, GID_SIZE);
 	registry_walk(listing->registered->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
 		      &listing->members);
 	return true;
@@ -91,7 +84,8 @@ static json_t *list_next(void *source)
 		return note;
 	rows = json_array();
 	for (unsigned i = 0; i < RECORDS_A_PART && json_array_size(rows) < ROWS_A_PART; i++) {
-		if (!listing->group && !next_group(listing)) {
+		if (!listing->group &&
+		    !begin_group(listing, registry_walk_next(&listing->groups))) {
 			more = false;
 			break;
 		}
@@ -134,7 +128,8 @@ static void command_list(void *ctx, struct control_request *request, const json_
 	control_stream(request, list_next, list_finish, listing_new(ctx));
 }
 
-bool registered_find_port(const struct registered *registered, guid_t guid, struct endport *out)
+/* False, and out untouched, when no port in the view has this GUID. */
+static bool find_port(const struct registered *registered, guid_t guid, struct endport *out)
 {
 	const struct snapshot *topology;
 	int32_t found;
@@ -150,6 +145,28 @@ bool registered_find_port(const struct registered *registered, guid_t guid, stru
 	if (found >= 0)
 		*out = endport_at(topology, (uint32_t)found);
 	return found >= 0;
+}
+
+void registered_put_port(const struct registered *registered, guid_t guid, json_t *row)
+{
+	struct endport port = {.lid = LID_NONE};
+	char text[GUID_TEXT];
+
+	find_port(registered, guid, &port);
+	json_object_set_new(row, "guid", json_string(guid_text(guid, text)));
+	json_object_set_new(row, "lid", json_integer(port.lid));
+	json_object_set_new(row, "description",
+			    json_string(port.facts ? port.facts->description : ""));
+}
+
+json_t *registered_gid(uint64_t prefix, guid_t guid)
+{
+	uint8_t gid[GID_SIZE];
+	char text[GID_TEXT];
+
+	be64_store(gid, prefix);
+	be64_store(gid + 8, guid);
+	return json_string(gid_text(gid, text));
 }
 
 static json_t *states_json(uint8_t join_state)
@@ -171,18 +188,12 @@ static json_t *states_json(uint8_t join_state)
 
 static json_t *member_json(const struct registered *registered, const struct member_entry *member)
 {
-	struct endport port = {.lid = LID_NONE};
-	uint8_t gid[GID_SIZE];
-	char text[INET6_ADDRSTRLEN], guid[sizeof("0x0123456789abcdef")];
+	json_t *row = json_pack(
+		"{s:o,s:o,s:b}", "gid", registered_gid(member->port_prefix, member->port_guid),
+		"join_state", states_json(member->join_state), "proxy", member->proxy_join);
 
-	be64_store(gid, member->port_prefix);
-	be64_store(gid + 8, member->port_guid);
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, member->port_guid);
-	registered_find_port(registered, member->port_guid, &port);
-	return json_pack("{s:s,s:s,s:s,s:i,s:o,s:b}", "gid", gid_text(gid, text), "guid", guid,
-			 "description", port.facts ? port.facts->description : "", "lid", port.lid,
-			 "join_state", states_json(member->join_state), "proxy",
-			 member->proxy_join);
+	registered_put_port(registered, member->port_guid, row);
+	return row;
 }
 
 /* The group by itself, then its members. */
@@ -232,8 +243,7 @@ static void command_show(void *ctx, struct control_request *request, const json_
 		return;
 	}
 	listing = listing_new(registered);
-	listing->groups.next = group;
-	next_group(listing);
+	begin_group(listing, group);
 	control_stream(request, show_next, list_finish, listing);
 }
 

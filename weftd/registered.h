@@ -28,7 +28,10 @@ void offered_commands(struct registered *registered, struct control *control);
 /* The part that a list begins with where it may be old (sm_standing()), the first time that it is
  * asked for; NULL: none. */
 json_t *registered_note(const struct registered *registered, bool *noted);
-/* False, and out untouched, when no port in the view has this GUID. */
-bool registered_find_port(const struct registered *registered, guid_t guid, struct endport *out);
+/* Puts into row where a port is and what its node is called; of one that is not there, LID 0 and
+ * "". */
+void registered_put_port(const struct registered *registered, guid_t guid, json_t *row);
+/* A GID by its halves, as text; a new reference. */
+json_t *registered_gid(uint64_t prefix, guid_t guid);
 
 #endif

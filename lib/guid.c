@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* GUIDs and GIDs as text: lib/guid.h. */
+#include "lib/guid.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+_Static_assert(GID_TEXT == INET6_ADDRSTRLEN, "a GID is as long as an IPv6 address");
+
+const char *guid_text(guid_t guid, char text[GUID_TEXT])
+{
+	snprintf(text, GUID_TEXT, "0x%016" PRIx64, guid);
+	return text;
+}
+
+const char *gid_text(const uint8_t gid[GID_SIZE], char text[GID_TEXT])
+{
+	return inet_ntop(AF_INET6, gid, text, GID_TEXT);
+}

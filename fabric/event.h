@@ -17,8 +17,8 @@ enum event_kind {
 	EVENT_TRAP,	/* an agent sent a notice, for the first time: notice,
 			 * and guid and lid of who says that he sent it, 0 where nobody has that LID */
 	EVENT_PORT_IN,	/* an end port is in the view that was not, and ACTIVE: guid, lid */
-	EVENT_PORT_OUT, /* one is not in the view any more; what it registered is kept for a grace
-			 */
+	EVENT_PORT_OUT, /* one is not in the view any more; what it registered is kept for a grace.
+			 * Without facts: it went while no manager ran here */
 	EVENT_PORT_FORGOTTEN, /* its grace is over: guid */
 	EVENT_MASTER,	      /* this manager is MASTER and has published its first view */
 	EVENT_NOT_MASTER,     /* it was, and is no more */

@@ -181,6 +181,11 @@ bool endport_in_partition(const struct endport *port, pkey_t p_key)
 	return partition(key_in(keys_of(port), p_key)) != 0;
 }
 
+bool endport_is_full_member(const struct endport *port, pkey_t p_key)
+{
+	return endport_in_partition(port, p_key) && key_in(keys_of(port), p_key) & PKEY_FULL_MEMBER;
+}
+
 bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key)
 {
 	return share_in(keys_of(a), keys_of(b), p_key) != 0;

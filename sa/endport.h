@@ -49,6 +49,7 @@ bool endports_same_keys(const struct endport *a, const struct endport *b);
 bool pkeys_meet(pkey_t a, pkey_t b);
 /* Whether it is a member, full or limited, of the partition of this P_Key. */
 bool endport_in_partition(const struct endport *port, pkey_t p_key);
+bool endport_is_full_member(const struct endport *port, pkey_t p_key);
 /* Whether they may talk by this P_Key; its membership bit does not matter. */
 bool endports_share_key(const struct endport *a, const struct endport *b, pkey_t p_key);
 

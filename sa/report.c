@@ -39,6 +39,7 @@ struct told {
 	struct notice notice;
 	uint64_t number; /* of the change of the registry that must be durable first */
 	bool security;
+	bool keys_unknown;	  /* of the port, for it was not seen to go */
 	pkey_t p_key;		  /* of a group; 0: it is about a port */
 	struct node_facts *facts; /* a reference, or NULL */
 	guid_t guid;
@@ -135,13 +136,17 @@ static void tell(struct reporter *reporter, const struct told *told)
 
 /* Matching */
 
-/* Reports are for who could have got the trap himself, o13-17.1.1. */
+/* Reports are for who could have got the trap himself, o13-17.1.1. Every port is a member of the
+ * default partition, at least a limited one, so its full members could whatever the port's other
+ * P_Keys were. */
 static bool may_hear(const struct endport *subscriber, const struct told *told)
 {
 	const struct endport subject = {.facts = told->facts, .guid = told->guid, .num = told->num};
 
 	if (told->p_key)
 		return endport_in_partition(subscriber, told->p_key);
+	if (told->keys_unknown)
+		return endport_is_full_member(subscriber, PKEY_DEFAULT_FULL);
 	if (!told->facts)
 		return false;
 	return subscriber->guid == told->guid || endports_share(subscriber, &subject);
@@ -462,7 +467,10 @@ static void tell_own(struct reporter *reporter, uint16_t number, const uint8_t g
 
 static void tell_port(struct reporter *reporter, const struct event *event)
 {
-	struct told told = {.facts = event->facts, .guid = event->guid, .num = event->num};
+	struct told told = {.facts = event->facts,
+			    .keys_unknown = !event->facts,
+			    .guid = event->guid,
+			    .num = event->num};
 	uint8_t gid[GID_SIZE];
 
 	be64_store(gid, reporter->subnet_prefix);

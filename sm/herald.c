@@ -135,11 +135,25 @@ static const struct array arrays[] = {
 	{count_ends, end_order, found_end},
 };
 
+static void not_before(struct herald *herald, guid_t guid)
+{
+	registry_unref(map_remove(&herald->before, guid));
+}
+
+static void comes(struct herald *herald, guid_t guid)
+{
+	guid_t *coming = mem_alloc(sizeof(*coming));
+
+	*coming = guid;
+	free(map_put(&herald->coming, guid, coming));
+}
+
 static void compare(struct herald *herald, struct found before, struct found after)
 {
 	guid_t *coming;
 
 	if (before.lid && !after.lid) {
+		not_before(herald, before.guid);
 		leaves(herald, before.guid);
 		coming = map_remove(&herald->coming, before.guid);
 		if (!coming) /* else nobody has heard yet that it was there */
@@ -147,9 +161,7 @@ static void compare(struct herald *herald, struct found before, struct found aft
 		free(coming);
 	} else if (!before.lid && after.lid) {
 		returns(herald, after.guid);
-		coming = mem_alloc(sizeof(*coming));
-		*coming = after.guid;
-		free(map_put(&herald->coming, after.guid, coming));
+		comes(herald, after.guid);
 	}
 }
 
@@ -159,11 +171,99 @@ static bool is_up(const struct port *port)
 	return port->lid && (port_of_switch(port) || port_state_of(port) == PORT_ACTIVE);
 }
 
+/* What weftd did not see */
+
+static void forget_before(struct herald *herald)
+{
+	size_t position = 0;
+	void *entry;
+
+	while ((entry = map_next(&herald->before, &position)))
+		registry_unref(entry);
+	map_done(&herald->before);
+	map_init(&herald->before);
+}
+
+static void find_before(struct herald *herald)
+{
+	const struct lid_entry *entry = registry_first(herald->registry, REGISTRY_LID, -1, NULL);
+
+	for (; entry; entry = registry_next(herald->registry, REGISTRY_LID, -1, entry))
+		if (!entry->gone)
+			map_put(&herald->before, entry->guid, (void *)registry_ref(entry));
+}
+
+/* Our own adapter may have been carried to another fabric: only others' GUIDs say which one it is.
+ */
+static bool is_others(const struct fabric *fabric, guid_t guid)
+{
+	const struct port *port = map_get(&fabric->ports, guid);
+
+	return port && fabric->sm_port && port->node != fabric->sm_port->node;
+}
+
+static bool same_fabric(const struct herald *herald, const struct fabric *fabric)
+{
+	const struct snapshot *topology = herald->topology;
+
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		for (uint32_t k = 0; k < arrays[i].count(topology); k++) {
+			guid_t guid = arrays[i].found(topology, k).guid;
+
+			if (map_get(&herald->before, guid) && is_others(fabric, guid))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What is left in before is not there any more. */
+static void find_unseen(struct herald *herald)
+{
+	const struct snapshot *topology = herald->topology;
+
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		for (uint32_t k = 0; k < arrays[i].count(topology); k++) {
+			struct found port = arrays[i].found(topology, k);
+
+			if (!port.lid)
+				continue;
+			if (!map_get(&herald->before, port.guid))
+				comes(herald, port.guid);
+			not_before(herald, port.guid);
+		}
+	}
+}
+
+static void tell_unseen(struct herald *herald, const struct fabric *fabric)
+{
+	void **gone;
+
+	if (!herald->before.count || !herald->topology)
+		return;
+	if (same_fabric(herald, fabric)) {
+		find_unseen(herald);
+		gone = mem_array(herald->before.count, sizeof(*gone));
+		map_sorted(&herald->before, gone);
+		for (size_t i = 0; i < herald->before.count; i++) {
+			const struct lid_entry *entry = gone[i];
+
+			raise(herald, EVENT_PORT_OUT,
+			      (struct found){.guid = entry->guid, .lid = entry->lid});
+		}
+		free(gone);
+	}
+	forget_before(herald);
+}
+
 void herald_settled(struct herald *herald, const struct fabric *fabric)
 {
-	size_t count = herald->coming.count;
-	void **guids = mem_array(count, sizeof(*guids));
+	size_t count;
+	void **guids;
 
+	tell_unseen(herald, fabric);
+	count = herald->coming.count;
+	guids = mem_array(count, sizeof(*guids));
 	map_sorted(&herald->coming, guids);
 	for (size_t i = 0; i < count; i++) {
 		guid_t guid = *(guid_t *)guids[i];
@@ -301,6 +401,8 @@ static void last_view(struct herald *herald)
 
 void herald_published(struct herald *herald, const struct view *before, const struct view *after)
 {
+	if (!after)
+		forget_before(herald);
 	if (!before && !after)
 		return;
 	if (!after) {
@@ -325,6 +427,8 @@ void herald_init(struct herald *herald, struct loop *loop, struct event_hub *eve
 		.loop = loop, .events = events, .registry = registry, .options = options};
 	map_init(&herald->absent);
 	map_init(&herald->coming);
+	map_init(&herald->before);
+	find_before(herald);
 	list_init(&herald->leaving);
 	herald->searched = ARRAY_SIZE(known_by);
 	loop_deferred_init(&herald->search, loop, "ports that went unseen", search, herald);
@@ -338,5 +442,6 @@ void herald_done(struct herald *herald)
 		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
 	loop_timer_disarm(&herald->timer);
 	map_done(&herald->absent);
+	forget_before(herald);
 	forget_coming(herald);
 }

@@ -6,7 +6,12 @@
  * before it can be reached, and is told of at the end of the sweep that has made it ACTIVE. With
  * the first view of a MASTER nobody came, for who asked to hear of it knows the ports of before;
  * ports of which only the registry knows, since they went while nobody looked, get their grace from
- * then on. Loop thread only.
+ * then on.
+ *
+ * Who was there when weftd last ended is what the registry says at the start. The first sweep of a
+ * MASTER tells of those that came and went meanwhile, once, for who subscribed then knows no
+ * better; but not when that was another fabric, nor when another manager was MASTER in between.
+ * Loop thread only.
  */
 #ifndef SM_HERALD_H
 #define SM_HERALD_H
@@ -27,6 +32,7 @@ struct herald {
 	struct map absent;   /* by PortGUID */
 	struct list leaving; /* the same, those that went first in front */
 	struct map coming;   /* by PortGUID, which is what it holds: in the view, not told of yet */
+	struct map before;   /* by PortGUID, references to LID records: there when weftd ended */
 	struct loop_timer timer;
 	const struct snapshot *topology; /* of the view that is published */
 	struct loop_deferred search;	 /* after the first one */

@@ -56,7 +56,8 @@ goes_and_comes() {
 
 	guid=$(port_guid host-0004) && sm=$(port_guid host-0001) || return 1
 	sim 'node down host-0004' && hears all "65 0{12}fe80000000000000$guid issuer fe80000000000000$sm" || return 1
-	sim 'node up host-0004' && hears all "64 0{12}fe80000000000000$guid issuer fe80000000000000$sm"
+	sim 'node up host-0004' && hears all "64 0{12}fe80000000000000$guid issuer fe80000000000000$sm" || return 1
+	gids all >weft.txt
 }
 
 # Of a switch, by its LID, as it came.
@@ -73,9 +74,33 @@ gids() {
 	sed -nE 's/^report (6[45]) .{12}/\1 /p' "$1.txt"
 }
 
+comes_again() {
+	stop daemon || return 1
+	start_weftd daemon host-0001 -o registration_grace=600 && wait_for 30 is_up daemon ||
+		because "weftd has no subnet: $(tail -n 1 daemon.log)"
+}
+
+# Who goes while weftd is down is told of when it is back, once, to who has subscribed before; so is who
+# comes. Two restarts later there is nothing more to tell.
+unseen() {
+	local guid
+
+	guid=$(port_guid host-0008) || return 1
+	stop daemon || return 1
+	sim 'node down host-0008' || return 1
+	start_weftd daemon host-0001 -o registration_grace=600 || return 1
+	hears all "65 0{12}fe80000000000000$guid" || return 1
+	stop daemon || return 1
+	sim 'node up host-0008' || return 1
+	start_weftd daemon host-0001 -o registration_grace=600 || return 1
+	hears all "64 0{12}fe80000000000000$guid" || return 1
+	comes_again && comes_again || return 1
+	sim 'trap 130 leaf-01 2' && wait_for 20 more_than 5 || because "no more reports come" || return 1
+	equal "reports of that port" "$(grep -cE "^report 6[45] .*$guid" all.txt)" 2
+}
+
 # What OpenSM tells of the same port going and coming.
 opensm_says_the_same() {
-	gids all >weft.txt
 	kill_now all
 	kill_now some
 	kill_now silent
@@ -156,6 +181,7 @@ check "reports are confirmed" confirmed
 check "a silent one subscribes" start_subscriber silent host-0006 -s 600 130
 check "who does not answer holds up nobody" silent_holds_up_nobody
 check "weftctl inform list" listed
+check "who comes and goes while weftd is down" unseen
 if command -v opensm >/dev/null; then
 	check "OpenSM tells the same of a port" opensm_says_the_same
 else

@@ -150,6 +150,96 @@ static void test_went_unseen(void)
 	hush(world);
 }
 
+/* A world whose registry knows, before its manager begins, what one on the same net has learnt. */
+static struct world *again(void)
+{
+	struct world *before = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL), *world = listen(NULL);
+	const struct lid_entry *entry;
+
+	CU_ASSERT_TRUE(world_up(before));
+	for (entry = registry_first(before->registry, REGISTRY_LID, -1, NULL); entry;
+	     entry = registry_next(before->registry, REGISTRY_LID, -1, entry))
+		registry_put(world->registry, REGISTRY_LID, entry);
+	world_free(before);
+	return world;
+}
+
+/* As sm_new() does with a store that holds what the registry does. */
+static void read_registry(struct world *world)
+{
+	herald_done(&world->sm->herald);
+	herald_init(&world->sm->herald, world->loop, &world->events, world->registry,
+		    &world->sm->options);
+}
+
+/* Who came and went while weftd did not run is told of once, when the links are up; who was gone
+ * before that is not. */
+static void test_unseen(void)
+{
+	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77},
+			       before = {.guid = 0xBEEF, .lid = 78, .gone = 1};
+	struct world *world = again();
+	struct fake_port *host = &world_node(world, "host-4")->port[1];
+	const struct lid_entry came = {.guid = guid_of(host)};
+	struct lid_entry back = {.gone = 2, .lid = 79};
+
+	back.guid = guid_of(&world_node(world, "host-3")->port[1]);
+	CU_ASSERT_TRUE(registry_drop(world->registry, REGISTRY_LID, &came));
+	registry_put(world->registry, REGISTRY_LID, &back);
+	registry_put(world->registry, REGISTRY_LID, &gone);
+	registry_put(world->registry, REGISTRY_LID, &before);
+	read_registry(world);
+	newcomer = host;
+	CU_ASSERT_TRUE(world_up(world));
+	newcomer = NULL;
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT], 1);
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_IN], 2);
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 2);
+	CU_ASSERT_EQUAL(seen.count, 6);
+	judge(3, EVENT_PORT_OUT, gone.guid, gone.lid);
+	CU_ASSERT_PTR_NULL(seen.event[3].facts);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.count, 6);
+	read_registry(world); /* a restart after which all is as it was */
+	herald_published(&world->sm->herald, NULL, world->sm->view);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(seen.of[EVENT_MASTER], 2);
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT], 1);
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_IN], 2);
+	hush(world);
+}
+
+/* Nothing came and nothing went where nobody else of the store is: it is of another fabric. */
+static void test_another_fabric(void)
+{
+	struct lid_entry own = {.lid = 5};
+	const struct lid_entry other = {.guid = 0xDEAD, .lid = 77};
+	struct world *world = listen(NULL);
+
+	own.guid = guid_of(world->fake->local);
+	registry_put(world->registry, REGISTRY_LID, &own);
+	registry_put(world->registry, REGISTRY_LID, &other);
+	read_registry(world);
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT] + seen.of[EVENT_PORT_IN], 0);
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 1);
+	hush(world);
+}
+
+/* Nor where another manager has been MASTER since: it has told of that. */
+static void test_after_another_master(void)
+{
+	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77};
+	struct world *world = again();
+
+	registry_put(world->registry, REGISTRY_LID, &gone);
+	read_registry(world);
+	herald_published(&world->sm->herald, NULL, NULL); /* STANDBY */
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT] + seen.of[EVENT_PORT_IN], 0);
+	hush(world);
+}
+
 /* As is each of which there are only registrations, once; what an alias has is its port's. */
 static void test_only_registered(void)
 {
@@ -222,6 +312,9 @@ int main(void)
 		{"goes and comes", test_goes_and_comes},
 		{"grace", test_grace},
 		{"went unseen", test_went_unseen},
+		{"came and went unseen", test_unseen},
+		{"another fabric", test_another_fabric},
+		{"another master in between", test_after_another_master},
 		{"who only has registrations", test_only_registered},
 		{"traps", test_traps},
 		CU_TEST_INFO_NULL,

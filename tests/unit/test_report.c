@@ -640,6 +640,30 @@ static void test_secrets(void)
 	end_reports();
 }
 
+/* Of a port whose P_Keys nobody knows any more only full members of the default partition hear. */
+static void test_went_unseen(void)
+{
+	static const lid_t lids[HOSTS] = {16, 20, 24, 28};
+	struct inform_info info = ALL_GENERIC;
+	unsigned full = 0;
+	uint8_t gid[GID_SIZE];
+
+	begin_reports();
+	for (unsigned host = 0; host < HOSTS; host++) {
+		const pkey_t *keys = two_switches_hosts[host].p_keys;
+
+		CU_ASSERT_EQUAL(inform(lids[host], 0, &info), STATUS_OK);
+		full += !keys[0] || keys[0] == 0xFFFF || keys[1] == 0xFFFF;
+	}
+	CU_ASSERT_TRUE(full && full < HOSTS);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_PORT_OUT, .guid = 0xDEAD, .lid = 99});
+	now();
+	CU_ASSERT_EQUAL(out.count, full);
+	gid_of(0xDEAD, gid);
+	own_notice(0, TRAP_GID_OUT_OF_SERVICE, gid);
+	end_reports();
+}
+
 /* Who does not answer */
 
 static void expect_attempts(unsigned reports)
@@ -898,6 +922,7 @@ int main(void)
 		{"InformInfoRecords", test_records},
 		{"limit", test_limit},
 		{"own notices", test_own_notices},
+		{"went unseen", test_went_unseen},
 		{"matching", test_matching},
 		{"as srp_daemon asks", test_as_srp_asks},
 		{"a vendor's notice", test_vendor},

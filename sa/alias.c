@@ -10,8 +10,13 @@
  * from a hash of the port and the place, so that a port is given the same ones again even by a
  * manager that has forgotten them. Setting 0 again changes nothing. A GUID that another has is
  * REQ_INVALID, and while it is a member of a multicast group an alias can be neither changed nor
- * deleted: DENIED. Called by adm.c.
+ * deleted: DENIED.
+ *
+ * An alias is where its virtual machine is: of a port that is not there it may be taken by one that
+ * is, without waiting for the end of the grace. What was registered under it was the old place's,
+ * and goes. Called by adm.c.
  */
+#include "sa/forget.h"
 #include "sa/request.h"
 
 #define LOCALLY_ADMINISTERED (UINT64_C(0x02) << 56)
@@ -69,13 +74,31 @@ static bool is_member(const struct adm_request *request, guid_t guid)
 	return registry_first(request->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key) != NULL;
 }
 
-static bool is_taken(const struct adm_request *request, guid_t guid)
+/* The record of who has this alias, whether he is there or not. */
+static const struct alias_entry *owned(const struct adm_request *request, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
+
+	return registry_first(request->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+}
+
+/* By a port that is there. */
+static bool is_taken(const struct adm_request *request, guid_t guid)
+{
 	struct endport port;
 
-	return registry_first(request->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key) ||
-	       lookup_guid(request->lookup, guid, &port);
+	return lookup_guid(request->lookup, guid, &port);
+}
+
+/* From a port that is not there any more. */
+static void take_over(const struct adm_request *request, const struct change *change, guid_t guid)
+{
+	const struct alias_entry *alias = owned(request, guid);
+
+	if (!alias || alias->port_guid == change->port.guid)
+		return;
+	forget_guid(request->registry, request->groups, guid);
+	registry_drop(request->registry, REGISTRY_ALIAS, alias);
 }
 
 /* A GUID of the SM's own for this place. */
@@ -88,7 +111,7 @@ static guid_t guid_make(const struct adm_request *request, const struct change *
 		hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15) + 1;
 		hash ^= hash >> 29;
 		guid = LOCALLY_ADMINISTERED | hash >> 8;
-	} while (is_taken(request, guid));
+	} while (owned(request, guid) || is_taken(request, guid));
 	return guid;
 }
 
@@ -145,6 +168,7 @@ uint16_t begin_set_guids(struct adm_request *request)
 			continue;
 		if (!alias.guid)
 			alias.guid = guid_make(request, &change, i);
+		take_over(request, &change, alias.guid);
 		registry_put(request->registry, REGISTRY_ALIAS, &alias);
 	}
 	return give(request, &change);

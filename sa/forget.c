@@ -14,14 +14,14 @@ static void drop_all(struct registry *registry, enum registry_kind kind, int ind
 		registry_drop(registry, kind, record);
 }
 
-static void drop_of_guid(struct forget *forget, guid_t guid)
+void forget_guid(struct registry *registry, struct groups *groups, guid_t guid)
 {
 	const struct service_entry service = {.gid_guid = guid};
 	const struct subscription_entry subscription = {.subscriber = guid};
 
-	groups_forget_port(forget->groups, guid);
-	drop_all(forget->registry, REGISTRY_SERVICE, SERVICE_BY_PORT, &service);
-	drop_all(forget->registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT, &subscription);
+	groups_forget_port(groups, guid);
+	drop_all(registry, REGISTRY_SERVICE, SERVICE_BY_PORT, &service);
+	drop_all(registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT, &subscription);
 }
 
 /* Whether a port is to have the key of this partition, as a full or a limited member. */
@@ -89,10 +89,10 @@ static void happened(void *ctx, const struct event *event)
 		pkeys_changed(forget, event);
 	if (event->kind != EVENT_PORT_FORGOTTEN)
 		return;
-	drop_of_guid(forget, event->guid);
+	forget_guid(registry, forget->groups, event->guid);
 	for (alias = registry_first(registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key); alias;
 	     alias = registry_next(registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
-		drop_of_guid(forget, alias->guid);
+		forget_guid(registry, forget->groups, alias->guid);
 	drop_all(registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key);
 }
 

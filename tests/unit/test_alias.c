@@ -274,6 +274,42 @@ static void test_forgotten(void)
 	end();
 }
 
+/* From a port that is there nobody takes an alias; from one that is not, anybody, and it comes
+ * without what was registered under it. The port itself keeps the rest. */
+static void test_moves(void)
+{
+	const struct alias_entry old = {.port_guid = 0xDEAD, .index = 1, .guid = 0xA9},
+				 other = {.port_guid = 0xDEAD, .index = 2, .guid = 0xAA};
+	const struct service_entry service = {.service_id = 1, .gid_guid = 0xA9},
+				   of_port = {.service_id = 1, .gid_guid = 0xDEAD};
+	const struct alias_entry *alias;
+
+	begin();
+	registry_put(sa.registry, REGISTRY_ALIAS, &old);
+	registry_put(sa.registry, REGISTRY_ALIAS, &other);
+	registry_put(sa.registry, REGISTRY_SERVICE, &service);
+	registry_put(sa.registry, REGISTRY_SERVICE, &of_port);
+	join(0xA9);
+	join(0xDEAD);
+	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA9),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(told.info.guid[2], 0xA9);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 2);
+	alias = registry_first(sa.registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &old);
+	CU_ASSERT_EQUAL(alias->port_guid, PORT_GUID(A));
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE), 1);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 1);
+
+	/* Now its owner is there. */
+	join(0xA9);
+	CU_ASSERT_EQUAL(change(METHOD_SET, 24, SA_KEY, LID | BLOCK | PLACE(3), 16, 0, 3, 0xA9),
+			SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA9),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 2);
+	end();
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -284,6 +320,7 @@ int main(void)
 		{"groups and services of aliases", test_registers},
 		{"paths to one of many", test_resolved_many},
 		{"a port that is forgotten", test_forgotten},
+		{"an alias moves", test_moves},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -22,6 +22,7 @@
 #include "sa/forget.h"
 #include "sa/gate.h"
 #include "sa/groups.h"
+#include "sa/late.h"
 #include "sa/limits.h"
 #include "sa/pending.h"
 #include "sa/queue.h"
@@ -733,6 +734,11 @@ void adm_set_options(struct adm *adm, const struct adm_options *options)
 {
 	adm->options = *options;
 	groups_set_options(adm->groups, options);
+}
+
+bool adm_late(struct adm *adm, enum registry_kind kind, void *record)
+{
+	return late_fits(adm->registry, adm->groups, kind, record);
 }
 
 void adm_free(struct adm *adm)

@@ -57,7 +57,8 @@ struct contents {
 		void *record;
 	} * rows;
 	size_t count, capacity;
-	size_t refused; /* records that nobody could bear */
+	size_t refused;	 /* records that nobody could bear */
+	size_t left_out; /* that do not fit what was registered since */
 	char refused_why[STORE_WHY_SIZE];
 };
 
@@ -66,6 +67,8 @@ struct store {
 	struct work_pool *pool;
 	struct registry *registry; /* NULL before store_keep() */
 	struct registry_reader reader;
+	bool (*fits)(void *ctx, enum registry_kind kind, void *record); /* NULL: all do */
+	void *fits_ctx;
 	char *dir, *path;
 	bool loaded; /* what the file held is in the registry */
 
@@ -376,15 +379,23 @@ static unsigned merge(void *arg, size_t *at)
 		return 0;
 	if (*at < contents->count) {
 		enum registry_kind kind = contents->rows[*at].kind;
-		const void *record = contents->rows[(*at)++].record;
+		void *record = contents->rows[(*at)++].record;
 
-		if (!registry_find(store->registry, kind, record))
+		if (registry_find(store->registry, kind, record))
+			return COST_PUT;
+		if (!store->fits || store->fits(store->fits_ctx, kind, record))
 			registry_put(store->registry, kind, record);
+		else
+			contents->left_out++;
 		return COST_PUT;
 	}
 	if (contents->refused)
 		log_warning("%s: %zu records are left out, as %s", store->path, contents->refused,
 			    contents->refused_why);
+	if (contents->left_out)
+		log_warning("%s: %zu records are left out, as they do not fit what was registered "
+			    "before they could be read",
+			    store->path, contents->left_out);
 	contents_clear(contents);
 	store->loaded = true;
 	return 0;
@@ -555,6 +566,13 @@ void store_keep(struct store *store, struct registry *registry)
 	}
 	store->gathers = true;
 	registry_keep(registry, true);
+}
+
+void store_on_late(struct store *store,
+		   bool (*fits)(void *ctx, enum registry_kind kind, void *record), void *ctx)
+{
+	store->fits = fits;
+	store->fits_ctx = ctx;
 }
 
 /* What is to be written anew is complete then. What was read and not taken over yet stays in the

@@ -38,6 +38,12 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
  * lists, which its end has taken care of. */
 void store_keep(struct store *store, struct registry *registry);
 
+/* A file that could not be read at the start may be read later, when others have registered
+ * something: then fits() is asked of each record for which the registry has none with the same key,
+ * before it is put there. It may change the record; false: it is left out. */
+void store_on_late(struct store *store,
+		   bool (*fits)(void *ctx, enum registry_kind kind, void *record), void *ctx);
+
 /* Writes what waits, however long that takes, and ends: nothing is kept any more. */
 void store_flush(struct store *store);
 /* Without store_flush() what waits is dropped, as when the process is killed. NULL is harmless. */

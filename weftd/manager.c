@@ -36,6 +36,11 @@ static void take_groups(void *ctx)
 	free(list);
 }
 
+static bool fits_late(void *ctx, enum registry_kind kind, void *record)
+{
+	return adm_late(ctx, kind, record);
+}
+
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf)
 {
@@ -56,6 +61,8 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	adm_expect(manager->adm, view_is_coming, manager->sm);
 	sm_on_groups(manager->sm, take_groups, manager);
 	take_groups(manager);
+	if (store)
+		store_on_late(store, fits_late, manager->adm);
 	return manager;
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A rule for each kind that can contradict what is there: late.h. Who gives way is always what
+ * comes late, since clients have been told of the other. A group that gets another MLID so is no
+ * loss: its members were told to register anew when weftd began without its store, and hear of it
+ * with their join.
+ */
+#include "sa/late.h"
+
+#include "lib/mem.h"
+#include "sa/groups.h"
+
+struct place {
+	struct registry *registry;
+	struct groups *groups;
+};
+
+/* Its own MLID, unless another group has that and may not share it. */
+static bool group_fits(const struct place *place, void *record)
+{
+	struct group_entry *group = record;
+	lid_t mlid = groups_mlid(place->groups, group->mgid, group->mlid);
+
+	if (mlid == LID_NONE)
+		return false;
+	group->mlid = mlid;
+	return true;
+}
+
+static bool member_fits(const struct place *place, void *record)
+{
+	return groups_find(place->groups, ((const struct member_entry *)record)->mgid);
+}
+
+/* Another port may have it now. */
+static bool alias_fits(const struct place *place, void *record)
+{
+	return !registry_first(place->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, record);
+}
+
+static bool (*const rules[REGISTRY_KINDS])(const struct place *place, void *record) = {
+	[REGISTRY_GROUP] = group_fits,
+	[REGISTRY_MEMBER] = member_fits,
+	[REGISTRY_ALIAS] = alias_fits,
+};
+
+bool late_fits(struct registry *registry, struct groups *groups, enum registry_kind kind,
+	       void *record)
+{
+	const struct place place = {registry, groups};
+
+	return !rules[kind] || rules[kind](&place, record);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a store that comes late may bring: MLIDs above all, which no two groups may share. */
+// LINK: sa/late.o sa/groups.o sa/keepers.o sa/mlids.o fabric/registry.o mad/field.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "sa/late.h"
+
+#include "sa/adm.h"
+#include "sa/groups.h"
+#include "tests/sim/loop_virtual.h"
+#include "tests/unit/unit.h"
+
+static struct {
+	struct loop *loop;
+	struct registry *registry;
+	struct groups *groups;
+} bed;
+
+static void begin(void)
+{
+	const struct adm_options options = {.ipv6_snm_mlids = 16};
+
+	bed.loop = loop_new();
+	bed.registry = registry_new();
+	bed.groups = groups_new(bed.loop, bed.registry, &options);
+}
+
+static void end(void)
+{
+	groups_free(bed.groups);
+	registry_free(bed.registry);
+	loop_free(bed.loop);
+}
+
+static struct group_entry group(uint8_t number, lid_t mlid)
+{
+	return (struct group_entry){.mgid = {0xFF, 0x12, [15] = number}, .mlid = mlid};
+}
+
+/* IPv6's solicited-node group of an address that ends so, in the default partition. */
+static struct group_entry solicited(uint8_t end_of_address, lid_t mlid)
+{
+	return (struct group_entry){.mgid = {0xFF, 0x12, 0x60, 0x1B, 0xFF,
+					     0xFF, [11] = 1, [12] = 0xFF, [15] = end_of_address},
+				    .mlid = mlid};
+}
+
+/* As the store does it. */
+static lid_t comes_late(struct group_entry late)
+{
+	if (!late_fits(bed.registry, bed.groups, REGISTRY_GROUP, &late))
+		return LID_NONE;
+	registry_put(bed.registry, REGISTRY_GROUP, &late);
+	return late.mlid;
+}
+
+static void test_mlids(void)
+{
+	struct group_entry now = group(1, 0xC000);
+
+	begin();
+	registry_put(bed.registry, REGISTRY_GROUP, &now);
+	CU_ASSERT_EQUAL(comes_late(group(2, 0xC005)), 0xC005); /* nobody has it */
+	CU_ASSERT_EQUAL(comes_late(group(3, 0xC000)), 0xC001);
+	CU_ASSERT_EQUAL(comes_late(group(4, 0xC001)), 0xC002);
+	/* Those that share one come back with it, and none joins them that may not. */
+	CU_ASSERT_EQUAL(comes_late(solicited(1, 0xC010)), 0xC010);
+	CU_ASSERT_EQUAL(comes_late(solicited(17, 0xC010)), 0xC010);
+	CU_ASSERT_EQUAL(comes_late(group(5, 0xC010)), 0xC003);
+	end();
+}
+
+/* There are no more MLIDs: such a group is left out, and its members with it. */
+static void test_none_left(void)
+{
+	struct member_entry member = {.mgid = {0xFF, 0x12, [15] = 99}, .port_guid = 1};
+
+	begin();
+	for (unsigned mlid = LID_MULTICAST_MIN; mlid <= LID_MULTICAST_MAX; mlid++) {
+		struct group_entry now = {.mgid = {0xFF, 0x11, (uint8_t)mlid, (uint8_t)(mlid >> 8)},
+					  .mlid = (lid_t)mlid};
+
+		registry_put(bed.registry, REGISTRY_GROUP, &now);
+	}
+	CU_ASSERT_EQUAL(comes_late(group(99, 0xC000)), LID_NONE);
+	CU_ASSERT_FALSE(late_fits(bed.registry, bed.groups, REGISTRY_MEMBER, &member));
+	member = (struct member_entry){.mgid = {0xFF, 0x11, 0, 0xC0}, .port_guid = 1};
+	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, REGISTRY_MEMBER, &member));
+	end();
+}
+
+static void test_others(void)
+{
+	const struct alias_entry now = {.port_guid = 1, .index = 1, .guid = 0xA1};
+	struct alias_entry same = {.port_guid = 2, .index = 7, .guid = 0xA1},
+			   other = {.port_guid = 2, .index = 1, .guid = 0xA2};
+	struct lid_entry lid = {.guid = 5, .lid = 5};
+
+	begin();
+	registry_put(bed.registry, REGISTRY_ALIAS, &now);
+	CU_ASSERT_FALSE(late_fits(bed.registry, bed.groups, REGISTRY_ALIAS, &same));
+	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, REGISTRY_ALIAS, &other));
+	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, REGISTRY_LID, &lid));
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"MLIDs", test_mlids},
+		{"no MLID is left", test_none_left},
+		{"other kinds", test_others},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("late", tests);
+}

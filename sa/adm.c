@@ -736,9 +736,9 @@ void adm_set_options(struct adm *adm, const struct adm_options *options)
 	groups_set_options(adm->groups, options);
 }
 
-bool adm_late(struct adm *adm, enum registry_kind kind, void *record)
+bool adm_late(struct adm *adm, enum registry_kind kind, void *record, bool known)
 {
-	return late_fits(adm->registry, adm->groups, kind, record);
+	return late_fits(adm->registry, adm->groups, adm->services, kind, record, known);
 }
 
 void adm_free(struct adm *adm)

@@ -48,7 +48,7 @@ void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ct
 void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count);
 void adm_set_options(struct adm *adm, const struct adm_options *options);
 /* For store_on_late(): late_fits(). */
-bool adm_late(struct adm *adm, enum registry_kind kind, void *record);
+bool adm_late(struct adm *adm, enum registry_kind kind, void *record, bool known);
 
 struct adm_count { /* a row for each record and method that has a handler */
 	const char *record, *method;

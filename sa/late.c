@@ -9,10 +9,12 @@
 
 #include "lib/mem.h"
 #include "sa/groups.h"
+#include "sa/service.h"
 
 struct place {
 	struct registry *registry;
 	struct groups *groups;
+	struct services *services;
 };
 
 /* Its own MLID, unless another group has that and may not share it. */
@@ -38,16 +40,25 @@ static bool alias_fits(const struct place *place, void *record)
 	return !registry_first(place->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, record);
 }
 
+static bool service_fits(const struct place *place, void *record)
+{
+	services_late(place->services, record);
+	return true;
+}
+
 static bool (*const rules[REGISTRY_KINDS])(const struct place *place, void *record) = {
 	[REGISTRY_GROUP] = group_fits,
 	[REGISTRY_MEMBER] = member_fits,
+	[REGISTRY_SERVICE] = service_fits,
 	[REGISTRY_ALIAS] = alias_fits,
 };
 
-bool late_fits(struct registry *registry, struct groups *groups, enum registry_kind kind,
-	       void *record)
+bool late_fits(struct registry *registry, struct groups *groups, struct services *services,
+	       enum registry_kind kind, void *record, bool known)
 {
-	const struct place place = {registry, groups};
+	const struct place place = {registry, groups, services};
 
-	return !rules[kind] || rules[kind](&place, record);
+	if (kind == REGISTRY_SETTING)
+		services_late_clock(services, record);
+	return known || !rules[kind] || rules[kind](&place, record);
 }

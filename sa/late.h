@@ -10,10 +10,11 @@
 #include "fabric/registry.h"
 
 struct groups;
+struct services;
 
-/* record is about to be put where the registry has none with its key; it may be changed. False: it
- * is left out. */
-bool late_fits(struct registry *registry, struct groups *groups, enum registry_kind kind,
-	       void *record);
+/* known: the registry has another with the same key, which stays. Else record is about to be put
+ * there, and may be changed; false: it is left out. Settings come first. */
+bool late_fits(struct registry *registry, struct groups *groups, struct services *services,
+	       enum registry_kind kind, void *record, bool known);
 
 #endif

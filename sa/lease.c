@@ -4,8 +4,13 @@
  * changed or dropped meanwhile stays in it until its time, or until more than half of the heap is
  * such.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "fabric/setting.h"
+#include "lib/log.h"
 #include "lib/mem.h"
 #include "sa/record.h"
 #include "sa/service.h"
@@ -15,14 +20,19 @@ enum {
 	ROOM_MIN = 64,
 	US_PER_S = 1000000,
 	TIMER_MAX_S = 86400, /* nothing is added up that could overflow */
+	CLOCK_KEPT_S = 60,   /* so much a lease may gain when weftd is killed */
 };
+
+static const char clock_name[] = "lease clock";
 
 struct services {
 	struct loop *loop;
 	struct registry *registry;
 	struct registry_reader reader;
-	struct loop_timer timer;
-	uint64_t began_s, began_us; /* the same moment by both clocks */
+	struct loop_timer timer, keep;
+	uint64_t began_s, began_us; /* the same moment by the leases' clock and the loop's */
+	uint64_t kept_s;	    /* what the setting says; 0: there is none */
+	uint64_t late_s;	    /* of a store that comes late; 0: it told nothing */
 	const struct service_entry **heap;
 	size_t count, room;
 };
@@ -30,6 +40,66 @@ struct services {
 static uint64_t now_s(const struct services *services)
 {
 	return services->began_s + (loop_now_us(services->loop) - services->began_us) / US_PER_S;
+}
+
+static void begin_clock(struct services *services, uint64_t at_s)
+{
+	services->began_s = at_s;
+	services->began_us = loop_now_us(services->loop);
+}
+
+/* 0: it is no clock. The bound leaves room for the longest lease. */
+static uint64_t clock_of(const char *text)
+{
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+
+	return digits && digits < 19 && !text[digits] ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Where somebody else has set the clock, it was together with the leases that it is for. */
+static void read_clock(struct services *services)
+{
+	const char *text = setting_get(services->registry, clock_name);
+	uint64_t said_s = clock_of(text);
+
+	if (text && !said_s)
+		log_warning("the setting %s = \"%s\" in the store is no time: leases of services "
+			    "go by the wall clock",
+			    clock_name, text);
+	if (said_s == services->kept_s)
+		return;
+	services->kept_s = said_s;
+	begin_clock(services, said_s ? said_s : loop_wall_s(services->loop));
+}
+
+static void keep_clock(void *arg)
+{
+	struct services *services = arg;
+	char text[24];
+
+	if (!services->count)
+		return; /* the next lease asks again */
+	if (!registry_is_together(services->registry)) {
+		services->kept_s = now_s(services);
+		snprintf(text, sizeof(text), "%" PRIu64, services->kept_s);
+		setting_put(services->registry, clock_name, text);
+	}
+	loop_timer_arm(&services->keep, CLOCK_KEPT_S * (uint64_t)US_PER_S);
+}
+
+void services_late_clock(struct services *services, const struct setting_entry *setting)
+{
+	if (!strcmp((const char *)setting->name, clock_name))
+		services->late_s = clock_of((const char *)setting->value);
+}
+
+void services_late(const struct services *services, struct service_entry *entry)
+{
+	if (!entry->expires_s || !services->late_s)
+		return;
+	entry->expires_s = entry->expires_s > services->late_s
+				   ? now_s(services) + (entry->expires_s - services->late_s)
+				   : now_s(services);
 }
 
 /* A lease is never shorter than it was asked for: the second that has begun is on top. */
@@ -132,12 +202,16 @@ static void add(struct services *services, const struct service_entry *entry)
 	sift_up(services, services->count++);
 	if (services->heap[0] == entry)
 		arm(services);
+	if (!loop_timer_armed(&services->keep))
+		loop_timer_arm(&services->keep, 0);
 }
 
 static void expire(void *arg)
 {
 	struct services *services = arg;
 
+	if (registry_is_together(services->registry))
+		return; /* the clock may be about to change; whole() comes */
 	for (unsigned i = 0; i < DROPS_AT_ONCE && services->count &&
 			     services->heap[0]->expires_s <= now_s(services);
 	     i++) {
@@ -167,6 +241,14 @@ static void changed(void *ctx, const struct registry_change *change)
 	}
 }
 
+static void whole(void *ctx)
+{
+	struct services *services = ctx;
+
+	read_clock(services);
+	arm(services);
+}
+
 struct services *services_new(struct loop *loop, struct registry *registry)
 {
 	struct services *services = mem_zalloc(sizeof(*services));
@@ -174,13 +256,15 @@ struct services *services_new(struct loop *loop, struct registry *registry)
 
 	services->loop = loop;
 	services->registry = registry;
-	services->began_s = loop_wall_s(loop);
-	services->began_us = loop_now_us(loop);
+	begin_clock(services, loop_wall_s(loop));
 	loop_timer_init(&services->timer, loop, "leases of services", expire, services);
+	loop_timer_init(&services->keep, loop, "clock of leases", keep_clock, services);
+	read_clock(services);
 	for (entry = registry_first(registry, REGISTRY_SERVICE, -1, NULL); entry;
 	     entry = registry_next(registry, REGISTRY_SERVICE, -1, entry))
 		add(services, entry);
 	services->reader.changed = changed;
+	services->reader.whole = whole;
 	services->reader.ctx = services;
 	registry_read(registry, &services->reader);
 	return services;
@@ -192,6 +276,7 @@ void services_free(struct services *services)
 		return;
 	registry_unread(&services->reader);
 	loop_timer_disarm(&services->timer);
+	loop_timer_disarm(&services->keep);
 	for (size_t i = 0; i < services->count; i++)
 		registry_unref(services->heap[i]);
 	free(services->heap);

@@ -6,39 +6,9 @@
 #include "sm/settings.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/log.h"
-
-static struct setting_entry key_of(const char *name)
-{
-	struct setting_entry key = {0};
-
-	snprintf((char *)key.name, sizeof(key.name), "%s", name);
-	return key;
-}
-
-const char *setting_get(const struct registry *registry, const char *name)
-{
-	const struct setting_entry key = key_of(name), *entry;
-
-	entry = registry_find(registry, REGISTRY_SETTING, &key);
-	return entry ? (const char *)entry->value : NULL;
-}
-
-void setting_put(struct registry *registry, const char *name, const char *text)
-{
-	struct setting_entry entry = key_of(name);
-
-	if (!text) {
-		registry_drop(registry, REGISTRY_SETTING, &entry);
-		return;
-	}
-	assert(strlen(text) < sizeof(entry.value));
-	memcpy(entry.value, text, strlen(text));
-	registry_put(registry, REGISTRY_SETTING, &entry);
-}
 
 static void tell(struct settings *settings, unsigned i)
 {

@@ -11,6 +11,7 @@
 #define SM_SETTINGS_H
 
 #include "fabric/registry.h"
+#include "fabric/setting.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 
@@ -38,11 +39,6 @@ struct settings {
 void settings_init(struct settings *settings, struct loop *loop, struct registry *registry,
 		   const struct setting_row *rows, void *ctx);
 void settings_done(struct settings *settings);
-
-/* The registry's own text, until it is changed; NULL: it is not set. */
-const char *setting_get(const struct registry *registry, const char *name);
-/* text NULL clears it. Shorter than SETTING_VALUE_SIZE; it is durable when the registry says so. */
-void setting_put(struct registry *registry, const char *name, const char *text);
 
 /* Those of the table that are set, appended to an array of objects, for weftctl status. */
 void settings_status(const struct settings *settings, json_t *array);

@@ -67,7 +67,7 @@ struct store {
 	struct work_pool *pool;
 	struct registry *registry; /* NULL before store_keep() */
 	struct registry_reader reader;
-	bool (*fits)(void *ctx, enum registry_kind kind, void *record); /* NULL: all do */
+	store_fits_fn *fits; /* NULL: all do */
 	void *fits_ctx;
 	char *dir, *path;
 	bool loaded; /* what the file held is in the registry */
@@ -370,6 +370,17 @@ static unsigned release(void *arg, size_t *at)
 }
 
 /* What the daemon has since been told is newer. */
+static void merge_row(struct store *store, enum registry_kind kind, void *record)
+{
+	bool known = registry_find(store->registry, kind, record);
+	bool fits = !store->fits || store->fits(store->fits_ctx, kind, record, known);
+
+	if (!known && fits)
+		registry_put(store->registry, kind, record);
+	store->contents.left_out += !fits;
+}
+
+/* Twice over all: settings first. */
 static unsigned merge(void *arg, size_t *at)
 {
 	struct store *store = arg;
@@ -377,16 +388,13 @@ static unsigned merge(void *arg, size_t *at)
 
 	if (store->loaded)
 		return 0;
-	if (*at < contents->count) {
-		enum registry_kind kind = contents->rows[*at].kind;
-		void *record = contents->rows[(*at)++].record;
+	if (*at < 2 * contents->count) {
+		size_t row = *at % contents->count;
+		bool settings = (*at)++ < contents->count;
 
-		if (registry_find(store->registry, kind, record))
-			return COST_PUT;
-		if (!store->fits || store->fits(store->fits_ctx, kind, record))
-			registry_put(store->registry, kind, record);
-		else
-			contents->left_out++;
+		if ((contents->rows[row].kind == REGISTRY_SETTING) != settings)
+			return COST_RECORD;
+		merge_row(store, contents->rows[row].kind, contents->rows[row].record);
 		return COST_PUT;
 	}
 	if (contents->refused)
@@ -568,8 +576,7 @@ void store_keep(struct store *store, struct registry *registry)
 	registry_keep(registry, true);
 }
 
-void store_on_late(struct store *store,
-		   bool (*fits)(void *ctx, enum registry_kind kind, void *record), void *ctx)
+void store_on_late(struct store *store, store_fits_fn *fits, void *ctx)
 {
 	store->fits = fits;
 	store->fits_ctx = ctx;

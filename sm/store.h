@@ -38,11 +38,12 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
  * lists, which its end has taken care of. */
 void store_keep(struct store *store, struct registry *registry);
 
-/* A file that could not be read at the start may be read later, when others have registered
- * something: then fits() is asked of each record for which the registry has none with the same key,
- * before it is put there. It may change the record; false: it is left out. */
-void store_on_late(struct store *store,
-		   bool (*fits)(void *ctx, enum registry_kind kind, void *record), void *ctx);
+/* Asked, where it is given, of each record of a file that could not be read at the start and comes
+ * late, when something else has been registered; settings first, then kind by kind. known: the
+ * registry has another with the same key, which stays. Else record is about to be put there, and
+ * may be changed; false: it is left out. */
+typedef bool store_fits_fn(void *ctx, enum registry_kind kind, void *record, bool known);
+void store_on_late(struct store *store, store_fits_fn *fits, void *ctx);
 
 /* Writes what waits, however long that takes, and ends: nothing is kept any more. */
 void store_flush(struct store *store);

@@ -36,9 +36,9 @@ static void take_groups(void *ctx)
 	free(list);
 }
 
-static bool fits_late(void *ctx, enum registry_kind kind, void *record)
+static bool fits_late(void *ctx, enum registry_kind kind, void *record, bool known)
 {
-	return adm_late(ctx, kind, record);
+	return adm_late(ctx, kind, record, known);
 }
 
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,

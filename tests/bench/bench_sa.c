@@ -9,7 +9,7 @@
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: route/*.o formats/*.o sim/spec*.o lib/*.o
+// LINK: fabric/setting.o route/*.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <inttypes.h>
 #include <malloc.h>

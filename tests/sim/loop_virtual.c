@@ -28,6 +28,7 @@ enum {
 struct loop {
 	struct loop_core core;
 	uint64_t random;
+	int64_t wall_by_s; /* what somebody has set it by */
 	bool stopped;
 	int status;
 };
@@ -65,7 +66,12 @@ uint64_t loop_now_us(const struct loop *loop)
 
 uint64_t loop_wall_s(const struct loop *loop)
 {
-	return WALL_START + loop->core.now_us / 1000000;
+	return WALL_START + (uint64_t)loop->wall_by_s + loop->core.now_us / 1000000;
+}
+
+void loop_set_wall(struct loop *loop, int64_t by_s)
+{
+	loop->wall_by_s += by_s;
 }
 
 uint64_t loop_next_us(const struct loop *loop)

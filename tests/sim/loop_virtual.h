@@ -18,5 +18,7 @@ void loop_set_now(struct loop *loop, uint64_t now_us);
 /* Sets the clock and takes turns until nothing is due at that time any more. Timers that were due
  * before run now: step to loop_next_us() to miss none. */
 void loop_step(struct loop *loop, uint64_t now_us);
+/* Somebody sets the wall clock: by so many seconds. */
+void loop_set_wall(struct loop *loop, int64_t by_s);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a store that comes late may bring: MLIDs above all, which no two groups may share. */
-// LINK: sa/late.o sa/groups.o sa/keepers.o sa/mlids.o fabric/registry.o mad/field.o
+// LINK: sa/late.o sa/groups.o sa/keepers.o sa/mlids.o sa/lease.o fabric/setting.o fabric/registry.o
+// LINK: mad/field.o
 // LINK: tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
 #include "sa/late.h"
 
 #include "sa/adm.h"
 #include "sa/groups.h"
+#include "sa/service.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/unit.h"
 
@@ -14,6 +16,7 @@ static struct {
 	struct loop *loop;
 	struct registry *registry;
 	struct groups *groups;
+	struct services *services;
 } bed;
 
 static void begin(void)
@@ -23,10 +26,12 @@ static void begin(void)
 	bed.loop = loop_new();
 	bed.registry = registry_new();
 	bed.groups = groups_new(bed.loop, bed.registry, &options);
+	bed.services = services_new(bed.loop, bed.registry);
 }
 
 static void end(void)
 {
+	services_free(bed.services);
 	groups_free(bed.groups);
 	registry_free(bed.registry);
 	loop_free(bed.loop);
@@ -48,7 +53,7 @@ static struct group_entry solicited(uint8_t end_of_address, lid_t mlid)
 /* As the store does it. */
 static lid_t comes_late(struct group_entry late)
 {
-	if (!late_fits(bed.registry, bed.groups, REGISTRY_GROUP, &late))
+	if (!late_fits(bed.registry, bed.groups, bed.services, REGISTRY_GROUP, &late, false))
 		return LID_NONE;
 	registry_put(bed.registry, REGISTRY_GROUP, &late);
 	return late.mlid;
@@ -83,9 +88,32 @@ static void test_none_left(void)
 		registry_put(bed.registry, REGISTRY_GROUP, &now);
 	}
 	CU_ASSERT_EQUAL(comes_late(group(99, 0xC000)), LID_NONE);
-	CU_ASSERT_FALSE(late_fits(bed.registry, bed.groups, REGISTRY_MEMBER, &member));
+	CU_ASSERT_FALSE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_MEMBER, &member, false));
 	member = (struct member_entry){.mgid = {0xFF, 0x11, 0, 0xC0}, .port_guid = 1};
-	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, REGISTRY_MEMBER, &member));
+	CU_ASSERT_TRUE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_MEMBER, &member, false));
+	end();
+}
+
+/* A lease has what it had by the clock of its store, whatever ours says; once that ends it goes. */
+static void test_leases(void)
+{
+	struct setting_entry clock = {.name = "lease clock", .value = "1000"};
+	struct service_entry service = {.service_id = 1, .gid_guid = 1, .expires_s = 1010},
+			     over = {.service_id = 2, .gid_guid = 1, .expires_s = 990},
+			     endless = {.service_id = 3, .gid_guid = 1};
+
+	begin();
+	CU_ASSERT_TRUE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SETTING, &clock, true));
+	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SERVICE, &service,
+				 false));
+	CU_ASSERT_EQUAL(services_lease(bed.services, &service), 9);
+	late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SERVICE, &over, false);
+	CU_ASSERT_EQUAL(services_lease(bed.services, &over), 0);
+	late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SERVICE, &endless, false);
+	CU_ASSERT_EQUAL(endless.expires_s, 0);
 	end();
 }
 
@@ -98,18 +126,20 @@ static void test_others(void)
 
 	begin();
 	registry_put(bed.registry, REGISTRY_ALIAS, &now);
-	CU_ASSERT_FALSE(late_fits(bed.registry, bed.groups, REGISTRY_ALIAS, &same));
-	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, REGISTRY_ALIAS, &other));
-	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, REGISTRY_LID, &lid));
+	CU_ASSERT_FALSE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &same, false));
+	CU_ASSERT_TRUE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
+	CU_ASSERT_TRUE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_LID, &lid, false));
 	end();
 }
 
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"MLIDs", test_mlids},
-		{"no MLID is left", test_none_left},
-		{"other kinds", test_others},
+		{"MLIDs", test_mlids},	 {"no MLID is left", test_none_left},
+		{"leases", test_leases}, {"other kinds", test_others},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -5,10 +5,11 @@
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LINK: fabric/setting.o tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
 #include <malloc.h>
 
+#include "fabric/setting.h"
 #include "sa/service.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/adm_client.h"
@@ -369,6 +370,81 @@ static void test_lease_from_before(void)
 	end();
 }
 
+static void restart(void)
+{
+	adm_free(sa.adm);
+	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
+}
+
+static uint32_t lease_of(uint64_t id)
+{
+	struct service_record record = service(id, A);
+
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_GET, 0, ID, &record), STATUS_OK);
+	return answer().lease;
+}
+
+/* The wall clock may be set, by years too, while the daemon runs or does not: a lease is never
+ * shorter than it was asked for, and at most longer by the time since the clock was kept. */
+static void test_wall_clock_jumps(void)
+{
+	enum { YEARS = 400000000, KEPT = 60 };
+	struct service_record record = service(1, A);
+	static const int64_t jumps[] = {YEARS, -2 * (int64_t)YEARS, YEARS};
+
+	for (size_t i = 0; i < ARRAY_SIZE(jumps); i++) {
+		begin();
+		record.lease = 1000;
+		CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record),
+				STATUS_OK);
+		wait_s(70);
+		loop_set_wall(sa.loop, jumps[i]);
+		CU_ASSERT_EQUAL(lease_of(1), 930);
+		restart();
+		CU_ASSERT_TRUE(lease_of(1) >= 930 && lease_of(1) <= 930 + KEPT);
+		loop_set_wall(sa.loop, jumps[i]);
+		wait_s(929);
+		CU_ASSERT_EQUAL(services(), 1);
+		wait_s(KEPT + 2);
+		CU_ASSERT_EQUAL(services(), 0);
+		end();
+	}
+}
+
+/* A document brings its leases with their clock: all of them have again what they had. */
+static void test_leases_of_a_document(void)
+{
+	struct service_record record = service(1, A);
+	struct service_entry entry = {.service_id = 2, .gid_guid = PORT_GUID(A), .p_key = 0xFFFF};
+
+	begin();
+	record.lease = 1000;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record), STATUS_OK);
+	wait_s(1);
+	registry_together(sa.registry, true);
+	registry_drop(sa.registry, REGISTRY_SERVICE,
+		      registry_first(sa.registry, REGISTRY_SERVICE, -1, NULL));
+	entry.gid_prefix = options.subnet_prefix;
+	entry.expires_s = 5011;
+	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
+	wait_s(3);
+	CU_ASSERT_EQUAL(services(), 1); /* not before it is clear what time it is */
+	setting_put(sa.registry, "lease clock", "5000");
+	registry_together(sa.registry, false);
+	CU_ASSERT_EQUAL(lease_of(2), 10);
+	wait_s(12);
+	CU_ASSERT_EQUAL(services(), 0);
+
+	/* One that makes no sense is none. */
+	setting_put(sa.registry, "lease clock", "5000 o'clock");
+	entry.expires_s = loop_wall_s(sa.loop) + 11;
+	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
+	restart();
+	CU_ASSERT_EQUAL(lease_of(2), 10);
+	end();
+}
+
 static void test_forgotten(void)
 {
 	struct service_record record;
@@ -442,6 +518,8 @@ int main(void)
 		{"components", test_components},
 		{"leases", test_lease},
 		{"leases from before", test_lease_from_before},
+		{"the wall clock jumps", test_wall_clock_jumps},
+		{"leases of a document", test_leases_of_a_document},
 		{"forgotten", test_forgotten},
 		{"limit", test_limit},
 		{"many", test_many},

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Settings of the registry by name and as text, for whoever keeps one. Loop thread only. */
+#ifndef FABRIC_SETTING_H
+#define FABRIC_SETTING_H
+
+#include "fabric/registry.h"
+
+/* The registry's own text, until it is changed; NULL: it is not set. */
+const char *setting_get(const struct registry *registry, const char *name);
+/* text NULL clears it. Shorter than SETTING_VALUE_SIZE; it is durable when the registry says so. */
+void setting_put(struct registry *registry, const char *name, const char *text);
+
+#endif

@@ -628,6 +628,7 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 	bool good = true;
 
 	reader.into = mem_zalloc(sizeof(*reader.into));
+	reader.into->name = mem_strdup(name);
 	if (memchr(text, '\0', length))
 		good = refuse(&reader, 1, "this is no text: it has a byte of value 0");
 	if (good)
@@ -653,6 +654,7 @@ void partitions_free(struct partitions *partitions)
 		free(partitions->partitions[i].groups);
 	}
 	free(partitions->partitions);
+	free(partitions->name);
 	free(partitions->notes);
 	free(partitions);
 }

@@ -65,6 +65,7 @@ struct partition {
 struct partitions {
 	struct partition *partitions; /* in the order of the file; P_Keys are unique */
 	uint32_t count;
+	char *name;  /* of the file */
 	char *notes; /* lines "name:line: ..." about what is taken otherwise than it is written;
 			NULL: none */
 };

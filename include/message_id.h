@@ -28,5 +28,7 @@
 #define MESSAGE_PKEYS_FULL "b62e8a4f0c7d4d19935f7c6a1e08d2b4" /* a P_Key table has no room */
 #define MESSAGE_PARTITIONS_BAD \
 	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: everybody is limited */
+#define MESSAGE_PARTITIONS_LOST \
+	"2c528ffa06bc4a47b9c14e7936802030" /* the one that was in force is gone: as a bad one */
 
 #endif

@@ -710,7 +710,10 @@ json_t *partitions_json(const struct sm *sm)
 	static const char *const sources[] = {
 		[PARTITIONS_NO_FILE] = "no file",
 		[PARTITIONS_FILE] = "file",
-		[PARTITIONS_BAD_FILE] = "bad file: all but the manager are limited members"};
+		[PARTITIONS_BAD_FILE] = "bad file: all but the manager are limited members",
+		[PARTITIONS_LOST_FILE] =
+			"the file that was in force is not there: all but the manager are limited "
+			"members; put it back, or set partition_config_file to \"\" (SIGHUP)"};
 	const struct partitions *file = sm->policy.file ? sm->policy.file->partitions : NULL;
 	bool open = !policy_is_closed(&sm->policy);
 

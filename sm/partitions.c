@@ -7,10 +7,13 @@
  */
 #include "sm/partitions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/pkeys.h"
+#include "include/message_id.h"
+#include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/program.h"
 
@@ -513,6 +516,8 @@ static void changed(void *ctx, const struct registry_change *change)
 		note(policy, ((const struct partition_member_entry *)record)->guid);
 	else if (change->kind == REGISTRY_ALIAS && policy_is_closed(policy))
 		note(policy, ((const struct alias_entry *)record)->port_guid);
+	else if (change->kind == REGISTRY_SETTING)
+		loop_defer(&policy->turn); /* judge_source() */
 	else
 		return;
 	/* The first thing that is said at run time, and the last that is taken back. */
@@ -530,6 +535,58 @@ static void whole(void *ctx)
 	loop_defer(&policy->turn);
 }
 
+/* Whether a file was in force: a setting whose text is the file's name. */
+
+#define MARK "partition_file"
+
+static const char *mark(const struct policy *policy)
+{
+	const struct setting_entry key = {.name = MARK}, *entry;
+
+	entry = registry_find(policy->registry, REGISTRY_SETTING, &key);
+	return entry ? (const char *)entry->value : NULL;
+}
+
+/* Only a MASTER changes the registry. */
+static void keep_mark(struct policy *policy)
+{
+	struct setting_entry entry = {.name = MARK};
+
+	if (!policy->live)
+		return;
+	if (policy->given == PARTITIONS_UNWANTED) {
+		registry_drop(policy->registry, REGISTRY_SETTING, &entry);
+	} else if (policy->given == PARTITIONS_FILE) {
+		snprintf((char *)entry.value, sizeof(entry.value), "%s",
+			 policy->file->partitions->name);
+		registry_put(policy->registry, REGISTRY_SETTING, &entry);
+	}
+}
+
+/* True when it is another one now. */
+static bool judge_source(struct policy *policy)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_LOST};
+	enum partition_source source = policy->given;
+
+	if (source == PARTITIONS_UNWANTED)
+		source = PARTITIONS_NO_FILE;
+	else if (source == PARTITIONS_NO_FILE && mark(policy))
+		source = PARTITIONS_LOST_FILE;
+	if (source == policy->source)
+		return false;
+	policy->source = source;
+	if (source == PARTITIONS_LOST_FILE)
+		log_about(
+			LOG_CRIT, &subject,
+			"%s: THIS PARTITION FILE WAS IN FORCE, AND THERE IS NONE NOW. Until it is "
+			"back (SIGHUP) all ports are limited members of the default partition and "
+			"talk to nobody but the manager; to do without one, set "
+			"partition_config_file to \"\"",
+			mark(policy));
+	return true;
+}
+
 static void take_noted(void *arg)
 {
 	enum { PORTS_A_TURN = 64 };
@@ -538,6 +595,11 @@ static void take_noted(void *arg)
 
 	if (registry_is_together(policy->registry))
 		return;
+	keep_mark(policy);
+	if (judge_source(policy)) {
+		policy->groups_noted = true;
+		note_all(policy);
+	}
 	if (policy->groups_noted)
 		tell_groups(policy);
 	policy->groups_noted = false;
@@ -571,7 +633,8 @@ void policy_set_file(struct policy *policy, enum partition_source source,
 {
 	policy_file_free(policy->file);
 	policy->file = partitions ? policy_file_new(partitions) : NULL;
-	policy->source = source;
+	policy->given = source;
+	judge_source(policy);
 	policy->closed = policy_is_closed(policy);
 	policy->groups_noted = true;
 	note_all(policy);

@@ -8,6 +8,9 @@
  *     member, and the manager's port a full one.
  *   - A file that was bad when the daemon started: as one in which nothing stands. Nothing is ever
  *     opened by mistake. One that is bad later changes nothing.
+ *   - No file, where one was in force when this manager, or the one whose registry it has, last was
+ *     MASTER: the same. A setting in the registry remembers that; a configuration that names no
+ *     file ends it.
  *   - The manager's own port always is a full member of the default partition.
  * Ports are named by port GUIDs, and by alias GUIDs, which count for the port that has them. That a
  * port is not there makes no difference: its keys wait for it.
@@ -29,7 +32,9 @@
 enum partition_source {
 	PARTITIONS_NO_FILE,
 	PARTITIONS_FILE,
-	PARTITIONS_BAD_FILE, /* it was when the daemon started */
+	PARTITIONS_BAD_FILE,  /* it was when the daemon started */
+	PARTITIONS_UNWANTED,  /* given: the configuration names no file; as NO_FILE, for good */
+	PARTITIONS_LOST_FILE, /* follows: NO_FILE was given, and a file had been in force */
 };
 
 /* What the file says about one GUID, or about many. */
@@ -58,7 +63,7 @@ struct policy {
 	struct program *program;
 	const struct sm_options *options;
 	struct policy_file *file;
-	enum partition_source source;
+	enum partition_source given, source; /* by policy_set_file(); what follows from it */
 	uint64_t state;	    /* rises with each change that may concern everybody; from 1 */
 	bool live;	    /* this manager is MASTER and its first view is there */
 	struct slices walk; /* over all ports, after such a change */

@@ -162,10 +162,9 @@ const struct conf_row conf_rows[] = {
 		 "for "
 		 "weftctl config reload. No such file, and nothing made by weftctl partition: "
 		 "everybody is a full member of the default partition. One that is bad at the "
-		 "start "
-		 "leaves all but the manager limited members; one that is bad later changes "
-		 "nothing. "
-		 "Empty: none."},
+		 "start, or that was in force before and is not there any more, leaves all but the "
+		 "manager limited members; one that is bad later changes nothing. Empty: there is "
+		 "to be none."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .text = "Switch ports in front of hosts drop packets whose P_Key the host does not have: "
 		 "on "
@@ -186,7 +185,8 @@ const struct conf_row conf_rows[] = {
 	 .text = "SMPs under way to one adapter port."},
 	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
 	 .text = "The longest that an attempt to send an SMP waits for its answer: the last one. "
-		 "The first waits for an eighth of it while it is not known how long answers take."},
+		 "The first waits for an eighth of it while it is not known how long answers "
+		 "take."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
 	 .text = "The shortest. In between the first attempt waits as long as answers over as many "
 		 "hops take, and every other one twice as long. Kernels count in ticks of up to "

@@ -226,8 +226,7 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 	partition_file_read(conf, out, error);
 	if (out->source == PARTITIONS_BAD_FILE)
 		return -EINVAL;
-	if (out->source == PARTITIONS_FILE || !*conf->partition_file ||
-	    !daemon->partitions_are_read)
+	if (out->source != PARTITIONS_NO_FILE || !daemon->partitions_are_read)
 		return 0;
 	snprintf(error, CONF_ERROR_SIZE,
 		 "%.255s: it is not there any more; to do without one, set "
@@ -257,7 +256,7 @@ static int reload(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 	daemon->conf = conf;
 	apply_log_level(daemon);
 	set_route_options(daemon, options);
-	if (partitions.source == PARTITIONS_FILE || !*conf.partition_file) {
+	if (partitions.source != PARTITIONS_NO_FILE) {
 		daemon->partitions_are_read = partitions.source == PARTITIONS_FILE;
 		manager_set_partitions(daemon->manager, partitions.source, partitions.partitions);
 	}
@@ -460,7 +459,8 @@ static void start_partitions(struct daemon *daemon)
 			"limited members of the default partition and talk to nobody but the "
 			"manager",
 			error);
-	daemon->partitions_are_read = file.source != PARTITIONS_NO_FILE;
+	daemon->partitions_are_read =
+		file.source == PARTITIONS_FILE || file.source == PARTITIONS_BAD_FILE;
 	manager_set_partitions(daemon->manager, file.source, file.partitions);
 }
 

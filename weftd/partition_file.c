@@ -20,7 +20,7 @@ void partition_file_read(const struct conf *conf, struct partition_file *out,
 	size_t length;
 	int rc;
 
-	*out = (struct partition_file){.source = PARTITIONS_NO_FILE};
+	*out = (struct partition_file){.source = *path ? PARTITIONS_NO_FILE : PARTITIONS_UNWANTED};
 	if (!*path)
 		return;
 	rc = file_read_text("partition_config_file", path, FILE_MAX_BYTES, &text, &length, error);

@@ -191,8 +191,23 @@ bad_file_at_the_start() {
 	starts closed host-0001 -o "partition_config_file=\"$PWD/good.conf\"" || return 1
 	matches 'THE PARTITION FILE IS BAD' closed.log || because "the log does not say so" || return 1
 	wait_for 20 holds host-0002 1 0x7fff || because "host-0002 holds $(keys host-0002 1)" || return 1
-	equal "the manager's keys" "$(keys host-0001 1)" 0xffff
+	equal "the manager's keys" "$(keys host-0001 1)" 0xffff || return 1
 	stop closed >/dev/null
+}
+
+# A file was in force on this state directory, and its path is misspelt now.
+lost_file_opens_nothing() {
+	starts file host-0001 -o 'partition_config_file="god.conf"' || return 1
+	matches 'good.conf: THIS PARTITION FILE WAS IN FORCE' file.log || because "the log does not say so" || return 1
+	wait_for 20 holds host-0002 1 0x7fff || because "host-0002 holds $(keys host-0002 1)" || return 1
+	equal "the manager's keys" "$(keys host-0001 1)" 0xffff || return 1
+	equal "what status says" "$(status file '$_->{partitions}{source} =~ /was in force is not there/ ? 1 : 0')" 1 || return 1
+	stop file >/dev/null
+	starts file host-0001 -o 'partition_config_file=""' || return 1
+	wait_for 20 holds host-0002 1 0xffff || because "told to do without, host-0002 holds $(keys host-0002 1)" || return 1
+	stop file >/dev/null
+	starts file host-0001 -o 'partition_config_file="god.conf"' || return 1
+	equal "whether all are let in afterwards" "$(status file '$_->{partitions}{open} ? 1 : 0')" 1
 }
 
 if start_weftsim fattree:radix=8,levels=2; then
@@ -207,6 +222,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "pings follow commands at once" pings_follow_commands
 	check "a bad file changes nothing" bad_file_changes_nothing
 	check "a bad file at the start opens nothing" bad_file_at_the_start
+	check "a file that is lost opens nothing" lost_file_opens_nothing
 else
 	check "weftsim starts" false
 fi

@@ -202,6 +202,77 @@ static void test_aliases(void)
 	world_free(world);
 }
 
+static const struct setting_entry mark_key = {.name = "partition_file"};
+
+static bool is_marked(const struct world *at)
+{
+	return registry_find(at->registry, REGISTRY_SETTING, &mark_key);
+}
+
+static bool is_not_marked(const struct world *at)
+{
+	return !is_marked(at);
+}
+
+static bool is_lost(const struct world *at)
+{
+	return at->sm->policy.source == PARTITIONS_LOST_FILE;
+}
+
+static bool is_back(const struct world *at)
+{
+	return at->sm->policy.source == PARTITIONS_NO_FILE;
+}
+
+/* Whether anybody may talk to anybody, as far as a host and the groups go. */
+static bool is_open(struct policy *policy)
+{
+	struct port_keys keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
+	struct group_entry *groups;
+	size_t count = policy_groups(policy, &groups);
+
+	free(groups);
+	CU_ASSERT_EQUAL(count, !policy_is_closed(policy));
+	CU_ASSERT_EQUAL(policy_is_closed(policy), keys.key[0] != 0xFFFF);
+	return keys.key[0] == 0xFFFF;
+}
+
+/* A file that was in force and is not there any more opens nothing, also in a later life, until the
+ * configuration says that there is to be none. */
+static void test_lost_file(void)
+{
+	struct policy *policy;
+
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	log_set_level(NULL, LOG_EMERG);
+	policy = &world->sm->policy;
+	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
+	CU_ASSERT_TRUE(is_open(policy));
+	read_file(policy, "Default=0x7fff: ALL=full;");
+	CU_ASSERT_FALSE(is_marked(world)); /* a standby has put nothing in force */
+	world_up(world);
+	world_run(world, is_marked);
+	policy_set_file(policy, PARTITIONS_BAD_FILE, NULL);
+	CU_ASSERT_FALSE(is_open(policy));
+	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
+	CU_ASSERT_TRUE(is_lost(world));
+	CU_ASSERT_FALSE(is_open(policy));
+	CU_ASSERT_EQUAL(policy_keys(policy, NULL, GUID, NODE_CA, true).key[0], 0xFFFF);
+	policy_set_file(policy, PARTITIONS_UNWANTED, NULL);
+	CU_ASSERT_TRUE(is_open(policy));
+	world_run(world, is_not_marked);
+	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
+	CU_ASSERT_TRUE(is_open(policy));
+	/* A document that is restored, or a store that could be read late, knows of one. */
+	registry_put(world->registry, REGISTRY_SETTING, &mark_key);
+	world_run(world, is_lost);
+	CU_ASSERT_FALSE(is_open(policy));
+	registry_drop(world->registry, REGISTRY_SETTING, &mark_key);
+	world_run(world, is_back);
+	CU_ASSERT_TRUE(is_open(policy));
+	world_free(world);
+}
+
 static void test_groups(void)
 {
 	static const struct {
@@ -238,10 +309,8 @@ static void test_groups(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"keys", test_keys},
-		{"aliases", test_aliases},
-		{"groups", test_groups},
-		CU_TEST_INFO_NULL,
+		{"keys", test_keys},	 {"aliases", test_aliases}, {"lost file", test_lost_file},
+		{"groups", test_groups}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("policy", tests);

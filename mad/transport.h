@@ -25,6 +25,7 @@ struct mad_grh {
 struct mad_addr {
 	lid_t lid; /* LID_PERMISSIVE for a directed route from the first hop */
 	uint32_t qpn;
+	uint32_t q_key; /* of where it is sent; 0: QP1's. Unknown of what was received */
 	uint8_t sl;
 	uint8_t path_bits; /* of our own LID */
 	uint16_t pkey_index;

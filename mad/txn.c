@@ -7,10 +7,10 @@
  * time-out, since a send that fails after the kernel took it never comes back, and ibsim knows no
  * time-outs at all.
  *
- * An answer must be of the class, method, attribute and modifier that were asked for; anything else
- * under the TID is counted and dropped, and the time-out tells. Each attempt has a TID of its own,
- * and none waits for the answer to the one before: the kernel drops what comes after a request's
- * time-out, and does not take a TID that is still under way.
+ * An answer must be of the class, method, attribute and modifier that were asked for, or lead
+ * elsewhere; anything else under the TID is counted and dropped, and the time-out tells. Each
+ * attempt has a TID of its own, and none waits for the answer to the one before: the kernel drops
+ * what comes after a request's time-out, and does not take a TID that is still under way.
  */
 #include "mad/txn.h"
 
@@ -232,11 +232,19 @@ int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, s
 	return sent(table, &header, transport_give(table->transport, to, mad, size));
 }
 
+/* A manager of a class that lives elsewhere says so with ClassPortInfo, whatever was asked for
+ * (13.5.2). */
+static bool redirects(const struct mad_header *header)
+{
+	return header->status & STATUS_REDIRECT && header->attr_id == ATTR_CLASS_PORT_INFO;
+}
+
 static bool answers(const struct txn *txn, const struct mad_header *header)
 {
-	return txn->mgmt_class == header->mgmt_class &&
-	       method_response(txn->method) == header->method && txn->attr_id == header->attr_id &&
-	       txn->attr_mod == header->attr_mod;
+	if (txn->mgmt_class != header->mgmt_class || method_response(txn->method) != header->method)
+		return false;
+	return redirects(header) ||
+	       (txn->attr_id == header->attr_id && txn->attr_mod == header->attr_mod);
 }
 
 static void received_answer(struct txn_table *table, const struct mad_header *header,

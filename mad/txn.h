@@ -15,7 +15,8 @@
 struct txn_table;
 
 /* How a transaction ended. error: 0, -ETIMEDOUT, or what the send returned. With 0: header is that
- * of the answer (its status may tell a refusal) and mad its bytes, borrowed for the call. */
+ * of the answer (its status may tell a refusal, and with STATUS_REDIRECT its attribute may be
+ * ClassPortInfo) and mad its bytes, borrowed for the call. */
 struct txn_result {
 	int error;
 	struct mad_header header;

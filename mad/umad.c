@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The transport over libibumad, and the only file that knows it. Two descriptors, SMPs and general
- * MADs, each read in batches on the loop, SMPs first. Retries are never left to the kernel, but for
- * long RMPP answers, whose segments it sends by itself. A thread hands those over that take long to
- * copy.
+ * The transport over libibumad, and the only file that knows it. Three descriptors, SMPs, general
+ * MADs and counters, each read in batches on the loop, SMPs first and counters last. Retries are
+ * never left to the kernel, but for long RMPP answers, whose segments it sends by itself. A thread
+ * hands those over that take long to copy.
  *
  * Where epoll refuses a descriptor, as it does with those of ibsim's preload library, a thread does
  * nothing but receive, and hands over through a queue and an eventfd. That library also allows no
@@ -33,7 +33,7 @@
 #include "mad/mad.h"
 
 enum {
-	AGENTS_MAX = 3,	      /* of one descriptor */
+	AGENTS_MAX = 2,	      /* of one descriptor */
 	BATCH = 64,	      /* MADs read in one turn */
 	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
@@ -62,8 +62,13 @@ static const struct agent_row gmp_agents[] = {
 	 2,
 	 1,
 	 {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI, METHOD_DELETE}},
-	{CLASS_PERF, 1, 0, {0}},
 	{CLASS_SENDS_ONLY, 0, 0, {0}},
+};
+
+/* Counters are read many at a time, and nobody waits for them: they have a queue of their own,
+ * which is read last. */
+static const struct agent_row perf_agents[] = {
+	{CLASS_PERF, 1, 0, {0}},
 };
 
 struct received { /* handed from the reader thread to the loop */
@@ -108,7 +113,7 @@ struct parcel { /* a long message, given to the sender's thread */
 struct umad {
 	struct transport transport;
 	struct loop *loop;
-	struct channel smp, gmp;
+	struct channel smp, gmp, perf;
 	struct ib_user_mad *out; /* for sends */
 	size_t out_size;
 	struct work_pool *sender; /* NULL until there is something long */
@@ -128,7 +133,7 @@ static struct ib_user_mad *buffer_new(size_t mad_size)
 static struct channel *channel_for(struct umad *umad, const struct mad_header *header,
 				   unsigned *agent)
 {
-	struct channel *channels[] = {&umad->smp, &umad->gmp};
+	struct channel *channels[] = {&umad->smp, &umad->gmp, &umad->perf};
 	uint8_t mgmt_class =
 		header->method == METHOD_REPORT ? (uint8_t)CLASS_SENDS_ONLY : header->mgmt_class;
 
@@ -145,7 +150,7 @@ static void address_out(const struct mad_addr *to, ib_mad_addr_t *addr)
 {
 	memset(addr, 0, sizeof(*addr));
 	addr->qpn = htobe32(to->qpn);
-	addr->qkey = to->qpn ? htobe32(QP1_Q_KEY) : 0;
+	addr->qkey = to->qpn ? htobe32(to->q_key ? to->q_key : QP1_Q_KEY) : 0;
 	addr->lid = htobe16(to->lid);
 	addr->sl = to->sl;
 	addr->path_bits = to->path_bits;
@@ -346,7 +351,8 @@ static void device_gone(struct umad *umad, int error)
 	umad->gone = true;
 	loop_fd_remove(umad->smp.watch);
 	loop_fd_remove(umad->gmp.watch);
-	umad->smp.watch = umad->gmp.watch = NULL;
+	loop_fd_remove(umad->perf.watch);
+	umad->smp.watch = umad->gmp.watch = umad->perf.watch = NULL;
 	if (user->gone)
 		user->gone(user->ctx, error);
 }
@@ -654,6 +660,7 @@ static void transport_umad_close(struct transport *transport)
 		parcel_free(container_of(umad->parcels.next, struct parcel, link));
 	channel_close(&umad->smp);
 	channel_close(&umad->gmp);
+	channel_close(&umad->perf);
 	free(umad->out);
 	free(umad);
 }
@@ -686,11 +693,18 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 				     .num_rows = ARRAY_SIZE(gmp_agents),
 				     .port_id = -1,
 				     .wake_fd = -1};
+	umad->perf = (struct channel){.name = "counters received",
+				      .rows = perf_agents,
+				      .num_rows = ARRAY_SIZE(perf_agents),
+				      .port_id = -1,
+				      .wake_fd = -1};
 	error = choose_port(choice, &umad->transport.port, why, why_size);
 	if (!error)
 		error = channel_open(umad, &umad->smp, LOOP_FIRST, why, why_size);
 	if (!error)
 		error = channel_open(umad, &umad->gmp, LOOP_NORMAL, why, why_size);
+	if (!error)
+		error = channel_open(umad, &umad->perf, LOOP_LATER, why, why_size);
 	if (error) {
 		transport_umad_close(&umad->transport);
 		return error;

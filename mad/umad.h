@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The transport over libibumad, for real adapters, for ibsim's preload library and for any other
- * that presents /dev/infiniband/umadN. It opens one descriptor for SMPs and one for general MADs,
- * so that neither starves the other, and registers classes 0x81 and 0x01, and 0x03 and 0x04.
+ * that presents /dev/infiniband/umadN. It opens one descriptor for SMPs, one for general MADs and
+ * one for what counters are read with, so that none starves another, and registers classes 0x81 and
+ * 0x01, 0x03, and 0x04.
  */
 #ifndef MAD_UMAD_H
 #define MAD_UMAD_H

@@ -146,6 +146,26 @@ static void test_wrong_answers(void)
 	}
 }
 
+/* Whoever redirects answers ClassPortInfo to whatever was asked; without the status it is no
+ * answer. */
+static void test_redirect(void)
+{
+	struct outcome outcome = {0};
+	uint8_t answer[MAD_SIZE];
+
+	begin();
+	start(&outcome, LONG_MS);
+	wire_make_answer(&wire, 0, STATUS_OK, answer);
+	be16_store(answer + 16, ATTR_CLASS_PORT_INFO);
+	wire_receive(&wire, answer, MAD_SIZE);
+	CU_ASSERT_EQUAL(outcome.calls, 0);
+	answer[5] |= STATUS_REDIRECT;
+	wire_receive(&wire, answer, MAD_SIZE);
+	CU_ASSERT_EQUAL(outcome.calls, 1);
+	CU_ASSERT_EQUAL(outcome.error, 0);
+	end();
+}
+
 static void test_time_outs(void)
 {
 	struct outcome kernel = {0}, watchdog = {0};
@@ -376,6 +396,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"answer", test_answer},
 		{"wrong answers", test_wrong_answers},
+		{"an answer that leads elsewhere", test_redirect},
 		{"time-outs", test_time_outs},
 		{"slot used again", test_slot_used_again},
 		{"send fails", test_send_fails},

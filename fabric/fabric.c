@@ -143,6 +143,7 @@ static void switch_state_free(struct switch_state *sw)
 	lft_have_forget(&sw->have);
 	lft_unref(sw->want);
 	free(sw->trouble);
+	mft_free(sw->mft);
 	free(sw);
 }
 
@@ -219,6 +220,15 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 struct node *fabric_find_node(const struct fabric *fabric, guid_t guid)
 {
 	return map_get(&fabric->nodes, guid);
+}
+
+struct mft *node_mft(struct node *node)
+{
+	uint16_t cap = node->facts->sw.multicast_fdb_cap;
+
+	if (!node->sw->mft && cap)
+		node->sw->mft = mft_new(node->num_ports, cap);
+	return node->sw->mft;
 }
 
 void fabric_forget_tables(struct fabric *fabric)

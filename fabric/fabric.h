@@ -13,6 +13,7 @@
 #define FABRIC_FABRIC_H
 
 #include "fabric/facts.h"
+#include "fabric/mft.h"
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
 #include "lib/list.h"
@@ -141,6 +142,7 @@ struct switch_state {
 	struct switch_trouble *trouble; /* NULL: it makes none; not when ASIDE_REFUSES */
 	struct lft_have have;
 	struct lft *want;  /* NULL until the first routing */
+	struct mft *mft;   /* NULL: nothing of it matters yet */
 	struct lft *guess; /* what it may hold, being looked at: program_guess.c; or NULL */
 	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
 	uint64_t recent[LFT_BLOCKS_MAX / 64]; /* blocks that were Set lately: recent_us */
@@ -344,6 +346,9 @@ void fabric_forget_tables(struct fabric *fabric);
 void fabric_forget_lids(struct fabric *fabric);
 /* What any port has registered need not be what the SA knows: all are to be told once more. */
 void fabric_forget_heard(struct fabric *fabric);
+
+/* The switch's multicast table, made now if it has none; NULL: it can hold no entry. */
+struct mft *node_mft(struct node *node);
 
 /* lft_have: what a block holds (NULL: unknown), and what Sets make of it. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block);

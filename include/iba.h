@@ -30,6 +30,8 @@ enum {
 	LFT_BLOCKS_MAX = 768, /* 49,152 unicast LIDs */
 	LFT_NO_PORT = 0xFF,   /* entry of an unused LID */
 	MFT_BLOCK_LIDS = 32,
+	MFT_POSITION_PORTS = 16, /* of a mask */
+	MFT_POSITIONS = 16,
 	PKEY_BLOCK_KEYS = 32,
 	GUID_BLOCK_GUIDS = 8,
 	VLARB_BLOCK_ENTRIES = 32,
@@ -175,6 +177,7 @@ enum port_phys_state {
 #define CAP_EXTENDED_SPEEDS (UINT32_C(1) << 14)
 #define CAP_MASK2 (UINT32_C(1) << 15)
 #define CAP_CLIENT_REREGISTER (UINT32_C(1) << 25)
+#define CAP_MULTICAST_FDB_TOP (UINT32_C(1) << 30)
 
 /* PortInfo AttributeModifier bit 31: SMSupportExtendedSpeeds. */
 #define PORT_INFO_EXTENDED_SPEEDS (UINT32_C(1) << 31)

@@ -181,7 +181,7 @@ struct site {			       /* a switch on the ways of a group */
 	uint32_t members, receivers;   /* at the switch itself */
 	uint32_t below, receive_below; /* at it and at all whose ways lead through it */
 	uint32_t seen;		       /* the group for which all this is */
-	uint16_t ports[MCAST_POSITIONS];
+	uint16_t ports[MFT_POSITIONS];
 };
 
 struct drawing {
@@ -205,7 +205,7 @@ static struct site *site_at(struct drawing *drawing, uint32_t sw)
 
 static void set_port(struct site *site, uint8_t port)
 {
-	site->ports[port / MCAST_POSITION_PORTS] |= (uint16_t)(1 << port % MCAST_POSITION_PORTS);
+	site->ports[port / MFT_POSITION_PORTS] |= (uint16_t)(1 << port % MFT_POSITION_PORTS);
 }
 
 /* Whether every switch of the way has an entry for this MLID. */
@@ -260,7 +260,7 @@ static bool is_better(const struct merit *a, const struct merit *b)
 
 static bool is_held(const struct mcast_group *group, uint32_t sw, uint8_t port)
 {
-	uint8_t position = port / MCAST_POSITION_PORTS;
+	uint8_t position = port / MFT_POSITION_PORTS;
 	size_t low = 0, high = group->num_held;
 
 	while (low < high) {
@@ -268,7 +268,7 @@ static bool is_held(const struct mcast_group *group, uint32_t sw, uint8_t port)
 		const struct mcast_mask *held = &group->held[middle];
 
 		if (held->sw == sw && held->position == position)
-			return held->ports >> port % MCAST_POSITION_PORTS & 1;
+			return held->ports >> port % MFT_POSITION_PORTS & 1;
 		if (held->sw < sw || (held->sw == sw && held->position < position))
 			low = middle + 1;
 		else
@@ -428,13 +428,13 @@ static void write_masks(struct drawing *drawing, struct mcast_tree *tree)
 
 	qsort(drawing->list, drawing->count, sizeof(*drawing->list), by_index);
 	for (uint32_t i = 0; i < drawing->count; i++)
-		for (uint8_t p = 0; p < MCAST_POSITIONS; p++)
+		for (uint8_t p = 0; p < MFT_POSITIONS; p++)
 			room += drawing->sites[drawing->list[i]].ports[p] != 0;
 	tree->masks = mem_array(room, sizeof(*tree->masks));
 	for (uint32_t i = 0; i < drawing->count; i++) {
 		const struct site *site = &drawing->sites[drawing->list[i]];
 
-		for (uint8_t p = 0; p < MCAST_POSITIONS; p++)
+		for (uint8_t p = 0; p < MFT_POSITIONS; p++)
 			if (site->ports[p])
 				tree->masks[tree->num_masks++] =
 					(struct mcast_mask){drawing->list[i], p, site->ports[p]};

@@ -22,8 +22,6 @@
 #include "fabric/tables.h"
 #include "lib/work.h"
 
-enum { MCAST_POSITION_PORTS = 16, MCAST_POSITIONS = 16 };
-
 /* How deep each switch stands below each other one as a root. */
 struct mcast_ways;
 

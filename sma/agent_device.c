@@ -37,7 +37,6 @@ enum {
 	CAP_P_KEY_SWITCH_TRAP = 1 << 12,
 	CAP_CAPABILITY_MASK_NOTICE = 1 << 22,
 	CAP_OTHER_LOCAL_CHANGES_NOTICE = 1 << 26,
-	CAP_MULTICAST_FDB_TOP = 1 << 30,
 };
 
 static unsigned or_usual(unsigned value, unsigned usual)

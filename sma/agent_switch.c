@@ -14,7 +14,6 @@
 #include "sma/agent_parts.h"
 
 enum {
-	MFT_POSITION_PORTS = 16,
 	MFT_BLOCK_MASK = 0x1FF,
 	MFT_POSITION_SHIFT = 28,
 	MFT_NOTHING_TOP = LID_MULTICAST_MIN - 1,

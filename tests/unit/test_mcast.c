@@ -214,7 +214,7 @@ static size_t changed_switches(const struct bed *bed, const struct mcast_tree *a
 	size_t changed = 0;
 
 	for (uint32_t sw = 0; sw < bed->snapshot->num_switches; sw++)
-		for (uint8_t p = 0; p < MCAST_POSITIONS; p++)
+		for (uint8_t p = 0; p < MFT_POSITIONS; p++)
 			changed += mask_at(a, sw, p) != mask_at(b, sw, p);
 	return changed;
 }

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a switch may send to lies between two masks for each MLID: have, which it surely does, and
+ * maybe, beyond which it surely does not. A Set() makes the two differ until it is answered; so no
+ * list of Sets under way has to be kept by who judges whether a packet could run in a circle.
+ */
+#include "fabric/mft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+static size_t words(const struct mft *mft)
+{
+	return mft_cells(mft) / 64 + 1;
+}
+
+struct mft *mft_new(uint8_t num_ports, uint16_t cap)
+{
+	unsigned most = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1;
+	struct mft *mft = mem_zalloc(sizeof(*mft));
+
+	mft->blocks = (uint16_t)(((cap < most ? cap : most) + MFT_BLOCK_LIDS - 1) / MFT_BLOCK_LIDS);
+	mft->top_max = (lid_t)(LID_MULTICAST_MIN + (cap < most ? cap : most) - 1);
+	mft->positions = num_ports / MFT_POSITION_PORTS + 1;
+	mft->num_ports = num_ports;
+	mft->cells = mem_array(mft_cells(mft) + 1, sizeof(*mft->cells));
+	mft->dirty = mem_array(words(mft), sizeof(*mft->dirty));
+	mft_forget(mft, false);
+	return mft;
+}
+
+void mft_free(struct mft *mft)
+{
+	if (!mft)
+		return;
+	for (size_t i = 0; i < mft_cells(mft); i++)
+		free(mft->cells[i]);
+	free(mft->cells);
+	free(mft->dirty);
+	free(mft);
+}
+
+void mft_forget(struct mft *mft, bool blank)
+{
+	mft->blank = blank;
+	mft->topless = mft->failed = false;
+	mft->known_blocks = 0;
+	mft->touched = true;
+	for (size_t i = 0; i < mft_cells(mft); i++) {
+		if (mft->cells[i])
+			mft->cells[i]->known = false;
+		mft_set_dirty(mft, i, true);
+	}
+}
+
+void mft_set_dirty(struct mft *mft, size_t index, bool dirty)
+{
+	uint64_t bit = UINT64_C(1) << index % 64;
+
+	mft->dirty[index / 64] = (mft->dirty[index / 64] & ~bit) | (dirty ? bit : 0);
+}
+
+bool mft_is_known(const struct mft *mft, size_t index)
+{
+	const struct mft_cell *cell = mft->cells[index];
+
+	return cell ? cell->known : index / mft->positions < mft->known_blocks;
+}
+
+struct mft_cell *mft_cell(struct mft *mft, size_t index)
+{
+	if (!mft->cells[index]) {
+		bool known = mft_is_known(mft, index);
+
+		mft->cells[index] = mem_zalloc(sizeof(struct mft_cell));
+		mft->cells[index]->known = known;
+	}
+	return mft->cells[index];
+}
+
+uint16_t mft_valid(const struct mft *mft, uint8_t position)
+{
+	unsigned above = mft->num_ports + 1u - position * MFT_POSITION_PORTS;
+
+	return above >= MFT_POSITION_PORTS ? UINT16_MAX : (uint16_t)((1u << above) - 1);
+}
+
+/* Where an MLID's ports of a position stand; false: nowhere. */
+static bool find(const struct mft *mft, lid_t mlid, uint8_t position, size_t *index,
+		 unsigned *entry)
+{
+	unsigned place = mlid - LID_MULTICAST_MIN;
+
+	if (mlid < LID_MULTICAST_MIN || place / MFT_BLOCK_LIDS >= mft->blocks ||
+	    position >= mft->positions)
+		return false;
+	*index = mft_index(mft, (uint16_t)(place / MFT_BLOCK_LIDS), position);
+	*entry = place % MFT_BLOCK_LIDS;
+	return true;
+}
+
+void mft_want(struct mft *mft, lid_t mlid, uint8_t position, uint16_t ports, bool wanted)
+{
+	struct mft_cell *cell;
+	unsigned entry;
+	size_t index;
+
+	if (!find(mft, mlid, position, &index, &entry))
+		return;
+	cell = mft_cell(mft, index);
+	ports &= mft_valid(mft, position);
+	if (wanted)
+		cell->want[entry] |= ports;
+	else
+		cell->want[entry] &= (uint16_t)~ports;
+	mft_set_dirty(mft, index, true);
+	mft->touched = true;
+}
+
+uint16_t mft_wanted(const struct mft *mft, lid_t mlid, uint8_t position)
+{
+	unsigned entry;
+	size_t index;
+
+	if (!find(mft, mlid, position, &index, &entry) || !mft->cells[index])
+		return 0;
+	return mft->cells[index]->want[entry];
+}
+
+uint16_t mft_maybe(const struct mft *mft, lid_t mlid, uint8_t position)
+{
+	const struct mft_cell *cell;
+	unsigned entry;
+	size_t index;
+
+	if (!find(mft, mlid, position, &index, &entry))
+		return 0;
+	cell = mft->cells[index];
+	if (!mft_is_known(mft, index))
+		return mft_valid(mft, position);
+	return cell ? cell->maybe[entry] : 0;
+}
+
+bool mft_is_settled(const struct mft *mft, lid_t mlid)
+{
+	for (uint8_t position = 0; position < mft->positions; position++) {
+		const struct mft_cell *cell;
+		unsigned entry;
+		size_t index;
+
+		if (!find(mft, mlid, position, &index, &entry))
+			continue;
+		cell = mft->cells[index];
+		if (cell && cell->want[entry] &&
+		    (!cell->known || cell->want[entry] != cell->have[entry] ||
+		     cell->want[entry] != cell->maybe[entry]))
+			return false;
+		if (cell && !cell->want[entry] && cell->known && cell->maybe[entry])
+			return false;
+	}
+	return true;
+}
+
+static bool wants_nothing(const struct mft_cell *cell)
+{
+	static const uint16_t nothing[MFT_BLOCK_LIDS];
+
+	return memcmp(cell->want, nothing, sizeof(nothing)) == 0;
+}
+
+void mft_tidy(struct mft *mft, uint16_t blocks)
+{
+	mft->known_blocks = blocks;
+	for (size_t i = 0; i < (size_t)blocks * mft->positions; i++) {
+		struct mft_cell *cell = mft->cells[i];
+
+		if (!cell || cell->busy || mft_differs(cell) || !wants_nothing(cell))
+			continue;
+		free(cell);
+		mft->cells[i] = NULL;
+	}
+}
+
+lid_t mft_want_top(const struct mft *mft)
+{
+	for (size_t i = mft_cells(mft); i > 0; i--) {
+		const struct mft_cell *cell = mft->cells[i - 1];
+		size_t block = (i - 1) / mft->positions;
+
+		size_t top = LID_MULTICAST_MIN + (block + 1) * MFT_BLOCK_LIDS - 1;
+
+		if (cell && !wants_nothing(cell))
+			return top < mft->top_max ? (lid_t)top : mft->top_max;
+	}
+	return MFT_NOTHING_TOP;
+}
+
+bool mft_differs(const struct mft_cell *cell)
+{
+	return !cell->known || cell->unsure ||
+	       memcmp(cell->want, cell->have, sizeof(cell->want)) != 0 ||
+	       memcmp(cell->want, cell->maybe, sizeof(cell->want)) != 0;
+}
+
+void mft_learn(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS])
+{
+	struct mft_cell *cell = mft_cell(mft, index);
+	uint16_t valid = mft_valid(mft, (uint8_t)(index % mft->positions));
+
+	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
+		cell->have[i] = cell->maybe[i] = ports[i] & valid;
+	cell->known = true;
+	cell->unsure = false;
+	mft_set_dirty(mft, index, mft_differs(cell));
+}
+
+/* Of an unknown cell nothing was forwarded, else it would have been read. */
+void mft_send(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS])
+{
+	struct mft_cell *cell = mft_cell(mft, index);
+
+	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
+		if (!cell->known)
+			cell->have[i] = cell->maybe[i] = 0;
+		cell->have[i] &= ports[i];
+		cell->maybe[i] |= ports[i];
+	}
+	cell->known = true;
+}
+
+/* It may hold what it held before, or this. */
+void mft_doubt(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS])
+{
+	struct mft_cell *cell = mft_cell(mft, index);
+
+	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
+		cell->have[i] &= ports[i];
+		cell->maybe[i] |= ports[i];
+	}
+	cell->unsure = true;
+	mft_set_dirty(mft, index, true);
+}

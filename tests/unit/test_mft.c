@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A multicast table as it is known (fabric/mft.h) against a model of the switch: random Sets that
+ * are acknowledged, or lost before or after they took effect, while what is wanted changes. What it
+ * surely has and what it may have must enclose what the switch holds, and what is settled is so.
+ */
+// LINK: fabric/mft.o lib/mem.o
+#include <string.h>
+
+#include "fabric/mft.h"
+#include "tests/unit/unit.h"
+
+enum { PORTS = 36, CAP = 70, FIRST = LID_MULTICAST_MIN };
+
+static void test_sizes(void)
+{
+	struct mft *mft = mft_new(PORTS, CAP);
+
+	CU_ASSERT_EQUAL(mft->blocks, 3);
+	CU_ASSERT_EQUAL(mft->positions, 3);
+	CU_ASSERT_EQUAL(mft->top_max, FIRST + CAP - 1);
+	CU_ASSERT_EQUAL(mft_valid(mft, 0), 0xFFFF);
+	CU_ASSERT_EQUAL(mft_valid(mft, 2), 0x1F); /* ports 32 to 36 */
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST, 2), 0x1F);
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 96, 0), 0); /* no such entry */
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST - 1, 0), 0);
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST, 3), 0);
+	mft_want(mft, FIRST + 96, 0, 1, true); /* harmless */
+	CU_ASSERT_EQUAL(mft_want_top(mft), MFT_NOTHING_TOP);
+	mft_want(mft, FIRST + 40, 1, 1, true);
+	CU_ASSERT_EQUAL(mft_want_top(mft), FIRST + 63);
+	mft_want(mft, FIRST + 65, 1, 1, true);
+	CU_ASSERT_EQUAL(mft_want_top(mft), FIRST + CAP - 1);
+	mft_free(mft);
+	mft = mft_new(254, UINT16_MAX);
+	CU_ASSERT_EQUAL(mft->blocks, 512);
+	CU_ASSERT_EQUAL(mft->positions, 16);
+	CU_ASSERT_EQUAL(mft_valid(mft, 15), 0x7FFF);
+	mft_want(mft, LID_MULTICAST_MAX, 15, 0xFFFF, true);
+	CU_ASSERT_EQUAL(mft_wanted(mft, LID_MULTICAST_MAX, 15), 0x7FFF);
+	CU_ASSERT_EQUAL(mft_want_top(mft), LID_MULTICAST_MAX);
+	mft_free(mft);
+	mft = mft_new(4, 0);
+	CU_ASSERT_EQUAL(mft_cells(mft), 0);
+	mft_want(mft, FIRST, 0, 1, true);
+	CU_ASSERT(mft_is_settled(mft, FIRST));
+	mft_free(mft);
+}
+
+/* What was read and holds nothing needs no memory; what lies above stays unknown. */
+static void test_reading(void)
+{
+	static const uint16_t nothing[MFT_BLOCK_LIDS];
+	struct mft *mft = mft_new(8, 96);
+	uint16_t some[MFT_BLOCK_LIDS] = {[3] = 0xFF06};
+
+	mft_want(mft, FIRST + 3, 0, 6, true);
+	CU_ASSERT(!mft_is_settled(mft, FIRST + 3));
+	mft_learn(mft, 0, some);
+	mft_learn(mft, 1, nothing);
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 3, 0), 0x106);
+	mft_tidy(mft, 2);
+	CU_ASSERT_PTR_NULL(mft->cells[1]);
+	CU_ASSERT_PTR_NOT_NULL(mft->cells[0]);
+	CU_ASSERT(mft_is_known(mft, 1) && !mft_is_known(mft, 2));
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 32, 0), 0);
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 64, 0), 0x1FF);
+	mft_forget(mft, false);
+	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 32, 0), 0x1FF);
+	CU_ASSERT_EQUAL(mft_wanted(mft, FIRST + 3, 0), 6);
+	mft_free(mft);
+}
+
+static uint64_t state = 3;
+
+static uint32_t draw(uint32_t below)
+{
+	state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % below;
+}
+
+static void check(const struct mft *mft, const uint16_t *held)
+{
+	const struct mft_cell *cell = mft->cells[0];
+
+	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
+		CU_ASSERT_EQUAL(cell->have[i] & ~held[i], 0);
+		CU_ASSERT_EQUAL(held[i] & ~mft_maybe(mft, (lid_t)(FIRST + i), 0), 0);
+		CU_ASSERT(!mft_is_settled(mft, (lid_t)(FIRST + i)) || held[i] == cell->want[i]);
+	}
+	CU_ASSERT(mft_differs(cell) || !memcmp(held, cell->want, sizeof(cell->want)));
+}
+
+static void test_sets(void)
+{
+	enum { STEPS = 20000 };
+	struct mft *mft = mft_new(8, 32);
+	uint16_t held[MFT_BLOCK_LIDS] = {0}, sent[MFT_BLOCK_LIDS];
+
+	mft_learn(mft, 0, held);
+	for (unsigned step = 0; step < STEPS; step++) {
+		mft_want(mft, (lid_t)(FIRST + draw(4)), 0, (uint16_t)draw(512), draw(2));
+		CU_ASSERT(mft_is_dirty(mft, 0));
+		for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
+			sent[i] = draw(2) ? mft->cells[0]->want[i] : mft->cells[0]->have[i];
+		mft_send(mft, 0, sent);
+		check(mft, held);
+		if (draw(4)) {
+			memcpy(held, sent, sizeof(held));
+			check(mft, held);
+		}
+		if (!memcmp(held, sent, sizeof(held)) && draw(2))
+			mft_learn(mft, 0, sent);
+		else
+			mft_doubt(mft, 0, sent);
+		check(mft, held);
+	}
+	mft_free(mft);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"sizes", test_sizes},
+		{"reading", test_reading},
+		{"Sets that are lost", test_sets},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("mft", tests);
+}

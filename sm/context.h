@@ -15,6 +15,7 @@
 #include "sm/guids.h"
 #include "sm/herald.h"
 #include "sm/hold.h"
+#include "sm/mcast.h"
 #include "sm/own_port.h"
 #include "sm/partitions.h"
 #include "sm/peers.h"
@@ -120,6 +121,7 @@ struct sm {
 	struct policy policy;
 	struct partition_commands *partition_commands;
 	struct partition_check *partition_check;
+	struct mcast *mcast;
 	struct own_port own_port;
 	struct save *save;
 	struct image *image; /* NULL: what switches hold is not kept */

@@ -100,6 +100,8 @@ static bool waits_for_tables(struct program *program, struct port *port)
 	else if (order_matters(program))
 		node = order_cable_blocker(port);
 	if (!node)
+		node = mft_cable_blocker(program, port);
+	if (!node)
 		return false;
 	list_del(&port->waiting);
 	list_push(&node->sw->cable_waiters, &port->waiting);
@@ -547,6 +549,20 @@ static bool any_request(struct program *program, struct agent *agent,
 	return false;
 }
 
+/* Between sweeps, and before one knows which trees there were. */
+static bool multicast_request(struct program *program, struct agent *agent, struct smp_request *out)
+{
+	struct node *node = agent->port->node;
+
+	if (program->part == PROGRAM_READ_MULTICAST)
+		return mft_read_request(program, node, out);
+	if (!mft_has_work(node) || node->sw->busy || node->sw->failed)
+		return false;
+	if (node->sw->verified != program->news)
+		return verify_request(program, node, out);
+	return mft_request(program, node, out);
+}
+
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out)
 {
 	struct program *program = owner;
@@ -558,6 +574,10 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 		return false;
 	if (agent->port->node->silent)
 		return false;
+	/* P_Keys do not wait for the trees. */
+	if (program->part != PROGRAM_ALL)
+		return any_request(program, agent, request_between_runs, out) ||
+		       (port_of_switch(agent->port) && multicast_request(program, agent, out));
 	if (any_request(program, agent, port_request, out))
 		return true;
 	return port_of_switch(agent->port) && switch_request(program, agent->port->node, out);
@@ -640,7 +660,7 @@ static unsigned take_routes(void *arg, size_t *at)
 		return 0;
 	node = roster->nodes[(*at)++];
 	if (node->type == NODE_SWITCH) {
-		switch_take_routes(node, program->snapshot, program->routes);
+		switch_take_routes(program, node, program->snapshot, program->routes);
 		guess_begin(program, node);
 		verify_begin(program, node->sw);
 		program->stale += node->sw->stale;
@@ -721,6 +741,8 @@ static void finish(void *arg)
 	loop_fn *done = program->done;
 
 	program->done = NULL;
+	program->mft_was_read = program->part == PROGRAM_READ_MULTICAST;
+	program->part = PROGRAM_ALL;
 	done(program->done_arg);
 }
 
@@ -740,6 +762,7 @@ static void idle(void *arg)
 static void begin(struct program *program, bool announcing, loop_fn *done, void *arg)
 {
 	program->announcing = announcing;
+	program->part = PROGRAM_ALL;
 	program->only = NULL;
 	program->effort = WHOLE_BLOCKS;
 	program->pausing = false;
@@ -798,6 +821,59 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 		program->reminders = (unsigned)rate;
 	begin(program, true, done, arg);
 	walk(program, &announce_plan, wake_window);
+}
+
+/* Switches where something may have to be done. */
+static unsigned wake_multicast(void *arg, size_t *at)
+{
+	struct program *program = arg;
+	const struct roster *roster = fabric_roster(program->fabric);
+	struct node *node;
+
+	if (*at == roster->num_switches)
+		return 0;
+	node = roster->switches[(*at)++];
+	mft_begin(node, program->part == PROGRAM_READ_MULTICAST);
+	if (!mft_has_work(node))
+		return 1;
+	node->port[0].agent->target.next = next_request;
+	node->port[0].agent->target.next_owner = program;
+	window_wake(&node->port[0].agent->target);
+	return 2;
+}
+
+static slice_fn *const multicast_stages[] = {wake_multicast, NULL};
+static const struct slice_plan multicast_plan = {"multicast begins", multicast_stages, NULL};
+
+static void begin_multicast(struct program *program, enum program_part part, loop_fn *done,
+			    void *arg)
+{
+	begin(program, false, done, arg);
+	program->part = part;
+	walk(program, &multicast_plan, wake_window);
+}
+
+void program_read_multicast(struct program *program, loop_fn *done, void *arg)
+{
+	begin_multicast(program, PROGRAM_READ_MULTICAST, done, arg);
+}
+
+void program_multicast(struct program *program, loop_fn *done, void *arg)
+{
+	begin_multicast(program, PROGRAM_MULTICAST, done, arg);
+}
+
+void program_abandon(struct program *program)
+{
+	program->done = NULL;
+	program->part = PROGRAM_ALL;
+	if (program->walk.running)
+		slices_cancel(&program->walk);
+}
+
+void program_set_mcast(struct program *program, struct mcast *mcast)
+{
+	program->mcast = mcast;
 }
 
 void program_clear_report(struct program *program, bool all_is_read)
@@ -862,5 +938,6 @@ void program_free(struct program *program)
 	loop_timer_disarm(&program->pause);
 	if (program->walk.running)
 		slices_cancel(&program->walk);
+	free(program->flood);
 	free(program);
 }

@@ -72,6 +72,16 @@ void program_start(struct program *program, const struct snapshot *snapshot,
  * which nothing was known are told to register anew, so many in a second. */
 void program_announce(struct program *program, loop_fn *done, void *arg);
 
+/* Who says which multicast trees there are; NULL: nobody does. It stays the caller's. */
+struct mcast;
+void program_set_mcast(struct program *program, struct mcast *mcast);
+/* Reads what switches hold of multicast that forward already, and of which nothing is known. */
+void program_read_multicast(struct program *program, loop_fn *done, void *arg);
+/* Multicast tables alone, between two sweeps. */
+void program_multicast(struct program *program, loop_fn *done, void *arg);
+/* Nothing more is sent of a run of the last kind, and done is not called. */
+void program_abandon(struct program *program);
+
 /* Links have changed: whoever is written to from now on is asked before who it is. */
 void program_note_news(struct program *program);
 

@@ -2,7 +2,8 @@
 /*
  * What the parts of programming share: program.c looks after ports and runs, program_switch.c after
  * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
- * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing.
+ * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing,
+ * program_mft.c writes multicast tables.
  * Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
@@ -23,6 +24,9 @@ enum effort {
 	PIECEMEAL,    /* blocks wait for each other in a circle, their entries do not */
 	AT_A_LOSS,    /* some packets may be lost, where entries wait for what does not come */
 };
+
+/* What a run does. */
+enum program_part { PROGRAM_ALL, PROGRAM_MULTICAST, PROGRAM_READ_MULTICAST };
 
 struct program {
 	struct loop *loop;
@@ -59,6 +63,12 @@ struct program {
 	const struct routes *routes;
 	bool taking; /* not all switches have theirs yet: nothing is sent */
 	struct log_limit limit;
+	struct mcast *mcast;	/* NULL: there is no multicast */
+	enum program_part part; /* of all that there is to do */
+	struct node **flood;	/* of searches: program_mft.c */
+	size_t flood_room;
+	uint32_t mft_searches;
+	bool mft_was_read; /* since the last run: tables of multicast need not be forgotten */
 };
 
 /* program.c: the port is to be looked at, now or when the window has room. */
@@ -77,7 +87,7 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 /* The next thing to write to a switch itself; false: nothing now. */
 bool switch_request(struct program *program, struct node *node, struct smp_request *out);
 /* Takes the switch's row of routes as what it should hold; as before when both are NULL. */
-void switch_take_routes(struct node *node, const struct snapshot *snapshot,
+void switch_take_routes(struct program *program, struct node *node, const struct snapshot *snapshot,
 			const struct routes *routes);
 /* Whether blocks of its table, or its top, wait to be written. */
 bool switch_is_unfinished(const struct node *node);
@@ -93,6 +103,24 @@ void switch_failed(struct program *program, struct node *node, const char *what)
 
 /* Whether packets may pass it now: a port of it is ACTIVE. */
 bool switch_forwards(const struct node *node);
+
+/* node waits until something of blocker's tables was acknowledged. */
+void switch_wait_for(struct node *node, struct node *blocker);
+/* Set(SwitchInfo) with the tops as they should be now; true. */
+bool switch_set_info(struct program *program, struct node *node, struct smp_request *out);
+
+/* program_mft.c */
+
+/* The next cell of its multicast table to read or write; false: nothing now. */
+bool mft_request(struct program *program, struct node *node, struct smp_request *out);
+bool mft_read_request(struct program *program, struct node *node, struct smp_request *out);
+bool mft_has_work(const struct node *node);
+/* A run begins; lost: the switch may have lost its tables. */
+void mft_begin(struct node *node, bool lost);
+/* MulticastFDBTop for a Set(SwitchInfo). */
+lid_t mft_top(const struct node *node);
+/* A cable between two switches is to pass packets: the switch to wait for, NULL when it may. */
+struct node *mft_cable_blocker(struct program *program, struct port *port);
 
 /* program_guess.c */
 

@@ -77,6 +77,12 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	sw->set_lost |= answer->error == -ETIMEDOUT;
 	if (verify_try_again(node, answer->error))
 		return;
+	attr_decode(&switch_info_format, request->data, &want);
+	if (answer->status && want.multicast_fdb_top != node->facts->sw.multicast_fdb_top) {
+		sw->mft->topless = true; /* all the rest without it, then */
+		window_wake(&node->port[0].agent->target);
+		return;
+	}
 	if (answer->error || answer->status) {
 		if (!sw->settled)
 			refused_note(program, node, request->attr_id, answer->status);
@@ -85,7 +91,6 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	}
 	sw->unanswered = 0;
 	sw->set_lost = false;
-	attr_decode(&switch_info_format, request->data, &want);
 	attr_decode(&switch_info_format, answer->data, &held);
 	/* Some devices echo the 1 that cleared the bit. */
 	if (want.port_state_change)
@@ -100,6 +105,10 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		sw->life_held = held.life_time_value;
 		program->refused_values++;
 	}
+	if (held.multicast_fdb_top != want.multicast_fdb_top && sw->mft) {
+		sw->mft->topless = true;
+		program->refused_values++;
+	}
 	if (held.linear_fdb_top != want.linear_fdb_top) {
 		refused_note(program, node, request->attr_id, STATUS_INVALID_VALUE);
 		switch_failed(program, node, "it did not take LinearFDBTop");
@@ -110,6 +119,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	} else if (held.port_state_change) {
 		program_note_switch(program, node);
 	}
+	switch_wake_waiters(program, node);
 	window_wake(&node->port[0].agent->target);
 }
 
@@ -119,6 +129,7 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	struct switch_info want = node->facts->sw;
 
 	want.linear_fdb_top = top;
+	want.multicast_fdb_top = mft_top(node);
 	want.life_time_value = program->options->switch_life_time;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
@@ -133,6 +144,11 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	format_encode(&switch_info_format, &want, out->data);
 	node->sw->busy = true;
 	return true;
+}
+
+bool switch_set_info(struct program *program, struct node *node, struct smp_request *out)
+{
+	return set_switch_info(program, node, node->facts->sw.linear_fdb_top, out);
 }
 
 static bool life_time_differs(const struct program *program, const struct node *node)
@@ -378,7 +394,7 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 	return true;
 }
 
-static void wait_for(struct node *node, struct node *blocker)
+void switch_wait_for(struct node *node, struct node *blocker)
 {
 	list_del(&node->sw->table_waiting);
 	list_push(&blocker->sw->table_waiters, &node->sw->table_waiting);
@@ -405,7 +421,7 @@ static bool block_request(struct program *program, struct node *node, struct smp
 	if (!repair && try_block(program, node, sm_block, &blocker, out))
 		return true;
 	if (blocker)
-		wait_for(node, blocker);
+		switch_wait_for(node, blocker);
 	return false;
 }
 
@@ -417,7 +433,7 @@ static bool raise_top(struct program *program, struct node *node, struct smp_req
 
 	if (!blocker)
 		return set_switch_info(program, node, node->sw->want->top, out);
-	wait_for(node, blocker);
+	switch_wait_for(node, blocker);
 	return false;
 }
 
@@ -451,7 +467,7 @@ static bool table_differs(const struct node *node)
 
 static bool has_work(const struct program *program, const struct node *node)
 {
-	return table_differs(node) || life_time_differs(program, node) ||
+	return table_differs(node) || life_time_differs(program, node) || mft_has_work(node) ||
 	       node->facts->sw.port_state_change;
 }
 
@@ -485,7 +501,7 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (life_time_differs(program, node) || node->facts->sw.port_state_change)
 		return set_switch_info(program, node, top, out);
 	if (!sw->want || sw->settled)
-		return false;
+		return mft_request(program, node, out);
 	guess_judge(program, node);
 	if (sw->guess)
 		return guess_request(program, node, out);
@@ -498,11 +514,14 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (sw->want->top != top)
 		return raise_top(program, node, out);
 	settle(program, node);
+	window_wake(&node->port[0].agent->target); /* its multicast table follows */
 	return false;
 }
 
 bool switch_is_unfinished(const struct node *node)
 {
+	if (node->sw && mft_has_work(node) && !node->sw->failed)
+		return true;
 	return node->sw && node->sw->want && node->sw->compared && !node->sw->failed &&
 	       !node->sw->settled;
 }
@@ -527,10 +546,11 @@ static bool lost_tables(const struct node *node)
 	return !any_link_up(node);
 }
 
-void switch_take_routes(struct node *node, const struct snapshot *snapshot,
+void switch_take_routes(struct program *program, struct node *node, const struct snapshot *snapshot,
 			const struct routes *routes)
 {
 	struct switch_state *sw = node->sw;
+	bool lost = lost_tables(node);
 	int32_t index = snapshot ? snapshot_find_switch(snapshot, node->guid) : -1;
 	struct lft *row = index >= 0 ? routes->lft[index] : NULL;
 
@@ -538,7 +558,8 @@ void switch_take_routes(struct node *node, const struct snapshot *snapshot,
 	sw->unanswered = 0;
 	refused_hears(node);
 	sw->set_lost = false;
-	if (lost_tables(node)) {
+	mft_begin(node, lost && !(program->mft_was_read && any_link_up(node)));
+	if (lost) {
 		lft_have_forget(&sw->have);
 		guess_drop(sw);
 		sw->top_set = LID_NONE;

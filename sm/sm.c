@@ -77,6 +77,7 @@ static void role_changed(void *ctx, const char *reason)
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_lids(sm->fabric);
 		fabric_forget_heard(sm->fabric);
+		mcast_begin_anew(sm->mcast);
 	} else {
 		publish(sm, NULL);
 	}
@@ -143,6 +144,8 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm->program, &sm->options);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
 	partition_commands_init(sm);
+	sm->mcast = mcast_new(sm);
+	program_set_mcast(sm->program, sm->mcast);
 	own_port_init(sm);
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
@@ -173,6 +176,7 @@ void sm_free(struct sm *sm)
 	view_publish(&sm->view, NULL);
 	/* First what has requests under way: each completes into one of the parts that follow. */
 	fabric_free(sm->fabric);
+	mcast_free(sm->mcast);
 	discover_free(sm->discover);
 	peers_free(sm->peers);
 	program_free(sm->program);

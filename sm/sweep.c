@@ -315,6 +315,14 @@ static void route_phase(struct sm *sm)
 		picture_take(&sm->picture, &sm->sweep.picture, false, route_from, sm);
 }
 
+static void trees_phase(struct sm *sm)
+{
+	if (sm->routed)
+		mcast_phase(sm->mcast, sweep_advance, sm);
+	else
+		sweep_advance(sm);
+}
+
 static void start_programming(struct sm *sm)
 {
 	if (sm->sweep.rerouted)
@@ -383,10 +391,10 @@ static const struct phase {
 	const char *name;
 	void (*start)(struct sm *sm);
 } phases[] = {
-	{"discover", discover_phase}, {"check", check_phase},	  {"elect", elect_phase},
-	{"role", role_phase},	      {"lids", lid_phase},	  {"local", local_phase},
-	{"routes", route_phase},      {"program", program_phase}, {"publish", publish_phase},
-	{"announce", announce_phase}, {"end", last_phase},
+	{"discover", discover_phase}, {"check", check_phase},	    {"elect", elect_phase},
+	{"role", role_phase},	      {"lids", lid_phase},	    {"local", local_phase},
+	{"routes", route_phase},      {"trees", trees_phase},	    {"program", program_phase},
+	{"publish", publish_phase},   {"announce", announce_phase}, {"end", last_phase},
 };
 _Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
 
@@ -465,6 +473,7 @@ void sweep_begin(void *arg)
 								       : DISCOVER_FULL,
 					   .merged = sweep->current.merged,
 					   .started_s = loop_wall_s(sm->loop)};
+	mcast_sweep_begins(sm->mcast);
 	program_clear_report(sm->program, sweep->now.kind == DISCOVER_FULL);
 	snprintf(sweep->now.reason, sizeof(sweep->now.reason), "%s", sweep->current.reason);
 	log_debug("sweep %" PRIu64 " (%s) begins: %s", sweep->now.number,
@@ -708,6 +717,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
 			   sweep->last.text);
 	picture_tidy(&sm->picture);
+	mcast_sweep_ended(sm->mcast);
 	arm_timer(sm);
 	trigger_release(&sm->trigger);
 }

@@ -20,6 +20,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sim/spec.h"
+#include "tests/sim/forest.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/sim/trace.h"
 #include "tests/sim/transport_world.h"
@@ -135,6 +136,7 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 	struct circles_found found;
 	struct origin origin;
 	char way[SIM_TEXT_SIZE / 2];
+	lid_t mlid;
 
 	if (!event_begins(sim))
 		return;
@@ -146,6 +148,12 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 	sim_check_set(sim, device, attr_id);
 	known_origin(sim->known, world_serving(sim->world), sim_now_us(sim), &origin);
 	circles_after_set(sim->circles, device, port, attr_id, attr_mod, &origin, &found);
+	mlid = forest_after_set(device, attr_id, attr_mod);
+	if (mlid)
+		sim_fail(sim,
+			 "after Set(%s) 0x%x of %s port %u the cables for MLID 0x%x close a circle",
+			 attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod, trace_name(device),
+			 port, mlid);
 	sim->circles_excused += found.excused;
 	if (sim->run.trace && found.excused)
 		trace_line(sim_now_us(sim), sim->events,
@@ -190,6 +198,7 @@ static void count_sent(struct sim_manager *manager, const struct mad_header *hea
 	if (header->method != METHOD_SET || header->attr_id == ATTR_SM_INFO)
 		return;
 	manager->sets_sent++;
+	manager->mft_sets_sent += header->attr_id == ATTR_MULTICAST_FORWARDING_TABLE;
 	manager->lft_sets_sent += header->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
 	manager->sim->last_set_us = sim_now_us(manager->sim);
 }

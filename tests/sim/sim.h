@@ -36,7 +36,7 @@ struct sim_manager {
 	struct manager *manager;
 	uint64_t mads_sent;		   /* SMPs that leave its node */
 	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
-	uint64_t lft_gets_sent;
+	uint64_t lft_gets_sent, mft_sets_sent;
 	uint64_t refused; /* answers to SMPs with a status */
 	uint64_t reports;
 	int error;		     /* of the last report */
@@ -142,7 +142,7 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 void sim_settle_and_check(struct sim *sim);
 
 /* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
- * standard.c: tables, ended by a row whose name is NULL. */
+ * scenarios_multicast.c, standard.c: tables, ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -152,7 +152,7 @@ struct scenario {
 	bool when_named; /* takes long: runs only when it is asked for */
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
-	sim_standard[], sim_tenants[];
+	sim_multicast[], sim_standard[], sim_tenants[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Writing multicast tables. What switches should hold is a tree for each MLID (sm/mcast.c); what
+ * they may hold is known for each entry (fabric/mft.h). A packet of a group that runs in a circle
+ * does so for ever and fills the fabric, so after every single Set() the cables over which an MLID
+ * may go are a forest:
+ *   - within one tree nothing can close a circle, whatever the order is. There it is the order that
+ *     loses least: who sends down into a branch does so when the branch is complete, and a branch
+ *     that ends is cut at its top first;
+ *   - where a tree moves (MLIDs that are marked careful), a port is added only if its cable
+ *     connects parts that are not connected yet. So what has to go is removed first, and what
+ *     waits for it is written when that was acknowledged.
+ * Entries share blocks, and blocks can wait for each other though their entries do not: then they
+ * are written piecemeal, as those of unicast (program_switch.c). What a switch that forwards holds,
+ * and nobody knows, is read first. Loop thread only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/message_id.h"
+#include "lib/mem.h"
+#include "sm/mcast.h"
+#include "sm/program_parts.h"
+#include "sm/subject.h"
+
+enum { MFT_POSITION_SHIFT = 28 };
+
+/* MulticastFDBTop */
+
+static bool has_top(const struct node *node)
+{
+	return node->sw->mft && !node->sw->mft->topless &&
+	       port_info(&node->port[0])->capability_mask & CAP_MULTICAST_FDB_TOP;
+}
+
+/* A value below the lowest MLID but one bounds nothing. */
+static bool is_below_top(const struct node *node, lid_t mlid)
+{
+	lid_t top = node->facts->sw.multicast_fdb_top;
+
+	return !has_top(node) || top < MFT_NOTHING_TOP || mlid <= top;
+}
+
+lid_t mft_top(const struct node *node)
+{
+	lid_t top = node->facts->sw.multicast_fdb_top;
+
+	if (!has_top(node))
+		return top;
+	if (!node->sw->mft->touched && mft_want_top(node->sw->mft) > top)
+		return mft_want_top(node->sw->mft);
+	return top < MFT_NOTHING_TOP && node->sw->mft->blank ? MFT_NOTHING_TOP : top;
+}
+
+/* Only raised: below the top there is nothing that is not known, and groups come and go. */
+static bool top_differs(const struct node *node)
+{
+	return has_top(node) && mft_want_top(node->sw->mft) > MFT_NOTHING_TOP &&
+	       mft_want_top(node->sw->mft) > node->facts->sw.multicast_fdb_top;
+}
+
+/* What may be sent where */
+
+static lid_t first_mlid(const struct mft *mft, size_t index)
+{
+	return (lid_t)(LID_MULTICAST_MIN + index / mft->positions * MFT_BLOCK_LIDS);
+}
+
+/* It may forward by what is in this cell, and nobody knows what that is. */
+static bool must_be_read(const struct node *node, size_t index)
+{
+	return !mft_is_known(node->sw->mft, index) && !node->sw->mft->blank &&
+	       is_below_top(node, first_mlid(node->sw->mft, index));
+}
+
+static uint16_t may_send(const struct program *program, const struct node *node, lid_t mlid,
+			 uint8_t position)
+{
+	const struct mft *mft = node->sw->mft;
+	size_t block = (size_t)(mlid - LID_MULTICAST_MIN) / MFT_BLOCK_LIDS;
+
+	if (!mft || block >= mft->blocks || position >= mft->positions)
+		return 0;
+	if (!mft_is_known(mft, mft_index(mft, (uint16_t)block, position)) &&
+	    (program->effort == AT_A_LOSS ||
+	     !must_be_read(node, mft_index(mft, (uint16_t)block, position))))
+		return 0;
+	return mft_maybe(mft, mlid, position);
+}
+
+static bool may_send_by(const struct program *program, const struct port *port, lid_t mlid)
+{
+	return may_send(program, port->node, mlid, port->num / MFT_POSITION_PORTS) >>
+		       port->num % MFT_POSITION_PORTS &
+	       1;
+}
+
+static bool wants_by(const struct port *port, lid_t mlid)
+{
+	const struct mft *mft = port->node->sw->mft;
+
+	return mft && mft_wanted(mft, mlid, port->num / MFT_POSITION_PORTS) >>
+				      port->num % MFT_POSITION_PORTS &
+			      1;
+}
+
+static bool leads_to_switch(const struct port *port)
+{
+	return port->peer && port_of_switch(port->peer) && port->peer->node != port->node;
+}
+
+/* Whether a switch can be reached from one port by cables over which the MLID may go, without the
+ * cable of that port. planned: what the switch's own position will hold, after the Set() that is
+ * judged. */
+struct search {
+	struct program *program;
+	struct node *goal;
+	lid_t mlid;
+	uint8_t position;
+	uint16_t planned;
+};
+
+static bool may_pass(const struct search *search, const struct port *port)
+{
+	for (unsigned i = 0; i < 2; i++, port = port->peer) {
+		if (port->node == search->goal &&
+		    port->num / MFT_POSITION_PORTS == search->position) {
+			if (search->planned >> port->num % MFT_POSITION_PORTS & 1)
+				return true;
+		} else if (may_send_by(search->program, port, search->mlid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool note(struct program *program, struct node *node, size_t *tail)
+{
+	if (!node->sw->mft || node->sw->mft->search == program->mft_searches)
+		return false;
+	if (*tail == program->flood_room) {
+		program->flood_room = 2 * program->flood_room + 64;
+		program->flood =
+			mem_resize(program->flood, program->flood_room, sizeof(*program->flood));
+	}
+	node->sw->mft->search = program->mft_searches;
+	program->flood[(*tail)++] = node;
+	return true;
+}
+
+static bool is_connected(const struct search *search, const struct port *without)
+{
+	struct program *program = search->program;
+	size_t tail = 0;
+
+	program->mft_searches++;
+	note(program, without->peer->node, &tail);
+	for (size_t head = 0; head < tail; head++) {
+		struct node *node = program->flood[head];
+
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			struct port *port = &node->port[i];
+
+			if (!leads_to_switch(port) || port == without->peer ||
+			    !may_pass(search, port))
+				continue;
+			if (port->peer->node == search->goal)
+				return true;
+			note(program, port->peer->node, &tail);
+		}
+	}
+	return false;
+}
+
+/* Entries */
+
+/* A branch is complete below a switch when that holds all it should, and forwards it. */
+static bool is_ready(const struct node *node, lid_t mlid)
+{
+	return !node->sw->mft || (mft_is_settled(node->sw->mft, mlid) && is_below_top(node, mlid));
+}
+
+static bool wants_nothing(const struct mft *mft, lid_t mlid)
+{
+	for (uint8_t i = 0; i < mft->positions; i++) {
+		if (mft_wanted(mft, mlid, i))
+			return false;
+	}
+	return true;
+}
+
+struct entry {
+	struct node *node;
+	lid_t mlid;
+	uint8_t position;
+	uint16_t want, maybe;
+};
+
+/* Whether what an entry has too much goes later, and after whom. */
+static bool removal_waits(const struct program *program, const struct entry *entry,
+			  const struct port *up, struct node **blocker)
+{
+	if (program->effort == AT_A_LOSS || !up ||
+	    !wants_nothing(entry->node->sw->mft, entry->mlid))
+		return false;
+	if (!may_send_by(program, up->peer, entry->mlid) || wants_by(up->peer, entry->mlid))
+		return false;
+	*blocker = up->peer->node;
+	return true;
+}
+
+static bool addition_waits(struct program *program, const struct entry *entry,
+			   const struct port *up, struct port *port, uint16_t planned,
+			   struct node **blocker)
+{
+	const struct search search = {program, entry->node, entry->mlid, entry->position, planned};
+
+	if (!leads_to_switch(port))
+		return false;
+	if (port != up && program->effort < AT_A_LOSS && !is_ready(port->peer->node, entry->mlid)) {
+		*blocker = port->peer->node;
+		return true;
+	}
+	return mcast_is_careful(program->mcast, entry->mlid) &&
+	       !may_send_by(program, port->peer, entry->mlid) && is_connected(&search, port);
+}
+
+/* What can be written of an entry now. */
+static uint16_t plan_entry(struct program *program, const struct entry *entry,
+			   struct node **blocker)
+{
+	const struct port *up = mcast_up(program->mcast, entry->node, entry->mlid);
+	uint16_t planned = entry->maybe & entry->want, add = entry->want & (uint16_t)~entry->maybe;
+
+	if (entry->maybe != planned && removal_waits(program, entry, up, blocker))
+		planned = entry->maybe;
+	for (; add; add &= (uint16_t)(add - 1)) {
+		unsigned bit = (unsigned)__builtin_ctz(add);
+		struct port *port = &entry->node->port[entry->position * MFT_POSITION_PORTS + bit];
+
+		if (!addition_waits(program, entry, up, port, planned, blocker))
+			planned |= (uint16_t)(1 << bit);
+	}
+	return planned;
+}
+
+/* Cells */
+
+static void cell_request(struct program *program, struct node *node, size_t index, uint8_t method,
+			 void (*done)(void *, void *, const struct smp_request *,
+				      const struct smp_answer *),
+			 struct smp_request *out)
+{
+	struct mft *mft = node->sw->mft;
+
+	*out = (struct smp_request){.method = method,
+				    .attr_id = ATTR_MULTICAST_FORWARDING_TABLE,
+				    .attr_mod = (uint32_t)(index % mft->positions)
+							<< MFT_POSITION_SHIFT |
+						(uint32_t)(index / mft->positions),
+				    .tried = node->sw->unanswered,
+				    .way = node->sw->way,
+				    .done = done,
+				    .owner = program,
+				    .subject = node};
+	mft_cell(mft, index)->busy = true;
+	mft->pending++;
+}
+
+static size_t cell_of(const struct mft *mft, const struct smp_request *request)
+{
+	return mft_index(mft, (uint16_t)request->attr_mod,
+			 (uint8_t)(request->attr_mod >> MFT_POSITION_SHIFT));
+}
+
+static void failed(struct program *program, struct node *node, const char *what)
+{
+	struct log_subject subject = node_subject(node, NULL);
+
+	node->sw->mft->failed = true;
+	program->report.failed++;
+	log_limited(&program->limit, LOG_WARNING, &subject, "switch \"%s\": %s",
+		    node->facts->description, what);
+}
+
+static void cell_is_free(struct mft *mft, size_t index)
+{
+	mft_cell(mft, index)->busy = false;
+	mft->pending--;
+}
+
+static void go_on(struct program *program, struct node *node)
+{
+	switch_wake_waiters(program, node);
+	window_wake(&node->port[0].agent->target);
+}
+
+static void cell_was_set(void *owner, void *subject, const struct smp_request *request,
+			 const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+	struct mft *mft = node->sw->mft;
+	size_t index = cell_of(mft, request);
+	struct multicast_forwarding_table sent;
+
+	cell_is_free(mft, index);
+	attr_decode(&multicast_forwarding_table_format, request->data, &sent);
+	mft_cell(mft, index)->set_us = loop_now_us(program->loop);
+	if (answer->error) {
+		mft_doubt(mft, index, sent.port_mask);
+		mcast_be_careful(program->mcast, first_mlid(mft, index));
+	}
+	if (answer->error == -ECANCELED)
+		return;
+	node->sw->set_lost |= answer->error == -ETIMEDOUT;
+	if (verify_try_again(node, answer->error))
+		return;
+	if (answer->error || answer->status) {
+		mft_doubt(mft, index, sent.port_mask);
+		failed(program, node, "it did not take a block of its multicast table");
+		return;
+	}
+	node->sw->unanswered = 0;
+	node->sw->set_lost = false;
+	program->report.blocks_set++;
+	mft_learn(mft, index, sent.port_mask);
+	go_on(program, node);
+}
+
+static void cell_was_read(void *owner, void *subject, const struct smp_request *request,
+			  const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct node *node = subject;
+	struct mft *mft = node->sw->mft;
+	size_t index = cell_of(mft, request);
+	struct multicast_forwarding_table held;
+
+	cell_is_free(mft, index);
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error) {
+		failed(program, node, "it did not tell a block of its multicast table");
+		return;
+	}
+	if (answer->status) { /* nobody will ever know: it is as if there was nothing */
+		mft->blank = true;
+		go_on(program, node);
+		return;
+	}
+	attr_decode(&multicast_forwarding_table_format, answer->data, &held);
+	mft_learn(mft, index, held.port_mask);
+	if (mft_differs(mft_cell(mft, index)))
+		mcast_be_careful(program->mcast, first_mlid(mft, index));
+	go_on(program, node);
+}
+
+/* The cells in which something is wanted, and those of lower blocks. */
+static size_t cells_in_use(const struct mft *mft)
+{
+	lid_t top = mft_want_top(mft);
+
+	return (size_t)(top + 1 - LID_MULTICAST_MIN + MFT_BLOCK_LIDS - 1) / MFT_BLOCK_LIDS *
+	       mft->positions;
+}
+
+/* The next cell that is not busy from at on, of those to be looked at; the count of cells: none. */
+static size_t next_dirty(const struct mft *mft, size_t at)
+{
+	for (; at < mft_cells(mft); at++) {
+		if (!mft->dirty[at / 64])
+			at |= 63;
+		else if (mft_is_dirty(mft, at) && !(mft->cells[at] && mft->cells[at]->busy))
+			return at;
+	}
+	return mft_cells(mft);
+}
+
+bool mft_read_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct mft *mft = node->sw->mft;
+	uint16_t blocks = 0;
+
+	if (!mft || !mft->touched || mft->failed)
+		return false;
+	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
+		if (!must_be_read(node, i))
+			continue;
+		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
+		return true;
+	}
+	if (mft->pending)
+		return false;
+	while (blocks < mft->blocks && mft_is_known(mft, mft_index(mft, blocks, 0)))
+		blocks++;
+	if (blocks > mft->known_blocks)
+		mft_tidy(mft, blocks);
+	return false;
+}
+
+/* Plans a cell; true when it is to be written now. */
+static bool plan_cell(struct program *program, struct node *node, size_t index,
+		      struct multicast_forwarding_table *out, struct node **blocker)
+{
+	struct mft *mft = node->sw->mft;
+	const struct mft_cell *cell = mft_cell(mft, index);
+	bool now = !cell->known || cell->unsure, waits = false;
+
+	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
+		const struct entry entry = {.node = node,
+					    .mlid = (lid_t)(first_mlid(mft, index) + i),
+					    .position = (uint8_t)(index % mft->positions),
+					    .want = cell->want[i],
+					    .maybe = cell->known ? cell->maybe[i] : 0};
+
+		out->port_mask[i] = entry.want;
+		if (entry.want == entry.maybe && (!cell->known || entry.want == cell->have[i]))
+			continue;
+		out->port_mask[i] = plan_entry(program, &entry, blocker);
+		waits |= out->port_mask[i] != entry.want;
+		now |= out->port_mask[i] != entry.maybe || cell->have[i] != entry.maybe;
+	}
+	return now && (!waits || program->effort > WHOLE_BLOCKS);
+}
+
+static bool try_cell(struct program *program, struct node *node, size_t index,
+		     struct node **blocker, struct smp_request *out)
+{
+	struct mft *mft = node->sw->mft;
+	struct mft_cell *cell = mft_cell(mft, index);
+	struct multicast_forwarding_table table;
+
+	if (!plan_cell(program, node, index, &table, blocker))
+		return false;
+	if (cell->set_us && loop_now_us(program->loop) - cell->set_us < PACKET_LIFE_US) {
+		program->pausing = true;
+		return false;
+	}
+	cell_request(program, node, index, METHOD_SET, cell_was_set, out);
+	out->once = verify_is_needed(program, node);
+	out->may_repeat = verify_may_repeat;
+	format_encode(&multicast_forwarding_table_format, &table, out->data);
+	mft_send(mft, index, table.port_mask);
+	return true;
+}
+
+bool mft_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct mft *mft = node->sw->mft;
+	struct node *blocker = NULL;
+	bool waits = false;
+	size_t end;
+
+	if (!mft || !mft->touched || mft->failed)
+		return false;
+	if (mft_read_request(program, node, out))
+		return true;
+	end = cells_in_use(mft);
+	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
+		if (!mft_is_known(mft, i) && i >= end)
+			continue;
+		if (!mft_differs(mft_cell(mft, i))) {
+			mft_set_dirty(mft, i, false);
+			continue;
+		}
+		if (try_cell(program, node, i, &blocker, out))
+			return true;
+		waits = true;
+	}
+	if (waits && blocker)
+		switch_wait_for(node, blocker);
+	if (waits || mft->pending)
+		return false;
+	mft->touched = false;
+	if (top_differs(node))
+		return switch_set_info(program, node, out);
+	switch_wake_waiters(program, node);
+	return false;
+}
+
+bool mft_has_work(const struct node *node)
+{
+	return node->sw->mft && node->sw->mft->touched && !node->sw->mft->failed;
+}
+
+/* Links that went and came back took no tables with them; tops as after a reset say that there are
+ * none. */
+static bool was_reset(const struct node *node)
+{
+	return !switch_forwards(node) && !node->facts->sw.linear_fdb_top &&
+	       node->facts->sw.multicast_fdb_top < LID_MULTICAST_MIN;
+}
+
+void mft_begin(struct node *node, bool lost)
+{
+	struct mft *mft = node_mft(node);
+
+	if (!mft)
+		return;
+	mft->failed = false;
+	if (lost)
+		mft_forget(mft, was_reset(node));
+}
+
+/* Cables */
+
+static bool is_in_the_way(struct program *program, struct port *port, lid_t mlid)
+{
+	const struct search search = {program, port->node, mlid, UINT8_MAX, 0};
+
+	if (may_send_by(program, port, mlid) && !wants_by(port, mlid))
+		return true;
+	return mcast_is_careful(program->mcast, mlid) && is_connected(&search, port);
+}
+
+/* Of one end of a cable: an MLID that may go over it and must not, as it is. */
+static bool end_blocks(struct program *program, struct port *port)
+{
+	const struct mft *mft = port->node->sw->mft;
+	uint8_t position = port->num / MFT_POSITION_PORTS;
+
+	for (size_t i = position; mft && i < mft_cells(mft); i += mft->positions) {
+		const struct mft_cell *cell = mft->cells[i];
+
+		if (!mft_is_known(mft, i) && must_be_read(port->node, i))
+			return true;
+		for (unsigned n = 0; cell && cell->known && n < MFT_BLOCK_LIDS; n++) {
+			if (cell->maybe[n] >> port->num % MFT_POSITION_PORTS & 1 &&
+			    is_in_the_way(program, port, (lid_t)(first_mlid(mft, i) + n)))
+				return true;
+		}
+	}
+	return false;
+}
+
+struct node *mft_cable_blocker(struct program *program, struct port *port)
+{
+	if (program->effort == AT_A_LOSS)
+		return NULL;
+	if (end_blocks(program, port))
+		return port->node;
+	return end_blocks(program, port->peer) ? port->peer->node : NULL;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Multicast: members join and leave by requests to the SA, something breaks, and a packet from any
+ * of them reaches all that receive and nobody else. The watch over forests (forest.h) judges after
+ * every single Set() that nothing could have run in a circle meanwhile.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sa/record.h"
+#include "tests/sim/forest.h"
+#include "tests/sim/sim.h"
+#include "tests/sim/trace.h"
+
+#define TREE "fattree:radix=8,levels=2"
+#define TREE3 "fattree:radix=8,levels=3"
+
+enum { MEMBERS_MAX = 64, GROUPS = 12, STORE_MS = 500 };
+
+/* A group as the scenario knows it. */
+struct group {
+	struct sim *sim;
+	struct sim_manager *manager;
+	unsigned number;
+	lid_t mlid;
+	const struct device_port *members[MEMBERS_MAX];
+	bool sends_only[MEMBERS_MAX];
+	size_t count;
+};
+
+static void ask(struct group *group, const struct device_port *port, uint8_t method,
+		uint8_t join_state)
+{
+	const struct transport_user *user = &group->manager->transport->user;
+	struct mad_header header = {.base_version = 1,
+				    .mgmt_class = CLASS_SUBN_ADM,
+				    .class_version = 2,
+				    .method = method,
+				    .tid = port->info.lid,
+				    .attr_id = RECORD_MC_MEMBER};
+	const struct adm_header adm_header = {
+		.component_mask = 1 << MC_MEMBER_MGID | 1 << MC_MEMBER_PORT_GID |
+				  1 << MC_MEMBER_Q_KEY | 1 << MC_MEMBER_P_KEY |
+				  1 << MC_MEMBER_TCLASS | 1 << MC_MEMBER_SL |
+				  1 << MC_MEMBER_FLOW_LABEL | 1 << MC_MEMBER_JOIN_STATE};
+	struct mc_member_record record = {
+		.mgid = {0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF},
+		.q_key = 0x0b1b,
+		.p_key = PKEY_DEFAULT_FULL,
+		.join_state = join_state,
+	};
+	const struct mad_addr address = {.lid = port->info.lid, .qpn = 1};
+	uint8_t mad[MAD_SIZE] = {0};
+
+	be16_store(record.mgid + 14, (uint16_t)(0x100 + group->number));
+	be64_store(record.port_gid, GID_PREFIX_DEFAULT);
+	be64_store(record.port_gid + 8, port->guid);
+	memset(group->manager->sa_answer, 0, sizeof(group->manager->sa_answer));
+	header_encode(&header, mad);
+	adm_header_encode(&adm_header, mad);
+	format_encode(&mc_member_record_format, &record, mad + SUBN_ADM_HEADER_SIZE);
+	user->received(user->ctx, &address, mad, sizeof(mad));
+	/* It is answered when it is in the store. */
+	for (unsigned ms = 0; !group->manager->sa_answer[0] && ms < STORE_MS; ms++)
+		sim_pass(group->sim, SIM_MS);
+	header_decode(group->manager->sa_answer, &header);
+	format_decode(&mc_member_record_format, group->manager->sa_answer + SUBN_ADM_HEADER_SIZE,
+		      &record);
+	if (header.status || !header.method)
+		sim_fail(group->sim, "the SA refused a join or leave: status 0x%04x",
+			 header.status);
+	group->mlid = record.mlid;
+}
+
+static const struct device_port *host(struct sim *sim, unsigned number)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "host-%04u", number);
+	return sim_port(sim, name, 1);
+}
+
+/* Harmless for who is a member. */
+static void join(struct group *group, unsigned number, uint8_t join_state)
+{
+	const struct device_port *port = host(group->sim, number);
+
+	for (size_t i = 0; i < group->count; i++) {
+		if (group->members[i] == port)
+			return;
+	}
+	ask(group, port, METHOD_SET, join_state);
+	if (group->count == MEMBERS_MAX)
+		sim_fail(group->sim, "too many members");
+	else
+		group->sends_only[group->count] = join_state >= JOIN_SEND_ONLY_NON_MEMBER;
+	group->members[group->count++] = port;
+}
+
+static void leave(struct group *group, size_t index)
+{
+	ask(group, group->members[index], METHOD_DELETE,
+	    group->sends_only[index] ? JOIN_SEND_ONLY_FULL : JOIN_FULL);
+	group->count--;
+	group->members[index] = group->members[group->count];
+	group->sends_only[index] = group->sends_only[group->count];
+}
+
+/* Each member's packet reaches each other that receives once, and nobody else. */
+static void check_group(const struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct device_port *got[MEMBERS_MAX];
+		size_t reached = forest_send(group->members[i], group->mlid, got, MEMBERS_MAX);
+		size_t expected = 0;
+
+		for (size_t n = 0; n < group->count; n++) {
+			size_t times = 0;
+
+			for (size_t g = 0; g < reached && g < MEMBERS_MAX; g++)
+				times += got[g] == group->members[n];
+			if (n == i || group->sends_only[n])
+				continue;
+			expected++;
+			if (times != 1)
+				sim_fail(group->sim,
+					 "a packet for MLID 0x%x from %s reaches %s %zu times",
+					 group->mlid, trace_name(group->members[i]->device),
+					 trace_name(group->members[n]->device), times);
+		}
+		if (reached != expected)
+			sim_fail(group->sim,
+				 "a packet for MLID 0x%x from %s reaches %zu ports, %zu receive",
+				 group->mlid, trace_name(group->members[i]->device), reached,
+				 expected);
+	}
+}
+
+struct bed {
+	struct sim_manager *manager;
+	struct group groups[GROUPS];
+};
+
+static void check_all(struct bed *bed)
+{
+	for (unsigned g = 0; g < GROUPS; g++)
+		check_group(&bed->groups[g]);
+}
+
+/* Groups with some members each, one of which only sends. */
+static void begin_groups(struct sim *sim, struct bed *bed)
+{
+	for (unsigned g = 0; g < GROUPS; g++) {
+		struct group *group = &bed->groups[g];
+
+		*group = (struct group){.sim = sim, .manager = bed->manager, .number = g};
+		for (unsigned i = 0; i < 6; i++)
+			join(group, 1 + (g * 5 + i * 7) % 32,
+			     i == 3 ? JOIN_SEND_ONLY_FULL : JOIN_FULL);
+	}
+	sim_settle(sim, 60 * SIM_S);
+	check_all(bed);
+}
+
+static void begin(struct sim *sim, struct bed *bed)
+{
+	bed->manager = sim_start_keeping(sim, "host-0001", NULL);
+	sim_settle_and_check(sim);
+	begin_groups(sim, bed);
+}
+
+static uint64_t mft_sets(const struct bed *bed)
+{
+	return bed->manager->mft_sets_sent;
+}
+
+/* A join costs the Sets of its branch, and so does a leave. */
+static void join_and_leave(struct sim *sim)
+{
+	enum { BRANCH = 2 + 1 };
+	unsigned changes = 0;
+	uint64_t before;
+	struct bed bed;
+
+	begin(sim, &bed);
+	for (unsigned g = 0; g < GROUPS; g++) {
+		before = mft_sets(&bed);
+		join(&bed.groups[g], 2 + (g * 5 + 40) % 31, JOIN_FULL);
+		sim_settle(sim, 60 * SIM_S);
+		check_all(&bed);
+		sim_expect(sim, mft_sets(&bed) - before <= BRANCH);
+		changes += mft_sets(&bed) > before;
+	}
+	sim_expect(sim, changes > GROUPS / 2);
+	for (unsigned g = 0; g < GROUPS; g++) {
+		before = mft_sets(&bed);
+		leave(&bed.groups[g], bed.groups[g].count - 1);
+		sim_settle(sim, 60 * SIM_S);
+		check_all(&bed);
+		sim_expect(sim, mft_sets(&bed) - before <= BRANCH);
+	}
+	sim_check(sim);
+}
+
+/* All leave: no switch sends anything anywhere. */
+static void last_one_leaves(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	for (unsigned g = 0; g < GROUPS; g++)
+		while (bed.groups[g].count)
+			leave(&bed.groups[g], 0);
+	sim_settle(sim, 60 * SIM_S);
+	for (unsigned g = 0; g < GROUPS; g++)
+		sim_expect(sim, !forest_holds(sim->world, bed.groups[g].mlid));
+	sim_check(sim);
+}
+
+static void spine_is_lost(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	sim_node(sim, sim_device(sim, "spine-02"), false);
+	sim_settle(sim, 60 * SIM_S);
+	check_all(&bed);
+	sim_node(sim, sim_device(sim, "spine-02"), true);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+/* Every cable of a leaf in turn, and back. */
+static void links_are_lost(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	for (unsigned p = 5; p <= 8; p++) {
+		struct device_port *port = sim_port(sim, "leaf-03", p);
+
+		sim_link(sim, port, false);
+		sim_settle(sim, 60 * SIM_S);
+		check_all(&bed);
+		if (p % 2) {
+			sim_link(sim, port, true);
+			sim_settle(sim, 60 * SIM_S);
+			check_all(&bed);
+		}
+	}
+	sim_check(sim);
+}
+
+static void switch_reboots(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	sim_reboot(sim, sim_device(sim, "spine-01"));
+	sim_settle(sim, 60 * SIM_S);
+	check_all(&bed);
+	sim_reboot(sim, sim_device(sim, "leaf-02"));
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+/* A manager that comes back finds what it left, though roots depend on who joined first. */
+static void restart(struct sim *sim)
+{
+	uint64_t before;
+	struct bed bed;
+
+	begin(sim, &bed);
+	for (unsigned g = 0; g < GROUPS; g++) {
+		leave(&bed.groups[g], 0);
+		join(&bed.groups[g], 2 + (g * 3 + 11) % 31, JOIN_FULL);
+	}
+	sim_settle_and_check(sim);
+	sim_kill(bed.manager);
+	sim_pass(sim, SIM_S);
+	sim_restart(bed.manager);
+	before = mft_sets(&bed);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, mft_sets(&bed) == before);
+	sim_check(sim);
+	check_all(&bed);
+}
+
+/* While Sets and answers are lost, members come and go and cables too. */
+static void with_loss(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	sim_faults(sim, &(struct world_faults){.drop_ppm = 100000});
+	for (unsigned round = 0; round < 4; round++) {
+		struct device_port *port = sim_port(sim, "spine-03", 1 + round);
+
+		for (unsigned g = 0; g < GROUPS; g++) {
+			join(&bed.groups[g], 2 + (g * 7 + round * 5 + 13) % 31, JOIN_FULL);
+			leave(&bed.groups[g], round % bed.groups[g].count);
+		}
+		sim_pass(sim, 20 * SIM_MS);
+		sim_link(sim, port, false);
+		sim_pass(sim, 2 * SIM_S);
+		sim_link(sim, port, true);
+		sim_pass(sim, 2 * SIM_S);
+	}
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+/* Another manager was MASTER and has drawn trees of its own, which are changed into these. */
+static void takeover(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	sim_kill(bed.manager);
+	forest_garble(sim->world, "leaf-02", bed.groups[0].mlid, 1, 5);
+	forest_garble(sim->world, "spine-04", bed.groups[1].mlid, 1, 2);
+	sim_pass(sim, SIM_S);
+	sim_restart(bed.manager);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+const struct scenario sim_multicast[] = {
+	{.name = "multicast-join-and-leave", .topology = TREE, .play = join_and_leave},
+	{.name = "multicast-last-leaves", .topology = TREE, .play = last_one_leaves},
+	{.name = "multicast-spine-lost", .topology = TREE, .play = spine_is_lost},
+	{.name = "multicast-links-lost", .topology = TREE, .play = links_are_lost},
+	{.name = "multicast-switch-reboots", .topology = TREE, .play = switch_reboots},
+	{.name = "multicast-restart", .topology = TREE, .play = restart},
+	{.name = "multicast-restart-3", .topology = TREE3, .play = restart},
+	{.name = "multicast-loss", .topology = TREE, .play = with_loss},
+	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
+	{.name = NULL},
+};

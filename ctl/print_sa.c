@@ -60,7 +60,46 @@ int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE
 	json_object_set(*data, "group", json_array_get(json_object_get(*data, "group"), 0));
 	if (!json_object_get(*data, "members")) /* an empty list has no part */
 		json_object_set_new(*data, "members", json_array());
+	if (!json_object_get(*data, "switches"))
+		json_object_set_new(*data, "switches", json_array());
 	return 0;
+}
+
+/* The switches that send to the group, and by which ports. */
+static void print_tree(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {{"SWITCH", TABLE_LEFT},
+						      {"PORTS", TABLE_LEFT}};
+	const json_t *group = json_object_get(data, "group"), *root, *sw, *port;
+	struct table *table;
+	size_t i, n;
+
+	root = json_object_get(group, "root");
+	if (!root) {
+		fputs("\nno switch sends to it\n", out);
+		return;
+	}
+	fprintf(out, "\ntree below %s", text_name(root));
+	if (number_member(group, "left_out"))
+		fprintf(out, ", which does not reach %lld members",
+			number_member(group, "left_out"));
+	fputc('\n', out);
+	table = table_new(columns, ARRAY_SIZE(columns));
+	json_array_foreach (json_object_get(data, "switches"), i, sw) {
+		char text[4 * 256] = "";
+		size_t length = 0;
+
+		json_array_foreach (json_object_get(sw, "ports"), n, port) {
+			if (length + 5 < sizeof(text))
+				length += (size_t)snprintf(text + length, sizeof(text) - length,
+							   "%s%lld", n ? " " : "",
+							   (long long)json_integer_value(port));
+		}
+		table_cell(table, "%s", text_name(sw));
+		table_cell(table, "%s", text);
+	}
+	table_print(table, out);
+	table_free(table);
 }
 
 void print_group(const json_t *data, FILE *out)
@@ -92,6 +131,7 @@ void print_group(const json_t *data, FILE *out)
 	}
 	table_print(table, out);
 	table_free(table);
+	print_tree(data, out);
 }
 
 void print_services(const json_t *data, FILE *out)

@@ -5,6 +5,7 @@
  * dump goes out in pieces from a view that is held meanwhile. Loop thread only.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,7 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 enum { LIDS_A_PART = 512 };
 
 struct dumping { /* a dump on its way to a client */
+	struct sm *sm;
 	struct view *view;
 	unsigned file;
 	uint32_t sw, lid;
@@ -292,11 +294,31 @@ static void dump_entries(struct dumping *dumping, FILE *stream)
 	}
 }
 
-/* No group has a tree yet: the file is there, for tools that ask for it, and is empty. */
+/* What the switch should hold, a line for each MLID. */
 static void dump_groups(struct dumping *dumping, FILE *stream)
 {
-	(void)stream;
-	dumping->sw = dumping->view->topology->num_switches;
+	guid_t guid = dumping->view->topology->switches[dumping->sw++].guid;
+	const struct node *node = fabric_find_node(dumping->sm->fabric, guid);
+	const struct mft *mft = node && node->sw ? node->sw->mft : NULL;
+
+	fprintf(stream, "Switch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", guid);
+	for (unsigned mlid = LID_MULTICAST_MIN; mft && mlid <= mft_want_top(mft); mlid++) {
+		bool any = false;
+
+		for (unsigned port = 0; port <= node->num_ports; port++) {
+			uint16_t mask =
+				mft_wanted(mft, (lid_t)mlid, (uint8_t)(port / MFT_POSITION_PORTS));
+
+			if (!(mask >> port % MFT_POSITION_PORTS & 1))
+				continue;
+			if (!any)
+				fprintf(stream, "0x%04X : ", mlid);
+			fprintf(stream, "0x%03X ", port);
+			any = true;
+		}
+		if (any)
+			fputc('\n', stream);
+	}
 }
 
 static const struct {
@@ -357,6 +379,7 @@ static void command_route_dump(void *ctx, struct control_request *request, const
 	if (!has_routes(sm, request))
 		return;
 	dumping = mem_zalloc(sizeof(*dumping));
+	dumping->sm = sm;
 	dumping->view = view_ref(sm->view);
 	control_stream(request, dump_next, dump_finish, dumping);
 }

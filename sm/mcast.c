@@ -626,7 +626,7 @@ void mcast_begin_anew(struct mcast *mcast)
 /* What programming asks */
 
 const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,
-				    const struct snapshot **snapshot)
+				    struct snapshot **snapshot)
 {
 	if (mlid < LID_MULTICAST_MIN || mlid > LID_MULTICAST_MAX)
 		return NULL;
@@ -636,7 +636,7 @@ const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,
 
 struct port *mcast_up(const struct mcast *mcast, struct node *node, lid_t mlid)
 {
-	const struct snapshot *snapshot;
+	struct snapshot *snapshot;
 	const struct mcast_tree *tree = mcast ? mcast_tree(mcast, mlid, &snapshot) : NULL;
 	int32_t sw = tree ? snapshot_find_switch(snapshot, node->guid) : -1;
 	uint8_t port;

@@ -40,6 +40,6 @@ void mcast_be_careful(struct mcast *mcast, lid_t first);
 
 /* The tree of an MLID, with the snapshot to which its indexes belong; NULL when it has none. */
 const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,
-				    const struct snapshot **snapshot);
+				    struct snapshot **snapshot);
 
 #endif

@@ -281,6 +281,20 @@ bool sm_is_master(const struct sm *sm)
 	return peers_role(sm->peers) == SM_MASTER;
 }
 
+bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct snapshot **snapshot)
+{
+	struct snapshot *of;
+	const struct mcast_tree *tree = mcast_tree(sm->mcast, mlid, &of);
+
+	if (!tree)
+		return false;
+	*out = *tree;
+	out->masks = mem_array(tree->num_masks, sizeof(*out->masks));
+	memcpy(out->masks, tree->masks, tree->num_masks * sizeof(*out->masks));
+	*snapshot = snapshot_ref(of);
+	return true;
+}
+
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
 		  void *ctx)
 {

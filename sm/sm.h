@@ -59,6 +59,11 @@ bool sm_is_master(const struct sm *sm);
  * line for people; a new reference. */
 json_t *sm_standing(const struct sm *sm);
 
+/* The multicast tree of an MLID as it should be: a copy, whose masks the caller frees, and a
+ * reference to the snapshot that its indexes belong to. False: it has none. */
+struct mcast_tree;
+bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct snapshot **snapshot);
+
 /* Called at the end of each sweep: error 0 and one line that says how it stands, or -errno and the
  * reason in words (--once exits with it; sd_notify tells it); again: the next sweep follows soon,
  * since something failed or changed meanwhile. */

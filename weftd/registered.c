@@ -13,7 +13,9 @@
 #include "lib/be.h"
 #include "lib/guid.h"
 #include "lib/mem.h"
+#include "route/mcast.h"
 #include "sa/record.h"
+#include "sm/sm.h"
 #include "sma/attr.h"
 
 enum {
@@ -27,6 +29,9 @@ struct listing {
 	const struct group_entry *group; /* a reference; the one that is being told of */
 	unsigned num_members;		 /* of it, so far */
 	bool noted, group_told;
+	struct mcast_tree tree; /* of the group that is shown, and how much of it was told */
+	struct snapshot *topology;
+	size_t masks_told;
 };
 
 json_t *registered_note(const struct registered *registered, bool *noted)
@@ -110,6 +115,8 @@ static void list_finish(void *source)
 
 	end_group(listing);
 	registry_walk_end(&listing->groups);
+	free(listing->tree.masks);
+	snapshot_unref(listing->topology);
 	free(listing);
 }
 
@@ -196,7 +203,58 @@ static json_t *member_json(const struct registered *registered, const struct mem
 	return row;
 }
 
-/* The group by itself, then its members. */
+static json_t *switch_json(const struct listing *listing, uint32_t index)
+{
+	const struct snap_switch *sw = &listing->topology->switches[index];
+	char guid[GUID_TEXT];
+
+	return json_pack("{s:s,s:s}", "guid", guid_text(sw->guid, guid), "description",
+			 sw->facts ? sw->facts->description : "");
+}
+
+/* The group's parameters, and which switch is the root of its tree. */
+static json_t *shown_json(struct listing *listing)
+{
+	json_t *group = group_json(listing->group);
+
+	if (sm_tree(listing->registered->sm, listing->group->mlid, &listing->tree,
+		    &listing->topology)) {
+		json_object_set_new(group, "root",
+				    switch_json(listing, (uint32_t)listing->tree.root));
+		json_object_set_new(group, "left_out", json_integer(listing->tree.left_out));
+	}
+	return json_pack("{s:[o]}", "group", group);
+}
+
+/* Switches of the tree, and the ports by which they send. */
+static json_t *tree_json(struct listing *listing)
+{
+	json_t *rows = json_array();
+
+	while (json_array_size(rows) < ROWS_A_PART &&
+	       listing->masks_told < listing->tree.num_masks) {
+		uint32_t sw = listing->tree.masks[listing->masks_told].sw;
+		json_t *row = switch_json(listing, sw), *ports = json_array();
+
+		for (; listing->masks_told < listing->tree.num_masks &&
+		       listing->tree.masks[listing->masks_told].sw == sw;
+		     listing->masks_told++) {
+			const struct mcast_mask *mask = &listing->tree.masks[listing->masks_told];
+
+			for (unsigned i = 0; i < MFT_POSITION_PORTS; i++)
+				if (mask->ports >> i & 1)
+					json_array_append_new(
+						ports,
+						json_integer(mask->position * MFT_POSITION_PORTS +
+							     i));
+		}
+		json_object_set_new(row, "ports", ports);
+		json_array_append_new(rows, row);
+	}
+	return json_pack("{s:o}", "switches", rows);
+}
+
+/* The group by itself, the switches of its tree, then its members. */
 static json_t *show_next(void *source)
 {
 	struct listing *listing = source;
@@ -207,8 +265,10 @@ static json_t *show_next(void *source)
 		return note;
 	if (!listing->group_told) {
 		listing->group_told = true;
-		return json_pack("{s:[o]}", "group", group_json(listing->group));
+		return shown_json(listing);
 	}
+	if (listing->masks_told < listing->tree.num_masks)
+		return tree_json(listing);
 	rows = json_array();
 	while (json_array_size(rows) < ROWS_A_PART &&
 	       (member = registry_walk_next(&listing->members)))

@@ -116,12 +116,91 @@ survives() {
 	equal "the list of members after kill -9" "$(shown_members daemon)" host-0002
 }
 
+# Trees
+
+# ask_for_hosts: a LID and a GUID of each adapter's port, by the SA itself.
+ask_for_hosts() {
+	ask NR || return 1
+	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel/ }
+		/port_guid\.+/ { sub(/.*\.\.+/, ""); if (host) print lid, $1 }' answer.txt >hosts.txt
+	[ -s hosts.txt ]
+}
+
+groups=12 members=6
+
+# members_of MGID: their names, sorted.
+members_of() {
+	ctl daemon multicast show "$1" | json 'map { $_->{description} } @{$_->{members}}' | tr ' ' '\n' | sort
+}
+
+# reaches MLID MGID: a packet from any member reaches all others, and nobody else.
+reaches() {
+	local from
+
+	members_of "$2" >members.txt
+	[ "$(wc -l <members.txt)" -eq $members ] || return 1
+	while read -r from; do
+		"$BUILD/weftsim" "do" "multicast $1 $from" | awk '/\[/ { print $1 }' | sort >reached.txt
+		grep -vx "$from" members.txt | diff - reached.txt >difference.txt || return 1
+	done <members.txt
+}
+
+all_reach() {
+	local number mlid guid
+
+	while read -r number mlid guid; do
+		reaches "$mlid" "$(printf 'ff12:401b:ffff::%x' "$number")" || return 1
+		[ -n "$guid" ] || return 1
+	done <joined.txt
+}
+
+joins() {
+	ask_for_hosts || because "the SA tells no hosts" || return 1
+	on host-0002 "$BUILD/tests/bench/mc_join" hosts.txt 1 $groups $members >joined.txt 2>join.err ||
+		because "$(cat join.err)" || return 1
+	wait_for 10 all_reach || because "a packet to $(tail -n 1 joined.txt): $(cat difference.txt)"
+}
+
+# What weftd shows of a tree is what the switches hold.
+tree_is_shown() {
+	local mlid
+
+	mlid=$(awk 'END { print $2 }' joined.txt)
+	ctl daemon multicast show "$(awk 'END { printf "ff12:401b:ffff::%x", $1 }' joined.txt)" |
+		json 'map { join ",", $_->{description}, @{$_->{ports}} } @{$_->{switches}}' | tr ' ' '\n' |
+		sort >shown.txt
+	[ -s shown.txt ] || because "no tree is shown" || return 1
+	while IFS=, read -r node _; do
+		"$BUILD/weftsim" "do" "mft $node" | awk -v mlid="$mlid" -v node="$node" 'tolower($1) == mlid {
+			$1 = node; gsub(/ +/, ","); print }'
+	done <shown.txt >held.txt
+	diff shown.txt held.txt >difference.txt || because "$(head -n 4 difference.txt | tr '\n' ' ')"
+}
+
+judged() {
+	command -v ibdmchk >/dev/null || return 0
+	rm -rf dump && ctl daemon route dump --format opensm dump >dump.txt || because "$(cat dump.txt)" || return 1
+	(cd dump && bash -c 'ibdmchk -s opensm-subnet.lst -f opensm.fdbs -m opensm.mcfdbs; :') >verdict 2>&1
+	equal "groups that ibdmchk finds whole" \
+		"$(grep -c "Multicast Group:.*and:$members HCAs" verdict)" $groups || return 1
+	! grep -E 'Disconnected|-E-' verdict
+}
+
+spine_is_lost() {
+	"$BUILD/weftsim" "do" 'node down spine-01' >do.out || because "$(cat do.out)" || return 1
+	wait_for 20 all_reach || because "$(cat difference.txt)"
+}
+
 check "weftd has a subnet" weftd_runs || finish
 check "the broadcast group" broadcast_group
 check "osmtest -f m, -M 1 and -M 2, with weftd" flows weftd
 check "what it leaves behind" left_behind
 check "weftctl multicast list and show" shown
 check "a join survives kill -9" survives
+check "members are reached, and nobody else" joins
+check "weftctl shows the tree" tree_is_shown
+check "ibdmchk -m finds no fault" judged
+check "after the loss of a switch" spine_is_lost
 check "OpenSM has a subnet" opensm_runs || finish
 check "osmtest -f m, -M 1 and -M 2, with OpenSM" flows opensm
 check "both took the same steps" same_steps

@@ -14,6 +14,7 @@
 #include "ctl/print_sa.h"
 #include "ctl/save.h"
 #include "ctl/topology.h"
+#include "lib/log.h"
 #include "lib/suggest.h"
 
 static const char *const sweep_kinds[] = {"light", "full", NULL};
@@ -25,6 +26,15 @@ static bool is_sl(const char *value)
 	size_t length = strlen(value);
 
 	return length && length <= 2 && strspn(value, "0123456789") == length && atoi(value) <= 15;
+}
+
+static bool is_level(const char *value)
+{
+	const char *const *level = log_level_words;
+
+	while (*level && strcmp(*level, value) != 0)
+		level++;
+	return *level || !strcmp(value, "default");
 }
 
 static bool is_mgid(const char *value)
@@ -176,6 +186,15 @@ const struct ctl_command ctl_commands[] = {
 	 .sink = &dump_sink,
 	 .print = print_dump,
 	 .summary = "opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs"},
+	{.words = "log level",
+	 .arguments = {{.member = "room", .label = "ROOM", .optional = true},
+		       {.member = "level",
+			.label = "LEVEL",
+			.good = is_level,
+			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
+				"or default"}},
+	 .print = print_log_levels,
+	 .summary = "what is logged, of all or of one room, from now on"},
 	{.words = "save",
 	 .arguments = {{.member = "file", .label = "FILE|-"}},
 	 .sink = &save_sink,
@@ -319,14 +338,48 @@ static const struct ctl_argument *find_option(const struct ctl_command *command,
 	return NULL;
 }
 
-/* The next argument that is not given as an option and has no value; NULL: none. */
-static const struct ctl_argument *next_argument(const struct ctl_command *command,
-						const json_t *request)
+static bool is_open(const struct ctl_argument *argument, const json_t *request)
 {
+	return !argument->option && (argument->many || !json_object_get(request, argument->member));
+}
+
+/* How many words have to come at least. */
+static int words_needed(const struct ctl_command *command, const json_t *request)
+{
+	int needed = 0;
+
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		if (!command->arguments[i].option &&
-		    (command->arguments[i].many ||
-		     !json_object_get(request, command->arguments[i].member)))
+		needed += !command->arguments[i].optional && !command->arguments[i].option &&
+			  !json_object_get(request, command->arguments[i].member);
+	return needed;
+}
+
+/* Words of argv that are neither options nor their values. */
+static int words_left(const struct ctl_command *command, int argc, char *const *argv)
+{
+	int words = 0;
+
+	for (int i = 0; i < argc; i++) {
+		bool option = !strncmp(argv[i], "--", 2);
+		const struct ctl_argument *argument =
+			option ? find_option(command, argv[i] + 2) : NULL;
+
+		words += !option;
+		i += argument && !argument->flag;
+	}
+	return words;
+}
+
+/* The next argument that is not given as an option and has no value; NULL: none. An optional one
+ * is passed over when the others need all the words. */
+static const struct ctl_argument *next_argument(const struct ctl_command *command,
+						const json_t *request, int words)
+{
+	bool no_spare = words <= words_needed(command, request);
+
+	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
+		if (is_open(&command->arguments[i], request) &&
+		    !(command->arguments[i].optional && no_spare))
 			return &command->arguments[i];
 	return NULL;
 }
@@ -355,8 +408,10 @@ static int take_arguments(const struct ctl_command *command, int argc, char *con
 	ctl_usage(command, usage, sizeof(usage));
 	for (int i = 0; i < argc && !result; i++) {
 		bool option = !strncmp(argv[i], "--", 2);
-		const struct ctl_argument *argument = option ? find_option(command, argv[i] + 2)
-							     : next_argument(command, request);
+		int words = words_left(command, argc - i, argv + i);
+		const struct ctl_argument *argument =
+			option ? find_option(command, argv[i] + 2)
+			       : next_argument(command, request, words);
 
 		if (!argument)
 			return refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i], usage);

@@ -19,7 +19,7 @@ struct ctl_argument {
 	const char *const *choices;	 /* NULL terminated; NULL: anything */
 	bool (*good)(const char *value); /* NULL: anything */
 	const char *what;		 /* that it wants: "a number from 0 to 15" */
-	bool optional;			 /* then all that follow are, too */
+	bool optional;			 /* passed over when others need all the words */
 	bool option;			 /* given as --MEMBER VALUE, anywhere behind the words */
 	bool flag;			 /* such an option, without a value: true */
 	bool many; /* all words that are left, as an array: the last argument */

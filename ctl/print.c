@@ -63,6 +63,21 @@ void print_nodes(const json_t *data, FILE *out)
 	table_free(table);
 }
 
+void print_log_levels(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {{"ROOM", TABLE_LEFT}, {"LEVEL", TABLE_LEFT}};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *room;
+	size_t i;
+
+	json_array_foreach (json_object_get(data, "rooms"), i, room) {
+		table_cell(table, "%s", text_member(room, "room"));
+		table_cell(table, "%s", text_member(room, "level"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
 static void link_end_cells(struct table *table, const json_t *end)
 {
 	table_cell(table, "%s", text_member(end, "guid"));

@@ -14,6 +14,7 @@
 void print_status(const json_t *data, FILE *out);
 void print_sweep(const json_t *data, FILE *out);
 void print_nodes(const json_t *data, FILE *out);
+void print_log_levels(const json_t *data, FILE *out);
 void print_links(const json_t *data, FILE *out);
 void print_route(const json_t *data, FILE *out);
 void print_routing(const json_t *routing, FILE *out); /* a paragraph of status */

@@ -39,6 +39,8 @@ static const char *const rooms[] = {"lib", "formats", "mad", "sma", "fabric", "r
 #define ROOM_TEST (ARRAY_SIZE(rooms) - 2)
 static int levels[ROOM_TEST + 1] = {[0 ... ROOM_TEST - 1] = LOG_INFO, [ROOM_TEST] = LOG_NOTICE};
 
+const char *const log_level_words[] = {"emerg",	 "alert", "crit",  "err", "warning",
+				       "notice", "info",  "debug", NULL};
 static const char *const level_names[] = {"EMERGENCY", "ALERT",	 "CRITICAL", "ERROR",
 					  "WARNING",   "NOTICE", "INFO",     "DEBUG"};
 

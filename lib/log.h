@@ -43,6 +43,8 @@ int log_set_level(const char *room, int level);
 int log_level(const char *room); /* or -ENOENT */
 /* The list of rooms, NULL terminated. */
 const char *const *log_rooms(void);
+/* Levels in the words of journalctl -p, LOG_EMERG first, NULL terminated. */
+extern const char *const log_level_words[];
 
 void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
 	       ...) __attribute__((format(printf, 4, 5)));

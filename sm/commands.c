@@ -211,7 +211,6 @@ struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *re
 
 	waiter = mem_zalloc(sizeof(*waiter));
 	waiter->request = request;
-	list_init(&waiter->kept.link);
 	waiter->after = sm->sweep.last.number + sm->sweep.running;
 	list_push(&sm->sweep.waiters, &waiter->link);
 	return waiter;

@@ -52,8 +52,6 @@ struct sweep_waiter { /* a command that waits for the end of a sweep */
 	struct control_request *request;
 	uint64_t after;	    /* the sweep must have a higher number */
 	bool tries_engines; /* which are taken back if they give no routes */
-	json_t *answer;	    /* which waits for the registry; NULL: it waits for the sweep */
-	struct registry_waiter kept;
 };
 
 struct sweep {

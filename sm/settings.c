@@ -6,9 +6,11 @@
 #include "sm/settings.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/mem.h"
 
 static void tell(struct settings *settings, unsigned i)
 {
@@ -63,6 +65,7 @@ void settings_init(struct settings *settings, struct loop *loop, struct registry
 		.ctx = ctx,
 		.reader = {.changed = changed, .whole = whole, .ctx = settings},
 	};
+	list_init(&settings->answers);
 	loop_deferred_init(&settings->later, loop, "settings", tell_changed, settings);
 	for (unsigned i = 0; rows[i].name; i++) {
 		assert(i < SETTINGS_MAX);
@@ -71,10 +74,51 @@ void settings_init(struct settings *settings, struct loop *loop, struct registry
 	registry_read(registry, &settings->reader);
 }
 
+struct answer {
+	struct list link;
+	struct control_request *request;
+	json_t *json;
+	struct registry_waiter waiter;
+};
+
+static void answer_free(struct answer *answer)
+{
+	registry_wait_cancel(&answer->waiter);
+	list_del(&answer->link);
+	free(answer);
+}
+
+static void durable(void *ctx)
+{
+	struct answer *answer = ctx;
+
+	control_reply(answer->request, answer->json);
+	answer_free(answer);
+}
+
+void settings_answer(struct settings *settings, struct control_request *request, json_t *json)
+{
+	struct answer *answer = mem_zalloc(sizeof(*answer));
+
+	answer->request = request;
+	answer->json = json;
+	list_init(&answer->link);
+	list_push(&settings->answers, &answer->link);
+	answer->waiter = (struct registry_waiter){.durable = durable, .ctx = answer};
+	registry_wait(settings->registry, &answer->waiter);
+}
+
 void settings_done(struct settings *settings)
 {
 	registry_unread(&settings->reader);
 	loop_defer_cancel(&settings->later);
+	list_for_each (link, &settings->answers) {
+		struct answer *answer = container_of(link, struct answer, link);
+
+		control_fail(answer->request, "the daemon is stopping; what was set is kept");
+		json_decref(answer->json);
+		answer_free(answer);
+	}
 }
 
 /* A text that came from a file need not be one that JSON takes. */

@@ -31,14 +31,18 @@ struct settings {
 	void *ctx;
 	struct registry_reader reader;
 	struct loop_deferred later;
-	unsigned changed;			  /* bit i: row i is to be told */
+	unsigned changed; /* bit i: row i is to be told */
+	struct list answers;
 	char why[SETTINGS_MAX][SETTING_WHY_SIZE]; /* of those that are ignored; else empty */
 };
 
 /* Tells each row what is set. The registry outlives settings_done(). */
 void settings_init(struct settings *settings, struct loop *loop, struct registry *registry,
 		   const struct setting_row *rows, void *ctx);
-void settings_done(struct settings *settings);
+void settings_done(struct settings *settings); /* who waits is told that the daemon ends */
+
+/* Ends the request, takes the answer json: when what has been set up to now is durable. */
+void settings_answer(struct settings *settings, struct control_request *request, json_t *json);
 
 /* Those of the table that are set, appended to an array of objects, for weftctl status. */
 void settings_status(const struct settings *settings, json_t *array);

@@ -484,8 +484,6 @@ void sweep_begin(void *arg)
 static void free_waiter(struct sweep_waiter *waiter)
 {
 	list_del(&waiter->link);
-	registry_wait_cancel(&waiter->kept);
-	json_decref(waiter->answer);
 	free(waiter);
 }
 
@@ -507,27 +505,17 @@ static json_t *waiter_answer(const struct sm *sm, const struct sweep_waiter *wai
 	return answer;
 }
 
-static void answer_kept(void *ctx)
-{
-	struct sweep_waiter *waiter = ctx;
-
-	control_reply(waiter->request, waiter->answer);
-	waiter->answer = NULL;
-	free_waiter(waiter);
-}
-
 /* Engines that give no routes are not kept, for with them no fault would be answered. Others are
  * the ones of the next start, too, before anybody is told that they are in force. */
-static void end_trial(struct sm *sm, struct sweep_waiter *waiter)
+static void end_trial(struct sm *sm, const struct sweep_waiter *waiter)
 {
-	bool stays = !sm->sweep.last.error;
+	const struct sweep_record *record = &sm->sweep.last;
 
-	engines_tried(sm, stays);
-	if (!stays)
-		return;
-	waiter->answer = waiter_answer(sm, waiter);
-	waiter->kept = (struct registry_waiter){.durable = answer_kept, .ctx = waiter};
-	registry_wait(sm->registry, &waiter->kept);
+	engines_tried(sm, !record->error);
+	if (record->error)
+		control_fail(waiter->request, "the sweep failed: %s", record->text);
+	else
+		settings_answer(&sm->engines.settings, waiter->request, waiter_answer(sm, waiter));
 }
 
 static void answer_waiters(struct sm *sm)
@@ -537,14 +525,11 @@ static void answer_waiters(struct sm *sm)
 	list_for_each (link, &sm->sweep.waiters) {
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
-		if (waiter->answer || record->number <= waiter->after || record->error == -EAGAIN)
+		if (record->number <= waiter->after || record->error == -EAGAIN)
 			continue; /* the sweep that answers follows */
-		if (waiter->tries_engines) {
+		if (waiter->tries_engines)
 			end_trial(sm, waiter);
-			if (!record->error)
-				continue;
-		}
-		if (record->error && (waiter->tries_engines || record->error != -EALREADY))
+		else if (record->error && record->error != -EALREADY)
 			control_fail(waiter->request, "the sweep failed: %s", record->text);
 		else
 			control_reply(waiter->request, waiter_answer(sm, waiter));

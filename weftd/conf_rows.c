@@ -5,6 +5,7 @@
  * test holds those two to this table. Nothing else knows what an option is called, but the command
  * line for those that have a letter of their own.
  */
+#include "lib/log.h"
 #include "weftd/conf.h"
 
 #define AT(member) \
@@ -29,8 +30,6 @@
 static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
 static const char *const babble_policies[] = {"note", "quarantine", "disable", NULL};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
-static const char *const levels[] = {"emerg",  "alert", "crit",	 "err", "warning",
-				     "notice", "info",	"debug", NULL};
 
 const struct conf_row conf_rows[] = {
 	/* The daemon */
@@ -50,7 +49,7 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("workers", workers, 0, 256, "0"), .fixed = true, .unit = "threads",
 	 .text = "Threads that compute routes. 0: one for each processor. The routes do not depend "
 		 "on it."},
-	{CHOICE("log_level", log_level, levels, "\"info\""),
+	{CHOICE("log_level", log_level, log_level_words, "\"info\""),
 	 .text = "The least important lines that are logged, in the words of journalctl -p. Each "
 		 "-v on the command line adds one level."},
 

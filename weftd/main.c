@@ -27,6 +27,7 @@
 #include "lib/work.h"
 #include "mad/umad.h"
 #include "weftd/conf.h"
+#include "weftd/log_levels.h"
 #include "weftd/manager.h"
 #include "weftd/partition_file.h"
 #include "weftd/route_files.h"
@@ -57,6 +58,7 @@ struct daemon {
 	struct work_pool *pool;
 	struct store *store;
 	struct manager *manager;
+	struct log_levels log_levels; /* while there is a manager */
 
 	bool reported;
 	unsigned sweeps; /* of --once, after the first */
@@ -211,11 +213,11 @@ static void set_route_options(struct daemon *daemon, struct route_options *optio
 	daemon->route_options = options;
 }
 
-static void apply_log_level(const struct daemon *daemon)
+static int configured_log_level(const struct daemon *daemon)
 {
 	int level = daemon->conf.log_level + daemon->verbosity;
 
-	log_set_level(NULL, level < LOG_DEBUG ? level : LOG_DEBUG);
+	return level < LOG_DEBUG ? level : LOG_DEBUG;
 }
 
 /* What is bad in the file, or that it has gone: a file that was in force is not forgotten by
@@ -254,7 +256,7 @@ static int reload(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 	if (fixed)
 		log_warning("%s wait%s for the next start of weftd", names, fixed == 1 ? "s" : "");
 	daemon->conf = conf;
-	apply_log_level(daemon);
+	log_levels_configure(&daemon->log_levels, configured_log_level(daemon));
 	set_route_options(daemon, options);
 	if (partitions.source != PARTITIONS_NO_FILE) {
 		daemon->partitions_are_read = partitions.source == PARTITIONS_FILE;
@@ -468,6 +470,7 @@ static void register_commands(struct daemon *daemon)
 {
 	manager_register_commands(daemon->manager, daemon->control);
 	control_register(daemon->control, commands, ARRAY_SIZE(commands), daemon);
+	log_levels_register(&daemon->log_levels, daemon->control);
 }
 
 static void start_manager(struct daemon *daemon)
@@ -479,6 +482,9 @@ static void start_manager(struct daemon *daemon)
 	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);
 	manager_on_gone(daemon->manager, device_gone, daemon);
+	log_levels_init(&daemon->log_levels, daemon->loop, manager_registry(daemon->manager),
+			configured_log_level(daemon));
+	manager_show_settings(daemon->manager, &daemon->log_levels.settings);
 	if (daemon->control)
 		register_commands(daemon);
 	manager_start(daemon->manager);
@@ -506,8 +512,10 @@ static void stop(struct daemon *daemon)
 	control_free(daemon->control); /* before the manager: its clients hold requests of it */
 	if (daemon->pool)
 		work_pool_free(daemon->pool);
-	if (daemon->manager)
+	if (daemon->manager) {
+		log_levels_done(&daemon->log_levels);
 		manager_free(daemon->manager);
+	}
 	store_free(daemon->store);
 	transport_close(daemon->transport);
 	loop_free(daemon->loop);
@@ -518,7 +526,7 @@ static int run(struct daemon *daemon)
 	int status = EXIT_FAILURE;
 
 	log_open();
-	apply_log_level(daemon);
+	log_set_level(NULL, configured_log_level(daemon));
 	if (start(daemon) == 0) {
 		status = loop_run(daemon->loop);
 		if (status < 0) {

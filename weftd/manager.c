@@ -19,6 +19,7 @@ struct manager {
 	struct sm *sm;
 	struct adm *adm;
 	struct registered registered;
+	const struct settings *settings; /* that status shows, too; or NULL */
 };
 
 static bool view_is_coming(const void *ctx)
@@ -107,6 +108,16 @@ void manager_set_conf(struct manager *manager, const struct conf *conf)
 	adm_set_options(manager->adm, &conf->adm);
 }
 
+struct registry *manager_registry(struct manager *manager)
+{
+	return manager->registry;
+}
+
+void manager_show_settings(struct manager *manager, const struct settings *settings)
+{
+	manager->settings = settings;
+}
+
 static json_t *reports_status(const struct manager *manager)
 {
 	const struct report_stats *stats = adm_report_stats(manager->adm);
@@ -149,6 +160,8 @@ static void command_status(void *ctx, struct control_request *request, const jso
 			  (json_int_t)stats->over_limit, "pending",
 			  (json_int_t)adm_pending(manager->adm)));
 	json_object_set_new(status, "reports", reports_status(manager));
+	if (manager->settings)
+		settings_status(manager->settings, json_object_get(status, "settings"));
 	if (manager->store)
 		json_object_set_new(status, "store", store_status(manager->store));
 	control_reply(request, status);

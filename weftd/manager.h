@@ -11,6 +11,7 @@
 #include "lib/work.h"
 #include "mad/transport.h"
 #include "sm/partitions.h"
+#include "sm/settings.h"
 #include "sm/store.h"
 #include "weftd/conf.h"
 
@@ -31,6 +32,10 @@ void manager_set_route_options(struct manager *manager, struct route_options *op
 void manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions);
 void manager_set_conf(struct manager *manager, const struct conf *conf);
+/* What outlives the daemon; until manager_free(). */
+struct registry *manager_registry(struct manager *manager);
+/* Settings of others than the manager, which status shows with its own; they outlive it. */
+void manager_show_settings(struct manager *manager, const struct settings *settings);
 void manager_register_commands(struct manager *manager, struct control *control);
 /* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it
  * failed. */

@@ -111,6 +111,19 @@ engine_kept() {
 	says 0 '"Value": ?"updn"' save -
 }
 
+# Levels as well.
+log_level_kept() {
+	says 0 '^sm +debug$' log level sm debug || return 1
+	says 1 'no room "cellar"' log level cellar debug || return 1
+	says 2 'is not a level' log level sm loud || return 1
+	stop sm || return 1
+	start_weftd sm host-0001 -o 'routing=["ftree"]' -o sweep_interval=0 || return 1
+	wait_for 60 is_up sm || because "it does not come up: $(tail -n 1 sm.log)" || return 1
+	matches '^DEBUG sm: sweep 1 .* begins' sm.log || because "nothing of sm is logged with debug" || return 1
+	says 0 'log_level = sm=debug' status || return 1
+	says 0 '^sm +info$' log level default
+}
+
 engine_default() {
 	says 0 '^These are the engines of the configuration' route engine default || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" ftree || return 1
@@ -237,6 +250,7 @@ if check "a fat tree comes up" up fattree:radix=8,levels=2 host-0001 ftree; then
 	check "route engine" engine
 	check "route engine: refused by all" refused_engine
 	check "route engine: kept over a restart" engine_kept
+	check "log level: kept over a restart" log_level_kept
 	check "topology export: net" export_net
 	check "topology export: dot, slurm, json" export_other
 	check "topology check" check_plan

@@ -4,8 +4,8 @@
  * and that the example file and the manual page say what the table of options says. The engines are
  * two of this test's own.
  */
-// LINK: weftd/conf.o weftd/conf_rows.o lib/suggest.o lib/mem.o
-// LIBS: -lconfig
+// LINK: weftd/conf.o weftd/conf_rows.o lib/log.o lib/suggest.o lib/mem.o
+// LIBS: -lconfig -lsystemd
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

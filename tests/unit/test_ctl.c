@@ -6,8 +6,8 @@
 // LINK: lib/control_client.o ctl/save.o
 // LINK: ctl/commands.o ctl/dump.o ctl/partition.o ctl/print.o ctl/print_route.o ctl/print_sa.o
 // LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o
-// LINK: lib/map.o lib/mem.o lib/suggest.o
-// LIBS: -ljansson
+// LINK: lib/log.o lib/map.o lib/mem.o lib/suggest.o
+// LIBS: -ljansson -lsystemd
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +54,14 @@ static const struct {
 	{"route show --sl 3 h1 h2",
 	 "{\"command\":\"route show\",\"dst\":\"h2\",\"sl\":\"3\",\"src\":\"h1\"}", ""},
 	{"route check", "{\"command\":\"route check\"}", ""},
+	{"log level debug", "{\"command\":\"log level\",\"level\":\"debug\"}", ""},
+	{"log level sm debug", "{\"command\":\"log level\",\"level\":\"debug\",\"room\":\"sm\"}",
+	 ""},
+	{"log level", NULL, "LEVEL is missing: weftctl log level [ROOM] LEVEL"},
+	{"log level sm loud", NULL,
+	 "\"loud\" is not a level: emerg, alert, crit, err, warning, notice, info, debug, or "
+	 "default"},
+	{"log level sm debug now", NULL, "unexpected \"now\": weftctl log level [ROOM] LEVEL"},
 	{"save a.json", "{\"command\":\"save\",\"file\":\"a.json\"}", ""},
 	{"restore -", "{\"command\":\"restore\",\"file\":\"-\"}", ""},
 	{"route quality", "{\"command\":\"route quality\"}", ""},

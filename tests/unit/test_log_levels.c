@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Levels of the log as a setting: what counts before what, and texts that mean nothing. The command
+ * is asked over a real control socket.
+ */
+// LINK: weftd/log_levels.o sm/settings.o fabric/setting.o fabric/registry.o mad/field.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "weftd/log_levels.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "tests/unit/unit.h"
+
+static struct {
+	struct loop *loop;
+	struct registry *registry;
+	struct log_levels levels;
+} bed;
+
+static void begin(void)
+{
+	bed.loop = loop_new();
+	bed.registry = registry_new();
+}
+
+static void end(void)
+{
+	registry_free(bed.registry);
+	loop_free(bed.loop);
+	log_set_level(NULL, LOG_INFO);
+}
+
+/* What is set, what that makes of three rooms when notice is configured, and whether it is ignored.
+ */
+static const struct {
+	const char *text;
+	int sm, sa, lib;
+	bool ignored;
+} rows[] = {
+	{NULL, LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, false},
+	{"err", LOG_ERR, LOG_ERR, LOG_ERR, false},
+	{"sm=debug", LOG_DEBUG, LOG_NOTICE, LOG_NOTICE, false},
+	{"err,sm=debug", LOG_DEBUG, LOG_ERR, LOG_ERR, false},
+	{"sm=debug,err", LOG_DEBUG, LOG_ERR, LOG_ERR, false},
+	{"sm=debug,sa=emerg", LOG_DEBUG, LOG_EMERG, LOG_NOTICE, false},
+	{"sm=loud", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"err,cellar=debug", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"err,", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"=err", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"sm=", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"sm=sa=err", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+	{"erro", LOG_NOTICE, LOG_NOTICE, LOG_NOTICE, true},
+};
+
+static void expect(size_t row)
+{
+	CU_ASSERT_EQUAL(log_level("sm"), rows[row].sm);
+	CU_ASSERT_EQUAL(log_level("sa"), rows[row].sa);
+	CU_ASSERT_EQUAL(log_level("lib"), rows[row].lib);
+}
+
+static void test_texts(void)
+{
+	struct unit_capture capture;
+	char text[4096];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *shown = json_array(), *ignored;
+
+		begin();
+		setting_put(bed.registry, "log_level", rows[i].text);
+		unit_capture_begin(&capture);
+		log_levels_init(&bed.levels, bed.loop, bed.registry, LOG_NOTICE);
+		unit_capture_end(&capture, text, sizeof(text));
+		expect(i);
+		CU_ASSERT_EQUAL(strstr(text, "is ignored: no ") != NULL, rows[i].ignored);
+		settings_status(&bed.levels.settings, shown);
+		CU_ASSERT_EQUAL(json_array_size(shown), rows[i].text != NULL);
+		ignored = json_object_get(json_array_get(shown, 0), "ignored");
+		CU_ASSERT_EQUAL(ignored != NULL, rows[i].ignored);
+		json_decref(shown);
+		log_levels_configure(&bed.levels, LOG_WARNING);
+		CU_ASSERT_EQUAL(log_level("lib"),
+				rows[i].lib == LOG_NOTICE ? LOG_WARNING : rows[i].lib);
+		log_levels_done(&bed.levels);
+		end();
+	}
+}
+
+/* The command */
+
+static struct {
+	char path[64];
+	const char *room, *level;
+	char *error;
+	json_t *result;
+	struct loop_timer tick;
+	atomic_bool over;
+} call;
+
+static void *client(void *arg)
+{
+	json_t *request = json_pack("{s:s,s:s*,s:s*}", "command", "log level", "room", call.room,
+				    "level", call.level);
+
+	control_call(call.path, request, NULL, NULL, &call.result, &call.error);
+	json_decref(request);
+	call.over = true;
+	return arg;
+}
+
+static void tick(void *arg)
+{
+	if (call.over)
+		loop_stop(bed.loop, 0);
+	else
+		loop_timer_arm(arg, 500);
+}
+
+static const struct {
+	const char *room, *level, *kept, *error;
+} commands[] = {
+	{NULL, "err", "err", NULL},
+	{"sm", "debug", "err,sm=debug", NULL},
+	{"sa", "debug", "err,sm=debug,sa=debug", NULL},
+	{"sm", "default", "err,sa=debug", NULL},
+	{"cellar", "debug", "err,sa=debug", "no room \"cellar\""},
+	{"sm", "loud", "err,sa=debug", "no level \"loud\""},
+	{"sm", NULL, "err,sa=debug", "no level \"\""},
+	{NULL, "notice", "notice", NULL},
+	{NULL, "default", NULL, NULL},
+	{"lib", "info", "lib=info", NULL},
+	{"lib", "default", NULL, NULL},
+};
+
+static void ask(size_t row)
+{
+	pthread_t thread;
+
+	call.room = commands[row].room;
+	call.level = commands[row].level;
+	call.error = NULL;
+	call.result = NULL;
+	call.over = false;
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, client, NULL), 0);
+	loop_timer_init(&call.tick, bed.loop, "tick", tick, &call.tick);
+	loop_timer_arm(&call.tick, 0);
+	loop_run(bed.loop);
+	pthread_join(thread, NULL);
+}
+
+static void test_command(void)
+{
+	char folder[] = "/tmp/weft-levels-XXXXXX";
+	struct control *control;
+
+	begin();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	snprintf(call.path, sizeof(call.path), "%s/sock", folder);
+	CU_ASSERT_EQUAL_FATAL(control_listen(bed.loop, call.path, &control), 0);
+	log_levels_init(&bed.levels, bed.loop, bed.registry, LOG_NOTICE);
+	log_levels_register(&bed.levels, control);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		const char *kept;
+
+		ask(i);
+		kept = setting_get(bed.registry, "log_level");
+		CU_ASSERT_STRING_EQUAL(kept ? kept : "", commands[i].kept ? commands[i].kept : "");
+		CU_ASSERT_EQUAL(call.result != NULL, !commands[i].error);
+		CU_ASSERT_TRUE(!commands[i].error ||
+			       (call.error && strstr(call.error, commands[i].error)));
+		CU_ASSERT_TRUE(!call.result ||
+			       json_array_size(json_object_get(call.result, "rooms")) == 9);
+		json_decref(call.result);
+		free(call.error);
+	}
+	control_free(control);
+	log_levels_done(&bed.levels);
+	end();
+	rmdir(folder);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"texts", test_texts},
+		{"command", test_command},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("log levels", tests);
+}

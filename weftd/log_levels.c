@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The setting is a list between commas: a level for all rooms, or ROOM=LEVEL, of which each room
+ * has one at the most, such as "notice,sm=debug".
+ */
+#include "weftd/log_levels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+
+enum { ROOMS = 9, UNSET = -1 };
+
+_Static_assert(sizeof("warning") + ROOMS * sizeof(",formats=warning") <= SETTING_VALUE_SIZE,
+	       "any choice is a setting");
+
+static const char setting_name[] = "log_level";
+
+/* Those of the daemon. */
+static const char *const rooms[ROOMS + 1] = {"lib",   "formats", "mad", "sma",	"fabric",
+					     "route", "sm",	 "sa",	"weftd"};
+
+struct chosen {
+	int all;
+	int room[ROOMS];
+};
+
+static const struct chosen nothing = {UNSET, {[0 ... ROOMS - 1] = UNSET}};
+
+/* The place of a word in such a list, or -1. */
+static int place_of(const char *word, size_t length, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (strlen(words[i]) == length && !memcmp(words[i], word, length))
+			return i;
+	return -1;
+}
+
+static bool take_level(const char *word, size_t length, int *level, char why[SETTING_WHY_SIZE])
+{
+	int found = place_of(word, length, log_level_words);
+
+	if (found < 0) {
+		snprintf(why, SETTING_WHY_SIZE,
+			 "no level \"%.*s\": it is one of emerg, alert, crit, err, warning, "
+			 "notice, info, debug",
+			 (int)(length < 40 ? length : 40), word);
+		return false;
+	}
+	*level = found;
+	return true;
+}
+
+static int *level_of_room(struct chosen *chosen, const char *word, size_t length,
+			  char why[SETTING_WHY_SIZE])
+{
+	int room = place_of(word, length, rooms);
+
+	if (room >= 0)
+		return &chosen->room[room];
+	snprintf(why, SETTING_WHY_SIZE,
+		 "no room \"%.*s\": the rooms are lib, formats, mad, sma, fabric, route, sm, sa, "
+		 "weftd",
+		 (int)(length < 40 ? length : 40), word);
+	return NULL;
+}
+
+static bool parse(const char *text, struct chosen *chosen, char why[SETTING_WHY_SIZE])
+{
+	bool good = true;
+
+	*chosen = nothing;
+	while (good) {
+		size_t length = strcspn(text, ","), room = strcspn(text, "=,");
+		int *level = room < length ? level_of_room(chosen, text, room, why) : &chosen->all;
+		size_t skip = room < length ? room + 1 : 0;
+
+		good = level && take_level(text + skip, length - skip, level, why);
+		if (!text[length])
+			return good;
+		text += length + 1;
+	}
+	return false;
+}
+
+static void print(const struct chosen *chosen, char text[SETTING_VALUE_SIZE])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (chosen->all != UNSET)
+		used = (size_t)snprintf(text, SETTING_VALUE_SIZE, "%s",
+					log_level_words[chosen->all]);
+	for (int i = 0; i < ROOMS; i++)
+		if (chosen->room[i] != UNSET)
+			used += (size_t)snprintf(text + used, SETTING_VALUE_SIZE - used, "%s%s=%s",
+						 used ? "," : "", rooms[i],
+						 log_level_words[chosen->room[i]]);
+}
+
+static bool apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
+{
+	const struct log_levels *levels = ctx;
+	struct chosen chosen = nothing;
+	bool good = !text || parse(text, &chosen, why);
+
+	if (!good)
+		chosen = nothing;
+	log_set_level(NULL, chosen.all == UNSET ? levels->configured : chosen.all);
+	for (int i = 0; i < ROOMS; i++)
+		if (chosen.room[i] != UNSET)
+			log_set_level(rooms[i], chosen.room[i]);
+	return good;
+}
+
+static const struct setting_row rows[] = {
+	{setting_name, "log level default", apply},
+	{.name = NULL},
+};
+
+void log_levels_init(struct log_levels *levels, struct loop *loop, struct registry *registry,
+		     int configured)
+{
+	levels->configured = configured;
+	settings_init(&levels->settings, loop, registry, rows, levels);
+}
+
+void log_levels_done(struct log_levels *levels)
+{
+	settings_done(&levels->settings);
+}
+
+void log_levels_configure(struct log_levels *levels, int configured)
+{
+	char why[SETTING_WHY_SIZE]; /* it was said when the setting came */
+
+	levels->configured = configured;
+	apply(levels, setting_get(levels->settings.registry, setting_name), why);
+}
+
+/* A level for all is for all: what was set for single rooms ends. */
+static bool change(struct chosen *chosen, const char *room, const char *word,
+		   char why[SETTING_WHY_SIZE])
+{
+	int level = UNSET, *of = &chosen->all;
+
+	if (strcmp(word, "default") != 0 && !take_level(word, strlen(word), &level, why))
+		return false;
+	if (room)
+		of = level_of_room(chosen, room, strlen(room), why);
+	else
+		*chosen = nothing;
+	if (!of)
+		return false;
+	*of = level;
+	return true;
+}
+
+static json_t *levels_json(void)
+{
+	json_t *array = json_array();
+
+	for (const char *const *room = rooms; *room; room++)
+		json_array_append_new(array, json_pack("{s:s,s:s}", "room", *room, "level",
+						       log_level_words[log_level(*room)]));
+	return json_pack("{s:o}", "rooms", array);
+}
+
+static void command_log_level(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct log_levels *levels = ctx;
+	struct registry *registry = levels->settings.registry;
+	const char *room = json_string_value(json_object_get(args, "room"));
+	const char *level = json_string_value(json_object_get(args, "level"));
+	const char *before = setting_get(registry, setting_name);
+	char why[SETTING_WHY_SIZE], text[SETTING_VALUE_SIZE];
+	struct chosen chosen;
+
+	if (!before || !parse(before, &chosen, why))
+		chosen = nothing;
+	if (!change(&chosen, room, level ? level : "", why)) {
+		control_fail(request, "%s", why);
+		return;
+	}
+	print(&chosen, text);
+	setting_put(registry, setting_name, text[0] ? text : NULL);
+	apply(levels, text[0] ? text : NULL, why);
+	settings_answer(&levels->settings, request, levels_json());
+}
+
+static const struct control_command commands[] = {{"log level", command_log_level}};
+
+void log_levels_register(struct log_levels *levels, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), levels);
+}

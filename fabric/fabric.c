@@ -91,6 +91,7 @@ void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid
 		fabric->num_ports += !port_of_switch(port);
 		port->agent->index = -1;
 		list_init(&port->agent->todo);
+		list_init(&port->agent->mute);
 		window_target_init(&port->agent->target, fabric->window, limit_of(fabric, port),
 				   agent_route);
 	}
@@ -106,6 +107,7 @@ static void remove_agent(struct fabric *fabric, struct port *port)
 	if (!port->agent)
 		return;
 	window_target_done(&port->agent->target);
+	list_del(&port->agent->mute);
 	if (map_get(&fabric->ports, guid) == port)
 		map_remove(&fabric->ports, guid);
 	free(port->agent);

@@ -595,6 +595,24 @@ void window_target_init(struct window_target *target, struct window *window, uns
 	list_init(&target->flights);
 }
 
+static void drop_from(struct list *list, const void *owner)
+{
+	list_for_each (link, list) {
+		struct flight *flight = container_of(link, struct flight, link);
+
+		if (flight->request.owner != owner)
+			continue;
+		txn_cancel(flight->target->window->txns, flight_completed, flight);
+		flight_fail(flight, -ECANCELED);
+	}
+}
+
+void window_target_drop(struct window_target *target, const void *owner)
+{
+	drop_from(&target->flights, owner);
+	drop_from(&target->queue, owner);
+}
+
 void window_target_done(struct window_target *target)
 {
 	struct list *link;

@@ -107,6 +107,8 @@ void window_target_init(struct window_target *target, struct window *window, uns
 			bool (*route)(const struct window_target *, unsigned, struct smp_route *));
 /* What is queued or under way completes with -ECANCELED, now, before this returns. */
 void window_target_done(struct window_target *target);
+/* The same of what this owner has asked of the target, which goes on. */
+void window_target_drop(struct window_target *target, const void *owner);
 
 /* Queues a copy of request. Its done function is called once, never from within this call (but see
  * window_target_done). */

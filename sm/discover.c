@@ -14,6 +14,12 @@
  * all else is known, the pass ends without it, and light passes ask there again. They wait longer
  * each time, for it may only be slow; but they end when something is asked for meanwhile, and a
  * pass over what was named does not wait for it at all.
+ *
+ * The same goes for an agent that is known and falls mute, in a pass that is not full: it may take
+ * seconds to be given up, and what others have told is not left unrepaired for so long. When
+ * nothing else is awaited, and a change was found or something new was asked for, the pass ends;
+ * the switch is taken to be silent, and light passes look for it. What it should have told, its
+ * neighbours tell: in a pass over what was named they are asked at once.
  */
 #include "sm/discover.h"
 
@@ -38,10 +44,15 @@ struct discover {
 	bool may_write;
 	bool finished; /* the pass */
 	uint64_t pass;
-	size_t pending; /* requests not yet answered */
-	size_t silent;	/* probes among them that have timed out PROBE_PATIENCE times, and once */
-	size_t once;	/* of these: at what was silent before */
-	bool hurried;	/* nobody waits for them any more */
+	size_t pending;	  /* requests not yet answered */
+	size_t at_mute;	  /* of them: of mute agents */
+	size_t silent;	  /* of them: probes that have timed out PROBE_PATIENCE times, and once */
+	size_t once;	  /* of these: at what was silent before */
+	bool hurried;	  /* nobody waits for them any more */
+	bool awaited;	  /* something new waits for the end of the pass */
+	struct list mute; /* agents */
+	bool dropping;	  /* what is asked of one of these */
+	uint64_t topology_before;
 	uint64_t recovered_before, completed_before; /* of the window, at the pass's beginning */
 	struct window_gate unknown;		     /* probes on the wire */
 	struct window_target local;		     /* our own port, before it is in the model */
@@ -72,6 +83,8 @@ enum {
 	 * two more requests are under way to it: one is being worked on, four wait. */
 	PROBES_ON_WIRE = 3,
 	PROBE_PATIENCE = 2,
+	LOSSY_PATIENCE = 4,	 /* of an agent, where packets are being lost */
+	AGENT_PATIENCE_MS = 500, /* one that may take as long is mute from the start */
 	RARE_LOSS_PERCENT = 1,
 	SILENT_MAX_US = 60000000, /* a switch is passed by routes for so long */
 };
@@ -105,6 +118,20 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 static void probe_again(void *owner, void *subject, unsigned attempt);
 static void probe(struct discover *discover, struct port *from, bool second_look);
 
+static bool is_partial(const struct discover *discover)
+{
+	return discover->kind != DISCOVER_FULL;
+}
+
+static struct port *any_cabled(struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (node->port[i].peer)
+			return &node->port[i];
+	}
+	return NULL;
+}
+
 static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48])
 {
 	snprintf(text, NODE_DESC_SIZE + 48, "0x%016llx \"%s\" port %u",
@@ -133,12 +160,102 @@ static void tell_once(struct log_limit *limit, struct port *from, const struct l
 	log_about(LOG_WARNING, subject, "%s", text);
 }
 
+/* Nothing is awaited but what may never come. */
+static bool only_silence(const struct discover *discover)
+{
+	return discover->pending <= discover->silent + discover->at_mute;
+}
+
 static void landed(void *arg)
 {
 	struct discover *discover = arg;
 
-	if (--discover->pending <= discover->silent)
+	discover->pending--;
+	if (only_silence(discover))
 		loop_defer(&discover->finish);
+}
+
+/* Agents that fall mute */
+
+static bool loss_is_rare(const struct discover *discover)
+{
+	const struct window_stats *stats = window_stats(discover->window);
+
+	return (stats->recovered - discover->recovered_before) * 100 <=
+	       (stats->completed - discover->completed_before) * RARE_LOSS_PERCENT;
+}
+
+static void fell_mute(struct discover *discover, struct agent *agent)
+{
+	struct node *node = agent->port->node;
+
+	if (!list_empty(&agent->mute))
+		return;
+	list_push(&discover->mute, &agent->mute);
+	discover->at_mute += agent->asked;
+	for (unsigned i = 1; node->sw && discover->kind == DISCOVER_NAMED && i <= node->num_ports;
+	     i++) {
+		struct port *peer = node->port[i].peer;
+
+		if (peer && port_of_switch(peer))
+			visit(discover, peer->node, peer);
+	}
+	if (only_silence(discover))
+		loop_defer(&discover->finish);
+}
+
+static void heard(struct discover *discover, struct agent *agent)
+{
+	if (list_empty(&agent->mute))
+		return;
+	list_del(&agent->mute);
+	discover->at_mute -= agent->asked;
+}
+
+static void asked_again(void *owner, void *subject, unsigned attempt)
+{
+	struct discover *discover = owner;
+
+	if (is_partial(discover) && attempt >= PROBE_PATIENCE &&
+	    (attempt >= LOSSY_PATIENCE || loss_is_rare(discover)))
+		fell_mute(discover, port_agent(subject));
+}
+
+static void submit(struct discover *discover, struct agent *agent,
+		   const struct smp_request *request)
+{
+	discover->pending++;
+	agent->asked++;
+	discover->at_mute += !list_empty(&agent->mute);
+	window_submit(&agent->target, request);
+	if (is_partial(discover) && agent->target.patience_ms >= AGENT_PATIENCE_MS)
+		fell_mute(discover, agent);
+}
+
+static void returned(struct discover *discover, struct agent *agent)
+{
+	agent->asked--;
+	discover->at_mute -= !list_empty(&agent->mute);
+}
+
+/* The pass ends without them. */
+static void give_up_mute(struct discover *discover)
+{
+	discover->dropping = true;
+	while (!list_empty(&discover->mute)) {
+		struct agent *agent = container_of(discover->mute.next, struct agent, mute);
+		struct node *node = agent->port->node;
+
+		if (agent->asked) {
+			window_target_drop(&agent->target, discover);
+			node->mute_pass = discover->pass;
+			discover->report.failed++;
+			discover->anomalies.unresponsive++;
+			node->silent |= node->sw && node != discover->fabric->sm_port->node;
+		}
+		list_del(&agent->mute);
+	}
+	discover->dropping = false;
 }
 
 static void no_answer(struct discover *discover, const struct port *port,
@@ -183,18 +300,26 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 {
 	struct discover *discover = owner;
 	struct port *port = subject;
+	bool gone = answer->error == -ECANCELED && !discover->dropping;
 
+	returned(discover, port_agent(port));
+	if (answer->error == -EHOSTUNREACH && !any_cabled(port->node)) {
+		landed(discover); /* it is dropped at the end of the pass */
+		return;
+	}
+	if (!answer->error)
+		heard(discover, port_agent(port));
 	if (answer->error || answer->status) {
 		no_answer(discover, port, request, answer);
-		port->unread |= request->attr_id == ATTR_PORT_INFO && answer->error != -ECANCELED;
+		port->unread |= request->attr_id == ATTR_PORT_INFO && !gone;
 		/* A table of which a block is missing is not known. */
-		if (request->attr_id == ATTR_PKEY_TABLE && answer->error != -ECANCELED)
+		if (request->attr_id == ATTR_PKEY_TABLE && !gone)
 			port_set_pkeys(discover->fabric, port, NULL);
 		if (request->method == METHOD_SET && answer->error != -ECANCELED)
 			ask_port_info(discover,
 				      port); /* a change that is not cleared is one, too */
 		else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
-			 !port->node->silent)
+			 !port->node->silent && !discover->dropping)
 			discover->report.want_full = true;
 	} else {
 		port->node->silent = false;
@@ -213,13 +338,12 @@ static void ask(struct discover *discover, struct port *port, uint16_t attr_id, 
 				      .attr_id = attr_id,
 				      .attr_mod = attr_mod,
 				      .done = answered,
+				      .again = asked_again,
 				      .owner = discover,
 				      .subject = port};
 
-	if (!agent)
-		return;
-	discover->pending++;
-	window_submit(&agent->target, &request);
+	if (agent)
+		submit(discover, agent, &request);
 }
 
 static void ask_port_info(struct discover *discover, struct port *port)
@@ -252,19 +376,14 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 	struct smp_request request = {.method = METHOD_SET,
 				      .attr_id = ATTR_SWITCH_INFO,
 				      .done = answered,
+				      .again = asked_again,
 				      .owner = discover,
 				      .subject = port};
 	struct switch_info want = *info;
 
 	want.port_state_change = 1; /* writing 1 clears it */
 	format_encode(&switch_info_format, &want, request.data);
-	discover->pending++;
-	window_submit(&port->agent->target, &request);
-}
-
-static bool is_partial(const struct discover *discover)
-{
-	return discover->kind != DISCOVER_FULL;
+	submit(discover, port->agent, &request);
 }
 
 static void probe_doubtful(struct discover *discover, struct node *node)
@@ -354,6 +473,19 @@ static bool tells_other_master(const struct discover *discover, const struct por
 		was_changed(port->lid, before->lid, info->lid));
 }
 
+/* The switch at the far end may have lost the way for its trap with it, or may be gone altogether:
+ * where not all are asked it is asked, too. */
+static void lost_link(struct discover *discover, struct port *port)
+{
+	struct port *peer = port->peer;
+
+	port->left_out = port->logged = port->silent = false;
+	port->patience_ms = 0;
+	fabric_unlink(discover->fabric, port);
+	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_NAMED)
+		visit(discover, peer->node, peer);
+}
+
 static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
@@ -394,9 +526,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 		return;
 	}
 	if (info.port_state == PORT_DOWN) {
-		port->left_out = port->logged = port->silent = false;
-		port->patience_ms = 0;
-		fabric_unlink(discover->fabric, port);
+		lost_link(discover, port);
 	} else if (needs_probe(discover, port)) {
 		probe(discover, port, false);
 	}
@@ -544,7 +674,8 @@ static void probe_again(void *owner, void *subject, unsigned attempt)
 	if (attempt != PROBE_PATIENCE || p->from->peer)
 		return;
 	p->silent = true;
-	if (discover->pending <= ++discover->silent)
+	discover->silent++;
+	if (only_silence(discover))
 		loop_defer(&discover->finish);
 }
 
@@ -616,15 +747,6 @@ static bool seen_again(const struct discover *discover, const struct node *node)
 	for (unsigned i = 1; i <= node->num_ports; i++)
 		seen = seen || node->port[i].link_pass == discover->pass;
 	return seen;
-}
-
-static struct port *any_cabled(struct node *node)
-{
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (node->port[i].peer)
-			return &node->port[i];
-	}
-	return NULL;
 }
 
 /* The node that info speaks of: known, or new. NULL: its GUID is, or may be, another device's. */
@@ -970,13 +1092,15 @@ static bool lacks_pkeys(const struct port *port)
 	       (!port->num || port_state_of(port) >= PORT_INIT);
 }
 
-/* One that is silent is looked for from a neighbour that is not. */
+/* One that is silent is looked for from a neighbour that is not, and not from behind itself: an
+ * adapter has no other way. */
 static void look_for(struct discover *discover, const struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct port *from = node->port[i].peer;
 
-		if (from && !is_silent(from) && port_state_of(from) >= PORT_INIT) {
+		if (from && (port_of_switch(from) || from == discover->fabric->sm_port) &&
+		    !is_silent(from) && port_state_of(from) >= PORT_INIT) {
 			probe(discover, from, false);
 			return;
 		}
@@ -1215,14 +1339,6 @@ static void pass_is_over(void *arg)
 	discover->done(discover->done_arg);
 }
 
-static bool loss_is_rare(const struct discover *discover)
-{
-	const struct window_stats *stats = window_stats(discover->window);
-
-	return (stats->recovered - discover->recovered_before) * 100 <=
-	       (stats->completed - discover->completed_before) * RARE_LOSS_PERCENT;
-}
-
 static void give_up_silent(struct discover *discover)
 {
 	list_for_each (link, &discover->probes) {
@@ -1239,12 +1355,16 @@ static void finish(void *arg)
 {
 	struct discover *discover = arg;
 
-	if (discover->pending > discover->silent || discover->finished)
+	if (!only_silence(discover) || discover->finished)
 		return;
 	if (discover->once && !discover->hurried)
 		return;
-	if (discover->pending && !loss_is_rare(discover))
+	if (discover->silent && !loss_is_rare(discover))
 		return; /* until the last attempt */
+	if (discover->at_mute && !discover->awaited &&
+	    discover->topology_before == discover->fabric->topology)
+		return;
+	give_up_mute(discover);
 	give_up_silent(discover);
 	if (discover->num_claims) {
 		look_at_claims(discover);
@@ -1271,6 +1391,8 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 	discover->report = (struct discover_report){0};
 	discover->finished = false;
 	discover->hurried = discover->kind == DISCOVER_NAMED;
+	discover->awaited = false;
+	discover->topology_before = discover->fabric->topology;
 	discover->recovered_before = window_stats(discover->window)->recovered;
 	discover->completed_before = window_stats(discover->window)->completed;
 	discover->num_claims = 0;
@@ -1299,7 +1421,7 @@ void discover_add(struct discover *discover, guid_t guid, uint8_t what)
 
 void discover_hurry(struct discover *discover)
 {
-	discover->hurried = true;
+	discover->hurried = discover->awaited = true;
 	loop_defer(&discover->finish);
 }
 
@@ -1324,6 +1446,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	discover->finished = true;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;
 	list_init(&discover->probes);
+	list_init(&discover->mute);
 	map_init(&discover->slow);
 	window_gate_init(&discover->unknown, PROBES_ON_WIRE);
 	window_target_init(&discover->local, window, 1, local_route);

@@ -25,6 +25,7 @@ enum {
 	/* Every switch drops the LID of one that is gone, and is asked twice before who it is. */
 	SPINE_SMPS = 8500,
 	SPINE_MS = 450,
+	REPAIR_MS = 200, /* with a switch that does not answer */
 };
 
 static const struct world_options slow_agents = {
@@ -344,6 +345,67 @@ static void babbling_host_is_disabled(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* Cables that are cut where the far end tells nothing */
+
+/* Those that are cabled to a switch. */
+static bool hosts_reach_each_other(void *ctx)
+{
+	struct sim *sim = ctx;
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count * count; i++) {
+		const struct device *from = devices[i / count], *to = devices[i % count];
+
+		if (from->type == NODE_CA && to->type == NODE_CA &&
+		    world_walk(sim->world, from, 1, to->port[1].info.lid) < 0)
+			return false;
+	}
+	return true;
+}
+
+static void repaired_within(struct sim *sim, uint64_t ms)
+{
+	sim_expect(sim, !hosts_reach_each_other(sim));
+	sim_until(sim, ms * SIM_MS, "hosts reach each other", hosts_reach_each_other, sim);
+}
+
+/* Its agent dies while the manager reads what it has told of. The near end tells, too; or, where
+ * its way to the manager was that cable, cannot. */
+static void far_end_falls_silent(struct sim *sim)
+{
+	static const struct {
+		const char *leaf;
+		unsigned up;
+	} cases[] = {{"leaf-02", 8}, {"leaf-08", 5}};
+
+	up(sim, FTREE);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct device_port *near = sim_port(sim, cases[i].leaf, cases[i].up);
+		struct device *far = near->peer->device;
+
+		sim_link(sim, near, false);
+		sim_pass(sim, SIM_MS);
+		sim_silence(sim, far, true);
+		repaired_within(sim, REPAIR_MS);
+		sim_silence(sim, far, false);
+		sim_link(sim, near, true);
+		sim_settle_and_check(sim);
+	}
+}
+
+/* Most of its neighbours reached the manager through it, and cannot tell. */
+static void far_switch_dies(struct sim *sim)
+{
+	struct device *spine = sim_device(sim, "spine-01");
+
+	up(sim, FTREE);
+	sim_node(sim, spine, false);
+	repaired_within(sim, REPAIR_MS);
+	sim_node(sim, spine, true);
+	sim_settle_and_check(sim);
+}
+
 const struct scenario sim_trigger[] = {
 	{.name = "link-lost", .topology = THREE_LEVELS, .world = &slow_agents, .play = link_lost},
 	{.name = "link-lost-big", .topology = BIG, .world = &slow_agents, .play = link_lost},
@@ -357,6 +419,14 @@ const struct scenario sim_trigger[] = {
 	 .topology = THREE_LEVELS,
 	 .world = &slow_agents,
 	 .play = host_goes_in_bring_up},
+	{.name = "far-end-falls-silent",
+	 .topology = TREE,
+	 .world = &slow_agents,
+	 .play = far_end_falls_silent},
+	{.name = "far-switch-dies",
+	 .topology = TREE,
+	 .world = &slow_agents,
+	 .play = far_switch_dies},
 	{.name = "flapping-link", .topology = TREE, .play = flapping_link},
 	{.name = "lids-wait-for-their-ports", .topology = TREE, .play = lids_wait_for_their_ports},
 	{.name = "read-back", .topology = TREE, .play = read_back},

@@ -77,6 +77,18 @@ static void completed(void *owner, void *subject, const struct smp_request *requ
 	}
 }
 
+static unsigned others_done;
+
+static void not_dropped(void *owner, void *subject, const struct smp_request *request,
+			const struct smp_answer *answer)
+{
+	(void)owner;
+	(void)subject;
+	(void)request;
+	CU_ASSERT_EQUAL(answer->error, 0);
+	others_done++;
+}
+
 static struct smp_request request_of(struct device *device)
 {
 	return (struct smp_request){.method = METHOD_SET,
@@ -509,6 +521,33 @@ static void test_losses_at_one_target(void)
 	end();
 }
 
+/* What one owner has asked comes back, what others ask goes on. */
+static void test_dropped(void)
+{
+	struct smp_request other;
+
+	begin(8, 3, 2);
+	submit(0, 4);
+	other = request_of(&devices[0]);
+	other.owner = &other;
+	other.done = not_dropped;
+	others_done = 0;
+	window_submit(&devices[0].target, &other);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2);
+	window_target_drop(&devices[0].target, devices);
+	CU_ASSERT_EQUAL(devices[0].done, 4);
+	CU_ASSERT_EQUAL(devices[0].error, -ECANCELED);
+	CU_ASSERT_EQUAL(devices[0].target.under_way, 0);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 3);
+	wire_answer(&wire, 2);
+	run();
+	CU_ASSERT_EQUAL(others_done, 1);
+	CU_ASSERT_EQUAL(devices[0].done, 4);
+	end();
+}
+
 /* Of one subtree no more than half of the window; of targets with a gate no more than it says. */
 static void test_gates(void)
 {
@@ -712,6 +751,7 @@ int main(void)
 		{"send error", test_send_error},
 		{"source", test_source},
 		{"target goes", test_target_goes},
+		{"dropped", test_dropped},
 		{"from within done", test_from_within_done},
 		CU_TEST_INFO_NULL,
 	};

@@ -60,6 +60,7 @@ static const struct field service_rows[] = {
 	BYTES(service_entry, key, "ServiceKey", 272, 128),
 	BYTES(service_entry, name, "ServiceName", 400, 512),
 	BYTES(service_entry, data, "ServiceData", 912, 512),
+	ROW(service_entry, owner, "Owner", 1424, 64),
 };
 
 static const struct field subscription_rows[] = {
@@ -116,7 +117,7 @@ static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_
 			   group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
 			   member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
 			   service_format =
-				   FORMAT(struct service_entry, "Service", 178, service_rows),
+				   FORMAT(struct service_entry, "Service", 186, service_rows),
 			   subscription_format = FORMAT(struct subscription_entry, "Subscription",
 							56, subscription_rows),
 			   alias_format = FORMAT(struct alias_entry, "Alias", 18, alias_rows),

@@ -73,12 +73,13 @@ enum { SERVICE_KEY_SIZE = 16, SERVICE_NAME_SIZE = 64, SERVICE_DATA_SIZE = 64 };
 struct service_entry { /* identified by service_id, gid and p_key */
 	uint64_t service_id;
 	uint64_t gid_prefix;
-	guid_t gid_guid; /* the lower half of ServiceGID */
+	guid_t gid_guid; /* the lower half of ServiceGID: a port's GUID, or an alias of it */
 	pkey_t p_key;
 	uint64_t expires_s; /* by the leases' clock (sa/service.h); 0: it never does */
 	uint8_t key[SERVICE_KEY_SIZE];
 	uint8_t name[SERVICE_NAME_SIZE];
 	uint8_t data[SERVICE_DATA_SIZE]; /* as on the wire: 8-, 16-, 32- and 64-bit numbers */
+	guid_t owner;			 /* the port that registered it first */
 };
 
 /* InformInfo as it was subscribed to, chapter 13.4.8.3, and who did. */

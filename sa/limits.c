@@ -7,13 +7,14 @@
 #include "lib/map.h"
 #include "lib/mem.h"
 
-/* Where a kind's record names its port; the other kinds are not ports'. */
+/* Where a kind's record names its port; the other kinds are not ports'. A service outlives the
+ * alias that it was offered under, so it counts for who registered it. */
 static const struct {
 	enum registry_kind kind;
 	size_t guid_offset;
 } owned[] = {
 	{REGISTRY_MEMBER, offsetof(struct member_entry, port_guid)},
-	{REGISTRY_SERVICE, offsetof(struct service_entry, gid_guid)},
+	{REGISTRY_SERVICE, offsetof(struct service_entry, owner)},
 	{REGISTRY_SUBSCRIPTION, offsetof(struct subscription_entry, subscriber)},
 	{REGISTRY_ALIAS, offsetof(struct alias_entry, port_guid)},
 };

@@ -220,8 +220,7 @@ static uint16_t judge_set(struct adm_request *request, const struct meant *meant
 		return SA_REQ_INVALID;
 	if (request_has(request, SERVICE_RECORD_LEASE) && !wanted->lease)
 		return SA_REQ_INVALID; /* it would be over before it is told */
-	if (!meant->found && (!request_may_register(request, request->requester.guid) ||
-			      !request_may_register(request, meant->key.gid_guid)))
+	if (!meant->found && !request_may_register(request, request->requester.guid))
 		return SA_NO_RESOURCES;
 	return STATUS_OK;
 }
@@ -238,6 +237,7 @@ uint16_t begin_service_set(struct adm_request *request)
 	status = judge_set(request, &meant);
 	if (status)
 		return status;
+	meant.key.owner = meant.found ? meant.found->owner : request->requester.guid;
 	meant.key.expires_s = services_expiry(request->services, lease);
 	memcpy(meant.key.name, wanted->name, sizeof(meant.key.name));
 	data_to_entry(wanted, meant.key.data);

@@ -149,6 +149,11 @@ static const char *const steps[STORE_DB_VERSION] = {
 	" PRIMARY KEY (kind, key)) WITHOUT ROWID",
 	"ALTER TABLE record ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE record SET sum = record_sum(kind, key, value)",
+	/* Services (4) name who registered them: until now that was taken from ServiceGID. What is
+	 * damaged stays so. */
+	"UPDATE record SET value = CAST(value || substr(key, 17, 8) AS BLOB),"
+	" sum = record_sum(kind, key, CAST(value || substr(key, 17, 8) AS BLOB))"
+	" WHERE kind = 4 AND sum = record_sum(kind, key, value)",
 };
 
 static int take_step(struct store_db *db, unsigned version, char why[STORE_WHY_SIZE])

@@ -259,6 +259,32 @@ static void test_registers(void)
 	end();
 }
 
+/* A port's services count as its own when the alias is gone under which it offered them. */
+static void test_limit(void)
+{
+	const uint64_t offer = COMPONENT(SERVICE_RECORD_SERVICE_ID) | COMPONENT(SERVICE_RECORD_GID);
+	struct service_record service = {0};
+
+	begin();
+	be64_store(service.gid, PREFIX);
+	be64_store(service.gid + 8, 0xA2);
+	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA2),
+			STATUS_OK);
+	while (++service.service_id < options.registrations_per_port)
+		CU_ASSERT_EQUAL(
+			ask_change(16, RECORD_SERVICE, offer, &service_record_format, &service),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0),
+			STATUS_OK);
+	be64_store(service.gid + 8, PORT_GUID(A));
+	CU_ASSERT_EQUAL(ask_change(16, RECORD_SERVICE, offer, &service_record_format, &service),
+			STATUS_OK);
+	service.service_id++;
+	CU_ASSERT_EQUAL(ask_change(16, RECORD_SERVICE, offer, &service_record_format, &service),
+			SA_NO_RESOURCES);
+	end();
+}
+
 /* What a port that will not come back had is free again. */
 static void test_forgotten(void)
 {
@@ -318,6 +344,7 @@ int main(void)
 		{"Delete", test_deletes},
 		{"paths to aliases", test_resolved},
 		{"groups and services of aliases", test_registers},
+		{"services under an alias that is gone", test_limit},
 		{"paths to one of many", test_resolved_many},
 		{"a port that is forgotten", test_forgotten},
 		{"an alias moves", test_moves},

@@ -208,7 +208,6 @@ static json_int_t read_number(const struct bed *bed, const char *sql)
 	return number;
 }
 
-/* A file as version 1 wrote it: without checksums, and its LIDs without what came later. */
 /* What belongs together is not on the disk before all of it is there. */
 static void test_together(void)
 {
@@ -244,8 +243,10 @@ static void test_together(void)
 	bed_done(&bed);
 }
 
+/* A file as version 1 wrote it: without checksums, and its services without their owners. */
 static void test_version_1(void)
 {
+	const struct service_entry *service;
 	struct bed bed;
 
 	bed_init(&bed);
@@ -254,14 +255,20 @@ static void test_version_1(void)
 		  "CREATE TABLE record (kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT"
 		  " NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;"
 		  "INSERT INTO record VALUES (6, x'00000000000000050001', x'00000000000000aa');"
+		  "INSERT INTO record VALUES (4, x'0000000000000001fe80000000000000"
+		  "00000000000000bbffff', zeroblob(152));"
 		  "PRAGMA application_id = 0x77656674; PRAGMA user_version = 1");
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
+	service = registry_first(bed.registry, REGISTRY_SERVICE, -1, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(service);
+	CU_ASSERT_EQUAL(service->gid_guid, 0xBB);
+	CU_ASSERT_EQUAL(service->owner, 0xBB);
 	bed_put(&bed, 7, 7);
 	bed_close(&bed, true);
 	CU_ASSERT_EQUAL(read_number(&bed, "PRAGMA user_version"), STORE_DB_VERSION);
-	CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM record WHERE sum != 0"), 2);
+	CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM record WHERE sum != 0"), 3);
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
 	CU_ASSERT_EQUAL(bed_lid(&bed, 7), 7);
@@ -273,7 +280,7 @@ static void test_version_1(void)
 static void test_not_ours(void)
 {
 	static const char *const files[] = {
-		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 3;"
+		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 4;"
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 	};

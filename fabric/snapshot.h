@@ -14,6 +14,10 @@
 #include "fabric/facts.h"
 #include "include/iba.h"
 
+/* A switch whose multicast table holds fewer groups limits no others: IPoIB alone needs some for
+ * each partition, and one for each IPv6 address. */
+enum { MULTICAST_ENTRIES_FEW = 1024 };
+
 /* What a switch's port leads to. At most one of sw and end is not negative. */
 struct snap_link {
 	int32_t sw;   /* index of a switch, or -1 */

@@ -21,7 +21,10 @@
 #include "sa/mlids.h"
 #include "sa/record.h"
 
-enum { DROPPED_IN_TURN = 256 };
+enum {
+	DROPPED_IN_TURN = 256,
+	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
+};
 
 struct remains { /* the members of a group that is gone */
 	struct list link;
@@ -61,19 +64,26 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
 	return registry_find(groups->registry, REGISTRY_MEMBER, &key);
 }
 
-/* The least MulticastFDBCap counts. A switch that says 0 forwards no multicast at all, and a group
- * has to do without it, whatever its MLID is. */
+/* The least MulticastFDBCap counts of those that are not tiny; or the largest, where all are. A
+ * group whose MLID a switch cannot hold has to do without it: trees are led around it
+ * (route/mcast.c). The lowest MLIDs, which it can hold, are given first. OpenSM takes the least of
+ * all: there one switch of 16 entries leaves 16 groups to the whole fabric. */
 void groups_view(struct groups *groups, const struct snapshot *topology)
 {
-	unsigned entries = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1;
+	unsigned least = UINT_MAX, largest = 0;
 
 	for (uint32_t s = 0; s < topology->num_switches; s++) {
 		const struct node_facts *facts = topology->switches[s].facts;
+		unsigned entries = facts ? facts->sw.multicast_fdb_cap : MLIDS;
 
-		if (facts && facts->sw.multicast_fdb_cap && facts->sw.multicast_fdb_cap < entries)
-			entries = facts->sw.multicast_fdb_cap;
+		if (entries > largest)
+			largest = entries;
+		if (entries >= MULTICAST_ENTRIES_FEW && entries < least)
+			least = entries;
 	}
-	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + entries - 1);
+	if (least == UINT_MAX)
+		least = largest ? largest : MLIDS;
+	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + (least < MLIDS ? least : MLIDS) - 1);
 }
 
 /* o15-0.1.5: transient, the signature 0xA01B, which nobody else may use with link-local scope, the

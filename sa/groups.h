@@ -22,7 +22,8 @@ struct groups *groups_new(struct loop *loop, struct registry *registry,
 void groups_free(struct groups *groups);
 void groups_set_options(struct groups *groups, const struct adm_options *options);
 
-/* To be told of each new view: MLIDs that a switch cannot forward are not given. */
+/* To be told of each new view: MLIDs that switches cannot forward are not given, but for those
+ * whose tables are tiny (MULTICAST_ENTRIES_FEW). */
 void groups_view(struct groups *groups, const struct snapshot *topology);
 /* The groups that are to be there whether or not somebody joins, without MLID and life time: made
  * now, or when the first view is there. Those that were configured before and are not any more end

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "fabric/lid.h"
+#include "fabric/snapshot.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
@@ -60,11 +61,28 @@ static bool is_silent(const struct fabric *fabric, const struct node *node, char
 	return true;
 }
 
+/* Of no group's MLIDs but the first. It is in the routes as any other. */
+static bool has_tiny_multicast(const struct fabric *fabric, const struct node *node,
+			       char why[WHY_SIZE])
+{
+	unsigned entries = node->facts->sw.multicast_fdb_cap;
+
+	(void)fabric;
+	if (!node->facts->sw.linear_fdb_cap || entries >= MULTICAST_ENTRIES_FEW)
+		return false;
+	snprintf(why, WHY_SIZE,
+		 "its multicast table holds %u groups (MulticastFDBCap): its hosts hear no group "
+		 "with an MLID beyond, whose tree is led around it; replace it",
+		 entries);
+	return true;
+}
+
 static bool (*const reasons[])(const struct fabric *fabric, const struct node *node,
 			       char why[WHY_SIZE]) = {
 	is_too_small,
 	refuses,
 	is_silent,
+	has_tiny_multicast,
 };
 
 static bool is_left_out(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])

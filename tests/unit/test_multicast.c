@@ -1209,6 +1209,23 @@ static void test_mlids_end(void)
 	end();
 }
 
+/* A switch with a tiny multicast table limits no others. */
+static void test_tiny_table(void)
+{
+	struct view *view;
+
+	begin();
+	view = two_switches_view();
+	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
+	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 2048;
+	view_publish(&sa.view, view);
+	for (uint32_t i = 1; i <= 8; i++) {
+		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(told.mlid, 0xC000 + i);
+	}
+	end();
+}
+
 /* A port that is forgotten leaves all that it was in, and groups end with it. */
 static void test_forgotten(void)
 {
@@ -1413,6 +1430,7 @@ int main(void)
 		{"MGIDs of the SA's own", test_made_mgids},
 		{"MLIDs", test_mlids},
 		{"the end of MLIDs", test_mlids_end},
+		{"a tiny multicast table", test_tiny_table},
 		{"who is told what", test_queries},
 		{"components of a query", test_query_components},
 		{"as Linux sends it", test_linux},

@@ -30,6 +30,7 @@ enum {
 	PRIORITY_SERVED = 1000, /* added to what has had its turn in this round */
 	SLOW_US = 2000,
 	NOTED_US = SLOW_US / 2, /* kept by name */
+	CPU_READ_AGE_US = 100,
 };
 
 /* What sd-event watches for us, with its part in the present round. */
@@ -62,6 +63,8 @@ struct loop {
 	uint64_t clock_due_us; /* what the clock is armed for; UINT64_MAX: nothing */
 	struct list served;
 	struct list signals;
+	uint64_t began_us;	    /* the present callback, by the monotonic clock */
+	uint64_t cpu_us, cpu_at_us; /* the thread's CPU time, as read then */
 	uint64_t slow_turns;
 	struct loop_turn *turns;
 	size_t num_turns;
@@ -94,11 +97,36 @@ static void note_turn(struct loop *loop, const char *name, uint64_t used_us)
 	turn[i].slow += used_us > SLOW_US;
 }
 
-/* Called after each callback with the CPU time of the thread before it. */
-static void account(struct loop *loop, const char *name, uint64_t begin_us)
+/* To ask for a thread's CPU time is a system call, which short callbacks would feel. Nobody uses
+ * more of it than passes by the clock on the wall, which costs nothing to read: so the CPU time is
+ * asked for when that says that a callback took long, and before one only when the last answer is
+ * old. What it is charged too much is less than CPU_READ_AGE_US. */
+static void cpu_read(struct loop *loop, uint64_t now_us)
 {
-	uint64_t used_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - begin_us;
+	loop->cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	loop->cpu_at_us = now_us;
+}
 
+/* Called before each callback. */
+static void account_begin(struct loop *loop)
+{
+	loop->began_us = clock_us(CLOCK_MONOTONIC);
+	if (loop->began_us - loop->cpu_at_us > CPU_READ_AGE_US)
+		cpu_read(loop, loop->began_us);
+}
+
+/* Called after it. */
+static void account(struct loop *loop, const char *name)
+{
+	uint64_t now_us = clock_us(CLOCK_MONOTONIC), passed_us = now_us - loop->began_us;
+	uint64_t before_us = loop->cpu_us, used_us;
+
+	if (passed_us <= NOTED_US)
+		return;
+	cpu_read(loop, now_us);
+	used_us = loop->cpu_us - before_us;
+	if (used_us > passed_us)
+		used_us = passed_us;
 	if (used_us > NOTED_US)
 		note_turn(loop, name, used_us);
 	if (used_us <= SLOW_US)
@@ -112,10 +140,9 @@ static void account(struct loop *loop, const char *name, uint64_t begin_us)
 
 static void call(struct loop *loop, const char *name, loop_fn *fn, void *arg)
 {
-	uint64_t begin_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
-
+	account_begin(loop);
 	fn(arg);
-	account(loop, name, begin_us);
+	account(loop, name);
 }
 
 static void source_start(struct source *source, struct loop *loop, sd_event_source *event_source,
@@ -259,12 +286,16 @@ static void deferred_run(struct loop *loop)
 	}
 }
 
-/* 1 when a source is ready to be dispatched, 0 when none is, or -errno. */
-static int poll_sources(struct loop *loop, uint64_t timeout_us)
+/* What prepare tells is ready was found earlier and has not had its turn. When there is nothing of
+ * that, all that was ready has: the next round begins with what the kernel tells now. */
+static int wait_ready(struct loop *loop)
 {
 	int ready = sd_event_prepare(loop->event);
 
-	return ready ? ready : sd_event_wait(loop->event, timeout_us);
+	if (ready)
+		return ready;
+	round_end(loop);
+	return sd_event_wait(loop->event, list_empty(&loop->core.deferred) ? UINT64_MAX : 0);
 }
 
 static int turn(struct loop *loop)
@@ -272,12 +303,7 @@ static int turn(struct loop *loop)
 	int ready;
 
 	clock_arm(loop);
-	ready = poll_sources(loop, 0);
-	if (ready == 0) {
-		round_end(loop);
-		if (list_empty(&loop->core.deferred))
-			ready = poll_sources(loop, UINT64_MAX);
-	}
+	ready = wait_ready(loop);
 	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
 	if (ready > 0)
 		ready = sd_event_dispatch(loop->event);
@@ -333,13 +359,13 @@ static int fd_ready(sd_event_source *event_source, int fd, uint32_t events, void
 	struct loop_fd *watch = arg;
 	struct loop *loop = watch->source.loop;
 	const char *name = watch->name;
-	uint64_t begin_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
 
 	(void)event_source;
 	(void)fd;
 	round_take(&watch->source);
+	account_begin(loop);
 	watch->fn(watch->arg, events);
-	account(loop, name, begin_us);
+	account(loop, name);
 	return 0;
 }
 

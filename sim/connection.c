@@ -285,7 +285,7 @@ static bool take(struct connection *connection, const struct msghdr *header, siz
 /* 1 when something was read, or -errno. A client that closed with something unread shows an error
  * once, before what it sent is read. There is room for one descriptor and no other, though
  * CMSG_SPACE has some for two: what is not looked at would stay open for ever. */
-static int read_message(struct connection *connection)
+static int read_message(struct connection *connection, bool all)
 {
 	uint8_t bytes[CONNECTION_MESSAGE_MAX];
 	union control control;
@@ -298,7 +298,7 @@ static int read_message(struct connection *connection)
 	ssize_t size;
 
 	if (connection->kind && connection->kind->read)
-		return connection->kind->read(connection);
+		return connection->kind->read(connection, all);
 	size = recvmsg(connection->fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR || errno == ECONNRESET ? -errno : -EPIPE;
@@ -314,7 +314,7 @@ void connection_drain(struct connection *connection)
 	for (unsigned reads = 0; reads < DRAIN_READS; reads++) {
 		if (connection->ended || connection->paused || (r <= 0 && r != -ECONNRESET))
 			return;
-		r = read_message(connection);
+		r = read_message(connection, true);
 		if (r == -EPIPE)
 			connection_end(connection);
 	}
@@ -327,7 +327,7 @@ void connection_ready(struct connection *connection, uint32_t events)
 	if (events & (EPOLLHUP | EPOLLERR) && connection->paused)
 		connection_end(connection);
 	else if (events & ~(uint32_t)EPOLLOUT && !connection->ended && !connection->paused &&
-		 read_message(connection) == -EPIPE)
+		 read_message(connection, false) == -EPIPE)
 		connection_end(connection);
 }
 

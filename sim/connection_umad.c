@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ enum {
 	LONGEST = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX, /* in a ring */
 	LONGEST_FILE = KERNEL_HEADER_SIZE + WIRE_LONG_MAX,
 	UNREAD_BYTES_MAX = 256 << 20, /* where Linux counts MADs only, however long */
+	LINGER_US = 50,
 };
 
 /* The port of a device file: minors count a node's ports, or are the one that was named. */
@@ -116,9 +118,25 @@ static int take(struct connection *connection)
 	return size == -EPROTO ? -EPIPE : count;
 }
 
+/* Whether to leave the token where it is, so that the next turn comes at once and looks into the
+ * ring, although nothing is there now. Adapters do not sleep: a program that has just written and
+ * writes again need not wake anybody, which would cost it more than all else about a MAD. */
+static bool lingers(struct connection *connection, int count)
+{
+	uint64_t now_us = connection->server->now_us;
+
+	if (count)
+		connection->heard_us = now_us;
+	else if (now_us - connection->heard_us >= LINGER_US)
+		return false;
+	else
+		sched_yield();
+	return true;
+}
+
 /* Reads a token when there is nothing else: the program's are for something that has come and for
  * room that it made. Its end is read after all that it wrote before. */
-static int umad_read(struct connection *connection)
+static int umad_read(struct connection *connection, bool all)
 {
 	char token[2];
 	int count = take(connection);
@@ -126,14 +144,15 @@ static int umad_read(struct connection *connection)
 
 	if (count < 0 || connection->ended)
 		return count;
-	if (rings_release(&connection->rings))
+	rings_give_back(&connection->rings);
+	if ((!all && lingers(connection, count)) || rings_rest(&connection->rings))
 		return count;
 	if (connection->outbox.count)
 		connection_unsent(connection);
 	size = recv(connection->fd, token, sizeof(token), MSG_DONTWAIT);
 	if (size < 0)
 		return count ? count : errno == EAGAIN || errno == ECONNRESET ? -errno : -EPIPE;
-	if (size == 1 || rings_release(&connection->rings))
+	if (size == 1 || rings_rest(&connection->rings))
 		return count + 1;
 	return -EPIPE;
 }

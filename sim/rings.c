@@ -91,11 +91,17 @@ int rings_take(struct rings *rings, uint8_t *umad, size_t room)
 	return record.size;
 }
 
-bool rings_release(struct rings *rings)
+void rings_give_back(struct rings *rings)
 {
 	struct ring *ring = &rings->shared->to_server;
 
 	if (ring_release(ring, rings->head))
 		syscall(SYS_futex, &ring->head, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool rings_rest(struct rings *rings)
+{
+	struct ring *ring = &rings->shared->to_server;
+
 	return !ring_rest(ring, rings->head) && ring_tail(ring) != rings->head;
 }

@@ -32,7 +32,10 @@ bool rings_publish(struct rings *rings);
 
 /* From the program, a copy into room bytes: its size, -EAGAIN: nothing is there, or -EPROTO. */
 int rings_take(struct rings *rings, uint8_t *umad, size_t room);
-/* Gives back the room of what was taken. Whether more has come: then no token announces it. */
-bool rings_release(struct rings *rings);
+/* Gives back the room of what was taken. */
+void rings_give_back(struct rings *rings);
+/* To be called when nothing was left and the room was given back: what comes after this is
+ * announced by a token. Whether something has come before it: then no token does. */
+bool rings_rest(struct rings *rings);
 
 #endif

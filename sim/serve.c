@@ -96,17 +96,17 @@ static int run(struct server *server)
 
 	while (!server->stop) {
 		int count = wait_for_events(server, start_us, events);
-		uint64_t now_us = clock_us() - start_us;
 
 		if (count < 0)
 			return count;
-		world_advance(server->world, now_us);
+		server->now_us = clock_us() - start_us;
+		world_advance(server->world, server->now_us);
 		for (int i = 0; i < count; i++)
 			handle(server, &events[i]);
 		if (server->full)
 			connections_accept(server);
 		connections_work(server);
-		advance(server, now_us);
+		advance(server, server->now_us);
 		folders_refresh(server->folders);
 		connections_flush(server);
 		connections_free_ended(server);

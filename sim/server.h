@@ -40,6 +40,7 @@ struct server {
 	int epoll_fd, signal_fd;
 	bool full; /* no descriptors are left: who knocks waits */
 	bool stop;
+	uint64_t now_us; /* of the present turn */
 	uint32_t next_id;
 	struct map by_id; /* connections */
 	struct list connections;
@@ -54,8 +55,9 @@ struct connection_kind {
 	int (*start)(struct connection *connection, const struct wire_hello *hello,
 		     struct wire_welcome *welcome);
 	/* In the place of what follows, for those whose messages are elsewhere: reads some, and
-	 * returns how many that were or -errno (-EPIPE: the end); sends what is new. */
-	int (*read)(struct connection *connection);
+	 * returns how many that were or -errno (-EPIPE: the end); sends what is new. all: who calls
+	 * wants to know all that has come, the end too. */
+	int (*read)(struct connection *connection, bool all);
 	void (*flush)(struct connection *connection);
 	/* A message; file is a descriptor that came with it and stays the caller's, or -1. False
 	 * ends the connection. NULL: there are none. */
@@ -77,6 +79,7 @@ struct connection {
 	struct kernel_port *port; /* WIRE_UMAD, WIRE_ISSM */
 	struct kernel_file *file; /* WIRE_UMAD */
 	struct rings rings;
+	uint64_t heard_us;    /* WIRE_UMAD: the turn in which its ring had something */
 	struct outbox longs;  /* MADs that were announced and not fetched */
 	bool waits, holds;    /* WIRE_ISSM */
 	struct do_call *call; /* WIRE_DO: the command that is worked on */

@@ -86,10 +86,17 @@ static unsigned make_room(void *arg, size_t *at)
 
 	if ((*at)++)
 		return 0;
-	freeze->snapshot = snapshot_new(freeze->switches, freeze->ends, freeze->links);
+	freeze->snapshot = snapshot_alloc(freeze->switches, freeze->ends, freeze->links);
 	freeze->snapshot->options = route_options_ref(freeze->fabric->route_options);
 	freeze->links = 0;
 	return COST_ROOM;
+}
+
+static unsigned clear_room(void *arg, size_t *at)
+{
+	struct freeze *freeze = arg;
+
+	return snapshot_clear_step(freeze->snapshot, at);
 }
 
 /* Whether what a port without a link once led to is cabled to some other port now. */
@@ -244,7 +251,7 @@ static bool is_stale(const void *arg)
 	return freeze->fabric->topology != freeze->topology;
 }
 
-static slice_fn *const stages[] = {begin,	    choose_aside, number_switch, number_end,
-				   make_room,	    add_switch,	  add_end,	 index_all,
-				   remember_cables, finish,	  NULL};
+static slice_fn *const stages[] = {begin,     choose_aside,    number_switch, number_end,
+				   make_room, clear_room,      add_switch,    add_end,
+				   index_all, remember_cables, finish,	      NULL};
 const struct slice_plan freeze_plan = {"freezing", stages, is_stale};

@@ -10,7 +10,9 @@
 
 #include "lib/mem.h"
 
-struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links)
+enum { CLEAR_SLOTS = 1024, CLEAR_COST = CLEAR_SLOTS / 8 };
+
+struct snapshot *snapshot_alloc(uint32_t switches, uint32_t ends, uint32_t links)
 {
 	struct snapshot *snapshot = mem_zalloc(sizeof(*snapshot));
 
@@ -22,11 +24,29 @@ struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links)
 	snapshot->ends = mem_array(ends, sizeof(*snapshot->ends));
 	snapshot->links = mem_array(links, sizeof(*snapshot->links));
 	snapshot->cables = mem_array(links, sizeof(*snapshot->cables));
-	for (uint32_t e = 0; e < ends; e++)
-		snapshot->ends[e].sw = snapshot->ends[e].peer = -1;
-	for (uint32_t l = 0; l < links; l++)
-		snapshot->links[l].sw = snapshot->links[l].end = -1;
 	snapshot->sm_end = snapshot->sm_switch = -1;
+	return snapshot;
+}
+
+unsigned snapshot_clear_step(struct snapshot *snapshot, size_t *at)
+{
+	size_t from = *at, to = from + CLEAR_SLOTS;
+
+	for (size_t e = from; e < to && e < snapshot->num_ends; e++)
+		snapshot->ends[e].sw = snapshot->ends[e].peer = -1;
+	for (size_t l = from; l < to && l < snapshot->num_links; l++)
+		snapshot->links[l].sw = snapshot->links[l].end = -1;
+	*at = to;
+	return from < snapshot->num_ends || from < snapshot->num_links ? CLEAR_COST : 0;
+}
+
+struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links)
+{
+	struct snapshot *snapshot = snapshot_alloc(switches, ends, links);
+	size_t at = 0;
+
+	while (snapshot_clear_step(snapshot, &at))
+		;
 	return snapshot;
 }
 

@@ -139,6 +139,9 @@ struct snapshot {
  * hosts, lid_top, owners and the cables of links that are up; what the maker put into the others
  * stays. Facts pointers may be NULL (tests, generators). One reference. */
 struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links);
+/* The same in slices: the memory, in which no index is right before the stage is over. */
+struct snapshot *snapshot_alloc(uint32_t switches, uint32_t ends, uint32_t links);
+unsigned snapshot_clear_step(struct snapshot *snapshot, size_t *at);
 void snapshot_index(struct snapshot *snapshot);
 unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at); /* a stage of slices */
 struct snapshot *snapshot_ref(struct snapshot *snapshot);

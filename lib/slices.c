@@ -9,7 +9,7 @@
 #include <limits.h>
 
 enum {
-	TURN_UNITS = 2000, /* some 0.2 us each, when nothing is in the processor's cache */
+	TURN_UNITS = 1000, /* some 0.2 us each, when nothing is in the processor's cache */
 	RESTARTS_MAX = 5,
 };
 

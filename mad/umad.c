@@ -35,6 +35,7 @@
 enum {
 	AGENTS_MAX = 2,	      /* of one descriptor */
 	BATCH = 64,	      /* MADs read in one turn */
+	SMP_BATCH = 32,	      /* of SMPs: to take an answer is up to 50 us of work */
 	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
 	BUFFER_KEPT = 1 << 20,	 /* a larger one is given back after use */
@@ -83,6 +84,7 @@ struct channel { /* one descriptor */
 	const char *name;
 	const struct agent_row *rows;
 	unsigned num_rows;
+	int batch;   /* so many MADs are read in one turn */
 	int port_id; /* libibumad's number of the descriptor, -1 when closed */
 	int agent_id[AGENTS_MAX];
 	struct ib_user_mad *buffer; /* for the receiver */
@@ -364,7 +366,7 @@ static void channel_readable(void *arg, uint32_t events)
 	int error = 0;
 
 	(void)events;
-	for (int i = 0; i < BATCH && !error && !channel->owner->gone; i++) {
+	for (int i = 0; i < channel->batch && !error && !channel->owner->gone; i++) {
 		error = channel_receive(channel, 0, &size);
 		if (!error)
 			deliver(channel->owner, channel->buffer, size);
@@ -431,7 +433,7 @@ static void channel_woken(void *arg, uint32_t events)
 
 	(void)events;
 	eventfd_read(channel->wake_fd, &count);
-	for (int i = 0; i < BATCH && (item = take_over(channel)); i++) {
+	for (int i = 0; i < channel->batch && (item = take_over(channel)); i++) {
 		if (item->umad)
 			deliver(channel->owner, item->umad, item->size);
 		else
@@ -686,16 +688,19 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	umad->smp = (struct channel){.name = "SMPs received",
 				     .rows = smp_agents,
 				     .num_rows = ARRAY_SIZE(smp_agents),
+				     .batch = SMP_BATCH,
 				     .port_id = -1,
 				     .wake_fd = -1};
 	umad->gmp = (struct channel){.name = "general MADs received",
 				     .rows = gmp_agents,
 				     .num_rows = ARRAY_SIZE(gmp_agents),
+				     .batch = BATCH,
 				     .port_id = -1,
 				     .wake_fd = -1};
 	umad->perf = (struct channel){.name = "counters received",
 				      .rows = perf_agents,
 				      .num_rows = ARRAY_SIZE(perf_agents),
+				      .batch = BATCH,
 				      .port_id = -1,
 				      .wake_fd = -1};
 	error = choose_port(choice, &umad->transport.port, why, why_size);

@@ -34,7 +34,7 @@ enum {
 	SEND_PAUSE_US = 10000,
 	PATIENCE_MAX_MS = 4000,
 	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
-	TURNS_A_PUMP = 32,    /* of targets: most have nothing to send when all are woken */
+	TURNS_A_PUMP = 16,    /* of targets: most have nothing to send when all are woken */
 };
 
 struct flight {		  /* a request, waiting or under way */

@@ -137,7 +137,8 @@ struct adm {
 	struct reporter *reporter;
 	struct forget forget;
 	struct arena *scratch;			   /* of one request */
-	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have */
+	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have and that count */
+	uint64_t reserved[ARRAY_SIZE(adm_rows)];   /* that it may have and that ask nothing */
 	struct adm_stats stats;
 	struct adm_count counts[ARRAY_SIZE(adm_rows)];
 	struct log_limit send_limit, size_limit, registration_limit;
@@ -290,6 +291,7 @@ static uint16_t exchange_check(const struct adm *adm, const struct exchange *exc
 {
 	const struct mad_header *header = &exchange->header;
 	const struct adm_row *row = exchange->row;
+	size_t i = row ? (size_t)(row - adm_rows) : 0;
 
 	if (header->base_version != BASE_VERSION || header->class_version != ADM_CLASS_VERSION)
 		return STATUS_BAD_VERSION;
@@ -303,8 +305,7 @@ static uint16_t exchange_check(const struct adm *adm, const struct exchange *exc
 		return SA_REQ_INVALID;
 	/* To ignore a component that we do not know would answer another question. One that is
 	 * reserved asks nothing. */
-	if (row->by_mask && exchange->adm.component_mask & ~adm->components[row - adm_rows] &
-				    ~record_reserved(row->format))
+	if (row->by_mask && exchange->adm.component_mask & ~(adm->components[i] | adm->reserved[i]))
 		return SA_REQ_INVALID;
 	return STATUS_OK;
 }
@@ -710,6 +711,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->size_limit = adm->registration_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
 		adm->components[i] = record_components(adm_rows[i].format);
+		adm->reserved[i] = record_reserved(adm_rows[i].format);
 		adm->counts[i].record = adm_rows[i].format->name;
 		adm->counts[i].method = method_name(CLASS_SUBN_ADM, adm_rows[i].method);
 	}

@@ -6,7 +6,7 @@
 #include "lib/slices.h"
 #include "tests/unit/unit.h"
 
-enum { PIECES = 100, COST = 500, TURN = 2000 /* units, as lib/slices.c has it */ };
+enum { PIECES = 100, COST = 500, TURN = 1000 /* units, as lib/slices.c has it */ };
 
 static struct work {
 	struct loop *loop;

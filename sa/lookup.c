@@ -52,13 +52,14 @@ struct lookup {
 	uint16_t *class_of; /* by number of the end port */
 	unsigned classes;
 	struct endport class_port[CLASSES_MAX + 1]; /* one that has such a table */
-	uint32_t *shared;			    /* by two classes: KEY_KNOWN and the key */
+	/* By two classes: KEY_KNOWN and the key. NULL until asked, from the arena. */
+	uint32_t *shared[CLASSES_MAX + 1];
 
 	uint8_t rate_place[RATES_ENCODED], rate_at[RATE_UNKNOWN]; /* the encodings in order */
 	uint32_t link_key; /* width and speeds of the port whose rate was worked out last */
 	uint8_t link_rate; /* its place; most ports are alike */
 	measure_t *cable;  /* by link slot: both ends of it */
-	measure_t ***way;  /* by switch, block of LIDs, LID; NULL until asked, from the arena */
+	measure_t ***way;  /* by switch, block of LIDs, LID; as shared */
 	struct arena *arena;
 	uint64_t effort;
 };
@@ -96,7 +97,6 @@ struct lookup *lookup_new(struct view *view, const struct registry *registry)
 	lookup->registry = registry;
 	map_init(&lookup->guids);
 	lookup->class_of = mem_array(endport_count(topology), sizeof(*lookup->class_of));
-	lookup->shared = mem_array((size_t)CLASS_LATE * CLASS_LATE, sizeof(*lookup->shared));
 	lookup->cable = mem_array(topology->num_links, sizeof(*lookup->cable));
 	lookup->way = mem_array(topology->num_switches, sizeof(*lookup->way));
 	lookup->arena = arena_new();
@@ -118,7 +118,6 @@ void lookup_unref(struct lookup *lookup)
 	arena_free(lookup->arena);
 	free(lookup->way);
 	free(lookup->cable);
-	free(lookup->shared);
 	free(lookup->class_of);
 	map_done(&lookup->guids);
 	view_unref(lookup->view);
@@ -206,7 +205,9 @@ pkey_t lookup_shared(struct lookup *lookup, const struct endport *a, const struc
 
 	if (x == CLASS_LATE || y == CLASS_LATE)
 		return endports_share(a, b);
-	shared = &lookup->shared[x * CLASS_LATE + y];
+	if (!lookup->shared[x])
+		lookup->shared[x] = arena_array(lookup->arena, CLASS_LATE, sizeof(*shared));
+	shared = &lookup->shared[x][y];
 	if (!*shared)
 		*shared = KEY_KNOWN | endports_share(a, b);
 	return (pkey_t)*shared;

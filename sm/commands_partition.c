@@ -547,15 +547,16 @@ static json_t *partition_json(struct sm *sm, pkey_t p_key)
 	const struct partition *file = policy_in_file(&sm->policy, p_key);
 	const struct partition_entry *entry = policy_at_run_time(&sm->policy, p_key);
 	bool usual = p_key == PKEY_DEFAULT_LIMITED && !file && !entry;
-	const char *name = entry && entry->name[0] ? (const char *)entry->name
-			   : file		   ? file->name
-			   : usual		   ? "Default"
-						   : "";
+	const char *name = file && file->name[0] ? file->name
+			   : entry		 ? (const char *)entry->name
+			   : usual		 ? "Default"
+						 : "";
 
 	return json_pack("{s:i,s:s,s:s,s:b,s:b,s:i,s:I}", "p_key", p_key, "name", name, "by",
-			 file	 ? "file"
-			 : entry ? "run time"
-				 : "built in",
+			 file && entry ? "file, run time"
+			 : file	       ? "file"
+			 : entry       ? "run time"
+				       : "built in",
 			 "ipoib",
 			 (file && file->ipoib) || (entry && entry->ipoib) ||
 				 (usual && sm->policy.source == PARTITIONS_NO_FILE),

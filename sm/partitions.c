@@ -349,6 +349,16 @@ static size_t add_file_groups(const struct partitions *partitions, struct group_
 	return count;
 }
 
+static bool file_has_group(const struct policy *policy, const struct group_entry *group)
+{
+	const struct partition *partition = policy_in_file(policy, group->p_key);
+
+	for (uint32_t i = 0; partition && i < partition->num_groups; i++)
+		if (!memcmp(partition->groups[i].mgid, group->mgid, GID_SIZE))
+			return true;
+	return false;
+}
+
 size_t policy_groups(const struct policy *policy, struct group_entry **out)
 {
 	/* RFC 4391, and OpenSM: 2,048 bytes and 10 Gb/s, which every port can. */
@@ -367,9 +377,12 @@ size_t policy_groups(const struct policy *policy, struct group_entry **out)
 		 !policy_at_run_time(policy, PKEY_DEFAULT_LIMITED))
 		(*out)[count++] = broadcast_group(PKEY_DEFAULT_LIMITED, &usual);
 	for (entry = registry_first(policy->registry, REGISTRY_PARTITION, -1, NULL); entry;
-	     entry = registry_next(policy->registry, REGISTRY_PARTITION, -1, entry))
-		if (entry->ipoib)
-			(*out)[count++] = broadcast_group(entry->p_key, entry);
+	     entry = registry_next(policy->registry, REGISTRY_PARTITION, -1, entry)) {
+		const struct group_entry group = broadcast_group(entry->p_key, entry);
+
+		if (entry->ipoib && !file_has_group(policy, &group))
+			(*out)[count++] = group;
+	}
 	for (size_t i = 0; i < count; i++) {
 		(*out)[i].scope = (*out)[i].mgid[1] & 0x0F;
 		(*out)[i].permanent = 1;

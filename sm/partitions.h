@@ -3,6 +3,8 @@
  * The partitions in force: those of the file (formats/partitions.h) and those that were made at run
  * time (the registry), and what follows for each port.
  *   - Run time adds partitions and members. Where both name a port in a partition, run time holds.
+ *   - Where both define a partition, as a later file may, its name and each group that both have
+ *     are the file's; what else run time made of it stays, and counts alone when the file goes.
  *   - No file: everybody is a full member of the default partition, until somebody defines that at
  *     run time. With a file, or with such a definition, whoever is not named in it is a limited
  *     member, and the manager's port a full one.

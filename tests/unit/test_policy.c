@@ -306,11 +306,58 @@ static void test_groups(void)
 	}
 }
 
+/* A later file defines what was made at run time (5, with scope 2 and an MTU of 4). */
+static void test_both_define(void)
+{
+	static const struct {
+		const char *file;
+		uint8_t mtu[2], scope[2]; /* of the groups; 0: none */
+	} rows[] = {
+		{"", {4}, {2}},
+		{"a=5: 0x77=limited;", {4}, {2}},
+		{"a=5, ipoib, mtu=5: 0x78;", {5}, {2}},
+		{"a=5, ipoib, mtu=5, scope=2, scope=5: ALL;", {5, 5}, {2, 5}},
+		{"a=5, ipoib, mtu=5, scope=5: ALL;", {5, 4}, {5, 2}},
+		{"a=5:\nmgid=ff12:401b::ffff:ffff, Q_Key=7\n;", {4}, {2}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct group_entry *groups;
+		struct policy *policy;
+		struct port_keys keys;
+		size_t count;
+
+		world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+		policy = &world->sm->policy;
+		make(5, true, true);
+		say(5, GUID, MEMBERSHIP_FULL);
+		read_file(policy, rows[i].file);
+		count = policy_groups(policy, &groups);
+		CU_ASSERT_EQUAL_FATAL(count, 1u + !!rows[i].mtu[1]);
+		for (size_t g = 0; g < count; g++) {
+			CU_ASSERT_EQUAL(groups[g].mtu, rows[i].mtu[g]);
+			CU_ASSERT_EQUAL(groups[g].scope, rows[i].scope[g]);
+			CU_ASSERT_EQUAL(groups[g].p_key, 0x8005);
+		}
+		/* Members and indx0 add up, whatever the file says of others. */
+		keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
+		CU_ASSERT_EQUAL_FATAL(keys.count, 2);
+		CU_ASSERT_EQUAL(keys.key[1], 0x8005);
+		CU_ASSERT_EQUAL(keys.index0, 5);
+		free(groups);
+		world_free(world);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"keys", test_keys},	 {"aliases", test_aliases}, {"lost file", test_lost_file},
-		{"groups", test_groups}, CU_TEST_INFO_NULL,
+		{"keys", test_keys},
+		{"aliases", test_aliases},
+		{"lost file", test_lost_file},
+		{"groups", test_groups},
+		{"both define", test_both_define},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("policy", tests);

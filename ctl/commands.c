@@ -3,6 +3,7 @@
 #include "ctl/commands.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "ctl/print_sa.h"
 #include "ctl/save.h"
 #include "ctl/topology.h"
+#include "formats/partitions.h"
 #include "lib/log.h"
 #include "lib/suggest.h"
 
@@ -43,6 +45,31 @@ static bool is_mgid(const char *value)
 
 	return inet_pton(AF_INET6, value, &gid) == 1 && gid.s6_addr[0] == 0xff;
 }
+
+static bool is_p_key(const char *value)
+{
+	pkey_t p_key;
+
+	return partition_key_parse(value, &p_key);
+}
+
+/* Hexadecimal digits without 0x, or with a membership bit that makes them no partition's. */
+static bool meant_p_key(const char *value, char *text, size_t size)
+{
+	char *end;
+	unsigned long number = strtoul(value, &end, 16);
+	unsigned p_key = number & PKEY_DEFAULT_LIMITED;
+
+	snprintf(text, size, "0x%04x", p_key);
+	return isxdigit((unsigned char)*value) && !*end && number <= UINT16_MAX && p_key;
+}
+
+#define P_KEY_ARGUMENT                                                                   \
+	{                                                                                \
+		.member = "p_key", .label = "PKEY", .good = is_p_key,                    \
+		.what = "a P_Key, 0x0001 to 0x7fff (the membership bit does not count)", \
+		.meant = meant_p_key                                                     \
+	}
 
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
@@ -84,13 +111,13 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_partitions,
 	 .summary = "partitions of the file and of run time"},
 	{.words = "partition show",
-	 .arguments = {{.member = "p_key", .label = "PKEY"}},
+	 .arguments = {P_KEY_ARGUMENT},
 	 .document = true,
 	 .digest = partition_digest,
 	 .print = print_partition,
 	 .summary = "one partition, its ports and how it stands with each"},
 	{.words = "partition add",
-	 .arguments = {{.member = "p_key", .label = "PKEY"},
+	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "name", .label = "NAME", .optional = true},
 		       {.member = "ipoib", .optional = true, .option = true, .flag = true},
 		       {.member = "indx0", .optional = true, .option = true, .flag = true},
@@ -101,12 +128,12 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_partition_change,
 	 .summary = "make a partition, without members yet"},
 	{.words = "partition remove",
-	 .arguments = {{.member = "p_key", .label = "PKEY"}},
+	 .arguments = {P_KEY_ARGUMENT},
 	 .print = print_partition_change,
 	 .failed = partition_change_failed,
 	 .summary = "end a partition that was made at run time"},
 	{.words = "partition member add",
-	 .arguments = {{.member = "p_key", .label = "PKEY"},
+	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "guids", .label = "GUID", .many = true},
 		       {.member = "full", .optional = true, .option = true, .flag = true},
 		       {.member = "limited", .optional = true, .option = true, .flag = true},
@@ -115,8 +142,7 @@ const struct ctl_command ctl_commands[] = {
 	 .failed = partition_change_failed,
 	 .summary = "let ports in, by port GUID; full members unless said otherwise"},
 	{.words = "partition member remove",
-	 .arguments = {{.member = "p_key", .label = "PKEY"},
-		       {.member = "guids", .label = "GUID", .many = true}},
+	 .arguments = {P_KEY_ARGUMENT, {.member = "guids", .label = "GUID", .many = true}},
 	 .print = print_partition_change,
 	 .failed = partition_change_failed,
 	 .summary = "put ports out that were let in at run time"},
@@ -312,11 +338,17 @@ static bool is_choice(const struct ctl_argument *argument, const char *word)
 static int take_value(const struct ctl_argument *argument, const char *value, const char *usage,
 		      json_t *request, char error[CTL_ERROR_SIZE])
 {
+	char near[16];
+
 	if (!is_choice(argument, value))
 		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
 			      usage);
-	if (argument->good && !argument->good(value))
-		return refuse(error, "\"%.40s\" is not %s", value, argument->what);
+	if (argument->good && !argument->good(value)) {
+		bool meant = argument->meant && argument->meant(value, near, sizeof(near));
+
+		return refuse(error, "\"%.40s\" is not %s%s%s%s", value, argument->what,
+			      meant ? "; did you mean " : "", meant ? near : "", meant ? "?" : "");
+	}
 	if (argument->many) {
 		json_t *list = json_object_get(request, argument->member);
 

@@ -19,10 +19,12 @@ struct ctl_argument {
 	const char *const *choices;	 /* NULL terminated; NULL: anything */
 	bool (*good)(const char *value); /* NULL: anything */
 	const char *what;		 /* that it wants: "a number from 0 to 15" */
-	bool optional;			 /* passed over when others need all the words */
-	bool option;			 /* given as --MEMBER VALUE, anywhere behind the words */
-	bool flag;			 /* such an option, without a value: true */
-	bool many; /* all words that are left, as an array: the last argument */
+	/* Of a value that is not good: what was perhaps meant; false: nothing like it. */
+	bool (*meant)(const char *value, char *text, size_t size);
+	bool optional; /* passed over when others need all the words */
+	bool option;   /* given as --MEMBER VALUE, anywhere behind the words */
+	bool flag;     /* such an option, without a value: true */
+	bool many;     /* all words that are left, as an array: the last argument */
 };
 
 /* For answers that are too long to be held: takes their parts one by one. */

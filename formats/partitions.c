@@ -439,6 +439,18 @@ static bool read_member(struct reader *reader, const struct item *item, struct p
 
 /* Definitions */
 
+bool partition_key_parse(const char *text, pkey_t *out)
+{
+	struct piece piece = {text, (int)strnlen(text, PARTITION_NAME_SIZE)};
+	uint64_t value;
+
+	if ((text[0] == '0' && text[1] != 'x' && text[1] != 'X') ||
+	    !read_number(piece, 1, UINT16_MAX - 1, &value) || !(value & PKEY_LOW_BITS))
+		return false;
+	*out = value & PKEY_LOW_BITS;
+	return true;
+}
+
 const struct partition *partitions_find(const struct partitions *partitions, pkey_t p_key)
 {
 	for (uint32_t i = 0; i < partitions->count; i++)

@@ -76,6 +76,11 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 		     struct partitions **out, char **error);
 void partitions_free(struct partitions *partitions); /* NULL is harmless */
 
+/* One P_Key as people type it: 0x0001 to 0xfffe, whose membership bit does not count, with 0x or
+ * decimal; no leading zeros without 0x, for some would read these as octal. 0xffff is refused: who
+ * means the default partition says 0x7fff. *out has 15 bits. */
+bool partition_key_parse(const char *text, pkey_t *out);
+
 const struct partition *partitions_find(const struct partitions *partitions, pkey_t p_key);
 
 /* What the rules make of an end port. type: enum node_type of its node; self: the subnet manager is

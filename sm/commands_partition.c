@@ -256,21 +256,16 @@ static bool number_argument(const json_t *value, uint64_t least, uint64_t most, 
 	return true;
 }
 
-/* The membership bit does not count, as in a partition file. */
 static bool p_key_argument(struct control_request *request, const json_t *args, pkey_t *out)
 {
-	const json_t *value = json_object_get(args, "p_key");
-	uint64_t number;
+	const char *text = json_string_value(json_object_get(args, "p_key"));
 
-	if (number_argument(value, 1, UINT16_MAX, &number) && pkey_partition((pkey_t)number) &&
-	    number != PKEY_DEFAULT_FULL) {
-		*out = pkey_partition((pkey_t)number);
+	if (text && partition_key_parse(text, out))
 		return true;
-	}
 	control_fail(request,
 		     "\"%.20s\" is no P_Key: 0x0001 to 0x7fff, as the low 15 bits; the default "
 		     "partition is 0x7fff",
-		     json_is_string(value) ? json_string_value(value) : "");
+		     text ? text : "");
 	return false;
 }
 

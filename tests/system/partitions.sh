@@ -80,8 +80,8 @@ tools_agree() {
 }
 
 bad_words() {
-	refused 'is no P_Key' open partition member add 0 "${guid[host-0003]}" &&
-		refused 'is no P_Key' open partition add 0xffff &&
+	refused 'is not a P_Key' open partition member add 0 "${guid[host-0003]}" &&
+		refused 'did you mean 0x7fff' open partition add 0xffff &&
 		refused 'there is a partition 0x0005 already' open partition add 5 &&
 		refused 'there is no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
 		refused 'is no port GUID' open partition member add 5 "${guid[host-0003]}" host-0004 &&

@@ -32,6 +32,8 @@ static int split(char *text, char **words, int room)
 	return count;
 }
 
+#define P_KEY "a P_Key, 0x0001 to 0x7fff (the membership bit does not count)"
+
 static const struct {
 	const char *line, *request; /* as compact JSON; NULL: refused */
 	const char *error;
@@ -88,6 +90,20 @@ static const struct {
 	{"status now", NULL, "unexpected \"now\": weftctl status"},
 	{"sweep ful", NULL, "\"ful\" is not light|full: weftctl sweep [light|full]"},
 	{"sweep full now", NULL, "unexpected \"now\": weftctl sweep [light|full]"},
+	{"partition show 0x7fff", "{\"command\":\"partition show\",\"p_key\":\"0x7fff\"}", ""},
+	{"partition show 32773", "{\"command\":\"partition show\",\"p_key\":\"32773\"}", ""},
+	{"partition show 0", NULL, "\"0\" is not " P_KEY},
+	{"partition show 0x8000", NULL, "\"0x8000\" is not " P_KEY},
+	{"partition show 0xffff", NULL, "\"0xffff\" is not " P_KEY "; did you mean 0x7fff?"},
+	{"partition show 0x10005", NULL, "\"0x10005\" is not " P_KEY},
+	{"partition show -5", NULL, "\"-5\" is not " P_KEY},
+	{"partition remove 0100", NULL, "\"0100\" is not " P_KEY "; did you mean 0x0100?"},
+	{"partition add 80a5 blue", NULL, "\"80a5\" is not " P_KEY "; did you mean 0x00a5?"},
+	{"partition member add 0x5x 0x1", NULL, "\"0x5x\" is not " P_KEY},
+	{"partition member remove blue 0x1", NULL, "\"blue\" is not " P_KEY},
+	{"partition member add 5", NULL,
+	 "GUID is missing: weftctl partition member add PKEY GUID... [--full] [--limited] "
+	 "[--both]"},
 	{"route show", NULL, "SRC is missing: weftctl route show SRC DST [--sl N]"},
 	{"route show h1", NULL, "DST is missing: weftctl route show SRC DST [--sl N]"},
 	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST [--sl N]"},

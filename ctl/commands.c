@@ -126,6 +126,7 @@ const struct ctl_command ctl_commands[] = {
 		       {.member = "scope", .label = "N", .optional = true, .option = true},
 		       {.member = "q_key", .label = "N", .optional = true, .option = true}},
 	 .print = print_partition_change,
+	 .failed = partition_change_failed,
 	 .summary = "make a partition, without members yet"},
 	{.words = "partition remove",
 	 .arguments = {P_KEY_ARGUMENT},

@@ -87,6 +87,7 @@ void print_partition(const json_t *data, FILE *out)
 void print_partition_change(const json_t *data, FILE *out)
 {
 	json_t *counts = json_object_get(data, "counts"), *count;
+	long long waiting = number_member(data, "waiting");
 	const char *status;
 	unsigned kinds = 0;
 
@@ -94,7 +95,19 @@ void print_partition_change(const json_t *data, FILE *out)
 	json_object_foreach (counts, status, count) {
 		fprintf(out, "%s%lld %s", kinds++ ? ", " : "", json_integer_value(count), status);
 	}
-	fputs(kinds ? "\n" : "done, no port is concerned\n", out);
+	fputs(kinds ? "\n" : "no port is concerned\n", out);
+	if (!flag_member(data, "durable"))
+		fputs("  not durable yet: the store has not confirmed it, and a restart may undo "
+		      "it; see weftctl status\n",
+		      out);
+	if (waiting)
+		fprintf(out,
+			"  %lld port%s not acknowledged it yet, and will be asked again; see "
+			"weftctl "
+			"partition show 0x%04llx\n",
+			waiting, waiting == 1 ? " has" : "s have", number_member(data, "p_key"));
+	if (!flag_member(data, "shown"))
+		fputs("  the SA does not answer by it yet\n", out);
 	print_ports(json_object_get(data, "ports"), out);
 }
 
@@ -103,7 +116,8 @@ bool partition_change_failed(const json_t *data)
 	const json_t *counts = json_object_get(data, "counts");
 
 	return number_member(counts, "failed") || number_member(counts, "refused") ||
-	       number_member(counts, "no room");
+	       number_member(counts, "no room") || number_member(data, "waiting") ||
+	       !flag_member(data, "durable") || !flag_member(data, "shown");
 }
 
 void print_reloaded(const json_t *data, FILE *out)

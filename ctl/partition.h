@@ -12,7 +12,8 @@ void print_partitions(const json_t *data, FILE *out);
 int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 void print_partition(const json_t *data, FILE *out);
 void print_partition_change(const json_t *data, FILE *out);
-bool partition_change_failed(const json_t *data); /* a port did not take its keys */
+/* A port did not take its keys, or not all of the change was so when it was answered. */
+bool partition_change_failed(const json_t *data);
 void print_reloaded(const json_t *data, FILE *out);
 
 /* Reads the file with the user's rights and asks the daemon what it would change. */

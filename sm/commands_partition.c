@@ -3,8 +3,9 @@
  * Partitions on the control socket: list, show, add, remove, member add, member remove. A change is
  * judged whole before anything of it counts. It is answered when it is durable, when the ports that
  * it concerns hold what they should or have refused to, and when the SA answers from what they
- * hold. Ports that stay silent are not waited for longer than some seconds. Names and members are
- * documented in weftctl(8). Loop thread only.
+ * hold. After some seconds it is answered anyway, and the answer says what of this is not so yet:
+ * nobody is told that something is done which a restart may undo. Names and members are documented
+ * in weftctl(8). Loop thread only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +39,7 @@ struct change {
 	pkey_t p_key;
 	guid_t *guids;
 	size_t count, at; /* those before at have settled */
-	bool is_durable, is_late;
+	bool is_durable;
 };
 
 struct partition_commands {
@@ -144,21 +145,32 @@ static bool has_settled(struct sm *sm, const struct change *change, guid_t guid)
 	return status != PKEYS_WANTED && status != PKEYS_WRITTEN;
 }
 
+/* The SA answers from the tables as they are. */
+static bool is_shown(const struct sm *sm)
+{
+	return !policy_is_judging(&sm->policy) && !sm->policy.news &&
+	       !sm->partition_commands->showing;
+}
+
 static json_t *change_json(const struct change *change)
 {
 	json_t *ports = json_array(), *counts = json_object();
+	size_t waiting = 0;
 
 	for (size_t i = 0; i < change->count; i++) {
 		struct port *port = policy_port(&change->sm->policy, change->guids[i]);
 		const char *status = status_name(change->sm, port, change->p_key);
 		json_int_t before = json_integer_value(json_object_get(counts, status));
 
+		waiting += !has_settled(change->sm, change, change->guids[i]);
 		json_object_set_new(counts, status, json_integer(before + 1));
 		if (i < ROWS_MAX)
 			json_array_append_new(
 				ports, port_row(change->sm, change->guids[i], change->p_key));
 	}
-	return json_pack("{s:i,s:o,s:o}", "p_key", change->p_key, "counts", counts, "ports", ports);
+	return json_pack("{s:i,s:b,s:I,s:b,s:o,s:o}", "p_key", change->p_key, "durable",
+			 change->is_durable, "waiting", (json_int_t)waiting, "shown",
+			 is_shown(change->sm), "counts", counts, "ports", ports);
 }
 
 static void change_free(struct change *change)
@@ -170,17 +182,20 @@ static void change_free(struct change *change)
 	free(change);
 }
 
+static void answer(struct change *change)
+{
+	control_reply(change->request, change_json(change));
+	change_free(change);
+}
+
 static void look_at_change(struct sm *sm, struct change *change)
 {
 	if (!change->is_durable)
 		return;
 	while (change->at < change->count && has_settled(sm, change, change->guids[change->at]))
 		change->at++;
-	if (!change->is_late && (change->at < change->count || policy_is_judging(&sm->policy) ||
-				 sm->policy.news || sm->partition_commands->showing))
-		return;
-	control_reply(change->request, change_json(change));
-	change_free(change);
+	if (change->at == change->count && is_shown(sm))
+		answer(change);
 }
 
 static void look_at_changes(struct sm *sm)
@@ -205,11 +220,7 @@ static void change_is_durable(void *ctx)
 
 static void change_is_late(void *arg)
 {
-	struct change *change = arg;
-
-	change->is_late = true;
-	change->is_durable = true;
-	look_at_change(change->sm, change);
+	answer(arg);
 }
 
 /* Takes over guids: the ports that are waited for. */

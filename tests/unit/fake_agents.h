@@ -209,12 +209,16 @@ static inline uint16_t fake_lft(struct fake_node *node, bool set, uint32_t block
 	return STATUS_OK;
 }
 
-static inline uint16_t fake_pkeys(const struct fake_port *port, uint32_t block, uint8_t *data)
+static inline uint16_t fake_pkeys(struct fake_port *port, bool set, uint32_t block, uint8_t *data)
 {
 	struct p_key_table table;
 
 	if (block * PKEY_BLOCK_KEYS >= port->node->info.partition_cap)
 		return STATUS_INVALID_VALUE;
+	if (set) {
+		attr_decode(&p_key_table_format, data, &table);
+		memcpy(port->p_key + block * PKEY_BLOCK_KEYS, table.p_key, sizeof(table.p_key));
+	}
 	memcpy(table.p_key, port->p_key + block * PKEY_BLOCK_KEYS, sizeof(table.p_key));
 	format_encode(&p_key_table_format, &table, data);
 	return STATUS_OK;
@@ -303,7 +307,7 @@ static inline uint16_t fake_attr(struct fake_port *at, const struct mad_header *
 		port = fake_port_of(at, header->attr_mod);
 		return port ? fake_port_info(port, set, data) : STATUS_INVALID_VALUE;
 	case ATTR_PKEY_TABLE:
-		return fake_pkeys(is_switch ? &node->port[0] : at, header->attr_mod, data);
+		return fake_pkeys(is_switch ? &node->port[0] : at, set, header->attr_mod, data);
 	case ATTR_LINEAR_FORWARDING_TABLE:
 		return is_switch ? fake_lft(node, set, header->attr_mod, data)
 				 : STATUS_UNSUP_METHOD_ATTR;

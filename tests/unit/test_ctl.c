@@ -15,6 +15,7 @@
 
 #include "ctl/commands.h"
 #include "ctl/dump.h"
+#include "ctl/partition.h"
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
@@ -147,6 +148,33 @@ static void test_parse(void)
 	}
 }
 
+/* What the exit status of a change follows from. */
+static void test_change_failed(void)
+{
+	static const struct {
+		const char *data;
+		bool failed;
+	} rows[] = {
+		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{\"absent\":1}}",
+		 false},
+		{"{\"durable\":false,\"shown\":true,\"waiting\":0,\"counts\":{}}", true},
+		{"{\"durable\":true,\"shown\":false,\"waiting\":0,\"counts\":{}}", true},
+		{"{\"durable\":true,\"shown\":true,\"waiting\":1,\"counts\":{\"written\":1}}",
+		 true},
+		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{\"failed\":1}}", true},
+		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{\"no room\":1}}",
+		 true},
+		{"{}", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *data = json_loads(rows[i].data, 0, NULL);
+
+		CU_ASSERT_EQUAL(partition_change_failed(data), rows[i].failed);
+		json_decref(data);
+	}
+}
+
 /* What the printer of a command makes of data, to be freed. */
 static char *printed(void (*print)(const json_t *, FILE *), const char *data)
 {
@@ -264,6 +292,22 @@ static const struct {
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
 	 "Left out    0x1 \"S 1\": because\n"},
+	{"a partition's change", print_partition_change,
+	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},\"ports\":[]}",
+	 "0x0005: no port is concerned\n"},
+	{"a change that is not all done", print_partition_change,
+	 "{\"p_key\":5,\"durable\":false,\"waiting\":2,\"shown\":false,\"counts\":{\"wanted\":2},"
+	 "\"ports\":[{\"guid\":\"0x1\",\"membership\":\"full\",\"by\":\"run time\","
+	 "\"status\":\"wanted\",\"port\":1,\"description\":\"h1\"}]}",
+	 "0x0005: 2 wanted\n"
+	 "  not durable yet: the store has not confirmed it, and a restart may undo it; see "
+	 "weftctl "
+	 "status\n"
+	 "  2 ports have not acknowledged it yet, and will be asked again; see weftctl partition "
+	 "show 0x0005\n"
+	 "  the SA does not answer by it yet\n"
+	 "GUID  MEMBER  BY        STATUS  PORT  NODE\n"
+	 "0x1   full    run time  wanted     1  h1\n"},
 	{"sweep that found something", print_sweep,
 	 "{\"kind\":\"light\",\"fabric_changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
 	 "\"summary\":\"subnet up\"}",
@@ -575,10 +619,15 @@ static void test_table(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"command line", test_parse}, {"printers", test_print},
-		{"topology", test_topology},  {"printers of anything", test_print_anything},
-		{"clean text", test_clean},   {"spans", test_span},
-		{"tables", test_table},	      CU_TEST_INFO_NULL,
+		{"command line", test_parse},
+		{"printers", test_print},
+		{"change failed", test_change_failed},
+		{"topology", test_topology},
+		{"printers of anything", test_print_anything},
+		{"clean text", test_clean},
+		{"spans", test_span},
+		{"tables", test_table},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("ctl", tests);

@@ -9,26 +9,9 @@
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
 #include <errno.h>
-#include <fcntl.h>
 #include <semaphore.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
-#include "lib/control.h"
-#include "sm/context.h"
-#include "tests/unit/sm_world.h"
-
-enum { CLIENTS = 5, TEXT = 64 << 10 };
-
-static struct {
-	struct control *control;
-	char folder[32], path[64];
-	struct client {
-		int fd; /* -1: gone, or none */
-		char text[TEXT];
-		size_t length;
-	} clients[CLIENTS];
-} bed;
+#include "tests/unit/control_world.h"
 
 /* A job that holds the only worker until it is let go. */
 static struct {
@@ -55,76 +38,6 @@ static void pull_brake(struct world *world)
 	work_submit(world->pool, &brake.job);
 }
 
-static struct world *start(const char *spec)
-{
-	struct sm_options options = world_options();
-	struct net *net = NULL;
-	char *error = NULL;
-	struct world *world;
-
-	memset(options.engines, 0, sizeof(options.engines));
-	strcpy(options.engines[0], "updn");
-	CU_ASSERT_EQUAL_FATAL(spec_build(spec, &net, &error), 0);
-	world = world_new(net, net_find(net, "host-0001"), 1, &options);
-	strcpy(bed.folder, "/tmp/weft-judge-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(bed.folder));
-	snprintf(bed.path, sizeof(bed.path), "%s/sock", bed.folder);
-	CU_ASSERT_EQUAL_FATAL(control_listen(world->loop, bed.path, &bed.control), 0);
-	sm_register_commands(world->sm, bed.control);
-	for (int i = 0; i < CLIENTS; i++)
-		bed.clients[i].fd = -1;
-	world_up(world);
-	return world;
-}
-
-static void end(struct world *world)
-{
-	for (int i = 0; i < CLIENTS; i++)
-		if (bed.clients[i].fd >= 0)
-			close(bed.clients[i].fd);
-	sm_stop(world->sm);
-	control_free(bed.control);
-	world_free(world);
-	rmdir(bed.folder);
-}
-
-static void say(int i, const char *request)
-{
-	struct client *client = &bed.clients[i];
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	client->length = 0;
-	client->text[0] = '\0';
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", bed.path);
-	CU_ASSERT_EQUAL_FATAL(connect(client->fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	CU_ASSERT_EQUAL_FATAL(send(client->fd, request, strlen(request), 0),
-			      (ssize_t)strlen(request));
-}
-
-/* Whether the reply has come to its end. */
-static bool answered(int i)
-{
-	struct client *client = &bed.clients[i];
-	ssize_t got = recv(client->fd, client->text + client->length, TEXT - client->length - 1,
-			   MSG_DONTWAIT);
-
-	if (got > 0)
-		client->length += (size_t)got;
-	client->text[client->length] = '\0';
-	return strstr(client->text, "\"ok\":");
-}
-
-static bool all_answered(const struct world *world)
-{
-	bool all = true;
-
-	(void)world;
-	for (int i = 0; i < CLIENTS; i++)
-		all = (bed.clients[i].fd < 0 || answered(i)) && all;
-	return all;
-}
-
 static unsigned judgements(const struct world *world)
 {
 	unsigned number = 0;
@@ -148,24 +61,6 @@ static bool last_answered(const struct world *world)
 {
 	(void)world;
 	return answered(CLIENTS - 1);
-}
-
-static bool has(int i, const char *words)
-{
-	bool found = strstr(bed.clients[i].text, words);
-
-	if (!found)
-		printf("\nno %s in %s\n", words, bed.clients[i].text);
-	return found;
-}
-
-/* Asks one thing; the answer is that of client 0. */
-static void ask(struct world *world, const char *request)
-{
-	say(0, request);
-	world_run(world, all_answered);
-	close(bed.clients[0].fd);
-	bed.clients[0].fd = -1;
 }
 
 static struct switch_state *state(const struct world *world, const char *id)

@@ -439,6 +439,8 @@ static void test_block_of_unknown_content(void)
 static void test_half_a_pkey_table(void)
 {
 	struct sm_options options = world_options();
+	const struct partition_entry partition = {.p_key = 5};
+	struct partition_member_entry member = {.p_key = 5, .membership = MEMBERSHIP_FULL};
 	const struct pkey_list *list;
 	struct world *world;
 	struct fake_node *host;
@@ -448,6 +450,9 @@ static void test_half_a_pkey_table(void)
 	host = world_node(world, "host-2");
 	host->info.partition_cap = FAKE_KEYS;
 	host->port[1].p_key[40] = 0x8005;
+	member.guid = host->info.port_guid + 1;
+	registry_put(world->registry, REGISTRY_PARTITION, &partition);
+	registry_put(world->registry, REGISTRY_PARTITION_MEMBER, &member);
 	plan_fate(world, FAKE_LOSE_REQUEST, 1, 1);
 	plan.attr_id = ATTR_PKEY_TABLE;
 	plan.node = host;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The commands of partitions inside the manager: what is refused, also to a client that is not
+ * weftctl, and that nothing is changed then; and that a command whose change is not durable, or not
+ * everywhere, says so when its patience is at an end, which takes its ten seconds. Clients sit on a
+ * real control socket in the same thread.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include <inttypes.h>
+
+#include "tests/unit/control_world.h"
+
+static guid_t guid_of(const struct world *world, const char *host)
+{
+	const struct node *node =
+		fabric_find_node(world->sm->fabric, world_node(world, host)->info.node_guid);
+
+	return port_facts(&node->port[1])->guid;
+}
+
+static void say_member(int client, const struct world *world, const char *verb, const char *host)
+{
+	char request[160];
+
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"partition member %s\",\"p_key\":\"5\",\"guids\":[\"0x%016" PRIx64
+		 "\"]}\n",
+		 verb, guid_of(world, host));
+	say(client, request);
+}
+
+static const char add_5[] = "{\"command\":\"partition add\",\"p_key\":\"0x5\"}\n";
+
+static bool holds(const struct world *world, const char *host, pkey_t p_key)
+{
+	const struct fake_port *port = &world_node(world, host)->port[1];
+
+	for (unsigned i = 0; i < FAKE_KEYS; i++)
+		if (port->p_key[i] == p_key)
+			return true;
+	return false;
+}
+
+static void leave(int client)
+{
+	close(bed.clients[client].fd);
+	bed.clients[client].fd = -1;
+}
+
+static void test_done(void)
+{
+	struct world *world = start("single:hosts=3");
+
+	ask(world, add_5);
+	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"shown\":true"));
+	say_member(0, world, "add", "host-0002");
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"shown\":true") &&
+		  has(0, "\"waiting\":0") && has(0, "\"acknowledged\":1"));
+	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
+	end(world);
+}
+
+static bool is_written(const struct world *world)
+{
+	return holds(world, "host-0002", 0x8005);
+}
+
+/* A store that does not come to an end, and a document that is restored half of the way. */
+static void test_late(void)
+{
+	struct world *world = start("single:hosts=3");
+
+	ask(world, add_5);
+	registry_keep(world->registry, true);
+	say_member(0, world, "add", "host-0002");
+	world_run(world, is_written);
+	registry_together(world->registry, true);
+	say_member(1, world, "add", "host-0003");
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "\"durable\":false") && has(0, "\"waiting\":0") &&
+		  has(0, "\"acknowledged\":1"));
+	CU_ASSERT(has(1, "\"durable\":false") && has(1, "\"waiting\":1") &&
+		  has(1, "\"shown\":false") && has(1, "\"wanted\":1"));
+	CU_ASSERT_FALSE(holds(world, "host-0003", 0x8005));
+	leave(0);
+	leave(1);
+
+	/* It goes on. */
+	registry_together(world->registry, false);
+	registry_kept(world->registry, registry_number(world->registry));
+	say_member(0, world, "add", "host-0003");
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"waiting\":0"));
+	CU_ASSERT_TRUE(holds(world, "host-0003", 0x8005));
+	end(world);
+}
+
+/* Two commands that change one partition at once: both are done, or the second is refused. */
+static void test_at_once(void)
+{
+	struct world *world = start("single:hosts=3");
+
+	say(0, add_5);
+	say(1, add_5);
+	say(2,
+	    "{\"command\":\"partition check\",\"name\":\"a\",\"text\":\"a=1:\",\"more\":true}\n");
+	say(3, "{\"command\":\"partition check\",\"name\":\"b\",\"text\":\"b=2: ALL;\"}\n");
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "\"ok\":true") && has(1, "there is a partition 0x0005 already"));
+	CU_ASSERT(has(2, "\"token\":1") && has(3, "\"partitions\":1"));
+	for (int i = 0; i < 4; i++)
+		leave(i);
+	ask(world,
+	    "{\"command\":\"partition check\",\"name\":\"a\",\"text\":\"ALL;\",\"token\":1}\n");
+	CU_ASSERT(has(0, "another file was checked meanwhile"));
+	say_member(0, world, "add", "host-0002");
+	say_member(1, world, "add", "host-0003");
+	say_member(2, world, "remove", "host-0003");
+	world_run(world, all_answered);
+	CU_ASSERT(has(0, "\"ok\":true") && has(1, "\"ok\":true") && has(2, "\"ok\":true"));
+	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
+	CU_ASSERT_FALSE(holds(world, "host-0003", 0x8005));
+	end(world);
+}
+
+static void test_refusals(void)
+{
+#define MEMBER(key, rest) "{\"command\":\"partition member add\",\"p_key\":" key rest "}\n"
+	static const struct {
+		const char *request, *words;
+	} rows[] = {
+		{"{\"command\":\"partition add\"}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":5}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0\"}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0x8000\"}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0xffff\"}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0x10001\"}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"mtu\":\"6\"}\n",
+		 "mtu is a number from 1 to 5"},
+		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"rate\":1}\n",
+		 "rate is a number from 2 to 24"},
+		{"{\"command\":\"partition remove\",\"p_key\":\"5\"}\n",
+		 "no partition 0x0005 was made"},
+		{"{\"command\":\"partition show\",\"p_key\":\"5\"}\n",
+		 "there is no partition 0x0005"},
+		{MEMBER("\"6\"", ",\"guids\":[\"0x1\"]"), "there is no partition 0x0006"},
+		{MEMBER("\"0x7fff\"", ""), "1 to 65536 GUIDs are expected"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\",\"2\"]"), "is no port GUID"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x0\"]"), "is no port GUID"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"both\":true"), "allow_both_pkeys"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"full\":true,\"limited\":true"),
+		 "one of --full"},
+	};
+	struct world *world = start("single:hosts=3");
+	uint64_t number = registry_number(world->registry);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ask(world, rows[i].request);
+		CU_ASSERT(has(0, "\"ok\":false") && has(0, rows[i].words));
+	}
+	CU_ASSERT_EQUAL(registry_number(world->registry), number);
+	end(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"done", test_done}, {"at once", test_at_once}, {"refused", test_refusals},
+		{"late", test_late}, CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("partition_commands", tests);
+}

@@ -7,7 +7,6 @@
  */
 #include "sm/partitions.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/program.h"
+#include "sm/settings.h"
 
 enum { PARTITIONS = 0x8000, SCOPE_LINK_LOCAL = 2, IPOIB_Q_KEY = 0x0B1B };
 
@@ -554,26 +554,18 @@ static void whole(void *ctx)
 
 static const char *mark(const struct policy *policy)
 {
-	const struct setting_entry key = {.name = MARK}, *entry;
-
-	entry = registry_find(policy->registry, REGISTRY_SETTING, &key);
-	return entry ? (const char *)entry->value : NULL;
+	return setting_get(policy->registry, MARK);
 }
 
 /* Only a MASTER changes the registry. */
 static void keep_mark(struct policy *policy)
 {
-	struct setting_entry entry = {.name = MARK};
-
 	if (!policy->live)
 		return;
-	if (policy->given == PARTITIONS_UNWANTED) {
-		registry_drop(policy->registry, REGISTRY_SETTING, &entry);
-	} else if (policy->given == PARTITIONS_FILE) {
-		snprintf((char *)entry.value, sizeof(entry.value), "%s",
-			 policy->file->partitions->name);
-		registry_put(policy->registry, REGISTRY_SETTING, &entry);
-	}
+	if (policy->given == PARTITIONS_UNWANTED)
+		setting_put(policy->registry, MARK, NULL);
+	else if (policy->given == PARTITIONS_FILE)
+		setting_put(policy->registry, MARK, policy->file->partitions->name);
 }
 
 /* True when it is another one now. */

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Partitions of 3,456 hosts on weftsim: after each command ibping passes between members of one
+# partition, and neither between two partitions nor between two limited members; and a command writes the
+# P_Key tables of the ports that it names, those of the switches' ports before them, and nothing else.
+# ibping takes the key at index 0, so the partitions here have indx0.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip partitions-large: the preload library and sanitizers exclude each other"
+	exit 0
+fi
+
+declare -A guid=() lid=()
+one=host-0002 two=host-0003 far=host-3400 # two below one switch, one at the other end
+
+sim() {
+	"$BUILD/weftsim" "do" "$@"
+}
+
+starts() {
+	local name value number
+
+	start_weftd w host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback=0 &&
+		wait_for 120 is_up w || because "weftd: $(tail -n 1 w.log)" || return 1
+	ctl w topology export --format json >nodes.json
+	while read -r name value; do
+		guid[$name]=$value
+	done < <(json 'map { my $n = $_; map { "$n->{description} $_->{guid}\n" } @{$n->{end_ports} // []} } @{$_->{nodes}}' <nodes.json | awk NF)
+	ctl w node list >list.json
+	while read -r name number; do
+		lid[$name]=$number
+	done < <(json 'map { "$_->{description} $_->{lid}\n" } @$_' <list.json | awk NF)
+	equal "the number of hosts" "$(grep -o '"host-[0-9]*"' list.json | sort -u | wc -l)" 3456 || return 1
+	for name in $one $two $far; do
+		(as_node "$name" ibping -S) >"$name.pong" 2>&1 &
+		pids[$name]=$!
+	done
+	wait_for 20 pings $one $two && wait_for 20 pings $two $far && wait_for 20 pings $far $one ||
+		because "ibping in the default partition: $(tail -n 1 ibping.txt)"
+}
+
+# pings FROM TO [OPTION]...
+pings() {
+	on "$1" ibping "${@:3}" -c 1 "${lid[$2]}" >ibping.txt 2>&1
+	matches '1 packets transmitted, 1 received' ibping.txt
+}
+
+passes() {
+	pings "$1" "$2" || because "$1 does not reach $2: $(tail -n 1 ibping.txt)"
+}
+
+is_shut() {
+	! pings "$1" "$2" -t 300 || because "$1 reaches $2"
+}
+
+# sets: Set() that agents have seen since the count was reset, as "ATTRIBUTE NUMBER" on one line.
+sets() {
+	sim stats | awk '/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 }
+		smps && $3 > 0 { print $1, $3 }' | paste -sd ' '
+}
+
+# costs SETS COMMAND...: partition commands write so many tables of P_Keys, and nothing else.
+costs() {
+	local tables=$1
+
+	shift
+	sim 'stats reset' >/dev/null
+	ctl w partition "$@" >command.out 2>&1 || because "$*: $(tail -n 1 command.out)" || return 1
+	equal "what $* set" "$(sets)" "${tables:+P_KeyTable $tables}"
+}
+
+# The first partition makes the switches enforce before all hosts, once; the next ones have nothing to write.
+makes_partitions() {
+	sim 'stats reset' >/dev/null
+	ctl w partition add 0x5 five --indx0 >/dev/null || because "add 5 failed" || return 1
+	wait_for 60 sets_are "PortInfo 3456" || because "the first partition set $(sets)" || return 1
+	costs "" add 0x6 six --indx0
+}
+
+sets_are() {
+	[ "$(sets)" = "$1" ]
+}
+
+one_partition() {
+	costs 2 member add 5 "${guid[$one]}" || return 1
+	is_shut $one $two && is_shut $far $one || return 1
+	costs 4 member add 5 "${guid[$two]}" "${guid[$far]}" || return 1
+	passes $one $two && passes $one $far && passes $far $two
+}
+
+two_partitions() {
+	costs 2 member remove 5 "${guid[$far]}" || return 1
+	is_shut $one $far || return 1
+	costs 2 member add 6 "${guid[$far]}" || return 1
+	is_shut $one $far && is_shut $far $two && passes $one $two
+}
+
+limited_members() {
+	costs 2 member add 5 "${guid[$one]}" --limited || return 1
+	passes $one $two || return 1
+	costs 2 member add 5 "${guid[$two]}" --limited || return 1
+	is_shut $one $two && is_shut $two $one || return 1
+	costs 2 member add 5 "${guid[$two]}" --full || return 1
+	passes $one $two && passes $two $one
+}
+
+# What there is already costs nothing, also of a port that is not there.
+nothing_to_do() {
+	costs "" member add 5 "${guid[$two]}" && costs "" member add 5 0xdead
+}
+
+partition_removed() {
+	costs 4 remove 5 || return 1
+	passes $one $two && is_shut $far $one # by the default partition's key again; far has 6's first
+}
+
+if start_weftsim fattree:radix=24,levels=3; then
+	check "3,456 hosts, and all reach all" starts || finish
+	check "two partitions are made" makes_partitions
+	check "members of one reach each other" one_partition
+	check "members of two do not" two_partitions
+	check "limited members do not" limited_members
+	check "what there is already costs nothing" nothing_to_do
+	check "a partition is removed" partition_removed
+else
+	check "weftsim starts" false
+fi
+finish

@@ -323,13 +323,6 @@ static void list_out(struct sm *sm, struct control_request *request, const struc
 
 /* node list: switches, then the adapters and routers, each once whatever its ports */
 
-const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place)
-{
-	return place < snapshot->num_switches
-		       ? snapshot->switches[place].facts
-		       : snapshot->ends[place - snapshot->num_switches].facts;
-}
-
 static bool lower_port_is_listed(const struct snapshot *snapshot, const struct snap_end *end)
 {
 	for (unsigned i = 1; i < end->port; i++) {
@@ -365,11 +358,6 @@ static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
 	    lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]))
 		return NULL;
 	return node_json(snapshot, place);
-}
-
-uint32_t node_count(const struct snapshot *snapshot)
-{
-	return snapshot->num_switches + snapshot->num_ends;
 }
 
 static void command_node_list(void *ctx, struct control_request *request, const json_t *args)

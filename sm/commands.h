@@ -6,6 +6,7 @@
 #ifndef SM_COMMANDS_H
 #define SM_COMMANDS_H
 
+#include "fabric/named.h"
 #include "lib/guid.h"
 #include "sm/context.h"
 
@@ -27,11 +28,7 @@ json_t *partitions_json(const struct sm *sm);
 /* The request is answered at the end of the next sweep. */
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
 
-/* Nodes by places: the snapshot's switches, then its end ports (a node with several has several
- * places). */
-uint32_t node_count(const struct snapshot *snapshot);
-const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place);
-/* As node list shows it; a new reference. */
+/* As node list shows the node at a place (fabric/named.h); a new reference. */
 json_t *node_json(const struct snapshot *snapshot, uint32_t place);
 
 #endif

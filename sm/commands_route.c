@@ -15,92 +15,6 @@
 #include "route/dump.h"
 #include "sm/commands.h"
 
-/* Nodes by name */
-
-enum { CANDIDATES_SIZE = 160, CANDIDATES_MAX = 5 };
-
-/* What a NODE argument means: a place in the list of nodes, or -1 and the reason. */
-struct named {
-	int64_t place;
-	char error[CANDIDATES_SIZE + 160];
-};
-
-/* What a name may be besides a name. */
-struct sought {
-	const char *name;
-	guid_t guid; /* 0: it is none */
-	unsigned lid;
-};
-
-static struct sought seek(const char *name)
-{
-	bool hex = strncmp(name, "0x", 2) == 0;
-	struct sought sought = {.name = name};
-	char *rest;
-	uint64_t number = strtoull(name, &rest, hex ? 16 : 10);
-
-	if (*rest || rest == name)
-		return sought;
-	if (hex)
-		sought.guid = number;
-	else if (number <= LID_UNICAST_MAX)
-		sought.lid = (unsigned)number;
-	return sought;
-}
-
-static bool matches(const struct snapshot *snapshot, uint32_t place, const struct sought *sought)
-{
-	const struct node_facts *facts = facts_at(snapshot, place);
-	const struct snap_end *end = place < snapshot->num_switches
-					     ? NULL
-					     : &snapshot->ends[place - snapshot->num_switches];
-
-	if (strcmp(facts->description, sought->name) == 0)
-		return true;
-	if (sought->guid)
-		return sought->guid == facts->info.node_guid || (end && sought->guid == end->guid);
-	if (!sought->lid)
-		return false;
-	return end ? sought->lid >= end->lid && sought->lid < end->lid + (1u << end->lmc)
-		   : sought->lid == snapshot->switches[place].lid;
-}
-
-/* NODE is a name, a GUID or a LID; of an adapter with two ports its first one is taken. */
-static struct named find_named(const struct snapshot *snapshot, const char *name)
-{
-	struct named named = {.place = -1};
-	struct sought sought = seek(name);
-	char candidates[CANDIDATES_SIZE] = "", guid[GUID_TEXT];
-	unsigned found = 0;
-	size_t used = 0;
-
-	for (uint32_t place = 0; place < node_count(snapshot); place++) {
-		if (!matches(snapshot, place, &sought))
-			continue;
-		if (named.place >= 0 &&
-		    facts_at(snapshot, place)->info.node_guid ==
-			    facts_at(snapshot, (uint32_t)named.place)->info.node_guid)
-			continue;
-		named.place = place;
-		if (found++ < CANDIDATES_MAX)
-			used += (size_t)snprintf(
-				candidates + used, sizeof(candidates) - used, "%s%s",
-				used ? ", " : "",
-				guid_text(facts_at(snapshot, place)->info.node_guid, guid));
-	}
-	if (found > 1) {
-		snprintf(named.error, sizeof(named.error),
-			 "\"%.64s\" means %u nodes (%s%s): give a GUID", name, found, candidates,
-			 found > CANDIDATES_MAX ? ", ..." : "");
-		named.place = -1;
-	} else if (!found) {
-		snprintf(named.error, sizeof(named.error),
-			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant",
-			 name);
-	}
-	return named;
-}
-
 /* route show */
 
 struct route_walk_out {
@@ -216,7 +130,7 @@ static void command_route_show(void *ctx, struct control_request *request, const
 	struct sm *sm = ctx;
 	const char *src_name = json_string_value(json_object_get(args, "src"));
 	const char *dst_name = json_string_value(json_object_get(args, "dst"));
-	struct named src, dst;
+	struct snap_named src, dst;
 
 	if (!src_name || !dst_name) {
 		control_fail(request, "route show needs a source and a destination");
@@ -224,8 +138,8 @@ static void command_route_show(void *ctx, struct control_request *request, const
 	}
 	if (!has_routes(sm, request))
 		return;
-	src = find_named(sm->view->topology, src_name);
-	dst = find_named(sm->view->topology, dst_name);
+	src = snapshot_find_named(sm->view->topology, src_name);
+	dst = snapshot_find_named(sm->view->topology, dst_name);
 	if (src.place < 0 || dst.place < 0)
 		control_fail(request, "%s", src.place < 0 ? src.error : dst.error);
 	else

@@ -22,6 +22,8 @@ const struct do_command do_commands[] = {
 	{"duplicate", "PERCENT", "so many of the MADs that arrive come twice", 1, 1, do_duplicate},
 	{"trap", "NUMBER NODE PORT",
 	 "an agent sends a trap without a reason, 129-131 and 259 about any port", 3, 3, do_trap},
+	{"count", "NODE PORT COUNTER N", "an error counter of a port, or PortXmitWait, rises by N",
+	 4, 4, do_count},
 	{"show", "NODE", "a node and its ports", 1, 1, do_show},
 	{"lft", "NODE", "a switch's linear forwarding table", 1, 1, do_lft},
 	{"mft", "NODE", "a switch's multicast forwarding table", 1, 1, do_mft},

@@ -11,6 +11,7 @@
 #include "lib/suggest.h"
 #include "sim/do.h"
 #include "sim/find.h"
+#include "sma/perf.h"
 
 enum { PPM = 1000000, PPM_PER_PERCENT = PPM / 100, DELAY_MAX_US = 60 * 1000000 };
 
@@ -179,4 +180,41 @@ int do_trap(struct do_call *call)
 		       ? do_fail(call, "the agent of %s has no trap %u about port %u",
 				 find_name(port->device), (unsigned)number, port->num)
 		       : 0;
+}
+
+/* Counters */
+
+/* The bit of CounterSelect of a counter that may be changed, or -EINVAL. */
+static int named_counter(struct do_call *call, const char *word)
+{
+	struct suggest suggest = suggest_for(word);
+
+	for (int bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
+		const char *name = port_counters_format.fields[port_counters_rows[bit]].name;
+
+		if (bit >= PORT_ERRORS && bit != SELECT_XMIT_WAIT)
+			continue;
+		if (!strcmp(name, word))
+			return bit;
+		suggest_try(&suggest, name);
+	}
+	return do_fail(call, "count: \"%.40s\" is no error counter%s%s", word,
+		       suggest.best ? "; did you mean " : "", suggest.best ? suggest.best : "");
+}
+
+int do_count(struct do_call *call)
+{
+	struct device_port *port;
+	int bit = named_counter(call, call->words[2]);
+	int r = bit < 0 ? bit : named_port(call, call->words[0], call->words[1], &port);
+	uint32_t *counter;
+	double number;
+
+	if (!r)
+		r = amount(call, call->words[3], "", UINT32_MAX, &number);
+	if (r)
+		return r;
+	counter = bit == SELECT_XMIT_WAIT ? &port->counts.xmit_wait : &port->counts.error[bit];
+	*counter = number > UINT32_MAX - *counter ? UINT32_MAX : *counter + (uint32_t)number;
+	return 0;
 }

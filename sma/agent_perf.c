@@ -20,8 +20,6 @@ enum { CLASS_VERSION = 1, RESP_TIME_VALUE = 18 };
 /* The first bit of CounterSelect that is for traffic. */
 enum { SELECT_TRAFFIC = PORT_ERRORS };
 
-/* Rows of port_counters_format, by the bits of CounterSelect. */
-static const uint8_t short_rows[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18, 19};
 enum { FIRST_EXTENDED_ROW = 2 };
 
 static uint16_t class_port_info_get(struct agent_request *request)
@@ -70,6 +68,8 @@ static uint64_t sum_up_to(uint64_t limit, uint64_t a, uint64_t b)
 
 static uint64_t short_value(const struct port_counts *counts, unsigned bit)
 {
+	if (bit == SELECT_XMIT_WAIT)
+		return counts->xmit_wait;
 	return bit < SELECT_TRAFFIC ? counts->error[bit]
 				    : counts->traffic[bit - SELECT_TRAFFIC] +
 					      counts->beyond[bit - SELECT_TRAFFIC];
@@ -79,6 +79,8 @@ static void short_reset(struct port_counts *counts, unsigned bit)
 {
 	if (bit < SELECT_TRAFFIC)
 		counts->error[bit] = 0;
+	else if (bit == SELECT_XMIT_WAIT)
+		counts->xmit_wait = 0;
 	else
 		counts->beyond[bit - SELECT_TRAFFIC] = -counts->traffic[bit - SELECT_TRAFFIC];
 }
@@ -104,8 +106,8 @@ static const struct shape {
 	uint64_t (*value)(const struct port_counts *counts, unsigned bit);
 	void (*reset)(struct port_counts *counts, unsigned bit);
 } shapes[] = {
-	{PERF_PORT_COUNTERS, &port_counters_format, ARRAY_SIZE(short_rows), short_rows, short_value,
-	 short_reset},
+	{PERF_PORT_COUNTERS, &port_counters_format, PORT_COUNTERS_SELECTED, port_counters_rows,
+	 short_value, short_reset},
 	{PERF_PORT_COUNTERS_EXTENDED, &port_counters_extended_format, PORT_TRAFFICS, NULL,
 	 extended_value, extended_reset},
 };
@@ -114,9 +116,6 @@ static unsigned row_of(const struct shape *shape, unsigned bit)
 {
 	return shape->rows ? shape->rows[bit] : FIRST_EXTENDED_ROW + bit;
 }
-
-/* PortSelect and CounterSelect lie alike in both. */
-enum { ROW_PORT_SELECT, ROW_COUNTER_SELECT };
 
 union counters {
 	struct port_counters few;
@@ -142,24 +141,38 @@ static void reset(struct device *device, const struct range *range, const struct
 	}
 }
 
+/* The bits of CounterSelect, above them those of CounterSelect2. */
+static uint64_t selected(const struct shape *shape, const union counters *counters)
+{
+	uint64_t select = format_get(shape->format, ROW_COUNTER_SELECT, counters);
+
+	if (shape->bits > SELECT_XMIT_WAIT)
+		select |= format_get(shape->format, ROW_COUNTER_SELECT2, counters)
+			  << SELECT_XMIT_WAIT;
+	return select;
+}
+
 /* What was selected comes back with the counters. */
 static uint16_t handle(struct agent_request *request, const struct shape *shape, bool is_set)
 {
 	union counters counters = {0};
 	uint8_t port;
-	uint16_t select;
+	uint64_t select;
 	struct range range;
 
 	format_decode(shape->format, request->data, &counters);
 	port = format_get(shape->format, ROW_PORT_SELECT, &counters);
-	select = format_get(shape->format, ROW_COUNTER_SELECT, &counters);
+	select = selected(shape, &counters);
 	if (request->attr_mod || !range_of(request, port, &range))
 		return STATUS_INVALID_VALUE;
 	if (is_set)
 		reset(request->device, &range, shape, select);
 	memset(&counters, 0, sizeof(counters));
 	format_put(shape->format, ROW_PORT_SELECT, &counters, port);
-	format_put(shape->format, ROW_COUNTER_SELECT, &counters, select);
+	format_put(shape->format, ROW_COUNTER_SELECT, &counters, (uint16_t)select);
+	if (shape->bits > SELECT_XMIT_WAIT)
+		format_put(shape->format, ROW_COUNTER_SELECT2, &counters,
+			   select >> SELECT_XMIT_WAIT);
 	for (unsigned bit = 0; bit < shape->bits; bit++)
 		format_put(shape->format, row_of(shape, bit), &counters,
 			   sum(request->device, &range, shape, bit));

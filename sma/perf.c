@@ -58,3 +58,5 @@ const struct format port_counters_format =
 	FORMAT(struct port_counters, "PortCounters", 44, port_counters_fields);
 const struct format port_counters_extended_format = FORMAT(
 	struct port_counters_extended, "PortCountersExtended", 72, port_counters_extended_fields);
+
+const uint8_t port_counters_rows[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18, 19, 20};

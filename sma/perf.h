@@ -38,10 +38,17 @@ struct port_counters_extended { /* 16.1.4.11 */
 
 extern const struct format port_counters_format, port_counters_extended_format;
 
+/* Rows of port_counters_format: PortSelect and CounterSelect, which lie alike in both formats, and
+ * the counters by the bits of CounterSelect, followed by CounterSelect2's first. */
+enum { ROW_PORT_SELECT, ROW_COUNTER_SELECT, ROW_COUNTER_SELECT2 = 11 };
+enum { SELECT_XMIT_WAIT = 16, PORT_COUNTERS_SELECTED };
+extern const uint8_t port_counters_rows[PORT_COUNTERS_SELECTED];
+
 /* ClassPortInfo:CapabilityMask of this class. */
 enum {
 	PERF_ALL_PORT_SELECT = 1 << 8, /* PortSelect PERF_ALL_PORTS is the sum of all ports */
 	PERF_EXTENDED_WIDTH = 1 << 9,  /* PortCountersExtended, all of its counters */
+	PERF_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* only its first four */
 	PERF_XMIT_WAIT = 1 << 12,
 };
 enum { PERF_ALL_PORTS = 255 };
@@ -84,6 +91,7 @@ struct port_counts {
 	/* What PortCounters shows beyond these, modulo 2^64: it is reset apart from them. */
 	uint64_t beyond[TRAFFIC_SHORT];
 	uint32_t error[PORT_ERRORS];
+	uint32_t xmit_wait; /* in ticks */
 };
 
 /* A packet of so many 4-byte words has left a port, or has come to it. All VLs count, VL15 too:

@@ -70,6 +70,14 @@ lost_link() {
 	query reset -R "$lid" 3 0x4 && query lost "$lid" 3 && is lost LinkDownedCounter 0
 }
 
+counted() {
+	"$BUILD/weftsim" 'do' "count leaf-01 3 SymbolErrorCounter 17" "count leaf-01 3 PortXmitWait 70000" >do.out ||
+		because "$(cat do.out)" || return 1
+	query counted "$lid" 3 && is counted SymbolErrorCounter 17 && is counted PortXmitWait 70000 || return 1
+	! "$BUILD/weftsim" 'do' "count leaf-01 3 SymbolErrorCouter 1" >do.out 2>&1 || because "a counter with a misspelt name" || return 1
+	matches 'did you mean SymbolErrorCounter' do.out || because "$(cat do.out)"
+}
+
 refused() {
 	! query none "$lid" 99 || because "port 99 of the switch has counters"
 }
@@ -80,6 +88,7 @@ check "perfquery counts itself" counts_itself
 check "perfquery -x, and resets apart" apart
 check "perfquery -a" all_ports
 check "a lost link is counted" lost_link
+check "weftsim do count" counted
 check "a port that is not there" refused
 stop_fabric
 finish

@@ -180,6 +180,9 @@ unsigned rate_deci_gbps(uint8_t rate);
 /* Writes "4x EDR" style words to text, "unknown" when they are; returns text. FDR10 shows as QDR:
  * PortInfo does not tell them apart. */
 char *port_speed_text(const struct port_info *info, char text[24]);
+/* Whether a link is narrower or slower than both of its ends can; then writes what it could be, as
+ * port_speed_text() does. False where that is not known. */
+bool port_below(const struct port_info *a, const struct port_info *b, char could[24]);
 
 /* The description as a terminated string of printable UTF-8: each byte that is a control character
  * or no UTF-8 becomes '?'. Returns text. */

@@ -20,25 +20,27 @@ static const struct {
  * The active speed of a lane, newest member first: a port that runs at an extended speed may show
  * 10 Gb/s in LinkSpeedActive beside it, so the first row that matches is the speed of the link. The
  * capability bits that announce the extended members are not asked: switches show them for port 0
- * only, and who does not know these members sends 0 there.
+ * only, and who does not know these members sends 0 there. Beside each stands the member that says
+ * whether a port could.
  */
-#define ACTIVE(member) offsetof(struct port_info, member)
+#define MEMBERS(active, supported) \
+	offsetof(struct port_info, active), offsetof(struct port_info, supported)
 static const struct speed {
-	size_t member;
+	size_t member, supported;
 	uint8_t encoded;
 	uint16_t deci_gbps;
 	const char *name;
 } speeds[] = {
-	{ACTIVE(link_speed_ext_active2), 1, 2000, "XDR"},
-	{ACTIVE(link_speed_ext_active), 8, 1000, "NDR"},
-	{ACTIVE(link_speed_ext_active), 4, 500, "HDR"},
-	{ACTIVE(link_speed_ext_active), 2, 250, "EDR"},
-	{ACTIVE(link_speed_ext_active), 1, 140, "FDR"},
-	{ACTIVE(link_speed_active), 4, 100, "QDR"},
-	{ACTIVE(link_speed_active), 2, 50, "DDR"},
-	{ACTIVE(link_speed_active), 1, 25, "SDR"},
+	{MEMBERS(link_speed_ext_active2, link_speed_ext_supported2), 1, 2000, "XDR"},
+	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 8, 1000, "NDR"},
+	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 4, 500, "HDR"},
+	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 2, 250, "EDR"},
+	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 1, 140, "FDR"},
+	{MEMBERS(link_speed_active, link_speed_supported), 4, 100, "QDR"},
+	{MEMBERS(link_speed_active, link_speed_supported), 2, 50, "DDR"},
+	{MEMBERS(link_speed_active, link_speed_supported), 1, 25, "SDR"},
 };
-#undef ACTIVE
+#undef MEMBERS
 
 /* PathRecord:Rate (15.2.5.16), Gb/s times 10 by encoding. 23 and 24 as in OpenSM's ib_types.h, 25
  * as in the kernel's ib_verbs.h. */
@@ -109,6 +111,33 @@ char *port_speed_text(const struct port_info *info, char text[24])
 	else
 		strcpy(text, "unknown");
 	return text;
+}
+
+static bool both_have(const struct port_info *a, const struct port_info *b, size_t member,
+		      uint8_t bit)
+{
+	return ((const uint8_t *)a)[member] & ((const uint8_t *)b)[member] & bit;
+}
+
+bool port_below(const struct port_info *a, const struct port_info *b, char could[24])
+{
+	const struct speed *speed = speed_of(a), *best = NULL;
+	unsigned lanes = lanes_of(a), most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		if (both_have(a, b, offsetof(struct port_info, link_width_supported),
+			      widths[i].encoded))
+			most = widths[i].lanes;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(speeds) && !best; i++) {
+		if (both_have(a, b, speeds[i].supported, speeds[i].encoded))
+			best = &speeds[i];
+	}
+	if (!speed || !lanes || !best || !most ||
+	    (lanes >= most && speed->deci_gbps >= best->deci_gbps))
+		return false;
+	snprintf(could, 24, "%ux %s", most, best->name);
+	return true;
 }
 
 /* Bytes of the printable UTF-8 character at text (RFC 3629: no overlong form, no surrogate, nothing

@@ -42,6 +42,40 @@ static struct port_info port_at(uint8_t width, enum speed speed)
 	return info;
 }
 
+/* A link at 4x EDR whose ends can more, or say nothing of it. */
+static void test_below(void)
+{
+	static const struct {
+		uint8_t widths[2], speeds_ext[2], active_width, active_ext;
+		const char *could; /* NULL: it is as fast as it can be */
+	} rows[] = {
+		{{3, 3}, {3, 3}, 2, 2, NULL},	   /* 4x EDR is what both have */
+		{{3, 3}, {7, 7}, 2, 2, "4x HDR"},  /* both can faster */
+		{{3, 3}, {7, 3}, 2, 2, NULL},	   /* one cannot */
+		{{3, 3}, {3, 3}, 1, 2, "4x EDR"},  /* too narrow */
+		{{3, 3}, {3, 3}, 16, 2, "4x EDR"}, /* 2x, whose encoding is the larger number */
+		{{0x13, 0x13}, {7, 7}, 1, 1, "4x HDR"}, /* both */
+		{{0, 3}, {3, 3}, 1, 2, NULL},		/* one does not say */
+		{{3, 3}, {3, 3}, 0, 2, NULL},		/* no link */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port_info ends[2];
+		char could[24] = "";
+
+		for (int e = 0; e < 2; e++)
+			ends[e] = (struct port_info){.link_width_supported = rows[i].widths[e],
+						     .link_width_active = rows[i].active_width,
+						     .link_speed_supported = 7,
+						     .link_speed_active = 4,
+						     .link_speed_ext_supported =
+							     rows[i].speeds_ext[e],
+						     .link_speed_ext_active = rows[i].active_ext};
+		CU_ASSERT_EQUAL(port_below(&ends[0], &ends[1], could), rows[i].could != NULL);
+		CU_ASSERT_STRING_EQUAL(could, rows[i].could ? rows[i].could : "");
+	}
+}
+
 static void test_rates(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(width_cases); i++) {
@@ -153,6 +187,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"rates", test_rates},
+		{"links below what their ends can", test_below},
 		{"unknown widths and speeds", test_unknown_widths_and_speeds},
 		{"VLs and MTUs", test_vls_and_mtus},
 		{"descriptions", test_descriptions},

@@ -21,7 +21,7 @@ VERSION := $(file <VERSION)
 BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 
 # A program is the rooms that it may stand on, whole: a room that needs more does not link.
-weftd_ROOMS := weftd sm sa fabric route mad sma formats lib
+weftd_ROOMS := weftd sm sa pm fabric route mad sma formats lib
 weftctl_ROOMS := ctl formats lib
 weftsim_ROOMS := sim formats lib mad sma
 
@@ -52,8 +52,8 @@ linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
 # threads and umad, for which it has objects of its own.
 SIM_RUN := $(BUILD)/tests/sim/sim_run
 sim_sources := $(filter-out lib/loop.c lib/work.c mad/umad.c sim/main.c, \
-	$(foreach r,lib formats mad sma fabric route sm sa sim,$(call sources,$r))) \
-	weftd/manager.c weftd/registered.c weftd/offered.c $(wildcard weftd/conf*.c tests/sim/*.c)
+	$(foreach r,lib formats mad sma fabric route sm sa pm sim,$(call sources,$r))) \
+	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c $(wildcard weftd/conf*.c tests/sim/*.c)
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.

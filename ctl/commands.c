@@ -12,6 +12,7 @@
 #include "ctl/dump.h"
 #include "ctl/partition.h"
 #include "ctl/print.h"
+#include "ctl/print_perf.h"
 #include "ctl/print_sa.h"
 #include "ctl/save.h"
 #include "ctl/topology.h"
@@ -20,6 +21,7 @@
 #include "lib/suggest.h"
 
 static const char *const sweep_kinds[] = {"light", "full", NULL};
+static const char *const top_kinds[] = {"data", "wait", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
 static const char *const dump_formats[] = {"opensm", NULL};
 
@@ -37,6 +39,13 @@ static bool is_level(const char *value)
 	while (*level && strcmp(*level, value) != 0)
 		level++;
 	return *level || !strcmp(value, "default");
+}
+
+static bool is_port(const char *value)
+{
+	size_t length = strlen(value);
+
+	return length && length <= 3 && strspn(value, "0123456789") == length && atoi(value) <= 254;
 }
 
 static bool is_mgid(const char *value)
@@ -222,6 +231,33 @@ const struct ctl_command ctl_commands[] = {
 				"or default"}},
 	 .print = print_log_levels,
 	 .summary = "what is logged, of all or of one room, from now on"},
+	{.words = "perf top",
+	 .arguments = {{.member = "by",
+			.label = "data|wait",
+			.choices = top_kinds,
+			.optional = true,
+			.option = true}},
+	 .print = print_top,
+	 .summary = "ports that carry most, or wait most for credits"},
+	{.words = "perf errors",
+	 .document = true,
+	 .digest = errors_digest,
+	 .print = print_errors,
+	 .summary = "ports that have counted errors, links slower than both ends can"},
+	{.words = "perf show",
+	 .arguments = {{.member = "node", .label = "NODE"},
+		       {.member = "port",
+			.label = "PORT",
+			.good = is_port,
+			.what = "a port: a number from 0 to 254"}},
+	 .print = print_counters,
+	 .summary = "a port's counters, read now"},
+	{.words = "perf metrics",
+	 .sink = &metrics_sink,
+	 .summary = "figures of weftd and the fabric as Prometheus text"},
+	{.words = "perf sweep",
+	 .print = print_perf_sweep,
+	 .summary = "read the counters of all ports now"},
 	{.words = "save",
 	 .arguments = {{.member = "file", .label = "FILE|-"}},
 	 .sink = &save_sink,

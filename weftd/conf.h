@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "include/iba.h"
+#include "pm/pm.h"
 #include "sa/adm.h"
 #include "sm/options.h"
 
@@ -36,6 +37,7 @@ struct conf {
 	char partition_file[256]; /* empty: none */
 	struct sm_options sm;
 	struct adm_options adm;
+	struct pm_options pm;
 };
 
 void conf_defaults(struct conf *conf);

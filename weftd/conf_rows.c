@@ -193,6 +193,48 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"),
 	 .text = "How often an SMP is sent before its target counts as not answering."},
 
+	/* Counters of ports: the performance manager */
+	{NUMBER("perf_interval", pm.interval_s, 0, 86400, "0"), .unit = "s",
+	 .text = "Time between two reads of the counters of all ports, while this manager is "
+		 "master. 0: they are read only by weftctl perf sweep."},
+	{NUMBER("perf_window", pm.window, 1, 2000, "500"),
+	 .text = "Requests for counters under way in the whole fabric. One agent has one."},
+	{BOOL("perf_reset", pm.reset, "true"),
+	 .text = "Counters of 32 bits and fewer stay at their largest value when they are full. So "
+		 "one that is more than half full is reset, once; its total goes on here. 64-bit "
+		 "counters never are."},
+	{NUMBER("perf_symbol_errors", pm.threshold[ERROR_SYMBOL], 0, 65535, "10"),
+	 .text = "A port whose SymbolErrorCounter (bit errors of the link) rises by so many or "
+		 "more from one read to the next is named in the log. 0: never."},
+	{NUMBER("perf_link_recoveries", pm.threshold[ERROR_LINK_RECOVERY], 0, 65535, "1"),
+	 .text = "A port whose LinkErrorRecoveryCounter (times that the link recovered by itself) "
+		 "rises by so many or more from one read to the next is named in the log. 0: "
+		 "never."},
+	{NUMBER("perf_link_downed", pm.threshold[ERROR_LINK_DOWNED], 0, 65535, "1"),
+	 .text = "A port whose LinkDownedCounter (times that the link went down) rises by so many "
+		 "or more from one read to the next is named in the log. 0: never."},
+	{NUMBER("perf_rcv_errors", pm.threshold[ERROR_RCV], 0, 65535, "10"),
+	 .text = "A port whose PortRcvErrors (packets received with an error) rises by so many or "
+		 "more from one read to the next is named in the log. 0: never."},
+	{NUMBER("perf_xmit_discards", pm.threshold[ERROR_XMIT_DISCARD], 0, 65535, "100"),
+	 .text = "A port whose PortXmitDiscards (packets dropped since the port was down or "
+		 "congested) rises by so many or more from one read to the next is named in the "
+		 "log. 0: never."},
+	{NUMBER("perf_link_integrity", pm.threshold[ERROR_LOCAL_LINK_INTEGRITY], 0, 65535, "1"),
+	 .text = "A port whose LocalLinkIntegrityErrors (times that local errors passed the "
+		 "threshold of the port) rises by so many or more from one read to the next is "
+		 "named in the log. 0: never."},
+	{NUMBER("perf_buffer_overruns", pm.threshold[ERROR_BUFFER_OVERRUN], 0, 65535, "1"),
+	 .text = "A port whose ExcessiveBufferOverrunErrors (times that buffers overflowed for "
+		 "long) rises by so many or more from one read to the next is named in the log. 0: "
+		 "never."},
+	{NUMBER("perf_vl15_dropped", pm.threshold[ERROR_VL15_DROPPED], 0, 65535, "100"),
+	 .text = "A port whose VL15Dropped (SMPs dropped for want of a buffer) rises by so many or "
+		 "more from one read to the next is named in the log. 0: never."},
+	{NUMBER("perf_xmit_wait", pm.threshold[SELECT_XMIT_WAIT], 0, UINT32_MAX, "0"),
+	 .text = "The same of PortXmitWait, the ticks in which a port had something to send and no "
+		 "credits. 0: never."},
+
 	/* Port and switch parameters, as the specification encodes them */
 	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(adm.subnet_timeout),
 	 .text = "PortInfo:SubnetTimeOut. A port sends traps no faster than this, so a shorter one "

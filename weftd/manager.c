@@ -6,9 +6,11 @@
 
 #include "lib/mem.h"
 #include "mad/txn.h"
+#include "pm/pm.h"
 #include "sa/adm.h"
 #include "sa/report.h"
 #include "sm/sm.h"
+#include "weftd/metrics.h"
 #include "weftd/registered.h"
 
 struct manager {
@@ -18,6 +20,7 @@ struct manager {
 	struct event_hub events;
 	struct sm *sm;
 	struct adm *adm;
+	struct pm *pm;
 	struct registered registered;
 	const struct settings *settings; /* that status shows, too; or NULL */
 };
@@ -64,6 +67,8 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	take_groups(manager);
 	if (store)
 		store_on_late(store, fits_late, manager->adm);
+	manager->pm =
+		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
 	return manager;
 }
 
@@ -71,6 +76,7 @@ void manager_free(struct manager *manager)
 {
 	if (!manager)
 		return;
+	pm_free(manager->pm);
 	adm_free(manager->adm);
 	sm_free(manager->sm);
 	registry_free(manager->registry);
@@ -85,6 +91,7 @@ void manager_start(struct manager *manager)
 
 void manager_stop(struct manager *manager)
 {
+	pm_stop(manager->pm);
 	sm_stop(manager->sm);
 	if (manager->store)
 		store_flush(manager->store);
@@ -106,6 +113,7 @@ void manager_set_conf(struct manager *manager, const struct conf *conf)
 {
 	sm_set_options(manager->sm, &conf->sm);
 	adm_set_options(manager->adm, &conf->adm);
+	pm_set_options(manager->pm, &conf->pm);
 }
 
 struct registry *manager_registry(struct manager *manager)
@@ -131,16 +139,13 @@ static json_t *reports_status(const struct manager *manager)
 			 "waiting", (json_int_t)adm_reports(manager->adm));
 }
 
-/* The one command that both halves answer. */
-static void command_status(void *ctx, struct control_request *request, const json_t *args)
+static json_t *manager_status(const struct manager *manager)
 {
-	const struct manager *manager = ctx;
 	const struct adm_stats *stats = adm_stats(manager->adm);
 	const struct adm_count *counts;
 	size_t num_counts = adm_counts(manager->adm, &counts);
 	json_t *status = sm_status(manager->sm), *requests = json_array();
 
-	(void)args;
 	for (size_t i = 0; i < num_counts; i++)
 		json_array_append_new(requests,
 				      json_pack("{s:s,s:s,s:I,s:I}", "record", counts[i].record,
@@ -162,12 +167,34 @@ static void command_status(void *ctx, struct control_request *request, const jso
 	json_object_set_new(status, "reports", reports_status(manager));
 	if (manager->settings)
 		settings_status(manager->settings, json_object_get(status, "settings"));
+	json_object_set_new(status, "perf", pm_status(manager->pm));
 	if (manager->store)
 		json_object_set_new(status, "store", store_status(manager->store));
-	control_reply(request, status);
+	return status;
 }
 
-static const struct control_command commands[] = {{"status", command_status}};
+/* The commands that all answer together. */
+
+static void command_status(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	control_reply(request, manager_status(ctx));
+}
+
+static void command_metrics(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct manager *manager = ctx;
+	json_t *status = manager_status(manager);
+
+	(void)args;
+	pm_metrics(manager->pm, request, metrics_text(status));
+	json_decref(status);
+}
+
+static const struct control_command commands[] = {
+	{"status", command_status},
+	{"perf metrics", command_metrics},
+};
 
 void manager_register_commands(struct manager *manager, struct control *control)
 {
@@ -176,6 +203,7 @@ void manager_register_commands(struct manager *manager, struct control *control)
 	manager->registered = (struct registered){manager->registry, sm_view(manager->sm),
 						  manager->adm, manager->sm};
 	registered_commands(&manager->registered, control);
+	pm_register_commands(manager->pm, control);
 }
 
 void manager_on_report(struct manager *manager,

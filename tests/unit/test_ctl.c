@@ -4,7 +4,8 @@
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
 // LINK: lib/control_client.o ctl/save.o
-// LINK: ctl/commands.o ctl/dump.o ctl/partition.o ctl/print.o ctl/print_route.o ctl/print_sa.o
+// LINK: ctl/commands.o ctl/dump.o ctl/partition.o ctl/print.o ctl/print_perf.o
+// LINK: ctl/print_route.o ctl/print_sa.o
 // LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o
 // LINK: lib/log.o lib/map.o lib/mem.o lib/suggest.o
 // LIBS: -ljansson -lsystemd

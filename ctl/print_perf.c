@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * perf top, errors, show, sweep and metrics for people (print_perf.h). Prometheus text is for
+ * programs, so it is the same with --json, and what came before a failure has been written: whoever
+ * keeps it looks at the status.
+ */
+#include "ctl/print_perf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+
+enum { RATE_SIZE = 32 };
+
+/* "12.3 GB/s"; "-" for what is not known. */
+static const char *rate_text(const json_t *rates, const char *name, const char *unit,
+			     char text[RATE_SIZE])
+{
+	static const char *const steps[] = {"", "k", "M", "G", "T"};
+	const json_t *rate = json_object_get(rates, name);
+	double value = json_number_value(rate);
+	size_t step = 0;
+
+	if (!json_is_number(rate))
+		return "-";
+	for (; value >= 1000 && step + 1 < ARRAY_SIZE(steps); step++)
+		value /= 1000;
+	snprintf(text, RATE_SIZE, "%.3g %s%s", value, steps[step], unit);
+	return text;
+}
+
+static void rate_cell(struct table *table, const json_t *rates, const char *name, const char *unit)
+{
+	char text[RATE_SIZE];
+
+	table_cell(table, "%s", rate_text(rates, name, unit, text));
+}
+
+static void peer_cell(struct table *table, const json_t *peer)
+{
+	if (json_is_object(peer))
+		table_cell(table, "%s %lld", text_name(peer), number_member(peer, "port"));
+	else
+		table_cell(table, "-");
+}
+
+void print_top(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"NODE", TABLE_LEFT},	   {"PORT", TABLE_RIGHT},    {"SENDS", TABLE_RIGHT},
+		{"RECEIVES", TABLE_RIGHT}, {"USED", TABLE_RIGHT},    {"WAITS", TABLE_RIGHT},
+		{"LINK", TABLE_LEFT},	   {"LEADS TO", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(data, "ports"), i, row) {
+		const json_t *rates = json_object_get(row, "rates");
+		const json_t *used = json_object_get(rates, "utilization");
+
+		table_cell(table, "%s", text_name(row));
+		table_cell(table, "%lld", number_member(row, "port"));
+		rate_cell(table, rates, "xmit_bytes", "B/s");
+		rate_cell(table, rates, "rcv_bytes", "B/s");
+		if (json_is_number(used))
+			table_cell(table, "%.1f %%", json_number_value(used));
+		else
+			table_cell(table, "-");
+		rate_cell(table, rates, "xmit_wait", "ticks/s");
+		table_cell(table, "%s", text_member(rates, "width_speed"));
+		peer_cell(table, json_object_get(row, "peer"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static bool names(const json_t *array, const char *name)
+{
+	const json_t *value;
+	size_t i;
+
+	json_array_foreach (array, i, value)
+		if (json_is_string(value) && !strcmp(json_string_value(value), name))
+			return true;
+	return false;
+}
+
+/* A line for each counter: marked are those that rose at the last read, and those that are full. */
+static void print_ports(const json_t *ports, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"NODE", TABLE_LEFT},	{"PORT", TABLE_RIGHT}, {"COUNTER", TABLE_LEFT},
+		{"TOTAL", TABLE_RIGHT}, {"RISES", TABLE_LEFT}, {"LEADS TO", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	json_t *row, *value;
+	const char *name;
+	size_t i;
+
+	json_array_foreach (ports, i, row) {
+		json_object_foreach (json_object_get(row, "counters"), name, value) {
+			char clean[64];
+
+			snprintf(clean, sizeof(clean), "%s", name);
+			text_clean(clean);
+			table_cell(table, "%s", text_name(row));
+			table_cell(table, "%lld", number_member(row, "port"));
+			table_cell(table, "%s", clean);
+			table_cell(table, "%lld%s", (long long)json_integer_value(value),
+				   names(json_object_get(row, "full"), name) ? "+" : "");
+			table_cell(table, "%s",
+				   names(json_object_get(row, "rose"), name) ? "yes" : "no");
+			peer_cell(table, json_object_get(row, "peer"));
+		}
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void print_slow_links(const json_t *links, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"LINK", TABLE_LEFT},  {"COULD BE", TABLE_LEFT}, {"FROM", TABLE_LEFT},
+		{"PORT", TABLE_RIGHT}, {"TO", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *link;
+	size_t i;
+
+	json_array_foreach (links, i, link) {
+		const json_t *from = json_object_get(link, "from");
+
+		table_cell(table, "%s", text_member(link, "width_speed"));
+		table_cell(table, "%s", text_member(link, "could"));
+		table_cell(table, "%s", text_name(from));
+		table_cell(table, "%lld", number_member(from, "port"));
+		peer_cell(table, json_object_get(link, "to"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+/* An empty list has no part. */
+int errors_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
+{
+	static const char *const members[] = {"ports", "links"};
+
+	(void)request;
+	(void)error;
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		if (!json_object_get(*data, members[i]))
+			json_object_set_new(*data, members[i], json_array());
+	}
+	return 0;
+}
+
+void print_errors(const json_t *data, FILE *out)
+{
+	fputs("Ports that have counted errors:\n", out);
+	print_ports(json_object_get(data, "ports"), out);
+	fputs("\nLinks that are slower or narrower than both ends can:\n", out);
+	print_slow_links(json_object_get(data, "links"), out);
+}
+
+static void print_all(const json_t *counters, const char *heading, FILE *out)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(counters))
+		return;
+	fprintf(out, "%s\n", heading);
+	json_object_foreach ((json_t *)counters, name, value) {
+		char clean[64];
+
+		snprintf(clean, sizeof(clean), "%s", name);
+		text_clean(clean);
+		fprintf(out, "  %-32s %20llu\n", clean,
+			(unsigned long long)json_integer_value(value));
+	}
+}
+
+void print_counters(const json_t *data, FILE *out)
+{
+	const json_t *peer = json_object_get(data, "peer"), *rates = json_object_get(data, "rates");
+	char text[4][RATE_SIZE];
+
+	fprintf(out, "%s port %lld, LID %lld", text_name(data), number_member(data, "port"),
+		number_member(data, "lid"));
+	if (json_is_object(peer))
+		fprintf(out, ", leads to %s %lld", text_name(peer), number_member(peer, "port"));
+	fprintf(out, "%s\n",
+		flag_member(data, "redirected") ? "; another agent answers for it" : "");
+	print_all(json_object_get(data, "counters"), "PortCounters", out);
+	print_all(json_object_get(data, "extended"), "PortCountersExtended", out);
+	print_all(json_object_get(json_object_get(data, "totals"), "counters"),
+		  "Errors in all, also from before resets, at the last read of all ports", out);
+	if (json_is_object(rates))
+		fprintf(out, "Sends %s, receives %s, %s and %s\n",
+			rate_text(rates, "xmit_bytes", "B/s", text[0]),
+			rate_text(rates, "rcv_bytes", "B/s", text[1]),
+			rate_text(rates, "xmit_pkts", "packets/s", text[2]),
+			rate_text(rates, "rcv_pkts", "packets/s", text[3]));
+}
+
+void print_perf_sweep(const json_t *data, FILE *out)
+{
+	char span[TEXT_SPAN_SIZE];
+
+	fprintf(out, "sweep %lld: %lld port%s of %lld agent%s read in %s, %lld request%s",
+		number_member(data, "sweeps"), number_member(data, "ports"),
+		text_plural(number_member(data, "ports"), "s"), number_member(data, "agents"),
+		text_plural(number_member(data, "agents"), "s"),
+		text_span(number_member(data, "duration_us"), span),
+		number_member(data, "requests"), text_plural(number_member(data, "requests"), "s"));
+	fprintf(out, "\n%lld agent%s silent, %lld timed out, %lld refused, %lld reset%s\n",
+		number_member(data, "silent"), text_plural(number_member(data, "silent"), "s"),
+		number_member(data, "timed_out"), number_member(data, "refused"),
+		number_member(data, "resets"), text_plural(number_member(data, "resets"), "s"));
+}
+
+/* Metrics */
+
+static void *metrics_open(const json_t *request, char error[CTL_ERROR_SIZE])
+{
+	(void)request;
+	(void)error;
+	return stdout;
+}
+
+static void metrics_part(void *sink, const json_t *part)
+{
+	const char *text = json_string_value(json_object_get(part, "text"));
+
+	if (text)
+		fputs(text, sink);
+}
+
+static int metrics_close(void *sink, bool whole, json_t **data, char error[CTL_ERROR_SIZE])
+{
+	int result = fflush(sink) || ferror(sink) ? -EIO : 0;
+
+	if (result)
+		snprintf(error, CTL_ERROR_SIZE, "cannot write the metrics: %s", strerror(EIO));
+	else if (whole)
+		*data = json_null();
+	return result;
+}
+
+const struct ctl_sink metrics_sink = {metrics_open, metrics_part, metrics_close};

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The rows of the control socket about counters: perf sweep, perf top, perf errors, perf show. What
+ * may be long goes out in pieces from a survey (survey.h); perf show asks the port itself, now.
+ * Names and members are documented in weftctl(8). Loop thread only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/named.h"
+#include "lib/mem.h"
+#include "pm/rows.h"
+
+enum { ROWS_A_PART = 16 };
+
+static const char not_master[] =
+	"this manager is not MASTER, or its subnet is not up yet: only a MASTER reads counters";
+
+/* perf sweep */
+
+struct waiter {
+	struct list link;
+	struct control_request *request;
+};
+
+void pm_tell_waiters(struct pm *pm, int error)
+{
+	list_for_each (item, &pm->waiters) {
+		struct waiter *waiter = container_of(item, struct waiter, link);
+
+		list_del(&waiter->link);
+		if (error)
+			control_fail(waiter->request, "%s",
+				     pm->stopped ? "the daemon is stopping" : not_master);
+		else
+			control_reply(waiter->request, pm_status(pm));
+		free(waiter);
+	}
+}
+
+static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct pm *pm = ctx;
+	struct waiter *waiter;
+
+	(void)args;
+	if (!pm_sweep_begin(pm)) {
+		control_fail(request, "%s", not_master);
+		return;
+	}
+	waiter = mem_zalloc(sizeof(*waiter));
+	waiter->request = request;
+	list_init(&waiter->link);
+	list_push(&pm->waiters, &waiter->link);
+}
+
+/* perf top */
+
+static void command_top(void *ctx, struct control_request *request, const json_t *args)
+{
+	static const char *const names[PM_TOP_KINDS] = {"data", "wait"};
+	const struct pm *pm = ctx;
+	const char *by = json_string_value(json_object_get(args, "by"));
+	enum pm_top_kind kind = by && !strcmp(by, names[PM_TOP_WAIT]) ? PM_TOP_WAIT : PM_TOP_DATA;
+	json_t *ports;
+
+	if (pm->last.number < 2) {
+		control_fail(request,
+			     "rates are known after two reads of the counters; weftctl perf sweep "
+			     "reads them now, the option perf_interval from time to time");
+		return;
+	}
+	ports = json_array();
+	for (unsigned i = 0; i < pm->top[kind].count; i++) {
+		const struct pm_key *key = &pm->top[kind].row[i].key;
+		struct pm_agent *agent;
+		const struct pm_port *port = pm_find_port(pm, key, &agent);
+		json_t *row;
+
+		if (!port)
+			continue;
+		row = pm_port_json(agent, key->num, *pm->view);
+		json_object_set_new(row, "rates", pm_rates_json(agent, key->num, port));
+		json_array_append_new(ports, row);
+	}
+	control_reply(request, json_pack("{s:s,s:I,s:o}", "by", names[kind], "read_s",
+					 (json_int_t)pm->last.wall_s, "ports", ports));
+}
+
+/* perf errors */
+
+struct errors {
+	struct pm *pm;
+	struct control_request *request;
+	struct pm_survey *survey;
+	size_t ports, links; /* told */
+};
+
+static json_t *error_row(const struct errors *errors, const struct pm_key *key)
+{
+	struct pm_agent *agent;
+	const struct pm_port *port = pm_find_port(errors->pm, key, &agent);
+	json_t *row;
+
+	if (!port)
+		return NULL;
+	row = pm_port_json(agent, key->num, errors->survey->view);
+	pm_put_errors(row, port);
+	return row;
+}
+
+static json_t *errors_next(void *source)
+{
+	struct errors *errors = source;
+	const struct pm_survey *survey = errors->survey;
+	json_t *rows = json_array();
+	const char *member = "ports";
+
+	for (size_t rose = survey->num_rose;
+	     errors->ports < rose + survey->num_rest && json_array_size(rows) < ROWS_A_PART;
+	     errors->ports++) {
+		const struct pm_key *key = errors->ports < rose
+						   ? &survey->rose[errors->ports]
+						   : &survey->rest[errors->ports - rose];
+		json_t *row = error_row(errors, key);
+
+		if (row)
+			json_array_append_new(rows, row);
+	}
+	if (json_array_size(rows))
+		return json_pack("{s:o}", member, rows);
+	member = "links";
+	while (errors->links < survey->num_links && json_array_size(rows) < ROWS_A_PART)
+		json_array_append_new(rows,
+				      pm_link_json(survey->view, &survey->links[errors->links++]));
+	if (json_array_size(rows))
+		return json_pack("{s:o}", member, rows);
+	json_decref(rows);
+	return NULL;
+}
+
+static void errors_finish(void *source)
+{
+	struct errors *errors = source;
+
+	pm_survey_free(errors->survey);
+	free(errors);
+}
+
+static void errors_gathered(void *arg, struct pm_survey *survey)
+{
+	struct errors *errors = arg;
+
+	errors->survey = survey;
+	if (survey) {
+		control_stream(errors->request, errors_next, errors_finish, errors);
+		return;
+	}
+	control_fail(errors->request, "the daemon is stopping");
+	free(errors);
+}
+
+static void command_errors(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct pm *pm = ctx;
+	struct errors *errors;
+
+	(void)args;
+	if (!*pm->view) {
+		control_fail(request, "%s", not_master);
+		return;
+	}
+	errors = mem_zalloc(sizeof(*errors));
+	errors->pm = pm;
+	errors->request = request;
+	pm_survey_begin(pm, errors_gathered, errors);
+}
+
+/* perf show */
+
+struct show {
+	struct list link; /* in pm->shows */
+	struct pm *pm;
+	struct control_request *request;
+	struct view *view;	/* a reference */
+	struct pm_agent *agent; /* its own */
+	struct pm_reader reader;
+	struct pm_counts counts;
+	bool has_extended;
+	struct port_counters few;
+	struct port_counters_extended extended;
+};
+
+static void show_free(struct show *show)
+{
+	list_del(&show->link);
+	pm_agent_free(show->agent);
+	view_unref(show->view);
+	free(show);
+}
+
+static uint32_t show_counters(struct pm_reader *reader, const struct port_counters *counters,
+			      uint32_t was_reset)
+{
+	struct show *show = reader->owner;
+
+	(void)was_reset;
+	show->few = *counters;
+	return 0;
+}
+
+static void show_extended(struct pm_reader *reader, const struct port_counters_extended *counters)
+{
+	struct show *show = reader->owner;
+
+	show->has_extended = true;
+	show->extended = *counters;
+}
+
+static json_t *show_json(const struct show *show, uint8_t num)
+{
+	const struct pm_key key = {show->agent->guid, show->agent->is_switch, num};
+	const struct pm_agent *agent = show->agent;
+	struct pm_agent *known;
+	const struct pm_port *port = pm_find_port(show->pm, &key, &known);
+	json_t *row = pm_port_json(agent, num, show->view), *totals = json_object();
+
+	json_object_set_new(row, "counters", pm_counters_json(&port_counters_format, &show->few));
+	json_object_set_new(row, "extended",
+			    show->has_extended ? pm_counters_json(&port_counters_extended_format,
+								  &show->extended)
+					       : json_null());
+	json_object_set_new(row, "rates", pm_rates_json(agent, num, port));
+	if (port && port->read_us)
+		pm_put_errors(totals, port);
+	json_object_set_new(row, "totals", port && port->read_us ? totals : json_null());
+	if (!port || !port->read_us)
+		json_decref(totals);
+	json_object_set_new(row, "redirected", json_boolean(agent->redirect != NULL));
+	return row;
+}
+
+static void show_ended(struct pm_reader *reader, int error)
+{
+	struct show *show = reader->owner;
+
+	if (error)
+		control_fail(show->request, "the agent of %s (LID %u) %s", pm_name(show->agent),
+			     show->agent->lid,
+			     error == -ETIMEDOUT ? "does not answer"
+						 : "refuses to tell the counters of this port");
+	else
+		control_reply(show->request, show_json(show, show->agent->first));
+	show_free(show);
+}
+
+void pm_end_commands(struct pm *pm)
+{
+	list_for_each (item, &pm->shows) {
+		struct show *show = container_of(item, struct show, link);
+
+		pm_reader_cancel(&show->reader);
+		control_fail(show->request, "the daemon is stopping");
+		show_free(show);
+	}
+}
+
+/* The place in the view that answers for a node's port; -1 and the request has failed. */
+static int64_t find_place(const struct view *view, struct control_request *request,
+			  const char *name, unsigned num)
+{
+	struct snap_named named = snapshot_find_named(view->topology, name);
+	const struct node_facts *facts;
+	int32_t end;
+
+	if (named.place < 0) {
+		control_fail(request, "%s", named.error);
+		return -1;
+	}
+	facts = facts_at(view->topology, (uint32_t)named.place);
+	if (num > facts->info.num_ports) {
+		control_fail(request, "there is no port %u: %s has ports up to %u", num,
+			     facts->description, facts->info.num_ports);
+		return -1;
+	}
+	if (named.place < view->topology->num_switches)
+		return named.place;
+	end = num && facts->port[num].guid
+		      ? snapshot_find_end(view->topology, facts->port[num].guid)
+		      : -1;
+	if (end < 0) {
+		control_fail(request, "port %u of %s is not in the subnet", num,
+			     facts->description);
+		return -1;
+	}
+	return (int64_t)view->topology->num_switches + end;
+}
+
+static void show_begin(struct pm *pm, struct control_request *request, uint32_t place, uint8_t num)
+{
+	static const struct pm_reader_ops ops = {show_counters, show_extended, show_ended};
+	struct show *show = mem_zalloc(sizeof(*show));
+
+	show->pm = pm;
+	show->request = request;
+	show->view = view_ref(*pm->view);
+	show->agent = pm_agent_new(show->view, place, num, num);
+	show->reader = (struct pm_reader){.owner = show,
+					  .ops = &ops,
+					  .txns = pm->txns,
+					  .counts = &show->counts,
+					  .snapshot = show->view->topology,
+					  .agent = show->agent,
+					  .every_port = true};
+	list_init(&show->link);
+	list_push(&pm->shows, &show->link);
+	pm_reader_begin(&show->reader);
+}
+
+static void command_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct pm *pm = ctx;
+	const char *name = json_string_value(json_object_get(args, "node"));
+	const char *text = json_string_value(json_object_get(args, "port"));
+	unsigned long num;
+	int64_t place;
+	char *rest;
+
+	if (!name || !text) {
+		control_fail(request, "perf show needs node and port");
+		return;
+	}
+	num = strtoul(text, &rest, 10);
+	if (rest == text || *rest || num > PORT_MAX) {
+		control_fail(request, "\"%.20s\" is no port: a number from 0 to %d", text,
+			     PORT_MAX);
+		return;
+	}
+	if (!*pm->view) {
+		control_fail(request, "%s", not_master);
+		return;
+	}
+	place = find_place(*pm->view, request, name, (unsigned)num);
+	if (place >= 0)
+		show_begin(pm, request, (uint32_t)place, (uint8_t)num);
+}
+
+static const struct control_command commands[] = {
+	{"perf sweep", command_sweep},
+	{"perf top", command_top},
+	{"perf errors", command_errors},
+	{"perf show", command_show},
+};
+
+void pm_register_commands(struct pm *pm, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), pm);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The performance manager from within: what the files of pm/ share. Private to pm/. Loop thread
+ * only.
+ */
+#ifndef PM_CONTEXT_H
+#define PM_CONTEXT_H
+
+#include "lib/log.h"
+#include "lib/slices.h"
+#include "pm/agent.h"
+#include "pm/pm.h"
+#include "pm/reader.h"
+
+enum pm_top_kind { PM_TOP_DATA, PM_TOP_WAIT, PM_TOP_KINDS };
+enum { PM_TOP_MAX = 20 };
+
+struct pm_key { /* a port, that may go while somebody has its key */
+	guid_t guid;
+	bool is_switch;
+	uint8_t num;
+};
+
+struct pm_top_row {
+	struct pm_key key;
+	float value;
+};
+
+/* The ports with the highest rates of a sweep, highest first. */
+struct pm_top {
+	struct pm_top_row row[PM_TOP_MAX];
+	unsigned count;
+};
+
+struct pm_sweep_figures {
+	uint64_t number, began_us, duration_us, wall_s;
+	struct pm_counts counts;
+	unsigned agents, silent; /* how many there are, how many did not answer */
+	double data_rate[2];	 /* bytes a second that adapters sent, and switches */
+};
+
+struct pm {
+	struct loop *loop;
+	struct txn_table *txns;
+	struct view *const *view;
+	struct event_reader events;
+	struct pm_options options;
+	struct pm_agents agents;
+	struct loop_timer timer;
+	uint64_t master_us; /* since when it may read */
+	/* A sweep that is under way. */
+	bool sweeping, stopped;
+	struct view *swept; /* the view that it reads; a reference */
+	struct slices merge;
+	struct loop_deferred pump;
+	struct pm_reader *readers;
+	unsigned num_readers, busy;
+	struct list idle; /* readers */
+	size_t next;	  /* agent */
+	struct pm_sweep_figures now, last;
+	struct pm_top top_now[PM_TOP_KINDS], top[PM_TOP_KINDS];
+	struct list waiters; /* requests that wait for its end: pm/commands.c */
+	struct list surveys; /* under way: pm/survey.c */
+	struct list shows;   /* under way: pm/commands.c */
+	struct log_limit limit;
+};
+
+/* sweep.c */
+void pm_sweep_init(struct pm *pm);
+void pm_sweep_done(struct pm *pm);
+/* Now, if there is a view and none is under way; false where there is none. */
+bool pm_sweep_begin(struct pm *pm);
+void pm_sweep_cancel(struct pm *pm);
+void pm_sweep_plan(struct pm *pm); /* when the next one begins */
+
+/* commands.c: the sweep has ended, with 0 or an error. */
+void pm_tell_waiters(struct pm *pm, int error);
+void pm_end_commands(struct pm *pm);
+
+/* A port by its key, and its agent; NULL when it has gone. */
+struct pm_port *pm_find_port(const struct pm *pm, const struct pm_key *key,
+			     struct pm_agent **agent);
+/* What an agent's node is called. */
+const char *pm_name(const struct pm_agent *agent);
+
+#endif

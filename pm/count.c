@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Arithmetic over counters (count.h). A rate is told only where two reads say something about it:
+ * not after a reset, not from a full counter, not where a port claims more than any link carries,
+ * and not from two reads that follow each other at once, as around a reset.
+ */
+#include "pm/count.h"
+
+#include <string.h>
+
+enum { SPAN_MIN_US = 100000, US_PER_S = 1000000 };
+
+/* What the fastest link carries in a second, and a half more: 12x XDR in words. */
+static const double plausible = 112.5e9;
+
+static const struct field *field_of(unsigned bit)
+{
+	return &port_counters_format.fields[port_counters_rows[bit]];
+}
+
+uint64_t pm_largest(unsigned bit)
+{
+	return UINT64_MAX >> (64 - field_of(bit)->width);
+}
+
+const char *pm_counter_name(unsigned bit)
+{
+	return field_of(bit)->name;
+}
+
+/* A rate from what was gained between two reads; it stays where they are too near. */
+static void set_rate(float *rate, uint64_t last, uint64_t now, uint64_t largest, uint64_t span_us)
+{
+	double a_second;
+
+	if (span_us < SPAN_MIN_US)
+		return;
+	a_second = (double)(now - last) * US_PER_S / (double)span_us;
+	*rate = now < last || now == largest || a_second > plausible ? -1 : (float)a_second;
+}
+
+static void begin_traffic(struct pm_port *port, bool wide)
+{
+	port->wide = wide;
+	port->traffic_us = 0;
+	memset(port->traffic_gone, 0, sizeof(port->traffic_gone));
+	for (unsigned i = 0; i < TRAFFIC_SHORT; i++)
+		port->rate[i] = -1;
+}
+
+/* PortCounters and PortCountersExtended are reset apart, so what the one said is no base for the
+ * other. */
+static void take_traffic(struct pm_port *port, const uint64_t now[TRAFFIC_SHORT], bool wide,
+			 uint64_t now_us)
+{
+	uint64_t largest = wide ? UINT64_MAX : UINT32_MAX;
+
+	if (port->wide != wide || !port->traffic_us)
+		begin_traffic(port, wide);
+	for (unsigned i = 0; i < TRAFFIC_SHORT; i++) {
+		if (port->traffic_us) {
+			set_rate(&port->rate[i], port->traffic[i], now[i], largest,
+				 now_us - port->traffic_us);
+			port->traffic_gone[i] += now[i] < port->traffic[i] ? port->traffic[i] : 0;
+		}
+		port->traffic[i] = now[i];
+	}
+	port->traffic_us = now_us;
+}
+
+static void take_errors(struct pm_port *port, const struct port_counters *counters,
+			struct pm_news *news)
+{
+	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
+		uint16_t now = (uint16_t)format_get(&port_counters_format, port_counters_rows[bit],
+						    counters);
+		uint16_t last = port->error[bit];
+
+		if (port->read_us) {
+			news->gained[bit] = pm_gained(last, now);
+			port->error_gone[bit] += now < last ? last : 0;
+		}
+		port->error[bit] = now;
+	}
+}
+
+static void take_wait(struct pm_port *port, uint32_t now, uint64_t now_us, struct pm_news *news)
+{
+	if (port->read_us) {
+		news->gained[SELECT_XMIT_WAIT] = pm_gained(port->wait, now);
+		port->wait_gone += now < port->wait ? port->wait : 0;
+		set_rate(&port->wait_rate, port->wait, now, UINT32_MAX, now_us - port->read_us);
+	}
+	port->wait = now;
+}
+
+/* What a counter of PortCounters shows now. */
+static uint64_t shown(const struct pm_port *port, unsigned bit)
+{
+	if (bit < PORT_ERRORS)
+		return port->error[bit];
+	return bit == SELECT_XMIT_WAIT ? port->wait : port->traffic[bit - PORT_ERRORS];
+}
+
+/* Those that are more than half full, but for those that stay so whatever we do. */
+static uint32_t to_reset(struct pm_port *port, const struct pm_taking *taking)
+{
+	uint32_t high = 0;
+
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
+		bool is_traffic = bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT;
+
+		if (!(is_traffic && taking->wide) && shown(port, bit) > pm_largest(bit) / 2)
+			high |= UINT32_C(1) << bit;
+	}
+	port->stuck = (port->stuck | taking->was_reset) & high;
+	return high & ~port->stuck;
+}
+
+static void judge(struct pm_port *port, const struct pm_taking *taking, struct pm_news *news)
+{
+	uint32_t over = 0, rose = 0;
+
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
+		uint32_t mask = UINT32_C(1) << bit;
+
+		rose |= news->gained[bit] ? mask : 0;
+		if (taking->threshold[bit] && news->gained[bit] >= taking->threshold[bit])
+			over |= mask;
+	}
+	news->over = over & ~port->over;
+	port->over = over;
+	port->rose = rose;
+}
+
+void pm_take(struct pm_port *port, const struct port_counters *counters,
+	     const struct pm_taking *taking, struct pm_news *news)
+{
+	const uint64_t traffic[TRAFFIC_SHORT] = {
+		[TRAFFIC_XMIT_DATA] = counters->xmit_data,
+		[TRAFFIC_RCV_DATA] = counters->rcv_data,
+		[TRAFFIC_XMIT_PKTS] = counters->xmit_pkts,
+		[TRAFFIC_RCV_PKTS] = counters->rcv_pkts,
+	};
+
+	*news = (struct pm_news){0};
+	if (!port->read_us)
+		port->wait_rate = -1;
+	if (taking->has_wait)
+		take_wait(port, counters->xmit_wait, taking->now_us, news);
+	take_errors(port, counters, news);
+	if (!taking->wide)
+		take_traffic(port, traffic, false, taking->now_us);
+	/* The read after a reset belongs to the one before it. */
+	if (!taking->was_reset)
+		judge(port, taking, news);
+	news->reset = to_reset(port, taking);
+	port->read_us = taking->now_us;
+}
+
+void pm_take_extended(struct pm_port *port, const struct port_counters_extended *counters,
+		      uint64_t now_us)
+{
+	const uint64_t traffic[TRAFFIC_SHORT] = {
+		[TRAFFIC_XMIT_DATA] = counters->xmit_data,
+		[TRAFFIC_RCV_DATA] = counters->rcv_data,
+		[TRAFFIC_XMIT_PKTS] = counters->xmit_pkts,
+		[TRAFFIC_RCV_PKTS] = counters->rcv_pkts,
+	};
+
+	take_traffic(port, traffic, true, now_us);
+}
+
+uint64_t pm_total(const struct pm_port *port, unsigned bit)
+{
+	return bit == SELECT_XMIT_WAIT ? port->wait_gone + port->wait
+				       : (uint64_t)port->error_gone[bit] + port->error[bit];
+}
+
+uint64_t pm_traffic(const struct pm_port *port, enum port_traffic traffic)
+{
+	return port->traffic_gone[traffic] + port->traffic[traffic];
+}
+
+bool pm_has_errors(const struct pm_port *port)
+{
+	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
+		if (pm_total(port, bit))
+			return true;
+	}
+	return false;
+}
+
+bool pm_is_full(const struct pm_port *port, unsigned bit)
+{
+	return shown(port, bit) == pm_largest(bit);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What is known of a port's counters from one read to the next: how much they rose, whether they
+ * were reset meanwhile, how fast traffic goes, which are about to be full. Pure arithmetic over
+ * what a port answered, which is not trusted; called by pm/sweep.c for each answer. A port takes
+ * 200 bytes, so the 72,000 ports of 1,620 switches and 11,664 hosts take 14 MB.
+ *
+ * Counters of PortCounters are small and stay full when they are (16.1.3.5), so one that is smaller
+ * than before was reset: by us, another tool, or a device that started anew. What it showed then is
+ * kept as gone, and a total is what is gone and what the port shows. It is what perfquery shows as
+ * long as nobody resets anything.
+ *
+ * Bits and indexes of counters are those of CounterSelect, with PortXmitWait behind
+ * (sma/perf.h).
+ */
+#ifndef PM_COUNT_H
+#define PM_COUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sma/perf.h"
+
+struct pm_port {
+	uint64_t read_us, traffic_us; /* when errors, when traffic was read last; 0: never */
+	uint64_t traffic[TRAFFIC_SHORT], traffic_gone[TRAFFIC_SHORT];
+	uint64_t wait_gone;
+	float rate[TRAFFIC_SHORT], wait_rate; /* a second; below 0: not known */
+	uint32_t wait;
+	uint32_t error_gone[PORT_ERRORS];
+	uint16_t error[PORT_ERRORS];
+	uint32_t rose;	/* bits of those that did at the last read */
+	uint32_t over;	/* those that rose by their threshold or more then */
+	uint32_t stuck; /* those that a reset did not empty: it is not tried again */
+	bool wide;	/* its traffic is from PortCountersExtended */
+};
+
+/* What a read brought. */
+struct pm_news {
+	uint32_t over;	/* bits that rose by their threshold or more, and did not at the read before
+			 */
+	uint32_t reset; /* those that should be reset, since they are more than half full */
+	uint64_t gained[PORT_COUNTERS_SELECTED];
+};
+
+/* How PortCounters is to be taken. */
+struct pm_taking {
+	uint64_t now_us;
+	uint32_t threshold[PORT_COUNTERS_SELECTED]; /* 0: none */
+	bool has_wait;				    /* PortXmitWait means something */
+	bool wide;				    /* traffic comes with PortCountersExtended */
+	uint32_t was_reset; /* what was to be reset just before: the first read after that */
+};
+
+/* The largest value of a counter of PortCounters. */
+uint64_t pm_largest(unsigned bit);
+const char *pm_counter_name(unsigned bit);
+
+/* How much a counter rose from one read to the next: at least that; it may have been reset
+ * meanwhile. */
+static inline uint64_t pm_gained(uint64_t last, uint64_t now)
+{
+	return now < last ? now : now - last;
+}
+
+void pm_take(struct pm_port *port, const struct port_counters *counters,
+	     const struct pm_taking *taking, struct pm_news *news);
+void pm_take_extended(struct pm_port *port, const struct port_counters_extended *counters,
+		      uint64_t now_us);
+
+/* Totals of errors and PortXmitWait, by bit; of traffic, in 4-byte words and packets. */
+uint64_t pm_total(const struct pm_port *port, unsigned bit);
+uint64_t pm_traffic(const struct pm_port *port, enum port_traffic traffic);
+/* Whether anything but PortXmitWait was ever counted. */
+bool pm_has_errors(const struct pm_port *port);
+/* Whether a counter is at its largest: there is no telling how many more there were. */
+bool pm_is_full(const struct pm_port *port, unsigned bit);
+
+#endif

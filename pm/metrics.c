@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * perf metrics: figures in Prometheus' text format, in pieces. In front are those of other rooms,
+ * given by who calls; then the performance manager's own, and each error counter of each port that
+ * has counted errors. As a whole it is never longer than 1,000,000 bytes: where that does not
+ * suffice, ports whose counters rose at the last read come first, and a figure says how many others
+ * were left out. Loop thread only.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "pm/survey.h"
+
+enum { METRICS_MAX_BYTES = 1000000, RESERVE_BYTES = 2000, PORTS_A_PART = 16 };
+
+struct metrics {
+	struct pm *pm;
+	struct control_request *request;
+	struct pm_survey *survey;
+	char *head; /* NULL: told */
+	size_t told, bytes, left_out;
+	bool own_told, end_told;
+};
+
+struct text { /* that grows */
+	char *bytes;
+	size_t size;
+	FILE *file;
+};
+
+static void text_begin(struct text *text)
+{
+	text->file = open_memstream(&text->bytes, &text->size);
+	if (!text->file)
+		abort(); /* out of memory */
+}
+
+static json_t *text_part(struct metrics *metrics, struct text *text)
+{
+	json_t *part;
+
+	fclose(text->file);
+	metrics->bytes += text->size;
+	part = json_pack("{s:s}", "text", text->bytes);
+	free(text->bytes);
+	return part;
+}
+
+static void one(FILE *file, const char *name, const char *type, const char *help, double value)
+{
+	fprintf(file, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name, help, name, type, name,
+		value);
+}
+
+/* The performance manager's own figures. */
+static json_t *own_part(struct metrics *metrics)
+{
+	const struct pm_sweep_figures *last = &metrics->pm->last;
+	const struct {
+		const char *name, *type, *help;
+		double value;
+	} rows[] = {
+		{"weft_perf_sweeps_total", "counter", "Sweeps over all counters.",
+		 (double)last->number},
+		{"weft_perf_last_sweep_timestamp_seconds", "gauge",
+		 "When the last one began; 0: none.", (double)last->wall_s},
+		{"weft_perf_sweep_duration_seconds", "gauge", "How long the last one took.",
+		 (double)last->duration_us / 1e6},
+		{"weft_perf_ports_read", "gauge", "Ports that it read.",
+		 (double)last->counts.ports},
+		{"weft_perf_agents_silent", "gauge", "Agents that did not answer it.",
+		 last->silent},
+		{"weft_perf_requests_timed_out", "gauge", "Requests of it without an answer.",
+		 (double)last->counts.timed_out},
+		{"weft_perf_counters_reset", "gauge", "Ports whose full counters it reset.",
+		 (double)last->counts.resets},
+		{"weft_adapters_xmit_bytes_per_second", "gauge",
+		 "What adapters sent in all, between the last two sweeps.", last->data_rate[0]},
+		{"weft_switches_xmit_bytes_per_second", "gauge",
+		 "What ports of switches sent in all, between the last two sweeps.",
+		 last->data_rate[1]},
+		{"weft_links_below_capability", "gauge",
+		 "Links that are slower or narrower than both ends can.",
+		 (double)metrics->survey->num_links},
+		{"weft_ports_with_errors", "gauge", "Ports whose error counters are not all 0.",
+		 (double)(metrics->survey->num_rose + metrics->survey->num_rest)},
+	};
+	struct text text;
+
+	text_begin(&text);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		one(text.file, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+	if (metrics->survey->num_rose + metrics->survey->num_rest)
+		fputs("# HELP weft_port_errors_total Error counters of ports, by the "
+		      "specification's names; PortXmitWait in ticks.\n"
+		      "# TYPE weft_port_errors_total counter\n",
+		      text.file);
+	return text_part(metrics, &text);
+}
+
+/* A label's value: what would end it is escaped. */
+static void put_label(FILE *file, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '\n')
+			fputs("\\n", file);
+		else if (*value == '"' || *value == '\\')
+			fprintf(file, "\\%c", *value);
+		else
+			fputc(*value, file);
+	}
+}
+
+static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
+		     const struct pm_port *port)
+{
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
+		if ((bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT) || !pm_total(port, bit))
+			continue;
+		fprintf(file,
+			"weft_port_errors_total{guid=\"0x%016" PRIx64 "\",port=\"%u\",node=\"",
+			agent->facts->info.node_guid, num);
+		put_label(file, agent->facts->description);
+		fprintf(file, "\",counter=\"%s\"} %" PRIu64 "\n", pm_counter_name(bit),
+			pm_total(port, bit));
+	}
+}
+
+/* Some ports; NULL when there are none or no room any more. */
+static json_t *ports_part(struct metrics *metrics)
+{
+	const struct pm_survey *survey = metrics->survey;
+	size_t all = survey->num_rose + survey->num_rest, from = metrics->told;
+	struct text text;
+
+	if (metrics->told == all)
+		return NULL;
+	text_begin(&text);
+	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++, metrics->told++) {
+		const struct pm_key *key =
+			metrics->told < survey->num_rose
+				? &survey->rose[metrics->told]
+				: &survey->rest[metrics->told - survey->num_rose];
+		struct pm_agent *agent;
+		const struct pm_port *port = pm_find_port(metrics->pm, key, &agent);
+
+		if (port)
+			put_port(text.file, agent, key->num, port);
+	}
+	fflush(text.file);
+	if (metrics->bytes + text.size + RESERVE_BYTES <= METRICS_MAX_BYTES)
+		return text_part(metrics, &text);
+	/* Whole parts only, so that ports are either told of or left out. */
+	metrics->left_out = all - from;
+	metrics->told = all;
+	fclose(text.file);
+	free(text.bytes);
+	return NULL;
+}
+
+static json_t *end_part(struct metrics *metrics)
+{
+	struct text text;
+
+	text_begin(&text);
+	one(text.file, "weft_ports_left_out", "gauge",
+	    "Ports with errors that found no room in this text.", (double)metrics->left_out);
+	return text_part(metrics, &text);
+}
+
+static json_t *metrics_next(void *source)
+{
+	struct metrics *metrics = source;
+	json_t *part;
+
+	if (metrics->head) {
+		part = json_pack("{s:s}", "text", metrics->head);
+		metrics->bytes += strlen(metrics->head);
+		free(metrics->head);
+		metrics->head = NULL;
+		return part;
+	}
+	if (!metrics->own_told) {
+		metrics->own_told = true;
+		return own_part(metrics);
+	}
+	part = ports_part(metrics);
+	if (part || metrics->end_told)
+		return part;
+	metrics->end_told = true;
+	return end_part(metrics);
+}
+
+static void metrics_finish(void *source)
+{
+	struct metrics *metrics = source;
+
+	pm_survey_free(metrics->survey);
+	free(metrics->head);
+	free(metrics);
+}
+
+static void gathered(void *arg, struct pm_survey *survey)
+{
+	struct metrics *metrics = arg;
+
+	metrics->survey = survey;
+	if (survey) {
+		control_stream(metrics->request, metrics_next, metrics_finish, metrics);
+		return;
+	}
+	control_fail(metrics->request, "the daemon is stopping");
+	free(metrics->head);
+	free(metrics);
+}
+
+void pm_metrics(struct pm *pm, struct control_request *request, char *head)
+{
+	struct metrics *metrics = mem_zalloc(sizeof(*metrics));
+
+	metrics->pm = pm;
+	metrics->request = request;
+	metrics->head = head;
+	pm_survey_begin(pm, gathered, metrics);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The steps of reading an agent (reader.h), as a table: what each asks for, what comes of the
+ * answer, what of a refusal.
+ *
+ * What devices do: some refuse ClassPortInfo, and have the small counters all the same; some
+ * promise PortCountersExtended and refuse it, or the other way round after a change of firmware. So
+ * what was learned is forgotten whenever something was refused or not answered, and learned anew
+ * with the next sweep.
+ */
+#include "pm/reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "mad/mad.h"
+
+enum {
+	ATTEMPTS = 3,
+	TIMEOUT_MS = 500, /* of the first attempt; each further one waits twice as long */
+	REDIRECTS_MAX = 4,
+	CLASS_VERSION = 1,
+};
+
+enum step { STEP_ABILITIES, STEP_COUNTERS, STEP_EXTENDED, STEP_RESET, STEP_AFTER_RESET };
+
+static void ask(struct pm_reader *reader);
+
+static void end(struct pm_reader *reader, int error)
+{
+	if (error)
+		reader->agent->asked = false;
+	reader->ops->ended(reader, error);
+}
+
+static void go(struct pm_reader *reader, enum step step)
+{
+	reader->step = (uint8_t)step;
+	reader->attempt = 0;
+	ask(reader);
+}
+
+/* The next port after this one. */
+static bool next_port(struct pm_reader *reader, unsigned from)
+{
+	const struct pm_agent *agent = reader->agent;
+
+	for (unsigned num = from; num <= agent->last; num++) {
+		if (reader->every_port || pm_port_counts(agent, (uint8_t)num)) {
+			reader->port = (uint8_t)num;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void next(struct pm_reader *reader, unsigned from)
+{
+	if (next_port(reader, from))
+		go(reader, STEP_COUNTERS);
+	else
+		end(reader, reader->ended_one ? 0 : -EPROTO);
+}
+
+/* After PortCounters, and the resets. */
+static void go_on(struct pm_reader *reader)
+{
+	if (pm_has_extended(reader->agent))
+		go(reader, STEP_EXTENDED);
+	else
+		next(reader, reader->port + 1u);
+}
+
+/* Answers */
+
+/* Whether somebody else answers in its place, who then says what he can. All zero: nobody does. */
+static bool leads_on(struct pm_reader *reader, const struct class_port_info *info)
+{
+	int result;
+
+	if ((!info->redirect.lid && !info->redirect.qp) || ++reader->redirects > REDIRECTS_MAX)
+		return false;
+	result = pm_agent_redirect(reader->agent, &info->redirect, reader->snapshot);
+	reader->counts->refused += result < 0;
+	reader->counts->redirected += result > 0;
+	return result > 0;
+}
+
+static void take_abilities(struct pm_reader *reader, const uint8_t *data)
+{
+	struct class_port_info info;
+
+	format_decode(&class_port_info_format, data, &info);
+	reader->agent->capability_mask = info.capability_mask;
+	reader->agent->asked = true;
+	if (leads_on(reader, &info))
+		go(reader, STEP_ABILITIES);
+	else
+		next(reader, reader->agent->first);
+}
+
+/* Answers that are about another port than was asked are no answers. */
+static bool is_about(struct pm_reader *reader, uint8_t port_select)
+{
+	if (port_select == reader->port)
+		return true;
+	reader->counts->refused++;
+	reader->agent->asked = false;
+	return false;
+}
+
+static void take_counters(struct pm_reader *reader, const uint8_t *data)
+{
+	struct port_counters counters;
+	bool after = reader->step == STEP_AFTER_RESET;
+
+	format_decode(&port_counters_format, data, &counters);
+	if (!is_about(reader, counters.port_select)) {
+		next(reader, reader->port + 1u);
+		return;
+	}
+	reader->ended_one = true;
+	reader->counts->ports += !after;
+	reader->select = reader->ops->counters(reader, &counters, after ? reader->select : 0);
+	if (reader->select && !after)
+		go(reader, STEP_RESET);
+	else
+		go_on(reader);
+}
+
+static void take_extended(struct pm_reader *reader, const uint8_t *data)
+{
+	struct port_counters_extended counters;
+
+	format_decode(&port_counters_extended_format, data, &counters);
+	if (is_about(reader, counters.port_select))
+		reader->ops->extended(reader, &counters);
+	next(reader, reader->port + 1u);
+}
+
+static void take_reset(struct pm_reader *reader, const uint8_t *data)
+{
+	(void)data;
+	reader->counts->resets++;
+	go(reader, STEP_AFTER_RESET);
+}
+
+/* Refusals */
+
+static void without_abilities(struct pm_reader *reader)
+{
+	reader->agent->capability_mask = 0;
+	reader->agent->asked = true;
+	next(reader, reader->agent->first);
+}
+
+static void without_port(struct pm_reader *reader)
+{
+	reader->agent->asked = false;
+	next(reader, reader->port + 1u);
+}
+
+static void without_extended(struct pm_reader *reader)
+{
+	reader->agent->capability_mask &=
+		(uint16_t) ~(PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
+	next(reader, reader->port + 1u);
+}
+
+static const struct {
+	uint16_t attr_id;
+	uint8_t method;
+	void (*take)(struct pm_reader *reader, const uint8_t *data);
+	void (*refused)(struct pm_reader *reader);
+} steps[] = {
+	[STEP_ABILITIES] = {ATTR_CLASS_PORT_INFO, METHOD_GET, take_abilities, without_abilities},
+	[STEP_COUNTERS] = {PERF_PORT_COUNTERS, METHOD_GET, take_counters, without_port},
+	[STEP_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_GET, take_extended,
+			   without_extended},
+	[STEP_RESET] = {PERF_PORT_COUNTERS, METHOD_SET, take_reset, go_on},
+	[STEP_AFTER_RESET] = {PERF_PORT_COUNTERS, METHOD_GET, take_counters, go_on},
+};
+
+/* Requests */
+
+/* A Set() carries zeros, which are what the counters become on devices that write them (16.1.3.5).
+ */
+static void fill(const struct pm_reader *reader, uint8_t *data)
+{
+	const struct port_counters few = {.port_select = reader->port,
+					  .counter_select = (uint16_t)reader->select,
+					  .counter_select2 =
+						  (uint8_t)(reader->select >> SELECT_XMIT_WAIT)};
+	const struct port_counters_extended extended = {.port_select = reader->port};
+
+	if (reader->step == STEP_EXTENDED)
+		format_encode(&port_counters_extended_format, &extended, data);
+	else if (reader->step != STEP_ABILITIES)
+		format_encode(&port_counters_format, &few, data);
+}
+
+static bool lost(struct pm_reader *reader)
+{
+	return ++reader->attempt < ATTEMPTS;
+}
+
+/* Who answers is somebody else: the question goes there. */
+static bool follow(struct pm_reader *reader, const struct txn_result *result)
+{
+	struct class_port_info info;
+
+	if (!(result->header.status & STATUS_REDIRECT) ||
+	    result->header.attr_id != ATTR_CLASS_PORT_INFO || ++reader->redirects > REDIRECTS_MAX)
+		return false;
+	format_decode(&class_port_info_format, result->mad + PERF_DATA_OFFSET, &info);
+	if (pm_agent_redirect(reader->agent, &info.redirect, reader->snapshot) < 0)
+		return false;
+	reader->counts->redirected++;
+	return true;
+}
+
+static void answered(struct pm_reader *reader, const struct txn_result *result)
+{
+	uint16_t status = result->header.status;
+
+	reader->counts->answered++;
+	if (status == STATUS_OK) {
+		steps[reader->step].take(reader, result->mad + PERF_DATA_OFFSET);
+	} else if (follow(reader, result) || (status_is_busy(status) && lost(reader))) {
+		ask(reader);
+	} else {
+		reader->counts->refused++;
+		steps[reader->step].refused(reader);
+	}
+}
+
+static void done(void *arg, const struct txn_result *result)
+{
+	struct pm_reader *reader = arg;
+
+	if (!result->error) {
+		answered(reader, result);
+		return;
+	}
+	reader->counts->timed_out++;
+	if (lost(reader)) {
+		ask(reader);
+		return;
+	}
+	/* Who answered in its place may not be there any more. */
+	free(reader->agent->redirect);
+	reader->agent->redirect = NULL;
+	end(reader, -ETIMEDOUT);
+}
+
+static void ask(struct pm_reader *reader)
+{
+	const struct mad_header header = {
+		.base_version = 1,
+		.mgmt_class = CLASS_PERF,
+		.class_version = CLASS_VERSION,
+		.method = steps[reader->step].method,
+		.attr_id = steps[reader->step].attr_id,
+	};
+	const struct mad_addr to = pm_agent_address(reader->agent);
+	uint8_t mad[MAD_SIZE] = {0};
+
+	header_encode(&header, mad);
+	fill(reader, mad + PERF_DATA_OFFSET);
+	reader->counts->requests++;
+	txn_start(reader->txns, &to, mad, sizeof(mad), (unsigned)TIMEOUT_MS << reader->attempt,
+		  done, reader);
+}
+
+void pm_reader_begin(struct pm_reader *reader)
+{
+	reader->redirects = 0;
+	reader->ended_one = false;
+	reader->select = 0;
+	reader->port = reader->agent->first;
+	if (reader->agent->asked && next_port(reader, reader->agent->first))
+		go(reader, STEP_COUNTERS);
+	else
+		go(reader, STEP_ABILITIES);
+}
+
+void pm_reader_cancel(struct pm_reader *reader)
+{
+	txn_cancel(reader->txns, done, reader);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A sweep over all counters. First the table of agents is brought up to date from the view, in
+ * slices; then as many agents are read at a time as the window has places, each with one request
+ * under way: an agent that is slow or dead holds one place and nobody else up. Requests follow from
+ * answers, of which a turn takes few; only the first ones have to be portioned here.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/message_id.h"
+#include "lib/mem.h"
+#include "pm/context.h"
+
+enum { STARTS_A_TURN = 64, US_PER_S = 1000000, WORD_BYTES = 4, NEWS_SIZE = 512 };
+enum { PATIENCE_US = 10 * US_PER_S };
+
+const char *pm_name(const struct pm_agent *agent)
+{
+	return agent->facts && agent->facts->description[0] ? agent->facts->description : "?";
+}
+
+/* What a read brought */
+
+/* One line about a port, with each counter that rose too much. */
+static void tell(struct pm *pm, const struct pm_agent *agent, uint8_t num,
+		 const struct pm_port *port, const struct pm_news *news)
+{
+	char text[NEWS_SIZE] = "";
+	size_t used = 0;
+
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED && used < sizeof(text); bit++) {
+		if (!(news->over >> bit & 1))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s rose by %s%" PRIu64 " to %" PRIu64, used ? ", " : "",
+					 pm_counter_name(bit),
+					 pm_is_full(port, bit) ? "at least " : "",
+					 news->gained[bit], pm_total(port, bit));
+	}
+	log_limited(&pm->limit, LOG_WARNING,
+		    (&(struct log_subject){.message_id = MESSAGE_PORT_ERRORS,
+					   .node_guid = agent->facts->info.node_guid,
+					   .node_desc = agent->facts->description,
+					   .port = num,
+					   .lid = agent->lid}),
+		    "port %u of %s: %s since it was read last; a cable or plug may be bad, "
+		    "weftctl perf errors lists what is known",
+		    num, pm_name(agent), text);
+}
+
+static void top_offer(struct pm_top *top, const struct pm_key *key, float value)
+{
+	unsigned place = top->count;
+
+	if (value <= 0 || (place == PM_TOP_MAX && top->row[place - 1].value >= value))
+		return;
+	if (place == PM_TOP_MAX)
+		place--;
+	else
+		top->count++;
+	for (; place && top->row[place - 1].value < value; place--)
+		top->row[place] = top->row[place - 1];
+	top->row[place] = (struct pm_top_row){.key = *key, .value = value};
+}
+
+static void traffic_taken(struct pm *pm, const struct pm_agent *agent, uint8_t num,
+			  const struct pm_port *port)
+{
+	const struct pm_key key = {agent->guid, agent->is_switch, num};
+	float xmit = port->rate[TRAFFIC_XMIT_DATA], rcv = port->rate[TRAFFIC_RCV_DATA];
+
+	if (xmit > 0)
+		pm->now.data_rate[agent->is_switch] += (double)xmit * WORD_BYTES;
+	top_offer(&pm->top_now[PM_TOP_DATA], &key, xmit > rcv ? xmit : rcv);
+}
+
+static uint32_t take_counters(struct pm_reader *reader, const struct port_counters *counters,
+			      uint32_t was_reset)
+{
+	struct pm *pm = reader->owner;
+	struct pm_agent *agent = reader->agent;
+	struct pm_port *port = pm_agent_port(agent, reader->port);
+	const struct pm_key key = {agent->guid, agent->is_switch, reader->port};
+	struct pm_taking taking = {
+		.now_us = loop_now_us(pm->loop),
+		.has_wait = agent->capability_mask & PERF_XMIT_WAIT,
+		.wide = pm_has_extended(agent),
+		.was_reset = was_reset,
+	};
+	struct pm_news news;
+
+	memcpy(taking.threshold, pm->options.threshold, sizeof(taking.threshold));
+	pm_take(port, counters, &taking, &news);
+	if (news.over)
+		tell(pm, agent, reader->port, port, &news);
+	if (was_reset)
+		return 0;
+	top_offer(&pm->top_now[PM_TOP_WAIT], &key, port->wait_rate);
+	if (!taking.wide)
+		traffic_taken(pm, agent, reader->port, port);
+	return pm->options.reset ? news.reset : 0;
+}
+
+static void take_extended(struct pm_reader *reader, const struct port_counters_extended *counters)
+{
+	struct pm *pm = reader->owner;
+	struct pm_port *port = pm_agent_port(reader->agent, reader->port);
+
+	pm_take_extended(port, counters, loop_now_us(pm->loop));
+	traffic_taken(pm, reader->agent, reader->port, port);
+}
+
+/* Its end */
+
+static void finish(struct pm *pm)
+{
+	pm->sweeping = false;
+	view_unref(pm->swept);
+	pm->swept = NULL;
+	free(pm->readers);
+	pm->readers = NULL;
+	pm->now.duration_us = loop_now_us(pm->loop) - pm->now.began_us;
+	pm->last = pm->now;
+	memcpy(pm->top, pm->top_now, sizeof(pm->top));
+	log_info("counter sweep %" PRIu64 ": %" PRIu64 " ports of %u agents in %" PRIu64
+		 " ms, %u agents silent, %" PRIu64 " requests, %" PRIu64 " timed out, %" PRIu64
+		 " refused, %" PRIu64 " resets",
+		 pm->last.number, pm->last.counts.ports, pm->last.agents,
+		 pm->last.duration_us / 1000, pm->last.silent, pm->last.counts.requests,
+		 pm->last.counts.timed_out, pm->last.counts.refused, pm->last.counts.resets);
+	pm_sweep_plan(pm);
+	pm_tell_waiters(pm, 0);
+}
+
+/* Gives an idle reader the next agent; false when there is none. */
+static bool start_next(struct pm *pm)
+{
+	struct pm_reader *reader;
+	struct pm_agent *agent;
+
+	while (pm->next < pm->agents.count && pm->agents.list[pm->next]->lid == LID_NONE)
+		pm->next++;
+	if (pm->next == pm->agents.count || list_empty(&pm->idle))
+		return false;
+	reader = container_of(list_pop(&pm->idle), struct pm_reader, link);
+	agent = pm->agents.list[pm->next++];
+	reader->agent = agent;
+	pm->busy++;
+	pm->now.agents++;
+	pm_reader_begin(reader);
+	return true;
+}
+
+static void pump(void *arg)
+{
+	struct pm *pm = arg;
+	unsigned started = 0;
+
+	while (started < STARTS_A_TURN && start_next(pm))
+		started++;
+	if (started == STARTS_A_TURN)
+		loop_defer(&pm->pump);
+	else if (!pm->busy)
+		finish(pm);
+}
+
+static void agent_ended(struct pm_reader *reader, int error)
+{
+	struct pm *pm = reader->owner;
+
+	reader->agent->silent = error == -ETIMEDOUT;
+	pm->now.silent += reader->agent->silent;
+	if (error)
+		log_debug("the counters of %s (LID %u) could not be read: %s",
+			  pm_name(reader->agent), reader->agent->lid,
+			  error == -ETIMEDOUT ? "no answer" : "it refuses");
+	list_push(&pm->idle, &reader->link);
+	pm->busy--;
+	if (!start_next(pm) && !pm->busy)
+		loop_defer(&pm->pump);
+}
+
+/* Its beginning */
+
+static const struct pm_reader_ops sweep_ops = {take_counters, take_extended, agent_ended};
+
+static void merged(void *arg)
+{
+	struct pm *pm = arg;
+
+	pm->num_readers = pm->options.window;
+	pm->readers = mem_array(pm->num_readers, sizeof(*pm->readers));
+	list_init(&pm->idle);
+	for (unsigned i = 0; i < pm->num_readers; i++) {
+		pm->readers[i] = (struct pm_reader){.owner = pm,
+						    .ops = &sweep_ops,
+						    .txns = pm->txns,
+						    .counts = &pm->now.counts,
+						    .snapshot = pm->swept->topology};
+		list_init(&pm->readers[i].link);
+		list_push(&pm->idle, &pm->readers[i].link);
+	}
+	pm->next = 0;
+	loop_defer(&pm->pump);
+}
+
+static unsigned merge_stage(void *arg, size_t *at)
+{
+	struct pm *pm = arg;
+
+	return pm_agents_merge(&pm->agents, pm->swept, at);
+}
+
+bool pm_sweep_begin(struct pm *pm)
+{
+	uint64_t number = pm->last.number + 1;
+
+	if (pm->sweeping)
+		return true;
+	if (!*pm->view || pm->stopped)
+		return false;
+	pm->sweeping = true;
+	pm->swept = view_ref(*pm->view);
+	pm->now = (struct pm_sweep_figures){.number = number,
+					    .began_us = loop_now_us(pm->loop),
+					    .wall_s = loop_wall_s(pm->loop)};
+	memset(pm->top_now, 0, sizeof(pm->top_now));
+	slices_begin(&pm->merge);
+	return true;
+}
+
+void pm_sweep_cancel(struct pm *pm)
+{
+	loop_timer_disarm(&pm->timer);
+	if (!pm->sweeping)
+		return;
+	pm->sweeping = false;
+	slices_cancel(&pm->merge);
+	pm_agents_cancel(&pm->agents);
+	loop_defer_cancel(&pm->pump);
+	for (unsigned i = 0; pm->readers && i < pm->num_readers && pm->busy; i++) {
+		if (list_empty(&pm->readers[i].link))
+			pm_reader_cancel(&pm->readers[i]);
+	}
+	pm->busy = 0;
+	free(pm->readers);
+	pm->readers = NULL;
+	view_unref(pm->swept);
+	pm->swept = NULL;
+	pm_tell_waiters(pm, -ECANCELED);
+}
+
+/* Sweeps begin an interval apart; where one takes longer, the next follows at once. When a manager
+ * has just become MASTER, ports go ACTIVE one after the other, and what is sent before is lost and
+ * counted as an error: the first one waits for a while. */
+void pm_sweep_plan(struct pm *pm)
+{
+	uint64_t interval_us = (uint64_t)pm->options.interval_s * US_PER_S;
+	uint64_t now_us = loop_now_us(pm->loop), due_us;
+
+	if (pm->stopped || pm->sweeping || !interval_us || !*pm->view) {
+		loop_timer_disarm(&pm->timer);
+		return;
+	}
+	due_us = pm->last.number ? pm->last.began_us + interval_us : 0;
+	if (due_us < pm->master_us + (interval_us < PATIENCE_US ? interval_us : PATIENCE_US))
+		due_us = pm->master_us + (interval_us < PATIENCE_US ? interval_us : PATIENCE_US);
+	loop_timer_arm_at(&pm->timer, due_us > now_us ? due_us : now_us);
+}
+
+static void due(void *arg)
+{
+	pm_sweep_begin(arg);
+}
+
+static void happened(void *ctx, const struct event *event)
+{
+	struct pm *pm = ctx;
+
+	if (event->kind == EVENT_MASTER) {
+		pm->master_us = loop_now_us(pm->loop);
+		pm_sweep_plan(pm);
+	} else if (event->kind == EVENT_NOT_MASTER) {
+		pm_sweep_cancel(pm);
+	}
+}
+
+void pm_sweep_init(struct pm *pm)
+{
+	static slice_fn *const stages[] = {merge_stage, NULL};
+	static const struct slice_plan plan = {.name = "counters: agents", .stages = stages};
+
+	slices_init(&pm->merge, pm->loop, &plan, pm, merged, pm);
+	loop_deferred_init(&pm->pump, pm->loop, "counters: requests", pump, pm);
+	loop_timer_init(&pm->timer, pm->loop, "counter sweep", due, pm);
+	pm->events = (struct event_reader){.happened = happened, .ctx = pm};
+}
+
+void pm_sweep_done(struct pm *pm)
+{
+	pm_sweep_cancel(pm);
+	pm_agents_done(&pm->agents);
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Sweeps over the counters of a switch with three hosts, whose agents are played here: what is
+ * asked, how much at a time, what follows from refusals, silence, redirections and nonsense, what
+ * is reset, and what becomes of ports that come and go. pm/sweep.c, reader.c, agent.c, survey.c.
+ */
+// LINK: pm/*.o fabric/*.o sma/attr.o sma/port.o sma/perf.o mad/txn.o mad/mad.o mad/field.o
+// LINK: mad/window.o mad/rtt.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/event.h"
+#include "lib/be.h"
+#include "pm/context.h"
+#include "pm/survey.h"
+#include "tests/unit/star.h"
+#include "tests/unit/unit.h"
+#include "tests/unit/wire.h"
+
+enum {
+	STAR_HOSTS = 3,
+	PORTS = 2 * STAR_HOSTS,
+	AGENTS = STAR_HOSTS + 1,
+	ALL_QUESTIONS = AGENTS + 2 * PORTS
+};
+enum { SW_LID = 1, REDIRECT_LID = 77, REDIRECT_QP = 0x1234, P_KEY = 0x8005 };
+
+/* One agent, by its LID: hosts have 1 + h. */
+struct fake {
+	struct port_counters few[STAR_HOSTS + 1];
+	struct port_counters_extended wide[STAR_HOSTS + 1];
+	struct class_port_info info;
+	bool silent, no_info, no_extended, keeps_all, other_port, by_status;
+	unsigned sets, infos;
+};
+
+struct bed {
+	struct loop *loop;
+	struct wire wire;
+	struct txn_table *txns;
+	struct event_hub hub;
+	struct view *view;
+	struct pm *pm;
+	struct fake fake[STAR_HOSTS + 2]; /* by LID; 0: who answers in another's place */
+	struct loop_deferred player;
+	size_t played;
+	unsigned most;	/* requests under way at a time */
+	size_t stop_at; /* so many requests, and the manager is MASTER no more; 0: never */
+	uint32_t set_select;
+};
+
+static struct bed bed;
+
+/* Agents */
+
+static struct fake *fake_of(const struct mad_addr *to)
+{
+	if (to->lid == REDIRECT_LID) {
+		CU_ASSERT_EQUAL(to->qpn, REDIRECT_QP);
+		CU_ASSERT_EQUAL(to->q_key, 0x8765);
+		CU_ASSERT_EQUAL(to->pkey_index, 2);
+		return &bed.fake[0];
+	}
+	CU_ASSERT_FATAL(to->lid >= SW_LID && to->lid < SW_LID + AGENTS);
+	CU_ASSERT_EQUAL(to->qpn, 1);
+	return &bed.fake[to->lid];
+}
+
+static void reset(struct fake *fake, uint8_t num, uint32_t select)
+{
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED && !fake->keeps_all; bit++)
+		if (select >> bit & 1)
+			format_put(&port_counters_format, port_counters_rows[bit], &fake->few[num],
+				   0);
+}
+
+/* Fills the data of an answer; its status. */
+static uint16_t play_counters(struct fake *fake, bool is_set, uint8_t *data)
+{
+	struct port_counters asked, answer;
+	uint32_t select;
+
+	format_decode(&port_counters_format, data, &asked);
+	CU_ASSERT_FATAL(asked.port_select <= STAR_HOSTS);
+	select = asked.counter_select | (uint32_t)asked.counter_select2 << SELECT_XMIT_WAIT;
+	if (is_set) {
+		fake->sets++;
+		bed.set_select = select;
+		reset(fake, asked.port_select, select);
+	}
+	answer = fake->few[asked.port_select];
+	answer.port_select = asked.port_select + fake->other_port;
+	format_encode(&port_counters_format, &answer, data);
+	return STATUS_OK;
+}
+
+static uint16_t play_extended(struct fake *fake, uint8_t *data)
+{
+	struct port_counters_extended asked, answer;
+
+	format_decode(&port_counters_extended_format, data, &asked);
+	CU_ASSERT_FATAL(asked.port_select <= STAR_HOSTS);
+	if (fake->no_extended)
+		return STATUS_UNSUP_METHOD_ATTR;
+	answer = fake->wide[asked.port_select];
+	answer.port_select = asked.port_select;
+	format_encode(&port_counters_extended_format, &answer, data);
+	return STATUS_OK;
+}
+
+static uint16_t play_info(struct fake *fake, uint8_t *data)
+{
+	fake->infos++;
+	if (fake->no_info)
+		return STATUS_UNSUP_METHOD_ATTR;
+	format_encode(&class_port_info_format, &fake->info, data);
+	return STATUS_OK;
+}
+
+static void play(size_t n)
+{
+	struct wire_mad *sent = &bed.wire.sent[n];
+	struct fake *fake = fake_of(&sent->to);
+	uint8_t answer[MAD_SIZE], *data = answer + PERF_DATA_OFFSET;
+	struct mad_header header;
+	uint16_t status;
+
+	wire_make_answer(&bed.wire, n, STATUS_OK, answer);
+	header_decode(sent->mad, &header);
+	CU_ASSERT_EQUAL(header.mgmt_class, CLASS_PERF);
+	if (fake->silent) {
+		wire_time_out(&bed.wire, n);
+		return;
+	}
+	if (fake->by_status) {
+		be16_store(answer + 16, ATTR_CLASS_PORT_INFO);
+		play_info(fake, data);
+		status = STATUS_REDIRECT;
+	} else if (header.attr_id == ATTR_CLASS_PORT_INFO) {
+		status = play_info(fake, data);
+	} else if (header.attr_id == PERF_PORT_COUNTERS) {
+		status = play_counters(fake, header.method == METHOD_SET, data);
+	} else {
+		CU_ASSERT_EQUAL(header.attr_id, PERF_PORT_COUNTERS_EXTENDED);
+		status = play_extended(fake, data);
+	}
+	be16_store(answer + 4, status);
+	wire_receive(&bed.wire, answer, MAD_SIZE);
+}
+
+/* Answers what has been sent since; ends the loop with the sweep. */
+static void player(void *arg)
+{
+	size_t count = bed.wire.count;
+
+	(void)arg;
+	if (count - bed.played > bed.most)
+		bed.most = (unsigned)(count - bed.played);
+	if (bed.stop_at && count >= bed.stop_at) {
+		event_raise(&bed.hub, &(struct event){.kind = EVENT_NOT_MASTER});
+		bed.stop_at = 0;
+	}
+	while (bed.played < count)
+		play(bed.played++);
+	if (bed.pm->sweeping)
+		loop_defer(&bed.player);
+	else
+		loop_stop(bed.loop, 0);
+}
+
+static const struct pm_options options = {.window = 500, .reset = true};
+
+static void begin_with(const struct pm_options *chosen)
+{
+	struct snapshot *snapshot;
+
+	bed = (struct bed){.loop = loop_new(), .view = star(STAR_HOSTS, 0)};
+	snapshot = bed.view->topology;
+	snapshot->sm_end = 0;
+	for (unsigned num = 1; num <= STAR_HOSTS; num++) {
+		snapshot->switches[0].facts->port[num].info.port_state = PORT_ACTIVE;
+		snapshot->ends[num - 1].facts->port[1].info.port_state = PORT_ACTIVE;
+		snapshot->ends[num - 1].lid = (lid_t)(SW_LID + num);
+	}
+	for (unsigned lid = 0; lid < ARRAY_SIZE(bed.fake); lid++)
+		bed.fake[lid].info.capability_mask = PERF_EXTENDED_WIDTH | PERF_XMIT_WAIT;
+	wire_init(&bed.wire);
+	bed.txns = txn_table_new(bed.loop, &bed.wire.transport);
+	event_hub_init(&bed.hub);
+	bed.pm = pm_new(bed.loop, bed.txns, &bed.view, &bed.hub, chosen);
+	loop_deferred_init(&bed.player, bed.loop, "player", player, NULL);
+}
+
+static void begin(void)
+{
+	begin_with(&options);
+}
+
+static void end(void)
+{
+	pm_free(bed.pm);
+	loop_defer_cancel(&bed.player);
+	txn_table_free(bed.txns);
+	wire_done(&bed.wire);
+	view_publish(&bed.view, NULL);
+	loop_free(bed.loop);
+}
+
+/* One sweep; the figures of it. */
+static const struct pm_sweep_figures *sweep(void)
+{
+	CU_ASSERT(pm_sweep_begin(bed.pm));
+	loop_defer(&bed.player);
+	loop_run(bed.loop);
+	CU_ASSERT_EQUAL(bed.pm->busy, 0);
+	return &bed.pm->last;
+}
+
+static struct pm_port *port_of(bool is_switch, guid_t guid, uint8_t num)
+{
+	const struct pm_key key = {guid, is_switch, num};
+	struct pm_agent *agent;
+
+	return pm_find_port(bed.pm, &key, &agent);
+}
+
+static struct pm_port *switch_port(uint8_t num)
+{
+	return port_of(true, 1, num);
+}
+
+static struct pm_port *host_port(unsigned host)
+{
+	return port_of(false, 100 + host, 1);
+}
+
+/* Tests */
+
+static void test_all(void)
+{
+	const struct pm_sweep_figures *figures;
+
+	begin();
+	bed.fake[SW_LID].few[2].symbol_errors = 5;
+	bed.fake[SW_LID + 3].wide[1].xmit_data = UINT64_C(1) << 40;
+	figures = sweep();
+	CU_ASSERT_EQUAL(figures->agents, AGENTS);
+	CU_ASSERT_EQUAL(figures->counts.ports, PORTS);
+	CU_ASSERT_EQUAL(figures->counts.requests, ALL_QUESTIONS);
+	CU_ASSERT_EQUAL(figures->counts.answered, ALL_QUESTIONS);
+	CU_ASSERT_EQUAL(bed.most, AGENTS); /* each has one */
+	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_SYMBOL), 5);
+	CU_ASSERT_EQUAL(pm_traffic(host_port(2), TRAFFIC_XMIT_DATA), UINT64_C(1) << 40);
+	/* What agents can is known now. */
+	CU_ASSERT_EQUAL(sweep()->counts.requests, 2 * PORTS);
+	CU_ASSERT_EQUAL(figures->number, 2);
+	end();
+}
+
+/* The window bounds what is under way in all. */
+static void test_window(void)
+{
+	const struct pm_options narrow = {.window = 2};
+
+	begin_with(&narrow);
+	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+	CU_ASSERT_EQUAL(bed.most, 2);
+	bed.fake[SW_LID].silent = true; /* a dead one holds its own place */
+	CU_ASSERT_EQUAL(sweep()->counts.ports, STAR_HOSTS);
+	CU_ASSERT_EQUAL(bed.pm->last.silent, 1);
+	CU_ASSERT_EQUAL(bed.pm->last.counts.timed_out, 3);
+	bed.fake[SW_LID].silent = false;
+	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+	CU_ASSERT_EQUAL(bed.pm->last.silent, 0);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].infos, 2); /* it was asked anew */
+	end();
+}
+
+/* Links that are down, and a base port 0, count nothing. */
+static void test_ports(void)
+{
+	struct node_facts *facts;
+
+	begin();
+	facts = bed.view->topology->switches[0].facts;
+	facts->port[2].info.port_state = PORT_DOWN;
+	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS - 1);
+	CU_ASSERT_EQUAL(switch_port(2)->read_us, 0);
+	facts->sw.enhanced_port0 = 1;
+	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+	CU_ASSERT_NOT_EQUAL(switch_port(0)->read_us, 0);
+	end();
+}
+
+static void test_refusals(void)
+{
+	begin();
+	bed.fake[SW_LID].no_info = true; /* it has the small counters all the same */
+	bed.fake[SW_LID].few[1].rcv_data = 8;
+	bed.fake[SW_LID + 1].no_extended = true; /* it promises more than it has */
+	bed.fake[SW_LID + 1].few[1].rcv_data = 9;
+	bed.fake[SW_LID + 2].other_port = true; /* it speaks of another port */
+	bed.fake[SW_LID + 2].few[1].rcv_data = 10;
+	sweep();
+	CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 3);
+	CU_ASSERT_EQUAL(bed.pm->last.silent, 0);
+	sweep();
+	CU_ASSERT_EQUAL(pm_traffic(switch_port(1), TRAFFIC_RCV_DATA), 8);
+	CU_ASSERT_EQUAL(pm_traffic(host_port(0), TRAFFIC_RCV_DATA), 9);
+	CU_ASSERT_EQUAL(host_port(1)->read_us, 0);
+	CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 1);
+	end();
+}
+
+static void test_reset(void)
+{
+	const struct pm_options never = {.window = 9};
+
+	begin();
+	bed.fake[SW_LID].few[1].link_downed = 200;
+	bed.fake[SW_LID].few[1].xmit_wait = UINT32_MAX;
+	bed.fake[SW_LID].few[1].xmit_data = UINT32_MAX; /* nobody cares: it has 64 bits, too */
+	sweep();
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 1);
+	CU_ASSERT_EQUAL(bed.set_select, 1u << ERROR_LINK_DOWNED | 1u << SELECT_XMIT_WAIT);
+	CU_ASSERT_EQUAL(pm_total(switch_port(1), ERROR_LINK_DOWNED), 200);
+	bed.fake[SW_LID].few[1].link_downed = 3;
+	sweep();
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 1);
+	CU_ASSERT_EQUAL(pm_total(switch_port(1), ERROR_LINK_DOWNED), 203);
+	/* A device that keeps them is told once. */
+	bed.fake[SW_LID].keeps_all = true;
+	bed.fake[SW_LID].few[2].rcv_errors = UINT16_MAX;
+	for (int i = 0; i < 3; i++)
+		sweep();
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 2);
+	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_RCV), UINT16_MAX);
+	/* And nobody is, where the administrator does not want it. */
+	bed.fake[SW_LID].keeps_all = false;
+	bed.fake[SW_LID].few[3].rcv_errors = UINT16_MAX;
+	pm_set_options(bed.pm, &never);
+	sweep();
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 2);
+	end();
+}
+
+static void redirect_to(struct fake *fake)
+{
+	fake->info.redirect = (struct class_redirect){
+		.lid = REDIRECT_LID, .qp = REDIRECT_QP, .q_key = 0x8765, .p_key = P_KEY};
+}
+
+/* Our own port has the P_Key at index 2. */
+static void give_pkeys(void)
+{
+	struct pkey_list *keys = pkey_list_new(PKEY_BLOCK_KEYS);
+
+	keys->key[0] = 0xFFFF;
+	keys->key[2] = P_KEY & 0x7FFF;
+	bed.view->topology->ends[0].facts->port[1].pkeys = keys;
+}
+
+/* By what ClassPortInfo says, or by the status of any answer. */
+static void test_redirect(void)
+{
+	for (int by_status = 0; by_status < 2; by_status++) {
+		begin();
+		give_pkeys();
+		redirect_to(&bed.fake[SW_LID]);
+		bed.fake[SW_LID].by_status = by_status;
+		bed.fake[0].few[3].symbol_errors = 4;
+		CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+		CU_ASSERT_EQUAL(bed.pm->last.counts.redirected, 1);
+		CU_ASSERT_EQUAL(pm_total(switch_port(3), ERROR_SYMBOL), 4);
+		CU_ASSERT_EQUAL(bed.fake[0].infos, 1); /* who answers was asked what he can */
+		/* The other one goes away: next time the first is asked again. */
+		bed.fake[0].silent = true;
+		sweep();
+		CU_ASSERT_EQUAL(bed.pm->last.silent, 1);
+		bed.fake[0].silent = false;
+		CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+		CU_ASSERT_EQUAL(bed.fake[SW_LID].infos, 2);
+		end();
+	}
+}
+
+static void test_bad_redirect(void)
+{
+	static const struct class_redirect rows[] = {
+		{.lid = 0xC000, .qp = 1, .p_key = 0xFFFF}, /* a group */
+		{.lid = 0xFFFF, .qp = 1, .p_key = 0xFFFF}, {.lid = 5, .qp = 0, .p_key = 0xFFFF},
+		{.lid = 5, .qp = 1, .p_key = 0x1234}, /* we have no such key */
+		{.lid = 0, .qp = 1, .p_key = 0xFFFF}, /* a GID that nobody has */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin();
+		bed.fake[SW_LID].info.redirect = rows[i];
+		CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+		CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 1);
+		end();
+	}
+	begin(); /* to itself, for ever */
+	bed.fake[SW_LID].info.redirect =
+		(struct class_redirect){.lid = SW_LID, .qp = 1, .p_key = 0xFFFF};
+	bed.fake[SW_LID].by_status = true;
+	CU_ASSERT_EQUAL(sweep()->counts.ports, STAR_HOSTS);
+	end();
+	begin(); /* by its GID to another port of the subnet */
+	bed.fake[SW_LID].info.redirect = (struct class_redirect){.qp = 1, .p_key = 0xFFFF};
+	be64_store(bed.fake[SW_LID].info.redirect.gid + 8, 100);
+	CU_ASSERT_EQUAL(sweep()->counts.redirected, 1);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID + 1].infos, 2);
+	end();
+}
+
+/* Who is MASTER no more sends nothing more, and late answers are nobody's. */
+static void test_not_master(void)
+{
+	begin();
+	bed.stop_at = AGENTS + 1;
+	sweep();
+	CU_ASSERT_EQUAL(bed.pm->last.number, 0);
+	CU_ASSERT(bed.wire.count < ALL_QUESTIONS);
+	CU_ASSERT_EQUAL(txn_stats(bed.txns)->unmatched, 0);
+	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+	view_publish(&bed.view, NULL);
+	CU_ASSERT_FALSE(pm_sweep_begin(bed.pm));
+	end();
+}
+
+/* Ports that stay keep what is known of them; those that went are forgotten. */
+static void test_changes(void)
+{
+	struct snap_end *ends;
+
+	begin();
+	bed.fake[SW_LID + 1].few[1].symbol_errors = 40;
+	bed.fake[SW_LID + 3].few[1].symbol_errors = 50;
+	sweep();
+	bed.fake[SW_LID + 1].few[1].symbol_errors = 1; /* as if it had been reset */
+	bed.fake[SW_LID + 3].few[1].symbol_errors = 2;
+	ends = bed.view->topology->ends;
+	ends[2].guid = 500; /* another adapter at its place */
+	sweep();
+	CU_ASSERT_EQUAL(pm_total(host_port(0), ERROR_SYMBOL), 41);
+	CU_ASSERT_PTR_NULL(host_port(2));
+	CU_ASSERT_EQUAL(pm_total(port_of(false, 500, 1), ERROR_SYMBOL), 2);
+	ends[2].lid = LID_NONE;
+	CU_ASSERT_EQUAL(sweep()->agents, AGENTS - 1);
+	end();
+}
+
+static void test_top(void)
+{
+	begin();
+	sweep();
+	for (unsigned lid = SW_LID + 1; lid < SW_LID + AGENTS; lid++)
+		bed.fake[lid].wide[1].rcv_data = lid * 1000;
+	for (unsigned h = 0; h < STAR_HOSTS; h++) /* the clock of this test stands still */
+		host_port(h)->traffic_us -= 1000000;
+	sweep();
+	CU_ASSERT_EQUAL_FATAL(bed.pm->top[PM_TOP_DATA].count, STAR_HOSTS);
+	for (unsigned i = 0; i < STAR_HOSTS; i++)
+		CU_ASSERT_EQUAL(bed.pm->top[PM_TOP_DATA].row[i].key.guid, 102 - i);
+	CU_ASSERT_EQUAL(bed.pm->top[PM_TOP_WAIT].count, 0);
+	end();
+}
+
+static void take_survey(void *arg, struct pm_survey *survey)
+{
+	*(struct pm_survey **)arg = survey;
+	loop_stop(bed.loop, 0);
+}
+
+static void test_survey(void)
+{
+	struct pm_survey *survey = NULL;
+	struct port_info *ends[2];
+
+	begin();
+	ends[0] = &bed.view->topology->switches[0].facts->port[2].info;
+	ends[1] = &bed.view->topology->ends[1].facts->port[1].info;
+	for (int e = 0; e < 2; e++) {
+		ends[e]->link_width_supported = 3;
+		ends[e]->link_width_active = 1;
+		ends[e]->link_speed_ext_supported = 3;
+	}
+	bed.fake[SW_LID].few[3].link_downed = 1;
+	bed.fake[SW_LID + 1].few[1].xmit_wait = 1000; /* is no error */
+	sweep();
+	bed.fake[SW_LID].few[1].rcv_errors = 1;
+	sweep();
+	pm_survey_begin(bed.pm, take_survey, &survey);
+	loop_run(bed.loop);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(survey);
+	CU_ASSERT_EQUAL_FATAL(survey->num_links, 1);
+	CU_ASSERT_EQUAL(survey->links[0].port, 2);
+	CU_ASSERT_EQUAL_FATAL(survey->num_rose, 1);
+	CU_ASSERT_EQUAL(survey->rose[0].num, 1);
+	CU_ASSERT_EQUAL_FATAL(survey->num_rest, 1);
+	CU_ASSERT_EQUAL(survey->rest[0].num, 3);
+	pm_survey_free(survey);
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo cases[] = {
+		{"all ports", test_all},
+		{"the window", test_window},
+		{"which ports", test_ports},
+		{"refusals", test_refusals},
+		{"resets", test_reset},
+		{"redirection", test_redirect},
+		{"redirection to nowhere", test_bad_redirect},
+		{"not MASTER", test_not_master},
+		{"ports come and go", test_changes},
+		{"the highest rates", test_top},
+		{"survey", test_survey},
+		CU_TEST_INFO_NULL,
+	};
+
+	log_set_level(NULL, LOG_ERR);
+	return unit_main("performance manager", cases);
+}

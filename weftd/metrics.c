@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The status as metrics: each row names a member of what weftctl status shows, so both always say
+ * the same. What is not there, such as the store of a daemon without one, is left out. Names are
+ * the contract: they stay. Called by the manager for perf metrics.
+ */
+#include "weftd/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+
+struct metric {
+	const char *name, *path; /* members, with dots between them */
+	const char *type, *help;
+	double unit; /* what one is in that of the metric; 0: 1 */
+};
+
+#define COUNTER(name, path, help)                               \
+	{                                                       \
+		"weft_" name "_total", path, "counter", help, 0 \
+	}
+#define GAUGE(name, path, help)                      \
+	{                                            \
+		"weft_" name, path, "gauge", help, 0 \
+	}
+#define SECONDS(name, path, help)                                  \
+	{                                                          \
+		"weft_" name "_seconds", path, "gauge", help, 1e-6 \
+	}
+
+static const struct metric metrics[] = {
+	GAUGE("sm_priority", "priority", "Priority in the election of the master."),
+	COUNTER("sm_sweeps", "sweep.number", "Sweeps since the start."),
+	SECONDS("sm_sweep_duration", "sweep.duration_us", "How long the last sweep took."),
+	GAUGE("sm_sweep_start_timestamp_seconds", "sweep.started_s", "When it began."),
+	GAUGE("sm_sweep_smps", "sweep.smps", "SMPs that it sent."),
+	GAUGE("sm_sweep_sets", "sweep.sets", "Set() among them."),
+	GAUGE("sm_sweep_retries", "sweep.retries", "Attempts after the first."),
+	GAUGE("sm_sweep_failed", "sweep.failed", "What could not be read or written."),
+	GAUGE("sm_sweeping", "sweeping", "Whether a sweep is under way."),
+	GAUGE("switches", "counts.switches", "Switches in the subnet."),
+	GAUGE("adapters", "counts.adapters", "Adapters and routers in the subnet."),
+	GAUGE("ports", "counts.ports", "Ports of both."),
+	GAUGE("ports_active", "counts.active_ports", "Ports that are ACTIVE."),
+	GAUGE("links", "counts.links", "Links."),
+	GAUGE("lid_top", "counts.lid_top", "The highest LID that was given."),
+	GAUGE("routing_unreached_pairs", "routing.unreached", "Pairs that no route connects."),
+	GAUGE("routing_looping_pairs", "routing.looping", "Pairs whose route runs in a circle."),
+	GAUGE("routing_disconnected_pairs", "routing.disconnected",
+	      "Pairs that no cables connect."),
+	COUNTER("sm_traps_received", "traps.received", "Traps and repetitions of them."),
+	COUNTER("smp_retries", "window.retries", "SMPs sent again."),
+	COUNTER("smp_failed", "window.failed", "SMPs given up after the last attempt."),
+	COUNTER("mads_sent", "mads.sent", "MADs sent, of all classes."),
+	COUNTER("mads_received", "mads.received", "MADs received."),
+	COUNTER("mads_timed_out", "mads.timed_out", "Requests without an answer."),
+	COUNTER("mads_malformed", "mads.malformed", "MADs that made no sense."),
+	COUNTER("mads_unmatched", "mads.unmatched", "Answers late, twice, or to nothing."),
+	GAUGE("duplicate_guids", "anomalies.duplicate_guids", "GUIDs seen at two places."),
+	COUNTER("lid_conflicts", "anomalies.lid_conflicts", "LIDs that two ports had."),
+	COUNTER("values_refused", "anomalies.refused_values", "Values that devices did not take."),
+	COUNTER("loop_slow_turns", "slow_turns", "Callbacks that used more than 2 ms of CPU."),
+	COUNTER("sa_received", "sa.received", "Requests to the SA."),
+	COUNTER("sa_answered", "sa.answered", "Requests that were answered."),
+	COUNTER("sa_refused", "sa.refused", "Requests that were refused with a status."),
+	COUNTER("sa_dropped", "sa.dropped", "Requests that were dropped."),
+	COUNTER("sa_overload", "sa.overload", "Requests that found no place to wait."),
+	GAUGE("sa_waiting", "sa.waiting", "Requests that wait for their turn."),
+	GAUGE("sa_subscriptions", "reports.subscriptions", "Subscriptions to events."),
+	COUNTER("sa_reports_sent", "reports.sent", "Reports sent to subscribers."),
+	COUNTER("sa_reports_failed", "reports.failed", "Reports that were never answered."),
+};
+
+static const json_t *member_at(const json_t *object, const char *path)
+{
+	char name[32];
+
+	while (object && *path) {
+		size_t size = strcspn(path, ".");
+
+		snprintf(name, sizeof(name), "%.*s", (int)size, path);
+		object = json_object_get(object, name);
+		path += size + (path[size] == '.');
+	}
+	return object;
+}
+
+static void put_head(FILE *file, const char *name, const char *type, const char *help)
+{
+	fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_metric(FILE *file, const struct metric *metric, const json_t *value)
+{
+	double number = json_is_true(value) ? 1 : json_number_value(value);
+
+	if (!json_is_number(value) && !json_is_boolean(value))
+		return;
+	put_head(file, metric->name, metric->type, metric->help);
+	fprintf(file, "%s %.17g\n", metric->name, metric->unit ? number * metric->unit : number);
+}
+
+/* One of some states, as Prometheus has them: 1 for what holds. */
+static void put_role(FILE *file, const json_t *status)
+{
+	static const char *const roles[] = {"DISCOVERING", "STANDBY", "NOTACTIVE", "MASTER"};
+	const char *role = json_string_value(json_object_get(status, "role"));
+
+	put_head(file, "weft_sm_role", "gauge", "1 for the role that the manager has.");
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		fprintf(file, "weft_sm_role{role=\"%s\"} %d\n", roles[i],
+			role && !strcmp(role, roles[i]));
+}
+
+static void put_engine(FILE *file, const json_t *status)
+{
+	const char *engine = json_string_value(member_at(status, "routing.engine"));
+
+	if (!engine)
+		return;
+	put_head(file, "weft_routing_engine", "gauge", "1 for the engine whose routes are in use.");
+	fprintf(file, "weft_routing_engine{engine=\"%s\"} 1\n", engine);
+}
+
+/* How many records were asked for how. */
+static void put_requests(FILE *file, const json_t *requests)
+{
+	const json_t *row;
+	size_t i;
+
+	if (!json_array_size(requests))
+		return;
+	put_head(file, "weft_sa_requests_total", "counter", "Requests by record and method.");
+	json_array_foreach (requests, i, row)
+		fprintf(file, "weft_sa_requests_total{record=\"%s\",method=\"%s\"} %lld\n",
+			json_string_value(json_object_get(row, "record")),
+			json_string_value(json_object_get(row, "method")),
+			(long long)json_integer_value(json_object_get(row, "requests")));
+}
+
+char *metrics_text(const json_t *status)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		abort(); /* out of memory */
+	put_role(file, status);
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
+		put_metric(file, &metrics[i], member_at(status, metrics[i].path));
+	put_engine(file, status);
+	put_requests(file, member_at(status, "sa.requests"));
+	fclose(file);
+	return text;
+}

@@ -167,6 +167,7 @@ lint:
 format:
 	clang-format-14 -i $$(scripts/tree-files '*.c' '*.h')
 
+UNITS := $(notdir $(wildcard systemd/*))
 SYSTEMD_UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 MAN = $(DESTDIR)$(PREFIX)/share/man
 SYSCONFDIR = $(DESTDIR)/etc/weft
@@ -180,8 +181,8 @@ install: all
 	install -m 644 $(wildcard man/*.5) $(MAN)/man5/
 	install -m 644 $(wildcard man/*.8) $(MAN)/man8/
 	install -d $(SYSTEMD_UNITS) $(SYSCONFDIR)
-	sed 's,/usr/sbin/,$(PREFIX)/sbin/,' systemd/weftd.service >$(SYSTEMD_UNITS)/weftd.service
-	chmod 644 $(SYSTEMD_UNITS)/weftd.service
+	for unit in $(UNITS); do sed 's,/usr/\(s\?bin\)/weft,$(PREFIX)/\1/weft,' systemd/$$unit >$(SYSTEMD_UNITS)/$$unit; done
+	cd $(SYSTEMD_UNITS) && chmod 644 $(UNITS)
 	test -e $(SYSCONFDIR)/weftd.conf || install -m 640 etc/weftd.conf $(SYSCONFDIR)/weftd.conf
 
 # The configuration is the administrator's and stays.
@@ -189,7 +190,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
 	rm -f $(DESTDIR)$(PREFIX)/lib/weft/libweftsim.so; rmdir $(DESTDIR)$(PREFIX)/lib/weft 2>/dev/null || true
 	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
-	rm -f $(SYSTEMD_UNITS)/weftd.service
+	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS))
 
 clean:
 	rm -rf build build-*

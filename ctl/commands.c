@@ -254,6 +254,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "a port's counters, read now"},
 	{.words = "perf metrics",
 	 .sink = &metrics_sink,
+	 .print = print_text,
 	 .summary = "figures of weftd and the fabric as Prometheus text"},
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,

@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# The performance manager on weftsim: it reads nothing unless it is told to; what it shows of ports is what
+# perfquery shows; errors that happen are found, told and kept when their counters are reset; an agent that is
+# silent holds nobody up; and perf metrics is what Prometheus reads.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip perf-manager: the preload library cannot be instrumented"
+	exit 0
+fi
+
+sim() {
+	"$BUILD/weftsim" "do" "$@" >do.out 2>&1 || because "$(cat do.out)"
+}
+
+# query FILE LID PORT [OPTION]: perfquery's look at a port.
+query() {
+	look "$1" host-0002 perfquery "${@:4}" "$2" "$3" || because "perfquery: $(cat "$1.err")"
+}
+
+# value FILE COUNTER
+value() {
+	sed -n "s/^$2:\.*//p" "$1"
+}
+
+lid_of() {
+	ctl sm node list | json 'map { $_->{lid} } grep { $_->{description} eq "'"$1"'" } @$_'
+}
+
+bring_up() {
+	conf=weftd.conf
+	echo '# nothing' >weftd.conf
+	start_weftd sm host-0001 -v && wait_for 20 is_up sm || because "${reason:-not up}" || return 1
+	leaf=$(lid_of leaf-01)
+	[ -n "$leaf" ] || because "leaf-01 has no LID"
+}
+
+off_by_default() {
+	equal "the number of sweeps" "$(status sm '$_->{perf}{sweeps}')" 0 || return 1
+	equal "MADs of class 4" "$(status sm "$(sent '$_->{class} == 4')")" 0 || return 1
+	! ctl sm perf top >out 2>&1 || because "perf top knows rates of nothing" || return 1
+	matches 'after two reads' out || because "$(cat out)"
+}
+
+# Every port of a link: 4 leaves and 2 spines with 4 each, 8 hosts.
+reads_all() {
+	ctl sm perf sweep >out && equal "ports, silent agents, refusals" \
+		"$(json '@$_{qw(ports silent refused)}' <out)" "32 0 0"
+}
+
+errors_happen() {
+	sim 'count leaf-01 3 SymbolErrorCounter 17' 'count leaf-01 3 PortRcvErrors 40' \
+		'count leaf-01 3 PortXmitWait 70000' 'count spine-02 4 VL15Dropped 5' \
+		'count host-0003 1 ExcessiveBufferOverrunErrors 2' || return 1
+	ctl sm perf sweep >out && ctl sm perf errors >errors.json || because "$(cat out)" || return 1
+	equal "what has errors" "$(json 'sort map { my $p = $_; map { "$p->{description}:$p->{port}:$_=$p->{counters}{$_}" }
+		sort keys %{$p->{counters}} } @{$_->{ports}}' <errors.json)" \
+		"host-0003:1:ExcessiveBufferOverrunErrors=2 leaf-01:3:PortRcvErrors=40 leaf-01:3:PortXmitWait=70000 leaf-01:3:SymbolErrorCounter=17 spine-02:4:VL15Dropped=5" ||
+		return 1
+	equal "where leaf-01's port 3 leads" \
+		"$(json 'map { "$_->{peer}{description} $_->{peer}{port}" } grep { $_->{description} eq "leaf-01" } @{$_->{ports}}' <errors.json)" \
+		"spine-01 1" || return 1
+	"$BUILD/weftctl" -s sm.run/control.sock perf errors >out || because "$(cat out)" || return 1
+	matches '^leaf-01 +3 +SymbolErrorCounter +17 +yes +spine-01 1$' out || because "perf errors: $(cat out)"
+}
+
+# Thresholds: 10 symbol errors, 10 errors received and 1 overrun are told of, 5 dropped SMPs are not.
+events() {
+	matches 'port 3 of leaf-01: SymbolErrorCounter rose by 17 to 17, PortRcvErrors rose by 40 to 40' sm.log ||
+		because "nothing of leaf-01: $(grep ' pm: ' sm.log)" || return 1
+	matches 'port 1 of host-0003: ExcessiveBufferOverrunErrors rose by 2' sm.log || because "nothing of host-0003" || return 1
+	! matches 'VL15Dropped rose' sm.log || because "what is below its threshold was told"
+}
+
+# agree FILE MEMBER: perfquery's file has each counter of this member of shown.json. Traffic has gone on since.
+agree() {
+	local name number
+
+	json 'map { "$_->[0] $_->[1]\n" } map { my $c = $_; map { [$_, $c->{$_}] } sort keys %$c } $_->{'"$2"'}' <shown.json |
+		sed 's/^ //; /^$/d' >counters
+	[ "$(wc -l <counters)" -ge 8 ] || because "perf show tells only $(wc -l <counters) counters" || return 1
+	while read -r name number; do
+		case $name in
+		*Data | *Pkts) [ "$(value "$1" "$name")" -ge "$number" ] && [ "$number" -gt 0 -o "${name#*Multicast}" != "$name" ] ;;
+		*) [ "$(value "$1" "$name")" = "$number" ] ;;
+		esac || because "$name is $number, perfquery says $(value "$1" "$name")" || return 1
+	done <counters
+}
+
+as_perfquery() {
+	ctl sm perf show leaf-01 3 >shown.json || because "$(cat shown.json)" || return 1
+	query few "$leaf" 3 && agree few counters || return 1
+	query wide "$leaf" 3 -x && agree wide extended || return 1
+	ctl sm perf show host-0003 1 >shown.json && query few "$(lid_of host-0003)" 1 && agree few counters || return 1
+	"$BUILD/weftctl" -s sm.run/control.sock perf show leaf-01 3 >out || because "$(cat out)" || return 1
+	matches '^ +SymbolErrorCounter +17$' out || because "$(cat out)"
+}
+
+# LinkDownedCounter has 8 bits: at 200 it is reset, and goes on in the total.
+resets() {
+	sim 'count leaf-02 3 LinkDownedCounter 200' && ctl sm perf sweep >out || return 1
+	query few "$(lid_of leaf-02)" 3 && equal LinkDownedCounter "$(value few LinkDownedCounter)" 0 || return 1
+	equal resets "$(json '$_->{resets}' <out)" 1 || return 1
+	sim 'count leaf-02 3 LinkDownedCounter 2' && ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
+	equal "the total" "$(json 'map { $_->{counters}{LinkDownedCounter} } grep { $_->{description} eq "leaf-02" } @{$_->{ports}}' <errors.json)" 202
+}
+
+silent_agent() {
+	sim 'drop 100 host-0008' && ctl sm perf sweep >out || return 1
+	sim 'drop 0'
+	equal "ports and silent agents" "$(json '@$_{qw(ports silent)}' <out)" "31 1" || return 1
+	ctl sm perf sweep >out && equal "ports and silent agents" "$(json '@$_{qw(ports silent)}' <out)" "32 0"
+}
+
+top() {
+	ctl sm perf top >out || because "$(cat out)" || return 1
+	[ "$(json 'scalar @{$_->{ports}}' <out)" -gt 0 ] || because "nobody sends anything, though perf sweep does" || return 1
+	ctl sm perf top --by wait >out && equal by "$(json '$_->{by}' <out)" wait
+}
+
+# Each line is a comment or NAME{LABELS} NUMBER; each name has one HELP, one TYPE, and its lines together.
+metrics() {
+	"$BUILD/weftctl" -s sm.run/control.sock perf metrics >metrics || because "perf metrics fails" || return 1
+	[ "$(wc -c <metrics)" -le 1000000 ] || because "they are too long" || return 1
+	perl -ne 'if (/^# (HELP|TYPE) (\S+) \S/) { die "twice: $_" if $seen{$1, $2}++; $in = $2 }
+		elsif (/^(\w+)(\{\w+="([^"\\\n]|\\.)*"(,\w+="([^"\\\n]|\\.)*")*\})? -?[0-9.e+-]+$/) { die "not in its group: $_" if $1 ne $in }
+		else { die "no metric: $_" }' metrics 2>why || because "$(cat why)" || return 1
+	matches '^weft_sm_role\{role="MASTER"\} 1$' metrics && matches '^weft_switches 6$' metrics &&
+		matches '^weft_sa_received_total ' metrics && matches '^weft_routing_unreached_pairs 0$' metrics &&
+		matches '^weft_ports_left_out 0$' metrics || because "a figure is missing" || return 1
+	matches '^weft_port_errors_total\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01",counter="SymbolErrorCounter"\} 17$' metrics ||
+		because "$(grep leaf-01 metrics)"
+}
+
+# refuses PATTERN WORD...: weftctl perf does not, and says why.
+refuses() {
+	local pattern=$1
+
+	shift
+	! ctl sm perf "$@" >out 2>&1 || because "perf $* is taken" || return 1
+	matches "$pattern" out || because "perf $*: $(cat out)"
+}
+
+bad_words() {
+	refuses 'there is no port 99: leaf-01 has ports up to 4' show leaf-01 99 &&
+		refuses 'no node "nobody"' show nobody 1 && refuses 'is not PORT|a port: a number' show leaf-01 x &&
+		refuses 'port 0 of host-0003 is not in the subnet' show host-0003 0 && refuses 'data.wait' top --by nothing &&
+		refuses 'did you mean "perf errors"' error
+}
+
+# A standby reads nothing.
+standby() {
+	conf=/dev/null start_weftd other host-0005 -o 'role="standby-only"' || return 1
+	! ctl other perf sweep >out 2>&1 || because "a standby reads counters" || return 1
+	matches 'only a MASTER' out || because "$(cat out)" || return 1
+	stop other
+}
+
+swept() {
+	[ "$(status sm '$_->{perf}{sweeps}')" -gt "$1" ]
+}
+
+at_an_interval() {
+	local before
+
+	before=$(status sm '$_->{perf}{sweeps}')
+	echo 'perf_interval = 1;' >weftd.conf
+	kill -HUP "${pids[sm]}"
+	wait_for 30 swept $((before + 2)) || because "no sweeps follow"
+}
+
+check "weftsim starts" start_weftsim fattree:radix=4,levels=2 || finish
+check "a subnet on it" bring_up || finish
+check "off by default" off_by_default
+check "perf sweep reads all ports" reads_all
+check "errors are found" errors_happen
+check "what rises is told" events
+check "perf show is what perfquery shows" as_perfquery
+check "small counters are reset in time" resets
+check "a silent agent" silent_agent
+check "perf top" top
+check "perf metrics" metrics
+check "words that mean nothing" bad_words
+check "a standby" standby
+check "perf_interval by reload" at_an_interval
+stop sm || check "weftd ends" false
+finish

@@ -2,18 +2,16 @@
 /* Ports and links as JSON: rows.h. Names of counters are the specification's. */
 #include "pm/rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include "lib/guid.h"
 
-enum { GUID_TEXT_SIZE = sizeof("0x0123456789abcdef"), WORD_BYTES = 4 };
+enum { WORD_BYTES = 4 };
 
 static json_t *end_json(const struct node_facts *facts, uint8_t num, lid_t lid)
 {
-	char guid[GUID_TEXT_SIZE];
+	char guid[GUID_TEXT];
 
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, facts->info.node_guid);
-	return json_pack("{s:s,s:s,s:i,s:i}", "guid", guid, "description", facts->description,
-			 "lid", lid, "port", num);
+	return json_pack("{s:s,s:s,s:i,s:i}", "guid", guid_text(facts->info.node_guid, guid),
+			 "description", facts->description, "lid", lid, "port", num);
 }
 
 static json_t *place_json(const struct snapshot *snapshot, int32_t sw, int32_t end, uint8_t num)

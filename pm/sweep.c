@@ -266,9 +266,9 @@ void pm_sweep_plan(struct pm *pm)
 		loop_timer_disarm(&pm->timer);
 		return;
 	}
-	due_us = pm->last.number ? pm->last.began_us + interval_us : 0;
-	if (due_us < pm->master_us + (interval_us < PATIENCE_US ? interval_us : PATIENCE_US))
-		due_us = pm->master_us + (interval_us < PATIENCE_US ? interval_us : PATIENCE_US);
+	due_us = pm->master_us + (interval_us < PATIENCE_US ? interval_us : PATIENCE_US);
+	if (pm->last.number && due_us < pm->last.began_us + interval_us)
+		due_us = pm->last.began_us + interval_us;
 	loop_timer_arm_at(&pm->timer, due_us > now_us ? due_us : now_us);
 }
 

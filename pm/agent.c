@@ -10,6 +10,8 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 
+/* What is made is memory that nobody has touched before. */
+enum { KEEP_UNITS = 4, MAKE_UNITS = 8 };
 enum { PIECE_UNITS = 256, QP_MAX = 0xFFFFFF, PKEY_NUMBER = 0x7FFF };
 
 /* What the view says of a place. */
@@ -119,7 +121,7 @@ static struct pm_agent *take_old(struct pm_agents *agents, const struct spot *sp
 void pm_agents_cancel(struct pm_agents *agents)
 {
 	for (size_t i = 0; i < agents->next_count; i++) {
-		if (agents->next[i]->seen == 0)
+		if (agents->next[i]->made > agents->merges)
 			pm_agent_free(agents->next[i]);
 	}
 	free(agents->next);
@@ -127,14 +129,12 @@ void pm_agents_cancel(struct pm_agents *agents)
 	agents->next_count = 0;
 }
 
+/* This is one turn of the loop; mostly all are still there, and then none is looked at. */
 static void change_over(struct pm_agents *agents)
 {
-	uint64_t merge = ++agents->merges;
-
-	for (size_t i = 0; i < agents->next_count; i++)
-		agents->next[i]->seen = merge;
-	for (size_t i = 0; i < agents->count; i++) {
-		if (agents->list[i]->seen != merge)
+	agents->merges++;
+	for (size_t i = 0; agents->kept != agents->count && i < agents->count; i++) {
+		if (agents->list[i]->seen != agents->merges)
 			pm_agent_free(agents->list[i]);
 	}
 	free(agents->list);
@@ -152,18 +152,23 @@ unsigned pm_agents_merge(struct pm_agents *agents, const struct view *view, size
 	if (*at == 0) {
 		pm_agents_cancel(agents);
 		agents->next = mem_array(node_count(snapshot) + 1u, sizeof(*agents->next));
-		agents->old = 0;
+		agents->old = agents->kept = 0;
 	}
 	for (; *at < node_count(snapshot) && units < PIECE_UNITS; ++*at) {
 		struct spot spot = spot_of(snapshot, *at);
 		struct pm_agent *agent = take_old(agents, &spot);
 
-		if (agent)
+		if (agent) {
 			update(agent, &spot, view);
-		else
+			agents->kept++;
+			units += KEEP_UNITS;
+		} else {
 			agent = make(&spot, view);
+			agent->made = agents->merges + 1;
+			units += MAKE_UNITS * (2u + spot.last - spot.first);
+		}
+		agent->seen = agents->merges + 1;
 		agents->next[agents->next_count++] = agent;
-		units += 4u + spot.last - spot.first;
 	}
 	if (!units && agents->next)
 		change_over(agents);

@@ -14,9 +14,9 @@
 #include "pm/count.h"
 
 struct pm_agent {
-	guid_t guid;			 /* of the switch, of the end port */
-	struct node_facts *facts;	 /* a reference */
-	uint64_t seen;			 /* the last merge that found it in the view */
+	guid_t guid;		  /* of the switch, of the end port */
+	struct node_facts *facts; /* a reference */
+	uint64_t made, seen;	  /* the merge that made it, the last that found it in the view */
 	struct class_redirect *redirect; /* who answers in its place, owned; NULL: itself */
 	lid_t lid;
 	uint16_t capability_mask; /* ClassPortInfo:CapabilityMask */
@@ -35,7 +35,7 @@ struct pm_agents {
 	uint64_t merges; /* rises when the list has changed */
 	/* While one is under way. */
 	struct pm_agent **next;
-	size_t next_count, old;
+	size_t next_count, old, kept;
 };
 
 /* Of an agent of its own, for one port; in no table. */

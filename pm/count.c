@@ -81,6 +81,7 @@ static void take_errors(struct pm_port *port, const struct port_counters *counte
 			port->error_gone[bit] += now < last ? last : 0;
 		}
 		port->error[bit] = now;
+		port->has_errors |= now != 0;
 	}
 }
 
@@ -180,15 +181,6 @@ uint64_t pm_total(const struct pm_port *port, unsigned bit)
 uint64_t pm_traffic(const struct pm_port *port, enum port_traffic traffic)
 {
 	return port->traffic_gone[traffic] + port->traffic[traffic];
-}
-
-bool pm_has_errors(const struct pm_port *port)
-{
-	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
-		if (pm_total(port, bit))
-			return true;
-	}
-	return false;
 }
 
 bool pm_is_full(const struct pm_port *port, unsigned bit)

@@ -29,10 +29,11 @@ struct pm_port {
 	uint32_t wait;
 	uint32_t error_gone[PORT_ERRORS];
 	uint16_t error[PORT_ERRORS];
-	uint32_t rose;	/* bits of those that did at the last read */
-	uint32_t over;	/* those that rose by their threshold or more then */
-	uint32_t stuck; /* those that a reset did not empty: it is not tried again */
-	bool wide;	/* its traffic is from PortCountersExtended */
+	uint32_t rose;	 /* bits of those that did at the last read */
+	uint32_t over;	 /* those that rose by their threshold or more then */
+	uint32_t stuck;	 /* those that a reset did not empty: it is not tried again */
+	bool wide;	 /* its traffic is from PortCountersExtended */
+	bool has_errors; /* anything but PortXmitWait was ever counted */
 };
 
 /* What a read brought. */
@@ -71,8 +72,6 @@ void pm_take_extended(struct pm_port *port, const struct port_counters_extended 
 /* Totals of errors and PortXmitWait, by bit; of traffic, in 4-byte words and packets. */
 uint64_t pm_total(const struct pm_port *port, unsigned bit);
 uint64_t pm_traffic(const struct pm_port *port, enum port_traffic traffic);
-/* Whether anything but PortXmitWait was ever counted. */
-bool pm_has_errors(const struct pm_port *port);
 /* Whether a counter is at its largest: there is no telling how many more there were. */
 bool pm_is_full(const struct pm_port *port, unsigned bit);
 

@@ -85,7 +85,7 @@ static unsigned ports_stage(void *arg, size_t *at)
 		for (unsigned num = agent->first; num <= agent->last; num++) {
 			const struct pm_port *port = pm_agent_port(agent, (uint8_t)num);
 
-			if (!port->read_us || !pm_has_errors(port))
+			if (!port->has_errors)
 				continue;
 			if (port->rose & ~(UINT32_C(1) << SELECT_XMIT_WAIT))
 				add_port(&survey->rose, &survey->num_rose, agent, num);

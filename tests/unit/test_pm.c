@@ -415,6 +415,23 @@ static void test_bad_redirect(void)
 	end();
 }
 
+/* A sweep that ends while its table is being made leaves the one before. */
+static void test_cancel(void)
+{
+	begin();
+	for (int round = 0; round < 2; round++) {
+		size_t at = 0;
+
+		pm_agents_merge(&bed.pm->agents, bed.view, &at);
+		pm_agents_cancel(&bed.pm->agents);
+		CU_ASSERT_EQUAL(bed.pm->agents.count, round ? AGENTS : 0);
+		sweep();
+		CU_ASSERT_EQUAL(bed.pm->agents.count, AGENTS);
+		bed.view->topology->ends[2].guid = 500 + round;
+	}
+	end();
+}
+
 /* Who is MASTER no more sends nothing more, and late answers are nobody's. */
 static void test_not_master(void)
 {
@@ -515,6 +532,7 @@ int main(void)
 		{"resets", test_reset},
 		{"redirection", test_redirect},
 		{"redirection to nowhere", test_bad_redirect},
+		{"a sweep that is given up", test_cancel},
 		{"not MASTER", test_not_master},
 		{"ports come and go", test_changes},
 		{"the highest rates", test_top},

@@ -52,13 +52,14 @@ static void test_first(void)
 	CU_ASSERT_EQUAL(news.over, 0);
 	CU_ASSERT_EQUAL(port.rose, 0);
 	CU_ASSERT(port.rate[TRAFFIC_XMIT_DATA] < 0);
-	CU_ASSERT(pm_has_errors(&port));
+	CU_ASSERT(port.has_errors);
 }
 
 static void test_rates(void)
 {
 	begin();
 	take(10, (struct port_counters){.xmit_data = 1000, .rcv_pkts = 50, .xmit_wait = 5});
+	CU_ASSERT_FALSE(port.has_errors);
 	take(14, (struct port_counters){.xmit_data = 5000, .rcv_pkts = 58, .xmit_wait = 25});
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_XMIT_DATA], 1000);
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_RCV_PKTS], 2);

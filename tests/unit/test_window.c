@@ -332,7 +332,7 @@ static void test_timeouts(void)
 		{5, 0, {25, 25, 50, 50, 200}}, /* no answer yet */
 		{5, 100, {10, 10, 20, 20, 200}},
 		{5, 20000, {60, 60, 120, 120, 200}}, /* 20 ms and four times the half of it */
-		{2, 900000, {25, 200}}, /* too late to be heard */
+		{2, 900000, {25, 200}},		     /* too late to be heard */
 		{1, 100, {200}},
 	};
 

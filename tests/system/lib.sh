@@ -203,6 +203,20 @@ look() {
 	return $status
 }
 
+# ask ARGUMENT...: saquery's answer at host-0002 in answer.txt.
+ask() {
+	look answer.txt host-0002 saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
+}
+
+# counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
+counts() {
+	local number=$1 pattern=$2
+
+	shift 2
+	ask "$@" || return 1
+	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
+}
+
 # Managers
 
 # Sanitizers: that for addresses must stand before the preload library; and that the library copies

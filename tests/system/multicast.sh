@@ -27,20 +27,6 @@ opensm_runs() {
 	wait_for 30 matches 'SUBNET UP' opensm.log || because "OpenSM has no subnet: $(tail -n 1 opensm.log)"
 }
 
-# ask ARGUMENT...: saquery's answer in answer.txt.
-ask() {
-	look answer.txt host-0002 saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
-}
-
-# counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
-counts() {
-	local number=$1 pattern=$2
-
-	shift 2
-	ask "$@" || return 1
-	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
-}
-
 # The group of IPoIB, as OpenSM makes it.
 broadcast_group() {
 	counts 1 '^MCMemberRecord group dump' -g || return 1

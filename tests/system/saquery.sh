@@ -24,20 +24,6 @@ daemon_runs() {
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
-# ask ARGUMENT...: saquery's answer in answer.txt.
-ask() {
-	look answer.txt host-0002 saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
-}
-
-# counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
-counts() {
-	local number=$1 pattern=$2
-
-	shift 2
-	ask "$@" || return 1
-	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
-}
-
 # refuses STATUS ARGUMENT...: saquery is answered, with this status.
 refuses() {
 	local wanted=$1

@@ -17,9 +17,9 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "sim/find.h"
+#include "tests/unit/ring_net.h"
 #include "tests/unit/unit.h"
 
-enum { SWITCHES = 3, HOSTS_EACH = 2, HOSTS = SWITCHES * HOSTS_EACH, NEXT = 3, PREVIOUS = 4 };
 enum { HOST_LID = 1, SWITCH_LID = 20, MTU_2048 = 4, VLS_4 = 3, MGROUP = 0xC005 };
 
 struct bed {
@@ -29,26 +29,6 @@ struct bed {
 	char *text; /* what the last command printed */
 	char error[DO_ERROR_SIZE];
 };
-
-static struct net *make_net(void)
-{
-	struct net *net = net_new();
-	char name[16];
-
-	for (unsigned h = 0; h < HOSTS; h++) {
-		snprintf(name, sizeof(name), "host-%u", h);
-		net_add_node(net, NODE_CA, name, NULL, 1);
-	}
-	for (unsigned s = 0; s < SWITCHES; s++) {
-		snprintf(name, sizeof(name), "sw-%u", s);
-		net_add_node(net, NODE_SWITCH, name, "a switch", 4);
-	}
-	for (unsigned h = 0; h < HOSTS; h++)
-		net_connect(net, h, 1, HOSTS + h / HOSTS_EACH, 1 + h % HOSTS_EACH);
-	for (unsigned s = 0; s < SWITCHES; s++)
-		net_connect(net, HOSTS + s, NEXT, HOSTS + (s + 1) % SWITCHES, PREVIOUS);
-	return net;
-}
 
 /* Where the table of a switch sends a host's LID: round the ring, one way. */
 static uint8_t *entry(struct bed *bed, unsigned sw, unsigned host)
@@ -88,7 +68,7 @@ static void program(struct bed *bed)
 static void bed_open(struct bed *bed)
 {
 	static const struct world_options options = {.seed = 1};
-	struct net *net = make_net();
+	struct net *net = ring_net();
 	char name[16], error[128];
 
 	*bed = (struct bed){0};

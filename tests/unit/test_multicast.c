@@ -694,6 +694,68 @@ static void test_proxy(void)
 	end();
 }
 
+/* Who may join whom to a group of which partition. A is a full member of the default one, B a
+ * limited one; of partition 1 B is a full member and C, who is a full one of the default one, a
+ * limited one. D's table was never read. */
+static const struct {
+	const char *what;
+	unsigned asks, joins;
+	pkey_t p_key;
+	int status;
+} proxies[] = {
+	{"both full", A, C, 0xFFFF, STATUS_OK},
+	{"who asks is limited", B, C, 0xFFFF, STATUS_OK},
+	{"who joins is limited", A, B, 0xFFFF, STATUS_OK},
+	{"of partition 1, full", B, C, 0x8001, STATUS_OK},
+	{"of partition 1, limited", C, B, 0x8001, STATUS_OK},
+	{"of partition 1, by its limited P_Key", C, B, 0x0001, STATUS_OK},
+	{"who asks is not in it, full", A, B, 0x8001, SA_REQ_INVALID},
+	{"who asks is not in it, limited", A, C, 0x8001, SA_REQ_INVALID},
+	{"who asks was not read", D, C, 0x8001, SA_REQ_INVALID},
+	{"who joins is not in it", B, A, 0x8001, SA_REQ_INVALID},
+	{"neither is in it", A, D, 0x8001, SA_REQ_INVALID},
+	{"nobody is in it", A, C, 0x8002, SA_REQ_INVALID},
+};
+
+static void test_proxy_partitions(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(proxies); i++) {
+		bool there = proxies[i].p_key != 0x8002;
+		bool good = proxies[i].status == STATUS_OK;
+		struct mc_member_record made = usual(proxies[i].joins, 1), joined = made;
+		/* Somebody else's group, of the default partition or of 1. */
+		unsigned maker = proxies[i].p_key != 0xFFFF ? B : proxies[i].joins == C ? A : C;
+		struct mc_member_record others = usual(maker, 2);
+		int status;
+
+		begin();
+		made.p_key = others.p_key = proxies[i].p_key;
+		status = set(proxies[i].asks, CREATE | MTU_BITS | RATE_BITS, &made);
+		if (status != proxies[i].status)
+			printf("\n    makes, %s: 0x%x\n", proxies[i].what, (unsigned)status);
+		CU_ASSERT_EQUAL(status, proxies[i].status);
+		CU_ASSERT_EQUAL(told.proxy_join, good);
+		CU_ASSERT_EQUAL(groups(), good ? 2 : 1);
+		CU_ASSERT_EQUAL(members(), good ? 1 : 0);
+
+		if (there)
+			CU_ASSERT_EQUAL(set(maker, CREATE | MTU_BITS | RATE_BITS, &others),
+					STATUS_OK);
+		set_mgid(joined.mgid, 2);
+		joined.join_state = JOIN_NON_MEMBER;
+		if (!there || maker == proxies[i].joins) { /* its own affair */
+			end();
+			continue;
+		}
+		status = set(proxies[i].asks, JOIN, &joined);
+		if (status != proxies[i].status)
+			printf("\n    joins, %s: 0x%x\n", proxies[i].what, (unsigned)status);
+		CU_ASSERT_EQUAL(status, proxies[i].status);
+		CU_ASSERT_EQUAL(members(), good ? 3 : 1);
+		end();
+	}
+}
+
 /* MGIDs that may be asked for (o15-0.1.5). */
 static const struct {
 	uint8_t mgid[GID_SIZE];
@@ -1426,6 +1488,7 @@ int main(void)
 		{"what a port can do", test_ports},
 		{"PortGIDs", test_port_gids},
 		{"for another port", test_proxy},
+		{"for another port, by partitions", test_proxy_partitions},
 		{"MGIDs", test_mgids},
 		{"MGIDs of the SA's own", test_made_mgids},
 		{"MLIDs", test_mlids},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Subscriptions and reports of the SA, on a clock that is a number: who may subscribe to what, who
- * is told of which notice, and what becomes of those who do not answer.
+ * is told of which notice, what becomes of those who do not answer, and what a port has registered
+ * in a partition that it is not in any more.
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
@@ -379,6 +380,179 @@ static void test_own_notices(void)
 	now();
 	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
 	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 4);
+	end_reports();
+}
+
+/* P_Keys that a port is not to have any more */
+
+#define ALIAS UINT64_C(0xA1)
+enum { LOST = 0x8001, KEPT = 0xFFFF };
+
+static void put_group(uint8_t number, pkey_t p_key)
+{
+	const struct group_entry group = {
+		.mgid = {0xFF, 0x12, [15] = number}, .mlid = 0xC000 + number, .p_key = p_key};
+
+	registry_put(sa.registry, REGISTRY_GROUP, &group);
+}
+
+static void put_member(uint8_t number, guid_t guid)
+{
+	const struct member_entry member = {.mgid = {0xFF, 0x12, [15] = number},
+					    .port_prefix = options.subnet_prefix,
+					    .port_guid = guid,
+					    .join_state = 1};
+
+	registry_put(sa.registry, REGISTRY_MEMBER, &member);
+}
+
+static void put_service(uint64_t service_id, guid_t guid, pkey_t p_key)
+{
+	const struct service_entry service = {.service_id = service_id,
+					      .gid_prefix = options.subnet_prefix,
+					      .gid_guid = guid,
+					      .p_key = p_key};
+
+	registry_put(sa.registry, REGISTRY_SERVICE, &service);
+}
+
+static void put_subscription(uint16_t number, guid_t guid, uint16_t pkey_index)
+{
+	const struct subscription_entry subscription = {.prefix = options.subnet_prefix,
+							.subscriber = guid,
+							.number = number,
+							.lid = 24,
+							.qpn = 1,
+							.pkey_index = pkey_index,
+							.lid_begin = INFORM_ANY,
+							.type = INFORM_ANY,
+							.trap_number = INFORM_ANY,
+							.producer_type = INFORM_ANY_PRODUCER};
+
+	registry_put(sa.registry, REGISTRY_SUBSCRIPTION, &subscription);
+}
+
+static bool has_group(uint8_t number)
+{
+	const struct group_entry key = {.mgid = {0xFF, 0x12, [15] = number}};
+
+	return registry_find(sa.registry, REGISTRY_GROUP, &key);
+}
+
+static bool has_member(uint8_t number, guid_t guid)
+{
+	const struct member_entry key = {.mgid = {0xFF, 0x12, [15] = number},
+					 .port_prefix = options.subnet_prefix,
+					 .port_guid = guid};
+
+	return registry_find(sa.registry, REGISTRY_MEMBER, &key);
+}
+
+static bool has_service(uint64_t service_id)
+{
+	const struct service_entry *service;
+
+	for (service = registry_first(sa.registry, REGISTRY_SERVICE, -1, NULL); service;
+	     service = registry_next(sa.registry, REGISTRY_SERVICE, -1, service))
+		if (service->service_id == service_id)
+			return true;
+	return false;
+}
+
+static bool has_subscription(uint16_t number, guid_t guid)
+{
+	const struct subscription_entry key = {
+		.prefix = options.subnet_prefix, .subscriber = guid, .number = number};
+
+	return registry_find(sa.registry, REGISTRY_SUBSCRIPTION, &key);
+}
+
+/* C is to have these keys; the manager's own table has KEPT first and LOST behind it. */
+static void give_keys(const pkey_t *keys, unsigned count)
+{
+	struct pkey_list *own = pkey_list_new(PKEY_BLOCK_KEYS);
+	const struct event event = {.kind = EVENT_PKEYS,
+				    .guid = PORT_GUID(C),
+				    .p_keys = keys,
+				    .num_p_keys = count,
+				    .own_p_keys = own};
+
+	own->key[0] = KEPT;
+	own->key[1] = LOST;
+	event_raise(&sa.events, &event);
+	pkey_list_unref(own);
+	now();
+}
+
+/* C and its alias have all kinds of things in partition 1 and in the default one; the odd ones are
+ * in partition 1. Group 5 is B's, too. */
+static void register_all(void)
+{
+	const struct alias_entry alias = {.port_guid = PORT_GUID(C), .index = 1, .guid = ALIAS};
+
+	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
+	for (uint8_t i = 1; i <= 5; i++) {
+		put_group(i, i % 2 ? LOST : KEPT);
+		put_member(i, i < 3 || i == 5 ? PORT_GUID(C) : ALIAS);
+		put_service(i, i < 3 ? PORT_GUID(C) : ALIAS,
+			    i % 2 ? LOST & ~PKEY_FULL_MEMBER : KEPT);
+	}
+	put_member(5, PORT_GUID(B));
+	for (uint16_t i = 1; i <= 2; i++) {
+		put_subscription(i, PORT_GUID(C), i % 2);
+		put_subscription(i, ALIAS, i % 2);
+	}
+	put_service(7, PORT_GUID(B), LOST);
+	put_subscription(1, PORT_GUID(A), 1);
+}
+
+static void expect_registered(bool in_lost)
+{
+	CU_ASSERT_EQUAL(has_group(1), in_lost);
+	CU_ASSERT_EQUAL(has_group(3), in_lost);
+	CU_ASSERT_TRUE(has_group(2) && has_group(4) && has_group(5));
+	for (uint8_t i = 1; i <= 5; i++) {
+		CU_ASSERT_EQUAL(has_member(i, i < 3 || i == 5 ? PORT_GUID(C) : ALIAS),
+				in_lost || i % 2 == 0);
+		CU_ASSERT_EQUAL(has_service(i), in_lost || i % 2 == 0);
+	}
+	CU_ASSERT_TRUE(has_member(5, PORT_GUID(B)));
+	CU_ASSERT_TRUE(has_service(7));
+	CU_ASSERT_EQUAL(has_subscription(1, PORT_GUID(C)), in_lost);
+	CU_ASSERT_EQUAL(has_subscription(1, ALIAS), in_lost);
+	CU_ASSERT_TRUE(has_subscription(2, PORT_GUID(C)) && has_subscription(2, ALIAS));
+	CU_ASSERT_TRUE(has_subscription(1, PORT_GUID(A)));
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 1);
+}
+
+/* A port leaves what it had by that key, under its own GUID and its aliases, and nothing else. A
+ * group that nobody keeps any more ends, of which its partition hears. */
+static void test_key_lost(void)
+{
+	static const pkey_t full[] = {KEPT, LOST}, limited[] = {KEPT, LOST & ~PKEY_FULL_MEMBER};
+	const uint8_t ended[2] = {1, 3};
+	struct inform_info info = ALL_GENERIC;
+
+	begin_reports();
+	register_all();
+	info.trap_number = TRAP_MC_GROUP_DELETED;
+	CU_ASSERT_EQUAL(inform(20, 0, &info), STATUS_OK); /* B */
+	give_keys(full, 2);
+	expect_registered(true);
+	give_keys(limited, 2); /* the other membership is no loss */
+	expect_registered(true);
+	CU_ASSERT_EQUAL(out.count, 0);
+	give_keys(full, 1);
+	expect_registered(false);
+	for (unsigned i = 0; i < ARRAY_SIZE(ended); i++) {
+		CU_ASSERT_EQUAL(out.count, i + 1); /* one at a time */
+		own_notice(i, TRAP_MC_GROUP_DELETED,
+			   (const uint8_t[GID_SIZE]){0xFF, 0x12, [15] = ended[i]});
+		CU_ASSERT_EQUAL(out.sent[i].to.lid, 20);
+		answer(i);
+		now();
+	}
+	CU_ASSERT_EQUAL(out.count, 2);
 	end_reports();
 }
 
@@ -922,6 +1096,7 @@ int main(void)
 		{"InformInfoRecords", test_records},
 		{"limit", test_limit},
 		{"own notices", test_own_notices},
+		{"key lost", test_key_lost},
 		{"went unseen", test_went_unseen},
 		{"matching", test_matching},
 		{"as srp_daemon asks", test_as_srp_asks},

@@ -168,6 +168,44 @@ pings_follow_commands() {
 	kill_now host-0003 && kill_now host-0004
 }
 
+# paths FROM TO: how many the SA tells of in partition 6.
+paths() {
+	local from to
+
+	from=$(ctl file --json node list | json "(grep { \$_->{description} eq \"$1\" } @\$_)[0]{lid}")
+	to=$(ctl file --json node list | json "(grep { \$_->{description} eq \"$2\" } @\$_)[0]{lid}")
+	look paths.out "$1" saquery PathRecord --slid "$from" --dlid "$to" --pkey 0x8006
+	grep -c 'pkey.*0x8006' paths.out
+}
+
+# joins HOST: the IPoIB group of partition 6.
+joins() {
+	look join.out "$1" "$work/tenant" join fe80000000000000 "${guid[$1]#0x}" ff12401b8006000000000000ffffffff
+}
+
+in_group() {
+	ctl file multicast show ff12:401b:8006::ffff:ffff >group.out || because "no such group: $(cat group.out)" || return 1
+	grep -c "\"$1\"" group.out
+}
+
+# From the moment on that the command is done.
+sa_follows_commands() {
+	local key=${guid[host-0004]}
+
+	equal "paths of host-0004 before" "$(paths host-0002 host-0004)" 0 || return 1
+	! joins host-0004 && matches 'refused with 0x0200' join.out || because "host-0004 joins: $(cat join.out)" || return 1
+	ctl file partition member add 6 "$key" >/dev/null || because "member add failed" || return 1
+	equal "paths to a new member" "$(paths host-0002 host-0004)" 1 || return 1
+	joins host-0004 && joins host-0002 || because "a new member cannot join: $(cat join.out)" || return 1
+	equal "memberships of host-0004" "$(in_group host-0004)" 1 || return 1
+	ctl file partition member remove 6 "$key" >/dev/null || because "member remove failed" || return 1
+	equal "paths to who was put out" "$(paths host-0002 host-0004)" 0 || return 1
+	equal "paths from who was put out" "$(paths host-0004 host-0002)" 0 || return 1
+	! joins host-0004 && matches 'refused with 0x0200' join.out || because "who was put out joins: $(cat join.out)" || return 1
+	equal "its memberships" "$(in_group host-0004)" 0 || return 1
+	equal "memberships of host-0002" "$(in_group host-0002)" 1
+}
+
 bad_file_changes_nothing() {
 	printf 'Default=0x7fff, ipoib: ALL=full;\nred=0x6: nobody;\n' >good.conf
 	refused 'good.conf:2: ' file config reload || return 1
@@ -220,6 +258,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "members and partition are removed" member_removed
 	check "a file is read" file_is_read
 	check "pings follow commands at once" pings_follow_commands
+	check "so does what the SA says" sa_follows_commands
 	check "a bad file changes nothing" bad_file_changes_nothing
 	check "a bad file at the start opens nothing" bad_file_at_the_start
 	check "a file that is lost opens nothing" lost_file_opens_nothing

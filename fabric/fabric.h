@@ -104,10 +104,10 @@ struct port {
 		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
 	/* P_Keys, of both ends of a cable to an end port: sm/program_pkeys.c. */
 	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
-	bool pkeys_full;	       /* not all keys that it should have find room */
 	uint8_t enforce;	       /* want: bit 0 inbound, bit 1 outbound; switches' ports */
 	struct pkeys_echo pkeys_echo;
 	uint64_t pkeys_good; /* as of this state of the partitions nothing is left to write; 0 */
+	uint64_t pkeys_full; /* digest of the keys that find no room in it; 0: all do */
 };
 
 /* Tables that a device does not tell or take; it is left alone until its port passes INIT. */

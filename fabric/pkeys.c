@@ -6,6 +6,7 @@
 #include "fabric/pkeys.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/mem.h"
@@ -180,4 +181,18 @@ bool pkeys_exceed(const pkey_t *table, unsigned slots, const pkey_t *want, unsig
 			return true;
 	}
 	return false;
+}
+
+void pkeys_text(const pkey_t *key, unsigned count, char text[PKEYS_TEXT])
+{
+	unsigned named = count <= PKEYS_NAMED ? count : (unsigned)PKEYS_NAMED;
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < named; i++)
+		length += (size_t)snprintf(text + length, PKEYS_TEXT - length, "%s0x%04x",
+					   i ? ", " : "", key[i]);
+	if (named < count)
+		snprintf(text + length, PKEYS_TEXT - length, " and %u other%s", count - named,
+			 count - named == 1 ? "" : "s");
 }

@@ -49,4 +49,9 @@ unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, u
 /* Whether the table lets more through than want. */
 bool pkeys_exceed(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count);
 
+enum { PKEYS_NAMED = 16, PKEYS_TEXT = PKEYS_NAMED * 8 + 32 };
+
+/* For people: "0x8005, 0x8006"; of more than PKEYS_NAMED the first and "and 7 others". */
+void pkeys_text(const pkey_t *key, unsigned count, char text[PKEYS_TEXT]);
+
 #endif

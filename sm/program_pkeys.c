@@ -92,10 +92,16 @@ static bool is_refused(const struct port *port, uint64_t wanted)
 	       port->pkeys_echo.held == digest(list->key, list->count);
 }
 
+/* Keys that find no room; good until the next difference is looked for. */
+struct left_out {
+	const pkey_t *key;
+	unsigned count;
+};
+
 /* The first block of port's table that has to be written for it to hold keys as far as there is
  * room; false: none, or it does not take it. */
 static bool find_difference(struct port *port, const pkey_t *key, unsigned count, pkey_t index0,
-			    struct step *out, unsigned *left_out)
+			    struct step *out, struct left_out *left_out)
 {
 	static pkey_t table[KEYS_MAX + PKEY_BLOCK_KEYS], left[1 << 16];
 	const struct pkey_list *list = port_facts(port)->pkeys;
@@ -103,7 +109,8 @@ static bool find_difference(struct port *port, const pkey_t *key, unsigned count
 	uint64_t wanted = digest(key, count);
 	int block;
 
-	*left_out = pkeys_fit(list->key, room, key, count, index0, table, left);
+	left_out->key = left;
+	left_out->count = pkeys_fit(list->key, room, key, count, index0, table, left);
 	block = pkeys_differing_block(list->key, table, room);
 	if (block < 0 || is_refused(port, wanted))
 		return false;
@@ -138,32 +145,44 @@ static uint8_t enforceable(const struct program *program, const struct port *fro
 		       : 0;
 }
 
-/* A table that is too small is told of once for each port, as long as it is. */
-static void note_full(struct program *program, struct port *port, unsigned left_out)
+/* Of a table that is too small is told once for each port and what finds no room in it; end: whose
+ * keys they are. */
+static void note_full(struct program *program, struct port *port, const struct port *end,
+		      struct left_out left)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_PKEYS_FULL);
-	bool full = left_out > 0;
+	uint64_t full = left.count ? digest(left.key, left.count) : 0;
+	char keys[PKEYS_TEXT];
 
-	if (full && !port->pkeys_full)
-		log_limited(&program->limit, LOG_WARNING, &subject,
-			    port->agent
-				    ? "\"%s\" port %u: its P_Key table of %u has no room for %u "
-				      "more; those that were there before stay"
-				    : "\"%s\" port %u cannot enforce partitions: its table of %u "
-				      "has no room for %u of the P_Keys of the port behind it",
-			    port->node->facts->description, port->num, room_of(port), left_out);
+	if (full == port->pkeys_full)
+		return;
 	port->pkeys_full = full;
+	if (!full)
+		return;
+	pkeys_text(left.key, left.count, keys);
+	if (port == end)
+		log_limited(
+			&program->limit, LOG_WARNING, &subject,
+			"\"%s\" port %u: its P_Key table of %u has no room for %s; what is in it "
+			"stays; take the port out of partitions that it does not need",
+			port->node->facts->description, port->num, room_of(port), keys);
+	else
+		log_limited(&program->limit, LOG_WARNING, &subject,
+			    "\"%s\" port %u does not enforce partitions: its P_Key table of %u has "
+			    "no room for %s of \"%s\" port %u behind it; take that port out of "
+			    "partitions that it does not need",
+			    port->node->facts->description, port->num, room_of(port), keys,
+			    end->node->facts->description, end->num);
 }
 
 /* Steps at the switch's port before and behind that of the end port. */
-static bool narrow_front(struct program *program, struct port *front, const struct port_keys *keys,
-			 struct step *out)
+static bool narrow_front(struct port *front, const struct port_keys *keys, struct step *out)
 {
 	static pkey_t kept[1 << 16];
 	const struct pkey_list *list = port_facts(front)->pkeys;
-	unsigned count, left;
+	struct left_out left;
+	unsigned count;
 
-	(void)program;
 	if (!enforced_now(front) ||
 	    !pkeys_exceed(list->key, room_of(front), keys->key, keys->count))
 		return false;
@@ -189,24 +208,26 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	struct port *end = cable.end, *front = cable.front;
 	struct port_keys keys = policy_port_keys(program->policy, end);
 	uint8_t enforce = front ? enforceable(program, front) : 0;
-	unsigned left = 0;
+	const struct left_out none = {0};
+	struct left_out left;
 
 	*out = (struct step){0};
 	if (front)
 		front->enforce = enforce ? enforced_now(front) : 0;
 	if (front && keys.count > room_of(front)) {
+		left = (struct left_out){keys.key + room_of(front), keys.count - room_of(front)};
 		if (enforce)
-			note_full(program, front, keys.count - room_of(front));
+			note_full(program, front, end, left);
 		front->enforce = enforce = 0;
 	}
 	if (enforce && !front->pkeys_failed &&
-	    (read_front(front, out) || narrow_front(program, front, &keys, out)))
+	    (read_front(front, out) || narrow_front(front, &keys, out)))
 		return true;
 	if (end->pkeys_failed || !is_read(end))
 		return true;
 	if (find_difference(end, keys.key, keys.count, keys.index0, out, &left))
 		return true;
-	note_full(program, end, left);
+	note_full(program, end, end, left);
 	if (!enforce)
 		return false;
 	if (front->pkeys_failed)
@@ -214,7 +235,7 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	if (find_difference(front, keys.key, keys.count, 0, out, &left))
 		return true;
 	/* A switch that does not take its table enforces nothing that is not wanted. */
-	note_full(program, front, 0);
+	note_full(program, front, end, none);
 	front->enforce =
 		pkeys_hold(port_facts(front)->pkeys->key, room_of(front), keys.key, keys.count)
 			? enforce

@@ -225,6 +225,25 @@ static void test_blocks(void)
 	CU_ASSERT_EQUAL(pkeys_differing_block(a, b, 96), 0);
 }
 
+static void test_text(void)
+{
+	pkey_t keys[PKEYS_NAMED + 2];
+	char text[PKEYS_TEXT];
+
+	for (unsigned i = 0; i < PKEYS_NAMED + 2; i++)
+		keys[i] = (pkey_t)(i % 2 ? i : PKEY_FULL_MEMBER | i);
+	pkeys_text(keys, 0, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	pkeys_text(keys, 3, text);
+	CU_ASSERT_STRING_EQUAL(text, "0x8000, 0x0001, 0x8002");
+	pkeys_text(keys, PKEYS_NAMED, text);
+	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 14, "0x800e, 0x000f");
+	pkeys_text(keys, PKEYS_NAMED + 1, text);
+	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 26, "0x800e, 0x000f and 1 other");
+	pkeys_text(keys, UINT16_MAX, text); /* only the first ones are looked at */
+	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 31, "0x800e, 0x000f and 65519 others");
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -232,6 +251,7 @@ int main(void)
 		{"again", test_again},
 		{"narrow, exceed, hold", test_steps},
 		{"blocks", test_blocks},
+		{"text", test_text},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Who should have which P_Keys: the file and what was said at run time together, and which groups
- * follow from them. A small fabric is there, since managers' ports and aliases are known by it.
+ * Who should have which P_Keys: the file and what was said at run time together, which groups
+ * follow from them, and what is said of tables that are too small. A small fabric is there, since
+ * managers' ports and aliases are known by it.
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "formats/partitions.h"
+#include "sim/spec.h"
 #include "sm/partitions.h"
 
 enum { KEYS = 6, MEMBERS = 3, GUID = 0x77 };
@@ -349,6 +351,125 @@ static void test_both_define(void)
 	}
 }
 
+/* Tables that are too small */
+
+static void begin_single(void)
+{
+	struct net *net;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("single:hosts=3", &net, &error), 0);
+	world = world_new(net, net_find(net, "host-0001"), 1, NULL);
+}
+
+static guid_t port_guid(const char *host)
+{
+	const struct node *node =
+		fabric_find_node(world->sm->fabric, world_node(world, host)->info.node_guid);
+
+	return port_facts(&node->port[1])->guid;
+}
+
+static bool is_written(const struct world *at)
+{
+	struct policy *policy = &at->sm->policy;
+	const struct port *port = policy_port(policy, port_guid("host-0002"));
+
+	return !policy_is_judging(policy) && port->pkeys_good == policy->state &&
+	       !port->pkeys_busy && !port->peer->pkeys_busy;
+}
+
+/* What is logged until the port's table, and that before it, are as they are to be. */
+static void logged(char *text, size_t size)
+{
+	struct unit_capture capture;
+
+	log_set_level(NULL, LOG_WARNING);
+	unit_capture_begin(&capture);
+	world_run(world, is_written);
+	unit_capture_end(&capture, text, size);
+	log_set_level(NULL, LOG_CRIT);
+}
+
+static void expect_full(const char *what, const char *room)
+{
+	char text[2048], line[512];
+
+	snprintf(line, sizeof(line), "%s no room for %s", what, room);
+	logged(text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, line));
+	if (!strstr(text, line))
+		printf("    %s: %s\n", line, text);
+}
+
+static void expect_silence(void)
+{
+	char text[2048];
+
+	logged(text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "");
+}
+
+/* The line names the port, the size of its table and what finds no room; it comes once, and again
+ * when that is something else. Nothing that is in the table makes room. */
+static void test_full(void)
+{
+	static const char what[] = "\"host-0002\" port 1: its P_Key table of 3 has";
+	struct fake_node *host;
+	guid_t guid;
+
+	begin_single();
+	host = world_node(world, "host-0002");
+	host->info.partition_cap = 3;
+	world_up(world);
+	guid = port_guid("host-0002");
+	for (pkey_t p_key = 5; p_key <= 9; p_key++)
+		make(p_key, false, false);
+	say(8, guid, MEMBERSHIP_FULL);
+	say(9, guid, MEMBERSHIP_LIMITED);
+	expect_silence();
+	say(5, guid, MEMBERSHIP_FULL);
+	say(6, guid, MEMBERSHIP_LIMITED);
+	expect_full(what, "0x8005, 0x0006; ");
+	say(7, port_guid("host-0003"), MEMBERSHIP_FULL); /* of another port: nothing new */
+	policy_options_changed(&world->sm->policy);
+	expect_silence();
+	say(7, guid, MEMBERSHIP_FULL);
+	expect_full(what, "0x8005, 0x0006, 0x8007; ");
+	CU_ASSERT_EQUAL(host->port[1].p_key[0], 0xFFFF);
+	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0x8008);
+	CU_ASSERT_EQUAL(host->port[1].p_key[2], 0x0009);
+	say(8, guid, MEMBERSHIP_NONE);
+	expect_full(what, "0x0006, 0x8007; ");
+	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0x8005);
+	world_free(world);
+}
+
+/* A switch that cannot hold all of them enforces nothing there, and says so. */
+static void test_full_front(void)
+{
+	struct fake_node *leaf;
+	char what[256];
+	guid_t guid;
+
+	begin_single();
+	leaf = world_node(world, "host-0002")->port[1].peer->node;
+	leaf->sw.partition_enforcement_cap = 2;
+	leaf->sw.inbound_enforcement_cap = leaf->sw.outbound_enforcement_cap = 1;
+	world_up(world);
+	guid = port_guid("host-0002");
+	snprintf(what, sizeof(what),
+		 "\"%s\" port %u does not enforce partitions: its P_Key table of 2 has",
+		 leaf->description, world_node(world, "host-0002")->port[1].peer->num);
+	for (pkey_t p_key = 5; p_key <= 7; p_key++) {
+		make(p_key, false, false);
+		say(p_key, guid, MEMBERSHIP_FULL);
+	}
+	expect_full(what, "0x8006, 0x8007 of \"host-0002\" port 1 behind it; ");
+	CU_ASSERT_EQUAL(world_node(world, "host-0002")->port[1].p_key[3], 0x8007);
+	world_free(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -357,6 +478,8 @@ int main(void)
 		{"lost file", test_lost_file},
 		{"groups", test_groups},
 		{"both define", test_both_define},
+		{"a table that is full", test_full},
+		{"a switch's table that is too small", test_full_front},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -31,6 +31,7 @@ void fabric_free(struct fabric *fabric)
 
 	if (!fabric)
 		return;
+	link_news_end(&fabric->link_news);
 	for (position = 0; (node = map_next(&fabric->nodes, &position)); position = 0)
 		fabric_drop_node(fabric, node);
 	map_done(&fabric->nodes);
@@ -273,6 +274,7 @@ void fabric_unlink(struct fabric *fabric, struct port *port)
 
 	if (!peer)
 		return;
+	link_news_note(&fabric->link_news, port, peer, LINK_WENT);
 	port->peer = NULL;
 	peer->peer = NULL;
 	fabric->num_links--;
@@ -295,6 +297,7 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	a->pkeys_good = b->pkeys_good = 0;
 	fabric->num_links++;
 	fabric->topology++;
+	link_news_note(&fabric->link_news, a, b, LINK_CAME);
 }
 
 /* Routes are walked from the far end to the manager's port, so they come out backwards. */
@@ -457,8 +460,11 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	if (old->info.port_state != info->port_state &&
 	    (info->port_state == PORT_ACTIVE || !usable(info)))
 		port->failure = 0;
-	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT)
+	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT) {
 		port_trouble(fabric, port)->lost = true;
+		if (port->peer)
+			link_news_note(&fabric->link_news, port, port->peer, LINK_BLINKED);
+	}
 	if (port->stuck && (info->port_state == PORT_ACTIVE || !usable(info))) {
 		port->stuck = false;
 		fabric->topology++;

@@ -13,6 +13,7 @@
 #define FABRIC_FABRIC_H
 
 #include "fabric/facts.h"
+#include "fabric/link_news.h"
 #include "fabric/mft.h"
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
@@ -235,6 +236,7 @@ struct fabric {
 	uint64_t members; /* rises when a node or an end port comes or goes */
 	struct roster roster;
 	struct tree tree;
+	struct link_news link_news;
 	uint64_t forgotten; /* rises when a port may have no tables (facts.h) any more, or yet */
 	uint64_t freezes;
 	uint32_t detour_searches, tree_searches;

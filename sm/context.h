@@ -133,7 +133,7 @@ struct sm {
 	struct herald herald;
 	uint64_t views;
 	struct sm_counts counts;
-	struct log_limit trap_limit, stranger_limit;
+	struct log_limit trap_limit, stranger_limit, links_limit;
 	struct list judgements; /* commands_judge.c: the first one is being computed */
 	void (*report)(void *ctx, int error, bool again, const char *text);
 	void *report_ctx;

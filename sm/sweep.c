@@ -18,6 +18,7 @@
 #include "sm/context.h"
 #include "sm/image.h"
 #include "sm/left_out.h"
+#include "sm/links.h"
 #include "sm/subject.h"
 
 static void sweep_advance(void *arg);
@@ -669,6 +670,17 @@ static void follow_image(struct sm *sm, int error)
 		image_touch(sm->image);
 }
 
+/* To a manager that becomes MASTER every link is new, until it has brought the subnet up. */
+static void tell_links(struct sm *sm, int error)
+{
+	bool master = peers_role(sm->peers) == SM_MASTER;
+
+	if (!master || !sm->sweep.was_master)
+		links_forget(sm->fabric);
+	if (master && !error)
+		links_tell(sm->fabric, &sm->links_limit);
+}
+
 static void end(struct sm *sm, int error, const char *format, ...)
 {
 	struct sweep *sweep = &sm->sweep;
@@ -684,6 +696,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	sweep->running = false;
 	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
 	log_sweep(sm, &sweep->last, same);
+	tell_links(sm, error);
 	answer_waiters(sm);
 	follow_image(sm, error);
 	if (!error)
@@ -740,6 +753,7 @@ static void timer_expired(void *arg)
 void sweep_init(struct sm *sm)
 {
 	list_init(&sm->sweep.waiters);
+	sm->links_limit = (struct log_limit){.burst = 24, .interval_us = 1000000};
 	sm->sweep.lids_kept = (struct registry_waiter){.durable = sweep_advance, .ctx = sm};
 	list_init(&sm->sweep.lids_kept.link);
 	loop_deferred_init(&sm->sweep.next_phase, sm->loop, "sweep", start_phase, sm);

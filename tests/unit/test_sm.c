@@ -1086,6 +1086,39 @@ static void test_broken_is_told_once(void)
 	world_free(world);
 }
 
+/* Links that come and go are named, once, and nothing is when all of them are new. */
+static void test_links_are_named(void)
+{
+	static char written[8192];
+	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct unit_capture capture;
+
+	log_set_level("sm", LOG_NOTICE);
+	unit_capture_begin(&capture);
+	world_up(world);
+	world_sweep(world, DISCOVER_FULL);
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_EQUAL(times_written(written, "link"), 0);
+
+	unit_capture_begin(&capture);
+	fake_link(host_port(world, "host-4"), false);
+	world_sweep(world, DISCOVER_LIGHT);
+	world_sweep(world, DISCOVER_LIGHT);
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_EQUAL(times_written(written, "link down: "), 1);
+	CU_ASSERT_EQUAL(times_written(written, "link down: \"leaf-1\" port 1 - \"host-4\" port 1"),
+			1);
+
+	unit_capture_begin(&capture);
+	fake_link(host_port(world, "host-4"), true);
+	world_sweep(world, DISCOVER_LIGHT);
+	world_sweep(world, DISCOVER_LIGHT);
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_EQUAL(times_written(written, "link up: "), 1);
+	log_set_level(NULL, LOG_CRIT);
+	world_free(world);
+}
+
 /* Whether something is remembered of what the switch did not take. */
 static bool makes_trouble(const struct world *world, const char *id)
 {
@@ -1313,6 +1346,7 @@ int main(void)
 		{"echoed state change", test_echoed_state_change},
 		{"refusing port", test_refusing_port},
 		{"what is broken is told once", test_broken_is_told_once},
+		{"links are named", test_links_are_named},
 		{"refusing switch", test_refusing_switch},
 		{"change is cleared first", test_change_is_cleared_first},
 		{"traps", test_traps},

@@ -99,17 +99,6 @@ static bool in_circle(const struct device *begin, lid_t lid)
 	return at == begin;
 }
 
-/* Whether set's sender could not know of one of the Sets that made a hop what it is, or that it
- * went astray. It is to know what it was told of its own Sets, and what it could read. */
-static bool is_unforeseen(const struct circles *circles, const struct origin *set,
-			  const struct origin *other)
-{
-	if (known_is_rival(circles->known, set, other))
-		return true;
-	return set->manager == other->manager && other->moved &&
-	       known_is_hidden(circles->known, set, other->moved);
-}
-
 /* A circle is nobody's fault when the sender of the Set that closed it could not know of a part of
  * it: a cable that was moved, a Set of its own that another switch got because of that, and not
  * this one, a Set of another MASTER. */
@@ -125,10 +114,11 @@ static bool is_excused(struct circles *circles, const struct device *begin, lid_
 
 		if (known_is_hidden(circles->known, set, port) ||
 		    known_is_misled(circles->known, set, at) ||
-		    is_unforeseen(circles, set, &seen->block_by[lid / LFT_BLOCK_LIDS]) ||
-		    is_unforeseen(circles, set, &seen->top_by) ||
-		    is_unforeseen(circles, set, &seen->port_by[port->num]) ||
-		    is_unforeseen(circles, set, &beyond->port_by[port->peer->num]))
+		    known_is_unforeseen(circles->known, set,
+					&seen->block_by[lid / LFT_BLOCK_LIDS]) ||
+		    known_is_unforeseen(circles->known, set, &seen->top_by) ||
+		    known_is_unforeseen(circles->known, set, &seen->port_by[port->num]) ||
+		    known_is_unforeseen(circles->known, set, &beyond->port_by[port->peer->num]))
 			return true;
 		at = port->peer->device;
 	} while (at != begin);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A cable counts for an MLID when one of its ends sends to it, whichever. So what is looked for is
- * stricter than a packet's way, and simpler: in the part of the fabric that is joined to a switch
- * by such cables there are fewer cables than switches.
+ * stricter than a packet's way, and simpler: the cables that count for an MLID are a forest. A
+ * Set() closes a circle only by a cable that did not count before, at the switch that was set; so
+ * for each switch the watch keeps the masks and the link states that it saw last, and asks of each
+ * such cable whether its ends are connected without it. As in circles.c it also keeps which Set()
+ * wrote what last, and leaves out what the sender of the Set() could not know: only when ends are
+ * connected over the rest of the cables has it closed a circle with open eyes.
  */
 #include "tests/sim/forest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,42 +20,314 @@
 #include "lib/mem.h"
 #include "tests/sim/trace.h"
 
-enum { SWITCHES_MAX = 4096, BLOCK_MASK = 0x1FF, STEPS_MAX = 100000, RUNS_FOR_EVER = 1000000 };
+enum {
+	SWITCHES_MAX = 4096,
+	BLOCK_MASK = 0x1FF,
+	BLOCKS = BLOCK_MASK + 1,
+	POSITION_SHIFT = 28,
+	STEPS_MAX = 100000,
+	RUNS_FOR_EVER = 1000000
+};
+
+struct last_seen { /* of one switch */
+	size_t mlids;
+	uint16_t (*masks)[MFT_POSITIONS]; /* by MLID */
+	bool passes[PORT_MAX + 1];
+	struct origin (*cell_by)[MFT_POSITIONS]; /* by block */
+	struct origin top_by, port_by[PORT_MAX + 1];
+};
+
+struct excused {
+	const struct device_port *port;
+	lid_t mlid;
+};
+
+struct forest {
+	struct map seen; /* by device */
+	const struct known *known;
+	struct excused *excused; /* that were there when last looked */
+	size_t num_excused;
+};
+
+struct forest *forest_new(const struct known *known)
+{
+	struct forest *forest = mem_zalloc(sizeof(*forest));
+
+	forest->known = known;
+	map_init(&forest->seen);
+	return forest;
+}
+
+static void last_seen_free(struct last_seen *seen)
+{
+	if (!seen)
+		return;
+	free(seen->masks);
+	free(seen->cell_by);
+	free(seen);
+}
+
+void forest_free(struct forest *forest)
+{
+	struct last_seen *seen;
+	size_t position = 0;
+
+	if (!forest)
+		return;
+	while ((seen = map_next(&forest->seen, &position)))
+		last_seen_free(seen);
+	map_done(&forest->seen);
+	free(forest->excused);
+	free(forest);
+}
+
+void forest_forget(struct forest *forest, const struct device *device)
+{
+	last_seen_free(map_remove(&forest->seen, device->node_guid));
+}
+
+static struct last_seen *last_seen(struct forest *forest, const struct device *device)
+{
+	struct last_seen *seen = map_get(&forest->seen, device->node_guid);
+
+	if (!seen) {
+		seen = mem_zalloc(sizeof(*seen));
+		seen->mlids = device->sw.multicast_fdb_cap;
+		seen->masks = mem_array(seen->mlids + 1, sizeof(*seen->masks));
+		seen->cell_by = mem_array(BLOCKS, sizeof(*seen->cell_by));
+		map_put(&forest->seen, device->node_guid, seen);
+	}
+	return seen;
+}
+
+/* Cables */
+
+static bool leads_on(const struct device_port *port)
+{
+	return port->num && port->peer && device_is_switch(port->peer->device) &&
+	       port->peer->device != port->device && device_port_passes(port);
+}
+
+static bool sends_by(const struct device_port *port, lid_t mlid)
+{
+	return device_mft_has(port->device, mlid, port->num);
+}
 
 static bool joins(const struct device_port *port, lid_t mlid)
 {
-	return port->peer && device_is_switch(port->peer->device) && device_port_passes(port) &&
-	       port->peer->device != port->device &&
-	       (device_mft_has(port->device, mlid, port->num) ||
-		device_mft_has(port->peer->device, mlid, port->peer->num));
+	return leads_on(port) && (sends_by(port, mlid) || sends_by(port->peer, mlid));
 }
 
-static bool closes_circle(const struct device *begin, lid_t mlid)
+/* Whether one end of a cable sends, and set's sender could know of all that lets it. */
+static bool is_known_to_send(struct forest *forest, const struct device_port *port, lid_t mlid,
+			     const struct origin *set)
 {
-	const struct device **list = mem_array(SWITCHES_MAX, sizeof(*list));
-	size_t tail = 0, ends = 0;
-	struct map seen;
+	const struct known *known = forest->known;
+	const struct last_seen *seen = last_seen(forest, port->device);
+	const struct last_seen *beyond = last_seen(forest, port->peer->device);
+	size_t block = (size_t)(mlid - LID_MULTICAST_MIN) / MFT_BLOCK_LIDS;
 
-	map_init(&seen);
-	map_put(&seen, begin->node_guid, (void *)begin);
-	list[tail++] = begin;
-	for (size_t head = 0; head < tail; head++) {
-		for (unsigned p = 1; p <= list[head]->num_ports; p++) {
-			const struct device_port *port = &list[head]->port[p];
+	return sends_by(port, mlid) && !known_is_hidden(known, set, port) &&
+	       !known_is_misled(known, set, port->device) &&
+	       !known_is_unforeseen(known, set,
+				    &seen->cell_by[block][port->num / MFT_POSITION_PORTS]) &&
+	       !known_is_unforeseen(known, set, &seen->top_by) &&
+	       !known_is_unforeseen(known, set, &seen->port_by[port->num]) &&
+	       !known_is_unforeseen(known, set, &beyond->port_by[port->peer->num]);
+}
 
-			if (!joins(port, mlid))
-				continue;
-			ends++;
-			if (tail == SWITCHES_MAX || map_get(&seen, port->peer->device->node_guid))
-				continue;
-			map_put(&seen, port->peer->device->node_guid, port->peer->device);
-			list[tail++] = port->peer->device;
+/* set: who has to know of the cable; NULL: nobody. */
+static bool joins_for(struct forest *forest, const struct device_port *port, lid_t mlid,
+		      const struct origin *set)
+{
+	if (!set || !joins(port, mlid))
+		return joins(port, mlid);
+	return is_known_to_send(forest, port, mlid, set) ||
+	       is_known_to_send(forest, port->peer, mlid, set);
+}
+
+/* Circles */
+
+struct search {
+	struct map seen; /* switches, by GUID: the port by which each was found */
+	const struct device **list;
+	size_t count;
+};
+
+static void search_note(struct search *search, const struct device *device,
+			const struct device_port *by)
+{
+	if (search->count == SWITCHES_MAX || map_get(&search->seen, device->node_guid))
+		return;
+	map_put(&search->seen, device->node_guid, (void *)by);
+	search->list[search->count++] = device;
+}
+
+/* From one end of a cable by others to the other end. */
+static bool find(struct forest *forest, const struct device_port *without, lid_t mlid,
+		 const struct origin *set, struct search *search)
+{
+	const struct device *goal = without->device;
+
+	search_note(search, without->peer->device, without);
+	for (size_t head = 0; head < search->count; head++) {
+		const struct device *at = search->list[head];
+
+		for (unsigned p = 1; at != goal && p <= at->num_ports; p++) {
+			const struct device_port *port = &at->port[p];
+
+			if (port != without->peer && joins_for(forest, port, mlid, set))
+				search_note(search, port->peer->device, port);
 		}
 	}
-	map_done(&seen);
-	free(list);
-	return ends / 2 >= tail;
+	return map_get(&search->seen, goal->node_guid) != NULL;
 }
+
+/* Writes the cables of the circle, from their other end on. */
+static void describe(const struct search *search, const struct device_port *port, char *text,
+		     size_t size)
+{
+	const struct device *begin = port->device, *at = begin;
+	size_t length = 0;
+
+	do {
+		const struct device_port *by = map_get(&search->seen, at->node_guid);
+
+		length += (size_t)snprintf(text + length, size - length, "%s port %u <- ",
+					   trace_name(by->peer->device), by->peer->num);
+		at = by->device;
+	} while (at != begin && length + 1 < size);
+	if (length + 1 < size)
+		snprintf(text + length, size - length, "%s", trace_name(begin));
+}
+
+static bool is_circle(struct forest *forest, const struct device_port *port, lid_t mlid,
+		      const struct origin *set, char *text, size_t size)
+{
+	struct search search = {.list = mem_array(SWITCHES_MAX, sizeof(*search.list))};
+	bool found;
+
+	map_init(&search.seen);
+	found = joins_for(forest, port, mlid, set) && find(forest, port, mlid, set, &search);
+	if (found && text)
+		describe(&search, port, text, size);
+	map_done(&search.seen);
+	free(search.list);
+	return found;
+}
+
+struct tally {
+	struct forest *forest;
+	const struct origin *set;
+	struct forest_found *found;
+};
+
+static void judge(const struct device_port *port, lid_t mlid, struct tally *tally)
+{
+	struct forest *forest = tally->forest;
+	struct forest_found *found = tally->found;
+
+	if (!is_circle(forest, port, mlid, NULL, NULL, 0))
+		return;
+	if (is_circle(forest, port, mlid, tally->set, found->way, sizeof(found->way))) {
+		found->mlid = mlid;
+		return;
+	}
+	found->excused++;
+	forest->excused =
+		mem_resize(forest->excused, forest->num_excused + 1, sizeof(*forest->excused));
+	forest->excused[forest->num_excused++] = (struct excused){.port = port, .mlid = mlid};
+}
+
+static void mlid_was_set(struct last_seen *seen, const struct device *device, unsigned position,
+			 lid_t mlid, struct tally *tally)
+{
+	uint16_t *mask = &seen->masks[mlid - LID_MULTICAST_MIN][position];
+
+	for (unsigned i = 0; i < MFT_POSITION_PORTS; i++) {
+		unsigned num = position * MFT_POSITION_PORTS + i;
+		const struct device_port *port = &device->port[num];
+
+		if (num > device->num_ports || sends_by(port, mlid) == (*mask >> i & 1))
+			continue;
+		*mask ^= (uint16_t)(1u << i);
+		if (*mask >> i & 1 && leads_on(port) && !sends_by(port->peer, mlid))
+			judge(port, mlid, tally);
+	}
+}
+
+static void masks_were_set(struct last_seen *seen, const struct device *device, unsigned first,
+			   unsigned end, struct tally *tally)
+{
+	if (!device->mft)
+		return;
+	for (unsigned i = first; i < end && i < seen->mlids; i++) {
+		for (unsigned p = 0; p <= device->num_ports / MFT_POSITION_PORTS; p++)
+			mlid_was_set(seen, device, p, (lid_t)(LID_MULTICAST_MIN + i), tally);
+	}
+}
+
+/* A Set() at one end makes both ends ACTIVE: one at the other end that comes later opens nothing.
+ */
+static void port_was_set(struct last_seen *seen, const struct device_port *port,
+			 struct tally *tally)
+{
+	bool passes = leads_on(port), opens = passes && !seen->passes[port->num];
+
+	for (unsigned i = 0; opens && i < seen->mlids; i++) {
+		lid_t mlid = (lid_t)(LID_MULTICAST_MIN + i);
+
+		if (sends_by(port, mlid) || sends_by(port->peer, mlid))
+			judge(port, mlid, tally);
+	}
+	seen->passes[port->num] = passes;
+	if (port->peer && device_is_switch(port->peer->device))
+		last_seen(tally->forest, port->peer->device)->passes[port->peer->num] = passes;
+}
+
+void forest_after_set(struct forest *forest, const struct device *device, uint8_t port,
+		      uint16_t attr_id, uint32_t attr_mod, const struct origin *set,
+		      struct forest_found *out)
+{
+	struct tally tally = {.forest = forest, .set = set, .found = out};
+	unsigned block = attr_mod & BLOCK_MASK;
+	struct last_seen *seen;
+
+	*out = (struct forest_found){0};
+	if (!device_is_switch(device))
+		return;
+	seen = last_seen(forest, device);
+	if (attr_id == ATTR_MULTICAST_FORWARDING_TABLE) {
+		seen->cell_by[block][attr_mod >> POSITION_SHIFT] = *set;
+		masks_were_set(seen, device, block * MFT_BLOCK_LIDS, (block + 1) * MFT_BLOCK_LIDS,
+			       &tally);
+	} else if (attr_id == ATTR_SWITCH_INFO) {
+		seen->top_by = *set;
+		masks_were_set(seen, device, 0, (unsigned)seen->mlids, &tally);
+	} else if (attr_id == ATTR_PORT_INFO && port) {
+		seen->port_by[port] = *set;
+		port_was_set(seen, &device->port[port], &tally);
+	}
+}
+
+bool forest_last(struct forest *forest, lid_t *mlid, char *text, size_t size)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < forest->num_excused; i++) {
+		const struct excused *excused = &forest->excused[i];
+
+		if (!excused->port->peer ||
+		    !is_circle(forest, excused->port, excused->mlid, NULL, text, size))
+			continue;
+		*mlid = excused->mlid;
+		forest->excused[kept++] = *excused;
+	}
+	forest->num_excused = kept;
+	return kept;
+}
+
+/* Packets */
 
 static bool sends(const struct device *device, lid_t mlid)
 {
@@ -59,25 +336,6 @@ static bool sends(const struct device *device, lid_t mlid)
 			return true;
 	}
 	return false;
-}
-
-lid_t forest_after_set(const struct device *device, uint16_t attr_id, uint32_t attr_mod)
-{
-	unsigned first = LID_MULTICAST_MIN, end = LID_MULTICAST_MIN + device->sw.multicast_fdb_cap;
-
-	if (!device_is_switch(device) || !device->mft ||
-	    (attr_id != ATTR_MULTICAST_FORWARDING_TABLE && attr_id != ATTR_SWITCH_INFO &&
-	     attr_id != ATTR_PORT_INFO))
-		return LID_NONE;
-	if (attr_id == ATTR_MULTICAST_FORWARDING_TABLE) {
-		first += (attr_mod & BLOCK_MASK) * MFT_BLOCK_LIDS;
-		end = first + MFT_BLOCK_LIDS;
-	}
-	for (unsigned mlid = first; mlid < end; mlid++) {
-		if (sends(device, (lid_t)mlid) && closes_circle(device, (lid_t)mlid))
-			return (lid_t)mlid;
-	}
-	return LID_NONE;
 }
 
 struct sending {

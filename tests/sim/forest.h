@@ -8,10 +8,27 @@
 #define TESTS_SIM_FOREST_H
 
 #include "sim/world.h"
+#include "tests/sim/known.h"
 
-/* The first MLID of which the cables around device close a circle since this Set(); LID_NONE: none
- * does. */
-lid_t forest_after_set(const struct device *device, uint16_t attr_id, uint32_t attr_mod);
+struct forest;
+
+struct forest_found {
+	lid_t mlid;	  /* of which cables close a circle; LID_NONE: none */
+	unsigned excused; /* circles besides: who closed these could not know it */
+	char way[256];	  /* the circle of mlid: names with ports */
+};
+
+/* known is borrowed. */
+struct forest *forest_new(const struct known *known);
+void forest_free(struct forest *forest);
+/* What cables around device close since this Set() and did not before. */
+void forest_after_set(struct forest *forest, const struct device *device, uint8_t port,
+		      uint16_t attr_id, uint32_t attr_mod, const struct origin *set,
+		      struct forest_found *out);
+/* Whether one of those that were excused is there still; which, then. */
+bool forest_last(struct forest *forest, lid_t *mlid, char *text, size_t size);
+/* Its tables were wiped: what it held is forgotten. */
+void forest_forget(struct forest *forest, const struct device *device);
 
 /* Sends a packet from a host; returns how many ports it reaches, and the first of them in out. What
  * runs in a circle reaches a million. */

@@ -189,10 +189,20 @@ bool known_is_hidden(const struct known *known, const struct origin *set,
 	return moved && set->manager && (!shown_us || shown_us > set->sent_us);
 }
 
-bool known_is_rival(const struct known *known, const struct origin *set, const struct origin *other)
+static bool is_rival(const struct known *known, const struct origin *set,
+		     const struct origin *other)
 {
 	return set->manager && other->manager && set->manager != other->manager &&
 	       other->applied_us >= known->master_us[set->manager];
+}
+
+bool known_is_unforeseen(const struct known *known, const struct origin *set,
+			 const struct origin *other)
+{
+	if (is_rival(known, set, other))
+		return true;
+	return set->manager == other->manager && other->moved &&
+	       known_is_hidden(known, set, other->moved);
 }
 
 /* Moved cables */

@@ -38,8 +38,10 @@ bool known_is_hidden(const struct known *known, const struct origin *set,
  * a cable was moved of which it could not know when it sent. */
 bool known_is_misled(const struct known *known, const struct origin *set,
 		     const struct device *device);
-/* Whether another manager wrote what set's sender could not read: it was MASTER already. */
-bool known_is_rival(const struct known *known, const struct origin *set,
-		    const struct origin *other);
+/* Whether set's sender could not know of another Set(), or that it went astray: it is to know what
+ * it was told of its own Sets, and what it could read; not what another manager wrote when it was
+ * MASTER already. */
+bool known_is_unforeseen(const struct known *known, const struct origin *set,
+			 const struct origin *other);
 
 #endif

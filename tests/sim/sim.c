@@ -20,7 +20,6 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sim/spec.h"
-#include "tests/sim/forest.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/sim/trace.h"
 #include "tests/sim/transport_world.h"
@@ -129,6 +128,26 @@ void sim_fail(struct sim *sim, const char *format, ...)
 		trace_line(sim_now_us(sim), sim->events, "FAILURE: %s", sim->failure);
 }
 
+/* The same of multicast. */
+static void look_at_trees(struct sim *sim, const struct device *device, uint8_t port,
+			  uint16_t attr_id, uint32_t attr_mod, const struct origin *origin)
+{
+	struct forest_found found;
+
+	forest_after_set(sim->forest, device, port, attr_id, attr_mod, origin, &found);
+	sim->circles_excused += found.excused;
+	if (sim->run.trace && found.excused)
+		trace_line(sim_now_us(sim), sim->events,
+			   "cables for multicast close %u circles, which could not be foreseen",
+			   found.excused);
+	if (found.mlid)
+		sim_fail(sim,
+			 "after Set(%s) 0x%x of %s port %u the cables for MLID 0x%x close a "
+			 "circle: %s",
+			 attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod, trace_name(device),
+			 port, found.mlid, found.way);
+}
+
 static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 		   uint32_t attr_mod)
 {
@@ -136,7 +155,6 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 	struct circles_found found;
 	struct origin origin;
 	char way[SIM_TEXT_SIZE / 2];
-	lid_t mlid;
 
 	if (!event_begins(sim))
 		return;
@@ -148,12 +166,7 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 	sim_check_set(sim, device, attr_id);
 	known_origin(sim->known, world_serving(sim->world), sim_now_us(sim), &origin);
 	circles_after_set(sim->circles, device, port, attr_id, attr_mod, &origin, &found);
-	mlid = forest_after_set(device, attr_id, attr_mod);
-	if (mlid)
-		sim_fail(sim,
-			 "after Set(%s) 0x%x of %s port %u the cables for MLID 0x%x close a circle",
-			 attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod, trace_name(device),
-			 port, mlid);
+	look_at_trees(sim, device, port, attr_id, attr_mod, &origin);
 	sim->circles_excused += found.excused;
 	if (sim->run.trace && found.excused)
 		trace_line(sim_now_us(sim), sim->events,
@@ -178,6 +191,10 @@ static void look_at_circles(struct sim *sim)
 	if (sim_now_us(sim) < sim->circles_due_us)
 		return;
 	sim->circles_due_us = UINT64_MAX;
+	if (forest_last(sim->forest, &lid, way, sizeof(way)))
+		sim_fail(sim,
+			 "%u s after all is calm the cables for MLID 0x%x still close a circle: %s",
+			 CIRCLES_LAST_S, lid, way);
 	if (!circles_last(sim->circles, &device, &lid))
 		return;
 	circles_describe(device, lid, way, sizeof(way));
@@ -542,6 +559,7 @@ void sim_reboot(struct sim *sim, struct device *device)
 	happens(sim, "%s reboots", trace_name(device));
 	sim->rebooted = true;
 	circles_forget(sim->circles, device);
+	forest_forget(sim->forest, device);
 	world_reboot(sim->world, device);
 }
 
@@ -679,6 +697,7 @@ struct sim *sim_new(const char *topology, const struct world_options *options,
 	log_set_clock(log_clock, sim->loop);
 	sim->known = known_new();
 	sim->circles = circles_new(sim->known);
+	sim->forest = forest_new(sim->known);
 	world_on_set(sim->world, on_set, sim);
 	return sim;
 }
@@ -692,6 +711,7 @@ void sim_free(struct sim *sim)
 		remove_store(&sim->managers[i]);
 	}
 	circles_free(sim->circles);
+	forest_free(sim->forest);
 	known_free(sim->known);
 	world_free(sim->world);
 	loop_free(sim->loop);

@@ -14,6 +14,7 @@
 #include "lib/loop.h"
 #include "sim/world.h"
 #include "tests/sim/circles.h"
+#include "tests/sim/forest.h"
 #include "weftd/conf.h"
 #include "weftd/manager.h"
 
@@ -59,13 +60,14 @@ struct sim {
 	struct world *world;
 	struct known *known;
 	struct circles *circles;
+	struct forest *forest;
 	struct sim_manager managers[SIM_MANAGERS_MAX];
 	unsigned num_managers;
 	uint64_t random;
 	uint64_t events; /* MADs at the managers, Sets that were applied, what the scenario did */
 	uint64_t digest; /* over all of them, with their times */
 	uint64_t last_set_us;	  /* when a manager last sent a Set() */
-	uint64_t circles_excused; /* LIDs; see circles.h */
+	uint64_t circles_excused; /* LIDs and MLIDs; see circles.h and forest.h */
 	uint64_t circles_due_us;  /* when they must be gone */
 	bool rebooted;		  /* something was */
 	bool recabled;		  /* cables were swapped */

@@ -12,7 +12,8 @@
  *     waits for it is written when that was acknowledged.
  * Entries share blocks, and blocks can wait for each other though their entries do not: then they
  * are written piecemeal, as those of unicast (program_switch.c). What a switch that forwards holds,
- * and nobody knows, is read first. Loop thread only.
+ * and nobody knows, is read first. No effort goes so far as to close a circle: a run that comes to
+ * a stand loses packets before its end, and leaves a cable between switches shut. Loop thread only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,8 +75,7 @@ static bool must_be_read(const struct node *node, size_t index)
 	       is_below_top(node, first_mlid(node->sw->mft, index));
 }
 
-static uint16_t may_send(const struct program *program, const struct node *node, lid_t mlid,
-			 uint8_t position)
+static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
 {
 	const struct mft *mft = node->sw->mft;
 	size_t block = (size_t)(mlid - LID_MULTICAST_MIN) / MFT_BLOCK_LIDS;
@@ -83,15 +83,14 @@ static uint16_t may_send(const struct program *program, const struct node *node,
 	if (!mft || block >= mft->blocks || position >= mft->positions)
 		return 0;
 	if (!mft_is_known(mft, mft_index(mft, (uint16_t)block, position)) &&
-	    (program->effort == AT_A_LOSS ||
-	     !must_be_read(node, mft_index(mft, (uint16_t)block, position))))
+	    !must_be_read(node, mft_index(mft, (uint16_t)block, position)))
 		return 0;
 	return mft_maybe(mft, mlid, position);
 }
 
-static bool may_send_by(const struct program *program, const struct port *port, lid_t mlid)
+static bool may_send_by(const struct port *port, lid_t mlid)
 {
-	return may_send(program, port->node, mlid, port->num / MFT_POSITION_PORTS) >>
+	return may_send(port->node, mlid, port->num / MFT_POSITION_PORTS) >>
 		       port->num % MFT_POSITION_PORTS &
 	       1;
 }
@@ -128,7 +127,7 @@ static bool may_pass(const struct search *search, const struct port *port)
 		    port->num / MFT_POSITION_PORTS == search->position) {
 			if (search->planned >> port->num % MFT_POSITION_PORTS & 1)
 				return true;
-		} else if (may_send_by(search->program, port, search->mlid)) {
+		} else if (may_send_by(port, search->mlid)) {
 			return true;
 		}
 	}
@@ -204,7 +203,7 @@ static bool removal_waits(const struct program *program, const struct entry *ent
 	if (program->effort == AT_A_LOSS || !up ||
 	    !wants_nothing(entry->node->sw->mft, entry->mlid))
 		return false;
-	if (!may_send_by(program, up->peer, entry->mlid) || wants_by(up->peer, entry->mlid))
+	if (!may_send_by(up->peer, entry->mlid) || wants_by(up->peer, entry->mlid))
 		return false;
 	*blocker = up->peer->node;
 	return true;
@@ -223,7 +222,7 @@ static bool addition_waits(struct program *program, const struct entry *entry,
 		return true;
 	}
 	return mcast_is_careful(program->mcast, entry->mlid) &&
-	       !may_send_by(program, port->peer, entry->mlid) && is_connected(&search, port);
+	       !may_send_by(port->peer, entry->mlid) && is_connected(&search, port);
 }
 
 /* What can be written of an entry now. */
@@ -510,7 +509,7 @@ static bool is_in_the_way(struct program *program, struct port *port, lid_t mlid
 {
 	const struct search search = {program, port->node, mlid, UINT8_MAX, 0};
 
-	if (may_send_by(program, port, mlid) && !wants_by(port, mlid))
+	if (may_send_by(port, mlid) && !wants_by(port, mlid))
 		return true;
 	return mcast_is_careful(program->mcast, mlid) && is_connected(&search, port);
 }
@@ -537,8 +536,6 @@ static bool end_blocks(struct program *program, struct port *port)
 
 struct node *mft_cable_blocker(struct program *program, struct port *port)
 {
-	if (program->effort == AT_A_LOSS)
-		return NULL;
 	if (end_blocks(program, port))
 		return port->node;
 	return end_blocks(program, port->peer) ? port->peer->node : NULL;

@@ -129,6 +129,17 @@ uint16_t mft_wanted(const struct mft *mft, lid_t mlid, uint8_t position)
 	return mft->cells[index]->want[entry];
 }
 
+uint16_t mft_has(const struct mft *mft, lid_t mlid, uint8_t position)
+{
+	unsigned entry;
+	size_t index;
+
+	if (!find(mft, mlid, position, &index, &entry) || !mft->cells[index] ||
+	    !mft->cells[index]->known)
+		return 0;
+	return mft->cells[index]->have[entry];
+}
+
 uint16_t mft_maybe(const struct mft *mft, lid_t mlid, uint8_t position)
 {
 	const struct mft_cell *cell;

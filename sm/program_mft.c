@@ -95,6 +95,16 @@ static bool may_send_by(const struct port *port, lid_t mlid)
 	       1;
 }
 
+/* For certain, so that the cable counts already. */
+static bool sends_by(const struct port *port, lid_t mlid)
+{
+	const struct mft *mft = port->node->sw->mft;
+
+	return mft && mft_has(mft, mlid, port->num / MFT_POSITION_PORTS) >>
+				      port->num % MFT_POSITION_PORTS &
+			      1;
+}
+
 static bool wants_by(const struct port *port, lid_t mlid)
 {
 	const struct mft *mft = port->node->sw->mft;
@@ -222,7 +232,7 @@ static bool addition_waits(struct program *program, const struct entry *entry,
 		return true;
 	}
 	return mcast_is_careful(program->mcast, entry->mlid) &&
-	       !may_send_by(port->peer, entry->mlid) && is_connected(&search, port);
+	       !sends_by(port->peer, entry->mlid) && is_connected(&search, port);
 }
 
 /* What can be written of an entry now. */

@@ -661,6 +661,14 @@ void mcast_be_careful(struct mcast *mcast, lid_t first)
 	mcast->any_careful = true;
 }
 
+void mcast_be_careful_of_all(struct mcast *mcast)
+{
+	if (!mcast)
+		return;
+	memset(mcast->careful, 0xFF, sizeof(mcast->careful));
+	mcast->any_careful = true;
+}
+
 struct mcast *mcast_new(struct sm *sm)
 {
 	struct mcast *mcast = mem_zalloc(sizeof(*mcast));

@@ -37,6 +37,7 @@ struct port *mcast_up(const struct mcast *mcast, struct node *node, lid_t mlid);
 bool mcast_is_careful(const struct mcast *mcast, lid_t mlid);
 /* For the MLIDs of the block that begins with this one. */
 void mcast_be_careful(struct mcast *mcast, lid_t first);
+void mcast_be_careful_of_all(struct mcast *mcast);
 
 /* The tree of an MLID, with the snapshot to which its indexes belong; NULL when it has none. */
 const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,

@@ -833,7 +833,7 @@ static unsigned wake_multicast(void *arg, size_t *at)
 	if (*at == roster->num_switches)
 		return 0;
 	node = roster->switches[(*at)++];
-	mft_begin(node, program->part == PROGRAM_READ_MULTICAST);
+	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
 	if (!mft_has_work(node))
 		return 1;
 	node->port[0].agent->target.next = next_request;

@@ -502,7 +502,18 @@ static bool was_reset(const struct node *node)
 	       node->facts->sw.multicast_fdb_top < LID_MULTICAST_MIN;
 }
 
-void mft_begin(struct node *node, bool lost)
+static bool any_must_be_read(const struct node *node)
+{
+	const struct mft *mft = node->sw->mft;
+
+	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
+		if (must_be_read(node, i))
+			return true;
+	}
+	return false;
+}
+
+void mft_begin(struct program *program, struct node *node, bool lost)
 {
 	struct mft *mft = node_mft(node);
 
@@ -511,6 +522,12 @@ void mft_begin(struct node *node, bool lost)
 	mft->failed = false;
 	if (lost)
 		mft_forget(mft, was_reset(node));
+	if (!any_must_be_read(node))
+		return;
+	/* What it holds has nothing to do with the trees that there are, and its top may turn out
+	 * to be higher than it was thought. */
+	mft->touched = true;
+	mcast_be_careful_of_all(program->mcast);
 }
 
 /* Cables */

@@ -116,7 +116,7 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 bool mft_read_request(struct program *program, struct node *node, struct smp_request *out);
 bool mft_has_work(const struct node *node);
 /* A run begins; lost: the switch may have lost its tables. */
-void mft_begin(struct node *node, bool lost);
+void mft_begin(struct program *program, struct node *node, bool lost);
 /* MulticastFDBTop for a Set(SwitchInfo). */
 lid_t mft_top(const struct node *node);
 /* A cable between two switches is to pass packets: the switch to wait for, NULL when it may. */

@@ -558,7 +558,7 @@ void switch_take_routes(struct program *program, struct node *node, const struct
 	sw->unanswered = 0;
 	refused_hears(node);
 	sw->set_lost = false;
-	mft_begin(node, lost && !(program->mft_was_read && any_link_up(node)));
+	mft_begin(program, node, lost && !(program->mft_was_read && any_link_up(node)));
 	if (lost) {
 		lft_have_forget(&sw->have);
 		guess_drop(sw);

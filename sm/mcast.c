@@ -37,6 +37,7 @@ struct batch {
 	struct snapshot *snapshot;
 	struct routes *routes;
 	struct mcast_ways *ways; /* NULL: they are to be found first */
+	bool all_was_written;	 /* before its trees were applied */
 	bool recovers;		 /* roots are found out from what switches hold */
 };
 
@@ -315,6 +316,20 @@ static void batch_done(void *arg)
 
 /* Applying */
 
+/* All is written that should be: what was doubtful is not any more. */
+static bool all_is_written(const struct mcast *mcast)
+{
+	const struct roster *roster = fabric_roster(mcast->sm->fabric);
+
+	for (size_t i = 0; i < roster->num_switches; i++) {
+		const struct mft *mft = roster->switches[i]->sw->mft;
+
+		if (mft && (mft->touched || mft->pending))
+			return false;
+	}
+	return true;
+}
+
 static struct node *node_of(const struct mcast *mcast, const struct snapshot *snapshot, uint32_t sw)
 {
 	return fabric_find_node(mcast->sm->fabric, snapshot->switches[sw].guid);
@@ -334,18 +349,19 @@ static void want(const struct mcast *mcast, const struct snapshot *snapshot, lid
 }
 
 /* Whether two trees are not parts of the ways to one root. The same switches in another snapshot
- * have other indexes, so there only masks that are equal prove something. */
+ * have other indexes, so there only masks that are equal prove something, and only when nothing is
+ * left of what the tree was before. */
 static bool is_moved(const struct mcast *mcast, const struct batch *batch,
 		     const struct mcast_tree *before, const struct mcast_tree *after)
 {
-	if (before->root < 0 || after->root < 0)
-		return false;
+	if (after->root < 0)
+		return true;
 	if (mcast->snapshot->switches[before->root].guid !=
 	    batch->snapshot->switches[after->root].guid)
 		return true;
 	if (mcast->routes == batch->routes)
 		return before->strays != after->strays;
-	if (before->num_masks != after->num_masks)
+	if (!batch->all_was_written || before->num_masks != after->num_masks)
 		return true;
 	for (size_t i = 0; i < before->num_masks; i++) {
 		const struct mcast_mask *a = &before->masks[i], *b = &after->masks[i];
@@ -449,6 +465,7 @@ static void drawn(struct work_job *job)
 {
 	struct batch *batch = container_of(job, struct batch, job);
 
+	batch->all_was_written = all_is_written(batch->mcast);
 	slices_init(&batch->slices, batch->mcast->sm->loop, &apply_plan, batch, batch_done, batch);
 	slices_begin(&batch->slices);
 }
@@ -535,20 +552,6 @@ void mcast_sweep_begins(struct mcast *mcast)
 	if (mcast->writing)
 		program_abandon(mcast->sm->program);
 	mcast->writing = false;
-}
-
-/* All is written that should be: what was doubtful is not any more. */
-static bool all_is_written(const struct mcast *mcast)
-{
-	const struct roster *roster = fabric_roster(mcast->sm->fabric);
-
-	for (size_t i = 0; i < roster->num_switches; i++) {
-		const struct mft *mft = roster->switches[i]->sw->mft;
-
-		if (mft && (mft->touched || mft->pending))
-			return false;
-	}
-	return true;
 }
 
 void mcast_sweep_ended(struct mcast *mcast)

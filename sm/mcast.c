@@ -493,10 +493,22 @@ static int32_t root_now(const struct mcast *mcast, const struct snapshot *snapsh
 		       : -1;
 }
 
+static void mark_all(struct mcast *mcast)
+{
+	const struct registry *registry = mcast->sm->registry;
+	const struct group_entry *group = registry_first(registry, REGISTRY_GROUP, -1, NULL);
+
+	for (; group; group = registry_next(registry, REGISTRY_GROUP, -1, group))
+		mark(mcast, group->mlid);
+}
+
+/* all: those too that have no tree, since their members may be back. */
 static void choose_groups(struct mcast *mcast, struct batch *batch, bool all)
 {
 	size_t room = 0;
 
+	if (all)
+		mark_all(mcast);
 	for (unsigned place = 0; place < MLIDS; place++) {
 		if (!is_marked(mcast->dirty, place) && !(all && mcast->trees[place]))
 			continue;
@@ -561,15 +573,6 @@ void mcast_sweep_ended(struct mcast *mcast)
 		mcast->any_careful = false;
 	}
 	arm(mcast);
-}
-
-static void mark_all(struct mcast *mcast)
-{
-	const struct registry *registry = mcast->sm->registry;
-	const struct group_entry *group = registry_first(registry, REGISTRY_GROUP, -1, NULL);
-
-	for (; group; group = registry_next(registry, REGISTRY_GROUP, -1, group))
-		mark(mcast, group->mlid);
 }
 
 static void drop_trees(struct mcast *mcast)

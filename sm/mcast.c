@@ -78,11 +78,19 @@ static bool is_marked(const uint64_t *bits, unsigned place)
 	return bits[place / 64] >> place % 64 & 1;
 }
 
-/* While a sweep runs its phase sees to it, or its end. */
+/* While a sweep runs its phase sees to it, or its end. A manager that has lost the subnet hears of
+ * joins no more, but of some it heard before. */
+static bool is_between_sweeps(const struct mcast *mcast)
+{
+	const struct sm *sm = mcast->sm;
+
+	return !sm->sweep.running && !sm->stopped && peers_role(sm->peers) == SM_MASTER;
+}
+
 static void arm(struct mcast *mcast)
 {
 	if (mcast->begun && mcast->any_dirty && !mcast->batch && !mcast->writing &&
-	    !mcast->sm->sweep.running && !loop_timer_armed(&mcast->timer))
+	    is_between_sweeps(mcast) && !loop_timer_armed(&mcast->timer))
 		loop_timer_arm(&mcast->timer, MERGE_US);
 }
 
@@ -307,7 +315,7 @@ static void batch_done(void *arg)
 	batch_free(batch);
 	if (mcast->done) {
 		phase_goes_on(mcast);
-	} else if (!mcast->sm->sweep.running && !mcast->sm->stopped) {
+	} else if (is_between_sweeps(mcast)) {
 		mcast->writing = true;
 		mcast->failed_before = program_report(mcast->sm->program)->failed;
 		program_multicast(mcast->sm->program, written, mcast);
@@ -551,14 +559,14 @@ static void merged(void *arg)
 {
 	struct mcast *mcast = arg;
 
-	if (mcast->begun && mcast->any_dirty && !mcast->batch && !mcast->sm->sweep.running &&
-	    mcast->sm->routed && !mcast->sm->stopped)
+	if (mcast->begun && mcast->any_dirty && !mcast->batch && mcast->sm->routed &&
+	    is_between_sweeps(mcast))
 		batch_begin(mcast);
 }
 
 /* The sweep */
 
-void mcast_sweep_begins(struct mcast *mcast)
+void mcast_leave_off(struct mcast *mcast)
 {
 	loop_timer_disarm(&mcast->timer);
 	if (mcast->writing)

@@ -23,8 +23,9 @@ struct mcast *mcast_new(struct sm *sm);
 /* After the fabric: requests that are cancelled then ask for it. */
 void mcast_free(struct mcast *mcast);
 
-/* A sweep begins: what is under way is left to its own phase. */
-void mcast_sweep_begins(struct mcast *mcast);
+/* What is being written between two sweeps goes no further: a sweep begins, which has a phase for
+ * it, or this manager is not MASTER any more. */
+void mcast_leave_off(struct mcast *mcast);
 /* A sweep's phase: all trees follow the routes and the registry. done(arg) is called later. */
 void mcast_phase(struct mcast *mcast, loop_fn *done, void *arg);
 void mcast_sweep_ended(struct mcast *mcast);

@@ -71,8 +71,10 @@ static void role_changed(void *ctx, const char *reason)
 	struct sm *sm = ctx;
 	enum sm_state role = peers_role(sm->peers);
 
-	if (role != SM_MASTER)
+	if (role != SM_MASTER) {
 		policy_set_live(&sm->policy, false);
+		mcast_leave_off(sm->mcast);
+	}
 	if (role == SM_MASTER) { /* another master may have written since we last did */
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_lids(sm->fabric);

@@ -474,7 +474,7 @@ void sweep_begin(void *arg)
 								       : DISCOVER_FULL,
 					   .merged = sweep->current.merged,
 					   .started_s = loop_wall_s(sm->loop)};
-	mcast_sweep_begins(sm->mcast);
+	mcast_leave_off(sm->mcast);
 	program_clear_report(sm->program, sweep->now.kind == DISCOVER_FULL);
 	snprintf(sweep->now.reason, sizeof(sweep->now.reason), "%s", sweep->current.reason);
 	log_debug("sweep %" PRIu64 " (%s) begins: %s", sweep->now.number,

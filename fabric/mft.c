@@ -11,6 +11,8 @@
 
 #include "lib/mem.h"
 
+static const uint16_t nothing[MFT_BLOCK_LIDS];
+
 static size_t words(const struct mft *mft)
 {
 	return mft_cells(mft) / 64 + 1;
@@ -37,16 +39,28 @@ void mft_free(struct mft *mft)
 		return;
 	for (size_t i = 0; i < mft_cells(mft); i++)
 		free(mft->cells[i]);
+	mft_row_unref(mft->row);
+	mft_row_unref(mft->guess);
 	free(mft->cells);
 	free(mft->dirty);
 	free(mft);
 }
 
+/* What it holds is about to change, or has. */
+static void row_is_over(struct mft *mft)
+{
+	mft_row_unref(mft->row);
+	mft->row = NULL;
+}
+
 void mft_forget(struct mft *mft, bool blank)
 {
+	row_is_over(mft);
+	mft_row_unref(mft->guess);
+	mft->guess = NULL;
 	mft->blank = blank;
 	mft->topless = mft->failed = false;
-	mft->known_blocks = 0;
+	mft->known_blocks = mft->guessed_blocks = 0;
 	mft->touched = true;
 	for (size_t i = 0; i < mft_cells(mft); i++) {
 		if (mft->cells[i])
@@ -76,6 +90,7 @@ struct mft_cell *mft_cell(struct mft *mft, size_t index)
 
 		mft->cells[index] = mem_zalloc(sizeof(struct mft_cell));
 		mft->cells[index]->known = known;
+		mft->cells[index]->guessed = index / mft->positions < mft->guessed_blocks;
 	}
 	return mft->cells[index];
 }
@@ -176,8 +191,6 @@ bool mft_is_settled(const struct mft *mft, lid_t mlid)
 
 static bool wants_nothing(const struct mft_cell *cell)
 {
-	static const uint16_t nothing[MFT_BLOCK_LIDS];
-
 	return memcmp(cell->want, nothing, sizeof(nothing)) == 0;
 }
 
@@ -223,7 +236,8 @@ void mft_learn(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
 		cell->have[i] = cell->maybe[i] = ports[i] & valid;
 	cell->known = true;
-	cell->unsure = false;
+	cell->unsure = cell->guessed = false;
+	row_is_over(mft);
 	mft_set_dirty(mft, index, mft_differs(cell));
 }
 
@@ -239,6 +253,7 @@ void mft_send(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS
 		cell->maybe[i] |= ports[i];
 	}
 	cell->known = true;
+	row_is_over(mft);
 }
 
 /* It may hold what it held before, or this. */
@@ -251,5 +266,118 @@ void mft_doubt(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 		cell->maybe[i] |= ports[i];
 	}
 	cell->unsure = true;
+	row_is_over(mft);
 	mft_set_dirty(mft, index, true);
+}
+
+/* Rows */
+
+const uint16_t *mft_held(const struct mft *mft, size_t index)
+{
+	if (index >= mft_cells(mft) || !mft_is_known(mft, index))
+		return NULL;
+	return mft->cells[index] ? mft->cells[index]->have : nothing;
+}
+
+static bool holds_something(const struct mft_cell *cell)
+{
+	return cell && cell->known && memcmp(cell->have, nothing, sizeof(nothing)) != 0;
+}
+
+uint16_t mft_held_blocks(const struct mft *mft)
+{
+	for (size_t i = mft_cells(mft); i > 0; i--)
+		if (holds_something(mft->cells[i - 1]))
+			return (uint16_t)((i - 1) / mft->positions + 1);
+	return 0;
+}
+
+struct mft_row *mft_row_new(uint16_t blocks, uint8_t positions, uint32_t count)
+{
+	struct mft_row *row = mem_zalloc(sizeof(*row) + count * sizeof(row->cell[0]));
+
+	row->refs = 1;
+	row->blocks = blocks;
+	row->positions = positions;
+	row->count = count;
+	return row;
+}
+
+struct mft_row *mft_row_ref(struct mft_row *row)
+{
+	row->refs++;
+	return row;
+}
+
+void mft_row_unref(struct mft_row *row)
+{
+	if (row && !--row->refs)
+		free(row);
+}
+
+const uint16_t *mft_row_cell(const struct mft_row *row, uint32_t index)
+{
+	uint32_t low = 0, high = row->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (row->cell[middle].index == index)
+			return row->cell[middle].ports;
+		if (row->cell[middle].index < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return nothing;
+}
+
+static struct mft_row *make_row(const struct mft *mft)
+{
+	struct mft_row *row;
+	uint32_t count = 0;
+	size_t known = 0;
+
+	while (known < mft_cells(mft) && mft_is_known(mft, known)) {
+		const struct mft_cell *cell = mft->cells[known++];
+
+		if (cell && (cell->busy || cell->unsure))
+			return NULL;
+		count += holds_something(cell);
+	}
+	known -= known % mft->positions;
+	row = mft_row_new((uint16_t)(known / mft->positions), mft->positions, count);
+	row->count = 0;
+	for (uint32_t i = 0; i < known; i++) {
+		if (!holds_something(mft->cells[i]))
+			continue;
+		row->cell[row->count].index = i;
+		memcpy(row->cell[row->count++].ports, mft->cells[i]->have, sizeof(nothing));
+	}
+	return row;
+}
+
+struct mft_row *mft_row(struct mft *mft)
+{
+	if (!mft->row)
+		mft->row = make_row(mft);
+	return mft->row ? mft_row_ref(mft->row) : NULL;
+}
+
+void mft_believe(struct mft *mft, const struct mft_row *row)
+{
+	for (uint32_t i = 0; i < row->count; i++) {
+		mft_learn(mft, row->cell[i].index, row->cell[i].ports);
+		mft->cells[row->cell[i].index]->guessed = true;
+	}
+	for (uint32_t i = 0; i < (uint32_t)row->blocks * mft->positions; i++) {
+		struct mft_cell *cell = mft->cells[i];
+
+		if (cell && !cell->known) {
+			mft_learn(mft, i, nothing);
+			cell->guessed = true;
+		}
+	}
+	mft->guessed_blocks = row->blocks;
+	mft_tidy(mft, row->blocks);
 }

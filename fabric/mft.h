@@ -4,7 +4,7 @@
  * and what it may hold while a Set() is under way or was not answered. A table is cells: a block of
  * 32 MLIDs and a position of 16 ports, as Sets write it; cells in which there is nothing have no
  * memory. The live model owns one for each switch (switch_state), sm/mcast.c says what it should
- * hold, sm/program_mft.c writes. Loop thread only.
+ * hold, sm/program_mft.c writes. Loop thread only; a row, which never changes, may be read on any.
  */
 #ifndef FABRIC_MFT_H
 #define FABRIC_MFT_H
@@ -25,6 +25,21 @@ struct mft_cell {
 	bool known;			/* else have and maybe say nothing */
 	bool busy;			/* a Get or Set is under way */
 	bool unsure;			/* its last Set() had no answer */
+	bool guessed; /* what is known was believed: it is read before it is written */
+};
+
+struct mft_row_cell {
+	uint32_t index;
+	uint16_t ports[MFT_BLOCK_LIDS];
+};
+
+/* What a switch holds for certain in its first blocks: immutable, and counted on the loop. */
+struct mft_row {
+	unsigned refs;
+	uint16_t blocks; /* of these, cells that are not listed hold nothing */
+	uint8_t positions;
+	uint32_t count;
+	struct mft_row_cell cell[]; /* in ascending order */
 };
 
 struct mft {
@@ -36,6 +51,12 @@ struct mft {
 	/* It had been reset when it was forgotten: what is unknown is taken to be empty, and
 	 * written before it counts. */
 	bool blank;
+	uint16_t guessed_blocks; /* of known_blocks, so many from 0 on were believed */
+	struct mft_row *row;	 /* as it is now, if it was asked for; or NULL */
+	/* What it may hold, being looked at, and how many samples were asked for:
+	 * sm/program_mft_guess.c; or NULL. */
+	struct mft_row *guess;
+	uint8_t guess_asked;
 	bool touched;		 /* something may have to be written */
 	bool failed;		 /* something was not taken in this run */
 	bool topless;		 /* it did not take MulticastFDBTop */
@@ -99,5 +120,21 @@ void mft_tidy(struct mft *mft, uint16_t blocks);
 bool mft_is_known(const struct mft *mft, size_t index);
 
 void mft_set_dirty(struct mft *mft, size_t index, bool dirty);
+
+/* What a cell surely sends to, or NULL when that is not known. */
+const uint16_t *mft_held(const struct mft *mft, size_t index);
+/* The blocks up to the last that holds something; 0: none does. */
+uint16_t mft_held_blocks(const struct mft *mft);
+
+/* A reference to what it holds, the same row as long as that does not change; NULL while it is
+ * about to. */
+struct mft_row *mft_row(struct mft *mft);
+struct mft_row *mft_row_new(uint16_t blocks, uint8_t positions, uint32_t count); /* cells 0 */
+struct mft_row *mft_row_ref(struct mft_row *row);
+void mft_row_unref(struct mft_row *row); /* NULL is harmless */
+/* What a row says of a cell. */
+const uint16_t *mft_row_cell(const struct mft_row *row, uint32_t index);
+/* It is taken to hold this row, which fits it. */
+void mft_believe(struct mft *mft, const struct mft_row *row);
 
 #endif

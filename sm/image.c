@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The file: a head, then a row for each switch, each with a checksum of its own; all numbers are
- * big-endian. A row has a kind, for other tables to come.
+ * The file: a head, then rows, each with a checksum of its own; all numbers are big-endian. A row
+ * is a table of a switch and has a kind: first come the linear tables, then those of multicast, of
+ * which only cells that hold something are told. What goes into it is gathered in slices.
  */
 #include "sm/image.h"
 
@@ -19,6 +20,7 @@
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/slices.h"
 
 enum {
 	VERSION = 1,
@@ -26,14 +28,27 @@ enum {
 	ROW_HEAD_SIZE = 28, /* GUID, kind, top, bytes, checksum of these and the bytes */
 	ROW_SUM = 20,	    /* where that is */
 	KIND_LFT = 1,
+	KIND_MFT = 2,
+	MFT_HEAD_SIZE = 4,			/* blocks, positions */
+	MFT_CELL_SIZE = 4 + 2 * MFT_BLOCK_LIDS, /* index, masks */
+	MFT_BLOCKS_MAX = 1 << 9,		/* BlockNumber has 9 bits */
 	DELAY_US = 10000000,
+	DELAY_MFT_US = 60000000,
 };
 
 static const char magic[8] = {'w', 'e', 'f', 't', 't', 'a', 'b', 'l'};
 
 struct row {
 	guid_t guid;
-	struct lft *lft; /* a reference */
+	struct lft *lft;     /* a reference, or NULL */
+	struct mft_row *mft; /* the same */
+	lid_t mft_top;
+};
+
+/* As it was read. */
+struct mft_read {
+	struct mft_row *row;
+	lid_t top;
 };
 
 struct rows {
@@ -47,9 +62,13 @@ struct image {
 	struct fabric *fabric;
 	char *dir, *path, *part;
 	struct map read;     /* by GUID: a struct lft */
+	struct map read_mft; /* by GUID: a struct mft_read */
 	struct rows written; /* what the file holds, as far as we wrote it */
 	struct loop_timer timer;
+	uint64_t due_us; /* the timer's */
 	struct log_limit limit;
+	struct slices gathering; /* into writing */
+	uint64_t members;	 /* the roster's, when that began */
 
 	/* The worker's while it is under way. */
 	struct work_job job;
@@ -60,8 +79,10 @@ struct image {
 
 static void rows_clear(struct rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++)
+	for (size_t i = 0; i < rows->count; i++) {
 		lft_unref(rows->list[i].lft);
+		mft_row_unref(rows->list[i].mft);
+	}
 	free(rows->list);
 	*rows = (struct rows){0};
 }
@@ -85,24 +106,94 @@ static uint64_t row_sum(const uint8_t head[ROW_HEAD_SIZE], const uint8_t *bytes,
 
 /* Reading */
 
+static bool read_lft(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes, size_t size)
+{
+	struct lft *lft;
+
+	if (!top || top > LID_UNICAST_MAX ||
+	    size != (size_t)(top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS)
+		return false;
+	lft = lft_new(top);
+	memcpy(lft->port, bytes, size);
+	lft_unref(map_remove(&image->read, guid));
+	map_put(&image->read, guid, lft);
+	return true;
+}
+
+static void mft_read_free(struct mft_read *read)
+{
+	if (!read)
+		return;
+	mft_row_unref(read->row);
+	free(read);
+}
+
+/* Cells in ascending order, none beyond the blocks. */
+static struct mft_row *decode_mft(const uint8_t *bytes, size_t size)
+{
+	unsigned blocks, positions, count;
+	struct mft_row *row;
+
+	if (size < MFT_HEAD_SIZE || (size - MFT_HEAD_SIZE) % MFT_CELL_SIZE)
+		return NULL;
+	blocks = be16_load(bytes);
+	positions = be16_load(bytes + 2);
+	count = (unsigned)((size - MFT_HEAD_SIZE) / MFT_CELL_SIZE);
+	if (blocks > MFT_BLOCKS_MAX || !positions || positions > MFT_POSITIONS ||
+	    count > blocks * positions)
+		return NULL;
+	row = mft_row_new((uint16_t)blocks, (uint8_t)positions, count);
+	bytes += MFT_HEAD_SIZE;
+	for (unsigned i = 0; i < count; i++, bytes += MFT_CELL_SIZE) {
+		row->cell[i].index = be32_load(bytes);
+		for (unsigned n = 0; n < MFT_BLOCK_LIDS; n++)
+			row->cell[i].ports[n] = be16_load(bytes + 4 + 2 * n);
+		if (row->cell[i].index >= blocks * positions ||
+		    (i && row->cell[i].index <= row->cell[i - 1].index)) {
+			mft_row_unref(row);
+			return NULL;
+		}
+	}
+	return row;
+}
+
+static bool read_mft(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes, size_t size)
+{
+	struct mft_row *row = decode_mft(bytes, size);
+	struct mft_read *read;
+
+	if (!row)
+		return false;
+	read = mem_alloc(sizeof(*read));
+	*read = (struct mft_read){row, top};
+	mft_read_free(map_remove(&image->read_mft, guid));
+	map_put(&image->read_mft, guid, read);
+	return true;
+}
+
+static const struct {
+	uint32_t kind;
+	bool (*read)(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes,
+		     size_t size);
+} kinds[] = {{KIND_LFT, read_lft}, {KIND_MFT, read_mft}};
+
 /* The next row; 0 when it is not whole. Returns how many bytes it had. */
 static size_t read_row(struct image *image, const uint8_t *at, size_t size)
 {
-	unsigned top, bytes;
-	struct lft *lft;
+	size_t bytes;
 
 	if (size < ROW_HEAD_SIZE)
 		return 0;
-	top = be32_load(at + 12);
 	bytes = be32_load(at + 16);
-	if (be32_load(at + 8) != KIND_LFT || !top || top > LID_UNICAST_MAX ||
-	    bytes != (top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS || size - ROW_HEAD_SIZE < bytes ||
+	if (be32_load(at + 12) > UINT16_MAX || size - ROW_HEAD_SIZE < bytes ||
 	    be64_load(at + ROW_SUM) != row_sum(at, at + ROW_HEAD_SIZE, bytes))
 		return 0;
-	lft = lft_new((lid_t)top);
-	memcpy(lft->port, at + ROW_HEAD_SIZE, bytes);
-	lft_unref(map_put(&image->read, be64_load(at), lft));
-	return ROW_HEAD_SIZE + bytes;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].kind == be32_load(at + 8) &&
+		    kinds[i].read(image, be64_load(at), (lid_t)be32_load(at + 12),
+				  at + ROW_HEAD_SIZE, bytes))
+			return ROW_HEAD_SIZE + bytes;
+	return 0;
 }
 
 static void read_rows(struct image *image, const uint8_t *bytes, size_t size)
@@ -150,35 +241,90 @@ struct lft *image_take(struct image *image, guid_t guid)
 	return image ? map_remove(&image->read, guid) : NULL;
 }
 
+struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top)
+{
+	struct mft_read *read = image ? map_remove(&image->read_mft, guid) : NULL;
+	struct mft_row *row;
+
+	if (!read)
+		return NULL;
+	row = mft_row_ref(read->row);
+	*top = read->top;
+	mft_read_free(read);
+	return row;
+}
+
 void image_forget(struct image *image)
 {
+	struct mft_read *read;
 	size_t position = 0;
 	struct lft *lft;
 
-	if (!image || !image->read.count)
+	if (!image || !(image->read.count + image->read_mft.count))
 		return;
 	while ((lft = map_next(&image->read, &position)))
 		lft_unref(lft);
 	map_done(&image->read);
-	map_init(&image->read);
+	position = 0;
+	while ((read = map_next(&image->read_mft, &position)))
+		mft_read_free(read);
+	map_done(&image->read_mft);
 }
 
 /* Writing, on the worker */
 
-static int write_row(FILE *file, const struct row *row)
+static int write_row(FILE *file, guid_t guid, uint32_t kind, lid_t top, const uint8_t *bytes,
+		     size_t size)
 {
-	size_t bytes = (size_t)row->lft->blocks * LFT_BLOCK_LIDS;
 	uint8_t head[ROW_HEAD_SIZE];
 
-	be64_store(head, row->guid);
-	be32_store(head + 8, KIND_LFT);
-	be32_store(head + 12, row->lft->top);
-	be32_store(head + 16, (uint32_t)bytes);
-	be64_store(head + ROW_SUM, row_sum(head, row->lft->port, bytes));
-	return fwrite(head, sizeof(head), 1, file) == 1 &&
-			       fwrite(row->lft->port, bytes, 1, file) == 1
+	be64_store(head, guid);
+	be32_store(head + 8, kind);
+	be32_store(head + 12, top);
+	be32_store(head + 16, (uint32_t)size);
+	be64_store(head + ROW_SUM, row_sum(head, bytes, size));
+	return fwrite(head, sizeof(head), 1, file) == 1 && fwrite(bytes, size, 1, file) == 1
 		       ? 0
 		       : -errno;
+}
+
+static int write_lft(FILE *file, const struct row *row)
+{
+	if (!row->lft)
+		return 0;
+	return write_row(file, row->guid, KIND_LFT, row->lft->top, row->lft->port,
+			 (size_t)row->lft->blocks * LFT_BLOCK_LIDS);
+}
+
+static int write_mft(FILE *file, const struct row *row)
+{
+	const struct mft_row *mft = row->mft;
+	uint8_t *bytes, *at;
+	int error;
+
+	if (!mft)
+		return 0;
+	bytes = at = mem_alloc(MFT_HEAD_SIZE + (size_t)mft->count * MFT_CELL_SIZE);
+	be16_store(at, mft->blocks);
+	be16_store(at + 2, mft->positions);
+	at += MFT_HEAD_SIZE;
+	for (uint32_t i = 0; i < mft->count; i++, at += MFT_CELL_SIZE) {
+		be32_store(at, mft->cell[i].index);
+		for (unsigned n = 0; n < MFT_BLOCK_LIDS; n++)
+			be16_store(at + 4 + 2 * n, mft->cell[i].ports[n]);
+	}
+	error = write_row(file, row->guid, KIND_MFT, row->mft_top, bytes, (size_t)(at - bytes));
+	free(bytes);
+	return error;
+}
+
+static uint32_t rows_in_file(const struct rows *rows)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		count += (rows->list[i].lft != NULL) + (rows->list[i].mft != NULL);
+	return count;
 }
 
 static int write_rows(FILE *file, const struct rows *rows)
@@ -188,11 +334,13 @@ static int write_rows(FILE *file, const struct rows *rows)
 
 	memcpy(head, magic, sizeof(magic));
 	be32_store(head + 8, VERSION);
-	be32_store(head + 12, (uint32_t)rows->count);
+	be32_store(head + 12, rows_in_file(rows));
 	if (fwrite(head, sizeof(head), 1, file) != 1)
 		error = -errno;
 	for (size_t i = 0; i < rows->count && !error; i++)
-		error = write_row(file, &rows->list[i]);
+		error = write_lft(file, &rows->list[i]);
+	for (size_t i = 0; i < rows->count && !error; i++)
+		error = write_mft(file, &rows->list[i]);
 	if (!error && (fflush(file) || fsync(fileno(file))))
 		error = -errno;
 	return error;
@@ -258,21 +406,45 @@ static void done(struct work_job *job)
 	finish(container_of(job, struct image, job));
 }
 
-/* What all switches have that hold what they should. */
-static void collect(struct image *image, struct rows *out)
+/* Gathering: what switches have of which that is known. */
+
+static unsigned gather(void *arg, size_t *at)
 {
+	struct image *image = arg;
 	const struct roster *roster = fabric_roster(image->fabric);
+	const struct node *node;
+	struct row row;
 
-	out->list = mem_array(roster->num_switches + 1, sizeof(*out->list));
-	out->count = 0;
-	for (size_t i = 0; i < roster->num_switches; i++) {
-		const struct node *node = roster->switches[i];
-
-		if (node->sw->settled && node->sw->have.base)
-			out->list[out->count++] =
-				(struct row){node->guid, lft_ref(node->sw->have.base)};
+	if (!*at) {
+		rows_clear(&image->writing);
+		image->writing.list = mem_array(roster->num_switches + 1, sizeof(row));
+		image->members = roster->members;
 	}
+	if (*at == roster->num_switches)
+		return 0;
+	node = roster->switches[(*at)++];
+	row = (struct row){
+		.guid = node->guid,
+		.lft = node->sw->settled && node->sw->have.base ? lft_ref(node->sw->have.base)
+								: NULL,
+		.mft = node->sw->mft ? mft_row(node->sw->mft) : NULL,
+		.mft_top = node->facts->sw.multicast_fdb_top,
+	};
+	if (row.lft || row.mft)
+		image->writing.list[image->writing.count++] = row;
+	return row.mft ? 1 + row.mft->count : 1;
 }
+
+/* Switches came or went. */
+static bool is_stale(const void *arg)
+{
+	const struct image *image = arg;
+
+	return image->members != fabric_roster(image->fabric)->members;
+}
+
+static slice_fn *const gather_stages[] = {gather, NULL};
+static const struct slice_plan gather_plan = {"gathering tables", gather_stages, is_stale};
 
 /* Rows are never changed, so they are the same when they are at the same place. */
 static bool same_rows(const struct rows *a, const struct rows *b)
@@ -280,51 +452,82 @@ static bool same_rows(const struct rows *a, const struct rows *b)
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->list[i].guid != b->list[i].guid || a->list[i].lft != b->list[i].lft)
+		const struct row *x = &a->list[i], *y = &b->list[i];
+
+		if (x->guid != y->guid || x->lft != y->lft || x->mft != y->mft ||
+		    x->mft_top != y->mft_top)
 			return false;
 	}
 	return true;
 }
 
 /* Whether there is something to write, which is then in image->writing. */
-static bool prepare(struct image *image)
+static bool is_new(struct image *image)
 {
-	collect(image, &image->writing);
 	if (image->writing.count && !same_rows(&image->writing, &image->written))
 		return true;
 	rows_clear(&image->writing);
 	return false;
 }
 
+static void gathered(void *arg)
+{
+	struct image *image = arg;
+
+	if (!is_new(image))
+		return;
+	image->under_way = true;
+	work_submit(image->pool, &image->job);
+}
+
+static void follow(struct image *image, uint64_t delay_us)
+{
+	uint64_t due_us = loop_now_us(image->loop) + delay_us;
+
+	if (loop_timer_armed(&image->timer) && image->due_us <= due_us)
+		return;
+	image->due_us = due_us;
+	loop_timer_arm(&image->timer, delay_us);
+}
+
 static void tick(void *arg)
 {
 	struct image *image = arg;
 
-	if (image->under_way) {
-		loop_timer_arm(&image->timer, DELAY_US);
-	} else if (prepare(image)) {
-		image->under_way = true;
-		work_submit(image->pool, &image->job);
-	}
+	if (image->under_way || image->gathering.running)
+		follow(image, DELAY_US);
+	else
+		slices_begin(&image->gathering);
 }
 
 void image_touch(struct image *image)
 {
-	if (image && image->pool && !loop_timer_armed(&image->timer))
-		loop_timer_arm(&image->timer, DELAY_US);
+	if (image && image->pool)
+		follow(image, DELAY_US);
+}
+
+void image_touch_mft(struct image *image)
+{
+	if (image && image->pool)
+		follow(image, DELAY_MFT_US);
 }
 
 void image_end(struct image *image)
 {
+	bool due;
+
 	if (!image)
 		return;
+	due = loop_timer_armed(&image->timer) || image->gathering.running;
 	image->pool = NULL;
 	image->under_way = false;
-	rows_clear(&image->writing);
-	if (!loop_timer_armed(&image->timer))
-		return;
 	loop_timer_disarm(&image->timer);
-	if (prepare(image)) {
+	slices_cancel(&image->gathering);
+	rows_clear(&image->writing);
+	if (!due)
+		return;
+	slices_at_once(&gather_plan, image);
+	if (is_new(image)) {
 		image->error = write_file(image);
 		finish(image);
 	}
@@ -345,6 +548,8 @@ struct image *image_new(struct loop *loop, struct work_pool *pool, const char *d
 	image->limit = (struct log_limit){.burst = 3, .interval_us = 600000000};
 	list_init(&image->job.link);
 	map_init(&image->read);
+	map_init(&image->read_mft);
+	slices_init(&image->gathering, loop, &gather_plan, image, gathered, image);
 	loop_timer_init(&image->timer, loop, "image of tables", tick, image);
 	read_file(image);
 	return image;
@@ -355,8 +560,10 @@ void image_free(struct image *image)
 	if (!image)
 		return;
 	loop_timer_disarm(&image->timer);
+	slices_cancel(&image->gathering);
 	image_forget(image);
 	map_done(&image->read);
+	map_done(&image->read_mft);
 	rows_clear(&image->written);
 	rows_clear(&image->writing);
 	free(image->dir);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The image: the forwarding tables that switches have acknowledged, in one file beside the store,
- * tables.img. After a start it is a hypothesis: a switch that forwards, has the same LinearFDBTop
- * and holds the same in some sampled blocks is taken to hold all of it (sm/program_guess.c), so a
- * restart on a fabric that is up reads little and writes nothing.
+ * The image: the forwarding tables that switches have acknowledged, those of multicast too, in one
+ * file beside the store, tables.img. After a start it is a hypothesis: a switch that forwards, has
+ * the same LinearFDBTop and holds the same in some sampled blocks is taken to hold all of it
+ * (sm/program_guess.c, for multicast sm/program_mft_guess.c), so a restart on a fabric that is up
+ * reads little and writes nothing. SLtoVL tables are not in it, since this manager writes none.
  *
  * Rows are references to what switches have, and no copies. The file is written by the store's
- * worker: some seconds after a sweep that changed tables, and at a clean end; under another name
- * first, so that there is always a whole one. What is damaged in it is not believed. Loop thread
- * only.
+ * worker: some seconds after a sweep that changed tables, some more after groups did, and at a
+ * clean end; under another name first, so that there is always a whole one. What is damaged in it
+ * is not believed, and what joins have made old is found before it is written. Loop thread only.
  */
 #ifndef SM_IMAGE_H
 #define SM_IMAGE_H
 
 #include "fabric/fabric.h"
+#include "fabric/mft.h"
 #include "lib/loop.h"
 #include "lib/work.h"
 
@@ -27,11 +29,15 @@ void image_free(struct image *image); /* NULL is harmless; no job of the pool ru
 /* What the switch held when the file was written: its caller's reference, told once. NULL: that is
  * not known. */
 struct lft *image_take(struct image *image, guid_t guid);
+/* The same of its multicast table, with the MulticastFDBTop that it had. */
+struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top);
 /* What was read is of no use any more. */
 void image_forget(struct image *image);
 
-/* Tables may have changed: the file is to follow. */
+/* Tables may have changed: the file is to follow; not as soon where those of multicast alone did,
+ * which may go on all day. */
 void image_touch(struct image *image);
+void image_touch_mft(struct image *image);
 /* The pool is gone: writes the file now, if it is to follow. */
 void image_end(struct image *image);
 

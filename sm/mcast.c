@@ -16,6 +16,7 @@
 #include "lib/mem.h"
 #include "lib/slices.h"
 #include "sm/context.h"
+#include "sm/image.h"
 
 enum {
 	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
@@ -299,6 +300,7 @@ static void written(void *arg)
 	struct sm *sm = mcast->sm;
 
 	mcast->writing = false;
+	image_touch_mft(sm->image);
 	if (program_report(sm->program)->failed != mcast->failed_before)
 		trigger_light(&sm->trigger, "multicast tables were not taken");
 	mcast_sweep_ended(mcast);

@@ -834,6 +834,8 @@ static unsigned wake_multicast(void *arg, size_t *at)
 		return 0;
 	node = roster->switches[(*at)++];
 	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
+	if (program->part == PROGRAM_READ_MULTICAST)
+		mft_guess_begin(program, node);
 	if (!mft_has_work(node))
 		return 1;
 	node->port[0].agent->target.next = next_request;

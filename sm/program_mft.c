@@ -356,6 +356,7 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	}
 	if (answer->status) { /* nobody will ever know: it is as if there was nothing */
 		mft->blank = true;
+		mft_cell(mft, index)->guessed = false;
 		go_on(program, node);
 		return;
 	}
@@ -387,6 +388,15 @@ static size_t next_dirty(const struct mft *mft, size_t at)
 	return mft_cells(mft);
 }
 
+/* What was believed is not as it should be. Before there are trees nobody can tell. */
+static bool is_doubtful_guess(const struct program *program, const struct mft *mft, size_t index)
+{
+	const struct mft_cell *cell = mft->cells[index];
+
+	return program->part != PROGRAM_READ_MULTICAST && cell && cell->guessed &&
+	       mft_differs(cell);
+}
+
 bool mft_read_request(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct mft *mft = node->sw->mft;
@@ -394,8 +404,12 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 
 	if (!mft || !mft->touched || mft->failed)
 		return false;
+	if (mft_guess_request(program, node, out))
+		return true;
+	if (mft->guess)
+		return false;
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (!must_be_read(node, i))
+		if (!must_be_read(node, i) && !is_doubtful_guess(program, mft, i))
 			continue;
 		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
 		return true;
@@ -466,6 +480,8 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		return false;
 	if (mft_read_request(program, node, out))
 		return true;
+	if (mft->guess)
+		return false;
 	end = cells_in_use(mft);
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
 		if (!mft_is_known(mft, i) && i >= end)

@@ -3,7 +3,7 @@
  * What the parts of programming share: program.c looks after ports and runs, program_switch.c after
  * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
  * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing,
- * program_mft.c writes multicast tables.
+ * program_mft.c writes multicast tables, program_mft_guess.c and program_guess.c believe an image.
  * Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
@@ -121,6 +121,14 @@ void mft_begin(struct program *program, struct node *node, bool lost);
 lid_t mft_top(const struct node *node);
 /* A cable between two switches is to pass packets: the switch to wait for, NULL when it may. */
 struct node *mft_cable_blocker(struct program *program, struct port *port);
+
+/* program_mft_guess.c: as program_guess.c, of multicast. */
+
+/* Looks for what the switch may hold, when nothing is known of that. */
+void mft_guess_begin(struct program *program, struct node *node);
+/* The next sample; false: none now, and where mft->guess is NULL the guess is over, believed or
+ * not. */
+bool mft_guess_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* program_guess.c */
 

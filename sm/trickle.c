@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A round goes over the nodes in the order of their GUIDs; of each it reads item after item:
- * SwitchInfo, PortInfo of every port, the tables of every port, each block of the forwarding table
- * below the top. Nodes that come or go meanwhile are found or missed by the next round. An answer
- * is dropped when a sweep ran while it was under way, for the sweep knows better. After an item the
- * round pauses for as long as its SMPs are worth, of the time that all of them have.
+ * SwitchInfo, PortInfo of every port, the tables of every port, each block of the forwarding tables
+ * below their tops. Nodes that come or go meanwhile are found or missed by the next round. An
+ * answer is dropped when a sweep ran while it was under way, for the sweep knows better. After an
+ * item the round pauses for as long as its SMPs are worth, of the time that all of them have.
  *
  * A switch of N ports has (N + 1) * N mappings of service levels: of the 2.6 million SMPs of a
  * round over 11,664 hosts and 1,620 switches they are more than eight in ten, so that the default
@@ -18,16 +18,18 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/context.h"
+#include "sm/mcast.h"
 #include "sm/read_tables.h"
 #include "sm/subject.h"
 
 enum {
 	IDLE_US = 1000000,
 	INTERVAL_MIN_US = 100, /* for each SMP */
-	SEARCH_US = 1000,      /* after each of this the next end ports are looked at for */
-	SEARCH_PORTS = 256,    /* those without tables, so many ports, */
-	READING_MAX = 4,       /* of which so many are read at once: some thousand a second */
-	SHOW_US = 30000000,    /* between two views, as long as tables keep coming */
+	MFT_POSITION_SHIFT = 28,
+	SEARCH_US = 1000,   /* after each of this the next end ports are looked at for */
+	SEARCH_PORTS = 256, /* those without tables, so many ports, */
+	READING_MAX = 4,    /* of which so many are read at once: some thousand a second */
+	SHOW_US = 30000000, /* between two views, as long as tables keep coming */
 };
 
 /* Comparing */
@@ -102,6 +104,37 @@ static void compare_block(struct sm *sm, struct port *port, uint32_t number, con
 	differs(sm, port, "block of the forwarding table", number);
 }
 
+/* Between two sweeps groups are written, so an answer may be older than what is known. */
+static bool is_outdated(const struct sm *sm, const struct mft_cell *cell)
+{
+	return cell && (cell->busy || cell->unsure || cell->set_us >= sm->trickle.asked_us);
+}
+
+static void compare_cell(struct sm *sm, struct port *port, uint32_t number, const uint8_t *data)
+{
+	struct mft *mft = port->node->sw->mft;
+	uint32_t block = number & UINT16_MAX, index;
+	struct multicast_forwarding_table table;
+	const uint16_t *held;
+
+	if (!mft)
+		return;
+	index = block * mft->positions + (number >> MFT_POSITION_SHIFT);
+	held = mft_held(mft, index);
+	if (!held || is_outdated(sm, mft->cells[index]))
+		return;
+	attr_decode(&multicast_forwarding_table_format, data, &table);
+	if (memcmp(held, table.port_mask, sizeof(table.port_mask)) == 0) {
+		if (mft->cells[index])
+			mft->cells[index]->guessed = false;
+		return;
+	}
+	mft_learn(mft, index, table.port_mask);
+	mft->touched = true;
+	mcast_be_careful(sm->mcast, (lid_t)(LID_MULTICAST_MIN + block * MFT_BLOCK_LIDS));
+	differs(sm, port, "block of the multicast table", block);
+}
+
 static const struct {
 	uint16_t attr_id;
 	void (*compare)(struct sm *sm, struct port *port, uint32_t number, const uint8_t *data);
@@ -109,6 +142,7 @@ static const struct {
 	{ATTR_SWITCH_INFO, compare_switch_info},
 	{ATTR_PORT_INFO, compare_port_info},
 	{ATTR_LINEAR_FORWARDING_TABLE, compare_block},
+	{ATTR_MULTICAST_FORWARDING_TABLE, compare_cell},
 };
 
 static void answered(void *owner, void *subject, const struct smp_request *request,
@@ -133,11 +167,25 @@ static unsigned blocks_of(const struct node *node)
 	return node->sw ? node->facts->sw.linear_fdb_top / LFT_BLOCK_LIDS + 1u : 0;
 }
 
+/* Of its multicast table: below the top, where it has one. */
+static unsigned cells_of(const struct node *node)
+{
+	const struct mft *mft = node->sw ? node->sw->mft : NULL;
+	unsigned top = node->facts->sw.multicast_fdb_top, blocks;
+
+	if (!mft)
+		return 0;
+	blocks = top < MFT_NOTHING_TOP
+			 ? mft->blocks
+			 : (top + 1 - LID_MULTICAST_MIN + MFT_BLOCK_LIDS - 1) / MFT_BLOCK_LIDS;
+	return (blocks < mft->blocks ? blocks : mft->blocks) * mft->positions;
+}
+
 /* Items: two for each port from 0 on, its PortInfo and its tables; at a switch its SwitchInfo is
- * before them, and the blocks behind. */
+ * before them, and the blocks and cells behind. */
 static unsigned items_of(const struct node *node)
 {
-	return (node->sw != NULL) + 2 * (node->num_ports + 1u) + blocks_of(node);
+	return (node->sw != NULL) + 2 * (node->num_ports + 1u) + blocks_of(node) + cells_of(node);
 }
 
 /* About so many SMPs: it is for the pace, and costs no look at each port. */
@@ -146,7 +194,7 @@ static uint64_t smps_of(const struct node *node)
 	unsigned ports = node->num_ports + 1u;
 	uint64_t tables = node->sw ? (uint64_t)ports * (ports + VLARB_BLOCKS / 2) : 6 * ports;
 
-	return (node->sw != NULL) + ports + tables + blocks_of(node);
+	return (node->sw != NULL) + ports + tables + blocks_of(node) + cells_of(node);
 }
 
 /* The port whose tables are this item, else NULL. */
@@ -164,7 +212,8 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 			 struct smp_request *out)
 {
 	unsigned first_port = node->sw != NULL,
-		 first_block = first_port + 2 * (node->num_ports + 1u);
+		 first_block = first_port + 2 * (node->num_ports + 1u),
+		 first_cell = first_block + blocks_of(node);
 
 	*port = &node->port[0];
 	if (item < first_port) {
@@ -177,9 +226,16 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 		out->attr_mod = port_info_modifier(*port);
 		return port_agent(*port) && port_facts(*port)->known;
 	}
-	out->attr_id = ATTR_LINEAR_FORWARDING_TABLE;
-	out->attr_mod = item - first_block;
-	return lft_have_block(&node->sw->have, (uint16_t)out->attr_mod) != NULL;
+	if (item < first_cell) {
+		out->attr_id = ATTR_LINEAR_FORWARDING_TABLE;
+		out->attr_mod = item - first_block;
+		return lft_have_block(&node->sw->have, (uint16_t)out->attr_mod) != NULL;
+	}
+	item -= first_cell;
+	out->attr_id = ATTR_MULTICAST_FORWARDING_TABLE;
+	out->attr_mod = item % node->sw->mft->positions << MFT_POSITION_SHIFT |
+			item / node->sw->mft->positions;
+	return mft_held(node->sw->mft, item) != NULL;
 }
 
 /* Rounds */
@@ -232,6 +288,7 @@ static unsigned read_item(struct sm *sm, struct node *node, unsigned item)
 	request.subject = port;
 	sm->trickle.under_way = true;
 	sm->trickle.sweep = sm->sweep.last.number;
+	sm->trickle.asked_us = loop_now_us(sm->loop);
 	sm->trickle.reads++;
 	window_submit(&port_agent(port)->target, &request);
 	return 1;

@@ -27,10 +27,11 @@ struct trickle {
 	struct loop_timer timer;
 	guid_t *nodes; /* of this round, in ascending order */
 	size_t num_nodes, at;
-	unsigned item;	/* of the node: what to read next */
-	uint64_t total; /* SMPs of this round */
-	unsigned cost;	/* SMPs of the last item */
-	uint64_t sweep; /* what is under way was asked for after this one */
+	unsigned item;	   /* of the node: what to read next */
+	uint64_t total;	   /* SMPs of this round */
+	unsigned cost;	   /* SMPs of the last item */
+	uint64_t sweep;	   /* what is under way was asked for after this one */
+	uint64_t asked_us; /* and at this time */
 	bool under_way;
 
 	struct table_pool pool;

@@ -289,6 +289,121 @@ static void restart(struct sim *sim)
 	check_all(&bed);
 }
 
+/* Many small groups, so that tables have many blocks. */
+static void many_groups(struct sim *sim, struct bed *bed)
+{
+	enum { MANY = 400 };
+
+	for (unsigned g = 0; g < MANY; g++) {
+		struct group group = {.sim = sim, .manager = bed->manager, .number = 0x1000 + g};
+
+		join(&group, 1 + g % 32, JOIN_FULL);
+		join(&group, 1 + (g * 11 + 5) % 32, JOIN_FULL);
+	}
+	sim_settle(sim, 60 * SIM_S);
+}
+
+static unsigned switches_of(const struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	unsigned switches = 0;
+
+	for (size_t i = 0; i < count; i++)
+		switches += device_is_switch(devices[i]);
+	return switches;
+}
+
+enum { SAMPLES = 4, IMAGE_S = 80 };
+
+/* With an image some cells are read of each switch, and nothing is written; nor is it when groups
+ * have changed since the image was. */
+static void restart_with_image(struct sim *sim)
+{
+	uint64_t sets, gets;
+	struct bed bed;
+
+	begin(sim, &bed);
+	many_groups(sim, &bed);
+	sim_pass(sim, IMAGE_S * SIM_S);
+	for (unsigned changed = 0; changed < 2; changed++) {
+		if (changed) {
+			for (unsigned g = 0; g < GROUPS; g++)
+				join(&bed.groups[g], 2 + (g * 3 + 11) % 31, JOIN_FULL);
+			sim_settle(sim, 60 * SIM_S);
+		}
+		sim_kill(bed.manager);
+		sim_pass(sim, SIM_S);
+		sets = mft_sets(&bed);
+		gets = bed.manager->mft_gets_sent;
+		sim_restart(bed.manager);
+		sim_settle(sim, 60 * SIM_S);
+		sim_expect(sim, mft_sets(&bed) == sets);
+		sim_expect(sim, bed.manager->mft_gets_sent > gets);
+		if (!changed)
+			sim_expect(sim,
+				   bed.manager->mft_gets_sent - gets <= SAMPLES * switches_of(sim));
+		check_all(&bed);
+	}
+	sim_check(sim);
+	check_all(&bed);
+}
+
+/* What was accepted last, and is in the store and perhaps not yet in any switch, is written. */
+static void killed_while_joining(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	many_groups(sim, &bed);
+	sim_pass(sim, IMAGE_S * SIM_S);
+	for (unsigned g = 0; g < GROUPS; g++)
+		join(&bed.groups[g], 2 + (g * 3 + 11) % 31, JOIN_FULL);
+	sim_kill(bed.manager);
+	sim_pass(sim, SIM_S);
+	sim_restart(bed.manager);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+/* What another manager has written meanwhile is found where a sample meets it. */
+static void image_is_wrong(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	sim_pass(sim, IMAGE_S * SIM_S);
+	sim_kill(bed.manager);
+	forest_garble(sim->world, "leaf-02", bed.groups[0].mlid, 1, 5);
+	forest_garble(sim->world, "spine-04", bed.groups[1].mlid, 1, 2);
+	sim_restart(bed.manager);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+/* What nobody tells is found and mended within the time of a read back; nothing is written
+ * meanwhile. */
+static void read_back(struct sim *sim)
+{
+	enum { READBACK_S = 100 };
+	struct bed bed = {.manager = sim_start(sim, "host-0001", "readback=100 sweep_interval=0")};
+	uint64_t sets;
+
+	sim_settle(sim, 60 * SIM_S);
+	begin_groups(sim, &bed);
+	sets = bed.manager->sets_sent;
+	sim_pass(sim, 2 * READBACK_S * SIM_S);
+	sim_expect(sim, bed.manager->sets_sent == sets);
+	sim_expect(sim, bed.manager->mft_gets_sent >= switches_of(sim));
+	forest_garble(sim->world, "leaf-02", bed.groups[0].mlid, 1, 5);
+	forest_garble(sim->world, "leaf-03", 0xC01F, 2, 3); /* of no group */
+	sim_pass(sim, 2 * READBACK_S * SIM_S);
+	sim_expect(sim, bed.manager->sets_sent == sets + 2);
+	sim_expect(sim, !forest_holds(sim->world, 0xC01F));
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
 /* While Sets and answers are lost, members come and go and cables too. */
 static void with_loss(struct sim *sim)
 {
@@ -337,6 +452,11 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-switch-reboots", .topology = TREE, .play = switch_reboots},
 	{.name = "multicast-restart", .topology = TREE, .play = restart},
 	{.name = "multicast-restart-3", .topology = TREE3, .play = restart},
+	{.name = "multicast-restart-image", .topology = TREE, .play = restart_with_image},
+	{.name = "multicast-restart-image-3", .topology = TREE3, .play = restart_with_image},
+	{.name = "multicast-killed-joining", .topology = TREE, .play = killed_while_joining},
+	{.name = "multicast-image-wrong", .topology = TREE, .play = image_is_wrong},
+	{.name = "multicast-read-back", .topology = TREE, .play = read_back},
 	{.name = "multicast-loss", .topology = TREE, .play = with_loss},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},

@@ -212,6 +212,8 @@ static void count_sent(struct sim_manager *manager, const struct mad_header *hea
 	manager->mads_sent += header->mgmt_class != CLASS_SUBN_DIRECTED || header->hop_count;
 	manager->lft_gets_sent +=
 		header->method == METHOD_GET && header->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
+	manager->mft_gets_sent +=
+		header->method == METHOD_GET && header->attr_id == ATTR_MULTICAST_FORWARDING_TABLE;
 	if (header->method != METHOD_SET || header->attr_id == ATTR_SM_INFO)
 		return;
 	manager->sets_sent++;

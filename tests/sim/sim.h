@@ -37,7 +37,7 @@ struct sim_manager {
 	struct manager *manager;
 	uint64_t mads_sent;		   /* SMPs that leave its node */
 	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
-	uint64_t lft_gets_sent, mft_sets_sent;
+	uint64_t lft_gets_sent, mft_sets_sent, mft_gets_sent;
 	uint64_t refused; /* answers to SMPs with a status */
 	uint64_t reports;
 	int error;		     /* of the last report */

@@ -217,6 +217,20 @@ counts() {
 	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
 }
 
+# ask_for_hosts: a LID and a GUID of each adapter's port in hosts.txt, by the SA itself.
+ask_for_hosts() {
+	ask NR || return 1
+	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel/ }
+		/port_guid\.+/ { sub(/.*\.\.+/, ""); if (host) print lid, $1 }' answer.txt >hosts.txt
+	[ -s hosts.txt ]
+}
+
+# join FIRST NUMBER MEMBERS: so many groups of so many of these hosts; in joined.txt.
+join() {
+	ask_for_hosts || because "the SA tells no hosts" || return 1
+	on host-0002 "$BUILD/tests/bench/mc_join" hosts.txt "$@" >joined.txt 2>join.err || because "$(cat join.err)"
+}
+
 # Managers
 
 # Sanitizers: that for addresses must stand before the preload library; and that the library copies

@@ -104,14 +104,6 @@ survives() {
 
 # Trees
 
-# ask_for_hosts: a LID and a GUID of each adapter's port, by the SA itself.
-ask_for_hosts() {
-	ask NR || return 1
-	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel/ }
-		/port_guid\.+/ { sub(/.*\.\.+/, ""); if (host) print lid, $1 }' answer.txt >hosts.txt
-	[ -s hosts.txt ]
-}
-
 groups=12 members=6
 
 # members_of MGID: their names, sorted.
@@ -141,9 +133,7 @@ all_reach() {
 }
 
 joins() {
-	ask_for_hosts || because "the SA tells no hosts" || return 1
-	on host-0002 "$BUILD/tests/bench/mc_join" hosts.txt 1 $groups $members >joined.txt 2>join.err ||
-		because "$(cat join.err)" || return 1
+	join 1 $groups $members || return 1
 	wait_for 10 all_reach || because "a packet to $(tail -n 1 joined.txt): $(cat difference.txt)"
 }
 

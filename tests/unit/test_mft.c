@@ -118,13 +118,61 @@ static void test_sets(void)
 	mft_free(mft);
 }
 
+/* A row is what is held for certain, and the same one until that changes. */
+static void test_rows(void)
+{
+	struct mft *mft = mft_new(20, 128), *other = mft_new(20, 128);
+	uint16_t some[MFT_BLOCK_LIDS] = {[3] = 6}, none[MFT_BLOCK_LIDS] = {0};
+	struct mft_row *row, *again;
+
+	row = mft_row(mft);
+	CU_ASSERT_EQUAL(row->blocks, 0); /* nothing is known */
+	mft_row_unref(row);
+	mft_learn(mft, 0, none);
+	mft_learn(mft, 1, none);
+	mft_learn(mft, 2, none);
+	mft_learn(mft, 3, some);
+	mft_tidy(mft, 2);
+	mft_learn(mft, 4, none);
+	CU_ASSERT_EQUAL(mft_held_blocks(mft), 2);
+	CU_ASSERT_PTR_NULL(mft_held(mft, 5));
+	row = mft_row(mft);
+	again = mft_row(mft);
+	CU_ASSERT_PTR_EQUAL(row, again);
+	mft_row_unref(again);
+	CU_ASSERT_EQUAL(row->blocks, 2);
+	CU_ASSERT_EQUAL(row->count, 1);
+	CU_ASSERT_EQUAL(row->cell[0].index, 3);
+	CU_ASSERT_EQUAL(memcmp(mft_row_cell(row, 3), some, sizeof(some)), 0);
+	CU_ASSERT_EQUAL(memcmp(mft_row_cell(row, 2), none, sizeof(none)), 0);
+	mft_send(mft, 3, none);
+	again = mft_row(mft);
+	CU_ASSERT_PTR_NOT_EQUAL(row, again);
+	mft_row_unref(again);
+	mft_doubt(mft, 3, none);
+	CU_ASSERT_PTR_NULL(mft_row(mft)); /* its answer was lost */
+
+	/* What is believed is known, and to be looked at where it is not as it should be. */
+	mft_want(other, FIRST + 40, 0, 2, true);
+	mft_want(other, FIRST + 3, 1, 2, true);
+	mft_believe(other, row);
+	CU_ASSERT(mft_is_known(other, 0) && mft_is_known(other, 3) && !mft_is_known(other, 4));
+	CU_ASSERT(other->cells[1]->guessed && other->cells[2]->guessed);
+	CU_ASSERT_EQUAL(memcmp(mft_held(other, 3), some, sizeof(some)), 0);
+	mft_want(other, FIRST + 5, 0, 4, true);
+	CU_ASSERT(other->cells[0]->guessed);
+	mft_learn(other, 0, none);
+	CU_ASSERT(!other->cells[0]->guessed);
+	mft_row_unref(row);
+	mft_free(mft);
+	mft_free(other);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"sizes", test_sizes},
-		{"reading", test_reading},
-		{"Sets that are lost", test_sets},
-		CU_TEST_INFO_NULL,
+		{"sizes", test_sizes}, {"reading", test_reading}, {"Sets that are lost", test_sets},
+		{"rows", test_rows},   CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("mft", tests);

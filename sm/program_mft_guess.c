@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a switch is guessed to hold of multicast: its row of the image (sm/image.h). The guess
+ * stands when MulticastFDBTop is as it was and some cells of the switch are read and are as the row
+ * has them. Joins and leaves make rows old within a minute, and nothing is forced to disk before
+ * they are written to switches, so a guess is believed only as long as it says what should be:
+ * where a cell differs from that it is read before it is written (program_mft.c). What another
+ * manager has written and no sample met, the trickle finds. Called by program_mft.c; loop thread
+ * only.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/mcast.h"
+#include "sm/program_parts.h"
+
+enum { SAMPLES = 4, MFT_POSITION_SHIFT = 28 };
+
+/* Every other one is of those that hold something. */
+static uint32_t sample_of(const struct node *node, unsigned number)
+{
+	const struct mft_row *guess = node->sw->mft->guess;
+	uint64_t hash = (node->guid + number) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+
+	if (guess->count && number % 2 == 0)
+		return guess->cell[hash % guess->count].index;
+	return (uint32_t)(hash % ((uint32_t)guess->blocks * guess->positions));
+}
+
+static bool is_asked(const struct node *node, uint32_t index)
+{
+	for (unsigned i = 0; i < node->sw->mft->guess_asked; i++) {
+		if (sample_of(node, i) == index)
+			return true;
+	}
+	return false;
+}
+
+static void drop(struct mft *mft)
+{
+	mft_row_unref(mft->guess);
+	mft->guess = NULL;
+}
+
+void mft_guess_begin(struct program *program, struct node *node)
+{
+	struct mft *mft = node->sw->mft;
+	struct mft_row *row;
+	lid_t top;
+
+	if (!mft || mft->guess || mft->blank || mft->known_blocks)
+		return;
+	row = image_take_mft(program->image, node->guid, &top);
+	if (!row)
+		return;
+	if (row->blocks && row->blocks <= mft->blocks && row->positions == mft->positions &&
+	    top == node->facts->sw.multicast_fdb_top && switch_forwards(node)) {
+		mft->guess = row;
+		mft->guess_asked = 0;
+	} else {
+		mft_row_unref(row);
+	}
+}
+
+static void sample_was_read(void *owner, void *subject, const struct smp_request *request,
+			    const struct smp_answer *answer)
+{
+	struct node *node = subject;
+	struct mft *mft = node->sw->mft;
+	uint32_t block = request->attr_mod & UINT16_MAX,
+		 index = block * mft->positions + (request->attr_mod >> MFT_POSITION_SHIFT);
+	struct multicast_forwarding_table held;
+
+	(void)owner;
+	mft->pending--;
+	if (answer->error == -ECANCELED)
+		return;
+	if (!answer->error && !answer->status)
+		attr_decode(&multicast_forwarding_table_format, answer->data, &held);
+	if (mft->guess &&
+	    (answer->error || answer->status ||
+	     memcmp(held.port_mask, mft_row_cell(mft->guess, index), sizeof(held.port_mask)) != 0))
+		drop(mft);
+	window_wake(&node->port[0].agent->target);
+}
+
+static void believe(struct program *program, struct mft *mft)
+{
+	const struct mft_row *guess = mft->guess;
+
+	mft_believe(mft, guess);
+	for (uint32_t i = 0; i < guess->count; i++)
+		mcast_be_careful(program->mcast,
+				 (lid_t)(LID_MULTICAST_MIN +
+					 guess->cell[i].index / mft->positions * MFT_BLOCK_LIDS));
+	drop(mft);
+}
+
+bool mft_guess_request(struct program *program, struct node *node, struct smp_request *out)
+{
+	struct mft *mft = node->sw->mft;
+	uint32_t index;
+
+	if (!mft->guess)
+		return false;
+	while (mft->guess_asked < SAMPLES && is_asked(node, sample_of(node, mft->guess_asked)))
+		mft->guess_asked++;
+	if (mft->guess_asked == SAMPLES) {
+		if (!mft->pending)
+			believe(program, mft);
+		return false;
+	}
+	index = sample_of(node, mft->guess_asked++);
+	*out = (struct smp_request){.method = METHOD_GET,
+				    .attr_id = ATTR_MULTICAST_FORWARDING_TABLE,
+				    .attr_mod = index % mft->positions << MFT_POSITION_SHIFT |
+						index / mft->positions,
+				    .done = sample_was_read,
+				    .owner = program,
+				    .subject = node};
+	mft->pending++;
+	return true;
+}

@@ -129,6 +129,8 @@ struct adm {
 	struct gate *gate;
 	bool (*coming)(const void *ctx); /* a view is; NULL: not known */
 	const void *coming_ctx;
+	adm_mft *held_mft; /* NULL: nobody can tell */
+	const void *held_ctx;
 	struct queue *queue;
 	struct pending *pending;
 	struct limits *limits;
@@ -593,6 +595,8 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 		.groups = adm->groups,
 		.limits = adm->limits,
 		.services = adm->services,
+		.held_mft = adm->held_mft,
+		.held_ctx = adm->held_ctx,
 		.from = &exchange->from,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
@@ -719,6 +723,12 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	event_read(events, &adm->reader);
 	txn_handle(txns, CLASS_SUBN_ADM, received, adm);
 	return adm;
+}
+
+void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx)
+{
+	adm->held_mft = held;
+	adm->held_ctx = ctx;
 }
 
 void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx)

@@ -44,6 +44,11 @@ void adm_free(struct adm *adm);
 /* While there is no view, coming(ctx) tells whether requests shall wait for one: this manager is
  * MASTER. Without it they do not. */
 void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx);
+/* held(ctx, guid) tells what the switch of this NodeGUID holds of multicast; NULL: nothing is
+ * known. Read at once. Without it no switch has such records. */
+struct mft;
+typedef const struct mft *adm_mft(const void *ctx, guid_t guid);
+void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx);
 /* The groups that partitions have; see groups_configure(). */
 void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count);
 void adm_set_options(struct adm *adm, const struct adm_options *options);

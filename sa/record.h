@@ -75,6 +75,7 @@ struct mft_record {
 	uint16_t block_num;
 	struct multicast_forwarding_table table;
 };
+enum { MFT_RECORD_POSITION = 1, MFT_RECORD_BLOCK_NUM = 3 };
 
 struct sm_info_record {
 	lid_t lid;

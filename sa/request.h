@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fabric/mft.h"
 #include "fabric/registry.h"
 #include "fabric/view.h"
 #include "mad/mad.h"
@@ -58,6 +59,8 @@ struct adm_request {
 	struct groups *groups;
 	const struct limits *limits;
 	struct services *services;
+	adm_mft *held_mft; /* NULL: nobody can tell */
+	const void *held_ctx;
 	const struct mad_addr *from; /* of the first half only */
 	const struct adm_options *options;
 	struct endport requester;

@@ -104,12 +104,40 @@ void step_lft(struct adm_request *request, uint64_t unit)
 	}
 }
 
-/* No multicast tree has been programmed by this manager, and what others left behind was not
- * read. */
+/* What joins and leaves change is in no view, so switches are asked for what they hold now: in
+ * blocks up to the last that is in use, those that are empty as well. */
 void step_mft(struct adm_request *request, uint64_t unit)
 {
-	(void)request;
-	(void)unit;
+	const struct mft_record *wanted = request->wanted;
+	bool by_block = request_has(request, MFT_RECORD_BLOCK_NUM);
+	struct mft_record record;
+	const struct mft *mft = NULL;
+	struct endport port;
+	unsigned block, end;
+
+	if (!request_endport(request, unit, &port) || port.at.sw < 0)
+		return;
+	if (request->held_mft)
+		mft = request->held_mft(request->held_ctx,
+					request->topology->switches[port.at.sw].guid);
+	end = mft ? mft_held_blocks(mft) : 0;
+	block = by_block ? wanted->block_num : 0;
+	if (by_block)
+		end = block < end ? block + 1 : 0;
+	for (; block < end; block++) {
+		for (uint8_t position = 0; position < mft->positions; position++) {
+			const uint16_t *ports =
+				mft_held(mft, mft_index(mft, (uint16_t)block, position));
+
+			if (!ports)
+				continue;
+			record = (struct mft_record){.lid = port.lid,
+						     .position = position,
+						     .block_num = (uint16_t)block};
+			memcpy(record.table.port_mask, ports, sizeof(record.table.port_mask));
+			request_offer(request, others(request), &record);
+		}
+	}
 }
 
 /* Tables of ports */

@@ -297,6 +297,13 @@ bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct sna
 	return true;
 }
 
+const struct mft *sm_mft(const struct sm *sm, guid_t guid)
+{
+	const struct node *node = fabric_find_node(sm->fabric, guid);
+
+	return node && node->sw ? node->sw->mft : NULL;
+}
+
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
 		  void *ctx)
 {

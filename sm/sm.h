@@ -64,6 +64,10 @@ json_t *sm_standing(const struct sm *sm);
 struct mcast_tree;
 bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct snapshot **snapshot);
 
+/* What the switch of this NodeGUID should hold of multicast, and what it does; until something
+ * changes. NULL: nothing is known, or there is no such switch. */
+const struct mft *sm_mft(const struct sm *sm, guid_t guid);
+
 /* Called at the end of each sweep: error 0 and one line that says how it stands, or -errno and the
  * reason in words (--once exits with it; sd_notify tells it); again: the next sweep follows soon,
  * since something failed or changed meanwhile. */

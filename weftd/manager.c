@@ -45,6 +45,11 @@ static bool fits_late(void *ctx, enum registry_kind kind, void *record, bool kno
 	return adm_late(ctx, kind, record, known);
 }
 
+static const struct mft *held_mft(const void *ctx, guid_t guid)
+{
+	return sm_mft(ctx, guid);
+}
+
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf)
 {
@@ -63,6 +68,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
 			       &manager->events, &conf->adm);
 	adm_expect(manager->adm, view_is_coming, manager->sm);
+	adm_set_mft(manager->adm, held_mft, manager->sm);
 	sm_on_groups(manager->sm, take_groups, manager);
 	take_groups(manager);
 	if (store)

@@ -89,8 +89,46 @@ forwarding_tables() {
 		because "of LID $switch dump_lfts reads $(wc -l <held.txt) entries and the SA tells $(wc -l <told.txt)"
 }
 
+# Nobody has joined yet.
 empty_tables() {
 	counts 0 dump MFTR
+}
+
+# held_groups: "LID MLID PORT..." of each entry that a switch of the simulation holds.
+held_groups() {
+	local lid node
+
+	json 'map { "$_->{lid} $_->{description}\n" } grep { $_->{type} eq "switch" } @$_' <nodes.json >switches.txt
+	while read -r lid node; do
+		[ -z "$lid" ] || "$BUILD/weftsim" "do" "mft $node" | sed -nE "s/^(0x[0-9a-f]+) +/$lid \\1 /p"
+	done <switches.txt | tr -s ' ' | sort
+}
+
+# told_groups: the same, of the SA's answer in answer.txt.
+told_groups() {
+	perl -ne 'if (/LID\.+(\d+)/) { $lid = $1 } elsif (/Position\.+(\d+)/) { $first = 16 * $1 }
+		elsif (/^\s+(0x\w{4})\s+0x(\w{4})/ && hex $2) {
+			$mask = hex $2; print "$lid \L$1\E @{[map { $first + $_ } grep { $mask >> $_ & 1 } 0 .. 15]}\n" }' \
+		answer.txt | sort
+}
+
+groups_told() {
+	ask MFTR || return 1
+	held_groups >held.txt
+	told_groups >told.txt
+	cmp -s held.txt told.txt
+}
+
+# 40 groups, in two blocks of each switch.
+multicast_tables() {
+	join 1 40 6 || return 1
+	wait_for 20 groups_told ||
+		because "switches hold and the SA tells: $(diff held.txt told.txt | head -n 4 | tr '\n' ' ')" || return 1
+	[ "$(wc -l <told.txt)" -gt 100 ] || because "the SA tells $(wc -l <told.txt) entries" || return 1
+	counts $((2 * switches)) '^MFT Record dump' MFTR && counts 2 '^MFT Record dump' MFTR "$switch" &&
+		counts 2 '^MFT Record dump' MFTR "$switch/0" && counts 0 '^MFT Record dump' MFTR "$switch/1" &&
+		counts 1 '^MFT Record dump' MFTR "$switch/0/1" && counts 0 '^MFT Record dump' MFTR "$switch//2" &&
+		counts 0 '^MFT Record dump' MFTR "$host"
 }
 
 # all_read RECORD NUMBER: so many records of it are told.
@@ -263,5 +301,6 @@ check "PathRecord: further components" path_components
 check "LIDs of nobody" strangers
 check "osmtest -f c" inventory_made
 check "weftctl service list" services_listed
+check "MulticastForwardingTableRecord, as switches hold it" multicast_tables
 check "weftd ends cleanly" stop daemon
 finish

@@ -4,9 +4,10 @@
  * blocks and ports a request means, and who may read P_Keys.
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
+#include "fabric/mft.h"
 #include "tests/unit/adm_client.h"
 
 static void test_switch_infos(void)
@@ -58,11 +59,62 @@ static void test_lfts(void)
 	end();
 }
 
+static const struct mft *mft_of_s2(const void *ctx, guid_t guid)
+{
+	return guid == SWITCH_GUID(S2) ? ctx : NULL;
+}
+
+static int mfts(uint64_t mask, lid_t lid, unsigned block, unsigned position)
+{
+	const struct mft_record wanted = {
+		.lid = lid, .block_num = (uint16_t)block, .position = (uint8_t)position};
+
+	return table(RECORD_MFT, &mft_record_format, mask, &wanted);
+}
+
+/* S2 has three positions; its second block is in use, of the third nothing is known. */
 static void test_mfts(void)
 {
+	enum {
+		LID_BIT = COMPONENT(TABLE_RECORD_LID),
+		BLOCK = COMPONENT(MFT_RECORD_BLOCK_NUM),
+		POSITION = COMPONENT(MFT_RECORD_POSITION)
+	};
+	const uint16_t none[MFT_BLOCK_LIDS] = {0}, some[MFT_BLOCK_LIDS] = {[7] = 0x8421};
+	struct mft *mft = mft_new(36, 128);
+	struct mft_record record = {0};
+
 	begin();
-	CU_ASSERT_EQUAL(table(RECORD_MFT, &mft_record_format, 0, NULL), 0);
+	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* nobody can tell */
+	adm_set_mft(sa.adm, mft_of_s2, mft);
+	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* nothing is held */
+	mft_learn(mft, 0, none);
+	mft_learn(mft, 1, none);
+	mft_learn(mft, 2, none);
+	mft_learn(mft, 3, none);
+	mft_learn(mft, 4, some);
+	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 5);
+	CU_ASSERT_EQUAL(mfts(LID_BIT, SWITCH_LID, 0, 0), 0); /* S1 */
+	CU_ASSERT_EQUAL(mfts(LID_BIT, 16, 0, 0), 0);	     /* a host */
+	CU_ASSERT_EQUAL(mfts(BLOCK, 0, 0, 0), 3);
+	CU_ASSERT_EQUAL(mfts(BLOCK, 0, 1, 0), 2);
+	CU_ASSERT_EQUAL(mfts(BLOCK, 0, 2, 0), 0);
+	CU_ASSERT_EQUAL(mfts(BLOCK, 0, 511, 0), 0);
+	CU_ASSERT_EQUAL(mfts(POSITION, 0, 0, 1), 2);
+	CU_ASSERT_EQUAL(mfts(POSITION, 0, 0, 15), 0);
+	CU_ASSERT_EQUAL(mfts(BLOCK | POSITION, 0, 1, 1), 1);
+	answered(&mft_record_format, 0, &record);
+	CU_ASSERT_EQUAL(record.lid, sa.view->topology->switches[S2].lid);
+	CU_ASSERT_EQUAL(record.block_num, 1);
+	CU_ASSERT_EQUAL(record.position, 1);
+	CU_ASSERT_EQUAL(memcmp(record.table.port_mask, some, sizeof(some)), 0);
+	/* While a Set() is under way, what stays; empty blocks at the end are not told. */
+	mft_learn(mft, 0, some);
+	mft_send(mft, 4, none);
+	CU_ASSERT_EQUAL(mfts(BLOCK | POSITION, 0, 0, 0), 1);
+	CU_ASSERT_EQUAL(mfts(BLOCK | POSITION, 0, 1, 1), 0);
 	end();
+	mft_free(mft);
 }
 
 static void test_guid_infos(void)

@@ -4,7 +4,7 @@
  * and delete what, who sees it, what every component finds, and leases.
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: fabric/setting.o tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
 #include <malloc.h>

@@ -159,6 +159,7 @@ static void serve(struct world *world, struct packet *packet)
 		world->stats.gmps++;
 	packet->outruns = port_link_is_up(packet->at);
 	world->serving = packet->mad;
+	device->smp_slid = packet->slid;
 	if (device_handle(device, packet->at->num, packet->mad))
 		answer(world, packet);
 	else

@@ -160,6 +160,8 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 	header_decode(mad, &header);
 	if (device->quirks.silent || !request.in || !is_ours(header.mgmt_class))
 		return false;
+	if (header.mgmt_class != CLASS_PERF && !m_key_admits(&request, &header, mad))
+		return false;
 	if (header.method == METHOD_TRAP_REPRESS && header.mgmt_class != CLASS_PERF)
 		trap_repressed(device, request.in, mad);
 	if (!is_request(header.method) || (device->quirks.mute_sets && header.method == METHOD_SET))

@@ -17,6 +17,7 @@
  *	agent_switch.c  SwitchInfo and the two forwarding tables
  *	agent_tables.c  P_Keys, SLtoVL, VL arbitration, GUIDs
  *	agent_keys.c    which packets' P_Keys pass, and who is told of bad keys
+ *	agent_m_key.c   which SMPs' M_Keys do, and the lease of the key
  *	agent_trap.c    Notices, which repeat until they are repressed
  *	agent_perf.c    the counters of ports, shown and reset
  *
@@ -103,6 +104,7 @@ struct device_port {
 	uint8_t *sl_to_vl;	 /* 8 bytes for each input port; NULL: SL n has VL n mod VLCap's */
 	uint8_t num;
 	bool pulled;		   /* the cable is not plugged in; both ends say the same */
+	uint64_t m_key_lease_us;   /* the key's protection ends then: agent_m_key.c; 0: it stays */
 	uint32_t trainings;	   /* begun so far */
 	uint32_t reregistrations;  /* ClientReregister commands that came */
 	struct port_counts counts; /* of switches' port 0, which has no link, only VL15Dropped */
@@ -123,6 +125,7 @@ struct device {
 	uint32_t lft_size;
 	uint8_t *mft; /* by position, MulticastFDBCap big-endian masks each; NULL: all empty */
 	uint32_t trap_tid;
+	lid_t smp_slid; /* of the SMP that device_handle() is given, where the owner tells; or 0 */
 	struct device_port port[]; /* 0..num_ports */
 };
 
@@ -161,8 +164,8 @@ static inline bool device_port_has_lid(const struct device_port *port, lid_t lid
  * request, what the agent swallows, or the agent is dead. */
 bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE]);
 
-/* Time, for Notices: when device_tick() is next wanted, which may be in the past; UINT64_MAX:
- * never. */
+/* Time, for Notices and leases of M_Keys: when device_tick() is next wanted, which may be in the
+ * past; UINT64_MAX: never. */
 uint64_t device_next_us(const struct device *device);
 void device_tick(struct device *device, uint64_t now_us);
 

@@ -6,6 +6,7 @@
 #ifndef SMA_AGENT_PARTS_H
 #define SMA_AGENT_PARTS_H
 
+#include "mad/mad.h"
 #include "sma/agent.h"
 #include "sma/notice.h"
 
@@ -15,8 +16,9 @@ struct agent_request {
 	struct device_port
 		*in; /* where it came in: also whom a modifier of 0 means at an adapter */
 	uint32_t attr_mod;
-	uint8_t *data; /* SMP_DATA_SIZE bytes, of a performance MAD PERF_DATA_SIZE */
-	uint8_t about; /* the port that a Set() was about, for the owner */
+	uint8_t *data;	  /* SMP_DATA_SIZE bytes, of a performance MAD PERF_DATA_SIZE */
+	uint8_t about;	  /* the port that a Set() was about, for the owner */
+	bool hides_m_key; /* from who has asked: agent_m_key.c */
 };
 
 /*
@@ -53,6 +55,15 @@ void switch_reset(struct device *device);
 void tables_reset(struct device_port *port);
 void traps_reset(struct device_port *port);
 
+/* agent_m_key.c: may this SMP be acted on, whatever it asks for? If not it is as if it had never
+ * come, but for the violation that was counted. Sets hides_m_key. */
+bool m_key_admits(struct agent_request *request, const struct mad_header *header,
+		  const uint8_t *mad);
+void m_key_reset(struct device_port *port);
+/* As device_next_us() and device_tick(), of one end port. */
+uint64_t m_key_next_us(const struct device_port *port);
+void m_key_tick(struct device_port *port, uint64_t now_us);
+
 /* Is this step of PortState and PortPhysicalState, as a Set() has them, allowed now? */
 bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical);
 void link_step(struct device_port *port, uint8_t state, uint8_t physical);
@@ -76,7 +87,7 @@ enum trap_kind {
 	TRAP_KINDS
 };
 void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_changes);
-/* The last three kinds, with what their trap tells of the packet. */
+/* The last four kinds, with what their trap tells of the packet. */
 void trap_bad_key(struct device_port *port, enum trap_kind kind,
 		  const union notice_details *details);
 /* A TrapRepress() came in through a port of device. */

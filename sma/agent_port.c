@@ -174,6 +174,8 @@ uint16_t port_info_get(struct agent_request *request)
 	shown = port->info;
 	shown.local_port_num = request->in->num;
 	apply_quirks(&request->device->quirks, &shown);
+	if (request->hides_m_key)
+		shown.m_key = 0;
 	if (!shows_extended(request))
 		shown.link_speed_ext_active = shown.link_speed_ext_supported =
 			shown.link_speed_ext_enabled = 0;
@@ -368,6 +370,7 @@ void port_reset(struct device_port *port)
 		reset_port0(info);
 	port->counts = (struct port_counts){0};
 	tables_reset(port);
+	m_key_reset(port);
 	traps_reset(port);
 }
 

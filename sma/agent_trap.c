@@ -30,6 +30,7 @@ struct device_traps {
 	uint8_t turn;			    /* the kind that is looked at first */
 	uint8_t about;			    /* the port that a complaint, 129-131, is about */
 	struct notice_bad_key p_key, q_key; /* the last packets that were refused */
+	struct notice_bad_m_key m_key;
 	struct notice_switch_bad_p_key switch_p_key;
 };
 
@@ -69,7 +70,7 @@ static void fill_threshold(const struct device_port *port, union notice_details 
 
 static void fill_bad_m_key(const struct device_port *port, union notice_details *details)
 {
-	details->bad_m_key = (struct notice_bad_m_key){.lid = port->info.lid};
+	details->bad_m_key = port->traps->m_key;
 }
 
 static void fill_bad_p_key(const struct device_port *port, union notice_details *details)
@@ -159,7 +160,9 @@ void trap_bad_key(struct device_port *port, enum trap_kind kind,
 	trap_raise(port, kind, 0);
 	if (!port->traps)
 		return;
-	if (kind == TRAP_KIND_BAD_P_KEY)
+	if (kind == TRAP_KIND_BAD_M_KEY)
+		port->traps->m_key = details->bad_m_key;
+	else if (kind == TRAP_KIND_BAD_P_KEY)
 		port->traps->p_key = details->bad_key;
 	else if (kind == TRAP_KIND_BAD_Q_KEY)
 		port->traps->q_key = details->bad_key;
@@ -178,12 +181,14 @@ static void raise(struct device_port *sender, enum trap_kind kind, uint8_t about
 {
 	union notice_details details = {.bad_key = {.lid2 = sender->info.lid}};
 
-	if (kind < TRAP_KIND_BAD_P_KEY) {
+	if (kind < TRAP_KIND_BAD_M_KEY) {
 		trap_raise(sender, kind, 0);
 		if (sender->traps)
 			sender->traps->about = about;
 		return;
 	}
+	if (kind == TRAP_KIND_BAD_M_KEY)
+		details.bad_m_key = (struct notice_bad_m_key){.lid = sender->info.lid};
 	if (kind == TRAP_KIND_SWITCH_BAD_P_KEY)
 		details.switch_bad_p_key = (struct notice_switch_bad_p_key){.port_num = about};
 	trap_bad_key(sender, kind, &details);
@@ -265,6 +270,8 @@ uint64_t device_next_us(const struct device *device)
 
 		if (has_waiting(port) && port->traps->not_before_us < next_us)
 			next_us = port->traps->not_before_us;
+		if (m_key_next_us(port) < next_us)
+			next_us = m_key_next_us(port);
 	}
 	return next_us;
 }
@@ -275,6 +282,7 @@ void device_tick(struct device *device, uint64_t now_us)
 		struct device_port *port = &device->port[num];
 		enum trap_kind kind;
 
+		m_key_tick(port, now_us);
 		if (!has_waiting(port) || port->traps->not_before_us > now_us)
 			continue;
 		kind = next_kind(port->traps);

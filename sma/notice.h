@@ -65,7 +65,8 @@ struct notice_system_image_guid {
 	guid_t system_image_guid;
 };
 
-/* 256: an SMP with a wrong M_Key came to lid. The members after it are of that SMP. */
+/* 256: an SMP with a wrong M_Key came, from lid where the agent knows that: Linux's drivers tell
+ * their own LID there. The members after it are of that SMP. */
 struct notice_bad_m_key {
 	lid_t lid, dr_slid;
 	uint8_t method;

@@ -119,14 +119,17 @@ static inline void bed_close(struct bed *bed)
 	device_free(bed->router);
 }
 
-/* One SMP with 64 bytes of data in and out; the status word, or -1 when there is no answer. */
+/* One SMP with 64 bytes of data in and out, and with the right M_Key; the status word, or -1 when
+ * there is no answer. */
 static inline int smp(struct device *device, uint8_t in_port, uint8_t method, uint16_t attr_id,
 		      uint32_t attr_mod, uint8_t data[SMP_DATA_SIZE])
 {
+	const struct device_port *port =
+		device_is_switch(device) ? &device->port[0] : device_port(device, in_port);
 	struct mad_header header;
 	uint8_t mad[MAD_SIZE];
 
-	subn_build(mad, method, attr_id, attr_mod, 0, NULL, data);
+	subn_build(mad, method, attr_id, attr_mod, port ? port->info.m_key : 0, NULL, data);
 	if (!device_handle(device, in_port, mad))
 		return -1;
 	header_decode(mad, &header);

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * M_Keys at the agents: what each protection level lets through and shows, what a violation leaves
+ * behind, and the lease of a key.
+ */
+// LINK: sma/*.o mad/mad.o mad/field.o lib/mem.o
+#include <string.h>
+
+#include "lib/be.h"
+#include "sma/notice.h"
+#include "tests/unit/agent_bed.h"
+#include "tests/unit/unit.h"
+
+enum { KEY = 0x1234, WRONG = 0x4321, LEASE_S = 5, S_US = 1000000, HOST_LID = 7, SM_LID = 1 };
+
+/* One SMP to port 1 of the host, or to the leaf; the status, or -1 when there is no answer. */
+static int with_key(struct device *device, uint64_t m_key, uint8_t method, uint16_t attr_id,
+		    uint8_t data[SMP_DATA_SIZE])
+{
+	struct mad_header header;
+	uint8_t mad[MAD_SIZE];
+
+	subn_build(mad, method, attr_id, attr_id == ATTR_PORT_INFO && !device_is_switch(device),
+		   m_key, NULL, data);
+	if (!device_handle(device, 1, mad))
+		return -1;
+	header_decode(mad, &header);
+	memcpy(data, mad + SMP_DATA_OFFSET, SMP_DATA_SIZE);
+	return header.status;
+}
+
+static int get_with(struct device *device, uint64_t m_key, struct port_info *out)
+{
+	uint8_t data[SMP_DATA_SIZE] = {0};
+	int status = with_key(device, m_key, METHOD_GET, ATTR_PORT_INFO, data);
+
+	attr_decode(&port_info_format, data, out);
+	return status;
+}
+
+static int set_with(struct device *device, uint64_t m_key, struct port_info *info)
+{
+	uint8_t data[SMP_DATA_SIZE] = {0};
+	int status;
+
+	format_encode(&port_info_format, info, data);
+	status = with_key(device, m_key, METHOD_SET, ATTR_PORT_INFO, data);
+	attr_decode(&port_info_format, data, info);
+	return status;
+}
+
+/* From no key to KEY, at this level; whoever asks may do that. */
+static void protect(struct device_port *port, uint8_t level, uint16_t lease_s)
+{
+	struct port_info info = unchanged(port);
+
+	info.m_key = KEY;
+	info.m_key_protect_bits = level;
+	info.m_key_lease_period = lease_s;
+	CU_ASSERT_EQUAL(set_with(port->device, WRONG, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(info.m_key, KEY); /* the answer to its own Set() hides nothing */
+}
+
+static void test_levels(void)
+{
+	static const struct level {
+		uint8_t level;
+		int get;	/* with a wrong key */
+		uint64_t shown; /* to it */
+	} levels[] = {{0, STATUS_OK, KEY}, {1, STATUS_OK, 0}, {2, -1, 0}, {3, -1, 0}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		for (unsigned is_switch = 0; is_switch < 2; is_switch++) {
+			struct device_port *port;
+			struct port_info info;
+			struct bed bed;
+
+			bed_open(&bed);
+			port = is_switch ? &bed.leaf->port[0] : &bed.host->port[1];
+			protect(port, levels[i].level, 0);
+			CU_ASSERT_EQUAL(get_with(port->device, KEY, &info), STATUS_OK);
+			CU_ASSERT_EQUAL(info.m_key, KEY);
+			CU_ASSERT_EQUAL(get_with(port->device, WRONG, &info), levels[i].get);
+			CU_ASSERT_EQUAL(info.m_key, levels[i].shown);
+			CU_ASSERT_EQUAL(get_with(port->device, 0, &info), levels[i].get);
+			info = unchanged(port);
+			info.m_key = WRONG;
+			CU_ASSERT_EQUAL(set_with(port->device, WRONG, &info), -1);
+			CU_ASSERT_EQUAL(port->info.m_key, KEY);
+			CU_ASSERT_EQUAL(port->info.m_key_violations, 1 + 2 * (levels[i].get == -1));
+			info = unchanged(port);
+			info.m_key = 0;
+			CU_ASSERT_EQUAL(set_with(port->device, KEY, &info), STATUS_OK);
+			CU_ASSERT_EQUAL(get_with(port->device, WRONG, &info), STATUS_OK);
+			bed_close(&bed);
+		}
+	}
+}
+
+/* Each port of an adapter has a key of its own; a reset takes it. */
+static void test_whose(void)
+{
+	struct port_info info;
+	struct bed bed;
+
+	bed_open(&bed);
+	protect(&bed.host->port[1], 2, 0);
+	CU_ASSERT_EQUAL(get_port(bed.host, 2, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(get_with(bed.host, 0, &info), -1);
+	device_reboot(bed.host);
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(info.m_key, 0);
+	bed.host->quirks.no_mkey = true;
+	bed.host->port[1].info.m_key = KEY;
+	bed.host->port[1].info.m_key_protect_bits = 3;
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), STATUS_OK);
+	bed_close(&bed);
+}
+
+static void test_trap(void)
+{
+	struct notice notice;
+	union notice_details details;
+	uint8_t mad[MAD_SIZE];
+	const struct route_path route = {.hops = 2, .port = {0, 3, 4}};
+	struct bed bed;
+
+	bed_open(&bed);
+	set_address(&bed.host->port[1], HOST_LID, SM_LID, 18);
+	protect(&bed.host->port[1], 2, 0);
+	device_tick(bed.host, 100 * S_US);
+	bed.traps = 0;
+	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 9, WRONG, &route, NULL);
+	mad[SMP_RETURN_PATH_OFFSET + 1] = 5;
+	mad[SMP_RETURN_PATH_OFFSET + 2] = 1;
+	CU_ASSERT(!device_handle(bed.host, 1, mad));
+	device_tick(bed.host, 200 * S_US);
+	CU_ASSERT_EQUAL(bed.traps, 1);
+	attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
+	CU_ASSERT_FATAL(notice_details_decode(&notice, &details));
+	CU_ASSERT_EQUAL(notice.trap_number, TRAP_BAD_M_KEY);
+	CU_ASSERT_EQUAL(details.bad_m_key.lid, HOST_LID);
+	CU_ASSERT_EQUAL(details.bad_m_key.method, METHOD_GET);
+	CU_ASSERT_EQUAL(details.bad_m_key.attr_id, ATTR_NODE_INFO);
+	CU_ASSERT_EQUAL(details.bad_m_key.attr_mod, 9);
+	CU_ASSERT_EQUAL(details.bad_m_key.m_key, WRONG);
+	CU_ASSERT(details.bad_m_key.dr_notice && !details.bad_m_key.dr_path_truncated);
+	CU_ASSERT_EQUAL(details.bad_m_key.dr_hop_count, 2);
+	CU_ASSERT_EQUAL(details.bad_m_key.dr_return_path[1], 5);
+	CU_ASSERT_EQUAL(details.bad_m_key.dr_return_path[2], 1);
+	CU_ASSERT_EQUAL(be64_load(bed.trap + SMP_M_KEY_OFFSET), KEY);
+	/* A TrapRepress() without the key is a violation, too. */
+	memcpy(mad, bed.trap, MAD_SIZE);
+	mad[3] = METHOD_TRAP_REPRESS;
+	be64_store(mad + SMP_M_KEY_OFFSET, WRONG);
+	CU_ASSERT(!device_handle(bed.host, 1, mad));
+	CU_ASSERT_EQUAL(bed.host->port[1].info.m_key_violations, 2);
+	device_tick(bed.host, 300 * S_US);
+	CU_ASSERT_EQUAL(bed.traps, 2);
+	memcpy(mad, bed.trap, MAD_SIZE);
+	mad[3] = METHOD_TRAP_REPRESS;
+	CU_ASSERT(!device_handle(bed.host, 1, mad));
+	device_tick(bed.host, 400 * S_US);
+	CU_ASSERT_EQUAL(bed.traps, 2);
+	/* By LID: from whom, where whoever moves MADs tells. */
+	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, WRONG, NULL, NULL);
+	bed.host->smp_slid = 33;
+	CU_ASSERT(!device_handle(bed.host, 1, mad));
+	device_tick(bed.host, 500 * S_US);
+	attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
+	CU_ASSERT_FATAL(notice_details_decode(&notice, &details));
+	CU_ASSERT_EQUAL(details.bad_m_key.lid, 33);
+	CU_ASSERT_EQUAL(details.bad_m_key.dr_notice, 0);
+	bed_close(&bed);
+}
+
+static void test_lease(void)
+{
+	struct device_port *port;
+	struct port_info info;
+	struct bed bed;
+
+	bed_open(&bed);
+	port = &bed.host->port[1];
+	protect(port, 2, LEASE_S);
+	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
+	/* The right key stops what a wrong one has begun. */
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
+	device_tick(bed.host, 10 * S_US);
+	CU_ASSERT_EQUAL(device_next_us(bed.host), (10 + LEASE_S) * (uint64_t)S_US);
+	CU_ASSERT_EQUAL(get_with(bed.host, KEY, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
+	device_tick(bed.host, 20 * S_US);
+	CU_ASSERT_EQUAL(port->info.m_key_protect_bits, 2);
+	/* It runs from the first violation on, and at its end the key is to be read, and still
+	 * needed for a Set(). */
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
+	device_tick(bed.host, 30 * S_US);
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
+	device_tick(bed.host, 34 * S_US);
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
+	device_tick(bed.host, 35 * S_US);
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(info.m_key, KEY);
+	CU_ASSERT_EQUAL(info.m_key_protect_bits, 0);
+	CU_ASSERT_EQUAL(set_with(bed.host, WRONG, &info), -1);
+	/* Without a lease the key is kept for ever. */
+	port->info.m_key_protect_bits = 2;
+	port->info.m_key_lease_period = 0;
+	port->m_key_lease_us = 0;
+	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
+	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
+	bed_close(&bed);
+}
+
+static const CU_TestInfo tests[] = {
+	{"what the levels let through and show", test_levels},
+	{"each end port has its own", test_whose},
+	{"trap 256", test_trap},
+	{"the lease", test_lease},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	return unit_main("agent_m_key", tests);
+}

@@ -25,9 +25,9 @@ weftd_ROOMS := weftd sm sa pm fabric route mad sma formats lib
 weftctl_ROOMS := ctl formats lib
 weftsim_ROOMS := sim formats lib mad sma
 
-weftd_LIBS = $(UMAD_LIBS) $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS)
-weftctl_LIBS = $(JANSSON_LIBS) $(SYSTEMD_LIBS)
-weftsim_LIBS = $(UMAD_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS)
+weftd_LIBS = $(UMAD_LIBS) $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
+weftctl_LIBS = $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
+weftsim_LIBS = $(UMAD_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
 
 # A program exists when the room that it is named for (its first) has something in it.
 sources = $(wildcard $(1)/*.c $(1)/*/*.c)
@@ -75,7 +75,7 @@ HARDENING += $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 endif
 
 ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"' $(UMAD_CFLAGS) $(SYSTEMD_CFLAGS) \
-	$(CONFIG_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(CPPFLAGS)
+	$(CONFIG_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(GNUTLS_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -pthread $(WARNINGS) $(CFLAGS) $(HARDENING)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed \
 	$(SANITIZE_LDFLAGS) $(LDFLAGS)
@@ -116,12 +116,12 @@ $(LIBRARY): $(call objects,preload) $(LIBRARY_MAP)
 $(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(GNUTLS_LIBS) $(LIBS)
 
 $(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sim_sources))
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS) $(LIBS)
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
 

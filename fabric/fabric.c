@@ -78,6 +78,11 @@ static bool agent_route(const struct window_target *target, unsigned attempt, st
 	return true;
 }
 
+static uint64_t agent_key(const struct window_target *target, unsigned attempt)
+{
+	return agent_m_key(container_of(target, struct agent, target), attempt);
+}
+
 void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid)
 {
 	struct node_facts *facts = facts_own(&port->node->facts);
@@ -95,6 +100,7 @@ void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid
 		list_init(&port->agent->mute);
 		window_target_init(&port->agent->target, fabric->window, limit_of(fabric, port),
 				   agent_route);
+		port->agent->target.key = agent_key;
 	}
 	map_put(&fabric->ports, port_guid, port);
 	fabric->members++;
@@ -448,6 +454,8 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	const struct port_facts *old = port_facts(port);
 	struct port_facts *facts;
 
+	if (port->agent)
+		agent_m_key_shown(port->agent, info);
 	if (old->known && memcmp(&old->info, info, sizeof(*info)) == 0)
 		return;
 	port->unheard |= !old->known;

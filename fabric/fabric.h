@@ -14,6 +14,7 @@
 
 #include "fabric/facts.h"
 #include "fabric/link_news.h"
+#include "fabric/m_key.h"
 #include "fabric/mft.h"
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
@@ -31,6 +32,7 @@ struct agent {
 	struct window_target target;
 	struct fabric *fabric;
 	struct port *port;
+	struct m_key_have m_key;
 	struct list todo;  /* ports that sm/program.c has to look at */
 	uint64_t trap_tid; /* of the last trap that it sent; 0: none, or it numbers none */
 	int32_t index;	   /* while freezing: of an adapter port in the snapshot, or -1 */
@@ -100,7 +102,8 @@ struct port {
 	 * what it has registered need not be what the SA knows, whatever the registry says, so it
 	 * is to be told once to register anew. Means something for end ports. */
 	bool unheard;
-	uint8_t refuses; /* PORT_REFUSES_...: what it did not tell when it was asked */
+	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
+	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t
 		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
 	/* P_Keys, of both ends of a cable to an end port: sm/program_pkeys.c. */
@@ -228,8 +231,10 @@ struct fabric {
 	struct port *lids[LID_UNICAST_MAX + 1];
 	unsigned lid_limit;	   /* LIDs below it are used: lid.h; 0: none was given yet */
 	struct registry *registry; /* who was given which LID; NULL: nobody remembers */
-	struct port *sm_port;	   /* the port this manager runs on; NULL until discovered */
-	bool sm_link_lost;	   /* its link was found to have been down; for sm/ to clear */
+	guid_t own_guid; /* of the port on which this manager runs, as the transport has it */
+	const struct m_key_source *m_keys; /* borrowed; NULL: nobody knows any */
+	struct port *sm_port; /* the port this manager runs on; NULL until discovered */
+	bool sm_link_lost;    /* its link was found to have been down; for sm/ to clear */
 	uint64_t
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */

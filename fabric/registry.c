@@ -113,6 +113,19 @@ static const struct field partition_member_rows[] = {
 	ROW(partition_member_entry, membership, "Membership", 80, 8),
 };
 
+static const struct field m_key_rows[] = {
+	ROW(m_key_entry, guid, "GUID", 0, 64),
+	ROW(m_key_entry, m_key, "M_Key", 64, 64),
+	ROW(m_key_entry, previous, "Previous", 128, 64),
+	ROW(m_key_entry, older, "Older", 192, 64),
+};
+
+static const struct field neighbor_rows[] = {
+	ROW(neighbor_entry, node_guid, "NodeGUID", 0, 64),
+	ROW(neighbor_entry, port, "Port", 64, 8),
+	ROW(neighbor_entry, guid, "GUID", 72, 64),
+};
+
 static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_rows),
 			   group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
 			   member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
@@ -127,7 +140,10 @@ static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_
 				   FORMAT(struct partition_entry, "Partition", 81, partition_rows),
 			   partition_member_format =
 				   FORMAT(struct partition_member_entry, "PartitionMember", 11,
-					  partition_member_rows);
+					  partition_member_rows),
+			   m_key_format = FORMAT(struct m_key_entry, "M_Key", 32, m_key_rows),
+			   neighbor_format =
+				   FORMAT(struct neighbor_entry, "Neighbor", 17, neighbor_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -142,6 +158,8 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_PARTITION] = {"partition", &partition_format, 1, 2, {0, 0}},
 	[REGISTRY_PARTITION_MEMBER] =
 		{"partition member", &partition_member_format, 2, 10, {IN(0), IN(1)}},
+	[REGISTRY_M_KEY] = {"m_key", &m_key_format, 1, 8, {0, 0}},
+	[REGISTRY_NEIGHBOR] = {"neighbor", &neighbor_format, 2, 9, {0, 0}},
 };
 
 /* Rings: that of the key, then those of the indexes. */

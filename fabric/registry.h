@@ -36,6 +36,8 @@ enum registry_kind {
 	REGISTRY_SETTING = 7,
 	REGISTRY_PARTITION = 8,
 	REGISTRY_PARTITION_MEMBER = 9,
+	REGISTRY_M_KEY = 10,
+	REGISTRY_NEIGHBOR = 11,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -130,6 +132,23 @@ struct partition_member_entry { /* identified by p_key and guid */
 	pkey_t p_key;		/* 15 bits */
 	guid_t guid;		/* of a port, or an alias of one; it need not be there */
 	uint8_t membership;	/* enum membership of formats/partitions.h */
+};
+
+/* Secret: no list of records, no event and no log has these, and a saved document only where that
+ * is asked for. */
+struct m_key_entry {	/* identified by guid */
+	guid_t guid;	/* of the end port */
+	uint64_t m_key; /* that it should hold */
+	/* What it may hold instead, until it has shown that it does not: the one before, and the
+	 * one before that; 0: none. */
+	uint64_t previous, older;
+};
+
+/* Who was last behind a switch's port: whose M_Key to ask there with. */
+struct neighbor_entry { /* identified by node_guid and port */
+	guid_t node_guid;
+	uint8_t port;
+	guid_t guid; /* of the end port */
 };
 
 enum { REGISTRY_INDEXES = 2 };

@@ -45,6 +45,10 @@ static const struct range {
 	{REGISTRY_PARTITION_MEMBER, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
 	{REGISTRY_PARTITION_MEMBER, "GUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_PARTITION_MEMBER, "Membership", 1, 3, "not 1 to 3"},
+	{REGISTRY_M_KEY, "GUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_NEIGHBOR, "NodeGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_NEIGHBOR, "Port", 1, PORT_MAX, "not 1 to 254"},
+	{REGISTRY_NEIGHBOR, "GUID", 1, UINT64_MAX, "no GUID"},
 };
 
 static const char *lid_wrong(const void *record, const char **field)

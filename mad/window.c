@@ -413,7 +413,7 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 
 static void flight_start(struct flight *flight, const struct smp_route *route)
 {
-	const struct smp_request *request = &flight->request;
+	struct smp_request *request = &flight->request;
 	struct window_target *target = flight->target;
 	struct window *window = target->window;
 	struct mad_addr to = {.lid = route->directed ? LID_PERMISSIVE : route->lid};
@@ -426,6 +426,7 @@ static void flight_start(struct flight *flight, const struct smp_route *route)
 		window->stats.under_way_max = window->stats.under_way;
 	window->retries.passed += flight->attempt > 0;
 	flight_enter_wire(flight, route);
+	request->m_key = target->key ? target->key(target, way_of(flight)) : 0;
 	subn_build(mad, request->method, request->attr_id, request->attr_mod, request->m_key,
 		   route->directed ? &route->path : NULL,
 		   request->method == METHOD_SET ? request->data : NULL);

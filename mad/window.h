@@ -52,7 +52,7 @@ struct smp_request {
 	uint8_t method; /* METHOD_GET or METHOD_SET */
 	uint16_t attr_id;
 	uint32_t attr_mod;
-	uint64_t m_key;
+	uint64_t m_key;		     /* that the last attempt carried: the target's */
 	uint8_t data[SMP_DATA_SIZE]; /* of a Set() */
 	unsigned attempts;	     /* in all; 0: as the window's limits say */
 	unsigned tried;		     /* attempts before this request, which the asker made itself */
@@ -85,6 +85,8 @@ struct window_target {
 	struct window_gate *gate;     /* shared with other targets; NULL: none */
 	/* Where to send attempt number 0, 1, ...; false: nowhere now. */
 	bool (*route)(const struct window_target *target, unsigned attempt, struct smp_route *out);
+	/* The M_Key that this attempt carries; NULL: 0. */
+	uint64_t (*key)(const struct window_target *target, unsigned attempt);
 	/* Asked for the next request when the queue is empty; false: nothing more (until
 	 * window_wake). NULL: there is no such source. */
 	bool (*next)(void *owner, struct window_target *target, struct smp_request *out);

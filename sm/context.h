@@ -15,6 +15,7 @@
 #include "sm/guids.h"
 #include "sm/herald.h"
 #include "sm/hold.h"
+#include "sm/keys.h"
 #include "sm/mcast.h"
 #include "sm/own_port.h"
 #include "sm/partitions.h"
@@ -25,7 +26,7 @@
 #include "sm/trickle.h"
 #include "sm/trigger.h"
 
-enum { SWEEP_PHASES_MAX = 12, SWEEP_TEXT_SIZE = 256 };
+enum { SWEEP_PHASES_MAX = 16, SWEEP_TEXT_SIZE = 256 };
 
 /* One sweep, as status shows it. */
 struct sweep_record {
@@ -116,6 +117,7 @@ struct sm {
 	struct picture picture;
 	struct trickle trickle;
 	struct guids guids;
+	struct keys keys;
 	struct policy policy;
 	struct partition_commands *partition_commands;
 	struct partition_check *partition_check;

@@ -83,6 +83,7 @@ enum {
 	 * two more requests are under way to it: one is being worked on, four wait. */
 	PROBES_ON_WIRE = 3,
 	PROBE_PATIENCE = 2,
+	PROBE_TURNS = 4,	 /* M_Keys that one with all its attempts tries */
 	LOSSY_PATIENCE = 4,	 /* of an agent, where packets are being lost */
 	AGENT_PATIENCE_MS = 500, /* one that may take as long is mute from the start */
 	RARE_LOSS_PERCENT = 1,
@@ -248,6 +249,7 @@ static void give_up_mute(struct discover *discover)
 
 		if (agent->asked) {
 			window_target_drop(&agent->target, discover);
+			agent_m_key_doubt(agent);
 			node->mute_pass = discover->pass;
 			discover->report.failed++;
 			discover->anomalies.unresponsive++;
@@ -265,8 +267,10 @@ static void no_answer(struct discover *discover, const struct port *port,
 
 	if (answer->error == -ECANCELED)
 		return;
-	if (answer->error == -ETIMEDOUT && request->method == METHOD_GET)
+	if (answer->error == -ETIMEDOUT && request->method == METHOD_GET) {
 		port->node->mute_pass = discover->pass;
+		agent_m_key_doubt(port_agent(port));
+	}
 	discover->report.failed++;
 	discover->anomalies.unresponsive++;
 	if (answer->error)
@@ -666,6 +670,13 @@ static bool probe_route(const struct window_target *target, unsigned attempt, st
 	return true;
 }
 
+static uint64_t probe_key(const struct window_target *target, unsigned attempt)
+{
+	const struct probe *p = container_of(target, struct probe, target);
+
+	return m_key_beyond(p->discover->fabric, p->from, attempt);
+}
+
 static void probe_again(void *owner, void *subject, unsigned attempt)
 {
 	struct discover *discover = owner;
@@ -872,7 +883,8 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 		discover->anomalies.unresponsive++;
 		tell_once(&discover->silent_limit, from, &where,
 			  "whatever is behind port %u of \"%s\" does not answer: its link is "
-			  "up, its management agent is not",
+			  "up, its management agent is not, or an M_Key that is not known here "
+			  "protects it",
 			  from->num, from->node->facts->description);
 	} else if (!plausible(&info)) {
 		discover->anomalies.malformed++;
@@ -907,11 +919,12 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 	struct port *from = p->from;
 	bool second_look = p->second_look;
 
-	(void)request;
 	if (answer->error != -ECANCELED) { /* else by probe_free() */
 		from->patience_ms = p->target.patience_ms;
-		if (answer->error == -ETIMEDOUT)
+		if (answer->error == -ETIMEDOUT) {
+			from->m_key_turn += p->once ? 1 : PROBE_TURNS;
 			give_up_rivals(discover, p);
+		}
 		probe_free(p);
 		if (answer->error != -EHOSTUNREACH)
 			take_probe(discover, from, second_look, answer);
@@ -921,6 +934,10 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 				"whatever is behind port %u of \"%s\" is out of reach: directed "
 				"routes end after %d hops",
 				from->num, from->node->facts->description, HOPS_MAX);
+		if (!answer->error && from->peer) {
+			from->m_key_turn = 0;
+			agent_m_key_worked(port_agent(from->peer), request->m_key);
+		}
 	}
 	landed(discover);
 }
@@ -937,6 +954,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	p->from = from;
 	p->second_look = second_look;
 	window_target_init(&p->target, discover->window, 1, probe_route);
+	p->target.key = probe_key;
 	p->target.gate = &discover->unknown;
 	p->target.patience_ms = agent ? agent->target.patience_ms : from->patience_ms;
 	p->slow = agent ? agent->port->node->guid : 0;
@@ -995,6 +1013,18 @@ static bool local_route(const struct window_target *target, unsigned attempt, st
 	(void)attempt;
 	*out = (struct smp_route){.directed = true};
 	return true;
+}
+
+static uint64_t local_key(const struct window_target *target, unsigned attempt)
+{
+	const struct fabric *fabric = container_of(target, struct discover, local)->fabric;
+	struct m_key_list list = {0};
+
+	if (fabric->sm_port)
+		return agent_m_key(port_agent(fabric->sm_port), attempt);
+	if (fabric->m_keys)
+		fabric->m_keys->of_port(fabric->m_keys->ctx, fabric->own_guid, &list);
+	return list.count ? list.key[attempt % list.count] : 0;
 }
 
 static void got_local(void *owner, void *subject, const struct smp_request *request,
@@ -1346,6 +1376,7 @@ static void give_up_silent(struct discover *discover)
 		struct port *from = p->from;
 		bool second_look = p->second_look;
 
+		from->m_key_turn++;
 		probe_free(p);
 		take_probe(discover, from, second_look, &no_answer_at_all);
 	}
@@ -1450,6 +1481,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	map_init(&discover->slow);
 	window_gate_init(&discover->unknown, PROBES_ON_WIRE);
 	window_target_init(&discover->local, window, 1, local_route);
+	discover->local.key = local_key;
 	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
 	slices_init(&discover->asking, loop, &asking_plan, discover, landed, discover);
 	slices_init(&discover->tidying, loop, &tidying_plan, discover, pass_is_over, discover);

@@ -22,7 +22,7 @@ struct letter { /* one request from outside */
 	const uint8_t *mad;
 };
 
-static const struct port *port_of_lid(const struct sm *sm, lid_t lid)
+static struct port *port_of_lid(const struct sm *sm, lid_t lid)
 {
 	return lid && lid <= LID_UNICAST_MAX ? sm->fabric->lids[lid] : NULL;
 }
@@ -93,6 +93,19 @@ static void bad_p_key(struct sm *sm, const struct notice *notice,
 		 details->switch_bad_p_key.port_num);
 }
 
+/* Where its lease timer runs now, a Get() with the right key stops that; not all agents count the
+ * TrapRepress() for it, and that may be lost. */
+static void bad_m_key(struct sm *sm, const struct notice *notice,
+		      const union notice_details *details)
+{
+	struct port *port = port_of_lid(sm, notice->issuer_lid);
+
+	if (!port)
+		return;
+	keys_violation(&sm->keys, port, &details->bad_m_key);
+	act_on(sm, notice->issuer_lid, notice->trap_number, LOOK_PORT);
+}
+
 /* A repetition may be the first that reaches a MASTER, so what it names is looked at again.
  * Complaints are counted: one that was not repressed in time is none more. */
 static const struct {
@@ -101,9 +114,13 @@ static const struct {
 	void (*act)(struct sm *sm, const struct notice *notice,
 		    const union notice_details *details);
 } traps[] = {
-	{TRAP_LINK_STATE, false, link_state},	      {TRAP_LOCAL_CHANGES, false, local_changes},
-	{TRAP_LOCAL_LINK_INTEGRITY, true, threshold}, {TRAP_BUFFER_OVERRUN, true, threshold},
-	{TRAP_FLOW_CONTROL, true, threshold},	      {TRAP_SWITCH_BAD_P_KEY, true, bad_p_key},
+	{TRAP_LINK_STATE, false, link_state},
+	{TRAP_LOCAL_CHANGES, false, local_changes},
+	{TRAP_LOCAL_LINK_INTEGRITY, true, threshold},
+	{TRAP_BUFFER_OVERRUN, true, threshold},
+	{TRAP_FLOW_CONTROL, true, threshold},
+	{TRAP_SWITCH_BAD_P_KEY, true, bad_p_key},
+	{TRAP_BAD_M_KEY, true, bad_m_key},
 };
 
 static void repress(struct sm *sm, const struct letter *letter)
@@ -129,6 +146,17 @@ static bool is_new(const struct port *sender, const struct mad_header *header)
 	return !seen;
 }
 
+/* The key that was used may be another port's: it goes no further. */
+static void hide_m_key(struct notice *notice)
+{
+	union notice_details details;
+
+	if (notice->trap_number != TRAP_BAD_M_KEY || !notice_details_decode(notice, &details))
+		return;
+	details.bad_m_key.m_key = 0;
+	format_encode(notice_details_format(notice->trap_number), &details, notice->data);
+}
+
 /* Chapter 13.4.9: who hears of it is told by IssuerGID where it came from. */
 static void tell_trap(struct sm *sm, struct notice *notice, const struct port *sender)
 {
@@ -139,6 +167,7 @@ static void tell_trap(struct sm *sm, struct notice *notice, const struct port *s
 				    .facts = sender ? sender->node->facts : NULL,
 				    .num = sender ? sender->num : 0};
 
+	hide_m_key(notice);
 	if (sender) {
 		be64_store(notice->issuer_gid, sm->options.subnet_prefix);
 		be64_store(notice->issuer_gid + 8, event.guid);

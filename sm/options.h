@@ -14,6 +14,11 @@ enum part_enforce { ENFORCE_BOTH, ENFORCE_IN, ENFORCE_OUT, ENFORCE_OFF };
 
 enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32 };
 
+/* Which M_Key ports have. */
+enum m_key_mode { M_KEY_NONE, M_KEY_SUBNET, M_KEY_PORT };
+
+enum { SM_SECRETS_MAX = 8, SM_SECRET_SIZE = 32 };
+
 struct sm_options {
 	/* Identity and election */
 	uint8_t priority;	   /* 0-15, higher wins */
@@ -37,6 +42,15 @@ struct sm_options {
 	/* Partitions */
 	uint8_t part_enforce; /* enum part_enforce */
 	bool allow_both;      /* a port may be limited and full member at the same time */
+
+	/* M_Keys; neither the key nor a secret is ever logged */
+	uint8_t m_key_mode;		/* enum m_key_mode */
+	uint8_t m_key_protection_level; /* 0-3, chapter 14.2.4 */
+	uint16_t m_key_lease_s;		/* 0: for ever */
+	uint64_t m_key;			/* of the subnet; 0: derived from the first secret */
+	/* The first gives keys, the others did before and are tried. */
+	uint8_t secret[SM_SECRETS_MAX][SM_SECRET_SIZE];
+	unsigned num_secrets;
 
 	/* The window */
 	unsigned smp_window; /* SMPs under way in all, at the most */

@@ -101,6 +101,14 @@ static char *describe(const struct peer *peer, char text[96])
 
 /* Polling */
 
+/* Some agents look at the M_Key of an SMInfo before their manager does. */
+static uint64_t key_of_master(const struct peers *peers)
+{
+	const struct port *port = map_get(&peers->fabric->ports, peers->master.info.guid);
+
+	return port ? agent_m_key(port_agent(port), peers->missed) : 0;
+}
+
 static void build_sm_info(const struct peers *peers, uint8_t method, uint32_t control,
 			  const struct route_path *route, uint8_t mad[MAD_SIZE])
 {
@@ -112,7 +120,7 @@ static void build_sm_info(const struct peers *peers, uint8_t method, uint32_t co
 		own.sm_key = peers->options->sm_key;
 		format_encode(&sm_info_format, &own, data);
 	}
-	subn_build(mad, method, ATTR_SM_INFO, control, 0, route, data);
+	subn_build(mad, method, ATTR_SM_INFO, control, key_of_master(peers), route, data);
 }
 
 /* Even polls by LID, odd ones by directed route, where both are known. */

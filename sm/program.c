@@ -233,6 +233,8 @@ static void port_refused(struct program *program, struct port *port, const struc
 	char text[64];
 
 	program->refused_values++;
+	if (port->agent)
+		agent_m_key_refused(port->agent);
 	if (want->port_state && port->num && status == STATUS_INVALID_VALUE) {
 		read_state(program, port);
 		return;
@@ -257,6 +259,8 @@ static void port_took(struct program *program, struct port *port, const struct p
 	if (!want->port_state && port->num)
 		program_note_state(program, port, held->port_state);
 	port_set_info(program->fabric, port, held);
+	if (port->agent)
+		agent_m_key_taken(port->agent, want->m_key, held);
 	port->armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);
 	program->refused_values += port->echo != NULL;
@@ -304,7 +308,11 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	if (later)
 		; /* when its switch has been asked */
 	else if (answer->error)
-		port_failed(program, port, "no answer to Set(PortInfo)");
+		port_failed(program, port,
+			    m_key_is_hidden(port_info(port))
+				    ? "no answer to Set(PortInfo): it has an M_Key of another "
+				      "manager that is not known here"
+				    : "no answer to Set(PortInfo)");
 	else if (answer->status)
 		port_refused(program, port, &want, answer->status);
 	else
@@ -452,6 +460,8 @@ static void set_request(struct program *program, struct port *port, const struct
 				    .owner = program,
 				    .subject = port};
 	format_encode(&port_info_format, want, out->data);
+	if (port->agent)
+		agent_m_key_changes(port->agent, want->m_key);
 	port->busy = true;
 }
 

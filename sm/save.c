@@ -50,7 +50,14 @@ struct save {
 
 /* save */
 
+/* What is not told to who does not ask for it, and stays where a document does not have it. */
+static bool is_secret(enum registry_kind kind)
+{
+	return kind == REGISTRY_M_KEY;
+}
+
 struct saving {
+	bool with_keys;
 	struct registry *registry;
 	struct registry_cursor cursor;
 	enum registry_kind kind;
@@ -68,6 +75,8 @@ static bool has_group(const struct registry *registry, const struct member_entry
 static void save_one(struct saving *saving, const void *record, json_t *records)
 {
 	if (saving->kind == REGISTRY_MEMBER && !has_group(saving->groups, record))
+		return;
+	if (is_secret(saving->kind) && !saving->with_keys)
 		return;
 	if (saving->kind == REGISTRY_GROUP)
 		registry_put(saving->groups, REGISTRY_GROUP, record);
@@ -115,7 +124,7 @@ static void command_save(void *ctx, struct control_request *request, const json_
 	struct save *save = ctx;
 	struct saving *saving = mem_zalloc(sizeof(*saving));
 
-	(void)args;
+	saving->with_keys = json_object_get(args, "with") != NULL;
 	saving->registry = save->registry;
 	saving->groups = registry_new();
 	saving->kind = REGISTRY_LID;
@@ -260,7 +269,8 @@ static void take_effect(struct save *save, const void *record)
 
 	if (!save->dropping)
 		registry_put(save->registry, save->kind, record);
-	else if (!registry_find(save->document, save->kind, record))
+	else if (!registry_find(save->document, save->kind, record) &&
+		 (!is_secret(save->kind) || registry_count(save->document, save->kind)))
 		registry_drop(save->registry, save->kind, record);
 	save->changed += registry_number(save->registry) != number;
 }

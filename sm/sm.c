@@ -143,6 +143,8 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	trickle_init(sm);
 	guids_init(&sm->guids, registry, sm->fabric, &sm->trigger, &sm->options);
 	program_set_guids(sm->program, &sm->guids);
+	sm->fabric->own_guid = transport->port.port_guid;
+	keys_init(&sm->keys, loop, registry, sm->fabric, &sm->options);
 	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm->program, &sm->options);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
 	partition_commands_init(sm);
@@ -183,6 +185,7 @@ void sm_free(struct sm *sm)
 	peers_free(sm->peers);
 	program_free(sm->program);
 	guids_done(&sm->guids);
+	keys_done(&sm->keys);
 	policy_done(&sm->policy);
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);
@@ -240,6 +243,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	struct window_limits limits = limits_of(options);
 
 	sm->options = *options;
+	keys_changed(&sm->keys);
 	engines_configured(sm);
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
@@ -302,6 +306,11 @@ const struct mft *sm_mft(const struct sm *sm, guid_t guid)
 	const struct node *node = fabric_find_node(sm->fabric, guid);
 
 	return node && node->sw ? node->sw->mft : NULL;
+}
+
+uint64_t sm_m_key_violations(const struct sm *sm, guid_t port_guid)
+{
+	return keys_violations_of(&sm->keys, port_guid);
 }
 
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),

@@ -74,6 +74,9 @@ const struct mft *sm_mft(const struct sm *sm, guid_t guid);
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
 		  void *ctx);
 
+/* How many SMPs with wrong M_Keys came from this end port, as traps 256 tell. */
+uint64_t sm_m_key_violations(const struct sm *sm, guid_t port_guid);
+
 /* How it stands: the manager's part of weftctl status; a new reference. */
 json_t *sm_status(const struct sm *sm);
 /* Registers sweep, node list, link list, route show. */

@@ -83,6 +83,13 @@ static void check_phase(struct sm *sm)
 		return;
 	}
 	sm->fabric->sm_link_lost = false;
+	/* Without the key of the first switch nobody sees whether there is a MASTER already. */
+	if (port->num && !port->peer && sm->options.m_key_mode != M_KEY_NONE) {
+		end(sm, -EACCES,
+		    "what our port is cabled to does not answer: it may have an M_Key that is not "
+		    "known here");
+		return;
+	}
 	sweep_advance(sm);
 }
 
@@ -193,6 +200,22 @@ static void lid_phase(struct sm *sm)
 	sm->sweep.lids = lid_work_new(sm->fabric, sm->options.lmc);
 	slices_init(&sm->sweep.giving_lids, sm->loop, &lid_plan, sm->sweep.lids, lids_given, sm);
 	slices_begin(&sm->sweep.giving_lids);
+}
+
+/* As for LIDs: a port must not be told what a restart would not know. */
+static void keys_settled(void *arg)
+{
+	struct sm *sm = arg;
+
+	if (sm->keys.recorded)
+		registry_wait(sm->registry, &sm->sweep.lids_kept);
+	else
+		sweep_advance(sm);
+}
+
+static void keys_phase(struct sm *sm)
+{
+	keys_settle(&sm->keys, keys_settled, sm);
 }
 
 static void local_phase(struct sm *sm)
@@ -392,10 +415,11 @@ static const struct phase {
 	const char *name;
 	void (*start)(struct sm *sm);
 } phases[] = {
-	{"discover", discover_phase}, {"check", check_phase},	    {"elect", elect_phase},
-	{"role", role_phase},	      {"lids", lid_phase},	    {"local", local_phase},
-	{"routes", route_phase},      {"trees", trees_phase},	    {"program", program_phase},
-	{"publish", publish_phase},   {"announce", announce_phase}, {"end", last_phase},
+	{"discover", discover_phase}, {"check", check_phase},	  {"elect", elect_phase},
+	{"role", role_phase},	      {"lids", lid_phase},	  {"keys", keys_phase},
+	{"local", local_phase},	      {"routes", route_phase},	  {"trees", trees_phase},
+	{"program", program_phase},   {"publish", publish_phase}, {"announce", announce_phase},
+	{"end", last_phase},
 };
 _Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
 

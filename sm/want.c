@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/registry.h"
 #include "lib/mem.h"
 
 enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
@@ -79,12 +80,22 @@ static bool leads_to_end(const struct port *port)
 	return port->peer && port->peer->node->type != NODE_SWITCH;
 }
 
+/* A record that says nothing of the port says that it has no key: sm/keys.h. */
+static uint64_t want_m_key(const struct fabric *fabric, const struct port *port)
+{
+	const struct m_key_entry key = {.guid = port_facts(port)->guid}, *entry = NULL;
+
+	if (fabric->registry)
+		entry = registry_find(fabric->registry, REGISTRY_M_KEY, &key);
+	return entry ? entry->m_key : 0;
+}
+
 static void want_end(const struct fabric *fabric, const struct sm_options *options,
 		     const struct port *port, struct port_info *want)
 {
-	want->m_key = 0;
-	want->m_key_lease_period = 0;
-	want->m_key_protect_bits = 0;
+	want->m_key = want_m_key(fabric, port);
+	want->m_key_lease_period = want->m_key ? options->m_key_lease_s : 0;
+	want->m_key_protect_bits = want->m_key ? options->m_key_protection_level : 0;
 	want->gid_prefix = options->subnet_prefix;
 	want->lid = port->lid;
 	want->lmc = port->lmc;

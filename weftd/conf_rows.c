@@ -28,6 +28,7 @@
 	NUMBER(name_, member, least, 31, preset_), .unit = "(n: 4.096 us * 2^n)"
 
 static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
+static const char *const m_key_modes[] = {"none", "subnet", "port", NULL}; /* enum m_key_mode */
 static const char *const babble_policies[] = {"note", "quarantine", "disable", NULL};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 
@@ -119,6 +120,29 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"),
 	 .text = "A port babbles when so many traps 129, 130, 131 or 259 complain of it within a "
 		 "minute."},
+
+	/* Who may configure ports */
+	{CHOICE("m_key_mode", sm.m_key_mode, m_key_modes, "\"none\""),
+	 .text = "Which M_Key ports get, without which nobody configures them. none: none. subnet: "
+		 "one for all, m_key. port: each its own, derived from the secret of "
+		 "m_key_secret_file."},
+	{HEX("m_key", sm.m_key, 0, UINT64_MAX, "0x0"), .secret = true,
+	 .text = "The M_Key of the subnet, when m_key_mode is subnet. 0: it is derived from the "
+		 "secret. To change it, give another one: the one before is kept until all ports "
+		 "have changed."},
+	{TEXT("m_key_secret_file", m_key_secret_file, 0, "\"\""),
+	 .text = "A file that only its owner may read, with a secret of at least 16 bytes. All "
+		 "managers of the subnet need the same. To change keys, put another secret on the "
+		 "line before: the first counts, the others are tried. Empty: none."},
+	{NUMBER("m_key_protection_level", sm.m_key_protection_level, 0, 3, "2"),
+	 .text = "PortInfo:M_KeyProtectBits. 0: whoever asks is told the key. 1: the key is "
+		 "hidden. "
+		 "2 and 3: who has not the key is told nothing, not even what the port is."},
+	{NUMBER("m_key_lease_period", sm.m_key_lease_s, 0, 65535, "0"), .unit = "s",
+	 .text = "PortInfo:M_KeyLeasePeriod. After somebody has used a wrong key, and nobody the "
+		 "right one for so long, a port tells its key. 0: never, so that a port whose key "
+		 "is "
+		 "lost has to be reset."},
 
 	/* Files for routing engines, in OpenSM's formats and with its names */
 	{TEXT("root_guid_file", route_files.roots, 0, "\"\""),

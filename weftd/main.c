@@ -28,6 +28,7 @@
 #include "mad/umad.h"
 #include "weftd/conf.h"
 #include "weftd/log_levels.h"
+#include "weftd/m_key_file.h"
 #include "weftd/manager.h"
 #include "weftd/partition_file.h"
 #include "weftd/route_files.h"
@@ -200,6 +201,8 @@ static int load_conf(const struct daemon *daemon, struct conf *out,
 				  : conf_set(&conf, setting->text, error))
 			return EXIT_USAGE;
 	}
+	if (m_key_file_read(&conf, error))
+		return EXIT_FAILURE;
 	if (route_files_read(&conf.route_files, route_options, error))
 		return EXIT_FAILURE;
 	*out = conf;

@@ -132,6 +132,11 @@ void manager_show_settings(struct manager *manager, const struct settings *setti
 	manager->settings = settings;
 }
 
+uint64_t manager_m_key_violations(const struct manager *manager, guid_t port_guid)
+{
+	return sm_m_key_violations(manager->sm, port_guid);
+}
+
 static json_t *reports_status(const struct manager *manager)
 {
 	const struct report_stats *stats = adm_report_stats(manager->adm);

@@ -36,6 +36,8 @@ void manager_set_conf(struct manager *manager, const struct conf *conf);
 struct registry *manager_registry(struct manager *manager);
 /* Settings of others than the manager, which status shows with its own; they outlive it. */
 void manager_show_settings(struct manager *manager, const struct settings *settings);
+/* As sm_m_key_violations(). */
+uint64_t manager_m_key_violations(const struct manager *manager, guid_t port_guid);
 void manager_register_commands(struct manager *manager, struct control *control);
 /* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it
  * failed. */

@@ -3,6 +3,7 @@
 // LINK: fabric/mft.o
 // LINK: fabric/registry.o fabric/lid_memory.o
 // LINK: fabric/tree.o fabric/lid_limit.o
+// LINK: fabric/m_key.o
 // LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
 // LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
 // LINK: formats/*.o sim/spec*.o lib/*.o

@@ -3,6 +3,7 @@
  * changed, never one of half a change; and none is kept longer than somebody has it. */
 // LINK: fabric/mft.o
 // LINK: fabric/aside.o
+// LINK: fabric/m_key.o
 // LINK: sm/picture.o fabric/fabric.o fabric/tree.o fabric/detour.o fabric/facts.o
 // LINK: fabric/freeze.o fabric/have.o
 // LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o

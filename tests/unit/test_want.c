@@ -3,11 +3,13 @@
 // LINK: fabric/mft.o
 // LINK: fabric/registry.o
 // LINK: fabric/tree.o
+// LINK: fabric/m_key.o
 // LINK: sm/want.o fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/snapshot.o
 // LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
 // LINK: formats/*.o sim/spec*.o lib/*.o
 // LINK: fabric/link_news.o
 // LIBS: -lsystemd -ljansson
+#include "fabric/registry.h"
 #include "sm/want.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
@@ -95,8 +97,37 @@ static void test_kinds(void)
 		CU_ASSERT_EQUAL(want.overrun_errors, rows[i].thresholds ? 9 : 0);
 		CU_ASSERT_TRUE(port_differs(port, &want));
 		CU_ASSERT_EQUAL(want.m_key, 0);
+		CU_ASSERT_EQUAL(want.m_key_protect_bits, 0);
 	}
 	end();
+}
+
+/* A key comes from its record, whatever the port showed, and brings level and lease along. */
+static void test_m_key(void)
+{
+	struct sm_options protecting = options;
+	struct m_key_entry entry = {.m_key = 0x1234, .previous = 0x99};
+	struct registry *registry = registry_new();
+	struct port_info want;
+	struct port *port;
+
+	begin();
+	protecting.m_key_protection_level = 2;
+	protecting.m_key_lease_s = 60;
+	port = model_port(&model, net, 3, 1);
+	entry.guid = port_facts(port)->guid;
+	registry_put(registry, REGISTRY_M_KEY, &entry);
+	model.fabric->registry = registry;
+	port_want(model.fabric, &protecting, port, &want);
+	CU_ASSERT_EQUAL(want.m_key, 0x1234);
+	CU_ASSERT_EQUAL(want.m_key_protect_bits, 2);
+	CU_ASSERT_EQUAL(want.m_key_lease_period, 60);
+	/* Another port has no record. */
+	port_want(model.fabric, &protecting, model_port(&model, net, 0, 0), &want);
+	CU_ASSERT_EQUAL(want.m_key, 0);
+	CU_ASSERT_EQUAL(want.m_key_protect_bits, 0);
+	end();
+	registry_free(registry);
 }
 
 /* Fields whose no-change value the record carries, whatever was read. */
@@ -352,6 +383,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"kinds", test_kinds},
+		{"M_Keys", test_m_key},
 		{"no-change values", test_no_change_values},
 		{"link values", test_link_values},
 		{"unknown VLCap", test_unknown_vl_cap},

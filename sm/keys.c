@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Keys by policy and by record (sm/keys.h). A derived key is the first 64 bits of HMAC-SHA-256 over
+ * a label and the port's GUID, so that every manager with the secret knows it, also one that has no
+ * store of its own. The first secret gives keys; those after it were used before and are tried.
+ *
+ * Behind a cable nobody knows whose key it takes. First comes that of who was there last. After
+ * that, where each port has its own, those of ports that are missing, for cables may have been
+ * moved; never those of ports that are there.
+ */
+#include "sm/keys.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/message_id.h"
+#include "lib/be.h"
+#include "lib/crypto_hmac.h"
+#include "lib/guid.h"
+#include "mad/mad.h"
+#include "sm/subject.h"
+
+static const struct m_key_entry *find(const struct keys *keys, guid_t guid)
+{
+	return registry_find(keys->registry, REGISTRY_M_KEY, &(struct m_key_entry){.guid = guid});
+}
+
+/* The policy */
+
+static uint64_t derive(const uint8_t secret[SM_SECRET_SIZE], guid_t guid)
+{
+	uint8_t data[16] = "weft-mk", out[CRYPTO_HMAC_SIZE];
+	uint64_t key;
+
+	be64_store(data + sizeof("weft-mk"), guid);
+	crypto_hmac(secret, SM_SECRET_SIZE, data, sizeof(data), out);
+	key = be64_load(out);
+	return key ? key : 1; /* 0 is no key */
+}
+
+/* The present one for number 0, then earlier ones; 0: there is none. */
+static uint64_t policy_key(const struct sm_options *options, guid_t guid, unsigned number)
+{
+	if (options->m_key_mode == M_KEY_NONE)
+		return 0;
+	if (options->m_key_mode == M_KEY_SUBNET && options->m_key)
+		return number ? 0 : options->m_key;
+	if (number >= options->num_secrets)
+		return 0;
+	return derive(options->secret[number], options->m_key_mode == M_KEY_SUBNET ? 0 : guid);
+}
+
+static void add_policy(const struct sm_options *options, guid_t guid, struct m_key_list *list)
+{
+	uint64_t key;
+
+	for (unsigned i = 0; (key = policy_key(options, guid, i)); i++)
+		m_key_list_add(list, key);
+}
+
+static void add_record(const struct m_key_entry *entry, struct m_key_list *list)
+{
+	m_key_list_add(list, entry->m_key);
+	m_key_list_add(list, entry->previous);
+	m_key_list_add(list, entry->older);
+}
+
+/* What the fabric asks for */
+
+static void of_port(void *ctx, guid_t guid, struct m_key_list *list)
+{
+	const struct keys *keys = ctx;
+	const struct m_key_entry *entry = find(keys, guid);
+
+	if (entry)
+		add_record(entry, list);
+	add_policy(keys->options, guid, list);
+}
+
+/* Keys of ports that are recorded and not there come after those in the list, in a circle; those
+ * that find no place in it have their turns later. */
+static uint64_t missing(const struct keys *keys, unsigned turn, struct m_key_list *list)
+{
+	const struct m_key_entry *entry;
+	unsigned skip = turn / M_KEYS_MAX * M_KEYS_MAX, all = 0;
+
+	if (skip)
+		list->count = 0;
+	for (entry = registry_first(keys->registry, REGISTRY_M_KEY, -1, NULL); entry;
+	     entry = registry_next(keys->registry, REGISTRY_M_KEY, -1, entry)) {
+		if (map_get(&keys->fabric->ports, entry->guid) || all++ < skip)
+			continue;
+		add_record(entry, list);
+		if (list->count == M_KEYS_MAX)
+			break;
+	}
+	return list->count ? list->key[turn % list->count] : 0;
+}
+
+static uint64_t beyond(void *ctx, const struct port *from, unsigned turn)
+{
+	const struct keys *keys = ctx;
+	const struct neighbor_entry place = {.node_guid = from->node->guid, .port = from->num};
+	const struct neighbor_entry *last =
+		registry_find(keys->registry, REGISTRY_NEIGHBOR, &place);
+	struct m_key_list list = {0};
+
+	if (last)
+		of_port(ctx, last->guid, &list);
+	if (keys->options->m_key_mode == M_KEY_SUBNET)
+		add_policy(keys->options, 0, &list);
+	if (turn < list.count)
+		return list.key[turn];
+	/* Who has none answers in the first turn, and is not to be told others'. */
+	return turn ? missing(keys, turn, &list) : 0;
+}
+
+/* The walk */
+
+static void put(struct keys *keys, enum registry_kind kind, const void *record)
+{
+	uint64_t number = registry_number(keys->registry);
+
+	registry_put(keys->registry, kind, record);
+	keys->recorded += registry_number(keys->registry) != number;
+}
+
+/* What it holds now, or may hold, is not forgotten before it has shown the new one. */
+static void change(struct m_key_entry *entry, const struct agent *agent, uint64_t want)
+{
+	uint64_t held = agent->m_key.known ? agent->m_key.key : entry->m_key;
+
+	entry->older = entry->previous == held ? entry->older : entry->previous;
+	entry->previous = held;
+	entry->m_key = want;
+	if (entry->older == want)
+		entry->older = 0;
+	if (entry->previous == want) {
+		entry->previous = entry->older;
+		entry->older = 0;
+	}
+}
+
+static bool is_settled(const struct agent *agent, uint64_t want)
+{
+	const struct m_key_have *have = &agent->m_key;
+
+	return have->known && !have->changing && have->key == want;
+}
+
+static void settle(struct keys *keys, const struct port *port)
+{
+	guid_t guid = port_facts(port)->guid;
+	uint64_t want = policy_key(keys->options, guid, 0);
+	const struct m_key_entry *found = find(keys, guid);
+	struct m_key_entry entry = found ? *found : (struct m_key_entry){.guid = guid};
+	bool settled = is_settled(port->agent, want);
+
+	if (entry.m_key != want)
+		change(&entry, port->agent, want);
+	if (settled)
+		entry.previous = entry.older = 0;
+	keys->unsettled += !settled && port->lid;
+	keys->changing += (entry.previous || entry.older) && port->lid;
+	keys->protected += settled && want;
+	if (want || entry.previous || entry.older)
+		put(keys, REGISTRY_M_KEY, &entry);
+	else if (found)
+		registry_drop(keys->registry, REGISTRY_M_KEY, found);
+}
+
+/* Where all have one key, or none, it does not matter who is where. */
+static void note_neighbor(struct keys *keys, const struct port *port)
+{
+	const struct port *peer = port->peer;
+	struct neighbor_entry entry = {.node_guid = port->node->guid, .port = port->num};
+
+	if (keys->options->m_key_mode != M_KEY_PORT || !peer || !port_agent(peer))
+		return;
+	entry.guid = port_facts(port_agent(peer)->port)->guid;
+	put(keys, REGISTRY_NEIGHBOR, &entry);
+}
+
+static unsigned settle_node(void *arg, size_t *at)
+{
+	struct keys *keys = arg;
+	const struct roster *roster = fabric_roster(keys->fabric);
+	const struct node *node;
+
+	if (*at == 0)
+		keys->changing = keys->protected = keys->unsettled = 0;
+	if (*at == roster->num_nodes)
+		return 0;
+	node = roster->nodes[(*at)++];
+	for (unsigned i = 0; i <= node->num_ports; i++) {
+		if (node->port[i].agent)
+			settle(keys, &node->port[i]);
+		if (i && (node->sw || &node->port[i] == keys->fabric->sm_port))
+			note_neighbor(keys, &node->port[i]);
+	}
+	return 4 * (node->num_ports + 1u);
+}
+
+static slice_fn *const stages[] = {settle_node, NULL};
+static const struct slice_plan plan = {"M_Keys", stages, NULL};
+
+static void walked(void *arg)
+{
+	struct keys *keys = arg;
+
+	keys->done(keys->done_arg);
+}
+
+static bool is_needed(const struct keys *keys)
+{
+	bool none = keys->options->m_key_mode == M_KEY_NONE &&
+		    !registry_count(keys->registry, REGISTRY_M_KEY);
+
+	return !none &&
+	       (!keys->walked || keys->unsettled || keys->topology != keys->fabric->topology);
+}
+
+void keys_settle(struct keys *keys, loop_fn *done, void *arg)
+{
+	keys->recorded = 0;
+	if (!is_needed(keys)) {
+		done(arg);
+		return;
+	}
+	keys->walked = true;
+	keys->topology = keys->fabric->topology;
+	keys->done = done;
+	keys->done_arg = arg;
+	slices_begin(&keys->walk);
+}
+
+void keys_changed(struct keys *keys)
+{
+	keys->walked = false;
+}
+
+void keys_cancel(struct keys *keys)
+{
+	slices_cancel(&keys->walk);
+}
+
+void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
+	       struct fabric *fabric, const struct sm_options *options)
+{
+	*keys = (struct keys){.loop = loop,
+			      .registry = registry,
+			      .fabric = fabric,
+			      .options = options,
+			      .source = {.of_port = of_port, .beyond = beyond, .ctx = keys},
+			      .limit = {.burst = 10, .interval_us = 1000000}};
+	slices_init(&keys->walk, loop, &plan, keys, walked, keys);
+	fabric->m_keys = &keys->source;
+}
+
+void keys_done(struct keys *keys)
+{
+	keys_cancel(keys);
+}
+
+/* Violations */
+
+/* Back along the ports by which the SMP came in: byte i of the path is that of the i-th node on the
+ * way, and some agents leave out the last. NULL: it leads nowhere. */
+static const struct port *walk_back(const struct port *end, const struct notice_bad_m_key *bad)
+{
+	const struct node *node = end->node;
+	uint8_t in = bad->dr_return_path[bad->dr_hop_count];
+
+	if (!in && !node->sw)
+		in = end->num;
+	for (unsigned hop = bad->dr_hop_count; hop; hop--) {
+		const struct port *out = in && in <= node->num_ports ? node->port[in].peer : NULL;
+
+		if (!out)
+			return NULL;
+		node = out->node;
+		if (hop == 1)
+			return port_agent(out) ? port_agent(out)->port : NULL;
+		in = bad->dr_return_path[hop - 1];
+	}
+	return port_agent(end)->port;
+}
+
+static const struct port *of_lid(const struct keys *keys, lid_t lid)
+{
+	return lid && lid <= LID_UNICAST_MAX ? keys->fabric->lids[lid] : NULL;
+}
+
+/* NULL: nobody can tell. */
+static const struct port *find_offender(const struct keys *keys, const struct port *port,
+					const struct notice_bad_m_key *bad)
+{
+	const struct port *by_lid = of_lid(keys, bad->lid);
+
+	if (!bad->dr_notice)
+		return by_lid != port ? by_lid : NULL;
+	if (bad->dr_slid && bad->dr_slid != LID_PERMISSIVE)
+		return of_lid(keys, bad->dr_slid);
+	if (bad->dr_path_truncated || bad->dr_hop_count >= sizeof(bad->dr_return_path))
+		return NULL;
+	return walk_back(port, bad);
+}
+
+/* Its place in the table; when that is full the one with the fewest makes room. */
+static struct offender *offender_of(struct keys *keys, guid_t guid)
+{
+	struct offender *least = &keys->offenders[0];
+
+	for (unsigned i = 0; i < keys->num_offenders; i++) {
+		if (keys->offenders[i].guid == guid)
+			return &keys->offenders[i];
+		if (keys->offenders[i].count < least->count)
+			least = &keys->offenders[i];
+	}
+	if (keys->num_offenders < OFFENDERS_MAX)
+		least = &keys->offenders[keys->num_offenders++];
+	*least = (struct offender){.guid = guid};
+	return least;
+}
+
+static const char *name_of(const struct port *port)
+{
+	return port ? port->node->facts->description : "somebody whom it cannot name";
+}
+
+void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad)
+{
+	const struct port *by = find_offender(keys, port, bad);
+	struct log_subject subject = port_subject(port, MESSAGE_M_KEY);
+	struct offender *offender;
+
+	if (by == keys->fabric->sm_port)
+		return; /* a key that was tried */
+	offender = offender_of(keys, by ? port_facts(by)->guid : 0);
+	offender->lid = by ? by->lid : LID_NONE;
+	offender->at = port_facts(port)->guid;
+	offender->method = bad->method;
+	offender->attr_id = bad->attr_id;
+	offender->last_s = loop_wall_s(keys->loop);
+	offender->count++;
+	keys->violations++;
+	log_limited(
+		&keys->limit, LOG_WARNING, &subject,
+		"\"%s\" port %u refused %s %s with a wrong M_Key from \"%s\" (GUID 0x%016" PRIx64
+		", LID %u), %" PRIu64 " in all from there: find out which program runs there",
+		port->node->facts->description, port->num, method_name(CLASS_SUBN_LID, bad->method),
+		attr_name(CLASS_SUBN_LID, bad->attr_id), name_of(by), offender->guid, offender->lid,
+		offender->count);
+}
+
+uint64_t keys_violations_of(const struct keys *keys, guid_t guid)
+{
+	for (unsigned i = 0; i < keys->num_offenders; i++) {
+		if (keys->offenders[i].guid == guid)
+			return keys->offenders[i].count;
+	}
+	return 0;
+}
+
+/* For people */
+
+static const char *const modes[] = {
+	[M_KEY_NONE] = "none", [M_KEY_SUBNET] = "subnet", [M_KEY_PORT] = "port"};
+
+static json_t *offender_json(const struct keys *keys, const struct offender *offender)
+{
+	const struct port *by = map_get(&keys->fabric->ports, offender->guid);
+	char guid[GUID_TEXT], at[GUID_TEXT];
+
+	return json_pack("{s:s,s:s,s:i,s:I,s:I,s:s,s:s,s:s}", "guid",
+			 guid_text(offender->guid, guid), "description",
+			 by ? by->node->facts->description : "", "lid", offender->lid, "count",
+			 (json_int_t)offender->count, "last_s", (json_int_t)offender->last_s, "at",
+			 guid_text(offender->at, at), "method",
+			 method_name(CLASS_SUBN_LID, offender->method), "attribute",
+			 attr_name(CLASS_SUBN_LID, offender->attr_id));
+}
+
+json_t *keys_status(const struct keys *keys)
+{
+	const struct sm_options *options = keys->options;
+	json_t *offenders = json_array();
+
+	for (unsigned i = 0; i < keys->num_offenders; i++)
+		json_array_append_new(offenders, offender_json(keys, &keys->offenders[i]));
+	return json_pack(
+		"{s:s,s:i,s:i,s:i,s:I,s:i,s:i,s:i,s:I,s:o}", "mode", modes[options->m_key_mode],
+		"protection_level", options->m_key_mode ? options->m_key_protection_level : 0,
+		"lease_period_s", options->m_key_lease_s, "secrets", (int)options->num_secrets,
+		"recorded", (json_int_t)registry_count(keys->registry, REGISTRY_M_KEY), "ports",
+		(int)keys->fabric->roster.num_ends, "protected", (int)keys->protected, "changing",
+		(int)keys->changing, "violations", (json_int_t)keys->violations, "offenders",
+		offenders);
+}
+
+static bool take_number(const json_t *value, uint64_t *out)
+{
+	const char *text = json_string_value(value);
+	char *end;
+
+	if (!text || strncmp(text, "0x", 2) != 0)
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 16);
+	return !*end && end > text + 2 && !errno;
+}
+
+int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const char **why)
+{
+	unsigned count = 0;
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach ((json_t *)rows, i, row) {
+		struct m_key_entry entry = {0};
+
+		if (!take_number(json_array_get(row, 0), &entry.guid) || !entry.guid ||
+		    !take_number(json_array_get(row, 1), &entry.m_key)) {
+			*why = "a row is not [\"0xGUID\", \"0xKEY\"]";
+			return -EINVAL;
+		}
+		if (!entry.m_key || find(keys, entry.guid))
+			continue;
+		registry_put(keys->registry, REGISTRY_M_KEY, &entry);
+		count++;
+	}
+	keys_changed(keys);
+	*taken = count;
+	return 0;
+}

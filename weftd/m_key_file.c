@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reading secrets (weftd/m_key_file.h). What is kept of a line is its HMAC, of one size whatever
+ * the line's is; the text is wiped. A secret that is short is refused: whoever has one M_Key, which
+ * travels in the clear, could try them all.
+ */
+#include "weftd/m_key_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/crypto_hmac.h"
+
+enum { FILE_MAX_BYTES = 4096, SECRET_MIN_BYTES = 16, OTHERS = S_IRWXG | S_IRWXO };
+
+_Static_assert((int)SM_SECRET_SIZE == (int)CRYPTO_HMAC_SIZE, "a secret is kept as its HMAC");
+
+static int refuse(const char *path, unsigned line, int result, const char *why,
+		  char error[CONF_ERROR_SIZE])
+{
+	if (line)
+		snprintf(error, CONF_ERROR_SIZE, "%s:%u: %s", path, line, why);
+	else
+		snprintf(error, CONF_ERROR_SIZE, "m_key_secret_file: %s: %s", path, why);
+	return result;
+}
+
+/* Its owner is who runs the daemon, or root, and nobody else may look into it. */
+static int check_rights(int fd, const char *path, char error[CONF_ERROR_SIZE])
+{
+	struct stat file;
+
+	if (fstat(fd, &file))
+		return refuse(path, 0, -errno, strerror(errno), error);
+	if (!S_ISREG(file.st_mode))
+		return refuse(path, 0, -EINVAL, "it is no file", error);
+	if (file.st_uid && file.st_uid != geteuid())
+		return refuse(path, 0, -EPERM, "it belongs to somebody else: chown it to root",
+			      error);
+	if (file.st_mode & OTHERS)
+		return refuse(path, 0, -EPERM, "others may read or write it: chmod 600 it", error);
+	return 0;
+}
+
+static int load(const char *path, char text[FILE_MAX_BYTES + 1], size_t *size,
+		char error[CONF_ERROR_SIZE])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
+	ssize_t got = 0;
+
+	if (fd < 0)
+		return refuse(path, 0, -errno, strerror(errno), error);
+	result = check_rights(fd, path, error);
+	if (!result) {
+		got = read(fd, text, FILE_MAX_BYTES + 1);
+		if (got < 0)
+			result = refuse(path, 0, -errno, strerror(errno), error);
+		else if (got > FILE_MAX_BYTES)
+			result = refuse(path, 0, -EFBIG, "it is longer than 4096 bytes", error);
+	}
+	close(fd);
+	*size = result ? 0 : (size_t)got;
+	return result;
+}
+
+static size_t trimmed(const char *line, size_t length)
+{
+	while (length && strchr(" \t\r", line[length - 1]))
+		length--;
+	return length;
+}
+
+static int take_lines(const char *path, const char *text, size_t size, struct sm_options *sm,
+		      char error[CONF_ERROR_SIZE])
+{
+	static const char label[] = "weft M_Key secret";
+	unsigned number = 0;
+
+	sm->num_secrets = 0;
+	for (const char *line = text, *end = text + size; line < end; number++) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		size_t whole = (size_t)((stop ? stop : end) - line), length = trimmed(line, whole);
+
+		if (length && line[0] != '#') {
+			if (length < SECRET_MIN_BYTES)
+				return refuse(
+					path, number + 1, -EINVAL,
+					"a secret has at least 16 bytes; openssl rand -hex 32 "
+					"makes one",
+					error);
+			if (sm->num_secrets == SM_SECRETS_MAX)
+				return refuse(
+					path, number + 1, -E2BIG,
+					"there are 8 secrets already: take out the last ones, "
+					"once weftctl keys status shows no port that is "
+					"changing",
+					error);
+			crypto_hmac(label, sizeof(label) - 1, line, length,
+				    sm->secret[sm->num_secrets++]);
+		}
+		line += whole + 1;
+	}
+	return sm->num_secrets ? 0 : refuse(path, 0, -EINVAL, "no secret is in it", error);
+}
+
+static int refuse_mode(const struct conf *conf, char error[CONF_ERROR_SIZE])
+{
+	bool by_hand = conf->sm.m_key_mode == M_KEY_SUBNET && conf->sm.m_key;
+
+	if (conf->sm.m_key_mode == M_KEY_NONE || by_hand || conf->m_key_secret_file[0])
+		return 0;
+	snprintf(error, CONF_ERROR_SIZE, "m_key_mode: %s",
+		 conf->sm.m_key_mode == M_KEY_PORT
+			 ? "keys of ports are derived: m_key_secret_file is needed"
+			 : "m_key, or m_key_secret_file, is needed");
+	return -EINVAL;
+}
+
+int m_key_file_read(struct conf *conf, char error[CONF_ERROR_SIZE])
+{
+	char text[FILE_MAX_BYTES + 1];
+	struct sm_options sm = conf->sm;
+	int result = refuse_mode(conf, error);
+	size_t size = 0;
+
+	if (result || !conf->m_key_secret_file[0])
+		return result;
+	result = load(conf->m_key_secret_file, text, &size, error);
+	if (!result)
+		result = take_lines(conf->m_key_secret_file, text, size, &sm, error);
+	explicit_bzero(text, sizeof(text));
+	if (!result)
+		conf->sm = sm;
+	explicit_bzero(&sm, sizeof(sm));
+	return result;
+}

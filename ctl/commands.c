@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ctl/dump.h"
+#include "ctl/keys.h"
 #include "ctl/partition.h"
 #include "ctl/print.h"
 #include "ctl/print_perf.h"
@@ -23,6 +24,7 @@
 static const char *const sweep_kinds[] = {"light", "full", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
+static const char *const secret_records[] = {"keys", NULL};
 static const char *const dump_formats[] = {"opensm", NULL};
 
 static bool is_sl(const char *value)
@@ -259,8 +261,25 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,
 	 .summary = "read the counters of all ports now"},
+	{.words = "keys status",
+	 .print = print_keys,
+	 .summary = "how ports are protected by M_Keys, and who used wrong ones"},
+	{.words = "keys rotate",
+	 .perform = keys_rotate_perform,
+	 .print = print_sweep,
+	 .summary = "read key and secrets again, give all ports their new keys"},
+	{.words = "keys import",
+	 .arguments = {{.member = "file", .label = "FILE"}},
+	 .perform = keys_import_perform,
+	 .print = print_imported,
+	 .summary = "M_Keys that OpenSM has given, from its guid2mkey"},
 	{.words = "save",
-	 .arguments = {{.member = "file", .label = "FILE|-"}},
+	 .arguments = {{.member = "file", .label = "FILE|-"},
+		       {.member = "with",
+			.label = "keys",
+			.choices = secret_records,
+			.optional = true,
+			.option = true}},
 	 .sink = &save_sink,
 	 .print = print_saved,
 	 .summary = "what is registered, as one JSON document"},

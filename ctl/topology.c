@@ -8,12 +8,11 @@
 #include <string.h>
 
 #include "ctl/commands.h"
+#include "ctl/file.h"
 #include "ctl/text.h"
 #include "formats/net_compare.h"
 #include "formats/net_export.h"
 #include "lib/mem.h"
-
-enum { FILE_MAX_BYTES = 256 << 20, READ_BYTES = 1 << 20 };
 
 static guid_t guid_member(const json_t *object, const char *name)
 {
@@ -180,33 +179,11 @@ void print_text(const json_t *data, FILE *out)
 
 /* Check */
 
-/* The whole of a file; NULL and errno. */
-static char *read_file(const char *path, size_t *size)
-{
-	FILE *stream = fopen(path, "r");
-	char *text = NULL;
-	size_t got = 1;
-
-	if (!stream)
-		return NULL;
-	for (*size = 0; got && *size <= FILE_MAX_BYTES; *size += got) {
-		text = mem_resize(text, *size + READ_BYTES, 1);
-		got = fread(text + *size, 1, READ_BYTES, stream);
-	}
-	if (ferror(stream) || *size > FILE_MAX_BYTES) {
-		errno = ferror(stream) ? errno : EFBIG;
-		free(text);
-		text = NULL;
-	}
-	fclose(stream);
-	return text;
-}
-
 static int read_plan(const char *path, struct net **plan, char error[])
 {
 	struct net_error why;
 	size_t size;
-	char *text = read_file(path, &size);
+	char *text = file_read(path, &size);
 	int result;
 
 	if (!text) {

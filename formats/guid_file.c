@@ -166,6 +166,47 @@ int prefix_rows_parse(const char *name, const char *text, size_t length, struct 
 	return 0;
 }
 
+static bool read_key(struct cursor *line, uint64_t *key)
+{
+	cursor_skip_blanks(line);
+	return cursor_number(line, 16, key);
+}
+
+/* The line may hold a key, so it is not shown. */
+static int refuse_key(const struct lines *lines, char **error)
+{
+	*error = mem_printf("%s:%u: a port's GUID and its M_Key expected (0x and 16 digits, twice)",
+			    lines->name, lines->number);
+	return -EINVAL;
+}
+
+int key_rows_parse(const char *name, const char *text, size_t length, struct key_row **rows,
+		   uint32_t *count, char **error)
+{
+	struct lines lines = {name, text, text + length, 0};
+	struct cursor line;
+	struct key_row *list = NULL;
+	uint32_t used = 0, room = 0;
+
+	while (next_line(&lines, &line)) {
+		struct key_row row;
+
+		if (line_ends(&line))
+			continue;
+		if (!read_guid(&line, &row.guid) || !read_key(&line, &row.key) ||
+		    !line_ends(&line)) {
+			free(list);
+			return refuse_key(&lines, error);
+		}
+		if (used == room)
+			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
+		list[used++] = row;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}
+
 /* Dumps */
 
 struct dump {

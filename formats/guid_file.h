@@ -2,10 +2,10 @@
 /*
  * OpenSM's files for routing engines: lists of GUIDs (root_guid_file, cn_guid_file, io_guid_file,
  * guid_routing_order_file), GUIDs with numbers (hop_weights_file, port_search_ordering_file,
- * port_prof_ignore_file), its dumps of forwarding tables (lfts_file, opensm.fdbs), and the routers
- * of other subnets (prefix_routes_file). Texts in, arrays out; nobody here knows a fabric. What is
- * not understood is an error with its line: a root that is passed over for a slip of the pen would
- * give other routes without a word.
+ * port_prof_ignore_file), its dumps of forwarding tables (lfts_file, opensm.fdbs), the routers of
+ * other subnets (prefix_routes_file), and the M_Keys that it has given (guid2mkey). Texts in,
+ * arrays out; nobody here knows a fabric. What is not understood is an error with its line: a root
+ * that is passed over for a slip of the pen would give other routes without a word.
  */
 #ifndef FORMATS_GUID_FILE_H
 #define FORMATS_GUID_FILE_H
@@ -46,6 +46,16 @@ struct prefix_row {
  */
 int prefix_rows_parse(const char *name, const char *text, size_t length, struct prefix_row **rows,
 		      uint32_t *count, char **error);
+
+/* A line of guid2mkey, in which OpenSM keeps the M_Keys of ports. */
+struct key_row {
+	guid_t guid; /* of the port */
+	uint64_t key;
+};
+
+/* Lines of a GUID and a key, hexadecimal; as above, but an error has none of the text. */
+int key_rows_parse(const char *name, const char *text, size_t length, struct key_row **rows,
+		   uint32_t *count, char **error);
 
 /* A table of a dump: entries 0 .. lids - 1, LFT_NO_PORT where there is none. */
 struct dump_table {

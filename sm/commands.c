@@ -522,5 +522,6 @@ void sm_register_commands(struct sm *sm, struct control *control)
 	control_register(control, route_commands, NUM_ROUTE_COMMANDS, sm);
 	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
 	control_register(control, partition_commands, NUM_PARTITION_COMMANDS, sm);
+	control_register(control, keys_commands, NUM_KEYS_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 }

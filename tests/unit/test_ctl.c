@@ -3,7 +3,7 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: lib/control_client.o ctl/save.o
+// LINK: lib/control_client.o ctl/save.o ctl/keys.o ctl/file.o lib/guid.o
 // LINK: ctl/commands.o ctl/dump.o ctl/partition.o ctl/print.o ctl/print_perf.o
 // LINK: ctl/print_route.o ctl/print_sa.o
 // LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o

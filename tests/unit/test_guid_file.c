@@ -33,6 +33,31 @@ static void test_guids(void)
 	free(guids);
 }
 
+static void test_keys(void)
+{
+	static const char text[] = "0x0002c90000000001 0x1234567890abcdef\n\n0x2 0x0\r\n";
+	static const char *const bad[] = {"0x1", "0x0 0x5", "0x1 secret", "0x1 0x5 6",
+					  "0x1 0x12345678901234567"};
+	struct key_row *rows;
+	uint32_t count;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(key_rows_parse("f", text, strlen(text), &rows, &count, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_EQUAL(rows[0].guid, UINT64_C(0x0002c90000000001));
+	CU_ASSERT_EQUAL(rows[0].key, UINT64_C(0x1234567890abcdef));
+	CU_ASSERT(rows[1].guid == 2 && rows[1].key == 0);
+	free(rows);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CU_ASSERT_EQUAL_FATAL(
+			key_rows_parse("f", bad[i], strlen(bad[i]), &rows, &count, &error),
+			-EINVAL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error, "f:1: a port's GUID and its M_Key"));
+		CU_ASSERT_PTR_NULL(strstr(error, "secret"));
+		free(error);
+	}
+}
+
 static void test_prefixes(void)
 {
 	static const char text[] = "# subnets\n0xfec0000000000002 0x0002c90000000001\n"
@@ -224,7 +249,8 @@ int main(void)
 		{"GUID lists", test_guids},  {"bad GUID lists", test_bad_guids},
 		{"prefixes", test_prefixes}, {"GUIDs with numbers", test_rows},
 		{"dumps", test_dumps},	     {"bad dumps", test_bad_dumps},
-		{"the engine", test_engine}, CU_TEST_INFO_NULL,
+		{"the engine", test_engine}, {"M_Keys", test_keys},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("guid_file", tests);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reading files (file.h): with a bound, for a path may be anything. */
+#include "ctl/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/mem.h"
+
+enum { FILE_MAX_BYTES = 256 << 20, READ_BYTES = 1 << 20 };
+
+char *file_read(const char *path, size_t *size)
+{
+	FILE *stream = fopen(path, "r");
+	char *text = NULL;
+	size_t got = 1;
+
+	if (!stream)
+		return NULL;
+	for (*size = 0; got && *size <= FILE_MAX_BYTES; *size += got) {
+		text = mem_resize(text, *size + READ_BYTES, 1);
+		got = fread(text + *size, 1, READ_BYTES, stream);
+	}
+	if (ferror(stream) || *size > FILE_MAX_BYTES) {
+		errno = ferror(stream) ? errno : EFBIG;
+		free(text);
+		text = NULL;
+	}
+	fclose(stream);
+	return text;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * M_Keys for people (keys.h). Keys go to the daemon, from a file of the user's; none comes back.
+ */
+#include "ctl/keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/file.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "formats/guid_file.h"
+#include "lib/guid.h"
+#include "lib/mem.h"
+
+enum { ROWS_A_PIECE = 200 };
+
+static void print_offenders(const json_t *offenders, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"WRONG KEYS", TABLE_RIGHT}, {"FROM", TABLE_LEFT}, {"LID", TABLE_RIGHT},
+		{"LAST", TABLE_LEFT},	     {"AT", TABLE_LEFT},   {"NAME", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *offender;
+	size_t i;
+
+	json_array_foreach (offenders, i, offender) {
+		table_cell(table, "%lld", number_member(offender, "count"));
+		table_cell(table, "%s", text_member(offender, "guid"));
+		table_cell(table, "%lld", number_member(offender, "lid"));
+		table_cell(table, "%s(%s)", text_member(offender, "method"),
+			   text_member(offender, "attribute"));
+		table_cell(table, "%s", text_member(offender, "at"));
+		table_cell(table, "%s", text_member(offender, "description"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_keys(const json_t *data, FILE *out)
+{
+	fprintf(out, "Mode        %s, protection level %lld, lease %lld s\n",
+		text_member(data, "mode"), number_member(data, "protection_level"),
+		number_member(data, "lease_period_s"));
+	fprintf(out, "Ports       %lld, %lld with their key, %lld that may hold an earlier one\n",
+		number_member(data, "ports"), number_member(data, "protected"),
+		number_member(data, "changing"));
+	fprintf(out, "Recorded    keys of %lld ports, %lld secrets\n",
+		number_member(data, "recorded"), number_member(data, "secrets"));
+	fprintf(out, "Violations  %lld\n", number_member(data, "violations"));
+	if (json_array_size(json_object_get(data, "offenders")))
+		print_offenders(json_object_get(data, "offenders"), out);
+}
+
+static int call(const char *socket, json_t *request, json_t **result, char **refusal)
+{
+	int error = control_call(socket, request, NULL, NULL, result, refusal);
+
+	json_decref(request);
+	return error;
+}
+
+int keys_rotate_perform(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	json_t *answer = NULL;
+	int error = call(socket, json_pack("{s:s}", "command", "config reload"), &answer, refusal);
+
+	(void)request;
+	if (error)
+		return error;
+	json_decref(answer);
+	return call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "full"), result,
+		    refusal);
+}
+
+/* import */
+
+static json_t *piece_of(const struct key_row *rows, uint32_t from, uint32_t count)
+{
+	json_t *piece = json_array();
+	char guid[GUID_TEXT], key[GUID_TEXT];
+
+	for (uint32_t i = from; i < count && i < from + ROWS_A_PIECE; i++)
+		json_array_append_new(piece, json_pack("[s,s]", guid_text(rows[i].guid, guid),
+						       guid_text(rows[i].key, key)));
+	return piece;
+}
+
+static int send_rows(const char *socket, const struct key_row *rows, uint32_t count,
+		     json_t **result, char **refusal)
+{
+	long long taken = 0;
+
+	for (uint32_t i = 0; i < count; i += ROWS_A_PIECE) {
+		json_t *answer = NULL;
+		int error = call(socket,
+				 json_pack("{s:s,s:o}", "command", "keys import", "rows",
+					   piece_of(rows, i, count)),
+				 &answer, refusal);
+
+		if (error)
+			return error;
+		taken += number_member(answer, "taken");
+		json_decref(answer);
+	}
+	*result = json_pack("{s:I,s:I}", "rows", (json_int_t)count, "taken", (json_int_t)taken);
+	return 0;
+}
+
+int keys_import_perform(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	const char *path = text_member(request, "file");
+	struct key_row *rows = NULL;
+	uint32_t count = 0;
+	size_t size = 0;
+	char *text = file_read(path, &size);
+	int error;
+
+	if (!text) {
+		*refusal = mem_printf("%s: %s", path, strerror(errno));
+		return -EREMOTEIO;
+	}
+	error = key_rows_parse(path, text, size, &rows, &count, refusal);
+	explicit_bzero(text, size);
+	free(text);
+	if (error)
+		return -EREMOTEIO;
+	error = send_rows(socket, rows, count, result, refusal);
+	if (rows)
+		explicit_bzero(rows, count * sizeof(*rows));
+	free(rows);
+	return error;
+}
+
+void print_imported(const json_t *data, FILE *out)
+{
+	fprintf(out, "%lld keys, %lld of them of ports whose key was not known\n",
+		number_member(data, "rows"), number_member(data, "taken"));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The commands about M_Keys (sm/keys.h). None of them answers with a key. Loop thread only. */
+#include "sm/commands.h"
+
+#include "sm/context.h"
+
+static void command_keys_status(void *ctx, struct control_request *request, const json_t *args)
+{
+	const struct sm *sm = ctx;
+
+	(void)args;
+	control_reply(request, keys_status(&sm->keys));
+}
+
+/* Ports that were silent so far are asked again with what is known now. */
+static void command_keys_import(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	const json_t *rows = json_object_get(args, "rows");
+	const char *why = "no rows";
+	unsigned taken;
+
+	if (!json_is_array(rows) || keys_import(&sm->keys, rows, &taken, &why)) {
+		control_fail(request, "%s", why);
+		return;
+	}
+	trigger_full(&sm->trigger, "keys were imported");
+	control_reply(request, json_pack("{s:I}", "taken", (json_int_t)taken));
+}
+
+const struct control_command keys_commands[NUM_KEYS_COMMANDS] = {
+	{"keys status", command_keys_status},
+	{"keys import", command_keys_import},
+};

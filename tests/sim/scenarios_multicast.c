@@ -325,13 +325,11 @@ static void restart_with_image(struct sim *sim)
 
 	begin(sim, &bed);
 	many_groups(sim, &bed);
-	sim_pass(sim, IMAGE_S * SIM_S);
 	for (unsigned changed = 0; changed < 2; changed++) {
-		if (changed) {
-			for (unsigned g = 0; g < GROUPS; g++)
-				join(&bed.groups[g], 2 + (g * 3 + 11) % 31, JOIN_FULL);
-			sim_settle(sim, 60 * SIM_S);
-		}
+		sim_pass(sim, IMAGE_S * SIM_S);
+		for (unsigned g = 0; changed && g < GROUPS; g++)
+			join(&bed.groups[g], 2 + (g * 3 + 11) % 31, JOIN_FULL);
+		sim_pass(sim, 2 * SIM_S);
 		sim_kill(bed.manager);
 		sim_pass(sim, SIM_S);
 		sets = mft_sets(&bed);

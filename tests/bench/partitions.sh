@@ -6,6 +6,8 @@
 # weftd that is a command, for OpenSM a changed file and SIGHUP. SMPs are weftsim's own count, times those
 # of this machine; processor time is the daemon's. One member more or less is two tables: the adapter's and
 # that of the switch's port before it. Get(PortInfo) is the look at the manager's own port, twice a second.
+# Without a file, the first partition makes the switches enforce before all hosts and the last one that goes
+# ends that: what the command takes up to its answer, and until the fabric is at rest.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
@@ -100,6 +102,33 @@ weftd_figures() {
 	stop_fabric
 }
 
+slow_turns() {
+	status "$1" '$_->{slow_turns}'
+}
+
+first_figures() {
+	local began cpu took turns
+
+	start_weftsim "$spec" || return 1
+	start_weftd f host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback=0 &&
+		wait_for 120 is_up f || because "weftd: $(tail -n 1 f.log)" || return 1
+	wait_for 60 is_quiet
+	for command in "add 0x5" "add 0x6" "remove 0x6" "remove 0x5"; do
+		reset_smps
+		turns=$(slow_turns f)
+		cpu=$(cpu_ms f) began=$(now_ms)
+		# shellcheck disable=SC2086 # two words
+		ctl f partition $command >/dev/null || because "$command failed" || return 1
+		took="answered after $(($(now_ms) - began)) ms, $(awk "BEGIN { print $(cpu_ms f) - $cpu }") ms of processor"
+		sleep 2
+		took+="; at rest $(awk "BEGIN { print $(cpu_ms f) - $cpu }") ms"
+		figure "weftd: without a file, $command" "$(smps) SMPs" \
+			"$(what); $took; $(($(slow_turns f) - turns)) turns of more than 2 ms"
+	done
+	stop f >/dev/null
+	stop_fabric
+}
+
 opensm_figures() {
 	local began cpu
 
@@ -122,7 +151,7 @@ opensm_figures() {
 }
 
 make_file
-for who in weftd opensm; do
+for who in weftd first opensm; do
 	"${who}_figures" || { echo "partitions: $who: $reason" >&2 && failures=1; }
 done
 finish

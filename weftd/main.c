@@ -87,7 +87,7 @@ static void print_help(void)
 	     "  -c FILE            read this configuration instead of /etc/weft/weftd.conf\n"
 	     "  -o NAME=VALUE      set an option of weftd.conf(5) over the file, as in\n"
 	     "                     -o sm_priority=5 or -o 'role=\"standby-only\"'\n"
-	     "  -d CA              use this adapter\n"
+	     "  -d CA[:PORT]       use this adapter, and this port of it\n"
 	     "  -p PORT            use this port\n"
 	     "  -g PORT_GUID       use the port with this GUID\n"
 	     "      --state-dir DIR    keep here what outlives the daemon\n"
@@ -104,12 +104,24 @@ static void add_setting(struct daemon *daemon, const char *name, const char *tex
 	daemon->settings[daemon->num_settings++] = (struct setting){name, text};
 }
 
+/* CA or CA:PORT, which is how units are named; cut in two in place. */
+static void add_adapter(struct daemon *daemon, char *text)
+{
+	char *colon = strchr(text, ':');
+
+	add_setting(daemon, "ca", text);
+	if (colon) {
+		*colon = '\0';
+		add_setting(daemon, "port", colon + 1);
+	}
+}
+
 /* Returns -1 to go on, or the status to exit with. */
 static int parse_command_line(struct daemon *daemon, int argc, char **argv)
 {
 	int option;
 
-	daemon->settings = mem_array((size_t)argc + 1, sizeof(*daemon->settings));
+	daemon->settings = mem_array(2 * (size_t)argc, sizeof(*daemon->settings));
 	while ((option = getopt_long(argc, argv, "c:o:d:p:g:v", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
@@ -119,7 +131,7 @@ static int parse_command_line(struct daemon *daemon, int argc, char **argv)
 			add_setting(daemon, NULL, optarg);
 			break;
 		case 'd':
-			add_setting(daemon, "ca", optarg);
+			add_adapter(daemon, optarg);
 			break;
 		case 'p':
 			add_setting(daemon, "port", optarg);

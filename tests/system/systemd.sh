@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# The service without a systemd that runs: systemd-analyze reads the unit files, a socket of our own hears
+# what weftd tells, and weftd runs without capabilities. Nothing here boots or starts a unit: a systemd
+# that boots, in whatever namespace, empties /tmp.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+units=(weftd.service weftd@.service)
+
+# The units as installed, but with the programs that were built.
+copy_units() {
+	local unit
+
+	mkdir -p units
+	for unit in "${units[@]}"; do
+		sed "s,/usr/sbin/weftd,$BUILD/weftd," "$root/systemd/$unit" >"units/$unit"
+	done
+}
+
+verify_is_silent() {
+	local unit
+
+	for unit in "${units[@]}"; do
+		systemd-analyze verify --man=no "units/$unit" >verify.txt 2>&1
+		equal "the status of verify for $unit" $? 0 || return 1
+		equal "what verify says of $unit" "$(cat verify.txt)" "" || return 1
+	done
+}
+
+# verify_finds SCRIPT: of a unit with a mistake it is not.
+verify_finds() {
+	sed "$1" units/weftd.service >units/broken.service
+	systemd-analyze verify --man=no units/broken.service >verify.txt 2>&1
+	test -s verify.txt || because "a unit with a mistake passes as well"
+}
+
+# The threshold is in tenths.
+exposure_is_low() {
+	local unit
+
+	for unit in "${units[@]}"; do
+		systemd-analyze security --no-pager --offline=true --threshold=20 "units/$unit" >security.txt 2>&1 ||
+			because "$unit: $(tail -n 1 security.txt)" || return 1
+		matches '^→ Overall exposure' security.txt || because "no figure for $unit" || return 1
+	done
+}
+
+# Settings of both, but for those that make an instance of one.
+instance_has_the_same() {
+	local own='^(#|Description=|Conflicts=|After=opensm|ExecStart=|StateDirectory=|RuntimeDirectory=)'
+
+	diff <(grep -vE "$own" units/weftd.service) <(grep -vE "$own" units/weftd@.service) >differ.txt ||
+		because "$(head -n 3 differ.txt | tr '\n' ' ')"
+}
+
+# Each of the two, and OpenSM, stops the other.
+one_manager_a_port() {
+	matches '^Conflicts=.*opensm\.service' units/weftd.service || because "weftd runs beside opensm" || return 1
+	matches '^Conflicts=opensm\.service weftd\.service' units/weftd@.service || because "weftd@ runs beside weftd"
+}
+
+devices_are_the_users() {
+	local user
+
+	user=$(sed -n 's/^User=//p' units/weftd.service)
+	equal "the user of 60-weft.rules" "$(sed -n 's/.*OWNER="\(.*\)"/\1/p' "$root/systemd/60-weft.rules")" "$user" ||
+		return 1
+	matches "^u $user " "$root/systemd/weft.sysusers.conf" || because "sysusers makes no user $user" || return 1
+	matches 'umad\*\|issm\*' "$root/systemd/60-weft.rules" || because "the rule has not both kinds of devices"
+}
+
+# hear FILE SECONDS: a socket as systemd's; one message a line, newlines in it as " | ".
+hear() {
+	# shellcheck disable=SC2016 # Perl's
+	perl -MIO::Socket::UNIX -MSocket -e '
+		my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
+		$| = 1;
+		while (defined($s->recv(my $text, 4096))) { $text =~ s/\n+/ | /g; print "$text\n" }' "$work/notify" >"$1"
+}
+
+tells_systemd() {
+	local fed
+
+	hear told.txt &
+	pids[hear]=$!
+	wait_for 20 test -S notify || because "no socket to hear on" || return 1
+	NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=1000000 start_weftd told host-0001 || return 1
+	wait_for 20 matches '^READY=1 . STATUS=subnet up' told.txt || because "it is never ready" || return 1
+	wait_for 20 matches '^WATCHDOG=1' told.txt || because "the watchdog is not fed" || return 1
+	# The watchdog is fed by the loop: who is stopped does not.
+	kill -STOP "${pids[told]}"
+	sleep 0.2
+	fed=$(grep -c '^WATCHDOG=1' told.txt)
+	sleep 1.5
+	fed=$(($(grep -c '^WATCHDOG=1' told.txt) - fed))
+	kill -CONT "${pids[told]}"
+	equal "how often a stopped one feeds the watchdog" "$fed" 0 || return 1
+	stop told || because "it did not end with status 0" || return 1
+	wait_for 20 matches '^STOPPING=1' told.txt || because "it does not say that it ends"
+	kill_now hear
+}
+
+# port_by_name ARGUMENT: CA:PORT as in the name of an instance.
+port_by_name() {
+	weftd named host-0001 --once -v -d "$1" || because "$(tail -n 1 named.log)" || return 1
+	matches "begins on ${1%:*} port ${1#*:}," named.log || because "it began elsewhere: $(grep begins named.log)"
+}
+
+port_is_refused() {
+	weftd refused host-0001 --check-config -d mlx5_0:x
+	equal "the status" $? 2 || return 1
+	matches 'port: "x" is not in 0' refused.log || because "it says: $(cat refused.log)"
+}
+
+# In the bounding set there is nothing to gain, and no program gives anything.
+without_capabilities() {
+	runner=(setpriv --bounding-set -all --inh-caps -all --no-new-privs)
+	weftd bare host-0001 --once || because "$(tail -n 1 bare.log)" || return 1
+	runner=()
+}
+
+check "port CA:x is refused" port_is_refused
+if command -v systemd-analyze >/dev/null; then
+	copy_units
+	check "systemd-analyze verify is silent" verify_is_silent
+	check "systemd-analyze verify finds a mistake" verify_finds 's/^WatchdogSec=/WatchdogSecond=/'
+	check "exposure at most 2.0" exposure_is_low
+	check "weftd@ is as weftd" instance_has_the_same
+	check "one manager a port" one_manager_a_port
+	check "devices are the user's" devices_are_the_users
+else
+	echo "skip units: no systemd-analyze here"
+fi
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip service: weftsim's library does not go with sanitizers"
+	finish
+fi
+check "a fabric" start_weftsim single:hosts=2 || finish
+check "READY, STATUS, WATCHDOG, STOPPING" tells_systemd
+check "-d CA:PORT" port_by_name "$("$BUILD/weftsim" run -n host-0001 -- ibstat -l | head -n 1):1"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	check "no capability is needed" without_capabilities
+else
+	echo "skip no capability is needed: only root can give them away"
+fi
+finish

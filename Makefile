@@ -170,6 +170,7 @@ format:
 UNITS := $(notdir $(wildcard systemd/*.service systemd/*.timer))
 SYSTEMD_UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERS = $(DESTDIR)$(PREFIX)/lib/sysusers.d/weft.conf
+CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/weft.catalog
 UDEV_RULES = $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-weft.rules
 MAN = $(DESTDIR)$(PREFIX)/share/man
 SYSCONFDIR = $(DESTDIR)/etc/weft
@@ -187,16 +188,18 @@ install: all
 	cd $(SYSTEMD_UNITS) && chmod 644 $(UNITS)
 	install -D -m 644 systemd/weft.sysusers.conf $(SYSUSERS)
 	install -D -m 644 systemd/60-weft.rules $(UDEV_RULES)
+	install -D -m 644 systemd/weft.catalog $(CATALOG)
 	test -e $(SYSCONFDIR)/weftd.conf || install -m 640 etc/weftd.conf $(SYSCONFDIR)/weftd.conf
 	@$(if $(DESTDIR),,echo 'Before the service starts for the first time: systemd-sysusers; chgrp weft $(SYSCONFDIR)/weftd.conf;' \
-		'udevadm control --reload; udevadm trigger -s infiniband_mad; systemctl daemon-reload')
+		'udevadm control --reload; udevadm trigger -s infiniband_mad; systemctl daemon-reload;' \
+		'journalctl --update-catalog')
 
 # The configuration is the administrator's and stays.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
 	rm -f $(DESTDIR)$(PREFIX)/lib/weft/libweftsim.so; rmdir $(DESTDIR)$(PREFIX)/lib/weft 2>/dev/null || true
 	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
-	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS)) $(SYSUSERS) $(UDEV_RULES)
+	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS)) $(SYSUSERS) $(UDEV_RULES) $(CATALOG)
 
 clean:
 	rm -rf build build-*

@@ -71,7 +71,42 @@ devices_are_the_users() {
 	matches 'umad\*\|issm\*' "$root/systemd/60-weft.rules" || because "the rule has not both kinds of devices"
 }
 
-# hear FILE SECONDS: a socket as systemd's; one message a line, newlines in it as " | ".
+message_ids() {
+	grep -oE '"[0-9a-f]{32}"' "$root/include/message_id.h" | tr -d '"'
+}
+
+# The database is of a root of our own. Each id has its text, and no text is of something else.
+catalog_is_whole() {
+	local id
+
+	mkdir -p catalog/usr/lib/systemd/catalog catalog/var/lib/systemd/catalog
+	cp "$root/systemd/weft.catalog" catalog/usr/lib/systemd/catalog/
+	journalctl --root="$work/catalog" --update-catalog >update.txt 2>&1 ||
+		because "journalctl --update-catalog: $(cat update.txt)" || return 1
+	equal "what --update-catalog says" "$(cat update.txt)" "" || return 1
+	journalctl --root="$work/catalog" --list-catalog >list.txt 2>&1
+	equal "the number of entries" "$(grep -cE '^[0-9a-f]{32} weft: ' list.txt)" "$(message_ids | wc -l)" || return 1
+	for id in $(message_ids); do
+		matches "^$id weft: " list.txt || because "no entry for $id" || return 1
+	done
+}
+
+# What is between @ is a field that the log knows, pages are there, and so are weftctl's commands.
+catalog_names_exist() {
+	local name
+
+	for name in $(grep -oE '@[A-Z_]+@' "$root/systemd/weft.catalog" | tr -d @ | sort -u); do
+		matches "\"$name\"" "$root/lib/log.c" || because "no line of the log has a field $name" || return 1
+	done
+	for name in $(sed -nE 's/^Documentation: man:(.*)\((.)\)$/\1.\2/p' "$root/systemd/weft.catalog" | sort -u); do
+		test -e "$root/man/$name" || because "no page $name" || return 1
+	done
+	for name in $(grep -oE 'weftctl [a-z]+( [a-z]+)?' "$root/systemd/weft.catalog" | cut -d ' ' -f 2 | sort -u); do
+		"$BUILD/weftctl" --help | grep -qE "^  $name( |\$)" || because "weftctl has no command $name" || return 1
+	done
+}
+
+# hear FILE: a socket as systemd's; one message a line, newlines in it as " | ".
 hear() {
 	# shellcheck disable=SC2016 # Perl's
 	perl -MIO::Socket::UNIX -MSocket -e '
@@ -133,6 +168,13 @@ if command -v systemd-analyze >/dev/null; then
 else
 	echo "skip units: no systemd-analyze here"
 fi
+
+if command -v journalctl >/dev/null; then
+	check "a text in the catalog for each MESSAGE_ID" catalog_is_whole
+else
+	echo "skip catalog: no journalctl here"
+fi
+check "the catalog names what there is" catalog_names_exist
 
 if [ -n "${SANITIZE:-}" ]; then
 	echo "skip service: weftsim's library does not go with sanitizers"

@@ -13,6 +13,7 @@
 #include "ctl/keys.h"
 #include "ctl/partition.h"
 #include "ctl/print.h"
+#include "ctl/print_config.h"
 #include "ctl/print_perf.h"
 #include "ctl/print_sa.h"
 #include "ctl/save.h"
@@ -163,6 +164,13 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = partition_check,
 	 .print = print_partition_check,
 	 .summary = "what is wrong in a partition file, or what it would change"},
+	{.words = "config show",
+	 .list = "options",
+	 .print = print_options,
+	 .summary = "every option with its value, and whether a reload changes it"},
+	{.words = "config check",
+	 .print = print_would_change,
+	 .summary = "what a reload would refuse or change"},
 	{.words = "config reload",
 	 .print = print_reloaded,
 	 .summary = "read configuration and partition file again, as SIGHUP does"},

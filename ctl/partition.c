@@ -120,12 +120,6 @@ bool partition_change_failed(const json_t *data)
 	       !flag_member(data, "durable") || !flag_member(data, "shown");
 }
 
-void print_reloaded(const json_t *data, FILE *out)
-{
-	(void)data;
-	fputs("read again, and in force\n", out);
-}
-
 /* check */
 
 static int refuse(char **refusal, const char *path, const char *why)

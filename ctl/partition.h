@@ -14,7 +14,6 @@ void print_partition(const json_t *data, FILE *out);
 void print_partition_change(const json_t *data, FILE *out);
 /* A port did not take its keys, or not all of the change was so when it was answered. */
 bool partition_change_failed(const json_t *data);
-void print_reloaded(const json_t *data, FILE *out);
 
 /* Reads the file with the user's rights and asks the daemon what it would change. */
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal);

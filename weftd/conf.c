@@ -545,6 +545,11 @@ void conf_defaults(struct conf *conf)
 	}
 }
 
+bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other)
+{
+	return memcmp(field_in(one, row), field_in(other, row), row->size) != 0;
+}
+
 unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char names[CONF_NAMES_SIZE])
 {
 	unsigned differ = 0;
@@ -552,7 +557,7 @@ unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char nam
 
 	names[0] = '\0';
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		if (!row->fixed || !memcmp(field_in(next, row), field_in(present, row), row->size))
+		if (!row->fixed || !conf_row_differs(row, next, present))
 			continue;
 		memcpy(field_of(next, row), field_in(present, row), row->size);
 		if (used < CONF_NAMES_SIZE)
@@ -571,37 +576,42 @@ static void print_engines(const char (*engines)[SM_ENGINE_NAME], FILE *out)
 	fputc(']', out);
 }
 
+void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *out)
+{
+	const void *field = field_in(conf, row);
+	char *quoted;
+
+	switch (row->type) {
+	case CONF_NUMBER:
+		fprintf(out, "%" PRIu64, field_number(field, row->size));
+		break;
+	case CONF_HEX:
+		fprintf(out, "0x%" PRIx64, field_number(field, row->size));
+		break;
+	case CONF_TEXT:
+		quoted = quote(field);
+		fputs(quoted, out);
+		free(quoted);
+		break;
+	case CONF_CHOICE:
+		fprintf(out, "\"%s\"", row->choices[field_number(field, row->size)]);
+		break;
+	case CONF_BOOL:
+		fputs(field_number(field, row->size) ? "true" : "false", out);
+		break;
+	case CONF_ENGINES:
+		print_engines(field, out);
+		break;
+	}
+}
+
 void conf_print(const struct conf *conf, FILE *out)
 {
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		const void *field = field_in(conf, row);
-		char *quoted;
-
 		if (row->secret)
 			continue;
 		fprintf(out, "%s = ", row->name);
-		switch (row->type) {
-		case CONF_NUMBER:
-			fprintf(out, "%" PRIu64, field_number(field, row->size));
-			break;
-		case CONF_HEX:
-			fprintf(out, "0x%" PRIx64, field_number(field, row->size));
-			break;
-		case CONF_TEXT:
-			quoted = quote(field);
-			fputs(quoted, out);
-			free(quoted);
-			break;
-		case CONF_CHOICE:
-			fprintf(out, "\"%s\"", row->choices[field_number(field, row->size)]);
-			break;
-		case CONF_BOOL:
-			fputs(field_number(field, row->size) ? "true" : "false", out);
-			break;
-		case CONF_ENGINES:
-			print_engines(field, out);
-			break;
-		}
+		conf_row_print(conf, row, out);
 		fputs(";\n", out);
 	}
 }

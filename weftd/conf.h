@@ -84,6 +84,9 @@ struct conf_row {
 
 /* The table; ended by a row whose name is NULL. */
 extern const struct conf_row conf_rows[];
+/* Its value, in libconfig's form. */
+void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *out);
+bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other);
 /* The range for people, as the documents give it: "0..15", "10..10000 ms", "normal | standby-only".
  */
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);

@@ -27,6 +27,7 @@
 #include "lib/work.h"
 #include "mad/umad.h"
 #include "weftd/conf.h"
+#include "weftd/conf_json.h"
 #include "weftd/log_levels.h"
 #include "weftd/m_key_file.h"
 #include "weftd/manager.h"
@@ -252,32 +253,48 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 	return -ENOENT;
 }
 
-/* Configuration and files: all is taken, or nothing. */
-static int reload(struct daemon *daemon, char error[CONF_ERROR_SIZE])
-{
+/* What a reload reads. */
+struct reading {
 	struct conf conf;
-	char names[CONF_NAMES_SIZE];
-	unsigned fixed;
 	struct route_options *options;
 	struct partition_file partitions;
+};
 
-	if (load_conf(daemon, &conf, &options, error))
+/* Reads and judges configuration and files; on success the caller owns what is in reading. */
+static int read_again(const struct daemon *daemon, struct reading *reading,
+		      char error[CONF_ERROR_SIZE])
+{
+	if (load_conf(daemon, &reading->conf, &reading->options, error))
 		return -EINVAL;
-	if (judge_partitions(daemon, &conf, &partitions, error)) {
-		route_options_unref(options);
+	if (judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
+		route_options_unref(reading->options);
 		return -EINVAL;
 	}
-	fixed = conf_keep_fixed(&conf, &daemon->conf, names);
+	return 0;
+}
+
+/* All is taken, or nothing. changes: a new reference. */
+static int reload(struct daemon *daemon, json_t **changes, char error[CONF_ERROR_SIZE])
+{
+	struct reading reading;
+	char names[CONF_NAMES_SIZE];
+	unsigned fixed;
+
+	if (read_again(daemon, &reading, error))
+		return -EINVAL;
+	*changes = conf_changes_json(&daemon->conf, &reading.conf);
+	fixed = conf_keep_fixed(&reading.conf, &daemon->conf, names);
 	if (fixed)
 		log_warning("%s wait%s for the next start of weftd", names, fixed == 1 ? "s" : "");
-	daemon->conf = conf;
+	daemon->conf = reading.conf;
 	log_levels_configure(&daemon->log_levels, configured_log_level(daemon));
-	set_route_options(daemon, options);
-	if (partitions.source != PARTITIONS_NO_FILE) {
-		daemon->partitions_are_read = partitions.source == PARTITIONS_FILE;
-		manager_set_partitions(daemon->manager, partitions.source, partitions.partitions);
+	set_route_options(daemon, reading.options);
+	if (reading.partitions.source != PARTITIONS_NO_FILE) {
+		daemon->partitions_are_read = reading.partitions.source == PARTITIONS_FILE;
+		manager_set_partitions(daemon->manager, reading.partitions.source,
+				       reading.partitions.partitions);
 	}
-	manager_set_conf(daemon->manager, &conf);
+	manager_set_conf(daemon->manager, &daemon->conf);
 	log_notice("configuration reloaded");
 	return 0;
 }
@@ -285,24 +302,58 @@ static int reload(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 static void hang_up(void *arg)
 {
 	char error[CONF_ERROR_SIZE];
+	json_t *changes = NULL;
 
-	if (reload(arg, error))
+	if (reload(arg, &changes, error))
 		log_error("configuration not reloaded, the one in force stays: %s", error);
+	json_decref(changes);
 }
 
 /* Answers when what was read is in force; P_Keys are written from then on. */
 static void command_reload(void *ctx, struct control_request *request, const json_t *args)
 {
 	char error[CONF_ERROR_SIZE];
+	json_t *changes;
 
 	(void)args;
-	if (reload(ctx, error))
+	if (reload(ctx, &changes, error))
 		control_fail(request, "not reloaded, what was in force stays: %s", error);
 	else
-		control_reply(request, NULL);
+		control_reply(request, json_pack("{s:o}", "changes", changes));
 }
 
-static const struct control_command commands[] = {{"config reload", command_reload}};
+/* What a reload would say and change, from the same files and arguments. */
+static void command_check(void *ctx, struct control_request *request, const json_t *args)
+{
+	const struct daemon *daemon = ctx;
+	char error[CONF_ERROR_SIZE];
+	struct reading reading;
+
+	(void)args;
+	if (read_again(daemon, &reading, error)) {
+		control_fail(request, "a reload would refuse it: %s", error);
+		return;
+	}
+	control_reply(request, json_pack("{s:o}", "changes",
+					 conf_changes_json(&daemon->conf, &reading.conf)));
+	route_options_unref(reading.options);
+	partitions_free(reading.partitions.partitions);
+}
+
+static void command_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	const struct daemon *daemon = ctx;
+
+	(void)args;
+	control_part(request, json_pack("{s:o}", "options", conf_options_json(&daemon->conf)));
+	control_reply(request, NULL);
+}
+
+static const struct control_command commands[] = {
+	{"config show", command_show},
+	{"config check", command_check},
+	{"config reload", command_reload},
+};
 
 /* What the loop and the manager tell */
 

@@ -3,11 +3,10 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: lib/control_client.o ctl/save.o ctl/keys.o ctl/file.o lib/guid.o
-// LINK: ctl/commands.o ctl/dump.o ctl/partition.o ctl/print.o ctl/print_perf.o
-// LINK: ctl/print_route.o ctl/print_sa.o
-// LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o
-// LINK: lib/log.o lib/map.o lib/mem.o lib/suggest.o
+// LINK: ctl/commands.o ctl/dump.o ctl/file.o ctl/keys.o ctl/partition.o ctl/print.o
+// LINK: ctl/print_config.o ctl/print_perf.o ctl/print_route.o ctl/print_sa.o ctl/save.o
+// LINK: ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o lib/control_client.o
+// LINK: lib/guid.o lib/log.o lib/map.o lib/mem.o lib/suggest.o
 // LIBS: -ljansson -lsystemd
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "ctl/dump.h"
 #include "ctl/partition.h"
 #include "ctl/print.h"
+#include "ctl/print_config.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/topology.h"
@@ -437,6 +437,22 @@ static const struct {
 	 "light sweep in 2.0 ms: 30 SMPs, 0 of them Set(); nothing changed\n"
 	 "subnet up\n"
 	 "These are the engines of the configuration.\n"},
+	{"options", print_options,
+	 "[{\"name\":\"lmc\",\"value\":\"1\",\"default\":\"0\",\"is_default\":false,"
+	 "\"effect\":\"restart\"},"
+	 "{\"name\":\"role\",\"value\":\"\\\"normal\\\"\",\"is_default\":true,"
+	 "\"effect\":\"reload\"}]",
+	 "OPTION  CHANGED BY  VALUE     DEFAULT\n"
+	 "lmc     restart     1         0\n"
+	 "role    reload      \"normal\"  =\n"},
+	{"a reload", print_reloaded,
+	 "{\"changes\":[{\"name\":\"lmc\",\"now\":\"0\",\"next\":\"1\",\"effect\":\"restart\"},"
+	 "{\"name\":\"sm_priority\",\"now\":\"0\",\"next\":\"5\",\"effect\":\"reload\"}]}",
+	 "read again, and in force\n"
+	 "  lmc: 0 -> 1 (waits for the next start of weftd)\n"
+	 "  sm_priority: 0 -> 5\n"},
+	{"nothing to reload", print_would_change, "{\"changes\":[]}",
+	 "configuration ok; a reload would change no option\n"},
 	{"as planned", print_differences,
 	 "{\"differences\":[],\"planned\":{\"switches\":2,\"adapters\":3,\"links\":4}}",
 	 "as planned: 2 switches, 3 adapters, 4 links\n"},

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ctl/dump.h"
+#include "ctl/import.h"
 #include "ctl/keys.h"
 #include "ctl/partition.h"
 #include "ctl/print.h"
@@ -281,6 +282,13 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = keys_import_perform,
 	 .print = print_imported,
 	 .summary = "M_Keys that OpenSM has given, from its guid2mkey"},
+	{.words = "import opensm",
+	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
+		       {.member = "cache", .label = "DIR", .optional = true, .option = true},
+		       {.member = "to", .label = "DIR", .optional = true, .option = true}},
+	 .perform = import_opensm,
+	 .print = print_opensm,
+	 .summary = "make our files from OpenSM's, and say what has no equivalent"},
 	{.words = "save",
 	 .arguments = {{.member = "file", .label = "FILE|-"},
 		       {.member = "with",

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * From OpenSM's files to ours (import.h). Options that have OpenSM's default are not carried over:
+ * where ours is another one it is so on purpose. Everything is read before the first file is
+ * written, and no file that is there is written over.
+ */
+#include "ctl/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl/file.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "formats/opensm_conf.h"
+#include "lib/mem.h"
+
+static const char default_dir[] = "/etc/opensm", default_cache[] = "/var/cache/opensm";
+static const char default_to[] = "weft-import";
+
+struct import {
+	const char *dir, *cache, *to;
+	json_t *values;	 /* OpenSM's, by name: the last one of each counts */
+	json_t *options; /* what became of those that are no default: the answer */
+	json_t *files;	 /* names of what is written */
+	json_t *ours;	 /* our options: name to value */
+	json_t *records; /* of LIDs */
+	char *partitions;
+	size_t partitions_size;
+	char **refusal;
+};
+
+static int refuse(const struct import *import, const char *path, const char *why)
+{
+	*import->refusal = mem_printf("%s: %s", path, why);
+	return -EREMOTEIO;
+}
+
+/* A whole file, for free(). 0 also when there is none and it need not be: *text is then NULL. */
+static int read_file(const struct import *import, const char *path, bool required, char **text,
+		     size_t *size)
+{
+	*size = 0;
+	*text = file_read(path, size);
+	if (!*text && (errno != ENOENT || required))
+		return refuse(import, path, strerror(errno));
+	return 0;
+}
+
+static bool is_key(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > 4 && !strcmp(name + size - 4, "_key");
+}
+
+/* ours: NULL: it was left out. */
+static void tell(struct import *import, const char *name, const char *theirs, const char *ours,
+		 const char *note)
+{
+	json_t *value = json_string(is_key(name) ? "(not shown)" : *theirs ? theirs : "(null)");
+
+	json_array_append_new(import->options,
+			      json_pack("{s:s,s:o,s:b,s:s,s:s}", "name", name, "value",
+					value ? value : json_string("(not UTF-8)"), "taken",
+					ours != NULL, "ours", ours ? ours : "", "note", note));
+}
+
+static void take(struct import *import, const struct opensm_row *row, const char *theirs,
+		 const char *value, const char *note)
+{
+	char *ours = mem_printf("%s = %s", row->ours, is_key(row->ours) ? "..." : value);
+
+	json_object_set_new(import->ours, row->ours, json_string(value));
+	tell(import, row->name, theirs, ours, note);
+	free(ours);
+}
+
+static void option_read(void *ctx, unsigned line, const char *name, const char *value)
+{
+	struct import *import = ctx;
+
+	(void)line;
+	if (!opensm_row_find(name))
+		tell(import, name, value, NULL, "no option of OpenSM 3.3.23");
+	else
+		json_object_set_new(import->values, name, json_string(value));
+}
+
+static const char *value_of(const struct import *import, const char *name)
+{
+	const char *value = json_string_value(json_object_get(import->values, name));
+
+	return value ? value : opensm_row_find(name)->preset;
+}
+
+/* A file that has OpenSM's default path is looked for in the folder that is imported. For free().
+ */
+static char *path_of(const struct import *import, const struct opensm_row *row)
+{
+	const char *path = value_of(import, row->name), *base = strrchr(path, '/');
+
+	if (strcmp(path, row->preset) != 0 || !base)
+		return mem_strdup(path);
+	return mem_printf("%s%s", import->dir, base);
+}
+
+static int take_partitions(struct import *import, const struct opensm_row *row)
+{
+	char *path = path_of(import, row);
+	int error = 0;
+
+	if (*path)
+		error = read_file(import, path, false, &import->partitions,
+				  &import->partitions_size);
+	if (import->partitions)
+		tell(import, row->name, path, "partitions.conf", "copied");
+	else if (!error && !opensm_value_same(value_of(import, row->name), row->preset))
+		tell(import, row->name, path, NULL, "there is no such file");
+	free(path);
+	return error;
+}
+
+static void take_prefixes(struct import *import, const struct opensm_row *row)
+{
+	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
+	char *path = path_of(import, row), *whole = realpath(path, NULL);
+
+	if (whole && !opensm_translate(row, whole, "", value, lost))
+		take(import, row, path, value, row->note);
+	else if (*path && !opensm_value_same(value_of(import, row->name), row->preset))
+		tell(import, row->name, path, NULL, "there is no such file");
+	free(whole);
+	free(path);
+}
+
+static void take_option(struct import *import, const struct opensm_row *row)
+{
+	const char *theirs = value_of(import, row->name);
+	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE], *note;
+
+	if (opensm_value_same(theirs, row->preset))
+		return;
+	if (row->how == OPENSM_NONE) {
+		tell(import, row->name, theirs, NULL, row->note);
+		return;
+	}
+	switch (opensm_translate(row, theirs, value_of(import, "perfmgr_sweep_time_s"), value,
+				 lost)) {
+	case 0:
+		note = *lost ? mem_printf("left out, weft has no such engine: %s", lost)
+			     : mem_strdup(row->note);
+		take(import, row, theirs, value, note);
+		free(note);
+		break;
+	case -ENOENT:
+		tell(import, row->name, theirs, NULL,
+		     *lost ? "weft has no such engine; its default is taken" : row->note);
+		break;
+	default:
+		tell(import, row->name, theirs, NULL, "it makes no sense");
+	}
+}
+
+static int read_options(struct import *import)
+{
+	char *path = mem_printf("%s/opensm.conf", import->dir), *text = NULL;
+	size_t size;
+	int error = read_file(import, path, false, &text, &size);
+
+	if (!error && text &&
+	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
+		error = -EREMOTEIO;
+	for (const struct opensm_row *row = opensm_rows; row->name && !error; row++) {
+		if (row->how == OPENSM_PARTITIONS)
+			error = take_partitions(import, row);
+		else if (row->how == OPENSM_PREFIXES)
+			take_prefixes(import, row);
+		else
+			take_option(import, row);
+	}
+	free(text);
+	free(path);
+	return error;
+}
+
+static void lid_read(void *ctx, guid_t guid, lid_t lid, unsigned lmc)
+{
+	struct import *import = ctx;
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)guid);
+	json_array_append_new(import->records,
+			      json_pack("{s:s,s:s,s:i,s:i,s:i}", "kind", "lid", "GUID", text, "LID",
+					lid, "LMC", (int)lmc, "Gone", 0));
+}
+
+static int read_lids(struct import *import)
+{
+	char *path = mem_printf("%s/guid2lid", import->cache), *text = NULL;
+	size_t size;
+	int error = read_file(import, path, false, &text, &size);
+
+	if (!error && text &&
+	    opensm_lids_parse(path, text, size, lid_read, import, import->refusal))
+		error = -EREMOTEIO;
+	free(text);
+	free(path);
+	return error;
+}
+
+/* Keys may be in it, so the files are the user's alone. */
+static int write_file(struct import *import, const char *name,
+		      void (*print)(struct import *, FILE *))
+{
+	char *path = mem_printf("%s/%s", import->to, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = 0;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!out) {
+		error = refuse(import, path,
+			       errno == EEXIST ? "it is there already; --to names another folder"
+					       : strerror(errno));
+	} else {
+		print(import, out);
+		error = ferror(out) ? -EIO : 0;
+		if (fclose(out) || error)
+			error = refuse(import, path, strerror(errno ? errno : EIO));
+	}
+	if (!error)
+		json_array_append_new(import->files, json_string(name));
+	free(path);
+	return error;
+}
+
+static void print_conf(struct import *import, FILE *out)
+{
+	const char *name;
+	json_t *value;
+
+	fputs("# Made by weftctl import opensm; see weftd.conf(5). What is not here has weft's "
+	      "default.\n",
+	      out);
+	json_object_foreach (import->ours, name, value)
+		fprintf(out, "%s = %s;\n", name, json_string_value(value));
+}
+
+static void print_partition_file(struct import *import, FILE *out)
+{
+	fwrite(import->partitions, 1, import->partitions_size, out);
+}
+
+/* As `weftctl save` writes it. */
+static void print_lids(struct import *import, FILE *out)
+{
+	const json_t *record;
+	size_t i;
+
+	fputs("{\"version\": 1, \"records\": [\n", out);
+	json_array_foreach (import->records, i, record) {
+		json_dumpf(record, out, JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+		fputs(i + 1 < json_array_size(import->records) ? ",\n" : "\n", out);
+	}
+	fputs("]}\n", out);
+}
+
+static int write_files(struct import *import)
+{
+	int error = 0;
+
+	if (mkdir(import->to, 0700) && errno != EEXIST)
+		return refuse(import, import->to, strerror(errno));
+	error = write_file(import, "weftd.conf", print_conf);
+	if (!error && import->partitions)
+		error = write_file(import, "partitions.conf", print_partition_file);
+	if (!error && json_array_size(import->records))
+		error = write_file(import, "lids.json", print_lids);
+	return error;
+}
+
+static const char *named(const json_t *request, const char *member, const char *otherwise)
+{
+	const char *name = json_string_value(json_object_get(request, member));
+
+	return name ? name : otherwise;
+}
+
+int import_opensm(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	struct import import = {
+		.dir = named(request, "dir", default_dir),
+		.cache = named(request, "cache", default_cache),
+		.to = named(request, "to", default_to),
+		.values = json_object(),
+		.options = json_array(),
+		.files = json_array(),
+		.ours = json_object(),
+		.records = json_array(),
+		.refusal = refusal,
+	};
+	int error = 0;
+
+	(void)socket;
+	if (access(import.dir, R_OK | X_OK))
+		error = refuse(&import, import.dir, strerror(errno));
+	if (!error)
+		error = read_options(&import);
+	if (!error)
+		error = read_lids(&import);
+	if (!error)
+		error = write_files(&import);
+	if (!error)
+		*result = json_pack("{s:s,s:O,s:O,s:I}", "to", import.to, "files", import.files,
+				    "options", import.options, "lids",
+				    (json_int_t)json_array_size(import.records));
+	free(import.partitions);
+	json_decref(import.records);
+	json_decref(import.ours);
+	json_decref(import.files);
+	json_decref(import.options);
+	json_decref(import.values);
+	return error;
+}
+
+static void print_fate(const json_t *data, bool taken, FILE *out)
+{
+	static const struct table_column columns[][4] = {
+		{{"NOT TAKEN OVER", TABLE_LEFT}, {"VALUE", TABLE_LEFT}, {"WHY", TABLE_LEFT}},
+		{{"TAKEN OVER", TABLE_LEFT},
+		 {"VALUE", TABLE_LEFT},
+		 {"AS", TABLE_LEFT},
+		 {"NOTE", TABLE_LEFT}},
+	};
+	struct table *table = table_new(columns[taken], taken ? 4 : 3);
+	const json_t *option;
+	size_t i;
+
+	json_array_foreach (json_object_get(data, "options"), i, option) {
+		if (flag_member(option, "taken") != taken)
+			continue;
+		table_cell(table, "%s", text_member(option, "name"));
+		table_cell(table, "%s", text_member(option, "value"));
+		if (taken)
+			table_cell(table, "%s", text_member(option, "ours"));
+		table_cell(table, "%s", text_member(option, "note"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_opensm(const json_t *data, FILE *out)
+{
+	const json_t *file;
+	size_t i;
+
+	print_fate(data, true, out);
+	fputc('\n', out);
+	print_fate(data, false, out);
+	fprintf(out, "\nOptions that have OpenSM's default are not listed. In %s:",
+		text_member(data, "to"));
+	json_array_foreach (json_object_get(data, "files"), i, file)
+		fprintf(out, "%s %s", i ? "," : "",
+			json_is_string(file) ? json_string_value(file) : "-");
+	fprintf(out,
+		"\nTry the first by weftd -c FILE --check-config, and copy it to /etc/weft%s.\n",
+		number_member(data, "lids")
+			? "; weftctl restore lids.json gives a new weftd the LIDs"
+			: "");
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reading OpenSM's configuration and LIDs (opensm_conf.h), line by line. As OpenSM does, a value is
+ * the rest of its line, and a # begins a comment only at the start of a line.
+ */
+#include "formats/opensm_conf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "formats/cursor.h"
+#include "include/iba.h"
+#include "lib/mem.h"
+
+struct lines {
+	const char *name, *next, *end;
+	unsigned number;
+};
+
+/* The next line that is neither empty nor a comment, without blanks around it. */
+static bool next_line(struct lines *lines, struct cursor *line)
+{
+	while (lines->next < lines->end) {
+		const char *stop = memchr(lines->next, '\n', (size_t)(lines->end - lines->next));
+
+		*line = (struct cursor){lines->next, stop ? stop : lines->end};
+		lines->next = stop ? stop + 1 : lines->end;
+		lines->number++;
+		while (line->end > line->at && isspace((unsigned char)line->end[-1]))
+			line->end--;
+		cursor_skip_blanks(line);
+		if (!cursor_at_end(line) && *line->at != '#')
+			return true;
+	}
+	return false;
+}
+
+static int refuse(const struct lines *lines, const struct cursor *line, const char *wanted,
+		  char **error)
+{
+	struct piece rest = cursor_rest(line);
+
+	*error = mem_printf("%s:%u: %s expected, not \"%.*s\"", lines->name, lines->number, wanted,
+			    rest.length, rest.text);
+	return -EINVAL;
+}
+
+const struct opensm_row *opensm_row_find(const char *name)
+{
+	for (const struct opensm_row *row = opensm_rows; row->name; row++) {
+		if (!strcmp(row->name, name))
+			return row;
+	}
+	return NULL;
+}
+
+static bool take(struct piece piece, char text[OPENSM_VALUE_SIZE])
+{
+	if (piece.length >= OPENSM_VALUE_SIZE)
+		return false;
+	for (int i = 0; i < piece.length; i++) {
+		if (iscntrl((unsigned char)piece.text[i]) && piece.text[i] != '\t')
+			return false;
+	}
+	memcpy(text, piece.text, (size_t)piece.length);
+	text[piece.length] = '\0';
+	return true;
+}
+
+int opensm_conf_parse(const char *name, const char *text, size_t length, opensm_option_fn *option,
+		      void *ctx, char **error)
+{
+	struct lines lines = {.name = name, .next = text, .end = text + length};
+	struct cursor line;
+
+	while (next_line(&lines, &line)) {
+		struct cursor start = line;
+		char word[OPENSM_VALUE_SIZE], value[OPENSM_VALUE_SIZE];
+		struct piece rest;
+
+		if (!take(cursor_word(&line), word))
+			return refuse(&lines, &start, "the name of an option", error);
+		cursor_skip_blanks(&line);
+		if (!cursor_quoted(&line, &rest))
+			rest = (struct piece){line.at, (int)(line.end - line.at)};
+		if (piece_is(rest, "(null)"))
+			rest.length = 0;
+		if (!take(rest, value))
+			return refuse(&lines, &start, "an option of at most 1023 printable bytes",
+				      error);
+		option(ctx, lines.number, word, value);
+	}
+	return 0;
+}
+
+static bool number_of(const char *text, uint64_t *number)
+{
+	struct cursor c = {text, text + strlen(text)};
+
+	return cursor_number(&c, 10, number) && cursor_at_end(&c);
+}
+
+bool opensm_value_same(const char *one, const char *other)
+{
+	uint64_t first, second;
+
+	if (number_of(one, &first) && number_of(other, &second))
+		return first == second;
+	return !strcasecmp(one, other);
+}
+
+/* Translating. Each fills value and returns 0, or an error. */
+
+/* libconfig takes a leading 0 for nothing special; decimal numbers stay decimal. */
+static int to_number(const char *theirs, char value[OPENSM_VALUE_SIZE])
+{
+	uint64_t number;
+
+	if (!number_of(theirs, &number))
+		return -EINVAL;
+	snprintf(value, OPENSM_VALUE_SIZE, !strncasecmp(theirs, "0x", 2) ? "0x%llx" : "%llu",
+		 (unsigned long long)number);
+	return 0;
+}
+
+static int to_text(const char *theirs, char value[OPENSM_VALUE_SIZE])
+{
+	size_t used = 0;
+
+	if (strlen(theirs) * 2 + 3 > OPENSM_VALUE_SIZE)
+		return -EINVAL;
+	value[used++] = '"';
+	for (; *theirs; theirs++) {
+		if (*theirs == '"' || *theirs == '\\')
+			value[used++] = '\\';
+		value[used++] = *theirs;
+	}
+	value[used++] = '"';
+	value[used] = '\0';
+	return 0;
+}
+
+/* For TRUE and FALSE; NULL: it says nothing that is not the default here, too. */
+static int to_choice(const char *theirs, const char *if_true, const char *if_false,
+		     char value[OPENSM_VALUE_SIZE])
+{
+	bool on = !strcasecmp(theirs, "TRUE");
+	const char *chosen = on ? if_true : if_false;
+
+	if (!on && strcasecmp(theirs, "FALSE") != 0)
+		return -EINVAL;
+	if (!chosen)
+		return -ENOENT;
+	snprintf(value, OPENSM_VALUE_SIZE, "%s", chosen);
+	return 0;
+}
+
+static bool engine_is_ours(struct piece name)
+{
+	static const char *const ours[] = {"minhop", "updn", "dnup", "ftree", "file", NULL};
+
+	for (const char *const *engine = ours; *engine; engine++) {
+		if (piece_is(name, *engine))
+			return true;
+	}
+	return false;
+}
+
+static int to_engines(const char *theirs, char value[OPENSM_VALUE_SIZE],
+		      char lost[OPENSM_VALUE_SIZE])
+{
+	size_t used = 1, left_out = 0;
+
+	if (strlen(theirs) > OPENSM_VALUE_SIZE / 8) /* quotes and commas come to it */
+		return -EINVAL;
+	strcpy(value, "[");
+	while (*theirs) {
+		struct piece name;
+
+		theirs += strspn(theirs, ", \t");
+		name = (struct piece){theirs, (int)strcspn(theirs, ", \t")};
+		theirs += name.length;
+		if (!name.length)
+			continue;
+		if (engine_is_ours(name))
+			used += (size_t)snprintf(value + used, OPENSM_VALUE_SIZE - used,
+						 "%s\"%.*s\"", used > 1 ? ", " : "", name.length,
+						 name.text);
+		else
+			left_out += (size_t)snprintf(lost + left_out, OPENSM_VALUE_SIZE - left_out,
+						     "%s%.*s", left_out ? ", " : "", name.length,
+						     name.text);
+	}
+	strcpy(value + used, "]");
+	return used > 1 ? 0 : -ENOENT;
+}
+
+int opensm_translate(const struct opensm_row *row, const char *theirs, const char *sweep_time,
+		     char value[OPENSM_VALUE_SIZE], char lost[OPENSM_VALUE_SIZE])
+{
+	*lost = '\0';
+	switch (row->how) {
+	case OPENSM_NUMBER:
+		return to_number(theirs, value);
+	case OPENSM_FLAG:
+		return to_choice(theirs, "true", "false", value);
+	case OPENSM_ENGINES:
+		return to_engines(theirs, value, lost);
+	case OPENSM_NO_ENFORCEMENT:
+		return to_choice(theirs, "\"off\"", NULL, value);
+	case OPENSM_BABBLE:
+		return to_choice(theirs, "\"disable\"", "\"note\"", value);
+	case OPENSM_NO_REREG:
+		return to_choice(theirs, "0", NULL, value);
+	case OPENSM_PERFMGR:
+		if (!strcasecmp(theirs, "TRUE"))
+			return to_number(sweep_time, value);
+		return to_choice(theirs, NULL, "0", value);
+	case OPENSM_TEXT:
+	case OPENSM_PARTITIONS:
+	case OPENSM_PREFIXES:
+		return to_text(theirs, value);
+	case OPENSM_NONE:
+		break;
+	}
+	return -EINVAL;
+}
+
+static bool lids_of(const uint64_t number[3], unsigned *lmc)
+{
+	uint64_t count = number[2] - number[1] + 1;
+
+	if (!number[0] || number[1] < LID_UNICAST_MIN || number[2] > LID_UNICAST_MAX ||
+	    number[2] < number[1] || (count & (count - 1)) || number[1] % count ||
+	    count > 1u << LMC_MAX)
+		return false;
+	*lmc = (unsigned)__builtin_ctzll(count);
+	return true;
+}
+
+int opensm_lids_parse(const char *name, const char *text, size_t length, opensm_lid_fn *lid,
+		      void *ctx, char **error)
+{
+	static const char wanted[] = "a GUID, its first and its last LID (0x... 0x... 0x...)";
+	struct lines lines = {.name = name, .next = text, .end = text + length};
+	bool *given = mem_array(LID_UNICAST_MAX + 1, sizeof(*given));
+	struct cursor line;
+	int result = 0;
+
+	while (!result && next_line(&lines, &line)) {
+		struct cursor start = line;
+		uint64_t number[3] = {0};
+		unsigned lmc = 0;
+		bool good = true;
+
+		for (int i = 0; i < 3 && good; i++) {
+			good = cursor_number(&line, 16, &number[i]);
+			cursor_skip_blanks(&line);
+		}
+		if (!good || !cursor_at_end(&line) || !lids_of(number, &lmc)) {
+			result = refuse(&lines, &start, wanted, error);
+			break;
+		}
+		for (uint64_t i = number[1]; i <= number[2] && !result; i++) {
+			if (given[i])
+				result = refuse(&lines, &start, "a LID that no line before has",
+						error);
+			given[i] = true;
+		}
+		if (!result)
+			lid(ctx, number[0], (lid_t)number[1], lmc);
+	}
+	free(given);
+	return result;
+}

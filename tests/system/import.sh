@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# What OpenSM's files become: every option that `opensm -c` writes is in the table and on the page, its
+# defaults become nothing, and what is imported is taken by weftd, its LIDs too.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+page=$root/docs/migrating.md
+
+# The options of a file in OpenSM's form.
+options() {
+	grep -vE '^#|^$' "$1" | cut -d ' ' -f 1
+}
+
+page_rows() {
+	sed -n 's/^| \([a-z0-9_]*\) | \([a-z_0-9-]*\) | \(.*\) |$/\1|\2|\3/p' "$page"
+}
+
+page_is_complete() {
+	equal "what the page lacks or has too much" \
+		"$(diff <(options all.conf) <(page_rows | cut -d '|' -f 1) | grep '^[<>]' | tr '\n' ' ')" ""
+}
+
+# The page and the table of the program say the same.
+page_is_true() {
+	# shellcheck disable=SC2016 # Perl's
+	perl -0777 -ne 'sub text { join "", map { s/\\"/"/gr } $_[0] =~ /"((?:[^"\\]|\\.)*)"/g }
+		while (/\{\s*("\w+"),\s*"[^"]*",\s*OPENSM_\w+,\s*(NULL|"\w+"),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\}/g) {
+			my ($name, $ours, $note) = ($1, $2, $3);
+			printf "%s|%s|%s\n", text($name), $ours eq "NULL" ? "-" : text($ours), text($note) }' \
+		"$root/formats/opensm_rows.c" >table.txt
+	equal "where the page differs from the table" "$(diff <(page_rows) table.txt | grep '^[<>]' | head -n 3)" ""
+}
+
+# Each of our options that is named exists.
+equivalents_exist() {
+	local name
+
+	for name in $(page_rows | cut -d '|' -f 2 | grep -vx -- - | sort -u); do
+		matches "^# ?$name = |^$name = " "$root/etc/weftd.conf" || because "weft has no option $name" || return 1
+	done
+}
+
+# import NAME [ARGUMENT]...: of NAME.etc and NAME.cache to NAME.out.
+import() {
+	local name=$1
+
+	shift
+	"$BUILD/weftctl" "$@" import opensm "$name.etc" --cache "$name.cache" --to "$name.out" >"$name.txt" 2>&1
+}
+
+defaults_become_nothing() {
+	mkdir -p default.etc
+	cp all.conf default.etc/opensm.conf
+	import default --json || because "$(cat default.txt)" || return 1
+	equal "what becomes of the defaults" "$(json 'map { $_->{name} } @{$_->{options}}' <default.txt)" "" || return 1
+	equal "the configuration" "$(grep -v '^#' default.out/weftd.conf)" ""
+}
+
+nothing_is_enough() {
+	mkdir -p empty.etc
+	import empty || because "$(cat empty.txt)"
+}
+
+# A value for each kind of option.
+values_are_translated() {
+	mkdir -p some.etc some.cache
+	sed -e 's/^sm_priority .*/sm_priority 7/; s/^subnet_timeout .*/subnet_timeout 0x11/' \
+		-e 's/^routing_engine .*/routing_engine ftree,dfsssp,minhop/; s/^allow_both_pkeys .*/allow_both_pkeys TRUE/' \
+		-e 's/^sm_key .*/sm_key 0x00000000000000ab/; s/^m_key .*/m_key 0x12/; s/^perfmgr .*/perfmgr TRUE/' \
+		-e 's/^babbling_port_policy .*/babbling_port_policy TRUE/; s/^no_clients_rereg .*/no_clients_rereg TRUE/' \
+		-e 's/^no_partition_enforcement .*/no_partition_enforcement TRUE/' \
+		-e "s,^root_guid_file .*,root_guid_file $work/roots," -e 's/^lmc .*/lmc many/' all.conf >some.etc/opensm.conf
+	echo 'no_such_option 1' >>some.etc/opensm.conf
+	echo 'Default=0x7fff, ipoib: ALL=full;' >some.etc/partitions.conf
+	echo '* *' >some.etc/prefix-routes.conf
+	echo 0x1 >roots
+	import some --json || because "$(cat some.txt)" || return 1
+	equal "our configuration" "$(grep -v '^#' some.out/weftd.conf | sort | tr '\n' ' ')" \
+		"allow_both_pkeys = true; babble_policy = \"disable\"; part_enforce = \"off\"; perf_interval = 180; \
+prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
+routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
+	equal "what is left out" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
+		"lmc m_key no_such_option" || return 1
+	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
+	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
+	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file is another one" || return 1
+	equal "the mode of weftd.conf" "$(stat -c %a some.out/weftd.conf)" 600 || return 1
+	"$BUILD/weftd" -c some.out/weftd.conf --check-config >check.txt 2>&1 || because "weftd: $(cat check.txt)"
+}
+
+written_over_is_nothing() {
+	import some && because "it writes over what is there" && return 1
+	matches 'some.out/weftd.conf: it is there already; --to names another folder' some.txt ||
+		because "it says: $(cat some.txt)"
+}
+
+# refuses_lids LINE PATTERN
+refuses_lids() {
+	mkdir -p lids.etc lids.cache
+	printf '0x1 0x1 0x1\n%s\n' "$1" >lids.cache/guid2lid
+	import lids
+	equal "the status" $? 1 || return 1
+	matches "guid2lid:2: $2" lids.txt || because "it says: $(cat lids.txt)" || return 1
+	test ! -e lids.out || because "it has written something before it knew"
+}
+
+# What is there keeps the LID that it has; for a port that is off the store has OpenSM's, and it stays.
+lids_are_kept() {
+	local guid=0x0002c90300abcdef
+
+	start_fabric single:hosts=2 && start_weftd kept host-0001 && wait_for 20 is_up kept || return 1
+	mkdir -p kept.etc kept.cache
+	printf '%s 0x0400 0x0400\n\n' "$guid" >kept.cache/guid2lid
+	import kept || because "$(cat kept.txt)" || return 1
+	ctl kept restore kept.out/lids.json >restored.txt 2>&1 || because "$(cat restored.txt)" || return 1
+	ctl kept sweep full >/dev/null || because "no sweep after it" || return 1
+	ctl kept save kept.json >/dev/null || because "save fails" || return 1
+	equal "the LID of the port that is off" \
+		"$(json "map { \$_->{LID} } grep { \$_->{kind} eq \"lid\" && \$_->{GUID} eq \"$guid\" } @{\$_->{records}}" <kept.json)" \
+		1024
+}
+
+unset OSM_TMP_DIR OSM_CACHE_DIR # else they would be defaults
+if ! opensm -c all.conf >opensm.txt 2>&1 || [ ! -s all.conf ]; then
+	echo "not ok import: opensm -c: $(tail -n 1 opensm.txt)"
+	exit 1
+fi
+check "docs/migrating.md has each option of opensm -c" page_is_complete
+check "docs/migrating.md says what the import does" page_is_true
+check "the equivalents are options of weft" equivalents_exist
+check "OpenSM's defaults become nothing" defaults_become_nothing
+check "an empty folder is enough" nothing_is_enough
+check "values are translated" values_are_translated
+check "nothing is written over" written_over_is_nothing
+check "a range of LIDs that is none" refuses_lids '0x2 0x3 0x4' 'a GUID, its first and its last LID .* not "0x2 0x3 0x4"'
+check "a LID that was given already" refuses_lids '0x2 0x1 0x1' 'a LID that no line before has'
+check "a line of words" refuses_lids 'hello' 'a GUID'
+check "LIDs are kept" lids_are_kept
+finish

@@ -172,6 +172,8 @@ SYSTEMD_UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SYSUSERS = $(DESTDIR)$(PREFIX)/lib/sysusers.d/weft.conf
 CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/weft.catalog
 UDEV_RULES = $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-weft.rules
+BASH_COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/weftctl
+ZSH_COMPLETION = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_weftctl
 MAN = $(DESTDIR)$(PREFIX)/share/man
 SYSCONFDIR = $(DESTDIR)/etc/weft
 
@@ -183,6 +185,10 @@ install: all
 	install -m 644 $(wildcard man/*.1) $(MAN)/man1/
 	install -m 644 $(wildcard man/*.5) $(MAN)/man5/
 	install -m 644 $(wildcard man/*.8) $(MAN)/man8/
+	install -d $(dir $(BASH_COMPLETION) $(ZSH_COMPLETION))
+	$(BUILD)/weftctl completion bash >$(BASH_COMPLETION)
+	$(BUILD)/weftctl completion zsh >$(ZSH_COMPLETION)
+	chmod 644 $(BASH_COMPLETION) $(ZSH_COMPLETION)
 	install -d $(SYSTEMD_UNITS) $(SYSCONFDIR)
 	for unit in $(UNITS); do sed 's,/usr/\(s\?bin\)/weft,$(PREFIX)/\1/weft,' systemd/$$unit >$(SYSTEMD_UNITS)/$$unit; done
 	cd $(SYSTEMD_UNITS) && chmod 644 $(UNITS)
@@ -199,7 +205,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
 	rm -f $(DESTDIR)$(PREFIX)/lib/weft/libweftsim.so; rmdir $(DESTDIR)$(PREFIX)/lib/weft 2>/dev/null || true
 	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
-	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS)) $(SYSUSERS) $(UDEV_RULES) $(CATALOG)
+	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS)) $(SYSUSERS) $(UDEV_RULES) $(CATALOG) $(BASH_COMPLETION) $(ZSH_COMPLETION)
 
 clean:
 	rm -rf build build-*

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/completion.h"
 #include "ctl/dump.h"
 #include "ctl/import.h"
 #include "ctl/keys.h"
@@ -27,6 +28,7 @@ static const char *const sweep_kinds[] = {"light", "full", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
 static const char *const secret_records[] = {"keys", NULL};
+static const char *const shells[] = {"bash", "zsh", NULL};
 static const char *const dump_formats[] = {"opensm", NULL};
 
 static bool is_sl(const char *value)
@@ -304,6 +306,12 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = restore_perform,
 	 .print = print_restored,
 	 .summary = "put such a document in place of what is registered"},
+	{.words = "completion",
+	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},
+	 .perform = completion_perform,
+	 .digest = completion_digest,
+	 .print = print_text,
+	 .summary = "a script that completes weftctl's command line"},
 	{.words = NULL},
 };
 

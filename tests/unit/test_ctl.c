@@ -3,10 +3,11 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: ctl/commands.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o ctl/partition.o
-// LINK: ctl/print.o ctl/print_config.o ctl/print_perf.o ctl/print_route.o ctl/print_sa.o
-// LINK: ctl/save.o ctl/status.o ctl/table.o ctl/text.o ctl/topology.o formats/*.o
-// LINK: lib/control_client.o lib/guid.o lib/log.o lib/map.o lib/mem.o lib/suggest.o
+// LINK: ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
+// LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_perf.o ctl/print_route.o
+// LINK: ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o ctl/topology.o
+// LINK: formats/*.o lib/control_client.o lib/guid.o lib/log.o lib/map.o lib/mem.o
+// LINK: lib/suggest.o
 // LIBS: -ljansson -lsystemd
 #include <errno.h>
 #include <stdlib.h>

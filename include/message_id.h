@@ -33,5 +33,7 @@
 #define MESSAGE_PORT_ERRORS "8adb73240c4b4bb0bd1ac8749d5fe918" /* error counters of a port rise */
 #define MESSAGE_LINK "d22c48f06ce6412dbeecb54b3df22622"	       /* links came or went */
 #define MESSAGE_M_KEY "b3f10c8e5a2d4697915ed04c7a8be62f"       /* somebody used a wrong M_Key */
+#define MESSAGE_FOREIGN_MANAGER \
+	"eeaa7021dc49471a91e04ef6b22b026b" /* one that may not be a manager, or has another key */
 
 #endif

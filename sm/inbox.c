@@ -265,15 +265,40 @@ static void get_sm_info(struct sm *sm, const struct letter *letter)
 	answer_sm_info(sm, letter, STATUS_OK);
 }
 
+/* The port a request came from, as discovery knows it; 0: it does not. */
+static guid_t sender_of(struct sm *sm, const struct letter *letter)
+{
+	const struct roster *roster = fabric_roster(sm->fabric);
+	const struct port *port;
+	struct route_path back;
+
+	if (letter->header->mgmt_class == CLASS_SUBN_DIRECTED) {
+		if (letter->header->hop_count > HOPS_MAX)
+			return 0;
+		way_back(letter, &back);
+		port = fabric_way_ends(sm->fabric, &back);
+		return port && port_agent(port) ? port_facts(port_agent(port)->port)->guid : 0;
+	}
+	for (size_t i = 0; i < roster->num_ends; i++) {
+		const struct port_info *info = port_info(roster->ends[i]);
+
+		if (info->lid && letter->from->lid >= info->lid &&
+		    letter->from->lid < info->lid + (1u << info->lmc))
+			return port_facts(roster->ends[i])->guid;
+	}
+	return 0;
+}
+
 static void set_sm_info(struct sm *sm, const struct letter *letter)
 {
 	struct sm_info sender;
+	uint32_t control = letter->header->attr_mod;
+	guid_t guid = sender_of(sm, letter);
 
 	sm->counts.sm_info_sets++;
 	attr_decode(&sm_info_format, letter->mad + SMP_DATA_OFFSET, &sender);
-	answer_sm_info(
-		sm, letter,
-		peers_control(sm->peers, letter->header->attr_mod, &sender, letter->from->lid));
+	answer_sm_info(sm, letter,
+		       peers_control(sm->peers, control, &sender, letter->from->lid, guid));
 }
 
 static const struct {

@@ -12,7 +12,7 @@ enum babble_policy { BABBLE_NOTE, BABBLE_QUARANTINE, BABBLE_DISABLE };
 /* Which way switches drop packets with P_Keys that the end port behind a port should not have. */
 enum part_enforce { ENFORCE_BOTH, ENFORCE_IN, ENFORCE_OUT, ENFORCE_OFF };
 
-enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32 };
+enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32, SM_GUIDS_MAX = 32 };
 
 /* Which M_Key ports have. */
 enum m_key_mode { M_KEY_NONE, M_KEY_SUBNET, M_KEY_PORT };
@@ -21,11 +21,13 @@ enum { SM_SECRETS_MAX = 8, SM_SECRET_SIZE = 32 };
 
 struct sm_options {
 	/* Identity and election */
-	uint8_t priority;	   /* 0-15, higher wins */
-	bool standby_only;	   /* never becomes MASTER */
-	uint64_t sm_key;	   /* managers with another key are no peers; never logged */
-	unsigned poll_interval_ms; /* of the master, in STANDBY */
-	unsigned poll_misses;	   /* unanswered polls before the master counts as dead */
+	uint8_t priority;	 /* 0-15, higher wins */
+	uint8_t master_priority; /* while MASTER, where that is more */
+	bool standby_only;	 /* never becomes MASTER */
+	uint64_t sm_key;	 /* managers with another key are no peers; never logged */
+	uint64_t allowed_sm_guids[SM_GUIDS_MAX]; /* ports of managers; unused are 0, all: any */
+	unsigned poll_interval_ms; /* of the master by a STANDBY, of all others by the MASTER */
+	unsigned poll_misses; /* intervals without an answer before the master counts as dead */
 
 	/* The subnet */
 	uint64_t subnet_prefix;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A master is polled by LID while we have one, else along the directed route that discovery left; a
- * poll is one MAD without retries, since the next one follows soon. Linux answers SMInfo with a
- * status when no manager runs there any more: that counts as a miss like silence does.
+ * What a survey met is good until the next one, some seconds later. In between a STANDBY polls its
+ * master and a MASTER all the others (sm/poll.h): of two subnets that have become one, or of a
+ * manager that took itself for the only one, it hears at once.
  *
  * A standby-only manager shows no IsSM: no master can then take it for a candidate and hand over to
  * it.
  */
-#include "sm/peers.h"
+#include "sm/peers_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,33 +25,18 @@
 /* How long a manager that ranks higher may take to become MASTER before we look again. */
 enum { MASTER_WAIT_MS = 10000 };
 
-struct peers {
-	struct txn_table *txns;
-	struct transport *transport;
-	struct fabric *fabric;
-	const struct sm_options *options;
-	enum sm_state role;
-	void (*changed)(void *ctx, const char *reason);
-	void *ctx;
+static void watch_ends(struct peers *peers)
+{
+	for (size_t i = 0; i < peers->num_watched; i++) {
+		poll_end(peers->watched[i]);
+		free(peers->watched[i]);
+	}
+	free(peers->watched);
+	peers->watched = NULL;
+	peers->num_watched = 0;
+}
 
-	struct peer *list;
-	size_t count;
-	size_t pending; /* answers of the survey still to come */
-	struct slices asking;
-	struct loop_deferred surveyed;
-	loop_fn *done;
-	void *done_arg;
-
-	struct peer master; /* whom we poll in STANDBY; guid 0: nobody */
-	unsigned missed;
-	unsigned waited; /* polls that found it alive, but no MASTER yet */
-	bool contested;	 /* the last survey met another MASTER */
-	bool polling;	 /* a poll is under way */
-	struct loop_timer poll_timer;
-	struct log_limit limit;
-};
-
-static void set_role(struct peers *peers, enum role_event event, const char *reason)
+void peers_set_role(struct peers *peers, enum role_event event, const char *reason)
 {
 	enum sm_state before = peers->role;
 	enum sm_state role = role_next(before, event);
@@ -63,12 +48,13 @@ static void set_role(struct peers *peers, enum role_event event, const char *rea
 		return;
 	peers->role = role;
 	log_about(LOG_NOTICE, &subject, "%s -> %s: %s", role_name(before), role_name(role), reason);
-	peers->missed = peers->waited = 0;
-	if (role == SM_STANDBY)
-		loop_timer_arm(&peers->poll_timer,
-			       (uint64_t)peers->options->poll_interval_ms * 1000);
+	peers->waited = 0;
+	watch_ends(peers);
+	/* A standby-only manager that met nobody looks again at each sweep. */
+	if (role == SM_STANDBY && peers->master.info.guid)
+		poll_begin(&peers->poll, &peers->master);
 	else
-		loop_timer_disarm(&peers->poll_timer);
+		poll_end(&peers->poll);
 	peers->changed(peers->ctx, reason);
 }
 
@@ -90,6 +76,18 @@ void peers_own_info(const struct peers *peers, struct sm_info *info)
 		.priority = peers->options->priority,
 		.state = peers->role,
 	};
+	if (peers->role == SM_MASTER && peers->options->master_priority > info->priority)
+		info->priority = peers->options->master_priority;
+}
+
+/* As others are told of it: with the key. */
+static void encode_own(const struct peers *peers, uint8_t data[SMP_DATA_SIZE])
+{
+	struct sm_info own;
+
+	peers_own_info(peers, &own);
+	own.sm_key = peers->options->sm_key;
+	format_encode(&sm_info_format, &own, data);
 }
 
 static char *describe(const struct peer *peer, char text[96])
@@ -99,43 +97,7 @@ static char *describe(const struct peer *peer, char text[96])
 	return text;
 }
 
-/* Polling */
-
-/* Some agents look at the M_Key of an SMInfo before their manager does. */
-static uint64_t key_of_master(const struct peers *peers)
-{
-	const struct port *port = map_get(&peers->fabric->ports, peers->master.info.guid);
-
-	return port ? agent_m_key(port_agent(port), peers->missed) : 0;
-}
-
-static void build_sm_info(const struct peers *peers, uint8_t method, uint32_t control,
-			  const struct route_path *route, uint8_t mad[MAD_SIZE])
-{
-	uint8_t data[SMP_DATA_SIZE] = {0};
-	struct sm_info own;
-
-	if (method == METHOD_SET) {
-		peers_own_info(peers, &own);
-		own.sm_key = peers->options->sm_key;
-		format_encode(&sm_info_format, &own, data);
-	}
-	subn_build(mad, method, ATTR_SM_INFO, control, key_of_master(peers), route, data);
-}
-
-/* Even polls by LID, odd ones by directed route, where both are known. */
-static bool poll_address(const struct peers *peers, struct mad_addr *to, struct route_path *path,
-			 bool *directed)
-{
-	const struct port *port = map_get(&peers->fabric->ports, peers->master.info.guid);
-	bool has_route = port && port_route(peers->fabric, port, path);
-
-	*to = (struct mad_addr){.lid = peers->master.lid};
-	*directed = has_route && (!peers->master.lid || peers->missed % 2);
-	if (*directed)
-		to->lid = LID_PERMISSIVE;
-	return *directed || peers->master.lid;
-}
+/* The master of a STANDBY */
 
 static void master_is_lost(struct peers *peers, const char *why)
 {
@@ -143,59 +105,41 @@ static void master_is_lost(struct peers *peers, const char *why)
 
 	snprintf(reason, sizeof(reason), "%s %s", describe(&peers->master, text), why);
 	peers->master.info.guid = 0;
-	set_role(peers, ROLE_MASTER_LOST, reason);
+	peers_set_role(peers, ROLE_MASTER_LOST, reason);
 }
 
-static void polled(void *arg, const struct txn_result *result)
+static void master_answers(struct peers *peers, const struct sm_info *info)
 {
-	struct peers *peers = arg;
-	struct sm_info info;
-
-	peers->polling = false;
-	if (peers->role != SM_STANDBY)
-		return;
-	if (result->error || (result->header.status & 0x7FFF)) {
-		if (++peers->missed >= peers->options->poll_misses)
-			master_is_lost(peers, "answers no more");
-		return;
-	}
-	peers->missed = 0;
-	attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
-	if (info.guid != peers->master.info.guid)
+	if (info->guid != peers->master.info.guid)
 		master_is_lost(peers, "is another one now");
-	else if (info.state == SM_MASTER)
+	else if (info->state == SM_MASTER)
 		peers->master.info.state = SM_MASTER;
-	else if (info.state == SM_NOTACTIVE || peers->master.info.state == SM_MASTER)
+	else if (info->state != SM_DISCOVERING && info->state != SM_STANDBY)
+		master_is_lost(peers, "is at rest");
+	else if (peers->master.info.state == SM_MASTER)
 		master_is_lost(peers, "is not master any more");
 	else if (++peers->waited * peers->options->poll_interval_ms >= MASTER_WAIT_MS)
 		master_is_lost(peers, "ranks higher, but does not become master");
 }
 
-static void poll_now(void *arg)
+static void master_news(void *ctx, struct poll *poll, enum poll_news news,
+			const struct sm_info *info)
 {
-	struct peers *peers = arg;
-	unsigned interval_ms = peers->options->poll_interval_ms;
-	struct route_path path;
-	struct mad_addr to;
-	uint8_t mad[MAD_SIZE];
-	bool directed;
+	struct peers *peers = ctx;
 
+	(void)poll;
 	if (peers->role != SM_STANDBY)
 		return;
-	loop_timer_arm(&peers->poll_timer, (uint64_t)interval_ms * 1000);
-	if (peers->polling)
-		return;
-	if (!peers->master.info.guid) {
-		/* A standby-only manager that met nobody looks again at each sweep. */
-		return;
-	}
-	if (!poll_address(peers, &to, &path, &directed)) {
-		master_is_lost(peers, "cannot be reached");
-		return;
-	}
-	peers->polling = true;
-	build_sm_info(peers, METHOD_GET, 0, directed ? &path : NULL, mad);
-	txn_start(peers->txns, &to, mad, sizeof(mad), interval_ms, polled, peers);
+	if (news == POLL_ANSWER)
+		master_answers(peers, info);
+	else
+		master_is_lost(peers, news == POLL_GONE ? "is gone" : "answers no more");
+}
+
+void peers_master_closed(struct peers *peers)
+{
+	if (peers->role == SM_STANDBY)
+		poll_doubt(&peers->poll);
 }
 
 /* Tells a master that ranks lower than we do to look at us: trap 144, "SM priority change". */
@@ -224,6 +168,54 @@ static void tell_master(struct peers *peers, const struct peer *master)
 	txn_send(peers->txns, &to, mad, sizeof(mad));
 }
 
+/* The others of a MASTER */
+
+/* Whom we would hand over to. */
+static bool is_heir(const struct sm_info *info, const struct sm_info *own)
+{
+	return (info->state == SM_STANDBY || info->state == SM_MASTER) && role_outranks(info, own);
+}
+
+/* A trap may be lost, and the other one may be slow to act on it: it is told after 1, 2, 4 and so
+ * on of our questions that found it MASTER. */
+static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
+			 const struct sm_info *info)
+{
+	struct peers *peers = ctx;
+	struct sm_info before = poll->peer.info, own;
+	char text[96], reason[128];
+
+	if (news != POLL_ANSWER || info->guid != before.guid ||
+	    trust_judge(&peers->trust, before.guid, poll->peer.lid, info, "answers as a manager") !=
+		    TRUST_OK)
+		return;
+	peers_own_info(peers, &own);
+	poll->peer.info = *info;
+	poll->peer.info.sm_key = 0;
+	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
+	    (is_heir(info, &own) && !is_heir(&before, &own))) {
+		snprintf(reason, sizeof(reason), "%s has changed", describe(&poll->peer, text));
+		peers->noticed(peers->ctx, reason);
+	} else if (info->state == SM_MASTER && peers->contested &&
+		   !(poll->answers & (poll->answers - 1))) {
+		tell_master(peers, &poll->peer);
+	}
+}
+
+static void watch_begins(struct peers *peers)
+{
+	watch_ends(peers);
+	peers->watched = mem_array(peers->count, sizeof(struct poll *));
+	for (size_t i = 0; i < peers->count; i++) {
+		struct poll *poll = mem_alloc(sizeof(*poll));
+
+		poll_init(poll, peers->loop, peers->txns, peers->fabric, peers->options,
+			  watched_news, peers);
+		poll_begin(poll, &peers->list[i]);
+		peers->watched[peers->num_watched++] = poll;
+	}
+}
+
 /* The survey */
 
 static const struct peer *best(const struct peers *peers, bool masters_only)
@@ -246,52 +238,69 @@ static void finish_survey(struct peers *peers)
 {
 	loop_fn *done = peers->done;
 
+	if (peers->role == SM_MASTER)
+		watch_begins(peers);
 	peers->done = NULL;
 	if (done)
 		done(peers->done_arg);
 }
 
+void peers_gave_up(struct peers *peers)
+{
+	char text[96], reason[128];
+
+	snprintf(reason, sizeof(reason), "handed over to %s", describe(&peers->master, text));
+	peers->heir = 0;
+	peers->master.info.state = SM_MASTER;
+	peers_set_role(peers, ROLE_HANDED_OVER, reason);
+}
+
+/* Its ACKNOWLEDGE may have come before. */
 static void handed_over(void *owner, void *subject, const struct smp_request *request,
 			const struct smp_answer *answer)
 {
 	struct peers *peers = owner;
-	char text[96], reason[128];
+	char text[96];
 
 	(void)subject;
 	(void)request;
-	if (!answer->error && !answer->status) {
-		snprintf(reason, sizeof(reason), "handed over to %s",
-			 describe(&peers->master, text));
-		peers->master.info.state = SM_MASTER;
-		set_role(peers, ROLE_HANDED_OVER, reason);
-	} else {
+	if (peers->role == SM_MASTER && !answer->error && !answer->status)
+		peers_gave_up(peers);
+	else if (peers->role == SM_MASTER)
 		log_limited(&peers->limit, LOG_WARNING, NULL,
 			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
 			    "MASTER",
 			    describe(&peers->master, text),
 			    answer->error ? strerror(-answer->error) : "it answered",
 			    answer->status);
-	}
+	peers->heir = 0;
 	finish_survey(peers);
+}
+
+bool peers_order(struct peers *peers, guid_t guid, uint32_t control,
+		 void (*done)(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer))
+{
+	struct port *port = map_get(&peers->fabric->ports, guid);
+	struct smp_request request = {.method = METHOD_SET,
+				      .attr_id = ATTR_SM_INFO,
+				      .attr_mod = control,
+				      .done = done,
+				      .owner = peers};
+
+	if (!port || !port_agent(port))
+		return false;
+	encode_own(peers, request.data);
+	window_submit(&port_agent(port)->target, &request);
+	return true;
 }
 
 static bool hand_over(struct peers *peers, const struct peer *peer)
 {
-	struct port *port = map_get(&peers->fabric->ports, peer->info.guid);
-	struct smp_request request = {.method = METHOD_SET,
-				      .attr_id = ATTR_SM_INFO,
-				      .attr_mod = SM_CONTROL_HANDOVER,
-				      .done = handed_over,
-				      .owner = peers};
-	struct sm_info own;
-
-	if (!port)
+	if (!peers_order(peers, peer->info.guid, SM_CONTROL_HANDOVER, handed_over))
 		return false;
-	peers_own_info(peers, &own);
-	own.sm_key = peers->options->sm_key;
-	format_encode(&sm_info_format, &own, request.data);
 	peers->master = *peer;
-	window_submit(&port_agent(port)->target, &request);
+	peers->heir = peer->info.guid;
 	return true;
 }
 
@@ -303,14 +312,14 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 	if (master) {
 		peers->master = *master;
 		snprintf(reason, sizeof(reason), "met %s", describe(master, text));
-		set_role(peers, ROLE_MASTER_FOUND, reason);
+		peers_set_role(peers, ROLE_MASTER_FOUND, reason);
 		tell_master(peers, &peers->master);
 	} else if (other && role_outranks(&other->info, own)) {
 		peers->master = *other;
 		snprintf(reason, sizeof(reason), "%s ranks higher", describe(other, text));
-		set_role(peers, ROLE_HIGHER_FOUND, reason);
+		peers_set_role(peers, ROLE_HIGHER_FOUND, reason);
 	} else if (!peers->options->standby_only) {
-		set_role(peers, ROLE_NONE_BETTER, "no manager ranks higher");
+		peers_set_role(peers, ROLE_NONE_BETTER, "no manager ranks higher");
 	}
 }
 
@@ -323,8 +332,7 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 	for (size_t i = 0; i < peers->count; i++) {
 		const struct sm_info *info = &peers->list[i].info;
 
-		if ((info->state == SM_STANDBY || info->state == SM_MASTER) &&
-		    role_outranks(info, heir ? &heir->info : own))
+		if (is_heir(info, heir ? &heir->info : own))
 			heir = &peers->list[i];
 		/* It hands over to us, once it has looked. One that took our LID while we were away
 		 * cannot be told before it has got another from this sweep. */
@@ -368,20 +376,15 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 	struct peers *peers = owner;
 	struct port *port = subject;
 	struct peer peer = {.lid = port_info(port)->lid};
-	char text[96];
 
 	(void)request;
 	attr_decode(&sm_info_format, answer->data, &peer.info);
-	if (!answer->error && !answer->status && peer.info.guid) {
-		if (peer.info.sm_key && peer.info.sm_key != peers->options->sm_key) {
-			log_limited(&peers->limit, LOG_WARNING, NULL,
-				    "%s has another SM_Key: it is no peer", describe(&peer, text));
-		} else {
-			peer.info.sm_key = 0;
-			peers->list =
-				mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
-			peers->list[peers->count++] = peer;
-		}
+	if (!answer->error && !answer->status &&
+	    trust_judge(&peers->trust, port_facts(port)->guid, peer.lid, &peer.info,
+			"shows itself as a manager") == TRUST_OK) {
+		peer.info.sm_key = 0;
+		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
+		peers->list[peers->count++] = peer;
 	}
 	landed(peers);
 }
@@ -419,60 +422,6 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 	slices_begin(&peers->asking);
 }
 
-/* Control packets */
-
-static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
-{
-	char reason[96], where[20] = "";
-
-	if (sender->state != SM_MASTER ||
-	    (peers->role == SM_NOTACTIVE || peers->options->standby_only))
-		return STATUS_INVALID_VALUE;
-	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
-		snprintf(where, sizeof(where), " at LID %u", from);
-	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
-		 where);
-	if (peers->role == SM_MASTER)
-		peers->changed(peers->ctx, reason);
-	else
-		set_role(peers, ROLE_HANDOVER, reason);
-	return STATUS_OK;
-}
-
-enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
-			      lid_t from)
-{
-	static const struct {
-		uint32_t control;
-		enum role_event event;
-	} rows[] = {
-		{SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE},
-		{SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY},
-		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
-	};
-
-	if (sender->sm_key != peers->options->sm_key) {
-		log_limited(&peers->limit, LOG_WARNING, NULL,
-			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
-			    from);
-		return STATUS_INVALID_VALUE;
-	}
-	if (control == SM_CONTROL_HANDOVER)
-		return take_handover(peers, sender, from);
-	if (control == SM_CONTROL_ACKNOWLEDGE)
-		return STATUS_OK;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (rows[i].control != control)
-			continue;
-		if (sender->state != SM_MASTER ||
-		    role_next(peers->role, rows[i].event) == peers->role)
-			return STATUS_INVALID_VALUE;
-		set_role(peers, rows[i].event, "control packet of the master");
-		return STATUS_OK;
-	}
-	return STATUS_INVALID_VALUE;
-}
-
 bool peers_contested(const struct peers *peers)
 {
 	return peers->contested;
@@ -480,7 +429,7 @@ bool peers_contested(const struct peers *peers)
 
 void peers_port_down(struct peers *peers, const char *reason)
 {
-	set_role(peers, ROLE_PORT_DOWN, reason);
+	peers_set_role(peers, ROLE_PORT_DOWN, reason);
 }
 
 void peers_show(struct peers *peers)
@@ -509,15 +458,48 @@ int peers_start(struct peers *peers)
 	return peers->options->standby_only ? 0 : transport_set_issm(peers->transport, true);
 }
 
+static void nobody_waits(void *arg, const struct txn_result *result)
+{
+	(void)arg;
+	(void)result;
+}
+
+/* Nobody here hears the answer any more. Who does not hear of it finds out by polling. */
+static void leave_to_heir(struct peers *peers)
+{
+	static const struct sm_info nobody = {.guid = UINT64_MAX};
+	const struct poll *heir = NULL;
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+	struct mad_addr to;
+
+	for (size_t i = 0; peers->role == SM_MASTER && i < peers->num_watched; i++) {
+		const struct peer *peer = &peers->watched[i]->peer;
+
+		if (peer->lid && peer->info.state == SM_STANDBY &&
+		    role_outranks(&peer->info, heir ? &heir->peer.info : &nobody))
+			heir = peers->watched[i];
+	}
+	if (!heir)
+		return;
+	to = (struct mad_addr){.lid = heir->peer.lid};
+	encode_own(peers, data);
+	subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_HANDOVER, 0, NULL, data);
+	txn_start(peers->txns, &to, mad, sizeof(mad), peers->options->poll_interval_ms,
+		  nobody_waits, peers);
+}
+
 void peers_stop(struct peers *peers)
 {
-	loop_timer_disarm(&peers->poll_timer);
+	leave_to_heir(peers);
+	poll_end(&peers->poll);
+	watch_ends(peers);
 	transport_set_issm(peers->transport, false);
 }
 
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
-			void (*changed)(void *ctx, const char *reason), void *ctx)
+			void (*changed)(void *ctx, const char *reason),
+			void (*noticed)(void *ctx, const char *reason), void *ctx)
 {
 	struct peers *peers = mem_zalloc(sizeof(*peers));
 
@@ -531,7 +513,11 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 	peers->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	slices_init(&peers->asking, loop, &survey_plan, peers, landed, peers);
 	loop_deferred_init(&peers->surveyed, loop, "survey of managers", surveyed, peers);
-	loop_timer_init(&peers->poll_timer, loop, "poll of the master", poll_now, peers);
+	peers->loop = loop;
+	peers->noticed = noticed;
+	peers->handovers = (struct log_limit){.burst = 2, .interval_us = 10000000};
+	trust_init(&peers->trust, options, transport->port.port_guid);
+	poll_init(&peers->poll, loop, txns, fabric, options, master_news, peers);
 	return peers;
 }
 
@@ -539,10 +525,11 @@ void peers_free(struct peers *peers)
 {
 	if (!peers)
 		return;
-	txn_cancel(peers->txns, polled, peers);
+	poll_end(&peers->poll);
+	watch_ends(peers);
+	txn_cancel(peers->txns, nobody_waits, peers);
 	slices_cancel(&peers->asking);
 	loop_defer_cancel(&peers->surveyed);
-	loop_timer_disarm(&peers->poll_timer);
 	free(peers->list);
 	free(peers);
 }

@@ -11,23 +11,22 @@
 #include "lib/loop.h"
 #include "mad/txn.h"
 #include "sm/options.h"
+#include "sm/poll.h"
 #include "sm/role.h"
 
 struct peers;
 
-struct peer {
-	lid_t lid;
-	struct sm_info info; /* its sm_key cleared */
-};
-
-/* changed(ctx, reason) is called after each change of role. */
+/* changed(ctx, reason) is called after each change of role; noticed(ctx, reason) when another
+ * manager is not what the last survey met, so that the next one should come soon. */
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
-			void (*changed)(void *ctx, const char *reason), void *ctx);
+			void (*changed)(void *ctx, const char *reason),
+			void (*noticed)(void *ctx, const char *reason), void *ctx);
 void peers_free(struct peers *peers);
 /* Shows IsSM (unless standby_only), begins in DISCOVERING. 0, or -errno when IsSM cannot be set. */
 int peers_start(struct peers *peers);
-void peers_stop(struct peers *peers); /* takes IsSM away, stops polling */
+/* Leaves: a MASTER offers its role to the highest STANDBY. Takes IsSM away, stops polling. */
+void peers_stop(struct peers *peers);
 
 enum sm_state peers_role(const struct peers *peers);
 /* Our own port's link is down, or was: the reason says which. */
@@ -48,8 +47,12 @@ size_t peers_list(const struct peers *peers, const struct peer **list);
 const struct peer *peers_master(const struct peers *peers);
 /* This manager's own SMInfo, sm_key zero. */
 void peers_own_info(const struct peers *peers, struct sm_info *info);
-/* A Set(SMInfo) came: the status to answer with; the role may change. */
+/* A Set(SMInfo) came, from a LID (LID_PERMISSIVE: by a directed route) and from the port with that
+ * GUID, 0 where that is not known: the status to answer with; the role may change. */
 enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
-			      lid_t from);
+			      lid_t from, guid_t from_guid);
+/* Something else than SMInfo says that the master of a STANDBY is gone, as that a connection with
+ * it was closed: it is asked at once, and one interval without an answer is enough. */
+void peers_master_closed(struct peers *peers);
 
 #endif

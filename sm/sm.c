@@ -89,6 +89,17 @@ static void role_changed(void *ctx, const char *reason)
 		trigger_full(&sm->trigger, reason);
 }
 
+/* Each sweep asks all managers. */
+static void managers_noticed(void *ctx, const char *reason)
+{
+	struct sm *sm = ctx;
+
+	if (peers_role(sm->peers) == SM_MASTER)
+		trigger_light(&sm->trigger, reason);
+	else
+		trigger_full(&sm->trigger, reason);
+}
+
 /* Between two sweeps: the next one tries again. */
 static void pkeys_failed(void *arg)
 {
@@ -135,7 +146,8 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->fabric->registry = registry;
 	sm->discover = discover_new(loop, sm->window, sm->fabric);
 	sm->program = program_new(loop, sm->window, sm->fabric, &sm->options);
-	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed, sm);
+	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed,
+			      managers_noticed, sm);
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
 	picture_init(&sm->picture, loop, sm->fabric);

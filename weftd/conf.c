@@ -244,10 +244,36 @@ static int store_engines(struct conf *conf, const struct conf_row *row,
 	return 0;
 }
 
+static int store_guids(struct conf *conf, const struct conf_row *row,
+		       const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	int type = config_setting_type(setting), count = config_setting_length(setting);
+	uint64_t *list = field_of(conf, row);
+	char range[CONF_RANGE_SIZE];
+
+	conf_row_range(row, range);
+	if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST)
+		return because(why, "%s expected, as in [0x2c9030000e0b72], not %s", range,
+			       setting_kind(setting));
+	if (count > (int)row->max)
+		return because(why, "it has %d; expected: %s", count, range);
+	memset(list, 0, row->size);
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *guid = config_setting_get_elem(setting, (unsigned)i);
+
+		if (config_setting_type(guid) != CONFIG_TYPE_INT64 ||
+		    !config_setting_get_int64(guid))
+			return because(why, "every GUID must be a number such as 0x2c9030000e0b72");
+		list[i] = (uint64_t)config_setting_get_int64(guid);
+	}
+	return 0;
+}
+
 static int (*const store[])(struct conf *, const struct conf_row *, const config_setting_t *,
 			    char why[CONF_WHY_SIZE]) = {
 	[CONF_NUMBER] = store_number, [CONF_HEX] = store_number, [CONF_TEXT] = store_text,
 	[CONF_CHOICE] = store_choice, [CONF_BOOL] = store_bool,	 [CONF_ENGINES] = store_engines,
+	[CONF_GUIDS] = store_guids,
 };
 
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
@@ -277,6 +303,9 @@ void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 	case CONF_ENGINES:
 		snprintf(range, CONF_RANGE_SIZE, "a list of %" PRIu64 "..%" PRIu64 " names",
 			 row->min, row->max);
+		break;
+	case CONF_GUIDS:
+		snprintf(range, CONF_RANGE_SIZE, "a list of 0..%" PRIu64 " GUIDs", row->max);
 		break;
 	}
 }
@@ -576,6 +605,14 @@ static void print_engines(const char (*engines)[SM_ENGINE_NAME], FILE *out)
 	fputc(']', out);
 }
 
+static void print_guids(const struct conf_row *row, const uint64_t *list, FILE *out)
+{
+	fputc('[', out);
+	for (size_t i = 0; i < row->max && list[i]; i++)
+		fprintf(out, "%s0x%" PRIx64, i ? ", " : "", list[i]);
+	fputc(']', out);
+}
+
 void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *out)
 {
 	const void *field = field_in(conf, row);
@@ -601,6 +638,9 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 		break;
 	case CONF_ENGINES:
 		print_engines(field, out);
+		break;
+	case CONF_GUIDS:
+		print_guids(row, field, out);
 		break;
 	}
 }

@@ -65,6 +65,7 @@ enum conf_type {
 	CONF_CHOICE,  /* one of some words; its index is kept, in one byte */
 	CONF_BOOL,    /* true or false, in one byte */
 	CONF_ENGINES, /* names of routing engines, in the order in which they are tried */
+	CONF_GUIDS,   /* a list of at most max GUIDs; what is not used of it is 0 */
 };
 
 /* An option. */

@@ -58,20 +58,37 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sm_priority", sm.priority, 0, 15, "0"),
 	 .text = "Priority in the election of the master. The higher wins; of equals, the lower "
 		 "port GUID."},
+	{NUMBER("master_priority", sm.master_priority, 0, 15, "0"),
+	 .text = "Priority while this manager is master, where that is more than sm_priority: with "
+		 "14 at all managers, a master that comes back after a failover stands by, and the "
+		 "subnet does not change hands a second time. 0: sm_priority alone counts, as with "
+		 "OpenSM."},
 	{CHOICE("role", sm.standby_only, roles, "\"normal\""), .fixed = true,
 	 .text = "With standby-only the daemon never becomes master: the way to try it beside "
 		 "another manager."},
 	{HEX("sm_key", sm.sm_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .text = "Managers with another key take no part in the election: all managers of a subnet "
 		 "share it. 1 is OpenSM's default too."},
+	{.name = "allowed_sm_guids",
+	 .type = CONF_GUIDS,
+	 AT(sm.allowed_sm_guids),
+	 .max = SM_GUIDS_MAX,
+	 .preset = "[]",
+	 .text = "The port GUIDs of those that may be managers, as in [0x2c9030000e0b72]. Another "
+		 "one takes no part in the election and is obeyed in nothing, and the log names it "
+		 "once. None: any may."},
 	{HEX("sa_key", adm.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .text = "A client that gives this key is trusted by the subnet administrator. 1 is "
 		 "OpenSM's default too."},
 	{NUMBER("poll_interval", sm.poll_interval_ms, 10, 60000, "300"), .unit = "ms",
-	 .text = "In standby, the time between two questions to the master whether it is alive."},
+	 .text = "In standby, the time between two questions to the master whether it is alive; as "
+		 "master, between two to each other manager what it is."},
 	{NUMBER("poll_misses", sm.poll_misses, 1, 100, "3"),
-	 .text = "In standby, how many of these questions in a row go unanswered before the master "
-		 "counts as dead."},
+	 .text = "In standby, after how many such times without an answer the master counts as "
+		 "dead. "
+		 "One whose port answers that no manager is there any more is asked once again, "
+		 "and "
+		 "not waited for."},
 
 	/* The subnet */
 	{HEX("subnet_prefix", sm.subnet_prefix, 1, UINT64_C(0xFEFFFFFFFFFFFFFF),

@@ -6,49 +6,7 @@
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
-#include "tests/unit/sm_world.h"
-
-enum { PRIORITY = 5 }; /* of ours */
-
-/* host-1 (ours), host-2, host-3 on one switch. */
-static struct world *three_hosts(bool standby_only)
-{
-	struct sm_options options = world_options();
-	struct net *net = net_new();
-
-	options.priority = PRIORITY;
-	options.standby_only = standby_only;
-	net_put(net, NODE_SWITCH, "leaf", 0, 4);
-	net_put_hosts(net, 0, 3);
-	return world_new(net, 1, 1, &options);
-}
-
-static struct fake_node *add_manager(struct world *world, const char *id, uint8_t priority,
-				     enum sm_state state)
-{
-	struct fake_node *node = world_node(world, id);
-
-	node->has_sm = true;
-	node->sm = (struct sm_info){
-		.guid = node->info.port_guid + 1, .priority = priority, .state = (uint8_t)state};
-	node->port[1].info.capability_mask |= CAP_IS_SM;
-	return node;
-}
-
-static enum sm_state role(const struct world *world)
-{
-	return peers_role(world->sm->peers);
-}
-
-static bool is_master(const struct world *world)
-{
-	return role(world) == SM_MASTER && world_is_quiet(world);
-}
-
-static bool is_standby(const struct world *world)
-{
-	return role(world) == SM_STANDBY && world_is_quiet(world);
-}
+#include "tests/unit/managers.h"
 
 static size_t sets_sent(const struct world *world)
 {
@@ -341,49 +299,6 @@ static void test_lower_standby_changes_nothing(void)
 
 /* Requests from outside */
 
-/* Sends a Get or Set(SMInfo) and returns the status of the answer, with what it says. */
-static uint16_t ask(struct world *world, uint8_t method, uint32_t control,
-		    const struct sm_info *sender, struct sm_info *answer)
-{
-	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
-	struct mad_header header;
-	size_t before = world->fake->num_sent;
-
-	if (sender)
-		format_encode(&sm_info_format, sender, data);
-	subn_build(mad, method, ATTR_SM_INFO, control, 0, NULL, data);
-	be64_store(mad + 8, 77);
-	fake_receive(world->fake, 9, mad, MAD_SIZE);
-	for (size_t i = before; i < world->fake->num_sent; i++) {
-		header_decode(world->fake->sent[i], &header);
-		if (header.method != METHOD_GET_RESP || header.attr_id != ATTR_SM_INFO)
-			continue;
-		CU_ASSERT_EQUAL(header.tid, 77);
-		attr_decode(&sm_info_format, world->fake->sent[i] + SMP_DATA_OFFSET, answer);
-		return header.status;
-	}
-	CU_FAIL("no answer");
-	return 0xFFFF;
-}
-
-/* Brings the manager into a role: MASTER alone, STANDBY beside a master, NOTACTIVE by its order. */
-static struct world *in_role(enum sm_state wanted)
-{
-	struct sm_info master = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
-	struct world *world = three_hosts(wanted == SM_DISCOVERING);
-	struct fake_node *other;
-
-	if (wanted == SM_STANDBY || wanted == SM_NOTACTIVE) {
-		other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
-		other->port[1].info.lid = 9;
-	}
-	CU_ASSERT_TRUE(world_up(world));
-	if (wanted == SM_NOTACTIVE)
-		ask(world, METHOD_SET, SM_CONTROL_DISABLE, &master, &answer);
-	CU_ASSERT_EQUAL(role(world), wanted);
-	return world;
-}
-
 static void test_answers_in_every_role(void)
 {
 	for (unsigned state = SM_NOTACTIVE; state <= SM_MASTER; state++) {
@@ -451,7 +366,7 @@ static void test_control_packets(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct world *world = in_role(rows[i].role);
-		struct sm_info sender = {.guid = 4711,
+		struct sm_info sender = {.guid = guid_of(world, "host-2"),
 					 .sm_key = rows[i].sm_key,
 					 .priority = 3,
 					 .state = (uint8_t)rows[i].sender},
@@ -472,6 +387,7 @@ static void test_takes_a_handover(void)
 	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer = {0};
 	struct world *world = in_role(SM_STANDBY);
 
+	sender.guid = guid_of(world, "host-2");
 	world_node(world, "host-2")->sm.state = SM_STANDBY;
 	world_node(world, "host-2")->sm.priority = 0;
 	world->reports = 0;

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Control packets of other managers (chapter 14.4.1). Nothing in them proves who sent them, so what
+ * is asked of the sender is what a forger would have to get right: the SM_Key, the GUID of a
+ * manager that has something to say here, and the LID or the route of its port. Where a manager
+ * that means well is refused, because it was found by somebody whom we have not found yet, it
+ * offers again when we have looked.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lib/mem.h"
+#include "sm/peers_parts.h"
+
+static void acknowledged(void *owner, void *subject, const struct smp_request *request,
+			 const struct smp_answer *answer)
+{
+	(void)owner;
+	(void)subject;
+	(void)request;
+	(void)answer; /* who did not hear it has our answer to his Set() */
+}
+
+/* A MASTER needs no role, but has to look: the other one has written until now. That one may be
+ * unknown here, if it has found us first; nobody can make us look all the time by saying so. */
+static enum mad_status take_another_subnet(struct peers *peers, const char *reason)
+{
+	if (log_allowed(&peers->handovers))
+		peers->changed(peers->ctx, reason);
+	return STATUS_OK;
+}
+
+/* In STANDBY it is our master who may hand over, and in DISCOVERING a manager that we have met. Any
+ * other we would not know to be one: it looks for us again when we have found it. */
+static bool may_hand_over(const struct peers *peers, guid_t guid)
+{
+	const struct port *port = map_get(&peers->fabric->ports, guid);
+
+	if (peers->role == SM_STANDBY)
+		return guid == peers->master.info.guid;
+	return peers->role == SM_MASTER || (port && port_info(port)->capability_mask & CAP_IS_SM);
+}
+
+static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
+{
+	char reason[96], where[20] = "";
+
+	if (sender->state != SM_MASTER || peers->role == SM_NOTACTIVE ||
+	    peers->options->standby_only)
+		return STATUS_INVALID_VALUE;
+	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
+		snprintf(where, sizeof(where), " at LID %u", from);
+	if (!may_hand_over(peers, sender->guid)) {
+		log_limited(&peers->limit, LOG_WARNING, NULL,
+			    "manager 0x%016" PRIx64
+			    "%s offers mastership that is not its own: refused",
+			    sender->guid, where);
+		return STATUS_INVALID_VALUE;
+	}
+	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
+		 where);
+	if (peers->role == SM_MASTER)
+		return take_another_subnet(peers, reason);
+	peers_set_role(peers, ROLE_HANDOVER, reason);
+	peers_order(peers, sender->guid, SM_CONTROL_ACKNOWLEDGE, acknowledged);
+	return STATUS_OK;
+}
+
+/* Chapter 14.4.1: a STANDBY is ordered by its master, and one at rest by whoever is it by now. */
+static enum mad_status take_order(struct peers *peers, enum role_event event,
+				  const struct sm_info *sender, lid_t from)
+{
+	if (sender->state != SM_MASTER || role_next(peers->role, event) == peers->role ||
+	    (peers->role == SM_STANDBY && sender->guid != peers->master.info.guid))
+		return STATUS_INVALID_VALUE;
+	if (peers->role == SM_NOTACTIVE) {
+		peers->master = (struct peer){.lid = from == LID_PERMISSIVE ? LID_NONE : from,
+					      .info = *sender};
+		peers->master.info.sm_key = 0;
+	}
+	peers_set_role(peers, event, "control packet of the master");
+	return STATUS_OK;
+}
+
+/* A HANDOVER that was taken, and whose answer was lost. */
+static enum mad_status take_acknowledge(struct peers *peers, const struct sm_info *sender)
+{
+	if (peers->role == SM_MASTER && peers->heir && peers->heir == sender->guid)
+		peers_gave_up(peers);
+	return STATUS_OK;
+}
+
+enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
+			      lid_t from, guid_t from_guid)
+{
+	static const struct {
+		uint32_t control;
+		enum role_event event;
+	} rows[] = {
+		{SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE},
+		{SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY},
+		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
+	};
+
+	if (sender->sm_key != peers->options->sm_key) {
+		log_limited(&peers->limit, LOG_WARNING, NULL,
+			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
+			    from);
+		return STATUS_INVALID_VALUE;
+	}
+	if (trust_judge(&peers->trust, from_guid, from, sender, "gives orders") != TRUST_OK)
+		return STATUS_INVALID_VALUE;
+	if (from_guid && from_guid != sender->guid) {
+		/* Or LIDs have changed since we looked, as they may in STANDBY. */
+		if (log_allowed(&peers->handovers))
+			peers->noticed(peers->ctx, "a manager calls itself by another port's GUID");
+		return STATUS_INVALID_VALUE;
+	}
+	if (control == SM_CONTROL_HANDOVER)
+		return take_handover(peers, sender, from);
+	if (control == SM_CONTROL_ACKNOWLEDGE)
+		return take_acknowledge(peers, sender);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].control == control)
+			return take_order(peers, rows[i].event, sender, from);
+	return STATUS_INVALID_VALUE;
+}

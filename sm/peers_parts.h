@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the files of peers share: peers.c, the election and who is asked, and peers_control.c, what
+ * others order. Private to these two. Loop thread only.
+ */
+#ifndef SM_PEERS_PARTS_H
+#define SM_PEERS_PARTS_H
+
+#include "lib/log.h"
+#include "lib/slices.h"
+#include "mad/window.h"
+#include "sm/peers.h"
+#include "sm/poll.h"
+#include "sm/trust.h"
+
+struct peers {
+	struct loop *loop;
+	struct txn_table *txns;
+	struct transport *transport;
+	struct fabric *fabric;
+	const struct sm_options *options;
+	enum sm_state role;
+	void (*changed)(void *ctx, const char *reason);
+	void (*noticed)(void *ctx, const char *reason);
+	void *ctx;
+
+	struct peer *list;
+	size_t count;
+	size_t pending; /* answers of the survey still to come */
+	struct slices asking;
+	struct loop_deferred surveyed;
+	loop_fn *done;
+	void *done_arg;
+
+	struct peer master;    /* whom we poll in STANDBY; guid 0: nobody */
+	unsigned waited;       /* polls that found it alive, but no MASTER yet */
+	bool contested;	       /* the last survey met another MASTER, which ranks lower */
+	guid_t heir;	       /* who is being handed our role; 0: nobody */
+	struct poll poll;      /* of the master */
+	struct poll **watched; /* a MASTER's, of all others in the list */
+	size_t num_watched;
+	struct trust trust;
+	struct log_limit limit;
+	struct log_limit handovers; /* how often others can make us look */
+};
+
+/* The only writer of the role; the same role, or MASTER for who is standby-only, changes nothing.
+ */
+void peers_set_role(struct peers *peers, enum role_event event, const char *reason);
+/* The one whom our role was offered has taken it. */
+void peers_gave_up(struct peers *peers);
+/* A Set(SMInfo) to the port of another manager; done is called as the window's. False: no such port
+ * is known. */
+bool peers_order(struct peers *peers, guid_t guid, uint32_t control,
+		 void (*done)(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer));
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * An interval is a few attempts, each of which waits for its part of it; so the answer of a manager
+ * that is slow would always come too late. Before the verdict it is asked once with patience: the
+ * last interval is one attempt.
+ */
+#include "sm/poll.h"
+
+#include <string.h>
+
+#include "mad/mad.h"
+
+enum { ATTEMPTS = 3 };
+
+static void asked(void *arg, const struct txn_result *result);
+static void interval_begins(void *arg);
+
+/* Attempts go by LID and along the directed route in turn, where both are known. */
+static bool address(const struct poll *poll, struct mad_addr *to, struct route_path *path,
+		    bool *directed)
+{
+	const struct port *port = map_get(&poll->fabric->ports, poll->peer.info.guid);
+	bool has_route = port && port_route(poll->fabric, port, path);
+
+	*to = (struct mad_addr){.lid = poll->peer.lid};
+	*directed = has_route && (!poll->peer.lid || (poll->missed + poll->attempts) % 2);
+	if (*directed)
+		to->lid = LID_PERMISSIVE;
+	return *directed || poll->peer.lid;
+}
+
+/* Some agents look at the M_Key of an SMInfo before their manager does. */
+static uint64_t m_key(const struct poll *poll)
+{
+	const struct port *port = map_get(&poll->fabric->ports, poll->peer.info.guid);
+
+	return port ? agent_m_key(port_agent(port), poll->missed + poll->attempts) : 0;
+}
+
+static bool is_last_chance(const struct poll *poll)
+{
+	return poll->missed && poll->missed + 1 >= poll->options->poll_misses;
+}
+
+static void ask(struct poll *poll)
+{
+	unsigned interval_ms = poll->options->poll_interval_ms;
+	struct route_path path;
+	struct mad_addr to;
+	uint8_t mad[MAD_SIZE];
+	bool directed;
+
+	if (!address(poll, &to, &path, &directed)) {
+		poll->news(poll->ctx, poll, POLL_GONE, NULL);
+		return;
+	}
+	poll->under_way = true;
+	subn_build(mad, METHOD_GET, ATTR_SM_INFO, 0, m_key(poll), directed ? &path : NULL, NULL);
+	poll->attempts++;
+	txn_start(poll->txns, &to, mad, sizeof(mad),
+		  is_last_chance(poll) ? interval_ms : interval_ms / ATTEMPTS, asked, poll);
+}
+
+static void interval_is_lost(struct poll *poll)
+{
+	if (++poll->missed < poll->options->poll_misses && !poll->doubted) {
+		interval_begins(poll);
+		return;
+	}
+	poll->missed = 0;
+	poll->news(poll->ctx, poll, poll->doubted ? POLL_GONE : POLL_SILENT, NULL);
+}
+
+/* A refusal because it is busy just now is a sign of life, but tells nothing. */
+static void asked(void *arg, const struct txn_result *result)
+{
+	struct poll *poll = arg;
+	uint16_t status = result->header.status & 0x7FFF; /* without the D bit */
+	struct sm_info info;
+
+	poll->under_way = false;
+	if (result->error) {
+		if (poll->attempts < ATTEMPTS && !is_last_chance(poll))
+			ask(poll);
+		else
+			interval_is_lost(poll);
+	} else if (status && !status_is_busy(status)) {
+		if (poll->doubted) {
+			poll->news(poll->ctx, poll, POLL_GONE, NULL);
+			return;
+		}
+		poll->doubted = true;
+		poll->attempts = 0;
+		ask(poll);
+	} else {
+		poll->missed = 0;
+		poll->doubted = false;
+		poll->answers++;
+		attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
+		if (!status)
+			poll->news(poll->ctx, poll, POLL_ANSWER, &info);
+	}
+}
+
+static void interval_begins(void *arg)
+{
+	struct poll *poll = arg;
+
+	loop_timer_arm(&poll->timer, (uint64_t)poll->options->poll_interval_ms * 1000);
+	if (poll->under_way)
+		return;
+	poll->attempts = 0;
+	ask(poll);
+}
+
+void poll_init(struct poll *poll, struct loop *loop, struct txn_table *txns, struct fabric *fabric,
+	       const struct sm_options *options,
+	       void (*news)(void *ctx, struct poll *poll, enum poll_news news,
+			    const struct sm_info *info),
+	       void *ctx)
+{
+	*poll = (struct poll){
+		.txns = txns, .fabric = fabric, .options = options, .news = news, .ctx = ctx};
+	loop_timer_init(&poll->timer, loop, "poll of a manager", interval_begins, poll);
+}
+
+void poll_begin(struct poll *poll, const struct peer *peer)
+{
+	poll_end(poll);
+	poll->peer = *peer;
+	poll->missed = poll->attempts = poll->answers = 0;
+	poll->doubted = false;
+	loop_timer_arm(&poll->timer, (uint64_t)poll->options->poll_interval_ms * 1000);
+}
+
+void poll_doubt(struct poll *poll)
+{
+	if (!poll_is_asking(poll))
+		return;
+	poll->doubted = true;
+	interval_begins(poll);
+}
+
+void poll_end(struct poll *poll)
+{
+	txn_cancel(poll->txns, asked, poll);
+	loop_timer_disarm(&poll->timer);
+	poll->peer.info.guid = 0;
+	poll->under_way = false;
+}
+
+bool poll_is_asking(const struct poll *poll)
+{
+	return poll->peer.info.guid != 0;
+}

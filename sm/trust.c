@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The rules in order; the first that is broken is told. */
+#include "sm/trust.h"
+
+#include <inttypes.h>
+
+#include "include/message_id.h"
+#include "lib/mem.h"
+
+void trust_init(struct trust *trust, const struct sm_options *options, guid_t own)
+{
+	*trust = (struct trust){
+		.options = options, .own = own, .limit = {.burst = 10, .interval_us = 10000000}};
+}
+
+static bool is_allowed(const struct sm_options *options, guid_t guid)
+{
+	const uint64_t *list = options->allowed_sm_guids;
+
+	for (size_t i = 0; i < SM_GUIDS_MAX && list[i]; i++)
+		if (list[i] == guid)
+			return true;
+	return !list[0];
+}
+
+/* Get(SMInfo) is answered with the key, or with none, by those who do not show it. */
+static enum trust_why judge(const struct trust *trust, guid_t guid, const struct sm_info *info)
+{
+	if (!info->guid || info->guid == trust->own || info->state > SM_MASTER)
+		return TRUST_IMPOSSIBLE;
+	if (info->sm_key && info->sm_key != trust->options->sm_key)
+		return TRUST_WRONG_KEY;
+	return is_allowed(trust->options, guid) ? TRUST_OK : TRUST_NOT_ALLOWED;
+}
+
+static bool is_told(struct trust *trust, guid_t guid, enum trust_why why)
+{
+	unsigned at = trust->num_told % TRUST_TOLD_MAX;
+
+	for (unsigned i = 0; i < TRUST_TOLD_MAX; i++)
+		if (trust->told[i].guid == guid && trust->told[i].why == why)
+			return true;
+	if (!log_allowed(&trust->limit))
+		return true;
+	trust->told[at].guid = guid;
+	trust->told[at].why = why;
+	trust->num_told++;
+	return false;
+}
+
+enum trust_why trust_judge(struct trust *trust, guid_t port_guid, lid_t lid,
+			   const struct sm_info *info, const char *doing)
+{
+	static const char *const words[] = {
+		[TRUST_WRONG_KEY] = "has another SM_Key: give all managers of a subnet the same "
+				    "sm_key",
+		[TRUST_NOT_ALLOWED] = "is not in allowed_sm_guids: add it there, or stop it",
+		[TRUST_IMPOSSIBLE] = "says of itself what cannot be: it is broken, or pretends",
+	};
+	guid_t guid = port_guid ? port_guid : info->guid;
+	enum trust_why why = judge(trust, guid, info);
+	struct log_subject subject = {.message_id = MESSAGE_FOREIGN_MANAGER, .lid = lid};
+
+	if (why != TRUST_OK && !is_told(trust, guid, why))
+		log_about(LOG_WARNING, &subject,
+			  "manager 0x%016" PRIx64 " at LID %u, which %s, %s; it is no peer", guid,
+			  lid, doing, words[why]);
+	return why;
+}

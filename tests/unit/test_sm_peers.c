@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Whom a manager believes, among others: who may be one, who offers what is not his, what cannot
+ * be; how soon it notices that a master is gone or another one has come; and the raised priority of
+ * a master. The other managers are fake agents with an SMInfo.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include "tests/unit/managers.h"
+
+enum { LID_OF_OTHER = 9, SLOW_POLL_MS = 5000, MANY_MISSES = 100 };
+
+/* Ours begins with these options; the other one is at host-2, MASTER or not, and has LID 9. */
+static struct world *with_other(void (*choose)(struct sm_options *options), uint8_t priority,
+				enum sm_state state, struct fake_node **other)
+{
+	struct world *world = three_hosts(false);
+
+	if (choose)
+		choose(&world->sm->options);
+	*other = add_manager(world, "host-2", priority, state);
+	(*other)->port[1].info.lid = LID_OF_OTHER;
+	CU_ASSERT_TRUE(world_up(world));
+	return world;
+}
+
+static void allow_others(struct sm_options *options)
+{
+	options->allowed_sm_guids[0] = 4711;
+}
+
+static void raise_master(struct sm_options *options)
+{
+	options->master_priority = 14;
+}
+
+static void poll_seldom(struct sm_options *options)
+{
+	options->poll_interval_ms = SLOW_POLL_MS;
+}
+
+/* Who may be a manager */
+
+/* It is there, ranks higher, is MASTER even: it has no say. */
+static void test_not_allowed(void)
+{
+	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
+	struct fake_node *other;
+	struct world *world = with_other(allow_others, PRIORITY + 1, SM_MASTER, &other);
+	const struct peer *list;
+
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 0);
+	other->sm.state = SM_STANDBY; /* nor is it handed anything */
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_EQUAL(other->sm.state, SM_STANDBY);
+	sender.guid = guid_of(world, "host-2");
+	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_INVALID_VALUE);
+	CU_ASSERT_FALSE(world->sm->trigger.wanted);
+	world_free(world);
+}
+
+static void test_allowed(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
+
+	allow_others(&world->sm->options);
+	world->sm->options.allowed_sm_guids[1] = other->sm.guid;
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	world_free(world);
+}
+
+/* A port that may not be a manager calls itself by the GUID of one that may. */
+static void test_pretends_to_be_allowed(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
+
+	allow_others(&world->sm->options);
+	other->sm.guid = world->sm->options.allowed_sm_guids[0];
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	world_free(world);
+}
+
+/* No GUID, ours, or a state that does not exist; counters of any value mean nothing. */
+static void test_impossible(void)
+{
+	static const struct {
+		unsigned guid; /* 0: none, 1: ours, 2: its own */
+		uint8_t state;
+		uint32_t act_count;
+		enum sm_state role;
+	} rows[] = {
+		{0, SM_MASTER, 1, SM_MASTER},  {1, SM_MASTER, 1, SM_MASTER},
+		{2, 4, 1, SM_MASTER},	       {2, 15, 1, SM_MASTER},
+		{2, SM_MASTER, 0, SM_STANDBY}, {2, SM_MASTER, UINT32_MAX, SM_STANDBY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, rows[i].state);
+
+		other->sm.act_count = rows[i].act_count;
+		if (rows[i].guid < 2)
+			other->sm.guid = rows[i].guid ? world->fake->transport.port.port_guid : 0;
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		world_free(world);
+	}
+}
+
+static size_t polls_wanted;
+static bool polled_often(const struct world *world)
+{
+	return world->fake->requests >= polls_wanted;
+}
+
+/* Its counter stands still, or runs backwards: it answers, so it is alive. */
+static void test_counter_runs_backwards(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+	for (unsigned i = 0; i < 4; i++) {
+		other->sm.act_count = i % 2 ? 0 : UINT32_MAX;
+		polls_wanted = world->fake->requests + 2;
+		CU_ASSERT_TRUE(world_run(world, polled_often));
+	}
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	world_free(world);
+}
+
+/* Forged orders */
+
+static void test_forged_orders(void)
+{
+	static const uint32_t controls[] = {SM_CONTROL_HANDOVER, SM_CONTROL_DISABLE,
+					    SM_CONTROL_DISCOVER};
+
+	for (size_t i = 0; i < ARRAY_SIZE(controls); i++) {
+		struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+		world_node(world, "host-3")->port[1].info.lid = 7;
+		world_sweep(world, DISCOVER_FULL);
+		/* From a port that is not our master, under its own name. */
+		sender.guid = guid_of(world, "host-3");
+		CU_ASSERT_EQUAL(ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
+				STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		/* And under our master's. */
+		sender.guid = guid_of(world, "host-2");
+		CU_ASSERT_EQUAL(ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
+				STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		CU_ASSERT_EQUAL(ask(world, METHOD_SET, controls[i], &sender, &answer), STATUS_OK);
+		CU_ASSERT_NOT_EQUAL(role(world), SM_STANDBY);
+		world_free(world);
+	}
+}
+
+/* A MASTER that is offered what it has looks for who does so, but not as often as he likes. */
+static void test_handovers_do_not_keep_busy(void)
+{
+	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER, .guid = 4711},
+		       answer;
+	struct world *world = three_hosts(false);
+	unsigned sweeps = 0;
+
+	CU_ASSERT_TRUE(world_up(world));
+	for (unsigned i = 0; i < 20; i++) {
+		ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
+		sweeps += world->sm->trigger.wanted;
+		if (world->sm->trigger.wanted)
+			world_sweep(world, DISCOVER_FULL);
+	}
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_TRUE(sweeps >= 1 && sweeps <= 2);
+	world_check_up(world);
+	world_free(world);
+}
+
+/* How soon */
+
+static bool is_not_standby(const struct world *world)
+{
+	return role(world) != SM_STANDBY;
+}
+
+/* A status tells that no manager is there: one more question, and no waiting for misses. */
+static void test_gone_is_confirmed_once(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+	size_t before;
+
+	world->sm->options.poll_misses = MANY_MISSES;
+	before = world->fake->requests;
+	other->has_sm = false;
+	CU_ASSERT_TRUE(world_run(world, is_not_standby));
+	CU_ASSERT_TRUE(world->fake->requests - before >= 2);
+	CU_ASSERT_TRUE(world->fake->requests - before < MANY_MISSES); /* a sweep begins at once */
+	world_free(world);
+}
+
+/* What closes a connection is asked at once, long before its turn. */
+static void test_closed_connection(void)
+{
+	for (unsigned alive = 0; alive < 2; alive++) {
+		struct fake_node *other;
+		struct world *world = with_other(poll_seldom, PRIORITY + 1, SM_MASTER, &other);
+		size_t before = world->fake->requests;
+
+		other->has_sm = alive;
+		peers_master_closed(world->sm->peers);
+		polls_wanted = before + 1 + !alive;
+		CU_ASSERT_TRUE(world_run(world, alive ? polled_often : is_not_standby));
+		CU_ASSERT_EQUAL(role(world) == SM_STANDBY, alive);
+		world_free(world);
+	}
+}
+
+static bool is_standby_now(const struct world *world)
+{
+	return role(world) == SM_STANDBY;
+}
+
+/* One that takes itself for the only manager is met between two sweeps. */
+static void test_meets_a_new_master(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &other);
+
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	other->sm.priority = PRIORITY + 1;
+	other->sm.state = SM_MASTER;
+	CU_ASSERT_TRUE(world_run(world, is_standby_now));
+	world_free(world);
+}
+
+/* The raised priority */
+
+static void test_sticky_master(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(raise_master, PRIORITY - 1, SM_STANDBY, &other);
+	struct sm_info info;
+
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	peers_own_info(world->sm->peers, &info);
+	CU_ASSERT_EQUAL(info.priority, 14);
+	other->sm.priority = 13; /* the old master is back */
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	other->sm.priority = 15;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	peers_own_info(world->sm->peers, &info);
+	CU_ASSERT_EQUAL(info.priority, PRIORITY);
+	world_free(world);
+}
+
+/* Both ways of a handover */
+
+/* Who took a control packet of ours; NULL: nobody. */
+static const struct fake_node *taker(const struct world *world, uint32_t control)
+{
+	const struct fake_node *found = NULL;
+
+	for (size_t i = 0; i < world->fake->num_sets; i++)
+		if (world->fake->sets[i].attr_id == ATTR_SM_INFO &&
+		    world->fake->sets[i].attr_mod == control)
+			found = world->fake->sets[i].node;
+	return found;
+}
+
+static bool has_acknowledged(const struct world *world)
+{
+	return taker(world, SM_CONTROL_ACKNOWLEDGE) && role(world) == SM_MASTER;
+}
+
+static void test_acknowledges(void)
+{
+	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_MASTER, &other);
+
+	sender.guid = guid_of(world, "host-2");
+	other->sm.state = SM_STANDBY;
+	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
+	CU_ASSERT_TRUE(world_run(world, has_acknowledged));
+	world_free(world);
+}
+
+static enum fake_fate lose_answers(void *ctx, struct fake_node *node,
+				   const struct mad_header *header)
+{
+	(void)ctx;
+	(void)node;
+	return header->method == METHOD_SET && header->attr_id == ATTR_SM_INFO ? FAKE_LOSE_ANSWER
+									       : FAKE_ANSWER;
+}
+
+static bool has_offered(const struct world *world)
+{
+	return taker(world, SM_CONTROL_HANDOVER);
+}
+
+/* The answer to our HANDOVER is lost, the ACKNOWLEDGE comes. */
+static void test_is_acknowledged(void)
+{
+	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &other);
+
+	other->sm.priority = PRIORITY + 1;
+	world->fake->fate = lose_answers;
+	trigger_full(&world->sm->trigger, "test");
+	CU_ASSERT_TRUE(world_run(world, has_offered));
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	sender.guid = guid_of(world, "host-3"); /* whom we have offered nothing */
+	ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	sender.guid = guid_of(world, "host-2");
+	ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	world_free(world);
+}
+
+/* Who leaves offers its role to the highest. */
+static void test_leaves_to_the_highest(void)
+{
+	struct world *world = three_hosts(false);
+	struct fake_node *high = add_manager(world, "host-3", PRIORITY - 1, SM_STANDBY);
+
+	add_manager(world, "host-2", PRIORITY - 2, SM_STANDBY);
+	CU_ASSERT_TRUE(world_up(world));
+	world_sweep(world, DISCOVER_LIGHT); /* both have LIDs now */
+	sm_stop(world->sm);
+	CU_ASSERT_TRUE(world_run(world, has_offered));
+	CU_ASSERT_PTR_EQUAL(taker(world, SM_CONTROL_HANDOVER), high);
+	CU_ASSERT_EQUAL(high->sm.state, SM_MASTER);
+	world_free(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"not allowed", test_not_allowed},
+		{"allowed", test_allowed},
+		{"pretends to be allowed", test_pretends_to_be_allowed},
+		{"impossible", test_impossible},
+		{"counter runs backwards", test_counter_runs_backwards},
+		{"forged orders", test_forged_orders},
+		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
+		{"gone is confirmed once", test_gone_is_confirmed_once},
+		{"closed connection", test_closed_connection},
+		{"meets a new master", test_meets_a_new_master},
+		{"sticky master", test_sticky_master},
+		{"acknowledges", test_acknowledges},
+		{"is acknowledged", test_is_acknowledged},
+		{"leaves to the highest", test_leaves_to_the_highest},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("sm_peers", tests);
+}

@@ -43,7 +43,7 @@ $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-cla
 # A unit test is linked from its own object and those that its `// LINK:` lines name (lib/map.o, or a
 # whole room as lib/*.o), with the libraries of its `// LIBS:` lines.
 # The same holds for the benchmarks and for the judge of dumped tables.
-TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/sa_load.c tests/bench/mc_join.c))
+TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/sa_load.c tests/bench/mc_join.c tests/bench/sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
 link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(or $(wildcard $i),$i))
 linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))

@@ -37,9 +37,9 @@ struct tally {
 	unsigned passed, failed;
 };
 
-static const struct scenario *const tables[] = {sim_scenarios, sim_window,  sim_order,
-						sim_tenants,   sim_trigger, sim_store,
-						sim_multicast, sim_keys,    sim_standard};
+static const struct scenario *const tables[] = {
+	sim_scenarios, sim_window,    sim_order, sim_tenants,  sim_trigger,
+	sim_store,     sim_multicast, sim_keys,	 sim_failover, sim_standard};
 
 static void usage(FILE *stream)
 {

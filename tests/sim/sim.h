@@ -144,8 +144,8 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 void sim_settle_and_check(struct sim *sim);
 
 /* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
- * scenarios_multicast.c, scenarios_keys.c, standard.c: tables, ended by a row whose name is NULL.
- */
+ * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, standard.c: tables, ended by a row
+ * whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -155,7 +155,7 @@ struct scenario {
 	bool when_named; /* takes long: runs only when it is asked for */
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
-	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[];
+	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

@@ -281,13 +281,16 @@ runs() {
 	kill -0 "${pids[$1]}" 2>/dev/null
 }
 
-# start_opensm NAME HOST [ARGUMENT]...: one that notices within a second that its master is gone.
+# start_opensm NAME HOST [ARGUMENT]...: one that notices within a second that its master is gone, or, with
+# $default_timers, after its own time.
 start_opensm() {
 	local name=$1 host=$2
 
 	shift 2
 	mkdir -p "$name.d"
-	printf '%s\n' 'sminfo_polling_timeout 200' 'polling_retry_number 3' >"$name.conf"
+	: >"$name.conf"
+	[ -n "${default_timers:-}" ] ||
+		printf '%s\n' 'sminfo_polling_timeout 200' 'polling_retry_number 3' >"$name.conf"
 	(
 		export OSM_TMP_DIR=$work/$name.d OSM_CACHE_DIR=$work/$name.d
 		as_node "$host" opensm -F "$work/$name.conf" -e -d 2 -f "$work/$name.log" "$@"

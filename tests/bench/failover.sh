@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# A master dies, alone or with its host, and its standby takes over: when what happens, in milliseconds
+# from the kill, and what the agents are sent, for weftd and for OpenSM as it is configured by default,
+# on a weftsim of 648 hosts (FULL: 11,664 hosts, weftd alone; ONLY=weftd: without OpenSM). The standby's
+# SA is asked a few hundred times a second from a third host; when the last port was Set, weftsim is asked
+# some thirty times a second. TIMES=n repeats it: a poll comes sooner or later after the kill.
+# shellcheck source=tests/system/lib.sh
+# shellcheck disable=SC2016 # what status is asked for is Perl
+. "$(dirname "$0")/../system/lib.sh"
+
+spec=fattree:radix=36,levels=2 managers=${ONLY:-weftd opensm}
+if [ -n "${FULL:-}" ]; then
+	spec=fattree:radix=36,levels=3 managers=weftd
+fi
+if ! command -v opensm >/dev/null; then
+	managers=weftd
+fi
+mapfile -t hosts < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
+master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]}
+
+now_us() {
+	echo "${EPOCHREALTIME/./}"
+}
+
+# counts: "SETS SMPS PORT-SETS LFT-SETS MFT-SETS" that agents have met.
+counts() {
+	"$BUILD/weftsim" "do" stats | awk '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 }
+		on { gets += $(NF - 1); sets += $NF; of[$1] = $NF }
+		END { print sets + 0, gets + sets, of["PortInfo"] + 0, of["LinearForwardingTable"] + 0,
+			of["MulticastForwardingTable"] + 0 }'
+}
+
+# Lines of a log with the time at which they came.
+stamp() {
+	while IFS= read -r line; do
+		printf '%s %s\n' "$(now_us)" "$line"
+	done
+}
+
+is_quiet() {
+	local sets
+
+	sets=$(counts)
+	sleep 2
+	[ "${sets%% *}" = "$(counts | cut -d ' ' -f 1)" ]
+}
+
+start() { # NAME KIND HOST PRIORITY
+	if [ "$2" = weftd ]; then
+		start_weftd "$1" "$3" -o "sm_priority=$4" -v
+	else
+		default_timers=y start_opensm "$1" "$3" -p "$4" -D 0x43
+	fi
+}
+
+role_is() { # NAME KIND ROLE
+	case $2:$3 in
+	weftd:*) has_status "$1" '$_->{role}' "$3" ;;
+	opensm:MASTER) matches 'SUBNET UP' "$1.log" ;;
+	opensm:STANDBY) matches 'Entering STANDBY state' "$1.log" ;;
+	esac
+}
+
+lid_of() {
+	look address.txt "$1" ibaddr || return 1
+	printf '%d' "$(sed -n 's/.*LID start \(0x[0-9a-f]*\).*/\1/p' address.txt)"
+}
+
+# after TEXT PATTERN: when the standby first said so.
+after() {
+	awk -v began="$began" -v text="$1" -v pattern="$2" '
+		$0 ~ pattern { printf "  %-32s %9.1f ms\n", text, ($1 - began) / 1000; exit }' stamped
+}
+
+# until_set: prints when the last Set() had reached an agent, once the log says $done_pattern and it is quiet.
+until_set() {
+	local last=$began before now
+
+	before=$(counts | cut -d ' ' -f 1)
+	while [ $(($(now_us) - began)) -lt 300000000 ]; do
+		now=$(counts | cut -d ' ' -f 1)
+		if [ "$now" != "$before" ]; then
+			before=$now last=$(now_us)
+		fi
+		if grep -qE "$done_pattern" stamped && [ $(($(now_us) - last)) -gt 3000000 ]; then
+			break
+		fi
+		sleep 0.02
+	done
+	echo "$last"
+}
+
+at() { # TEXT US
+	printf '  %-32s %7d.%d ms\n' "$1" $((($2 - began) / 1000)) $((($2 - began) / 100 % 10))
+}
+
+# fails KIND HOW: the host stays, or goes with its master.
+fails() {
+	local kind=$1 how=$2 lid began last before after waiting
+
+	done_pattern=$([ "$kind" = weftd ] && echo 'sweep .*subnet up' || echo 'SUBNET UP')
+	start_weftsim "$spec" && start a "$kind" "$master_host" 5 || return 1
+	wait_for 300 role_is a "$kind" MASTER && wait_for 120 is_quiet || because "$kind does not come up" || return 1
+	start b "$kind" "$standby_host" 0 || return 1
+	wait_for 120 role_is b "$kind" STANDBY && wait_for 60 is_quiet || because "no standby" || return 1
+	lid=$(lid_of "$standby_host")
+	tail -n 0 -F b.log 2>/dev/null | stamp >stamped &
+	pids[stamp]=$!
+	on "$client" "$BUILD/tests/bench/sa_wait" "$lid" 300 >answered 2>answered.err &
+	waiting=$!
+	sleep "1.$((RANDOM % 10))"
+	before=$(counts)
+	[ "$how" = alone ] || "$BUILD/weftsim" "do" "node down $master_host" >/dev/null
+	began=$(now_us)
+	kill_now a
+	last=$(until_set)
+	wait "$waiting" || because "$(cat answered.err)" || return 1
+	after=$(counts)
+	echo "$kind, $spec, the master is killed $([ "$how" = alone ] && echo "and its host lives" || echo "with its host"):"
+	if [ "$kind" = weftd ]; then
+		after "the master is taken for dead" 'STANDBY -> DISCOVERING'
+		after "the standby is MASTER" '-> MASTER'
+	else
+		after "the master is taken for dead" 'Entering DISCOVERING state'
+		after "the standby is MASTER" 'Entering MASTER state'
+	fi
+	at "its SA answers" "$(cat answered)"
+	at "the last Set() has come" "$last"
+	echo "$before $after" | awk '{ printf "  %d SMPs, %d Set(), of these %d PortInfo, %d LFT, %d MFT\n",
+		$7 - $2, $6 - $1, $8 - $3, $9 - $4, $10 - $5 }'
+	kill_now stamp
+	kill_now b
+	stop_fabric
+	rm -rf a.* b.* stamped
+}
+
+for kind in $managers; do
+	for how in alone gone; do
+		for ((i = 0; i < ${TIMES:-1}; i++)); do
+			if ! fails "$kind" "$how"; then
+				echo "failover: $reason" >&2
+				exit 1
+			fi
+		done
+	done
+done

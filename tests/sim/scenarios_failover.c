@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Masters that die, and fabrics that fall apart, at random moments, with 5 % of all MADs lost all
+ * the time. By seed: the topology, where the managers run (some on switches), whether mastership is
+ * sticky, and what happens when.
+ *
+ * What must be so: while nothing happens, nobody takes over; a master that is killed is followed
+ * within a second, a host that is gone within three; and after the last fault there is one MASTER
+ * again within the time from one light sweep to the next and one election. At the end, without
+ * losses, the invariants.
+ */
+#include "lib/mem.h"
+#include "tests/sim/sim.h"
+#include "tests/sim/trace.h"
+
+enum {
+	LOSS_PPM = 50000,
+	FAULTS_MAX = 3,
+	LOOK_MS = 100,
+	CALM_MAX_S = 60,
+	KILLED_MS = 1000,
+	GONE_MS = 3000,
+	RETURN_MAX_S = 4,
+	GAP_STEPS = 14,	       /* up to 8 s */
+	SWEEP_INTERVAL_S = 10, /* as the option's default */
+	ELECTION_S = 5,	       /* surveys and handovers wait for what is lost */
+	CUT_MAX = 128,
+};
+
+static const char *failover_topology(uint64_t seed)
+{
+	static const char *const specs[] = {
+		"fattree:radix=8,levels=2", "ring:switches=6,hosts=2",	"torus:dims=4x4,hosts=1",
+		"dragonfly:a=4,h=2,p=1",    "fattree:radix=6,levels=3",
+	};
+
+	return specs[seed % ARRAY_SIZE(specs)];
+}
+
+static struct device *random_device(struct sim *sim, bool is_switch)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	struct device *device;
+
+	do
+		device = devices[sim_random(sim, count)];
+	while (device_is_switch(device) != is_switch);
+	return device;
+}
+
+static bool has_manager(const struct sim *sim, const struct device *device)
+{
+	for (unsigned i = 0; i < sim->num_managers; i++)
+		if (sim->managers[i].port && sim->managers[i].port->device == device)
+			return true;
+	return false;
+}
+
+static void add_manager(struct sim *sim, bool on_switch, const char *options)
+{
+	struct device *device;
+
+	do
+		device = random_device(sim, on_switch);
+	while (has_manager(sim, device));
+	sim_start(sim, trace_name(device), options);
+}
+
+static unsigned masters(struct sim *sim)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < sim->num_managers; i++)
+		count += sim_state(&sim->managers[i]) == SM_MASTER;
+	return count;
+}
+
+static bool has_one_master(void *ctx)
+{
+	return masters(ctx) == 1;
+}
+
+static bool has_a_master(void *ctx)
+{
+	return masters(ctx) > 0;
+}
+
+/* Nobody but this one is MASTER meanwhile, though 5 % of what is asked and answered is lost. */
+static void calm(struct sim *sim, uint64_t us)
+{
+	struct sim_manager *master = sim_master(sim);
+
+	if (!master) {
+		sim_fail(sim, "nobody is MASTER");
+		return;
+	}
+	for (uint64_t passed = 0; passed < us && !sim->failed && !sim->stopped;
+	     passed += LOOK_MS * SIM_MS) {
+		sim_pass(sim, LOOK_MS * SIM_MS);
+		if (sim_master(sim) != master || masters(sim) != 1)
+			sim_fail(sim, "without a fault %s is not the only MASTER any more",
+				 trace_name(master->port->device));
+	}
+}
+
+/* Faults; what has gone comes back. */
+
+static void follows(struct sim *sim, uint64_t within_ms)
+{
+	sim_until(sim, within_ms * SIM_MS, "another one is MASTER", has_a_master, sim);
+	sim_pass(sim, sim_random(sim, RETURN_MAX_S * SIM_S));
+}
+
+static void master_is_killed(struct sim *sim)
+{
+	struct sim_manager *master = sim_master(sim);
+
+	if (!master)
+		return;
+	sim_kill(master);
+	follows(sim, KILLED_MS);
+	sim_restart(master);
+}
+
+static void master_leaves(struct sim *sim)
+{
+	struct sim_manager *master = sim_master(sim);
+
+	if (!master)
+		return;
+	sim_stop(master);
+	follows(sim, KILLED_MS);
+	sim_restart(master);
+}
+
+static void host_is_gone(struct sim *sim)
+{
+	struct sim_manager *master = sim_master(sim);
+
+	if (!master || device_is_switch(master->port->device)) {
+		master_is_killed(sim);
+		return;
+	}
+	sim_kill(master);
+	sim_node(sim, master->port->device, false);
+	follows(sim, GONE_MS);
+	sim_node(sim, master->port->device, true);
+	sim_restart(master);
+}
+
+/* Whether a device is on the far side of a cut: by its place in the order of the topology, so that
+ * with the families above each side mostly hangs together. */
+static bool is_far(const struct device *device, struct device *const *devices, size_t count,
+		   size_t cut)
+{
+	for (size_t i = cut; i < count; i++)
+		if (devices[i] == device)
+			return true;
+	return false;
+}
+
+static bool is_cut(const struct device_port *port, struct device *const *devices, size_t count,
+		   size_t cut)
+{
+	return port->peer && !port->pulled && device_is_switch(port->device) &&
+	       device_is_switch(port->peer->device) &&
+	       is_far(port->peer->device, devices, count, cut);
+}
+
+static unsigned cut_in_two(struct sim *sim, struct device_port *cables[CUT_MAX])
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	size_t cut = 1 + sim_random(sim, count - 1);
+	unsigned num = 0;
+
+	for (size_t i = 0; i < cut; i++) {
+		for (unsigned p = 1; p <= devices[i]->num_ports && num < CUT_MAX; p++) {
+			struct device_port *port = &devices[i]->port[p];
+
+			if (!is_cut(port, devices, count, cut))
+				continue;
+			cables[num++] = port;
+			sim_link(sim, port, false);
+		}
+	}
+	return num;
+}
+
+/* For less than a poll takes, or long enough for a master in each part; then the cables come back,
+ * not at the same moment. */
+static void fabric_is_cut(struct sim *sim)
+{
+	struct device_port *cables[CUT_MAX];
+	unsigned num = cut_in_two(sim, cables);
+
+	sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
+	for (unsigned i = 0; i < num; i++) {
+		sim_link(sim, cables[i], true);
+		sim_pass(sim, sim_random(sim, 50 * SIM_MS));
+	}
+}
+
+static void master_is_cut_off(struct sim *sim)
+{
+	struct sim_manager *master = sim_master(sim);
+
+	if (master && !device_is_switch(master->port->device))
+		sim_flap(sim, master->port, SIM_MS << sim_random(sim, GAP_STEPS));
+}
+
+static void failover(struct sim *sim)
+{
+	static void (*const faults[])(struct sim * sim) = {master_is_killed, master_leaves,
+							   host_is_gone,     fabric_is_cut,
+							   fabric_is_cut,    master_is_cut_off};
+	bool sticky = sim->run.seed / 5 % 2;
+	const char *options = sticky ? "master_priority=14" : NULL;
+	unsigned count = 1 + (unsigned)sim_random(sim, FAULTS_MAX);
+
+	add_manager(sim, false, sticky ? "sm_priority=5 master_priority=14" : "sm_priority=5");
+	add_manager(sim, sim_random(sim, 3) == 0, options);
+	if (sim_random(sim, 2))
+		add_manager(sim, false, options);
+	sim_settle(sim, 120 * SIM_S);
+	sim_faults(sim, &(struct world_faults){.drop_ppm = LOSS_PPM});
+	calm(sim, sim_random(sim, CALM_MAX_S * SIM_S));
+	for (unsigned i = 0; i < count && !sim->failed; i++) {
+		faults[sim_random(sim, ARRAY_SIZE(faults))](sim);
+		if (i + 1 < count && sim_random(sim, 2))
+			sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
+	}
+	sim_pass(sim, sim_usual_world.training_us);
+	sim_until(sim, (SWEEP_INTERVAL_S + ELECTION_S) * SIM_S, "there is one MASTER",
+		  has_one_master, sim);
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
+const struct scenario sim_failover[] = {
+	{.name = "failover", .choose = failover_topology, .play = failover},
+	{.name = NULL},
+};

@@ -438,16 +438,6 @@ static bool guids_request(struct program *program, struct port *port, struct smp
 	return true;
 }
 
-/* Whether one more may be told now to register anew, of those that know us as their manager: each
- * asks for a lot then, and there may be ten thousands. */
-static bool may_remind(struct program *program)
-{
-	if (!program->announcing || !program->options->rereg_rate)
-		return false;
-	program->report.reminders_left |= !program->reminders;
-	return program->reminders;
-}
-
 static void set_request(struct program *program, struct port *port, const struct port_info *want,
 			struct smp_request *out)
 {
@@ -472,7 +462,6 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	enum port_state state;
 	struct route_path path;
 	enum pkeys_state pkeys;
-	bool reminds;
 
 	if (port->disable && !port->busy) {
 		disable_request(program, port, out);
@@ -500,23 +489,30 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	    port != program->fabric->sm_port)
 		return false;
 	port_want(program->fabric, program->options, port, &want);
-	reminds = port_info(port)->master_sm_lid == want.master_sm_lid;
-	if (want.client_reregister && reminds && !may_remind(program))
+	if (remind_is_news(program, port, &want) && !remind_may_tell(program, port, &want)) {
+		if (!remind_knows_us(port, &want))
+			return false; /* one Set() tells all */
 		want.client_reregister = 0;
-	reminds &= want.client_reregister;
-	if (want.client_reregister && !program->announcing && port != program->fabric->sm_port &&
-	    port_state_of(port) == PORT_ACTIVE && port_info(port)->lid == want.lid)
-		return false; /* nothing but news of a new manager: program_announce() */
+	}
 	state = next_state(program, port);
-	if (state == PORT_NO_CHANGE && !port_differs(port, &want) && !reminds)
+	if (state == PORT_NO_CHANGE && !port_differs(port, &want) &&
+	    !remind_is_news(program, port, &want))
 		return guids_request(program, port, out);
-	program->reminders -= reminds;
 	want.port_state = state;
 	set_request(program, port, &want, out);
 	return true;
 }
 
-/* Between runs only P_Keys are written, and what goes with them. */
+static bool enforces_otherwise(const struct port *port, const struct port_info *want)
+{
+	const struct port_info *have = port_info(port);
+
+	return (want->partition_enforcement_inbound != have->partition_enforcement_inbound ||
+		want->partition_enforcement_outbound != have->partition_enforcement_outbound) &&
+	       port_differs(port, want);
+}
+
+/* Between runs only P_Keys are written, and what goes with them, and hosts are told of us. */
 static bool request_between_runs(struct program *program, struct port *port,
 				 struct smp_request *out)
 {
@@ -534,13 +530,13 @@ static bool request_between_runs(struct program *program, struct port *port,
 	default:
 		return false;
 	}
-	if (port->agent || port->busy || port->failed || have->port_state != PORT_ACTIVE ||
-	    refused_rests(program, port->node))
+	if (port->busy || port->failed || (port->num && have->port_state != PORT_ACTIVE) ||
+	    (port_of_switch(port) && refused_rests(program, port->node)))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
-	if ((want.partition_enforcement_inbound == have->partition_enforcement_inbound &&
-	     want.partition_enforcement_outbound == have->partition_enforcement_outbound) ||
-	    !port_differs(port, &want))
+	if (port->agent ? !remind_is_news(program, port, &want) ||
+				  !remind_may_tell(program, port, &want)
+			: !enforces_otherwise(port, &want))
 		return false;
 	set_request(program, port, &want, out);
 	return true;
@@ -792,6 +788,10 @@ static void wake_window(void *arg)
 
 void program_local(struct program *program, loop_fn *done, void *arg)
 {
+	const struct port *own = program->fabric->sm_port;
+
+	program->lid_was_led_to =
+		port_info(own)->lid == own->lid && port_state_of(own) == PORT_ACTIVE;
 	program->fabric->sm_port->failed = false;
 	begin(program, false, done, arg);
 	program->only = port_agent(program->fabric->sm_port);
@@ -820,15 +820,6 @@ void program_start(struct program *program, const struct snapshot *snapshot,
 
 void program_announce(struct program *program, loop_fn *done, void *arg)
 {
-	uint64_t now_us = loop_now_us(program->loop), rate = program->options->rereg_rate;
-	uint64_t earned = (now_us - program->reminded_us) * rate / 1000000;
-
-	if (earned) {
-		program->reminders += earned < rate ? (unsigned)earned : (unsigned)rate;
-		program->reminded_us = now_us;
-	}
-	if (program->reminders > rate)
-		program->reminders = (unsigned)rate;
 	begin(program, true, done, arg);
 	walk(program, &announce_plan, wake_window);
 }
@@ -927,6 +918,7 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 	program->options = options;
 	program->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	loop_timer_init(&program->pause, loop, "packets die out", pause_is_over, program);
+	remind_init(program);
 	return program;
 }
 
@@ -948,6 +940,7 @@ void program_free(struct program *program)
 		return;
 	window_on_idle(program->window, NULL, NULL);
 	loop_timer_disarm(&program->pause);
+	remind_done(program);
 	if (program->walk.running)
 		slices_cancel(&program->walk);
 	free(program->flood);

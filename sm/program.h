@@ -23,8 +23,7 @@ struct program_report {	       /* of one run */
 	unsigned switches_set; /* by so many switches */
 	unsigned failed;       /* no answer, or refused */
 	unsigned not_active;   /* cabled ports that did not come up */
-	bool reminders_left; /* more ports are to be told to register anew, as rereg_rate allows */
-	bool not_as_read;    /* what was read does not hold any more, somewhere: read all again */
+	bool not_as_read;      /* what was read does not hold any more, somewhere: read all again */
 	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */
 	unsigned changed;
 	unsigned image_wrong; /* blocks that were not as the image had them */
@@ -68,8 +67,9 @@ void program_local(struct program *program, loop_fn *done, void *arg);
  * be sent. */
 void program_start(struct program *program, const struct snapshot *snapshot,
 		   const struct routes *routes, loop_fn *done, void *arg);
-/* Adapters that are ACTIVE and have another MasterSMLID learn of us: after the SA answers. Those of
- * which nothing was known are told to register anew, so many in a second. */
+/* Adapters that are ACTIVE and have another MasterSMLID learn of us, where they have not already,
+ * and those of which nothing was known are told to register anew: so many in a second, the rest of
+ * them after the run. The SA must answer. */
 void program_announce(struct program *program, loop_fn *done, void *arg);
 
 /* Who says which multicast trees there are; NULL: nobody does. It stays the caller's. */

@@ -39,8 +39,11 @@ struct program {
 	loop_fn *pkeys_failed; /* between runs: P_Keys were not written; may be NULL */
 	void *pkeys_failed_arg;
 	bool announcing;    /* ports that wait for the SA are let through */
-	unsigned reminders; /* ports that may be told to register anew, as of reminded_us */
+	unsigned reminders; /* ports that may be told of us, as of reminded_us: program_remind.c */
 	uint64_t reminded_us;
+	struct list to_remind; /* those that wait for that, by port->waiting */
+	struct loop_timer remind;
+	bool lid_was_led_to; /* our port was up, and had our LID, before this sweep wrote to it */
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
 	loop_fn *done;
 	void *done_arg;
@@ -81,6 +84,17 @@ bool program_is_told(struct program *program, uint32_t *failure, const char *wha
 void program_note_switch(struct program *program, struct node *node);
 /* An answer shows this state of a port: when its link was down since the last one, that is news. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
+
+/* program_remind.c */
+
+void remind_init(struct program *program);
+void remind_done(struct program *program);
+bool remind_knows_us(const struct port *port, const struct port_info *want);
+/* Whether a port is to be told who its manager is, or to register anew, and nothing more urgent. */
+bool remind_is_news(const struct program *program, const struct port *port,
+		    const struct port_info *want);
+/* Whether it may be told now; else it is looked at again when it may. True once: it is counted. */
+bool remind_may_tell(struct program *program, struct port *port, const struct port_info *want);
 
 /* program_switch.c */
 

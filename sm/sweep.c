@@ -562,10 +562,8 @@ static void answer_waiters(struct sm *sm)
 	}
 }
 
-enum { REMIND_US = 1000000 }; /* rereg_rate counts by seconds */
-
-/* When to look again: soon after errors, with rising delay, or when more ports are to be told to
- * register anew; else at the sweep interval. 0: never. */
+/* When to look again: soon after errors, with rising delay; else at the sweep interval. 0: never.
+ */
 static uint64_t next_sweep_us(const struct sm *sm)
 {
 	uint64_t interval_us = (uint64_t)sm->options.sweep_interval_s * 1000000;
@@ -573,9 +571,6 @@ static uint64_t next_sweep_us(const struct sm *sm)
 
 	if (sm->sweep.failures && (!interval_us || retry_us < interval_us))
 		return retry_us;
-	if (program_report(sm->program)->reminders_left &&
-	    !(interval_us && interval_us < REMIND_US))
-		return REMIND_US;
 	return interval_us;
 }
 

@@ -112,8 +112,8 @@ fails() {
 	waiting=$!
 	sleep "1.$((RANDOM % 10))"
 	before=$(counts)
-	[ "$how" = alone ] || "$BUILD/weftsim" "do" "node down $master_host" >/dev/null
 	began=$(now_us)
+	[ "$how" = alone ] || "$BUILD/weftsim" "do" "node down $master_host" >/dev/null
 	kill_now a
 	last=$(until_set)
 	wait "$waiting" || because "$(cat answered.err)" || return 1

@@ -5,7 +5,7 @@
  * sticky, and what happens when.
  *
  * What must be so: while nothing happens, nobody takes over; a master that is killed is followed
- * within a second, a host that is gone within three; and after the last fault there is one MASTER
+ * within two seconds, a host that is gone within four; and after the last fault there is one MASTER
  * again within the time from one light sweep to the next and one election. At the end, without
  * losses, the invariants.
  */
@@ -18,8 +18,8 @@ enum {
 	FAULTS_MAX = 3,
 	LOOK_MS = 100,
 	CALM_MAX_S = 60,
-	KILLED_MS = 1000,
-	GONE_MS = 3000,
+	KILLED_MS = 2000, /* discovery waits for a device that loses attempt after attempt */
+	GONE_MS = 4000,
 	RETURN_MAX_S = 4,
 	GAP_STEPS = 14,	       /* up to 8 s */
 	SWEEP_INTERVAL_S = 10, /* as the option's default */

@@ -57,19 +57,64 @@ static void test_once(void)
 	world_free(world);
 }
 
-/* As many as a second allows, the others a second later, by a sweep of its own. */
+/* As many as a second allows, the others within the next one, without a sweep. */
 static void test_paced(void)
 {
 	struct world *world = world_with_rate(RATE);
 	unsigned before = reminded(world);
+	uint64_t sweep;
 
 	forget_all(world);
 	world_sweep(world, DISCOVER_FULL);
 	CU_ASSERT_EQUAL(reminded(world), before + RATE);
+	sweep = world->sm->sweep.last.number;
 	wanted = before + ENDS;
 	world_run(world, has_reminded);
 	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweep);
 	world_free(world);
+}
+
+/* Another manager had the subnet: all hosts and switches but our own port know its LID. */
+static void know_another(struct world *world)
+{
+	for (unsigned n = 0; n < world->fake->num_nodes; n++)
+		for (unsigned p = 0; p <= world->fake->nodes[n]->info.num_ports; p++)
+			if (&world->fake->nodes[n]->port[p] != world->fake->local)
+				world->fake->nodes[n]->port[p].info.master_sm_lid = 99;
+}
+
+static unsigned port_sets(const struct world *world)
+{
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < world->fake->num_sets; i++)
+		sum += world->fake->sets[i].attr_id == ATTR_PORT_INFO;
+	return sum;
+}
+
+/* One Set() tells a port whose it is and that it should register anew; paced like the others, and
+ * where nobody is reminded each all the same. */
+static void test_takeover(void)
+{
+	static const unsigned rates[] = {1000, RATE, 0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct world *world = world_with_rate(rates[i]);
+		unsigned before = reminded(world);
+
+		know_another(world);
+		fabric_forget_heard(world->sm->fabric);
+		world_sweep(world, DISCOVER_FULL);
+		if (rates[i] == RATE)
+			CU_ASSERT_EQUAL(port_sets(world), RATE);
+		wanted = before + ENDS - !rates[i];
+		world_run(world, has_reminded);
+		CU_ASSERT_EQUAL(reminded(world), wanted);
+		CU_ASSERT_EQUAL(port_sets(world), ENDS - !rates[i]);
+		world_check_up(world);
+		world_free(world);
+	}
 }
 
 static void test_not_at_all(void)
@@ -101,8 +146,12 @@ static void test_cannot(void)
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{"once", test_once},	 {"paced", test_paced}, {"not at all", test_not_at_all},
-		{"cannot", test_cannot}, CU_TEST_INFO_NULL,
+		{"once", test_once},
+		{"paced", test_paced},
+		{"not at all", test_not_at_all},
+		{"cannot", test_cannot},
+		{"takeover", test_takeover},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("remind", tests);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Who is told that a manager has come, and when: hosts that are up and know another MasterSMLID, or
+ * that have registered with somebody whose memory is not ours (port->unheard). Each is told both by
+ * one Set(PortInfo), with ClientReregister, and asks for a lot then; so rereg_rate bounds how many
+ * are told in a second, whatever run of the sweep looks at them, and between two runs. Who has to
+ * wait stands in a queue, from which a timer takes as many as have been earned.
+ *
+ * A host that knows another manager asks somebody who is dead until it is told, so it is told even
+ * where rereg_rate is 0, and as soon as it can be: the SA answers when a run begins. What leads to
+ * us must be there already. Where our LID was on our port and the port was up when we became
+ * MASTER, the one before us has led to it; else the tables are waited for, by telling after all
+ * else.
+ */
+#include "sm/program_parts.h"
+
+enum { TICK_US = 50000 };
+
+static void earn(struct program *program)
+{
+	uint64_t now_us = loop_now_us(program->loop), rate = program->options->rereg_rate;
+	uint64_t earned = (now_us - program->reminded_us) * rate / 1000000;
+
+	if (!earned)
+		return;
+	program->reminded_us = now_us;
+	program->reminders = earned + program->reminders < rate
+				     ? (unsigned)earned + program->reminders
+				     : (unsigned)rate;
+}
+
+static void tick(void *arg)
+{
+	struct program *program = arg;
+	struct list *link;
+
+	earn(program);
+	for (unsigned i = program->reminders; i && (link = list_pop(&program->to_remind)); i--)
+		program_look_at(program, container_of(link, struct port, waiting));
+	if (!list_empty(&program->to_remind))
+		loop_timer_arm(&program->remind, TICK_US);
+}
+
+void remind_init(struct program *program)
+{
+	list_init(&program->to_remind);
+	loop_timer_init(&program->remind, program->loop, "reminders", tick, program);
+}
+
+void remind_done(struct program *program)
+{
+	loop_timer_disarm(&program->remind);
+	while (list_pop(&program->to_remind))
+		;
+}
+
+bool remind_knows_us(const struct port *port, const struct port_info *want)
+{
+	return port_info(port)->master_sm_lid == want->master_sm_lid;
+}
+
+bool remind_is_news(const struct program *program, const struct port *port,
+		    const struct port_info *want)
+{
+	bool is_up = port != program->fabric->sm_port && port_state_of(port) == PORT_ACTIVE &&
+		     port_info(port)->lid == want->lid;
+
+	return want->client_reregister && (is_up || remind_knows_us(port, want));
+}
+
+bool remind_may_tell(struct program *program, struct port *port, const struct port_info *want)
+{
+	bool in_sweep = program->done && program->part == PROGRAM_ALL;
+	bool knows_us = remind_knows_us(port, want);
+
+	if (in_sweep && !program->announcing && (knows_us || !program->lid_was_led_to))
+		return false; /* program_announce() looks at it again */
+	if (!program->options->rereg_rate)
+		return !knows_us;
+	earn(program);
+	if (program->reminders) {
+		program->reminders--;
+		return true;
+	}
+	list_del(&port->waiting);
+	list_push(&program->to_remind, &port->waiting);
+	if (!loop_timer_armed(&program->remind))
+		loop_timer_arm(&program->remind, TICK_US);
+	return false;
+}

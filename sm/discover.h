@@ -45,7 +45,8 @@ void discover_free(struct discover *discover);
 
 /* Starts a pass; may_write: we are MASTER. done(arg) is called once, deferred, when all answers are
  * in and the model has been tidied: cables that are gone are cut, nodes out of reach are dropped,
- * the tree of routes is built. One pass at a time. */
+ * the tree of routes is built. While our own link is down it stays as it was. One pass at a time.
+ */
 void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
 		    loop_fn *done, void *arg);
 /* Something for the next pass that is not full to read; unknown GUIDs are left out. what: enum

@@ -4,8 +4,9 @@
  * reach us may have looked for another MASTER, and our switch may have been reset. Then the role is
  * given up at once, as a sweep would that finds it, but without waiting for all the devices that
  * cannot be reached. A link that comes back to a manager without one begins a sweep, which else
- * waits for the end of its growing delay. While a sweep runs it looks for itself, and a STANDBY
- * finds it out by polling its master.
+ * waits for the end of its growing delay. Who gives our port another LID, or another MasterSMLID,
+ * is another manager: a sweep finds out who it is. While a sweep runs it looks for itself, and a
+ * STANDBY finds it out by polling its master.
  */
 #include "sm/own_port.h"
 
@@ -56,6 +57,9 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 		link_was_lost(sm, port, false);
 	else if (info.port_state >= PORT_INIT && before < PORT_INIT)
 		trigger_full(&sm->trigger, "the link of our port came up");
+	else if (info.lid != port_info(port)->lid ||
+		 info.master_sm_lid != port_info(port)->master_sm_lid)
+		trigger_full(&sm->trigger, "our port has another LID, or another MasterSMLID");
 }
 
 /* A switch's port 0 has no link. */

@@ -125,7 +125,8 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("rereg_rate", sm.rereg_rate, 0, 100000, "1000"),
 	 .text = "Who becomes master, also after a restart, need not know all that ports have "
 		 "registered: they are told to register anew (ClientReregister), so many in a "
-		 "second, and so is each whose link was lost. 0: none is."},
+		 "second, and so is each whose link was lost. 0: only those are who know another "
+		 "master."},
 	{NUMBER("flap_hold_max", sm.flap_hold_max_s, 0, 3600, "16"), .unit = "s",
 	 .text = "A link that was lost more than three times, with less than a minute in between, "
 		 "is not brought up again at once, but after 1, 2, 4 s and so on, at the most "

@@ -351,6 +351,76 @@ static void test_leaves_to_the_highest(void)
 	world_free(world);
 }
 
+/* Our own port */
+
+static struct fake_port *own_port(const struct world *world)
+{
+	return world->fake->local;
+}
+
+static bool has_given_up(const struct world *world)
+{
+	return role(world) == SM_DISCOVERING && world_is_quiet(world);
+}
+
+static bool is_up_again(const struct world *world)
+{
+	return role(world) == SM_MASTER && world_is_quiet(world) && !world->error;
+}
+
+/* While the link is down nothing is known to be gone: nobody is forgotten, or told to be. */
+static void test_own_link_is_down(void)
+{
+	struct world *world = three_hosts(false);
+	unsigned switches, adapters;
+
+	CU_ASSERT_TRUE(world_up(world));
+	switches = world->sm->fabric->num_switches;
+	adapters = world->sm->fabric->num_adapters;
+	fake_link(own_port(world), false);
+	world->reports = 0;
+	CU_ASSERT_TRUE(world_run(world, has_given_up));
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(world->error, -ENETDOWN);
+	CU_ASSERT_EQUAL(sm_is_master(world->sm), false);
+	CU_ASSERT_EQUAL(world->sm->fabric->num_switches, switches);
+	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, adapters);
+	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
+	/* What has gone meanwhile is missed as soon as it is back. */
+	fake_link(&world_node(world, "host-3")->port[1], false);
+	fake_link(own_port(world), true);
+	world->reports = 0;
+	CU_ASSERT_TRUE(world_run(world, is_up_again));
+	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, adapters - 1);
+	world_check_up(world);
+	world_free(world);
+}
+
+static bool has_its_lid(const struct world *world)
+{
+	const struct port_info *info = &own_port(world)->info;
+
+	return is_up_again(world) && info->lid == world->sm->fabric->sm_port->lid &&
+	       info->master_sm_lid == info->lid;
+}
+
+/* Somebody writes to our port: that is seen between two sweeps. */
+static void test_own_lid_changes(void)
+{
+	for (unsigned how = 0; how < 2; how++) {
+		struct world *world = three_hosts(false);
+		struct port_info *info = &own_port(world)->info;
+
+		CU_ASSERT_TRUE(world_up(world));
+		*(how ? &info->lid : &info->master_sm_lid) = 77;
+		CU_ASSERT_FALSE(has_its_lid(world));
+		world->reports = 0;
+		CU_ASSERT_TRUE(world_run(world, has_its_lid));
+		world_check_up(world);
+		world_free(world);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -368,6 +438,8 @@ int main(void)
 		{"acknowledges", test_acknowledges},
 		{"is acknowledged", test_is_acknowledged},
 		{"leaves to the highest", test_leaves_to_the_highest},
+		{"own link is down", test_own_link_is_down},
+		{"own LID changes", test_own_lid_changes},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -8,6 +8,8 @@
  * within two seconds, a host that is gone within four; and after the last fault there is one MASTER
  * again within the time from one light sweep to the next and one election. At the end, without
  * losses, the invariants.
+ *
+ * And without losses: two subnets that become one, managers on switches, and a raised priority.
  */
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
@@ -238,7 +240,114 @@ static void failover(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* Two subnets become one */
+
+enum { HALF_HOSTS = 6, MEET_S = 5 };
+
+static struct device *host(struct sim *sim, unsigned number)
+{
+	char name[sizeof("host-0000")];
+
+	snprintf(name, sizeof(name), "host-%04u", number);
+	return sim_device(sim, name);
+}
+
+/* A ring in two halves, each with a master of its own, who gave LIDs without knowing of the other.
+ */
+static void two_subnets(struct sim *sim)
+{
+	bool collide = false;
+
+	sim_link(sim, sim_port(sim, "sw-06", 3), false);
+	sim_link(sim, sim_port(sim, "sw-03", 3), false);
+	sim_start(sim, "host-0001", NULL);
+	sim_start(sim, "host-0007", "sm_priority=5");
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, masters(sim) == 2);
+	for (unsigned a = 1; a <= HALF_HOSTS; a++)
+		for (unsigned b = HALF_HOSTS + 1; b <= 2 * HALF_HOSTS; b++)
+			collide |= host(sim, a)->port[1].info.lid == host(sim, b)->port[1].info.lid;
+	sim_expect(sim, collide);
+}
+
+/* The higher master's hosts keep their LIDs, whatever the others had, and whose GUIDs are lower. */
+static void subnets_meet(struct sim *sim)
+{
+	lid_t before[2 * HALF_HOSTS + 1];
+
+	two_subnets(sim);
+	for (unsigned b = HALF_HOSTS + 1; b <= 2 * HALF_HOSTS && !sim->failed; b++)
+		before[b] = host(sim, b)->port[1].info.lid;
+	sim_link(sim, sim_port(sim, "sw-06", 3), true);
+	sim_until(sim, MEET_S * SIM_S, "there is one MASTER", has_one_master, sim);
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(&sim->managers[1]) == SM_MASTER);
+	for (unsigned b = HALF_HOSTS + 1; b <= 2 * HALF_HOSTS && !sim->failed; b++)
+		sim_expect(sim, host(sim, b)->port[1].info.lid == before[b]);
+}
+
+/* And one of the others has the GUIDs of one of ours: it stays out, and harms nobody. */
+static void twins_meet(struct sim *sim)
+{
+	struct device *twin = host(sim, 2), *first = host(sim, HALF_HOSTS + 2);
+	lid_t before;
+
+	if (!first || !twin)
+		return;
+	twin->node_guid = first->node_guid;
+	twin->port[1].guid = first->port[1].guid;
+	two_subnets(sim);
+	before = first->port[1].info.lid;
+	sim_link(sim, sim_port(sim, "sw-06", 3), true);
+	sim_until(sim, MEET_S * SIM_S, "there is one MASTER", has_one_master, sim);
+	sim_settle(sim, 120 * SIM_S);
+	sim_expect(sim, sim_state(&sim->managers[1]) == SM_MASTER);
+	sim_expect(sim, first->port[1].info.lid == before);
+	sim_expect(sim, first->port[1].info.port_state == PORT_ACTIVE);
+	sim_expect(sim, host(sim, 3)->port[1].info.port_state == PORT_ACTIVE);
+	sim_node(sim, twin, false);
+	sim_settle_and_check(sim);
+}
+
+/* Managers on switches poll and are polled like others. */
+static void switches_manage(struct sim *sim)
+{
+	struct sim_manager *first = sim_start(sim, "leaf-01", "sm_priority=5");
+	struct sim_manager *second = sim_start(sim, "spine-02", NULL);
+
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(first) == SM_MASTER && sim_state(second) == SM_STANDBY);
+	sim_kill(first);
+	sim_until(sim, SIM_S, "the other switch is MASTER", has_a_master, sim);
+	sim_settle_and_check(sim);
+	sim_restart(first);
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(first) == SM_MASTER);
+}
+
+/* With a raised priority the subnet changes hands once. */
+static void master_stays(struct sim *sim)
+{
+	const char *options = "master_priority=14";
+	struct sim_manager *first = sim_start(sim, "host-0001", "sm_priority=5 master_priority=14");
+	struct sim_manager *second = sim_start(sim, "host-0032", options);
+
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(first) == SM_MASTER);
+	sim_kill(first);
+	sim_until(sim, SIM_S, "the standby is MASTER", has_a_master, sim);
+	sim_restart(first);
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_state(first) == SM_STANDBY && sim_state(second) == SM_MASTER);
+}
+
 const struct scenario sim_failover[] = {
 	{.name = "failover", .choose = failover_topology, .play = failover},
+	{.name = "subnets-meet", .topology = "ring:switches=6,hosts=2", .play = subnets_meet},
+	{.name = "twins-meet", .topology = "ring:switches=6,hosts=2", .play = twins_meet},
+	{.name = "switches-manage",
+	 .topology = "fattree:radix=8,levels=2",
+	 .play = switches_manage},
+	{.name = "master-stays", .topology = "fattree:radix=8,levels=2", .play = master_stays},
 	{.name = NULL},
 };

@@ -11,8 +11,12 @@
  *
  * And without losses: two subnets that become one, managers on switches, and a raised priority.
  */
+#include <stdio.h>
+
+#include "lib/be.h"
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
+#include "tests/sim/tenants.h"
 #include "tests/sim/trace.h"
 
 enum {
@@ -341,6 +345,44 @@ static void master_stays(struct sim *sim)
 	sim_expect(sim, sim_state(first) == SM_STANDBY && sim_state(second) == SM_MASTER);
 }
 
+/* Hosts that join again */
+
+enum { MEMBERS = 8, GROUP = 1, MLID_AT = 56 + 36 /* of an answer with an MCMemberRecord */ };
+
+static lid_t all_join(struct sim *sim, struct sim_manager *master)
+{
+	for (unsigned i = 0; i < MEMBERS; i++)
+		if (!tenant_joins(master, &host(sim, 2 + 3 * i)->port[1], GROUP))
+			sim_fail(sim, "a join is not answered");
+	return be16_load(master->sa_answer + MLID_AT);
+}
+
+/* As kernels do that a new master has told to: each is answered as before, and no agent hears of
+ * it. Also when the master has just come, and knows of the joins what its store tells. */
+static void joins_repeat(struct sim *sim)
+{
+	struct sim_manager *master = sim_start_keeping(sim, "host-0001", NULL);
+	uint64_t sets;
+	lid_t mlid;
+
+	sim_settle(sim, 60 * SIM_S);
+	mlid = all_join(sim, master);
+	sim_settle(sim, 60 * SIM_S);
+	sets = master->sets_sent;
+	sim_expect(sim, master->mft_sets_sent > 0 && mlid >= LID_MULTICAST_MIN);
+	sim_expect(sim, all_join(sim, master) == mlid);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, master->sets_sent == sets);
+	sim_kill(master);
+	sim_restart(master);
+	sim_settle(sim, 60 * SIM_S); /* each host is told to register anew by a Set() */
+	sets = master->sets_sent;
+	sim_expect(sim, all_join(sim, master) == mlid);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, master->sets_sent == sets);
+	sim_check(sim);
+}
+
 const struct scenario sim_failover[] = {
 	{.name = "failover", .choose = failover_topology, .play = failover},
 	{.name = "subnets-meet", .topology = "ring:switches=6,hosts=2", .play = subnets_meet},
@@ -348,6 +390,7 @@ const struct scenario sim_failover[] = {
 	{.name = "switches-manage",
 	 .topology = "fattree:radix=8,levels=2",
 	 .play = switches_manage},
+	{.name = "joins-repeat", .topology = "fattree:radix=8,levels=2", .play = joins_repeat},
 	{.name = "master-stays", .topology = "fattree:radix=8,levels=2", .play = master_stays},
 	{.name = NULL},
 };

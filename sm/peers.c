@@ -469,6 +469,7 @@ static void leave_to_heir(struct peers *peers)
 {
 	static const struct sm_info nobody = {.guid = UINT64_MAX};
 	const struct poll *heir = NULL;
+	const struct port *port;
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
 	struct mad_addr to;
 
@@ -482,8 +483,10 @@ static void leave_to_heir(struct peers *peers)
 	if (!heir)
 		return;
 	to = (struct mad_addr){.lid = heir->peer.lid};
+	port = map_get(&peers->fabric->ports, heir->peer.info.guid);
 	encode_own(peers, data);
-	subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_HANDOVER, 0, NULL, data);
+	subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_HANDOVER,
+		   port ? agent_m_key(port_agent(port), 0) : 0, NULL, data);
 	txn_start(peers->txns, &to, mad, sizeof(mad), peers->options->poll_interval_ms,
 		  nobody_waits, peers);
 }

@@ -181,8 +181,12 @@ struct table {
 struct registry {
 	struct table tables[REGISTRY_KINDS];
 	struct list readers, waiters, cursors;
-	uint64_t number, kept;
-	bool keep, together;
+	uint64_t number, durable;
+	struct {
+		bool keeps;
+		uint64_t kept;
+	} keepers[REGISTRY_KEEPERS];
+	bool together, follows;
 };
 
 static struct entry *entry_of(const void *record)
@@ -345,13 +349,21 @@ const void *registry_find(const struct registry *registry, enum registry_kind ki
 	return entry ? entry->record : NULL;
 }
 
+static bool is_kept(const struct registry *registry)
+{
+	for (unsigned i = 0; i < REGISTRY_KEEPERS; i++)
+		if (registry->keepers[i].keeps)
+			return true;
+	return false;
+}
+
 static void tell(struct registry *registry, enum registry_kind kind, const void *before,
 		 const void *after)
 {
 	struct registry_change change = {++registry->number, kind, before, after};
 
-	if (!registry->keep)
-		registry->kept = registry->number;
+	if (!is_kept(registry))
+		registry->durable = registry->number;
 	list_for_each (item, &registry->readers) {
 		struct registry_reader *reader = container_of(item, struct registry_reader, link);
 
@@ -542,26 +554,53 @@ uint64_t registry_number(const struct registry *registry)
 	return registry->number;
 }
 
-void registry_keep(struct registry *registry, bool kept)
+/* What all keepers have. */
+static void find_durable(struct registry *registry)
 {
-	registry->keep = kept;
-	if (!kept)
-		registry_kept(registry, registry->number);
-}
+	uint64_t number = registry->number;
 
-void registry_kept(struct registry *registry, uint64_t number)
-{
-	assert(number >= registry->kept && number <= registry->number);
-	registry->kept = number;
+	for (unsigned i = 0; i < REGISTRY_KEEPERS; i++)
+		if (registry->keepers[i].keeps && registry->keepers[i].kept < number)
+			number = registry->keepers[i].kept;
+	registry->durable = number;
 	while (!list_empty(&registry->waiters)) { /* in the order of their numbers */
 		struct registry_waiter *first =
 			container_of(registry->waiters.next, struct registry_waiter, link);
 
-		if (first->number > number)
+		if (first->number > registry->durable)
 			break;
 		list_del(&first->link);
 		first->durable(first->ctx);
 	}
+}
+
+void registry_keep(struct registry *registry, enum registry_keeper keeper, bool keeps)
+{
+	registry->keepers[keeper].keeps = keeps;
+	registry->keepers[keeper].kept = registry->number;
+	find_durable(registry);
+}
+
+void registry_kept(struct registry *registry, enum registry_keeper keeper, uint64_t number)
+{
+	assert(number >= registry->keepers[keeper].kept && number <= registry->number);
+	registry->keepers[keeper].kept = number;
+	find_durable(registry);
+}
+
+bool registry_keeps(const struct registry *registry, enum registry_keeper keeper)
+{
+	return registry->keepers[keeper].keeps;
+}
+
+void registry_follow(struct registry *registry, bool follows)
+{
+	registry->follows = follows;
+}
+
+bool registry_follows(const struct registry *registry)
+{
+	return registry->follows;
 }
 
 void registry_together(struct registry *registry, bool together)
@@ -584,7 +623,7 @@ bool registry_is_together(const struct registry *registry)
 
 bool registry_durable(const struct registry *registry, uint64_t number)
 {
-	return number <= registry->kept;
+	return number <= registry->durable;
 }
 
 void registry_wait(struct registry *registry, struct registry_waiter *waiter)

@@ -248,15 +248,24 @@ void registry_unread(struct registry_reader *reader); /* harmless when it does n
 /* The number of the last change, 0 before the first. */
 uint64_t registry_number(const struct registry *registry);
 
-/* Durability. From registry_keep() on, changes are durable when registry_kept() has said so. */
-void registry_keep(struct registry *registry, bool kept);
-void registry_kept(struct registry *registry, uint64_t number); /* calls those that wait */
+/* Durability. A change is durable when all who keep the registry have said that they have it;
+ * where nobody keeps it, at once. Who begins to keep has all that is there already. */
+enum registry_keeper { KEPT_BY_STORE, KEPT_BY_STANDBY, REGISTRY_KEEPERS };
+void registry_keep(struct registry *registry, enum registry_keeper keeper, bool keeps);
+/* The keeper has changes up to number: calls those that wait. */
+void registry_kept(struct registry *registry, enum registry_keeper keeper, uint64_t number);
+bool registry_keeps(const struct registry *registry, enum registry_keeper keeper);
 bool registry_durable(const struct registry *registry, uint64_t number);
 
 /* Between true and false changes belong together, over many turns of the loop: whoever keeps them
  * keeps all or none. Readers are told by whole() when they are all there. */
 void registry_together(struct registry *registry, bool together);
 bool registry_is_together(const struct registry *registry);
+
+/* While it follows another manager's registry, whose changes are put into it as they come, nobody
+ * else changes it: what follows from a change is that manager's to do. */
+void registry_follow(struct registry *registry, bool follows);
+bool registry_follows(const struct registry *registry);
 
 /* Embedded in who waits. */
 struct registry_waiter {

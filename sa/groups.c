@@ -125,7 +125,7 @@ static void drop_some(void *arg)
 	struct groups *groups = arg;
 	struct remains *first;
 
-	if (list_empty(&groups->remains))
+	if (list_empty(&groups->remains) || registry_follows(groups->registry))
 		return;
 	first = container_of(groups->remains.next, struct remains, link);
 	if (drop_members(groups, first->mgid, DROPPED_IN_TURN))
@@ -153,6 +153,34 @@ static struct remains *remains_of(const struct groups *groups, const uint8_t mgi
 			return remains;
 	}
 	return NULL;
+}
+
+static bool has_members(const struct groups *groups, const uint8_t mgid[GID_SIZE])
+{
+	struct member_entry key;
+
+	memcpy(key.mgid, mgid, GID_SIZE);
+	return registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
+}
+
+/* A master that drops the members of a group that is gone may itself go in the middle of that: what
+ * is left of them then falls to who follows it. */
+static void follow(struct groups *groups, const struct registry_change *change)
+{
+	const struct group_entry *group = change->after ? change->after : change->before;
+	const struct member_entry *member = change->after ? change->after : change->before;
+	const uint8_t *mgid = change->kind == REGISTRY_GROUP ? group->mgid : member->mgid;
+	struct remains *remains;
+
+	if (change->kind != REGISTRY_GROUP && change->kind != REGISTRY_MEMBER)
+		return;
+	remains = remains_of(groups, mgid);
+	if (groups_find(groups, mgid) || !has_members(groups, mgid)) {
+		if (remains)
+			remains_free(remains);
+	} else if (!remains) {
+		drop_later(groups, mgid);
+	}
 }
 
 /* Before the group is made again. */
@@ -238,6 +266,7 @@ static void end_others(struct groups *groups)
 void groups_begin(struct groups *groups)
 {
 	groups->begun = true;
+	loop_defer(&groups->drop); /* what a master that has gone was in the middle of */
 	end_others(groups);
 	for (size_t i = 0; i < groups->num_configured; i++)
 		make_configured(groups, &groups->configured[i]);
@@ -256,9 +285,11 @@ static void changed(void *ctx, const struct registry_change *change)
 {
 	struct groups *groups = ctx;
 
-	if (change->kind == REGISTRY_GROUP && !change->after &&
-	    bsearch(change->before, groups->configured, groups->num_configured,
-		    sizeof(*groups->configured), by_mgid))
+	if (registry_follows(groups->registry))
+		follow(groups, change);
+	else if (change->kind == REGISTRY_GROUP && !change->after &&
+		 bsearch(change->before, groups->configured, groups->num_configured,
+			 sizeof(*groups->configured), by_mgid))
 		loop_defer(&groups->begin_again);
 }
 

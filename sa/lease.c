@@ -19,6 +19,7 @@ enum {
 	DROPS_AT_ONCE = 256, /* in one turn of the loop */
 	ROOM_MIN = 64,
 	US_PER_S = 1000000,
+	FOLLOWS_S = 10,	     /* while another manager's services are only kept */
 	TIMER_MAX_S = 86400, /* nothing is added up that could overflow */
 	CLOCK_KEPT_S = 60,   /* so much a lease may gain when weftd is killed */
 };
@@ -79,7 +80,7 @@ static void keep_clock(void *arg)
 
 	if (!services->count)
 		return; /* the next lease asks again */
-	if (!registry_is_together(services->registry)) {
+	if (!registry_is_together(services->registry) && !registry_follows(services->registry)) {
 		services->kept_s = now_s(services);
 		snprintf(text, sizeof(text), "%" PRIu64, services->kept_s);
 		setting_put(services->registry, clock_name, text);
@@ -212,6 +213,10 @@ static void expire(void *arg)
 
 	if (registry_is_together(services->registry))
 		return; /* the clock may be about to change; whole() comes */
+	if (registry_follows(services->registry)) { /* the master drops it */
+		loop_timer_arm(&services->timer, FOLLOWS_S * US_PER_S);
+		return;
+	}
 	for (unsigned i = 0; i < DROPS_AT_ONCE && services->count &&
 			     services->heap[0]->expires_s <= now_s(services);
 	     i++) {

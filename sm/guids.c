@@ -51,7 +51,7 @@ static void changed(void *ctx, const struct registry_change *change)
 	const struct alias_entry *before = change->before, *after = change->after;
 	struct port *port;
 
-	if (change->kind != REGISTRY_ALIAS)
+	if (change->kind != REGISTRY_ALIAS || registry_follows(guids->registry))
 		return;
 	if (after)
 		forget_taken_back(guids, after->port_guid, after->index);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/registry_replace.h"
 #include "lib/mem.h"
 
 enum {
@@ -41,20 +42,14 @@ struct save {
 	/* Taking effect. */
 	struct control_request *request; /* NULL: it does not */
 	struct loop_deferred turn;
-	struct registry_cursor cursor;
-	enum registry_kind kind;
-	bool dropping, walks;
-	size_t changed;
+	struct registry_replace replace;
 	struct registry_waiter waiter;
 };
 
 /* save */
 
 /* What is not told to who does not ask for it, and stays where a document does not have it. */
-static bool is_secret(enum registry_kind kind)
-{
-	return kind == REGISTRY_M_KEY;
-}
+#define SECRETS (UINT64_C(1) << REGISTRY_M_KEY)
 
 struct saving {
 	bool with_keys;
@@ -76,7 +71,7 @@ static void save_one(struct saving *saving, const void *record, json_t *records)
 {
 	if (saving->kind == REGISTRY_MEMBER && !has_group(saving->groups, record))
 		return;
-	if (is_secret(saving->kind) && !saving->with_keys)
+	if (SECRETS >> saving->kind & 1 && !saving->with_keys)
 		return;
 	if (saving->kind == REGISTRY_GROUP)
 		registry_put(saving->groups, REGISTRY_GROUP, record);
@@ -236,66 +231,15 @@ static void durable(void *ctx)
 
 	save->request = NULL;
 	control_reply(request, json_pack("{s:I,s:I}", "records", (json_int_t)save->records,
-					 "changed", (json_int_t)save->changed));
+					 "changed", (json_int_t)save->replace.changed));
 	forget(save);
-}
-
-/* The walk goes over what is there while dropping, and over the document while putting. */
-static void begin_walk(struct save *save)
-{
-	registry_walk(save->dropping ? save->registry : save->document, save->kind, -1, NULL,
-		      &save->cursor);
-	save->walks = true;
-}
-
-/* False: all walks are over. */
-static bool next_walk(struct save *save)
-{
-	registry_walk_end(&save->cursor);
-	save->walks = false;
-	if (++save->kind == REGISTRY_KINDS) {
-		if (!save->dropping)
-			return false;
-		save->dropping = false;
-		save->kind = REGISTRY_LID;
-	}
-	begin_walk(save);
-	return true;
-}
-
-static void take_effect(struct save *save, const void *record)
-{
-	uint64_t number = registry_number(save->registry);
-
-	if (!save->dropping)
-		registry_put(save->registry, save->kind, record);
-	else if (!registry_find(save->document, save->kind, record) &&
-		 (!is_secret(save->kind) || registry_count(save->document, save->kind)))
-		registry_drop(save->registry, save->kind, record);
-	save->changed += registry_number(save->registry) != number;
-}
-
-/* False when all has taken effect. */
-static bool some_take_effect(struct save *save)
-{
-	for (unsigned i = 0; i < RECORDS_A_TURN; i++) {
-		const void *record = registry_walk_next(&save->cursor);
-
-		if (record) {
-			take_effect(save, record);
-		} else if (!next_walk(save)) {
-			registry_together(save->registry, false);
-			return false;
-		}
-	}
-	return true;
 }
 
 static void turn(void *arg)
 {
 	struct save *save = arg;
 
-	if (some_take_effect(save)) {
+	if (registry_replace_some(&save->replace, RECORDS_A_TURN)) {
 		loop_defer(&save->turn);
 		return;
 	}
@@ -307,11 +251,7 @@ static void end_document(struct save *save, struct control_request *request)
 {
 	loop_timer_disarm(&save->idle);
 	save->request = request;
-	registry_together(save->registry, true);
-	save->changed = 0;
-	save->dropping = true;
-	save->kind = REGISTRY_LID;
-	begin_walk(save);
+	registry_replace_begin(&save->replace, save->registry, save->document, SECRETS);
 	loop_defer(&save->turn);
 }
 
@@ -360,8 +300,7 @@ struct save *save_new(struct loop *loop, struct registry *registry, const struct
 
 void save_stop(struct save *save)
 {
-	while (save->walks && some_take_effect(save))
-		;
+	registry_replace_end(&save->replace);
 }
 
 void save_free(struct save *save)

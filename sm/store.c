@@ -314,7 +314,7 @@ static void degrade(struct store *store, const char *why)
 			    "registered now is lost if it ends; mend it, or give a folder on "
 			    "another disk with --state-dir; it is tried again",
 			    store->path, why);
-	registry_keep(store->registry, false);
+	registry_keep(store->registry, KEPT_BY_STORE, false);
 }
 
 static void start_job(struct store *store, bool opening)
@@ -459,7 +459,7 @@ static void recovered(struct store *store)
 	log_limited(&store->limit, LOG_NOTICE, &subject,
 		    "store %s is well again: all %zu records are written", store->path,
 		    store->batch.count);
-	registry_keep(store->registry, true);
+	registry_keep(store->registry, KEPT_BY_STORE, true);
 }
 
 static void committed(struct store *store)
@@ -472,7 +472,7 @@ static void committed(struct store *store)
 	if (anew && store->degraded)
 		recovered(store);
 	if (!anew)
-		registry_kept(store->registry, number);
+		registry_kept(store->registry, KEPT_BY_STORE, number);
 }
 
 static void finished(struct work_job *job)
@@ -573,7 +573,7 @@ void store_keep(struct store *store, struct registry *registry)
 		return;
 	}
 	store->gathers = true;
-	registry_keep(registry, true);
+	registry_keep(registry, KEPT_BY_STORE, true);
 }
 
 void store_on_late(struct store *store, store_fits_fn *fits, void *ctx)

@@ -1047,7 +1047,7 @@ static void test_durable(void)
 	unsigned before;
 
 	begin();
-	registry_keep(sa.registry, true);
+	registry_keep(sa.registry, KEPT_BY_STORE, true);
 	ask_only(&ask_a, 1);
 	ask_only(&ask_a, 1);
 	CU_ASSERT_EQUAL(sa.sent, 0);
@@ -1060,7 +1060,7 @@ static void test_durable(void)
 	ask_only(&ask_a, 3);
 	CU_ASSERT_EQUAL(sa.sent, 1);
 	CU_ASSERT_EQUAL(sa.header.status, SA_REQ_INVALID);
-	registry_kept(sa.registry, registry_number(sa.registry));
+	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	turn();
 	CU_ASSERT_EQUAL(sa.sent, 3);
 	CU_ASSERT_EQUAL(adm_pending(sa.adm), 0);
@@ -1083,7 +1083,7 @@ static void test_durable(void)
 	record = usual(C, 500);
 	ask_only(&ask_a, 1);
 	CU_ASSERT_EQUAL(adm_pending(sa.adm), 65);
-	registry_kept(sa.registry, registry_number(sa.registry));
+	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	while (adm_pending(sa.adm))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent - before, 65);
@@ -1092,7 +1092,7 @@ static void test_durable(void)
 	record = usual(C, 501);
 	ask_only(&ask_a, 2);
 	view_publish(&sa.view, NULL);
-	registry_kept(sa.registry, registry_number(sa.registry));
+	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	turn();
 	CU_ASSERT_EQUAL(sa.sent - before, 65);
 	view_publish(&sa.view, two_switches_view());
@@ -1166,7 +1166,7 @@ static void test_storm(void)
 
 	begin();
 	view_publish(&sa.view, star(PORTS, 0));
-	registry_keep(sa.registry, true);
+	registry_keep(sa.registry, KEPT_BY_STORE, true);
 	for (uint32_t g = 0; g < JOINS; g++) {
 		for (unsigned p = 0; p < PORTS; p++) {
 			const struct ask join_one = {.method = METHOD_SET,
@@ -1185,7 +1185,7 @@ static void test_storm(void)
 	CU_ASSERT_EQUAL(adm_pending(sa.adm), PORTS * JOINS);
 	CU_ASSERT_EQUAL(members(), PORTS * JOINS);
 	CU_ASSERT_EQUAL(groups(), JOINS + 1);
-	registry_kept(sa.registry, registry_number(sa.registry));
+	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	while (adm_pending(sa.adm) && turns++ < PORTS * JOINS) {
 		unsigned before = sa.sent;
 

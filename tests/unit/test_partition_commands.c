@@ -74,7 +74,7 @@ static void test_late(void)
 	struct world *world = start("single:hosts=3");
 
 	ask(world, add_5);
-	registry_keep(world->registry, true);
+	registry_keep(world->registry, KEPT_BY_STORE, true);
 	say_member(0, world, "add", "host-0002");
 	world_run(world, is_written);
 	registry_together(world->registry, true);
@@ -90,7 +90,7 @@ static void test_late(void)
 
 	/* It goes on. */
 	registry_together(world->registry, false);
-	registry_kept(world->registry, registry_number(world->registry));
+	registry_kept(world->registry, KEPT_BY_STORE, registry_number(world->registry));
 	say_member(0, world, "add", "host-0003");
 	world_run(world, all_answered);
 	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"waiting\":0"));

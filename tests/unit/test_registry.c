@@ -284,7 +284,7 @@ static void test_durable(void)
 	registry_wait(registry, &waiters[0]); /* nobody keeps it */
 	CU_ASSERT_EQUAL(calls[0], 1);
 
-	registry_keep(registry, true);
+	registry_keep(registry, KEPT_BY_STORE, true);
 	put_member(registry, 1, 2);
 	registry_wait(registry, &waiters[0]);
 	put_member(registry, 1, 3);
@@ -292,14 +292,50 @@ static void test_durable(void)
 	registry_wait(registry, &waiters[2]);
 	registry_wait_cancel(&waiters[1]);
 	CU_ASSERT_EQUAL(calls[0], 1);
-	registry_kept(registry, 2);
+	registry_kept(registry, KEPT_BY_STORE, 2);
 	CU_ASSERT_EQUAL(calls[0], 2);
 	CU_ASSERT_EQUAL(calls[2], 0);
 	CU_ASSERT_FALSE(registry_durable(registry, 3));
-	registry_keep(registry, false); /* the store was lost: what was waiting need not any more */
+	registry_keep(registry, KEPT_BY_STORE,
+		      false); /* the store was lost: what was waiting need not any more */
 	CU_ASSERT_EQUAL(calls[2], 1);
 	CU_ASSERT_EQUAL(calls[1], 0);
 	CU_ASSERT_TRUE(registry_durable(registry, 3));
+	registry_free(registry);
+}
+
+/* A change is durable when all who keep it have it, and who begins to keep has what is there. */
+static void test_two_keepers(void)
+{
+	struct registry *registry = registry_new();
+	unsigned calls[3] = {0};
+	struct registry_waiter waiters[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		waiters[i] = (struct registry_waiter){.durable = count_up, .ctx = &calls[i]};
+	registry_keep(registry, KEPT_BY_STORE, true);
+	put_member(registry, 1, 1);
+	registry_wait(registry, &waiters[0]);
+	registry_keep(registry, KEPT_BY_STANDBY, true);
+	put_member(registry, 1, 2);
+	registry_wait(registry, &waiters[1]);
+	registry_kept(registry, KEPT_BY_STORE, 1);
+	CU_ASSERT_EQUAL(calls[0], 1);
+	registry_kept(registry, KEPT_BY_STORE, 2);
+	CU_ASSERT_EQUAL(calls[1], 0);
+	CU_ASSERT_FALSE(registry_durable(registry, 2));
+	registry_kept(registry, KEPT_BY_STANDBY, 2);
+	CU_ASSERT_EQUAL(calls[1], 1);
+	put_member(registry, 1, 3);
+	registry_wait(registry, &waiters[2]);
+	registry_kept(registry, KEPT_BY_STANDBY, 3);
+	CU_ASSERT_EQUAL(calls[2], 0);
+	registry_keep(registry, KEPT_BY_STORE, false); /* the other one has it */
+	CU_ASSERT_EQUAL(calls[2], 1);
+	put_member(registry, 1, 4);
+	CU_ASSERT_FALSE(registry_durable(registry, 4));
+	registry_keep(registry, KEPT_BY_STANDBY, false);
+	CU_ASSERT_TRUE(registry_durable(registry, 4));
 	registry_free(registry);
 }
 
@@ -358,6 +394,7 @@ int main(void)
 		{"what an index finds by changes", test_moved},
 		{"changes", test_changes},
 		{"durable", test_durable},
+		{"two who keep it", test_two_keepers},
 		{"random", test_random},
 		CU_TEST_INFO_NULL,
 	};

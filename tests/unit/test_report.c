@@ -359,11 +359,11 @@ static void test_own_notices(void)
 
 	/* Groups, once they are durable, and for who has their P_Key: B and C, not A. */
 	CU_ASSERT_EQUAL(inform(20, 0, &info), STATUS_OK);
-	registry_keep(sa.registry, true);
+	registry_keep(sa.registry, KEPT_BY_STORE, true);
 	registry_put(sa.registry, REGISTRY_GROUP, &group);
 	now();
 	CU_ASSERT_EQUAL(out.count, 2);
-	registry_kept(sa.registry, registry_number(sa.registry));
+	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	now();
 	CU_ASSERT_EQUAL(out.count, 3);
 	own_notice(2, TRAP_MC_GROUP_CREATED, group.mgid);
@@ -372,7 +372,7 @@ static void test_own_notices(void)
 	group.mtu = 4;
 	registry_put(sa.registry, REGISTRY_GROUP, &group); /* it is changed: no news */
 	registry_drop(sa.registry, REGISTRY_GROUP, &group);
-	registry_kept(sa.registry, registry_number(sa.registry));
+	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	now();
 	CU_ASSERT_EQUAL(out.count, 4);
 	own_notice(3, TRAP_MC_GROUP_DELETED, group.mgid);

@@ -1290,7 +1290,7 @@ static void test_disk_is_not_waited_for(void)
 	struct fake_port *host = &world_node(world, "host-7")->port[1];
 
 	CU_ASSERT_TRUE(world_up(world));
-	registry_keep(world->registry, true);
+	registry_keep(world->registry, KEPT_BY_STORE, true);
 	registry_put(world->registry, REGISTRY_ALIAS, &stranger);
 	fake_link(cable, false);
 	world_sweep(world, DISCOVER_FULL);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * One walk over both registries, kind by kind: over what is there while dropping, over what is to
+ * be there while putting. Dropping goes first, so that no LID or MLID has two owners in between.
+ */
+#include "fabric/registry_replace.h"
+
+#include <limits.h>
+
+static void begin_walk(struct registry_replace *replace)
+{
+	registry_walk(replace->dropping ? replace->to : replace->from, replace->kind, -1, NULL,
+		      &replace->cursor);
+}
+
+/* False: all walks are over. */
+static bool next_walk(struct registry_replace *replace)
+{
+	registry_walk_end(&replace->cursor);
+	if (++replace->kind == REGISTRY_KINDS) {
+		if (!replace->dropping)
+			return false;
+		replace->dropping = false;
+		replace->kind = REGISTRY_LID;
+	}
+	begin_walk(replace);
+	return true;
+}
+
+static bool is_spared(const struct registry_replace *replace)
+{
+	return replace->spared >> replace->kind & 1 &&
+	       !registry_count(replace->from, replace->kind);
+}
+
+static void take(struct registry_replace *replace, const void *record)
+{
+	uint64_t number = registry_number(replace->to);
+
+	if (!replace->dropping)
+		registry_put(replace->to, replace->kind, record);
+	else if (!is_spared(replace) && !registry_find(replace->from, replace->kind, record))
+		replace->dropped += registry_drop(replace->to, replace->kind, record);
+	replace->changed += registry_number(replace->to) != number;
+}
+
+void registry_replace_begin(struct registry_replace *replace, struct registry *to,
+			    struct registry *from, uint64_t spared)
+{
+	*replace = (struct registry_replace){.to = to,
+					     .from = from,
+					     .spared = spared,
+					     .kind = REGISTRY_LID,
+					     .dropping = true,
+					     .runs = true};
+	registry_together(to, true);
+	begin_walk(replace);
+}
+
+bool registry_replace_some(struct registry_replace *replace, unsigned records)
+{
+	while (records--) {
+		const void *record = registry_walk_next(&replace->cursor);
+
+		if (record) {
+			take(replace, record);
+		} else if (!next_walk(replace)) {
+			replace->runs = false;
+			registry_together(replace->to, false);
+			return false;
+		}
+	}
+	return true;
+}
+
+void registry_replace_end(struct registry_replace *replace)
+{
+	while (replace->runs && registry_replace_some(replace, UINT_MAX))
+		;
+}

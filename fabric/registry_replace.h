@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Puts all that one registry holds in place of all that another holds: a document that is restored,
+ * a master's registry at its standby. First what is not in the new one goes, then what is in it is
+ * put, some records at a time, as many as the caller has time for; all of it belongs together
+ * (registry_together()). What stays as it is is no change. Loop thread only.
+ */
+#ifndef FABRIC_REGISTRY_REPLACE_H
+#define FABRIC_REGISTRY_REPLACE_H
+
+#include "fabric/registry.h"
+
+struct registry_replace { /* embedded in who does it */
+	struct registry *to, *from;
+	struct registry_cursor cursor;
+	enum registry_kind kind;
+	uint64_t spared; /* kinds, as bits */
+	bool dropping, runs;
+	size_t changed; /* records that were put or dropped, */
+	size_t dropped; /* and those of them that were dropped */
+};
+
+/* Both live until it is over; from is not changed meanwhile. spared: kinds, as bits, of which those
+ * that are there stay if from has none at all. */
+void registry_replace_begin(struct registry_replace *replace, struct registry *to,
+			    struct registry *from, uint64_t spared);
+/* Looks at so many records. False when all is done. */
+bool registry_replace_some(struct registry_replace *replace, unsigned records);
+/* What is still to be done, at once; harmless when it does not run. */
+void registry_replace_end(struct registry_replace *replace);
+
+#endif

@@ -41,7 +41,8 @@ LIBRARY_MAP := preload/libweftsim.map
 $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
 
 # A unit test is linked from its own object and those that its `// LINK:` lines name (lib/map.o, or a
-# whole room as lib/*.o), with the libraries of its `// LIBS:` lines.
+# whole room as lib/*.o), with the libraries of its `// LIBS:` lines; GnuTLS, which all of lib/ needs,
+# is offered to each.
 # The same holds for the benchmarks and for the judge of dumped tables.
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/sa_load.c tests/bench/mc_join.c tests/bench/sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
@@ -51,7 +52,7 @@ linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
 # The simulation runs whole managers on a fabric of software agents: everything but the real loop,
 # threads and umad, for which it has objects of its own.
 SIM_RUN := $(BUILD)/tests/sim/sim_run
-sim_sources := $(filter-out lib/loop.c lib/work.c mad/umad.c sim/main.c, \
+sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.c, \
 	$(foreach r,lib formats mad sma fabric route sm sa pm sim,$(call sources,$r))) \
 	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c $(wildcard weftd/conf*.c tests/sim/*.c)
 

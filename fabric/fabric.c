@@ -357,6 +357,13 @@ const struct port *fabric_way_ends(const struct fabric *fabric, const struct rou
 	return at;
 }
 
+bool fabric_is_cut_off(const struct fabric *fabric)
+{
+	const struct port *port = fabric->sm_port;
+
+	return port && port->num && port_facts(port)->known && port_state_of(port) < PORT_INIT;
+}
+
 bool fabric_reaches(const struct fabric *fabric, const struct node *node)
 {
 	struct route_path path;

@@ -280,6 +280,8 @@ lid_t fabric_lid_top(struct fabric *fabric);
  * change with its last piece, all at once. When cables change before that it has to begin anew. */
 unsigned fabric_tree_step(struct fabric *fabric, size_t *at);
 void fabric_walks_done(struct fabric *fabric); /* frees the roster and what a search left */
+/* Whether the manager's own link is down: nothing tells then what is beyond it. */
+bool fabric_is_cut_off(const struct fabric *fabric);
 /* Whether the manager has a way to this node. */
 bool fabric_reaches(const struct fabric *fabric, const struct node *node);
 

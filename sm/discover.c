@@ -1382,15 +1382,6 @@ static void give_up_silent(struct discover *discover)
 	}
 }
 
-/* While our own link is down nothing tells that what was beyond it has gone. What has is found out
- * when it is back. */
-static bool is_cut_off(const struct fabric *fabric)
-{
-	const struct port *port = fabric->sm_port;
-
-	return port && port->num && port_facts(port)->known && port_state_of(port) < PORT_INIT;
-}
-
 static void finish(void *arg)
 {
 	struct discover *discover = arg;
@@ -1412,7 +1403,7 @@ static void finish(void *arg)
 	}
 	discover->finished = true;
 	discover->num_named = 0;
-	if (discover->report.no_local || is_cut_off(discover->fabric))
+	if (discover->report.no_local || fabric_is_cut_off(discover->fabric))
 		pass_is_over(discover);
 	else
 		slices_begin(&discover->tidying);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Asks the SA at a LID for its ClassPortInfo, some hundred times a second, until it answers well, and
- * prints when that was: microseconds since the epoch, as bash's EPOCHREALTIME without its point. A
- * STANDBY is silent, and nobody is at a port whose host is gone. A program of libibumad like any
+ * Asks the SA at a LID for its ClassPortInfo, some hundred times a second, until it answers well,
+ *and prints when that was: microseconds since the epoch, as bash's EPOCHREALTIME without its point.
+ *A STANDBY is silent, and nobody is at a port whose host is gone. A program of libibumad like any
  * other, so the same binary serves weftd and OpenSM; tests/bench/failover.sh uses it.
  *
  *	sa_wait LID SECONDS

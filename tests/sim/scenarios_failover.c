@@ -277,7 +277,7 @@ static void two_subnets(struct sim *sim)
 /* The higher master's hosts keep their LIDs, whatever the others had, and whose GUIDs are lower. */
 static void subnets_meet(struct sim *sim)
 {
-	lid_t before[2 * HALF_HOSTS + 1];
+	lid_t before[2 * HALF_HOSTS + 1] = {0};
 
 	two_subnets(sim);
 	for (unsigned b = HALF_HOSTS + 1; b <= 2 * HALF_HOSTS && !sim->failed; b++)

@@ -106,10 +106,10 @@ catalog_names_exist() {
 	done
 }
 
-# hear FILE: a socket as systemd's; one message a line, newlines in it as " | ".
+# hear FILE: becomes a socket as systemd's; one message a line, newlines in it as " | ".
 hear() {
 	# shellcheck disable=SC2016 # Perl's
-	perl -MIO::Socket::UNIX -MSocket -e '
+	exec perl -MIO::Socket::UNIX -MSocket -e '
 		my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
 		$| = 1;
 		while (defined($s->recv(my $text, 4096))) { $text =~ s/\n+/ | /g; print "$text\n" }' "$work/notify" >"$1"

@@ -40,13 +40,12 @@ static int refuse(const struct import *import, const char *path, const char *why
 	return -EREMOTEIO;
 }
 
-/* A whole file, for free(). 0 also when there is none and it need not be: *text is then NULL. */
-static int read_file(const struct import *import, const char *path, bool required, char **text,
-		     size_t *size)
+/* A whole file, for free(). 0 also when there is none: *text is then NULL. */
+static int read_file(const struct import *import, const char *path, char **text, size_t *size)
 {
 	*size = 0;
 	*text = file_read(path, size);
-	if (!*text && (errno != ENOENT || required))
+	if (!*text && errno != ENOENT)
 		return refuse(import, path, strerror(errno));
 	return 0;
 }
@@ -115,8 +114,7 @@ static int take_partitions(struct import *import, const struct opensm_row *row)
 	int error = 0;
 
 	if (*path)
-		error = read_file(import, path, false, &import->partitions,
-				  &import->partitions_size);
+		error = read_file(import, path, &import->partitions, &import->partitions_size);
 	if (import->partitions)
 		tell(import, row->name, path, "partitions.conf", "copied");
 	else if (!error && !opensm_value_same(value_of(import, row->name), row->preset))
@@ -155,6 +153,8 @@ static void take_option(struct import *import, const struct opensm_row *row)
 		note = *lost ? mem_printf("left out, weft has no such engine: %s", lost)
 			     : mem_strdup(row->note);
 		take(import, row, theirs, value, note);
+		if (row->how == OPENSM_M_KEY)
+			json_object_set_new(import->ours, "m_key_mode", json_string("\"subnet\""));
 		free(note);
 		break;
 	case -ENOENT:
@@ -170,7 +170,7 @@ static int read_options(struct import *import)
 {
 	char *path = mem_printf("%s/opensm.conf", import->dir), *text = NULL;
 	size_t size;
-	int error = read_file(import, path, false, &text, &size);
+	int error = read_file(import, path, &text, &size);
 
 	if (!error && text &&
 	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
@@ -203,7 +203,7 @@ static int read_lids(struct import *import)
 {
 	char *path = mem_printf("%s/guid2lid", import->cache), *text = NULL;
 	size_t size;
-	int error = read_file(import, path, false, &text, &size);
+	int error = read_file(import, path, &text, &size);
 
 	if (!error && text &&
 	    opensm_lids_parse(path, text, size, lid_read, import, import->refusal))

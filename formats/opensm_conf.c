@@ -205,6 +205,7 @@ int opensm_translate(const struct opensm_row *row, const char *theirs, const cha
 	*lost = '\0';
 	switch (row->how) {
 	case OPENSM_NUMBER:
+	case OPENSM_M_KEY:
 		return to_number(theirs, value);
 	case OPENSM_FLAG:
 		return to_choice(theirs, "true", "false", value);

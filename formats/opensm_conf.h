@@ -24,6 +24,7 @@ enum opensm_how {
 	OPENSM_PARTITIONS, /* a file that is copied: the caller's */
 	OPENSM_PREFIXES,   /* a file that counts where it is there: the caller's */
 	OPENSM_NO_ENFORCEMENT,
+	OPENSM_M_KEY, /* a number; 0 is none */
 	OPENSM_BABBLE,
 	OPENSM_NO_REREG,
 	OPENSM_PERFMGR, /* on: the value of perfmgr_sweep_time_s */

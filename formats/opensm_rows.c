@@ -10,10 +10,11 @@
 
 const struct opensm_row opensm_rows[] = {
 	{"guid", "0x0000000000000000", OPENSM_NUMBER, "port_guid", ""},
-	{"m_key", "0x0000000000000000", OPENSM_NONE, NULL, "weft writes no M_Keys"},
-	{"m_key_lease_period", "0", OPENSM_NONE, NULL, "weft writes no M_Keys"},
-	{"m_key_protection_level", "0", OPENSM_NONE, NULL, "weft writes no M_Keys"},
-	{"m_key_lookup", "TRUE", OPENSM_NONE, NULL, "weft writes no M_Keys"},
+	{"m_key", "0x0000000000000000", OPENSM_M_KEY, "m_key", "with m_key_mode = \"subnet\""},
+	{"m_key_lease_period", "0", OPENSM_NUMBER, "m_key_lease_period", ""},
+	{"m_key_protection_level", "0", OPENSM_NUMBER, "m_key_protection_level", ""},
+	{"m_key_lookup", "TRUE", OPENSM_NONE, NULL,
+	 "always so; weftctl keys import reads guid2mkey"},
 	{"sm_key", "0x0000000000000001", OPENSM_NUMBER, "sm_key", ""},
 	{"sa_key", "0x0000000000000001", OPENSM_NUMBER, "sa_key", ""},
 	{"subnet_prefix", "0xfe80000000000000", OPENSM_NUMBER, "subnet_prefix", ""},

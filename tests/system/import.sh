@@ -70,7 +70,7 @@ values_are_translated() {
 		-e 's/^routing_engine .*/routing_engine ftree,dfsssp,minhop/; s/^allow_both_pkeys .*/allow_both_pkeys TRUE/' \
 		-e 's/^sm_key .*/sm_key 0x00000000000000ab/; s/^m_key .*/m_key 0x12/; s/^perfmgr .*/perfmgr TRUE/' \
 		-e 's/^babbling_port_policy .*/babbling_port_policy TRUE/; s/^no_clients_rereg .*/no_clients_rereg TRUE/' \
-		-e 's/^no_partition_enforcement .*/no_partition_enforcement TRUE/' \
+		-e 's/^force_heavy_sweep .*/force_heavy_sweep TRUE/; s/^no_partition_enforcement .*/no_partition_enforcement TRUE/' \
 		-e "s,^root_guid_file .*,root_guid_file $work/roots," -e 's/^lmc .*/lmc many/' all.conf >some.etc/opensm.conf
 	echo 'no_such_option 1' >>some.etc/opensm.conf
 	echo 'Default=0x7fff, ipoib: ALL=full;' >some.etc/partitions.conf
@@ -78,11 +78,11 @@ values_are_translated() {
 	echo 0x1 >roots
 	import some --json || because "$(cat some.txt)" || return 1
 	equal "our configuration" "$(grep -v '^#' some.out/weftd.conf | sort | tr '\n' ' ')" \
-		"allow_both_pkeys = true; babble_policy = \"disable\"; part_enforce = \"off\"; perf_interval = 180; \
+		"allow_both_pkeys = true; babble_policy = \"disable\"; m_key = 0x12; m_key_mode = \"subnet\"; part_enforce = \"off\"; perf_interval = 180; \
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
 	equal "what is left out" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
-		"lmc m_key no_such_option" || return 1
+		"force_heavy_sweep lmc no_such_option" || return 1
 	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file is another one" || return 1

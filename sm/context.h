@@ -22,6 +22,7 @@
 #include "sm/peers.h"
 #include "sm/picture.h"
 #include "sm/program.h"
+#include "sm/replica.h"
 #include "sm/sm.h"
 #include "sm/trickle.h"
 #include "sm/trigger.h"
@@ -124,7 +125,8 @@ struct sm {
 	struct mcast *mcast;
 	struct own_port own_port;
 	struct save *save;
-	struct image *image; /* NULL: what switches hold is not kept */
+	struct image *image;	 /* NULL: what switches hold is not kept */
+	struct replica *replica; /* NULL: there is none */
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

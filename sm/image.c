@@ -104,20 +104,51 @@ static uint64_t row_sum(const uint8_t head[ROW_HEAD_SIZE], const uint8_t *bytes,
 	return sum_of(sum_of(HASH_SEED, head, ROW_SUM), bytes, size);
 }
 
+/* Rows */
+
+static void row_head(guid_t guid, uint32_t kind, lid_t top, const uint8_t *bytes, size_t size,
+		     uint8_t head[ROW_HEAD_SIZE])
+{
+	be64_store(head, guid);
+	be32_store(head + 8, kind);
+	be32_store(head + 12, top);
+	be32_store(head + 16, (uint32_t)size);
+	be64_store(head + ROW_SUM, row_sum(head, bytes, size));
+}
+
+static bool row_is_whole(const uint8_t *at, size_t size)
+{
+	size_t bytes;
+
+	if (size < ROW_HEAD_SIZE)
+		return false;
+	bytes = be32_load(at + 16);
+	return be32_load(at + 12) <= UINT16_MAX && size - ROW_HEAD_SIZE >= bytes &&
+	       be64_load(at + ROW_SUM) == row_sum(at, at + ROW_HEAD_SIZE, bytes);
+}
+
 /* Reading */
 
-static bool read_lft(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes, size_t size)
+/* A new row; NULL when the bytes are none. */
+static struct lft *decode_lft(lid_t top, const uint8_t *bytes, size_t size)
 {
 	struct lft *lft;
 
 	if (!top || top > LID_UNICAST_MAX ||
 	    size != (size_t)(top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS)
-		return false;
+		return NULL;
 	lft = lft_new(top);
 	memcpy(lft->port, bytes, size);
-	lft_unref(map_remove(&image->read, guid));
-	map_put(&image->read, guid, lft);
-	return true;
+	return lft;
+}
+
+static bool read_lft(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes, size_t size)
+{
+	struct lft *lft = decode_lft(top, bytes, size);
+
+	if (lft)
+		image_learn(image, guid, lft);
+	return lft;
 }
 
 static void mft_read_free(struct mft_read *read)
@@ -182,12 +213,9 @@ static size_t read_row(struct image *image, const uint8_t *at, size_t size)
 {
 	size_t bytes;
 
-	if (size < ROW_HEAD_SIZE)
+	if (!row_is_whole(at, size))
 		return 0;
 	bytes = be32_load(at + 16);
-	if (be32_load(at + 12) > UINT16_MAX || size - ROW_HEAD_SIZE < bytes ||
-	    be64_load(at + ROW_SUM) != row_sum(at, at + ROW_HEAD_SIZE, bytes))
-		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].kind == be32_load(at + 8) &&
 		    kinds[i].read(image, be64_load(at), (lid_t)be32_load(at + 12),
@@ -236,6 +264,35 @@ static void read_file(struct image *image)
 	close(fd);
 }
 
+size_t image_row_size(const struct lft *lft)
+{
+	return ROW_HEAD_SIZE + (size_t)lft->blocks * LFT_BLOCK_LIDS;
+}
+
+void image_row_put(guid_t guid, const struct lft *lft, uint8_t *to)
+{
+	size_t size = (size_t)lft->blocks * LFT_BLOCK_LIDS;
+
+	row_head(guid, KIND_LFT, lft->top, lft->port, size, to);
+	memcpy(to + ROW_HEAD_SIZE, lft->port, size);
+}
+
+size_t image_row_get(const uint8_t *at, size_t size, guid_t *guid, struct lft **lft)
+{
+	size_t bytes;
+	struct lft *row;
+
+	if (!row_is_whole(at, size) || be32_load(at + 8) != KIND_LFT)
+		return 0;
+	bytes = be32_load(at + 16);
+	row = decode_lft((lid_t)be32_load(at + 12), at + ROW_HEAD_SIZE, bytes);
+	if (!row)
+		return 0;
+	*guid = be64_load(at);
+	*lft = row;
+	return ROW_HEAD_SIZE + bytes;
+}
+
 struct lft *image_take(struct image *image, guid_t guid)
 {
 	return image ? map_remove(&image->read, guid) : NULL;
@@ -252,6 +309,11 @@ struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top)
 	*top = read->top;
 	mft_read_free(read);
 	return row;
+}
+
+void image_learn(struct image *image, guid_t guid, struct lft *lft)
+{
+	lft_unref(image ? map_put(&image->read, guid, lft) : lft);
 }
 
 void image_forget(struct image *image)
@@ -278,11 +340,7 @@ static int write_row(FILE *file, guid_t guid, uint32_t kind, lid_t top, const ui
 {
 	uint8_t head[ROW_HEAD_SIZE];
 
-	be64_store(head, guid);
-	be32_store(head + 8, kind);
-	be32_store(head + 12, top);
-	be32_store(head + 16, (uint32_t)size);
-	be64_store(head + ROW_SUM, row_sum(head, bytes, size));
+	row_head(guid, kind, top, bytes, size, head);
 	return fwrite(head, sizeof(head), 1, file) == 1 && fwrite(bytes, size, 1, file) == 1
 		       ? 0
 		       : -errno;

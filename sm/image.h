@@ -34,6 +34,16 @@ struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top);
 /* What was read is of no use any more. */
 void image_forget(struct image *image);
 
+/* What a master has told of its switches counts as if it had been read. Takes the reference. */
+void image_learn(struct image *image, guid_t guid, struct lft *lft);
+
+/* A row of the file as bytes on their way to a standby. Of forwarding tables: those of multicast a
+ * standby reads from the switches when it has taken over. */
+size_t image_row_size(const struct lft *lft);
+void image_row_put(guid_t guid, const struct lft *lft, uint8_t *to);
+/* Returns how many bytes it took, and a new row; 0 when they are none, or not as they were. */
+size_t image_row_get(const uint8_t *at, size_t size, guid_t *guid, struct lft **lft);
+
 /* Tables may have changed: the file is to follow; not as soon where those of multicast alone did,
  * which may go on all day. */
 void image_touch(struct image *image);

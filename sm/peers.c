@@ -422,6 +422,11 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 	slices_begin(&peers->asking);
 }
 
+void peers_ask_first(struct peers *peers, bool (*ready)(void *ctx))
+{
+	peers->ready = ready;
+}
+
 bool peers_contested(const struct peers *peers)
 {
 	return peers->contested;

@@ -23,6 +23,9 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 			void (*changed)(void *ctx, const char *reason),
 			void (*noticed)(void *ctx, const char *reason), void *ctx);
 void peers_free(struct peers *peers);
+/* Asked before mastership is taken that another one offers; NULL: it always is. The other one
+ * offers it again. */
+void peers_ask_first(struct peers *peers, bool (*ready)(void *ctx));
 /* Shows IsSM (unless standby_only), begins in DISCOVERING. 0, or -errno when IsSM cannot be set. */
 int peers_start(struct peers *peers);
 /* Leaves: a MASTER offers its role to the highest STANDBY. Takes IsSM away, stops polling. */

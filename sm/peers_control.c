@@ -57,6 +57,8 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 			    sender->guid, where);
 		return STATUS_INVALID_VALUE;
 	}
+	if (peers->role == SM_STANDBY && peers->ready && !peers->ready(peers->ctx))
+		return STATUS_BUSY;
 	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
 		 where);
 	if (peers->role == SM_MASTER)

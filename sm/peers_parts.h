@@ -22,6 +22,7 @@ struct peers {
 	enum sm_state role;
 	void (*changed)(void *ctx, const char *reason);
 	void (*noticed)(void *ctx, const char *reason);
+	bool (*ready)(void *ctx); /* NULL: always */
 	void *ctx;
 
 	struct peer *list;

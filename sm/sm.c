@@ -85,6 +85,7 @@ static void role_changed(void *ctx, const char *reason)
 	} else {
 		publish(sm, NULL);
 	}
+	replica_role(sm->replica, sm->image);
 	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
 	 * running sweep has read may be older than what the other master wrote. */
 	if (!sweep_is_electing(sm) && (role == SM_MASTER || role == SM_DISCOVERING))
@@ -180,6 +181,7 @@ void sm_free(struct sm *sm)
 	sweep_done(sm);
 	engines_done(sm);
 	save_free(sm->save);
+	replica_free(sm->replica);
 	image_free(sm->image);
 	judge_done(sm);
 	partition_commands_done(sm);
@@ -236,6 +238,7 @@ void sm_stop(struct sm *sm)
 	sweep_stop(sm);
 	judge_stop(sm);
 	save_stop(sm->save);
+	replica_stop(sm->replica);
 	partition_commands_stop(sm);
 	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
@@ -250,6 +253,34 @@ void sm_keep_tables(struct sm *sm, struct work_pool *pool, const char *dir)
 void sm_flush_tables(struct sm *sm)
 {
 	image_end(sm->image);
+}
+
+static enum sm_state own_role(void *ctx)
+{
+	return peers_role(((struct sm *)ctx)->peers);
+}
+
+static guid_t named_master(void *ctx)
+{
+	const struct peer *master = peers_master(((struct sm *)ctx)->peers);
+
+	return master ? master->info.guid : 0;
+}
+
+static bool may_take_over(void *ctx)
+{
+	return replica_ready(((struct sm *)ctx)->replica);
+}
+
+int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
+		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
+{
+	struct replica_owner owner = {own_role, named_master, sm};
+
+	peers_ask_first(sm->peers, may_take_over);
+	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,
+				  sm->transport->port.port_guid, options, &owner, why);
+	return sm->replica ? 0 : -EADDRNOTAVAIL;
 }
 
 void sm_set_options(struct sm *sm, const struct sm_options *options)

@@ -12,11 +12,14 @@
 #include "fabric/view.h"
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "lib/stream.h"
 #include "lib/work.h"
 #include "mad/txn.h"
 #include "mad/window.h"
 #include "sm/options.h"
 #include "sm/partitions.h"
+#include "sm/replica_options.h"
+#include "sm/store.h"
 
 struct sm;
 
@@ -34,6 +37,11 @@ void sm_stop(struct sm *sm);
  * written. */
 void sm_keep_tables(struct sm *sm, struct work_pool *pool, const char *dir);
 void sm_flush_tables(struct sm *sm);
+/* Keeps standbys up to date, or follows a master, over carrier; before sm_start(), after
+ * sm_keep_tables(). carrier outlives sm, store may end after sm_stop(). 0, or -EADDRNOTAVAIL and
+ * the reason in why: it cannot listen. */
+int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
+		 const struct replica_options *options, char why[STREAM_WHY_SIZE]);
 /* Applies what can change at run time (all but standby_only); the next sweep uses it, and one is
  * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);

@@ -685,8 +685,10 @@ static void follow_image(struct sm *sm, int error)
 		fabric_forget_tables(sm->fabric);
 		trigger_full(&sm->trigger, "tables are not as they were left");
 	}
-	if (!error && peers_role(sm->peers) == SM_MASTER)
+	if (!error && peers_role(sm->peers) == SM_MASTER) {
 		image_touch(sm->image);
+		replica_touch_tables(sm->replica);
+	}
 }
 
 /* To a manager that becomes MASTER every link is new, until it has brought the subnet up. */

@@ -17,6 +17,7 @@
 #include "pm/pm.h"
 #include "sa/adm.h"
 #include "sm/options.h"
+#include "sm/replica_options.h"
 
 enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128, CONF_NAMES_SIZE = 128 };
 
@@ -37,6 +38,8 @@ struct conf {
 	char partition_file[256];    /* empty: none */
 	char m_key_secret_file[256]; /* empty: none */
 	struct sm_options sm;
+	struct replica_options replica;
+	char ha_psk_file[256];
 	struct adm_options adm;
 	struct pm_options pm;
 };
@@ -53,6 +56,9 @@ int conf_set_text(struct conf *conf, const char *name, const char *text,
 		  char error[CONF_ERROR_SIZE]);
 /* All options with their values, as a file that conf_read accepts; keys are left out. */
 void conf_print(const struct conf *conf, FILE *out);
+/* What managers of a subnet should agree on: lines as those of conf_print(); of those that begin
+ * with "!" they have to. */
+void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX]);
 /* Puts back into next what takes effect only when the daemon starts. Returns how many of these
  * options differed, and their names: "lmc, port". */
 unsigned conf_keep_fixed(struct conf *next, const struct conf *present,
@@ -68,6 +74,10 @@ enum conf_type {
 	CONF_GUIDS,   /* a list of at most max GUIDs; what is not used of it is 0 */
 };
 
+/* Whether a standby has to have the same as its master: fabrics would change at a takeover, or what
+ * the other one keeps could not be used. */
+enum conf_agree { AGREE_NOT, AGREE_SHOULD, AGREE_MUST };
+
 /* An option. */
 struct conf_row {
 	const char *name;
@@ -81,6 +91,7 @@ struct conf_row {
 	const char *text;	    /* what it is, in a sentence or two */
 	bool fixed;		    /* takes effect only when the daemon starts */
 	bool secret;		    /* never printed */
+	uint8_t agree;		    /* enum conf_agree */
 };
 
 /* The table; ended by a row whose name is NULL. */

@@ -29,6 +29,7 @@
 
 static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
 static const char *const m_key_modes[] = {"none", "subnet", "port", NULL}; /* enum m_key_mode */
+static const char *const durabilities[] = {"local", "standby", NULL};	   /* enum durability */
 static const char *const babble_policies[] = {"note", "quarantine", "disable", NULL};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 
@@ -90,13 +91,33 @@ const struct conf_row conf_rows[] = {
 		 "and "
 		 "not waited for."},
 
+	/* The standby, and whom it follows */
+	{TEXT("ha_listen", replica.listen, 0, "\"\""), .fixed = true,
+	 .text = "The address at which standbys find this manager while it is "
+		 "master, such as 10.0.0.1 or [fd00::1]:15725, on a network that is "
+		 "not IPoIB of this fabric. Empty: it keeps no standby."},
+	{TEXT("ha_peers", replica.peers, 0, "\"\""), .fixed = true,
+	 .text = "The ha_listen addresses of the other managers of this subnet, with"
+		 " commas between them. In standby the daemon follows the one that "
+		 "is master, and keeps what is registered there. Empty: it follows "
+		 "nobody."},
+	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
+	 .text = "The file of the key by which managers know each other: 32 to 128 "
+		 "hexadecimal digits, as openssl rand -hex 32 makes them, the same "
+		 "for all; nobody but its owner may read it. ha_listen and ha_peers "
+		 "need it."},
+	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
+	 .text = "When a client is told that it is registered. local: when this "
+		 "manager's disk has it. standby: when the disks of all standbys in "
+		 "step have it, too; while none is, as local."},
+
 	/* The subnet */
 	{HEX("subnet_prefix", sm.subnet_prefix, 1, UINT64_C(0xFEFFFFFFFFFFFFFF),
 	     "0xfe80000000000000"),
-	 COPY(adm.subnet_prefix),
+	 COPY(adm.subnet_prefix), .agree = AGREE_MUST,
 	 .text = "The upper half of every GID of the subnet. Prefixes from 0xff00000000000000 on "
 		 "belong to multicast."},
-	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"), .fixed = true,
+	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"), .fixed = true, .agree = AGREE_MUST,
 	 .text = "Each adapter port gets 2^lmc LIDs. A subnet has 49151 of them in all."},
 	{.name = "routing",
 	 .type = CONF_ENGINES,
@@ -104,6 +125,7 @@ const struct conf_row conf_rows[] = {
 	 .min = 1,
 	 .max = SM_ENGINES_MAX,
 	 .preset = "[\"ftree\", \"updn\", \"minhop\"]",
+	 .agree = AGREE_SHOULD,
 	 .text = "Routing engines in the order in which they are tried. When one refuses the "
 		 "fabric, or its tables fail the check, the next one follows. Known: minhop "
 		 "(fewest hops), updn (up to a root and down again, in any topology without credit "
@@ -279,24 +301,26 @@ const struct conf_row conf_rows[] = {
 
 	/* Port and switch parameters, as the specification encodes them */
 	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(adm.subnet_timeout),
+	 .agree = AGREE_SHOULD,
 	 .text = "PortInfo:SubnetTimeOut. A port sends traps no faster than this, so a shorter one "
 		 "shows faults sooner; 18 is 1.07 s."},
-	{EXPONENT("packet_life_time", adm.packet_life_time, 16, "18"),
+	{EXPONENT("packet_life_time", adm.packet_life_time, 16, "18"), .agree = AGREE_SHOULD,
 	 .text = "PathRecord:PacketLifeTime. Hosts derive the ACK timeout of a connection from it: "
 		 "below 16 (0.27 s) its seven retries would end before a fabric has been rerouted, "
 		 "so less is refused."},
-	{NUMBER("max_rate_enum", adm.max_rate_enum, 2, 63, "63"),
+	{NUMBER("max_rate_enum", adm.max_rate_enum, 2, 63, "63"), .agree = AGREE_SHOULD,
 	 .text = "PathRecord:Rate is never told in an encoding above this. 10 is the last that "
 		 "clients before FDR "
 		 "know (up to 120 Gb/s), 18 the last of those of FDR and EDR; a faster path is "
 		 "then told as "
 		 "the next slower rate."},
-	{NUMBER("ipv6_snm_mlids", adm.ipv6_snm_mlids, 0, 16383, "1024"),
+	{NUMBER("ipv6_snm_mlids", adm.ipv6_snm_mlids, 0, 16383, "1024"), .agree = AGREE_SHOULD,
 	 .text = "Each IPv6 address of a host joins a solicited-node multicast group, and switches "
 		 "have entries for a few thousand multicast LIDs. So many MLIDs are shared by all "
 		 "such groups of a partition; hosts drop what is for others. 0 gives each group an "
 		 "MLID of its own."},
 	{NUMBER("registrations_per_port", adm.registrations_per_port, 1, 1000000, "1024"),
+	 .agree = AGREE_SHOULD,
 	 .text = "How much one port may register with the SA: memberships of multicast groups, "
 		 "services, subscriptions and alias GUIDs together. More is refused."},
 	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
@@ -309,27 +333,28 @@ const struct conf_row conf_rows[] = {
 		 "with BUSY. Else it gets no answer: Linux takes any status for a failure and "
 		 "gives "
 		 "up, where silence makes it ask again."},
-	{EXPONENT("hoq_life", sm.hoq_life, 0, "18"),
+	{EXPONENT("hoq_life", sm.hoq_life, 0, "18"), .agree = AGREE_SHOULD,
 	 .text = "PortInfo:HOQLife of links between switches: how long a packet may wait at the "
 		 "head of a queue before it is dropped. From 20 on: for ever."},
-	{EXPONENT("leaf_hoq_life", sm.leaf_hoq_life, 0, "16"),
+	{EXPONENT("leaf_hoq_life", sm.leaf_hoq_life, 0, "16"), .agree = AGREE_SHOULD,
 	 .text = "PortInfo:HOQLife of switch ports that lead to a host. Shorter than hoq_life, so "
 		 "that a stuck host does not stop the fabric."},
-	{NUMBER("vl_stall_count", sm.vl_stall_count, 0, 7, "7"),
+	{NUMBER("vl_stall_count", sm.vl_stall_count, 0, 7, "7"), .agree = AGREE_SHOULD,
 	 .text = "PortInfo:VLStallCount of links between switches: after so many packets in a row "
 		 "were dropped for their HOQLife, the VL is stalled."},
-	{NUMBER("leaf_vl_stall_count", sm.leaf_vl_stall_count, 0, 7, "7"),
+	{NUMBER("leaf_vl_stall_count", sm.leaf_vl_stall_count, 0, 7, "7"), .agree = AGREE_SHOULD,
 	 .text = "PortInfo:VLStallCount of switch ports that lead to a host."},
-	{EXPONENT("switch_life_time", sm.switch_life_time, 0, "18"),
+	{EXPONENT("switch_life_time", sm.switch_life_time, 0, "18"), .agree = AGREE_SHOULD,
 	 .text = "SwitchInfo:LifeTimeValue: how long a packet may live in a switch. From 20 on: "
 		 "for ever."},
-	{NUMBER("phy_errors_threshold", sm.phy_errors_threshold, 0, 15, "8"),
+	{NUMBER("phy_errors_threshold", sm.phy_errors_threshold, 0, 15, "8"), .agree = AGREE_SHOULD,
 	 .text = "PortInfo:LocalPhyErrors: how many errors of the link in a short time make a port "
 		 "send trap 129."},
 	{NUMBER("overrun_errors_threshold", sm.overrun_errors_threshold, 0, 15, "8"),
+	 .agree = AGREE_SHOULD,
 	 .text = "PortInfo:OverrunErrors: how many overflows of the receive buffer make a port "
 		 "send trap 130."},
-	{NUMBER("max_op_vls", sm.max_op_vls, 1, 5, "5"),
+	{NUMBER("max_op_vls", sm.max_op_vls, 1, 5, "5"), .agree = AGREE_SHOULD,
 	 .text = "The most data VLs that a link is given: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, "
 		 "5 VL0-14. A link gets no more than both of its ends have."},
 	{.name = NULL},

@@ -28,6 +28,7 @@
 #include "mad/umad.h"
 #include "weftd/conf.h"
 #include "weftd/conf_json.h"
+#include "weftd/ha.h"
 #include "weftd/log_levels.h"
 #include "weftd/m_key_file.h"
 #include "weftd/manager.h"
@@ -59,6 +60,7 @@ struct daemon {
 	struct transport *transport;
 	struct work_pool *pool;
 	struct store *store;
+	struct stream_carrier *carrier; /* NULL: no manager follows another */
 	struct manager *manager;
 	struct log_levels log_levels; /* while there is a manager */
 
@@ -214,7 +216,7 @@ static int load_conf(const struct daemon *daemon, struct conf *out,
 				  : conf_set(&conf, setting->text, error))
 			return EXIT_USAGE;
 	}
-	if (m_key_file_read(&conf, error))
+	if (ha_check(&conf, error) || m_key_file_read(&conf, error))
 		return EXIT_FAILURE;
 	if (route_files_read(&conf.route_files, route_options, error))
 		return EXIT_FAILURE;
@@ -539,8 +541,20 @@ static void register_commands(struct daemon *daemon)
 	log_levels_register(&daemon->log_levels, daemon->control);
 }
 
-static void start_manager(struct daemon *daemon)
+static int open_carrier(struct daemon *daemon)
 {
+	char error[CONF_ERROR_SIZE];
+	int result = ha_open(daemon->loop, &daemon->conf, &daemon->carrier, error);
+
+	if (result)
+		log_error("%s", error);
+	return result;
+}
+
+static int start_manager(struct daemon *daemon)
+{
+	char why[STREAM_WHY_SIZE];
+
 	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
 	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, daemon->store,
 				      &daemon->conf);
@@ -551,9 +565,14 @@ static void start_manager(struct daemon *daemon)
 	log_levels_init(&daemon->log_levels, daemon->loop, manager_registry(daemon->manager),
 			configured_log_level(daemon));
 	manager_show_settings(daemon->manager, &daemon->log_levels.settings);
+	if (manager_replicate(daemon->manager, daemon->carrier, &daemon->conf, why)) {
+		log_error("ha_listen: %s", why);
+		return -1;
+	}
 	if (daemon->control)
 		register_commands(daemon);
 	manager_start(daemon->manager);
+	return 0;
 }
 
 /* The control socket comes before the port: a second weftd must find that out without touching it.
@@ -562,11 +581,10 @@ static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
 	if (watch_signals(daemon) || open_control(daemon) || open_port(daemon) ||
-	    open_store(daemon))
+	    open_carrier(daemon) || open_store(daemon))
 		return -1;
 	log_begin(daemon);
-	start_manager(daemon);
-	return 0;
+	return start_manager(daemon);
 }
 
 static void stop(struct daemon *daemon)
@@ -583,6 +601,8 @@ static void stop(struct daemon *daemon)
 		manager_free(daemon->manager);
 	}
 	store_free(daemon->store);
+	if (daemon->carrier)
+		daemon->carrier->ops->free(daemon->carrier);
 	transport_close(daemon->transport);
 	loop_free(daemon->loop);
 }

@@ -90,6 +90,15 @@ void manager_free(struct manager *manager)
 	free(manager);
 }
 
+int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
+		      const struct conf *conf, char why[STREAM_WHY_SIZE])
+{
+	struct replica_options options = conf->replica;
+
+	conf_print_agreed(conf, options.config);
+	return sm_replicate(manager->sm, carrier, manager->store, &options, why);
+}
+
 void manager_start(struct manager *manager)
 {
 	sm_start(manager->sm);

@@ -8,6 +8,7 @@
 
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "lib/stream.h"
 #include "lib/work.h"
 #include "mad/transport.h"
 #include "sm/partitions.h"
@@ -22,6 +23,11 @@ struct manager;
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf);
 void manager_free(struct manager *manager);
+/* Standbys follow this manager, or it follows a master, over carrier, as conf says; before
+ * manager_start(). carrier, NULL where conf asks for neither, outlives the manager. 0, or -errno
+ * and the reason in why. */
+int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
+		      const struct conf *conf, char why[STREAM_WHY_SIZE]);
 void manager_start(struct manager *manager);
 /* Leaves the subnet cleanly, and writes what the store has still to write. */
 void manager_stop(struct manager *manager);

@@ -21,6 +21,7 @@
 #include "mad/mad.h"
 #include "sim/spec.h"
 #include "tests/sim/loop_virtual.h"
+#include "tests/sim/pipe.h"
 #include "tests/sim/trace.h"
 #include "tests/sim/transport_world.h"
 
@@ -381,7 +382,7 @@ void sim_restart(struct sim_manager *manager)
 {
 	struct sim *sim = manager->sim;
 	struct transport_port port = {.ca = "sim0"};
-	char why[STORE_WHY_SIZE];
+	char why[STREAM_WHY_SIZE];
 	struct device *device;
 
 	if (over(sim) || manager->transport || !manager->port)
@@ -398,6 +399,10 @@ void sim_restart(struct sim_manager *manager)
 		sim_fail(sim, "the store cannot be opened: %s", why);
 	manager->manager = manager_new(sim->loop, manager->pool, manager->transport, manager->store,
 				       &manager->conf);
+	if (manager->conf.replica.listen[0])
+		manager->carrier = pipe_open(sim->pipes, manager->conf.replica.listen);
+	if (manager_replicate(manager->manager, manager->carrier, &manager->conf, why))
+		sim_fail(sim, "no replica: %s", why);
 	manager->state = SM_NOTACTIVE;
 	read_partitions(manager);
 	known_starts(sim->known, number_of(manager), device);
@@ -460,6 +465,9 @@ static void end(struct sim_manager *manager)
 	manager_free(manager->manager);
 	store_free(manager->store);
 	manager->store = NULL;
+	if (manager->carrier)
+		manager->carrier->ops->free(manager->carrier);
+	manager->carrier = NULL;
 	transport_close(manager->transport);
 	manager->pool = NULL;
 	manager->manager = NULL;
@@ -482,6 +490,22 @@ void sim_stop(struct sim_manager *manager)
 	happens(manager->sim, "manager on %s stops", trace_name(manager->port->device));
 	manager_stop(manager->manager);
 	end(manager);
+}
+
+void sim_pipes(struct sim *sim, bool cut)
+{
+	if (over(sim))
+		return;
+	happens(sim, "the network beside the fabric is %s", cut ? "cut" : "whole again");
+	pipe_cut(sim->pipes, cut);
+}
+
+void sim_reset_pipes(struct sim *sim)
+{
+	if (over(sim))
+		return;
+	happens(sim, "all connections beside the fabric end");
+	pipe_reset(sim->pipes);
 }
 
 bool sim_running(const struct sim_manager *manager)
@@ -697,6 +721,7 @@ struct sim *sim_new(const char *topology, const struct world_options *options,
 	sim->loop = loop_new();
 	loop_seed(sim->loop, run->seed);
 	log_set_clock(log_clock, sim->loop);
+	sim->pipes = pipe_net_new(sim->loop, run->seed);
 	sim->known = known_new();
 	sim->circles = circles_new(sim->known);
 	sim->forest = forest_new(sim->known);
@@ -716,6 +741,7 @@ void sim_free(struct sim *sim)
 	forest_free(sim->forest);
 	known_free(sim->known);
 	world_free(sim->world);
+	pipe_net_free(sim->pipes);
 	loop_free(sim->loop);
 	log_set_clock(NULL, NULL);
 	free(sim);

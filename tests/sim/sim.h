@@ -32,8 +32,9 @@ struct sim_manager {
 	const char *partitions;	     /* the text of its partition file; NULL: none */
 	struct transport *transport; /* NULL: it does not run */
 	struct work_pool *pool;
-	char *store_dir;     /* made for it, removed with it; NULL: it keeps nothing */
-	struct store *store; /* NULL: it does not run, or keeps nothing */
+	char *store_dir;		/* made for it, removed with it; NULL: it keeps nothing */
+	struct store *store;		/* NULL: it does not run, or keeps nothing */
+	struct stream_carrier *carrier; /* NULL: it does not run, or nobody is to follow it */
 	struct manager *manager;
 	uint64_t mads_sent;		   /* SMPs that leave its node */
 	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
@@ -58,6 +59,7 @@ struct sim {
 	struct sim_run run;
 	struct loop *loop;
 	struct world *world;
+	struct pipe_net *pipes; /* beside the fabric: pipe.h */
 	struct known *known;
 	struct circles *circles;
 	struct forest *forest;
@@ -97,8 +99,11 @@ void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(pr
  * stopped or killed is started again with sim_restart(). Never NULL. */
 struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options);
 void sim_restart(struct sim_manager *manager);
-/* The same with a store: on a folder of its own, which it finds again at each restart. */
+/* With ha_listen="NODE", its own, and ha_peers of others, one keeps standbys and follows a master.
+ * The same with a store: on a folder of its own, which it finds again at each restart. */
 struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options);
+void sim_pipes(struct sim *sim, bool cut);  /* or whole again */
+void sim_reset_pipes(struct sim *sim);	    /* streams that there are end */
 void sim_stop(struct sim_manager *manager); /* leaves cleanly */
 void sim_kill(struct sim_manager *manager); /* the process is gone from one moment to the next */
 bool sim_running(const struct sim_manager *manager);
@@ -144,8 +149,8 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 void sim_settle_and_check(struct sim *sim);
 
 /* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
- * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, standard.c: tables, ended by a row
- * whose name is NULL. */
+ * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c, standard.c:
+ * tables, ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -155,7 +160,7 @@ struct scenario {
 	bool when_named; /* takes long: runs only when it is asked for */
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
-	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[];
+	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

@@ -51,9 +51,18 @@ static struct mc_member_record record_of(const struct device_port *port, unsigne
 	return record;
 }
 
+/* And not one to what was asked before, and came late. */
+static bool is_answer(const struct sim_manager *master, uint64_t tid)
+{
+	struct mad_header header;
+
+	header_decode(master->sa_answer, &header);
+	return master->sa_answer[0] && header.tid == tid;
+}
+
 /* Only the trusted are told of members. False: refused, or no answer. */
 static bool ask(struct sim_manager *master, const struct device_port *port, uint8_t method,
-		uint64_t mask, struct mc_member_record *record)
+		uint64_t mask, unsigned waits, struct mc_member_record *record)
 {
 	const struct transport_user *user = &master->transport->user;
 	struct mad_header header = {
@@ -74,27 +83,60 @@ static bool ask(struct sim_manager *master, const struct device_port *port, uint
 	adm_header_encode(&adm_header, mad);
 	format_encode(&mc_member_record_format, record, mad + SUBN_ADM_HEADER_SIZE);
 	user->received(user->ctx, &from, mad, sizeof(mad));
-	for (unsigned i = 0; !master->sa_answer[0] && i < WAITS; i++)
+	for (unsigned i = 0; !is_answer(master, header.tid) && i < waits; i++)
 		sim_pass(master->sim, WAIT_US);
+	if (!is_answer(master, header.tid))
+		return false;
 	header_decode(master->sa_answer, &header);
 	format_decode(&mc_member_record_format, master->sa_answer + SUBN_ADM_HEADER_SIZE, record);
 	return header.method == method_response(method) && !header.status;
 }
 
-bool tenant_joins(struct sim_manager *master, const struct device_port *port, unsigned group)
+static bool joins(struct sim_manager *master, const struct device_port *port, unsigned group,
+		  unsigned waits)
 {
 	struct mc_member_record record = record_of(port, group);
 
 	master->sim->tenants = true;
-	return port->info.lid && ask(master, port, METHOD_SET, WHO | WHAT, &record);
+	return port->info.lid && ask(master, port, METHOD_SET, WHO | WHAT, waits, &record);
 }
 
-bool tenant_leaves(struct sim_manager *master, const struct device_port *port, unsigned group)
+static bool leaves(struct sim_manager *master, const struct device_port *port, unsigned group,
+		   unsigned waits)
 {
 	struct mc_member_record record = record_of(port, group);
 
 	return port->info.lid &&
-	       ask(master, port, METHOD_DELETE, WHO | BIT(MC_MEMBER_JOIN_STATE), &record);
+	       ask(master, port, METHOD_DELETE, WHO | BIT(MC_MEMBER_JOIN_STATE), waits, &record);
+}
+
+bool tenant_joins(struct sim_manager *master, const struct device_port *port, unsigned group)
+{
+	return joins(master, port, group, WAITS);
+}
+
+bool tenant_leaves(struct sim_manager *master, const struct device_port *port, unsigned group)
+{
+	return leaves(master, port, group, WAITS);
+}
+
+bool tenant_joins_within(struct sim_manager *master, const struct device_port *port, unsigned group,
+			 uint64_t us)
+{
+	return joins(master, port, group, (unsigned)(us / WAIT_US));
+}
+
+bool tenant_leaves_within(struct sim_manager *master, const struct device_port *port,
+			  unsigned group, uint64_t us)
+{
+	return leaves(master, port, group, (unsigned)(us / WAIT_US));
+}
+
+lid_t tenant_mlid(struct sim_manager *master, const struct device_port *port, unsigned group)
+{
+	struct mc_member_record record = record_of(port, group);
+
+	return ask(master, port, METHOD_GET, WHO, WAITS, &record) ? record.mlid : 0;
 }
 
 /* What is so */
@@ -114,7 +156,7 @@ static void find_members(struct sim_manager *master, const struct device_port *c
 		struct mc_member_record record = record_of(ports[i], number);
 
 		map_put(&group->known, (uintptr_t)ports[i], (void *)ports[i]);
-		if (!ask(master, ports[i], METHOD_GET, WHO, &record))
+		if (!ask(master, ports[i], METHOD_GET, WHO, WAITS, &record))
 			continue;
 		group->mlid = record.mlid;
 		if (record.join_state & RECEIVES)

@@ -19,6 +19,15 @@ enum { TENANT_GROUPS = 6 }; /* the last is the broadcast group of the default pa
 bool tenant_joins(struct sim_manager *master, const struct device_port *port, unsigned group);
 bool tenant_leaves(struct sim_manager *master, const struct device_port *port, unsigned group);
 
+/* The same for who waits so long for the answer, as where the SA waits for a standby; false may
+ * mean that it has not come yet. */
+bool tenant_joins_within(struct sim_manager *master, const struct device_port *port, unsigned group,
+			 uint64_t us);
+bool tenant_leaves_within(struct sim_manager *master, const struct device_port *port,
+			  unsigned group, uint64_t us);
+/* The MLID that the SA names for a member of the group; 0: it is none. */
+lid_t tenant_mlid(struct sim_manager *master, const struct device_port *port, unsigned group);
+
 /* The ports of a part of the fabric whose links are up: those that can be reached, and no other. */
 void tenants_check(struct sim_manager *master, const struct device_port *const *ports,
 		   size_t count);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The replica's door to the rest of the manager: which of its halves is at work. */
+#include "sm/replica.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/replica_parts.h"
+#include "sm/role.h"
+
+enum sm_state replica_own_role(const struct replica *replica)
+{
+	return replica->owner.role(replica->owner.ctx);
+}
+
+void replica_send(struct replica *replica, struct stream *stream)
+{
+	stream_send(stream, replica->out.bytes, replica->out.size);
+}
+
+void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
+		   uint64_t number)
+{
+	struct hello hello = {.role = (uint8_t)replica_own_role(replica),
+			      .guid = replica->own,
+			      .incarnation = incarnation,
+			      .number = number};
+
+	memcpy(hello.config, replica->options.config, sizeof(hello.config));
+	hello_put(&replica->out, &hello);
+	replica_send(replica, stream);
+}
+
+void replica_role(struct replica *replica, struct image *image)
+{
+	enum sm_state role;
+
+	if (!replica || replica->stopped)
+		return;
+	role = replica_own_role(replica);
+	if (role == SM_MASTER) {
+		follow_end(replica);
+		follow_give_tables(replica, image);
+		if (!replica->lead.leads)
+			lead_begin(replica);
+		return;
+	}
+	lead_end(replica);
+	if (role == SM_STANDBY)
+		follow_look(replica);
+}
+
+bool replica_ready(const struct replica *replica)
+{
+	return !replica || follow_ready(&replica->follow);
+}
+
+void replica_touch_tables(struct replica *replica)
+{
+	if (replica && !replica->stopped)
+		lead_touch_tables(replica);
+}
+
+json_t *replica_status(const struct replica *replica)
+{
+	json_t *status =
+		json_pack("{s:s,s:s,s:s}", "role", role_name(replica_own_role(replica)), "listen",
+			  replica->options.listen, "durability",
+			  replica->options.durability == DURABILITY_STANDBY ? "standby" : "local");
+
+	json_object_update_new(status, lead_status(replica));
+	json_object_update_new(status, follow_status(replica));
+	return status;
+}
+
+static void command_status(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	control_reply(request, replica_status(ctx));
+}
+
+void replica_register_commands(struct replica *replica, struct control *control)
+{
+	static const struct control_command commands[] = {{"ha status", command_status}};
+
+	control_register(control, commands, ARRAY_SIZE(commands), replica);
+}
+
+struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
+			    struct registry *registry, struct fabric *fabric,
+			    const struct store *store, guid_t own,
+			    const struct replica_options *options,
+			    const struct replica_owner *owner, char why[STREAM_WHY_SIZE])
+{
+	struct replica *replica = mem_zalloc(sizeof(*replica));
+
+	replica->loop = loop;
+	replica->carrier = carrier;
+	replica->registry = registry;
+	replica->fabric = fabric;
+	replica->store = store;
+	replica->own = own;
+	replica->options = *options;
+	replica->owner = *owner;
+	follow_init(replica);
+	if (!lead_init(replica, why))
+		return replica;
+	replica_free(replica);
+	return NULL;
+}
+
+void replica_stop(struct replica *replica)
+{
+	if (!replica)
+		return;
+	lead_end(replica);
+	follow_end(replica);
+	replica->stopped = true;
+	replica->store = NULL;
+}
+
+void replica_free(struct replica *replica)
+{
+	if (!replica)
+		return;
+	lead_done(replica);
+	follow_done(replica);
+	free(replica);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The replica: a master's registry and its image of tables, kept by its standbys as they change, so
+ * that whoever takes over goes on where the master was. It goes over a network that is not the
+ * fabric, by any carrier of streams (lib/stream.h).
+ *
+ * A standby connects to those who may be its master, for it is the standby who wants something: it
+ * knows whom the election has named, finds it again by itself after any interruption, and a master
+ * need not know its standbys. A MASTER takes whoever comes and knows the key.
+ *
+ * What a standby receives goes into its own registry, and so into its own store, batch by batch as
+ * the master's changes belonged together; registry_follows() holds there, so nobody acts on it. A
+ * history is an incarnation, which begins anew whenever somebody becomes MASTER, and numbers in it.
+ * Who knows up to where it has a history goes on from there; else it gets all there is, which it
+ * puts aside until it is whole. A standby that becomes MASTER in the middle of that goes on from
+ * what it had before.
+ *
+ * With durability "standby" a master's changes are durable when all standbys that are in step have
+ * them, too. One that does not say so within some seconds is in step no more, and when none is,
+ * that is said, and what the own store has counts, until one is in step again. So a master that has
+ * no standby yet, as one that has just taken over, waits for none. Loop thread only.
+ */
+#ifndef SM_REPLICA_H
+#define SM_REPLICA_H
+
+#include "fabric/fabric.h"
+#include "fabric/registry.h"
+#include "lib/control.h"
+#include "lib/loop.h"
+#include "lib/stream.h"
+#include "sm/image.h"
+#include "sm/replica_options.h"
+#include "sm/store.h"
+
+struct replica;
+
+/* What it asks the manager. */
+struct replica_owner {
+	enum sm_state (*role)(void *ctx);
+	guid_t (*master)(void *ctx); /* the port of the MASTER that the election names; 0: none */
+	void *ctx;
+};
+
+/* What it stands on outlives it, but store, which may be NULL, only up to replica_stop(). NULL, and
+ * the reason in why: it cannot listen. */
+struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
+			    struct registry *registry, struct fabric *fabric,
+			    const struct store *store, guid_t own,
+			    const struct replica_options *options,
+			    const struct replica_owner *owner, char why[STREAM_WHY_SIZE]);
+void replica_stop(struct replica *replica); /* says good-bye; before the store is flushed */
+void replica_free(struct replica *replica); /* NULL is harmless, here and below */
+
+/* The role, or the MASTER, is another one. Who becomes MASTER has in image afterwards what the
+ * master before has told of tables. */
+void replica_role(struct replica *replica, struct image *image);
+/* Whether a standby has what its master has, as far as it can be had: then it may take over from
+ * one that is alive. */
+bool replica_ready(const struct replica *replica);
+/* Tables may have changed. */
+void replica_touch_tables(struct replica *replica);
+
+void replica_register_commands(struct replica *replica, struct control *control);
+json_t *replica_status(const struct replica *replica); /* a new reference */
+
+#endif

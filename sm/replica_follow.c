@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The standby's half: finds the master among the configured peers, and puts what it sends into the
+ * own registry. It believes nobody but the MASTER that the election names, and of that one only
+ * what goes on where the last change ended; whatever is not so ends the connection, and the next
+ * one begins with all there is.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/replica_parts.h"
+
+enum { RECORDS_A_TURN = 500, WHY_SIZE = FRAME_WHY_SIZE };
+
+static const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
+
+static guid_t master_named(const struct replica *replica)
+{
+	return replica->owner.master(replica->owner.ctx);
+}
+
+/* Ending a connection */
+
+static void forget_document(struct follow *follow)
+{
+	registry_free(follow->document);
+	follow->document = NULL;
+	follow->taking = false;
+}
+
+/* What had not come whole. */
+static void drop_parts(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	if (!follow->taking)
+		forget_document(follow);
+	follow->batched = 0;
+	arena_reset(follow->arena);
+	follow->in.have = 0;
+	follow->greeted = false;
+}
+
+/* All peers are tried in a row, then there is a pause. */
+static void again(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+	bool pause = follow->stream || follow->tried % follow->num_peers == 0;
+
+	if (!replica->stopped && replica_own_role(replica) == SM_STANDBY)
+		loop_timer_arm(&follow->retry, pause ? RETRY_US : NEXT_US);
+}
+
+/* What is always so is told once. */
+static void tell(struct replica *replica, int level, const char *why)
+{
+	struct follow *follow = &replica->follow;
+	char *before = follow->why[follow->next];
+
+	if (!strcmp(why, before))
+		return;
+	snprintf(before, WHY_SIZE, "%s", why);
+	log_about(level, &subject, "%s: %s", follow->peers[follow->next], why);
+}
+
+static void lost(struct replica *replica, int level, const char *why)
+{
+	struct follow *follow = &replica->follow;
+
+	if (follow->greeted)
+		log_about(LOG_NOTICE, &subject,
+			  "master 0x%016" PRIx64 " at %s is not followed any more: %s",
+			  follow->master, follow->peers[follow->next], why);
+	else
+		tell(replica, level, why);
+	follow->stream = NULL;
+	drop_parts(replica);
+	follow->next = (follow->next + 1) % follow->num_peers;
+	follow->tried++;
+	again(replica);
+}
+
+static void closed(void *ctx, const char *why)
+{
+	lost(ctx, LOG_INFO, why);
+}
+
+static void leave(struct replica *replica, int level, const char *why)
+{
+	stream_close(replica->follow.stream, false);
+	lost(replica, level, why);
+}
+
+/* What it has said cannot be, so what we have of it may be wrong, too. */
+static bool disbelieve(struct replica *replica, const char *why)
+{
+	struct follow *follow = &replica->follow;
+
+	log_about(LOG_WARNING, &subject,
+		  "what master 0x%016" PRIx64
+		  " at %s sends is not believed: %s; all there is will be asked for anew",
+		  follow->master, follow->peers[follow->next], why);
+	follow->incarnation = 0;
+	follow->based = false;
+	leave(replica, LOG_DEBUG, why);
+	return false;
+}
+
+/* Acknowledging */
+
+static void acknowledge(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	if (!follow->stream || !follow->greeted)
+		return;
+	frame_begin(&replica->out, FRAME_ACK);
+	frame_number(&replica->out, follow->document || !follow->based ? 0 : follow->acked);
+	frame_number(&replica->out, replica->store && store_degraded(replica->store));
+	frame_end(&replica->out);
+	replica_send(replica, follow->stream);
+}
+
+static void wait_durable(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	if (follow->waits_for || follow->acked >= follow->position)
+		return;
+	follow->waits_for = follow->position;
+	registry_wait(replica->registry, &follow->waiter);
+}
+
+static void durable(void *ctx)
+{
+	struct replica *replica = ctx;
+	struct follow *follow = &replica->follow;
+
+	follow->acked = follow->waits_for;
+	follow->waits_for = 0;
+	acknowledge(replica);
+	wait_durable(replica);
+}
+
+/* Changes */
+
+static void put(struct registry *registry, const struct wire_change *change)
+{
+	if (change->drop)
+		registry_drop(registry, change->kind, change->record);
+	else
+		registry_put(registry, change->kind, change->record);
+}
+
+static void put_batch(struct replica *replica, struct registry *registry)
+{
+	struct follow *follow = &replica->follow;
+	bool own = registry == replica->registry;
+
+	if (own)
+		registry_together(registry, true);
+	for (size_t i = 0; i < follow->batched; i++)
+		put(registry, &follow->batch[i]);
+	if (own)
+		registry_together(registry, false);
+	follow->batched = 0;
+	arena_reset(follow->arena);
+}
+
+/* True when all are in the batch, and in why what is wrong otherwise. */
+static bool gather(struct follow *follow, struct wire_changes *changes, char why[WHY_SIZE])
+{
+	if (follow->batched + changes->count > FRAME_CHANGES_MAX) {
+		snprintf(why, WHY_SIZE, "a batch has more changes than one may have");
+		return false;
+	}
+	for (uint32_t i = 0; i < changes->count; i++)
+		if (changes_next(changes, follow->arena, &follow->batch[follow->batched++], why))
+			return false;
+	if (changes->at == changes->frame->size)
+		return true;
+	snprintf(why, WHY_SIZE, "there is more in a frame than it says");
+	return false;
+}
+
+static bool take_changes(struct replica *replica, const struct frame *frame)
+{
+	struct follow *follow = &replica->follow;
+	uint64_t *at = follow->document ? &follow->document_at : &follow->position;
+	struct wire_changes changes;
+	char why[WHY_SIZE];
+
+	if (changes_open(frame, &changes))
+		return disbelieve(replica, "a frame of changes is garbled");
+	if (!follow->document && !follow->based)
+		return disbelieve(replica, "changes come before all there is");
+	if (changes.first != *at + follow->batched + 1)
+		return disbelieve(replica, "changes are missing, or come twice");
+	if (!gather(follow, &changes, why))
+		return disbelieve(replica, why);
+	if (!changes.ends)
+		return true;
+	*at += follow->batched;
+	if (follow->number < *at)
+		follow->number = *at;
+	put_batch(replica, follow->document ? follow->document : replica->registry);
+	if (!follow->document)
+		wait_durable(replica);
+	return true;
+}
+
+/* All there is */
+
+static bool take_snapshot(struct replica *replica, const struct frame *frame)
+{
+	struct follow *follow = &replica->follow;
+	uint64_t number;
+
+	if (!frame_numbers(frame, 1, &number))
+		return disbelieve(replica, "a frame is garbled");
+	forget_document(follow);
+	follow->document = registry_new();
+	follow->document_at = number;
+	follow->records = 0;
+	return true;
+}
+
+static bool take_records(struct replica *replica, const struct frame *frame)
+{
+	struct follow *follow = &replica->follow;
+	struct wire_changes changes;
+	char why[WHY_SIZE];
+
+	if (!follow->document || changes_open(frame, &changes) ||
+	    changes.first != follow->records || follow->batched)
+		return disbelieve(replica, "records come where none are due");
+	if (!gather(follow, &changes, why))
+		return disbelieve(replica, why);
+	follow->records += changes.count;
+	put_batch(replica, follow->document);
+	return true;
+}
+
+static void forget_position(struct follow *follow)
+{
+	registry_wait_cancel(&follow->waiter);
+	follow->waits_for = 0;
+	follow->based = false;
+	follow->position = follow->acked = 0;
+}
+
+static void taken(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	log_about(LOG_NOTICE, &subject,
+		  "master 0x%016" PRIx64 " is followed: %" PRIu64
+		  " records, of which %zu were new here, and %zu of ours dropped that it does not "
+		  "have",
+		  follow->master, follow->records,
+		  follow->replace.changed - follow->replace.dropped, follow->replace.dropped);
+	forget_position(follow);
+	follow->based = follow->incarnation != 0;
+	follow->position = follow->document_at;
+	forget_document(follow);
+	wait_durable(replica);
+	if (!follow->waits_for) /* also where nothing was changed, or nothing ever was */
+		acknowledge(replica);
+}
+
+static void turn(void *arg)
+{
+	struct replica *replica = arg;
+
+	if (registry_replace_some(&replica->follow.replace, RECORDS_A_TURN))
+		loop_defer(&replica->follow.turn);
+	else
+		taken(replica);
+}
+
+static bool take_whole(struct replica *replica, const struct frame *frame)
+{
+	struct follow *follow = &replica->follow;
+	uint64_t numbers[2];
+
+	if (!follow->document || !frame_numbers(frame, 2, numbers) || follow->batched ||
+	    numbers[0] != follow->document_at || numbers[1] != follow->records)
+		return disbelieve(replica, "what it says is all does not add up");
+	follow->taking = true;
+	registry_follow(replica->registry, true);
+	registry_replace_begin(&follow->replace, replica->registry, follow->document, 0);
+	loop_defer(&follow->turn);
+	return true;
+}
+
+/* Tables */
+
+static bool take_table(struct replica *replica, const struct frame *frame)
+{
+	struct follow *follow = &replica->follow;
+	struct table_row *row;
+	struct lft *lft;
+	guid_t guid;
+
+	if (image_row_get(frame->body, frame->size, &guid, &lft) != frame->size)
+		return disbelieve(replica, "a table is garbled");
+	row = map_get(&follow->tables, guid);
+	if (!row) {
+		row = mem_zalloc(sizeof(*row));
+		row->guid = guid;
+		map_put(&follow->tables, guid, row);
+	}
+	lft_unref(row->lft);
+	row->lft = lft;
+	return true;
+}
+
+static void forget_tables(struct follow *follow)
+{
+	struct table_row *row;
+	size_t at = 0;
+
+	while ((row = map_next(&follow->tables, &at))) {
+		lft_unref(row->lft);
+		free(row);
+	}
+	map_done(&follow->tables);
+	map_init(&follow->tables);
+}
+
+void follow_give_tables(struct replica *replica, struct image *image)
+{
+	struct table_row *row;
+	size_t at = 0;
+
+	while ((row = map_next(&replica->follow.tables, &at)))
+		image_learn(image, row->guid, lft_ref(row->lft));
+	forget_tables(&replica->follow);
+}
+
+/* Greetings */
+
+static void greeted(struct replica *replica, const struct hello *hello)
+{
+	struct follow *follow = &replica->follow;
+
+	if (hello->incarnation != follow->incarnation) {
+		forget_tables(follow);
+		forget_position(follow);
+	} else {
+		log_about(LOG_NOTICE, &subject,
+			  "master 0x%016" PRIx64 " at %s is followed again, from change %" PRIu64
+			  " on",
+			  hello->guid, follow->peers[follow->next], follow->position);
+	}
+	follow->incarnation = hello->incarnation;
+	follow->number = hello->number;
+	follow->master = hello->guid;
+	follow->greeted = true;
+	follow->tried = 0;
+	follow->since_us = loop_now_us(replica->loop);
+	acknowledge(replica);
+}
+
+static bool take_hello(struct replica *replica, const struct frame *frame)
+{
+	struct follow *follow = &replica->follow;
+	char why[WHY_SIZE], what[WHY_SIZE];
+	struct hello hello;
+	bool must = false;
+
+	if (hello_get(frame, &hello, why)) {
+		leave(replica, LOG_WARNING, why);
+		return false;
+	}
+	if (hello.role != SM_MASTER || hello.guid != master_named(replica) || !hello.incarnation) {
+		snprintf(why, sizeof(why),
+			 "manager 0x%016" PRIx64 " is there, and the MASTER is 0x%016" PRIx64,
+			 hello.guid, master_named(replica));
+		leave(replica, hello.role == SM_MASTER ? LOG_WARNING : LOG_INFO, why);
+		return false;
+	}
+	if (hello_differs(replica->options.config, hello.config, &must, what)) {
+		snprintf(why, sizeof(why), "its configuration is another: %.200s", what);
+		if (must) {
+			leave(replica, LOG_WARNING, why);
+			return false;
+		}
+		tell(replica, LOG_WARNING, why);
+	} else {
+		follow->why[follow->next][0] = '\0';
+	}
+	greeted(replica, &hello);
+	return true;
+}
+
+static bool take_refusal(struct replica *replica, const struct frame *frame)
+{
+	char why[WHY_SIZE];
+
+	snprintf(why, sizeof(why), "%.*s", (int)(frame->size < 200 ? frame->size : 200),
+		 (const char *)frame->body);
+	for (char *at = why; *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = '?';
+	leave(replica, LOG_NOTICE, why);
+	return false;
+}
+
+static bool take_beat(struct replica *replica, const struct frame *frame)
+{
+	uint64_t number;
+
+	if (!frame_numbers(frame, 1, &number))
+		return disbelieve(replica, "a frame is garbled");
+	replica->follow.number = number;
+	acknowledge(replica);
+	return true;
+}
+
+static bool take_frame(void *ctx, const struct frame *frame)
+{
+	static bool (*const takers[FRAME_TYPES])(struct replica * replica,
+						 const struct frame *frame) = {
+		[FRAME_SNAPSHOT] = take_snapshot, [FRAME_RECORDS] = take_records,
+		[FRAME_CHANGES] = take_changes,	  [FRAME_WHOLE] = take_whole,
+		[FRAME_TABLE] = take_table,	  [FRAME_BEAT] = take_beat,
+	};
+	struct replica *replica = ctx;
+	struct follow *follow = &replica->follow;
+
+	follow->heard_us = loop_now_us(replica->loop);
+	if (frame->type == FRAME_REFUSE)
+		return take_refusal(replica, frame);
+	if (!follow->greeted)
+		return take_hello(replica, frame);
+	if (!takers[frame->type])
+		return disbelieve(replica, "it says what no master says");
+	if (follow->taking)
+		return disbelieve(replica, "it does not wait until all there is has been taken");
+	return takers[frame->type](replica, frame);
+}
+
+static void received(void *ctx, const uint8_t *bytes, size_t size)
+{
+	struct replica *replica = ctx;
+
+	if (frame_take(&replica->follow.in, bytes, size, take_frame, replica))
+		disbelieve(replica, "what it sends is no frame of this protocol");
+}
+
+/* Finding the master */
+
+static void opened(void *ctx)
+{
+	struct replica *replica = ctx;
+	struct follow *follow = &replica->follow;
+
+	follow->heard_us = loop_now_us(replica->loop);
+	replica_greet(replica, follow->stream, follow->based ? follow->incarnation : 0,
+		      follow->position);
+}
+
+static void drained(void *ctx)
+{
+	(void)ctx; /* acknowledgements are few */
+}
+
+static bool may_follow(const struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+
+	return !follow->stream && !follow->taking && follow->num_peers && master_named(replica) &&
+	       !registry_is_together(replica->registry);
+}
+
+static void try_next(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+	struct stream_user user = {.opened = opened,
+				   .received = received,
+				   .drained = drained,
+				   .closed = closed,
+				   .ctx = replica};
+	char why[STREAM_WHY_SIZE];
+
+	follow->heard_us = loop_now_us(replica->loop);
+	follow->stream = replica->carrier->ops->connect(replica->carrier,
+							follow->peers[follow->next], &user, why);
+	if (!follow->stream) {
+		tell(replica, LOG_INFO, why);
+		follow->next = (follow->next + 1) % follow->num_peers;
+		follow->tried++;
+	}
+}
+
+static void retry(void *arg)
+{
+	struct replica *replica = arg;
+	struct follow *follow = &replica->follow;
+	uint64_t silent_us = loop_now_us(replica->loop) - follow->heard_us;
+
+	if (replica_own_role(replica) != SM_STANDBY)
+		return;
+	if (may_follow(replica))
+		try_next(replica);
+	else if (follow->stream && !follow->taking && silent_us > SILENCE_US)
+		leave(replica, LOG_NOTICE, "it says nothing any more");
+	else if (follow->greeted && follow->stream && master_named(replica) &&
+		 master_named(replica) != follow->master)
+		leave(replica, LOG_NOTICE, "another one is MASTER");
+	again(replica);
+}
+
+/* A master that none of the peers is cannot be followed: it is another program, or elsewhere. */
+bool follow_ready(const struct follow *follow)
+{
+	if (!follow->num_peers || (!follow->stream && follow->tried >= follow->num_peers))
+		return true;
+	return follow->stream && follow->greeted && follow->based && !follow->document &&
+	       follow->acked >= follow->number;
+}
+
+void follow_look(struct replica *replica)
+{
+	replica->follow.tried = 0;
+	if (replica->follow.num_peers)
+		loop_timer_arm(&replica->follow.retry, 1);
+}
+
+/* Beginning and end */
+
+static void split_peers(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+	char *copy = mem_strdup(replica->options.peers), *rest = copy, *peer;
+
+	while ((peer = strsep(&rest, ", ")) && follow->num_peers < REPLICA_PEERS_MAX)
+		if (*peer)
+			snprintf(follow->peers[follow->num_peers++], STREAM_PEER_SIZE, "%.63s",
+				 peer);
+	free(copy);
+}
+
+void follow_init(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	split_peers(replica);
+	follow->arena = arena_new();
+	follow->waiter = (struct registry_waiter){.durable = durable, .ctx = replica};
+	list_init(&follow->waiter.link);
+	list_init(&follow->replace.cursor.link);
+	map_init(&follow->tables);
+	loop_timer_init(&follow->retry, replica->loop, "replica", retry, replica);
+	loop_deferred_init(&follow->turn, replica->loop, "replica taken over", turn, replica);
+}
+
+/* From here on the history is our own. */
+void follow_end(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	loop_timer_disarm(&follow->retry);
+	loop_defer_cancel(&follow->turn);
+	registry_replace_end(&follow->replace);
+	follow->taking = false;
+	if (follow->stream)
+		stream_close(follow->stream, true);
+	follow->stream = NULL;
+	drop_parts(replica);
+	forget_position(follow);
+	follow->incarnation = 0;
+	registry_follow(replica->registry, false);
+}
+
+void follow_done(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	loop_timer_disarm(&follow->retry);
+	loop_defer_cancel(&follow->turn);
+	registry_walk_end(&follow->replace.cursor);
+	if (follow->stream)
+		stream_close(follow->stream, false);
+	registry_wait_cancel(&follow->waiter);
+	forget_document(follow);
+	forget_tables(follow);
+	arena_free(follow->arena);
+}
+
+/* Status */
+
+static const char *state_text(const struct follow *follow)
+{
+	if (!follow->stream)
+		return follow->num_peers ? "looks for the master" : "follows nobody";
+	if (!follow->greeted)
+		return "connects";
+	if (follow->document)
+		return follow->taking ? "writes all there is" : "is sent all there is";
+	return "follows";
+}
+
+static json_t *peers_json(const struct follow *follow)
+{
+	json_t *peers = json_array();
+
+	for (unsigned i = 0; i < follow->num_peers; i++)
+		json_array_append_new(peers, json_pack("{s:s,s:s}", "address", follow->peers[i],
+						       "why", follow->why[i]));
+	return peers;
+}
+
+json_t *follow_status(const struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+	uint64_t now_us = loop_now_us(replica->loop);
+	json_t *master;
+
+	if (replica_own_role(replica) != SM_STANDBY)
+		return json_pack("{s:n,s:o}", "master", "peers", peers_json(follow));
+	master = json_pack(
+		"{s:s,s:s,s:I,s:I,s:I,s:I}", "state", state_text(follow), "address",
+		follow->num_peers ? follow->peers[follow->next] : "", "position",
+		(json_int_t)follow->position, "acked", (json_int_t)follow->acked, "lag",
+		(json_int_t)(follow->number > follow->acked ? follow->number - follow->acked : 0),
+		"tables", (json_int_t)follow->tables.count);
+	if (follow->stream && follow->greeted) {
+		json_object_set_new(master, "guid", json_sprintf("0x%016" PRIx64, follow->master));
+		json_object_set_new(
+			master, "since_s",
+			json_integer((json_int_t)((now_us - follow->since_us) / 1000000)));
+		json_object_set_new(master, "heard_ms",
+				    json_integer((json_int_t)((now_us - follow->heard_us) / 1000)));
+	}
+	return json_pack("{s:o,s:o}", "master", master, "peers", peers_json(follow));
+}

@@ -1,0 +1,777 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The master's half: a journal of the last changes, and a session for each standby that has come. A
+ * session is pumped: it sends what its state has to send, frame by frame, while little waits in its
+ * stream, and goes on when that has drained. So a standby that reads slowly costs a place in the
+ * journal and nothing else; whom the journal has left behind is sent all there is anew.
+ *
+ * All there is is a walk over the registry, which takes its time, and after it the changes since it
+ * began: a change that the walk has met already is made twice and comes to the same.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/replica_parts.h"
+
+enum {
+	SESSIONS_MAX = 8,
+	FRAMES_A_TURN = 4,
+	RECORDS_A_FRAME = 200,
+	SWITCHES_A_TURN = 2000, /* that are looked at */
+	JOURNAL_MIN = 1024,
+	JOURNAL_MAX = 262144,
+	WAIT_US = 2000000, /* that a change waits for a standby */
+	OUT_US = 30000000, /* that one which did not come up to that is out of step */
+};
+
+static const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
+
+/* The journal */
+
+static struct journal_entry *entry_at(const struct journal *journal, uint64_t number)
+{
+	return &journal->entries[number & (journal->room - 1)];
+}
+
+static void journal_begin(struct journal *journal, uint64_t number)
+{
+	while (journal->first <= journal->last)
+		registry_unref(entry_at(journal, journal->first++)->record);
+	journal->first = number + 1;
+	journal->last = journal->complete = number;
+}
+
+static void journal_done(struct journal *journal)
+{
+	journal_begin(journal, journal->last);
+	free(journal->entries);
+	*journal = (struct journal){.first = 1};
+}
+
+static void journal_grow(struct journal *journal)
+{
+	struct journal bigger = *journal;
+
+	bigger.room = journal->room ? 2 * journal->room : JOURNAL_MIN;
+	bigger.entries = mem_array(bigger.room, sizeof(*bigger.entries));
+	for (uint64_t number = journal->first; number <= journal->last; number++)
+		*entry_at(&bigger, number) = *entry_at(journal, number);
+	free(journal->entries);
+	*journal = bigger;
+}
+
+static void journal_add(struct journal *journal, const struct registry_change *change)
+{
+	const void *record = change->after ? change->after : change->before;
+
+	if (journal->last - journal->first + 1 == journal->room) {
+		if (journal->room < JOURNAL_MAX)
+			journal_grow(journal);
+		else
+			registry_unref(entry_at(journal, journal->first++)->record);
+	}
+	journal->last = change->number;
+	*entry_at(journal, change->number) = (struct journal_entry){
+		.record = registry_ref(record),
+		.kind = change->kind,
+		.drop = !change->after,
+		.more = true,
+	};
+}
+
+/* The end of the batches that begin behind from, together no more than a standby takes at once. 0:
+ * the first one alone is more. */
+static uint64_t journal_batch_end(const struct journal *journal, uint64_t from)
+{
+	uint64_t end = 0;
+
+	for (uint64_t number = from + 1;
+	     number <= journal->complete && number <= from + FRAME_CHANGES_MAX; number++)
+		if (!entry_at(journal, number)->more)
+			end = number;
+	return end;
+}
+
+/* Durability */
+
+static unsigned num_in_step(const struct replica *replica)
+{
+	unsigned count = 0;
+
+	list_for_each (link, &replica->lead.sessions)
+		count += container_of(link, struct session, link)->in_step;
+	return count;
+}
+
+static void wait_for_standbys(struct replica *replica)
+{
+	struct lead *lead = &replica->lead;
+
+	lead->wanted = registry_number(replica->registry);
+	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY) ||
+	    (lead->kept >= lead->wanted && num_in_step(replica)))
+		loop_timer_disarm(&lead->overdue);
+	else
+		loop_timer_arm(&lead->overdue, WAIT_US);
+}
+
+static void go_local(struct replica *replica, const char *why)
+{
+	loop_timer_disarm(&replica->lead.overdue);
+	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY))
+		return;
+	log_limited(&replica->lead.limit, LOG_WARNING, &subject,
+		    "durability is local now: %s; what is registered is acknowledged when this "
+		    "manager's own store has it",
+		    why);
+	registry_keep(replica->registry, KEPT_BY_STANDBY, false);
+}
+
+/* What all that are in step have. */
+static void count_kept(struct replica *replica)
+{
+	struct lead *lead = &replica->lead;
+	uint64_t kept = UINT64_MAX;
+
+	if (!num_in_step(replica) || !registry_keeps(replica->registry, KEPT_BY_STANDBY))
+		return;
+	list_for_each (link, &lead->sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->in_step && session->acked < kept)
+			kept = session->acked;
+	}
+	if (kept <= lead->kept)
+		return;
+	lead->kept = kept;
+	if (kept >= lead->wanted)
+		wait_for_standbys(replica);
+	registry_kept(replica->registry, KEPT_BY_STANDBY, kept);
+}
+
+static void overdue(void *arg)
+{
+	struct replica *replica = arg;
+
+	list_for_each (link, &replica->lead.sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		if (!session->in_step || session->acked >= replica->lead.wanted)
+			continue;
+		session->in_step = false;
+		session->out_until_us = loop_now_us(replica->loop) + OUT_US;
+		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
+			    "standby 0x%016" PRIx64 " at %s is %" PRIu64
+			    " changes behind: nobody waits for it until it is in step again",
+			    session->guid, session->stream->peer,
+			    replica->lead.journal.last - session->acked);
+	}
+	if (num_in_step(replica)) {
+		count_kept(replica);
+		wait_for_standbys(replica);
+	} else {
+		go_local(replica, "no standby is in step");
+	}
+}
+
+/* Who was waited for in vain is not at once waited for again. */
+static bool may_enter_step(const struct session *session)
+{
+	const struct replica *replica = session->replica;
+
+	return session->state == SESSION_FOLLOWING && !session->in_step &&
+	       replica->lead.journal.last - session->acked <= FRAME_CHANGES_MAX &&
+	       loop_now_us(replica->loop) >= session->out_until_us;
+}
+
+static void enter_step(struct session *session)
+{
+	struct replica *replica = session->replica;
+
+	session->in_step = true;
+	log_limited(&replica->lead.limit, LOG_NOTICE, &subject,
+		    "standby 0x%016" PRIx64 " at %s is in step", session->guid,
+		    session->stream->peer);
+	if (replica->options.durability != DURABILITY_STANDBY)
+		return;
+	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY)) {
+		replica->lead.kept = registry_number(replica->registry);
+		registry_keep(replica->registry, KEPT_BY_STANDBY, true);
+		log_limited(&replica->lead.limit, LOG_NOTICE, &subject,
+			    "durability is by the standby now: what is registered is acknowledged "
+			    "when it has it");
+	}
+	wait_for_standbys(replica);
+}
+
+/* Ending a session */
+
+static void session_end(struct session *session)
+{
+	struct replica *replica = session->replica;
+	struct lft *lft;
+	size_t at = 0;
+
+	registry_walk_end(&session->cursor);
+	loop_defer_cancel(&session->pump);
+	while ((lft = map_next(&session->tables, &at)))
+		lft_unref(lft);
+	map_done(&session->tables);
+	list_del(&session->link);
+	replica->lead.num_sessions--;
+	free(session);
+	if (replica->lead.leads)
+		wait_for_standbys(replica);
+}
+
+static void gone(struct session *session, const char *why)
+{
+	if (session->state != SESSION_GREETING)
+		log_limited(&session->replica->lead.limit, LOG_NOTICE, &subject,
+			    "standby 0x%016" PRIx64 " at %s has gone: %s", session->guid,
+			    session->stream->peer, why);
+	session_end(session);
+}
+
+static void closed(void *ctx, const char *why)
+{
+	gone(ctx, why);
+}
+
+static void refuse(struct session *session, const char *why)
+{
+	struct replica *replica = session->replica;
+
+	frame_begin(&replica->out, FRAME_REFUSE);
+	frame_bytes(&replica->out, why, strlen(why));
+	frame_end(&replica->out);
+	replica_send(replica, session->stream);
+	stream_close(session->stream, true);
+	session_end(session);
+}
+
+/* For what no weftd would say; the peer knows the key, so it is told. */
+static void refuse_loudly(struct session *session, const char *why)
+{
+	log_limited(&session->replica->lead.limit, LOG_WARNING, &subject,
+		    "%s wants to follow this manager and is refused: %s", session->stream->peer,
+		    why);
+	refuse(session, why);
+}
+
+/* Sending */
+
+static void begin_walk(struct session *session)
+{
+	struct replica *replica = session->replica;
+
+	registry_walk_end(&session->cursor);
+	registry_walk(replica->registry, REGISTRY_LID, -1, NULL, &session->cursor);
+	session->state = SESSION_WALKING;
+	session->in_step = false;
+	session->records = 0;
+	session->sent = replica->lead.journal.complete;
+	frame_begin(&replica->out, FRAME_SNAPSHOT);
+	frame_number(&replica->out, session->sent);
+	frame_end(&replica->out);
+	replica_send(replica, session->stream);
+}
+
+/* False at the end of the walk over all kinds. */
+static bool next_record(struct session *session, struct wire_change *out)
+{
+	const void *record;
+
+	while (!(record = registry_walk_next(&session->cursor))) {
+		enum registry_kind kind = session->cursor.kind + 1;
+
+		if (kind == REGISTRY_KINDS)
+			return false;
+		registry_walk_end(&session->cursor);
+		registry_walk(session->replica->registry, kind, -1, NULL, &session->cursor);
+	}
+	*out = (struct wire_change){.kind = session->cursor.kind, .record = record};
+	return true;
+}
+
+static bool send_records(struct session *session)
+{
+	struct replica *replica = session->replica;
+	struct wire_change change;
+	unsigned count = 0;
+
+	changes_begin(&replica->out, FRAME_RECORDS, session->records);
+	while (count < RECORDS_A_FRAME && next_record(session, &change)) {
+		changes_add(&replica->out, &change); /* so few always have room */
+		count++;
+	}
+	changes_end(&replica->out, count < RECORDS_A_FRAME);
+	replica_send(replica, session->stream);
+	session->records += count;
+	if (count < RECORDS_A_FRAME) {
+		registry_walk_end(&session->cursor);
+		session->walked = registry_number(replica->registry);
+		session->state = SESSION_CLOSING;
+	}
+	return true;
+}
+
+/* The changes behind what was sent, to the end of a batch, in as many frames as they need. */
+static void send_changes(struct session *session, uint64_t end)
+{
+	struct replica *replica = session->replica;
+	const struct journal *journal = &replica->lead.journal;
+
+	while (session->sent < end) {
+		changes_begin(&replica->out, FRAME_CHANGES, session->sent + 1);
+		while (session->sent < end) {
+			const struct journal_entry *entry = entry_at(journal, session->sent + 1);
+
+			if (!changes_add(
+				    &replica->out,
+				    &(struct wire_change){entry->kind, entry->drop, entry->record}))
+				break;
+			session->sent++;
+		}
+		changes_end(&replica->out, session->sent == end);
+		replica_send(replica, session->stream);
+	}
+}
+
+/* What came since the walk began; then it is all there is as of one number. */
+static bool send_closing(struct session *session)
+{
+	struct replica *replica = session->replica;
+	const struct journal *journal = &replica->lead.journal;
+	uint64_t end = session->sent + RECORDS_A_FRAME;
+
+	if (session->sent + 1 < journal->first) { /* the journal has left it behind */
+		begin_walk(session);
+		return true;
+	}
+	if (session->sent < journal->complete) {
+		send_changes(session, end < journal->complete ? end : journal->complete);
+		return true;
+	}
+	if (session->walked > journal->complete) /* a part of what belongs together was met */
+		return false;
+	frame_begin(&replica->out, FRAME_WHOLE);
+	frame_number(&replica->out, session->sent);
+	frame_number(&replica->out, session->records);
+	frame_end(&replica->out);
+	replica_send(replica, session->stream);
+	session->state = SESSION_TAKING;
+	return true;
+}
+
+static bool send_table(struct session *session, const struct node *node)
+{
+	struct replica *replica = session->replica;
+	struct lft *lft = node->sw->have.base;
+
+	if (!node->sw->settled || !lft || map_get(&session->tables, node->guid) == lft ||
+	    image_row_size(lft) > FRAME_BODY_MAX)
+		return false;
+	frame_begin(&replica->out, FRAME_TABLE);
+	image_row_put(node->guid, lft, frame_room(&replica->out, image_row_size(lft)));
+	frame_end(&replica->out);
+	replica_send(replica, session->stream);
+	lft_unref(map_put(&session->tables, node->guid, lft_ref(lft)));
+	return true;
+}
+
+static bool send_tables(struct session *session)
+{
+	const struct roster *roster = fabric_roster(session->replica->fabric);
+
+	for (unsigned i = 0; i < SWITCHES_A_TURN && session->table_at < roster->num_switches; i++)
+		if (send_table(session, roster->switches[session->table_at++]))
+			return true;
+	return session->table_at < roster->num_switches;
+}
+
+/* Changes before tables. */
+static bool send_news(struct session *session)
+{
+	const struct journal *journal = &session->replica->lead.journal;
+	uint64_t end;
+
+	if (session->sent == journal->complete)
+		return send_tables(session);
+	end = session->sent + 1 < journal->first ? 0 : journal_batch_end(journal, session->sent);
+	if (end)
+		send_changes(session, end);
+	else
+		begin_walk(session);
+	return true;
+}
+
+static bool send_some(struct session *session)
+{
+	switch (session->state) {
+	case SESSION_WALKING:
+		return send_records(session);
+	case SESSION_CLOSING:
+		return send_closing(session);
+	case SESSION_FOLLOWING:
+		return send_news(session);
+	case SESSION_GREETING:
+	case SESSION_TAKING:
+		break;
+	}
+	return false;
+}
+
+static void pump(void *arg)
+{
+	struct session *session = arg;
+
+	for (unsigned i = 0; i < FRAMES_A_TURN; i++) {
+		if (stream_waiting(session->stream) >= STREAM_LOW_BYTES)
+			return; /* drained() goes on */
+		if (!send_some(session))
+			return;
+	}
+	loop_defer(&session->pump);
+}
+
+static void drained(void *ctx)
+{
+	loop_defer(&((struct session *)ctx)->pump);
+}
+
+/* Receiving */
+
+static const char *why_not(struct session *session, const struct frame *frame, struct hello *hello,
+			   char why[FRAME_WHY_SIZE], bool *loud)
+{
+	struct replica *replica = session->replica;
+	char what[FRAME_WHY_SIZE];
+	bool must = false;
+
+	*loud = true;
+	if (hello_get(frame, hello, why))
+		return why;
+	if (hello->guid == replica->own) {
+		*loud = false;
+		return "it is this very manager: an address in ha_peers is its own";
+	}
+	if (hello_differs(replica->options.config, hello->config, &must, what)) {
+		snprintf(why, FRAME_WHY_SIZE, "its configuration is another: %.200s", what);
+		if (must)
+			return why;
+		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
+			    "standby 0x%016" PRIx64
+			    " at %s has another configuration, which shows when it takes over: %s",
+			    hello->guid, session->stream->peer, what);
+	}
+	*loud = false;
+	return replica->lead.leads ? NULL : "this manager is not MASTER";
+}
+
+/* Goes on where it is, if that is known. */
+static void greeted(struct session *session, const struct hello *hello)
+{
+	struct replica *replica = session->replica;
+	struct lead *lead = &replica->lead;
+	bool same = hello->incarnation == lead->incarnation;
+
+	session->guid = hello->guid;
+	if (same && hello->number > lead->journal.last)
+		log_limited(&lead->limit, LOG_WARNING, &subject,
+			    "standby 0x%016" PRIx64 " at %s says that it has change %" PRIu64
+			    ", and there are %" PRIu64 ": it is sent all there is",
+			    hello->guid, session->stream->peer, hello->number, lead->journal.last);
+	if (same && hello->number + 1 >= lead->journal.first &&
+	    hello->number <= lead->journal.complete) {
+		replica_greet(replica, session->stream, lead->incarnation, hello->number);
+		session->sent = hello->number;
+		session->state = SESSION_FOLLOWING;
+	} else {
+		replica_greet(replica, session->stream, lead->incarnation, lead->journal.complete);
+		begin_walk(session);
+	}
+	loop_defer(&session->pump);
+}
+
+static bool take_hello(struct session *session, const struct frame *frame)
+{
+	char text[FRAME_WHY_SIZE];
+	struct hello hello;
+	bool loud;
+	const char *why = why_not(session, frame, &hello, text, &loud);
+
+	if (!why) {
+		greeted(session, &hello);
+		return true;
+	}
+	if (loud)
+		refuse_loudly(session, why);
+	else
+		refuse(session, why);
+	return false;
+}
+
+static bool take_ack(struct session *session, const struct frame *frame)
+{
+	uint64_t numbers[2];
+
+	if (!frame_numbers(frame, 2, numbers) || numbers[0] > session->sent || numbers[1] > 1) {
+		refuse_loudly(session, "it acknowledges what it was not sent");
+		return false;
+	}
+	if (numbers[1] && !session->degraded)
+		log_limited(&session->replica->lead.limit, LOG_WARNING, &subject,
+			    "standby 0x%016" PRIx64
+			    " at %s has what it is sent in memory only: its store is degraded",
+			    session->guid, session->stream->peer);
+	session->degraded = numbers[1];
+	if (numbers[0] > session->acked)
+		session->acked = numbers[0];
+	if (session->state == SESSION_TAKING && session->acked == session->sent) {
+		session->state = SESSION_FOLLOWING;
+		loop_defer(&session->pump);
+	}
+	if (may_enter_step(session))
+		enter_step(session);
+	count_kept(session->replica);
+	return true;
+}
+
+static bool take_frame(void *ctx, const struct frame *frame)
+{
+	struct session *session = ctx;
+
+	session->heard_us = loop_now_us(session->replica->loop);
+	if (session->state == SESSION_GREETING)
+		return take_hello(session, frame);
+	if (frame->type == FRAME_ACK)
+		return take_ack(session, frame);
+	refuse_loudly(session, "it says what no standby says");
+	return false;
+}
+
+static void received(void *ctx, const uint8_t *bytes, size_t size)
+{
+	struct session *session = ctx;
+
+	if (frame_take(&session->in, bytes, size, take_frame, session))
+		refuse_loudly(session, "what it sends is no frame of this protocol");
+}
+
+static void accepted(void *ctx, struct stream *stream)
+{
+	struct replica *replica = ctx;
+	struct session *session = mem_zalloc(sizeof(*session));
+
+	session->replica = replica;
+	session->stream = stream;
+	session->heard_us = session->since_us = loop_now_us(replica->loop);
+	list_init(&session->link);
+	list_init(&session->cursor.link);
+	map_init(&session->tables);
+	loop_deferred_init(&session->pump, replica->loop, "replica", pump, session);
+	stream->user = (struct stream_user){
+		.received = received, .drained = drained, .closed = closed, .ctx = session};
+	list_push(&replica->lead.sessions, &session->link);
+	if (++replica->lead.num_sessions > SESSIONS_MAX)
+		refuse_loudly(session, "too many follow this manager already");
+}
+
+static void refused(void *ctx, const char *peer, const char *why)
+{
+	struct replica *replica = ctx;
+
+	log_limited(&replica->lead.limit, LOG_WARNING, &subject,
+		    "%s came to ha_listen and is no standby: %s", peer, why);
+}
+
+/* Time */
+
+static bool is_silent(const struct session *session)
+{
+	uint64_t patience_us = session->state == SESSION_TAKING ? TAKING_US : SILENCE_US;
+
+	return loop_now_us(session->replica->loop) - session->heard_us > patience_us;
+}
+
+static void beat(void *arg)
+{
+	struct replica *replica = arg;
+
+	loop_timer_arm(&replica->lead.beat, BEAT_US);
+	list_for_each (link, &replica->lead.sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		if (is_silent(session)) {
+			stream_close(session->stream, false);
+			gone(session, "it says nothing any more, or does not read");
+		} else if (session->state != SESSION_GREETING && session->state != SESSION_TAKING &&
+			   stream_waiting(session->stream) < STREAM_LOW_BYTES) {
+			frame_begin(&replica->out, FRAME_BEAT);
+			frame_number(&replica->out, replica->lead.journal.complete);
+			frame_end(&replica->out);
+			replica_send(replica, session->stream);
+		}
+	}
+}
+
+/* What is changed in one turn of the loop belongs together, and so does what is said to. */
+static void settle(void *arg)
+{
+	struct replica *replica = arg;
+	struct journal *journal = &replica->lead.journal;
+
+	if (registry_is_together(replica->registry) || journal->complete == journal->last)
+		return;
+	entry_at(journal, journal->last)->more = false;
+	journal->complete = journal->last;
+	if (!loop_timer_armed(&replica->lead.overdue))
+		wait_for_standbys(replica);
+	list_for_each (link, &replica->lead.sessions)
+		pump(container_of(link, struct session, link));
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct replica *replica = ctx;
+
+	journal_add(&replica->lead.journal, change);
+	loop_defer(&replica->lead.settle);
+}
+
+static void whole(void *ctx)
+{
+	struct replica *replica = ctx;
+
+	loop_defer(&replica->lead.settle);
+}
+
+/* Beginning and end */
+
+int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
+{
+	struct lead *lead = &replica->lead;
+	struct stream_listener listener = {
+		.accepted = accepted, .refused = refused, .ctx = replica};
+
+	lead->journal.first = 1;
+	lead->limit = (struct log_limit){.burst = 20, .interval_us = 10000000};
+	lead->reader = (struct registry_reader){.changed = changed, .whole = whole, .ctx = replica};
+	list_init(&lead->reader.link);
+	list_init(&lead->sessions);
+	loop_deferred_init(&lead->settle, replica->loop, "replica", settle, replica);
+	loop_timer_init(&lead->beat, replica->loop, "replica beat", beat, replica);
+	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", overdue, replica);
+	if (!replica->options.listen[0])
+		return 0;
+	loop_timer_arm(&lead->beat, BEAT_US);
+	return replica->carrier->ops->listen(replica->carrier, replica->options.listen, &listener,
+					     why);
+}
+
+void lead_begin(struct replica *replica)
+{
+	struct lead *lead = &replica->lead;
+
+	if (!replica->options.listen[0])
+		return;
+	lead->leads = true;
+	lead->incarnation = loop_random(replica->loop) | 1;
+	journal_begin(&lead->journal, registry_number(replica->registry));
+	registry_read(replica->registry, &lead->reader);
+}
+
+void lead_end(struct replica *replica)
+{
+	struct lead *lead = &replica->lead;
+
+	if (lead->leads) {
+		settle(replica); /* whoever takes over has what was changed in this turn, too */
+		registry_unread(&lead->reader);
+		loop_defer_cancel(&lead->settle);
+		loop_timer_disarm(&lead->overdue);
+		lead->leads = false;
+		registry_keep(replica->registry, KEPT_BY_STANDBY, false);
+	}
+	list_for_each (link, &lead->sessions)
+		refuse(container_of(link, struct session, link), "this manager is not MASTER");
+}
+
+void lead_done(struct replica *replica)
+{
+	struct lead *lead = &replica->lead;
+
+	lead->leads = false;
+	list_for_each (link, &lead->sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		stream_close(session->stream, false);
+		session_end(session);
+	}
+	registry_unread(&lead->reader);
+	loop_defer_cancel(&lead->settle);
+	loop_timer_disarm(&lead->beat);
+	loop_timer_disarm(&lead->overdue);
+	journal_done(&lead->journal);
+}
+
+void lead_touch_tables(struct replica *replica)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		session->table_at = 0;
+		loop_defer(&session->pump);
+	}
+}
+
+/* Status */
+
+static const char *state_text(const struct session *session)
+{
+	static const char *const texts[] = {
+		[SESSION_GREETING] = "connected",
+		[SESSION_WALKING] = "is sent all there is",
+		[SESSION_CLOSING] = "is sent all there is",
+		[SESSION_TAKING] = "writes all there is",
+		[SESSION_FOLLOWING] = "behind",
+	};
+
+	return session->in_step ? "in step" : texts[session->state];
+}
+
+static json_t *session_json(const struct session *session)
+{
+	const struct replica *replica = session->replica;
+	uint64_t now_us = loop_now_us(replica->loop), last = replica->lead.journal.last;
+	json_t *json =
+		json_pack("{s:s,s:o,s:s,s:I,s:I,s:I,s:I,s:s}", "address", session->stream->peer,
+			  "guid", json_sprintf("0x%016" PRIx64, session->guid), "state",
+			  state_text(session), "acked", (json_int_t)session->acked, "lag",
+			  (json_int_t)(last > session->acked ? last - session->acked : 0),
+			  "since_s", (json_int_t)((now_us - session->since_us) / 1000000),
+			  "heard_ms", (json_int_t)((now_us - session->heard_us) / 1000), "store",
+			  session->degraded ? "degraded" : "ok");
+
+	json_object_set_new(json, "tables", json_integer((json_int_t)session->tables.count));
+	return json;
+}
+
+json_t *lead_status(const struct replica *replica)
+{
+	const struct lead *lead = &replica->lead;
+	json_t *standbys = json_array();
+
+	list_for_each (link, &lead->sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->state != SESSION_GREETING)
+			json_array_append_new(standbys, session_json(session));
+	}
+	return json_pack("{s:o,s:s,s:I}", "standbys", standbys, "acknowledged_by",
+			 registry_keeps(replica->registry, KEPT_BY_STANDBY) ? "standby" : "local",
+			 "number", (json_int_t)(lead->leads ? lead->journal.last : 0));
+}

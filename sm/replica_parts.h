@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the two halves of the replica share: replica_lead.c is the master's, replica_follow.c the
+ * standby's, replica.c what both need and the door to the rest of sm/. Private to these three.
+ */
+#ifndef SM_REPLICA_PARTS_H
+#define SM_REPLICA_PARTS_H
+
+#include "fabric/registry_replace.h"
+#include "include/message_id.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "sm/replica.h"
+
+enum {
+	BEAT_US = 1000000,    /* a master says something at least so often */
+	SILENCE_US = 5000000, /* who has said nothing for so long is gone */
+	TAKING_US = 60000000, /* but not while it takes all there is to its disk */
+	RETRY_US = 1000000,   /* between two attempts to find the master, */
+	NEXT_US = 20000,      /* and between two peers in one of them */
+};
+
+/* The master's */
+
+struct journal_entry {
+	const void *record; /* a reference */
+	uint8_t kind;
+	bool drop, more; /* more: the next one belongs to the same batch */
+};
+
+struct journal { /* the last changes, a ring */
+	struct journal_entry *entries;
+	size_t room;	   /* a power of two; 0: nothing yet */
+	uint64_t first;	   /* the number of the oldest */
+	uint64_t last;	   /* of the newest; first - 1: there is none */
+	uint64_t complete; /* up to where batches are whole */
+};
+
+enum session_state {
+	SESSION_GREETING, /* it has still to say what it has */
+	SESSION_WALKING,  /* records are sent */
+	SESSION_CLOSING,  /* the changes since the walk began */
+	SESSION_TAKING,	  /* all is sent: it puts it into place */
+	SESSION_FOLLOWING,
+};
+
+struct session {
+	struct list link;
+	struct replica *replica;
+	struct stream *stream;
+	enum session_state state;
+	guid_t guid;
+	struct registry_cursor cursor;
+	uint64_t records, walked; /* of the walk; the number when it was over */
+	uint64_t sent, acked;	  /* numbers */
+	uint64_t heard_us, since_us;
+	bool in_step;
+	uint64_t out_until_us;
+	bool degraded;	   /* its store is */
+	struct map tables; /* what it was sent, by GUID: a struct lft */
+	size_t table_at;   /* in the roster: the next to be looked at */
+	struct loop_deferred pump;
+	struct frame_in in;
+};
+
+struct lead {
+	bool leads;
+	uint64_t incarnation;
+	struct registry_reader reader;
+	struct journal journal;
+	struct loop_deferred settle;
+	struct list sessions;
+	unsigned num_sessions;
+	struct loop_timer beat, overdue;
+	uint64_t kept;	 /* up to where the standbys in step have it */
+	uint64_t wanted; /* what they should have when overdue fires */
+	struct log_limit limit;
+};
+
+/* The standby's */
+
+struct table_row {
+	guid_t guid;
+	struct lft *lft;
+};
+
+struct follow {
+	struct stream *stream; /* NULL: none */
+	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
+	unsigned num_peers, next, tried; /* tried: in vain, since one was followed */
+	bool greeted;
+	guid_t master;				     /* it has told that it is this one */
+	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* it is not followed; empty: it is */
+	struct loop_timer retry;
+	uint64_t heard_us, since_us;
+
+	/* The history that the registry has; 0: none of another's. based: it has it up to position,
+	 * of which up to acked is durable. number: what the master has. */
+	uint64_t incarnation;
+	bool based;
+	uint64_t position, acked, number;
+	struct registry_waiter waiter;
+	uint64_t waits_for; /* 0: it does not wait */
+
+	struct registry *document; /* all there is, while it comes; NULL: it does not */
+	uint64_t records, document_at;
+	bool taking; /* it takes effect */
+	struct registry_replace replace;
+	struct loop_deferred turn;
+
+	struct arena *arena; /* of the batch */
+	struct wire_change batch[FRAME_CHANGES_MAX];
+	size_t batched;
+	struct map tables; /* by GUID: a struct table_row */
+	struct frame_in in;
+};
+
+struct replica {
+	struct loop *loop;
+	struct stream_carrier *carrier;
+	struct registry *registry;
+	struct fabric *fabric;
+	const struct store *store;
+	guid_t own;
+	struct replica_options options;
+	struct replica_owner owner;
+	struct frame_out out; /* scratch */
+	bool stopped;
+	struct lead lead;
+	struct follow follow;
+};
+
+enum sm_state replica_own_role(const struct replica *replica);
+/* Sends what is in out. */
+void replica_send(struct replica *replica, struct stream *stream);
+void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
+		   uint64_t number);
+
+/* replica_lead.c */
+int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE]);
+void lead_begin(struct replica *replica);
+void lead_end(struct replica *replica); /* harmless when it does not lead */
+void lead_done(struct replica *replica);
+void lead_touch_tables(struct replica *replica);
+json_t *lead_status(const struct replica *replica);
+
+/* replica_follow.c */
+void follow_init(struct replica *replica);
+bool follow_ready(const struct follow *follow);
+void follow_look(struct replica *replica); /* for a master, soon */
+void follow_end(struct replica *replica);  /* what is whole takes effect, all else is forgotten */
+void follow_done(struct replica *replica);
+void follow_give_tables(struct replica *replica, struct image *image);
+json_t *follow_status(const struct replica *replica);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What a master and its standby say to each other (sm/replica.h): frames on a stream. A frame is a
+ * head (the body's size and a type, 4 bytes each) and a body; numbers are big-endian. Records are
+ * the bytes that the store keeps, by the formats of fabric/registry.h; rows of tables are those of
+ * sm/image.h.
+ *
+ *	standby				master
+ *	HELLO  what it has  ->
+ *			    <-		HELLO  who it is, or REFUSE  why not
+ *			    <-		SNAPSHOT, RECORDS..., CHANGES..., WHOLE: all there is
+ *			    <-		CHANGES: in order, from what it has on
+ *			    <-		TABLE: a switch's forwarding table
+ *			    <-		BEAT: nothing new
+ *	ACK    up to where  ->
+ *
+ * Everything is checked here that can be checked without a state. Pure functions, any thread.
+ */
+#ifndef SM_REPLICA_WIRE_H
+#define SM_REPLICA_WIRE_H
+
+#include "fabric/registry.h"
+#include "lib/mem.h"
+
+enum {
+	FRAME_VERSION = 1,
+	FRAME_HEAD_SIZE = 8,
+	FRAME_BODY_MAX = 64 * 1024,
+	FRAME_CONFIG_MAX = 4096,
+	FRAME_WHY_SIZE = 256,
+	FRAME_CHANGES_MAX = 1024, /* of one batch: as many as are put in one turn of the loop */
+};
+
+enum frame_type {
+	FRAME_HELLO = 1,
+	FRAME_REFUSE,
+	FRAME_SNAPSHOT,
+	FRAME_RECORDS,
+	FRAME_CHANGES,
+	FRAME_WHOLE,
+	FRAME_TABLE,
+	FRAME_BEAT,
+	FRAME_ACK,
+	FRAME_TYPES, /* one more than the highest */
+};
+
+struct frame {
+	enum frame_type type;
+	const uint8_t *body; /* borrowed */
+	size_t size;
+};
+
+/* Writing: a frame is begun, filled, and ended; then bytes and size are what is sent. */
+struct frame_out {
+	size_t size;
+	uint8_t bytes[FRAME_HEAD_SIZE + FRAME_BODY_MAX];
+};
+
+void frame_begin(struct frame_out *out, enum frame_type type);
+void frame_number(struct frame_out *out, uint64_t number);
+void frame_bytes(struct frame_out *out, const void *bytes, size_t size);
+/* Room for so many bytes, which are to be written now. */
+uint8_t *frame_room(struct frame_out *out, size_t size);
+void frame_end(struct frame_out *out);
+
+/* Reading: what has come of a frame that is not whole yet. */
+struct frame_in {
+	size_t have;
+	uint8_t bytes[FRAME_HEAD_SIZE + FRAME_BODY_MAX];
+};
+
+/* Takes bytes as they come, and calls take() for each frame as soon as it is whole, until that
+ * returns false. -EPROTO: what came is no frame; nothing after it can be understood. */
+int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
+	       bool (*take)(void *ctx, const struct frame *frame), void *ctx);
+
+/* HELLO: who one is, and which history and how much of it one has. */
+struct hello {
+	uint8_t role;	      /* enum sm_state */
+	guid_t guid;	      /* of its port */
+	uint64_t incarnation; /* of the registry's history; 0: none */
+	uint64_t number;      /* of the last change of it */
+	/* What managers of a subnet should agree on: lines "NAME = VALUE;". Of those that begin
+	 * with "!" they have to. */
+	char config[FRAME_CONFIG_MAX];
+};
+
+void hello_put(struct frame_out *out, const struct hello *hello);
+/* 0, or -errno and why in words: -EPROTONOSUPPORT: the other one is of another version; -EPROTO: it
+ * is no weftd. */
+int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY_SIZE]);
+/* What is first different between two configurations, ours and theirs; false: nothing is. must:
+ * they have to agree on it. */
+bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FRAME_WHY_SIZE]);
+
+/* RECORDS and CHANGES */
+
+struct wire_change {
+	enum registry_kind kind;
+	bool drop;
+	const void *record; /* of which a drop has only the members that identify it */
+};
+
+/* first: the number of its first change. */
+void changes_begin(struct frame_out *out, enum frame_type type, uint64_t first);
+/* False when there is no room for it: then it belongs into the next frame. */
+bool changes_add(struct frame_out *out, const struct wire_change *change);
+/* ends: the batch ends with it. */
+void changes_end(struct frame_out *out, bool ends);
+
+struct wire_changes {
+	uint64_t first;
+	uint32_t count;
+	bool ends;
+	const struct frame *frame; /* borrowed */
+	size_t at;
+};
+
+/* 0, or -EPROTO. */
+int changes_open(const struct frame *frame, struct wire_changes *changes);
+/* The next one, count times; its record comes from the arena. 0; or -EPROTO, and what is wrong in
+ * why: then none that follows can be read. */
+int changes_next(struct wire_changes *changes, struct arena *arena, struct wire_change *out,
+		 char why[FRAME_WHY_SIZE]);
+
+/* SNAPSHOT, WHOLE, BEAT and ACK: so many numbers. False: the frame has another size. */
+bool frame_numbers(const struct frame *frame, size_t count, uint64_t *numbers);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The frames of the replica: there and back in pieces of any size, and what is no frame. */
+// LINK: sm/replica_wire.o fabric/registry.o fabric/registry_check.o
+// LINK: mad/field.o lib/map.o lib/mem.o
+#include "sm/replica_wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "tests/unit/unit.h"
+
+static struct frame_out out;
+static struct frame_in in;
+
+struct taken {
+	unsigned frames;
+	enum frame_type type;
+	size_t size;
+	uint8_t body[FRAME_BODY_MAX];
+	bool stops;
+};
+
+static struct taken taken;
+
+static bool take(void *ctx, const struct frame *frame)
+{
+	(void)ctx;
+	taken.frames++;
+	taken.type = frame->type;
+	taken.size = frame->size;
+	memcpy(taken.body, frame->body, frame->size);
+	return !taken.stops;
+}
+
+static struct frame frame_of_out(void)
+{
+	return (struct frame){.type = be32_load(out.bytes + 4),
+			      .body = out.bytes + FRAME_HEAD_SIZE,
+			      .size = out.size - FRAME_HEAD_SIZE};
+}
+
+static void make_frame(size_t size)
+{
+	frame_begin(&out, FRAME_TABLE);
+	for (size_t i = 0; i < size; i++)
+		*frame_room(&out, 1) = (uint8_t)(i * 7);
+	frame_end(&out);
+}
+
+/* Twice, in pieces of that size. */
+static void take_in_pieces(size_t piece)
+{
+	static uint8_t bytes[70000];
+
+	memset(&in, 0, sizeof(in));
+	taken.frames = 0;
+	for (size_t at = 0; at < 2 * out.size; at += piece) {
+		size_t size = 2 * out.size - at < piece ? 2 * out.size - at : piece;
+
+		for (size_t i = 0; i < size; i++)
+			bytes[i] = out.bytes[(at + i) % out.size];
+		CU_ASSERT_EQUAL_FATAL(frame_take(&in, bytes, size, take, NULL), 0);
+	}
+}
+
+static void test_pieces(void)
+{
+	static const size_t sizes[] = {0, 1, 7, 8, 9, 1000, FRAME_BODY_MAX};
+
+	for (size_t n = 0; n < ARRAY_SIZE(sizes); n++) {
+		for (size_t piece = 1; piece < 70000; piece = piece * 5 + 1) {
+			make_frame(sizes[n]);
+			take_in_pieces(piece);
+			CU_ASSERT_EQUAL(taken.frames, 2);
+			CU_ASSERT_EQUAL(taken.type, FRAME_TABLE);
+			CU_ASSERT_EQUAL_FATAL(taken.size, sizes[n]);
+			CU_ASSERT_EQUAL(memcmp(taken.body, out.bytes + FRAME_HEAD_SIZE, sizes[n]),
+					0);
+		}
+	}
+	/* Who wants no more is given no more. */
+	make_frame(0);
+	taken = (struct taken){.stops = true};
+	CU_ASSERT_EQUAL(frame_take(&in, out.bytes, out.size, take, NULL), 0);
+	CU_ASSERT_EQUAL(taken.frames, 1);
+}
+
+static void test_no_frames(void)
+{
+	static const uint8_t heads[][FRAME_HEAD_SIZE] = {
+		{0, 1, 0, 1, 0, 0, 0, FRAME_HELLO}, {255, 255, 255, 255, 0, 0, 0, FRAME_HELLO},
+		{0, 0, 0, 0, 0, 0, 0, 0},	    {0, 0, 0, 0, 0, 0, 0, FRAME_TYPES},
+		{0, 0, 0, 0, 1, 0, 0, FRAME_HELLO}, {'G', 'E', 'T', ' ', '/', ' ', 'H', 'T'},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		memset(&in, 0, sizeof(in));
+		taken.frames = 0;
+		CU_ASSERT_EQUAL(frame_take(&in, heads[i], FRAME_HEAD_SIZE, take, NULL), -EPROTO);
+		CU_ASSERT_EQUAL(taken.frames, 0);
+	}
+}
+
+static void test_hello(void)
+{
+	struct hello hello = {.role = 3, .guid = 0xABC, .incarnation = 5, .number = 6}, got;
+	char why[FRAME_WHY_SIZE];
+	struct frame frame;
+
+	strcpy(hello.config, "!lmc = 0;\nrouting = [\"ftree\"];\n");
+	hello_put(&out, &hello);
+	frame = frame_of_out();
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), 0);
+	CU_ASSERT_EQUAL(memcmp(&hello, &got, sizeof(got)), 0);
+
+	out.bytes[FRAME_HEAD_SIZE + 9]++; /* the version */
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), -EPROTONOSUPPORT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "version 2"));
+	out.bytes[FRAME_HEAD_SIZE + 9]--;
+	out.bytes[FRAME_HEAD_SIZE + 15]++; /* the shape of records */
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), -EPROTONOSUPPORT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "records"));
+	out.bytes[FRAME_HEAD_SIZE + 15]--;
+	out.bytes[FRAME_HEAD_SIZE]++; /* the magic */
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), -EPROTO);
+	out.bytes[FRAME_HEAD_SIZE]--;
+	out.bytes[FRAME_HEAD_SIZE + 11] = 4; /* no such role */
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), -EPROTO);
+	out.bytes[FRAME_HEAD_SIZE + 11] = 3;
+	for (size_t size = 0; size < 44; size++) {
+		frame.size = size;
+		CU_ASSERT(hello_get(&frame, &got, why) < 0);
+	}
+	frame.size = 44 + FRAME_CONFIG_MAX;
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), -EPROTO);
+	frame.size = 44;
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), 0);
+	CU_ASSERT_STRING_EQUAL(got.config, "");
+}
+
+static void test_differs(void)
+{
+	static const struct {
+		const char *ours, *theirs, *why; /* NULL: nothing differs */
+		bool must;
+	} cases[] = {
+		{"a = 1;\n", "a = 1;\n", NULL, false},
+		{"", "", NULL, false},
+		{"a = 1;\n", "a = 2;\n", "here \"a = 1;\", there \"a = 2;\"", false},
+		{"!a = 1;\n", "!a = 2;\n", "here \"a = 1;\", there \"a = 2;\"", true},
+		{"a = 1;\n!b = 1;\n", "a = 1;\n!b = 2;\n", "here \"b = 1;\", there \"b = 2;\"",
+		 true},
+		{"a = 1;\n", "", "here \"a = 1;\", there \"\"", false},
+		{"", "!x\r\033[2J", "here \"\", there \"x??[2J\"", true},
+	};
+	char why[FRAME_WHY_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool must = false,
+		     differs = hello_differs(cases[i].ours, cases[i].theirs, &must, why);
+
+		CU_ASSERT_EQUAL(differs, cases[i].why != NULL);
+		CU_ASSERT_EQUAL(must, cases[i].must);
+		if (differs && cases[i].why)
+			CU_ASSERT_STRING_EQUAL(why, cases[i].why);
+	}
+}
+
+/* Cut anywhere, it is refused, and nothing beyond is read. */
+static void take_cut(const struct frame *frame, struct arena *arena)
+{
+	struct wire_changes changes;
+	struct wire_change change;
+	char why[FRAME_WHY_SIZE];
+
+	for (size_t size = 0; size < frame->size; size++) {
+		struct frame cut = {.type = frame->type, .body = mem_alloc(size + 1), .size = size};
+		int error;
+
+		memcpy((void *)cut.body, frame->body, size);
+		error = changes_open(&cut, &changes);
+		for (unsigned i = 0; i < 3 && !error; i++)
+			error = changes_next(&changes, arena, &change, why);
+		CU_ASSERT_EQUAL(error, -EPROTO);
+		free((void *)cut.body);
+	}
+}
+
+static void test_changes(void)
+{
+	static const struct lid_entry lid = {.guid = 7, .lid = 8, .lmc = 2, .gone = 9};
+	static const struct service_entry service = {
+		.service_id = 1, .gid_guid = 2, .p_key = 3, .expires_s = 4, .data = {5}};
+	struct arena *arena = arena_new();
+	struct wire_changes changes;
+	struct wire_change change;
+	char why[FRAME_WHY_SIZE];
+	struct frame frame;
+
+	changes_begin(&out, FRAME_CHANGES, 41);
+	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_LID, false, &lid}));
+	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_SERVICE, false, &service}));
+	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_LID, true, &lid}));
+	changes_end(&out, true);
+	frame = frame_of_out();
+	CU_ASSERT_EQUAL(changes_open(&frame, &changes), 0);
+	CU_ASSERT_EQUAL(changes.first, 41);
+	CU_ASSERT_EQUAL(changes.count, 3);
+	CU_ASSERT_TRUE(changes.ends);
+	CU_ASSERT_EQUAL(changes_next(&changes, arena, &change, why), 0);
+	CU_ASSERT_EQUAL(memcmp(change.record, &lid, sizeof(lid)), 0);
+	CU_ASSERT_EQUAL(changes_next(&changes, arena, &change, why), 0);
+	CU_ASSERT_EQUAL(change.kind, REGISTRY_SERVICE);
+	CU_ASSERT_EQUAL(memcmp(change.record, &service, sizeof(service)), 0);
+	CU_ASSERT_EQUAL(changes_next(&changes, arena, &change, why), 0);
+	CU_ASSERT_TRUE(change.drop);
+	CU_ASSERT_EQUAL(((const struct lid_entry *)change.record)->guid, 7);
+	CU_ASSERT_EQUAL(((const struct lid_entry *)change.record)->lid, 0);
+	CU_ASSERT_EQUAL(changes.at, frame.size);
+	take_cut(&frame, arena);
+	arena_free(arena);
+}
+
+/* A full frame, by count and by size. */
+static void test_full(void)
+{
+	static const struct setting_entry setting = {.name = "a"};
+	struct lid_entry lid = {.guid = 1, .lid = 1};
+	unsigned count = 0;
+
+	changes_begin(&out, FRAME_CHANGES, 1);
+	while (changes_add(&out, &(struct wire_change){REGISTRY_LID, false, &lid}))
+		count++;
+	CU_ASSERT_EQUAL(count, FRAME_CHANGES_MAX);
+	changes_begin(&out, FRAME_CHANGES, 1);
+	for (count = 0;
+	     changes_add(&out, &(struct wire_change){REGISTRY_SETTING, false, &setting});)
+		count++;
+	CU_ASSERT(count > 200 && count < 240);
+	CU_ASSERT(out.size <= FRAME_HEAD_SIZE + FRAME_BODY_MAX);
+}
+
+/* Any bytes: refused or taken, and never read beyond their end (valgrind and sanitizers look). */
+static void test_noise(void)
+{
+	struct arena *arena = arena_new();
+	uint64_t random = 3;
+
+	for (unsigned round = 0; round < 20000; round++) {
+		size_t size = round % 90;
+		uint8_t *bytes = mem_alloc(size + 1);
+		struct frame frame = {.type = FRAME_CHANGES, .body = bytes, .size = size};
+		struct wire_changes changes;
+		struct wire_change change;
+		char why[FRAME_WHY_SIZE];
+		struct hello hello;
+
+		for (size_t i = 0; i < size; i++) {
+			random = random * UINT64_C(6364136223846793005) + 1;
+			bytes[i] = (uint8_t)(random >> 60 ? random >> 33 & 3 : random >> 40);
+		}
+		if (size > 16) {
+			memset(bytes + 8, 0, 8);
+			bytes[11] = 9;
+		}
+		if (!changes_open(&frame, &changes))
+			while (changes.count-- && !changes_next(&changes, arena, &change, why))
+				CU_ASSERT(changes.at <= size);
+		frame.type = FRAME_HELLO;
+		hello_get(&frame, &hello, why);
+		free(bytes);
+		arena_reset(arena);
+	}
+	arena_free(arena);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"pieces", test_pieces},   {"no frames", test_no_frames},
+		{"hello", test_hello},	   {"configurations", test_differs},
+		{"changes", test_changes}, {"full frames", test_full},
+		{"noise", test_noise},	   CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("replica_wire", tests);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The options ha_listen, ha_peers and ha_psk_file: what is wrong with them, and the carrier of
+ * streams that they ask for. For weftd/main.c; a simulation brings a carrier of its own.
+ */
+#ifndef WEFTD_HA_H
+#define WEFTD_HA_H
+
+#include "lib/stream.h"
+#include "weftd/conf.h"
+
+/* 0, or -EINVAL and one line in error. The file of the key is not looked at. */
+int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE]);
+/* *out: NULL when none is wanted. 0, or -errno and one line in error. */
+int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **out,
+	    char error[CONF_ERROR_SIZE]);
+
+#endif

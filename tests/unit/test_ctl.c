@@ -4,8 +4,9 @@
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
 // LINK: ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
-// LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_perf.o ctl/print_route.o
-// LINK: ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o ctl/topology.o
+// LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_ha.o ctl/print_perf.o
+// LINK: ctl/print_route.o ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o
+// LINK: ctl/topology.o
 // LINK: formats/*.o lib/control_client.o lib/guid.o lib/log.o lib/map.o lib/mem.o
 // LINK: lib/suggest.o
 // LIBS: -ljansson -lsystemd

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* `weftctl ha status` for people: who follows this manager, or whom it follows. */
+#include <string.h>
+
+#include "ctl/print.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+
+static void print_standbys(const json_t *standbys, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"STANDBY", TABLE_LEFT}, {"ADDRESS", TABLE_LEFT}, {"STATE", TABLE_LEFT},
+		{"LAG", TABLE_RIGHT},	 {"TABLES", TABLE_RIGHT}, {"HEARD", TABLE_RIGHT},
+		{"STORE", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	const json_t *standby;
+	size_t i;
+
+	json_array_foreach (standbys, i, standby) {
+		char span[TEXT_SPAN_SIZE];
+
+		table_cell(table, "%s", text_member(standby, "guid"));
+		table_cell(table, "%s", text_member(standby, "address"));
+		table_cell(table, "%s", text_member(standby, "state"));
+		table_cell(table, "%lld", number_member(standby, "lag"));
+		table_cell(table, "%lld", number_member(standby, "tables"));
+		table_cell(table, "%s ago",
+			   text_span(1000 * number_member(standby, "heard_ms"), span));
+		table_cell(table, "%s", text_member(standby, "store"));
+	}
+	fputc('\n', out);
+	table_print(table, out);
+	table_free(table);
+}
+
+static void print_master(const json_t *master, FILE *out)
+{
+	char span[TEXT_SPAN_SIZE];
+
+	fprintf(out, "Master      %s", text_member(master, "state"));
+	if (json_object_get(master, "guid"))
+		fprintf(out, " %s at %s, %lld changes behind, heard %s ago",
+			text_member(master, "guid"), text_member(master, "address"),
+			number_member(master, "lag"),
+			text_span(1000 * number_member(master, "heard_ms"), span));
+	fputc('\n', out);
+}
+
+static void print_peers(const json_t *peers, FILE *out)
+{
+	const json_t *peer;
+	size_t i;
+
+	json_array_foreach (peers, i, peer) {
+		const char *why = text_member(peer, "why");
+
+		fprintf(out, "%-11s %s%s%s\n", i ? "" : "Peers", text_member(peer, "address"),
+			*why ? ": " : "", why);
+	}
+}
+
+void print_ha(const json_t *data, FILE *out)
+{
+	const char *listen = text_member(data, "listen");
+	bool leads = !strcmp(text_member(data, "role"), "MASTER");
+
+	fprintf(out, "Role        %s\n", text_member(data, "role"));
+	fprintf(out, "Listens     %s\n", *listen ? listen : "no: nobody can follow this manager");
+	fprintf(out, "Durability  %s", text_member(data, "durability"));
+	if (leads && strcmp(text_member(data, "durability"), text_member(data, "acknowledged_by")))
+		fputs("; local now, since no standby is in step", out);
+	fputc('\n', out);
+	if (json_is_object(json_object_get(data, "master")))
+		print_master(json_object_get(data, "master"), out);
+	print_peers(json_object_get(data, "peers"), out);
+	if (leads)
+		print_standbys(json_object_get(data, "standbys"), out);
+}

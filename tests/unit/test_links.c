@@ -225,8 +225,8 @@ static void test_more_than_the_list_holds(void)
 	fabric_link(lines.model.fabric, hub, at(&lines, 7, 1)); /* it has its entry */
 	tell(&lines);
 	CU_ASSERT_EQUAL(count_of(lines.text, "\n"), 1);
-	/* 6 of the 20 have entries, which came and went. Of the other 14 each coming is counted, and
-	 * the going of all but the last. */
+	/* 6 of the 20 have entries, which came and went. Of the other 14 each coming is counted,
+	 * and the going of all but the last. */
 	CU_ASSERT_PTR_NOT_NULL(strstr(lines.text, "links: 262 down, 14 up, 1 down for a moment; "
 						  "at least 250 of them at \"hub-0\""));
 	CU_ASSERT_STRING_EQUAL(tell(&lines), "");

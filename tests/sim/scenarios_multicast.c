@@ -267,6 +267,22 @@ static void switch_reboots(struct sim *sim)
 	check_all(&bed);
 }
 
+/* The manager's leaf is cut off, and of some groups nobody is left there: they have no tree until
+ * it is back. */
+static void all_are_away(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	for (unsigned up = 0; up < 2; up++) {
+		for (unsigned p = 5; p <= 8; p++)
+			sim_link(sim, sim_port(sim, "leaf-01", p), up);
+		sim_pass(sim, 30 * SIM_S);
+	}
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
 /* A manager that comes back finds what it left, though roots depend on who joined first. */
 static void restart(struct sim *sim)
 {
@@ -448,6 +464,7 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-spine-lost", .topology = TREE, .play = spine_is_lost},
 	{.name = "multicast-links-lost", .topology = TREE, .play = links_are_lost},
 	{.name = "multicast-switch-reboots", .topology = TREE, .play = switch_reboots},
+	{.name = "multicast-all-away", .topology = TREE, .play = all_are_away},
 	{.name = "multicast-restart", .topology = TREE, .play = restart},
 	{.name = "multicast-restart-3", .topology = TREE3, .play = restart},
 	{.name = "multicast-restart-image", .topology = TREE, .play = restart_with_image},

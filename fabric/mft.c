@@ -146,13 +146,14 @@ uint16_t mft_wanted(const struct mft *mft, lid_t mlid, uint8_t position)
 
 uint16_t mft_has(const struct mft *mft, lid_t mlid, uint8_t position)
 {
+	const struct mft_cell *cell;
 	unsigned entry;
 	size_t index;
 
-	if (!find(mft, mlid, position, &index, &entry) || !mft->cells[index] ||
-	    !mft->cells[index]->known)
+	if (!find(mft, mlid, position, &index, &entry))
 		return 0;
-	return mft->cells[index]->have[entry];
+	cell = mft->cells[index];
+	return cell && cell->known && !cell->guessed ? cell->have[entry] : 0;
 }
 
 uint16_t mft_maybe(const struct mft *mft, lid_t mlid, uint8_t position)

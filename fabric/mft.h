@@ -94,7 +94,7 @@ uint16_t mft_valid(const struct mft *mft, uint8_t position);
 void mft_want(struct mft *mft, lid_t mlid, uint8_t position, uint16_t ports, bool wanted);
 
 uint16_t mft_wanted(const struct mft *mft, lid_t mlid, uint8_t position);
-/* For certain: of what is not known, nothing. */
+/* For certain: of what is not known, or only believed, nothing. */
 uint16_t mft_has(const struct mft *mft, lid_t mlid, uint8_t position);
 /* Perhaps: what is not known is everything. */
 uint16_t mft_maybe(const struct mft *mft, lid_t mlid, uint8_t position);

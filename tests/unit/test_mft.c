@@ -56,7 +56,10 @@ static void test_reading(void)
 
 	mft_want(mft, FIRST + 3, 0, 6, true);
 	CU_ASSERT(!mft_is_settled(mft, FIRST + 3));
+	CU_ASSERT_EQUAL(mft_has(mft, FIRST + 3, 0), 0);
 	mft_learn(mft, 0, some);
+	CU_ASSERT_EQUAL(mft_has(mft, FIRST + 3, 0), 0x106);
+	CU_ASSERT_EQUAL(mft_has(mft, FIRST + 96, 0), 0); /* no such entry */
 	mft_learn(mft, 1, nothing);
 	CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 3, 0), 0x106);
 	mft_tidy(mft, 2);
@@ -85,6 +88,7 @@ static void check(const struct mft *mft, const uint16_t *held)
 
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
 		CU_ASSERT_EQUAL(cell->have[i] & ~held[i], 0);
+		CU_ASSERT_EQUAL(mft_has(mft, (lid_t)(FIRST + i), 0), cell->have[i]);
 		CU_ASSERT_EQUAL(held[i] & ~mft_maybe(mft, (lid_t)(FIRST + i), 0), 0);
 		CU_ASSERT(!mft_is_settled(mft, (lid_t)(FIRST + i)) || held[i] == cell->want[i]);
 	}
@@ -159,6 +163,8 @@ static void test_rows(void)
 	CU_ASSERT(mft_is_known(other, 0) && mft_is_known(other, 3) && !mft_is_known(other, 4));
 	CU_ASSERT(other->cells[1]->guessed && other->cells[2]->guessed);
 	CU_ASSERT_EQUAL(memcmp(mft_held(other, 3), some, sizeof(some)), 0);
+	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
+		CU_ASSERT_EQUAL(mft_has(other, (lid_t)(FIRST + MFT_BLOCK_LIDS + i), 0), 0);
 	mft_want(other, FIRST + 5, 0, 4, true);
 	CU_ASSERT(other->cells[0]->guessed);
 	mft_learn(other, 0, none);

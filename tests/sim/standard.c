@@ -353,5 +353,13 @@ const struct known_seed sim_known_seeds[] = {
 	{"standard-tree", 1701, "the LinearFDBTop of a silent switch, as a STANDBY had read it"},
 	{"standard-tree", 2662, "the same, with a table that was begun and is all in doubt"},
 	{"standard-other", 982, "a MASTER that waits for one that another's news had passed by"},
+	{"tenants-tree", 49,
+	 "a cable that was opened, at a loss, though it closed a circle of a group"},
+	{"tenants-other", 16,
+	 "a port of a group, since the far end was unread and might send already"},
+	{"tenants-tree", 140,
+	 "a MulticastFDBTop over what was unknown, that nobody went on to read"},
+	{"tenants-tree", 824, "trees that were written by who had handed the subnet over"},
+	{"tenants-tree", 841, "the same, and members that the new MASTER's tree did not reach"},
 	{NULL, 0, NULL},
 };

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once,
-# the seeds that have found something, and 100 seeds of the standard scenario on both of its fabrics.
-# Which 100 follows from the commit, so that each commit looks somewhere else and all runs of one
-# commit look at the same; in a tree without git they are the first. SIM_OPTIONS are given to every
-# run. `make soak` plays thousands.
+# the seeds that have found something, and on both of its fabrics 100 seeds of the standard scenario and
+# 40 of the same with tenants. Which ones follows from the commit, so that each commit looks somewhere
+# else and all runs of one commit look at the same; in a tree without git they are the first.
+# SIM_OPTIONS are given to every run. `make soak` plays thousands.
 set -u
 
 run=$BUILD/tests/sim/sim_run
 read -ra options <<<"${SIM_OPTIONS:-}"
-seeds=100
 
 # play NAME ARGUMENT...: the lines of one call of sim_run, or a failure when it has none.
 play() {
@@ -44,25 +43,27 @@ first_seed() {
 	echo $((16#${commit:0:7}))
 }
 
-# One line for all of them; those that failed have their own, with the command that replays them.
-standard() {
-	local first=$1 last=$(($1 + seeds - 1)) out
+# seeds SCENARIO FIRST COUNT: one line for all of them; those that failed have their own, with the
+# command that replays them.
+seeds() {
+	local scenario=$1 first=$2 last=$(($2 + $3 - 1)) out
 
-	out=$("$run" --scenario standard --seeds "$first-$last" "${options[@]}")
+	out=$("$run" --scenario "$scenario" --seeds "$first-$last" "${options[@]}")
 	grep '^not ok ' <<<"$out"
-	if grep -q "^$((2 * seeds)) passed, 0 failed" <<<"$out"; then
-		echo "ok standard scenario, seeds $first to $last on both fabrics"
+	if grep -q "^$((2 * $3)) passed, 0 failed" <<<"$out"; then
+		echo "ok $scenario scenario, seeds $first to $last on both fabrics"
 	elif ! grep -q '^not ok ' <<<"$out"; then
-		echo "not ok standard scenario, seeds $first to $last: it ended early"
+		echo "not ok $scenario scenario, seeds $first to $last: it ended early"
 	fi
 }
 
 for name in $("$run" --list); do
 	case $name in
-	standard*) continue ;;
+	standard-* | tenants-*) continue ;;
 	esac
 	play "$name" --scenario "$name"
 done
 play "known seeds" --known
 replays
-standard "$(first_seed)"
+seeds standard "$(first_seed)" 100
+seeds tenants "$(first_seed)" 40

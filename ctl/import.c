@@ -245,8 +245,9 @@ static void print_conf(struct import *import, FILE *out)
 	fputs("# Made by weftctl import opensm; see weftd.conf(5). What is not here has weft's "
 	      "default.\n",
 	      out);
-	json_object_foreach (import->ours, name, value)
+	json_object_foreach (import->ours, name, value) {
 		fprintf(out, "%s = %s;\n", name, json_string_value(value));
+	}
 }
 
 static void print_partition_file(struct import *import, FILE *out)

@@ -63,4 +63,20 @@ void facts_unref(struct node_facts *facts);		/* NULL is harmless */
 /* Makes *facts the only reference to its block (copying when it is shared) and returns it. */
 struct node_facts *facts_own(struct node_facts **facts);
 
+/* What a device may say of itself. */
+static inline bool node_info_is_plausible(const struct node_info *info)
+{
+	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER &&
+	       info->num_ports && info->num_ports <= PORT_MAX &&
+	       info->local_port_num <= info->num_ports && info->local_port_num;
+}
+
+/* Whether two that have one GUID can be one device. */
+static inline bool node_info_same_device(const struct node_info *a, const struct node_info *b)
+{
+	return a->node_type == b->node_type && a->num_ports == b->num_ports &&
+	       a->system_image_guid == b->system_image_guid && a->device_id == b->device_id &&
+	       a->vendor_id == b->vendor_id;
+}
+
 #endif

@@ -713,20 +713,6 @@ static void duplicate(struct discover *discover, struct port *from, guid_t guid,
 		    place(known->peer ? known->peer : known, there), place(from, here));
 }
 
-static bool plausible(const struct node_info *info)
-{
-	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER &&
-	       info->num_ports && info->num_ports <= PORT_MAX &&
-	       info->local_port_num <= info->num_ports && info->local_port_num;
-}
-
-static bool same_device(const struct node_info *a, const struct node_info *b)
-{
-	return a->node_type == b->node_type && a->num_ports == b->num_ports &&
-	       a->system_image_guid == b->system_image_guid && a->device_id == b->device_id &&
-	       a->vendor_id == b->vendor_id;
-}
-
 /* Moved here, or two devices of one GUID? In a full pass the old place shows by itself whether it
  * is still there, so that this one is looked at again at the end. Other passes do not see enough.
  */
@@ -766,7 +752,7 @@ static struct node *identify(struct discover *discover, struct port *from,
 {
 	struct node *node = fabric_find_node(discover->fabric, info->node_guid);
 
-	if (node && !same_device(&node->facts->info, info)) {
+	if (node && !node_info_same_device(&node->facts->info, info)) {
 		struct port *old = any_cabled(node);
 
 		if (seen_again(discover, node) || node == from->node) {
@@ -886,7 +872,7 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 			  "up, its management agent is not, or an M_Key that is not known here "
 			  "protects it",
 			  from->num, from->node->facts->description);
-	} else if (!plausible(&info)) {
+	} else if (!node_info_is_plausible(&info)) {
 		discover->anomalies.malformed++;
 		tell_once(&discover->odd_limit, from, &where,
 			  "behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
@@ -1049,7 +1035,7 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 		return;
 	}
 	node = fabric_find_node(fabric, info.node_guid);
-	if (node && !same_device(&node->facts->info, &info)) {
+	if (node && !node_info_same_device(&node->facts->info, &info)) {
 		drop_now(discover, node);
 		node = NULL;
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fabric/registry.h"
+#include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
@@ -37,9 +38,10 @@ struct batch {
 	struct registry_cursor group_cursor, member_cursor;
 	struct snapshot *snapshot;
 	struct routes *routes;
-	struct mcast_ways *ways; /* NULL: they are to be found first */
-	bool all_was_written;	 /* before its trees were applied */
-	bool recovers;		 /* roots are found out from what switches hold */
+	struct mcast_ways *ways;      /* NULL: they are to be found first */
+	bool all_was_written;	      /* before its trees were applied */
+	bool recovers;		      /* roots are found out from what switches hold */
+	unsigned begun, moved, ended; /* trees */
 };
 
 struct mcast {
@@ -57,6 +59,7 @@ struct mcast {
 	bool writing; /* between two sweeps */
 	unsigned failed_before;
 	struct log_limit limit;
+	struct log_limit events; /* clients can make as many as they like */
 	/* Of the sweep's phase; NULL: the batch is none of a sweep. */
 	loop_fn *done;
 	void *done_arg;
@@ -130,10 +133,23 @@ static void mark_record(struct mcast *mcast, enum registry_kind kind, const void
 		mark_groups_of_alias(mcast, record);
 }
 
+static void note_group(struct mcast *mcast, const struct registry_change *change)
+{
+	const struct group_entry *group = change->after ? change->after : change->before;
+	char mgid[GID_TEXT];
+
+	if (change->kind != REGISTRY_GROUP || (change->before && change->after) || !mcast->sm->view)
+		return;
+	log_limited(&mcast->events, LOG_INFO, NULL, "multicast group %s, MLID 0x%x: %s",
+		    gid_text(group->mgid, mgid), group->mlid,
+		    change->after ? "it is made" : "it has ended");
+}
+
 static void changed(void *ctx, const struct registry_change *change)
 {
 	struct mcast *mcast = ctx;
 
+	note_group(mcast, change);
 	mark_record(mcast, change->kind, change->before);
 	mark_record(mcast, change->kind, change->after);
 	arm(mcast);
@@ -416,12 +432,15 @@ static unsigned apply(void *arg, size_t *at)
 	after = &batch->trees[*at];
 	slot = &mcast->trees[mlid - LID_MULTICAST_MIN];
 	cost = 1 + (unsigned)after->num_masks;
+	batch->begun += !*slot && after->root >= 0;
+	batch->ended += *slot && after->root < 0;
 	if (*slot) {
 		unsigned place = mlid - LID_MULTICAST_MIN;
 
 		if (is_moved(mcast, batch, *slot, after)) {
 			mcast->careful[place / 64] |= UINT64_C(1) << place % 64;
 			mcast->any_careful = true;
+			batch->moved++;
 		}
 		want(mcast, mcast->snapshot, mlid, *slot, false);
 		cost += (unsigned)(*slot)->num_masks;
@@ -447,6 +466,10 @@ static unsigned adopt(void *arg, size_t *at)
 	struct mcast *mcast = batch->mcast;
 
 	(void)at;
+	if (batch->begun + batch->moved + batch->ended)
+		log_limited(&mcast->events, LOG_INFO, NULL,
+			    "multicast trees: %u are new, %u take other ways, %u have ended",
+			    batch->begun, batch->moved, batch->ended);
 	if (mcast->ways != batch->ways)
 		mcast_ways_free(mcast->ways);
 	mcast->ways = batch->ways;
@@ -691,6 +714,7 @@ struct mcast *mcast_new(struct sm *sm)
 
 	mcast->sm = sm;
 	mcast->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
+	mcast->events = (struct log_limit){.burst = 10, .interval_us = 10000000};
 	mcast->reader = (struct registry_reader){.changed = changed, .ctx = mcast};
 	list_init(&mcast->reader.link);
 	loop_timer_init(&mcast->timer, sm->loop, "multicast", merged, mcast);

@@ -65,8 +65,31 @@ step() {
 		printf "%-8s %-34s %8d Set(MFT) %8d Set() %8d ms CPU\n", name, text, $4 - $1, $5 - $2, $6 - $3 }'
 }
 
+# held FILE: "SWITCH MLID PORT..." of all that switches hold.
+held() {
+	local node
+
+	"$BUILD/weftsim" topology "$spec" | awk -F '"' '/^Switch/ { print $2 }' | while read -r node; do
+		"$BUILD/weftsim" "do" "mft $node" | sed "s/^/$node /"
+	done >"$1"
+}
+
+# blocks_differ NAME BEFORE AFTER: of 32 MLIDs and 16 ports, as a Set() writes them.
+blocks_differ() {
+	# shellcheck disable=SC2016 # these are Perl's
+	diff "$2" "$3" | perl -ne 'next unless /^([<>]) (\S+) (0x\w+) +(.*)/;
+		my ($side, $at, $ports) = ($1, "$2 $3", $4); $at{$at} = 1;
+		$has{$side}{$at}{int($_ / 16)} .= " $_" for split " ", $ports;
+		END { for my $at (keys %at) { my ($sw, $mlid) = split " ", $at;
+			for my $p (0 .. 15) { $blocks{"$sw $p " . int((hex($mlid) - 0xc000) / 32)} = 1
+				if ($has{"<"}{$at}{$p} // "") ne ($has{">"}{$at}{$p} // "") } }
+			printf "%d\n", scalar keys %blocks }' |
+		awk -v name="$1" '{ printf "%-8s %-34s %8d blocks\n", name, "that differ by it", $1 }'
+}
+
 # members_of MGID: their names, sorted.
 members_of() {
+	# shellcheck disable=SC2016 # this is Perl's
 	ctl weftd multicast show "$1" | json 'join "\n", map { $_->{description} } @{$_->{members}}' | sort
 }
 
@@ -121,7 +144,9 @@ measure() {
 	step "$name" "$groups groups of $members" on "$client" "$join" hosts.txt 0 "$groups" "$members" &&
 		cp step.out joined.txt && looks "$name" "with all groups" &&
 		step "$name" "one more join" on "$client" "$join" hosts.txt $((groups / 2)) 1 $((members + 1)) "$members" &&
+		held before.txt &&
 		step "$name" "one cable lost" "$BUILD/weftsim" "do" "link down $leaf $((radix / 2 + 1))" &&
+		held after.txt && blocks_differ "$name" before.txt after.txt &&
 		looks "$name" "after one cable was lost" && { [ "$name" != weftd ] || judged; }
 	stop "$name"
 	stop_fabric

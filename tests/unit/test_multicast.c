@@ -9,111 +9,8 @@
 // LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LIBS: -lsystemd
 #include "sa/groups.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/member_client.h"
 #include "tests/unit/star.h"
-
-#define BIT(name) COMPONENT(MC_MEMBER_##name)
-#define JOIN (BIT(MGID) | BIT(PORT_GID) | BIT(JOIN_STATE))
-#define CREATE (JOIN | BIT(Q_KEY) | BIT(TCLASS) | BIT(P_KEY) | BIT(FLOW_LABEL) | BIT(SL))
-#define MTU_BITS (BIT(MTU_SELECTOR) | BIT(MTU))
-#define RATE_BITS (BIT(RATE_SELECTOR) | BIT(RATE))
-#define LIFE_BITS (BIT(PACKET_LIFE_TIME_SELECTOR) | BIT(PACKET_LIFE_TIME))
-
-enum { LID_A = 16, LID_B = 20, LID_C = 24, LID_D = 28 };
-static const lid_t lids[HOSTS] = {LID_A, LID_B, LID_C, LID_D};
-
-/* The last answer's record. */
-static struct mc_member_record told;
-
-static void set_gid(uint8_t gid[GID_SIZE], uint64_t prefix, uint64_t guid)
-{
-	be64_store(gid, prefix);
-	be64_store(gid + 8, guid);
-}
-
-/* ff12:1234::number, a group of nobody's. */
-static void set_mgid(uint8_t mgid[GID_SIZE], uint32_t number)
-{
-	set_gid(mgid, UINT64_C(0xFF12123400000000), number);
-}
-
-/* Like a group that IPoIB would make; port and state are set by the tests. */
-static struct mc_member_record usual(unsigned host, uint32_t number)
-{
-	struct mc_member_record record = {
-		.q_key = 0x0b1b,
-		.p_key = 0xFFFF,
-		.mtu_selector = 2,
-		.mtu = MTU_2048,
-		.rate_selector = 2,
-		.rate = RATE_40,
-		.join_state = JOIN_FULL,
-	};
-
-	set_mgid(record.mgid, number);
-	set_gid(record.port_gid, options.subnet_prefix, PORT_GUID(host));
-	return record;
-}
-
-static int ask_member(uint8_t method, lid_t from, uint64_t sm_key, uint64_t mask,
-		      const struct mc_member_record *record)
-{
-	int status = ask(&(struct ask){.method = method,
-				       .attr_id = RECORD_MC_MEMBER,
-				       .from = from,
-				       .sm_key = sm_key,
-				       .mask = mask,
-				       .format = &mc_member_record_format,
-				       .record = record});
-
-	memset(&told, 0, sizeof(told));
-	if (status == STATUS_OK && method != METHOD_GET_TABLE)
-		answered(&mc_member_record_format, 0, &told);
-	return status;
-}
-
-static int set(unsigned host, uint64_t mask, const struct mc_member_record *record)
-{
-	return ask_member(METHOD_SET, lids[host], 0, mask, record);
-}
-
-static int leave(unsigned host, const struct mc_member_record *record)
-{
-	return ask_member(METHOD_DELETE, lids[host], 0, JOIN, record);
-}
-
-static int join(unsigned host, uint32_t number, uint8_t state)
-{
-	struct mc_member_record record = usual(host, number);
-
-	record.join_state = state;
-	return set(host, CREATE | MTU_BITS | RATE_BITS, &record);
-}
-
-static int quit(unsigned host, uint32_t number, uint8_t state)
-{
-	struct mc_member_record record = usual(host, number);
-
-	record.join_state = state;
-	return leave(host, &record);
-}
-
-static int table_of(unsigned host, uint64_t sm_key, uint64_t mask,
-		    const struct mc_member_record *record)
-{
-	CU_ASSERT_EQUAL(ask_member(METHOD_GET_TABLE, lids[host], sm_key, mask, record), STATUS_OK);
-	return (int)((sa.size - SUBN_ADM_HEADER_SIZE) / mc_member_record_format.wire_size);
-}
-
-static unsigned groups(void)
-{
-	return (unsigned)registry_count(sa.registry, REGISTRY_GROUP);
-}
-
-static unsigned members(void)
-{
-	return (unsigned)registry_count(sa.registry, REGISTRY_MEMBER);
-}
 
 static void test_broadcast(void)
 {
@@ -837,29 +734,6 @@ static void test_made_mgids(void)
 	end();
 }
 
-static void test_mlids(void)
-{
-	struct mc_member_record record = usual(A, 1);
-
-	begin();
-	record.mlid = 0xC123;
-	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
-	CU_ASSERT_EQUAL(told.mlid, 0xC123);
-	record = usual(A, 2);
-	record.mlid = 0xC123; /* taken: any other */
-	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
-	CU_ASSERT_EQUAL(told.mlid, 0xC001);
-	record = usual(A, 3);
-	record.mlid = 0x0005; /* none */
-	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
-	CU_ASSERT_EQUAL(told.mlid, 0xC002);
-	record = usual(A, 4);
-	record.mlid = 0xFFFF; /* permissive, not multicast */
-	CU_ASSERT_EQUAL(set(A, CREATE | BIT(MLID), &record), STATUS_OK);
-	CU_ASSERT_EQUAL(told.mlid, 0xC003);
-	end();
-}
-
 /* What is told of whom. A and C are in group 1, B (limited) alone in group 3 of partition 1. */
 static void test_queries(void)
 {
@@ -989,50 +863,6 @@ static void test_linux(void)
 	CU_ASSERT_EQUAL(ask_member(METHOD_DELETE, LID_B, 0, ipoib_create, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(groups(), 2);
 	end();
-}
-
-/* Ports share the MLIDs of solicited-node groups, within a partition and scope. */
-static void test_solicited_node(void)
-{
-	static const struct {
-		uint64_t high, low;
-		bool shares;
-	} cases[] = {
-		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000001), false}, /* the first */
-		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000401), true},  /* + 1024 */
-		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FFFFFC01), true},
-		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000002), false},
-		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FE000001), false},
-		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x000000001), false},
-		{UINT64_C(0xFF12401BFFFF0000), UINT64_C(0x1FF000001), false},
-	};
-	struct adm_options unshared = options;
-	lid_t mlids[ARRAY_SIZE(cases)];
-
-	unshared.ipv6_snm_mlids = 0;
-	for (unsigned off = 0; off < 2; off++) {
-		begin();
-		adm_set_options(sa.adm, off ? &unshared : &options);
-		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-			struct mc_member_record record = usual(A, 1);
-
-			set_gid(record.mgid, cases[i].high, cases[i].low);
-			CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
-			mlids[i] = told.mlid;
-			CU_ASSERT_EQUAL(told.mlid == mlids[0], i == 0 || (cases[i].shares && !off));
-		}
-		if (!off) { /* The MLID is there as long as one of them. */
-			for (size_t i = 0; i < 2; i++) {
-				struct mc_member_record record = usual(A, 1);
-
-				set_gid(record.mgid, cases[i].high, cases[i].low);
-				CU_ASSERT_EQUAL(leave(A, &record), STATUS_OK);
-			}
-			CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
-			CU_ASSERT_NOT_EQUAL(told.mlid, mlids[0]);
-		}
-		end();
-	}
 }
 
 /* What is acknowledged is durable: answers wait, a request that comes again is answered once. */
@@ -1245,86 +1075,6 @@ static void test_broadcast_again(void)
 	end();
 }
 
-/* The least MulticastFDBCap of the switches bounds the MLIDs, and so the groups. */
-static void test_mlids_end(void)
-{
-	struct view *view;
-	struct unit_capture capture;
-	char log[1024];
-
-	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
-	view_publish(&sa.view, view);
-	for (uint32_t i = 1; i <= 3; i++) {
-		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(told.mlid, 0xC000 + i);
-	}
-	unit_capture_begin(&capture);
-	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), SA_NO_RESOURCES);
-	unit_capture_end(&capture, log, sizeof(log));
-	CU_ASSERT_EQUAL(join(C, 3, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(quit(A, 2, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(told.mlid, 0xC002);
-	end();
-}
-
-/* However groups end, and whatever is refused, their MLIDs come back: where there are three, one
- * that is lost is missed soon. */
-static void test_no_leak(void)
-{
-	enum { TIMES = 20000 };
-	struct mc_member_record slow, foreign;
-	struct view *view;
-
-	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
-	view_publish(&sa.view, view);
-	for (uint32_t i = 1; i <= TIMES; i++) {
-		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(told.mlid, 0xC001);
-		CU_ASSERT_EQUAL(join(C, i, i % 2 ? JOIN_NON_MEMBER : JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(join(D, i, JOIN_FULL), SA_REQ_INVALID); /* its MTU is 1024 */
-		slow = usual(C, TIMES + i);				/* it runs at 40 Gb/s */
-		slow.rate_selector = 2;
-		slow.rate = RATE_100;
-		CU_ASSERT_EQUAL(set(C, CREATE | RATE_BITS, &slow), SA_REQ_INVALID);
-		foreign = usual(A, TIMES + i);
-		foreign.p_key = 0x8001;
-		CU_ASSERT_EQUAL(set(A, CREATE, &foreign), SA_REQ_INVALID);
-		CU_ASSERT_EQUAL(join(A, TIMES + i, JOIN_NON_MEMBER), SA_REQ_INVALID);
-		CU_ASSERT_EQUAL(groups(), 2);
-		CU_ASSERT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_NOT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
-		if (i % 2 == 0)
-			CU_ASSERT_EQUAL(quit(C, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(groups(), 1);
-		CU_ASSERT_EQUAL(members(), 0);
-	}
-	end();
-}
-
-/* A switch with a tiny multicast table limits no others. */
-static void test_tiny_table(void)
-{
-	struct view *view;
-
-	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 2048;
-	view_publish(&sa.view, view);
-	for (uint32_t i = 1; i <= 8; i++) {
-		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(told.mlid, 0xC000 + i);
-	}
-	end();
-}
-
 /* A port that is forgotten leaves all that it was in, and groups end with it. */
 static void test_forgotten(void)
 {
@@ -1528,14 +1278,9 @@ int main(void)
 		{"for another port, by partitions", test_proxy_partitions},
 		{"MGIDs", test_mgids},
 		{"MGIDs of the SA's own", test_made_mgids},
-		{"MLIDs", test_mlids},
-		{"the end of MLIDs", test_mlids_end},
-		{"no MLID is lost", test_no_leak},
-		{"a tiny multicast table", test_tiny_table},
 		{"who is told what", test_queries},
 		{"components of a query", test_query_components},
 		{"as Linux sends it", test_linux},
-		{"solicited-node groups", test_solicited_node},
 		{"answers wait for the store", test_durable},
 		{"a million joins", test_million},
 		{"joins by an alias count", test_alias_limit},

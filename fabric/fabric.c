@@ -134,6 +134,7 @@ static struct switch_state *switch_state_new(void)
 	struct switch_state *sw = mem_zalloc(sizeof(*sw));
 
 	list_init(&sw->waiters);
+	list_init(&sw->woken);
 	list_init(&sw->table_waiters);
 	list_init(&sw->table_waiting);
 	list_init(&sw->cable_waiters);
@@ -144,7 +145,7 @@ static void switch_state_free(struct switch_state *sw)
 {
 	if (!sw)
 		return;
-	while (list_pop(&sw->waiters) || list_pop(&sw->table_waiters) ||
+	while (list_pop(&sw->waiters) || list_pop(&sw->woken) || list_pop(&sw->table_waiters) ||
 	       list_pop(&sw->cable_waiters))
 		;
 	list_del(&sw->table_waiting);

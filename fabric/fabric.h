@@ -176,6 +176,7 @@ struct switch_state {
 	uint8_t guess_asked; /* samples that were asked for */
 	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
+	struct list woken;		/* those of them that it has not let look again yet */
 	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
 	struct list table_waiting;	/* link in another switch's table_waiters */
 	struct list cable_waiters;	/* ports to other switches that wait for this one's table */

@@ -60,6 +60,18 @@ static inline struct list *list_pop(struct list *head)
 	return item;
 }
 
+/* All items of from, to the end of head. */
+static inline void list_splice(struct list *head, struct list *from)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = head->prev;
+	head->prev->next = from->next;
+	from->prev->next = head;
+	head->prev = from->prev;
+	list_init(from);
+}
+
 /* The loop variable may be deleted from the list inside the body, others may not. */
 #define list_for_each(item, head)                                                         \
 	for (struct list *item = (head)->next, *item##_next = item->next; item != (head); \

@@ -584,6 +584,11 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	if (program->part != PROGRAM_ALL)
 		return any_request(program, agent, request_between_runs, out) ||
 		       (port_of_switch(agent->port) && multicast_request(program, agent, out));
+	/* The others have their turns before the next portion. */
+	if (port_of_switch(agent->port) && switch_wake_ports(program, agent->port->node)) {
+		window_wake(target);
+		return false;
+	}
 	if (any_request(program, agent, port_request, out))
 		return true;
 	return port_of_switch(agent->port) && switch_request(program, agent->port->node, out);

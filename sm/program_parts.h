@@ -100,6 +100,9 @@ bool remind_may_tell(struct program *program, struct port *port, const struct po
 
 /* The next thing to write to a switch itself; false: nothing now. */
 bool switch_request(struct program *program, struct node *node, struct smp_request *out);
+/* Ports that wait for a switch which has settled look again, a portion of them; false: none does.
+ */
+bool switch_wake_ports(struct program *program, struct node *node);
 /* Takes the switch's row of routes as what it should hold; as before when both are NULL. */
 void switch_take_routes(struct program *program, struct node *node, const struct snapshot *snapshot,
 			const struct routes *routes);

@@ -21,6 +21,9 @@
 #include "sm/program_parts.h"
 #include "sm/subject.h"
 
+/* At the manager's own switch all hosts of the fabric may be waiting. */
+enum { PORTS_A_TURN = 64 };
+
 void switch_failed(struct program *program, struct node *node, const char *what)
 {
 	struct log_subject subject = node_subject(node, MESSAGE_NOT_ACTIVE);
@@ -437,10 +440,19 @@ static bool raise_top(struct program *program, struct node *node, struct smp_req
 	return false;
 }
 
-static void settle(struct program *program, struct node *node)
+bool switch_wake_ports(struct program *program, struct node *node)
 {
 	struct list *link;
 
+	if (list_empty(&node->sw->woken))
+		return false;
+	for (unsigned i = 0; i < PORTS_A_TURN && (link = list_pop(&node->sw->woken)); i++)
+		program_look_at(program, container_of(link, struct port, waiting));
+	return true;
+}
+
+static void settle(struct program *program, struct node *node)
+{
 	refused_took_all(program, node);
 	lft_have_settle(&node->sw->have);
 	node->sw->settled = true;
@@ -448,8 +460,8 @@ static void settle(struct program *program, struct node *node)
 	program->stale -= node->sw->stale;
 	node->sw->stale = false;
 	switch_wake_waiters(program, node);
-	while ((link = list_pop(&node->sw->waiters)))
-		program_look_at(program, container_of(link, struct port, waiting));
+	/* Who waits from now on waits for more than this table, and not for a portion's turn. */
+	list_splice(&node->sw->woken, &node->sw->waiters);
 }
 
 /* Whether something of its table is to be written: a new row may say what the old one did. */
@@ -514,7 +526,8 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (sw->want->top != top)
 		return raise_top(program, node, out);
 	settle(program, node);
-	window_wake(&node->port[0].agent->target); /* its multicast table follows */
+	/* Ports that wait for it and its multicast table follow. */
+	window_wake(&node->port[0].agent->target);
 	return false;
 }
 

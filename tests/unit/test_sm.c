@@ -49,6 +49,7 @@ static void test_bring_up(void)
 	} rows[] = {
 		{"single:hosts=1", "host-0001", 1, 0},
 		{"single:hosts=8", "host-0001", 1, 0},
+		{"single:hosts=150", "host-0001", 1, 0}, /* all wait for one table */
 		{"ring:switches=5,hosts=2", "host-0003", 1, 0},
 		{"ring:switches=5,hosts=1", "host-0001", 1, 3},
 		{"fattree:radix=4,levels=2", "host-0001", 1, 0},

@@ -208,6 +208,7 @@ struct roster {
 	struct node **switches; /* those among them */
 	struct port **ends;	/* end ports, switches' ports 0 among them */
 	size_t num_nodes, num_switches, num_ends;
+	size_t looked;	  /* while it is made: for switches, at so many nodes; in the end at all */
 	uint64_t members; /* the fabric's, when it was made */
 };
 
@@ -273,6 +274,9 @@ void fabric_unlink(struct fabric *fabric, struct port *port); /* harmless withou
 
 /* All that is there, sorted; good until a node or an end port comes or goes. */
 const struct roster *fabric_roster(struct fabric *fabric);
+/* A stage of slices that makes it, for what then walks over it: with many nodes it is a long turn.
+ */
+unsigned fabric_roster_step(struct fabric *fabric, size_t *at);
 /* The highest base LID that was given, or, where none was, that was found. */
 lid_t fabric_lid_top(struct fabric *fabric);
 

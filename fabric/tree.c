@@ -13,6 +13,8 @@
 
 /* The roster */
 
+enum { SORTED_A_UNIT = 8 }; /* nodes or ports, that are not looked at themselves */
+
 static void roster_free(struct roster *roster)
 {
 	free(roster->nodes);
@@ -21,26 +23,54 @@ static void roster_free(struct roster *roster)
 	*roster = (struct roster){0};
 }
 
-const struct roster *fabric_roster(struct fabric *fabric)
+static unsigned sort_nodes(struct fabric *fabric)
 {
 	struct roster *roster = &fabric->roster;
 
-	if (roster->nodes && roster->members == fabric->members)
-		return roster;
 	roster_free(roster);
 	roster->members = fabric->members;
 	roster->num_nodes = fabric->nodes.count;
-	roster->num_ends = fabric->ports.count;
 	roster->nodes = mem_array(roster->num_nodes, sizeof(*roster->nodes));
-	roster->switches = mem_array(fabric->num_switches, sizeof(*roster->switches));
-	roster->ends = mem_array(roster->num_ends, sizeof(*roster->ends));
 	map_sorted(&fabric->nodes, (void **)roster->nodes);
+	return (unsigned)(roster->num_nodes / SORTED_A_UNIT) + 1;
+}
+
+static unsigned sort_ends(struct fabric *fabric)
+{
+	struct roster *roster = &fabric->roster;
+
+	roster->num_ends = fabric->ports.count;
+	roster->ends = mem_array(roster->num_ends, sizeof(*roster->ends));
 	map_sorted(&fabric->ports, (void **)roster->ends);
-	for (size_t i = 0; i < roster->num_nodes; i++) {
-		if (roster->nodes[i]->type == NODE_SWITCH)
-			roster->switches[roster->num_switches++] = roster->nodes[i];
-	}
-	return roster;
+	roster->switches = mem_array(fabric->num_switches, sizeof(*roster->switches));
+	return (unsigned)(roster->num_ends / SORTED_A_UNIT) + 1;
+}
+
+unsigned fabric_roster_step(struct fabric *fabric, size_t *at)
+{
+	struct roster *roster = &fabric->roster;
+	struct node *node;
+
+	*at = 1;
+	if (!roster->nodes || roster->members != fabric->members)
+		return sort_nodes(fabric);
+	if (!roster->ends)
+		return sort_ends(fabric);
+	if (roster->looked == roster->num_nodes)
+		return 0;
+	node = roster->nodes[roster->looked++];
+	if (node->type == NODE_SWITCH)
+		roster->switches[roster->num_switches++] = node;
+	return 1;
+}
+
+const struct roster *fabric_roster(struct fabric *fabric)
+{
+	size_t at = 0;
+
+	while (fabric_roster_step(fabric, &at))
+		;
+	return &fabric->roster;
 }
 
 /* The tree */

@@ -1342,9 +1342,17 @@ static bool tidying_is_stale(const void *arg)
 	return discover->topology != discover->fabric->topology;
 }
 
-static slice_fn *const tidying_stages[] = {cut_false_cables, mark_silent, build_tree,
-					   find_lost,	     drop_lost,	  tell_silent,
-					   set_aside_silent, NULL};
+/* Before the walks, and for those that follow when nodes were dropped. */
+static unsigned make_roster(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+
+	return fabric_roster_step(discover->fabric, at);
+}
+
+static slice_fn *const tidying_stages[] = {
+	make_roster, cut_false_cables, mark_silent, build_tree,	      find_lost,
+	drop_lost,   make_roster,      tell_silent, set_aside_silent, NULL};
 static const struct slice_plan tidying_plan = {"discovery tidies", tidying_stages,
 					       tidying_is_stale};
 

@@ -661,6 +661,40 @@ static void test_frozen_without_fabric(void)
 	net_free(net);
 }
 
+/* Made in pieces it is what it is at once, also when nodes come and go, or somebody asks, between
+ * two of them; no piece looks at more than one node. */
+static void test_roster_in_pieces(void)
+{
+	struct net *net;
+	struct model model;
+	size_t at = 0;
+	unsigned cost, pieces = 0;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("fattree:radix=8,levels=2", &net, &error), 0);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	fabric_drop_node(model.fabric, model_port(&model, net, 3, 0)->node);
+	for (; (cost = fabric_roster_step(model.fabric, &at)); pieces++) {
+		CU_ASSERT_TRUE(cost <= net->count);
+		if (pieces == 5)
+			fabric_drop_node(model.fabric, model_port(&model, net, 1, 0)->node);
+	}
+	CU_ASSERT_TRUE(pieces >= net->count);
+	CU_ASSERT_EQUAL(model.fabric->roster.num_nodes, net->count - 2);
+	check_counts(model.fabric);
+
+	fabric_drop_node(model.fabric, model_port(&model, net, 2, 0)->node);
+	at = 0;
+	for (unsigned piece = 0; piece < 4; piece++)
+		fabric_roster_step(model.fabric, &at);
+	CU_ASSERT_EQUAL(fabric_roster(model.fabric)->num_switches, model.fabric->num_switches);
+	CU_ASSERT_EQUAL(fabric_roster_step(model.fabric, &at), 0);
+	check_counts(model.fabric);
+	model_done(&model);
+	net_free(net);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -680,6 +714,7 @@ int main(void)
 		{"cables are remembered", test_cables_remembered},
 		{"frozen without fabric", test_frozen_without_fabric},
 		{"counts and the roster", test_counts},
+		{"the roster in pieces", test_roster_in_pieces},
 		CU_TEST_INFO_NULL,
 	};
 

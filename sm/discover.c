@@ -1347,7 +1347,7 @@ static unsigned make_roster(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
 
-	return fabric_roster_step(discover->fabric, at);
+	return tidied(discover, fabric_roster_step(discover->fabric, at));
 }
 
 static slice_fn *const tidying_stages[] = {

@@ -225,8 +225,8 @@ ask_for_hosts() {
 	[ -s hosts.txt ]
 }
 
-# join FIRST NUMBER MEMBERS: so many groups of so many of these hosts; in joined.txt.
-join() {
+# join_groups FIRST NUMBER MEMBERS: so many groups of so many of these hosts; in joined.txt.
+join_groups() {
 	ask_for_hosts || because "the SA tells no hosts" || return 1
 	on host-0002 "$BUILD/tests/bench/mc_join" hosts.txt "$@" >joined.txt 2>join.err || because "$(cat join.err)"
 }

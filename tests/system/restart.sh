@@ -81,7 +81,7 @@ is_back() {
 
 with_groups() {
 	start_weftsim fattree:radix=8,levels=2 || return 1
-	starts daemon && join 1 200 6 || return 1
+	starts daemon && join_groups 1 200 6 || return 1
 	settles
 }
 

@@ -52,8 +52,18 @@ passes() {
 	pings "$1" "$2" || because "$1 does not reach $2: $(tail -n 1 ibping.txt)"
 }
 
+# No answer may also be a late one, or a way that is not there: so something has to be dropped for its P_Key. What
+# the manager asks and is told cannot be that, for it goes with the default partition's key, which all hold.
 is_shut() {
-	! pings "$1" "$2" -t 300 || because "$1 reaches $2"
+	sim 'stats reset' >/dev/null
+	! pings "$1" "$2" -t 300 || because "$1 reaches $2" || return 1
+	matches '1 packets transmitted, 0 received, 100% packet loss' ibping.txt ||
+		because "ibping from $1 to $2 did not run: $(tail -n 1 ibping.txt)" || return 1
+	wait_for 20 key_refused || because "$2 does not answer $1, but no P_Key was refused"
+}
+
+key_refused() {
+	sim stats | grep -qE '^dropped: bad P_Key +[1-9]'
 }
 
 # sets: Set() that agents have seen since the count was reset, as "ATTRIBUTE NUMBER" on one line.

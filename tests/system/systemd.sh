@@ -115,6 +115,17 @@ hear() {
 		while (defined($s->recv(my $text, 4096))) { $text =~ s/\n+/ | /g; print "$text\n" }' "$work/notify" >"$1"
 }
 
+# tell TEXT: to that socket, on which datagrams keep their order: what was sent before is heard before.
+tell() {
+	perl -MIO::Socket::UNIX -MSocket -e '
+		IO::Socket::UNIX->new(Type => SOCK_DGRAM, Peer => $ARGV[0])->send($ARGV[1]) or die' "$work/notify" "$1"
+}
+
+# A signal takes effect some time after kill, and each thread stops by itself.
+is_stopped() { # NAME
+	! grep -h '^State:' "/proc/${pids[$1]}"/task/*/status | grep -qv 'T (stopped)'
+}
+
 tells_systemd() {
 	local fed
 
@@ -126,11 +137,11 @@ tells_systemd() {
 	wait_for 20 matches '^WATCHDOG=1' told.txt || because "the watchdog is not fed" || return 1
 	# The watchdog is fed by the loop: who is stopped does not.
 	kill -STOP "${pids[told]}"
-	sleep 0.2
-	fed=$(grep -c '^WATCHDOG=1' told.txt)
-	sleep 1.5
-	fed=$(($(grep -c '^WATCHDOG=1' told.txt) - fed))
+	wait_for 20 is_stopped told || because "it does not stop" || return 1
+	tell MARK=stopped && sleep 1.5 && tell MARK=continued || because "nothing hears" || return 1
 	kill -CONT "${pids[told]}"
+	wait_for 20 matches '^MARK=continued' told.txt || because "the marks are not heard" || return 1
+	fed=$(sed -n '/^MARK=stopped/,/^MARK=continued/p' told.txt | grep -c '^WATCHDOG=1')
 	equal "how often a stopped one feeds the watchdog" "$fed" 0 || return 1
 	stop told || because "it did not end with status 0" || return 1
 	wait_for 20 matches '^STOPPING=1' told.txt || because "it does not say that it ends"

@@ -144,7 +144,7 @@ tells_systemd() {
 	fed=$(sed -n '/^MARK=stopped/,/^MARK=continued/p' told.txt | grep -c '^WATCHDOG=1')
 	equal "how often a stopped one feeds the watchdog" "$fed" 0 || return 1
 	stop told || because "it did not end with status 0" || return 1
-	wait_for 20 matches '^STOPPING=1' told.txt || because "it does not say that it ends"
+	wait_for 20 matches '^STOPPING=1' told.txt || because "it does not say that it ends" || return 1
 	kill_now hear
 }
 

@@ -108,6 +108,7 @@ struct port {
 		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
 	/* P_Keys, of both ends of a cable to an end port: sm/program_pkeys.c. */
 	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
+	bool pkeys_rests;	       /* pkeys_good, but for a switch that is not written now */
 	uint8_t enforce;	       /* want: bit 0 inbound, bit 1 outbound; switches' ports */
 	struct pkeys_echo pkeys_echo;
 	uint64_t pkeys_good; /* as of this state of the partitions nothing is left to write; 0 */

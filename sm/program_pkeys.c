@@ -11,6 +11,9 @@
  * is added passes when the host may use it. On a cable that comes up all this is done before it is
  * ARMED. Between runs of programming only P_Keys are written: a change is no reason for a sweep.
  *
+ * A switch that rests (program_refused.c) gets none of this meanwhile and goes on enforcing what it
+ * holds; its cables are looked at again in each run until it takes what it is told.
+ *
  * A switch's table is read here, since nobody needs it where nobody is kept from anybody; that of
  * an end port is read by discovery.
  */
@@ -139,8 +142,7 @@ static uint8_t enforceable(const struct program *program, const struct port *fro
 	const struct switch_info *sw = &front->node->facts->sw;
 	uint8_t able = (uint8_t)(sw->inbound_enforcement_cap | sw->outbound_enforcement_cap << 1);
 
-	return policy_is_closed(program->policy) && room_of(front) &&
-			       !refused_rests(program, front->node)
+	return policy_is_closed(program->policy) && room_of(front)
 		       ? chosen[program->options->part_enforce] & able
 		       : 0;
 }
@@ -208,6 +210,7 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	struct port *end = cable.end, *front = cable.front;
 	struct port_keys keys = policy_port_keys(program->policy, end);
 	uint8_t enforce = front ? enforceable(program, front) : 0;
+	bool rests = front && refused_rests(program, front->node);
 	const struct left_out none = {0};
 	struct left_out left;
 
@@ -220,7 +223,7 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 			note_full(program, front, end, left);
 		front->enforce = enforce = 0;
 	}
-	if (enforce && !front->pkeys_failed &&
+	if (enforce && !rests && !front->pkeys_failed &&
 	    (read_front(front, out) || narrow_front(front, &keys, out)))
 		return true;
 	if (end->pkeys_failed || !is_read(end))
@@ -228,7 +231,8 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	if (find_difference(end, keys.key, keys.count, keys.index0, out, &left))
 		return true;
 	note_full(program, end, end, left);
-	if (!enforce)
+	end->pkeys_rests = enforce && rests;
+	if (!enforce || rests)
 		return false;
 	if (front->pkeys_failed)
 		return true;
@@ -363,7 +367,7 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 			port->enforce = 0; /* between switches */
 		return PKEYS_GOOD;
 	}
-	if (cable.end->pkeys_good == program->policy->state)
+	if (cable.end->pkeys_good == program->policy->state && !cable.end->pkeys_rests)
 		return PKEYS_GOOD;
 	/* A switch that is reset now must not have its LID and lack its P_Keys: nobody would
 	 * notice. */
@@ -413,5 +417,5 @@ enum pkeys_status program_pkeys_status(const struct program *program, struct por
 		held = pkey_partition(list->key[i]) == p_key;
 	if (!held && port->pkeys_full)
 		return PKEYS_NO_ROOM;
-	return port->pkeys_echo.held ? PKEYS_REFUSED : PKEYS_ACKNOWLEDGED;
+	return port->pkeys_echo.held || port->pkeys_rests ? PKEYS_REFUSED : PKEYS_ACKNOWLEDGED;
 }

@@ -73,6 +73,40 @@ static void asked_again(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+static bool enforces(const struct device *leaf, unsigned hosts)
+{
+	for (unsigned i = 1; i <= hosts; i++)
+		if (!leaf->port[i].info.partition_enforcement_inbound ||
+		    !leaf->port[i].info.partition_enforcement_outbound)
+			return false;
+	return true;
+}
+
+/* A leaf that takes no table keeps its hosts apart as it did before, whatever changes meanwhile,
+ * and follows as soon as it takes them. */
+static void leaf_refuses(struct sim *sim)
+{
+	enum { HOSTS = 4 };
+	struct device *leaf = sim_device(sim, "leaf-03");
+	struct sim_manager *manager = up(sim);
+
+	sim_expect(sim, enforces(leaf, HOSTS));
+	leaf->quirks.refuses_tables = true;
+	sim_link(sim, sim_port(sim, "leaf-05", 2), false); /* its LID goes from every table */
+	sim_link(sim, sim_port(sim, "spine-03", 7), false);
+	sim_pass(sim, 30 * SIM_S);
+	sim_partitions(manager, files[1]);
+	sim_pass(sim, 10 * SIM_S);
+	leaf->quirks.refuses_tables = false;
+	sim_link(sim, sim_port(sim, "leaf-05", 2), true);
+	for (unsigned i = 0; i < 120; i++) {
+		sim_pass(sim, 10 * SIM_S);
+		sim_expect(sim, enforces(leaf, HOSTS));
+	}
+	sim_link(sim, sim_port(sim, "spine-03", 7), true);
+	sim_settle_and_check(sim);
+}
+
 /* A manager that is started anew finds all as it should be; one with another file changes it. */
 static void restart(struct sim *sim)
 {
@@ -93,6 +127,7 @@ const struct scenario sim_tenants[] = {
 	{.name = "partition-files-change", .topology = TREE, .play = files_change},
 	{.name = "partitions-reboots", .topology = TREE, .play = reboots},
 	{.name = "p-keys-asked-again", .topology = TREE, .play = asked_again},
+	{.name = "partitions-leaf-refuses", .topology = TREE, .play = leaf_refuses},
 	{.name = "partitions-restart", .topology = TREE, .play = restart},
 	{.name = NULL},
 };

@@ -86,7 +86,7 @@ with_groups() {
 }
 
 killed() {
-	join 201 20 6 || return 1
+	join_groups 201 20 6 || return 1
 	settles
 	kill_now daemon
 	is_back $((2 * samples * switches + 8 * switches))

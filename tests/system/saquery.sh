@@ -121,7 +121,7 @@ groups_told() {
 
 # 40 groups, in two blocks of each switch.
 multicast_tables() {
-	join 1 40 6 || return 1
+	join_groups 1 40 6 || return 1
 	wait_for 20 groups_told ||
 		because "switches hold and the SA tells: $(diff held.txt told.txt | head -n 4 | tr '\n' ' ')" || return 1
 	[ "$(wc -l <told.txt)" -gt 100 ] || because "the SA tells $(wc -l <told.txt) entries" || return 1

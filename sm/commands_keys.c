@@ -12,7 +12,8 @@ static void command_keys_status(void *ctx, struct control_request *request, cons
 	control_reply(request, keys_status(&sm->keys));
 }
 
-/* Ports that were silent so far are asked again with what is known now. */
+/* Ports that were silent so far are asked again with what is known now. The answer waits until the
+ * keys are durable: who hears it may take the other manager away. */
 static void command_keys_import(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
@@ -25,7 +26,8 @@ static void command_keys_import(void *ctx, struct control_request *request, cons
 		return;
 	}
 	trigger_full(&sm->trigger, "keys were imported");
-	control_reply(request, json_pack("{s:I}", "taken", (json_int_t)taken));
+	settings_answer(&sm->engines.settings, request,
+			json_pack("{s:I}", "taken", (json_int_t)taken));
 }
 
 const struct control_command keys_commands[NUM_KEYS_COMMANDS] = {

@@ -412,21 +412,31 @@ static bool take_number(const json_t *value, uint64_t *out)
 	return !*end && end > text + 2 && !errno;
 }
 
+static bool take_row(const json_t *row, struct m_key_entry *entry)
+{
+	*entry = (struct m_key_entry){0};
+	return take_number(json_array_get(row, 0), &entry->guid) && entry->guid &&
+	       take_number(json_array_get(row, 1), &entry->m_key);
+}
+
+/* All rows are judged before the first one counts. */
 int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const char **why)
 {
+	struct m_key_entry entry;
 	unsigned count = 0;
 	const json_t *row;
 	size_t i;
 
 	json_array_foreach ((json_t *)rows, i, row) {
-		struct m_key_entry entry = {0};
-
-		if (!take_number(json_array_get(row, 0), &entry.guid) || !entry.guid ||
-		    !take_number(json_array_get(row, 1), &entry.m_key)) {
-			*why = "a row is not [\"0xGUID\", \"0xKEY\"]";
+		if (!take_row(row, &entry)) {
+			*why = "a row is not [\"0xGUID\", \"0xKEY\"]: nothing was imported, "
+			       "correct "
+			       "it and import again";
 			return -EINVAL;
 		}
-		if (!entry.m_key || find(keys, entry.guid))
+	}
+	json_array_foreach ((json_t *)rows, i, row) {
+		if (!take_row(row, &entry) || !entry.m_key || find(keys, entry.guid))
 			continue;
 		registry_put(keys->registry, REGISTRY_M_KEY, &entry);
 		count++;

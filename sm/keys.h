@@ -77,7 +77,8 @@ uint64_t keys_violations_of(const struct keys *keys, guid_t guid);
 /* For weftctl keys status; a new reference, without any key. */
 json_t *keys_status(const struct keys *keys);
 /* Keys of another manager's ports, as OpenSM keeps them: what is not known of a port yet is tried.
- * Rows are [GUID, key], as text. -EINVAL and the reason; *taken: how many were new. */
+ * Rows are [GUID, key], as text. -EINVAL and the reason, and then none of them was taken; *taken:
+ * how many were new. */
 int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const char **why);
 
 #endif

@@ -349,7 +349,8 @@ static void test_import(void)
 					  "[[\"0x0\",\"0x1\"]]",
 					  "[[\"0x1\",\"1\"]]",
 					  "[[\"0x1\",\"0x\"]]",
-					  "[[\"0x1\",\"0x12345678901234567\"]]"};
+					  "[[\"0x1\",\"0x12345678901234567\"]]",
+					  "[[\"0x1\",\"0x2\"],[\"0x3\",\"4\"]]"};
 	json_t *rows = json_loads("[[\"0x77\",\"0x88\"],[\"0x78\",\"0x0\"]]", 0, NULL);
 	const struct m_key_entry key = {.guid = 0x77}, *entry;
 	unsigned taken = 0;
@@ -364,8 +365,12 @@ static void test_import(void)
 	CU_ASSERT_EQUAL(taken, 0);
 	json_decref(rows);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		uint64_t number = registry_number(bed.registry);
+
 		rows = json_loads(bad[i], 0, NULL);
 		CU_ASSERT_EQUAL(keys_import(&bed.keys, rows, &taken, &why), -EINVAL);
+		CU_ASSERT_EQUAL(registry_number(bed.registry), number);
+		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_M_KEY), 1);
 		json_decref(rows);
 	}
 	end();

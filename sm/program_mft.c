@@ -47,11 +47,8 @@ lid_t mft_top(const struct node *node)
 {
 	lid_t top = node->facts->sw.multicast_fdb_top;
 
-	if (!has_top(node))
-		return top;
-	if (!node->sw->mft->touched && mft_want_top(node->sw->mft) > top)
-		return mft_want_top(node->sw->mft);
-	return top < MFT_NOTHING_TOP && node->sw->mft->blank ? MFT_NOTHING_TOP : top;
+	return has_top(node) && top < MFT_NOTHING_TOP && node->sw->mft->blank ? MFT_NOTHING_TOP
+									      : top;
 }
 
 /* Only raised: below the top there is nothing that is not known, and groups come and go. */
@@ -498,9 +495,10 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		switch_wait_for(node, blocker);
 	if (waits || mft->pending)
 		return false;
-	mft->touched = false;
+	/* Until it has taken the top, members behind it are deaf: that is work still. */
 	if (top_differs(node))
-		return switch_set_info(program, node, out);
+		return switch_raise_mft_top(program, node, mft_want_top(mft), out);
+	mft->touched = false;
 	switch_wake_waiters(program, node);
 	return false;
 }
@@ -538,6 +536,7 @@ void mft_begin(struct program *program, struct node *node, bool lost)
 	mft->failed = false;
 	if (lost)
 		mft_forget(mft, was_reset(node));
+	mft->touched |= top_differs(node);
 	if (!any_must_be_read(node))
 		return;
 	/* What it holds has nothing to do with the trees that there are, and its top may turn out

@@ -123,8 +123,9 @@ bool switch_forwards(const struct node *node);
 
 /* node waits until something of blocker's tables was acknowledged. */
 void switch_wait_for(struct node *node, struct node *blocker);
-/* Set(SwitchInfo) with the tops as they should be now; true. */
-bool switch_set_info(struct program *program, struct node *node, struct smp_request *out);
+/* Set(SwitchInfo) with this MulticastFDBTop; true. */
+bool switch_raise_mft_top(struct program *program, struct node *node, lid_t top,
+			  struct smp_request *out);
 
 /* program_mft.c */
 
@@ -134,7 +135,7 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 bool mft_has_work(const struct node *node);
 /* A run begins; lost: the switch may have lost its tables. */
 void mft_begin(struct program *program, struct node *node, bool lost);
-/* MulticastFDBTop for a Set(SwitchInfo). */
+/* MulticastFDBTop for a Set(SwitchInfo) that is not there to raise it. */
 lid_t mft_top(const struct node *node);
 /* A cable between two switches is to pass packets: the switch to wait for, NULL when it may. */
 struct node *mft_cable_blocker(struct program *program, struct port *port);

@@ -127,12 +127,12 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 }
 
 static bool set_switch_info(struct program *program, struct node *node, lid_t top,
-			    struct smp_request *out)
+			    lid_t multicast_top, struct smp_request *out)
 {
 	struct switch_info want = node->facts->sw;
 
 	want.linear_fdb_top = top;
-	want.multicast_fdb_top = mft_top(node);
+	want.multicast_fdb_top = multicast_top;
 	want.life_time_value = program->options->switch_life_time;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
@@ -149,9 +149,15 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	return true;
 }
 
-bool switch_set_info(struct program *program, struct node *node, struct smp_request *out)
+static bool set_top(struct program *program, struct node *node, lid_t top, struct smp_request *out)
 {
-	return set_switch_info(program, node, node->facts->sw.linear_fdb_top, out);
+	return set_switch_info(program, node, top, mft_top(node), out);
+}
+
+bool switch_raise_mft_top(struct program *program, struct node *node, lid_t top,
+			  struct smp_request *out)
+{
+	return set_switch_info(program, node, node->facts->sw.linear_fdb_top, top, out);
 }
 
 static bool life_time_differs(const struct program *program, const struct node *node)
@@ -435,7 +441,7 @@ static bool raise_top(struct program *program, struct node *node, struct smp_req
 	struct node *blocker = order_matters(program) ? order_top_blocker(node) : NULL;
 
 	if (!blocker)
-		return set_switch_info(program, node, node->sw->want->top, out);
+		return set_top(program, node, node->sw->want->top, out);
 	switch_wait_for(node, blocker);
 	return false;
 }
@@ -509,9 +515,9 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (sw->verified != program->news && (sw->verify || has_work(program, node)))
 		return verify_request(program, node, out);
 	if (sw->want && sw->want->top < top)
-		return set_switch_info(program, node, sw->want->top, out);
+		return set_top(program, node, sw->want->top, out);
 	if (life_time_differs(program, node) || node->facts->sw.port_state_change)
-		return set_switch_info(program, node, top, out);
+		return set_top(program, node, top, out);
 	if (!sw->want || sw->settled)
 		return mft_request(program, node, out);
 	guess_judge(program, node);

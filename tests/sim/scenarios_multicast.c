@@ -458,6 +458,89 @@ static void takeover(struct sim *sim)
 	check_all(&bed);
 }
 
+/* What becomes of one SMP of a manager. It stands before the transport until it is taken away. */
+struct spoiler {
+	struct transport_ops ops;
+	const struct transport_ops *usual;
+	struct transport *transport;
+	bool (*is_meant)(const struct mad_header *header, const uint8_t *mad);
+	unsigned spoiled;
+};
+
+static int spoiled_send(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
+			size_t size, unsigned timeout_ms)
+{
+	struct spoiler *spoiler =
+		container_of((void *)(uintptr_t)transport->ops, struct spoiler, ops);
+	struct mad_header header;
+
+	header_decode(mad, &header);
+	if (header.mgmt_class == CLASS_SUBN_DIRECTED && !spoiler->spoiled &&
+	    spoiler->is_meant(&header, mad)) {
+		spoiler->spoiled++;
+		return 0; /* nothing of it is ever heard again */
+	}
+	return spoiler->usual->send(transport, to, mad, size, timeout_ms);
+}
+
+static void spoil(struct spoiler *spoiler, const struct sim_manager *manager,
+		  bool (*is_meant)(const struct mad_header *header, const uint8_t *mad))
+{
+	*spoiler = (struct spoiler){.ops = *manager->transport->ops,
+				    .usual = manager->transport->ops,
+				    .transport = manager->transport,
+				    .is_meant = is_meant};
+	spoiler->ops.send = spoiled_send;
+	manager->transport->ops = &spoiler->ops;
+}
+
+static void spoil_no_more(struct spoiler *spoiler)
+{
+	spoiler->transport->ops = spoiler->usual;
+}
+
+/* The first one raises it: there was one block until now. */
+static bool raises_top(const struct mad_header *header, const uint8_t *mad)
+{
+	struct switch_info info;
+
+	if (header->method != METHOD_SET || header->attr_id != ATTR_SWITCH_INFO)
+		return false;
+	attr_decode(&switch_info_format, mad + SMP_DATA_OFFSET, &info);
+	return info.multicast_fdb_top >= LID_MULTICAST_MIN + MFT_BLOCK_LIDS;
+}
+
+/* Groups until a second block is needed: no later one may mend what the last one left. */
+static void raise_tops(struct sim *sim, struct bed *bed, struct spoiler *spoiler)
+{
+	struct group group = {.sim = sim, .manager = bed->manager};
+
+	spoil(spoiler, bed->manager, raises_top);
+	for (unsigned g = 0; g < 2 * MFT_BLOCK_LIDS && !spoiler->spoiled; g++) {
+		group.number = 0x1000 + g;
+		group.count = 0;
+		join(&group, 5, JOIN_FULL);
+		join(&group, 30, JOIN_FULL);
+		sim_settle(sim, 60 * SIM_S);
+	}
+	sim_expect(sim, spoiler->spoiled == 1);
+	sim_settle(sim, 60 * SIM_S);
+	check_group(&group);
+	sim_check(sim);
+	check_group(&group);
+	spoil_no_more(spoiler);
+}
+
+/* The one Set() that raises a switch's MulticastFDBTop never arrives. */
+static void top_is_lost(struct sim *sim)
+{
+	struct spoiler spoiler;
+	struct bed bed;
+
+	begin(sim, &bed);
+	raise_tops(sim, &bed, &spoiler);
+}
+
 const struct scenario sim_multicast[] = {
 	{.name = "multicast-join-and-leave", .topology = TREE, .play = join_and_leave},
 	{.name = "multicast-last-leaves", .topology = TREE, .play = last_one_leaves},
@@ -473,6 +556,7 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-image-wrong", .topology = TREE, .play = image_is_wrong},
 	{.name = "multicast-read-back", .topology = TREE, .play = read_back},
 	{.name = "multicast-loss", .topology = TREE, .play = with_loss},
+	{.name = "multicast-top-lost", .topology = TREE, .play = top_is_lost},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

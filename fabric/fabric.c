@@ -194,6 +194,16 @@ static bool counts_as_active(const struct port *port, const struct port_info *in
 	return port->num && info->port_state == PORT_ACTIVE;
 }
 
+void port_forget_pkeys_echo(struct port *port)
+{
+	while (port->pkeys_echo) {
+		struct pkeys_echo *echo = port->pkeys_echo;
+
+		port->pkeys_echo = echo->next;
+		free(echo);
+	}
+}
+
 void fabric_drop_node(struct fabric *fabric, struct node *node)
 {
 	for (unsigned i = 0; i <= node->num_ports; i++) {
@@ -205,6 +215,7 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 		list_del(&port->todo);
 		list_del(&port->waiting);
 		free(port->echo);
+		port_forget_pkeys_echo(port);
 		if (port->trouble)
 			list_del(&port->trouble->link);
 		free(port->trouble);
@@ -450,7 +461,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	free(port->echo);
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
-	port->pkeys_echo = (struct pkeys_echo){0};
+	port_forget_pkeys_echo(port);
 	port_set_tables(fabric, port, NULL);
 	port->refuses = 0;
 	port->unheard = true;

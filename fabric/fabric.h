@@ -46,10 +46,14 @@ struct port_echo {
 	struct port_info wanted, held;
 };
 
-/* What a device made of a Set(P_KeyTable) when it did not take it as it was: digests of the keys
- * that it should have and of the table that it has. Not sent again while both are still so. */
+/* What a device made of a Set() of a block of its P_Key table when it did not take it as it was:
+ * digests of the keys that the port should have and of the block that it has. Not sent again while
+ * both are still so. There are two, for a block may first be told to lose keys and then to get
+ * some. */
 struct pkeys_echo {
-	uint64_t wanted, held; /* wanted 0: it took what it was told */
+	struct pkeys_echo *next;
+	uint16_t block;
+	uint64_t wanted[2], held[2]; /* [whether it was only to lose some] */
 };
 
 /* What a port did lately, judged by sm/damping.c. */
@@ -108,9 +112,12 @@ struct port {
 		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
 	/* P_Keys, of both ends of a cable to an end port: sm/program_pkeys.c. */
 	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
+	bool pkeys_refused;	       /* it holds another table than wanted, and keeps it */
 	bool pkeys_rests;	       /* pkeys_good, but for a switch that is not written now */
 	uint8_t enforce;	       /* want: bit 0 inbound, bit 1 outbound; switches' ports */
-	struct pkeys_echo pkeys_echo;
+	struct pkeys_echo *pkeys_echo; /* of the blocks that were not taken; owned */
+	bool pkeys_narrowing;	       /* of the Set(P_KeyTable) that is under way: pkeys_echo's */
+	uint64_t pkeys_wanted;
 	uint64_t pkeys_good; /* as of this state of the partitions nothing is left to write; 0 */
 	uint64_t pkeys_full; /* digest of the keys that find no room in it; 0: all do */
 };
@@ -347,6 +354,8 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
 void switch_changed(struct node *node);
 /* Takes over the reference to pkeys, which may be NULL. What is to be written there is judged anew.
  */
+/* All blocks that were not taken are to be tried again. */
+void port_forget_pkeys_echo(struct port *port);
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
 /* One block of its table is known, others as before: blocks come one after the other from 0 on. */
 void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,

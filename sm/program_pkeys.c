@@ -38,7 +38,15 @@ struct step {
 	uint16_t block;
 	bool read;
 	pkey_t key[PKEY_BLOCK_KEYS];
-	uint64_t wanted; /* digest of the keys that the table is made for */
+	uint64_t wanted; /* digest of the keys that the port should have in the end */
+	bool narrowing;
+};
+
+/* What a table is to hold next. */
+struct aim {
+	struct port_keys keys;
+	uint64_t wanted; /* as in struct step */
+	bool narrowing;	 /* keys are those that it may keep before others are added */
 };
 
 /* An end port, and the port of a switch in front of it (NULL: none). */
@@ -87,37 +95,100 @@ static uint64_t digest(const pkey_t *key, unsigned count)
 	return hash | 1;
 }
 
-static bool is_refused(const struct port *port, uint64_t wanted)
+static uint64_t block_digest(const struct pkey_list *list, unsigned block)
 {
-	const struct pkey_list *list = port_facts(port)->pkeys;
+	unsigned first = block * PKEY_BLOCK_KEYS;
+	unsigned there = first < list->count ? list->count - first : 0;
 
-	return port->pkeys_echo.wanted == wanted &&
-	       port->pkeys_echo.held == digest(list->key, list->count);
+	return digest(list->key + (there ? first : 0),
+		      there < PKEY_BLOCK_KEYS ? there : PKEY_BLOCK_KEYS);
+}
+
+/* That it did not take what it should hold in the end says that it need not be told to lose what
+ * is in the way; not the reverse. */
+static bool is_refused(const struct port *port, const struct pkeys_echo *echo,
+		       const struct aim *aim)
+{
+	uint64_t held = block_digest(port_facts(port)->pkeys, echo->block);
+
+	for (unsigned i = 0; i <= aim->narrowing; i++)
+		if (echo->wanted[i] == aim->wanted && echo->held[i] == held)
+			return true;
+	return false;
+}
+
+/* fixed: whether a block is not taken. Returns whether any is. */
+static bool find_refused(const struct port *port, const struct aim *aim,
+			 bool fixed[KEYS_MAX / PKEY_BLOCK_KEYS])
+{
+	const struct pkeys_echo *echo;
+	bool any = false;
+
+	memset(fixed, 0, KEYS_MAX / PKEY_BLOCK_KEYS * sizeof(*fixed));
+	for (echo = port->pkeys_echo; echo; echo = echo->next)
+		any |= fixed[echo->block] = is_refused(port, echo, aim);
+	return any;
+}
+
+/* As pkeys_fit(), where blocks that are fixed stay as they are: they hold what they hold, and the
+ * others are fitted for what is missing then. */
+static void fit_around(const pkey_t *have, unsigned room, const struct port_keys *keys,
+		       const bool *fixed, pkey_t *table)
+{
+	static pkey_t open[KEYS_MAX], missing[1 << 16], left[1 << 16];
+	static bool held[1 << 16];
+	unsigned num_open = 0, num_missing = 0;
+
+	memset(held, 0, sizeof(held));
+	for (unsigned i = 0; i < room; i++) {
+		if (fixed[i / PKEY_BLOCK_KEYS])
+			held[have[i]] = true;
+		else
+			open[num_open++] = have[i];
+	}
+	for (unsigned i = 0; i < keys->count; i++)
+		if (!held[keys->key[i]])
+			missing[num_missing++] = keys->key[i];
+	pkeys_fit(open, num_open, missing, num_missing, fixed[0] ? 0 : keys->index0, open, left);
+	num_open = 0;
+	for (unsigned i = 0; i < room; i++)
+		table[i] = fixed[i / PKEY_BLOCK_KEYS] ? have[i] : open[num_open++];
 }
 
 /* Keys that find no room; good until the next difference is looked for. */
 struct left_out {
 	const pkey_t *key;
 	unsigned count;
+	bool refused; /* some blocks differ, and are not taken */
 };
 
-/* The first block of port's table that has to be written for it to hold keys as far as there is
- * room; false: none, or it does not take it. */
-static bool find_difference(struct port *port, const pkey_t *key, unsigned count, pkey_t index0,
-			    struct step *out, struct left_out *left_out)
+/* The first block of port's table that has to be written for it to hold the keys as far as there
+ * is room, and that it takes; false: none. */
+static bool find_difference(struct port *port, const struct aim *aim, struct step *out,
+			    struct left_out *left_out)
 {
 	static pkey_t table[KEYS_MAX + PKEY_BLOCK_KEYS], left[1 << 16];
+	const struct port_keys *keys = &aim->keys;
 	const struct pkey_list *list = port_facts(port)->pkeys;
+	bool fixed[KEYS_MAX / PKEY_BLOCK_KEYS];
 	unsigned room = room_of(port);
-	uint64_t wanted = digest(key, count);
 	int block;
 
-	left_out->key = left;
-	left_out->count = pkeys_fit(list->key, room, key, count, index0, table, left);
+	*left_out = (struct left_out){.key = left};
+	left_out->count =
+		pkeys_fit(list->key, room, keys->key, keys->count, keys->index0, table, left);
 	block = pkeys_differing_block(list->key, table, room);
-	if (block < 0 || is_refused(port, wanted))
+	if (block >= 0 && find_refused(port, aim, fixed)) {
+		left_out->refused = true;
+		fit_around(list->key, room, keys, fixed, table);
+		block = pkeys_differing_block(list->key, table, room);
+	}
+	if (block < 0)
 		return false;
-	*out = (struct step){.port = port, .block = (uint16_t)block, .wanted = wanted};
+	*out = (struct step){.port = port,
+			     .block = (uint16_t)block,
+			     .wanted = aim->wanted,
+			     .narrowing = aim->narrowing};
 	for (unsigned i = 0; i < PKEY_BLOCK_KEYS; i++) {
 		unsigned at = (unsigned)block * PKEY_BLOCK_KEYS + i;
 
@@ -178,18 +249,19 @@ static void note_full(struct program *program, struct port *port, const struct p
 }
 
 /* Steps at the switch's port before and behind that of the end port. */
-static bool narrow_front(struct port *front, const struct port_keys *keys, struct step *out)
+static bool narrow_front(struct port *front, const struct aim *end, struct step *out)
 {
 	static pkey_t kept[1 << 16];
 	const struct pkey_list *list = port_facts(front)->pkeys;
+	const struct port_keys *keys = &end->keys;
+	struct aim aim = {.keys.key = kept, .wanted = end->wanted, .narrowing = true};
 	struct left_out left;
-	unsigned count;
 
 	if (!enforced_now(front) ||
 	    !pkeys_exceed(list->key, room_of(front), keys->key, keys->count))
 		return false;
-	count = pkeys_narrow(list->key, room_of(front), keys->key, keys->count, kept);
-	return find_difference(front, kept, count, 0, out, &left);
+	aim.keys.count = pkeys_narrow(list->key, room_of(front), keys->key, keys->count, kept);
+	return find_difference(front, &aim, out, &left);
 }
 
 static bool read_front(struct port *front, struct step *out)
@@ -204,11 +276,23 @@ static bool read_front(struct port *front, struct step *out)
 	return true;
 }
 
+/* What a switch enforces with the table that it has been brought to. Where it did not take all, one
+ * that enforces already goes on, for it is better that too little passes than that all does; but
+ * none begins to, for that would cut off who had nothing to do with it. */
+static uint8_t may_enforce(const struct port *front, const struct port_keys *keys, uint8_t enforce)
+{
+	const struct pkey_list *list = port_facts(front)->pkeys;
+	bool lacks = pkeys_exceed(keys->key, keys->count, list->key, room_of(front));
+
+	return lacks ? enforce & enforced_now(front) : enforce;
+}
+
 /* Whether something is left to do at the cable; out->port is NULL where it cannot be done now. */
 static bool next_step(struct program *program, struct cable cable, struct step *out)
 {
 	struct port *end = cable.end, *front = cable.front;
 	struct port_keys keys = policy_port_keys(program->policy, end);
+	struct aim aim = {.keys = keys, .wanted = digest(keys.key, keys.count)};
 	uint8_t enforce = front ? enforceable(program, front) : 0;
 	bool rests = front && refused_rests(program, front->node);
 	const struct left_out none = {0};
@@ -218,32 +302,34 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	if (front)
 		front->enforce = enforce ? enforced_now(front) : 0;
 	if (front && keys.count > room_of(front)) {
-		left = (struct left_out){keys.key + room_of(front), keys.count - room_of(front)};
+		left = (struct left_out){.key = keys.key + room_of(front),
+					 .count = keys.count - room_of(front)};
 		if (enforce)
 			note_full(program, front, end, left);
 		front->enforce = enforce = 0;
 	}
 	if (enforce && !rests && !front->pkeys_failed &&
-	    (read_front(front, out) || narrow_front(front, &keys, out)))
+	    (read_front(front, out) || narrow_front(front, &aim, out)))
 		return true;
 	if (end->pkeys_failed || !is_read(end))
 		return true;
-	if (find_difference(end, keys.key, keys.count, keys.index0, out, &left))
+	if (find_difference(end, &aim, out, &left))
 		return true;
 	note_full(program, end, end, left);
+	end->pkeys_refused = left.refused;
+	if (front)
+		front->pkeys_refused = false;
 	end->pkeys_rests = enforce && rests;
 	if (!enforce || rests)
 		return false;
 	if (front->pkeys_failed)
 		return true;
-	if (find_difference(front, keys.key, keys.count, 0, out, &left))
+	aim.keys.index0 = 0;
+	if (find_difference(front, &aim, out, &left))
 		return true;
-	/* A switch that does not take its table enforces nothing that is not wanted. */
 	note_full(program, front, end, none);
-	front->enforce =
-		pkeys_hold(port_facts(front)->pkeys->key, room_of(front), keys.key, keys.count)
-			? enforce
-			: 0;
+	front->pkeys_refused = left.refused;
+	front->enforce = may_enforce(front, &keys, enforce);
 	return false;
 }
 
@@ -291,13 +377,34 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	look_at_cable(program, port);
 }
 
+/* held 0: it took what it was told. */
+static void note_echo(struct port *port, uint16_t block, uint64_t held)
+{
+	struct pkeys_echo *echo = port->pkeys_echo;
+
+	while (echo && echo->block != block)
+		echo = echo->next;
+	if (!echo && !held)
+		return;
+	if (!echo) {
+		echo = mem_zalloc(sizeof(*echo));
+		echo->block = block;
+		echo->next = port->pkeys_echo;
+		port->pkeys_echo = echo;
+	}
+	echo->wanted[port->pkeys_narrowing] = port->pkeys_wanted;
+	echo->held[port->pkeys_narrowing] = held;
+}
+
 static void table_was_set(void *owner, void *subject, const struct smp_request *request,
 			  const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct port *port = subject;
 	struct p_key_table want, held;
+	uint16_t block = request->attr_mod & UINT16_MAX;
 	const struct pkey_list *list;
+	bool refused;
 
 	port->pkeys_busy = false;
 	if (answer->error == -ECANCELED)
@@ -308,14 +415,11 @@ static void table_was_set(void *owner, void *subject, const struct smp_request *
 		failed(program, port, "no answer to Set(P_KeyTable)");
 	} else {
 		if (!answer->status && port_facts(port)->pkeys)
-			port_set_pkey_block(program->fabric, port, request->attr_mod & UINT16_MAX,
-					    &held);
+			port_set_pkey_block(program->fabric, port, block, &held);
 		list = port_facts(port)->pkeys;
-		port->pkeys_echo.held = 0;
-		if (list && (answer->status || memcmp(&want, &held, sizeof(held)) != 0)) {
-			port->pkeys_echo.held = digest(list->key, list->count);
-			program->refused_values++;
-		}
+		refused = list && (answer->status || memcmp(&want, &held, sizeof(held)) != 0);
+		note_echo(port, block, refused ? block_digest(list, block) : 0);
+		program->refused_values += refused;
 		program->policy->news = true;
 	}
 	look_at_cable(program, port);
@@ -348,7 +452,8 @@ static void make_request(struct program *program, const struct step *step, struc
 	memcpy(table.p_key, step->key, sizeof(table.p_key));
 	if (!step->read) {
 		format_encode(&p_key_table_format, &table, out->data);
-		port->pkeys_echo.wanted = step->wanted;
+		port->pkeys_wanted = step->wanted;
+		port->pkeys_narrowing = step->narrowing;
 	}
 	port->pkeys_busy = true;
 }
@@ -417,5 +522,7 @@ enum pkeys_status program_pkeys_status(const struct program *program, struct por
 		held = pkey_partition(list->key[i]) == p_key;
 	if (!held && port->pkeys_full)
 		return PKEYS_NO_ROOM;
-	return port->pkeys_echo.held || port->pkeys_rests ? PKEYS_REFUSED : PKEYS_ACKNOWLEDGED;
+	if (port->pkeys_refused || port->pkeys_rests || (cable.front && cable.front->pkeys_refused))
+		return PKEYS_REFUSED;
+	return PKEYS_ACKNOWLEDGED;
 }

@@ -86,6 +86,7 @@ struct device_quirks {
 	bool stuck_states;		  /* no Set() moves a port */
 	bool refuses_tables;		  /* no forwarding table can be Set() */
 	bool mute_sets;			  /* no Set() is answered, as with another's M_Key */
+	uint8_t keeps_p_keys;		  /* blocks, bit by bit, that no Set(P_KeyTable) changes */
 	bool hides_p_keys;		  /* no P_Key table is told */
 	bool strict_states;		  /* refuses to go where a port is already */
 	unsigned service_us; /* its own time for one SMP, for who moves MADs; 0: as others */

@@ -81,7 +81,8 @@ uint16_t p_key_set(struct agent_request *request)
 					 SMP_DATA_SIZE);
 		be16_store(port->p_keys, PKEY_DEFAULT_FULL);
 	}
-	memcpy(port->p_keys + block * SMP_DATA_SIZE, request->data, SMP_DATA_SIZE);
+	if (block >= 8 || !(request->device->quirks.keeps_p_keys >> block & 1))
+		memcpy(port->p_keys + block * SMP_DATA_SIZE, request->data, SMP_DATA_SIZE);
 	request->about = port->num;
 	return STATUS_OK;
 }

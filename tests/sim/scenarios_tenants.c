@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "lib/be.h"
+#include "lib/mem.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -107,6 +109,61 @@ static void leaf_refuses(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* Whether a partition's key is in the table, whatever the membership. */
+static bool holds(const struct device_port *port, pkey_t partition)
+{
+	for (unsigned i = 0; i < device_p_key_cap(port); i++)
+		if ((device_p_key(port, i) & PKEY_DEFAULT_LIMITED) == partition)
+			return true;
+	return false;
+}
+
+/* One block of a host's table stays as it is, whatever it is told. What is in the others goes all
+ * the same, and what is to come finds a place there. */
+static void block_stays(struct sim *sim)
+{
+	enum { KEPT = 0x9, TAKEN = 0xA, FAR_OFF = PKEY_BLOCK_KEYS + 8 };
+	struct device *host = sim_device(sim, "host-0010");
+	struct device_port *port = &host->port[1];
+	struct sim_manager *manager;
+
+	port->p_keys = mem_array(device_p_key_cap(port), sizeof(pkey_t));
+	be16_store(port->p_keys, PKEY_DEFAULT_FULL);
+	be16_store(port->p_keys + sizeof(pkey_t), PKEY_FULL_MEMBER | KEPT);
+	be16_store(port->p_keys + FAR_OFF * sizeof(pkey_t), PKEY_FULL_MEMBER | TAKEN);
+	host->quirks.keeps_p_keys = 1;
+	manager = sim_start(sim, "host-0001", NULL);
+	sim_partitions(manager, files[0]);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, holds(port, KEPT) && !holds(port, TAKEN));
+	sim_expect(sim, holds(port, 1) && holds(port, 2));
+	sim_partitions(manager, files[2]);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, holds(port, KEPT) && !holds(port, 1));
+	host->quirks.keeps_p_keys = 0;
+	sim_partitions(manager, files[0]);
+	sim_settle_and_check(sim);
+}
+
+/* A leaf whose tables stay as they are goes on enforcing them: what is new does not pass, and
+ * nothing else does. */
+static void leaf_keeps(struct sim *sim)
+{
+	enum { HOSTS = 4 };
+	struct device *leaf = sim_device(sim, "leaf-03");
+	struct sim_manager *manager = up(sim);
+
+	leaf->quirks.keeps_p_keys = 1;
+	for (unsigned i = 1; i <= ARRAY_SIZE(files); i++) {
+		sim_partitions(manager, files[i % ARRAY_SIZE(files)]);
+		sim_settle(sim, 60 * SIM_S);
+		sim_expect(sim, enforces(leaf, HOSTS));
+	}
+	leaf->quirks.keeps_p_keys = 0;
+	sim_partitions(manager, files[1]);
+	sim_settle_and_check(sim);
+}
+
 /* A manager that is started anew finds all as it should be; one with another file changes it. */
 static void restart(struct sim *sim)
 {
@@ -128,6 +185,8 @@ const struct scenario sim_tenants[] = {
 	{.name = "partitions-reboots", .topology = TREE, .play = reboots},
 	{.name = "p-keys-asked-again", .topology = TREE, .play = asked_again},
 	{.name = "partitions-leaf-refuses", .topology = TREE, .play = leaf_refuses},
+	{.name = "p-key-block-stays", .topology = TREE, .play = block_stays},
+	{.name = "p-keys-of-a-leaf-stay", .topology = TREE, .play = leaf_keeps},
 	{.name = "partitions-restart", .topology = TREE, .play = restart},
 	{.name = NULL},
 };

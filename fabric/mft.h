@@ -25,6 +25,7 @@ struct mft_cell {
 	bool known;			/* else have and maybe say nothing */
 	bool busy;			/* a Get or Set is under way */
 	bool unsure;			/* its last Set() had no answer */
+	bool untold;			/* it refuses to tell: taken to be empty */
 	bool guessed; /* what is known was believed: it is read before it is written */
 };
 

@@ -21,6 +21,7 @@
 
 #include "include/message_id.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
 #include "sm/mcast.h"
 #include "sm/program_parts.h"
 #include "sm/subject.h"
@@ -68,8 +69,11 @@ static lid_t first_mlid(const struct mft *mft, size_t index)
 /* It may forward by what is in this cell, and nobody knows what that is. */
 static bool must_be_read(const struct node *node, size_t index)
 {
-	return !mft_is_known(node->sw->mft, index) && !node->sw->mft->blank &&
-	       is_below_top(node, first_mlid(node->sw->mft, index));
+	const struct mft *mft = node->sw->mft;
+
+	return !mft_is_known(mft, index) && !mft->blank &&
+	       !(mft->cells[index] && mft->cells[index]->untold) &&
+	       is_below_top(node, first_mlid(mft, index));
 }
 
 static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
@@ -347,12 +351,12 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	cell_is_free(mft, index);
 	if (answer->error == -ECANCELED)
 		return;
-	if (answer->error) {
+	if (answer->error || status_is_busy(answer->status)) {
 		failed(program, node, "it did not tell a block of its multicast table");
 		return;
 	}
 	if (answer->status) { /* nobody will ever know: it is as if there was nothing */
-		mft->blank = true;
+		mft_cell(mft, index)->untold = true;
 		mft_cell(mft, index)->guessed = false;
 		go_on(program, node);
 		return;

@@ -18,6 +18,7 @@
 
 #include "include/message_id.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
 #include "sm/program_parts.h"
 #include "sm/subject.h"
 
@@ -81,7 +82,8 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (verify_try_again(node, answer->error))
 		return;
 	attr_decode(&switch_info_format, request->data, &want);
-	if (answer->status && want.multicast_fdb_top != node->facts->sw.multicast_fdb_top) {
+	if (answer->status && !status_is_busy(answer->status) &&
+	    want.multicast_fdb_top != node->facts->sw.multicast_fdb_top) {
 		sw->mft->topless = true; /* all the rest without it, then */
 		window_wake(&node->port[0].agent->target);
 		return;

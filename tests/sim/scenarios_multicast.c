@@ -18,6 +18,9 @@
 #define TREE "fattree:radix=8,levels=2"
 #define TREE3 "fattree:radix=8,levels=3"
 
+/* Where in a MAD; the status' lower byte. */
+enum { SPOILED_METHOD = 3, SPOILED_STATUS = 5 };
+
 enum { MEMBERS_MAX = 64, GROUPS = 12, STORE_MS = 500 };
 
 /* A group as the scenario knows it. */
@@ -458,13 +461,17 @@ static void takeover(struct sim *sim)
 	check_all(&bed);
 }
 
-/* What becomes of one SMP of a manager. It stands before the transport until it is taken away. */
+/* What becomes of one SMP of a manager: it is lost, or discarded by an agent that is busy. It
+ * stands before the transport until it is taken away. */
 struct spoiler {
 	struct transport_ops ops;
 	const struct transport_ops *usual;
+	struct transport_user user; /* of the transport */
 	struct transport *transport;
+	bool busy;
+	uint32_t tid; /* the lower half, of what is to be answered BUSY; 0: none */
 	bool (*is_meant)(const struct mad_header *header, const uint8_t *mad);
-	unsigned spoiled;
+	unsigned times, spoiled;
 };
 
 static int spoiled_send(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
@@ -473,30 +480,71 @@ static int spoiled_send(struct transport *transport, const struct mad_addr *to, 
 	struct spoiler *spoiler =
 		container_of((void *)(uintptr_t)transport->ops, struct spoiler, ops);
 	struct mad_header header;
+	uint8_t copy[MAD_SIZE];
 
 	header_decode(mad, &header);
-	if (header.mgmt_class == CLASS_SUBN_DIRECTED && !spoiler->spoiled &&
+	if (header.mgmt_class == CLASS_SUBN_DIRECTED && spoiler->spoiled < spoiler->times &&
 	    spoiler->is_meant(&header, mad)) {
 		spoiler->spoiled++;
-		return 0; /* nothing of it is ever heard again */
+		if (!spoiler->busy)
+			return 0; /* nothing of it is ever heard again */
+		/* As a Get() it has no effect, and its answer becomes BUSY. */
+		spoiler->tid = (uint32_t)header.tid;
+		memcpy(copy, mad, size);
+		copy[SPOILED_METHOD] = METHOD_GET;
+		return spoiler->usual->send(transport, to, copy, size, timeout_ms);
 	}
 	return spoiler->usual->send(transport, to, mad, size, timeout_ms);
 }
 
-static void spoil(struct spoiler *spoiler, const struct sim_manager *manager,
+static void spoiled_received(void *ctx, const struct mad_addr *from, const uint8_t *mad,
+			     size_t size)
+{
+	struct spoiler *spoiler = ctx;
+	struct mad_header header;
+	uint8_t copy[MAD_SIZE];
+
+	header_decode(mad, &header);
+	if (!spoiler->tid || (uint32_t)header.tid != spoiler->tid ||
+	    header.method != METHOD_GET_RESP) {
+		spoiler->user.received(spoiler->user.ctx, from, mad, size);
+		return;
+	}
+	spoiler->tid = 0;
+	memcpy(copy, mad, MAD_SIZE);
+	copy[SPOILED_STATUS] |= STATUS_BUSY;
+	spoiler->user.received(spoiler->user.ctx, from, copy, size);
+}
+
+static void spoiled_timed_out(void *ctx, const uint8_t header[MAD_HEADER_SIZE])
+{
+	struct spoiler *spoiler = ctx;
+
+	spoiler->user.timed_out(spoiler->user.ctx, header);
+}
+
+static void spoil(struct spoiler *spoiler, const struct sim_manager *manager, bool busy,
 		  bool (*is_meant)(const struct mad_header *header, const uint8_t *mad))
 {
 	*spoiler = (struct spoiler){.ops = *manager->transport->ops,
 				    .usual = manager->transport->ops,
+				    .user = manager->transport->user,
 				    .transport = manager->transport,
+				    .busy = busy,
+				    .times = 1,
 				    .is_meant = is_meant};
 	spoiler->ops.send = spoiled_send;
 	manager->transport->ops = &spoiler->ops;
+	manager->transport->user = (struct transport_user){.received = spoiled_received,
+							   .timed_out = spoiled_timed_out,
+							   .gone = spoiler->user.gone,
+							   .ctx = spoiler};
 }
 
 static void spoil_no_more(struct spoiler *spoiler)
 {
 	spoiler->transport->ops = spoiler->usual;
+	spoiler->transport->user = spoiler->user;
 }
 
 /* The first one raises it: there was one block until now. */
@@ -511,34 +559,74 @@ static bool raises_top(const struct mad_header *header, const uint8_t *mad)
 }
 
 /* Groups until a second block is needed: no later one may mend what the last one left. */
-static void raise_tops(struct sim *sim, struct bed *bed, struct spoiler *spoiler)
+static void raise_tops(struct sim *sim, struct bed *bed, bool busy)
 {
+	struct spoiler spoiler;
 	struct group group = {.sim = sim, .manager = bed->manager};
 
-	spoil(spoiler, bed->manager, raises_top);
-	for (unsigned g = 0; g < 2 * MFT_BLOCK_LIDS && !spoiler->spoiled; g++) {
+	spoil(&spoiler, bed->manager, busy, raises_top);
+	for (unsigned g = 0; g < 2 * MFT_BLOCK_LIDS && !spoiler.spoiled; g++) {
 		group.number = 0x1000 + g;
 		group.count = 0;
 		join(&group, 5, JOIN_FULL);
 		join(&group, 30, JOIN_FULL);
 		sim_settle(sim, 60 * SIM_S);
 	}
-	sim_expect(sim, spoiler->spoiled == 1);
+	sim_expect(sim, spoiler.spoiled == 1);
 	sim_settle(sim, 60 * SIM_S);
 	check_group(&group);
 	sim_check(sim);
 	check_group(&group);
-	spoil_no_more(spoiler);
+	spoil_no_more(&spoiler);
 }
 
 /* The one Set() that raises a switch's MulticastFDBTop never arrives. */
 static void top_is_lost(struct sim *sim)
 {
-	struct spoiler spoiler;
 	struct bed bed;
 
 	begin(sim, &bed);
-	raise_tops(sim, &bed, &spoiler);
+	raise_tops(sim, &bed, false);
+}
+
+/* It is discarded by a switch that is busy, which is no refusal. */
+static void top_is_busy(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	raise_tops(sim, &bed, true);
+}
+
+/* Of the manager's own switch. */
+static bool reads_table(const struct mad_header *header, const uint8_t *mad)
+{
+	(void)mad;
+	return header->method == METHOD_GET && header->hop_count == 1 &&
+	       header->attr_id == ATTR_MULTICAST_FORWARDING_TABLE;
+}
+
+/* A switch is busy when a manager that comes back reads its table: it is asked again, for what is
+ * not known is not empty, and nothing has to be written. */
+static void read_is_busy(struct sim *sim)
+{
+	struct spoiler spoiler;
+	uint64_t before;
+	struct bed bed;
+
+	begin(sim, &bed);
+	sim_kill(bed.manager);
+	sim_pass(sim, SIM_S);
+	sim_restart(bed.manager);
+	spoil(&spoiler, bed.manager, true, reads_table);
+	spoiler.times = 2; /* a sample for the image, and the read that follows */
+	before = mft_sets(&bed);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, spoiler.spoiled == 2);
+	sim_check(sim);
+	sim_expect(sim, mft_sets(&bed) == before);
+	check_all(&bed);
+	spoil_no_more(&spoiler);
 }
 
 const struct scenario sim_multicast[] = {
@@ -557,6 +645,8 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-read-back", .topology = TREE, .play = read_back},
 	{.name = "multicast-loss", .topology = TREE, .play = with_loss},
 	{.name = "multicast-top-lost", .topology = TREE, .play = top_is_lost},
+	{.name = "multicast-top-busy", .topology = TREE, .play = top_is_busy},
+	{.name = "multicast-read-busy", .topology = TREE, .play = read_is_busy},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

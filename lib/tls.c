@@ -13,7 +13,6 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gnutls/gnutls.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -24,10 +23,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "lib/secret_file.h"
 
 enum {
 	STRANGERS_MAX = 8,     /* whose handshake is under way */
@@ -191,26 +190,12 @@ static int parse_key(const char *text, size_t length, struct tls_key *key)
 
 int tls_key_read(const char *path, struct tls_key *key, char why[STREAM_WHY_SIZE])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;
 	char text[2 * TLS_KEY_MAX + 16];
 	struct tls_key read_key = {.size = 0};
-	struct stat status;
-	ssize_t got;
+	size_t size;
+	int error = secret_file_read(path, sizeof(text), text, &size, STREAM_WHY_SIZE, why);
 
-	if (fd < 0)
-		return complain(why, -errno, "%.120s cannot be read: %s", path, strerror(errno));
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		error = complain(why, -EINVAL, "%.120s is no file", path);
-	else if (status.st_mode & 077)
-		error = complain(why, -EPERM,
-				 "%.120s may be read or written by others: chmod 600 it", path);
-	else if (status.st_uid && status.st_uid != geteuid())
-		error = complain(why, -EPERM,
-				 "%.120s belongs to another user: chown it to root, or to who "
-				 "runs weftd",
-				 path);
-	got = error ? 0 : read(fd, text, sizeof(text));
-	if (!error && (got < 0 || parse_key(text, (size_t)got, &read_key)))
+	if (!error && parse_key(text, size, &read_key))
 		error = complain(why, -EINVAL,
 				 "%.120s holds no key of %d to %d hexadecimal digits: openssl rand "
 				 "-hex 32 makes one",
@@ -219,7 +204,6 @@ int tls_key_read(const char *path, struct tls_key *key, char why[STREAM_WHY_SIZE
 		*key = read_key;
 	explicit_bzero(text, sizeof(text));
 	explicit_bzero(&read_key, sizeof(read_key));
-	close(fd);
 	return error;
 }
 

@@ -104,8 +104,8 @@ const struct conf_row conf_rows[] = {
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
 	 .text = "The file of the key by which managers know each other: 32 to 128 "
 		 "hexadecimal digits, as openssl rand -hex 32 makes them, the same "
-		 "for all; nobody but its owner may read it. ha_listen and ha_peers "
-		 "need it."},
+		 "for all; nobody but its owner may read it. It belongs to the user that "
+		 "runs weftd (weft under systemd). ha_listen and ha_peers need it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
 	 .text = "When a client is told that it is registered. local: when this "
 		 "manager's disk has it. standby: when the disks of all standbys in "
@@ -171,8 +171,10 @@ const struct conf_row conf_rows[] = {
 		 "secret. To change it, give another one: the one before is kept until all ports "
 		 "have changed."},
 	{TEXT("m_key_secret_file", m_key_secret_file, 0, "\"\""),
-	 .text = "A file that only its owner may read, with a secret of at least 16 bytes. All "
-		 "managers of the subnet need the same. To change keys, put another secret on the "
+	 .text = "A file that only its owner may read, with a secret of at least 16 bytes. It "
+		 "belongs to "
+		 "the user that runs weftd (weft under systemd). All managers of the subnet need "
+		 "the same. To change keys, put another secret on the "
 		 "line before: the first counts, the others are tried. Empty: none."},
 	{NUMBER("m_key_protection_level", sm.m_key_protection_level, 0, 3, "2"),
 	 .text = "PortInfo:M_KeyProtectBits. 0: whoever asks is told the key. 1: the key is "

@@ -7,15 +7,13 @@
 #include "weftd/m_key_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/crypto_hmac.h"
+#include "lib/secret_file.h"
 
-enum { FILE_MAX_BYTES = 4096, SECRET_MIN_BYTES = 16, OTHERS = S_IRWXG | S_IRWXO };
+enum { FILE_MAX_BYTES = 4096, SECRET_MIN_BYTES = 16 };
 
 _Static_assert((int)SM_SECRET_SIZE == (int)CRYPTO_HMAC_SIZE, "a secret is kept as its HMAC");
 
@@ -29,42 +27,15 @@ static int refuse(const char *path, unsigned line, int result, const char *why,
 	return result;
 }
 
-/* Its owner is who runs the daemon, or root, and nobody else may look into it. */
-static int check_rights(int fd, const char *path, char error[CONF_ERROR_SIZE])
-{
-	struct stat file;
-
-	if (fstat(fd, &file))
-		return refuse(path, 0, -errno, strerror(errno), error);
-	if (!S_ISREG(file.st_mode))
-		return refuse(path, 0, -EINVAL, "it is no file", error);
-	if (file.st_uid && file.st_uid != geteuid())
-		return refuse(path, 0, -EPERM, "it belongs to somebody else: chown it to root",
-			      error);
-	if (file.st_mode & OTHERS)
-		return refuse(path, 0, -EPERM, "others may read or write it: chmod 600 it", error);
-	return 0;
-}
-
 static int load(const char *path, char text[FILE_MAX_BYTES + 1], size_t *size,
 		char error[CONF_ERROR_SIZE])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
-	ssize_t got = 0;
+	static const char option[] = "m_key_secret_file: ";
+	size_t length = sizeof(option) - 1;
 
-	if (fd < 0)
-		return refuse(path, 0, -errno, strerror(errno), error);
-	result = check_rights(fd, path, error);
-	if (!result) {
-		got = read(fd, text, FILE_MAX_BYTES + 1);
-		if (got < 0)
-			result = refuse(path, 0, -errno, strerror(errno), error);
-		else if (got > FILE_MAX_BYTES)
-			result = refuse(path, 0, -EFBIG, "it is longer than 4096 bytes", error);
-	}
-	close(fd);
-	*size = result ? 0 : (size_t)got;
-	return result;
+	memcpy(error, option, length);
+	return secret_file_read(path, FILE_MAX_BYTES + 1, text, size, CONF_ERROR_SIZE - length,
+				error + length);
 }
 
 static size_t trimmed(const char *line, size_t length)

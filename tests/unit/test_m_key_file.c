@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The file of secrets: what it may be, who may own it, and that no error tells a secret. */
-// LINK: weftd/m_key_file.o lib/crypto_hmac.o lib/mem.o
+// LINK: weftd/m_key_file.o lib/crypto_hmac.o lib/mem.o lib/secret_file.o
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static void test_no_file(void)
 	char error[CONF_ERROR_SIZE] = "";
 
 	CU_ASSERT_EQUAL(m_key_file_read(&conf, error), -ENOENT);
-	CU_ASSERT_STRING_EQUAL(error, "m_key_secret_file: /none/at/all: No such file or directory");
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, "m_key_secret_file: /none/at/all: it cannot be read"));
 	snprintf(conf.m_key_secret_file, sizeof(conf.m_key_secret_file), "/dev/null");
 	CU_ASSERT_EQUAL(m_key_file_read(&conf, error), -EINVAL);
 }

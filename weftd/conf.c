@@ -63,6 +63,8 @@ static uint64_t field_number(const void *field, size_t size)
 	switch (size) {
 	case sizeof(uint8_t):
 		return *(const uint8_t *)field;
+	case sizeof(uint16_t):
+		return *(const uint16_t *)field;
 	case sizeof(uint32_t):
 		return *(const uint32_t *)field;
 	default:
@@ -75,6 +77,9 @@ static void field_set_number(void *field, size_t size, uint64_t value)
 	switch (size) {
 	case sizeof(uint8_t):
 		*(uint8_t *)field = value;
+		break;
+	case sizeof(uint16_t):
+		*(uint16_t *)field = value;
 		break;
 	case sizeof(uint32_t):
 		*(uint32_t *)field = value;

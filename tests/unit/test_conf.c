@@ -7,6 +7,7 @@
 // LINK: weftd/conf.o weftd/conf_rows.o lib/log.o lib/suggest.o lib/mem.o
 // LIBS: -lconfig -lsystemd
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <syslog.h>
@@ -500,6 +501,26 @@ static void test_example_is_the_defaults(void)
 	free(text);
 }
 
+/* Setting a number writes its own bytes and none behind them, whatever size its field has. */
+static void test_neighbours(void)
+{
+	char setting[96], error[CONF_ERROR_SIZE];
+
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		struct conf conf;
+		const uint8_t *behind = (const uint8_t *)&conf + row->offset + row->size;
+
+		if (row->type != CONF_NUMBER || row->offset + row->size + 8 > sizeof(conf))
+			continue;
+		memset(&conf, 0xA5, sizeof(conf));
+		snprintf(setting, sizeof(setting), "%s=%" PRIu64, row->name, row->min);
+		if (conf_set(&conf, setting, error))
+			continue; /* not by itself */
+		for (unsigned i = 0; i < 8 && !row->copy; i++)
+			CU_ASSERT_EQUAL(behind[i], 0xA5);
+	}
+}
+
 static void test_manual(void)
 {
 	char *text = read_document("man/weftd.conf.5");
@@ -531,6 +552,7 @@ int main(void)
 		{"no files", test_files},
 		{"-o", test_set},
 		{"plain text", test_set_text},
+		{"neighbours", test_neighbours},
 		{"print", test_print},
 		{"fixed at the start", test_keep_fixed},
 		{"example file", test_example},

@@ -111,7 +111,7 @@ static bool is_refused(const struct port *port, const struct pkeys_echo *echo,
 {
 	uint64_t held = block_digest(port_facts(port)->pkeys, echo->block);
 
-	for (unsigned i = 0; i <= aim->narrowing; i++)
+	for (unsigned i = 0; i < (aim->narrowing ? 2 : 1); i++)
 		if (echo->wanted[i] == aim->wanted && echo->held[i] == held)
 			return true;
 	return false;

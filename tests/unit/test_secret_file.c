@@ -15,16 +15,16 @@
 
 #define CHOWN "chown it to the user that runs weftd (weft under systemd)"
 
-enum { ROOM = 8, WHY = 256, SOMEBODY = 12345 };
+enum { SECRET_ROOM = 8, WHY = 256, SOMEBODY = 12345 };
 
 static char path[] = "/tmp/weft-secret-file-XXXXXX";
 
-static int read_it(const char *name, char text[ROOM], size_t *size, char why[WHY])
+static int read_it(const char *name, char text[SECRET_ROOM], size_t *size, char why[WHY])
 {
-	memset(text, 'x', ROOM);
+	memset(text, 'x', SECRET_ROOM);
 	*size = 99;
 	why[0] = '\0';
-	return secret_file_read(name, ROOM, text, size, WHY, why);
+	return secret_file_read(name, SECRET_ROOM, text, size, WHY, why);
 }
 
 static void write_it(const char *text, mode_t mode)
@@ -56,7 +56,7 @@ static void test_rights_and_length(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char text[ROOM], why[WHY];
+		char text[SECRET_ROOM], why[WHY];
 		size_t size;
 
 		write_it(rows[i].text, rows[i].mode);
@@ -72,7 +72,7 @@ static void test_rights_and_length(void)
 /* Root alone may give a file away, and read what is another's. */
 static void test_owner(void)
 {
-	char text[ROOM], why[WHY];
+	char text[SECRET_ROOM], why[WHY];
 	size_t size;
 
 	if (geteuid())
@@ -91,7 +91,7 @@ static void test_owner(void)
 
 static void test_no_file(void)
 {
-	char text[ROOM], why[WHY], name[2 * WHY];
+	char text[SECRET_ROOM], why[WHY], name[2 * WHY];
 	size_t size;
 
 	CU_ASSERT_EQUAL(read_it("/none/at/all", text, &size, why), -ENOENT);

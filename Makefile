@@ -58,7 +58,7 @@ sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
-UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants bench
+UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants bench deb check-deb
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -89,7 +89,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests check demo soak mutants bench lint format install uninstall clean distclean help FORCE
+.PHONY: all tests check demo soak mutants bench lint format install uninstall deb check-deb clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN)
@@ -208,6 +208,14 @@ uninstall:
 	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
 	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS)) $(SYSUSERS) $(UDEV_RULES) $(CATALOG) $(BASH_COMPLETION) $(ZSH_COMPLETION)
 
+deb:
+	@scripts/install-deps
+	@scripts/deb
+
+check-deb:
+	@scripts/install-deps
+	@scripts/simulated-only scripts/deb --check
+
 clean:
 	rm -rf build build-*
 
@@ -225,5 +233,7 @@ help:
 	@echo 'make format      lays out the sources with clang-format-14'
 	@echo 'make install     PREFIX=/usr/local DESTDIR= ; keeps an /etc/weft/weftd.conf that is there'
 	@echo 'make uninstall   takes it away again, but for /etc/weft'
+	@echo 'make deb         Debian packages weft and weft-sim, into build/deb/'
+	@echo 'make check-deb   builds them twice, compares, asks lintian; installs, upgrades, purges them in an overlay'
 	@echo 'make clean       removes build*/; distclean also removes configure'
 	@echo 'with CC=clang, SANITIZE=address,undefined or SANITIZE=thread, WERROR=1, V=1 (show commands)'

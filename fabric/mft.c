@@ -63,8 +63,10 @@ void mft_forget(struct mft *mft, bool blank)
 	mft->known_blocks = mft->guessed_blocks = 0;
 	mft->touched = true;
 	for (size_t i = 0; i < mft_cells(mft); i++) {
-		if (mft->cells[i])
+		if (mft->cells[i]) {
 			mft->cells[i]->known = mft->cells[i]->untold = false;
+			mft->cells[i]->unheard = 0;
+		}
 		mft_set_dirty(mft, i, true);
 	}
 }
@@ -238,18 +240,22 @@ void mft_learn(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 		cell->have[i] = cell->maybe[i] = ports[i] & valid;
 	cell->known = true;
 	cell->unsure = cell->guessed = false;
+	cell->unheard = 0;
 	row_is_over(mft);
 	mft_set_dirty(mft, index, mft_differs(cell));
 }
 
-/* Of an unknown cell nothing was forwarded, else it would have been read. */
+/* Of an unknown cell nothing was forwarded, else it would have been read, or asked for in vain. */
 void mft_send(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS])
 {
 	struct mft_cell *cell = mft_cell(mft, index);
+	uint16_t unknown = cell->unheard ? mft_valid(mft, (uint8_t)(index % mft->positions)) : 0;
 
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
-		if (!cell->known)
-			cell->have[i] = cell->maybe[i] = 0;
+		if (!cell->known) {
+			cell->have[i] = 0;
+			cell->maybe[i] = unknown;
+		}
 		cell->have[i] &= ports[i];
 		cell->maybe[i] |= ports[i];
 	}
@@ -262,6 +268,8 @@ void mft_doubt(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 {
 	struct mft_cell *cell = mft_cell(mft, index);
 
+	if (cell->unheard)
+		cell->known = false; /* as it was before */
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
 		cell->have[i] &= ports[i];
 		cell->maybe[i] |= ports[i];

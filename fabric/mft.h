@@ -22,6 +22,7 @@ struct mft_cell {
 	uint16_t have[MFT_BLOCK_LIDS];	/* it sends to these ports for certain */
 	uint16_t maybe[MFT_BLOCK_LIDS]; /* and to no others than these */
 	uint64_t set_us;		/* when its last Set() ended */
+	uint8_t unheard;		/* Gets that were not answered, since it was known */
 	bool known;			/* else have and maybe say nothing */
 	bool busy;			/* a Get or Set is under way */
 	bool unsure;			/* its last Set() had no answer */
@@ -61,6 +62,7 @@ struct mft {
 	bool touched;		 /* something may have to be written */
 	bool failed;		 /* something was not taken in this run */
 	bool topless;		 /* it did not take MulticastFDBTop */
+	uint8_t unheard;	 /* Gets in a row without an answer, in this run */
 	unsigned pending;	 /* cells that are busy */
 	uint32_t search;	 /* the last one that came here: sm/program_mft.c */
 	uint64_t *dirty;	 /* by cell: it is to be looked at */

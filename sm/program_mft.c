@@ -12,7 +12,8 @@
  *     waits for it is written when that was acknowledged.
  * Entries share blocks, and blocks can wait for each other though their entries do not: then they
  * are written piecemeal, as those of unicast (program_switch.c). What a switch that forwards holds,
- * and nobody knows, is read first. No effort goes so far as to close a circle: a run that comes to
+ * and nobody knows, is read first; what it does not tell, though it answers, is written over: until
+ * that is acknowledged it counts as everything. No effort goes so far as to close a circle: a run that comes to
  * a stand loses packets before its end, and leaves a cable between switches shut. Loop thread only.
  */
 #include <errno.h>
@@ -26,7 +27,11 @@
 #include "sm/program_parts.h"
 #include "sm/subject.h"
 
-enum { MFT_POSITION_SHIFT = 28 };
+enum {
+	MFT_POSITION_SHIFT = 28,
+	ASKS_MAX = 2,	 /* each of several attempts */
+	SILENCE_MAX = 3, /* requests in a row */
+};
 
 /* MulticastFDBTop */
 
@@ -67,13 +72,19 @@ static lid_t first_mlid(const struct mft *mft, size_t index)
 }
 
 /* It may forward by what is in this cell, and nobody knows what that is. */
-static bool must_be_read(const struct node *node, size_t index)
+static bool is_unread(const struct node *node, size_t index)
 {
 	const struct mft *mft = node->sw->mft;
 
 	return !mft_is_known(mft, index) && !mft->blank &&
 	       !(mft->cells[index] && mft->cells[index]->untold) &&
 	       is_below_top(node, first_mlid(mft, index));
+}
+
+/* Who answers, but does not tell this, is written over. */
+static bool is_silent(const struct mft_cell *cell)
+{
+	return cell && cell->unheard >= ASKS_MAX;
 }
 
 static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
@@ -84,7 +95,7 @@ static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
 	if (!mft || block >= mft->blocks || position >= mft->positions)
 		return 0;
 	if (!mft_is_known(mft, mft_index(mft, (uint16_t)block, position)) &&
-	    !must_be_read(node, mft_index(mft, (uint16_t)block, position)))
+	    !is_unread(node, mft_index(mft, (uint16_t)block, position)))
 		return 0;
 	return mft_maybe(mft, mlid, position);
 }
@@ -339,6 +350,29 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 	go_on(program, node);
 }
 
+/* It may be this block, or all of the switch: nothing else of its table waits for the one. */
+static void was_not_told(struct program *program, struct node *node, size_t index)
+{
+	struct mft *mft = node->sw->mft;
+	struct mft_cell *cell = mft_cell(mft, index);
+	struct log_subject subject = node_subject(node, NULL);
+
+	cell->unheard++;
+	if (++mft->unheard == SILENCE_MAX) {
+		failed(program, node, "it does not tell its multicast table");
+		return;
+	}
+	if (is_silent(cell)) {
+		cell->known = cell->guessed = false;
+		mcast_be_careful(program->mcast, first_mlid(mft, index));
+		log_limited(&program->limit, LOG_WARNING, &subject,
+			    "switch \"%s\": it does not tell a block of its multicast table, which is "
+			    "written over",
+			    node->facts->description);
+	}
+	go_on(program, node);
+}
+
 static void cell_was_read(void *owner, void *subject, const struct smp_request *request,
 			  const struct smp_answer *answer)
 {
@@ -351,7 +385,12 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	cell_is_free(mft, index);
 	if (answer->error == -ECANCELED)
 		return;
-	if (answer->error || status_is_busy(answer->status)) {
+	if (answer->error) {
+		was_not_told(program, node, index);
+		return;
+	}
+	mft->unheard = 0;
+	if (status_is_busy(answer->status)) {
 		failed(program, node, "it did not tell a block of its multicast table");
 		return;
 	}
@@ -410,7 +449,8 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 	if (mft->guess)
 		return false;
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (!must_be_read(node, i) && !is_doubtful_guess(program, mft, i))
+		if (is_silent(mft->cells[i]) ||
+		    !(is_unread(node, i) || is_doubtful_guess(program, mft, i)))
 			continue;
 		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
 		return true;
@@ -485,7 +525,7 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		return false;
 	end = cells_in_use(mft);
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (!mft_is_known(mft, i) && i >= end)
+		if (!mft_is_known(mft, i) && i >= end && !is_silent(mft->cells[i]))
 			continue;
 		if (!mft_differs(mft_cell(mft, i))) {
 			mft_set_dirty(mft, i, false);
@@ -520,12 +560,12 @@ static bool was_reset(const struct node *node)
 	       node->facts->sw.multicast_fdb_top < LID_MULTICAST_MIN;
 }
 
-static bool any_must_be_read(const struct node *node)
+static bool any_is_unread(const struct node *node)
 {
 	const struct mft *mft = node->sw->mft;
 
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (must_be_read(node, i))
+		if (is_unread(node, i))
 			return true;
 	}
 	return false;
@@ -538,10 +578,11 @@ void mft_begin(struct program *program, struct node *node, bool lost)
 	if (!mft)
 		return;
 	mft->failed = false;
+	mft->unheard = 0;
 	if (lost)
 		mft_forget(mft, was_reset(node));
 	mft->touched |= top_differs(node);
-	if (!any_must_be_read(node))
+	if (!any_is_unread(node))
 		return;
 	/* What it holds has nothing to do with the trees that there are, and its top may turn out
 	 * to be higher than it was thought. */
@@ -569,7 +610,7 @@ static bool end_blocks(struct program *program, struct port *port)
 	for (size_t i = position; mft && i < mft_cells(mft); i += mft->positions) {
 		const struct mft_cell *cell = mft->cells[i];
 
-		if (!mft_is_known(mft, i) && must_be_read(port->node, i))
+		if (!mft_is_known(mft, i) && is_unread(port->node, i))
 			return true;
 		for (unsigned n = 0; cell && cell->known && n < MFT_BLOCK_LIDS; n++) {
 			if (cell->maybe[n] >> port->num % MFT_POSITION_PORTS & 1 &&

@@ -22,6 +22,7 @@ struct mft_cell {
 	uint16_t have[MFT_BLOCK_LIDS];	/* it sends to these ports for certain */
 	uint16_t maybe[MFT_BLOCK_LIDS]; /* and to no others than these */
 	uint64_t set_us;		/* when its last Set() ended */
+	uint64_t waits_us;		/* since then some of it may not be written; 0: none */
 	uint8_t unheard;		/* Gets that were not answered, since it was known */
 	bool known;			/* else have and maybe say nothing */
 	bool busy;			/* a Get or Set is under way */

@@ -2,8 +2,9 @@
 /*
  * A batch is the MLIDs of which trees are computed: their members are gathered in slices, a job
  * draws the trees, the result is applied in slices. One batch is under way at a time, and what
- * changes in the registry meanwhile marks its MLID for the next one. All trees belong to one
- * snapshot and its routes; when there are new routes the batch is all MLIDs.
+ * changes in the registry meanwhile marks its MLID for the next one, which is computed while this
+ * one is still being written. All trees belong to one snapshot and its routes; when there are new
+ * routes the batch is all MLIDs.
  */
 #include "sm/mcast.h"
 
@@ -91,10 +92,23 @@ static bool is_between_sweeps(const struct mcast *mcast)
 	return !sm->sweep.running && !sm->stopped && peers_role(sm->peers) == SM_MASTER;
 }
 
+/* The ways that there are follow the routes of now. */
+static bool has_ways_now(const struct mcast *mcast)
+{
+	return mcast->ways && mcast->routes == mcast->sm->routes.routes;
+}
+
+/* A new batch waits for none that is being written, for a switch may take long over it. But what is
+ * written follows the ways that there are: only the same ones may be drawn on meanwhile. */
+static bool may_begin(const struct mcast *mcast)
+{
+	return mcast->begun && mcast->any_dirty && !mcast->batch && is_between_sweeps(mcast) &&
+	       (!mcast->writing || has_ways_now(mcast));
+}
+
 static void arm(struct mcast *mcast)
 {
-	if (mcast->begun && mcast->any_dirty && !mcast->batch && !mcast->writing &&
-	    is_between_sweeps(mcast) && !loop_timer_armed(&mcast->timer))
+	if (may_begin(mcast) && !loop_timer_armed(&mcast->timer))
 		loop_timer_arm(&mcast->timer, MERGE_US);
 }
 
@@ -334,9 +348,11 @@ static void batch_done(void *arg)
 	if (mcast->done) {
 		phase_goes_on(mcast);
 	} else if (is_between_sweeps(mcast)) {
+		if (!mcast->writing)
+			mcast->failed_before = program_report(mcast->sm->program)->failed;
 		mcast->writing = true;
-		mcast->failed_before = program_report(mcast->sm->program)->failed;
 		program_multicast(mcast->sm->program, written, mcast);
+		arm(mcast);
 	}
 }
 
@@ -562,7 +578,7 @@ static void batch_begin(struct mcast *mcast)
 {
 	struct sm *sm = mcast->sm;
 	struct batch *batch = mem_zalloc(sizeof(*batch));
-	bool same = mcast->routes == sm->routes.routes && mcast->ways;
+	bool same = has_ways_now(mcast);
 
 	batch->mcast = mcast;
 	batch->pool = sm->pool;
@@ -584,8 +600,7 @@ static void merged(void *arg)
 {
 	struct mcast *mcast = arg;
 
-	if (mcast->begun && mcast->any_dirty && !mcast->batch && mcast->sm->routed &&
-	    is_between_sweeps(mcast))
+	if (may_begin(mcast) && mcast->sm->routed)
 		batch_begin(mcast);
 }
 

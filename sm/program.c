@@ -829,8 +829,7 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 	walk(program, &announce_plan, wake_window);
 }
 
-/* Switches where something may have to be done. */
-static unsigned wake_multicast(void *arg, size_t *at)
+static unsigned begin_tables(void *arg, size_t *at)
 {
 	struct program *program = arg;
 	const struct roster *roster = fabric_roster(program->fabric);
@@ -842,6 +841,19 @@ static unsigned wake_multicast(void *arg, size_t *at)
 	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
 	if (program->part == PROGRAM_READ_MULTICAST)
 		mft_guess_begin(program, node);
+	return 1;
+}
+
+/* Switches where something may have to be done. */
+static unsigned wake_multicast(void *arg, size_t *at)
+{
+	struct program *program = arg;
+	const struct roster *roster = fabric_roster(program->fabric);
+	struct node *node;
+
+	if (*at == roster->num_switches)
+		return 0;
+	node = roster->switches[(*at)++];
 	if (!mft_has_work(node))
 		return 1;
 	node->port[0].agent->target.next = next_request;
@@ -850,25 +862,31 @@ static unsigned wake_multicast(void *arg, size_t *at)
 	return 2;
 }
 
-static slice_fn *const multicast_stages[] = {wake_multicast, NULL};
+static slice_fn *const multicast_stages[] = {begin_tables, wake_multicast, NULL};
+static slice_fn *const more_stages[] = {wake_multicast, NULL};
 static const struct slice_plan multicast_plan = {"multicast begins", multicast_stages, NULL};
+static const struct slice_plan more_plan = {"more multicast begins", more_stages, NULL};
 
-static void begin_multicast(struct program *program, enum program_part part, loop_fn *done,
-			    void *arg)
+static void begin_multicast(struct program *program, enum program_part part,
+			    const struct slice_plan *plan, loop_fn *done, void *arg)
 {
 	begin(program, false, done, arg);
 	program->part = part;
-	walk(program, &multicast_plan, wake_window);
+	walk(program, plan, wake_window);
 }
 
 void program_read_multicast(struct program *program, loop_fn *done, void *arg)
 {
-	begin_multicast(program, PROGRAM_READ_MULTICAST, done, arg);
+	begin_multicast(program, PROGRAM_READ_MULTICAST, &multicast_plan, done, arg);
 }
 
 void program_multicast(struct program *program, loop_fn *done, void *arg)
 {
-	begin_multicast(program, PROGRAM_MULTICAST, done, arg);
+	bool more = program->done && !program->walk.running;
+
+	if (program->walk.running)
+		slices_cancel(&program->walk);
+	begin_multicast(program, PROGRAM_MULTICAST, more ? &more_plan : &multicast_plan, done, arg);
 }
 
 void program_abandon(struct program *program)

@@ -77,7 +77,8 @@ struct mcast;
 void program_set_mcast(struct program *program, struct mcast *mcast);
 /* Reads what switches hold of multicast that forward already, and of which nothing is known. */
 void program_read_multicast(struct program *program, loop_fn *done, void *arg);
-/* Multicast tables alone, between two sweeps. */
+/* Multicast tables alone, between two sweeps. While such a run is under way what has come since
+ * goes with it: it is not repeated at who has failed in it, and its end is that of both. */
 void program_multicast(struct program *program, loop_fn *done, void *arg);
 /* Nothing more is sent of a run of the last kind, and done is not called. */
 void program_abandon(struct program *program);

@@ -13,8 +13,9 @@
  * Entries share blocks, and blocks can wait for each other though their entries do not: then they
  * are written piecemeal, as those of unicast (program_switch.c). What a switch that forwards holds,
  * and nobody knows, is read first; what it does not tell, though it answers, is written over: until
- * that is acknowledged it counts as everything. No effort goes so far as to close a circle: a run that comes to
- * a stand loses packets before its end, and leaves a cable between switches shut. Loop thread only.
+ * that is acknowledged it counts as everything. No effort goes so far as to close a circle: a run
+ * that comes to a stand loses packets before its end, and leaves a cable between switches shut.
+ * Loop thread only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 
 enum {
 	MFT_POSITION_SHIFT = 28,
+	LONG_US = 50000, /* answers come sooner but from who is slow */
 	ASKS_MAX = 2,	 /* each of several attempts */
 	SILENCE_MAX = 3, /* requests in a row */
 };
@@ -365,10 +367,11 @@ static void was_not_told(struct program *program, struct node *node, size_t inde
 	if (is_silent(cell)) {
 		cell->known = cell->guessed = false;
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
-		log_limited(&program->limit, LOG_WARNING, &subject,
-			    "switch \"%s\": it does not tell a block of its multicast table, which is "
-			    "written over",
-			    node->facts->description);
+		log_limited(
+			&program->limit, LOG_WARNING, &subject,
+			"switch \"%s\": it does not tell a block of its multicast table, which is "
+			"written over",
+			node->facts->description);
 	}
 	go_on(program, node);
 }
@@ -464,12 +467,20 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 	return false;
 }
 
+/* Between sweeps a join does not wait for the branch of another one, of which some switch is slow,
+ * only because their entries share a block. */
+static bool waits_long(const struct program *program, const struct mft_cell *cell)
+{
+	return program->part == PROGRAM_MULTICAST && cell->waits_us &&
+	       loop_now_us(program->loop) - cell->waits_us >= LONG_US;
+}
+
 /* Plans a cell; true when it is to be written now. */
 static bool plan_cell(struct program *program, struct node *node, size_t index,
 		      struct multicast_forwarding_table *out, struct node **blocker)
 {
 	struct mft *mft = node->sw->mft;
-	const struct mft_cell *cell = mft_cell(mft, index);
+	struct mft_cell *cell = mft_cell(mft, index);
 	bool now = !cell->known || cell->unsure, waits = false;
 
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
@@ -486,7 +497,11 @@ static bool plan_cell(struct program *program, struct node *node, size_t index,
 		waits |= out->port_mask[i] != entry.want;
 		now |= out->port_mask[i] != entry.maybe || cell->have[i] != entry.maybe;
 	}
-	return now && (!waits || program->effort > WHOLE_BLOCKS);
+	if (!waits)
+		cell->waits_us = 0;
+	else if (!cell->waits_us)
+		cell->waits_us = loop_now_us(program->loop);
+	return now && (!waits || program->effort > WHOLE_BLOCKS || waits_long(program, cell));
 }
 
 static bool try_cell(struct program *program, struct node *node, size_t index,
@@ -537,6 +552,8 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 	}
 	if (waits && blocker)
 		switch_wait_for(node, blocker);
+	if (waits && program->part == PROGRAM_MULTICAST && !loop_timer_armed(&program->pause))
+		loop_timer_arm(&program->pause, LONG_US);
 	if (waits || mft->pending)
 		return false;
 	/* Until it has taken the top, members behind it are deaf: that is work still. */

@@ -243,6 +243,24 @@ struct node *fabric_find_node(const struct fabric *fabric, guid_t guid)
 	return map_get(&fabric->nodes, guid);
 }
 
+/* Port 0 hears nothing that it did not ask for. */
+bool node_sends_by_default(const struct node *node, unsigned port)
+{
+	const struct switch_info *sw = &node->facts->sw;
+
+	return port && port <= node->num_ports &&
+	       (port == sw->default_multicast_primary_port ||
+		port == sw->default_multicast_not_primary_port);
+}
+
+bool node_has_default_ports(const struct node *node)
+{
+	const struct switch_info *sw = &node->facts->sw;
+
+	return node_sends_by_default(node, sw->default_multicast_primary_port) ||
+	       node_sends_by_default(node, sw->default_multicast_not_primary_port);
+}
+
 struct mft *node_mft(struct node *node)
 {
 	uint16_t cap = node->facts->sw.multicast_fdb_cap;

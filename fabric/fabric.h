@@ -166,6 +166,7 @@ struct switch_state {
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
+	bool keeps_default_ports;	/* for multicast; it did not take that there are none */
 	bool lost;			/* a report showed that it was reset, and lost its tables */
 	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
 	bool news;		/* it told that links of it changed, and was not read since */
@@ -373,6 +374,10 @@ void fabric_forget_lids(struct fabric *fabric);
 /* What any port has registered need not be what the SA knows: all are to be told once more. */
 void fabric_forget_heard(struct fabric *fabric);
 
+/* Whether the switch sends what its multicast table does not cover to this port, by default. */
+bool node_sends_by_default(const struct node *node, unsigned port);
+/* To any port. */
+bool node_has_default_ports(const struct node *node);
 /* The switch's multicast table, made now if it has none; NULL: it can hold no entry. */
 struct mft *node_mft(struct node *node);
 

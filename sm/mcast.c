@@ -366,7 +366,8 @@ static bool all_is_written(const struct mcast *mcast)
 	for (size_t i = 0; i < roster->num_switches; i++) {
 		const struct mft *mft = roster->switches[i]->sw->mft;
 
-		if (mft && (mft->touched || mft->pending))
+		if ((mft && (mft->touched || mft->pending)) ||
+		    node_has_default_ports(roster->switches[i]))
 			return false;
 	}
 	return true;

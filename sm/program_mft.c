@@ -89,7 +89,23 @@ static bool is_silent(const struct mft_cell *cell)
 	return cell && cell->unheard >= ASKS_MAX;
 }
 
-static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
+/* What the table does not cover. */
+static uint16_t may_send_by_default(const struct node *node, lid_t mlid, uint8_t position)
+{
+	const struct mft *mft = node->sw->mft;
+	uint16_t ports = 0;
+
+	if (!node_has_default_ports(node) ||
+	    (mft && mlid <= mft->top_max && is_below_top(node, mlid)))
+		return 0;
+	for (unsigned i = 0; i < MFT_POSITION_PORTS; i++) {
+		if (node_sends_by_default(node, position * MFT_POSITION_PORTS + i))
+			ports |= (uint16_t)(1 << i);
+	}
+	return ports;
+}
+
+static uint16_t may_send_by_table(const struct node *node, lid_t mlid, uint8_t position)
 {
 	const struct mft *mft = node->sw->mft;
 	size_t block = (size_t)(mlid - LID_MULTICAST_MIN) / MFT_BLOCK_LIDS;
@@ -100,6 +116,11 @@ static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
 	    !is_unread(node, mft_index(mft, (uint16_t)block, position)))
 		return 0;
 	return mft_maybe(mft, mlid, position);
+}
+
+static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
+{
+	return may_send_by_table(node, mlid, position) | may_send_by_default(node, mlid, position);
 }
 
 static bool may_send_by(const struct port *port, lid_t mlid)
@@ -599,6 +620,8 @@ void mft_begin(struct program *program, struct node *node, bool lost)
 	if (lost)
 		mft_forget(mft, was_reset(node));
 	mft->touched |= top_differs(node);
+	if (node_has_default_ports(node))
+		mcast_be_careful_of_all(program->mcast);
 	if (!any_is_unread(node))
 		return;
 	/* What it holds has nothing to do with the trees that there are, and its top may turn out
@@ -618,12 +641,22 @@ static bool is_in_the_way(struct program *program, struct port *port, lid_t mlid
 	return mcast_is_careful(program->mcast, mlid) && is_connected(&search, port);
 }
 
+/* Default ports go first; where they stay they only must not close a circle. */
+static bool default_blocks(struct program *program, struct port *port)
+{
+	const struct search search = {program, port->node, LID_MULTICAST_MAX, UINT8_MAX, 0};
+
+	return !port->node->sw->keeps_default_ports || is_connected(&search, port);
+}
+
 /* Of one end of a cable: an MLID that may go over it and must not, as it is. */
 static bool end_blocks(struct program *program, struct port *port)
 {
 	const struct mft *mft = port->node->sw->mft;
 	uint8_t position = port->num / MFT_POSITION_PORTS;
 
+	if (node_sends_by_default(port->node, port->num) && default_blocks(program, port))
+		return true;
 	for (size_t i = position; mft && i < mft_cells(mft); i += mft->positions) {
 		const struct mft_cell *cell = mft->cells[i];
 

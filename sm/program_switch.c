@@ -67,6 +67,21 @@ static void reread_ports(struct program *program, struct node *node)
 	}
 }
 
+/* Default ports for multicast: what the table of a switch does not cover goes nowhere, since no
+ * tree is made of it. They are told so by each Set(SwitchInfo), and one is made for who sends such
+ * packets to a port. */
+
+static bool default_ports_differ(const struct node *node)
+{
+	return node_has_default_ports(node) && !node->sw->keeps_default_ports;
+}
+
+static bool changes_default_ports(const struct switch_info *want, const struct switch_info *have)
+{
+	return want->default_multicast_primary_port != have->default_multicast_primary_port ||
+	       want->default_multicast_not_primary_port != have->default_multicast_not_primary_port;
+}
+
 static void switch_was_set(void *owner, void *subject, const struct smp_request *request,
 			   const struct smp_answer *answer)
 {
@@ -82,6 +97,13 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (verify_try_again(node, answer->error))
 		return;
 	attr_decode(&switch_info_format, request->data, &want);
+	if (answer->status && !status_is_busy(answer->status) &&
+	    changes_default_ports(&want, &node->facts->sw)) {
+		sw->keeps_default_ports = true; /* all the rest without them, then */
+		program->refused_values++;
+		window_wake(&node->port[0].agent->target);
+		return;
+	}
 	if (answer->status && !status_is_busy(answer->status) &&
 	    want.multicast_fdb_top != node->facts->sw.multicast_fdb_top) {
 		sw->mft->topless = true; /* all the rest without it, then */
@@ -110,6 +132,10 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		sw->life_held = held.life_time_value;
 		program->refused_values++;
 	}
+	if (default_ports_differ(node)) {
+		sw->keeps_default_ports = true;
+		program->refused_values++;
+	}
 	if (held.multicast_fdb_top != want.multicast_fdb_top && sw->mft) {
 		sw->mft->topless = true;
 		program->refused_values++;
@@ -135,6 +161,9 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 
 	want.linear_fdb_top = top;
 	want.multicast_fdb_top = multicast_top;
+	if (!node->sw->keeps_default_ports)
+		want.default_multicast_primary_port = want.default_multicast_not_primary_port =
+			LFT_NO_PORT;
 	want.life_time_value = program->options->switch_life_time;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
@@ -487,7 +516,8 @@ static bool table_differs(const struct node *node)
 
 static bool has_work(const struct program *program, const struct node *node)
 {
-	return table_differs(node) || life_time_differs(program, node) || mft_has_work(node) ||
+	return table_differs(node) || life_time_differs(program, node) ||
+	       default_ports_differ(node) || mft_has_work(node) ||
 	       node->facts->sw.port_state_change;
 }
 
@@ -518,7 +548,8 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		return verify_request(program, node, out);
 	if (sw->want && sw->want->top < top)
 		return set_top(program, node, sw->want->top, out);
-	if (life_time_differs(program, node) || node->facts->sw.port_state_change)
+	if (life_time_differs(program, node) || default_ports_differ(node) ||
+	    node->facts->sw.port_state_change)
 		return set_top(program, node, top, out);
 	if (!sw->want || sw->settled)
 		return mft_request(program, node, out);
@@ -586,6 +617,7 @@ void switch_take_routes(struct program *program, struct node *node, const struct
 		sw->top_set = LID_NONE;
 		sw->lost = false;
 		sw->settled = false;
+		sw->keeps_default_ports = false;
 	}
 	if (row && row != sw->want) {
 		lft_unref(sw->want);

@@ -85,6 +85,8 @@ struct device_quirks {
 	bool hides_extended_speeds;	  /* from who does not ask with the modifier's bit 31 */
 	bool stuck_states;		  /* no Set() moves a port */
 	bool refuses_tables;		  /* no forwarding table can be Set() */
+	bool keeps_default_ports;	  /* no Set() changes those for multicast */
+	bool refuses_no_port;		  /* as one of these: they have to be ports */
 	bool mute_sets;			  /* no Set() is answered, as with another's M_Key */
 	uint8_t keeps_p_keys;		  /* blocks, bit by bit, that no Set(P_KeyTable) changes */
 	bool hides_p_keys;		  /* no P_Key table is told */
@@ -227,6 +229,8 @@ static inline uint8_t device_lft_port(const struct device *device, lid_t lid)
 
 /* Tables as they count now, defaults included. Indexes beyond the table give 0 or false. */
 bool device_mft_has(const struct device *device, lid_t mlid, uint8_t port);
+/* Would it send this MLID to a port, wherever it came in? */
+bool device_mft_spreads(const struct device *device, lid_t mlid, uint8_t port);
 /* Does a switch send what came in by one port (0: it sends it itself) and is for a multicast LID
  * out of another one, or to itself (0)? */
 bool device_mft_forwards(const struct device *device, lid_t mlid, uint8_t in, uint8_t out);

@@ -30,6 +30,13 @@ static bool is_port_or_none(const struct device *device, uint8_t port)
 	return port <= device->num_ports || port == LFT_NO_PORT;
 }
 
+/* As in PortInfo: what stays what it is cannot be wrong. */
+static bool is_default(const struct device *device, uint8_t held, uint8_t asked)
+{
+	return asked == held || (is_port_or_none(device, asked) &&
+				 !(asked == LFT_NO_PORT && device->quirks.refuses_no_port));
+}
+
 /* As in PortInfo: a top that stays what it is cannot be wrong. */
 static bool tops_are_good(const struct switch_info *sw, const struct switch_info *asked)
 {
@@ -52,14 +59,18 @@ uint16_t switch_info_set(struct agent_request *request)
 	attr_decode(&switch_info_format, request->data, &asked);
 	if (request->attr_mod || !tops_are_good(sw, &asked) ||
 	    !is_port_or_none(device, asked.default_port) ||
-	    !is_port_or_none(device, asked.default_multicast_primary_port) ||
-	    !is_port_or_none(device, asked.default_multicast_not_primary_port))
+	    !is_default(device, sw->default_multicast_primary_port,
+			asked.default_multicast_primary_port) ||
+	    !is_default(device, sw->default_multicast_not_primary_port,
+			asked.default_multicast_not_primary_port))
 		return STATUS_INVALID_VALUE;
 	sw->linear_fdb_top = asked.linear_fdb_top;
 	sw->multicast_fdb_top = asked.multicast_fdb_top;
 	sw->default_port = asked.default_port;
-	sw->default_multicast_primary_port = asked.default_multicast_primary_port;
-	sw->default_multicast_not_primary_port = asked.default_multicast_not_primary_port;
+	if (!device->quirks.keeps_default_ports) {
+		sw->default_multicast_primary_port = asked.default_multicast_primary_port;
+		sw->default_multicast_not_primary_port = asked.default_multicast_not_primary_port;
+	}
 	sw->life_time_value = asked.life_time_value;
 	if (life_time_max && sw->life_time_value > life_time_max)
 		sw->life_time_value = life_time_max;
@@ -200,6 +211,17 @@ bool device_mft_has(const struct device *device, lid_t mlid, uint8_t port)
 	place = port / MFT_POSITION_PORTS * mft_position_bytes(device) +
 		sizeof(uint16_t) * (mlid - LID_MULTICAST_MIN);
 	return be16_load(device->mft + place) >> port % MFT_POSITION_PORTS & 1;
+}
+
+bool device_mft_spreads(const struct device *device, lid_t mlid, uint8_t port)
+{
+	const struct switch_info *sw = &device->sw;
+
+	if (mft_covers(device, mlid))
+		return device_mft_has(device, mlid, port);
+	return port && port <= device->num_ports &&
+	       (port == sw->default_multicast_primary_port ||
+		port == sw->default_multicast_not_primary_port);
 }
 
 /* What the table does not cover goes to the default port, and what came from there to the other

@@ -33,6 +33,7 @@ struct last_seen { /* of one switch */
 	size_t mlids;
 	uint16_t (*masks)[MFT_POSITIONS]; /* by MLID */
 	bool passes[PORT_MAX + 1];
+	bool by_default; /* it sent to default ports what its table did not cover */
 	struct origin (*cell_by)[MFT_POSITIONS]; /* by block */
 	struct origin top_by, port_by[PORT_MAX + 1];
 };
@@ -110,7 +111,7 @@ static bool leads_on(const struct device_port *port)
 
 static bool sends_by(const struct device_port *port, lid_t mlid)
 {
-	return device_mft_has(port->device, mlid, port->num);
+	return device_mft_spreads(port->device, mlid, port->num);
 }
 
 static bool joins(const struct device_port *port, lid_t mlid)
@@ -256,11 +257,24 @@ static void mlid_was_set(struct last_seen *seen, const struct device *device, un
 	}
 }
 
+static bool sends_by_default(const struct device *device)
+{
+	for (unsigned p = 1; p <= device->num_ports; p++) {
+		if (p == device->sw.default_multicast_primary_port ||
+		    p == device->sw.default_multicast_not_primary_port)
+			return true;
+	}
+	return false;
+}
+
 static void masks_were_set(struct last_seen *seen, const struct device *device, unsigned first,
 			   unsigned end, struct tally *tally)
 {
-	if (!device->mft)
+	bool by_default = sends_by_default(device);
+
+	if (!device->mft && !by_default && !seen->by_default)
 		return;
+	seen->by_default = by_default;
 	for (unsigned i = first; i < end && i < seen->mlids; i++) {
 		for (unsigned p = 0; p <= device->num_ports / MFT_POSITION_PORTS; p++)
 			mlid_was_set(seen, device, p, (lid_t)(LID_MULTICAST_MIN + i), tally);
@@ -362,7 +376,7 @@ static void arrive(struct sending *sending, const struct device_port *in)
 	for (unsigned p = 0; p <= device->num_ports; p++) {
 		const struct device_port *port = &device->port[p];
 
-		if (p == in->num || !device_mft_has(device, sending->mlid, (uint8_t)p))
+		if (!device_mft_forwards(device, sending->mlid, in->num, (uint8_t)p))
 			continue;
 		if (p && port->peer && device_port_passes(port))
 			arrive(sending, port->peer);

@@ -672,8 +672,8 @@ static void read_is_silent(struct sim *sim)
 	check_all(&bed);
 }
 
-/* A switch takes long over the tables of some joins. Others, the branches of which do not pass it, do
- * not wait for that, though their entries stand in the same blocks of other switches. */
+/* A switch takes long over the tables of some joins. Others, the branches of which do not pass it,
+ * do not wait for that, though their entries stand in the same blocks of other switches. */
 static void slow_switch(struct sim *sim)
 {
 	enum { PAIRS = 8 };
@@ -709,6 +709,86 @@ static void slow_switch(struct sim *sim)
 	check_all(&bed);
 }
 
+/* Whoever ruled before had packets for groups of which switches know nothing sent on: each to two
+ * of its neighbours. */
+static void set_default_ports(const struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		devices[i]->sw.default_multicast_primary_port = devices[i]->num_ports;
+		devices[i]->sw.default_multicast_not_primary_port = devices[i]->num_ports - 1;
+	}
+}
+
+static unsigned with_default_ports(const struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	unsigned found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct switch_info *sw = &devices[i]->sw;
+
+		found += device_is_switch(devices[i]) &&
+			 (sw->default_multicast_primary_port != LFT_NO_PORT ||
+			  sw->default_multicast_not_primary_port != LFT_NO_PORT);
+	}
+	return found;
+}
+
+/* A packet for a group that there is not comes to nobody. */
+static void check_unknown(struct sim *sim)
+{
+	for (unsigned i = 1; i <= 32; i++)
+		sim_expect(sim, !forest_send(host(sim, i), LID_MULTICAST_MAX, NULL, 0));
+}
+
+/* Found so at the start, and by a manager that takes over. */
+static void default_ports(struct sim *sim)
+{
+	struct bed bed;
+
+	set_default_ports(sim);
+	begin(sim, &bed);
+	for (unsigned round = 0; round < 2; round++) {
+		sim_expect(sim, !with_default_ports(sim));
+		check_unknown(sim);
+		sim_kill(bed.manager);
+		set_default_ports(sim);
+		sim_pass(sim, SIM_S);
+		sim_restart(bed.manager);
+		sim_settle_and_check(sim);
+		check_all(&bed);
+	}
+	sim_expect(sim, !with_default_ports(sim));
+	check_unknown(sim);
+}
+
+/* Some do not take that there are none: silently, or with a status. They are asked once. */
+static void default_ports_stay(struct sim *sim)
+{
+	struct bed bed;
+
+	set_default_ports(sim);
+	sim_device(sim, "leaf-02")->quirks.keeps_default_ports = true;
+	sim_device(sim, "spine-03")->quirks.refuses_no_port = true;
+	begin(sim, &bed);
+	sim_expect(sim, with_default_ports(sim) == 2);
+	for (unsigned g = 0; g < GROUPS; g++) {
+		leave(&bed.groups[g], 0);
+		join(&bed.groups[g], 2 + (g * 3 + 11) % 31, JOIN_FULL);
+	}
+	sim_settle_and_check(sim);
+	check_all(&bed);
+	sim_link(sim, sim_port(sim, "leaf-02", 5), false);
+	sim_settle_and_check(sim);
+	sim_link(sim, sim_port(sim, "leaf-02", 5), true);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
 const struct scenario sim_multicast[] = {
 	{.name = "multicast-join-and-leave", .topology = TREE, .play = join_and_leave},
 	{.name = "multicast-last-leaves", .topology = TREE, .play = last_one_leaves},
@@ -729,6 +809,8 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-read-busy", .topology = TREE, .play = read_is_busy},
 	{.name = "multicast-read-silent", .topology = TREE, .play = read_is_silent},
 	{.name = "multicast-slow-switch", .topology = TREE, .play = slow_switch},
+	{.name = "multicast-default-ports", .topology = TREE, .play = default_ports},
+	{.name = "multicast-default-ports-stay", .topology = TREE, .play = default_ports_stay},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

@@ -316,21 +316,29 @@ void image_learn(struct image *image, guid_t guid, struct lft *lft)
 	lft_unref(image ? map_put(&image->read, guid, lft) : lft);
 }
 
-void image_forget(struct image *image)
+void image_forget_mft(struct image *image)
 {
 	struct mft_read *read;
 	size_t position = 0;
+
+	if (!image)
+		return;
+	while ((read = map_next(&image->read_mft, &position)))
+		mft_read_free(read);
+	map_done(&image->read_mft);
+}
+
+void image_forget(struct image *image)
+{
+	size_t position = 0;
 	struct lft *lft;
 
-	if (!image || !(image->read.count + image->read_mft.count))
+	if (!image)
 		return;
 	while ((lft = map_next(&image->read, &position)))
 		lft_unref(lft);
 	map_done(&image->read);
-	position = 0;
-	while ((read = map_next(&image->read_mft, &position)))
-		mft_read_free(read);
-	map_done(&image->read_mft);
+	image_forget_mft(image);
 }
 
 /* Writing, on the worker */

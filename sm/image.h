@@ -31,8 +31,9 @@ void image_free(struct image *image); /* NULL is harmless; no job of the pool ru
 struct lft *image_take(struct image *image, guid_t guid);
 /* The same of its multicast table, with the MulticastFDBTop that it had. */
 struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top);
-/* What was read is of no use any more. */
+/* What was read is of no use any more; of multicast tables alone. */
 void image_forget(struct image *image);
+void image_forget_mft(struct image *image);
 
 /* What a master has told of its switches counts as if it had been read. Takes the reference. */
 void image_learn(struct image *image, guid_t guid, struct lft *lft);

@@ -19,6 +19,7 @@
 
 #define TREE "fattree:radix=8,levels=2"
 #define TREE3 "fattree:radix=8,levels=3"
+#define FOLLOWS(own) "ha_listen=\"" own "\" ha_peers=\"host-0001,host-0017\""
 
 /* Where in a MAD; the status' lower byte. */
 enum { SPOILED_METHOD = 3, SPOILED_STATUS = 5 };
@@ -789,6 +790,58 @@ static void default_ports_stay(struct sim *sim)
 	check_all(&bed);
 }
 
+/* While the first manager is away another one rules: it follows the first and has all that was
+ * registered, or it has nothing and other hosts join. What it wrote no sample need meet; the first
+ * manager finds it all the same when it comes back, since ports name another master. */
+static void other_rules(struct sim *sim, bool follows)
+{
+	struct bed bed = {.manager = sim_start_keeping(sim, "host-0001",
+						       follows ? FOLLOWS("host-0001") : NULL)};
+	struct bed other;
+
+	sim_settle_and_check(sim);
+	begin_groups(sim, &bed);
+	many_groups(sim, &bed);
+	sim_pass(sim, IMAGE_S * SIM_S);
+	if (follows) {
+		other.manager = sim_start_keeping(sim, "host-0017", FOLLOWS("host-0017"));
+		sim_pass(sim, 10 * SIM_S);
+	}
+	sim_kill(bed.manager);
+	if (!follows)
+		other.manager = sim_start(sim, "host-0017", NULL);
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, sim_state(other.manager) == SM_MASTER);
+	for (unsigned g = 0; g < GROUPS; g++) {
+		struct group *group = &other.groups[g];
+
+		if (follows)
+			*group = bed.groups[g];
+		else
+			*group = (struct group){.sim = sim, .number = g};
+		group->manager = other.manager;
+		for (unsigned i = 0; i < 4; i++)
+			join(group, 2 + (g * 3 + i * 11) % 31, JOIN_FULL);
+	}
+	sim_settle_and_check(sim);
+	check_all(&other);
+	sim_kill(other.manager);
+	sim_pass(sim, SIM_S);
+	sim_restart(bed.manager);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
+static void follower_rules(struct sim *sim)
+{
+	other_rules(sim, true);
+}
+
+static void stranger_rules(struct sim *sim)
+{
+	other_rules(sim, false);
+}
+
 const struct scenario sim_multicast[] = {
 	{.name = "multicast-join-and-leave", .topology = TREE, .play = join_and_leave},
 	{.name = "multicast-last-leaves", .topology = TREE, .play = last_one_leaves},
@@ -811,6 +864,8 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-slow-switch", .topology = TREE, .play = slow_switch},
 	{.name = "multicast-default-ports", .topology = TREE, .play = default_ports},
 	{.name = "multicast-default-ports-stay", .topology = TREE, .play = default_ports_stay},
+	{.name = "multicast-follower-rules", .topology = TREE, .play = follower_rules},
+	{.name = "multicast-stranger-rules", .topology = TREE, .play = stranger_rules},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

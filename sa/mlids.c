@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "fabric/mgid.h"
 #include "lib/be.h"
 #include "lib/map.h"
 #include "lib/mem.h"
@@ -29,17 +30,16 @@ struct mlids {
 	struct map shared; /* snm_key() -> how many groups << MLID_BITS | their MLID */
 };
 
-/* RFC 4391 and 4291: ff1s:601b:P_Key:0:0:1:ffXX:XXXX. False when it is another. */
+/* False when it is no solicited-node group, or these do not share. */
 static bool snm_key(const struct mlids *mlids, const uint8_t mgid[GID_SIZE], uint64_t *key)
 {
-	uint64_t high = be64_load(mgid), low = be64_load(mgid + 8);
 	const uint64_t scope_and_p_key = UINT64_C(0x000F0000FFFF0000);
 	const uint64_t last_24_bits = 0xFFFFFF;
 
-	if (!mlids->pool || (high & ~scope_and_p_key) != UINT64_C(0xFF10601B00000000) ||
-	    (low & ~last_24_bits) != UINT64_C(0x00000001FF000000))
+	if (!mlids->pool || !mgid_is_solicited_node(mgid))
 		return false;
-	*key = (high & scope_and_p_key) << 12 | (low & last_24_bits) % mlids->pool;
+	*key = (be64_load(mgid) & scope_and_p_key) << 12 |
+	       (be64_load(mgid + 8) & last_24_bits) % mlids->pool;
 	return true;
 }
 

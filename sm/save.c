@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/mgid.h"
 #include "fabric/registry_replace.h"
 #include "lib/mem.h"
 
@@ -166,15 +167,64 @@ static void begin_document(struct save *save, struct control_request *request, c
 	control_reply(request, json_pack("{s:I}", "token", (json_int_t)++save->token));
 }
 
-static const char *take_lids(struct save *save, const struct lid_entry *entry)
+/* What contradicts a record before it; NULL: nothing. */
+
+static const char *lid_clashes(struct save *save, const void *record)
 {
-	for (unsigned i = 0; i < 1u << entry->lmc; i++) {
+	const struct lid_entry *entry = record;
+
+	for (unsigned i = 0; i < 1u << entry->lmc; i++)
 		if (save->taken[entry->lid + i])
 			return "LID: another record has it, too";
-	}
 	for (unsigned i = 0; i < 1u << entry->lmc; i++)
 		save->taken[entry->lid + i] = true;
 	return NULL;
+}
+
+/* Those that have an MLID already may share it, so one of them stands for all. */
+static const char *group_clashes(struct save *save, const void *record)
+{
+	const struct group_entry *group = record, *other;
+
+	other = registry_first(save->document, REGISTRY_GROUP, GROUP_BY_MLID, group);
+	return other && !mgids_may_share_mlid(group->mgid, other->mgid)
+		       ? "MLID: another group has it, too"
+		       : NULL;
+}
+
+static const char *member_clashes(struct save *save, const void *record)
+{
+	return has_group(save->document, record) ? NULL : "no such group before it";
+}
+
+static const char *alias_clashes(struct save *save, const void *record)
+{
+	return registry_first(save->document, REGISTRY_ALIAS, ALIAS_BY_GUID, record)
+		       ? "GUID: another record has it, too"
+		       : NULL;
+}
+
+static const char *(*const clashes[REGISTRY_KINDS])(struct save *save, const void *record) = {
+	[REGISTRY_LID] = lid_clashes,
+	[REGISTRY_GROUP] = group_clashes,
+	[REGISTRY_MEMBER] = member_clashes,
+	[REGISTRY_ALIAS] = alias_clashes,
+};
+
+/* The members that identify it, for people: PortGUID "0x...", Index 1. */
+static void name_of(enum registry_kind kind, const json_t *object, char name[SAVE_WHY_SIZE])
+{
+	const struct registry_table *table = &registry_tables[kind];
+	size_t used = 0;
+
+	for (size_t row = 0; row < table->key_rows && used < SAVE_WHY_SIZE; row++) {
+		const char *field = table->format->fields[row].name;
+		char *value = json_dumps(json_object_get(object, field), JSON_ENCODE_ANY);
+
+		used += (size_t)snprintf(name + used, SAVE_WHY_SIZE - used, "%s%s %.60s",
+					 row ? ", " : "", field, value ? value : "");
+		free(value);
+	}
 }
 
 static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY_SIZE])
@@ -188,13 +238,13 @@ static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY
 		return error;
 	if (registry_find(save->document, kind, record))
 		text = "there is another with the same key";
-	else if (kind == REGISTRY_LID)
-		text = take_lids(save, (const struct lid_entry *)record);
-	else if (kind == REGISTRY_MEMBER &&
-		 !has_group(save->document, (const struct member_entry *)record))
-		text = "no such group before it";
+	else if (clashes[kind])
+		text = clashes[kind](save, record);
 	if (text) {
-		snprintf(why, SAVE_WHY_SIZE, "%s", text);
+		char name[SAVE_WHY_SIZE];
+
+		name_of(kind, object, name);
+		snprintf(why, SAVE_WHY_SIZE, "%.60s (%.180s)", text, name);
 		return -EINVAL;
 	}
 	registry_put(save->document, kind, record);

@@ -129,7 +129,7 @@ saved_and_restored() {
 	equal "the LIDs that the fabric gave back" "$(store first 'records}{lid')" $((hosts + 12 - 1)) || return 1
 	sed 's/"Gone": 0, "LID": \([0-9]*\), "LMC": 0, "kind": "lid"/"Gone": 0, "LID": 9, "LMC": 0, "kind": "lid"/' \
 		saved.json >twice.json
-	refuses twice.json 'record [0-9]* .lid.: LID: another record has it, too; nothing was changed' || return 1
+	refuses twice.json 'record [0-9]* .lid.: LID: another record has it, too \(GUID .*\); nothing was changed' || return 1
 	echo '{"version": 2, "records": []}' >newer.json
 	refuses newer.json 'the document is of version 2, and this weftd knows version 1' || return 1
 	head -c 1000 saved.json >cut.json
@@ -137,7 +137,7 @@ saved_and_restored() {
 	refuses none.json 'none.json: ' || return 1
 	echo '{"version": 1, "records": [{"kind": "member", "JoinState": 1, "PortGUID": 5, "PortPrefix": 5,
 		"MGID": "0xff12401bffff000000000000ffffffff"}]}' >groupless.json
-	refuses groupless.json 'record 1 .member.: no such group before it; nothing was changed' || return 1
+	refuses groupless.json 'record 1 .member.: no such group before it \(MGID "0xff12401b.*\); nothing was changed' || return 1
 	echo '{"version": 1, "records": []}' >empty.json
 	weftctl first restore empty.json >/dev/null || because "restore of nothing fails" || return 1
 	wait_for 30 has_broadcast_group first || because "a restore ended the broadcast group" || return 1

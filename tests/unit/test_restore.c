@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A document that comes back over the control socket, and what its records say against each other:
+ * then the record is named and nothing is changed. What is wrong with one record alone is in
+ * test_save.c.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include "tests/unit/control_world.h"
+
+enum { RECORDS = 3 };
+
+#define LID(guid, lid, lmc) \
+	"{\"kind\":\"lid\",\"GUID\":\"" guid "\",\"LID\":" lid ",\"LMC\":" lmc "}"
+#define GROUP(mgid, mlid) \
+	"{\"kind\":\"group\",\"MGID\":\"0x" mgid "\",\"MLID\":" mlid ",\"P_Key\":65535}"
+#define MEMBER(mgid)                                                                          \
+	"{\"kind\":\"member\",\"MGID\":\"0x" mgid "\",\"PortPrefix\":5,\"PortGUID\":\"0x1\"," \
+	"\"JoinState\":1}"
+#define ALIAS(port, index, guid) \
+	"{\"kind\":\"alias\",\"PortGUID\":\"" port "\",\"Index\":" index ",\"GUID\":\"" guid "\"}"
+#define PARTITION(p_key, name)                                                                    \
+	"{\"kind\":\"partition\",\"P_Key\":" p_key ",\"Name\":\"" name "\",\"MTU\":4,\"Rate\":3," \
+	"\"Scope\":2}"
+#define IN(p_key, guid)                                                             \
+	"{\"kind\":\"partition member\",\"P_Key\":" p_key ",\"GUID\":\"" guid "\"," \
+	"\"Membership\":2}"
+
+#define BROADCAST "ff12401bffff000000000000ffffffff"
+#define OTHER "ff12123400000000000000000000000a"
+/* Solicited-node groups of the default partition, one of another one, and one of another scope. */
+#define NODE_1 "ff12601bffff000000000001ff000001"
+#define NODE_2 "ff12601bffff000000000001ff999999"
+#define NODE_OTHER_KEY "ff12601b8005000000000001ff000001"
+#define NODE_OTHER_SCOPE "ff15601bffff000000000001ff000001"
+
+static const struct {
+	const char *what, *records[RECORDS];
+	const char *words; /* NULL: it is taken */
+} rows[] = {
+	{"two ports with one LID",
+	 {LID("0x1", "9", "0"), LID("0x2", "9", "0")},
+	 "record 2 (lid): LID: another record has it, too (GUID \\\"0x2\\\"); nothing was changed"},
+	{"a LID of another one's LMC",
+	 {LID("0x1", "8", "2"), LID("0x2", "11", "0")},
+	 "record 2 (lid): LID: another record has it, too"},
+	{"one port twice",
+	 {LID("0x1", "9", "0"), LID("0x1", "10", "0")},
+	 "record 2 (lid): there is another with the same key (GUID \\\"0x1\\\")"},
+	{"LIDs side by side", {LID("0x1", "8", "2"), LID("0x2", "12", "0")}, NULL},
+	{"two groups with one MLID",
+	 {GROUP(BROADCAST, "49152"), GROUP(OTHER, "49153"), GROUP(NODE_1, "49153")},
+	 "record 3 (group): MLID: another group has it, too (MGID \\\"0x" NODE_1 "\\\"); nothing "
+	 "was changed"},
+	{"one that may share with one that may not",
+	 {GROUP(NODE_1, "49152"), GROUP(OTHER, "49152")},
+	 "record 2 (group): MLID: another group has it, too"},
+	{"of other partitions",
+	 {GROUP(NODE_1, "49152"), GROUP(NODE_OTHER_KEY, "49152")},
+	 "record 2 (group): MLID: another group has it, too"},
+	{"of other scopes",
+	 {GROUP(NODE_1, "49152"), GROUP(NODE_OTHER_SCOPE, "49152")},
+	 "record 2 (group): MLID: another group has it, too"},
+	{"two that may share", {GROUP(NODE_1, "49152"), GROUP(NODE_2, "49152")}, NULL},
+	{"an MLID below the first",
+	 {GROUP(BROADCAST, "49151")},
+	 "record 1 (group): MLID: not 0xc000 to 0xfffe"},
+	{"an MLID above the last",
+	 {GROUP(BROADCAST, "65535")},
+	 "record 1 (group): MLID: not 0xc000 to 0xfffe"},
+	{"the last MLID", {GROUP(BROADCAST, "65534")}, NULL},
+	{"one group twice",
+	 {GROUP(BROADCAST, "49152"), GROUP(BROADCAST, "49153")},
+	 "record 2 (group): there is another with the same key"},
+	{"a member of no group",
+	 {GROUP(BROADCAST, "49152"), MEMBER(OTHER)},
+	 "record 2 (member): no such group before it (MGID \\\"0x" OTHER "\\\", PortPrefix 5"},
+	{"a member", {GROUP(BROADCAST, "49152"), MEMBER(BROADCAST)}, NULL},
+	{"one GUID at two ports",
+	 {ALIAS("0x1", "1", "0xa1"), ALIAS("0x2", "1", "0xa1")},
+	 "record 2 (alias): GUID: another record has it, too (PortGUID \\\"0x2\\\", Index 1)"},
+	{"two GUIDs at one place",
+	 {ALIAS("0x1", "1", "0xa1"), ALIAS("0x1", "1", "0xa2")},
+	 "record 2 (alias): there is another with the same key"},
+	{"one P_Key twice",
+	 {PARTITION("5", "red"), PARTITION("6", "blue"), PARTITION("5", "green")},
+	 "record 3 (partition): there is another with the same key (P_Key 5); nothing was changed"},
+	{"one member twice",
+	 {IN("5", "0x1"), IN("5", "0x1")},
+	 "record 2 (partition member): there is another with the same key (P_Key 5, GUID "
+	 "\\\"0x1\\\")"},
+	{"P_Keys", {PARTITION("5", "red"), IN("5", "0x1"), IN("6", "0x1")}, NULL},
+};
+
+/* A piece of the document: the answer is that of client 0. */
+static void piece(struct world *world, unsigned token, const char *const records[RECORDS])
+{
+	char request[2048];
+	size_t used =
+		(size_t)snprintf(request, sizeof(request),
+				 "{\"command\":\"restore\",\"token\":%u,\"records\":[", token);
+
+	for (unsigned i = 0; i < RECORDS && records[i]; i++)
+		used += (size_t)snprintf(request + used, sizeof(request) - used, "%s%s",
+					 i ? "," : "", records[i]);
+	snprintf(request + used, sizeof(request) - used, "]}\n");
+	ask(world, request);
+}
+
+static void test_clashes(void)
+{
+	struct world *world = start("single:hosts=2");
+	uint64_t number = registry_number(world->registry);
+
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		ask(world, "{\"command\":\"restore\",\"begin\":true,\"version\":1}\n");
+		CU_ASSERT(has(0, "\"ok\":true"));
+		piece(world, i + 1, rows[i].records);
+		CU_ASSERT(has(0, rows[i].words ? rows[i].words : "\"ok\":true"));
+		CU_ASSERT_EQUAL(strstr(bed.clients[0].text, "\"ok\":true") != NULL, !rows[i].words);
+		/* Who was refused cannot go on as if nothing had been. */
+		if (rows[i].words) {
+			piece(world, i + 1, (const char *const[RECORDS]){LID("0x1", "9", "0")});
+			CU_ASSERT(has(0, "\"ok\":false"));
+		}
+	}
+	CU_ASSERT_EQUAL(registry_number(world->registry), number);
+	end(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"records against each other", test_clashes},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("restore", tests);
+}

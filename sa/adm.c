@@ -131,6 +131,8 @@ struct adm {
 	const void *coming_ctx;
 	adm_mft *held_mft; /* NULL: nobody can tell */
 	const void *held_ctx;
+	adm_wanted *wanted_keys; /* NULL: the view decides */
+	void *wanted_ctx;
 	struct queue *queue;
 	struct pending *pending;
 	struct limits *limits;
@@ -244,6 +246,21 @@ bool request_may_see(const struct adm_request *request, const struct endport *su
 {
 	return endport_same(&request->requester, subject) ||
 	       lookup_shared(request->lookup, &request->requester, subject);
+}
+
+bool request_keeps_key(const struct adm_request *request, const struct endport *port, pkey_t p_key)
+{
+	return !request->wanted_keys ||
+	       request->wanted_keys(request->wanted_ctx, port->guid, p_key);
+}
+
+bool request_both_in(const struct adm_request *request, const struct endport *port, pkey_t p_key)
+{
+	const struct endport *requester = &request->requester;
+
+	return endport_in_partition(port, p_key) && endport_in_partition(requester, p_key) &&
+	       request_keeps_key(request, port, p_key) &&
+	       (endport_same(port, requester) || request_keeps_key(request, requester, p_key));
 }
 
 bool request_endport(const struct adm_request *request, uint64_t number, struct endport *out)
@@ -597,6 +614,8 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 		.services = adm->services,
 		.held_mft = adm->held_mft,
 		.held_ctx = adm->held_ctx,
+		.wanted_keys = adm->wanted_keys,
+		.wanted_ctx = adm->wanted_ctx,
 		.from = &exchange->from,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
@@ -729,6 +748,12 @@ void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx)
 {
 	adm->held_mft = held;
 	adm->held_ctx = ctx;
+}
+
+void adm_set_wanted(struct adm *adm, adm_wanted *wanted, void *ctx)
+{
+	adm->wanted_keys = wanted;
+	adm->wanted_ctx = ctx;
 }
 
 void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx)

@@ -49,6 +49,11 @@ void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ct
 struct mft;
 typedef const struct mft *adm_mft(const void *ctx, guid_t guid);
 void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx);
+/* wanted(ctx, port_guid, p_key) tells whether the partitions in force give this port a key of this
+ * partition: a change counts before the port's table, and so the view, shows it, and nobody
+ * registers with a key that is being taken from him. Without it the view alone decides. */
+typedef bool adm_wanted(void *ctx, guid_t port_guid, pkey_t p_key);
+void adm_set_wanted(struct adm *adm, adm_wanted *wanted, void *ctx);
 /* The groups that partitions have; see groups_configure(). */
 void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count);
 void adm_set_options(struct adm *adm, const struct adm_options *options);

@@ -176,6 +176,14 @@ bool endports_same_keys(const struct endport *a, const struct endport *b)
 	return x.count == y.count && !memcmp(x.key, y.key, x.count * sizeof(*x.key));
 }
 
+pkey_t endport_key_at(const struct endport *port, unsigned index)
+{
+	struct keys keys = keys_of(port);
+
+	return index < keys.count && partition(keys.key[index]) ? keys.key[index]
+								: PKEY_DEFAULT_FULL;
+}
+
 bool endport_in_partition(const struct endport *port, pkey_t p_key)
 {
 	return partition(key_in(keys_of(port), p_key)) != 0;

@@ -43,6 +43,8 @@ const struct port_info *facts_port_info(const struct node_facts *facts, uint8_t 
  * full member), as a's table holds it; 0 when there is none. The default partition is preferred,
  * then the order of a's table. A table that was not read is taken to hold 0xFFFF alone. */
 pkey_t endports_share(const struct endport *a, const struct endport *b);
+/* What its table holds at this index; the default partition's key where that is nothing. */
+pkey_t endport_key_at(const struct endport *port, unsigned index);
 /* Whether both P_Key tables read the same, so that either may stand for the other in the above. */
 bool endports_same_keys(const struct endport *a, const struct endport *b);
 /* Whether two P_Keys are of one partition, and not both a limited member's. */

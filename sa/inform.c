@@ -116,6 +116,17 @@ static bool may_hear(const struct adm_request *request, const struct subscriptio
 	return entry->lid_begin <= request->topology->lid_top;
 }
 
+/* What it is told comes with the key that it asked with: sa/forget.c. */
+static bool may_be_told(const struct adm_request *request)
+{
+	const struct view *view = request->view;
+	struct endport own;
+
+	return !view->num_sms || !endport_by_lid(request->topology, view->sms[0].lid, &own) ||
+	       request_keeps_key(request, &request->requester,
+				 endport_key_at(&own, request->from->pkey_index));
+}
+
 static bool names_security(const struct subscription_entry *entry)
 {
 	return notice_is_security(entry->is_generic, entry->type, entry->trap_number);
@@ -126,7 +137,7 @@ static uint16_t subscribe(struct adm_request *request, struct subscription_entry
 	const struct subscription_entry *found;
 	unsigned highest;
 
-	if (!may_hear(request, entry))
+	if (!may_hear(request, entry) || !may_be_told(request))
 		return SA_REQ_INVALID;
 	found = find(request, entry, &highest);
 	if (found)

@@ -342,17 +342,10 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 	return group.mlid == LID_NONE ? SA_NO_RESOURCES : STATUS_OK;
 }
 
-/* As full members or as limited ones, who may send to the full ones. That the port is in it is
+/* The group that is joined, as it is or as it would be made. Who is in its partition is so as a
+ * full member or as a limited one, who may send to the full ones. That the port is in it is
  * o15-0.1.8; that who asks is in it o15-0.2.1 demands where he changes what was joined for the
  * port. It holds for the first join as well, at which OpenSM does not look. */
-static bool in_partition(const struct adm_request *request, const struct endport *port,
-			 const struct group_entry *group)
-{
-	return endport_in_partition(port, group->p_key) &&
-	       endport_in_partition(&request->requester, group->p_key);
-}
-
-/* The group that is joined, as it is or as it would be made. */
 static uint16_t judge_group(struct adm_request *request, const struct endport *port,
 			    struct group_entry *out)
 {
@@ -366,7 +359,8 @@ static uint16_t judge_group(struct adm_request *request, const struct endport *p
 		*out = *known;
 	else
 		status = SA_REQ_INVALID;
-	if (!status && !(in_partition(request, port, out) && port_can(request, port, out)))
+	if (!status &&
+	    !(request_both_in(request, port, out->p_key) && port_can(request, port, out)))
 		status = SA_REQ_INVALID;
 	return status;
 }

@@ -61,6 +61,8 @@ struct adm_request {
 	struct services *services;
 	adm_mft *held_mft; /* NULL: nobody can tell */
 	const void *held_ctx;
+	adm_wanted *wanted_keys; /* NULL: the view decides */
+	void *wanted_ctx;
 	const struct mad_addr *from; /* of the first half only */
 	const struct adm_options *options;
 	struct endport requester;
@@ -104,6 +106,11 @@ bool request_open(const struct adm_request *request);
 /* Chapter 15.4.1: nobody learns of a port with which he shares no partition, whether he is trusted
  * or not. Of course he may ask about himself. */
 bool request_may_see(const struct adm_request *request, const struct endport *subject);
+/* Whether the partitions in force leave the port the key of this partition that the view shows. */
+bool request_keeps_key(const struct adm_request *request, const struct endport *port, pkey_t p_key);
+/* Whether the port and the requester are in this partition, for something to be registered there:
+ * by the view, which shows what tables hold, and by the partitions in force. */
+bool request_both_in(const struct adm_request *request, const struct endport *port, pkey_t p_key);
 /* The end port of this number when it has a LID and the requester may see it. */
 bool request_endport(const struct adm_request *request, uint64_t number, struct endport *out);
 

@@ -203,8 +203,8 @@ static bool may_change(const struct adm_request *request, const struct meant *me
 /* Both ends have to have the P_Key, or nobody could reach the service by it. */
 static bool in_partition(const struct adm_request *request, const struct meant *meant)
 {
-	return endport_in_partition(&request->requester, meant->key.p_key) &&
-	       (!meant->has_port || endport_in_partition(&meant->port, meant->key.p_key));
+	return request_both_in(request, meant->has_port ? &meant->port : &request->requester,
+			       meant->key.p_key);
 }
 
 static uint16_t judge_set(struct adm_request *request, const struct meant *meant)

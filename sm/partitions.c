@@ -297,6 +297,19 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid)
 		    : policy_keys(policy, policy->file, policy_owner(policy, guid), NODE_CA, false);
 }
 
+bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key)
+{
+	struct port_keys keys;
+
+	if (registry_is_together(policy->registry))
+		return true;
+	keys = policy_guid_keys(policy, guid);
+	for (unsigned i = 0; i < keys.count; i++)
+		if (pkey_partition(keys.key[i]) == pkey_partition(p_key))
+			return true;
+	return false;
+}
+
 bool policy_is_closed(const struct policy *policy)
 {
 	return policy->source != PARTITIONS_NO_FILE ||

@@ -116,6 +116,9 @@ struct port_keys policy_keys(struct policy *policy, const struct policy_file *fi
 struct port_keys policy_port_keys(struct policy *policy, const struct port *port);
 /* Of a port that may not be there. */
 struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
+/* Whether it is to have a key of this partition. While half of a document is there, which all ports
+ * are looked at after, nobody is denied one. */
+bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key);
 /* The port that has this GUID, its own or an alias; NULL: it is not there. */
 struct port *policy_port(const struct policy *policy, guid_t guid);
 /* The port GUID for an alias, other GUIDs as they are. */

@@ -346,6 +346,11 @@ bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct sna
 	return true;
 }
 
+bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key)
+{
+	return policy_wants(&sm->policy, port_guid, p_key);
+}
+
 const struct mft *sm_mft(const struct sm *sm, guid_t guid)
 {
 	const struct node *node = fabric_find_node(sm->fabric, guid);

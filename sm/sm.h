@@ -72,6 +72,10 @@ json_t *sm_standing(const struct sm *sm);
 struct mcast_tree;
 bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct snapshot **snapshot);
 
+/* Whether the partitions in force give the port of this GUID a key of this partition, whatever its
+ * table holds yet. */
+bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key);
+
 /* What the switch of this NodeGUID should hold of multicast, and what it does; until something
  * changes. NULL: nothing is known, or there is no such switch. */
 const struct mft *sm_mft(const struct sm *sm, guid_t guid);

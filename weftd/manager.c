@@ -50,6 +50,11 @@ static const struct mft *held_mft(const void *ctx, guid_t guid)
 	return sm_mft(ctx, guid);
 }
 
+static bool wants_key(void *ctx, guid_t port_guid, pkey_t p_key)
+{
+	return sm_wants_key(ctx, port_guid, p_key);
+}
+
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf)
 {
@@ -69,6 +74,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 			       &manager->events, &conf->adm);
 	adm_expect(manager->adm, view_is_coming, manager->sm);
 	adm_set_mft(manager->adm, held_mft, manager->sm);
+	adm_set_wanted(manager->adm, wants_key, manager->sm);
 	sm_on_groups(manager->sm, take_groups, manager);
 	take_groups(manager);
 	if (store)

@@ -106,6 +106,7 @@ struct ask {
 	lid_t from;
 	uint8_t method, class_version;
 	uint16_t attr_id;
+	uint16_t pkey_index;
 	uint32_t attr_mod;
 	uint64_t sm_key, mask;
 	const struct format *format;
@@ -145,7 +146,8 @@ static inline void ask_only(const struct ask *ask, uint64_t tid)
 	};
 	const struct adm_header adm_header = {
 		.sm_key = ask->sm_key, .attr_offset = 5, .component_mask = ask->mask};
-	const struct mad_addr from = {.lid = ask->from ? ask->from : 16, .qpn = 1};
+	const struct mad_addr from = {
+		.lid = ask->from ? ask->from : 16, .qpn = 1, .pkey_index = ask->pkey_index};
 	uint8_t mad[2 * MAD_SIZE] = {0};
 
 	header_encode(&header, mad);

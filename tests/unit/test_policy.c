@@ -204,6 +204,36 @@ static void test_aliases(void)
 	world_free(world);
 }
 
+/* A change counts before any port, or the view, has heard of it. While half of a document is there
+ * nobody is denied what all are looked at for when it is whole. */
+static void test_wants(void)
+{
+	const struct partition_member_entry member = {.p_key = 5, .guid = GUID};
+	struct policy *policy;
+
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	policy = &world->sm->policy;
+	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0xFFFF));
+	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0x7FFF));
+	CU_ASSERT_FALSE(sm_wants_key(world->sm, GUID, 0x8005));
+	make(5, false, false);
+	say(5, GUID, MEMBERSHIP_LIMITED);
+	CU_ASSERT_TRUE(policy_is_judging(policy));
+	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0x8005));
+	CU_ASSERT_FALSE(sm_wants_key(world->sm, GUID + 1, 0x8005));
+	registry_drop(world->registry, REGISTRY_PARTITION_MEMBER, &member);
+	CU_ASSERT_FALSE(sm_wants_key(world->sm, GUID, 0x8005));
+	registry_together(world->registry, true);
+	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0x8005));
+	registry_together(world->registry, false);
+	CU_ASSERT_FALSE(sm_wants_key(world->sm, GUID, 0x8005));
+	read_file(policy, "a=6: 0x77=full;");
+	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0x0006));
+	read_file(policy, "a=6: 0x78=full;");
+	CU_ASSERT_FALSE(sm_wants_key(world->sm, GUID, 0x0006));
+	world_free(world);
+}
+
 static const struct setting_entry mark_key = {.name = "partition_file"};
 
 static bool is_marked(const struct world *at)
@@ -475,6 +505,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"keys", test_keys},
 		{"aliases", test_aliases},
+		{"wants", test_wants},
 		{"lost file", test_lost_file},
 		{"groups", test_groups},
 		{"both define", test_both_define},

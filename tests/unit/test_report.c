@@ -556,6 +556,98 @@ static void test_key_lost(void)
 	end_reports();
 }
 
+/* Whose key of LOST is taken, while the view goes on showing it; 0: nobody's. */
+static guid_t robbed;
+
+static bool wants(void *ctx, guid_t port_guid, pkey_t p_key)
+{
+	CU_ASSERT_PTR_EQUAL(ctx, &robbed);
+	return (p_key ^ LOST) & ~PKEY_FULL_MEMBER || port_guid != robbed;
+}
+
+static int join_for(lid_t from, unsigned host)
+{
+	struct mc_member_record record = {
+		.mgid = {0xFF, 0x12, [15] = 9}, .p_key = LOST, .join_state = 1};
+
+	gid_of(PORT_GUID(host), record.port_gid);
+	return ask(&(struct ask){.from = from,
+				 .method = METHOD_SET,
+				 .attr_id = RECORD_MC_MEMBER,
+				 .mask = COMPONENT(MC_MEMBER_MGID) | COMPONENT(MC_MEMBER_PORT_GID) |
+					 COMPONENT(MC_MEMBER_JOIN_STATE) |
+					 COMPONENT(MC_MEMBER_Q_KEY) | COMPONENT(MC_MEMBER_TCLASS) |
+					 COMPONENT(MC_MEMBER_P_KEY) |
+					 COMPONENT(MC_MEMBER_FLOW_LABEL) | COMPONENT(MC_MEMBER_SL),
+				 .format = &mc_member_record_format,
+				 .record = &record});
+}
+
+static int offer_service(unsigned host)
+{
+	struct service_record record = {.service_id = 9, .p_key = LOST, .lease = UINT32_MAX};
+
+	gid_of(PORT_GUID(host), record.gid);
+	return ask(&(struct ask){.from = two_switches_hosts[host].lid,
+				 .method = METHOD_SET,
+				 .attr_id = RECORD_SERVICE,
+				 .mask = COMPONENT(SERVICE_RECORD_SERVICE_ID) |
+					 COMPONENT(SERVICE_RECORD_GID) |
+					 COMPONENT(SERVICE_RECORD_P_KEY),
+				 .format = &service_record_format,
+				 .record = &record});
+}
+
+static int inform_by_key(unsigned host, uint16_t pkey_index)
+{
+	struct inform_info info = ALL_GENERIC;
+
+	return ask(&(struct ask){.from = two_switches_hosts[host].lid,
+				 .method = METHOD_SET,
+				 .attr_id = ATTR_INFORM_INFO,
+				 .pkey_index = pkey_index,
+				 .format = &inform_info_format,
+				 .record = &info});
+}
+
+/* Between a command that takes a key and the view that shows it nobody registers by it what he had
+ * to leave when it was taken. B and C are in the partition of LOST, and so is the manager, at index
+ * 1. */
+static void test_key_being_taken(void)
+{
+	enum { AT_LOST = 1, AT_NOTHING = 0 };
+	struct node_facts *manager;
+
+	begin_reports();
+	adm_set_wanted(sa.adm, wants, &robbed);
+	manager = sa.view->topology->ends[D].facts;
+	pkey_list_unref(manager->port[1].pkeys);
+	manager->port[1].pkeys = two_switches_keys((const pkey_t[2]){LOST, KEPT});
+	robbed = PORT_GUID(B);
+	CU_ASSERT_EQUAL(join_for(20, B), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(join_for(24, B), SA_REQ_INVALID); /* C, for B */
+	CU_ASSERT_EQUAL(join_for(20, C), SA_REQ_INVALID); /* B, for C */
+	CU_ASSERT_EQUAL(offer_service(B), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(inform_by_key(B, AT_LOST), SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 0);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_GROUP), 1); /* the default one */
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE), 0);
+	CU_ASSERT_EQUAL(subscriptions(), 0);
+	/* What needs another key, and who keeps this one. */
+	CU_ASSERT_EQUAL(inform_by_key(B, PKEY_BLOCK_KEYS - 1), STATUS_OK);
+	CU_ASSERT_EQUAL(inform_by_key(B, AT_NOTHING), STATUS_OK); /* the view is behind */
+	CU_ASSERT_EQUAL(inform_by_key(C, AT_LOST), STATUS_OK);
+	CU_ASSERT_EQUAL(offer_service(C), STATUS_OK);
+	CU_ASSERT_EQUAL(join_for(24, C), STATUS_OK);
+	robbed = 0;
+	CU_ASSERT_EQUAL(join_for(20, B), STATUS_OK);
+	CU_ASSERT_EQUAL(offer_service(B), STATUS_OK);
+	CU_ASSERT_EQUAL(inform_by_key(B, AT_LOST), STATUS_OK);
+	/* What a table does not hold yet is no key, whatever it is to hold. */
+	CU_ASSERT_EQUAL(join_for(16, A), SA_REQ_INVALID);
+	end_reports();
+}
+
 /* Traps: which subscription matches which */
 
 static void raise_trap(struct notice notice, unsigned host)
@@ -1097,6 +1189,7 @@ int main(void)
 		{"limit", test_limit},
 		{"own notices", test_own_notices},
 		{"key lost", test_key_lost},
+		{"key being taken", test_key_being_taken},
 		{"went unseen", test_went_unseen},
 		{"matching", test_matching},
 		{"as srp_daemon asks", test_as_srp_asks},

@@ -310,10 +310,19 @@ static void print_smps(const json_t *smps, FILE *out)
 
 static void print_partitions_line(const json_t *partitions, FILE *out)
 {
+	long long foreign = number_member(partitions, "foreign_ports");
+
 	if (partitions)
 		line(out, "Partitions", "%s; %lld in the file, %lld made at run time",
 		     text_member(partitions, "source"), number_member(partitions, "in_file"),
 		     number_member(partitions, "at_run_time"));
+	if (foreign)
+		line(out, "",
+		     "%lld port%s had %lld P_Key%s of another manager when this one came, "
+		     "and lost them: docs/partitions.md",
+		     foreign, text_plural(foreign, "s"),
+		     number_member(partitions, "foreign_p_keys"),
+		     text_plural(number_member(partitions, "foreign_p_keys"), "s"));
 }
 
 void print_status(const json_t *data, FILE *out)

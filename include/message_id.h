@@ -30,6 +30,8 @@
 	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: everybody is limited */
 #define MESSAGE_PARTITIONS_LOST \
 	"2c528ffa06bc4a47b9c14e7936802030" /* the one that was in force is gone: as a bad one */
+#define MESSAGE_PKEYS_FOREIGN \
+	"4b0f6a97d1c34e5e8f27c90ad6b3518c" /* P_Keys of another manager are about to go */
 #define MESSAGE_PORT_ERRORS "8adb73240c4b4bb0bd1ac8749d5fe918" /* error counters of a port rise */
 #define MESSAGE_LINK "d22c48f06ce6412dbeecb54b3df22622"	       /* links came or went */
 #define MESSAGE_M_KEY "b3f10c8e5a2d4697915ed04c7a8be62f"       /* somebody used a wrong M_Key */

@@ -724,14 +724,16 @@ json_t *partitions_json(const struct sm *sm)
 	const struct partitions *file = sm->policy.file ? sm->policy.file->partitions : NULL;
 	bool open = !policy_is_closed(&sm->policy);
 
-	return json_pack("{s:s,s:b,s:i,s:I,s:I}", "source",
+	return json_pack("{s:s,s:b,s:i,s:I,s:I,s:I,s:I}", "source",
 			 open ? "no file, nothing at run time: everybody is a full member of the "
 				"default partition"
 			      : sources[sm->policy.source],
 			 "open", open, "in_file", file ? (int)file->count : 0, "at_run_time",
 			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION),
 			 "run_time_members",
-			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER));
+			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER),
+			 "foreign_ports", (json_int_t)sm->foreign_keys.ports, "foreign_p_keys",
+			 (json_int_t)sm->foreign_keys.keys);
 }
 
 void partition_commands_init(struct sm *sm)

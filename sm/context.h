@@ -12,6 +12,7 @@
 #include "route/engine.h"
 #include "sm/discover.h"
 #include "sm/engines.h"
+#include "sm/foreign_keys.h"
 #include "sm/guids.h"
 #include "sm/herald.h"
 #include "sm/hold.h"
@@ -120,6 +121,7 @@ struct sm {
 	struct guids guids;
 	struct keys keys;
 	struct policy policy;
+	struct foreign_keys foreign_keys;
 	struct partition_commands *partition_commands;
 	struct partition_check *partition_check;
 	struct mcast *mcast;

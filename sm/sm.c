@@ -73,6 +73,7 @@ static void role_changed(void *ctx, const char *reason)
 
 	if (role != SM_MASTER) {
 		policy_set_live(&sm->policy, false);
+		sm->foreign_keys.told = false;
 		mcast_leave_off(sm->mcast);
 	}
 	if (role == SM_MASTER) { /* another master may have written since we last did */
@@ -161,6 +162,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->fabric->own_guid = transport->port.port_guid;
 	keys_init(&sm->keys, loop, registry, sm->fabric, &sm->options);
 	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm->program, &sm->options);
+	foreign_keys_init(&sm->foreign_keys, loop, sm->fabric, &sm->policy);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
 	partition_commands_init(sm);
 	sm->mcast = mcast_new(sm);
@@ -202,6 +204,7 @@ void sm_free(struct sm *sm)
 	program_free(sm->program);
 	guids_done(&sm->guids);
 	keys_done(&sm->keys);
+	foreign_keys_done(&sm->foreign_keys);
 	policy_done(&sm->policy);
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);

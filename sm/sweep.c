@@ -218,6 +218,11 @@ static void keys_phase(struct sm *sm)
 	keys_settle(&sm->keys, keys_settled, sm);
 }
 
+static void foreign_phase(struct sm *sm)
+{
+	foreign_keys_tell(&sm->foreign_keys, sweep_advance, sm);
+}
+
 static void local_phase(struct sm *sm)
 {
 	program_local(sm->program, sweep_advance, sm);
@@ -435,9 +440,9 @@ static const struct phase {
 } phases[] = {
 	{"discover", discover_phase}, {"check", check_phase},	  {"elect", elect_phase},
 	{"role", role_phase},	      {"lids", lid_phase},	  {"keys", keys_phase},
-	{"local", local_phase},	      {"routes", route_phase},	  {"trees", trees_phase},
-	{"program", program_phase},   {"publish", publish_phase}, {"announce", announce_phase},
-	{"end", last_phase},
+	{"foreign", foreign_phase},   {"local", local_phase},	  {"routes", route_phase},
+	{"trees", trees_phase},	      {"program", program_phase}, {"publish", publish_phase},
+	{"announce", announce_phase}, {"end", last_phase},
 };
 _Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
 

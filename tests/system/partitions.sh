@@ -246,6 +246,28 @@ lost_file_opens_nothing() {
 	equal "whether all are let in afterwards" "$(status file '$_->{partitions}{open} ? 1 : 0')" 1
 }
 
+# Ports hold what another manager gave them, and this one has neither a file nor a store.
+keys_of_another_manager() {
+	local ports=43 # of 31 hosts and 12 switches; host-0001 keeps what it had
+
+	stop file >/dev/null
+	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6: %s=full, %s=limited;\n' \
+		"${guid[host-0002]}" "${guid[host-0003]}" >other.conf
+	starts other host-0001 -o "partition_config_file=\"$PWD/other.conf\"" || return 1
+	wait_for 20 holds host-0002 1 "0x7fff 0x8006" && wait_for 20 holds host-0003 1 "0x0006 0x7fff" ||
+		because "the other one did not give host-0002 its keys: $(keys host-0002 1)" || return 1
+	equal "foreign keys for who has a file" "$(status other '$_->{partitions}{foreign_ports}')" 0 || return 1
+	stop other >/dev/null
+	starts anew host-0001 -o 'partition_config_file="none.conf"' || return 1
+	matches "^WARNING sm: $ports ports of this fabric hold P_Keys of another manager, 3 different ones" anew.log ||
+		because "the log does not say so: $(grep 'another manager' anew.log)" || return 1
+	equal "ports that status counts" "$(status anew '$_->{partitions}{foreign_ports}')" $ports || return 1
+	equal "P_Keys that status counts" "$(status anew '$_->{partitions}{foreign_p_keys}')" 3 || return 1
+	matches "$ports ports had 3 P_Keys of another manager" <("$BUILD/weftctl" -s anew.run/control.sock status) ||
+		because "weftctl status does not say so" || return 1
+	wait_for 20 holds host-0002 1 0xffff || because "host-0002 holds $(keys host-0002 1)"
+}
+
 if start_weftsim fattree:radix=8,levels=2; then
 	check "no file: all are let in" first_start
 	check "a member is let in, on its port alone" member_added
@@ -260,6 +282,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "a bad file changes nothing" bad_file_changes_nothing
 	check "a bad file at the start opens nothing" bad_file_at_the_start
 	check "a file that is lost opens nothing" lost_file_opens_nothing
+	check "what another manager gave is named before it goes" keys_of_another_manager
 else
 	check "weftsim starts" false
 fi

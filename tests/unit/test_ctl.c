@@ -261,6 +261,15 @@ static const struct {
 	 "Store       degraded: disk full\n"
 	 "            /s/weft.db, 3 records, 5 bytes, last commit -\n"
 	 "Anomalies   none\n"},
+	{"status of partitions", print_status,
+	 "{\"partitions\":{\"source\":\"no file\",\"in_file\":0,\"at_run_time\":1,"
+	 "\"foreign_ports\":1,\"foreign_p_keys\":2}}",
+	 "Manager     -, priority 0, on - port 0\n"
+	 "            GUID -, LID 0\n"
+	 "Subnet      -\n"
+	 "Partitions  no file; 0 in the file, 1 made at run time\n"
+	 "            1 port had 2 P_Keys of another manager when this one came, and lost them: "
+	 "docs/partitions.md\n"},
 	{"status with many phases", print_status,
 	 "{\"sweep\":{\"number\":1,\"phases\":[{\"name\":\"discover\",\"us\":1000},"
 	 "{\"name\":\"check\",\"us\":80},{\"name\":\"elect\",\"us\":30},"

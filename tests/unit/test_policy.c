@@ -500,6 +500,94 @@ static void test_full_front(void)
 	world_free(world);
 }
 
+/* P_Keys of another manager */
+
+static unsigned key_sets, untold_key_sets;
+
+static void count_key_sets(void *ctx, const struct fake_set *set)
+{
+	const struct world *at = ctx;
+
+	if (set->attr_id == ATTR_PKEY_TABLE) {
+		key_sets++;
+		untold_key_sets += !at->sm->foreign_keys.told;
+	}
+	world_before_set(ctx, set);
+}
+
+/* What two hosts hold when this manager comes: nothing, or 5 and 6, and 5 and the default partition
+ * as a limited member. What is logged, up to the end of the first bring-up. */
+static void come_to(const char *file, bool run_time, bool foreign, char *text, size_t size)
+{
+	struct unit_capture capture;
+	struct fake_port *two, *three;
+
+	begin_single();
+	world->fake->before_set = count_key_sets;
+	key_sets = untold_key_sets = 0;
+	two = &world_node(world, "host-0002")->port[1];
+	three = &world_node(world, "host-0003")->port[1];
+	if (foreign) {
+		two->p_key[1] = 0x8005;
+		two->p_key[3] = 0x0006;
+		three->p_key[0] = 0x7FFF;
+		three->p_key[1] = 0x8005;
+	}
+	read_file(&world->sm->policy, file);
+	if (run_time)
+		make(7, false, false);
+	log_set_level(NULL, LOG_WARNING);
+	unit_capture_begin(&capture);
+	world_up(world);
+	world_run(world, is_written);
+	unit_capture_end(&capture, text, size);
+	log_set_level(NULL, LOG_CRIT);
+	CU_ASSERT_EQUAL(two->p_key[0] & PKEY_DEFAULT_LIMITED, PKEY_DEFAULT_LIMITED);
+	CU_ASSERT_EQUAL(two->p_key[1], 0);
+	CU_ASSERT_EQUAL(two->p_key[3], 0);
+}
+
+static bool is_told(const char *text)
+{
+	return strstr(text, "P_Keys of another manager");
+}
+
+/* Who comes without any definition says what it is about to take away, once, before it does; who
+ * has a definition does as that says. */
+static void test_foreign(void)
+{
+	char text[2048];
+
+	come_to(NULL, false, true, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(text, "2 ports of this fabric hold P_Keys of another "
+						  "manager, 3 different ones"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "(\"host-0002\" port 1: 0x8005, 0x0006)"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "partitions.conf"));
+	CU_ASSERT_PTR_EQUAL(strstr(strstr(text, "TAKEN AWAY") + 1, "TAKEN AWAY"), NULL);
+	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 2);
+	CU_ASSERT_EQUAL(world->sm->foreign_keys.keys, 3);
+	CU_ASSERT_EQUAL(key_sets, 2);
+	CU_ASSERT_EQUAL(untold_key_sets, 0);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 2); /* status goes on saying it */
+	CU_ASSERT_EQUAL(key_sets, 2);
+	world_free(world);
+
+	come_to(NULL, false, false, text, sizeof(text));
+	CU_ASSERT_FALSE(is_told(text));
+	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 0);
+	CU_ASSERT_EQUAL(key_sets, 0);
+	world_free(world);
+
+	come_to("Default=0x7fff: ALL=full;", false, true, text, sizeof(text));
+	CU_ASSERT_FALSE(is_told(text));
+	world_free(world);
+
+	come_to(NULL, true, true, text, sizeof(text));
+	CU_ASSERT_FALSE(is_told(text));
+	world_free(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -509,6 +597,7 @@ int main(void)
 		{"lost file", test_lost_file},
 		{"groups", test_groups},
 		{"both define", test_both_define},
+		{"P_Keys of another manager", test_foreign},
 		{"a table that is full", test_full},
 		{"a switch's table that is too small", test_full_front},
 		CU_TEST_INFO_NULL,

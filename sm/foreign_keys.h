@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * P_Keys that another manager gave, and that go now: where there is no partition file, and nothing
+ * was said at run time, everybody is a full member of the default partition and of no other, so the
+ * first bring-up of a MASTER takes all other keys away. Before it does, it counts them here, in a
+ * walk over all ports, and says so in the log; weftctl status goes on saying it. Called by
+ * sm/sweep.c before anything is written, and by sm/commands_partition.c. Loop thread only.
+ */
+#ifndef SM_FOREIGN_KEYS_H
+#define SM_FOREIGN_KEYS_H
+
+#include "fabric/pkeys.h"
+#include "lib/slices.h"
+#include "sm/partitions.h"
+
+struct foreign_keys {
+	struct fabric *fabric;
+	const struct policy *policy;
+	struct slices walk;
+	loop_fn *done;
+	void *done_arg;
+	unsigned ports, keys; /* that held such P_Keys, and how many different ones */
+	bool told;	      /* since this manager became MASTER; sm.c clears it */
+	/* While it walks: which keys were seen, and what the first such port holds. */
+	uint64_t seen[(UINT16_MAX + 1) / 64];
+	char example[PKEYS_TEXT + NODE_DESC_SIZE + 32];
+};
+
+/* fabric and policy are borrowed and outlive it. */
+void foreign_keys_init(struct foreign_keys *foreign, struct loop *loop, struct fabric *fabric,
+		       const struct policy *policy);
+void foreign_keys_done(struct foreign_keys *foreign);
+
+/* Looks at all ports where P_Keys are about to be written for the first time, and tells: done(arg)
+ * is called then, or at once. */
+void foreign_keys_tell(struct foreign_keys *foreign, loop_fn *done, void *arg);
+
+#endif

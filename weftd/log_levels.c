@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 
-enum { ROOMS = 9, UNSET = -1 };
+enum { ROOMS = 10, UNSET = -1 };
 
 _Static_assert(sizeof("warning") + ROOMS * sizeof(",formats=warning") <= SETTING_VALUE_SIZE,
 	       "any choice is a setting");
@@ -20,8 +20,8 @@ _Static_assert(sizeof("warning") + ROOMS * sizeof(",formats=warning") <= SETTING
 static const char setting_name[] = "log_level";
 
 /* Those of the daemon. */
-static const char *const rooms[ROOMS + 1] = {"lib",   "formats", "mad", "sma",	"fabric",
-					     "route", "sm",	 "sa",	"weftd"};
+static const char *const rooms[ROOMS + 1] = {"lib",   "formats", "mad", "sma", "fabric",
+					     "route", "sm",	 "pm",	"sa",  "weftd"};
 
 struct chosen {
 	int all;
@@ -62,7 +62,8 @@ static int *level_of_room(struct chosen *chosen, const char *word, size_t length
 	if (room >= 0)
 		return &chosen->room[room];
 	snprintf(why, SETTING_WHY_SIZE,
-		 "no room \"%.*s\": the rooms are lib, formats, mad, sma, fabric, route, sm, sa, "
+		 "no room \"%.*s\": the rooms are lib, formats, mad, sma, fabric, route, sm, pm, "
+		 "sa, "
 		 "weftd",
 		 (int)(length < 40 ? length : 40), word);
 	return NULL;

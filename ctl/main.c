@@ -69,7 +69,7 @@ static void print_help(void)
 	     "\n"
 	     "Commands:");
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		char usage[80];
+		char usage[CTL_ERROR_SIZE];
 
 		ctl_usage(command, usage, sizeof(usage));
 		printf(strlen(usage) > 22 ? "  %s\n%25s%s\n" : "  %-22s %s%s\n", usage, "",

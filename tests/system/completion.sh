@@ -31,6 +31,12 @@ has_all() {
 	[ ${#typed[@]} -gt 1 ] || because "--help lists no command"
 }
 
+# What --help says of a command is all of it.
+help_is_whole() {
+	"$BUILD/weftctl" --help >help.txt
+	matches '--q_key N\]$' help.txt || because "it lacks the last option of partition add"
+}
+
 zsh_reads_it() {
 	"$BUILD/weftctl" completion zsh >_weftctl || because "no script" || return 1
 	matches '^#compdef weftctl' _weftctl || because "zsh would not know whose it is" || return 1
@@ -49,5 +55,6 @@ check "behind other options" offers "add remove" weftctl --json -s /some/socket 
 check "a file for -s" offers "" weftctl -s ''
 check "files where nothing else fits" offers "" weftctl topology check ''
 check "our own options" offers "--help --json --version" weftctl --
+check "--help has the longest command" help_is_whole
 check "a script for zsh" zsh_reads_it
 finish

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the completion of weftctl offers in bash, and that all its commands are in it. Where there is a zsh
-# it reads its script, too.
+# What the completion of weftctl offers in bash and, when the tabulator key is pressed at its prompt, in zsh; and
+# that all commands are in it.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -37,12 +37,34 @@ help_is_whole() {
 	matches '--q_key N\]$' help.txt || because "it lacks the last option of partition add"
 }
 
-zsh_reads_it() {
-	"$BUILD/weftctl" completion zsh >_weftctl || because "no script" || return 1
-	matches '^#compdef weftctl' _weftctl || because "zsh would not know whose it is" || return 1
-	if command -v zsh >/dev/null; then
-		zsh -n _weftctl 2>zsh.txt || because "$(head -n 1 zsh.txt)"
-	fi
+# offered.zsh LINE [TEXT]: a shell at a terminal, with the script where compinit finds it, says what would be
+# offered for a line; it waits for TEXT.
+zsh_begins() {
+	"$BUILD/weftctl" completion zsh >_weftctl && matches '^#compdef weftctl' _weftctl ||
+		because "zsh would not know whose the script is" || return 1
+	cat >offered.zsh <<'END'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+for line in 'PROMPT=; fpath=('$PWD' $fpath); autoload -Uz compinit; compinit -u -D' \
+	'compadd() { local -a hits; builtin compadd -O hits "$@"; print -r -- "<${(j: :)hits}>"; builtin compadd "$@" }' \
+	'print READY'; do
+	zpty -w shell $line
+done
+zpty -r shell out $'*\nREADY*'
+zpty -w -n shell "$1"$'\t'
+zpty -r shell out "*${2:-<*>}*"
+print -r -- $out
+zpty -d shell
+END
+}
+
+# zsh_offers WANTED LINE
+zsh_offers() {
+	local offered
+
+	timeout 20 zsh -f offered.zsh "$2" >offered.txt 2>&1 || because "zsh: $(tail -n 1 offered.txt)" || return 1
+	offered=$(sed -n 's/.*<\(.*\)>.*/\1/p' offered.txt | tr ' ' '\n' | sort | xargs)
+	equal "what is offered" "$offered" "$1"
 }
 
 check "a script for bash" eval "$("$BUILD/weftctl" completion bash)" || finish
@@ -56,5 +78,21 @@ check "a file for -s" offers "" weftctl -s ''
 check "files where nothing else fits" offers "" weftctl topology check ''
 check "our own options" offers "--help --json --version" weftctl --
 check "--help has the longest command" help_is_whole
-check "a script for zsh" zsh_reads_it
+# zsh_completes LINE TEXT: by what is not the script's to offer.
+zsh_completes() {
+	timeout 20 zsh -f offered.zsh "$1" "$2" >offered.txt 2>&1 || because "nothing is completed"
+}
+
+if ! command -v zsh >/dev/null; then
+	echo "skip zsh: there is none here"
+	finish
+fi
+check "a script for zsh" zsh_begins || finish
+check "zsh: the second word" zsh_offers "check reload show" 'weftctl config '
+check "zsh: its beginning" zsh_offers "reload" 'weftctl config r'
+check "zsh: the choices of an argument" zsh_offers "full light" 'weftctl sweep '
+check "zsh: an option" zsh_offers "--engine" 'weftctl route plan --'
+check "zsh: behind other options" zsh_offers "add remove" 'weftctl --json -s /some/socket partition member '
+check "zsh: files where nothing else fits" zsh_completes 'weftctl topology check off' offered.zsh
+check "zsh: our own options" zsh_offers "--help --json --version" 'weftctl --'
 finish

@@ -180,6 +180,7 @@ void sm_free(struct sm *sm)
 {
 	if (!sm)
 		return;
+	picture_stop(&sm->picture); /* whoever waits for one is freed before it */
 	sweep_done(sm);
 	engines_done(sm);
 	save_free(sm->save);

@@ -7,10 +7,12 @@
  * the output, mark what is over and defer the pump. So no client disappears under a handler, and no
  * call chain grows with the number of requests in a buffer. A client has one request at a time;
  * while it is under way nothing more is read. A client is dropped when it closes the connection,
- * when it takes nothing for a minute, or when more than a limit waits for it.
+ * when it takes nothing for a minute, or when more than a limit waits for it. There are two
+ * sockets: by one everything can be asked, by the other what only looks.
  */
 #include "lib/control.h"
 
+#include <grp.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,9 +47,11 @@ struct registration {
 	void *ctx;
 };
 
-struct control {
-	struct loop *loop;
-	char *path;
+/* A socket, and who came by it: those of one do not take the other's places. */
+struct door {
+	struct control *control;
+	bool readonly;
+	char *path;   /* NULL: it is not there */
 	dev_t device; /* of the socket file, so that no other's is removed */
 	ino_t inode;
 	int fd;
@@ -55,6 +59,11 @@ struct control {
 	struct loop_timer accept_again;
 	struct list clients;
 	unsigned client_count;
+};
+
+struct control {
+	struct loop *loop;
+	struct door full, readonly;
 	struct registration *registrations;
 	size_t registration_count;
 	size_t output_max_bytes;
@@ -65,7 +74,7 @@ struct control {
 
 struct client {
 	struct list link;
-	struct control *control;
+	struct door *door;
 	int fd;
 	struct loop_fd *watch;
 	struct loop_deferred pump;
@@ -82,6 +91,7 @@ struct control_request {
 	json_t *(*next)(void *source);
 	void (*finish)(void *source);
 	void *source;
+	bool resting; /* next() had nothing for now */
 };
 
 /* Leaves the client to the pump, which frees it. */
@@ -93,7 +103,7 @@ static void client_leave(struct client *client)
 
 static void client_drop(struct client *client, const char *why)
 {
-	struct control *control = client->control;
+	struct control *control = client->door->control;
 
 	if (client->gone)
 		return;
@@ -115,7 +125,7 @@ static void client_write(struct client *client, json_t *object)
 {
 	char *text = NULL;
 
-	if (buffer_length(&client->out) > client->control->output_max_bytes) {
+	if (buffer_length(&client->out) > client->door->control->output_max_bytes) {
 		client_drop(client, "did not read what it asked for");
 	} else {
 		json_object_set_new(object, "version", json_string(WEFT_VERSION));
@@ -221,6 +231,18 @@ void control_stream(struct control_request *request, json_t *(*next)(void *sourc
 	loop_defer(&request->client->pump);
 }
 
+void control_resume(struct control_request *request)
+{
+	request->resting = false;
+	if (request->client)
+		loop_defer(&request->client->pump);
+}
+
+static bool is_streaming(const struct client *client)
+{
+	return client->request && client->request->next && !client->request->resting;
+}
+
 static void stream_pull(struct client *client)
 {
 	struct control_request *request = client->request;
@@ -228,6 +250,9 @@ static void stream_pull(struct client *client)
 
 	while (!client->gone && buffer_length(&client->out) < STREAM_LOW_BYTES) {
 		part = request->next(request->source);
+		request->resting = json_is_null(part);
+		if (request->resting)
+			return;
 		if (!part) {
 			request->finish(request->source);
 			control_reply(request, NULL);
@@ -270,8 +295,13 @@ static void request_start(struct client *client, const json_t *args)
 				      "least {\"command\":\"...\"}");
 		return;
 	}
-	command = command_find(client->control, name, &ctx, &suggest);
-	if (command) {
+	command = command_find(client->door->control, name, &ctx, &suggest);
+	if (command && client->door->readonly && command->does != CONTROL_LOOKS) {
+		client_refuse(client,
+			      "\"%s\" is not for this socket, which only looks; give it to %s, for "
+			      "those who have rights there",
+			      command->name, client->door->control->full.path);
+	} else if (command) {
 		client->request = mem_zalloc(sizeof(*client->request));
 		client->request->client = client;
 		command->handle(ctx, client->request, args);
@@ -343,7 +373,7 @@ static void client_free(struct client *client)
 	free(client->in.bytes);
 	free(client->out.bytes);
 	list_del(&client->link);
-	client->control->client_count--;
+	client->door->client_count--;
 	free(client);
 }
 
@@ -365,7 +395,7 @@ static void client_flush(struct client *client)
 		loop_timer_disarm(&client->stall);
 	}
 	if (buffer_length(&client->out) && !loop_timer_armed(&client->stall))
-		loop_timer_arm(&client->stall, client->control->stall_us);
+		loop_timer_arm(&client->stall, client->door->control->stall_us);
 }
 
 static void client_watch(struct client *client)
@@ -373,8 +403,7 @@ static void client_watch(struct client *client)
 	size_t waiting = buffer_length(&client->out);
 	/* All of it may have gone since a stream was looked at: nothing else would pull it again.
 	 */
-	bool streaming = client->request && client->request->next;
-	uint32_t events = waiting || streaming ? EPOLLOUT : 0;
+	uint32_t events = waiting || is_streaming(client) ? EPOLLOUT : 0;
 
 	if (!client->ended && !client->request && waiting < OUTPUT_LOW_BYTES &&
 	    buffer_length(&client->in) <= REQUEST_MAX_BYTES)
@@ -397,7 +426,7 @@ static void client_pump(void *arg)
 	if (!client->gone && buffer_length(&client->out) < OUTPUT_LOW_BYTES) {
 		if (!client->request)
 			client_next(client);
-		if (client->request && client->request->next)
+		if (is_streaming(client))
 			stream_pull(client);
 		client_flush(client);
 	}
@@ -436,23 +465,23 @@ static void client_ready(void *arg, uint32_t events)
 	loop_defer(&client->pump);
 }
 
-static void client_new(struct control *control, int fd)
+static void client_new(struct door *door, int fd)
 {
+	struct loop *loop = door->control->loop;
 	struct client *client = mem_zalloc(sizeof(*client));
 
-	if (loop_fd_add(control->loop, fd, EPOLLIN, LOOP_LATER, "control client", client_ready,
-			client, &client->watch)) {
+	if (loop_fd_add(loop, fd, EPOLLIN, LOOP_LATER, "control client", client_ready, client,
+			&client->watch)) {
 		close(fd);
 		free(client);
 		return;
 	}
-	client->control = control;
+	client->door = door;
 	client->fd = fd;
-	loop_deferred_init(&client->pump, control->loop, "control client", client_pump, client);
-	loop_timer_init(&client->stall, control->loop, "control client stalled", client_stalled,
-			client);
-	list_push(&control->clients, &client->link);
-	control->client_count++;
+	loop_deferred_init(&client->pump, loop, "control client", client_pump, client);
+	loop_timer_init(&client->stall, loop, "control client stalled", client_stalled, client);
+	list_push(&door->clients, &client->link);
+	door->client_count++;
 }
 
 static void refuse_connection(int fd)
@@ -466,35 +495,35 @@ static void refuse_connection(int fd)
 
 /* Out of descriptors, the socket would stay readable and keep the loop busy: look away for a while.
  */
-static void accept_pause(struct control *control, int error)
+static void accept_pause(struct door *door, int error)
 {
 	log_limited(
-		&control->limit, LOG_WARNING, NULL,
+		&door->control->limit, LOG_WARNING, NULL,
 		"cannot accept a client on %s: %s; raise the limit of open files (LimitNOFILE=)",
-		control->path, strerror(error));
-	loop_fd_events(control->watch, 0);
-	loop_timer_arm(&control->accept_again, ACCEPT_PAUSE_US);
+		door->path, strerror(error));
+	loop_fd_events(door->watch, 0);
+	loop_timer_arm(&door->accept_again, ACCEPT_PAUSE_US);
 }
 
 static void accept_resume(void *arg)
 {
-	struct control *control = arg;
+	struct door *door = arg;
 
-	loop_fd_events(control->watch, EPOLLIN);
+	loop_fd_events(door->watch, EPOLLIN);
 }
 
 static void connection_ready(void *arg, uint32_t events)
 {
-	struct control *control = arg;
-	int fd = accept4(control->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct door *door = arg;
+	int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	(void)events;
-	if (fd >= 0 && control->client_count < CLIENTS_MAX)
-		client_new(control, fd);
+	if (fd >= 0 && door->client_count < CLIENTS_MAX)
+		client_new(door, fd);
 	else if (fd >= 0)
 		refuse_connection(fd);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-		accept_pause(control, errno);
+		accept_pause(door, errno);
 }
 
 /* What keeps us from binding there: a daemon that answers (-EADDRINUSE), something that is no
@@ -533,80 +562,123 @@ static int bind_path(int fd, const struct sockaddr_un *address)
 	return bind(fd, generic, sizeof(*address)) ? -errno : 0;
 }
 
+/* The group of that name may use the file; NULL: everybody. */
+static int share_file(const char *path, const char *group)
+{
+	const struct group *found = group ? getgrnam(group) : NULL;
+
+	if (group && !found)
+		return -ESRCH;
+	if (found && chown(path, (uid_t)-1, found->gr_gid))
+		return -errno;
+	return chmod(path, group ? 0660 : 0666) ? -errno : 0;
+}
+
 /* Nobody can connect before listen(), so the mode is right before anyone could use it. */
-static int socket_open(struct control *control, const struct sockaddr_un *address)
+static int door_open(struct door *door, const struct sockaddr_un *address, const char *group)
 {
 	struct stat status;
 	int rc;
 
-	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->fd < 0)
+	door->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (door->fd < 0)
 		return -errno;
-	rc = bind_path(control->fd, address);
+	rc = bind_path(door->fd, address);
 	if (rc)
 		goto close;
-	if (chmod(control->path, 0660) || stat(control->path, &status) ||
-	    listen(control->fd, CLIENTS_MAX)) {
+	if (door->readonly)
+		rc = share_file(address->sun_path, group);
+	else
+		rc = chmod(address->sun_path, 0660) ? -errno : 0;
+	if (rc)
+		goto unlink;
+	if (stat(address->sun_path, &status) || listen(door->fd, CLIENTS_MAX)) {
 		rc = -errno;
 		goto unlink;
 	}
-	control->device = status.st_dev;
-	control->inode = status.st_ino;
-	rc = loop_fd_add(control->loop, control->fd, EPOLLIN, LOOP_LATER, "control socket",
-			 connection_ready, control, &control->watch);
+	door->device = status.st_dev;
+	door->inode = status.st_ino;
+	rc = loop_fd_add(door->control->loop, door->fd, EPOLLIN, LOOP_LATER, "control socket",
+			 connection_ready, door, &door->watch);
 	if (!rc)
 		return 0;
 unlink:
-	unlink(control->path);
+	unlink(address->sun_path);
 close:
-	close(control->fd);
+	close(door->fd);
 	return rc;
+}
+
+static int door_listen(struct door *door, const char *path, const char *group)
+{
+	struct sockaddr_un address;
+	int rc = control_address(path, &address);
+
+	if (!rc)
+		rc = door_open(door, &address, group);
+	if (rc)
+		return rc;
+	door->path = mem_strdup(path);
+	return 0;
+}
+
+static void door_init(struct door *door, struct control *control, bool readonly)
+{
+	door->control = control;
+	door->readonly = readonly;
+	list_init(&door->clients);
+	loop_timer_init(&door->accept_again, control->loop, "control accept", accept_resume, door);
+}
+
+static void door_close(struct door *door)
+{
+	struct stat status;
+
+	if (!door->path)
+		return;
+	list_for_each (item, &door->clients)
+		client_free(container_of(item, struct client, link));
+	loop_timer_disarm(&door->accept_again);
+	loop_fd_remove(door->watch);
+	close(door->fd);
+	if (!lstat(door->path, &status) && status.st_dev == door->device &&
+	    status.st_ino == door->inode)
+		unlink(door->path);
+	free(door->path);
 }
 
 int control_listen(struct loop *loop, const char *path, struct control **out)
 {
-	struct sockaddr_un address;
-	struct control *control;
+	struct control *control = mem_zalloc(sizeof(*control));
 	int rc;
 
-	rc = control_address(path, &address);
-	if (rc)
-		return rc;
 	json_set_alloc_funcs(mem_alloc, free);
-	control = mem_zalloc(sizeof(*control));
 	control->loop = loop;
-	control->path = mem_strdup(path);
 	control->output_max_bytes = OUTPUT_MAX_BYTES;
 	control->stall_us = STALL_US;
 	control->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	list_init(&control->clients);
-	loop_timer_init(&control->accept_again, loop, "control accept", accept_resume, control);
-	rc = socket_open(control, &address);
-	if (rc) {
-		free(control->path);
+	door_init(&control->full, control, false);
+	door_init(&control->readonly, control, true);
+	rc = door_listen(&control->full, path, NULL);
+	if (rc)
 		free(control);
-		return rc;
-	}
-	*out = control;
-	return 0;
+	else
+		*out = control;
+	return rc;
+}
+
+int control_listen_readonly(struct control *control, const char *path, const char *group)
+{
+	return door_listen(&control->readonly, path, group);
 }
 
 void control_free(struct control *control)
 {
-	struct stat status;
-
 	if (!control)
 		return;
-	list_for_each (item, &control->clients)
-		client_free(container_of(item, struct client, link));
-	loop_timer_disarm(&control->accept_again);
-	loop_fd_remove(control->watch);
-	close(control->fd);
-	if (!lstat(control->path, &status) && status.st_dev == control->device &&
-	    status.st_ino == control->inode)
-		unlink(control->path);
+	door_close(&control->full);
+	door_close(&control->readonly);
 	free(control->registrations);
-	free(control->path);
 	free(control);
 }
 

@@ -24,12 +24,19 @@ struct control_command {
 	 * later, ends the request with exactly one of control_reply, control_fail, control_stream.
 	 */
 	void (*handle)(void *ctx, struct control_request *request, const json_t *args);
+	/* CONTROL_LOOKS: also on the socket for those who may only look: it changes nothing, and
+	 * shows nothing that is secret. */
+	enum { CONTROL_ACTS, CONTROL_LOOKS } does;
 };
 
 /* Binds path (mode 0660). -EADDRINUSE when another daemon answers there; a socket file that nobody
  * serves is replaced; -EEXIST when something else has that name. The path is copied. */
 int control_listen(struct loop *loop, const char *path, struct control **out);
-/* Drops clients; removes the socket file. Not from a handler. Requests under way are still to be
+/* A second socket, for commands that only look, with room for clients of its own. group NULL:
+ * everybody may connect; else root and the group of that name. Errors as above; -ESRCH: no such
+ * group, -EPERM or -EINVAL: this process may not give a file to it. */
+int control_listen_readonly(struct control *control, const char *path, const char *group);
+/* Drops clients; removes the socket files. Not from a handler. Requests under way are still to be
  * ended. */
 void control_free(struct control *control);
 /* rows must outlive control; ctx is handed to each handler. */
@@ -43,11 +50,13 @@ void control_part(struct control_request *request, json_t *part);
 void control_reply(struct control_request *request, json_t *result);
 void control_fail(struct control_request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Pulls parts as fast as the client reads: next() returns a new reference, or NULL at the end, when
- * the request ends with {"ok":true,"result":null}; finish(source) is then called, also when the
- * client has gone. */
+/* Pulls parts as fast as the client reads: next() returns a new reference; or NULL at the end, when
+ * the request ends with {"ok":true,"result":null}; or json_null(): nothing for now, and it is asked
+ * again after control_resume(). finish(source) is called at the end, also when the client has gone.
+ */
 void control_stream(struct control_request *request, json_t *(*next)(void *source),
 		    void (*finish)(void *source), void *source);
+void control_resume(struct control_request *request);
 /* True when the client has gone: work for it may stop, the request must still be ended. */
 int control_gone(const struct control_request *request);
 

@@ -347,10 +347,10 @@ static void command_show(void *ctx, struct control_request *request, const json_
 }
 
 static const struct control_command commands[] = {
-	{"perf sweep", command_sweep},
-	{"perf top", command_top},
-	{"perf errors", command_errors},
-	{"perf show", command_show},
+	{"perf sweep", command_sweep, CONTROL_ACTS},
+	{"perf top", command_top, CONTROL_LOOKS},
+	{"perf errors", command_errors, CONTROL_LOOKS},
+	{"perf show", command_show, CONTROL_LOOKS},
 };
 
 void pm_register_commands(struct pm *pm, struct control *control)

@@ -509,11 +509,11 @@ static void command_topology_export(void *ctx, struct control_request *request, 
 }
 
 static const struct control_command commands[] = {
-	{"reroute", command_reroute},
-	{"sweep", command_sweep},
-	{"node list", command_node_list},
-	{"link list", command_link_list},
-	{"topology export", command_topology_export},
+	{"reroute", command_reroute, CONTROL_ACTS},
+	{"sweep", command_sweep, CONTROL_ACTS},
+	{"node list", command_node_list, CONTROL_LOOKS},
+	{"link list", command_link_list, CONTROL_LOOKS},
+	{"topology export", command_topology_export, CONTROL_LOOKS},
 };
 
 void sm_register_commands(struct sm *sm, struct control *control)

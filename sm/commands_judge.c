@@ -555,9 +555,9 @@ static void command_route_plan(void *ctx, struct control_request *request, const
 }
 
 const struct control_command judge_commands[NUM_JUDGE_COMMANDS] = {
-	{"route check", command_route_check},
-	{"route quality", command_route_quality},
-	{"route plan", command_route_plan},
+	{"route check", command_route_check, CONTROL_LOOKS},
+	{"route quality", command_route_quality, CONTROL_LOOKS},
+	{"route plan", command_route_plan, CONTROL_LOOKS},
 };
 
 void judge_init(struct sm *sm)

@@ -703,13 +703,13 @@ static void command_show(void *ctx, struct control_request *request, const json_
 }
 
 const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
-	{"partition list", command_list},
-	{"partition show", command_show},
-	{"partition add", command_add},
-	{"partition remove", command_remove},
-	{"partition member add", command_member_add},
-	{"partition member remove", command_member_remove},
-	{"partition check", command_partition_check},
+	{"partition list", command_list, CONTROL_LOOKS},
+	{"partition show", command_show, CONTROL_LOOKS},
+	{"partition add", command_add, CONTROL_ACTS},
+	{"partition remove", command_remove, CONTROL_ACTS},
+	{"partition member add", command_member_add, CONTROL_ACTS},
+	{"partition member remove", command_member_remove, CONTROL_ACTS},
+	{"partition check", command_partition_check, CONTROL_LOOKS},
 };
 
 json_t *partitions_json(const struct sm *sm)

@@ -82,7 +82,8 @@ static void command_status(void *ctx, struct control_request *request, const jso
 
 void replica_register_commands(struct replica *replica, struct control *control)
 {
-	static const struct control_command commands[] = {{"ha status", command_status}};
+	static const struct control_command commands[] = {
+		{"ha status", command_status, CONTROL_LOOKS}};
 
 	control_register(control, commands, ARRAY_SIZE(commands), replica);
 }

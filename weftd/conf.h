@@ -32,8 +32,9 @@ struct conf {
 	int port;	  /* 0: any */
 	guid_t port_guid; /* 0: any */
 	char state_dir[256], runtime_dir[256];
-	unsigned workers;  /* 0: one for each processor */
-	uint8_t log_level; /* as syslog(3): LOG_ERR, LOG_INFO, ... */
+	char readonly_socket[64]; /* a group, or "*"; empty: there is none */
+	unsigned workers;	  /* 0: one for each processor */
+	uint8_t log_level;	  /* as syslog(3): LOG_ERR, LOG_INFO, ... */
 	struct route_files route_files;
 	char partition_file[256];    /* empty: none */
 	char m_key_secret_file[256]; /* empty: none */

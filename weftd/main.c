@@ -352,9 +352,9 @@ static void command_show(void *ctx, struct control_request *request, const json_
 }
 
 static const struct control_command commands[] = {
-	{"config show", command_show},
-	{"config check", command_check},
-	{"config reload", command_reload},
+	{"config show", command_show, CONTROL_LOOKS},
+	{"config check", command_check, CONTROL_LOOKS},
+	{"config reload", command_reload, CONTROL_ACTS},
 };
 
 /* What the loop and the manager tell */
@@ -473,6 +473,31 @@ static int open_control(struct daemon *daemon)
 	return error;
 }
 
+static int open_readonly_control(struct daemon *daemon)
+{
+	const char *who = daemon->conf.readonly_socket;
+	char *path;
+	int error;
+
+	if (!daemon->control || !*who)
+		return 0;
+	path = mem_printf("%s/control-ro.sock", daemon->conf.runtime_dir);
+	error = control_listen_readonly(daemon->control, path, strcmp(who, "*") != 0 ? who : NULL);
+	if (error == -ESRCH)
+		log_error("readonly_socket: there is no group \"%s\"; make it, or set * for "
+			  "everybody",
+			  who);
+	else if (error == -EPERM || error == -EINVAL)
+		log_error(
+			"readonly_socket: %s: weftd may not give it to the group \"%s\"; its user "
+			"has to be a member (systemd: SupplementaryGroups=%s, PrivateUsers=no)",
+			path, who, who);
+	else if (error)
+		log_error("%s: no socket for those who only look: %s", path, strerror(-error));
+	free(path);
+	return error;
+}
+
 static int open_port(struct daemon *daemon)
 {
 	const struct conf *conf = &daemon->conf;
@@ -580,8 +605,8 @@ static int start_manager(struct daemon *daemon)
 static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
-	if (watch_signals(daemon) || open_control(daemon) || open_port(daemon) ||
-	    open_carrier(daemon) || open_store(daemon))
+	if (watch_signals(daemon) || open_control(daemon) || open_readonly_control(daemon) ||
+	    open_port(daemon) || open_carrier(daemon) || open_store(daemon))
 		return -1;
 	log_begin(daemon);
 	return start_manager(daemon);

@@ -135,8 +135,8 @@ static void command_subscriptions(void *ctx, struct control_request *request, co
 }
 
 static const struct control_command commands[] = {
-	{"service list", command_services},
-	{"inform list", command_subscriptions},
+	{"service list", command_services, CONTROL_LOOKS},
+	{"inform list", command_subscriptions, CONTROL_LOOKS},
 };
 
 void offered_commands(struct registered *registered, struct control *control)

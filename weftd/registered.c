@@ -308,8 +308,8 @@ static void command_show(void *ctx, struct control_request *request, const json_
 }
 
 static const struct control_command commands[] = {
-	{"multicast list", command_list},
-	{"multicast show", command_show},
+	{"multicast list", command_list, CONTROL_LOOKS},
+	{"multicast show", command_show, CONTROL_LOOKS},
 };
 
 void registered_commands(struct registered *registered, struct control *control)

@@ -35,7 +35,7 @@ static ssize_t send_or_not(int fd, const void *bytes, size_t size, int flags)
 }
 
 static char directory[] = "/tmp/weft-control-XXXXXX";
-static char path[64];
+static char path[64], other_path[64];
 
 struct server {
 	pthread_t thread;
@@ -46,6 +46,8 @@ struct server {
 	json_int_t late_id;
 	int pulled, finished; /* parts of streams, and streams */
 	int parts_left;
+	bool trickles; /* a stream rests until it is fed */
+	struct control_request *resting;
 	int wrong; /* CUnit is not for two threads: looked at when this one has ended */
 };
 
@@ -95,7 +97,7 @@ static json_t *next_part(void *source)
 
 	server.wrong += source != &server;
 	if (!server.parts_left)
-		return NULL;
+		return server.trickles ? json_null() : NULL;
 	server.parts_left--;
 	server.pulled++;
 	memset(padding, 'x', sizeof(padding));
@@ -115,6 +117,24 @@ static void on_stream(void *ctx, struct control_request *request, const json_t *
 	server.pulled = 0;
 	server.parts_left = (int)json_integer_value(json_object_get(args, "count"));
 	control_stream(request, next_part, finish_parts, &server);
+}
+
+/* A stream that has nothing yet. */
+static void on_trickle(void *ctx, struct control_request *request, const json_t *args)
+{
+	server.trickles = true;
+	server.resting = request;
+	on_stream(ctx, request, args);
+}
+
+/* So many parts more; none: the stream is over. */
+static void on_feed(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	server.parts_left = (int)json_integer_value(json_object_get(args, "count"));
+	server.trickles = server.parts_left > 0;
+	control_resume(server.resting);
+	control_reply(request, NULL);
 }
 
 static void on_flood(void *ctx, struct control_request *request, const json_t *args)
@@ -153,7 +173,7 @@ static void on_state(void *ctx, struct control_request *request, const json_t *a
 					 "finished", server.finished, "held_gone",
 					 server.held && control_gone(server.held), "dropped",
 					 (int)server.control->dropped, "clients",
-					 (int)server.control->client_count));
+					 (int)server.control->full.client_count));
 }
 
 static void on_stop(void *ctx, struct control_request *request, const json_t *args)
@@ -165,14 +185,15 @@ static void on_stop(void *ctx, struct control_request *request, const json_t *ar
 }
 
 static const struct control_command commands[] = {
-	{"echo", on_echo},	 {"fail", on_fail},   {"two parts", on_two_parts},
-	{"later", on_later},	 {"flood", on_flood}, {"stream", on_stream},
-	{"release", on_release},
+	{"echo", on_echo, CONTROL_ACTS},	   {"fail", on_fail, CONTROL_ACTS},
+	{"two parts", on_two_parts, CONTROL_ACTS}, {"later", on_later, CONTROL_ACTS},
+	{"flood", on_flood, CONTROL_ACTS},	   {"stream", on_stream, CONTROL_ACTS},
+	{"release", on_release, CONTROL_ACTS},
 };
 static const struct control_command more_commands[] = {
-	{"state", on_state},
-	{"stop", on_stop},
-	{"hold", on_hold},
+	{"state", on_state, CONTROL_LOOKS}, {"trickle", on_trickle, CONTROL_LOOKS},
+	{"feed", on_feed, CONTROL_ACTS},    {"stop", on_stop, CONTROL_ACTS},
+	{"hold", on_hold, CONTROL_ACTS},
 };
 
 static void *server_run(void *arg)
@@ -520,6 +541,89 @@ static void test_stream_of_moods(void)
 	server_release();
 }
 
+static void feed(int count)
+{
+	json_t *result = NULL, *request = command("feed");
+	char *error;
+
+	json_object_set_new(request, "count", json_integer(count));
+	CU_ASSERT_EQUAL_FATAL(call(request, &result, &error), 0);
+	json_decref(result);
+}
+
+/* A stream that has nothing for now costs nothing, and goes on when there is something. One whose
+ * client has gone meanwhile is finished. */
+static void test_resting_stream(void)
+{
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	raw_say(fd, "{\"command\":\"trickle\",\"count\":0}\n");
+	await("clients", 2);
+	feed(2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":1,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":0,"));
+	CU_ASSERT_EQUAL(state("finished"), 0);
+	feed(1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":0,"));
+	feed(0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"ok\":true"));
+	CU_ASSERT_EQUAL(state("finished"), 1);
+	raw_say(fd, "{\"command\":\"trickle\",\"count\":1}\n");
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":0,"));
+	close(fd);
+	await("finished", 2);
+	CU_ASSERT_EQUAL(state("clients"), 1);
+	server_halt();
+	server_release();
+}
+
+/* By the second socket only what looks is answered; its clients have places of their own. */
+static void test_readonly(void)
+{
+	static const struct {
+		const char *group;
+		mode_t mode;
+	} rows[] = {{NULL, 0666}, {"root", 0660}};
+	json_t *result = NULL, *request = command("echo");
+	struct stat status;
+	char *error = NULL;
+
+	for (size_t i = geteuid() ? 1 : 0; i < ARRAY_SIZE(rows); i++) {
+		server_prepare();
+		CU_ASSERT_EQUAL_FATAL(
+			control_listen_readonly(server.control, other_path, rows[i].group), 0);
+		CU_ASSERT_EQUAL(stat(other_path, &status), 0);
+		CU_ASSERT_EQUAL(status.st_mode & 07777, rows[i].mode);
+		CU_ASSERT_EQUAL(stat(path, &status), 0);
+		CU_ASSERT_EQUAL(status.st_mode & 07777, 0660);
+		server_start();
+		CU_ASSERT_EQUAL(control_call(other_path, request, NULL, NULL, &result, &error),
+				-EREMOTEIO);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error, "\"echo\" is not for this socket"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
+		free(error);
+		json_object_set_new(request, "command", json_string("state"));
+		CU_ASSERT_EQUAL(control_call(other_path, request, NULL, NULL, &result, &error), 0);
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(result, "clients")), 0);
+		json_decref(result);
+		json_object_set_new(request, "command", json_string("echo"));
+		server_halt();
+		server_release();
+		CU_ASSERT_EQUAL(access(other_path, F_OK), -1);
+	}
+	json_decref(request);
+	server_prepare();
+	CU_ASSERT_EQUAL(
+		control_listen_readonly(server.control, other_path, "no such group, surely"),
+		-ESRCH);
+	CU_ASSERT_EQUAL(access(other_path, F_OK), -1);
+	CU_ASSERT_EQUAL(control_listen_readonly(server.control, path, NULL), -EADDRINUSE);
+	server_release();
+}
+
 /* A client that takes nothing for too long is dropped, its stream finished. */
 static void test_stalled(void)
 {
@@ -790,6 +894,8 @@ int main(void)
 		{"line too long", test_oversize},
 		{"stream", test_stream},
 		{"stream into a socket of moods", test_stream_of_moods},
+		{"stream that rests", test_resting_stream},
+		{"socket that only looks", test_readonly},
 		{"client stalls", test_stalled},
 		{"client does not read", test_flood},
 		{"client leaves", test_client_leaves},
@@ -807,6 +913,7 @@ int main(void)
 	if (!mkdtemp(directory))
 		return 1;
 	snprintf(path, sizeof(path), "%s/control.sock", directory);
+	snprintf(other_path, sizeof(other_path), "%s/control-ro.sock", directory);
 	failed = unit_main("control", tests);
 	rmdir(directory);
 	return failed;

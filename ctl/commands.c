@@ -54,6 +54,13 @@ static bool is_port(const char *value)
 	return length && length <= 3 && strspn(value, "0123456789") == length && atoi(value) <= 254;
 }
 
+static bool is_event(const char *value)
+{
+	size_t length = strlen(value);
+
+	return length && length <= 18 && strspn(value, "0123456789") == length;
+}
+
 static bool is_mgid(const char *value)
 {
 	struct in6_addr gid;
@@ -244,6 +251,17 @@ const struct ctl_command ctl_commands[] = {
 				"or default"}},
 	 .print = print_log_levels,
 	 .summary = "what is logged, of all or of one room, from now on"},
+	{.words = "events",
+	 .arguments = {{.member = "follow", .optional = true, .option = true, .flag = true},
+		       {.member = "since",
+			.label = "N",
+			.optional = true,
+			.option = true,
+			.good = is_event,
+			.what = "the number of an event"}},
+	 .list = "events",
+	 .each = print_event,
+	 .summary = "what happened, or happens: links, nodes, ports, partitions, ..."},
 	{.words = "perf top",
 	 .arguments = {{.member = "by",
 			.label = "data|wait",

@@ -41,7 +41,10 @@ struct ctl_command {
 	const char *words;				  /* "route show" */
 	struct ctl_argument arguments[CTL_ARGUMENTS_MAX]; /* ends at a row without member */
 	const char *list; /* the member of each part that is an array of rows; NULL: no list */
-	bool document;	  /* the arrays of all parts are gathered by their names in one object */
+	/* Prints a row of the list as it comes, and print is not called; --json: an object a
+	 * line. NULL: the list is printed as a whole. */
+	void (*each)(const json_t *row, FILE *out);
+	bool document; /* the arrays of all parts are gathered by their names in one object */
 	const struct ctl_sink *sink; /* takes the parts; or NULL */
 	const char *ask;	     /* the command on the socket; NULL: the words */
 	/* Asks by itself, with several calls: as control_call(). NULL: one call. */

@@ -151,6 +151,7 @@ static int parse_command_line(struct invocation *invocation, int argc, char **ar
 /* What comes in parts. */
 struct gathering {
 	const struct ctl_command *command;
+	bool json;
 	json_t *rows;	  /* of a list */
 	json_t *document; /* its arrays by name */
 	void *sink;
@@ -190,6 +191,26 @@ static void gather_document(json_t *document, json_t *part)
 	}
 }
 
+/* JSON is sorted by name, and ASCII, so that it looks the same wherever it comes from. */
+enum { JSON_FORM = JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY };
+
+static void print_each(const struct gathering *gathering, const json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		if (gathering->json) {
+			json_dumpf(row, stdout, JSON_FORM | JSON_COMPACT);
+			putchar('\n');
+		} else {
+			text_make_printable(row);
+			gathering->command->each(row, stdout);
+		}
+	}
+	fflush(stdout);
+}
+
 static void gather(void *ctx, json_t *part)
 {
 	struct gathering *gathering = ctx;
@@ -204,6 +225,8 @@ static void gather(void *ctx, json_t *part)
 		command->sink->part(gathering->sink, part);
 	else if (command->document)
 		gather_document(gathering->document, part);
+	else if (command->each)
+		print_each(gathering, json_object_get(part, command->list));
 	else if (command->list)
 		json_array_extend(gathering->rows, json_object_get(part, command->list));
 }
@@ -222,7 +245,8 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	case -EACCES:
 		fprintf(stderr,
 			"weftctl: no rights on %s: root and the group that the socket has may "
-			"connect\n",
+			"connect; -s .../control-ro.sock, where weftd has one, is for those who "
+			"only look\n",
 			socket);
 		return EXIT_FAILURE;
 	case -EREMOTEIO:
@@ -242,8 +266,7 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	}
 }
 
-/* JSON is sorted by name, and ASCII, so that it looks the same wherever it comes from. Returns the
- * status to exit with. */
+/* Returns the status to exit with. */
 static int print_answer(const struct invocation *invocation, json_t **data)
 {
 	const struct ctl_command *command = invocation->command;
@@ -258,11 +281,10 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 		fprintf(stderr, "weftctl: %s\n", error);
 		return EXIT_FAILURE;
 	}
-	if (invocation->json) {
-		json_dumpf(*data, stdout,
-			   JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+	if (invocation->json && !command->each) {
+		json_dumpf(*data, stdout, JSON_FORM | JSON_INDENT(2));
 		putchar('\n');
-	} else {
+	} else if (command->print) {
 		command->print(*data, stdout);
 	}
 	if (fflush(stdout) || ferror(stdout)) {
@@ -287,6 +309,7 @@ static int ask(const struct invocation *invocation, json_t **data)
 	const struct ctl_command *command = invocation->command;
 	struct gathering gathering = {
 		.command = command,
+		.json = invocation->json,
 		.rows = json_array(),
 		.document = json_object(),
 		.note = json_object(),

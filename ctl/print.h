@@ -19,6 +19,9 @@ void print_links(const json_t *data, FILE *out);
 void print_route(const json_t *data, FILE *out);
 void print_routing(const json_t *routing, FILE *out); /* a paragraph of status */
 
+/* print_events.c: a row of events */
+void print_event(const json_t *row, FILE *out);
+
 /* print_ha.c */
 void print_ha(const json_t *data, FILE *out);
 

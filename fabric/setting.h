@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Settings of the registry by name and as text, for whoever keeps one. Loop thread only. */
+/*
+ * Settings of the registry by name and as text, for whoever keeps one. A name with a blank in it is
+ * of something that the daemon keeps for itself; the others tell what somebody has set. Loop thread
+ * only.
+ */
 #ifndef FABRIC_SETTING_H
 #define FABRIC_SETTING_H
 

@@ -21,6 +21,8 @@
 #define MESSAGE_BABBLING "5e9d20b8f6c74a1fb3074d1ca8e6927f" /* a port keeps sending complaints */
 #define MESSAGE_DIFFERS "92ae6c01f75d4b8da0c35e418bf7d260"  /* a device holds what nobody wrote */
 #define MESSAGE_LEFT_OUT "0d64f2b8913c4ae7a51c8e27b6f0394d" /* no route uses a switch */
+#define MESSAGE_ROUTES \
+	"4bb6f0a7a8e5440b884afe1de8960188" /* an engine refused, or not all is reached */
 #define MESSAGE_STORE \
 	"57a46fd402914a19810e691ca1b8d4d7" /* what is registered cannot be kept, or can again */
 #define MESSAGE_STORE_DAMAGED \

@@ -47,6 +47,15 @@ static const char *const level_names[] = {"EMERGENCY", "ALERT",	 "CRITICAL", "ER
 static bool to_journal;
 static uint64_t suppressed; /* told by the next line: log_allowed() was asked for it just before */
 
+static log_heard_fn *heard;
+static void *heard_ctx;
+
+void log_watch(log_heard_fn *fn, void *ctx)
+{
+	heard = fn;
+	heard_ctx = ctx;
+}
+
 static uint64_t monotonic_us(void *ctx)
 {
 	struct timespec time;
@@ -299,23 +308,14 @@ static int journal_send(int level, const char *room, const char *line, struct fi
 	return sd_journal_sendv(vector, (int)fields->count + 1);
 }
 
-void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
-	       ...)
+static void line_write(int level, const char *room, const struct log_subject *subject,
+		       const char *text, uint64_t held_back)
 {
-	char text[TEXT_BYTES], safe[2 * TEXT_BYTES];
-	uint64_t held_back = suppressed;
+	char safe[2 * TEXT_BYTES];
 	struct fields fields;
 	struct line line;
-	int found = room_find(room);
 	int saved_errno = errno;
-	va_list args;
 
-	suppressed = 0;
-	if (level > (found < 0 ? LOG_INFO : levels[found]))
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	escape(safe, sizeof(safe), text, "");
 	fields.count = 0;
 	if (subject)
@@ -325,6 +325,28 @@ void log_write(int level, const char *room, const struct log_subject *subject, c
 	if (!to_journal || journal_send(level, room, line.text, &fields) < 0)
 		fprintf(stderr, "%s %s: %s\n", level_names[level & LOG_PRIMASK], room, line.text);
 	errno = saved_errno;
+}
+
+void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
+	       ...)
+{
+	int found = room_find(room);
+	bool shown = level <= (found < 0 ? LOG_INFO : levels[found]);
+	bool watched = heard && subject && subject->message_id;
+	uint64_t held_back = suppressed;
+	char text[TEXT_BYTES];
+	va_list args;
+
+	suppressed = 0;
+	if (!shown && !watched)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (shown)
+		line_write(level, room, subject, text, held_back);
+	if (watched)
+		heard(heard_ctx, level, subject, text);
 }
 
 bool log_allowed(struct log_limit *limit)

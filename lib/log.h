@@ -48,6 +48,11 @@ extern const char *const log_level_words[];
 
 void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
 	       ...) __attribute__((format(printf, 4, 5)));
+/* Who hears each line whose subject has a message_id, whatever the levels are; fn NULL: nobody. It
+ * may log nothing itself. What a limit has held back was not written, and is not heard either. */
+typedef void log_heard_fn(void *ctx, int level, const struct log_subject *subject,
+			  const char *text);
+void log_watch(log_heard_fn *fn, void *ctx);
 /* False, and counted, when the line should not be written now. Asked just before log_write(). */
 bool log_allowed(struct log_limit *limit);
 /* The clock of the limits, for a simulation; NULL: CLOCK_MONOTONIC. */

@@ -259,17 +259,21 @@ static void log_absent(struct sm *sm, struct route_job *routing)
 
 static void log_attempts(const struct route_result *result)
 {
+	static const struct log_subject subject = {.message_id = MESSAGE_ROUTES};
+
 	for (unsigned i = 0; i < result->tried; i++) {
 		if (result->attempt[i].why[0])
-			log_warning("routing engine %s refused: %s", result->attempt[i].engine,
-				    result->attempt[i].why);
+			log_about(LOG_WARNING, &subject, "routing engine %s refused: %s",
+				  result->attempt[i].engine, result->attempt[i].why);
 	}
 	if (result->report.unreached || result->report.looping)
-		log_error("routes: %" PRIu64 " pairs are not reached, %" PRIu64 " run in a circle",
+		log_about(LOG_ERR, &subject,
+			  "routes: %" PRIu64 " pairs are not reached, %" PRIu64 " run in a circle",
 			  result->report.unreached, result->report.looping);
 	if (result->report.disconnected)
-		log_warning("%" PRIu64 " pairs of switch and LID are in different islands",
-			    result->report.disconnected);
+		log_about(LOG_WARNING, &subject,
+			  "%" PRIu64 " pairs of switch and LID are in different islands",
+			  result->report.disconnected);
 }
 
 /* Every engine refused: tables stay as they are, links still come up, and the next sweep asks
@@ -644,6 +648,8 @@ static void log_sweep(const struct sm *sm, const struct sweep_record *record, bo
 		.phase = record->num_phases ? record->phases[record->num_phases - 1].name : NULL};
 	bool quiet = same || (!record->changed && !record->sets && !record->error);
 
+	if (!quiet)
+		subject.message_id = MESSAGE_SWEEP;
 	log_about(!same && record->error && record->error != -EALREADY && record->error != -EAGAIN
 			  ? LOG_WARNING
 		  : quiet ? LOG_DEBUG

@@ -28,6 +28,7 @@
 #include "mad/umad.h"
 #include "weftd/conf.h"
 #include "weftd/conf_json.h"
+#include "weftd/events.h"
 #include "weftd/ha.h"
 #include "weftd/log_levels.h"
 #include "weftd/m_key_file.h"
@@ -63,6 +64,7 @@ struct daemon {
 	struct stream_carrier *carrier; /* NULL: no manager follows another */
 	struct manager *manager;
 	struct log_levels log_levels; /* while there is a manager */
+	struct events *events;	      /* the same */
 
 	bool reported;
 	unsigned sweeps; /* of --once, after the first */
@@ -564,6 +566,7 @@ static void register_commands(struct daemon *daemon)
 	manager_register_commands(daemon->manager, daemon->control);
 	control_register(daemon->control, commands, ARRAY_SIZE(commands), daemon);
 	log_levels_register(&daemon->log_levels, daemon->control);
+	events_register(daemon->events, daemon->control);
 }
 
 static int open_carrier(struct daemon *daemon)
@@ -583,6 +586,8 @@ static int start_manager(struct daemon *daemon)
 	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
 	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, daemon->store,
 				      &daemon->conf);
+	daemon->events = events_new(daemon->loop, manager_events(daemon->manager),
+				    manager_registry(daemon->manager));
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);
@@ -621,6 +626,7 @@ static void stop(struct daemon *daemon)
 	control_free(daemon->control); /* before the manager: its clients hold requests of it */
 	if (daemon->pool)
 		work_pool_free(daemon->pool);
+	events_free(daemon->events);
 	if (daemon->manager) {
 		log_levels_done(&daemon->log_levels);
 		manager_free(daemon->manager);

@@ -142,6 +142,11 @@ struct registry *manager_registry(struct manager *manager)
 	return manager->registry;
 }
 
+struct event_hub *manager_events(struct manager *manager)
+{
+	return &manager->events;
+}
+
 void manager_show_settings(struct manager *manager, const struct settings *settings)
 {
 	manager->settings = settings;
@@ -218,8 +223,8 @@ static void command_metrics(void *ctx, struct control_request *request, const js
 }
 
 static const struct control_command commands[] = {
-	{"status", command_status},
-	{"perf metrics", command_metrics},
+	{"status", command_status, CONTROL_LOOKS},
+	{"perf metrics", command_metrics, CONTROL_LOOKS},
 };
 
 void manager_register_commands(struct manager *manager, struct control *control)

@@ -40,6 +40,8 @@ void manager_set_partitions(struct manager *manager, enum partition_source sourc
 void manager_set_conf(struct manager *manager, const struct conf *conf);
 /* What outlives the daemon; until manager_free(). */
 struct registry *manager_registry(struct manager *manager);
+/* What happens in its subnet; until manager_free(). */
+struct event_hub *manager_events(struct manager *manager);
 /* Settings of others than the manager, which status shows with its own; they outlive it. */
 void manager_show_settings(struct manager *manager, const struct settings *settings);
 /* As sm_m_key_violations(). */

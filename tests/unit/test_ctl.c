@@ -4,7 +4,8 @@
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
 // LINK: ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
-// LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_ha.o ctl/print_perf.o
+// LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_events.o ctl/print_ha.o
+// LINK: ctl/print_perf.o
 // LINK: ctl/print_route.o ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o
 // LINK: ctl/topology.o
 // LINK: formats/*.o lib/control_client.o lib/guid.o lib/log.o lib/map.o lib/mem.o
@@ -48,6 +49,9 @@ static const struct {
 	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"full\"}", ""},
 	{"node list", "{\"command\":\"node list\"}", ""},
 	{"link list", "{\"command\":\"link list\"}", ""},
+	{"events --since 17 --follow", "{\"command\":\"events\",\"follow\":true,\"since\":\"17\"}",
+	 ""},
+	{"events --since -1", NULL, "\"-1\" is not the number of an event"},
 	{"service list", "{\"command\":\"service list\"}", ""},
 	{"inform list", "{\"command\":\"inform list\"}", ""},
 	{"multicast list", "{\"command\":\"multicast list\"}", ""},
@@ -472,6 +476,18 @@ static const struct {
 	 "missing node: switch a is not there\n1 difference\n"},
 	{"dump", print_dump, "{\"dir\":\"d\",\"files\":[{\"file\":\"opensm.fdbs\",\"bytes\":7}]}",
 	 "d/opensm.fdbs: 7 bytes\n"},
+	{"an event", print_event,
+	 "{\"number\":17,\"time_s\":1767323045,\"kind\":\"link\",\"text\":\"link down\","
+	 "\"node\":\"leaf\\u001b\",\"node_guid\":\"0x1\",\"port\":3,\"port_guid\":\"0x2\","
+	 "\"lid\":5}",
+	 "     17  2026-01-02 03:04:05  link       link down [leaf? port 3, port GUID 0x2, LID "
+	 "5]\n"},
+	{"an event of a node without a name", print_event,
+	 "{\"number\":1234567,\"time_s\":0,\"kind\":\"partition\",\"text\":\"it\","
+	 "\"node_guid\":\"0x1\"}",
+	 "1234567  1970-01-01 00:00:00  partition  it [0x1]\n"},
+	{"a gap", print_event, "{\"kind\":\"gap\",\"text\":\"events 1 to 2 are gone\"}",
+	 "         events 1 to 2 are gone\n"},
 	{"hostile names", print_nodes,
 	 "[{\"guid\":\"0x1\",\"description\":\"a\\u001b[2Jb\\nGUID\\u009b31m\\u007f\\u00a0.\"}]",
 	 "GUID  TYPE  LID  PORTS  ACTIVE  DESCRIPTION\n"
@@ -554,7 +570,8 @@ static void test_print_anything(void)
 
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
 		for (size_t i = 0; i < ARRAY_SIZE(anything); i++) {
-			char *text = printed(command->print, anything[i]);
+			char *text = printed(command->each ? command->each : command->print,
+					     anything[i]);
 
 			CU_ASSERT_PTR_NULL(strstr(text, "(null)"));
 			free(text);

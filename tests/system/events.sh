@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# weftctl events with the real programs on weftsim: cables, joins and partition commands as a follower hears
+# them, one that takes up by number where another left off, one that does not read; and the second socket, on
+# which weftctl only looks.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip events: weftsim's preload library and sanitizers do not go together"
+	exit 0
+fi
+
+daemon_runs() {
+	start_weftsim fattree:radix=4,levels=2 || return 1
+	start_weftd daemon host-0001 -o 'readonly_socket="*"' || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
+}
+
+# follow FILE OPTION...: a follower that writes into the file. With --since it misses nothing, whenever it begins.
+follow() {
+	local file=$1
+
+	shift
+	ctl daemon events --follow "$@" >"$file" 2>"$file.err" &
+	pids[$file]=$!
+}
+
+# hears FILE PATTERN: a line of JSON that is like this.
+hears() {
+	wait_for 10 matches "$2" "$1" || because "no event like $2 in: $(tail -n 3 "$1")"
+}
+
+last_number() {
+	sed -n 's/.*"number":\([0-9]*\).*/\1/p' "$1" | tail -n 1
+}
+
+bring_up_is_told() {
+	ctl daemon events >all.txt || because "weftctl events fails" || return 1
+	hears all.txt '"kind":"role".*"text":"DISCOVERING -> MASTER' && hears all.txt '"kind":"sweep"' || return 1
+	equal "the numbers" "$(sed -n 's/.*"number":\([0-9]*\).*/\1/p' all.txt | paste -sd ' ')" \
+		"$(seq -s ' ' "$(wc -l <all.txt)")" || return 1
+	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" events >text.txt
+	matches '^ +1  20[0-9-]{8} [0-9:]{8}  role       DISCOVERING -> MASTER' text.txt || because "as text: $(head -n 1 text.txt)"
+}
+
+cable() {
+	follow first.txt --since "$(last_number all.txt)"
+	"$BUILD/weftsim" "do" "link down leaf-02 1" >do.txt
+	hears first.txt '"kind":"link".*"node":".*"text":"link down: .*leaf-02' || return 1
+	hears first.txt '"kind":"trap".*"text":"trap 128 from LID [0-9]+: a link of this switch changed"' || return 1
+	hears first.txt '"kind":"port".*"text":"the port is not there any more"' || return 1
+	"$BUILD/weftsim" "do" "link up leaf-02 1" >do.txt
+	hears first.txt '"text":"link up: ' && hears first.txt '"text":"the port is there, and Active"'
+}
+
+join() {
+	join_groups 1 1 3 || return 1
+	hears first.txt '"kind":"multicast".*"text":"group ff12:401b:ffff::1, MLID 0xc0.., P_Key 0xffff: made"' &&
+		hears first.txt '"kind":"multicast","level":"info","number":[0-9]+,"port_guid":"0x.*"text":"joined group ff12:401b:ffff::1, JoinState 0x1"'
+}
+
+partition() {
+	ctl daemon partition add 0x0005 blue >done.txt && ctl daemon partition member add 0x5 0x1234 >done.txt ||
+		because "the partition is not made" || return 1
+	hears first.txt '"kind":"partition".*"text":"partition 0x0005 ..blue..: made"' &&
+		hears first.txt '"kind":"partition".*"port_guid":"0x0000000000001234","text":"full member of partition 0x0005"'
+}
+
+# One takes up where the first has ended: nothing is missing, nothing comes twice.
+resumed() {
+	local last
+
+	stop first.txt
+	last=$(last_number first.txt)
+	ctl daemon partition remove 0x5 >done.txt || because "the partition is not removed" || return 1
+	follow second.txt --since "$last"
+	hears second.txt '"text":"partition 0x0005 ..blue..: removed"' || return 1
+	equal "the first number of the second" "$(sed -n '1 s/.*"number":\([0-9]*\).*/\1/p' second.txt)" $((last + 1)) || return 1
+	ctl daemon partition add 0x0006 red >done.txt
+	hears second.txt '"text":"partition 0x0006 ..red..: made"' || return 1
+	ctl daemon events --since "$last" >rest.txt
+	head -n "$(wc -l <second.txt)" rest.txt | diff - second.txt >difference.txt ||
+		because "follower and list differ: $(head -n 3 difference.txt)"
+}
+
+restarted() {
+	local last
+
+	last=$(last_number second.txt)
+	stop daemon && start_weftd daemon host-0001 -o 'readonly_socket="*"' && wait_for 30 is_up daemon ||
+		because "weftd does not come back" || return 1
+	wait_for 10 ended second.txt || because "the follower outlives the daemon" || return 1
+	matches 'ended before it had answered' second.txt.err || because "it says: $(cat second.txt.err)" || return 1
+	ctl daemon events --since $((last + 1000)) >anew.txt
+	head -n 1 anew.txt | grep -q '"kind":"gap","text":"event [0-9]* is not of this weftd' ||
+		because "no gap: $(head -n 1 anew.txt)" || return 1
+	matches '"number":1,' anew.txt || because "it does not begin with the first"
+}
+
+# deaf: a client that asks, follows and never reads.
+deaf_client() {
+	exec perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die;
+		setsockopt(S, SOL_SOCKET, SO_RCVBUF, 2048);
+		send(S, "{\"command\":\"events\",\"follow\":true,\"since\":0}\n", 0); sleep 100' "$work/daemon.run/control.sock"
+}
+
+# What waits for it is bounded by its socket and a portion: the daemon keeps the events in one place only.
+slow_reader() {
+	local memory i
+
+	deaf_client &
+	pids[deaf]=$!
+	memory=$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/${pids[daemon]}/status")
+	for i in $(seq 50); do
+		ctl daemon log level sm debug >done.txt
+		ctl daemon log level default >done.txt
+	done
+	follow third.txt --since 0
+	hears third.txt '"text":"log_level is as configured again"' || return 1
+	ctl daemon events >all.txt
+	[ "$(grep -c '"kind":"setting"' all.txt)" -eq 100 ] || because "not all were noted: $(wc -l <all.txt)" || return 1
+	[ "$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/${pids[daemon]}/status")" -lt $((memory + 4096)) ] ||
+		because "it costs memory"
+	kill_now deaf
+	is_up daemon
+}
+
+only_looks() {
+	local ro=$work/daemon.run/control-ro.sock
+
+	equal "its mode" "$(stat -c %a "$ro")" 666 || return 1
+	"$BUILD/weftctl" -s "$ro" --json status | grep -q '"role": "MASTER"' || because "status is refused" || return 1
+	"$BUILD/weftctl" -s "$ro" events >looked.txt && [ -s looked.txt ] || because "events are refused" || return 1
+	for command in sweep reroute 'partition add 0x9' 'log level err' 'save -' 'config reload' 'route engine updn' 'keys rotate'; do
+		# shellcheck disable=SC2086 # words are meant
+		! "$BUILD/weftctl" -s "$ro" $command >refused.txt 2>refused.err || because "$command is not refused" || return 1
+		matches "is not for this socket, which only looks; give it to $work/daemon.run/control.sock" refused.err ||
+			because "$command says: $(cat refused.err)" || return 1
+	done
+	ctl daemon partition list | grep -q 0x0009 && because "the partition was made all the same"
+	return 0
+}
+
+wrong_group() {
+	stop daemon
+	! weftd wrong host-0001 -o 'readonly_socket="no-such-group"' || because "weftd starts" || return 1
+	matches 'readonly_socket: there is no group "no-such-group"' wrong.log || because "$(tail -n 1 wrong.log)" || return 1
+	[ ! -e "$work/daemon.run/control-ro.sock" ] || because "the socket stays behind"
+}
+
+check "a daemon" daemon_runs || finish
+check "the bring-up is told" bring_up_is_told
+check "a cable that is pulled and put back" cable
+check "a join" join
+check "a partition" partition
+check "a follower takes up by number" resumed
+check "a daemon that begins anew" restarted
+check "a follower that does not read holds up nobody" slow_reader
+check "a socket that only looks" only_looks
+check "a group that is not there" wrong_group
+finish

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Events: the ring, what each of the three sources makes of what it hears, and clients that read
+ * over a real control socket, in one thread with the loop: from a number on, following, too late,
+ * and after a restart.
+ */
+// LINK: weftd/events.o weftd/event_ring.o fabric/registry.o fabric/setting.o fabric/facts.o
+// LINK: mad/field.o mad/mad.o sma/notice.o sma/attr.o lib/*.o
+// LIBS: -lsystemd -ljansson
+#include "weftd/events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "fabric/setting.h"
+#include "formats/partitions.h"
+#include "include/message_id.h"
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "sma/notice.h"
+#include "tests/unit/unit.h"
+#include "weftd/event_ring.h"
+
+static void test_ring(void)
+{
+	struct event_ring ring;
+
+	event_ring_init(&ring, 3);
+	CU_ASSERT_EQUAL(event_ring_first(&ring), 1);
+	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 0));
+	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 1));
+	for (unsigned i = 1; i <= 5; i++) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "no %u", i);
+		event_ring_add(&ring, &(struct event_note){.number = 99, .text = text, .port = i});
+	}
+	CU_ASSERT_EQUAL(event_ring_first(&ring), 3);
+	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 2));
+	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 6));
+	for (unsigned i = 3; i <= 5; i++) {
+		const struct event_note *note = event_ring_at(&ring, i);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(note);
+		CU_ASSERT_EQUAL(note->number, i);
+		CU_ASSERT_EQUAL(note->port, i);
+		CU_ASSERT_EQUAL(note->text[3], (char)('0' + i));
+		CU_ASSERT_PTR_NULL(note->node);
+	}
+	event_ring_done(&ring);
+}
+
+/* Every number that the header gives has a kind. */
+static void test_kinds(void)
+{
+	FILE *header = fopen("include/message_id.h", "r");
+	char line[256], id[64];
+	unsigned found = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(header);
+	while (fgets(line, sizeof(line), header)) {
+		const char *quote = strchr(line, '"');
+
+		if (!quote || sscanf(quote, "\"%63[0-9a-f]\"", id) != 1)
+			continue;
+		CU_ASSERT_EQUAL(strlen(id), 32);
+		CU_ASSERT_PTR_NOT_NULL(event_kind_of(id));
+		found++;
+	}
+	CU_ASSERT_TRUE(found > 15);
+	CU_ASSERT_PTR_NULL(event_kind_of("00000000000000000000000000000000"));
+	fclose(header);
+}
+
+/* A daemon's parts, and one client. */
+static struct {
+	struct loop *loop;
+	struct event_hub hub;
+	struct registry *registry;
+	struct control *control;
+	struct events *events;
+	struct loop_timer turn;
+	char folder[32], path[64];
+	int fd;
+	char *text;
+	size_t length;
+} bed;
+
+static void begin(void)
+{
+	strcpy(bed.folder, "/tmp/weft-events-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(bed.folder));
+	snprintf(bed.path, sizeof(bed.path), "%s/sock", bed.folder);
+	bed.loop = loop_new();
+	event_hub_init(&bed.hub);
+	bed.registry = registry_new();
+	CU_ASSERT_EQUAL_FATAL(control_listen(bed.loop, bed.path, &bed.control), 0);
+	bed.events = events_new(bed.loop, &bed.hub, bed.registry);
+	events_register(bed.events, bed.control);
+	bed.fd = -1;
+}
+
+static void hang_up(void)
+{
+	if (bed.fd >= 0)
+		close(bed.fd);
+	bed.fd = -1;
+	free(bed.text);
+	bed.text = NULL;
+	bed.length = 0;
+}
+
+static void end(void)
+{
+	control_free(bed.control);
+	hang_up();
+	events_free(bed.events);
+	registry_free(bed.registry);
+	loop_free(bed.loop);
+	rmdir(bed.folder);
+}
+
+static void say(const char *request)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	hang_up();
+	bed.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", bed.path);
+	CU_ASSERT_EQUAL_FATAL(connect(bed.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	CU_ASSERT_EQUAL_FATAL(send(bed.fd, request, strlen(request), 0), (ssize_t)strlen(request));
+	fcntl(bed.fd, F_SETFL, O_NONBLOCK);
+}
+
+static const char *awaited;
+
+/* Takes what has come until the awaited text is part of it. */
+static void take(void *arg)
+{
+	char bytes[65536];
+	ssize_t got;
+
+	(void)arg;
+	while ((got = recv(bed.fd, bytes, sizeof(bytes), 0)) > 0) {
+		bed.text = mem_resize(bed.text, bed.length + (size_t)got + 1, 1);
+		memcpy(bed.text + bed.length, bytes, (size_t)got);
+		bed.length += (size_t)got;
+		bed.text[bed.length] = '\0';
+	}
+	if (bed.text && strstr(bed.text, awaited))
+		loop_stop(bed.loop, 0);
+	else
+		loop_timer_arm(&bed.turn, 500);
+}
+
+static void await(const char *text)
+{
+	awaited = text;
+	loop_timer_init(&bed.turn, bed.loop, "turn", take, NULL);
+	loop_timer_arm(&bed.turn, 0);
+	loop_run(bed.loop);
+}
+
+/* The row with this number, of all that have come; a new reference, NULL: none. */
+static json_t *row_of(json_int_t number)
+{
+	json_t *found = NULL;
+	char *copy = mem_strdup(bed.text ? bed.text : ""), *rest;
+
+	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		json_t *object = json_loads(line, 0, NULL), *row;
+		size_t i;
+
+		json_array_foreach (json_object_get(json_object_get(object, "part"), "events"), i,
+				    row)
+			if (json_integer_value(json_object_get(row, "number")) == number)
+				found = json_incref(row);
+		json_decref(object);
+	}
+	free(copy);
+	return found;
+}
+
+static void expect(json_int_t number, const char *kind, const char *text)
+{
+	json_t *row = row_of(number);
+	const char *said = json_string_value(json_object_get(row, "text"));
+	const char *of = json_string_value(json_object_get(row, "kind"));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+	CU_ASSERT_STRING_EQUAL(of ? of : "", kind);
+	CU_ASSERT_STRING_EQUAL(said ? said : "", text);
+	json_decref(row);
+}
+
+static void write_line(const char *message_id, const char *text)
+{
+	const struct log_subject subject = {.message_id = message_id,
+					    .node_guid = 0x2C903,
+					    .node_desc = "leaf \xff",
+					    .port = 7,
+					    .lid = 12};
+
+	log_write(LOG_WARNING, "sm", &subject, "%s", text);
+}
+
+static void put_records(void)
+{
+	struct group_entry group = {.mgid = {0xFF, 0x12}, .mlid = 0xC001, .p_key = 0xFFFF};
+	struct member_entry member = {.mgid = {0xFF, 0x12}, .port_guid = 0xA, .join_state = 1};
+	struct partition_entry partition = {.p_key = 5, .name = "blue"};
+	struct partition_member_entry of = {
+		.p_key = 5, .guid = 0xB, .membership = MEMBERSHIP_LIMITED};
+	struct lid_entry lid = {.guid = 0xA, .lid = 4};
+
+	registry_put(bed.registry, REGISTRY_GROUP, &group);
+	registry_put(bed.registry, REGISTRY_MEMBER, &member);
+	registry_put(bed.registry, REGISTRY_LID, &lid); /* not told */
+	registry_put(bed.registry, REGISTRY_PARTITION, &partition);
+	registry_put(bed.registry, REGISTRY_PARTITION_MEMBER, &of);
+	setting_put(bed.registry, "lease clock", "5000"); /* not told */
+	setting_put(bed.registry, "routing", "updn");
+	registry_together(bed.registry, true);
+	registry_drop(bed.registry, REGISTRY_MEMBER, &member); /* told as a whole */
+	registry_together(bed.registry, false);
+	registry_drop(bed.registry, REGISTRY_GROUP, &group);
+}
+
+/* Each source, and each kind of record. Levels of the log do not count, lines without a number of a
+ * message are no events. */
+static void test_sources(void)
+{
+	struct notice notice = {.is_generic = 1, .trap_number = 128, .issuer_lid = 3};
+	struct unit_capture capture;
+	char log[256];
+	json_t *row;
+
+	begin();
+	unit_capture_begin(&capture);
+	log_set_level(NULL, LOG_ERR);
+	write_line(MESSAGE_SILENT, "does not answer");
+	write_line(NULL, "no event");
+	log_set_level(NULL, LOG_INFO);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_STRING_EQUAL(log, "");
+	event_raise(&bed.hub, &(struct event){.kind = EVENT_TRAP, .lid = 3, .notice = &notice});
+	event_raise(&bed.hub, &(struct event){.kind = EVENT_MASTER});
+	event_raise(&bed.hub, &(struct event){.kind = EVENT_PORT_OUT, .guid = 0xA, .lid = 9});
+	put_records();
+	say("{\"command\":\"events\"}\n");
+	await("\"ok\":true");
+	expect(1, "node", "does not answer");
+	expect(2, "trap", "trap 128 from LID 3: a link of this switch changed");
+	expect(3, "port", "the port is not there any more");
+	expect(4, "multicast", "group ff12::, MLID 0xc001, P_Key 0xffff: made");
+	expect(5, "multicast", "joined group ff12::, JoinState 0x1");
+	expect(6, "partition", "partition 0x0005 \"blue\": made");
+	expect(7, "partition", "limited member of partition 0x0005");
+	expect(8, "setting", "routing is set to updn");
+	expect(9, "store", "what is registered was replaced as a whole");
+	expect(10, "multicast", "group ff12::, MLID 0xc001, P_Key 0xffff: ended");
+	CU_ASSERT_PTR_NULL(row_of(11));
+	row = row_of(1);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "node")), "leaf ?");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "level")), "warning");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "node_guid")),
+			       "0x000000000002c903");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "port")), 7);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "lid")), 12);
+	CU_ASSERT_PTR_NULL(json_object_get(row, "port_guid"));
+	json_decref(row);
+	row = row_of(7);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "port_guid")),
+			       "0x000000000000000b");
+	json_decref(row);
+	end();
+}
+
+static void happen(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		event_raise(&bed.hub, &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = 1});
+}
+
+/* A client that follows hears what comes; another takes up where it left off. */
+static void test_follow(void)
+{
+	begin();
+	happen(40);
+	say("{\"command\":\"events\",\"follow\":true,\"since\":\"38\"}\n");
+	await("\"number\":40");
+	CU_ASSERT_PTR_NULL(row_of(38));
+	CU_ASSERT_PTR_NULL(strstr(bed.text, "\"ok\""));
+	happen(2);
+	await("\"number\":42");
+	happen(1);
+	say("{\"command\":\"events\",\"follow\":true,\"since\":42}\n");
+	await("\"number\":43");
+	CU_ASSERT_PTR_NULL(row_of(42));
+	say("{\"command\":\"events\",\"since\":40}\n");
+	await("\"ok\":true");
+	CU_ASSERT_PTR_NULL(row_of(40));
+	expect(41, "port", "the port stayed away: what it had registered is forgotten");
+	expect(43, "port", "the port stayed away: what it had registered is forgotten");
+	end();
+}
+
+/* A follower that falls behind by more than is kept loses what fell out, is told so, and goes on.
+ */
+static void test_behind(void)
+{
+	begin();
+	happen(1);
+	say("{\"command\":\"events\",\"follow\":true,\"since\":0}\n");
+	await("\"number\":1,");
+	happen(2 * EVENTS_KEPT);
+	await("\"number\":20001,");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 2 to 10001 are no longer there"));
+	CU_ASSERT_PTR_NULL(row_of(10001));
+	expect(10002, "port", "the port stayed away: what it had registered is forgotten");
+	happen(1);
+	await("\"number\":20002,");
+	end();
+}
+
+/* What is gone is told as a gap, and so is a number of a weftd before. */
+static void test_gap(void)
+{
+	begin();
+	happen(EVENTS_KEPT + 7);
+	say("{\"command\":\"events\",\"since\":2}\n");
+	await("\"ok\":true");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 3 to 7 are no longer there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"first\":3"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"last\":7"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":8,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":10007"));
+	end();
+	begin();
+	happen(2);
+	say("{\"command\":\"events\",\"since\":420}\n");
+	await("\"ok\":true");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "event 420 is not of this weftd"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":1,"));
+	say("{\"command\":\"events\",\"since\":2}\n");
+	await("\"ok\":true");
+	CU_ASSERT_PTR_NULL(strstr(bed.text, "\"part\""));
+	end();
+}
+
+static void test_bad_number(void)
+{
+	static const char *const bad[] = {"-1",	  "\"-1\"", "\"x\"",
+					  "\"\"", "\"1x\"", "\"99999999999999999999\"",
+					  "null", "1.5",    "true"};
+
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char request[128];
+
+		snprintf(request, sizeof(request), "{\"command\":\"events\",\"since\":%s}\n",
+			 bad[i]);
+		say(request);
+		await("\"ok\":false");
+		CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "--since wants the number of an event"));
+	}
+	end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"ring", test_ring},
+		{"kinds", test_kinds},
+		{"sources", test_sources},
+		{"follow", test_follow},
+		{"behind", test_behind},
+		{"gap", test_gap},
+		{"bad number", test_bad_number},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("events", tests);
+}

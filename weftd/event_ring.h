@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The last events, each with a number: 1, 2, ... since weftd began. The oldest make room for new
+ * ones, and who asks for one that is gone can see that. Pure; used by weftd/events.c.
+ */
+#ifndef WEFTD_EVENT_RING_H
+#define WEFTD_EVENT_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+
+/* Members that are 0 or NULL are not known. */
+struct event_note {
+	uint64_t number;
+	uint64_t time_s;  /* wall clock */
+	const char *kind; /* "link"; a literal */
+	int level;	  /* as syslog(3) */
+	const char *text; /* for people: what happened */
+	const char *node; /* NodeDescription */
+	guid_t node_guid, port_guid;
+	unsigned port; /* its number on the node */
+	lid_t lid;
+};
+
+struct event_ring {
+	struct event_note *note;
+	size_t room;
+	uint64_t next; /* the number that the next one gets */
+};
+
+/* room: so many are kept at most, at least 1. */
+void event_ring_init(struct event_ring *ring, size_t room);
+void event_ring_done(struct event_ring *ring);
+/* Gives it a number; the texts are copied. */
+void event_ring_add(struct event_ring *ring, const struct event_note *note);
+/* The number of the oldest one that is there; that of the next one when none is. */
+uint64_t event_ring_first(const struct event_ring *ring);
+/* The ring's own, until others are added; NULL: it is not there any more, or not yet. */
+const struct event_note *event_ring_at(const struct event_ring *ring, uint64_t number);
+
+#endif

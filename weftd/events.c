@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Three sources, one ring, and streams that read it: weftd/events.h. Each kind of thing has one
+ * source, so nothing is told twice. No key is in any event: the log has none, and of the records of
+ * the registry only names, GUIDs, P_Keys and MGIDs are told.
+ */
+#include "weftd/events.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/partitions.h"
+#include "include/message_id.h"
+#include "lib/guid.h"
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "sma/notice.h"
+#include "weftd/event_ring.h"
+
+enum { ROWS_A_PART = 16, TEXT_SIZE = 256 };
+
+struct events {
+	struct loop *loop;
+	struct registry *registry;
+	struct event_ring ring;
+	struct event_reader raised;
+	struct registry_reader registered;
+	struct list readings; /* under way */
+};
+
+struct reading { /* of one client */
+	struct list link;
+	struct events *events;
+	struct control_request *request;
+	uint64_t next; /* the number whose turn it is */
+	bool follows, rests;
+};
+
+static void note(struct events *events, struct event_note note)
+{
+	note.time_s = loop_wall_s(events->loop);
+	event_ring_add(&events->ring, &note);
+	list_for_each (link, &events->readings) {
+		struct reading *reading = container_of(link, struct reading, link);
+
+		if (reading->rests)
+			control_resume(reading->request);
+		reading->rests = false;
+	}
+}
+
+/* Lines of the log */
+
+static const struct {
+	const char *message_id, *kind;
+} kinds[] = {
+	{MESSAGE_ROLE, "role"},
+	{MESSAGE_SWEEP, "sweep"},
+	{MESSAGE_DUPLICATE, "node"},
+	{MESSAGE_VANISHED, "node"},
+	{MESSAGE_SILENT, "node"},
+	{MESSAGE_LID_CONFLICT, "port"},
+	{MESSAGE_NOT_ACTIVE, "port"},
+	{MESSAGE_FLAPPING, "link"},
+	{MESSAGE_BABBLING, "port"},
+	{MESSAGE_DIFFERS, "node"},
+	{MESSAGE_LEFT_OUT, "routing"},
+	{MESSAGE_ROUTES, "routing"},
+	{MESSAGE_STORE, "store"},
+	{MESSAGE_STORE_DAMAGED, "store"},
+	{MESSAGE_PKEYS_FULL, "partition"},
+	{MESSAGE_PARTITIONS_BAD, "partition"},
+	{MESSAGE_PARTITIONS_LOST, "partition"},
+	{MESSAGE_PORT_ERRORS, "port"},
+	{MESSAGE_LINK, "link"},
+	{MESSAGE_M_KEY, "keys"},
+	{MESSAGE_FOREIGN_MANAGER, "role"},
+	{MESSAGE_REPLICA, "standby"},
+};
+
+const char *event_kind_of(const char *message_id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].message_id, message_id))
+			return kinds[i].kind;
+	return NULL;
+}
+
+static void logged(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	const char *kind = event_kind_of(subject->message_id);
+
+	note(ctx, (struct event_note){.kind = kind ? kind : "other",
+				      .level = level,
+				      .text = text,
+				      .node = subject->node_desc,
+				      .node_guid = subject->node_guid,
+				      .port = subject->port > 0 ? (unsigned)subject->port : 0,
+				      .lid = subject->lid});
+}
+
+/* Events */
+
+static const char *trap_words(uint16_t number)
+{
+	static const struct {
+		uint16_t number;
+		const char *words;
+	} traps[] = {
+		{TRAP_LINK_STATE, "a link of this switch changed"},
+		{TRAP_LOCAL_LINK_INTEGRITY, "local link integrity threshold"},
+		{TRAP_BUFFER_OVERRUN, "buffer overrun threshold"},
+		{TRAP_FLOW_CONTROL, "flow control watchdog"},
+		{TRAP_LOCAL_CHANGES, "capabilities or description changed"},
+		{TRAP_SYSTEM_IMAGE_GUID, "SystemImageGUID changed"},
+		{TRAP_BAD_M_KEY, "wrong M_Key"},
+		{TRAP_BAD_P_KEY, "wrong P_Key"},
+		{TRAP_BAD_Q_KEY, "wrong Q_Key"},
+		{TRAP_SWITCH_BAD_P_KEY, "wrong P_Key, dropped by a switch"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(traps); i++)
+		if (traps[i].number == number)
+			return traps[i].words;
+	return "of a kind that is unknown here";
+}
+
+static void trap_text(const struct notice *notice, char text[TEXT_SIZE])
+{
+	if (notice->is_generic)
+		snprintf(text, TEXT_SIZE, "trap %u from LID %u: %s", notice->trap_number,
+			 notice->issuer_lid, trap_words(notice->trap_number));
+	else
+		snprintf(text, TEXT_SIZE, "trap %u of vendor 0x%06x from LID %u",
+			 notice->trap_number, notice->producer_type, notice->issuer_lid);
+}
+
+static void raised(void *ctx, const struct event *event)
+{
+	struct event_note happened = {.kind = "port", .level = LOG_INFO};
+	char text[TEXT_SIZE];
+
+	switch (event->kind) {
+	case EVENT_TRAP:
+		happened.kind = "trap";
+		trap_text(event->notice, text);
+		happened.text = text;
+		break;
+	case EVENT_PORT_IN:
+		happened.text = "the port is there, and Active";
+		break;
+	case EVENT_PORT_OUT:
+		happened.text = "the port is not there any more";
+		break;
+	case EVENT_PORT_FORGOTTEN:
+		happened.text = "the port stayed away: what it had registered is forgotten";
+		break;
+	default: /* the role is a line of the log, and P_Keys follow from partitions */
+		return;
+	}
+	happened.port_guid = event->guid;
+	happened.lid = event->lid;
+	happened.port = event->num;
+	if (event->facts) {
+		happened.node_guid = event->facts->info.node_guid;
+		happened.node = event->facts->description;
+	}
+	note(ctx, happened);
+}
+
+/* Changes of the registry. before and after as in a registry_change. */
+
+static guid_t say_group(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	const struct group_entry *group = after ? after : before;
+	char mgid[GID_TEXT];
+
+	if (!before || !after)
+		snprintf(text, TEXT_SIZE, "group %s, MLID 0x%04x, P_Key 0x%04x: %s",
+			 gid_text(group->mgid, mgid), group->mlid, group->p_key,
+			 after ? "made" : "ended");
+	return 0;
+}
+
+static guid_t say_member(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	const struct member_entry *member = after ? after : before;
+	char mgid[GID_TEXT];
+
+	if (after)
+		snprintf(text, TEXT_SIZE, "joined group %s, JoinState 0x%x",
+			 gid_text(member->mgid, mgid), member->join_state);
+	else
+		snprintf(text, TEXT_SIZE, "left group %s", gid_text(member->mgid, mgid));
+	return member->port_guid;
+}
+
+static guid_t say_partition(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	const struct partition_entry *partition = after ? after : before;
+
+	snprintf(text, TEXT_SIZE, "partition 0x%04x \"%.*s\": %s", partition->p_key,
+		 PARTITION_ENTRY_NAME_SIZE, (const char *)partition->name,
+		 !after	   ? "removed"
+		 : !before ? "made"
+			   : "changed");
+	return 0;
+}
+
+static guid_t say_partition_member(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	static const char *const memberships[] = {
+		[MEMBERSHIP_NONE] = "no",
+		[MEMBERSHIP_LIMITED] = "limited",
+		[MEMBERSHIP_FULL] = "full",
+		[MEMBERSHIP_BOTH] = "full and limited",
+	};
+	const struct partition_member_entry *member = after ? after : before;
+
+	if (after)
+		snprintf(text, TEXT_SIZE, "%s member of partition 0x%04x",
+			 memberships[member->membership % ARRAY_SIZE(memberships)], member->p_key);
+	else
+		snprintf(text, TEXT_SIZE, "no member of partition 0x%04x by command any more",
+			 member->p_key);
+	return member->guid;
+}
+
+static guid_t say_setting(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	const struct setting_entry *setting = after ? after : before;
+
+	if (strchr((const char *)setting->name, ' '))
+		return 0;
+	if (after)
+		snprintf(text, TEXT_SIZE, "%s is set to %.*s", (const char *)setting->name,
+			 SETTING_VALUE_SIZE / 2, (const char *)setting->value);
+	else
+		snprintf(text, TEXT_SIZE, "%s is as configured again", (const char *)setting->name);
+	return 0;
+}
+
+static const struct {
+	const char *kind;
+	/* The PortGUID that it concerns, or 0; the text stays empty where nobody needs to know. */
+	guid_t (*say)(const void *before, const void *after, char text[TEXT_SIZE]);
+} told[REGISTRY_KINDS] = {
+	[REGISTRY_GROUP] = {"multicast", say_group},
+	[REGISTRY_MEMBER] = {"multicast", say_member},
+	[REGISTRY_PARTITION] = {"partition", say_partition},
+	[REGISTRY_PARTITION_MEMBER] = {"partition", say_partition_member},
+	[REGISTRY_SETTING] = {"setting", say_setting},
+};
+
+static void registered(void *ctx, const struct registry_change *change)
+{
+	struct events *events = ctx;
+	char text[TEXT_SIZE] = "";
+	guid_t guid;
+
+	if (!told[change->kind].say || registry_is_together(events->registry))
+		return;
+	guid = told[change->kind].say(change->before, change->after, text);
+	if (text[0])
+		note(events, (struct event_note){.kind = told[change->kind].kind,
+						 .level = LOG_INFO,
+						 .text = text,
+						 .port_guid = guid});
+}
+
+static void replaced(void *ctx)
+{
+	note(ctx, (struct event_note){.kind = "store",
+				      .level = LOG_NOTICE,
+				      .text = "what is registered was replaced as a whole"});
+}
+
+/* Answers */
+
+/* Nodes choose their names: what is no UTF-8 is shown as '?'. */
+static json_t *text_json(const char *text)
+{
+	json_t *json = json_string(text);
+	char *ascii;
+
+	if (json)
+		return json;
+	ascii = mem_strdup(text);
+	for (char *at = ascii; *at; at++)
+		if (*at & 0x80)
+			*at = '?';
+	json = json_string(ascii);
+	free(ascii);
+	return json;
+}
+
+static json_t *note_json(const struct event_note *note)
+{
+	char guid[GUID_TEXT];
+	json_t *row = json_pack("{s:I,s:I,s:s,s:s,s:o}", "number", (json_int_t)note->number,
+				"time_s", (json_int_t)note->time_s, "kind", note->kind, "level",
+				log_level_words[note->level & LOG_PRIMASK], "text",
+				text_json(note->text));
+
+	if (note->node_guid)
+		json_object_set_new(row, "node_guid",
+				    json_string(guid_text(note->node_guid, guid)));
+	if (note->node)
+		json_object_set_new(row, "node", text_json(note->node));
+	if (note->port_guid)
+		json_object_set_new(row, "port_guid",
+				    json_string(guid_text(note->port_guid, guid)));
+	if (note->port)
+		json_object_set_new(row, "port", json_integer(note->port));
+	if (note->lid)
+		json_object_set_new(row, "lid", json_integer(note->lid));
+	return row;
+}
+
+/* What this client does not get any more; NULL: it misses nothing. Its next one is there then. */
+static json_t *gap_json(struct reading *reading)
+{
+	uint64_t first = event_ring_first(&reading->events->ring), next = reading->next;
+
+	if (next > reading->events->ring.next) {
+		reading->next = first;
+		return json_pack("{s:s,s:o}", "kind", "gap", "text",
+				 json_sprintf("event %" PRIu64 " is not of this weftd, which has "
+					      "counted from 1 again; all it has follows",
+					      next - 1));
+	}
+	if (next >= first)
+		return NULL;
+	reading->next = first;
+	return json_pack("{s:s,s:I,s:I,s:o}", "kind", "gap", "first", (json_int_t)next, "last",
+			 (json_int_t)first - 1, "text",
+			 json_sprintf("events %" PRIu64 " to %" PRIu64 " are no longer there", next,
+				      first - 1));
+}
+
+static json_t *next_row(struct reading *reading)
+{
+	json_t *gap = gap_json(reading);
+	const struct event_note *note;
+
+	if (gap)
+		return gap;
+	note = event_ring_at(&reading->events->ring, reading->next);
+	if (!note)
+		return NULL;
+	reading->next++;
+	return note_json(note);
+}
+
+static json_t *reading_next(void *source)
+{
+	struct reading *reading = source;
+	json_t *row = next_row(reading), *rows;
+
+	if (!row) {
+		reading->rests = reading->follows;
+		return reading->follows ? json_null() : NULL;
+	}
+	rows = json_array();
+	do {
+		json_array_append_new(rows, row);
+		row = json_array_size(rows) < ROWS_A_PART ? next_row(reading) : NULL;
+	} while (row);
+	return json_pack("{s:o}", "events", rows);
+}
+
+static void reading_finish(void *source)
+{
+	struct reading *reading = source;
+
+	list_del(&reading->link);
+	free(reading);
+}
+
+/* A number, or what weftctl makes of its command line. */
+static bool read_since(const json_t *value, uint64_t *since)
+{
+	const char *text = json_string_value(value);
+	char *end;
+
+	if (json_is_integer(value) && json_integer_value(value) >= 0) {
+		*since = (uint64_t)json_integer_value(value);
+		return true;
+	}
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*since = strtoull(text, &end, 10);
+	return !*end && !errno && *since < INT64_MAX;
+}
+
+static void command_events(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct events *events = ctx;
+	const json_t *value = json_object_get(args, "since");
+	bool follows = json_is_true(json_object_get(args, "follow"));
+	struct reading *reading;
+	uint64_t since = follows ? events->ring.next - 1 : event_ring_first(&events->ring) - 1;
+
+	if (value && !read_since(value, &since)) {
+		control_fail(request,
+			     "--since wants the number of an event: those after it follow");
+		return;
+	}
+	reading = mem_zalloc(sizeof(*reading));
+	*reading = (struct reading){
+		.events = events, .request = request, .next = since + 1, .follows = follows};
+	list_init(&reading->link);
+	list_push(&events->readings, &reading->link);
+	control_stream(request, reading_next, reading_finish, reading);
+}
+
+static const struct control_command commands[] = {{"events", command_events, CONTROL_LOOKS}};
+
+void events_register(struct events *events, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), events);
+}
+
+struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry)
+{
+	struct events *events = mem_zalloc(sizeof(*events));
+
+	events->loop = loop;
+	events->registry = registry;
+	event_ring_init(&events->ring, EVENTS_KEPT);
+	list_init(&events->readings);
+	events->raised = (struct event_reader){.happened = raised, .ctx = events};
+	event_read(hub, &events->raised);
+	events->registered =
+		(struct registry_reader){.changed = registered, .whole = replaced, .ctx = events};
+	registry_read(registry, &events->registered);
+	log_watch(logged, events);
+	return events;
+}
+
+void events_free(struct events *events)
+{
+	if (!events)
+		return;
+	log_watch(NULL, NULL);
+	registry_unread(&events->registered);
+	event_unread(&events->raised);
+	event_ring_done(&events->ring);
+	free(events);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What `weftctl events` shows. Nobody reports to this: it hears the lines of the log that have a
+ * MESSAGE_ID, what is raised as events (fabric/event.h), and changes of the registry that people
+ * ask about. Made by main.c, for the log is the process's and not one manager's. It owns the ring
+ * and who follows it; loop thread only.
+ */
+#ifndef WEFTD_EVENTS_H
+#define WEFTD_EVENTS_H
+
+#include "fabric/event.h"
+#include "fabric/registry.h"
+#include "lib/control.h"
+#include "lib/loop.h"
+
+enum { EVENTS_KEPT = 10000 };
+
+struct events;
+
+/* hub and registry outlive it; so do the requests that it is asked by. */
+struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry);
+/* After the control socket, whose clients may follow. NULL is harmless. */
+void events_free(struct events *events);
+void events_register(struct events *events, struct control *control);
+
+/* The kind of event that a line with this MESSAGE_ID is; NULL: an unknown one. Pure. */
+const char *event_kind_of(const char *message_id);
+
+#endif

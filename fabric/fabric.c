@@ -137,6 +137,8 @@ static struct switch_state *switch_state_new(void)
 	list_init(&sw->woken);
 	list_init(&sw->table_waiters);
 	list_init(&sw->table_waiting);
+	list_init(&sw->mft_waiters);
+	list_init(&sw->mft_waiting);
 	list_init(&sw->cable_waiters);
 	return sw;
 }
@@ -146,9 +148,10 @@ static void switch_state_free(struct switch_state *sw)
 	if (!sw)
 		return;
 	while (list_pop(&sw->waiters) || list_pop(&sw->woken) || list_pop(&sw->table_waiters) ||
-	       list_pop(&sw->cable_waiters))
+	       list_pop(&sw->mft_waiters) || list_pop(&sw->cable_waiters))
 		;
 	list_del(&sw->table_waiting);
+	list_del(&sw->mft_waiting);
 	lft_unref(sw->guess);
 	lft_have_forget(&sw->have);
 	lft_unref(sw->want);

@@ -188,6 +188,8 @@ struct switch_state {
 	struct list woken;		/* those of them that it has not let look again yet */
 	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
 	struct list table_waiting;	/* link in another switch's table_waiters */
+	struct list mft_waiters;	/* the same of multicast tables */
+	struct list mft_waiting;	/* link in another switch's mft_waiters */
 	struct list cable_waiters;	/* ports to other switches that wait for this one's table */
 };
 

@@ -571,8 +571,10 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 			return true;
 		waits = true;
 	}
-	if (waits && blocker)
-		switch_wait_for(node, blocker);
+	if (waits && blocker) {
+		list_del(&node->sw->mft_waiting);
+		list_push(&blocker->sw->mft_waiters, &node->sw->mft_waiting);
+	}
 	if (waits && program->part == PROGRAM_MULTICAST && !loop_timer_armed(&program->pause))
 		loop_timer_arm(&program->pause, LONG_US);
 	if (waits || mft->pending)

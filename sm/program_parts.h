@@ -121,8 +121,6 @@ void switch_failed(struct program *program, struct node *node, const char *what)
 /* Whether packets may pass it now: a port of it is ACTIVE. */
 bool switch_forwards(const struct node *node);
 
-/* node waits until something of blocker's tables was acknowledged. */
-void switch_wait_for(struct node *node, struct node *blocker);
 /* Set(SwitchInfo) with this MulticastFDBTop; true. */
 bool switch_raise_mft_top(struct program *program, struct node *node, lid_t top,
 			  struct smp_request *out);

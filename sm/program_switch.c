@@ -278,6 +278,11 @@ void switch_wake_waiters(struct program *program, struct node *node)
 
 		window_wake(&sw->node->port[0].agent->target);
 	}
+	while ((link = list_pop(&node->sw->mft_waiters))) {
+		struct switch_state *sw = container_of(link, struct switch_state, mft_waiting);
+
+		window_wake(&sw->node->port[0].agent->target);
+	}
 }
 
 /* A Set() of this block was sent until now. */
@@ -434,7 +439,7 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 	return true;
 }
 
-void switch_wait_for(struct node *node, struct node *blocker)
+static void wait_for(struct node *node, struct node *blocker)
 {
 	list_del(&node->sw->table_waiting);
 	list_push(&blocker->sw->table_waiters, &node->sw->table_waiting);
@@ -461,7 +466,7 @@ static bool block_request(struct program *program, struct node *node, struct smp
 	if (!repair && try_block(program, node, sm_block, &blocker, out))
 		return true;
 	if (blocker)
-		switch_wait_for(node, blocker);
+		wait_for(node, blocker);
 	return false;
 }
 
@@ -473,7 +478,7 @@ static bool raise_top(struct program *program, struct node *node, struct smp_req
 
 	if (!blocker)
 		return set_top(program, node, node->sw->want->top, out);
-	switch_wait_for(node, blocker);
+	wait_for(node, blocker);
 	return false;
 }
 
@@ -560,10 +565,11 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		compare(sw);
 	if (block_request(program, node, out))
 		return true;
+	/* What waits here for other switches keeps nobody waiting for a tree. */
 	if (sw->blocks_pending || any_dirty(sw))
-		return false;
+		return mft_request(program, node, out);
 	if (sw->want->top != top)
-		return raise_top(program, node, out);
+		return raise_top(program, node, out) || mft_request(program, node, out);
 	settle(program, node);
 	/* Ports that wait for it and its multicast table follow. */
 	window_wake(&node->port[0].agent->target);

@@ -325,6 +325,90 @@ static void many_groups(struct sim *sim, struct bed *bed)
 	sim_settle(sim, 60 * SIM_S);
 }
 
+struct tables { /* of a switch, as they were */
+	const struct device *device;
+	uint8_t *mft;
+	lid_t top;
+};
+
+static size_t blocks_of_mft(const struct device *device)
+{
+	return (size_t)(device->sw.multicast_fdb_cap + MFT_BLOCK_LIDS - 1) / MFT_BLOCK_LIDS;
+}
+
+static size_t mft_size(const struct device *device)
+{
+	return (device->num_ports / MFT_POSITION_PORTS + 1) * blocks_of_mft(device) * SMP_DATA_SIZE;
+}
+
+static size_t note_tables(const struct sim *sim, struct tables **out)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices), noted = 0;
+	struct tables *tables = mem_array(count, sizeof(*tables));
+
+	for (size_t i = 0; i < count; i++) {
+		if (!device_is_switch(devices[i]))
+			continue;
+		tables[noted] = (struct tables){.device = devices[i],
+						.mft = mem_zalloc(mft_size(devices[i])),
+						.top = devices[i]->sw.multicast_fdb_top};
+		if (devices[i]->mft)
+			memcpy(tables[noted].mft, devices[i]->mft, mft_size(devices[i]));
+		noted++;
+	}
+	*out = tables;
+	return noted;
+}
+
+/* The blocks that are not as they were. So is one that holds nothing when a top rises above it:
+ * until then nobody needs to know that it is empty. */
+static unsigned blocks_that_differ(const struct tables *tables)
+{
+	static const uint8_t nothing[SMP_DATA_SIZE];
+	const struct device *device = tables->device;
+	unsigned differ = 0;
+
+	for (size_t at = 0; device->mft && at < mft_size(device); at += SMP_DATA_SIZE) {
+		size_t block = at / SMP_DATA_SIZE % blocks_of_mft(device);
+		lid_t first = (lid_t)(LID_MULTICAST_MIN + block * MFT_BLOCK_LIDS);
+
+		if (memcmp(device->mft + at, tables->mft + at, SMP_DATA_SIZE) != 0)
+			differ++;
+		else if (memcmp(device->mft + at, nothing, SMP_DATA_SIZE) == 0)
+			differ += first > tables->top && first < device->sw.multicast_fdb_top;
+	}
+	return differ;
+}
+
+/* A lost cable costs one Set() for each block that differs by it, while forwarding tables have to
+ * be written piecemeal, too. */
+static void fault_costs_what_differs(struct sim *sim)
+{
+	struct bed bed;
+
+	begin(sim, &bed);
+	many_groups(sim, &bed);
+	for (unsigned p = 5; p <= 7; p++) {
+		uint64_t before = mft_sets(&bed);
+		struct tables *tables;
+		unsigned differ = 0;
+		size_t count = note_tables(sim, &tables);
+
+		sim_link(sim, sim_port(sim, "leaf-p01-02", p), false);
+		sim_settle(sim, 60 * SIM_S);
+		for (size_t i = 0; i < count; i++) {
+			differ += blocks_that_differ(&tables[i]);
+			free(tables[i].mft);
+		}
+		free(tables);
+		sim_expect(sim, differ > 50);
+		sim_expect(sim, mft_sets(&bed) - before <= differ);
+	}
+	sim_check(sim);
+	check_all(&bed);
+}
+
 static unsigned switches_of(const struct sim *sim)
 {
 	struct device *const *devices;
@@ -637,6 +721,32 @@ static bool reads_first_block(const struct mad_header *header, const uint8_t *ma
 	return reads_table(header, mad) && !header->attr_mod;
 }
 
+static bool sets_forwarding(const struct mad_header *header, const uint8_t *mad)
+{
+	(void)mad;
+	return header->method == METHOD_SET && header->hop_count == 1 &&
+	       header->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
+}
+
+/* The manager's own switch has lost a cable and leaves the Sets of its forwarding table without an
+ * answer: its multicast table does not wait for that. */
+static void trees_before_routes(struct sim *sim)
+{
+	struct spoiler spoiler;
+	struct bed bed;
+
+	begin(sim, &bed);
+	spoil(&spoiler, bed.manager, false, sets_forwarding);
+	spoiler.times = UINT32_MAX;
+	sim_link(sim, sim_port(sim, "leaf-01", 5), false);
+	sim_pass(sim, 150 * SIM_MS);
+	sim_expect(sim, spoiler.spoiled > 0);
+	check_all(&bed);
+	spoil_no_more(&spoiler);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
 static void lose_image(const struct sim_manager *manager)
 {
 	char *path = mem_printf("%s/tables.img", manager->store_dir);
@@ -846,6 +956,7 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-join-and-leave", .topology = TREE, .play = join_and_leave},
 	{.name = "multicast-last-leaves", .topology = TREE, .play = last_one_leaves},
 	{.name = "multicast-spine-lost", .topology = TREE, .play = spine_is_lost},
+	{.name = "multicast-fault-blocks", .topology = TREE3, .play = fault_costs_what_differs},
 	{.name = "multicast-links-lost", .topology = TREE, .play = links_are_lost},
 	{.name = "multicast-switch-reboots", .topology = TREE, .play = switch_reboots},
 	{.name = "multicast-all-away", .topology = TREE, .play = all_are_away},
@@ -866,6 +977,7 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-default-ports-stay", .topology = TREE, .play = default_ports_stay},
 	{.name = "multicast-follower-rules", .topology = TREE, .play = follower_rules},
 	{.name = "multicast-stranger-rules", .topology = TREE, .play = stranger_rules},
+	{.name = "multicast-trees-before-routes", .topology = TREE, .play = trees_before_routes},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

@@ -461,6 +461,15 @@ static bool is_doubtful_guess(const struct program *program, const struct mft *m
 	       mft_differs(cell);
 }
 
+static bool block_is_known(const struct mft *mft, uint16_t block)
+{
+	uint8_t position = 0;
+
+	while (position < mft->positions && mft_is_known(mft, mft_index(mft, block, position)))
+		position++;
+	return position == mft->positions;
+}
+
 bool mft_read_request(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct mft *mft = node->sw->mft;
@@ -481,7 +490,7 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 	}
 	if (mft->pending)
 		return false;
-	while (blocks < mft->blocks && mft_is_known(mft, mft_index(mft, blocks, 0)))
+	while (blocks < mft->blocks && block_is_known(mft, blocks))
 		blocks++;
 	if (blocks > mft->known_blocks)
 		mft_tidy(mft, blocks);

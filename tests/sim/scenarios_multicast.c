@@ -19,6 +19,7 @@
 
 #define TREE "fattree:radix=8,levels=2"
 #define TREE3 "fattree:radix=8,levels=3"
+#define TREE18 "fattree:radix=18,levels=2" /* its switches' masks have two positions */
 #define FOLLOWS(own) "ha_listen=\"" own "\" ha_peers=\"host-0001,host-0017\""
 
 /* Where in a MAD; the status' lower byte. */
@@ -685,6 +686,51 @@ static void top_is_busy(struct sim *sim)
 	raise_tops(sim, &bed, true);
 }
 
+/* Above its top each switch holds what nobody reads: for an MLID of the second block it sends to a
+ * port of the second sixteen. */
+static void leave_above_top(const struct sim *sim, lid_t mlid)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = blocks_of_mft(devices[i]) * SMP_DATA_SIZE +
+			    sizeof(uint16_t) * (mlid - LID_MULTICAST_MIN);
+
+		if (!device_is_switch(devices[i]))
+			continue;
+		if (!devices[i]->mft)
+			devices[i]->mft = mem_zalloc(mft_size(devices[i]));
+		be16_store(devices[i]->mft + at, 1 << 1);
+	}
+}
+
+/* It does not come to life when the top rises, though nothing else is wanted of those ports. */
+static void above_top(struct sim *sim)
+{
+	struct group group = {.sim = sim};
+	lid_t unused = LID_MULTICAST_MIN + 2 * MFT_BLOCK_LIDS - 1;
+	/* One block after the other: the first is acknowledged before the second is thought of. */
+	struct bed bed = {.manager = sim_start_keeping(sim, "host-0001", "smp_per_switch=1")};
+
+	sim_settle_and_check(sim);
+	begin_groups(sim, &bed);
+	leave_above_top(sim, unused);
+	sim_kill(bed.manager);
+	sim_restart(bed.manager);
+	sim_settle(sim, 60 * SIM_S);
+	group.manager = bed.manager;
+	while (!sim->failed && group.mlid < LID_MULTICAST_MIN + MFT_BLOCK_LIDS) {
+		group.number = 0x1000 + group.mlid;
+		group.count = 0;
+		join(&group, 5, JOIN_FULL);
+		join(&group, 30, JOIN_FULL);
+	}
+	sim_settle_and_check(sim);
+	check_group(&group);
+	sim_expect(sim, !forest_holds(sim->world, unused));
+}
+
 /* Of the manager's own switch. */
 static bool reads_table(const struct mad_header *header, const uint8_t *mad)
 {
@@ -978,6 +1024,7 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-follower-rules", .topology = TREE, .play = follower_rules},
 	{.name = "multicast-stranger-rules", .topology = TREE, .play = stranger_rules},
 	{.name = "multicast-trees-before-routes", .topology = TREE, .play = trees_before_routes},
+	{.name = "multicast-above-top", .topology = TREE18, .play = above_top},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

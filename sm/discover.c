@@ -827,13 +827,12 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		discover->report.recabled = true;
 		discover->report.want_full |= discover->kind != DISCOVER_FULL;
 	}
+	only_cable = !node->silent && from->peer == arrival && from->read_pass != discover->pass &&
+		     port_facts(arrival)->known;
 	if (node->silent) { /* what happened meanwhile is not known */
 		node->silent = false;
 		node->named_pass = discover->pass;
-		visit(discover, node, arrival);
 	}
-	only_cable = from->peer == arrival && from->read_pass != discover->pass &&
-		     port_facts(arrival)->known;
 	from->left_out = arrival->left_out = false;
 	from->logged = arrival->logged = false;
 	from->silent = arrival->silent = false;

@@ -76,9 +76,33 @@ static void moved_while_unanswered(struct sim *sim)
 	}
 }
 
+/* A switch falls silent, for the way to it led over a cable that was moved, and is met again by
+ * another one: what is behind it now may be what it was reached by before. Both are read along the
+ * new way before either is written. */
+static void met_by_another_way(struct sim *sim)
+{
+	enum { FIRST_MS = 4, LAST_MS = 40, STEP_MS = 4 };
+	static const struct world_faults loss = {
+		.drop_ppm = 30000, .delay_ppm = 10000, .delay_us = 5000};
+
+	up(sim);
+	for (unsigned ms = FIRST_MS; ms <= LAST_MS; ms += STEP_MS) {
+		sim_faults(sim, &loss);
+		sim_reboot(sim, sim_device(sim, "sw-02"));
+		sim_pass(sim, ms * SIM_MS);
+		sim_swap_cables(sim, sim_port(sim, "sw-05", 4), sim_port(sim, "sw-02", 3));
+		sim_pass(sim, SIM_S);
+		sim_faults(sim, NULL);
+		sim_settle_and_check(sim);
+	}
+}
+
 const struct scenario sim_order[] = {
 	{.name = "stale-tables", .topology = TREE, .play = stale_tables},
 	{.name = "stale-tables-torus", .topology = "torus:dims=4x4,hosts=2", .play = stale_tables},
 	{.name = "moved-while-unanswered", .topology = TREE, .play = moved_while_unanswered},
+	{.name = "met-by-another-way",
+	 .topology = "ring:switches=8,hosts=2",
+	 .play = met_by_another_way},
 	{.name = NULL},
 };

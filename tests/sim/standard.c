@@ -361,5 +361,7 @@ const struct known_seed sim_known_seeds[] = {
 	 "a MulticastFDBTop over what was unknown, that nobody went on to read"},
 	{"tenants-tree", 824, "trees that were written by who had handed the subnet over"},
 	{"tenants-tree", 841, "the same, and members that the new MASTER's tree did not reach"},
+	{"tenants-other", 1345, "a switch that was silent, asked by the way that it had before"},
+	{"met-by-another-way", 21, "the same"},
 	{NULL, 0, NULL},
 };

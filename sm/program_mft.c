@@ -9,7 +9,8 @@
  *     that ends is cut at its top first;
  *   - where a tree moves (MLIDs that are marked careful), a port is added only if its cable
  *     connects parts that are not connected yet. So what has to go is removed first, and what
- *     waits for it is written when that was acknowledged.
+ *     waits for it is written when that was acknowledged. Who does not answer, and was never read,
+ *     may send on what it is sent.
  * Entries share blocks, and blocks can wait for each other though their entries do not: then they
  * are written piecemeal, as those of unicast (program_switch.c). What a switch that forwards holds,
  * and nobody knows, is read first; what it does not tell, though it answers, is written over: until
@@ -165,18 +166,11 @@ struct search {
 	uint16_t planned;
 };
 
-static bool may_pass(const struct search *search, const struct port *port)
+static bool may_send_then(const struct search *search, const struct port *port)
 {
-	for (unsigned i = 0; i < 2; i++, port = port->peer) {
-		if (port->node == search->goal &&
-		    port->num / MFT_POSITION_PORTS == search->position) {
-			if (search->planned >> port->num % MFT_POSITION_PORTS & 1)
-				return true;
-		} else if (may_send_by(port, search->mlid)) {
-			return true;
-		}
-	}
-	return false;
+	if (port->node == search->goal && port->num / MFT_POSITION_PORTS == search->position)
+		return search->planned >> port->num % MFT_POSITION_PORTS & 1;
+	return may_send_by(port, search->mlid);
 }
 
 static bool note(struct program *program, struct node *node, size_t *tail)
@@ -193,28 +187,56 @@ static bool note(struct program *program, struct node *node, size_t *tail)
 	return true;
 }
 
-static bool is_connected(const struct search *search, const struct port *without)
+/* What is met on the way from a switch over cables over which the MLID may go. */
+enum {
+	MEETS_GOAL = 1,
+	LEADS_OFF = 2, /* a port that passes, and nobody knows what is at its far end */
+	SENDS_OFF = 4, /* the MLID may leave by such a port */
+};
+
+static unsigned met_at(const struct search *search, const struct port *port)
+{
+	if (port->peer || port_state_of(port) < PORT_ARMED)
+		return 0;
+	return LEADS_OFF | (may_send_then(search, port) ? SENDS_OFF : 0);
+}
+
+static unsigned flood(const struct search *search, struct node *from, const struct port *without)
 {
 	struct program *program = search->program;
+	unsigned met = 0;
 	size_t tail = 0;
 
 	program->mft_searches++;
-	note(program, without->peer->node, &tail);
+	note(program, from, &tail);
 	for (size_t head = 0; head < tail; head++) {
 		struct node *node = program->flood[head];
 
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			struct port *port = &node->port[i];
 
-			if (!leads_to_switch(port) || port == without->peer ||
-			    !may_pass(search, port))
+			met |= met_at(search, port);
+			if (!leads_to_switch(port) || port == without || port->peer == without ||
+			    (!may_send_then(search, port) && !may_send_then(search, port->peer)))
 				continue;
-			if (port->peer->node == search->goal)
-				return true;
+			if (port->peer->node == search->goal && from != search->goal)
+				return MEETS_GOAL;
 			note(program, port->peer->node, &tail);
 		}
 	}
-	return false;
+	return met;
+}
+
+/* Whether the ends of a cable are connected without it. Ports whose far ends nobody knows may all
+ * lead to one switch that does not answer, and it may send on what it is sent. */
+static bool is_connected(const struct search *search, const struct port *without)
+{
+	unsigned met = flood(search, without->peer->node, without), here;
+
+	if (!(met & LEADS_OFF))
+		return met & MEETS_GOAL;
+	here = flood(search, search->goal, without);
+	return here & LEADS_OFF && (met | here) & SENDS_OFF;
 }
 
 /* Entries */

@@ -119,7 +119,8 @@ static bool joins(const struct device_port *port, lid_t mlid)
 	return leads_on(port) && (sends_by(port, mlid) || sends_by(port->peer, mlid));
 }
 
-/* Whether one end of a cable sends, and set's sender could know of all that lets it. */
+/* Whether one end of a cable sends, and set's sender could know of all that lets it. What a switch
+ * sends that never told may be anything: comes_back_beyond(). */
 static bool is_known_to_send(struct forest *forest, const struct device_port *port, lid_t mlid,
 			     const struct origin *set)
 {
@@ -129,6 +130,7 @@ static bool is_known_to_send(struct forest *forest, const struct device_port *po
 	size_t block = (size_t)(mlid - LID_MULTICAST_MIN) / MFT_BLOCK_LIDS;
 
 	return sends_by(port, mlid) && !known_is_hidden(known, set, port) &&
+	       !known_is_unheard(known, set, port->device) &&
 	       !known_is_misled(known, set, port->device) &&
 	       !known_is_unforeseen(known, set,
 				    &seen->cell_by[block][port->num / MFT_POSITION_PORTS]) &&
@@ -164,24 +166,92 @@ static void search_note(struct search *search, const struct device *device,
 	search->list[search->count++] = device;
 }
 
-/* From one end of a cable by others to the other end. */
-static bool find(struct forest *forest, const struct device_port *without, lid_t mlid,
-		 const struct origin *set, struct search *search)
+static bool is_unheard(const struct forest *forest, const struct device *device,
+		       const struct origin *set)
 {
-	const struct device *goal = without->device;
+	return set && known_is_unheard(forest->known, set, device);
+}
 
-	search_note(search, without->peer->device, without);
+/* To wherever cables lead from where a cable leads, without it, and not to switches that never
+ * told. */
+static void flood(struct forest *forest, const struct device_port *without, lid_t mlid,
+		  const struct origin *set, struct search *search)
+{
+	if (!is_unheard(forest, without->peer->device, set))
+		search_note(search, without->peer->device, without);
 	for (size_t head = 0; head < search->count; head++) {
 		const struct device *at = search->list[head];
 
-		for (unsigned p = 1; at != goal && p <= at->num_ports; p++) {
+		for (unsigned p = 1; p <= at->num_ports; p++) {
 			const struct device_port *port = &at->port[p];
 
-			if (port != without->peer && joins_for(forest, port, mlid, set))
+			if (port != without->peer && joins_for(forest, port, mlid, set) &&
+			    !is_unheard(forest, port->peer->device, set))
 				search_note(search, port->peer->device, port);
 		}
 	}
-	return map_get(&search->seen, goal->node_guid) != NULL;
+}
+
+/* Whether a cable into switches that never told what they hold leads on, over any of these, to
+ * where a search has come. They may send on whatever they are sent; but nothing can come round
+ * through them as long as neither side is known to send to them. */
+static bool comes_back_beyond(struct forest *forest, const struct device_port *into, lid_t mlid,
+			      const struct origin *set, const struct search *goal, char *text,
+			      size_t size)
+{
+	struct search silent = {.list = mem_array(SWITCHES_MAX, sizeof(*silent.list))};
+	bool gets = is_known_to_send(forest, into, mlid, set), found = false;
+
+	map_init(&silent.seen);
+	search_note(&silent, into->peer->device, into);
+	for (size_t head = 0; head < silent.count; head++) {
+		const struct device *at = silent.list[head];
+
+		for (unsigned p = 1; p <= at->num_ports && !found; p++) {
+			const struct device_port *out = &at->port[p];
+
+			if (out == into->peer || !joins(out, mlid))
+				continue;
+			if (is_unheard(forest, out->peer->device, set))
+				search_note(&silent, out->peer->device, out);
+			found = map_get(&goal->seen, out->peer->device->node_guid) &&
+				(gets || is_known_to_send(forest, out->peer, mlid, set));
+			if (found && text)
+				snprintf(text, size, "%s port %u - silent %s - %s port %u",
+					 trace_name(into->device), into->num, trace_name(at),
+					 trace_name(out->peer->device), out->peer->num);
+		}
+	}
+	map_done(&silent.seen);
+	free(silent.list);
+	return found;
+}
+
+/* The same, of a cable, or of any to which a search from its other end has come. */
+static bool find_beyond(struct forest *forest, const struct device_port *without, lid_t mlid,
+			const struct origin *set, const struct search *search, char *text,
+			size_t size)
+{
+	struct search back = {.list = mem_array(SWITCHES_MAX, sizeof(*back.list))};
+	bool found;
+
+	map_init(&back.seen);
+	flood(forest, without->peer, mlid, set, &back);
+	found = is_unheard(forest, without->peer->device, set) &&
+		comes_back_beyond(forest, without, mlid, set, &back, text, size);
+	for (size_t i = 0; i < search->count; i++) {
+		const struct device *at = search->list[i];
+
+		for (unsigned p = 1; p <= at->num_ports && !found; p++) {
+			const struct device_port *port = &at->port[p];
+
+			found = joins(port, mlid) && is_unheard(forest, port->peer->device, set) &&
+				comes_back_beyond(forest, port, mlid, set, &back, text, size);
+		}
+	}
+	map_done(&back.seen);
+	free(back.list);
+	return found;
 }
 
 /* Writes the cables of the circle, from their other end on. */
@@ -209,9 +279,13 @@ static bool is_circle(struct forest *forest, const struct device_port *port, lid
 	bool found;
 
 	map_init(&search.seen);
-	found = joins_for(forest, port, mlid, set) && find(forest, port, mlid, set, &search);
+	if (joins_for(forest, port, mlid, set))
+		flood(forest, port, mlid, set, &search);
+	found = map_get(&search.seen, port->device->node_guid);
 	if (found && text)
 		describe(&search, port, text, size);
+	else if (!found && set && joins_for(forest, port, mlid, set))
+		found = find_beyond(forest, port, mlid, set, &search, text, size);
 	map_done(&search.seen);
 	free(search.list);
 	return found;
@@ -240,6 +314,13 @@ static void judge(const struct device_port *port, lid_t mlid, struct tally *tall
 	forest->excused[forest->num_excused++] = (struct excused){.port = port, .mlid = mlid};
 }
 
+/* A port sends now: its cable did not count before, or what its other end sends on did not. */
+static bool begins_to_count(const struct device_port *port, lid_t mlid, const struct tally *tally)
+{
+	return !sends_by(port->peer, mlid) ||
+	       is_unheard(tally->forest, port->peer->device, tally->set);
+}
+
 static void mlid_was_set(struct last_seen *seen, const struct device *device, unsigned position,
 			 lid_t mlid, struct tally *tally)
 {
@@ -252,7 +333,7 @@ static void mlid_was_set(struct last_seen *seen, const struct device *device, un
 		if (num > device->num_ports || sends_by(port, mlid) == (*mask >> i & 1))
 			continue;
 		*mask ^= (uint16_t)(1u << i);
-		if (*mask >> i & 1 && leads_on(port) && !sends_by(port->peer, mlid))
+		if (*mask >> i & 1 && leads_on(port) && begins_to_count(port, mlid, tally))
 			judge(port, mlid, tally);
 	}
 }

@@ -38,6 +38,10 @@ struct misled { /* about a device: what it was asked or told was answered elsewh
 	const struct device_port *by[MANAGERS_MAX]; /* a moved cable on the way; NULL: none */
 };
 
+struct heard { /* of a device: when it answered first since all was read by who is MASTER */
+	uint64_t us[MANAGERS_MAX];
+};
+
 struct sent { /* a Set() */
 	unsigned manager;
 	uint64_t us;
@@ -47,6 +51,7 @@ struct known {
 	struct map moved;  /* by port */
 	struct map seen;   /* by port */
 	struct map misled; /* by device */
+	struct map heard;  /* by device */
 	struct map sent;   /* by set_key() */
 	const struct device *at[MANAGERS_MAX];
 	uint64_t reads_us[MANAGERS_MAX];  /* when it began to read all, last */
@@ -60,6 +65,7 @@ struct known *known_new(void)
 	map_init(&known->moved);
 	map_init(&known->seen);
 	map_init(&known->misled);
+	map_init(&known->heard);
 	map_init(&known->sent);
 	return known;
 }
@@ -81,6 +87,7 @@ void known_free(struct known *known)
 	map_free(&known->moved);
 	map_free(&known->seen);
 	map_free(&known->misled);
+	map_free(&known->heard);
 	map_free(&known->sent);
 	free(known);
 }
@@ -340,6 +347,28 @@ bool known_is_misled(const struct known *known, const struct origin *set,
 	return by && known_is_hidden(known, set, by);
 }
 
+static void hear(struct known *known, unsigned manager, const struct device *device,
+		 uint64_t now_us)
+{
+	struct heard *heard = map_get(&known->heard, (uintptr_t)device);
+
+	if (!heard) {
+		heard = mem_zalloc(sizeof(*heard));
+		map_put(&known->heard, (uintptr_t)device, heard);
+	}
+	if (!known->master_us[manager] || heard->us[manager] < known->master_us[manager])
+		heard->us[manager] = now_us;
+}
+
+bool known_is_unheard(const struct known *known, const struct origin *set,
+		      const struct device *device)
+{
+	const struct heard *heard = map_get(&known->heard, (uintptr_t)device);
+	uint64_t us = heard ? heard->us[set->manager] : 0;
+
+	return set->manager && (us < known->master_us[set->manager] || us > set->sent_us);
+}
+
 static bool look(struct known *known, const uint8_t *mad, struct sight *sight)
 {
 	const struct device_port *astray;
@@ -373,8 +402,10 @@ void known_receives(struct known *known, unsigned manager, const uint8_t *mad, u
 
 	if (!look(known, mad, &sight))
 		return;
-	if (sight.device)
+	if (sight.device) {
+		hear(known, manager, sight.device, now_us);
 		compare(known, &sight);
+	}
 	while ((moved = map_next(&known->moved, &position))) {
 		if (!moved->shown_us[manager] && shows(&sight, moved))
 			moved->shown_us[manager] = now_us;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Who could have known what, and when: for the watch over circles, which must not blame a manager
- * for what nobody had told it. Two things cannot be known at once. A cable that was moved: until
+ * for what nobody had told it. Three things cannot be known at once. A cable that was moved: until
  * something arrives that shows it, directed routes over it lead to other switches, and what the
- * manager thinks is behind it is not. And what another MASTER writes after this one has read it.
+ * manager thinks is behind it is not. What another MASTER writes after this one has read it. And
+ * what a switch holds whose agent was dead already when this one read all to become MASTER.
  */
 #ifndef TESTS_SIM_KNOWN_H
 #define TESTS_SIM_KNOWN_H
@@ -38,6 +39,9 @@ bool known_is_hidden(const struct known *known, const struct origin *set,
  * a cable was moved of which it could not know when it sent. */
 bool known_is_misled(const struct known *known, const struct origin *set,
 		     const struct device *device);
+/* Whether a device has told the sender of set nothing since that read all to become MASTER. */
+bool known_is_unheard(const struct known *known, const struct origin *set,
+		      const struct device *device);
 /* Whether set's sender could not know of another Set(), or that it went astray: it is to know what
  * it was told of its own Sets, and what it could read; not what another manager wrote when it was
  * MASTER already. */

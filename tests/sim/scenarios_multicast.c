@@ -549,6 +549,30 @@ static void takeover(struct sim *sim)
 	check_all(&bed);
 }
 
+/* The agent of a switch through which trees go is dead when a manager comes that has never heard of
+ * it. It forwards what it did, and nobody knows what, nor which ports lead to it: so nothing may
+ * come round through it while new trees are written beside it. */
+static void beside_the_dead(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	struct bed bed;
+
+	begin(sim, &bed);
+	for (size_t i = 0; i < count && !sim->failed; i++) {
+		if (!device_is_switch(devices[i]) || devices[i] == bed.manager->port->peer->device)
+			continue;
+		sim_kill(bed.manager);
+		sim_silence(sim, devices[i], true);
+		sim_pass(sim, SIM_S);
+		sim_restart(bed.manager);
+		sim_settle(sim, 60 * SIM_S);
+		sim_silence(sim, devices[i], false);
+		sim_settle_and_check(sim);
+		check_all(&bed);
+	}
+}
+
 /* What becomes of one SMP of a manager: it is lost, or discarded by an agent that is busy. It
  * stands before the transport until it is taken away. */
 struct spoiler {
@@ -1025,6 +1049,12 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-stranger-rules", .topology = TREE, .play = stranger_rules},
 	{.name = "multicast-trees-before-routes", .topology = TREE, .play = trees_before_routes},
 	{.name = "multicast-above-top", .topology = TREE18, .play = above_top},
+	{.name = "multicast-beside-the-dead",
+	 .topology = "ring:switches=8,hosts=4",
+	 .play = beside_the_dead},
+	{.name = "multicast-beside-the-dead-torus",
+	 .topology = "torus:dims=4x4,hosts=2",
+	 .play = beside_the_dead},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

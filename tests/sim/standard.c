@@ -363,5 +363,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"tenants-tree", 841, "the same, and members that the new MASTER's tree did not reach"},
 	{"tenants-other", 1345, "a switch that was silent, asked by the way that it had before"},
 	{"met-by-another-way", 21, "the same"},
+	{"tenants-other", 1434,
+	 "masks of a switch that was dead before who writes became MASTER, held against it"},
 	{NULL, 0, NULL},
 };

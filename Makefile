@@ -54,7 +54,8 @@ linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
 SIM_RUN := $(BUILD)/tests/sim/sim_run
 sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.c, \
 	$(foreach r,lib formats mad sma fabric route sm sa pm sim,$(call sources,$r))) \
-	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c $(wildcard weftd/conf*.c tests/sim/*.c)
+	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c weftd/capture.c \
+	weftd/blank_keys.c $(wildcard weftd/conf*.c tests/sim/*.c)
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.

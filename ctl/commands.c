@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/capture.h"
 #include "ctl/completion.h"
 #include "ctl/dump.h"
 #include "ctl/import.h"
@@ -59,6 +60,14 @@ static bool is_event(const char *value)
 	size_t length = strlen(value);
 
 	return length && length <= 18 && strspn(value, "0123456789") == length;
+}
+
+static bool is_seconds(const char *value)
+{
+	size_t length = strlen(value);
+
+	return length && length <= 5 && strspn(value, "0123456789") == length && atoi(value) >= 1 &&
+	       atoi(value) <= 86400;
 }
 
 static bool is_mgid(const char *value)
@@ -262,6 +271,17 @@ const struct ctl_command ctl_commands[] = {
 	 .list = "events",
 	 .each = print_event,
 	 .summary = "what happened, or happens: links, nodes, ports, partitions, ..."},
+	{.words = "capture",
+	 .arguments = {{.member = "file", .label = "FILE|-"},
+		       {.member = "seconds",
+			.label = "N",
+			.optional = true,
+			.option = true,
+			.good = is_seconds,
+			.what = "a time: a number of seconds from 1 to 86400"}},
+	 .sink = &capture_sink,
+	 .print = print_capture,
+	 .summary = "the MADs of weftd, without keys, for Wireshark"},
 	{.words = "perf top",
 	 .arguments = {{.member = "by",
 			.label = "data|wait",

@@ -56,6 +56,8 @@ struct txn_table {
 	struct list free;   /* slots not in use */
 	struct list failed; /* slots whose send failed: completed by the deferred call */
 	struct loop_deferred complete_failed;
+	txn_seen_fn *seen; /* or NULL */
+	void *seen_ctx;
 	struct {
 		txn_request_fn *fn;
 		void *ctx;
@@ -164,6 +166,19 @@ static void complete_failed(void *arg)
 	}
 }
 
+void txn_watch(struct txn_table *table, txn_seen_fn *fn, void *ctx)
+{
+	table->seen = fn;
+	table->seen_ctx = ctx;
+}
+
+static void show(struct txn_table *table, bool sent, const struct mad_addr *addr,
+		 const uint8_t *mad, size_t size)
+{
+	if (table->seen)
+		table->seen(table->seen_ctx, sent, addr, mad, size);
+}
+
 void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size,
 	       unsigned timeout_ms, txn_done_fn *done, void *arg)
 {
@@ -181,6 +196,7 @@ void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad,
 	txn->arg = arg;
 	txn->sent_us = loop_now_us(table->loop);
 	txn->count = count_row(table, header.mgmt_class, header.method, header.attr_id);
+	show(table, true, to, mad, size);
 	error = transport_send(table->transport, to, mad, size, timeout_ms);
 	if (error) {
 		table->stats.send_failed++;
@@ -221,6 +237,7 @@ int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *
 	struct mad_header header;
 
 	header_decode(mad, &header);
+	show(table, true, to, mad, size);
 	return sent(table, &header, transport_send(table->transport, to, mad, size, 0));
 }
 
@@ -229,6 +246,7 @@ int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, s
 	struct mad_header header;
 
 	header_decode(mad, &header);
+	show(table, true, to, mad, size);
 	return sent(table, &header, transport_give(table->transport, to, mad, size));
 }
 
@@ -274,6 +292,7 @@ static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad,
 	txn_request_fn *fn;
 
 	table->stats.received++;
+	show(table, false, from, mad, size);
 	if (size < MAD_HEADER_SIZE) {
 		table->stats.malformed++;
 		return;

@@ -65,6 +65,12 @@ int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *
  * a long one is not copied by the loop. */
 int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size);
 
+/* Who sees each MAD that is sent (addr: where to) and each that came (addr: where from), keys and
+ * all; bytes are borrowed. fn NULL: nobody. */
+typedef void txn_seen_fn(void *ctx, bool sent, const struct mad_addr *addr, const uint8_t *mad,
+			 size_t size);
+void txn_watch(struct txn_table *table, txn_seen_fn *fn, void *ctx);
+
 const struct txn_stats *txn_stats(const struct txn_table *table);
 /* Rows in the order in which their first MAD came. */
 size_t txn_counts(const struct txn_table *table, const struct txn_count **rows);

@@ -331,6 +331,11 @@ struct view *const *sm_view(const struct sm *sm)
 	return &sm->view;
 }
 
+lid_t sm_lid(const struct sm *sm)
+{
+	return sm->fabric->sm_port ? port_info(sm->fabric->sm_port)->lid : LID_NONE;
+}
+
 bool sm_is_master(const struct sm *sm)
 {
 	return peers_role(sm->peers) == SM_MASTER;

@@ -63,6 +63,9 @@ struct view *const *sm_view(const struct sm *sm);
 /* Whether it is MASTER; then there is a view, or one will come. */
 bool sm_is_master(const struct sm *sm);
 
+/* That of its own port; LID_NONE: it has none yet. */
+lid_t sm_lid(const struct sm *sm);
+
 /* NULL when it is MASTER. Else what is registered here may be old: an object of role and text, one
  * line for people; a new reference. */
 json_t *sm_standing(const struct sm *sm);

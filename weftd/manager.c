@@ -10,6 +10,7 @@
 #include "sa/adm.h"
 #include "sa/report.h"
 #include "sm/sm.h"
+#include "weftd/capture.h"
 #include "weftd/metrics.h"
 #include "weftd/registered.h"
 
@@ -22,6 +23,7 @@ struct manager {
 	struct adm *adm;
 	struct pm *pm;
 	struct registered registered;
+	struct capture capture;
 	const struct settings *settings; /* that status shows, too; or NULL */
 };
 
@@ -55,6 +57,11 @@ static bool wants_key(void *ctx, guid_t port_guid, pkey_t p_key)
 	return sm_wants_key(ctx, port_guid, p_key);
 }
 
+static lid_t own_lid(const void *ctx)
+{
+	return sm_lid(ctx);
+}
+
 struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 			    struct store *store, const struct conf *conf)
 {
@@ -81,6 +88,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 		store_on_late(store, fits_late, manager->adm);
 	manager->pm =
 		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
+	capture_init(&manager->capture, loop, manager->txns, own_lid, manager->sm);
 	return manager;
 }
 
@@ -235,6 +243,7 @@ void manager_register_commands(struct manager *manager, struct control *control)
 						  manager->adm, manager->sm};
 	registered_commands(&manager->registered, control);
 	pm_register_commands(manager->pm, control);
+	capture_register(&manager->capture, control);
 }
 
 void manager_on_report(struct manager *manager,

@@ -108,12 +108,12 @@ deaf_client() {
 
 # What waits for it is bounded by its socket and a portion: the daemon keeps the events in one place only.
 slow_reader() {
-	local memory i
+	local memory
 
 	deaf_client &
 	pids[deaf]=$!
 	memory=$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/${pids[daemon]}/status")
-	for i in $(seq 50); do
+	for _ in $(seq 50); do
 		ctl daemon log level sm debug >done.txt
 		ctl daemon log level default >done.txt
 	done

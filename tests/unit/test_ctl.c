@@ -3,7 +3,7 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
+// LINK: ctl/capture.o ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
 // LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_events.o ctl/print_ha.o
 // LINK: ctl/print_perf.o
 // LINK: ctl/print_route.o ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o
@@ -51,6 +51,11 @@ static const struct {
 	{"link list", "{\"command\":\"link list\"}", ""},
 	{"events --since 17 --follow", "{\"command\":\"events\",\"follow\":true,\"since\":\"17\"}",
 	 ""},
+	{"capture a.pcap --seconds 5",
+	 "{\"command\":\"capture\",\"file\":\"a.pcap\",\"seconds\":\"5\"}", ""},
+	{"capture a.pcap --seconds 0", NULL,
+	 "\"0\" is not a time: a number of seconds from 1 to 86400"},
+	{"capture", NULL, "FILE|- is missing: weftctl capture FILE|- [--seconds N]"},
 	{"events --since -1", NULL, "\"-1\" is not the number of an event"},
 	{"service list", "{\"command\":\"service list\"}", ""},
 	{"inform list", "{\"command\":\"inform list\"}", ""},

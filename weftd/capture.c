@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * One queue for each client, filled by the transactions and emptied by its stream: weftd/capture.h.
+ * A packet is written as hexadecimal digits; weftctl makes the file.
+ */
+#include "weftd/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "weftd/blank_keys.h"
+
+enum { PACKETS_A_PART = 8 };
+
+struct packet {
+	struct list link;
+	uint64_t time_us; /* since 1970 */
+	bool sent;
+	lid_t own_lid;
+	struct mad_addr addr;
+	uint8_t mad[MAD_SIZE];
+};
+
+struct client {
+	struct list link; /* in capture->clients */
+	struct capture *capture;
+	struct control_request *request;
+	struct list waiting;
+	unsigned num_waiting;
+	uint64_t epoch_us; /* of the loop's clock, since 1970 */
+	uint64_t lost, lost_told;
+	bool rests, over;
+	struct loop_timer end;
+};
+
+static void wake(struct client *client)
+{
+	if (client->rests)
+		control_resume(client->request);
+	client->rests = false;
+}
+
+static void client_take(struct client *client, bool sent, const struct mad_addr *addr,
+			const uint8_t *mad, size_t size)
+{
+	struct capture *capture = client->capture;
+	struct packet *packet;
+
+	if (client->over)
+		return;
+	if (client->num_waiting == CAPTURE_WAITING) {
+		client->lost++;
+		return;
+	}
+	packet = mem_zalloc(sizeof(*packet));
+	packet->time_us = client->epoch_us + loop_now_us(capture->loop);
+	packet->sent = sent;
+	packet->own_lid = capture->lid(capture->ctx);
+	packet->addr = *addr;
+	memcpy(packet->mad, mad, size < MAD_SIZE ? size : MAD_SIZE);
+	blank_keys(packet->mad);
+	list_init(&packet->link);
+	list_push(&client->waiting, &packet->link);
+	client->num_waiting++;
+	wake(client);
+}
+
+static void seen(void *ctx, bool sent, const struct mad_addr *addr, const uint8_t *mad, size_t size)
+{
+	const struct capture *capture = ctx;
+
+	list_for_each (link, &capture->clients)
+		client_take(container_of(link, struct client, link), sent, addr, mad, size);
+}
+
+static json_t *hex_json(const uint8_t *bytes, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2 * MAD_SIZE];
+
+	for (size_t i = 0; i < size; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	return json_stringn(text, 2 * size);
+}
+
+/* A directed route has no LIDs; QP 0 talks to QP 0. */
+static json_t *packet_json(const struct packet *packet)
+{
+	const struct mad_addr *addr = &packet->addr;
+	lid_t own = addr->lid == LID_PERMISSIVE ? LID_PERMISSIVE
+						: (lid_t)(packet->own_lid + addr->path_bits);
+	json_t *row =
+		json_pack("{s:I,s:b,s:i,s:i,s:i,s:i,s:o}", "time_us", (json_int_t)packet->time_us,
+			  "sent", packet->sent, "own_lid", own, "lid", addr->lid, "qpn",
+			  (int)addr->qpn, "sl", addr->sl, "mad", hex_json(packet->mad, MAD_SIZE));
+
+	if (addr->has_grh) {
+		json_object_set_new(row, "own_gid", hex_json(addr->grh.dgid, GID_SIZE));
+		json_object_set_new(row, "gid", hex_json(addr->grh.sgid, GID_SIZE));
+	}
+	return row;
+}
+
+static json_t *packets_json(struct client *client)
+{
+	json_t *rows = json_array();
+	struct list *link;
+
+	while (json_array_size(rows) < PACKETS_A_PART && (link = list_pop(&client->waiting))) {
+		struct packet *packet = container_of(link, struct packet, link);
+
+		json_array_append_new(rows, packet_json(packet));
+		free(packet);
+		client->num_waiting--;
+	}
+	return rows;
+}
+
+static json_t *client_next(void *source)
+{
+	struct client *client = source;
+
+	if (list_empty(&client->waiting) && client->lost == client->lost_told) {
+		client->rests = !client->over;
+		return client->over ? NULL : json_null();
+	}
+	client->lost_told = client->lost;
+	return json_pack("{s:o,s:I}", "packets", packets_json(client), "lost",
+			 (json_int_t)client->lost);
+}
+
+static void client_finish(void *source)
+{
+	struct client *client = source;
+	struct capture *capture = client->capture;
+	struct list *link;
+
+	while ((link = list_pop(&client->waiting)))
+		free(container_of(link, struct packet, link));
+	loop_timer_disarm(&client->end);
+	list_del(&client->link);
+	if (--capture->count == 0)
+		txn_watch(capture->txns, NULL, NULL);
+	free(client);
+}
+
+static void time_is_over(void *arg)
+{
+	struct client *client = arg;
+
+	client->over = true;
+	wake(client);
+}
+
+/* A number, or what weftctl makes of its command line; 0: without an end. */
+static bool read_seconds(const json_t *value, unsigned *seconds)
+{
+	const char *text = json_string_value(value);
+	char *end = "";
+	long long number = text && *text >= '0' && *text <= '9' ? strtoll(text, &end, 10)
+								: json_integer_value(value);
+
+	if (!value) {
+		*seconds = 0;
+		return true;
+	}
+	if (*end || number < 1 || number > CAPTURE_SECONDS_MAX)
+		return false;
+	*seconds = (unsigned)number;
+	return true;
+}
+
+static void command_capture(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct capture *capture = ctx;
+	struct client *client;
+	unsigned seconds;
+
+	if (!read_seconds(json_object_get(args, "seconds"), &seconds)) {
+		control_fail(request, "--seconds is a number from 1 to %d", CAPTURE_SECONDS_MAX);
+		return;
+	}
+	if (capture->count == CAPTURES_MAX) {
+		control_fail(request, "%d captures are under way already; end one of them",
+			     CAPTURES_MAX);
+		return;
+	}
+	client = mem_zalloc(sizeof(*client));
+	client->capture = capture;
+	client->request = request;
+	client->epoch_us =
+		loop_wall_s(capture->loop) * UINT64_C(1000000) - loop_now_us(capture->loop);
+	list_init(&client->waiting);
+	list_init(&client->link);
+	list_push(&capture->clients, &client->link);
+	loop_timer_init(&client->end, capture->loop, "end of a capture", time_is_over, client);
+	if (seconds)
+		loop_timer_arm(&client->end, seconds * UINT64_C(1000000));
+	if (capture->count++ == 0)
+		txn_watch(capture->txns, seen, capture);
+	control_stream(request, client_next, client_finish, client);
+}
+
+static const struct control_command commands[] = {{"capture", command_capture, CONTROL_ACTS}};
+
+void capture_register(struct capture *capture, struct control *control)
+{
+	control_register(control, commands, ARRAY_SIZE(commands), capture);
+}
+
+void capture_init(struct capture *capture, struct loop *loop, struct txn_table *txns,
+		  lid_t (*lid)(const void *ctx), const void *ctx)
+{
+	*capture = (struct capture){.loop = loop, .txns = txns, .lid = lid, .ctx = ctx};
+	list_init(&capture->clients);
+}

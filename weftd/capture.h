@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * `weftctl capture`: the MADs that one manager sends and receives, without keys, to clients of the
+ * control socket as they come. What waits for a client is bounded; what does not find room is
+ * counted, and the client is told. Of a message that is longer than a MAD the first MAD_SIZE bytes
+ * are given, once, as the kernel cuts it into segments and puts it together. Made by the manager;
+ * loop thread only.
+ */
+#ifndef WEFTD_CAPTURE_H
+#define WEFTD_CAPTURE_H
+
+#include "lib/control.h"
+#include "lib/loop.h"
+#include "mad/txn.h"
+
+enum {
+	CAPTURES_MAX = 4,	 /* at one time */
+	CAPTURE_WAITING = 16384, /* packets that wait for one client */
+	CAPTURE_SECONDS_MAX = 86400,
+};
+
+struct capture {
+	struct loop *loop;
+	struct txn_table *txns;
+	lid_t (*lid)(const void *ctx); /* of our own port */
+	const void *ctx;
+	struct list clients;
+	unsigned count;
+};
+
+/* txns outlives it. Nothing is looked at while nobody captures. */
+void capture_init(struct capture *capture, struct loop *loop, struct txn_table *txns,
+		  lid_t (*lid)(const void *ctx), const void *ctx);
+void capture_register(struct capture *capture, struct control *control);
+
+#endif

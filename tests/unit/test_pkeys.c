@@ -213,6 +213,99 @@ static void test_steps(void)
 	}
 }
 
+/* Tables by chance, with few keys and many: what must hold of any. */
+
+enum { ROOM = 64, WANTED = 40 };
+
+static uint32_t chance(uint32_t below)
+{
+	static uint32_t state = 7;
+
+	state = state * 1664525 + 1013904223;
+	return (state >> 16) % below;
+}
+
+/* Of few partitions, so that tables often are as they should be; 0 among them. */
+static pkey_t any_key(unsigned partitions)
+{
+	pkey_t partition = (pkey_t)chance(partitions + 1);
+
+	return (pkey_t)((partition == partitions ? PKEY_DEFAULT_LIMITED : partition) |
+			(chance(2) ? PKEY_FULL_MEMBER : 0));
+}
+
+static unsigned times(const pkey_t *table, unsigned count, pkey_t p_key)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		found += table[i] == p_key;
+	return found;
+}
+
+static unsigned any_want(unsigned partitions, pkey_t *want)
+{
+	unsigned count = 0, tries = 1 + chance(WANTED);
+
+	for (unsigned i = 0; i < tries; i++) {
+		pkey_t key = any_key(partitions);
+
+		if (pkey_partition(key) && !times(want, count, key))
+			want[count++] = key;
+	}
+	return count;
+}
+
+static unsigned wrong_fit(const pkey_t *table, unsigned room, const pkey_t *want, unsigned count,
+			  pkey_t index0, unsigned left)
+{
+	pkey_t again[ROOM], other[WANTED];
+	bool defaults =
+		times(want, count, PKEY_DEFAULT_FULL) + times(want, count, PKEY_DEFAULT_LIMITED);
+	bool first = times(want, count, index0) + times(want, count, index0 | PKEY_FULL_MEMBER);
+	unsigned wrong = 0, held = 0;
+
+	for (unsigned i = 0; i < room; i++) {
+		held += table[i] != 0;
+		wrong += table[i] && !times(want, count, table[i]);
+	}
+	for (unsigned i = 0; i < count; i++)
+		wrong += times(table, room, want[i]) > 1;
+	wrong += held + left != count || (left && held < room);
+	if (!left && index0 && first)
+		wrong += pkey_partition(table[0]) != index0;
+	else if (!left && defaults)
+		wrong += !pkey_partition(table[0]);
+	wrong += pkeys_fit(table, room, want, count, index0, again, other) != left;
+	wrong += memcmp(again, table, room * sizeof(*table)) != 0;
+	return wrong;
+}
+
+static void test_by_chance(void)
+{
+	unsigned wrong = 0, as_they_should = 0;
+
+	for (unsigned run = 0; run < 200000; run++) {
+		pkey_t have[ROOM] = {0}, want[WANTED], table[ROOM], left[WANTED];
+		unsigned partitions = 1 + chance(run % 2 ? 4 : 30), room = 1 + chance(ROOM);
+		unsigned count = any_want(partitions, want), filled = chance(room + 1), out;
+		pkey_t index0 = chance(3) ? 0 : pkey_partition(any_key(partitions));
+		bool exceeds = false;
+
+		for (unsigned i = 0; i < filled; i++)
+			have[chance(room)] = any_key(partitions);
+		for (unsigned i = 0; i < room; i++)
+			exceeds |= pkey_partition(have[i]) && !times(want, count, have[i]) &&
+				   !times(want, count, have[i] | PKEY_FULL_MEMBER);
+		wrong += pkeys_exceed(have, room, want, count) != exceeds;
+		out = pkeys_fit(have, room, want, count, index0, table, left);
+		wrong += wrong_fit(table, room, want, count, index0, out);
+		as_they_should += !memcmp(have, table, room * sizeof(*have));
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_TRUE(as_they_should > 100);
+}
+
 static void test_blocks(void)
 {
 	pkey_t a[96] = {0xFFFF}, b[96] = {0xFFFF};
@@ -250,6 +343,7 @@ int main(void)
 		{"fit", test_fit},
 		{"again", test_again},
 		{"narrow, exceed, hold", test_steps},
+		{"by chance", test_by_chance},
 		{"blocks", test_blocks},
 		{"text", test_text},
 		CU_TEST_INFO_NULL,

@@ -14,8 +14,9 @@
  * A switch that rests (program_refused.c) gets none of this meanwhile and goes on enforcing what it
  * holds; its cables are looked at again in each run until it takes what it is told.
  *
- * A switch's table is read here, since nobody needs it where nobody is kept from anybody; that of
- * an end port is read by discovery.
+ * A switch's table is read here where it is not known yet, since nobody needs it where nobody is
+ * kept from anybody: the trickle reads it some time after the bring-up (read_tables.c). That of an
+ * end port is read by discovery.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What is asked of which port is one list (collect()), which counts the requests as well as it
- * makes them. An answer that came after a sweep began is as good as none: the port may have passed
- * INIT meanwhile. Then nothing is kept, and the port is read again when its turn comes.
+ * makes them; with an end port's comes the P_Key table of the switch's port before it. An answer
+ * that came after a sweep began is as good as none: the port may have passed INIT meanwhile. Then
+ * nothing is kept, and the port is read again when its turn comes.
  */
 #include "sm/read_tables.h"
 
@@ -13,12 +14,19 @@
 #include "lib/mem.h"
 #include "sm/context.h"
 
-enum { VLS_ONE = 1 /* encoded: VL0 alone */, VLARB_BLOCK_SHIFT = 16, SL_TO_VL_INPUT_SHIFT = 8 };
+enum {
+	VLS_ONE = 1, /* encoded: VL0 alone */
+	VLARB_BLOCK_SHIFT = 16,
+	SL_TO_VL_INPUT_SHIFT = 8,
+	PKEY_PORT_SHIFT = 16,
+	PKEY_BLOCKS_MAX = 128, /* as sm/program_pkeys.c looks at */
+};
 
 struct reading {
 	struct sm *sm;
 	struct port *port;
 	struct port_tables *tables; /* as they come */
+	struct pkey_list *front;    /* P_Keys of the switch's port before it; NULL: not asked for */
 	void (*done)(struct sm *sm);
 	uint64_t sweep; /* it was begun after this one */
 	unsigned pending;
@@ -78,9 +86,30 @@ static uint8_t vl_arbitration_blocks(const struct port *port)
 	       (info->vl_arbitration_high_cap > VLARB_BLOCK_ENTRIES) << 3;
 }
 
+/* The switch's port before an end port where its P_Keys are not known: nobody needs them as long as
+ * nobody is kept from anybody, and then they are needed of all ports at once. */
+static struct port *front_unread(const struct port *port)
+{
+	struct port *front = port->agent && port->num ? port->peer : NULL;
+
+	return front && port_of_switch(front) && front->num && !port_facts(front)->pkeys &&
+			       !front->pkeys_busy
+		       ? front
+		       : NULL;
+}
+
+static unsigned front_blocks(const struct port *front)
+{
+	unsigned slots = front ? front->node->facts->sw.partition_enforcement_cap : 0;
+	unsigned blocks = (slots + PKEY_BLOCK_KEYS - 1) / PKEY_BLOCK_KEYS;
+
+	return blocks < PKEY_BLOCKS_MAX ? blocks : PKEY_BLOCKS_MAX;
+}
+
 static unsigned collect(struct reading *reading, const struct port *port)
 {
 	unsigned guids = guid_blocks(port), rows = sl_to_vl_rows(port), count = 0;
+	const struct port *front = front_unread(port);
 	uint32_t out = port_of_switch(port) ? port->num : 0;
 	uint8_t blocks = vl_arbitration_blocks(port);
 
@@ -92,6 +121,9 @@ static unsigned collect(struct reading *reading, const struct port *port)
 		if (blocks >> block & 1)
 			count += ask(reading, port, ATTR_VL_ARBITRATION,
 				     (block + 1) << VLARB_BLOCK_SHIFT | out);
+	for (unsigned block = 0; block < front_blocks(front); block++)
+		count += ask(reading, front, ATTR_PKEY_TABLE,
+			     (uint32_t)front->num << PKEY_PORT_SHIFT | block);
 	return count;
 }
 
@@ -156,11 +188,22 @@ static void leave_out_refused(const struct port *port, struct port_tables *table
 	}
 }
 
+/* A command may have read or written the table meanwhile, which is then known better. */
+static void take_front(struct reading *reading)
+{
+	struct port *front = reading->front ? front_unread(reading->port) : NULL;
+
+	if (front && !reading->spoiled)
+		port_set_pkeys(reading->sm->fabric, front, pkey_list_ref(reading->front));
+	pkey_list_unref(reading->front);
+}
+
 static void finish(struct reading *reading)
 {
 	struct sm *sm = reading->sm;
 	struct port_tables *tables;
 
+	take_front(reading);
 	if (reading->spoiled) {
 		port_tables_unref(reading->tables);
 	} else {
@@ -174,6 +217,18 @@ static void finish(struct reading *reading)
 	free(reading);
 }
 
+/* A switch that does not tell its table is taken to hold nothing, as in sm/program_pkeys.c. */
+static void take_pkeys(struct reading *reading, uint32_t attr_mod, const struct smp_answer *answer)
+{
+	struct p_key_table table;
+
+	if (answer->status)
+		return;
+	attr_decode(&p_key_table_format, answer->data, &table);
+	memcpy(reading->front->key + (attr_mod & UINT16_MAX) * (size_t)PKEY_BLOCK_KEYS, table.p_key,
+	       sizeof(table.p_key));
+}
+
 static void answered(void *owner, void *subject, const struct smp_request *request,
 		     const struct smp_answer *answer)
 {
@@ -184,6 +239,8 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 	if (answer->error || status_is_busy(answer->status) || sm->sweep.running ||
 	    sm->sweep.last.number != reading->sweep)
 		reading->spoiled = true;
+	if (request->attr_id == ATTR_PKEY_TABLE && !reading->spoiled)
+		take_pkeys(reading, request->attr_mod, answer);
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && !reading->spoiled; i++) {
 		if (rows[i].attr_id != request->attr_id)
 			continue;
@@ -206,6 +263,9 @@ void tables_read(struct sm *sm, struct port *port, void (*done)(struct sm *sm))
 	reading->sweep = sm->sweep.last.number;
 	reading->tables = port_tables_new((uint16_t)(guid_blocks(port) * GUID_BLOCK_GUIDS),
 					  (uint16_t)sl_to_vl_rows(port));
+	if (front_blocks(front_unread(port)))
+		reading->front = pkey_list_new(
+			(uint16_t)(front_blocks(front_unread(port)) * PKEY_BLOCK_KEYS));
 	reading->pending = tables_cost(port);
 	collect(reading, port);
 }

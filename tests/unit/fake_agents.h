@@ -211,9 +211,12 @@ static inline uint16_t fake_lft(struct fake_node *node, bool set, uint32_t block
 
 static inline uint16_t fake_pkeys(struct fake_port *port, bool set, uint32_t block, uint8_t *data)
 {
+	bool in_front = fake_is_switch(port) && port->num;
+	unsigned room = in_front ? port->node->sw.partition_enforcement_cap
+				 : port->node->info.partition_cap;
 	struct p_key_table table;
 
-	if (block * PKEY_BLOCK_KEYS >= port->node->info.partition_cap)
+	if (block * PKEY_BLOCK_KEYS >= room)
 		return STATUS_INVALID_VALUE;
 	if (set) {
 		attr_decode(&p_key_table_format, data, &table);
@@ -307,7 +310,9 @@ static inline uint16_t fake_attr(struct fake_port *at, const struct mad_header *
 		port = fake_port_of(at, header->attr_mod);
 		return port ? fake_port_info(port, set, data) : STATUS_INVALID_VALUE;
 	case ATTR_PKEY_TABLE:
-		return fake_pkeys(is_switch ? &node->port[0] : at, set, header->attr_mod, data);
+		port = is_switch ? fake_port_of(at, header->attr_mod >> 16) : at;
+		return port ? fake_pkeys(port, set, header->attr_mod & UINT16_MAX, data)
+			    : STATUS_INVALID_VALUE;
 	case ATTR_LINEAR_FORWARDING_TABLE:
 		return is_switch ? fake_lft(node, set, header->attr_mod, data)
 				 : STATUS_UNSUP_METHOD_ATTR;

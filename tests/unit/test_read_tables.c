@@ -196,6 +196,79 @@ static void test_refused(void)
 	world_free(world);
 }
 
+/* P_Keys of switches' ports before hosts */
+
+enum { FRONT = 2, STALE = 0x8009 }; /* the port before host-2, and what it has held for long */
+
+static unsigned key_gets;
+
+static enum fake_fate count_key_gets(void *ctx, struct fake_node *node,
+				     const struct mad_header *header)
+{
+	(void)ctx;
+	key_gets += node == counted && header->attr_id == ATTR_PKEY_TABLE &&
+		    header->method == METHOD_GET && header->attr_mod >> 16;
+	return FAKE_ANSWER;
+}
+
+static bool is_enforced(const struct world *world)
+{
+	for (unsigned num = 1; num <= HOSTS; num++)
+		if (!known(world, "leaf-0", (uint8_t)num)->enforce)
+			return false;
+	return true;
+}
+
+static bool fronts_known(const struct world *world)
+{
+	for (unsigned num = 1; num <= HOSTS; num++)
+		if (!port_facts(known(world, "leaf-0", num))->pkeys)
+			return false;
+	return world_is_quiet(world);
+}
+
+/* Nobody is kept from anybody, so no bring-up reads them; the trickle does, with the tables of the
+ * host behind, and the first partition has nothing to ask for. They are forgotten with the link,
+ * and read again. */
+static void test_fronts(void)
+{
+	const struct partition_entry partition = {.p_key = 5, .mtu = 4, .rate = 3, .scope = 2};
+	struct world *world = begin(1);
+	struct fake_node *leaf = world_node(world, "leaf-0");
+	const struct pkey_list *list;
+
+	counted = leaf;
+	world->fake->fate = count_key_gets;
+	leaf->sw.partition_enforcement_cap = FAKE_KEYS;
+	leaf->sw.inbound_enforcement_cap = leaf->sw.outbound_enforcement_cap = 1;
+	leaf->port[FRONT].p_key[3] = leaf->port[FRONT].p_key[FAKE_KEYS - 1] = STALE;
+	key_gets = 0;
+	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(world_run(world, fronts_known));
+	CU_ASSERT_EQUAL(key_gets, HOSTS * FAKE_KEYS / PKEY_BLOCK_KEYS);
+	list = port_facts(known(world, "leaf-0", FRONT))->pkeys;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(list);
+	CU_ASSERT_EQUAL_FATAL(list->count, FAKE_KEYS);
+	CU_ASSERT_EQUAL(memcmp(list->key, leaf->port[FRONT].p_key, sizeof(leaf->port[0].p_key)), 0);
+
+	key_gets = 0;
+	fake_link(&leaf->port[FRONT], false);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_PTR_NULL(port_facts(known(world, "leaf-0", FRONT))->pkeys);
+	fake_link(&leaf->port[FRONT], true);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_TRUE(world_run(world, fronts_known));
+	CU_ASSERT_EQUAL(key_gets, FAKE_KEYS / PKEY_BLOCK_KEYS);
+
+	key_gets = 0;
+	registry_put(world->registry, REGISTRY_PARTITION, &partition);
+	CU_ASSERT_TRUE(world_run(world, is_enforced));
+	CU_ASSERT_EQUAL(key_gets, 0);
+	CU_ASSERT_EQUAL(leaf->port[FRONT].p_key[3], 0);
+	CU_ASSERT_EQUAL(leaf->port[FRONT].p_key[FAKE_KEYS - 1], 0);
+	world_free(world);
+}
+
 /* Aliases */
 
 static guid_t alias_held(const struct world *world, const char *id, unsigned index)
@@ -328,6 +401,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"equal tables are held once", test_pool},
+		{"P_Keys of switches' ports", test_fronts},
 		{"what is read of whom", test_what_is_read},
 		{"who refuses is asked once", test_refused},
 		{"aliases", test_aliases},

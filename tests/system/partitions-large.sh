@@ -3,7 +3,8 @@
 #
 # Partitions of 3,456 hosts on weftsim: after each command ibping passes between members of one
 # partition, and neither between two partitions nor between two limited members; and a command writes the
-# P_Key tables of the ports that it names, those of the switches' ports before them, and nothing else.
+# P_Key tables of the ports that it names, those of the switches' ports before them, and nothing else. A partition
+# with ipoib has its group, with its parameters. What each command wrote is printed, a line each.
 # ibping takes the key at index 0, so the partitions here have indx0.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -55,6 +56,7 @@ passes() {
 # No answer may also be a late one, or a way that is not there: so something has to be dropped for its P_Key. What
 # the manager asks and is told cannot be that, for it goes with the default partition's key, which all hold.
 is_shut() {
+	runs "$2" || because "the server of $2 has ended" || return 1
 	sim 'stats reset' >/dev/null
 	! pings "$1" "$2" -t 300 || because "$1 reaches $2" || return 1
 	matches '1 packets transmitted, 0 received, 100% packet loss' ibping.txt ||
@@ -72,14 +74,34 @@ sets() {
 		smps && $3 > 0 { print $1, $3 }' | paste -sd ' '
 }
 
-# costs SETS COMMAND...: partition commands write so many tables of P_Keys, and nothing else.
+# gets: what agents were asked for since then, but for the manager's looks at its own port.
+gets() {
+	sim stats | awk '/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 }
+		smps && $2 > 0 && !($1 == "PortInfo" && $2 < 100) { print $1, $2 }' | paste -sd ' '
+}
+
+# holds HOST KEYS: the keys in its own table, and in that of the switch's port before it.
+holds() {
+	local front
+
+	front=$(sim "show $1" | awk '$1 == 1 { print $(NF - 1), $NF }') # "leaf-001 2"
+	equal "the keys of $1" "$(keys "$1" 1)" "$2" &&
+		equal "the keys of the port before $1" "$(keys "${front% *}" "${front#* }")" "$2"
+}
+
+keys() {
+	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ { print $2 }' | sort | paste -sd ' '
+}
+
+# costs SETS COMMAND...: partition commands write so many tables of P_Keys, and nothing else, and ask for nothing.
 costs() {
 	local tables=$1
 
 	shift
 	sim 'stats reset' >/dev/null
 	ctl w partition "$@" >command.out 2>&1 || because "$*: $(tail -n 1 command.out)" || return 1
-	equal "what $* set" "$(sets)" "${tables:+P_KeyTable $tables}"
+	printf '  partition %s: %s\n' "$*" "${tables:-0} Set(P_KeyTable)"
+	equal "what $* set" "$(sets)" "${tables:+P_KeyTable $tables}" && equal "what $* asked for" "$(gets)" ""
 }
 
 # The first partition makes the switches enforce before all hosts, once; the next ones have nothing to write.
@@ -87,6 +109,8 @@ makes_partitions() {
 	sim 'stats reset' >/dev/null
 	ctl w partition add 0x5 five --indx0 >/dev/null || because "add 5 failed" || return 1
 	wait_for 60 sets_are "PortInfo 3456" || because "the first partition set $(sets)" || return 1
+	equal "what the first partition asked for" "$(gets)" "P_KeyTable 3456" || return 1
+	printf '  partition add 0x5 five --indx0: 3456 Set(PortInfo), 3456 Get(P_KeyTable)\n'
 	costs "" add 0x6 six --indx0
 }
 
@@ -95,26 +119,48 @@ sets_are() {
 }
 
 one_partition() {
-	costs 2 member add 5 "${guid[$one]}" || return 1
-	is_shut $one $two && is_shut $far $one || return 1
+	costs 2 member add 5 "${guid[$one]}" && holds $one "0x8005 0xffff" && holds $two 0xffff || return 1
+	is_shut $one $two && passes $far $two && is_shut $far $one || return 1
 	costs 4 member add 5 "${guid[$two]}" "${guid[$far]}" || return 1
+	holds $two "0x8005 0xffff" && holds $far "0x8005 0xffff" || return 1
 	passes $one $two && passes $one $far && passes $far $two
 }
 
 two_partitions() {
-	costs 2 member remove 5 "${guid[$far]}" || return 1
-	is_shut $one $far || return 1
-	costs 2 member add 6 "${guid[$far]}" || return 1
+	costs 2 member remove 5 "${guid[$far]}" && holds $far 0xffff || return 1
+	is_shut $one $far && passes host-0001 $far || return 1
+	costs 2 member add 6 "${guid[$far]}" && holds $far "0x8006 0xffff" || return 1
 	is_shut $one $far && is_shut $far $two && passes $one $two
 }
 
 limited_members() {
-	costs 2 member add 5 "${guid[$one]}" --limited || return 1
+	costs 2 member add 5 "${guid[$one]}" --limited && holds $one "0x0005 0xffff" || return 1
 	passes $one $two || return 1
 	costs 2 member add 5 "${guid[$two]}" --limited || return 1
 	is_shut $one $two && is_shut $two $one || return 1
 	costs 2 member add 5 "${guid[$two]}" --full || return 1
 	passes $one $two && passes $two $one
+}
+
+# groups: MGID, P_Key, MTU, rate, Q_Key, TClass and FlowLabel of each group, a line each.
+groups() {
+	ctl w multicast list | json 'map { join(" ", @$_{qw(mgid p_key mtu rate_gbps q_key tclass flow_label)}) . "\n" } @$_' |
+		sed 's/^ *//' | awk NF | sort
+}
+
+# Each partition with ipoib has its group, with what it was made with, and no other has one; no table of P_Keys is
+# written for them.
+ipoib_groups() {
+	local usual='ff12:401b:ffff::ffff:ffff 65535 2048 10 2843 0 0'
+
+	equal "the groups" "$(groups)" "$usual" || return 1
+	costs "" add 0x7 seven --ipoib --mtu 5 --rate 7 --q_key 0x77 --scope 5 || return 1
+	costs "" add 0x8 eight --ipoib || return 1
+	equal "the groups" "$(groups)" "ff12:401b:8008::ffff:ffff 32776 2048 10 2843 0 0
+$usual
+ff15:401b:8007::ffff:ffff 32775 4096 40 119 0 0" || return 1
+	costs "" remove 7 && costs "" remove 8 || return 1
+	equal "the groups afterwards" "$(groups)" "$usual"
 }
 
 # What there is already costs nothing, also of a port that is not there.
@@ -133,6 +179,7 @@ if start_weftsim fattree:radix=24,levels=3; then
 	check "members of one reach each other" one_partition
 	check "members of two do not" two_partitions
 	check "limited members do not" limited_members
+	check "partitions with ipoib have their groups" ipoib_groups
 	check "what there is already costs nothing" nothing_to_do
 	check "a partition is removed" partition_removed
 else

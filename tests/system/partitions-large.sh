@@ -173,6 +173,71 @@ partition_removed() {
 	passes $one $two && is_shut $far $one # by the default partition's key again; far has 6's first
 }
 
+# 4,000 partitions of 30 members, by chance.
+make_file() {
+	local name
+
+	for name in "${!guid[@]}"; do
+		case $name in host-*) echo "$name ${guid[$name]}" ;; esac
+	done | sort >hosts.txt
+	awk '{ guid[n++] = $2 }
+		END {
+			srand(1)
+			print "Default=0x7fff, ipoib: ALL=limited, SELF=full;"
+			for (p = 1; p <= 4000; p++) {
+				printf "p%d=0x%x:", p, p
+				for (m = 0; m < 30; m++)
+					printf "%s %s=full", m ? "," : "", guid[int(rand() * n)]
+				print ";"
+			}
+		}' hosts.txt >many.conf
+	# What each host should hold, by the file alone.
+	awk 'NR == FNR { host[$2] = $1; next }
+		{ split($1, name, /[=:]/); p = substr(name[1], 2) + 0 }
+		/^p/ { for (i = 2; i <= NF; i++) { split($i, guid, "="); print host[guid[1]], sprintf("0x%04x", 32768 + p) } }' \
+		hosts.txt many.conf | sort -u >members.txt
+	awk '{ print $1, $1 == "host-0001" ? "0xffff" : "0x7fff" }' hosts.txt | sort -u - members.txt >wanted.txt
+}
+
+# The tables of all hosts, in the same form; each begins with slot 0, which holds the default key.
+tables() {
+	awk '{ printf "pkeys %s 1%c", $1, 0 }' hosts.txt | xargs -0 -n 200 "$BUILD/weftsim" "do" |
+		awk 'NR == FNR { name[NR] = $1; next } $1 == 0 { at++ } { print name[at], $2 }' hosts.txt - | sort -u
+}
+
+# One Set for each block that differs from what a port holds after a reset: the blocks of the hosts, one each of the
+# switches' ports before those whose keys they have room for, and the first one of each switch's port 0.
+many_partitions() {
+	local blocks
+
+	make_file
+	stop w >/dev/null
+	stop_fabric
+	start_weftsim fattree:radix=24,levels=3 || return 1
+	# No time-out is short enough to send what is only slow twice.
+	start_weftd many host-0001 -o "partition_config_file=\"$PWD/many.conf\"" -o sweep_interval=0 -o readback=0 \
+		-o smp_timeout_min=5000 -o smp_timeout=10000 &&
+		wait_for 120 is_up many || because "weftd: $(tail -n 1 many.log)" || return 1
+	blocks=$(awk '{ keys[$1]++ } END {
+		for (host in keys)
+			n += int((keys[host] + 31) / 32) + (keys[host] <= 32)
+		print n + 720 }' wanted.txt)
+	wait_for 60 all_held || because "$(wc -l <differ.txt) keys of hosts differ: $(head -n 1 differ.txt)" || return 1
+	printf '  4,000 partitions of 30: %s Set(P_KeyTable), blocks that differ: %s\n' "$(key_sets)" "$blocks"
+	equal "Set(P_KeyTable)" "$(key_sets)" "$blocks" || return 1
+	equal "requests that were repeated" "$(status many '$_->{window}{retries}')" 0
+}
+
+key_sets() {
+	sim stats | awk '/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 } smps && $1 == "P_KeyTable" { print $3 }'
+}
+
+all_held() {
+	tables >held.txt
+	comm -3 wanted.txt held.txt >differ.txt
+	[ ! -s differ.txt ]
+}
+
 if start_weftsim fattree:radix=24,levels=3; then
 	check "3,456 hosts, and all reach all" starts || finish
 	check "two partitions are made" makes_partitions
@@ -182,6 +247,7 @@ if start_weftsim fattree:radix=24,levels=3; then
 	check "partitions with ipoib have their groups" ipoib_groups
 	check "what there is already costs nothing" nothing_to_do
 	check "a partition is removed" partition_removed
+	check "4,000 partitions take one Set a block" many_partitions
 else
 	check "weftsim starts" false
 fi

@@ -307,12 +307,28 @@ void fabric_forget_heard(struct fabric *fabric)
 
 /* Cables */
 
+/* A STANDBY freezes nothing, but has to know as MASTER what was where. */
+static void remember_host(struct port *port, const struct port *host)
+{
+	if (!port_of_switch(port) || port_of_switch(host) || !port_facts(host)->known)
+		return;
+	port->cable = (struct snap_cable){
+		.guid = port_facts(host)->guid,
+		.kind = CABLE_HOST,
+		.port = host->num,
+		.lid = host->lid ? host->lid : port_info(host)->lid,
+		.lmc = host->lid ? host->lmc : port_info(host)->lmc,
+	};
+}
+
 void fabric_unlink(struct fabric *fabric, struct port *port)
 {
 	struct port *peer = port->peer;
 
 	if (!peer)
 		return;
+	remember_host(port, peer);
+	remember_host(peer, port);
 	link_news_note(&fabric->link_news, port, peer, LINK_WENT);
 	port->peer = NULL;
 	peer->peer = NULL;

@@ -87,9 +87,9 @@ struct port {
 	uint64_t read_pass;	      /* discovery pass in which its PortInfo came */
 	uint64_t link_pass;	      /* discovery pass in which its cable was verified */
 	unsigned patience_ms;	      /* of the last probe out of it: mad/window.h */
-	struct snap_cable cable; /* switches: what it led to in the last snapshot that had a link */
-	lid_t lid;		 /* want: end ports; LID_NONE: not given yet */
-	uint8_t lmc;		 /* want: 1 << lmc LIDs */
+	struct snap_cable cable;      /* switches: what it led to when it last had a link */
+	lid_t lid;		      /* want: end ports; LID_NONE: not given yet */
+	uint8_t lmc;		      /* want: 1 << lmc LIDs */
 	uint8_t num;
 	bool busy;     /* a Set(PortInfo) is under way */
 	bool failed;   /* a Set(PortInfo) failed in the last run of programming */

@@ -9,6 +9,8 @@
  */
 #include "fabric/freeze.h"
 
+#include "fabric/registry.h"
+
 static bool cabled(const struct freeze *freeze, const struct port *port)
 {
 	return cable_counts(port) && !aside_hides(&freeze->aside, port);
@@ -119,11 +121,25 @@ static bool moved_away(const struct fabric *fabric, const struct port *port)
 
 /* What is known of a cable without a link: ports at which nothing was found keep their memory, for
  * what was there may come back. */
-static struct snap_cable recall_cable(const struct fabric *fabric, struct port *port)
+static struct snap_cable recall_cable(const struct freeze *freeze, struct port *port)
 {
+	const struct fabric *fabric = freeze->fabric;
+	const struct lid_entry *kept = NULL;
+	struct snap_cable cable;
+
 	if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
 		port->cable = (struct snap_cable){0};
-	return port->cable;
+	cable = port->cable;
+	if (cable.kind == CABLE_HOST && fabric->registry)
+		kept = registry_find(fabric->registry, REGISTRY_LID,
+				     &(struct lid_entry){.guid = cable.guid});
+	if (kept) {
+		cable.lid = kept->lid;
+		cable.lmc = kept->lmc;
+	}
+	if (cable.lid + (1u << cable.lmc) > fabric->lid_limit)
+		cable.lid = LID_NONE; /* the table of some switch is too small */
+	return cable;
 }
 
 static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
@@ -138,7 +154,7 @@ static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
 		link->port = port->peer->num;
 	}
 	if (link->sw < 0 && link->end < 0)
-		freeze->snapshot->cables[slot] = recall_cable(freeze->fabric, port);
+		freeze->snapshot->cables[slot] = recall_cable(freeze, port);
 }
 
 static unsigned add_switch(void *arg, size_t *at)
@@ -222,9 +238,14 @@ static unsigned remember_cables(void *arg, size_t *at)
 	node = roster->switches[(*at)++];
 	if (node->index < 0)
 		return 1;
-	for (unsigned i = 1; i <= node->num_ports; i++)
-		node->port[i].cable =
-			*snap_cable(freeze->snapshot, (uint32_t)node->index, (uint8_t)i);
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		const struct snap_link *link =
+			snap_link(freeze->snapshot, (uint32_t)node->index, (uint8_t)i);
+
+		if (link->sw >= 0 || link->end >= 0)
+			node->port[i].cable =
+				*snap_cable(freeze->snapshot, (uint32_t)node->index, (uint8_t)i);
+	}
 	return node->num_ports + 1u;
 }
 

@@ -100,8 +100,11 @@ static void remember_cables(struct snapshot *snapshot, uint32_t s)
 		const struct snap_link *link = &snapshot->links[l];
 
 		if (link->end >= 0)
-			snapshot->cables[l] = (struct snap_cable){snapshot->ends[link->end].guid,
-								  CABLE_HOST, link->port, 0};
+			snapshot->cables[l] = (struct snap_cable){
+				.guid = snapshot->ends[link->end].guid,
+				.kind = CABLE_HOST,
+				.port = link->port,
+			};
 	}
 	places = count_places(snapshot, s);
 	for (unsigned p = 1; p <= sw->num_ports; p++) {
@@ -111,9 +114,32 @@ static void remember_cables(struct snapshot *snapshot, uint32_t s)
 		if (link->sw < 0)
 			continue;
 		far = snapshot->switches[link->sw].first_link + link->port;
-		snapshot->cables[far] =
-			(struct snap_cable){sw->guid, CABLE_SWITCH, (uint8_t)p, places};
+		snapshot->cables[far] = (struct snap_cable){.guid = sw->guid,
+							    .kind = CABLE_SWITCH,
+							    .port = (uint8_t)p,
+							    .hosts = places};
 	}
+}
+
+/* LIDs are kept for one port each, and for nobody where they have an owner. */
+static void index_kept(struct snapshot *snapshot)
+{
+	bool *kept = mem_array(snapshot->lid_top + 1u, sizeof(*kept));
+
+	for (uint32_t l = 0; l < snapshot->num_links; l++) {
+		struct snap_cable *cable = &snapshot->cables[l];
+		lid_t last = last_lid(cable->lid, cable->lmc);
+
+		if (!last)
+			cable->lid = LID_NONE;
+		for (unsigned lid = cable->lid; cable->lid && lid <= last; lid++)
+			if (kept[lid] || snapshot->owners[lid].sw >= 0 ||
+			    snapshot->owners[lid].end >= 0)
+				cable->lid = LID_NONE;
+		for (unsigned lid = cable->lid; cable->lid && lid <= last; lid++)
+			kept[lid] = true;
+	}
+	free(kept);
 }
 
 static void index_lids(struct snapshot *snapshot)
@@ -131,6 +157,8 @@ static void index_lids(struct snapshot *snapshot)
 			switches[ends[e].sw].hosts++;
 		raise_top(snapshot, ends[e].lid, ends[e].lmc);
 	}
+	for (uint32_t l = 0; l < snapshot->num_links; l++)
+		raise_top(snapshot, snapshot->cables[l].lid, snapshot->cables[l].lmc);
 	free(snapshot->owners);
 	snapshot->owners = mem_array(snapshot->lid_top + 1u, sizeof(*snapshot->owners));
 	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++)
@@ -140,6 +168,7 @@ static void index_lids(struct snapshot *snapshot)
 		      (struct snap_owner){(int32_t)s, -1});
 	for (uint32_t e = 0; e < snapshot->num_ends; e++)
 		claim(snapshot, ends[e].lid, ends[e].lmc, (struct snap_owner){-1, (int32_t)e});
+	index_kept(snapshot);
 }
 
 unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at)
@@ -154,7 +183,7 @@ unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at)
 		return snapshot->switches[s].num_ports / 4 + 1u;
 	}
 	index_lids(snapshot);
-	return snapshot->lid_top / LIDS_A_UNIT + 1u;
+	return (snapshot->lid_top + snapshot->num_links) / LIDS_A_UNIT + 1u;
 }
 
 void snapshot_index(struct snapshot *snapshot)

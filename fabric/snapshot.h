@@ -34,6 +34,10 @@ struct snap_cable {
 	uint8_t kind;
 	uint8_t port;  /* the port's number at the other end */
 	uint8_t hosts; /* CABLE_SWITCH: ports of that switch which led to end ports */
+	/* CABLE_HOST, of an end port that is gone: the LIDs that are kept for it, which nobody else
+	 * has. They stay routed, so that no table changes when it goes or comes back. */
+	lid_t lid; /* LID_NONE: none */
+	uint8_t lmc;
 };
 
 struct snap_switch {
@@ -130,7 +134,7 @@ struct snapshot {
 	struct snap_link *links;
 	struct snap_cable *cables;     /* as links */
 	struct route_options *options; /* a reference, or NULL: nothing told */
-	lid_t lid_top;		       /* highest LID in use, LID_NONE when none */
+	lid_t lid_top;		       /* highest LID in use or kept, LID_NONE when none */
 	struct snap_owner *owners;     /* by LID, 0 .. lid_top */
 	int32_t sm_end, sm_switch; /* the port this manager runs on: one of them, the other -1 */
 };

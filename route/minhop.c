@@ -145,6 +145,28 @@ static struct target make_target(const struct minhop *m, lid_t lid, struct snap_
 	return target;
 }
 
+/* The LIDs that are kept for who was there, as if he still were; next NULL: they are counted. */
+static uint32_t kept_targets(const struct minhop *m, uint32_t sw, struct target *next)
+{
+	const struct snapshot *snapshot = m->snapshot;
+	uint32_t count = 0;
+
+	for (unsigned p = 1; p <= snapshot->switches[sw].num_ports; p++) {
+		const struct snap_cable *cable = snap_cable(snapshot, sw, (uint8_t)p);
+
+		for (unsigned i = 0; cable->lid && i < 1u << cable->lmc; i++, count++)
+			if (next)
+				next[count] = (struct target){
+					.index = m->leaf_index[sw] +
+						 host_position(snapshot, sw, (uint8_t)p),
+					.lid = (lid_t)(cable->lid + i),
+					.exit = (uint8_t)p,
+					.offset = (uint8_t)i,
+				};
+	}
+	return count;
+}
+
 /* Sorts the LIDs by the switch that they are reached through. */
 static void collect_targets(struct minhop *m)
 {
@@ -158,8 +180,10 @@ static void collect_targets(struct minhop *m)
 		if (sw >= 0)
 			m->first_target[sw + 1]++;
 	}
-	for (uint32_t s = 0; s < num; s++)
-		next[s + 1] = m->first_target[s + 1] += m->first_target[s];
+	for (uint32_t s = 0; s < num; s++) {
+		m->first_target[s + 1] += m->first_target[s] + kept_targets(m, s, NULL);
+		next[s + 1] = m->first_target[s + 1];
+	}
 
 	m->targets = mem_array(next[num], sizeof(*m->targets));
 	for (uint32_t lid = 1; lid <= snapshot->lid_top; lid++) {
@@ -169,6 +193,8 @@ static void collect_targets(struct minhop *m)
 		if (sw >= 0)
 			m->targets[next[sw]++] = make_target(m, (lid_t)lid, owner);
 	}
+	for (uint32_t s = 0; s < num; s++)
+		next[s] += kept_targets(m, s, m->targets + next[s]);
 	free(next);
 }
 

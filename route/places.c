@@ -416,14 +416,14 @@ static void collect_targets(const struct numbering *n)
 		next = add_targets(snapshot, (struct snap_owner){(int32_t)s, -1}, sw->lid, sw->lmc,
 				   (struct target){.index = sw->lid}, next);
 		for (unsigned p = 1; p <= sw->num_ports; p++) {
+			const struct snap_cable *cable = snap_cable(snapshot, s, (uint8_t)p);
 			int32_t end = snap_link(snapshot, s, (uint8_t)p)->end;
 
-			if (end >= 0)
-				next = add_targets(
-					snapshot, (struct snap_owner){-1, end},
-					snapshot->ends[end].lid, snapshot->ends[end].lmc,
-					(struct target){.index = index[p], .exit = (uint8_t)p},
-					next);
+			next = add_targets(snapshot, (struct snap_owner){-1, end},
+					   end < 0 ? cable->lid : snapshot->ends[end].lid,
+					   end < 0 ? cable->lmc : snapshot->ends[end].lmc,
+					   (struct target){.index = index[p], .exit = (uint8_t)p},
+					   next);
 		}
 	}
 	places->first_target[places->num_columns] = (uint32_t)(next - places->targets);

@@ -534,7 +534,7 @@ static void refuse_later(struct sim *sim)
 	up(sim, NULL);
 	sim_expect(sim, transit(sim, spine) > 0);
 	spine->quirks.refuses_tables = leaf->quirks.mute_sets = true;
-	sim_link(sim, sim_port(sim, "leaf-05", 2), false); /* its LID goes from every table */
+	sim_link(sim, sim_port(sim, "spine-02", 6), false); /* its table, and every leaf's */
 	sim_link(sim, sim_port(sim, "spine-03", 7), false);
 	sim_pass(sim, 30 * SIM_S);
 	sim_expect(sim, transit(sim, spine) == 0);
@@ -542,7 +542,7 @@ static void refuse_later(struct sim *sim)
 	sim_expect(sim, reach_each_other(sim, "host-0028", "host-0010"));
 	sim_expect(sim, reach_each_other(sim, "host-0028", "host-0001"));
 	spine->quirks.refuses_tables = leaf->quirks.mute_sets = false;
-	sim_link(sim, sim_port(sim, "leaf-05", 2), true);
+	sim_link(sim, sim_port(sim, "spine-02", 6), true);
 	sim_link(sim, sim_port(sim, "spine-03", 7), true);
 	sim_pass(sim, 1200 * SIM_S);
 	sim_expect(sim, transit(sim, spine) > 0);
@@ -561,7 +561,7 @@ static void refuses_again(struct sim *sim)
 	up(sim, NULL);
 	for (unsigned turn = 0; turn < ARRAY_SIZE(refused_for_s); turn++) {
 		spine->quirks.refuses_tables = true;
-		sim_link(sim, sim_port(sim, "leaf-05", 2), turn);
+		sim_link(sim, sim_port(sim, "spine-02", 6), turn);
 		sim_link(sim, sim_port(sim, "spine-03", 7), turn);
 		sim_pass(sim, refused_for_s[turn] * SIM_S);
 		sim_expect(sim, transit(sim, spine) == 0);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "fabric/snapshot.h"
+#include "fabric/tables.h"
 #include "formats/net.h"
 #include "lib/mem.h"
 #include "sim/spec.h"
@@ -230,6 +231,33 @@ static inline void snapshot_cut(struct snapshot *snapshot, uint32_t sw, unsigned
 	}
 	*near = (struct snap_link){-1, -1, 0};
 	snapshot_index(snapshot);
+}
+
+/* The same of a host's cable, where its LIDs are kept for it. */
+static inline void snapshot_lose_host(struct snapshot *snapshot, uint32_t end)
+{
+	struct snap_end lost = snapshot->ends[end];
+	struct snap_cable *cable =
+		&snapshot->cables[snapshot->switches[lost.sw].first_link + lost.sw_port];
+
+	snapshot_cut(snapshot, (uint32_t)lost.sw, lost.sw_port);
+	cable->lid = lost.lid;
+	cable->lmc = lost.lmc;
+	snapshot_index(snapshot);
+}
+
+/* Entries that are different in two runs, of any LID. */
+static inline unsigned routes_that_differ(const struct snapshot *snapshot, const struct routes *a,
+					  const struct routes *b)
+{
+	unsigned count = 0;
+
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		count += a->lft[s]->top != b->lft[s]->top;
+		for (unsigned lid = 0; lid <= LID_UNICAST_MAX; lid++)
+			count += lft_port(a->lft[s], (lid_t)lid) != lft_port(b->lft[s], (lid_t)lid);
+	}
+	return count;
 }
 
 #endif

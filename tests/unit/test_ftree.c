@@ -266,6 +266,26 @@ static void test_slots_are_kept(void)
 	snapshot_unref(whole);
 }
 
+/* A host that goes changes nothing while its LIDs are kept, whatever engine it is. */
+static void test_kept_lids(void)
+{
+	static const char *const names[] = {"ftree", "updn", "dnup"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+		struct snapshot *snapshot = snapshot_from_spec("fattree:radix=8,levels=3", 1);
+		struct routes *before = compute(snapshot, names[i]), *after;
+
+		for (uint32_t e = 0; e < snapshot->num_ends; e += 7)
+			snapshot_lose_host(snapshot, e);
+		snapshot_lose_host(snapshot, snapshot->num_ends - 1);
+		after = compute(snapshot, names[i]);
+		CU_ASSERT_EQUAL(routes_that_differ(snapshot, before, after), 0);
+		routes_unref(after);
+		routes_unref(before);
+		snapshot_unref(snapshot);
+	}
+}
+
 /* The spine that went is remembered by those that it was cabled to: what went by others stays. */
 static void test_lost_spine(void)
 {
@@ -449,6 +469,7 @@ int main(void)
 		{"what is no tree", test_no_trees},
 		{"in the chain", test_in_chain},
 		{"slots are kept", test_slots_are_kept},
+		{"LIDs that are kept", test_kept_lids},
 		{"a lost spine", test_lost_spine},
 		{"a lost spine above switches", test_lost_core},
 		{"roots", test_roots},

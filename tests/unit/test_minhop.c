@@ -378,6 +378,22 @@ static void test_lost_host(void)
 	snapshot_unref(snapshot);
 }
 
+/* Nor its own while its LIDs are kept, the highest of all included. */
+static void test_kept_lids(void)
+{
+	struct snapshot *snapshot = snapshot_from_spec("fattree:radix=8,levels=3", 1);
+	struct routes *before = compute(snapshot, NULL), *after;
+
+	for (uint32_t e = 0; e < snapshot->num_ends; e += 7)
+		snapshot_lose_host(snapshot, e);
+	snapshot_lose_host(snapshot, snapshot->num_ends - 1);
+	after = compute(snapshot, NULL);
+	CU_ASSERT_EQUAL(routes_that_differ(snapshot, before, after), 0);
+	routes_unref(after);
+	routes_unref(before);
+	snapshot_unref(snapshot);
+}
+
 /* The candidate ports of every switch towards one, as a bit for each; ports up to 63. */
 static void candidate_ports(const struct snapshot *snapshot, uint32_t to, uint64_t *ports)
 {
@@ -450,12 +466,19 @@ static void test_in_chain(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"topologies", test_topologies},	 {"no switch", test_no_switch},
-		{"islands and oddities", test_odd},	 {"balance", test_balance},
-		{"any GUIDs", test_any_guids},		 {"a deep core", test_deep_core},
-		{"parallel links", test_parallel_links}, {"the LIDs of one port", test_lmc_spread},
-		{"a lost host", test_lost_host},	 {"a lost cable", test_lost_cable},
-		{"in the chain", test_in_chain},	 CU_TEST_INFO_NULL,
+		{"topologies", test_topologies},
+		{"no switch", test_no_switch},
+		{"islands and oddities", test_odd},
+		{"balance", test_balance},
+		{"any GUIDs", test_any_guids},
+		{"a deep core", test_deep_core},
+		{"parallel links", test_parallel_links},
+		{"the LIDs of one port", test_lmc_spread},
+		{"a lost host", test_lost_host},
+		{"a lost cable", test_lost_cable},
+		{"LIDs that are kept", test_kept_lids},
+		{"in the chain", test_in_chain},
+		CU_TEST_INFO_NULL,
 	};
 	int status;
 

@@ -2,7 +2,7 @@
 /* Snapshots for who asks: sm/picture.h. One for all who wait, the same again as long as nothing has
  * changed, never one of half a change; and none is kept longer than somebody has it. */
 // LINK: fabric/mft.o
-// LINK: fabric/aside.o
+// LINK: fabric/aside.o fabric/registry.o
 // LINK: fabric/m_key.o
 // LINK: sm/picture.o fabric/fabric.o fabric/tree.o fabric/detour.o fabric/facts.o
 // LINK: fabric/freeze.o fabric/have.o

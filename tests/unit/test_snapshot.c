@@ -59,6 +59,20 @@ static void test_owners(void)
 	CU_ASSERT_EQUAL(snap_owner_switch(snapshot, snap_owner(snapshot, 20)), 0);
 	CU_ASSERT_EQUAL(snap_owner_switch(snapshot, snap_owner(snapshot, 8)), -1);
 
+	/* LIDs are kept for who is gone: each for one, and none that somebody has, or that there
+	 * cannot be. */
+	snapshot->cables[1] = (struct snap_cable){.kind = CABLE_HOST, .lid = 24, .lmc = 1};
+	snapshot->cables[2] = (struct snap_cable){.kind = CABLE_HOST, .lid = 25};
+	snapshot->cables[3] = (struct snap_cable){.kind = CABLE_HOST, .lid = 18, .lmc = 2};
+	snapshot->cables[4] = (struct snap_cable){.kind = CABLE_HOST, .lid = LID_UNICAST_MAX + 1};
+	snapshot_index(snapshot);
+	CU_ASSERT_EQUAL(snapshot->lid_top, 25);
+	CU_ASSERT(owned_by(snapshot, 24, -1, -1));
+	CU_ASSERT_EQUAL(snapshot->cables[1].lid, 24);
+	for (unsigned c = 2; c <= 4; c++)
+		CU_ASSERT_EQUAL(snapshot->cables[c].lid, LID_NONE);
+	snapshot->cables[1].lid = LID_NONE;
+
 	/* Indexing again forgets what was. */
 	snapshot->ends[0].lid = 40;
 	snapshot->ends[0].sw = -1;

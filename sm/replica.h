@@ -38,6 +38,7 @@ struct replica;
 struct replica_owner {
 	enum sm_state (*role)(void *ctx);
 	guid_t (*master)(void *ctx); /* the port of the MASTER that the election names; 0: none */
+	void (*lost)(void *ctx);     /* a STANDBY's connection with that MASTER has ended */
 	void *ctx;
 };
 

@@ -68,6 +68,7 @@ static void tell(struct replica *replica, int level, const char *why)
 static void lost(struct replica *replica, int level, const char *why)
 {
 	struct follow *follow = &replica->follow;
+	bool was_followed;
 
 	if (follow->greeted)
 		log_about(LOG_NOTICE, &subject,
@@ -75,11 +76,14 @@ static void lost(struct replica *replica, int level, const char *why)
 			  follow->master, follow->peers[follow->next], why);
 	else
 		tell(replica, level, why);
+	was_followed = follow->greeted && follow->master == master_named(replica);
 	follow->stream = NULL;
 	drop_parts(replica);
 	follow->next = (follow->next + 1) % follow->num_peers;
 	follow->tried++;
 	again(replica);
+	if (was_followed)
+		replica->owner.lost(replica->owner.ctx);
 }
 
 static void closed(void *ctx, const char *why)
@@ -359,6 +363,7 @@ static void greeted(struct replica *replica, const struct hello *hello)
 	follow->number = hello->number;
 	follow->master = hello->guid;
 	follow->greeted = true;
+	follow->parted = false;
 	follow->tried = 0;
 	follow->since_us = loop_now_us(replica->loop);
 	acknowledge(replica);
@@ -405,6 +410,7 @@ static bool take_refusal(struct replica *replica, const struct frame *frame)
 	for (char *at = why; *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
+	replica->follow.parted = replica->follow.greeted;
 	leave(replica, LOG_NOTICE, why);
 	return false;
 }
@@ -514,17 +520,19 @@ static void retry(void *arg)
 	again(replica);
 }
 
-/* A master that none of the peers is cannot be followed: it is another program, or elsewhere. */
+/* A master that none of the peers is cannot be followed: it is another program, or elsewhere. One
+ * that ended the connection itself had sent all there was. */
 bool follow_ready(const struct follow *follow)
 {
 	if (!follow->num_peers || (!follow->stream && follow->tried >= follow->num_peers))
 		return true;
-	return follow->stream && follow->greeted && follow->based && !follow->document &&
-	       follow->acked >= follow->number;
+	return (follow->stream ? follow->greeted : follow->parted) && follow->based &&
+	       !follow->document && follow->acked >= follow->number;
 }
 
 void follow_look(struct replica *replica)
 {
+	replica->follow.parted = false;
 	replica->follow.tried = 0;
 	if (replica->follow.num_peers)
 		loop_timer_arm(&replica->follow.retry, 1);

@@ -88,8 +88,8 @@ struct follow {
 	struct stream *stream; /* NULL: none */
 	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
 	unsigned num_peers, next, tried; /* tried: in vain, since one was followed */
-	bool greeted;
-	guid_t master;				     /* it has told that it is this one */
+	bool greeted, parted;		 /* parted: it said good-bye, and was followed until then */
+	guid_t master;			 /* it has told that it is this one */
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;

@@ -271,6 +271,11 @@ static guid_t named_master(void *ctx)
 	return master ? master->info.guid : 0;
 }
 
+static void master_lost(void *ctx)
+{
+	peers_master_closed(((struct sm *)ctx)->peers);
+}
+
 static bool may_take_over(void *ctx)
 {
 	return replica_ready(((struct sm *)ctx)->replica);
@@ -279,7 +284,7 @@ static bool may_take_over(void *ctx)
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
 {
-	struct replica_owner owner = {own_role, named_master, sm};
+	struct replica_owner owner = {own_role, named_master, master_lost, sm};
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,

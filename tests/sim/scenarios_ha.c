@@ -157,6 +157,57 @@ static void takeover(struct sim *sim)
 	sim_check(sim);
 }
 
+/* So it is when the host has gone with its master: the LID that is kept for it leads there still.
+ */
+static void host_is_gone(struct sim *sim)
+{
+	struct sim_manager *first, *second;
+	lid_t lid;
+
+	two_managers(sim, &first, &second);
+	lid = first->port->info.lid;
+	second->lft_sets_sent = 0;
+	sim_kill(first);
+	sim_node(sim, first->port->device, false);
+	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, second->lft_sets_sent == 0);
+	sim_check(sim);
+	sim_node(sim, first->port->device, true);
+	sim_settle_and_check(sim);
+	sim_expect(sim, first->port->info.lid == lid);
+	sim_expect(sim, second->lft_sets_sent == 0);
+}
+
+/* Who follows hears at once that its master is gone, however seldom it asks; and asks, so that a
+ * connection which ends for other reasons is no more than a question. */
+static void connection_ends(struct sim *sim)
+{
+	enum { AT_ONCE_MS = 300 };
+	struct sim_manager *first, *second;
+
+	two_managers(sim, &first, &second);
+	second->conf.sm.poll_interval_ms = 10000;
+	sim_kill(second);
+	sim_restart(second);
+	sim_settle(sim, 60 * SIM_S);
+	for (unsigned i = 0; i < 5; i++) {
+		sim_reset_pipes(sim);
+		sim_pass(sim, 20 * SIM_S);
+		sim_expect(sim, sim_state(first) == SM_MASTER);
+		sim_expect(sim, sim_state(second) == SM_STANDBY);
+	}
+	sim_kill(first);
+	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby takes over", is_master, second);
+	sim_settle(sim, 60 * SIM_S);
+	sim_restart(first); /* it ranks higher, and gets it back */
+	sim_until(sim, 60 * SIM_S, "it has the subnet again", is_master, first);
+	sim_settle(sim, 60 * SIM_S);
+	sim_stop(first);
+	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby is given the subnet", is_master, second);
+	sim_settle_and_check(sim);
+}
+
 /* The network beside the fabric has its own troubles meanwhile, short ones. */
 static void some_trouble(struct sim *sim)
 {
@@ -250,6 +301,8 @@ static void comes_back(struct sim *sim)
 
 const struct scenario sim_ha[] = {
 	{.name = "ha-takeover", .topology = TREE, .play = takeover},
+	{.name = "ha-host-gone", .topology = TREE, .play = host_is_gone},
+	{.name = "ha-connection-ends", .topology = TREE, .play = connection_ends},
 	{.name = "ha-kills", .topology = TREE, .play = kills_at_random},
 	{.name = "ha-kills-in-trouble", .topology = TREE, .play = kills_in_trouble},
 	{.name = "ha-comes-back", .topology = TREE, .play = comes_back},

@@ -28,7 +28,8 @@ struct manager {
 	struct stream_carrier *carrier;
 	struct replica *replica; /* NULL: it does not run */
 	struct replica_options options;
-	bool holds; /* its disk takes nothing */
+	bool holds;    /* its disk takes nothing */
+	unsigned lost; /* how often its master was */
 	struct registry_reader reader;
 	struct loop_timer disk;
 };
@@ -98,9 +99,14 @@ static guid_t master_of(void *ctx)
 	return guid_of(bed.master);
 }
 
+static void lost(void *ctx)
+{
+	((struct manager *)ctx)->lost++;
+}
+
 static void start(struct manager *manager)
 {
-	struct replica_owner owner = {role_of, master_of, manager};
+	struct replica_owner owner = {role_of, master_of, lost, manager};
 	char why[STREAM_WHY_SIZE];
 
 	manager->registry = registry_new();
@@ -675,6 +681,33 @@ static void test_half(void)
 	bed_end();
 }
 
+/* Every end of a connection that was followed is told, and no attempt that was none. Who was told
+ * good-bye may take over at once; who lost the connection looks first whether there is another. */
+static void test_master_lost(void)
+{
+	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+
+	bed_begin(2, DURABILITY_LOCAL);
+	change_much(one, 100);
+	pass(2 * S);
+	CU_ASSERT_TRUE(replica_ready(two->replica));
+	pipe_reset(bed.net);
+	pass(5 * MS);
+	CU_ASSERT_EQUAL(two->lost, 1);
+	CU_ASSERT_FALSE(replica_ready(two->replica));
+	pass(2 * S);
+	CU_ASSERT_TRUE(replica_ready(two->replica));
+	replica_stop(one->replica);
+	pass(5 * MS);
+	CU_ASSERT_EQUAL(two->lost, 2);
+	CU_ASSERT_TRUE(replica_ready(two->replica));
+	kill(one);
+	pass(5 * S);
+	CU_ASSERT_EQUAL(two->lost, 2);
+	CU_ASSERT_EQUAL(one->lost, 0);
+	bed_end();
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -689,6 +722,7 @@ int main(void)
 		{"who is not MASTER", test_false_master},
 		{"lies", test_lies},
 		{"half of it", test_half},
+		{"the master is lost", test_master_lost},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -24,6 +24,8 @@ void print_event(const json_t *row, FILE *out);
 
 /* print_ha.c */
 void print_ha(const json_t *data, FILE *out);
+void print_handover(const json_t *data, FILE *out);
+void print_ordered(const json_t *data, FILE *out);
 
 /* print_route.c */
 void print_route_check(const json_t *data, FILE *out);

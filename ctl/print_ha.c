@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* `weftctl ha status` for people: who follows this manager, or whom it follows. */
+/* `weftctl ha ...` for people: who follows this manager, or whom it follows; who has the subnet
+ * now. */
 #include <string.h>
 
 #include "ctl/print.h"
@@ -76,4 +77,15 @@ void print_ha(const json_t *data, FILE *out)
 	print_peers(json_object_get(data, "peers"), out);
 	if (leads)
 		print_standbys(json_object_get(data, "standbys"), out);
+}
+
+void print_handover(const json_t *data, FILE *out)
+{
+	fprintf(out, "manager %s has the subnet now; this one is its standby\n",
+		text_member(data, "guid"));
+}
+
+void print_ordered(const json_t *data, FILE *out)
+{
+	fprintf(out, "manager %s is %s\n", text_member(data, "guid"), text_member(data, "state"));
 }

@@ -155,11 +155,13 @@ json_t *sm_status(const struct sm *sm)
 	const struct window_stats *window = window_stats(sm->window);
 	char guid[GUID_TEXT];
 	json_t *status, *settings = json_array();
+	struct sm_info own;
 
+	peers_own_info(sm->peers, &own);
 	settings_status(&sm->engines.settings, settings);
 	status = json_pack("{s:s,s:b,s:i,s:s,s:i,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
 			   role_name(peers_role(sm->peers)), "standby_only",
-			   sm->options.standby_only, "priority", sm->options.priority, "guid",
+			   sm->options.standby_only, "priority", own.priority, "guid",
 			   guid_text(port->port_guid, guid), "lid", sm_lid(sm), "state",
 			   subnet_state(sm), "ca", port->ca, "port", port->port, "sweep",
 			   status_sweep(&sm->sweep.last), "counts", status_counts(sm->fabric),
@@ -522,6 +524,7 @@ void sm_register_commands(struct sm *sm, struct control *control)
 	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
 	control_register(control, partition_commands, NUM_PARTITION_COMMANDS, sm);
 	control_register(control, keys_commands, NUM_KEYS_COMMANDS, sm);
+	control_register(control, ha_commands, NUM_HA_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);

@@ -14,12 +14,14 @@ enum {
 	NUM_ROUTE_COMMANDS = 3,
 	NUM_JUDGE_COMMANDS = 3,
 	NUM_PARTITION_COMMANDS = 7,
-	NUM_KEYS_COMMANDS = 2
+	NUM_KEYS_COMMANDS = 2,
+	NUM_HA_COMMANDS = 4
 };
 
 extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* commands_route.c */
 extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
 extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	/* commands_keys.c */
+extern const struct control_command ha_commands[NUM_HA_COMMANDS];	/* commands_ha.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 
 /* commands_partition_check.c */

@@ -129,6 +129,7 @@ struct sm {
 	struct save *save;
 	struct image *image;	 /* NULL: what switches hold is not kept */
 	struct replica *replica; /* NULL: there is none */
+	struct ha_commands *ha;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */
@@ -167,6 +168,11 @@ json_t *routing_json(const struct route_result *routes);
 void partition_commands_init(struct sm *sm);
 void partition_commands_stop(struct sm *sm); /* answers who waits */
 void partition_commands_done(struct sm *sm);
+
+/* commands_ha.c */
+void ha_init(struct sm *sm);
+void ha_stop(struct sm *sm); /* answers who waits */
+void ha_done(struct sm *sm);
 
 /* commands_judge.c */
 void judge_init(struct sm *sm);

@@ -47,6 +47,10 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 	if (role == SM_MASTER && peers->options->standby_only)
 		return;
 	peers->role = role;
+	if (role != SM_MASTER)
+		peers->inherited = 0;
+	if (role == SM_DISCOVERING || role == SM_MASTER)
+		peers->yields = false;
 	log_about(LOG_NOTICE, &subject, "%s -> %s: %s", role_name(before), role_name(role), reason);
 	peers->waited = 0;
 	watch_ends(peers);
@@ -78,6 +82,10 @@ void peers_own_info(const struct peers *peers, struct sm_info *info)
 	};
 	if (peers->role == SM_MASTER && peers->options->master_priority > info->priority)
 		info->priority = peers->options->master_priority;
+	if (peers->inherited > info->priority)
+		info->priority = peers->inherited;
+	if (peers->yields)
+		info->priority = 0;
 }
 
 /* As others are told of it: with the key. */
@@ -255,6 +263,17 @@ void peers_gave_up(struct peers *peers)
 	peers_set_role(peers, ROLE_HANDED_OVER, reason);
 }
 
+/* What became of a gift. */
+static void gave(struct peers *peers, int error, uint16_t status)
+{
+	struct peers_gift gift = peers->gift;
+
+	peers_keep(peers);
+	if (peers->role == SM_MASTER)
+		peers->yields = false;
+	gift.done(gift.ctx, error, status);
+}
+
 /* Its ACKNOWLEDGE may have come before. */
 static void handed_over(void *owner, void *subject, const struct smp_request *request,
 			const struct smp_answer *answer)
@@ -266,7 +285,7 @@ static void handed_over(void *owner, void *subject, const struct smp_request *re
 	(void)request;
 	if (peers->role == SM_MASTER && !answer->error && !answer->status)
 		peers_gave_up(peers);
-	else if (peers->role == SM_MASTER)
+	else if (peers->role == SM_MASTER && !peers->giving)
 		log_limited(&peers->limit, LOG_WARNING, NULL,
 			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
 			    "MASTER",
@@ -274,34 +293,72 @@ static void handed_over(void *owner, void *subject, const struct smp_request *re
 			    answer->error ? strerror(-answer->error) : "it answered",
 			    answer->status);
 	peers->heir = 0;
+	if (peers->giving && peers->role == SM_MASTER)
+		gave(peers, answer->error, answer->status);
+	else if (peers->giving)
+		gave(peers, 0, STATUS_OK);
 	finish_survey(peers);
 }
 
-bool peers_order(struct peers *peers, guid_t guid, uint32_t control,
-		 void (*done)(void *owner, void *subject, const struct smp_request *request,
-			      const struct smp_answer *answer))
+bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t control,
+		   void (*done)(void *owner, void *subject, const struct smp_request *request,
+				const struct smp_answer *answer),
+		   void *owner)
 {
 	struct port *port = map_get(&peers->fabric->ports, guid);
-	struct smp_request request = {.method = METHOD_SET,
+	struct smp_request request = {.method = method,
 				      .attr_id = ATTR_SM_INFO,
 				      .attr_mod = control,
 				      .done = done,
-				      .owner = peers};
+				      .owner = owner};
 
 	if (!port || !port_agent(port))
 		return false;
-	encode_own(peers, request.data);
+	if (method == METHOD_SET)
+		encode_own(peers, request.data);
 	window_submit(&port_agent(port)->target, &request);
 	return true;
 }
 
 static bool hand_over(struct peers *peers, const struct peer *peer)
 {
-	if (!peers_order(peers, peer->info.guid, SM_CONTROL_HANDOVER, handed_over))
+	if (!peers_request(peers, peer->info.guid, METHOD_SET, SM_CONTROL_HANDOVER, handed_over,
+			   peers))
 		return false;
 	peers->master = *peer;
 	peers->heir = peer->info.guid;
 	return true;
+}
+
+void peers_give(struct peers *peers, const struct peers_gift *gift)
+{
+	peers->gift = *gift;
+}
+
+void peers_keep(struct peers *peers)
+{
+	peers->gift.choose = NULL;
+	peers->giving = false;
+}
+
+/* True when a handover is under way. Who takes over is told our rank, and looks at us at once. */
+static bool give(struct peers *peers)
+{
+	guid_t guid;
+
+	if (!peers->gift.choose)
+		return false;
+	guid = peers->gift.choose(peers->gift.ctx, peers->list, peers->count);
+	for (size_t i = 0; guid && i < peers->count; i++) {
+		if (peers->list[i].info.guid != guid)
+			continue;
+		peers->giving = peers->yields = hand_over(peers, &peers->list[i]);
+		if (!peers->giving)
+			gave(peers, -EHOSTUNREACH, STATUS_OK);
+		return peers->giving;
+	}
+	peers_keep(peers);
+	return false;
 }
 
 static void conclude_discovering(struct peers *peers, const struct sm_info *own)
@@ -348,16 +405,31 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 	return hand_over(peers, heir);
 }
 
+/* Who leaves hands over, too, and may have it back when he returns. */
+static void look_for_giver(struct peers *peers)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < peers->count; i++)
+		is_there |= peers->list[i].info.guid == peers->giver;
+	if (peers->giver && !is_there)
+		peers->inherited = 0;
+	peers->giver = 0;
+}
+
 static void surveyed(void *arg)
 {
 	struct peers *peers = arg;
 	struct sm_info own;
 
+	look_for_giver(peers);
 	peers_own_info(peers, &own);
 	if (peers->role == SM_DISCOVERING)
 		conclude_discovering(peers, &own);
-	else if (peers->role == SM_MASTER && conclude_master(peers, &own))
+	else if (peers->role == SM_MASTER && (give(peers) || conclude_master(peers, &own)))
 		return;
+	if (peers->gift.choose && peers->role != SM_MASTER)
+		gave(peers, -EPERM, STATUS_OK);
 	finish_survey(peers);
 }
 

@@ -10,11 +10,20 @@
 #include "fabric/view.h"
 #include "lib/loop.h"
 #include "mad/txn.h"
+#include "mad/window.h"
 #include "sm/options.h"
 #include "sm/poll.h"
 #include "sm/role.h"
 
 struct peers;
+
+/* Mastership that is given away by command. The next survey asks choose() to whom: to one of the
+ * list, or to nobody (0). done() tells what became of that: error 0 and status 0, it was taken. */
+struct peers_gift {
+	guid_t (*choose)(void *ctx, const struct peer *list, size_t count);
+	void (*done)(void *ctx, int error, uint16_t status);
+	void *ctx;
+};
 
 /* changed(ctx, reason) is called after each change of role; noticed(ctx, reason) when another
  * manager is not what the last survey met, so that the next one should come soon. */
@@ -54,6 +63,16 @@ void peers_own_info(const struct peers *peers, struct sm_info *info);
  * GUID, 0 where that is not known: the status to answer with; the role may change. */
 enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
 			      lid_t from, guid_t from_guid);
+/* One at a time; copied. While the other one is MASTER this manager's priority is 0, and the other
+ * one's, if it is a weftd, as high as ours was: nobody gives it back. */
+void peers_give(struct peers *peers, const struct peers_gift *gift);
+void peers_keep(struct peers *peers); /* nothing is given any more; done() is not called */
+/* Sends Get(SMInfo), or Set(SMInfo) with a control packet, to the port of another manager; done is
+ * called as the window's, with owner. False: no such port is known. */
+bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t control,
+		   void (*done)(void *owner, void *subject, const struct smp_request *request,
+				const struct smp_answer *answer),
+		   void *owner);
 /* Something else than SMInfo says that the master of a STANDBY is gone, as that a connection with
  * it was closed: it is asked at once, and one interval without an answer is enough. */
 void peers_master_closed(struct peers *peers);

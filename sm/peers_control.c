@@ -41,6 +41,19 @@ static bool may_hand_over(const struct peers *peers, guid_t guid)
 	return peers->role == SM_MASTER || (port && port_info(port)->capability_mask & CAP_IS_SM);
 }
 
+/* Who ranks higher than we do gives his role away by command only. He is to have it back in the
+ * same way: as MASTER we rank as high as he does, so that nobody whom he outranked takes it either.
+ */
+static void inherit(struct peers *peers, const struct sm_info *sender)
+{
+	enum { PRIORITY_MAX = 15 };
+	guid_t own = peers->transport->port.port_guid;
+	unsigned priority = sender->priority + (own > sender->guid);
+
+	peers->inherited = (uint8_t)(priority < PRIORITY_MAX ? priority : PRIORITY_MAX);
+	peers->giver = sender->guid;
+}
+
 static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
 {
 	char reason[96], where[20] = "";
@@ -63,8 +76,9 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 		 where);
 	if (peers->role == SM_MASTER)
 		return take_another_subnet(peers, reason);
+	inherit(peers, sender);
 	peers_set_role(peers, ROLE_HANDOVER, reason);
-	peers_order(peers, sender->guid, SM_CONTROL_ACKNOWLEDGE, acknowledged);
+	peers_request(peers, sender->guid, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, acknowledged, peers);
 	return STATUS_OK;
 }
 

@@ -33,11 +33,16 @@ struct peers {
 	loop_fn *done;
 	void *done_arg;
 
-	struct peer master;    /* whom we poll in STANDBY; guid 0: nobody */
-	unsigned waited;       /* polls that found it alive, but no MASTER yet */
-	bool contested;	       /* the last survey met another MASTER, which ranks lower */
-	guid_t heir;	       /* who is being handed our role; 0: nobody */
-	struct poll poll;      /* of the master */
+	struct peer master;	/* whom we poll in STANDBY; guid 0: nobody */
+	unsigned waited;	/* polls that found it alive, but no MASTER yet */
+	bool contested;		/* the last survey met another MASTER, which ranks lower */
+	guid_t heir;		/* who is being handed our role; 0: nobody */
+	struct peers_gift gift; /* choose NULL: nothing is to be given away */
+	bool giving;		/* the heir is the one whom it chose */
+	bool yields;		/* by command another one is MASTER, or about to be: we rank last */
+	uint8_t inherited;	/* priority of ours while MASTER, from who gave up his by command */
+	guid_t giver;	  /* who that is, until the next survey has found him there; 0: it has */
+	struct poll poll; /* of the master */
 	struct poll **watched; /* a MASTER's, of all others in the list */
 	size_t num_watched;
 	struct trust trust;
@@ -50,10 +55,5 @@ struct peers {
 void peers_set_role(struct peers *peers, enum role_event event, const char *reason);
 /* The one whom our role was offered has taken it. */
 void peers_gave_up(struct peers *peers);
-/* A Set(SMInfo) to the port of another manager; done is called as the window's. False: no such port
- * is known. */
-bool peers_order(struct peers *peers, guid_t guid, uint32_t control,
-		 void (*done)(void *owner, void *subject, const struct smp_request *request,
-			      const struct smp_answer *answer));
 
 #endif

@@ -56,6 +56,11 @@ bool replica_ready(const struct replica *replica)
 	return !replica || follow_ready(&replica->follow);
 }
 
+bool replica_lacks(const struct replica *replica, guid_t guid)
+{
+	return replica && replica->options.listen[0] && !lead_in_step(replica, guid);
+}
+
 void replica_touch_tables(struct replica *replica)
 {
 	if (replica && !replica->stopped)

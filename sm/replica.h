@@ -58,6 +58,8 @@ void replica_role(struct replica *replica, struct image *image);
 /* Whether a standby has what its master has, as far as it can be had: then it may take over from
  * one that is alive. */
 bool replica_ready(const struct replica *replica);
+/* Whether standbys are kept, and this manager is none that has what is registered. */
+bool replica_lacks(const struct replica *replica, guid_t guid);
 /* Tables may have changed. */
 void replica_touch_tables(struct replica *replica);
 

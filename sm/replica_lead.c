@@ -105,6 +105,17 @@ static unsigned num_in_step(const struct replica *replica)
 	return count;
 }
 
+bool lead_in_step(const struct replica *replica, guid_t guid)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->in_step && session->guid == guid)
+			return true;
+	}
+	return false;
+}
+
 static void wait_for_standbys(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;

@@ -142,6 +142,7 @@ void lead_begin(struct replica *replica);
 void lead_end(struct replica *replica); /* harmless when it does not lead */
 void lead_done(struct replica *replica);
 void lead_touch_tables(struct replica *replica);
+bool lead_in_step(const struct replica *replica, guid_t guid);
 json_t *lead_status(const struct replica *replica);
 
 /* replica_follow.c */

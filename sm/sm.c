@@ -171,6 +171,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
 	judge_init(sm);
+	ha_init(sm);
 	engines_init(sm);
 	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
 	return sm;
@@ -202,6 +203,7 @@ void sm_free(struct sm *sm)
 	mcast_free(sm->mcast);
 	discover_free(sm->discover);
 	peers_free(sm->peers);
+	ha_done(sm);
 	program_free(sm->program);
 	guids_done(&sm->guids);
 	keys_done(&sm->keys);
@@ -244,6 +246,7 @@ void sm_stop(struct sm *sm)
 	save_stop(sm->save);
 	replica_stop(sm->replica);
 	partition_commands_stop(sm);
+	ha_stop(sm);
 	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
 }

@@ -113,6 +113,11 @@ int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
 	return sm_replicate(manager->sm, carrier, manager->store, &options, why);
 }
 
+struct sm *manager_sm(const struct manager *manager)
+{
+	return manager->sm;
+}
+
 void manager_start(struct manager *manager)
 {
 	sm_start(manager->sm);

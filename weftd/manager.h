@@ -46,6 +46,8 @@ struct event_hub *manager_events(struct manager *manager);
 void manager_show_settings(struct manager *manager, const struct settings *settings);
 /* As sm_m_key_violations(). */
 uint64_t manager_m_key_violations(const struct manager *manager, guid_t port_guid);
+/* For tests that do what its commands do. */
+struct sm *manager_sm(const struct manager *manager);
 void manager_register_commands(struct manager *manager, struct control *control);
 /* As sm_on_report(): error 0 and how it stands after each sweep or change of role, or why it
  * failed. */

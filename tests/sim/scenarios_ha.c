@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "sm/context.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"
 
@@ -123,14 +124,20 @@ static struct sim_manager *start(struct sim *sim, const char *node, const char *
 }
 
 /* Up, with a standby in step. */
-static void two_managers(struct sim *sim, struct sim_manager **first, struct sim_manager **second)
+static void ranked_managers(struct sim *sim, uint8_t priority, struct sim_manager **first,
+			    struct sim_manager **second)
 {
-	*first = start(sim, FIRST, FOLLOWS(FIRST), 15);
+	*first = start(sim, FIRST, FOLLOWS(FIRST), priority);
 	sim_settle(sim, 60 * SIM_S);
-	*second = start(sim, SECOND, FOLLOWS(SECOND), 14);
+	*second = start(sim, SECOND, FOLLOWS(SECOND), (uint8_t)(priority - 1));
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, sim_state(*first) == SM_MASTER);
 	sim_expect(sim, sim_state(*second) == SM_STANDBY);
+}
+
+static void two_managers(struct sim *sim, struct sim_manager **first, struct sim_manager **second)
+{
+	ranked_managers(sim, 15, first, second);
 }
 
 /* No table is written, and hosts, LIDs, groups are what they were. */
@@ -205,6 +212,145 @@ static void connection_ends(struct sim *sim)
 	sim_settle(sim, 60 * SIM_S);
 	sim_stop(first);
 	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby is given the subnet", is_master, second);
+	sim_settle_and_check(sim);
+}
+
+/* Orders of an administrator */
+
+/* To what was asked last; it may come after a run has failed. */
+static struct answer {
+	bool done;
+	int error;
+	uint16_t status;
+	guid_t to;
+} answer;
+
+static struct peers *peers_of(const struct sim_manager *manager)
+{
+	return manager_sm(manager->manager)->peers;
+}
+
+static guid_t choose(void *ctx, const struct peer *list, size_t count)
+{
+	(void)ctx;
+	(void)list;
+	(void)count;
+	return answer.to;
+}
+
+static void given(void *ctx, int error, uint16_t status)
+{
+	(void)ctx;
+	answer = (struct answer){.done = true, .error = error, .status = status};
+}
+
+static void ordered(void *owner, void *subject, const struct smp_request *request,
+		    const struct smp_answer *got)
+{
+	(void)subject;
+	(void)request;
+	given(owner, got->error, got->status);
+}
+
+static bool is_answered(void *ctx)
+{
+	(void)ctx;
+	return answer.done;
+}
+
+/* True when it was taken. */
+static bool give(struct sim_manager *from, struct sim_manager *to)
+{
+	answer = (struct answer){.to = to->port->guid};
+	peers_give(peers_of(from), &(struct peers_gift){choose, given, NULL});
+	trigger_light(&manager_sm(from->manager)->trigger, "test");
+	sim_until(from->sim, 10 * SIM_S, "the gift is answered", is_answered, NULL);
+	return answer.done && !answer.error && !answer.status;
+}
+
+static bool order(struct sim_manager *from, struct sim_manager *to, uint32_t control)
+{
+	answer.done = false;
+	sim_expect(from->sim, peers_request(peers_of(from), to->port->guid, METHOD_SET, control,
+					    ordered, NULL));
+	sim_until(from->sim, 10 * SIM_S, "the order is answered", is_answered, NULL);
+	return answer.done && !answer.error && !answer.status;
+}
+
+static void expect_states(struct sim *sim, struct sim_manager *a, enum sm_state state_a,
+			  struct sim_manager *b, enum sm_state state_b)
+{
+	if (sim_state(a) != state_a || sim_state(b) != state_b)
+		sim_fail(sim, "they are %s and %s, not %s and %s", role_name(sim_state(a)),
+			 role_name(sim_state(b)), role_name(state_a), role_name(state_b));
+}
+
+/* By command to one that ranks lower: it has all that is registered, and keeps the subnet, also
+ * when the first is started anew; and gives it back by command. */
+static void handover(struct sim *sim)
+{
+	struct registered registered = {0};
+	struct sim_manager *first, *second;
+
+	ranked_managers(sim, 3, &first, &second);
+	for (unsigned i = 0; i < 40; i++)
+		register_something(first, &registered, PATIENCE_US);
+	note_lids(sim, &registered);
+	note_mlids(first, &registered);
+	for (unsigned turn = 0; turn < 4 && !sim->failed; turn++) {
+		second->lft_sets_sent = 0;
+		sim_expect(sim, give(first, second));
+		sim_settle(sim, 60 * SIM_S);
+		sim_pass(sim, 30 * SIM_S);
+		expect_states(sim, first, SM_STANDBY, second, SM_MASTER);
+		sim_expect(sim, second->lft_sets_sent == 0);
+		compare(second, &registered);
+		sim_check(sim);
+		sim_kill(first);
+		sim_restart(first);
+		sim_settle(sim, 60 * SIM_S);
+		sim_pass(sim, 30 * SIM_S);
+		expect_states(sim, first, SM_STANDBY, second, SM_MASTER);
+		sim_expect(sim, give(second, first));
+		sim_settle(sim, 60 * SIM_S);
+		expect_states(sim, first, SM_MASTER, second, SM_STANDBY);
+		compare(first, &registered);
+	}
+	sim_settle_and_check(sim);
+}
+
+/* Each control packet, and what both ends are then. */
+static void control_packets(struct sim *sim)
+{
+	enum { DISCOVERY = 300 }; /* SMPs, at the least */
+	struct sim_manager *first, *second;
+	uint64_t sent;
+
+	two_managers(sim, &first, &second);
+	sim_expect(sim, order(first, second, SM_CONTROL_DISABLE));
+	expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
+	sim_expect(sim, !order(first, second, SM_CONTROL_DISABLE));
+	sim_expect(sim, !order(first, second, SM_CONTROL_DISCOVER));
+	sim_expect(sim, !give(first, second));
+	sim_pass(sim, 30 * SIM_S);
+	expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
+	sim_expect(sim, order(first, second, SM_CONTROL_STANDBY));
+	expect_states(sim, first, SM_MASTER, second, SM_STANDBY);
+	sim_expect(sim, !order(first, second, SM_CONTROL_STANDBY));
+	sent = second->mads_sent;
+	sim_expect(sim, order(first, second, SM_CONTROL_DISCOVER));
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, second->mads_sent > sent + DISCOVERY);
+	expect_states(sim, first, SM_MASTER, second, SM_STANDBY);
+	sim_expect(sim, !order(second, first, SM_CONTROL_DISABLE));
+	/* At rest it does not take over, until it is made a standby: by nobody, or started anew. */
+	sim_expect(sim, order(first, second, SM_CONTROL_DISABLE));
+	sim_kill(first);
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, sim_state(second) == SM_NOTACTIVE);
+	sim_kill(second);
+	sim_restart(second);
+	sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, second);
 	sim_settle_and_check(sim);
 }
 
@@ -303,6 +449,8 @@ const struct scenario sim_ha[] = {
 	{.name = "ha-takeover", .topology = TREE, .play = takeover},
 	{.name = "ha-host-gone", .topology = TREE, .play = host_is_gone},
 	{.name = "ha-connection-ends", .topology = TREE, .play = connection_ends},
+	{.name = "ha-handover", .topology = TREE, .play = handover},
+	{.name = "ha-control-packets", .topology = TREE, .play = control_packets},
 	{.name = "ha-kills", .topology = TREE, .play = kills_at_random},
 	{.name = "ha-kills-in-trouble", .topology = TREE, .play = kills_in_trouble},
 	{.name = "ha-comes-back", .topology = TREE, .play = comes_back},

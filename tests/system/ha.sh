@@ -190,6 +190,40 @@ full_disk() {
 	wait_for 30 in_step "$1" || because "the standby is not well again: $(ctl "$1" ha status)"
 }
 
+# refused NAME PATTERN WORD...: the command fails, and says so.
+refused() {
+	local name=$1 says=$2
+
+	shift 2
+	! "$BUILD/weftctl" -s "$name.run/control.sock" ha "$@" >ha.txt 2>&1 && matches "$says" ha.txt ||
+		because "ha $* of $name says $(cat ha.txt)"
+}
+
+priority_of() { # of the MASTER, as a host is told
+	look sminfo.txt host-0002 sminfo || return 1
+	sed -n 's/.*priority \([0-9]*\) state 3 SMINFO_MASTER.*/\1/p' sminfo.txt
+}
+
+# gives MASTER STANDBY PRIORITY: by command, to one that ranks lower and then has this priority; it keeps it.
+gives() {
+	local lft
+
+	lft=$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')
+	refused "$2" "only the MASTER does that, which is 0x" handover || return 1
+	refused "$1" "is no port GUID" handover 17 || return 1
+	refused "$1" "shows itself as no manager here; there are: 0x[0-9a-f]* .STANDBY" handover 0x17 || return 1
+	"$BUILD/weftctl" -s "$1.run/control.sock" ha handover >ha.txt 2>&1 && matches 'has the subnet now' ha.txt ||
+		because "ha handover says $(cat ha.txt)" || return 1
+	wait_for 30 is_up "$2" && wait_for 30 in_step "$2" ||
+		because "$2 is not MASTER with a standby: $(ctl "$2" ha status)" || return 1
+	equal "the role of $1" "$(status "$1" '$_->{role}')" STANDBY || return 1
+	equal "the priority of the MASTER" "$(priority_of)" "$3" || return 1
+	equal "the priority of $1" "$(status "$1" '$_->{priority}')" 0 || return 1
+	equal "the number of LFT blocks that $2 has set" "$(status "$2" "$lft")" 0 || return 1
+	ctl "$2" sweep full >/dev/null && ctl "$2" sweep >/dev/null
+	equal "the role of $2 after two sweeps" "$(status "$2" '$_->{role}')" MASTER
+}
+
 # A stranger's bytes at the port.
 noise() {
 	perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(PeerAddr => shift) or die;
@@ -230,6 +264,7 @@ check "the first comes back, and follows" comes_back one two || finish
 check "SIGKILL of the second" takes_over two one 30000 || finish
 check "the second comes back, and follows" comes_back two one || finish
 check "a full disk of the standby" full_disk one two
+check "the first hands over by command" gives one two 14 && check "the second gives it back" gives two one 14
 check "options that cannot be" bad_options
 stop two
 check "another key" wrong_key two one

@@ -168,6 +168,49 @@ meets_another() {
 	stop weftd && stop opensm
 }
 
+# By command: OpenSM is put to rest and made a standby again, and is given the subnet for good.
+
+at_rest() {
+	[ "$(state_at "${host[opensm]}")" = NOTACT ]
+}
+
+ordered() { # WORD... PATTERN
+	told ha "${@:1:$#-1}" >ha.txt 2>&1 && matches "${!#}" ha.txt || because "ha ${*:1:$#-1} says $(cat ha.txt)"
+}
+
+commands() {
+	local guid
+
+	host=([weftd]=host-0001 [opensm]=host-0002) priority=([weftd]=9 [opensm]=5)
+	share weftd opensm weftd opensm || return 1
+	guid=$(status weftd '$_->{peers}[0]{guid}')
+	told ha enable "$guid" >ha.txt 2>&1
+	matches 'is STANDBY: only one at rest' ha.txt || because "ha enable of a standby says $(cat ha.txt)" || return 1
+	ordered disable "$guid" "manager $guid is NOTACTIVE" && wait_for 10 at_rest ||
+		because "$(cat ha.txt); opensm is $(state_at host-0002)" || return 1
+	told ha handover >ha.txt 2>&1
+	matches "no manager is in STANDBY; there are: $guid .NOTACTIVE" ha.txt ||
+		because "ha handover to nobody says $(cat ha.txt)" || return 1
+	ordered enable "$guid" "manager $guid is STANDBY" || return 1
+	wait_for 10 stands_by_at host-0002 || because "opensm is $(state_at host-0002)" || return 1
+	ordered discover "$guid" "manager $guid is (DISCOVERING|STANDBY)" || return 1
+	wait_for 10 stands_by_at host-0002 || because "opensm is $(state_at host-0002)" || return 1
+	ordered handover "$guid" "manager $guid has the subnet now" || return 1
+	wait_for 30 is_master_at host-0002 || because "opensm is not MASTER: $(cat sminfo.txt)" || return 1
+	wait_for 10 stands_by_at host-0001 || because "weftd is $(state_at host-0001)" || return 1
+	logs_say opensm MASTER || return 1
+	kill -HUP "${pids[opensm]}" # it sweeps
+	sleep 2
+	is_master_at host-0002 || because "opensm gave it back: $(cat sminfo.txt)" || return 1
+	kill_now opensm
+	wait_for 60 is_master_at host-0001 || because "weftd does not take over: $(cat sminfo.txt)" || return 1
+	equal "the priority of weftd" "$(status weftd '$_->{priority}')" 9
+	stop weftd
+}
+
+check "weftd orders opensm about, and gives it the subnet" commands
+stop_fabric
+
 if check "standby-only, of higher priority: opensm is MASTER, weftd STANDBY" watches; then
 	check "standby-only: opensm is killed, weftd does not take over" never_takes_over
 	check "standby-only: opensm comes back, weftd stands by" meets_another

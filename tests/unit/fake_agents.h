@@ -68,8 +68,8 @@ struct fake_node {
 	unsigned busy_guids;   /* so many Set(GUIDInfo) come when it is busy */
 	bool has_tables;       /* it tells GUIDs, SLtoVL and VL arbitration: fake_table() */
 	bool has_sm;
-	struct sm_info sm;
-	uint16_t sm_control_status; /* of its answer to control packets */
+	struct sm_info sm, sm_heard; /* sm_heard: of the last control packet */
+	uint16_t sm_control_status;  /* of its answer to control packets */
 	struct fake_port port[];
 };
 
@@ -271,6 +271,8 @@ static inline uint16_t fake_sm_info(struct fake_node *node, bool set, uint32_t c
 		return STATUS_UNSUP_METHOD_ATTR;
 	if (set && !node->sm_control_status && control == SM_CONTROL_HANDOVER)
 		node->sm.state = SM_MASTER;
+	if (set)
+		attr_decode(&sm_info_format, data, &node->sm_heard);
 	memset(data, 0, SMP_DATA_SIZE);
 	format_encode(&sm_info_format, &node->sm, data);
 	return set ? node->sm_control_status : STATUS_OK;

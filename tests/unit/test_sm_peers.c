@@ -421,6 +421,125 @@ static void test_own_lid_changes(void)
 	}
 }
 
+/* Giving the subnet away */
+
+static struct {
+	guid_t to;
+	unsigned done;
+	int error;
+	uint16_t status;
+} gift;
+
+static guid_t choose(void *ctx, const struct peer *list, size_t count)
+{
+	(void)ctx;
+	(void)list;
+	CU_ASSERT_EQUAL(count, 1);
+	return gift.to;
+}
+
+static void gift_done(void *ctx, int error, uint16_t status)
+{
+	(void)ctx;
+	gift.done++;
+	gift.error = error;
+	gift.status = status;
+}
+
+static bool gift_is_done(const struct world *world)
+{
+	return gift.done && world_is_quiet(world);
+}
+
+static void give_to(struct world *world, guid_t guid)
+{
+	memset(&gift, 0, sizeof(gift));
+	gift.to = guid;
+	peers_give(world->sm->peers, &(struct peers_gift){choose, gift_done, NULL});
+	trigger_light(&world->sm->trigger, "test");
+	CU_ASSERT_TRUE(world_run(world, gift_is_done));
+	CU_ASSERT_EQUAL(gift.done, 1);
+}
+
+/* Who gives it away by command ranks last until its heir is gone; who refuses leaves all as it was.
+ */
+static void test_gives_away(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &other);
+	struct sm_info own;
+
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	other->sm_control_status = STATUS_BUSY;
+	give_to(world, other->sm.guid);
+	CU_ASSERT_EQUAL(gift.error, 0);
+	CU_ASSERT_EQUAL(gift.status, STATUS_BUSY);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	peers_own_info(world->sm->peers, &own);
+	CU_ASSERT_EQUAL(own.priority, PRIORITY);
+	other->sm_control_status = STATUS_OK;
+	memset(&gift, 0, sizeof(gift)); /* to nobody */
+	peers_give(world->sm->peers, &(struct peers_gift){choose, gift_done, NULL});
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(gift.done, 0);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	give_to(world, other->sm.guid);
+	CU_ASSERT_EQUAL(gift.error, 0);
+	CU_ASSERT_EQUAL(gift.status, STATUS_OK);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_EQUAL(other->sm_heard.priority, PRIORITY); /* in HANDOVER */
+	peers_own_info(world->sm->peers, &own);
+	CU_ASSERT_EQUAL(own.priority, 0);
+	other->has_sm = false;
+	CU_ASSERT_TRUE(world_run(world, is_master));
+	peers_own_info(world->sm->peers, &own);
+	CU_ASSERT_EQUAL(own.priority, PRIORITY);
+	world_free(world);
+}
+
+/* Who is given the subnet by a higher one ranks as high while it is MASTER, if the other one stays:
+ * it may be leaving. */
+static void test_inherits(void)
+{
+	static const struct {
+		uint8_t priority; /* of the giver */
+		bool stays;
+		int above; /* the giver's GUID, than ours */
+		uint8_t shown;
+	} rows[] = {
+		{PRIORITY + 3, true, 1, PRIORITY + 3},
+		{PRIORITY + 3, true, -1, PRIORITY + 4},
+		{PRIORITY + 3, false, -1, PRIORITY},
+		{PRIORITY - 1, true, -1, PRIORITY},
+		{15, true, -1, 15},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *other = add_manager(world, "host-2", rows[i].priority, SM_MASTER);
+		struct sm_info sender, answer, own;
+
+		if (rows[i].above < 0) {
+			other->info.port_guid = world->fake->transport.port.port_guid - 16;
+			other->sm.guid = other->info.port_guid + 1;
+		}
+		other->port[1].info.lid = 9;
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		sender = other->sm;
+		sender.sm_key = SM_KEY_DEFAULT;
+		other->sm.state = SM_STANDBY;
+		other->sm.priority = 0;
+		other->has_sm = rows[i].stays;
+		CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+				STATUS_OK);
+		CU_ASSERT_TRUE(world_run(world, is_master));
+		peers_own_info(world->sm->peers, &own);
+		CU_ASSERT_EQUAL(own.priority, rows[i].shown);
+		world_free(world);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -440,6 +559,8 @@ int main(void)
 		{"leaves to the highest", test_leaves_to_the_highest},
 		{"own link is down", test_own_link_is_down},
 		{"own LID changes", test_own_lid_changes},
+		{"gives the subnet away by command", test_gives_away},
+		{"inherits the rank of who gives it", test_inherits},
 		CU_TEST_INFO_NULL,
 	};
 

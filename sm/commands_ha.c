@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The commands by which a MASTER gives the subnet to another manager, and orders others about with
+ * the control packets of chapter 14.4.1: DISABLE and STANDBY put one to rest and end that, DISCOVER
+ * makes a standby look again. Mastership changes hands in a sweep, whose survey has just heard from
+ * all who may have it, and between what it has written and what it would write. One command at a
+ * time. Loop thread only.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/commands.h"
+#include "sm/context.h"
+
+enum { AGAIN_US = 500000, TRIES_MAX = 20, NAMES_SIZE = 256 };
+
+static const struct order {
+	const char *command;
+	uint32_t control;
+	enum role_event event; /* what it is to the one that gets it */
+	const char *needs;     /* who can be ordered so */
+} orders[] = {
+	{"ha disable", SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE, "one in STANDBY"},
+	{"ha enable", SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY, "one at rest (NOTACTIVE)"},
+	{"ha discover", SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER, "one in STANDBY"},
+};
+
+struct ha_commands {
+	struct sm *sm;
+	struct control_request *request; /* NULL: nothing is under way, or nobody waits for it */
+	bool busy;
+	const struct order *order; /* NULL: the subnet is given away */
+	bool ordered;
+	guid_t guid; /* whom it is about; 0: whoever ranks highest */
+	bool force;  /* whether he has what is registered or not */
+	unsigned tries;
+	struct loop_timer again;
+};
+
+/* Answering */
+
+static void fail(struct ha_commands *ha, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void fail(struct ha_commands *ha, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (ha->request)
+		control_fail(ha->request, "%s", text);
+	ha->request = NULL;
+	ha->busy = false;
+}
+
+static void answer(struct ha_commands *ha, const char *state)
+{
+	char guid[GUID_TEXT];
+
+	if (ha->request)
+		control_reply(ha->request, json_pack("{s:s,s:s}", "guid", guid_text(ha->guid, guid),
+						     "state", state));
+	ha->request = NULL;
+	ha->busy = false;
+}
+
+/* Whom it is about */
+
+static bool guid_argument(struct control_request *request, const json_t *args, guid_t *out)
+{
+	const json_t *value = json_object_get(args, "guid");
+	const char *text = json_string_value(value);
+	char *end;
+
+	*out = 0;
+	if (!value)
+		return true;
+	errno = 0;
+	if (text && strncmp(text, "0x", 2) == 0)
+		*out = strtoull(text, &end, 16);
+	if (*out && !errno && !*end)
+		return true;
+	control_fail(request, "\"%.40s\" is no port GUID: 0x and hexadecimal digits",
+		     text ? text : "");
+	return false;
+}
+
+static void name_peers(const struct peer *list, size_t count, char names[NAMES_SIZE])
+{
+	size_t length = (size_t)snprintf(names, NAMES_SIZE, "%s", count ? "" : "nobody");
+
+	for (size_t i = 0; i < count && length < NAMES_SIZE; i++)
+		length += (size_t)snprintf(names + length, NAMES_SIZE - length,
+					   "%s0x%016" PRIx64 " (%s)", i ? ", " : "",
+					   list[i].info.guid, role_name(list[i].info.state));
+}
+
+static const struct peer *find_peer(const struct peer *list, size_t count, guid_t guid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.guid == guid)
+			return &list[i];
+	return NULL;
+}
+
+static bool may_begin(struct sm *sm, struct control_request *request)
+{
+	enum sm_state role = peers_role(sm->peers);
+	const struct peer *master = peers_master(sm->peers);
+
+	if (role != SM_MASTER && master)
+		control_fail(request,
+			     "this manager is %s: only the MASTER does that, which is 0x%016" PRIx64
+			     " at LID %u: ask there",
+			     role_name(role), master->info.guid, master->lid);
+	else if (role != SM_MASTER)
+		control_fail(request, "this manager is %s: only a MASTER does that",
+			     role_name(role));
+	else if (sm->ha->busy)
+		control_fail(request, "another manager is being told something: try again soon");
+	return role == SM_MASTER && !sm->ha->busy;
+}
+
+static struct ha_commands *begin(struct sm *sm, struct control_request *request, guid_t guid)
+{
+	struct ha_commands *ha = sm->ha;
+
+	ha->request = request;
+	ha->busy = true;
+	ha->order = NULL;
+	ha->ordered = ha->force = false;
+	ha->guid = guid;
+	ha->tries = 0;
+	return ha;
+}
+
+/* Giving the subnet away */
+
+static guid_t best_standby(const struct ha_commands *ha, const struct peer *list, size_t count)
+{
+	const struct peer *best = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.state == SM_STANDBY &&
+		    (ha->force || !replica_lacks(ha->sm->replica, list[i].info.guid)) &&
+		    (!best || role_outranks(&list[i].info, &best->info)))
+			best = &list[i];
+	return best ? best->info.guid : 0;
+}
+
+static guid_t choose(void *ctx, const struct peer *list, size_t count)
+{
+	struct ha_commands *ha = ctx;
+	guid_t guid = ha->guid ? ha->guid : best_standby(ha, list, count);
+	const struct peer *peer = find_peer(list, count, guid);
+	char names[NAMES_SIZE];
+
+	name_peers(list, count, names);
+	if (!peer && ha->guid) {
+		fail(ha, "0x%016" PRIx64 " shows itself as no manager here; there are: %s", guid,
+		     names);
+	} else if (!peer) {
+		fail(ha, "no manager is in STANDBY%s; there are: %s",
+		     replica_lacks(ha->sm->replica, 0) && !ha->force
+			     ? " and in step (see ha status; --force gives it to one that is not)"
+			     : "",
+		     names);
+	} else if (peer->info.state != SM_STANDBY) {
+		fail(ha, "0x%016" PRIx64 " is %s: only a STANDBY takes the subnet", guid,
+		     role_name(peer->info.state));
+	} else if (!ha->force && replica_lacks(ha->sm->replica, guid)) {
+		fail(ha,
+		     "0x%016" PRIx64 " is not in step, and would lack what is registered: see ha "
+		     "status; --force gives it the subnet all the same",
+		     guid);
+	} else {
+		return ha->guid = guid;
+	}
+	return 0;
+}
+
+static void given(void *ctx, int error, uint16_t status)
+{
+	struct ha_commands *ha = ctx;
+
+	if (!error && status_is_busy(status) && ++ha->tries < TRIES_MAX) {
+		loop_timer_arm(&ha->again, AGAIN_US);
+	} else if (error == -EPERM) {
+		fail(ha, "this manager is not MASTER any more");
+	} else if (error) {
+		fail(ha, "0x%016" PRIx64 " does not answer (%s): this manager stays MASTER",
+		     ha->guid, strerror(-error));
+	} else if (status_is_busy(status)) {
+		fail(ha,
+		     "0x%016" PRIx64 " is busy, as one is that has not got yet all that is "
+		     "registered: this manager stays MASTER; try again later",
+		     ha->guid);
+	} else if (status) {
+		fail(ha,
+		     "0x%016" PRIx64 " refuses (status 0x%04x), as one does that may not be "
+		     "MASTER (standby-only), or has another master: this manager stays MASTER",
+		     ha->guid, status);
+	} else {
+		log_notice("the subnet was given to manager 0x%016" PRIx64
+			   " by command; while it is MASTER the priority here is 0",
+			   ha->guid);
+		answer(ha, "MASTER");
+	}
+}
+
+/* A sweep that runs ends first, and begins nothing new. */
+static void give(void *arg)
+{
+	struct ha_commands *ha = arg;
+	struct peers_gift gift = {choose, given, ha};
+
+	peers_give(ha->sm->peers, &gift);
+	trigger_light(&ha->sm->trigger, "the subnet is to be given away");
+}
+
+static void command_handover(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	struct ha_commands *ha;
+	guid_t guid;
+
+	if (!guid_argument(request, args, &guid) || !may_begin(sm, request))
+		return;
+	ha = begin(sm, request, guid);
+	ha->force = json_is_true(json_object_get(args, "force"));
+	give(ha);
+}
+
+/* Control packets: it is asked what it is, ordered, and asked again. */
+
+static void told(void *owner, void *subject, const struct smp_request *request,
+		 const struct smp_answer *answer);
+
+static void tell(struct ha_commands *ha, uint8_t method, uint32_t control)
+{
+	if (!peers_request(ha->sm->peers, ha->guid, method, control, told, ha))
+		fail(ha, "0x%016" PRIx64 " is no port that is known here", ha->guid);
+}
+
+static void got_state(struct ha_commands *ha, const struct sm_info *info)
+{
+	if (ha->ordered) {
+		trigger_light(&ha->sm->trigger, "another manager was told something");
+		answer(ha, role_name(info->state));
+	} else if (info->guid != ha->guid) {
+		fail(ha, "0x%016" PRIx64 " answers as another manager", ha->guid);
+	} else if (role_next(info->state, ha->order->event) == info->state) {
+		fail(ha, "0x%016" PRIx64 " is %s: only %s can be told that", ha->guid,
+		     role_name(info->state), ha->order->needs);
+	} else {
+		tell(ha, METHOD_SET, ha->order->control);
+	}
+}
+
+static void told(void *owner, void *subject, const struct smp_request *request,
+		 const struct smp_answer *answer)
+{
+	struct ha_commands *ha = owner;
+	struct sm_info info;
+
+	(void)subject;
+	if (answer->error == -ECANCELED || !ha->busy) {
+		ha->busy = false;
+	} else if (answer->error) {
+		fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid,
+		     strerror(-answer->error));
+	} else if (answer->status) {
+		fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)%s", ha->guid, answer->status,
+		     ha->ordered ? ", or is gone" : "");
+	} else if (request->method == METHOD_SET) {
+		log_notice("manager 0x%016" PRIx64 " was told by command: %s", ha->guid,
+			   ha->order->command + strlen("ha "));
+		ha->ordered = true;
+		tell(ha, METHOD_GET, 0);
+	} else {
+		attr_decode(&sm_info_format, answer->data, &info);
+		got_state(ha, &info);
+	}
+}
+
+static void order(struct sm *sm, struct control_request *request, const json_t *args,
+		  const struct order *row)
+{
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+	char names[NAMES_SIZE];
+	struct ha_commands *ha;
+	guid_t guid;
+
+	if (!guid_argument(request, args, &guid) || !may_begin(sm, request))
+		return;
+	if (!find_peer(list, count, guid)) {
+		name_peers(list, count, names);
+		control_fail(request,
+			     "0x%016" PRIx64 " shows itself as no manager here; there are: %s",
+			     guid, names);
+		return;
+	}
+	ha = begin(sm, request, guid);
+	ha->order = row;
+	tell(ha, METHOD_GET, 0);
+}
+
+static void command_disable(void *ctx, struct control_request *request, const json_t *args)
+{
+	order(ctx, request, args, &orders[0]);
+}
+
+static void command_enable(void *ctx, struct control_request *request, const json_t *args)
+{
+	order(ctx, request, args, &orders[1]);
+}
+
+static void command_discover(void *ctx, struct control_request *request, const json_t *args)
+{
+	order(ctx, request, args, &orders[2]);
+}
+
+const struct control_command ha_commands[NUM_HA_COMMANDS] = {
+	{"ha handover", command_handover},
+	{"ha disable", command_disable},
+	{"ha enable", command_enable},
+	{"ha discover", command_discover},
+};
+
+/* Beginning and end */
+
+void ha_init(struct sm *sm)
+{
+	struct ha_commands *ha = mem_zalloc(sizeof(*ha));
+
+	ha->sm = sm;
+	loop_timer_init(&ha->again, sm->loop, "handing over again", give, ha);
+	sm->ha = ha;
+}
+
+void ha_stop(struct sm *sm)
+{
+	loop_timer_disarm(&sm->ha->again);
+	peers_keep(sm->peers);
+	fail(sm->ha, "the daemon is stopping");
+}
+
+void ha_done(struct sm *sm)
+{
+	loop_timer_disarm(&sm->ha->again);
+	free(sm->ha);
+}

@@ -38,21 +38,8 @@ enum {
 
 static const char magic[8] = {'w', 'e', 'f', 't', 't', 'a', 'b', 'l'};
 
-struct row {
-	guid_t guid;
-	struct lft *lft;     /* a reference, or NULL */
-	struct mft_row *mft; /* the same */
-	lid_t mft_top;
-};
-
-/* As it was read. */
-struct mft_read {
-	struct mft_row *row;
-	lid_t top;
-};
-
 struct rows {
-	struct row *list; /* in the order of GUIDs */
+	struct image_row *list; /* in the order of GUIDs */
 	size_t count;
 };
 
@@ -61,8 +48,8 @@ struct image {
 	struct work_pool *pool; /* NULL after image_end() */
 	struct fabric *fabric;
 	char *dir, *path, *part;
-	struct map read;     /* by GUID: a struct lft */
-	struct map read_mft; /* by GUID: a struct mft_read */
+	struct map read;     /* by GUID: a struct image_row */
+	guid_t author;	     /* of what was read; 0: this manager itself */
 	struct rows written; /* what the file holds, as far as we wrote it */
 	struct loop_timer timer;
 	uint64_t due_us; /* the timer's */
@@ -79,10 +66,8 @@ struct image {
 
 static void rows_clear(struct rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++) {
-		lft_unref(rows->list[i].lft);
-		mft_row_unref(rows->list[i].mft);
-	}
+	for (size_t i = 0; i < rows->count; i++)
+		image_row_done(&rows->list[i]);
 	free(rows->list);
 	*rows = (struct rows){0};
 }
@@ -106,14 +91,14 @@ static uint64_t row_sum(const uint8_t head[ROW_HEAD_SIZE], const uint8_t *bytes,
 
 /* Rows */
 
-static void row_head(guid_t guid, uint32_t kind, lid_t top, const uint8_t *bytes, size_t size,
-		     uint8_t head[ROW_HEAD_SIZE])
+/* For the bytes that stand behind it. */
+static void row_head(guid_t guid, uint32_t kind, lid_t top, size_t size, uint8_t *head)
 {
 	be64_store(head, guid);
 	be32_store(head + 8, kind);
 	be32_store(head + 12, top);
 	be32_store(head + 16, (uint32_t)size);
-	be64_store(head + ROW_SUM, row_sum(head, bytes, size));
+	be64_store(head + ROW_SUM, row_sum(head, head + ROW_HEAD_SIZE, size));
 }
 
 static bool row_is_whole(const uint8_t *at, size_t size)
@@ -129,50 +114,31 @@ static bool row_is_whole(const uint8_t *at, size_t size)
 
 /* Reading */
 
-/* A new row; NULL when the bytes are none. */
-static struct lft *decode_lft(lid_t top, const uint8_t *bytes, size_t size)
+/* Each false when the bytes are none; else with a new row. */
+static bool decode_lft(const uint8_t *bytes, size_t size, lid_t top, struct image_row *out)
 {
-	struct lft *lft;
-
 	if (!top || top > LID_UNICAST_MAX ||
 	    size != (size_t)(top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS)
-		return NULL;
-	lft = lft_new(top);
-	memcpy(lft->port, bytes, size);
-	return lft;
-}
-
-static bool read_lft(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes, size_t size)
-{
-	struct lft *lft = decode_lft(top, bytes, size);
-
-	if (lft)
-		image_learn(image, guid, lft);
-	return lft;
-}
-
-static void mft_read_free(struct mft_read *read)
-{
-	if (!read)
-		return;
-	mft_row_unref(read->row);
-	free(read);
+		return false;
+	out->lft = lft_new(top);
+	memcpy(out->lft->port, bytes, size);
+	return true;
 }
 
 /* Cells in ascending order, none beyond the blocks. */
-static struct mft_row *decode_mft(const uint8_t *bytes, size_t size)
+static bool decode_mft(const uint8_t *bytes, size_t size, lid_t top, struct image_row *out)
 {
 	unsigned blocks, positions, count;
 	struct mft_row *row;
 
 	if (size < MFT_HEAD_SIZE || (size - MFT_HEAD_SIZE) % MFT_CELL_SIZE)
-		return NULL;
+		return false;
 	blocks = be16_load(bytes);
 	positions = be16_load(bytes + 2);
 	count = (unsigned)((size - MFT_HEAD_SIZE) / MFT_CELL_SIZE);
 	if (blocks > MFT_BLOCKS_MAX || !positions || positions > MFT_POSITIONS ||
 	    count > blocks * positions)
-		return NULL;
+		return false;
 	row = mft_row_new((uint16_t)blocks, (uint8_t)positions, count);
 	bytes += MFT_HEAD_SIZE;
 	for (unsigned i = 0; i < count; i++, bytes += MFT_CELL_SIZE) {
@@ -182,46 +148,67 @@ static struct mft_row *decode_mft(const uint8_t *bytes, size_t size)
 		if (row->cell[i].index >= blocks * positions ||
 		    (i && row->cell[i].index <= row->cell[i - 1].index)) {
 			mft_row_unref(row);
-			return NULL;
+			return false;
 		}
 	}
-	return row;
-}
-
-static bool read_mft(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes, size_t size)
-{
-	struct mft_row *row = decode_mft(bytes, size);
-	struct mft_read *read;
-
-	if (!row)
-		return false;
-	read = mem_alloc(sizeof(*read));
-	*read = (struct mft_read){row, top};
-	mft_read_free(map_remove(&image->read_mft, guid));
-	map_put(&image->read_mft, guid, read);
+	out->mft = row;
+	out->mft_top = top;
 	return true;
 }
 
 static const struct {
 	uint32_t kind;
-	bool (*read)(struct image *image, guid_t guid, lid_t top, const uint8_t *bytes,
-		     size_t size);
-} kinds[] = {{KIND_LFT, read_lft}, {KIND_MFT, read_mft}};
+	bool (*decode)(const uint8_t *bytes, size_t size, lid_t top, struct image_row *out);
+} kinds[] = {{KIND_LFT, decode_lft}, {KIND_MFT, decode_mft}};
 
-/* The next row; 0 when it is not whole. Returns how many bytes it had. */
-static size_t read_row(struct image *image, const uint8_t *at, size_t size)
+size_t image_row_get(const uint8_t *at, size_t size, struct image_row *out)
 {
+	struct image_row row = {0};
 	size_t bytes;
 
 	if (!row_is_whole(at, size))
 		return 0;
 	bytes = be32_load(at + 16);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].kind == be32_load(at + 8) &&
-		    kinds[i].read(image, be64_load(at), (lid_t)be32_load(at + 12),
-				  at + ROW_HEAD_SIZE, bytes))
-			return ROW_HEAD_SIZE + bytes;
+	row.guid = be64_load(at);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].kind != be32_load(at + 8) ||
+		    !kinds[i].decode(at + ROW_HEAD_SIZE, bytes, (lid_t)be32_load(at + 12), &row))
+			continue;
+		*out = row;
+		return ROW_HEAD_SIZE + bytes;
+	}
 	return 0;
+}
+
+void image_row_merge(struct image_row *row, const struct image_row *news)
+{
+	row->guid = news->guid;
+	if (news->lft) {
+		lft_unref(row->lft);
+		row->lft = news->lft;
+	}
+	if (news->mft) {
+		mft_row_unref(row->mft);
+		row->mft = news->mft;
+		row->mft_top = news->mft_top;
+	}
+}
+
+void image_row_done(struct image_row *row)
+{
+	lft_unref(row->lft);
+	mft_row_unref(row->mft);
+}
+
+/* The next row; 0 when it is not whole. Returns how many bytes it had. */
+static size_t read_row(struct image *image, const uint8_t *at, size_t size)
+{
+	struct image_row row;
+	size_t bytes = image_row_get(at, size, &row);
+
+	if (bytes)
+		image_learn(image, &row);
+	return bytes;
 }
 
 static void read_rows(struct image *image, const uint8_t *bytes, size_t size)
@@ -264,113 +251,107 @@ static void read_file(struct image *image)
 	close(fd);
 }
 
-size_t image_row_size(const struct lft *lft)
-{
-	return ROW_HEAD_SIZE + (size_t)lft->blocks * LFT_BLOCK_LIDS;
-}
-
-void image_row_put(guid_t guid, const struct lft *lft, uint8_t *to)
-{
-	size_t size = (size_t)lft->blocks * LFT_BLOCK_LIDS;
-
-	row_head(guid, KIND_LFT, lft->top, lft->port, size, to);
-	memcpy(to + ROW_HEAD_SIZE, lft->port, size);
-}
-
-size_t image_row_get(const uint8_t *at, size_t size, guid_t *guid, struct lft **lft)
-{
-	size_t bytes;
-	struct lft *row;
-
-	if (!row_is_whole(at, size) || be32_load(at + 8) != KIND_LFT)
-		return 0;
-	bytes = be32_load(at + 16);
-	row = decode_lft((lid_t)be32_load(at + 12), at + ROW_HEAD_SIZE, bytes);
-	if (!row)
-		return 0;
-	*guid = be64_load(at);
-	*lft = row;
-	return ROW_HEAD_SIZE + bytes;
-}
-
 struct lft *image_take(struct image *image, guid_t guid)
 {
-	return image ? map_remove(&image->read, guid) : NULL;
+	struct image_row *row = image ? map_get(&image->read, guid) : NULL;
+	struct lft *lft = row ? row->lft : NULL;
+
+	if (row)
+		row->lft = NULL;
+	return lft;
 }
 
 struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top)
 {
-	struct mft_read *read = image ? map_remove(&image->read_mft, guid) : NULL;
-	struct mft_row *row;
+	struct image_row *row = image ? map_get(&image->read, guid) : NULL;
+	struct mft_row *mft = row ? row->mft : NULL;
 
-	if (!read)
+	if (!mft)
 		return NULL;
-	row = mft_row_ref(read->row);
-	*top = read->top;
-	mft_read_free(read);
-	return row;
+	*top = row->mft_top;
+	row->mft = NULL;
+	return mft;
 }
 
-void image_learn(struct image *image, guid_t guid, struct lft *lft)
+void image_learn(struct image *image, struct image_row *news)
 {
-	lft_unref(image ? map_put(&image->read, guid, lft) : lft);
+	struct image_row *row;
+
+	if (!image) {
+		image_row_done(news);
+		return;
+	}
+	row = map_get(&image->read, news->guid);
+	if (!row) {
+		row = mem_zalloc(sizeof(*row));
+		map_put(&image->read, news->guid, row);
+	}
+	image_row_merge(row, news);
 }
 
 void image_forget_mft(struct image *image)
 {
-	struct mft_read *read;
+	struct image_row *row;
 	size_t position = 0;
 
 	if (!image)
 		return;
-	while ((read = map_next(&image->read_mft, &position)))
-		mft_read_free(read);
-	map_done(&image->read_mft);
+	while ((row = map_next(&image->read, &position))) {
+		mft_row_unref(row->mft);
+		row->mft = NULL;
+	}
 }
 
 void image_forget(struct image *image)
 {
+	struct image_row *row;
 	size_t position = 0;
-	struct lft *lft;
 
 	if (!image)
 		return;
-	while ((lft = map_next(&image->read, &position)))
-		lft_unref(lft);
+	while ((row = map_next(&image->read, &position))) {
+		image_row_done(row);
+		free(row);
+	}
 	map_done(&image->read);
+}
+
+void image_of(struct image *image, guid_t author)
+{
 	image_forget_mft(image);
+	if (image)
+		image->author = author;
 }
 
-/* Writing, on the worker */
-
-static int write_row(FILE *file, guid_t guid, uint32_t kind, lid_t top, const uint8_t *bytes,
-		     size_t size)
+guid_t image_author(const struct image *image)
 {
-	uint8_t head[ROW_HEAD_SIZE];
-
-	row_head(guid, kind, top, bytes, size, head);
-	return fwrite(head, sizeof(head), 1, file) == 1 && fwrite(bytes, size, 1, file) == 1
-		       ? 0
-		       : -errno;
+	return image ? image->author : 0;
 }
 
-static int write_lft(FILE *file, const struct row *row)
+/* Rows as bytes; also on the worker. */
+
+size_t image_lft_size(const struct lft *lft)
 {
-	if (!row->lft)
-		return 0;
-	return write_row(file, row->guid, KIND_LFT, row->lft->top, row->lft->port,
-			 (size_t)row->lft->blocks * LFT_BLOCK_LIDS);
+	return ROW_HEAD_SIZE + (size_t)lft->blocks * LFT_BLOCK_LIDS;
 }
 
-static int write_mft(FILE *file, const struct row *row)
+void image_lft_put(guid_t guid, const struct lft *lft, uint8_t *to)
 {
-	const struct mft_row *mft = row->mft;
-	uint8_t *bytes, *at;
-	int error;
+	size_t size = (size_t)lft->blocks * LFT_BLOCK_LIDS;
 
-	if (!mft)
-		return 0;
-	bytes = at = mem_alloc(MFT_HEAD_SIZE + (size_t)mft->count * MFT_CELL_SIZE);
+	memcpy(to + ROW_HEAD_SIZE, lft->port, size);
+	row_head(guid, KIND_LFT, lft->top, size, to);
+}
+
+size_t image_mft_size(const struct mft_row *mft)
+{
+	return ROW_HEAD_SIZE + MFT_HEAD_SIZE + (size_t)mft->count * MFT_CELL_SIZE;
+}
+
+void image_mft_put(guid_t guid, const struct mft_row *mft, lid_t top, uint8_t *to)
+{
+	uint8_t *at = to + ROW_HEAD_SIZE;
+
 	be16_store(at, mft->blocks);
 	be16_store(at + 2, mft->positions);
 	at += MFT_HEAD_SIZE;
@@ -379,7 +360,31 @@ static int write_mft(FILE *file, const struct row *row)
 		for (unsigned n = 0; n < MFT_BLOCK_LIDS; n++)
 			be16_store(at + 4 + 2 * n, mft->cell[i].ports[n]);
 	}
-	error = write_row(file, row->guid, KIND_MFT, row->mft_top, bytes, (size_t)(at - bytes));
+	row_head(guid, KIND_MFT, top, (size_t)(at - to) - ROW_HEAD_SIZE, to);
+}
+
+/* Writing, on the worker */
+
+static int write_lft(FILE *file, const struct image_row *row)
+{
+	size_t size = image_lft_size(row->lft);
+	uint8_t *bytes = mem_alloc(size);
+	int error;
+
+	image_lft_put(row->guid, row->lft, bytes);
+	error = fwrite(bytes, size, 1, file) == 1 ? 0 : -errno;
+	free(bytes);
+	return error;
+}
+
+static int write_mft(FILE *file, const struct image_row *row)
+{
+	size_t size = image_mft_size(row->mft);
+	uint8_t *bytes = mem_alloc(size);
+	int error;
+
+	image_mft_put(row->guid, row->mft, row->mft_top, bytes);
+	error = fwrite(bytes, size, 1, file) == 1 ? 0 : -errno;
 	free(bytes);
 	return error;
 }
@@ -404,9 +409,9 @@ static int write_rows(FILE *file, const struct rows *rows)
 	if (fwrite(head, sizeof(head), 1, file) != 1)
 		error = -errno;
 	for (size_t i = 0; i < rows->count && !error; i++)
-		error = write_lft(file, &rows->list[i]);
+		error = rows->list[i].lft ? write_lft(file, &rows->list[i]) : 0;
 	for (size_t i = 0; i < rows->count && !error; i++)
-		error = write_mft(file, &rows->list[i]);
+		error = rows->list[i].mft ? write_mft(file, &rows->list[i]) : 0;
 	if (!error && (fflush(file) || fsync(fileno(file))))
 		error = -errno;
 	return error;
@@ -479,7 +484,7 @@ static unsigned gather(void *arg, size_t *at)
 	struct image *image = arg;
 	const struct roster *roster = fabric_roster(image->fabric);
 	const struct node *node;
-	struct row row;
+	struct image_row row;
 
 	if (!*at) {
 		rows_clear(&image->writing);
@@ -489,7 +494,7 @@ static unsigned gather(void *arg, size_t *at)
 	if (*at == roster->num_switches)
 		return 0;
 	node = roster->switches[(*at)++];
-	row = (struct row){
+	row = (struct image_row){
 		.guid = node->guid,
 		.lft = node->sw->settled && node->sw->have.base ? lft_ref(node->sw->have.base)
 								: NULL,
@@ -518,7 +523,7 @@ static bool same_rows(const struct rows *a, const struct rows *b)
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++) {
-		const struct row *x = &a->list[i], *y = &b->list[i];
+		const struct image_row *x = &a->list[i], *y = &b->list[i];
 
 		if (x->guid != y->guid || x->lft != y->lft || x->mft != y->mft ||
 		    x->mft_top != y->mft_top)
@@ -614,7 +619,6 @@ struct image *image_new(struct loop *loop, struct work_pool *pool, const char *d
 	image->limit = (struct log_limit){.burst = 3, .interval_us = 600000000};
 	list_init(&image->job.link);
 	map_init(&image->read);
-	map_init(&image->read_mft);
 	slices_init(&image->gathering, loop, &gather_plan, image, gathered, image);
 	loop_timer_init(&image->timer, loop, "image of tables", tick, image);
 	read_file(image);
@@ -629,7 +633,6 @@ void image_free(struct image *image)
 	slices_cancel(&image->gathering);
 	image_forget(image);
 	map_done(&image->read);
-	map_done(&image->read_mft);
 	rows_clear(&image->written);
 	rows_clear(&image->writing);
 	free(image->dir);

@@ -21,6 +21,14 @@
 
 struct image;
 
+/* What a switch holds: references. */
+struct image_row {
+	guid_t guid;
+	struct lft *lft;     /* or NULL: not known */
+	struct mft_row *mft; /* the same */
+	lid_t mft_top;	     /* its MulticastFDBTop */
+};
+
 /* Reads the file in dir, if there is one. pool outlives it, unless image_end() is called. */
 struct image *image_new(struct loop *loop, struct work_pool *pool, const char *dir,
 			struct fabric *fabric);
@@ -35,15 +43,25 @@ struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top);
 void image_forget(struct image *image);
 void image_forget_mft(struct image *image);
 
-/* What a master has told of its switches counts as if it had been read. Takes the reference. */
-void image_learn(struct image *image, guid_t guid, struct lft *lft);
+/* What is learned from now on was written by that manager, and of multicast tables nothing else
+ * counts. 0: this one, whose file it is. */
+void image_of(struct image *image, guid_t author);
+guid_t image_author(const struct image *image);
+/* What a master has told of a switch counts as if it had been read. Takes the references. */
+void image_learn(struct image *image, struct image_row *news);
 
-/* A row of the file as bytes on their way to a standby. Of forwarding tables: those of multicast a
- * standby reads from the switches when it has taken over. */
-size_t image_row_size(const struct lft *lft);
-void image_row_put(guid_t guid, const struct lft *lft, uint8_t *to);
-/* Returns how many bytes it took, and a new row; 0 when they are none, or not as they were. */
-size_t image_row_get(const uint8_t *at, size_t size, guid_t *guid, struct lft **lft);
+/* Tables as bytes, in the file or on their way to a standby: each a row of its own. */
+size_t image_lft_size(const struct lft *lft);
+void image_lft_put(guid_t guid, const struct lft *lft, uint8_t *to);
+size_t image_mft_size(const struct mft_row *mft);
+void image_mft_put(guid_t guid, const struct mft_row *mft, lid_t top, uint8_t *to);
+/* Returns how many bytes it took, and a row with one new table; 0 when they are none, or not as
+ * they were. */
+size_t image_row_get(const uint8_t *at, size_t size, struct image_row *out);
+
+/* The tables of news replace those of row, which takes their references. */
+void image_row_merge(struct image_row *row, const struct image_row *news);
+void image_row_done(struct image_row *row);
 
 /* Tables may have changed: the file is to follow; not as soon where those of multicast alone did,
  * which may go on all day. */

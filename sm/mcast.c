@@ -331,6 +331,7 @@ static void written(void *arg)
 
 	mcast->writing = false;
 	image_touch_mft(sm->image);
+	replica_touch_mft(sm->replica);
 	if (program_report(sm->program)->failed != mcast->failed_before)
 		trigger_light(&sm->trigger, "multicast tables were not taken");
 	mcast_sweep_ended(mcast);

@@ -67,6 +67,37 @@ void replica_touch_tables(struct replica *replica)
 		lead_touch_tables(replica);
 }
 
+void replica_touch_mft(struct replica *replica)
+{
+	if (replica && !replica->stopped)
+		lead_touch_mft(replica);
+}
+
+struct image_row *tables_row(struct map *tables, guid_t guid)
+{
+	struct image_row *row = map_get(tables, guid);
+
+	if (!row) {
+		row = mem_zalloc(sizeof(*row));
+		row->guid = guid;
+		map_put(tables, guid, row);
+	}
+	return row;
+}
+
+void tables_clear(struct map *tables)
+{
+	struct image_row *row;
+	size_t at = 0;
+
+	while ((row = map_next(tables, &at))) {
+		image_row_done(row);
+		free(row);
+	}
+	map_done(tables);
+	map_init(tables);
+}
+
 json_t *replica_status(const struct replica *replica)
 {
 	json_t *status =

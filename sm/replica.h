@@ -60,8 +60,9 @@ void replica_role(struct replica *replica, struct image *image);
 bool replica_ready(const struct replica *replica);
 /* Whether standbys are kept, and this manager is none that has what is registered. */
 bool replica_lacks(const struct replica *replica, guid_t guid);
-/* Tables may have changed. */
+/* Tables may have changed: standbys are told; not as soon where those of multicast alone did. */
 void replica_touch_tables(struct replica *replica);
+void replica_touch_mft(struct replica *replica);
 
 void replica_register_commands(struct replica *replica, struct control *control);
 json_t *replica_status(const struct replica *replica); /* a new reference */

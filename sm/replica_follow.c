@@ -303,45 +303,35 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 
 static bool take_table(struct replica *replica, const struct frame *frame)
 {
-	struct follow *follow = &replica->follow;
-	struct table_row *row;
-	struct lft *lft;
-	guid_t guid;
+	struct image_row news;
 
-	if (image_row_get(frame->body, frame->size, &guid, &lft) != frame->size)
+	if (image_row_get(frame->body, frame->size, &news) != frame->size)
 		return disbelieve(replica, "a table is garbled");
-	row = map_get(&follow->tables, guid);
-	if (!row) {
-		row = mem_zalloc(sizeof(*row));
-		row->guid = guid;
-		map_put(&follow->tables, guid, row);
-	}
-	lft_unref(row->lft);
-	row->lft = lft;
+	image_row_merge(tables_row(&replica->follow.tables, news.guid), &news);
 	return true;
 }
 
-static void forget_tables(struct follow *follow)
-{
-	struct table_row *row;
-	size_t at = 0;
-
-	while ((row = map_next(&follow->tables, &at))) {
-		lft_unref(row->lft);
-		free(row);
-	}
-	map_done(&follow->tables);
-	map_init(&follow->tables);
-}
-
+/* Groups change all the time: what a master told of multicast counts if it was followed to its end.
+ */
 void follow_give_tables(struct replica *replica, struct image *image)
 {
-	struct table_row *row;
+	struct map *tables = &replica->follow.tables;
+	bool fresh = loop_now_us(replica->loop) - replica->follow.heard_us <= SILENCE_US;
+	struct image_row *row;
 	size_t at = 0;
 
-	while ((row = map_next(&replica->follow.tables, &at)))
-		image_learn(image, row->guid, lft_ref(row->lft));
-	forget_tables(&replica->follow);
+	if (tables->count)
+		image_of(image, replica->follow.master);
+
+	while ((row = map_next(tables, &at))) {
+		if (!fresh) {
+			mft_row_unref(row->mft);
+			row->mft = NULL;
+		}
+		image_learn(image, row);
+		*row = (struct image_row){.guid = row->guid};
+	}
+	tables_clear(tables);
 }
 
 /* Greetings */
@@ -351,7 +341,7 @@ static void greeted(struct replica *replica, const struct hello *hello)
 	struct follow *follow = &replica->follow;
 
 	if (hello->incarnation != follow->incarnation) {
-		forget_tables(follow);
+		tables_clear(&follow->tables);
 		forget_position(follow);
 	} else {
 		log_about(LOG_NOTICE, &subject,
@@ -595,7 +585,7 @@ void follow_done(struct replica *replica)
 		stream_close(follow->stream, false);
 	registry_wait_cancel(&follow->waiter);
 	forget_document(follow);
-	forget_tables(follow);
+	tables_clear(&follow->tables);
 	arena_free(follow->arena);
 }
 

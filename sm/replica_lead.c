@@ -24,6 +24,7 @@ enum {
 	JOURNAL_MAX = 262144,
 	WAIT_US = 2000000, /* that a change waits for a standby */
 	OUT_US = 30000000, /* that one which did not come up to that is out of step */
+	MFT_US = 1000000,  /* from a change of groups to the rows of multicast tables */
 };
 
 static const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
@@ -222,14 +223,10 @@ static void enter_step(struct session *session)
 static void session_end(struct session *session)
 {
 	struct replica *replica = session->replica;
-	struct lft *lft;
-	size_t at = 0;
 
 	registry_walk_end(&session->cursor);
 	loop_defer_cancel(&session->pump);
-	while ((lft = map_next(&session->tables, &at)))
-		lft_unref(lft);
-	map_done(&session->tables);
+	tables_clear(&session->tables);
 	list_del(&session->link);
 	replica->lead.num_sessions--;
 	free(session);
@@ -377,19 +374,49 @@ static bool send_closing(struct session *session)
 	return true;
 }
 
-static bool send_table(struct session *session, const struct node *node)
+static void send_row(struct session *session, size_t size, const struct image_row *news)
 {
 	struct replica *replica = session->replica;
-	struct lft *lft = node->sw->have.base;
+	uint8_t *room;
 
-	if (!node->sw->settled || !lft || map_get(&session->tables, node->guid) == lft ||
-	    image_row_size(lft) > FRAME_BODY_MAX)
-		return false;
 	frame_begin(&replica->out, FRAME_TABLE);
-	image_row_put(node->guid, lft, frame_room(&replica->out, image_row_size(lft)));
+	room = frame_room(&replica->out, size);
+	if (news->lft)
+		image_lft_put(news->guid, news->lft, room);
+	else
+		image_mft_put(news->guid, news->mft, news->mft_top, room);
 	frame_end(&replica->out);
 	replica_send(replica, session->stream);
-	lft_unref(map_put(&session->tables, node->guid, lft_ref(lft)));
+	image_row_merge(tables_row(&session->tables, news->guid), news);
+}
+
+static bool send_lft(struct session *session, const struct node *node)
+{
+	const struct image_row *sent = map_get(&session->tables, node->guid);
+	struct lft *lft = node->sw->settled ? node->sw->have.base : NULL;
+
+	if (!lft || (sent && sent->lft == lft) || image_lft_size(lft) > FRAME_BODY_MAX)
+		return false;
+	send_row(session, image_lft_size(lft),
+		 &(struct image_row){.guid = node->guid, .lft = lft_ref(lft)});
+	return true;
+}
+
+/* One that changes just now is sent afterwards; one that is longer than a frame a standby reads
+ * from the switch. */
+static bool send_mft(struct session *session, const struct node *node)
+{
+	const struct image_row *sent = map_get(&session->tables, node->guid);
+	struct mft_row *mft = node->sw->mft ? mft_row(node->sw->mft) : NULL;
+	lid_t top = node->facts->sw.multicast_fdb_top;
+
+	if (!mft || !mft->blocks || (sent && sent->mft == mft && sent->mft_top == top) ||
+	    image_mft_size(mft) > FRAME_BODY_MAX) {
+		mft_row_unref(mft);
+		return false;
+	}
+	send_row(session, image_mft_size(mft),
+		 &(struct image_row){.guid = node->guid, .mft = mft, .mft_top = top});
 	return true;
 }
 
@@ -397,9 +424,13 @@ static bool send_tables(struct session *session)
 {
 	const struct roster *roster = fabric_roster(session->replica->fabric);
 
-	for (unsigned i = 0; i < SWITCHES_A_TURN && session->table_at < roster->num_switches; i++)
-		if (send_table(session, roster->switches[session->table_at++]))
+	for (unsigned i = 0; i < SWITCHES_A_TURN && session->table_at < roster->num_switches; i++) {
+		const struct node *node = roster->switches[session->table_at];
+
+		if (send_lft(session, node) || send_mft(session, node))
 			return true;
+		session->table_at++;
+	}
 	return session->table_at < roster->num_switches;
 }
 
@@ -660,6 +691,29 @@ static void whole(void *ctx)
 	loop_defer(&replica->lead.settle);
 }
 
+/* Tables */
+
+void lead_touch_tables(struct replica *replica)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		session->table_at = 0;
+		loop_defer(&session->pump);
+	}
+}
+
+static void tables_changed(void *arg)
+{
+	lead_touch_tables(arg);
+}
+
+void lead_touch_mft(struct replica *replica)
+{
+	if (replica->lead.leads && !loop_timer_armed(&replica->lead.tables))
+		loop_timer_arm(&replica->lead.tables, MFT_US);
+}
+
 /* Beginning and end */
 
 int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
@@ -676,6 +730,7 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 	loop_deferred_init(&lead->settle, replica->loop, "replica", settle, replica);
 	loop_timer_init(&lead->beat, replica->loop, "replica beat", beat, replica);
 	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", overdue, replica);
+	loop_timer_init(&lead->tables, replica->loop, "replica tables", tables_changed, replica);
 	if (!replica->options.listen[0])
 		return 0;
 	loop_timer_arm(&lead->beat, BEAT_US);
@@ -704,6 +759,7 @@ void lead_end(struct replica *replica)
 		registry_unread(&lead->reader);
 		loop_defer_cancel(&lead->settle);
 		loop_timer_disarm(&lead->overdue);
+		loop_timer_disarm(&lead->tables);
 		lead->leads = false;
 		registry_keep(replica->registry, KEPT_BY_STANDBY, false);
 	}
@@ -726,17 +782,8 @@ void lead_done(struct replica *replica)
 	loop_defer_cancel(&lead->settle);
 	loop_timer_disarm(&lead->beat);
 	loop_timer_disarm(&lead->overdue);
+	loop_timer_disarm(&lead->tables);
 	journal_done(&lead->journal);
-}
-
-void lead_touch_tables(struct replica *replica)
-{
-	list_for_each (link, &replica->lead.sessions) {
-		struct session *session = container_of(link, struct session, link);
-
-		session->table_at = 0;
-		loop_defer(&session->pump);
-	}
 }
 
 /* Status */

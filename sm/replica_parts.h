@@ -10,6 +10,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "sm/image.h"
 #include "sm/replica.h"
 
 enum {
@@ -57,7 +58,7 @@ struct session {
 	bool in_step;
 	uint64_t out_until_us;
 	bool degraded;	   /* its store is */
-	struct map tables; /* what it was sent, by GUID: a struct lft */
+	struct map tables; /* what it was sent, by GUID: a struct image_row */
 	size_t table_at;   /* in the roster: the next to be looked at */
 	struct loop_deferred pump;
 	struct frame_in in;
@@ -71,18 +72,13 @@ struct lead {
 	struct loop_deferred settle;
 	struct list sessions;
 	unsigned num_sessions;
-	struct loop_timer beat, overdue;
+	struct loop_timer beat, overdue, tables;
 	uint64_t kept;	 /* up to where the standbys in step have it */
 	uint64_t wanted; /* what they should have when overdue fires */
 	struct log_limit limit;
 };
 
 /* The standby's */
-
-struct table_row {
-	guid_t guid;
-	struct lft *lft;
-};
 
 struct follow {
 	struct stream *stream; /* NULL: none */
@@ -111,7 +107,7 @@ struct follow {
 	struct arena *arena; /* of the batch */
 	struct wire_change batch[FRAME_CHANGES_MAX];
 	size_t batched;
-	struct map tables; /* by GUID: a struct table_row */
+	struct map tables; /* by GUID: a struct image_row */
 	struct frame_in in;
 };
 
@@ -136,6 +132,10 @@ void replica_send(struct replica *replica, struct stream *stream);
 void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
 		   uint64_t number);
 
+/* By GUID: struct image_row, allocated. */
+struct image_row *tables_row(struct map *tables, guid_t guid); /* made now if there is none */
+void tables_clear(struct map *tables);
+
 /* replica_lead.c */
 int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE]);
 void lead_begin(struct replica *replica);
@@ -143,6 +143,7 @@ void lead_end(struct replica *replica); /* harmless when it does not lead */
 void lead_done(struct replica *replica);
 void lead_touch_tables(struct replica *replica);
 bool lead_in_step(const struct replica *replica, guid_t guid);
+void lead_touch_mft(struct replica *replica);
 json_t *lead_status(const struct replica *replica);
 
 /* replica_follow.c */

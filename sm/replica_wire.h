@@ -10,7 +10,7 @@
  *			    <-		HELLO  who it is, or REFUSE  why not
  *			    <-		SNAPSHOT, RECORDS..., CHANGES..., WHOLE: all there is
  *			    <-		CHANGES: in order, from what it has on
- *			    <-		TABLE: a switch's forwarding table
+ *			    <-		TABLE: a forwarding table of a switch
  *			    <-		BEAT: nothing new
  *	ACK    up to where  ->
  *
@@ -23,7 +23,7 @@
 #include "lib/mem.h"
 
 enum {
-	FRAME_VERSION = 1,
+	FRAME_VERSION = 2,
 	FRAME_HEAD_SIZE = 8,
 	FRAME_BODY_MAX = 64 * 1024,
 	FRAME_CONFIG_MAX = 4096,

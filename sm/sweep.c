@@ -348,15 +348,28 @@ static void route_phase(struct sm *sm)
 		picture_take(&sm->picture, &sm->sweep.picture, false, route_from, sm);
 }
 
+/* The LID of the manager of whose tables the image is, as they are remembered; 0: unknown. */
+static lid_t lid_of_image(const struct sm *sm)
+{
+	const struct lid_entry key = {.guid = image_author(sm->image)};
+	const struct lid_entry *author;
+
+	if (!key.guid)
+		return sm->fabric->sm_port->lid;
+	author = registry_find(sm->registry, REGISTRY_LID, &key);
+	return author ? author->lid : 0;
+}
+
 /* Switches name the manager that told them last, before it writes their tables. */
 static bool another_may_have_ruled(const struct sm *sm)
 {
 	const struct roster *roster = fabric_roster(sm->fabric);
+	lid_t lid = lid_of_image(sm);
 
 	for (size_t i = 0; i < roster->num_switches; i++) {
 		lid_t master = port_info(&roster->switches[i]->port[0])->master_sm_lid;
 
-		if (master && master != sm->fabric->sm_port->lid)
+		if (master && master != lid)
 			return true;
 	}
 	return false;

@@ -17,7 +17,7 @@
 #define FOLLOWS(own) \
 	"ha_listen=\"" own "\" ha_peers=\"" FIRST "," SECOND "\" durability=\"standby\""
 
-enum { HOSTS = 32, PATIENCE_US = 200000 };
+enum { HOSTS = 32, GROUPS = 300, PATIENCE_US = 200000, SWEEP_INTERVAL_S = 10 /* as the default */ };
 
 /* What hosts were told: who is a member of which group. */
 enum told { NOTHING, JOINED, LEFT };
@@ -112,47 +112,63 @@ static bool is_master(void *ctx)
 }
 
 static struct sim_manager *start(struct sim *sim, const char *node, const char *options,
-				 uint8_t priority)
+				 uint8_t priority, unsigned sweep_interval_s)
 {
 	struct sim_manager *manager = sim_start_keeping(sim, node, options);
 
 	/* The election is over ranks, and these are given here. */
 	sim_kill(manager);
 	manager->conf.sm.priority = priority;
+	manager->conf.sm.sweep_interval_s = sweep_interval_s;
 	sim_restart(manager);
 	return manager;
 }
 
 /* Up, with a standby in step. */
-static void ranked_managers(struct sim *sim, uint8_t priority, struct sim_manager **first,
-			    struct sim_manager **second)
+static void ranked_managers(struct sim *sim, uint8_t priority, unsigned sweep_interval_s,
+			    struct sim_manager **first, struct sim_manager **second)
 {
-	*first = start(sim, FIRST, FOLLOWS(FIRST), priority);
+	*first = start(sim, FIRST, FOLLOWS(FIRST), priority, sweep_interval_s);
 	sim_settle(sim, 60 * SIM_S);
-	*second = start(sim, SECOND, FOLLOWS(SECOND), (uint8_t)(priority - 1));
+	*second = start(sim, SECOND, FOLLOWS(SECOND), (uint8_t)(priority - 1), sweep_interval_s);
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, sim_state(*first) == SM_MASTER);
 	sim_expect(sim, sim_state(*second) == SM_STANDBY);
 }
 
-static void two_managers(struct sim *sim, struct sim_manager **first, struct sim_manager **second)
+static void two_managers(struct sim *sim, struct sim_manager **first, struct sim_manager **second,
+			 unsigned sweep_interval_s)
 {
-	ranked_managers(sim, 15, first, second);
+	ranked_managers(sim, 15, sweep_interval_s, first, second);
 }
 
-/* No table is written, and hosts, LIDs, groups are what they were. */
+/* So many that the tables have more blocks than samples are read. */
+static void many_groups(struct sim_manager *master)
+{
+	for (unsigned group = TENANT_GROUPS; group < TENANT_GROUPS + GROUPS; group++)
+		for (unsigned host = 2; host <= HOSTS; host += HOSTS - 4)
+			if (!tenant_joins_within(master, host_port(master->sim, host), group,
+						 PATIENCE_US))
+				sim_fail(master->sim, "host %u does not get into group %u", host,
+					 group);
+}
+
+/* No table is written, and hosts, LIDs, groups are what they were. No sweep comes between the joins
+ * and the end of the master. */
 static void takeover(struct sim *sim)
 {
 	struct registered registered = {0};
 	struct sim_manager *first, *second;
 
-	two_managers(sim, &first, &second);
+	two_managers(sim, &first, &second, 0);
 	for (unsigned i = 0; i < 60; i++)
 		register_something(first, &registered, PATIENCE_US);
+	many_groups(first);
 	note_lids(sim, &registered);
 	note_mlids(first, &registered);
 	sim_settle(sim, 60 * SIM_S);
 	second->lft_sets_sent = second->lft_gets_sent = 0;
+	second->mft_sets_sent = second->mft_gets_sent = 0;
 	sim_kill(first);
 	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
 	sim_settle(sim, 60 * SIM_S);
@@ -160,6 +176,8 @@ static void takeover(struct sim *sim)
 	sim_expect(sim, second->lft_sets_sent == 0);
 	/* Samples of each switch, since it has been told of the tables. */
 	sim_expect(sim, second->lft_gets_sent > 0 && second->lft_gets_sent <= 4 * 12);
+	sim_expect(sim, second->mft_sets_sent == 0);
+	sim_expect(sim, second->mft_gets_sent > 0 && second->mft_gets_sent <= 4 * 12);
 	compare(second, &registered);
 	sim_check(sim);
 }
@@ -171,7 +189,7 @@ static void host_is_gone(struct sim *sim)
 	struct sim_manager *first, *second;
 	lid_t lid;
 
-	two_managers(sim, &first, &second);
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	lid = first->port->info.lid;
 	second->lft_sets_sent = 0;
 	sim_kill(first);
@@ -193,7 +211,7 @@ static void connection_ends(struct sim *sim)
 	enum { AT_ONCE_MS = 300 };
 	struct sim_manager *first, *second;
 
-	two_managers(sim, &first, &second);
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	second->conf.sm.poll_interval_ms = 10000;
 	sim_kill(second);
 	sim_restart(second);
@@ -292,7 +310,7 @@ static void handover(struct sim *sim)
 	struct registered registered = {0};
 	struct sim_manager *first, *second;
 
-	ranked_managers(sim, 3, &first, &second);
+	ranked_managers(sim, 3, SWEEP_INTERVAL_S, &first, &second);
 	for (unsigned i = 0; i < 40; i++)
 		register_something(first, &registered, PATIENCE_US);
 	note_lids(sim, &registered);
@@ -326,7 +344,7 @@ static void control_packets(struct sim *sim)
 	struct sim_manager *first, *second;
 	uint64_t sent;
 
-	two_managers(sim, &first, &second);
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	sim_expect(sim, order(first, second, SM_CONTROL_DISABLE));
 	expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
 	sim_expect(sim, !order(first, second, SM_CONTROL_DISABLE));
@@ -379,7 +397,7 @@ static void kills(struct sim *sim, bool troubles)
 	struct registered registered = {0};
 	struct sim_manager *master, *standby, *other;
 
-	two_managers(sim, &master, &standby);
+	two_managers(sim, &master, &standby, SWEEP_INTERVAL_S);
 	note_lids(sim, &registered);
 	for (unsigned kill = 0; kill < KILLS && !sim->failed; kill++) {
 		for (uint64_t left = 5 + sim_random(sim, 20); left; left--) {
@@ -428,7 +446,7 @@ static void comes_back(struct sim *sim)
 	struct registered registered = {0};
 	struct sim_manager *first, *second;
 
-	two_managers(sim, &first, &second);
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	for (unsigned i = 0; i < 20; i++)
 		register_something(first, &registered, PATIENCE_US);
 	sim_kill(first);

@@ -132,6 +132,18 @@ void connection_end(struct connection *connection)
 	outbox_done(&connection->outbox);
 }
 
+void connections_of_removed(struct server *server)
+{
+	list_for_each (link, &server->connections) {
+		struct connection *connection = container_of(link, struct connection, link);
+
+		if (connection->port &&
+		    !kernel_has_device(server->kernel,
+				       kernel_port_device(connection->port)->device))
+			connection_end(connection);
+	}
+}
+
 void connections_free_ended(struct server *server)
 {
 	struct list *link;

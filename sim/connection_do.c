@@ -76,6 +76,7 @@ static void work(struct connection *connection)
 
 	if (r == DO_AGAIN)
 		return;
+	connections_of_removed(connection->server);
 	folders_touch_all(connection->server->folders);
 	send_text(connection, r ? '!' : '.', call->error, r ? strlen(call->error) : 0);
 	call_end(connection);

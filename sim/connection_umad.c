@@ -42,6 +42,13 @@ static int port_of(struct connection *connection, const struct wire_hello *hello
 
 	if (r)
 		return r;
+	if (!kernel_has_device(server->kernel, device)) {
+		snprintf(welcome->text, sizeof(welcome->text),
+			 "the device of %s was removed; give it back with `weftsim do 'device add "
+			 "%s'`",
+			 find_name(device), find_name(device));
+		return -ENXIO;
+	}
 	ports = device_is_switch(device) || port >= 0 ? 1 : device->num_ports;
 	if (hello->minor >= ports) {
 		snprintf(welcome->text, sizeof(welcome->text), "%s has %u of these devices, not %u",

@@ -17,6 +17,8 @@ const struct do_command do_commands[] = {
 	{"link", "down|up NODE PORT", "pulls the cable out of a port, or puts it back", 3, 3,
 	 do_link},
 	{"node", "down|up|reboot NODE", "all of a node's cables; or it starts anew", 2, 2, do_node},
+	{"device", "remove|add NODE", "takes a node's device from its programs, or gives it back",
+	 2, 2, do_device},
 	{"drop", "PERCENT [NODE]", "so many of the MADs that arrive are lost", 1, 2, do_drop},
 	{"delay", "US [NODE]", "MADs that arrive wait up to so many microseconds", 1, 2, do_delay},
 	{"duplicate", "PERCENT", "so many of the MADs that arrive come twice", 1, 1, do_duplicate},

@@ -21,6 +21,9 @@
 #include "lib/mem.h"
 #include "sim/find.h"
 
+#define CLASS_INFINIBAND "sys/class/infiniband"
+#define NEVER_WRITTEN '\377' /* no text begins so */
+
 enum { TEXT_SIZE = 96, FILE_PATH_SIZE = 128 + WIRE_PATH_SIZE, MINOR_ISSM = 64, MAJOR = 231 };
 
 struct file {
@@ -28,6 +31,7 @@ struct file {
 	const struct file_row *row;
 	const struct device_port *port; /* NULL: the node's */
 	unsigned index;			/* of a GID or P_Key; the N of umadN */
+	bool of_device;			/* it goes with the device */
 	char path[FILE_PATH_SIZE];	/* below the root */
 	char text[TEXT_SIZE];		/* as written */
 };
@@ -36,9 +40,10 @@ struct folder {
 	struct folder *next_alike;   /* of the same device */
 	struct folder *next_touched; /* of those to refresh */
 	struct folder *next;	     /* of all */
+	const struct kernel *kernel;
 	const struct device *device;
 	int port, root_fd;
-	bool touched;
+	bool touched, removed;
 	struct file *files;
 	char name[WIRE_PATH_SIZE]; /* below the root */
 };
@@ -46,6 +51,7 @@ struct folder {
 struct folders {
 	struct map by_device;
 	struct folder *all, *touched;
+	const struct kernel *kernel;
 	bool complained;
 	unsigned count;
 	int fd;
@@ -317,9 +323,59 @@ static int replace(const struct folder *folder, const char *path, const char *te
 	return r || !renameat(folder->root_fd, fresh, folder->root_fd, path) ? r : -errno;
 }
 
+/* Makes the folders above a path, too; what is wrong shows when a file is written. */
+static void make_folders(const struct folder *folder, const char *path)
+{
+	char above[FILE_PATH_SIZE];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
+		mkdirat(folder->root_fd, above, 0755);
+	}
+}
+
+/* The device is not there any more: nor are its files, and folders in which nothing is. */
+static void folder_remove(struct folder *folder)
+{
+	char path[FILE_PATH_SIZE];
+	char *slash;
+
+	for (struct file *file = folder->files; file; file = file->next) {
+		if (!file->of_device)
+			continue;
+		snprintf(path, sizeof(path), "%s", file->path);
+		unlinkat(folder->root_fd, path, 0);
+		file->text[0] = NEVER_WRITTEN;
+		while ((slash = strrchr(path, '/'))) {
+			*slash = '\0';
+			if (unlinkat(folder->root_fd, path, AT_REMOVEDIR))
+				break;
+		}
+	}
+	snprintf(path, sizeof(path), "%s/" CLASS_INFINIBAND "/", folder->name);
+	make_folders(folder, path);
+}
+
+static void make_all_folders(const struct folder *folder)
+{
+	for (const struct file *file = folder->files; file; file = file->next)
+		make_folders(folder, file->path);
+}
+
 /* Writes the files that differ; a file that was never written differs from everything. */
 static int folder_write(struct folder *folder)
 {
+	bool removed = !kernel_has_device(folder->kernel, folder->device);
+
+	if (removed != folder->removed) {
+		folder->removed = removed;
+		if (removed)
+			folder_remove(folder);
+		else
+			make_all_folders(folder);
+	}
+	if (removed)
+		return 0;
 	for (struct file *file = folder->files; file; file = file->next) {
 		char text[TEXT_SIZE] = "";
 		int r;
@@ -337,17 +393,6 @@ static int folder_write(struct folder *folder)
 
 /* Building */
 
-/* Makes the folders above a path, too; what is wrong shows when a file is written. */
-static void make_folders(const struct folder *folder, const char *path)
-{
-	char above[FILE_PATH_SIZE];
-
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
-		mkdirat(folder->root_fd, above, 0755);
-	}
-}
-
 /* A new file at a place below the folder. */
 __attribute__((format(printf, 5, 6))) static void file_add(struct folder *folder,
 							   const struct file_row *row,
@@ -364,12 +409,13 @@ __attribute__((format(printf, 5, 6))) static void file_add(struct folder *folder
 	file->row = row;
 	file->port = port;
 	file->index = index;
-	file->text[0] = '\377'; /* no text begins so */
+	file->text[0] = NEVER_WRITTEN;
+	file->of_device = row != &abi_row;
 	file->next = folder->files;
 	folder->files = file;
 }
 
-#define ROOT_CLASS "sys/class/infiniband/weftsim0"
+#define ROOT_CLASS CLASS_INFINIBAND "/weftsim0"
 #define ROOT_MAD "sys/class/infiniband_mad"
 
 static void add_device_files(struct folder *folder, const struct device_port *port,
@@ -414,8 +460,7 @@ static int folder_build(struct folder *folder)
 		file_add(folder, &node_rows[i], NULL, 0, ROOT_CLASS "/%s", node_rows[i].name);
 	for (unsigned p = first; p <= last; p++)
 		add_port(folder, &device->port[p], p - first);
-	for (const struct file *file = folder->files; file; file = file->next)
-		make_folders(folder, file->path);
+	make_all_folders(folder);
 	return folder_write(folder);
 }
 
@@ -454,6 +499,7 @@ static struct folder *folder_new(struct folders *folders, struct device *device,
 	folder->device = device;
 	folder->port = port;
 	folder->root_fd = folders->fd;
+	folder->kernel = folders->kernel;
 	folders->count++;
 	name_folder(folders, folder);
 	return folder;
@@ -530,11 +576,12 @@ void folders_refresh(struct folders *folders)
 	}
 }
 
-struct folders *folders_new(const char *root, int root_fd)
+struct folders *folders_new(const char *root, int root_fd, const struct kernel *kernel)
 {
 	struct folders *folders = mem_zalloc(sizeof(*folders));
 
 	folders->fd = root_fd;
+	folders->kernel = kernel;
 	map_init(&folders->by_device);
 	snprintf(folders->root, sizeof(folders->root), "%s", root);
 	return folders;

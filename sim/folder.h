@@ -8,14 +8,14 @@
 #ifndef SIM_FOLDER_H
 #define SIM_FOLDER_H
 
+#include "sim/kernel.h"
 #include "sim/wire.h"
-#include "sim/world.h"
 
 struct folders;
 
 /* Below a folder that exists, by name and descriptor (borrowed); errors of writing are told on
- * stderr, once. */
-struct folders *folders_new(const char *root, int root_fd);
+ * stderr, once. kernel says which devices there are. */
+struct folders *folders_new(const char *root, int root_fd, const struct kernel *kernel);
 void folders_free(struct folders *folders); /* the files stay: they go with the root */
 /* The folder of a node, or of one port when port is not -1. -errno, and why in error. */
 int folders_get(struct folders *folders, struct device *device, int port, char path[WIRE_PATH_SIZE],

@@ -221,7 +221,21 @@ struct kernel *kernel_new(struct world *world)
 	kernel->world = world;
 	timers_init(&kernel->timers);
 	map_init(&kernel->ports);
+	map_init(&kernel->removed);
 	return kernel;
+}
+
+void kernel_remove_device(struct kernel *kernel, const struct device *device, bool removed)
+{
+	if (removed)
+		map_put(&kernel->removed, (uintptr_t)device, kernel);
+	else
+		map_remove(&kernel->removed, (uintptr_t)device);
+}
+
+bool kernel_has_device(const struct kernel *kernel, const struct device *device)
+{
+	return !map_get(&kernel->removed, (uintptr_t)device);
 }
 
 struct kernel_port *kernel_port_get(struct kernel *kernel, struct device *device, uint8_t num)
@@ -267,6 +281,7 @@ void kernel_free(struct kernel *kernel)
 	while ((port = map_next(&kernel->ports, &position)))
 		port_free(port);
 	map_done(&kernel->ports);
+	map_done(&kernel->removed);
 	kernel_sends_done(kernel);
 	timers_done(&kernel->timers);
 	free(kernel);

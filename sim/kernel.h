@@ -50,6 +50,11 @@ void kernel_free(struct kernel *kernel); /* closes everything */
 uint64_t kernel_next_us(const struct kernel *kernel);
 void kernel_advance(struct kernel *kernel, uint64_t now_us);
 
+/* A device that is removed has no files any more, as when its driver is unloaded: who serves
+ * programs closes those that are open and opens none. The port and its agents live on. */
+void kernel_remove_device(struct kernel *kernel, const struct device *device, bool removed);
+bool kernel_has_device(const struct kernel *kernel, const struct device *device);
+
 /* The kernel of an end port, made when it is first asked for; NULL when port is none of device. */
 struct kernel_port *kernel_port_get(struct kernel *kernel, struct device *device, uint8_t port);
 struct device_port *kernel_port_device(const struct kernel_port *port);

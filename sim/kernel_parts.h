@@ -54,6 +54,7 @@ struct kernel {
 	uint64_t now_us; /* that kernel_advance() was told */
 	struct timers timers;
 	struct map ports;	  /* by the address of the world's port */
+	struct map removed;	  /* devices, by their address */
 	struct kernel_key *spare; /* sends */
 };
 

@@ -185,7 +185,8 @@ static int serve_world(struct server *server, const struct net_counts *counts)
 
 	if (!r) {
 		server->kernel = kernel_new(server->world);
-		server->folders = folders_new(server->place.folder, server->place.folder_fd);
+		server->folders =
+			folders_new(server->place.folder, server->place.folder_fd, server->kernel);
 		world_on_set(server->world, on_set, server);
 		world_on_port(server->world, on_port, server);
 		connections_init(server);

@@ -93,7 +93,8 @@ void connections_done(struct server *server);
 void connections_accept(struct server *server); /* some that knock */
 void connections_flush(struct server *server);	/* sends what is new */
 void connections_free_ended(struct server *server);
-void connections_work(struct server *server); /* a turn for one of the commands under way */
+void connections_of_removed(struct server *server); /* ends those to devices that are gone */
+void connections_work(struct server *server);	    /* a turn for one of the commands under way */
 
 /* A descriptor of epoll's is ready. */
 void connection_ready(struct connection *connection, uint32_t events);

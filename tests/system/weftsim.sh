@@ -145,6 +145,24 @@ node_down_up_reboot() {
 	wait_for 30 says 'ports=32 pairs=992 reached=992' check
 }
 
+# What is there of a device, and what a program says to that; agents go on without their programs.
+device_removed_and_added() {
+	at host-0002 ibstat -l >before.txt && [ -s before.txt ] || because "ibstat names no device" || return 1
+	asked 'device remove host-0002' || because "$(cat do.err)" || return 1
+	at host-0002 ibstat -l >out.txt 2>&1
+	equal "the devices" "$(cat out.txt)" "" || return 1
+	equal "what is left of its files" \
+		"$(cd "$WEFTSIM_SOCKET.d/host-0002" && find . -type f)" ./sys/class/infiniband_mad/abi_version || return 1
+	if at host-0002 smpquery nodedesc -D 0 >out.txt 2>&1; then
+		because "smpquery finds a device" || return 1
+	fi
+	at host-0003 smpquery nodedesc -G 0x0277656601000201 >out.txt ||
+		because "its agent does not answer: $(cat out.txt)" || return 1
+	asked 'device add host-0002' || because "$(cat do.err)" || return 1
+	equal "the devices" "$(at host-0002 ibstat -l)" "$(cat before.txt)" || return 1
+	at host-0002 smpquery nodedesc -D 0,1 >out.txt || because "smpquery fails: $(cat out.txt)"
+}
+
 # counted NAME: stats tells a number of these.
 counted() {
 	says "^$1 +[1-9]" stats
@@ -173,6 +191,7 @@ check "mft, multicast" multicast
 check "stats reset" reset_counts
 check "link down, link up" link_down_and_up
 check "node down, up, reboot" node_down_up_reboot
+check "device remove, add" device_removed_and_added
 check "drop, delay, duplicate" faults
 check "trap" traps
 check "GUIDs and LIDs are names, too" says '^host-0001: adapter' 'show 0x0277656601000100'

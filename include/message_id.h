@@ -39,6 +39,7 @@
 #define MESSAGE_M_KEY "b3f10c8e5a2d4697915ed04c7a8be62f"       /* somebody used a wrong M_Key */
 #define MESSAGE_FOREIGN_MANAGER \
 	"eeaa7021dc49471a91e04ef6b22b026b" /* one that may not be a manager, or has another key */
+#define MESSAGE_DEVICE "f15c5bb86fffe1cbc42605680261c000"  /* our device has gone, or is back */
 #define MESSAGE_REPLICA "7d7dc613dd7c43bc915e7cbd8b33abda" /* a standby and its master */
 
 #endif

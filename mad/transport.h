@@ -46,8 +46,10 @@ struct transport_user {
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
 	/* The kernel gave up waiting for an answer; only the header came back. */
 	void (*timed_out)(void *ctx, const uint8_t header[MAD_HEADER_SIZE]);
-	/* The device has gone; nothing else will come. */
+	/* The device has gone: nothing comes until back(), and what was under way never does. */
 	void (*gone)(void *ctx, int error);
+	/* It is there again, as new; or another port is, which transport->port names. */
+	void (*back)(void *ctx);
 	void *ctx;
 };
 
@@ -55,6 +57,7 @@ struct transport {
 	const struct transport_ops *ops;
 	struct transport_user user; /* set before the loop runs */
 	struct transport_port port;
+	bool gone; /* the device has: to send is -ENODEV */
 };
 
 struct transport_ops {
@@ -70,6 +73,9 @@ struct transport_ops {
 		    size_t size);
 	/* Makes the port show IsSM, or not any more. -EBUSY when another program holds it. */
 	int (*set_issm)(struct transport *transport, bool on);
+	/* The link is down: goes on, with gone() and back(), at another port that it may use and
+	 * whose link is up. False: there is none. NULL: there never is. */
+	bool (*move)(struct transport *transport);
 	void (*close)(struct transport *transport);
 };
 
@@ -94,6 +100,11 @@ static inline int transport_give(struct transport *transport, const struct mad_a
 static inline int transport_set_issm(struct transport *transport, bool on)
 {
 	return transport->ops->set_issm(transport, on);
+}
+
+static inline bool transport_move(struct transport *transport)
+{
+	return transport->ops->move && transport->ops->move(transport);
 }
 
 static inline void transport_close(struct transport *transport) /* NULL is harmless */

@@ -67,6 +67,7 @@ struct txn_table {
 	size_t num_counts;
 	struct map count_index; /* (class, method, attribute) to place in counts + 1 */
 	void (*gone)(void *ctx, int error);
+	void (*back)(void *ctx);
 	void *gone_ctx;
 };
 
@@ -342,6 +343,14 @@ static void gone(void *ctx, int error)
 		table->gone(table->gone_ctx, error);
 }
 
+static void back(void *ctx)
+{
+	struct txn_table *table = ctx;
+
+	if (table->back)
+		table->back(table->gone_ctx);
+}
+
 struct txn_table *txn_table_new(struct loop *loop, struct transport *transport)
 {
 	struct txn_table *table = mem_zalloc(sizeof(*table));
@@ -353,7 +362,12 @@ struct txn_table *txn_table_new(struct loop *loop, struct transport *transport)
 	map_init(&table->count_index);
 	loop_deferred_init(&table->complete_failed, loop, "failed sends", complete_failed, table);
 	transport->user = (struct transport_user){
-		.received = received, .timed_out = timed_out, .gone = gone, .ctx = table};
+		.received = received,
+		.timed_out = timed_out,
+		.gone = gone,
+		.back = back,
+		.ctx = table,
+	};
 	return table;
 }
 
@@ -389,8 +403,10 @@ size_t txn_counts(const struct txn_table *table, const struct txn_count **rows)
 	return table->num_counts;
 }
 
-void txn_on_gone(struct txn_table *table, void (*fn)(void *ctx, int error), void *ctx)
+void txn_on_gone(struct txn_table *table, void (*gone_fn)(void *ctx, int error),
+		 void (*back_fn)(void *ctx), void *ctx)
 {
-	table->gone = fn;
+	table->gone = gone_fn;
+	table->back = back_fn;
 	table->gone_ctx = ctx;
 }

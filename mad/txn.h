@@ -75,7 +75,8 @@ const struct txn_stats *txn_stats(const struct txn_table *table);
 /* Rows in the order in which their first MAD came. */
 size_t txn_counts(const struct txn_table *table, const struct txn_count **rows);
 
-/* The device went away, once. */
-void txn_on_gone(struct txn_table *table, void (*fn)(void *ctx, int error), void *ctx);
+/* The device went away, or came back. */
+void txn_on_gone(struct txn_table *table, void (*gone)(void *ctx, int error),
+		 void (*back)(void *ctx), void *ctx);
 
 #endif

@@ -33,11 +33,13 @@
 #include "mad/mad.h"
 
 enum {
-	AGENTS_MAX = 2,	      /* of one descriptor */
-	BATCH = 64,	      /* MADs read in one turn */
-	SMP_BATCH = 32,	      /* of SMPs: to take an answer is up to 50 us of work */
-	READER_TURN_MS = 100, /* how long a reader thread waits before it looks whether to stop */
+	AGENTS_MAX = 2,		/* of one descriptor */
+	BATCH = 64,		/* MADs read in one turn */
+	SMP_BATCH = 32,		/* of SMPs: to take an answer is up to 50 us of work */
+	LOOK_AGAIN_US = 500000, /* for a device that has gone */
+	READER_TURN_MS = 100,	/* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
+	WHY_SIZE = 512,
 	BUFFER_KEPT = 1 << 20,	 /* a larger one is given back after use */
 	PARCEL_BYTES = 64 << 10, /* what is longer leaves by a thread */
 	RECEIVE_MAX = 64 << 20,	 /* a message beyond this is not ours to take */
@@ -79,12 +81,26 @@ struct received { /* handed from the reader thread to the loop */
 	size_t size;		  /* of the MAD */
 };
 
-struct channel { /* one descriptor */
-	struct umad *owner;
+/* What a descriptor is for. */
+struct channel_kind {
 	const char *name;
 	const struct agent_row *rows;
 	unsigned num_rows;
-	int batch;   /* so many MADs are read in one turn */
+	int batch; /* so many MADs are read in one turn */
+	enum loop_priority priority;
+};
+
+static const struct channel_kind channel_kinds[] = {
+	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), SMP_BATCH, LOOP_FIRST},
+	{"general MADs received", gmp_agents, ARRAY_SIZE(gmp_agents), BATCH, LOOP_NORMAL},
+	{"counters received", perf_agents, ARRAY_SIZE(perf_agents), BATCH, LOOP_LATER},
+};
+
+enum { CHANNELS = ARRAY_SIZE(channel_kinds) };
+
+struct channel { /* one descriptor */
+	struct umad *owner;
+	const struct channel_kind *kind;
 	int port_id; /* libibumad's number of the descriptor, -1 when closed */
 	int agent_id[AGENTS_MAX];
 	struct ib_user_mad *buffer; /* for the receiver */
@@ -115,14 +131,19 @@ struct parcel { /* a long message, given to the sender's thread */
 struct umad {
 	struct transport transport;
 	struct loop *loop;
-	struct channel smp, gmp, perf;
+	struct channel channels[CHANNELS];
+	bool open;
+	guid_t ports[1 + UMAD_OTHERS_MAX]; /* that may be used, the first first */
+	unsigned num_ports;
+	struct loop_timer again; /* looks for one of them while the device is gone */
+	struct log_limit again_limit;
+	unsigned refusals;	 /* to be opened, in a row */
 	struct ib_user_mad *out; /* for sends */
 	size_t out_size;
 	struct work_pool *sender; /* NULL until there is something long */
 	struct list parcels;
 	struct log_limit parcel_limit;
 	int issm_fd;
-	bool gone;
 };
 
 static struct ib_user_mad *buffer_new(size_t mad_size)
@@ -135,14 +156,15 @@ static struct ib_user_mad *buffer_new(size_t mad_size)
 static struct channel *channel_for(struct umad *umad, const struct mad_header *header,
 				   unsigned *agent)
 {
-	struct channel *channels[] = {&umad->smp, &umad->gmp, &umad->perf};
 	uint8_t mgmt_class =
 		header->method == METHOD_REPORT ? (uint8_t)CLASS_SENDS_ONLY : header->mgmt_class;
 
-	for (size_t i = 0; i < ARRAY_SIZE(channels); i++) {
-		for (*agent = 0; *agent < channels[i]->num_rows; ++*agent) {
-			if (channels[i]->rows[*agent].mgmt_class == mgmt_class)
-				return channels[i];
+	for (size_t i = 0; i < CHANNELS; i++) {
+		const struct channel_kind *kind = &channel_kinds[i];
+
+		for (*agent = 0; *agent < kind->num_rows; ++*agent) {
+			if (kind->rows[*agent].mgmt_class == mgmt_class)
+				return &umad->channels[i];
 		}
 	}
 	return NULL;
@@ -189,7 +211,7 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 	struct channel *channel;
 	unsigned agent;
 
-	if (umad->gone)
+	if (transport->gone)
 		return -ENODEV;
 	header_decode(mad, &header);
 	channel = channel_for(umad, &header, &agent);
@@ -246,7 +268,7 @@ static int transport_umad_give(struct transport *transport, const struct mad_add
 	struct mad_header header;
 	int error;
 
-	if (umad->gone || size < PARCEL_BYTES) {
+	if (transport->gone || size < PARCEL_BYTES) {
 		error = transport_umad_send(transport, to, mad, size, 0);
 		free(mad);
 		return error;
@@ -344,17 +366,19 @@ static void deliver(struct umad *umad, struct ib_user_mad *buffer, size_t size)
 		user->received(user->ctx, &from, mad, size);
 }
 
+/* Also from within a channel's function: its descriptor is closed by the timer. */
 static void device_gone(struct umad *umad, int error)
 {
 	const struct transport_user *user = &umad->transport.user;
 
-	if (umad->gone)
+	if (umad->transport.gone)
 		return;
-	umad->gone = true;
-	loop_fd_remove(umad->smp.watch);
-	loop_fd_remove(umad->gmp.watch);
-	loop_fd_remove(umad->perf.watch);
-	umad->smp.watch = umad->gmp.watch = umad->perf.watch = NULL;
+	umad->transport.gone = true;
+	for (size_t i = 0; i < CHANNELS; i++) {
+		loop_fd_remove(umad->channels[i].watch);
+		umad->channels[i].watch = NULL;
+	}
+	loop_timer_arm(&umad->again, 1);
 	if (user->gone)
 		user->gone(user->ctx, error);
 }
@@ -366,7 +390,8 @@ static void channel_readable(void *arg, uint32_t events)
 	int error = 0;
 
 	(void)events;
-	for (int i = 0; i < channel->batch && !error && !channel->owner->gone; i++) {
+	for (int i = 0; i < channel->kind->batch && !error && !channel->owner->transport.gone;
+	     i++) {
 		error = channel_receive(channel, 0, &size);
 		if (!error)
 			deliver(channel->owner, channel->buffer, size);
@@ -433,7 +458,7 @@ static void channel_woken(void *arg, uint32_t events)
 
 	(void)events;
 	eventfd_read(channel->wake_fd, &count);
-	for (int i = 0; i < channel->batch && (item = take_over(channel)); i++) {
+	for (int i = 0; i < channel->kind->batch && (item = take_over(channel)); i++) {
 		if (item->umad)
 			deliver(channel->owner, item->umad, item->size);
 		else
@@ -445,7 +470,7 @@ static void channel_woken(void *arg, uint32_t events)
 		eventfd_write(channel->wake_fd, 1); /* there may be more: next turn */
 }
 
-static int channel_start_thread(struct channel *channel, enum loop_priority priority)
+static int channel_start_thread(struct channel *channel)
 {
 	int error;
 
@@ -454,8 +479,9 @@ static int channel_start_thread(struct channel *channel, enum loop_priority prio
 	channel->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (channel->wake_fd < 0)
 		return -errno;
-	error = loop_fd_add(channel->owner->loop, channel->wake_fd, EPOLLIN, priority,
-			    channel->name, channel_woken, channel, &channel->watch);
+	error = loop_fd_add(channel->owner->loop, channel->wake_fd, EPOLLIN,
+			    channel->kind->priority, channel->kind->name, channel_woken, channel,
+			    &channel->watch);
 	if (error)
 		return error;
 	error = pthread_create(&channel->thread, NULL, reader, channel);
@@ -501,8 +527,8 @@ static int fail(char *why, size_t why_size, int error, const char *format, ...)
 
 static int channel_register(struct channel *channel, char *why, size_t why_size)
 {
-	for (unsigned i = 0; i < channel->num_rows; i++) {
-		const struct agent_row *row = &channel->rows[i];
+	for (unsigned i = 0; i < channel->kind->num_rows; i++) {
+		const struct agent_row *row = &channel->kind->rows[i];
 		long method_mask[16 / sizeof(long)] = {0};
 
 		for (const uint8_t *method = row->methods; *method; method++)
@@ -523,13 +549,11 @@ static int channel_register(struct channel *channel, char *why, size_t why_size)
 	return 0;
 }
 
-static int channel_open(struct umad *umad, struct channel *channel, enum loop_priority priority,
-			char *why, size_t why_size)
+static int channel_open(struct umad *umad, struct channel *channel, char *why, size_t why_size)
 {
 	const struct transport_port *port = &umad->transport.port;
 	int error, fd;
 
-	channel->owner = umad;
 	channel->port_id = umad_open_port(port->ca, port->port);
 	if (channel->port_id < 0) {
 		error = channel->port_id == -EIO && errno ? -errno : channel->port_id;
@@ -547,37 +571,39 @@ static int channel_open(struct umad *umad, struct channel *channel, enum loop_pr
 	channel->buffer = buffer_new(MAD_SIZE);
 	channel->buffer_size = MAD_SIZE;
 	fd = umad_get_fd(channel->port_id);
-	error = loop_fd_add(umad->loop, fd, EPOLLIN, priority, channel->name, channel_readable,
-			    channel, &channel->watch);
+	error = loop_fd_add(umad->loop, fd, EPOLLIN, channel->kind->priority, channel->kind->name,
+			    channel_readable, channel, &channel->watch);
 	if (error == -EPERM || error == -EBADF)
-		error = channel_start_thread(channel, priority);
+		error = channel_start_thread(channel);
 	if (error)
 		return fail(why, why_size, error, "cannot watch the umad device of %s port %d: %s",
 			    port->ca, port->port, strerror(-error));
 	return 0;
 }
 
-/* A port with its link up is better than one without; 0: does not fit. */
-static int port_fits(const umad_port_t *port, const struct umad_choice *choice)
+enum fits { FITS_NOT, FITS, FITS_WITH_LINK };
+
+static enum fits port_fits(const umad_port_t *port, const struct umad_choice *choice)
 {
 	if (choice->port && port->portnum != choice->port)
-		return 0;
+		return FITS_NOT;
 	if (choice->port_guid && be64toh(port->port_guid) != choice->port_guid)
-		return 0;
+		return FITS_NOT;
 	if (strcmp(port->link_layer, "Ethernet") == 0)
-		return 0;
-	return port->phys_state == PHYS_LINK_UP ? 2 : 1;
+		return FITS_NOT;
+	return port->phys_state == PHYS_LINK_UP ? FITS_WITH_LINK : FITS;
 }
 
-static int choose_in_ca(const char *name, const struct umad_choice *choice, int best,
-			struct transport_port *out)
+/* How well the best one of this adapter fits, if better than what out has already. */
+static enum fits choose_in_ca(const char *name, const struct umad_choice *choice, enum fits best,
+			      struct transport_port *out)
 {
 	umad_ca_t ca;
 
 	if (umad_get_ca(name, &ca) < 0)
 		return best;
 	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
-		int fits = ca.ports[i] ? port_fits(ca.ports[i], choice) : 0;
+		enum fits fits = ca.ports[i] ? port_fits(ca.ports[i], choice) : FITS_NOT;
 
 		if (fits <= best)
 			continue;
@@ -593,23 +619,55 @@ static int choose_in_ca(const char *name, const struct umad_choice *choice, int 
 	return best;
 }
 
-static int choose_port(const struct umad_choice *choice, struct transport_port *out, char *why,
-		       size_t why_size)
+/* How well the best one fits. */
+static enum fits find_port(const struct umad_choice *choice, struct transport_port *out)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
-	int count, best = 0;
+	int count = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	enum fits best = FITS_NOT;
+
+	for (int i = 0; i < count; i++) {
+		if (!choice->ca || strcmp(choice->ca, names[i]) == 0)
+			best = choose_in_ca(names[i], choice, best, out);
+	}
+	return best;
+}
+
+/* The first of them whose link is up, or else the first that is there. */
+static enum fits find_again(const struct umad *umad, struct transport_port *out)
+{
+	enum fits best = FITS_NOT;
+
+	for (unsigned i = 0; i < umad->num_ports; i++) {
+		const struct umad_choice choice = {.port_guid = umad->ports[i]};
+		struct transport_port port;
+		enum fits fits = find_port(&choice, &port);
+
+		if (fits <= best)
+			continue;
+		best = fits;
+		*out = port;
+	}
+	return best;
+}
+
+static int choose_port(struct umad *umad, const struct umad_choice *choice, char *why,
+		       size_t why_size)
+{
+	struct transport_port *out = &umad->transport.port;
+	bool found;
 
 	if (umad_init() < 0)
 		return fail(
 			why, why_size, -ENODEV,
 			"no InfiniBand management devices on this machine (is the kernel module "
 			"ib_umad loaded?)");
-	count = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-	for (int i = 0; i < count; i++) {
-		if (!choice->ca || strcmp(choice->ca, names[i]) == 0)
-			best = choose_in_ca(names[i], choice, best, out);
-	}
-	if (best)
+	found = find_port(choice, out);
+	if (found || choice->port_guid)
+		umad->ports[umad->num_ports++] = found ? out->port_guid : choice->port_guid;
+	for (unsigned i = 0; i < UMAD_OTHERS_MAX && choice->others[i]; i++)
+		umad->ports[umad->num_ports++] = choice->others[i];
+	if (found || find_again(umad, out))
 		return 0;
 	if (choice->port_guid)
 		return fail(
@@ -651,18 +709,77 @@ static int transport_umad_set_issm(struct transport *transport, bool on)
 	return 0;
 }
 
+static void close_channels(struct umad *umad)
+{
+	transport_umad_set_issm(&umad->transport, false);
+	if (umad->sender)
+		work_pool_free(umad->sender);
+	umad->sender = NULL;
+	while (!list_empty(&umad->parcels))
+		parcel_free(container_of(umad->parcels.next, struct parcel, link));
+	for (size_t i = 0; i < CHANNELS && umad->open; i++)
+		channel_close(&umad->channels[i]);
+	umad->open = false;
+}
+
+static int open_channels(struct umad *umad, char *why, size_t why_size)
+{
+	int error = 0;
+
+	umad->open = true;
+	for (size_t i = 0; i < CHANNELS; i++)
+		umad->channels[i] = (struct channel){
+			.owner = umad, .kind = &channel_kinds[i], .port_id = -1, .wake_fd = -1};
+	for (size_t i = 0; i < CHANNELS && !error; i++)
+		error = channel_open(umad, &umad->channels[i], why, why_size);
+	if (error)
+		close_channels(umad);
+	return error;
+}
+
+/* A device file may come later than the device, and its rights later still. */
+static void look_again(void *arg)
+{
+	struct umad *umad = arg;
+	struct transport *transport = &umad->transport;
+	struct transport_port port;
+	char why[WHY_SIZE];
+
+	close_channels(umad);
+	loop_timer_arm(&umad->again, LOOK_AGAIN_US);
+	if (find_again(umad, &port) == FITS_NOT)
+		return;
+	transport->port = port;
+	if (open_channels(umad, why, sizeof(why))) {
+		if (umad->refusals++)
+			log_limited(&umad->again_limit, LOG_WARNING, NULL, "%s", why);
+		return;
+	}
+	umad->refusals = 0;
+	loop_timer_disarm(&umad->again);
+	transport->gone = false;
+	if (transport->user.back)
+		transport->user.back(transport->user.ctx);
+}
+
+static bool transport_umad_move(struct transport *transport)
+{
+	struct umad *umad = container_of(transport, struct umad, transport);
+	struct transport_port port;
+
+	if (transport->gone || umad->num_ports < 2 || find_again(umad, &port) < FITS_WITH_LINK ||
+	    port.port_guid == transport->port.port_guid)
+		return false;
+	device_gone(umad, -ENETDOWN);
+	return true;
+}
+
 static void transport_umad_close(struct transport *transport)
 {
 	struct umad *umad = container_of(transport, struct umad, transport);
 
-	transport_umad_set_issm(transport, false);
-	if (umad->sender)
-		work_pool_free(umad->sender);
-	while (!list_empty(&umad->parcels))
-		parcel_free(container_of(umad->parcels.next, struct parcel, link));
-	channel_close(&umad->smp);
-	channel_close(&umad->gmp);
-	channel_close(&umad->perf);
+	loop_timer_disarm(&umad->again);
+	close_channels(umad);
 	free(umad->out);
 	free(umad);
 }
@@ -671,6 +788,7 @@ static const struct transport_ops umad_ops = {
 	.send = transport_umad_send,
 	.give = transport_umad_give,
 	.set_issm = transport_umad_set_issm,
+	.move = transport_umad_move,
 	.close = transport_umad_close,
 };
 
@@ -685,31 +803,11 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	umad->issm_fd = -1;
 	list_init(&umad->parcels);
 	umad->parcel_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	umad->smp = (struct channel){.name = "SMPs received",
-				     .rows = smp_agents,
-				     .num_rows = ARRAY_SIZE(smp_agents),
-				     .batch = SMP_BATCH,
-				     .port_id = -1,
-				     .wake_fd = -1};
-	umad->gmp = (struct channel){.name = "general MADs received",
-				     .rows = gmp_agents,
-				     .num_rows = ARRAY_SIZE(gmp_agents),
-				     .batch = BATCH,
-				     .port_id = -1,
-				     .wake_fd = -1};
-	umad->perf = (struct channel){.name = "counters received",
-				      .rows = perf_agents,
-				      .num_rows = ARRAY_SIZE(perf_agents),
-				      .batch = BATCH,
-				      .port_id = -1,
-				      .wake_fd = -1};
-	error = choose_port(choice, &umad->transport.port, why, why_size);
+	umad->again_limit = (struct log_limit){.burst = 3, .interval_us = 60000000};
+	loop_timer_init(&umad->again, loop, "device that has gone", look_again, umad);
+	error = choose_port(umad, choice, why, why_size);
 	if (!error)
-		error = channel_open(umad, &umad->smp, LOOP_FIRST, why, why_size);
-	if (!error)
-		error = channel_open(umad, &umad->gmp, LOOP_NORMAL, why, why_size);
-	if (!error)
-		error = channel_open(umad, &umad->perf, LOOP_LATER, why, why_size);
+		error = open_channels(umad, why, why_size);
 	if (error) {
 		transport_umad_close(&umad->transport);
 		return error;

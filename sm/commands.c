@@ -146,6 +146,8 @@ static json_t *status_turns(const struct loop *loop)
 
 static const char *subnet_state(const struct sm *sm)
 {
+	if (sm->transport->gone)
+		return "the device of our port has gone: waiting for it";
 	return sm->sweep.last.number ? sm->sweep.last.text : "first sweep";
 }
 
@@ -242,6 +244,10 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 	}
 	if (peers_role(sm->peers) == SM_NOTACTIVE) {
 		control_fail(request, "this manager is NOTACTIVE: a MASTER told it to rest");
+		return;
+	}
+	if (sm->transport->gone) {
+		control_fail(request, "no sweep: %s", subnet_state(sm));
 		return;
 	}
 	sm_wait_for_sweep(sm, request);

@@ -7,13 +7,26 @@
  * waits for the end of its growing delay. Who gives our port another LID, or another MasterSMLID,
  * is another manager: a sweep finds out who it is. While a sweep runs it looks for itself, and a
  * STANDBY finds it out by polling its master.
+ *
+ * Where there is another port that may be used, and its link is up, it takes the place of one whose
+ * link stays down or whose device has gone. Without a device nothing is swept, and the live model
+ * stays as it was; with it, or in the other port, all begins with DISCOVERING.
  */
 #include "sm/own_port.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/message_id.h"
 #include "sm/context.h"
 #include "sm/subject.h"
 
-enum { LOOK_US = 500000 };
+enum { LOOK_US = 500000, DOWNS_MAX = 4 };
+
+static const struct log_subject device_subject = {.message_id = MESSAGE_DEVICE};
 
 static void link_was_lost(struct sm *sm, const struct port *port, bool down)
 {
@@ -34,7 +47,7 @@ static bool may_look(const struct sm *sm)
 	enum sm_state role = peers_role(sm->peers);
 
 	return (role == SM_MASTER || role == SM_DISCOVERING) && !sm->sweep.running &&
-	       !sm->trigger.wanted && !sm->stopped;
+	       !sm->trigger.wanted && !sm->stopped && !sm->transport->gone;
 }
 
 static void answered(void *owner, void *subject, const struct smp_request *request,
@@ -51,6 +64,9 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 	    sm->sweep.last.number != sm->own_port.sweep)
 		return;
 	attr_decode(&port_info_format, answer->data, &info);
+	sm->own_port.downs = info.port_state < PORT_INIT ? sm->own_port.downs + 1 : 0;
+	if (sm->own_port.downs >= DOWNS_MAX && transport_move(sm->transport))
+		return;
 	if (info.port_state < PORT_INIT && before >= PORT_INIT)
 		link_was_lost(sm, port, true);
 	else if (info.port_state == PORT_INIT && before > PORT_INIT)
@@ -84,8 +100,41 @@ static void look(void *arg)
 	window_submit(&port_agent(port)->target, &request);
 }
 
+static void device_gone(void *ctx, int error)
+{
+	struct sm *sm = ctx;
+	char text[SWEEP_TEXT_SIZE];
+
+	if (error == -ENETDOWN)
+		snprintf(text, sizeof(text),
+			 "the link of %s port %u stays down, and another port's is up",
+			 sm->transport->port.ca, sm->transport->port.port);
+	else
+		snprintf(text, sizeof(text),
+			 "the device of %s port %u has gone (%s): waiting for it",
+			 sm->transport->port.ca, sm->transport->port.port, strerror(abs(error)));
+	log_about(LOG_ERR, &device_subject, "%s", text);
+	peers_port_down(sm->peers, "our port has gone");
+	if (sm->report)
+		sm->report(sm->report_ctx, error, false, text);
+}
+
+static void device_back(void *ctx)
+{
+	struct sm *sm = ctx;
+	const struct transport_port *port = &sm->transport->port;
+
+	log_about(LOG_NOTICE, &device_subject,
+		  "the manager runs on %s port %u, GUID 0x%016" PRIx64 ", from now on", port->ca,
+		  port->port, port->port_guid);
+	sm->own_port.downs = 0;
+	sm->fabric->own_guid = port->port_guid;
+	trigger_full(&sm->trigger, "our port is there again");
+}
+
 void own_port_init(struct sm *sm)
 {
+	txn_on_gone(sm->txns, device_gone, device_back, sm);
 	loop_timer_init(&sm->own_port.timer, sm->loop, "own port", look, sm);
 }
 
@@ -96,5 +145,6 @@ void own_port_start(struct sm *sm)
 
 void own_port_done(struct sm *sm)
 {
+	txn_on_gone(sm->txns, NULL, NULL, NULL);
 	loop_timer_disarm(&sm->own_port.timer);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The watch over the manager's own link. Its going down and coming back is told by no trap that
- * could reach us: what would tell it is behind that link. So between sweeps our own port is asked
- * for its PortInfo, an SMP that leaves the machine by no cable. Called by sm.c. Loop thread only.
+ * The watch over the manager's own port: its link, its LID, and whether its device is there. A
+ * link's going down and coming back is told by no trap that could reach us: what would tell it is
+ * behind that link. So between sweeps our own port is asked for its PortInfo, an SMP that leaves
+ * the machine by no cable. That the device has gone the transport tells. Called by sm.c. Loop
+ * thread only.
  */
 #ifndef SM_OWN_PORT_H
 #define SM_OWN_PORT_H
@@ -18,6 +20,7 @@ struct own_port {
 	struct loop_timer timer;
 	bool under_way;
 	uint64_t sweep; /* the last one when our port was asked */
+	unsigned downs; /* so many times in a row its link was down */
 };
 
 void own_port_init(struct sm *sm);

@@ -23,7 +23,7 @@ void replica_greet(struct replica *replica, struct stream *stream, uint64_t inca
 		   uint64_t number)
 {
 	struct hello hello = {.role = (uint8_t)replica_own_role(replica),
-			      .guid = replica->own,
+			      .guid = *replica->own,
 			      .incarnation = incarnation,
 			      .number = number};
 
@@ -126,7 +126,7 @@ void replica_register_commands(struct replica *replica, struct control *control)
 
 struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
 			    struct registry *registry, struct fabric *fabric,
-			    const struct store *store, guid_t own,
+			    const struct store *store, const guid_t *own,
 			    const struct replica_options *options,
 			    const struct replica_owner *owner, char why[STREAM_WHY_SIZE])
 {

@@ -46,7 +46,7 @@ struct replica_owner {
  * the reason in why: it cannot listen. */
 struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
 			    struct registry *registry, struct fabric *fabric,
-			    const struct store *store, guid_t own,
+			    const struct store *store, const guid_t *own,
 			    const struct replica_options *options,
 			    const struct replica_owner *owner, char why[STREAM_WHY_SIZE]);
 void replica_stop(struct replica *replica); /* says good-bye; before the store is flushed */

@@ -496,7 +496,7 @@ static const char *why_not(struct session *session, const struct frame *frame, s
 	*loud = true;
 	if (hello_get(frame, hello, why))
 		return why;
-	if (hello->guid == replica->own) {
+	if (hello->guid == *replica->own) {
 		*loud = false;
 		return "it is this very manager: an address in ha_peers is its own";
 	}

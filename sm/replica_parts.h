@@ -117,7 +117,7 @@ struct replica {
 	struct registry *registry;
 	struct fabric *fabric;
 	const struct store *store;
-	guid_t own;
+	const guid_t *own; /* of our port */
 	struct replica_options options;
 	struct replica_owner owner;
 	struct frame_out out; /* scratch */

@@ -291,7 +291,7 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,
-				  sm->transport->port.port_guid, options, &owner, why);
+				  &sm->transport->port.port_guid, options, &owner, why);
 	return sm->replica ? 0 : -EADDRNOTAVAIL;
 }
 

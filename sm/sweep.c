@@ -514,7 +514,8 @@ void sweep_begin(void *arg)
 	struct sm *sm = arg;
 	struct sweep *sweep = &sm->sweep;
 
-	if (sweep->running || sm->stopped || peers_role(sm->peers) == SM_NOTACTIVE)
+	if (sweep->running || sm->stopped || sm->transport->gone ||
+	    peers_role(sm->peers) == SM_NOTACTIVE)
 		return;
 	trigger_take(&sm->trigger, &sweep->current);
 	/* One that failed has lost what it was asked for: the next sees to all, whoever asks. */

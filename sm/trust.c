@@ -7,7 +7,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 
-void trust_init(struct trust *trust, const struct sm_options *options, guid_t own)
+void trust_init(struct trust *trust, const struct sm_options *options, const guid_t *own)
 {
 	*trust = (struct trust){
 		.options = options, .own = own, .limit = {.burst = 10, .interval_us = 10000000}};
@@ -26,7 +26,7 @@ static bool is_allowed(const struct sm_options *options, guid_t guid)
 /* Get(SMInfo) is answered with the key, or with none, by those who do not show it. */
 static enum trust_why judge(const struct trust *trust, guid_t guid, const struct sm_info *info)
 {
-	if (!info->guid || info->guid == trust->own || info->state > SM_MASTER)
+	if (!info->guid || info->guid == *trust->own || info->state > SM_MASTER)
 		return TRUST_IMPOSSIBLE;
 	if (info->sm_key && info->sm_key != trust->options->sm_key)
 		return TRUST_WRONG_KEY;

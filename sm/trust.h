@@ -26,7 +26,7 @@ enum { TRUST_TOLD_MAX = 64 };
 
 struct trust {
 	const struct sm_options *options;
-	guid_t own;
+	const guid_t *own;
 	struct {
 		guid_t guid;
 		enum trust_why why;
@@ -35,7 +35,7 @@ struct trust {
 	struct log_limit limit;
 };
 
-void trust_init(struct trust *trust, const struct sm_options *options, guid_t own);
+void trust_init(struct trust *trust, const struct sm_options *options, const guid_t *own);
 /* Judges what the port with this GUID says (0: it is not known from which it came), and tells of
  * who is refused: doing says what he did, as in "gives orders". */
 enum trust_why trust_judge(struct trust *trust, guid_t port_guid, lid_t lid,

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "include/iba.h"
+#include "mad/umad.h"
 #include "pm/pm.h"
 #include "sa/adm.h"
 #include "sm/options.h"
@@ -31,6 +32,7 @@ struct conf {
 	char ca[32];	  /* empty: any */
 	int port;	  /* 0: any */
 	guid_t port_guid; /* 0: any */
+	guid_t failover_ports[UMAD_OTHERS_MAX];
 	char state_dir[256], runtime_dir[256];
 	char readonly_socket[64]; /* a group, or "*"; empty: there is none */
 	unsigned workers;	  /* 0: one for each processor */

@@ -42,6 +42,16 @@ const struct conf_row conf_rows[] = {
 	 .text = "The port of that adapter. 0: any."},
 	{HEX("port_guid", port_guid, 0, UINT64_MAX, "0x0"), .fixed = true,
 	 .text = "The port to run on, by its GUID. 0: any."},
+	{.name = "failover_ports",
+	 .type = CONF_GUIDS,
+	 AT(failover_ports),
+	 .max = UMAD_OTHERS_MAX,
+	 .preset = "[]",
+	 .fixed = true,
+	 .text = "The GUIDs of ports of this machine that take the place of that port when its "
+		 "device has gone or its link stays down for two seconds: the first of them whose "
+		 "link is up. Other managers have to allow these GUIDs, too. None: it is waited "
+		 "for."},
 	{TEXT("state_dir", state_dir, 1, "\"/var/lib/weft\""), .fixed = true,
 	 .text = "Where the daemon keeps what outlives it. systemd's STATE_DIRECTORY replaces the "
 		 "default."},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * weftd: reads its command line and configuration, opens the port, and runs one manager over one
- * loop until a signal ends it, the device goes away, or, with --once, the first report has come.
+ * loop until a signal ends it or, with --once, the first report has come.
  * Everything is opened in the order of start() and closed in the opposite one by stop(). Complaints
  * that come before the log is open go to stderr; each failure is one line.
  *
@@ -410,15 +410,6 @@ static void reported(void *ctx, int error, bool again, const char *text)
 	}
 }
 
-static void device_gone(void *ctx, int error)
-{
-	struct daemon *daemon = ctx;
-
-	log_error("%s port %u has gone: %s", daemon->transport->port.ca,
-		  daemon->transport->port.port, strerror(abs(error)));
-	loop_stop(daemon->loop, EXIT_FAILURE);
-}
-
 /* Start and stop */
 
 /* Before any thread: signals are blocked in each thread by inheritance. */
@@ -503,15 +494,16 @@ static int open_readonly_control(struct daemon *daemon)
 static int open_port(struct daemon *daemon)
 {
 	const struct conf *conf = &daemon->conf;
-	const struct umad_choice choice = {
+	struct umad_choice choice = {
 		.ca = conf->ca[0] ? conf->ca : NULL,
 		.port = conf->port,
 		.port_guid = conf->port_guid,
 	};
 	char why[STATUS_SIZE];
-	int error =
-		transport_open_umad(daemon->loop, &choice, &daemon->transport, why, sizeof(why));
+	int error;
 
+	memcpy(choice.others, conf->failover_ports, sizeof(choice.others));
+	error = transport_open_umad(daemon->loop, &choice, &daemon->transport, why, sizeof(why));
 	if (error)
 		log_error("%s", why);
 	return error;
@@ -591,7 +583,6 @@ static int start_manager(struct daemon *daemon)
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);
-	manager_on_gone(daemon->manager, device_gone, daemon);
 	log_levels_init(&daemon->log_levels, daemon->loop, manager_registry(daemon->manager),
 			configured_log_level(daemon));
 	manager_show_settings(daemon->manager, &daemon->log_levels.settings);

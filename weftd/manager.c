@@ -256,8 +256,3 @@ void manager_on_report(struct manager *manager,
 {
 	sm_on_report(manager->sm, fn, ctx);
 }
-
-void manager_on_gone(struct manager *manager, void (*fn)(void *ctx, int error), void *ctx)
-{
-	txn_on_gone(manager->txns, fn, ctx);
-}

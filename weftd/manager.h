@@ -53,7 +53,5 @@ void manager_register_commands(struct manager *manager, struct control *control)
  * failed. */
 void manager_on_report(struct manager *manager,
 		       void (*fn)(void *ctx, int error, bool again, const char *text), void *ctx);
-/* The device has gone: the daemon should end. */
-void manager_on_gone(struct manager *manager, void (*fn)(void *ctx, int error), void *ctx);
 
 #endif

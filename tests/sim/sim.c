@@ -378,10 +378,18 @@ void sim_partitions(struct sim_manager *manager, const char *text)
 		read_partitions(manager);
 }
 
+static struct transport_port place_of(const struct device_port *port)
+{
+	return (struct transport_port){.ca = "sim0",
+				       .port = port->num,
+				       .node_guid = port->device->node_guid,
+				       .port_guid = device_guid(port, 0)};
+}
+
 void sim_restart(struct sim_manager *manager)
 {
 	struct sim *sim = manager->sim;
-	struct transport_port port = {.ca = "sim0"};
+	struct transport_port port;
 	char why[STREAM_WHY_SIZE];
 	struct device *device;
 
@@ -389,9 +397,7 @@ void sim_restart(struct sim_manager *manager)
 		return;
 	device = manager->port->device;
 	happens(sim, "manager starts on %s", trace_name(device));
-	port.port = manager->port->num;
-	port.node_guid = device->node_guid;
-	port.port_guid = device_guid(manager->port, 0);
+	port = place_of(manager->port);
 	manager->transport =
 		transport_open_world(sim->loop, sim->world, device, &port, on_mad, manager);
 	manager->pool = work_pool_new(sim->loop, WORKERS);
@@ -492,6 +498,28 @@ void sim_stop(struct sim_manager *manager)
 	end(manager);
 }
 
+void sim_remove_device(struct sim_manager *manager)
+{
+	if (over(manager->sim) || !manager->transport || manager->transport->gone)
+		return;
+	happens(manager->sim, "the device of %s is removed", trace_name(manager->port->device));
+	transport_world_remove(manager->transport);
+	manager->state = SM_NOTACTIVE;
+}
+
+void sim_return_device(struct sim_manager *manager, struct device_port *port)
+{
+	struct transport_port place;
+
+	if (over(manager->sim) || !port || !manager->transport || !manager->transport->gone)
+		return;
+	happens(manager->sim, "there is a device again: %s port %u", trace_name(port->device),
+		port->num);
+	manager->port = port;
+	place = place_of(port);
+	transport_world_return(manager->transport, port->device, &place);
+}
+
 void sim_pipes(struct sim *sim, bool cut)
 {
 	if (over(sim))
@@ -519,7 +547,7 @@ enum sm_state sim_state(struct sim_manager *manager)
 	struct mad_addr from = {0};
 	uint8_t mad[MAD_SIZE];
 
-	if (!manager->transport || over(manager->sim))
+	if (!manager->transport || manager->transport->gone || over(manager->sim))
 		return SM_NOTACTIVE;
 	from.lid = manager->port->info.lid;
 	subn_build(mad, METHOD_GET, ATTR_SM_INFO, 0, 0, NULL, NULL);

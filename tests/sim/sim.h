@@ -106,6 +106,10 @@ void sim_pipes(struct sim *sim, bool cut);  /* or whole again */
 void sim_reset_pipes(struct sim *sim);	    /* streams that there are end */
 void sim_stop(struct sim_manager *manager); /* leaves cleanly */
 void sim_kill(struct sim_manager *manager); /* the process is gone from one moment to the next */
+/* The device on which it runs is removed, and comes back, or the one of another port does: then the
+ * manager runs there. */
+void sim_remove_device(struct sim_manager *manager);
+void sim_return_device(struct sim_manager *manager, struct device_port *port);
 bool sim_running(const struct sim_manager *manager);
 /* Asks it as a neighbour would (Get(SMInfo)); SM_NOTACTIVE when it does not run. */
 enum sm_state sim_state(struct sim_manager *manager);
@@ -149,8 +153,8 @@ void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_i
 void sim_settle_and_check(struct sim *sim);
 
 /* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
- * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c, standard.c:
- * tables, ended by a row whose name is NULL. */
+ * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c,
+ * scenarios_device.c, standard.c: tables, ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -160,7 +164,8 @@ struct scenario {
 	bool when_named; /* takes long: runs only when it is asked for */
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
-	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[];
+	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[],
+	sim_device_scenarios[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

@@ -70,7 +70,8 @@ struct request {	  /* that expects an answer */
 struct transport_world {
 	struct transport transport;
 	struct loop *loop;
-	struct world_client *client;
+	struct world *world;
+	struct world_client *client; /* NULL while the device is gone */
 	struct agent agents[AGENTS];
 	struct map requests; /* by class and lower half of the TID */
 	struct list spare, all;
@@ -177,6 +178,8 @@ static int world_transport_send(struct transport *transport, const struct mad_ad
 	struct request *request;
 	uint8_t copy[MAD_SIZE];
 
+	if (transport->gone)
+		return -ENODEV;
 	if (!agent)
 		return -EPROTONOSUPPORT;
 	if (size > MAD_SIZE || size < MAD_HEADER_SIZE)
@@ -205,16 +208,26 @@ static int world_transport_set_issm(struct transport *transport, bool on)
 {
 	struct transport_world *world = container_of(transport, struct transport_world, transport);
 
+	if (transport->gone)
+		return -ENODEV;
 	world_set_issm(world->client, on);
 	return 0;
+}
+
+static void detach(struct transport_world *world)
+{
+	if (!world->client)
+		return;
+	world_set_issm(world->client, false);
+	world_detach(world->client);
+	world->client = NULL;
 }
 
 static void world_transport_close(struct transport *transport)
 {
 	struct transport_world *world = container_of(transport, struct transport_world, transport);
 
-	world_set_issm(world->client, false);
-	world_detach(world->client);
+	detach(world);
 	list_for_each (link, &world->all) {
 		struct request *request = container_of(link, struct request, all);
 
@@ -274,6 +287,7 @@ struct transport *transport_open_world(struct loop *loop, struct world *world,
 	opened->transport.ops = &world_ops;
 	opened->transport.port = *port;
 	opened->loop = loop;
+	opened->world = world;
 	opened->tap = tap;
 	opened->tap_ctx = tap_ctx;
 	map_init(&opened->requests);
@@ -285,4 +299,38 @@ struct transport *transport_open_world(struct loop *loop, struct world *world,
 	}
 	opened->client = world_attach(world, device, port->port, received, opened);
 	return &opened->transport;
+}
+
+/* Requests that wait for an answer or for their turn are forgotten without a word, as when the file
+ * is closed. */
+void transport_world_remove(struct transport *transport)
+{
+	struct transport_world *world = container_of(transport, struct transport_world, transport);
+
+	detach(world);
+	list_for_each (link, &world->all) {
+		struct request *request = container_of(link, struct request, all);
+
+		if (map_get(&world->requests, request_key(request->mad)) != request)
+			continue;
+		list_del(&request->link);
+		request_free(request);
+	}
+	for (size_t i = 0; i < AGENTS; i++)
+		world->agents[i].under_way = 0;
+	transport->gone = true;
+	if (transport->user.gone)
+		transport->user.gone(transport->user.ctx, -EIO);
+}
+
+void transport_world_return(struct transport *transport, struct device *device,
+			    const struct transport_port *port)
+{
+	struct transport_world *world = container_of(transport, struct transport_world, transport);
+
+	transport->port = *port;
+	world->client = world_attach(world->world, device, port->port, received, world);
+	transport->gone = false;
+	if (transport->user.back)
+		transport->user.back(transport->user.ctx);
 }

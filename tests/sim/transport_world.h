@@ -20,4 +20,10 @@ struct transport *transport_open_world(struct loop *loop, struct world *world,
 				       struct device *device, const struct transport_port *port,
 				       transport_tap_fn *tap, void *tap_ctx);
 
+/* The device is taken from under it: what is under way never ends. */
+void transport_world_remove(struct transport *transport);
+/* There is one again, at the same port or another. */
+void transport_world_return(struct transport *transport, struct device *device,
+			    const struct transport_port *port);
+
 #endif

@@ -23,6 +23,7 @@ enum { MANAGERS = 3, MS = 1000, S = 1000000 };
 
 struct manager {
 	unsigned number;
+	guid_t guid;
 	enum sm_state role;
 	struct registry *registry;
 	struct stream_carrier *carrier;
@@ -116,9 +117,10 @@ static void start(struct manager *manager)
 	loop_timer_init(&manager->disk, bed_loop(), "disk", disk_has, manager);
 	manager->carrier = pipe_open(bed.net, addresses[manager->number - 1]);
 	manager->role = SM_DISCOVERING;
+	manager->guid = guid_of(manager->number);
 	manager->replica =
 		replica_new(bed_loop(), manager->carrier, manager->registry, bed.model.fabric, NULL,
-			    guid_of(manager->number), &manager->options, &owner, why);
+			    &manager->guid, &manager->options, &owner, why);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(manager->replica);
 }
 

@@ -381,13 +381,22 @@ static void gone(void *ctx, int error)
 	gone_error = error;
 }
 
+static void back(void *ctx)
+{
+	(void)ctx;
+	gone_error = 0;
+}
+
 static void test_gone(void)
 {
 	begin();
 	wire.transport.user.gone(wire.transport.user.ctx, -ENODEV); /* nobody asks: harmless */
-	txn_on_gone(table, gone, NULL);
+	wire.transport.user.back(wire.transport.user.ctx);
+	txn_on_gone(table, gone, back, NULL);
 	wire.transport.user.gone(wire.transport.user.ctx, -ENODEV);
 	CU_ASSERT_EQUAL(gone_error, -ENODEV);
+	wire.transport.user.back(wire.transport.user.ctx);
+	CU_ASSERT_EQUAL(gone_error, 0);
 	end();
 }
 

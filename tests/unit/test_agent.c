@@ -502,6 +502,40 @@ static void test_switch_info(void)
 	}
 }
 
+/* Of those for multicast: no port can be one, but for agents that keep theirs or want a port. */
+static void test_default_ports(void)
+{
+	static const struct {
+		struct device_quirks quirks;
+		uint8_t asked, held;
+		int status;
+	} cases[] = {
+		{{.silent = false}, 255, 255, STATUS_OK},
+		{{.keeps_default_ports = true}, 255, 3, STATUS_OK},
+		{{.refuses_no_port = true}, 255, 3, STATUS_INVALID_VALUE},
+		{{.refuses_no_port = true}, 3, 3, STATUS_OK},
+		{{.refuses_no_port = true}, 4, 4, STATUS_OK},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct switch_info info = {
+			.default_multicast_primary_port = cases[i].asked,
+			.default_multicast_not_primary_port = cases[i].asked,
+		};
+		struct bed bed;
+
+		bed_open(&bed);
+		bed.leaf->quirks = cases[i].quirks;
+		bed.leaf->sw.default_multicast_primary_port = 3;
+		bed.leaf->sw.default_multicast_not_primary_port = 3;
+		CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info),
+				cases[i].status);
+		CU_ASSERT_EQUAL(bed.leaf->sw.default_multicast_primary_port, cases[i].held);
+		CU_ASSERT_EQUAL(bed.leaf->sw.default_multicast_not_primary_port, cases[i].held);
+		bed_close(&bed);
+	}
+}
+
 static void test_lft(void)
 {
 	struct linear_forwarding_table table;
@@ -668,6 +702,7 @@ static const CU_TestInfo tests[] = {
 	{"counters of violations", test_violations},
 	{"ClientReregister", test_reregister},
 	{"SwitchInfo", test_switch_info},
+	{"default multicast ports", test_default_ports},
 	{"linear forwarding", test_lft},
 	{"multicast forwarding", test_mft},
 	{"P_Keys", test_p_keys},

@@ -564,11 +564,16 @@ static void test_default_ports(void)
 		bed.sw[0]->sw.default_multicast_not_primary_port = 1;
 		send_to(&bed, cases[i].from, cases[i].mlid, 0);
 		CU_ASSERT_EQUAL(heard(&bed), cases[i].heard);
+		CU_ASSERT_EQUAL(device_mft_spreads(bed.sw[0], cases[i].mlid, 1),
+				cases[i].mlid != MGROUP);
+		CU_ASSERT_TRUE(device_mft_spreads(bed.sw[0], cases[i].mlid, 2));
 		bed.sw[0]->sw.default_multicast_primary_port = 0;
 		bed.sw[0]->sw.default_multicast_not_primary_port = LFT_NO_PORT;
 		send_to(&bed, cases[i].from, cases[i].mlid, 0);
 		CU_ASSERT_EQUAL(heard(&bed),
 				cases[i].mlid == MGROUP ? 2 * cases[i].heard : cases[i].heard);
+		CU_ASSERT_FALSE(device_mft_spreads(bed.sw[0], cases[i].mlid, 1));
+		CU_ASSERT_FALSE(device_mft_spreads(bed.sw[0], cases[i].mlid, 0));
 		CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_no_client, 0);
 		bed_close(&bed);
 	}

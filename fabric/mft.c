@@ -76,6 +76,8 @@ void mft_set_dirty(struct mft *mft, size_t index, bool dirty)
 	uint64_t bit = UINT64_C(1) << index % 64;
 
 	mft->dirty[index / 64] = (mft->dirty[index / 64] & ~bit) | (dirty ? bit : 0);
+	if (!dirty && mft->cells[index])
+		mft->cells[index]->waits_us = 0;
 }
 
 bool mft_is_known(const struct mft *mft, size_t index)

@@ -41,6 +41,17 @@ all_sets() {
 		END { print sets }'
 }
 
+# unanswered NAME: how many Sets of multicast blocks had no answer, which weftd tells; each is sent again.
+unanswered() {
+	if [ "$1" = weftd ]; then
+		# shellcheck disable=SC2016 # these are Perl's
+		status weftd 'sum0(map { $_->{timed_out} } grep { "$_->{method} $_->{attribute}" eq
+			"Set MulticastForwardingTable" } @{$_->{smps}})'
+	else
+		echo 0
+	fi
+}
+
 # settles: no Set() for some seconds.
 settles() {
 	local before
@@ -57,12 +68,13 @@ step() {
 	local name=$1 text=$2 before after
 
 	shift 2
-	before=$(figures "$name")
+	before="$(figures "$name") $(unanswered "$name")"
 	"$@" >step.out 2>&1 || because "$text: $(tail -n 1 step.out)" || return 1
 	settles
-	after=$(figures "$name")
+	after="$(figures "$name") $(unanswered "$name")"
 	echo "$before $after" | awk -v name="$name" -v text="$text" '{
-		printf "%-8s %-34s %8d Set(MFT) %8d Set() %8d ms CPU\n", name, text, $4 - $1, $5 - $2, $6 - $3 }'
+		printf "%-8s %-34s %8d Set(MFT) %8d Set() %8d ms CPU%s\n", name, text, $5 - $1, $6 - $2, $7 - $3,
+			($8 > $4 ? ", " $8 - $4 " had no answer" : "") }'
 }
 
 # held FILE: "SWITCH MLID PORT..." of all that switches hold.

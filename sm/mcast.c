@@ -699,7 +699,10 @@ struct port *mcast_up(const struct mcast *mcast, struct node *node, lid_t mlid)
 
 	if (sw < 0 || mcast_parent(mcast->ways, tree, (uint32_t)sw, &port) < 0)
 		return NULL;
-	return port <= node->num_ports && node->port[port].peer ? &node->port[port] : NULL;
+	if (port > node->num_ports || !node->port[port].peer)
+		return NULL;
+	/* Its cable may have been moved since to a host. */
+	return port_of_switch(node->port[port].peer) ? &node->port[port] : NULL;
 }
 
 bool mcast_is_careful(const struct mcast *mcast, lid_t mlid)

@@ -19,7 +19,8 @@
  *
  * The same with tenants: after each event a few hosts ask the master's SA to join a group or to
  * leave it, some of them again and again. At the end each packet for a group comes to its members.
- * They run when they are named: the managers have to write the switches' masks for it.
+ * They run when they are named: the managers have to write the switches' masks for it. There are
+ * tenants with ten times as many swaps, too.
  *
  * The hour of flaps is for speed: 648 hosts, and every 20 s a random link between switches that is
  * down for half a second. Each flap has to be noticed and repaired before the next. It runs only
@@ -274,6 +275,11 @@ static void with_tenants(struct sim *sim)
 	play(sim, 1, true);
 }
 
+static void tenants_and_swaps(struct sim *sim)
+{
+	play(sim, MANY, true);
+}
+
 static void hour_of_flaps(struct sim *sim)
 {
 	enum { HOUR_S = 3600, FLAP_EVERY_S = 20 };
@@ -307,6 +313,14 @@ const struct scenario sim_standard[] = {
 	{.name = "tenants-other",
 	 .choose = other_topology,
 	 .play = with_tenants,
+	 .when_named = true},
+	{.name = "moving-tenants-tree",
+	 .topology = "fattree:radix=8,levels=3",
+	 .play = tenants_and_swaps,
+	 .when_named = true},
+	{.name = "moving-tenants-other",
+	 .choose = other_topology,
+	 .play = tenants_and_swaps,
 	 .when_named = true},
 	{.name = "hour-of-flaps",
 	 .topology = "fattree:radix=36,levels=2",
@@ -365,5 +379,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"met-by-another-way", 21, "the same"},
 	{"tenants-other", 1434,
 	 "masks of a switch that was dead before who writes became MASTER, held against it"},
+	{"moving-tenants-other", 112, "a way up a tree whose cable had been moved to a host"},
 	{NULL, 0, NULL},
 };

@@ -80,6 +80,7 @@ static const struct {
 	{MESSAGE_M_KEY, "keys"},
 	{MESSAGE_FOREIGN_MANAGER, "role"},
 	{MESSAGE_REPLICA, "standby"},
+	{MESSAGE_DEVICE, "port"},
 };
 
 const char *event_kind_of(const char *message_id)

@@ -648,11 +648,13 @@ static void test_device_is_replaced(void)
 	}
 }
 
-/* The tables shrink when the highest LID goes: the top first. */
+/* The tables shrink when the highest LID goes, the top first: not with its host, for whom it is kept,
+ * but when another host is in that place. */
 static void test_shrinking_tables(void)
 {
 	struct world *world = world_new(one_switch(3), 1, 1, NULL);
 	struct fake_port *host = host_port(world, "host-3");
+	struct node_info *info = &world_node(world, "host-3")->info;
 
 	host->info.lid = 300;
 	CU_ASSERT_TRUE(world_up(world));
@@ -660,7 +662,19 @@ static void test_shrinking_tables(void)
 	world_check_up(world);
 	fake_link(host, false);
 	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(world_node(world, "leaf-0")->sw.linear_fdb_top, 300);
+	info->node_guid += 0x1000;
+	info->port_guid += 0x1000;
+	host->info.lid = 0;
+	fake_link(host, true);
+	world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_TRUE(world_node(world, "leaf-0")->sw.linear_fdb_top < 128);
+	world_check_up(world);
+	fake_link(host, false);
+	world_sweep(world, DISCOVER_LIGHT);
+	info->node_guid -= 0x1000;
+	info->port_guid -= 0x1000;
+	host->info.lid = 300;
 	fake_link(host, true);
 	world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world_node(world, "leaf-0")->sw.linear_fdb_top, 300);

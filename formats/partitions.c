@@ -37,8 +37,12 @@ struct reader {
 	unsigned line;
 	bool allow_both;
 	struct partitions *into;
+	uint32_t *places; /* by P_Key: among the partitions, from 1; 0: it is free */
+	pkey_t lowest;	  /* no P_Key below it is free */
 	char *error;
 };
+
+#define PLACE_NAMED UINT32_MAX /* further down the file gives this P_Key by number */
 
 /* What the flags of a definition or of a group have said so far. */
 struct group_flags {
@@ -490,10 +494,11 @@ static uint32_t partition_of(struct reader *reader, pkey_t p_key, struct piece n
 {
 	struct partitions *into = reader->into;
 	struct partition *partition;
+	uint32_t place = reader->places[p_key];
 
-	for (uint32_t i = 0; p_key && i < into->count; i++)
-		if (into->partitions[i].p_key == p_key)
-			return i;
+	if (place && place != PLACE_NAMED)
+		return place - 1;
+	reader->places[p_key] = into->count + 1;
 	into->partitions = mem_resize(into->partitions, into->count + 1, sizeof(*into->partitions));
 	partition = &into->partitions[into->count];
 	*partition = (struct partition){.p_key = p_key, .line = reader->line};
@@ -502,17 +507,15 @@ static uint32_t partition_of(struct reader *reader, pkey_t p_key, struct piece n
 }
 
 /* The lowest P_Key that the file does not name: it must not become a part of another partition. */
-static pkey_t free_p_key(const struct reader *reader, const bool *named)
+static pkey_t free_p_key(struct reader *reader)
 {
-	for (pkey_t p_key = 1; p_key < PKEY_DEFAULT; p_key++)
-		if (!named[p_key] && !partitions_find(reader->into, p_key))
-			return p_key;
-	return 0;
+	while (reader->lowest < PKEY_DEFAULT && reader->places[reader->lowest])
+		reader->lowest++;
+	return reader->lowest < PKEY_DEFAULT ? reader->lowest : 0;
 }
 
 /* Up to the colon. */
-static bool read_head(struct reader *reader, struct definition *definition, const bool *named,
-		      uint32_t *partition)
+static bool read_head(struct reader *reader, struct definition *definition, uint32_t *partition)
 {
 	struct item first = next_item(reader, ",:;"), item = first;
 	pkey_t p_key;
@@ -536,7 +539,7 @@ static bool read_head(struct reader *reader, struct definition *definition, cons
 			reader, reader->line,
 			"a definition (name=P_Key, flags) ends with a colon before its members");
 	if (!p_key) {
-		p_key = free_p_key(reader, named);
+		p_key = free_p_key(reader);
 		if (!p_key)
 			return refuse(reader, reader->line, "no P_Key is left for this partition");
 	}
@@ -572,14 +575,14 @@ static bool read_body(struct reader *reader, const struct definition *definition
 	return true;
 }
 
-static bool read_definition(struct reader *reader, const bool *named)
+static bool read_definition(struct reader *reader)
 {
 	struct definition definition;
 	struct partition *partition;
 	uint32_t number = 0;
 	uint8_t mgid[GID_SIZE];
 
-	if (!read_head(reader, &definition, named, &number))
+	if (!read_head(reader, &definition, &number))
 		return false;
 	partition = &reader->into->partitions[number];
 	partition->index0 |= definition.index0;
@@ -612,7 +615,7 @@ static void skip_definition(struct reader *reader)
 }
 
 /* Which P_Keys the file gives by number, anywhere in it: found by reading the heads alone. */
-static void find_named(struct reader reader, bool *named)
+static void find_named(struct reader reader)
 {
 	while (skip(&reader), reader.at < reader.end) {
 		struct item item = next_item(&reader, ",:;");
@@ -622,7 +625,7 @@ static void find_named(struct reader reader, bool *named)
 			free(reader.error);
 			return; /* reading it in earnest will say so */
 		}
-		named[p_key] = true;
+		reader.places[p_key] = PLACE_NAMED;
 		if (item.stop != ';')
 			skip_definition(&reader);
 	}
@@ -636,18 +639,19 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 				.end = text + length,
 				.line = 1,
 				.allow_both = allow_both};
-	bool *named = mem_array(PKEY_LOW_BITS + 1, sizeof(*named));
 	bool good = true;
 
+	reader.places = mem_array(PKEY_LOW_BITS + 1, sizeof(*reader.places));
+	reader.lowest = 1;
 	reader.into = mem_zalloc(sizeof(*reader.into));
 	reader.into->name = mem_strdup(name);
 	if (memchr(text, '\0', length))
 		good = refuse(&reader, 1, "this is no text: it has a byte of value 0");
 	if (good)
-		find_named(reader, named);
+		find_named(reader);
 	while (good && (skip(&reader), reader.at < reader.end))
-		good = read_definition(&reader, named);
-	free(named);
+		good = read_definition(&reader);
+	free(reader.places);
 	if (!good) {
 		partitions_free(reader.into);
 		*error = reader.error;

@@ -197,6 +197,28 @@ static void test_refused(void)
 		{"a=1,rate=1:ALL;", "p:1: rate needs a number from 2 to 24, not \"1\""},
 		{"a=1,scope=16:ALL;", "p:1: scope needs a number from 1 to 15, not \"16\""},
 		{"a=1,sl=16:ALL;", "p:1: sl needs a number from 0 to 15, not \"16\""},
+		{"a=1,defmember=half:ALL;",
+		 "p:1: a membership is full, limited or both, not \"half\""},
+		{"a=1,mtu:ALL;", "p:1: mtu needs a number from 1 to 5, not \"\""},
+		{"a=1,rate=25:ALL;", "p:1: rate needs a number from 2 to 24, not \"25\""},
+		{"a=1,scope=0:ALL;", "p:1: scope needs a number from 1 to 15, not \"0\""},
+		{"a=1:\nmgid=ff12::1,mtu=0;", "p:2: mtu needs a number from 1 to 5, not \"0\""},
+		{"a=1:\nmgid=ff12::1,Q_Key=;",
+		 "p:2: Q_Key needs a number from 0 to 4294967295, not \"\""},
+		{"a=1:\nmgid=;", "p:2: \"\" is no multicast GID (ff12:...)"},
+		{"a=1:\nmgid=ff12::1::2;", "p:2: \"ff12::1::2\" is no multicast GID (ff12:...)"},
+		{"a=1,ipoib:ALL;\na=1:\nmgid=ff12:401b:8001::ffff:ffff,Q_Key=7;",
+		 "p:3: the group ff12:401b:8001::ffff:ffff was defined otherwise in line 1"},
+		{"a=1:0x1-;", "p:1: \"0x1-\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
+			      "ALL_SWITCHES, ALL_ROUTERS, SELF or NONE"},
+		{"a=1:0x10000000000000000;",
+		 "p:1: \"0x10000000000000000\" is no port: a GUID, a range GUID-GUID, ALL, "
+		 "ALL_CAS, ALL_SWITCHES, ALL_ROUTERS, SELF or NONE"},
+		{"a=1:ALLES;",
+		 "p:1: \"ALLES\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
+		 "ALL_SWITCHES, ALL_ROUTERS, SELF or NONE"},
+		{"a=-1:ALL;", "p:1: a P_Key is 0x0001 to 0x7fff (the membership bit does not "
+			      "count), not \"-1\""},
 		{"a=1,Q_Key=x:ALL;", "p:1: Q_Key needs a number from 0 to 4294967295, not \"x\""},
 		{"a=1,TClass=256:ALL;", "p:1: TClass needs a number from 0 to 255, not \"256\""},
 		{"a=1,FlowLabel=0x100000:ALL;",
@@ -235,6 +257,51 @@ static void test_refused(void)
 	}
 }
 
+static char *refusal(const char *text, size_t length)
+{
+	struct partitions *partitions = NULL;
+	char *error = NULL;
+
+	CU_ASSERT_EQUAL(partitions_parse("p", text, length, false, &partitions, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+	return error;
+}
+
+static void test_no_text(void)
+{
+	static const char text[] = "a=1:ALL;\0b=2:ALL;";
+	char *error = refusal(text, sizeof(text) - 1);
+
+	CU_ASSERT_STRING_EQUAL(error, "p:1: this is no text: it has a byte of value 0");
+	free(error);
+}
+
+/* Partitions without a number get those that the file does not name anywhere, from the lowest on,
+ * as long as there are any. */
+static void test_no_key_left(void)
+{
+	enum { UNNAMED = 0x7FFF - 2, LINE = sizeof("x:;\n") - 1 }; /* without 0x7fff and 5 */
+	size_t length = 0;
+	char *text = calloc(UNNAMED + 2, LINE), *error;
+	struct partitions *partitions;
+
+	for (unsigned i = 0; i < UNNAMED; i++)
+		length += (size_t)sprintf(text + length, "x:;\n");
+	length += (size_t)sprintf(text + length, "y=5:;\n");
+	partitions = parse(text, false);
+	CU_ASSERT_EQUAL(partitions->count, UNNAMED + 1);
+	CU_ASSERT_EQUAL(partitions->partitions[3].p_key, 4);
+	CU_ASSERT_EQUAL(partitions->partitions[4].p_key, 6);
+	CU_ASSERT_EQUAL(partitions->partitions[UNNAMED - 1].p_key, 0x7FFE);
+	CU_ASSERT_EQUAL(partitions->partitions[UNNAMED].p_key, 5);
+	partitions_free(partitions);
+	sprintf(text + length, "z:;");
+	error = refusal(text, strlen(text));
+	CU_ASSERT_STRING_EQUAL(error, "p:32767: no P_Key is left for this partition");
+	free(error);
+	free(text);
+}
+
 /* Whatever bytes there are: parsed or refused, and nothing is read beyond the end. */
 static void test_garbage(void)
 {
@@ -266,8 +333,10 @@ static void test_garbage(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"members", test_members}, {"who", test_who},	      {"both", test_both},
-		{"groups", test_groups},   {"refused", test_refused}, {"garbage", test_garbage},
+		{"members", test_members}, {"who", test_who},
+		{"both", test_both},	   {"groups", test_groups},
+		{"refused", test_refused}, {"garbage", test_garbage},
+		{"no text", test_no_text}, {"no P_Key left", test_no_key_left},
 		CU_TEST_INFO_NULL,
 	};
 

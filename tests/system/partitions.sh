@@ -243,6 +243,56 @@ bad_file_changes_nothing() {
 	wait_for 20 holds host-0003 1 0x7fff || because "host-0003 holds $(keys host-0003 1)"
 }
 
+# groups: P_Key and MLID of each.
+groups() {
+	ctl file multicast list | json 'map { "$_->{p_key} $_->{mlid}\n" } @$_' | sed 's/^ *//' | awk NF | sort -n
+}
+
+# put_file NAME: as the file in force, at once and whole.
+put_file() {
+	cp "$1" next.conf && mv next.conf good.conf
+}
+
+# Two commands load files of different meaning at once, while a third one adds a member: each is answered, what is in
+# force is the last file, the member stays, and every group that is gone has given its MLID back.
+two_files_at_once() {
+	local round one two three member=${guid[host-0005]}
+
+	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6, ipoib: %s=full;\ngreen=0x7, ipoib: ALL;\n' \
+		"${guid[host-0002]}" >one.conf
+	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nblue=0x9, ipoib: %s=full;\nred=0x6: %s=full;\ngrey=0xa, ipoib: ALL;\n' \
+		"${guid[host-0003]}" "${guid[host-0003]}" >two.conf
+	for round in 1 2 3 4 5 6; do
+		put_file one.conf
+		ctl file config reload >one.out 2>&1 &
+		one=$!
+		put_file two.conf
+		ctl file config reload >two.out 2>&1 &
+		two=$!
+		ctl file partition member add 6 "$member" >three.out 2>&1 &
+		three=$!
+		wait $one || because "round $round, the first: $(cat one.out)" || return 1
+		wait $two || because "round $round, the second: $(cat two.out)" || return 1
+		wait $three || because "round $round, the member: $(cat three.out)" || return 1
+		wait_for 20 holds host-0003 1 "0x000a 0x7fff 0x8006 0x8009" || because "round $round: host-0003 holds $(keys host-0003 1)" || return 1
+		wait_for 20 holds host-0002 1 "0x000a 0x7fff" || because "round $round: host-0002 holds $(keys host-0002 1)" || return 1
+		wait_for 20 holds host-0005 1 "0x000a 0x7fff 0x8006" || because "round $round: host-0005 holds $(keys host-0005 1)" || return 1
+		equal "P_Keys with groups" "$(groups | cut -d ' ' -f 1 | paste -sd ' ')" "32777 32778 65535" || return 1
+	done
+	ctl file partition member remove 6 "$member" >/dev/null || because "member remove failed" || return 1
+	put_file one.conf
+	ctl file config reload >/dev/null || because "config reload failed" || return 1
+	wait_for 20 holds host-0002 1 "0x0007 0x7fff 0x8006" || because "host-0002 holds $(keys host-0002 1)" || return 1
+	wait_for 20 groups_are "32774 32775 65535" || because "groups are $(groups | paste -sd ',')" || return 1
+	# Of at most five groups that there were at once.
+	[ "$(groups | awk '$2 > most { most = $2 } END { print most - 49152 }')" -lt 5 ] ||
+		because "MLIDs are $(groups | cut -d ' ' -f 2 | paste -sd ' '): some were not given back"
+}
+
+groups_are() {
+	[ "$(groups | cut -d ' ' -f 1 | paste -sd ' ')" = "$1" ]
+}
+
 # Nobody but the manager is a full member of anything.
 bad_file_at_the_start() {
 	stop file >/dev/null
@@ -303,6 +353,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "pings follow commands at once" pings_follow_commands
 	check "so does what the SA says" sa_follows_commands
 	check "a bad file changes nothing" bad_file_changes_nothing
+	check "two files at once, and a member" two_files_at_once
 	check "a bad file at the start opens nothing" bad_file_at_the_start
 	check "a file that is lost opens nothing" lost_file_opens_nothing
 	check "what another manager gave is named before it goes" keys_of_another_manager

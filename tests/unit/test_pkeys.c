@@ -215,7 +215,7 @@ static void test_steps(void)
 
 /* Tables by chance, with few keys and many: what must hold of any. */
 
-enum { ROOM = 64, WANTED = 40 };
+enum { SLOTS_MAX = 64, WANTED = 40 };
 
 static uint32_t chance(uint32_t below)
 {
@@ -259,7 +259,7 @@ static unsigned any_want(unsigned partitions, pkey_t *want)
 static unsigned wrong_fit(const pkey_t *table, unsigned room, const pkey_t *want, unsigned count,
 			  pkey_t index0, unsigned left)
 {
-	pkey_t again[ROOM], other[WANTED];
+	pkey_t again[SLOTS_MAX], other[WANTED];
 	bool defaults =
 		times(want, count, PKEY_DEFAULT_FULL) + times(want, count, PKEY_DEFAULT_LIMITED);
 	bool first = times(want, count, index0) + times(want, count, index0 | PKEY_FULL_MEMBER);
@@ -286,8 +286,8 @@ static void test_by_chance(void)
 	unsigned wrong = 0, as_they_should = 0;
 
 	for (unsigned run = 0; run < 200000; run++) {
-		pkey_t have[ROOM] = {0}, want[WANTED], table[ROOM], left[WANTED];
-		unsigned partitions = 1 + chance(run % 2 ? 4 : 30), room = 1 + chance(ROOM);
+		pkey_t have[SLOTS_MAX] = {0}, want[WANTED], table[SLOTS_MAX], left[WANTED];
+		unsigned partitions = 1 + chance(run % 2 ? 4 : 30), room = 1 + chance(SLOTS_MAX);
 		unsigned count = any_want(partitions, want), filled = chance(room + 1), out;
 		pkey_t index0 = chance(3) ? 0 : pkey_partition(any_key(partitions));
 		bool exceeds = false;

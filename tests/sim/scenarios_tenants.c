@@ -6,11 +6,17 @@
  */
 #include <string.h>
 
+#include "formats/partitions.h"
 #include "lib/be.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
+#include "sa/record.h"
 #include "tests/sim/sim.h"
+#include "weftd/manager.h"
 
 #define TREE "fattree:radix=8,levels=2"
+
+enum { RED = 1 };
 
 /* Some are in nothing, some in several, some in what nobody else is in. */
 static const char *const files[] = {
@@ -164,6 +170,70 @@ static void leaf_keeps(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* A join to the IPoIB group of red, which makes it where it is not there. */
+static void ask_for_red(struct sim_manager *manager, const struct device_port *port)
+{
+	const struct transport_user *user = &manager->transport->user;
+	const struct mad_header header = {.base_version = 1,
+					  .mgmt_class = CLASS_SUBN_ADM,
+					  .class_version = 2,
+					  .method = METHOD_SET,
+					  .tid = sim_now_us(manager->sim),
+					  .attr_id = RECORD_MC_MEMBER};
+	const struct adm_header adm_header = {
+		.component_mask = 1 << MC_MEMBER_MGID | 1 << MC_MEMBER_PORT_GID |
+				  1 << MC_MEMBER_Q_KEY | 1 << MC_MEMBER_P_KEY |
+				  1 << MC_MEMBER_TCLASS | 1 << MC_MEMBER_SL |
+				  1 << MC_MEMBER_FLOW_LABEL | 1 << MC_MEMBER_JOIN_STATE};
+	struct mc_member_record record = {
+		.q_key = 0x0b1b, .p_key = PKEY_FULL_MEMBER | RED, .join_state = 1};
+	const struct mad_addr address = {.lid = port->info.lid, .qpn = 1};
+	uint8_t mad[MAD_SIZE] = {0};
+
+	ipoib_broadcast_mgid(RED, record.mgid);
+	be64_store(record.port_gid, GID_PREFIX_DEFAULT);
+	be64_store(record.port_gid + 8, port->guid);
+	header_encode(&header, mad);
+	adm_header_encode(&adm_header, mad);
+	format_encode(&mc_member_record_format, &record, mad + SUBN_ADM_HEADER_SIZE);
+	user->received(user->ctx, &address, mad, sizeof(mad));
+}
+
+static unsigned memberships(struct sim_manager *manager, guid_t guid)
+{
+	const struct registry *registry = manager_registry(manager->manager);
+	const struct member_entry key = {.port_guid = guid}, *member;
+	unsigned count = 0;
+
+	for (member = registry_first(registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key); member;
+	     member = registry_next(registry, REGISTRY_MEMBER, MEMBER_BY_PORT, member))
+		count++;
+	return count;
+}
+
+/* Whoever goes on asking while his partition is taken from him is out of its group in the end, and
+ * the group is not made anew for him. */
+static void joins_while_it_is_taken(struct sim *sim)
+{
+	struct sim_manager *manager = up(sim);
+	const struct device_port *port = &sim_device(sim, "host-0010")->port[1];
+
+	for (unsigned round = 0; round < 5; round++) {
+		ask_for_red(manager, port);
+		sim_pass(sim, SIM_S);
+		sim_expect(sim, memberships(manager, port->guid) == 1);
+		sim_partitions(manager, files[2]);
+		for (unsigned i = 0; i < 2000; i++) {
+			ask_for_red(manager, port);
+			sim_pass(sim, SIM_MS / 20);
+		}
+		sim_settle(sim, 60 * SIM_S);
+		sim_expect(sim, memberships(manager, port->guid) == 0);
+		sim_partitions(manager, files[0]);
+		sim_settle_and_check(sim);
+	}
+}
+
 /* A manager that is started anew finds all as it should be; one with another file changes it. */
 static void restart(struct sim *sim)
 {
@@ -187,6 +257,7 @@ const struct scenario sim_tenants[] = {
 	{.name = "partitions-leaf-refuses", .topology = TREE, .play = leaf_refuses},
 	{.name = "p-key-block-stays", .topology = TREE, .play = block_stays},
 	{.name = "p-keys-of-a-leaf-stay", .topology = TREE, .play = leaf_keeps},
+	{.name = "partitions-joins", .topology = TREE, .play = joins_while_it_is_taken},
 	{.name = "partitions-restart", .topology = TREE, .play = restart},
 	{.name = NULL},
 };

@@ -515,6 +515,7 @@ static void target_turn(struct window_target *target)
 			flight_fail(flight, obsolete ? -ETIMEDOUT : -EHOSTUNREACH);
 		return;
 	}
+	list_del(&target->ready); /* who gave the request may have woken it meanwhile */
 	gate = closed_gate(window, flight, &route);
 	if (gate) {
 		list_push_front(&target->queue, &flight->link);

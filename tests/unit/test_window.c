@@ -681,6 +681,27 @@ static void test_source(void)
 	end();
 }
 
+/* A source that wakes its own target, as one may that looks at several of them. */
+static bool wakes_itself(void *owner, struct window_target *target, struct smp_request *out)
+{
+	window_wake(target);
+	return next(owner, target, out);
+}
+
+static void test_source_wakes_itself(void)
+{
+	begin(8, 1, 2);
+	devices[0].target.next = wakes_itself;
+	devices[0].source = 5;
+	window_wake(&devices[0].target);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2);
+	submit(1, 1); /* others have their turns */
+	run();
+	CU_ASSERT_EQUAL(wire.count, 3);
+	end();
+}
+
 /* A target goes with requests queued and under way: all end, at once. */
 static void test_target_goes(void)
 {
@@ -750,6 +771,7 @@ int main(void)
 		{"no route", test_no_route},
 		{"send error", test_send_error},
 		{"source", test_source},
+		{"source that wakes itself", test_source_wakes_itself},
 		{"target goes", test_target_goes},
 		{"dropped", test_dropped},
 		{"from within done", test_from_within_done},

@@ -191,7 +191,9 @@ static void give_leaf(struct lid_work *work, struct node *leaf)
 	for (unsigned i = 1; i <= leaf->num_ports; i++) {
 		struct port *peer = leaf->port[i].peer;
 
-		if (peer && !is_switch(peer) && peer->agent && !peer->lid)
+		/* One that has not been read yet may have had a LID: it is not given another. */
+		if (peer && !is_switch(peer) && peer->agent && port_facts(peer)->known &&
+		    !peer->lid)
 			group[count++] = peer;
 	}
 	give_group(work, group, count, work->lmc);

@@ -488,6 +488,34 @@ static void test_ports_come_first(void)
 	registry_free(registry);
 }
 
+/* A port that is met, but has not told yet what it holds, is given nothing: it had a LID before. */
+static void test_unread_ports_wait(void)
+{
+	struct registry *registry = registry_new();
+	struct net *net = net_of("single:hosts=4");
+	struct lid_entry entry = {.guid = net_port_guid(net, 2, 1), .lid = 700};
+	struct lid_report report;
+	struct model model;
+	struct node *node;
+
+	registry_put(registry, REGISTRY_LID, &entry);
+	model_init(&model);
+	model.fabric->registry = registry;
+	model_fill(&model, net, 0, 1, 0, 1);
+	node = model_port(&model, net, 2, 1)->node;
+	facts_own(&node->facts)->port[1].known = false;
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(report.given, 4);
+	CU_ASSERT_EQUAL(node->port[1].lid, 0);
+	facts_own(&node->facts)->port[1].known = true;
+	lid_assign(model.fabric, 0, &report);
+	CU_ASSERT_EQUAL(report.given, 0);
+	CU_ASSERT_EQUAL(node->port[1].lid, 700);
+	model_done(&model);
+	net_free(net);
+	registry_free(registry);
+}
+
 /* Where nothing else is left, those who went first lose theirs first. */
 static void test_longest_gone_first(void)
 {
@@ -535,6 +563,7 @@ int main(void)
 		{"hosts without switch", test_hosts_without_switch},
 		{"the registry remembers", test_registry_remembers},
 		{"ports come first", test_ports_come_first},
+		{"unread ports wait", test_unread_ports_wait},
 		{"the longest gone first", test_longest_gone_first},
 		CU_TEST_INFO_NULL,
 	};

@@ -4,17 +4,24 @@
  * the time. By seed: the topology, where the managers run (some on switches), whether mastership is
  * sticky, and what happens when.
  *
- * What must be so: while nothing happens, nobody takes over; a master that is killed is followed
- * within two seconds, a host that is gone within four; and after the last fault there is one MASTER
- * again within the time from one light sweep to the next and one election. At the end, without
- * losses, the invariants.
+ * What must be so: while nothing happens, nobody takes over; where there is a standby, a master
+ * that is killed is followed within two seconds, a host that is gone within four; and after the
+ * last fault there is one MASTER again within the time from one light sweep to the next and one
+ * election. At the end, without losses, the invariants.
+ *
+ * The same of two managers of which one follows the other beside the fabric, where a registration
+ * is acknowledged when both have it ("failover-standby"): what hosts were told while the standby
+ * was in step is so at the end, whoever is MASTER then, and hosts have the LIDs that they had. That
+ * network has short troubles of its own.
  *
  * And without losses: two subnets that become one, managers on switches, and a raised priority.
  */
 #include <stdio.h>
 
+#include "fabric/registry.h"
 #include "lib/be.h"
 #include "lib/mem.h"
+#include "tests/sim/registered.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"
 #include "tests/sim/trace.h"
@@ -112,8 +119,19 @@ static void calm(struct sim *sim, uint64_t us)
 
 /* Faults; what has gone comes back. */
 
-static void follows(struct sim *sim, uint64_t within_ms)
+static bool has_standby(struct sim *sim)
 {
+	for (unsigned i = 0; i < sim->num_managers; i++)
+		if (sim_state(&sim->managers[i]) == SM_STANDBY)
+			return true;
+	return false;
+}
+
+/* One that has only just come itself has to look around first. */
+static void follows(struct sim *sim, bool standby, uint64_t within_ms)
+{
+	if (!standby)
+		within_ms = (SWEEP_INTERVAL_S + ELECTION_S) * 1000;
 	sim_until(sim, within_ms * SIM_MS, "another one is MASTER", has_a_master, sim);
 	sim_pass(sim, sim_random(sim, RETURN_MAX_S * SIM_S));
 }
@@ -121,28 +139,31 @@ static void follows(struct sim *sim, uint64_t within_ms)
 static void master_is_killed(struct sim *sim)
 {
 	struct sim_manager *master = sim_master(sim);
+	bool standby = has_standby(sim);
 
 	if (!master)
 		return;
 	sim_kill(master);
-	follows(sim, KILLED_MS);
+	follows(sim, standby, KILLED_MS);
 	sim_restart(master);
 }
 
 static void master_leaves(struct sim *sim)
 {
 	struct sim_manager *master = sim_master(sim);
+	bool standby = has_standby(sim);
 
 	if (!master)
 		return;
 	sim_stop(master);
-	follows(sim, KILLED_MS);
+	follows(sim, standby, KILLED_MS);
 	sim_restart(master);
 }
 
 static void host_is_gone(struct sim *sim)
 {
 	struct sim_manager *master = sim_master(sim);
+	bool standby = has_standby(sim);
 
 	if (!master || device_is_switch(master->port->device)) {
 		master_is_killed(sim);
@@ -150,7 +171,7 @@ static void host_is_gone(struct sim *sim)
 	}
 	sim_kill(master);
 	sim_node(sim, master->port->device, false);
-	follows(sim, GONE_MS);
+	follows(sim, standby, GONE_MS);
 	sim_node(sim, master->port->device, true);
 	sim_restart(master);
 }
@@ -216,11 +237,27 @@ static void master_is_cut_off(struct sim *sim)
 		sim_flap(sim, master->port, SIM_MS << sim_random(sim, GAP_STEPS));
 }
 
-static void failover(struct sim *sim)
+static void a_fault(struct sim *sim)
 {
 	static void (*const faults[])(struct sim * sim) = {master_is_killed, master_leaves,
 							   host_is_gone,     fabric_is_cut,
 							   fabric_is_cut,    master_is_cut_off};
+
+	faults[sim_random(sim, ARRAY_SIZE(faults))](sim);
+}
+
+/* After the last fault. */
+static void becomes_one(struct sim *sim)
+{
+	sim_pass(sim, sim_usual_world.training_us);
+	sim_until(sim, (SWEEP_INTERVAL_S + ELECTION_S) * SIM_S, "there is one MASTER",
+		  has_one_master, sim);
+	sim_faults(sim, NULL);
+	sim_settle_and_check(sim);
+}
+
+static void failover(struct sim *sim)
+{
 	bool sticky = sim->run.seed / 5 % 2;
 	const char *options = sticky ? "master_priority=14" : NULL;
 	unsigned count = 1 + (unsigned)sim_random(sim, FAULTS_MAX);
@@ -233,15 +270,85 @@ static void failover(struct sim *sim)
 	sim_faults(sim, &(struct world_faults){.drop_ppm = LOSS_PPM});
 	calm(sim, sim_random(sim, CALM_MAX_S * SIM_S));
 	for (unsigned i = 0; i < count && !sim->failed; i++) {
-		faults[sim_random(sim, ARRAY_SIZE(faults))](sim);
+		a_fault(sim);
 		if (i + 1 < count && sim_random(sim, 2))
 			sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
 	}
-	sim_pass(sim, sim_usual_world.training_us);
-	sim_until(sim, (SWEEP_INTERVAL_S + ELECTION_S) * SIM_S, "there is one MASTER",
-		  has_one_master, sim);
-	sim_faults(sim, NULL);
-	sim_settle_and_check(sim);
+	becomes_one(sim);
+}
+
+/* With a standby */
+
+#define FOLLOWS(own) \
+	"ha_listen=\"" own "\" ha_peers=\"host-0001,host-0017\" durability=\"standby\" "
+
+enum { PATIENCE_US = 300000, ASKED_MAX = 12 };
+
+/* Nobody is told anything before the standby has it. */
+static bool is_kept(struct sim_manager *master)
+{
+	return master && masters(master->sim) == 1 &&
+	       registry_keeps(manager_registry(master->manager), KEPT_BY_STANDBY);
+}
+
+static void network_trouble(struct sim *sim)
+{
+	switch (sim_random(sim, 16)) {
+	case 0:
+		sim_pipes(sim, true);
+		sim_pass(sim, sim_random(sim, 400) * SIM_MS);
+		sim_pipes(sim, false);
+		break;
+	case 1:
+		sim_reset_pipes(sim);
+		break;
+	}
+}
+
+/* What was promised by the master's own disk alone does not count. */
+static void hosts_ask(struct sim *sim, struct registered *registered)
+{
+	for (uint64_t left = sim_random(sim, ASKED_MAX); left && !sim->failed; left--) {
+		struct sim_manager *master = sim_master(sim);
+		enum told *told;
+
+		network_trouble(sim);
+		if (!is_kept(master)) {
+			sim_pass(sim, sim_random(sim, SIM_S));
+			continue;
+		}
+		told = registered_ask(master, registered, PATIENCE_US);
+		if (told && !is_kept(master))
+			*told = NOTHING;
+	}
+}
+
+/* A registration that is under way when the fault comes may be so or not. */
+static void failover_standby(struct sim *sim)
+{
+	bool sticky = sim->run.seed % 2;
+	unsigned count = 1 + (unsigned)sim_random(sim, FAULTS_MAX);
+	struct registered registered = {0};
+
+	sim_start_keeping(sim, "host-0001",
+			  sticky ? FOLLOWS("host-0001") "sm_priority=5 master_priority=14"
+				 : FOLLOWS("host-0001") "sm_priority=5");
+	sim_start_keeping(sim, "host-0017",
+			  sticky ? FOLLOWS("host-0017") "master_priority=14"
+				 : FOLLOWS("host-0017"));
+	sim_settle(sim, 120 * SIM_S);
+	registered_note_lids(sim, &registered);
+	sim_faults(sim, &(struct world_faults){.drop_ppm = LOSS_PPM});
+	calm(sim, sim_random(sim, CALM_MAX_S * SIM_S));
+	sim_expect(sim, is_kept(sim_master(sim)));
+	for (unsigned i = 0; i < count && !sim->failed; i++) {
+		hosts_ask(sim, &registered);
+		a_fault(sim);
+		sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
+	}
+	becomes_one(sim);
+	if (!sim->failed)
+		registered_compare(sim_master(sim), &registered);
 }
 
 /* Two subnets become one */
@@ -385,6 +492,9 @@ static void joins_repeat(struct sim *sim)
 
 const struct scenario sim_failover[] = {
 	{.name = "failover", .choose = failover_topology, .play = failover},
+	{.name = "failover-standby",
+	 .topology = "fattree:radix=8,levels=2",
+	 .play = failover_standby},
 	{.name = "subnets-meet", .topology = "ring:switches=6,hosts=2", .play = subnets_meet},
 	{.name = "twins-meet", .topology = "ring:switches=6,hosts=2", .play = twins_meet},
 	{.name = "switches-manage",

@@ -8,6 +8,7 @@
 
 #include "lib/mem.h"
 #include "sm/context.h"
+#include "tests/sim/registered.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"
 
@@ -17,94 +18,7 @@
 #define FOLLOWS(own) \
 	"ha_listen=\"" own "\" ha_peers=\"" FIRST "," SECOND "\" durability=\"standby\""
 
-enum { HOSTS = 32, GROUPS = 300, PATIENCE_US = 200000, SWEEP_INTERVAL_S = 10 /* as the default */ };
-
-/* What hosts were told: who is a member of which group. */
-enum told { NOTHING, JOINED, LEFT };
-
-struct registered {
-	enum told told[HOSTS + 1][TENANT_GROUPS];
-	lid_t mlid[TENANT_GROUPS]; /* 0: not known */
-	lid_t lid[HOSTS + 1];
-	unsigned acknowledged;
-};
-
-static struct device_port *host_port(struct sim *sim, unsigned host)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "host-%04u", host);
-	return sim_port(sim, name, 1);
-}
-
-/* Asks for one thing, and writes down what the answer promises. */
-static void register_something(struct sim_manager *master, struct registered *registered,
-			       uint64_t patience_us)
-{
-	struct sim *sim = master->sim;
-	unsigned host = 1 + (unsigned)sim_random(sim, HOSTS);
-	unsigned group = (unsigned)sim_random(sim, TENANT_GROUPS);
-	struct device_port *port = host_port(sim, host);
-	enum told *told = &registered->told[host][group];
-	bool joins = sim_random(sim, 3);
-
-	if (!port || (!joins && *told != JOINED))
-		return;
-	*told = NOTHING; /* without an answer it may be so or not */
-	if (joins && tenant_joins_within(master, port, group, patience_us))
-		*told = JOINED;
-	else if (!joins && tenant_leaves_within(master, port, group, patience_us))
-		*told = LEFT;
-	registered->acknowledged += *told != NOTHING;
-}
-
-static void note_lids(struct sim *sim, struct registered *registered)
-{
-	for (unsigned host = 1; host <= HOSTS; host++)
-		registered->lid[host] = host_port(sim, host)->info.lid;
-}
-
-/* Groups that were empty meanwhile may have got another MLID, where nobody was told so. */
-static void note_mlids(struct sim_manager *master, struct registered *registered)
-{
-	memset(registered->mlid, 0, sizeof(registered->mlid));
-	for (unsigned group = 0; group < TENANT_GROUPS; group++)
-		for (unsigned host = 1; host <= HOSTS && !registered->mlid[group]; host++)
-			if (registered->told[host][group] == JOINED)
-				registered->mlid[group] =
-					tenant_mlid(master, host_port(master->sim, host), group);
-}
-
-static void compare_groups(struct sim_manager *master, const struct registered *registered,
-			   unsigned host)
-{
-	for (unsigned group = 0; group < TENANT_GROUPS; group++) {
-		enum told told = registered->told[host][group];
-		lid_t mlid = told ? tenant_mlid(master, host_port(master->sim, host), group) : 0;
-
-		if (told == JOINED && !mlid)
-			sim_fail(master->sim, "host %u was told that it is in group %u: it is not",
-				 host, group);
-		else if (told == LEFT && mlid)
-			sim_fail(master->sim, "host %u was told that it left group %u: it has not",
-				 host, group);
-		else if (mlid && registered->mlid[group] && mlid != registered->mlid[group])
-			sim_fail(master->sim, "group %u had MLID 0x%x and has 0x%x", group,
-				 registered->mlid[group], mlid);
-	}
-}
-
-static void compare(struct sim_manager *master, const struct registered *registered)
-{
-	for (unsigned host = 1; host <= HOSTS && !master->sim->failed; host++) {
-		lid_t lid = host_port(master->sim, host)->info.lid;
-
-		if (lid != registered->lid[host])
-			sim_fail(master->sim, "host %u had LID %u and has %u", host,
-				 registered->lid[host], lid);
-		compare_groups(master, registered, host);
-	}
-}
+enum { GROUPS = 300, PATIENCE_US = 200000, SWEEP_INTERVAL_S = 10 /* as the default */ };
 
 static bool is_master(void *ctx)
 {
@@ -146,8 +60,8 @@ static void two_managers(struct sim *sim, struct sim_manager **first, struct sim
 static void many_groups(struct sim_manager *master)
 {
 	for (unsigned group = TENANT_GROUPS; group < TENANT_GROUPS + GROUPS; group++)
-		for (unsigned host = 2; host <= HOSTS; host += HOSTS - 4)
-			if (!tenant_joins_within(master, host_port(master->sim, host), group,
+		for (unsigned host = 2; host <= REGISTERED_HOSTS; host += REGISTERED_HOSTS - 4)
+			if (!tenant_joins_within(master, registered_port(master->sim, host), group,
 						 PATIENCE_US))
 				sim_fail(master->sim, "host %u does not get into group %u", host,
 					 group);
@@ -162,10 +76,10 @@ static void takeover(struct sim *sim)
 
 	two_managers(sim, &first, &second, 0);
 	for (unsigned i = 0; i < 60; i++)
-		register_something(first, &registered, PATIENCE_US);
+		registered_ask(first, &registered, PATIENCE_US);
 	many_groups(first);
-	note_lids(sim, &registered);
-	note_mlids(first, &registered);
+	registered_note_lids(sim, &registered);
+	registered_note_mlids(first, &registered);
 	sim_settle(sim, 60 * SIM_S);
 	second->lft_sets_sent = second->lft_gets_sent = 0;
 	second->mft_sets_sent = second->mft_gets_sent = 0;
@@ -178,7 +92,7 @@ static void takeover(struct sim *sim)
 	sim_expect(sim, second->lft_gets_sent > 0 && second->lft_gets_sent <= 4 * 12);
 	sim_expect(sim, second->mft_sets_sent == 0);
 	sim_expect(sim, second->mft_gets_sent > 0 && second->mft_gets_sent <= 4 * 12);
-	compare(second, &registered);
+	registered_compare(second, &registered);
 	sim_check(sim);
 }
 
@@ -398,24 +312,24 @@ static void kills(struct sim *sim, bool troubles)
 	struct sim_manager *master, *standby, *other;
 
 	two_managers(sim, &master, &standby, SWEEP_INTERVAL_S);
-	note_lids(sim, &registered);
+	registered_note_lids(sim, &registered);
 	for (unsigned kill = 0; kill < KILLS && !sim->failed; kill++) {
 		for (uint64_t left = 5 + sim_random(sim, 20); left; left--) {
-			register_something(master, &registered, PATIENCE_US);
+			registered_ask(master, &registered, PATIENCE_US);
 			if (troubles)
 				some_trouble(sim);
 		}
-		note_mlids(master, &registered);
+		registered_note_mlids(master, &registered);
 		/* The last one may be on its way to the disk, to the standby, or back. */
 		for (uint64_t left = sim_random(sim, 3); left; left--)
-			register_something(master, &registered, sim_random(sim, 800));
+			registered_ask(master, &registered, sim_random(sim, 800));
 		sim_pass(sim, sim_random(sim, 2) * sim_random(sim, 2000));
 		standby->lft_sets_sent = 0;
 		sim_kill(master);
 		sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, standby);
 		sim_settle(sim, 60 * SIM_S);
 		sim_expect(sim, standby->lft_sets_sent == 0);
-		compare(standby, &registered);
+		registered_compare(standby, &registered);
 		/* The one that comes back ranks lower, so that this one stays. */
 		master->conf.sm.priority = (uint8_t)(standby->conf.sm.priority - 1);
 		sim_restart(master);
@@ -448,18 +362,18 @@ static void comes_back(struct sim *sim)
 
 	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	for (unsigned i = 0; i < 20; i++)
-		register_something(first, &registered, PATIENCE_US);
+		registered_ask(first, &registered, PATIENCE_US);
 	sim_kill(first);
 	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
 	sim_settle(sim, 60 * SIM_S);
 	for (unsigned i = 0; i < 40; i++)
-		register_something(second, &registered, PATIENCE_US);
-	note_lids(sim, &registered);
-	note_mlids(second, &registered);
+		registered_ask(second, &registered, PATIENCE_US);
+	registered_note_lids(sim, &registered);
+	registered_note_mlids(second, &registered);
 	sim_restart(first);
 	sim_until(sim, 60 * SIM_S, "it has the subnet again", is_master, first);
 	sim_settle(sim, 60 * SIM_S);
-	compare(first, &registered);
+	registered_compare(first, &registered);
 	sim_check(sim);
 }
 

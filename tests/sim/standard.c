@@ -380,5 +380,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"tenants-other", 1434,
 	 "masks of a switch that was dead before who writes became MASTER, held against it"},
 	{"moving-tenants-other", 112, "a way up a tree whose cable had been moved to a host"},
+	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
+	{"failover-standby", 521, "a target that stood in the round twice"},
 	{NULL, 0, NULL},
 };

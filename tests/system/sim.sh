@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once,
-# the seeds that have found something, and on both of its fabrics 100 seeds of the standard scenario and
-# 40 of the same with tenants. Which ones follows from the commit, so that each commit looks somewhere
+# the seeds that have found something, and in both of its forms 100 seeds of the standard scenario, 40 of the
+# same with tenants and 10 of failovers. Which ones follows from the commit, so that each commit looks somewhere
 # else and all runs of one commit look at the same; in a tree without git they are the first.
 # SIM_OPTIONS are given to every run. `make soak` plays thousands.
 set -u
@@ -51,7 +51,7 @@ seeds() {
 	out=$("$run" --scenario "$scenario" --seeds "$first-$last" "${options[@]}")
 	grep '^not ok ' <<<"$out"
 	if grep -q "^$((2 * $3)) passed, 0 failed" <<<"$out"; then
-		echo "ok $scenario scenario, seeds $first to $last on both fabrics"
+		echo "ok $scenario scenario, seeds $first to $last in both forms"
 	elif ! grep -q '^not ok ' <<<"$out"; then
 		echo "not ok $scenario scenario, seeds $first to $last: it ended early"
 	fi
@@ -59,7 +59,7 @@ seeds() {
 
 for name in $("$run" --list); do
 	case $name in
-	standard-* | tenants-*) continue ;;
+	standard-* | tenants-* | failover-*) continue ;;
 	esac
 	play "$name" --scenario "$name"
 done
@@ -67,3 +67,4 @@ play "known seeds" --known
 replays
 seeds standard "$(first_seed)" 100
 seeds tenants "$(first_seed)" 40
+seeds failover "$(first_seed)" 10

@@ -226,9 +226,9 @@ static void handover(struct sim *sim)
 
 	ranked_managers(sim, 3, SWEEP_INTERVAL_S, &first, &second);
 	for (unsigned i = 0; i < 40; i++)
-		register_something(first, &registered, PATIENCE_US);
-	note_lids(sim, &registered);
-	note_mlids(first, &registered);
+		registered_ask(first, &registered, PATIENCE_US);
+	registered_note_lids(sim, &registered);
+	registered_note_mlids(first, &registered);
 	for (unsigned turn = 0; turn < 4 && !sim->failed; turn++) {
 		second->lft_sets_sent = 0;
 		sim_expect(sim, give(first, second));
@@ -236,7 +236,7 @@ static void handover(struct sim *sim)
 		sim_pass(sim, 30 * SIM_S);
 		expect_states(sim, first, SM_STANDBY, second, SM_MASTER);
 		sim_expect(sim, second->lft_sets_sent == 0);
-		compare(second, &registered);
+		registered_compare(second, &registered);
 		sim_check(sim);
 		sim_kill(first);
 		sim_restart(first);
@@ -246,7 +246,7 @@ static void handover(struct sim *sim)
 		sim_expect(sim, give(second, first));
 		sim_settle(sim, 60 * SIM_S);
 		expect_states(sim, first, SM_MASTER, second, SM_STANDBY);
-		compare(first, &registered);
+		registered_compare(first, &registered);
 	}
 	sim_settle_and_check(sim);
 }

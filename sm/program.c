@@ -172,9 +172,12 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 	program->report.not_as_read = true;
 }
 
+/* Between runs nothing at the other end of its cable waits for a port. */
 static void look_again(struct program *program, struct port *port)
 {
 	program_look_at(program, port);
+	if (!program->done)
+		return;
 	if (port_of_switch(port))
 		switch_wake_waiters(program, port->node);
 	if (port->peer)

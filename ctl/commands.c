@@ -55,6 +55,11 @@ static bool is_port(const char *value)
 	return length && length <= 3 && strspn(value, "0123456789") == length && atoi(value) <= 254;
 }
 
+static bool is_external_port(const char *value)
+{
+	return is_port(value) && atoi(value) >= 1;
+}
+
 static bool is_event(const char *value)
 {
 	size_t length = strlen(value);
@@ -102,6 +107,12 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 		.meant = meant_p_key                                                     \
 	}
 
+#define PORT_ARGUMENT                                                        \
+	{                                                                    \
+		.member = "port", .label = "PORT", .good = is_external_port, \
+		.what = "a port: a number from 1 to 254"                     \
+	}
+
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
 	 .print = print_status,
@@ -120,6 +131,31 @@ const struct ctl_command ctl_commands[] = {
 	 .list = "nodes",
 	 .print = print_nodes,
 	 .summary = "switches, adapters and routers"},
+	{.words = "node show",
+	 .arguments = {{.member = "node", .label = "NODE"}},
+	 .document = true,
+	 .digest = node_digest,
+	 .print = print_node,
+	 .summary = "a node and its ports"},
+	{.words = "port list",
+	 .arguments = {{.member = "node", .label = "NODE", .optional = true}},
+	 .list = "ports",
+	 .print = print_ports,
+	 .summary = "all ports, or those of a node, and where they lead"},
+	{.words = "port show",
+	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
+	 .print = print_port,
+	 .summary = "what is known of a port"},
+	{.words = "port disable",
+	 .arguments = {{.member = "node", .label = "NODE"},
+		       PORT_ARGUMENT,
+		       {.member = "force", .optional = true, .option = true, .flag = true}},
+	 .print = print_port_change,
+	 .summary = "take the link of a switch's port down, until it is enabled"},
+	{.words = "port enable",
+	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
+	 .print = print_port_change,
+	 .summary = "let it come up again"},
 	{.words = "link list",
 	 .list = "links",
 	 .print = print_links,

@@ -9,11 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/control.h"
+#include "ctl/commands.h"
 
 void print_status(const json_t *data, FILE *out);
 void print_sweep(const json_t *data, FILE *out);
 void print_nodes(const json_t *data, FILE *out);
+int node_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
+void print_node(const json_t *data, FILE *out);
+void print_ports(const json_t *data, FILE *out);
+void print_port(const json_t *data, FILE *out);
+void print_port_change(const json_t *data, FILE *out);
 void print_log_levels(const json_t *data, FILE *out);
 void print_links(const json_t *data, FILE *out);
 void print_route(const json_t *data, FILE *out);

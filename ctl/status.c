@@ -156,6 +156,18 @@ static void print_settings(const json_t *settings, FILE *out)
 	}
 }
 
+static void print_disabled(const json_t *ports, FILE *out)
+{
+	const json_t *port;
+	size_t i;
+
+	json_array_foreach (ports, i, port) {
+		line(out, i ? "" : "Disabled", "%s \"%s\" port %lld, by command",
+		     text_member(port, "guid"), text_member(port, "description"),
+		     number_member(port, "port"));
+	}
+}
+
 static void print_left_out(const json_t *switches, FILE *out)
 {
 	const json_t *sw;
@@ -333,6 +345,7 @@ void print_status(const json_t *data, FILE *out)
 	print_routing(json_object_get(data, "routing"), out);
 	print_settings(json_object_get(data, "settings"), out);
 	print_left_out(json_object_get(data, "left_out"), out);
+	print_disabled(json_object_get(data, "disabled_ports"), out);
 	print_peers(json_object_get(data, "peers"), out);
 	print_partitions_line(json_object_get(data, "partitions"), out);
 	print_store(json_object_get(data, "store"), out);

@@ -101,7 +101,9 @@ struct port {
 	bool cut;      /* it was: doubtful, and not only for what our own arming may have hidden */
 	bool armed;    /* by us, since its cable was verified */
 	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
-	bool disable;  /* its link is to be taken down, once */
+	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0. */
+	uint8_t link_asked;
+	bool keeps_link; /* it refused to be disabled */
 	/* Nothing was known of it, or its link was lost, or another manager may have been MASTER:
 	 * what it has registered need not be what the SA knows, whatever the registry says, so it
 	 * is to be told once to register anew. Means something for end ports. */

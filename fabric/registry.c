@@ -126,24 +126,26 @@ static const struct field neighbor_rows[] = {
 	ROW(neighbor_entry, guid, "GUID", 72, 64),
 };
 
-static const struct format lid_format = FORMAT(struct lid_entry, "LID", 15, lid_rows),
-			   group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
-			   member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
-			   service_format =
-				   FORMAT(struct service_entry, "Service", 186, service_rows),
-			   subscription_format = FORMAT(struct subscription_entry, "Subscription",
-							56, subscription_rows),
-			   alias_format = FORMAT(struct alias_entry, "Alias", 18, alias_rows),
-			   setting_format =
-				   FORMAT(struct setting_entry, "Setting", 288, setting_rows),
-			   partition_format =
-				   FORMAT(struct partition_entry, "Partition", 81, partition_rows),
-			   partition_member_format =
-				   FORMAT(struct partition_member_entry, "PartitionMember", 11,
-					  partition_member_rows),
-			   m_key_format = FORMAT(struct m_key_entry, "M_Key", 32, m_key_rows),
-			   neighbor_format =
-				   FORMAT(struct neighbor_entry, "Neighbor", 17, neighbor_rows);
+static const struct field disabled_rows[] = {
+	ROW(disabled_entry, node_guid, "NodeGUID", 0, 64),
+	ROW(disabled_entry, port, "Port", 64, 8),
+};
+
+static const struct format
+	lid_format = FORMAT(struct lid_entry, "LID", 15, lid_rows),
+	group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
+	member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
+	service_format = FORMAT(struct service_entry, "Service", 186, service_rows),
+	subscription_format =
+		FORMAT(struct subscription_entry, "Subscription", 56, subscription_rows),
+	alias_format = FORMAT(struct alias_entry, "Alias", 18, alias_rows),
+	setting_format = FORMAT(struct setting_entry, "Setting", 288, setting_rows),
+	partition_format = FORMAT(struct partition_entry, "Partition", 81, partition_rows),
+	partition_member_format =
+		FORMAT(struct partition_member_entry, "PartitionMember", 11, partition_member_rows),
+	m_key_format = FORMAT(struct m_key_entry, "M_Key", 32, m_key_rows),
+	neighbor_format = FORMAT(struct neighbor_entry, "Neighbor", 17, neighbor_rows),
+	disabled_format = FORMAT(struct disabled_entry, "DisabledPort", 9, disabled_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -160,6 +162,7 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 		{"partition member", &partition_member_format, 2, 10, {IN(0), IN(1)}},
 	[REGISTRY_M_KEY] = {"m_key", &m_key_format, 1, 8, {0, 0}},
 	[REGISTRY_NEIGHBOR] = {"neighbor", &neighbor_format, 2, 9, {0, 0}},
+	[REGISTRY_DISABLED] = {"disabled port", &disabled_format, 2, 9, {0, 0}},
 };
 
 /* Rings: that of the key, then those of the indexes. */

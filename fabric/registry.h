@@ -38,6 +38,7 @@ enum registry_kind {
 	REGISTRY_PARTITION_MEMBER = 9,
 	REGISTRY_M_KEY = 10,
 	REGISTRY_NEIGHBOR = 11,
+	REGISTRY_DISABLED = 12,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -149,6 +150,12 @@ struct neighbor_entry { /* identified by node_guid and port */
 	guid_t node_guid;
 	uint8_t port;
 	guid_t guid; /* of the end port */
+};
+
+/* A switch's port that is to stay disabled until a command enables it: sm/disabled.h. */
+struct disabled_entry { /* identified by node_guid and port */
+	guid_t node_guid;
+	uint8_t port;
 };
 
 enum { REGISTRY_INDEXES = 2 };

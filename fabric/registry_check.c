@@ -49,6 +49,8 @@ static const struct range {
 	{REGISTRY_NEIGHBOR, "NodeGUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_NEIGHBOR, "Port", 1, PORT_MAX, "not 1 to 254"},
 	{REGISTRY_NEIGHBOR, "GUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_DISABLED, "NodeGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_DISABLED, "Port", 1, PORT_MAX, "not 1 to 254"},
 };
 
 static const char *lid_wrong(const void *record, const char **field)

@@ -15,6 +15,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/commands.h"
+#include "sm/disabled.h"
 #include "sm/left_out.h"
 #include "sm/save.h"
 
@@ -172,6 +173,7 @@ json_t *sm_status(const struct sm *sm)
 			   "anomalies", status_anomalies(sm));
 	json_object_set_new(status, "settings", settings);
 	json_object_set_new(status, "left_out", left_out_json(sm->fabric));
+	json_object_set_new(status, "disabled_ports", disabled_json(sm->fabric, sm->registry));
 	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
 	json_object_set_new(status, "window",
@@ -378,7 +380,7 @@ static void command_node_list(void *ctx, struct control_request *request, const 
 /* link list: each cable once, from the switch of the lower index, or from the adapter where there
  * is no switch */
 
-static json_t *link_end(const struct node_facts *facts, uint8_t port, lid_t lid)
+json_t *link_end_json(const struct node_facts *facts, uint8_t port, lid_t lid)
 {
 	char guid[GUID_TEXT];
 
@@ -388,12 +390,10 @@ static json_t *link_end(const struct node_facts *facts, uint8_t port, lid_t lid)
 
 static json_t *link_json(json_t *from, json_t *to, const struct port_info *info)
 {
-	static const char *const states[] = {"?", "DOWN", "INIT", "ARMED", "ACTIVE"};
 	char speed[24];
 
 	return json_pack("{s:o,s:o,s:s,s:s,s:i}", "from", from, "to", to, "state",
-			 states[info->port_state < ARRAY_SIZE(states) ? info->port_state : 0],
-			 "width_speed", port_speed_text(info, speed), "mtu",
+			 port_state_text(info), "width_speed", port_speed_text(info, speed), "mtu",
 			 mtu_bytes(info->neighbor_mtu));
 }
 
@@ -424,15 +424,15 @@ static json_t *switch_link_row(const struct snapshot *snapshot, uint32_t slot)
 	if (link->end >= 0) {
 		const struct snap_end *end = &snapshot->ends[link->end];
 
-		to = link_end(end->facts, link->port, end->lid);
+		to = link_end_json(end->facts, link->port, end->lid);
 	} else if (link->sw >= (int32_t)index) {
 		const struct snap_switch *peer = &snapshot->switches[link->sw];
 
-		to = link_end(peer->facts, link->port, peer->lid);
+		to = link_end_json(peer->facts, link->port, peer->lid);
 	} else {
 		return NULL;
 	}
-	return link_json(link_end(sw->facts, port, sw->lid), to, &sw->facts->port[port].info);
+	return link_json(link_end_json(sw->facts, port, sw->lid), to, &sw->facts->port[port].info);
 }
 
 static json_t *link_row(const struct snapshot *snapshot, uint32_t place)
@@ -445,8 +445,8 @@ static json_t *link_row(const struct snapshot *snapshot, uint32_t place)
 	if (end->peer < (int32_t)(place - snapshot->num_links))
 		return NULL;
 	peer = &snapshot->ends[end->peer];
-	return link_json(link_end(end->facts, end->port, end->lid),
-			 link_end(peer->facts, peer->port, peer->lid),
+	return link_json(link_end_json(end->facts, end->port, end->lid),
+			 link_end_json(peer->facts, peer->port, peer->lid),
 			 &end->facts->port[end->port].info);
 }
 
@@ -526,6 +526,7 @@ static const struct control_command commands[] = {
 void sm_register_commands(struct sm *sm, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), sm);
+	control_register(control, port_commands, NUM_PORT_COMMANDS, sm);
 	control_register(control, route_commands, NUM_ROUTE_COMMANDS, sm);
 	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
 	control_register(control, partition_commands, NUM_PARTITION_COMMANDS, sm);

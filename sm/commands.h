@@ -11,6 +11,7 @@
 #include "sm/context.h"
 
 enum {
+	NUM_PORT_COMMANDS = 5,
 	NUM_ROUTE_COMMANDS = 3,
 	NUM_JUDGE_COMMANDS = 3,
 	NUM_PARTITION_COMMANDS = 7,
@@ -18,6 +19,7 @@ enum {
 	NUM_HA_COMMANDS = 4
 };
 
+extern const struct control_command port_commands[NUM_PORT_COMMANDS];	/* commands_port.c */
 extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* commands_route.c */
 extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
 extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	/* commands_keys.c */
@@ -38,5 +40,9 @@ struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *re
 
 /* As node list shows the node at a place (fabric/named.h); a new reference. */
 json_t *node_json(const struct snapshot *snapshot, uint32_t place);
+
+/* One end of a cable: a node, its port, its LID; a new reference. */
+json_t *link_end_json(const struct node_facts *facts, uint8_t port, lid_t lid);
+const char *port_state_text(const struct port_info *info); /* "ACTIVE"; commands_port.c */
 
 #endif

@@ -141,7 +141,8 @@ struct sm {
 	uint64_t views;
 	struct sm_counts counts;
 	struct log_limit trap_limit, stranger_limit, links_limit;
-	struct list judgements; /* commands_judge.c: the first one is being computed */
+	struct list port_changes; /* commands_port.c: not durable yet */
+	struct list judgements;	  /* commands_judge.c: the first one is being computed */
 	void (*report)(void *ctx, int error, bool again, const char *text);
 	void *report_ctx;
 	bool stopped;
@@ -173,6 +174,10 @@ void partition_commands_done(struct sm *sm);
 void ha_init(struct sm *sm);
 void ha_stop(struct sm *sm); /* answers who waits */
 void ha_done(struct sm *sm);
+
+/* commands_port.c */
+void port_changes_init(struct sm *sm);
+void port_changes_stop(struct sm *sm); /* answers who waits */
 
 /* commands_judge.c */
 void judge_init(struct sm *sm);

@@ -121,7 +121,7 @@ static bool disable(struct hold *hold, struct port *port)
 
 	if (!at)
 		return false;
-	at->disable = true;
+	at->link_asked = PHYS_DISABLED;
 	trigger_node(hold->trigger, at->node->guid, "a port is to be disabled");
 	return true;
 }
@@ -144,8 +144,7 @@ static const struct {
 } acts[] = {
 	[BABBLE_NOTE] = {NULL, "it is left as it is"},
 	[BABBLE_QUARANTINE] = {quarantine, "no route uses it for the next minute"},
-	[BABBLE_DISABLE] = {disable,
-			    "it is disabled: enable it with ibportstate when it is mended"},
+	[BABBLE_DISABLE] = {disable, "it is disabled: weftctl port enable, when it is mended"},
 };
 
 void hold_complaint(struct hold *hold, struct port *port, uint16_t number)

@@ -323,8 +323,8 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	look_again(program, port);
 }
 
-static void port_was_disabled(void *owner, void *subject, const struct smp_request *request,
-			      const struct smp_answer *answer)
+static void link_was_asked(void *owner, void *subject, const struct smp_request *request,
+			   const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct port *port = subject;
@@ -335,7 +335,8 @@ static void port_was_disabled(void *owner, void *subject, const struct smp_reque
 	if (answer->error == -ECANCELED)
 		return;
 	if (answer->error || answer->status) {
-		port_failed(program, port, "it was not disabled");
+		port->keeps_link = !answer->error;
+		port_failed(program, port, "its link was not disabled, or enabled");
 		return;
 	}
 	attr_decode(&port_info_format, answer->data, &held);
@@ -360,23 +361,24 @@ static enum port_state next_state(struct program *program, struct port *port)
 	return PORT_NO_CHANGE;
 }
 
-/* Its link goes down, and stays so until somebody enables it again. Where that fails the next
- * complaints ask for it anew. */
-static void disable_request(struct program *program, struct port *port, struct smp_request *out)
+/* Its link goes down, and stays so until somebody enables it again; or it is tried again. Where
+ * that fails it is asked for anew by who asked, but for a command: a port that refuses has been
+ * asked. */
+static void link_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	struct port_info want;
 
 	port_want(program->fabric, program->options, port, &want);
 	want.port_state = PORT_DOWN;
-	want.port_physical_state = PHYS_DISABLED;
+	want.port_physical_state = port->link_asked;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
 				    .attr_mod = port_info_modifier(port),
-				    .done = port_was_disabled,
+				    .done = link_was_asked,
 				    .owner = program,
 				    .subject = port};
 	format_encode(&port_info_format, &want, out->data);
-	port->disable = false;
+	port->link_asked = 0;
 	port->busy = true;
 }
 
@@ -466,8 +468,8 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	struct route_path path;
 	enum pkeys_state pkeys;
 
-	if (port->disable && !port->busy) {
-		disable_request(program, port, out);
+	if (port->link_asked && !port->busy) {
+		link_request(program, port, out);
 		return true;
 	}
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
@@ -695,7 +697,7 @@ static unsigned look_at_node(void *arg, size_t *at)
 		return 0;
 	node = roster->nodes[(*at)++];
 	for (unsigned i = 0; i <= node->num_ports; i++) {
-		if (!is_there(&node->port[i]))
+		if (!is_there(&node->port[i]) && !node->port[i].link_asked)
 			continue;
 		if (program->routes)
 			warn_of_mismatch(program, &node->port[i]);

@@ -172,6 +172,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	inbox_init(sm);
 	judge_init(sm);
 	ha_init(sm);
+	port_changes_init(sm);
 	engines_init(sm);
 	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
 	return sm;
@@ -243,6 +244,7 @@ void sm_stop(struct sm *sm)
 	own_port_done(sm);
 	sweep_stop(sm);
 	judge_stop(sm);
+	port_changes_stop(sm);
 	save_stop(sm->save);
 	replica_stop(sm->replica);
 	partition_commands_stop(sm);

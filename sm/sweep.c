@@ -16,6 +16,7 @@
 #include "lib/mem.h"
 #include "route/absent.h"
 #include "sm/context.h"
+#include "sm/disabled.h"
 #include "sm/image.h"
 #include "sm/left_out.h"
 #include "sm/links.h"
@@ -389,6 +390,7 @@ static void trees_phase(struct sm *sm)
 
 static void start_programming(struct sm *sm)
 {
+	disabled_apply(sm->fabric, sm->registry);
 	if (sm->sweep.rerouted)
 		program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
 	else

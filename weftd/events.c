@@ -231,6 +231,16 @@ static guid_t say_partition_member(const void *before, const void *after, char t
 	return member->guid;
 }
 
+static guid_t say_disabled(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	const struct disabled_entry *port = after ? after : before;
+	char guid[GUID_TEXT];
+
+	snprintf(text, TEXT_SIZE, "port %u of switch %s: %s by command", port->port,
+		 guid_text(port->node_guid, guid), after ? "disabled" : "enabled");
+	return 0;
+}
+
 static guid_t say_setting(const void *before, const void *after, char text[TEXT_SIZE])
 {
 	const struct setting_entry *setting = after ? after : before;
@@ -254,6 +264,7 @@ static const struct {
 	[REGISTRY_MEMBER] = {"multicast", say_member},
 	[REGISTRY_PARTITION] = {"partition", say_partition},
 	[REGISTRY_PARTITION_MEMBER] = {"partition", say_partition_member},
+	[REGISTRY_DISABLED] = {"port", say_disabled},
 	[REGISTRY_SETTING] = {"setting", say_setting},
 };
 

@@ -5,7 +5,7 @@
  */
 // LINK: ctl/capture.o ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
 // LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_events.o ctl/print_ha.o
-// LINK: ctl/print_perf.o
+// LINK: ctl/print_perf.o ctl/print_port.o
 // LINK: ctl/print_route.o ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o
 // LINK: ctl/topology.o
 // LINK: formats/*.o lib/control_client.o lib/guid.o lib/log.o lib/map.o lib/mem.o
@@ -49,6 +49,18 @@ static const struct {
 	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"full\"}", ""},
 	{"node list", "{\"command\":\"node list\"}", ""},
 	{"link list", "{\"command\":\"link list\"}", ""},
+	{"node show leaf", "{\"command\":\"node show\",\"node\":\"leaf\"}", ""},
+	{"port list", "{\"command\":\"port list\"}", ""},
+	{"port list leaf", "{\"command\":\"port list\",\"node\":\"leaf\"}", ""},
+	{"port show leaf 3", "{\"command\":\"port show\",\"node\":\"leaf\",\"port\":\"3\"}", ""},
+	{"port disable leaf 3 --force",
+	 "{\"command\":\"port disable\",\"force\":true,\"node\":\"leaf\",\"port\":\"3\"}", ""},
+	{"port enable leaf 3", "{\"command\":\"port enable\",\"node\":\"leaf\",\"port\":\"3\"}",
+	 ""},
+	{"port enable leaf 0", NULL, "\"0\" is not a port: a number from 1 to 254"},
+	{"port enable leaf 3 --force", NULL,
+	 "unexpected \"--force\": weftctl port enable NODE PORT"},
+	{"port disable leaf", NULL, "PORT is missing: weftctl port disable NODE PORT [--force]"},
 	{"events --since 17 --follow", "{\"command\":\"events\",\"follow\":true,\"since\":\"17\"}",
 	 ""},
 	{"capture a.pcap --seconds 5",
@@ -93,7 +105,7 @@ static const struct {
 	{"stauts", NULL, "unknown command \"stauts\"; did you mean \"status\"?"},
 	{"nodes list", NULL, "unknown command \"nodes list\"; did you mean \"node list\"?"},
 	{"swep full", NULL, "unknown command \"swep full\"; did you mean \"sweep\"?"},
-	{"node", NULL, "unknown command \"node\"; there is \"node list\""},
+	{"node", NULL, "unknown command \"node\"; there is \"node list\", \"node show\""},
 	{"topology", NULL,
 	 "unknown command \"topology\"; there is \"topology export\", \"topology check\""},
 	{"route dumb x", NULL, "unknown command \"route dumb\"; did you mean \"route dump\"?"},
@@ -481,6 +493,32 @@ static const struct {
 	 "missing node: switch a is not there\n1 difference\n"},
 	{"dump", print_dump, "{\"dir\":\"d\",\"files\":[{\"file\":\"opensm.fdbs\",\"bytes\":7}]}",
 	 "d/opensm.fdbs: 7 bytes\n"},
+	{"a node", print_node,
+	 "{\"node\":{\"description\":\"leaf\",\"type\":\"switch\",\"guid\":\"0x1\",\"lid\":2,"
+	 "\"system_guid\":\"0x3\",\"vendor\":713,\"device\":5,\"revision\":160,\"lft_cap\":49152,"
+	 "\"lft_top\":7,\"mft_cap\":1024,\"enhanced_port0\":false},"
+	 "\"ports\":[{\"port\":1,\"state\":\"ACTIVE\",\"width_speed\":\"4x HDR\",\"mtu\":4096,"
+	 "\"peer\":{\"description\":\"h1\",\"port\":2}},"
+	 "{\"port\":12,\"state\":\"DOWN\",\"physical\":\"Disabled\",\"disabled\":true},"
+	 "{\"port\":13,\"state\":\"DOWN\",\"physical\":\"Disabled\"}]}",
+	 "leaf, switch, GUID 0x1, LID 2\n"
+	 "SystemImageGUID 0x3, vendor 0x0002c9, device 5, revision 0xa0\n"
+	 "LinearFDBCap 49152, LinearFDBTop 7, MulticastFDBCap 1024, base port 0\n"
+	 "\n"
+	 "PORT  STATE                      SPEED    MTU  LID  LEADS TO  PORT\n"
+	 "   1  ACTIVE                     4x HDR  4096    -  h1           2\n"
+	 "  12  DOWN (disabled)            -          -    -  -            -\n"
+	 "  13  DOWN (disabled by others)  -          -    -  -            -\n"},
+	{"a port", print_port,
+	 "{\"description\":\"leaf\",\"port\":3,\"state\":\"DOWN\",\"physical\":\"Disabled\","
+	 "\"disabled\":true,\"mtu_cap\":4096,\"enforces_in\":true,\"enforces_out\":true,"
+	 "\"peer\":{\"description\":\"h1\",\"guid\":\"0x9\",\"port\":2}}",
+	 "leaf port 3: DOWN, Disabled, disabled by command\n"
+	 "  leads to          h1 port 2 (0x9)\n"
+	 "  MTUCap            4096\n"
+	 "  enforces P_Keys   in and out\n"},
+	{"a port of a switch that is away", print_port_change, "{\"absent\":true}",
+	 "the switch is not there; its port is not kept disabled any more\n"},
 	{"an event", print_event,
 	 "{\"number\":17,\"time_s\":1767323045,\"kind\":\"link\",\"text\":\"link down\","
 	 "\"node\":\"leaf\\u001b\",\"node_guid\":\"0x1\",\"port\":3,\"port_guid\":\"0x2\","

@@ -32,6 +32,8 @@ static const struct {
 	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":0,\"Scope\":2,\"TClass\":0,\"kind\":\"partition\"}"},
 	{REGISTRY_PARTITION_MEMBER, "{\"GUID\":\"0x0002c90300000001\",\"Membership\":2,\"P_Key\":5,"
 				    "\"kind\":\"partition member\"}"},
+	{REGISTRY_DISABLED,
+	 "{\"NodeGUID\":\"0x0002c90300000001\",\"Port\":7,\"kind\":\"disabled port\"}"},
 };
 
 static void test_there_and_back(void)

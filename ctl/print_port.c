@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A node and ports for people. */
+#include <string.h>
+
+#include "ctl/print.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "lib/mem.h"
+
+/* An empty list has no part. */
+int node_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
+{
+	(void)request;
+	(void)error;
+	json_object_set(*data, "node", json_array_get(json_object_get(*data, "node"), 0));
+	if (!json_object_get(*data, "ports"))
+		json_object_set_new(*data, "ports", json_array());
+	return 0;
+}
+
+static void number_cell(struct table *table, const json_t *row, const char *name)
+{
+	if (json_is_integer(json_object_get(row, name)))
+		table_cell(table, "%lld", number_member(row, name));
+	else
+		table_cell(table, "-");
+}
+
+/* The state, and what keeps a port down. */
+static void state_cell(struct table *table, const json_t *port)
+{
+	const char *state = text_member(port, "state");
+
+	if (flag_member(port, "disabled"))
+		table_cell(table, "%s (disabled)", state);
+	else if (!strcmp(text_member(port, "physical"), "Disabled"))
+		table_cell(table, "%s (disabled by others)", state);
+	else
+		table_cell(table, "%s", state);
+}
+
+static void port_cells(struct table *table, const json_t *port)
+{
+	const json_t *peer = json_object_get(port, "peer");
+
+	number_cell(table, port, "port");
+	state_cell(table, port);
+	table_cell(table, "%s", text_member(port, "width_speed"));
+	number_cell(table, port, "mtu");
+	number_cell(table, port, "lid");
+	table_cell(table, "%s", peer ? text_name(peer) : "-");
+	number_cell(table, peer, "port");
+}
+
+#define PORT_COLUMNS                                                                               \
+	{"PORT", TABLE_RIGHT}, {"STATE", TABLE_LEFT}, {"SPEED", TABLE_LEFT}, {"MTU", TABLE_RIGHT}, \
+		{"LID", TABLE_RIGHT}, {"LEADS TO", TABLE_LEFT},                                    \
+	{                                                                                          \
+		"PORT", TABLE_RIGHT                                                                \
+	}
+
+void print_ports(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"GUID", TABLE_LEFT}, {"NODE", TABLE_LEFT}, PORT_COLUMNS};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *port;
+	size_t i;
+
+	json_array_foreach (data, i, port) {
+		table_cell(table, "%s", text_member(port, "guid"));
+		table_cell(table, "%s", text_name(port));
+		port_cells(table, port);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void print_own_ports(const json_t *ports, FILE *out)
+{
+	static const struct table_column columns[] = {PORT_COLUMNS};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *port;
+	size_t i;
+
+	json_array_foreach (ports, i, port)
+		port_cells(table, port);
+	table_print(table, out);
+	table_free(table);
+}
+
+void print_node(const json_t *data, FILE *out)
+{
+	const json_t *node = json_object_get(data, "node");
+
+	fprintf(out, "%s, %s, GUID %s, LID %lld\n", text_name(node), text_member(node, "type"),
+		text_member(node, "guid"), number_member(node, "lid"));
+	fprintf(out, "SystemImageGUID %s, vendor 0x%06llx, device %lld, revision 0x%llx\n",
+		text_member(node, "system_guid"), number_member(node, "vendor"),
+		number_member(node, "device"), number_member(node, "revision"));
+	if (json_object_get(node, "lft_cap"))
+		fprintf(out,
+			"LinearFDBCap %lld, LinearFDBTop %lld, MulticastFDBCap %lld, %s port 0\n",
+			number_member(node, "lft_cap"), number_member(node, "lft_top"),
+			number_member(node, "mft_cap"),
+			flag_member(node, "enhanced_port0") ? "enhanced" : "base");
+	fputc('\n', out);
+	print_own_ports(json_object_get(data, "ports"), out);
+}
+
+void print_port(const json_t *data, FILE *out)
+{
+	static const struct {
+		const char *member, *words;
+	} numbers[] = {
+		{"lid", "LID"},
+		{"lmc", "LMC"},
+		{"sm_lid", "MasterSMLID"},
+		{"mtu", "MTU"},
+		{"mtu_cap", "MTUCap"},
+		{"vls", "VLs in use"},
+		{"vl_cap", "VLCap"},
+		{"hoq_life", "HOQLife"},
+		{"vl_stall_count", "VLStallCount"},
+		{"m_key_violations", "M_Key violations"},
+		{"p_key_violations", "P_Key violations"},
+		{"q_key_violations", "Q_Key violations"},
+	};
+	const json_t *peer = json_object_get(data, "peer");
+
+	fprintf(out, "%s port %lld: %s, %s%s\n", text_name(data), number_member(data, "port"),
+		text_member(data, "state"), text_member(data, "physical"),
+		flag_member(data, "disabled") ? ", disabled by command" : "");
+	if (peer)
+		fprintf(out, "  %-18s%s port %lld (%s)\n", "leads to", text_name(peer),
+			number_member(peer, "port"), text_member(peer, "guid"));
+	if (json_object_get(data, "port_guid"))
+		fprintf(out, "  %-18s%s\n", "PortGUID", text_member(data, "port_guid"));
+	if (json_object_get(data, "width_speed"))
+		fprintf(out, "  %-18s%s\n", "speed", text_member(data, "width_speed"));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (json_object_get(data, numbers[i].member))
+			fprintf(out, "  %-18s%lld\n", numbers[i].words,
+				number_member(data, numbers[i].member));
+	if (json_object_get(data, "enforces_in"))
+		fprintf(out, "  %-18s%s\n", "enforces P_Keys",
+			flag_member(data, "enforces_in")
+				? flag_member(data, "enforces_out") ? "in and out" : "in"
+			: flag_member(data, "enforces_out") ? "out"
+							    : "no");
+}
+
+void print_port_change(const json_t *data, FILE *out)
+{
+	if (flag_member(data, "absent"))
+		fputs("the switch is not there; its port is not kept disabled any more\n", out);
+	else
+		print_sweep(data, out);
+}

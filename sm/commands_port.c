@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The rows of the control socket about one node and about ports: node show, port list, port show,
+ * port disable, port enable. They answer from a snapshot that is held meanwhile, in pieces where it
+ * may be long. Of an adapter the ports that have a link are there, each an end of the snapshot. No
+ * M_Key is shown. What is changed is durable before a switch is told, and the answer comes at the
+ * end of the sweep that tells it. Loop thread only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/commands.h"
+#include "sm/disabled.h"
+
+enum { ROWS_A_PART = 16 };
+
+static const char *name_of(const char *const *names, size_t count, unsigned value)
+{
+	return value < count ? names[value] : "?";
+}
+
+const char *port_state_text(const struct port_info *info)
+{
+	static const char *const states[] = {"?", "DOWN", "INIT", "ARMED", "ACTIVE"};
+
+	return name_of(states, ARRAY_SIZE(states), info->port_state);
+}
+
+/* Table 146: PortPhysicalState. */
+static const char *physical_text(const struct port_info *info)
+{
+	static const char *const states[] = {"?",	 "Sleep",  "Polling",		"Disabled",
+					     "Training", "LinkUp", "LinkErrorRecovery", "PhyTest"};
+
+	return name_of(states, ARRAY_SIZE(states), info->port_physical_state);
+}
+
+/* A port of a snapshot: of the switch, or the end itself. */
+struct place {
+	const struct snapshot *snapshot;
+	const struct registry *registry;
+	uint32_t at; /* fabric/named.h */
+	uint8_t port;
+};
+
+static const struct snap_end *end_at(const struct place *place)
+{
+	return place->at < place->snapshot->num_switches
+		       ? NULL
+		       : &place->snapshot->ends[place->at - place->snapshot->num_switches];
+}
+
+static json_t *switch_end_json(const struct snapshot *snapshot, int32_t sw, uint8_t port)
+{
+	const struct snap_switch *found = &snapshot->switches[sw];
+
+	return link_end_json(found->facts, port, found->lid);
+}
+
+static json_t *host_end_json(const struct snapshot *snapshot, int32_t index)
+{
+	const struct snap_end *end = &snapshot->ends[index];
+
+	return link_end_json(end->facts, end->port, end->lid);
+}
+
+/* What it is cabled to; NULL: nothing that is known. */
+static json_t *peer_json(const struct place *place)
+{
+	const struct snapshot *snapshot = place->snapshot;
+	const struct snap_end *end = end_at(place);
+	const struct snap_link *link;
+
+	if (end && end->sw >= 0)
+		return switch_end_json(snapshot, end->sw, end->sw_port);
+	if (end)
+		return end->peer >= 0 ? host_end_json(snapshot, end->peer) : NULL;
+	link = snap_link(snapshot, place->at, place->port);
+	if (link->sw >= 0)
+		return switch_end_json(snapshot, link->sw, link->port);
+	return link->end >= 0 ? host_end_json(snapshot, link->end) : NULL;
+}
+
+static json_t *port_json(const struct place *place)
+{
+	const struct node_facts *facts = facts_at(place->snapshot, place->at);
+	const struct port_info *info = &facts->port[place->port].info;
+	const struct snap_end *end = end_at(place);
+	char guid[GUID_TEXT], speed[24];
+	json_t *row;
+
+	row = json_pack("{s:s,s:s,s:i,s:s,s:s,s:o*}", "guid",
+			guid_text(facts->info.node_guid, guid), "description", facts->description,
+			"port", place->port, "state", port_state_text(info), "physical",
+			physical_text(info), "peer", peer_json(place));
+	if (port_is_disabled(place->registry, facts->info.node_guid, place->port))
+		json_object_set_new(row, "disabled", json_true());
+	if (info->port_state > PORT_DOWN) {
+		json_object_set_new(row, "width_speed", json_string(port_speed_text(info, speed)));
+		json_object_set_new(row, "mtu", json_integer(mtu_bytes(info->neighbor_mtu)));
+	}
+	if (end) {
+		json_object_set_new(row, "port_guid", json_string(guid_text(end->guid, guid)));
+		json_object_set_new(row, "lid", json_integer(end->lid));
+		json_object_set_new(row, "lmc", json_integer(end->lmc));
+	}
+	return row;
+}
+
+/* What is told besides of one that was asked for. */
+static json_t *port_details(const struct place *place)
+{
+	const struct port_info *info =
+		&facts_at(place->snapshot, place->at)->port[place->port].info;
+	json_t *row = port_json(place);
+	char guid[GUID_TEXT];
+
+	json_object_update_new(
+		row,
+		json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "mtu_cap", mtu_bytes(info->mtu_cap),
+			  "vls", vls_of(info->operational_vls), "vl_cap", vls_of(info->vl_cap),
+			  "hoq_life", info->hoq_life, "vl_stall_count", info->vl_stall_count,
+			  "m_key_violations", info->m_key_violations, "p_key_violations",
+			  info->p_key_violations, "q_key_violations", info->q_key_violations));
+	if (end_at(place))
+		json_object_update_new(row, json_pack("{s:s,s:i,s:i,s:I}", "gid_prefix",
+						      guid_text(info->gid_prefix, guid), "sm_lid",
+						      info->master_sm_lid, "sm_sl",
+						      info->master_sm_sl, "capability_mask",
+						      (json_int_t)info->capability_mask));
+	else
+		json_object_update_new(row, json_pack("{s:b,s:b}", "enforces_in",
+						      info->partition_enforcement_inbound,
+						      "enforces_out",
+						      info->partition_enforcement_outbound));
+	return row;
+}
+
+/* Requests: each is answered from the view, in which a node that is being asked anew is still
+ * there; where there is none, from a snapshot that it waits for. */
+
+struct asking {
+	struct sm *sm;
+	struct control_request *request;
+	struct picture_wait picture;
+	struct snapshot *snapshot;
+	void (*answer)(struct asking *asking);
+	char *node; /* NULL: all */
+	unsigned port;
+	bool shows_node; /* its row comes first */
+	bool disables, forced;
+	guid_t guid; /* of the only node that is listed; 0: all */
+	uint32_t at;
+	unsigned next; /* port of the place */
+};
+
+static void asking_free(struct asking *asking)
+{
+	snapshot_unref(asking->snapshot);
+	free(asking->node);
+	free(asking);
+}
+
+static void asking_finish(void *source)
+{
+	asking_free(source);
+}
+
+static void picture_came(void *ctx, struct snapshot *snapshot)
+{
+	struct asking *asking = ctx;
+
+	asking->snapshot = snapshot;
+	if (snapshot) {
+		asking->answer(asking);
+		return;
+	}
+	control_fail(asking->request, "the daemon is stopping");
+	asking_free(asking);
+}
+
+static void ask(struct sm *sm, struct control_request *request, const json_t *args,
+		const struct asking *what)
+{
+	const char *node = json_string_value(json_object_get(args, "node"));
+	struct asking *asking = mem_zalloc(sizeof(*asking));
+
+	*asking = *what;
+	asking->sm = sm;
+	asking->request = request;
+	asking->node = node ? mem_strdup(node) : NULL;
+	if (sm->view)
+		picture_came(asking, snapshot_ref(sm->view->topology));
+	else
+		picture_take(&sm->picture, &asking->picture, peers_role(sm->peers) != SM_MASTER,
+			     picture_came, asking);
+}
+
+/* The place of the node that was named; -1: none, and the request has ended. */
+static int64_t place_of(struct asking *asking)
+{
+	struct snap_named named = snapshot_find_named(asking->snapshot, asking->node);
+
+	if (named.place < 0) {
+		control_fail(asking->request, "%s", named.error);
+		asking_free(asking);
+	}
+	return named.place;
+}
+
+/* The next port of the walk; false: there is none any more. */
+static bool next_place(struct asking *asking, struct place *place)
+{
+	for (; asking->at < node_count(asking->snapshot); asking->at++, asking->next = 0) {
+		const struct node_facts *facts = facts_at(asking->snapshot, asking->at);
+		const struct snap_end *end;
+
+		*place = (struct place){.snapshot = asking->snapshot,
+					.registry = asking->sm->registry,
+					.at = asking->at};
+		end = end_at(place);
+		if (asking->guid && facts->info.node_guid != asking->guid)
+			continue;
+		if (end && asking->next++)
+			continue;
+		place->port = end ? end->port : (uint8_t)asking->next;
+		if (end)
+			return true;
+		if (asking->next++ < facts->info.num_ports) {
+			place->port++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static json_t *node_details(const struct snapshot *snapshot, uint32_t at)
+{
+	const struct node_facts *facts = facts_at(snapshot, at);
+	const struct node_info *info = &facts->info;
+	json_t *node = node_json(snapshot, at);
+	char guid[GUID_TEXT];
+
+	json_object_update_new(node, json_pack("{s:s,s:i,s:i,s:i}", "system_guid",
+					       guid_text(info->system_image_guid, guid), "vendor",
+					       info->vendor_id, "device", info->device_id,
+					       "revision", (int)info->revision));
+	if (at < snapshot->num_switches)
+		json_object_update_new(node, json_pack("{s:i,s:i,s:i,s:b}", "lft_cap",
+						       facts->sw.linear_fdb_cap, "lft_top",
+						       facts->sw.linear_fdb_top, "mft_cap",
+						       facts->sw.multicast_fdb_cap,
+						       "enhanced_port0", facts->sw.enhanced_port0));
+	return node;
+}
+
+static json_t *asking_next(void *source)
+{
+	struct asking *asking = source;
+	struct place place;
+	json_t *rows;
+
+	if (asking->shows_node) {
+		asking->shows_node = false;
+		rows = node_details(asking->snapshot, asking->at);
+		asking->at = 0; /* other ports of an adapter may stand before this one */
+		return json_pack("{s:[o]}", "node", rows);
+	}
+	rows = json_array();
+	while (json_array_size(rows) < ROWS_A_PART && next_place(asking, &place))
+		json_array_append_new(rows, port_json(&place));
+	if (json_array_size(rows))
+		return json_pack("{s:o}", "ports", rows);
+	json_decref(rows);
+	return NULL;
+}
+
+static void list_ports(struct asking *asking)
+{
+	int64_t at = asking->node ? place_of(asking) : 0;
+
+	if (at < 0)
+		return;
+	if (asking->node)
+		asking->guid = facts_at(asking->snapshot, (uint32_t)at)->info.node_guid;
+	asking->at = asking->shows_node ? (uint32_t)at : 0;
+	control_stream(asking->request, asking_next, asking_finish, asking);
+}
+
+static void show_port(struct asking *asking)
+{
+	int64_t at = place_of(asking);
+	struct place place;
+
+	if (at < 0)
+		return;
+	asking->guid = facts_at(asking->snapshot, (uint32_t)at)->info.node_guid;
+	while (next_place(asking, &place) && place.port != asking->port)
+		;
+	if (asking->at < node_count(asking->snapshot))
+		control_reply(asking->request, port_details(&place));
+	else
+		control_fail(asking->request, "%s has no port %u that is known here",
+			     facts_at(asking->snapshot, (uint32_t)at)->description, asking->port);
+	asking_free(asking);
+}
+
+static void command_port_list(void *ctx, struct control_request *request, const json_t *args)
+{
+	ask(ctx, request, args, &(struct asking){.answer = list_ports});
+}
+
+static void command_node_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	if (!json_is_string(json_object_get(args, "node")))
+		control_fail(request, "node show needs a node");
+	else
+		ask(ctx, request, args, &(struct asking){.answer = list_ports, .shows_node = true});
+}
+
+/* A number from 1 to 254, or such a text; 0: it is none. */
+static unsigned port_of(const json_t *args)
+{
+	const json_t *value = json_object_get(args, "port");
+	const char *text = json_string_value(value);
+	char *rest = "";
+	long long number = text ? strtoll(text, &rest, 10) : json_integer_value(value);
+
+	return !*rest && number >= 1 && number <= PORT_MAX ? (unsigned)number : 0;
+}
+
+static void command_port_show(void *ctx, struct control_request *request, const json_t *args)
+{
+	unsigned port = port_of(args);
+
+	if (!json_is_string(json_object_get(args, "node")) || !port)
+		control_fail(request, "port show needs a node and a port, a number from 1 to %d",
+			     PORT_MAX);
+	else
+		ask(ctx, request, args, &(struct asking){.answer = show_port, .port = port});
+}
+
+/* port disable, port enable */
+
+struct port_change {
+	struct list link; /* in sm->port_changes */
+	struct sm *sm;
+	struct control_request *request;
+	struct registry_waiter waiter;
+	struct disabled_entry entry;
+	uint8_t physical; /* what its switch is to be told */
+};
+
+static void change_free(struct port_change *change)
+{
+	registry_wait_cancel(&change->waiter);
+	list_del(&change->link);
+	free(change);
+}
+
+/* A switch that has gone meanwhile is told when it is there again, where it is to disable. */
+static void change_is_durable(void *ctx)
+{
+	struct port_change *change = ctx;
+	struct node *node = fabric_find_node(change->sm->fabric, change->entry.node_guid);
+
+	if (node) {
+		node->port[change->entry.port].keeps_link = false;
+		node->port[change->entry.port].link_asked = change->physical;
+	}
+	sm_wait_for_sweep(change->sm, change->request);
+	trigger_node(&change->sm->trigger, change->entry.node_guid,
+		     "a port is disabled or enabled by command");
+	change_free(change);
+}
+
+static void change_port(struct asking *asking, const struct port *port)
+{
+	struct port_change *change = mem_zalloc(sizeof(*change));
+	struct sm *sm = asking->sm;
+
+	*change = (struct port_change){
+		.sm = sm,
+		.request = asking->request,
+		.waiter = {.durable = change_is_durable, .ctx = change},
+		.entry = {.node_guid = port->node->guid, .port = port->num},
+		.physical = asking->disables ? PHYS_DISABLED : PHYS_POLLING,
+	};
+	list_init(&change->link);
+	list_push(&sm->port_changes, &change->link);
+	if (asking->disables)
+		registry_put(sm->registry, REGISTRY_DISABLED, &change->entry);
+	else
+		registry_drop(sm->registry, REGISTRY_DISABLED, &change->entry);
+	registry_wait(sm->registry, &change->waiter);
+}
+
+/* Why not, in one line; NULL: it may be done. */
+static char *objection(const struct asking *asking, const struct node *node)
+{
+	const struct port *port;
+
+	if (!node)
+		return mem_printf("the node is not there any more");
+	if (asking->port > node->num_ports)
+		return mem_printf("\"%s\" has ports 1 to %u", node->facts->description,
+				  node->num_ports);
+	port = &node->port[asking->port];
+	if (node->type != NODE_SWITCH && port->peer && port->peer->node->type == NODE_SWITCH)
+		return mem_printf("only ports of switches are disabled and enabled, for nobody "
+				  "reaches an adapter behind a link that is down; the other end is "
+				  "\"%s\" port %u",
+				  port->peer->node->facts->description, port->peer->num);
+	if (node->type != NODE_SWITCH)
+		return mem_printf("only ports of switches are disabled and enabled");
+	if (asking->disables && !asking->forced && port->peer &&
+	    !disabled_leaves_way(asking->sm->fabric, port))
+		return mem_printf(
+			"this cable is the only way to \"%s\": nobody here could enable the "
+			"port again; --force disables it all the same",
+			node->facts->description);
+	return NULL;
+}
+
+/* A switch that is away is forgotten by its GUID alone. */
+static bool forget_absent(struct asking *asking)
+{
+	struct disabled_entry entry = {.port = (uint8_t)asking->port};
+	char *rest;
+
+	entry.node_guid = strtoull(asking->node, &rest, 16);
+	if (asking->disables || *rest || !entry.node_guid ||
+	    fabric_find_node(asking->sm->fabric, entry.node_guid) ||
+	    !registry_drop(asking->sm->registry, REGISTRY_DISABLED, &entry))
+		return false;
+	settings_answer(&asking->sm->engines.settings, asking->request,
+			json_pack("{s:b}", "absent", 1));
+	asking_free(asking);
+	return true;
+}
+
+static void change_port_of(struct asking *asking)
+{
+	struct node *node;
+	int64_t at;
+	char *why;
+
+	if (forget_absent(asking))
+		return;
+	at = place_of(asking);
+	if (at < 0)
+		return;
+	node = fabric_find_node(asking->sm->fabric,
+				facts_at(asking->snapshot, (uint32_t)at)->info.node_guid);
+	why = objection(asking, node);
+	if (why)
+		control_fail(asking->request, "%s", why);
+	else
+		change_port(asking, &node->port[asking->port]);
+	free(why);
+	asking_free(asking);
+}
+
+static void ask_change(struct sm *sm, struct control_request *request, const json_t *args,
+		       bool disables)
+{
+	unsigned port = port_of(args);
+
+	if (!json_is_string(json_object_get(args, "node")) || !port)
+		control_fail(request, "a node and a port are needed, a number from 1 to %d",
+			     PORT_MAX);
+	else if (peers_role(sm->peers) != SM_MASTER)
+		control_fail(request,
+			     "this manager is %s: ports are disabled and enabled at the MASTER",
+			     role_name(peers_role(sm->peers)));
+	else
+		ask(sm, request, args,
+		    &(struct asking){.answer = change_port_of,
+				     .port = port,
+				     .disables = disables,
+				     .forced = json_is_true(json_object_get(args, "force"))});
+}
+
+static void command_port_disable(void *ctx, struct control_request *request, const json_t *args)
+{
+	ask_change(ctx, request, args, true);
+}
+
+static void command_port_enable(void *ctx, struct control_request *request, const json_t *args)
+{
+	ask_change(ctx, request, args, false);
+}
+
+void port_changes_init(struct sm *sm)
+{
+	list_init(&sm->port_changes);
+}
+
+void port_changes_stop(struct sm *sm)
+{
+	list_for_each (link, &sm->port_changes) {
+		struct port_change *change = container_of(link, struct port_change, link);
+
+		control_fail(change->request, "the daemon is stopping; the port is disabled or "
+					      "enabled when it runs again");
+		change_free(change);
+	}
+}
+
+const struct control_command port_commands[NUM_PORT_COMMANDS] = {
+	{"node show", command_node_show, CONTROL_LOOKS},
+	{"port list", command_port_list, CONTROL_LOOKS},
+	{"port show", command_port_show, CONTROL_LOOKS},
+	{"port disable", command_port_disable, CONTROL_ACTS},
+	{"port enable", command_port_enable, CONTROL_ACTS},
+};

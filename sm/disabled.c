@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A walk over the records, and a search over cables: sm/disabled.h. */
+#include "sm/disabled.h"
+
+#include <stdlib.h>
+
+#include "lib/guid.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+
+bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t port)
+{
+	const struct disabled_entry key = {.node_guid = node_guid, .port = port};
+
+	return registry_find(registry, REGISTRY_DISABLED, &key) != NULL;
+}
+
+/* The port of a record; NULL: it is not there. */
+static struct port *port_of(const struct fabric *fabric, const struct disabled_entry *entry)
+{
+	struct node *node = fabric_find_node(fabric, entry->node_guid);
+
+	return node && node->type == NODE_SWITCH && entry->port <= node->num_ports
+		       ? &node->port[entry->port]
+		       : NULL;
+}
+
+void disabled_apply(struct fabric *fabric, const struct registry *registry)
+{
+	const struct disabled_entry *entry = registry_first(registry, REGISTRY_DISABLED, -1, NULL);
+
+	for (; entry; entry = registry_next(registry, REGISTRY_DISABLED, -1, entry)) {
+		struct port *port = port_of(fabric, entry);
+
+		if (port && port_facts(port)->known && !port->keeps_link &&
+		    port_info(port)->port_physical_state != PHYS_DISABLED)
+			port->link_asked = PHYS_DISABLED;
+	}
+}
+
+bool disabled_leaves_way(const struct fabric *fabric, const struct port *cut)
+{
+	struct node **queue;
+	size_t head = 0, tail = 0;
+	struct map seen;
+
+	if (!fabric->sm_port)
+		return false;
+	map_init(&seen);
+	queue = mem_array(fabric->nodes.count, sizeof(*queue));
+	queue[tail++] = fabric->sm_port->node;
+	map_put(&seen, queue[0]->guid, queue[0]);
+	while (head < tail && queue[head] != cut->node) {
+		struct node *node = queue[head++];
+
+		if (node->type != NODE_SWITCH && head > 1)
+			continue; /* an adapter passes nothing on */
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			const struct port *port = &node->port[i], *peer = port->peer;
+
+			if (!peer || port == cut || peer == cut || map_get(&seen, peer->node->guid))
+				continue;
+			map_put(&seen, peer->node->guid, peer->node);
+			queue[tail++] = peer->node;
+		}
+	}
+	free(queue);
+	map_done(&seen);
+	return head < tail;
+}
+
+json_t *disabled_json(const struct fabric *fabric, const struct registry *registry)
+{
+	const struct disabled_entry *entry = registry_first(registry, REGISTRY_DISABLED, -1, NULL);
+	json_t *array = json_array();
+	char guid[GUID_TEXT];
+
+	for (; entry; entry = registry_next(registry, REGISTRY_DISABLED, -1, entry)) {
+		const struct node *node = fabric_find_node(fabric, entry->node_guid);
+
+		json_array_append_new(array,
+				      json_pack("{s:s,s:s*,s:i}", "guid",
+						guid_text(entry->node_guid, guid), "description",
+						node ? node->facts->description : NULL, "port",
+						entry->port));
+	}
+	return array;
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# weftctl node show, port list, port show, port disable and port enable on weftsim: what they say is what the
+# agents hold, a port that is disabled stays so over sweeps, a restart and a reboot of its switch, and nobody
+# saws off the branch that he sits on unless he insists.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip ports: weftsim's preload library and sanitizers do not go together"
+	exit 0
+fi
+
+daemon_runs() {
+	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
+}
+
+sim() {
+	"$BUILD/weftsim" "do" "$@"
+}
+
+# port NODE PORT EXPRESSION: what port show says.
+port() {
+	ctl daemon port show "$1" "$2" | json "$3"
+}
+
+refused() {
+	local wanted=$1
+
+	shift
+	! ctl daemon "$@" >refused.out 2>refused.err || because "$* is not refused" || return 1
+	matches "$wanted" refused.err || because "$* says: $(cat refused.err)"
+}
+
+shows() {
+	equal "leaf-02 port 1" "$(port leaf-02 1 '@{$_}{qw(state physical width_speed mtu)}, $_->{peer}{description}, $_->{peer}{port}')" \
+		"ACTIVE LinkUp 4x EDR 4096 host-0003 1" || return 1
+	equal "host-0003 port 1" "$(port host-0003 1 '$_->{peer}{description}, $_->{peer}{port}, $_->{lid}')" \
+		"leaf-02 1 $(ctl daemon node show host-0003 | json '$_->{node}{lid}')" || return 1
+	equal "the ports of leaf-01" "$(ctl daemon node show leaf-01 | json 'map { "$_->{port}=$_->{peer}{description}" } @{$_->{ports}}')" \
+		"1=host-0001 2=host-0002 3=spine-01 4=spine-02" || return 1
+	equal "ports of all nodes" "$(ctl daemon port list | json 'scalar @{$_}')" $((6 * 4 + 8)) || return 1
+	equal "ports of one" "$(ctl daemon port list spine-01 | json 'map { $_->{peer}{description} } @{$_}')" "leaf-01 leaf-02 leaf-03 leaf-04"
+}
+
+named() {
+	local guid lid
+
+	guid=$(ctl daemon node show leaf-03 | json '$_->{node}{guid}')
+	lid=$(ctl daemon node show leaf-03 | json '$_->{node}{lid}')
+	equal "the node of a GUID" "$(ctl daemon node show "$guid" | json '$_->{node}{description}')" leaf-03 || return 1
+	equal "the node of a LID" "$(ctl daemon node show "$lid" | json '$_->{node}{description}')" leaf-03 || return 1
+	refused 'no node "nobody"' port list nobody && refused 'no node "nobody"' port disable nobody 1 &&
+		refused 'leaf-01 has no port 9' port show leaf-01 9 &&
+		refused 'ports 1 to 4' port disable leaf-02 9
+}
+
+disabled() {
+	ctl daemon port disable leaf-02 1 >done.txt || because "it fails" || return 1
+	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
+	equal "what status says" "$(status daemon 'map { "$_->{description} $_->{port}" } @{$_->{disabled_ports}}')" "leaf-02 1" || return 1
+	ctl daemon sweep full >done.txt
+	equal "Sets of the next sweep" "$(ctl daemon sweep full | json '$_->{sets}')" 0 || return 1
+	equal "the adapters" "$(status daemon '$_->{counts}{adapters}')" 7
+}
+
+restarted() {
+	stop daemon && start_weftd daemon host-0001 && wait_for 30 is_up daemon || because "weftd does not come back" || return 1
+	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
+	equal "what status says" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 1
+}
+
+# The switch forgets it, and its link comes up: then the manager takes it down again.
+rebooted() {
+	sim "node reboot leaf-02" >done.txt || because "no reboot" || return 1
+	wait_for 30 all_but_one || because "after a reboot: $(port leaf-02 1 '@{$_}{qw(state physical)}'), $(status daemon '$_->{counts}{adapters}, $_->{state}')"
+}
+
+all_but_one() {
+	is_up daemon && [ "$(status daemon '$_->{counts}{adapters}')" = 7 ] &&
+		[ "$(port leaf-02 1 '@{$_}{qw(state physical)}')" = "DOWN Disabled" ]
+}
+
+enabled() {
+	ctl daemon port enable leaf-02 1 >done.txt || because "it fails" || return 1
+	wait_for 10 all_are_there || because "the host does not come back: $(port leaf-02 1 '@{$_}{qw(state physical)}')" || return 1
+	equal "what status says" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 0
+}
+
+all_are_there() {
+	is_up daemon && [ "$(port leaf-02 1 '$_->{state}')" = ACTIVE ] && sim check >check.txt && matches ' unreached=0 ' check.txt
+}
+
+# One of two ways may go, the last may not.
+own_way() {
+	refused 'only ports of switches are disabled.*"leaf-02" port 1' port disable host-0003 1 &&
+		refused 'this cable is the only way to "leaf-01".*--force' port disable leaf-01 1 || return 1
+	ctl daemon port disable leaf-02 3 >done.txt || because "one of two ways is refused" || return 1
+	refused 'only way to "leaf-02"' port disable leaf-02 4 || return 1
+	ctl daemon port disable spine-02 2 >done.txt || because "the other end of the last way is refused" || return 1
+	wait_for 10 has_status daemon '$_->{counts}{switches}' 5 || because "leaf-02 is still there" || return 1
+	ctl daemon port enable spine-02 2 >done.txt || because "it cannot be enabled" || return 1
+	wait_for 20 has_status daemon '$_->{counts}{switches}, $_->{counts}{adapters}' '6 8' || because "leaf-02 does not come back" || return 1
+	ctl daemon port enable leaf-02 3 >done.txt && wait_for 20 all_are_there || because "not all come back"
+}
+
+forced() {
+	ctl daemon port disable leaf-01 1 --force >done.txt || because "--force is refused" || return 1
+	wait_for 10 has_status daemon '$_->{role}' DISCOVERING || because "the link of the manager stays"
+}
+
+check "a daemon" daemon_runs || finish
+check "nodes and ports are shown" shows
+check "by name, GUID and LID" named
+check "a port is disabled" disabled
+check "it stays so over a restart" restarted
+check "it stays so over a reboot of its switch" rebooted
+check "it is enabled" enabled
+check "the manager's own way" own_way
+check "who insists" forced
+finish

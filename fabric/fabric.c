@@ -305,6 +305,15 @@ void fabric_forget_heard(struct fabric *fabric)
 		port->unheard = true;
 }
 
+void fabric_take_heard(struct fabric *fabric)
+{
+	size_t position = 0;
+	struct port *port;
+
+	while ((port = map_next(&fabric->ports, &position)))
+		port->unheard &= port_state_of(port) != PORT_ACTIVE;
+}
+
 /* Cables */
 
 /* A STANDBY freezes nothing, but has to know as MASTER what was where. */

@@ -244,6 +244,8 @@ struct fabric {
 	struct map ports;     /* end ports by PortGUID */
 	struct list troubled; /* the histories of ports that have made trouble */
 	struct port *lids[LID_UNICAST_MAX + 1];
+	lid_t sm_kept_lid; /* what our own port has beside sm_lid: lid.h; LID_NONE: nothing */
+	uint8_t sm_kept_lmc;
 	unsigned lid_limit;	   /* LIDs below it are used: lid.h; 0: none was given yet */
 	struct registry *registry; /* who was given which LID; NULL: nobody remembers */
 	guid_t own_guid; /* of the port on which this manager runs, as the transport has it */
@@ -376,6 +378,8 @@ void fabric_forget_tables(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
 /* What any port has registered need not be what the SA knows: all are to be told once more. */
+/* What all that are up have registered is known here. */
+void fabric_take_heard(struct fabric *fabric);
 void fabric_forget_heard(struct fabric *fabric);
 
 /* Whether the switch sends what its multicast table does not cover to this port, by default. */

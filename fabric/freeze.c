@@ -155,6 +155,10 @@ static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
 	}
 	if (link->sw < 0 && link->end < 0)
 		freeze->snapshot->cables[slot] = recall_cable(freeze, port);
+	else if (port->peer == freeze->fabric->sm_port && !freeze->as_found) {
+		freeze->snapshot->cables[slot].lid = freeze->fabric->sm_kept_lid;
+		freeze->snapshot->cables[slot].lmc = freeze->fabric->sm_kept_lmc;
+	}
 }
 
 static unsigned add_switch(void *arg, size_t *at)

@@ -66,7 +66,7 @@ void lid_give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc)
 }
 
 /* A port whose LMC changes, or whose LID some switch's table cannot hold, starts anew. */
-static void take_back(struct lid_work *work, struct port *port)
+void lid_take_back(struct lid_work *work, struct port *port)
 {
 	for (unsigned i = 0; i < 1u << port->lmc; i++) {
 		struct lid_block *block = change_block(work, port->lid + i);
@@ -85,8 +85,8 @@ static void keep_found(struct lid_work *work, struct port *port)
 	struct lid_report *report = &work->report;
 	lid_t found = port_info(port)->lid;
 
-	if (!found)
-		return;
+	if (!found || (work->own.lid && lid_is_sm_lid(work, found)))
+		return; /* it was MASTER before us */
 	if (lid_fits(work, found, lmc)) {
 		lid_give(work, port, found, lmc);
 		report->kept++;
@@ -103,7 +103,7 @@ static void keep_found(struct lid_work *work, struct port *port)
 	}
 }
 
-static lid_t first_fit_in(const struct lid_work *work, unsigned block, uint8_t lmc)
+lid_t lid_first_fit_in(const struct lid_work *work, unsigned block, uint8_t lmc)
 {
 	unsigned first = block * LFT_BLOCK_LIDS;
 
@@ -130,7 +130,7 @@ static unsigned room_in(struct lid_work *work, unsigned index, uint8_t lmc)
 
 /* The first block of the right kind with room for count ports; with less room when there is none;
  * of the wrong kind when there is nothing else. */
-static unsigned choose_block(struct lid_work *work, bool for_switch, unsigned count, uint8_t lmc)
+unsigned lid_choose_block(struct lid_work *work, bool for_switch, unsigned count, uint8_t lmc)
 {
 	unsigned some = LFT_BLOCKS_MAX, any = LFT_BLOCKS_MAX;
 
@@ -158,12 +158,12 @@ static void give_group(struct lid_work *work, struct port **group, unsigned coun
 	unsigned block = LFT_BLOCKS_MAX;
 
 	for (unsigned i = 0; i < count; i++) {
-		lid_t lid = block < LFT_BLOCKS_MAX ? first_fit_in(work, block, lmc) : LID_NONE;
+		lid_t lid = block < LFT_BLOCKS_MAX ? lid_first_fit_in(work, block, lmc) : LID_NONE;
 
 		if (!lid) {
-			block = choose_block(work, is_switch(group[i]), count - i, lmc);
+			block = lid_choose_block(work, is_switch(group[i]), count - i, lmc);
 			if (block < LFT_BLOCKS_MAX)
-				lid = first_fit_in(work, block, lmc);
+				lid = lid_first_fit_in(work, block, lmc);
 		}
 		if (!lid && work->memory.taken < work->memory.count) {
 			lid = lid_take_from_gone(work, lmc);
@@ -225,8 +225,10 @@ static unsigned begin(void *arg, size_t *at)
 	if ((*at)++)
 		return 0;
 	clear(work);
-	*work = (struct lid_work){
-		.fabric = work->fabric, .lmc = work->lmc, .members = work->fabric->members};
+	*work = (struct lid_work){.fabric = work->fabric,
+				  .lmc = work->lmc,
+				  .sm_lid = work->sm_lid,
+				  .members = work->fabric->members};
 	work->ports = mem_array(fabric_roster(work->fabric)->num_ends, sizeof(struct port *));
 	return LFT_BLOCKS_MAX;
 }
@@ -274,7 +276,7 @@ static unsigned take_back_misfit(void *arg, size_t *at)
 	port = work->ports[(*at)++];
 	if (port->lid && ((!is_switch(port) && port->lmc != work->lmc) ||
 			  port->lid + (1u << port->lmc) > work->limit))
-		take_back(work, port);
+		lid_take_back(work, port);
 	return 1;
 }
 
@@ -355,6 +357,7 @@ static slice_fn *const stages[] = {
 	lid_leave_out,
 	count_block,
 	take_back_misfit,
+	lid_take_sm_lid,
 	keep_by_precedence,
 	lid_recall,
 	lid_keep_all,
@@ -368,12 +371,13 @@ static slice_fn *const stages[] = {
 };
 const struct slice_plan lid_plan = {"giving LIDs", stages, is_stale};
 
-struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc)
+struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc, lid_t sm_lid)
 {
 	struct lid_work *work = mem_zalloc(sizeof(*work));
 
 	work->fabric = fabric;
 	work->lmc = lmc;
+	work->sm_lid = sm_lid;
 	return work;
 }
 

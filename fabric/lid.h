@@ -28,18 +28,22 @@ struct lid_report {
 	unsigned conflicts; /* found, but another port has them, or they are none */
 	unsigned resized;   /* found and the port's own, but they do not fit this LMC */
 	unsigned exhausted; /* ports for which no LID was left */
-	unsigned recorded;  /* ports of which the registry has now what it had not before */
+	const char
+		*sm_lid_why; /* the manager's port did not get sm_lid; NULL: it did, or need not */
+	unsigned recorded;   /* ports of which the registry has now what it had not before */
 	const struct port *conflict_example, *exhausted_example; /* or NULL */
 	lid_t conflict_lid;
 };
 
 /* In slices: gives every reachable end port a LID, those that have one already keep it, and puts
  * what it did into fabric->registry: what is recorded of ports must be durable before they are
- * told. lmc is that of adapter and router ports; switches get one LID. lid_plan's argument is a
- * lid_work. No LID may change meanwhile. */
+ * told. lmc is that of adapter and router ports; switches get one LID. sm_lid is that of whoever is
+ * MASTER, 0: there is no such: our own port gets it, and what it had is kept for it and stays
+ * routed, for it has that again when another one is MASTER. lid_plan's argument is a lid_work. No
+ * LID may change meanwhile. */
 struct lid_work;
 extern const struct slice_plan lid_plan;
-struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc);
+struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc, lid_t sm_lid);
 const struct lid_report *lid_work_report(const struct lid_work *work); /* when it is done */
 void lid_work_free(struct lid_work *work);			       /* NULL is harmless */
 

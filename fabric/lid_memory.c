@@ -149,6 +149,8 @@ unsigned lid_remember_ports(void *arg, size_t *at)
 	port = work->ports[(*at)++];
 	entry = (struct lid_entry){
 		.guid = port_facts(port)->guid, .lid = port->lid, .lmc = port->lmc};
+	if (entry.guid == work->own.guid && work->own.lid)
+		entry = work->own;
 	if (entry.lid)
 		registry_put(registry, REGISTRY_LID, &entry);
 	else

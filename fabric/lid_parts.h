@@ -36,6 +36,8 @@ struct lid_memory {
 struct lid_work {
 	struct fabric *fabric;
 	uint8_t lmc;
+	lid_t sm_lid;	      /* of the MASTER's port; 0: none */
+	struct lid_entry own; /* what our own port keeps beside it; lid 0: it has not got that */
 	struct lid_report report;
 	unsigned limit; /* LIDs below this may be used */
 	struct lid_limit caps;
@@ -50,6 +52,14 @@ struct lid_work {
 /* lid_limit.c: stages that find the limit, and leave out ports that no route will reach then. */
 slice_fn lid_find_caps, lid_find_price, lid_take_limit, lid_leave_out;
 
+/* lid_own.c: the stage that gives our own port the LID of the MASTER. */
+slice_fn lid_take_sm_lid;
+/* Whether it is one of those, from sm_lid on. */
+static inline bool lid_is_sm_lid(const struct lid_work *work, unsigned lid)
+{
+	return lid >= work->sm_lid && lid < work->sm_lid + (1u << work->lmc);
+}
+
 /* lid_memory.c: stages that look up what ports had, give it back, and write down what they have. */
 slice_fn lid_recall, lid_keep_all, lid_give_back, lid_remember_gone, lid_remember_ports;
 /* Where nothing else is free: LIDs of who has been gone for longest; LID_NONE: there are none. */
@@ -58,6 +68,11 @@ lid_t lid_take_from_gone(struct lid_work *work, uint8_t lmc);
 /* lid.c: whether 1 << lmc LIDs from lid on are in range, aligned and free. */
 bool lid_fits(const struct lid_work *work, unsigned lid, uint8_t lmc);
 void lid_give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc);
+void lid_take_back(struct lid_work *work, struct port *port);
+/* A block with room for count ports, LFT_BLOCKS_MAX when there is none, and the first range in it
+ * that is free, LID_NONE when none is. */
+unsigned lid_choose_block(struct lid_work *work, bool for_switch, unsigned count, uint8_t lmc);
+lid_t lid_first_fit_in(const struct lid_work *work, unsigned block, uint8_t lmc);
 /* They are kept for the port that had them, or are not any more. */
 void lid_keep(struct lid_work *work, const struct lid_entry *entry, bool kept);
 

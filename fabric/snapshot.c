@@ -104,6 +104,8 @@ static void remember_cables(struct snapshot *snapshot, uint32_t s)
 				.guid = snapshot->ends[link->end].guid,
 				.kind = CABLE_HOST,
 				.port = link->port,
+				.lid = snapshot->cables[l].lid,
+				.lmc = snapshot->cables[l].lmc,
 			};
 	}
 	places = count_places(snapshot, s);

@@ -34,8 +34,9 @@ struct snap_cable {
 	uint8_t kind;
 	uint8_t port;  /* the port's number at the other end */
 	uint8_t hosts; /* CABLE_SWITCH: ports of that switch which led to end ports */
-	/* CABLE_HOST, of an end port that is gone: the LIDs that are kept for it, which nobody else
-	 * has. They stay routed, so that no table changes when it goes or comes back. */
+	/* CABLE_HOST, of an end port that is gone, or has the LID of the MASTER: the LIDs that are
+	 * kept for it, which nobody has. They stay routed, so that no table changes when it goes or
+	 * comes back, or another manager becomes MASTER. */
 	lid_t lid; /* LID_NONE: none */
 	uint8_t lmc;
 };

@@ -419,11 +419,14 @@ static void collect_targets(const struct numbering *n)
 			const struct snap_cable *cable = snap_cable(snapshot, s, (uint8_t)p);
 			int32_t end = snap_link(snapshot, s, (uint8_t)p)->end;
 
-			next = add_targets(snapshot, (struct snap_owner){-1, end},
-					   end < 0 ? cable->lid : snapshot->ends[end].lid,
-					   end < 0 ? cable->lmc : snapshot->ends[end].lmc,
-					   (struct target){.index = index[p], .exit = (uint8_t)p},
-					   next);
+			struct target target = {.index = index[p], .exit = (uint8_t)p};
+
+			if (end >= 0)
+				next = add_targets(snapshot, (struct snap_owner){-1, end},
+						   snapshot->ends[end].lid, snapshot->ends[end].lmc,
+						   target, next);
+			next = add_targets(snapshot, (struct snap_owner){-1, -1}, cable->lid,
+					   cable->lmc, target, next);
 		}
 	}
 	places->first_target[places->num_columns] = (uint32_t)(next - places->targets);

@@ -140,6 +140,7 @@ struct sm {
 	struct herald herald;
 	uint64_t views;
 	struct sm_counts counts;
+	const char *sm_lid_why; /* as in lid_report, of the last time */
 	struct log_limit trap_limit, stranger_limit, links_limit;
 	struct list port_changes; /* commands_port.c: not durable yet */
 	struct list judgements;	  /* commands_judge.c: the first one is being computed */

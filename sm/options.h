@@ -32,6 +32,7 @@ struct sm_options {
 	/* The subnet */
 	uint64_t subnet_prefix;
 	uint8_t lmc;				      /* of adapter and router ports */
+	uint16_t sm_lid;			      /* of the master's port; 0: its own */
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused ones are empty */
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
 	unsigned readback_s;	   /* all that devices hold is read once in this time; 0: never */

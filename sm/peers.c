@@ -260,6 +260,8 @@ void peers_gave_up(struct peers *peers)
 	snprintf(reason, sizeof(reason), "handed over to %s", describe(&peers->master, text));
 	peers->heir = 0;
 	peers->master.info.state = SM_MASTER;
+	if (peers->options->sm_lid)
+		peers->master.lid = peers->options->sm_lid;
 	peers_set_role(peers, ROLE_HANDED_OVER, reason);
 }
 

@@ -61,6 +61,12 @@ bool replica_lacks(const struct replica *replica, guid_t guid)
 	return replica && replica->options.listen[0] && !lead_in_step(replica, guid);
 }
 
+bool replica_has_all(const struct replica *replica)
+{
+	return replica && replica->options.durability == DURABILITY_STANDBY &&
+	       follow_has_all(replica);
+}
+
 void replica_touch_tables(struct replica *replica)
 {
 	if (replica && !replica->stopped)

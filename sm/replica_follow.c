@@ -77,6 +77,8 @@ static void lost(struct replica *replica, int level, const char *why)
 	else
 		tell(replica, level, why);
 	was_followed = follow->greeted && follow->master == master_named(replica);
+	if (follow->greeted)
+		follow->left_us = loop_now_us(replica->loop);
 	follow->stream = NULL;
 	drop_parts(replica);
 	follow->next = (follow->next + 1) % follow->num_peers;
@@ -518,6 +520,17 @@ bool follow_ready(const struct follow *follow)
 		return true;
 	return (follow->stream ? follow->greeted : follow->parted) && follow->based &&
 	       !follow->document && follow->acked >= follow->number;
+}
+
+/* A master answers nobody before we have what he registered, but goes on alone where we are away
+ * for as long as it waits. */
+bool follow_has_all(const struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+	uint64_t heard_us = follow->stream ? follow->heard_us : follow->left_us;
+
+	return follow->based && !follow->document && follow->acked >= follow->number &&
+	       loop_now_us(replica->loop) - heard_us < WAIT_US;
 }
 
 void follow_look(struct replica *replica)

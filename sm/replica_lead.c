@@ -22,7 +22,6 @@ enum {
 	SWITCHES_A_TURN = 2000, /* that are looked at */
 	JOURNAL_MIN = 1024,
 	JOURNAL_MAX = 262144,
-	WAIT_US = 2000000, /* that a change waits for a standby */
 	OUT_US = 30000000, /* that one which did not come up to that is out of step */
 	MFT_US = 1000000,  /* from a change of groups to the rows of multicast tables */
 };

@@ -17,6 +17,7 @@ enum {
 	BEAT_US = 1000000,    /* a master says something at least so often */
 	SILENCE_US = 5000000, /* who has said nothing for so long is gone */
 	TAKING_US = 60000000, /* but not while it takes all there is to its disk */
+	WAIT_US = 2000000,    /* that a change waits for a standby */
 	RETRY_US = 1000000,   /* between two attempts to find the master, */
 	NEXT_US = 20000,      /* and between two peers in one of them */
 };
@@ -89,6 +90,7 @@ struct follow {
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;
+	uint64_t left_us; /* when it was not followed any more */
 
 	/* The history that the registry has; 0: none of another's. based: it has it up to position,
 	 * of which up to acked is durable. number: what the master has. */
@@ -149,6 +151,7 @@ json_t *lead_status(const struct replica *replica);
 /* replica_follow.c */
 void follow_init(struct replica *replica);
 bool follow_ready(const struct follow *follow);
+bool follow_has_all(const struct replica *replica);
 void follow_look(struct replica *replica); /* for a master, soon */
 void follow_end(struct replica *replica);  /* what is whole takes effect, all else is forgotten */
 void follow_done(struct replica *replica);

@@ -66,6 +66,29 @@ void sm_publish(struct sm *sm, struct snapshot *snapshot)
 	policy_set_live(&sm->policy, true);
 }
 
+/* Where sm_lid moves with mastership, hosts hear of no other manager; and what they registered with
+ * the one before is all here when its standby had it before they were answered. */
+static bool clients_know_us(const struct sm *sm)
+{
+	const struct port *port = sm->fabric->sm_port;
+
+	return port && sm->options.sm_lid && port_info(port)->master_sm_lid == sm->options.sm_lid &&
+	       replica_has_all(sm->replica);
+}
+
+/* Each decides for itself, when it is MASTER. */
+static void compare_sm_lid(const struct sm *sm)
+{
+	const struct peer *master = peers_master(sm->peers);
+
+	if (peers_role(sm->peers) == SM_STANDBY && sm->options.sm_lid && master &&
+	    master->info.state == SM_MASTER && master->lid != sm->options.sm_lid)
+		log_warning("the master is at LID %u, and sm_lid is %u here: it should be the same "
+			    "for all managers, or hosts are told of another manager when "
+			    "mastership moves",
+			    master->lid, sm->options.sm_lid);
+}
+
 static void role_changed(void *ctx, const char *reason)
 {
 	struct sm *sm = ctx;
@@ -81,10 +104,14 @@ static void role_changed(void *ctx, const char *reason)
 		/* Of two subnets that have become one, ours keeps its LIDs where they collide. */
 		if (!sm->view)
 			fabric_forget_lids(sm->fabric);
-		fabric_forget_heard(sm->fabric);
+		if (clients_know_us(sm))
+			fabric_take_heard(sm->fabric);
+		else
+			fabric_forget_heard(sm->fabric);
 		mcast_begin_anew(sm->mcast);
 	} else {
 		publish(sm, NULL);
+		compare_sm_lid(sm);
 	}
 	replica_role(sm->replica, sm->image);
 	/* What its own election decides a sweep goes on with. A handover comes from outside: what a

@@ -161,6 +161,10 @@ static void log_lids(const struct sm *sm, const struct lid_report *report)
 			  report->conflict_lid, port->node->facts->description, port->num,
 			  sm->options.lmc, port->lid, report->conflicts);
 	}
+	if (report->sm_lid_why && report->sm_lid_why != sm->sm_lid_why)
+		log_warning("sm_lid %u is not used, and hosts are told of another LID of the "
+			    "manager: %s; choose another sm_lid, the same for all managers",
+			    sm->options.sm_lid, report->sm_lid_why);
 	if (report->resized)
 		log_notice("LMC is %u now: %u ports whose LIDs were for another one get others",
 			   sm->options.lmc, report->resized);
@@ -181,6 +185,7 @@ static void lids_given(void *arg)
 	sm->counts.lid_conflicts += report->conflicts;
 	sm->counts.lids_exhausted += report->exhausted;
 	log_lids(sm, report);
+	sm->sm_lid_why = report->sm_lid_why;
 	left_out_tell(sm->fabric);
 	lid_work_free(sm->sweep.lids);
 	sm->sweep.lids = NULL;
@@ -198,7 +203,7 @@ static void lid_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	sm->sweep.lids = lid_work_new(sm->fabric, sm->options.lmc);
+	sm->sweep.lids = lid_work_new(sm->fabric, sm->options.lmc, sm->options.sm_lid);
 	slices_init(&sm->sweep.giving_lids, sm->loop, &lid_plan, sm->sweep.lids, lids_given, sm);
 	slices_begin(&sm->sweep.giving_lids);
 }

@@ -133,6 +133,11 @@ const struct conf_row conf_rows[] = {
 		 "belong to multicast."},
 	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"), .fixed = true, .agree = AGREE_MUST,
 	 .text = "Each adapter port gets 2^lmc LIDs. A subnet has 49151 of them in all."},
+	{NUMBER("sm_lid", sm.sm_lid, 0, LID_UNICAST_MAX, "0"), .agree = AGREE_SHOULD,
+	 .text = "The LID of whichever manager is master, a multiple of 2^lmc: it moves with "
+		 "mastership, so that no host is told of another manager. Give it to managers "
+		 "whose adapter ports serve nothing else, for their LIDs change then, and the same "
+		 "to all of them. 0: a manager keeps the LID of its port."},
 	{.name = "routing",
 	 .type = CONF_ENGINES,
 	 AT(sm.engines),

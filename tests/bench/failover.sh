@@ -3,8 +3,8 @@
 #
 # A master dies, alone or with its host, and its standby takes over: when what happens, in milliseconds
 # from the kill, and what the agents are sent, for weftd, for weftd whose standby follows it (durability
-# "standby"), and for OpenSM as it is configured by default, on a weftsim of 648 hosts (FULL: 11,664 hosts,
-# weftd alone; ONLY="weftd follows": without OpenSM). The standby's SA is asked a few hundred times a second from
+# "standby"), the same with an sm_lid (moves), and for OpenSM as it is configured by default, on a weftsim of 648
+# hosts (FULL: 11,664 hosts, without OpenSM; ONLY="weftd follows": these two alone). The standby's SA is asked a few hundred times a second from
 # a third host; when the last port was Set, weftsim is asked some thirty times a second. TIMES=n repeats it: a
 # poll comes sooner or later after the kill. With one that follows, 100 groups of 20 hosts are there; how long
 # their joins took stands before it, also with durability "local", and whether LIDs, groups and members are
@@ -13,12 +13,12 @@
 # shellcheck disable=SC2016 # what status is asked for is Perl
 . "$(dirname "$0")/../system/lib.sh"
 
-spec=fattree:radix=36,levels=2 managers=${ONLY:-weftd follows opensm}
+spec=fattree:radix=36,levels=2 sm_lid=2000 managers=${ONLY:-weftd follows moves opensm}
 if [ -n "${FULL:-}" ]; then
-	spec=fattree:radix=36,levels=3 managers=weftd
+	spec=fattree:radix=36,levels=3 sm_lid=16000 managers=${ONLY:-weftd follows moves}
 fi
 if ! command -v opensm >/dev/null; then
-	managers=weftd
+	managers=${managers/opensm/}
 fi
 mapfile -t hosts < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
 master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]}
@@ -52,12 +52,15 @@ is_quiet() {
 }
 
 start() { # NAME KIND HOST PRIORITY
+	local options=()
+
+	[ "$2" != moves ] || options=(-o "sm_lid=$sm_lid")
 	case $2 in
 	weftd) start_weftd "$1" "$3" -o "sm_priority=$4" -v ;;
-	follows)
+	follows | moves)
 		start_weftd "$1" "$3" -o "sm_priority=$4" -v -o "durability=\"$durability\"" \
 			-o "ha_listen=\"${address[$1]}\"" -o "ha_peers=\"${address[a]}, ${address[b]}\"" \
-			-o "ha_psk_file=\"$work/psk\"" -o registrations_per_port=100000
+			-o "ha_psk_file=\"$work/psk\"" -o registrations_per_port=100000 "${options[@]}"
 		;;
 	opensm) default_timers=y start_opensm "$1" "$3" -p "$4" -D 0x43 ;;
 	esac
@@ -65,7 +68,7 @@ start() { # NAME KIND HOST PRIORITY
 
 role_is() { # NAME KIND ROLE
 	case $2:$3 in
-	weftd:* | follows:*) has_status "$1" '$_->{role}' "$3" ;;
+	weftd:* | follows:* | moves:*) has_status "$1" '$_->{role}' "$3" ;;
 	opensm:MASTER) matches 'SUBNET UP' "$1.log" ;;
 	opensm:STANDBY) matches 'Entering STANDBY state' "$1.log" ;;
 	esac
@@ -149,6 +152,12 @@ joins_local() {
 	durability=standby
 }
 
+# ask_sa: until it answers at $lid; from when on, is in answered.
+ask_sa() {
+	on "$client" "$BUILD/tests/bench/sa_wait" "$lid" 300 >answered 2>answered.err &
+	waiting=$!
+}
+
 # fails KIND HOW: the host stays, or goes with its master.
 fails() {
 	local kind=$1 how=$2 lid began last before after waiting
@@ -158,19 +167,24 @@ fails() {
 	wait_for 300 role_is a "$kind" MASTER && wait_for 120 is_quiet || because "$kind does not come up" || return 1
 	start b "$kind" "$standby_host" 0 || return 1
 	wait_for 120 role_is b "$kind" STANDBY && wait_for 60 is_quiet || because "no standby" || return 1
-	if [ "$kind" = follows ]; then
+	if [ "$kind" = follows ] || [ "$kind" = moves ]; then
 		hosts_join && wait_for 60 is_quiet && records a >records.before || return 1
 	fi
-	lid=$(lid_of "$standby_host")
+	lid=$sm_lid
+	[ "$kind" = moves ] || lid=$(lid_of "$standby_host")
 	tail -n 0 -F b.log 2>/dev/null | stamp >stamped &
 	pids[stamp]=$!
-	on "$client" "$BUILD/tests/bench/sa_wait" "$lid" 300 >answered 2>answered.err &
-	waiting=$!
+	[ "$kind" = moves ] || ask_sa
 	sleep "1.$((RANDOM % 10))"
 	before=$(counts)
 	began=$(now_us)
-	[ "$how" = alone ] || "$BUILD/weftsim" "do" "node down $master_host" >/dev/null
-	kill_now a
+	if [ "$how" = alone ]; then
+		kill_now a
+	else
+		kill -STOP "${pids[a]}" # no kernel is left that would close its connections
+		"$BUILD/weftsim" "do" "node down $master_host" >/dev/null
+	fi
+	[ "$kind" != moves ] || ask_sa # the master that dies would have answered there
 	last=$(until_set)
 	wait "$waiting" || because "$(cat answered.err)" || return 1
 	after=$(counts)
@@ -186,11 +200,12 @@ fails() {
 	at "the last Set() has come" "$last"
 	echo "$before $after" | awk '{ printf "  %d SMPs, %d Set(), of these %d PortInfo, %d LFT, %d MFT; Get() of %d LFT, %d MFT\n",
 		$9 - $2, $8 - $1, $10 - $3, $11 - $4, $12 - $5, $13 - $6, $14 - $7 }'
-	if [ "$kind" = follows ]; then
+	if [ "$kind" = follows ] || [ "$kind" = moves ]; then
 		records b >records.after
 		echo "  $(comm -12 records.before records.after | wc -l) of $(wc -l <records.before) LIDs, groups and members are what they were"
 	fi
 	kill_now stamp
+	[ "$how" = alone ] || kill_now a
 	kill_now b
 	stop_fabric
 	rm -rf a.* b.* stamped

@@ -193,6 +193,8 @@ static bool is_answered(void *ctx)
 /* True when it was taken. */
 static bool give(struct sim_manager *from, struct sim_manager *to)
 {
+	if (from->sim->failed)
+		return false;
 	answer = (struct answer){.to = to->port->guid};
 	peers_give(peers_of(from), &(struct peers_gift){choose, given, NULL});
 	trigger_light(&manager_sm(from->manager)->trigger, "test");
@@ -202,6 +204,8 @@ static bool give(struct sim_manager *from, struct sim_manager *to)
 
 static bool order(struct sim_manager *from, struct sim_manager *to, uint32_t control)
 {
+	if (from->sim->failed)
+		return false;
 	answer.done = false;
 	sim_expect(from->sim, peers_request(peers_of(from), to->port->guid, METHOD_SET, control,
 					    ordered, NULL));
@@ -249,6 +253,78 @@ static void handover(struct sim *sim)
 		registered_compare(first, &registered);
 	}
 	sim_settle_and_check(sim);
+}
+
+/* With a LID that moves with mastership, whichever way that goes: no more than one block of each
+ * switch is written, and no host is told anything but the two whose ports have other LIDs then (of
+ * one that is gone the leaf tells, and is told that that was heard). */
+
+enum { SM_LID = 200, SWITCHES = 12 };
+
+static void moved(struct sim_manager *to, const struct sim_manager *from, const lid_t own[2],
+		  bool from_is_there)
+{
+	struct sim *sim = to->sim;
+
+	sim_until(sim, 60 * SIM_S, "it is MASTER", is_master, to);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, to->port->info.lid == SM_LID);
+	sim_expect(sim, !from_is_there || from->port->info.lid == own[0]);
+	sim_expect(sim, to->lft_sets_sent > 0 && to->lft_sets_sent <= SWITCHES);
+	sim_expect(sim, to->sets_sent == to->lft_sets_sent + to->mft_sets_sent + 2);
+	sim_check(sim);
+	sim_settle(sim, 60 * SIM_S);
+}
+
+static void sm_lid_moves(struct sim *sim)
+{
+	struct registered registered = {0};
+	struct sim_manager *first, *second;
+	lid_t own[2], swapped[2];
+
+	first = start(sim, FIRST, FOLLOWS(FIRST) " sm_lid=200", 5, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	second = start(sim, SECOND, FOLLOWS(SECOND) " sm_lid=200", 4, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, sim_state(first) == SM_MASTER && sim_state(second) == SM_STANDBY);
+	sim_expect(sim, first->port->info.lid == SM_LID);
+	own[1] = swapped[0] = second->port->info.lid;
+	for (unsigned i = 0; i < 40; i++)
+		register_something(first, &registered, PATIENCE_US);
+	sim_settle(sim, 60 * SIM_S);
+	note_lids(sim, &registered);
+	note_mlids(first, &registered);
+	second->sets_sent = second->lft_sets_sent = second->mft_sets_sent = 0;
+	sim_kill(first);
+	sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, second);
+	sim_settle(sim, 60 * SIM_S);
+	own[0] = swapped[1] = first->port->info.lid;
+	sim_expect(sim, own[0] != SM_LID && own[0] != own[1]);
+	moved(second, first, own, true);
+	registered.lid[1] = own[0];
+	registered.lid[17] = SM_LID;
+	compare(second, &registered);
+
+	sim_restart(first);
+	first->sets_sent = first->lft_sets_sent = first->mft_sets_sent = 0;
+	moved(first, second, swapped, true);
+	sim_expect(sim, second->port->info.lid == own[1]);
+	second->sets_sent = second->lft_sets_sent = second->mft_sets_sent = 0;
+	sim_expect(sim, give(first, second));
+	moved(second, first, own, true);
+	first->sets_sent = first->lft_sets_sent = first->mft_sets_sent = 0;
+	sim_expect(sim, give(second, first));
+	moved(first, second, swapped, true);
+
+	second->sets_sent = second->lft_sets_sent = second->mft_sets_sent = 0;
+	sim_kill(first);
+	sim_node(sim, first->port->device, false);
+	moved(second, first, own, false);
+	sim_node(sim, first->port->device, true);
+	sim_settle_and_check(sim);
+	sim_expect(sim, first->port->info.lid == own[0]);
+	sim_expect(sim, second->lft_sets_sent <= SWITCHES);
+	sim_expect(sim, second->port->info.lid == SM_LID);
 }
 
 /* Each control packet, and what both ends are then. */
@@ -382,6 +458,7 @@ const struct scenario sim_ha[] = {
 	{.name = "ha-host-gone", .topology = TREE, .play = host_is_gone},
 	{.name = "ha-connection-ends", .topology = TREE, .play = connection_ends},
 	{.name = "ha-handover", .topology = TREE, .play = handover},
+	{.name = "ha-sm-lid", .topology = TREE, .play = sm_lid_moves},
 	{.name = "ha-control-packets", .topology = TREE, .play = control_packets},
 	{.name = "ha-kills", .topology = TREE, .play = kills_at_random},
 	{.name = "ha-kills-in-trouble", .topology = TREE, .play = kills_in_trouble},

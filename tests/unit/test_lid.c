@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who gets which LID: fabric/lid.h. */
 // LINK: fabric/mft.o
-// LINK: fabric/registry.o fabric/lid_memory.o
+// LINK: fabric/registry.o fabric/lid_memory.o fabric/lid_own.o
 // LINK: fabric/tree.o fabric/lid_limit.o
 // LINK: fabric/m_key.o
 // LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
@@ -548,6 +548,134 @@ static void test_longest_gone_first(void)
 	registry_free(registry);
 }
 
+static void assign_with(struct model *model, uint8_t lmc, lid_t sm_lid, struct lid_report *report)
+{
+	struct lid_work *work = lid_work_new(model->fabric, lmc, sm_lid);
+
+	slices_at_once(&lid_plan, work);
+	*report = *lid_work_report(work);
+	lid_work_free(work);
+}
+
+/* Our own port gets the LID of the MASTER, and what it had is kept for it and recorded as its own;
+ * so does a port without any. It has it again when there is no such LID any more. */
+static void test_sm_lid(void)
+{
+	enum { SM_LID = 500, HOSTS = 4 };
+
+	for (unsigned fresh = 0; fresh < 2; fresh++) {
+		struct registry *registry = registry_new();
+		struct net *net = net_of("single:hosts=4");
+		guid_t own = net_port_guid(net, 0, 1);
+		struct lid_report report;
+		struct model model;
+		lid_t kept;
+
+		model_init(&model);
+		model.fabric->registry = registry;
+		model_fill(&model, net, 0, 1, 0, 1);
+		if (!fresh)
+			lid_assign(model.fabric, 0, &report);
+		kept = model.fabric->sm_port->lid;
+		for (unsigned again = 0; again < 2; again++) {
+			assign_with(&model, 0, SM_LID, &report);
+			CU_ASSERT_PTR_NULL(report.sm_lid_why);
+			CU_ASSERT_EQUAL(report.conflicts, 0);
+			CU_ASSERT_EQUAL(faults(&model, net, 0, LID_UNICAST_MAX), 0);
+			CU_ASSERT_EQUAL(model.fabric->sm_port->lid, SM_LID);
+			if (fresh && !again)
+				kept = model.fabric->sm_kept_lid;
+			CU_ASSERT(kept && kept != SM_LID);
+			CU_ASSERT_EQUAL(model.fabric->sm_kept_lid, kept);
+			CU_ASSERT_PTR_NULL(model.fabric->lids[kept]);
+			CU_ASSERT_EQUAL(remembered(registry, own)->lid, kept);
+			CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LID), HOSTS + 1);
+		}
+		assign_with(&model, 0, LID_NONE, &report);
+		CU_ASSERT_EQUAL(model.fabric->sm_kept_lid, LID_NONE);
+		CU_ASSERT_EQUAL(remembered(registry, own)->lid, model.fabric->sm_port->lid);
+		model_done(&model);
+		net_free(net);
+		registry_free(registry);
+	}
+}
+
+/* The MASTER before us still holds it, and gets what is recorded for it. */
+static void test_sm_lid_moves(void)
+{
+	enum { SM_LID = 500, OWN = 70, THEIRS = 90 };
+	struct net *net = net_of("single:hosts=4");
+
+	for (unsigned master = 0; master < 2; master++) {
+		struct registry *registry = registry_new();
+		struct lid_entry entry = {.guid = net_port_guid(net, 1, 1), .lid = THEIRS};
+		struct port_info info;
+		struct lid_report report;
+		struct model model;
+		struct port *before;
+
+		model_init(&model);
+		model.fabric->registry = registry;
+		model_fill(&model, net, 0, 1, 0, 1);
+		registry_put(registry, REGISTRY_LID, &entry);
+		before = model_port(&model, net, 1, 1);
+		info = *port_info(before);
+		info.lid = SM_LID;
+		port_set_info(model.fabric, before, &info);
+		info = *port_info(model.fabric->sm_port);
+		info.lid = OWN;
+		info.master_sm_lid = master ? SM_LID : OWN;
+		port_set_info(model.fabric, model.fabric->sm_port, &info);
+		assign_with(&model, 0, SM_LID, &report);
+		CU_ASSERT_EQUAL(faults(&model, net, 0, LID_UNICAST_MAX), 0);
+		CU_ASSERT_EQUAL(!report.sm_lid_why, master);
+		CU_ASSERT_EQUAL(report.conflicts, 0);
+		CU_ASSERT_EQUAL(model.fabric->sm_port->lid, master ? SM_LID : OWN);
+		CU_ASSERT_EQUAL(model.fabric->sm_kept_lid, master ? OWN : LID_NONE);
+		CU_ASSERT_EQUAL(before->lid, master ? THEIRS : SM_LID);
+		model_done(&model);
+		registry_free(registry);
+	}
+	net_free(net);
+}
+
+/* Where it cannot be, the port has a LID of its own, and it is told why. */
+static void test_no_sm_lid(void)
+{
+	static const struct {
+		lid_t lid; /* 0: that of another host */
+		uint8_t lmc;
+		bool on_switch, small;
+		const char *why;
+	} rows[] = {
+		{500, 0, true, false, "a switch's"},
+		{501, 1, false, false, "no multiple"},
+		{500, 0, false, true, "too small"},
+		{0, 0, false, false, "another port has it"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct net *net = net_of("single:hosts=4");
+		struct lid_report report;
+		struct model model;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, rows[i].on_switch ? 4 : 0, !rows[i].on_switch);
+		if (rows[i].small)
+			set_cap(&model, net, 4, 400);
+		lid_assign(model.fabric, rows[i].lmc, &report);
+		assign_with(&model, rows[i].lmc, rows[i].lid ? rows[i].lid : lid_of(&model, net, 2),
+			    &report);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(report.sm_lid_why);
+		CU_ASSERT_PTR_NOT_NULL(strstr(report.sm_lid_why, rows[i].why));
+		CU_ASSERT_NOT_EQUAL(model.fabric->sm_port->lid, rows[i].lid);
+		CU_ASSERT_EQUAL(model.fabric->sm_kept_lid, LID_NONE);
+		CU_ASSERT_EQUAL(faults(&model, net, rows[i].lmc, LID_UNICAST_MAX), 0);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -565,6 +693,9 @@ int main(void)
 		{"ports come first", test_ports_come_first},
 		{"unread ports wait", test_unread_ports_wait},
 		{"the longest gone first", test_longest_gone_first},
+		{"the LID of the MASTER", test_sm_lid},
+		{"it moves", test_sm_lid_moves},
+		{"it cannot be", test_no_sm_lid},
 		CU_TEST_INFO_NULL,
 	};
 

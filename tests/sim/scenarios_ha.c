@@ -290,10 +290,10 @@ static void sm_lid_moves(struct sim *sim)
 	sim_expect(sim, first->port->info.lid == SM_LID);
 	own[1] = swapped[0] = second->port->info.lid;
 	for (unsigned i = 0; i < 40; i++)
-		register_something(first, &registered, PATIENCE_US);
+		registered_ask(first, &registered, PATIENCE_US);
 	sim_settle(sim, 60 * SIM_S);
-	note_lids(sim, &registered);
-	note_mlids(first, &registered);
+	registered_note_lids(sim, &registered);
+	registered_note_mlids(first, &registered);
 	second->sets_sent = second->lft_sets_sent = second->mft_sets_sent = 0;
 	sim_kill(first);
 	sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, second);
@@ -303,7 +303,7 @@ static void sm_lid_moves(struct sim *sim)
 	moved(second, first, own, true);
 	registered.lid[1] = own[0];
 	registered.lid[17] = SM_LID;
-	compare(second, &registered);
+	registered_compare(second, &registered);
 
 	sim_restart(first);
 	first->sets_sent = first->lft_sets_sent = first->mft_sets_sent = 0;

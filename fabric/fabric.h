@@ -100,7 +100,9 @@ struct port {
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool cut;      /* it was: doubtful, and not only for what our own arming may have hidden */
 	bool armed;    /* by us, since its cable was verified */
-	bool unread;   /* a read of its PortInfo had no answer: what is known may be old */
+	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
+	 * port 0 that of all ports, may be old. */
+	bool unread;
 	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0. */
 	uint8_t link_asked;
 	bool keeps_link; /* it refused to be disabled */
@@ -329,6 +331,14 @@ uint32_t port_info_modifier(const struct port *port);
 static inline bool port_of_switch(const struct port *port)
 {
 	return port->node->type == NODE_SWITCH;
+}
+
+/* Whether a port of a switch may be in another state than it is known to be: when it was to be read
+ * it did not tell, though the switch answers. One that is silent is taken to be as it was. */
+static inline bool port_is_stale(const struct port *port)
+{
+	return port_of_switch(port) && !port->node->silent &&
+	       (port->unread || port->node->port[0].unread);
 }
 
 /* What is known of a port; info is all zero before it was read. */

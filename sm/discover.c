@@ -315,7 +315,8 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 		heard(discover, port_agent(port));
 	if (answer->error || answer->status) {
 		no_answer(discover, port, request, answer);
-		port->unread |= request->attr_id == ATTR_PORT_INFO && !gone;
+		port->unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
+					  request->attr_id == ATTR_SWITCH_INFO);
 		/* A table of which a block is missing is not known. */
 		if (request->attr_id == ATTR_PKEY_TABLE && !gone)
 			port_set_pkeys(discover->fabric, port, NULL);
@@ -422,7 +423,8 @@ static void got_switch_info(struct discover *discover, struct port *port,
 	/* Where not all is read, a switch without news is not read any further, unless a trap named
 	 * it. A standby reads on, too: the bit stays set for the master. */
 	if (is_partial(discover) && node->named_pass != discover->pass &&
-	    request->method == METHOD_GET && !info.port_state_change && port_facts(port)->known) {
+	    request->method == METHOD_GET && !info.port_state_change && port_facts(port)->known &&
+	    !port->unread) {
 		if (discover->kind == DISCOVER_LIGHT)
 			probe_doubtful(discover, node);
 		return;
@@ -766,9 +768,8 @@ static struct node *identify(struct discover *discover, struct port *from,
 		drop_now(discover, node); /* replaced by another device */
 		node = NULL;
 	}
-	if (!node) {
+	if (!node)
 		node = fabric_add_node(discover->fabric, info);
-	}
 	return node;
 }
 

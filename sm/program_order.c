@@ -49,13 +49,15 @@ static lid_t top_of(const struct node *node)
 		       : top;
 }
 
-/* Nobody knows what is behind a port whose far end was not found, or when one of its switches has
- * told of changed links since it was read: the cable may lead elsewhere by now. */
+/* Nobody knows what is behind a port whose far end was not found, whether it passes when one of its
+ * ends did not tell, nor, when one of its switches has told of changed links since it was read,
+ * whether the cable leads elsewhere by now. */
 static bool is_known_cable(const struct port *port)
 {
 	const struct port *peer = port->peer;
 
-	return peer && !port->node->sw->news && !(peer->node->sw && peer->node->sw->news);
+	return peer && !port_is_stale(port) && !port_is_stale(peer) && !port->node->sw->news &&
+	       !(peer->node->sw && peer->node->sw->news);
 }
 
 /* The cable to another switch that an entry leads into; NULL: the way ends here. */
@@ -63,7 +65,7 @@ static struct port *port_onwards(struct node *node, uint8_t out)
 {
 	struct port *port = out && out <= node->num_ports ? &node->port[out] : NULL;
 
-	if (!port || port_state_of(port) < PORT_ARMED)
+	if (!port || (port_state_of(port) < PORT_ARMED && !port_is_stale(port)))
 		return NULL;
 	if (is_known_cable(port) && !(port_of_switch(port->peer) && may_pass(port)))
 		return NULL;

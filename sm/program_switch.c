@@ -388,7 +388,7 @@ static bool read_block(struct program *program, struct node *node, uint16_t bloc
 bool switch_forwards(const struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
-		if (port_state_of(&node->port[i]) == PORT_ACTIVE)
+		if (port_state_of(&node->port[i]) == PORT_ACTIVE || port_is_stale(&node->port[i]))
 			return true;
 	}
 	return false;

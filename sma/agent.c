@@ -164,7 +164,10 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 		return false;
 	if (header.method == METHOD_TRAP_REPRESS && header.mgmt_class != CLASS_PERF)
 		trap_repressed(device, request.in, mad);
-	if (!is_request(header.method) || (device->quirks.mute_sets && header.method == METHOD_SET))
+	if (!is_request(header.method) ||
+	    (device->quirks.mute_sets && header.method == METHOD_SET) ||
+	    (device->quirks.mute_ports && header.method == METHOD_GET &&
+	     header.attr_id == ATTR_PORT_INFO))
 		return false;
 	request.attr_mod = header.attr_mod;
 	status = answer(&header, &request);

@@ -88,6 +88,7 @@ struct device_quirks {
 	bool keeps_default_ports;	  /* no Set() changes those for multicast */
 	bool refuses_no_port;		  /* as one of these: they have to be ports */
 	bool mute_sets;			  /* no Set() is answered, as with another's M_Key */
+	bool mute_ports;		  /* no Get(PortInfo) is answered */
 	uint8_t keeps_p_keys;		  /* blocks, bit by bit, that no Set(P_KeyTable) changes */
 	bool hides_p_keys;		  /* no P_Key table is told */
 	bool strict_states;		  /* refuses to go where a port is already */

@@ -4,6 +4,8 @@
  * manager's, and lets them come to life. What judges them is the watch over circles, after every
  * single Set(), and sim_check().
  */
+#include <stdio.h>
+
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -97,10 +99,35 @@ static void met_by_another_way(struct sim *sim)
 	}
 }
 
+/* A manager that takes over knows of some switch only how its ports were before all was brought up:
+ * when it read all it was not told. That is no reason to write it, nor to write what leads through
+ * it, as though nothing passed there. */
+static void half_read(struct sim *sim)
+{
+	enum { SWITCHES = 8, TAKEOVER_S = 20 };
+	struct sim_manager *first = sim_start(sim, "host-0001", "sm_priority=5");
+	struct device *device;
+	char name[32];
+
+	sim_start(sim, "host-0009", NULL);
+	sim_settle(sim, 60 * SIM_S);
+	snprintf(name, sizeof(name), "sw-%02u", 2 + (unsigned)sim_random(sim, SWITCHES - 1));
+	device = sim_device(sim, name);
+	device->quirks.mute_ports = true;
+	sim_kill(first);
+	snprintf(name, sizeof(name), "sw-%02u", 1 + (unsigned)sim_random(sim, SWITCHES));
+	sim_link(sim, sim_port(sim, name, 3), false);
+	sim_pass(sim, TAKEOVER_S * SIM_S);
+	device->quirks.mute_ports = false;
+	sim_restart(first);
+	sim_settle_and_check(sim);
+}
+
 const struct scenario sim_order[] = {
 	{.name = "stale-tables", .topology = TREE, .play = stale_tables},
 	{.name = "stale-tables-torus", .topology = "torus:dims=4x4,hosts=2", .play = stale_tables},
 	{.name = "moved-while-unanswered", .topology = TREE, .play = moved_while_unanswered},
+	{.name = "half-read", .topology = "ring:switches=8,hosts=2", .play = half_read},
 	{.name = "met-by-another-way",
 	 .topology = "ring:switches=8,hosts=2",
 	 .play = met_by_another_way},

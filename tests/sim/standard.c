@@ -379,6 +379,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"met-by-another-way", 21, "the same"},
 	{"tenants-other", 1434,
 	 "masks of a switch that was dead before who writes became MASTER, held against it"},
+	{"moving-tenants-other", 129,
+	 "ports as they were before all was brought up, of a switch that had not told them"},
 	{"moving-tenants-other", 112, "a way up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target that stood in the round twice"},

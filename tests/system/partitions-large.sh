@@ -15,6 +15,8 @@ if [ -n "${SANITIZE:-}" ]; then
 fi
 
 declare -A guid=() lid=()
+# Nothing is sent of itself, and what is only slow is not sent twice.
+quiet=(-o sweep_interval=0 -o readback=0 -o smp_timeout_min=5000 -o smp_timeout=10000)
 one=host-0002 two=host-0003 far=host-3400 # two below one switch, one at the other end
 
 sim() {
@@ -24,7 +26,7 @@ sim() {
 starts() {
 	local name value number
 
-	start_weftd w host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback=0 &&
+	start_weftd w host-0001 -o 'partition_config_file=""' "${quiet[@]}" &&
 		wait_for 120 is_up w || because "weftd: $(tail -n 1 w.log)" || return 1
 	ctl w topology export --format json >nodes.json
 	while read -r name value; do
@@ -214,9 +216,7 @@ many_partitions() {
 	stop w >/dev/null
 	stop_fabric
 	start_weftsim fattree:radix=24,levels=3 || return 1
-	# No time-out is short enough to send what is only slow twice.
-	start_weftd many host-0001 -o "partition_config_file=\"$PWD/many.conf\"" -o sweep_interval=0 -o readback=0 \
-		-o smp_timeout_min=5000 -o smp_timeout=10000 &&
+	start_weftd many host-0001 -o "partition_config_file=\"$PWD/many.conf\"" "${quiet[@]}" &&
 		wait_for 120 is_up many || because "weftd: $(tail -n 1 many.log)" || return 1
 	blocks=$(awk '{ keys[$1]++ } END {
 		for (host in keys)

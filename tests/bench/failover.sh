@@ -87,13 +87,12 @@ after() {
 
 # until_set: prints when the last Set() had reached an agent, once the log says $done_pattern and it is quiet.
 until_set() {
-	local last=$began before now
+	local last=$began seen=${before%% *} now
 
-	before=$(counts | cut -d ' ' -f 1)
 	while [ $(($(now_us) - began)) -lt 300000000 ]; do
 		now=$(counts | cut -d ' ' -f 1)
-		if [ "$now" != "$before" ]; then
-			before=$now last=$(now_us)
+		if [ "$now" != "$seen" ]; then
+			seen=$now last=$(now_us)
 		fi
 		if grep -qE "$done_pattern" stamped && [ $(($(now_us) - last)) -gt 3000000 ]; then
 			break

@@ -224,6 +224,33 @@ gives() {
 	equal "the role of $2 after two sweeps" "$(status "$2" '$_->{role}')" MASTER
 }
 
+# sm_lid is where every host finds the manager, and the one there is the MASTER.
+master_is_at() {
+	local name
+
+	for name in "${hosts[@]}"; do
+		look sminfo.txt "$name" sminfo && matches "sm lid $1 .*SMINFO_MASTER" sminfo.txt ||
+			because "$name finds: $(cat sminfo.txt sminfo.txt.err)" || return 1
+	done
+}
+
+# moves MASTER STANDBY: its LID goes over, and no host but these two is told anything.
+moves() {
+	local ports
+
+	ports=$(sent '$_->{method} eq "Set" && $_->{attribute} eq "PortInfo"')
+	run "$1" -o sm_lid=99 || return 1
+	wait_for 30 is_up "$1" || because "$1 has no subnet: $(tail -n 1 "$1.log")" || return 1
+	run "$2" -o sm_lid=99 || return 1
+	wait_for 30 in_step "$1" || because "$2 is not in step: $(ctl "$1" ha status)" || return 1
+	master_is_at 99 || return 1
+	kill_now "$1"
+	wait_for 30 is_up "$2" || because "$2 does not take over: $(tail -n 1 "$2.log")" || return 1
+	master_is_at 99 || return 1
+	equal "the number of Set(PortInfo) that $2 has sent" "$(status "$2" "$ports")" 2 || return 1
+	equal "the LID of $2" "$(status "$2" '$_->{lid}')" 99 && stop "$2"
+}
+
 # A stranger's bytes at the port.
 noise() {
 	perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(PeerAddr => shift) or die;
@@ -270,4 +297,6 @@ stop two
 check "another key" wrong_key two one
 check "another configuration" other_lmc two one
 check "noise" noise one
+stop one
+check "the LID of the MASTER moves" moves one two
 finish

@@ -134,7 +134,9 @@ static int capture_close(void *sink, bool whole, json_t **data, char error[CTL_E
 
 	if (whole)
 		begin(capture);
-	if ((capture->path ? fclose(capture->out) : fflush(capture->out)) && !capture->error)
+	if (fflush(capture->out) && !capture->error)
+		capture->error = -errno;
+	if (capture->path && fclose(capture->out) && !capture->error)
 		capture->error = -errno;
 	result = capture->error;
 	if (result)

@@ -77,6 +77,7 @@ static const struct {
 	{MESSAGE_PKEYS_FOREIGN, "partition"},
 	{MESSAGE_PORT_ERRORS, "port"},
 	{MESSAGE_LINK, "link"},
+	{MESSAGE_DEVICE, "port"},
 	{MESSAGE_M_KEY, "keys"},
 	{MESSAGE_FOREIGN_MANAGER, "role"},
 	{MESSAGE_REPLICA, "standby"},
@@ -203,12 +204,10 @@ static guid_t say_member(const void *before, const void *after, char text[TEXT_S
 static guid_t say_partition(const void *before, const void *after, char text[TEXT_SIZE])
 {
 	const struct partition_entry *partition = after ? after : before;
+	const char *what = !after ? "removed" : before ? "changed" : "made";
 
 	snprintf(text, TEXT_SIZE, "partition 0x%04x \"%.*s\": %s", partition->p_key,
-		 PARTITION_ENTRY_NAME_SIZE, (const char *)partition->name,
-		 !after	   ? "removed"
-		 : !before ? "made"
-			   : "changed");
+		 PARTITION_ENTRY_NAME_SIZE, (const char *)partition->name, what);
 	return 0;
 }
 

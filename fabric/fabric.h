@@ -105,7 +105,7 @@ struct port {
 	bool unread;
 	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0. */
 	uint8_t link_asked;
-	bool keeps_link; /* it refused to be disabled */
+	bool keeps_link; /* it was told to be Disabled, and has not been since */
 	/* Nothing was known of it, or its link was lost, or another manager may have been MASTER:
 	 * what it has registered need not be what the SA knows, whatever the registry says, so it
 	 * is to be told once to register anew. Means something for end ports. */

@@ -32,8 +32,11 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 	for (; entry; entry = registry_next(registry, REGISTRY_DISABLED, -1, entry)) {
 		struct port *port = port_of(fabric, entry);
 
-		if (port && port_facts(port)->known && !port->keeps_link &&
-		    port_info(port)->port_physical_state != PHYS_DISABLED)
+		if (!port || !port_facts(port)->known)
+			continue;
+		if (port_info(port)->port_physical_state == PHYS_DISABLED)
+			port->keeps_link = false;
+		else if (!port->keeps_link)
 			port->link_asked = PHYS_DISABLED;
 	}
 }

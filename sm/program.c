@@ -323,23 +323,27 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	look_again(program, port);
 }
 
+/* One that was told to be Disabled, and does not say so, is not told again before it has: some may
+ * never, and others answer before they do. */
 static void link_was_asked(void *owner, void *subject, const struct smp_request *request,
 			   const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct port *port = subject;
-	struct port_info held;
+	struct port_info asked, held;
 
-	(void)request;
 	port->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
+	attr_decode(&port_info_format, request->data, &asked);
 	if (answer->error || answer->status) {
-		port->keeps_link = !answer->error;
+		port->keeps_link = !answer->error && asked.port_physical_state == PHYS_DISABLED;
 		port_failed(program, port, "its link was not disabled, or enabled");
 		return;
 	}
 	attr_decode(&port_info_format, answer->data, &held);
+	port->keeps_link = asked.port_physical_state == PHYS_DISABLED &&
+			   held.port_physical_state != PHYS_DISABLED;
 	port_set_info(program->fabric, port, &held);
 }
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What people call a node: by name, GUID and LID, what fits nothing, and what fits several. */
+// LINK: fabric/named.o fabric/snapshot.o fabric/facts.o formats/*.o sim/spec*.o lib/guid.o
+// LINK: lib/mem.o lib/map.o
+#include "fabric/named.h"
+
+#include <string.h>
+
+#include "tests/unit/snapshot_from.h"
+#include "tests/unit/unit.h"
+
+static struct node_facts *facts_of(uint8_t type, guid_t guid, const char *name)
+{
+	const struct node_info info = {
+		.node_type = type, .node_guid = guid, .num_ports = 2, .local_port_num = 1};
+	struct node_facts *facts = facts_new(&info);
+
+	strcpy(facts->description, name);
+	return facts;
+}
+
+/* Two switches and three hosts; the first host has two ports, and two hosts have one name. The
+ * second switch is called as the LID of the first. */
+static struct snapshot *make(void)
+{
+	static const char *const names[] = {"h1", "h1", "twin", "twin"};
+	static const guid_t nodes[] = {0x100, 0x100, 0x200, 0x300};
+	struct snapshot *snapshot = snapshot_from_spec("ring:switches=2,hosts=2", 0);
+
+	CU_ASSERT_EQUAL_FATAL(snapshot->num_switches, 2);
+	CU_ASSERT_EQUAL_FATAL(snapshot->num_ends, 4);
+	for (uint32_t i = 0; i < 2; i++)
+		snapshot->switches[i].facts = facts_of(NODE_SWITCH, 0x10 + i, i ? "10" : "leaf");
+	for (uint32_t i = 0; i < 4; i++)
+		snapshot->ends[i].facts = facts_of(NODE_CA, nodes[i], names[i]);
+	for (uint32_t i = 0; i < 4; i++) {
+		snapshot->ends[i].lid = (lid_t)(20 + 2 * i);
+		snapshot->ends[i].lmc = 1;
+	}
+	snapshot->switches[0].lid = 10;
+	snapshot->switches[1].lid = 11;
+	return snapshot;
+}
+
+static const struct {
+	const char *name;
+	int place; /* -1: refused */
+	const char *error;
+} rows[] = {
+	{"leaf", 0, NULL},
+	{"11", 1, NULL},
+	{"0x10", 0, NULL},
+	{"0x0000000000000011", 1, NULL},
+	{"h1", 2, NULL}, /* one node with two ports: its first one */
+	{"22", 3, NULL},
+	{"23", 3, NULL}, /* the second LID of a port */
+	{"0x300", 5, NULL},
+	{"twin", -1,
+	 "\"twin\" means 2 nodes (0x0000000000000200, 0x0000000000000300): give a GUID"},
+	{"10", -1, "\"10\" means 2 nodes (0x0000000000000010, 0x0000000000000011): give a GUID"},
+	{"nobody", -1, "no node \"nobody\": a name, a GUID (0x and 16 digits) or a LID is meant"},
+	{"0x9", -1, "no node \"0x9\": a name, a GUID (0x and 16 digits) or a LID is meant"},
+	{"49152", -1, "no node \"49152\": a name, a GUID (0x and 16 digits) or a LID is meant"},
+	{"", -1, "no node \"\": a name, a GUID (0x and 16 digits) or a LID is meant"},
+};
+
+static void test_names(void)
+{
+	struct snapshot *snapshot = make();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct snap_named named = snapshot_find_named(snapshot, rows[i].name);
+
+		CU_ASSERT_EQUAL(named.place, rows[i].place);
+		if (rows[i].error)
+			CU_ASSERT_STRING_EQUAL(named.error, rows[i].error);
+	}
+	snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"names", test_names},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("named", tests);
+}

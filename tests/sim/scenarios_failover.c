@@ -2,7 +2,7 @@
 /*
  * Masters that die, and fabrics that fall apart, at random moments, with 5 % of all MADs lost all
  * the time. By seed: the topology, where the managers run (some on switches), whether mastership is
- * sticky, and what happens when.
+ * sticky, whether a LID moves with it, and what happens when.
  *
  * What must be so: while nothing happens, nobody takes over; where there is a standby, a master
  * that is killed is followed within two seconds, a host that is gone within four; and after the
@@ -258,11 +258,14 @@ static void becomes_one(struct sim *sim)
 
 static void failover(struct sim *sim)
 {
-	bool sticky = sim->run.seed / 5 % 2;
-	const char *options = sticky ? "master_priority=14" : NULL;
+	static const char *const options_of[] = {"sm_lid=0", "master_priority=14", "sm_lid=77",
+						 "sm_lid=77 master_priority=14"};
+	const char *options = options_of[sim->run.seed / 5 % ARRAY_SIZE(options_of)];
+	char first[64];
 	unsigned count = 1 + (unsigned)sim_random(sim, FAULTS_MAX);
 
-	add_manager(sim, false, sticky ? "sm_priority=5 master_priority=14" : "sm_priority=5");
+	snprintf(first, sizeof(first), "sm_priority=5 %s", options);
+	add_manager(sim, false, first);
 	add_manager(sim, sim_random(sim, 3) == 0, options);
 	if (sim_random(sim, 2))
 		add_manager(sim, false, options);

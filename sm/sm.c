@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
@@ -83,10 +84,11 @@ static void compare_sm_lid(const struct sm *sm)
 
 	if (peers_role(sm->peers) == SM_STANDBY && sm->options.sm_lid && master &&
 	    master->info.state == SM_MASTER && master->lid != sm->options.sm_lid)
-		log_warning("the master is at LID %u, and sm_lid is %u here: it should be the same "
-			    "for all managers, or hosts are told of another manager when "
-			    "mastership moves",
-			    master->lid, sm->options.sm_lid);
+		log_about(LOG_WARNING, &(struct log_subject){.message_id = MESSAGE_SM_LID},
+			  "the master is at LID %u, and sm_lid is %u here: it should be the same "
+			  "for all managers, or hosts are told of another manager when mastership "
+			  "moves",
+			  master->lid, sm->options.sm_lid);
 }
 
 static void role_changed(void *ctx, const char *reason)

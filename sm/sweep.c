@@ -162,9 +162,10 @@ static void log_lids(const struct sm *sm, const struct lid_report *report)
 			  sm->options.lmc, port->lid, report->conflicts);
 	}
 	if (report->sm_lid_why && report->sm_lid_why != sm->sm_lid_why)
-		log_warning("sm_lid %u is not used, and hosts are told of another LID of the "
-			    "manager: %s; choose another sm_lid, the same for all managers",
-			    sm->options.sm_lid, report->sm_lid_why);
+		log_about(LOG_WARNING, &(struct log_subject){.message_id = MESSAGE_SM_LID},
+			  "sm_lid %u is not used, and hosts are told of another LID of the "
+			  "manager: %s; choose another sm_lid, the same for all managers",
+			  sm->options.sm_lid, report->sm_lid_why);
 	if (report->resized)
 		log_notice("LMC is %u now: %u ports whose LIDs were for another one get others",
 			   sm->options.lmc, report->resized);

@@ -81,6 +81,7 @@ static const struct {
 	{MESSAGE_M_KEY, "keys"},
 	{MESSAGE_FOREIGN_MANAGER, "role"},
 	{MESSAGE_REPLICA, "standby"},
+	{MESSAGE_SM_LID, "standby"},
 	{MESSAGE_DEVICE, "port"},
 };
 

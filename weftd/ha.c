@@ -39,6 +39,7 @@ static int check_peers(const struct conf *conf, char error[CONF_ERROR_SIZE])
 
 int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 {
+	unsigned mask = (1u << conf->sm.lmc) - 1;
 	char why[STREAM_WHY_SIZE];
 
 	if (conf->replica.listen[0] && !tls_is_address(conf->replica.listen, why)) {
@@ -57,6 +58,15 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	if (conf->replica.durability == DURABILITY_STANDBY && !conf->replica.listen[0]) {
 		snprintf(error, CONF_ERROR_SIZE,
 			 "durability = \"standby\" needs ha_listen, where standbys come");
+		return -EINVAL;
+	}
+	if (conf->sm.sm_lid & mask) {
+		snprintf(
+			error, CONF_ERROR_SIZE,
+			"sm_lid = %u is no multiple of 2^lmc, as %u is: all LIDs of a port are the "
+			"manager's",
+			conf->sm.sm_lid,
+			conf->sm.sm_lid > mask ? conf->sm.sm_lid & ~mask : mask + 1);
 		return -EINVAL;
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The options ha_listen, ha_peers and ha_psk_file: what is wrong with them, and the carrier of
- * streams that they ask for. For weftd/main.c; a simulation brings a carrier of its own.
+ * The options ha_listen, ha_peers, ha_psk_file and sm_lid: what is wrong with them, and the carrier
+ * of streams that they ask for. For weftd/main.c; a simulation brings a carrier of its own.
  */
 #ifndef WEFTD_HA_H
 #define WEFTD_HA_H

@@ -32,6 +32,16 @@ void replica_greet(struct replica *replica, struct stream *stream, uint64_t inca
 	replica_send(replica, stream);
 }
 
+static bool has_all_now(const struct replica *replica)
+{
+	return replica->options.durability == DURABILITY_STANDBY && follow_has_all(replica);
+}
+
+bool replica_has_all(const struct replica *replica)
+{
+	return replica && (replica->complete || has_all_now(replica));
+}
+
 void replica_role(struct replica *replica, struct image *image)
 {
 	enum sm_state role;
@@ -39,6 +49,8 @@ void replica_role(struct replica *replica, struct image *image)
 	if (!replica || replica->stopped)
 		return;
 	role = replica_own_role(replica);
+	/* Who is not reached any more registers nobody; to look for another one may take long. */
+	replica->complete = role == SM_DISCOVERING && has_all_now(replica);
 	if (role == SM_MASTER) {
 		follow_end(replica);
 		follow_give_tables(replica, image);
@@ -59,12 +71,6 @@ bool replica_ready(const struct replica *replica)
 bool replica_lacks(const struct replica *replica, guid_t guid)
 {
 	return replica && replica->options.listen[0] && !lead_in_step(replica, guid);
-}
-
-bool replica_has_all(const struct replica *replica)
-{
-	return replica && replica->options.durability == DURABILITY_STANDBY &&
-	       follow_has_all(replica);
 }
 
 void replica_touch_tables(struct replica *replica)

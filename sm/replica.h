@@ -60,8 +60,8 @@ void replica_role(struct replica *replica, struct image *image);
 bool replica_ready(const struct replica *replica);
 /* Whether standbys are kept, and this manager is none that has what is registered. */
 bool replica_lacks(const struct replica *replica, guid_t guid);
-/* Whether a standby that takes over now has all that the master has acknowledged, for durability is
- * by the standby, and it was in step until just now. */
+/* Whether one that takes over has all that the master has acknowledged, for durability is by the
+ * standby, and it was in step until the master was lost, or is now. Before replica_role(). */
 bool replica_has_all(const struct replica *replica);
 /* Tables may have changed: standbys are told; not as soon where those of multicast alone did. */
 void replica_touch_tables(struct replica *replica);

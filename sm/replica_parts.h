@@ -124,6 +124,7 @@ struct replica {
 	struct replica_owner owner;
 	struct frame_out out; /* scratch */
 	bool stopped;
+	bool complete; /* while DISCOVERING: it had all when its master was lost */
 	struct lead lead;
 	struct follow follow;
 };

@@ -73,8 +73,8 @@ static bool clients_know_us(const struct sm *sm)
 {
 	const struct port *port = sm->fabric->sm_port;
 
-	return port && sm->options.sm_lid && port_info(port)->master_sm_lid == sm->options.sm_lid &&
-	       replica_has_all(sm->replica);
+	return port && port_state_of(port) == PORT_ACTIVE && sm->options.sm_lid &&
+	       port_info(port)->master_sm_lid == sm->options.sm_lid && replica_has_all(sm->replica);
 }
 
 /* Each decides for itself, when it is MASTER. */

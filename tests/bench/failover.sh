@@ -21,7 +21,7 @@ if ! command -v opensm >/dev/null; then
 	managers=${managers/opensm/}
 fi
 mapfile -t hosts < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
-master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]}
+master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]} asker=${hosts[1]}
 
 now_us() {
 	echo "${EPOCHREALTIME/./}"

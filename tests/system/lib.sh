@@ -203,9 +203,9 @@ look() {
 	return $status
 }
 
-# ask ARGUMENT...: saquery's answer at host-0002 in answer.txt.
+# ask ARGUMENT...: saquery's answer at host-0002, or $asker, in answer.txt.
 ask() {
-	look answer.txt host-0002 saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
+	look answer.txt "${asker:-host-0002}" saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
 }
 
 # counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
@@ -228,7 +228,7 @@ ask_for_hosts() {
 # join_groups FIRST NUMBER MEMBERS: so many groups of so many of these hosts; in joined.txt.
 join_groups() {
 	ask_for_hosts || because "the SA tells no hosts" || return 1
-	on host-0002 "$BUILD/tests/bench/mc_join" hosts.txt "$@" >joined.txt 2>join.err || because "$(cat join.err)"
+	on "${asker:-host-0002}" "$BUILD/tests/bench/mc_join" hosts.txt "$@" >joined.txt 2>join.err || because "$(cat join.err)"
 }
 
 # Managers

@@ -710,6 +710,39 @@ static void test_master_lost(void)
 	bed_end();
 }
 
+/* Whoever takes over after a long search has all, if he had it when the master was lost; not if the
+ * master went on alone before, or is there again. */
+static void test_has_all(void)
+{
+	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+
+	for (unsigned alone = 0; alone < 2; alone++) {
+		bed_begin(2, DURABILITY_STANDBY);
+		change_much(one, 100);
+		pass(2 * S);
+		CU_ASSERT_TRUE(replica_has_all(two->replica));
+		if (alone) {
+			pipe_cut(bed.net, true);
+			pass(3 * S);
+			CU_ASSERT_FALSE(replica_has_all(two->replica));
+		}
+		kill(one);
+		pass(10 * MS);
+		becomes(two, SM_DISCOVERING);
+		pass(20 * S);
+		CU_ASSERT_EQUAL(replica_has_all(two->replica), !alone);
+		becomes(two, SM_STANDBY);
+		CU_ASSERT_FALSE(replica_has_all(two->replica));
+		becomes(two, SM_MASTER);
+		CU_ASSERT_FALSE(replica_has_all(two->replica));
+		bed_end();
+	}
+	bed_begin(2, DURABILITY_LOCAL);
+	pass(2 * S);
+	CU_ASSERT_FALSE(replica_has_all(two->replica));
+	bed_end();
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -725,6 +758,7 @@ int main(void)
 		{"lies", test_lies},
 		{"half of it", test_half},
 		{"the master is lost", test_master_lost},
+		{"who has all", test_has_all},
 		CU_TEST_INFO_NULL,
 	};
 

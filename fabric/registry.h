@@ -145,7 +145,7 @@ struct m_key_entry {	/* identified by guid */
 	uint64_t previous, older;
 };
 
-/* Who was last behind a switch's port: whose M_Key to ask there with. */
+/* Who was last behind a port: whose M_Key to ask there with. */
 struct neighbor_entry { /* identified by node_guid and port */
 	guid_t node_guid;
 	uint8_t port;

@@ -197,7 +197,7 @@ static unsigned settle_node(void *arg, size_t *at)
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (node->port[i].agent)
 			settle(keys, &node->port[i]);
-		if (i && (node->sw || &node->port[i] == keys->fabric->sm_port))
+		if (i) /* an adapter's, too: a manager may begin there */
 			note_neighbor(keys, &node->port[i]);
 	}
 	return 4 * (node->num_ports + 1u);

@@ -63,6 +63,21 @@ void replica_role(struct replica *replica, struct image *image)
 		follow_look(replica);
 }
 
+bool replica_may_follow(const struct replica *replica)
+{
+	enum sm_state role = replica_own_role(replica);
+
+	return role == SM_STANDBY ||
+	       (role == SM_DISCOVERING && replica->owner.locked_out(replica->owner.ctx));
+}
+
+void replica_seek(struct replica *replica)
+{
+	if (replica && !replica->stopped && !replica->follow.stream &&
+	    !loop_timer_armed(&replica->follow.retry))
+		follow_look(replica);
+}
+
 bool replica_ready(const struct replica *replica)
 {
 	return !replica || follow_ready(&replica->follow);

@@ -8,6 +8,9 @@
  * knows whom the election has named, finds it again by itself after any interruption, and a master
  * need not know its standbys. A MASTER takes whoever comes and knows the key.
  *
+ * Who does not know the M_Keys of a fabric whose ports each have their own sees nothing of it, and
+ * can name nobody: it follows whoever is MASTER and knows the key of the replica, and gets them.
+ *
  * What a standby receives goes into its own registry, and so into its own store, batch by batch as
  * the master's changes belonged together; registry_follows() holds there, so nobody acts on it. A
  * history is an incarnation, which begins anew whenever somebody becomes MASTER, and numbers in it.
@@ -39,6 +42,9 @@ struct replica_owner {
 	enum sm_state (*role)(void *ctx);
 	guid_t (*master)(void *ctx); /* the port of the MASTER that the election names; 0: none */
 	void (*lost)(void *ctx);     /* a STANDBY's connection with that MASTER has ended */
+	/* It sees nothing of the fabric, for want of the M_Keys, and so no MASTER either. */
+	bool (*locked_out)(void *ctx);
+	void (*unlocked)(void *ctx); /* the M_Keys have come */
 	void *ctx;
 };
 
@@ -55,6 +61,8 @@ void replica_free(struct replica *replica); /* NULL is harmless, here and below 
 /* The role, or the MASTER, is another one. Who becomes MASTER has in image afterwards what the
  * master before has told of tables. */
 void replica_role(struct replica *replica, struct image *image);
+/* It is locked out: whoever is MASTER of those it may follow has the keys. */
+void replica_seek(struct replica *replica);
 /* Whether a standby has what its master has, as far as it can be had: then it may take over from
  * one that is alive. */
 bool replica_ready(const struct replica *replica);

@@ -49,7 +49,7 @@ static void again(struct replica *replica)
 	struct follow *follow = &replica->follow;
 	bool pause = follow->stream || follow->tried % follow->num_peers == 0;
 
-	if (!replica->stopped && replica_own_role(replica) == SM_STANDBY)
+	if (!replica->stopped && replica_may_follow(replica))
 		loop_timer_arm(&follow->retry, pause ? RETRY_US : NEXT_US);
 }
 
@@ -271,6 +271,8 @@ static void taken(struct replica *replica)
 	follow->based = follow->incarnation != 0;
 	follow->position = follow->document_at;
 	forget_document(follow);
+	if (replica->owner.locked_out(replica->owner.ctx))
+		replica->owner.unlocked(replica->owner.ctx);
 	wait_durable(replica);
 	if (!follow->waits_for) /* also where nothing was changed, or nothing ever was */
 		acknowledge(replica);
@@ -361,6 +363,13 @@ static void greeted(struct replica *replica, const struct hello *hello)
 	acknowledge(replica);
 }
 
+/* Who sees no fabric takes the one for it that says so, and knows the key. */
+static bool is_the_master(const struct replica *replica, guid_t guid)
+{
+	return guid == master_named(replica) ||
+	       (!master_named(replica) && replica_own_role(replica) != SM_STANDBY);
+}
+
 static bool take_hello(struct replica *replica, const struct frame *frame)
 {
 	struct follow *follow = &replica->follow;
@@ -372,7 +381,7 @@ static bool take_hello(struct replica *replica, const struct frame *frame)
 		leave(replica, LOG_WARNING, why);
 		return false;
 	}
-	if (hello.role != SM_MASTER || hello.guid != master_named(replica) || !hello.incarnation) {
+	if (hello.role != SM_MASTER || !is_the_master(replica, hello.guid) || !hello.incarnation) {
 		snprintf(why, sizeof(why),
 			 "manager 0x%016" PRIx64 " is there, and the MASTER is 0x%016" PRIx64,
 			 hello.guid, master_named(replica));
@@ -470,7 +479,8 @@ static bool may_follow(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
 
-	return !follow->stream && !follow->taking && follow->num_peers && master_named(replica) &&
+	return !follow->stream && !follow->taking && follow->num_peers &&
+	       (master_named(replica) || replica_own_role(replica) != SM_STANDBY) &&
 	       !registry_is_together(replica->registry);
 }
 
@@ -500,7 +510,7 @@ static void retry(void *arg)
 	struct follow *follow = &replica->follow;
 	uint64_t silent_us = loop_now_us(replica->loop) - follow->heard_us;
 
-	if (replica_own_role(replica) != SM_STANDBY)
+	if (!replica_may_follow(replica))
 		return;
 	if (may_follow(replica))
 		try_next(replica);
@@ -631,7 +641,7 @@ json_t *follow_status(const struct replica *replica)
 	uint64_t now_us = loop_now_us(replica->loop);
 	json_t *master;
 
-	if (replica_own_role(replica) != SM_STANDBY)
+	if (!replica_may_follow(replica))
 		return json_pack("{s:n,s:o}", "master", "peers", peers_json(follow));
 	master = json_pack(
 		"{s:s,s:s,s:I,s:I,s:I,s:I}", "state", state_text(follow), "address",

@@ -130,6 +130,7 @@ struct replica {
 };
 
 enum sm_state replica_own_role(const struct replica *replica);
+bool replica_may_follow(const struct replica *replica); /* its role is such */
 /* Sends what is in out. */
 void replica_send(struct replica *replica, struct stream *stream);
 void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,

@@ -310,6 +310,22 @@ static void master_lost(void *ctx)
 	peers_master_closed(((struct sm *)ctx)->peers);
 }
 
+static bool locked_out(void *ctx)
+{
+	const struct sm *sm = ctx;
+
+	return sm->sweep.last.error == -EACCES;
+}
+
+/* What is behind our port is asked with the keys that are recorded for it first. */
+static void unlocked(void *ctx)
+{
+	struct sm *sm = ctx;
+
+	sm->fabric->sm_port->m_key_turn = 0;
+	trigger_full(&sm->trigger, "the M_Keys have come from the master");
+}
+
 static bool may_take_over(void *ctx)
 {
 	return replica_ready(((struct sm *)ctx)->replica);
@@ -318,7 +334,8 @@ static bool may_take_over(void *ctx)
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
 {
-	struct replica_owner owner = {own_role, named_master, master_lost, sm};
+	struct replica_owner owner = {own_role,	  named_master, master_lost,
+				      locked_out, unlocked,	sm};
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,

@@ -89,6 +89,7 @@ static void check_phase(struct sm *sm)
 		end(sm, -EACCES,
 		    "what our port is cabled to does not answer: it may have an M_Key that is not "
 		    "known here");
+		replica_seek(sm->replica);
 		return;
 	}
 	sweep_advance(sm);

@@ -16,6 +16,7 @@
 
 #define SUBNET "m_key_mode=\"subnet\" m_key=0x1234"
 #define PORT "m_key_mode=\"port\""
+#define FOLLOWS(own) " ha_listen=\"" own "\" ha_peers=\"host-0001,host-0017\""
 
 enum { SECRET = 1, NEWER_SECRET = 2, FOREIGN_KEY = 0x7777 };
 
@@ -192,6 +193,23 @@ static void failover(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0) == 0);
 }
 
+/* Each port has its own key, and the standby has no store: it sees nothing before it has the keys
+ * from the master, whom it finds by ha_peers alone. Then it takes over like any other. */
+static void keys_from_the_master(struct sim *sim)
+{
+	struct sim_manager *manager = up_with(sim, PORT FOLLOWS("host-0001"), true), *standby;
+
+	standby = sim_start(sim, "host-0017", PORT FOLLOWS("host-0017"));
+	give_secrets(standby, SECRET, 0);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, sim_master(sim) == manager && standby->sets_sent == 0);
+	sim_expect(sim, sim_state(standby) == SM_STANDBY);
+	sim_kill(manager);
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim_master(sim) == standby && standby->lft_sets_sent == 0);
+	sim_expect(sim, count_open(sim, 0) == 0);
+}
+
 /* One has another key than ours: it is left as it is, and named; all others are managed. */
 static void foreign_key(struct sim *sim)
 {
@@ -325,6 +343,7 @@ const struct scenario sim_keys[] = {
 	{.name = "m-key-rotation", .topology = TREE, .play = rotation},
 	{.name = "m-keys-of-ports-rotation", .topology = TREE, .play = port_rotation},
 	{.name = "m-key-failover", .topology = TREE, .play = failover},
+	{.name = "m-keys-from-the-master", .topology = TREE, .play = keys_from_the_master},
 	{.name = "m-key-foreign", .topology = TREE, .play = foreign_key},
 	{.name = "m-key-foreign-set", .topology = TREE, .play = foreign_set},
 	{.name = "m-key-moved-cables", .topology = TREE, .play = moved_cables},

@@ -29,8 +29,9 @@ struct manager {
 	struct stream_carrier *carrier;
 	struct replica *replica; /* NULL: it does not run */
 	struct replica_options options;
-	bool holds;    /* its disk takes nothing */
-	unsigned lost; /* how often its master was */
+	bool holds;	 /* its disk takes nothing */
+	bool locked_out; /* it knows no M_Key */
+	unsigned lost;	 /* how often its master was */
 	struct registry_reader reader;
 	struct loop_timer disk;
 };
@@ -100,14 +101,24 @@ static guid_t master_of(void *ctx)
 	return guid_of(bed.master);
 }
 
+static bool locked_out(void *ctx)
+{
+	return ((struct manager *)ctx)->locked_out;
+}
+
 static void lost(void *ctx)
 {
 	((struct manager *)ctx)->lost++;
 }
 
+static void unlocked(void *ctx)
+{
+	((struct manager *)ctx)->locked_out = false;
+}
+
 static void start(struct manager *manager)
 {
-	struct replica_owner owner = {role_of, master_of, lost, manager};
+	struct replica_owner owner = {role_of, master_of, lost, locked_out, unlocked, manager};
 	char why[STREAM_WHY_SIZE];
 
 	manager->registry = registry_new();

@@ -151,6 +151,27 @@ imports_opensm() {
 		because "of a bad file it says: $(cat import.txt)"
 }
 
+# A request that takes 12 s to be sent is answered, and holds up nobody meanwhile.
+slow_client() {
+	local began=$SECONDS
+
+	perl -MIO::Socket::UNIX -e '$| = 1;
+		my $s = IO::Socket::UNIX->new(Peer => "one.run/control.sock") or die;
+		my @parts = ("{\"command\":\"keys import\",", "\"rows\":[[\"0x0000000000000777\",", "\"0x00000000000000cc\"]]}\n");
+		for (@parts) { $s->syswrite($_); select(undef, undef, undef, 6) unless /\n/ }
+		print scalar <$s>' >slow.txt 2>&1 &
+	pids[slow]=$!
+	while runs slow; do
+		timeout 3 "$BUILD/weftctl" -s one.run/control.sock status >/dev/null ||
+			because "status waits for it" || return 1
+		sleep 0.5
+	done
+	wait "${pids[slow]}"
+	unset 'pids[slow]'
+	matches '"ok":true,"result":\{"taken":1\}' slow.txt && [ $((SECONDS - began)) -ge 11 ] ||
+		because "after $((SECONDS - began)) s it is told: $(cat slow.txt)"
+}
+
 start_weftsim fattree:radix=8,levels=2
 configure $first_key
 check "a protected fabric comes up" starts
@@ -163,4 +184,5 @@ check "a restart knows the keys" restarts
 check "keys are told nowhere" told_nowhere
 check "bad secrets are refused" bad_secrets
 check "OpenSM's keys are imported" imports_opensm
+check "a client that sends slowly" slow_client
 finish

@@ -581,6 +581,32 @@ static void test_false_master(void)
 	bed_end();
 }
 
+/* Who sees no fabric follows whoever is MASTER, and nobody who merely looks around. */
+static void test_locked_out(void)
+{
+	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+
+	bed_begin(2, DURABILITY_LOCAL);
+	kill(two);
+	put_lid(one, 5, 5);
+	bed.master = 0;
+	start(two);
+	replica_seek(two->replica);
+	pass(5 * S);
+	CU_ASSERT_FALSE(same(one, two));
+	two->locked_out = true;
+	replica_seek(two->replica);
+	pass(5 * S);
+	CU_ASSERT_FALSE(two->locked_out);
+	CU_ASSERT_TRUE(same(one, two));
+	bed.master = 1;
+	becomes(two, SM_STANDBY);
+	put_lid(one, 6, 6);
+	pass(S);
+	CU_ASSERT_TRUE(same(one, two));
+	bed_end();
+}
+
 static struct frame_out lie;
 
 static void lie_of_changes(uint64_t first, lid_t lid)
@@ -766,6 +792,7 @@ int main(void)
 		{"cuts and kills", test_random},
 		{"another configuration", test_configuration},
 		{"who is not MASTER", test_false_master},
+		{"locked out", test_locked_out},
 		{"lies", test_lies},
 		{"half of it", test_half},
 		{"the master is lost", test_master_lost},

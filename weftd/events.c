@@ -82,7 +82,6 @@ static const struct {
 	{MESSAGE_FOREIGN_MANAGER, "role"},
 	{MESSAGE_REPLICA, "standby"},
 	{MESSAGE_SM_LID, "standby"},
-	{MESSAGE_DEVICE, "port"},
 };
 
 const char *event_kind_of(const char *message_id)

@@ -26,7 +26,7 @@ daemon_waits() {
 
 # begins FILE: the daemon has a client that captures.
 begins() {
-	ctl daemon capture "$1" >"$1.said" 2>&1 &
+	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" --json capture "$1" >"$1.said" 2>&1 & # the process itself
 	pids[$1]=$!
 	wait_for 10 grown "$1" || because "no capture begins: $(cat "$1.said")"
 }
@@ -54,7 +54,8 @@ bring_up_and_questions() {
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)" || return 1
 	counts 14 'NodeRecord dump' NR && counts 1 'PathRecord dump' -p --src-to-dst 1:2 || return 1
 	look answer.txt host-0002 saquery --smkey "0x$sa_key" PIR || because "$(tail -n 1 answer.txt.err)" || return 1
-	stop bring-up.pcap INT
+	stop bring-up.pcap
+	equal "the status of a capture that was told to end" $? 143 || return 1
 	tshark -r bring-up.pcap >lines.txt 2>tshark.err || because "tshark: $(tail -n 1 tshark.err)"
 }
 

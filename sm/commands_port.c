@@ -415,7 +415,7 @@ static char *objection(const struct asking *asking, const struct node *node)
 	if (node->type != NODE_SWITCH)
 		return mem_printf("only ports of switches are disabled and enabled");
 	if (asking->disables && !asking->forced && port->peer &&
-	    !disabled_leaves_way(asking->sm->fabric, port))
+	    !disabled_leaves_way(asking->sm->fabric, asking->sm->registry, port))
 		return mem_printf(
 			"this cable is the only way to \"%s\": nobody here could enable the "
 			"port again; --force disables it all the same",

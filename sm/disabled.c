@@ -41,7 +41,14 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 	}
 }
 
-bool disabled_leaves_way(const struct fabric *fabric, const struct port *cut)
+/* Its link is there yet, but goes with the next sweep: it is no way to anybody. */
+static bool is_going(const struct registry *registry, const struct port *port)
+{
+	return port_is_disabled(registry, port->node->guid, port->num);
+}
+
+bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
+			 const struct port *cut)
 {
 	struct node **queue;
 	size_t head = 0, tail = 0;
@@ -62,6 +69,8 @@ bool disabled_leaves_way(const struct fabric *fabric, const struct port *cut)
 			const struct port *port = &node->port[i], *peer = port->peer;
 
 			if (!peer || port == cut || peer == cut || map_get(&seen, peer->node->guid))
+				continue;
+			if (is_going(registry, port) || is_going(registry, peer))
 				continue;
 			map_put(&seen, peer->node->guid, peer->node);
 			queue[tail++] = peer->node;

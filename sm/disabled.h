@@ -15,9 +15,10 @@
 bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t port);
 /* Before programming: asks for the links of those that are there to be taken down. */
 void disabled_apply(struct fabric *fabric, const struct registry *registry);
-/* Whether this switch would still be reached from our port if the cable at its port were not there;
- * else nobody could enable the port again. */
-bool disabled_leaves_way(const struct fabric *fabric, const struct port *port);
+/* Whether this switch would still be reached from our port if the cable at its port were not there,
+ * nor those that are to go already; else nobody could enable the port again. */
+bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
+			 const struct port *port);
 /* For weftctl status: an array of objects; a new reference. */
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry);
 

@@ -106,6 +106,20 @@ own_way() {
 	ctl daemon port enable leaf-02 3 >done.txt && wait_for 20 all_are_there || because "not all come back"
 }
 
+# Two ways, and two who each take one: one of them is refused, whoever comes first.
+both_at_once() {
+	local one first=0 second=0
+
+	ctl daemon port disable leaf-03 3 >done.txt 2>&1 &
+	one=$!
+	ctl daemon port disable leaf-03 4 >refused.out 2>&1 || second=$?
+	wait "$one" || first=$?
+	equal "how the two end" $((first + second)) 1 || return 1
+	equal "how many are disabled" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 1 || return 1
+	ctl daemon port enable leaf-03 $((first ? 4 : 3)) >done.txt || because "it cannot be enabled" || return 1
+	wait_for 20 all_are_there || because "not all come back"
+}
+
 forced() {
 	ctl daemon port disable leaf-01 1 --force >done.txt || because "--force is refused" || return 1
 	wait_for 10 has_status daemon '$_->{role}' DISCOVERING || because "the link of the manager stays"
@@ -119,5 +133,6 @@ check "it stays so over a restart" restarted
 check "it stays so over a reboot of its switch" rebooted
 check "it is enabled" enabled
 check "the manager's own way" own_way
+check "both ways at once" both_at_once
 check "who insists" forced
 finish

@@ -69,6 +69,7 @@ struct fake_node {
 	bool has_tables;       /* it tells GUIDs, SLtoVL and VL arbitration: fake_table() */
 	bool has_sm;
 	struct sm_info sm, sm_heard; /* sm_heard: of the last control packet */
+	uint32_t sm_control;	     /* which one that was */
 	uint16_t sm_control_status;  /* of its answer to control packets */
 	struct fake_port port[];
 };
@@ -271,8 +272,10 @@ static inline uint16_t fake_sm_info(struct fake_node *node, bool set, uint32_t c
 		return STATUS_UNSUP_METHOD_ATTR;
 	if (set && !node->sm_control_status && control == SM_CONTROL_HANDOVER)
 		node->sm.state = SM_MASTER;
-	if (set)
+	if (set) {
 		attr_decode(&sm_info_format, data, &node->sm_heard);
+		node->sm_control = control;
+	}
 	memset(data, 0, SMP_DATA_SIZE);
 	format_encode(&sm_info_format, &node->sm, data);
 	return set ? node->sm_control_status : STATUS_OK;

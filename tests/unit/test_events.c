@@ -338,6 +338,13 @@ static void test_gap(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"last\":7"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":8,"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":10007"));
+	say("{\"command\":\"events\",\"since\":6}\n");
+	await("\"ok\":true");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 7 to 7 are no longer there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":8,"));
+	say("{\"command\":\"events\",\"since\":7}\n");
+	await("\"ok\":true");
+	CU_ASSERT_PTR_NULL(strstr(bed.text, "no longer there"));
 	end();
 	begin();
 	happen(2);

@@ -74,13 +74,16 @@ static void test_orders(void)
 	other->sm_control_status = STATUS_OK;
 	CU_ASSERT(says(world, "ha enable", "", "is STANDBY: only one at rest (NOTACTIVE)"));
 	CU_ASSERT(says(world, "ha disable", "", "\"state\":\"STANDBY\"")); /* as it says then */
+	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_DISABLE);
 	CU_ASSERT_EQUAL(other->sm_heard.state, SM_MASTER);
 	CU_ASSERT_EQUAL(other->sm_heard.guid, world->fake->transport.port.port_guid);
 	CU_ASSERT(says(world, "ha discover", "", "\"ok\":true"));
+	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_DISCOVER);
 	other->sm.state = SM_NOTACTIVE;
 	CU_ASSERT(says(world, "ha disable", "", "is NOTACTIVE: only one in STANDBY"));
 	CU_ASSERT(says(world, "ha handover", "", "is NOTACTIVE: only a STANDBY"));
 	CU_ASSERT(says(world, "ha enable", "", "\"ok\":true"));
+	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_STANDBY);
 	other->has_sm = false;
 	CU_ASSERT(says(world, "ha disable", "", "refuses (status 0x000c)"));
 	end(world);
@@ -95,6 +98,7 @@ static void test_hands_over(void)
 	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_MASTER);
 	other->sm_control_status = STATUS_OK;
 	CU_ASSERT(says(world, "ha handover", "", "\"state\":\"MASTER\""));
+	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_HANDOVER);
 	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_STANDBY);
 	CU_ASSERT(says(world, "ha handover", "", "this manager is STANDBY: only the MASTER"));
 	CU_ASSERT(says(world, "ha disable", "", "this manager is STANDBY: only the MASTER"));

@@ -510,6 +510,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	port_forget_pkeys_echo(port);
 	port_set_tables(fabric, port, NULL);
 	port->refuses = 0;
+	port->keeps_link = false;
 	port->unheard = true;
 	fabric->forgotten++;
 }

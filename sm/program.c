@@ -337,7 +337,8 @@ static void link_was_asked(void *owner, void *subject, const struct smp_request 
 		return;
 	attr_decode(&port_info_format, request->data, &asked);
 	if (answer->error || answer->status) {
-		port->keeps_link = !answer->error && asked.port_physical_state == PHYS_DISABLED;
+		port->keeps_link = !answer->error && !status_is_busy(answer->status) &&
+				   asked.port_physical_state == PHYS_DISABLED;
 		port_failed(program, port, "its link was not disabled, or enabled");
 		return;
 	}

@@ -40,6 +40,7 @@ enum fake_fate {
 	FAKE_WRONG_TID,
 	FAKE_SHORT,
 	FAKE_REFUSE, /* status 0x1C, no effect */
+	FAKE_BUSY,   /* discarded: it is to come again */
 };
 
 struct fake_node;
@@ -409,21 +410,21 @@ static inline void fake_note_set(struct fake_net *fake, const struct fake_set *s
 
 /* Executes the request in letter->mad and makes it the answer. */
 static inline void fake_execute(struct fake_letter *letter, struct fake_port *at,
-				struct mad_header *header, bool refuse)
+				struct mad_header *header, uint16_t refusal)
 {
 	struct fake_net *fake = letter->fake;
 	uint8_t *data = letter->mad + SMP_DATA_OFFSET;
 	struct fake_set set = {.node = at->node,
 			       .attr_id = header->attr_id,
 			       .attr_mod = header->attr_mod,
-			       .status = FAKE_REFUSED};
+			       .status = refusal};
 
 	memcpy(set.data, data, sizeof(set.data));
 	if (header->attr_id == ATTR_PORT_INFO)
 		set.port = fake_port_of(at, header->attr_mod);
 	if (header->method == METHOD_SET && fake->before_set)
 		fake->before_set(fake->ctx, &set);
-	if (!refuse)
+	if (!refusal)
 		set.status = fake_attr(at, header, data);
 	memcpy(set.answer, data, sizeof(set.answer));
 	if (header->method == METHOD_SET) {
@@ -458,7 +459,10 @@ static inline bool fake_answer(struct fake_letter *letter)
 	else if (fake->fate)
 		fate = fake->fate(fake->ctx, at->node, &header);
 	if (fate != FAKE_LOSE_REQUEST)
-		fake_execute(letter, at, &header, fate == FAKE_REFUSE);
+		fake_execute(letter, at, &header,
+			     fate == FAKE_REFUSE ? FAKE_REFUSED
+			     : fate == FAKE_BUSY ? STATUS_BUSY
+						 : STATUS_OK);
 	letter->answered = fate == FAKE_ANSWER_LATE;
 	if (letter->answered || fate == FAKE_LOSE_REQUEST || fate == FAKE_LOSE_ANSWER) {
 		list_push(&fake->timed, &letter->link);

@@ -1054,6 +1054,50 @@ static void test_refusing_port(void)
 	world_free(world);
 }
 
+/* How many Set(PortInfo) have asked this port to be Disabled since the last sweep began. */
+static unsigned disablings(const struct world *world, const struct fake_port *port)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < world->fake->num_sets; i++) {
+		const struct fake_set *set = &world->fake->sets[i];
+		struct port_info want;
+
+		if (set->attr_id != ATTR_PORT_INFO || set->port != port)
+			continue;
+		attr_decode(&port_info_format, set->data, &want);
+		count += want.port_physical_state == PHYS_DISABLED;
+	}
+	return count;
+}
+
+/* A port that is to be disabled is asked again by a switch that was busy, not by one that refused,
+ * until its link has been lost. */
+static void test_disabled_port(void)
+{
+	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct fake_port *front = host_port(world, "host-3")->peer;
+	const struct disabled_entry entry = {.node_guid = front->node->info.node_guid,
+					     .port = front->num};
+
+	CU_ASSERT_TRUE(world_up(world));
+	registry_put(world->sm->registry, REGISTRY_DISABLED, &entry);
+	plan_fate(world, FAKE_BUSY, 1, 1);
+	plan.method = METHOD_SET;
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(disablings(world, front), 1);
+	plan_fate(world, FAKE_REFUSE, 1, 1);
+	plan.method = METHOD_SET;
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(disablings(world, front), 1);
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(disablings(world, front), 0);
+	fake_link(front, false);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(disablings(world, front), 1);
+	world_free(world);
+}
+
 static unsigned times_written(const char *text, const char *what)
 {
 	unsigned times = 0;
@@ -1366,6 +1410,7 @@ int main(void)
 		{"clamped values", test_clamped_values},
 		{"echoed state change", test_echoed_state_change},
 		{"refusing port", test_refusing_port},
+		{"disabled port", test_disabled_port},
 		{"what is broken is told once", test_broken_is_told_once},
 		{"links are named", test_links_are_named},
 		{"refusing switch", test_refusing_switch},

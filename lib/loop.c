@@ -337,10 +337,15 @@ uint64_t loop_now_us(const struct loop *loop)
 	return loop->core.now_us;
 }
 
-uint64_t loop_wall_s(const struct loop *loop)
+uint64_t loop_wall_us(const struct loop *loop)
 {
 	(void)loop;
-	return clock_us(CLOCK_REALTIME) / 1000000;
+	return clock_us(CLOCK_REALTIME);
+}
+
+uint64_t loop_wall_s(const struct loop *loop)
+{
+	return loop_wall_us(loop) / 1000000;
 }
 
 uint64_t loop_random(struct loop *loop)

@@ -30,7 +30,8 @@ void loop_stop(struct loop *loop, int status);
 
 /* Microseconds of a monotonic clock, read once at the start of the present turn. */
 uint64_t loop_now_us(const struct loop *loop);
-/* Seconds since 1970 for people to read; never for arithmetic. */
+/* Time since 1970 for people to read; never for arithmetic. */
+uint64_t loop_wall_us(const struct loop *loop);
 uint64_t loop_wall_s(const struct loop *loop);
 /* 64 random bits; a simulated loop gives them from its seed. The only source of randomness. */
 uint64_t loop_random(struct loop *loop);

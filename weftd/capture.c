@@ -191,8 +191,7 @@ static void command_capture(void *ctx, struct control_request *request, const js
 	client = mem_zalloc(sizeof(*client));
 	client->capture = capture;
 	client->request = request;
-	client->epoch_us =
-		loop_wall_s(capture->loop) * UINT64_C(1000000) - loop_now_us(capture->loop);
+	client->epoch_us = loop_wall_us(capture->loop) - loop_now_us(capture->loop);
 	list_init(&client->waiting);
 	list_init(&client->link);
 	list_push(&capture->clients, &client->link);

@@ -64,9 +64,14 @@ uint64_t loop_now_us(const struct loop *loop)
 	return loop->core.now_us;
 }
 
+uint64_t loop_wall_us(const struct loop *loop)
+{
+	return (WALL_START + (uint64_t)loop->wall_by_s) * 1000000 + loop->core.now_us;
+}
+
 uint64_t loop_wall_s(const struct loop *loop)
 {
-	return WALL_START + (uint64_t)loop->wall_by_s + loop->core.now_us / 1000000;
+	return loop_wall_us(loop) / 1000000;
 }
 
 void loop_set_wall(struct loop *loop, int64_t by_s)

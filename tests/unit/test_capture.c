@@ -329,9 +329,11 @@ static unsigned times(const char *text)
 static void test_both_ways(void)
 {
 	const struct mad_addr to = {.lid = LID_PERMISSIVE};
+	uint64_t before_us, time_us;
 	uint8_t mad[MAD_SIZE];
 
 	begin();
+	before_us = loop_wall_us(bed.loop);
 	bed.fd = say("{\"command\":\"capture\",\"seconds\":\"1\"}\n");
 	await_captures(1);
 	come(1, 9);
@@ -339,6 +341,8 @@ static void test_both_ways(void)
 	CU_ASSERT_EQUAL(txn_send(bed.txns, &to, mad, MAD_SIZE), 0);
 	await("\"ok\":true"); /* when the second is over */
 	CU_ASSERT_EQUAL(times("\"time_us\""), 2);
+	time_us = strtoull(strstr(bed.text, "\"time_us\":") + strlen("\"time_us\":"), NULL, 10);
+	CU_ASSERT(time_us >= before_us && time_us <= loop_wall_us(bed.loop));
 	CU_ASSERT_EQUAL(times("a55aa55a"), 0);
 	CU_ASSERT_EQUAL(times("\"sent\":false,\"own_lid\":40,\"lid\":9,\"qpn\":1,"), 1);
 	CU_ASSERT_EQUAL(times("\"gid\":\"fe000000"), 1);

@@ -4,17 +4,20 @@
  * (o15-0.1.14 and the erratum that added the latter, as in OpenSM's osm_multicast.c), or because it
  * was configured: it is then permanent. With the last of them the group is gone at once; others
  * that were in it may be thousands, and are dropped some in each turn. Until then they are members
- * of nothing, of which nobody hears, unless the same group is made again: then they go first.
+ * of nothing, of which nobody hears, unless the same group is made again: then they go first. A
+ * configured group for which there is no MLID is made when another group has ended.
  * Clients cannot end a permanent group, but a document that is restored may come without it: the
  * broadcast group is then made again.
  */
 #include "sa/groups.h"
 
+#include <arpa/inet.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/be.h"
+#include "lib/log.h"
 #include "lib/mem.h"
 #include "sa/adm.h"
 #include "sa/keepers.h"
@@ -45,6 +48,8 @@ struct groups {
 	uint32_t number;		/* of the last MGID that was made */
 	struct group_entry *configured; /* sorted by MGID */
 	size_t num_configured;
+	size_t lacking; /* of these: there is no MLID for them */
+	struct log_limit limit;
 };
 
 const struct group_entry *groups_find(const struct groups *groups, const uint8_t mgid[GID_SIZE])
@@ -241,6 +246,28 @@ static void make_configured(struct groups *groups, const struct group_entry *wan
 	group.permanent = 1;
 	if (group.mlid != LID_NONE)
 		registry_put(groups->registry, REGISTRY_GROUP, &group);
+	else
+		groups->lacking++;
+}
+
+static void note_lacking(struct groups *groups)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+	size_t i = 0;
+
+	while (i < groups->num_configured && groups_find(groups, groups->configured[i].mgid))
+		i++;
+	if (i == groups->num_configured) {
+		log_limited(&groups->limit, LOG_NOTICE, NULL,
+			    "all multicast groups of partitions have an MLID again");
+		return;
+	}
+	inet_ntop(AF_INET6, groups->configured[i].mgid, text, sizeof(text));
+	log_limited(&groups->limit, LOG_WARNING, NULL,
+		    "no MLID is left for %zu multicast groups of partitions, for one %s: IPoIB "
+		    "stays down there; they are made when other groups end, or ipv6_snm_mlids is "
+		    "lowered, of which more then share an MLID",
+		    groups->lacking, text);
 }
 
 /* Those that are not configured any more go on as though they had been joined. */
@@ -265,11 +292,16 @@ static void end_others(struct groups *groups)
 
 void groups_begin(struct groups *groups)
 {
+	size_t lacked = groups->lacking;
+
 	groups->begun = true;
 	loop_defer(&groups->drop); /* what a master that has gone was in the middle of */
 	end_others(groups);
+	groups->lacking = 0;
 	for (size_t i = 0; i < groups->num_configured; i++)
 		make_configured(groups, &groups->configured[i]);
+	if (groups->lacking != lacked)
+		note_lacking(groups);
 }
 
 /* While changes belong together they may still come; whole() asks again. */
@@ -288,8 +320,9 @@ static void changed(void *ctx, const struct registry_change *change)
 	if (registry_follows(groups->registry))
 		follow(groups, change);
 	else if (change->kind == REGISTRY_GROUP && !change->after &&
-		 bsearch(change->before, groups->configured, groups->num_configured,
-			 sizeof(*groups->configured), by_mgid))
+		 (groups->lacking ||
+		  bsearch(change->before, groups->configured, groups->num_configured,
+			  sizeof(*groups->configured), by_mgid)))
 		loop_defer(&groups->begin_again);
 }
 
@@ -364,6 +397,7 @@ struct groups *groups_new(struct loop *loop, struct registry *registry,
 	groups->options = *options;
 	groups->mlids = mlids_new(registry, options->ipv6_snm_mlids);
 	groups->mlid_max = LID_MULTICAST_MAX;
+	groups->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	groups->keepers = keepers_new(registry);
 	list_init(&groups->remains);
 	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,

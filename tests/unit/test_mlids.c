@@ -103,6 +103,37 @@ static void test_mlids_end(void)
 	end();
 }
 
+/* A configured group that finds no MLID is told of, and made when one is free. */
+static void test_configured_waits(void)
+{
+	struct group_entry both[2] = {default_group, default_group};
+	struct unit_capture capture;
+	struct view *view;
+	char log[1024];
+
+	begin();
+	view = two_switches_view();
+	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
+	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
+	view_publish(&sa.view, view);
+	for (uint32_t i = 1; i <= 3; i++)
+		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
+	both[1].mgid[5] = 5;
+	unit_capture_begin(&capture);
+	adm_set_groups(sa.adm, both, 2);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "no MLID is left for 1 multicast group"));
+	CU_ASSERT_EQUAL(groups(), 4);
+	CU_ASSERT_EQUAL(quit(A, 2, JOIN_FULL), STATUS_OK);
+	unit_capture_begin(&capture);
+	turn();
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "have an MLID again"));
+	CU_ASSERT_EQUAL(groups(), 4);
+	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), SA_NO_RESOURCES);
+	end();
+}
+
 /* However groups end, and whatever is refused, their MLIDs come back: where there are three, one
  * that is lost is missed soon. */
 static void test_no_leak(void)
@@ -162,6 +193,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"MLIDs", test_mlids},
 		{"the end of MLIDs", test_mlids_end},
+		{"a configured group waits for one", test_configured_waits},
 		{"no MLID is lost", test_no_leak},
 		{"a tiny multicast table", test_tiny_table},
 		{"solicited-node groups", test_solicited_node},

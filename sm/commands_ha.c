@@ -269,8 +269,10 @@ static void told(void *owner, void *subject, const struct smp_request *request,
 	struct sm_info info;
 
 	(void)subject;
-	if (answer->error == -ECANCELED || !ha->busy) {
-		ha->busy = false;
+	if (!ha->busy)
+		return;
+	if (answer->error == -ECANCELED) { /* a sweep did not find its port any more */
+		fail(ha, "0x%016" PRIx64 " is gone", ha->guid);
 	} else if (answer->error) {
 		fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid,
 		     strerror(-answer->error));

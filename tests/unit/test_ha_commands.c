@@ -134,14 +134,39 @@ static void test_stops(void)
 	end(world);
 }
 
+static struct window_target *target_of_other(const struct world *world)
+{
+	return &port_agent(map_get(&world->sm->fabric->ports, other->sm.guid))->target;
+}
+
+static bool is_asked(const struct world *world)
+{
+	return !list_empty(&target_of_other(world)->flights);
+}
+
+/* Who is told something goes, and what is under way to it with it. */
+static void test_goes(void)
+{
+	struct world *world = with_standby();
+	char request[128];
+
+	other->silent = true;
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"ha disable\",\"guid\":\"0x%016" PRIx64 "\"}\n", other->sm.guid);
+	say(1, request);
+	CU_ASSERT_TRUE(world_run(world, is_asked));
+	window_target_drop(target_of_other(world), world->sm->ha);
+	CU_ASSERT_TRUE(world_run(world, all_answered));
+	CU_ASSERT(has(1, "is gone"));
+	end(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"what is refused", test_refuses},
-		{"orders", test_orders},
-		{"handing over", test_hands_over},
-		{"the daemon stops", test_stops},
-		CU_TEST_INFO_NULL,
+		{"what is refused", test_refuses}, {"orders", test_orders},
+		{"handing over", test_hands_over}, {"the other goes", test_goes},
+		{"the daemon stops", test_stops},  CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("ha commands", tests);

@@ -41,7 +41,6 @@
 	"eeaa7021dc49471a91e04ef6b22b026b" /* one that may not be a manager, or has another key */
 #define MESSAGE_DEVICE "f15c5bb86fffe1cbc42605680261c000"  /* our device has gone, or is back */
 #define MESSAGE_REPLICA "7d7dc613dd7c43bc915e7cbd8b33abda" /* a standby and its master */
-#define MESSAGE_SM_LID "3269bc67a47f80b67d728d3dc95c64c8"  /* sm_lid is not the LID of the manager \
-							    */
+#define MESSAGE_SM_LID "3269bc67a47f80b67d728d3dc95c64c8"  /* sm_lid is not used */
 
 #endif

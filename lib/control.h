@@ -24,8 +24,8 @@ struct control_command {
 	 * later, ends the request with exactly one of control_reply, control_fail, control_stream.
 	 */
 	void (*handle)(void *ctx, struct control_request *request, const json_t *args);
-	/* CONTROL_LOOKS: also on the socket for those who may only look: it changes nothing, and
-	 * shows nothing that is secret. */
+	/* CONTROL_LOOKS: also on the socket for those who may only look: it changes nothing, shows
+	 * nothing that is secret, and takes no long turn of the loop, such as reading a file. */
 	enum { CONTROL_ACTS, CONTROL_LOOKS } does;
 };
 

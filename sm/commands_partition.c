@@ -709,7 +709,7 @@ const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
 	{"partition remove", command_remove, CONTROL_ACTS},
 	{"partition member add", command_member_add, CONTROL_ACTS},
 	{"partition member remove", command_member_remove, CONTROL_ACTS},
-	{"partition check", command_partition_check, CONTROL_LOOKS},
+	{"partition check", command_partition_check, CONTROL_ACTS},
 };
 
 json_t *partitions_json(const struct sm *sm)

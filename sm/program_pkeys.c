@@ -371,7 +371,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	/* A switch that does not tell its table is taken to hold nothing: then it is written. */
 	if (!answer->error && !answer->status)
 		attr_decode(&p_key_table_format, answer->data, &held);
-	if (answer->error || answer->status == STATUS_BUSY)
+	if (answer->error || status_is_busy(answer->status))
 		failed(program, port, "no answer to Get(P_KeyTable)");
 	else
 		port_set_pkey_block(program->fabric, port, request->attr_mod & UINT16_MAX, &held);
@@ -412,7 +412,7 @@ static void table_was_set(void *owner, void *subject, const struct smp_request *
 		return;
 	attr_decode(&p_key_table_format, request->data, &want);
 	attr_decode(&p_key_table_format, answer->data, &held);
-	if (answer->error || answer->status == STATUS_BUSY) {
+	if (answer->error || status_is_busy(answer->status)) {
 		failed(program, port, "no answer to Set(P_KeyTable)");
 	} else {
 		if (!answer->status && port_facts(port)->pkeys)

@@ -203,9 +203,13 @@ static guid_t say_member(const void *before, const void *after, char text[TEXT_S
 
 static guid_t say_partition(const void *before, const void *after, char text[TEXT_SIZE])
 {
-	const struct partition_entry *partition = after ? after : before;
-	const char *what = !after ? "removed" : before ? "changed" : "made";
+	const struct partition_entry *partition = before;
+	const char *what = "removed";
 
+	if (after) {
+		partition = after;
+		what = before ? "changed" : "made";
+	}
 	snprintf(text, TEXT_SIZE, "partition 0x%04x \"%.*s\": %s", partition->p_key,
 		 PARTITION_ENTRY_NAME_SIZE, (const char *)partition->name, what);
 	return 0;

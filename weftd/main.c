@@ -355,7 +355,7 @@ static void command_show(void *ctx, struct control_request *request, const json_
 
 static const struct control_command commands[] = {
 	{"config show", command_show, CONTROL_LOOKS},
-	{"config check", command_check, CONTROL_LOOKS},
+	{"config check", command_check, CONTROL_ACTS},
 	{"config reload", command_reload, CONTROL_ACTS},
 };
 

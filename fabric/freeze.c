@@ -5,7 +5,8 @@
  * whose tables are too small for the LIDs that are used, and cables of which one end is down or was
  * never read, are left out, and so are those between switches that would not come up when they were
  * last asked to. What a port of a switch led to is remembered on the port, as long as its switch is
- * there and nobody has plugged that cable's other end elsewhere.
+ * there and nobody has plugged that cable's other end elsewhere; a host's place is in the registry,
+ * too.
  */
 #include "fabric/freeze.h"
 
@@ -119,6 +120,20 @@ static bool moved_away(const struct fabric *fabric, const struct port *port)
 	return far->peer && far->peer != port;
 }
 
+/* Who was the last to go from this port, before there was this manager. */
+static void recall_host(const struct fabric *fabric, struct port *port)
+{
+	const struct lid_entry place = {.node_guid = port->node->guid, .port = port->num};
+	const struct lid_entry *entry, *last = NULL;
+
+	entry = registry_first(fabric->registry, REGISTRY_LID, LID_BY_PLACE, &place);
+	for (; entry; entry = registry_next(fabric->registry, REGISTRY_LID, LID_BY_PLACE, entry))
+		if (!last || entry->gone - 1 > last->gone - 1) /* 0: it has no number yet */
+			last = entry;
+	if (last)
+		port->cable = (struct snap_cable){.guid = last->guid, .kind = CABLE_HOST};
+}
+
 /* What is known of a cable without a link: ports at which nothing was found keep their memory, for
  * what was there may come back. */
 static struct snap_cable recall_cable(const struct freeze *freeze, struct port *port)
@@ -127,6 +142,8 @@ static struct snap_cable recall_cable(const struct freeze *freeze, struct port *
 	const struct lid_entry *kept = NULL;
 	struct snap_cable cable;
 
+	if (port->cable.kind == CABLE_NONE && fabric->registry && port->num)
+		recall_host(fabric, port);
 	if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
 		port->cable = (struct snap_cable){0};
 	cable = port->cable;

@@ -135,6 +135,22 @@ unsigned lid_remember_gone(void *arg, size_t *at)
 	return COST_PUT;
 }
 
+/* Where it is; while its link is away, where it was. */
+static void note_place(const struct registry *registry, const struct port *port,
+		       struct lid_entry *entry)
+{
+	const struct port *peer = port_of_switch(port) ? NULL : port->peer;
+	const struct lid_entry *before;
+
+	if (peer && port_of_switch(peer)) {
+		entry->node_guid = peer->node->guid;
+		entry->port = peer->num;
+	} else if (!port->peer && (before = registry_find(registry, REGISTRY_LID, entry))) {
+		entry->node_guid = before->node_guid;
+		entry->port = before->port;
+	}
+}
+
 unsigned lid_remember_ports(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
@@ -151,6 +167,7 @@ unsigned lid_remember_ports(void *arg, size_t *at)
 		.guid = port_facts(port)->guid, .lid = port->lid, .lmc = port->lmc};
 	if (entry.guid == work->own.guid && work->own.lid)
 		entry = work->own;
+	note_place(registry, port, &entry);
 	if (entry.lid)
 		registry_put(registry, REGISTRY_LID, &entry);
 	else

@@ -25,6 +25,8 @@ static const struct field lid_rows[] = {
 	ROW(lid_entry, lid, "LID", 64, 16),
 	ROW(lid_entry, lmc, "LMC", 80, 8),
 	ROW(lid_entry, gone, "Gone", 88, 32),
+	ROW(lid_entry, node_guid, "NodeGUID", 120, 64),
+	ROW(lid_entry, port, "Port", 184, 8),
 };
 
 static const struct field group_rows[] = {
@@ -132,7 +134,7 @@ static const struct field disabled_rows[] = {
 };
 
 static const struct format
-	lid_format = FORMAT(struct lid_entry, "LID", 15, lid_rows),
+	lid_format = FORMAT(struct lid_entry, "LID", 24, lid_rows),
 	group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
 	member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
 	service_format = FORMAT(struct service_entry, "Service", 186, service_rows),
@@ -150,7 +152,7 @@ static const struct format
 #define IN(row) (UINT64_C(1) << (row))
 
 const struct registry_table registry_tables[REGISTRY_KINDS] = {
-	[REGISTRY_LID] = {"lid", &lid_format, 1, 8, {0, 0}},
+	[REGISTRY_LID] = {"lid", &lid_format, 1, 8, {IN(4) | IN(5), 0}},
 	[REGISTRY_GROUP] = {"group", &group_format, 1, 16, {IN(1), 0}},
 	[REGISTRY_MEMBER] = {"member", &member_format, 3, 32, {IN(0), IN(2)}},
 	[REGISTRY_SERVICE] = {"service", &service_format, 4, 26, {IN(2), IN(0)}},

@@ -46,7 +46,9 @@ struct lid_entry {   /* identified by guid */
 	guid_t guid; /* of the end port */
 	lid_t lid;
 	uint8_t lmc;
-	uint32_t gone; /* 0: it is there; else ports with lower numbers went before it */
+	uint32_t gone;	  /* 0: it is there; else ports with lower numbers went before it */
+	guid_t node_guid; /* end ports: the switch at which it is or was, and that one's port */
+	uint8_t port;	  /* 0: not known, or none */
 };
 
 /* A multicast group: MCMemberRecord's components but the member's, chapter 15.2.5.17. */
@@ -173,6 +175,7 @@ extern const struct registry_table registry_tables[REGISTRY_KINDS];
 
 /* Which index of a kind finds by what; for registry_first(). */
 enum {
+	LID_BY_PLACE = 0,
 	GROUP_BY_MLID = 0,
 	MEMBER_BY_GROUP = 0,
 	MEMBER_BY_PORT = 1,

@@ -15,6 +15,7 @@ static const struct range {
 	{REGISTRY_LID, "GUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_LID, "LID", LID_UNICAST_MIN, LID_UNICAST_MAX, "not 1 to 49151"},
 	{REGISTRY_LID, "LMC", 0, LMC_MAX, "not 0 to 7"},
+	{REGISTRY_LID, "Port", 0, PORT_MAX, "not 0 to 254"},
 	{REGISTRY_GROUP, "MLID", LID_MULTICAST_MIN, LID_MULTICAST_MAX, "not 0xc000 to 0xfffe"},
 	{REGISTRY_GROUP, "SL", 0, 15, "not 0 to 15"},
 	{REGISTRY_GROUP, "FlowLabel", 0, 0xfffff, "not 0 to 0xfffff"},

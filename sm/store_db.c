@@ -154,6 +154,10 @@ static const char *const steps[STORE_DB_VERSION] = {
 	"UPDATE record SET value = CAST(value || substr(key, 17, 8) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || substr(key, 17, 8) AS BLOB))"
 	" WHERE kind = 4 AND sum = record_sum(kind, key, value)",
+	/* LIDs (1) say where their ports are: of these it is not known. */
+	"UPDATE record SET value = CAST(value || zeroblob(9) AS BLOB),"
+	" sum = record_sum(kind, key, CAST(value || zeroblob(9) AS BLOB))"
+	" WHERE kind = 1 AND sum = record_sum(kind, key, value)",
 };
 
 static int take_step(struct store_db *db, unsigned version, char why[STORE_WHY_SIZE])

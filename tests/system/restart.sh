@@ -37,6 +37,35 @@ if [ -n "${SANITIZE:-}" ]; then
 	finish
 fi
 
+# lft_sets: so many LFT blocks the agents have been sent.
+lft_sets() {
+	"$BUILD/weftsim" "do" stats | awk '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 }
+		on && $1 == "LinearForwardingTable" { count = $3 } END { print count + 0 }'
+}
+
+knows_nodes() {
+	[ "$(status daemon '$_->{counts}{adapters}')" = "$1" ]
+}
+
+# Where they were is remembered, so that they stay routed: neither the restart nor their return writes a block.
+hosts_are_down() {
+	local sets
+
+	start_weftsim fattree:radix=8,levels=2 && starts daemon || return 1
+	sets=$(lft_sets)
+	"$BUILD/weftsim" "do" "node down host-0007" "node down host-0020" >do.txt
+	ctl daemon sweep >sweep.txt && wait_for 20 knows_nodes 30 || because "$(status daemon '$_->{counts}{adapters}') adapters" || return 1
+	stop daemon && starts daemon || return 1
+	equal "Set(LinearForwardingTable) after a restart with two hosts down" $(($(lft_sets) - sets)) 0 || return 1
+	"$BUILD/weftsim" "do" "node up host-0007" "node up host-0020" >do.txt
+	wait_for 20 knows_nodes 32 && wait_for 20 is_up daemon || because "$(status daemon '$_->{counts}{adapters}') adapters" || return 1
+	equal "Set(LinearForwardingTable) when they are back" $(($(lft_sets) - sets)) 0
+}
+
+check "a restart while hosts are down" hosts_are_down
+stop daemon
+stop_fabric
+
 # 12 switches; 200 groups are seven blocks of each.
 switches=12 samples=4
 

@@ -15,7 +15,7 @@ static const struct {
 	const char *text;
 } whole[] = {
 	{REGISTRY_LID, "{\"GUID\":\"0x0002c90300000001\",\"Gone\":3,\"LID\":1024,\"LMC\":2,"
-		       "\"kind\":\"lid\"}"},
+		       "\"NodeGUID\":\"0x0002c90300000009\",\"Port\":3,\"kind\":\"lid\"}"},
 	{REGISTRY_GROUP,
 	 "{\"FlowLabel\":1048575,\"HopLimit\":255,\"MGID\":\"0xff12401bffff000000000000ffffffff\","
 	 "\"MLID\":49152,\"MTU\":4,\"P_Key\":65535,\"PacketLifeTime\":18,\"Permanent\":1,"

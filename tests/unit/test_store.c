@@ -280,7 +280,7 @@ static void test_version_1(void)
 static void test_not_ours(void)
 {
 	static const char *const files[] = {
-		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 4;"
+		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 5;"
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 	};

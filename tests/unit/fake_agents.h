@@ -163,6 +163,13 @@ static inline uint16_t fake_port_info(struct fake_port *port, bool set, uint8_t 
 			    want.subnet_timeout > port->subnet_timeout_max)
 				held->subnet_timeout = port->subnet_timeout_max;
 			port->reregisters += want.client_reregister;
+		} else {
+			held->partition_enforcement_inbound =
+				want.partition_enforcement_inbound &
+				port->node->sw.inbound_enforcement_cap;
+			held->partition_enforcement_outbound =
+				want.partition_enforcement_outbound &
+				port->node->sw.outbound_enforcement_cap;
 		}
 		if (want.neighbor_mtu)
 			held->neighbor_mtu = want.neighbor_mtu;

@@ -500,6 +500,40 @@ static void test_full_front(void)
 	world_free(world);
 }
 
+/* Which way a port enforces: what is configured, as far as its switch is able to. */
+static void test_enforcement(void)
+{
+	static const struct {
+		enum part_enforce configured;
+		bool able_in, able_out, in, out;
+	} ways[] = {
+		{ENFORCE_BOTH, true, true, true, true},	  {ENFORCE_IN, true, true, true, false},
+		{ENFORCE_OUT, true, true, false, true},	  {ENFORCE_OFF, true, true, false, false},
+		{ENFORCE_BOTH, true, false, true, false}, {ENFORCE_BOTH, false, true, false, true},
+		{ENFORCE_IN, false, true, false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct fake_port *front;
+
+		begin_single();
+		front = world_node(world, "host-0002")->port[1].peer;
+		front->node->sw.partition_enforcement_cap = 8;
+		front->node->sw.inbound_enforcement_cap = ways[i].able_in;
+		front->node->sw.outbound_enforcement_cap = ways[i].able_out;
+		world->sm->options.part_enforce = ways[i].configured;
+		world_up(world);
+		CU_ASSERT_EQUAL(front->info.partition_enforcement_inbound, 0);
+		CU_ASSERT_EQUAL(front->info.partition_enforcement_outbound, 0);
+		make(5, false, false);
+		say(5, port_guid("host-0002"), MEMBERSHIP_FULL);
+		CU_ASSERT_TRUE(world_run(world, is_written));
+		CU_ASSERT_EQUAL(front->info.partition_enforcement_inbound, ways[i].in);
+		CU_ASSERT_EQUAL(front->info.partition_enforcement_outbound, ways[i].out);
+		world_free(world);
+	}
+}
+
 /* P_Keys of another manager */
 
 static unsigned key_sets, untold_key_sets;
@@ -600,6 +634,7 @@ int main(void)
 		{"P_Keys of another manager", test_foreign},
 		{"a table that is full", test_full},
 		{"a switch's table that is too small", test_full_front},
+		{"which way is enforced", test_enforcement},
 		CU_TEST_INFO_NULL,
 	};
 

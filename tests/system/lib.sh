@@ -217,10 +217,10 @@ counts() {
 	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
 }
 
-# ask_for_hosts: a LID and a GUID of each adapter's port in hosts.txt, by the SA itself.
+# ask_for_hosts: a LID and a GUID of each adapter's and router's port in hosts.txt, by the SA itself.
 ask_for_hosts() {
 	ask NR || return 1
-	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel/ }
+	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel|Router/ }
 		/port_guid\.+/ { sub(/.*\.\.+/, ""); if (host) print lid, $1 }' answer.txt >hosts.txt
 	[ -s hosts.txt ]
 }

@@ -15,8 +15,12 @@ fi
 
 broadcast=ff12:401b:ffff::ffff:ffff
 
+# One of the hosts is a router, a member as any other.
 weftd_runs() {
-	start_weftsim fattree:radix=4,levels=2 || return 1
+	"$BUILD/weftsim" topology fattree:radix=4,levels=2 | awk '{ line[NR] = $0 }
+		/^Ca\t1 "host-0005"/ { sub("Ca", "Rt", line[NR]); sub("ca", "rt", line[NR - 1]) }
+		END { for (i = 1; i <= NR; i++) print line[i] }' >routed.net
+	start_weftsim routed.net || return 1
 	start_weftd daemon host-0001 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }

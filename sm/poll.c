@@ -71,6 +71,20 @@ static void interval_is_lost(struct poll *poll)
 	poll->news(poll->ctx, poll, poll->doubted ? POLL_GONE : POLL_SILENT, NULL);
 }
 
+static void attempt_is_lost(struct poll *poll)
+{
+	if (poll->attempts < ATTEMPTS && !is_last_chance(poll))
+		ask(poll);
+	else
+		interval_is_lost(poll);
+}
+
+/* A LID that moves with mastership (sm_lid) leads back to us until the new master has taken it. */
+static bool is_own(const struct poll *poll, const struct sm_info *info)
+{
+	return info->guid == poll->fabric->own_guid;
+}
+
 /* A refusal because it is busy just now is a sign of life, but tells nothing. */
 static void asked(void *arg, const struct txn_result *result)
 {
@@ -79,11 +93,10 @@ static void asked(void *arg, const struct txn_result *result)
 	struct sm_info info;
 
 	poll->under_way = false;
-	if (result->error) {
-		if (poll->attempts < ATTEMPTS && !is_last_chance(poll))
-			ask(poll);
-		else
-			interval_is_lost(poll);
+	if (!result->error)
+		attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
+	if (result->error || (!status && is_own(poll, &info))) {
+		attempt_is_lost(poll);
 	} else if (status && !status_is_busy(status)) {
 		if (poll->doubted) {
 			poll->news(poll->ctx, poll, POLL_GONE, NULL);
@@ -96,7 +109,6 @@ static void asked(void *arg, const struct txn_result *result)
 		poll->missed = 0;
 		poll->doubted = false;
 		poll->answers++;
-		attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
 		if (!status)
 			poll->news(poll->ctx, poll, POLL_ANSWER, &info);
 	}

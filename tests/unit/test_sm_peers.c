@@ -227,6 +227,37 @@ static void test_closed_connection(void)
 	}
 }
 
+/* Where it is asked by LID we hear ourselves, as at an sm_lid that it has not taken over yet. */
+static enum fake_fate lid_is_ours(void *ctx, struct fake_node *node,
+				  const struct mad_header *header)
+{
+	const struct world *world = ctx;
+
+	if (node->has_sm)
+		node->sm.guid = header->mgmt_class == CLASS_SUBN_LID
+					? world->fake->transport.port.port_guid
+					: guid_of(world, "host-2");
+	return FAKE_ANSWER;
+}
+
+static void test_hears_itself(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+	uint64_t sweep = world->sm->sweep.last.number;
+
+	world->fake->fate = lid_is_ours;
+	world->fake->ctx = world;
+	polls_wanted = world->fake->requests + 8;
+	CU_ASSERT_TRUE(world_run(world, polled_often));
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweep); /* it has not looked for another */
+	CU_ASSERT_FALSE(world->sm->sweep.running);
+	other->has_sm = false;
+	CU_ASSERT_TRUE(world_run(world, is_not_standby));
+	world_free(world);
+}
+
 static bool is_standby_now(const struct world *world)
 {
 	return role(world) == SM_STANDBY;
@@ -552,6 +583,7 @@ int main(void)
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},
+		{"hears itself", test_hears_itself},
 		{"meets a new master", test_meets_a_new_master},
 		{"sticky master", test_sticky_master},
 		{"acknowledges", test_acknowledges},

@@ -130,10 +130,12 @@ static void role_phase(struct sm *sm)
 		end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
 		return;
 	}
-	/* It may also give up by itself. What it wrote until then this sweep has not seen. */
+	/* It may also give up by itself, or die. What it wrote until then this sweep has not seen,
+	 * and what hosts have registered with it nobody told us: they tell us. */
 	if (peers_role(sm->peers) == SM_MASTER && sm->sweep.contested) {
 		sm->sweep.contested = false;
 		fabric_forget_tables(sm->fabric);
+		fabric_forget_heard(sm->fabric);
 		trigger_full(&sm->trigger, "the other MASTER is none any more");
 		end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
 		return;

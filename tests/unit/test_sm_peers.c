@@ -277,6 +277,45 @@ static void test_meets_a_new_master(void)
 	world_free(world);
 }
 
+static void tell_all(struct sm_options *options)
+{
+	options->rereg_rate = 1000;
+}
+
+static bool is_contested(const struct world *world)
+{
+	return world->sm->sweep.contested && world_is_quiet(world);
+}
+
+static struct fake_port *teller;
+static bool tells_again(const struct world *world)
+{
+	return teller->reregisters && world_is_quiet(world);
+}
+
+/* Another MASTER, which ranks lower, dies before it hands over: hosts that know our LID all the
+ * time, as with sm_lid, may have registered with it. */
+static void test_other_master_dies(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(tell_all, PRIORITY - 1, SM_STANDBY, &other);
+
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	teller = &world_node(world, "host-3")->port[1];
+	world_sweep(world, DISCOVER_FULL);
+	teller->reregisters = 0;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(teller->reregisters, 0);
+	other->sm.state = SM_MASTER;
+	CU_ASSERT_TRUE(world_run(world, is_contested));
+	CU_ASSERT_EQUAL(teller->reregisters, 0);
+	other->has_sm = false;
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_TRUE(world_run(world, tells_again));
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	world_free(world);
+}
+
 /* The raised priority */
 
 static void test_sticky_master(void)
@@ -585,6 +624,7 @@ int main(void)
 		{"closed connection", test_closed_connection},
 		{"hears itself", test_hears_itself},
 		{"meets a new master", test_meets_a_new_master},
+		{"other master dies", test_other_master_dies},
 		{"sticky master", test_sticky_master},
 		{"acknowledges", test_acknowledges},
 		{"is acknowledged", test_is_acknowledged},

@@ -32,14 +32,9 @@ void replica_greet(struct replica *replica, struct stream *stream, uint64_t inca
 	replica_send(replica, stream);
 }
 
-static bool has_all_now(const struct replica *replica)
-{
-	return replica->options.durability == DURABILITY_STANDBY && follow_has_all(replica);
-}
-
 bool replica_has_all(const struct replica *replica)
 {
-	return replica && (replica->complete || has_all_now(replica));
+	return replica && (replica->complete || follow_has_all(replica));
 }
 
 void replica_role(struct replica *replica, struct image *image)
@@ -50,7 +45,7 @@ void replica_role(struct replica *replica, struct image *image)
 		return;
 	role = replica_own_role(replica);
 	/* Who is not reached any more registers nobody; to look for another one may take long. */
-	replica->complete = role == SM_DISCOVERING && has_all_now(replica);
+	replica->complete = role == SM_DISCOVERING && follow_has_all(replica);
 	if (role == SM_MASTER) {
 		follow_end(replica);
 		follow_give_tables(replica, image);

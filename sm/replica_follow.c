@@ -357,7 +357,7 @@ static void greeted(struct replica *replica, const struct hello *hello)
 	follow->number = hello->number;
 	follow->master = hello->guid;
 	follow->greeted = true;
-	follow->parted = false;
+	follow->parted = follow->waited_for = false;
 	follow->tried = 0;
 	follow->since_us = loop_now_us(replica->loop);
 	acknowledge(replica);
@@ -418,11 +418,12 @@ static bool take_refusal(struct replica *replica, const struct frame *frame)
 
 static bool take_beat(struct replica *replica, const struct frame *frame)
 {
-	uint64_t number;
+	uint64_t numbers[2];
 
-	if (!frame_numbers(frame, 1, &number))
+	if (!frame_numbers(frame, 2, numbers))
 		return disbelieve(replica, "a frame is garbled");
-	replica->follow.number = number;
+	replica->follow.number = numbers[0];
+	replica->follow.waited_for = numbers[1];
 	acknowledge(replica);
 	return true;
 }
@@ -532,15 +533,15 @@ bool follow_ready(const struct follow *follow)
 	       !follow->document && follow->acked >= follow->number;
 }
 
-/* A master answers nobody before we have what he registered, but goes on alone where we are away
- * for as long as it waits. */
+/* A master that waits for us answers nobody before we have what he registered, but goes on alone
+ * where we are away for as long as it waits. */
 bool follow_has_all(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
 	uint64_t heard_us = follow->stream ? follow->heard_us : follow->left_us;
 
-	return follow->based && !follow->document && follow->acked >= follow->number &&
-	       loop_now_us(replica->loop) - heard_us < WAIT_US;
+	return follow->based && follow->waited_for && !follow->document &&
+	       follow->acked >= follow->number && loop_now_us(replica->loop) - heard_us < WAIT_US;
 }
 
 void follow_look(struct replica *replica)

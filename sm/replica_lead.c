@@ -162,6 +162,19 @@ static void count_kept(struct replica *replica)
 	registry_kept(replica->registry, KEPT_BY_STANDBY, kept);
 }
 
+/* Also whether changes wait for it: whoever is not waited for may lack what is acknowledged. */
+static void send_beat(struct session *session)
+{
+	struct replica *replica = session->replica;
+
+	frame_begin(&replica->out, FRAME_BEAT);
+	frame_number(&replica->out, replica->lead.journal.complete);
+	frame_number(&replica->out,
+		     session->in_step && registry_keeps(replica->registry, KEPT_BY_STANDBY));
+	frame_end(&replica->out);
+	replica_send(replica, session->stream);
+}
+
 static void overdue(void *arg)
 {
 	struct replica *replica = arg;
@@ -173,6 +186,7 @@ static void overdue(void *arg)
 			continue;
 		session->in_step = false;
 		session->out_until_us = loop_now_us(replica->loop) + OUT_US;
+		send_beat(session);
 		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
 			    "standby 0x%016" PRIx64 " at %s is %" PRIu64
 			    " changes behind: nobody waits for it until it is in step again",
@@ -214,6 +228,7 @@ static void enter_step(struct session *session)
 			    "durability is by the standby now: what is registered is acknowledged "
 			    "when it has it");
 	}
+	send_beat(session);
 	wait_for_standbys(replica);
 }
 
@@ -651,10 +666,7 @@ static void beat(void *arg)
 			gone(session, "it says nothing any more, or does not read");
 		} else if (session->state != SESSION_GREETING && session->state != SESSION_TAKING &&
 			   stream_waiting(session->stream) < STREAM_LOW_BYTES) {
-			frame_begin(&replica->out, FRAME_BEAT);
-			frame_number(&replica->out, replica->lead.journal.complete);
-			frame_end(&replica->out);
-			replica_send(replica, session->stream);
+			send_beat(session);
 		}
 	}
 }

@@ -86,6 +86,7 @@ struct follow {
 	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
 	unsigned num_peers, next, tried; /* tried: in vain, since one was followed */
 	bool greeted, parted;		 /* parted: it said good-bye, and was followed until then */
+	bool waited_for;		 /* it answers nobody before we have it */
 	guid_t master;			 /* it has told that it is this one */
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* it is not followed; empty: it is */
 	struct loop_timer retry;

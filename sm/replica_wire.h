@@ -11,7 +11,7 @@
  *			    <-		SNAPSHOT, RECORDS..., CHANGES..., WHOLE: all there is
  *			    <-		CHANGES: in order, from what it has on
  *			    <-		TABLE: a forwarding table of a switch
- *			    <-		BEAT: nothing new
+ *			    <-		BEAT: nothing new, and whether changes wait for it
  *	ACK    up to where  ->
  *
  * Everything is checked here that can be checked without a state. Pure functions, any thread.
@@ -23,7 +23,7 @@
 #include "lib/mem.h"
 
 enum {
-	FRAME_VERSION = 3,
+	FRAME_VERSION = 4,
 	FRAME_HEAD_SIZE = 8,
 	FRAME_BODY_MAX = 64 * 1024,
 	FRAME_CONFIG_MAX = 4096,

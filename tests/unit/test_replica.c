@@ -780,6 +780,33 @@ static void test_has_all(void)
 	bed_end();
 }
 
+/* One whose disk stood still for a while is there again, and is not waited for yet: what it lacks
+ * may be acknowledged. */
+static void test_has_not_all(void)
+{
+	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct waits waits = {0};
+
+	bed_begin(2, DURABILITY_STANDBY);
+	pass(2 * S);
+	two->holds = true;
+	wait_for(one, &waits);
+	pass(3 * S);
+	CU_ASSERT_EQUAL(waits.told, 1);
+	two->holds = false;
+	disk_has(two);
+	pass(5 * S);
+	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
+	pipe_cut(bed.net, true);
+	wait_for(one, &waits);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(waits.told, 1);
+	CU_ASSERT_FALSE(same(one, two));
+	CU_ASSERT_FALSE(replica_has_all(two->replica));
+	registry_wait_cancel(&waits.waiter);
+	bed_end();
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -797,6 +824,7 @@ int main(void)
 		{"half of it", test_half},
 		{"the master is lost", test_master_lost},
 		{"who has all", test_has_all},
+		{"who has not all", test_has_not_all},
 		CU_TEST_INFO_NULL,
 	};
 

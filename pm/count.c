@@ -43,7 +43,6 @@ static void begin_traffic(struct pm_port *port, bool wide)
 {
 	port->wide = wide;
 	port->traffic_us = 0;
-	memset(port->traffic_gone, 0, sizeof(port->traffic_gone));
 	for (unsigned i = 0; i < TRAFFIC_SHORT; i++)
 		port->rate[i] = -1;
 }
@@ -58,11 +57,9 @@ static void take_traffic(struct pm_port *port, const uint64_t now[TRAFFIC_SHORT]
 	if (port->wide != wide || !port->traffic_us)
 		begin_traffic(port, wide);
 	for (unsigned i = 0; i < TRAFFIC_SHORT; i++) {
-		if (port->traffic_us) {
+		if (port->traffic_us)
 			set_rate(&port->rate[i], port->traffic[i], now[i], largest,
 				 now_us - port->traffic_us);
-			port->traffic_gone[i] += now[i] < port->traffic[i] ? port->traffic[i] : 0;
-		}
 		port->traffic[i] = now[i];
 	}
 	port->traffic_us = now_us;
@@ -176,11 +173,6 @@ uint64_t pm_total(const struct pm_port *port, unsigned bit)
 {
 	return bit == SELECT_XMIT_WAIT ? port->wait_gone + port->wait
 				       : (uint64_t)port->error_gone[bit] + port->error[bit];
-}
-
-uint64_t pm_traffic(const struct pm_port *port, enum port_traffic traffic)
-{
-	return port->traffic_gone[traffic] + port->traffic[traffic];
 }
 
 bool pm_is_full(const struct pm_port *port, unsigned bit)

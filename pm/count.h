@@ -3,12 +3,12 @@
  * What is known of a port's counters from one read to the next: how much they rose, whether they
  * were reset meanwhile, how fast traffic goes, which are about to be full. Pure arithmetic over
  * what a port answered, which is not trusted; called by pm/sweep.c for each answer. A port takes
- * 200 bytes, so the 72,000 ports of 1,620 switches and 11,664 hosts take 14 MB.
+ * 168 bytes, so the 72,000 ports of 1,620 switches and 11,664 hosts take 12 MB.
  *
  * Counters of PortCounters are small and stay full when they are (16.1.3.5), so one that is smaller
  * than before was reset: by us, another tool, or a device that started anew. What it showed then is
  * kept as gone, and a total is what is gone and what the port shows. It is what perfquery shows as
- * long as nobody resets anything.
+ * long as nobody resets anything. Traffic has no totals, only rates.
  *
  * Bits and indexes of counters are those of CounterSelect, with PortXmitWait behind
  * (sma/perf.h).
@@ -22,8 +22,8 @@
 #include "sma/perf.h"
 
 struct pm_port {
-	uint64_t read_us, traffic_us; /* when errors, when traffic was read last; 0: never */
-	uint64_t traffic[TRAFFIC_SHORT], traffic_gone[TRAFFIC_SHORT];
+	uint64_t read_us, traffic_us;	 /* when errors, when traffic was read last; 0: never */
+	uint64_t traffic[TRAFFIC_SHORT]; /* in 4-byte words and packets, as the port showed it */
 	uint64_t wait_gone;
 	float rate[TRAFFIC_SHORT], wait_rate; /* a second; below 0: not known */
 	uint32_t wait;
@@ -69,9 +69,8 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 void pm_take_extended(struct pm_port *port, const struct port_counters_extended *counters,
 		      uint64_t now_us);
 
-/* Totals of errors and PortXmitWait, by bit; of traffic, in 4-byte words and packets. */
+/* Totals of errors and PortXmitWait, by bit. */
 uint64_t pm_total(const struct pm_port *port, unsigned bit);
-uint64_t pm_traffic(const struct pm_port *port, enum port_traffic traffic);
 /* Whether a counter is at its largest: there is no telling how many more there were. */
 bool pm_is_full(const struct pm_port *port, unsigned bit);
 

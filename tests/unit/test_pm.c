@@ -251,7 +251,7 @@ static void test_all(void)
 	CU_ASSERT_EQUAL(figures->counts.answered, ALL_QUESTIONS);
 	CU_ASSERT_EQUAL(bed.most, AGENTS); /* each has one */
 	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_SYMBOL), 5);
-	CU_ASSERT_EQUAL(pm_traffic(host_port(2), TRAFFIC_XMIT_DATA), UINT64_C(1) << 40);
+	CU_ASSERT_EQUAL(host_port(2)->traffic[TRAFFIC_XMIT_DATA], UINT64_C(1) << 40);
 	/* What agents can is known now. */
 	CU_ASSERT_EQUAL(sweep()->counts.requests, 2 * PORTS);
 	CU_ASSERT_EQUAL(figures->number, 2);
@@ -306,8 +306,8 @@ static void test_refusals(void)
 	CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 3);
 	CU_ASSERT_EQUAL(bed.pm->last.silent, 0);
 	sweep();
-	CU_ASSERT_EQUAL(pm_traffic(switch_port(1), TRAFFIC_RCV_DATA), 8);
-	CU_ASSERT_EQUAL(pm_traffic(host_port(0), TRAFFIC_RCV_DATA), 9);
+	CU_ASSERT_EQUAL(switch_port(1)->traffic[TRAFFIC_RCV_DATA], 8);
+	CU_ASSERT_EQUAL(host_port(0)->traffic[TRAFFIC_RCV_DATA], 9);
 	CU_ASSERT_EQUAL(host_port(1)->read_us, 0);
 	CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 1);
 	end();

@@ -197,7 +197,8 @@ static bool counts_as_active(const struct port *port, const struct port_info *in
 	return port->num && info->port_state == PORT_ACTIVE;
 }
 
-void port_forget_pkeys_echo(struct port *port)
+/* All blocks that were not taken are to be tried again. */
+static void forget_pkeys_echo(struct port *port)
 {
 	while (port->pkeys_echo) {
 		struct pkeys_echo *echo = port->pkeys_echo;
@@ -218,7 +219,7 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 		list_del(&port->todo);
 		list_del(&port->waiting);
 		free(port->echo);
-		port_forget_pkeys_echo(port);
+		forget_pkeys_echo(port);
 		if (port->trouble)
 			list_del(&port->trouble->link);
 		free(port->trouble);
@@ -507,7 +508,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	free(port->echo);
 	port->echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
-	port_forget_pkeys_echo(port);
+	forget_pkeys_echo(port);
 	port_set_tables(fabric, port, NULL);
 	port->refuses = 0;
 	port->keeps_link = false;

@@ -371,8 +371,6 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
 void switch_changed(struct node *node);
 /* Takes over the reference to pkeys, which may be NULL. What is to be written there is judged anew.
  */
-/* All blocks that were not taken are to be tried again. */
-void port_forget_pkeys_echo(struct port *port);
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys);
 /* One block of its table is known, others as before: blocks come one after the other from 0 on. */
 void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,

@@ -140,15 +140,6 @@ static void set_of_table(const pkey_t *table, unsigned slots, struct key_set *ou
 			add(out, table[i]);
 }
 
-bool pkeys_hold(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count)
-{
-	struct key_set wanted, held;
-
-	set_of_table(want, count, &wanted);
-	set_of_table(table, slots, &held);
-	return memcmp(&wanted, &held, sizeof(held)) == 0;
-}
-
 unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count,
 		      pkey_t *kept)
 {

@@ -37,9 +37,6 @@ unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsign
 /* The first block in which a and b, of so many slots, differ; -1: in none. */
 int pkeys_differing_block(const pkey_t *a, const pkey_t *b, unsigned slots);
 
-/* Whether a table holds exactly the keys of want, wherever they stand. */
-bool pkeys_hold(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count);
-
 /* Those keys of want that lie within what a table holds already, so that to write them takes
  * something away and adds nothing: *kept (count places) gets them, in the order of want, full ones
  * as limited where the table has only that. Returns how many. */

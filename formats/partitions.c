@@ -455,14 +455,6 @@ bool partition_key_parse(const char *text, pkey_t *out)
 	return true;
 }
 
-const struct partition *partitions_find(const struct partitions *partitions, pkey_t p_key)
-{
-	for (uint32_t i = 0; i < partitions->count; i++)
-		if (partitions->partitions[i].p_key == (p_key & PKEY_LOW_BITS))
-			return &partitions->partitions[i];
-	return NULL;
-}
-
 /* A name that looks like a number is the P_Key; the default partition's name stands for its own. 0:
  * none was given. */
 static bool read_p_key(struct reader *reader, struct item *item, pkey_t *out)

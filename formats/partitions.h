@@ -81,8 +81,6 @@ void partitions_free(struct partitions *partitions); /* NULL is harmless */
  * means the default partition says 0x7fff. *out has 15 bits. */
 bool partition_key_parse(const char *text, pkey_t *out);
 
-const struct partition *partitions_find(const struct partitions *partitions, pkey_t p_key);
-
 /* What the rules make of an end port. type: enum node_type of its node; self: the subnet manager is
  * on it. allow_both: what several rules say adds up instead of the last one holding. */
 enum membership partition_membership(const struct partition *partition, guid_t port_guid,

@@ -11,6 +11,14 @@
 
 #define GUID(n) (UINT64_C(0x0002c90300000000) + (n))
 
+static const struct partition *find(const struct partitions *partitions, pkey_t p_key)
+{
+	for (uint32_t i = 0; i < partitions->count; i++)
+		if (partitions->partitions[i].p_key == (p_key & 0x7fff))
+			return &partitions->partitions[i];
+	return NULL;
+}
+
 static struct partitions *parse(const char *text, bool allow_both)
 {
 	struct partitions *partitions = NULL;
@@ -26,7 +34,7 @@ static struct partitions *parse(const char *text, bool allow_both)
 
 static enum membership of(const struct partitions *partitions, pkey_t p_key, guid_t guid)
 {
-	const struct partition *partition = partitions_find(partitions, p_key);
+	const struct partition *partition = find(partitions, p_key);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(partition);
 	return partition_membership(partition, guid, NODE_CA, false, false);
@@ -45,22 +53,22 @@ static void test_members(void)
 	CU_ASSERT_EQUAL(partitions->count, 5);
 	CU_ASSERT_PTR_NULL(partitions->notes);
 	CU_ASSERT_EQUAL(of(partitions, 0x7fff, GUID(1)), MEMBERSHIP_LIMITED);
-	CU_ASSERT_EQUAL(partition_membership(partitions_find(partitions, 0xffff), GUID(1), NODE_CA,
-					     true, false),
-			MEMBERSHIP_FULL);
+	CU_ASSERT_EQUAL(
+		partition_membership(find(partitions, 0xffff), GUID(1), NODE_CA, true, false),
+		MEMBERSHIP_FULL);
 	/* 1 and 2 are given to others further down. */
 	CU_ASSERT_EQUAL(of(partitions, 3, 0x123456), MEMBERSHIP_FULL);
 	CU_ASSERT_EQUAL(of(partitions, 3, 0x3456789034), MEMBERSHIP_LIMITED);
 	CU_ASSERT_EQUAL(of(partitions, 3, 0x2134af2306), MEMBERSHIP_LIMITED);
 	CU_ASSERT_EQUAL(of(partitions, 3, 0x10), MEMBERSHIP_NONE);
-	CU_ASSERT_TRUE(partitions_find(partitions, 3)->ipoib);
-	CU_ASSERT_STRING_EQUAL(partitions_find(partitions, 3)->name, "NewPartition");
+	CU_ASSERT_TRUE(find(partitions, 3)->ipoib);
+	CU_ASSERT_STRING_EQUAL(find(partitions, 3)->name, "NewPartition");
 	CU_ASSERT_EQUAL(of(partitions, 0x80, 0x10), MEMBERSHIP_FULL);
 	CU_ASSERT_EQUAL(of(partitions, 0x80, 0x11), MEMBERSHIP_FULL);
 	CU_ASSERT_EQUAL(of(partitions, 0x80, 0x12), MEMBERSHIP_LIMITED);
 	CU_ASSERT_EQUAL(of(partitions, 0x80, 19), MEMBERSHIP_LIMITED);
 	CU_ASSERT_EQUAL(of(partitions, 0x80, 0x14), MEMBERSHIP_FULL);
-	CU_ASSERT_EQUAL(partitions_find(partitions, 1)->num_rules, 0);
+	CU_ASSERT_EQUAL(find(partitions, 1)->num_rules, 0);
 	CU_ASSERT_EQUAL(of(partitions, 2, 0x100), MEMBERSHIP_FULL);
 	CU_ASSERT_EQUAL(of(partitions, 2, 0x1ff), MEMBERSHIP_FULL);
 	CU_ASSERT_EQUAL(of(partitions, 2, 0x1f1), MEMBERSHIP_LIMITED);
@@ -90,7 +98,7 @@ static void test_who(void)
 
 		snprintf(text, sizeof(text), "x=5:%s=full;", rows[i].word);
 		partitions = parse(text, false);
-		at = partitions_find(partitions, 5);
+		at = find(partitions, 5);
 		CU_ASSERT_EQUAL(partition_membership(at, 1, NODE_CA, false, false) != 0,
 				rows[i].adapter);
 		CU_ASSERT_EQUAL(partition_membership(at, 1, NODE_SWITCH, false, false) != 0,
@@ -107,7 +115,7 @@ static void test_who(void)
 static void test_both(void)
 {
 	struct partitions *partitions = parse("x=5:ALL=full, 0x1=limited, 0x2=both;", true);
-	const struct partition *at = partitions_find(partitions, 5);
+	const struct partition *at = find(partitions, 5);
 
 	CU_ASSERT_EQUAL(partition_membership(at, 1, NODE_CA, false, false), MEMBERSHIP_LIMITED);
 	CU_ASSERT_EQUAL(partition_membership(at, 1, NODE_CA, false, true), MEMBERSHIP_BOTH);
@@ -138,7 +146,7 @@ static void test_groups(void)
 		      "  mgid=ff12:601b:8001::1:ff00:1 , Q_Key = 9 # comment\n"
 		      "  mgid=ff15::99,rate=2,mtu=1\n 0x2=full;\n",
 		      false);
-	const struct partition *at = partitions_find(partitions, 1);
+	const struct partition *at = find(partitions, 1);
 
 	CU_ASSERT_TRUE(partitions->partitions[0].index0);
 	CU_ASSERT_EQUAL(partitions->partitions[0].num_groups, 1);

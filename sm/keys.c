@@ -241,11 +241,6 @@ void keys_changed(struct keys *keys)
 	keys->walked = false;
 }
 
-void keys_cancel(struct keys *keys)
-{
-	slices_cancel(&keys->walk);
-}
-
 void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
 	       struct fabric *fabric, const struct sm_options *options)
 {
@@ -261,7 +256,7 @@ void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
 
 void keys_done(struct keys *keys)
 {
-	keys_cancel(keys);
+	slices_cancel(&keys->walk);
 }
 
 /* Violations */

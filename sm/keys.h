@@ -66,7 +66,6 @@ void keys_done(struct keys *keys);
  * port should have, maybe at once. Then keys->recorded says whether that must become durable. */
 void keys_settle(struct keys *keys, loop_fn *done, void *arg);
 void keys_changed(struct keys *keys); /* options were set */
-void keys_cancel(struct keys *keys);  /* harmless when none is under way */
 
 /* A trap 256 came from this port: counts and names the offender. */
 void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad);

@@ -314,12 +314,6 @@ struct mft_row *mft_row_new(uint16_t blocks, uint8_t positions, uint32_t count)
 	return row;
 }
 
-struct mft_row *mft_row_ref(struct mft_row *row)
-{
-	row->refs++;
-	return row;
-}
-
 void mft_row_unref(struct mft_row *row)
 {
 	if (row && !--row->refs)
@@ -372,7 +366,9 @@ struct mft_row *mft_row(struct mft *mft)
 {
 	if (!mft->row)
 		mft->row = make_row(mft);
-	return mft->row ? mft_row_ref(mft->row) : NULL;
+	if (mft->row)
+		mft->row->refs++;
+	return mft->row;
 }
 
 void mft_believe(struct mft *mft, const struct mft_row *row)

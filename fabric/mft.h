@@ -134,7 +134,6 @@ uint16_t mft_held_blocks(const struct mft *mft);
  * about to. */
 struct mft_row *mft_row(struct mft *mft);
 struct mft_row *mft_row_new(uint16_t blocks, uint8_t positions, uint32_t count); /* cells 0 */
-struct mft_row *mft_row_ref(struct mft_row *row);
 void mft_row_unref(struct mft_row *row); /* NULL is harmless */
 /* What a row says of a cell. */
 const uint16_t *mft_row_cell(const struct mft_row *row, uint32_t index);

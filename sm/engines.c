@@ -71,8 +71,10 @@ static bool may_add(char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], unsigned numbe
 	return false;
 }
 
-bool engines_parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		   char why[SETTING_WHY_SIZE])
+/* "ftree,updn" as a chain; spaces around names do not count. False, why, and out untouched, when it
+ * is none. */
+static bool parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
+		  char why[SETTING_WHY_SIZE])
 {
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME] = {0};
 	char *copy = mem_strdup(text), *rest = copy, *name;
@@ -91,8 +93,7 @@ bool engines_parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
 	return good;
 }
 
-void engines_print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		   char text[SETTING_VALUE_SIZE])
+static void print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], char text[SETTING_VALUE_SIZE])
 {
 	size_t used = 0;
 
@@ -111,7 +112,7 @@ static bool settle(struct sm *sm, char why[SETTING_WHY_SIZE])
 	bool good;
 
 	memcpy(engines, sm->engines.configured, sizeof(engines));
-	good = !text || engines_parse(text, engines, why);
+	good = !text || parse(text, engines, why);
 	if (sm->engines.trying)
 		memcpy(engines, sm->engines.tried, sizeof(engines));
 	if (!memcmp(engines, sm->options.engines, sizeof(engines)))
@@ -160,7 +161,7 @@ bool engines_try(struct sm *sm, const char *text, char why[SETTING_WHY_SIZE])
 
 	if (clears)
 		memcpy(engines->tried, engines->configured, sizeof(engines->tried));
-	else if (!engines_parse(text, engines->tried, why))
+	else if (!parse(text, engines->tried, why))
 		return false;
 	engines->clears = clears;
 	engines->trying = true;
@@ -174,7 +175,7 @@ void engines_tried(struct sm *sm, bool stays)
 	char text[SETTING_VALUE_SIZE], why[SETTING_WHY_SIZE];
 
 	sm->engines.trying = false;
-	engines_print((const char(*)[SM_ENGINE_NAME])sm->engines.tried, text);
+	print((const char(*)[SM_ENGINE_NAME])sm->engines.tried, text);
 	if (stays)
 		setting_put(sm->registry, setting_name, sm->engines.clears ? NULL : text);
 	settle(sm, why);

@@ -21,14 +21,6 @@ struct engines {
 	struct settings settings;
 };
 
-/* "ftree,updn" as a chain; spaces around names do not count. False, why, and out untouched, when it
- * is none. */
-bool engines_parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		   char why[SETTING_WHY_SIZE]);
-/* The other way. */
-void engines_print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		   char text[SETTING_VALUE_SIZE]);
-
 /* Takes sm->options.engines as what is configured. */
 void engines_init(struct sm *sm);
 void engines_done(struct sm *sm);

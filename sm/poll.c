@@ -147,7 +147,7 @@ void poll_begin(struct poll *poll, const struct peer *peer)
 
 void poll_doubt(struct poll *poll)
 {
-	if (!poll_is_asking(poll))
+	if (!poll->peer.info.guid)
 		return;
 	poll->doubted = true;
 	interval_begins(poll);
@@ -159,9 +159,4 @@ void poll_end(struct poll *poll)
 	loop_timer_disarm(&poll->timer);
 	poll->peer.info.guid = 0;
 	poll->under_way = false;
-}
-
-bool poll_is_asking(const struct poll *poll)
-{
-	return poll->peer.info.guid != 0;
 }

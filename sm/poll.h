@@ -55,6 +55,5 @@ void poll_begin(struct poll *poll, const struct peer *peer);
  * enough. Harmless when it is not asked at all. */
 void poll_doubt(struct poll *poll);
 void poll_end(struct poll *poll); /* harmless when none began */
-bool poll_is_asking(const struct poll *poll);
 
 #endif

@@ -650,21 +650,6 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 	}
 }
 
-static void print_line(const struct conf *conf, const struct conf_row *row, FILE *out)
-{
-	fprintf(out, "%s = ", row->name);
-	conf_row_print(conf, row, out);
-	fputs(";\n", out);
-}
-
-void conf_print(const struct conf *conf, FILE *out)
-{
-	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		if (!row->secret)
-			print_line(conf, row, out);
-	}
-}
-
 void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX])
 {
 	FILE *out = fmemopen(text, FRAME_CONFIG_MAX, "w");
@@ -674,8 +659,11 @@ void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX])
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
 		if (row->agree == AGREE_MUST)
 			fputc('!', out);
-		if (row->agree)
-			print_line(conf, row, out);
+		if (row->agree) {
+			fprintf(out, "%s = ", row->name);
+			conf_row_print(conf, row, out);
+			fputs(";\n", out);
+		}
 	}
 	fclose(out);
 }

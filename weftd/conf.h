@@ -57,10 +57,8 @@ int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SI
  * needs no quotes. */
 int conf_set_text(struct conf *conf, const char *name, const char *text,
 		  char error[CONF_ERROR_SIZE]);
-/* All options with their values, as a file that conf_read accepts; keys are left out. */
-void conf_print(const struct conf *conf, FILE *out);
-/* What managers of a subnet should agree on: lines as those of conf_print(); of those that begin
- * with "!" they have to. */
+/* What managers of a subnet should agree on: lines as those of a file that conf_read accepts; of
+ * those that begin with "!" they have to. */
 void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX]);
 /* Puts back into next what takes effect only when the daemon starts. Returns how many of these
  * options differed, and their names: "lmc, port". */

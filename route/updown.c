@@ -15,6 +15,10 @@
  *
  * Distances are bytes in blocks of 64 columns, so that one step of the sweep over a level is a line
  * of cache and a few vector instructions. A worker does whole blocks.
+ *
+ * Most switches lead most destinations up, and those that lead up by the same ports in the same
+ * slots differ only where they lead down or a way is missing. So a row begins as a copy of such a
+ * pattern, and only what differs is computed for itself.
  */
 #include "route/updown.h"
 
@@ -30,6 +34,7 @@ enum {
 	BLOCK = UPDOWN_BLOCK,
 	FAR = UPDOWN_FAR,
 	KEY_BYTES = 32, /* a bit for each way */
+	PATTERNS = 8,
 };
 
 /* Distances */
@@ -157,14 +162,29 @@ struct filler {
 	const struct way *ways;
 	uint32_t divisor;
 	uint8_t *row;
-	uint8_t set[PORT_MAX + 1]; /* ways that may be taken, and their number: see read_key() */
+	uint8_t key[KEY_BYTES];	   /* ways that may be taken, a bit for each, */
+	uint8_t set[PORT_MAX + 1]; /* a number for each, and how many: see read_key() */
 	unsigned count;
 	bool ups;		    /* they lead up */
 	uint8_t port[PORT_MAX + 1]; /* then: by slot that of one with a single cable, else 0 */
 	const uint8_t *slot;	    /* by target: its way up of all that there ever were */
+	uint8_t all_up[KEY_BYTES];  /* the key of a column for which every way up may be taken */
 	uint32_t pivot;		    /* of the last detour, and the key of its column */
 	uint8_t pivot_key[KEY_BYTES];
 };
+
+/* Adds a way's bit for each column that it brings nearer: down ways count where there is a path
+ * down, ways up where there is none. */
+static void add_way(uint8_t *restrict bits, uint8_t bit, const uint8_t *restrict down, uint8_t up,
+		    const uint8_t *restrict near, const uint8_t *restrict far)
+{
+	for (unsigned c = 0; c < BLOCK; c++) {
+		uint8_t next = far[c] + 1;
+		uint8_t mine = (down[c] >> 7 ^ up ^ 1) & (next == near[c]);
+
+		bits[c] |= (uint8_t)-mine & bit;
+	}
+}
 
 /* For each column of a block a bit for each way that may be taken: key[way / 8][column]. */
 static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BYTES][BLOCK])
@@ -172,26 +192,19 @@ static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BY
 	const struct updown *u = f->u;
 	const uint8_t *down = updown_cells(u, u->down, block, f->s);
 	const uint8_t *hops = updown_cells(u, u->hops, block, f->s);
-	unsigned ways = f->sw->num_up + f->sw->num_down;
+	unsigned ways = f->sw->num_up + f->sw->num_down, without = 0, first, end;
 
 	memset(key, 0, (ways + 7) / 8 * BLOCK);
-	for (unsigned w = 0; w < ways; w++) {
-		const struct way *way = &f->ways[w];
-		bool up = w < f->sw->num_up;
-		uint8_t *restrict bits = key[w / 8];
-		const uint8_t *restrict far, *restrict near = up ? hops : down;
-		uint8_t bit = (uint8_t)(1u << w % 8);
+	for (unsigned c = 0; c < BLOCK; c++)
+		without += down[c] >> 7;
+	first = without ? 0 : f->sw->num_up;
+	end = without < BLOCK ? ways : f->sw->num_up;
+	for (unsigned w = first; w < end; w++) {
+		uint8_t up = w < f->sw->num_up;
 
-		if (!usable(u, way))
-			continue;
-		far = updown_cells(u, up ? u->hops : u->down, block, way->peer);
-		/* Down is taken where down is below FAR, up where it is not. */
-		for (unsigned c = 0; c < BLOCK; c++) {
-			uint8_t next = far[c] + 1;
-			uint8_t mine = (down[c] >> 7 ^ !up) & (next == near[c]);
-
-			bits[c] |= (uint8_t)-mine & bit;
-		}
+		if (usable(u, &f->ways[w]))
+			add_way(key[w / 8], (uint8_t)(1u << w % 8), down, up, up ? hops : down,
+				updown_cells(u, up ? u->hops : u->down, block, f->ways[w].peer));
 	}
 }
 
@@ -228,6 +241,7 @@ static void read_key(struct filler *f, const uint8_t *key)
 {
 	unsigned bytes = (f->sw->num_up + f->sw->num_down + 7u) / 8;
 
+	memcpy(f->key, key, KEY_BYTES);
 	f->count = 0;
 	for (unsigned b = 0; b < bytes; b++)
 		for (unsigned bits = key[b]; bits; bits &= bits - 1)
@@ -297,8 +311,11 @@ static void fill_column(const struct filler *f, uint32_t column)
 	const struct places *places = f->u->places;
 	uint32_t first = places->first_target[column], end = places->first_target[column + 1];
 
-	if (!f->count)
+	if (!f->count) {
+		for (uint32_t t = first; t < end; t++)
+			f->row[places->lids[t]] = LFT_NO_PORT;
 		return;
+	}
 	if (f->ups) {
 		for (uint32_t t = first; t < end; t++) {
 			uint8_t slot = f->slot[t], port = f->port[slot];
@@ -319,34 +336,46 @@ static void fill_column(const struct filler *f, uint32_t column)
 		f->row[places->lids[t]] = pick_down(f, &places->targets[t]);
 }
 
-/* Own LIDs leave by their own port; all others as their column's key says, or the pivot's. */
+/* Whether the key of a column in its block is another one than that of all ways up. */
+static void find_others(const struct filler *f, uint8_t keys[KEY_BYTES][BLOCK], unsigned bytes,
+			uint8_t other[BLOCK])
+{
+	memset(other, 0, BLOCK);
+	for (unsigned b = 0; b < bytes; b++)
+		for (unsigned c = 0; c < BLOCK; c++)
+			other[c] |= keys[b][c] ^ f->all_up[b];
+}
+
+/* As each column's key says, or its pivot's. Those for which every way up may be taken are there
+ * already. */
 static void fill_block(struct filler *f, uint32_t block)
 {
 	const struct updown *u = f->u;
 	unsigned bytes = (f->sw->num_up + f->sw->num_down + 7u) / 8;
-	uint8_t keys[KEY_BYTES][BLOCK], key[KEY_BYTES] = {0}, last[KEY_BYTES] = {0};
+	uint8_t keys[KEY_BYTES][BLOCK], other[BLOCK], key[KEY_BYTES] = {0};
 
 	make_keys(f, block, keys);
-	f->count = 0;
+	find_others(f, keys, bytes, other);
 	for (uint32_t c = block * BLOCK; c < (block + 1) * BLOCK && c < u->num; c++) {
-		if (u->places->switch_of[c] == f->s)
+		bool misses = u->missed[c] && !updown_reaches(u, f->s, c);
+
+		if ((!other[c % BLOCK] && !misses) || u->places->switch_of[c] == f->s)
 			continue;
 		for (unsigned b = 0; b < bytes; b++)
 			key[b] = keys[b][c % BLOCK];
-		if (u->missed[c] && !updown_reaches(u, f->s, c)) {
+		if (misses) {
 			const uint8_t *detour = detour_key(f, c);
 
 			if (detour)
 				memcpy(key, detour, bytes);
 		}
-		if (memcmp(key, last, KEY_BYTES)) {
+		if (memcmp(key, f->key, KEY_BYTES))
 			read_key(f, key);
-			memcpy(last, key, KEY_BYTES);
-		}
 		fill_column(f, c);
 	}
 }
 
+/* Own LIDs leave by their own port. */
 static void fill_own(const struct filler *f)
 {
 	const struct places *places = f->u->places;
@@ -356,33 +385,110 @@ static void fill_own(const struct filler *f)
 		f->row[places->targets[t].lid] = places->targets[t].exit;
 }
 
-/* The slots of switches with the same divisor and the same number of ways up are the same. */
-struct slots {
+/* What switches have in common that have the same divisor, and the same ports lead up in the same
+ * slots, whether they are live or not. */
+struct pattern {
 	uint32_t divisor;
-	uint8_t ups;
-	uint8_t *slot;
+	uint8_t slots;
+	uint8_t port[PORT_MAX + 1]; /* by slot; 0: not a single cable */
+	uint8_t *slot;		    /* by target */
+	uint8_t *row;		    /* by LID */
 };
 
-static void make_slots(const struct updown *u, const struct filler *f, struct slots *slots)
+struct patterns {
+	const struct updown *u;
+	unsigned count;
+	struct pattern pattern[PATTERNS]; /* of most switches in a tree; others have their own */
+};
+
+static void pattern_start(struct pattern *pattern, const struct updown *u, uint32_t s)
 {
-	uint32_t count = u->places->first_target[u->num];
+	const struct cabling *cabling = u->tree->cabling;
+	const struct way *up = cabling_ways(cabling, s);
 
-	if (slots->divisor == f->divisor && slots->ups == f->sw->slots)
-		return;
-	slots->divisor = f->divisor;
-	slots->ups = f->sw->slots;
-	for (uint32_t t = 0; slots->ups && t < count; t++) {
-		const struct target *target = &u->places->targets[t];
+	*pattern = (struct pattern){.divisor = u->tree->divisor[s],
+				    .slots = cabling->switches[s].slots};
+	for (unsigned w = 0; w < cabling->switches[s].num_up; w++)
+		if (up[w].num_ports == 1)
+			pattern->port[up[w].slot] = cabling->ports[up[w].first_port].port;
+}
 
-		slots->slot[t] =
-			(uint8_t)((target->index / f->divisor + target->offset) % slots->ups);
+static void pattern_fill(struct pattern *pattern, const struct updown *u)
+{
+	const struct places *places = u->places;
+	uint32_t count = places->first_target[u->num];
+
+	pattern->slot = mem_array(count + (size_t)1, 1);
+	pattern->row = mem_alloc(u->snapshot->lid_top + (size_t)1);
+	memset(pattern->row, LFT_NO_PORT, u->snapshot->lid_top + (size_t)1);
+	for (uint32_t t = 0; t < count; t++) {
+		const struct target *target = &places->targets[t];
+		uint32_t number = target->index / pattern->divisor + target->offset;
+
+		pattern->slot[t] = (uint8_t)(number % pattern->slots);
+		pattern->row[places->lids[t]] = pattern->port[pattern->slot[t]];
 	}
 }
 
-static void fill_row(const struct updown *u, uint32_t s, struct slots *slots)
+static void pattern_empty(struct pattern *pattern)
 {
+	free(pattern->slot);
+	free(pattern->row);
+}
+
+static const struct pattern *find_pattern(const struct patterns *patterns,
+					  const struct pattern *like)
+{
+	for (unsigned i = 0; i < patterns->count; i++) {
+		const struct pattern *pattern = &patterns->pattern[i];
+
+		if (pattern->divisor == like->divisor && pattern->slots == like->slots &&
+		    !memcmp(pattern->port, like->port, sizeof(like->port)))
+			return pattern;
+	}
+	return NULL;
+}
+
+static void find_patterns(const struct updown *u, struct patterns *patterns)
+{
+	patterns->u = u;
+	patterns->count = 0;
+	for (uint32_t s = 0; s < u->num && patterns->count < PATTERNS; s++) {
+		struct pattern *next = &patterns->pattern[patterns->count];
+
+		if (!u->tree->cabling->switches[s].slots)
+			continue;
+		pattern_start(next, u, s);
+		if (find_pattern(patterns, next))
+			continue;
+		pattern_fill(next, u);
+		patterns->count++;
+	}
+}
+
+/* The row as if every way up might be taken to each LID. */
+static void fill_upwards(struct filler *f, const struct pattern *pattern)
+{
+	const struct updown *u = f->u;
+	uint32_t count = u->places->first_target[u->num];
+	bool whole = true;
+
+	memcpy(f->row, pattern->row, u->snapshot->lid_top + (size_t)1);
+	for (unsigned slot = 0; slot < pattern->slots; slot++)
+		whole = whole && f->port[slot];
+	for (uint32_t t = 0; !whole && t < count; t++)
+		if (!f->port[pattern->slot[t]])
+			f->row[u->places->lids[t]] =
+				pick_up(f, &u->places->targets[t], pattern->slot[t]);
+}
+
+static void fill_row(const struct patterns *patterns, uint32_t s)
+{
+	const struct updown *u = patterns->u;
 	const struct cabling *cabling = u->tree->cabling;
 	struct lft *row = lft_new(u->snapshot->lid_top);
+	struct pattern own = {0};
+	const struct pattern *pattern;
 	struct filler f = {
 		.u = u,
 		.s = s,
@@ -390,27 +496,44 @@ static void fill_row(const struct updown *u, uint32_t s, struct slots *slots)
 		.ways = cabling_ways(cabling, s),
 		.divisor = u->tree->divisor[s],
 		.row = row->port,
-		.slot = slots->slot,
 		.pivot = NO_PIVOT,
 	};
 
-	make_slots(u, &f, slots);
+	for (unsigned w = 0; w < f.sw->num_up; w++)
+		if (usable(u, &f.ways[w]))
+			f.all_up[w / 8] |= (uint8_t)(1u << w % 8);
+	read_key(&f, f.all_up);
+	if (f.count) {
+		pattern_start(&own, u, s);
+		pattern = find_pattern(patterns, &own);
+		if (!pattern)
+			pattern_fill(&own, u);
+		f.slot = pattern ? pattern->slot : own.slot;
+		fill_upwards(&f, pattern ? pattern : &own);
+	}
 	for (uint32_t b = 0; b < u->blocks; b++)
 		fill_block(&f, b);
 	fill_own(&f);
 	u->routes->lft[s] = row;
+	pattern_empty(&own);
 }
 
-/* In the order of the tree, so that neighbours share their slots. */
 static void fill_slice(void *arg, size_t begin, size_t end)
 {
-	const struct updown *u = arg;
-	struct slots slots = {.slot = mem_array(u->snapshot->lid_top + 1u, 1)};
+	const struct patterns *patterns = arg;
 
-	for (size_t i = begin; i < end; i++)
-		if (u->tree->order[i] < u->num)
-			fill_row(u, u->tree->order[i], &slots);
-	free(slots.slot);
+	for (size_t s = begin; s < end; s++)
+		fill_row(patterns, (uint32_t)s);
+}
+
+static void fill_rows(const struct updown *u, struct work_pool *pool)
+{
+	struct patterns patterns;
+
+	find_patterns(u, &patterns);
+	work_parallel(pool, u->num, fill_slice, &patterns);
+	for (unsigned i = 0; i < patterns.count; i++)
+		pattern_empty(&patterns.pattern[i]);
 }
 
 static void drop_rows(struct routes *routes)
@@ -465,7 +588,7 @@ void updown_fill(struct updown *u, struct work_pool *pool, struct routes *routes
 
 		updown_choose_pivots(u, pivots[i].most, pivots[i].soundest);
 		drop_rows(routes);
-		work_parallel(pool, u->tree->cabling->count, fill_slice, u);
+		fill_rows(u, pool);
 		if (!pivots[i].most || sound(u))
 			return;
 		credit_check(u->snapshot, routes, pool, &report);

@@ -9,6 +9,10 @@
  * A table is a row for each switch, a walk needs a column. So some columns at a time are first made
  * of the rows, each entry replaced by what it leads to, and the walks then stay within the nearest
  * cache: it is this that makes checking as fast as routing.
+ *
+ * After a fault most columns are what they were when they were judged: the same entries, over links
+ * that lead to the same places, to the same owner. Then every switch still arrives. Only where all
+ * did before is that said without a walk, so no other verdict is ever taken over.
  */
 #include "route/check.h"
 
@@ -39,6 +43,7 @@ struct check {
 	const struct routes *routes;
 	uint32_t *island;    /* by switch: the lowest switch that links connect it with */
 	uint32_t *leads_to;  /* by port, as links: a switch or STEP_LOST */
+	lid_t *lids;	     /* to be judged */
 	struct tally *tally; /* by LID */
 };
 
@@ -53,8 +58,8 @@ static uint32_t last_step(const struct snapshot *snapshot, uint32_t s, uint8_t p
 	return arrives ? STEP_ARRIVED : STEP_LOST;
 }
 
-/* The columns of count LIDs from first on: column i begins at columns[i * switches]. */
-static void make_columns(const struct check *check, uint32_t first, uint32_t count,
+/* The columns of count LIDs: column i begins at columns[i * switches]. */
+static void make_columns(const struct check *check, const lid_t *lids, uint32_t count,
 			 uint32_t *columns)
 {
 	const struct snapshot *snapshot = check->snapshot;
@@ -66,11 +71,11 @@ static void make_columns(const struct check *check, uint32_t first, uint32_t cou
 		const struct lft *row = check->routes->lft[s];
 
 		for (uint32_t i = 0; i < count; i++) {
-			uint8_t port = lft_port(row, (lid_t)(first + i));
+			uint8_t port = lft_port(row, lids[i]);
 			uint32_t to = port <= sw->num_ports ? leads_to[port] : STEP_LOST;
 
 			if (to == STEP_LOST)
-				to = last_step(snapshot, s, port, snapshot->owners[first + i]);
+				to = last_step(snapshot, s, port, snapshot->owners[lids[i]]);
 			columns[(size_t)i * num + s] = to;
 		}
 	}
@@ -131,15 +136,11 @@ static void judge_slice(void *arg, size_t begin, size_t end)
 
 	for (size_t first = begin; first < end; first += COLUMNS) {
 		size_t count = end - first < COLUMNS ? end - first : COLUMNS;
+		const lid_t *lids = check->lids + first;
 
-		make_columns(check, (uint32_t)first, (uint32_t)count, columns);
-		for (size_t i = 0; i < count; i++) {
-			lid_t lid = (lid_t)(first + i);
-			struct snap_owner owner = check->snapshot->owners[lid];
-
-			if (owner.sw >= 0 || owner.end >= 0)
-				judge_lid(check, lid, columns + i * num, verdict, trail);
-		}
+		make_columns(check, lids, (uint32_t)count, columns);
+		for (size_t i = 0; i < count; i++)
+			judge_lid(check, lids[i], columns + i * num, verdict, trail);
 	}
 	free(columns);
 	free(trail);
@@ -197,25 +198,123 @@ static void add_tally(struct route_report *report, lid_t lid, const struct tally
 	report->disconnected += tally->disconnected;
 }
 
-void route_check(const struct snapshot *snapshot, const struct routes *routes,
-		 struct work_pool *pool, struct route_report *out)
+static bool owned(struct snap_owner owner)
 {
-	size_t lids = snapshot->lid_top + (size_t)1;
+	return owner.sw >= 0 || owner.end >= 0;
+}
+
+/* Whether rows and links of both mean the same switches and ports, and all arrived before. */
+static bool comparable(const struct snapshot *snapshot, const struct route_judged *before)
+{
+	const struct route_report *report = &before->report;
+
+	if (report->unreached || report->looping || report->disconnected ||
+	    before->snapshot->num_switches != snapshot->num_switches)
+		return false;
+	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+		const struct snap_switch *was = &before->snapshot->switches[s];
+		const struct snap_switch *is = &snapshot->switches[s];
+
+		if (was->guid != is->guid || was->num_ports != is->num_ports ||
+		    was->first_link != is->first_link)
+			return false;
+	}
+	return true;
+}
+
+/* End ports have other indexes when one has come or gone. */
+static guid_t end_guid(const struct snapshot *snapshot, int32_t end)
+{
+	return end >= 0 ? snapshot->ends[end].guid : 0;
+}
+
+static bool same_owner(const struct snapshot *a, const struct snapshot *b, lid_t lid)
+{
+	struct snap_owner was = snap_owner(a, lid), is = snap_owner(b, lid);
+
+	return was.sw == is.sw && end_guid(a, was.end) == end_guid(b, is.end);
+}
+
+static bool same_link(const struct snapshot *a, const struct snapshot *b, uint32_t link)
+{
+	const struct snap_link *was = &a->links[link], *is = &b->links[link];
+
+	return was->sw == is->sw && end_guid(a, was->end) == end_guid(b, is->end);
+}
+
+/* Marks LIDs whose entries differ, or that leave by a port that leads elsewhere now. */
+static void mark_changed(const struct snapshot *snapshot, const struct routes *routes,
+			 const struct route_judged *before, uint32_t s, bool *changed)
+{
+	const struct lft *was = before->routes->lft[s], *is = routes->lft[s];
+	const struct snap_switch *sw = &snapshot->switches[s];
+	bool moved[PORT_MAX + 1] = {false}, any = false;
+
+	for (unsigned p = 1; p <= sw->num_ports; p++) {
+		moved[p] = !same_link(before->snapshot, snapshot, sw->first_link + p);
+		any = any || moved[p];
+	}
+	for (uint32_t first = 0; first <= snapshot->lid_top; first += LFT_BLOCK_LIDS) {
+		uint16_t block = (uint16_t)(first / LFT_BLOCK_LIDS);
+
+		if (!any && !memcmp(lft_block(was, block), lft_block(is, block), LFT_BLOCK_LIDS))
+			continue;
+		for (uint32_t lid = first; lid < first + LFT_BLOCK_LIDS && lid <= snapshot->lid_top;
+		     lid++) {
+			uint8_t port = lft_port(is, (lid_t)lid);
+
+			if (port != lft_port(was, (lid_t)lid) || (port <= PORT_MAX && moved[port]))
+				changed[lid] = true;
+		}
+	}
+}
+
+/* What has to be walked, and how many LIDs that are; counts the pairs of the others. */
+static size_t find_lids(const struct check *check, const struct route_judged *before,
+			struct route_report *report)
+{
+	const struct snapshot *snapshot = check->snapshot;
+	bool *changed = mem_array(snapshot->lid_top + (size_t)1, sizeof(*changed));
+	bool all = !before || !comparable(snapshot, before);
+	size_t count = 0;
+
+	for (uint32_t s = 0; !all && s < snapshot->num_switches; s++)
+		mark_changed(snapshot, check->routes, before, s, changed);
+	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++) {
+		if (!owned(snapshot->owners[lid]))
+			continue;
+		if (all || changed[lid] || !same_owner(before->snapshot, snapshot, (lid_t)lid))
+			check->lids[count++] = (lid_t)lid;
+		else
+			report->pairs += snapshot->num_switches;
+	}
+	free(changed);
+	return count;
+}
+
+void route_check(const struct snapshot *snapshot, const struct routes *routes,
+		 const struct route_judged *before, struct work_pool *pool,
+		 struct route_report *out)
+{
+	size_t lids = snapshot->lid_top + (size_t)1, count;
 	struct check check = {
 		.snapshot = snapshot,
 		.routes = routes,
 		.island = route_islands(snapshot),
 		.leads_to = what_ports_lead_to(snapshot),
+		.lids = mem_array(lids, sizeof(lid_t)),
 		.tally = mem_array(lids, sizeof(struct tally)),
 	};
 	struct route_report report = {0};
 
 	assert(routes->num_switches == snapshot->num_switches);
-	work_parallel(pool, lids, judge_slice, &check);
+	count = find_lids(&check, before, &report);
+	work_parallel(pool, count, judge_slice, &check);
 	for (size_t lid = 0; lid < lids; lid++)
 		add_tally(&report, (lid_t)lid, &check.tally[lid]);
 	*out = report;
 	free(check.tally);
+	free(check.lids);
 	free(check.leads_to);
 	free(check.island);
 }

@@ -2,7 +2,8 @@
 /*
  * The checker: judges tables against a snapshot, whatever engine made them. For each LID and each
  * switch it follows the tables to the end: does it arrive at the owner of the LID, does it run into
- * a port that leads elsewhere, or in a circle? Cost: one visit for each (switch, LID). Any thread.
+ * a port that leads elsewhere, or in a circle? Cost: one visit for each (switch, LID); beside
+ * tables that were judged before, one for each LID that differs. Any thread.
  */
 #ifndef ROUTE_CHECK_H
 #define ROUTE_CHECK_H
@@ -31,7 +32,17 @@ struct route_report {
 /* By switch the lowest switch that links connect it with: its island. Free it with free(). */
 uint32_t *route_islands(const struct snapshot *snapshot);
 
+/* What was judged before. What it says of a LID holds for later tables that send it by the same
+ * entries over the same links, so that only the others are walked again. */
+struct route_judged {
+	struct snapshot *snapshot;
+	struct routes *routes;
+	struct route_report report;
+};
+
+/* The report is the same whatever was judged before; before may be NULL. */
 void route_check(const struct snapshot *snapshot, const struct routes *routes,
-		 struct work_pool *pool, struct route_report *out);
+		 const struct route_judged *before, struct work_pool *pool,
+		 struct route_report *out);
 
 #endif

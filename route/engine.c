@@ -111,8 +111,9 @@ static int check_lids(const struct snapshot *snapshot, char why[ROUTE_WHY_SIZE])
 /* Runs one engine. NULL when it refused, why says the reason; else its tables and what the checkers
  * found. */
 static struct routes *attempt(const struct snapshot *snapshot, const char *name,
-			      struct work_pool *pool, struct route_report *report,
-			      struct credit_report *credit, char why[ROUTE_WHY_SIZE])
+			      const struct route_judged *before, struct work_pool *pool,
+			      struct route_report *report, struct credit_report *credit,
+			      char why[ROUTE_WHY_SIZE])
 {
 	const struct route_engine *engine = route_engine_find(name);
 	struct routes *routes;
@@ -128,7 +129,7 @@ static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 		routes_unref(routes);
 		return NULL;
 	}
-	route_check(snapshot, routes, pool, report);
+	route_check(snapshot, routes, before, pool, report);
 	memset(credit, 0, sizeof(*credit));
 	if (engine->acyclic)
 		credit_check(snapshot, routes, pool, credit);
@@ -159,7 +160,7 @@ static void keep_better(struct route_result *out, struct routes *routes,
 }
 
 int route_run(const struct snapshot *snapshot, const char *const *chain, unsigned count,
-	      struct work_pool *pool, struct route_result *out)
+	      const struct route_judged *before, struct work_pool *pool, struct route_result *out)
 {
 	if (count > ROUTE_CHAIN_MAX)
 		return -EINVAL;
@@ -168,8 +169,8 @@ int route_run(const struct snapshot *snapshot, const char *const *chain, unsigne
 		unsigned i = out->tried++;
 		struct route_report report;
 		struct credit_report credit;
-		struct routes *routes =
-			attempt(snapshot, chain[i], pool, &report, &credit, out->attempt[i].why);
+		struct routes *routes = attempt(snapshot, chain[i], before, pool, &report, &credit,
+						out->attempt[i].why);
 
 		out->attempt[i].engine = chain[i];
 		if (routes)

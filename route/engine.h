@@ -60,8 +60,9 @@ struct route_result {
 
 /* Tries chain (names of engines, count of them, at most ROUTE_CHAIN_MAX). 0, or -ENOENT when every
  * engine refused; then the result without a loop that misses the fewest pairs is given all the
- * same, if there is one. */
+ * same, if there is one. before saves the checker work (route/check.h) and changes nothing else; it
+ * may be NULL. */
 int route_run(const struct snapshot *snapshot, const char *const *chain, unsigned count,
-	      struct work_pool *pool, struct route_result *out);
+	      const struct route_judged *before, struct work_pool *pool, struct route_result *out);
 
 #endif

@@ -98,7 +98,7 @@ static void gather_tables(struct judgement *j)
 
 static void check_paths(struct judgement *j)
 {
-	route_check(j->snapshot, j->found, j->pool, &j->report);
+	route_check(j->snapshot, j->found, NULL, j->pool, &j->report);
 	j->island = route_islands(j->snapshot);
 }
 
@@ -111,7 +111,7 @@ static void compute_plan(struct judgement *j)
 {
 	const char *chain[] = {j->engine};
 
-	route_run(j->snapshot, chain, 1, j->pool, &j->plan);
+	route_run(j->snapshot, chain, 1, NULL, j->pool, &j->plan);
 }
 
 static void all_to_all_now(struct judgement *j)

@@ -84,6 +84,7 @@ struct route_job { /* while routes are computed */
 	struct work_job job;
 	struct sm *sm;
 	struct snapshot *snapshot;
+	struct route_judged before; /* with references of its own; NULLs: there were no routes */
 	struct work_pool *pool;
 	uint64_t topology; /* the live model's, when the snapshot was taken */
 	char names[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* copied: options may change meanwhile */

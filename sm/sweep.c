@@ -242,7 +242,8 @@ static void route_in_job(struct work_job *job)
 {
 	struct route_job *routing = container_of(job, struct route_job, job);
 
-	routing->error = route_run(routing->snapshot, routing->chain, routing->count, routing->pool,
+	routing->error = route_run(routing->snapshot, routing->chain, routing->count,
+				   routing->before.routes ? &routing->before : NULL, routing->pool,
 				   &routing->result);
 	routing->absent = route_absent(routing->snapshot);
 }
@@ -250,6 +251,8 @@ static void route_in_job(struct work_job *job)
 static void route_job_free(struct route_job *routing)
 {
 	snapshot_unref(routing->snapshot);
+	snapshot_unref(routing->before.snapshot);
+	routes_unref(routing->before.routes);
 	routes_unref(routing->result.routes);
 	free(routing->absent);
 	free(routing);
@@ -340,6 +343,9 @@ static void route_from(void *ctx, struct snapshot *snapshot)
 	routing->sm = sm;
 	routing->snapshot = snapshot;
 	routing->pool = sm->pool;
+	if (sm->routed)
+		routing->before = (struct route_judged){
+			snapshot_ref(sm->routed), routes_ref(sm->routes.routes), sm->routes.report};
 	memcpy(routing->names, sm->options.engines, sizeof(routing->names));
 	while (routing->count < SM_ENGINES_MAX && routing->names[routing->count][0]) {
 		routing->chain[routing->count] = routing->names[routing->count];

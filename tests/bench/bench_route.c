@@ -85,7 +85,7 @@ static void print_engine(const struct snapshot *snapshot, const char *name, bool
 	if (!routes)
 		return;
 	check_s = cpu_s();
-	route_check(snapshot, routes, NULL, &report);
+	route_check(snapshot, routes, NULL, NULL, &report);
 	credit_s = cpu_s();
 	check_s = credit_s - check_s;
 	credit_check(snapshot, routes, NULL, &credit);
@@ -205,7 +205,7 @@ static int dump(const char *dir, const char *engine, const char *spec)
 	struct snapshot *snapshot = snapshot_from_spec(spec, 0);
 	FILE *subnet = open_dump(dir, "opensm-subnet.lst"), *tables = open_dump(dir, "opensm.fdbs");
 	struct route_result result;
-	int rc = route_run(snapshot, &engine, 1, NULL, &result);
+	int rc = route_run(snapshot, &engine, 1, NULL, NULL, &result);
 
 	if (rc)
 		printf("%s: %s\n", engine, result.attempt[0].why);
@@ -312,7 +312,7 @@ static int judge(const char *name, const char *spec, const char *dir)
 
 	if (!routes)
 		return EXIT_FAILURE;
-	route_check(snapshot, routes, NULL, &report);
+	route_check(snapshot, routes, NULL, NULL, &report);
 	credit_check(snapshot, routes, NULL, &credit);
 	quality_all_to_all(snapshot, routes, NULL, &all);
 	quality_shifts(snapshot, routes, NULL, SHIFTS, &shifts);

@@ -66,7 +66,7 @@ static void test_good(void)
 	struct route_report report;
 
 	CU_ASSERT_EQUAL(ring->lid_top, RING * HOSTS + RING);
-	route_check(ring, routes, NULL, &report);
+	route_check(ring, routes, NULL, NULL, &report);
 	CU_ASSERT_EQUAL(report.pairs, RING * ring->lid_top);
 	CU_ASSERT_EQUAL(report.unreached, 0);
 	CU_ASSERT_EQUAL(report.looping, 0);
@@ -100,7 +100,7 @@ static void test_spoiled(void)
 		struct route_report report;
 
 		routes->lft[3]->port[lid] = rows[i].port;
-		route_check(ring, routes, NULL, &report);
+		route_check(ring, routes, NULL, NULL, &report);
 		CU_ASSERT_EQUAL(report.unreached, rows[i].unreached);
 		CU_ASSERT_EQUAL(report.looping, rows[i].looping);
 		CU_ASSERT_EQUAL(report.disconnected, 0);
@@ -125,7 +125,7 @@ static void test_no_row(void)
 
 	lft_unref(routes->lft[0]);
 	routes->lft[0] = NULL;
-	route_check(ring, routes, NULL, &report);
+	route_check(ring, routes, NULL, NULL, &report);
 	/* Of the (switch, destination) pairs on a ring of 6, those whose way passes or ends at 0:
 	 * for a destination d other than 0 all from d + 1 to 6; for 0 itself all 6. */
 	CU_ASSERT_EQUAL(report.unreached, (5 + 4 + 3 + 2 + 1 + 6) * (HOSTS + 1));
@@ -147,7 +147,7 @@ static void test_islands(void)
 	snapshot_cut(ring, 1, ring_port(ring, 1, 1));
 	snapshot_cut(ring, 4, ring_port(ring, 4, 1)); /* 2 3 4 and 5 0 1 */
 	routes = routes_new(1, RING, "none");
-	route_check(ring, routes, NULL, &report);
+	route_check(ring, routes, NULL, NULL, &report);
 	CU_ASSERT_EQUAL(report.pairs, RING * ring->lid_top);
 	CU_ASSERT_EQUAL(report.disconnected, report.pairs / 2);
 	CU_ASSERT_EQUAL(report.unreached, report.pairs / 2);
@@ -156,7 +156,7 @@ static void test_islands(void)
 	routes->lft[3] = lft_new(ring->lid_top);
 	routes->lft[2]->port[host_lid(ring, 5)] = ring_port(ring, 2, 1);
 	routes->lft[3]->port[host_lid(ring, 5)] = ring_port(ring, 3, RING - 1);
-	route_check(ring, routes, NULL, &report);
+	route_check(ring, routes, NULL, NULL, &report);
 	CU_ASSERT_EQUAL(report.looping, 2);
 	CU_ASSERT_EQUAL(report.looping_example.sw, 2);
 	CU_ASSERT_EQUAL(report.looping_example.lid, host_lid(ring, 5));
@@ -178,17 +178,117 @@ static void test_workers(void)
 		if (lid % 7 == 0)
 			routes->lft[2]->port[lid] = ring_port(ring, 2, RING - 1);
 	}
-	route_check(ring, routes, NULL, &alone);
+	route_check(ring, routes, NULL, NULL, &alone);
 	CU_ASSERT(alone.unreached > 0);
 	CU_ASSERT(alone.looping > 0);
 	for (unsigned workers = 1; workers <= 3; workers++) {
 		struct work_pool *pool = work_pool_new(loop, workers);
 
-		route_check(ring, routes, pool, &report);
+		route_check(ring, routes, NULL, pool, &report);
 		CU_ASSERT_EQUAL(memcmp(&report, &alone, sizeof(report)), 0);
 		work_pool_free(pool);
 	}
 	routes_unref(routes);
+	snapshot_unref(ring);
+}
+
+/* Beside what was judged, a report is the one that a whole look gives. How many pairs it misses. */
+static uint64_t missed_beside(const struct route_judged *before, const struct snapshot *ring,
+			      const struct routes *routes)
+{
+	struct route_report whole, beside;
+
+	route_check(ring, routes, NULL, NULL, &whole);
+	route_check(ring, routes, before, NULL, &beside);
+	CU_ASSERT_EQUAL(beside.pairs, whole.pairs);
+	CU_ASSERT_EQUAL(beside.unreached, whole.unreached);
+	CU_ASSERT_EQUAL(beside.looping, whole.looping);
+	CU_ASSERT_EQUAL(beside.disconnected, whole.disconnected);
+	CU_ASSERT_EQUAL(beside.unreached_example.lid, whole.unreached_example.lid);
+	CU_ASSERT_EQUAL(beside.unreached_example.sw, whole.unreached_example.sw);
+	CU_ASSERT_EQUAL(beside.looping_example.lid, whole.looping_example.lid);
+	CU_ASSERT_EQUAL(beside.looping_example.sw, whole.looping_example.sw);
+	return beside.unreached + beside.looping + beside.disconnected;
+}
+
+/* Every entry spoiled in every way, from good tables and from these back to good ones. */
+static void each_entry_beside(const struct route_judged *good, const struct snapshot *ring)
+{
+	struct routes *routes = ring_routes(ring);
+	uint64_t missed, spoils = 0;
+
+	for (uint32_t s = 0; s < RING; s++) {
+		for (uint32_t lid = 1; lid <= ring->lid_top; lid++) {
+			uint8_t *entry = &routes->lft[s]->port[lid], was = *entry;
+
+			for (unsigned port = 0; port <= ring->switches[s].num_ports + 1u; port++) {
+				struct route_judged spoiled = {good->snapshot, routes, {0}};
+
+				*entry = (uint8_t)port;
+				missed = missed_beside(good, ring, routes);
+				CU_ASSERT(missed == 0 || port != was);
+				spoils += missed > 0;
+				route_check(ring, routes, NULL, NULL, &spoiled.report);
+				CU_ASSERT_EQUAL(missed_beside(&spoiled, ring, routes), missed);
+				missed_beside(&spoiled, ring, good->routes);
+			}
+			*entry = was;
+		}
+	}
+	CU_ASSERT(spoils > 100);
+	routes_unref(routes);
+}
+
+/* The same tables on another fabric: each link is cut, each host lost, each two hosts change
+ * places. */
+static void each_fabric_beside(const struct route_judged *good)
+{
+	for (uint32_t s = 0; s < RING; s++) {
+		for (uint8_t p = 1; p <= good->snapshot->switches[s].num_ports; p++) {
+			struct snapshot *cut = snapshot_from_spec(ring_spec, 0);
+			bool used = snap_link(cut, s, p)->sw >= 0;
+
+			snapshot_cut(cut, s, p);
+			CU_ASSERT_EQUAL(missed_beside(good, cut, good->routes) > 0, used);
+			snapshot_unref(cut);
+		}
+	}
+	for (uint32_t e = 0; e < good->snapshot->num_ends; e++) {
+		struct snapshot *fewer = snapshot_from_spec(ring_spec, 0);
+
+		snapshot_lose_host(fewer, e);
+		missed_beside(good, fewer, good->routes);
+		snapshot_unref(fewer);
+	}
+	for (uint32_t e = 1; e < good->snapshot->num_ends; e++) {
+		struct snapshot *swapped = snapshot_from_spec(ring_spec, 0);
+		struct snap_end *a = &swapped->ends[e - 1], *b = &swapped->ends[e];
+		lid_t lid = a->lid;
+
+		a->lid = b->lid;
+		b->lid = lid;
+		swapped->owners[a->lid].end = (int32_t)e - 1;
+		swapped->owners[b->lid].end = (int32_t)e;
+		CU_ASSERT(missed_beside(good, swapped, good->routes) > 0);
+		snapshot_unref(swapped);
+	}
+}
+
+static void test_beside(void)
+{
+	struct snapshot *ring = snapshot_from_spec(ring_spec, 0), *other;
+	struct route_judged good = {ring, ring_routes(ring), {0}};
+
+	route_check(ring, good.routes, NULL, NULL, &good.report);
+	CU_ASSERT_EQUAL(missed_beside(&good, ring, good.routes), 0);
+	each_entry_beside(&good, ring);
+	each_fabric_beside(&good);
+	/* Rows of other switches, or of none, prove nothing. */
+	other = snapshot_from_spec("ring:switches=7,hosts=2", 0);
+	good.snapshot = other;
+	missed_beside(&good, ring, good.routes);
+	snapshot_unref(other);
+	routes_unref(good.routes);
 	snapshot_unref(ring);
 }
 
@@ -244,7 +344,7 @@ static void test_chain(void)
 		struct route_result result;
 
 		deeds = rows[i].deeds;
-		CU_ASSERT_EQUAL(route_run(ring, names, 3, NULL, &result), rows[i].rc);
+		CU_ASSERT_EQUAL(route_run(ring, names, 3, NULL, NULL, &result), rows[i].rc);
 		CU_ASSERT_EQUAL(result.tried, rows[i].tried);
 		CU_ASSERT_EQUAL(result.routes != NULL, rows[i].routes);
 		CU_ASSERT_EQUAL(result.report.unreached, rows[i].unreached);
@@ -268,7 +368,7 @@ static void test_chain_says_why(void)
 	char guid[32];
 
 	deeds = faults;
-	CU_ASSERT_EQUAL(route_run(ring, names, 4, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(ring, names, 4, NULL, NULL, &result), -ENOENT);
 	CU_ASSERT_EQUAL(result.tried, 4);
 	CU_ASSERT_STRING_EQUAL(result.attempt[0].engine, "maxhop");
 	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, "no routing engine"));
@@ -290,10 +390,10 @@ static void test_chain_bounds(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		names[i] = "maxhop";
-	CU_ASSERT_EQUAL(route_run(ring, names, ROUTE_CHAIN_MAX + 1, NULL, &result), -EINVAL);
-	CU_ASSERT_EQUAL(route_run(ring, names, ROUTE_CHAIN_MAX, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(ring, names, ROUTE_CHAIN_MAX + 1, NULL, NULL, &result), -EINVAL);
+	CU_ASSERT_EQUAL(route_run(ring, names, ROUTE_CHAIN_MAX, NULL, NULL, &result), -ENOENT);
 	CU_ASSERT_EQUAL(result.tried, ROUTE_CHAIN_MAX);
-	CU_ASSERT_EQUAL(route_run(ring, names, 0, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(ring, names, 0, NULL, NULL, &result), -ENOENT);
 	CU_ASSERT_EQUAL(result.tried, 0);
 	CU_ASSERT_PTR_NULL(result.routes);
 	snapshot_unref(ring);
@@ -310,7 +410,7 @@ static void test_table_too_small(void)
 
 	deeds = well;
 	ring->switches[4].lft_cap = ring->lid_top; /* entries 0 .. lid_top - 1 */
-	CU_ASSERT_EQUAL(route_run(ring, names, 1, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(ring, names, 1, NULL, NULL, &result), -ENOENT);
 	CU_ASSERT_PTR_NULL(result.routes);
 	CU_ASSERT_PTR_EQUAL(deeds, well);
 	snprintf(figure, sizeof(figure), "0x%016lx", (unsigned long)ring->switches[4].guid);
@@ -319,7 +419,7 @@ static void test_table_too_small(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, figure));
 
 	ring->switches[4].lft_cap = ring->lid_top + 1;
-	CU_ASSERT_EQUAL(route_run(ring, names, 1, NULL, &result), 0);
+	CU_ASSERT_EQUAL(route_run(ring, names, 1, NULL, NULL, &result), 0);
 	routes_unref(result.routes);
 	snapshot_unref(ring);
 }
@@ -339,7 +439,7 @@ static void test_lids_do_not_suffice(void)
 	many->ends[7].lid = LID_NONE;
 	many->ends[7].lmc = 0;
 	snapshot_index(many);
-	CU_ASSERT_EQUAL(route_run(many, names, 1, NULL, &result), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(many, names, 1, NULL, NULL, &result), -ENOENT);
 	CU_ASSERT_PTR_NULL(result.routes);
 	CU_ASSERT_PTR_EQUAL(deeds, well);
 	/* 20 pods of 24 switches and 144 above them. */
@@ -363,6 +463,7 @@ int main(void)
 		{"a switch without a row", test_no_row},
 		{"islands", test_islands},
 		{"any number of workers", test_workers},
+		{"beside what was judged", test_beside},
 		{"the chain goes on", test_chain},
 		{"the chain says why", test_chain_says_why},
 		{"the chain's bounds", test_chain_bounds},

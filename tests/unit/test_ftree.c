@@ -63,7 +63,7 @@ static uint64_t check_hosts(const struct snapshot *snapshot, const char *name)
 	struct quality_all all;
 	char why[ROUTE_WHY_SIZE];
 
-	route_check(snapshot, routes, NULL, &report);
+	route_check(snapshot, routes, NULL, NULL, &report);
 	quality_all_to_all(snapshot, routes, NULL, &all);
 	CU_ASSERT(all.unreached == 0 || report.disconnected > 0);
 	CU_ASSERT_EQUAL(report.looping, 0);
@@ -219,7 +219,7 @@ static void test_in_chain(void)
 	struct snapshot *snapshot = snapshot_from_spec("ring:switches=6,hosts=2", 0);
 	struct route_result result;
 
-	CU_ASSERT_EQUAL(route_run(snapshot, names, 3, NULL, &result), 0);
+	CU_ASSERT_EQUAL(route_run(snapshot, names, 3, NULL, NULL, &result), 0);
 	CU_ASSERT_EQUAL(result.tried, 2);
 	CU_ASSERT_STRING_EQUAL(result.routes->engine, "updn");
 	CU_ASSERT_PTR_NOT_NULL(strstr(result.attempt[0].why, "no fat tree"));

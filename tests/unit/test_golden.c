@@ -55,7 +55,7 @@ static void describe(const struct snapshot *snapshot, const char *engine, struct
 	struct quality_all all;
 	struct quality_load shifts;
 
-	if (route_run(snapshot, &engine, 1, pool, &result)) {
+	if (route_run(snapshot, &engine, 1, NULL, pool, &result)) {
 		snprintf(line, size, "refused");
 		routes_unref(result.routes);
 		return;

@@ -216,9 +216,9 @@ static void test_engine(void)
 	struct route_options *options = route_options_new();
 	struct route_result made, read;
 
-	CU_ASSERT_EQUAL(route_run(snapshot, file, 1, NULL, &read), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(snapshot, file, 1, NULL, NULL, &read), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(read.attempt[0].why, "no tables were given"));
-	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, names, 1, NULL, &made), 0);
+	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, names, 1, NULL, NULL, &made), 0);
 	options->tables = mem_array(snapshot->num_switches, sizeof(*options->tables));
 	options->num_tables = snapshot->num_switches;
 	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
@@ -229,14 +229,14 @@ static void test_engine(void)
 		memcpy(options->tables[s].port, made.routes->lft[s]->port, lids);
 	}
 	snapshot->options = options;
-	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, file, 1, NULL, &read), 0);
+	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, file, 1, NULL, NULL, &read), 0);
 	for (uint32_t s = 0; s < snapshot->num_switches; s++)
 		CU_ASSERT_EQUAL(memcmp(made.routes->lft[s]->port, read.routes->lft[s]->port,
 				       snapshot->lid_top + 1u),
 				0);
 	routes_unref(read.routes);
 	options->tables[3].sw++;
-	CU_ASSERT_EQUAL(route_run(snapshot, file, 1, NULL, &read), -ENOENT);
+	CU_ASSERT_EQUAL(route_run(snapshot, file, 1, NULL, NULL, &read), -ENOENT);
 	CU_ASSERT_PTR_NULL(read.routes);
 	CU_ASSERT_PTR_NOT_NULL(strstr(read.attempt[0].why, "no table for 1 of 80 switches"));
 	routes_unref(made.routes);

@@ -118,7 +118,7 @@ static void check_tables(const struct snapshot *snapshot, uint64_t disconnected)
 		CU_ASSERT_EQUAL(routes->lft[s]->top, snapshot->lid_top);
 	}
 	CU_ASSERT_EQUAL(wrong_entries(snapshot, routes), 0);
-	route_check(snapshot, routes, NULL, &report);
+	route_check(snapshot, routes, NULL, NULL, &report);
 	CU_ASSERT_EQUAL(report.unreached, 0);
 	CU_ASSERT_EQUAL(report.looping, 0);
 	CU_ASSERT_EQUAL(report.disconnected, disconnected);
@@ -454,7 +454,7 @@ static void test_in_chain(void)
 	struct route_result result;
 
 	snapshot->generation = 5;
-	CU_ASSERT_EQUAL(route_run(snapshot, names, 2, NULL, &result), 0);
+	CU_ASSERT_EQUAL(route_run(snapshot, names, 2, NULL, NULL, &result), 0);
 	CU_ASSERT_EQUAL(result.tried, 2);
 	CU_ASSERT_STRING_EQUAL(result.routes->engine, "minhop");
 	CU_ASSERT_EQUAL(result.routes->generation, 5);

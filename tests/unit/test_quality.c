@@ -172,13 +172,13 @@ static void test_random(void)
 	struct quality_load load, again;
 	double bisection, other;
 
-	CU_ASSERT_EQUAL(route_run(single, names, 1, NULL, &result), 0);
+	CU_ASSERT_EQUAL(route_run(single, names, 1, NULL, NULL, &result), 0);
 	quality_random(single, result.routes, NULL, 20, 1, &load, &bisection);
 	CU_ASSERT_EQUAL(load.worst, 0);
 	CU_ASSERT(bisection > 0.999);
 	routes_unref(result.routes);
 
-	CU_ASSERT_EQUAL(route_run(narrow, names, 1, NULL, &result), 0);
+	CU_ASSERT_EQUAL(route_run(narrow, names, 1, NULL, NULL, &result), 0);
 	quality_random(narrow, result.routes, NULL, 50, 1, &load, &bisection);
 	CU_ASSERT(load.median >= 5 && load.worst <= 8);
 	CU_ASSERT(load.median <= load.percentile_95 && load.percentile_95 <= load.worst);

@@ -121,7 +121,7 @@ static struct routes *compute(const struct snapshot *snapshot, const char *engin
 {
 	struct route_result result;
 
-	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, &engine, 1, NULL, &result), 0);
+	CU_ASSERT_EQUAL_FATAL(route_run(snapshot, &engine, 1, NULL, NULL, &result), 0);
 	return result.routes;
 }
 

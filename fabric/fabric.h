@@ -385,9 +385,9 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 void fabric_forget_tables(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
-/* What any port has registered need not be what the SA knows: all are to be told once more. */
 /* What all that are up have registered is known here. */
 void fabric_take_heard(struct fabric *fabric);
+/* What any port has registered need not be what the SA knows: all are to be told once more. */
 void fabric_forget_heard(struct fabric *fabric);
 
 /* Whether the switch sends what its multicast table does not cover to this port, by default. */

@@ -294,20 +294,6 @@ static bool is_kept(struct sim_manager *master)
 	       registry_keeps(manager_registry(master->manager), KEPT_BY_STANDBY);
 }
 
-static void network_trouble(struct sim *sim)
-{
-	switch (sim_random(sim, 16)) {
-	case 0:
-		sim_pipes(sim, true);
-		sim_pass(sim, sim_random(sim, 400) * SIM_MS);
-		sim_pipes(sim, false);
-		break;
-	case 1:
-		sim_reset_pipes(sim);
-		break;
-	}
-}
-
 /* What was promised by the master's own disk alone does not count. */
 static void hosts_ask(struct sim *sim, struct registered *registered)
 {
@@ -315,7 +301,7 @@ static void hosts_ask(struct sim *sim, struct registered *registered)
 		struct sim_manager *master = sim_master(sim);
 		enum told *told;
 
-		network_trouble(sim);
+		sim_network_trouble(sim, 16);
 		if (!is_kept(master)) {
 			sim_pass(sim, sim_random(sim, SIM_S));
 			continue;

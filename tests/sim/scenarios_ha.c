@@ -362,23 +362,6 @@ static void control_packets(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* The network beside the fabric has its own troubles meanwhile, short ones. */
-static void some_trouble(struct sim *sim)
-{
-	switch (sim_random(sim, 12)) {
-	case 0:
-		sim_pipes(sim, true);
-		sim_pass(sim, sim_random(sim, 400) * SIM_MS);
-		sim_pipes(sim, false);
-		break;
-	case 1:
-		sim_reset_pipes(sim);
-		break;
-	default:
-		sim_pass(sim, sim_random(sim, 200) * SIM_MS);
-	}
-}
-
 /* The master is killed at any moment, again and again: who was told that it is registered still is,
  * under the same LID, in groups with the same MLIDs; and nobody writes a table. */
 static void kills(struct sim *sim, bool troubles)
@@ -392,8 +375,8 @@ static void kills(struct sim *sim, bool troubles)
 	for (unsigned kill = 0; kill < KILLS && !sim->failed; kill++) {
 		for (uint64_t left = 5 + sim_random(sim, 20); left; left--) {
 			registered_ask(master, &registered, PATIENCE_US);
-			if (troubles)
-				some_trouble(sim);
+			if (troubles && !sim_network_trouble(sim, 12))
+				sim_pass(sim, sim_random(sim, 200) * SIM_MS);
 		}
 		registered_note_mlids(master, &registered);
 		/* The last one may be on its way to the disk, to the standby, or back. */

@@ -536,6 +536,20 @@ void sim_reset_pipes(struct sim *sim)
 	pipe_reset(sim->pipes);
 }
 
+bool sim_network_trouble(struct sim *sim, unsigned one_in)
+{
+	uint64_t drawn = sim_random(sim, one_in);
+
+	if (drawn == 0) {
+		sim_pipes(sim, true);
+		sim_pass(sim, sim_random(sim, 400) * SIM_MS);
+		sim_pipes(sim, false);
+	} else if (drawn == 1) {
+		sim_reset_pipes(sim);
+	}
+	return drawn <= 1;
+}
+
 bool sim_running(const struct sim_manager *manager)
 {
 	return manager->transport != NULL;

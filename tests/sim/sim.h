@@ -102,8 +102,10 @@ void sim_restart(struct sim_manager *manager);
 /* With ha_listen="NODE", its own, and ha_peers of others, one keeps standbys and follows a master.
  * The same with a store: on a folder of its own, which it finds again at each restart. */
 struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options);
-void sim_pipes(struct sim *sim, bool cut);  /* or whole again */
-void sim_reset_pipes(struct sim *sim);	    /* streams that there are end */
+void sim_pipes(struct sim *sim, bool cut); /* or whole again */
+void sim_reset_pipes(struct sim *sim);	   /* streams that there are end */
+/* Each of these two, the first for a short time, by one chance in so many. False: neither. */
+bool sim_network_trouble(struct sim *sim, unsigned one_in);
 void sim_stop(struct sim_manager *manager); /* leaves cleanly */
 void sim_kill(struct sim_manager *manager); /* the process is gone from one moment to the next */
 /* The device on which it runs is removed, and comes back, or the one of another port does: then the

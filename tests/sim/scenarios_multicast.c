@@ -15,6 +15,7 @@
 #include "sa/record.h"
 #include "tests/sim/forest.h"
 #include "tests/sim/sim.h"
+#include "tests/sim/tenants.h"
 #include "tests/sim/trace.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -41,35 +42,16 @@ struct group {
 static void ask(struct group *group, const struct device_port *port, uint8_t method,
 		uint8_t join_state)
 {
-	const struct transport_user *user = &group->manager->transport->user;
-	struct mad_header header = {.base_version = 1,
-				    .mgmt_class = CLASS_SUBN_ADM,
-				    .class_version = 2,
-				    .method = method,
-				    .tid = port->info.lid,
-				    .attr_id = RECORD_MC_MEMBER};
-	const struct adm_header adm_header = {
-		.component_mask = 1 << MC_MEMBER_MGID | 1 << MC_MEMBER_PORT_GID |
-				  1 << MC_MEMBER_Q_KEY | 1 << MC_MEMBER_P_KEY |
-				  1 << MC_MEMBER_TCLASS | 1 << MC_MEMBER_SL |
-				  1 << MC_MEMBER_FLOW_LABEL | 1 << MC_MEMBER_JOIN_STATE};
 	struct mc_member_record record = {
 		.mgid = {0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF},
 		.q_key = 0x0b1b,
 		.p_key = PKEY_DEFAULT_FULL,
 		.join_state = join_state,
 	};
-	const struct mad_addr address = {.lid = port->info.lid, .qpn = 1};
-	uint8_t mad[MAD_SIZE] = {0};
+	struct mad_header header;
 
 	be16_store(record.mgid + 14, (uint16_t)(0x100 + group->number));
-	be64_store(record.port_gid, GID_PREFIX_DEFAULT);
-	be64_store(record.port_gid + 8, port->guid);
-	memset(group->manager->sa_answer, 0, sizeof(group->manager->sa_answer));
-	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
-	format_encode(&mc_member_record_format, &record, mad + SUBN_ADM_HEADER_SIZE);
-	user->received(user->ctx, &address, mad, sizeof(mad));
+	tenant_sends(group->manager, port, method, &record);
 	/* It is answered when it is in the store. */
 	for (unsigned ms = 0; !group->manager->sa_answer[0] && ms < STORE_MS; ms++)
 		sim_pass(group->sim, SIM_MS);

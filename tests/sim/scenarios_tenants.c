@@ -12,6 +12,7 @@
 #include "mad/mad.h"
 #include "sa/record.h"
 #include "tests/sim/sim.h"
+#include "tests/sim/tenants.h"
 #include "weftd/manager.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -173,30 +174,11 @@ static void leaf_keeps(struct sim *sim)
 /* A join to the IPoIB group of red, which makes it where it is not there. */
 static void ask_for_red(struct sim_manager *manager, const struct device_port *port)
 {
-	const struct transport_user *user = &manager->transport->user;
-	const struct mad_header header = {.base_version = 1,
-					  .mgmt_class = CLASS_SUBN_ADM,
-					  .class_version = 2,
-					  .method = METHOD_SET,
-					  .tid = sim_now_us(manager->sim),
-					  .attr_id = RECORD_MC_MEMBER};
-	const struct adm_header adm_header = {
-		.component_mask = 1 << MC_MEMBER_MGID | 1 << MC_MEMBER_PORT_GID |
-				  1 << MC_MEMBER_Q_KEY | 1 << MC_MEMBER_P_KEY |
-				  1 << MC_MEMBER_TCLASS | 1 << MC_MEMBER_SL |
-				  1 << MC_MEMBER_FLOW_LABEL | 1 << MC_MEMBER_JOIN_STATE};
 	struct mc_member_record record = {
-		.q_key = 0x0b1b, .p_key = PKEY_FULL_MEMBER | RED, .join_state = 1};
-	const struct mad_addr address = {.lid = port->info.lid, .qpn = 1};
-	uint8_t mad[MAD_SIZE] = {0};
+		.q_key = 0x0b1b, .p_key = PKEY_FULL_MEMBER | RED, .join_state = JOIN_FULL};
 
 	ipoib_broadcast_mgid(RED, record.mgid);
-	be64_store(record.port_gid, GID_PREFIX_DEFAULT);
-	be64_store(record.port_gid + 8, port->guid);
-	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
-	format_encode(&mc_member_record_format, &record, mad + SUBN_ADM_HEADER_SIZE);
-	user->received(user->ctx, &address, mad, sizeof(mad));
+	tenant_sends(manager, port, METHOD_SET, &record);
 }
 
 static unsigned memberships(struct sim_manager *manager, guid_t guid)

@@ -40,15 +40,54 @@ static void mgid_of(unsigned group, uint8_t mgid[GID_SIZE])
 	be32_store(mgid + 12, is_broadcast ? UINT32_MAX : 0x1000 + group);
 }
 
-static struct mc_member_record record_of(const struct device_port *port, unsigned group)
+static struct mc_member_record record_of(unsigned group)
 {
 	struct mc_member_record record = {
 		.q_key = IPOIB_Q_KEY, .p_key = PKEY_DEFAULT_FULL, .join_state = JOIN_FULL};
 
 	mgid_of(group, record.mgid);
-	be64_store(record.port_gid, port->info.gid_prefix);
-	be64_store(record.port_gid + sizeof(guid_t), port->guid);
 	return record;
+}
+
+static uint64_t components_of(uint8_t method)
+{
+	switch (method) {
+	case METHOD_SET:
+		return WHO | WHAT;
+	case METHOD_DELETE:
+		return WHO | BIT(MC_MEMBER_JOIN_STATE);
+	default:
+		return WHO;
+	}
+}
+
+/* Only the trusted are told of members. */
+uint64_t tenant_sends(struct sim_manager *master, const struct device_port *port, uint8_t method,
+		      const struct mc_member_record *record)
+{
+	const struct transport_user *user = &master->transport->user;
+	const struct mad_header header = {
+		.base_version = 1,
+		.mgmt_class = CLASS_SUBN_ADM,
+		.class_version = ADM_VERSION,
+		.method = method,
+		.tid = ++master->sim->tenant_tid,
+		.attr_id = RECORD_MC_MEMBER,
+	};
+	const struct adm_header adm_header = {.sm_key = method == METHOD_GET ? SM_KEY_DEFAULT : 0,
+					      .component_mask = components_of(method)};
+	const struct mad_addr from = {.lid = port->info.lid, .qpn = 1};
+	struct mc_member_record own = *record;
+	uint8_t mad[MAD_SIZE] = {0};
+
+	be64_store(own.port_gid, port->info.gid_prefix);
+	be64_store(own.port_gid + sizeof(guid_t), port->guid);
+	memset(master->sa_answer, 0, sizeof(master->sa_answer));
+	header_encode(&header, mad);
+	adm_header_encode(&adm_header, mad);
+	format_encode(&mc_member_record_format, &own, mad + SUBN_ADM_HEADER_SIZE);
+	user->received(user->ctx, &from, mad, sizeof(mad));
+	return header.tid;
 }
 
 /* And not one to what was asked before, and came late. */
@@ -60,32 +99,16 @@ static bool is_answer(const struct sim_manager *master, uint64_t tid)
 	return master->sa_answer[0] && header.tid == tid;
 }
 
-/* Only the trusted are told of members. False: refused, or no answer. */
+/* False: refused, or no answer. */
 static bool ask(struct sim_manager *master, const struct device_port *port, uint8_t method,
-		uint64_t mask, unsigned waits, struct mc_member_record *record)
+		unsigned waits, struct mc_member_record *record)
 {
-	const struct transport_user *user = &master->transport->user;
-	struct mad_header header = {
-		.base_version = 1,
-		.mgmt_class = CLASS_SUBN_ADM,
-		.class_version = ADM_VERSION,
-		.method = method,
-		.tid = ++master->sim->tenant_tid,
-		.attr_id = RECORD_MC_MEMBER,
-	};
-	const struct adm_header adm_header = {.sm_key = method == METHOD_GET ? SM_KEY_DEFAULT : 0,
-					      .component_mask = mask};
-	const struct mad_addr from = {.lid = port->info.lid, .qpn = 1};
-	uint8_t mad[MAD_SIZE] = {0};
+	uint64_t tid = tenant_sends(master, port, method, record);
+	struct mad_header header;
 
-	memset(master->sa_answer, 0, sizeof(master->sa_answer));
-	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
-	format_encode(&mc_member_record_format, record, mad + SUBN_ADM_HEADER_SIZE);
-	user->received(user->ctx, &from, mad, sizeof(mad));
-	for (unsigned i = 0; !is_answer(master, header.tid) && i < waits; i++)
+	for (unsigned i = 0; !is_answer(master, tid) && i < waits; i++)
 		sim_pass(master->sim, WAIT_US);
-	if (!is_answer(master, header.tid))
+	if (!is_answer(master, tid))
 		return false;
 	header_decode(master->sa_answer, &header);
 	format_decode(&mc_member_record_format, master->sa_answer + SUBN_ADM_HEADER_SIZE, record);
@@ -95,19 +118,18 @@ static bool ask(struct sim_manager *master, const struct device_port *port, uint
 static bool joins(struct sim_manager *master, const struct device_port *port, unsigned group,
 		  unsigned waits)
 {
-	struct mc_member_record record = record_of(port, group);
+	struct mc_member_record record = record_of(group);
 
 	master->sim->tenants = true;
-	return port->info.lid && ask(master, port, METHOD_SET, WHO | WHAT, waits, &record);
+	return port->info.lid && ask(master, port, METHOD_SET, waits, &record);
 }
 
 static bool leaves(struct sim_manager *master, const struct device_port *port, unsigned group,
 		   unsigned waits)
 {
-	struct mc_member_record record = record_of(port, group);
+	struct mc_member_record record = record_of(group);
 
-	return port->info.lid &&
-	       ask(master, port, METHOD_DELETE, WHO | BIT(MC_MEMBER_JOIN_STATE), waits, &record);
+	return port->info.lid && ask(master, port, METHOD_DELETE, waits, &record);
 }
 
 bool tenant_joins(struct sim_manager *master, const struct device_port *port, unsigned group)
@@ -134,9 +156,9 @@ bool tenant_leaves_within(struct sim_manager *master, const struct device_port *
 
 lid_t tenant_mlid(struct sim_manager *master, const struct device_port *port, unsigned group)
 {
-	struct mc_member_record record = record_of(port, group);
+	struct mc_member_record record = record_of(group);
 
-	return ask(master, port, METHOD_GET, WHO, WAITS, &record) ? record.mlid : 0;
+	return ask(master, port, METHOD_GET, WAITS, &record) ? record.mlid : 0;
 }
 
 /* What is so */
@@ -153,10 +175,10 @@ static void find_members(struct sim_manager *master, const struct device_port *c
 			 size_t count, unsigned number, struct group *group)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct mc_member_record record = record_of(ports[i], number);
+		struct mc_member_record record = record_of(number);
 
 		map_put(&group->known, (uintptr_t)ports[i], (void *)ports[i]);
-		if (!ask(master, ports[i], METHOD_GET, WHO, WAITS, &record))
+		if (!ask(master, ports[i], METHOD_GET, WAITS, &record))
 			continue;
 		group->mlid = record.mlid;
 		if (record.join_state & RECEIVES)

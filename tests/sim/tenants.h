@@ -10,6 +10,7 @@
 
 #include "sim/world.h"
 
+struct mc_member_record;
 struct sim_manager;
 
 enum { TENANT_GROUPS = 6 }; /* the last is the broadcast group of the default partition */
@@ -27,6 +28,12 @@ bool tenant_leaves_within(struct sim_manager *master, const struct device_port *
 			  unsigned group, uint64_t us);
 /* The MLID that the SA names for a member of the group; 0: it is none. */
 lid_t tenant_mlid(struct sim_manager *master, const struct device_port *port, unsigned group);
+
+/* Any other membership: a request to the SA (Set, Delete, or Get by who is trusted) with the
+ * components that it takes. PortGID is the port's. Its TID is returned; the answer, where one
+ * comes, is master->sa_answer. */
+uint64_t tenant_sends(struct sim_manager *master, const struct device_port *port, uint8_t method,
+		      const struct mc_member_record *record);
 
 /* The ports of a part of the fabric whose links are up: those that can be reached, and no other. */
 void tenants_check(struct sim_manager *master, const struct device_port *const *ports,

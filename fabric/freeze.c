@@ -139,7 +139,6 @@ static void recall_host(const struct fabric *fabric, struct port *port)
 static struct snap_cable recall_cable(const struct freeze *freeze, struct port *port)
 {
 	const struct fabric *fabric = freeze->fabric;
-	const struct lid_entry *kept = NULL;
 	struct snap_cable cable;
 
 	if (port->cable.kind == CABLE_NONE && fabric->registry && port->num)
@@ -147,12 +146,12 @@ static struct snap_cable recall_cable(const struct freeze *freeze, struct port *
 	if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
 		port->cable = (struct snap_cable){0};
 	cable = port->cable;
-	if (cable.kind == CABLE_HOST && fabric->registry)
-		kept = registry_find(fabric->registry, REGISTRY_LID,
-				     &(struct lid_entry){.guid = cable.guid});
-	if (kept) {
-		cable.lid = kept->lid;
-		cable.lmc = kept->lmc;
+	if (cable.kind == CABLE_HOST && fabric->registry) {
+		const struct lid_entry *kept = registry_find(
+			fabric->registry, REGISTRY_LID, &(struct lid_entry){.guid = cable.guid});
+
+		cable.lid = kept ? kept->lid : LID_NONE; /* others may have got it */
+		cable.lmc = kept ? kept->lmc : 0;
 	}
 	if (cable.lid + (1u << cable.lmc) > fabric->lid_limit)
 		cable.lid = LID_NONE; /* the table of some switch is too small */

@@ -2,7 +2,7 @@
 /* Who gets which LID: fabric/lid.h. */
 // LINK: fabric/mft.o
 // LINK: fabric/registry.o fabric/lid_memory.o fabric/lid_own.o
-// LINK: fabric/tree.o fabric/lid_limit.o
+// LINK: fabric/tree.o fabric/lid_limit.o fabric/freeze.o fabric/aside.o
 // LINK: fabric/m_key.o
 // LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
 // LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
@@ -676,6 +676,53 @@ static void test_no_sm_lid(void)
 	}
 }
 
+/* A snapshot keeps routed what the registry has for the host that a port led to: not what that host
+ * had once, nor what lies above the limit. */
+static void test_kept_in_snapshots(void)
+{
+	enum { LIMIT = 100, GONE = 3 };
+	static const struct {
+		lid_t recorded, kept; /* LID_NONE: there is no record any more */
+		uint8_t lmc;
+	} rows[] = {
+		{70, 70, 0}, {LID_NONE, LID_NONE, 0}, {99, 99, 0}, {100, LID_NONE, 0},
+		{96, 96, 2}, {99, LID_NONE, 1},
+	};
+	struct registry *registry = registry_new();
+	struct net *net = net_of("single:hosts=4");
+	struct lid_report report;
+	struct snapshot *snapshot;
+	struct model model;
+	struct port *place;
+
+	model_init(&model);
+	model.fabric->registry = registry;
+	model_fill(&model, net, 0, 1, 0, 1);
+	lid_assign(model.fabric, 0, &report);
+	place = model_port(&model, net, GONE, 1)->peer;
+	CU_ASSERT(place->peer->lid && place->peer->lid < LIMIT);
+	fabric_unlink(model.fabric, place);
+	fabric_build_tree(model.fabric);
+	model.fabric->lid_limit = LIMIT;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lid_entry entry = {.guid = net_port_guid(net, GONE, 1),
+					  .lid = rows[i].recorded,
+					  .lmc = rows[i].lmc};
+
+		if (entry.lid)
+			registry_put(registry, REGISTRY_LID, &entry);
+		else
+			registry_drop(registry, REGISTRY_LID, &entry);
+		snapshot = fabric_freeze(model.fabric, false);
+		CU_ASSERT_EQUAL(snap_cable(snapshot, 0, place->num)->guid, entry.guid);
+		CU_ASSERT_EQUAL(snap_cable(snapshot, 0, place->num)->lid, rows[i].kept);
+		snapshot_unref(snapshot);
+	}
+	model_done(&model);
+	net_free(net);
+	registry_free(registry);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -690,6 +737,7 @@ int main(void)
 		{"all LIDs", test_all_lids},
 		{"hosts without switch", test_hosts_without_switch},
 		{"the registry remembers", test_registry_remembers},
+		{"kept in snapshots", test_kept_in_snapshots},
 		{"ports come first", test_ports_come_first},
 		{"unread ports wait", test_unread_ports_wait},
 		{"the longest gone first", test_longest_gone_first},

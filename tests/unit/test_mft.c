@@ -74,6 +74,32 @@ static void test_reading(void)
 	mft_free(mft);
 }
 
+/* What was asked for in vain may send anything, and is as unknown as before when a Set() has no
+ * answer: no longer when it was read, nor when the switch has begun anew. */
+static void test_unheard(void)
+{
+	enum { ASKED, READ, BEGUN_ANEW, WAYS };
+	uint16_t before[MFT_BLOCK_LIDS] = {[3] = 0x10}, sent[MFT_BLOCK_LIDS] = {[3] = 6};
+
+	for (unsigned way = ASKED; way < WAYS; way++) {
+		struct mft *mft = mft_new(8, 32);
+
+		mft_want(mft, FIRST + 3, 0, 6, true);
+		mft->cells[0]->unheard = 2;
+		if (way == READ)
+			mft_learn(mft, 0, before);
+		else if (way == BEGUN_ANEW)
+			mft_forget(mft, true);
+		mft_send(mft, 0, sent);
+		CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 3, 0), way == ASKED  ? 0x1FF
+							      : way == READ ? 0x16
+									    : 6);
+		mft_doubt(mft, 0, sent);
+		CU_ASSERT_EQUAL(mft->cells[0]->known, way != ASKED);
+		mft_free(mft);
+	}
+}
+
 static uint64_t state = 3;
 
 static uint32_t draw(uint32_t below)
@@ -178,7 +204,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"sizes", test_sizes}, {"reading", test_reading}, {"Sets that are lost", test_sets},
-		{"rows", test_rows},   CU_TEST_INFO_NULL,
+		{"rows", test_rows},   {"unheard", test_unheard}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("mft", tests);

@@ -69,7 +69,7 @@ step() {
 
 	shift 2
 	before="$(figures "$name") $(unanswered "$name")"
-	"$@" >step.out 2>&1 || because "$text: $(tail -n 1 step.out)" || return 1
+	"$@" >step.out 2>step.err || because "$text: $(tail -n 1 step.err)" || return 1
 	settles
 	after="$(figures "$name") $(unanswered "$name")"
 	echo "$before $after" | awk -v name="$name" -v text="$text" '{

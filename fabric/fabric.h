@@ -294,6 +294,10 @@ const struct roster *fabric_roster(struct fabric *fabric);
 /* A stage of slices that makes it, for what then walks over it: with many nodes it is a long turn.
  */
 unsigned fabric_roster_step(struct fabric *fabric, size_t *at);
+/* One after the other, for stages that walk over it; NULL: there are no more. */
+struct node *fabric_next_node(struct fabric *fabric, size_t *at);
+struct node *fabric_next_switch(struct fabric *fabric, size_t *at);
+struct port *fabric_next_end(struct fabric *fabric, size_t *at);
 /* The highest base LID that was given, or, where none was, that was found. */
 lid_t fabric_lid_top(struct fabric *fabric);
 

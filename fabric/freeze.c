@@ -54,12 +54,11 @@ static unsigned choose_aside(void *arg, size_t *at)
 static unsigned number_switch(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
-	const struct roster *roster = fabric_roster(freeze->fabric);
 	struct node *node;
 
-	if (*at == roster->num_switches)
+	node = fabric_next_switch(freeze->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->switches[(*at)++];
 	node->index = -1;
 	if (switch_counts(freeze->fabric, node)) {
 		node->index = (int32_t)freeze->switches++;
@@ -71,12 +70,11 @@ static unsigned number_switch(void *arg, size_t *at)
 static unsigned number_end(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
-	const struct roster *roster = fabric_roster(freeze->fabric);
 	struct port *port;
 
-	if (*at == roster->num_ends)
+	port = fabric_next_end(freeze->fabric, at);
+	if (!port)
 		return 0;
-	port = roster->ends[(*at)++];
 	port->agent->index = -1;
 	if (!port_of_switch(port) && end_is_there(freeze->fabric, port))
 		port->agent->index = (int32_t)freeze->ends++;
@@ -180,14 +178,13 @@ static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
 static unsigned add_switch(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
-	const struct roster *roster = fabric_roster(freeze->fabric);
 	uint32_t first_link = freeze->links;
 	struct snap_switch *sw;
 	struct node *node;
 
-	if (*at == roster->num_switches)
+	node = fabric_next_switch(freeze->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->switches[(*at)++];
 	if (node->index < 0)
 		return 1;
 	sw = &freeze->snapshot->switches[node->index];
@@ -209,13 +206,12 @@ static unsigned add_switch(void *arg, size_t *at)
 static unsigned add_end(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
-	const struct roster *roster = fabric_roster(freeze->fabric);
 	const struct port *port;
 	struct snap_end *end;
 
-	if (*at == roster->num_ends)
+	port = fabric_next_end(freeze->fabric, at);
+	if (!port)
 		return 0;
-	port = roster->ends[(*at)++];
 	if (port->agent->index < 0)
 		return 1;
 	end = &freeze->snapshot->ends[port->agent->index];
@@ -250,12 +246,11 @@ static unsigned index_all(void *arg, size_t *at)
 static unsigned remember_cables(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
-	const struct roster *roster = fabric_roster(freeze->fabric);
 	struct node *node;
 
-	if (*at == roster->num_switches)
+	node = fabric_next_switch(freeze->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->switches[(*at)++];
 	if (node->index < 0)
 		return 1;
 	for (unsigned i = 1; i <= node->num_ports; i++) {

@@ -236,13 +236,12 @@ static unsigned begin(void *arg, size_t *at)
 static unsigned find_port(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
-	const struct roster *roster = fabric_roster(work->fabric);
 	struct route_path path;
 	struct port *port;
 
-	if (*at == roster->num_ends)
+	port = fabric_next_end(work->fabric, at);
+	if (!port)
 		return 0;
-	port = roster->ends[(*at)++];
 	if (port_facts(port)->known && port_route(work->fabric, port, &path))
 		work->ports[work->count++] = port;
 	return COST_WAY;

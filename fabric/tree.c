@@ -73,6 +73,27 @@ const struct roster *fabric_roster(struct fabric *fabric)
 	return &fabric->roster;
 }
 
+struct node *fabric_next_node(struct fabric *fabric, size_t *at)
+{
+	const struct roster *roster = fabric_roster(fabric);
+
+	return *at < roster->num_nodes ? roster->nodes[(*at)++] : NULL;
+}
+
+struct node *fabric_next_switch(struct fabric *fabric, size_t *at)
+{
+	const struct roster *roster = fabric_roster(fabric);
+
+	return *at < roster->num_switches ? roster->switches[(*at)++] : NULL;
+}
+
+struct port *fabric_next_end(struct fabric *fabric, size_t *at)
+{
+	const struct roster *roster = fabric_roster(fabric);
+
+	return *at < roster->num_ends ? roster->ends[(*at)++] : NULL;
+}
+
 /* The tree */
 
 static void tree_free(struct tree *tree)

@@ -1126,13 +1126,12 @@ static void look_for(struct discover *discover, const struct node *node)
 static unsigned ask_light(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
-	const struct roster *roster = fabric_roster(discover->fabric);
 	struct node *node;
 
 	discover->members = discover->fabric->members;
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->nodes[(*at)++];
 	if (node->silent) {
 		look_for(discover, node);
 		return node->num_ports + 1u;
@@ -1217,12 +1216,11 @@ static unsigned tidied(struct discover *discover, unsigned cost)
 static unsigned cut_false_cables(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
-	const struct roster *roster = fabric_roster(discover->fabric);
 	struct node *node;
 
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
 		return tidied(discover, 0);
-	node = roster->nodes[(*at)++];
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct port *port = &node->port[i];
 
@@ -1239,12 +1237,13 @@ static unsigned cut_false_cables(void *arg, size_t *at)
 static unsigned mark_silent(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
-	const struct roster *roster = fabric_roster(discover->fabric);
 	struct node *node;
 
-	if (*at == roster->num_nodes || discover->kind != DISCOVER_FULL)
+	if (discover->kind != DISCOVER_FULL)
 		return 0;
-	node = roster->nodes[(*at)++];
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
+		return 0;
 	node->silent = !seen_again(discover, node);
 	return node->num_ports + 1u;
 }
@@ -1296,13 +1295,12 @@ static unsigned drop_lost(void *arg, size_t *at)
 static unsigned tell_silent(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
-	const struct roster *roster = fabric_roster(discover->fabric);
 	struct log_subject subject;
 	struct node *node;
 
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->nodes[(*at)++];
 	if (node->silent == (node->silent_us != 0))
 		return 1;
 	subject = node_subject(node, MESSAGE_SILENT);
@@ -1320,12 +1318,11 @@ static unsigned tell_silent(void *arg, size_t *at)
 static unsigned set_aside_silent(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
-	const struct roster *roster = fabric_roster(discover->fabric);
 	struct node *node;
 
-	if (*at == roster->num_switches)
+	node = fabric_next_switch(discover->fabric, at);
+	if (!node)
 		return tidied(discover, 0);
-	node = roster->switches[(*at)++];
 	if (node->sw->aside == ASIDE_REFUSES)
 		return 1;
 	if (!node->silent)

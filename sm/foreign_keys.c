@@ -29,7 +29,6 @@ static unsigned count_port(void *arg, size_t *at)
 {
 	static pkey_t found[UINT16_MAX + 1];
 	struct foreign_keys *foreign = arg;
-	const struct roster *roster = fabric_roster(foreign->fabric);
 	const struct pkey_list *list;
 	const struct port *port;
 	char keys[PKEYS_TEXT];
@@ -39,9 +38,9 @@ static unsigned count_port(void *arg, size_t *at)
 		foreign->ports = foreign->keys = 0;
 		memset(foreign->seen, 0, sizeof(foreign->seen));
 	}
-	if (*at >= roster->num_ends)
+	port = fabric_next_end(foreign->fabric, at);
+	if (!port)
 		return 0;
-	port = roster->ends[(*at)++];
 	list = port_facts(port)->pkeys;
 	count = find_foreign(list, found);
 	if (count && !foreign->ports++) {

@@ -186,14 +186,13 @@ static void note_neighbor(struct keys *keys, const struct port *port)
 static unsigned settle_node(void *arg, size_t *at)
 {
 	struct keys *keys = arg;
-	const struct roster *roster = fabric_roster(keys->fabric);
 	const struct node *node;
 
 	if (*at == 0)
 		keys->changing = keys->protected = keys->unsettled = 0;
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(keys->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->nodes[(*at)++];
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (node->port[i].agent)
 			settle(keys, &node->port[i]);

@@ -466,14 +466,13 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 static unsigned ask_end(void *arg, size_t *at)
 {
 	struct peers *peers = arg;
-	const struct roster *roster = fabric_roster(peers->fabric);
 	struct smp_request request = {
 		.method = METHOD_GET, .attr_id = ATTR_SM_INFO, .done = got_sm_info, .owner = peers};
 	struct port *port;
 
-	if (*at == roster->num_ends)
+	port = fabric_next_end(peers->fabric, at);
+	if (!port)
 		return 0;
-	port = roster->ends[(*at)++];
 	if (port == peers->fabric->sm_port || !port_facts(port)->known ||
 	    !(port_info(port)->capability_mask & CAP_IS_SM))
 		return 1;

@@ -672,14 +672,13 @@ static void warn_of_mismatch(struct program *program, const struct port *port)
 static unsigned take_routes(void *arg, size_t *at)
 {
 	struct program *program = arg;
-	const struct roster *roster = fabric_roster(program->fabric);
 	struct node *node;
 
 	if (*at == 0)
 		program->stale = 0;
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(program->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->nodes[(*at)++];
 	if (node->type == NODE_SWITCH) {
 		switch_take_routes(program, node, program->snapshot, program->routes);
 		guess_begin(program, node);
@@ -694,13 +693,12 @@ static unsigned take_routes(void *arg, size_t *at)
 static unsigned look_at_node(void *arg, size_t *at)
 {
 	struct program *program = arg;
-	const struct roster *roster = fabric_roster(program->fabric);
 	struct node *node;
 
 	program->taking = false;
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(program->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->nodes[(*at)++];
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (!is_there(&node->port[i]) && !node->port[i].link_asked)
 			continue;
@@ -716,25 +714,24 @@ static unsigned look_at_node(void *arg, size_t *at)
 static unsigned look_at_end(void *arg, size_t *at)
 {
 	struct program *program = arg;
-	const struct roster *roster = fabric_roster(program->fabric);
+	struct port *port = fabric_next_end(program->fabric, at);
 
-	if (*at == roster->num_ends)
+	if (!port)
 		return 0;
-	program_look_at(program, roster->ends[(*at)++]);
+	program_look_at(program, port);
 	return 2;
 }
 
 static unsigned count_not_active(void *arg, size_t *at)
 {
 	struct program *program = arg;
-	const struct roster *roster = fabric_roster(program->fabric);
 	const struct node *node;
 
 	if (*at == 0)
 		program->report.not_active = 0;
-	if (*at == roster->num_nodes)
+	node = fabric_next_node(program->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->nodes[(*at)++];
 	for (unsigned i = 1; i <= node->num_ports; i++)
 		program->report.not_active += port_cabled(&node->port[i]) &&
 					      !port_held(&node->port[i]) &&
@@ -842,12 +839,11 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 static unsigned begin_tables(void *arg, size_t *at)
 {
 	struct program *program = arg;
-	const struct roster *roster = fabric_roster(program->fabric);
 	struct node *node;
 
-	if (*at == roster->num_switches)
+	node = fabric_next_switch(program->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->switches[(*at)++];
 	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
 	if (program->part == PROGRAM_READ_MULTICAST)
 		mft_guess_begin(program, node);
@@ -858,12 +854,11 @@ static unsigned begin_tables(void *arg, size_t *at)
 static unsigned wake_multicast(void *arg, size_t *at)
 {
 	struct program *program = arg;
-	const struct roster *roster = fabric_roster(program->fabric);
 	struct node *node;
 
-	if (*at == roster->num_switches)
+	node = fabric_next_switch(program->fabric, at);
+	if (!node)
 		return 0;
-	node = roster->switches[(*at)++];
 	if (!mft_has_work(node))
 		return 1;
 	node->port[0].agent->target.next = next_request;

@@ -29,53 +29,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/aside.h"
 #include "include/message_id.h"
-#include "lib/map.h"
 #include "lib/mem.h"
-#include "lib/slices.h"
+#include "sm/discover_parts.h"
 #include "sm/subject.h"
-
-struct discover {
-	struct loop *loop;
-	struct window *window;
-	struct fabric *fabric;
-	enum discover_kind kind;
-	bool may_write;
-	bool finished; /* the pass */
-	uint64_t pass;
-	size_t pending;	  /* requests not yet answered */
-	size_t at_mute;	  /* of them: of mute agents */
-	size_t silent;	  /* of them: probes that have timed out PROBE_PATIENCE times, and once */
-	size_t once;	  /* of these: at what was silent before */
-	bool hurried;	  /* nobody waits for them any more */
-	bool awaited;	  /* something new waits for the end of the pass */
-	struct list mute; /* agents */
-	bool dropping;	  /* what is asked of one of these */
-	uint64_t topology_before;
-	uint64_t recovered_before, completed_before; /* of the window, at the pass's beginning */
-	struct window_gate unknown;		     /* probes on the wire */
-	struct window_target local;		     /* our own port, before it is in the model */
-	struct port **claims; /* cables to look at again when all else is known */
-	size_t num_claims;
-	struct list probes; /* under way */
-	struct map slow;    /* node GUID of a slow agent -> struct slow: its own of these */
-	struct named {
-		guid_t guid;
-		uint8_t what; /* enum discover_look */
-	} * named;	      /* for the next pass */
-	size_t num_named;
-	struct loop_deferred finish;
-	struct slices asking, tidying; /* what a light pass begins with; the end of each pass */
-	uint64_t members, topology;    /* the fabric's, as far as these know of it */
-	struct node **lost;
-	size_t num_lost;
-	loop_fn *done;
-	void *done_arg;
-	struct discover_report report;
-	struct discover_anomalies anomalies;
-	struct log_limit duplicate_limit, silent_limit, odd_limit;
-};
 
 enum {
 	PKEYS_MAX = 4096, /* read of one port, whatever it claims to have */
@@ -87,7 +44,6 @@ enum {
 	LOSSY_PATIENCE = 4,	 /* of an agent, where packets are being lost */
 	AGENT_PATIENCE_MS = 500, /* one that may take as long is mute from the start */
 	RARE_LOSS_PERCENT = 1,
-	SILENT_MAX_US = 60000000, /* a switch is passed by routes for so long */
 };
 
 static const struct smp_answer no_answer_at_all = {.error = -ETIMEDOUT};
@@ -692,9 +648,8 @@ static void probe_again(void *owner, void *subject, unsigned attempt)
 		loop_defer(&discover->finish);
 }
 
-/* guid answers behind from, but it is known at another place, or as another device. */
-static void duplicate(struct discover *discover, struct port *from, guid_t guid,
-		      const struct port *known)
+void discover_duplicate(struct discover *discover, struct port *from, guid_t guid,
+			const struct port *known)
 {
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
 	struct log_subject subject = port_subject(known, MESSAGE_DUPLICATE);
@@ -738,8 +693,7 @@ static void look_at_claims(struct discover *discover)
 		probe(discover, discover->claims[i], true);
 }
 
-/* Whether this pass has met the node already, at its old place. */
-static bool seen_again(const struct discover *discover, const struct node *node)
+bool discover_seen_again(const struct discover *discover, const struct node *node)
 {
 	bool seen = node == discover->fabric->sm_port->node;
 
@@ -757,8 +711,9 @@ static struct node *identify(struct discover *discover, struct port *from,
 	if (node && !node_info_same_device(&node->facts->info, info)) {
 		struct port *old = any_cabled(node);
 
-		if (seen_again(discover, node) || node == from->node) {
-			duplicate(discover, from, info->node_guid, old ? old : &node->port[0]);
+		if (discover_seen_again(discover, node) || node == from->node) {
+			discover_duplicate(discover, from, info->node_guid,
+					   old ? old : &node->port[0]);
 			return NULL;
 		}
 		if (!second_look) {
@@ -791,7 +746,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 
 	if (holder && (holder->node->guid != info->node_guid ||
 		       (holder->num && holder->num != info->local_port_num))) {
-		duplicate(discover, from, info->port_guid, holder);
+		discover_duplicate(discover, from, info->port_guid, holder);
 		return;
 	}
 	node = identify(discover, from, info, second_look);
@@ -810,7 +765,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	}
 	if (arrival->peer && arrival->peer != from) {
 		if (arrival->link_pass == discover->pass) {
-			duplicate(discover, from, info->node_guid, arrival);
+			discover_duplicate(discover, from, info->node_guid, arrival);
 			return;
 		}
 		if (!second_look) {
@@ -1167,191 +1122,7 @@ static void begin_light(struct discover *discover)
 	slices_begin(&discover->asking);
 }
 
-/* The end of a pass: the model is tidied */
-
-static bool went_silent(const struct discover *discover, const struct node *node)
-{
-	return node->mute_pass == discover->pass || !seen_again(discover, node);
-}
-
-/* A switch whose agent is busy, or dead, forwards what it did, and links say that they are up: such
- * a cable was not seen again because nobody answers at one of its ends. That our arming it has set
- * PortStateChange at the other one is no sign that it was lost. */
-static bool is_kept(const struct discover *discover, const struct port *port)
-{
-	const struct port *ends[] = {port, port->peer};
-	bool silent = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		bool end_is = went_silent(discover, ends[i]->node);
-
-		silent |= end_is;
-		if (ends[i]->cut || port_state_of(ends[i]) < PORT_ARMED ||
-		    (!end_is && !ends[i]->silent))
-			return false; /* the link was lost, or somebody did answer */
-	}
-	return silent;
-}
-
-/* A cable that was not seen again, or whose ends do not agree, is no cable. */
-static bool is_false_cable(const struct discover *discover, const struct port *port)
-{
-	const struct port *peer = port->peer;
-
-	if (!peer)
-		return false;
-	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
-		return !is_kept(discover, port);
-	return port_facts(port)->known && port_facts(peer)->known &&
-	       port_info(port)->port_state < PORT_INIT;
-}
-
-/* Changes of our own are none that the stages would have to begin anew for. */
-static unsigned tidied(struct discover *discover, unsigned cost)
-{
-	discover->topology = discover->fabric->topology;
-	return cost;
-}
-
-static unsigned cut_false_cables(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-	struct node *node;
-
-	node = fabric_next_node(discover->fabric, at);
-	if (!node)
-		return tidied(discover, 0);
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		struct port *port = &node->port[i];
-
-		if (!is_false_cable(discover, port))
-			continue;
-		if (port->link_pass == discover->pass &&
-		    port_info(port->peer)->port_state >= PORT_INIT)
-			duplicate(discover, port->peer, port->node->guid, port);
-		fabric_unlink(discover->fabric, port);
-	}
-	return tidied(discover, node->num_ports + 1u);
-}
-
-static unsigned mark_silent(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-	struct node *node;
-
-	if (discover->kind != DISCOVER_FULL)
-		return 0;
-	node = fabric_next_node(discover->fabric, at);
-	if (!node)
-		return 0;
-	node->silent = !seen_again(discover, node);
-	return node->num_ports + 1u;
-}
-
-static unsigned build_tree(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-
-	return fabric_tree_step(discover->fabric, at);
-}
-
-static unsigned find_lost(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-	const struct roster *roster = fabric_roster(discover->fabric);
-
-	if (*at == 0) {
-		free(discover->lost);
-		discover->lost = mem_array(roster->num_nodes, sizeof(*discover->lost));
-		discover->num_lost = 0;
-	}
-	if (*at == roster->num_nodes)
-		return 0;
-	if (!fabric_reaches(discover->fabric, roster->nodes[*at]))
-		discover->lost[discover->num_lost++] = roster->nodes[*at];
-	++*at;
-	return 4;
-}
-
-static unsigned drop_lost(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-	struct fabric *fabric = discover->fabric;
-	struct log_subject subject;
-	struct node *node;
-	unsigned cost;
-
-	if (*at == discover->num_lost)
-		return 0;
-	node = discover->lost[(*at)++];
-	cost = 4 * (node->num_ports + 20u);
-	subject = node_subject(node, MESSAGE_VANISHED);
-	log_about(LOG_NOTICE, &subject, "node vanished");
-	fabric_drop_node(fabric, node);
-	return tidied(discover, cost);
-}
-
-/* Of those that are still there. */
-static unsigned tell_silent(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-	struct log_subject subject;
-	struct node *node;
-
-	node = fabric_next_node(discover->fabric, at);
-	if (!node)
-		return 0;
-	if (node->silent == (node->silent_us != 0))
-		return 1;
-	subject = node_subject(node, MESSAGE_SILENT);
-	log_limited(&discover->silent_limit, LOG_WARNING, &subject, "\"%s\" %s",
-		    node->facts->description,
-		    node->silent ? "does not answer any more, but its links are up: it is taken to "
-				   "forward as before, and asked again"
-				 : "answers again");
-	node->silent_us = node->silent ? loop_now_us(discover->loop) : 0;
-	return 4;
-}
-
-/* What a switch forwards whose agent stays silent cannot be changed any more. Its hosts go on, but
- * others should not depend on it. */
-static unsigned set_aside_silent(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-	struct node *node;
-
-	node = fabric_next_switch(discover->fabric, at);
-	if (!node)
-		return tidied(discover, 0);
-	if (node->sw->aside == ASIDE_REFUSES)
-		return 1;
-	if (!node->silent)
-		fabric_set_aside(discover->fabric, node, ASIDE_NOT);
-	else if (loop_now_us(discover->loop) - node->silent_us >= SILENT_MAX_US)
-		fabric_set_aside(discover->fabric, node, ASIDE_SILENT);
-	return tidied(discover, 1);
-}
-
-static bool tidying_is_stale(const void *arg)
-{
-	const struct discover *discover = arg;
-
-	return discover->topology != discover->fabric->topology;
-}
-
-/* Before the walks, and for those that follow when nodes were dropped. */
-static unsigned make_roster(void *arg, size_t *at)
-{
-	struct discover *discover = arg;
-
-	return tidied(discover, fabric_roster_step(discover->fabric, at));
-}
-
-static slice_fn *const tidying_stages[] = {
-	make_roster, cut_false_cables, mark_silent, build_tree,	      find_lost,
-	drop_lost,   make_roster,      tell_silent, set_aside_silent, NULL};
-static const struct slice_plan tidying_plan = {"discovery tidies", tidying_stages,
-					       tidying_is_stale};
+/* The end of a pass */
 
 static void pass_is_over(void *arg)
 {
@@ -1475,7 +1246,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	discover->local.key = local_key;
 	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
 	slices_init(&discover->asking, loop, &asking_plan, discover, landed, discover);
-	slices_init(&discover->tidying, loop, &tidying_plan, discover, pass_is_over, discover);
+	slices_init(&discover->tidying, loop, &discover_tidying, discover, pass_is_over, discover);
 	return discover;
 }
 

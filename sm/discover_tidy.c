@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The end of a pass of discovery: cables that were not seen again are cut, but those of a node
+ * whose agent alone is silent; what is out of reach is dropped; who fell silent, or answers again,
+ * is told of; and a switch that stays silent is set aside. Stages of slices, begun anew when the
+ * cables change meanwhile.
+ */
+#include <stdlib.h>
+
+#include "fabric/aside.h"
+#include "include/message_id.h"
+#include "lib/mem.h"
+#include "sm/discover_parts.h"
+#include "sm/subject.h"
+
+enum { SILENT_MAX_US = 60000000 }; /* a switch is passed by routes for so long */
+
+static bool went_silent(const struct discover *discover, const struct node *node)
+{
+	return node->mute_pass == discover->pass || !discover_seen_again(discover, node);
+}
+
+/* A switch whose agent is busy, or dead, forwards what it did, and links say that they are up: such
+ * a cable was not seen again because nobody answers at one of its ends. That our arming it has set
+ * PortStateChange at the other one is no sign that it was lost. */
+static bool is_kept(const struct discover *discover, const struct port *port)
+{
+	const struct port *ends[] = {port, port->peer};
+	bool silent = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		bool end_is = went_silent(discover, ends[i]->node);
+
+		silent |= end_is;
+		if (ends[i]->cut || port_state_of(ends[i]) < PORT_ARMED ||
+		    (!end_is && !ends[i]->silent))
+			return false; /* the link was lost, or somebody did answer */
+	}
+	return silent;
+}
+
+/* A cable that was not seen again, or whose ends do not agree, is no cable. */
+static bool is_false_cable(const struct discover *discover, const struct port *port)
+{
+	const struct port *peer = port->peer;
+
+	if (!peer)
+		return false;
+	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
+		return !is_kept(discover, port);
+	return port_facts(port)->known && port_facts(peer)->known &&
+	       port_info(port)->port_state < PORT_INIT;
+}
+
+/* Changes of our own are none that the stages would have to begin anew for. */
+static unsigned tidied(struct discover *discover, unsigned cost)
+{
+	discover->topology = discover->fabric->topology;
+	return cost;
+}
+
+static unsigned cut_false_cables(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	struct node *node;
+
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
+		return tidied(discover, 0);
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *port = &node->port[i];
+
+		if (!is_false_cable(discover, port))
+			continue;
+		if (port->link_pass == discover->pass &&
+		    port_info(port->peer)->port_state >= PORT_INIT)
+			discover_duplicate(discover, port->peer, port->node->guid, port);
+		fabric_unlink(discover->fabric, port);
+	}
+	return tidied(discover, node->num_ports + 1u);
+}
+
+static unsigned mark_silent(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	struct node *node;
+
+	if (discover->kind != DISCOVER_FULL)
+		return 0;
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
+		return 0;
+	node->silent = !discover_seen_again(discover, node);
+	return node->num_ports + 1u;
+}
+
+static unsigned build_tree(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+
+	return fabric_tree_step(discover->fabric, at);
+}
+
+static unsigned find_lost(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	const struct roster *roster = fabric_roster(discover->fabric);
+
+	if (*at == 0) {
+		free(discover->lost);
+		discover->lost = mem_array(roster->num_nodes, sizeof(*discover->lost));
+		discover->num_lost = 0;
+	}
+	if (*at == roster->num_nodes)
+		return 0;
+	if (!fabric_reaches(discover->fabric, roster->nodes[*at]))
+		discover->lost[discover->num_lost++] = roster->nodes[*at];
+	++*at;
+	return 4;
+}
+
+static unsigned drop_lost(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	struct fabric *fabric = discover->fabric;
+	struct log_subject subject;
+	struct node *node;
+	unsigned cost;
+
+	if (*at == discover->num_lost)
+		return 0;
+	node = discover->lost[(*at)++];
+	cost = 4 * (node->num_ports + 20u);
+	subject = node_subject(node, MESSAGE_VANISHED);
+	log_about(LOG_NOTICE, &subject, "node vanished");
+	fabric_drop_node(fabric, node);
+	return tidied(discover, cost);
+}
+
+/* Of those that are still there. */
+static unsigned tell_silent(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	struct log_subject subject;
+	struct node *node;
+
+	node = fabric_next_node(discover->fabric, at);
+	if (!node)
+		return 0;
+	if (node->silent == (node->silent_us != 0))
+		return 1;
+	subject = node_subject(node, MESSAGE_SILENT);
+	log_limited(&discover->silent_limit, LOG_WARNING, &subject, "\"%s\" %s",
+		    node->facts->description,
+		    node->silent ? "does not answer any more, but its links are up: it is taken to "
+				   "forward as before, and asked again"
+				 : "answers again");
+	node->silent_us = node->silent ? loop_now_us(discover->loop) : 0;
+	return 4;
+}
+
+/* What a switch forwards whose agent stays silent cannot be changed any more. Its hosts go on, but
+ * others should not depend on it. */
+static unsigned set_aside_silent(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+	struct node *node;
+
+	node = fabric_next_switch(discover->fabric, at);
+	if (!node)
+		return tidied(discover, 0);
+	if (node->sw->aside == ASIDE_REFUSES)
+		return 1;
+	if (!node->silent)
+		fabric_set_aside(discover->fabric, node, ASIDE_NOT);
+	else if (loop_now_us(discover->loop) - node->silent_us >= SILENT_MAX_US)
+		fabric_set_aside(discover->fabric, node, ASIDE_SILENT);
+	return tidied(discover, 1);
+}
+
+static bool tidying_is_stale(const void *arg)
+{
+	const struct discover *discover = arg;
+
+	return discover->topology != discover->fabric->topology;
+}
+
+/* Before the walks, and for those that follow when nodes were dropped. */
+static unsigned make_roster(void *arg, size_t *at)
+{
+	struct discover *discover = arg;
+
+	return tidied(discover, fabric_roster_step(discover->fabric, at));
+}
+
+static slice_fn *const tidying_stages[] = {
+	make_roster, cut_false_cables, mark_silent, build_tree,	      find_lost,
+	drop_lost,   make_roster,      tell_silent, set_aside_silent, NULL};
+const struct slice_plan discover_tidying = {"discovery tidies", tidying_stages, tidying_is_stale};

@@ -15,7 +15,7 @@ copy_units() {
 
 	mkdir -p units
 	for unit in "${units[@]}"; do
-		sed "s,/usr/sbin/weftd,$BUILD/weftd," "$root/systemd/$unit" >"units/$unit"
+		sed "s,/usr/s\?bin/weft,$BUILD/weft," "$root/systemd/$unit" >"units/$unit"
 	done
 }
 
@@ -49,7 +49,7 @@ exposure_is_low() {
 
 # Settings of both, but for those that make an instance of one.
 instance_has_the_same() {
-	local own='^(#|Description=|Conflicts=|After=opensm|ExecStart=|StateDirectory=|RuntimeDirectory=)'
+	local own='^(#|Description=|Conflicts=|After=opensm|ExecStart=|ExecReload=|StateDirectory=|RuntimeDirectory=)'
 
 	diff <(grep -vE "$own" units/weftd.service) <(grep -vE "$own" units/weftd@.service) >differ.txt ||
 		because "$(head -n 3 differ.txt | tr '\n' ' ')"

@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl/commands.h"
@@ -16,6 +18,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
 enum { OPT_JSON = 256, OPT_HELP, OPT_VERSION, OPT_OF_COMMAND };
+enum { GROUP_SIZE = 64 };
 enum { OPTIONS_MAX = 32, WORD = 1 /* getopt's, in order */ };
 
 static const char default_socket[] = "/run/weft/control.sock";
@@ -232,8 +235,26 @@ static void gather(void *ctx, json_t *part)
 }
 
 /* Says why a call failed; returns the status to exit with. */
+/* Who may connect beside root, in words; out is room for them. */
+static const char *members(const char *socket, char out[GROUP_SIZE])
+{
+	const struct group *group;
+	struct stat st;
+
+	if (stat(socket, &st))
+		return "the group that the socket has";
+	group = getgrgid(st.st_gid);
+	if (group)
+		snprintf(out, GROUP_SIZE, "group %s", group->gr_name);
+	else
+		snprintf(out, GROUP_SIZE, "group %u", (unsigned)st.st_gid);
+	return out;
+}
+
 static int explain_failure(const char *socket, int result, char *refusal)
 {
+	char group[GROUP_SIZE];
+
 	switch (result) {
 	case -ENOENT:
 	case -ECONNREFUSED:
@@ -244,10 +265,10 @@ static int explain_failure(const char *socket, int result, char *refusal)
 		return EXIT_NO_DAEMON;
 	case -EACCES:
 		fprintf(stderr,
-			"weftctl: no rights on %s: root and the group that the socket has may "
+			"weftctl: no rights on %s: root and %s may "
 			"connect; -s .../control-ro.sock, where weftd has one, is for those who "
 			"only look\n",
-			socket);
+			socket, members(socket, group));
 		return EXIT_FAILURE;
 	case -EREMOTEIO:
 		text_clean(refusal);

@@ -167,6 +167,21 @@ without_capabilities() {
 	runner=()
 }
 
+# Whoever may not connect is told which group may.
+stranger_is_told() {
+	local socket=$work/guarded/control.sock group
+
+	group=$(id -gn)
+	mkdir guarded && chmod 711 "$work" guarded || return 1
+	# shellcheck disable=SC2016 # Perl's
+	perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or die' "$socket" || return 1
+	chmod 660 "$socket"
+	cp "$BUILD/weftctl" guarded/ && chmod 755 guarded/weftctl
+	setpriv --reuid 65534 --regid 65534 --clear-groups guarded/weftctl -s "$socket" status >stranger.txt 2>&1
+	equal "the status" $? 1 || return 1
+	matches "no rights on $socket: root and group $group may" stranger.txt || because "it says: $(cat stranger.txt)"
+}
+
 check "port CA:x is refused" port_is_refused
 if command -v systemd-analyze >/dev/null; then
 	copy_units
@@ -196,6 +211,7 @@ check "READY, STATUS, WATCHDOG, STOPPING" tells_systemd
 check "-d CA:PORT" port_by_name "$("$BUILD/weftsim" run -n host-0001 -- ibstat -l | head -n 1):1"
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	check "no capability is needed" without_capabilities
+	check "a stranger is told the group" stranger_is_told
 else
 	echo "skip no capability is needed: only root can give them away"
 fi

@@ -59,7 +59,7 @@ sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
-UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants bench deb check-deb
+UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants bench deb check-deb check-systemd
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -90,7 +90,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests check demo soak mutants bench lint format install uninstall deb check-deb clean distclean help FORCE
+.PHONY: all tests check demo soak mutants bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN)
@@ -217,6 +217,11 @@ check-deb:
 	@scripts/install-deps
 	@scripts/simulated-only scripts/deb --check
 
+check-systemd:
+	@scripts/install-deps --vm
+	@scripts/deb
+	@BUILD=$(BUILD) scripts/check-systemd
+
 clean:
 	rm -rf build build-*
 
@@ -236,5 +241,6 @@ help:
 	@echo 'make uninstall   takes it away again, but for /etc/weft'
 	@echo 'make deb         Debian packages weft and weft-sim, into build/deb/'
 	@echo 'make check-deb   builds them twice, compares, asks lintian; installs, upgrades, purges them in an overlay'
+	@echo 'make check-systemd  the packages on a virtual Debian 12: units, udev, journal; VM_ACCEL=kvm where that works'
 	@echo 'make clean       removes build*/; distclean also removes configure'
 	@echo 'with CC=clang, SANITIZE=address,undefined or SANITIZE=thread, WERROR=1, V=1 (show commands)'

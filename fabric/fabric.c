@@ -288,6 +288,16 @@ void fabric_forget_tables(struct fabric *fabric)
 	}
 }
 
+void fabric_forget_asked_links(struct fabric *fabric)
+{
+	size_t position = 0;
+	struct node *node;
+
+	while ((node = map_next(&fabric->nodes, &position)))
+		for (unsigned i = 0; i <= node->num_ports; i++)
+			node->port[i].link_asked = 0;
+}
+
 void fabric_forget_lids(struct fabric *fabric)
 {
 	size_t position = 0;

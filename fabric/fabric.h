@@ -387,6 +387,8 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 
 /* Nothing is known any more of what any switch's tables hold: somebody else may have written. */
 void fabric_forget_tables(struct fabric *fabric);
+/* No link is to be taken down or tried again: who asked for it asked an earlier MASTER. */
+void fabric_forget_asked_links(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
 /* What all that are up have registered is known here. */

@@ -103,6 +103,7 @@ static void role_changed(void *ctx, const char *reason)
 	}
 	if (role == SM_MASTER) { /* another master may have written since we last did */
 		fabric_forget_tables(sm->fabric);
+		fabric_forget_asked_links(sm->fabric); /* the registry has what still holds */
 		/* Of two subnets that have become one, ours keeps its LIDs where they collide. */
 		if (!sm->view)
 			fabric_forget_lids(sm->fabric);

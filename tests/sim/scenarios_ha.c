@@ -327,6 +327,29 @@ static void sm_lid_moves(struct sim *sim)
 	sim_expect(sim, second->port->info.lid == SM_LID);
 }
 
+/* What a manager was to do to a link when it lost the subnet is not done when it has it again:
+ * another MASTER has had the port meanwhile. */
+static void asked_link_lapses(struct sim *sim)
+{
+	struct sim_manager *first, *second;
+	struct device_port *port = sim_port(sim, "leaf-03", 2);
+	struct node *node;
+
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
+	if (sim->failed || !give(first, second))
+		return;
+	sim_settle(sim, 60 * SIM_S);
+	node = fabric_find_node(manager_sm(first->manager)->fabric, port->device->node_guid);
+	sim_expect(sim, node && sim_state(first) == SM_STANDBY);
+	if (sim->failed)
+		return;
+	node->port[port->num].link_asked = PHYS_DISABLED;
+	sim_kill(second);
+	sim_until(sim, 5 * SIM_S, "the first is MASTER again", is_master, first);
+	sim_settle_and_check(sim);
+	sim_expect(sim, port->info.port_physical_state == PHYS_LINK_UP);
+}
+
 /* Each control packet, and what both ends are then. */
 static void control_packets(struct sim *sim)
 {
@@ -446,5 +469,6 @@ const struct scenario sim_ha[] = {
 	{.name = "ha-kills", .topology = TREE, .play = kills_at_random},
 	{.name = "ha-kills-in-trouble", .topology = TREE, .play = kills_in_trouble},
 	{.name = "ha-comes-back", .topology = TREE, .play = comes_back},
+	{.name = "ha-asked-link-lapses", .topology = TREE, .play = asked_link_lapses},
 	{.name = NULL},
 };

@@ -33,6 +33,8 @@ const struct do_command do_commands[] = {
 	{"path", "SRC DST", "the way of a packet by the switches' tables", 2, 2, do_path},
 	{"multicast", "MLID SRC", "who receives a packet to a group", 2, 2, do_multicast},
 	{"check", "", "walks from every active adapter port to every other", 0, 0, do_check},
+	{"clients", "", "which managers adapters' ports know, and who was told to register anew", 0,
+	 0, do_clients},
 	{"stats", "[reset]", "what was counted: SMPs, GMPs, what was dropped where", 0, 1,
 	 do_stats},
 	{0},

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
@@ -148,6 +149,35 @@ int do_mft(struct do_call *call)
 		if (any)
 			fprintf(call->out, "\n");
 	}
+	return 0;
+}
+
+/* Clients */
+
+int do_clients(struct do_call *call)
+{
+	struct {
+		unsigned ports, told;
+	} *of = mem_array(LID_UNICAST_MAX + 1, sizeof(*of));
+	struct device *const *devices;
+	size_t count = world_devices(call->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned p = 1; p <= devices[i]->num_ports; p++) {
+			const struct device_port *port = &devices[i]->port[p];
+
+			if (device_is_switch(devices[i]) || port->info.port_state != PORT_ACTIVE ||
+			    port->info.master_sm_lid > LID_UNICAST_MAX)
+				continue;
+			of[port->info.master_sm_lid].ports++;
+			of[port->info.master_sm_lid].told += port->reregistrations > 0;
+		}
+	}
+	fprintf(call->out, "MasterSMLID  ports  told to register anew\n");
+	for (unsigned lid = 0; lid <= LID_UNICAST_MAX; lid++)
+		if (of[lid].ports)
+			fprintf(call->out, "%11u  %5u  %5u\n", lid, of[lid].ports, of[lid].told);
+	free(of);
 	return 0;
 }
 

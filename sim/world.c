@@ -421,8 +421,13 @@ const struct world_stats *world_stats(const struct world *world)
 void world_reset_stats(struct world *world)
 {
 	world->stats = (struct world_stats){0};
-	for (size_t i = 0; i < world->count; i++)
+	for (size_t i = 0; i < world->count; i++) {
+		struct device *device = world->devices[i];
+
 		world->nodes[i].smps = 0;
+		for (unsigned p = 0; p <= device->num_ports; p++)
+			device->port[p].reregistrations = 0;
+	}
 }
 
 uint64_t world_agent_smps(const struct device *device)

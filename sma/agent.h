@@ -7,8 +7,8 @@
  * counts, and tells the time. Used by the simulation in tests/sim and by weftsim. One thread.
  *
  * Who may look at an agent looks into the structs below; only the functions change them, but for
- * quirks, owner, counts and what an owner presets before its agent is asked anything. Where to read
- *on:
+ * quirks, owner, counts, reregistrations and what an owner presets before its agent is asked
+ * anything. Where to read on:
  *
  *	agent.c         a MAD in, the table of attributes, the answer out
  *	agent_device.c  birth from a config, reset and reboot
@@ -110,7 +110,7 @@ struct device_port {
 	bool pulled;		   /* the cable is not plugged in; both ends say the same */
 	uint64_t m_key_lease_us;   /* the key's protection ends then: agent_m_key.c; 0: it stays */
 	uint32_t trainings;	   /* begun so far */
-	uint32_t reregistrations;  /* ClientReregister commands that came */
+	uint32_t reregistrations;  /* ClientReregister commands that came; the owner resets it */
 	struct port_counts counts; /* of switches' port 0, which has no link, only VL15Dropped */
 };
 

@@ -4,8 +4,8 @@
  * of some groups and subscriptions in turn, 32 under way. `registrar FIRST` numbers them from
  * FIRST on, and prints each number when its registration was acknowledged, as "service 17",
  * "member 18" or "subscription 19": the ServiceID, what the MGID ends with, the number of a
- * vendor's notice. It ends when something is refused or not answered. For
- * tests/system/registrations.sh.
+ * vendor's notice. It ends when something is refused or not answered; `registrar FIRST NUMBER` also
+ * after so many. For tests/system/registrations.sh and ha.sh, and tests/bench/failover.sh.
  */
 #include <endian.h>
 #include <infiniband/umad.h>
@@ -138,16 +138,20 @@ static uint32_t take(void)
 int main(int count, char **words)
 {
 	uint32_t next = count > 1 ? (uint32_t)atoi(words[1]) : 1;
+	uint32_t end = count > 2 ? next + (uint32_t)atoi(words[2]) : UINT32_MAX;
+	uint32_t answered = next;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	begin();
-	for (unsigned i = 0; i < UNDER_WAY; i++)
+	for (unsigned i = 0; i < UNDER_WAY && next < end; i++)
 		ask(next++);
-	for (;;) {
+	for (; answered < end; answered++) {
 		uint32_t number = take();
 
 		printf("%s %u\n", kinds[number % KINDS],
 		       fill[number % KINDS] == member ? number % GROUPS : number);
-		ask(next++);
+		if (next < end)
+			ask(next++);
 	}
+	return 0;
 }

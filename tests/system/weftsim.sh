@@ -114,7 +114,8 @@ tables() {
 	says '^leaf-01 \[1\] -> \[[5-8]\]$' 'path host-0001 host-0032' || return 1
 	says '^host-0032 \[1\], LID [0-9]+: 3 switches$' 'path host-0001 host-0032:1' || return 1
 	says ' 1 +Active +LinkUp +4x EDR .* host-0001 1$' 'show leaf-01' || return 1
-	says 'PortInfo +[0-9]+ +[0-9]+' stats
+	says 'PortInfo +[0-9]+ +[0-9]+' stats || return 1
+	says '^ +1 +32 +[1-9]' clients
 }
 
 # Before anybody has joined: what tables hold is shown by tests/unit/test_do.c.
@@ -125,7 +126,8 @@ multicast() {
 
 reset_counts() {
 	asked 'stats reset' 'stats' || because "$(cat do.err)" || return 1
-	equal "the number of NodeDescription" "$(grep -c NodeDescription do.txt)" 0
+	equal "the number of NodeDescription" "$(grep -c NodeDescription do.txt)" 0 || return 1
+	says '^ +1 +32 +0$' clients
 }
 
 link_down_and_up() {

@@ -295,6 +295,22 @@ static void test_faults(void)
 	bed_close(&bed);
 }
 
+static void test_clients(void)
+{
+	struct bed bed;
+
+	bed_open(&bed);
+	for (unsigned h = 0; h < HOSTS; h++)
+		bed.host[h]->port[1].info.master_sm_lid = h < 4 ? 7 : 9;
+	bed.host[0]->port[1].info.port_state = PORT_ARMED; /* then it does not count */
+	bed.host[1]->port[1].reregistrations = 1;
+	bed.host[2]->port[1].reregistrations = 2;
+	expect(&bed, "clients", 0, "\n          7      3      2\n          9      2      0\n", "");
+	expect(&bed, "stats reset", 0, "", "");
+	expect(&bed, "clients", 0, "\n          7      3      0\n          9      2      0\n", "");
+	bed_close(&bed);
+}
+
 static CU_TestInfo tests[] = {
 	{"words", test_words},
 	{"names of nodes and ports", test_names},
@@ -302,6 +318,7 @@ static CU_TestInfo tests[] = {
 	{"check", test_check},
 	{"multicast", test_multicast},
 	{"faults", test_faults},
+	{"clients", test_clients},
 	CU_TEST_INFO_NULL,
 };
 

@@ -1,39 +1,84 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# A master dies, alone or with its host, and its standby takes over: when what happens, in milliseconds
-# from the kill, and what the agents are sent, for weftd, for weftd whose standby follows it (durability
-# "standby"), the same with an sm_lid (moves), and for OpenSM as it is configured by default, on a weftsim of 648
-# hosts (FULL: 11,664 hosts, without OpenSM; ONLY="weftd follows": these two alone). The standby's SA is asked a few hundred times a second from
-# a third host; when the last port was Set, weftsim is asked some thirty times a second. TIMES=n repeats it: a
-# poll comes sooner or later after the kill. With one that follows, 100 groups of 20 hosts are there; how long
-# their joins took stands before it, also with durability "local", and whether LIDs, groups and members are
-# what they were.
+# A master dies by SIGKILL, alone or with its host, and its standby takes over, on weftsim: what happens when,
+# in milliseconds from the kill, with what is aimed at beside it, what the agents are sent, and whether LIDs, groups,
+# members, services and subscriptions are what they were. ONLY="PART...":
+#
+#	weftd    two weftd, which know of each other by the fabric alone
+#	follows  the standby follows the master beside the fabric (durability "standby")
+#	moves    the same with an sm_lid
+#	opensm   two OpenSM as they are configured by default
+#	keys     as follows, with M_Keys at protection level 2; before it a restart, a rotation, somebody without a key
+#	large    as follows, with 11,664 hosts instead of 648; not unless it is named
+#
+# The standby's SA is asked a few hundred times a second from a third host. Who has been Set, and which hosts know
+# whom and were told to register anew, weftsim is asked some thirty times a second: these times are when that was
+# seen. TIMES=n repeats each; QUICK is follows and keys. A poll comes sooner or later after the kill.
 # shellcheck source=tests/system/lib.sh
 # shellcheck disable=SC2016 # what status is asked for is Perl
 . "$(dirname "$0")/../system/lib.sh"
 
-spec=fattree:radix=36,levels=2 sm_lid=2000 managers=${ONLY:-weftd follows moves opensm}
-if [ -n "${FULL:-}" ]; then
-	spec=fattree:radix=36,levels=3 sm_lid=16000 managers=${ONLY:-weftd follows moves}
-fi
-if ! command -v opensm >/dev/null; then
-	managers=${managers/opensm/}
-fi
-mapfile -t hosts < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
-master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]} asker=${hosts[1]}
+parts=${ONLY:-weftd follows moves opensm keys}
+[ -z "${QUICK:-}" ] || parts=${ONLY:-follows keys}
+command -v opensm >/dev/null || parts=${parts/opensm/}
+"${CC:-cc}" -O2 -o registrar "$root/tests/system/registrar.c" -libumad || exit 1
+
+# What is aimed at.
+declare -A answer_ms=([alone]=500 [gone]=1500)
+told_ms=3000
+
+fabric_of() { # PART
+	spec=fattree:radix=36,levels=2 sm_lid=2000
+	[ "$1" != large ] || spec=fattree:radix=36,levels=3
+	mapfile -t hosts < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
+	master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]} asker=${hosts[1]}
+}
 
 now_us() {
 	echo "${EPOCHREALTIME/./}"
 }
 
-# counts: "SETS SMPS PORT-SETS LFT-SETS MFT-SETS LFT-GETS MFT-GETS" that agents have met.
-counts() {
-	"$BUILD/weftsim" "do" stats | awk '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 }
-		on { gets += $(NF - 1); sets += $NF; of[$1] = $NF; gets_of[$1] = $(NF - 1) }
-		END { print sets + 0, gets + sets, of["PortInfo"] + 0, of["LinearForwardingTable"] + 0,
-			of["MulticastForwardingTable"] + 0, gets_of["LinearForwardingTable"] + 0,
-			gets_of["MulticastForwardingTable"] + 0 }'
+# Figures: what, how much, and what is aimed at.
+
+title() {
+	printf '%s\n' "$*"
+}
+
+row() { # WHAT FIGURE [REMARK]
+	printf '  %-44s\t%12s\t%s\n' "$1" "$2" "${3:-}"
+}
+
+# at WHAT US [GOAL-MS [REMARK]]: a moment, from the kill on.
+at() {
+	awk -v what="$1" -v us="$(($2 - began))" -v goal="${3:-}" -v remark="${4:-}" 'BEGIN {
+		if (goal) text = "goal " goal " ms" (us > goal * 1000 ? ": MISSED" : "")
+		printf "  %-44s\t%9.1f ms\t%s%s\n", what, us / 1000, text, text && remark ? ", " remark : remark }'
+}
+
+# all WHAT FIGURE OF: as many as there are.
+all() {
+	row "$1" "$2 of $3" "goal: all$([ "$2" = "$3" ] || echo ": MISSED")"
+}
+
+# Looking at the fabric
+
+# look_around: $sets and $smps at agents, $known, $told and $ports: hosts' active ports that know $lid as their
+# manager's, those of them that were told to register anew, and all; since `stats reset`. In $sets_of which attributes.
+look_around() {
+	"$BUILD/weftsim" "do" stats clients >stats.txt || return 1
+	read -r sets smps known told ports sets_of < <(awk -v lid="$lid" '
+		/^SMPs at agents/ { smp = 1; next }
+		/^MasterSMLID/ { clients = 1; smp = 0; next }
+		/^[^ ]/ { smp = 0 }
+		smp { sets += $NF; smps += $NF + $(NF - 1); if ($NF) of = of ", " $NF " " $1 }
+		clients { ports += $2; if ($1 == lid) { known = $2; told = $3 } }
+		END { print sets + 0, smps + 0, known + 0, told + 0, ports + 0, substr(of, 3) }' stats.txt)
+}
+
+# sent ATTRIBUTE: how many Set() of it agents have met.
+sets_sent() {
+	awk -v name="$1" '$1 == name { print $NF; there = 1 } END { if (!there) print 0 }' stats.txt
 }
 
 # Lines of a log with the time at which they came.
@@ -44,112 +89,143 @@ stamp() {
 }
 
 is_quiet() {
-	local sets
+	local before
 
-	sets=$(counts)
+	look_around
+	before=$sets
 	sleep 2
-	[ "${sets%% *}" = "$(counts | cut -d ' ' -f 1)" ]
+	look_around
+	[ "$before" = "$sets" ]
 }
 
-start() { # NAME KIND HOST PRIORITY
-	local options=()
+# Managers
 
-	[ "$2" != moves ] || options=(-o "sm_lid=$sm_lid")
-	case $2 in
-	weftd) start_weftd "$1" "$3" -o "sm_priority=$4" -v ;;
-	follows | moves)
-		start_weftd "$1" "$3" -o "sm_priority=$4" -v -o "durability=\"$durability\"" \
-			-o "ha_listen=\"${address[$1]}\"" -o "ha_peers=\"${address[a]}, ${address[b]}\"" \
-			-o "ha_psk_file=\"$work/psk\"" -o registrations_per_port=100000 "${options[@]}"
-		;;
-	opensm) default_timers=y start_opensm "$1" "$3" -p "$4" -D 0x43 ;;
-	esac
-}
-
-role_is() { # NAME KIND ROLE
-	case $2:$3 in
-	weftd:* | follows:* | moves:*) has_status "$1" '$_->{role}' "$3" ;;
-	opensm:MASTER) matches 'SUBNET UP' "$1.log" ;;
-	opensm:STANDBY) matches 'Entering STANDBY state' "$1.log" ;;
-	esac
-}
-
-lid_of() {
-	look address.txt "$1" ibaddr || return 1
-	printf '%d' "$(sed -n 's/.*LID start \(0x[0-9a-f]*\).*/\1/p' address.txt)"
-}
-
-# after TEXT PATTERN: when the standby first said so.
-after() {
-	awk -v began="$began" -v text="$1" -v pattern="$2" '
-		$0 ~ pattern { printf "  %-32s %9.1f ms\n", text, ($1 - began) / 1000; exit }' stamped
-}
-
-# until_set: prints when the last Set() had reached an agent, once the log says $done_pattern and it is quiet.
-until_set() {
-	local last=$began seen=${before%% *} now
-
-	while [ $(($(now_us) - began)) -lt 300000000 ]; do
-		now=$(counts | cut -d ' ' -f 1)
-		if [ "$now" != "$seen" ]; then
-			seen=$now last=$(now_us)
-		fi
-		if grep -qE "$done_pattern" stamped && [ $(($(now_us) - last)) -gt 3000000 ]; then
-			break
-		fi
-		sleep 0.02
-	done
-	echo "$last"
-}
-
-at() { # TEXT US
-	printf '  %-32s %7d.%d ms\n' "$1" $((($2 - began) / 1000)) $((($2 - began) / 100 % 10))
-}
-
-# One that follows
-
-durability=standby
+lid=0 durability=standby
 umask 077
 od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >psk
 umask 022
-mapfile -t ports < <(perl -MIO::Socket::INET -e 'my @s = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1",
+mapfile -t listens < <(perl -MIO::Socket::INET -e 'my @s = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1",
 	Listen => 1) } 1 .. 2; print join("\n", map { $_->sockport } @s), "\n"')
-declare -A address=([a]=127.0.0.1:${ports[0]} [b]=127.0.0.1:${ports[1]})
+declare -A address=([a]=127.0.0.1:${listens[0]} [b]=127.0.0.1:${listens[1]})
+
+follows() { # PART
+	[[ $1 =~ ^(follows|moves|keys|large)$ ]]
+}
+
+start() { # NAME PART HOST PRIORITY
+	local options=(-o "sm_priority=$4" -v)
+
+	if [ "$2" = opensm ]; then
+		default_timers=y start_opensm "$1" "$3" -p "$4" -D 0x43
+		return
+	fi
+	! follows "$2" || options+=(-o "durability=\"$durability\"" -o "ha_listen=\"${address[$1]}\""
+		-o "ha_peers=\"${address[a]}, ${address[b]}\"" -o "ha_psk_file=\"$work/psk\"" -o registrations_per_port=100000)
+	[ "$2" != moves ] || options+=(-o "sm_lid=$sm_lid")
+	[ "$2" != keys ] || options+=(-o 'm_key_mode="port"' -o "m_key_secret_file=\"$work/secret\""
+		-o m_key_protection_level=2)
+	start_weftd "$1" "$3" "${options[@]}"
+}
+
+role_is() { # NAME PART ROLE
+	case $2:$3 in
+	opensm:MASTER) matches 'SUBNET UP' "$1.log" ;;
+	opensm:STANDBY) matches 'Entering STANDBY state' "$1.log" ;;
+	*) has_status "$1" '$_->{role}' "$3" ;;
+	esac
+}
+
+# lid_of NAME PART HOST: under M_Keys ports tell theirs to their manager only.
+lid_of() {
+	if [ "$2" != opensm ]; then
+		status "$1" '$_->{lid}'
+	else
+		look address.txt "$3" ibaddr && printf '%d' "$(sed -n 's/.*LID start \(0x[0-9a-f]*\).*/\1/p' address.txt)"
+	fi
+}
+
+master_runs() { # PART
+	start a "$1" "$master_host" 5 && wait_for 300 role_is a "$1" MASTER && wait_for 120 is_quiet ||
+		because "$1: the master does not come up: ${reason:-$(tail -n 1 a.log)}"
+}
 
 # in_step WHO: registrations are acknowledged by the standby, or by the master alone (local).
 in_step() {
 	[ "$(ctl a ha status 2>/dev/null | json '$_->{acknowledged_by}, $_->{standbys}[0]{state}')" = "$1 in step" ]
 }
 
-# What has to be the same afterwards.
+standby_runs() { # PART
+	start b "$1" "$standby_host" 0 && wait_for 120 role_is b "$1" STANDBY && wait_for 60 is_quiet ||
+		because "$1: no standby: ${reason:-$(tail -n 1 b.log)}" || return 1
+	! follows "$1" || wait_for 60 in_step "$durability" || because "the standby is not in step: $(ctl a ha status)"
+}
+
+all_end() {
+	local name
+
+	for name in stamp a b; do
+		[ -z "${pids[$name]:-}" ] || kill_now "$name"
+	done
+	stop_fabric
+	rm -rf a.* b.* stamped
+}
+
+# What hosts register
+
+EACH=6 # of a host: services, members, subscriptions in turn
+
+# 100 groups of 20 members; how long a join takes.
+hosts_join() {
+	join_groups 1 100 20 || return 1
+	row "a join, durability $durability: median" "$(awk '{ printf "%.2f ms", $2 / 1000 }' join.err)" \
+		"$(awk '{ printf "99 %% of %d within %.2f ms", $1, $3 / 1000 }' join.err)"
+}
+
+# Of 648 hosts spread over the fabric each but the one that may go: what it has registered is kept, and not shown.
+hosts_register() {
+	local step=$((${#hosts[@]} / 648)) first=1 i
+
+	for ((i = step; i < ${#hosts[@]}; i += step, first += EACH)); do
+		on "${hosts[i]}" "$work/registrar" $first $EACH >told.txt 2>said.txt ||
+			because "${hosts[i]} cannot register: $(cat said.txt)" || return 1
+	done
+}
+
+# Everything that is registered, and the LIDs: "KIND WHAT", a line each.
 records() {
 	"$BUILD/weftctl" -s "$1.run/control.sock" save "$1.json" >/dev/null && json 'map { my $r = $_; my $k = $r->{kind};
 		$k eq "lid" ? "lid $r->{GUID} $r->{LID}\n" :
 		$k eq "group" ? "group $r->{MGID} $r->{MLID}\n" :
-		$k eq "member" ? "member $r->{MGID} $r->{PortGUID}\n" : () } @{$_->{records}}' <"$1.json" | sort
+		$k eq "member" ? "member $r->{MGID} $r->{PortGUID}\n" :
+		$k eq "service" ? "service $r->{ServiceID} $r->{ServiceGUID}\n" :
+		$k eq "subscription" ? "subscription $r->{TrapNumber} $r->{SubscriberGUID}\n" : () } @{$_->{records}}' \
+		<"$1.json" | sed 's/^ *//; /^$/d' | sort
 }
 
-hosts_join() {
-	wait_for 60 in_step "$durability" || because "the standby is not in step: $(ctl a ha status)" || return 1
-	join_groups 1 100 20 || return 1
-	awk -v how="$durability" '{ printf "weftd, durability %s: %d joins, median %.2f ms, 99 %% within %.2f ms\n",
-		how, $1, $2 / 1000, $3 / 1000 }' join.err
+# shown FILE: the same as the SA tells it to a host; a line for each record.
+shown() {
+	local kind
+
+	for kind in SR IIR MCMR; do
+		ask "$kind" || return 1
+		awk -v kind="$kind" '/dump:/ { if (line) print line; line = kind; next } { line = line $0 }
+			END { print line }' answer.txt
+	done | sort >"$1"
 }
 
-# What a registration costs where no standby has to have it.
-joins_local() {
-	durability=local
-	start_weftsim "$spec" && start a follows "$master_host" 5 || return 1
-	wait_for 300 role_is a follows MASTER && wait_for 120 is_quiet || because "weftd does not come up" || return 1
-	start b follows "$standby_host" 0 && wait_for 120 role_is b follows STANDBY && wait_for 60 is_quiet ||
-		because "no standby" || return 1
-	hosts_join || return 1
-	kill_now b
-	kill_now a
-	stop_fabric
-	rm -rf a.* b.*
-	durability=standby
+compare() {
+	local kind before
+
+	records b >records.after
+	for kind in lid group member service subscription; do
+		before=$(grep -c "^$kind " records.before)
+		all "kept: ${kind}s" "$(comm -12 records.before records.after | grep -c "^$kind ")" "$before"
+	done
+	shown shown.after || return 1
+	all "kept: records that saquery shows" "$(comm -12 shown.before shown.after | wc -l)" "$(wc -l <shown.before)"
 }
+
+# The failover
 
 # ask_sa: until it answers at $lid; from when on, is in answered.
 ask_sa() {
@@ -157,25 +233,50 @@ ask_sa() {
 	waiting=$!
 }
 
-# fails KIND HOW: the host stays, or goes with its master.
-fails() {
-	local kind=$1 how=$2 lid began last before after waiting
+# until_done: when the last Set() reached an agent, and the last host knew $lid and was told, in $last_set and
+# $last_told; once the log says $done_pattern and it is quiet.
+until_done() {
+	local now seen_sets=0 seen_told=0
 
-	done_pattern=$([ "$kind" = opensm ] && echo 'SUBNET UP' || echo 'sweep .*subnet up')
-	start_weftsim "$spec" && start a "$kind" "$master_host" 5 || return 1
-	wait_for 300 role_is a "$kind" MASTER && wait_for 120 is_quiet || because "$kind does not come up" || return 1
-	start b "$kind" "$standby_host" 0 || return 1
-	wait_for 120 role_is b "$kind" STANDBY && wait_for 60 is_quiet || because "no standby" || return 1
-	if [ "$kind" = follows ] || [ "$kind" = moves ]; then
-		hosts_join && wait_for 60 is_quiet && records a >records.before || return 1
+	last_set=$began last_told=$began
+	while [ $(($(now_us) - began)) -lt 300000000 ]; do
+		look_around
+		now=$(now_us)
+		[ "$sets" = "$seen_sets" ] || seen_sets=$sets last_set=$now
+		[ "$told" = "$seen_told" ] || seen_told=$told last_told=$now
+		if grep -qE "$done_pattern" stamped && [ $((now - last_set)) -gt 3000000 ]; then
+			return
+		fi
+		sleep 0.02
+	done
+}
+
+# said WHAT PATTERN: when the standby first said so.
+said() {
+	local us
+
+	us=$(awk -v pattern="$2" '$0 ~ pattern { print $1; exit }' stamped)
+	at "$1" "${us:-$began}"
+}
+
+fails() { # PART alone|gone
+	local part=$1 how=$2 began waiting last_set last_told done_pattern=': subnet up' dead='STANDBY -> DISCOVERING'
+	local master='-> MASTER'
+
+	if [ "$part" = opensm ]; then
+		done_pattern='SUBNET UP' dead='Entering DISCOVERING state' master='Entering MASTER state'
+	fi
+	if follows "$part"; then
+		hosts_join && hosts_register && wait_for 60 is_quiet && records a >records.before && shown shown.before ||
+			return 1
 	fi
 	lid=$sm_lid
-	[ "$kind" = moves ] || lid=$(lid_of "$standby_host")
+	[ "$part" = moves ] || lid=$(lid_of b "$part" "$standby_host")
 	tail -n 0 -F b.log 2>/dev/null | stamp >stamped &
 	pids[stamp]=$!
-	[ "$kind" = moves ] || ask_sa
+	[ "$part" = moves ] || ask_sa
 	sleep "1.$((RANDOM % 10))"
-	before=$(counts)
+	"$BUILD/weftsim" "do" 'stats reset'
 	began=$(now_us)
 	if [ "$how" = alone ]; then
 		kill_now a
@@ -183,43 +284,126 @@ fails() {
 		kill -STOP "${pids[a]}" # no kernel is left that would close its connections
 		"$BUILD/weftsim" "do" "node down $master_host" >/dev/null
 	fi
-	[ "$kind" != moves ] || ask_sa # the master that dies would have answered there
-	last=$(until_set)
+	[ "$part" != moves ] || ask_sa # the master that dies would have answered there
+	until_done
 	wait "$waiting" || because "$(cat answered.err)" || return 1
-	after=$(counts)
-	echo "$kind, $spec, the master is killed $([ "$how" = alone ] && echo "and its host lives" || echo "with its host"):"
-	if [ "$kind" != opensm ]; then
-		after "the master is taken for dead" 'STANDBY -> DISCOVERING'
-		after "the standby is MASTER" '-> MASTER'
-	else
-		after "the master is taken for dead" 'Entering DISCOVERING state'
-		after "the standby is MASTER" 'Entering MASTER state'
-	fi
-	at "its SA answers" "$(cat answered)"
-	at "the last Set() has come" "$last"
-	echo "$before $after" | awk '{ printf "  %d SMPs, %d Set(), of these %d PortInfo, %d LFT, %d MFT; Get() of %d LFT, %d MFT\n",
-		$9 - $2, $8 - $1, $10 - $3, $11 - $4, $12 - $5, $13 - $6, $14 - $7 }'
-	if [ "$kind" = follows ] || [ "$kind" = moves ]; then
-		records b >records.after
-		echo "  $(comm -12 records.before records.after | wc -l) of $(wc -l <records.before) LIDs, groups and members are what they were"
-	fi
-	kill_now stamp
-	[ "$how" = alone ] || kill_now a
-	kill_now b
-	stop_fabric
-	rm -rf a.* b.* stamped
+	said "the master is taken for dead" "$dead"
+	said "the standby is MASTER" "$master"
+	at "its SA answers" "$(cat answered)" "${answer_ms[$how]}"
+	[ "$part" = moves ] || at "the last host knows it, and was told" "$last_told" $told_ms
+	at "the last Set() has come" "$last_set"
+	all "hosts that know it" "$known" "$ports"
+	[ "$part" = moves ] || all "hosts that were told to register anew" "$told" "$ports"
+	row "SMPs" "$smps"
+	row "Set()" "$sets" "$sets_of"
+	row "Set(LinearForwardingTable)" "$(sets_sent LinearForwardingTable)" \
+		"goal 0$([ "$(sets_sent LinearForwardingTable)" = 0 ] || echo ": MISSED")"
+	! follows "$part" || compare
 }
 
-for kind in $managers; do
-	if [ "$kind" = follows ] && ! joins_local; then
-		echo "failover: $reason" >&2
+# a_failover PART HOW
+a_failover() {
+	fabric_of "$1"
+	title "$1: ${#hosts[@]} hosts, the master is killed $([ "$2" = alone ] && echo "and its host lives" || echo "with its host")"
+	start_weftsim "$spec" && master_runs "$1" && standby_runs "$1" && fails "$1" "$2"
+}
+
+# What a registration costs where no standby has to have it.
+joins_local() {
+	local durability=local
+
+	fabric_of follows
+	title "follows: ${#hosts[@]} hosts, what a join costs where no standby has to have it"
+	start_weftsim "$spec" && master_runs follows && standby_runs follows && hosts_join
+}
+
+# M_Keys
+
+a_secret() {
+	od -An -N32 -tx1 /dev/urandom | tr -d ' \n'
+}
+
+keys() { # EXPRESSION
+	ctl a keys status 2>/dev/null | json "$1"
+}
+
+all_have_theirs() {
+	[ "$(keys '$_->{protection_level} == 2 && $_->{protected} == $_->{ports} && !$_->{changing} ? "all" : "some"')" = all ]
+}
+
+# protected WHAT NAME: how long it was since $began until every port had its key, and none is lost.
+protected() {
+	wait_for 60 all_have_theirs || because "$1: keys status says $(ctl a keys status)" || return 1
+	at "$1: every port has its key" "$(now_us)"
+	wait_for 60 is_quiet
+	none_lost "$1"
+}
+
+# none_lost WHAT [NAME]: every host's link is ACTIVE, each reaches each, and each port has its key.
+none_lost() {
+	local name=${2:-a} away=${3:-0}
+
+	look_around
+	all "$1: hosts ACTIVE" "$ports" $((${#hosts[@]} - away))
+	all "$1: ports with their key" "$(ctl "$name" keys status | json '$_->{protected}')" \
+		"$(ctl "$name" keys status | json '$_->{ports}')"
+	"$BUILD/weftsim" "do" check >check.txt || because "$1: $(tail -n 1 check.txt)"
+}
+
+# Each of some hosts is told by LID, by somebody without its key, that another one is its manager.
+strangers() {
+	local events victim lid told=0 number=20 i
+
+	for ((i = 0; i < number; i++)); do
+		victim=${hosts[${#hosts[@]} / 3 + 7 * i]}
+		lid=$(ctl a node show "$victim" | json '$_->{ports}[0]{lid}')
+		! look set.txt "$client" ibportstate -t 200 "$lid" 1 smlid 3 || told=$((told + 1))
+	done
+	row "strangers: Set(PortInfo) without the key, taken" "$told of $number" "goal 0$([ $told = 0 ] || echo ": MISSED")"
+	lid=$(lid_of a keys)
+	look_around
+	all "strangers: hosts that know their manager" "$known" "${#hosts[@]}"
+	sleep 1
+	events=$(ctl a events 2>/dev/null | grep -c "wrong M_Key.*$client")
+	row "strangers: events that name $client" "$events"
+}
+
+m_keys() {
+	fabric_of keys
+	title "keys: ${#hosts[@]} hosts, M_Keys of each port, protection level 2"
+	(umask 077 && a_secret >secret)
+	start_weftsim "$spec" || return 1
+	began=$(now_us)
+	start a keys "$master_host" 5 && protected "bring-up" || return 1
+	kill_now a
+	began=$(now_us)
+	"$BUILD/weftsim" "do" 'stats reset'
+	start a keys "$master_host" 5 && wait_for 60 is_up a && protected "restart" || return 1
+	row "restart: Set(LinearForwardingTable)" "$(sets_sent LinearForwardingTable)" "goal 0"
+	(umask 077 && { a_secret; echo; cat secret; } >secret.new && mv secret.new secret)
+	began=$(now_us)
+	ctl a keys rotate >/dev/null && protected "rotation" && strangers || return 1
+	title "keys: the master is killed $([ "$1" = alone ] && echo "and its host lives" || echo "with its host")"
+	standby_runs keys && fails keys "$1" && none_lost "failover" b "$([ "$1" = alone ] && echo 0 || echo 1)"
+}
+
+# measure COMMAND...
+measure() {
+	if ! "$@"; then
+		echo "failover: $*: $reason" >&2
 		exit 1
 	fi
+	all_end
+}
+
+for part in $parts; do
+	[ "$part" != follows ] || measure joins_local
 	for how in alone gone; do
 		for ((i = 0; i < ${TIMES:-1}; i++)); do
-			if ! fails "$kind" "$how"; then
-				echo "failover: $reason" >&2
-				exit 1
+			if [ "$part" = keys ]; then
+				measure m_keys $how
+			else
+				measure a_failover "$part" $how
 			fi
 		done
 	done

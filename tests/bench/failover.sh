@@ -163,9 +163,13 @@ standby_runs() { # PART
 all_end() {
 	local name
 
-	for name in stamp a b; do
+	for name in a b; do
 		[ -z "${pids[$name]:-}" ] || kill_now "$name"
 	done
+	if [ -n "${pids[stamp]:-}" ]; then
+		wait "${pids[stamp]}" # its tail ends with b
+		unset 'pids[stamp]'
+	fi
 	stop_fabric
 	rm -rf a.* b.* stamped
 }
@@ -272,7 +276,7 @@ fails() { # PART alone|gone
 	fi
 	lid=$sm_lid
 	[ "$part" = moves ] || lid=$(lid_of b "$part" "$standby_host")
-	tail -n 0 -F b.log 2>/dev/null | stamp >stamped &
+	tail -n 0 -f --pid="${pids[b]}" b.log 2>/dev/null | stamp >stamped &
 	pids[stamp]=$!
 	[ "$part" = moves ] || ask_sa
 	sleep "1.$((RANDOM % 10))"

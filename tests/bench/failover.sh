@@ -24,7 +24,7 @@ parts=${ONLY:-weftd follows moves opensm keys}
 command -v opensm >/dev/null || parts=${parts/opensm/}
 "${CC:-cc}" -O2 -o registrar "$root/tests/system/registrar.c" -libumad || exit 1
 
-# What is aimed at.
+# What is aimed at with 648 hosts. With 11,664 rereg_rate alone takes 12 s.
 declare -A answer_ms=([alone]=500 [gone]=1500)
 told_ms=3000
 
@@ -296,8 +296,9 @@ fails() { # PART alone|gone
 	wait "$waiting" || because "$(cat answered.err)" || return 1
 	said "the master is taken for dead" "$dead"
 	said "the standby is MASTER" "$master"
-	at "its SA answers" "$(cat answered)" "${answer_ms[$how]}"
-	[ "$part" = moves ] || at "the last host knows it, and was told" "$last_told" $told_ms
+	at "its SA answers" "$(cat answered)" "$([ "$part" = large ] || echo "${answer_ms[$how]}")"
+	[ "$part" = moves ] ||
+		at "the last host knows it, and was told" "$last_told" "$([ "$part" = large ] || echo $told_ms)"
 	at "the last Set() has come" "$last_set"
 	all "hosts that know it" "$known" "$ports"
 	[ "$part" = moves ] || all "hosts that were told to register anew" "$told" "$ports"
@@ -338,10 +339,18 @@ all_have_theirs() {
 	[ "$(keys '$_->{protection_level} == 2 && $_->{protected} == $_->{ports} && !$_->{changing} ? "all" : "some"')" = all ]
 }
 
-# protected WHAT NAME: how long it was since $began until every port had its key, and none is lost.
+# comes_up WHAT: the master starts.
+comes_up() {
+	start a keys "$master_host" 5 || return 1
+	wait_for 60 is_up a || because "$1: no subnet: $(tail -n 1 a.log)" || return 1
+	at "$1: subnet up" "$(now_us)"
+	protected "$1"
+}
+
+# protected WHAT: how long it was since $began until every port had shown its key, and none is lost.
 protected() {
-	wait_for 60 is_up a && at "$1: subnet up" "$(now_us)" && wait_for 60 all_have_theirs || because "$1: keys status says $(ctl a keys status)" || return 1
-	at "$1: every port has its key" "$(now_us)"
+	wait_for 60 all_have_theirs || because "$1: keys status says $(ctl a keys status)" || return 1
+	at "$1: every port has shown its key" "$(now_us)"
 	wait_for 60 is_quiet
 	none_lost "$1"
 }
@@ -381,11 +390,11 @@ m_keys() {
 	(umask 077 && a_secret >secret)
 	start_weftsim "$spec" || return 1
 	began=$(now_us)
-	start a keys "$master_host" 5 && protected "bring-up" || return 1
+	comes_up "bring-up" || return 1
 	kill_now a
 	began=$(now_us)
 	"$BUILD/weftsim" "do" 'stats reset'
-	start a keys "$master_host" 5 && protected "restart" || return 1
+	comes_up "restart" || return 1
 	row "restart: Set(LinearForwardingTable)" "$(sets_sent LinearForwardingTable)" "goal 0"
 	(umask 077 && { a_secret; echo; cat secret; } >secret.new && mv secret.new secret)
 	began=$(now_us)

@@ -312,14 +312,10 @@ static void test_clients(void)
 }
 
 static CU_TestInfo tests[] = {
-	{"words", test_words},
-	{"names of nodes and ports", test_names},
-	{"path", test_path},
-	{"check", test_check},
-	{"multicast", test_multicast},
-	{"faults", test_faults},
-	{"clients", test_clients},
-	CU_TEST_INFO_NULL,
+	{"words", test_words},	       {"names of nodes and ports", test_names},
+	{"path", test_path},	       {"check", test_check},
+	{"multicast", test_multicast}, {"faults", test_faults},
+	{"clients", test_clients},     CU_TEST_INFO_NULL,
 };
 
 int main(void)

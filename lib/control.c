@@ -7,8 +7,9 @@
  * the output, mark what is over and defer the pump. So no client disappears under a handler, and no
  * call chain grows with the number of requests in a buffer. A client has one request at a time;
  * while it is under way nothing more is read. A client is dropped when it closes the connection,
- * when it takes nothing for a minute, or when more than a limit waits for it. There are two
- * sockets: by one everything can be asked, by the other what only looks.
+ * when it takes nothing for a minute, when a request that it has begun is not whole after a minute,
+ * or when more than a limit waits for it. There are two sockets: by one everything can be asked, by
+ * the other what only looks.
  */
 #include "lib/control.h"
 
@@ -38,6 +39,7 @@ enum {
 	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
 	NAME_MAX_CHARS = 63,	     /* of a command that does not exist, as far as it is told */
 	STALL_US = 60 * 1000000,
+	REQUEST_US = 60 * 1000000, /* from its first byte to its last */
 	ACCEPT_PAUSE_US = 1000000, /* when the process has no descriptor left */
 };
 
@@ -68,7 +70,7 @@ struct control {
 	size_t registration_count;
 	size_t output_max_bytes;
 	uint64_t stall_us;
-	uint64_t dropped; /* clients that did not read */
+	uint64_t dropped; /* clients that did not read, or did not say all they began */
 	struct log_limit limit;
 };
 
@@ -79,6 +81,7 @@ struct client {
 	struct loop_fd *watch;
 	struct loop_deferred pump;
 	struct loop_timer stall; /* armed while output waits */
+	struct loop_timer half;	 /* armed while a request has begun and more of it is awaited */
 	struct buffer in, out;
 	struct control_request *request; /* under way, or NULL */
 	bool skipping;			 /* the rest of a line that was too long */
@@ -117,6 +120,11 @@ static void client_drop(struct client *client, const char *why)
 static void client_stalled(void *arg)
 {
 	client_drop(arg, "did not read");
+}
+
+static void client_is_half(void *arg)
+{
+	client_drop(arg, "did not send the rest of its request");
 }
 
 /* Adds one line to the output; takes the reference. One answer may be larger than the limit, but
@@ -339,6 +347,7 @@ static void client_next(struct client *client)
 	const char *line = buffer_line(&client->in, &length);
 
 	if (line) {
+		loop_timer_disarm(&client->half);
 		if (client->skipping)
 			client->skipping = false;
 		else if (length > REQUEST_MAX_BYTES)
@@ -368,6 +377,7 @@ static void client_free(struct client *client)
 	}
 	loop_defer_cancel(&client->pump);
 	loop_timer_disarm(&client->stall);
+	loop_timer_disarm(&client->half);
 	loop_fd_remove(client->watch);
 	close(client->fd);
 	free(client->in.bytes);
@@ -408,6 +418,10 @@ static void client_watch(struct client *client)
 	if (!client->ended && !client->request && waiting < OUTPUT_LOW_BYTES &&
 	    buffer_length(&client->in) <= REQUEST_MAX_BYTES)
 		events |= EPOLLIN;
+	if (!(events & EPOLLIN) || !(client->skipping || buffer_length(&client->in)))
+		loop_timer_disarm(&client->half);
+	else if (!loop_timer_armed(&client->half))
+		loop_timer_arm(&client->half, REQUEST_US);
 	if (loop_fd_events(client->watch, events))
 		client_leave(client);
 }
@@ -480,6 +494,7 @@ static void client_new(struct door *door, int fd)
 	client->fd = fd;
 	loop_deferred_init(&client->pump, loop, "control client", client_pump, client);
 	loop_timer_init(&client->stall, loop, "control client stalled", client_stalled, client);
+	loop_timer_init(&client->half, loop, "half a request", client_is_half, client);
 	list_push(&door->clients, &client->link);
 	door->client_count++;
 }

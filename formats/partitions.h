@@ -81,6 +81,11 @@ void partitions_free(struct partitions *partitions); /* NULL is harmless */
  * means the default partition says 0x7fff. *out has 15 bits. */
 bool partition_key_parse(const char *text, pkey_t *out);
 
+/* Which partitions are made, changed and gone when after holds instead of before, as in "1 made
+ * (0x0005), 2 changed (0x0006, 0x7fff)": the caller's, for free(). NULL: none. Either may be NULL,
+ * which is a file that defines none. */
+char *partitions_changes(const struct partitions *before, const struct partitions *after);
+
 /* What the rules make of an end port. type: enum node_type of its node; self: the subnet manager is
  * on it. allow_both: what several rules say adds up instead of the last one holding. */
 enum membership partition_membership(const struct partition *partition, guid_t port_guid,

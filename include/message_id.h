@@ -32,6 +32,8 @@
 	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: everybody is limited */
 #define MESSAGE_PARTITIONS_LOST \
 	"2c528ffa06bc4a47b9c14e7936802030" /* the one that was in force is gone: as a bad one */
+#define MESSAGE_PARTITIONS \
+	"6f40850963ee9d3e0dc43dbae4c997a5" /* another file is in force, or was refused */
 #define MESSAGE_PKEYS_FOREIGN \
 	"4b0f6a97d1c34e5e8f27c90ad6b3518c" /* P_Keys of another manager are about to go */
 #define MESSAGE_PORT_ERRORS "8adb73240c4b4bb0bd1ac8749d5fe918" /* error counters of a port rise */

@@ -646,9 +646,23 @@ void policy_port_settled(struct policy *policy)
 		loop_defer(&policy->settled);
 }
 
+static void tell_changes(const struct policy *policy, const struct partitions *partitions)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS};
+	const struct partitions *before = policy->file ? policy->file->partitions : NULL;
+	char *changes = partitions_changes(before, partitions);
+
+	if (changes)
+		log_about(LOG_NOTICE, &subject, "partition file %s is %s: %s",
+			  partitions ? partitions->name : before->name,
+			  partitions ? "in force" : "in force no more", changes);
+	free(changes);
+}
+
 void policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions)
 {
+	tell_changes(policy, partitions);
 	policy_file_free(policy->file);
 	policy->file = partitions ? policy_file_new(partitions) : NULL;
 	policy->given = source;

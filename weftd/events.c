@@ -74,6 +74,7 @@ static const struct {
 	{MESSAGE_PKEYS_FULL, "partition"},
 	{MESSAGE_PARTITIONS_BAD, "partition"},
 	{MESSAGE_PARTITIONS_LOST, "partition"},
+	{MESSAGE_PARTITIONS, "partition"},
 	{MESSAGE_PKEYS_FOREIGN, "partition"},
 	{MESSAGE_PORT_ERRORS, "port"},
 	{MESSAGE_LINK, "link"},

@@ -264,7 +264,8 @@ struct reading {
 	struct partition_file partitions;
 };
 
-/* Reads and judges configuration and files; on success the caller owns what is in reading. */
+/* Reads and judges configuration and files; on success the caller owns what is in reading.
+ * -EBADMSG: it is the partition file that is refused. */
 static int read_again(const struct daemon *daemon, struct reading *reading,
 		      char error[CONF_ERROR_SIZE])
 {
@@ -272,20 +273,25 @@ static int read_again(const struct daemon *daemon, struct reading *reading,
 		return -EINVAL;
 	if (judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
 		route_options_unref(reading->options);
-		return -EINVAL;
+		return -EBADMSG;
 	}
 	return 0;
 }
 
-/* All is taken, or nothing. changes: a new reference. */
+/* All is taken, or nothing, which is told. changes: a new reference. */
 static int reload(struct daemon *daemon, json_t **changes, char error[CONF_ERROR_SIZE])
 {
+	const struct log_subject partitions = {.message_id = MESSAGE_PARTITIONS};
 	struct reading reading;
 	char names[CONF_NAMES_SIZE];
+	int rc = read_again(daemon, &reading, error);
 	unsigned fixed;
 
-	if (read_again(daemon, &reading, error))
-		return -EINVAL;
+	if (rc) {
+		log_about(LOG_ERR, rc == -EBADMSG ? &partitions : NULL,
+			  "configuration not reloaded, the one in force stays: %s", error);
+		return rc;
+	}
 	*changes = conf_changes_json(&daemon->conf, &reading.conf);
 	fixed = conf_keep_fixed(&reading.conf, &daemon->conf, names);
 	if (fixed)
@@ -308,8 +314,7 @@ static void hang_up(void *arg)
 	char error[CONF_ERROR_SIZE];
 	json_t *changes = NULL;
 
-	if (reload(arg, &changes, error))
-		log_error("configuration not reloaded, the one in force stays: %s", error);
+	reload(arg, &changes, error);
 	json_decref(changes);
 }
 

@@ -377,6 +377,15 @@ is_up() {
 	has_status "$1" '$_->{role}, $_->{state}, $_->{sweeping} ? 1 : 0' 'MASTER subnet up 0'
 }
 
+# told_event NAME KIND PATTERN: an event of this kind says this, which a moment ago was still to come.
+told_event() {
+	wait_for 10 has_event "$@" || because "no event of kind $2 says: $3"
+}
+
+has_event() {
+	"$BUILD/weftctl" -s "$work/$1.run/control.sock" events >events.out && matches " $2 .*$3" events.out
+}
+
 # Looking at the fabric with the standard tools
 
 # The cabled ports of a net file, by their simulator: both ends of each cable.

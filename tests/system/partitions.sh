@@ -233,6 +233,7 @@ bad_file_changes_nothing() {
 	refused 'good.conf:2: ' file partition check good.conf || return 1
 	kill -HUP "${pids[file]}"
 	wait_for 20 matches 'not reloaded.*good.conf:2: ' file.log || because "the log does not say so" || return 1
+	told_event file partition 'not reloaded, the one in force stays: .*good.conf:2: ' || return 1
 	equal "the keys of host-0002" "$(keys host-0002 1)" "0x7fff 0x8006" || return 1
 	rm good.conf
 	refused 'is not there any more' file config reload || return 1
@@ -240,6 +241,7 @@ bad_file_changes_nothing() {
 	ctl file partition check good.conf >check.out || because "a good file is refused" || return 1
 	matches '"changed": 1,' check.out || because "check says $(cat check.out)" || return 1
 	ctl file config reload >/dev/null || because "a good file is not read" || return 1
+	told_event file partition 'partition file .*good.conf is in force: 1 changed \(0x0006\)' || return 1
 	wait_for 20 holds host-0003 1 0x7fff || because "host-0003 holds $(keys host-0003 1)"
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Partition files: what OpenSM's grammar says, each of its rules broken once, and who is where. */
-// LINK: formats/partitions.o formats/cursor.o lib/mem.o
+// LINK: formats/partitions.o formats/partitions_changes.o formats/cursor.o lib/mem.o
 #include "formats/partitions.h"
 
 #include <arpa/inet.h>
@@ -338,13 +338,63 @@ static void test_garbage(void)
 	CU_ASSERT_TRUE(good > 0 && good < 20000);
 }
 
+/* What one file changes of another. */
+static void test_changes(void)
+{
+	static const char nine[] = "a=1:ALL;b=2:ALL;c=3:ALL;d=4:ALL;e=5:ALL;f=6:ALL;g=7:ALL;"
+				   "h=8:ALL;i=9:ALL;j=10:ALL;";
+	static const struct {
+		const char *before, *after, *changes; /* NULL: no file; nothing */
+	} rows[] = {
+		{NULL, NULL, NULL},
+		{"a=1:ALL;", "a=1:ALL;", NULL},
+		{"a=1:ALL;b=2:ALL;", "\n# moved\nb=2:ALL;\na=1:ALL;", NULL},
+		{NULL, "a=1:ALL;", "1 made (0x0001)"},
+		{"a=1:ALL;b=0x7fff:ALL;", NULL, "2 gone (0x0001, 0x7fff)"},
+		{"a=1:ALL;b=2:ALL;", "a=3:ALL;b=2:ALL=full;",
+		 "1 made (0x0003), 1 changed (0x0002), 1 gone (0x0001)"},
+		{"a=1:0x10,0x11=full;", "a=1:0x10;", "1 changed (0x0001)"},
+		{"a=1:0x10-0x20;", "a=1:0x10-0x21;", "1 changed (0x0001)"},
+		{"a=1:ALL_CAS;", "a=1:ALL_SWITCHES;", "1 changed (0x0001)"},
+		{"a=1:0x10=full,ALL;", "a=1:ALL,0x10=full;", "1 changed (0x0001)"},
+		{"a=1:ALL;", "b=1:ALL;", "1 changed (0x0001)"},
+		{"a=1:ALL;", "a=1,ipoib:ALL;", "1 changed (0x0001)"},
+		{"a=1:ALL;", "a=1,indx0:ALL;", "1 changed (0x0001)"},
+		{"a=1,ipoib:ALL;", "a=1,ipoib,mtu=5:ALL;", "1 changed (0x0001)"},
+		{"a=1,ipoib:ALL;", "a=1,ipoib,rate=7:ALL;", "1 changed (0x0001)"},
+		{"a=1,ipoib:ALL;", "a=1,ipoib,Q_Key=0x77:ALL;", "1 changed (0x0001)"},
+		{"a=1,ipoib:ALL;", "a=1,ipoib,scope=5:ALL;", "1 changed (0x0001)"},
+		{"", nine,
+		 "10 made (0x0001, 0x0002, 0x0003, 0x0004, 0x0005, 0x0006, 0x0007, 0x0008 and 2 "
+		 "more)"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct partitions *before = rows[i].before ? parse(rows[i].before, false) : NULL;
+		struct partitions *after = rows[i].after ? parse(rows[i].after, false) : NULL;
+		char *changes = partitions_changes(before, after);
+
+		CU_ASSERT_EQUAL(!changes, !rows[i].changes);
+		if (changes && rows[i].changes)
+			CU_ASSERT_STRING_EQUAL(changes, rows[i].changes);
+		free(changes);
+		partitions_free(before);
+		partitions_free(after);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"members", test_members}, {"who", test_who},
-		{"both", test_both},	   {"groups", test_groups},
-		{"refused", test_refused}, {"garbage", test_garbage},
-		{"no text", test_no_text}, {"no P_Key left", test_no_key_left},
+		{"members", test_members},
+		{"who", test_who},
+		{"both", test_both},
+		{"groups", test_groups},
+		{"refused", test_refused},
+		{"garbage", test_garbage},
+		{"changes", test_changes},
+		{"no text", test_no_text},
+		{"no P_Key left", test_no_key_left},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -145,7 +145,7 @@ struct adm {
 	uint64_t reserved[ARRAY_SIZE(adm_rows)];   /* that it may have and that ask nothing */
 	struct adm_stats stats;
 	struct adm_count counts[ARRAY_SIZE(adm_rows)];
-	struct log_limit send_limit, size_limit, registration_limit;
+	struct log_limit send_limit, size_limit, registration_limit, join_limit;
 };
 
 /* A place for so many bytes at the end, NULL when the table would be too large. */
@@ -343,6 +343,8 @@ static uint16_t answer_status(const struct adm_request *request)
 static void refused_registration(struct adm *adm, const struct exchange *exchange)
 {
 	adm->stats.over_limit++;
+	if (exchange->request.told)
+		return;
 	log_limited(&adm->registration_limit, LOG_NOTICE,
 		    (&(struct log_subject){.lid = exchange->from.lid}),
 		    "LID %u wants to register more %ss than one port may have "
@@ -620,6 +622,7 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
 		.answer = &exchange->answer,
+		.refusals = &adm->join_limit,
 	};
 	exchange->answer.grown = NULL;
 	exchange->answer.size = SUBN_ADM_HEADER_SIZE;
@@ -731,7 +734,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 				     lookup_now, adm);
 	forget_begin(&adm->forget, registry, adm->groups, events);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	adm->size_limit = adm->registration_limit = adm->send_limit;
+	adm->size_limit = adm->registration_limit = adm->join_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
 		adm->components[i] = record_components(adm_rows[i].format);
 		adm->reserved[i] = record_reserved(adm_rows[i].format);

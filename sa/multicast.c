@@ -10,9 +10,12 @@
  * partition that both are in: else he could make groups, and trees in switches, in partitions that
  * are closed to him.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/be.h"
+#include "lib/guid.h"
 #include "sa/groups.h"
 #include "sa/path_walk.h"
 #include "sa/request.h"
@@ -63,31 +66,43 @@ static bool limits_valid(const struct path_query *asked)
 }
 
 /* What all groups of an IPoIB network have in common (o15-0.2.4 and OpenSM's check of a group
- * against its broadcast group): of the request's components those that concern its packets. */
-static bool packets_match(const struct adm_request *request, const struct group_entry *group)
+ * against its broadcast group): of the request's components those that concern its packets. The
+ * first that differs, by name; NULL: none. */
+static const char *packets_differ(const struct adm_request *request,
+				  const struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
 
-	return (!request_has(request, MC_MEMBER_Q_KEY) || wanted->q_key == group->q_key) &&
-	       (!request_has(request, MC_MEMBER_P_KEY) ||
-		pkeys_meet(wanted->p_key, group->p_key)) &&
-	       (!request_has(request, MC_MEMBER_TCLASS) || wanted->tclass == group->tclass) &&
-	       (!request_has(request, MC_MEMBER_SL) || wanted->sl == group->sl) &&
-	       (!request_has(request, MC_MEMBER_FLOW_LABEL) ||
-		wanted->flow_label == group->flow_label) &&
-	       (!request_has(request, MC_MEMBER_HOP_LIMIT) ||
-		wanted->hop_limit == group->hop_limit);
+	if (request_has(request, MC_MEMBER_Q_KEY) && wanted->q_key != group->q_key)
+		return "Q_Key";
+	if (request_has(request, MC_MEMBER_P_KEY) && !pkeys_meet(wanted->p_key, group->p_key))
+		return "P_Key";
+	if (request_has(request, MC_MEMBER_TCLASS) && wanted->tclass != group->tclass)
+		return "TClass";
+	if (request_has(request, MC_MEMBER_SL) && wanted->sl != group->sl)
+		return "SL";
+	if (request_has(request, MC_MEMBER_FLOW_LABEL) && wanted->flow_label != group->flow_label)
+		return "FlowLabel";
+	if (request_has(request, MC_MEMBER_HOP_LIMIT) && wanted->hop_limit != group->hop_limit)
+		return "HopLimit";
+	return NULL;
 }
 
-static bool group_matches(const struct adm_request *request, const struct group_entry *group)
+static const char *group_differs(const struct adm_request *request, const struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct path_query asked = limits_of(request);
+	const char *what = packets_differ(request, group);
 
-	return packets_match(request, group) &&
-	       path_query_holds(&asked, group->mtu, group->rate, group->packet_life_time) &&
-	       (!request_has(request, MC_MEMBER_MLID) || wanted->mlid == group->mlid) &&
-	       (!request_has(request, MC_MEMBER_SCOPE) || wanted->scope == group->scope);
+	if (what)
+		return what;
+	if (!path_query_holds(&asked, group->mtu, group->rate, group->packet_life_time))
+		return "MTU, Rate or PacketLifeTime";
+	if (request_has(request, MC_MEMBER_MLID) && wanted->mlid != group->mlid)
+		return "MLID";
+	if (request_has(request, MC_MEMBER_SCOPE) && wanted->scope != group->scope)
+		return "Scope";
+	return NULL;
 }
 
 static struct mc_member_record record_of(const struct group_entry *group,
@@ -174,7 +189,7 @@ static void offer(struct adm_request *request, const struct group_entry *group,
 	struct mc_member_record record;
 
 	if (!group || !endport_in_partition(&request->requester, group->p_key) ||
-	    !group_matches(request, group))
+	    group_differs(request, group))
 		return;
 	record = record_of(group, member);
 	if (!record_matches(request->format, request->mask & compared, request->wanted, &record))
@@ -206,6 +221,21 @@ void step_mc_member(struct adm_request *request, uint64_t unit)
 
 /* Set */
 
+/* Gives the status back. */
+static uint16_t refuse(struct adm_request *request, uint16_t status, const char *why)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct log_subject subject = {.lid = request->from->lid};
+	char mgid[GID_TEXT];
+
+	request->told = true;
+	log_limited(request->refusals, LOG_NOTICE, &subject,
+		    "LID %u wants port 0x%016" PRIx64 " to join group %s and is refused: %s",
+		    request->from->lid, be64_load(wanted->port_gid + 8),
+		    gid_text(wanted->mgid, mgid), why);
+	return status;
+}
+
 /* The port that the request is about: one of this subnet that the requester may speak for. */
 static uint16_t find_port(struct adm_request *request, struct endport *out)
 {
@@ -213,10 +243,11 @@ static uint16_t find_port(struct adm_request *request, struct endport *out)
 	struct endport port;
 
 	if (!path_gid_is_ours(request, wanted->port_gid))
-		return SA_REQ_INVALID_GID;
+		return refuse(request, SA_REQ_INVALID_GID, "the PortGID is none of this subnet");
 	if (!lookup_guid(request->lookup, wanted_guid(request), &port) ||
 	    !request_may_see(request, &port))
-		return SA_REQ_INVALID;
+		return refuse(request, SA_REQ_INVALID,
+			      "there is no such port, or they share no partition");
 	*out = port;
 	return STATUS_OK;
 }
@@ -276,7 +307,7 @@ static bool network_agrees(const struct adm_request *request, const uint8_t mgid
 	if (!is_ipoib(mgid) || !memcmp(mgid, broadcast, GID_SIZE))
 		return true;
 	group = groups_find(request->groups, broadcast);
-	return group && packets_match(request, group);
+	return group && !packets_differ(request, group);
 }
 
 /* MTU, rate and life time of a new group: as asked, and not more than its first port can; what is
@@ -316,14 +347,23 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 		.scope = SCOPE_LINK_LOCAL,
 	};
 
-	if (!(wanted->join_state & JOIN_KEEPS_GROUP)) /* o15-0.1.9 */
+	if (!(wanted->join_state & JOIN_KEEPS_GROUP)) { /* o15-0.1.9 */
+		request->told = true; /* Linux asks so before it sends to whom nobody hears */
 		return SA_REQ_INVALID;
+	}
 	if ((request->mask & CREATE_COMPONENTS) != CREATE_COMPONENTS) /* o15-0.1.3 */
-		return SA_REQ_INSUFFICIENT_COMPONENTS;
-	if (named && (!mgid_valid(wanted->mgid) || !network_agrees(request, wanted->mgid)))
-		return SA_REQ_INVALID;
+		return refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
+			      "there is no such group, and not all is said that makes one");
+	if (named && !mgid_valid(wanted->mgid))
+		return refuse(request, SA_REQ_INVALID, "no group may have this MGID");
+	if (named && !network_agrees(request, wanted->mgid))
+		return refuse(
+			request, SA_REQ_INVALID,
+			"the broadcast group of its IPoIB network is not there, or is another; "
+			"a partition with ipoib has one");
 	if (!choose_limits(request, port, &group))
-		return SA_REQ_INVALID;
+		return refuse(request, SA_REQ_INVALID,
+			      "the port has no such MTU, Rate or PacketLifeTime for a new group");
 	if (named)
 		group.scope = wanted->mgid[1] & SCOPE_MASK;
 	if (by_scope)
@@ -339,7 +379,10 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 	group.mlid = groups_mlid(request->groups, group.mgid,
 				 request_has(request, MC_MEMBER_MLID) ? wanted->mlid : LID_NONE);
 	*out = group;
-	return group.mlid == LID_NONE ? SA_NO_RESOURCES : STATUS_OK;
+	return group.mlid != LID_NONE
+		       ? STATUS_OK
+		       : refuse(request, SA_NO_RESOURCES,
+				"no MLID is left for a new group; lower ipv6_snm_mlids");
 }
 
 /* The group that is joined, as it is or as it would be made. Who is in its partition is so as a
@@ -351,22 +394,29 @@ static uint16_t judge_group(struct adm_request *request, const struct endport *p
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct group_entry *known = groups_find(request->groups, wanted->mgid);
+	const char *differs = known ? group_differs(request, known) : NULL;
 	uint16_t status = STATUS_OK;
+	char why[64];
 
-	if (!known)
+	if (!known) {
 		status = design_group(request, port, out);
-	else if (group_matches(request, known)) /* o15-0.2.4 */
+	} else if (!differs) { /* o15-0.2.4 */
 		*out = *known;
-	else
-		status = SA_REQ_INVALID;
-	if (!status &&
-	    !(request_both_in(request, port, out->p_key) && port_can(request, port, out)))
-		status = SA_REQ_INVALID;
+	} else {
+		snprintf(why, sizeof(why), "the group has another %s", differs);
+		status = refuse(request, SA_REQ_INVALID, why);
+	}
+	if (!status && !request_both_in(request, port, out->p_key))
+		status = refuse(request, SA_REQ_INVALID,
+				"the port, or who asks, is not in the group's partition");
+	if (!status && !port_can(request, port, out))
+		status = refuse(request, SA_REQ_INVALID,
+				"the group's MTU or rate is more than the port can");
 	return status;
 }
 
 /* The membership after the request: what it was, and what is asked (o15-0.1.11). */
-static uint16_t judge_member(const struct adm_request *request, const struct endport *port,
+static uint16_t judge_member(struct adm_request *request, const struct endport *port,
 			     const struct group_entry *group, struct member_entry *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -375,9 +425,11 @@ static uint16_t judge_member(const struct adm_request *request, const struct end
 		groups_member(request->groups, group->mgid, prefix, wanted_guid(request));
 
 	if (known && !may_change(request, port, known, group))
-		return SA_REQ_INVALID;
+		return refuse(request, SA_REQ_INVALID, "another one has joined that port");
 	if (!known && !request_may_register(request, wanted_guid(request)))
-		return SA_NO_RESOURCES;
+		return refuse(
+			request, SA_NO_RESOURCES,
+			"the port has registered as much as one may (registrations_per_port)");
 	if (known) {
 		*out = *known;
 	} else {
@@ -413,10 +465,12 @@ uint16_t begin_join(struct adm_request *request)
 	uint16_t status;
 
 	if ((request->mask & JOIN_COMPONENTS) != JOIN_COMPONENTS)
-		return SA_REQ_INSUFFICIENT_COMPONENTS;
+		return refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
+			      "MGID, PortGID or JoinState is missing");
 	if (!wanted->join_state || !limits_valid(&asked) ||
 	    (request_has(request, MC_MEMBER_P_KEY) && !(wanted->p_key & ~PKEY_FULL_MEMBER)))
-		return SA_REQ_INVALID;
+		return refuse(request, SA_REQ_INVALID,
+			      "there is no such JoinState, MTU, Rate or P_Key");
 	status = find_port(request, &port);
 	if (!status)
 		status = judge_group(request, &port, &group);

@@ -21,6 +21,7 @@
 #include "fabric/mft.h"
 #include "fabric/registry.h"
 #include "fabric/view.h"
+#include "lib/log.h"
 #include "mad/mad.h"
 #include "sa/adm.h"
 #include "sa/endport.h"
@@ -76,8 +77,10 @@ struct adm_request {
 	size_t data_size;
 	struct arena *arena; /* for state */
 	struct answer *answer;
+	struct log_limit *refusals; /* for lines that say why something is refused */
 
 	/* Set by the first half: */
+	bool told;	    /* why it is refused is in the log, or need not be */
 	uint64_t unit, end; /* the next unit, and behind the last; none when left alone */
 	uint64_t most; /* records of all units; UINT64_MAX when that depends on their contents */
 	void *state;

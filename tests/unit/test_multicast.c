@@ -6,8 +6,10 @@
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
 // LIBS: -lsystemd
+#include <inttypes.h>
+
 #include "sa/groups.h"
 #include "tests/unit/member_client.h"
 #include "tests/unit/star.h"
@@ -367,6 +369,99 @@ static void test_join_states(void)
 		CU_ASSERT_EQUAL(members(), keeps ? 2 : 0); /* nobody stays in a group that ended */
 		end();
 	}
+}
+
+/* Who is refused, and why, is in the log. Group 1 is A's; D's port can 1024 bytes. */
+static void test_refusals_are_told(void)
+{
+	static const struct {
+		unsigned host;
+		uint32_t number;
+		uint64_t mask;
+		struct mc_member_record ask; /* what is not as usual */
+		const char *why;	     /* NULL: nothing is told */
+	} rows[] = {
+		{C,
+		 1,
+		 BIT(MGID) | BIT(PORT_GID),
+		 {.sl = 0},
+		 "MGID, PortGID or JoinState is missing"},
+		{C,
+		 1,
+		 JOIN | MTU_BITS,
+		 {.mtu_selector = 1, .mtu = 9},
+		 "there is no such JoinState"},
+		{C, 1, JOIN | BIT(Q_KEY), {.q_key = 5}, "the group has another Q_Key"},
+		{C, 1, JOIN | BIT(P_KEY), {.p_key = 0x8001}, "the group has another P_Key"},
+		{C, 1, JOIN | BIT(SL), {.sl = 1}, "the group has another SL"},
+		{C, 1, JOIN | BIT(MLID), {.mlid = 0xC009}, "the group has another MLID"},
+		{C, 1, JOIN | MTU_BITS, {.mtu_selector = 2, .mtu = 5}, "has another MTU, Rate or"},
+		{D, 1, JOIN, {.sl = 0}, "the group's MTU or rate is more than the port can"},
+		{C,
+		 2,
+		 JOIN,
+		 {.sl = 0},
+		 "there is no such group, and not all is said that makes one"},
+		{D, 2, CREATE | MTU_BITS, {.sl = 0}, "no such MTU, Rate or"},
+		{C, 2, CREATE, {.join_state = JOIN_SEND_ONLY_NON_MEMBER}, NULL},
+		{C, 1, JOIN, {.sl = 0}, NULL}, /* it joins */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct mc_member_record record = usual(rows[i].host, rows[i].number);
+		struct unit_capture capture;
+		char log[1024], who[128];
+
+		begin();
+		CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+		if (rows[i].ask.q_key)
+			record.q_key = rows[i].ask.q_key;
+		if (rows[i].ask.p_key)
+			record.p_key = rows[i].ask.p_key;
+		if (rows[i].ask.join_state)
+			record.join_state = rows[i].ask.join_state;
+		if (rows[i].ask.mtu_selector) {
+			record.mtu_selector = rows[i].ask.mtu_selector;
+			record.mtu = rows[i].ask.mtu;
+		}
+		record.sl = rows[i].ask.sl;
+		record.mlid = rows[i].ask.mlid;
+		snprintf(who, sizeof(who),
+			 "LID %u wants port 0x%016" PRIx64 " to join group ff12:1234::%u and is "
+			 "refused: ",
+			 lids[rows[i].host], (uint64_t)PORT_GUID(rows[i].host), rows[i].number);
+		unit_capture_begin(&capture);
+		set(rows[i].host, rows[i].mask, &record);
+		unit_capture_end(&capture, log, sizeof(log));
+		if (rows[i].why && !(strstr(log, who) && strstr(log, rows[i].why)))
+			CU_FAIL(rows[i].why);
+		if (!rows[i].why)
+			CU_ASSERT_STRING_EQUAL(log, "");
+		end();
+	}
+}
+
+/* But not more often than anybody wants to read. */
+static void test_refusals_are_limited(void)
+{
+	struct mc_member_record record = usual(C, 1);
+	const struct adm_count *counts;
+	struct unit_capture capture;
+	unsigned lines = 0;
+	char log[65536];
+
+	begin();
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < 100; i++)
+		CU_ASSERT_EQUAL(set(C, JOIN, &record), SA_REQ_INSUFFICIENT_COMPONENTS);
+	unit_capture_end(&capture, log, sizeof(log));
+	for (const char *at = log; (at = strstr(at, "is refused: ")); at++)
+		lines++;
+	CU_ASSERT_TRUE(lines >= 1 && lines <= 10);
+	for (size_t i = adm_counts(sa.adm, &counts); i-- > 0;)
+		if (!strcmp(counts[i].record, "MCMemberRecord") && !strcmp(counts[i].method, "Set"))
+			CU_ASSERT_EQUAL(counts[i].refused, 100);
+	end();
 }
 
 /* From each state by each leave: o15-0.1.14. The other member is a send-only non-member, who does
@@ -1269,6 +1364,8 @@ int main(void)
 		{"the first view", test_master},
 		{"making a group", test_creations},
 		{"join states", test_join_states},
+		{"refusals are told", test_refusals_are_told},
+		{"refusals are limited", test_refusals_are_limited},
 		{"leaving", test_leaves},
 		{"states add up", test_states_add},
 		{"joining a group", test_joins},

@@ -6,6 +6,7 @@
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: fabric/setting.o tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LINK: lib/guid.o
 // LIBS: -lsystemd
 #include <malloc.h>
 

@@ -90,6 +90,8 @@ void print_partition_change(const json_t *data, FILE *out)
 	long long waiting = number_member(data, "waiting");
 	const char *status;
 	unsigned kinds = 0;
+	json_t *warning;
+	size_t i;
 
 	fprintf(out, "0x%04llx: ", number_member(data, "p_key"));
 	json_object_foreach (counts, status, count) {
@@ -108,6 +110,9 @@ void print_partition_change(const json_t *data, FILE *out)
 			waiting, waiting == 1 ? " has" : "s have", number_member(data, "p_key"));
 	if (!flag_member(data, "shown"))
 		fputs("  the SA does not answer by it yet\n", out);
+	json_array_foreach (json_object_get(data, "warnings"), i, warning) {
+		fprintf(out, "  warning: %s\n", json_string_value(warning));
+	}
 	print_ports(json_object_get(data, "ports"), out);
 }
 
@@ -117,7 +122,8 @@ bool partition_change_failed(const json_t *data)
 
 	return number_member(counts, "failed") || number_member(counts, "refused") ||
 	       number_member(counts, "no room") || number_member(data, "waiting") ||
-	       !flag_member(data, "durable") || !flag_member(data, "shown");
+	       !flag_member(data, "durable") || !flag_member(data, "shown") ||
+	       json_array_size(json_object_get(data, "warnings"));
 }
 
 /* check */

@@ -154,8 +154,15 @@ static bool is_shown(const struct sm *sm)
 
 static json_t *change_json(const struct change *change)
 {
-	json_t *ports = json_array(), *counts = json_object();
+	json_t *ports = json_array(), *counts = json_object(), *warnings = json_array();
 	size_t waiting = 0;
+
+	if (policy_lacks_group(&change->sm->policy, change->p_key))
+		json_array_append_new(
+			warnings,
+			json_string("no MLID is left for its broadcast group, so IPoIB stays down "
+				    "there; the group is made when other groups end, or "
+				    "ipv6_snm_mlids is lowered"));
 
 	for (size_t i = 0; i < change->count; i++) {
 		struct port *port = policy_port(&change->sm->policy, change->guids[i]);
@@ -168,9 +175,10 @@ static json_t *change_json(const struct change *change)
 			json_array_append_new(
 				ports, port_row(change->sm, change->guids[i], change->p_key));
 	}
-	return json_pack("{s:i,s:b,s:I,s:b,s:o,s:o}", "p_key", change->p_key, "durable",
+	return json_pack("{s:i,s:b,s:I,s:b,s:o,s:o,s:o}", "p_key", change->p_key, "durable",
 			 change->is_durable, "waiting", (json_int_t)waiting, "shown",
-			 is_shown(change->sm), "counts", counts, "ports", ports);
+			 is_shown(change->sm), "counts", counts, "warnings", warnings, "ports",
+			 ports);
 }
 
 static void change_free(struct change *change)

@@ -403,6 +403,17 @@ size_t policy_groups(const struct policy *policy, struct group_entry **out)
 	return count;
 }
 
+bool policy_lacks_group(const struct policy *policy, pkey_t p_key)
+{
+	const struct partition_entry *entry = policy_at_run_time(policy, p_key);
+	struct group_entry group;
+
+	if (!entry || !entry->ipoib)
+		return false;
+	group = broadcast_group(p_key, entry);
+	return !registry_find(policy->registry, REGISTRY_GROUP, &group);
+}
+
 static void tell_groups(const struct policy *policy)
 {
 	if (policy->groups_changed)

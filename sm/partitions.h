@@ -134,6 +134,9 @@ const struct partition_member_entry *policy_member(const struct policy *policy, 
 
 /* The groups that partitions have, without MLID and life time: *out is the caller's. */
 size_t policy_groups(const struct policy *policy, struct group_entry **out);
+/* Whether a partition of run time is to have a broadcast group and the SA has found no room for it.
+ * It is asked in a turn after that of the change. */
+bool policy_lacks_group(const struct policy *policy, pkey_t p_key);
 
 /* Judges a file before it counts. */
 struct policy_file *policy_file_new(struct partitions *partitions); /* takes over */

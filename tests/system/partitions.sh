@@ -343,6 +343,31 @@ keys_of_another_manager() {
 	wait_for 20 holds host-0002 1 0xffff || because "host-0002 holds $(keys host-0002 1)"
 }
 
+late_has_its_group() {
+	ctl many multicast list >late.json && matches 'ff12:401b:e001' late.json
+}
+
+# A switch has room for 1,024 groups here, and as many partitions of the file have one.
+no_mlid_is_left() {
+	local i
+
+	printf 'Default=0x7fff, ipoib: ALL=full;\n' >many.conf
+	for ((i = 1; i < 1024; i++)); do
+		printf 'p%d=0x%x, ipoib: NONE;\n' "$i" "$i"
+	done >>many.conf
+	stop anew && starts many host-0001 -o 'partition_config_file="many.conf"' || return 1
+	! ctl many partition add 0x6001 late --ipoib >late.json && matches 'no MLID is left for its broadcast group' \
+		late.json || because "partition add says $(cat late.json)" || return 1
+	"$BUILD/weftctl" -s many.run/control.sock partition add 0x6002 --ipoib >late.txt
+	matches '^  warning: no MLID is left' late.txt || because "partition add says $(cat late.txt)" || return 1
+	ctl many partition add 0x6003 none >late.json && matches '"warnings": \[\]' late.json ||
+		because "one without ipoib: $(cat late.json)" || return 1
+	sed -i '/^p1=/d' many.conf # whose group gives its MLID back
+	ctl many config reload >/dev/null || because "config reload fails" || return 1
+	wait_for 10 late_has_its_group || because "its group is not made" || return 1
+	stop many
+}
+
 if start_weftsim fattree:radix=8,levels=2; then
 	check "no file: all are let in" first_start
 	check "a member is let in, on its port alone" member_added
@@ -359,6 +384,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "a bad file at the start opens nothing" bad_file_at_the_start
 	check "a file that is lost opens nothing" lost_file_opens_nothing
 	check "what another manager gave is named before it goes" keys_of_another_manager
+	check "no MLID is left for a partition's group" no_mlid_is_left
 else
 	check "weftsim starts" false
 fi

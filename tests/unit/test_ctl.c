@@ -188,6 +188,11 @@ static void test_change_failed(void)
 		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{\"failed\":1}}", true},
 		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{\"no room\":1}}",
 		 true},
+		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{},\"warnings\":[]}",
+		 false},
+		{"{\"durable\":true,\"shown\":true,\"waiting\":0,\"counts\":{},\"warnings\":[\"a\"]"
+		 "}",
+		 true},
 		{"{}", true},
 	};
 

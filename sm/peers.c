@@ -120,6 +120,9 @@ static void master_answers(struct peers *peers, const struct sm_info *info)
 {
 	if (info->guid != peers->master.info.guid)
 		master_is_lost(peers, "is another one now");
+	else if (trust_judge(&peers->trust, info->guid, peers->master.lid, info,
+			     "answers as our master") != TRUST_OK)
+		master_is_lost(peers, "is no manager that is trusted any more");
 	else if (info->state == SM_MASTER)
 		peers->master.info.state = SM_MASTER;
 	else if (info->state != SM_DISCOVERING && info->state != SM_STANDBY)

@@ -9,8 +9,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/peers_parts.h"
+
+/* What a port does that ought to be none of its business. */
+static void tell_of(struct peers *peers, lid_t from, const char *what)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_FOREIGN_MANAGER, .lid = from};
+
+	log_limited(&peers->limit, LOG_WARNING, &subject, "%s: refused", what);
+}
 
 static void acknowledged(void *owner, void *subject, const struct smp_request *request,
 			 const struct smp_answer *answer)
@@ -56,7 +65,7 @@ static void inherit(struct peers *peers, const struct sm_info *sender)
 
 static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
 {
-	char reason[96], where[20] = "";
+	char reason[96], where[20] = "", what[96];
 
 	if (sender->state != SM_MASTER || peers->role == SM_NOTACTIVE ||
 	    peers->options->standby_only)
@@ -64,10 +73,10 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
 		snprintf(where, sizeof(where), " at LID %u", from);
 	if (!may_hand_over(peers, sender->guid)) {
-		log_limited(&peers->limit, LOG_WARNING, NULL,
-			    "manager 0x%016" PRIx64
-			    "%s offers mastership that is not its own: refused",
-			    sender->guid, where);
+		snprintf(what, sizeof(what),
+			 "manager 0x%016" PRIx64 "%s offers mastership that is not its own",
+			 sender->guid, where);
+		tell_of(peers, from, what);
 		return STATUS_INVALID_VALUE;
 	}
 	if (peers->role == SM_STANDBY && peers->ready && !peers->ready(peers->ctx))
@@ -117,16 +126,22 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 		{SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY},
 		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
 	};
+	char what[112];
 
 	if (sender->sm_key != peers->options->sm_key) {
-		log_limited(&peers->limit, LOG_WARNING, NULL,
-			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
-			    from);
+		snprintf(what, sizeof(what), "SMInfo control %u from LID %u with another SM_Key",
+			 control, from);
+		tell_of(peers, from, what);
 		return STATUS_INVALID_VALUE;
 	}
 	if (trust_judge(&peers->trust, from_guid, from, sender, "gives orders") != TRUST_OK)
 		return STATUS_INVALID_VALUE;
 	if (from_guid && from_guid != sender->guid) {
+		snprintf(what, sizeof(what),
+			 "port 0x%016" PRIx64
+			 " gives orders as though it were manager 0x%016" PRIx64,
+			 from_guid, sender->guid);
+		tell_of(peers, from, what);
 		/* Or LIDs have changed since we looked, as they may in STANDBY. */
 		if (log_allowed(&peers->handovers))
 			peers->noticed(peers->ctx, "a manager calls itself by another port's GUID");

@@ -7,6 +7,8 @@
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
+#include "include/message_id.h"
+#include "lib/log.h"
 #include "tests/unit/managers.h"
 
 enum { LID_OF_OTHER = 9, SLOW_POLL_MS = 5000, MANY_MISSES = 100 };
@@ -111,6 +113,116 @@ static void test_impossible(void)
 			other->sm.guid = rows[i].guid ? world->fake->transport.port.port_guid : 0;
 		CU_ASSERT_TRUE(world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		world_free(world);
+	}
+}
+
+/* The last line about a manager that is none; its MESSAGE_ID makes an event of it. */
+static struct {
+	char text[256];
+	int level;
+} line;
+
+static void hear(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	(void)ctx;
+	if (strcmp(subject->message_id, MESSAGE_FOREIGN_MANAGER) != 0)
+		return;
+	snprintf(line.text, sizeof(line.text), "%s", text);
+	line.level = level;
+}
+
+static bool has_told(const char *what)
+{
+	bool told = line.level == LOG_WARNING && strstr(line.text, what);
+
+	line.text[0] = '\0';
+	return told;
+}
+
+/* Who is none: by the SMInfo that his port shows to a survey. Each is told as an event. */
+static void test_strangers_are_told(void)
+{
+	static const struct {
+		uint8_t state;
+		uint64_t sm_key;
+		bool allowed;
+		const char *what; /* NULL: he is one */
+	} rows[] = {
+		{SM_MASTER, 0, true, NULL}, /* who does not show his key */
+		{SM_MASTER, SM_KEY_DEFAULT, true, NULL},
+		{SM_MASTER, 4711, true, "has another SM_Key"},
+		{SM_MASTER, SM_KEY_DEFAULT, false, "is not in allowed_sm_guids"},
+		{4, SM_KEY_DEFAULT, true, "says of itself what cannot be"},
+		{15, SM_KEY_DEFAULT, true, "says of itself what cannot be"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = three_hosts(false);
+		struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, rows[i].state);
+
+		other->sm.sm_key = rows[i].sm_key;
+		if (!rows[i].allowed)
+			allow_others(&world->sm->options);
+		log_watch(hear, NULL);
+		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_EQUAL(role(world), rows[i].what ? SM_MASTER : SM_STANDBY);
+		if (rows[i].what)
+			CU_ASSERT_TRUE(has_told(rows[i].what));
+		log_watch(NULL, NULL);
+		world_free(world);
+	}
+}
+
+/* A master that turns into one of these is followed no more, and told. */
+static void test_master_loses_trust(void)
+{
+	for (unsigned how = 0; how < 2; how++) {
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		log_watch(hear, NULL);
+		if (how)
+			other->sm.state = 15;
+		else
+			other->sm.sm_key = 4711;
+		CU_ASSERT_TRUE(world_run(world, is_master));
+		CU_ASSERT_TRUE(has_told(how ? "what cannot be" : "has another SM_Key"));
+		log_watch(NULL, NULL);
+		world_free(world);
+	}
+}
+
+/* Orders of who does not know the key, who calls himself by another's GUID, and who offers what is
+ * not his. */
+static void test_forgers_are_told(void)
+{
+	static const struct {
+		uint64_t sm_key;
+		const char *named; /* whose GUID he gives; it comes from host-3 */
+		const char *what;
+	} rows[] = {
+		{4711, "host-2", "with another SM_Key: refused"},
+		{SM_KEY_DEFAULT, "host-2", "gives orders as though it were manager"},
+		{SM_KEY_DEFAULT, "host-3", "offers mastership that is not its own: refused"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sm_info sender = {.sm_key = rows[i].sm_key, .state = SM_MASTER}, answer;
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+		world_node(world, "host-3")->port[1].info.lid = 7;
+		world_sweep(world, DISCOVER_FULL);
+		sender.guid = guid_of(world, rows[i].named);
+		log_watch(hear, NULL);
+		CU_ASSERT_EQUAL(
+			ask_from(world, 7, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_INVALID_VALUE);
+		CU_ASSERT_TRUE(has_told(rows[i].what));
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		log_watch(NULL, NULL);
 		world_free(world);
 	}
 }
@@ -617,6 +729,9 @@ int main(void)
 		{"allowed", test_allowed},
 		{"pretends to be allowed", test_pretends_to_be_allowed},
 		{"impossible", test_impossible},
+		{"strangers are told", test_strangers_are_told},
+		{"a master loses trust", test_master_loses_trust},
+		{"forgers are told", test_forgers_are_told},
 		{"counter runs backwards", test_counter_runs_backwards},
 		{"forged orders", test_forged_orders},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},

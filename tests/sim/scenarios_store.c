@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "sm/context.h"
+#include "sm/disabled.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -241,6 +243,66 @@ static void image_is_old(struct sim *sim)
 	sim_expect(sim, manager->lft_gets_sent > SAMPLES * switches_of(sim));
 }
 
+/* Ports that are disabled by command */
+
+static void disable(struct sim_manager *manager, struct device_port *port)
+{
+	const struct disabled_entry entry = {.node_guid = port->device->node_guid,
+					     .port = port->num};
+
+	registry_put(manager_registry(manager->manager), REGISTRY_DISABLED, &entry);
+	trigger_node(&manager_sm(manager->manager)->trigger, entry.node_guid, "test");
+}
+
+/* Whether the port may be disabled by the command, or is the only way to its switch. */
+static bool may_disable(struct sim_manager *manager, const struct device_port *port)
+{
+	const struct sm *sm = manager_sm(manager->manager);
+	const struct node *node = fabric_find_node(sm->fabric, port->device->node_guid);
+
+	return disabled_leaves_way(sm->fabric, sm->registry, &node->port[port->num]);
+}
+
+/* A host's port and one of several cables stay down, over a restart of the manager and a reboot of
+ * the switch, and all others reach each other. The last way to the switch is none to disable. */
+static void ports_are_disabled(struct sim *sim)
+{
+	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", NULL);
+	struct device_port *host = sim_port(sim, "leaf-03", 2);
+	struct device_port *cable = sim_port(sim, "leaf-03", 5);
+	uint64_t sets;
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, host->info.port_state == PORT_ACTIVE);
+	sim_expect(sim, cable->info.port_state == PORT_ACTIVE);
+	for (unsigned i = 5; i <= 8; i++)
+		sim_expect(sim, may_disable(manager, sim_port(sim, "leaf-03", i)));
+	disable(manager, host);
+	disable(manager, cable);
+	sim_settle_and_check(sim);
+	for (unsigned step = 0; step < 3; step++) {
+		sim_expect(sim, host->info.port_physical_state == PHYS_DISABLED);
+		sim_expect(sim, cable->info.port_physical_state == PHYS_DISABLED);
+		sim_expect(sim, cable->peer->info.port_state == PORT_DOWN);
+		if (step == 0) {
+			sim_kill(manager);
+			sim_restart(manager);
+		} else {
+			sim_reboot(sim, host->device);
+		}
+		sim_settle_and_check(sim);
+	}
+	for (unsigned i = 6; i <= 7; i++) {
+		sim_expect(sim, may_disable(manager, sim_port(sim, "leaf-03", i)));
+		disable(manager, sim_port(sim, "leaf-03", i));
+	}
+	sim_expect(sim, !may_disable(manager, sim_port(sim, "leaf-03", 8)));
+	sim_settle_and_check(sim);
+	sets = manager->sets_sent;
+	sim_pass(sim, 30 * SIM_S);
+	sim_expect(sim, manager->sets_sent == sets);
+}
+
 const struct scenario sim_store[] = {
 	{.name = "image-is-right", .topology = TREE, .play = image_is_right},
 	{.name = "image-is-wrong", .topology = TREE, .play = image_is_wrong},
@@ -249,6 +311,7 @@ const struct scenario sim_store[] = {
 	{.name = "image-is-old", .topology = TREE, .play = image_is_old},
 	{.name = "registers-anew", .topology = TREE, .play = registers_anew},
 	{.name = "register-after-absence", .topology = TREE, .play = register_after_absence},
+	{.name = "ports-are-disabled", .topology = TREE, .play = ports_are_disabled},
 	{.name = "lids-survive", .topology = TREE, .play = lids_survive},
 	{.name = NULL},
 };

@@ -213,6 +213,27 @@ static int read_lids(struct import *import)
 	return error;
 }
 
+/* What else OpenSM keeps there, and what becomes of it. */
+static void tell_others(struct import *import)
+{
+	static const struct {
+		const char *name, *note;
+	} others[] = {
+		{"guid2mkey", "not by this command: weftctl keys import gives it to a weftd"},
+		{"neighbors",
+		 "not needed: behind a cable whose far end hides from a wrong M_Key weftd "
+		 "tries the keys of the ports that are missing"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		char *path = mem_printf("%s/%s", import->cache, others[i].name);
+
+		if (!access(path, F_OK))
+			tell(import, others[i].name, path, NULL, others[i].note);
+		free(path);
+	}
+}
+
 /* Keys may be in it, so the files are the user's alone. */
 static int write_file(struct import *import, const char *name,
 		      void (*print)(struct import *, FILE *))
@@ -312,6 +333,8 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 		error = read_options(&import);
 	if (!error)
 		error = read_lids(&import);
+	if (!error)
+		tell_others(&import);
 	if (!error)
 		error = write_files(&import);
 	if (!error)

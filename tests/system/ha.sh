@@ -154,12 +154,12 @@ follows_not() {
 
 wrong_key() {
 	follows_not "$1" 'same key in their ha_psk_file' -o "ha_psk_file=\"$work/other-psk\"" || return 1
-	matches 'is no standby' "$2.log" || because "$2 does not say who came"
+	told_event "$2" standby 'is no standby'
 }
 
 other_lmc() {
 	follows_not "$1" 'configuration is another: .*lmc = 0' -o lmc=1 || return 1
-	matches 'refused: its configuration is another' "$2.log" || because "$2 does not say who came"
+	told_event "$2" standby 'refused: its configuration is another'
 }
 
 # fills NAME yes|no: no file of the process may grow: its disk is full, as far as it can tell.
@@ -182,10 +182,20 @@ registers() {
 
 # full_disk MASTER STANDBY: the standby has what it is sent in memory, and the master says so.
 full_disk() {
+	local lft links
+
+	lft=$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')
+	links=$(sent '$_->{method} eq "Set" && $_->{attribute} eq "PortInfo"')
+	lft=$(status "$1" "$lft") links=$(status "$1" "$links")
 	fills "$2" yes && registers 50000 || return 1
 	wait_for 20 matches "in memory only: its store is degraded" "$1.log" ||
 		because "$1 does not say so: $(tail -n 3 "$1.log")" || return 1
+	told_event "$1" standby 'in memory only: its store is degraded' && told_event "$2" store '' || return 1
 	is_up "$1" || because "$1 is not up any more" || return 1
+	equal "the LFT blocks that $1 has set" "$(status "$1" \
+		"$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')")" "$lft" || return 1
+	equal "the Set(PortInfo) of $1" "$(status "$1" \
+		"$(sent '$_->{method} eq "Set" && $_->{attribute} eq "PortInfo"')")" "$links" || return 1
 	fills "$2" no
 	wait_for 30 in_step "$1" || because "the standby is not well again: $(ctl "$1" ha status)"
 }

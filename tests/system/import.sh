@@ -122,6 +122,22 @@ lids_are_kept() {
 		1024
 }
 
+# What an OpenSM with M_Keys leaves behind: LIDs for all, and a word about each other file.
+real_cache() {
+	mkdir -p real.etc real.cache
+	printf 'm_key 0x1234\nm_key_protection_level 2\nm_key_lookup TRUE\nhonor_guid2lid_file TRUE\n' >real.etc/opensm.conf
+	start_weftsim fattree:radix=4,levels=2 || return 1
+	OSM_CACHE_DIR=$work/real.cache OSM_TMP_DIR=$work on host-0001 opensm -F "$work/real.etc/opensm.conf" \
+		-f "$work/real.log" -o >real.osm 2>&1
+	stop_fabric
+	[ -s real.cache/neighbors ] && [ -s real.cache/guid2mkey ] || because "OpenSM wrote $(ls real.cache)" || return 1
+	import real || because "$(cat real.txt)" || return 1
+	equal "imported LIDs" "$(json 'scalar @{$_->{records}}' <real.out/lids.json)" "$(grep -c 0x real.cache/guid2lid)" || return 1
+	matches 'guid2mkey +.*weftctl keys import' real.txt && matches 'neighbors +.*not needed' real.txt ||
+		because "it says: $(cat real.txt)" || return 1
+	! grep -q 1234 real.txt || because "it tells the key"
+}
+
 unset OSM_TMP_DIR OSM_CACHE_DIR # else they would be defaults
 if ! opensm -c all.conf >opensm.txt 2>&1 || [ ! -s all.conf ]; then
 	echo "not ok import: opensm -c: $(tail -n 1 opensm.txt)"
@@ -138,4 +154,5 @@ check "a range of LIDs that is none" refuses_lids '0x2 0x3 0x4' 'a GUID, its fir
 check "a LID that was given already" refuses_lids '0x2 0x1 0x1' 'a LID that no line before has'
 check "a line of words" refuses_lids 'hello' 'a GUID'
 check "LIDs are kept" lids_are_kept
+check "what a real OpenSM has kept" real_cache
 finish

@@ -353,9 +353,9 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 static void print_fate(const json_t *data, bool taken, FILE *out)
 {
 	static const struct table_column columns[][4] = {
-		{{"NOT TAKEN OVER", TABLE_LEFT}, {"VALUE", TABLE_LEFT}, {"WHY", TABLE_LEFT}},
+		{{"NOT TAKEN OVER", TABLE_LEFT}, {"VALUE", TABLE_NAME}, {"WHY", TABLE_LEFT}},
 		{{"TAKEN OVER", TABLE_LEFT},
-		 {"VALUE", TABLE_LEFT},
+		 {"VALUE", TABLE_NAME},
 		 {"AS", TABLE_LEFT},
 		 {"NOTE", TABLE_LEFT}},
 	};

@@ -21,7 +21,7 @@ static void print_offenders(const json_t *offenders, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"WRONG KEYS", TABLE_RIGHT}, {"FROM", TABLE_LEFT}, {"LID", TABLE_RIGHT},
-		{"LAST", TABLE_LEFT},	     {"AT", TABLE_LEFT},   {"NAME", TABLE_LEFT},
+		{"LAST", TABLE_LEFT},	     {"AT", TABLE_LEFT},   {"NAME", TABLE_NAME},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *offender;

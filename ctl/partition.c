@@ -21,7 +21,7 @@ void print_partitions(const json_t *data, FILE *out)
 		{"P_KEY", TABLE_LEFT},		{"BY", TABLE_LEFT},
 		{"IPOIB", TABLE_LEFT},		{"INDX0", TABLE_LEFT},
 		{"RULES IN FILE", TABLE_RIGHT}, {"AT RUN TIME", TABLE_RIGHT},
-		{"NAME", TABLE_LEFT},
+		{"NAME", TABLE_NAME},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *partition;
@@ -52,7 +52,7 @@ static void print_ports(const json_t *ports, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"GUID", TABLE_LEFT},	{"MEMBER", TABLE_LEFT}, {"BY", TABLE_LEFT},
-		{"STATUS", TABLE_LEFT}, {"PORT", TABLE_RIGHT},	{"NODE", TABLE_LEFT},
+		{"STATUS", TABLE_LEFT}, {"PORT", TABLE_RIGHT},	{"NODE", TABLE_NAME},
 	};
 	struct table *table;
 	const json_t *port;

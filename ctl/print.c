@@ -45,7 +45,7 @@ void print_nodes(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"GUID", TABLE_LEFT},	{"TYPE", TABLE_LEFT},	 {"LID", TABLE_RIGHT},
-		{"PORTS", TABLE_RIGHT}, {"ACTIVE", TABLE_RIGHT}, {"DESCRIPTION", TABLE_LEFT},
+		{"PORTS", TABLE_RIGHT}, {"ACTIVE", TABLE_RIGHT}, {"DESCRIPTION", TABLE_NAME},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *node;
@@ -89,8 +89,8 @@ static void link_end_cells(struct table *table, const json_t *end)
 void print_links(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{"FROM GUID", TABLE_LEFT}, {"FROM", TABLE_LEFT},    {"LID", TABLE_RIGHT},
-		{"PORT", TABLE_RIGHT},	   {"TO GUID", TABLE_LEFT}, {"TO", TABLE_LEFT},
+		{"FROM GUID", TABLE_LEFT}, {"FROM", TABLE_NAME},    {"LID", TABLE_RIGHT},
+		{"PORT", TABLE_RIGHT},	   {"TO GUID", TABLE_LEFT}, {"TO", TABLE_NAME},
 		{"LID", TABLE_RIGHT},	   {"PORT", TABLE_RIGHT},   {"STATE", TABLE_LEFT},
 		{"SPEED", TABLE_LEFT},	   {"MTU", TABLE_RIGHT},
 	};
@@ -123,7 +123,7 @@ void print_route(const json_t *data, FILE *out)
 	static const struct table_column columns[] = {
 		{"HOP", TABLE_RIGHT}, {"IN", TABLE_RIGHT},  {"OUT", TABLE_RIGHT},
 		{"VL", TABLE_RIGHT},  {"LID", TABLE_RIGHT}, {"GUID", TABLE_LEFT},
-		{"NODE", TABLE_LEFT},
+		{"NODE", TABLE_NAME},
 	};
 	const json_t *src = json_object_get(data, "src"), *dst = json_object_get(data, "dst");
 	const json_t *hops = json_object_get(data, "hops"), *hop;

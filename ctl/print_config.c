@@ -13,8 +13,8 @@ void print_options(const json_t *data, FILE *out)
 	static const struct table_column columns[] = {
 		{"OPTION", TABLE_LEFT},
 		{"CHANGED BY", TABLE_LEFT},
-		{"VALUE", TABLE_LEFT},
-		{"DEFAULT", TABLE_LEFT},
+		{"VALUE", TABLE_NAME},
+		{"DEFAULT", TABLE_NAME},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *option;

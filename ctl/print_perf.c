@@ -40,10 +40,13 @@ static void rate_cell(struct table *table, const json_t *rates, const char *name
 	table_cell(table, "%s", rate_text(rates, name, unit, text));
 }
 
-static void peer_cell(struct table *table, const json_t *peer)
+static void peer_cells(struct table *table, const json_t *peer)
 {
-	if (json_is_object(peer))
-		table_cell(table, "%s %lld", text_name(peer), number_member(peer, "port"));
+	bool known = json_is_object(peer);
+
+	table_cell(table, "%s", known ? text_name(peer) : "-");
+	if (known)
+		table_cell(table, "%lld", number_member(peer, "port"));
 	else
 		table_cell(table, "-");
 }
@@ -51,9 +54,9 @@ static void peer_cell(struct table *table, const json_t *peer)
 void print_top(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{"NODE", TABLE_LEFT},	   {"PORT", TABLE_RIGHT},    {"SENDS", TABLE_RIGHT},
+		{"NODE", TABLE_NAME},	   {"PORT", TABLE_RIGHT},    {"SENDS", TABLE_RIGHT},
 		{"RECEIVES", TABLE_RIGHT}, {"USED", TABLE_RIGHT},    {"WAITS", TABLE_RIGHT},
-		{"LINK", TABLE_LEFT},	   {"LEADS TO", TABLE_LEFT},
+		{"LINK", TABLE_LEFT},	   {"LEADS TO", TABLE_NAME}, {"PORT", TABLE_RIGHT},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *row;
@@ -73,7 +76,7 @@ void print_top(const json_t *data, FILE *out)
 			table_cell(table, "-");
 		rate_cell(table, rates, "xmit_wait", "ticks/s");
 		table_cell(table, "%s", text_member(rates, "width_speed"));
-		peer_cell(table, json_object_get(row, "peer"));
+		peer_cells(table, json_object_get(row, "peer"));
 	}
 	table_print(table, out);
 	table_free(table);
@@ -94,8 +97,9 @@ static bool names(const json_t *array, const char *name)
 static void print_ports(const json_t *ports, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{"NODE", TABLE_LEFT},	{"PORT", TABLE_RIGHT}, {"COUNTER", TABLE_LEFT},
-		{"TOTAL", TABLE_RIGHT}, {"RISES", TABLE_LEFT}, {"LEADS TO", TABLE_LEFT},
+		{"NODE", TABLE_NAME},	{"PORT", TABLE_RIGHT}, {"COUNTER", TABLE_LEFT},
+		{"TOTAL", TABLE_RIGHT}, {"RISES", TABLE_LEFT}, {"LEADS TO", TABLE_NAME},
+		{"PORT", TABLE_RIGHT},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	json_t *row, *value;
@@ -115,7 +119,7 @@ static void print_ports(const json_t *ports, FILE *out)
 				   names(json_object_get(row, "full"), name) ? "+" : "");
 			table_cell(table, "%s",
 				   names(json_object_get(row, "rose"), name) ? "yes" : "no");
-			peer_cell(table, json_object_get(row, "peer"));
+			peer_cells(table, json_object_get(row, "peer"));
 		}
 	}
 	table_print(table, out);
@@ -125,8 +129,8 @@ static void print_ports(const json_t *ports, FILE *out)
 static void print_slow_links(const json_t *links, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{"LINK", TABLE_LEFT},  {"COULD BE", TABLE_LEFT}, {"FROM", TABLE_LEFT},
-		{"PORT", TABLE_RIGHT}, {"TO", TABLE_LEFT},
+		{"LINK", TABLE_LEFT},  {"COULD BE", TABLE_LEFT}, {"FROM", TABLE_NAME},
+		{"PORT", TABLE_RIGHT}, {"TO", TABLE_NAME},	 {"PORT", TABLE_RIGHT},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *link;
@@ -139,7 +143,7 @@ static void print_slow_links(const json_t *links, FILE *out)
 		table_cell(table, "%s", text_member(link, "could"));
 		table_cell(table, "%s", text_name(from));
 		table_cell(table, "%lld", number_member(from, "port"));
-		peer_cell(table, json_object_get(link, "to"));
+		peer_cells(table, json_object_get(link, "to"));
 	}
 	table_print(table, out);
 	table_free(table);

@@ -54,7 +54,7 @@ static void port_cells(struct table *table, const json_t *port)
 
 #define PORT_COLUMNS                                                                               \
 	{"PORT", TABLE_RIGHT}, {"STATE", TABLE_LEFT}, {"SPEED", TABLE_LEFT}, {"MTU", TABLE_RIGHT}, \
-		{"LID", TABLE_RIGHT}, {"LEADS TO", TABLE_LEFT},                                    \
+		{"LID", TABLE_RIGHT}, {"LEADS TO", TABLE_NAME},                                    \
 	{                                                                                          \
 		"PORT", TABLE_RIGHT                                                                \
 	}
@@ -62,7 +62,7 @@ static void port_cells(struct table *table, const json_t *port)
 void print_ports(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{"GUID", TABLE_LEFT}, {"NODE", TABLE_LEFT}, PORT_COLUMNS};
+		{"GUID", TABLE_LEFT}, {"NODE", TABLE_NAME}, PORT_COLUMNS};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *port;
 	size_t i;

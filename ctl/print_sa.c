@@ -68,7 +68,7 @@ int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE
 /* The switches that send to the group, and by which ports. */
 static void print_tree(const json_t *data, FILE *out)
 {
-	static const struct table_column columns[] = {{"SWITCH", TABLE_LEFT},
+	static const struct table_column columns[] = {{"SWITCH", TABLE_NAME},
 						      {"PORTS", TABLE_LEFT}};
 	const json_t *group = json_object_get(data, "group"), *root, *sw, *port;
 	struct table *table;
@@ -108,7 +108,7 @@ void print_group(const json_t *data, FILE *out)
 		{"GUID", TABLE_LEFT},
 		{"LID", TABLE_RIGHT},
 		{"JOINED AS", TABLE_LEFT},
-		{"NODE", TABLE_LEFT},
+		{"NODE", TABLE_NAME},
 	};
 	const json_t *group = json_object_get(data, "group"), *member;
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
@@ -138,8 +138,8 @@ void print_services(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"ID", TABLE_LEFT},	{"LID", TABLE_RIGHT}, {"P_KEY", TABLE_LEFT},
-		{"LEASE", TABLE_RIGHT}, {"KEY", TABLE_LEFT},  {"NODE", TABLE_LEFT},
-		{"NAME", TABLE_LEFT},
+		{"LEASE", TABLE_RIGHT}, {"KEY", TABLE_LEFT},  {"NODE", TABLE_NAME},
+		{"NAME", TABLE_NAME},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *service;
@@ -191,7 +191,7 @@ void print_subscriptions(const json_t *data, FILE *out)
 		{"GUID", TABLE_LEFT}, {"LID", TABLE_RIGHT},	 {"QP", TABLE_RIGHT},
 		{"KIND", TABLE_LEFT}, {"TRAP", TABLE_RIGHT},	 {"TYPE", TABLE_RIGHT},
 		{"OF", TABLE_LEFT},   {"PRODUCER", TABLE_RIGHT}, {"TRUSTED", TABLE_LEFT},
-		{"NODE", TABLE_LEFT},
+		{"NODE", TABLE_NAME},
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	const json_t *subscription;

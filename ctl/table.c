@@ -2,14 +2,22 @@
 /* One flat array of cells; a row is as many of them as there are columns. */
 #include "ctl/table.h"
 
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-enum { TABLE_GAP = 2 }; /* blanks between columns */
+enum {
+	TABLE_GAP = 2,	  /* blanks between columns */
+	TABLE_INDENT = 4, /* of a line that goes on with the row before */
+	NAME_LEAST = 10,  /* a name is not cut shorter; less would tell no two hosts apart */
+};
 
 struct table {
 	const struct table_column *columns;
@@ -63,39 +71,127 @@ static unsigned column_width(const struct table *table, size_t column)
 	return widest;
 }
 
-static void print_cell(const struct table *table, size_t column, const char *text, unsigned width,
-		       FILE *out)
+/* How wide the terminal is that this is; UINT_MAX: it is none, or nobody knows. */
+static unsigned terminal_width(FILE *out)
 {
-	int blanks = (int)(width - text_width(text));
+	const char *said = getenv("COLUMNS");
+	long columns = said ? strtol(said, NULL, 10) : 0;
+	struct winsize size;
 
+	if (!isatty(fileno(out)))
+		return UINT_MAX;
+	if (columns > 0 && columns < UINT16_MAX)
+		return (unsigned)columns;
+	return ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col ? UINT_MAX : size.ws_col;
+}
+
+/* Where columns stand. */
+struct layout {
+	unsigned *width;
+	bool *begins; /* a line */
+};
+
+/* The least that a column does with. */
+static unsigned least_width(const struct table_column *column, unsigned width)
+{
+	return column->side == TABLE_NAME && width > NAME_LEAST ? NAME_LEAST : width;
+}
+
+/* Takes from the widest name among these columns, on one line, until they fit or none can be cut.
+ */
+static void cut_names(const struct table *table, unsigned *width, size_t first, size_t end,
+		      unsigned room)
+{
+	for (;;) {
+		size_t widest = end;
+		unsigned sum = first ? TABLE_INDENT : 0;
+
+		for (size_t i = first; i < end; i++) {
+			sum += width[i] + (i > first ? TABLE_GAP : 0);
+			if (least_width(&table->columns[i], width[i]) < width[i] &&
+			    (widest == end || width[i] > width[widest]))
+				widest = i;
+		}
+		if (sum <= room || widest == end)
+			return;
+		width[widest]--;
+	}
+}
+
+/* A line takes as many columns as find room when names are as short as they can be. */
+static struct layout lay_out(const struct table *table, unsigned room)
+{
+	struct layout layout = {
+		.width = mem_array(table->num_columns, sizeof(*layout.width)),
+		.begins = mem_array(table->num_columns + 1, sizeof(*layout.begins)),
+	};
+	size_t first = 0;
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < table->num_columns; i++) {
+		unsigned least;
+
+		layout.width[i] = column_width(table, i);
+		least = least_width(&table->columns[i], layout.width[i]);
+		layout.begins[i] = !i || sum + TABLE_GAP + least > room;
+		sum = layout.begins[i] ? (i ? TABLE_INDENT : 0) + least : sum + TABLE_GAP + least;
+	}
+	layout.begins[table->num_columns] = true;
+	for (size_t i = 1; i <= table->num_columns; i++) {
+		if (!layout.begins[i])
+			continue;
+		cut_names(table, layout.width, first, i, room);
+		first = i;
+	}
+	return layout;
+}
+
+/* How many bytes of a clean text are its first characters. */
+static int bytes_of(const char *text, unsigned characters)
+{
+	int bytes = 0;
+
+	for (; text[bytes]; bytes++)
+		if ((text[bytes] & 0xC0) != 0x80 && !characters--)
+			break;
+	return bytes;
+}
+
+static void print_cell(const struct table *table, const struct layout *layout, size_t column,
+		       const char *text, FILE *out)
+{
+	unsigned width = layout->width[column], needed = text_width(text);
+	bool cut = needed > width, last = layout->begins[column + 1];
+	int blanks = cut ? 0 : (int)(width - needed);
+
+	if (layout->begins[column] && column)
+		fprintf(out, "\n%*s", TABLE_INDENT, "");
 	if (table->columns[column].side == TABLE_RIGHT)
-		fprintf(out, "%*s%s", blanks, "", text);
-	else if (column + 1 < table->num_columns)
-		fprintf(out, "%s%*s", text, blanks, "");
-	else
-		fputs(text, out);
-	fprintf(out, "%*s", column + 1 < table->num_columns ? TABLE_GAP : 0, "");
+		fprintf(out, "%*s", blanks, "");
+	fprintf(out, "%.*s%s", bytes_of(text, cut ? width - 1 : needed), text, cut ? "~" : "");
+	if (!last)
+		fprintf(out, "%*s",
+			TABLE_GAP + (table->columns[column].side == TABLE_RIGHT ? 0 : blanks), "");
 }
 
 void table_print(const struct table *table, FILE *out)
 {
-	unsigned *width;
+	struct layout layout;
 
 	if (table->num_cells < table->num_columns) {
 		fputs("none\n", out);
 		return;
 	}
-	width = mem_array(table->num_columns, sizeof(*width));
-	for (size_t column = 0; column < table->num_columns; column++) {
-		width[column] = column_width(table, column);
-		print_cell(table, column, table->columns[column].heading, width[column], out);
-	}
+	layout = lay_out(table, terminal_width(out));
+	for (size_t column = 0; column < table->num_columns; column++)
+		print_cell(table, &layout, column, table->columns[column].heading, out);
 	fputc('\n', out);
 	for (size_t row = 0; row < table->num_cells / table->num_columns; row++) {
 		for (size_t column = 0; column < table->num_columns; column++)
-			print_cell(table, column, table->cells[row * table->num_columns + column],
-				   width[column], out);
+			print_cell(table, &layout, column,
+				   table->cells[row * table->num_columns + column], out);
 		fputc('\n', out);
 	}
-	free(width);
+	free(layout.width);
+	free(layout.begins);
 }

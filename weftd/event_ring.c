@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An array that is filled round and round: weftd/event_ring.h. */
+/* An array for each kind, which is filled round and round: weftd/event_ring.h. */
 #include "weftd/event_ring.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/mem.h"
 
-void event_ring_init(struct event_ring *ring, size_t room)
-{
-	*ring = (struct event_ring){
-		.note = mem_array(room, sizeof(*ring->note)), .room = room, .next = 1};
-}
+struct event_class {
+	const char *name;
+	struct event_note *note; /* room of them; the i-th that was added is at i % room */
+	uint64_t added;
+};
 
-static struct event_note *place_of(const struct event_ring *ring, uint64_t number)
+void event_ring_init(struct event_ring *ring, size_t room, uint64_t next)
 {
-	return &ring->note[number % ring->room];
+	*ring = (struct event_ring){.room = room, .next = next};
 }
 
 static void texts_free(struct event_note *note)
@@ -25,25 +26,59 @@ static void texts_free(struct event_note *note)
 
 void event_ring_done(struct event_ring *ring)
 {
-	for (size_t i = 0; i < ring->room; i++)
-		texts_free(&ring->note[i]);
-	free(ring->note);
+	for (size_t kind = 0; kind < ring->num_kinds; kind++) {
+		for (size_t i = 0; i < ring->room; i++)
+			texts_free(&ring->kinds[kind].note[i]);
+		free(ring->kinds[kind].note);
+	}
+	free(ring->kinds);
 }
 
-uint64_t event_ring_first(const struct event_ring *ring)
+static struct event_class *kind_of(struct event_ring *ring, const char *name)
 {
-	return ring->next > ring->room ? ring->next - ring->room : 1;
+	for (size_t i = 0; i < ring->num_kinds; i++)
+		if (!strcmp(ring->kinds[i].name, name))
+			return &ring->kinds[i];
+	ring->kinds = mem_resize(ring->kinds, ring->num_kinds + 1, sizeof(*ring->kinds));
+	ring->kinds[ring->num_kinds] = (struct event_class){
+		.name = name, .note = mem_array(ring->room, sizeof(*ring->kinds->note))};
+	return &ring->kinds[ring->num_kinds++];
 }
 
-const struct event_note *event_ring_at(const struct event_ring *ring, uint64_t number)
+/* Within a kind numbers rise, so the first that is high enough is found by halves. */
+static const struct event_note *kind_from(const struct event_class *kind, size_t room,
+					  uint64_t number)
 {
-	return number >= event_ring_first(ring) && number < ring->next ? place_of(ring, number)
-								       : NULL;
+	uint64_t low = kind->added > room ? kind->added - room : 0, high = kind->added;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (kind->note[middle % room].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < kind->added ? &kind->note[low % room] : NULL;
+}
+
+const struct event_note *event_ring_from(const struct event_ring *ring, uint64_t number)
+{
+	const struct event_note *first = NULL;
+
+	for (size_t i = 0; i < ring->num_kinds; i++) {
+		const struct event_note *note = kind_from(&ring->kinds[i], ring->room, number);
+
+		if (note && (!first || note->number < first->number))
+			first = note;
+	}
+	return first;
 }
 
 void event_ring_add(struct event_ring *ring, const struct event_note *note)
 {
-	struct event_note *place = place_of(ring, ring->next);
+	struct event_class *kind = kind_of(ring, note->kind);
+	struct event_note *place = &kind->note[kind->added++ % ring->room];
 
 	texts_free(place);
 	*place = *note;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The last events, each with a number: 1, 2, ... since weftd began. The oldest make room for new
- * ones, and who asks for one that is gone can see that. Pure; used by weftd/events.c.
+ * The last events of each kind, under numbers that all kinds share: those of a kind make room for
+ * new ones of their own kind only, so that many joins push out no cable. Who asks for one that is
+ * gone can see that. Pure; used by weftd/events.c.
  */
 #ifndef WEFTD_EVENT_RING_H
 #define WEFTD_EVENT_RING_H
@@ -24,20 +25,22 @@ struct event_note {
 	lid_t lid;
 };
 
+struct event_class;
+
 struct event_ring {
-	struct event_note *note;
+	struct event_class *kinds; /* those that have happened */
+	size_t num_kinds;
 	size_t room;
 	uint64_t next; /* the number that the next one gets */
 };
 
-/* room: so many are kept at most, at least 1. */
-void event_ring_init(struct event_ring *ring, size_t room);
+/* room: so many of a kind are kept at most, at least 1. next: the first number. */
+void event_ring_init(struct event_ring *ring, size_t room, uint64_t next);
 void event_ring_done(struct event_ring *ring);
 /* Gives it a number; the texts are copied. */
 void event_ring_add(struct event_ring *ring, const struct event_note *note);
-/* The number of the oldest one that is there; that of the next one when none is. */
-uint64_t event_ring_first(const struct event_ring *ring);
-/* The ring's own, until others are added; NULL: it is not there any more, or not yet. */
-const struct event_note *event_ring_at(const struct event_ring *ring, uint64_t number);
+/* The first one that is there with this number or a higher one: the ring's own, until others are
+ * added; NULL: there is none. */
+const struct event_note *event_ring_from(const struct event_ring *ring, uint64_t number);
 
 #endif

@@ -18,6 +18,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sma/notice.h"
+#include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"
 
 enum { ROWS_A_PART = 16, TEXT_SIZE = 256 };
@@ -26,6 +27,7 @@ struct events {
 	struct loop *loop;
 	struct registry *registry;
 	struct event_ring ring;
+	struct event_numbers numbers;
 	struct event_reader raised;
 	struct registry_reader registered;
 	struct list readings; /* under way */
@@ -43,6 +45,7 @@ static void note(struct events *events, struct event_note note)
 {
 	note.time_s = loop_wall_s(events->loop);
 	event_ring_add(&events->ring, &note);
+	event_numbers_reach(&events->numbers, events->ring.next);
 	list_for_each (link, &events->readings) {
 		struct reading *reading = container_of(link, struct reading, link);
 
@@ -337,35 +340,39 @@ static json_t *note_json(const struct event_note *note)
 	return row;
 }
 
-/* What this client does not get any more; NULL: it misses nothing. Its next one is there then. */
-static json_t *gap_json(struct reading *reading)
+/* A number that nobody has had yet, where the file of numbers was lost. */
+static json_t *unknown_json(struct reading *reading)
 {
-	uint64_t first = event_ring_first(&reading->events->ring), next = reading->next;
+	const struct event_note *first = event_ring_from(&reading->events->ring, 0);
+	uint64_t next = reading->next;
 
-	if (next > reading->events->ring.next) {
-		reading->next = first;
-		return json_pack("{s:s,s:o}", "kind", "gap", "text",
-				 json_sprintf("event %" PRIu64 " is not of this weftd, which has "
-					      "counted from 1 again; all it has follows",
-					      next - 1));
-	}
-	if (next >= first)
-		return NULL;
-	reading->next = first;
-	return json_pack("{s:s,s:I,s:I,s:o}", "kind", "gap", "first", (json_int_t)next, "last",
-			 (json_int_t)first - 1, "text",
-			 json_sprintf("events %" PRIu64 " to %" PRIu64 " are no longer there", next,
-				      first - 1));
+	reading->next = first ? first->number : reading->events->ring.next;
+	return json_pack("{s:s,s:o}", "kind", "gap", "text",
+			 json_sprintf("event %" PRIu64 " is not of this weftd, which has lost its "
+				      "numbers; all it has follows",
+				      next - 1));
 }
 
+static json_t *gap_json(uint64_t first, uint64_t last)
+{
+	return json_pack(
+		"{s:s,s:I,s:I,s:o}", "kind", "gap", "first", (json_int_t)first, "last",
+		(json_int_t)last, "text",
+		json_sprintf("events %" PRIu64 " to %" PRIu64 " are no longer there", first, last));
+}
+
+/* What this client does not get any more is a row, too. NULL: it has all. */
 static json_t *next_row(struct reading *reading)
 {
-	json_t *gap = gap_json(reading);
-	const struct event_note *note;
+	const struct event_ring *ring = &reading->events->ring;
+	const struct event_note *note = event_ring_from(ring, reading->next);
+	uint64_t there = note ? note->number : ring->next, next = reading->next;
 
-	if (gap)
-		return gap;
-	note = event_ring_at(&reading->events->ring, reading->next);
+	if (next > ring->next)
+		return unknown_json(reading);
+	reading->next = there;
+	if (next < there)
+		return gap_json(next, there - 1);
 	if (!note)
 		return NULL;
 	reading->next++;
@@ -419,8 +426,9 @@ static void command_events(void *ctx, struct control_request *request, const jso
 	struct events *events = ctx;
 	const json_t *value = json_object_get(args, "since");
 	bool follows = json_is_true(json_object_get(args, "follow"));
+	const struct event_note *first = follows ? NULL : event_ring_from(&events->ring, 0);
 	struct reading *reading;
-	uint64_t since = follows ? events->ring.next - 1 : event_ring_first(&events->ring) - 1;
+	uint64_t since = (first ? first->number : events->ring.next) - 1;
 
 	if (value && !read_since(value, &since)) {
 		control_fail(request,
@@ -442,13 +450,15 @@ void events_register(struct events *events, struct control *control)
 	control_register(control, commands, ARRAY_SIZE(commands), events);
 }
 
-struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry)
+struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry,
+			  const char *dir, struct work_pool *pool)
 {
 	struct events *events = mem_zalloc(sizeof(*events));
 
 	events->loop = loop;
 	events->registry = registry;
-	event_ring_init(&events->ring, EVENTS_KEPT);
+	event_ring_init(&events->ring, EVENTS_KEPT,
+			event_numbers_open(&events->numbers, dir, pool));
 	list_init(&events->readings);
 	events->raised = (struct event_reader){.happened = raised, .ctx = events};
 	event_read(hub, &events->raised);
@@ -466,6 +476,7 @@ void events_free(struct events *events)
 	log_watch(NULL, NULL);
 	registry_unread(&events->registered);
 	event_unread(&events->raised);
+	event_numbers_close(&events->numbers, events->ring.next);
 	event_ring_done(&events->ring);
 	free(events);
 }

@@ -12,14 +12,17 @@
 #include "fabric/registry.h"
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "lib/work.h"
 
-enum { EVENTS_KEPT = 10000 };
+enum { EVENTS_KEPT = 10000 /* of each kind */ };
 
 struct events;
 
-/* hub and registry outlive it; so do the requests that it is asked by. */
-struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry);
-/* After the control socket, whose clients may follow. NULL is harmless. */
+/* hub and registry outlive it; so do the requests that it is asked by. Their numbers go on from
+ * those in dir (weftd/event_numbers.h), which a worker of pool writes; NULL: from 1. */
+struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry,
+			  const char *dir, struct work_pool *pool);
+/* After the control socket, whose clients may follow, and the pool. NULL is harmless. */
 void events_free(struct events *events);
 void events_register(struct events *events, struct control *control);
 

@@ -584,7 +584,8 @@ static int start_manager(struct daemon *daemon)
 	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, daemon->store,
 				      &daemon->conf);
 	daemon->events = events_new(daemon->loop, manager_events(daemon->manager),
-				    manager_registry(daemon->manager));
+				    manager_registry(daemon->manager), store_dir(daemon->store),
+				    store_worker(daemon->store));
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);

@@ -85,18 +85,53 @@ resumed() {
 		because "follower and list differ: $(head -n 3 difference.txt)"
 }
 
+# numbers FILE: those of its events, which rise.
+numbers() {
+	sed -n 's/.*"number":\([0-9]*\).*/\1/p' "$1"
+}
+
+# A daemon that ends takes up its numbers where it left off, and so does who follows.
 restarted() {
 	local last
 
-	last=$(last_number second.txt)
 	stop daemon && start_weftd daemon host-0001 -o 'readonly_socket="*"' && wait_for 30 is_up daemon ||
 		because "weftd does not come back" || return 1
 	wait_for 10 ended second.txt || because "the follower outlives the daemon" || return 1
 	matches 'ended before it had answered' second.txt.err || because "it says: $(cat second.txt.err)" || return 1
-	ctl daemon events --since $((last + 1000)) >anew.txt
-	head -n 1 anew.txt | grep -q '"kind":"gap","text":"event [0-9]* is not of this weftd' ||
+	last=$(last_number second.txt)
+	ctl daemon events --since "$last" >anew.txt
+	[ "$(numbers anew.txt | head -n 1)" -gt "$last" ] || because "numbers come again: $(head -n 1 anew.txt)" || return 1
+	[ "$(numbers anew.txt | head -n 1)" -lt $((last + 50)) ] || because "numbers are skipped: $(head -n 1 anew.txt)"
+}
+
+# One that is killed skips some, and never gives out one twice; a follower that takes up by the last one it has
+# seen is told that something may be missing, and then hears all that the new daemon has.
+killed() {
+	local last
+
+	follow before.txt --since "$(last_number anew.txt)"
+	ctl daemon partition add 0x0007 green >done.txt
+	hears before.txt '"text":"partition 0x0007 ..green..: made"' || return 1
+	kill_now daemon
+	wait_for 10 ended before.txt || because "the follower outlives the daemon" || return 1
+	last=$(last_number before.txt)
+	start_weftd daemon host-0001 -o 'readonly_socket="*"' && wait_for 30 is_up daemon ||
+		because "weftd does not come back" || return 1
+	follow after.txt --since "$last"
+	ctl daemon partition remove 0x0007 >done.txt
+	hears after.txt '"text":"partition 0x0007 ..green..: removed"' || return 1
+	head -n 1 after.txt | grep -q "\"first\":$((last + 1)),\"kind\":\"gap\",\"last\":$(($(numbers after.txt | head -n 1) - 1)),"  ||
+		because "no gap: $(head -n 1 after.txt)" || return 1
+	hears after.txt '"kind":"role".*"text":"DISCOVERING -> MASTER' || return 1
+	equal "the numbers that came twice" "$(cat all.txt first.txt before.txt after.txt | grep -v gap | sort -u |
+		sed -n 's/.*"number":\([0-9]*\).*/\1/p' | sort | uniq -d)" ""
+}
+
+lost_numbers() {
+	ctl daemon events --since 1000000000 >anew.txt
+	head -n 1 anew.txt | grep -q '"kind":"gap","text":"event 1000000000 is not of this weftd' ||
 		because "no gap: $(head -n 1 anew.txt)" || return 1
-	matches '"number":1,' anew.txt || because "it does not begin with the first"
+	equal "what follows" "$(numbers anew.txt | head -n 1)" "$(ctl daemon events | numbers /dev/stdin | head -n 1)"
 }
 
 # deaf: a client that asks, follows and never reads.
@@ -157,6 +192,8 @@ check "a join" join
 check "a partition" partition
 check "a follower takes up by number" resumed
 check "a daemon that begins anew" restarted
+check "a daemon that is killed" killed
+check "a number that nobody has had" lost_numbers
 check "a follower that does not read holds up nobody" slow_reader
 check "a socket that only looks" only_looks
 check "a group that is not there" wrong_group

@@ -4,16 +4,18 @@
  * over a real control socket, in one thread with the loop: from a number on, following, too late,
  * and after a restart.
  */
-// LINK: weftd/events.o weftd/event_ring.o fabric/registry.o fabric/setting.o fabric/facts.o
-// LINK: mad/field.o mad/mad.o sma/notice.o sma/attr.o lib/*.o
+// LINK: weftd/events.o weftd/event_numbers.o weftd/event_ring.o fabric/registry.o fabric/setting.o
+// LINK: fabric/facts.o mad/field.o mad/mad.o sma/notice.o sma/attr.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include "weftd/events.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "fabric/setting.h"
 #include "formats/partitions.h"
@@ -22,34 +24,43 @@
 #include "lib/mem.h"
 #include "sma/notice.h"
 #include "tests/unit/unit.h"
+#include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"
 
+/* Each kind has room for three; they share their numbers. */
 static void test_ring(void)
 {
+	static const struct {
+		uint64_t from, number; /* 0: none */
+	} looks[] = {{0, 1}, {1, 1}, {2, 5}, {5, 5}, {6, 6}, {7, 7}, {8, 0}, {99, 0}};
 	struct event_ring ring;
 
-	event_ring_init(&ring, 3);
-	CU_ASSERT_EQUAL(event_ring_first(&ring), 1);
-	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 0));
-	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 1));
-	for (unsigned i = 1; i <= 5; i++) {
+	event_ring_init(&ring, 3, 1);
+	CU_ASSERT_PTR_NULL(event_ring_from(&ring, 0));
+	for (unsigned i = 1; i <= 7; i++) {
 		char text[8];
 
 		snprintf(text, sizeof(text), "no %u", i);
-		event_ring_add(&ring, &(struct event_note){.number = 99, .text = text, .port = i});
+		event_ring_add(&ring, &(struct event_note){.number = 99,
+							   .kind = i == 1 ? "role" : "port",
+							   .text = text,
+							   .port = i});
 	}
-	CU_ASSERT_EQUAL(event_ring_first(&ring), 3);
-	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 2));
-	CU_ASSERT_PTR_NULL(event_ring_at(&ring, 6));
-	for (unsigned i = 3; i <= 5; i++) {
-		const struct event_note *note = event_ring_at(&ring, i);
+	CU_ASSERT_EQUAL(ring.next, 8);
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
+		const struct event_note *note = event_ring_from(&ring, looks[i].from);
 
-		CU_ASSERT_PTR_NOT_NULL_FATAL(note);
-		CU_ASSERT_EQUAL(note->number, i);
-		CU_ASSERT_EQUAL(note->port, i);
-		CU_ASSERT_EQUAL(note->text[3], (char)('0' + i));
+		CU_ASSERT_EQUAL(note ? note->number : 0, looks[i].number);
+		if (!note)
+			continue;
+		CU_ASSERT_EQUAL(note->port, looks[i].number);
+		CU_ASSERT_EQUAL(note->text[3], (char)('0' + looks[i].number));
 		CU_ASSERT_PTR_NULL(note->node);
 	}
+	event_ring_done(&ring);
+	event_ring_init(&ring, 1, 500);
+	event_ring_add(&ring, &(struct event_note){.kind = "link"});
+	CU_ASSERT_EQUAL(event_ring_from(&ring, 0)->number, 500);
 	event_ring_done(&ring);
 }
 
@@ -98,7 +109,7 @@ static void begin(void)
 	event_hub_init(&bed.hub);
 	bed.registry = registry_new();
 	CU_ASSERT_EQUAL_FATAL(control_listen(bed.loop, bed.path, &bed.control), 0);
-	bed.events = events_new(bed.loop, &bed.hub, bed.registry);
+	bed.events = events_new(bed.loop, &bed.hub, bed.registry, NULL, NULL);
 	events_register(bed.events, bed.control);
 	bed.fd = -1;
 }
@@ -358,6 +369,76 @@ static void test_gap(void)
 	end();
 }
 
+/* What is rare outlives what is frequent; what is between is told as gone. */
+static void test_kinds_apart(void)
+{
+	struct notice notice = {.is_generic = 1, .trap_number = 128, .issuer_lid = 3};
+
+	begin();
+	event_raise(&bed.hub, &(struct event){.kind = EVENT_TRAP, .lid = 3, .notice = &notice});
+	happen(EVENTS_KEPT + 5);
+	say("{\"command\":\"events\"}\n");
+	await("\"ok\":true");
+	expect(1, "trap", "trap 128 from LID 3: a link of this switch changed");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 2 to 6 are no longer there"));
+	expect(7, "port", "the port stayed away: what it had registered is forgotten");
+	expect(EVENTS_KEPT + 6, "port",
+	       "the port stayed away: what it had registered is forgotten");
+	end();
+}
+
+/* Gives out so many numbers of a block that a daemon takes, from first on; its end is a clean one
+ * or a kill. */
+static void take_numbers(const char *dir, uint64_t first, uint64_t count, bool kill)
+{
+	struct loop *loop = loop_new();
+	struct work_pool *pool = work_pool_new(loop, 1);
+	struct event_numbers numbers;
+
+	CU_ASSERT_EQUAL(event_numbers_open(&numbers, dir, pool), first);
+	for (uint64_t i = 1; i <= count; i++)
+		event_numbers_reach(&numbers, first + i);
+	work_pool_free(pool);
+	if (kill) {
+		free(numbers.path);
+		free(numbers.part);
+	} else {
+		event_numbers_close(&numbers, first + count);
+	}
+	loop_free(loop);
+}
+
+/* No number comes twice, whatever the end was; a clean end skips none. */
+static void test_numbers(void)
+{
+	enum { BLOCK = EVENT_NUMBERS_BLOCK };
+	char dir[] = "/tmp/weft-events-XXXXXX", path[64], log[1024];
+	struct unit_capture capture;
+	FILE *file;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	take_numbers(dir, 1, 10, false);
+	take_numbers(dir, 11, 7, true);
+	take_numbers(dir, 11 + BLOCK, 0, true);
+	take_numbers(dir, 11 + 2 * BLOCK, 3, false);
+	take_numbers(dir, 14 + 2 * BLOCK, BLOCK / 2, true); /* into the next block */
+	take_numbers(dir, 14 + 4 * BLOCK, 0, false);
+	snprintf(path, sizeof(path), "%s/events.next", dir);
+	file = fopen(path, "w");
+	fputs("12", file); /* no end of the line: not as it was written */
+	fclose(file);
+	unit_capture_begin(&capture);
+	take_numbers(dir, 1, 0, false);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "events.next does not say which numbers"));
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT_EQUAL(rmdir(dir), 0);
+	unit_capture_begin(&capture);
+	take_numbers(dir, 1, 1, false);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "events.next cannot be written: No such file"));
+}
+
 static void test_bad_number(void)
 {
 	static const char *const bad[] = {"-1",	  "\"-1\"", "\"x\"",
@@ -386,6 +467,8 @@ int main(void)
 		{"follow", test_follow},
 		{"behind", test_behind},
 		{"gap", test_gap},
+		{"kinds apart", test_kinds_apart},
+		{"numbers", test_numbers},
 		{"bad number", test_bad_number},
 		CU_TEST_INFO_NULL,
 	};

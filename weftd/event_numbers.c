@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * One number in a file (weftd/event_numbers.h). It is written under another name first, and is on
+ * the disk before a number below it is given out, so there is always a whole one, and no lower one
+ * than was used. Another daemon has another state directory: the store sees to that.
+ */
+#include "weftd/event_numbers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+#include "lib/mem.h"
+
+/* 0 and the number, 1 where there is no file; or -errno. */
+static int read_number(const char *path, uint64_t *number)
+{
+	FILE *file = fopen(path, "re");
+	int error = 0;
+	char end;
+
+	if (!file) {
+		*number = 1;
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (fscanf(file, "%18" SCNu64 "%c", number, &end) != 2 || end != '\n' || !*number)
+		error = -EUCLEAN;
+	fclose(file);
+	return error;
+}
+
+static int sync_folder_of(const char *path)
+{
+	char *copy = mem_strdup(path);
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+
+	free(copy);
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd))
+		error = -errno;
+	close(fd);
+	return error;
+}
+
+static int write_number(const struct event_numbers *numbers, uint64_t number)
+{
+	int fd = open(numbers->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int error = 0;
+
+	if (!file)
+		return -errno;
+	if (fprintf(file, "%" PRIu64 "\n", number) < 0 || fflush(file) || fsync(fd))
+		error = -errno;
+	if (fclose(file) && !error)
+		error = -errno;
+	if (!error && rename(numbers->part, numbers->path))
+		error = -errno;
+	if (error)
+		unlink(numbers->part);
+	return error ? error : sync_folder_of(numbers->path);
+}
+
+/* Once for a block, so this needs no limit. */
+static void judge(const struct event_numbers *numbers, int error)
+{
+	if (error)
+		log_warning("%s cannot be written: %s; events have numbers all the same, but after "
+			    "a restart other events may have these; make room for it in a folder "
+			    "that weftd may write to",
+			    numbers->path, strerror(-error));
+}
+
+static void run(struct work_job *job)
+{
+	struct event_numbers *numbers = container_of(job, struct event_numbers, job);
+
+	numbers->error = write_number(numbers, numbers->writing);
+}
+
+static void written(struct work_job *job)
+{
+	struct event_numbers *numbers = container_of(job, struct event_numbers, job);
+
+	numbers->under_way = false;
+	numbers->reserved = numbers->writing;
+	judge(numbers, numbers->error);
+}
+
+uint64_t event_numbers_open(struct event_numbers *numbers, const char *dir, struct work_pool *pool)
+{
+	uint64_t first = 1;
+	int error;
+
+	*numbers = (struct event_numbers){
+		.pool = pool, .job = {.name = "event numbers", .run = run, .done = written}};
+	if (!dir)
+		return first;
+	numbers->path = mem_printf("%s/events.next", dir);
+	numbers->part = mem_printf("%s/events.next.part", dir);
+	error = read_number(numbers->path, &first);
+	if (error) {
+		log_warning("%s does not say which numbers events have had: %s; they begin with 1 "
+			    "again",
+			    numbers->path, error == -EUCLEAN ? "it is damaged" : strerror(-error));
+		first = 1;
+	}
+	numbers->reserved = first + EVENT_NUMBERS_BLOCK;
+	judge(numbers, write_number(numbers, numbers->reserved));
+	return first;
+}
+
+void event_numbers_reach(struct event_numbers *numbers, uint64_t next)
+{
+	if (!numbers->path || numbers->under_way ||
+	    next + EVENT_NUMBERS_BLOCK / 2 < numbers->reserved)
+		return;
+	numbers->writing = numbers->reserved + EVENT_NUMBERS_BLOCK;
+	numbers->under_way = true;
+	work_submit(numbers->pool, &numbers->job);
+}
+
+void event_numbers_close(struct event_numbers *numbers, uint64_t next)
+{
+	if (numbers->path)
+		judge(numbers, write_number(numbers, next));
+	free(numbers->path);
+	free(numbers->part);
+}

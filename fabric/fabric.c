@@ -34,6 +34,7 @@ void fabric_free(struct fabric *fabric)
 	link_news_end(&fabric->link_news);
 	for (position = 0; (node = map_next(&fabric->nodes, &position)); position = 0)
 		fabric_drop_node(fabric, node);
+	node_names_free(fabric->names);
 	map_done(&fabric->nodes);
 	map_done(&fabric->ports);
 	fabric_walks_done(fabric);
@@ -170,6 +171,7 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 	node->type = info->node_type;
 	node->num_ports = info->num_ports;
 	node->facts = facts_new(info);
+	node_set_description(fabric, node, "");
 	node->index = -1;
 	for (unsigned i = 0; i <= info->num_ports; i++) {
 		node->port[i].node = node;
@@ -564,10 +566,45 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 
 void node_set_description(struct fabric *fabric, struct node *node, const char *text)
 {
-	if (strncmp(node->facts->description, text, NODE_DESC_SIZE) == 0)
+	const char *given = fabric->names ? map_get(fabric->names, node->guid) : NULL;
+	const char *name = given ? given : text;
+	struct node_facts *facts = node->facts;
+
+	if (!strncmp(facts->reported, text, NODE_DESC_SIZE) &&
+	    !strncmp(facts->description, name, NODE_DESC_SIZE))
 		return;
-	strncpy(facts_own(&node->facts)->description, text, NODE_DESC_SIZE);
+	facts = facts_own(&node->facts);
+	strncpy(facts->reported, text, NODE_DESC_SIZE);
+	strncpy(facts->description, name, NODE_DESC_SIZE);
 	fabric->facts++;
+}
+
+void node_names_free(struct map *names)
+{
+	size_t position = 0;
+	char *name;
+
+	if (!names)
+		return;
+	while ((name = map_next(names, &position)))
+		free(name);
+	map_done(names);
+	free(names);
+}
+
+void fabric_set_names(struct fabric *fabric, struct map *names)
+{
+	struct node *node;
+	size_t position = 0;
+
+	node_names_free(fabric->names);
+	fabric->names = names;
+	while ((node = map_next(&fabric->nodes, &position))) {
+		char reported[NODE_DESC_SIZE + 1];
+
+		memcpy(reported, node->facts->reported, sizeof(reported));
+		node_set_description(fabric, node, reported);
+	}
 }
 
 void node_set_switch_info(struct fabric *fabric, struct node *node, const struct switch_info *info)

@@ -265,6 +265,7 @@ struct fabric {
 	uint64_t freezes;
 	uint32_t detour_searches, tree_searches;
 	uint64_t trusted_pass; /* cables verified before this pass are not used for detours */
+	struct map *names;     /* of nodes by NodeGUID, text: the administrator's; or NULL */
 	struct route_options *route_options;  /* a reference for snapshots to come, or NULL */
 	unsigned num_switches, num_adapters;  /* nodes; routers count as adapters */
 	unsigned num_ports, num_links;	      /* switches' external ports and end ports; cables */
@@ -367,7 +368,12 @@ bool port_cabled(const struct port *port); /* to a port that is up, as this one 
 /* Stores what an agent reported; topology and facts rise when it tells something new. A port that
  * is DOWN or INIT and was not before loses what was known of what was written to it. */
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info);
+/* What the node reports; people see the administrator's name in its stead, if there is one. */
 void node_set_description(struct fabric *fabric, struct node *node, const char *text);
+/* Names that stand before what nodes report, from now on: texts by NodeGUID, at most NODE_DESC_SIZE
+ * bytes each. Takes the map with all that is in it; NULL: none. */
+void fabric_set_names(struct fabric *fabric, struct map *names);
+void node_names_free(struct map *names); /* NULL is harmless */
 void node_set_switch_info(struct fabric *fabric, struct node *node, const struct switch_info *info);
 /* Its PortStateChange was found set. A link that went and came back, perhaps with another cable,
  * between the look at it and the Set() that armed it shows nothing else: such cables become

@@ -52,7 +52,8 @@ struct port_facts {
 struct node_facts {
 	unsigned refs;
 	struct node_info info; /* of the port that was asked last: PortGUID and LocalPortNum vary */
-	char description[NODE_DESC_SIZE + 1]; /* printable */
+	char reported[NODE_DESC_SIZE + 1];    /* NodeDescription, printable */
+	char description[NODE_DESC_SIZE + 1]; /* that, or the administrator's name for it */
 	struct switch_info sw;		      /* switches only */
 	struct port_facts port[];	      /* 0 .. info.num_ports */
 };

@@ -166,6 +166,54 @@ int prefix_rows_parse(const char *name, const char *text, size_t length, struct 
 	return 0;
 }
 
+/* Without quotes it ends before a # or the end of the line. */
+static bool read_name(struct cursor *line, struct piece *name)
+{
+	cursor_skip_blanks(line);
+	if (!cursor_quoted(line, name)) {
+		const char *start = line->at;
+
+		while (!cursor_at_end(line) && *line->at != '#' && *line->at != '"')
+			line->at++;
+		*name = (struct piece){start, (int)(line->at - start)};
+		while (name->length && strchr(" \t", name->text[name->length - 1]))
+			name->length--;
+	}
+	for (int i = 0; i < name->length; i++)
+		if ((unsigned char)name->text[i] < ' ' || name->text[i] == 0x7F)
+			return false;
+	return name->length && name->length <= NODE_DESC_SIZE;
+}
+
+int name_rows_parse(const char *name, const char *text, size_t length, struct name_row **rows,
+		    uint32_t *count, char **error)
+{
+	struct lines lines = {name, text, text + length, 0};
+	struct cursor line;
+	struct name_row *list = NULL;
+	uint32_t used = 0, room = 0;
+
+	while (next_line(&lines, &line)) {
+		struct cursor start = line;
+		struct name_row row;
+
+		if (line_ends(&line))
+			continue;
+		if (!read_guid(&line, &row.guid) || !read_name(&line, &row.name) ||
+		    !line_ends(&line)) {
+			free(list);
+			return refuse(&lines, &start,
+				      "a node's GUID and a name of 1 to 64 bytes in quotes", error);
+		}
+		if (used == room)
+			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
+		list[used++] = row;
+	}
+	*rows = list;
+	*count = used;
+	return 0;
+}
+
 static bool read_key(struct cursor *line, uint64_t *key)
 {
 	cursor_skip_blanks(line);

@@ -3,7 +3,8 @@
  * OpenSM's files for routing engines: lists of GUIDs (root_guid_file, cn_guid_file, io_guid_file,
  * guid_routing_order_file), GUIDs with numbers (hop_weights_file, port_search_ordering_file,
  * port_prof_ignore_file), its dumps of forwarding tables (lfts_file, opensm.fdbs), the routers of
- * other subnets (prefix_routes_file), and the M_Keys that it has given (guid2mkey). Texts in,
+ * other subnets (prefix_routes_file), the M_Keys that it has given (guid2mkey), and names of nodes
+ * (node_name_map_name). Texts in,
  * arrays out; nobody here knows a fabric. What is not understood is an error with its line: a root
  * that is passed over for a slip of the pen would give other routes without a word.
  */
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/cursor.h"
 #include "include/iba.h"
 
 /* One GUID a line, hexadecimal with 0x or without; what follows a # and empty lines do not count.
@@ -46,6 +48,17 @@ struct prefix_row {
  */
 int prefix_rows_parse(const char *name, const char *text, size_t length, struct prefix_row **rows,
 		      uint32_t *count, char **error);
+
+/* A line of a node-name map. */
+struct name_row {
+	guid_t guid; /* of the node */
+	struct piece name;
+};
+
+/* Lines of a GUID and a name, in quotes or up to the end or a #; names are pieces of the text,
+ * NODE_DESC_SIZE bytes at most, without control characters. As above. */
+int name_rows_parse(const char *name, const char *text, size_t length, struct name_row **rows,
+		    uint32_t *count, char **error);
 
 /* A line of guid2mkey, in which OpenSM keeps the M_Keys of ports. */
 struct key_row {

@@ -137,7 +137,7 @@ const struct opensm_row opensm_rows[] = {
 	{"event_db_dump_file", "", OPENSM_NONE, NULL, "weftctl perf metrics gives the counters"},
 	{"event_plugin_name", "", OPENSM_NONE, NULL, "there are no plugins"},
 	{"event_plugin_options", "", OPENSM_NONE, NULL, "there are no plugins"},
-	{"node_name_map_name", "", OPENSM_NONE, NULL, "names are the nodes' descriptions"},
+	{"node_name_map_name", "", OPENSM_TEXT, "node_name_map_name", ""},
 	{"log_flags", "0x03", OPENSM_NONE, NULL, "log_level"},
 	{"force_log_flush", "FALSE", OPENSM_NONE, NULL, "the journal does it"},
 	{"log_file", "/var/log/opensm.log", OPENSM_NONE, NULL, "the journal"},

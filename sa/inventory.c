@@ -40,8 +40,8 @@ void step_node(struct adm_request *request, uint64_t unit)
 	record.info = port.facts->info;
 	record.info.port_guid = port.guid; /* NodeInfo tells those of the port that was asked */
 	record.info.local_port_num = port.num;
-	memcpy(record.description.text, port.facts->description,
-	       strnlen(port.facts->description, NODE_DESC_SIZE));
+	memcpy(record.description.text, port.facts->reported,
+	       strnlen(port.facts->reported, NODE_DESC_SIZE));
 	request_offer(request, request->mask & ~COMPONENT(NODE_RECORD_LID), &record);
 }
 

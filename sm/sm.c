@@ -367,6 +367,11 @@ void sm_set_route_options(struct sm *sm, struct route_options *options)
 	sm->fabric->topology++; /* routes have to be computed anew */
 }
 
+void sm_set_node_names(struct sm *sm, struct map *names)
+{
+	fabric_set_names(sm->fabric, names);
+}
+
 void sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions)
 {
 	policy_set_file(&sm->policy, source, partitions);

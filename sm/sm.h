@@ -57,6 +57,8 @@ size_t sm_groups(const struct sm *sm, struct group_entry **out);
 /* What files tell routing engines, for snapshots to come; NULL: nothing. Takes a reference of its
  * own, and asks for no sweep: sm_set_options() does, or sm_start(). */
 void sm_set_route_options(struct sm *sm, struct route_options *options);
+/* The administrator's names of nodes; as fabric_set_names(). */
+void sm_set_node_names(struct sm *sm, struct map *names);
 
 /* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */
 struct view *const *sm_view(const struct sm *sm);

@@ -240,6 +240,13 @@ const struct conf_row conf_rows[] = {
 		 "GUID of the router that leads there, or * for any of them. The first line that "
 		 "fits counts."},
 
+	{TEXT("node_name_map_name", node_name_map, 0, "\"\""),
+	 .text = "Names of nodes, in place of the NodeDescriptions that they report, in all that "
+		 "weft "
+		 "shows, logs and is asked for: lines of a node GUID and a name, as ibnetdiscover "
+		 "reads them. "
+		 "The SA tells what nodes report."},
+
 	/* Partitions */
 	{TEXT("partition_config_file", partition_file, 0, "\"/etc/weft/partitions.conf\""),
 	 .text = "Who is in which partition, in OpenSM's form. Read at the start, on SIGHUP and "

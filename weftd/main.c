@@ -33,6 +33,7 @@
 #include "weftd/log_levels.h"
 #include "weftd/m_key_file.h"
 #include "weftd/manager.h"
+#include "weftd/name_file.h"
 #include "weftd/partition_file.h"
 #include "weftd/route_files.h"
 
@@ -56,6 +57,7 @@ struct daemon {
 	struct conf conf;
 	bool partitions_are_read;	     /* there is a partition file, or was */
 	struct route_options *route_options; /* from the files that conf names; NULL: none */
+	struct map *names;		     /* the same, until there is a manager */
 	struct loop *loop;
 	struct control *control;
 	struct transport *transport;
@@ -201,9 +203,11 @@ static int take_environment(struct conf *conf, const char *variable, const char 
  * they name. Returns 0, or the status to exit with and one line in error; outputs are then
  * untouched. */
 static int load_conf(const struct daemon *daemon, struct conf *out,
-		     struct route_options **route_options, char error[CONF_ERROR_SIZE])
+		     struct route_options **route_options, struct map **names,
+		     char error[CONF_ERROR_SIZE])
 {
 	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
+	struct map *given;
 	struct conf conf;
 
 	conf_defaults(&conf);
@@ -220,8 +224,13 @@ static int load_conf(const struct daemon *daemon, struct conf *out,
 	}
 	if (ha_check(&conf, error) || m_key_file_read(&conf, error))
 		return EXIT_FAILURE;
-	if (route_files_read(&conf.route_files, route_options, error))
+	if (name_file_read(&conf, &given, error))
 		return EXIT_FAILURE;
+	if (route_files_read(&conf.route_files, route_options, error)) {
+		node_names_free(given);
+		return EXIT_FAILURE;
+	}
+	*names = given;
 	*out = conf;
 	return 0;
 }
@@ -261,6 +270,7 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 struct reading {
 	struct conf conf;
 	struct route_options *options;
+	struct map *names;
 	struct partition_file partitions;
 };
 
@@ -269,10 +279,11 @@ struct reading {
 static int read_again(const struct daemon *daemon, struct reading *reading,
 		      char error[CONF_ERROR_SIZE])
 {
-	if (load_conf(daemon, &reading->conf, &reading->options, error))
+	if (load_conf(daemon, &reading->conf, &reading->options, &reading->names, error))
 		return -EINVAL;
 	if (judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
 		route_options_unref(reading->options);
+		node_names_free(reading->names);
 		return -EBADMSG;
 	}
 	return 0;
@@ -299,6 +310,7 @@ static int reload(struct daemon *daemon, json_t **changes, char error[CONF_ERROR
 	daemon->conf = reading.conf;
 	log_levels_configure(&daemon->log_levels, configured_log_level(daemon));
 	set_route_options(daemon, reading.options);
+	manager_set_node_names(daemon->manager, reading.names);
 	if (reading.partitions.source != PARTITIONS_NO_FILE) {
 		daemon->partitions_are_read = reading.partitions.source == PARTITIONS_FILE;
 		manager_set_partitions(daemon->manager, reading.partitions.source,
@@ -346,6 +358,7 @@ static void command_check(void *ctx, struct control_request *request, const json
 	control_reply(request, json_pack("{s:o}", "changes",
 					 conf_changes_json(&daemon->conf, &reading.conf)));
 	route_options_unref(reading.options);
+	node_names_free(reading.names);
 	partitions_free(reading.partitions.partitions);
 }
 
@@ -587,6 +600,8 @@ static int start_manager(struct daemon *daemon)
 				    manager_registry(daemon->manager), store_dir(daemon->store),
 				    store_worker(daemon->store));
 	manager_set_route_options(daemon->manager, daemon->route_options);
+	manager_set_node_names(daemon->manager, daemon->names);
+	daemon->names = NULL;
 	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);
 	log_levels_init(&daemon->log_levels, daemon->loop, manager_registry(daemon->manager),
@@ -675,7 +690,8 @@ int main(int argc, char **argv)
 	int status = parse_command_line(&daemon, argc, argv);
 
 	if (status < 0) {
-		status = load_conf(&daemon, &daemon.conf, &daemon.route_options, error);
+		status = load_conf(&daemon, &daemon.conf, &daemon.route_options, &daemon.names,
+				   error);
 		if (status)
 			fprintf(stderr, "weftd: %s\n", error);
 		else if (daemon.check_config)
@@ -684,6 +700,7 @@ int main(int argc, char **argv)
 			status = run(&daemon);
 	}
 	route_options_unref(daemon.route_options);
+	node_names_free(daemon.names);
 	free(daemon.settings);
 	return status;
 }

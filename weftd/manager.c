@@ -137,6 +137,11 @@ void manager_set_route_options(struct manager *manager, struct route_options *op
 	sm_set_route_options(manager->sm, options);
 }
 
+void manager_set_node_names(struct manager *manager, struct map *names)
+{
+	sm_set_node_names(manager->sm, names);
+}
+
 void manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions)
 {

@@ -34,6 +34,8 @@ void manager_stop(struct manager *manager);
 /* The next sweep routes with these; NULL: nothing told. Takes a reference of its own. To be
  * followed by manager_set_conf(), or before manager_start(). */
 void manager_set_route_options(struct manager *manager, struct route_options *options);
+/* The administrator's names of nodes; as fabric_set_names(). */
+void manager_set_node_names(struct manager *manager, struct map *names);
 /* The partitions of the file; as sm_set_partitions(). */
 void manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions);

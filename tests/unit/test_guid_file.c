@@ -207,6 +207,59 @@ static void test_bad_dumps(void)
 	}
 }
 
+/* As infiniband-diags takes them: quotes may be left out, a comment may follow. */
+static void test_names(void)
+{
+	static const char text[] = "# a map\n\n0x2c903 \"spine # 1\"\t# top\n"
+				   "  0X000A leaf 2 # below\r\n12 \"caf\303\251\"\n0xa \"again\"";
+	static const struct {
+		guid_t guid;
+		const char *name;
+	} wanted[] = {
+		{0x2c903, "spine # 1"}, {0xa, "leaf 2"}, {0x12, "caf\303\251"}, {0xa, "again"}};
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+		{"0x1", "m:1: W expected, not \"0x1\""},
+		{"\n0x1 \"\"", "m:2: W expected, not \"0x1 \"\"\""},
+		{"0x1 # none", "m:1: W expected, not \"0x1 # none\""},
+		{"0x1 \"open", "m:1: W expected, not \"0x1 \"open\""},
+		{"0x1 \"a\" b", "m:1: W expected, not \"0x1 \"a\" b\""},
+		{"0x0 \"a\"", "m:1: W expected, not \"0x0 \"a\"\""},
+		{"leaf 0x1", "m:1: W expected, not \"leaf 0x1\""},
+		{"0x1 \"\033[2J\"", "m:1: W expected, not \"0x1 \"\033[2J\"\""},
+		{"0x1 12345678901234567890123456789012345678901234567890123456789012345",
+		 "m:1: W expected, not \"0x1 "
+		 "12345678901234567890123456789012345678901234567890123456\""},
+	};
+	struct name_row *rows;
+	uint32_t count;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(name_rows_parse("m", text, sizeof(text) - 1, &rows, &count, &error),
+			      0);
+	CU_ASSERT_EQUAL_FATAL(count, ARRAY_SIZE(wanted));
+	for (size_t i = 0; i < count; i++) {
+		CU_ASSERT_EQUAL(rows[i].guid, wanted[i].guid);
+		CU_ASSERT_TRUE(piece_is(rows[i].name, wanted[i].name));
+	}
+	free(rows);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char *known = mem_strdup(bad[i].error), *w = strchr(known, 'W');
+		char *whole =
+			mem_printf("%.*sa node's GUID and a name of 1 to 64 bytes in quotes%s",
+				   (int)(w - known), known, w + 1);
+
+		CU_ASSERT_EQUAL_FATAL(name_rows_parse("m", bad[i].text, strlen(bad[i].text), &rows,
+						      &count, &error),
+				      -EINVAL);
+		CU_ASSERT_STRING_EQUAL(error, whole);
+		free(error);
+		free(known);
+		free(whole);
+	}
+}
+
 /* What ftree computes, told to the engine file, is what that gives; without one switch's table it
  * refuses. */
 static void test_engine(void)
@@ -249,8 +302,8 @@ int main(void)
 		{"GUID lists", test_guids},  {"bad GUID lists", test_bad_guids},
 		{"prefixes", test_prefixes}, {"GUIDs with numbers", test_rows},
 		{"dumps", test_dumps},	     {"bad dumps", test_bad_dumps},
-		{"the engine", test_engine}, {"M_Keys", test_keys},
-		CU_TEST_INFO_NULL,
+		{"the engine", test_engine}, {"names", test_names},
+		{"M_Keys", test_keys},	     CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("guid_file", tests);

@@ -116,6 +116,7 @@ static inline struct node_facts *two_switches_host_facts(unsigned h)
 	struct node_facts *facts = facts_new(&info);
 	struct port_info *port = &facts->port[1].info;
 
+	snprintf(facts->reported, sizeof(facts->reported), "%s", host->name);
 	snprintf(facts->description, sizeof(facts->description), "%s", host->name);
 	two_switches_port(facts, 1, host->speed, host->speed_ext, MTU_4096, host->neighbor_mtu);
 	port->lid = host->lid;
@@ -145,6 +146,7 @@ static inline struct node_facts *two_switches_switch_facts(unsigned s)
 	};
 	struct node_facts *facts = facts_new(&info);
 
+	snprintf(facts->reported, sizeof(facts->reported), "switch S%u", s + 1);
 	snprintf(facts->description, sizeof(facts->description), "switch S%u", s + 1);
 	two_switches_port(facts, 0, 1, 0, MTU_4096, 0);
 	two_switches_port(facts, 3, 4, 1, MTU_2048, MTU_2048);

@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Every command of weftctl is typed once as people do and once with --json, at a real manager that has a standby, and
+# what it says is looked at. A command that --help lists, and that does not stand in the table here both ways, fails.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip commands: weftsim's preload library and sanitizers do not go together"
+	exit 0
+fi
+
+# How | the command | its arguments | a line of what it says. FIRST and STANDBY are the managers' ports, HOST another
+# host's. Rows stand in an order in which each can be done.
+cat >table.txt <<'END'
+text|status||^Manager +MASTER, priority 5
+json|status||"role": "MASTER"
+text|sweep|light|^light sweep in .* SMPs, 0 of them Set
+json|sweep|full|"kind": "full"
+text|reroute||routes computed anew
+json|reroute||"summary": "subnet up, routes computed anew"
+text|node list||^0x[0-9a-f]{16}  switch +1 +4 +4  leaf-01$
+json|node list||"description": "leaf-01"
+text|node show|leaf-01|^leaf-01, switch, GUID 0x[0-9a-f]{16}, LID 1$
+json|node show|leaf-01|"lft_cap": 49152
+text|port list|leaf-01|^0x[0-9a-f]{16}  leaf-01 +3  ACTIVE  4x EDR  4096 +-  spine-01 +1$
+json|port list||"physical": "LinkUp"
+text|port show|leaf-01 3|^leaf-01 port 3: ACTIVE, LinkUp$
+json|port show|leaf-01 3|"vl_cap": 8
+text|port disable|leaf-02 3|the fabric changed
+json|port enable|leaf-02 3|"kind": "switches"
+json|port disable|leaf-02 3|"kind": "switches"
+text|port enable|leaf-02 3|^switches sweep in
+text|link list||^0x[0-9a-f]{16}  leaf-01 +1 +1  0x[0-9a-f]{16}  host-0001 .*  ACTIVE  4x EDR  4096$
+json|link list||"state": "ACTIVE"
+text|multicast list||^0xc000  0xffff  2048 .*  permanent  ff12:401b:ffff::ffff:ffff$
+json|multicast list||"mgid": "ff12:401b:ffff::ffff:ffff"
+text|multicast show|ff12:401b:ffff::ffff:ffff|^ff12:401b:ffff::ffff:ffff MLID 0xc000, permanent$
+json|multicast show|ff12:401b:ffff::ffff:ffff|"mlid": 49152
+text|partition add|0x0005 blue|^0x0005: no port is concerned$
+json|partition add|0x0006 red|"p_key": 6
+text|partition list||^0x0005  run time .*  blue$
+json|partition list||"name": "red"
+text|partition member add|0x0005 HOST|^HOST  full +run time  acknowledged +1  host-0005$
+json|partition member add|0x0006 HOST --limited|"membership": "limited"
+text|partition show|0x0005|^HOST  full +run time  acknowledged +1  host-0005$
+json|partition show|0x0006|"guid": "HOST"
+text|partition member remove|0x0005 HOST|^HOST  none +- +acknowledged +1  host-0005$
+json|partition member remove|0x0006 HOST|"membership": "none"
+text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
+json|partition check|good.conf|"gains": "0x8007"
+text|partition remove|0x0005|^0x0005: no port is concerned$
+json|partition remove|0x0006|"p_key": 6
+text|config show||^sm_priority +reload +5 +0$
+json|config show||"name": "sm_priority"
+text|config check||^configuration ok; a reload would change no option$
+json|config check||"changes": \[\]
+text|config reload||^read again, and in force$
+json|config reload||"changes": \[\]
+text|service list||^none$
+json|service list||^\[\]$
+text|inform list||^none$
+json|inform list||^\[\]$
+text|topology export|--format slurm|^SwitchName=leaf-01 
+json|topology export|--format json|"links": \[
+text|topology check|plan.net|^as planned: 6 switches, 8 adapters, 16 links$
+json|topology check|plan.net|"differences": \[\]
+text|route show|host-0001 host-0002|^ +0 +1 +2 +0 +1  0x[0-9a-f]{16}  leaf-01$
+json|route show|host-0001 host-0002|"out_port": 2
+text|route check||^Credit loops: none, of 16 channels$
+json|route check||"good": true
+text|route quality||^all to all: paths over the fullest link +[0-9]+$
+json|route quality||"all_to_all": \{
+text|route plan|--engine minhop|^Planned: minhop; nothing is programmed$
+json|route plan|--engine minhop|"churn": \{
+text|route engine|updn|^Routing +updn; every switch reaches every LID$
+json|route engine|default|"at_run_time": false
+text|route dump|--format opensm dumped|^dumped/opensm.fdbs: [0-9]+ bytes$
+json|route dump|--format opensm dumped|"file": "opensm.mcfdbs"
+text|log level|sm debug|^sm +debug$
+json|log level|sm default|"room": "sm"
+text|events||  role +DISCOVERING -> MASTER: no manager ranks higher$
+json|events|--since 0|^\{"kind":"role",.*"number":1,
+text|capture|seen.pcap --seconds 1|seen.pcap
+json|capture|seen.pcap --seconds 1|"file": "seen.pcap"
+text|perf sweep||^sweep 1: 32 ports of 14 agents read in
+json|perf sweep||"ports": 32
+text|perf top||^none$|^NODE +PORT +SENDS
+json|perf top|--by wait|"by": "wait"
+text|perf errors||^spine-01 +2  LinkDownedCounter +[0-9]+  [yesno]+ +leaf-02 +3$
+json|perf errors||"LinkDownedCounter": [1-9]
+text|perf show|leaf-01 1|^leaf-01 port 1, LID 1, leads to host-0001 1$
+json|perf show|leaf-01 1|"SymbolErrorCounter": 0
+text|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
+json|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
+text|keys status||^Mode +none, protection level 0
+json|keys status||"mode": "none"
+text|keys rotate||^full sweep in
+json|keys rotate||"kind": "full"
+text|keys import|guid2mkey|^1 keys, 1 of them of ports whose key was not known$
+json|keys import|guid2mkey|"rows": 1
+text|import opensm|theirs --cache theirs --to text|^sm_priority +7 
+json|import opensm|theirs --cache theirs --to json|"ours": "sm_priority
+text|ha status||^Role +MASTER$
+json|ha status||"durability": "local"
+text|ha disable|STANDBY|^manager STANDBY is NOTACTIVE$
+json|ha enable|STANDBY|"state": "STANDBY"
+json|ha disable|STANDBY|"state": "NOTACTIVE"
+text|ha enable|STANDBY|^manager STANDBY is STANDBY$
+text|ha discover|STANDBY|^manager STANDBY is (DISCOVERING|STANDBY)$
+json|ha discover|STANDBY|"guid": "STANDBY"
+text|save|saved.json|^saved.json: [0-9]+ records$
+json|save|saved.json|"records": [0-9]+
+text|restore|saved.json|^[0-9]+ records, [0-9]+ changes? to what was there$
+json|restore|saved.json|"changed": 0
+text|completion|bash|^_weftctl\(\)
+json|completion|zsh|compdef weftctl
+text|ha handover|STANDBY|^manager STANDBY has the subnet now
+json|ha handover|FIRST|"guid": "FIRST"
+END
+
+daemons_run() {
+	"$BUILD/weftsim" topology fattree:radix=4,levels=2 >plan.net
+	start_weftsim plan.net && start_weftd first host-0001 -o sm_priority=5 && wait_for 30 is_up first &&
+		start_weftd standby host-0003 -o sm_priority=2 || return 1
+	wait_for 30 has_status standby '$_->{role}' STANDBY && wait_for 30 peer_is STANDBY && is_up first ||
+		because "no standby: $(tail -n 1 standby.log)" || return 1
+	guids=("$(status first '$_->{guid}')" "$(status standby '$_->{guid}')"
+		"$(ctl first port show host-0005 1 | json '$_->{port_guid}')")
+	echo "Default=0x7fff, ipoib: ALL=full; green=0x0007: ${guids[2]}=full;" >good.conf
+	echo "${guids[2]} 0x0000000000001234" >guid2mkey
+	mkdir theirs && echo 'sm_priority 7' >theirs/opensm.conf
+}
+
+# What the master knows of its standby.
+peer_is() {
+	has_status first '$_->{peers}[0]{state}' "$1"
+}
+
+# typed HOW COMMAND ARGUMENTS PATTERN
+typed() {
+	local socket=$work/first.run/control.sock options=()
+
+	[ "$1" = text ] || options=(--json)
+	# who has the subnet by then
+	[ "$1 $2" != "json ha handover" ] || socket=$work/standby.run/control.sock
+	# shellcheck disable=SC2086 # words are meant
+	"$BUILD/weftctl" -s "$socket" "${options[@]}" $2 $3 >said.txt 2>&1 || because "it says: $(head -n 3 said.txt)" || return 1
+	matches "$4" said.txt || because "no line like $4 in: $(head -n 12 said.txt)" || return 1
+	[ "$1" = text ] || [[ $2 =~ ^(perf metrics|events)$ ]] || perl -MJSON::PP -0777 -ne \
+		'JSON::PP->new->ascii->allow_nonref->decode($_)' said.txt 2>/dev/null || because "no JSON: $(head -n 1 said.txt)"
+}
+
+# One that speaks to another manager waits until that one has finished with what came before.
+all_rows() { # HOW
+	local how words arguments pattern wrong=''
+
+	while IFS='|' read -r how words arguments pattern; do
+		arguments=${arguments//STANDBY/${guids[1]}}
+		arguments=${arguments//FIRST/${guids[0]}}
+		arguments=${arguments//HOST/${guids[2]}}
+		pattern=${pattern//manager STANDBY/manager ${guids[1]}}
+		pattern=${pattern//\"guid\": \"STANDBY/\"guid\": \"${guids[1]}}
+		pattern=${pattern//FIRST/${guids[0]}}
+		pattern=${pattern//HOST/${guids[2]}}
+		if [[ $words == ha\ * ]]; then
+			wait_for 15 typed "$how" "$words" "$arguments" "$pattern"
+		else
+			typed "$how" "$words" "$arguments" "$pattern"
+		fi || wrong+="${wrong:+; }weftctl $words $arguments ($how): $reason"
+	done <table.txt
+	[ -z "$wrong" ] || because "$wrong"
+}
+
+# Each command, both ways.
+table_is_whole() {
+	local how
+
+	"$BUILD/weftctl" --help | sed -n '/^Commands:/,$ s/^  \([a-z][a-z]*\( [a-z][a-z]*\)*\).*/\1/p' | grep -vx help | sed "s,^completion bash$,completion," |
+		sort >commands.txt
+	[ "$(wc -l <commands.txt)" -gt 40 ] || because "--help lists $(wc -l <commands.txt) commands" || return 1
+	for how in text json; do
+		sed -n "s/^$how|\([^|]*\)|.*/\1/p" table.txt | sort -u >typed.txt
+		equal "what is not typed as $how, or is no command" "$(diff commands.txt typed.txt | grep '^[<>]' | paste -sd ';')" "" ||
+			return 1
+	done
+}
+
+check "every command of --help is in the table, both ways" table_is_whole
+check "a manager and its standby" daemons_run || finish
+check "what each command says" all_rows
+finish

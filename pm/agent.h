@@ -19,8 +19,9 @@ struct pm_agent {
 	uint64_t made, seen;	  /* the merge that made it, the last that found it in the view */
 	struct class_redirect *redirect; /* who answers in its place, owned; NULL: itself */
 	lid_t lid;
-	uint16_t capability_mask; /* ClassPortInfo:CapabilityMask */
-	uint16_t pkey_index;	  /* of the redirection's P_Key at our port */
+	uint16_t capability_mask;  /* ClassPortInfo:CapabilityMask */
+	uint32_t capability_mask2; /* ClassPortInfo:CapabilityMask2 */
+	uint16_t pkey_index;	   /* of the redirection's P_Key at our port */
 	uint8_t sl;
 	uint8_t first, last; /* the ports that it answers for */
 	bool is_switch;

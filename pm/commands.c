@@ -226,11 +226,17 @@ static json_t *show_json(const struct show *show, uint8_t num)
 	const struct pm_port *port = pm_find_port(show->pm, &key, &known);
 	json_t *row = pm_port_json(agent, num, show->view), *totals = json_object();
 
-	json_object_set_new(row, "counters", pm_counters_json(&port_counters_format, &show->few));
+	json_object_set_new(
+		row, "counters",
+		pm_counters_json(&port_counters_format, &show->few, port_counters_format.count));
 	json_object_set_new(row, "extended",
-			    show->has_extended ? pm_counters_json(&port_counters_extended_format,
-								  &show->extended)
-					       : json_null());
+			    show->has_extended
+				    ? pm_counters_json(&port_counters_extended_format,
+						       &show->extended,
+						       pm_has_extended_errors(agent)
+							       ? port_counters_extended_format.count
+							       : EXTENDED_TRAFFIC_ROWS)
+				    : json_null());
 	json_object_set_new(row, "rates", pm_rates_json(agent, num, port));
 	if (port && port->read_us)
 		pm_put_errors(totals, port);
@@ -312,7 +318,7 @@ static void show_begin(struct pm *pm, struct control_request *request, uint32_t 
 					  .counts = &show->counts,
 					  .snapshot = show->view->topology,
 					  .agent = show->agent,
-					  .every_port = true};
+					  .everything = true};
 	list_init(&show->link);
 	list_push(&pm->shows, &show->link);
 	pm_reader_begin(&show->reader);

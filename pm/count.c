@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+/* Errors and PortXmitWait of a read, whichever attribute they came with. */
+struct shown_errors {
+	uint64_t error[PORT_ERRORS], wait;
+};
+
 enum { SPAN_MIN_US = 100000, US_PER_S = 1000000 };
 
 /* What the fastest link carries in a second, and a half more: 12x XDR in words. */
@@ -65,34 +70,48 @@ static void take_traffic(struct pm_port *port, const uint64_t now[TRAFFIC_SHORT]
 	port->traffic_us = now_us;
 }
 
-static void take_errors(struct pm_port *port, const struct port_counters *counters,
-			struct pm_news *news)
+/* As with traffic: what was known from the other attribute is no base. */
+static void begin_errors(struct pm_port *port, bool wide)
 {
-	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
-		uint16_t now = (uint16_t)format_get(&port_counters_format, port_counters_rows[bit],
-						    counters);
-		uint16_t last = port->error[bit];
-
-		if (port->read_us) {
-			news->gained[bit] = pm_gained(last, now);
-			port->error_gone[bit] += now < last ? last : 0;
-		}
-		port->error[bit] = now;
-		port->has_errors |= now != 0;
-	}
+	port->wide_errors = wide;
+	port->read_us = 0;
+	port->wait_gone = 0;
+	memset(port->error_gone, 0, sizeof(port->error_gone));
+	port->wait_rate = -1;
+	port->over = port->stuck = 0;
 }
 
-static void take_wait(struct pm_port *port, uint32_t now, uint64_t now_us, struct pm_news *news)
+static void take_wait(struct pm_port *port, uint64_t now, uint64_t now_us, struct pm_news *news)
 {
 	if (port->read_us) {
 		news->gained[SELECT_XMIT_WAIT] = pm_gained(port->wait, now);
 		port->wait_gone += now < port->wait ? port->wait : 0;
-		set_rate(&port->wait_rate, port->wait, now, UINT32_MAX, now_us - port->read_us);
+		set_rate(&port->wait_rate, port->wait, now,
+			 port->wide_errors ? UINT64_MAX : UINT32_MAX, now_us - port->read_us);
 	}
 	port->wait = now;
 }
 
-/* What a counter of PortCounters shows now. */
+static void take_errors(struct pm_port *port, const struct shown_errors *now, bool wide,
+			const struct pm_taking *taking, struct pm_news *news)
+{
+	if (port->wide_errors != wide || !port->read_us)
+		begin_errors(port, wide);
+	if (taking->has_wait)
+		take_wait(port, now->wait, taking->now_us, news);
+	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
+		uint64_t last = port->error[bit];
+
+		if (port->read_us) {
+			news->gained[bit] = pm_gained(last, now->error[bit]);
+			port->error_gone[bit] += now->error[bit] < last ? last : 0;
+		}
+		port->error[bit] = now->error[bit];
+		port->has_errors |= now->error[bit] != 0;
+	}
+}
+
+/* What a counter showed last. */
 static uint64_t shown(const struct pm_port *port, unsigned bit)
 {
 	if (bit < PORT_ERRORS)
@@ -140,13 +159,13 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 		[TRAFFIC_XMIT_PKTS] = counters->xmit_pkts,
 		[TRAFFIC_RCV_PKTS] = counters->rcv_pkts,
 	};
+	struct shown_errors errors = {.wait = counters->xmit_wait};
 
+	for (unsigned bit = 0; bit < PORT_ERRORS; bit++)
+		errors.error[bit] =
+			format_get(&port_counters_format, port_counters_rows[bit], counters);
 	*news = (struct pm_news){0};
-	if (!port->read_us)
-		port->wait_rate = -1;
-	if (taking->has_wait)
-		take_wait(port, counters->xmit_wait, taking->now_us, news);
-	take_errors(port, counters, news);
+	take_errors(port, &errors, false, taking, news);
 	if (!taking->wide)
 		take_traffic(port, traffic, false, taking->now_us);
 	/* The read after a reset belongs to the one before it. */
@@ -157,7 +176,7 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 }
 
 void pm_take_extended(struct pm_port *port, const struct port_counters_extended *counters,
-		      uint64_t now_us)
+		      const struct pm_taking *taking, struct pm_news *news)
 {
 	const uint64_t traffic[TRAFFIC_SHORT] = {
 		[TRAFFIC_XMIT_DATA] = counters->xmit_data,
@@ -165,17 +184,28 @@ void pm_take_extended(struct pm_port *port, const struct port_counters_extended 
 		[TRAFFIC_XMIT_PKTS] = counters->xmit_pkts,
 		[TRAFFIC_RCV_PKTS] = counters->rcv_pkts,
 	};
+	struct shown_errors errors = {.wait = counters->xmit_wait};
 
-	take_traffic(port, traffic, true, now_us);
+	*news = (struct pm_news){0};
+	take_traffic(port, traffic, true, taking->now_us);
+	if (!taking->wide_errors)
+		return;
+	memcpy(errors.error, counters->error, sizeof(errors.error));
+	take_errors(port, &errors, true, taking, news);
+	judge(port, taking, news);
+	port->read_us = taking->now_us;
 }
 
 uint64_t pm_total(const struct pm_port *port, unsigned bit)
 {
 	return bit == SELECT_XMIT_WAIT ? port->wait_gone + port->wait
-				       : (uint64_t)port->error_gone[bit] + port->error[bit];
+				       : port->error_gone[bit] + port->error[bit];
 }
 
 bool pm_is_full(const struct pm_port *port, unsigned bit)
 {
-	return shown(port, bit) == pm_largest(bit);
+	bool is_traffic = bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT;
+	bool is_wide = is_traffic ? port->wide : port->wide_errors;
+
+	return shown(port, bit) == (is_wide ? UINT64_MAX : pm_largest(bit));
 }

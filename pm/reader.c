@@ -47,7 +47,7 @@ static bool next_port(struct pm_reader *reader, unsigned from)
 	const struct pm_agent *agent = reader->agent;
 
 	for (unsigned num = from; num <= agent->last; num++) {
-		if (reader->every_port || pm_port_counts(agent, (uint8_t)num)) {
+		if (reader->everything || pm_port_counts(agent, (uint8_t)num)) {
 			reader->port = (uint8_t)num;
 			return true;
 		}
@@ -55,10 +55,16 @@ static bool next_port(struct pm_reader *reader, unsigned from)
 	return false;
 }
 
+/* Whether PortCounters is not asked for: the other attribute has all of it. */
+static bool is_enough(const struct pm_reader *reader)
+{
+	return pm_has_extended_errors(reader->agent) && !reader->everything;
+}
+
 static void next(struct pm_reader *reader, unsigned from)
 {
 	if (next_port(reader, from))
-		go(reader, STEP_COUNTERS);
+		go(reader, is_enough(reader) ? STEP_EXTENDED : STEP_COUNTERS);
 	else
 		end(reader, reader->ended_one ? 0 : -EPROTO);
 }
@@ -93,6 +99,7 @@ static void take_abilities(struct pm_reader *reader, const uint8_t *data)
 
 	format_decode(&class_port_info_format, data, &info);
 	reader->agent->capability_mask = info.capability_mask;
+	reader->agent->capability_mask2 = info.capability_mask2;
 	reader->agent->asked = true;
 	if (leads_on(reader, &info))
 		go(reader, STEP_ABILITIES);
@@ -134,8 +141,11 @@ static void take_extended(struct pm_reader *reader, const uint8_t *data)
 	struct port_counters_extended counters;
 
 	format_decode(&port_counters_extended_format, data, &counters);
-	if (is_about(reader, counters.port_select))
+	if (is_about(reader, counters.port_select)) {
+		reader->counts->ports += is_enough(reader);
+		reader->ended_one = true;
 		reader->ops->extended(reader, &counters);
+	}
 	next(reader, reader->port + 1u);
 }
 
@@ -151,6 +161,7 @@ static void take_reset(struct pm_reader *reader, const uint8_t *data)
 static void without_abilities(struct pm_reader *reader)
 {
 	reader->agent->capability_mask = 0;
+	reader->agent->capability_mask2 = 0;
 	reader->agent->asked = true;
 	next(reader, reader->agent->first);
 }
@@ -161,11 +172,14 @@ static void without_port(struct pm_reader *reader)
 	next(reader, reader->port + 1u);
 }
 
+/* What it promised it has not: this port is asked for PortCounters if it was not yet. */
 static void without_extended(struct pm_reader *reader)
 {
+	bool was_enough = is_enough(reader);
+
 	reader->agent->capability_mask &=
 		(uint16_t) ~(PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
-	next(reader, reader->port + 1u);
+	next(reader, reader->port + !was_enough);
 }
 
 static const struct {
@@ -280,7 +294,7 @@ void pm_reader_begin(struct pm_reader *reader)
 	reader->select = 0;
 	reader->port = reader->agent->first;
 	if (reader->agent->asked && next_port(reader, reader->agent->first))
-		go(reader, STEP_COUNTERS);
+		next(reader, reader->port);
 	else
 		go(reader, STEP_ABILITIES);
 }

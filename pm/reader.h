@@ -31,7 +31,7 @@ struct pm_counts { /* what readers did */
 	uint64_t refused;    /* answers with a status, or about another port */
 	uint64_t redirected; /* answers that lead elsewhere */
 	uint64_t resets;
-	uint64_t ports; /* whose PortCounters were read */
+	uint64_t ports; /* whose errors were read */
 };
 
 struct pm_reader {
@@ -42,7 +42,7 @@ struct pm_reader {
 	struct pm_counts *counts;
 	const struct snapshot *snapshot; /* for redirections; the owner's reference */
 	struct pm_agent *agent;
-	bool every_port; /* also those whose link is down */
+	bool everything; /* also ports whose link is down, and PortCounters that nobody needs */
 	/* Its own. */
 	uint8_t port, step, attempt, redirects;
 	bool ended_one; /* one port's counters came */
@@ -57,6 +57,12 @@ void pm_reader_cancel(struct pm_reader *reader); /* it does not end; harmless wh
 static inline bool pm_has_extended(const struct pm_agent *agent)
 {
 	return agent->capability_mask & (PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
+}
+
+/* Whether that says all that PortCounters does. */
+static inline bool pm_has_extended_errors(const struct pm_agent *agent)
+{
+	return pm_has_extended(agent) && agent->capability_mask2 & PERF_EXTENDED_ERRORS;
 }
 
 #endif

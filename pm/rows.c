@@ -124,13 +124,14 @@ json_t *pm_link_json(const struct view *view, const struct pm_slow_link *slow)
 			 port_speed_text(info, speed), "could", could);
 }
 
-json_t *pm_counters_json(const struct format *format, const void *counters)
+json_t *pm_counters_json(const struct format *format, const void *counters, unsigned rows)
 {
+	const unsigned select2 =
+		format == &port_counters_format ? ROW_COUNTER_SELECT2 : ROW_EXTENDED_SELECT2;
 	json_t *object = json_object();
 
-	for (unsigned i = 0; i < format->count; i++) {
-		if (i != ROW_PORT_SELECT && i != ROW_COUNTER_SELECT &&
-		    !(format == &port_counters_format && i == ROW_COUNTER_SELECT2))
+	for (unsigned i = 0; i < rows; i++) {
+		if (i != ROW_PORT_SELECT && i != ROW_COUNTER_SELECT && i != select2)
 			json_object_set_new(
 				object, format->fields[i].name,
 				json_integer((json_int_t)format_get(format, i, counters)));

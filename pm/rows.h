@@ -16,7 +16,7 @@ json_t *pm_rates_json(const struct pm_agent *agent, uint8_t num, const struct pm
  * and of those that are full. */
 void pm_put_errors(json_t *row, const struct pm_port *port);
 json_t *pm_link_json(const struct view *view, const struct pm_slow_link *link);
-/* The counters of an attribute by name. */
-json_t *pm_counters_json(const struct format *format, const void *counters);
+/* The counters of an attribute by name, of its first rows. */
+json_t *pm_counters_json(const struct format *format, const void *counters, unsigned rows);
 
 #endif

@@ -78,28 +78,43 @@ static void traffic_taken(struct pm *pm, const struct pm_agent *agent, uint8_t n
 	top_offer(&pm->top_now[PM_TOP_DATA], &key, xmit > rcv ? xmit : rcv);
 }
 
+static struct pm_taking taking_of(const struct pm *pm, const struct pm_agent *agent)
+{
+	struct pm_taking taking = {
+		.now_us = loop_now_us(pm->loop),
+		.has_wait = agent->capability_mask & PERF_XMIT_WAIT,
+		.wide = pm_has_extended(agent),
+		.wide_errors = pm_has_extended_errors(agent),
+	};
+
+	memcpy(taking.threshold, pm->options.threshold, sizeof(taking.threshold));
+	return taking;
+}
+
+static void errors_taken(struct pm *pm, const struct pm_agent *agent, uint8_t num,
+			 const struct pm_port *port, const struct pm_news *news)
+{
+	const struct pm_key key = {agent->guid, agent->is_switch, num};
+
+	if (news->over)
+		tell(pm, agent, num, port, news);
+	top_offer(&pm->top_now[PM_TOP_WAIT], &key, port->wait_rate);
+}
+
 static uint32_t take_counters(struct pm_reader *reader, const struct port_counters *counters,
 			      uint32_t was_reset)
 {
 	struct pm *pm = reader->owner;
 	struct pm_agent *agent = reader->agent;
 	struct pm_port *port = pm_agent_port(agent, reader->port);
-	const struct pm_key key = {agent->guid, agent->is_switch, reader->port};
-	struct pm_taking taking = {
-		.now_us = loop_now_us(pm->loop),
-		.has_wait = agent->capability_mask & PERF_XMIT_WAIT,
-		.wide = pm_has_extended(agent),
-		.was_reset = was_reset,
-	};
+	struct pm_taking taking = taking_of(pm, agent);
 	struct pm_news news;
 
-	memcpy(taking.threshold, pm->options.threshold, sizeof(taking.threshold));
+	taking.was_reset = was_reset;
 	pm_take(port, counters, &taking, &news);
-	if (news.over)
-		tell(pm, agent, reader->port, port, &news);
 	if (was_reset)
 		return 0;
-	top_offer(&pm->top_now[PM_TOP_WAIT], &key, port->wait_rate);
+	errors_taken(pm, agent, reader->port, port, &news);
 	if (!taking.wide)
 		traffic_taken(pm, agent, reader->port, port);
 	return pm->options.reset ? news.reset : 0;
@@ -109,8 +124,12 @@ static void take_extended(struct pm_reader *reader, const struct port_counters_e
 {
 	struct pm *pm = reader->owner;
 	struct pm_port *port = pm_agent_port(reader->agent, reader->port);
+	const struct pm_taking taking = taking_of(pm, reader->agent);
+	struct pm_news news;
 
-	pm_take_extended(port, counters, loop_now_us(pm->loop));
+	pm_take_extended(port, counters, &taking, &news);
+	if (taking.wide_errors)
+		errors_taken(pm, reader->agent, reader->port, port, &news);
 	traffic_taken(pm, reader->agent, reader->port, port);
 }
 

@@ -219,7 +219,7 @@ int do_count(struct do_call *call)
 	struct device_port *port;
 	int bit = named_counter(call, call->words[2]);
 	int r = bit < 0 ? bit : named_port(call, call->words[0], call->words[1], &port);
-	uint32_t *counter;
+	uint64_t *counter;
 	double number;
 
 	if (!r)
@@ -227,6 +227,6 @@ int do_count(struct do_call *call)
 	if (r)
 		return r;
 	counter = bit == SELECT_XMIT_WAIT ? &port->counts.xmit_wait : &port->counts.error[bit];
-	*counter = number > UINT32_MAX - *counter ? UINT32_MAX : *counter + (uint32_t)number;
+	*counter += (uint64_t)number;
 	return 0;
 }

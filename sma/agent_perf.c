@@ -6,8 +6,9 @@
  *
  * PortCounters and PortCountersExtended are reset apart from each other, as in hardware, though
  * they show the same packets. A counter of PortCounters that does not hold its value shows its
- * largest. A switch answers for each of its ports, and for the sum of them; an adapter or router
- * for the port that was asked.
+ * largest. A switch answers for each of its ports, and for the sum of them, and is of the kind that
+ * has errors in PortCountersExtended, too; an adapter or router answers for the port that was
+ * asked, and has not.
  */
 #include <string.h>
 
@@ -20,7 +21,10 @@ enum { CLASS_VERSION = 1, RESP_TIME_VALUE = 18 };
 /* The first bit of CounterSelect that is for traffic. */
 enum { SELECT_TRAFFIC = PORT_ERRORS };
 
-enum { FIRST_EXTENDED_ROW = 2 };
+static bool has_extended_errors(const struct device *device)
+{
+	return device_is_switch(device);
+}
 
 static uint16_t class_port_info_get(struct agent_request *request)
 {
@@ -29,6 +33,7 @@ static uint16_t class_port_info_get(struct agent_request *request)
 		.class_version = CLASS_VERSION,
 		.capability_mask = PERF_EXTENDED_WIDTH | PERF_XMIT_WAIT |
 				   (device_is_switch(request->device) ? PERF_ALL_PORT_SELECT : 0),
+		.capability_mask2 = has_extended_errors(request->device) ? PERF_EXTENDED_ERRORS : 0,
 		.resp_time_value = RESP_TIME_VALUE,
 	};
 
@@ -64,120 +69,143 @@ static uint64_t sum_up_to(uint64_t limit, uint64_t a, uint64_t b)
 	return b > limit || a > limit - b ? limit : a + b;
 }
 
-/* Short counters: errors, then traffic. */
+/* What is behind a bit of CounterSelect, or of CounterSelect2 above it: what PortCountersExtended
+ * shows, and what PortCounters shows beyond that, for those that it has. */
+struct place {
+	uint64_t *since, *beyond;
+};
 
-static uint64_t short_value(const struct port_counts *counts, unsigned bit)
+static struct place error_place(struct port_counts *counts, unsigned error)
 {
+	return error == PORT_ERRORS
+		       ? (struct place){&counts->xmit_wait, &counts->wait_beyond}
+		       : (struct place){&counts->error[error], &counts->error_beyond[error]};
+}
+
+static struct place short_place(struct port_counts *counts, unsigned bit)
+{
+	unsigned traffic = bit - SELECT_TRAFFIC;
+
 	if (bit == SELECT_XMIT_WAIT)
-		return counts->xmit_wait;
-	return bit < SELECT_TRAFFIC ? counts->error[bit]
-				    : counts->traffic[bit - SELECT_TRAFFIC] +
-					      counts->beyond[bit - SELECT_TRAFFIC];
+		return error_place(counts, PORT_ERRORS);
+	return bit < SELECT_TRAFFIC ? error_place(counts, bit)
+				    : (struct place){&counts->traffic[traffic],
+						     &counts->traffic_beyond[traffic]};
 }
 
-static void short_reset(struct port_counts *counts, unsigned bit)
+/* There is nothing behind QP1Dropped, and all its places are NULL. */
+static struct place extended_place(struct port_counts *counts, unsigned bit)
 {
-	if (bit < SELECT_TRAFFIC)
-		counts->error[bit] = 0;
-	else if (bit == SELECT_XMIT_WAIT)
-		counts->xmit_wait = 0;
-	else
-		counts->beyond[bit - SELECT_TRAFFIC] = -counts->traffic[bit - SELECT_TRAFFIC];
+	if (bit < PORT_TRAFFICS)
+		return (struct place){&counts->traffic[bit],
+				      bit < TRAFFIC_SHORT ? &counts->traffic_beyond[bit] : NULL};
+	return bit == SELECT_EXTENDED_QP1 ? (struct place){NULL, NULL}
+					  : error_place(counts, bit - SELECT_EXTENDED_ERRORS);
 }
 
-static uint64_t extended_value(const struct port_counts *counts, unsigned bit)
+static uint64_t short_value(struct place place)
 {
-	return counts->traffic[bit];
+	return *place.since + *place.beyond;
 }
 
-static void extended_reset(struct port_counts *counts, unsigned bit)
+static void short_reset(struct place place)
 {
-	if (bit < TRAFFIC_SHORT)
-		counts->beyond[bit] += counts->traffic[bit];
-	counts->traffic[bit] = 0;
+	*place.beyond = -*place.since;
+}
+
+static uint64_t extended_value(struct place place)
+{
+	return place.since ? *place.since : 0;
+}
+
+static void extended_reset(struct place place)
+{
+	if (place.beyond)
+		*place.beyond += *place.since;
+	if (place.since)
+		*place.since = 0;
 }
 
 /* The two attributes, told apart by their rows and by what a bit means. */
 static const struct shape {
 	uint16_t attr_id;
 	const struct format *format;
-	unsigned bits;
-	const uint8_t *rows; /* NULL: one after the other from FIRST_EXTENDED_ROW */
-	uint64_t (*value)(const struct port_counts *counts, unsigned bit);
-	void (*reset)(struct port_counts *counts, unsigned bit);
+	unsigned bits, select2_row;
+	const uint8_t *rows; /* 0: the bit means nothing */
+	struct place (*place)(struct port_counts *counts, unsigned bit);
+	uint64_t (*value)(struct place place);
+	void (*reset)(struct place place);
 } shapes[] = {
-	{PERF_PORT_COUNTERS, &port_counters_format, PORT_COUNTERS_SELECTED, port_counters_rows,
-	 short_value, short_reset},
-	{PERF_PORT_COUNTERS_EXTENDED, &port_counters_extended_format, PORT_TRAFFICS, NULL,
-	 extended_value, extended_reset},
+	{PERF_PORT_COUNTERS, &port_counters_format, PORT_COUNTERS_SELECTED, ROW_COUNTER_SELECT2,
+	 port_counters_rows, short_place, short_value, short_reset},
+	{PERF_PORT_COUNTERS_EXTENDED, &port_counters_extended_format,
+	 PORT_COUNTERS_EXTENDED_SELECTED, ROW_EXTENDED_SELECT2, port_counters_extended_rows,
+	 extended_place, extended_value, extended_reset},
 };
-
-static unsigned row_of(const struct shape *shape, unsigned bit)
-{
-	return shape->rows ? shape->rows[bit] : FIRST_EXTENDED_ROW + bit;
-}
 
 union counters {
 	struct port_counters few;
 	struct port_counters_extended extended;
 };
 
-static uint64_t sum(const struct device *device, const struct range *range,
-		    const struct shape *shape, unsigned bit)
+static uint64_t sum(struct device *device, const struct range *range, const struct shape *shape,
+		    unsigned bit)
 {
-	uint64_t limit = largest(&shape->format->fields[row_of(shape, bit)]), value = 0;
+	uint64_t limit = largest(&shape->format->fields[shape->rows[bit]]), value = 0;
 
 	for (unsigned num = range->first; num <= range->last; num++)
-		value = sum_up_to(limit, value, shape->value(&device->port[num].counts, bit));
+		value = sum_up_to(limit, value,
+				  shape->value(shape->place(&device->port[num].counts, bit)));
 	return value;
 }
 
 static void reset(struct device *device, const struct range *range, const struct shape *shape,
-		  uint64_t select)
+		  unsigned bit)
 {
-	for (unsigned bit = 0; bit < shape->bits; bit++) {
-		for (unsigned num = range->first; select >> bit & 1 && num <= range->last; num++)
-			shape->reset(&device->port[num].counts, bit);
-	}
+	for (unsigned num = range->first; num <= range->last; num++)
+		shape->reset(shape->place(&device->port[num].counts, bit));
 }
 
-/* The bits of CounterSelect, above them those of CounterSelect2. */
-static uint64_t selected(const struct shape *shape, const union counters *counters)
+/* How many bits mean something to this device. */
+static unsigned bits_of(const struct shape *shape, const struct device *device)
 {
-	uint64_t select = format_get(shape->format, ROW_COUNTER_SELECT, counters);
+	bool is_extended = shape->attr_id == PERF_PORT_COUNTERS_EXTENDED;
 
-	if (shape->bits > SELECT_XMIT_WAIT)
-		select |= format_get(shape->format, ROW_COUNTER_SELECT2, counters)
-			  << SELECT_XMIT_WAIT;
-	return select;
+	return is_extended && !has_extended_errors(device) ? PORT_TRAFFICS : shape->bits;
 }
 
-/* What was selected comes back with the counters. */
+/* What was selected comes back with the counters: the bits of CounterSelect, above them those of
+ * CounterSelect2. */
 static uint16_t handle(struct agent_request *request, const struct shape *shape, bool is_set)
 {
+	const struct format *format = shape->format;
+	unsigned bits = bits_of(shape, request->device);
 	union counters counters = {0};
 	uint8_t port;
 	uint64_t select;
 	struct range range;
 
-	format_decode(shape->format, request->data, &counters);
-	port = format_get(shape->format, ROW_PORT_SELECT, &counters);
-	select = selected(shape, &counters);
+	format_decode(format, request->data, &counters);
+	port = format_get(format, ROW_PORT_SELECT, &counters);
+	select = format_get(format, ROW_COUNTER_SELECT, &counters);
+	if (bits > SELECT_XMIT_WAIT)
+		select |= format_get(format, shape->select2_row, &counters) << SELECT_XMIT_WAIT;
 	if (request->attr_mod || !range_of(request, port, &range))
 		return STATUS_INVALID_VALUE;
-	if (is_set)
-		reset(request->device, &range, shape, select);
 	memset(&counters, 0, sizeof(counters));
-	format_put(shape->format, ROW_PORT_SELECT, &counters, port);
-	format_put(shape->format, ROW_COUNTER_SELECT, &counters, (uint16_t)select);
-	if (shape->bits > SELECT_XMIT_WAIT)
-		format_put(shape->format, ROW_COUNTER_SELECT2, &counters,
-			   select >> SELECT_XMIT_WAIT);
-	for (unsigned bit = 0; bit < shape->bits; bit++)
-		format_put(shape->format, row_of(shape, bit), &counters,
+	format_put(format, ROW_PORT_SELECT, &counters, port);
+	format_put(format, ROW_COUNTER_SELECT, &counters, (uint16_t)select);
+	format_put(format, shape->select2_row, &counters, select >> SELECT_XMIT_WAIT);
+	for (unsigned bit = 0; bit < bits; bit++) {
+		if (!shape->rows[bit])
+			continue;
+		if (is_set && select >> bit & 1)
+			reset(request->device, &range, shape, bit);
+		format_put(format, shape->rows[bit], &counters,
 			   sum(request->device, &range, shape, bit));
+	}
 	memset(request->data, 0, PERF_DATA_SIZE);
-	format_encode(shape->format, &counters, request->data);
+	format_encode(format, &counters, request->data);
 	return STATUS_OK;
 }
 

@@ -16,44 +16,7 @@
 
 #include "mad/field.h"
 
-struct port_counters { /* 16.1.3.5 */
-	uint8_t port_select;
-	uint16_t counter_select;
-	uint16_t symbol_errors;
-	uint8_t link_error_recoveries, link_downed;
-	uint16_t rcv_errors, rcv_remote_physical_errors, rcv_switch_relay_errors, xmit_discards;
-	uint8_t xmit_constraint_errors, rcv_constraint_errors;
-	uint8_t counter_select2;
-	uint8_t local_link_integrity_errors, excessive_buffer_overruns; /* 4 bits */
-	uint16_t qp1_dropped, vl15_dropped;
-	uint32_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
-};
-
-struct port_counters_extended { /* 16.1.4.11 */
-	uint8_t port_select;
-	uint16_t counter_select;
-	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts;
-	uint64_t unicast_xmit_pkts, unicast_rcv_pkts, multicast_xmit_pkts, multicast_rcv_pkts;
-};
-
-extern const struct format port_counters_format, port_counters_extended_format;
-
-/* Rows of port_counters_format: PortSelect and CounterSelect, which lie alike in both formats, and
- * the counters by the bits of CounterSelect, followed by CounterSelect2's first. */
-enum { ROW_PORT_SELECT, ROW_COUNTER_SELECT, ROW_COUNTER_SELECT2 = 11 };
-enum { SELECT_XMIT_WAIT = 16, PORT_COUNTERS_SELECTED };
-extern const uint8_t port_counters_rows[PORT_COUNTERS_SELECTED];
-
-/* ClassPortInfo:CapabilityMask of this class. */
-enum {
-	PERF_ALL_PORT_SELECT = 1 << 8, /* PortSelect PERF_ALL_PORTS is the sum of all ports */
-	PERF_EXTENDED_WIDTH = 1 << 9,  /* PortCountersExtended, all of its counters */
-	PERF_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* only its first four */
-	PERF_XMIT_WAIT = 1 << 12,
-};
-enum { PERF_ALL_PORTS = 255 };
-
-/* CounterSelect of PortCounters, bits 0-11. */
+/* CounterSelect of PortCounters, bits 0-11, and CounterSelect2 of PortCountersExtended. */
 enum port_error {
 	ERROR_SYMBOL,
 	ERROR_LINK_RECOVERY,
@@ -69,6 +32,60 @@ enum port_error {
 	ERROR_VL15_DROPPED,
 	PORT_ERRORS
 };
+
+struct port_counters { /* 16.1.3.5 */
+	uint8_t port_select;
+	uint16_t counter_select;
+	uint16_t symbol_errors;
+	uint8_t link_error_recoveries, link_downed;
+	uint16_t rcv_errors, rcv_remote_physical_errors, rcv_switch_relay_errors, xmit_discards;
+	uint8_t xmit_constraint_errors, rcv_constraint_errors;
+	uint8_t counter_select2;
+	uint8_t local_link_integrity_errors, excessive_buffer_overruns; /* 4 bits */
+	uint16_t qp1_dropped, vl15_dropped;
+	uint32_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
+};
+
+/* From counter_select2 on only where PERF_EXTENDED_ERRORS says so. */
+struct port_counters_extended { /* 16.1.4.11 */
+	uint8_t port_select;
+	uint16_t counter_select;
+	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts;
+	uint64_t unicast_xmit_pkts, unicast_rcv_pkts, multicast_xmit_pkts, multicast_rcv_pkts;
+	uint32_t counter_select2;
+	uint64_t error[PORT_ERRORS], xmit_wait, qp1_dropped;
+};
+
+extern const struct format port_counters_format, port_counters_extended_format;
+
+/* Rows of port_counters_format: PortSelect and CounterSelect, which lie alike in both formats, and
+ * the counters by the bits of CounterSelect, followed by CounterSelect2's first. */
+enum { ROW_PORT_SELECT, ROW_COUNTER_SELECT, ROW_COUNTER_SELECT2 = 11 };
+enum { SELECT_XMIT_WAIT = 16, PORT_COUNTERS_SELECTED };
+extern const uint8_t port_counters_rows[PORT_COUNTERS_SELECTED];
+
+/* Rows of port_counters_extended_format, by the bits of CounterSelect and, from
+ * SELECT_EXTENDED_ERRORS on, of CounterSelect2; 0: the bit means nothing. Rows before
+ * EXTENDED_TRAFFIC_ROWS are everywhere. */
+enum { EXTENDED_TRAFFIC_ROWS = 10, ROW_EXTENDED_SELECT2 = EXTENDED_TRAFFIC_ROWS };
+enum {
+	SELECT_EXTENDED_ERRORS = 16,
+	SELECT_EXTENDED_WAIT = SELECT_EXTENDED_ERRORS + PORT_ERRORS,
+	SELECT_EXTENDED_QP1,
+	PORT_COUNTERS_EXTENDED_SELECTED
+};
+extern const uint8_t port_counters_extended_rows[PORT_COUNTERS_EXTENDED_SELECTED];
+
+/* ClassPortInfo:CapabilityMask of this class. */
+enum {
+	PERF_ALL_PORT_SELECT = 1 << 8, /* PortSelect PERF_ALL_PORTS is the sum of all ports */
+	PERF_EXTENDED_WIDTH = 1 << 9,  /* PortCountersExtended, all of its counters */
+	PERF_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* only its first four */
+	PERF_XMIT_WAIT = 1 << 12,
+};
+/* CapabilityMask2: PortCountersExtended has the errors, too. */
+enum { PERF_EXTENDED_ERRORS = 1 << 1 };
+enum { PERF_ALL_PORTS = 255 };
 
 /* CounterSelect of PortCountersExtended; the first TRAFFIC_SHORT are bits 12-15 of PortCounters'.
  */
@@ -87,11 +104,10 @@ enum port_traffic {
 
 /* What a port has counted; all zero after a reset. */
 struct port_counts {
-	uint64_t traffic[PORT_TRAFFICS]; /* since the last Set(PortCountersExtended) */
+	/* Since the last Set(PortCountersExtended); xmit_wait in ticks. */
+	uint64_t traffic[PORT_TRAFFICS], error[PORT_ERRORS], xmit_wait;
 	/* What PortCounters shows beyond these, modulo 2^64: it is reset apart from them. */
-	uint64_t beyond[TRAFFIC_SHORT];
-	uint32_t error[PORT_ERRORS];
-	uint32_t xmit_wait; /* in ticks */
+	uint64_t traffic_beyond[TRAFFIC_SHORT], error_beyond[PORT_ERRORS], wait_beyond;
 };
 
 /* A packet of so many 4-byte words has left a port, or has come to it. All VLs count, VL15 too:
@@ -113,7 +129,7 @@ static inline void port_count_rcv(struct port_counts *counts, unsigned words, bo
 /* Full counters stay full until they are reset (16.1.3.5). */
 static inline void port_count_error(struct port_counts *counts, enum port_error error)
 {
-	counts->error[error] += counts->error[error] != UINT32_MAX;
+	counts->error[error] += counts->error[error] != UINT64_MAX;
 }
 
 #endif

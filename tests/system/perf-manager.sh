@@ -100,13 +100,26 @@ as_perfquery() {
 	matches '^ +SymbolErrorCounter +17$' out || because "$(cat out)"
 }
 
-# LinkDownedCounter has 8 bits: at 200 it is reset, and goes on in the total.
+# total NODE: LinkDownedCounter of it in perf errors.
+total() {
+	json 'map { $_->{counters}{LinkDownedCounter} } grep { $_->{description} eq "'"$1"'" } @{$_->{ports}}' <errors.json
+}
+
+# LinkDownedCounter of an adapter has 8 bits: at 200 it is reset, and goes on in the total.
 resets() {
-	sim 'count leaf-02 3 LinkDownedCounter 200' && ctl sm perf sweep >out || return 1
-	query few "$(lid_of leaf-02)" 3 && equal LinkDownedCounter "$(value few LinkDownedCounter)" 0 || return 1
+	sim 'count host-0004 1 LinkDownedCounter 200' && ctl sm perf sweep >out || return 1
+	query few "$(lid_of host-0004)" 1 && equal LinkDownedCounter "$(value few LinkDownedCounter)" 0 || return 1
 	equal resets "$(json '$_->{resets}' <out)" 1 || return 1
-	sim 'count leaf-02 3 LinkDownedCounter 2' && ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
-	equal "the total" "$(json 'map { $_->{counters}{LinkDownedCounter} } grep { $_->{description} eq "leaf-02" } @{$_->{ports}}' <errors.json)" 202
+	sim 'count host-0004 1 LinkDownedCounter 2' && ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
+	equal "the total" "$(total host-0004)" 202
+}
+
+# That of a switch has 64 in PortCountersExtended, and is left alone.
+wide_errors() {
+	sim 'count leaf-02 3 LinkDownedCounter 4000000000' 'count leaf-02 3 LinkDownedCounter 4000000000' &&
+		ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
+	equal resets "$(json '$_->{resets}' <out)" 0 && equal "the total" "$(total leaf-02)" 8000000000 || return 1
+	query wide "$(lid_of leaf-02)" 3 -x && equal LinkDownedCounter "$(value wide LinkDownedCounter)" 8000000000
 }
 
 silent_agent() {
@@ -181,6 +194,7 @@ check "errors are found" errors_happen
 check "what rises is told" events
 check "perf show is what perfquery shows" as_perfquery
 check "small counters are reset in time" resets
+check "64-bit errors are not reset" wide_errors
 check "a silent agent" silent_agent
 check "perf top" top
 check "perf metrics" metrics

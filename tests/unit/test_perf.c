@@ -18,7 +18,7 @@ enum { ROUNDS = 500 };
 /* What libibmad calls our rows, in their order; 0: it has no name for it. */
 static const struct {
 	const struct format *format;
-	enum MAD_FIELDS theirs[24];
+	enum MAD_FIELDS theirs[26];
 } judges[] = {
 	{&port_counters_format,
 	 {IB_PC_PORT_SELECT_F, IB_PC_COUNTER_SELECT_F, IB_PC_ERR_SYM_F, IB_PC_LINK_RECOVERS_F,
@@ -30,7 +30,12 @@ static const struct {
 	{&port_counters_extended_format,
 	 {IB_PC_EXT_PORT_SELECT_F, IB_PC_EXT_COUNTER_SELECT_F, IB_PC_EXT_XMT_BYTES_F,
 	  IB_PC_EXT_RCV_BYTES_F, IB_PC_EXT_XMT_PKTS_F, IB_PC_EXT_RCV_PKTS_F, IB_PC_EXT_XMT_UPKTS_F,
-	  IB_PC_EXT_RCV_UPKTS_F, IB_PC_EXT_XMT_MPKTS_F, IB_PC_EXT_RCV_MPKTS_F}},
+	  IB_PC_EXT_RCV_UPKTS_F, IB_PC_EXT_XMT_MPKTS_F, IB_PC_EXT_RCV_MPKTS_F,
+	  IB_PC_EXT_COUNTER_SELECT2_F, IB_PC_EXT_ERR_SYM_F, IB_PC_EXT_LINK_RECOVERS_F,
+	  IB_PC_EXT_LINK_DOWNED_F, IB_PC_EXT_ERR_RCV_F, IB_PC_EXT_ERR_PHYSRCV_F,
+	  IB_PC_EXT_ERR_SWITCH_REL_F, IB_PC_EXT_XMT_DISCARDS_F, IB_PC_EXT_ERR_XMTCONSTR_F,
+	  IB_PC_EXT_ERR_RCVCONSTR_F, IB_PC_EXT_ERR_LOCALINTEG_F, IB_PC_EXT_ERR_EXCESS_OVR_F,
+	  IB_PC_EXT_VL15_DROPPED_F, IB_PC_EXT_XMT_WAIT_F, IB_PC_EXT_QP1_DROP_F}},
 };
 /* clang-format on */
 
@@ -254,6 +259,78 @@ static void test_each_extended_reset(void)
 	bed_close(&bed);
 }
 
+/* A switch has errors there, too: by their bits in CounterSelect2, whole, apart from the small
+ * ones. */
+static void test_each_extended_error_reset(void)
+{
+	static const uint64_t large = UINT64_C(1) << 40;
+	struct bed bed;
+
+	bed_open(&bed);
+	for (unsigned n = 0; n <= PORT_ERRORS + 1; n++) {
+		struct mad_header header = header_of(METHOD_SET, PERF_PORT_COUNTERS_EXTENDED);
+		uint8_t data[PERF_DATA_SIZE] = {0};
+		struct port_counts *counts = &bed.leaf->port[3].counts;
+		struct port_counters few;
+
+		*counts = (struct port_counts){0};
+		for (unsigned i = 0; i < PORT_ERRORS; i++)
+			counts->error[i] = large + i;
+		counts->xmit_wait = large + PORT_ERRORS;
+		mad_set_field(data, 0, IB_PC_EXT_PORT_SELECT_F, 3);
+		mad_set_field(data, 0, IB_PC_EXT_COUNTER_SELECT2_F, 1u << n);
+		CU_ASSERT_EQUAL(perf(bed.leaf, 1, &header, data), STATUS_OK);
+		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_PC_EXT_COUNTER_SELECT2_F), 1u << n);
+		for (unsigned i = 0; i <= PORT_ERRORS; i++)
+			CU_ASSERT_EQUAL(mad_get_field64(data, 0, IB_PC_EXT_ERR_SYM_F + i),
+					i == n ? 0 : large + i);
+		CU_ASSERT_EQUAL(mad_get_field64(data, 0, IB_PC_EXT_QP1_DROP_F), 0);
+		few = get(bed.leaf, 3);
+		CU_ASSERT_EQUAL(few.symbol_errors, UINT16_MAX);
+		CU_ASSERT_EQUAL(few.vl15_dropped, UINT16_MAX);
+		CU_ASSERT_EQUAL(few.xmit_wait, UINT32_MAX);
+	}
+	bed_close(&bed);
+}
+
+static void test_errors_apart(void)
+{
+	struct port_counters few = {.port_select = 3, .counter_select = 1};
+	struct port_counters_extended many = {.port_select = 3, .counter_select2 = 1};
+	struct port_counts *counts;
+	struct bed bed;
+
+	bed_open(&bed);
+	counts = &bed.leaf->port[3].counts;
+	counts->error[ERROR_SYMBOL] = 5;
+	CU_ASSERT_EQUAL(counters(bed.leaf, METHOD_SET, &few), STATUS_OK);
+	port_count_error(counts, ERROR_SYMBOL);
+	CU_ASSERT_EQUAL(get(bed.leaf, 3).symbol_errors, 1);
+	CU_ASSERT_EQUAL(get_extended(bed.leaf, 3).error[ERROR_SYMBOL], 6);
+	CU_ASSERT_EQUAL(extended(bed.leaf, METHOD_SET, &many), STATUS_OK);
+	port_count_error(counts, ERROR_SYMBOL);
+	CU_ASSERT_EQUAL(get(bed.leaf, 3).symbol_errors, 2);
+	CU_ASSERT_EQUAL(get_extended(bed.leaf, 3).error[ERROR_SYMBOL], 1);
+	bed_close(&bed);
+}
+
+/* An adapter has not: nothing is shown, and nothing reset. */
+static void test_no_extended_errors(void)
+{
+	struct port_counters_extended many = {.port_select = 1, .counter_select2 = ~UINT32_C(0)};
+	struct bed bed;
+
+	bed_open(&bed);
+	fill(&bed.host->port[1].counts);
+	CU_ASSERT_EQUAL(extended(bed.host, METHOD_SET, &many), STATUS_OK);
+	CU_ASSERT_EQUAL(many.counter_select2, 0);
+	CU_ASSERT_EQUAL(many.error[ERROR_SYMBOL], 0);
+	CU_ASSERT_EQUAL(many.multicast_rcv_pkts, 101 + TRAFFIC_RCV_MULTICAST);
+	CU_ASSERT_EQUAL(get(bed.host, 1).symbol_errors, 1);
+	CU_ASSERT_EQUAL(get(bed.host, 1).vl15_dropped, PORT_ERRORS);
+	bed_close(&bed);
+}
+
 /* Each is reset without the other, in any order, and counts on from there. */
 static void test_resets_apart(void)
 {
@@ -307,8 +384,9 @@ static void test_full(void)
 	/* The small one stays full when the large one is reset. */
 	CU_ASSERT_EQUAL(extended(bed.host, METHOD_SET, &many), STATUS_OK);
 	CU_ASSERT_EQUAL(get(bed.host, 1).xmit_data, UINT32_MAX);
-	counts->error[ERROR_RCV] = UINT32_MAX;
+	counts->error[ERROR_RCV] = UINT64_MAX;
 	port_count_error(counts, ERROR_RCV);
+	CU_ASSERT_EQUAL(counts->error[ERROR_RCV], UINT64_MAX);
 	CU_ASSERT_EQUAL(get(bed.host, 1).rcv_errors, UINT16_MAX);
 	bed_close(&bed);
 }
@@ -426,7 +504,7 @@ static void test_class_port_info(void)
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_BASEVER_F), 1);
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_CLASSVER_F), 1);
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_CAPMASK_F), i ? 0x1200 : 0x1300);
-		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_CAPMASK2_F), 0);
+		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_CAPMASK2_F), i ? 0 : 2);
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_REDIRECT_LID_F), 0);
 	}
 	bed_close(&bed);
@@ -505,7 +583,10 @@ int main(void)
 		{"QP1Dropped", test_qp1_dropped},
 		{"each counter is reset", test_each_reset},
 		{"each extended counter is reset", test_each_extended_reset},
+		{"each 64-bit error counter is reset", test_each_extended_error_reset},
 		{"the two attributes are reset apart", test_resets_apart},
+		{"and their errors", test_errors_apart},
+		{"no 64-bit errors", test_no_extended_errors},
 		{"full counters stay full", test_full},
 		{"all ports", test_all_ports},
 		{"PortSelect", test_port_select},

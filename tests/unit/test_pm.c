@@ -313,6 +313,39 @@ static void test_refusals(void)
 	end();
 }
 
+/* An agent that has errors in PortCountersExtended, too, is asked for nothing else, and nothing of
+ * it is reset. One that only says so is asked for PortCounters, of the same port already. */
+static void test_extended_errors(void)
+{
+	begin();
+	bed.fake[SW_LID].info.capability_mask2 = PERF_EXTENDED_ERRORS;
+	bed.fake[SW_LID].wide[1].error[ERROR_LINK_DOWNED] = UINT64_C(1) << 40;
+	bed.fake[SW_LID].wide[1].xmit_data = 7;
+	bed.fake[SW_LID].few[1].link_downed = UINT8_MAX;
+	bed.fake[SW_LID + 1].info.capability_mask2 = PERF_EXTENDED_ERRORS;
+	bed.fake[SW_LID + 1].no_extended = true;
+	bed.fake[SW_LID + 1].few[1].link_downed = 9;
+	/* Without the attribute the bit means nothing. */
+	bed.fake[SW_LID + 2].info.capability_mask = 0;
+	bed.fake[SW_LID + 2].info.capability_mask2 = PERF_EXTENDED_ERRORS;
+	bed.fake[SW_LID + 2].few[1].link_downed = 8;
+	sweep();
+	CU_ASSERT_EQUAL(bed.pm->last.counts.ports, PORTS);
+	CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 1);
+	CU_ASSERT_EQUAL(bed.pm->last.counts.requests, AGENTS + STAR_HOSTS + 2 + 1 + 2);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 0);
+	CU_ASSERT_EQUAL(pm_total(switch_port(1), ERROR_LINK_DOWNED), UINT64_C(1) << 40);
+	CU_ASSERT_EQUAL(switch_port(1)->traffic[TRAFFIC_XMIT_DATA], 7);
+	CU_ASSERT_EQUAL(pm_total(host_port(0), ERROR_LINK_DOWNED), 9);
+	CU_ASSERT_EQUAL(pm_total(host_port(1), ERROR_LINK_DOWNED), 8);
+	/* It holds from the second sweep on, too. */
+	bed.fake[SW_LID].wide[1].error[ERROR_LINK_DOWNED]++;
+	CU_ASSERT_EQUAL(sweep()->counts.requests, STAR_HOSTS + 1 + 1 + 2);
+	CU_ASSERT_EQUAL(switch_port(1)->rose, 1u << ERROR_LINK_DOWNED);
+	CU_ASSERT_EQUAL(bed.pm->last.silent, 0);
+	end();
+}
+
 static void test_reset(void)
 {
 	const struct pm_options never = {.window = 9};
@@ -529,6 +562,7 @@ int main(void)
 		{"the window", test_window},
 		{"which ports", test_ports},
 		{"refusals", test_refusals},
+		{"64-bit errors", test_extended_errors},
 		{"resets", test_reset},
 		{"redirection", test_redirect},
 		{"redirection to nowhere", test_bad_redirect},

@@ -46,7 +46,8 @@ $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-cla
 # The same holds for the benchmarks and for the judge of dumped tables.
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/sa_load.c tests/bench/mc_join.c tests/bench/sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
-link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(or $(wildcard $i),$i))
+link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(if $(filter simulation,$i),\
+	$(filter-out tests/sim/run.c,$(sim_sources)),$(or $(wildcard $i),$i)))
 linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
 
 # The simulation runs whole managers on a fabric of software agents: everything but the real loop,
@@ -57,9 +58,14 @@ sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.
 	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c weftd/capture.c \
 	weftd/blank_keys.c $(wildcard weftd/conf*.c tests/sim/*.c)
 
+# A harness is linked as a unit test is, where `simulation` stands for all that sim_run has but its main();
+# with libFuzzer in the second make of `make fuzz`, else with what gives it the corpus.
+FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAY := $(if $(FUZZ),,$(BUILD)/obj/tests/fuzz/replay.o)
+
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
-UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants bench deb check-deb check-systemd
+UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants fuzz bench deb check-deb check-systemd
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -68,6 +74,7 @@ PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection
+HARDENING += $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 ifdef SANITIZE
 HARDENING += -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SANITIZE_LDFLAGS := -fsanitize=$(SANITIZE)
@@ -90,10 +97,11 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests check demo soak mutants bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
+.PHONY: all tests fuzzers check demo soak mutants fuzz bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
-tests: $(TESTS) $(SIM_RUN)
+tests: $(TESTS) $(SIM_RUN) fuzzers
+fuzzers: $(FUZZERS)
 
 # Objects are made again when the compiler or its flags change: this file changes only then.
 $(BUILD)/flags: FORCE
@@ -119,6 +127,11 @@ $(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(GNUTLS_LIBS) $(LIBS)
+
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c) $(REPLAY)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(call declared,LIBS,$*.c) $(GNUTLS_LIBS) $(LIBS)
 
 $(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sim_sources))
 	@mkdir -p $(@D)
@@ -156,6 +169,11 @@ mutants:
 	@scripts/install-deps
 	@$(MAKE) $(JOBS) tests
 	@BUILD=$(BUILD) scripts/mutants $(NAMES)
+
+fuzz:
+	@scripts/install-deps fuzz
+	@$(MAKE) $(JOBS) BUILD=build-fuzz CC=clang-14 SANITIZE=address,undefined FUZZ=1 fuzzers
+	@scripts/fuzz build-fuzz $(or $(SECONDS),60) $(NAMES)
 
 bench:
 	@scripts/install-deps
@@ -218,7 +236,7 @@ check-deb:
 	@scripts/simulated-only scripts/deb --check
 
 check-systemd:
-	@scripts/install-deps --vm
+	@scripts/install-deps check-systemd
 	@scripts/deb
 	@BUILD=$(BUILD) scripts/check-systemd
 
@@ -234,6 +252,7 @@ help:
 	@echo 'make check       installs what is missing, builds, runs every test'
 	@echo 'make soak        MINUTES=10; managers in simulated fabrics, 2,000 seeds and then random ones'
 	@echo 'make mutants     NAMES=; breaks the manager on purpose and shows which test notices'
+	@echo 'make fuzz        SECONDS=60 NAMES=; what comes from outside, by chance, with libFuzzer: so long for each parser'
 	@echo 'make bench       QUICK=; figures'
 	@echo 'make lint        layers, sizes, licences, format, cppcheck, warnings, scripts, man pages'
 	@echo 'make format      lays out the sources with clang-format-14'

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Lines at the control socket of a manager whose subnet is up: the commands of sm/, with any JSON.
+ * A manager serves many inputs, and is made anew by each hundredth, for what commands leave behind.
+ * lib/control.h, sm/commands.h.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include "tests/fuzz/fuzz.h"
+#include "tests/unit/control_world.h"
+
+enum { INPUTS = 100, LINE_MAX_BYTES = 4096, PATIENCE_US = 50000 };
+
+static uint64_t give_up_us;
+
+/* A line that is no request may get no answer, and some requests wait for what never comes. */
+static bool is_over(const struct world *world)
+{
+	return answered(0) || loop_now_us(world->loop) > give_up_us;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct world *world;
+	static unsigned inputs;
+	char line[LINE_MAX_BYTES + 2] = "";
+
+	if (inputs++ % INPUTS == 0) {
+		if (world)
+			end(world);
+		world = start("single:hosts=3");
+	}
+	if (size > LINE_MAX_BYTES)
+		size = LINE_MAX_BYTES;
+	memcpy(line, data, size);
+	line[strlen(line)] = '\n';
+	say(0, line);
+	give_up_us = loop_now_us(world->loop) + PATIENCE_US;
+	world_run(world, is_over);
+	close(bed.clients[0].fd);
+	bed.clients[0].fd = -1;
+	return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Requests to the SA of the fabric of two_switches.h, one after the other: from which LID, method,
+ * attribute, whether with the SA's key, component mask, size of the record, record. Where the
+ * attribute's byte is above the table, a whole MAD comes as it is. sa/adm.h.
+ */
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
+// LIBS: -lsystemd
+#include "lib/log.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/unit/adm_client.h"
+
+enum { REQUESTS_MAX = 64, TURNS_MAX = 1000 };
+
+static const uint16_t kinds[] = {
+	ATTR_CLASS_PORT_INFO, RECORD_NODE,	RECORD_PORT_INFO,  RECORD_SL_TO_VL,
+	RECORD_SWITCH_INFO,   RECORD_LFT,	RECORD_MFT,	   RECORD_SM_INFO,
+	RECORD_LINK,	      RECORD_GUID_INFO, RECORD_SERVICE,	   RECORD_PKEY_TABLE,
+	RECORD_PATH,	      RECORD_MC_MEMBER, RECORD_MULTI_PATH, RECORD_VL_ARBITRATION,
+	RECORD_INFORM_INFO,   ATTR_INFORM_INFO,
+};
+
+static void fill(struct fuzz_bytes *in, uint8_t *mad, uint8_t method, uint16_t attr_id,
+		 uint64_t tid)
+{
+	const struct mad_header header = {.base_version = 1,
+					  .mgmt_class = CLASS_SUBN_ADM,
+					  .class_version = 2,
+					  .method = method,
+					  .tid = tid,
+					  .attr_id = attr_id};
+	struct adm_header adm_header = {.sm_key = fuzz_byte(in) & 1 ? SA_KEY : 0};
+	uint8_t mask[8];
+
+	fuzz_take(in, mask, sizeof(mask));
+	adm_header.component_mask = be64_load(mask);
+	header_encode(&header, mad);
+	adm_header_encode(&adm_header, mad);
+	fuzz_take(in, mad + SUBN_ADM_HEADER_SIZE, fuzz_byte(in) % 201);
+}
+
+static void request(struct fuzz_bytes *in, uint64_t tid)
+{
+	const uint8_t from_byte = fuzz_byte(in), method = fuzz_byte(in), kind = fuzz_byte(in);
+	const struct mad_addr from = {.lid = (lid_t)(16 + from_byte % 64), .qpn = 1};
+	uint8_t mad[2 * MAD_SIZE] = {0};
+	size_t size = MAD_SIZE;
+
+	if (kind < ARRAY_SIZE(kinds)) {
+		fill(in, mad, method, kinds[kind], tid);
+	} else {
+		size = MAD_HEADER_SIZE + 8 * (size_t)(kind % 57);
+		fuzz_take(in, mad, size);
+	}
+	sa.transport.user.received(sa.transport.user.ctx, &from, mad, size);
+	for (unsigned i = 0; i < TURNS_MAX && adm_waiting(sa.adm); i++)
+		turn();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_bytes in = {data, size};
+
+	log_set_level(NULL, LOG_EMERG);
+	begin();
+	for (uint64_t tid = 1; in.left && tid <= REQUESTS_MAX; tid++)
+		request(&in, tid);
+	end();
+	return 0;
+}

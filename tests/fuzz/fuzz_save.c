@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A record of what `weftctl restore` is given, and the same as it is saved again: sm/save.h. */
+// LINK: sm/save_record.o fabric/registry.o fabric/registry_check.o mad/field.o lib/map.o lib/mem.o
+// LIBS: -ljansson
+#include "sm/save.h"
+
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint64_t record[SAVE_RECORD_MAX / sizeof(uint64_t)] = {0};
+	json_t *object = json_loadb((const char *)data, size, 0, NULL);
+	enum registry_kind kind;
+	char why[SAVE_WHY_SIZE];
+
+	if (object && !save_parse(object, &kind, record, why)) {
+		json_t *again = save_record(kind, record);
+
+		if (save_parse(again, &kind, record, why)) {
+			fprintf(stderr, "what was saved is not restored: %s\n", why);
+			abort();
+		}
+		json_decref(again);
+	}
+	json_decref(object);
+	return 0;
+}

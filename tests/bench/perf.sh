@@ -4,7 +4,8 @@
 # What it costs weftd to read the counters of a whole fabric, with 500 requests under way: CPU time and wall
 # time of a sweep, memory for what is kept of each port, and the longest turns of the loop; then the same while
 # 1 % of all ports have errors, with the size of perf metrics and what that and perf errors cost. With QUICK a
-# smaller fabric.
+# smaller fabric. Goals stand beside the figures: 2 s of CPU for a sweep of 1,620 switches and 11,664 hosts, and
+# 1,000,000 bytes.
 #
 #	perf.sh [SPEC]
 # shellcheck source=tests/system/lib.sh
@@ -69,15 +70,15 @@ start_weftd sm host-0001 || start_weftd sm host-00001 || fail "$reason"
 wait_for 120 is_quiet || fail "the subnet does not come up: $(tail -n 1 sm.log)"
 before=$(memory_kib)
 first=$(cost 1 perf sweep)
-printf 'first sweep: CPU of weftd\t%s ms\t%s\n' "$first" "$(sweep_figures)"
+printf 'first sweep: CPU of weftd\t%s ms\tgoal 2000 ms; %s\n' "$first" "$(sweep_figures)"
 ports=$(json '$_->{ports}' <out.json)
 printf 'memory for %s ports\t%d KiB\n' "$ports" $(($(memory_kib) - before))
 each=$(cost "$runs" perf sweep)
-printf 'further sweeps: CPU of weftd each\t%s ms\t%s\n' "$each" "$(sweep_figures)"
+printf 'further sweeps: CPU of weftd each\t%s ms\tgoal 2000 ms; %s\n' "$each" "$(sweep_figures)"
 errors
-ctl sm perf sweep >out.json
+ctl sm perf sweep >out.json || fail "$(tail -n 1 out.json)"
 printf 'perf errors: CPU of weftd\t%s ms\t%s ports with errors\n' "$(cost "$runs" perf errors)" "$(wc -l <ports)"
-printf 'perf metrics: CPU of weftd\t%s ms\t%s bytes\n' "$(cost "$runs" perf metrics)" "$(wc -c <out.json)"
+printf 'perf metrics: CPU of weftd\t%s ms\t%s bytes, goal 1000000\n' "$(cost "$runs" perf metrics)" "$(wc -c <out.json)"
 printf 'perf top: CPU of weftd\t%s ms\n' "$(cost 20 perf top)"
 turns
 stop sm || fail "$reason"

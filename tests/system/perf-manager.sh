@@ -135,6 +135,25 @@ top() {
 	ctl sm perf top --by wait >out && equal by "$(json '$_->{by}' <out)" wait
 }
 
+# prometheus_reads FILE: the parser of Prometheus' client, of the Python that Debian has it for, finds a sample in
+# each line that is no comment, a type for each name, and no name twice.
+prometheus_reads() {
+	/usr/bin/python3 - "$1" >why 2>&1 <<-'END' || because "$(tail -n 1 why)"
+		import sys
+		from prometheus_client.parser import text_string_to_metric_families
+
+		text = open(sys.argv[1]).read()
+		families = list(text_string_to_metric_families(text))
+		names = [family.name for family in families]
+		samples = sum(len(family.samples) for family in families)
+		lines = sum(not line.startswith("#") for line in text.splitlines())
+		sys.exit("a name comes twice" if len(set(names)) != len(names)
+			else "no type: " + ", ".join(f.name for f in families if f.type in ("untyped", "unknown"))
+			if any(f.type in ("untyped", "unknown") for f in families)
+			else 0 if samples == lines else f"{samples} samples in {lines} lines")
+	END
+}
+
 # Each line is a comment or NAME{LABELS} NUMBER; each name has one HELP, one TYPE, and its lines together.
 metrics() {
 	"$BUILD/weftctl" -s sm.run/control.sock perf metrics >metrics || because "perf metrics fails" || return 1
@@ -142,11 +161,37 @@ metrics() {
 	perl -ne 'if (/^# (HELP|TYPE) (\S+) \S/) { die "twice: $_" if $seen{$1, $2}++; $in = $2 }
 		elsif (/^(\w+)(\{\w+="([^"\\\n]|\\.)*"(,\w+="([^"\\\n]|\\.)*")*\})? -?[0-9.e+-]+$/) { die "not in its group: $_" if $1 ne $in }
 		else { die "no metric: $_" }' metrics 2>why || because "$(cat why)" || return 1
+	prometheus_reads metrics || return 1
 	matches '^weft_sm_role\{role="MASTER"\} 1$' metrics && matches '^weft_switches 6$' metrics &&
 		matches '^weft_sa_received_total ' metrics && matches '^weft_routing_unreached_pairs 0$' metrics &&
 		matches '^weft_ports_left_out 0$' metrics || because "a figure is missing" || return 1
 	matches '^weft_port_errors_total\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01",counter="SymbolErrorCounter"\} 17$' metrics ||
 		because "$(grep leaf-01 metrics)"
+}
+
+# Where ports with errors find no room, whole ports are left out and counted. 200 hosts and 30 switches have 800 ports:
+# with all counters of all of them that is 1.2 MB.
+too_long() {
+	local told out
+
+	start_weftsim fattree:radix=20,levels=2 && conf=/dev/null start_weftd big host-0001 || because "$reason" || return 1
+	wait_for 60 is_up big || because "not up" || return 1
+	"$BUILD/weftsim" topology fattree:radix=20,levels=2 | awk -v counters="SymbolErrorCounter LinkErrorRecoveryCounter
+		LinkDownedCounter PortRcvErrors PortRcvRemotePhysicalErrors PortRcvSwitchRelayErrors PortXmitDiscards
+		PortXmitConstraintErrors PortRcvConstraintErrors LocalLinkIntegrityErrors ExcessiveBufferOverrunErrors
+		VL15Dropped PortXmitWait" 'BEGIN { number = split(counters, counter) }
+		/^(Switch|Ca|Hca)/ { name = $3; gsub("\"", "", name) }
+		/^\[[0-9]+\]/ { gsub(/\].*|\[/, "", $1); for (i = 1; i <= number; i++) print "count", name, $1, counter[i], 3 }' >counts
+	equal "counters" "$(wc -l <counts)" 10400 || return 1
+	xargs -d '\n' "$BUILD/weftsim" "do" <counts >do.out 2>&1 || because "$(tail -n 1 do.out)" || return 1
+	ctl big perf sweep >out && "$BUILD/weftctl" -s big.run/control.sock perf metrics >metrics || because "$(cat out)" || return 1
+	[ "$(wc -c <metrics)" -le 1000000 ] && [ "$(wc -c <metrics)" -gt 900000 ] || because "$(wc -c <metrics) bytes" || return 1
+	told=$(sed -n 's/^weft_port_errors_total{guid="\([^"]*\)",port="\([^"]*\)".*/\1 \2/p' metrics | sort | uniq -c | sort -n)
+	out=$(sed -n 's/^weft_ports_left_out //p' metrics)
+	equal "ports told of and left out" $(($(wc -l <<<"$told") + out)) 800 || return 1
+	equal "counters of the first and the last one" "$(awk 'NR == 1 { print $1 } END { print $1 }' <<<"$told" | xargs)" "13 13" || return 1
+	prometheus_reads metrics || return 1
+	stop big
 }
 
 # refuses PATTERN WORD...: weftctl perf does not, and says why.
@@ -202,4 +247,6 @@ check "words that mean nothing" bad_words
 check "a standby" standby
 check "perf_interval by reload" at_an_interval
 stop sm || check "weftd ends" false
+stop_fabric
+check "perf metrics of too many ports" too_long
 finish

@@ -65,7 +65,7 @@ REPLAY := $(if $(FUZZ),,$(BUILD)/obj/tests/fuzz/replay.o)
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
-UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants fuzz bench deb check-deb check-systemd
+UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants fuzz coverage bench deb check-deb check-systemd
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -97,7 +97,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests fuzzers check demo soak mutants fuzz bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
+.PHONY: all tests fuzzers check demo soak mutants fuzz coverage bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
@@ -174,6 +174,12 @@ fuzz:
 	@scripts/install-deps fuzz
 	@$(MAKE) $(JOBS) BUILD=build-fuzz CC=clang-14 SANITIZE=address,undefined FUZZ=1 fuzzers
 	@scripts/fuzz build-fuzz $(or $(SECONDS),60) $(NAMES)
+
+# Without optimization, so that lines are those of the sources.
+coverage:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) BUILD=build-coverage CFLAGS='-O0 -g --coverage' all tests
+	@scripts/coverage build-coverage
 
 bench:
 	@scripts/install-deps
@@ -253,6 +259,7 @@ help:
 	@echo 'make soak        MINUTES=10; managers in simulated fabrics, 2,000 seeds and then random ones'
 	@echo 'make mutants     NAMES=; breaks the manager on purpose and shows which test notices'
 	@echo 'make fuzz        SECONDS=60 NAMES=; what comes from outside, by chance, with libFuzzer: so long for each parser'
+	@echo 'make coverage    which part of the lines the unit tests run, by room and by file'
 	@echo 'make bench       QUICK=; figures'
 	@echo 'make lint        layers, sizes, licences, format, cppcheck, warnings, scripts, man pages'
 	@echo 'make format      lays out the sources with clang-format-14'

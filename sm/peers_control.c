@@ -3,8 +3,8 @@
  * Control packets of other managers (chapter 14.4.1). Nothing in them proves who sent them, so what
  * is asked of the sender is what a forger would have to get right: the SM_Key, the GUID of a
  * manager that has something to say here, and the LID or the route of its port. Where a manager
- * that means well is refused, because it was found by somebody whom we have not found yet, it
- * offers again when we have looked.
+ * that means well is refused, because it has found us and we have not found it yet, it offers
+ * again when we have looked.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,6 +115,16 @@ static enum mad_status take_acknowledge(struct peers *peers, const struct sm_inf
 	return STATUS_OK;
 }
 
+/* What a STANDBY knows of the fabric is as old as its last survey. So whoever came later, or has
+ * moved, is unknown: of these only who has the LID that our master is polled at is believed. */
+static bool is_believed(const struct peers *peers, const struct sm_info *sender, lid_t from,
+			guid_t from_guid)
+{
+	if (from_guid || peers->role != SM_STANDBY)
+		return !from_guid || from_guid == sender->guid;
+	return from != LID_NONE && from == peers->master.lid;
+}
+
 enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
 			      lid_t from, guid_t from_guid)
 {
@@ -136,15 +146,22 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 	}
 	if (trust_judge(&peers->trust, from_guid, from, sender, "gives orders") != TRUST_OK)
 		return STATUS_INVALID_VALUE;
-	if (from_guid && from_guid != sender->guid) {
-		snprintf(what, sizeof(what),
-			 "port 0x%016" PRIx64
-			 " gives orders as though it were manager 0x%016" PRIx64,
-			 from_guid, sender->guid);
+	if (!is_believed(peers, sender, from, from_guid)) {
+		if (from_guid)
+			snprintf(what, sizeof(what),
+				 "port 0x%016" PRIx64
+				 " gives orders as though it were manager 0x%016" PRIx64,
+				 from_guid, sender->guid);
+		else
+			snprintf(what, sizeof(what),
+				 "a port that is not known gives orders as manager 0x%016" PRIx64,
+				 sender->guid);
 		tell_of(peers, from, what);
 		/* Or LIDs have changed since we looked, as they may in STANDBY. */
 		if (log_allowed(&peers->handovers))
-			peers->noticed(peers->ctx, "a manager calls itself by another port's GUID");
+			peers->noticed(peers->ctx,
+				       from_guid ? "a manager calls itself by another port's GUID"
+						 : "a manager gives orders from an unknown port");
 		return STATUS_INVALID_VALUE;
 	}
 	if (control == SM_CONTROL_HANDOVER)

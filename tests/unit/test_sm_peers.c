@@ -278,6 +278,33 @@ static void test_forged_orders(void)
 	}
 }
 
+/* A host that came after our last look is known by no LID: our master's GUID does not help it. What
+ * it makes us do is look. */
+static void test_orders_from_unknown(void)
+{
+	static const uint32_t controls[] = {SM_CONTROL_HANDOVER, SM_CONTROL_DISABLE,
+					    SM_CONTROL_DISCOVER};
+	enum { LATE_LID = 4711 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(controls); i++) {
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+		struct sm_info sender = {.sm_key = SM_KEY_DEFAULT,
+					 .state = SM_MASTER,
+					 .guid = guid_of(world, "host-2")},
+			       answer;
+
+		CU_ASSERT_FALSE(world->sm->trigger.wanted);
+		CU_ASSERT_EQUAL(ask_from(world, LATE_LID, METHOD_SET, controls[i], &sender,
+					 &answer),
+				STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		CU_ASSERT_TRUE(world->sm->trigger.wanted);
+		CU_ASSERT_EQUAL(ask(world, METHOD_SET, controls[i], &sender, &answer), STATUS_OK);
+		world_free(world);
+	}
+}
+
 /* A MASTER that is offered what it has looks for who does so, but not as often as he likes. */
 static void test_handovers_do_not_keep_busy(void)
 {
@@ -734,6 +761,7 @@ int main(void)
 		{"forgers are told", test_forgers_are_told},
 		{"counter runs backwards", test_counter_runs_backwards},
 		{"forged orders", test_forged_orders},
+		{"orders from unknown ports", test_orders_from_unknown},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},

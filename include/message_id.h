@@ -44,5 +44,7 @@
 #define MESSAGE_DEVICE "f15c5bb86fffe1cbc42605680261c000"  /* our device has gone, or is back */
 #define MESSAGE_REPLICA "7d7dc613dd7c43bc915e7cbd8b33abda" /* a standby and its master */
 #define MESSAGE_SM_LID "3269bc67a47f80b67d728d3dc95c64c8"  /* sm_lid is not used */
+#define MESSAGE_TWO_MASTERS \
+	"afb4880fc73b480b96483c65c94c79d4" /* another MASTER ranks lower and does not hand over */
 
 #endif

@@ -62,10 +62,11 @@ struct sweep {
 	bool rerouted;			/* this one computed routes */
 	bool was_master;		/* when it began */
 	bool contested;			/* the last one met another MASTER */
+	bool contested_told;		/* since it is so */
 	struct trigger current;		/* what this one was asked for */
 	char no_routes[ROUTE_WHY_SIZE]; /* why every engine refused; empty: one did not */
 	unsigned phase;
-	uint64_t began_us, phase_began_us;
+	uint64_t began_us, phase_began_us, contested_us;
 	uint64_t smps_before, sets_before, lft_sets_before, retries_before;
 	uint64_t topology_before, facts_before;
 	struct sweep_record now, last;

@@ -123,9 +123,35 @@ static const char *why_not_master(const struct sm *sm)
 					: "no other subnet manager is known yet";
 }
 
+/* The specification gives the other one no time. Some managers never hand over; faults are not
+ * mended meanwhile, so somebody has to come. Told once for as long as it lasts. */
+static void tell_contested(struct sm *sm)
+{
+	enum { PATIENCE_US = 30000000 };
+	struct sweep *sweep = &sm->sweep;
+	uint64_t now_us = loop_now_us(sm->loop);
+	const struct peer *other = peers_master(sm->peers);
+	struct log_subject subject = {.message_id = MESSAGE_TWO_MASTERS};
+
+	if (!sweep->contested) {
+		sweep->contested_us = now_us;
+		sweep->contested_told = false;
+	}
+	if (!other || sweep->contested_told || now_us - sweep->contested_us < PATIENCE_US)
+		return;
+	sweep->contested_told = true;
+	subject.lid = other->lid;
+	log_about(LOG_WARNING, &subject,
+		  "manager 0x%016" PRIx64 " at LID %u (priority %u) says that it is MASTER, ranks "
+		  "lower, and has not handed over for %u s: nothing is programmed until it does or "
+		  "ends; stop it, or leave it out of allowed_sm_guids",
+		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
+}
+
 static void role_phase(struct sm *sm)
 {
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
+		tell_contested(sm);
 		sm->sweep.contested = true;
 		end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
 		return;

@@ -86,6 +86,7 @@ static const struct {
 	{MESSAGE_FOREIGN_MANAGER, "role"},
 	{MESSAGE_REPLICA, "standby"},
 	{MESSAGE_SM_LID, "standby"},
+	{MESSAGE_TWO_MASTERS, "role"},
 };
 
 const char *event_kind_of(const char *message_id)

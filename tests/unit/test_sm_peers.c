@@ -295,9 +295,9 @@ static void test_orders_from_unknown(void)
 			       answer;
 
 		CU_ASSERT_FALSE(world->sm->trigger.wanted);
-		CU_ASSERT_EQUAL(ask_from(world, LATE_LID, METHOD_SET, controls[i], &sender,
-					 &answer),
-				STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(
+			ask_from(world, LATE_LID, METHOD_SET, controls[i], &sender, &answer),
+			STATUS_INVALID_VALUE);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		CU_ASSERT_TRUE(world->sm->trigger.wanted);
 		CU_ASSERT_EQUAL(ask(world, METHOD_SET, controls[i], &sender, &answer), STATUS_OK);
@@ -452,6 +452,43 @@ static void test_other_master_dies(void)
 	world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_TRUE(world_run(world, tells_again));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	world_free(world);
+}
+
+static void count_two_masters(void *ctx, int level, const struct log_subject *subject,
+			      const char *text)
+{
+	unsigned *told = ctx;
+
+	*told += level == LOG_WARNING && !strcmp(subject->message_id, MESSAGE_TWO_MASTERS) &&
+		 strstr(text, "priority 4") && strstr(text, "allowed_sm_guids");
+}
+
+/* Another MASTER, which ranks lower, keeps the subnet: that is told when it has lasted, and once.
+ */
+static void test_other_master_stays(void)
+{
+	enum { HALF_A_MINUTE_US = 30000000 };
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &other);
+	uint64_t *since_us = &world->sm->sweep.contested_us;
+	unsigned told = 0;
+
+	log_watch(count_two_masters, &told);
+	for (unsigned time = 1; time <= 2; time++) {
+		other->sm.state = SM_MASTER;
+		CU_ASSERT_TRUE(world_run(world, is_contested));
+		world_sweep(world, DISCOVER_LIGHT);
+		CU_ASSERT_EQUAL(told, time - 1);
+		*since_us -= HALF_A_MINUTE_US;
+		for (unsigned i = 0; i < 3; i++)
+			world_sweep(world, DISCOVER_LIGHT);
+		CU_ASSERT_EQUAL(told, time);
+		other->sm.state = SM_STANDBY;
+		world_sweep(world, DISCOVER_LIGHT);
+		CU_ASSERT_FALSE(world->sm->sweep.contested);
+	}
+	log_watch(NULL, NULL);
 	world_free(world);
 }
 
@@ -768,6 +805,7 @@ int main(void)
 		{"hears itself", test_hears_itself},
 		{"meets a new master", test_meets_a_new_master},
 		{"other master dies", test_other_master_dies},
+		{"other master stays", test_other_master_stays},
 		{"sticky master", test_sticky_master},
 		{"acknowledges", test_acknowledges},
 		{"is acknowledged", test_is_acknowledged},

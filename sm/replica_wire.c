@@ -195,13 +195,19 @@ static size_t next_line(const char **at)
 
 bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FRAME_WHY_SIZE])
 {
-	while (*ours || *theirs) {
+	bool differs = false;
+
+	*must = false;
+	while (!*must && (*ours || *theirs)) {
 		const char *a = ours, *b = theirs;
 		size_t a_length = next_line(&ours), b_length = next_line(&theirs);
 
 		if (a_length == b_length && !memcmp(a, b, a_length))
 			continue;
 		*must = *a == '!' || *b == '!';
+		if (differs && !*must)
+			continue;
+		differs = true;
 		a_length -= *a == '!';
 		b_length -= *b == '!';
 		snprintf(why, FRAME_WHY_SIZE, "here \"%.*s\", there \"%.*s\"",
@@ -210,9 +216,8 @@ bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FR
 		for (char *at = why; *at; at++) /* it comes from outside */
 			if (*at < ' ')
 				*at = '?';
-		return true;
 	}
-	return false;
+	return differs;
 }
 
 /* RECORDS and CHANGES */

@@ -89,8 +89,8 @@ void hello_put(struct frame_out *out, const struct hello *hello);
 /* 0, or -errno and why in words: -EPROTONOSUPPORT: the other one is of another version; -EPROTO: it
  * is no weftd. */
 int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY_SIZE]);
-/* What is first different between two configurations, ours and theirs; false: nothing is. must:
- * they have to agree on it. */
+/* What is first different between two configurations, ours and theirs, and of that rather what they
+ * have to agree on (must); false: nothing is. */
 bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FRAME_WHY_SIZE]);
 
 /* RECORDS and CHANGES */

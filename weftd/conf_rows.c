@@ -73,7 +73,7 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sm_priority", sm.priority, 0, 15, "0"),
 	 .text = "Priority in the election of the master. The higher wins; of equals, the lower "
 		 "port GUID."},
-	{NUMBER("master_priority", sm.master_priority, 0, 15, "0"),
+	{NUMBER("master_priority", sm.master_priority, 0, 15, "0"), .agree = AGREE_SHOULD,
 	 .text = "Priority while this manager is master, where that is more than sm_priority: with "
 		 "14 at all managers, a master that comes back after a failover stands by, and the "
 		 "subnet does not change hands a second time. 0: sm_priority alone counts, as with "
@@ -121,6 +121,7 @@ const struct conf_row conf_rows[] = {
 		 "for all; nobody but its owner may read it. It belongs to the user that "
 		 "runs weftd (weft under systemd). ha_listen and ha_peers need it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
+	 .agree = AGREE_SHOULD,
 	 .text = "When a client is told that it is registered. local: when this "
 		 "manager's disk has it. standby: when the disks of all standbys in "
 		 "step have it, too; while none is, as local."},
@@ -181,7 +182,7 @@ const struct conf_row conf_rows[] = {
 		 "minute."},
 
 	/* Who may configure ports */
-	{CHOICE("m_key_mode", sm.m_key_mode, m_key_modes, "\"none\""),
+	{CHOICE("m_key_mode", sm.m_key_mode, m_key_modes, "\"none\""), .agree = AGREE_SHOULD,
 	 .text = "Which M_Key ports get, without which nobody configures them. none: none. subnet: "
 		 "one for all, m_key. port: each its own, derived from the secret of "
 		 "m_key_secret_file."},

@@ -548,6 +548,23 @@ static void test_places(void)
 	}
 }
 
+/* What a failover would change is compared between managers; what is a host's own is not. */
+static void test_agreed(void)
+{
+	static const char *const yes[] = {
+		"!lmc = ", "master_priority = ", "durability = ", "m_key_mode = "};
+	static const char *const no[] = {"sm_priority", "state_dir", "ha_listen"};
+	char text[FRAME_CONFIG_MAX];
+	struct conf conf;
+
+	conf_defaults(&conf);
+	conf_print_agreed(&conf, text);
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, yes[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		CU_ASSERT_PTR_NULL(strstr(text, no[i]));
+}
+
 /* Options with places of one type side by side, of which one could be taken for the other. */
 static void test_which(void)
 {
@@ -625,6 +642,7 @@ int main(void)
 		{"plain text", test_set_text},
 		{"neighbours", test_neighbours},
 		{"a place for each", test_places},
+		{"what managers compare", test_agreed},
 		{"which place", test_which},
 		{"print", test_print},
 		{"fixed at the start", test_keep_fixed},

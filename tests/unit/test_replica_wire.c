@@ -151,6 +151,10 @@ static void test_differs(void)
 		{"!a = 1;\n", "!a = 2;\n", "here \"a = 1;\", there \"a = 2;\"", true},
 		{"a = 1;\n!b = 1;\n", "a = 1;\n!b = 2;\n", "here \"b = 1;\", there \"b = 2;\"",
 		 true},
+		{"a = 1;\nb = 1;\n!c = 1;\n", "a = 2;\nb = 2;\n!c = 2;\n",
+		 "here \"c = 1;\", there \"c = 2;\"", true},
+		{"a = 1;\nb = 1;\n!c = 1;\n", "a = 2;\nb = 2;\n!c = 1;\n",
+		 "here \"a = 1;\", there \"a = 2;\"", false},
 		{"a = 1;\n", "", "here \"a = 1;\", there \"\"", false},
 		{"", "!x\r\033[2J", "here \"\", there \"x??[2J\"", true},
 	};

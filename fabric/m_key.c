@@ -38,6 +38,26 @@ uint64_t agent_m_key(const struct agent *agent, unsigned attempt)
 	return list.count ? list.key[attempt % list.count] : 0;
 }
 
+bool agent_m_key_fits(const struct agent *agent, uint64_t key)
+{
+	const struct m_key_have *have = &agent->m_key;
+	const struct m_key_source *source = agent->fabric->m_keys;
+	struct m_key_list list = {0};
+
+	if (have->known && !have->key)
+		return true;
+	m_key_list_add(&list, have->key);
+	if (have->changing)
+		m_key_list_add(&list, have->next);
+	if (source) /* another manager may have changed it since we looked */
+		source->of_port(source->ctx, port_facts(agent->port)->guid, &list);
+	for (unsigned i = 0; i < list.count; i++) {
+		if (list.key[i] == key)
+			return true;
+	}
+	return !list.count;
+}
+
 uint64_t m_key_beyond(const struct fabric *fabric, const struct port *from, unsigned attempt)
 {
 	const struct agent *agent = from->peer ? port_agent(from->peer) : NULL;

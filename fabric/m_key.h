@@ -46,6 +46,9 @@ struct m_key_have {
 
 /* What an SMP carries, for window_target.key. */
 uint64_t agent_m_key(const struct agent *agent, unsigned attempt);
+/* Whether one that was sent to this end port with key knew one that it may hold: any does where it
+ * has shown that it has none, or where nothing is known. */
+bool agent_m_key_fits(const struct agent *agent, uint64_t key);
 uint64_t m_key_beyond(const struct fabric *fabric, const struct port *from, unsigned attempt);
 
 /* A PortInfo of the end port says so; also what it hides is a hint. */

@@ -2,13 +2,16 @@
 /*
  * Subnet management MADs that others send to us: traps and SMInfo, one row each. Every trap is
  * repressed, also one that nobody knows, else its sender repeats it for ever; only a MASTER acts
- * on it. Get(SMInfo) is answered in every role, with our SM_Key: OpenSM does so, and takes a
- * manager whose answer has another key, or none, for no manager at all.
+ * on it. Get(SMInfo) is answered in every role, with our SM_Key: OpenSM takes a manager whose
+ * answer has another key, or none, for no manager at all. Where our port has an M_Key, OpenSM would
+ * tell it only to who knows that; here it is told also then, for the election is not to depend on
+ * keys that are just being changed. Set(SMInfo) needs the M_Key.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/be.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -289,6 +292,23 @@ static guid_t sender_of(struct sm *sm, const struct letter *letter)
 	return 0;
 }
 
+/* Chapter 14.2.4: at any level of protection a Set() needs the M_Key of the port that it goes to.
+ * Nobody below us looks, for it is the manager that has SMInfo. */
+static bool has_our_m_key(struct sm *sm, const struct letter *letter)
+{
+	const struct port *port = sm->fabric->sm_port;
+	const struct agent *agent = port ? port_agent(port) : NULL;
+	struct log_subject subject = {.message_id = MESSAGE_M_KEY, .lid = letter->from->lid};
+
+	if (!agent || agent_m_key_fits(agent, be64_load(letter->mad + SMP_M_KEY_OFFSET)))
+		return true;
+	log_limited(&sm->keys.limit, LOG_WARNING, &subject,
+		    "SMInfo control %u from LID %u with another M_Key than our port's: dropped; "
+		    "where it is a manager of yours, give it the same m_key or secret",
+		    letter->header->attr_mod, letter->from->lid);
+	return false;
+}
+
 static void set_sm_info(struct sm *sm, const struct letter *letter)
 {
 	struct sm_info sender;
@@ -296,6 +316,8 @@ static void set_sm_info(struct sm *sm, const struct letter *letter)
 	guid_t guid = sender_of(sm, letter);
 
 	sm->counts.sm_info_sets++;
+	if (!has_our_m_key(sm, letter))
+		return;
 	attr_decode(&sm_info_format, letter->mad + SMP_DATA_OFFSET, &sender);
 	answer_sm_info(sm, letter,
 		       peers_control(sm->peers, control, &sender, letter->from->lid, guid));

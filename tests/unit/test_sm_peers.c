@@ -305,6 +305,58 @@ static void test_orders_from_unknown(void)
 	}
 }
 
+/* Whether an order of the master with this M_Key is answered. */
+static bool is_heard(struct world *world, uint64_t m_key)
+{
+	struct sm_info sender = {
+		.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER, .guid = guid_of(world, "host-2")};
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+	size_t before = world->fake->num_sent;
+
+	format_encode(&sm_info_format, &sender, data);
+	subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_DISABLE, m_key, NULL, data);
+	be64_store(mad + 8, 77);
+	fake_receive(world->fake, LID_OF_OTHER, mad, MAD_SIZE);
+	return world->fake->num_sent != before;
+}
+
+/* A Set(SMInfo) needs the M_Key of our port, as any Set() to it does: what it has shown, what it is
+ * about to have, and what the policy gives it. */
+static void test_orders_need_the_m_key(void)
+{
+	static const struct {
+		struct m_key_have have;
+		uint64_t policy, sent;
+		bool heard;
+	} rows[] = {
+		{{.known = true}, 0, 0, true},
+		{{.known = true}, 0, 5, true},
+		{{.key = 7, .known = true}, 0, 0, false},
+		{{.key = 7, .known = true}, 0, 5, false},
+		{{.key = 7, .known = true}, 0, 7, true},
+		{{.key = 7, .known = true}, 5, 5, true},
+		{{.key = 7, .known = true, .changing = true, .next = 8}, 0, 8, true},
+		{{.key = 7, .known = true, .next = 8}, 0, 8, false},
+		{{.key = 7}, 0, 0, false},
+		{{.known = false}, 0, 5, true},
+		{{.known = false}, 6, 5, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+		bool heard;
+
+		world->sm->options.m_key_mode = rows[i].policy ? M_KEY_SUBNET : M_KEY_NONE;
+		world->sm->options.m_key = rows[i].policy;
+		port_agent(world->sm->fabric->sm_port)->m_key = rows[i].have;
+		heard = is_heard(world, rows[i].sent);
+		CU_ASSERT_EQUAL(heard, rows[i].heard);
+		CU_ASSERT_EQUAL(role(world), heard ? SM_NOTACTIVE : SM_STANDBY);
+		world_free(world);
+	}
+}
+
 /* A MASTER that is offered what it has looks for who does so, but not as often as he likes. */
 static void test_handovers_do_not_keep_busy(void)
 {
@@ -799,6 +851,7 @@ int main(void)
 		{"counter runs backwards", test_counter_runs_backwards},
 		{"forged orders", test_forged_orders},
 		{"orders from unknown ports", test_orders_from_unknown},
+		{"orders need the M_Key", test_orders_need_the_m_key},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},

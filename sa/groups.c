@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/be.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -252,18 +253,19 @@ static void make_configured(struct groups *groups, const struct group_entry *wan
 
 static void note_lacking(struct groups *groups)
 {
+	const struct log_subject subject = {.message_id = MESSAGE_NO_MLID};
 	char text[INET6_ADDRSTRLEN] = "";
 	size_t i = 0;
 
 	while (i < groups->num_configured && groups_find(groups, groups->configured[i].mgid))
 		i++;
 	if (i == groups->num_configured) {
-		log_limited(&groups->limit, LOG_NOTICE, NULL,
+		log_limited(&groups->limit, LOG_NOTICE, &subject,
 			    "all multicast groups of partitions have an MLID again");
 		return;
 	}
 	inet_ntop(AF_INET6, groups->configured[i].mgid, text, sizeof(text));
-	log_limited(&groups->limit, LOG_WARNING, NULL,
+	log_limited(&groups->limit, LOG_WARNING, &subject,
 		    "no MLID is left for %zu multicast groups of partitions, for one %s: IPoIB "
 		    "stays down there; they are made when other groups end, or ipv6_snm_mlids is "
 		    "lowered, of which more then share an MLID",

@@ -8,6 +8,8 @@
 // LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
 // LIBS: -lsystemd
+#include "include/message_id.h"
+#include "lib/log.h"
 #include "tests/unit/member_client.h"
 
 static void test_mlids(void)
@@ -103,15 +105,25 @@ static void test_mlids_end(void)
 	end();
 }
 
+static void count_no_mlid(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	unsigned *lines = ctx;
+
+	(void)text;
+	lines[level == LOG_WARNING] += !strcmp(subject->message_id, MESSAGE_NO_MLID);
+}
+
 /* A configured group that finds no MLID is told of, and made when one is free. */
 static void test_configured_waits(void)
 {
 	struct group_entry both[2] = {default_group, default_group};
 	struct unit_capture capture;
 	struct view *view;
+	unsigned lines[2] = {0};
 	char log[1024];
 
 	begin();
+	log_watch(count_no_mlid, lines);
 	view = two_switches_view();
 	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
 	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
@@ -129,6 +141,9 @@ static void test_configured_waits(void)
 	turn();
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_PTR_NOT_NULL(strstr(log, "have an MLID again"));
+	log_watch(NULL, NULL);
+	CU_ASSERT_EQUAL(lines[true], 1);
+	CU_ASSERT_EQUAL(lines[false], 1);
 	CU_ASSERT_EQUAL(groups(), 4);
 	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), SA_NO_RESOURCES);
 	end();

@@ -111,12 +111,6 @@ void route_dump_links(const struct snapshot *snapshot, uint32_t s, FILE *stream)
 	}
 }
 
-void route_dump_subnet(const struct snapshot *snapshot, FILE *stream)
-{
-	for (uint32_t s = 0; s < snapshot->num_switches; s++)
-		route_dump_links(snapshot, s, stream);
-}
-
 /* As OpenSM counts: links, so that a switch is 0 from itself, and its hosts 1. 0 as well where the
  * tables do not lead there. */
 static unsigned hops_to(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,

@@ -12,10 +12,8 @@
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
 
-/* opensm-subnet.lst: a line for each direction of each link. */
-void route_dump_subnet(const struct snapshot *snapshot, FILE *stream);
-void route_dump_links(const struct snapshot *snapshot, uint32_t sw, FILE *stream); /* of one switch
-										    */
+/* opensm-subnet.lst: a line for each direction of each link; those of one switch. */
+void route_dump_links(const struct snapshot *snapshot, uint32_t sw, FILE *stream);
 /* opensm.fdbs: every table. */
 void route_dump_tables(const struct snapshot *snapshot, const struct routes *routes, FILE *stream);
 /* The entries begin .. end - 1 of a switch's table, with what stands before the first (LID 0) and

@@ -211,7 +211,8 @@ static int dump(const char *dir, const char *engine, const char *spec)
 		printf("%s: %s\n", engine, result.attempt[0].why);
 	else
 		route_dump_tables(snapshot, result.routes, tables);
-	route_dump_subnet(snapshot, subnet);
+	for (uint32_t s = 0; s < snapshot->num_switches; s++)
+		route_dump_links(snapshot, s, subnet);
 	rc = fclose(tables) || fclose(subnet) || rc;
 	routes_unref(result.routes);
 	snapshot_unref(snapshot);

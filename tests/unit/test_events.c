@@ -387,6 +387,22 @@ static void test_kinds_apart(void)
 	end();
 }
 
+struct number_wait {
+	struct loop *loop;
+	const struct event_numbers *numbers;
+	struct loop_timer turn;
+};
+
+static void look_whether_written(void *arg)
+{
+	struct number_wait *wait = arg;
+
+	if (wait->numbers->under_way)
+		loop_timer_arm(&wait->turn, 500);
+	else
+		loop_stop(wait->loop, 0);
+}
+
 /* Gives out so many numbers of a block that a daemon takes, from first on; its end is a clean one
  * or a kill. */
 static void take_numbers(const char *dir, uint64_t first, uint64_t count, bool kill)
@@ -394,10 +410,14 @@ static void take_numbers(const char *dir, uint64_t first, uint64_t count, bool k
 	struct loop *loop = loop_new();
 	struct work_pool *pool = work_pool_new(loop, 1);
 	struct event_numbers numbers;
+	struct number_wait wait = {.loop = loop, .numbers = &numbers};
 
 	CU_ASSERT_EQUAL(event_numbers_open(&numbers, dir, pool), first);
 	for (uint64_t i = 1; i <= count; i++)
 		event_numbers_reach(&numbers, first + i);
+	loop_timer_init(&wait.turn, loop, "written", look_whether_written, &wait);
+	loop_timer_arm(&wait.turn, 0);
+	loop_run(loop);
 	work_pool_free(pool);
 	if (kill) {
 		free(numbers.path);

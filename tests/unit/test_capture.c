@@ -9,20 +9,14 @@
 // LIBS: -lsystemd -ljansson
 #include "weftd/capture.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "formats/pcap.h"
 #include "lib/be.h"
-#include "lib/mem.h"
 #include "sma/attr.h"
 #include "sma/notice.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/control_client.h"
 #include "weftd/blank_keys.h"
-
-enum { AWAITED_MAX = 64 };
 
 #define KEY UINT64_C(0xA55AA55AA55AA55A)
 
@@ -195,14 +189,9 @@ static struct {
 	struct loop *loop;
 	struct transport transport;
 	struct txn_table *txns;
-	struct control *control;
 	struct capture capture;
+	struct control_client client;
 	struct loop_timer turn;
-	char folder[32], path[64];
-	int fd;
-	char *text;
-	size_t length, looked; /* so much of it was looked at for what is awaited */
-	const char *awaited;
 } bed;
 
 static int send_nothing(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
@@ -226,69 +215,20 @@ static lid_t own_lid(const void *ctx)
 
 static void begin(void)
 {
-	strcpy(bed.folder, "/tmp/weft-capture-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(bed.folder));
-	snprintf(bed.path, sizeof(bed.path), "%s/sock", bed.folder);
 	bed.loop = loop_new();
 	bed.transport.ops = &ops;
 	bed.txns = txn_table_new(bed.loop, &bed.transport);
-	CU_ASSERT_EQUAL_FATAL(control_listen(bed.loop, bed.path, &bed.control), 0);
+	client_begin(&bed.client, bed.loop);
 	capture_init(&bed.capture, bed.loop, bed.txns, own_lid, &bed);
-	capture_register(&bed.capture, bed.control);
+	capture_register(&bed.capture, bed.client.control);
 }
 
 static void end(void)
 {
-	control_free(bed.control);
+	client_end(&bed.client);
 	CU_ASSERT_EQUAL(bed.capture.count, 0);
-	close(bed.fd);
-	free(bed.text);
-	bed.text = NULL;
-	bed.length = 0;
 	txn_table_free(bed.txns);
 	loop_free(bed.loop);
-	rmdir(bed.folder);
-}
-
-static int say(const char *request)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", bed.path);
-	CU_ASSERT_EQUAL_FATAL(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	CU_ASSERT_EQUAL_FATAL(send(fd, request, strlen(request), 0), (ssize_t)strlen(request));
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	return fd;
-}
-
-static void take(void *arg)
-{
-	size_t seen = bed.looked > AWAITED_MAX ? bed.looked - AWAITED_MAX : 0;
-	char bytes[65536];
-	ssize_t got;
-
-	(void)arg;
-	while ((got = recv(bed.fd, bytes, sizeof(bytes), 0)) > 0) {
-		bed.text = mem_resize(bed.text, bed.length + (size_t)got + 1, 1);
-		memcpy(bed.text + bed.length, bytes, (size_t)got);
-		bed.length += (size_t)got;
-		bed.text[bed.length] = '\0';
-	}
-	bed.looked = bed.length;
-	if (bed.text && strstr(bed.text + seen, bed.awaited))
-		loop_stop(bed.loop, 0);
-	else
-		loop_timer_arm(&bed.turn, 500);
-}
-
-static void await(const char *text)
-{
-	bed.awaited = text;
-	bed.looked = 0;
-	loop_timer_init(&bed.turn, bed.loop, "turn", take, NULL);
-	loop_timer_arm(&bed.turn, 0);
-	loop_run(bed.loop);
 }
 
 static void look(void *arg)
@@ -321,7 +261,7 @@ static unsigned times(const char *text)
 {
 	unsigned count = 0;
 
-	for (const char *at = bed.text; (at = strstr(at, text)); at += strlen(text))
+	for (const char *at = bed.client.text; (at = strstr(at, text)); at += strlen(text))
 		count++;
 	return count;
 }
@@ -334,14 +274,15 @@ static void test_both_ways(void)
 
 	begin();
 	before_us = loop_wall_us(bed.loop);
-	bed.fd = say("{\"command\":\"capture\",\"seconds\":\"1\"}\n");
+	client_say(&bed.client, "{\"command\":\"capture\",\"seconds\":\"1\"}\n");
 	await_captures(1);
 	come(1, 9);
 	fill(1, mad);
 	CU_ASSERT_EQUAL(txn_send(bed.txns, &to, mad, MAD_SIZE), 0);
-	await("\"ok\":true"); /* when the second is over */
+	client_await(&bed.client, "\"ok\":true"); /* when the second is over */
 	CU_ASSERT_EQUAL(times("\"time_us\""), 2);
-	time_us = strtoull(strstr(bed.text, "\"time_us\":") + strlen("\"time_us\":"), NULL, 10);
+	time_us = strtoull(strstr(bed.client.text, "\"time_us\":") + strlen("\"time_us\":"), NULL,
+			   10);
 	CU_ASSERT(time_us >= before_us && time_us <= loop_wall_us(bed.loop));
 	CU_ASSERT_EQUAL(times("a55aa55a"), 0);
 	CU_ASSERT_EQUAL(times("\"sent\":false,\"own_lid\":40,\"lid\":9,\"qpn\":1,"), 1);
@@ -355,12 +296,12 @@ static void test_both_ways(void)
 static void test_lost(void)
 {
 	begin();
-	bed.fd = say("{\"command\":\"capture\"}\n");
+	client_say(&bed.client, "{\"command\":\"capture\"}\n");
 	await_captures(1);
 	come(CAPTURE_WAITING + 77, 9);
-	await("\"lost\":77");
+	client_await(&bed.client, "\"lost\":77");
 	come(1, 10);
-	await("\"lid\":10,");
+	client_await(&bed.client, "\"lid\":10,");
 	CU_ASSERT_EQUAL(times("\"time_us\""), CAPTURE_WAITING + 1);
 	CU_ASSERT_EQUAL(times("\"ok\""), 0);
 	end();
@@ -378,16 +319,16 @@ static void test_refused(void)
 		begin();
 		snprintf(request, sizeof(request), "{\"command\":\"capture\",\"seconds\":%s}\n",
 			 bad[i]);
-		bed.fd = say(request);
-		await("--seconds is a number from 1 to 86400");
+		client_say(&bed.client, request);
+		client_await(&bed.client, "--seconds is a number from 1 to 86400");
 		end();
 	}
 	begin();
 	for (int i = 0; i < CAPTURES_MAX; i++)
-		fds[i] = say("{\"command\":\"capture\"}\n");
+		fds[i] = client_connect(&bed.client, "{\"command\":\"capture\"}\n");
 	await_captures(CAPTURES_MAX);
-	bed.fd = say("{\"command\":\"capture\"}\n");
-	await("4 captures are under way already");
+	client_say(&bed.client, "{\"command\":\"capture\"}\n");
+	client_await(&bed.client, "4 captures are under way already");
 	for (int i = 0; i < CAPTURES_MAX; i++)
 		close(fds[i]);
 	await_captures(0);

@@ -10,12 +10,8 @@
 #include "weftd/events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "fabric/setting.h"
 #include "formats/partitions.h"
@@ -23,7 +19,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sma/notice.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/control_client.h"
 #include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"
 
@@ -91,95 +87,33 @@ static struct {
 	struct loop *loop;
 	struct event_hub hub;
 	struct registry *registry;
-	struct control *control;
 	struct events *events;
-	struct loop_timer turn;
-	char folder[32], path[64];
-	int fd;
-	char *text;
-	size_t length;
+	struct control_client client;
 } bed;
 
 static void begin(void)
 {
-	strcpy(bed.folder, "/tmp/weft-events-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(bed.folder));
-	snprintf(bed.path, sizeof(bed.path), "%s/sock", bed.folder);
 	bed.loop = loop_new();
 	event_hub_init(&bed.hub);
 	bed.registry = registry_new();
-	CU_ASSERT_EQUAL_FATAL(control_listen(bed.loop, bed.path, &bed.control), 0);
+	client_begin(&bed.client, bed.loop);
 	bed.events = events_new(bed.loop, &bed.hub, bed.registry, NULL, NULL);
-	events_register(bed.events, bed.control);
-	bed.fd = -1;
-}
-
-static void hang_up(void)
-{
-	if (bed.fd >= 0)
-		close(bed.fd);
-	bed.fd = -1;
-	free(bed.text);
-	bed.text = NULL;
-	bed.length = 0;
+	events_register(bed.events, bed.client.control);
 }
 
 static void end(void)
 {
-	control_free(bed.control);
-	hang_up();
+	client_end(&bed.client);
 	events_free(bed.events);
 	registry_free(bed.registry);
 	loop_free(bed.loop);
-	rmdir(bed.folder);
-}
-
-static void say(const char *request)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	hang_up();
-	bed.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", bed.path);
-	CU_ASSERT_EQUAL_FATAL(connect(bed.fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	CU_ASSERT_EQUAL_FATAL(send(bed.fd, request, strlen(request), 0), (ssize_t)strlen(request));
-	fcntl(bed.fd, F_SETFL, O_NONBLOCK);
-}
-
-static const char *awaited;
-
-/* Takes what has come until the awaited text is part of it. */
-static void take(void *arg)
-{
-	char bytes[65536];
-	ssize_t got;
-
-	(void)arg;
-	while ((got = recv(bed.fd, bytes, sizeof(bytes), 0)) > 0) {
-		bed.text = mem_resize(bed.text, bed.length + (size_t)got + 1, 1);
-		memcpy(bed.text + bed.length, bytes, (size_t)got);
-		bed.length += (size_t)got;
-		bed.text[bed.length] = '\0';
-	}
-	if (bed.text && strstr(bed.text, awaited))
-		loop_stop(bed.loop, 0);
-	else
-		loop_timer_arm(&bed.turn, 500);
-}
-
-static void await(const char *text)
-{
-	awaited = text;
-	loop_timer_init(&bed.turn, bed.loop, "turn", take, NULL);
-	loop_timer_arm(&bed.turn, 0);
-	loop_run(bed.loop);
 }
 
 /* The row with this number, of all that have come; a new reference, NULL: none. */
 static json_t *row_of(json_int_t number)
 {
 	json_t *found = NULL;
-	char *copy = mem_strdup(bed.text ? bed.text : ""), *rest;
+	char *copy = mem_strdup(bed.client.text ? bed.client.text : ""), *rest;
 
 	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		json_t *object = json_loads(line, 0, NULL), *row;
@@ -261,8 +195,8 @@ static void test_sources(void)
 	event_raise(&bed.hub, &(struct event){.kind = EVENT_MASTER});
 	event_raise(&bed.hub, &(struct event){.kind = EVENT_PORT_OUT, .guid = 0xA, .lid = 9});
 	put_records();
-	say("{\"command\":\"events\"}\n");
-	await("\"ok\":true");
+	client_say(&bed.client, "{\"command\":\"events\"}\n");
+	client_await(&bed.client, "\"ok\":true");
 	expect(1, "node", "does not answer");
 	expect(2, "trap", "trap 128 from LID 3: a link of this switch changed");
 	expect(3, "port", "the port is not there any more");
@@ -301,18 +235,18 @@ static void test_follow(void)
 {
 	begin();
 	happen(40);
-	say("{\"command\":\"events\",\"follow\":true,\"since\":\"38\"}\n");
-	await("\"number\":40");
+	client_say(&bed.client, "{\"command\":\"events\",\"follow\":true,\"since\":\"38\"}\n");
+	client_await(&bed.client, "\"number\":40");
 	CU_ASSERT_PTR_NULL(row_of(38));
-	CU_ASSERT_PTR_NULL(strstr(bed.text, "\"ok\""));
+	CU_ASSERT_PTR_NULL(strstr(bed.client.text, "\"ok\""));
 	happen(2);
-	await("\"number\":42");
+	client_await(&bed.client, "\"number\":42");
 	happen(1);
-	say("{\"command\":\"events\",\"follow\":true,\"since\":42}\n");
-	await("\"number\":43");
+	client_say(&bed.client, "{\"command\":\"events\",\"follow\":true,\"since\":42}\n");
+	client_await(&bed.client, "\"number\":43");
 	CU_ASSERT_PTR_NULL(row_of(42));
-	say("{\"command\":\"events\",\"since\":40}\n");
-	await("\"ok\":true");
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":40}\n");
+	client_await(&bed.client, "\"ok\":true");
 	CU_ASSERT_PTR_NULL(row_of(40));
 	expect(41, "port", "the port stayed away: what it had registered is forgotten");
 	expect(43, "port", "the port stayed away: what it had registered is forgotten");
@@ -325,15 +259,15 @@ static void test_behind(void)
 {
 	begin();
 	happen(1);
-	say("{\"command\":\"events\",\"follow\":true,\"since\":0}\n");
-	await("\"number\":1,");
+	client_say(&bed.client, "{\"command\":\"events\",\"follow\":true,\"since\":0}\n");
+	client_await(&bed.client, "\"number\":1,");
 	happen(2 * EVENTS_KEPT);
-	await("\"number\":20001,");
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 2 to 10001 are no longer there"));
+	client_await(&bed.client, "\"number\":20001,");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "events 2 to 10001 are no longer there"));
 	CU_ASSERT_PTR_NULL(row_of(10001));
 	expect(10002, "port", "the port stayed away: what it had registered is forgotten");
 	happen(1);
-	await("\"number\":20002,");
+	client_await(&bed.client, "\"number\":20002,");
 	end();
 }
 
@@ -342,30 +276,30 @@ static void test_gap(void)
 {
 	begin();
 	happen(EVENTS_KEPT + 7);
-	say("{\"command\":\"events\",\"since\":2}\n");
-	await("\"ok\":true");
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 3 to 7 are no longer there"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"first\":3"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"last\":7"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":8,"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":10007"));
-	say("{\"command\":\"events\",\"since\":6}\n");
-	await("\"ok\":true");
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 7 to 7 are no longer there"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":8,"));
-	say("{\"command\":\"events\",\"since\":7}\n");
-	await("\"ok\":true");
-	CU_ASSERT_PTR_NULL(strstr(bed.text, "no longer there"));
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":2}\n");
+	client_await(&bed.client, "\"ok\":true");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "events 3 to 7 are no longer there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"first\":3"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"last\":7"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"number\":8,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"number\":10007"));
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":6}\n");
+	client_await(&bed.client, "\"ok\":true");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "events 7 to 7 are no longer there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"number\":8,"));
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":7}\n");
+	client_await(&bed.client, "\"ok\":true");
+	CU_ASSERT_PTR_NULL(strstr(bed.client.text, "no longer there"));
 	end();
 	begin();
 	happen(2);
-	say("{\"command\":\"events\",\"since\":420}\n");
-	await("\"ok\":true");
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "event 420 is not of this weftd"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "\"number\":1,"));
-	say("{\"command\":\"events\",\"since\":2}\n");
-	await("\"ok\":true");
-	CU_ASSERT_PTR_NULL(strstr(bed.text, "\"part\""));
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":420}\n");
+	client_await(&bed.client, "\"ok\":true");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "event 420 is not of this weftd"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"number\":1,"));
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":2}\n");
+	client_await(&bed.client, "\"ok\":true");
+	CU_ASSERT_PTR_NULL(strstr(bed.client.text, "\"part\""));
 	end();
 }
 
@@ -377,10 +311,10 @@ static void test_kinds_apart(void)
 	begin();
 	event_raise(&bed.hub, &(struct event){.kind = EVENT_TRAP, .lid = 3, .notice = &notice});
 	happen(EVENTS_KEPT + 5);
-	say("{\"command\":\"events\"}\n");
-	await("\"ok\":true");
+	client_say(&bed.client, "{\"command\":\"events\"}\n");
+	client_await(&bed.client, "\"ok\":true");
 	expect(1, "trap", "trap 128 from LID 3: a link of this switch changed");
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "events 2 to 6 are no longer there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "events 2 to 6 are no longer there"));
 	expect(7, "port", "the port stayed away: what it had registered is forgotten");
 	expect(EVENTS_KEPT + 6, "port",
 	       "the port stayed away: what it had registered is forgotten");
@@ -471,9 +405,10 @@ static void test_bad_number(void)
 
 		snprintf(request, sizeof(request), "{\"command\":\"events\",\"since\":%s}\n",
 			 bad[i]);
-		say(request);
-		await("\"ok\":false");
-		CU_ASSERT_PTR_NOT_NULL(strstr(bed.text, "--since wants the number of an event"));
+		client_say(&bed.client, request);
+		client_await(&bed.client, "\"ok\":false");
+		CU_ASSERT_PTR_NOT_NULL(
+			strstr(bed.client.text, "--since wants the number of an event"));
 	}
 	end();
 }

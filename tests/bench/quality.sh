@@ -90,6 +90,6 @@ few=$(seq 1 "$([ -n "${QUICK:-}" ] && echo 1 || echo 5)")
 		kind "432 hosts, 1 % lost" fattree:radix=12,levels=3,lose_links=1% $seeds &&
 		kind "432 hosts, 5 % lost" fattree:radix=12,levels=3,lose_links=5% $few &&
 		{ [ -n "${QUICK:-}" ] || kind "3456 hosts" fattree:radix=24,levels=3; } &&
-		{ [ -n "${QUICK:-}" ] || kind "3456 hosts, 1 % lost" fattree:radix=24,levels=3,lose_links=1% $few; }
+		{ [ -n "${QUICK:-}" ] || kind "3456 hosts, 1 % lost" fattree:radix=24,levels=3,lose_links=1% $seeds; }
 } || { echo "quality: $reason" >&2 && failures=1; }
 finish

@@ -31,13 +31,20 @@ judged() {
 		-v mib=$((kib / 1024)) '{ $3 = s; print $0, mib }'
 }
 
+# ours_of SPEC: each of our engines' line.
+ours_of() {
+	local engine
+
+	for engine in minhop updn ftree; do
+		"$judge" -j $engine "$1" || return 1
+	done
+}
+
 # all_of SPEC: every manager's and engine's line.
 all_of() {
 	local spec=$1 engine
 
-	for engine in minhop updn ftree; do
-		"$judge" -j $engine "$spec" || return 1
-	done
+	ours_of "$spec" || return 1
 	roots "$spec" >roots
 	for engine in minhop updn ftree; do
 		judged "$spec" "opensm $engine" $engine || return 1
@@ -47,13 +54,13 @@ all_of() {
 	done
 }
 
-# kind NAME SPEC [SEED]...: one row for each engine, about the fabrics of all seeds.
+# kind NAME LINES SPEC [SEED]...: one row for each engine of LINES, about the fabrics of all seeds.
 kind() {
-	local name=$1 spec=$2 seed
+	local name=$1 lines=$2 spec=$3 seed
 
-	shift 2
+	shift 3
 	for seed in "${@:-}"; do
-		all_of "$spec${seed:+,seed=$seed}" || return 1
+		"$lines" "$spec${seed:+,seed=$seed}" || return 1
 	done >lines
 	awk -F '\t' -v name="$name" '
 		!($1 in n) { order[++engines] = $1 }
@@ -84,12 +91,13 @@ seeds=$(seq 1 "$([ -n "${QUICK:-}" ] && echo 3 || echo 20)")
 few=$(seq 1 "$([ -n "${QUICK:-}" ] && echo 1 || echo 5)")
 # shellcheck disable=SC2086 # words are meant
 {
-	kind "648 hosts" fattree:radix=36,levels=2 &&
-		kind "648 hosts, 1 % lost" fattree:radix=36,levels=2,lose_links=1% $few &&
-		kind "432 hosts" fattree:radix=12,levels=3 &&
-		kind "432 hosts, 1 % lost" fattree:radix=12,levels=3,lose_links=1% $seeds &&
-		kind "432 hosts, 5 % lost" fattree:radix=12,levels=3,lose_links=5% $few &&
-		{ [ -n "${QUICK:-}" ] || kind "3456 hosts" fattree:radix=24,levels=3; } &&
-		{ [ -n "${QUICK:-}" ] || kind "3456 hosts, 1 % lost" fattree:radix=24,levels=3,lose_links=1% $seeds; }
+	kind "648 hosts" all_of fattree:radix=36,levels=2 &&
+		kind "648 hosts, 1 % lost" all_of fattree:radix=36,levels=2,lose_links=1% $few &&
+		kind "432 hosts" all_of fattree:radix=12,levels=3 &&
+		kind "432 hosts, 1 % lost" all_of fattree:radix=12,levels=3,lose_links=1% $seeds &&
+		kind "432 hosts, 5 % lost" all_of fattree:radix=12,levels=3,lose_links=5% $few &&
+		{ [ -n "${QUICK:-}" ] || kind "3456 hosts" all_of fattree:radix=24,levels=3; } &&
+		{ [ -n "${QUICK:-}" ] || kind "3456 hosts, 1 % lost" all_of fattree:radix=24,levels=3,lose_links=1% $few &&
+			kind "3456 hosts, 1 % lost, weftd alone" ours_of fattree:radix=24,levels=3,lose_links=1% $seeds; }
 } || { echo "quality: $reason" >&2 && failures=1; }
 finish

@@ -28,10 +28,10 @@ text|port list|leaf-01|^0x[0-9a-f]{16}  leaf-01 +3  ACTIVE  4x EDR  4096 +-  spi
 json|port list||"physical": "LinkUp"
 text|port show|leaf-01 3|^leaf-01 port 3: ACTIVE, LinkUp$
 json|port show|leaf-01 3|"vl_cap": 8
-text|port disable|leaf-02 3|the fabric changed
-json|port enable|leaf-02 3|"kind": "switches"
-json|port disable|leaf-02 3|"kind": "switches"
-text|port enable|leaf-02 3|^switches sweep in
+text|port disable|leaf-02 3|sweep in .* SMPs
+json|port enable|leaf-02 3|"summary": "
+json|port disable|leaf-02 3|"summary": "
+text|port enable|leaf-02 3|sweep in .* SMPs
 text|link list||^0x[0-9a-f]{16}  leaf-01 +1 +1  0x[0-9a-f]{16}  host-0001 .*  ACTIVE  4x EDR  4096$
 json|link list||"state": "ACTIVE"
 text|multicast list||^0xc000  0xffff  2048 .*  permanent  ff12:401b:ffff::ffff:ffff$

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "fabric/aside.h"
 #include "fabric/freeze.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
@@ -560,6 +561,34 @@ static void test_left_out(void)
 	net_free(net);
 }
 
+static unsigned passed_round(struct fabric *fabric)
+{
+	struct aside_choice choice;
+	size_t at = 0;
+
+	while (aside_step(fabric, &choice, &at))
+		;
+	return choice.count;
+}
+
+/* On a ring of four a switch that is aside is passed round, but not by one that has no table. */
+static void test_no_way_round(void)
+{
+	struct switch_info none = {0};
+	struct net *net = line_of(4);
+	struct model model;
+
+	net_cable(net, 3, 0);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 4, 1);
+	fabric_set_aside(model.fabric, model_port(&model, net, 1, 0)->node, ASIDE_REFUSES);
+	CU_ASSERT_EQUAL(passed_round(model.fabric), 1);
+	node_set_switch_info(model.fabric, model_port(&model, net, 3, 0)->node, &none);
+	CU_ASSERT_EQUAL(passed_round(model.fabric), 0);
+	model_done(&model);
+	net_free(net);
+}
+
 /* Who only watches has given nobody a LID: he sees those that the ports have. */
 static void test_frozen_as_found(void)
 {
@@ -710,6 +739,7 @@ int main(void)
 		{"frozen facts do not change", test_frozen_facts_do_not_change},
 		{"same picture in any order", test_same_picture_in_any_order},
 		{"left out", test_left_out},
+		{"no way round", test_no_way_round},
 		{"frozen as found", test_frozen_as_found},
 		{"cables are remembered", test_cables_remembered},
 		{"frozen without fabric", test_frozen_without_fabric},

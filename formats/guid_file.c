@@ -56,78 +56,104 @@ static bool read_guid(struct cursor *line, guid_t *guid)
 	return cursor_number(line, 16, guid) && *guid != 0;
 }
 
-int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
-		    uint32_t *count, char **error)
+/* Files of rows, one a line. */
+
+struct row_kind {
+	size_t size; /* of a row */
+	/* Takes a row from a line; false when something else stands there. */
+	bool (*read)(struct cursor *line, const struct row_kind *kind, void *row);
+	const char *wanted; /* what was expected instead */
+	const char *alone;  /* the same where more follows; NULL: wanted says it */
+	bool secret;	    /* an error is wanted alone, and shows nothing of the line */
+	unsigned least, most;
+};
+
+static int refuse_row(const struct lines *lines, const struct row_kind *kind,
+		      const struct cursor *start, const struct cursor *rest, char **error)
+{
+	if (kind->secret) {
+		*error = mem_printf("%s:%u: %s", lines->name, lines->number, kind->wanted);
+		return -EINVAL;
+	}
+	return rest && kind->alone ? refuse(lines, rest, kind->alone, error)
+				   : refuse(lines, start, kind->wanted, error);
+}
+
+/* rows is the address of a pointer to rows of the kind. */
+static int read_rows(const char *name, const char *text, size_t length, const struct row_kind *kind,
+		     void *rows, uint32_t *count, char **error)
 {
 	struct lines lines = {name, text, text + length, 0};
 	struct cursor line;
-	guid_t *list = NULL;
+	uint8_t *list = NULL;
 	uint32_t used = 0, room = 0;
 
 	while (next_line(&lines, &line)) {
 		struct cursor start = line;
-		guid_t guid;
+		bool is_row;
 
 		if (line_ends(&line))
 			continue;
-		if (!read_guid(&line, &guid)) {
-			free(list);
-			return refuse(&lines, &start, "a GUID (0x and 16 digits)", error);
-		}
-		if (!line_ends(&line)) {
-			free(list);
-			return refuse(&lines, &line, "one GUID a line", error);
-		}
 		if (used == room)
-			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
-		list[used++] = guid;
+			list = mem_resize(list, room = room ? 2 * room : 16, kind->size);
+		is_row = kind->read(&line, kind, list + used++ * kind->size);
+		if (!is_row || !line_ends(&line)) {
+			free(list);
+			return refuse_row(&lines, kind, &start, is_row ? &line : NULL, error);
+		}
 	}
-	*guids = list;
+	memcpy(rows, &list, sizeof(list));
 	*count = used;
 	return 0;
 }
 
-/* A GUID and numbers, up to the end of the line. */
-static bool read_row(struct cursor *line, unsigned least, unsigned most, struct guid_row *row)
+static bool read_guid_alone(struct cursor *line, const struct row_kind *kind, void *row)
 {
+	(void)kind;
+	return read_guid(line, row);
+}
+
+int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
+		    uint32_t *count, char **error)
+{
+	static const struct row_kind kind = {.size = sizeof(**guids),
+					     .read = read_guid_alone,
+					     .wanted = "a GUID (0x and 16 digits)",
+					     .alone = "one GUID a line"};
+
+	return read_rows(name, text, length, &kind, guids, count, error);
+}
+
+/* A GUID and numbers, up to the end of the line. */
+static bool read_guid_row(struct cursor *line, const struct row_kind *kind, void *out)
+{
+	struct guid_row *row = out;
+
 	*row = (struct guid_row){0};
 	if (!read_guid(line, &row->guid))
 		return false;
 	while (!line_ends(line)) {
 		uint64_t number;
 
-		if (row->count == most || !cursor_number(line, 10, &number) || number == 0 ||
+		if (row->count == kind->most || !cursor_number(line, 10, &number) || number == 0 ||
 		    number > PORT_MAX)
 			return false;
 		row->number[row->count++] = (uint8_t)number;
 	}
-	return row->count >= least;
+	return row->count >= kind->least;
 }
 
 int guid_rows_parse(const char *name, const char *text, size_t length, unsigned least,
 		    unsigned most, const char *wanted, struct guid_row **rows, uint32_t *count,
 		    char **error)
 {
-	struct lines lines = {name, text, text + length, 0};
-	struct cursor line;
-	struct guid_row *list = NULL;
-	uint32_t used = 0, room = 0;
+	const struct row_kind kind = {.size = sizeof(**rows),
+				      .read = read_guid_row,
+				      .wanted = wanted,
+				      .least = least,
+				      .most = most};
 
-	while (next_line(&lines, &line)) {
-		struct cursor start = line;
-
-		if (line_ends(&line))
-			continue;
-		if (used == room)
-			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
-		if (!read_row(&line, least, most, &list[used++])) {
-			free(list);
-			return refuse(&lines, &start, wanted, error);
-		}
-	}
-	*rows = list;
-	*count = used;
-	return 0;
+	return read_rows(name, text, length, &kind, rows, count, error);
 }
 
 static bool read_any(struct cursor *line, bool *any, uint64_t *number)
@@ -137,33 +163,25 @@ static bool read_any(struct cursor *line, bool *any, uint64_t *number)
 	return *any || (cursor_number(line, 16, number) && *number != 0);
 }
 
+static bool read_prefix_row(struct cursor *line, const struct row_kind *kind, void *out)
+{
+	struct prefix_row *row = out;
+
+	(void)kind;
+	*row = (struct prefix_row){0};
+	return read_any(line, &row->any_prefix, &row->prefix) &&
+	       read_any(line, &row->any_router, &row->router);
+}
+
 int prefix_rows_parse(const char *name, const char *text, size_t length, struct prefix_row **rows,
 		      uint32_t *count, char **error)
 {
-	struct lines lines = {name, text, text + length, 0};
-	struct cursor line;
-	struct prefix_row *list = NULL;
-	uint32_t used = 0, room = 0;
+	static const struct row_kind kind = {
+		.size = sizeof(**rows),
+		.read = read_prefix_row,
+		.wanted = "a prefix and the GUID of a router's port, or *"};
 
-	while (next_line(&lines, &line)) {
-		struct cursor start = line;
-		struct prefix_row row = {0};
-
-		if (line_ends(&line))
-			continue;
-		if (!read_any(&line, &row.any_prefix, &row.prefix) ||
-		    !read_any(&line, &row.any_router, &row.router) || !line_ends(&line)) {
-			free(list);
-			return refuse(&lines, &start,
-				      "a prefix and the GUID of a router's port, or *", error);
-		}
-		if (used == room)
-			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
-		list[used++] = row;
-	}
-	*rows = list;
-	*count = used;
-	return 0;
+	return read_rows(name, text, length, &kind, rows, count, error);
 }
 
 /* Without quotes it ends before a # or the end of the line. */
@@ -185,74 +203,46 @@ static bool read_name(struct cursor *line, struct piece *name)
 	return name->length && name->length <= NODE_DESC_SIZE;
 }
 
+static bool read_name_row(struct cursor *line, const struct row_kind *kind, void *out)
+{
+	struct name_row *row = out;
+
+	(void)kind;
+	return read_guid(line, &row->guid) && read_name(line, &row->name);
+}
+
 int name_rows_parse(const char *name, const char *text, size_t length, struct name_row **rows,
 		    uint32_t *count, char **error)
 {
-	struct lines lines = {name, text, text + length, 0};
-	struct cursor line;
-	struct name_row *list = NULL;
-	uint32_t used = 0, room = 0;
+	static const struct row_kind kind = {
+		.size = sizeof(**rows),
+		.read = read_name_row,
+		.wanted = "a node's GUID and a name of 1 to 64 bytes in quotes"};
 
-	while (next_line(&lines, &line)) {
-		struct cursor start = line;
-		struct name_row row;
-
-		if (line_ends(&line))
-			continue;
-		if (!read_guid(&line, &row.guid) || !read_name(&line, &row.name) ||
-		    !line_ends(&line)) {
-			free(list);
-			return refuse(&lines, &start,
-				      "a node's GUID and a name of 1 to 64 bytes in quotes", error);
-		}
-		if (used == room)
-			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
-		list[used++] = row;
-	}
-	*rows = list;
-	*count = used;
-	return 0;
+	return read_rows(name, text, length, &kind, rows, count, error);
 }
 
-static bool read_key(struct cursor *line, uint64_t *key)
+static bool read_key_row(struct cursor *line, const struct row_kind *kind, void *out)
 {
+	struct key_row *row = out;
+
+	(void)kind;
+	if (!read_guid(line, &row->guid))
+		return false;
 	cursor_skip_blanks(line);
-	return cursor_number(line, 16, key);
-}
-
-/* The line may hold a key, so it is not shown. */
-static int refuse_key(const struct lines *lines, char **error)
-{
-	*error = mem_printf("%s:%u: a port's GUID and its M_Key expected (0x and 16 digits, twice)",
-			    lines->name, lines->number);
-	return -EINVAL;
+	return cursor_number(line, 16, &row->key);
 }
 
 int key_rows_parse(const char *name, const char *text, size_t length, struct key_row **rows,
 		   uint32_t *count, char **error)
 {
-	struct lines lines = {name, text, text + length, 0};
-	struct cursor line;
-	struct key_row *list = NULL;
-	uint32_t used = 0, room = 0;
+	static const struct row_kind kind = {
+		.size = sizeof(**rows),
+		.read = read_key_row,
+		.wanted = "a port's GUID and its M_Key expected (0x and 16 digits, twice)",
+		.secret = true};
 
-	while (next_line(&lines, &line)) {
-		struct key_row row;
-
-		if (line_ends(&line))
-			continue;
-		if (!read_guid(&line, &row.guid) || !read_key(&line, &row.key) ||
-		    !line_ends(&line)) {
-			free(list);
-			return refuse_key(&lines, error);
-		}
-		if (used == room)
-			list = mem_resize(list, room = room ? 2 * room : 16, sizeof(*list));
-		list[used++] = row;
-	}
-	*rows = list;
-	*count = used;
-	return 0;
+	return read_rows(name, text, length, &kind, rows, count, error);
 }
 
 /* Dumps */

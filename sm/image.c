@@ -20,6 +20,7 @@
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/replace.h"
 #include "lib/slices.h"
 
 enum {
@@ -47,7 +48,7 @@ struct image {
 	struct loop *loop;
 	struct work_pool *pool; /* NULL after image_end() */
 	struct fabric *fabric;
-	char *dir, *path, *part;
+	char *path, *part;
 	struct map read;     /* by GUID: a struct image_row */
 	guid_t author;	     /* of what was read; 0: this manager itself */
 	struct rows written; /* what the file holds, as far as we wrote it */
@@ -398,8 +399,9 @@ static uint32_t rows_in_file(const struct rows *rows)
 	return count;
 }
 
-static int write_rows(FILE *file, const struct rows *rows)
+static int write_rows(FILE *file, const void *what)
 {
+	const struct rows *rows = what;
 	uint8_t head[HEAD_SIZE];
 	int error = 0;
 
@@ -412,38 +414,15 @@ static int write_rows(FILE *file, const struct rows *rows)
 		error = rows->list[i].lft ? write_lft(file, &rows->list[i]) : 0;
 	for (size_t i = 0; i < rows->count && !error; i++)
 		error = rows->list[i].mft ? write_mft(file, &rows->list[i]) : 0;
-	if (!error && (fflush(file) || fsync(fileno(file))))
-		error = -errno;
 	return error;
 }
 
-static void sync_dir(const char *dir)
+static int write_file(const struct image *image)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = file_replace(image->path, image->part, write_rows, &image->writing);
 
-	if (fd < 0)
-		return;
-	(void)fsync(fd); /* without it the file of before may come back, which is as good */
-	close(fd);
-}
-
-static int write_file(struct image *image)
-{
-	int fd = open(image->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-	int error;
-
-	if (!file)
-		return -errno;
-	error = write_rows(file, &image->writing);
-	if (fclose(file) && !error)
-		error = -errno;
-	if (!error && rename(image->part, image->path))
-		error = -errno;
-	if (error)
-		unlink(image->part);
-	else
-		sync_dir(image->dir);
+	if (!error)
+		(void)file_sync_name(image->path); /* the file of before would be as good */
 	return error;
 }
 
@@ -612,7 +591,6 @@ struct image *image_new(struct loop *loop, struct work_pool *pool, const char *d
 	image->loop = loop;
 	image->pool = pool;
 	image->fabric = fabric;
-	image->dir = mem_strdup(dir);
 	image->path = mem_printf("%s/tables.img", dir);
 	image->part = mem_printf("%s.part", image->path);
 	image->job = (struct work_job){.name = "tables", .run = run, .done = done};
@@ -635,7 +613,6 @@ void image_free(struct image *image)
 	map_done(&image->read);
 	rows_clear(&image->written);
 	rows_clear(&image->writing);
-	free(image->dir);
 	free(image->path);
 	free(image->part);
 	free(image);

@@ -7,16 +7,14 @@
 #include "weftd/event_numbers.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/replace.h"
 
 /* 0 and the number, 1 where there is no file; or -errno. */
 static int read_number(const char *path, uint64_t *number)
@@ -35,37 +33,18 @@ static int read_number(const char *path, uint64_t *number)
 	return error;
 }
 
-static int sync_folder_of(const char *path)
+static int print_number(FILE *file, const void *what)
 {
-	char *copy = mem_strdup(path);
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+	const uint64_t *number = what;
 
-	free(copy);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd))
-		error = -errno;
-	close(fd);
-	return error;
+	return fprintf(file, "%" PRIu64 "\n", *number) < 0 ? -errno : 0;
 }
 
 static int write_number(const struct event_numbers *numbers, uint64_t number)
 {
-	int fd = open(numbers->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-	int error = 0;
+	int error = file_replace(numbers->path, numbers->part, print_number, &number);
 
-	if (!file)
-		return -errno;
-	if (fprintf(file, "%" PRIu64 "\n", number) < 0 || fflush(file) || fsync(fd))
-		error = -errno;
-	if (fclose(file) && !error)
-		error = -errno;
-	if (!error && rename(numbers->part, numbers->path))
-		error = -errno;
-	if (error)
-		unlink(numbers->part);
-	return error ? error : sync_folder_of(numbers->path);
+	return error ? error : file_sync_name(numbers->path);
 }
 
 /* Once for a block, so this needs no limit. */

@@ -13,12 +13,10 @@
 #include "lib/mem.h"
 #include "sm/peers_parts.h"
 
-/* What a port does that ought to be none of its business. */
-static void tell_of(struct peers *peers, lid_t from, const char *what)
+/* Of a port that does what ought to be none of its business. */
+static struct log_subject stranger(lid_t from)
 {
-	const struct log_subject subject = {.message_id = MESSAGE_FOREIGN_MANAGER, .lid = from};
-
-	log_limited(&peers->limit, LOG_WARNING, &subject, "%s: refused", what);
+	return (struct log_subject){.message_id = MESSAGE_FOREIGN_MANAGER, .lid = from};
 }
 
 static void acknowledged(void *owner, void *subject, const struct smp_request *request,
@@ -65,7 +63,8 @@ static void inherit(struct peers *peers, const struct sm_info *sender)
 
 static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
 {
-	char reason[96], where[20] = "", what[96];
+	const struct log_subject subject = stranger(from);
+	char reason[96], where[20] = "";
 
 	if (sender->state != SM_MASTER || peers->role == SM_NOTACTIVE ||
 	    peers->options->standby_only)
@@ -73,10 +72,10 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
 		snprintf(where, sizeof(where), " at LID %u", from);
 	if (!may_hand_over(peers, sender->guid)) {
-		snprintf(what, sizeof(what),
-			 "manager 0x%016" PRIx64 "%s offers mastership that is not its own",
-			 sender->guid, where);
-		tell_of(peers, from, what);
+		log_limited(&peers->limit, LOG_WARNING, &subject,
+			    "manager 0x%016" PRIx64
+			    "%s offers mastership that is not its own: refused",
+			    sender->guid, where);
 		return STATUS_INVALID_VALUE;
 	}
 	if (peers->role == SM_STANDBY && peers->ready && !peers->ready(peers->ctx))
@@ -136,27 +135,28 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 		{SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY},
 		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
 	};
-	char what[112];
+	const struct log_subject subject = stranger(from);
 
 	if (sender->sm_key != peers->options->sm_key) {
-		snprintf(what, sizeof(what), "SMInfo control %u from LID %u with another SM_Key",
-			 control, from);
-		tell_of(peers, from, what);
+		log_limited(&peers->limit, LOG_WARNING, &subject,
+			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
+			    from);
 		return STATUS_INVALID_VALUE;
 	}
 	if (trust_judge(&peers->trust, from_guid, from, sender, "gives orders") != TRUST_OK)
 		return STATUS_INVALID_VALUE;
 	if (!is_believed(peers, sender, from, from_guid)) {
 		if (from_guid)
-			snprintf(what, sizeof(what),
-				 "port 0x%016" PRIx64
-				 " gives orders as though it were manager 0x%016" PRIx64,
-				 from_guid, sender->guid);
+			log_limited(&peers->limit, LOG_WARNING, &subject,
+				    "port 0x%016" PRIx64
+				    " gives orders as though it were manager 0x%016" PRIx64
+				    ": refused",
+				    from_guid, sender->guid);
 		else
-			snprintf(what, sizeof(what),
-				 "a port that is not known gives orders as manager 0x%016" PRIx64,
-				 sender->guid);
-		tell_of(peers, from, what);
+			log_limited(&peers->limit, LOG_WARNING, &subject,
+				    "a port that is not known gives orders as manager 0x%016" PRIx64
+				    ": refused",
+				    sender->guid);
 		/* Or LIDs have changed since we looked, as they may in STANDBY. */
 		if (log_allowed(&peers->handovers))
 			peers->noticed(peers->ctx,

@@ -234,7 +234,6 @@ static void gather(void *ctx, json_t *part)
 		json_array_extend(gathering->rows, json_object_get(part, command->list));
 }
 
-/* Says why a call failed; returns the status to exit with. */
 /* Who may connect beside root, in words; out is room for them. */
 static const char *members(const char *socket, char out[GROUP_SIZE])
 {
@@ -251,6 +250,7 @@ static const char *members(const char *socket, char out[GROUP_SIZE])
 	return out;
 }
 
+/* Says why a call failed; returns the status to exit with. */
 static int explain_failure(const char *socket, int result, char *refusal)
 {
 	char group[GROUP_SIZE];

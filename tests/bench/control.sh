@@ -14,11 +14,6 @@
 [ -n "${QUICK:-}" ] && spec=fattree:radix=24,levels=3 || spec=fattree:radix=36,levels=3
 spec=${1:-$spec}
 
-fail() {
-	echo "control: $1" >&2
-	exit 1
-}
-
 # The goal for one, in milliseconds of CPU; 0: it is in proportion to the fabric.
 declare -A goals=(
 	['status']=5 ['node list']=0 ["node show LEAF"]=5 ['port list']=0 ['port list LEAF']=5 ['port show LEAF 1']=5

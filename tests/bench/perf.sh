@@ -14,11 +14,6 @@
 [ -n "${QUICK:-}" ] && spec=fattree:radix=24,levels=3 || spec=fattree:radix=36,levels=3
 spec=${1:-$spec} runs=5
 
-fail() {
-	echo "perf: $1" >&2
-	exit 1
-}
-
 is_quiet() {
 	has_status sm '$_->{role}, $_->{sweeping} ? 1 : 0, $_->{counts}{active_ports} >= $_->{counts}{links} ? 1 : 0' 'MASTER 0 1'
 }

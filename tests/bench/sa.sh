@@ -18,11 +18,6 @@ spec=fattree:radix=36,levels=2 requests=100000 rounds=5 # 648 hosts
 spec=${1:-$spec} requests=${2:-$requests}
 load=$BUILD/tests/bench/sa_load
 
-fail() {
-	echo "sa: $1" >&2
-	exit 1
-}
-
 # The process of a manager that was started is what `weftsim run` has become; all of its threads count.
 cpu_us() {
 	cat /proc/"${pids[$1]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%d\n", ns / 1000 }'

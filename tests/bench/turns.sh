@@ -13,11 +13,6 @@
 [ -n "${QUICK:-}" ] && spec=fattree:radix=24,levels=3 || spec=fattree:radix=36,levels=3
 spec=${1:-$spec}
 
-fail() {
-	echo "turns: $1" >&2
-	exit 1
-}
-
 is_quiet() {
 	[ "$(status sm 'join " ", $_->{role}, $_->{sweeping} ? 1 : 0, $_->{sweep}{number} >= '"$1"' ? 1 : 0' 2>/dev/null)" = "MASTER 0 1" ]
 }

@@ -13,11 +13,6 @@
 runs=${1:-$runs} round_trips=${2:-200000} spec=fattree:radix=8,levels=2
 rate=$BUILD/tests/bench/umad_rate
 
-fail() {
-	echo "umad-rate: $1" >&2
-	exit 1
-}
-
 median() {
 	sort -n "$1" | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
 }

@@ -78,6 +78,14 @@ finish() {
 	exit $((failures > 0))
 }
 
+# fail WHY: ends a measurement that cannot go on.
+fail() {
+	local name=${0##*/}
+
+	echo "${name%.sh}: $1" >&2
+	exit 1
+}
+
 # equal WHAT GOT WANTED
 equal() {
 	[ "$2" = "$3" ] || because "$1 is ${2:-nothing}, not $3"

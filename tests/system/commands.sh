@@ -140,13 +140,13 @@ peer_is() {
 
 # typed HOW COMMAND ARGUMENTS PATTERN
 typed() {
-	local socket=$work/first.run/control.sock options=()
+	local ask=(ctl first)
 
-	[ "$1" = text ] || options=(--json)
+	[ "$1" = json ] || ask=("$BUILD/weftctl" -s "$work/first.run/control.sock")
 	# who has the subnet by then
-	[ "$1 $2" != "json ha handover" ] || socket=$work/standby.run/control.sock
+	[ "$1 $2" != "json ha handover" ] || ask=(ctl standby)
 	# shellcheck disable=SC2086 # words are meant
-	"$BUILD/weftctl" -s "$socket" "${options[@]}" $2 $3 >said.txt 2>&1 || because "it says: $(head -n 3 said.txt)" || return 1
+	"${ask[@]}" $2 $3 >said.txt 2>&1 || because "it says: $(head -n 3 said.txt)" || return 1
 	matches "$4" said.txt || because "no line like $4 in: $(head -n 12 said.txt)" || return 1
 	[ "$1" = text ] || [[ $2 =~ ^(perf metrics|events)$ ]] || perl -MJSON::PP -0777 -ne \
 		'JSON::PP->new->ascii->allow_nonref->decode($_)' said.txt 2>/dev/null || because "no JSON: $(head -n 1 said.txt)"
@@ -187,7 +187,15 @@ table_is_whole() {
 	done
 }
 
+# That one prints text for another program.
+schema_is_whole() {
+	grep -vx 'perf metrics' commands.txt >wanted.txt
+	json 'map { "$_\n" } keys %{$_->{properties}}' <"$root/docs/weftctl.schema.json" | sed 's/^ //; /^$/d' | sort >described.txt
+	equal "what the schema lacks, or is no command" "$(diff wanted.txt described.txt | grep '^[<>]' | paste -sd ';')" ""
+}
+
 check "every command of --help is in the table, both ways" table_is_whole
+check "docs/weftctl.schema.json has every command that answers in JSON" schema_is_whole
 check "a manager and its standby" daemons_run || finish
 check "what each command says" all_rows
 finish

@@ -15,6 +15,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$(realpath -m "${BUILD:-$root/build}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/weft.XXXXXX") || exit 1
 cd "$work" || exit 1 # the preload library keeps its files in the current folder
+mkdir said
 
 ibsim_run=$(command -v ibsim-run || echo /usr/bin/ibsim-run)
 if ! command -v ibsim >/dev/null; then
@@ -75,6 +76,7 @@ check() {
 
 # To end a test: its status says whether all was right.
 finish() {
+	[[ $0 != */system/* ]] || [ -z "$(ls "$work/said")" ] || check "JSON replies are as docs/weftctl.schema.json says" replies_fit
 	exit $((failures > 0))
 }
 
@@ -352,12 +354,49 @@ kill_now() {
 
 # Asking weftd
 
-# ctl NAME COMMAND...: the answer as JSON.
+# ctl NAME COMMAND...: the answer as JSON. The last one of each command line is kept in said/, for replies_fit.
 ctl() {
-	local name=$1
+	local name=$1 words
 
 	shift
-	"$BUILD/weftctl" -s "$work/$name.run/control.sock" --json "$@"
+	words="$*"
+	words=${words//[^A-Za-z0-9.]/_}
+	"$BUILD/weftctl" -s "$work/$name.run/control.sock" --json "$@" | tee "$work/said/${words:0:200}@$name"
+	return "${PIPESTATUS[0]}"
+}
+
+# The answers that were kept are as the schema says, with no member that it does not name. Who was refused has said
+# nothing; who ended in the middle is no JSON, and is left to those who asked.
+replies_fit() {
+	/usr/bin/python3 - "$root/docs/weftctl.schema.json" "$work"/said/* >unfit.txt 2>&1 <<-'END' || because "$(tail -n 1 unfit.txt)"
+		import json, os, sys
+		from jsonschema import Draft202012Validator as Validator
+		from jsonschema.exceptions import best_match
+
+		def read(path):
+		    text = open(path).read()
+		    try:
+		        return [json.loads(text)]
+		    except ValueError:
+		        try:
+		            return [json.loads(line) for line in text.splitlines()]
+		        except ValueError:
+		            return []
+
+		schema = json.load(open(sys.argv[1]))
+		Validator.check_schema(schema)
+		commands = sorted(schema["properties"], key=len, reverse=True)
+		judges = {name: Validator({**schema["properties"][name], "$defs": schema["$defs"]}) for name in commands}
+		for path in sys.argv[2:]:
+		    words = os.path.basename(path).split("@")[0] + "_"
+		    for reply in read(path):
+		        name = next((c for c in commands if words.startswith(c.replace(" ", "_") + "_")), None)
+		        if not name:
+		            sys.exit(f"no such command: {words}")
+		        error = best_match(judges[name].iter_errors(reply))
+		        if error:
+		            sys.exit(f"{name}: at {error.json_path}: {error.message[:300]}")
+	END
 }
 
 # json EXPRESSION: what a Perl expression says of the JSON document $_ on stdin: '$_->{sweep}{sets}'.

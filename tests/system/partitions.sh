@@ -74,7 +74,7 @@ member_added() {
 tools_agree() {
 	local lid
 
-	lid=$(ctl open --json node list | json '(grep { $_->{description} eq "host-0002" } @$_)[0]{lid}')
+	lid=$(ctl open node list | json '(grep { $_->{description} eq "host-0002" } @$_)[0]{lid}')
 	on host-0001 smpquery pkeys "$lid" 1 >pkeys.out 2>&1 || because "smpquery: $(tail -n 1 pkeys.out)" || return 1
 	matches '0xffff 0x8005' pkeys.out || because "smpquery pkeys does not show 0x8005"
 }
@@ -141,7 +141,7 @@ pings() {
 	local index lid
 
 	index=$(sim "pkeys $1 1" | awk -v key="$2" '$2 == key { print $1 + 0 }')
-	lid=$(ctl file --json node list | json "(grep { \$_->{description} eq \"$3\" } @\$_)[0]{lid}")
+	lid=$(ctl file node list | json "(grep { \$_->{description} eq \"$3\" } @\$_)[0]{lid}")
 	[ -n "$index" ] && on "$1" "$work/tenant" ping "$lid" "$index" >ping.out 2>&1
 }
 
@@ -193,8 +193,8 @@ pings_follow_commands() {
 paths() {
 	local from to
 
-	from=$(ctl file --json node list | json "(grep { \$_->{description} eq \"$1\" } @\$_)[0]{lid}")
-	to=$(ctl file --json node list | json "(grep { \$_->{description} eq \"$2\" } @\$_)[0]{lid}")
+	from=$(ctl file node list | json "(grep { \$_->{description} eq \"$1\" } @\$_)[0]{lid}")
+	to=$(ctl file node list | json "(grep { \$_->{description} eq \"$2\" } @\$_)[0]{lid}")
 	look paths.out "$1" saquery PathRecord --slid "$from" --dlid "$to" --pkey 0x8006
 	grep -c 'pkey.*0x8006' paths.out
 }

@@ -56,7 +56,7 @@ SIM_RUN := $(BUILD)/tests/sim/sim_run
 sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.c, \
 	$(foreach r,lib formats mad sma fabric route sm sa pm sim,$(call sources,$r))) \
 	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c weftd/capture.c \
-	weftd/blank_keys.c $(wildcard weftd/conf*.c tests/sim/*.c)
+	weftd/blank_keys.c weftd/file_text.c $(wildcard weftd/conf*.c tests/sim/*.c)
 
 # A harness is linked as a unit test is, where `simulation` stands for all that sim_run has but its main();
 # with libFuzzer in the second make of `make fuzz`, else with what gives it the corpus.

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OTHERS = S_IRWXG | S_IRWXO };
+#include "lib/path.h"
+
+enum { OTHERS = S_IRWXG | S_IRWXO, FOLDER_MAX_BYTES = 80 };
 
 #define CHOWN_IT "chown it to the user that runs weftd (weft under systemd)"
 
@@ -40,10 +42,16 @@ static int refuse(const struct refusal *refusal, int result, const char *format,
 
 static int refuse_unread(const struct refusal *refusal, int error)
 {
+	char folder[FOLDER_MAX_BYTES];
 	const char *remedy = error == EACCES || error == EPERM ? CHOWN_IT
 			     : error == ENOENT ? "write the secret into it, or name another file"
 					       : "mend that, or name another file";
 
+	if (error == EACCES && path_is_barred(refusal->path, sizeof(folder), folder))
+		return refuse(refusal, -error,
+			      "it cannot be read: %s: the folder %s may not be passed by the user "
+			      "that runs weftd: move the file",
+			      strerror(error), folder);
 	return refuse(refusal, -error, "it cannot be read: %s: %s", strerror(error), remedy);
 }
 

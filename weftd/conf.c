@@ -21,6 +21,7 @@
 #include "lib/mem.h"
 #include "lib/suggest.h"
 #include "route/engine.h"
+#include "weftd/file_text.h"
 
 enum { CONF_FILE_MAX_BYTES = 256 * 1024, CONF_WHY_SIZE = 256 };
 
@@ -466,49 +467,29 @@ static int read_text(struct conf *conf, const struct source *source, const char 
 	return error;
 }
 
-/* The whole file as text, to be freed. */
-static int load_file(const struct source *source, FILE *file, char **out)
+/* The bytes of a file as a string, in place. */
+static int make_text(const struct source *source, char **bytes, size_t size)
 {
-	char *text = mem_alloc(CONF_FILE_MAX_BYTES + 1);
-	size_t size = fread(text, 1, CONF_FILE_MAX_BYTES + 1, file);
-	int error = 0;
-
-	if (ferror(file)) {
-		error = -errno;
-		refuse(source, 0, NULL, strerror(-error));
-	} else if (size > CONF_FILE_MAX_BYTES) {
-		error = refuse(source, 0, NULL, "too large for a configuration file (256 KiB)");
-	} else if (memchr(text, '\0', size)) {
-		error = refuse(source, 0, NULL, "not a text file: it has a zero byte");
-	}
-	if (error) {
-		free(text);
-		return error;
-	}
-	text[size] = '\0';
-	*out = text;
+	if (memchr(*bytes, '\0', size))
+		return refuse(source, 0, NULL, "not a text file: it has a zero byte");
+	*bytes = mem_resize(*bytes, size + 1, 1);
+	(*bytes)[size] = '\0';
 	return 0;
 }
 
 int conf_read(struct conf *conf, const char *path, bool required, char error[CONF_ERROR_SIZE])
 {
 	struct source source = {.file = path, .error = error};
-	FILE *file = fopen(path, "re");
-	char *text;
-	int result;
+	char *text = NULL;
+	size_t size = 0;
+	int result = file_read_text(NULL, path, CONF_FILE_MAX_BYTES, &text, &size, error);
 
-	if (!file) {
-		result = -errno;
-		if (result == -ENOENT && !required)
-			return 0;
-		refuse(&source, 0, NULL, strerror(-result));
-		return result;
-	}
-	result = load_file(&source, file, &text);
-	fclose(file);
-	if (result)
-		return result;
-	result = read_text(conf, &source, text, false);
+	if (result == -ENOENT && !required)
+		return 0;
+	if (!result)
+		result = make_text(&source, &text, size);
+	if (!result)
+		result = read_text(conf, &source, text, false);
 	free(text);
 	return result;
 }

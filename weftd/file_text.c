@@ -1,40 +1,110 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads a file whole: weftd/file_text.h. */
+/*
+ * Reads a file whole: weftd/file_text.h. O_NONBLOCK, since a pipe would wait for who writes to it,
+ * and the daemon with it.
+ */
 #include "weftd/file_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/mem.h"
+#include "lib/path.h"
 
-static int cannot(const char *option, const char *path, const char *why, int errnum,
-		  char error[CONF_ERROR_SIZE])
+enum { WHY_SIZE = 221, NAME_MAX_BYTES = 32, FOLDER_MAX_BYTES = 100 };
+
+/* What the messages begin with, and go to. */
+struct subject {
+	const char *option; /* NULL: the path says enough */
+	const char *path;
+	char *error;
+};
+
+static int cannot(const struct subject *subject, int result, const char *why)
 {
-	snprintf(error, CONF_ERROR_SIZE, "%s: %.255s: %s", option, path, why);
-	return errnum;
+	snprintf(subject->error, CONF_ERROR_SIZE, "%s%s%.255s: %.220s",
+		 subject->option ? subject->option : "", subject->option ? ": " : "", subject->path,
+		 why);
+	return result;
+}
+
+/* Who is refused, and what would let him in. */
+static int denied(const struct subject *subject)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	const struct group *group = getgrgid(getegid());
+	char folder[FOLDER_MAX_BYTES], why[WHY_SIZE], who[NAME_MAX_BYTES], whose[NAME_MAX_BYTES];
+
+	snprintf(who, sizeof(who), "%s", user ? user->pw_name : "that runs this");
+	snprintf(whose, sizeof(whose), "%s", group ? group->gr_name : "its group");
+	if (path_is_barred(subject->path, sizeof(folder), folder))
+		snprintf(why, sizeof(why),
+			 "Permission denied: the user %s may not pass the folder %s: move the "
+			 "file",
+			 who, folder);
+	else
+		snprintf(why, sizeof(why),
+			 "Permission denied: the user %s may not read it: chgrp %s it and chmod "
+			 "640 it",
+			 who, whose);
+	return cannot(subject, -EACCES, why);
+}
+
+/* The descriptor of something that ends, or -errno. */
+static int open_file(const struct subject *subject)
+{
+	int fd = open(subject->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat file;
+
+	if (fd < 0)
+		return errno == EACCES ? denied(subject) : cannot(subject, -errno, strerror(errno));
+	if (fstat(fd, &file) || S_ISFIFO(file.st_mode)) {
+		close(fd);
+		return cannot(subject, -EINVAL,
+			      "it is a pipe, which could not be read again: name a file");
+	}
+	return fd;
+}
+
+static int too_large(const struct subject *subject, size_t most_bytes)
+{
+	char why[WHY_SIZE];
+
+	snprintf(why, sizeof(why), "it is larger than %zu KiB, too large for such a file",
+		 most_bytes / 1024);
+	return cannot(subject, -EFBIG, why);
 }
 
 int file_read_text(const char *option, const char *path, size_t most_bytes, char **text,
 		   size_t *length, char error[CONF_ERROR_SIZE])
 {
-	FILE *file = fopen(path, "re");
+	const struct subject subject = {option, path, error};
 	size_t room = 64 * 1024, used = 0;
-	int errnum = 0;
+	int fd = open_file(&subject), errnum = 0;
+	ssize_t got = 1;
 	char *buffer;
 
-	if (!file)
-		return cannot(option, path, strerror(errno), -errno, error);
+	if (fd < 0)
+		return fd;
 	buffer = mem_alloc(room);
-	errno = 0;
-	while ((used += fread(buffer + used, 1, room - used, file)) == room && used <= most_bytes)
-		buffer = mem_resize(buffer, room *= 2, 1);
-	if (ferror(file))
-		errnum = cannot(option, path, strerror(errno), errno ? -errno : -EIO, error);
+	while (got > 0 && used <= most_bytes) {
+		if (used == room)
+			buffer = mem_resize(buffer, room *= 2, 1);
+		got = read(fd, buffer + used, room - used);
+		used += got > 0 ? (size_t)got : 0;
+	}
+	if (got < 0)
+		errnum = cannot(&subject, -errno, strerror(errno));
 	else if (used > most_bytes)
-		errnum = cannot(option, path, "too large for such a file", -EFBIG, error);
-	fclose(file);
+		errnum = too_large(&subject, most_bytes);
+	close(fd);
 	if (errnum) {
 		free(buffer);
 		return errnum;

@@ -7,8 +7,8 @@
 
 #include "weftd/conf.h"
 
-/* The whole file, for free(). -errno with "option: path: reason" in error: -ENOENT, -EFBIG when it
- * has more than most_bytes, ... */
+/* The whole file, for free(). -errno with "option: path: reason" in error, or "path: reason" where
+ * option is NULL: -ENOENT, -EFBIG when it has more than most_bytes, -EINVAL for a pipe, ... */
 int file_read_text(const char *option, const char *path, size_t most_bytes, char **text,
 		   size_t *length, char error[CONF_ERROR_SIZE]);
 

@@ -4,13 +4,15 @@
  * and that the example file and the manual page say what the table of options says. The engines are
  * two of this test's own.
  */
-// LINK: weftd/conf.o weftd/conf_rows.o lib/log.o lib/suggest.o lib/mem.o
+// LINK: weftd/conf.o weftd/conf_rows.o weftd/file_text.o lib/log.o lib/path.o lib/suggest.o
+// LINK: lib/mem.o
 // LIBS: -lconfig -lsystemd
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "lib/mem.h"
 #include "route/engine.h"
@@ -268,6 +270,23 @@ static void test_bad(void)
 	}
 }
 
+/* It has a writer who says nothing: who reads would wait for ever. */
+static void test_pipe(void)
+{
+	char error[CONF_ERROR_SIZE] = "", path[64];
+	struct conf conf;
+	int ends[2];
+
+	CU_ASSERT_FATAL(!pipe(ends));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	conf_defaults(&conf);
+	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(error, ": it is a pipe, which could not be read again: name a file"));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* What is no text file at all. */
 static void test_files(void)
 {
@@ -286,8 +305,9 @@ static void test_files(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error, "it has a zero byte"));
 	memset(large, ' ', sizeof(large));
 	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, sizeof(large)), true, error),
-			-EINVAL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error, "too large"));
+			-EFBIG);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(error, ": it is larger than 256 KiB, too large for such a file"));
 	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, 256 * 1024), true, error), 0);
 }
 
@@ -638,6 +658,7 @@ int main(void)
 		{"good files", test_good},
 		{"bad files", test_bad},
 		{"no files", test_files},
+		{"a pipe", test_pipe},
 		{"-o", test_set},
 		{"plain text", test_set_text},
 		{"neighbours", test_neighbours},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Which files may hold a secret, and that a refusal says which file, why, and what to do. */
-// LINK: lib/secret_file.o
+// LINK: lib/secret_file.o lib/path.o lib/mem.o
 #include "lib/secret_file.h"
 
 #include <errno.h>
@@ -89,6 +89,24 @@ static void test_owner(void)
 	CU_ASSERT_FATAL(!seteuid(0));
 }
 
+/* The file's rights are not what is wrong then. */
+static void test_folder(void)
+{
+	char text[SECRET_ROOM], why[WHY], folder[] = "/tmp/weft-secret-folder-XXXXXX", name[64];
+	size_t size;
+
+	if (geteuid())
+		return;
+	CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
+	snprintf(name, sizeof(name), "%s/none/secret", folder);
+	CU_ASSERT_FATAL(!seteuid(SOMEBODY));
+	CU_ASSERT_EQUAL(read_it(name, text, &size, why), -EACCES);
+	CU_ASSERT_FATAL(!seteuid(0) && !rmdir(folder));
+	snprintf(name, sizeof(name), "the folder %s may not be passed", folder);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, name));
+	CU_ASSERT_PTR_NULL(strstr(why, "chown"));
+}
+
 static void test_no_file(void)
 {
 	char text[SECRET_ROOM], why[WHY], name[2 * WHY];
@@ -110,6 +128,7 @@ static void test_no_file(void)
 static const CU_TestInfo tests[] = {
 	{"rights and length", test_rights_and_length},
 	{"the owner", test_owner},
+	{"the folder", test_folder},
 	{"no file", test_no_file},
 	CU_TEST_INFO_NULL,
 };

@@ -37,10 +37,22 @@ static int check_peers(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	return result;
 }
 
+static int read_key(const struct conf *conf, struct tls_key *key, char error[CONF_ERROR_SIZE])
+{
+	char why[STREAM_WHY_SIZE];
+	int result = tls_key_read(conf->ha_psk_file, key, why);
+
+	if (result)
+		snprintf(error, CONF_ERROR_SIZE, "ha_psk_file: %s", why);
+	return result;
+}
+
 int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 {
 	unsigned mask = (1u << conf->sm.lmc) - 1;
 	char why[STREAM_WHY_SIZE];
+	struct tls_key key = {.size = 0};
+	int result = 0;
 
 	if (conf->replica.listen[0] && !tls_is_address(conf->replica.listen, why)) {
 		snprintf(error, CONF_ERROR_SIZE, "ha_listen: %s", why);
@@ -69,25 +81,24 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 			conf->sm.sm_lid > mask ? conf->sm.sm_lid & ~mask : mask + 1);
 		return -EINVAL;
 	}
-	return 0;
+	if (is_wanted(conf))
+		result = read_key(conf, &key, error);
+	explicit_bzero(&key, sizeof(key));
+	return result;
 }
 
 int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **out,
 	    char error[CONF_ERROR_SIZE])
 {
-	char why[STREAM_WHY_SIZE];
 	struct tls_key key;
 	int result;
 
 	*out = NULL;
 	if (!is_wanted(conf))
 		return 0;
-	result = tls_key_read(conf->ha_psk_file, &key, why);
-	if (result) {
-		snprintf(error, CONF_ERROR_SIZE, "ha_psk_file: %s", why);
-		return result;
-	}
-	*out = tls_new(loop, &key, REPLICA_PORT);
+	result = read_key(conf, &key, error);
+	if (!result)
+		*out = tls_new(loop, &key, REPLICA_PORT);
 	explicit_bzero(&key, sizeof(key));
-	return 0;
+	return result;
 }

@@ -9,7 +9,7 @@
 #include "lib/stream.h"
 #include "weftd/conf.h"
 
-/* 0, or -EINVAL and one line in error. The file of the key is not looked at. */
+/* 0, or -errno and one line in error. The file of the key is read, as ha_open() does. */
 int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE]);
 /* *out: NULL when none is wanted. 0, or -errno and one line in error. */
 int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **out,

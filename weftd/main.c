@@ -11,7 +11,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,7 @@
 enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
 
 static const char default_conf_path[] = "/etc/weft/weftd.conf";
+static const char unit_user[] = "weft"; /* User= of systemd/weftd.service */
 
 /* What the command line sets: an option by its name from plain text, or, with name NULL, an
  * assignment of -o. Later ones win; all win over the file. */
@@ -274,19 +277,28 @@ struct reading {
 	struct partition_file partitions;
 };
 
-/* Reads and judges configuration and files; on success the caller owns what is in reading.
- * -EBADMSG: it is the partition file that is refused. */
+static void reading_done(struct reading *reading)
+{
+	route_options_unref(reading->options);
+	node_names_free(reading->names);
+	partitions_free(reading->partitions.partitions);
+}
+
+/* Reads and judges configuration and files; on success the caller owns what is in reading. Else
+ * the status that a start would exit with, or -EBADMSG: it is the partition file that is refused.
+ */
 static int read_again(const struct daemon *daemon, struct reading *reading,
 		      char error[CONF_ERROR_SIZE])
 {
-	if (load_conf(daemon, &reading->conf, &reading->options, &reading->names, error))
-		return -EINVAL;
-	if (judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
-		route_options_unref(reading->options);
-		node_names_free(reading->names);
-		return -EBADMSG;
+	int status;
+
+	*reading = (struct reading){0};
+	status = load_conf(daemon, &reading->conf, &reading->options, &reading->names, error);
+	if (!status && judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
+		reading_done(reading);
+		status = -EBADMSG;
 	}
-	return 0;
+	return status;
 }
 
 /* All is taken, or nothing, which is told. changes: a new reference. */
@@ -357,9 +369,7 @@ static void command_check(void *ctx, struct control_request *request, const json
 	}
 	control_reply(request, json_pack("{s:o}", "changes",
 					 conf_changes_json(&daemon->conf, &reading.conf)));
-	route_options_unref(reading.options);
-	node_names_free(reading.names);
-	partitions_free(reading.partitions.partitions);
+	reading_done(&reading);
 }
 
 static void command_show(void *ctx, struct control_request *request, const json_t *args)
@@ -667,20 +677,52 @@ static int run(struct daemon *daemon)
 	return status;
 }
 
-/* The partition file is part of what --check-config looks at. */
-static int check_partitions(const struct daemon *daemon)
-{
-	char error[CONF_ERROR_SIZE];
-	struct partition_file file;
+/* --check-config */
 
-	partition_file_read(&daemon->conf, &file, error);
-	partitions_free(file.partitions);
-	if (file.source == PARTITIONS_BAD_FILE) {
-		fprintf(stderr, "weftd: %s\n", error);
+/* What a start would say of configuration and files: 0, or its exit status and one line. */
+static int check(const struct daemon *daemon, char error[CONF_ERROR_SIZE])
+{
+	struct reading reading;
+	int status = read_again(daemon, &reading, error);
+
+	if (!status)
+		reading_done(&reading);
+	return status < 0 ? EXIT_FAILURE : status;
+}
+
+/* Becomes that user, for good, and looks again: with its eyes what root may read can be closed. */
+static int check_as(const struct passwd *user, const struct daemon *daemon,
+		    char error[CONF_ERROR_SIZE])
+{
+	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) ||
+	    setuid(user->pw_uid)) {
+		snprintf(error, CONF_ERROR_SIZE, "this process cannot become that user: %s",
+			 strerror(errno));
 		return EXIT_FAILURE;
 	}
-	puts("configuration ok");
-	return EXIT_SUCCESS;
+	return check(daemon, error);
+}
+
+/* Where root asks, and the user exists as whom the units run the daemon, that user's view is the
+ * one that counts: a key of its own would be refused to root. What it alone is refused is a
+ * warning, for root may mean to run the daemon himself, or to put the files elsewhere first. */
+static int check_config(const struct daemon *daemon)
+{
+	const struct passwd *user = geteuid() ? NULL : getpwnam(unit_user);
+	char error[CONF_ERROR_SIZE] = "", refused[CONF_ERROR_SIZE] = "";
+	int status = check(daemon, error);
+	bool agreed = !user || status == EXIT_USAGE || check_as(user, daemon, refused) == 0;
+
+	if (user && agreed && status != EXIT_USAGE)
+		status = EXIT_SUCCESS;
+	if (status)
+		fprintf(stderr, "weftd: %s\n", error);
+	else
+		puts("configuration ok");
+	if (!agreed && strcmp(refused, error) != 0)
+		fprintf(stderr, "weftd: %sas the user %s of the service: %s\n",
+			status ? "" : "warning: ", unit_user, refused);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -689,13 +731,13 @@ int main(int argc, char **argv)
 	char error[CONF_ERROR_SIZE];
 	int status = parse_command_line(&daemon, argc, argv);
 
-	if (status < 0) {
+	if (status < 0 && daemon.check_config) {
+		status = check_config(&daemon);
+	} else if (status < 0) {
 		status = load_conf(&daemon, &daemon.conf, &daemon.route_options, &daemon.names,
 				   error);
 		if (status)
 			fprintf(stderr, "weftd: %s\n", error);
-		else if (daemon.check_config)
-			status = check_partitions(&daemon);
 		else
 			status = run(&daemon);
 	}

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # The configuration of a daemon that runs: `config show`, `config check` and `config reload` say the same
-# as the options' table and each other, refuse by file and line, and tell what waits for a restart.
+# as the options' table and each other, refuse by file and line, and tell what waits for a restart. And --check-config
+# opens all that a start would, as root and as the service's user.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -59,6 +60,76 @@ bad_file() {
 	refused reload 'what was in force stays: .*test\.conf:2: sm_priorty' || return 1
 	equal "the priority in force" "$(ctl one config show | json 'map { $_->{value} } grep { $_->{name} eq "sm_priority" } @$_')" 5
 }
+
+# checked STATUS PATTERN COMMAND...: what --check-config, or another, ends with and says.
+checked() {
+	local wanted=$1 pattern=$2
+
+	shift 2
+	"$@" >checked.txt 2>&1
+	equal "the exit status" $? "$wanted" || return 1
+	matches "$pattern" checked.txt || because "it says: $(cat checked.txt)"
+}
+
+# Each option that names a file: one that is a folder is refused by the name of the option, or of the file.
+opens_every_file() {
+	local option
+
+	for option in $(sed -nE 's/^# ?([a-z_0-9]+(_file|_map_name)) = .*/\1/p' "$root/etc/weftd.conf"); do
+		checked 1 "$option: /tmp: (Is a directory|it is no regular file)" "$BUILD/weftd" -c /dev/null --check-config \
+			-o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\"" -o "$option=\"/tmp\"" || because "$option: $reason" || return 1
+		echo "$option"
+	done >every.txt
+	equal "the number of options that name a file" "$(wc -l <every.txt)" 13
+}
+
+# as_root OPTION...: --check-config where the user weft exists.
+as_root() {
+	where_weft_exists "$BUILD/weftd" -c "$work/rights.conf" --check-config "$@"
+}
+
+# What the service's user may not read is told, with what to do, and what it may is all right.
+tells_rights() {
+	chmod 755 "$work" && mkdir -m 700 barred && : >rights.conf && : >barred/names && : >names || return 1
+	chmod 640 rights.conf names
+	chgrp 4242 rights.conf
+	checked 0 '^configuration ok$' as_root || return 1
+	! matches weft checked.txt || because "it warns: $(cat checked.txt)" || return 1
+	checked 0 "^weftd: warning: as the user weft .*: node_name_map_name: $work/names: Permission denied: .* chgrp weft it and chmod 640" \
+		as_root -o "node_name_map_name=\"$work/names\"" || return 1
+	checked 0 "warning: .*barred/names: Permission denied: the user weft may not pass the folder $work/barred:" \
+		as_root -o "node_name_map_name=\"$work/barred/names\"" || return 1
+	checked 0 "warning: .*: partition_config_file: $work/names: Permission denied" \
+		as_root -o "partition_config_file=\"$work/names\"" || return 1
+	chgrp 0 rights.conf
+	checked 0 "warning: .*: $work/rights.conf: Permission denied" as_root || return 1
+	echo 'lmc = 9;' >rights.conf
+	checked 1 "^weftd: as the user weft .*: $work/rights.conf: Permission denied" as_root || return 1
+	matches "^weftd: $work/rights.conf:1: lmc: 9 is outside" checked.txt || because "root's error is not told" || return 1
+	: >rights.conf
+	checked 2 '^weftd: -o lmc: 9 is outside' as_root -o lmc=9
+}
+
+# A key belongs to its user alone: that of the service is right, though root itself would not take it.
+tells_rights_of_keys() {
+	: >rights.conf && chgrp 4242 rights.conf || return 1
+	checked 0 'warning: .*: ha_psk_file: .*key: it cannot be read: Permission denied: chown it to the user that runs' \
+		as_root -o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\"" || return 1
+	chown 4242 key
+	checked 0 '^configuration ok$' as_root -o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\"" || return 1
+	! matches warning checked.txt || because "it warns: $(cat checked.txt)" || return 1
+	checked 1 'ha_psk_file: .*key: it belongs to somebody else' "$BUILD/weftd" -c /dev/null --check-config \
+		-o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\""
+}
+
+printf '%064d' 7 >key && chmod 600 key
+check "--check-config opens every file that an option names" opens_every_file
+if where_weft_exists true 2>/dev/null; then
+	check "--check-config as root: what the service may not read" tells_rights
+	check "--check-config as root: whose a key is" tells_rights_of_keys
+else
+	echo "skip --check-config as root: no mount namespace here"
+fi
 
 echo 'sm_priority = 3;' >"$conf"
 check "a fabric" start_fabric single:hosts=2 || finish

@@ -108,6 +108,15 @@ matches() {
 	grep -qE -- "$1" "$2" 2>/dev/null
 }
 
+# where_weft_exists COMMAND...: as root, where there are the service's user and group.
+where_weft_exists() {
+	{ grep -v '^weft:' /etc/passwd; echo 'weft:x:4242:4242::/:/bin/false'; } >"$work/passwd"
+	{ grep -v '^weft:' /etc/group; echo 'weft:x:4242:'; } >"$work/group"
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare --mount sh -c 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group && exec "$@"' \
+		"$work" "$@"
+}
+
 # preload_library NAME: builds tests/system/NAME.c; its path, for $preload.
 preload_library() {
 	"${CC:-cc}" -shared -fPIC -O2 -o "$work/$1.so" "$root/tests/system/$1.c" && echo "$work/$1.so"

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,14 +22,16 @@
 
 static const char default_dir[] = "/etc/opensm", default_cache[] = "/var/cache/opensm";
 static const char default_to[] = "weft-import";
+static const char service_group[] = "weft"; /* Group= of systemd/weftd.service */
 
 struct import {
 	const char *dir, *cache, *to;
-	json_t *values;	 /* OpenSM's, by name: the last one of each counts */
-	json_t *options; /* what became of those that are no default: the answer */
-	json_t *files;	 /* names of what is written */
-	json_t *ours;	 /* our options: name to value */
-	json_t *records; /* of LIDs */
+	const struct group *readers; /* may read what is written; NULL: nobody else */
+	json_t *values;		     /* OpenSM's, by name: the last one of each counts */
+	json_t *options;	     /* what became of those that are no default: the answer */
+	json_t *files;		     /* names of what is written */
+	json_t *ours;		     /* our options: name to value */
+	json_t *records;	     /* of LIDs */
 	char *partitions;
 	size_t partitions_size;
 	char **refusal;
@@ -234,7 +237,13 @@ static void tell_others(struct import *import)
 	}
 }
 
-/* Keys may be in it, so the files are the user's alone. */
+/* Keys may be in it, so it is the user's alone; what root makes is for the service, too. */
+static bool let_read(const struct import *import, int fd, mode_t mode)
+{
+	return !import->readers ||
+	       (!fchown(fd, (uid_t)-1, import->readers->gr_gid) && !fchmod(fd, mode));
+}
+
 static int write_file(struct import *import, const char *name,
 		      void (*print)(struct import *, FILE *))
 {
@@ -248,7 +257,7 @@ static int write_file(struct import *import, const char *name,
 					       : strerror(errno));
 	} else {
 		print(import, out);
-		error = ferror(out) ? -EIO : 0;
+		error = ferror(out) || !let_read(import, fd, 0640) ? -EIO : 0;
 		if (fclose(out) || error)
 			error = refuse(import, path, strerror(errno ? errno : EIO));
 	}
@@ -290,13 +299,27 @@ static void print_lids(struct import *import, FILE *out)
 	fputs("]}\n", out);
 }
 
+/* One that is there stays as it is. */
+static int make_folder(struct import *import)
+{
+	bool made = !mkdir(import->to, 0700);
+	int fd;
+
+	if (!made)
+		return errno == EEXIST ? 0 : refuse(import, import->to, strerror(errno));
+	fd = open(import->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	made = fd >= 0 && let_read(import, fd, 0750);
+	if (fd >= 0)
+		close(fd);
+	return made ? 0 : refuse(import, import->to, strerror(errno));
+}
+
 static int write_files(struct import *import)
 {
-	int error = 0;
+	int error = make_folder(import);
 
-	if (mkdir(import->to, 0700) && errno != EEXIST)
-		return refuse(import, import->to, strerror(errno));
-	error = write_file(import, "weftd.conf", print_conf);
+	if (!error)
+		error = write_file(import, "weftd.conf", print_conf);
 	if (!error && import->partitions)
 		error = write_file(import, "partitions.conf", print_partition_file);
 	if (!error && json_array_size(import->records))
@@ -317,6 +340,7 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 		.dir = named(request, "dir", default_dir),
 		.cache = named(request, "cache", default_cache),
 		.to = named(request, "to", default_to),
+		.readers = geteuid() ? NULL : getgrnam(service_group),
 		.values = json_object(),
 		.options = json_array(),
 		.files = json_array(),
@@ -338,8 +362,9 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 	if (!error)
 		error = write_files(&import);
 	if (!error)
-		*result = json_pack("{s:s,s:O,s:O,s:I}", "to", import.to, "files", import.files,
-				    "options", import.options, "lids",
+		*result = json_pack("{s:s,s:O,s:s,s:O,s:I}", "to", import.to, "files", import.files,
+				    "readers", import.readers ? service_group : "", "options",
+				    import.options, "lids",
 				    (json_int_t)json_array_size(import.records));
 	free(import.partitions);
 	json_decref(import.records);
@@ -378,6 +403,7 @@ static void print_fate(const json_t *data, bool taken, FILE *out)
 
 void print_opensm(const json_t *data, FILE *out)
 {
+	const char *readers = text_member(data, "readers");
 	const json_t *file;
 	size_t i;
 
@@ -389,8 +415,11 @@ void print_opensm(const json_t *data, FILE *out)
 	json_array_foreach (json_object_get(data, "files"), i, file)
 		fprintf(out, "%s %s", i ? "," : "",
 			json_is_string(file) ? json_string_value(file) : "-");
+	if (*readers)
+		fprintf(out, ", which the group %s may read, and no others", readers);
 	fprintf(out,
-		"\nTry the first by weftd -c FILE --check-config, and copy it to /etc/weft%s.\n",
+		"\nTry the first by weftd -c FILE --check-config, and copy it to /etc/weft%s%s.\n",
+		*readers ? " by cp -p, so that the service can read it" : "",
 		number_member(data, "lids")
 			? "; weftctl restore lids.json gives a new weftd the LIDs"
 			: "");

@@ -86,8 +86,20 @@ routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeou
 	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file is another one" || return 1
-	equal "the mode of weftd.conf" "$(stat -c %a some.out/weftd.conf)" 600 || return 1
+	getent group weft >/dev/null || equal "the mode of weftd.conf" "$(stat -c %a some.out/weftd.conf)" 600 || return 1
 	"$BUILD/weftd" -c some.out/weftd.conf --check-config >check.txt 2>&1 || because "weftd: $(cat check.txt)"
+}
+
+# What root makes is for the service, whose group it is, and for no others.
+service_may_read() {
+	chmod 755 "$work"
+	where_weft_exists "$BUILD/weftctl" import opensm some.etc --cache some.cache --to group.out >group.txt 2>&1 || because "$(cat group.txt)" || return 1
+	matches 'weftd.conf, partitions.conf, which the group weft may read, and no others$' group.txt && matches 'by cp -p' group.txt ||
+		because "it says: $(tail -n 2 group.txt)" || return 1
+	equal "the rights" "$(stat -c '%u %g %a' group.out group.out/* | tr '\n' ',')" "0 4242 750,0 4242 640,0 4242 640," || return 1
+	where_weft_exists "$BUILD/weftd" -c "$work/group.out/weftd.conf" --check-config -o 'prefix_routes_file=""' -o 'root_guid_file=""' \
+		>check.txt 2>&1 || because "$(cat check.txt)" || return 1
+	equal "what the check says" "$(cat check.txt)" "configuration ok"
 }
 
 written_over_is_nothing() {
@@ -149,6 +161,11 @@ check "the equivalents are options of weft" equivalents_exist
 check "OpenSM's defaults become nothing" defaults_become_nothing
 check "an empty folder is enough" nothing_is_enough
 check "values are translated" values_are_translated
+if where_weft_exists true 2>/dev/null; then
+	check "the service may read it" service_may_read
+else
+	echo "skip the service may read it: no mount namespace here"
+fi
 check "nothing is written over" written_over_is_nothing
 check "a range of LIDs that is none" refuses_lids '0x2 0x3 0x4' 'a GUID, its first and its last LID .* not "0x2 0x3 0x4"'
 check "a LID that was given already" refuses_lids '0x2 0x1 0x1' 'a LID that no line before has'

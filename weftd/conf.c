@@ -494,19 +494,6 @@ int conf_read(struct conf *conf, const char *path, bool required, char error[CON
 	return result;
 }
 
-int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SIZE])
-{
-	struct source source = {.lead = "-o ", .error = error};
-	char why[CONF_WHY_SIZE];
-	int result = read_text(conf, &source, assignment, true);
-
-	if (result != -EBADMSG)
-		return result;
-	because(why, "%.80s: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'",
-		assignment);
-	return refuse(&source, 0, NULL, why);
-}
-
 /* text as libconfig's string, to be freed. */
 static char *quote(const char *text)
 {
@@ -523,13 +510,43 @@ static char *quote(const char *text)
 	return quoted;
 }
 
+/* What is no value in libconfig's form. */
+static int refuse_value(const struct source *source, const struct conf_row *row, const char *text)
+{
+	char range[CONF_RANGE_SIZE], why[CONF_WHY_SIZE];
+
+	conf_row_range(row, range);
+	because(why, "\"%.40s\" is not in %s", text, range);
+	return refuse(source, 0, row->name, why);
+}
+
+int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SIZE])
+{
+	struct source source = {.lead = "-o ", .error = error};
+	int result = read_text(conf, &source, assignment, true);
+	const char *value = strchr(assignment, '=');
+	const struct conf_row *row;
+	char why[CONF_WHY_SIZE], *name;
+
+	if (result != -EBADMSG)
+		return result;
+	name = mem_strdup(assignment);
+	name[strcspn(name, "= ")] = '\0';
+	row = row_find(name);
+	free(name);
+	if (value && row && (row->type == CONF_NUMBER || row->type == CONF_BOOL))
+		return refuse_value(&source, row, value + 1);
+	because(why, "%.80s: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'",
+		assignment);
+	return refuse(&source, 0, NULL, why);
+}
+
 int conf_set_text(struct conf *conf, const char *name, const char *text,
 		  char error[CONF_ERROR_SIZE])
 {
 	struct source source = {.lead = "", .error = error};
 	const struct conf_row *row = row_find(name);
 	char *value, *assignment;
-	char range[CONF_RANGE_SIZE], why[CONF_WHY_SIZE];
 	int result;
 
 	assert(row);
@@ -538,11 +555,7 @@ int conf_set_text(struct conf *conf, const char *name, const char *text,
 	result = read_text(conf, &source, assignment, true);
 	free(assignment);
 	free(value);
-	if (result != -EBADMSG)
-		return result;
-	conf_row_range(row, range);
-	because(why, "\"%.40s\" is not in %s", text, range);
-	return refuse(&source, 0, name, why);
+	return result == -EBADMSG ? refuse_value(&source, row, text) : result;
 }
 
 void conf_defaults(struct conf *conf)

@@ -238,7 +238,12 @@ static int make_private(const char *path, char why[STORE_WHY_SIZE])
 			return -EACCES;
 		}
 		if ((stat_of.st_mode & 0777) != 0600)
-			(void)!chmod(path, 0600); /* where that is refused, opening it will be */
+			(void)!chmod(path, 0600); /* where that is refused, the rights tell */
+		/* SQLite would open it for reading, and fail to lock it. */
+		if (euidaccess(path, R_OK | W_OK)) {
+			snprintf(why, STORE_WHY_SIZE, "%s", strerror(errno));
+			return -errno;
+		}
 		return 0;
 	}
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -486,9 +486,10 @@ static int open_control(struct daemon *daemon)
 		log_debug("%s: no control socket: %s", path, strerror(-error));
 		error = 0;
 	} else if (error) {
-		log_error("%s: no control socket: %s; a folder that weftd may write to is given "
+		log_error("%s: no control socket: %s; a folder that weftd may write to%s is given "
 			  "with --runtime-dir",
-			  path, strerror(-error));
+			  path, strerror(-error),
+			  error == -ENAMETOOLONG ? ", of at most 94 bytes," : "");
 	}
 	free(path);
 	return error;

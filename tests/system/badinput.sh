@@ -28,6 +28,100 @@ with_conf() {
 	"$@"
 }
 
+# goes_on PATTERN ARGUMENT...: weftd brings the subnet up all the same, and its log has such a line.
+goes_on() {
+	local pattern=$1 status
+
+	shift
+	weftd went host-0001 --once "$@"
+	status=$?
+	matches "$pattern" went.log || because "it says: $(head -n 3 went.log)" || return 1
+	equal "the exit status" $status 0
+}
+
+# as_nobody COMMAND...: weftd is somebody who has rights on nothing.
+as_nobody() {
+	local -a runner=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+	"$@"
+}
+
+# in_small_folder KIB COMMAND...: weftd has a disk of this size for $work/small.
+in_small_folder() {
+	# shellcheck disable=SC2016 # for the inner shell
+	local -a runner=(unshare --mount sh -c 'mount -t tmpfs -o size=$0 none small && exec "$@"' "$1k")
+
+	mkdir -p small
+	"${@:2}"
+}
+
+no_text_at_all() {
+	head -c 3000 /bin/sh >binary.conf && mkdir -p folder.conf && truncate -s 100M huge.conf && mkfifo pipe.conf || return 1
+	conf=binary.conf refuses 1 'binary.conf: not a text file: it has a zero byte' || return 1
+	conf=folder.conf refuses 1 'folder.conf: Is a directory' || return 1
+	conf=huge.conf refuses 1 'huge.conf: it is larger than 256 KiB' || return 1
+	conf=pipe.conf refuses 1 'pipe.conf: it is a pipe, which could not be read again: name a file' || return 1
+	conf=/dev/null refuses 1 'partition_config_file: .*pipe.conf: it is a pipe' --check-config -o "partition_config_file=\"$work/pipe.conf\""
+}
+
+# Of two options that do not go together the message names both, or what is missing.
+contradictions() {
+	refuses 1 'ha_listen needs ha_psk_file' -o 'ha_listen="127.0.0.1"' || return 1
+	refuses 1 'durability = "standby" needs ha_listen' -o 'durability="standby"' || return 1
+	refuses 1 'sm_lid = 5 is no multiple of 2\^lmc, as 4 is' -o lmc=2 -o sm_lid=5 || return 1
+	refuses 1 'm_key_mode: keys of ports are derived: m_key_secret_file is needed' -o 'm_key_mode="port"' || return 1
+	refuses 1 'm_key_mode: m_key, or m_key_secret_file, is needed' -o 'm_key_mode="subnet"'
+}
+
+runtime_folders() {
+	local long
+
+	long=$(printf 'x%.0s' {1..120})
+	refuses 1 'control.sock: no control socket: File name too long; a folder .*, of at most 94 bytes, .*--runtime-dir' \
+		--runtime-dir "$work/$long" || return 1
+	: >file
+	refuses 1 'file/control.sock: no control socket: Not a directory' --runtime-dir "$work/file"
+}
+
+# What is lost without a state directory is not worth a subnet without a manager.
+state_folders() {
+	mkdir -p state.garbage state.folder/weft.db && head -c 5000 /dev/urandom >state.garbage/weft.db || return 1
+	goes_on 'weft.db degraded: Not a directory; .*--state-dir' --state-dir "$work/file" || return 1
+	goes_on 'weft.db degraded: it is no file; .*--state-dir' --state-dir "$work/state.folder" || return 1
+	goes_on 'its folder cannot be made: No such file or directory; .*--state-dir' --state-dir "$work/none/state" || return 1
+	goes_on 'weft.db is damaged \(file is not a database\): it is kept as .*damaged-1 and a new one begun' \
+		--state-dir "$work/state.garbage" || return 1
+	cmp -s <(head -c 5000 state.garbage/weft.db.damaged-1) state.garbage/weft.db.damaged-1 || because "what was damaged is not kept"
+}
+
+# A version is a number of the file's own, at byte 60 of its head.
+newer_store() {
+	local sum
+
+	goes_on 'subnet up' --state-dir "$work/state.newer" || return 1
+	printf '\143' | dd of=state.newer/weft.db bs=1 seek=63 conv=notrunc status=none
+	sum=$(sha256sum <state.newer/weft.db)
+	goes_on 'degraded: it is of version 99, a newer weftd.s; this one knows up to [0-9]+;' --state-dir "$work/state.newer" || return 1
+	equal "the file" "$(sha256sum <state.newer/weft.db)" "$sum"
+}
+
+nobodys_rights() {
+	chmod 711 "$work" && chmod 777 . && mkdir -m 755 root.state root.run && mkdir -m 700 barred &&
+		echo 'lmc = 0;' >barred/a.conf && install -m 600 barred/a.conf secret.conf || return 1
+	conf=$work/secret.conf as_nobody refuses 1 'secret.conf: Permission denied: the user nobody may not read it: chgrp nogroup it and chmod 640' ||
+		return 1
+	conf=$work/barred/a.conf as_nobody refuses 1 "may not pass the folder $work/barred: move the file" || return 1
+	as_nobody refuses 1 'root.run/control.sock: no control socket: Permission denied; a folder that weftd may write to is given' \
+		--runtime-dir "$work/root.run" || return 1
+	as_nobody goes_on 'root.state/weft.db degraded: Permission denied; .*--state-dir' --state-dir "$work/root.state" || return 1
+	goes_on 'subnet up' --state-dir "$work/root.state" && chmod 644 root.state/weft.db || return 1
+	as_nobody goes_on 'root.state/weft.db degraded: Permission denied; .*--state-dir' --state-dir "$work/root.state"
+}
+
+full_disk() {
+	in_small_folder 12 goes_on 'small/weft.db degraded: .*(No space|disk is full).*--state-dir' --state-dir "$work/small"
+}
+
 # sim_refuses STATUS PATTERN ARGUMENT...: weftsim ends with this status and one line like this.
 sim_refuses() {
 	local wanted=$1 pattern=$2 status
@@ -100,6 +194,21 @@ check "an unknown option" refuses 2 "unrecognized option '--bogus'" --bogus
 check "an unexpected argument" refuses 2 'unexpected argument "extra"' extra
 check "a runtime folder that cannot be" refuses 1 '/proc/nosuch/control.sock: no control socket' \
 	--runtime-dir /proc/nosuch
+check "configuration files that are no text" no_text_at_all
+check "options that contradict each other" contradictions
+check "runtime folders that cannot be" runtime_folders
+check "state folders that cannot be: it goes on" state_folders
+check "a store of a newer version: it goes on, and leaves it" newer_store
+if [ -n "${SANITIZE:-}" ] || ! setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILD/weftd" --version >/dev/null 2>&1; then
+	echo "skip rights that are missing: nobody else can run weftd here"
+else
+	check "rights that are missing on files and folders" nobodys_rights
+fi
+if unshare --mount true 2>/dev/null; then
+	check "a state folder on a full disk: it goes on" full_disk
+else
+	echo "skip a full disk: no mount namespace here"
+fi
 check "a second weftd on the same socket" second_one
 stop_fabric
 

@@ -194,7 +194,8 @@ static int take_row(void *ctx, const struct store_db_row *row)
 	    row->key_size + row->value_size != table->format->wire_size)
 		return -EUCLEAN;
 	memcpy(wire, row->key, row->key_size);
-	memcpy(wire + row->key_size, row->value, row->value_size);
+	if (row->value_size) /* else it is NULL: of some kinds the key is all there is */
+		memcpy(wire + row->key_size, row->value, row->value_size);
 	record = arena_alloc(contents->arena, table->format->struct_size);
 	format_decode(table->format, wire, record);
 	wrong = registry_check(row->kind, record, &field);

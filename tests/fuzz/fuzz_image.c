@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows of the image of tables, from the file or from another manager. A row has a checksum, which
- * no chance would meet: it is made here, for a kind (1 byte), a top (2) and a body. sm/image.h. */
+/* Rows of the image of tables, from another manager, and from a file that has such a row twice and
+ * then goes on with the input. A row has a checksum, which no chance would meet: it is made here,
+ * for a kind (1 byte), a top (2) and a body. sm/image.h. */
 // LINK: fabric/mft.o fabric/registry.o fabric/tree.o fabric/m_key.o fabric/fabric.o fabric/detour.o
 // LINK: fabric/facts.o fabric/have.o fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o
 // LINK: mad/txn.o mad/mad.o sma/attr.o mad/field.o lib/*.o fabric/link_news.o
@@ -8,6 +9,26 @@
 #include "sm/image.c"
 
 #include "tests/fuzz/fuzz.h"
+
+static void read_as_file(const uint8_t *row, size_t row_size, const uint8_t *data, size_t size)
+{
+	struct image image = {.path = "input"};
+	uint8_t *file = mem_alloc(HEAD_SIZE + 2 * row_size + size), *at = file + HEAD_SIZE;
+
+	log_set_level(NULL, LOG_EMERG);
+	map_init(&image.read);
+	memcpy(file, magic, sizeof(magic));
+	be32_store(file + 8, VERSION);
+	be32_store(file + 12, 3);
+	memcpy(at, row, row_size);
+	memcpy(at + row_size, row, row_size);
+	memcpy(at + 2 * row_size, data, size);
+	read_rows(&image, file, HEAD_SIZE + 2 * row_size + size);
+	image_forget(&image);
+	read_rows(&image, data, size);
+	image_forget(&image);
+	free(file);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -24,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	out = (struct image_row){0};
 	image_row_get(row, ROW_HEAD_SIZE + bytes, &out);
 	image_row_done(&out);
+	read_as_file(row, ROW_HEAD_SIZE + bytes, data, size);
 	free(row);
 	return 0;
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The store's file after another program had it: records of any kind, size and type, with a
+ * checksum that is right or not, and then other bytes anywhere. The store opens it, or sets it
+ * aside; what it gives the registry is what registry_check() bears, and is there again after the
+ * next start. sm/store.h, sm/store_db.h.
+ *
+ * Input: a byte of how many bytes are changed (0 to 3), of each its place (2 bytes) and its value;
+ * then records: flags (below), kind, where they say so sizes of key and value, and both.
+ */
+// LINK: sm/store.o fabric/registry.o fabric/registry_check.o mad/field.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
+// LIBS: -lsqlite3 -ljansson -lsystemd
+#include "sm/store_db.c"
+
+#include "fabric/registry_check.h"
+#include "lib/log.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/unit/store_bed.h"
+
+enum {
+	KEY_SIZE = 0x01,   /* another one than this kind's */
+	VALUE_SIZE = 0x02, /* the same */
+	KEY_TEXT = 0x04,
+	VALUE_TEXT = 0x08,
+	VALUE_NUMBER = 0x10,
+	KIND_ANY = 0x20,
+	SUM_WRONG = 0x40,
+	RECORDS_MAX = 64,
+};
+
+static void bind(sqlite3_stmt *statement, int at, const uint8_t *bytes, size_t size, bool text)
+{
+	if (text)
+		sqlite3_bind_text(statement, at, (const char *)bytes, (int)size, SQLITE_STATIC);
+	else
+		sqlite3_bind_blob(statement, at, bytes, (int)size, SQLITE_STATIC);
+}
+
+static void put_record(struct store_db *db, struct fuzz_bytes *in)
+{
+	static const char sql[] = "INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3,"
+				  " record_sum(?1, ?2, ?3) + ?4)";
+	uint8_t flags = fuzz_byte(in), kind = fuzz_byte(in), key[256], value[256];
+	unsigned known = REGISTRY_LID + kind % (REGISTRY_KINDS - REGISTRY_LID);
+	size_t key_size = registry_tables[known].key_bytes;
+	size_t value_size = registry_tables[known].format->wire_size - key_size;
+	sqlite3_stmt *statement;
+
+	if (flags & KEY_SIZE)
+		key_size = fuzz_byte(in);
+	if (flags & VALUE_SIZE)
+		value_size = fuzz_byte(in);
+	fuzz_take(in, key, key_size);
+	fuzz_take(in, value, value_size);
+	CU_ASSERT_FATAL(sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) == SQLITE_OK);
+	sqlite3_bind_int(statement, 1, flags & KIND_ANY ? (int8_t)kind : (int)known);
+	bind(statement, 2, key, key_size, flags & KEY_TEXT);
+	if (flags & VALUE_NUMBER)
+		sqlite3_bind_int64(statement, 3, (int64_t)be64_load(value));
+	else
+		bind(statement, 3, value, value_size, flags & VALUE_TEXT);
+	sqlite3_bind_int(statement, 4, flags & SUM_WRONG ? 1 : 0);
+	sqlite3_step(statement); /* it may be refused */
+	sqlite3_finalize(statement);
+}
+
+static void change_byte(const char *path, const uint8_t change[3])
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat file;
+
+	CU_ASSERT_FATAL(fd >= 0 && !fstat(fd, &file) && file.st_size);
+	CU_ASSERT_FATAL(pwrite(fd, change + 2, 1, be16_load(change) % file.st_size) == 1);
+	close(fd);
+}
+
+/* All that is there is such that it may be. How many. */
+static uint32_t count_records(struct registry *registry)
+{
+	struct registry_cursor cursor;
+	const void *record;
+	uint32_t count = 0;
+
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		list_init(&cursor.link);
+		registry_walk(registry, (enum registry_kind)kind, -1, NULL, &cursor);
+		while ((record = registry_walk_next(&cursor))) {
+			const char *field, *wrong = registry_check(kind, record, &field);
+
+			if (wrong) {
+				fprintf(stderr, "%s: %s: %s\n", registry_tables[kind].name, field,
+					wrong);
+				abort();
+			}
+			count++;
+		}
+		registry_walk_end(&cursor);
+	}
+	return count;
+}
+
+static void make_file(const char *path, struct fuzz_bytes *in)
+{
+	uint8_t changes[3][3];
+	unsigned count = fuzz_byte(in) % 4;
+	char why[STORE_WHY_SIZE];
+	struct store_db *db;
+
+	for (unsigned i = 0; i < count; i++)
+		fuzz_take(in, changes[i], sizeof(changes[i]));
+	CU_ASSERT_FATAL(!store_db_open(path, &db, why));
+	for (unsigned i = 0; i < RECORDS_MAX && in->left; i++)
+		put_record(db, in);
+	store_db_close(db);
+	for (unsigned i = 0; i < count; i++)
+		change_byte(path, changes[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_bytes in = {data, size};
+	struct bed bed;
+	uint32_t count;
+	bool kept;
+
+	if (!disk.real)
+		disk_init();
+	log_set_level(NULL, LOG_EMERG);
+	bed_init(&bed);
+	make_file(bed_path(&bed, "weft.db"), &in);
+	CU_ASSERT_FATAL(!bed_open(&bed));
+	bed_put(&bed, UINT64_MAX, 1);
+	bed_pass(&bed, 1000000);
+	count = count_records(bed.registry);
+	kept = !store_degraded(bed.store);
+	bed_close(&bed, true);
+	CU_ASSERT_FATAL(!bed_open(&bed));
+	if (kept && count_records(bed.registry) != count) {
+		fprintf(stderr, "%u records were %u before a restart\n",
+			count_records(bed.registry), count);
+		abort();
+	}
+	bed_close(&bed, false);
+	bed_done(&bed);
+	return 0;
+}

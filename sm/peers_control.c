@@ -66,8 +66,7 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 	const struct log_subject subject = stranger(from);
 	char reason[96], where[20] = "";
 
-	if (sender->state != SM_MASTER || peers->role == SM_NOTACTIVE ||
-	    peers->options->standby_only)
+	if (peers->role == SM_NOTACTIVE || peers->options->standby_only)
 		return STATUS_INVALID_VALUE;
 	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
 		snprintf(where, sizeof(where), " at LID %u", from);
@@ -94,7 +93,7 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 static enum mad_status take_order(struct peers *peers, enum role_event event,
 				  const struct sm_info *sender, lid_t from)
 {
-	if (sender->state != SM_MASTER || role_next(peers->role, event) == peers->role ||
+	if (role_next(peers->role, event) == peers->role ||
 	    (peers->role == SM_STANDBY && sender->guid != peers->master.info.guid))
 		return STATUS_INVALID_VALUE;
 	if (peers->role == SM_NOTACTIVE) {
@@ -164,10 +163,17 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 						 : "a manager gives orders from an unknown port");
 		return STATUS_INVALID_VALUE;
 	}
-	if (control == SM_CONTROL_HANDOVER)
-		return take_handover(peers, sender, from);
 	if (control == SM_CONTROL_ACKNOWLEDGE)
 		return take_acknowledge(peers, sender);
+	if (sender->state != SM_MASTER) {
+		log_limited(&peers->limit, LOG_WARNING, &subject,
+			    "manager 0x%016" PRIx64
+			    " gives orders (SMInfo control %u), but is not MASTER: refused",
+			    sender->guid, control);
+		return STATUS_INVALID_VALUE;
+	}
+	if (control == SM_CONTROL_HANDOVER)
+		return take_handover(peers, sender, from);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].control == control)
 			return take_order(peers, rows[i].event, sender, from);

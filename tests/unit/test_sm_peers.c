@@ -227,6 +227,49 @@ static void test_forgers_are_told(void)
 	}
 }
 
+/* Chapter 14.4.1: only a MASTER gives orders. */
+static void test_orders_of_no_master_are_told(void)
+{
+	static const struct {
+		uint32_t control;
+		enum sm_state state;
+		bool told;
+	} rows[] = {
+		{SM_CONTROL_HANDOVER, SM_STANDBY, true},
+		{SM_CONTROL_HANDOVER, SM_DISCOVERING, true},
+		{SM_CONTROL_HANDOVER, SM_NOTACTIVE, true},
+		{SM_CONTROL_DISABLE, SM_STANDBY, true},
+		{SM_CONTROL_STANDBY, SM_STANDBY, true},
+		{SM_CONTROL_DISCOVER, SM_STANDBY, true},
+		{SM_CONTROL_ACKNOWLEDGE, SM_STANDBY, false}, /* a STANDBY's */
+	};
+	struct fake_node *other;
+	struct world *world;
+	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT}, answer;
+	unsigned told = 0;
+
+	log_watch(hear, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+		sender.guid = guid_of(world, "host-2");
+		sender.state = rows[i].state;
+		CU_ASSERT_EQUAL(ask(world, METHOD_SET, rows[i].control, &sender, &answer),
+				rows[i].told ? STATUS_INVALID_VALUE : STATUS_OK);
+		CU_ASSERT_EQUAL(has_told("but is not MASTER: refused"), rows[i].told);
+		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		world_free(world);
+	}
+	world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+	sender.state = SM_STANDBY;
+	for (unsigned i = 0; i < 50; i++) { /* nobody can fill the log so */
+		ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
+		told += has_told("but is not MASTER: refused");
+	}
+	CU_ASSERT(told > 0 && told < 10);
+	log_watch(NULL, NULL);
+	world_free(world);
+}
+
 static size_t polls_wanted;
 static bool polled_often(const struct world *world)
 {
@@ -852,6 +895,7 @@ int main(void)
 		{"forged orders", test_forged_orders},
 		{"orders from unknown ports", test_orders_from_unknown},
 		{"orders need the M_Key", test_orders_need_the_m_key},
+		{"orders of no MASTER are told", test_orders_of_no_master_are_told},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},

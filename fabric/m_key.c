@@ -22,6 +22,19 @@ void m_key_list_add(struct m_key_list *list, uint64_t key)
 		list->key[list->count++] = key;
 }
 
+/* All that it may hold: another manager may have changed it since we looked. */
+static void list_possible(const struct agent *agent, struct m_key_list *list)
+{
+	const struct m_key_have *have = &agent->m_key;
+	const struct m_key_source *source = agent->fabric->m_keys;
+
+	m_key_list_add(list, have->key);
+	if (have->changing)
+		m_key_list_add(list, have->next);
+	if (source)
+		source->of_port(source->ctx, port_facts(agent->port)->guid, list);
+}
+
 uint64_t agent_m_key(const struct agent *agent, unsigned attempt)
 {
 	const struct m_key_have *have = &agent->m_key;
@@ -38,19 +51,23 @@ uint64_t agent_m_key(const struct agent *agent, unsigned attempt)
 	return list.count ? list.key[attempt % list.count] : 0;
 }
 
-bool agent_m_key_fits(const struct agent *agent, uint64_t key)
+uint64_t agent_m_key_doubted(const struct agent *agent, unsigned turn)
 {
-	const struct m_key_have *have = &agent->m_key;
-	const struct m_key_source *source = agent->fabric->m_keys;
 	struct m_key_list list = {0};
 
-	if (have->known && !have->key)
+	if (!turn)
+		return agent_m_key(agent, 0);
+	list_possible(agent, &list);
+	return list.count ? list.key[turn % list.count] : 0;
+}
+
+bool agent_m_key_fits(const struct agent *agent, uint64_t key)
+{
+	struct m_key_list list = {0};
+
+	if (agent->m_key.known && !agent->m_key.key)
 		return true;
-	m_key_list_add(&list, have->key);
-	if (have->changing)
-		m_key_list_add(&list, have->next);
-	if (source) /* another manager may have changed it since we looked */
-		source->of_port(source->ctx, port_facts(agent->port)->guid, &list);
+	list_possible(agent, &list);
 	for (unsigned i = 0; i < list.count; i++) {
 		if (list.key[i] == key)
 			return true;

@@ -46,6 +46,9 @@ struct m_key_have {
 
 /* What an SMP carries, for window_target.key. */
 uint64_t agent_m_key(const struct agent *agent, unsigned attempt);
+/* The same where silence may mean that the port has another key by now: the one that is known comes
+ * in the first turn, in later ones also those that the source names. */
+uint64_t agent_m_key_doubted(const struct agent *agent, unsigned turn);
 /* Whether one that was sent to this end port with key knew one that it may hold: any does where it
  * has shown that it has none, or where nothing is known. */
 bool agent_m_key_fits(const struct agent *agent, uint64_t key);

@@ -29,12 +29,14 @@ static bool address(const struct poll *poll, struct mad_addr *to, struct route_p
 	return *directed || poll->peer.lid;
 }
 
-/* Some agents look at the M_Key of an SMInfo before their manager does. */
+/* Some agents look at the M_Key of an SMInfo before their manager does. So silence may tell of no
+ * more than another key, which somebody gave the port since we looked: before the manager counts as
+ * dead each interval has the next that it may be. */
 static uint64_t m_key(const struct poll *poll)
 {
 	const struct port *port = map_get(&poll->fabric->ports, poll->peer.info.guid);
 
-	return port ? agent_m_key(port_agent(port), poll->missed + poll->attempts) : 0;
+	return port ? agent_m_key_doubted(port_agent(port), poll->key_turn) : 0;
 }
 
 static bool is_last_chance(const struct poll *poll)
@@ -63,6 +65,7 @@ static void ask(struct poll *poll)
 
 static void interval_is_lost(struct poll *poll)
 {
+	poll->key_turn++;
 	if (++poll->missed < poll->options->poll_misses && !poll->doubted) {
 		interval_begins(poll);
 		return;
@@ -140,7 +143,7 @@ void poll_begin(struct poll *poll, const struct peer *peer)
 {
 	poll_end(poll);
 	poll->peer = *peer;
-	poll->missed = poll->attempts = poll->answers = 0;
+	poll->missed = poll->attempts = poll->answers = poll->key_turn = 0;
 	poll->doubted = false;
 	loop_timer_arm(&poll->timer, (uint64_t)poll->options->poll_interval_ms * 1000);
 }

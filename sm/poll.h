@@ -41,6 +41,7 @@ struct poll {
 	unsigned missed;   /* intervals in a row */
 	unsigned attempts; /* within this interval */
 	unsigned answers;
+	unsigned key_turn; /* which M_Key the port is asked with: the one that it answers to */
 	bool under_way, doubted;
 };
 

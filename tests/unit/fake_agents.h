@@ -69,6 +69,7 @@ struct fake_node {
 	unsigned busy_guids;   /* so many Set(GUIDInfo) come when it is busy */
 	bool has_tables;       /* it tells GUIDs, SLtoVL and VL arbitration: fake_table() */
 	bool has_sm;
+	uint64_t sm_m_key;	     /* SMInfo with another M_Key is dropped; 0: none is */
 	struct sm_info sm, sm_heard; /* sm_heard: of the last control packet */
 	uint32_t sm_control;	     /* which one that was */
 	uint16_t sm_control_status;  /* of its answer to control packets */
@@ -461,7 +462,9 @@ static inline bool fake_answer(struct fake_letter *letter)
 	if (at && header.mgmt_class != CLASS_SUBN_DIRECTED && at != fake->local && at->num &&
 	    !fake_up(at))
 		at = NULL;
-	if (!at || at->node->silent)
+	if (!at || at->node->silent ||
+	    (header.attr_id == ATTR_SM_INFO && at->node->sm_m_key &&
+	     at->node->sm_m_key != be64_load(letter->mad + SMP_M_KEY_OFFSET)))
 		fate = FAKE_LOSE_REQUEST;
 	else if (fake->fate)
 		fate = fake->fate(fake->ctx, at->node, &header);

@@ -444,6 +444,33 @@ static void test_gone_is_confirmed_once(void)
 	world_free(world);
 }
 
+static size_t intervals_wanted;
+static bool polled_long(const struct world *world)
+{
+	return role(world) != SM_STANDBY || world->fake->requests >= intervals_wanted;
+}
+
+/* The port of the master was given another M_Key, and what is below a manager drops SMInfo without
+ * it: before the master is taken for dead it is asked with what else its port may have. */
+static void test_poll_doubts_its_key(void)
+{
+	for (unsigned known = 0; known < 2; known++) {
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+		struct port *port = map_get(&world->sm->fabric->ports, guid_of(world, "host-2"));
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(port);
+		port_agent(port)->m_key = (struct m_key_have){.key = 7, .known = true};
+		world->sm->options.m_key_mode = M_KEY_SUBNET;
+		world->sm->options.m_key = known ? 8 : 9; /* 9: nobody here knows the new one */
+		other->sm_m_key = 8;
+		intervals_wanted = world->fake->requests + 20;
+		CU_ASSERT_TRUE(world_run(world, polled_long));
+		CU_ASSERT_EQUAL(role(world) == SM_STANDBY, known);
+		world_free(world);
+	}
+}
+
 /* What closes a connection is asked at once, long before its turn. */
 static void test_closed_connection(void)
 {
@@ -896,6 +923,7 @@ int main(void)
 		{"orders from unknown ports", test_orders_from_unknown},
 		{"orders need the M_Key", test_orders_need_the_m_key},
 		{"orders of no MASTER are told", test_orders_of_no_master_are_told},
+		{"a poll doubts its M_Key", test_poll_doubts_its_key},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},

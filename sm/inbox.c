@@ -2,10 +2,11 @@
 /*
  * Subnet management MADs that others send to us: traps and SMInfo, one row each. Every trap is
  * repressed, also one that nobody knows, else its sender repeats it for ever; only a MASTER acts
- * on it. Get(SMInfo) is answered in every role, with our SM_Key: OpenSM takes a manager whose
- * answer has another key, or none, for no manager at all. Where our port has an M_Key, OpenSM would
- * tell it only to who knows that; here it is told also then, for the election is not to depend on
- * keys that are just being changed. Set(SMInfo) needs the M_Key.
+ * on it. Get(SMInfo) is answered in every role. Our SM_Key is told, since OpenSM takes a manager
+ * that tells another, or none, for no manager at all; but where our port is protected by an
+ * M_Key, only to who knows that (chapter 14.4.1). Who does not is told the rest at any level of
+ * protection, for the election of our own kind is not to depend on keys that are just being
+ * changed. Set(SMInfo) needs the M_Key.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -214,6 +215,23 @@ static void got_trap(struct sm *sm, const struct letter *letter)
 
 /* SMInfo */
 
+/* Chapter 14.2.4. Nobody below us looks, for it is the manager that has SMInfo. */
+static bool has_our_m_key(const struct sm *sm, const struct letter *letter)
+{
+	const struct port *port = sm->fabric->sm_port;
+	const struct agent *agent = port ? port_agent(port) : NULL;
+
+	return !agent || agent_m_key_fits(agent, be64_load(letter->mad + SMP_M_KEY_OFFSET));
+}
+
+/* At level 0 a Get() needs no M_Key, and our port shows its own to whoever asks. */
+static bool may_see_sm_key(const struct sm *sm, const struct letter *letter)
+{
+	const struct port *port = sm->fabric->sm_port;
+
+	return has_our_m_key(sm, letter) || !port_info(port)->m_key_protect_bits;
+}
+
 static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_status status)
 {
 	struct mad_header header = *letter->header;
@@ -227,7 +245,7 @@ static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_
 		header.status |= 0x8000; /* the D bit: it goes back the way it came */
 	header_encode(&header, mad);
 	peers_own_info(sm->peers, &own);
-	own.sm_key = sm->options.sm_key;
+	own.sm_key = may_see_sm_key(sm, letter) ? sm->options.sm_key : 0;
 	memset(mad + SMP_DATA_OFFSET, 0, SMP_DATA_SIZE);
 	format_encode(&sm_info_format, &own, mad + SMP_DATA_OFFSET);
 	txn_send(sm->txns, letter->from, mad, sizeof(mad));
@@ -292,32 +310,22 @@ static guid_t sender_of(struct sm *sm, const struct letter *letter)
 	return 0;
 }
 
-/* Chapter 14.2.4: at any level of protection a Set() needs the M_Key of the port that it goes to.
- * Nobody below us looks, for it is the manager that has SMInfo. */
-static bool has_our_m_key(struct sm *sm, const struct letter *letter)
-{
-	const struct port *port = sm->fabric->sm_port;
-	const struct agent *agent = port ? port_agent(port) : NULL;
-	struct log_subject subject = {.message_id = MESSAGE_M_KEY, .lid = letter->from->lid};
-
-	if (!agent || agent_m_key_fits(agent, be64_load(letter->mad + SMP_M_KEY_OFFSET)))
-		return true;
-	log_limited(&sm->keys.limit, LOG_WARNING, &subject,
-		    "SMInfo control %u from LID %u with another M_Key than our port's: dropped; "
-		    "where it is a manager of yours, give it the same m_key or secret",
-		    letter->header->attr_mod, letter->from->lid);
-	return false;
-}
-
 static void set_sm_info(struct sm *sm, const struct letter *letter)
 {
+	struct log_subject subject = {.message_id = MESSAGE_M_KEY, .lid = letter->from->lid};
 	struct sm_info sender;
 	uint32_t control = letter->header->attr_mod;
 	guid_t guid = sender_of(sm, letter);
 
 	sm->counts.sm_info_sets++;
-	if (!has_our_m_key(sm, letter))
+	if (!has_our_m_key(sm, letter)) { /* which a Set() needs at any level of protection */
+		log_limited(&sm->keys.limit, LOG_WARNING, &subject,
+			    "SMInfo control %u from LID %u with another M_Key than our port's: "
+			    "dropped; where it is a manager of yours, give it the same m_key or "
+			    "secret",
+			    control, letter->from->lid);
 		return;
+	}
 	attr_decode(&sm_info_format, letter->mad + SMP_DATA_OFFSET, &sender);
 	answer_sm_info(sm, letter,
 		       peers_control(sm->peers, control, &sender, letter->from->lid, guid));

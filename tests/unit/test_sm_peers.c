@@ -400,6 +400,70 @@ static void test_orders_need_the_m_key(void)
 	}
 }
 
+/* The SM_Key in the answer to a Get(SMInfo) with this M_Key. */
+static uint64_t sm_key_shown(struct world *world, uint64_t m_key)
+{
+	uint8_t mad[MAD_SIZE];
+	struct sm_info answer = {0};
+	size_t before = world->fake->num_sent;
+
+	subn_build(mad, METHOD_GET, ATTR_SM_INFO, 0, m_key, NULL, NULL);
+	be64_store(mad + 8, 78);
+	fake_receive(world->fake, LID_OF_OTHER, mad, MAD_SIZE);
+	CU_ASSERT_EQUAL_FATAL(world->fake->num_sent, before + 1);
+	attr_decode(&sm_info_format, world->fake->sent[before] + SMP_DATA_OFFSET, &answer);
+	CU_ASSERT_EQUAL(answer.state, SM_STANDBY); /* the rest is for all */
+	CU_ASSERT_EQUAL(answer.priority, PRIORITY);
+	CU_ASSERT_EQUAL(answer.guid, world->fake->transport.port.port_guid);
+	return answer.sm_key;
+}
+
+/* The SM_Key is for who knows the M_Key of our port, where a Get() needs that. */
+static void test_sm_key_needs_the_m_key(void)
+{
+	static const struct {
+		struct m_key_have have;
+		uint8_t level;
+		uint64_t policy, sent;
+		bool shown;
+	} rows[] = {
+		{{.known = true}, 0, 0, 0, true}, /* there is none */
+		{{.known = true}, 2, 0, 5, true},
+		{{.key = 7, .known = true}, 0, 0, 0, true}, /* who asks may read it */
+		{{.key = 7, .known = true}, 0, 0, 5, true},
+		{{.key = 7, .known = true}, 1, 0, 0, false},
+		{{.key = 7, .known = true}, 1, 0, 5, false},
+		{{.key = 7, .known = true}, 1, 0, 7, true},
+		{{.key = 7, .known = true}, 2, 0, 0, false},
+		{{.key = 7, .known = true}, 2, 0, 5, false},
+		{{.key = 7, .known = true}, 2, 0, 7, true},
+		{{.key = 7, .known = true}, 3, 0, 5, false},
+		{{.key = 7, .known = true}, 3, 5, 5, true}, /* another manager gave it */
+		{{.key = 7, .known = true, .changing = true, .next = 8}, 2, 0, 8, true},
+		{{.known = false}, 2, 6, 0, false},
+		{{.known = false}, 2, 6, 6, true},
+	};
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port *port = world->sm->fabric->sm_port;
+		struct port_info info = *port_info(port);
+		uint64_t shown;
+
+		info.m_key_protect_bits = rows[i].level;
+		port_set_info(world->sm->fabric, port, &info);
+		world->sm->options.m_key_mode = rows[i].policy ? M_KEY_SUBNET : M_KEY_NONE;
+		world->sm->options.m_key = rows[i].policy;
+		port_agent(port)->m_key = rows[i].have;
+		shown = sm_key_shown(world, rows[i].sent);
+		CU_ASSERT_EQUAL(shown, rows[i].shown ? SM_KEY_DEFAULT : 0);
+		if (shown != (rows[i].shown ? SM_KEY_DEFAULT : 0))
+			printf("    row %zu\n", i);
+	}
+	world_free(world);
+}
+
 /* A MASTER that is offered what it has looks for who does so, but not as often as he likes. */
 static void test_handovers_do_not_keep_busy(void)
 {
@@ -922,6 +986,7 @@ int main(void)
 		{"forged orders", test_forged_orders},
 		{"orders from unknown ports", test_orders_from_unknown},
 		{"orders need the M_Key", test_orders_need_the_m_key},
+		{"SM_Key needs the M_Key", test_sm_key_needs_the_m_key},
 		{"orders of no MASTER are told", test_orders_of_no_master_are_told},
 		{"a poll doubts its M_Key", test_poll_doubts_its_key},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},

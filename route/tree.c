@@ -144,8 +144,9 @@ static bool any_neighbours(const struct cabling *cabling, const uint64_t *sum, u
 
 /* For every switch, the squares of its distances to switches with hosts, as often as these have
  * places; those of some, evenly taken, where there are many. Switches that cannot be reached from
- * the first one of these are of no interest here: UINT64_MAX. */
-static uint64_t *sum_distances(const struct cabling *cabling, uint32_t first)
+ * the first one of these are of no interest here, nor those below roots that are found (level not
+ * NONE), to which ways may lead that nothing remembers back: UINT64_MAX. */
+static uint64_t *sum_distances(const struct cabling *cabling, uint32_t first, const uint16_t *level)
 {
 	enum { SAMPLES = 256 };
 	uint64_t *sum = mem_array(cabling->count, sizeof(*sum));
@@ -166,7 +167,7 @@ static uint64_t *sum_distances(const struct cabling *cabling, uint32_t first)
 		free(distance);
 	}
 	for (uint32_t s = 0; s < cabling->count; s++)
-		if (reached[s] == LEVEL_NONE)
+		if (reached[s] == LEVEL_NONE || level[s] != LEVEL_NONE)
 			sum[s] = UINT64_MAX;
 	free(from);
 	free(reached);
@@ -175,10 +176,11 @@ static uint64_t *sum_distances(const struct cabling *cabling, uint32_t first)
 
 /* In a tree all spines are equally near to all hosts, but for missing cables: hence the shares. If
  * even the nearest are neighbours this is no tree, and the first of them has to do. */
-static uint32_t find_island_roots(const struct cabling *cabling, uint32_t first, uint32_t *roots)
+static uint32_t find_island_roots(const struct cabling *cabling, uint32_t first,
+				  const uint16_t *level, uint32_t *roots)
 {
 	static const unsigned percents[] = {150, 120, 105, 100};
-	uint64_t *sum = sum_distances(cabling, first);
+	uint64_t *sum = sum_distances(cabling, first, level);
 	uint64_t limit = 0;
 	uint32_t nearest = first, count = 0;
 
@@ -202,14 +204,14 @@ static uint32_t find_island_roots(const struct cabling *cabling, uint32_t first,
 
 uint32_t tree_find_roots(const struct cabling *cabling, uint32_t **roots)
 {
-	uint16_t *level = NULL;
 	uint32_t count = 0;
+	uint16_t *level = distances(cabling, NULL, 0);
 
 	*roots = mem_array(cabling->count, sizeof(**roots));
 	for (uint32_t s = 0; s < cabling->count; s++) {
-		if (level && level[s] != LEVEL_NONE)
+		if (level[s] != LEVEL_NONE)
 			continue;
-		count += find_island_roots(cabling, s, *roots + count);
+		count += find_island_roots(cabling, s, level, *roots + count);
 		free(level);
 		level = distances(cabling, *roots, count);
 	}

@@ -384,5 +384,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"moving-tenants-other", 112, "a way up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target that stood in the round twice"},
+	{"failover", 500218,
+	 "roots beyond their array: cables that one of their ends remembered led to another "
+	 "island"},
 	{NULL, 0, NULL},
 };

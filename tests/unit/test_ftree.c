@@ -13,6 +13,7 @@
 #include "lib/loop.h"
 #include "route/engine.h"
 #include "route/quality.h"
+#include "route/tree.h"
 #include "tests/unit/snapshot_from.h"
 #include "tests/unit/unit.h"
 
@@ -438,6 +439,44 @@ static void test_compute_nodes(void)
 	net_free(net);
 }
 
+/* Cables that only one of their ends remembers, as where one was moved: no switch is a root of two
+ * islands, and no packet runs or waits in a circle. */
+static void test_remembered_by_one_end(void)
+{
+	uint64_t chance = 1;
+
+	for (unsigned round = 0; round < 60; round++) {
+		struct net *net = net_tree2(6, 2, 4, 1);
+		struct snapshot *snapshot = snapshot_from_net(net, 0);
+		struct cabling *cabling;
+		uint32_t *roots, count;
+
+		for (uint32_t s = 0; s < snapshot->num_switches; s++) {
+			for (unsigned p = 1; p <= snapshot->switches[s].num_ports; p++) {
+				chance = chance * 6364136223846793005 + 1442695040888963407;
+				if (snap_link(snapshot, s, (uint8_t)p)->sw >= 0 && chance >> 62)
+					snapshot_cut(snapshot, s, p);
+				if (snap_link(snapshot, s, (uint8_t)p)->sw < 0 && chance >> 61 & 1)
+					snapshot->cables[snapshot->switches[s].first_link + p]
+						.kind = CABLE_NONE;
+			}
+		}
+		cabling = cabling_new(snapshot);
+		count = tree_find_roots(cabling, &roots);
+		CU_ASSERT_FATAL(count <= cabling->count);
+		for (uint32_t i = 0; i < count; i++)
+			for (uint32_t j = 0; j < i; j++)
+				CU_ASSERT_NOT_EQUAL(roots[i], roots[j]);
+		free(roots);
+		cabling_free(cabling);
+		check_hosts(snapshot, "ftree");
+		check_hosts(snapshot, "updn");
+		check_hosts(snapshot, "dnup");
+		snapshot_unref(snapshot);
+		net_free(net);
+	}
+}
+
 /* Islands, a switch that is alone, hosts without a switch; and the LIDs of one port. */
 static void test_odd(void)
 {
@@ -464,6 +503,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"whole trees", test_whole_trees},
 		{"any GUIDs", test_any_guids},
+		{"cables remembered by one end", test_remembered_by_one_end},
 		{"parallel cables, few spines", test_parallel_and_narrow},
 		{"broken trees", test_broken_trees},
 		{"what is no tree", test_no_trees},

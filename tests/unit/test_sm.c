@@ -1098,6 +1098,34 @@ static void test_disabled_port(void)
 	world_free(world);
 }
 
+/* The same without a link that could be lost: where it has been Disabled since, by whomever, a
+ * refusal of before does not count. */
+static void test_disabled_without_link(void)
+{
+	for (unsigned disabled = 0; disabled < 2; disabled++) {
+		struct world *world = world_new(one_switch(3), 1, 1, NULL);
+		struct fake_node *leaf = host_port(world, "host-3")->peer->node;
+		struct fake_port *spare = &leaf->port[leaf->info.num_ports];
+		const struct disabled_entry entry = {.node_guid = leaf->info.node_guid,
+						     .port = spare->num};
+
+		CU_ASSERT_PTR_NULL_FATAL(spare->peer);
+		CU_ASSERT_TRUE(world_up(world));
+		registry_put(world->sm->registry, REGISTRY_DISABLED, &entry);
+		plan_fate(world, FAKE_REFUSE, 1, 1);
+		plan.method = METHOD_SET;
+		world_sweep(world, DISCOVER_FULL);
+		CU_ASSERT_EQUAL(disablings(world, spare), 1);
+		spare->info.port_physical_state = disabled ? PHYS_DISABLED : PHYS_POLLING;
+		world_sweep(world, DISCOVER_FULL);
+		CU_ASSERT_EQUAL(disablings(world, spare), 0);
+		spare->info.port_physical_state = PHYS_POLLING;
+		world_sweep(world, DISCOVER_FULL);
+		CU_ASSERT_EQUAL(disablings(world, spare), disabled);
+		world_free(world);
+	}
+}
+
 static unsigned times_written(const char *text, const char *what)
 {
 	unsigned times = 0;
@@ -1411,6 +1439,7 @@ int main(void)
 		{"echoed state change", test_echoed_state_change},
 		{"refusing port", test_refusing_port},
 		{"disabled port", test_disabled_port},
+		{"disabled port without a link", test_disabled_without_link},
 		{"what is broken is told once", test_broken_is_told_once},
 		{"links are named", test_links_are_named},
 		{"refusing switch", test_refusing_switch},

@@ -38,7 +38,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	say(0, line);
 	give_up_us = loop_now_us(world->loop) + PATIENCE_US;
 	world_run(world, is_over);
-	close(bed.clients[0].fd);
-	bed.clients[0].fd = -1;
+	client_hang_up(&bed.clients[0]);
 	return 0;
 }

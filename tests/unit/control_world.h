@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A manager on a fabric of fake agents (sm_world.h) with its control socket, and clients on that in
- * the same thread: for tests of commands. A test has one such world at a time.
+ * A manager on a fabric of fake agents (sm_world.h) with its control socket and some clients on it
+ * (control_client.h). A test has one such world at a time.
  */
 #ifndef TESTS_UNIT_CONTROL_WORLD_H
 #define TESTS_UNIT_CONTROL_WORLD_H
 
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#include "lib/control.h"
 #include "sm/context.h"
+#include "tests/unit/control_client.h"
 #include "tests/unit/sm_world.h"
 
-enum { CLIENTS = 5, TEXT = 64 << 10 };
+enum { CLIENTS = 5 };
 
 static struct {
-	struct control *control;
-	char folder[32], path[64];
-	struct client {
-		int fd; /* -1: gone, or none */
-		char text[TEXT];
-		size_t length;
-	} clients[CLIENTS];
+	struct control_socket socket;
+	struct control_client clients[CLIENTS];
 } bed;
 
 /* The manager is on host-0001, and its first sweep is over. */
@@ -38,13 +29,10 @@ static inline struct world *start(const char *spec)
 	strcpy(options.engines[0], "updn");
 	CU_ASSERT_EQUAL_FATAL(spec_build(spec, &net, &error), 0);
 	world = world_new(net, net_find(net, "host-0001"), 1, &options);
-	strcpy(bed.folder, "/tmp/weft-control-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(bed.folder));
-	snprintf(bed.path, sizeof(bed.path), "%s/sock", bed.folder);
-	CU_ASSERT_EQUAL_FATAL(control_listen(world->loop, bed.path, &bed.control), 0);
-	sm_register_commands(world->sm, bed.control);
+	socket_begin(&bed.socket, world->loop);
+	sm_register_commands(world->sm, bed.socket.control);
 	for (int i = 0; i < CLIENTS; i++)
-		bed.clients[i].fd = -1;
+		client_begin(&bed.clients[i], &bed.socket);
 	world_up(world);
 	return world;
 }
@@ -52,39 +40,24 @@ static inline struct world *start(const char *spec)
 static inline void end(struct world *world)
 {
 	for (int i = 0; i < CLIENTS; i++)
-		if (bed.clients[i].fd >= 0)
-			close(bed.clients[i].fd);
+		client_hang_up(&bed.clients[i]);
 	sm_stop(world->sm);
-	control_free(bed.control);
+	socket_end(&bed.socket);
 	world_free(world);
-	rmdir(bed.folder);
 }
 
 static inline void say(int i, const char *request)
 {
-	struct client *client = &bed.clients[i];
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	client->length = 0;
-	client->text[0] = '\0';
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", bed.path);
-	CU_ASSERT_EQUAL_FATAL(connect(client->fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	CU_ASSERT_EQUAL_FATAL(send(client->fd, request, strlen(request), 0),
-			      (ssize_t)strlen(request));
+	client_say(&bed.clients[i], request);
 }
 
 /* Whether the reply has come to its end. */
 static inline bool answered(int i)
 {
-	struct client *client = &bed.clients[i];
-	ssize_t got = recv(client->fd, client->text + client->length, TEXT - client->length - 1,
-			   MSG_DONTWAIT);
+	struct control_client *client = &bed.clients[i];
 
-	if (got > 0)
-		client->length += (size_t)got;
-	client->text[client->length] = '\0';
-	return strstr(client->text, "\"ok\":");
+	client_take(client);
+	return client->text && strstr(client->text, "\"ok\":");
 }
 
 static inline bool all_answered(const struct world *world)
@@ -99,10 +72,11 @@ static inline bool all_answered(const struct world *world)
 
 static inline bool has(int i, const char *words)
 {
-	bool found = strstr(bed.clients[i].text, words);
+	const char *text = bed.clients[i].text;
+	bool found = text && strstr(text, words);
 
 	if (!found)
-		printf("\nno %s in %s\n", words, bed.clients[i].text);
+		printf("\nno %s in %s\n", words, text ? text : "nothing");
 	return found;
 }
 
@@ -111,8 +85,6 @@ static inline void ask(struct world *world, const char *request)
 {
 	say(0, request);
 	world_run(world, all_answered);
-	close(bed.clients[0].fd);
-	bed.clients[0].fd = -1;
 }
 
 #endif

@@ -190,6 +190,7 @@ static struct {
 	struct transport transport;
 	struct txn_table *txns;
 	struct capture capture;
+	struct control_socket socket;
 	struct control_client client;
 	struct loop_timer turn;
 } bed;
@@ -218,14 +219,16 @@ static void begin(void)
 	bed.loop = loop_new();
 	bed.transport.ops = &ops;
 	bed.txns = txn_table_new(bed.loop, &bed.transport);
-	client_begin(&bed.client, bed.loop);
+	socket_begin(&bed.socket, bed.loop);
+	client_begin(&bed.client, &bed.socket);
 	capture_init(&bed.capture, bed.loop, bed.txns, own_lid, &bed);
-	capture_register(&bed.capture, bed.client.control);
+	capture_register(&bed.capture, bed.socket.control);
 }
 
 static void end(void)
 {
-	client_end(&bed.client);
+	socket_end(&bed.socket);
+	client_hang_up(&bed.client);
 	CU_ASSERT_EQUAL(bed.capture.count, 0);
 	txn_table_free(bed.txns);
 	loop_free(bed.loop);
@@ -325,7 +328,7 @@ static void test_refused(void)
 	}
 	begin();
 	for (int i = 0; i < CAPTURES_MAX; i++)
-		fds[i] = client_connect(&bed.client, "{\"command\":\"capture\"}\n");
+		fds[i] = client_connect(&bed.socket, "{\"command\":\"capture\"}\n");
 	await_captures(CAPTURES_MAX);
 	client_say(&bed.client, "{\"command\":\"capture\"}\n");
 	client_await(&bed.client, "4 captures are under way already");

@@ -88,6 +88,7 @@ static struct {
 	struct event_hub hub;
 	struct registry *registry;
 	struct events *events;
+	struct control_socket socket;
 	struct control_client client;
 } bed;
 
@@ -96,14 +97,16 @@ static void begin(void)
 	bed.loop = loop_new();
 	event_hub_init(&bed.hub);
 	bed.registry = registry_new();
-	client_begin(&bed.client, bed.loop);
+	socket_begin(&bed.socket, bed.loop);
+	client_begin(&bed.client, &bed.socket);
 	bed.events = events_new(bed.loop, &bed.hub, bed.registry, NULL, NULL);
-	events_register(bed.events, bed.client.control);
+	events_register(bed.events, bed.socket.control);
 }
 
 static void end(void)
 {
-	client_end(&bed.client);
+	socket_end(&bed.socket);
+	client_hang_up(&bed.client);
 	events_free(bed.events);
 	registry_free(bed.registry);
 	loop_free(bed.loop);

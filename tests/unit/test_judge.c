@@ -110,16 +110,12 @@ static void test_bound(void)
 	say(CLIENTS - 1, check);
 	world_run(world, last_answered);
 	CU_ASSERT(has(CLIENTS - 1, "4 route check, quality and plan commands are under way"));
-	close(bed.clients[1].fd); /* one of those that wait */
-	bed.clients[1].fd = -1;
+	client_hang_up(&bed.clients[1]); /* one of those that wait */
 	sem_post(&brake.go);
 	world_run(world, all_answered);
 	CU_ASSERT(has(0, "\"good\":true") && has(2, "\"good\":true") && has(3, "\"good\":true"));
-	for (int i = 0; i < CLIENTS; i++) {
-		if (bed.clients[i].fd >= 0)
-			close(bed.clients[i].fd);
-		bed.clients[i].fd = -1;
-	}
+	for (int i = 0; i < CLIENTS; i++)
+		client_hang_up(&bed.clients[i]);
 	ask(world, check);
 	CU_ASSERT(has(0, "\"good\":true"));
 	CU_ASSERT_EQUAL(judgements(world), 0);

@@ -45,8 +45,7 @@ static bool holds(const struct world *world, const char *host, pkey_t p_key)
 
 static void leave(int client)
 {
-	close(bed.clients[client].fd);
-	bed.clients[client].fd = -1;
+	client_hang_up(&bed.clients[client]);
 }
 
 static void test_done(void)

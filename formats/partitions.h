@@ -85,6 +85,8 @@ bool partition_key_parse(const char *text, pkey_t *out);
  * (0x0005), 2 changed (0x0006, 0x7fff)": the caller's, for free(). NULL: none. Either may be NULL,
  * which is a file that defines none. */
 char *partitions_changes(const struct partitions *before, const struct partitions *after);
+/* Of what it says: the same where there are no changes. NULL, no file: 0, unlike an empty one. */
+uint64_t partitions_digest(const struct partitions *partitions);
 
 /* What the rules make of an end port. type: enum node_type of its node; self: the subnet manager is
  * on it. allow_both: what several rules say adds up instead of the last one holding. */

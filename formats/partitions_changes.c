@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/partitions.h"
+#include "lib/hash.h"
 #include "lib/mem.h"
 
 enum { NAMED_MAX = 8, KEY_TEXT = sizeof("0x0000, "), KEYS_SIZE = NAMED_MAX * KEY_TEXT + 32 };
@@ -52,6 +53,63 @@ static bool is_same(const struct partition *a, const struct partition *b)
 {
 	return !strcmp(a->name, b->name) && a->index0 == b->index0 && a->ipoib == b->ipoib &&
 	       same_rules(a, b) && same_groups(a, b);
+}
+
+/* A number's bytes, the lowest first: managers on hosts of any kind compare what comes of it. */
+static uint64_t add_number(uint64_t hash, uint64_t number)
+{
+	for (unsigned i = 0; i < sizeof(number); i++) {
+		uint8_t byte = (uint8_t)(number >> 8 * i);
+
+		hash = hash_bytes(hash, &byte, 1);
+	}
+	return hash;
+}
+
+/* All that is_same() looks at. */
+static uint64_t add_partition(uint64_t hash, const struct partition *partition)
+{
+	hash = add_number(hash, partition->p_key);
+	hash = hash_bytes(hash, partition->name, strlen(partition->name) + 1);
+	hash = add_number(hash, partition->index0);
+	hash = add_number(hash, partition->ipoib);
+	hash = add_number(hash, partition->num_rules);
+	for (uint32_t i = 0; i < partition->num_rules; i++) {
+		const struct partition_rule *rule = &partition->rules[i];
+
+		hash = add_number(hash, rule->who);
+		hash = add_number(hash, rule->membership);
+		hash = add_number(hash, rule->first);
+		hash = add_number(hash, rule->last);
+	}
+	hash = add_number(hash, partition->num_groups);
+	for (uint32_t i = 0; i < partition->num_groups; i++) {
+		const struct partition_group *group = &partition->groups[i];
+
+		hash = hash_bytes(hash, group->mgid, GID_SIZE);
+		hash = add_number(hash, group->mtu);
+		hash = add_number(hash, group->rate);
+		hash = add_number(hash, group->sl);
+		hash = add_number(hash, group->tclass);
+		hash = add_number(hash, group->q_key);
+		hash = add_number(hash, group->flow_label);
+	}
+	return hash;
+}
+
+uint64_t partitions_digest(const struct partitions *partitions)
+{
+	const struct partition **by_key;
+	uint64_t hash = HASH_SEED;
+
+	if (!partitions)
+		return 0;
+	by_key = index_keys(partitions);
+	for (pkey_t key = 0; key <= PKEY_DEFAULT_LIMITED; key++)
+		if (by_key[key])
+			hash = add_partition(hash, by_key[key]);
+	free(by_key);
+	return hash;
 }
 
 /* The partitions of one kind of change. */

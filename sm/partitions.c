@@ -12,6 +12,7 @@
 
 #include "fabric/pkeys.h"
 #include "include/message_id.h"
+#include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/program.h"
@@ -554,7 +555,7 @@ static void changed(void *ctx, const struct registry_change *change)
 	else if (change->kind == REGISTRY_ALIAS && policy_is_closed(policy))
 		note(policy, ((const struct alias_entry *)record)->port_guid);
 	else if (change->kind == REGISTRY_SETTING)
-		loop_defer(&policy->turn); /* judge_source() */
+		loop_defer(&policy->turn); /* judge_source(), compare_digests() */
 	else
 		return;
 	/* The first thing that is said at run time, and the last that is taken back. */
@@ -592,6 +593,48 @@ static void keep_mark(struct policy *policy)
 		setting_put(policy->registry, MARK, policy->file->partitions->name);
 }
 
+/* What the master's file says, for those that follow it; a setting, too. */
+
+#define DIGEST "partition digest"
+
+static void keep_digest(struct policy *policy)
+{
+	char text[GUID_TEXT];
+
+	if (policy->live)
+		setting_put(policy->registry, DIGEST, guid_text(policy->digest, text));
+}
+
+bool policy_is_unlike(const struct policy *policy)
+{
+	const char *theirs = setting_get(policy->registry, DIGEST);
+	char text[GUID_TEXT];
+
+	return registry_follows(policy->registry) && theirs &&
+	       strcmp(theirs, guid_text(policy->digest, text)) != 0;
+}
+
+/* Two files that differ show when the standby takes over, by P_Keys that are given and taken. */
+static void compare_digests(struct policy *policy)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
+	const char *name = policy->file ? policy->file->partitions->name : "none";
+
+	if (policy_is_unlike(policy) == policy->unlike)
+		return;
+	policy->unlike = !policy->unlike;
+	if (policy->unlike)
+		log_about(
+			LOG_WARNING, &subject,
+			"the partition file here (%s) says something else than the master's, so "
+			"ports would get other P_Keys when this manager takes over: make them the "
+			"same, then weftctl config reload",
+			name);
+	else if (registry_follows(policy->registry))
+		log_about(LOG_NOTICE, &subject,
+			  "the partition file here (%s) says what the master's does", name);
+}
+
 /* True when it is another one now. */
 static bool judge_source(struct policy *policy)
 {
@@ -625,6 +668,8 @@ static void take_noted(void *arg)
 	if (registry_is_together(policy->registry))
 		return;
 	keep_mark(policy);
+	keep_digest(policy);
+	compare_digests(policy);
 	if (judge_source(policy)) {
 		policy->groups_noted = true;
 		note_all(policy);
@@ -673,7 +718,10 @@ static void tell_changes(const struct policy *policy, const struct partitions *p
 void policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions)
 {
+	static const struct partitions nothing;
+
 	tell_changes(policy, partitions);
+	policy->digest = partitions_digest(source == PARTITIONS_BAD_FILE ? &nothing : partitions);
 	policy_file_free(policy->file);
 	policy->file = partitions ? policy_file_new(partitions) : NULL;
 	policy->given = source;

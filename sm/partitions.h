@@ -65,6 +65,7 @@ struct policy {
 	struct program *program;
 	const struct sm_options *options;
 	struct policy_file *file;
+	uint64_t digest;		     /* of what it says */
 	enum partition_source given, source; /* by policy_set_file(); what follows from it */
 	uint64_t state;	    /* rises with each change that may concern everybody; from 1 */
 	bool live;	    /* this manager is MASTER and its first view is there */
@@ -83,6 +84,7 @@ struct policy {
 	guid_t *noted; /* port GUIDs */
 	unsigned num_noted, noted_room;
 	bool all_noted, groups_noted;
+	bool unlike; /* policy_is_unlike(), when that was told last */
 	bool closed; /* policy_is_closed(), when it was looked at last */
 	/* Deferred, when the keys of a port are as they should be, or cannot be: fn is for who
 	 * wants to know. */
@@ -105,6 +107,8 @@ void policy_done(struct policy *policy);
 /* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. */
 void policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions);
+/* Whether this manager follows a master whose file says something else. */
+bool policy_is_unlike(const struct policy *policy);
 /* Options may have changed: everything is judged anew. */
 void policy_options_changed(struct policy *policy);
 /* This manager may write, or may not any more. */

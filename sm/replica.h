@@ -45,6 +45,7 @@ struct replica_owner {
 	/* It sees nothing of the fabric, for want of the M_Keys, and so no MASTER either. */
 	bool (*locked_out)(void *ctx);
 	void (*unlocked)(void *ctx); /* the M_Keys have come */
+	bool (*unlike)(void *ctx);   /* its partition file says something else than the master's */
 	void *ctx;
 };
 

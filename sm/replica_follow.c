@@ -650,6 +650,8 @@ json_t *follow_status(const struct replica *replica)
 		(json_int_t)follow->position, "acked", (json_int_t)follow->acked, "lag",
 		(json_int_t)(follow->number > follow->acked ? follow->number - follow->acked : 0),
 		"tables", (json_int_t)follow->tables.count);
+	json_object_set_new(master, "other_partitions",
+			    json_boolean(replica->owner.unlike(replica->owner.ctx)));
 	if (follow->stream && follow->greeted) {
 		json_object_set_new(master, "guid", json_sprintf("0x%016" PRIx64, follow->master));
 		json_object_set_new(

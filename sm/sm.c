@@ -327,6 +327,11 @@ static void unlocked(void *ctx)
 	trigger_full(&sm->trigger, "the M_Keys have come from the master");
 }
 
+static bool unlike(void *ctx)
+{
+	return policy_is_unlike(&((struct sm *)ctx)->policy);
+}
+
 static bool may_take_over(void *ctx)
 {
 	return replica_ready(((struct sm *)ctx)->replica);
@@ -335,8 +340,8 @@ static bool may_take_over(void *ctx)
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
 {
-	struct replica_owner owner = {own_role,	  named_master, master_lost,
-				      locked_out, unlocked,	sm};
+	struct replica_owner owner = {own_role, named_master, master_lost, locked_out,
+				      unlocked, unlike,	      sm};
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,

@@ -261,6 +261,18 @@ moves() {
 	equal "the LID of $2" "$(status "$2" '$_->{lid}')" 99 && stop "$2"
 }
 
+# Followed all the same, and told at the standby.
+other_partitions() {
+	echo 'a=1 : ALL ;' >other.conf
+	run "$1" -o "partition_config_file=\"$work/other.conf\"" || return 1
+	wait_for 30 in_step "$2" || because "$1 is not in step: $(ctl "$2" ha status)" || return 1
+	told_event "$1" standby 'other.conf. says something else than the master' || return 1
+	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt &&
+		matches '^Partitions +the file here says something else' ha.txt ||
+		because "ha status says $(cat ha.txt)" || return 1
+	stop "$1"
+}
+
 # A stranger's bytes at the port.
 noise() {
 	perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(PeerAddr => shift) or die;
@@ -307,6 +319,7 @@ check "options that cannot be" bad_options
 stop two
 check "another key" wrong_key two one
 check "another configuration" other_lmc two one
+check "another partition file" other_partitions two one
 check "noise" noise one
 stop one
 check "the LID of the MASTER moves" moves one two

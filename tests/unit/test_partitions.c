@@ -377,6 +377,7 @@ static void test_changes(void)
 		CU_ASSERT_EQUAL(!changes, !rows[i].changes);
 		if (changes && rows[i].changes)
 			CU_ASSERT_STRING_EQUAL(changes, rows[i].changes);
+		CU_ASSERT_EQUAL(partitions_digest(before) == partitions_digest(after), !changes);
 		free(changes);
 		partitions_free(before);
 		partitions_free(after);

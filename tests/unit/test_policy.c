@@ -305,6 +305,63 @@ static void test_lost_file(void)
 	world_free(world);
 }
 
+static bool is_judged(const struct world *at)
+{
+	return !policy_is_judging(&at->sm->policy);
+}
+
+/* Whether this is logged when this file is read. */
+static bool told_of(struct policy *policy, const char *file, const char *words)
+{
+	static char text[4096];
+	struct unit_capture capture;
+
+	log_set_level(NULL, LOG_NOTICE);
+	unit_capture_begin(&capture);
+	read_file(policy, file);
+	world_run(world, is_judged);
+	unit_capture_end(&capture, text, sizeof(text));
+	log_set_level(NULL, LOG_CRIT);
+	return strstr(text, words);
+}
+
+/* A standby compares its file with what the master's says, and tells once of each difference. */
+static void test_other_file_than_the_master(void)
+{
+	static const char *const files[] = {"a=1:ALL;", "b=2:ALL;\na=1:ALL;", NULL, "x"};
+	struct policy *policy;
+	char master[SETTING_VALUE_SIZE];
+
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	policy = &world->sm->policy;
+	read_file(policy, "a=1:ALL; b=2:ALL;");
+	CU_ASSERT_TRUE(world_up(world)); /* as a MASTER it says what its own one is */
+	world_run(world, is_judged);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(setting_get(world->registry, "partition digest"));
+	strcpy(master, setting_get(world->registry, "partition digest"));
+	CU_ASSERT_FALSE(policy_is_unlike(policy));
+	policy_set_live(policy, false);
+	registry_follow(world->registry, true);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		bool same = i == 1;
+
+		CU_ASSERT_EQUAL(told_of(policy, files[i], "says something else"), i == 0 || i == 2);
+		CU_ASSERT_EQUAL(policy_is_unlike(policy), !same);
+		CU_ASSERT_STRING_EQUAL(setting_get(world->registry, "partition digest"), master);
+	}
+	/* The master reads another one, which is none. */
+	setting_put(world->registry, "partition digest", "0x0000000000000000");
+	CU_ASSERT_FALSE(told_of(policy, "", "says what the master's does"));
+	CU_ASSERT_TRUE(told_of(policy, NULL, "says what the master's does"));
+	setting_put(world->registry, "partition digest", NULL); /* one of an earlier version */
+	CU_ASSERT_FALSE(told_of(policy, "a=1:ALL;", "says something else"));
+	setting_put(world->registry, "partition digest", master);
+	CU_ASSERT_TRUE(told_of(policy, "a=1:ALL;", "says something else"));
+	registry_follow(world->registry, false); /* it is MASTER now */
+	CU_ASSERT_FALSE(policy_is_unlike(policy));
+	world_free(world);
+}
+
 static void test_groups(void)
 {
 	static const struct {
@@ -629,6 +686,7 @@ int main(void)
 		{"aliases", test_aliases},
 		{"wants", test_wants},
 		{"lost file", test_lost_file},
+		{"another file than the master's", test_other_file_than_the_master},
 		{"groups", test_groups},
 		{"both define", test_both_define},
 		{"P_Keys of another manager", test_foreign},

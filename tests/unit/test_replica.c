@@ -116,9 +116,16 @@ static void unlocked(void *ctx)
 	((struct manager *)ctx)->locked_out = false;
 }
 
+static bool unlike(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
 static void start(struct manager *manager)
 {
-	struct replica_owner owner = {role_of, master_of, lost, locked_out, unlocked, manager};
+	struct replica_owner owner = {role_of,	master_of, lost,   locked_out,
+				      unlocked, unlike,	   manager};
 	char why[STREAM_WHY_SIZE];
 
 	manager->registry = registry_new();

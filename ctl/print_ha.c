@@ -10,19 +10,25 @@
 static void print_standbys(const json_t *standbys, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{"STANDBY", TABLE_LEFT}, {"ADDRESS", TABLE_LEFT}, {"STATE", TABLE_LEFT},
-		{"LAG", TABLE_RIGHT},	 {"TABLES", TABLE_RIGHT}, {"HEARD", TABLE_RIGHT},
-		{"STORE", TABLE_LEFT},
+		{"STANDBY", TABLE_LEFT}, {"ADDRESS", TABLE_LEFT}, {"ROLE", TABLE_LEFT},
+		{"STATE", TABLE_LEFT},	 {"LAG", TABLE_RIGHT},	  {"TABLES", TABLE_RIGHT},
+		{"HEARD", TABLE_RIGHT},	 {"STORE", TABLE_LEFT},
 	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table;
 	const json_t *standby;
 	size_t i;
 
+	if (!json_array_size(standbys)) {
+		fputs("Standbys    none\n", out);
+		return;
+	}
+	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	json_array_foreach (standbys, i, standby) {
 		char span[TEXT_SPAN_SIZE];
 
 		table_cell(table, "%s", text_member(standby, "guid"));
 		table_cell(table, "%s", text_member(standby, "address"));
+		table_cell(table, "%s", text_member(standby, "role"));
 		table_cell(table, "%s", text_member(standby, "state"));
 		table_cell(table, "%lld", number_member(standby, "lag"));
 		table_cell(table, "%lld", number_member(standby, "tables"));

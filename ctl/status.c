@@ -181,15 +181,17 @@ static void print_left_out(const json_t *switches, FILE *out)
 
 static void print_peers(const json_t *peers, FILE *out)
 {
+	char span[TEXT_SPAN_SIZE];
 	const json_t *peer;
 	size_t i;
 
 	if (json_is_array(peers) && !json_array_size(peers))
 		line(out, "Peers", "none");
 	json_array_foreach (peers, i, peer) {
-		line(out, i ? "" : "Peers", "%s, LID %lld, priority %lld, %s",
+		line(out, i ? "" : "Peers", "%s, LID %lld, priority %lld, %s, heard %s ago",
 		     text_member(peer, "guid"), number_member(peer, "lid"),
-		     number_member(peer, "priority"), text_member(peer, "state"));
+		     number_member(peer, "priority"), text_member(peer, "state"),
+		     text_span(1000 * number_member(peer, "heard_ms"), span));
 	}
 }
 

@@ -75,19 +75,21 @@ json_t *routing_json(const struct route_result *routes)
 			 (json_int_t)routes->report.disconnected);
 }
 
-static json_t *status_peers(const struct peers *peers)
+static json_t *status_peers(const struct sm *sm)
 {
 	const struct peer *list;
-	size_t count = peers_list(peers, &list);
+	size_t count = peers_list(sm->peers, &list);
+	uint64_t now_us = loop_now_us(sm->loop);
 	json_t *array = json_array();
 	char guid[GUID_TEXT];
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(array,
-				      json_pack("{s:s,s:i,s:i,s:s}", "guid",
+				      json_pack("{s:s,s:i,s:i,s:s,s:I}", "guid",
 						guid_text(list[i].info.guid, guid), "lid",
 						list[i].lid, "priority", list[i].info.priority,
-						"state", role_name(list[i].info.state)));
+						"state", role_name(list[i].info.state), "heard_ms",
+						(json_int_t)((now_us - list[i].heard_us) / 1000)));
 	return array;
 }
 
@@ -145,11 +147,20 @@ static json_t *status_turns(const struct loop *loop)
 	return array;
 }
 
-static const char *subnet_state(const struct sm *sm)
+static const char device_gone[] = "the device of our port has gone: waiting for it";
+
+/* Who is no MASTER makes no sweeps: his role may be another one than that of the last. */
+static json_t *subnet_state(const struct sm *sm)
 {
+	const struct sweep_record *last = &sm->sweep.last;
+	enum sm_state role = peers_role(sm->peers);
+
 	if (sm->transport->gone)
-		return "the device of our port has gone: waiting for it";
-	return sm->sweep.last.number ? sm->sweep.last.text : "first sweep";
+		return json_string(device_gone);
+	if (role == SM_NOTACTIVE ||
+	    (role == SM_STANDBY && (!last->error || last->error == -EALREADY)))
+		return json_sprintf("%s: %s", role_name(role), sweep_why_not_master(sm));
+	return json_string(last->number ? last->text : "first sweep");
 }
 
 json_t *sm_status(const struct sm *sm)
@@ -162,15 +173,14 @@ json_t *sm_status(const struct sm *sm)
 
 	peers_own_info(sm->peers, &own);
 	settings_status(&sm->engines.settings, settings);
-	status = json_pack("{s:s,s:b,s:i,s:s,s:i,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
-			   role_name(peers_role(sm->peers)), "standby_only",
-			   sm->options.standby_only, "priority", own.priority, "guid",
-			   guid_text(port->port_guid, guid), "lid", sm_lid(sm), "state",
-			   subnet_state(sm), "ca", port->ca, "port", port->port, "sweep",
-			   status_sweep(&sm->sweep.last), "counts", status_counts(sm->fabric),
-			   "routing", routing_json(&sm->routes), "peers", status_peers(sm->peers),
-			   "smps", status_smps(sm->txns), "mads", status_mads(txn_stats(sm->txns)),
-			   "anomalies", status_anomalies(sm));
+	status = json_pack(
+		"{s:s,s:b,s:i,s:s,s:i,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
+		role_name(peers_role(sm->peers)), "standby_only", sm->options.standby_only,
+		"priority", own.priority, "guid", guid_text(port->port_guid, guid), "lid",
+		sm_lid(sm), "state", subnet_state(sm), "ca", port->ca, "port", port->port, "sweep",
+		status_sweep(&sm->sweep.last), "counts", status_counts(sm->fabric), "routing",
+		routing_json(&sm->routes), "peers", status_peers(sm), "smps", status_smps(sm->txns),
+		"mads", status_mads(txn_stats(sm->txns)), "anomalies", status_anomalies(sm));
 	json_object_set_new(status, "settings", settings);
 	json_object_set_new(status, "left_out", left_out_json(sm->fabric));
 	json_object_set_new(status, "disabled_ports", disabled_json(sm->fabric, sm->registry));
@@ -249,7 +259,7 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 		return;
 	}
 	if (sm->transport->gone) {
-		control_fail(request, "no sweep: %s", subnet_state(sm));
+		control_fail(request, "no sweep: %s", device_gone);
 		return;
 	}
 	sm_wait_for_sweep(sm, request);

@@ -157,6 +157,7 @@ void sweep_stop(struct sm *sm); /* answers who waits, asks for nothing more */
 void sweep_done(struct sm *sm);
 void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
 bool sweep_is_electing(const struct sm *sm);
+const char *sweep_why_not_master(const struct sm *sm);
 const char *sweep_kind_name(enum discover_kind kind);
 
 /* inbox.c */

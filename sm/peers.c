@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a survey met is good until the next one, some seconds later. In between a STANDBY polls its
+ * Whom a survey met is known until the next one, some seconds later. In between a STANDBY polls its
  * master and a MASTER all the others (sm/poll.h): of two subnets that have become one, or of a
- * manager that took itself for the only one, it hears at once.
+ * manager that took itself for the only one, it hears at once. A STANDBY makes no surveys: what it
+ * knows of other standbys is as old as its last one.
  *
  * A standby-only manager shows no IsSM: no master can then take it for a candidate and hand over to
  * it.
@@ -105,6 +106,47 @@ static char *describe(const struct peer *peer, char text[96])
 	return text;
 }
 
+/* The list */
+
+static struct peer *find_peer(struct peers *peers, guid_t guid)
+{
+	for (size_t i = 0; i < peers->count; i++)
+		if (peers->list[i].info.guid == guid)
+			return &peers->list[i];
+	return NULL;
+}
+
+static void hear(struct peers *peers, struct peer *peer, const struct sm_info *info)
+{
+	peer->info = *info;
+	peer->info.sm_key = 0;
+	peer->heard_us = loop_now_us(peers->loop);
+	peer->survey = peers->surveys;
+}
+
+static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
+{
+	struct peer *peer = find_peer(peers, info->guid);
+
+	if (!peer) {
+		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
+		peer = &peers->list[peers->count++];
+	}
+	peer->lid = lid;
+	hear(peers, peer, info);
+}
+
+/* At the end of a survey: who has not been heard since it began. */
+static void drop_silent(struct peers *peers)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < peers->count; i++)
+		if (peers->list[i].survey == peers->surveys)
+			peers->list[kept++] = peers->list[i];
+	peers->count = kept;
+}
+
 /* The master of a STANDBY */
 
 static void master_is_lost(struct peers *peers, const char *why)
@@ -118,12 +160,17 @@ static void master_is_lost(struct peers *peers, const char *why)
 
 static void master_answers(struct peers *peers, const struct sm_info *info)
 {
-	if (info->guid != peers->master.info.guid)
+	if (info->guid != peers->master.info.guid) {
 		master_is_lost(peers, "is another one now");
-	else if (trust_judge(&peers->trust, info->guid, peers->master.lid, info,
-			     "answers as our master") != TRUST_OK)
+		return;
+	}
+	if (trust_judge(&peers->trust, info->guid, peers->master.lid, info,
+			"answers as our master") != TRUST_OK) {
 		master_is_lost(peers, "is no manager that is trusted any more");
-	else if (info->state == SM_MASTER)
+		return;
+	}
+	learn(peers, peers->master.lid, info);
+	if (info->state == SM_MASTER)
 		peers->master.info.state = SM_MASTER;
 	else if (info->state != SM_DISCOVERING && info->state != SM_STANDBY)
 		master_is_lost(peers, "is at rest");
@@ -193,6 +240,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 			 const struct sm_info *info)
 {
 	struct peers *peers = ctx;
+	struct peer *peer = find_peer(peers, poll->peer.info.guid);
 	struct sm_info before = poll->peer.info, own;
 	char text[96], reason[128];
 
@@ -203,6 +251,8 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	peers_own_info(peers, &own);
 	poll->peer.info = *info;
 	poll->peer.info.sm_key = 0;
+	if (peer)
+		hear(peers, peer, info);
 	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
 	    (is_heir(info, &own) && !is_heir(&before, &own))) {
 		snprintf(reason, sizeof(reason), "%s has changed", describe(&poll->peer, text));
@@ -265,6 +315,7 @@ void peers_gave_up(struct peers *peers)
 	peers->master.info.state = SM_MASTER;
 	if (peers->options->sm_lid)
 		peers->master.lid = peers->options->sm_lid;
+	learn(peers, peers->master.lid, &peers->master.info);
 	peers_set_role(peers, ROLE_HANDED_OVER, reason);
 }
 
@@ -427,6 +478,7 @@ static void surveyed(void *arg)
 	struct peers *peers = arg;
 	struct sm_info own;
 
+	drop_silent(peers);
 	look_for_giver(peers);
 	peers_own_info(peers, &own);
 	if (peers->role == SM_DISCOVERING)
@@ -452,17 +504,15 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 {
 	struct peers *peers = owner;
 	struct port *port = subject;
-	struct peer peer = {.lid = port_info(port)->lid};
+	lid_t lid = port_info(port)->lid;
+	struct sm_info info;
 
 	(void)request;
-	attr_decode(&sm_info_format, answer->data, &peer.info);
+	attr_decode(&sm_info_format, answer->data, &info);
 	if (!answer->error && !answer->status &&
-	    trust_judge(&peers->trust, port_facts(port)->guid, peer.lid, &peer.info,
-			"shows itself as a manager") == TRUST_OK) {
-		peer.info.sm_key = 0;
-		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
-		peers->list[peers->count++] = peer;
-	}
+	    trust_judge(&peers->trust, port_facts(port)->guid, lid, &info,
+			"shows itself as a manager") == TRUST_OK)
+		learn(peers, lid, &info);
 	landed(peers);
 }
 
@@ -492,7 +542,7 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 {
 	peers->done = done;
 	peers->done_arg = arg;
-	peers->count = 0;
+	peers->surveys++;
 	peers->contested = false;
 	peers->pending = 1;
 	slices_begin(&peers->asking);

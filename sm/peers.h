@@ -53,9 +53,11 @@ bool peers_contested(const struct peers *peers);
  * meanwhile. */
 void peers_survey(struct peers *peers, loop_fn *done, void *arg);
 
+/* Whom the last survey met, each as it was heard last; while one is under way also those that the
+ * one before met. */
 size_t peers_list(const struct peers *peers, const struct peer **list);
-/* In STANDBY the one that is polled, which is MASTER or is about to be; else the MASTER that the
- * last survey met. NULL: none. */
+/* In STANDBY the one that is polled, which is MASTER or is about to be; else one of the list that
+ * is MASTER. NULL: none. */
 const struct peer *peers_master(const struct peers *peers);
 /* This manager's own SMInfo, sm_key zero. */
 void peers_own_info(const struct peers *peers, struct sm_info *info);

@@ -25,8 +25,9 @@ struct peers {
 	bool (*ready)(void *ctx); /* NULL: always */
 	void *ctx;
 
-	struct peer *list;
+	struct peer *list; /* as each was heard last, be it in the survey or by a poll */
 	size_t count;
+	unsigned surveys;
 	size_t pending; /* answers of the survey still to come */
 	struct slices asking;
 	struct loop_deferred surveyed;

@@ -21,6 +21,8 @@
 struct peer {
 	lid_t lid;
 	struct sm_info info; /* its sm_key cleared */
+	uint64_t heard_us;   /* when it said so */
+	unsigned survey;     /* the last that there had been by then */
 };
 
 enum poll_news {

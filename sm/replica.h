@@ -46,6 +46,8 @@ struct replica_owner {
 	bool (*locked_out)(void *ctx);
 	void (*unlocked)(void *ctx); /* the M_Keys have come */
 	bool (*unlike)(void *ctx);   /* its partition file says something else than the master's */
+	/* What another manager is, as the election knows him; NULL: it does not. */
+	const char *(*role_of)(void *ctx, guid_t guid);
 	void *ctx;
 };
 

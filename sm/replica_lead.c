@@ -816,14 +816,15 @@ static json_t *session_json(const struct session *session)
 {
 	const struct replica *replica = session->replica;
 	uint64_t now_us = loop_now_us(replica->loop), last = replica->lead.journal.last;
-	json_t *json =
-		json_pack("{s:s,s:o,s:s,s:I,s:I,s:I,s:I,s:s}", "address", session->stream->peer,
-			  "guid", json_sprintf("0x%016" PRIx64, session->guid), "state",
-			  state_text(session), "acked", (json_int_t)session->acked, "lag",
-			  (json_int_t)(last > session->acked ? last - session->acked : 0),
-			  "since_s", (json_int_t)((now_us - session->since_us) / 1000000),
-			  "heard_ms", (json_int_t)((now_us - session->heard_us) / 1000), "store",
-			  session->degraded ? "degraded" : "ok");
+	json_t *json = json_pack(
+		"{s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:s}", "address", session->stream->peer, "guid",
+		json_sprintf("0x%016" PRIx64, session->guid), "state", state_text(session), "role",
+		replica->owner.role_of(replica->owner.ctx, session->guid), "acked",
+		(json_int_t)session->acked, "lag",
+		(json_int_t)(last > session->acked ? last - session->acked : 0), "since_s",
+		(json_int_t)((now_us - session->since_us) / 1000000), "heard_ms",
+		(json_int_t)((now_us - session->heard_us) / 1000), "store",
+		session->degraded ? "degraded" : "ok");
 
 	json_object_set_new(json, "tables", json_integer((json_int_t)session->tables.count));
 	return json;

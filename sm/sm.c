@@ -332,6 +332,17 @@ static bool unlike(void *ctx)
 	return policy_is_unlike(&((struct sm *)ctx)->policy);
 }
 
+static const char *role_of(void *ctx, guid_t guid)
+{
+	const struct peer *list;
+	size_t count = peers_list(((struct sm *)ctx)->peers, &list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.guid == guid)
+			return role_name(list[i].info.state);
+	return NULL;
+}
+
 static bool may_take_over(void *ctx)
 {
 	return replica_ready(((struct sm *)ctx)->replica);
@@ -341,7 +352,7 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
 {
 	struct replica_owner owner = {own_role, named_master, master_lost, locked_out,
-				      unlocked, unlike,	      sm};
+				      unlocked, unlike,	      role_of,	   sm};
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,

@@ -113,12 +113,19 @@ static bool another_may_have_read(const struct sm *sm)
 	return peers_list(sm->peers, &peers) || (master && master != port_info(port)->lid);
 }
 
-static const char *why_not_master(const struct sm *sm)
+const char *sweep_why_not_master(const struct sm *sm)
 {
+	const struct peer *master = peers_master(sm->peers);
+
 	if (peers_role(sm->peers) == SM_NOTACTIVE)
 		return "a MASTER told this manager to rest";
-	if (peers_master(sm->peers))
-		return "another subnet manager has the subnet, or ranks higher and takes it";
+	if (master && master->info.state == SM_MASTER)
+		return sm->options.standby_only
+			       ? "another subnet manager has the subnet, and this one never takes "
+				 "it (standby-only)"
+			       : "another subnet manager has the subnet";
+	if (master)
+		return "another subnet manager ranks higher and takes the subnet";
 	return sm->options.standby_only ? "this manager never takes the subnet (standby-only)"
 					: "no other subnet manager is known yet";
 }
@@ -174,7 +181,7 @@ static void role_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	end(sm, -EALREADY, "%s: %s", role_name(peers_role(sm->peers)), why_not_master(sm));
+	end(sm, -EALREADY, "%s: %s", role_name(peers_role(sm->peers)), sweep_why_not_master(sm));
 }
 
 static void log_lids(const struct sm *sm, const struct lid_report *report)

@@ -103,6 +103,7 @@ json|keys import|guid2mkey|"rows": 1
 text|import opensm|theirs --cache theirs --to text|^sm_priority +7 
 json|import opensm|theirs --cache theirs --to json|"ours": "sm_priority
 text|ha status||^Role +MASTER$
+text|ha status||^Standbys +none$
 json|ha status||"durability": "local"
 text|ha disable|STANDBY|^manager STANDBY is NOTACTIVE$
 json|ha enable|STANDBY|"state": "STANDBY"

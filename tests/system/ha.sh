@@ -209,6 +209,36 @@ refused() {
 		because "ha $* of $name says $(cat ha.txt)"
 }
 
+# rests MASTER STANDBY: by command; it goes on to follow, and both say that it is no standby meanwhile.
+rests() {
+	local port
+
+	port=$(status "$2" '$_->{guid}')
+	ctl "$1" ha disable "$port" >done.txt || because "ha disable fails" || return 1
+	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "NOTACTIVE: a MASTER told this manager to rest" || return 1
+	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'NOTACTIVE in step' ||
+		because "ha status: $(ctl "$1" ha status)" || return 1
+	wait_for 5 has_status "$1" '$_->{peers}[0]{state}' NOTACTIVE || because "status: $(status "$1" '%{$_->{peers}[0]}')" || return 1
+	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt && matches '  NOTACTIVE  in step  ' ha.txt ||
+		because "ha status says $(cat ha.txt)" || return 1
+	ctl "$1" ha enable "$port" >done.txt || because "ha enable fails" || return 1
+	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'STANDBY in step' ||
+		because "ha status: $(ctl "$1" ha status)" || return 1
+	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "STANDBY: another subnet manager has the subnet"
+}
+
+# peer_of NAME STATE: the only one that it knows, heard of late.
+peer_of() {
+	has_status "$1" '@{$_->{peers}} == 1 && $_->{peers}[0]{heard_ms} < 2000 ? $_->{peers}[0]{state} : "old"' "$2"
+}
+
+# Between the sweeps, which have the default interval, polls tell: of a standby that has just come, and after
+# mastership moved.
+peers_are_known() { # MASTER STANDBY
+	wait_for 3 peer_of "$1" STANDBY || because "$1 knows $(status "$1" 'map { %$_ } @{$_->{peers}}')" || return 1
+	wait_for 3 peer_of "$2" MASTER || because "$2 knows $(status "$2" 'map { %$_ } @{$_->{peers}}')"
+}
+
 priority_of() { # of the MASTER, as a host is told
 	look sminfo.txt host-0002 sminfo || return 1
 	sed -n 's/.*priority \([0-9]*\) state 3 SMINFO_MASTER.*/\1/p' sminfo.txt
@@ -226,7 +256,7 @@ gives() {
 		because "ha handover says $(cat ha.txt)" || return 1
 	wait_for 30 is_up "$2" && wait_for 30 in_step "$2" ||
 		because "$2 is not MASTER with a standby: $(ctl "$2" ha status)" || return 1
-	equal "the role of $1" "$(status "$1" '$_->{role}')" STANDBY || return 1
+	equal "the role of $1" "$(status "$1" '$_->{role}')" STANDBY && peers_are_known "$2" "$1" || return 1
 	equal "the priority of the MASTER" "$(priority_of)" "$3" || return 1
 	equal "the priority of $1" "$(status "$1" '$_->{priority}')" 0 || return 1
 	equal "the number of LFT blocks that $2 has set" "$(status "$2" "$lft")" 0 || return 1
@@ -308,7 +338,9 @@ bad_options() {
 keys_and_ports
 start_weftsim fattree:radix=4,levels=2
 check "two weftd, one follows the other" pair_runs || finish
+check "they know each other" peers_are_known one two
 check "GUIDs of the hosts" guids_known || finish
+check "the second is put to rest for a while" rests one two
 check "SIGKILL of the first" takes_over one two 10000 || finish
 check "the first comes back, and follows" comes_back one two || finish
 check "SIGKILL of the second" takes_over two one 30000 || finish

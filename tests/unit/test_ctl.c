@@ -237,8 +237,8 @@ static const struct {
 	 "\"routing\":{\"engine\":\"minhop\",\"tried\":[{\"engine\":\"ftree\",\"why\":\"no tree\"},"
 	 "{\"engine\":\"minhop\",\"why\":\"\"}],\"unreached\":0,\"looping\":0},"
 	 "\"peers\":[{\"guid\":\"0x0002c90300000002\",\"lid\":5,\"priority\":3,"
-	 "\"state\":\"STANDBY\"},{\"guid\":\"0x0002c90300000003\",\"lid\":6,\"priority\":0,"
-	 "\"state\":\"NOTACTIVE\"}],"
+	 "\"state\":\"STANDBY\",\"heard_ms\":20},{\"guid\":\"0x0002c90300000003\",\"lid\":6,"
+	 "\"priority\":0,\"state\":\"NOTACTIVE\",\"heard_ms\":1500}],"
 	 "\"smps\":[{\"method\":\"Get\",\"attribute\":\"NodeInfo\",\"sent\":1000,"
 	 "\"received\":999,\"timed_out\":1},{\"method\":\"Set\","
 	 "\"attribute\":\"LinearForwardingTable\",\"sent\":40,\"received\":40,\"timed_out\":0}],"
@@ -258,8 +258,8 @@ static const struct {
 	 "            2592 of 2600 ports active, highest LID 700\n"
 	 "Routing     minhop; every switch reaches every LID\n"
 	 "            not ftree: no tree\n"
-	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY\n"
-	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE\n"
+	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY, heard 20.0 ms ago\n"
+	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE, heard 1.50 s ago\n"
 	 "Anomalies   1 ports cabled to themselves, 2 not answering\n"
 	 "Traps       3 received, 3 repressed\n"
 	 "SA requests 10 received, 8 answered, 1 refused, 1 dropped\n"
@@ -287,6 +287,24 @@ static const struct {
 	 "Store       degraded: disk full\n"
 	 "            /s/weft.db, 3 records, 5 bytes, last commit -\n"
 	 "Anomalies   none\n"},
+	{"a master whom nobody follows", print_ha,
+	 "{\"role\":\"MASTER\",\"listen\":\"\",\"durability\":\"local\",\"acknowledged_by\":"
+	 "\"local\",\"master\":null,\"peers\":[],\"standbys\":[]}",
+	 "Role        MASTER\n"
+	 "Listens     no: nobody can follow this manager\n"
+	 "Durability  local\n"
+	 "Standbys    none\n"},
+	{"a master whose standby is at rest", print_ha,
+	 "{\"role\":\"MASTER\",\"listen\":\"10.0.0.1\",\"durability\":\"local\","
+	 "\"acknowledged_by\":\"local\",\"master\":null,\"peers\":[],\"standbys\":[{\"guid\":"
+	 "\"0x0002c90300000003\",\"address\":\"10.0.0.2:9\",\"role\":\"NOTACTIVE\",\"state\":"
+	 "\"in step\",\"lag\":0,\"tables\":2,\"heard_ms\":2,\"store\":\"ok\"}]}",
+	 "Role        MASTER\n"
+	 "Listens     10.0.0.1\n"
+	 "Durability  local\n"
+	 "\n"
+	 "STANDBY             ADDRESS     ROLE       STATE    LAG  TABLES       HEARD  STORE\n"
+	 "0x0002c90300000003  10.0.0.2:9  NOTACTIVE  in step    0       2  2.0 ms ago  ok\n"},
 	{"status of partitions", print_status,
 	 "{\"partitions\":{\"source\":\"no file\",\"in_file\":0,\"at_run_time\":1,"
 	 "\"foreign_ports\":1,\"foreign_p_keys\":2}}",

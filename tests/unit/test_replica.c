@@ -122,10 +122,17 @@ static bool unlike(void *ctx)
 	return false;
 }
 
+static const char *elected_as(void *ctx, guid_t guid)
+{
+	(void)ctx;
+	(void)guid;
+	return NULL;
+}
+
 static void start(struct manager *manager)
 {
-	struct replica_owner owner = {role_of,	master_of, lost,   locked_out,
-				      unlocked, unlike,	   manager};
+	struct replica_owner owner = {role_of,	master_of, lost,       locked_out,
+				      unlocked, unlike,	   elected_as, manager};
 	char why[STREAM_WHY_SIZE];
 
 	manager->registry = registry_new();

@@ -583,6 +583,55 @@ static void test_hears_itself(void)
 	world_free(world);
 }
 
+/* What polls hear, the list has, without another survey; and who takes the subnet from us. */
+
+static const struct fake_node *heard;
+static bool is_heard_as_it_is(const struct world *world)
+{
+	const struct peer *list;
+
+	return peers_list(world->sm->peers, &list) == 1 && list[0].info.guid == heard->sm.guid &&
+	       list[0].lid == LID_OF_OTHER && list[0].info.state == heard->sm.state &&
+	       list[0].info.priority == heard->sm.priority && !list[0].info.sm_key;
+}
+
+static void test_list_follows_polls(void)
+{
+	static const enum sm_state states[] = {SM_STANDBY, SM_NOTACTIVE, SM_DISCOVERING};
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_DISCOVERING, &other);
+	uint64_t sweeps = world->sm->sweep.last.number;
+
+	heard = other;
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
+		other->sm.state = states[i];
+		other->sm.priority = (uint8_t)i;
+		CU_ASSERT_FALSE(is_heard_as_it_is(world));
+		CU_ASSERT_TRUE(world_run(world, is_heard_as_it_is));
+	}
+	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweeps);
+	other->has_sm = false;
+	other->port[1].info.capability_mask &= ~CAP_IS_SM;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &(const struct peer *){NULL}), 0);
+	world_free(world);
+}
+
+static void test_list_of_a_standby(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_STANDBY, &other);
+
+	heard = other;
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_TRUE(is_heard_as_it_is(world));
+	other->sm.state = SM_MASTER;
+	other->sm.priority++;
+	CU_ASSERT_FALSE(is_heard_as_it_is(world));
+	CU_ASSERT_TRUE(world_run(world, is_heard_as_it_is));
+	world_free(world);
+}
+
 static bool is_standby_now(const struct world *world)
 {
 	return role(world) == SM_STANDBY;
@@ -899,6 +948,7 @@ static void test_gives_away(void)
 {
 	struct fake_node *other;
 	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &other);
+	const struct peer *list;
 	struct sm_info own;
 
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
@@ -919,6 +969,8 @@ static void test_gives_away(void)
 	CU_ASSERT_EQUAL(gift.error, 0);
 	CU_ASSERT_EQUAL(gift.status, STATUS_OK);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 1);
+	CU_ASSERT_EQUAL(list[0].info.state, SM_MASTER);
 	CU_ASSERT_EQUAL(other->sm_heard.priority, PRIORITY); /* in HANDOVER */
 	peers_own_info(world->sm->peers, &own);
 	CU_ASSERT_EQUAL(own.priority, 0);
@@ -993,6 +1045,8 @@ int main(void)
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},
 		{"hears itself", test_hears_itself},
+		{"list follows polls", test_list_follows_polls},
+		{"list of a standby", test_list_of_a_standby},
 		{"meets a new master", test_meets_a_new_master},
 		{"other master dies", test_other_master_dies},
 		{"other master stays", test_other_master_stays},

@@ -56,6 +56,14 @@ void print_would_change(const json_t *data, FILE *out)
 
 void print_reloaded(const json_t *data, FILE *out)
 {
-	fputs("read again, and in force\n", out);
+	bool partitions = flag_member(data, "partitions_changed");
+
+	if (json_array_size(json_object_get(data, "changes")))
+		fputs("read again, and in force\n", out);
+	else
+		fprintf(out, "read again; no option changed%s\n",
+			partitions ? "" : ", nor did the partition file");
 	print_changes(data, out);
+	if (partitions)
+		fputs("  the partition file changed: weftctl events tells what\n", out);
 }

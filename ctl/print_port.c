@@ -154,6 +154,9 @@ void print_port_change(const json_t *data, FILE *out)
 {
 	if (flag_member(data, "absent"))
 		fputs("the switch is not there; its port is not kept disabled any more\n", out);
+	else if (flag_member(data, "unchanged"))
+		fprintf(out, "the port is %s already: nothing was written\n",
+			flag_member(data, "disabled") ? "disabled" : "enabled");
 	else
 		print_sweep(data, out);
 }

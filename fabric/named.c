@@ -95,7 +95,8 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 		named.place = -1;
 	} else if (!found) {
 		snprintf(named.error, sizeof(named.error),
-			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant",
+			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant; "
+			 "weftctl node list has them",
 			 name);
 	}
 	return named;

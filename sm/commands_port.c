@@ -440,6 +440,17 @@ static bool forget_absent(struct asking *asking)
 	return true;
 }
 
+/* What is to be is so, here and at the switch. */
+static bool is_so(const struct asking *asking, const struct port *port)
+{
+	bool is_down =
+		port_facts(port)->known && port_info(port)->port_physical_state == PHYS_DISABLED;
+
+	return port_is_disabled(asking->sm->registry, port->node->guid, port->num) ==
+		       asking->disables &&
+	       is_down == asking->disables && !port->link_asked;
+}
+
 static void change_port_of(struct asking *asking)
 {
 	struct node *node;
@@ -456,6 +467,9 @@ static void change_port_of(struct asking *asking)
 	why = objection(asking, node);
 	if (why)
 		control_fail(asking->request, "%s", why);
+	else if (is_so(asking, &node->port[asking->port]))
+		control_reply(asking->request,
+			      json_pack("{s:b,s:b}", "unchanged", 1, "disabled", asking->disables));
 	else
 		change_port(asking, &node->port[asking->port]);
 	free(why);

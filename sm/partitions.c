@@ -702,25 +702,27 @@ void policy_port_settled(struct policy *policy)
 		loop_defer(&policy->settled);
 }
 
-static void tell_changes(const struct policy *policy, const struct partitions *partitions)
+static bool tell_changes(const struct policy *policy, const struct partitions *partitions)
 {
 	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS};
 	const struct partitions *before = policy->file ? policy->file->partitions : NULL;
 	char *changes = partitions_changes(before, partitions);
+	bool changed = changes != NULL;
 
-	if (changes)
+	if (changed)
 		log_about(LOG_NOTICE, &subject, "partition file %s is %s: %s",
 			  partitions ? partitions->name : before->name,
 			  partitions ? "in force" : "in force no more", changes);
 	free(changes);
+	return changed;
 }
 
-void policy_set_file(struct policy *policy, enum partition_source source,
+bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions)
 {
 	static const struct partitions nothing;
+	bool changed = tell_changes(policy, partitions);
 
-	tell_changes(policy, partitions);
 	policy->digest = partitions_digest(source == PARTITIONS_BAD_FILE ? &nothing : partitions);
 	policy_file_free(policy->file);
 	policy->file = partitions ? policy_file_new(partitions) : NULL;
@@ -729,6 +731,7 @@ void policy_set_file(struct policy *policy, enum partition_source source,
 	policy->closed = policy_is_closed(policy);
 	policy->groups_noted = true;
 	note_all(policy);
+	return changed;
 }
 
 void policy_options_changed(struct policy *policy)

@@ -104,8 +104,9 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 		 const struct sm_options *options);
 void policy_done(struct policy *policy);
 
-/* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. */
-void policy_set_file(struct policy *policy, enum partition_source source,
+/* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. False: they are those of
+ * before. */
+bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions);
 /* Whether this manager follows a master whose file says something else. */
 bool policy_is_unlike(const struct policy *policy);

@@ -388,9 +388,9 @@ void sm_set_node_names(struct sm *sm, struct map *names)
 	fabric_set_names(sm->fabric, names);
 }
 
-void sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions)
+bool sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions)
 {
-	policy_set_file(&sm->policy, source, partitions);
+	return policy_set_file(&sm->policy, source, partitions);
 }
 
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx)

@@ -47,8 +47,8 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 void sm_set_options(struct sm *sm, const struct sm_options *options);
 
 /* The partitions of the file, which it takes over: NULL unless source is PARTITIONS_FILE. They are
- * in force at once. */
-void sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions);
+ * in force at once. False: they are those of before. */
+bool sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions);
 /* fn(ctx) is called when the groups that partitions have may have changed; sm_groups() gives those
  * that there are to be, without MLID and life time, *out for free(). */
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx);

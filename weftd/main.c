@@ -301,13 +301,15 @@ static int read_again(const struct daemon *daemon, struct reading *reading,
 	return status;
 }
 
-/* All is taken, or nothing, which is told. changes: a new reference. */
-static int reload(struct daemon *daemon, json_t **changes, char error[CONF_ERROR_SIZE])
+/* All is taken, or nothing, which is told. result, what has changed: a new reference. */
+static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_SIZE])
 {
 	const struct log_subject partitions = {.message_id = MESSAGE_PARTITIONS};
 	struct reading reading;
 	char names[CONF_NAMES_SIZE];
 	int rc = read_again(daemon, &reading, error);
+	bool partitions_changed = false;
+	json_t *changes;
 	unsigned fixed;
 
 	if (rc) {
@@ -315,7 +317,7 @@ static int reload(struct daemon *daemon, json_t **changes, char error[CONF_ERROR
 			  "configuration not reloaded, the one in force stays: %s", error);
 		return rc;
 	}
-	*changes = conf_changes_json(&daemon->conf, &reading.conf);
+	changes = conf_changes_json(&daemon->conf, &reading.conf);
 	fixed = conf_keep_fixed(&reading.conf, &daemon->conf, names);
 	if (fixed)
 		log_warning("%s wait%s for the next start of weftd", names, fixed == 1 ? "s" : "");
@@ -325,34 +327,36 @@ static int reload(struct daemon *daemon, json_t **changes, char error[CONF_ERROR
 	manager_set_node_names(daemon->manager, reading.names);
 	if (reading.partitions.source != PARTITIONS_NO_FILE) {
 		daemon->partitions_are_read = reading.partitions.source == PARTITIONS_FILE;
-		manager_set_partitions(daemon->manager, reading.partitions.source,
-				       reading.partitions.partitions);
+		partitions_changed = manager_set_partitions(
+			daemon->manager, reading.partitions.source, reading.partitions.partitions);
 	}
 	manager_set_conf(daemon->manager, &daemon->conf);
 	log_notice("configuration reloaded");
+	*result = json_pack("{s:o,s:b}", "changes", changes, "partitions_changed",
+			    partitions_changed);
 	return 0;
 }
 
 static void hang_up(void *arg)
 {
 	char error[CONF_ERROR_SIZE];
-	json_t *changes = NULL;
+	json_t *result = NULL;
 
-	reload(arg, &changes, error);
-	json_decref(changes);
+	reload(arg, &result, error);
+	json_decref(result);
 }
 
 /* Answers when what was read is in force; P_Keys are written from then on. */
 static void command_reload(void *ctx, struct control_request *request, const json_t *args)
 {
 	char error[CONF_ERROR_SIZE];
-	json_t *changes;
+	json_t *result;
 
 	(void)args;
-	if (reload(ctx, &changes, error))
+	if (reload(ctx, &result, error))
 		control_fail(request, "not reloaded, what was in force stays: %s", error);
 	else
-		control_reply(request, json_pack("{s:o}", "changes", changes));
+		control_reply(request, result);
 }
 
 /* What a reload would say and change, from the same files and arguments. */

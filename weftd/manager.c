@@ -142,10 +142,10 @@ void manager_set_node_names(struct manager *manager, struct map *names)
 	sm_set_node_names(manager->sm, names);
 }
 
-void manager_set_partitions(struct manager *manager, enum partition_source source,
+bool manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions)
 {
-	sm_set_partitions(manager->sm, source, partitions);
+	return sm_set_partitions(manager->sm, source, partitions);
 }
 
 void manager_set_conf(struct manager *manager, const struct conf *conf)

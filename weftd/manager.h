@@ -36,8 +36,8 @@ void manager_stop(struct manager *manager);
 void manager_set_route_options(struct manager *manager, struct route_options *options);
 /* The administrator's names of nodes; as fabric_set_names(). */
 void manager_set_node_names(struct manager *manager, struct map *names);
-/* The partitions of the file; as sm_set_partitions(). */
-void manager_set_partitions(struct manager *manager, enum partition_source source,
+/* The partitions of the file; as sm_set_partitions(). False: they are those of before. */
+bool manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions);
 void manager_set_conf(struct manager *manager, const struct conf *conf);
 /* What outlives the daemon; until manager_free(). */

@@ -29,9 +29,11 @@ json|port list||"physical": "LinkUp"
 text|port show|leaf-01 3|^leaf-01 port 3: ACTIVE, LinkUp$
 json|port show|leaf-01 3|"vl_cap": 8
 text|port disable|leaf-02 3|sweep in .* SMPs
+text|port disable|leaf-02 3|^the port is disabled already: nothing was written$
 json|port enable|leaf-02 3|"summary": "
 json|port disable|leaf-02 3|"summary": "
 text|port enable|leaf-02 3|sweep in .* SMPs
+json|port enable|leaf-02 3|"unchanged": true
 text|link list||^0x[0-9a-f]{16}  leaf-01 +1 +1  0x[0-9a-f]{16}  host-0001 .*  ACTIVE  4x EDR  4096$
 json|link list||"state": "ACTIVE"
 text|multicast list||^0xc000  0xffff  2048 .*  permanent  ff12:401b:ffff::ffff:ffff$
@@ -56,7 +58,7 @@ text|config show||^sm_priority +reload +5 +0$
 json|config show||"name": "sm_priority"
 text|config check||^configuration ok; a reload would change no option$
 json|config check||"changes": \[\]
-text|config reload||^read again, and in force$
+text|config reload||^read again; no option changed, nor did the partition file$
 json|config reload||"changes": \[\]
 text|service list||^none$
 json|service list||^\[\]$

@@ -51,7 +51,25 @@ refused() {
 reloads() {
 	equal "what has changed" "$(changes reload)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
 	equal "what waits" "$(changes reload)" "lmc 0 1 restart," || return 1
-	matches 'WARNING weftd: lmc waits for the next start' one.log || because "the log does not say what waits"
+	matches 'WARNING weftd: lmc waits for the next start' one.log || because "the log does not say what waits" || return 1
+	echo 'sm_priority = 5;' >"$conf"
+	says_of_reload '^read again; no option changed, nor did the partition file$'
+}
+
+says_of_reload() {
+	"$BUILD/weftctl" -s one.run/control.sock config reload >said.txt && matches "$1" said.txt || because "it says: $(cat said.txt)"
+}
+
+# Of the partition file what changes is told apart.
+reloads_partitions() {
+	printf 'sm_priority = 5;\npartition_config_file = "%s";\n' "$work/parts.conf" >"$conf"
+	echo 'Default=0x7fff: ALL=full;' >parts.conf
+	says_of_reload '^read again, and in force$' || return 1
+	says_of_reload '^read again; no option changed, nor did the partition file$' || return 1
+	echo 'blue=0x0005: ALL=limited;' >>parts.conf
+	says_of_reload '^read again; no option changed$' && matches '^  the partition file changed: ' said.txt ||
+		because "it says: $(cat said.txt)" || return 1
+	says_of_reload '^read again; no option changed, nor did the partition file$'
 }
 
 bad_file() {
@@ -138,5 +156,6 @@ check "config show has every option, and no key" shows_every_option
 check "what is shown is a configuration" values_are_a_file
 check "config check changes nothing" checks_without_change
 check "config reload says what changed and what waits" reloads
+check "a partition file that has changed, or not" reloads_partitions
 check "a bad file is refused" bad_file
 finish

@@ -52,7 +52,7 @@ named() {
 	lid=$(ctl daemon node show leaf-03 | json '$_->{node}{lid}')
 	equal "the node of a GUID" "$(ctl daemon node show "$guid" | json '$_->{node}{description}')" leaf-03 || return 1
 	equal "the node of a LID" "$(ctl daemon node show "$lid" | json '$_->{node}{description}')" leaf-03 || return 1
-	refused 'no node "nobody"' port list nobody && refused 'no node "nobody"' port disable nobody 1 &&
+	refused 'no node "nobody": .*; weftctl node list' port list nobody && refused 'no node "nobody"' port disable nobody 1 &&
 		refused 'leaf-01 has no port 9' port show leaf-01 9 &&
 		refused 'ports 1 to 4' port disable leaf-02 9
 }
@@ -81,6 +81,17 @@ rebooted() {
 all_but_one() {
 	is_up daemon && [ "$(status daemon '$_->{counts}{adapters}')" = 7 ] &&
 		[ "$(port leaf-02 1 '@{$_}{qw(state physical)}')" = "DOWN Disabled" ]
+}
+
+# again COMMAND: it is so already, and nobody is told anything.
+again() {
+	local before after
+
+	before=$(status daemon '$_->{sweep}{number}, map { $_->{sent} } grep { $_->{method} eq "Set" } @{$_->{smps}}')
+	equal "what $1 of it says" "$(ctl daemon port "$1" leaf-02 1 | json '$_->{unchanged} ? 1 : 0, $_->{disabled} ? 1 : 0')" \
+		"1 $([ "$1" = disable ] && echo 1 || echo 0)" || return 1
+	after=$(status daemon '$_->{sweep}{number}, map { $_->{sent} } grep { $_->{method} eq "Set" } @{$_->{smps}}')
+	equal "the number of the sweep, and what was Set" "$after" "$before"
 }
 
 enabled() {
@@ -131,7 +142,9 @@ check "by name, GUID and LID" named
 check "a port is disabled" disabled
 check "it stays so over a restart" restarted
 check "it stays so over a reboot of its switch" rebooted
+check "it is disabled once" again disable
 check "it is enabled" enabled
+check "it is enabled once" again enable
 check "the manager's own way" own_way
 check "both ways at once" both_at_once
 check "who insists" forced

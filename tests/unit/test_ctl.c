@@ -506,6 +506,15 @@ static const struct {
 	 "read again, and in force\n"
 	 "  lmc: 0 -> 1 (waits for the next start of weftd)\n"
 	 "  sm_priority: 0 -> 5\n"},
+	{"a reload of the same", print_reloaded, "{\"changes\":[],\"partitions_changed\":false}",
+	 "read again; no option changed, nor did the partition file\n"},
+	{"a reload with other partitions", print_reloaded,
+	 "{\"changes\":[],\"partitions_changed\":true}",
+	 "read again; no option changed\n"
+	 "  the partition file changed: weftctl events tells what\n"},
+	{"a port that is enabled already", print_port_change,
+	 "{\"unchanged\":true,\"disabled\":false}",
+	 "the port is enabled already: nothing was written\n"},
 	{"nothing to reload", print_would_change, "{\"changes\":[]}",
 	 "configuration ok; a reload would change no option\n"},
 	{"as planned", print_differences,

@@ -58,10 +58,18 @@ static const struct {
 	{"twin", -1,
 	 "\"twin\" means 2 nodes (0x0000000000000200, 0x0000000000000300): give a GUID"},
 	{"10", -1, "\"10\" means 2 nodes (0x0000000000000010, 0x0000000000000011): give a GUID"},
-	{"nobody", -1, "no node \"nobody\": a name, a GUID (0x and 16 digits) or a LID is meant"},
-	{"0x9", -1, "no node \"0x9\": a name, a GUID (0x and 16 digits) or a LID is meant"},
-	{"49152", -1, "no node \"49152\": a name, a GUID (0x and 16 digits) or a LID is meant"},
-	{"", -1, "no node \"\": a name, a GUID (0x and 16 digits) or a LID is meant"},
+	{"nobody", -1,
+	 "no node \"nobody\": a name, a GUID (0x and 16 digits) or a LID is meant; "
+	 "weftctl node list has them"},
+	{"0x9", -1,
+	 "no node \"0x9\": a name, a GUID (0x and 16 digits) or a LID is meant; "
+	 "weftctl node list has them"},
+	{"49152", -1,
+	 "no node \"49152\": a name, a GUID (0x and 16 digits) or a LID is meant; "
+	 "weftctl node list has them"},
+	{"", -1,
+	 "no node \"\": a name, a GUID (0x and 16 digits) or a LID is meant; "
+	 "weftctl node list has them"},
 };
 
 static void test_names(void)

@@ -342,17 +342,21 @@ static json_t *note_json(const struct event_note *note)
 	return row;
 }
 
-/* A number that nobody has had yet, where the file of numbers was lost. */
+/* A number that nobody has had yet: somebody chose it, or has it from before the file of numbers
+ * was lost. He would miss something in the second case only, and nobody can tell them apart. */
 static json_t *unknown_json(struct reading *reading)
 {
-	const struct event_note *first = event_ring_from(&reading->events->ring, 0);
+	const struct event_ring *ring = &reading->events->ring;
+	const struct event_note *first = event_ring_from(ring, 0);
 	uint64_t next = reading->next;
 
-	reading->next = first ? first->number : reading->events->ring.next;
-	return json_pack("{s:s,s:o}", "kind", "gap", "text",
-			 json_sprintf("event %" PRIu64 " is not of this weftd, which has lost its "
-				      "numbers; all it has follows",
-				      next - 1));
+	reading->next = first ? first->number : ring->next;
+	return json_pack(
+		"{s:s,s:I,s:o}", "kind", "gap", "newest", (json_int_t)(ring->next - 1), "text",
+		json_sprintf("nothing is newer than event %" PRIu64 " yet, and none has the number "
+			     "%" PRIu64 ", unless it had it before the numbers were lost: all "
+			     "there is follows",
+			     ring->next - 1, next - 1));
 }
 
 static json_t *gap_json(uint64_t first, uint64_t last)

@@ -298,8 +298,19 @@ static void test_gap(void)
 	happen(2);
 	client_say(&bed.client, "{\"command\":\"events\",\"since\":420}\n");
 	client_await(&bed.client, "\"ok\":true");
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "event 420 is not of this weftd"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		bed.client.text, "nothing is newer than event 2 yet, and none has the number 420"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"newest\":2,"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"number\":1,"));
+	client_say(&bed.client, "{\"command\":\"events\",\"since\":420,\"follow\":true}\n");
+	client_await(&bed.client, "\"number\":2,");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		bed.client.text, "nothing is newer than event 2 yet, and none has the number 420"));
+	happen(1);
+	client_await(&bed.client, "\"number\":3,");
+	end();
+	begin();
+	happen(2);
 	client_say(&bed.client, "{\"command\":\"events\",\"since\":2}\n");
 	client_await(&bed.client, "\"ok\":true");
 	CU_ASSERT_PTR_NULL(strstr(bed.client.text, "\"part\""));

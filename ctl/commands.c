@@ -291,11 +291,12 @@ const struct ctl_command ctl_commands[] = {
 	 .arguments = {{.member = "room", .label = "ROOM", .optional = true},
 		       {.member = "level",
 			.label = "LEVEL",
+			.optional = true,
 			.good = is_level,
 			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
 				"or default"}},
 	 .print = print_log_levels,
-	 .summary = "what is logged, of all or of one room, from now on"},
+	 .summary = "what is logged; with a level what is from now on, of all or of one room"},
 	{.words = "events",
 	 .arguments = {{.member = "follow", .optional = true, .option = true, .flag = true},
 		       {.member = "since",
@@ -550,15 +551,14 @@ static bool is_open(const struct ctl_argument *argument, const json_t *request)
 	return !argument->option && (argument->many || !json_object_get(request, argument->member));
 }
 
-/* How many words have to come at least. */
-static int words_needed(const struct ctl_command *command, const json_t *request)
+/* How many words there is room for; any number of them behind the last. */
+static int words_open(const struct ctl_command *command, const json_t *request)
 {
-	int needed = 0;
+	int count = 0;
 
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		needed += !command->arguments[i].optional && !command->arguments[i].option &&
-			  !json_object_get(request, command->arguments[i].member);
-	return needed;
+		count += is_open(&command->arguments[i], request);
+	return count;
 }
 
 /* Words of argv that are neither options nor their values. */
@@ -578,15 +578,15 @@ static int words_left(const struct ctl_command *command, int argc, char *const *
 }
 
 /* The next argument that is not given as an option and has no value; NULL: none. An optional one
- * is passed over when the others need all the words. */
+ * is passed over when there are not words for it and all that follow. */
 static const struct ctl_argument *next_argument(const struct ctl_command *command,
 						const json_t *request, int words)
 {
-	bool no_spare = words <= words_needed(command, request);
+	int open = words_open(command, request);
 
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
 		if (is_open(&command->arguments[i], request) &&
-		    !(command->arguments[i].optional && no_spare))
+		    (!command->arguments[i].optional || words >= open--))
 			return &command->arguments[i];
 	return NULL;
 }

@@ -21,7 +21,7 @@ struct ctl_argument {
 	const char *what;		 /* that it wants: "a number from 0 to 15" */
 	/* Of a value that is not good: what was perhaps meant; false: nothing like it. */
 	bool (*meant)(const char *value, char *text, size_t size);
-	bool optional; /* passed over when others need all the words */
+	bool optional; /* passed over when there are not words for it and all that follow */
 	bool option;   /* given as --MEMBER VALUE, anywhere behind the words */
 	bool flag;     /* such an option, without a value: true */
 	bool many;     /* all words that are left, as an array: the last argument */

@@ -180,6 +180,10 @@ static void command_log_level(void *ctx, struct control_request *request, const 
 	char why[SETTING_WHY_SIZE], text[SETTING_VALUE_SIZE];
 	struct chosen chosen;
 
+	if (!room && !level) {
+		control_reply(request, levels_json());
+		return;
+	}
 	if (!before || !parse(before, &chosen, why))
 		chosen = nothing;
 	if (!change(&chosen, room, level ? level : "", why)) {

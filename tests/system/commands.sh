@@ -80,6 +80,8 @@ text|route engine|updn|^Routing +updn; every switch reaches every LID$
 json|route engine|default|"at_run_time": false
 text|route dump|--format opensm dumped|^dumped/opensm.fdbs: [0-9]+ bytes$
 json|route dump|--format opensm dumped|"file": "opensm.mcfdbs"
+text|log level||^sm +info$
+json|log level||"level": "info"
 text|log level|sm debug|^sm +debug$
 json|log level|sm default|"room": "sm"
 text|events||  role +DISCOVERING -> MASTER: no manager ranks higher$

@@ -84,11 +84,14 @@ static const struct {
 	{"log level debug", "{\"command\":\"log level\",\"level\":\"debug\"}", ""},
 	{"log level sm debug", "{\"command\":\"log level\",\"level\":\"debug\",\"room\":\"sm\"}",
 	 ""},
-	{"log level", NULL, "LEVEL is missing: weftctl log level [ROOM] LEVEL"},
+	{"log level", "{\"command\":\"log level\"}", ""},
+	{"log level sm", NULL,
+	 "\"sm\" is not a level: emerg, alert, crit, err, warning, notice, info, "
+	 "debug, or default"},
 	{"log level sm loud", NULL,
 	 "\"loud\" is not a level: emerg, alert, crit, err, warning, notice, info, debug, or "
 	 "default"},
-	{"log level sm debug now", NULL, "unexpected \"now\": weftctl log level [ROOM] LEVEL"},
+	{"log level sm debug now", NULL, "unexpected \"now\": weftctl log level [ROOM] [LEVEL]"},
 	{"save a.json", "{\"command\":\"save\",\"file\":\"a.json\"}", ""},
 	{"restore -", "{\"command\":\"restore\",\"file\":\"-\"}", ""},
 	{"route quality", "{\"command\":\"route quality\"}", ""},

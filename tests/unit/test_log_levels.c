@@ -131,6 +131,7 @@ static const struct {
 	{"cellar", "debug", "err,sa=debug", "no room \"cellar\""},
 	{"sm", "loud", "err,sa=debug", "no level \"loud\""},
 	{"sm", NULL, "err,sa=debug", "no level \"\""},
+	{NULL, NULL, "err,sa=debug", NULL}, /* shows them */
 	{NULL, "notice", "notice", NULL},
 	{NULL, "default", NULL, NULL},
 	{"lib", "info", "lib=info", NULL},

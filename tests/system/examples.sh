@@ -73,7 +73,7 @@ page() {
 
 	mkdir "$folder" "$folder/here" && cd "$folder" && split_page <"$root/$1"
 	page_script >script
-	(cd here && WEFTSIM_SOCKET=$folder/page.sock timeout 200 bash "$folder/script" >../script.out 2>&1)
+	(cd here && TMPDIR=$folder WEFTSIM_SOCKET=$folder/page.sock timeout 200 bash "$folder/script" >../script.out 2>&1)
 	for ((n = 1; n <= $(find . -maxdepth 1 -name '*.shown' | wc -l); n++)); do
 		if [ -s $n.shown ]; then
 			as_shown $n || because "it prints: $(head -n 40 $n.out); of: $(cat $n)" || return 1
@@ -81,7 +81,8 @@ page() {
 			equal "the status of: $(cat $n) ($(tail -n 1 $n.out))" "$(cat $n.status 2>/dev/null)" 0 || return 1
 		fi
 	done
-	[ $n -gt 1 ] || because "there is nothing to run"
+	[ $n -gt 1 ] || because "there is nothing to run" || return 1
+	equal "what it leaves where it is typed" "$(ls -A here)" ""
 }
 
 # In blocks and between backquotes.

@@ -25,6 +25,8 @@
 #include "lib/log.h"
 #include "lib/suggest.h"
 
+enum { WORDS_MAX = 3 }; /* of a command */
+
 static const char *const sweep_kinds[] = {"light", "full", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
@@ -458,19 +460,30 @@ static int words_match(const struct ctl_command *command, int argc, char *const 
 	return count;
 }
 
-/* The commands that begin with this word, quoted; none: an empty text. */
-static void list_beginning(const char *first, char *known, size_t room)
+bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv)
 {
-	size_t size = strlen(first), used = 0;
+	const char *words = command->words;
+
+	for (int i = 0; i < argc && *words; i++) {
+		size_t size = strcspn(words, " ");
+
+		if (strlen(argv[i]) != size || memcmp(argv[i], words, size) != 0)
+			return false;
+		words += size + (words[size] == ' ');
+	}
+	return true;
+}
+
+/* The commands that begin with these words, quoted; none: an empty text. */
+static void list_beginning(int argc, char *const *argv, char *known, size_t room)
+{
+	size_t used = 0;
 
 	*known = '\0';
-	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		if (strncmp(command->words, first, size) != 0 || command->words[size] != ' ')
-			continue;
-		if (used < room)
+	for (const struct ctl_command *command = ctl_commands; command->words; command++)
+		if (used < room && ctl_concerns(command, argc, argv))
 			used += (size_t)snprintf(known + used, room - used, "%s\"%s\"",
 						 used ? ", " : "", command->words);
-	}
 }
 
 static const char *nearest_command(const char *words)
@@ -482,22 +495,30 @@ static const char *nearest_command(const char *words)
 	return suggest.best;
 }
 
-static int explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
+/* Words that are right may begin some commands. Where none is like them, the last may be arguments.
+ */
+int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 {
-	char words[64], known[CTL_ERROR_SIZE / 2];
-	const char *nearest;
+	int count = argc < WORDS_MAX ? argc : WORDS_MAX;
+	char words[64] = "", beginning[sizeof(words)], known[CTL_ERROR_SIZE];
+	const char *nearest = NULL;
+	size_t size[WORDS_MAX + 1] = {0};
 
-	snprintf(words, sizeof(words), "%s%s%s", argv[0], argc > 1 ? " " : "",
-		 argc > 1 ? argv[1] : "");
-	nearest = nearest_command(words);
-	if (!nearest) /* the second word may be an argument */
-		nearest = nearest_command(argv[0]);
+	for (int i = 0; i < count; i++)
+		size[i + 1] =
+			size[i] + (size_t)snprintf(words + size[i], sizeof(words) - size[i],
+						   "%s%.*s", i ? " " : "",
+						   (int)(sizeof(words) / WORDS_MAX) - 2, argv[i]);
+	for (int i = count; i && !nearest; i--) {
+		list_beginning(i, argv, known, sizeof(known));
+		if (*known)
+			return refuse(error, "unknown command \"%s\"; there is %s", words, known);
+		snprintf(beginning, sizeof(beginning), "%.*s", (int)size[i], words);
+		nearest = nearest_command(beginning);
+	}
 	if (nearest)
 		return refuse(error, "unknown command \"%s\"; did you mean \"%s\"?", words,
 			      nearest);
-	list_beginning(argv[0], known, sizeof(known));
-	if (*known)
-		return refuse(error, "unknown command \"%s\"; there is %s", words, known);
 	return refuse(error, "unknown command \"%s\"; --help lists the commands", words);
 }
 
@@ -642,7 +663,7 @@ int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, j
 	while (found->words && !(words = words_match(found, argc, argv)))
 		found++;
 	if (!found->words)
-		return explain_unknown(argc, argv, error);
+		return ctl_explain_unknown(argc, argv, error);
 	made = json_object();
 	json_object_set_new(made, "command", json_string(found->ask ? found->ask : found->words));
 	if (take_arguments(found, argc - words, argv + words, made, error)) {

@@ -64,6 +64,10 @@ extern const struct ctl_command ctl_commands[];
  * -EINVAL with one line in error. */
 int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, json_t **request,
 	      char error[CTL_ERROR_SIZE]);
+/* Whether these words begin the command, or it begins them. */
+bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv);
+/* Of words that call nothing: -EINVAL, and in error what was meant. */
+int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE]);
 /* "route show SRC DST", with room for it. */
 void ctl_usage(const struct ctl_command *command, char *usage, size_t size);
 

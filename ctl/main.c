@@ -15,6 +15,7 @@
 #include "ctl/commands.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
+#include "lib/suggest.h"
 
 enum { EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
 enum { OPT_JSON = 256, OPT_HELP, OPT_VERSION, OPT_OF_COMMAND };
@@ -32,10 +33,18 @@ static const struct option long_options[] = {
 
 struct invocation {
 	const char *socket;
-	bool json;
+	bool json, help;
 	const struct ctl_command *command;
 	json_t *request;
 };
+
+/* Returns the status to exit with. */
+static int explain_usage(char *error)
+{
+	text_clean(error);
+	fprintf(stderr, "weftctl: %s\n", error);
+	return EXIT_USAGE;
+}
 
 /* The options above, and each that some command takes. */
 static void list_options(struct option options[OPTIONS_MAX])
@@ -60,27 +69,44 @@ static void list_options(struct option options[OPTIONS_MAX])
 	options[count] = (struct option){0};
 }
 
-static void print_help(void)
+static void print_command(const struct ctl_command *command)
 {
+	char usage[CTL_ERROR_SIZE];
+
+	ctl_usage(command, usage, sizeof(usage));
+	printf(strlen(usage) > 22 ? "  %s\n%25s%s\n" : "  %-22s %s%s\n", usage, "",
+	       command->summary);
+}
+
+/* Of the commands that these words begin, or of the one that they call; without words, of all.
+ * Returns the status to exit with. */
+static int print_help(int count, char *const *words)
+{
+	const struct ctl_command *command = ctl_commands;
+	char error[CTL_ERROR_SIZE];
+
+	while (command->words && !ctl_concerns(command, count, words))
+		command++;
+	if (!command->words) {
+		ctl_explain_unknown(count, words, error);
+		return explain_usage(error);
+	}
 	puts("Usage: weftctl [-s SOCKET] [--json] COMMAND\n"
 	     "Asks and directs weftd, the InfiniBand subnet manager.\n"
 	     "\n"
 	     "  -s SOCKET   its control socket; otherwise $WEFT_SOCKET, or /run/weft/control.sock\n"
 	     "  --json      the answer as JSON\n"
 	     "  --version   print the version and exit\n"
-	     "  --help      print this and exit\n"
+	     "  --help      print this and exit; behind a command, of that one\n"
 	     "\n"
 	     "Commands:");
-	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		char usage[CTL_ERROR_SIZE];
-
-		ctl_usage(command, usage, sizeof(usage));
-		printf(strlen(usage) > 22 ? "  %s\n%25s%s\n" : "  %-22s %s%s\n", usage, "",
-		       command->summary);
-	}
-	puts("  help                   this text\n"
-	     "\n"
-	     "SRC and DST are nodes: a name, a GUID (0x...) or a LID.");
+	for (; command->words; command++)
+		if (ctl_concerns(command, count, words))
+			print_command(command);
+	if (!count)
+		puts("  help [COMMAND]         as --help");
+	puts("\nNODE, SRC and DST are nodes: a name, a GUID (0x...) or a LID.");
+	return EXIT_SUCCESS;
 }
 
 static const char *socket_path(void)
@@ -88,6 +114,26 @@ static const char *socket_path(void)
 	const char *path = getenv("WEFT_SOCKET");
 
 	return path && *path ? path : default_socket;
+}
+
+/* Of what getopt did not take: a letter, or a word of which it says nothing else. */
+static int explain_option(const struct option *options, int option, char *const *argv)
+{
+	char letter[] = {'-', (char)optopt, '\0'}, error[CTL_ERROR_SIZE];
+	bool is_letter = option != ':' && optopt > 0 && optopt < OPT_JSON;
+	const char *word = is_letter ? letter : argv[optind - 1];
+	struct suggest suggest = suggest_for(word + 2);
+
+	for (; options->name && !is_letter; options++)
+		suggest_try(&suggest, options->name);
+	if (option == ':')
+		snprintf(error, sizeof(error), "%.60s needs a value; --help says which", word);
+	else if (suggest.best)
+		snprintf(error, sizeof(error), "no option \"%.60s\"; did you mean \"--%s\"?", word,
+			 suggest.best);
+	else
+		snprintf(error, sizeof(error), "no option \"%.60s\"; --help lists them", word);
+	return explain_usage(error);
 }
 
 /* The words of the command line without the options that concern us, "--NAME VALUE" for those of
@@ -99,7 +145,7 @@ static int read_options(struct invocation *invocation, int argc, char **argv, ch
 	int option, place;
 
 	list_options(options);
-	while ((option = getopt_long(argc, argv, "-s:", options, &place)) != -1) {
+	while ((option = getopt_long(argc, argv, "-:s:", options, &place)) != -1) {
 		switch (option) {
 		case WORD:
 			words[(*count)++] = optarg;
@@ -116,19 +162,28 @@ static int read_options(struct invocation *invocation, int argc, char **argv, ch
 				words[(*count)++] = optarg;
 			break;
 		case OPT_HELP:
-			print_help();
-			return EXIT_SUCCESS;
+			invocation->help = true;
+			break;
 		case OPT_VERSION:
 			puts("weftctl " WEFT_VERSION);
 			return EXIT_SUCCESS;
-		default: /* getopt has said what is wrong */
-			fputs("weftctl: --help lists the options\n", stderr);
-			return EXIT_USAGE;
+		default:
+			return explain_option(options, option, argv);
 		}
 	}
 	while (optind < argc) /* behind a -- */
 		words[(*count)++] = argv[optind++];
 	return -1;
+}
+
+/* Those before the first option. */
+static int plain_words(int count, char *const *words)
+{
+	int plain = 0;
+
+	while (plain < count && strncmp(words[plain], "--", 2) != 0)
+		plain++;
+	return plain;
 }
 
 /* The same of the whole command line. */
@@ -137,16 +192,13 @@ static int parse_command_line(struct invocation *invocation, int argc, char **ar
 	char **words = mem_array(2 * (size_t)argc + 1, sizeof(*words));
 	char error[CTL_ERROR_SIZE];
 	int count = 0, status = read_options(invocation, argc, argv, words, &count);
+	int skip = count && !strcmp(words[0], "help");
 
-	if (status < 0 && count && !strcmp(words[0], "help")) {
-		print_help();
-		status = EXIT_SUCCESS;
-	} else if (status < 0 &&
-		   ctl_parse(count, words, &invocation->command, &invocation->request, error)) {
-		text_clean(error);
-		fprintf(stderr, "weftctl: %s\n", error);
-		status = EXIT_USAGE;
-	}
+	if (status < 0 && (invocation->help || skip))
+		status = print_help(plain_words(count - skip, words + skip), words + skip);
+	else if (status < 0 &&
+		 ctl_parse(count, words, &invocation->command, &invocation->request, error))
+		status = explain_usage(error);
 	free(words);
 	return status;
 }
@@ -197,6 +249,15 @@ static void gather_document(json_t *document, json_t *part)
 /* JSON is sorted by name, and ASCII, so that it looks the same wherever it comes from. */
 enum { JSON_FORM = JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY };
 
+/* Nobody goes on to ask for what he cannot write. */
+static void flush_or_exit(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	fprintf(stderr, "weftctl: cannot write the answer: %s\n", strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
 static void print_each(const struct gathering *gathering, const json_t *rows)
 {
 	json_t *row;
@@ -211,7 +272,7 @@ static void print_each(const struct gathering *gathering, const json_t *rows)
 			gathering->command->each(row, stdout);
 		}
 	}
-	fflush(stdout);
+	flush_or_exit();
 }
 
 static void gather(void *ctx, json_t *part)
@@ -259,8 +320,8 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	case -ENOENT:
 	case -ECONNREFUSED:
 		fprintf(stderr,
-			"weftctl: no weftd answers on %s; -s or $WEFT_SOCKET names another "
-			"socket\n",
+			"weftctl: no weftd answers on %s: it does not run, or not there; -s or "
+			"$WEFT_SOCKET names another socket\n",
 			socket);
 		return EXIT_NO_DAEMON;
 	case -EACCES:
@@ -275,11 +336,16 @@ static int explain_failure(const char *socket, int result, char *refusal)
 		fprintf(stderr, "weftctl: %s\n", refusal);
 		return EXIT_FAILURE;
 	case -EPROTO:
-		fprintf(stderr, "weftctl: what answers on %s does not speak as weftd does\n",
+		fprintf(stderr,
+			"weftctl: what answers on %s does not speak as weftd does; -s or "
+			"$WEFT_SOCKET names another socket\n",
 			socket);
 		return EXIT_FAILURE;
 	case -ECONNRESET:
-		fprintf(stderr, "weftctl: weftd on %s ended before it had answered\n", socket);
+		fprintf(stderr,
+			"weftctl: weftd on %s ended before it had answered, or dropped us, as it "
+			"does with who does not read for a minute; its log says which\n",
+			socket);
 		return EXIT_FAILURE;
 	default:
 		fprintf(stderr, "weftctl: %s: %s\n", socket, strerror(-result));
@@ -307,10 +373,6 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 		putchar('\n');
 	} else if (command->print) {
 		command->print(*data, stdout);
-	}
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "weftctl: cannot write the answer: %s\n", strerror(errno));
-		return EXIT_FAILURE;
 	}
 	return command->failed && command->failed(*data) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -387,5 +449,6 @@ int main(int argc, char **argv)
 	if (status < 0)
 		status = run(&invocation);
 	json_decref(invocation.request);
+	flush_or_exit();
 	return status;
 }

@@ -25,10 +25,6 @@
 #include "lib/log.h"
 #include "lib/suggest.h"
 
-#ifndef WEFT_VERSION
-#define WEFT_VERSION "0.0.0"
-#endif
-
 enum {
 	CLIENTS_MAX = 64,
 	REQUEST_MAX_BYTES = 1 << 20,

@@ -85,6 +85,20 @@ static int read_line(int fd, struct buffer *in, size_t *taken, char **line, size
 	return 0;
 }
 
+/* What is refused by a weftd of another version may be for that: as after an upgrade, until it is
+ * started again. */
+static char *explain_refusal(const json_t *line, const char *text)
+{
+	const char *version = json_string_value(json_object_get(line, "version"));
+
+	if (!version || !strcmp(version, WEFT_VERSION))
+		return mem_strdup(text);
+	return mem_printf(
+		"%s (weftd is of version %s, this is %s: after an upgrade weftd has to be "
+		"started again)",
+		text, version, WEFT_VERSION);
+}
+
 /* What a line that ends the call means. */
 static int take_end(const json_t *line, json_t **result, char **error)
 {
@@ -98,7 +112,7 @@ static int take_end(const json_t *line, json_t **result, char **error)
 	}
 	if (!json_is_false(ok) || !text)
 		return -EPROTO;
-	*error = mem_strdup(text);
+	*error = explain_refusal(line, text);
 	return -EREMOTEIO;
 }
 

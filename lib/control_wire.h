@@ -14,6 +14,10 @@
 
 #include "lib/mem.h"
 
+#ifndef WEFT_VERSION
+#define WEFT_VERSION "0.0.0"
+#endif
+
 /* 0, or -ENAMETOOLONG for a path that does not fit, -ENOENT for an empty one. */
 static inline int control_address(const char *path, struct sockaddr_un *address)
 {

@@ -37,6 +37,61 @@ help_is_whole() {
 	matches '--q_key N\]$' help.txt || because "it lacks the last option of partition add"
 }
 
+# Of the manual, of --help and of the completion: a line for each command with its arguments, and the names of options.
+
+# usages of the manual's headings, without fonts; [--a|--b] are two options.
+in_manual() {
+	perl -ne '
+		$wanted = /^\.(TP|TQ)$/ || $wanted && /^\.T/, next if !$wanted || /^\.T/;
+		$wanted = 0;
+		next unless s/^\.(B|BI|BR|IR|RB) //;
+		my ($between, @words) = $1 eq "B" ? " " : "";
+		s/\\\(aq/\x27/g; s/\\f(\[\w*\]|.)//g; s/\\//g; chomp;
+		push @words, defined $1 ? $1 : $2 while s/^ *(?:"([^"]*)"|([^ ]+))//;
+		$_ = join $between, @words;
+		s/\|--/] [--/g;
+		print "$_\n" if /^[a-z]/' "$root/man/weftctl.8" | grep -E "^($(cut -d ' ' -f 1 commands.txt | sort -u | paste -sd '|'))( |$)" |
+		grep -v '^weftctl' | sort
+}
+
+manual_agrees() {
+	local words
+
+	"$BUILD/weftctl" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][^ ].*\)/\1/p' | sed 's/   *.*//' | grep -v '^help' | sort >usages.txt
+	"$BUILD/weftctl" completion bash | sed -n "/<<'END'/,/^END/ s/^\([a-z ]*\)|.*/\1/p" >commands.txt
+	[ "$(wc -l <usages.txt)" -gt 40 ] || because "--help lists $(wc -l <usages.txt) commands" || return 1
+	equal "the number of commands that are completed" "$(wc -l <commands.txt)" "$(wc -l <usages.txt)" || return 1
+	in_manual >manual.txt
+	equal "how --help (<) and the manual (>) differ" "$(diff usages.txt manual.txt | grep '^[<>]' | paste -sd ';')" "" || return 1
+	for words in --json --help --version '-s'; do
+		grep -q -- "^  $words " <("$BUILD/weftctl" --help) && grep -qE "^\.BI? .*${words//-/\\\\-}" "$root/man/weftctl.8" &&
+			grep -q -- " $words" <("$BUILD/weftctl" completion bash) && grep -q -- "[( ]$words" <("$BUILD/weftctl" completion zsh) ||
+			because "$words is not everywhere" || return 1
+	done
+}
+
+# Each command's own --help has it, and nothing else but what begins so; its options are completed.
+helps() {
+	local usage words option
+
+	while read -r words; do
+		# shellcheck disable=SC2086 # words are meant
+		"$BUILD/weftctl" $words --help >help.txt || because "weftctl $words --help fails" || return 1
+		usage=$(awk -v words="$words" 'index($0 " ", words " ") == 1 { print; exit }' usages.txt)
+		grep -qF "  $usage" help.txt || because "weftctl $words --help lacks: $usage" || return 1
+		[ "$(sed -n '/^Commands:/,/^$/p' help.txt | grep -c '^  [a-z]')" = "$(awk -v words="$words" 'index($0 " ", words " ") == 1' usages.txt | wc -l)" ] ||
+			because "weftctl $words --help: $(cat help.txt)" || return 1
+		for option in $(grep -oE -- '--[a-z_0-9]+' <<<"$usage"); do
+			grep -qE "^$words\|.* $option( |$)" <("$BUILD/weftctl" completion bash) || because "$option of $words is not completed" ||
+				return 1
+		done
+	done <commands.txt
+	"$BUILD/weftctl" help port disable | diff - <("$BUILD/weftctl" port disable --help) >difference.txt ||
+		because "help and --help differ: $(head -n 3 difference.txt)" || return 1
+	"$BUILD/weftctl" prot --help >help.txt 2>&1
+	equal "the status for what is no command" $? 2
+}
+
 # offered.zsh LINE [TEXT]: a shell at a terminal, with the script where compinit finds it, says what would be
 # offered for a line; it waits for TEXT.
 zsh_begins() {
@@ -78,6 +133,8 @@ check "a file for -s" offers "" weftctl -s ''
 check "files where nothing else fits" offers "" weftctl topology check ''
 check "our own options" offers "--help --json --version" weftctl --
 check "--help has the longest command" help_is_whole
+check "--help, the manual and the completion have the same commands, arguments and options" manual_agrees
+check "the help of each command" helps
 # zsh_completes LINE TEXT: by what is not the script's to offer.
 zsh_completes() {
 	timeout 20 zsh -f offered.zsh "$1" "$2" >offered.txt 2>&1 || because "nothing is completed"

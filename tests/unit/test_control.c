@@ -829,6 +829,8 @@ static void *fake_run(void *arg)
 	return NULL;
 }
 
+static char refusal[128]; /* of the last call */
+
 static int call_fake(const char *answer)
 {
 	struct fake fake = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), .answer = answer};
@@ -847,6 +849,7 @@ static int call_fake(const char *answer)
 	pthread_join(fake.thread, NULL);
 	close(fake.fd);
 	unlink(path);
+	snprintf(refusal, sizeof(refusal), "%s", error ? error : "");
 	json_decref(result);
 	free(error);
 	return rc;
@@ -877,6 +880,10 @@ static void test_client_errors(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		CU_ASSERT_EQUAL(call_fake(cases[i].answer), cases[i].rc);
+	CU_ASSERT_EQUAL(call_fake("{\"ok\":false,\"error\":\"why\",\"version\":\"9.9\"}\n"),
+			-EREMOTEIO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(refusal, "why (weftd is of version 9.9, this is "));
+	CU_ASSERT_EQUAL(call_fake("{\"ok\":true,\"version\":\"9.9\"}\n"), 0);
 	CU_ASSERT_EQUAL(call(command("x"), &result, &error), -ENOENT);
 	leave_socket_file();
 	CU_ASSERT_EQUAL(call(command("x"), &result, &error), -ECONNREFUSED);

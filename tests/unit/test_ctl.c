@@ -111,7 +111,19 @@ static const struct {
 	{"node", NULL, "unknown command \"node\"; there is \"node list\", \"node show\""},
 	{"topology", NULL,
 	 "unknown command \"topology\"; there is \"topology export\", \"topology check\""},
-	{"route dumb x", NULL, "unknown command \"route dumb\"; did you mean \"route dump\"?"},
+	{"route dumb x", NULL, "unknown command \"route dumb x\"; did you mean \"route dump\"?"},
+	{"partition member ad", NULL,
+	 "unknown command \"partition member ad\"; did you mean \"partition member add\"?"},
+	{"partition membr add 5 6", NULL,
+	 "unknown command \"partition membr add\"; did you mean \"partition member add\"?"},
+	{"partition member", NULL,
+	 "unknown command \"partition member\"; there is \"partition member add\", "
+	 "\"partition member remove\""},
+	{"partition", NULL,
+	 "unknown command \"partition\"; there is \"partition list\", \"partition show\", "
+	 "\"partition add\", \"partition remove\", \"partition member add\", "
+	 "\"partition member remove\", \"partition check\""},
+	{"nothing of this", NULL, "unknown command \"nothing of this\"; --help lists the commands"},
 	{"reboot", NULL, "unknown command \"reboot\"; --help lists the commands"},
 	{"list node", NULL, "unknown command \"list node\"; --help lists the commands"},
 	{"multicast show", NULL, "MGID is missing: weftctl multicast show MGID"},

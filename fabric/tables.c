@@ -77,6 +77,7 @@ void routes_unref(struct routes *routes)
 	free(routes->map_of);
 	free(routes->maps);
 	free(routes->sl);
+	free(routes->order);
 	free(routes->height);
 	free(routes->lft);
 	free(routes);

@@ -59,6 +59,10 @@ struct routes {
 	/* By switch, all different: paths climb first and descend then, but for detours, so that no
 	 * links wait for each other in a circle. NULL: the engine has no such order. */
 	uint32_t *height;
+	/* By slot of the snapshot's links, what the check for credit loops has proved: each path
+	 * has its links in this order. NULL: it was not asked, has found a circle, or paths have
+	 * SLs. */
+	uint32_t *order;
 };
 
 /* The SL of paths between the hosts of two switches. */

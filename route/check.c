@@ -10,9 +10,11 @@
  * of the rows, each entry replaced by what it leads to, and the walks then stay within the nearest
  * cache: it is this that makes checking as fast as routing.
  *
- * After a fault most columns are what they were when they were judged: the same entries, over links
- * that lead to the same places, to the same owner. Then every switch still arrives. Only where all
- * did before is that said without a walk, so no other verdict is ever taken over.
+ * After a fault most entries are what they were when they were judged, over links that lead to the
+ * same places. Where all switches reached a LID, all still do if those do that send it elsewhere
+ * now: the way of any other is what it was, to its end or to one of these. So only they are walked,
+ * and the LIDs that one of them does not reach are judged anew; no other verdict is ever taken
+ * over.
  */
 #include "route/check.h"
 
@@ -22,6 +24,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "route/changes.h"
 
 /* What an entry leads to: a switch, by its index, or one of these. */
 enum {
@@ -203,69 +206,41 @@ static bool owned(struct snap_owner owner)
 	return owner.sw >= 0 || owner.end >= 0;
 }
 
-/* Whether rows and links of both mean the same switches and ports, and all arrived before. */
-static bool comparable(const struct snapshot *snapshot, const struct route_judged *before)
-{
-	const struct route_report *report = &before->report;
-
-	if (report->unreached || report->looping || report->disconnected ||
-	    before->snapshot->num_switches != snapshot->num_switches)
-		return false;
-	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
-		const struct snap_switch *was = &before->snapshot->switches[s];
-		const struct snap_switch *is = &snapshot->switches[s];
-
-		if (was->guid != is->guid || was->num_ports != is->num_ports ||
-		    was->first_link != is->first_link)
-			return false;
-	}
-	return true;
-}
-
-/* End ports have other indexes when one has come or gone. */
-static guid_t end_guid(const struct snapshot *snapshot, int32_t end)
-{
-	return end >= 0 ? snapshot->ends[end].guid : 0;
-}
-
 static bool same_owner(const struct snapshot *a, const struct snapshot *b, lid_t lid)
 {
 	struct snap_owner was = snap_owner(a, lid), is = snap_owner(b, lid);
 
-	return was.sw == is.sw && end_guid(a, was.end) == end_guid(b, is.end);
+	return was.sw == is.sw && route_end_guid(a, was.end) == route_end_guid(b, is.end);
 }
 
-static bool same_link(const struct snapshot *a, const struct snapshot *b, uint32_t link)
+/* Whether a packet for a LID gets there from one switch. */
+static bool arrives(const struct check *check, uint32_t s, lid_t lid)
 {
-	const struct snap_link *was = &a->links[link], *is = &b->links[link];
+	const struct snapshot *snapshot = check->snapshot;
 
-	return was->sw == is->sw && end_guid(a, was->end) == end_guid(b, is->end);
-}
+	for (uint32_t hops = 0; hops < snapshot->num_switches; hops++) {
+		const struct snap_switch *sw = &snapshot->switches[s];
+		uint8_t port = lft_port(check->routes->lft[s], lid);
+		uint32_t to = port <= sw->num_ports ? check->leads_to[sw->first_link + port]
+						    : (uint32_t)STEP_LOST;
 
-/* Marks LIDs whose entries differ, or that leave by a port that leads elsewhere now. */
-static void mark_changed(const struct snapshot *snapshot, const struct routes *routes,
-			 const struct route_judged *before, uint32_t s, bool *changed)
-{
-	const struct lft *was = before->routes->lft[s], *is = routes->lft[s];
-	const struct snap_switch *sw = &snapshot->switches[s];
-	bool moved[PORT_MAX + 1] = {false}, any = false;
-
-	for (unsigned p = 1; p <= sw->num_ports; p++) {
-		moved[p] = !same_link(before->snapshot, snapshot, sw->first_link + p);
-		any = any || moved[p];
+		if (to == STEP_LOST)
+			return last_step(snapshot, s, port, snapshot->owners[lid]) == STEP_ARRIVED;
+		s = to;
 	}
-	for (uint32_t first = 0; first <= snapshot->lid_top; first += LFT_BLOCK_LIDS) {
-		uint16_t block = (uint16_t)(first / LFT_BLOCK_LIDS);
+	return false;
+}
 
-		if (!any && !memcmp(lft_block(was, block), lft_block(is, block), LFT_BLOCK_LIDS))
-			continue;
-		for (uint32_t lid = first; lid < first + LFT_BLOCK_LIDS && lid <= snapshot->lid_top;
-		     lid++) {
-			uint8_t port = lft_port(is, (lid_t)lid);
+/* Marks LIDs that somebody sends elsewhere, and does not reach so. */
+static void mark_missed(const struct check *check, const struct route_changes *changes,
+			bool *missed)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct route_change *change = &changes->list[i];
 
-			if (port != lft_port(was, (lid_t)lid) || (port <= PORT_MAX && moved[port]))
-				changed[lid] = true;
-		}
+		if (change->lid <= check->snapshot->lid_top && !missed[change->lid] &&
+		    owned(check->snapshot->owners[change->lid]))
+			missed[change->lid] = !arrives(check, change->sw, change->lid);
 	}
 }
 
@@ -274,21 +249,25 @@ static size_t find_lids(const struct check *check, const struct route_judged *be
 			struct route_report *report)
 {
 	const struct snapshot *snapshot = check->snapshot;
-	bool *changed = mem_array(snapshot->lid_top + (size_t)1, sizeof(*changed));
-	bool all = !before || !comparable(snapshot, before);
+	bool *missed = mem_array(snapshot->lid_top + (size_t)1, sizeof(*missed));
+	struct route_changes changes = {0};
+	bool all = !before || before->report.unreached || before->report.looping ||
+		   before->report.disconnected ||
+		   !route_changes_find(before->snapshot, before->routes, snapshot, check->routes,
+				       &changes);
 	size_t count = 0;
 
-	for (uint32_t s = 0; !all && s < snapshot->num_switches; s++)
-		mark_changed(snapshot, check->routes, before, s, changed);
+	mark_missed(check, &changes, missed);
 	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++) {
 		if (!owned(snapshot->owners[lid]))
 			continue;
-		if (all || changed[lid] || !same_owner(before->snapshot, snapshot, (lid_t)lid))
+		if (all || missed[lid] || !same_owner(before->snapshot, snapshot, (lid_t)lid))
 			check->lids[count++] = (lid_t)lid;
 		else
 			report->pairs += snapshot->num_switches;
 	}
-	free(changed);
+	free(changes.list);
+	free(missed);
 	return count;
 }
 

@@ -3,7 +3,7 @@
  * The checker: judges tables against a snapshot, whatever engine made them. For each LID and each
  * switch it follows the tables to the end: does it arrive at the owner of the LID, does it run into
  * a port that leads elsewhere, or in a circle? Cost: one visit for each (switch, LID); beside
- * tables that were judged before, one for each LID that differs. Any thread.
+ * tables that were judged before, one way for each entry that differs. Any thread.
  */
 #ifndef ROUTE_CHECK_H
 #define ROUTE_CHECK_H
@@ -32,8 +32,8 @@ struct route_report {
 /* By switch the lowest switch that links connect it with: its island. Free it with free(). */
 uint32_t *route_islands(const struct snapshot *snapshot);
 
-/* What was judged before. What it says of a LID holds for later tables that send it by the same
- * entries over the same links, so that only the others are walked again. */
+/* What was judged before. What it says holds for later tables as far as they have the same entries
+ * over the same links, so that only the others are looked at. */
 struct route_judged {
 	struct snapshot *snapshot;
 	struct routes *routes;

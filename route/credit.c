@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "route/changes.h"
 
 struct credit {
 	const struct snapshot *snapshot;
@@ -177,9 +178,9 @@ static void release(void *arg, uint32_t channel)
 }
 
 /* Takes away, again and again, the channels that no other one left waits for (after), or that wait
- * for no other. */
+ * for no other. By channel when it went, if order is not NULL. */
 static void peel(const struct credit *c, const uint32_t *sender, uint32_t channels, uint8_t *gone,
-		 bool after)
+		 bool after, uint32_t *order)
 {
 	struct peeling peeling = {
 		.degree = mem_array(channels, sizeof(uint32_t)),
@@ -198,6 +199,8 @@ static void peel(const struct credit *c, const uint32_t *sender, uint32_t channe
 	}
 	for (uint32_t head = 0; head < peeling.tail; head++)
 		each_neighbour(c, sender, peeling.queue[head], after, release, &peeling);
+	for (uint32_t i = 0; order && i < peeling.tail; i++)
+		order[peeling.queue[i]] = i;
 	free(peeling.queue);
 	free(peeling.degree);
 }
@@ -243,7 +246,8 @@ static void find_example(const struct credit *c, const uint32_t *sender, uint32_
 	free(met);
 }
 
-static void find_loops(const struct credit *c, struct credit_report *out)
+/* order: by channel, or NULL. */
+static void find_loops(const struct credit *c, uint32_t *order, struct credit_report *out)
 {
 	uint32_t channels = c->snapshot->num_links * c->vls;
 	uint8_t *gone = mem_array(channels, 1);
@@ -256,8 +260,8 @@ static void find_loops(const struct credit *c, struct credit_report *out)
 		gone[channel] = c->snapshot->links[channel / c->vls].sw < 0;
 		out->channels += !gone[channel];
 	}
-	peel(c, sender, channels, gone, true);
-	peel(c, sender, channels, gone, false);
+	peel(c, sender, channels, gone, true, order);
+	peel(c, sender, channels, gone, false, NULL);
 	for (uint32_t channel = 0; channel < channels; channel++) {
 		if (gone[channel])
 			continue;
@@ -268,8 +272,8 @@ static void find_loops(const struct credit *c, struct credit_report *out)
 	free(gone);
 }
 
-void credit_check(const struct snapshot *snapshot, const struct routes *routes,
-		  struct work_pool *pool, struct credit_report *out)
+static void look_at_all(const struct snapshot *snapshot, const struct routes *routes,
+			struct work_pool *pool, uint32_t *order, struct credit_report *out)
 {
 	struct credit c = {
 		.snapshot = snapshot,
@@ -282,9 +286,98 @@ void credit_check(const struct snapshot *snapshot, const struct routes *routes,
 	for (uint32_t s = 0; s < snapshot->num_switches; s++)
 		c.turns[s] = mem_array(side(&c, s), side(&c, s));
 	work_parallel(pool, snapshot->num_switches, routes->sl ? note_paths : note_entries, &c);
-	find_loops(&c, &report);
+	find_loops(&c, order, &report);
 	*out = report;
 	for (uint32_t s = 0; s < snapshot->num_switches; s++)
 		free(c.turns[s]);
 	free(c.turns);
+}
+
+void credit_check(const struct snapshot *snapshot, const struct routes *routes,
+		  struct work_pool *pool, struct credit_report *out)
+{
+	look_at_all(snapshot, routes, pool, NULL, out);
+}
+
+/* Proofs */
+
+/* The slot of the link by which a switch sends to a LID; false where that is no link to a switch.
+ */
+static bool sends_by(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
+		     lid_t lid, uint32_t *slot)
+{
+	const struct snap_switch *sw = &snapshot->switches[s];
+	uint8_t port = lft_port(routes->lft[s], lid);
+
+	if (port == 0 || port > sw->num_ports || snapshot->links[sw->first_link + port].sw < 0)
+		return false;
+	*slot = sw->first_link + port;
+	return true;
+}
+
+/* Whether the turns before and behind an entry go onwards in an order. */
+static bool keeps_to(const struct snapshot *snapshot, const struct routes *routes,
+		     const struct route_change *entry, const uint32_t *order)
+{
+	const struct snap_switch *sw = &snapshot->switches[entry->sw];
+	uint32_t out, next;
+
+	if (!sends_by(snapshot, routes, entry->sw, entry->lid, &out))
+		return true;
+	if (sends_by(snapshot, routes, (uint32_t)snapshot->links[out].sw, entry->lid, &next) &&
+	    order[next] <= order[out])
+		return false;
+	for (unsigned p = 1; p <= sw->num_ports; p++) {
+		const struct snap_link *link = &snapshot->links[sw->first_link + p];
+		uint32_t in;
+
+		if (link->sw >= 0 && lft_port(routes->lft[link->sw], entry->lid) == link->port) {
+			in = snapshot->switches[link->sw].first_link + link->port;
+			if (order[out] <= order[in])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Whether the order of what was proved before holds for all entries that differ, too. */
+static bool still_holds(const struct snapshot *snapshot, const struct routes *routes,
+			const struct route_judged *before)
+{
+	struct route_changes changes;
+	bool holds = true;
+
+	if (!before || !before->routes->order || routes->sl ||
+	    !route_changes_find(before->snapshot, before->routes, snapshot, routes, &changes))
+		return false;
+	for (size_t i = 0; holds && i < changes.count; i++)
+		holds = keeps_to(snapshot, routes, &changes.list[i], before->routes->order);
+	free(changes.list);
+	return holds;
+}
+
+/* A link that is lost keeps its place in the order for when it comes back; one that is new has the
+ * last place, so that whatever leads on from it has to be looked at as a whole. */
+void credit_prove(const struct snapshot *snapshot, struct routes *routes,
+		  const struct route_judged *before, struct work_pool *pool,
+		  struct credit_report *out)
+{
+	size_t size = snapshot->num_links * sizeof(*routes->order);
+	uint32_t *order = mem_alloc(size + 1);
+
+	if (still_holds(snapshot, routes, before)) {
+		memcpy(order, before->routes->order, size);
+		*out = (struct credit_report){0};
+		for (uint32_t l = 0; l < snapshot->num_links; l++)
+			out->channels += snapshot->links[l].sw >= 0;
+	} else {
+		memset(order, 0xFF, size);
+		look_at_all(snapshot, routes, pool, routes->sl ? NULL : order, out);
+	}
+	free(routes->order);
+	routes->order = NULL;
+	if (out->loops || routes->sl)
+		free(order);
+	else
+		routes->order = order;
 }

@@ -4,6 +4,10 @@
  * the next one on its way has room. If the links on paths wait for each other in a circle, on one
  * VL, traffic can stop for ever. Cost: one visit for each (switch, LID), and for tables with SLs
  * one walk for each (switch, LID). Judges tables, whatever engine made them. Any thread.
+ *
+ * That there is no circle has a proof: an order of links in which every path goes onwards. It holds
+ * for later tables whose paths keep to it, so that beside what was proved only entries that differ
+ * are looked at.
  */
 #ifndef ROUTE_CREDIT_H
 #define ROUTE_CREDIT_H
@@ -13,6 +17,7 @@
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
 #include "lib/work.h"
+#include "route/check.h"
 
 enum { CREDIT_EXAMPLE_MAX = 8 };
 
@@ -31,5 +36,11 @@ struct credit_report {
 /* Paths from every switch count, not only those from hosts: management goes over the same VLs. */
 void credit_check(const struct snapshot *snapshot, const struct routes *routes,
 		  struct work_pool *pool, struct credit_report *out);
+
+/* The same report, whatever was judged before (NULL: nothing was). Leaves the proof in
+ * routes->order for those that follow, and uses that of before. */
+void credit_prove(const struct snapshot *snapshot, struct routes *routes,
+		  const struct route_judged *before, struct work_pool *pool,
+		  struct credit_report *out);
 
 #endif

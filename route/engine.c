@@ -125,14 +125,14 @@ static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 	if (check_capacity(snapshot, why) || check_lids(snapshot, why))
 		return NULL;
 	routes = routes_new(snapshot->generation, snapshot->num_switches, engine->name);
-	if (engine->compute(snapshot, pool, routes, why)) {
+	if (engine->compute(snapshot, before, pool, routes, why)) {
 		routes_unref(routes);
 		return NULL;
 	}
 	route_check(snapshot, routes, before, pool, report);
 	memset(credit, 0, sizeof(*credit));
 	if (engine->acyclic)
-		credit_check(snapshot, routes, pool, credit);
+		credit_prove(snapshot, routes, before, pool, credit);
 	why[0] = '\0';
 	if (report->looping || report->unreached)
 		describe(snapshot, report, why);

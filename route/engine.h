@@ -24,9 +24,10 @@ struct route_engine {
 	const char *summary; /* one line for people */
 	bool acyclic;	     /* promises that no links wait for each other in a circle */
 	/* Fills every row of routes (each new, lid_top as its top), and SLs where it needs some. 0,
-	 * or -errno with one line in why, which names what is wrong with this fabric. */
-	int (*compute)(const struct snapshot *snapshot, struct work_pool *pool,
-		       struct routes *routes, char why[ROUTE_WHY_SIZE]);
+	 * or -errno with one line in why, which names what is wrong with this fabric. before is for
+	 * the checkers that an engine asks itself. */
+	int (*compute)(const struct snapshot *snapshot, const struct route_judged *before,
+		       struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE]);
 };
 
 /* The table of engines, ended by a row whose name is NULL. */
@@ -34,17 +35,17 @@ extern const struct route_engine route_engines[];
 const struct route_engine *route_engine_find(const char *name); /* NULL when unknown */
 
 /* The engines, each in a file of its name. */
-int minhop_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		   char why[ROUTE_WHY_SIZE]);
-int updn_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		 char why[ROUTE_WHY_SIZE]);
-int dnup_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		 char why[ROUTE_WHY_SIZE]);
-int ftree_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		  char why[ROUTE_WHY_SIZE]);
+int minhop_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		   struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE]);
+int updn_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		 struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE]);
+int dnup_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		 struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE]);
+int ftree_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		  struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE]);
 
-int file_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		 char why[ROUTE_WHY_SIZE]);
+int file_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		 struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE]);
 
 /* What a run of the chain gave. */
 struct route_result {
@@ -60,8 +61,8 @@ struct route_result {
 
 /* Tries chain (names of engines, count of them, at most ROUTE_CHAIN_MAX). 0, or -ENOENT when every
  * engine refused; then the result without a loop that misses the fewest pairs is given all the
- * same, if there is one. before saves the checker work (route/check.h) and changes nothing else; it
- * may be NULL. */
+ * same, if there is one. before saves the checkers work (route/check.h, route/credit.h) and changes
+ * nothing else; it may be NULL. */
 int route_run(const struct snapshot *snapshot, const char *const *chain, unsigned count,
 	      const struct route_judged *before, struct work_pool *pool, struct route_result *out);
 

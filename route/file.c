@@ -30,13 +30,14 @@ static struct lft *make_row(const struct snapshot *snapshot, const struct given_
 	return row;
 }
 
-int file_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		 char why[ROUTE_WHY_SIZE])
+int file_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		 struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE])
 {
 	const struct route_options *options = snapshot->options;
 	uint32_t missing = 0, first = 0;
 
-	(void)pool; /* a copy is not worth a worker */
+	(void)before; /* it asks no checker */
+	(void)pool;   /* a copy is not worth a worker */
 	if (!options || !options->num_tables) {
 		snprintf(why, ROUTE_WHY_SIZE, "no tables were given (lfts_file)");
 		return -ENOENT;

@@ -38,8 +38,8 @@ static int refuse_odd(const struct updown *updown, const struct tree *tree,
 	return -EINVAL;
 }
 
-int ftree_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		  char why[ROUTE_WHY_SIZE])
+int ftree_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		  struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE])
 {
 	struct cabling *cabling = cabling_new(snapshot);
 	const struct route_options *options = snapshot->options;
@@ -60,7 +60,7 @@ int ftree_compute(const struct snapshot *snapshot, struct work_pool *pool, struc
 	updown = updown_new(snapshot, tree, pool);
 	rc = refuse_odd(updown, tree, why);
 	if (!rc)
-		updown_fill(updown, pool, routes);
+		updown_fill(updown, before, pool, routes);
 	updown_free(updown);
 	tree_free(tree);
 	return rc;

@@ -40,18 +40,18 @@ int levels_from_file(const struct cabling *cabling, const struct guid_list *root
 }
 
 static void fill(const struct snapshot *snapshot, struct cabling *cabling, uint16_t *level,
-		 struct work_pool *pool, struct routes *routes)
+		 const struct route_judged *before, struct work_pool *pool, struct routes *routes)
 {
 	struct tree *tree = tree_new(cabling, level, true);
 	struct updown *updown = updown_new(snapshot, tree, pool);
 
-	updown_fill(updown, pool, routes);
+	updown_fill(updown, before, pool, routes);
 	updown_free(updown);
 	tree_free(tree);
 }
 
-int updn_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		 char why[ROUTE_WHY_SIZE])
+int updn_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		 struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE])
 {
 	struct cabling *cabling = cabling_new(snapshot);
 	const struct route_options *options = snapshot->options;
@@ -70,16 +70,16 @@ int updn_compute(const struct snapshot *snapshot, struct work_pool *pool, struct
 		level = tree_levels_from_roots(cabling, roots, count);
 		free(roots);
 	}
-	fill(snapshot, cabling, level, pool, routes);
+	fill(snapshot, cabling, level, before, pool, routes);
 	return 0;
 }
 
-int dnup_compute(const struct snapshot *snapshot, struct work_pool *pool, struct routes *routes,
-		 char why[ROUTE_WHY_SIZE])
+int dnup_compute(const struct snapshot *snapshot, const struct route_judged *before,
+		 struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE])
 {
 	struct cabling *cabling = cabling_new(snapshot);
 
 	(void)why; /* any topology will do */
-	fill(snapshot, cabling, tree_levels_from_leaves(cabling), pool, routes);
+	fill(snapshot, cabling, tree_levels_from_leaves(cabling), before, pool, routes);
 	return 0;
 }

@@ -573,7 +573,8 @@ static void note_heights(const struct updown *u, struct routes *routes)
 /* Detours by the first pivots, by the soundest, by one leaf, or none: the first that lets no links
  * wait in a circle. In a sound fabric one leaf does for all, and the chain's checker alone looks at
  * it. */
-void updown_fill(struct updown *u, struct work_pool *pool, struct routes *routes)
+void updown_fill(struct updown *u, const struct route_judged *before, struct work_pool *pool,
+		 struct routes *routes)
 {
 	static const struct {
 		uint32_t most;
@@ -591,7 +592,7 @@ void updown_fill(struct updown *u, struct work_pool *pool, struct routes *routes
 		fill_rows(u, pool);
 		if (!pivots[i].most || sound(u))
 			return;
-		credit_check(u->snapshot, routes, pool, &report);
+		credit_prove(u->snapshot, routes, before, pool, &report);
 		if (!report.loops)
 			return;
 	}

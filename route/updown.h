@@ -11,6 +11,7 @@
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
 #include "lib/work.h"
+#include "route/check.h"
 #include "route/places.h"
 #include "route/tree.h"
 
@@ -26,7 +27,8 @@ void updown_free(struct updown *updown);
  * up and down. */
 void updown_count(const struct updown *updown, uint64_t *pairs, uint64_t *without);
 
-/* Fills every row of routes. */
-void updown_fill(struct updown *updown, struct work_pool *pool, struct routes *routes);
+/* Fills every row of routes. before is for the check for credit loops, and may be NULL. */
+void updown_fill(struct updown *updown, const struct route_judged *before, struct work_pool *pool,
+		 struct routes *routes);
 
 #endif

@@ -53,7 +53,7 @@ static struct routes *compute(const struct snapshot *snapshot, const char *name,
 	struct routes *routes = routes_new(snapshot->generation, snapshot->num_switches, name);
 	char why[ROUTE_WHY_SIZE] = "";
 	double begin = cpu_s();
-	int rc = route_engine_find(name)->compute(snapshot, NULL, routes, why);
+	int rc = route_engine_find(name)->compute(snapshot, NULL, NULL, routes, why);
 
 	*seconds = cpu_s() - begin;
 	if (!rc)

@@ -113,7 +113,7 @@ static struct view *view_build(const char *spec)
 		end->facts->port[end->port].pkeys->key[0] = PKEY_DEFAULT_FULL;
 	}
 	routes = routes_new(snapshot->generation, snapshot->num_switches, "minhop");
-	if (route_engine_find("minhop")->compute(snapshot, pool, routes, why)) {
+	if (route_engine_find("minhop")->compute(snapshot, NULL, pool, routes, why)) {
 		fprintf(stderr, "%s: %s\n", spec, why);
 		exit(EXIT_FAILURE);
 	}

@@ -5,8 +5,9 @@
  * known beforehand. The program links the chain without the real minhop: the one here does as it is
  * told.
  */
-// LINK: route/cabling.o route/check.o route/credit.o route/detours.o route/engine.o route/file.o
-// LINK: route/ftree.o route/places.o route/planes.o route/tree.o route/updn.o route/updown.o
+// LINK: route/cabling.o route/changes.o route/check.o route/credit.o route/detours.o
+// LINK: route/engine.o route/file.o route/ftree.o route/places.o route/planes.o route/tree.o
+// LINK: route/updn.o route/updown.o
 // LINK: fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <errno.h>
@@ -297,11 +298,12 @@ enum deed { REFUSE, LOOP, MISS_ONE, MISS_TWO, DO_WELL };
 
 static const enum deed *deeds;
 
-int minhop_compute(const struct snapshot *ring, struct work_pool *pool, struct routes *routes,
-		   char why[ROUTE_WHY_SIZE])
+int minhop_compute(const struct snapshot *ring, const struct route_judged *before,
+		   struct work_pool *pool, struct routes *routes, char why[ROUTE_WHY_SIZE])
 {
 	enum deed deed = *deeds++;
 
+	(void)before;
 	(void)pool;
 	fill_ring(ring, routes);
 	if (deed == REFUSE) {

@@ -25,7 +25,7 @@ static int try_engine(const struct snapshot *snapshot, const char *name, struct 
 	int rc;
 
 	*out = routes_new(snapshot->generation, snapshot->num_switches, name);
-	rc = route_engine_find(name)->compute(snapshot, pool, *out, why);
+	rc = route_engine_find(name)->compute(snapshot, NULL, pool, *out, why);
 	if (rc) {
 		routes_unref(*out);
 		*out = NULL;

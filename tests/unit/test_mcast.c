@@ -37,7 +37,7 @@ static void bed_route(struct bed *bed, const char *engine)
 	mcast_ways_free(bed->ways);
 	routes_unref(bed->routes);
 	bed->routes = routes_new(1, bed->snapshot->num_switches, engine);
-	if (route_engine_find(engine)->compute(bed->snapshot, NULL, bed->routes, why)) {
+	if (route_engine_find(engine)->compute(bed->snapshot, NULL, NULL, bed->routes, why)) {
 		CU_FAIL_FATAL("refused");
 	}
 	bed->ways = mcast_ways_new(bed->snapshot, bed->routes, NULL);

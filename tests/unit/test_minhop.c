@@ -22,7 +22,7 @@ static struct routes *compute(const struct snapshot *snapshot, struct work_pool 
 	struct routes *routes = routes_new(snapshot->generation, snapshot->num_switches, "minhop");
 	char why[ROUTE_WHY_SIZE] = "";
 
-	CU_ASSERT_EQUAL(minhop_compute(snapshot, pool, routes, why), 0);
+	CU_ASSERT_EQUAL(minhop_compute(snapshot, NULL, pool, routes, why), 0);
 	return routes;
 }
 

@@ -75,7 +75,7 @@ static void service(uint8_t *data, uint32_t number)
 	memcpy(data + 8, gid, sizeof(gid));
 	put(data + 24, 2, 0xFFFF);
 	put(data + 28, 4, UINT32_MAX); /* it never ends */
-	memcpy(data + 48, "registrar", 9);
+	memcpy(data + 48, "registrar\033[31m\377", 15);
 }
 
 static void member(uint8_t *data, uint32_t number)

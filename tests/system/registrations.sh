@@ -72,10 +72,31 @@ guids_known() {
 	done
 }
 
+# members EXPRESSION: the different ones of a list in list.json.
+members() {
+	json 'do { my %seen; map { $seen{$_}++ ? () : $_ } sort map { '"$1"' } @$_ }' <list.json
+}
+
+# What the registrar has asked for, of all hosts, whatever a terminal would make of it.
+lists() {
+	ctl weftd service list >list.json || because "service list fails" || return 1
+	equal "what is listed of services" "$(members 'join ",", $_->{name}, $_->{p_key}, $_->{lease_s} // "no end", $_->{has_key} ? 1 : 0')" \
+		"registrar?[31m?,65535,no end,0" || return 1
+	equal "whose services they are" "$(members '$_->{description}')" "host-0002 host-0003 host-0005" || return 1
+	"$BUILD/weftctl" -s weftd.run/control.sock service list | LC_ALL=C grep -q '[^[:print:]]' &&
+		because "it shows what is not printable" && return 1
+	ctl weftd inform list >list.json || because "inform list fails" || return 1
+	equal "what is listed of subscriptions" \
+		"$(members 'join ",", map { $_ // "any" } @$_{"type", "producer", "of_gid", "of_lid_begin", "of_lid_end"}, $_->{generic} ? 1 : 0')" \
+		"any,any,any,any,any,0" || return 1
+	equal "the traps that they name" "$(json 'scalar grep { $_->{trap} % 3 != 2 } @$_' <list.json)" 0
+}
+
 start_weftsim fattree:radix=4,levels=2
 check "weftd runs" starts || finish
 check "GUIDs of the hosts" guids_known || finish
 for ((i = 1; i <= rounds; i++)); do
 	check "SIGKILL $i" round $i || break
 done
+check "weftctl service list and inform list" lists
 finish

@@ -651,6 +651,14 @@ static enum fits find_again(const struct umad *umad, struct transport_port *out)
 	return best;
 }
 
+/* The port that is meant by its GUID is there, but is not what ca and port say. */
+static bool is_contradiction(const struct umad_choice *choice, struct transport_port *out)
+{
+	const struct umad_choice by_guid = {.port_guid = choice->port_guid};
+
+	return choice->port_guid && (choice->ca || choice->port) && find_port(&by_guid, out);
+}
+
 static int choose_port(struct umad *umad, const struct umad_choice *choice, char *why,
 		       size_t why_size)
 {
@@ -663,6 +671,11 @@ static int choose_port(struct umad *umad, const struct umad_choice *choice, char
 			"no InfiniBand management devices on this machine (is the kernel module "
 			"ib_umad loaded?)");
 	found = find_port(choice, out);
+	if (!found && is_contradiction(choice, out))
+		return fail(why, why_size, -EINVAL,
+			    "port_guid 0x%016llx is port %d of %s, which the options ca and port "
+			    "do not name: leave out one or the others",
+			    (unsigned long long)choice->port_guid, out->port, out->ca);
 	if (found || choice->port_guid)
 		umad->ports[umad->num_ports++] = found ? out->port_guid : choice->port_guid;
 	for (unsigned i = 0; i < UMAD_OTHERS_MAX && choice->others[i]; i++)

@@ -66,6 +66,12 @@ no_text_at_all() {
 
 # Of two options that do not go together the message names both, or what is missing.
 contradictions() {
+	local guid
+
+	goes_on 'begins on ibsim0 port 1, GUID' || return 1
+	guid=$(sed -n 's/.* port 1, GUID \(0x[0-9a-f]*\);.*/\1/p' went.log)
+	refuses 1 "port_guid $guid is port 1 of ibsim0, which the options ca and port do not name: leave out" -g "$guid" -p 2 || return 1
+	refuses 1 "port_guid $guid is port 1 of ibsim0, which" -g "$guid" -d nosuch || return 1
 	refuses 1 'ha_listen needs ha_psk_file' -o 'ha_listen="127.0.0.1"' || return 1
 	refuses 1 'durability = "standby" needs ha_listen' -o 'durability="standby"' || return 1
 	refuses 1 'sm_lid = 5 is no multiple of 2\^lmc, as 4 is' -o lmc=2 -o sm_lid=5 || return 1

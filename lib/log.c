@@ -47,6 +47,8 @@ static const char *const level_names[] = {"EMERGENCY", "ALERT",	 "CRITICAL", "ER
 static bool to_journal;
 static uint64_t suppressed; /* told by the next line: log_allowed() was asked for it just before */
 
+static char last_error[LINE_BYTES];
+
 static log_heard_fn *heard;
 static void *heard_ctx;
 
@@ -322,6 +324,8 @@ static void line_write(int level, const char *room, const struct log_subject *su
 		subject_fields(&fields, subject);
 	line.length = 0;
 	compose(&line, safe, held_back, &fields);
+	if (level <= LOG_ERR)
+		strcpy(last_error, line.text);
 	if (!to_journal || journal_send(level, room, line.text, &fields) < 0)
 		fprintf(stderr, "%s %s: %s\n", level_names[level & LOG_PRIMASK], room, line.text);
 	errno = saved_errno;
@@ -347,6 +351,11 @@ void log_write(int level, const char *room, const struct log_subject *subject, c
 		line_write(level, room, subject, text, held_back);
 	if (watched)
 		heard(heard_ctx, level, subject, text);
+}
+
+const char *log_last_error(void)
+{
+	return last_error;
 }
 
 bool log_allowed(struct log_limit *limit)

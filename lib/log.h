@@ -48,6 +48,8 @@ extern const char *const log_level_words[];
 
 void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
 	       ...) __attribute__((format(printf, 4, 5)));
+/* The text of the last line of LOG_ERR or worse that was written; "": there was none. */
+const char *log_last_error(void);
 /* Who hears each line whose subject has a message_id, whatever the levels are; fn NULL: nobody. It
  * may log nothing itself. What a limit has held back was not written, and is not heard either. */
 typedef void log_heard_fn(void *ctx, int level, const struct log_subject *subject,

@@ -413,10 +413,10 @@ static void interrupt(void *arg)
 }
 
 /* Names that came over the wire are part of text: none may add a line to what systemd is told. */
-static void tell_systemd(struct daemon *daemon, const char *text)
+static void tell_systemd(struct daemon *daemon, const char *before, const char *text)
 {
 	char state[STATUS_SIZE];
-	int start = snprintf(state, sizeof(state), "%s", daemon->reported ? "" : "READY=1\n");
+	int start = snprintf(state, sizeof(state), "%s", before);
 
 	snprintf(state + start, sizeof(state) - (size_t)start, "STATUS=%s", text);
 	for (char *at = state + start; *at; at++) {
@@ -430,7 +430,7 @@ static void reported(void *ctx, int error, bool again, const char *text)
 {
 	struct daemon *daemon = ctx;
 
-	tell_systemd(daemon, text);
+	tell_systemd(daemon, daemon->reported ? "" : "READY=1\n", text);
 	daemon->reported = true;
 	/* What failed, or changed while it ran, gets a few more sweeps. */
 	if (daemon->once && !error && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
@@ -678,6 +678,9 @@ static int run(struct daemon *daemon)
 			status = EXIT_FAILURE;
 		}
 	}
+	/* Between two attempts `systemctl status` shows no line of the log, but this. */
+	if (status == EXIT_FAILURE)
+		tell_systemd(daemon, "", log_last_error());
 	stop(daemon);
 	return status;
 }
@@ -741,10 +744,12 @@ int main(int argc, char **argv)
 	} else if (status < 0) {
 		status = load_conf(&daemon, &daemon.conf, &daemon.route_options, &daemon.names,
 				   error);
-		if (status)
+		if (status) {
 			fprintf(stderr, "weftd: %s\n", error);
-		else
+			tell_systemd(&daemon, "", error);
+		} else {
 			status = run(&daemon);
+		}
 	}
 	route_options_unref(daemon.route_options);
 	node_names_free(daemon.names);

@@ -176,6 +176,22 @@ tells_systemd() {
 	kill_now hear
 }
 
+# What `systemctl status` shows while systemd waits for the next attempt.
+failure_is_told() {
+	rm -f notify
+	hear failure.txt &
+	pids[hear]=$!
+	wait_for 20 test -S notify || because "no socket to hear on" || return 1
+	! NOTIFY_SOCKET=$work/notify weftd failing host-0001 -o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/none\"" ||
+		because "it starts" || return 1
+	wait_for 20 matches "^STATUS=ha_psk_file: $work/none: it cannot be read" failure.txt ||
+		because "of a missing key it tells: $(cat failure.txt)" || return 1
+	! NOTIFY_SOCKET=$work/notify weftd failing host-0001 -o 'no_such = 1' || because "it starts" || return 1
+	wait_for 20 matches '^STATUS=.*no_such' failure.txt || because "of a wrong option it tells: $(cat failure.txt)" || return 1
+	! matches 'READY' failure.txt || because "it was ready" || return 1
+	kill_now hear
+}
+
 # port_by_name ARGUMENT: CA:PORT as in the name of an instance.
 port_by_name() {
 	weftd named host-0001 --once -v -d "$1" || because "$(tail -n 1 named.log)" || return 1
@@ -238,6 +254,7 @@ if [ -n "${SANITIZE:-}" ]; then
 fi
 check "a fabric" start_weftsim single:hosts=2 || finish
 check "READY, STATUS, WATCHDOG, STOPPING" tells_systemd
+check "why a start fails is told" failure_is_told
 check "-d CA:PORT" port_by_name "$("$BUILD/weftsim" run -n host-0001 -- ibstat -l | head -n 1):1"
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	check "no capability is needed" without_capabilities

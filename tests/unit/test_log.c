@@ -127,6 +127,25 @@ static void test_levels(void)
 	log_set_level(NULL, LOG_INFO);
 }
 
+/* A worse one counts, too, and one that is not shown does not. */
+static void test_last_error(void)
+{
+	struct unit_capture capture;
+
+	unit_capture_begin(&capture);
+	log_write(LOG_CRIT, "sm", &(struct log_subject){.lid = 5}, "first\n");
+	log_write(LOG_WARNING, "sm", NULL, "no error");
+	log_set_level("sa", LOG_CRIT);
+	log_write(LOG_ERR, "sa", NULL, "not shown");
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_STRING_EQUAL(log_last_error(), "first\\x0a [lid 5]");
+	unit_capture_begin(&capture);
+	log_write(LOG_ERR, "sm", NULL, "second");
+	unit_capture_end(&capture, written, sizeof(written));
+	CU_ASSERT_STRING_EQUAL(log_last_error(), "second");
+	log_set_level(NULL, LOG_INFO);
+}
+
 static uint64_t now_us;
 
 static uint64_t test_clock(void *ctx)
@@ -202,6 +221,7 @@ int main(void)
 		{"escaping", test_escaping},
 		{"long lines", test_long},
 		{"levels", test_levels},
+		{"the last error", test_last_error},
 		{"limit", test_limit},
 		{"limit tells", test_limit_tells},
 		{"open with a stream elsewhere", test_open_elsewhere},

@@ -5,11 +5,13 @@
 # typed and got: the commands of a page are run one after the other by one shell in a folder of its own, and
 # what they print is compared with what the page shows, where it shows something ("..." stands for anything, alone on a
 # line for any lines); a command that is shown without output has to succeed. "> " goes on with a command. A block
-# that begins with "# " is typed by root on a real host, and not run. Each command of weftctl that a page names
-# is one. A block of kind `log` has lines of weftd's log: each is one that the program can write. The
-# configurations under examples/ are used by real managers.
+# that begins with "# " is typed by root on a real host, and not run; one of kind `session` is typed by tests/vm/inside.
+# Each command of weftctl that a page names is one. A block of kind `log` has lines of weftd's log: each is one that
+# the program can write. The configurations under examples/ are used by real managers.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/page.sh
+. "$root/tests/system/page.sh"
 
 if [ -n "${SANITIZE:-}" ]; then
 	echo "skip examples: the preload library and sanitizers exclude each other"
@@ -24,19 +26,6 @@ fi
 loopback=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
 
 # Pages
-
-# Of standard input: the files "1", "2" and so on with the commands of a page, and "1.shown" with what it shows.
-split_page() {
-	perl -ne '
-		if (/^```/) { $code = !$code; $run = 0; $first = $code; next }
-		next unless $code;
-		$run = /^\$ / if $first;
-		$first = 0;
-		next unless $run;
-		if (s/^\$ //) { $n++; open($cmd, ">", $n); open($shown, ">", "$n.shown"); print $cmd $_ }
-		elsif (s/^> // && -z "$n.shown") { print $cmd $_ }
-		else { print $shown $_; $shown->flush }'
-}
 
 # A shell's script of them: each as it stands, with its output in "1.out", its status in "1.status".
 page_script() {
@@ -53,25 +42,10 @@ page_script() {
 	echo wait
 }
 
-# as_shown N: what it printed fits what the page shows.
-as_shown() {
-	perl -0777 -e '
-		my ($got, $shown) = map { open(my $f, "<", $_) or die; <$f> } @ARGV;
-		$got =~ s/^\S*\/script: line \d+: +\d+ Killed .*\n//gm; # what only a script says of its jobs
-		my $pattern = "";
-		for (split /\n/, $shown) {
-			if ($_ eq "...") { $pattern .= "(?:.*\\n)*?"; next }
-			s/\s+$//;
-			$pattern .= join(".*?", map { join("[ \\t]+", map { quotemeta } split(/[ \t]+/, $_, -1)) } split(/\.\.\./, $_, -1));
-			$pattern .= "[ \\t]*\\n";
-		}
-		exit($got !~ /\A$pattern\z/)' "$1.out" "$1.shown"
-}
-
 page() {
 	local folder=$work/${1//\//-}.d n
 
-	mkdir "$folder" "$folder/here" && cd "$folder" && split_page <"$root/$1"
+	mkdir "$folder" "$folder/here" && cd "$folder" && split_page '' '$' <"$root/$1"
 	page_script >script
 	(cd here && TMPDIR=$folder WEFTSIM_SOCKET=$folder/page.sock timeout 200 bash "$folder/script" >../script.out 2>&1)
 	for ((n = 1; n <= $(find . -maxdepth 1 -name '*.shown' | wc -l); n++)); do

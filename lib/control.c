@@ -87,7 +87,7 @@ struct client {
 
 struct control_request {
 	struct client *client; /* NULL when it has gone */
-	json_t *(*next)(void *source);
+	enum stream_step (*next)(void *source, struct buffer *part);
 	void (*finish)(void *source);
 	void *source;
 	bool resting; /* next() had nothing for now */
@@ -123,42 +123,38 @@ static void client_is_half(void *arg)
 	client_drop(arg, "did not send the rest of its request");
 }
 
-/* Adds one line to the output; takes the reference. One answer may be larger than the limit, but
- * nothing is put behind it. */
-static void client_write(struct client *client, json_t *object)
+/* Where the members of one more line go; NULL: nobody reads it. One answer may be larger than the
+ * limit, but nothing is put behind it. */
+static struct buffer *line_begin(struct client *client)
 {
-	char *text = NULL;
-
+	if (!client || client->gone)
+		return NULL;
 	if (buffer_length(&client->out) > client->door->control->output_max_bytes) {
 		client_drop(client, "did not read what it asked for");
-	} else {
-		json_object_set_new(object, "version", json_string(WEFT_VERSION));
-		text = json_dumps(object, JSON_COMPACT);
+		return NULL;
 	}
-	json_decref(object);
-	if (!text) {
-		client_leave(client);
-		return;
-	}
-	buffer_append(&client->out, text, strlen(text));
+	row_begin(&client->out, NULL, '{');
+	return &client->out;
+}
+
+static void line_end(struct client *client)
+{
+	row_string(&client->out, "version", WEFT_VERSION);
+	row_end(&client->out, '}');
 	buffer_append(&client->out, "\n", 1);
-	free(text);
 	loop_defer(&client->pump);
 }
 
 /* An error names things that users and remote nodes have named, so it may not be UTF-8. */
-static json_t *error_line(char *text)
+static void write_error(struct client *client, const char *text)
 {
-	json_t *string = json_string(text);
+	struct buffer *line = line_begin(client);
 
-	if (!string) {
-		for (char *at = text; *at; at++) {
-			if (*at & 0x80)
-				*at = '?';
-		}
-		string = json_string(text);
-	}
-	return json_pack("{s:b, s:o}", "ok", 0, "error", string);
+	if (!line)
+		return;
+	row_boolean(line, "ok", false);
+	row_string(line, "error", text);
+	line_end(client);
 }
 
 static void __attribute__((format(printf, 2, 3)))
@@ -170,7 +166,7 @@ client_refuse(struct client *client, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	client_write(client, error_line(text));
+	write_error(client, text);
 }
 
 int control_gone(const struct control_request *request)
@@ -178,36 +174,50 @@ int control_gone(const struct control_request *request)
 	return !request->client || request->client->gone;
 }
 
-/* Ends the request with a last line (its reference is taken), when there is someone to read it. */
-static void request_end(struct control_request *request, json_t *line)
+/* Its last line is written. */
+static void request_end(struct control_request *request)
 {
-	if (control_gone(request))
-		json_decref(line);
-	else
-		client_write(request->client, line);
 	if (request->client)
 		request->client->request = NULL;
 	free(request);
 }
 
-static json_t *or_null(json_t *value)
-{
-	return value ? value : json_null();
-}
-
 void control_part(struct control_request *request, json_t *part)
 {
-	json_t *line = json_pack("{s:o}", "part", or_null(part));
+	struct buffer *line = line_begin(request->client);
 
-	if (control_gone(request))
-		json_decref(line);
-	else
-		client_write(request->client, line);
+	if (!line) {
+		json_decref(part);
+		return;
+	}
+	row_json(line, "part", part);
+	line_end(request->client);
 }
 
 void control_reply(struct control_request *request, json_t *result)
 {
-	request_end(request, json_pack("{s:b, s:o}", "ok", 1, "result", or_null(result)));
+	struct buffer *line = line_begin(request->client);
+
+	if (line) {
+		row_boolean(line, "ok", true);
+		row_json(line, "result", result);
+		line_end(request->client);
+	} else {
+		json_decref(result);
+	}
+	request_end(request);
+}
+
+void control_reply_row(struct control_request *request, const struct buffer *result)
+{
+	struct buffer *line = line_begin(request->client);
+
+	if (line) {
+		row_boolean(line, "ok", true);
+		row_copy(line, "result", result);
+		line_end(request->client);
+	}
+	request_end(request);
 }
 
 void control_fail(struct control_request *request, const char *format, ...)
@@ -218,10 +228,12 @@ void control_fail(struct control_request *request, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	request_end(request, error_line(text));
+	write_error(request->client, text);
+	request_end(request);
 }
 
-void control_stream(struct control_request *request, json_t *(*next)(void *source),
+void control_stream(struct control_request *request,
+		    enum stream_step (*next)(void *source, struct buffer *part),
 		    void (*finish)(void *source), void *source)
 {
 	if (control_gone(request)) {
@@ -247,22 +259,41 @@ static bool is_streaming(const struct client *client)
 	return client->request && client->request->next && !client->request->resting;
 }
 
+/* One line, or none of it. */
+static enum stream_step stream_line(struct client *client)
+{
+	struct control_request *request = client->request;
+	struct buffer *line = &client->out;
+	size_t before = buffer_length(line);
+	enum stream_step step;
+
+	row_begin(line, NULL, '{');
+	row_begin(line, "part", '{');
+	step = request->next(request->source, line);
+	row_end(line, '}');
+	if (step == STREAM_PART)
+		line_end(client);
+	else
+		line->end = line->begin + before;
+	return step;
+}
+
 static void stream_pull(struct client *client)
 {
 	struct control_request *request = client->request;
-	json_t *part;
 
 	while (!client->gone && buffer_length(&client->out) < STREAM_LOW_BYTES) {
-		part = request->next(request->source);
-		request->resting = json_is_null(part);
-		if (request->resting)
+		switch (stream_line(client)) {
+		case STREAM_PART:
+			break;
+		case STREAM_LATER:
+			request->resting = true;
 			return;
-		if (!part) {
+		case STREAM_END:
 			request->finish(request->source);
 			control_reply(request, NULL);
 			return;
 		}
-		control_part(request, part);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "lib/loop.h"
+#include "lib/row.h"
 
 struct control;
 struct control_request; /* one under way; freed by the reply that ends it, whatever the client did
@@ -50,11 +51,21 @@ void control_part(struct control_request *request, json_t *part);
 void control_reply(struct control_request *request, json_t *result);
 void control_fail(struct control_request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Pulls parts as fast as the client reads: next() returns a new reference; or NULL at the end, when
- * the request ends with {"ok":true,"result":null}; or json_null(): nothing for now, and it is asked
- * again after control_resume(). finish(source) is called at the end, also when the client has gone.
- */
-void control_stream(struct control_request *request, json_t *(*next)(void *source),
+/* The same where the result was written by lib/row.h, as one value; borrowed. */
+void control_reply_row(struct control_request *request, const struct buffer *result);
+
+/* What next() of a stream has to say. */
+enum stream_step {
+	STREAM_PART,  /* a part was written */
+	STREAM_END,   /* there is none any more: the request ends with a result that is null */
+	STREAM_LATER, /* none for now: it is asked again after control_resume() */
+};
+
+/* Pulls parts as fast as the client reads. next() does a small piece of work and writes the
+ * members of a part by lib/row.h, which are dropped unless it says that there is one.
+ * finish(source) is called at the end, also when the client has gone. */
+void control_stream(struct control_request *request,
+		    enum stream_step (*next)(void *source, struct buffer *part),
 		    void (*finish)(void *source), void *source);
 void control_resume(struct control_request *request);
 /* True when the client has gone: work for it may stop, the request must still be ended. */

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * What both ends of the control socket share: the address and a buffer from which whole lines are
- * taken. Private to control.c and control_client.c.
- */
+/* The address, for both ends of the control socket. Private to control.c and control_client.c. */
 #ifndef LIB_CONTROL_WIRE_H
 #define LIB_CONTROL_WIRE_H
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "lib/mem.h"
+#include "lib/buffer.h"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "0.0.0"
@@ -31,73 +27,6 @@ static inline int control_address(const char *path, struct sockaddr_un *address)
 	address->sun_family = AF_UNIX;
 	memcpy(address->sun_path, path, length);
 	return 0;
-}
-
-/* Bytes are put in at the end and taken from the front; all zero is an empty one. */
-struct buffer {
-	char *bytes;
-	size_t begin, end, capacity;
-	size_t scanned; /* no newline before this place */
-};
-
-static inline size_t buffer_length(const struct buffer *buffer)
-{
-	return buffer->end - buffer->begin;
-}
-
-/* Room for size bytes at the end; the caller adds to end what it has written there. */
-static inline char *buffer_reserve(struct buffer *buffer, size_t size)
-{
-	size_t length = buffer_length(buffer);
-
-	if (buffer->capacity - buffer->end >= size)
-		return buffer->bytes + buffer->end;
-	if (buffer->begin) {
-		memmove(buffer->bytes, buffer->bytes + buffer->begin, length);
-		buffer->scanned -= buffer->begin;
-		buffer->begin = 0;
-		buffer->end = length;
-	}
-	if (buffer->capacity - length < size) {
-		buffer->capacity = 2 * length + size;
-		buffer->bytes = mem_resize(buffer->bytes, buffer->capacity, 1);
-	}
-	return buffer->bytes + buffer->end;
-}
-
-static inline void buffer_append(struct buffer *buffer, const char *bytes, size_t size)
-{
-	memcpy(buffer_reserve(buffer, size), bytes, size);
-	buffer->end += size;
-}
-
-/* Gives the memory back when the last byte goes: buffers are empty nearly all the time. */
-static inline void buffer_consume(struct buffer *buffer, size_t size)
-{
-	buffer->begin += size;
-	if (buffer->scanned < buffer->begin)
-		buffer->scanned = buffer->begin;
-	if (buffer->begin < buffer->end)
-		return;
-	free(buffer->bytes);
-	*buffer = (struct buffer){0};
-}
-
-/* The first whole line and its length without the newline, or NULL. Consume length + 1 bytes. */
-static inline char *buffer_line(struct buffer *buffer, size_t *length)
-{
-	char *newline = NULL;
-
-	if (buffer->end > buffer->scanned)
-		newline = memchr(buffer->bytes + buffer->scanned, '\n',
-				 buffer->end - buffer->scanned);
-	if (!newline) {
-		buffer->scanned = buffer->end;
-		return NULL;
-	}
-	buffer->scanned = (size_t)(newline - buffer->bytes);
-	*length = buffer->scanned - buffer->begin;
-	return buffer->bytes + buffer->begin;
 }
 
 #endif

@@ -3,14 +3,17 @@
 #include "lib/guid.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 _Static_assert(GID_TEXT == INET6_ADDRSTRLEN, "a GID is as long as an IPv6 address");
 
 const char *guid_text(guid_t guid, char text[GUID_TEXT])
 {
-	snprintf(text, GUID_TEXT, "0x%016" PRIx64, guid);
+	static const char digits[] = "0123456789abcdef";
+
+	memcpy(text, "0x0123456789abcdef", GUID_TEXT);
+	for (unsigned i = GUID_TEXT - 2; i > 1; i--, guid >>= 4)
+		text[i] = digits[guid & 15];
 	return text;
 }
 

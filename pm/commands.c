@@ -110,34 +110,50 @@ static json_t *error_row(const struct errors *errors, const struct pm_key *key)
 	return row;
 }
 
-static json_t *errors_next(void *source)
+static unsigned put_ports(struct errors *errors, struct buffer *part)
 {
-	struct errors *errors = source;
 	const struct pm_survey *survey = errors->survey;
-	json_t *rows = json_array();
-	const char *member = "ports";
+	size_t rose = survey->num_rose, all = rose + survey->num_rest;
+	unsigned rows = 0;
 
-	for (size_t rose = survey->num_rose;
-	     errors->ports < rose + survey->num_rest && json_array_size(rows) < ROWS_A_PART;
-	     errors->ports++) {
+	row_begin(part, "ports", '[');
+	for (; errors->ports < all && rows < ROWS_A_PART; errors->ports++) {
 		const struct pm_key *key = errors->ports < rose
 						   ? &survey->rose[errors->ports]
 						   : &survey->rest[errors->ports - rose];
 		json_t *row = error_row(errors, key);
 
-		if (row)
-			json_array_append_new(rows, row);
+		if (!row)
+			continue;
+		row_json(part, NULL, row);
+		rows++;
 	}
-	if (json_array_size(rows))
-		return json_pack("{s:o}", member, rows);
-	member = "links";
-	while (errors->links < survey->num_links && json_array_size(rows) < ROWS_A_PART)
-		json_array_append_new(rows,
-				      pm_link_json(survey->view, &survey->links[errors->links++]));
-	if (json_array_size(rows))
-		return json_pack("{s:o}", member, rows);
-	json_decref(rows);
-	return NULL;
+	row_end(part, ']');
+	return rows;
+}
+
+static unsigned put_links(struct errors *errors, struct buffer *part)
+{
+	const struct pm_survey *survey = errors->survey;
+	unsigned rows = 0;
+
+	row_begin(part, "links", '[');
+	for (; errors->links < survey->num_links && rows < ROWS_A_PART; rows++)
+		row_json(part, NULL, pm_link_json(survey->view, &survey->links[errors->links++]));
+	row_end(part, ']');
+	return rows;
+}
+
+/* All ports, then links. */
+static enum stream_step errors_next(void *source, struct buffer *part)
+{
+	struct errors *errors = source;
+	size_t ports = errors->survey->num_rose + errors->survey->num_rest;
+	unsigned rows = errors->ports < ports ? put_ports(errors, part) : put_links(errors, part);
+
+	return rows || errors->ports < ports || errors->links < errors->survey->num_links
+		       ? STREAM_PART
+		       : STREAM_END;
 }
 
 static void errors_finish(void *source)

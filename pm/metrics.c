@@ -39,15 +39,12 @@ static void text_begin(struct text *text)
 		abort(); /* out of memory */
 }
 
-static json_t *text_part(struct metrics *metrics, struct text *text)
+static void text_end(struct metrics *metrics, struct text *text, struct buffer *part)
 {
-	json_t *part;
-
 	fclose(text->file);
 	metrics->bytes += text->size;
-	part = json_pack("{s:s}", "text", text->bytes);
+	row_string(part, "text", text->bytes);
 	free(text->bytes);
-	return part;
 }
 
 static void one(FILE *file, const char *name, const char *type, const char *help, double value)
@@ -57,7 +54,7 @@ static void one(FILE *file, const char *name, const char *type, const char *help
 }
 
 /* The performance manager's own figures. */
-static json_t *own_part(struct metrics *metrics)
+static void own_part(struct metrics *metrics, struct buffer *part)
 {
 	const struct pm_sweep_figures *last = &metrics->pm->last;
 	const struct {
@@ -99,7 +96,7 @@ static json_t *own_part(struct metrics *metrics)
 		      "specification's names; PortXmitWait in ticks.\n"
 		      "# TYPE weft_port_errors_total counter\n",
 		      text.file);
-	return text_part(metrics, &text);
+	text_end(metrics, &text, part);
 }
 
 /* A label's value: what would end it is escaped. */
@@ -130,15 +127,15 @@ static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
 	}
 }
 
-/* Some ports; NULL when there are none or no room any more. */
-static json_t *ports_part(struct metrics *metrics)
+/* Some ports; false when there are none or no room any more. */
+static bool ports_part(struct metrics *metrics, struct buffer *part)
 {
 	const struct pm_survey *survey = metrics->survey;
 	size_t all = survey->num_rose + survey->num_rest, from = metrics->told;
 	struct text text;
 
 	if (metrics->told == all)
-		return NULL;
+		return false;
 	text_begin(&text);
 	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++, metrics->told++) {
 		const struct pm_key *key =
@@ -152,47 +149,47 @@ static json_t *ports_part(struct metrics *metrics)
 			put_port(text.file, agent, key->num, port);
 	}
 	fflush(text.file);
-	if (metrics->bytes + text.size + RESERVE_BYTES <= METRICS_MAX_BYTES)
-		return text_part(metrics, &text);
+	if (metrics->bytes + text.size + RESERVE_BYTES <= METRICS_MAX_BYTES) {
+		text_end(metrics, &text, part);
+		return true;
+	}
 	/* Whole parts only, so that ports are either told of or left out. */
 	metrics->left_out = all - from;
 	metrics->told = all;
 	fclose(text.file);
 	free(text.bytes);
-	return NULL;
+	return false;
 }
 
-static json_t *end_part(struct metrics *metrics)
+static void end_part(struct metrics *metrics, struct buffer *part)
 {
 	struct text text;
 
 	text_begin(&text);
 	one(text.file, "weft_ports_left_out", "gauge",
 	    "Ports with errors that found no room in this text.", (double)metrics->left_out);
-	return text_part(metrics, &text);
+	text_end(metrics, &text, part);
 }
 
-static json_t *metrics_next(void *source)
+static enum stream_step metrics_next(void *source, struct buffer *part)
 {
 	struct metrics *metrics = source;
-	json_t *part;
 
 	if (metrics->head) {
-		part = json_pack("{s:s}", "text", metrics->head);
+		row_string(part, "text", metrics->head);
 		metrics->bytes += strlen(metrics->head);
 		free(metrics->head);
 		metrics->head = NULL;
-		return part;
-	}
-	if (!metrics->own_told) {
+	} else if (!metrics->own_told) {
 		metrics->own_told = true;
-		return own_part(metrics);
+		own_part(metrics, part);
+	} else if (!ports_part(metrics, part)) {
+		if (metrics->end_told)
+			return STREAM_END;
+		metrics->end_told = true;
+		end_part(metrics, part);
 	}
-	part = ports_part(metrics);
-	if (part || metrics->end_told)
-		return part;
-	metrics->end_told = true;
-	return end_part(metrics);
+	return STREAM_PART;
 }
 
 static void metrics_finish(void *source)

@@ -273,7 +273,8 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 
 struct list_kind {
 	const char *member;
-	json_t *(*row)(const struct snapshot *snapshot, uint32_t place); /* NULL: none here */
+	/* False: there is none at this place. */
+	bool (*row)(const struct snapshot *snapshot, uint32_t place, struct buffer *out);
 	uint32_t (*count)(const struct snapshot *snapshot);
 };
 
@@ -285,11 +286,11 @@ struct listing {			 /* lists on their way to a client, one after the other */
 	uint32_t place;
 };
 
-static json_t *listing_next(void *source)
+static enum stream_step listing_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 	const struct list_kind *kind;
-	json_t *rows;
+	unsigned rows = 0;
 
 	while (listing->kind->member && listing->place == listing->kind->count(listing->snapshot)) {
 		listing->kind++;
@@ -297,16 +298,12 @@ static json_t *listing_next(void *source)
 	}
 	kind = listing->kind;
 	if (!kind->member)
-		return NULL;
-	rows = json_array();
-	while (listing->place < kind->count(listing->snapshot) &&
-	       json_array_size(rows) < ROWS_A_PART) {
-		json_t *row = kind->row(listing->snapshot, listing->place++);
-
-		if (row)
-			json_array_append_new(rows, row);
-	}
-	return json_pack("{s:o}", kind->member, rows);
+		return STREAM_END;
+	row_begin(part, kind->member, '[');
+	while (listing->place < kind->count(listing->snapshot) && rows < ROWS_A_PART)
+		rows += kind->row(listing->snapshot, listing->place++, part);
+	row_end(part, ']');
+	return STREAM_PART;
 }
 
 static void listing_finish(void *source)
@@ -352,7 +349,7 @@ static bool lower_port_is_listed(const struct snapshot *snapshot, const struct s
 	return false;
 }
 
-json_t *node_json(const struct snapshot *snapshot, uint32_t place)
+void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
 {
 	static const char *const types[] = {
 		[NODE_CA] = "adapter", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"};
@@ -361,22 +358,32 @@ json_t *node_json(const struct snapshot *snapshot, uint32_t place)
 	lid_t lid = is_switch ? snapshot->switches[place].lid
 			      : snapshot->ends[place - snapshot->num_switches].lid;
 	unsigned active = 0;
-	char guid[GUID_TEXT];
 
 	for (unsigned i = 1; i <= facts->info.num_ports; i++)
 		active += facts->port[i].info.port_state == PORT_ACTIVE;
-	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i}", "guid",
-			 guid_text(facts->info.node_guid, guid), "type",
-			 types[facts->info.node_type], "description", facts->description, "lid",
-			 lid, "ports", facts->info.num_ports, "active", active);
+	row_guid(out, "guid", facts->info.node_guid);
+	row_string(out, "type", types[facts->info.node_type]);
+	row_string(out, "description", facts->description);
+	row_integer(out, "lid", lid);
+	row_integer(out, "ports", facts->info.num_ports);
+	row_integer(out, "active", active);
 }
 
-static json_t *node_row(const struct snapshot *snapshot, uint32_t place)
+/* An adapter is listed at its lowest port that is there. */
+static bool is_listed_before(const struct snapshot *snapshot, uint32_t place)
 {
-	if (place >= snapshot->num_switches &&
-	    lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]))
-		return NULL;
-	return node_json(snapshot, place);
+	return place >= snapshot->num_switches &&
+	       lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]);
+}
+
+static bool node_row(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
+{
+	if (is_listed_before(snapshot, place))
+		return false;
+	row_begin(out, NULL, '{');
+	node_members(snapshot, place, out);
+	row_end(out, '}');
+	return true;
 }
 
 static void command_node_list(void *ctx, struct control_request *request, const json_t *args)
@@ -390,21 +397,25 @@ static void command_node_list(void *ctx, struct control_request *request, const 
 /* link list: each cable once, from the switch of the lower index, or from the adapter where there
  * is no switch */
 
-json_t *link_end_json(const struct node_facts *facts, uint8_t port, lid_t lid)
+void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const char *name,
+		  struct buffer *out)
 {
-	char guid[GUID_TEXT];
-
-	return json_pack("{s:s,s:s,s:i,s:i}", "guid", guid_text(facts->info.node_guid, guid),
-			 "description", facts->description, "port", port, "lid", lid);
+	row_begin(out, name, '{');
+	row_guid(out, "guid", facts->info.node_guid);
+	row_string(out, "description", facts->description);
+	row_integer(out, "port", port);
+	row_integer(out, "lid", lid);
+	row_end(out, '}');
 }
 
-static json_t *link_json(json_t *from, json_t *to, const struct port_info *info)
+/* The rest of a row, behind its two ends. */
+static void link_state(const struct port_info *info, struct buffer *out)
 {
 	char speed[24];
 
-	return json_pack("{s:o,s:o,s:s,s:s,s:i}", "from", from, "to", to, "state",
-			 port_state_text(info), "width_speed", port_speed_text(info, speed), "mtu",
-			 mtu_bytes(info->neighbor_mtu));
+	row_string(out, "state", port_state_text(info));
+	row_string(out, "width_speed", port_speed_text(info, speed));
+	row_integer(out, "mtu", mtu_bytes(info->neighbor_mtu));
 }
 
 /* Which switch a slot of the links belongs to: the last one that begins at or before it. */
@@ -423,41 +434,38 @@ static uint32_t switch_of_slot(const struct snapshot *snapshot, uint32_t slot)
 	return low;
 }
 
-static json_t *switch_link_row(const struct snapshot *snapshot, uint32_t slot)
+static bool switch_link_row(const struct snapshot *snapshot, uint32_t slot, struct buffer *out)
 {
 	uint32_t index = switch_of_slot(snapshot, slot);
 	const struct snap_switch *sw = &snapshot->switches[index];
 	const struct snap_link *link = &snapshot->links[slot];
 	uint8_t port = (uint8_t)(slot - sw->first_link);
-	json_t *to;
 
-	if (link->end >= 0) {
-		const struct snap_end *end = &snapshot->ends[link->end];
-
-		to = link_end_json(end->facts, link->port, end->lid);
-	} else if (link->sw >= (int32_t)index) {
-		const struct snap_switch *peer = &snapshot->switches[link->sw];
-
-		to = link_end_json(peer->facts, link->port, peer->lid);
-	} else {
-		return NULL;
-	}
-	return link_json(link_end_json(sw->facts, port, sw->lid), to, &sw->facts->port[port].info);
+	if (link->end < 0 && link->sw < (int32_t)index)
+		return false;
+	row_begin(out, NULL, '{');
+	link_end_row(sw->facts, port, sw->lid, "from", out);
+	link_peer_row(snapshot, link, "to", out);
+	link_state(&sw->facts->port[port].info, out);
+	row_end(out, '}');
+	return true;
 }
 
-static json_t *link_row(const struct snapshot *snapshot, uint32_t place)
+static bool link_row(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
 {
-	const struct snap_end *end, *peer;
+	const struct snap_end *end;
 
 	if (place < snapshot->num_links)
-		return switch_link_row(snapshot, place);
+		return switch_link_row(snapshot, place, out);
 	end = &snapshot->ends[place - snapshot->num_links];
 	if (end->peer < (int32_t)(place - snapshot->num_links))
-		return NULL;
-	peer = &snapshot->ends[end->peer];
-	return link_json(link_end_json(end->facts, end->port, end->lid),
-			 link_end_json(peer->facts, peer->port, peer->lid),
-			 &end->facts->port[end->port].info);
+		return false;
+	row_begin(out, NULL, '{');
+	link_end_row(end->facts, end->port, end->lid, "from", out);
+	host_end_row(snapshot, end->peer, "to", out);
+	link_state(&end->facts->port[end->port].info, out);
+	row_end(out, '}');
+	return true;
 }
 
 static uint32_t link_count(const struct snapshot *snapshot)
@@ -475,45 +483,46 @@ static void command_link_list(void *ctx, struct control_request *request, const 
 
 /* topology export: what a net file has of nodes, and every link */
 
-static json_t *export_ports(const struct snapshot *snapshot, const struct node_facts *facts)
+static void export_ports(const struct snapshot *snapshot, const struct node_facts *facts,
+			 struct buffer *out)
 {
-	json_t *ports = json_array();
-	char guid[GUID_TEXT];
-
+	row_begin(out, "end_ports", '[');
 	for (unsigned i = 1; i <= facts->info.num_ports; i++) {
 		int32_t e =
 			facts->port[i].guid ? snapshot_find_end(snapshot, facts->port[i].guid) : -1;
 
 		if (e < 0)
 			continue;
-		json_array_append_new(ports, json_pack("{s:i,s:s,s:i,s:i}", "port", i, "guid",
-						       guid_text(facts->port[i].guid, guid), "lid",
-						       snapshot->ends[e].lid, "lmc",
-						       snapshot->ends[e].lmc));
+		row_begin(out, NULL, '{');
+		row_integer(out, "port", i);
+		row_guid(out, "guid", facts->port[i].guid);
+		row_integer(out, "lid", snapshot->ends[e].lid);
+		row_integer(out, "lmc", snapshot->ends[e].lmc);
+		row_end(out, '}');
 	}
-	return ports;
+	row_end(out, ']');
 }
 
-static json_t *export_row(const struct snapshot *snapshot, uint32_t place)
+static bool export_row(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
 {
-	json_t *node = node_row(snapshot, place);
 	const struct node_facts *facts = facts_at(snapshot, place);
-	char guid[GUID_TEXT];
 
-	if (!node)
-		return NULL;
-	json_object_set_new(node, "system_guid",
-			    json_string(guid_text(facts->info.system_image_guid, guid)));
-	json_object_set_new(node, "vendor", json_integer(facts->info.vendor_id));
-	json_object_set_new(node, "device", json_integer(facts->info.device_id));
-	if (place >= snapshot->num_switches) {
-		json_object_set_new(node, "end_ports", export_ports(snapshot, facts));
-		return node;
+	if (is_listed_before(snapshot, place))
+		return false;
+	row_begin(out, NULL, '{');
+	node_members(snapshot, place, out);
+	row_guid(out, "system_guid", facts->info.system_image_guid);
+	row_integer(out, "vendor", facts->info.vendor_id);
+	row_integer(out, "device", facts->info.device_id);
+	if (place < snapshot->num_switches) {
+		row_guid(out, "port_guid", facts->port[0].guid);
+		row_integer(out, "lmc", snapshot->switches[place].lmc);
+		row_boolean(out, "enhanced_port0", facts->sw.enhanced_port0);
+	} else {
+		export_ports(snapshot, facts, out);
 	}
-	json_object_set_new(node, "port_guid", json_string(guid_text(facts->port[0].guid, guid)));
-	json_object_set_new(node, "lmc", json_integer(snapshot->switches[place].lmc));
-	json_object_set_new(node, "enhanced_port0", json_boolean(facts->sw.enhanced_port0));
-	return node;
+	row_end(out, '}');
+	return true;
 }
 
 static void command_topology_export(void *ctx, struct control_request *request, const json_t *args)

@@ -38,11 +38,18 @@ json_t *partitions_json(const struct sm *sm);
 /* The request is answered at the end of the next sweep. */
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
 
-/* As node list shows the node at a place (fabric/named.h); a new reference. */
-json_t *node_json(const struct snapshot *snapshot, uint32_t place);
+/* What node list shows of the node at a place (fabric/named.h), in an object that is open. */
+void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer *out);
 
-/* One end of a cable: a node, its port, its LID; a new reference. */
-json_t *link_end_json(const struct node_facts *facts, uint8_t port, lid_t lid);
+/* One end of a cable: a node, its port, its LID. */
+void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const char *name,
+		  struct buffer *out);
+/* The same of an end port, and of what a switch's link leads to, where it leads somewhere;
+ * commands_port.c */
+void host_end_row(const struct snapshot *snapshot, int32_t index, const char *name,
+		  struct buffer *out);
+void link_peer_row(const struct snapshot *snapshot, const struct snap_link *link, const char *name,
+		   struct buffer *out);
 const char *port_state_text(const struct port_info *info); /* "ACTIVE"; commands_port.c */
 
 #endif

@@ -83,7 +83,7 @@ static const char *status_name(const struct sm *sm, struct port *port, pkey_t p_
 	return port ? status_names[program_pkeys_status(sm->program, port, p_key)] : "absent";
 }
 
-static json_t *port_row(struct sm *sm, guid_t guid, pkey_t p_key)
+static void port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
 {
 	struct port *port = policy_port(&sm->policy, guid);
 	uint8_t membership = membership_in(policy_guid_keys(&sm->policy, guid), p_key);
@@ -91,12 +91,15 @@ static json_t *port_row(struct sm *sm, guid_t guid, pkey_t p_key)
 			 : policy_member(&sm->policy, p_key, guid) ? "run time"
 			 : sm->policy.source == PARTITIONS_FILE	   ? "file"
 								   : "built in";
-	char text[GUID_TEXT];
 
-	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s}", "guid", guid_text(guid, text), "description",
-			 port ? port->node->facts->description : "", "port", port ? port->num : 0,
-			 "membership", membership_name(membership), "by", by, "status",
-			 status_name(sm, port, p_key));
+	row_begin(out, NULL, '{');
+	row_guid(out, "guid", guid);
+	row_string(out, "description", port ? port->node->facts->description : "");
+	row_integer(out, "port", port ? port->num : 0);
+	row_string(out, "membership", membership_name(membership));
+	row_string(out, "by", by);
+	row_string(out, "status", status_name(sm, port, p_key));
+	row_end(out, '}');
 }
 
 /* Views */
@@ -152,17 +155,10 @@ static bool is_shown(const struct sm *sm)
 	       !sm->partition_commands->showing;
 }
 
-static json_t *change_json(const struct change *change)
+static void change_row(const struct change *change, struct buffer *out)
 {
-	json_t *ports = json_array(), *counts = json_object(), *warnings = json_array();
+	json_t *counts = json_object();
 	size_t waiting = 0;
-
-	if (policy_lacks_group(&change->sm->policy, change->p_key))
-		json_array_append_new(
-			warnings,
-			json_string("no MLID is left for its broadcast group, so IPoIB stays down "
-				    "there; the group is made when other groups end, or "
-				    "ipv6_snm_mlids is lowered"));
 
 	for (size_t i = 0; i < change->count; i++) {
 		struct port *port = policy_port(&change->sm->policy, change->guids[i]);
@@ -171,14 +167,24 @@ static json_t *change_json(const struct change *change)
 
 		waiting += !has_settled(change->sm, change, change->guids[i]);
 		json_object_set_new(counts, status, json_integer(before + 1));
-		if (i < ROWS_MAX)
-			json_array_append_new(
-				ports, port_row(change->sm, change->guids[i], change->p_key));
 	}
-	return json_pack("{s:i,s:b,s:I,s:b,s:o,s:o,s:o}", "p_key", change->p_key, "durable",
-			 change->is_durable, "waiting", (json_int_t)waiting, "shown",
-			 is_shown(change->sm), "counts", counts, "warnings", warnings, "ports",
-			 ports);
+	row_begin(out, NULL, '{');
+	row_integer(out, "p_key", change->p_key);
+	row_boolean(out, "durable", change->is_durable);
+	row_integer(out, "waiting", (int64_t)waiting);
+	row_boolean(out, "shown", is_shown(change->sm));
+	row_json(out, "counts", counts);
+	row_begin(out, "warnings", '[');
+	if (policy_lacks_group(&change->sm->policy, change->p_key))
+		row_string(out, NULL,
+			   "no MLID is left for its broadcast group, so IPoIB stays down there; "
+			   "the group is made when other groups end, or ipv6_snm_mlids is lowered");
+	row_end(out, ']');
+	row_begin(out, "ports", '[');
+	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++)
+		port_row(change->sm, change->guids[i], change->p_key, out);
+	row_end(out, ']');
+	row_end(out, '}');
 }
 
 static void change_free(struct change *change)
@@ -192,7 +198,11 @@ static void change_free(struct change *change)
 
 static void answer(struct change *change)
 {
-	control_reply(change->request, change_json(change));
+	struct buffer row = {0};
+
+	change_row(change, &row);
+	control_reply_row(change->request, &row);
+	free(row.bytes);
 	change_free(change);
 }
 
@@ -556,7 +566,7 @@ static size_t count_at_run_time(const struct sm *sm, pkey_t p_key)
 	return count;
 }
 
-static json_t *partition_json(struct sm *sm, pkey_t p_key)
+static void partition_row(struct sm *sm, pkey_t p_key, struct buffer *out)
 {
 	const struct partition *file = policy_in_file(&sm->policy, p_key);
 	const struct partition_entry *entry = policy_at_run_time(&sm->policy, p_key);
@@ -566,45 +576,59 @@ static json_t *partition_json(struct sm *sm, pkey_t p_key)
 			   : usual		 ? "Default"
 						 : "";
 
-	return json_pack("{s:i,s:s,s:s,s:b,s:b,s:i,s:I}", "p_key", p_key, "name", name, "by",
-			 file && entry ? "file, run time"
-			 : file	       ? "file"
-			 : entry       ? "run time"
-				       : "built in",
-			 "ipoib",
-			 (file && file->ipoib) || (entry && entry->ipoib) ||
-				 (usual && sm->policy.source == PARTITIONS_NO_FILE),
-			 "indx0", (file && file->index0) || (entry && entry->index0), "rules",
-			 file ? (int)file->num_rules : 0, "run_time_members",
-			 (json_int_t)count_at_run_time(sm, p_key));
+	row_begin(out, NULL, '{');
+	row_integer(out, "p_key", p_key);
+	row_string(out, "name", name);
+	row_string(out, "by",
+		   file && entry ? "file, run time"
+		   : file	 ? "file"
+		   : entry	 ? "run time"
+				 : "built in");
+	row_boolean(out, "ipoib",
+		    (file && file->ipoib) || (entry && entry->ipoib) ||
+			    (usual && sm->policy.source == PARTITIONS_NO_FILE));
+	row_boolean(out, "indx0", (file && file->index0) || (entry && entry->index0));
+	row_integer(out, "rules", file ? (int)file->num_rules : 0);
+	row_integer(out, "run_time_members", (int64_t)count_at_run_time(sm, p_key));
+	row_end(out, '}');
 }
 
-static json_t *list_next(void *source)
+/* The next partition of the list; false: there is none any more. */
+static bool next_partition(struct listing *listing, pkey_t *p_key)
 {
-	struct listing *listing = source;
-	struct sm *sm = listing->sm;
-	const struct partitions *file = sm->policy.file ? sm->policy.file->partitions : NULL;
-	json_t *rows = json_array();
+	const struct policy *policy = &listing->sm->policy;
+	const struct partitions *file = policy->file ? policy->file->partitions : NULL;
 	const struct partition_entry *entry;
 
-	if (!listing->told_default)
-		json_array_append_new(rows, partition_json(sm, PKEY_DEFAULT_LIMITED));
-	listing->told_default = true;
-	while (file && listing->in_file < file->count && json_array_size(rows) < PORTS_A_PART) {
-		pkey_t p_key = file->partitions[listing->in_file++].p_key;
-
-		if (p_key != PKEY_DEFAULT_LIMITED)
-			json_array_append_new(rows, partition_json(sm, p_key));
+	if (!listing->told_default) {
+		listing->told_default = true;
+		*p_key = PKEY_DEFAULT_LIMITED;
+		return true;
 	}
-	while (json_array_size(rows) < PORTS_A_PART &&
-	       (entry = registry_walk_next(&listing->cursor)))
-		if (entry->p_key != PKEY_DEFAULT_LIMITED &&
-		    !policy_in_file(&sm->policy, entry->p_key))
-			json_array_append_new(rows, partition_json(sm, entry->p_key));
-	if (json_array_size(rows))
-		return json_pack("{s:o}", "partitions", rows);
-	json_decref(rows);
-	return NULL;
+	while (file && listing->in_file < file->count) {
+		*p_key = file->partitions[listing->in_file++].p_key;
+		if (*p_key != PKEY_DEFAULT_LIMITED)
+			return true;
+	}
+	while ((entry = registry_walk_next(&listing->cursor))) {
+		*p_key = entry->p_key;
+		if (*p_key != PKEY_DEFAULT_LIMITED && !policy_in_file(policy, *p_key))
+			return true;
+	}
+	return false;
+}
+
+static enum stream_step list_next(void *source, struct buffer *part)
+{
+	struct listing *listing = source;
+	unsigned rows = 0;
+	pkey_t p_key;
+
+	row_begin(part, "partitions", '[');
+	for (; rows < PORTS_A_PART && next_partition(listing, &p_key); rows++)
+		partition_row(listing->sm, p_key, part);
+	row_end(part, ']');
+	return rows ? STREAM_PART : STREAM_END;
 }
 
 static void list_finish(void *source)
@@ -639,62 +663,73 @@ static bool was_seen(const struct sm *sm, guid_t guid)
 	return registry_find(sm->registry, REGISTRY_LID, &key);
 }
 
-static void show_ports(struct listing *listing, json_t *rows)
+static void show_ports(struct listing *listing, struct buffer *part)
 {
 	struct sm *sm = listing->sm;
+	unsigned rows = 0;
 
-	for (unsigned i = 0; i < LOOKS_A_PART && json_array_size(rows) < PORTS_A_PART; i++) {
+	for (unsigned i = 0; i < LOOKS_A_PART && rows < PORTS_A_PART; i++) {
 		const struct lid_entry *entry = registry_walk_next(&listing->cursor);
 
 		if (!entry) {
 			listing->stage = SHOW_ABSENT;
 			return;
 		}
-		if (membership_in(policy_guid_keys(&sm->policy, entry->guid), listing->p_key))
-			json_array_append_new(rows, port_row(sm, entry->guid, listing->p_key));
+		if (!membership_in(policy_guid_keys(&sm->policy, entry->guid), listing->p_key))
+			continue;
+		port_row(sm, entry->guid, listing->p_key, part);
+		rows++;
 	}
 }
 
-static void show_absent(struct listing *listing, json_t *rows)
+static void show_absent(struct listing *listing, struct buffer *part)
 {
 	struct sm *sm = listing->sm;
 	const struct partition *file = policy_in_file(&sm->policy, listing->p_key);
+	unsigned rows = 0;
 	size_t count;
 	guid_t *guids = members_at_run_time(sm, listing->p_key, &count);
 
-	for (size_t i = 0; i < count && i < ROWS_MAX; i++)
-		if (!was_seen(sm, guids[i]))
-			json_array_append_new(rows, port_row(sm, guids[i], listing->p_key));
-	for (uint32_t i = 0; file && i < file->num_rules && json_array_size(rows) < ROWS_MAX; i++) {
+	for (size_t i = 0; i < count && i < ROWS_MAX; i++) {
+		if (was_seen(sm, guids[i]))
+			continue;
+		port_row(sm, guids[i], listing->p_key, part);
+		rows++;
+	}
+	for (uint32_t i = 0; file && i < file->num_rules && rows < ROWS_MAX; i++) {
 		const struct partition_rule *rule = &file->rules[i];
 
-		if (rule->who == WHO_GUIDS && rule->first == rule->last &&
-		    !was_seen(sm, rule->first) &&
-		    !policy_member(&sm->policy, listing->p_key, rule->first))
-			json_array_append_new(rows, port_row(sm, rule->first, listing->p_key));
+		if (rule->who != WHO_GUIDS || rule->first != rule->last ||
+		    was_seen(sm, rule->first) ||
+		    policy_member(&sm->policy, listing->p_key, rule->first))
+			continue;
+		port_row(sm, rule->first, listing->p_key, part);
+		rows++;
 	}
 	free(guids);
 	listing->stage = SHOW_END;
 }
 
-static json_t *show_next(void *source)
+static enum stream_step show_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
-	json_t *rows;
 
-	if (listing->stage == SHOW_HEAD) {
-		listing->stage = SHOW_PORTS;
-		return json_pack("{s:[o]}", "partition",
-				 partition_json(listing->sm, listing->p_key));
-	}
 	if (listing->stage == SHOW_END)
-		return NULL;
-	rows = json_array();
-	if (listing->stage == SHOW_PORTS)
-		show_ports(listing, rows);
-	else
-		show_absent(listing, rows);
-	return json_pack("{s:o}", "ports", rows);
+		return STREAM_END;
+	row_begin(part, listing->stage == SHOW_HEAD ? "partition" : "ports", '[');
+	switch (listing->stage) {
+	case SHOW_HEAD:
+		listing->stage = SHOW_PORTS;
+		partition_row(listing->sm, listing->p_key, part);
+		break;
+	case SHOW_PORTS:
+		show_ports(listing, part);
+		break;
+	default:
+		show_absent(listing, part);
+	}
+	row_end(part, ']');
+	return STREAM_PART;
 }
 
 static void command_show(void *ctx, struct control_request *request, const json_t *args)

@@ -51,90 +51,97 @@ static const struct snap_end *end_at(const struct place *place)
 		       : &place->snapshot->ends[place->at - place->snapshot->num_switches];
 }
 
-static json_t *switch_end_json(const struct snapshot *snapshot, int32_t sw, uint8_t port)
+static void switch_end_row(const struct snapshot *snapshot, int32_t sw, uint8_t port,
+			   const char *name, struct buffer *out)
 {
 	const struct snap_switch *found = &snapshot->switches[sw];
 
-	return link_end_json(found->facts, port, found->lid);
+	link_end_row(found->facts, port, found->lid, name, out);
 }
 
-static json_t *host_end_json(const struct snapshot *snapshot, int32_t index)
+void host_end_row(const struct snapshot *snapshot, int32_t index, const char *name,
+		  struct buffer *out)
 {
 	const struct snap_end *end = &snapshot->ends[index];
 
-	return link_end_json(end->facts, end->port, end->lid);
+	link_end_row(end->facts, end->port, end->lid, name, out);
 }
 
-/* What it is cabled to; NULL: nothing that is known. */
-static json_t *peer_json(const struct place *place)
+void link_peer_row(const struct snapshot *snapshot, const struct snap_link *link, const char *name,
+		   struct buffer *out)
+{
+	if (link->sw >= 0)
+		switch_end_row(snapshot, link->sw, link->port, name, out);
+	else if (link->end >= 0)
+		host_end_row(snapshot, link->end, name, out);
+}
+
+/* What it is cabled to, if that is known. */
+static void peer_row(const struct place *place, struct buffer *out)
 {
 	const struct snapshot *snapshot = place->snapshot;
 	const struct snap_end *end = end_at(place);
-	const struct snap_link *link;
 
-	if (end && end->sw >= 0)
-		return switch_end_json(snapshot, end->sw, end->sw_port);
-	if (end)
-		return end->peer >= 0 ? host_end_json(snapshot, end->peer) : NULL;
-	link = snap_link(snapshot, place->at, place->port);
-	if (link->sw >= 0)
-		return switch_end_json(snapshot, link->sw, link->port);
-	return link->end >= 0 ? host_end_json(snapshot, link->end) : NULL;
+	if (!end)
+		link_peer_row(snapshot, snap_link(snapshot, place->at, place->port), "peer", out);
+	else if (end->sw >= 0)
+		switch_end_row(snapshot, end->sw, end->sw_port, "peer", out);
+	else if (end->peer >= 0)
+		host_end_row(snapshot, end->peer, "peer", out);
 }
 
-static json_t *port_json(const struct place *place)
+static void port_members(const struct place *place, struct buffer *out)
 {
 	const struct node_facts *facts = facts_at(place->snapshot, place->at);
 	const struct port_info *info = &facts->port[place->port].info;
 	const struct snap_end *end = end_at(place);
-	char guid[GUID_TEXT], speed[24];
-	json_t *row;
+	char speed[24];
 
-	row = json_pack("{s:s,s:s,s:i,s:s,s:s,s:o*}", "guid",
-			guid_text(facts->info.node_guid, guid), "description", facts->description,
-			"port", place->port, "state", port_state_text(info), "physical",
-			physical_text(info), "peer", peer_json(place));
+	row_guid(out, "guid", facts->info.node_guid);
+	row_string(out, "description", facts->description);
+	row_integer(out, "port", place->port);
+	row_string(out, "state", port_state_text(info));
+	row_string(out, "physical", physical_text(info));
+	peer_row(place, out);
 	if (port_is_disabled(place->registry, facts->info.node_guid, place->port))
-		json_object_set_new(row, "disabled", json_true());
+		row_boolean(out, "disabled", true);
 	if (info->port_state > PORT_DOWN) {
-		json_object_set_new(row, "width_speed", json_string(port_speed_text(info, speed)));
-		json_object_set_new(row, "mtu", json_integer(mtu_bytes(info->neighbor_mtu)));
+		row_string(out, "width_speed", port_speed_text(info, speed));
+		row_integer(out, "mtu", mtu_bytes(info->neighbor_mtu));
 	}
 	if (end) {
-		json_object_set_new(row, "port_guid", json_string(guid_text(end->guid, guid)));
-		json_object_set_new(row, "lid", json_integer(end->lid));
-		json_object_set_new(row, "lmc", json_integer(end->lmc));
+		row_guid(out, "port_guid", end->guid);
+		row_integer(out, "lid", end->lid);
+		row_integer(out, "lmc", end->lmc);
 	}
-	return row;
 }
 
-/* What is told besides of one that was asked for. */
-static json_t *port_details(const struct place *place)
+/* One that was asked for, and what is told besides. */
+static void port_details(const struct place *place, struct buffer *out)
 {
 	const struct port_info *info =
 		&facts_at(place->snapshot, place->at)->port[place->port].info;
-	json_t *row = port_json(place);
-	char guid[GUID_TEXT];
 
-	json_object_update_new(
-		row,
-		json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "mtu_cap", mtu_bytes(info->mtu_cap),
-			  "vls", vls_of(info->operational_vls), "vl_cap", vls_of(info->vl_cap),
-			  "hoq_life", info->hoq_life, "vl_stall_count", info->vl_stall_count,
-			  "m_key_violations", info->m_key_violations, "p_key_violations",
-			  info->p_key_violations, "q_key_violations", info->q_key_violations));
-	if (end_at(place))
-		json_object_update_new(row, json_pack("{s:s,s:i,s:i,s:I}", "gid_prefix",
-						      guid_text(info->gid_prefix, guid), "sm_lid",
-						      info->master_sm_lid, "sm_sl",
-						      info->master_sm_sl, "capability_mask",
-						      (json_int_t)info->capability_mask));
-	else
-		json_object_update_new(row, json_pack("{s:b,s:b}", "enforces_in",
-						      info->partition_enforcement_inbound,
-						      "enforces_out",
-						      info->partition_enforcement_outbound));
-	return row;
+	row_begin(out, NULL, '{');
+	port_members(place, out);
+	row_integer(out, "mtu_cap", mtu_bytes(info->mtu_cap));
+	row_integer(out, "vls", vls_of(info->operational_vls));
+	row_integer(out, "vl_cap", vls_of(info->vl_cap));
+	row_integer(out, "hoq_life", info->hoq_life);
+	row_integer(out, "vl_stall_count", info->vl_stall_count);
+	row_integer(out, "m_key_violations", info->m_key_violations);
+	row_integer(out, "p_key_violations", info->p_key_violations);
+	row_integer(out, "q_key_violations", info->q_key_violations);
+	if (end_at(place)) {
+		row_guid(out, "gid_prefix", info->gid_prefix);
+		row_integer(out, "sm_lid", info->master_sm_lid);
+		row_integer(out, "sm_sl", info->master_sm_sl);
+		row_integer(out, "capability_mask", info->capability_mask);
+	} else {
+		row_boolean(out, "enforces_in", info->partition_enforcement_inbound);
+		row_boolean(out, "enforces_out", info->partition_enforcement_outbound);
+	}
+	row_end(out, '}');
 }
 
 /* Requests: each is answered from the view, in which a node that is being asked anew is still
@@ -151,7 +158,7 @@ struct asking {
 	bool shows_node; /* its row comes first */
 	bool disables, forced;
 	guid_t guid; /* of the only node that is listed; 0: all */
-	uint32_t at;
+	uint32_t at, until;
 	unsigned next; /* port of the place */
 };
 
@@ -209,10 +216,21 @@ static int64_t place_of(struct asking *asking)
 	return named.place;
 }
 
+/* The walk is over the ports of the node at this place: all that a switch has, but other ports of
+ * an adapter may stand before this one. */
+static void walk_node(struct asking *asking, uint32_t at)
+{
+	bool is_switch = at < asking->snapshot->num_switches;
+
+	asking->guid = facts_at(asking->snapshot, at)->info.node_guid;
+	asking->at = is_switch ? at : asking->snapshot->num_switches;
+	asking->until = is_switch ? at + 1 : node_count(asking->snapshot);
+}
+
 /* The next port of the walk; false: there is none any more. */
 static bool next_place(struct asking *asking, struct place *place)
 {
-	for (; asking->at < node_count(asking->snapshot); asking->at++, asking->next = 0) {
+	for (; asking->at < asking->until; asking->at++, asking->next = 0) {
 		const struct node_facts *facts = facts_at(asking->snapshot, asking->at);
 		const struct snap_end *end;
 
@@ -235,45 +253,48 @@ static bool next_place(struct asking *asking, struct place *place)
 	return false;
 }
 
-static json_t *node_details(const struct snapshot *snapshot, uint32_t at)
+static void node_details(const struct snapshot *snapshot, uint32_t at, struct buffer *out)
 {
 	const struct node_facts *facts = facts_at(snapshot, at);
 	const struct node_info *info = &facts->info;
-	json_t *node = node_json(snapshot, at);
-	char guid[GUID_TEXT];
 
-	json_object_update_new(node, json_pack("{s:s,s:i,s:i,s:i}", "system_guid",
-					       guid_text(info->system_image_guid, guid), "vendor",
-					       info->vendor_id, "device", info->device_id,
-					       "revision", (int)info->revision));
-	if (at < snapshot->num_switches)
-		json_object_update_new(node, json_pack("{s:i,s:i,s:i,s:b}", "lft_cap",
-						       facts->sw.linear_fdb_cap, "lft_top",
-						       facts->sw.linear_fdb_top, "mft_cap",
-						       facts->sw.multicast_fdb_cap,
-						       "enhanced_port0", facts->sw.enhanced_port0));
-	return node;
+	row_begin(out, NULL, '{');
+	node_members(snapshot, at, out);
+	row_guid(out, "system_guid", info->system_image_guid);
+	row_integer(out, "vendor", info->vendor_id);
+	row_integer(out, "device", info->device_id);
+	row_integer(out, "revision", info->revision);
+	if (at < snapshot->num_switches) {
+		row_integer(out, "lft_cap", facts->sw.linear_fdb_cap);
+		row_integer(out, "lft_top", facts->sw.linear_fdb_top);
+		row_integer(out, "mft_cap", facts->sw.multicast_fdb_cap);
+		row_boolean(out, "enhanced_port0", facts->sw.enhanced_port0);
+	}
+	row_end(out, '}');
 }
 
-static json_t *asking_next(void *source)
+static enum stream_step asking_next(void *source, struct buffer *part)
 {
 	struct asking *asking = source;
 	struct place place;
-	json_t *rows;
+	unsigned rows = 0;
 
 	if (asking->shows_node) {
 		asking->shows_node = false;
-		rows = node_details(asking->snapshot, asking->at);
-		asking->at = 0; /* other ports of an adapter may stand before this one */
-		return json_pack("{s:[o]}", "node", rows);
+		row_begin(part, "node", '[');
+		node_details(asking->snapshot, asking->at, part);
+		row_end(part, ']');
+		walk_node(asking, asking->at);
+		return STREAM_PART;
 	}
-	rows = json_array();
-	while (json_array_size(rows) < ROWS_A_PART && next_place(asking, &place))
-		json_array_append_new(rows, port_json(&place));
-	if (json_array_size(rows))
-		return json_pack("{s:o}", "ports", rows);
-	json_decref(rows);
-	return NULL;
+	row_begin(part, "ports", '[');
+	for (; rows < ROWS_A_PART && next_place(asking, &place); rows++) {
+		row_begin(part, NULL, '{');
+		port_members(&place, part);
+		row_end(part, '}');
+	}
+	row_end(part, ']');
+	return rows ? STREAM_PART : STREAM_END;
 }
 
 static void list_ports(struct asking *asking)
@@ -282,27 +303,34 @@ static void list_ports(struct asking *asking)
 
 	if (at < 0)
 		return;
-	if (asking->node)
-		asking->guid = facts_at(asking->snapshot, (uint32_t)at)->info.node_guid;
-	asking->at = asking->shows_node ? (uint32_t)at : 0;
+	asking->at = (uint32_t)at;
+	asking->until = node_count(asking->snapshot);
+	if (asking->node && !asking->shows_node)
+		walk_node(asking, (uint32_t)at);
 	control_stream(asking->request, asking_next, asking_finish, asking);
 }
 
 static void show_port(struct asking *asking)
 {
+	struct buffer row = {0};
 	int64_t at = place_of(asking);
 	struct place place;
+	bool found;
 
 	if (at < 0)
 		return;
-	asking->guid = facts_at(asking->snapshot, (uint32_t)at)->info.node_guid;
-	while (next_place(asking, &place) && place.port != asking->port)
-		;
-	if (asking->at < node_count(asking->snapshot))
-		control_reply(asking->request, port_details(&place));
-	else
+	walk_node(asking, (uint32_t)at);
+	do
+		found = next_place(asking, &place);
+	while (found && place.port != asking->port);
+	if (found) {
+		port_details(&place, &row);
+		control_reply_row(asking->request, &row);
+		free(row.bytes);
+	} else {
 		control_fail(asking->request, "%s has no port %u that is known here",
 			     facts_at(asking->snapshot, (uint32_t)at)->description, asking->port);
+	}
 	asking_free(asking);
 }
 

@@ -20,7 +20,8 @@
 struct route_walk_out {
 	const struct snapshot *snapshot;
 	const struct routes *routes;
-	json_t *hops;
+	struct buffer *row;
+	unsigned hops;
 	uint8_t in_port, sl;
 };
 
@@ -28,14 +29,17 @@ static void add_hop(void *ctx, uint32_t index, uint8_t port)
 {
 	struct route_walk_out *out = ctx;
 	const struct snap_switch *sw = &out->snapshot->switches[index];
-	char guid[GUID_TEXT];
 
-	json_array_append_new(out->hops, json_pack("{s:s,s:s,s:i,s:i,s:i,s:i}", "guid",
-						   guid_text(sw->guid, guid), "description",
-						   sw->facts->description, "lid", sw->lid,
-						   "in_port", out->in_port, "out_port", port, "vl",
-						   routes_vl(out->routes, index, sw->num_ports,
-							     out->in_port, port, out->sl)));
+	row_begin(out->row, NULL, '{');
+	row_guid(out->row, "guid", sw->guid);
+	row_string(out->row, "description", sw->facts->description);
+	row_integer(out->row, "lid", sw->lid);
+	row_integer(out->row, "in_port", out->in_port);
+	row_integer(out->row, "out_port", port);
+	row_integer(out->row, "vl",
+		    routes_vl(out->routes, index, sw->num_ports, out->in_port, port, out->sl));
+	row_end(out->row, '}');
+	out->hops++;
 	out->in_port = port ? snap_link(out->snapshot, index, port)->port : 0;
 }
 
@@ -85,13 +89,38 @@ static int sl_of(const struct snapshot *snapshot, const struct routes *routes, c
 	return *rest || rest == text || *text == '-' || sl >= ROUTE_SLS ? -1 : (int)sl;
 }
 
+static void node_row(const struct snapshot *snapshot, uint32_t place, const char *name,
+		     struct buffer *row)
+{
+	row_begin(row, name, '{');
+	node_members(snapshot, place, row);
+	row_end(row, '}');
+}
+
+/* Writes the answer. 0, -ELOOP or -EHOSTUNREACH. */
+static int show_row(struct route_walk_out *out, uint32_t src, uint32_t dst)
+{
+	int error;
+
+	row_begin(out->row, NULL, '{');
+	node_row(out->snapshot, src, "src", out->row);
+	node_row(out->snapshot, dst, "dst", out->row);
+	row_integer(out->row, "sl", out->sl);
+	row_begin(out->row, "hops", '[');
+	error = walk(out, src, dst);
+	row_end(out->row, ']');
+	row_end(out->row, '}');
+	return error;
+}
+
 static void show(const struct view *view, struct control_request *request, const json_t *args,
 		 uint32_t src, uint32_t dst)
 {
 	const struct snapshot *snapshot = view->topology;
 	const char *sl_text = json_string_value(json_object_get(args, "sl"));
 	int sl = sl_of(snapshot, view->routes, sl_text, src, dst), error;
-	struct route_walk_out out = {.snapshot = snapshot, .routes = view->routes};
+	struct buffer row = {0};
+	struct route_walk_out out = {.snapshot = snapshot, .routes = view->routes, .row = &row};
 
 	if (sl < 0) {
 		control_fail(request, "no SL \"%s\": it is a number from 0 to %d", sl_text,
@@ -99,21 +128,17 @@ static void show(const struct view *view, struct control_request *request, const
 		return;
 	}
 	out.sl = (uint8_t)sl;
-	out.hops = json_array();
-	error = walk(&out, src, dst);
-	if (error) {
-		control_fail(request, "no route from %s to %s: %s after %zu switches",
+	error = show_row(&out, src, dst);
+	if (error)
+		control_fail(request, "no route from %s to %s: %s after %u switches",
 			     json_string_value(json_object_get(args, "src")),
 			     json_string_value(json_object_get(args, "dst")),
 			     error == -ELOOP ? "the tables run in a circle"
 					     : "the tables do not lead there",
-			     json_array_size(out.hops));
-		json_decref(out.hops);
-		return;
-	}
-	control_reply(request,
-		      json_pack("{s:o,s:o,s:i,s:o}", "src", node_json(snapshot, src), "dst",
-				node_json(snapshot, dst), "sl", sl, "hops", out.hops));
+			     out.hops);
+	else
+		control_reply_row(request, &row);
+	free(row.bytes);
 }
 
 static bool has_routes(const struct sm *sm, struct control_request *request)
@@ -245,17 +270,16 @@ static const struct {
 };
 
 /* Each file comes in one part or more. */
-static json_t *dump_next(void *source)
+static enum stream_step dump_next(void *source, struct buffer *part)
 {
 	struct dumping *dumping = source;
 	const char *name;
 	char *text = NULL;
 	size_t size;
 	FILE *stream;
-	json_t *part;
 
 	if (dumping->file == ARRAY_SIZE(dump_files))
-		return NULL;
+		return STREAM_END;
 	name = dump_files[dumping->file].name;
 	stream = open_memstream(&text, &size);
 	if (!stream)
@@ -267,9 +291,10 @@ static json_t *dump_next(void *source)
 		dumping->file++;
 		dumping->sw = 0;
 	}
-	part = json_pack("{s:s,s:s}", "file", name, "text", text);
+	row_string(part, "file", name);
+	row_string(part, "text", text);
 	free(text);
-	return part;
+	return STREAM_PART;
 }
 
 static void dump_finish(void *source)

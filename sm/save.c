@@ -79,7 +79,7 @@ static void save_one(struct saving *saving, const void *record, json_t *records)
 	json_array_append_new(records, save_record(saving->kind, record));
 }
 
-static json_t *saving_next(void *source)
+static enum stream_step saving_next(void *source, struct buffer *part)
 {
 	struct saving *saving = source;
 	json_t *records = json_array();
@@ -100,10 +100,13 @@ static json_t *saving_next(void *source)
 		registry_walk_end(&saving->cursor);
 		registry_walk(saving->registry, ++saving->kind, -1, NULL, &saving->cursor);
 	}
-	if (!over || json_array_size(records))
-		return json_pack("{s:i,s:o}", "version", SAVE_VERSION, "records", records);
-	json_decref(records);
-	return NULL;
+	if (over && !json_array_size(records)) {
+		json_decref(records);
+		return STREAM_END;
+	}
+	row_integer(part, "version", SAVE_VERSION);
+	row_json(part, "records", records);
+	return STREAM_PART;
 }
 
 static void saving_finish(void *source)

@@ -74,62 +74,68 @@ static void seen(void *ctx, bool sent, const struct mad_addr *addr, const uint8_
 		client_take(container_of(link, struct client, link), sent, addr, mad, size);
 }
 
-static json_t *hex_json(const uint8_t *bytes, size_t size)
+static void put_hex(const char *name, const uint8_t *bytes, size_t size, struct buffer *out)
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[2 * MAD_SIZE];
+	char text[2 * MAD_SIZE + 1];
 
 	for (size_t i = 0; i < size; i++) {
 		text[2 * i] = digits[bytes[i] >> 4];
 		text[2 * i + 1] = digits[bytes[i] & 15];
 	}
-	return json_stringn(text, 2 * size);
+	text[2 * size] = '\0';
+	row_string(out, name, text);
 }
 
 /* A directed route has no LIDs; QP 0 talks to QP 0. */
-static json_t *packet_json(const struct packet *packet)
+static void packet_row(const struct packet *packet, struct buffer *out)
 {
 	const struct mad_addr *addr = &packet->addr;
 	lid_t own = addr->lid == LID_PERMISSIVE ? LID_PERMISSIVE
 						: (lid_t)(packet->own_lid + addr->path_bits);
-	json_t *row =
-		json_pack("{s:I,s:b,s:i,s:i,s:i,s:i,s:o}", "time_us", (json_int_t)packet->time_us,
-			  "sent", packet->sent, "own_lid", own, "lid", addr->lid, "qpn",
-			  (int)addr->qpn, "sl", addr->sl, "mad", hex_json(packet->mad, MAD_SIZE));
 
+	row_begin(out, NULL, '{');
+	row_integer(out, "time_us", (int64_t)packet->time_us);
+	row_boolean(out, "sent", packet->sent);
+	row_integer(out, "own_lid", own);
+	row_integer(out, "lid", addr->lid);
+	row_integer(out, "qpn", addr->qpn);
+	row_integer(out, "sl", addr->sl);
+	put_hex("mad", packet->mad, MAD_SIZE, out);
 	if (addr->has_grh) {
-		json_object_set_new(row, "own_gid", hex_json(addr->grh.dgid, GID_SIZE));
-		json_object_set_new(row, "gid", hex_json(addr->grh.sgid, GID_SIZE));
+		put_hex("own_gid", addr->grh.dgid, GID_SIZE, out);
+		put_hex("gid", addr->grh.sgid, GID_SIZE, out);
 	}
-	return row;
+	row_end(out, '}');
 }
 
-static json_t *packets_json(struct client *client)
+static void put_packets(struct client *client, struct buffer *out)
 {
-	json_t *rows = json_array();
 	struct list *link;
 
-	while (json_array_size(rows) < PACKETS_A_PART && (link = list_pop(&client->waiting))) {
+	row_begin(out, "packets", '[');
+	for (unsigned i = 0; i < PACKETS_A_PART && (link = list_pop(&client->waiting)); i++) {
 		struct packet *packet = container_of(link, struct packet, link);
 
-		json_array_append_new(rows, packet_json(packet));
+		packet_row(packet, out);
 		free(packet);
 		client->num_waiting--;
 	}
-	return rows;
+	row_end(out, ']');
 }
 
-static json_t *client_next(void *source)
+static enum stream_step client_next(void *source, struct buffer *part)
 {
 	struct client *client = source;
 
 	if (list_empty(&client->waiting) && client->lost == client->lost_told) {
 		client->rests = !client->over;
-		return client->over ? NULL : json_null();
+		return client->over ? STREAM_END : STREAM_LATER;
 	}
 	client->lost_told = client->lost;
-	return json_pack("{s:o,s:I}", "packets", packets_json(client), "lost",
-			 (json_int_t)client->lost);
+	put_packets(client, part);
+	row_integer(part, "lost", (int64_t)client->lost);
+	return STREAM_PART;
 }
 
 static void client_finish(void *source)

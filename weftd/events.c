@@ -302,104 +302,98 @@ static void replaced(void *ctx)
 
 /* Answers */
 
-/* Nodes choose their names: what is no UTF-8 is shown as '?'. */
-static json_t *text_json(const char *text)
+static void note_row(const struct event_note *note, struct buffer *out)
 {
-	json_t *json = json_string(text);
-	char *ascii;
-
-	if (json)
-		return json;
-	ascii = mem_strdup(text);
-	for (char *at = ascii; *at; at++)
-		if (*at & 0x80)
-			*at = '?';
-	json = json_string(ascii);
-	free(ascii);
-	return json;
-}
-
-static json_t *note_json(const struct event_note *note)
-{
-	char guid[GUID_TEXT];
-	json_t *row = json_pack("{s:I,s:I,s:s,s:s,s:o}", "number", (json_int_t)note->number,
-				"time_s", (json_int_t)note->time_s, "kind", note->kind, "level",
-				log_level_words[note->level & LOG_PRIMASK], "text",
-				text_json(note->text));
-
+	row_begin(out, NULL, '{');
+	row_integer(out, "number", (int64_t)note->number);
+	row_integer(out, "time_s", (int64_t)note->time_s);
+	row_string(out, "kind", note->kind);
+	row_string(out, "level", log_level_words[note->level & LOG_PRIMASK]);
+	row_string(out, "text", note->text);
 	if (note->node_guid)
-		json_object_set_new(row, "node_guid",
-				    json_string(guid_text(note->node_guid, guid)));
+		row_guid(out, "node_guid", note->node_guid);
 	if (note->node)
-		json_object_set_new(row, "node", text_json(note->node));
+		row_string(out, "node", note->node);
 	if (note->port_guid)
-		json_object_set_new(row, "port_guid",
-				    json_string(guid_text(note->port_guid, guid)));
+		row_guid(out, "port_guid", note->port_guid);
 	if (note->port)
-		json_object_set_new(row, "port", json_integer(note->port));
+		row_integer(out, "port", note->port);
 	if (note->lid)
-		json_object_set_new(row, "lid", json_integer(note->lid));
-	return row;
+		row_integer(out, "lid", note->lid);
+	row_end(out, '}');
 }
 
 /* A number that nobody has had yet: somebody chose it, or has it from before the file of numbers
  * was lost. He would miss something in the second case only, and nobody can tell them apart. */
-static json_t *unknown_json(struct reading *reading)
+static void unknown_row(struct reading *reading, struct buffer *out)
 {
 	const struct event_ring *ring = &reading->events->ring;
 	const struct event_note *first = event_ring_from(ring, 0);
-	uint64_t next = reading->next;
+	uint64_t newest = ring->next - 1;
+	char text[TEXT_SIZE];
 
+	snprintf(text, sizeof(text),
+		 "nothing is newer than event %" PRIu64 " yet, and none has the number %" PRIu64
+		 ", unless it had it before the numbers were lost: all there is follows",
+		 newest, reading->next - 1);
+	row_begin(out, NULL, '{');
+	row_string(out, "kind", "gap");
+	row_integer(out, "newest", (int64_t)newest);
+	row_string(out, "text", text);
+	row_end(out, '}');
 	reading->next = first ? first->number : ring->next;
-	return json_pack(
-		"{s:s,s:I,s:o}", "kind", "gap", "newest", (json_int_t)(ring->next - 1), "text",
-		json_sprintf("nothing is newer than event %" PRIu64 " yet, and none has the number "
-			     "%" PRIu64 ", unless it had it before the numbers were lost: all "
-			     "there is follows",
-			     ring->next - 1, next - 1));
 }
 
-static json_t *gap_json(uint64_t first, uint64_t last)
+static void gap_row(uint64_t first, uint64_t last, struct buffer *out)
 {
-	return json_pack(
-		"{s:s,s:I,s:I,s:o}", "kind", "gap", "first", (json_int_t)first, "last",
-		(json_int_t)last, "text",
-		json_sprintf("events %" PRIu64 " to %" PRIu64 " are no longer there", first, last));
+	char text[TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "events %" PRIu64 " to %" PRIu64 " are no longer there", first,
+		 last);
+	row_begin(out, NULL, '{');
+	row_string(out, "kind", "gap");
+	row_integer(out, "first", (int64_t)first);
+	row_integer(out, "last", (int64_t)last);
+	row_string(out, "text", text);
+	row_end(out, '}');
 }
 
-/* What this client does not get any more is a row, too. NULL: it has all. */
-static json_t *next_row(struct reading *reading)
+/* What this client does not get any more is a row, too. False: it has all. */
+static bool next_row(struct reading *reading, struct buffer *out)
 {
 	const struct event_ring *ring = &reading->events->ring;
 	const struct event_note *note = event_ring_from(ring, reading->next);
 	uint64_t there = note ? note->number : ring->next, next = reading->next;
 
-	if (next > ring->next)
-		return unknown_json(reading);
+	if (next > ring->next) {
+		unknown_row(reading, out);
+		return true;
+	}
 	reading->next = there;
-	if (next < there)
-		return gap_json(next, there - 1);
-	if (!note)
-		return NULL;
-	reading->next++;
-	return note_json(note);
+	if (next < there) {
+		gap_row(next, there - 1, out);
+	} else if (note) {
+		reading->next++;
+		note_row(note, out);
+	} else {
+		return false;
+	}
+	return true;
 }
 
-static json_t *reading_next(void *source)
+static enum stream_step reading_next(void *source, struct buffer *part)
 {
 	struct reading *reading = source;
-	json_t *row = next_row(reading), *rows;
+	unsigned rows = 0;
 
-	if (!row) {
-		reading->rests = reading->follows;
-		return reading->follows ? json_null() : NULL;
-	}
-	rows = json_array();
-	do {
-		json_array_append_new(rows, row);
-		row = json_array_size(rows) < ROWS_A_PART ? next_row(reading) : NULL;
-	} while (row);
-	return json_pack("{s:o}", "events", rows);
+	row_begin(part, "events", '[');
+	while (rows < ROWS_A_PART && next_row(reading, part))
+		rows++;
+	row_end(part, ']');
+	if (rows)
+		return STREAM_PART;
+	reading->rests = reading->follows;
+	return reading->follows ? STREAM_LATER : STREAM_END;
 }
 
 static void reading_finish(void *source)

@@ -18,18 +18,12 @@ struct walk {
 	struct registry_cursor cursor;
 	const char *member; /* of a part: the rows */
 	bool noted;
-	json_t *(*row)(const struct registered *registered, const void *record);
+	void (*members)(const struct registered *registered, const void *record,
+			struct buffer *out);
 };
 
-static json_t *gid_json(const uint8_t gid[GID_SIZE])
-{
-	char text[GID_TEXT];
-
-	return json_string(gid_text(gid, text));
-}
-
 /* Whatever somebody registered, as printable ASCII. */
-static json_t *name_json(const uint8_t name[SERVICE_NAME_SIZE])
+static void put_name(const uint8_t name[SERVICE_NAME_SIZE], struct buffer *out)
 {
 	char text[SERVICE_NAME_SIZE + 1];
 
@@ -38,67 +32,73 @@ static json_t *name_json(const uint8_t name[SERVICE_NAME_SIZE])
 	for (char *at = text; *at; at++)
 		if (*at < ' ' || *at > '~')
 			*at = '?';
-	return json_string(text);
+	row_string(out, "name", text);
 }
 
-static json_t *service_json(const struct registered *registered, const void *record)
+/* null stands for any. */
+static void put_unless(const char *name, bool is_any, uint32_t value, struct buffer *out)
+{
+	if (is_any)
+		row_string(out, name, NULL);
+	else
+		row_integer(out, name, value);
+}
+
+static void service_members(const struct registered *registered, const void *record,
+			    struct buffer *out)
 {
 	static const uint8_t no_key[SERVICE_KEY_SIZE];
 	const struct service_entry *entry = record;
 	uint32_t lease = adm_lease(registered->adm, entry);
-	char id[GUID_TEXT];
-	json_t *row;
 
-	row = json_pack("{s:s,s:o,s:o,s:i,s:b,s:o}", "id", guid_text(entry->service_id, id), "name",
-			name_json(entry->name), "gid",
-			registered_gid(entry->gid_prefix, entry->gid_guid), "p_key", entry->p_key,
-			"has_key", memcmp(entry->key, no_key, sizeof(no_key)) != 0, "lease_s",
-			lease == SERVICE_LEASE_NO_END ? json_null() : json_integer(lease));
-	registered_put_port(registered, entry->gid_guid, row);
-	return row;
+	row_guid(out, "id", entry->service_id);
+	put_name(entry->name, out);
+	registered_gid(entry->gid_prefix, entry->gid_guid, "gid", out);
+	row_integer(out, "p_key", entry->p_key);
+	row_boolean(out, "has_key", memcmp(entry->key, no_key, sizeof(no_key)) != 0);
+	put_unless("lease_s", lease == SERVICE_LEASE_NO_END, lease, out);
+	registered_where(registered, entry->gid_guid, out);
 }
 
-/* null stands for any. */
-static json_t *unless(uint32_t value, uint32_t any)
-{
-	return value == any ? json_null() : json_integer(value);
-}
-
-static json_t *subscription_json(const struct registered *registered, const void *record)
+static void subscription_members(const struct registered *registered, const void *record,
+				 struct buffer *out)
 {
 	static const uint8_t no_gid[GID_SIZE];
 	const struct subscription_entry *entry = record;
 	bool by_gid = memcmp(entry->gid, no_gid, GID_SIZE) != 0;
 	bool by_lid = !by_gid && entry->lid_begin != INFORM_ANY;
-	json_t *row = json_pack(
-		"{s:i,s:i,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "number", entry->number, "qpn",
-		(int)entry->qpn, "generic", entry->is_generic, "trap",
-		unless(entry->trap_number, INFORM_ANY), "type", unless(entry->type, INFORM_ANY),
-		"producer", unless(entry->producer_type, INFORM_ANY_PRODUCER), "of_gid",
-		by_gid ? gid_json(entry->gid) : json_null(), "of_lid_begin",
-		by_lid ? json_integer(entry->lid_begin) : json_null(), "of_lid_end",
-		by_lid ? json_integer(entry->lid_end) : json_null(), "trusted", entry->trusted);
+	char gid[GID_TEXT];
 
-	registered_put_port(registered, entry->subscriber, row);
-	return row;
+	row_integer(out, "number", entry->number);
+	row_integer(out, "qpn", entry->qpn);
+	row_boolean(out, "generic", entry->is_generic);
+	put_unless("trap", entry->trap_number == INFORM_ANY, entry->trap_number, out);
+	put_unless("type", entry->type == INFORM_ANY, entry->type, out);
+	put_unless("producer", entry->producer_type == INFORM_ANY_PRODUCER, entry->producer_type,
+		   out);
+	row_string(out, "of_gid", by_gid ? gid_text(entry->gid, gid) : NULL);
+	put_unless("of_lid_begin", !by_lid, entry->lid_begin, out);
+	put_unless("of_lid_end", !by_lid, entry->lid_end, out);
+	row_boolean(out, "trusted", entry->trusted);
+	registered_where(registered, entry->subscriber, out);
 }
 
-static json_t *walk_next(void *source)
+static enum stream_step walk_next(void *source, struct buffer *part)
 {
 	struct walk *walk = source;
-	json_t *note = registered_note(walk->registered, &walk->noted), *rows;
 	const void *record;
+	unsigned rows = 0;
 
-	if (note)
-		return note;
-	rows = json_array();
-
-	while (json_array_size(rows) < ROWS_A_PART && (record = registry_walk_next(&walk->cursor)))
-		json_array_append_new(rows, walk->row(walk->registered, record));
-	if (json_array_size(rows))
-		return json_pack("{s:o}", walk->member, rows);
-	json_decref(rows);
-	return NULL;
+	if (registered_note(walk->registered, &walk->noted, part))
+		return STREAM_PART;
+	row_begin(part, walk->member, '[');
+	for (; rows < ROWS_A_PART && (record = registry_walk_next(&walk->cursor)); rows++) {
+		row_begin(part, NULL, '{');
+		walk->members(walk->registered, record, part);
+		row_end(part, '}');
+	}
+	row_end(part, ']');
+	return rows ? STREAM_PART : STREAM_END;
 }
 
 static void walk_finish(void *source)
@@ -111,13 +111,14 @@ static void walk_finish(void *source)
 
 static void list(const struct registered *registered, struct control_request *request,
 		 enum registry_kind kind, const char *member,
-		 json_t *(*row)(const struct registered *registered, const void *record))
+		 void (*members)(const struct registered *registered, const void *record,
+				 struct buffer *out))
 {
 	struct walk *walk = mem_zalloc(sizeof(*walk));
 
 	walk->registered = registered;
 	walk->member = member;
-	walk->row = row;
+	walk->members = members;
 	registry_walk(registered->registry, kind, -1, NULL, &walk->cursor);
 	control_stream(request, walk_next, walk_finish, walk);
 }
@@ -125,13 +126,13 @@ static void list(const struct registered *registered, struct control_request *re
 static void command_services(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	list(ctx, request, REGISTRY_SERVICE, "services", service_json);
+	list(ctx, request, REGISTRY_SERVICE, "services", service_members);
 }
 
 static void command_subscriptions(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	list(ctx, request, REGISTRY_SUBSCRIPTION, "subscriptions", subscription_json);
+	list(ctx, request, REGISTRY_SUBSCRIPTION, "subscriptions", subscription_members);
 }
 
 static const struct control_command commands[] = {

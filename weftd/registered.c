@@ -34,25 +34,33 @@ struct listing {
 	size_t masks_told;
 };
 
-json_t *registered_note(const struct registered *registered, bool *noted)
+bool registered_note(const struct registered *registered, bool *noted, struct buffer *part)
 {
 	json_t *standing = *noted ? NULL : sm_standing(registered->sm);
 
 	*noted = true;
-	return standing ? json_pack("{s:o}", "note", standing) : NULL;
+	if (standing)
+		row_json(part, "note", standing);
+	return standing;
 }
 
-static json_t *group_json(const struct group_entry *group)
+static void group_members(const struct group_entry *group, struct buffer *out)
 {
 	char mgid[GID_TEXT];
 
-	return json_pack("{s:s,s:i,s:i,s:I,s:i,s:f,s:i,s:i,s:i,s:I,s:i,s:i,s:b}", "mgid",
-			 gid_text(group->mgid, mgid), "mlid", group->mlid, "p_key", group->p_key,
-			 "q_key", (json_int_t)group->q_key, "mtu", mtu_bytes(group->mtu),
-			 "rate_gbps", rate_deci_gbps(group->rate) / 10.0, "sl", group->sl,
-			 "packet_life_time", group->packet_life_time, "tclass", group->tclass,
-			 "flow_label", (json_int_t)group->flow_label, "hop_limit", group->hop_limit,
-			 "scope", group->scope, "permanent", group->permanent);
+	row_string(out, "mgid", gid_text(group->mgid, mgid));
+	row_integer(out, "mlid", group->mlid);
+	row_integer(out, "p_key", group->p_key);
+	row_integer(out, "q_key", group->q_key);
+	row_integer(out, "mtu", mtu_bytes(group->mtu));
+	row_json(out, "rate_gbps", json_real(rate_deci_gbps(group->rate) / 10.0));
+	row_integer(out, "sl", group->sl);
+	row_integer(out, "packet_life_time", group->packet_life_time);
+	row_integer(out, "tclass", group->tclass);
+	row_integer(out, "flow_label", group->flow_label);
+	row_integer(out, "hop_limit", group->hop_limit);
+	row_integer(out, "scope", group->scope);
+	row_boolean(out, "permanent", group->permanent);
 }
 
 /* What is told next is of this group; false when there is none. */
@@ -79,16 +87,16 @@ static void end_group(struct listing *listing)
 	listing->group = NULL;
 }
 
-static json_t *list_next(void *source)
+static enum stream_step list_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
-	json_t *note = registered_note(listing->registered, &listing->noted), *rows, *row;
 	bool more = true;
+	unsigned rows = 0;
 
-	if (note)
-		return note;
-	rows = json_array();
-	for (unsigned i = 0; i < RECORDS_A_PART && json_array_size(rows) < ROWS_A_PART; i++) {
+	if (registered_note(listing->registered, &listing->noted, part))
+		return STREAM_PART;
+	row_begin(part, "groups", '[');
+	for (unsigned i = 0; i < RECORDS_A_PART && rows < ROWS_A_PART; i++) {
 		if (!listing->group &&
 		    !begin_group(listing, registry_walk_next(&listing->groups))) {
 			more = false;
@@ -98,15 +106,15 @@ static json_t *list_next(void *source)
 			listing->num_members++;
 			continue;
 		}
-		row = group_json(listing->group);
-		json_object_set_new(row, "members", json_integer(listing->num_members));
-		json_array_append_new(rows, row);
+		row_begin(part, NULL, '{');
+		group_members(listing->group, part);
+		row_integer(part, "members", listing->num_members);
+		row_end(part, '}');
+		rows++;
 		end_group(listing);
 	}
-	if (more || json_array_size(rows))
-		return json_pack("{s:o}", "groups", rows);
-	json_decref(rows);
-	return NULL;
+	row_end(part, ']');
+	return more || rows ? STREAM_PART : STREAM_END;
 }
 
 static void list_finish(void *source)
@@ -154,29 +162,27 @@ static bool find_port(const struct registered *registered, guid_t guid, struct e
 	return found >= 0;
 }
 
-void registered_put_port(const struct registered *registered, guid_t guid, json_t *row)
+void registered_where(const struct registered *registered, guid_t guid, struct buffer *out)
 {
 	struct endport port = {.lid = LID_NONE};
-	char text[GUID_TEXT];
 
 	find_port(registered, guid, &port);
-	json_object_set_new(row, "guid", json_string(guid_text(guid, text)));
-	json_object_set_new(row, "lid", json_integer(port.lid));
-	json_object_set_new(row, "description",
-			    json_string(port.facts ? port.facts->description : ""));
+	row_guid(out, "guid", guid);
+	row_integer(out, "lid", port.lid);
+	row_string(out, "description", port.facts ? port.facts->description : "");
 }
 
-json_t *registered_gid(uint64_t prefix, guid_t guid)
+void registered_gid(uint64_t prefix, guid_t guid, const char *name, struct buffer *out)
 {
 	uint8_t gid[GID_SIZE];
 	char text[GID_TEXT];
 
 	be64_store(gid, prefix);
 	be64_store(gid + 8, guid);
-	return json_string(gid_text(gid, text));
+	row_string(out, name, gid_text(gid, text));
 }
 
-static json_t *states_json(uint8_t join_state)
+static void states_row(uint8_t join_state, struct buffer *out)
 {
 	static const struct {
 		uint8_t bit;
@@ -185,98 +191,103 @@ static json_t *states_json(uint8_t join_state)
 		      {JOIN_NON_MEMBER, "non-member"},
 		      {JOIN_SEND_ONLY_NON_MEMBER, "send-only"},
 		      {JOIN_SEND_ONLY_FULL, "send-only-full"}};
-	json_t *names = json_array();
 
+	row_begin(out, "join_state", '[');
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		if (join_state & states[i].bit)
-			json_array_append_new(names, json_string(states[i].name));
-	return names;
+			row_string(out, NULL, states[i].name);
+	row_end(out, ']');
 }
 
-static json_t *member_json(const struct registered *registered, const struct member_entry *member)
+static void member_row(const struct registered *registered, const struct member_entry *member,
+		       struct buffer *out)
 {
-	json_t *row = json_pack(
-		"{s:o,s:o,s:b}", "gid", registered_gid(member->port_prefix, member->port_guid),
-		"join_state", states_json(member->join_state), "proxy", member->proxy_join);
-
-	registered_put_port(registered, member->port_guid, row);
-	return row;
+	row_begin(out, NULL, '{');
+	registered_gid(member->port_prefix, member->port_guid, "gid", out);
+	states_row(member->join_state, out);
+	row_boolean(out, "proxy", member->proxy_join);
+	registered_where(registered, member->port_guid, out);
+	row_end(out, '}');
 }
 
-static json_t *switch_json(const struct listing *listing, uint32_t index)
+static void switch_members(const struct listing *listing, uint32_t index, struct buffer *out)
 {
 	const struct snap_switch *sw = &listing->topology->switches[index];
-	char guid[GUID_TEXT];
 
-	return json_pack("{s:s,s:s}", "guid", guid_text(sw->guid, guid), "description",
-			 sw->facts ? sw->facts->description : "");
+	row_guid(out, "guid", sw->guid);
+	row_string(out, "description", sw->facts ? sw->facts->description : "");
 }
 
 /* The group's parameters, and which switch is the root of its tree. */
-static json_t *shown_json(struct listing *listing)
+static void shown_group(struct listing *listing, struct buffer *part)
 {
-	json_t *group = group_json(listing->group);
-
+	row_begin(part, "group", '[');
+	row_begin(part, NULL, '{');
+	group_members(listing->group, part);
 	if (sm_tree(listing->registered->sm, listing->group->mlid, &listing->tree,
 		    &listing->topology)) {
-		json_object_set_new(group, "root",
-				    switch_json(listing, (uint32_t)listing->tree.root));
-		json_object_set_new(group, "left_out", json_integer(listing->tree.left_out));
+		row_begin(part, "root", '{');
+		switch_members(listing, (uint32_t)listing->tree.root, part);
+		row_end(part, '}');
+		row_integer(part, "left_out", listing->tree.left_out);
 	}
-	return json_pack("{s:[o]}", "group", group);
+	row_end(part, '}');
+	row_end(part, ']');
+}
+
+static void mask_ports(const struct mcast_mask *mask, struct buffer *part)
+{
+	for (unsigned i = 0; i < MFT_POSITION_PORTS; i++)
+		if (mask->ports >> i & 1)
+			row_integer(part, NULL, mask->position * MFT_POSITION_PORTS + i);
 }
 
 /* Switches of the tree, and the ports by which they send. */
-static json_t *tree_json(struct listing *listing)
+static void shown_tree(struct listing *listing, struct buffer *part)
 {
-	json_t *rows = json_array();
+	const struct mcast_tree *tree = &listing->tree;
 
-	while (json_array_size(rows) < ROWS_A_PART &&
-	       listing->masks_told < listing->tree.num_masks) {
-		uint32_t sw = listing->tree.masks[listing->masks_told].sw;
-		json_t *row = switch_json(listing, sw), *ports = json_array();
+	row_begin(part, "switches", '[');
+	for (unsigned rows = 0; rows < ROWS_A_PART && listing->masks_told < tree->num_masks;
+	     rows++) {
+		uint32_t sw = tree->masks[listing->masks_told].sw;
 
-		for (; listing->masks_told < listing->tree.num_masks &&
-		       listing->tree.masks[listing->masks_told].sw == sw;
-		     listing->masks_told++) {
-			const struct mcast_mask *mask = &listing->tree.masks[listing->masks_told];
-
-			for (unsigned i = 0; i < MFT_POSITION_PORTS; i++)
-				if (mask->ports >> i & 1)
-					json_array_append_new(
-						ports,
-						json_integer(mask->position * MFT_POSITION_PORTS +
-							     i));
-		}
-		json_object_set_new(row, "ports", ports);
-		json_array_append_new(rows, row);
+		row_begin(part, NULL, '{');
+		switch_members(listing, sw, part);
+		row_begin(part, "ports", '[');
+		for (; listing->masks_told < tree->num_masks &&
+		       tree->masks[listing->masks_told].sw == sw;
+		     listing->masks_told++)
+			mask_ports(&tree->masks[listing->masks_told], part);
+		row_end(part, ']');
+		row_end(part, '}');
 	}
-	return json_pack("{s:o}", "switches", rows);
+	row_end(part, ']');
 }
 
 /* The group by itself, the switches of its tree, then its members. */
-static json_t *show_next(void *source)
+static enum stream_step show_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 	const struct member_entry *member;
-	json_t *note = registered_note(listing->registered, &listing->noted), *rows;
+	unsigned rows = 0;
 
-	if (note)
-		return note;
+	if (registered_note(listing->registered, &listing->noted, part))
+		return STREAM_PART;
 	if (!listing->group_told) {
 		listing->group_told = true;
-		return shown_json(listing);
+		shown_group(listing, part);
+		return STREAM_PART;
 	}
-	if (listing->masks_told < listing->tree.num_masks)
-		return tree_json(listing);
-	rows = json_array();
-	while (json_array_size(rows) < ROWS_A_PART &&
-	       (member = registry_walk_next(&listing->members)))
-		json_array_append_new(rows, member_json(listing->registered, member));
-	if (json_array_size(rows))
-		return json_pack("{s:o}", "members", rows);
-	json_decref(rows);
-	return NULL;
+	if (listing->masks_told < listing->tree.num_masks) {
+		shown_tree(listing, part);
+		return STREAM_PART;
+	}
+	row_begin(part, "members", '[');
+	for (; rows < ROWS_A_PART && (member = registry_walk_next(&listing->members)); rows++)
+		member_row(listing->registered, member, part);
+	row_end(part, ']');
+	return rows ? STREAM_PART : STREAM_END;
 }
 
 static void command_show(void *ctx, struct control_request *request, const json_t *args)

@@ -25,13 +25,13 @@ void registered_commands(struct registered *registered, struct control *control)
 
 /* Part of these: weftd/offered.c. */
 void offered_commands(struct registered *registered, struct control *control);
-/* The part that a list begins with where it may be old (sm_standing()), the first time that it is
- * asked for; NULL: none. */
-json_t *registered_note(const struct registered *registered, bool *noted);
-/* Puts into row where a port is and what its node is called; of one that is not there, LID 0 and
- * "". */
-void registered_put_port(const struct registered *registered, guid_t guid, json_t *row);
-/* A GID by its halves, as text; a new reference. */
-json_t *registered_gid(uint64_t prefix, guid_t guid);
+/* Writes the part that a list begins with where it may be old (sm_standing()), the first time that
+ * it is asked for; false: there is none. */
+bool registered_note(const struct registered *registered, bool *noted, struct buffer *part);
+/* Members of a row: where a port is and what its node is called; of one that is not there, LID 0
+ * and "". */
+void registered_where(const struct registered *registered, guid_t guid, struct buffer *out);
+/* A GID by its halves, as text. */
+void registered_gid(uint64_t prefix, guid_t guid, const char *name, struct buffer *out);
 
 #endif

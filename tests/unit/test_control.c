@@ -4,6 +4,7 @@
  * control_call() and some byte by byte. It includes lib/control.c itself, to lower its limits.
  */
 // LINK: lib/control_client.o lib/loop.o lib/timers.o lib/suggest.o lib/log.o lib/mem.o
+// LINK: lib/row.o lib/guid.o
 // LIBS: -ljansson -lsystemd
 #include <stdatomic.h>
 #include <sys/socket.h>
@@ -91,18 +92,20 @@ static void on_later(void *ctx, struct control_request *request, const json_t *a
 	loop_timer_arm(&server.timer, 1000);
 }
 
-static json_t *next_part(void *source)
+static enum stream_step next_part(void *source, struct buffer *part)
 {
-	char padding[4000];
+	char padding[4000 + 1];
 
 	server.wrong += source != &server;
+	row_integer(part, "left", server.parts_left - 1);
 	if (!server.parts_left)
-		return server.trickles ? json_null() : NULL;
+		return server.trickles ? STREAM_LATER : STREAM_END;
 	server.parts_left--;
 	server.pulled++;
-	memset(padding, 'x', sizeof(padding));
-	return json_pack("{s:i, s:s%}", "left", server.parts_left, "padding", padding,
-			 sizeof(padding));
+	memset(padding, 'x', sizeof(padding) - 1);
+	padding[sizeof(padding) - 1] = '\0';
+	row_string(part, "padding", padding);
+	return STREAM_PART;
 }
 
 static void finish_parts(void *source)

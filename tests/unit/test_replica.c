@@ -8,7 +8,7 @@
 // LINK: mad/window.o mad/rtt.o mad/txn.o mad/mad.o mad/field.o sma/*.o
 // LINK: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 // LINK: lib/timers.o lib/slices.o lib/mem.o lib/map.o lib/log.o lib/control.o lib/suggest.o
-// LINK: lib/guid.o lib/replace.o formats/*.o sim/spec*.o
+// LINK: lib/guid.o lib/row.o lib/replace.o formats/*.o sim/spec*.o
 // LIBS: -lsystemd -ljansson -lsqlite3
 #include "sm/replica.h"
 

@@ -31,7 +31,8 @@ enum {
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,
 	OUTPUT_LOW_BYTES = 64 << 10, /* requests are begun below it */
-	STREAM_LOW_BYTES = 8 << 10,  /* streams are pulled below it: what a turn may cost */
+	STREAM_LOW_BYTES = 8 << 10,  /* streams are pulled below it, */
+	STREAM_PARTS = 8,	     /* and as often in a turn: some find little to tell of */
 	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
 	NAME_MAX_CHARS = 63,	     /* of a command that does not exist, as far as it is told */
 	STALL_US = 60 * 1000000,
@@ -282,7 +283,9 @@ static void stream_pull(struct client *client)
 {
 	struct control_request *request = client->request;
 
-	while (!client->gone && buffer_length(&client->out) < STREAM_LOW_BYTES) {
+	for (unsigned parts = 0; parts < STREAM_PARTS && !client->gone &&
+				 buffer_length(&client->out) < STREAM_LOW_BYTES;
+	     parts++) {
 		switch (stream_line(client)) {
 		case STREAM_PART:
 			break;

@@ -47,6 +47,8 @@ struct server {
 	json_int_t late_id;
 	int pulled, finished; /* parts of streams, and streams */
 	int parts_left;
+	struct loop_deferred turn; /* while a stream of small parts goes on */
+	int turns;
 	bool trickles; /* a stream rests until it is fed */
 	struct control_request *resting;
 	int wrong; /* CUnit is not for two threads: looked at when this one has ended */
@@ -122,6 +124,30 @@ static void on_stream(void *ctx, struct control_request *request, const json_t *
 	control_stream(request, next_part, finish_parts, &server);
 }
 
+static enum stream_step next_small(void *source, struct buffer *part)
+{
+	server.wrong += source != &server;
+	row_integer(part, "left", server.parts_left);
+	return server.parts_left-- ? STREAM_PART : STREAM_END;
+}
+
+static void one_turn(void *arg)
+{
+	(void)arg;
+	server.turns++;
+	if (server.parts_left > 0)
+		loop_defer(&server.turn);
+}
+
+/* What else is ready gets its turns meanwhile, and they are counted. */
+static void on_small(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	server.parts_left = (int)json_integer_value(json_object_get(args, "count"));
+	loop_defer(&server.turn);
+	control_stream(request, next_small, finish_parts, &server);
+}
+
 /* A stream that has nothing yet. */
 static void on_trickle(void *ctx, struct control_request *request, const json_t *args)
 {
@@ -172,10 +198,10 @@ static void on_state(void *ctx, struct control_request *request, const json_t *a
 {
 	(void)ctx;
 	(void)args;
-	control_reply(request, json_pack("{s:i, s:i, s:b, s:i, s:i}", "pulled", server.pulled,
-					 "finished", server.finished, "held_gone",
-					 server.held && control_gone(server.held), "dropped",
-					 (int)server.control->dropped, "clients",
+	control_reply(request, json_pack("{s:i, s:i, s:i, s:b, s:i, s:i}", "pulled", server.pulled,
+					 "finished", server.finished, "turns", server.turns,
+					 "held_gone", server.held && control_gone(server.held),
+					 "dropped", (int)server.control->dropped, "clients",
 					 (int)server.control->full.client_count));
 }
 
@@ -191,7 +217,7 @@ static const struct control_command commands[] = {
 	{"echo", on_echo, CONTROL_ACTS},	   {"fail", on_fail, CONTROL_ACTS},
 	{"two parts", on_two_parts, CONTROL_ACTS}, {"later", on_later, CONTROL_ACTS},
 	{"flood", on_flood, CONTROL_ACTS},	   {"stream", on_stream, CONTROL_ACTS},
-	{"release", on_release, CONTROL_ACTS},
+	{"release", on_release, CONTROL_ACTS},	   {"small", on_small, CONTROL_ACTS},
 };
 static const struct control_command more_commands[] = {
 	{"state", on_state, CONTROL_LOOKS}, {"trickle", on_trickle, CONTROL_LOOKS},
@@ -213,6 +239,7 @@ static void server_prepare(void)
 	control_register(server.control, commands, ARRAY_SIZE(commands), &server);
 	control_register(server.control, more_commands, ARRAY_SIZE(more_commands), &server);
 	loop_timer_init(&server.timer, server.loop, "later", on_timer, NULL);
+	loop_deferred_init(&server.turn, server.loop, "turn", one_turn, NULL);
 }
 
 static void server_start(void)
@@ -527,6 +554,27 @@ static void test_stream(void)
 }
 
 /* What could not be sent before the stream was looked at has gone just after: it goes on. */
+/* Parts that are next to nothing may have cost as much as others. */
+static void test_small_parts(void)
+{
+	enum { PARTS = 1000 };
+	char request[64];
+	int fd;
+
+	server_prepare();
+	server_start();
+	fd = raw_connect();
+	snprintf(request, sizeof(request), "{\"command\":\"small\",\"count\":%d}\n", PARTS);
+	raw_say(fd, request);
+	for (int part = 0; part < PARTS; part++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"ok\":true,\"result\":null,"));
+	CU_ASSERT(state("turns") >= PARTS / STREAM_PARTS);
+	close(fd);
+	server_halt();
+	server_release();
+}
+
 static void test_stream_of_moods(void)
 {
 	int fd;
@@ -903,6 +951,7 @@ int main(void)
 		{"many requests at once", test_many_requests},
 		{"line too long", test_oversize},
 		{"stream", test_stream},
+		{"small parts", test_small_parts},
 		{"stream into a socket of moods", test_stream_of_moods},
 		{"stream that rests", test_resting_stream},
 		{"socket that only looks", test_readonly},

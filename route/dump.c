@@ -6,6 +6,7 @@
 #include "route/dump.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "lib/mem.h"
 
@@ -132,6 +133,30 @@ static unsigned hops_to(const struct snapshot *snapshot, const struct routes *ro
 	return 0;
 }
 
+static void put_digits(char *at, unsigned count, unsigned base, unsigned value)
+{
+	while (count--) {
+		at[count] = "0123456789ABCDEF"[value % base];
+		value /= base;
+	}
+}
+
+/* There are millions of these lines: printf() would take longer than finding out what stands there.
+ */
+static void print_entry(unsigned lid, uint8_t port, unsigned hops, FILE *stream)
+{
+	char line[] = "0xLLLL : PPP  : HH   : yes\n";
+
+	if (hops > 99) {
+		fprintf(stream, "0x%04X : %03u  : %02u   : yes\n", lid, port, hops);
+		return;
+	}
+	put_digits(strchr(line, 'L'), 4, 16, lid);
+	put_digits(strchr(line, 'P'), 3, 10, port);
+	put_digits(strchr(line, 'H'), 2, 10, hops);
+	fwrite(line, 1, sizeof(line) - 1, stream);
+}
+
 void route_dump_entries(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
 			uint32_t begin, uint32_t end, FILE *stream)
 {
@@ -146,8 +171,7 @@ void route_dump_entries(const struct snapshot *snapshot, const struct routes *ro
 		if (port == LFT_NO_PORT)
 			fprintf(stream, "0x%04X : UNREACHABLE\n", lid);
 		else
-			fprintf(stream, "0x%04X : %03u  : %02u   : yes\n", lid, port,
-				hops_to(snapshot, routes, s, (lid_t)lid));
+			print_entry(lid, port, hops_to(snapshot, routes, s, (lid_t)lid), stream);
 	}
 	if (end > snapshot->lid_top)
 		fputc('\n', stream);

@@ -2,7 +2,8 @@
 /*
  * The rows of the control socket that show and direct routes: route show, route engine, route dump.
  * They answer from the view, without computing anything; what is computed is in commands_judge.c. A
- * dump goes out in pieces from a view that is held meanwhile. Loop thread only.
+ * dump goes out in pieces from a view that is held meanwhile. Loop thread, but for what writes
+ * them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -205,13 +206,20 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 
 /* route dump */
 
-enum { LIDS_A_PART = 512 };
+enum { LIDS_A_PART = 4096 };
 
-struct dumping { /* a dump on its way to a client */
+/* A dump on its way to a client. Of a large fabric it is half a gigabyte, so each piece is written
+ * by a job while the one before is sent. */
+struct dumping {
+	struct work_job job;
+	struct list link; /* in sm->dumps */
 	struct sm *sm;
+	struct control_request *request; /* NULL: it has ended while the job ran */
 	struct view *view;
 	unsigned file;
 	uint32_t sw, lid;
+	struct buffer text; /* of this piece, as JSON */
+	bool is_running;
 };
 
 static void dump_links(struct dumping *dumping, FILE *stream)
@@ -233,6 +241,27 @@ static void dump_entries(struct dumping *dumping, FILE *stream)
 	}
 }
 
+/* The ports of one MLID, if there are any. */
+static void dump_group(const struct mft *mft, unsigned num_ports, lid_t mlid, FILE *stream)
+{
+	bool any = false;
+
+	for (unsigned position = 0; position <= num_ports / MFT_POSITION_PORTS; position++) {
+		uint16_t mask = mft_wanted(mft, mlid, (uint8_t)position);
+
+		for (unsigned i = 0; mask; i++, mask >>= 1) {
+			if (!(mask & 1))
+				continue;
+			if (!any)
+				fprintf(stream, "0x%04X : ", mlid);
+			fprintf(stream, "0x%03X ", position * MFT_POSITION_PORTS + i);
+			any = true;
+		}
+	}
+	if (any)
+		fputc('\n', stream);
+}
+
 /* What the switch should hold, a line for each MLID. */
 static void dump_groups(struct dumping *dumping, FILE *stream)
 {
@@ -241,59 +270,85 @@ static void dump_groups(struct dumping *dumping, FILE *stream)
 	const struct mft *mft = node && node->sw ? node->sw->mft : NULL;
 
 	fprintf(stream, "Switch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", guid);
-	for (unsigned mlid = LID_MULTICAST_MIN; mft && mlid <= mft_want_top(mft); mlid++) {
-		bool any = false;
-
-		for (unsigned port = 0; port <= node->num_ports; port++) {
-			uint16_t mask =
-				mft_wanted(mft, (lid_t)mlid, (uint8_t)(port / MFT_POSITION_PORTS));
-
-			if (!(mask >> port % MFT_POSITION_PORTS & 1))
-				continue;
-			if (!any)
-				fprintf(stream, "0x%04X : ", mlid);
-			fprintf(stream, "0x%03X ", port);
-			any = true;
-		}
-		if (any)
-			fputc('\n', stream);
-	}
+	for (unsigned mlid = LID_MULTICAST_MIN; mft && mlid <= mft_want_top(mft); mlid++)
+		dump_group(mft, node->num_ports, (lid_t)mlid, stream);
 }
 
 static const struct {
 	const char *name;
 	void (*next)(struct dumping *dumping, FILE *stream);
+	bool is_live; /* looks at the live model, so it is no job */
 } dump_files[] = {
-	{"opensm-subnet.lst", dump_links},
-	{"opensm.fdbs", dump_entries},
-	{"opensm.mcfdbs", dump_groups},
+	{"opensm-subnet.lst", dump_links, false},
+	{"opensm.fdbs", dump_entries, false},
+	{"opensm.mcfdbs", dump_groups, true},
 };
 
-/* Each file comes in one part or more. */
-static enum stream_step dump_next(void *source, struct buffer *part)
+static void write_piece(struct work_job *job)
 {
-	struct dumping *dumping = source;
-	const char *name;
+	struct dumping *dumping = container_of(job, struct dumping, job);
 	char *text = NULL;
 	size_t size;
-	FILE *stream;
+	FILE *stream = open_memstream(&text, &size);
 
-	if (dumping->file == ARRAY_SIZE(dump_files))
-		return STREAM_END;
-	name = dump_files[dumping->file].name;
-	stream = open_memstream(&text, &size);
 	if (!stream)
 		abort(); /* out of memory */
 	if (dumping->sw < dumping->view->topology->num_switches)
 		dump_files[dumping->file].next(dumping, stream);
 	fclose(stream);
+	row_string(&dumping->text, NULL, text);
+	free(text);
+}
+
+static void dumping_free(struct dumping *dumping)
+{
+	list_del(&dumping->link);
+	view_unref(dumping->view);
+	free(dumping->text.bytes);
+	free(dumping);
+}
+
+static void piece_is_written(struct work_job *job)
+{
+	struct dumping *dumping = container_of(job, struct dumping, job);
+
+	dumping->is_running = false;
+	if (dumping->request)
+		control_resume(dumping->request);
+	else
+		dumping_free(dumping);
+}
+
+static void begin_piece(struct dumping *dumping)
+{
+	if (dump_files[dumping->file].is_live) {
+		write_piece(&dumping->job);
+		return;
+	}
+	dumping->is_running = true;
+	dumping->job = (struct work_job){
+		.name = "route dump", .run = write_piece, .done = piece_is_written};
+	work_submit(dumping->sm->pool, &dumping->job);
+}
+
+/* Each file comes in one part or more. */
+static enum stream_step dump_next(void *source, struct buffer *part)
+{
+	struct dumping *dumping = source;
+
+	if (dumping->is_running)
+		return STREAM_LATER;
+	if (dumping->file == ARRAY_SIZE(dump_files))
+		return STREAM_END;
+	row_string(part, "file", dump_files[dumping->file].name);
+	row_copy(part, "text", &dumping->text);
+	buffer_consume(&dumping->text, buffer_length(&dumping->text));
 	if (dumping->sw >= dumping->view->topology->num_switches) {
 		dumping->file++;
 		dumping->sw = 0;
 	}
-	row_string(part, "file", name);
-	row_string(part, "text", text);
-	free(text);
+	if (dumping->file < ARRAY_SIZE(dump_files))
+		begin_piece(dumping);
 	return STREAM_PART;
 }
 
@@ -301,8 +356,20 @@ static void dump_finish(void *source)
 {
 	struct dumping *dumping = source;
 
-	view_unref(dumping->view);
-	free(dumping);
+	dumping->request = NULL;
+	if (!dumping->is_running)
+		dumping_free(dumping);
+}
+
+void dumps_init(struct sm *sm)
+{
+	list_init(&sm->dumps);
+}
+
+void dumps_done(struct sm *sm)
+{
+	list_for_each (link, &sm->dumps)
+		dumping_free(container_of(link, struct dumping, link));
 }
 
 static void command_route_dump(void *ctx, struct control_request *request, const json_t *args)
@@ -319,7 +386,11 @@ static void command_route_dump(void *ctx, struct control_request *request, const
 		return;
 	dumping = mem_zalloc(sizeof(*dumping));
 	dumping->sm = sm;
+	dumping->request = request;
 	dumping->view = view_ref(sm->view);
+	list_init(&dumping->link);
+	list_push(&sm->dumps, &dumping->link);
+	begin_piece(dumping);
 	control_stream(request, dump_next, dump_finish, dumping);
 }
 

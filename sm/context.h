@@ -146,6 +146,7 @@ struct sm {
 	struct log_limit trap_limit, stranger_limit, links_limit;
 	struct list port_changes; /* commands_port.c: not durable yet */
 	struct list judgements;	  /* commands_judge.c: the first one is being computed */
+	struct list dumps;	  /* commands_route.c: under way */
 	void (*report)(void *ctx, int error, bool again, const char *text);
 	void *report_ctx;
 	bool stopped;
@@ -187,6 +188,10 @@ void port_changes_stop(struct sm *sm); /* answers who waits */
 void judge_init(struct sm *sm);
 void judge_stop(struct sm *sm); /* answers who waits */
 void judge_done(struct sm *sm); /* frees what is under way; the pool runs no job any more */
+
+/* commands_route.c */
+void dumps_init(struct sm *sm);
+void dumps_done(struct sm *sm); /* as judge_done() */
 
 /* sm.c: the view shows this snapshot from now on; takes over the reference. */
 void sm_publish(struct sm *sm, struct snapshot *snapshot);

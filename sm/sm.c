@@ -201,6 +201,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	inbox_init(sm);
 	judge_init(sm);
+	dumps_init(sm);
 	ha_init(sm);
 	port_changes_init(sm);
 	engines_init(sm);
@@ -219,6 +220,7 @@ void sm_free(struct sm *sm)
 	replica_free(sm->replica);
 	image_free(sm->image);
 	judge_done(sm);
+	dumps_done(sm);
 	partition_commands_done(sm);
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);

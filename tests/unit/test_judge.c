@@ -139,6 +139,67 @@ static void test_stop(void)
 	sem_destroy(&brake.go);
 }
 
+static unsigned dumps(const struct world *world)
+{
+	unsigned number = 0;
+
+	list_for_each (link, &world->sm->dumps)
+		number++;
+	return number;
+}
+
+static bool two_are_dumped(const struct world *world)
+{
+	return dumps(world) == 2;
+}
+
+static bool one_is_dumped(const struct world *world)
+{
+	return dumps(world) == 1;
+}
+
+static bool none_is_dumped(const struct world *world)
+{
+	return dumps(world) == 0;
+}
+
+static const char dump[] = "{\"command\":\"route dump\"}\n";
+
+/* Pieces are jobs: a client that leaves in the midst of one is forgotten when it has run. */
+static void test_dump(void)
+{
+	struct world *world = start("fattree:radix=4,levels=2");
+
+	pull_brake(world);
+	say(0, dump);
+	say(1, dump);
+	world_run(world, two_are_dumped);
+	close(bed.clients[0].fd);
+	bed.clients[0].fd = -1;
+	sem_post(&brake.go);
+	world_run(world, all_answered);
+	CU_ASSERT(has(1, "\"file\":\"opensm-subnet.lst\",\"text\":\"{ SW Ports:"));
+	CU_ASSERT(has(1, "\"file\":\"opensm.fdbs\",\"text\":\"dump_ucast_routes: Switch 0x"));
+	CU_ASSERT(has(1, "\\n0x0001 : 0") && has(1, "\"file\":\"opensm.mcfdbs\""));
+	CU_ASSERT(has(1, "\"ok\":true"));
+	world_run(world, none_is_dumped);
+	end(world);
+	sem_destroy(&brake.go);
+}
+
+/* What the pool never runs is freed with the manager. */
+static void test_dump_and_stop(void)
+{
+	struct world *world = start("ring:switches=3,hosts=1");
+
+	pull_brake(world);
+	say(0, dump);
+	world_run(world, one_is_dumped);
+	sem_post(&brake.go);
+	end(world);
+	sem_destroy(&brake.go);
+}
+
 static void test_refusals(void)
 {
 	static const struct {
@@ -292,6 +353,8 @@ int main(void)
 		{"what is held", test_what_is_held},
 		{"how many", test_bound},
 		{"stopping", test_stop},
+		{"dumps", test_dump},
+		{"stopping a dump", test_dump_and_stop},
 		{"refusals", test_refusals},
 		{"engines are kept", test_engines_kept},
 		{"engines of the store", test_engines_from_the_store},

@@ -5,7 +5,8 @@
 # of its loop thread, by the kernel's count in nanoseconds, and which of its turns used more than 2 ms. Status, and what
 # is asked about one thing, should cost 5 ms at the most; a list, or what is judged, in proportion to the fabric, but no
 # turn more than 2 ms. The commands are those of --help that the socket for those who only look answers; one that is
-# not known here is a failure. With QUICK a smaller fabric.
+# not known here is a failure. The manager is otherwise idle: it neither sweeps nor reads back, and of some runs the least is
+# shown, for the processor is shared with other programs and their caches. With QUICK a smaller fabric.
 #
 #	control.sh [SPEC]
 # shellcheck source=tests/system/lib.sh
@@ -24,6 +25,9 @@ declare -A goals=(
 	['keys status']=5 ['ha status']=5
 )
 
+# How often those are run that have no goal, where it is not three times.
+declare -A often=(['route dump --format opensm dumped']=1 ['route plan --engine minhop']=1)
+
 is_quiet() {
 	[ "$(status sm 'join " ", $_->{role}, $_->{sweeping} ? 1 : 0, $_->{sweep}{number} >= 1 ? 1 : 0' 2>/dev/null)" = "MASTER 0 1" ]
 }
@@ -33,19 +37,29 @@ used_ns() {
 	cut -d ' ' -f 1 "/proc/${pids[sm]}/schedstat"
 }
 
+# Nothing is left of what followed the bring-up: in a second it uses next to nothing.
+is_idle() {
+	local before
+
+	before=$(used_ns)
+	sleep 1
+	(($(used_ns) - before < 5000000))
+}
+
+# A line each, since names are words.
 slow_turns() {
-	status sm 'map { "$_->{name}=$_->{slow}:" . int($_->{worst_us} / 100) / 10 } sort { $a->{name} cmp $b->{name} } @{$_->{turns}}'
+	status sm 'map { "\n$_->{name}=$_->{slow}:" . int($_->{worst_us} / 100) / 10 } @{$_->{turns}}'
 }
 
 # rose BEFORE AFTER: how many turns of which names used too much, and the worst of that name since the start.
 rose() {
 	awk -F '[=:]' 'NR == FNR { before[$1] = $2; next } $2 > before[$1] { printf " %d of %s (worst %s ms)", $2 - before[$1], $1, $3 }' \
-		<(tr ' ' '\n' <<<"$1") <(tr ' ' '\n' <<<"$2")
+		<(echo "$1") <(echo "$2")
 }
 
 # cost COMMAND: a line of it. Between two looks at the clock is nothing but the command.
 cost() {
-	local words runs=$((goals[$1] ? 5 : 1)) before after ns=0 start i above
+	local words runs=$((goals[$1] ? 7 : ${often[$1]:-3})) before after least=0 ns start i above
 
 	words=${1/HOST/$host}
 	words=${words/LEAF/$leaf}
@@ -55,11 +69,12 @@ cost() {
 		# shellcheck disable=SC2086 # words are meant
 		"$BUILD/weftctl" -s "$work/sm.run/control-ro.sock" --json $words >list.out 2>list.err ||
 			[[ $1 == "route check" ]] || fail "$words: $(tail -n 1 list.err)"
-		((ns += $(used_ns) - start))
+		ns=$(($(used_ns) - start))
+		((least && least < ns)) || least=$ns
 	done
 	after=$(slow_turns)
 	above=$(rose "$before" "$after")
-	awk -v what="$1" -v ms="$((ns / runs / 1000))" -v goal="${goals[$1]}" -v bytes="$(wc -c <list.out)" -v above="$above" 'BEGIN {
+	awk -v what="$1" -v ms="$((least / 1000))" -v goal="${goals[$1]}" -v bytes="$(wc -c <list.out)" -v above="$above" 'BEGIN {
 		ms /= 1000
 		printf("%s\t%.2f ms\t%s, %d KB%s%s\n", what, ms, (goal > 0 ? "goal " goal " ms" : "in proportion"), bytes / 1000,
 			(goal > 0 && ms > goal ? ": TOO MUCH" : ""), (above != "" ? "; TURNS ABOVE 2 ms:" above : ""))
@@ -89,10 +104,11 @@ start_weftsim "$spec" || fail "$reason"
 leaf=$(awk -F '"' '/^Switch/ && $2 ~ /^leaf/ { print $2; exit }' net)
 host=$(awk -F '"' '/^Ca/ { print $2; exit }' net)
 [ -n "$leaf" ] && [ -n "$host" ] || fail "$spec has no leaf"
-start_weftd sm "$host" -o 'readonly_socket="*"' || fail "$reason"
+start_weftd sm "$host" -o 'readonly_socket="*"' -o sweep_interval=0 -o readback=0 || fail "$reason"
 wait_for 120 is_quiet || fail "the subnet does not come up: $(tail -n 1 sm.log)"
 all_are_known
 ctl sm perf sweep >list.out && ctl sm perf sweep >list.out || fail "no counters are read"
+wait_for 100 is_idle || fail "weftd does not come to rest"
 while read -r words; do
 	cost "$words"
 done < <(printf '%s\n' "${!goals[@]}" | sort)

@@ -838,6 +838,7 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 
 static unsigned begin_tables(void *arg, size_t *at)
 {
+	enum { COST_TABLES = 8 }; /* to make or look over what there is about the tables of one */
 	struct program *program = arg;
 	struct node *node;
 
@@ -847,7 +848,7 @@ static unsigned begin_tables(void *arg, size_t *at)
 	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
 	if (program->part == PROGRAM_READ_MULTICAST)
 		mft_guess_begin(program, node);
-	return 1;
+	return COST_TABLES;
 }
 
 /* Switches where something may have to be done. */

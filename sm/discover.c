@@ -362,6 +362,7 @@ static void got_switch_info(struct discover *discover, struct port *port,
 {
 	struct switch_info info;
 	struct node *node = port->node;
+	bool news = node->sw->news;
 
 	attr_decode(&switch_info_format, data, &info);
 	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
@@ -377,10 +378,11 @@ static void got_switch_info(struct discover *discover, struct port *port,
 		return;
 	}
 	/* Where not all is read, a switch without news is not read any further, unless a trap named
-	 * it. A standby reads on, too: the bit stays set for the master. */
+	 * it; news of before that nobody could read meanwhile are some. A standby reads on, too:
+	 * the bit stays set for the master. */
 	if (is_partial(discover) && node->named_pass != discover->pass &&
-	    request->method == METHOD_GET && !info.port_state_change && port_facts(port)->known &&
-	    !port->unread) {
+	    request->method == METHOD_GET && !info.port_state_change && !news &&
+	    port_facts(port)->known && !port->unread) {
 		if (discover->kind == DISCOVER_LIGHT)
 			probe_doubtful(discover, node);
 		return;

@@ -384,6 +384,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"moving-tenants-other", 112, "a way up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target that stood in the round twice"},
+	{"tenants-other", 501515, "a change that was told while nobody could read it"},
 	{"failover", 500218,
 	 "roots beyond their array: cables that one of their ends remembered led to another "
 	 "island"},

@@ -100,7 +100,9 @@ static unsigned clear_room(void *arg, size_t *at)
 	return snapshot_clear_step(freeze->snapshot, at);
 }
 
-/* Whether what a port without a link once led to is cabled to some other port now. */
+/* Whether what a port without a link once led to is cabled to some other port now, or a switch
+ * stands in a host's place: also where no route may use that cable yet, for it comes up under the
+ * routes, and what is sent to the host that is gone would go on from there. */
 static bool moved_away(const struct fabric *fabric, const struct port *port)
 {
 	const struct snap_cable *cable = &port->cable;
@@ -108,6 +110,8 @@ static bool moved_away(const struct fabric *fabric, const struct port *port)
 	const struct port *far;
 
 	if (cable->kind == CABLE_HOST) {
+		if (port->peer && port_of_switch(port->peer))
+			return true;
 		far = map_get(&fabric->ports, cable->guid);
 		return far && far->peer && far->peer != port;
 	}

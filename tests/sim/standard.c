@@ -385,6 +385,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target that stood in the round twice"},
 	{"tenants-other", 501515, "a change that was told while nobody could read it"},
+	{"standard-tree", 501602, "a host's LID kept at a port that a switch is cabled to by now"},
 	{"failover", 500218,
 	 "roots beyond their array: cables that one of their ends remembered led to another "
 	 "island"},

@@ -664,6 +664,41 @@ static void test_cables_remembered(void)
 	net_free(net);
 }
 
+/* Where a host was there is a switch now, over a cable that no route uses yet: no LID is kept for
+ * the host at that port, or packets for it would go on from there when the cable comes up. */
+static void test_switch_in_the_place_of_a_host(void)
+{
+	struct net *net = line_of(3);
+	struct model model;
+	struct snapshot *snapshot;
+	struct port_info up = {.port_state = PORT_INIT};
+	struct port *place, *spare;
+	uint32_t last;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 3, 1);
+	place = model_port(&model, net, 2, 2);
+	spare = model_port(&model, net, 1, 4);
+	CU_ASSERT_FATAL(place->peer && !port_of_switch(place->peer) && !spare->peer);
+	fabric_unlink(model.fabric, place);
+	for (int cabled = 0; cabled < 2; cabled++) {
+		if (cabled) {
+			port_set_info(model.fabric, spare, &up);
+			fabric_link(model.fabric, place, spare);
+			place->stuck = true;
+		}
+		fabric_build_tree(model.fabric);
+		snapshot = fabric_freeze(model.fabric, false);
+		last = (uint32_t)snapshot_find_switch(snapshot, net_node_guid(net, 2));
+		CU_ASSERT_EQUAL(snap_link(snapshot, last, place->num)->sw, -1);
+		CU_ASSERT_EQUAL(snap_cable(snapshot, last, place->num)->kind,
+				cabled ? CABLE_NONE : CABLE_HOST);
+		snapshot_unref(snapshot);
+	}
+	model_done(&model);
+	net_free(net);
+}
+
 static void test_frozen_without_fabric(void)
 {
 	struct net *net = net_new();
@@ -742,6 +777,7 @@ int main(void)
 		{"no way round", test_no_way_round},
 		{"frozen as found", test_frozen_as_found},
 		{"cables are remembered", test_cables_remembered},
+		{"a switch in the place of a host", test_switch_in_the_place_of_a_host},
 		{"frozen without fabric", test_frozen_without_fabric},
 		{"counts and the roster", test_counts},
 		{"the roster in pieces", test_roster_in_pieces},

@@ -356,26 +356,37 @@ static bool still_holds(const struct snapshot *snapshot, const struct routes *ro
 	return holds;
 }
 
-/* A link that is lost keeps its place in the order for when it comes back; one that is new has the
+static uint32_t count_channels(const struct snapshot *snapshot)
+{
+	uint32_t count = 0;
+
+	for (uint32_t l = 0; l < snapshot->num_links; l++)
+		count += snapshot->links[l].sw >= 0;
+	return count;
+}
+
+/* An engine that has asked itself need not be asked again. A link that is lost keeps its place in
+ * the order for when it comes back; one that is new has the
  * last place, so that whatever leads on from it has to be looked at as a whole. */
 void credit_prove(const struct snapshot *snapshot, struct routes *routes,
 		  const struct route_judged *before, struct work_pool *pool,
 		  struct credit_report *out)
 {
 	size_t size = snapshot->num_links * sizeof(*routes->order);
-	uint32_t *order = mem_alloc(size + 1);
+	uint32_t *order;
 
+	if (routes->order) {
+		*out = (struct credit_report){.channels = count_channels(snapshot)};
+		return;
+	}
+	order = mem_alloc(size + 1);
 	if (still_holds(snapshot, routes, before)) {
 		memcpy(order, before->routes->order, size);
-		*out = (struct credit_report){0};
-		for (uint32_t l = 0; l < snapshot->num_links; l++)
-			out->channels += snapshot->links[l].sw >= 0;
+		*out = (struct credit_report){.channels = count_channels(snapshot)};
 	} else {
 		memset(order, 0xFF, size);
 		look_at_all(snapshot, routes, pool, routes->sl ? NULL : order, out);
 	}
-	free(routes->order);
-	routes->order = NULL;
 	if (out->loops || routes->sl)
 		free(order);
 	else

@@ -38,7 +38,8 @@ void credit_check(const struct snapshot *snapshot, const struct routes *routes,
 		  struct work_pool *pool, struct credit_report *out);
 
 /* The same report, whatever was judged before (NULL: nothing was). Leaves the proof in
- * routes->order for those that follow, and uses that of before. */
+ * routes->order for those that follow, and uses that of before. Where it is there already, these
+ * rows have been proved. */
 void credit_prove(const struct snapshot *snapshot, struct routes *routes,
 		  const struct route_judged *before, struct work_pool *pool,
 		  struct credit_report *out);

@@ -542,6 +542,8 @@ static void drop_rows(struct routes *routes)
 		lft_unref(routes->lft[s]);
 		routes->lft[s] = NULL;
 	}
+	free(routes->order); /* it was of these */
+	routes->order = NULL;
 }
 
 /* Whether every switch of a fabric has the ways up that it should have, and all are up. */

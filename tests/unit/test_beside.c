@@ -202,6 +202,9 @@ static unsigned judge_both_ways(const struct snapshot *snapshot, struct routes *
 	expect_same_credit(&proved, &all);
 	CU_ASSERT_EQUAL(!routes->order, all.loops > 0);
 	CU_ASSERT(!routes->order || is_proof(snapshot, routes));
+	/* As a chain asks after its engine. */
+	credit_prove(snapshot, routes, before, NULL, &proved);
+	expect_same_credit(&proved, &all);
 	return (whole.unreached + whole.looping > 0) + 2u * (all.loops > 0);
 }
 

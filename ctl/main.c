@@ -435,8 +435,10 @@ static int run(const struct invocation *invocation)
 	json_t *data = NULL;
 	int status = ask(invocation, &data);
 
-	if (status == EXIT_SUCCESS)
+	if (status == EXIT_SUCCESS) {
 		status = print_answer(invocation, &data);
+		flush_or_exit();
+	}
 	json_decref(data);
 	return status;
 }
@@ -448,7 +450,8 @@ int main(int argc, char **argv)
 
 	if (status < 0)
 		status = run(&invocation);
+	else
+		flush_or_exit();
 	json_decref(invocation.request);
-	flush_or_exit();
 	return status;
 }

@@ -6,7 +6,6 @@
  */
 #include "ctl/print_perf.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,13 +246,11 @@ static void metrics_part(void *sink, const json_t *part)
 
 static int metrics_close(void *sink, bool whole, json_t **data, char error[CTL_ERROR_SIZE])
 {
-	int result = fflush(sink) || ferror(sink) ? -EIO : 0;
-
-	if (result)
-		snprintf(error, CTL_ERROR_SIZE, "cannot write the metrics: %s", strerror(EIO));
-	else if (whole)
+	(void)sink; /* whoever calls flushes stdout */
+	(void)error;
+	if (whole)
 		*data = json_null();
-	return result;
+	return 0;
 }
 
 const struct ctl_sink metrics_sink = {metrics_open, metrics_part, metrics_close};

@@ -383,7 +383,7 @@ replies_fit() {
 		from jsonschema.exceptions import best_match
 
 		def read(path):
-		    text = open(path).read()
+		    text = open(path, errors="replace").read()
 		    try:
 		        return [json.loads(text)]
 		    except ValueError:

@@ -692,6 +692,8 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 	for (unsigned i = 0; lid && i < 1u << lmc; i++) {
 		assert(!fabric->lids[lid + i]);
 		fabric->lids[lid + i] = port;
+		if (lid + i > fabric->lid_top)
+			fabric->lid_top = (lid_t)(lid + i);
 	}
 	port->lid = lid;
 	port->lmc = lmc;
@@ -700,17 +702,16 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 
 lid_t fabric_lid_top(struct fabric *fabric)
 {
-	const struct roster *roster;
+	size_t position = 0;
+	struct port *port;
 	lid_t top = LID_NONE;
 
-	for (lid_t lid = LID_UNICAST_MAX; lid >= LID_UNICAST_MIN; lid--) {
-		if (fabric->lids[lid])
-			return fabric->lids[lid]->lid;
-	}
-	roster = fabric_roster(fabric);
-	for (size_t i = 0; i < roster->num_ends; i++) {
-		if (port_info(roster->ends[i])->lid > top)
-			top = port_info(roster->ends[i])->lid;
-	}
+	while (fabric->lid_top != LID_NONE && !fabric->lids[fabric->lid_top])
+		fabric->lid_top--;
+	if (fabric->lid_top != LID_NONE)
+		return fabric->lids[fabric->lid_top]->lid;
+	while ((port = map_next(&fabric->ports, &position)))
+		if (port_info(port)->lid > top)
+			top = port_info(port)->lid;
 	return top;
 }

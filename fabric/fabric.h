@@ -246,6 +246,7 @@ struct fabric {
 	struct map ports;     /* end ports by PortGUID */
 	struct list troubled; /* the histories of ports that have made trouble */
 	struct port *lids[LID_UNICAST_MAX + 1];
+	lid_t lid_top;	   /* none above it is given; fabric_lid_top() lowers it */
 	lid_t sm_kept_lid; /* what our own port has beside sm_lid: lid.h; LID_NONE: nothing */
 	uint8_t sm_kept_lmc;
 	unsigned lid_limit;	   /* LIDs below it are used: lid.h; 0: none was given yet */

@@ -442,8 +442,15 @@ static void test_counts(void)
 		check_counts(model.fabric);
 	}
 	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 77); /* found: none was given */
+	port_set_lid(model.fabric, port, 900, 2);
+	check_counts(model.fabric);
+	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 900);
+	port_set_lid(model.fabric, port->peer->node->port, 700, 0);
 	port_set_lid(model.fabric, port, 5, 1);
 	check_counts(model.fabric);
+	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 700);
+	port_set_lid(model.fabric, port->peer->node->port, LID_NONE, 0);
+	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 5);
 	fabric_link(model.fabric, port, &port->peer->node->port[2]); /* cuts two */
 	check_counts(model.fabric);
 	fabric_unlink(model.fabric, port);

@@ -48,8 +48,8 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 		return false;
 	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
 		return !is_kept(discover, port);
-	return port_facts(port)->known && port_facts(peer)->known &&
-	       port_info(port)->port_state < PORT_INIT;
+	return port_facts(port)->known && port_info(port)->port_state < PORT_INIT &&
+	       port_facts(peer)->known;
 }
 
 /* Changes of our own are none that the stages would have to begin anew for. */

@@ -22,17 +22,22 @@
 
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out);
 
+static void wake(struct program *program, struct agent *agent)
+{
+	agent->target.next = next_request;
+	agent->target.next_owner = program;
+	window_wake(&agent->target);
+}
+
 void program_look_at(struct program *program, struct port *port)
 {
 	struct agent *agent = port_agent(port);
 
 	if (!agent)
 		return;
-	agent->target.next = next_request;
-	agent->target.next_owner = program;
 	if (list_empty(&port->todo))
 		list_push(&agent->todo, &port->todo);
-	window_wake(&agent->target);
+	wake(program, agent);
 }
 
 /* Gates: what a port or a table waits for */
@@ -90,7 +95,7 @@ static bool waits_for_tables(struct program *program, struct port *port)
 {
 	struct node *node = NULL;
 
-	if (!port_cabled(port) || port_state_of(port) == PORT_ACTIVE || !port_of_switch(port) ||
+	if (port_state_of(port) == PORT_ACTIVE || !port_of_switch(port) || !port_cabled(port) ||
 	    !port_of_switch(port->peer))
 		return false;
 	if (!verify_switch(program, port->node))
@@ -690,6 +695,29 @@ static unsigned take_routes(void *arg, size_t *at)
 	return node->num_ports + 1u;
 }
 
+/* Whether a port is up and there is nothing to tell it, as with nearly all of them in most sweeps:
+ * to see that while it is in the processor's cache costs less than to give it a turn. With port 0
+ * its switch has a turn. */
+static bool is_good(const struct program *program, struct port *port)
+{
+	struct port_info want;
+	unsigned block;
+
+	if (!port->num || port_state_of(port) != PORT_ACTIVE || port->link_asked ||
+	    !program_pkeys_good(program, port))
+		return false;
+	port_want(program->fabric, program->options, port, &want);
+	return !port_differs(port, &want) && !remind_is_news(program, port, &want) &&
+	       !(program->guids &&
+		 guids_differ(program->guids, port, &block, &(struct guid_info){0}));
+}
+
+static void look_if_needed(struct program *program, struct port *port)
+{
+	if (!is_good(program, port))
+		program_look_at(program, port);
+}
+
 static unsigned look_at_node(void *arg, size_t *at)
 {
 	struct program *program = arg;
@@ -704,10 +732,10 @@ static unsigned look_at_node(void *arg, size_t *at)
 			continue;
 		if (program->routes)
 			warn_of_mismatch(program, &node->port[i]);
-		program_look_at(program, &node->port[i]);
+		look_if_needed(program, &node->port[i]);
 	}
 	if (node->type == NODE_SWITCH)
-		window_wake(&node->port[0].agent->target);
+		wake(program, node->port[0].agent);
 	return 2 * (node->num_ports + 1u);
 }
 
@@ -718,7 +746,7 @@ static unsigned look_at_end(void *arg, size_t *at)
 
 	if (!port)
 		return 0;
-	program_look_at(program, port);
+	look_if_needed(program, port);
 	return 2;
 }
 
@@ -733,10 +761,10 @@ static unsigned count_not_active(void *arg, size_t *at)
 	if (!node)
 		return 0;
 	for (unsigned i = 1; i <= node->num_ports; i++)
-		program->report.not_active += port_cabled(&node->port[i]) &&
+		program->report.not_active += port_state_of(&node->port[i]) < PORT_ACTIVE &&
+					      port_cabled(&node->port[i]) &&
 					      !port_held(&node->port[i]) &&
-					      !is_left_alone(program->fabric, &node->port[i]) &&
-					      port_state_of(&node->port[i]) < PORT_ACTIVE;
+					      !is_left_alone(program->fabric, &node->port[i]);
 	return node->num_ports + 1u;
 }
 
@@ -862,9 +890,7 @@ static unsigned wake_multicast(void *arg, size_t *at)
 		return 0;
 	if (!mft_has_work(node))
 		return 1;
-	node->port[0].agent->target.next = next_request;
-	node->port[0].agent->target.next_owner = program;
-	window_wake(&node->port[0].agent->target);
+	wake(program, node->port[0].agent);
 	return 2;
 }
 

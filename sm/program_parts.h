@@ -197,6 +197,8 @@ enum pkeys_state {
 	PKEYS_STUCK,   /* something had no answer */
 };
 
+/* Whether that is known already; false: the next one tells. */
+bool program_pkeys_good(const struct program *program, struct port *port);
 /* The next thing to write to the P_Key tables at the cable of a port, if it is this port's turn. */
 enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out);
 

@@ -459,22 +459,32 @@ static void make_request(struct program *program, const struct step *step, struc
 	port->pkeys_busy = true;
 }
 
+bool program_pkeys_good(const struct program *program, struct port *port)
+{
+	struct cable cable = cable_of(port);
+
+	if (!program->policy || !program->policy->live)
+		return true;
+	if (registry_is_together(program->policy->registry))
+		return false;
+	if (!cable.end)
+		return !port->peer || !port->enforce;
+	return cable.end->pkeys_good == program->policy->state && !cable.end->pkeys_rests;
+}
+
 enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out)
 {
 	struct cable cable = cable_of(port);
 	struct step step;
 
-	if (!program->policy || !program->policy->live)
+	if (program_pkeys_good(program, port))
 		return PKEYS_GOOD;
 	if (registry_is_together(program->policy->registry))
 		return PKEYS_STUCK; /* half of it is there */
 	if (!cable.end) {
-		if (port->peer)
-			port->enforce = 0; /* between switches */
+		port->enforce = 0; /* between switches */
 		return PKEYS_GOOD;
 	}
-	if (cable.end->pkeys_good == program->policy->state && !cable.end->pkeys_rests)
-		return PKEYS_GOOD;
 	/* A switch that is reset now must not have its LID and lack its P_Keys: nobody would
 	 * notice. */
 	if (port_of_switch(cable.end) && port_info(cable.end)->lid != cable.end->lid)

@@ -1014,6 +1014,26 @@ static void test_clamped_values(void)
 	world_free(world);
 }
 
+/* Ports that are up get what they should have now, each kind its own; and once. */
+static void test_new_values(void)
+{
+	struct world *world = world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
+	const struct fake_node *leaf = world_node(world, "leaf-0");
+
+	CU_ASSERT_TRUE(world_up(world));
+	world->sm->options.subnet_timeout = 17;
+	world->sm->options.leaf_hoq_life = 13;
+	world->sm->options.hoq_life = 11;
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(host_port(world, "host-5")->info.subnet_timeout, 17);
+	CU_ASSERT_EQUAL(leaf->port[0].info.subnet_timeout, 17);
+	CU_ASSERT_EQUAL(leaf->port[1].info.hoq_life, 13);
+	CU_ASSERT_EQUAL(leaf->port[3].info.hoq_life, 11);
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
+	world_free(world);
+}
+
 static void test_echoed_state_change(void)
 {
 	struct world *world = world_new(chain(), 3, 1, NULL);
@@ -1436,6 +1456,7 @@ int main(void)
 		{"LIDs collide", test_lids_collide},
 		{"small table comes later", test_small_table_comes_later},
 		{"clamped values", test_clamped_values},
+		{"new values for ports that are up", test_new_values},
 		{"echoed state change", test_echoed_state_change},
 		{"refusing port", test_refusing_port},
 		{"disabled port", test_disabled_port},

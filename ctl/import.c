@@ -120,8 +120,9 @@ static int take_partitions(struct import *import, const struct opensm_row *row)
 		error = read_file(import, path, &import->partitions, &import->partitions_size);
 	if (import->partitions)
 		tell(import, row->name, path, "partitions.conf", "copied");
-	else if (!error && !opensm_value_same(value_of(import, row->name), row->preset))
-		tell(import, row->name, path, NULL, "there is no such file");
+	else if (!error && *path)
+		tell(import, row->name, path, NULL,
+		     "there is no such file: everybody is let in, and other P_Keys are taken away");
 	free(path);
 	return error;
 }
@@ -175,6 +176,9 @@ static int read_options(struct import *import)
 	size_t size;
 	int error = read_file(import, path, &text, &size);
 
+	if (!error && !text)
+		tell(import, "opensm.conf", path, NULL,
+		     "there is no such file: weft's defaults are meant");
 	if (!error && text &&
 	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -208,6 +212,9 @@ static int read_lids(struct import *import)
 	size_t size;
 	int error = read_file(import, path, &text, &size);
 
+	if (!error && !text)
+		tell(import, "guid2lid", path, NULL,
+		     "there is no such file: ports that are off get other LIDs");
 	if (!error && text &&
 	    opensm_lids_parse(path, text, size, lid_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -327,6 +334,18 @@ static int write_files(struct import *import)
 	return error;
 }
 
+/* Whether this folder can be read. A file is none, whatever its rights. */
+static int look_into(const struct import *import, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error =
+		fd < 0 || faccessat(fd, ".", X_OK, 0) ? refuse(import, dir, strerror(errno)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
 static const char *named(const json_t *request, const char *member, const char *otherwise)
 {
 	const char *name = json_string_value(json_object_get(request, member));
@@ -348,11 +367,12 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 		.records = json_array(),
 		.refusal = refusal,
 	};
-	int error = 0;
+	int error;
 
 	(void)socket;
-	if (access(import.dir, R_OK | X_OK))
-		error = refuse(&import, import.dir, strerror(errno));
+	error = look_into(&import, import.dir);
+	if (!error && json_object_get(request, "cache"))
+		error = look_into(&import, import.cache);
 	if (!error)
 		error = read_options(&import);
 	if (!error)
@@ -410,7 +430,7 @@ void print_opensm(const json_t *data, FILE *out)
 	print_fate(data, true, out);
 	fputc('\n', out);
 	print_fate(data, false, out);
-	fprintf(out, "\nOptions that have OpenSM's default are not listed. In %s:",
+	fprintf(out, "\nOptions that have OpenSM's default are not listed.\nIn %s:",
 		text_member(data, "to"));
 	json_array_foreach (json_object_get(data, "files"), i, file)
 		fprintf(out, "%s %s", i ? "," : "",
@@ -421,6 +441,6 @@ void print_opensm(const json_t *data, FILE *out)
 		"\nTry the first by weftd -c FILE --check-config, and copy it to /etc/weft%s%s.\n",
 		*readers ? " by cp -p, so that the service can read it" : "",
 		number_member(data, "lids")
-			? "; weftctl restore lids.json gives a new weftd the LIDs"
+			? ";\nweftctl restore lids.json gives a new weftd the LIDs"
 			: "");
 }

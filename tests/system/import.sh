@@ -47,6 +47,7 @@ import() {
 	local name=$1
 
 	shift
+	mkdir -p "$name.cache"
 	"$BUILD/weftctl" "$@" import opensm "$name.etc" --cache "$name.cache" --to "$name.out" >"$name.txt" 2>&1
 }
 
@@ -54,13 +55,26 @@ defaults_become_nothing() {
 	mkdir -p default.etc
 	cp all.conf default.etc/opensm.conf
 	import default --json || because "$(cat default.txt)" || return 1
-	equal "what becomes of the defaults" "$(json 'map { $_->{name} } @{$_->{options}}' <default.txt)" "" || return 1
+	equal "what becomes of the defaults" "$(json 'map { $_->{name} } @{$_->{options}}' <default.txt)" "partition_config_file guid2lid" || return 1
 	equal "the configuration" "$(grep -v '^#' default.out/weftd.conf)" ""
 }
 
 nothing_is_enough() {
 	mkdir -p empty.etc
 	import empty || because "$(cat empty.txt)"
+}
+
+# Who names another folder than he meant sees it, before everybody is let in.
+what_is_missing_is_told() {
+	local name
+
+	for name in opensm.conf partitions.conf guid2lid; do
+		matches "empty\.[a-z]*/$name +there is no such file" empty.txt || because "of $name it says: $(cat empty.txt)" || return 1
+	done
+	"$BUILD/weftctl" import opensm empty.etc --cache empty.cash --to empty.2 2>wrong.txt >&2 && because "any cache will do" && return 1
+	equal "of a cache that is not there" "$(cat wrong.txt)" "weftctl: empty.cash: No such file or directory" || return 1
+	"$BUILD/weftctl" import opensm all.conf --to empty.2 2>wrong.txt >&2 && because "a file is a folder" && return 1
+	equal "of a file in place of a folder" "$(cat wrong.txt)" "weftctl: all.conf: Not a directory"
 }
 
 # A value for each kind of option.
@@ -82,7 +96,7 @@ values_are_translated() {
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
 	equal "what is left out" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
-		"force_heavy_sweep lmc no_such_option" || return 1
+		"force_heavy_sweep guid2lid lmc no_such_option" || return 1
 	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file is another one" || return 1
@@ -160,6 +174,7 @@ check "docs/migrating.md says what the import does" page_is_true
 check "the equivalents are options of weft" equivalents_exist
 check "OpenSM's defaults become nothing" defaults_become_nothing
 check "an empty folder is enough" nothing_is_enough
+check "what is not there is told" what_is_missing_is_told
 check "values are translated" values_are_translated
 if where_weft_exists true 2>/dev/null; then
 	check "the service may read it" service_may_read

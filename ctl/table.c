@@ -174,6 +174,32 @@ static void print_cell(const struct table *table, const struct layout *layout, s
 			TABLE_GAP + (table->columns[column].side == TABLE_RIGHT ? 0 : blanks), "");
 }
 
+/* Whether the line that this column begins goes on with a row, and has nothing to say of it. */
+static bool is_line_empty(const struct layout *layout, size_t column, char *const *cells)
+{
+	if (!column || !layout->begins[column])
+		return false;
+	do {
+		if (*cells[column])
+			return false;
+	} while (!layout->begins[++column]);
+	return true;
+}
+
+static void print_row(const struct table *table, const struct layout *layout, char *const *cells,
+		      FILE *out)
+{
+	bool left_out = false;
+
+	for (size_t column = 0; column < table->num_columns; column++) {
+		if (layout->begins[column])
+			left_out = is_line_empty(layout, column, cells);
+		if (!left_out)
+			print_cell(table, layout, column, cells[column], out);
+	}
+	fputc('\n', out);
+}
+
 void table_print(const struct table *table, FILE *out)
 {
 	struct layout layout;
@@ -186,12 +212,8 @@ void table_print(const struct table *table, FILE *out)
 	for (size_t column = 0; column < table->num_columns; column++)
 		print_cell(table, &layout, column, table->columns[column].heading, out);
 	fputc('\n', out);
-	for (size_t row = 0; row < table->num_cells / table->num_columns; row++) {
-		for (size_t column = 0; column < table->num_columns; column++)
-			print_cell(table, &layout, column,
-				   table->cells[row * table->num_columns + column], out);
-		fputc('\n', out);
-	}
+	for (size_t row = 0; row < table->num_cells / table->num_columns; row++)
+		print_row(table, &layout, table->cells + row * table->num_columns, out);
 	free(layout.width);
 	free(layout.begins);
 }

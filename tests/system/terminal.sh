@@ -74,6 +74,14 @@ lines_go_on() {
 		because "the last link: $(tail -n 2 shown.txt)"
 }
 
+# What has nothing to say takes no line; headings have theirs.
+no_line_is_blank() {
+	mkdir -p opensm && printf 'sm_priority 7\nroot_guid_file /etc/opensm/%060d\n' 1 >opensm/opensm.conf
+	on_terminal 60 "import opensm $work/opensm --cache $work/opensm --to $work/imported"
+	matches '^    sm_priority = 7$' shown.txt || because "it says: $(cat shown.txt)" || return 1
+	! grep -qE '^ +$' shown.txt || because "a line of blanks: $(cat -A shown.txt)"
+}
+
 columns_says() {
 	COLUMNS=50 on_terminal 80 'node list'
 	[ "$(widest shown.txt)" -le 50 ] && grep -q '~$' shown.txt || because "it is wider: $(grep host-0002 shown.txt)" ||
@@ -96,6 +104,7 @@ check "tables fit 80 columns" fits 80
 check "tables fit 60 columns" fits 60
 check "names are cut, and only those that have to be" names_are_cut
 check "columns without room go on below" lines_go_on
+check "no line is blank" no_line_is_blank
 check "\$COLUMNS says how wide it is" columns_says
 check "all is whole in a pipe, and where there is room" pipe_is_whole
 finish

@@ -486,13 +486,23 @@ static void list_beginning(int argc, char *const *argv, char *known, size_t room
 						 used ? ", " : "", command->words);
 }
 
-static const char *nearest_command(const char *words)
+/* Where the first words are right the others have to be like those behind them by themselves: who
+ * wants to "partition create" is not told of "partition remove". */
+static const char *nearest_command(const char *words, size_t right)
 {
-	struct suggest suggest = suggest_for(words);
+	struct suggest suggest = suggest_for(words + right);
+	const char *nearest = NULL, *best = NULL;
 
-	for (const struct ctl_command *command = ctl_commands; command->words; command++)
-		suggest_try(&suggest, command->words);
-	return suggest.best;
+	if (right)
+		suggest.distance = strlen(words + right) / 2 + 1;
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		if (strncmp(command->words, words, right) != 0)
+			continue;
+		suggest_try(&suggest, command->words + right);
+		nearest = suggest.best != best ? command->words : nearest;
+		best = suggest.best;
+	}
+	return nearest;
 }
 
 /* Words that are right may begin some commands. Where none is like them, the last may be arguments.
@@ -502,7 +512,7 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 	int count = argc < WORDS_MAX ? argc : WORDS_MAX;
 	char words[64] = "", beginning[sizeof(words)], known[CTL_ERROR_SIZE];
 	const char *nearest = NULL;
-	size_t size[WORDS_MAX + 1] = {0};
+	size_t size[WORDS_MAX + 1] = {0}, right;
 
 	for (int i = 0; i < count; i++)
 		size[i + 1] =
@@ -514,7 +524,9 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 		if (*known)
 			return refuse(error, "unknown command \"%s\"; there is %s", words, known);
 		snprintf(beginning, sizeof(beginning), "%.*s", (int)size[i], words);
-		nearest = nearest_command(beginning);
+		list_beginning(i - 1, argv, known, sizeof(known));
+		right = i > 1 && *known ? size[i - 1] + 1 : 0;
+		nearest = nearest_command(beginning, right);
 	}
 	if (nearest)
 		return refuse(error, "unknown command \"%s\"; did you mean \"%s\"?", words,

@@ -123,6 +123,13 @@ static const struct {
 	 "unknown command \"partition\"; there is \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition member add\", "
 	 "\"partition member remove\", \"partition check\""},
+	{"partition create", NULL,
+	 "unknown command \"partition create\"; there is \"partition list\", \"partition show\", "
+	 "\"partition add\", \"partition remove\", \"partition member add\", "
+	 "\"partition member remove\", \"partition check\""},
+	{"config set lmc=1", NULL,
+	 "unknown command \"config set lmc=1\"; there is \"config show\", \"config check\", "
+	 "\"config reload\""},
 	{"nothing of this", NULL, "unknown command \"nothing of this\"; --help lists the commands"},
 	{"reboot", NULL, "unknown command \"reboot\"; --help lists the commands"},
 	{"list node", NULL, "unknown command \"list node\"; --help lists the commands"},

@@ -155,6 +155,23 @@ static bool is_shown(const struct sm *sm)
 	       !sm->partition_commands->showing;
 }
 
+/* Lists show nodes by their own GUIDs, and an adapter's are no port's: a member that is none in all
+ * likelihood. */
+static void warn_of_node(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
+{
+	const struct node *node =
+		policy_port(&sm->policy, guid) ? NULL : fabric_find_node(sm->fabric, guid);
+	char text[GUID_TEXT], warning[200];
+
+	if (!node || !membership_in(policy_guid_keys(&sm->policy, guid), p_key))
+		return;
+	snprintf(warning, sizeof(warning),
+		 "%s is the GUID of a node, \"%.64s\", and of none of its ports; port show has a "
+		 "port's",
+		 guid_text(guid, text), node->facts->description);
+	row_string(out, NULL, warning);
+}
+
 static void change_row(const struct change *change, struct buffer *out)
 {
 	json_t *counts = json_object();
@@ -179,6 +196,8 @@ static void change_row(const struct change *change, struct buffer *out)
 		row_string(out, NULL,
 			   "no MLID is left for its broadcast group, so IPoIB stays down there; "
 			   "the group is made when other groups end, or ipv6_snm_mlids is lowered");
+	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++)
+		warn_of_node(change->sm, change->guids[i], change->p_key, out);
 	row_end(out, ']');
 	row_begin(out, "ports", '[');
 	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++)
@@ -312,15 +331,17 @@ static const struct partition_option {
 	const char *name;
 	size_t offset, size;
 	uint32_t least, most, preset;
+	const char *meaning; /* NULL: the number itself */
 } partition_options[] = {
 #define OPTION(member) \
 	offsetof(struct partition_entry, member), sizeof(((struct partition_entry *)0)->member)
-	{"mtu", OPTION(mtu), 1, 5, MTU_2048},
-	{"rate", OPTION(rate), 2, 24, RATE_10},
-	{"scope", OPTION(scope), 1, 15, SCOPE_LINK_LOCAL},
-	{"q_key", OPTION(q_key), 0, UINT32_MAX, 0},
-	{"tclass", OPTION(tclass), 0, UINT8_MAX, 0},
-	{"flow_label", OPTION(flow_label), 0, 0xFFFFF, 0},
+	{"mtu", OPTION(mtu), 1, 5, MTU_2048, ", a code: 4 is 2048 bytes, 5 is 4096"},
+	{"rate", OPTION(rate), 2, 24, RATE_10,
+	 ", a code: 3 is 10 Gb/s; weft-partitions.conf(5) has them all"},
+	{"scope", OPTION(scope), 1, 15, SCOPE_LINK_LOCAL, NULL},
+	{"q_key", OPTION(q_key), 0, UINT32_MAX, 0, NULL},
+	{"tclass", OPTION(tclass), 0, UINT8_MAX, 0, NULL},
+	{"flow_label", OPTION(flow_label), 0, 0xFFFFF, 0, NULL},
 #undef OPTION
 };
 
@@ -333,8 +354,9 @@ static bool take_options(struct control_request *request, const json_t *args,
 		uint64_t value = option->preset;
 
 		if (given && !number_argument(given, option->least, option->most, &value)) {
-			control_fail(request, "%s is a number from %u to %u", option->name,
-				     option->least, option->most);
+			control_fail(request, "%s is a number from %u to %u%s", option->name,
+				     option->least, option->most,
+				     option->meaning ? option->meaning : "");
 			return false;
 		}
 		if (option->size == sizeof(uint8_t))
@@ -453,8 +475,8 @@ static guid_t *guids_argument(struct control_request *request, const json_t *arg
 		    number_argument(value, 1, UINT64_MAX - 1, &guids[i]))
 			continue;
 		control_fail(request,
-			     "\"%.40s\" is no port GUID: 0x and hexadecimal digits; nothing was "
-			     "changed",
+			     "\"%.40s\" is no port GUID: 0x and hexadecimal digits, as port "
+			     "show has it; nothing was changed",
 			     text ? text : "");
 		free(guids);
 		return NULL;

@@ -71,6 +71,16 @@ member_added() {
 	matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is not there"
 }
 
+# What node list and port list show is no port's.
+node_is_no_port() {
+	local node
+
+	node=$(ctl open node list | json '(grep { $_->{description} eq "host-0003" } @$_)[0]{guid}')
+	ctl open partition member add 5 "$node" >node.out && because "nothing is wrong with a node in place of a port" && return 1
+	matches "$node is the GUID of a node, .*host-0003.*; port show has a" node.out || because "it says $(cat node.out)" || return 1
+	ctl open partition member remove 5 "$node" >node.out || because "it cannot be taken out: $(cat node.out)"
+}
+
 tools_agree() {
 	local lid
 
@@ -84,6 +94,7 @@ bad_words() {
 		refused 'did you mean 0x7fff' open partition add 0xffff &&
 		refused 'there is a partition 0x0005 already' open partition add 5 &&
 		refused 'there is no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
+		refused 'mtu is a number from 1 to 5, a code: .*5 is 4096' open partition add 6 --mtu 4096 &&
 		refused 'is no port GUID' open partition member add 5 "${guid[host-0003]}" host-0004 &&
 		refused 'allow_both_pkeys' open partition member add 5 "${guid[host-0003]}" --both &&
 		refused 'is no member' open partition member remove 5 "${guid[host-0002]}" "${guid[host-0003]}" &&
@@ -371,6 +382,7 @@ no_mlid_is_left() {
 if start_weftsim fattree:radix=8,levels=2; then
 	check "no file: all are let in" first_start
 	check "a member is let in, on its port alone" member_added
+	check "the GUID of a node is no port's" node_is_no_port
 	check "smpquery sees it" tools_agree
 	check "what is wrong is refused whole" bad_words
 	check "two commands at once" both_at_once

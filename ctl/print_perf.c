@@ -175,7 +175,7 @@ static void print_all(const json_t *counters, const char *heading, FILE *out)
 	const char *name;
 	json_t *value;
 
-	if (!json_is_object(counters))
+	if (!json_object_size(counters))
 		return;
 	fprintf(out, "%s\n", heading);
 	json_object_foreach ((json_t *)counters, name, value) {
@@ -203,7 +203,7 @@ void print_counters(const json_t *data, FILE *out)
 	print_all(json_object_get(data, "extended"), "PortCountersExtended", out);
 	print_all(json_object_get(json_object_get(data, "totals"), "counters"),
 		  "Errors in all, also from before resets, at the last read of all ports", out);
-	if (json_is_object(rates))
+	if (json_is_number(json_object_get(rates, "xmit_bytes")))
 		fprintf(out, "Sends %s, receives %s, %s and %s\n",
 			rate_text(rates, "xmit_bytes", "B/s", text[0]),
 			rate_text(rates, "rcv_bytes", "B/s", text[1]),

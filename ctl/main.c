@@ -145,7 +145,7 @@ static int read_options(struct invocation *invocation, int argc, char **argv, ch
 	int option, place;
 
 	list_options(options);
-	while ((option = getopt_long(argc, argv, "-:s:", options, &place)) != -1) {
+	while ((option = getopt_long(argc, argv, "-:hs:", options, &place)) != -1) {
 		switch (option) {
 		case WORD:
 			words[(*count)++] = optarg;
@@ -161,6 +161,7 @@ static int read_options(struct invocation *invocation, int argc, char **argv, ch
 			if (optarg)
 				words[(*count)++] = optarg;
 			break;
+		case 'h':
 		case OPT_HELP:
 			invocation->help = true;
 			break;

@@ -132,7 +132,7 @@ static int parse_command_line(struct daemon *daemon, int argc, char **argv)
 	int option;
 
 	daemon->settings = mem_array(2 * (size_t)argc, sizeof(*daemon->settings));
-	while ((option = getopt_long(argc, argv, "c:o:d:p:g:v", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "hc:o:d:p:g:v", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			daemon->conf_path = optarg;
@@ -167,6 +167,7 @@ static int parse_command_line(struct daemon *daemon, int argc, char **argv)
 		case OPT_VERSION:
 			puts("weftd " WEFT_VERSION);
 			return EXIT_SUCCESS;
+		case 'h':
 		case OPT_HELP:
 			print_help();
 			return EXIT_SUCCESS;

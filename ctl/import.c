@@ -140,6 +140,18 @@ static void take_prefixes(struct import *import, const struct opensm_row *row)
 	free(path);
 }
 
+/* How a key protects comes along with it, also by default: tools without the key that had answers
+ * at OpenSM's level would have none at ours. */
+static void take_key_policy(struct import *import)
+{
+	const struct opensm_row *row = opensm_row_find("m_key_protection_level");
+	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
+
+	json_object_set_new(import->ours, "m_key_mode", json_string("\"subnet\""));
+	if (!opensm_translate(row, value_of(import, row->name), "", value, lost))
+		json_object_set_new(import->ours, row->ours, json_string(value));
+}
+
 static void take_option(struct import *import, const struct opensm_row *row)
 {
 	const char *theirs = value_of(import, row->name);
@@ -158,7 +170,7 @@ static void take_option(struct import *import, const struct opensm_row *row)
 			     : mem_strdup(row->note);
 		take(import, row, theirs, value, note);
 		if (row->how == OPENSM_M_KEY)
-			json_object_set_new(import->ours, "m_key_mode", json_string("\"subnet\""));
+			take_key_policy(import);
 		free(note);
 		break;
 	case -ENOENT:

@@ -10,7 +10,8 @@
 
 const struct opensm_row opensm_rows[] = {
 	{"guid", "0x0000000000000000", OPENSM_NUMBER, "port_guid", ""},
-	{"m_key", "0x0000000000000000", OPENSM_M_KEY, "m_key", "with m_key_mode = \"subnet\""},
+	{"m_key", "0x0000000000000000", OPENSM_M_KEY, "m_key",
+	 "with m_key_mode = \"subnet\" and OpenSM's m_key_protection_level, its default too"},
 	{"m_key_lease_period", "0", OPENSM_NUMBER, "m_key_lease_period", ""},
 	{"m_key_protection_level", "0", OPENSM_NUMBER, "m_key_protection_level", ""},
 	{"m_key_lookup", "TRUE", OPENSM_NONE, NULL,

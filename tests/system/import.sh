@@ -92,7 +92,7 @@ values_are_translated() {
 	echo 0x1 >roots
 	import some --json || because "$(cat some.txt)" || return 1
 	equal "our configuration" "$(grep -v '^#' some.out/weftd.conf | sort | tr '\n' ' ')" \
-		"allow_both_pkeys = true; babble_policy = \"disable\"; m_key = 0x12; m_key_mode = \"subnet\"; part_enforce = \"off\"; perf_interval = 180; \
+		"allow_both_pkeys = true; babble_policy = \"disable\"; m_key = 0x12; m_key_mode = \"subnet\"; m_key_protection_level = 0; part_enforce = \"off\"; perf_interval = 180; \
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
 	equal "what is left out" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \

@@ -249,7 +249,7 @@ static json_t *show_json(const struct show *show, uint8_t num)
 			    show->has_extended
 				    ? pm_counters_json(&port_counters_extended_format,
 						       &show->extended,
-						       pm_has_extended_errors(agent)
+						       pm_has_extended_errors(agent, num)
 							       ? port_counters_extended_format.count
 							       : EXTENDED_TRAFFIC_ROWS)
 				    : json_null());

@@ -33,6 +33,7 @@ struct pm_port {
 	bool wide;	  /* its traffic is from PortCountersExtended */
 	bool wide_errors; /* its errors and PortXmitWait, too */
 	bool has_errors;  /* anything but PortXmitWait was ever counted */
+	bool is_narrow;	  /* it alone was refused PortCountersExtended, which its agent has */
 };
 
 /* What a read brought. */

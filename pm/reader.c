@@ -58,7 +58,7 @@ static bool next_port(struct pm_reader *reader, unsigned from)
 /* Whether PortCounters is not asked for: the other attribute has all of it. */
 static bool is_enough(const struct pm_reader *reader)
 {
-	return pm_has_extended_errors(reader->agent) && !reader->everything;
+	return pm_has_extended_errors(reader->agent, reader->port) && !reader->everything;
 }
 
 static void next(struct pm_reader *reader, unsigned from)
@@ -72,7 +72,7 @@ static void next(struct pm_reader *reader, unsigned from)
 /* After PortCounters, and the resets. */
 static void go_on(struct pm_reader *reader)
 {
-	if (pm_has_extended(reader->agent))
+	if (pm_has_extended(reader->agent, reader->port))
 		go(reader, STEP_EXTENDED);
 	else
 		next(reader, reader->port + 1u);
@@ -101,6 +101,8 @@ static void take_abilities(struct pm_reader *reader, const uint8_t *data)
 	reader->agent->capability_mask = info.capability_mask;
 	reader->agent->capability_mask2 = info.capability_mask2;
 	reader->agent->asked = true;
+	for (unsigned num = reader->agent->first; num <= reader->agent->last; num++)
+		pm_agent_port(reader->agent, (uint8_t)num)->is_narrow = false;
 	if (leads_on(reader, &info))
 		go(reader, STEP_ABILITIES);
 	else
@@ -172,13 +174,17 @@ static void without_port(struct pm_reader *reader)
 	next(reader, reader->port + 1u);
 }
 
-/* What it promised it has not: this port is asked for PortCounters if it was not yet. */
+/* What it promised it has not, or, where the question was invalid, not of this port: that one is
+ * asked for PortCounters if it was not yet. */
 static void without_extended(struct pm_reader *reader)
 {
 	bool was_enough = is_enough(reader);
 
-	reader->agent->capability_mask &=
-		(uint16_t) ~(PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
+	if (reader->status == STATUS_INVALID_VALUE)
+		pm_agent_port(reader->agent, reader->port)->is_narrow = true;
+	else
+		reader->agent->capability_mask &=
+			(uint16_t) ~(PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
 	next(reader, reader->port + !was_enough);
 }
 
@@ -245,6 +251,7 @@ static void answered(struct pm_reader *reader, const struct txn_result *result)
 		ask(reader);
 	} else {
 		reader->counts->refused++;
+		reader->status = status & STATUS_INVALID_VALUE; /* these bits are one number */
 		steps[reader->step].refused(reader);
 	}
 }

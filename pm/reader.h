@@ -47,22 +47,24 @@ struct pm_reader {
 	uint8_t port, step, attempt, redirects;
 	bool ended_one; /* one port's counters came */
 	uint32_t select;
+	uint16_t status; /* why it was refused last */
 };
 
 /* What is above "its own" has been set. Its agent must be there until it has ended. */
 void pm_reader_begin(struct pm_reader *reader);
 void pm_reader_cancel(struct pm_reader *reader); /* it does not end; harmless when it has */
 
-/* Whether an agent has PortCountersExtended. */
-static inline bool pm_has_extended(const struct pm_agent *agent)
+/* Whether an agent has PortCountersExtended of this port. */
+static inline bool pm_has_extended(const struct pm_agent *agent, uint8_t num)
 {
-	return agent->capability_mask & (PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
+	return agent->capability_mask & (PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF) &&
+	       !agent->port[num - agent->first].is_narrow;
 }
 
 /* Whether that says all that PortCounters does. */
-static inline bool pm_has_extended_errors(const struct pm_agent *agent)
+static inline bool pm_has_extended_errors(const struct pm_agent *agent, uint8_t num)
 {
-	return pm_has_extended(agent) && agent->capability_mask2 & PERF_EXTENDED_ERRORS;
+	return pm_has_extended(agent, num) && agent->capability_mask2 & PERF_EXTENDED_ERRORS;
 }
 
 #endif

@@ -78,13 +78,13 @@ static void traffic_taken(struct pm *pm, const struct pm_agent *agent, uint8_t n
 	top_offer(&pm->top_now[PM_TOP_DATA], &key, xmit > rcv ? xmit : rcv);
 }
 
-static struct pm_taking taking_of(const struct pm *pm, const struct pm_agent *agent)
+static struct pm_taking taking_of(const struct pm *pm, const struct pm_agent *agent, uint8_t num)
 {
 	struct pm_taking taking = {
 		.now_us = loop_now_us(pm->loop),
 		.has_wait = agent->capability_mask & PERF_XMIT_WAIT,
-		.wide = pm_has_extended(agent),
-		.wide_errors = pm_has_extended_errors(agent),
+		.wide = pm_has_extended(agent, num),
+		.wide_errors = pm_has_extended_errors(agent, num),
 	};
 
 	memcpy(taking.threshold, pm->options.threshold, sizeof(taking.threshold));
@@ -107,7 +107,7 @@ static uint32_t take_counters(struct pm_reader *reader, const struct port_counte
 	struct pm *pm = reader->owner;
 	struct pm_agent *agent = reader->agent;
 	struct pm_port *port = pm_agent_port(agent, reader->port);
-	struct pm_taking taking = taking_of(pm, agent);
+	struct pm_taking taking = taking_of(pm, agent, reader->port);
 	struct pm_news news;
 
 	taking.was_reset = was_reset;
@@ -124,7 +124,7 @@ static void take_extended(struct pm_reader *reader, const struct port_counters_e
 {
 	struct pm *pm = reader->owner;
 	struct pm_port *port = pm_agent_port(reader->agent, reader->port);
-	const struct pm_taking taking = taking_of(pm, reader->agent);
+	const struct pm_taking taking = taking_of(pm, reader->agent, reader->port);
 	struct pm_news news;
 
 	pm_take_extended(port, counters, &taking, &news);

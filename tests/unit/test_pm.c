@@ -32,6 +32,7 @@ struct fake {
 	struct port_counters_extended wide[STAR_HOSTS + 1];
 	struct class_port_info info;
 	bool silent, no_info, no_extended, keeps_all, other_port, by_status;
+	uint8_t narrow; /* bits of ports that have no extended counters */
 	unsigned sets, infos;
 };
 
@@ -103,6 +104,8 @@ static uint16_t play_extended(struct fake *fake, uint8_t *data)
 	CU_ASSERT_FATAL(asked.port_select <= STAR_HOSTS);
 	if (fake->no_extended)
 		return STATUS_UNSUP_METHOD_ATTR;
+	if (fake->narrow >> asked.port_select & 1)
+		return STATUS_INVALID_VALUE;
 	answer = fake->wide[asked.port_select];
 	answer.port_select = asked.port_select;
 	format_encode(&port_counters_extended_format, &answer, data);
@@ -311,6 +314,34 @@ static void test_refusals(void)
 	CU_ASSERT_EQUAL(host_port(1)->read_us, 0);
 	CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 1);
 	end();
+}
+
+/* One port of a switch that has no PortCountersExtended leaves the others theirs. */
+static void test_narrow_port(void)
+{
+	for (uint32_t errors = 0; errors <= PERF_EXTENDED_ERRORS; errors += PERF_EXTENDED_ERRORS) {
+		begin();
+		bed.fake[SW_LID].info.capability_mask2 = errors;
+		bed.fake[SW_LID].narrow = 1u << 1;
+		bed.fake[SW_LID].few[1].rcv_data = 8;
+		bed.fake[SW_LID].few[1].link_downed = 5;
+		bed.fake[SW_LID].wide[2].rcv_data = UINT64_C(1) << 40;
+		CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+		CU_ASSERT_EQUAL(bed.pm->last.counts.refused, 1);
+		CU_ASSERT_EQUAL(sweep()->counts.refused, 0);
+		CU_ASSERT_EQUAL(switch_port(1)->traffic[TRAFFIC_RCV_DATA], 8);
+		CU_ASSERT_EQUAL(pm_total(switch_port(1), ERROR_LINK_DOWNED), 5);
+		CU_ASSERT_EQUAL(switch_port(2)->traffic[TRAFFIC_RCV_DATA], UINT64_C(1) << 40);
+		/* What was learned of it is forgotten with its agent's silence. */
+		bed.fake[SW_LID].silent = true;
+		CU_ASSERT_EQUAL(sweep()->silent, 1);
+		bed.fake[SW_LID].silent = false;
+		bed.fake[SW_LID].narrow = 0;
+		bed.fake[SW_LID].wide[1].rcv_data = UINT64_C(1) << 41;
+		CU_ASSERT_EQUAL(sweep()->counts.refused, 0);
+		CU_ASSERT_EQUAL(switch_port(1)->traffic[TRAFFIC_RCV_DATA], UINT64_C(1) << 41);
+		end();
+	}
 }
 
 /* An agent that has errors in PortCountersExtended, too, is asked for nothing else, and nothing of
@@ -562,6 +593,7 @@ int main(void)
 		{"the window", test_window},
 		{"which ports", test_ports},
 		{"refusals", test_refusals},
+		{"one port without extended counters", test_narrow_port},
 		{"64-bit errors", test_extended_errors},
 		{"resets", test_reset},
 		{"redirection", test_redirect},

@@ -86,6 +86,8 @@ instance_has_the_same() {
 # Each of the two, and OpenSM, stops the other.
 one_manager_a_port() {
 	matches '^Conflicts=.*opensm\.service' units/weftd.service || because "weftd runs beside opensm" || return 1
+	matches '^Conflicts=.*opensmd\.service' units/weftd.service && matches '^Conflicts=.*opensmd\.service' units/weftd@.service ||
+		because "a manager runs beside opensmd" || return 1
 	matches '^Conflicts=opensm\.service weftd\.service' units/weftd@.service || because "weftd@ runs beside weftd"
 }
 

@@ -65,6 +65,10 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 	enum pm_top_kind kind = by && !strcmp(by, names[PM_TOP_WAIT]) ? PM_TOP_WAIT : PM_TOP_DATA;
 	json_t *ports;
 
+	if (!*pm->view) {
+		control_fail(request, "%s", not_master);
+		return;
+	}
 	if (pm->last.number < 2) {
 		control_fail(request,
 			     "rates are known after two reads of the counters; weftctl perf sweep "

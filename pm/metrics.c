@@ -61,6 +61,7 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 		const char *name, *type, *help;
 		double value;
 	} rows[] = {
+		/* The first two always, the others while there is a fabric. */
 		{"weft_perf_sweeps_total", "counter", "Sweeps over all counters.",
 		 (double)last->number},
 		{"weft_perf_last_sweep_timestamp_seconds", "gauge",
@@ -86,12 +87,13 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 		{"weft_ports_with_errors", "gauge", "Ports whose error counters are not all 0.",
 		 (double)(metrics->survey->num_rose + metrics->survey->num_rest)},
 	};
+	size_t shown = metrics->survey->view ? ARRAY_SIZE(rows) : 2;
 	struct text text;
 
 	text_begin(&text);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+	for (size_t i = 0; i < shown; i++)
 		one(text.file, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
-	if (metrics->survey->num_rose + metrics->survey->num_rest)
+	if (metrics->survey->view && metrics->survey->num_rose + metrics->survey->num_rest)
 		fputs("# HELP weft_port_errors_total Error counters of ports, by the "
 		      "specification's names; PortXmitWait in ticks.\n"
 		      "# TYPE weft_port_errors_total counter\n",
@@ -134,7 +136,7 @@ static bool ports_part(struct metrics *metrics, struct buffer *part)
 	size_t all = survey->num_rose + survey->num_rest, from = metrics->told;
 	struct text text;
 
-	if (metrics->told == all)
+	if (metrics->told == all || !survey->view)
 		return false;
 	text_begin(&text);
 	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++, metrics->told++) {

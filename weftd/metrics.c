@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The status as metrics: each row names a member of what weftctl status shows, so both always say
- * the same. What is not there, such as the store of a daemon without one, is left out. Names are
- * the contract: they stay. Called by the manager for perf metrics.
+ * the same. What is not there, such as the store of a daemon without one, is left out, and so is
+ * the fabric where the manager is not MASTER: what it saw when it looked last would be an alarm
+ * that never ends. Names are the contract: they stay. Called by the manager for perf metrics.
  */
 #include "weftd/metrics.h"
 
@@ -16,19 +17,24 @@ struct metric {
 	const char *name, *path; /* members, with dots between them */
 	const char *type, *help;
 	double unit; /* what one is in that of the metric; 0: 1 */
+	bool fabric; /* what the fabric is like: only a MASTER knows */
 };
 
-#define COUNTER(name, path, help)                               \
-	{                                                       \
-		"weft_" name "_total", path, "counter", help, 0 \
+#define COUNTER(name, path, help)                                      \
+	{                                                              \
+		"weft_" name "_total", path, "counter", help, 0, false \
 	}
-#define GAUGE(name, path, help)                      \
-	{                                            \
-		"weft_" name, path, "gauge", help, 0 \
+#define GAUGE(name, path, help)                             \
+	{                                                   \
+		"weft_" name, path, "gauge", help, 0, false \
 	}
-#define SECONDS(name, path, help)                                  \
-	{                                                          \
-		"weft_" name "_seconds", path, "gauge", help, 1e-6 \
+#define FABRIC(name, path, help)                           \
+	{                                                  \
+		"weft_" name, path, "gauge", help, 0, true \
+	}
+#define SECONDS(name, path, help)                                         \
+	{                                                                 \
+		"weft_" name "_seconds", path, "gauge", help, 1e-6, false \
 	}
 
 static const struct metric metrics[] = {
@@ -39,18 +45,18 @@ static const struct metric metrics[] = {
 	GAUGE("sm_sweep_smps", "sweep.smps", "SMPs that it sent."),
 	GAUGE("sm_sweep_sets", "sweep.sets", "Set() among them."),
 	GAUGE("sm_sweep_retries", "sweep.retries", "Attempts after the first."),
-	GAUGE("sm_sweep_failed", "sweep.failed", "What could not be read or written."),
+	FABRIC("sm_sweep_failed", "sweep.failed", "What could not be read or written."),
 	GAUGE("sm_sweeping", "sweeping", "Whether a sweep is under way."),
-	GAUGE("switches", "counts.switches", "Switches in the subnet."),
-	GAUGE("adapters", "counts.adapters", "Adapters and routers in the subnet."),
-	GAUGE("ports", "counts.ports", "Ports of both."),
-	GAUGE("ports_active", "counts.active_ports", "Ports that are ACTIVE."),
-	GAUGE("links", "counts.links", "Links."),
-	GAUGE("lid_top", "counts.lid_top", "The highest LID that was given."),
-	GAUGE("routing_unreached_pairs", "routing.unreached", "Pairs that no route connects."),
-	GAUGE("routing_looping_pairs", "routing.looping", "Pairs whose route runs in a circle."),
-	GAUGE("routing_disconnected_pairs", "routing.disconnected",
-	      "Pairs that no cables connect."),
+	FABRIC("switches", "counts.switches", "Switches in the subnet."),
+	FABRIC("adapters", "counts.adapters", "Adapters and routers in the subnet."),
+	FABRIC("ports", "counts.ports", "Ports of both."),
+	FABRIC("ports_active", "counts.active_ports", "Ports that are ACTIVE."),
+	FABRIC("links", "counts.links", "Links."),
+	FABRIC("lid_top", "counts.lid_top", "The highest LID that was given."),
+	FABRIC("routing_unreached_pairs", "routing.unreached", "Pairs that no route connects."),
+	FABRIC("routing_looping_pairs", "routing.looping", "Pairs whose route runs in a circle."),
+	FABRIC("routing_disconnected_pairs", "routing.disconnected",
+	       "Pairs that no cables connect."),
 	COUNTER("sm_traps_received", "traps.received", "Traps and repetitions of them."),
 	COUNTER("smp_retries", "window.retries", "SMPs sent again."),
 	COUNTER("smp_failed", "window.failed", "SMPs given up after the last attempt."),
@@ -59,7 +65,7 @@ static const struct metric metrics[] = {
 	COUNTER("mads_timed_out", "mads.timed_out", "Requests without an answer."),
 	COUNTER("mads_malformed", "mads.malformed", "MADs that made no sense."),
 	COUNTER("mads_unmatched", "mads.unmatched", "Answers late, twice, or to nothing."),
-	GAUGE("duplicate_guids", "anomalies.duplicate_guids", "GUIDs seen at two places."),
+	FABRIC("duplicate_guids", "anomalies.duplicate_guids", "GUIDs seen at two places."),
 	COUNTER("lid_conflicts", "anomalies.lid_conflicts", "LIDs that two ports had."),
 	COUNTER("values_refused", "anomalies.refused_values", "Values that devices did not take."),
 	COUNTER("loop_slow_turns", "slow_turns", "Callbacks that used more than 2 ms of CPU."),
@@ -143,6 +149,8 @@ static void put_requests(FILE *file, const json_t *requests)
 
 char *metrics_text(const json_t *status)
 {
+	const char *role = json_string_value(json_object_get(status, "role"));
+	bool is_master = role && !strcmp(role, "MASTER");
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
@@ -150,9 +158,12 @@ char *metrics_text(const json_t *status)
 	if (!file)
 		abort(); /* out of memory */
 	put_role(file, status);
-	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
-		put_metric(file, &metrics[i], member_at(status, metrics[i].path));
-	put_engine(file, status);
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		if (is_master || !metrics[i].fabric)
+			put_metric(file, &metrics[i], member_at(status, metrics[i].path));
+	}
+	if (is_master)
+		put_engine(file, status);
 	put_requests(file, member_at(status, "sa.requests"));
 	fclose(file);
 	return text;

@@ -210,11 +210,18 @@ bad_words() {
 		refuses 'did you mean "perf errors"' error
 }
 
-# A standby reads nothing.
+# A standby reads nothing, and has no figures of a fabric that it does not look at.
 standby() {
 	conf=/dev/null start_weftd other host-0005 -o 'role="standby-only"' || return 1
 	! ctl other perf sweep >out 2>&1 || because "a standby reads counters" || return 1
 	matches 'only a MASTER' out || because "$(cat out)" || return 1
+	! ctl other perf top >out 2>&1 && matches 'only a MASTER' out || because "perf top: $(cat out)" || return 1
+	wait_for 20 has_status other '$_->{role}' STANDBY || because "it is no standby" || return 1
+	"$BUILD/weftctl" -s other.run/control.sock perf metrics >metrics || because "perf metrics fails" || return 1
+	prometheus_reads metrics || return 1
+	matches '^weft_sm_role\{role="STANDBY"\} 1$' metrics && matches '^weft_mads_sent_total ' metrics || because "it says: $(cat metrics)" || return 1
+	! grep -E '^weft_(switches|ports_active|sm_sweep_failed|routing_|links|port_errors|adapters)' metrics >out ||
+		because "it shows $(head -n 1 out)" || return 1
 	stop other
 }
 

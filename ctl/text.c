@@ -2,11 +2,13 @@
 /* Small pure functions between JSON and text; see the header. */
 #include "ctl/text.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/utf8.h"
 
 const char *text_member(const json_t *object, const char *name)
 {
@@ -48,28 +50,12 @@ const char *text_plural(long long number, const char *ending)
 	return number == 1 ? "" : ending;
 }
 
-/* How many bytes the UTF-8 character at text has; 0: it is none, or a control character (C0, DEL,
- * or C1, which is U+0080 to U+009F). */
-static unsigned character_size(const unsigned char *text)
-{
-	unsigned size = text[0] < 0x80 ? 1 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
-
-	if (text[0] < ' ' || text[0] == 0x7F || (text[0] >= 0x80 && text[0] < 0xC2) ||
-	    text[0] > 0xF4 || (text[0] == 0xC2 && text[1] < 0xA0))
-		return 0;
-	for (unsigned i = 1; i < size; i++) {
-		if ((text[i] & 0xC0) != 0x80)
-			return 0;
-	}
-	return size;
-}
-
 void text_clean(char *text)
 {
 	char *to = text;
 
 	while (*text) {
-		unsigned size = character_size((unsigned char *)text);
+		size_t size = utf8_printable((unsigned char *)text, SIZE_MAX);
 
 		if (size) {
 			memmove(to, text, size);

@@ -26,6 +26,7 @@
 #include <systemd/sd-journal.h>
 
 #include "lib/mem.h"
+#include "lib/utf8.h"
 
 enum {
 	TEXT_BYTES = 1024, /* longer lines are cut */
@@ -150,45 +151,15 @@ const char *const *log_rooms(void)
 	return rooms;
 }
 
-/* Bytes of the printable UTF-8 character at text, 0 when what stands there is not one: a control
- * character (also U+0080 to U+009F), an overlong form, a surrogate or a broken sequence. The
- * second byte's bounds are those of table 3-7 of the Unicode standard. */
-static size_t printable(const unsigned char *text)
-{
-	static const struct {
-		unsigned char first, last, low, high;
-		size_t length;
-	} forms[] = {
-		{0xC2, 0xC2, 0xA0, 0xBF, 2}, {0xC3, 0xDF, 0x80, 0xBF, 2},
-		{0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
-		{0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-		{0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4},
-		{0xF4, 0xF4, 0x80, 0x8F, 4},
-	};
-
-	if (*text < 0x80)
-		return *text >= ' ' && *text < 0x7F;
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (*text < forms[i].first || *text > forms[i].last)
-			continue;
-		if (text[1] < forms[i].low || text[1] > forms[i].high)
-			return 0;
-		for (size_t k = 2; k < forms[i].length; k++) {
-			if ((text[k] & 0xC0) != 0x80) /* also stops at the end of the string */
-				return 0;
-		}
-		return forms[i].length;
-	}
-	return 0;
-}
-
 /* Copies from, with what is not printable and the characters of also as \xNN; cut when too long. */
 static void escape(char *to, size_t size, const char *from, const char *also)
 {
 	const char *end = to + size - 1;
 
 	while (*from) {
-		size_t length = strchr(also, *from) ? 0 : printable((const unsigned char *)from);
+		size_t length = strchr(also, *from)
+					? 0
+					: utf8_printable((const unsigned char *)from, SIZE_MAX);
 
 		if (end - to < 4)
 			break;

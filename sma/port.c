@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/utf8.h"
 #include "sma/attr.h"
 
 /* LinkWidthActive: 14.2.5.6. */
@@ -140,44 +141,13 @@ bool port_below(const struct port_info *a, const struct port_info *b, char could
 	return true;
 }
 
-/* Bytes of the printable UTF-8 character at text (RFC 3629: no overlong form, no surrogate, nothing
- * above U+10FFFF), 0 when there is none within size bytes. */
-static size_t utf8_length(const uint8_t *text, size_t size)
-{
-	static const struct {
-		uint8_t lead_min, lead_max, second_min, second_max, bytes;
-	} forms[] = {
-		{0x20, 0x7E, 0x00, 0xFF, 1}, {0xC2, 0xC2, 0xA0, 0xBF, 2},
-		{0xC3, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-		{0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3},
-		{0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
-		{0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (text[0] < forms[i].lead_min || text[0] > forms[i].lead_max)
-			continue;
-		if (forms[i].bytes > size)
-			return 0;
-		if (forms[i].bytes > 1 &&
-		    (text[1] < forms[i].second_min || text[1] > forms[i].second_max))
-			return 0;
-		for (size_t k = 2; k < forms[i].bytes; k++) {
-			if ((text[k] & 0xC0) != 0x80)
-				return 0;
-		}
-		return forms[i].bytes;
-	}
-	return 0;
-}
-
 char *description_text(const struct node_description *description, char text[NODE_DESC_SIZE + 1])
 {
 	size_t size = strnlen((const char *)description->text, NODE_DESC_SIZE);
 	size_t at = 0;
 
 	while (at < size) {
-		size_t length = utf8_length(description->text + at, size - at);
+		size_t length = utf8_printable(description->text + at, size - at);
 
 		if (length)
 			memcpy(text + at, description->text + at, length);

@@ -703,7 +703,8 @@ static void test_clean(void)
 		{"\xc3", "?", 1}, /* cut off */
 		{"\xe2\x82", "?", 1},
 		{"\xe2(", "?(", 2},
-		{"\xc0\x8a", "?", 1}, /* a line end, overlong */
+		{"\xed\xa0\x80.", "?.", 2}, /* a surrogate */
+		{"\xc0\x8a", "?", 1},	    /* a line end, overlong */
 		{"\xff\xfe.", "??.", 3},
 	};
 

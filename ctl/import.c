@@ -89,8 +89,9 @@ static void option_read(void *ctx, unsigned line, const char *name, const char *
 	(void)line;
 	if (!opensm_row_find(name))
 		tell(import, name, value, NULL, "no option of OpenSM 3.3.23");
-	else
-		json_object_set_new(import->values, name, json_string(value));
+	else if (json_object_set_new(import->values, name, json_string(value)))
+		tell(import, name, value, NULL,
+		     "it is no UTF-8: name the file otherwise, and set the option in weftd.conf");
 }
 
 static const char *value_of(const struct import *import, const char *name)

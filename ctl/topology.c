@@ -201,8 +201,11 @@ static int read_plan(const char *path, struct net **plan, char error[])
 static void add_difference(void *ctx, const char *kind, const char *text)
 {
 	json_t *list = ctx;
+	char *clean = mem_strdup(text); /* with names of a file, in any encoding */
 
-	json_array_append_new(list, json_pack("{s:s,s:s}", "kind", kind, "text", text));
+	text_clean(clean);
+	json_array_append_new(list, json_pack("{s:s,s:s}", "kind", kind, "text", clean));
+	free(clean);
 }
 
 static json_t *counts_json(const struct net *net)

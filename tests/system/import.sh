@@ -87,6 +87,7 @@ values_are_translated() {
 		-e 's/^force_heavy_sweep .*/force_heavy_sweep TRUE/; s/^no_partition_enforcement .*/no_partition_enforcement TRUE/' \
 		-e "s,^root_guid_file .*,root_guid_file $work/roots," -e 's/^lmc .*/lmc many/' all.conf >some.etc/opensm.conf
 	echo 'no_such_option 1' >>some.etc/opensm.conf
+	printf 'guid_routing_order_file /etc/\xef\n' >>some.etc/opensm.conf
 	echo 'Default=0x7fff, ipoib: ALL=full;' >some.etc/partitions.conf
 	echo '* *' >some.etc/prefix-routes.conf
 	echo 0x1 >roots
@@ -96,7 +97,7 @@ values_are_translated() {
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
 	equal "what is left out" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
-		"force_heavy_sweep guid2lid lmc no_such_option" || return 1
+		"force_heavy_sweep guid2lid guid_routing_order_file lmc no_such_option" || return 1
 	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file is another one" || return 1

@@ -217,6 +217,8 @@ check_plan() {
 	wait_for 20 says 1 '^missing cable: leaf-03 port 6 - spine-02 port 3: there is no link' topology check plan.net ||
 		return 1
 	answers_json 'map { $_->{kind} } @{$_->{differences}}' 'missing cable' topology check plan.net || return 1
+	LC_ALL=C sed 's/spine-02/sp\xefne-02/' plan.net >latin1.net
+	says 1 '^missing cable: leaf-03 port 6 - sp.ne-02 port 3: there is no link' topology check latin1.net || return 1
 	says 1 'cannot read /none: No such file' topology check /none || return 1
 	printf 'Switch 8 "a"\nSwich 8 "b"\n' >bad.net
 	says 1 '^weftctl: bad.net:2: ' topology check bad.net

@@ -145,9 +145,10 @@ configure: configure.ac VERSION
 	$(Q)autoconf || { echo "no configure: autoconf is needed (Debian: autoconf)" >&2; exit 1; }
 	@rm -rf autom4te.cache
 
+# It is for every build folder: what one of them is told of a compiler is not for the others.
 build/config.mk: configure config.mk.in
 	$(call say,CONF,$@)
-	$(Q)./configure --quiet
+	$(Q)env -u CC -u CFLAGS ./configure --quiet
 
 # The build is a second make: what the first line installs is found by its configure.
 check:

@@ -90,10 +90,18 @@ static void run(unsigned change_at)
 
 static bool same_links(const struct snapshot *a, const struct snapshot *b)
 {
-	return a->num_switches == b->num_switches && a->num_ends == b->num_ends &&
-	       a->num_links == b->num_links && a->lid_top == b->lid_top &&
-	       !memcmp(a->links, b->links, a->num_links * sizeof(*a->links)) &&
-	       !memcmp(a->cables, b->cables, a->num_links * sizeof(*a->cables));
+	bool same = a->num_switches == b->num_switches && a->num_ends == b->num_ends &&
+		    a->num_links == b->num_links && a->lid_top == b->lid_top;
+
+	for (uint32_t i = 0; same && i < a->num_links; i++) {
+		const struct snap_link *x = &a->links[i], *y = &b->links[i];
+		const struct snap_cable *v = &a->cables[i], *w = &b->cables[i];
+
+		same = x->sw == y->sw && x->end == y->end && x->port == y->port &&
+		       v->guid == w->guid && v->kind == w->kind && v->port == w->port &&
+		       v->hosts == w->hosts && v->lid == w->lid && v->lmc == w->lmc;
+	}
+	return same;
 }
 
 static void test_one_for_all(void)

@@ -246,8 +246,11 @@ static bool same(const struct manager *a, const struct manager *b)
 			return false;
 		for (; record; record = registry_next(a->registry, kind, -1, record)) {
 			other = registry_find(b->registry, kind, record);
-			if (!other || memcmp(record, other, format->struct_size) != 0)
+			if (!other)
 				return false;
+			for (unsigned i = 0; i < format->count; i++)
+				if (!field_equal(&format->fields[i], record, other))
+					return false;
 		}
 	}
 	return true;

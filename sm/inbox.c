@@ -3,9 +3,9 @@
  * Subnet management MADs that others send to us: traps and SMInfo, one row each. Every trap is
  * repressed, also one that nobody knows, else its sender repeats it for ever; only a MASTER acts
  * on it. Get(SMInfo) is answered in every role. Our SM_Key is told, since OpenSM takes a manager
- * that tells another, or none, for no manager at all; but where our port is protected by an
- * M_Key, only to who knows that (chapter 14.4.1). Who does not is told the rest at any level of
- * protection, for the election of our own kind is not to depend on keys that are just being
+ * that tells another, or none, for no manager at all; but where nothing can be read without our
+ * port's M_Key, only to who knows that (chapter 14.4.1). Who does not is told the rest at any level
+ * of protection, for the election of our own kind is not to depend on keys that are just being
  * changed. Set(SMInfo) needs the M_Key.
  */
 #include <inttypes.h>
@@ -19,6 +19,8 @@
 #include "mad/mad.h"
 #include "sm/context.h"
 #include "sma/notice.h"
+
+enum { READABLE = 1 }; /* the highest protection level at which a Get() needs no M_Key */
 
 struct letter { /* one request from outside */
 	const struct mad_addr *from;
@@ -224,12 +226,13 @@ static bool has_our_m_key(const struct sm *sm, const struct letter *letter)
 	return !agent || agent_m_key_fits(agent, be64_load(letter->mad + SMP_M_KEY_OFFSET));
 }
 
-/* At level 0 a Get() needs no M_Key, and our port shows its own to whoever asks. */
+/* At levels 0 and 1 a Get() needs no M_Key. An OpenSM without it so reads the whole fabric, and
+ * would be a second MASTER in it if our SM_Key did not make it stand by. */
 static bool may_see_sm_key(const struct sm *sm, const struct letter *letter)
 {
 	const struct port *port = sm->fabric->sm_port;
 
-	return has_our_m_key(sm, letter) || !port_info(port)->m_key_protect_bits;
+	return has_our_m_key(sm, letter) || port_info(port)->m_key_protect_bits <= READABLE;
 }
 
 static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_status status)

@@ -431,8 +431,8 @@ static void test_sm_key_needs_the_m_key(void)
 		{{.known = true}, 2, 0, 5, true},
 		{{.key = 7, .known = true}, 0, 0, 0, true}, /* who asks may read it */
 		{{.key = 7, .known = true}, 0, 0, 5, true},
-		{{.key = 7, .known = true}, 1, 0, 0, false},
-		{{.key = 7, .known = true}, 1, 0, 5, false},
+		{{.key = 7, .known = true}, 1, 0, 0, true}, /* else two are MASTER */
+		{{.key = 7, .known = true}, 1, 0, 5, true},
 		{{.key = 7, .known = true}, 1, 0, 7, true},
 		{{.key = 7, .known = true}, 2, 0, 0, false},
 		{{.key = 7, .known = true}, 2, 0, 5, false},

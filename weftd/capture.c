@@ -8,10 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/be.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
 #include "weftd/blank_keys.h"
 
-enum { PACKETS_A_PART = 8 };
+enum {
+	PACKETS_A_PART = 8,
+	RMPP_FLAGS = 26, /* the lower 3 bits */
+	RMPP_PAYLOAD_LENGTH = 32,
+	SEGMENT_BYTES = MAD_SIZE - SUBN_ADM_HEADER_SIZE, /* of records */
+	SEGMENT_HEADER = SUBN_ADM_HEADER_SIZE - 36,	 /* the SA's, which each segment repeats */
+};
 
 struct packet {
 	struct list link;
@@ -41,6 +49,18 @@ static void wake(struct client *client)
 	client->rests = false;
 }
 
+/* The first segment of what leaves as RMPP, as the kernel makes it (13.6.2.1): it has the length of
+ * all of them, and is the last one only when it is alone. */
+static void first_segment(uint8_t mad[MAD_SIZE], size_t size)
+{
+	size_t records = size - SUBN_ADM_HEADER_SIZE;
+	size_t segments = records ? (records + SEGMENT_BYTES - 1) / SEGMENT_BYTES : 1;
+
+	if (segments > 1)
+		mad[RMPP_FLAGS] &= (uint8_t)~RMPP_LAST;
+	be32_store(mad + RMPP_PAYLOAD_LENGTH, (uint32_t)(records + segments * SEGMENT_HEADER));
+}
+
 static void client_take(struct client *client, bool sent, const struct mad_addr *addr,
 			const uint8_t *mad, size_t size)
 {
@@ -59,6 +79,8 @@ static void client_take(struct client *client, bool sent, const struct mad_addr 
 	packet->own_lid = capture->lid(capture->ctx);
 	packet->addr = *addr;
 	memcpy(packet->mad, mad, size < MAD_SIZE ? size : MAD_SIZE);
+	if (sent && size >= SUBN_ADM_HEADER_SIZE && rmpp_is_active(packet->mad))
+		first_segment(packet->mad, size);
 	blank_keys(packet->mad);
 	list_init(&packet->link);
 	list_push(&client->waiting, &packet->link);

@@ -86,6 +86,10 @@ well_formed() {
 	done
 	tshark -r bring-up.pcap -T fields -e frame.time_epoch 2>/dev/null | sort -nc || because "times go back" || return 1
 	tshark -r bring-up.pcap -V -Y 'infiniband.mad.method == 0x92' 2>/dev/null >table.txt
+	equal "flags, number and length of the first segment of a long answer" \
+		"$(tshark -r bring-up.pcap -Y 'infiniband.mad.method == 0x92 && infiniband.mad.attributeid == 0x11' -T fields \
+		-e infiniband.rmpp.rmppflags -e infiniband.rmpp.segmentnumber -e infiniband.rmpp.payloadlength 2>/dev/null | xargs)" \
+		"0x03 0x00000001 $(printf 0x%08x $((14 * 112 + 8 * 20)))" || return 1 # 8 segments
 	matches 'Source Local ID: [1-9]' table.txt && matches 'NodeType: 0x0[12]' table.txt ||
 		because "a table of nodes does not show as such"
 }

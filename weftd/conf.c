@@ -452,7 +452,10 @@ static int read_text(struct conf *conf, const struct source *source, const char 
 	if (!config_read_string(&config, wide)) {
 		char why[CONF_WHY_SIZE];
 
-		because(why, "%s, here or just before", config_error_text(&config));
+		because(why, "%s, here or just before%s", config_error_text(&config),
+			!strcmp(config_error_text(&config), "syntax error")
+				? ": the form is NAME = VALUE; with text in quotes"
+				: "");
 		refuse(source, config_error_line(&config), NULL, why);
 		error = -EBADMSG;
 	} else if (only_one && config_setting_length(config_root_setting(&config)) != 1) {

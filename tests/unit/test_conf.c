@@ -174,6 +174,7 @@ static void test_good(void)
 }
 
 /* Each begins well, so that taking a part of it would be seen. %s: the file. */
+#define FORM "here or just before: the form is NAME = VALUE; with text in quotes"
 #define FIRST "lmc = 3;\n"
 static const struct {
 	const char *text, *error;
@@ -240,18 +241,18 @@ static const struct {
 	 "%s:2: routing: it has 9; expected: a list of 1..8 names"},
 	{FIRST "sm_priority = 1;\nsm_priority = 2;",
 	 "%s:3: duplicate setting name, here or just before"},
-	{FIRST "sm_priority = ;", "%s:2: syntax error, here or just before"},
-	{FIRST "poll_interval = 30ms;", "%s:2: syntax error, here or just before"},
+	{FIRST "sm_priority = ;", "%s:2: syntax error, " FORM},
+	{FIRST "poll_interval = 30ms;", "%s:2: syntax error, " FORM},
 	{FIRST "allow_both_pkeys = 1;",
 	 "%s:2: allow_both_pkeys: true or false is expected, not a whole number"},
 	{FIRST "allow_both_pkeys = \"true\";",
 	 "%s:2: allow_both_pkeys: true or false is expected, not text"},
 	{FIRST "role = \"\";", "%s:2: role: expected in quotes: normal | standby-only"},
 	{FIRST "ca = [\"mlx5_0\"];", "%s:2: ca: text in quotes is expected, not a list"},
-	{FIRST "\x7f\x45LF\x02\xff\xfe\n;", "%s:2: syntax error, here or just before"},
-	{FIRST "sm_priority 5;", "%s:2: syntax error, here or just before"},
-	{FIRST "role = normal;", "%s:2: syntax error, here or just before"},
-	{FIRST "ca = \"mlx5_0;\n", "%s:3: syntax error, here or just before"},
+	{FIRST "\x7f\x45LF\x02\xff\xfe\n;", "%s:2: syntax error, " FORM},
+	{FIRST "sm_priority 5;", "%s:2: syntax error, " FORM},
+	{FIRST "role = normal;", "%s:2: syntax error, " FORM},
+	{FIRST "ca = \"mlx5_0;\n", "%s:3: syntax error, " FORM},
 	{FIRST "@include \"/etc/passwd\"", "%s:2: @include is not supported: use one file"},
 };
 

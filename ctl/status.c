@@ -3,7 +3,9 @@
  * `weftctl status`: one paragraph with a title for each thing that an operator asks first, and a
  * table of MADs by kind. A paragraph whose data is missing is left out.
  */
+#include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,18 +17,58 @@
 
 enum { TITLE_WIDTH = 12, LINE_WIDTH = 80 };
 
+/* Bytes of what should stand together: up to a comma or its like, or a word where that has no room.
+ */
+static size_t piece_size(const char *text, unsigned room)
+{
+	size_t size = 0;
+
+	do {
+		size += strcspn(text + size, " ");
+	} while (text[size] && size && !strchr(",;:", text[size - 1]) && ++size);
+	return size <= room ? size : strcspn(text, " ");
+}
+
+/* Behind a title; what finds no room on a terminal goes on below it. */
+static void print_folded(const char *text, FILE *out)
+{
+	unsigned whole = table_room(out), room = whole > 2 * TITLE_WIDTH ? whole : UINT_MAX;
+	unsigned column = TITLE_WIDTH;
+
+	while (*text) {
+		size_t size = piece_size(text, room - TITLE_WIDTH);
+		unsigned width = 0;
+
+		for (size_t i = 0; i < size; i++)
+			width += (text[i] & 0xC0) != 0x80;
+		if (column > TITLE_WIDTH && column + 1 + width > room) {
+			fprintf(out, "\n%*s", TITLE_WIDTH, "");
+			column = TITLE_WIDTH;
+		} else if (column > TITLE_WIDTH) {
+			column += fprintf(out, " ");
+		}
+		fwrite(text, 1, size, out);
+		column += width;
+		text += size + (text[size] == ' ');
+	}
+	fputc('\n', out);
+}
+
 /* A line behind its paragraph's title; "" for what follows in the same paragraph. */
 static void line(FILE *out, const char *title, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static void line(FILE *out, const char *title, const char *format, ...)
 {
 	va_list args;
+	char *text;
 
-	fprintf(out, "%-*s", TITLE_WIDTH, title);
 	va_start(args, format);
-	vfprintf(out, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		abort(); /* out of memory */
 	va_end(args);
-	fputc('\n', out);
+	fprintf(out, "%-*s", TITLE_WIDTH, title);
+	print_folded(text, out);
+	free(text);
 }
 
 static void print_manager(const json_t *status, FILE *out)
@@ -42,6 +84,7 @@ static void print_manager(const json_t *status, FILE *out)
 /* Of the last sweep; as many on a line as fit. */
 static void print_phases(const json_t *phases, FILE *out)
 {
+	unsigned room = table_room(out);
 	char span[TEXT_SPAN_SIZE];
 	int column = 0;
 	const json_t *phase;
@@ -53,7 +96,7 @@ static void print_phases(const json_t *phases, FILE *out)
 
 		text_span(number_member(phase, "us"), span);
 		width = (int)(text_width(name) + strlen(span)) + 1;
-		if (!column || column + 2 + width > LINE_WIDTH) {
+		if (!column || column + 2 + width > (int)(room < LINE_WIDTH ? room : LINE_WIDTH)) {
 			fprintf(out, "%s%-*s", column ? ",\n" : "", TITLE_WIDTH,
 				column ? "" : "Phases");
 			column = TITLE_WIDTH;
@@ -225,18 +268,19 @@ struct figure {
 static void print_figures(const char *title, const json_t *object, const struct figure *figures,
 			  size_t count, bool only_some, FILE *out)
 {
-	unsigned printed = 0;
+	char text[512] = "";
+	size_t used = 0;
 
 	if (!object)
 		return;
-	fprintf(out, "%-*s", TITLE_WIDTH, title);
 	for (size_t i = 0; i < count; i++) {
 		long long number = number_member(object, figures[i].member);
 
-		if (!only_some || number)
-			fprintf(out, "%s%lld %s", printed++ ? ", " : "", number, figures[i].word);
+		if ((!only_some || number) && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld %s",
+						 used ? ", " : "", number, figures[i].word);
 	}
-	fputs(printed ? "\n" : "none\n", out);
+	line(out, title, "%s", used ? text : "none");
 }
 
 static const struct figure mad_figures[] = {

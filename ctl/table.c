@@ -71,8 +71,7 @@ static unsigned column_width(const struct table *table, size_t column)
 	return widest;
 }
 
-/* How wide the terminal is that this is; UINT_MAX: it is none, or nobody knows. */
-static unsigned terminal_width(FILE *out)
+unsigned table_room(FILE *out)
 {
 	const char *said = getenv("COLUMNS");
 	long columns = said ? strtol(said, NULL, 10) : 0;
@@ -208,7 +207,7 @@ void table_print(const struct table *table, FILE *out)
 		fputs("none\n", out);
 		return;
 	}
-	layout = lay_out(table, terminal_width(out));
+	layout = lay_out(table, table_room(out));
 	for (size_t column = 0; column < table->num_columns; column++)
 		print_cell(table, &layout, column, table->columns[column].heading, out);
 	fputc('\n', out);

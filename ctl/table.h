@@ -29,5 +29,7 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 /* The heading and the rows that are full; "none" when there are none. As wide as the terminal that
  * out is, of which $COLUMNS may say how wide it is, or as wide as need be. */
 void table_print(const struct table *table, FILE *out);
+/* How wide the terminal is that this is; UINT_MAX: it is none, or nobody knows. */
+unsigned table_room(FILE *out);
 
 #endif

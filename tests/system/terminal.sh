@@ -11,7 +11,7 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 
-tables=('node list' 'port list' 'port list leaf-02' 'link list' 'config show' 'route show 0x1 0x2' 'perf errors'
+tables=(status 'node list' 'port list' 'port list leaf-02' 'link list' 'config show' 'route show 0x1 0x2' 'perf errors'
 	'perf top' 'multicast list' 'partition list' 'partition show 0x7fff')
 
 daemon_runs() {

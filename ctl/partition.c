@@ -84,7 +84,8 @@ void print_partition(const json_t *data, FILE *out)
 	print_ports(json_object_get(data, "ports"), out);
 }
 
-void print_partition_change(const json_t *data, FILE *out)
+/* done: what became of the partition; alone: what there is to say where no port is concerned. */
+static void print_change(const json_t *data, const char *done, const char *alone, FILE *out)
 {
 	json_t *counts = json_object_get(data, "counts"), *count;
 	long long waiting = number_member(data, "waiting");
@@ -93,11 +94,11 @@ void print_partition_change(const json_t *data, FILE *out)
 	json_t *warning;
 	size_t i;
 
-	fprintf(out, "0x%04llx: ", number_member(data, "p_key"));
+	fprintf(out, "0x%04llx%s", number_member(data, "p_key"), done);
 	json_object_foreach (counts, status, count) {
-		fprintf(out, "%s%lld %s", kinds++ ? ", " : "", json_integer_value(count), status);
+		fprintf(out, "%s%lld %s", kinds++ ? ", " : ": ", json_integer_value(count), status);
 	}
-	fputs(kinds ? "\n" : "no port is concerned\n", out);
+	fprintf(out, "%s\n", kinds ? "" : alone);
 	if (!flag_member(data, "durable"))
 		fputs("  not durable yet: the store has not confirmed it, and a restart may undo "
 		      "it; see weftctl status\n",
@@ -114,6 +115,25 @@ void print_partition_change(const json_t *data, FILE *out)
 		fprintf(out, "  warning: %s\n", json_string_value(warning));
 	}
 	print_ports(json_object_get(data, "ports"), out);
+}
+
+void print_partition_added(const json_t *data, FILE *out)
+{
+	print_change(data, " is made",
+		     number_member(data, "p_key") == PKEY_DEFAULT_LIMITED
+			     ? "; whoever is not named in it is a limited member"
+			     : "; it has no members yet",
+		     out);
+}
+
+void print_partition_removed(const json_t *data, FILE *out)
+{
+	print_change(data, ", made at run time, is removed", "", out);
+}
+
+void print_members_changed(const json_t *data, FILE *out)
+{
+	print_change(data, "", ": no port is concerned", out);
 }
 
 bool partition_change_failed(const json_t *data)

@@ -11,7 +11,9 @@
 void print_partitions(const json_t *data, FILE *out);
 int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 void print_partition(const json_t *data, FILE *out);
-void print_partition_change(const json_t *data, FILE *out);
+void print_partition_added(const json_t *data, FILE *out);
+void print_partition_removed(const json_t *data, FILE *out);
+void print_members_changed(const json_t *data, FILE *out);
 /* A port did not take its keys, or not all of the change was so when it was answered. */
 bool partition_change_failed(const json_t *data);
 

@@ -371,12 +371,33 @@ static bool take_options(struct control_request *request, const json_t *args,
 
 /* add, remove */
 
+/* They may be there before their partition: of the default one, or of one that a file defined. */
+static guid_t *members_at_run_time(const struct sm *sm, pkey_t p_key, size_t *count)
+{
+	const struct partition_member_entry key = {.p_key = p_key}, *member;
+	size_t room = 64;
+	guid_t *guids = mem_array(room, sizeof(*guids));
+
+	*count = 0;
+	for (member = registry_first(sm->registry, REGISTRY_PARTITION_MEMBER,
+				     PARTITION_MEMBER_BY_KEY, &key);
+	     member; member = registry_next(sm->registry, REGISTRY_PARTITION_MEMBER,
+					    PARTITION_MEMBER_BY_KEY, member)) {
+		if (*count == room)
+			guids = mem_resize(guids, room *= 2, sizeof(*guids));
+		guids[(*count)++] = member->guid;
+	}
+	return guids;
+}
+
 static void command_add(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
 	const char *name = json_string_value(json_object_get(args, "name"));
 	struct partition_entry entry = {0};
 	const struct partition *in_file;
+	guid_t *guids;
+	size_t count;
 
 	if (!may_change(sm, request) || !p_key_argument(request, args, &entry.p_key) ||
 	    !take_options(request, args, &entry))
@@ -400,25 +421,8 @@ static void command_add(void *ctx, struct control_request *request, const json_t
 	if (name)
 		memcpy(entry.name, name, strlen(name));
 	registry_put(sm->registry, REGISTRY_PARTITION, &entry);
-	answer_later(sm, request, entry.p_key, NULL, 0);
-}
-
-static guid_t *members_at_run_time(const struct sm *sm, pkey_t p_key, size_t *count)
-{
-	const struct partition_member_entry key = {.p_key = p_key}, *member;
-	size_t room = 64;
-	guid_t *guids = mem_array(room, sizeof(*guids));
-
-	*count = 0;
-	for (member = registry_first(sm->registry, REGISTRY_PARTITION_MEMBER,
-				     PARTITION_MEMBER_BY_KEY, &key);
-	     member; member = registry_next(sm->registry, REGISTRY_PARTITION_MEMBER,
-					    PARTITION_MEMBER_BY_KEY, member)) {
-		if (*count == room)
-			guids = mem_resize(guids, room *= 2, sizeof(*guids));
-		guids[(*count)++] = member->guid;
-	}
-	return guids;
+	guids = members_at_run_time(sm, entry.p_key, &count);
+	answer_later(sm, request, entry.p_key, guids, count);
 }
 
 static void command_remove(void *ctx, struct control_request *request, const json_t *args)

@@ -40,7 +40,7 @@ text|multicast list||^0xc000  0xffff  2048 .*  permanent  ff12:401b:ffff::ffff:f
 json|multicast list||"mgid": "ff12:401b:ffff::ffff:ffff"
 text|multicast show|ff12:401b:ffff::ffff:ffff|^ff12:401b:ffff::ffff:ffff MLID 0xc000, permanent$
 json|multicast show|ff12:401b:ffff::ffff:ffff|"mlid": 49152
-text|partition add|0x0005 blue|^0x0005: no port is concerned$
+text|partition add|0x0005 blue|^0x0005 is made; it has no members yet$
 json|partition add|0x0006 red|"p_key": 6
 text|partition list||^0x0005  run time .*  blue$
 json|partition list||"name": "red"
@@ -52,7 +52,7 @@ text|partition member remove|0x0005 HOST|^HOST  none +- +acknowledged +1  host-0
 json|partition member remove|0x0006 HOST|"membership": "none"
 text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
 json|partition check|good.conf|"gains": "0x8007"
-text|partition remove|0x0005|^0x0005: no port is concerned$
+text|partition remove|0x0005|^0x0005, made at run time, is removed$
 json|partition remove|0x0006|"p_key": 6
 text|config show||^sm_priority +reload +5 +0$
 json|config show||"name": "sm_priority"

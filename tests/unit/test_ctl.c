@@ -370,10 +370,25 @@ static const struct {
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
 	 "Left out    0x1 \"S 1\": because\n"},
-	{"a partition's change", print_partition_change,
+	{"a partition that is made", print_partition_added,
 	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},\"ports\":[]}",
-	 "0x0005: no port is concerned\n"},
-	{"a change that is not all done", print_partition_change,
+	 "0x0005 is made; it has no members yet\n"},
+	{"the default partition that is made", print_partition_added,
+	 "{\"p_key\":32767,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},"
+	 "\"ports\":[]}",
+	 "0x7fff is made; whoever is not named in it is a limited member\n"},
+	{"a partition that had members before", print_partition_added,
+	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{\"absent\":1},"
+	 "\"ports\":[]}",
+	 "0x0005 is made: 1 absent\n"},
+	{"a partition that is removed", print_partition_removed,
+	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},\"ports\":[]}",
+	 "0x0005, made at run time, is removed\n"},
+	{"a partition that is removed with its members", print_partition_removed,
+	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,"
+	 "\"counts\":{\"absent\":1,\"acknowledged\":2},\"ports\":[]}",
+	 "0x0005, made at run time, is removed: 1 absent, 2 acknowledged\n"},
+	{"a change that is not all done", print_members_changed,
 	 "{\"p_key\":5,\"durable\":false,\"waiting\":2,\"shown\":false,\"counts\":{\"wanted\":2},"
 	 "\"ports\":[{\"guid\":\"0x1\",\"membership\":\"full\",\"by\":\"run time\","
 	 "\"status\":\"wanted\",\"port\":1,\"description\":\"h1\"}]}",

@@ -33,6 +33,9 @@ static void say_member(int client, const struct world *world, const char *verb, 
 
 static const char add_5[] = "{\"command\":\"partition add\",\"p_key\":\"0x5\"}\n";
 
+static const char named_in_default[] =
+	"{\"command\":\"partition member add\",\"p_key\":\"0x7fff\",\"guids\":[\"0x77\"]}\n";
+
 static bool holds(const struct world *world, const char *host, pkey_t p_key)
 {
 	const struct fake_port *port = &world_node(world, host)->port[1];
@@ -59,6 +62,13 @@ static void test_done(void)
 	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"shown\":true") &&
 		  has(0, "\"waiting\":0") && has(0, "\"acknowledged\":1"));
 	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
+
+	/* Who is named before his partition is there is waited for when it is made. */
+	leave(0);
+	ask(world, named_in_default);
+	leave(0);
+	ask(world, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\"}\n");
+	CU_ASSERT(has(0, "\"waiting\":0") && has(0, "\"counts\":{\"absent\":1}"));
 	end(world);
 }
 

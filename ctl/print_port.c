@@ -59,6 +59,8 @@ static void port_cells(struct table *table, const json_t *port)
 		"PORT", TABLE_RIGHT                                                                \
 	}
 
+/* An end port goes by its own GUID, which partitions ask for, a switch's port by that of the
+ * switch. */
 void print_ports(const json_t *data, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -68,7 +70,9 @@ void print_ports(const json_t *data, FILE *out)
 	size_t i;
 
 	json_array_foreach (data, i, port) {
-		table_cell(table, "%s", text_member(port, "guid"));
+		table_cell(table, "%s",
+			   text_member(port,
+				       json_object_get(port, "port_guid") ? "port_guid" : "guid"));
 		table_cell(table, "%s", text_name(port));
 		port_cells(table, port);
 	}
@@ -78,13 +82,18 @@ void print_ports(const json_t *data, FILE *out)
 
 static void print_own_ports(const json_t *ports, FILE *out)
 {
-	static const struct table_column columns[] = {PORT_COLUMNS};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	static const struct table_column columns[] = {{"PORT GUID", TABLE_LEFT}, PORT_COLUMNS};
+	bool have_guids = json_object_get(json_array_get(ports, 0), "port_guid");
+	size_t left_out = have_guids ? 0 : 1;
+	struct table *table = table_new(columns + left_out, ARRAY_SIZE(columns) - left_out);
 	const json_t *port;
 	size_t i;
 
-	json_array_foreach (ports, i, port)
+	json_array_foreach (ports, i, port) {
+		if (have_guids)
+			table_cell(table, "%s", text_member(port, "port_guid"));
 		port_cells(table, port);
+	}
 	table_print(table, out);
 	table_free(table);
 }

@@ -23,8 +23,10 @@ json|reroute||"summary": "subnet up, routes computed anew"
 text|node list||^0x[0-9a-f]{16}  switch +1 +4 +4  leaf-01$
 json|node list||"description": "leaf-01"
 text|node show|leaf-01|^leaf-01, switch, GUID 0x[0-9a-f]{16}, LID 1$
+text|node show|host-0005|^HOST +1  ACTIVE  4x EDR  4096 +[0-9]+  leaf-03 +1$
 json|node show|leaf-01|"lft_cap": 49152
 text|port list|leaf-01|^0x[0-9a-f]{16}  leaf-01 +3  ACTIVE  4x EDR  4096 +-  spine-01 +1$
+text|port list|host-0005|^HOST  host-0005 +1  ACTIVE  4x EDR  4096 +[0-9]+  leaf-03 +1$
 json|port list||"physical": "LinkUp"
 text|port show|leaf-01 3|^leaf-01 port 3: ACTIVE, LinkUp$
 json|port show|leaf-01 3|"vl_cap": 8

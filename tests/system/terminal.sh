@@ -11,7 +11,8 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 
-tables=(status 'node list' 'port list' 'port list leaf-02' 'link list' 'config show' 'route show 0x1 0x2' 'perf errors'
+tables=(status 'node list' 'port list' 'port list leaf-02' 'port list host-0001' 'link list' 'config show'
+	'route show 0x1 0x2' 'perf errors'
 	'perf top' 'multicast list' 'partition list' 'partition show 0x7fff')
 
 daemon_runs() {
@@ -45,11 +46,11 @@ whole() {
 	grep -oE '\<0x[0-9a-f]{4,16}\>' "$1" | sort
 }
 
-# fits COLUMNS: each table
+# fits COLUMNS COMMAND...: what each shows
 fits() {
 	local command
 
-	for command in "${tables[@]}"; do
+	for command in "${@:2}"; do
 		command=${command/0x1 0x2/$first $second}
 		# shellcheck disable=SC2086 # words are meant
 		typed $command >piped.txt || because "weftctl $command fails" || return 1
@@ -100,8 +101,8 @@ pipe_is_whole() {
 
 check "a daemon, and long names" daemon_runs || finish
 first=$(json '$_->[0]{guid}' <nodes.json) second=$(json '$_->[-1]{guid}' <nodes.json)
-check "tables fit 80 columns" fits 80
-check "tables fit 60 columns" fits 60
+check "tables fit 80 columns" fits 80 "${tables[@]}" 'node show leaf-02' 'node show host-0001'
+check "tables fit 60 columns" fits 60 "${tables[@]}"
 check "names are cut, and only those that have to be" names_are_cut
 check "columns without room go on below" lines_go_on
 check "no line is blank" no_line_is_blank

@@ -578,6 +578,26 @@ static const struct {
 	 "   1  ACTIVE                     4x HDR  4096    -  h1           2\n"
 	 "  12  DOWN (disabled)            -          -    -  -            -\n"
 	 "  13  DOWN (disabled by others)  -          -    -  -            -\n"},
+	{"an adapter", print_node,
+	 "{\"node\":{\"description\":\"h1\",\"type\":\"adapter\",\"guid\":\"0x10\",\"lid\":2,"
+	 "\"system_guid\":\"0x10\",\"vendor\":713,\"device\":5,\"revision\":160},"
+	 "\"ports\":[{\"port\":1,\"port_guid\":\"0x11\",\"lid\":2,\"state\":\"ACTIVE\","
+	 "\"width_speed\":\"4x HDR\",\"mtu\":4096,\"peer\":{\"description\":\"leaf\",\"port\":1}},"
+	 "{\"port\":2,\"port_guid\":\"0x12\",\"lid\":3,\"state\":\"INIT\"}]}",
+	 "h1, adapter, GUID 0x10, LID 2\n"
+	 "SystemImageGUID 0x10, vendor 0x0002c9, device 5, revision 0xa0\n"
+	 "\n"
+	 "PORT GUID  PORT  STATE   SPEED    MTU  LID  LEADS TO  PORT\n"
+	 "0x11          1  ACTIVE  4x HDR  4096    2  leaf         1\n"
+	 "0x12          2  INIT    -          -    3  -            -\n"},
+	{"ports of nodes", print_ports,
+	 "[{\"guid\":\"0x1\",\"description\":\"leaf\",\"port\":1,\"state\":\"DOWN\"},"
+	 "{\"guid\":\"0x10\",\"port_guid\":\"0x11\",\"description\":\"h1\",\"port\":1,"
+	 "\"lid\":2,\"state\":\"ACTIVE\",\"width_speed\":\"4x HDR\",\"mtu\":4096,"
+	 "\"peer\":{\"description\":\"leaf\",\"port\":1}}]",
+	 "GUID  NODE  PORT  STATE   SPEED    MTU  LID  LEADS TO  PORT\n"
+	 "0x1   leaf     1  DOWN    -          -    -  -            -\n"
+	 "0x11  h1       1  ACTIVE  4x HDR  4096    2  leaf         1\n"},
 	{"a port", print_port,
 	 "{\"description\":\"leaf\",\"port\":3,\"state\":\"DOWN\",\"physical\":\"Disabled\","
 	 "\"disabled\":true,\"mtu_cap\":4096,\"enforces_in\":true,\"enforces_out\":true,"

@@ -25,7 +25,11 @@
 #include "lib/log.h"
 #include "lib/suggest.h"
 
-enum { WORDS_MAX = 3 }; /* of a command */
+enum {
+	WORDS_MAX = 3,	 /* of a command */
+	WORDS_SIZE = 64, /* of what is said of them, cut short where they are long */
+	TURNED_DISTANCE = 3,
+};
 
 static const char *const sweep_kinds[] = {"light", "full", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
@@ -486,15 +490,12 @@ static void list_beginning(int argc, char *const *argv, char *known, size_t room
 						 used ? ", " : "", command->words);
 }
 
-/* Where the first words are right the others have to be like those behind them by themselves: who
- * wants to "partition create" is not told of "partition remove". */
-static const char *nearest_command(const char *words, size_t right)
+/* Of the commands that begin with the first words that are right the one that goes on most like
+ * this. */
+static const char *nearest_command(struct suggest suggest, const char *words, size_t right)
 {
-	struct suggest suggest = suggest_for(words + right);
 	const char *nearest = NULL, *best = NULL;
 
-	if (right)
-		suggest.distance = strlen(words + right) / 2 + 1;
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
 		if (strncmp(command->words, words, right) != 0)
 			continue;
@@ -505,14 +506,61 @@ static const char *nearest_command(const char *words, size_t right)
 	return nearest;
 }
 
+/* Where the first words are right the others have to be like those behind them by themselves: who
+ * wants to "partition create" is not told of "partition remove". */
+static const char *nearest_behind(const char *words, size_t right)
+{
+	struct suggest suggest = suggest_for(words + right);
+
+	if (right)
+		suggest.distance = strlen(words + right) / 2 + 1;
+	return nearest_command(suggest, words, right);
+}
+
+/* The same of words that may begin with what they should end with: "show node". Little else may be
+ * wrong with them. */
+static const char *nearest_turned(const char *words)
+{
+	size_t first = strcspn(words, " ");
+	char turned[WORDS_SIZE + 1];
+	struct suggest suggest;
+
+	if (!words[first])
+		return NULL;
+	snprintf(turned, sizeof(turned), "%s %.*s", words + first + 1, (int)first, words);
+	suggest = suggest_for(turned);
+	if (suggest.distance > TURNED_DISTANCE)
+		suggest.distance = TURNED_DISTANCE;
+	return nearest_command(suggest, turned, 0);
+}
+
+/* Of the first words of commands the nearest, put into group; false: none is near. */
+static bool nearest_group(const char *word, char group[WORDS_SIZE])
+{
+	struct suggest suggest = suggest_for(word);
+	char first[WORDS_SIZE];
+
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		unsigned distance = suggest.distance;
+
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(command->words, " "),
+			 command->words);
+		suggest_try(&suggest, first);
+		if (suggest.distance < distance)
+			memcpy(group, first, sizeof(first));
+	}
+	return suggest.best;
+}
+
 /* Words that are right may begin some commands. Where none is like them, the last may be arguments.
  */
 int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 {
 	int count = argc < WORDS_MAX ? argc : WORDS_MAX;
-	char words[64] = "", beginning[sizeof(words)], known[CTL_ERROR_SIZE];
+	char words[WORDS_SIZE] = "", beginning[WORDS_SIZE], group[WORDS_SIZE];
+	char known[CTL_ERROR_SIZE];
 	const char *nearest = NULL;
-	size_t size[WORDS_MAX + 1] = {0}, right;
+	size_t size[WORDS_MAX + 1] = {0};
 
 	for (int i = 0; i < count; i++)
 		size[i + 1] =
@@ -520,17 +568,27 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 						   "%s%.*s", i ? " " : "",
 						   (int)(sizeof(words) / WORDS_MAX) - 2, argv[i]);
 	for (int i = count; i && !nearest; i--) {
+		size_t right = 0; /* bytes of the words that begin commands, and the blank */
+
 		list_beginning(i, argv, known, sizeof(known));
 		if (*known)
 			return refuse(error, "unknown command \"%s\"; there is %s", words, known);
 		snprintf(beginning, sizeof(beginning), "%.*s", (int)size[i], words);
-		list_beginning(i - 1, argv, known, sizeof(known));
-		right = i > 1 && *known ? size[i - 1] + 1 : 0;
-		nearest = nearest_command(beginning, right);
+		for (int j = i; --j && !*known;) {
+			list_beginning(j, argv, known, sizeof(known));
+			right = *known ? size[j] + 1 : 0;
+		}
+		nearest = nearest_behind(beginning, right);
+		if (!nearest && !right)
+			nearest = nearest_turned(beginning);
 	}
 	if (nearest)
 		return refuse(error, "unknown command \"%s\"; did you mean \"%s\"?", words,
 			      nearest);
+	if (nearest_group(beginning, group)) {
+		list_beginning(1, (char *const[]){group}, known, sizeof(known));
+		return refuse(error, "unknown command \"%s\"; there is %s", words, known);
+	}
 	return refuse(error, "unknown command \"%s\"; --help lists the commands", words);
 }
 

@@ -38,6 +38,9 @@ typed_wrongly() {
 		node lst|unknown command "node lst"; did you mean "node list".$
 		nodes list|unknown command "nodes list"; did you mean "node list".$
 		node|unknown command "node"; there is "node list", "node show"$
+		partitons list|unknown command "partitons list"; did you mean "partition list".$
+		nodse|unknown command "nodse"; there is "node list", "node show"$
+		show node leaf-01|unknown command "show node leaf-01"; did you mean "node show".$
 		partition ad|unknown command "partition ad"; did you mean "partition add".$
 		partition member ad|unknown command "partition member ad"; did you mean "partition member add".$
 		partition member|unknown command "partition member"; there is "partition member add", "partition member remove"$

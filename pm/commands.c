@@ -63,7 +63,7 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 	const struct pm *pm = ctx;
 	const char *by = json_string_value(json_object_get(args, "by"));
 	enum pm_top_kind kind = by && !strcmp(by, names[PM_TOP_WAIT]) ? PM_TOP_WAIT : PM_TOP_DATA;
-	json_t *ports;
+	struct buffer row = {0};
 
 	if (!*pm->view) {
 		control_fail(request, "%s", not_master);
@@ -75,21 +75,26 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 			     "reads them now, the option perf_interval from time to time");
 		return;
 	}
-	ports = json_array();
+	row_begin(&row, NULL, '{');
+	row_string(&row, "by", names[kind]);
+	row_integer(&row, "read_s", (int64_t)pm->last.wall_s);
+	row_begin(&row, "ports", '[');
 	for (unsigned i = 0; i < pm->top[kind].count; i++) {
 		const struct pm_key *key = &pm->top[kind].row[i].key;
 		struct pm_agent *agent;
 		const struct pm_port *port = pm_find_port(pm, key, &agent);
-		json_t *row;
 
 		if (!port)
 			continue;
-		row = pm_port_json(agent, key->num, *pm->view);
-		json_object_set_new(row, "rates", pm_rates_json(agent, key->num, port));
-		json_array_append_new(ports, row);
+		row_begin(&row, NULL, '{');
+		pm_port_members(agent, key->num, *pm->view, &row);
+		pm_rates_row(agent, key->num, port, "rates", &row);
+		row_end(&row, '}');
 	}
-	control_reply(request, json_pack("{s:s,s:I,s:o}", "by", names[kind], "read_s",
-					 (json_int_t)pm->last.wall_s, "ports", ports));
+	row_end(&row, ']');
+	row_end(&row, '}');
+	control_reply_row(request, &row);
+	free(row.bytes);
 }
 
 /* perf errors */
@@ -101,17 +106,19 @@ struct errors {
 	size_t ports, links; /* told */
 };
 
-static json_t *error_row(const struct errors *errors, const struct pm_key *key)
+/* False: the port is not there any more. */
+static bool error_row(const struct errors *errors, const struct pm_key *key, struct buffer *part)
 {
 	struct pm_agent *agent;
 	const struct pm_port *port = pm_find_port(errors->pm, key, &agent);
-	json_t *row;
 
 	if (!port)
-		return NULL;
-	row = pm_port_json(agent, key->num, errors->survey->view);
-	pm_put_errors(row, port);
-	return row;
+		return false;
+	row_begin(part, NULL, '{');
+	pm_port_members(agent, key->num, errors->survey->view, part);
+	pm_error_members(port, part);
+	row_end(part, '}');
+	return true;
 }
 
 static unsigned put_ports(struct errors *errors, struct buffer *part)
@@ -125,12 +132,8 @@ static unsigned put_ports(struct errors *errors, struct buffer *part)
 		const struct pm_key *key = errors->ports < rose
 						   ? &survey->rose[errors->ports]
 						   : &survey->rest[errors->ports - rose];
-		json_t *row = error_row(errors, key);
 
-		if (!row)
-			continue;
-		row_json(part, NULL, row);
-		rows++;
+		rows += error_row(errors, key, part);
 	}
 	row_end(part, ']');
 	return rows;
@@ -143,7 +146,7 @@ static unsigned put_links(struct errors *errors, struct buffer *part)
 
 	row_begin(part, "links", '[');
 	for (; errors->links < survey->num_links && rows < ROWS_A_PART; rows++)
-		row_json(part, NULL, pm_link_json(survey->view, &survey->links[errors->links++]));
+		pm_link_row(survey->view, &survey->links[errors->links++], part);
 	row_end(part, ']');
 	return rows;
 }
@@ -238,46 +241,52 @@ static void show_extended(struct pm_reader *reader, const struct port_counters_e
 	show->extended = *counters;
 }
 
-static json_t *show_json(const struct show *show, uint8_t num)
+static void show_row(const struct show *show, uint8_t num, struct buffer *out)
 {
 	const struct pm_key key = {show->agent->guid, show->agent->is_switch, num};
 	const struct pm_agent *agent = show->agent;
 	struct pm_agent *known;
 	const struct pm_port *port = pm_find_port(show->pm, &key, &known);
-	json_t *row = pm_port_json(agent, num, show->view), *totals = json_object();
 
-	json_object_set_new(
-		row, "counters",
-		pm_counters_json(&port_counters_format, &show->few, port_counters_format.count));
-	json_object_set_new(row, "extended",
-			    show->has_extended
-				    ? pm_counters_json(&port_counters_extended_format,
-						       &show->extended,
-						       pm_has_extended_errors(agent, num)
-							       ? port_counters_extended_format.count
-							       : EXTENDED_TRAFFIC_ROWS)
-				    : json_null());
-	json_object_set_new(row, "rates", pm_rates_json(agent, num, port));
-	if (port && port->read_us)
-		pm_put_errors(totals, port);
-	json_object_set_new(row, "totals", port && port->read_us ? totals : json_null());
-	if (!port || !port->read_us)
-		json_decref(totals);
-	json_object_set_new(row, "redirected", json_boolean(agent->redirect != NULL));
-	return row;
+	row_begin(out, NULL, '{');
+	pm_port_members(agent, num, show->view, out);
+	pm_counters_row(&port_counters_format, &show->few, port_counters_format.count, "counters",
+			out);
+	if (show->has_extended)
+		pm_counters_row(&port_counters_extended_format, &show->extended,
+				pm_has_extended_errors(agent, num)
+					? port_counters_extended_format.count
+					: EXTENDED_TRAFFIC_ROWS,
+				"extended", out);
+	else
+		row_string(out, "extended", NULL);
+	pm_rates_row(agent, num, port, "rates", out);
+	if (port && port->read_us) {
+		row_begin(out, "totals", '{');
+		pm_error_members(port, out);
+		row_end(out, '}');
+	} else {
+		row_string(out, "totals", NULL);
+	}
+	row_boolean(out, "redirected", agent->redirect != NULL);
+	row_end(out, '}');
 }
 
 static void show_ended(struct pm_reader *reader, int error)
 {
 	struct show *show = reader->owner;
+	struct buffer row = {0};
 
-	if (error)
+	if (error) {
 		control_fail(show->request, "the agent of %s (LID %u) %s", pm_name(show->agent),
 			     show->agent->lid,
 			     error == -ETIMEDOUT ? "does not answer"
 						 : "refuses to tell the counters of this port");
-	else
-		control_reply(show->request, show_json(show, show->agent->first));
+	} else {
+		show_row(show, show->agent->first, &row);
+		control_reply_row(show->request, &row);
+		free(row.bytes);
+	}
 	show_free(show);
 }
 

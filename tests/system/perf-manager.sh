@@ -191,6 +191,10 @@ too_long() {
 	equal "ports told of and left out" $(($(wc -l <<<"$told") + out)) 800 || return 1
 	equal "counters of the first and the last one" "$(awk 'NR == 1 { print $1 } END { print $1 }' <<<"$told" | xargs)" "13 13" || return 1
 	prometheus_reads metrics || return 1
+	ctl big perf sweep >out && ctl big perf errors >errors.json || because "$(cat out)" || return 1
+	equal "ports, different ones, and those with a counter that rose at the second read" \
+		"$(json 'do { my %seen; @seen{map { "$_->{guid} $_->{port}" } @{$_->{ports}}} = (); scalar @{$_->{ports}}, scalar keys %seen },
+			scalar grep { @{$_->{rose}} } @{$_->{ports}}' <errors.json)" "800 800 0" || return 1
 	stop big
 }
 

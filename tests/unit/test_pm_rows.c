@@ -59,6 +59,35 @@ static void end(void)
 	snapshot_unref(view.topology);
 }
 
+/* What was written, without its end where it is members of an object; a new reference. */
+static json_t *parsed(struct buffer *out, bool is_members)
+{
+	json_t *value;
+
+	if (is_members)
+		row_end(out, '}');
+	value = json_loadb(out->bytes + out->begin, buffer_length(out), JSON_DECODE_ANY, NULL);
+	free(out->bytes);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(value);
+	return value;
+}
+
+static json_t *rates_of(const struct pm_agent *agent, const struct pm_port *port)
+{
+	struct buffer out = {0};
+
+	pm_rates_row(agent, 1, port, NULL, &out);
+	return parsed(&out, false);
+}
+
+static json_t *link_of(const struct pm_slow_link *link)
+{
+	struct buffer out = {0};
+
+	pm_link_row(&view, link, &out);
+	return parsed(&out, false);
+}
+
 static double real(const json_t *row, const char *name)
 {
 	return json_real_value(json_object_get(row, name));
@@ -77,10 +106,10 @@ static void test_rates(void)
 
 	begin();
 	agent.facts = view.topology->switches[0].facts;
-	row = pm_rates_json(&agent, 1, &port);
+	row = rates_of(&agent, &port);
 	CU_ASSERT(json_is_null(row)); /* never read */
 	json_decref(row);
-	row = pm_rates_json(&agent, 1, NULL);
+	row = rates_of(&agent, NULL);
 	CU_ASSERT(json_is_null(row));
 	json_decref(row);
 
@@ -89,7 +118,7 @@ static void test_rates(void)
 	port.rate[TRAFFIC_RCV_DATA] = 5e8f;
 	port.rate[TRAFFIC_XMIT_PKTS] = 11;
 	port.rate[TRAFFIC_RCV_PKTS] = 12;
-	row = pm_rates_json(&agent, 1, &port);
+	row = rates_of(&agent, &port);
 	CU_ASSERT(fabs(real(row, "xmit_bytes") - 4e8) < 1e3);
 	CU_ASSERT(fabs(real(row, "rcv_bytes") - 2e9) < 1e4);
 	CU_ASSERT_EQUAL(real(row, "xmit_pkts"), 11);
@@ -101,20 +130,20 @@ static void test_rates(void)
 
 	port.rate[TRAFFIC_XMIT_DATA] = 1e9f; /* the busier one now */
 	port.wait_rate = 7;
-	row = pm_rates_json(&agent, 1, &port);
+	row = rates_of(&agent, &port);
 	CU_ASSERT(fabs(real(row, "utilization") - 80) < 0.01);
 	CU_ASSERT_EQUAL(real(row, "xmit_wait"), 7);
 	json_decref(row);
 
 	port.rate[TRAFFIC_XMIT_DATA] = port.rate[TRAFFIC_RCV_DATA] = -1; /* read once */
-	row = pm_rates_json(&agent, 1, &port);
+	row = rates_of(&agent, &port);
 	CU_ASSERT(json_is_null(json_object_get(row, "utilization")));
 	CU_ASSERT(json_is_null(json_object_get(row, "xmit_bytes")));
 	json_decref(row);
 
 	port.rate[TRAFFIC_XMIT_DATA] = 1e9f;
 	agent.facts->port[1].info.link_width_active = 0;
-	row = pm_rates_json(&agent, 1, &port);
+	row = rates_of(&agent, &port);
 	CU_ASSERT(json_is_null(json_object_get(row, "utilization")));
 	CU_ASSERT_STRING_EQUAL(string(row, "width_speed"), "unknown");
 	json_decref(row);
@@ -124,14 +153,17 @@ static void test_rates(void)
 static void test_errors(void)
 {
 	struct pm_port port = {.rose = UINT32_C(1) << SELECT_XMIT_WAIT};
-	json_t *row = json_object(), *counters;
+	struct buffer out = {0};
+	json_t *row, *counters;
 
 	port.error[ERROR_LINK_DOWNED] = 255; /* all of its 8 bits */
 	port.error_gone[ERROR_LINK_DOWNED] = 1000;
 	port.error_gone[ERROR_SYMBOL] = 5;
 	port.wait = 9;
 	port.traffic[TRAFFIC_XMIT_DATA] = 77;
-	pm_put_errors(row, &port);
+	row_begin(&out, NULL, '{');
+	pm_error_members(&port, &out);
+	row = parsed(&out, true);
 	counters = json_object_get(row, "counters");
 	CU_ASSERT_EQUAL(json_object_size(counters), 3);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(counters, "LinkDownedCounter")), 1255);
@@ -150,9 +182,14 @@ static void test_errors(void)
 static void expect_peer(struct pm_agent *agent, uint8_t num, const struct view *seen,
 			const char *wanted)
 {
-	json_t *row = pm_port_json(agent, num, seen), *peer = json_object_get(row, "peer");
+	struct buffer out = {0};
+	json_t *row, *peer;
 	char text[96] = "";
 
+	row_begin(&out, NULL, '{');
+	pm_port_members(agent, num, seen, &out);
+	row = parsed(&out, true);
+	peer = json_object_get(row, "peer");
 	if (!json_is_null(peer))
 		snprintf(text, sizeof(text), "%s %d", string(peer, "description"),
 			 (int)json_integer_value(json_object_get(peer, "port")));
@@ -194,14 +231,14 @@ static void test_slow_links(void)
 
 	begin();
 	view.topology->switches[0].facts->port[3].info.link_width_active = 1;
-	row = pm_link_json(&view, &to_switch);
+	row = link_of(&to_switch);
 	CU_ASSERT_STRING_EQUAL(string(row, "width_speed"), "1x QDR");
 	CU_ASSERT_STRING_EQUAL(string(row, "could"), "4x QDR");
 	CU_ASSERT_STRING_EQUAL(string(json_object_get(row, "from"), "description"), "switch 0");
 	CU_ASSERT_STRING_EQUAL(string(json_object_get(row, "to"), "description"), "switch 2");
 	json_decref(row);
 	view.topology->switches[0].facts->port[2].info.link_speed_active = DDR;
-	row = pm_link_json(&view, &to_host);
+	row = link_of(&to_host);
 	CU_ASSERT_STRING_EQUAL(string(row, "width_speed"), "4x DDR");
 	CU_ASSERT_STRING_EQUAL(string(row, "could"), "4x QDR");
 	CU_ASSERT_STRING_EQUAL(string(json_object_get(row, "to"), "description"), "host 1");

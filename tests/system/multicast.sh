@@ -93,8 +93,8 @@ shown() {
 		"$broadcast 1" || return 1
 	equal "the list of members" "$(shown_members daemon)" host-0002 || return 1
 	equal "its parameters" "$(ctl daemon multicast show $broadcast |
-		json 'map { join ",", @$_{qw(mlid p_key q_key mtu rate_gbps permanent)} } $_->{group}')" \
-		49152,65535,2843,2048,10,1 || return 1
+		json 'map { join ",", @$_{qw(mlid p_key q_key mtu rate_gbps permanent sl tclass flow_label hop_limit scope left_out)} } $_->{group}')" \
+		49152,65535,2843,2048,10,1,0,0,0,0,2,0 || return 1
 	ctl daemon multicast show ff12::1 >answer.json 2>&1 && because "it shows a group that is not there" && return 1
 	matches 'multicast list' answer.json || because "of a group that is not there: $(cat answer.json)"
 }

@@ -87,8 +87,8 @@ lists() {
 		because "it shows what is not printable" && return 1
 	ctl weftd inform list >list.json || because "inform list fails" || return 1
 	equal "what is listed of subscriptions" \
-		"$(members 'join ",", map { $_ // "any" } @$_{"type", "producer", "of_gid", "of_lid_begin", "of_lid_end"}, $_->{generic} ? 1 : 0')" \
-		"any,any,any,any,any,0" || return 1
+		"$(members 'join ",", map { $_ // "any" } @$_{"type", "producer", "of_gid", "of_lid_begin", "of_lid_end"}, map { $_ ? 1 : 0 } @$_{"generic", "trusted"}')" \
+		"any,any,any,any,any,0,0" || return 1
 	equal "the traps that they name" "$(json 'scalar grep { $_->{trap} % 3 != 2 } @$_' <list.json)" 0
 }
 

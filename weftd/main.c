@@ -520,7 +520,10 @@ static int open_readonly_control(struct daemon *daemon)
 			"has to be a member (systemd: SupplementaryGroups=%s, PrivateUsers=no)",
 			path, who, who);
 	else if (error)
-		log_error("%s: no socket for those who only look: %s", path, strerror(-error));
+		log_error("%s: no socket for those who only look: %s; a folder that weftd may "
+			  "write to%s is given with --runtime-dir",
+			  path, strerror(-error),
+			  error == -ENAMETOOLONG ? ", here of at most 91 bytes," : "");
 	free(path);
 	return error;
 }

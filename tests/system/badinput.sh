@@ -85,6 +85,9 @@ runtime_folders() {
 	long=$(printf 'x%.0s' {1..120})
 	refuses 1 'control.sock: no control socket: File name too long; a folder .*, of at most 94 bytes, .*--runtime-dir' \
 		--runtime-dir "$work/$long" || return 1
+	long=$work/${long:0:91-${#work}}
+	refuses 1 'control-ro.sock: no socket for those who only look: File name too long; a folder .*, here of at most 91 bytes, ' \
+		--runtime-dir "$long" -o 'readonly_socket="*"' || return 1
 	: >file
 	refuses 1 'file/control.sock: no control socket: Not a directory' --runtime-dir "$work/file"
 }

@@ -326,11 +326,12 @@ static int explain_failure(const char *socket, int result, char *refusal)
 			socket);
 		return EXIT_NO_DAEMON;
 	case -EACCES:
-		fprintf(stderr,
-			"weftctl: no rights on %s: root and %s may "
-			"connect; -s .../control-ro.sock, where weftd has one, is for those who "
-			"only look\n",
-			socket, members(socket, group));
+		fprintf(stderr, "weftctl: no rights on %s: root and %s may connect%s\n", socket,
+			members(socket, group),
+			strstr(socket, "control-ro.sock")
+				? ""
+				: "; -s .../control-ro.sock, where weftd has one, is for those "
+				  "who only look");
 		return EXIT_FAILURE;
 	case -EREMOTEIO:
 		text_clean(refusal);

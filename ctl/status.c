@@ -369,11 +369,14 @@ static void print_smps(const json_t *smps, FILE *out)
 static void print_partitions_line(const json_t *partitions, FILE *out)
 {
 	long long foreign = number_member(partitions, "foreign_ports");
+	long long in_file = number_member(partitions, "in_file");
+	long long made = number_member(partitions, "at_run_time");
 
-	if (partitions)
+	if (partitions && (in_file || made))
 		line(out, "Partitions", "%s; %lld in the file, %lld made at run time",
-		     text_member(partitions, "source"), number_member(partitions, "in_file"),
-		     number_member(partitions, "at_run_time"));
+		     text_member(partitions, "source"), in_file, made);
+	else if (partitions)
+		line(out, "Partitions", "%s", text_member(partitions, "source"));
 	if (foreign)
 		line(out, "",
 		     "%lld port%s had %lld P_Key%s of another manager when this one came, "

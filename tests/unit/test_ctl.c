@@ -127,9 +127,10 @@ static const struct {
 	 "unknown command \"partition create\"; there is \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition member add\", "
 	 "\"partition member remove\", \"partition check\""},
-	{"config set x", NULL,
-	 "unknown command \"config set x\"; there is \"config show\", \"config check\", "
-	 "\"config reload\""},
+	{"partition create 0x8001", NULL,
+	 "unknown command \"partition create 0x8001\"; there is \"partition list\", "
+	 "\"partition show\", \"partition add\", \"partition remove\", "
+	 "\"partition member add\", \"partition member remove\", \"partition check\""},
 	{"config set lmc=1", NULL,
 	 "unknown command \"config set lmc=1\"; there is \"config show\", \"config check\", "
 	 "\"config reload\""},

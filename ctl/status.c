@@ -379,8 +379,8 @@ static void print_partitions_line(const json_t *partitions, FILE *out)
 		line(out, "Partitions", "%s", text_member(partitions, "source"));
 	if (foreign)
 		line(out, "",
-		     "%lld port%s had %lld P_Key%s of another manager when this one came, "
-		     "and lost them: docs/partitions.md",
+		     "%lld port%s had %lld P_Key%s that this configuration does not give, and "
+		     "lost them: docs/partitions.md",
 		     foreign, text_plural(foreign, "s"),
 		     number_member(partitions, "foreign_p_keys"),
 		     text_plural(number_member(partitions, "foreign_p_keys"), "s"));

@@ -64,21 +64,24 @@ static void counted(void *arg)
 {
 	const struct log_subject subject = {.message_id = MESSAGE_PKEYS_FOREIGN, .port = -1};
 	struct foreign_keys *foreign = arg;
+	const char *former = policy_former_file(foreign->policy);
 
 	if (!is_first_bring_up(foreign)) /* somebody has defined partitions meanwhile */
 		foreign->ports = foreign->keys = 0;
 	foreign->told = true;
 	if (foreign->ports)
-		log_about(
-			LOG_WARNING, &subject,
-			"%u port%s of this fabric hold%s P_Keys of another manager, %u different "
-			"one%s (%s), and there is no partition file: THEY ARE TAKEN AWAY NOW, and "
-			"everybody becomes a full member of the default partition; to keep them "
-			"bring that manager's partitions.conf (weftctl import opensm, "
-			"docs/partitions.md)",
-			foreign->ports, foreign->ports == 1 ? "" : "s",
-			foreign->ports == 1 ? "s" : "", foreign->keys,
-			foreign->keys == 1 ? "" : "s", foreign->example);
+		log_about(LOG_WARNING, &subject,
+			  "%u port%s of this fabric hold%s P_Keys that this configuration does not "
+			  "give, %u different one%s (%s), and there is no partition file: THEY ARE "
+			  "TAKEN AWAY NOW, and everybody becomes a full member of the default "
+			  "partition; to have them back %s%s",
+			  foreign->ports, foreign->ports == 1 ? "" : "s",
+			  foreign->ports == 1 ? "s" : "", foreign->keys,
+			  foreign->keys == 1 ? "" : "s", foreign->example,
+			  former ? "set partition_config_file to the file that was in force here, "
+				 : "bring the partitions.conf of the manager that gave them "
+				   "(weftctl import opensm, docs/partitions.md)",
+			  former ? former : "");
 	foreign->done(foreign->done_arg);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * P_Keys that another manager gave, and that go now: where there is no partition file, and nothing
- * was said at run time, everybody is a full member of the default partition and of no other, so the
- * first bring-up of a MASTER takes all other keys away. Before it does, it counts them here, in a
- * walk over all ports, and says so in the log; weftctl status goes on saying it. Called by
+ * P_Keys that others gave, and that go now: where there is no partition file, and nothing was said
+ * at run time, everybody is a full member of the default partition and of no other, so the first
+ * bring-up of a MASTER takes all other keys away. Before it does, it counts them here, in a walk
+ * over all ports, and says so in the log; weftctl status goes on saying it. Who gave them is not
+ * known: another manager, or this one by a file that its configuration names no more. Called by
  * sm/sweep.c before anything is written, and by sm/commands_partition.c. Loop thread only.
  */
 #ifndef SM_FOREIGN_KEYS_H

@@ -582,6 +582,11 @@ static const char *mark(const struct policy *policy)
 	return setting_get(policy->registry, MARK);
 }
 
+const char *policy_former_file(const struct policy *policy)
+{
+	return policy->given == PARTITIONS_FILE ? NULL : mark(policy);
+}
+
 /* Only a MASTER changes the registry. */
 static void keep_mark(struct policy *policy)
 {

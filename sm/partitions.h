@@ -110,6 +110,9 @@ bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions);
 /* Whether this manager follows a master whose file says something else. */
 bool policy_is_unlike(const struct policy *policy);
+/* The file that was in force before, where none is now, until the configuration that names none has
+ * taken effect; or NULL. */
+const char *policy_former_file(const struct policy *policy);
 /* Options may have changed: everything is judged anew. */
 void policy_options_changed(struct policy *policy);
 /* This manager may write, or may not any more. */

@@ -354,7 +354,7 @@ static const struct {
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
 	 "Partitions  no file; 0 in the file, 1 made at run time\n"
-	 "            1 port had 2 P_Keys of another manager when this one came, and lost them: "
+	 "            1 port had 2 P_Keys that this configuration does not give, and lost them: "
 	 "docs/partitions.md\n"},
 	{"status with many phases", print_status,
 	 "{\"sweep\":{\"number\":1,\"phases\":[{\"name\":\"discover\",\"us\":1000},"

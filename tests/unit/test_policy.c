@@ -607,8 +607,10 @@ static void count_key_sets(void *ctx, const struct fake_set *set)
 }
 
 /* What two hosts hold when this manager comes: nothing, or 5 and 6, and 5 and the default partition
- * as a limited member. What is logged, up to the end of the first bring-up. */
-static void come_to(const char *file, bool run_time, bool foreign, char *text, size_t size)
+ * as a limited member. What is logged, up to the end of the first bring-up. former: the file that
+ * was in force on its store; it names none now. */
+static void come_to(const char *file, const char *former, bool run_time, bool foreign, char *text,
+		    size_t size)
 {
 	struct unit_capture capture;
 	struct fake_port *two, *three;
@@ -625,6 +627,10 @@ static void come_to(const char *file, bool run_time, bool foreign, char *text, s
 		three->p_key[1] = 0x8005;
 	}
 	read_file(&world->sm->policy, file);
+	if (former) {
+		setting_put(world->registry, (const char *)mark_key.name, former);
+		policy_set_file(&world->sm->policy, PARTITIONS_UNWANTED, NULL);
+	}
 	if (run_time)
 		make(7, false, false);
 	log_set_level(NULL, LOG_WARNING);
@@ -640,7 +646,7 @@ static void come_to(const char *file, bool run_time, bool foreign, char *text, s
 
 static bool is_told(const char *text)
 {
-	return strstr(text, "P_Keys of another manager");
+	return strstr(text, "P_Keys that this configuration does not give");
 }
 
 /* Who comes without any definition says what it is about to take away, once, before it does; who
@@ -649,11 +655,11 @@ static void test_foreign(void)
 {
 	char text[2048];
 
-	come_to(NULL, false, true, text, sizeof(text));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(text, "2 ports of this fabric hold P_Keys of another "
-						  "manager, 3 different ones"));
+	come_to(NULL, NULL, false, true, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(text, "2 ports of this fabric hold P_Keys that this "
+						  "configuration does not give, 3 different ones"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "(\"host-0002\" port 1: 0x8005, 0x0006)"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "partitions.conf"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "bring the partitions.conf"));
 	CU_ASSERT_PTR_EQUAL(strstr(strstr(text, "TAKEN AWAY") + 1, "TAKEN AWAY"), NULL);
 	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 2);
 	CU_ASSERT_EQUAL(world->sm->foreign_keys.keys, 3);
@@ -664,17 +670,24 @@ static void test_foreign(void)
 	CU_ASSERT_EQUAL(key_sets, 2);
 	world_free(world);
 
-	come_to(NULL, false, false, text, sizeof(text));
+	come_to(NULL, "/etc/weft/old.conf", false, true, text, sizeof(text));
+	CU_ASSERT_TRUE(is_told(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "in force here, /etc/weft/old.conf"));
+	CU_ASSERT_PTR_NULL(strstr(text, "bring the partitions.conf"));
+	CU_ASSERT_EQUAL(key_sets, 2);
+	world_free(world);
+
+	come_to(NULL, NULL, false, false, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
 	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 0);
 	CU_ASSERT_EQUAL(key_sets, 0);
 	world_free(world);
 
-	come_to("Default=0x7fff: ALL=full;", false, true, text, sizeof(text));
+	come_to("Default=0x7fff: ALL=full;", NULL, false, true, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
 	world_free(world);
 
-	come_to(NULL, true, true, text, sizeof(text));
+	come_to(NULL, NULL, true, true, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
 	world_free(world);
 }

@@ -56,7 +56,7 @@ static unsigned read_some(unsigned first, unsigned most)
 
 		if (got < 0)
 			break;
-		CU_ASSERT_EQUAL(got, size_of(first + count));
+		CU_ASSERT_EQUAL((size_t)got, size_of(first + count));
 		CU_ASSERT_EQUAL(bytes[0], (first + count) % 251);
 		CU_ASSERT_EQUAL(bytes[got - 1], (first + count) % 251);
 	}

@@ -145,15 +145,18 @@ static void print_counts(const json_t *counts, FILE *out)
 	long long switches = number_member(counts, "switches"),
 		  adapters = number_member(counts, "adapters"),
 		  links = number_member(counts, "links");
+	char given[48] = "";
 
 	if (!counts)
 		return;
 	line(out, "Fabric", "%lld switch%s, %lld adapter%s, %lld link%s", switches,
 	     text_plural(switches, "es"), adapters, text_plural(adapters, "s"), links,
 	     text_plural(links, "s"));
-	line(out, "", "%lld of %lld ports active, highest LID %lld",
-	     number_member(counts, "active_ports"), number_member(counts, "ports"),
-	     number_member(counts, "lid_top"));
+	if (number_member(counts, "lid_top"))
+		snprintf(given, sizeof(given), ", highest LID %lld",
+			 number_member(counts, "lid_top"));
+	line(out, "", "%lld of %lld ports active%s", number_member(counts, "active_ports"),
+	     number_member(counts, "ports"), given);
 }
 
 void print_routing(const json_t *routing, FILE *out)

@@ -18,6 +18,8 @@ struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned
 	map_init(&fabric->nodes);
 	map_init(&fabric->ports);
 	list_init(&fabric->troubled);
+	list_init(&fabric->switches);
+	fabric->hearing = 1;
 	fabric->window = window;
 	fabric->switch_limit = switch_limit;
 	fabric->adapter_limit = adapter_limit;
@@ -134,6 +136,7 @@ static struct switch_state *switch_state_new(void)
 {
 	struct switch_state *sw = mem_zalloc(sizeof(*sw));
 
+	list_init(&sw->link);
 	list_init(&sw->waiters);
 	list_init(&sw->woken);
 	list_init(&sw->table_waiters);
@@ -151,6 +154,7 @@ static void switch_state_free(struct switch_state *sw)
 	while (list_pop(&sw->waiters) || list_pop(&sw->woken) || list_pop(&sw->table_waiters) ||
 	       list_pop(&sw->mft_waiters) || list_pop(&sw->cable_waiters))
 		;
+	list_del(&sw->link);
 	list_del(&sw->table_waiting);
 	list_del(&sw->mft_waiting);
 	lft_unref(sw->guess);
@@ -182,6 +186,7 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 	if (node->type == NODE_SWITCH) {
 		node->sw = switch_state_new();
 		node->sw->node = node;
+		list_push(&fabric->switches, &node->sw->link);
 		fabric_add_agent(fabric, &node->port[0], info->port_guid);
 		fabric->num_switches++;
 		fabric->num_ports += node->num_ports;
@@ -276,46 +281,48 @@ struct mft *node_mft(struct node *node)
 	return node->sw->mft;
 }
 
+/* A fabric has some ten times as many ports as switches, and a new manager knows the P_Keys of
+ * none: these two look only where there may be something. */
 void fabric_forget_tables(struct fabric *fabric)
 {
-	size_t position = 0;
-	struct node *node;
+	list_for_each (link, &fabric->switches) {
+		struct switch_state *sw = container_of(link, struct switch_state, link);
 
-	while ((node = map_next(&fabric->nodes, &position))) {
-		if (!node->sw)
-			continue;
-		node->sw->lost = true;
-		for (unsigned i = 1; i <= node->num_ports; i++)
-			port_set_pkeys(fabric, &node->port[i], NULL);
+		sw->lost = true;
+		for (unsigned i = 1; sw->pkeys_known && i <= sw->node->num_ports; i++)
+			port_set_pkeys(fabric, &sw->node->port[i], NULL);
+		sw->pkeys_known = false;
 	}
+}
+
+void port_ask_link(struct port *port, uint8_t physical)
+{
+	port->link_asked = physical;
+	port->node->sw->links_asked = true;
 }
 
 void fabric_forget_asked_links(struct fabric *fabric)
 {
-	size_t position = 0;
-	struct node *node;
+	list_for_each (link, &fabric->switches) {
+		struct switch_state *sw = container_of(link, struct switch_state, link);
 
-	while ((node = map_next(&fabric->nodes, &position)))
-		for (unsigned i = 0; i <= node->num_ports; i++)
-			node->port[i].link_asked = 0;
+		for (unsigned i = 0; sw->links_asked && i <= sw->node->num_ports; i++)
+			sw->node->port[i].link_asked = 0;
+		sw->links_asked = false;
+	}
 }
 
 void fabric_forget_lids(struct fabric *fabric)
 {
-	size_t position = 0;
-	struct port *port;
-
-	while ((port = map_next(&fabric->ports, &position)))
-		port_set_lid(fabric, port, LID_NONE, 0);
+	for (unsigned lid = fabric->lid_top; lid; lid--) {
+		if (fabric->lids[lid])
+			port_set_lid(fabric, fabric->lids[lid], LID_NONE, 0);
+	}
 }
 
 void fabric_forget_heard(struct fabric *fabric)
 {
-	size_t position = 0;
-	struct port *port;
-
-	while ((port = map_next(&fabric->ports, &position)))
-		port->unheard = true;
+	fabric->hearing++;
 }
 
 void fabric_take_heard(struct fabric *fabric)
@@ -324,7 +331,8 @@ void fabric_take_heard(struct fabric *fabric)
 	struct port *port;
 
 	while ((port = map_next(&fabric->ports, &position)))
-		port->unheard &= port_state_of(port) != PORT_ACTIVE;
+		if (port_state_of(port) == PORT_ACTIVE)
+			port->heard = fabric->hearing;
 }
 
 /* Cables */
@@ -524,7 +532,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	port_set_tables(fabric, port, NULL);
 	port->refuses = 0;
 	port->keeps_link = false;
-	port->unheard = true;
+	port->heard = 0;
 	fabric->forgotten++;
 }
 
@@ -537,7 +545,8 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		agent_m_key_shown(port->agent, info);
 	if (old->known && memcmp(&old->info, info, sizeof(*info)) == 0)
 		return;
-	port->unheard |= !old->known;
+	if (!old->known)
+		port->heard = 0;
 	if (!old->known || usable(&old->info) != usable(info)) {
 		fabric->topology++;
 		fabric->forgotten++;
@@ -647,6 +656,8 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	pkey_list_unref(facts->pkeys);
 	facts->pkeys = pkeys;
+	if (pkeys && port->num && port->node->sw)
+		port->node->sw->pkeys_known = true;
 	fabric->facts++;
 }
 
@@ -702,16 +713,7 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 
 lid_t fabric_lid_top(struct fabric *fabric)
 {
-	size_t position = 0;
-	struct port *port;
-	lid_t top = LID_NONE;
-
 	while (fabric->lid_top != LID_NONE && !fabric->lids[fabric->lid_top])
 		fabric->lid_top--;
-	if (fabric->lid_top != LID_NONE)
-		return fabric->lids[fabric->lid_top]->lid;
-	while ((port = map_next(&fabric->ports, &position)))
-		if (port_info(port)->lid > top)
-			top = port_info(port)->lid;
-	return top;
+	return fabric->lid_top != LID_NONE ? fabric->lids[fabric->lid_top]->lid : LID_NONE;
 }

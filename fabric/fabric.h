@@ -103,13 +103,15 @@ struct port {
 	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
 	 * port 0 that of all ports, may be old. */
 	bool unread;
-	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0. */
+	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0.
+	 * Of switches' ports, by port_ask_link(). */
 	uint8_t link_asked;
 	bool keeps_link; /* it was told to be Disabled, and has not been since */
-	/* Nothing was known of it, or its link was lost, or another manager may have been MASTER:
-	 * what it has registered need not be what the SA knows, whatever the registry says, so it
-	 * is to be told once to register anew. Means something for end ports. */
-	bool unheard;
+	/* The fabric's hearing in which it was told to register anew. It is to be told once when
+	 * that is another one: nothing was known of it, or its link was lost (0), or another
+	 * manager may have been MASTER, so what it has registered need not be what the SA knows,
+	 * whatever the registry says. Means something for end ports. */
+	uint32_t heard;
 	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
 	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t
@@ -156,7 +158,13 @@ struct switch_trouble {
 };
 
 struct switch_state {
-	struct node *node;		/* whose it is */
+	struct list link;  /* in fabric->switches */
+	struct node *node; /* whose it is */
+	bool lost;	   /* a report showed that it was reset, and lost its tables */
+	bool changed;	   /* a port of it did, in this sweep, and is to be read again */
+	bool pkeys_known;  /* P_Keys of its external ports may be known, or found to be good */
+	bool links_asked;  /* link_asked of some of its ports may be set */
+	uint8_t aside;	   /* enum aside */
 	struct switch_trouble *trouble; /* NULL: it makes none; not when ASIDE_REFUSES */
 	struct lft_have have;
 	struct lft *want;  /* NULL until the first routing */
@@ -171,16 +179,13 @@ struct switch_state {
 	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool keeps_default_ports;	/* for multicast; it did not take that there are none */
-	bool lost;			/* a report showed that it was reset, and lost its tables */
 	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
 	bool news;		/* it told that links of it changed, and was not read since */
 	bool settled;		/* have equals want, the top is acknowledged */
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */
-	uint8_t aside;		/* enum aside */
 	uint64_t set_in_report; /* sm/program.c: the last one that counts a block of it */
-	bool changed;		/* a port of it did, in this sweep, and is to be read again */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
 	bool set_lost;	     /* a Set is among them: reads that are answered do not end the row */
@@ -245,6 +250,7 @@ struct fabric {
 	struct map nodes;     /* by NodeGUID */
 	struct map ports;     /* end ports by PortGUID */
 	struct list troubled; /* the histories of ports that have made trouble */
+	struct list switches; /* their struct switch_state, in the order in which they were found */
 	struct port *lids[LID_UNICAST_MAX + 1];
 	lid_t lid_top;	   /* none above it is given; fabric_lid_top() lowers it */
 	lid_t sm_kept_lid; /* what our own port has beside sm_lid: lid.h; LID_NONE: nothing */
@@ -259,6 +265,7 @@ struct fabric {
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */
 	uint64_t members; /* rises when a node or an end port comes or goes */
+	uint32_t hearing; /* rises when all ports are to be told to register anew; from 1 on */
 	struct roster roster;
 	struct tree tree;
 	struct link_news link_news;
@@ -300,7 +307,7 @@ unsigned fabric_roster_step(struct fabric *fabric, size_t *at);
 struct node *fabric_next_node(struct fabric *fabric, size_t *at);
 struct node *fabric_next_switch(struct fabric *fabric, size_t *at);
 struct port *fabric_next_end(struct fabric *fabric, size_t *at);
-/* The highest base LID that was given, or, where none was, that was found. */
+/* The highest base LID that was given. */
 lid_t fabric_lid_top(struct fabric *fabric);
 
 /* Breadth-first uplinks from sm_port over the cables, by silent switches only where there is no
@@ -394,6 +401,8 @@ void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t l
 
 /* Nothing is known any more of what any switch's tables hold: somebody else may have written. */
 void fabric_forget_tables(struct fabric *fabric);
+/* The link of a switch's port is to be taken down (PHYS_DISABLED) or tried again (PHYS_POLLING). */
+void port_ask_link(struct port *port, uint8_t physical);
 /* No link is to be taken down or tried again: who asked for it asked an earlier MASTER. */
 void fabric_forget_asked_links(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
@@ -402,6 +411,10 @@ void fabric_forget_lids(struct fabric *fabric);
 void fabric_take_heard(struct fabric *fabric);
 /* What any port has registered need not be what the SA knows: all are to be told once more. */
 void fabric_forget_heard(struct fabric *fabric);
+static inline bool port_is_unheard(const struct fabric *fabric, const struct port *port)
+{
+	return port->heard != fabric->hearing;
+}
 
 /* Whether the switch sends what its multicast table does not cover to this port, by default. */
 bool node_sends_by_default(const struct node *node, unsigned port);

@@ -393,9 +393,9 @@ static void change_is_durable(void *ctx)
 	struct port_change *change = ctx;
 	struct node *node = fabric_find_node(change->sm->fabric, change->entry.node_guid);
 
-	if (node) {
+	if (node && node->sw && change->entry.port <= node->num_ports) {
 		node->port[change->entry.port].keeps_link = false;
-		node->port[change->entry.port].link_asked = change->physical;
+		port_ask_link(&node->port[change->entry.port], change->physical);
 	}
 	sm_wait_for_sweep(change->sm, change->request);
 	trigger_node(&change->sm->trigger, change->entry.node_guid,

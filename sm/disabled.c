@@ -37,7 +37,7 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 		if (port_info(port)->port_physical_state == PHYS_DISABLED)
 			port->keeps_link = false;
 		else if (!port->keeps_link)
-			port->link_asked = PHYS_DISABLED;
+			port_ask_link(port, PHYS_DISABLED);
 	}
 }
 

@@ -121,7 +121,7 @@ static bool disable(struct hold *hold, struct port *port)
 
 	if (!at)
 		return false;
-	at->link_asked = PHYS_DISABLED;
+	port_ask_link(at, PHYS_DISABLED);
 	trigger_node(hold->trigger, at->node->guid, "a port is to be disabled");
 	return true;
 }

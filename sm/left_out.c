@@ -3,6 +3,7 @@
 #include "sm/left_out.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "fabric/lid.h"
 #include "fabric/snapshot.h"
@@ -113,20 +114,35 @@ void left_out_tell(struct fabric *fabric)
 	}
 }
 
-json_t *left_out_json(struct fabric *fabric)
+static int compare_nodes(const void *a, const void *b)
 {
-	const struct roster *roster = fabric_roster(fabric);
+	guid_t first = (*(struct node *const *)a)->guid, second = (*(struct node *const *)b)->guid;
+
+	return (first > second) - (first < second);
+}
+
+/* Few are left out, and only they are sorted: while nodes are being found, a roster would have to
+ * be made each time. */
+json_t *left_out_json(const struct fabric *fabric)
+{
+	const struct node **nodes = mem_array(fabric->num_switches, sizeof(struct node *));
 	json_t *array = json_array();
 	char why[WHY_SIZE], guid[GUID_TEXT];
+	size_t count = 0;
 
-	for (size_t i = 0; i < roster->num_switches; i++) {
-		const struct node *node = roster->switches[i];
+	list_for_each (link, &fabric->switches) {
+		const struct node *node = container_of(link, struct switch_state, link)->node;
 
 		if (is_left_out(fabric, node, why))
-			json_array_append_new(array,
-					      json_pack("{s:s,s:s,s:s}", "guid",
-							guid_text(node->guid, guid), "description",
-							node->facts->description, "why", why));
+			nodes[count++] = node;
 	}
+	qsort(nodes, count, sizeof(*nodes), compare_nodes);
+	for (size_t i = 0; i < count; i++) {
+		is_left_out(fabric, nodes[i], why);
+		json_array_append_new(
+			array, json_pack("{s:s,s:s,s:s}", "guid", guid_text(nodes[i]->guid, guid),
+					 "description", nodes[i]->facts->description, "why", why));
+	}
+	free(nodes);
 	return array;
 }

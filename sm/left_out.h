@@ -13,6 +13,6 @@
 /* Logs those that are left out and were not when this was called last. */
 void left_out_tell(struct fabric *fabric);
 /* An array of them: "guid", "description", "why". The caller's reference. */
-json_t *left_out_json(struct fabric *fabric);
+json_t *left_out_json(const struct fabric *fabric);
 
 #endif

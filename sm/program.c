@@ -309,7 +309,8 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 		return;
 	attr_decode(&port_info_format, request->data, &want);
 	attr_decode(&port_info_format, answer->data, &held);
-	port->unheard &= answer->error || !want.client_reregister;
+	if (!answer->error && want.client_reregister)
+		port->heard = program->fabric->hearing;
 	later = answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port);
 	if (port_of_switch(port) && !later)
 		refused_port_set(port->node, answer->error);

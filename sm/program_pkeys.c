@@ -493,6 +493,8 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 		return PKEYS_WAIT;
 	if (!next_step(program, cable, &step)) {
 		cable.end->pkeys_good = program->policy->state;
+		if (cable.front)
+			cable.front->node->sw->pkeys_known = true;
 		policy_port_settled(program->policy);
 		/* What the switch is to enforce may be another thing now. */
 		if (cable.front && cable.front != port)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Who is told that a manager has come, and when: hosts that are up and know another MasterSMLID, or
- * that have registered with somebody whose memory is not ours (port->unheard). Each is told both by
- * one Set(PortInfo), with ClientReregister, and asks for a lot then; so rereg_rate bounds how many
- * are told in a second, whatever run of the sweep looks at them, and between two runs. Who has to
- * wait stands in a queue, from which a timer takes as many as have been earned.
+ * that have registered with somebody whose memory is not ours (port_is_unheard()). Each is told
+ * both by one Set(PortInfo), with ClientReregister, and asks for a lot then; so rereg_rate bounds
+ * how many are told in a second, whatever run of the sweep looks at them, and between two runs. Who
+ * has to wait stands in a queue, from which a timer takes as many as have been earned.
  *
  * A host that knows another manager asks somebody who is dead until it is told, so it is told even
  * where rereg_rate is 0, and as soon as it can be: the SA answers when a run begins. What leads to

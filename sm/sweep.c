@@ -755,14 +755,13 @@ static void close_record(struct sm *sm, int error)
  * light sweep would not find those that are too many to be named. */
 static void read_changed(struct sm *sm)
 {
-	size_t position = 0;
-	struct node *node;
+	list_for_each (link, &sm->fabric->switches) {
+		struct switch_state *sw = container_of(link, struct switch_state, link);
 
-	while ((node = map_next(&sm->fabric->nodes, &position))) {
-		if (!node->sw || !node->sw->changed)
-			continue;
-		node->sw->changed = false;
-		trigger_node(&sm->trigger, node->guid, "a port changed during the sweep");
+		if (sw->changed)
+			trigger_node(&sm->trigger, sw->node->guid,
+				     "a port changed during the sweep");
+		sw->changed = false;
 	}
 	if (sm->trigger.num_named == TRIGGER_NODES_MAX)
 		trigger_full(&sm->trigger, "ports of many switches changed during the sweep");

@@ -343,7 +343,7 @@ static void asked_link_lapses(struct sim *sim)
 	sim_expect(sim, node && sim_state(first) == SM_STANDBY);
 	if (sim->failed)
 		return;
-	node->port[port->num].link_asked = PHYS_DISABLED;
+	port_ask_link(&node->port[port->num], PHYS_DISABLED);
 	sim_kill(second);
 	sim_until(sim, 5 * SIM_S, "the first is MASTER again", is_master, first);
 	sim_settle_and_check(sim);

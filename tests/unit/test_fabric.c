@@ -417,8 +417,51 @@ static void check_counts(struct fabric *fabric)
 	CU_ASSERT_EQUAL(fabric->num_ports, ports);
 	CU_ASSERT_EQUAL(2 * fabric->num_links, ends);
 	CU_ASSERT_EQUAL(fabric->num_active, active);
-	if (top)
-		CU_ASSERT_EQUAL(fabric_lid_top(fabric), top);
+	CU_ASSERT_EQUAL(fabric_lid_top(fabric), top);
+	list_for_each (link, &fabric->switches) {
+		CU_ASSERT_PTR_NOT_NULL(fabric_find_node(
+			fabric, container_of(link, struct switch_state, link)->node->guid));
+		switches--;
+	}
+	CU_ASSERT_EQUAL(switches, 0);
+}
+
+/* What a manager that becomes MASTER believes no more, wherever it is. */
+static void test_forget(void)
+{
+	enum { LEAF_PORT = 2, MASTER_TIMES = 2 };
+	struct net *net;
+	struct model model;
+	struct port *port, *host;
+	size_t position;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build("fattree:radix=4,levels=2", &net, &error), 0);
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	host = model.fabric->sm_port;
+	for (unsigned i = 0; i < MASTER_TIMES; i++) {
+		port = &host->peer->node->port[LEAF_PORT];
+		port_set_pkeys(model.fabric, port, pkey_list_new(32));
+		port_ask_link(port, PHYS_DISABLED);
+		host->heard = model.fabric->hearing;
+		port_set_lid(model.fabric, host, 44, 2);
+		port_set_lid(model.fabric, &port->node->port[0], 7, 0);
+		fabric_forget_tables(model.fabric);
+		fabric_forget_asked_links(model.fabric);
+		fabric_forget_lids(model.fabric);
+		fabric_forget_heard(model.fabric);
+		CU_ASSERT_TRUE(port->node->sw->lost);
+		CU_ASSERT_PTR_NULL(port_facts(port)->pkeys);
+		CU_ASSERT_EQUAL(port->link_asked, 0);
+		CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), LID_NONE);
+		CU_ASSERT_TRUE(port_is_unheard(model.fabric, host));
+		position = 0;
+		while ((port = map_next(&model.fabric->ports, &position)))
+			CU_ASSERT_EQUAL(port->lid, LID_NONE);
+	}
+	model_done(&model);
+	net_free(net);
 }
 
 static void test_counts(void)
@@ -441,7 +484,7 @@ static void test_counts(void)
 		port_set_info(model.fabric, &port->peer->node->port[0], &info);
 		check_counts(model.fabric);
 	}
-	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 77); /* found: none was given */
+	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), LID_NONE); /* found, and not given */
 	port_set_lid(model.fabric, port, 900, 2);
 	check_counts(model.fabric);
 	CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), 900);
@@ -787,6 +830,7 @@ int main(void)
 		{"a switch in the place of a host", test_switch_in_the_place_of_a_host},
 		{"frozen without fabric", test_frozen_without_fabric},
 		{"counts and the roster", test_counts},
+		{"what is believed no more", test_forget},
 		{"the roster in pieces", test_roster_in_pieces},
 		CU_TEST_INFO_NULL,
 	};

@@ -263,7 +263,7 @@ static void test_reregister(void)
 		sm_lid_here = rows[i].sm_lid;
 		if (rows[i].capable)
 			change(port, reregisters);
-		port->unheard = rows[i].unheard;
+		port->heard = rows[i].unheard ? 0 : model.fabric->hearing;
 		port_want(model.fabric, &options, port, &want);
 		CU_ASSERT_EQUAL(want.client_reregister, rows[i].wanted);
 		/* A command is no difference. */

@@ -110,51 +110,98 @@ static bool on_way(const struct node *target, const struct port *port)
 	return false;
 }
 
-static bool search(struct fabric *fabric, const struct node *target)
+/* A switch that can be reached, and the port by which it leads to the target. */
+struct step {
+	struct node *node;
+	struct port *out_of;
+};
+
+/* Steps that cost the same detour, last in, first out. */
+struct steps {
+	struct step *step;
+	size_t count, room;
+};
+
+static void step_add(struct steps *steps, struct node *node, struct port *out_of)
 {
-	struct node **queue = mem_array(fabric->num_switches + 1, sizeof(*queue));
-	struct node *node = first_switch(fabric);
-	size_t head = 0, tail = 0;
-
-	fabric->detour_searches++;
-	node->detour_search = fabric->detour_searches;
-	queue[tail++] = node;
-	while (head < tail && node != target) {
-		node = queue[head++];
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			struct port *out_of = &node->port[i];
-			struct node *next;
-
-			if (!leads_to_switch(fabric, out_of))
-				continue;
-			next = out_of->peer->node;
-			if (next->detour_search == fabric->detour_searches ||
-			    on_way(target, out_of))
-				continue;
-			next->detour_search = fabric->detour_searches;
-			next->detour = out_of;
-			queue[tail++] = next;
-		}
+	if (steps->count == steps->room) {
+		steps->room = 2 * steps->room + node->num_ports;
+		steps->step = mem_resize(steps->step, steps->room, sizeof(*steps->step));
 	}
-	free(queue);
-	return target->detour_search == fabric->detour_searches;
+	steps->step[steps->count++] = (struct step){node, out_of};
 }
 
-static bool search_way(struct fabric *fabric, const struct node *target, struct way *way)
+/* How much farther from the first switch a step leads than one along the tree would: 0, 1 or 2. */
+static unsigned step_cost(const struct node *from, const struct node *to)
 {
+	return to->hops < from->hops ? 0 : to->hops == from->hops ? 1 : 2;
+}
+
+/* From the target to the first switch, in the order of what a way costs beside the tree's own
+ * length: as long as there are ways as short as that, only switches on these are looked at, and
+ * not all that there are. What the tree says of hops may be old: then the way is longer. */
+static bool search(struct fabric *fabric, struct node *target)
+{
+	enum { COSTS = 3 };
+	struct steps steps[COSTS] = {0};
 	const struct node *first = first_switch(fabric);
+	unsigned cost = 0, empty = 0;
+
+	fabric->detour_searches++;
+	step_add(&steps[0], target, NULL);
+	while (empty < COSTS && first->detour_search != fabric->detour_searches) {
+		struct steps *cheapest = &steps[cost % COSTS];
+		struct step step;
+
+		if (!cheapest->count) {
+			cost++;
+			empty++;
+			continue;
+		}
+		empty = 0;
+		step = cheapest->step[--cheapest->count];
+		if (step.node->detour_search == fabric->detour_searches)
+			continue;
+		step.node->detour_search = fabric->detour_searches;
+		step.node->detour = step.out_of;
+		for (unsigned i = 1; i <= step.node->num_ports; i++) {
+			struct port *out_of = step.node->port[i].peer;
+
+			if (!out_of || !port_of_switch(out_of) ||
+			    out_of->node->detour_search == fabric->detour_searches ||
+			    !leads_to_switch(fabric, out_of) || on_way(target, out_of))
+				continue;
+			step_add(&steps[(cost + step_cost(step.node, out_of->node)) % COSTS],
+				 out_of->node, out_of);
+		}
+	}
+	for (unsigned i = 0; i < COSTS; i++)
+		free(steps[i].step);
+	return first->detour_search == fabric->detour_searches;
+}
+
+/* way is told from its far end, and the search leads there. */
+static bool search_way(struct fabric *fabric, struct node *target, struct way *way)
+{
+	const struct node *node = first_switch(fabric);
+	struct way from_first = {0};
 
 	if (!search(fabric, target))
 		return false;
-	for (const struct node *node = target; node != first; node = node->detour->node) {
-		if (!way_add(way, node->detour))
+	for (; node != target; node = node->detour->peer->node) {
+		if (!way_add(&from_first, node->detour))
 			return false;
+	}
+	while (from_first.count) {
+		if (way->count == HOPS_MAX)
+			return false;
+		way->ports[way->count++] = from_first.ports[--from_first.count];
 	}
 	return way_begin(fabric, way);
 }
 
 /* way holds what follows after the switch. */
-static bool reach(struct fabric *fabric, const struct node *node, unsigned attempt, struct way *way,
+static bool reach(struct fabric *fabric, struct node *node, unsigned attempt, struct way *way,
 		  struct route_path *out)
 {
 	struct way climbed = *way, found = *way;
@@ -171,8 +218,7 @@ static bool reach(struct fabric *fabric, const struct node *node, unsigned attem
 	return has_way;
 }
 
-bool fabric_way(struct fabric *fabric, const struct node *node, unsigned attempt,
-		struct route_path *out)
+bool fabric_way(struct fabric *fabric, struct node *node, unsigned attempt, struct route_path *out)
 {
 	struct way way = {.count = 0};
 

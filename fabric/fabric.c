@@ -66,7 +66,7 @@ static bool agent_route(const struct window_target *target, unsigned attempt, st
 {
 	const struct agent *agent = container_of(target, struct agent, target);
 	const struct port *port = agent->port;
-	const struct node *node = port->node;
+	struct node *node = port->node;
 
 	out->directed = true;
 	/* The manager's own agent, and adapters back to back: there is nothing to choose from. */

@@ -209,7 +209,7 @@ struct node {
 	uint8_t num_ports;
 	uint8_t hops;	     /* from the manager's port to this switch */
 	struct port *uplink; /* switches: the port of a nearer node that leads here */
-	struct port *detour; /* as uplink, in the search whose number detour_search is */
+	struct port *detour; /* of it, towards the target of the search numbered detour_search */
 	uint32_t detour_search;
 	uint32_t tree_search; /* the last one that reached it: tree.c */
 	uint64_t pass;	      /* discovery pass in which it was last reached */
@@ -330,8 +330,7 @@ const struct port *fabric_way_ends(const struct fabric *fabric, const struct rou
 /* detour.c: attempt number 0, 1, ... to reach a switch, and what is beyond a port (out of it). The
  * first goes along the tree where that has a way, the others alternate between it and other ways.
  */
-bool fabric_way(struct fabric *fabric, const struct node *node, unsigned attempt,
-		struct route_path *out);
+bool fabric_way(struct fabric *fabric, struct node *node, unsigned attempt, struct route_path *out);
 bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned attempt,
 		       struct route_path *out);
 /* By which port of the first switch it goes on; 0: it ends there. */

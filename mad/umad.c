@@ -34,8 +34,8 @@
 
 enum {
 	AGENTS_MAX = 2,		/* of one descriptor */
-	BATCH = 64,		/* MADs read in one turn */
-	SMP_BATCH = 32,		/* of SMPs: to take an answer is up to 50 us of work */
+	BATCH = 32,		/* MADs read in one turn: an SMP's answer, or a request to the SA,
+				 * is up to 50 us of work */
 	LOOK_AGAIN_US = 500000, /* for a device that has gone */
 	READER_TURN_MS = 100,	/* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
@@ -91,7 +91,7 @@ struct channel_kind {
 };
 
 static const struct channel_kind channel_kinds[] = {
-	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), SMP_BATCH, LOOP_FIRST},
+	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), BATCH, LOOP_FIRST},
 	{"general MADs received", gmp_agents, ARRAY_SIZE(gmp_agents), BATCH, LOOP_NORMAL},
 	{"counters received", perf_agents, ARRAY_SIZE(perf_agents), BATCH, LOOP_LATER},
 };

@@ -139,6 +139,7 @@ struct sm {
 	struct snapshot *routed;    /* what they were computed from: the order of their rows */
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
+	bool was_master;	    /* when the role changed last, or another's subnet was taken */
 	struct herald herald;
 	uint64_t views;
 	struct sm_counts counts;

@@ -105,7 +105,7 @@ static void role_changed(void *ctx, const char *reason)
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_asked_links(sm->fabric); /* the registry has what still holds */
 		/* Of two subnets that have become one, ours keeps its LIDs where they collide. */
-		if (!sm->view)
+		if (!sm->was_master)
 			fabric_forget_lids(sm->fabric);
 		if (clients_know_us(sm))
 			fabric_take_heard(sm->fabric);
@@ -116,6 +116,7 @@ static void role_changed(void *ctx, const char *reason)
 		publish(sm, NULL);
 		compare_sm_lid(sm);
 	}
+	sm->was_master = role == SM_MASTER;
 	replica_role(sm->replica, sm->image);
 	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
 	 * running sweep has read may be older than what the other master wrote. */

@@ -389,5 +389,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 500218,
 	 "roots beyond their array: cables that one of their ends remembered led to another "
 	 "island"},
+	{"failover-standby", 502652,
+	 "LIDs forgotten while a first sweep wrote them, by a repeated handover"},
 	{NULL, 0, NULL},
 };

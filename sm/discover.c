@@ -450,10 +450,42 @@ static void lost_link(struct discover *discover, struct port *port)
 		visit(discover, peer->node, peer);
 }
 
+static bool is_cut_off(const struct node *sw)
+{
+	for (unsigned i = 1; i <= sw->num_ports; i++) {
+		const struct port *port = &sw->port[i];
+
+		if (port->peer && port_of_switch(port->peer) && port_state_of(port) > PORT_INIT)
+			return false;
+	}
+	return true;
+}
+
+/* A switch that has lost its last cable to others, perhaps for a moment: a manager that has come
+ * behind it meanwhile met nobody, and nobody heard its trap. Of a change at our own switch all the
+ * others may have been cut off. */
+static void switch_was_cut_off(struct discover *discover, struct node *node)
+{
+	const struct port *own = discover->fabric->sm_port;
+
+	if (node == own->node || (own->peer && node == own->peer->node)) {
+		discover->report.want_full = true;
+		return;
+	}
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *peer = node->port[i].peer;
+
+		if (peer && peer->agent && !port_of_switch(peer))
+			visit(discover, peer->node, peer);
+	}
+}
+
 static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
 	const struct port_info *known = port_info(port);
+	bool led_on = port_state_of(port) > PORT_INIT && port_of_switch(port) && port->peer &&
+		      port_of_switch(port->peer);
 	/* Else only this port of the switch was asked for. */
 	bool all = port->node->pass == discover->pass || !port_facts(port)->known || port->unread;
 	struct port_info info;
@@ -494,6 +526,9 @@ static void got_port_info(struct discover *discover, struct port *port,
 	} else if (needs_probe(discover, port)) {
 		probe(discover, port, false);
 	}
+	if (is_partial(discover) && led_on && info.port_state <= PORT_INIT &&
+	    is_cut_off(port->node))
+		switch_was_cut_off(discover, port->node);
 }
 
 static void got_pkeys(struct discover *discover, struct port *port,

@@ -391,5 +391,6 @@ const struct known_seed sim_known_seeds[] = {
 	 "island"},
 	{"failover-standby", 502652,
 	 "LIDs forgotten while a first sweep wrote them, by a repeated handover"},
+	{"failover", 501117, "a manager that came while its switch was cut off for a moment"},
 	{NULL, 0, NULL},
 };

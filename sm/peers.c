@@ -131,6 +131,7 @@ static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
 	if (!peer) {
 		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
 		peer = &peers->list[peers->count++];
+		peers->met_another = true;
 	}
 	peer->lid = lid;
 	hear(peers, peer, info);
@@ -543,7 +544,7 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 	peers->done = done;
 	peers->done_arg = arg;
 	peers->surveys++;
-	peers->contested = false;
+	peers->met_another = peers->contested = false;
 	peers->pending = 1;
 	slices_begin(&peers->asking);
 }
@@ -551,6 +552,11 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 void peers_ask_first(struct peers *peers, bool (*ready)(void *ctx))
 {
 	peers->ready = ready;
+}
+
+bool peers_met_another(const struct peers *peers)
+{
+	return peers->met_another;
 }
 
 bool peers_contested(const struct peers *peers)

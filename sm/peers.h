@@ -48,6 +48,8 @@ void peers_show(struct peers *peers);
 /* Whether the last survey met another MASTER, which ranks lower and has not handed over yet: until
  * it has, nothing is written. */
 bool peers_contested(const struct peers *peers);
+/* Whether the last survey met a manager that the one before did not. */
+bool peers_met_another(const struct peers *peers);
 /* Asks every port that shows IsSM for its SMInfo, draws the consequences for the role, gives
  * mastership to a manager that ranks higher, and calls done(arg), deferred. The role may change
  * meanwhile. */

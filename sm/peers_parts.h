@@ -36,6 +36,7 @@ struct peers {
 
 	struct peer master;	/* whom we poll in STANDBY; guid 0: nobody */
 	unsigned waited;	/* polls that found it alive, but no MASTER yet */
+	bool met_another;	/* the last survey, whom the one before did not meet */
 	bool contested;		/* the last survey met another MASTER, which ranks lower */
 	guid_t heir;		/* who is being handed our role; 0: nobody */
 	struct peers_gift gift; /* choose NULL: nothing is to be given away */

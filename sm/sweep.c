@@ -155,6 +155,17 @@ static void tell_contested(struct sm *sm)
 		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
 }
 
+/* One that was out of our reach may have been MASTER there. What it wrote shows by its MasterSMLID,
+ * but not where all managers have the same LID for it. */
+static void doubt_newcomer(struct sm *sm)
+{
+	if (!sm->options.sm_lid || !peers_met_another(sm->peers))
+		return;
+	fabric_forget_tables(sm->fabric);
+	if (sm->sweep.now.kind != DISCOVER_FULL)
+		trigger_full(&sm->trigger, "a manager has come that may have been MASTER");
+}
+
 static void role_phase(struct sm *sm)
 {
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
@@ -178,6 +189,8 @@ static void role_phase(struct sm *sm)
 		if (!sm->sweep.was_master && another_may_have_read(sm))
 			trigger_full(&sm->trigger,
 				     "another manager may have been MASTER until now");
+		if (sm->sweep.was_master)
+			doubt_newcomer(sm);
 		sweep_advance(sm);
 		return;
 	}

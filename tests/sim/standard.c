@@ -392,5 +392,6 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover-standby", 502652,
 	 "LIDs forgotten while a first sweep wrote them, by a repeated handover"},
 	{"failover", 501117, "a manager that came while its switch was cut off for a moment"},
+	{"failover", 700755, "tables of another MASTER that had the same sm_lid"},
 	{NULL, 0, NULL},
 };

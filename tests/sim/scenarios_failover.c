@@ -348,7 +348,7 @@ static void failover_standby(struct sim *sim)
 		sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
 	}
 	becomes_one(sim);
-	if (!sim->failed)
+	if (!sim->failed && !sim->stopped)
 		registered_compare(sim_master(sim), &registered);
 }
 

@@ -15,7 +15,7 @@
 #include "include/iba.h"
 #include "lib/mem.h"
 
-enum { TITLE_WIDTH = 12, LINE_WIDTH = 80 };
+enum { TITLE_WIDTH = 12 };
 
 /* Bytes of what should stand together: up to a comma or its like, or a word where that has no room.
  */
@@ -81,33 +81,26 @@ static void print_manager(const json_t *status, FILE *out)
 	line(out, "Subnet", "%s", text_member(status, "state"));
 }
 
-/* Of the last sweep; as many on a line as fit. */
+/* Of the last sweep. */
 static void print_phases(const json_t *phases, FILE *out)
 {
-	unsigned room = table_room(out);
-	char span[TEXT_SPAN_SIZE];
-	int column = 0;
+	char *text = NULL, span[TEXT_SPAN_SIZE];
 	const json_t *phase;
-	size_t i;
+	FILE *list;
+	size_t i, size;
 
+	if (!json_array_size(phases))
+		return;
+	list = open_memstream(&text, &size);
+	if (!list)
+		abort(); /* out of memory */
 	json_array_foreach (phases, i, phase) {
-		const char *name = text_member(phase, "name");
-		int width;
-
 		text_span(number_member(phase, "us"), span);
-		width = (int)(text_width(name) + strlen(span)) + 1;
-		if (!column || column + 2 + width > (int)(room < LINE_WIDTH ? room : LINE_WIDTH)) {
-			fprintf(out, "%s%-*s", column ? ",\n" : "", TITLE_WIDTH,
-				column ? "" : "Phases");
-			column = TITLE_WIDTH;
-		} else {
-			column += fprintf(out, ", ");
-		}
-		fprintf(out, "%s %s", name, span);
-		column += width;
+		fprintf(list, "%s%s %s", i ? ", " : "", text_member(phase, "name"), span);
 	}
-	if (column)
-		fputc('\n', out);
+	fclose(list);
+	line(out, "Phases", "%s", text);
+	free(text);
 }
 
 static void print_when(time_t when_s, char text[32])

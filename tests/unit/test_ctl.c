@@ -366,8 +366,8 @@ static const struct {
 	 "Subnet      -\n"
 	 "Last sweep  number 1, - (-), at -, took 0 us\n"
 	 "            0 SMPs, 0 of them Set(), 0 retries, 0 failed\n"
-	 "Phases      discover 1.0 ms, check 80 us, elect 30 us, role 15 us, lids 1 us,\n"
-	 "            routes 81 us, program 2.00 s\n"},
+	 "Phases      discover 1.0 ms, check 80 us, elect 30 us, role 15 us, lids 1 us, "
+	 "routes 81 us, program 2.00 s\n"},
 	{"status with bad routes", print_status,
 	 "{\"routing\":{\"engine\":\"minhop\",\"unreached\":4,\"looping\":2}}",
 	 "Manager     -, priority 0, on - port 0\n"

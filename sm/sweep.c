@@ -23,6 +23,7 @@
 #include "sm/subject.h"
 
 static void sweep_advance(void *arg);
+static void timer_expired(void *arg);
 static void end(struct sm *sm, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -678,7 +679,8 @@ static uint64_t next_sweep_us(const struct sm *sm)
 	return interval_us;
 }
 
-/* Sweeps of single switches do not put off the look at all of them, however often they come. */
+/* Sweeps of single switches do not put off the look at all of them, however often they come, and
+ * however long they take: where it is due by now, what waits to begin becomes that. */
 static void arm_timer(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
@@ -688,8 +690,12 @@ static void arm_timer(struct sm *sm)
 	if (sweep->last.kind != DISCOVER_NAMED || !sweep->due_us ||
 	    (due_us && due_us < sweep->due_us))
 		sweep->due_us = due_us;
-	if (sweep->due_us && !sm->stopped)
-		loop_timer_arm(&sweep->timer, sweep->due_us > now_us ? sweep->due_us - now_us : 1);
+	if (!sweep->due_us || sm->stopped)
+		return;
+	if (sweep->due_us > now_us)
+		loop_timer_arm(&sweep->timer, sweep->due_us - now_us);
+	else
+		timer_expired(sm);
 }
 
 /* What is worth another sweep soon. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/partitions.h"
+#include "lib/buffer.h"
 #include "lib/hash.h"
 #include "lib/mem.h"
 
@@ -23,91 +24,71 @@ static const struct partition **index_keys(const struct partitions *partitions)
 	return by_key;
 }
 
-static bool same_rules(const struct partition *a, const struct partition *b)
+/* A number's bytes, the lowest first: managers on hosts of any kind compare what comes of it. */
+static void put_number(struct buffer *out, uint64_t number)
 {
-	bool same = a->num_rules == b->num_rules;
-
-	for (uint32_t i = 0; same && i < a->num_rules; i++)
-		same = a->rules[i].who == b->rules[i].who &&
-		       a->rules[i].membership == b->rules[i].membership &&
-		       a->rules[i].first == b->rules[i].first &&
-		       a->rules[i].last == b->rules[i].last;
-	return same;
+	for (unsigned i = 0; i < sizeof(number); i++)
+		buffer_append(out, &(const char){(char)(number >> 8 * i)}, 1);
 }
 
-static bool same_groups(const struct partition *a, const struct partition *b)
+/* All that a partition says: two are the same when these bytes are. */
+static void put_partition(struct buffer *out, const struct partition *partition)
 {
-	bool same = a->num_groups == b->num_groups;
+	put_number(out, partition->p_key);
+	buffer_append(out, partition->name, strlen(partition->name) + 1);
+	put_number(out, partition->index0);
+	put_number(out, partition->ipoib);
+	put_number(out, partition->num_rules);
+	for (uint32_t i = 0; i < partition->num_rules; i++) {
+		const struct partition_rule *rule = &partition->rules[i];
 
-	for (uint32_t i = 0; same && i < a->num_groups; i++) {
-		const struct partition_group *x = &a->groups[i], *y = &b->groups[i];
-
-		same = !memcmp(x->mgid, y->mgid, GID_SIZE) && x->mtu == y->mtu &&
-		       x->rate == y->rate && x->sl == y->sl && x->tclass == y->tclass &&
-		       x->q_key == y->q_key && x->flow_label == y->flow_label;
+		put_number(out, rule->who);
+		put_number(out, rule->membership);
+		put_number(out, rule->first);
+		put_number(out, rule->last);
 	}
-	return same;
+	put_number(out, partition->num_groups);
+	for (uint32_t i = 0; i < partition->num_groups; i++) {
+		const struct partition_group *group = &partition->groups[i];
+
+		buffer_append(out, (const char *)group->mgid, GID_SIZE);
+		put_number(out, group->mtu);
+		put_number(out, group->rate);
+		put_number(out, group->sl);
+		put_number(out, group->tclass);
+		put_number(out, group->q_key);
+		put_number(out, group->flow_label);
+	}
 }
 
 static bool is_same(const struct partition *a, const struct partition *b)
 {
-	return !strcmp(a->name, b->name) && a->index0 == b->index0 && a->ipoib == b->ipoib &&
-	       same_rules(a, b) && same_groups(a, b);
-}
+	struct buffer both[2] = {0};
+	bool same;
 
-/* A number's bytes, the lowest first: managers on hosts of any kind compare what comes of it. */
-static uint64_t add_number(uint64_t hash, uint64_t number)
-{
-	for (unsigned i = 0; i < sizeof(number); i++) {
-		uint8_t byte = (uint8_t)(number >> 8 * i);
-
-		hash = hash_bytes(hash, &byte, 1);
-	}
-	return hash;
-}
-
-/* All that is_same() looks at. */
-static uint64_t add_partition(uint64_t hash, const struct partition *partition)
-{
-	hash = add_number(hash, partition->p_key);
-	hash = hash_bytes(hash, partition->name, strlen(partition->name) + 1);
-	hash = add_number(hash, partition->index0);
-	hash = add_number(hash, partition->ipoib);
-	hash = add_number(hash, partition->num_rules);
-	for (uint32_t i = 0; i < partition->num_rules; i++) {
-		const struct partition_rule *rule = &partition->rules[i];
-
-		hash = add_number(hash, rule->who);
-		hash = add_number(hash, rule->membership);
-		hash = add_number(hash, rule->first);
-		hash = add_number(hash, rule->last);
-	}
-	hash = add_number(hash, partition->num_groups);
-	for (uint32_t i = 0; i < partition->num_groups; i++) {
-		const struct partition_group *group = &partition->groups[i];
-
-		hash = hash_bytes(hash, group->mgid, GID_SIZE);
-		hash = add_number(hash, group->mtu);
-		hash = add_number(hash, group->rate);
-		hash = add_number(hash, group->sl);
-		hash = add_number(hash, group->tclass);
-		hash = add_number(hash, group->q_key);
-		hash = add_number(hash, group->flow_label);
-	}
-	return hash;
+	put_partition(&both[0], a);
+	put_partition(&both[1], b);
+	same = buffer_length(&both[0]) == buffer_length(&both[1]) &&
+	       !memcmp(both[0].bytes, both[1].bytes, buffer_length(&both[0]));
+	free(both[0].bytes);
+	free(both[1].bytes);
+	return same;
 }
 
 uint64_t partitions_digest(const struct partitions *partitions)
 {
 	const struct partition **by_key;
-	uint64_t hash = HASH_SEED;
+	struct buffer all = {0};
+	uint64_t hash;
 
 	if (!partitions)
 		return 0;
 	by_key = index_keys(partitions);
 	for (pkey_t key = 0; key <= PKEY_DEFAULT_LIMITED; key++)
 		if (by_key[key])
-			hash = add_partition(hash, by_key[key]);
+			put_partition(&all, by_key[key]);
+	hash = hash_bytes(HASH_SEED, all.bytes, buffer_length(&all));
+	free(all.bytes);
 	free(by_key);
 	return hash;
 }

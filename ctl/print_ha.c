@@ -69,6 +69,17 @@ static void print_peers(const json_t *peers, FILE *out)
 	}
 }
 
+static void print_refused(const json_t *refused, FILE *out)
+{
+	long long connections = number_member(refused, "connections"),
+		  standbys = number_member(refused, "standbys"),
+		  masters = number_member(refused, "masters");
+
+	if (connections || standbys || masters)
+		fprintf(out, "Refused     %lld connections, %lld standbys, %lld masters\n",
+			connections, standbys, masters);
+}
+
 void print_ha(const json_t *data, FILE *out)
 {
 	const char *listen = text_member(data, "listen");
@@ -80,6 +91,7 @@ void print_ha(const json_t *data, FILE *out)
 	if (leads && strcmp(text_member(data, "durability"), text_member(data, "acknowledged_by")))
 		fputs("; local now, since no standby is in step", out);
 	fputc('\n', out);
+	print_refused(json_object_get(data, "refused"), out);
 	if (json_is_object(json_object_get(data, "master")))
 		print_master(json_object_get(data, "master"), out);
 	print_peers(json_object_get(data, "peers"), out);

@@ -120,12 +120,22 @@ void tables_clear(struct map *tables)
 	map_init(tables);
 }
 
+json_t *replica_refusals(const struct replica *replica)
+{
+	const struct replica_refusals *refusals = &replica->refusals;
+
+	return json_pack("{s:I,s:I,s:I}", "connections", (json_int_t)refusals->connections,
+			 "standbys", (json_int_t)refusals->standbys, "masters",
+			 (json_int_t)refusals->masters);
+}
+
 json_t *replica_status(const struct replica *replica)
 {
 	json_t *status =
-		json_pack("{s:s,s:s,s:s}", "role", role_name(replica_own_role(replica)), "listen",
-			  replica->options.listen, "durability",
-			  replica->options.durability == DURABILITY_STANDBY ? "standby" : "local");
+		json_pack("{s:s,s:s,s:s,s:o}", "role", role_name(replica_own_role(replica)),
+			  "listen", replica->options.listen, "durability",
+			  replica->options.durability == DURABILITY_STANDBY ? "standby" : "local",
+			  "refused", replica_refusals(replica));
 
 	json_object_update_new(status, lead_status(replica));
 	json_object_update_new(status, follow_status(replica));

@@ -80,5 +80,7 @@ void replica_touch_mft(struct replica *replica);
 
 void replica_register_commands(struct replica *replica, struct control *control);
 json_t *replica_status(const struct replica *replica); /* a new reference */
+/* How many peers were refused since the start: a new reference. */
+json_t *replica_refusals(const struct replica *replica);
 
 #endif

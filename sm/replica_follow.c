@@ -99,15 +99,26 @@ static void leave(struct replica *replica, int level, const char *why)
 	lost(replica, level, why);
 }
 
-/* What it has said cannot be, so what we have of it may be wrong, too. */
+/* The peer is no master for this standby. Returns false. */
+static bool refuse(struct replica *replica, const char *why)
+{
+	replica->refusals.masters++;
+	leave(replica, LOG_WARNING, why);
+	return false;
+}
+
+/* A frame of the master is impossible, so what it sent before may be wrong, too. */
 static bool disbelieve(struct replica *replica, const char *why)
 {
 	struct follow *follow = &replica->follow;
 
-	log_about(LOG_WARNING, &subject,
-		  "what master 0x%016" PRIx64
-		  " at %s sends is not believed: %s; all there is will be asked for anew",
-		  follow->master, follow->peers[follow->next], why);
+	if (!follow->greeted)
+		return refuse(replica, why);
+	replica->refusals.masters++;
+	log_limited(&follow->limit, LOG_WARNING, &subject,
+		    "what master 0x%016" PRIx64
+		    " at %s sends is not believed: %s; all there is will be asked for anew",
+		    follow->master, follow->peers[follow->next], why);
 	follow->incarnation = 0;
 	follow->based = false;
 	leave(replica, LOG_DEBUG, why);
@@ -307,10 +318,12 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 
 static bool take_table(struct replica *replica, const struct frame *frame)
 {
-	struct image_row news;
+	struct image_row news = {0};
 
-	if (image_row_get(frame->body, frame->size, &news) != frame->size)
+	if (image_row_get(frame->body, frame->size, &news) != frame->size) {
+		image_row_done(&news);
 		return disbelieve(replica, "a table is garbled");
+	}
 	image_row_merge(tables_row(&replica->follow.tables, news.guid), &news);
 	return true;
 }
@@ -377,23 +390,21 @@ static bool take_hello(struct replica *replica, const struct frame *frame)
 	struct hello hello;
 	bool must = false;
 
-	if (hello_get(frame, &hello, why)) {
-		leave(replica, LOG_WARNING, why);
-		return false;
-	}
+	if (hello_get(frame, &hello, why))
+		return refuse(replica, why);
 	if (hello.role != SM_MASTER || !is_the_master(replica, hello.guid) || !hello.incarnation) {
 		snprintf(why, sizeof(why),
 			 "manager 0x%016" PRIx64 " is there, and the MASTER is 0x%016" PRIx64,
 			 hello.guid, master_named(replica));
-		leave(replica, hello.role == SM_MASTER ? LOG_WARNING : LOG_INFO, why);
+		if (hello.role == SM_MASTER)
+			return refuse(replica, why);
+		leave(replica, LOG_INFO, why);
 		return false;
 	}
 	if (hello_differs(replica->options.config, hello.config, &must, what)) {
 		snprintf(why, sizeof(why), "its configuration is another: %.200s", what);
-		if (must) {
-			leave(replica, LOG_WARNING, why);
-			return false;
-		}
+		if (must)
+			return refuse(replica, why);
 		tell(replica, LOG_WARNING, why);
 	} else {
 		follow->why[follow->next][0] = '\0';
@@ -571,6 +582,7 @@ void follow_init(struct replica *replica)
 	struct follow *follow = &replica->follow;
 
 	split_peers(replica);
+	follow->limit = (struct log_limit){.burst = 20, .interval_us = 10000000};
 	follow->arena = arena_new();
 	follow->waiter = (struct registry_waiter){.durable = durable, .ctx = replica};
 	list_init(&follow->waiter.link);

@@ -277,6 +277,7 @@ static void refuse(struct session *session, const char *why)
 /* For what no weftd would say; the peer knows the key, so it is told. */
 static void refuse_loudly(struct session *session, const char *why)
 {
+	session->replica->refusals.standbys++;
 	log_limited(&session->replica->lead.limit, LOG_WARNING, &subject,
 		    "%s wants to follow this manager and is refused: %s", session->stream->peer,
 		    why);
@@ -640,6 +641,7 @@ static void refused(void *ctx, const char *peer, const char *why)
 {
 	struct replica *replica = ctx;
 
+	replica->refusals.connections++;
 	log_limited(&replica->lead.limit, LOG_WARNING, &subject,
 		    "%s came to ha_listen and is no standby: %s", peer, why);
 }

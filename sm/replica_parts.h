@@ -65,6 +65,13 @@ struct session {
 	struct frame_in in;
 };
 
+/* Peers that were refused since the start, by what they had proved. */
+struct replica_refusals {
+	uint64_t connections; /* nothing: no TLS session, or no place for its handshake */
+	uint64_t standbys;    /* a key; the greeting or a frame of the standby was refused */
+	uint64_t masters;     /* a key; the greeting or a frame of the master was refused */
+};
+
 struct lead {
 	bool leads;
 	uint64_t incarnation;
@@ -112,6 +119,7 @@ struct follow {
 	size_t batched;
 	struct map tables; /* by GUID: a struct image_row */
 	struct frame_in in;
+	struct log_limit limit;
 };
 
 struct replica {
@@ -126,6 +134,7 @@ struct replica {
 	struct frame_out out; /* scratch */
 	bool stopped;
 	bool complete; /* while DISCOVERING: it had all when its master was lost */
+	struct replica_refusals refusals;
 	struct lead lead;
 	struct follow follow;
 };

@@ -15,6 +15,7 @@
 
 enum {
 	HELLO_FIXED = 44,   /* magic, version, role, shape, GUID, incarnation, number */
+	HELLO_VERSION = 10, /* magic and version, which every version of the protocol has */
 	CHANGES_FIXED = 16, /* first, count, flags */
 	ENDS = 1,	    /* a flag */
 	PUT = 1,
@@ -58,11 +59,28 @@ void frame_end(struct frame_out *out)
 
 /* Reading */
 
+/* How many bytes the body of each type has. No type goes without a body, so a reader of bodies
+ * never sees an empty one. */
+static const struct {
+	uint32_t min, max;
+} body_sizes[FRAME_TYPES] = {
+	[FRAME_HELLO] = {HELLO_VERSION, FRAME_BODY_MAX},
+	[FRAME_REFUSE] = {1, FRAME_BODY_MAX},
+	[FRAME_SNAPSHOT] = {8, 8},
+	[FRAME_RECORDS] = {CHANGES_FIXED, FRAME_BODY_MAX},
+	[FRAME_CHANGES] = {CHANGES_FIXED, FRAME_BODY_MAX},
+	[FRAME_WHOLE] = {16, 16},
+	[FRAME_TABLE] = {1, FRAME_BODY_MAX},
+	[FRAME_BEAT] = {16, 16},
+	[FRAME_ACK] = {16, 16},
+};
+
 static bool is_head(const uint8_t *head)
 {
-	uint32_t type = be32_load(head + 4);
+	uint32_t size = be32_load(head), type = be32_load(head + 4);
 
-	return be32_load(head) <= FRAME_BODY_MAX && type >= FRAME_HELLO && type < FRAME_TYPES;
+	return type >= FRAME_HELLO && type < FRAME_TYPES && size >= body_sizes[type].min &&
+	       size <= body_sizes[type].max;
 }
 
 /* How many bytes the frame still wants before more can be said of it. */

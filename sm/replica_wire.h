@@ -70,7 +70,8 @@ struct frame_in {
 };
 
 /* Takes bytes as they come, and calls take() for each frame as soon as it is whole, until that
- * returns false. -EPROTO: what came is no frame; nothing after it can be understood. */
+ * returns false. The body of a frame has a size that its type may have, and is never empty.
+ * -EPROTO: a head has no such type or size; nothing after it can be understood. */
 int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
 	       bool (*take)(void *ctx, const struct frame *frame), void *ctx);
 

@@ -78,6 +78,12 @@ static const struct metric metrics[] = {
 	GAUGE("sa_subscriptions", "reports.subscriptions", "Subscriptions to events."),
 	COUNTER("sa_reports_sent", "reports.sent", "Reports sent to subscribers."),
 	COUNTER("sa_reports_failed", "reports.failed", "Reports that were never answered."),
+	COUNTER("ha_refused_connections", "ha.refused.connections",
+		"Connections to ha_listen without a valid key or a place for their handshake."),
+	COUNTER("ha_refused_standbys", "ha.refused.standbys",
+		"Standbys whose greeting or frame was refused."),
+	COUNTER("ha_refused_masters", "ha.refused.masters",
+		"Masters whose greeting or frame was refused."),
 };
 
 static const json_t *member_at(const json_t *object, const char *path)

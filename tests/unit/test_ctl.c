@@ -338,12 +338,14 @@ static const struct {
 	 "Standbys    none\n"},
 	{"a master whose standby is at rest", print_ha,
 	 "{\"role\":\"MASTER\",\"listen\":\"10.0.0.1\",\"durability\":\"local\","
-	 "\"acknowledged_by\":\"local\",\"master\":null,\"peers\":[],\"standbys\":[{\"guid\":"
+	 "\"acknowledged_by\":\"local\",\"refused\":{\"connections\":7,\"standbys\":0,"
+	 "\"masters\":1},\"master\":null,\"peers\":[],\"standbys\":[{\"guid\":"
 	 "\"0x0002c90300000003\",\"address\":\"10.0.0.2:9\",\"role\":\"NOTACTIVE\",\"state\":"
 	 "\"in step\",\"lag\":0,\"tables\":2,\"heard_ms\":2,\"store\":\"ok\"}]}",
 	 "Role        MASTER\n"
 	 "Listens     10.0.0.1\n"
 	 "Durability  local\n"
+	 "Refused     7 connections, 0 standbys, 1 masters\n"
 	 "\n"
 	 "STANDBY             ADDRESS     ROLE       STATE    LAG  TABLES       HEARD  STORE\n"
 	 "0x0002c90300000003  10.0.0.2:9  NOTACTIVE  in step    0       2  2.0 ms ago  ok\n"},

@@ -10,231 +10,9 @@
 // LINK: lib/timers.o lib/slices.o lib/mem.o lib/map.o lib/log.o lib/control.o lib/suggest.o
 // LINK: lib/guid.o lib/row.o lib/replace.o formats/*.o sim/spec*.o
 // LIBS: -lsystemd -ljansson -lsqlite3
-#include "sm/replica.h"
+#include "tests/unit/replica_bed.h"
 
-#include <string.h>
-
-#include "tests/sim/loop_virtual.h"
-#include "tests/sim/pipe.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
-
-enum { MANAGERS = 3, MS = 1000, S = 1000000 };
-
-struct manager {
-	unsigned number;
-	guid_t guid;
-	enum sm_state role;
-	struct registry *registry;
-	struct stream_carrier *carrier;
-	struct replica *replica; /* NULL: it does not run */
-	struct replica_options options;
-	bool holds;	 /* its disk takes nothing */
-	bool locked_out; /* it knows no M_Key */
-	unsigned lost;	 /* how often its master was */
-	struct registry_reader reader;
-	struct loop_timer disk;
-};
-
-static struct bed {
-	struct model model;
-	struct pipe_net *net;
-	struct manager manager[MANAGERS];
-	unsigned master; /* whom the election names: 1, 2, ...; 0: nobody */
-	uint64_t random;
-} bed;
-
-static const char *const addresses[MANAGERS] = {"one", "two", "three"};
-
-static struct loop *bed_loop(void)
-{
-	return bed.model.loop;
-}
-
-static void pass(uint64_t us)
-{
-	uint64_t end_us = loop_now_us(bed_loop()) + us, next_us;
-
-	while ((next_us = loop_next_us(bed_loop())) <= end_us)
-		loop_step(bed_loop(),
-			  next_us > loop_now_us(bed_loop()) ? next_us : loop_now_us(bed_loop()));
-	loop_set_now(bed_loop(), end_us);
-}
-
-static uint64_t draw(uint64_t bound)
-{
-	bed.random = bed.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (bed.random >> 33) % bound;
-}
-
-/* A disk that has each change after a millisecond. */
-static void disk_has(void *arg)
-{
-	struct manager *manager = arg;
-
-	if (!manager->holds)
-		registry_kept(manager->registry, KEPT_BY_STORE, registry_number(manager->registry));
-}
-
-static void disk_gets(void *ctx, const struct registry_change *change)
-{
-	struct manager *manager = ctx;
-
-	(void)change;
-	if (!loop_timer_armed(&manager->disk))
-		loop_timer_arm(&manager->disk, MS);
-}
-
-static enum sm_state role_of(void *ctx)
-{
-	return ((struct manager *)ctx)->role;
-}
-
-static guid_t guid_of(unsigned number)
-{
-	return number ? 0x1000 + number : 0;
-}
-
-static guid_t master_of(void *ctx)
-{
-	(void)ctx;
-	return guid_of(bed.master);
-}
-
-static bool locked_out(void *ctx)
-{
-	return ((struct manager *)ctx)->locked_out;
-}
-
-static void lost(void *ctx)
-{
-	((struct manager *)ctx)->lost++;
-}
-
-static void unlocked(void *ctx)
-{
-	((struct manager *)ctx)->locked_out = false;
-}
-
-static bool unlike(void *ctx)
-{
-	(void)ctx;
-	return false;
-}
-
-static const char *elected_as(void *ctx, guid_t guid)
-{
-	(void)ctx;
-	(void)guid;
-	return NULL;
-}
-
-static void start(struct manager *manager)
-{
-	struct replica_owner owner = {role_of,	master_of, lost,       locked_out,
-				      unlocked, unlike,	   elected_as, manager};
-	char why[STREAM_WHY_SIZE];
-
-	manager->registry = registry_new();
-	manager->reader = (struct registry_reader){.changed = disk_gets, .ctx = manager};
-	registry_read(manager->registry, &manager->reader);
-	registry_keep(manager->registry, KEPT_BY_STORE, true);
-	loop_timer_init(&manager->disk, bed_loop(), "disk", disk_has, manager);
-	manager->carrier = pipe_open(bed.net, addresses[manager->number - 1]);
-	manager->role = SM_DISCOVERING;
-	manager->guid = guid_of(manager->number);
-	manager->replica =
-		replica_new(bed_loop(), manager->carrier, manager->registry, bed.model.fabric, NULL,
-			    &manager->guid, &manager->options, &owner, why);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(manager->replica);
-}
-
-/* As when the process is killed. */
-static void kill(struct manager *manager)
-{
-	if (!manager->replica)
-		return;
-	replica_free(manager->replica);
-	manager->carrier->ops->free(manager->carrier);
-	loop_timer_disarm(&manager->disk);
-	registry_free(manager->registry);
-	manager->replica = NULL;
-	manager->role = SM_NOTACTIVE;
-}
-
-static void becomes(struct manager *manager, enum sm_state role)
-{
-	manager->role = role;
-	if (role == SM_MASTER)
-		bed.master = manager->number;
-	replica_role(manager->replica, NULL);
-}
-
-static void bed_begin(unsigned managers, enum durability durability)
-{
-	memset(&bed, 0, sizeof(bed));
-	model_init(&bed.model);
-	bed.net = pipe_net_new(bed_loop(), 7);
-	bed.random = 1;
-	for (unsigned i = 0; i < managers; i++) {
-		struct manager *manager = &bed.manager[i];
-
-		manager->number = i + 1;
-		manager->options = (struct replica_options){.durability = durability};
-		snprintf(manager->options.listen, sizeof(manager->options.listen), "%s",
-			 addresses[i]);
-		snprintf(manager->options.peers, sizeof(manager->options.peers), "one, two,three");
-		snprintf(manager->options.config, sizeof(manager->options.config),
-			 "!lmc = 0;\nrouting = [\"ftree\"];\n");
-		start(manager);
-	}
-	becomes(&bed.manager[0], SM_MASTER);
-	for (unsigned i = 1; i < managers; i++)
-		becomes(&bed.manager[i], SM_STANDBY);
-}
-
-static void bed_end(void)
-{
-	for (unsigned i = 0; i < MANAGERS; i++)
-		kill(&bed.manager[i]);
-	pipe_net_free(bed.net);
-	model_done(&bed.model);
-}
-
-static void put_lid(struct manager *manager, guid_t guid, lid_t lid)
-{
-	struct lid_entry entry = {.guid = guid, .lid = lid};
-
-	registry_put(manager->registry, REGISTRY_LID, &entry);
-}
-
-/* A change of any kind, of keys so few that many change what is there. */
-static void change_something(struct manager *manager)
-{
-	static const enum registry_kind kinds[] = {REGISTRY_LID, REGISTRY_GROUP, REGISTRY_SERVICE,
-						   REGISTRY_SETTING};
-	struct lid_entry lid = {.guid = 1 + draw(50), .lid = (lid_t)(1 + draw(1000))};
-	struct group_entry group = {.mlid = (lid_t)(0xC000 + draw(100)), .permanent = 1};
-	struct service_entry service = {.service_id = 1 + draw(20), .gid_guid = 7};
-	struct setting_entry setting = {.value = {(uint8_t)draw(9)}};
-	const void *records[] = {&lid, &group, &service, &setting};
-	unsigned kind = (unsigned)draw(4);
-
-	group.mgid[0] = 0xFF;
-	group.mgid[15] = (uint8_t)draw(20);
-	service.data[3] = (uint8_t)draw(200);
-	setting.name[0] = (uint8_t)('a' + draw(20));
-	if (draw(4))
-		registry_put(manager->registry, kinds[kind], records[kind]);
-	else
-		registry_drop(manager->registry, kinds[kind], records[kind]);
-}
-
-static void change_much(struct manager *manager, unsigned changes)
-{
-	while (changes--)
-		change_something(manager);
-}
+#include "sm/replica_wire.h"
 
 static bool same(const struct manager *a, const struct manager *b)
 {
@@ -649,41 +427,74 @@ static void lie_of_bytes(const uint8_t *bytes, size_t size)
 	lie.size = size;
 }
 
-enum { LIES = 8 };
+/* Frames as bytes on the wire. The empty ones are of each type: no type goes without a body. */
+static const struct {
+	size_t size;
+	uint8_t bytes[32];
+} byte_lies[] = {
+	{12, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+	{8, {0, 2, 0, 0, 0, 0, 0, FRAME_CHANGES}}, /* longer than a frame may be */
+	{12, {0, 0, 0, 4, 0, 0, 0, FRAME_TABLE, 1, 2, 3, 4}},
+	{24, {0, 0, 0, 16, 0, 0, 0, FRAME_ACK}}, /* only a standby sends it */
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_HELLO}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_REFUSE}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_SNAPSHOT}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_RECORDS}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_CHANGES}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_WHOLE}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_TABLE}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_BEAT}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_ACK}},
+};
+
+enum { LIES = 5 + ARRAY_SIZE(byte_lies) };
+
+/* A table of a switch, as it should be, and a byte behind it. */
+static void lie_of_table(void)
+{
+	struct lft *lft = lft_new(63);
+
+	frame_begin(&lie, FRAME_TABLE);
+	image_lft_put(0x5151, lft, frame_room(&lie, image_lft_size(lft)));
+	frame_bytes(&lie, "", 1);
+	frame_end(&lie);
+	lft_unref(lft);
+}
 
 /* next: the number that a change would have that is none. */
 static void make_lie(unsigned number, uint64_t next)
 {
-	static const uint8_t garbage[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-	static const uint8_t too_long[] = {0, 2, 0, 0, 0, 0, 0, FRAME_CHANGES};
-	static const uint8_t no_table[] = {0, 0, 0, 4, 0, 0, 0, FRAME_TABLE, 1, 2, 3, 4};
-	static const uint8_t no_word[] = {0, 0, 0, 0, 0, 0, 0, FRAME_ACK};
-
 	switch (number) {
 	case 0:
-		lie_of_bytes(garbage, sizeof(garbage));
-		break;
-	case 1:
-		lie_of_bytes(too_long, sizeof(too_long));
-		break;
-	case 2:
 		lie_of_changes(next + 1, 3);
 		break;
-	case 3:
+	case 1:
 		lie_of_changes(next - 1, 3);
 		break;
-	case 4:
+	case 2:
 		lie_of_changes(next, 0); /* a record that cannot be */
 		break;
-	case 5:
+	case 3:
 		lie_of_numbers(FRAME_WHOLE, next, 0);
 		break;
-	case 6:
-		lie_of_bytes(no_table, sizeof(no_table));
+	case 4:
+		lie_of_table();
 		break;
 	default:
-		lie_of_bytes(no_word, sizeof(no_word));
+		lie_of_bytes(byte_lies[number - 5].bytes, byte_lies[number - 5].size);
 	}
+}
+
+/* What a standby sends is refused, and what it said before counts no more. */
+static void check_refused(struct manager *one, struct manager *two)
+{
+	json_int_t before = figure(one, "refused", "standbys");
+
+	pipe_inject(bed.net, "two", lie.bytes, lie.size);
+	CU_ASSERT_EQUAL(figure(one, "standbys", "acked"), -1);
+	CU_ASSERT_EQUAL(figure(one, "refused", "standbys"), before + 1);
+	pass(5 * S);
+	CU_ASSERT_TRUE(same(one, two));
 }
 
 /* Garbage, a frame that is too long, numbers that lie: the connection ends, and all is asked for
@@ -702,18 +513,22 @@ static void test_lies(void)
 		pipe_inject(bed.net, "one", lie.bytes, lie.size);
 		CU_ASSERT_FALSE(says(two, "master", "state", "follows"));
 		CU_ASSERT_TRUE(same(one, two));
+		CU_ASSERT_EQUAL(figure(two, "master", "tables"), 0);
+		CU_ASSERT_EQUAL(figure(two, "refused", "masters"), number + 1);
 	}
 	/* And what a standby says that no standby would. */
 	pass(5 * S);
 	lie_of_numbers(FRAME_ACK, UINT64_MAX, 0);
-	pipe_inject(bed.net, "two", lie.bytes, lie.size);
-	CU_ASSERT_EQUAL(figure(one, "standbys", "acked"), -1);
-	pass(5 * S);
-	make_lie(1, 0);
-	pipe_inject(bed.net, "two", lie.bytes, lie.size);
-	CU_ASSERT_EQUAL(figure(one, "standbys", "acked"), -1);
-	pass(5 * S);
-	CU_ASSERT_TRUE(same(one, two));
+	check_refused(one, two);
+	lie_of_numbers(FRAME_ACK, 0, 2);
+	check_refused(one, two);
+	lie_of_numbers(FRAME_BEAT, 0, 0);
+	check_refused(one, two);
+	for (size_t i = 0; i < ARRAY_SIZE(byte_lies); i++) {
+		lie_of_bytes(byte_lies[i].bytes, byte_lies[i].size);
+		if (lie.bytes[7] != FRAME_ACK || lie.bytes[3] == 0)
+			check_refused(one, two);
+	}
 	bed_end();
 }
 

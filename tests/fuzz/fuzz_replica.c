@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A hostile peer that knows the key. The first byte of the input chooses its part: master of the
+ * standby "two", or a standby of the master "one". Then it sends frames of any content, whose heads
+ * are right more often than not, while the manager that it attacks goes on working. sm/replica.h.
+ */
+// LINK: sm/replica*.o sm/image.o sm/role.o sm/store.o sm/store_db.o
+// LINK: fabric/*.o
+// LINK: mad/window.o mad/rtt.o mad/txn.o mad/mad.o mad/field.o sma/*.o
+// LINK: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
+// LINK: lib/timers.o lib/slices.o lib/mem.o lib/map.o lib/log.o lib/control.o lib/suggest.o
+// LINK: lib/guid.o lib/row.o lib/replace.o formats/*.o sim/spec*.o
+// LIBS: -lsystemd -ljansson -lsqlite3
+#include "tests/fuzz/fuzz.h"
+
+#include "lib/be.h"
+#include "lib/log.h"
+#include "sm/replica_wire.h"
+#include "tests/unit/replica_bed.h"
+
+enum { STEPS_MAX = 80, TABLE_TOP_MAX = 255 };
+
+static struct stream *attack; /* NULL: not connected */
+static struct frame_out out;
+
+static void ignore(void *ctx)
+{
+	(void)ctx;
+}
+
+static void ignore_bytes(void *ctx, const uint8_t *bytes, size_t size)
+{
+	(void)ctx;
+	(void)bytes;
+	(void)size;
+}
+
+static void ended(void *ctx, const char *why)
+{
+	(void)ctx;
+	(void)why;
+	attack = NULL;
+}
+
+static const struct stream_user attacker = {
+	.opened = ignore, .received = ignore_bytes, .drained = ignore, .closed = ended};
+
+static void accept_standby(void *ctx, struct stream *stream)
+{
+	(void)ctx;
+	if (attack)
+		stream_close(attack, false);
+	attack = stream;
+	attack->user = attacker;
+}
+
+static void no_refusal(void *ctx, const char *peer, const char *why)
+{
+	(void)ctx;
+	(void)peer;
+	(void)why;
+}
+
+/* Frames */
+
+static void put_hello(struct fuzz_bytes *in, bool as_master)
+{
+	struct hello hello = {.guid = as_master ? guid_of(1) : guid_of(3)};
+
+	hello.role = as_master ? SM_MASTER : SM_STANDBY;
+	hello.incarnation = fuzz_byte(in);
+	hello.number = fuzz_byte(in);
+	memcpy(hello.config, bed.manager[0].options.config, sizeof(hello.config));
+	if (fuzz_byte(in) & 1)
+		hello.config[fuzz_byte(in)] = (char)fuzz_byte(in);
+	hello_put(&out, &hello);
+}
+
+static void put_bytes(struct fuzz_bytes *in)
+{
+	uint8_t bytes[UINT8_MAX];
+	uint8_t type = fuzz_byte(in);
+
+	frame_begin(&out, FRAME_HELLO + type % (FRAME_TYPES - FRAME_HELLO));
+	frame_bytes(&out, bytes, fuzz_take(in, bytes, fuzz_byte(in)));
+	frame_end(&out);
+}
+
+static void put_numbers(struct fuzz_bytes *in)
+{
+	static const uint8_t types[] = {FRAME_SNAPSHOT, FRAME_WHOLE, FRAME_BEAT, FRAME_ACK};
+	enum frame_type type = types[fuzz_byte(in) % ARRAY_SIZE(types)];
+
+	frame_begin(&out, type);
+	frame_number(&out, fuzz_byte(in));
+	if (type != FRAME_SNAPSHOT)
+		frame_number(&out, fuzz_byte(in));
+	frame_end(&out);
+}
+
+/* Records of the size that their kind has. The count in the frame may be wrong. */
+static void put_changes(struct fuzz_bytes *in)
+{
+	uint8_t what = fuzz_byte(in), excess;
+
+	changes_begin(&out, what & 1 ? FRAME_RECORDS : FRAME_CHANGES, fuzz_byte(in));
+	for (unsigned left = what >> 4; left; left--) {
+		uint64_t record[128] = {0};
+		struct wire_change change = {.record = record};
+
+		change.kind = REGISTRY_LID + fuzz_byte(in) % (REGISTRY_KINDS - REGISTRY_LID);
+		change.drop = fuzz_byte(in) & 1;
+		fuzz_take(in, record, fuzz_byte(in));
+		changes_add(&out, &change);
+	}
+	excess = what & 8 ? fuzz_byte(in) : 0;
+	out.bytes[FRAME_HEAD_SIZE + 11] = (uint8_t)(out.bytes[FRAME_HEAD_SIZE + 11] + excess);
+	changes_end(&out, what & 4);
+}
+
+/* A whole row of a table, with a right checksum, some of whose bytes may change afterwards. */
+static void put_table(struct fuzz_bytes *in)
+{
+	struct lft *lft = lft_new((lid_t)(1 + fuzz_byte(in) % TABLE_TOP_MAX));
+	uint8_t changes = fuzz_byte(in);
+	size_t size = image_lft_size(lft);
+	uint8_t *row;
+
+	fuzz_take(in, lft->port + 1, lft->top);
+	frame_begin(&out, FRAME_TABLE);
+	row = frame_room(&out, size);
+	image_lft_put(1 + fuzz_byte(in) % 4, lft, row);
+	for (unsigned left = changes & 3; left; left--)
+		row[fuzz_byte(in) % size] ^= fuzz_byte(in);
+	frame_end(&out);
+	lft_unref(lft);
+}
+
+/* The head of a frame alone, or any bytes. */
+static void put_noise(struct fuzz_bytes *in)
+{
+	out.size = fuzz_take(in, out.bytes, fuzz_byte(in) % 32);
+}
+
+static void send_frame(struct fuzz_bytes *in, uint8_t what, bool as_master)
+{
+	static void (*const makers[])(struct fuzz_bytes * in) = {
+		put_bytes, put_numbers, put_changes, put_changes, put_table, put_noise,
+	};
+
+	if (what % 8 < ARRAY_SIZE(makers))
+		makers[what % 8](in);
+	else
+		put_hello(in, as_master);
+	if (attack && out.size)
+		stream_send(attack, out.bytes, out.size);
+}
+
+/* The attack */
+
+static void play(struct fuzz_bytes *in, struct stream_carrier *carrier, bool as_master)
+{
+	struct manager *attacked = &bed.manager[as_master];
+	char why[STREAM_WHY_SIZE];
+
+	for (unsigned step = 0; in->left && step < STEPS_MAX; step++) {
+		uint8_t what = fuzz_byte(in);
+
+		if (!as_master && !attack)
+			attack = carrier->ops->connect(carrier, "one", &attacker, why);
+		if (what & 0x10)
+			change_much(attacked, what >> 5);
+		if (what & 0x08)
+			pass(what & 0x20 ? S : 20 * MS);
+		send_frame(in, what, as_master);
+		pass(MS);
+	}
+	pass(2 * S);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_bytes in = {data, size};
+	struct stream_listener listener = {.accepted = accept_standby, .refused = no_refusal};
+	struct stream_carrier *carrier;
+	uint8_t part = fuzz_byte(&in);
+	bool as_master = part & 1;
+	char why[STREAM_WHY_SIZE];
+
+	log_set_level(NULL, LOG_EMERG);
+	attack = NULL;
+	bed_begin(2, part & 2 ? DURABILITY_STANDBY : DURABILITY_LOCAL);
+	if (as_master)
+		kill(&bed.manager[0]);
+	carrier = pipe_open(bed.net, as_master ? "one" : "three");
+	if (as_master)
+		carrier->ops->listen(carrier, "one", &listener, why);
+	pass(S);
+	play(&in, carrier, as_master);
+	if (part & 4)
+		becomes(&bed.manager[1], SM_MASTER);
+	pass(S);
+	carrier->ops->free(carrier);
+	bed_end();
+	return 0;
+}

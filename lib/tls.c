@@ -278,8 +278,9 @@ static void send_bytes(struct stream *stream, const void *bytes, size_t size)
 		size_t left = waiting(stream);
 
 		/* What GnuTLS has been given is given again with the same bytes, wherever they are.
-		 */
-		memmove(session->out, session->out + session->begin, left);
+		 * Before the first bytes there is no buffer. */
+		if (left)
+			memmove(session->out, session->out + session->begin, left);
 		session->begin = 0;
 		session->end = left;
 		if (left + size > session->room) {

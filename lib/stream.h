@@ -14,7 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STREAM_WHY_SIZE = 256, STREAM_PEER_SIZE = 64, STREAM_LOW_BYTES = 64 * 1024 };
+enum {
+	STREAM_WHY_SIZE = 256,
+	STREAM_PEER_SIZE = 64,
+	STREAM_IDENTITY_SIZE = 32,
+	STREAM_LOW_BYTES = 64 * 1024,
+};
 
 struct stream;
 
@@ -39,6 +44,8 @@ struct stream {
 	const struct stream_ops *ops;
 	struct stream_user user;
 	char peer[STREAM_PEER_SIZE]; /* its address, for people */
+	/* The name of the key that both ends have; empty: the carrier has no keys. */
+	char identity[STREAM_IDENTITY_SIZE];
 };
 
 struct stream_listener {

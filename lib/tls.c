@@ -5,16 +5,16 @@
  * somebody has something to send; what is closed is freed in a turn of its own, so that it may be
  * closed from inside of any call.
  *
- * Who has not proved to know the key costs little: there are at most so many such sessions, each
- * has some seconds, and nothing of them is kept.
+ * A stranger, which has not proved yet that it knows a key, costs little: a handshake has two
+ * seconds, and nothing of it is kept. Handshakes from the addresses of known peers have places of
+ * their own, so strangers from elsewhere cannot keep them out. The other addresses share a few
+ * places, of which each has its part. Where a part is full a new stranger is turned away; where all
+ * are full the oldest handshake ends.
  */
 #include "lib/tls.h"
 
-#include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -25,35 +25,40 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/mem.h"
-#include "lib/secret_file.h"
 
 enum {
-	STRANGERS_MAX = 8,     /* whose handshake is under way */
-	PATIENCE_US = 5000000, /* for a handshake, and for the last bytes of one who leaves */
-	UNSENT_MS = 10000,     /* the kernel gives up on a peer that takes nothing for so long */
+	STRANGERS_MAX = 8,	/* handshakes of accepted sessions from other than known peers */
+	STRANGERS_SHARE = 2,	/* of one address */
+	PEER_SHARE = 4,		/* of a known peer's address, besides */
+	HANDSHAKE_US = 2000000, /* of an accepted session */
+	PATIENCE_US = 5000000,	/* to connect, and for the last bytes of a session that ends */
+	UNSENT_MS = 10000,	/* the kernel gives up on a peer that takes nothing for so long */
 	RECORD_BYTES = 16384,
 	RECORDS_A_TURN = 4,
-	PORT_TEXT = 8,
+	ACCEPTS_A_TURN = 16,
+	BACKLOG = 128, /* what waits in the kernel: strangers must not fill it between two turns */
 };
 
 #define PRIORITIES                                                            \
 	"NONE:+VERS-TLS1.3:+ECDHE-PSK:+AEAD:+AES-256-GCM:+CHACHA20-POLY1305:" \
 	"+GROUP-X25519:+GROUP-SECP256R1:+SIGN-ALL:+COMP-NULL"
 
-static const char identity[] = "weft";
-
 struct tls {
 	struct stream_carrier carrier;
 	struct loop *loop;
-	gnutls_datum_t key;
+	struct psk_list keys;
 	uint16_t port;
+	struct host peers[TLS_PEERS_MAX]; /* known ones */
+	unsigned num_peers;
 	gnutls_psk_server_credentials_t server;
 	gnutls_psk_client_credentials_t client;
 	gnutls_priority_t priorities;
-	struct list sessions;
-	unsigned strangers;
-	int listen_fd; /* -1: it does not listen */
+	struct list sessions; /* the oldest first */
+	int listen_fd;	      /* -1: it does not listen */
+	struct sockaddr_storage own;
+	socklen_t own_size; /* 0: it does not listen */
 	struct loop_fd *listen_watch;
 	struct stream_listener listener;
 	struct loop_timer accept_again;
@@ -67,6 +72,7 @@ struct session {
 	struct tls *tls;
 	enum state state;
 	bool accepted;
+	struct host host; /* of an accepted session, the peer */
 	int fd;
 	struct loop_fd *watch;
 	gnutls_session_t gnutls;
@@ -83,8 +89,6 @@ static struct session *session_of(const struct stream *stream)
 	return container_of((struct stream *)stream, struct session, stream);
 }
 
-/* Addresses */
-
 static int complain(char why[STREAM_WHY_SIZE], int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static int complain(char why[STREAM_WHY_SIZE], int error, const char *format, ...)
@@ -97,114 +101,10 @@ static int complain(char why[STREAM_WHY_SIZE], int error, const char *format, ..
 	return error;
 }
 
-/* Splits "10.0.0.1:1", "[::1]:1", "10.0.0.1", "::1". */
-static bool split(const char *text, char host[STREAM_PEER_SIZE], char port[PORT_TEXT])
+/* An accepted session that has not proved to know a key. */
+static bool is_stranger(const struct session *session)
 {
-	const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']');
-	size_t length = strlen(text);
-
-	if (text[0] == '[') {
-		if (!bracket || (bracket[1] && bracket[1] != ':'))
-			return false;
-		colon = bracket[1] ? bracket + 1 : NULL;
-		length = (size_t)(bracket - text) - 1;
-		text++;
-	} else if (colon && strchr(text, ':') == colon) {
-		length = (size_t)(colon - text);
-	} else {
-		colon = NULL; /* none, or many: all of it is the host */
-	}
-	if (length >= STREAM_PEER_SIZE || (colon && (!colon[1] || strlen(colon + 1) >= PORT_TEXT)))
-		return false;
-	memcpy(host, text, length);
-	host[length] = '\0';
-	if (colon)
-		snprintf(port, PORT_TEXT, "%s", colon + 1);
-	return true;
-}
-
-/* Nobody is asked: AI_NUMERICHOST. */
-static int resolve(const char *text, uint16_t port_usual, bool passive, struct addrinfo **out,
-		   char why[STREAM_WHY_SIZE])
-{
-	struct addrinfo hints = {.ai_family = AF_UNSPEC,
-				 .ai_socktype = SOCK_STREAM,
-				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV |
-					     (passive ? AI_PASSIVE : 0)};
-	char host[STREAM_PEER_SIZE], port[PORT_TEXT];
-
-	snprintf(port, sizeof(port), "%u", port_usual);
-	if (!split(text, host, port) || getaddrinfo(host, port, &hints, out))
-		return complain(why, -EINVAL,
-				"\"%.80s\" is no numeric address, such as 10.0.0.1:%u or "
-				"[fd00::1]:%u",
-				text, port_usual, port_usual);
-	return 0;
-}
-
-bool tls_is_address(const char *text, char why[STREAM_WHY_SIZE])
-{
-	struct addrinfo *found;
-
-	if (resolve(text, 1, false, &found, why))
-		return false;
-	freeaddrinfo(found);
-	return true;
-}
-
-static void describe(const struct sockaddr *address, socklen_t size, char text[STREAM_PEER_SIZE])
-{
-	char host[48] = "?", port[PORT_TEXT] = "?";
-
-	getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
-		    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(text, STREAM_PEER_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-}
-
-/* The key */
-
-static int digit_of(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
-static int parse_key(const char *text, size_t length, struct tls_key *key)
-{
-	while (length && isspace((unsigned char)text[length - 1]))
-		length--;
-	if (length % 2 || length < 2 * TLS_KEY_MIN || length > 2 * TLS_KEY_MAX)
-		return -EINVAL;
-	for (size_t i = 0; i < length; i++) {
-		int digit = digit_of(text[i]);
-
-		if (digit < 0)
-			return -EINVAL;
-		key->bytes[i / 2] = (uint8_t)(i % 2 ? key->bytes[i / 2] | digit : digit << 4);
-	}
-	key->size = length / 2;
-	return 0;
-}
-
-int tls_key_read(const char *path, struct tls_key *key, char why[STREAM_WHY_SIZE])
-{
-	char text[2 * TLS_KEY_MAX + 16];
-	struct tls_key read_key = {.size = 0};
-	size_t size;
-	int error = secret_file_read(path, sizeof(text), text, &size, STREAM_WHY_SIZE, why);
-
-	if (!error && parse_key(text, size, &read_key))
-		error = complain(why, -EINVAL,
-				 "%.120s holds no key of %d to %d hexadecimal digits: openssl rand "
-				 "-hex 32 makes one",
-				 path, 2 * TLS_KEY_MIN, 2 * TLS_KEY_MAX);
-	if (!error)
-		*key = read_key;
-	explicit_bzero(text, sizeof(text));
-	explicit_bzero(&read_key, sizeof(read_key));
-	return error;
+	return session->accepted && session->state <= HANDSHAKE;
 }
 
 /* Ending a session */
@@ -220,8 +120,6 @@ static void session_free(struct session *session)
 /* The socket is closed now, the rest goes in a turn of its own. */
 static void leave(struct session *session)
 {
-	if (session->accepted && session->state <= HANDSHAKE)
-		session->tls->strangers--;
 	session->state = GONE;
 	loop_timer_disarm(&session->patience);
 	loop_fd_remove(session->watch);
@@ -237,7 +135,7 @@ static void fail(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static void fail(struct session *session, const char *format, ...)
 {
-	bool stranger = session->accepted && session->state <= HANDSHAKE;
+	bool stranger = is_stranger(session);
 	bool tells = session->state != LEAVING && session->state != GONE;
 	const struct stream_listener *listener = &session->tls->listener;
 	char why[STREAM_WHY_SIZE];
@@ -256,7 +154,10 @@ static void fail(struct session *session, const char *format, ...)
 
 static void out_of_patience(void *arg)
 {
-	fail(arg, "no answer within %u s", PATIENCE_US / 1000000);
+	struct session *session = arg;
+
+	fail(session, "no answer within %u s",
+	     (is_stranger(session) ? HANDSHAKE_US : PATIENCE_US) / 1000000);
 }
 
 /* Sending and receiving */
@@ -345,6 +246,42 @@ static void receive(struct session *session)
 
 /* States */
 
+/* A peer has one session with its identity: an older one is from before it lost its power or its
+ * network, unless the key is stolen. */
+static void replace_others(struct session *session)
+{
+	const struct tls *tls = session->tls;
+	const struct psk *psk = psk_named(&tls->keys, session->stream.identity);
+
+	if (psk->shared)
+		return;
+	list_for_each (link, &tls->sessions) {
+		struct session *other = container_of(link, struct session, link);
+
+		if (other != session && other->accepted && other->state == OPEN &&
+		    !strcmp(other->stream.identity, session->stream.identity))
+			fail(other, "a connection from %s with its identity \"%s\" replaces it",
+			     session->stream.peer, session->stream.identity);
+	}
+}
+
+/* Both ends have proved to know a key; GnuTLS says which one. */
+static void prove(struct session *session)
+{
+	const char *identity = gnutls_psk_server_get_username(session->gnutls);
+	const struct psk *psk = identity ? psk_named(&session->tls->keys, identity) : NULL;
+
+	if (!psk) {
+		fail(session, "its identity is not in ha_psk_file");
+		return;
+	}
+	memcpy(session->stream.identity, psk->identity, sizeof(psk->identity));
+	loop_timer_disarm(&session->patience);
+	session->state = OPEN;
+	replace_others(session);
+	session->tls->listener.accepted(session->tls->listener.ctx, &session->stream);
+}
+
 static void handshake(struct session *session)
 {
 	int code = gnutls_handshake(session->gnutls);
@@ -357,14 +294,13 @@ static void handshake(struct session *session)
 		     gnutls_strerror(code));
 		return;
 	}
+	if (session->accepted) {
+		prove(session);
+		return;
+	}
 	loop_timer_disarm(&session->patience);
 	session->state = OPEN;
-	if (session->accepted) {
-		session->tls->strangers--;
-		session->tls->listener.accepted(session->tls->listener.ctx, &session->stream);
-	} else {
-		session->stream.user.opened(session->stream.user.ctx);
-	}
+	session->stream.user.opened(session->stream.user.ctx);
 }
 
 static void connected(struct session *session)
@@ -498,8 +434,64 @@ static struct session *session_new(struct tls *tls, int fd, bool accepted)
 	gnutls_session_set_ptr(session->gnutls, session);
 	no_delay(fd);
 	list_push(&tls->sessions, &session->link);
-	loop_timer_arm(&session->patience, PATIENCE_US);
-	tls->strangers += accepted;
+	loop_timer_arm(&session->patience, accepted ? HANDSHAKE_US : PATIENCE_US);
+	return session;
+}
+
+/* The peer knows this manager by the address of its ha_listen, so connections come from there where
+ * the kernel can do it; where it cannot, they come from any. */
+static void bind_own(const struct tls *tls, int fd, const struct sockaddr *to)
+{
+	struct sockaddr_storage own = tls->own;
+	struct host from = host_of((const struct sockaddr *)&own), peer = host_of(to);
+
+	if (!tls->own_size || own.ss_family != to->sa_family || host_is_any(&from) ||
+	    host_is_loopback(&from) != host_is_loopback(&peer))
+		return;
+	if (own.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)(void *)&own)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)(void *)&own)->sin_port = 0;
+	if (bind(fd, (const struct sockaddr *)&own, tls->own_size))
+		return; /* the address is not there: the kernel chooses another one */
+}
+
+/* A socket that connects; or -1, and the reason in why. */
+static int connect_to(const struct tls *tls, const struct addrinfo *to, char why[STREAM_WHY_SIZE])
+{
+	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		bind_own(tls, fd, to->ai_addr);
+	if (fd >= 0 && (!connect(fd, to->ai_addr, to->ai_addrlen) || errno == EINPROGRESS))
+		return fd;
+	complain(why, -errno, "cannot connect: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static struct session *connect_with(struct tls *tls, const struct addrinfo *to,
+				    const struct stream_user *user, char why[STREAM_WHY_SIZE])
+{
+	struct host host = host_of(to->ai_addr);
+	const struct psk *psk = psk_for(&tls->keys, &host);
+	struct session *session;
+	int fd;
+
+	if (!psk) {
+		complain(why, -ENOENT, "no line of ha_psk_file is for this address: add one");
+		return NULL;
+	}
+	fd = connect_to(tls, to, why);
+	session = fd < 0 ? NULL : session_new(tls, fd, false);
+	if (fd >= 0 && !session)
+		complain(why, -EIO, "the socket cannot be watched");
+	if (!session)
+		return NULL;
+	memcpy(session->stream.identity, psk->identity, sizeof(psk->identity));
+	session->stream.user = *user;
+	address_describe(to->ai_addr, to->ai_addrlen, session->stream.peer);
 	return session;
 }
 
@@ -507,58 +499,109 @@ static struct stream *tls_connect(struct stream_carrier *carrier, const char *ad
 				  const struct stream_user *user, char why[STREAM_WHY_SIZE])
 {
 	struct tls *tls = container_of(carrier, struct tls, carrier);
-	struct session *session = NULL;
+	struct session *session;
 	struct addrinfo *to;
-	int fd;
 
-	if (resolve(address, tls->port, false, &to, why))
+	if (address_resolve(address, tls->port, false, &to, why))
 		return NULL;
-	fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0 || (connect(fd, to->ai_addr, to->ai_addrlen) && errno != EINPROGRESS)) {
-		complain(why, -errno, "cannot connect: %s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
-	} else {
-		session = session_new(tls, fd, false);
-		if (!session)
-			complain(why, -EIO, "the socket cannot be watched");
-	}
-	if (session) {
-		session->stream.user = *user;
-		describe(to->ai_addr, to->ai_addrlen, session->stream.peer);
-	}
+	session = connect_with(tls, to, user, why);
 	freeaddrinfo(to);
 	return session ? &session->stream : NULL;
 }
 
-/* Out of descriptors, the socket would stay readable and keep the loop busy: look away for a while.
- */
-static void accept_one(void *arg, uint32_t events)
+/* Accepting */
+
+static bool is_known(const struct tls *tls, const struct host *host)
 {
-	struct tls *tls = arg;
-	struct sockaddr_storage from;
-	socklen_t size = sizeof(from);
+	for (unsigned i = 0; i < tls->num_peers; i++)
+		if (host_same(&tls->peers[i], host))
+			return true;
+	return false;
+}
+
+/* The handshakes that compete with a new one, and the oldest of them. */
+struct rivals {
+	unsigned own; /* of its address */
+	unsigned all; /* of the same kind: of this known peer, or of all strangers from elsewhere */
+	struct session *oldest;
+};
+
+static struct rivals rivals_of(const struct tls *tls, const struct host *host, bool known)
+{
+	struct rivals rivals = {0};
+
+	list_for_each (link, &tls->sessions) {
+		struct session *session = container_of(link, struct session, link);
+		bool own = known ? host_same(&session->host, host)
+				 : host_same_site(&session->host, host);
+
+		if (!is_stranger(session) || is_known(tls, &session->host) != known ||
+		    (known && !own))
+			continue;
+		rivals.own += own;
+		rivals.all++;
+		if (!rivals.oldest)
+			rivals.oldest = session;
+	}
+	return rivals;
+}
+
+/* Whether a new handshake from host may begin, for which the oldest of its kind may have to end. */
+static bool make_place(struct tls *tls, const struct host *host)
+{
+	bool known = is_known(tls, host);
+	struct rivals rivals = rivals_of(tls, host, known);
+
+	if (!known && rivals.own >= STRANGERS_SHARE)
+		return false;
+	if (rivals.all >= (known ? PEER_SHARE : STRANGERS_MAX))
+		fail(rivals.oldest, "too many handshakes are under way, and this is the oldest");
+	return true;
+}
+
+/* Takes the descriptor. */
+static void begin_handshake(struct tls *tls, int fd, const struct sockaddr *from, socklen_t size)
+{
+	struct host host = host_of(from);
 	char peer[STREAM_PEER_SIZE];
 	struct session *session;
-	int fd = accept4(tls->listen_fd, (struct sockaddr *)&from, &size,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	(void)events;
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-		loop_fd_events(tls->listen_watch, 0);
-		loop_timer_arm(&tls->accept_again, PATIENCE_US);
-	}
-	if (fd < 0)
-		return;
-	describe((struct sockaddr *)&from, size, peer);
-	if (tls->strangers >= STRANGERS_MAX) {
+	address_describe(from, size, peer);
+	if (!make_place(tls, &host)) {
 		close(fd);
-		tls->listener.refused(tls->listener.ctx, peer, "too many handshakes are under way");
+		tls->listener.refused(tls->listener.ctx, peer,
+				      "too many handshakes of this address are under way");
 		return;
 	}
 	session = session_new(tls, fd, true);
-	if (session)
-		memcpy(session->stream.peer, peer, sizeof(peer));
+	if (!session)
+		return;
+	session->host = host;
+	memcpy(session->stream.peer, peer, sizeof(peer));
+}
+
+/* Out of descriptors, the socket would stay readable and keep the loop busy: look away for a while.
+ */
+static void accept_some(void *arg, uint32_t events)
+{
+	struct tls *tls = arg;
+
+	(void)events;
+	for (unsigned i = 0; i < ACCEPTS_A_TURN; i++) {
+		struct sockaddr_storage from;
+		socklen_t size = sizeof(from);
+		int fd = accept4(tls->listen_fd, (struct sockaddr *)&from, &size,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0 &&
+		    (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+			loop_fd_events(tls->listen_watch, 0);
+			loop_timer_arm(&tls->accept_again, PATIENCE_US);
+		}
+		if (fd < 0)
+			return;
+		begin_handshake(tls, fd, (const struct sockaddr *)&from, size);
+	}
 }
 
 static void accept_again(void *arg)
@@ -581,16 +624,19 @@ static int listen_at(struct tls *tls, const struct addrinfo *at)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof(one));
 	else
 		setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one));
-	if (bind(fd, at->ai_addr, at->ai_addrlen) || listen(fd, STRANGERS_MAX))
+	if (bind(fd, at->ai_addr, at->ai_addrlen) || listen(fd, BACKLOG))
 		error = -errno;
 	else
-		error = loop_fd_add(tls->loop, fd, EPOLLIN, LOOP_LATER, "TLS listener", accept_one,
+		error = loop_fd_add(tls->loop, fd, EPOLLIN, LOOP_LATER, "TLS listener", accept_some,
 				    tls, &tls->listen_watch);
-	if (error)
+	if (error) {
 		close(fd);
-	else
-		tls->listen_fd = fd;
-	return error;
+		return error;
+	}
+	tls->listen_fd = fd;
+	memcpy(&tls->own, at->ai_addr, at->ai_addrlen);
+	tls->own_size = at->ai_addrlen;
+	return 0;
 }
 
 static int tls_listen(struct stream_carrier *carrier, const char *address,
@@ -598,7 +644,7 @@ static int tls_listen(struct stream_carrier *carrier, const char *address,
 {
 	struct tls *tls = container_of(carrier, struct tls, carrier);
 	struct addrinfo *at;
-	int error = resolve(address, tls->port, true, &at, why);
+	int error = address_resolve(address, tls->port, true, &at, why);
 
 	if (error)
 		return error;
@@ -629,8 +675,7 @@ static void tls_free(struct stream_carrier *carrier)
 	gnutls_psk_free_server_credentials(tls->server);
 	gnutls_psk_free_client_credentials(tls->client);
 	gnutls_priority_deinit(tls->priorities);
-	explicit_bzero(tls->key.data, tls->key.size);
-	free(tls->key.data);
+	explicit_bzero(&tls->keys, sizeof(tls->keys));
 	free(tls);
 }
 
@@ -638,22 +683,61 @@ static const struct stream_carrier_ops tls_ops = {
 	.connect = tls_connect, .listen = tls_listen, .free = tls_free};
 
 /* GnuTLS frees what it is given. */
-static int key_of(gnutls_session_t gnutls, const char *name, gnutls_datum_t *out)
+static int copy_key(const struct psk *psk, gnutls_datum_t *out)
 {
-	const struct session *session = gnutls_session_get_ptr(gnutls);
-	const gnutls_datum_t *key = &session->tls->key;
-
-	if (strcmp(name, identity) != 0)
+	if (!psk)
 		return -1;
-	out->data = gnutls_malloc(key->size);
+	out->data = gnutls_malloc(psk->size);
 	if (!out->data)
 		return -1;
-	memcpy(out->data, key->data, key->size);
-	out->size = key->size;
+	memcpy(out->data, psk->key, psk->size);
+	out->size = (unsigned)psk->size;
 	return 0;
 }
 
-struct stream_carrier *tls_new(struct loop *loop, const struct tls_key *key, uint16_t port)
+static int key_of_standby(gnutls_session_t gnutls, const char *identity, gnutls_datum_t *out)
+{
+	const struct session *session = gnutls_session_get_ptr(gnutls);
+
+	return copy_key(psk_named(&session->tls->keys, identity), out);
+}
+
+static int own_key(gnutls_session_t gnutls, char **identity, gnutls_datum_t *out)
+{
+	const struct session *session = gnutls_session_get_ptr(gnutls);
+
+	*identity = gnutls_strdup(session->stream.identity);
+	return *identity ? copy_key(psk_named(&session->tls->keys, session->stream.identity), out)
+			 : -1;
+}
+
+void tls_expect(struct stream_carrier *carrier, const char *address)
+{
+	struct tls *tls = container_of(carrier, struct tls, carrier);
+
+	if (tls->num_peers < TLS_PEERS_MAX && host_parse(address, &tls->peers[tls->num_peers]))
+		tls->num_peers++;
+}
+
+/* A handshake under way may have begun with a key that is revoked, so it begins again. */
+void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys)
+{
+	struct tls *tls = container_of(carrier, struct tls, carrier);
+	struct psk_list before = tls->keys;
+
+	tls->keys = *keys;
+	list_for_each (link, &tls->sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		if (session->state != GONE &&
+		    (is_stranger(session) || !psk_stays(&before, keys, session->stream.identity)))
+			fail(session, "its key, \"%s\", is no longer in ha_psk_file",
+			     session->stream.identity);
+	}
+	explicit_bzero(&before, sizeof(before));
+}
+
+struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, uint16_t port)
 {
 	struct tls *tls = mem_zalloc(sizeof(*tls));
 
@@ -661,15 +745,14 @@ struct stream_carrier *tls_new(struct loop *loop, const struct tls_key *key, uin
 	tls->loop = loop;
 	tls->port = port;
 	tls->listen_fd = -1;
-	tls->key = (gnutls_datum_t){mem_alloc(key->size), (unsigned)key->size};
-	memcpy(tls->key.data, key->bytes, key->size);
+	tls->keys = *keys;
 	list_init(&tls->sessions);
 	loop_timer_init(&tls->accept_again, loop, "TLS listener", accept_again, tls);
 	if (gnutls_priority_init(&tls->priorities, PRIORITIES, NULL) ||
 	    gnutls_psk_allocate_server_credentials(&tls->server) ||
-	    gnutls_psk_allocate_client_credentials(&tls->client) ||
-	    gnutls_psk_set_client_credentials(tls->client, identity, &tls->key, GNUTLS_PSK_KEY_RAW))
+	    gnutls_psk_allocate_client_credentials(&tls->client))
 		abort(); /* out of memory: nothing else can be wrong */
-	gnutls_psk_set_server_credentials_function(tls->server, key_of);
+	gnutls_psk_set_server_credentials_function(tls->server, key_of_standby);
+	gnutls_psk_set_client_credentials_function(tls->client, own_key);
 	return &tls->carrier;
 }

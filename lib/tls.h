@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * TLS 1.3 over TCP with a key that both ends know before (PSK, with ECDHE besides, so that a key
+ * TLS 1.3 over TCP with keys that both ends know before (PSK, with ECDHE besides, so that a key
  * that becomes known later opens nothing that was recorded): a carrier of streams (lib/stream.h).
- * It is the only door to GnuTLS's sessions, and owns its sockets. Loop thread only, but for reading
- * the key.
+ * It is the only door to GnuTLS's sessions, and owns its sockets. Loop thread only.
  *
- * Addresses are numeric, as "10.0.0.1:15725" or "[fd00::1]": names would have to be asked for, and
- * who answers then is not known.
+ * Addresses are those of lib/address.h, keys those of lib/psk_file.h. A named key is one peer's: a
+ * second session with its name ends the first one. Where a carrier listens on an address of its
+ * host, its own connections come from there.
  */
 #ifndef LIB_TLS_H
 #define LIB_TLS_H
 
 #include "lib/loop.h"
+#include "lib/psk_file.h"
 #include "lib/stream.h"
 
-enum { TLS_KEY_MIN = 16, TLS_KEY_MAX = 64 };
+enum { TLS_PEERS_MAX = 8 };
 
-struct tls_key {
-	uint8_t bytes[TLS_KEY_MAX];
-	size_t size;
-};
-
-/* Reads a key from a file of 32 to 128 hexadecimal digits, which nobody but its owner may read, and
- * he is root or who runs this. 0, or -errno and in why what is wrong and what to do. */
-int tls_key_read(const char *path, struct tls_key *key, char why[STREAM_WHY_SIZE]);
-
-/* Whether text is an address as this carrier takes it; else why it is none. */
-bool tls_is_address(const char *text, char why[STREAM_WHY_SIZE]);
-
-/* key is copied. port: for addresses without one. */
-struct stream_carrier *tls_new(struct loop *loop, const struct tls_key *key, uint16_t port);
+/* keys are copied. port: for addresses without one. */
+struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, uint16_t port);
+/* A known peer's address, with or without a port: handshakes from there have places that no other
+ * address can take. For the first TLS_PEERS_MAX; a text that is no address is passed over. */
+void tls_expect(struct stream_carrier *carrier, const char *address);
+/* These keys are valid from now on. Sessions whose key is gone or another one end. */
+void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys);
 
 #endif

@@ -642,7 +642,7 @@ static void refused(void *ctx, const char *peer, const char *why)
 	struct replica *replica = ctx;
 
 	replica->refusals.connections++;
-	log_limited(&replica->lead.limit, LOG_WARNING, &subject,
+	log_limited(&replica->lead.strangers, LOG_WARNING, &subject,
 		    "%s came to ha_listen and is no standby: %s", peer, why);
 }
 
@@ -737,6 +737,7 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 
 	lead->journal.first = 1;
 	lead->limit = (struct log_limit){.burst = 20, .interval_us = 10000000};
+	lead->strangers = lead->limit;
 	lead->reader = (struct registry_reader){.changed = changed, .whole = whole, .ctx = replica};
 	list_init(&lead->reader.link);
 	list_init(&lead->sessions);
@@ -818,15 +819,16 @@ static json_t *session_json(const struct session *session)
 {
 	const struct replica *replica = session->replica;
 	uint64_t now_us = loop_now_us(replica->loop), last = replica->lead.journal.last;
-	json_t *json = json_pack(
-		"{s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:s}", "address", session->stream->peer, "guid",
-		json_sprintf("0x%016" PRIx64, session->guid), "state", state_text(session), "role",
-		replica->owner.role_of(replica->owner.ctx, session->guid), "acked",
-		(json_int_t)session->acked, "lag",
-		(json_int_t)(last > session->acked ? last - session->acked : 0), "since_s",
-		(json_int_t)((now_us - session->since_us) / 1000000), "heard_ms",
-		(json_int_t)((now_us - session->heard_us) / 1000), "store",
-		session->degraded ? "degraded" : "ok");
+	json_t *json = json_pack("{s:s,s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:s}", "address",
+				 session->stream->peer, "identity", session->stream->identity,
+				 "guid", json_sprintf("0x%016" PRIx64, session->guid), "state",
+				 state_text(session), "role",
+				 replica->owner.role_of(replica->owner.ctx, session->guid), "acked",
+				 (json_int_t)session->acked, "lag",
+				 (json_int_t)(last > session->acked ? last - session->acked : 0),
+				 "since_s", (json_int_t)((now_us - session->since_us) / 1000000),
+				 "heard_ms", (json_int_t)((now_us - session->heard_us) / 1000),
+				 "store", session->degraded ? "degraded" : "ok");
 
 	json_object_set_new(json, "tables", json_integer((json_int_t)session->tables.count));
 	return json;

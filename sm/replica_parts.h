@@ -84,6 +84,7 @@ struct lead {
 	uint64_t kept;	 /* up to where the standbys in step have it */
 	uint64_t wanted; /* what they should have when overdue fires */
 	struct log_limit limit;
+	struct log_limit strangers; /* of their own: they must not hide lines about standbys */
 };
 
 /* The standby's */

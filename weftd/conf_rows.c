@@ -113,13 +113,16 @@ const struct conf_row conf_rows[] = {
 	{TEXT("ha_peers", replica.peers, 0, "\"\""), .fixed = true,
 	 .text = "The ha_listen addresses of the other managers of this subnet, with"
 		 " commas between them. In standby the daemon follows the one that "
-		 "is master, and keeps what is registered there. Empty: it follows "
-		 "nobody."},
+		 "is master, and keeps what is registered there. Connections from these "
+		 "addresses have places of their own at ha_listen. Empty: it follows nobody."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
-	 .text = "The file of the key by which managers know each other: 32 to 128 "
-		 "hexadecimal digits, as openssl rand -hex 32 makes them, the same "
-		 "for all; nobody but its owner may read it. It belongs to the user that "
-		 "runs weftd (weft under systemd). ha_listen and ha_peers need it."},
+	 .text = "The file of the keys by which managers know each other: lines of 32 to 128 "
+		 "hexadecimal digits, as openssl rand -hex 32 makes them. A line with a key alone "
+		 "is the same for all managers. A line IDENTITY KEY [ADDRESS] is for two managers "
+		 "and stands in both files, with the address of the other one. A reload reads the "
+		 "file and ends connections whose key is gone. Nobody but its owner may read it. "
+		 "It belongs to the user that runs weftd (weft under systemd). ha_listen and "
+		 "ha_peers need it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
 	 .agree = AGREE_SHOULD,
 	 .text = "When a client is told that it is registered. local: when this "

@@ -6,12 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/mem.h"
 #include "lib/tls.h"
 
 static bool is_wanted(const struct conf *conf)
 {
 	return conf->replica.listen[0] || conf->replica.peers[0];
+}
+
+/* The next address of a list, which it cuts up; NULL: there is none. */
+static char *next_peer(char **rest)
+{
+	char *peer;
+
+	do {
+		peer = strsep(rest, ", ");
+	} while (peer && !*peer);
+	return peer;
 }
 
 static int check_peers(const struct conf *conf, char error[CONF_ERROR_SIZE])
@@ -21,10 +33,8 @@ static int check_peers(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	unsigned count = 0;
 	int result = 0;
 
-	while (!result && (peer = strsep(&rest, ", "))) {
-		if (!*peer)
-			continue;
-		if (!tls_is_address(peer, why)) {
+	while (!result && (peer = next_peer(&rest))) {
+		if (!address_is_numeric(peer, why)) {
 			snprintf(error, CONF_ERROR_SIZE, "ha_peers: %s", why);
 			result = -EINVAL;
 		} else if (++count > REPLICA_PEERS_MAX) {
@@ -37,11 +47,15 @@ static int check_peers(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	return result;
 }
 
-static int read_key(const struct conf *conf, struct tls_key *key, char error[CONF_ERROR_SIZE])
+int ha_read_keys(const struct conf *conf, struct psk_list *out, char error[CONF_ERROR_SIZE])
 {
 	char why[STREAM_WHY_SIZE];
-	int result = tls_key_read(conf->ha_psk_file, key, why);
+	int result;
 
+	out->count = 0;
+	if (!is_wanted(conf))
+		return 0;
+	result = psk_file_read(conf->ha_psk_file, out, why);
 	if (result)
 		snprintf(error, CONF_ERROR_SIZE, "ha_psk_file: %s", why);
 	return result;
@@ -51,10 +65,10 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 {
 	unsigned mask = (1u << conf->sm.lmc) - 1;
 	char why[STREAM_WHY_SIZE];
-	struct tls_key key = {.size = 0};
-	int result = 0;
+	struct psk_list keys;
+	int result;
 
-	if (conf->replica.listen[0] && !tls_is_address(conf->replica.listen, why)) {
+	if (conf->replica.listen[0] && !address_is_numeric(conf->replica.listen, why)) {
 		snprintf(error, CONF_ERROR_SIZE, "ha_listen: %s", why);
 		return -EINVAL;
 	}
@@ -81,24 +95,30 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 			conf->sm.sm_lid > mask ? conf->sm.sm_lid & ~mask : mask + 1);
 		return -EINVAL;
 	}
-	if (is_wanted(conf))
-		result = read_key(conf, &key, error);
-	explicit_bzero(&key, sizeof(key));
+	result = ha_read_keys(conf, &keys, error);
+	explicit_bzero(&keys, sizeof(keys));
 	return result;
+}
+
+static struct stream_carrier *open_carrier(struct loop *loop, const struct conf *conf,
+					   const struct psk_list *keys)
+{
+	struct stream_carrier *carrier = tls_new(loop, keys, REPLICA_PORT);
+	char *copy = mem_strdup(conf->replica.peers), *rest = copy, *peer;
+
+	while ((peer = next_peer(&rest)))
+		tls_expect(carrier, peer);
+	free(copy);
+	return carrier;
 }
 
 int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **out,
 	    char error[CONF_ERROR_SIZE])
 {
-	struct tls_key key;
-	int result;
+	struct psk_list keys;
+	int result = ha_read_keys(conf, &keys, error);
 
-	*out = NULL;
-	if (!is_wanted(conf))
-		return 0;
-	result = read_key(conf, &key, error);
-	if (!result)
-		*out = tls_new(loop, &key, REPLICA_PORT);
-	explicit_bzero(&key, sizeof(key));
+	*out = !result && is_wanted(conf) ? open_carrier(loop, conf, &keys) : NULL;
+	explicit_bzero(&keys, sizeof(keys));
 	return result;
 }

@@ -6,13 +6,17 @@
 #ifndef WEFTD_HA_H
 #define WEFTD_HA_H
 
+#include "lib/psk_file.h"
 #include "lib/stream.h"
 #include "weftd/conf.h"
 
-/* 0, or -errno and one line in error. The file of the key is read, as ha_open() does. */
+/* 0, or -errno and one line in error. The file of the keys is read, as ha_open() does. */
 int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE]);
 /* *out: NULL when none is wanted. 0, or -errno and one line in error. */
 int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **out,
 	    char error[CONF_ERROR_SIZE]);
+/* The keys of the file that conf names, none where the options want no carrier: what a reload gives
+ * to tls_set_keys() and then wipes. 0, or -errno and one line in error. */
+int ha_read_keys(const struct conf *conf, struct psk_list *out, char error[CONF_ERROR_SIZE]);
 
 #endif

@@ -26,6 +26,7 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "lib/mem.h"
+#include "lib/tls.h"
 #include "lib/work.h"
 #include "mad/umad.h"
 #include "weftd/conf.h"
@@ -276,6 +277,7 @@ struct reading {
 	struct route_options *options;
 	struct map *names;
 	struct partition_file partitions;
+	struct psk_list ha_keys; /* of the file that is in force */
 };
 
 static void reading_done(struct reading *reading)
@@ -283,6 +285,7 @@ static void reading_done(struct reading *reading)
 	route_options_unref(reading->options);
 	node_names_free(reading->names);
 	partitions_free(reading->partitions.partitions);
+	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
 }
 
 /* Reads and judges configuration and files; on success the caller owns what is in reading. Else
@@ -298,6 +301,10 @@ static int read_again(const struct daemon *daemon, struct reading *reading,
 	if (!status && judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
 		reading_done(reading);
 		status = -EBADMSG;
+	}
+	if (!status && ha_read_keys(&daemon->conf, &reading->ha_keys, error)) {
+		reading_done(reading);
+		status = EXIT_FAILURE;
 	}
 	return status;
 }
@@ -332,6 +339,9 @@ static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_
 			daemon->manager, reading.partitions.source, reading.partitions.partitions);
 	}
 	manager_set_conf(daemon->manager, &daemon->conf);
+	if (daemon->carrier)
+		tls_set_keys(daemon->carrier, &reading.ha_keys);
+	explicit_bzero(&reading.ha_keys, sizeof(reading.ha_keys));
 	log_notice("configuration reloaded");
 	*result = json_pack("{s:o,s:b}", "changes", changes, "partitions_changed",
 			    partitions_changed);

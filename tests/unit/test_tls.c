@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* TLS with a key that both ends know, over the loopback interface: lib/tls.h. */
+/* TLS with keys that both ends know, over the loopback interface: lib/tls.h. */
 // LINK: lib/*.o
 // LIBS: -lsystemd -ljansson
 #include "lib/tls.h"
@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
@@ -29,8 +29,10 @@ struct end {
 static struct bed {
 	struct loop *loop;
 	struct stream_carrier *server, *client;
-	struct end accepted, connected, second;
-	unsigned refused;
+	struct end accepted, later[3]; /* the first that was accepted, and those after it */
+	struct end connected, second;
+	unsigned num_accepted, refused;
+	char peer[STREAM_PEER_SIZE]; /* of the last that was accepted */
 	char why[STREAM_WHY_SIZE], address[32];
 	bool (*over)(void);
 	struct loop_timer limit;
@@ -96,16 +98,20 @@ static struct stream_user user_of(struct end *end)
 
 static void on_accepted(void *ctx, struct stream *stream)
 {
+	struct end *end = bed.num_accepted ? &bed.later[bed.num_accepted - 1] : &bed.accepted;
+
 	(void)ctx;
-	stream->user = user_of(&bed.accepted);
-	bed.accepted.stream = stream;
-	bed.accepted.opened++;
+	CU_ASSERT_FATAL(++bed.num_accepted <= 1 + ARRAY_SIZE(bed.later));
+	stream->user = user_of(end);
+	end->stream = stream;
+	end->opened++;
+	memcpy(bed.peer, stream->peer, sizeof(bed.peer));
 }
 
 static void on_refused(void *ctx, const char *peer, const char *why)
 {
 	(void)ctx;
-	CU_ASSERT_EQUAL(strncmp(peer, "127.0.0.1:", 10), 0);
+	CU_ASSERT_EQUAL(strncmp(peer, "127.0.0.", 8), 0);
 	bed.refused++;
 	snprintf(bed.why, sizeof(bed.why), "%s", why);
 }
@@ -131,12 +137,25 @@ static uint16_t free_port(void)
 	return ntohs(address.sin_port);
 }
 
-static struct tls_key key_of(uint8_t byte)
+/* Lines of a file of keys, separated by commas: "3" is the key of bytes 3 that is shared, "b 3" has
+ * a name, and "b 3 127.0.0.1" an address besides. */
+static struct psk_list keys_of(const char *lines)
 {
-	struct tls_key key = {.size = 32};
+	struct psk_list keys = {.count = 0};
+	char *copy = mem_strdup(lines), *rest = copy, *line;
 
-	memset(key.bytes, byte, key.size);
-	return key;
+	while ((line = strsep(&rest, ","))) {
+		char *first = strsep(&line, " "), *second = strsep(&line, " ");
+		struct psk *psk = &keys.list[keys.count++];
+
+		psk->shared = !second;
+		snprintf(psk->identity, sizeof(psk->identity), "%s", second ? first : "weft");
+		psk->size = 32;
+		memset(psk->key, atoi(second ? second : first), psk->size);
+		psk->has_peer = line && host_parse(line, &psk->peer);
+	}
+	free(copy);
+	return keys;
 }
 
 static void bed_listen(void)
@@ -152,9 +171,9 @@ static void bed_listen(void)
 	CU_ASSERT_EQUAL_FATAL(error, 0);
 }
 
-static void bed_begin(uint8_t server_key, uint8_t client_key)
+static void bed_begin(const char *server_keys, const char *client_keys)
 {
-	struct tls_key mine = key_of(server_key), theirs = key_of(client_key);
+	struct psk_list mine = keys_of(server_keys), theirs = keys_of(client_keys);
 
 	memset(&bed, 0, sizeof(bed));
 	bed.loop = loop_new();
@@ -234,7 +253,7 @@ static bool both_refuse(void)
 
 static void test_there_and_back(void)
 {
-	bed_begin(1, 1);
+	bed_begin("1", "1");
 	bed.accepted.echoes = true;
 	bed.connected.to_send = MUCH;
 	bed_connect();
@@ -250,7 +269,7 @@ static void test_there_and_back(void)
 /* What was sent before a polite end arrives; who closes hears nothing more. */
 static void test_last_words(void)
 {
-	bed_begin(1, 1);
+	bed_begin("1", "1");
 	bed_connect();
 	bed_run(both_open);
 	bed.accepted.to_send = 300000;
@@ -270,7 +289,7 @@ static void test_last_words(void)
 
 static void test_peer_goes(void)
 {
-	bed_begin(1, 1);
+	bed_begin("1", "1");
 	bed_connect();
 	bed_run(both_open);
 	stream_close(bed.connected.stream, false);
@@ -281,7 +300,7 @@ static void test_peer_goes(void)
 
 static void test_wrong_key(void)
 {
-	bed_begin(1, 2);
+	bed_begin("1", "2");
 	bed_connect();
 	bed_run(both_refuse);
 	CU_ASSERT_EQUAL(bed.accepted.opened + bed.connected.opened, 0);
@@ -290,12 +309,16 @@ static void test_wrong_key(void)
 	bed_end();
 }
 
-static int raw_connection(void)
+/* From 127.0.0.host. */
+static int raw_connection(unsigned host)
 {
+	struct sockaddr_in own = {.sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xFFu) | host)};
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	CU_ASSERT_FATAL(!bind(fd, (struct sockaddr *)&own, sizeof(own)));
 	address.sin_port = htons((uint16_t)atoi(strchr(bed.address, ':') + 1));
 	CU_ASSERT_FATAL(!connect(fd, (struct sockaddr *)&address, sizeof(address)));
 	return fd;
@@ -318,7 +341,12 @@ static bool all_has_arrived(void)
 
 static bool second_is_open(void)
 {
-	return bed.accepted.opened == 2 && bed.second.opened;
+	return bed.later[0].opened && bed.second.opened;
+}
+
+static bool first_is_closed_twice(void)
+{
+	return bed.accepted.closed && bed.connected.closed;
 }
 
 /* The peer that was there first is still heard. */
@@ -338,17 +366,17 @@ static void test_strangers(void)
 	static const char noise[] = "GET / HTTP/1.0\r\n\r\n";
 	int fds[PLACES + 1];
 
-	bed_begin(1, 1);
+	bed_begin("1", "1");
 	bed_connect();
 	bed_run(both_open);
-	fds[0] = raw_connection();
+	fds[0] = raw_connection(1);
 	CU_ASSERT_EQUAL(write(fds[0], noise, sizeof(noise)), (ssize_t)sizeof(noise));
 	bed_run(somebody_is_refused);
 	close(fds[0]);
 	bed.refused = 0;
 	/* Those who say nothing take all places, but none of those that are peers already. */
 	for (unsigned i = 0; i < ARRAY_SIZE(fds); i++)
-		fds[i] = raw_connection();
+		fds[i] = raw_connection(10 + i / 2);
 	bed_run(somebody_is_refused);
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.why, "too many"));
 	check_first_peer();
@@ -357,11 +385,193 @@ static void test_strangers(void)
 		close(fds[i]);
 	/* They have gone, so there is a place again. */
 	bed_run(all_places_are_free);
-	CU_ASSERT_EQUAL(bed.accepted.opened, 1);
+	CU_ASSERT_EQUAL(bed.num_accepted, 1);
 	connect_end(&bed.second);
 	bed_run(second_is_open);
 	check_first_peer();
 	bed_end();
+}
+
+/* Idle connections from some addresses, then a good handshake from 127.0.0.1. */
+static void test_places(void)
+{
+	static const struct {
+		const char *known[2];
+		unsigned first, hosts, each; /* of the idle connections: 127.0.0.first and so on */
+		bool opens;
+		unsigned refused;
+	} rows[] = {
+		/* One address has two places, whatever it does. */
+		{{NULL}, 2, 1, 16, true, 14},
+		/* Where all places are taken the oldest handshake ends. */
+		{{NULL}, 2, 4, 2, true, 1},
+		{{NULL}, 2, 8, 1, true, 1},
+		{{NULL}, 2, 7, 1, true, 0},
+		/* A known peer has places of its own: addresses 6 to 9 end the handshakes of 2
+		   to 5. */
+		{{"127.0.0.1"}, 2, 8, 4, true, 8 * 2 + 8},
+		{{"127.0.0.99", "127.0.0.1:15725"}, 2, 4, 2, true, 0},
+		/* Its own idle connections end, the oldest first. */
+		{{"127.0.0.1"}, 1, 1, 3, true, 0},
+		{{"127.0.0.1"}, 1, 1, 4, true, 1},
+		{{"127.0.0.1"}, 1, 1, 9, true, 6},
+		/* A known peer at another address has the share of a stranger. */
+		{{"127.0.0.99"}, 1, 1, 2, false, 1},
+		{{"127.0.0.99"}, 1, 1, 1, true, 0},
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		int fds[32];
+		unsigned count = 0;
+
+		bed_begin("1", "1");
+		for (unsigned i = 0; i < 2 && rows[n].known[i]; i++)
+			tls_expect(bed.server, rows[n].known[i]);
+		for (unsigned host = 0; host < rows[n].hosts; host++)
+			for (unsigned i = 0; i < rows[n].each; i++)
+				fds[count++] = raw_connection(rows[n].first + host);
+		bed_connect();
+		bed_run(rows[n].opens ? both_open : client_is_closed);
+		CU_ASSERT_EQUAL(bed.accepted.opened, rows[n].opens);
+		CU_ASSERT_EQUAL(bed.refused, rows[n].refused);
+		while (count)
+			close(fds[--count]);
+		bed_end();
+	}
+}
+
+/* A handshake that does not go on ends after two seconds, and its place is free. */
+static void test_deadline(void)
+{
+	int fd;
+
+	bed_begin("1", "1");
+	fd = raw_connection(2);
+	bed_run(somebody_is_refused);
+	CU_ASSERT_STRING_EQUAL(bed.why, "no answer within 2 s");
+	close(fd);
+	bed_end();
+}
+
+/* A peer is known by the address of its ha_listen. */
+static void test_own_address(void)
+{
+	struct stream_listener listener = {.accepted = on_accepted, .refused = on_refused};
+	char address[32], why[STREAM_WHY_SIZE];
+
+	bed_begin("1", "1");
+	snprintf(address, sizeof(address), "127.0.0.7:%u", free_port());
+	CU_ASSERT_EQUAL(bed.client->ops->listen(bed.client, address, &listener, why), 0);
+	bed_connect();
+	bed_run(both_open);
+	CU_ASSERT_EQUAL(strncmp(bed.peer, "127.0.0.7:", 10), 0);
+	CU_ASSERT_EQUAL(strncmp(bed.connected.stream->peer, "127.0.0.1:", 10), 0);
+	bed_end();
+}
+
+/* Which keys open a session, and whose it is then. */
+static void test_identities(void)
+{
+	static const struct {
+		const char *server, *client;
+		const char *identity; /* NULL: it is refused */
+	} rows[] = {
+		{"1", "1", "weft"},
+		{"b 1", "b 1", "b"},
+		{"b 1,c 2", "b 1", "b"},
+		{"b 1,c 2", "c 2", "c"},
+		{"1,c 2", "c 2", "c"},
+		{"1,c 2", "1", "weft"},
+		/* The right key with another name, and the other way round. */
+		{"b 1", "c 1", NULL},
+		{"b 1", "b 2", NULL},
+		{"b 1,c 2", "b 2", NULL},
+		{"b 1", "1", NULL},
+		{"1", "b 1", NULL},
+		{"b 1", "bb 1", NULL},
+		{"bb 1", "b 1", NULL},
+		/* The line that has the address of the peer, else the first one without any. */
+		{"b 1,c 2", "b 1,c 2 127.0.0.1", "c"},
+		{"b 1,c 2", "c 2 127.0.0.2,b 1", "b"},
+		{"b 1,c 2", "b 1,c 2", "b"},
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		bed_begin(rows[n].server, rows[n].client);
+		bed_connect();
+		bed_run(rows[n].identity ? both_open : both_refuse);
+		CU_ASSERT_EQUAL(bed.accepted.opened, rows[n].identity != NULL);
+		CU_ASSERT_EQUAL(bed.connected.opened, rows[n].identity != NULL);
+		if (bed.accepted.stream && rows[n].identity) {
+			CU_ASSERT_STRING_EQUAL(bed.accepted.stream->identity, rows[n].identity);
+			CU_ASSERT_STRING_EQUAL(bed.connected.stream->identity, rows[n].identity);
+		}
+		bed_end();
+	}
+}
+
+static void test_no_key(void)
+{
+	struct stream_user user = user_of(&bed.connected);
+	char why[STREAM_WHY_SIZE] = "";
+
+	bed_begin("b 1", "b 1 127.0.0.2");
+	CU_ASSERT_PTR_NULL(bed.client->ops->connect(bed.client, bed.address, &user, why));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "no line of ha_psk_file"));
+	bed_end();
+}
+
+/* A second session with a name ends the first one; the key without a name may have many. */
+static void test_second_session(void)
+{
+	for (unsigned named = 0; named < 2; named++) {
+		bed_begin(named ? "b 1" : "1", named ? "b 1" : "1");
+		bed_connect();
+		bed_run(both_open);
+		connect_end(&bed.second);
+		bed_run(second_is_open);
+		if (named) {
+			bed_run(first_is_closed_twice);
+			CU_ASSERT_PTR_NOT_NULL(strstr(bed.accepted.why, "identity \"b\""));
+		} else {
+			check_first_peer();
+		}
+		CU_ASSERT_EQUAL(bed.later[0].closed + bed.second.closed, 0);
+		bed_end();
+	}
+}
+
+/* What new keys do to a session with the key "b 1". */
+static void test_revoking(void)
+{
+	static const struct {
+		const char *keys;
+		bool stays;
+	} rows[] = {
+		{"b 1", true},	{"c 2,b 1", true}, {"b 1 127.0.0.9", true},
+		{"c 2", false}, {"b 2", false},	   {"c 1", false},
+		{"1", false},
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		struct psk_list keys = keys_of(rows[n].keys);
+
+		bed_begin("b 1,d 9", "b 1");
+		bed_connect();
+		bed_run(both_open);
+		tls_set_keys(bed.server, &keys);
+		CU_ASSERT_EQUAL(bed.accepted.closed, !rows[n].stays);
+		if (rows[n].stays) {
+			check_first_peer();
+		} else {
+			CU_ASSERT_PTR_NOT_NULL(
+				strstr(bed.accepted.why, "no longer in ha_psk_file"));
+			bed_run(client_is_closed);
+		}
+		connect_end(&bed.second);
+		bed_run(rows[n].stays ? second_is_open : somebody_is_refused);
+		bed_end();
+	}
 }
 
 static bool nobody_answers(void)
@@ -371,94 +581,12 @@ static bool nobody_answers(void)
 
 static void test_nobody_there(void)
 {
-	bed_begin(1, 1);
+	bed_begin("1", "1");
 	snprintf(bed.address, sizeof(bed.address), "127.0.0.1:%u", free_port());
 	bed_connect();
 	bed_run(nobody_answers);
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.connected.why, "refused"));
 	bed_end();
-}
-
-static void test_addresses(void)
-{
-	static const struct {
-		const char *text;
-		bool good;
-	} cases[] = {
-		{"10.0.0.1", true},
-		{"10.0.0.1:1", true},
-		{"[::1]:99", true},
-		{"[::1]", true},
-		{"::1", true},
-		{"fe80::1", true},
-		{"", false},
-		{"host.example", false},
-		{"10.0.0.1:", false},
-		{"10.0.0.1:99999999", false},
-		{"[::1", false},
-		{"[::1]9", false},
-		{"10.0.0.1:http", false},
-		{"10.0.0.1 ", false},
-	};
-	char why[STREAM_WHY_SIZE];
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		if (tls_is_address(cases[i].text, why) != cases[i].good)
-			CU_FAIL(cases[i].text);
-}
-
-static int try_key(const char *path, const char *text, mode_t mode, struct tls_key *key,
-		   char why[STREAM_WHY_SIZE])
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0 || fchmod(fd, mode))
-		abort();
-	close(fd);
-	return tls_key_read(path, key, why);
-}
-
-#define HEX32 "00112233445566778899AABBccddeeff"
-
-static void test_key_file(void)
-{
-	static const struct {
-		const char *text;
-		mode_t mode;
-		const char *why; /* NULL: it is good */
-	} cases[] = {
-		{HEX32 "\n", 0600, NULL},
-		{HEX32, 0400, NULL},
-		{HEX32 HEX32 HEX32 HEX32 "\n", 0600, NULL},
-		{HEX32, 0640, "chmod 600"},
-		{HEX32, 0604, "chmod 600"},
-		{HEX32 HEX32 HEX32 HEX32 "00", 0600, "no key of 32 to 128"},
-		{"", 0600, "no key of 32 to 128"},
-		{"00112233445566778899aabbccddee", 0600, "no key"},
-		{HEX32 "0", 0600, "no key"},
-		{"0011223344556677 8899aabbccddeeff", 0600, "no key"},
-		{"secret secret secret secret secret", 0600, "no key"},
-	};
-	char path[] = "/tmp/weft-tls.XXXXXX", why[STREAM_WHY_SIZE];
-	int fd = mkstemp(path);
-
-	CU_ASSERT_FATAL(fd >= 0);
-	close(fd);
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct tls_key key = {.size = 99};
-		int error = try_key(path, cases[i].text, cases[i].mode, &key, why);
-
-		CU_ASSERT_EQUAL(!error, !cases[i].why);
-		if (error)
-			CU_ASSERT_EQUAL(key.size, 99);
-		if (error && cases[i].why && !strstr(why, cases[i].why))
-			CU_FAIL(why);
-		if (!error && (key.bytes[1] != 0x11 || key.bytes[10] != 0xAA))
-			CU_FAIL("the key is another");
-	}
-	unlink(path);
-	CU_ASSERT_EQUAL(tls_key_read(path, &(struct tls_key){0}, why), -ENOENT);
-	CU_ASSERT_EQUAL(tls_key_read("/tmp", &(struct tls_key){0}, why), -EINVAL);
 }
 
 int main(void)
@@ -469,9 +597,14 @@ int main(void)
 		{"a peer that goes", test_peer_goes},
 		{"a wrong key", test_wrong_key},
 		{"strangers", test_strangers},
+		{"places", test_places},
+		{"the deadline of a handshake", test_deadline},
+		{"connections come from the own address", test_own_address},
+		{"identities", test_identities},
+		{"no key for an address", test_no_key},
+		{"a second session", test_second_session},
+		{"keys are revoked", test_revoking},
 		{"nobody there", test_nobody_there},
-		{"addresses", test_addresses},
-		{"the file of the key", test_key_file},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -7,6 +7,7 @@
 #include "sma/notice.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "lib/mem.h"
@@ -92,20 +93,37 @@ static const struct field switch_bad_p_key_fields[] = { /* 259 */
 
 #define DETAILS(type, rows) FORMAT(struct notice_##type, "NoticeDetails", NOTICE_DATA_SIZE, rows)
 
-/* Types as OpenSM (64-67) and the agents of the kernel's drivers (the others) send them. */
+#define OWN(member) true, offsetof(union notice_details, member)
+#define NONE_OWN    false, 0
+
+/* Types as OpenSM (64-67) and the agents of the kernel's drivers (the others) send them.
+ *
+ * Which LID of the details is that of the sending agent: 14.2.5.1 says "at <LIDADDR>" of 129-131,
+ * 144 and 145, "switch at <LIDADDR>" of 128 and "at switch <SWLIDADDR>" of 259 (Wireshark's
+ * packet-infiniband.c quotes these sentences; the offsets are those of OpenSM's ib_types.h). Of
+ * 256-258 the LIDs are those of the offending packet: "Bad M_Key, <M_KEY> from <LIDADDR>". The
+ * drivers qib and hfi1 nevertheless put their own LID into 256 (bad_mkey()), so it says nothing
+ * about the sender. */
 static const struct details_row {
 	uint16_t first, last; /* trap numbers */
 	uint8_t type;
+	bool has_own_lid;
+	size_t own_lid; /* offset in the union */
 	struct format format;
 } details_rows[] = {
-	{64,  67,  NOTICE_SUBNET_MANAGEMENT, DETAILS(gid, gid_fields)},
-	{128, 128, NOTICE_URGENT,            DETAILS(link_state, link_state_fields)},
-	{129, 131, NOTICE_URGENT,            DETAILS(threshold, threshold_fields)},
-	{144, 144, NOTICE_INFORMATIONAL,     DETAILS(local_changes, local_changes_fields)},
-	{145, 145, NOTICE_INFORMATIONAL,     DETAILS(system_image_guid, system_image_fields)},
-	{256, 256, NOTICE_SECURITY,          DETAILS(bad_m_key, bad_m_key_fields)},
-	{257, 258, NOTICE_SECURITY,          DETAILS(bad_key, bad_key_fields)},
-	{259, 259, NOTICE_SECURITY,          DETAILS(switch_bad_p_key, switch_bad_p_key_fields)},
+	{64,  67,  NOTICE_SUBNET_MANAGEMENT, NONE_OWN, DETAILS(gid, gid_fields)},
+	{128, 128, NOTICE_URGENT,            OWN(link_state.lid),
+	 DETAILS(link_state, link_state_fields)},
+	{129, 131, NOTICE_URGENT,            OWN(threshold.lid),
+	 DETAILS(threshold, threshold_fields)},
+	{144, 144, NOTICE_INFORMATIONAL,     OWN(local_changes.lid),
+	 DETAILS(local_changes, local_changes_fields)},
+	{145, 145, NOTICE_INFORMATIONAL,     OWN(system_image.lid),
+	 DETAILS(system_image_guid, system_image_fields)},
+	{256, 256, NOTICE_SECURITY,          NONE_OWN, DETAILS(bad_m_key, bad_m_key_fields)},
+	{257, 258, NOTICE_SECURITY,          NONE_OWN, DETAILS(bad_key, bad_key_fields)},
+	{259, 259, NOTICE_SECURITY,          OWN(switch_bad_p_key.switch_lid),
+	 DETAILS(switch_bad_p_key, switch_bad_p_key_fields)},
 };
 
 /* clang-format on */
@@ -140,6 +158,17 @@ bool notice_details_decode(const struct notice *notice, union notice_details *de
 		return false;
 	format_decode(&row->format, notice->data, details);
 	return true;
+}
+
+lid_t notice_own_lid(const struct notice *notice, const union notice_details *details)
+{
+	const struct details_row *row =
+		notice->is_generic ? details_find(notice->trap_number) : NULL;
+	lid_t lid = LID_NONE;
+
+	if (row && row->has_own_lid)
+		memcpy(&lid, (const char *)details + row->own_lid, sizeof(lid));
+	return lid;
 }
 
 void notice_fill(struct notice *notice, uint16_t trap_number, uint32_t producer_type,

@@ -135,6 +135,10 @@ bool notice_is_security(bool is_generic, uint16_t type, uint16_t trap_number);
 /* Reads the details. False, and details untouched, when the notice is a vendor's or unknown. */
 bool notice_details_decode(const struct notice *notice, union notice_details *details);
 
+/* The LID in the details that must be one of the agent's own that sent the notice: traps 128-131,
+ * 144, 145 and 259. LID_NONE: these details name none, or the agent left it zero. */
+lid_t notice_own_lid(const struct notice *notice, const union notice_details *details);
+
 /* Fills a generic notice with the type that belongs to its number; the number must be known. The
  * toggle and count are 0, the issuer's GID is left zero. */
 void notice_fill(struct notice *notice, uint16_t trap_number, uint32_t producer_type,

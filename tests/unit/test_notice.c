@@ -141,6 +141,34 @@ static void test_vendor_notice(void)
 	CU_ASSERT_EQUAL(details.link_state.lid, 7);
 }
 
+/* Where the sender's own LID stands on the wire, as OpenSM's ib_types.h lays the details out: a LID
+ * at each place of 16 bits that is the number of the place. */
+static void test_own_lid(void)
+{
+	static const struct {
+		uint16_t trap;
+		unsigned at; /* byte of the details */
+		bool has;
+	} cases[] = {
+		{128, 0, true}, {129, 2, true},	 {130, 2, true},  {131, 2, true},  {144, 2, true},
+		{145, 2, true}, {259, 48, true}, {256, 0, false}, {257, 0, false}, {258, 0, false},
+		{64, 0, false}, {65, 0, false},	 {66, 0, false},  {67, 0, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct notice notice = {.is_generic = 1, .trap_number = cases[i].trap};
+		union notice_details details = {0};
+
+		for (unsigned at = 0; at < NOTICE_DATA_SIZE; at++)
+			notice.data[at] = at & 1 ? 0x10 + (at - 1) : 0;
+		CU_ASSERT_TRUE_FATAL(notice_details_decode(&notice, &details));
+		CU_ASSERT_EQUAL(notice_own_lid(&notice, &details),
+				cases[i].has ? 0x10 + cases[i].at : LID_NONE);
+		notice.is_generic = 0;
+		CU_ASSERT_EQUAL(notice_own_lid(&notice, &details), LID_NONE);
+	}
+}
+
 static void test_security(void)
 {
 	CU_ASSERT_TRUE(notice_is_security(false, NOTICE_SECURITY, 1));
@@ -160,6 +188,7 @@ int main(void)
 		{"report", test_report},
 		{"known traps", test_known_traps},
 		{"vendor notice", test_vendor_notice},
+		{"the sender's own LID", test_own_lid},
 		{"security", test_security},
 		CU_TEST_INFO_NULL,
 	};

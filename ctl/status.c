@@ -309,6 +309,7 @@ static const struct figure report_figures[] = {
 static const struct figure trap_figures[] = {
 	{"received", "received"},
 	{"repressed", "repressed"},
+	{"mismatched", "not from the port that they name"},
 };
 static const struct figure anomaly_figures[] = {
 	{"duplicate_guids", "duplicate GUIDs"},

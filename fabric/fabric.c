@@ -536,6 +536,13 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	fabric->forgotten++;
 }
 
+/* A report told something new of this node. */
+static void facts_rose(struct fabric *fabric, struct node *node)
+{
+	fabric->facts++;
+	node->revision++;
+}
+
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info)
 {
 	const struct port_facts *old = port_facts(port);
@@ -570,7 +577,7 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	facts->known = true;
 	facts->info = *info;
-	fabric->facts++;
+	facts_rose(fabric, port->node);
 }
 
 void node_set_description(struct fabric *fabric, struct node *node, const char *text)
@@ -585,7 +592,7 @@ void node_set_description(struct fabric *fabric, struct node *node, const char *
 	facts = facts_own(&node->facts);
 	strncpy(facts->reported, text, NODE_DESC_SIZE);
 	strncpy(facts->description, name, NODE_DESC_SIZE);
-	fabric->facts++;
+	facts_rose(fabric, node);
 }
 
 void node_names_free(struct map *names)
@@ -626,7 +633,7 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
 	    old->enhanced_port0 != info->enhanced_port0)
 		fabric->topology++;
 	facts_own(&node->facts)->sw = *info;
-	fabric->facts++;
+	facts_rose(fabric, node);
 }
 
 void switch_changed(struct node *node)
@@ -658,7 +665,7 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	facts->pkeys = pkeys;
 	if (pkeys && port->num && port->node->sw)
 		port->node->sw->pkeys_known = true;
-	fabric->facts++;
+	facts_rose(fabric, port->node);
 }
 
 /* Lists are immutable once others see them: a block that brings news makes another one. */
@@ -689,7 +696,7 @@ void port_set_tables(struct fabric *fabric, struct port *port, struct port_table
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	port_tables_unref(facts->tables);
 	facts->tables = tables;
-	fabric->facts++;
+	facts_rose(fabric, port->node);
 }
 
 /* LIDs */

@@ -65,6 +65,8 @@ struct flap_history {
 struct babble_history {
 	uint64_t began_us;
 	unsigned count;
+	uint16_t unconfirmed; /* the trap that complained last, until the port is read; or 0 */
+	uint64_t read_pass;   /* the port's, when it complained */
 };
 
 struct port_trouble {
@@ -216,6 +218,7 @@ struct node {
 	uint64_t named_pass;  /* discovery pass that a trap of it asked for */
 	uint64_t mute_pass;   /* discovery pass in which a request to it had no answer */
 	uint64_t silent_us;   /* since when it is silent; 0: it is not */
+	uint64_t revision;    /* rises when a report of it tells something new */
 	bool silent;   /* it did not answer a full pass, though its links are up: kept as it was */
 	int32_t index; /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */

@@ -25,6 +25,7 @@
 #include "sm/program.h"
 #include "sm/replica.h"
 #include "sm/sm.h"
+#include "sm/trap_pace.h"
 #include "sm/trickle.h"
 #include "sm/trigger.h"
 
@@ -97,7 +98,8 @@ struct route_job { /* while routes are computed */
 };
 
 struct sm_counts {
-	uint64_t traps, repressed, sm_info_gets, sm_info_sets, lid_conflicts, lids_exhausted;
+	uint64_t traps, repressed, mismatched, sm_info_gets, sm_info_sets, lid_conflicts,
+		lids_exhausted;
 };
 
 struct save;
@@ -118,6 +120,7 @@ struct sm {
 	struct peers *peers;
 	struct trigger trigger;
 	struct hold hold;
+	struct trap_pace trap_pace;
 	struct picture picture;
 	struct trickle trickle;
 	struct guids guids;
@@ -144,7 +147,7 @@ struct sm {
 	uint64_t views;
 	struct sm_counts counts;
 	const char *sm_lid_why; /* as in lid_report, of the last time */
-	struct log_limit trap_limit, stranger_limit, links_limit;
+	struct log_limit trap_limit, mismatch_limit, search_limit, stranger_limit, links_limit;
 	struct list port_changes; /* commands_port.c: not durable yet */
 	struct list judgements;	  /* commands_judge.c: the first one is being computed */
 	struct list dumps;	  /* commands_route.c: under way */
@@ -162,7 +165,16 @@ bool sweep_is_electing(const struct sm *sm);
 const char *sweep_why_not_master(const struct sm *sm);
 const char *sweep_kind_name(enum discover_kind kind);
 
+/* traps.c: the end port that has this source LID, by what it holds or is about to hold; NULL: no
+ * known port has it. */
+struct port *sender_by_lid(struct sm *sm, lid_t lid);
+
 /* inbox.c */
+struct letter { /* one request from outside */
+	const struct mad_addr *from;
+	const struct mad_header *header;
+	const uint8_t *mad;
+};
 void inbox_init(struct sm *sm);
 
 /* commands.c: what a sweep changed or found changed. */

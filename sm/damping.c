@@ -26,9 +26,14 @@ uint64_t damping_loss(struct flap_history *history, uint64_t now_us, uint64_t mo
 	return history->hold_us;
 }
 
+bool damping_complaints_expired(const struct babble_history *history, uint64_t now_us)
+{
+	return now_us >= history->began_us + BABBLE_PERIOD_S * S_US;
+}
+
 bool damping_complaint(struct babble_history *history, uint64_t now_us, unsigned limit)
 {
-	if (now_us >= history->began_us + BABBLE_PERIOD_S * S_US || !history->count) {
+	if (damping_complaints_expired(history, now_us) || !history->count) {
 		history->began_us = now_us;
 		history->count = 0;
 	}

@@ -24,5 +24,7 @@ uint64_t damping_loss(struct flap_history *history, uint64_t now_us, uint64_t mo
 /* A trap that complains of the port came. True when it is one of at least limit within
  * BABBLE_PERIOD_S; the count then begins anew. */
 bool damping_complaint(struct babble_history *history, uint64_t now_us, unsigned limit);
+/* BABBLE_PERIOD_S have passed since the first of the complaints that count. */
+bool damping_complaints_expired(const struct babble_history *history, uint64_t now_us);
 
 #endif

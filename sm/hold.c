@@ -90,21 +90,10 @@ static void judge_losses(struct hold *hold, struct port *port)
 		    port->node->facts->description, port->num, (unsigned)(us / S_US));
 }
 
-/* Each cable has a switch at one end at least, but for adapters back to back. */
-void hold_judge(struct hold *hold)
-{
-	list_for_each (link, &hold->fabric->troubled) {
-		struct port_trouble *trouble = container_of(link, struct port_trouble, link);
-
-		if (trouble->lost && trouble->port->num && port_of_switch(trouble->port))
-			judge_losses(hold, trouble->port);
-	}
-	arm(hold);
-}
-
 /* Babbling */
 
-/* A switch behind it would be cut off, perhaps with the manager's way to more. */
+/* Only a host's link: with a cable between switches hosts, or the manager itself, could be cut off.
+ */
 static struct port *to_disable(struct hold *hold, struct port *port)
 {
 	struct port *at = port_of_switch(port) ? port : port->peer;
@@ -126,18 +115,16 @@ static bool disable(struct hold *hold, struct port *port)
 	return true;
 }
 
+/* Routes leave the cable out; no port is written. */
 static bool quarantine(struct hold *hold, struct port *port)
 {
 	if (!port->num || !port_of_switch(port) || is_own(hold, port) || !port->peer ||
 	    !port_of_switch(port->peer))
 		return false;
 	keep_out(hold, port, QUARANTINE_S * S_US);
-	arm(hold);
-	trigger_light(hold->trigger, "a port babbles");
 	return true;
 }
 
-/* By policy, from the mildest: each falls back on the one before where it is not possible. */
 static const struct {
 	bool (*act)(struct hold *hold, struct port *port);
 	const char *text;
@@ -147,21 +134,70 @@ static const struct {
 	[BABBLE_DISABLE] = {disable, "it is disabled: weftctl port enable, when it is mended"},
 };
 
-void hold_complaint(struct hold *hold, struct port *port, uint16_t number)
+static void babbles(struct hold *hold, struct port *port, uint16_t number)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_BABBLING);
 	unsigned policy = hold->options->babble_policy;
 
-	if (!damping_complaint(&port_trouble(hold->fabric, port)->babble, loop_now_us(hold->loop),
-			       hold->options->babble_threshold))
-		return;
 	hold->babbling++;
-	while (acts[policy].act && !acts[policy].act(hold, port))
-		policy--;
+	if (acts[policy].act && !acts[policy].act(hold, port))
+		policy = BABBLE_NOTE;
 	log_limited(&hold->limit, LOG_WARNING, &subject,
 		    "\"%s\" port %u: %u complaints within a minute, the last by trap %u: %s",
 		    port->node->facts->description, port->num, hold->options->babble_threshold,
 		    number, acts[policy].text);
+}
+
+/* Confirmed: the port that the complaints name has answered a read since the last one, by the
+ * directed route to it, with its link up and with the LID that the complaints came from. */
+static bool is_confirmed(const struct port *port)
+{
+	const struct agent *agent = port_agent(port);
+
+	return agent && port->read_pass != port->trouble->babble.read_pass &&
+	       port_info(agent->port)->lid == agent->port->lid &&
+	       (!port->num || port_state_of(port) > PORT_DOWN);
+}
+
+/* A port that is not read within the period is left alone. */
+static void judge_complaint(struct hold *hold, struct port *port)
+{
+	struct babble_history *babble = &port->trouble->babble;
+	uint16_t number = babble->unconfirmed;
+
+	if (is_confirmed(port)) {
+		babble->unconfirmed = 0;
+		babbles(hold, port, number);
+	} else if (damping_complaints_expired(babble, loop_now_us(hold->loop))) {
+		babble->unconfirmed = 0;
+	}
+}
+
+bool hold_complaint(struct hold *hold, struct port *port, uint16_t number)
+{
+	struct babble_history *babble = &port_trouble(hold->fabric, port)->babble;
+
+	if (!damping_complaint(babble, loop_now_us(hold->loop), hold->options->babble_threshold))
+		return false;
+	babble->unconfirmed = number;
+	babble->read_pass = port->read_pass;
+	return true;
+}
+
+/* After each discovery */
+
+/* Each cable has a switch at one end at least, but for adapters back to back. */
+void hold_judge(struct hold *hold)
+{
+	list_for_each (link, &hold->fabric->troubled) {
+		struct port_trouble *trouble = container_of(link, struct port_trouble, link);
+
+		if (trouble->lost && trouble->port->num && port_of_switch(trouble->port))
+			judge_losses(hold, trouble->port);
+		if (trouble->babble.unconfirmed)
+			judge_complaint(hold, trouble->port);
+	}
+	arm(hold);
 }
 
 void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, struct trigger *trigger,

@@ -28,10 +28,11 @@ void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, stru
 	       const struct sm_options *options);
 void hold_done(struct hold *hold);
 
-/* Judges the losses of links that discovery has seen. */
+/* Judges the losses of links that discovery has seen, and complaints that its reads confirm:
+ * options->babble_policy says what follows. */
 void hold_judge(struct hold *hold);
-/* Trap number complains of a port: options->babble_policy says what follows when it comes too
- * often. */
-void hold_complaint(struct hold *hold, struct port *port, uint16_t number);
+/* The agent of this port sent trap number, which complains of the port. True: it did so too often,
+ * and the port is to be read now. Nothing follows before hold_judge() finds it read. */
+bool hold_complaint(struct hold *hold, struct port *port, uint16_t number);
 
 #endif

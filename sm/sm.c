@@ -12,6 +12,7 @@
 #include "sm/context.h"
 #include "sm/image.h"
 #include "sm/save.h"
+#include "sm/traps.h"
 
 static struct window_limits limits_of(const struct sm_options *options)
 {
@@ -200,6 +201,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	program_set_mcast(sm->program, sm->mcast);
 	own_port_init(sm);
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
+	traps_init(sm);
 	inbox_init(sm);
 	judge_init(sm);
 	dumps_init(sm);
@@ -229,6 +231,7 @@ void sm_free(struct sm *sm)
 	own_port_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
+	traps_done(sm);
 	trigger_done(&sm->trigger);
 	herald_done(&sm->herald);
 	view_publish(&sm->view, NULL);

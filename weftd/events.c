@@ -69,6 +69,7 @@ static const struct {
 	{MESSAGE_NOT_ACTIVE, "port"},
 	{MESSAGE_FLAPPING, "link"},
 	{MESSAGE_BABBLING, "port"},
+	{MESSAGE_TRAP_SENDER, "trap"},
 	{MESSAGE_DIFFERS, "node"},
 	{MESSAGE_LEFT_OUT, "routing"},
 	{MESSAGE_ROUTES, "routing"},

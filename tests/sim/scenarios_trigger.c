@@ -6,8 +6,11 @@
  */
 #include <inttypes.h>
 
+#include "lib/be.h"
 #include "lib/mem.h"
+#include "mad/mad.h"
 #include "sm/trigger.h"
+#include "sma/notice.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -330,19 +333,130 @@ static void babbling_cable_is_avoided(struct sim *sim)
 	sim_settle_and_check(sim); /* it is used again */
 }
 
+/* The link of a host is. A cable between switches is left as it is, and so are routes over it. */
 static void babbling_host_is_disabled(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, "babble_policy=\"disable\"");
-	struct device_port *port = sim_port(sim, "leaf-03", 2);
+	struct device_port *port = sim_port(sim, "leaf-03", 2),
+			   *cable = sim_port(sim, "leaf-03", 6);
+	uint64_t sets = manager->sets_sent;
 
 	complain(sim, sim_port(sim, "leaf-01", 1), 12); /* the manager's own: never */
-	complain(sim, sim_port(sim, "leaf-03", 6), 12); /* to a spine: quarantine */
+	complain(sim, cable, 12);
+	complain(sim, cable->peer, 12);
+	sim_expect(sim, manager->sets_sent == sets);
+	sim_expect(sim, cable->info.port_physical_state == PHYS_LINK_UP);
+	sim_expect(sim, cable->peer->info.port_physical_state == PHYS_LINK_UP);
 	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
 	complain(sim, port->peer, 12); /* an adapter's own complaint means its cable, too */
 	sim_expect(sim, port->info.port_physical_state == PHYS_DISABLED);
 	sim_expect(sim, manager->error == 0);
-	sim_pass(sim, 60 * SIM_S); /* the quarantine is over */
 	sim_settle_and_check(sim);
+}
+
+/* Floods of traps */
+
+static void ignore_mad(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
+{
+	(void)ctx;
+	(void)from;
+	(void)mad;
+	(void)size;
+}
+
+static void send_trap(struct world_client *client, const struct device_port *from, uint16_t number,
+		      lid_t issuer, const union notice_details *details)
+{
+	static uint64_t tid;
+	struct mad_addr to = {.lid = from->info.master_sm_lid};
+	struct notice notice;
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+
+	notice_fill(&notice, number, NODE_SWITCH, issuer, details);
+	format_encode(&notice_format, &notice, data);
+	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, NULL, data);
+	be64_store(mad + 8, ++tid);
+	world_send(client, &to, mad, sizeof(mad));
+}
+
+/* A host sends trap 128 about each switch in turn, or about itself. */
+static void flood(struct sim *sim, struct world_client *client, const struct device_port *from,
+		  bool forged, unsigned seconds)
+{
+	enum { PER_SECOND = 500 };
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (unsigned i = 0; i < seconds * PER_SECOND; i++) {
+		const struct device *about = devices[i % count];
+		union notice_details details = {.link_state.lid = from->info.lid};
+
+		if (forged && device_is_switch(about))
+			details.link_state.lid = about->port[0].info.lid;
+		send_trap(client, from, TRAP_LINK_STATE, details.link_state.lid, &details);
+		sim_pass(sim, SIM_S / PER_SECOND);
+	}
+}
+
+/* Looks are rare, and become rarer; a switch's own trap is answered at once all the while, and a
+ * sender that was quiet for a while is looked at for its first trap again. */
+static void trap_flood(struct sim *sim)
+{
+	enum { SECONDS = 20, LOOKS = 9, LOOK_SMPS = 12, LIGHT_SMPS = 60 };
+	struct device *host = nth(sim, NODE_CA, 20);
+	struct sim_manager *manager = up(sim, FTREE);
+	struct world_client *client = world_attach(sim->world, host, 1, ignore_mad, NULL);
+
+	for (unsigned forged = 0; forged < 2; forged++) {
+		uint64_t traps = world_stats(sim->world)->traps;
+		struct cost from = begin(manager);
+		struct device_port *cable = last_cable(sim, far_leaf(sim));
+
+		flood(sim, client, &host->port[1], forged, SECONDS);
+		traps = world_stats(sim->world)->traps - traps;
+		sim_expect(sim, traps >= SECONDS * 500 - 1);
+		/* Each has its TrapRepress(). A light sweep may be among them. */
+		if (manager->mads_sent - from.mads > traps + LOOKS * LOOK_SMPS + LIGHT_SMPS)
+			sim_fail(sim, "%" PRIu64 " traps cost %" PRIu64 " SMPs", traps,
+				 manager->mads_sent - from.mads);
+		from = begin(manager);
+		sim_link(sim, cable, false);
+		at_most(manager, from, LINK_SMPS, LINK_MS);
+		sim_expect(sim, manager->lft_sets_sent > from.lft_sets);
+		sim_link(sim, cable, true);
+		sim_pass(sim, 90 * SIM_S);
+	}
+	world_detach(client);
+	device_set_description(host, "renamed");
+	sim_pass(sim, ANSWER_MS * SIM_MS);
+	sim_expect(sim, manager->error == 0);
+	sim_settle_and_check(sim);
+}
+
+/* What a sender tells within its pause is looked at when the pause is over, once. */
+static void trap_pause(struct sim *sim)
+{
+	struct device *host = nth(sim, NODE_CA, 20);
+	struct sim_manager *manager = up(sim, FTREE);
+	const struct device_port *from = &host->port[1];
+	const uint64_t *gets = &world_stats(sim->world)->gets[ATTR_NODE_DESCRIPTION];
+	struct world_client *client = world_attach(sim->world, host, 1, ignore_mad, NULL);
+	union notice_details details = {.local_changes = {.lid = from->info.lid,
+							  .other_local_changes = 1,
+							  .change_flags = CHANGE_NODE_DESCRIPTION}};
+	uint64_t before = *gets;
+
+	for (unsigned i = 0; i < 9; i++) {
+		send_trap(client, from, TRAP_LOCAL_CHANGES, from->info.lid, &details);
+		sim_pass(sim, 100 * SIM_MS);
+		sim_expect(sim, *gets == before + 1);
+	}
+	sim_pass(sim, 200 * SIM_MS);
+	sim_expect(sim, *gets == before + 2);
+	sim_pass(sim, 5 * SIM_S);
+	sim_expect(sim, *gets == before + 2);
+	world_detach(client);
+	sim_expect(sim, manager->error == 0);
 }
 
 /* Cables that are cut where the far end tells nothing */
@@ -414,6 +528,8 @@ const struct scenario sim_trigger[] = {
 	{.name = "empty-trap", .topology = TREE, .world = &slow_agents, .play = empty_trap},
 	{.name = "changed-port", .topology = TREE, .world = &slow_agents, .play = changed_port},
 	{.name = "burst-of-traps", .topology = BIG, .world = &slow_agents, .play = burst_of_traps},
+	{.name = "trap-pause", .topology = TREE, .world = &slow_agents, .play = trap_pause},
+	{.name = "trap-flood", .topology = TREE, .world = &slow_agents, .play = trap_flood},
 	{.name = "first-trap", .topology = THREE_LEVELS, .world = &slow_agents, .play = first_trap},
 	{.name = "host-goes-in-bring-up",
 	 .topology = THREE_LEVELS,

@@ -696,18 +696,26 @@ static inline void fake_free(struct fake_net *fake)
 	free(fake);
 }
 
-/* A trap of a generic number comes; its TID, M_Key and details are the caller's. */
-static inline void fake_trap(struct fake_net *fake, lid_t from, uint16_t number,
-			     const union notice_details *details, uint64_t tid, uint64_t m_key)
+/* A trap of a generic number comes from slid and names its issuer; its TID, M_Key and details are
+ * the caller's. */
+static inline void fake_trap_of(struct fake_net *fake, lid_t slid, lid_t issuer, uint16_t number,
+				const union notice_details *details, uint64_t tid, uint64_t m_key)
 {
 	struct notice notice;
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
 
-	notice_fill(&notice, number, NODE_SWITCH, from, details);
+	notice_fill(&notice, number, NODE_SWITCH, issuer, details);
 	format_encode(&notice_format, &notice, data);
 	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, m_key, NULL, data);
 	be64_store(mad + 8, tid);
-	fake_receive(fake, from, mad, MAD_SIZE);
+	fake_receive(fake, slid, mad, MAD_SIZE);
+}
+
+/* The same from its issuer. */
+static inline void fake_trap(struct fake_net *fake, lid_t from, uint16_t number,
+			     const union notice_details *details, uint64_t tid, uint64_t m_key)
+{
+	fake_trap_of(fake, from, from, number, details, tid, m_key);
 }
 
 #endif

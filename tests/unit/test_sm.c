@@ -1371,28 +1371,6 @@ static void test_trap_leads_to_sweep(void)
 	world_free(world);
 }
 
-/* A complaint whose TrapRepress() was lost comes again with its TID, and is one complaint. */
-static void test_repeated_complaint(void)
-{
-	struct sm_options options = world_options();
-	union notice_details details = {0};
-	struct world *world;
-	lid_t lid;
-
-	options.babble_threshold = 10;
-	world = world_new(chain(), 3, 1, &options);
-	CU_ASSERT_TRUE(world_up(world));
-	lid = world_node(world, "leaf-1")->port[0].info.lid;
-	details.threshold = (struct notice_threshold){.lid = lid, .port_num = 2};
-	for (unsigned i = 0; i < 100; i++)
-		fake_trap(world->fake, lid, TRAP_LOCAL_LINK_INTEGRITY, &details, 7, 0);
-	CU_ASSERT_EQUAL(world->sm->hold.babbling, 0);
-	for (unsigned i = 0; i < 100; i++)
-		fake_trap(world->fake, lid, TRAP_LOCAL_LINK_INTEGRITY, &details, 8 + i, 0);
-	CU_ASSERT_TRUE(world->sm->hold.babbling > 0);
-	world_free(world);
-}
-
 /* The disk takes nothing: who goes, and what breaks, is answered all the same; only a port that is
  * to be told what the registry did not have before has to wait. */
 static void test_disk_is_not_waited_for(void)
@@ -1468,7 +1446,6 @@ int main(void)
 		{"traps", test_traps},
 		{"disk is not waited for", test_disk_is_not_waited_for},
 		{"trap leads to sweep", test_trap_leads_to_sweep},
-		{"repeated complaint", test_repeated_complaint},
 		CU_TEST_INFO_NULL,
 	};
 

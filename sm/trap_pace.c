@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One record with a timer for each port that sent traps in the last minute: sm/trap_pace.h. */
+#include "sm/trap_pace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/mem.h"
+#include "sm/context.h"
+
+#define S_US UINT64_C(1000000)
+
+struct sender {
+	struct trap_pace *pace;
+	guid_t guid;		 /* of its end port */
+	struct loop_timer timer; /* the next look, or the end of this record */
+	uint64_t next_us;	 /* no look before */
+	uint64_t forget_us;
+	uint64_t revision; /* its node's when the last look was asked for */
+	uint64_t sweep;	   /* the sweep that makes that look; 0: there was none yet */
+	unsigned empty;	   /* looks in a row that revealed nothing */
+	uint16_t number;   /* of the last trap */
+	uint8_t what;	   /* enum discover_look: waits for the next look; 0: nothing does */
+};
+
+uint64_t trap_pause_us(unsigned empty)
+{
+	unsigned doublings = empty > TRAP_EMPTY_FREE ? empty - TRAP_EMPTY_FREE : 0;
+
+	if (doublings > TRAP_PAUSE_DOUBLINGS)
+		doublings = TRAP_PAUSE_DOUBLINGS;
+	return TRAP_PAUSE_S * S_US << doublings;
+}
+
+static void forget(struct sender *sender)
+{
+	loop_timer_disarm(&sender->timer);
+	map_remove(&sender->pace->senders, sender->guid);
+	free(sender);
+}
+
+static void trigger_look(struct sm *sm, const struct port *port, const struct sender *sender)
+{
+	char reason[TRIGGER_REASON_SIZE];
+
+	snprintf(reason, sizeof(reason), "trap %u from LID %u", sender->number, port->lid);
+	if (sender->what & LOOK_NODE)
+		trigger_node(&sm->trigger, port->node->guid, reason);
+	if (sender->what & ~LOOK_NODE)
+		trigger_port(&sm->trigger, sender->guid, sender->what & ~LOOK_NODE, reason);
+	discover_hurry(sm->discover);
+}
+
+/* A look that no sweep has made yet says nothing about the sender. */
+static void judge_last_look(struct sender *sender, const struct sm *sm, uint64_t revision)
+{
+	if (!sender->sweep || sm->sweep.last.number < sender->sweep)
+		return;
+	sender->empty = revision == sender->revision ? sender->empty + 1 : 0;
+}
+
+static void look(struct sender *sender)
+{
+	struct sm *sm = sender->pace->sm;
+	const struct port *port = map_get(&sm->fabric->ports, sender->guid);
+
+	if (!port || peers_role(sm->peers) != SM_MASTER) {
+		forget(sender);
+		return;
+	}
+	judge_last_look(sender, sm, port->node->revision);
+	trigger_look(sm, port, sender);
+	sender->what = 0;
+	sender->revision = port->node->revision;
+	sender->sweep = sm->sweep.last.number + sm->sweep.running + 1;
+	sender->next_us = loop_now_us(sm->loop) + trap_pause_us(sender->empty);
+	loop_timer_arm_at(&sender->timer, sender->next_us);
+}
+
+static void expired(void *arg)
+{
+	struct sender *sender = arg;
+
+	if (sender->what)
+		look(sender);
+	else if (loop_now_us(sender->pace->sm->loop) >= sender->forget_us)
+		forget(sender);
+	else
+		loop_timer_arm_at(&sender->timer, sender->forget_us);
+}
+
+static struct sender *sender_of(struct trap_pace *pace, const struct port *port)
+{
+	guid_t guid = port_facts(port)->guid;
+	struct sender *sender = map_get(&pace->senders, guid);
+
+	if (sender)
+		return sender;
+	sender = mem_zalloc(sizeof(*sender));
+	sender->pace = pace;
+	sender->guid = guid;
+	loop_timer_init(&sender->timer, pace->sm->loop, "traps of a port", expired, sender);
+	map_put(&pace->senders, guid, sender);
+	return sender;
+}
+
+void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t what, uint16_t number)
+{
+	struct sender *sender = sender_of(pace, port);
+	uint64_t now_us = loop_now_us(pace->sm->loop);
+
+	sender->what |= what;
+	sender->number = number;
+	sender->forget_us = now_us + TRAP_FORGET_S * S_US;
+	if (now_us >= sender->next_us)
+		look(sender);
+}
+
+void trap_pace_init(struct trap_pace *pace, struct sm *sm)
+{
+	pace->sm = sm;
+	map_init(&pace->senders);
+}
+
+void trap_pace_done(struct trap_pace *pace)
+{
+	size_t position = 0;
+	struct sender *sender;
+
+	while ((sender = map_next(&pace->senders, &position))) {
+		loop_timer_disarm(&sender->timer);
+		free(sender);
+	}
+	map_done(&pace->senders);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Traps. Every trap is repressed, also one of an unknown kind, else its sender repeats it for ever;
+ * only a MASTER acts on it.
+ *
+ * A notice is plain data: any program with QP 0 can write any LID into it. What counts is the
+ * source LID of the packet, which the sending port's hardware writes. So a trap is taken for true
+ * only when the port with that LID also is the issuer and, where the details name the reporting
+ * port, that port. Another trap is counted and named in the log; it leads to no more than a look
+ * at the port that really sent it, since it may be a true agent with wrong data whose link changed.
+ * All looks are at the sender, at its own pace (sm/trap_pace.h).
+ */
+#include "sm/traps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "include/message_id.h"
+#include "lib/be.h"
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "mad/mad.h"
+#include "sm/subject.h"
+#include "sma/notice.h"
+
+struct trap {
+	const struct letter *letter;
+	struct port *sender; /* NULL: no known port has the source LID */
+	struct notice notice;
+	union notice_details details;
+	bool known; /* details are valid */
+	bool fresh; /* not a repetition */
+};
+
+/* Senders */
+
+static bool in_range(lid_t base, uint8_t lmc, lid_t lid)
+{
+	return base && lid >= base && lid - base < 1 << lmc;
+}
+
+static bool holds_lid(const struct port *port, lid_t lid)
+{
+	return in_range(port_info(port)->lid, port_info(port)->lmc, lid);
+}
+
+/* While LIDs change a port has the previous one until it takes the new one. */
+static bool has_lid(const struct port *port, lid_t lid)
+{
+	return holds_lid(port, lid) || in_range(port->lid, port->lmc, lid);
+}
+
+/* Only while LIDs change another port holds a LID than the one that should have it. */
+static struct port *search_holder(struct sm *sm, lid_t lid)
+{
+	const struct roster *roster;
+
+	if (!log_allowed(&sm->search_limit))
+		return NULL;
+	roster = fabric_roster(sm->fabric);
+	for (size_t i = 0; i < roster->num_ends; i++) {
+		if (holds_lid(roster->ends[i], lid))
+			return roster->ends[i];
+	}
+	return NULL;
+}
+
+struct port *sender_by_lid(struct sm *sm, lid_t lid)
+{
+	struct port *owner, *holder;
+
+	if (lid == LID_NONE || lid > LID_UNICAST_MAX)
+		return NULL;
+	owner = sm->fabric->lids[lid];
+	if (owner && holds_lid(owner, lid))
+		return owner;
+	holder = search_holder(sm, lid);
+	return holder ? holder : owner;
+}
+
+/* A packet from our own port to itself may have no source LID (OpenSM's osm_trap_rcv.c takes the
+ * manager's LID for it). */
+static bool is_from_own_port(const struct letter *letter)
+{
+	return letter->from->lid == LID_NONE;
+}
+
+/* Looks */
+
+static uint8_t whole(const struct port *sender)
+{
+	return port_of_switch(sender) ? LOOK_NODE : LOOK_PORT;
+}
+
+/* what: enum discover_look. */
+static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
+{
+	char reason[TRIGGER_REASON_SIZE];
+
+	if (trap->sender) {
+		trap_pace_look(&sm->trap_pace, trap->sender, what, trap->notice.trap_number);
+	} else if (log_allowed(&sm->stranger_limit)) {
+		snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
+			 trap->letter->from->lid);
+		trigger_full(&sm->trigger, reason);
+		discover_hurry(sm->discover);
+	}
+}
+
+static void link_state(struct sm *sm, const struct trap *trap)
+{
+	look_at_sender(sm, trap, trap->sender ? whole(trap->sender) : LOOK_NODE);
+}
+
+/* The capability mask changed, with OtherLocalChanges what the flags tell: all but the description
+ * shows in PortInfo. A manager that appears, or changes its priority, is asked in each sweep. */
+static void local_changes(struct sm *sm, const struct trap *trap)
+{
+	const struct notice_local_changes *changes = &trap->details.local_changes;
+	uint16_t flags = changes->other_local_changes ? changes->change_flags : 0;
+	uint8_t what = flags == CHANGE_NODE_DESCRIPTION ? 0 : LOOK_PORT;
+
+	look_at_sender(sm, trap, what | (flags & CHANGE_NODE_DESCRIPTION ? LOOK_DESCRIPTION : 0));
+}
+
+/* A switch complains of any of its ports, an adapter's port of itself. */
+static void complain(struct sm *sm, const struct trap *trap, uint8_t num)
+{
+	struct port *sender = trap->sender;
+
+	if (!sender || num > sender->node->num_ports ||
+	    (!port_of_switch(sender) && num != sender->num))
+		return;
+	if (hold_complaint(&sm->hold, &sender->node->port[num], trap->notice.trap_number))
+		look_at_sender(sm, trap, whole(sender));
+}
+
+static void threshold(struct sm *sm, const struct trap *trap)
+{
+	complain(sm, trap, trap->details.threshold.port_num);
+}
+
+static void bad_p_key(struct sm *sm, const struct trap *trap)
+{
+	complain(sm, trap, trap->details.switch_bad_p_key.port_num);
+}
+
+/* Where its lease timer runs now, a Get() with the right key stops that; not all agents count the
+ * TrapRepress() for it, and that may be lost. */
+static void bad_m_key(struct sm *sm, const struct trap *trap)
+{
+	if (!trap->sender)
+		return;
+	keys_violation(&sm->keys, trap->sender, &trap->details.bad_m_key);
+	look_at_sender(sm, trap, LOOK_PORT);
+}
+
+/* A repetition may be the first that reaches a MASTER, so what it names is looked at again.
+ * Complaints are counted: one that was not repressed in time is none more. */
+static const struct {
+	uint16_t number;
+	bool once;
+	void (*act)(struct sm *sm, const struct trap *trap);
+} kinds[] = {
+	{TRAP_LINK_STATE, false, link_state},
+	{TRAP_LOCAL_CHANGES, false, local_changes},
+	{TRAP_LOCAL_LINK_INTEGRITY, true, threshold},
+	{TRAP_BUFFER_OVERRUN, true, threshold},
+	{TRAP_FLOW_CONTROL, true, threshold},
+	{TRAP_SWITCH_BAD_P_KEY, true, bad_p_key},
+	{TRAP_BAD_M_KEY, true, bad_m_key},
+};
+
+static void act(struct sm *sm, const struct trap *trap)
+{
+	for (size_t i = 0; trap->known && i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].number == trap->notice.trap_number && (trap->fresh || !kinds[i].once))
+			kinds[i].act(sm, trap);
+	}
+}
+
+/* True senders */
+
+enum mismatch { MISMATCH_NONE, MISMATCH_MANAGERS_OWN, MISMATCH_ISSUER, MISMATCH_DETAILS };
+
+static bool is_managers_own(const struct notice *notice)
+{
+	return notice->is_generic && notice->trap_number >= TRAP_GID_IN_SERVICE &&
+	       notice->trap_number <= TRAP_MC_GROUP_DELETED;
+}
+
+/* Notices 64-67 are the subnet administrator's own (13.4.8.2, table of traps): an agent sends none.
+ * Where the sender is unknown, a LID that is another port's shows the same. */
+static enum mismatch judge(const struct sm *sm, const struct trap *trap, lid_t *named)
+{
+	const struct port *sender = trap->sender;
+	lid_t own = trap->known ? notice_own_lid(&trap->notice, &trap->details) : LID_NONE;
+
+	*named = trap->notice.issuer_lid;
+	if (is_managers_own(&trap->notice))
+		return MISMATCH_MANAGERS_OWN;
+	if (is_from_own_port(trap->letter))
+		return MISMATCH_NONE;
+	if (!sender)
+		return *named <= LID_UNICAST_MAX && sm->fabric->lids[*named] ? MISMATCH_ISSUER
+									     : MISMATCH_NONE;
+	if (!has_lid(sender, *named))
+		return MISMATCH_ISSUER;
+	if (own == LID_NONE || has_lid(sender, own))
+		return MISMATCH_NONE;
+	*named = own;
+	return MISMATCH_DETAILS;
+}
+
+static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mismatch, lid_t named)
+{
+	static const char *const words[] = {
+		[MISMATCH_MANAGERS_OWN] = "is one that only a subnet manager issues; its issuer is",
+		[MISMATCH_ISSUER] = "was not sent by its issuer,",
+		[MISMATCH_DETAILS] = "is about another port,",
+	};
+	const struct port *sender = trap->sender;
+	struct log_subject subject = {.message_id = MESSAGE_TRAP_SENDER,
+				      .lid = trap->letter->from->lid};
+
+	sm->counts.mismatched++;
+	if (sender)
+		subject = port_subject(sender, MESSAGE_TRAP_SENDER);
+	log_limited(&sm->mismatch_limit, LOG_WARNING, &subject,
+		    "trap %u from \"%s\" port %u (GUID 0x%016" PRIx64
+		    ", LID %u) %s LID %u: repressed and not acted on; find the program that sends "
+		    "it there, or update the firmware of the device",
+		    trap->notice.trap_number, sender ? sender->node->facts->description : "",
+		    sender ? sender->num : 0, sender ? port_facts(sender)->guid : 0,
+		    trap->letter->from->lid, words[mismatch], named);
+	look_at_sender(sm, trap, sender ? whole(sender) : LOOK_NODE);
+}
+
+/* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. There
+ * are agents that give all their traps the TID 0. */
+static bool is_fresh(const struct port *sender, const struct mad_header *header)
+{
+	bool seen = sender && header->tid && sender->agent->trap_tid == header->tid;
+
+	if (sender)
+		sender->agent->trap_tid = header->tid;
+	return !seen;
+}
+
+static void repress(struct sm *sm, const struct trap *trap)
+{
+	const struct letter *letter = trap->letter;
+	struct mad_header header = *letter->header;
+	uint8_t mad[MAD_SIZE];
+
+	memcpy(mad, letter->mad, sizeof(mad)); /* TID, M_Key and notice go back as they came */
+	header.method = METHOD_TRAP_REPRESS;
+	header_encode(&header, mad);
+	if (txn_send(sm->txns, letter->from, mad, sizeof(mad)) == 0)
+		sm->counts.repressed++;
+}
+
+/* Reports */
+
+/* The key that was used may be another port's: it goes no further. */
+static void hide_m_key(struct notice *notice)
+{
+	union notice_details details;
+
+	if (notice->trap_number != TRAP_BAD_M_KEY || !notice_details_decode(notice, &details))
+		return;
+	details.bad_m_key.m_key = 0;
+	format_encode(notice_details_format(notice->trap_number), &details, notice->data);
+}
+
+/* Chapter 13.4.9: who hears of it is told by IssuerGID where it came from. */
+static void tell(struct sm *sm, struct trap *trap)
+{
+	const struct port *sender = trap->sender;
+	const struct event event = {.kind = EVENT_TRAP,
+				    .guid = sender ? port_facts(sender)->guid : 0,
+				    .lid = sender ? sender->lid : LID_NONE,
+				    .notice = &trap->notice,
+				    .facts = sender ? sender->node->facts : NULL,
+				    .num = sender ? sender->num : 0};
+
+	hide_m_key(&trap->notice);
+	if (sender) {
+		be64_store(trap->notice.issuer_gid, sm->options.subnet_prefix);
+		be64_store(trap->notice.issuer_gid + 8, event.guid);
+	}
+	event_raise(sm->events, &event);
+}
+
+/* Only a switch sends trap 128, about its links. An unknown sender may be a switch. */
+static void note_news(struct sm *sm, const struct trap *trap)
+{
+	if (!trap->known || trap->notice.trap_number != TRAP_LINK_STATE || !trap->fresh ||
+	    (trap->sender && !port_of_switch(trap->sender)))
+		return;
+	if (trap->sender)
+		trap->sender->node->sw->news = true;
+	program_note_news(sm->program);
+}
+
+static void read_trap(struct sm *sm, const struct letter *letter, struct trap *trap)
+{
+	*trap = (struct trap){.letter = letter};
+	attr_decode(&notice_format, letter->mad + SMP_DATA_OFFSET, &trap->notice);
+	trap->known =
+		trap->notice.is_generic && notice_details_decode(&trap->notice, &trap->details);
+	trap->sender = is_from_own_port(letter) ? sm->fabric->sm_port
+						: sender_by_lid(sm, letter->from->lid);
+	trap->fresh = is_fresh(trap->sender, letter->header);
+}
+
+void traps_receive(struct sm *sm, const struct letter *letter)
+{
+	struct log_subject subject = {.lid = letter->from->lid};
+	struct trap trap;
+	enum mismatch mismatch;
+	lid_t named;
+
+	sm->counts.traps++;
+	read_trap(sm, letter, &trap);
+	repress(sm, &trap);
+	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
+		    trap.notice.trap_number, trap.notice.type, trap.notice.issuer_lid,
+		    trap.known ? "" : ", which is unknown here");
+	note_news(sm, &trap);
+	if (peers_role(sm->peers) != SM_MASTER)
+		return;
+	mismatch = judge(sm, &trap, &named);
+	if (mismatch) {
+		mismatched(sm, &trap, mismatch, named);
+		return;
+	}
+	act(sm, &trap);
+	if (trap.fresh)
+		tell(sm, &trap);
+}
+
+void traps_init(struct sm *sm)
+{
+	sm->trap_limit = (struct log_limit){.burst = 20, .interval_us = 500000};
+	sm->mismatch_limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
+	sm->search_limit = (struct log_limit){.burst = 100, .interval_us = 10000};
+	trap_pace_init(&sm->trap_pace, sm);
+}
+
+void traps_done(struct sm *sm)
+{
+	trap_pace_done(&sm->trap_pace);
+}

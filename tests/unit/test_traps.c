@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Traps and their senders: which ones a MASTER believes, what it does about the others, and when a
+ * complaint leads to anything. Flows over time are scenarios of tests/sim.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include "tests/unit/sm_world.h"
+
+enum { UNKNOWN_LID = 4000, OFFENSES = 12 };
+
+/* host-3 (the manager's) - leaf-0 = spine-0 = leaf-1 - host-4, with two cables each way. */
+struct bed {
+	struct world *world;
+	struct event_reader reader;
+	unsigned told;
+	guid_t told_guid;
+	struct notice told_notice;
+	lid_t sm, victim_switch, host;
+};
+
+static void happened(void *ctx, const struct event *event)
+{
+	struct bed *bed = ctx;
+
+	if (event->kind != EVENT_TRAP)
+		return;
+	bed->told++;
+	bed->told_guid = event->guid;
+	bed->told_notice = *event->notice;
+}
+
+static void begin(struct bed *bed, const struct sm_options *options)
+{
+	memset(bed, 0, sizeof(*bed));
+	bed->world = world_new(net_tree2(2, 1, 1, 2), 3, 1, options);
+	bed->reader = (struct event_reader){.happened = happened, .ctx = bed};
+	event_read(&bed->world->events, &bed->reader);
+	CU_ASSERT_TRUE_FATAL(world_up(bed->world));
+	bed->sm = world_node(bed->world, "host-3")->port[1].info.lid;
+	bed->victim_switch = world_node(bed->world, "leaf-1")->port[0].info.lid;
+	bed->host = world_node(bed->world, "host-4")->port[1].info.lid;
+}
+
+static void end(struct bed *bed)
+{
+	event_unread(&bed->reader);
+	world_free(bed->world);
+}
+
+static struct node *known(const struct bed *bed, const char *id)
+{
+	return fabric_find_node(bed->world->sm->fabric, world_node(bed->world, id)->info.node_guid);
+}
+
+static void settle(struct bed *bed)
+{
+	bed->world->reports = 0;
+	world_run(bed->world, world_is_quiet);
+}
+
+/* Which LIDs a notice names */
+
+enum who { NOBODY, SM, SWITCH, HOST, STRANGER };
+
+static lid_t lid_of(const struct bed *bed, enum who who)
+{
+	const lid_t lids[] = {[NOBODY] = LID_NONE,
+			      [SM] = bed->sm,
+			      [SWITCH] = bed->victim_switch,
+			      [HOST] = bed->host,
+			      [STRANGER] = UNKNOWN_LID};
+
+	return lids[who];
+}
+
+static union notice_details details_of(uint16_t number, lid_t lid)
+{
+	union notice_details details = {0};
+
+	switch (number) {
+	case TRAP_LINK_STATE:
+		details.link_state.lid = lid;
+		break;
+	case TRAP_LOCAL_CHANGES:
+		details.local_changes.lid = lid;
+		break;
+	case TRAP_SYSTEM_IMAGE_GUID:
+		details.system_image.lid = lid;
+		break;
+	case TRAP_BAD_M_KEY:
+		details.bad_m_key.lid = lid;
+		break;
+	case TRAP_BAD_P_KEY:
+	case TRAP_BAD_Q_KEY:
+		details.bad_key.lid1 = details.bad_key.lid2 = lid;
+		break;
+	case TRAP_SWITCH_BAD_P_KEY:
+		details.switch_bad_p_key.switch_lid = lid;
+		break;
+	default:
+		details.threshold = (struct notice_threshold){.lid = lid, .port_num = 1};
+	}
+	return details;
+}
+
+/* What the next sweep is to read of this GUID, as enum discover_look. */
+static unsigned wanted(const struct bed *bed, guid_t guid)
+{
+	const struct trigger *trigger = &bed->world->sm->trigger;
+
+	for (unsigned i = 0; i < trigger->num_named; i++) {
+		if (trigger->named[i].guid == guid)
+			return trigger->named[i].what;
+	}
+	return 0;
+}
+
+static const struct row {
+	uint16_t number;
+	enum who slid, issuer, details;
+	bool mismatch;
+} rows[] = {
+	/* Its own. */
+	{TRAP_LINK_STATE, SWITCH, SWITCH, SWITCH, false},
+	{TRAP_LINK_STATE, SWITCH, SWITCH, NOBODY, false}, /* left zero */
+	{TRAP_LOCAL_CHANGES, HOST, HOST, HOST, false},
+	{TRAP_SYSTEM_IMAGE_GUID, HOST, HOST, HOST, false},
+	{TRAP_LOCAL_LINK_INTEGRITY, HOST, HOST, HOST, false},
+	{TRAP_SWITCH_BAD_P_KEY, SWITCH, SWITCH, SWITCH, false},
+	/* The details name the ends of a packet. */
+	{TRAP_BAD_M_KEY, HOST, HOST, SWITCH, false},
+	{TRAP_BAD_P_KEY, HOST, HOST, SWITCH, false},
+	{TRAP_BAD_Q_KEY, HOST, HOST, SM, false},
+	/* Another issuer. */
+	{TRAP_LINK_STATE, HOST, SWITCH, SWITCH, true},
+	{TRAP_LOCAL_CHANGES, HOST, SM, SM, true},
+	{TRAP_LOCAL_LINK_INTEGRITY, HOST, SWITCH, SWITCH, true},
+	{TRAP_BAD_M_KEY, HOST, SWITCH, HOST, true},
+	{TRAP_BAD_P_KEY, HOST, SWITCH, HOST, true},
+	{TRAP_LINK_STATE, HOST, STRANGER, HOST, true},
+	{TRAP_LINK_STATE, STRANGER, SWITCH, SWITCH, true},
+	/* Another port in the details. */
+	{TRAP_LINK_STATE, HOST, HOST, SWITCH, true},
+	{TRAP_LOCAL_LINK_INTEGRITY, HOST, HOST, SWITCH, true},
+	{TRAP_BUFFER_OVERRUN, HOST, HOST, SWITCH, true},
+	{TRAP_FLOW_CONTROL, HOST, HOST, SWITCH, true},
+	{TRAP_LOCAL_CHANGES, HOST, HOST, SWITCH, true},
+	{TRAP_SYSTEM_IMAGE_GUID, HOST, HOST, SM, true},
+	{TRAP_SWITCH_BAD_P_KEY, HOST, HOST, SWITCH, true},
+	{TRAP_LINK_STATE, SWITCH, SWITCH, STRANGER, true},
+	/* The manager's own notices. */
+	{TRAP_GID_IN_SERVICE, HOST, SM, NOBODY, true},
+	{TRAP_GID_OUT_OF_SERVICE, HOST, SM, NOBODY, true},
+	{TRAP_MC_GROUP_CREATED, HOST, HOST, NOBODY, true},
+	{TRAP_MC_GROUP_DELETED, SM, SM, NOBODY, true},
+	{TRAP_GID_OUT_OF_SERVICE, NOBODY, SM, NOBODY, true},
+	/* From our own port to itself: no source LID. */
+	{TRAP_LOCAL_CHANGES, NOBODY, SM, SM, false},
+	{TRAP_LOCAL_CHANGES, NOBODY, HOST, HOST, false},
+};
+
+static const char *node_of(enum who who)
+{
+	return who == NOBODY || who == SM ? "host-3" : who == SWITCH ? "leaf-1" : "host-4";
+}
+
+/* Each one is repressed. One that is not its sender's is counted, goes to no subscriber, and makes
+ * the manager look at no other than the sender. */
+static void check_row(const struct row *row)
+{
+	struct bed bed;
+	union notice_details details;
+	struct sm_counts before;
+	struct node *switch_node, *sender;
+
+	begin(&bed, NULL);
+	before = bed.world->sm->counts;
+	details = details_of(row->number, lid_of(&bed, row->details));
+	fake_trap_of(bed.world->fake, lid_of(&bed, row->slid), lid_of(&bed, row->issuer),
+		     row->number, &details, 77, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.repressed, before.repressed + 1);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, before.mismatched + row->mismatch);
+	CU_ASSERT_EQUAL(bed.told, !row->mismatch);
+	switch_node = known(&bed, "leaf-1");
+	sender = known(&bed, node_of(row->slid));
+	if (row->slid != STRANGER && !row->mismatch)
+		CU_ASSERT_EQUAL(bed.told_guid, port_facts(&sender->port[sender->sw ? 0 : 1])->guid);
+	if (row->slid != SWITCH) {
+		CU_ASSERT_EQUAL(wanted(&bed, switch_node->guid), 0);
+		CU_ASSERT_FALSE(switch_node->sw->news);
+	}
+	if (row->mismatch && row->slid == HOST)
+		CU_ASSERT_EQUAL(wanted(&bed, port_facts(&sender->port[1])->guid), LOOK_PORT);
+	if (row->mismatch && row->slid == SWITCH)
+		CU_ASSERT_TRUE(wanted(&bed, switch_node->guid) & LOOK_NODE);
+	end(&bed);
+}
+
+static void test_senders(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned failures = CU_get_number_of_failures();
+
+		check_row(&rows[i]);
+		if (CU_get_number_of_failures() != failures)
+			printf("row %zu, trap %u\n", i, rows[i].number);
+	}
+}
+
+/* With an LMC each LID of the port is its own, the one after its last is not. */
+static void test_lmc(void)
+{
+	struct sm_options options = world_options();
+	union notice_details details = {0};
+	struct bed bed;
+
+	options.lmc = 2;
+	begin(&bed, &options);
+	details.local_changes.lid = bed.host + 2;
+	fake_trap_of(bed.world->fake, bed.host + 3, bed.host, TRAP_LOCAL_CHANGES, &details, 1, 0);
+	fake_trap_of(bed.world->fake, bed.host, bed.host + 3, TRAP_LOCAL_CHANGES, &details, 2, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, 0);
+	fake_trap_of(bed.world->fake, bed.host, bed.host + 4, TRAP_LOCAL_CHANGES, &details, 3, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, 1);
+	details.local_changes.lid = bed.host - 1;
+	fake_trap_of(bed.world->fake, bed.host, bed.host, TRAP_LOCAL_CHANGES, &details, 4, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, 2);
+	end(&bed);
+}
+
+/* Between the decision that a port gets another LID and the answer of its agent both are its own,
+ * and who gets the previous LID next is not taken for it. */
+static void test_lid_changes(void)
+{
+	union notice_details details = {0};
+	struct fabric *fabric;
+	struct port *host, *sw;
+	lid_t next = UNKNOWN_LID, before;
+	struct bed bed;
+
+	begin(&bed, NULL);
+	fabric = bed.world->sm->fabric;
+	host = &known(&bed, "host-4")->port[1];
+	sw = &known(&bed, "leaf-1")->port[0];
+	before = bed.host;
+	port_set_lid(fabric, host, next, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		details.local_changes.lid = i & 1 ? next : before;
+		fake_trap_of(bed.world->fake, i & 1 ? next : before, i & 2 ? next : before,
+			     TRAP_LOCAL_CHANGES, &details, 10 + i, 0);
+		CU_ASSERT_EQUAL(bed.told_guid, port_facts(host)->guid);
+	}
+	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, 0);
+	port_set_lid(fabric, sw, before, 0);
+	details.local_changes.lid = before;
+	fake_trap(bed.world->fake, before, TRAP_LOCAL_CHANGES, &details, 20, 0);
+	CU_ASSERT_EQUAL(bed.told_guid, port_facts(host)->guid);
+	CU_ASSERT_EQUAL(bed.told, 5);
+	end(&bed);
+}
+
+/* A notice of a vendor has an issuer, too; its details mean nothing here. */
+static void test_vendor(void)
+{
+	struct notice notice = {.is_generic = 0, .type = NOTICE_URGENT, .trap_number = 65};
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE];
+	struct bed bed;
+
+	begin(&bed, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		memset(data, 0, sizeof(data));
+		notice.issuer_lid = i ? bed.sm : bed.host;
+		format_encode(&notice_format, &notice, data);
+		subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, NULL, data);
+		fake_receive(bed.world->fake, bed.host, mad, MAD_SIZE);
+		CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, i);
+		CU_ASSERT_EQUAL(bed.told, 1);
+	}
+	end(&bed);
+}
+
+/* Complaints */
+
+static struct sm_options disabling(void)
+{
+	struct sm_options options = world_options();
+
+	options.babble_policy = BABBLE_DISABLE;
+	options.babble_threshold = 10;
+	return options;
+}
+
+static void complain(struct bed *bed, lid_t slid, lid_t about, uint8_t num, unsigned times)
+{
+	union notice_details details = {.threshold = {.lid = about, .port_num = num}};
+
+	for (unsigned i = 0; i < times; i++)
+		fake_trap_of(bed->world->fake, slid, about, TRAP_LOCAL_LINK_INTEGRITY, &details,
+			     100 + i, 0);
+}
+
+/* The port of leaf-1 that leads to a host, or to the spine. */
+static uint8_t port_to(const struct bed *bed, bool host)
+{
+	const struct node *leaf = known(bed, "leaf-1");
+
+	for (uint8_t i = 1; i <= leaf->num_ports; i++) {
+		const struct port *peer = leaf->port[i].peer;
+
+		if (peer && host == !port_of_switch(peer))
+			return i;
+	}
+	CU_FAIL("no such port");
+	return 0;
+}
+
+static bool is_disabled(const struct bed *bed, uint8_t num)
+{
+	const struct fake_net *fake = bed->world->fake;
+	const struct fake_port *port = &world_node(bed->world, "leaf-1")->port[num];
+
+	for (size_t i = 0; i < fake->num_sets; i++) {
+		struct port_info want;
+
+		if (fake->sets[i].attr_id != ATTR_PORT_INFO || fake->sets[i].port != port)
+			continue;
+		attr_decode(&port_info_format, fake->sets[i].data, &want);
+		if (want.port_physical_state == PHYS_DISABLED)
+			return true;
+	}
+	return false;
+}
+
+/* A complaint whose TrapRepress() was lost comes again with its TID, and is one complaint. */
+static void test_repeated_complaint(void)
+{
+	struct sm_options options = disabling();
+	union notice_details details = {0};
+	struct bed bed;
+
+	options.babble_policy = BABBLE_NOTE;
+	begin(&bed, &options);
+	details.threshold = (struct notice_threshold){.lid = bed.victim_switch, .port_num = 2};
+	for (unsigned i = 0; i < 100; i++)
+		fake_trap(bed.world->fake, bed.victim_switch, TRAP_LOCAL_LINK_INTEGRITY, &details,
+			  7, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->trigger.num_named, 0);
+	for (unsigned i = 0; i < 100; i++)
+		fake_trap(bed.world->fake, bed.victim_switch, TRAP_LOCAL_LINK_INTEGRITY, &details,
+			  8 + i, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->hold.babbling, 0); /* not before the port is read */
+	settle(&bed);
+	CU_ASSERT_EQUAL(bed.world->sm->hold.babbling, 1);
+	end(&bed);
+}
+
+/* Who complains, about which port, and whether its link to a host is disabled for it. */
+static void test_disable(void)
+{
+	static const struct {
+		enum who slid;
+		bool about_switch, to_host, silent, disabled;
+	} cases[] = {
+		{SWITCH, true, true, false, true},
+		{SWITCH, true, false, false, false}, /* a cable to another switch */
+		{SWITCH, true, true, true, false},   /* no read confirms it */
+		{HOST, true, true, false, false},    /* forged */
+		{HOST, false, true, false, true},    /* an adapter about itself */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sm_options options = disabling();
+		struct bed bed;
+		uint8_t num;
+
+		begin(&bed, &options);
+		num = port_to(&bed, cases[i].to_host);
+		world_node(bed.world, "leaf-1")->silent = cases[i].silent;
+		complain(&bed, lid_of(&bed, cases[i].slid),
+			 cases[i].about_switch ? bed.victim_switch : bed.host,
+			 cases[i].about_switch ? num : 1, OFFENSES);
+		settle(&bed);
+		CU_ASSERT_EQUAL(is_disabled(&bed, num), cases[i].disabled);
+		CU_ASSERT_EQUAL(bed.world->sm->hold.babbling,
+				!cases[i].silent && (cases[i].disabled || !cases[i].to_host));
+		end(&bed);
+	}
+}
+
+/* An adapter's port complains of no other port, a port that does not exist is ignored. */
+static void test_ports(void)
+{
+	struct sm_options options = disabling();
+	struct bed bed;
+
+	begin(&bed, &options);
+	complain(&bed, bed.host, bed.host, 2, OFFENSES);
+	complain(&bed, bed.host, bed.host, 0, OFFENSES);
+	complain(&bed, bed.victim_switch, bed.victim_switch, 255, OFFENSES);
+	CU_ASSERT_EQUAL(bed.world->sm->trigger.num_named, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, 0);
+	end(&bed);
+}
+
+/* The pace */
+
+static void test_pause(void)
+{
+	static const struct {
+		unsigned empty, seconds;
+	} pauses[] = {{0, 1}, {1, 1}, {3, 1}, {4, 2}, {5, 4}, {6, 8}, {7, 8}, {1000000, 8}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pauses); i++)
+		CU_ASSERT_EQUAL(trap_pause_us(pauses[i].empty),
+				pauses[i].seconds * UINT64_C(1000000));
+}
+
+/* A flood from a host makes one sweep at once; the trap of a switch in the middle of it makes
+ * another one at once. */
+static void test_flood(void)
+{
+	struct bed bed;
+	union notice_details details = {0};
+	uint64_t number;
+
+	begin(&bed, NULL);
+	number = bed.world->sm->sweep.last.number;
+	for (unsigned round = 0; round < 5; round++) {
+		for (unsigned i = 0; i < 200; i++) {
+			details.link_state.lid = (lid_t)(1 + i % 5);
+			fake_trap_of(bed.world->fake, bed.host, details.link_state.lid,
+				     TRAP_LINK_STATE, &details, 1000 * round + i, 0);
+		}
+		if (round == 0)
+			settle(&bed);
+	}
+	CU_ASSERT_EQUAL(bed.world->sm->sweep.last.number, number + 1);
+	CU_ASSERT_FALSE(bed.world->sm->trigger.wanted);
+	fake_link(&world_node(bed.world, "host-4")->port[1], false);
+	details.link_state.lid = bed.victim_switch;
+	fake_trap(bed.world->fake, bed.victim_switch, TRAP_LINK_STATE, &details, 5, 0);
+	CU_ASSERT_TRUE(bed.world->sm->trigger.wanted);
+	settle(&bed);
+	CU_ASSERT_PTR_NULL(known(&bed, "host-4"));
+	CU_ASSERT_EQUAL(bed.world->sm->counts.repressed, 1001);
+	end(&bed);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"who sent it", test_senders},
+		{"all LIDs of a port", test_lmc},
+		{"while LIDs change", test_lid_changes},
+		{"a vendor's notice", test_vendor},
+		{"a complaint that comes again", test_repeated_complaint},
+		{"which complaints disable a port", test_disable},
+		{"which ports a complaint may name", test_ports},
+		{"the pause after a look", test_pause},
+		{"a flood from one sender", test_flood},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("traps", tests);
+}

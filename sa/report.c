@@ -5,6 +5,9 @@
  * looks through the log from its place on for what concerns it. If there is something, that is
  * sent, and it waits again after the answer; else it rests. So a notice costs one comparison for
  * each subscription, a few thousand of which are made in a turn of the loop.
+ *
+ * A report that times out gives its place in the lane back, and the subscription waits in the slow
+ * lane for the next attempt: with the notice once more at its place in the log.
  */
 #include "sa/report.h"
 
@@ -18,6 +21,7 @@
 #include "lib/mem.h"
 #include "sa/endport.h"
 #include "sa/record.h"
+#include "sa/report_lanes.h"
 #include "sma/notice.h"
 
 enum {
@@ -30,9 +34,6 @@ enum {
 	RESP_TIME_UNIT_NS = 4096, /* times two to the power of RespTimeValue: 13.4.6.2 */
 	RESP_TIME_MAX = 20,	  /* 4.3 s; more is cut */
 };
-
-enum lane { QUICK, SLOW, LANES };
-static const unsigned lane_max[LANES] = {REPORT_QUICK_MAX, REPORT_SLOW_MAX};
 
 /* A notice and whom it is about: an end port, as it was then, or the partition of a group. */
 struct told {
@@ -49,9 +50,12 @@ struct told {
 struct subscriber {
 	struct list link; /* in its lane: waiting or resting; in none while a report is under way */
 	const struct subscription_entry *entry; /* a reference */
-	uint64_t place;				/* in the log: the first notice not looked at */
+	struct lane_port *port;
+	uint64_t place; /* in the log: the first notice not looked at */
 	enum lane lane;
 	bool rests;
+	unsigned attempts;  /* that failed to report the notice at place, */
+	uint64_t began_us;  /* the first of which began then */
 	unsigned failures;  /* reports in a row, */
 	uint64_t silent_us; /* the first of which began then */
 	struct flight *flight;
@@ -61,12 +65,9 @@ struct flight { /* a report under way */
 	struct list link;
 	struct reporter *reporter;
 	struct subscriber *subscriber; /* NULL: it has unsubscribed */
+	struct lane_port *port;
 	enum lane lane;
-	unsigned attempt;
-	uint64_t began_us;
-	struct mad_addr to;
-	uint8_t resp_time;
-	uint8_t mad[MAD_SIZE];
+	uint64_t place; /* of the notice in the log */
 };
 
 struct reporter {
@@ -84,8 +85,8 @@ struct reporter {
 	struct told *log;     /* REPORT_LOG of them, a ring */
 	uint64_t first, next; /* places of the oldest and behind the newest */
 	struct map by_entry;  /* address of the registry's record -> subscriber */
-	struct list resting[LANES], waiting[LANES], flights;
-	unsigned under_way[LANES];
+	struct list resting[LANES], flights;
+	struct lanes lanes;
 	size_t busy; /* subscribers that do not rest */
 	struct report_stats stats;
 	struct log_limit drop_limit;
@@ -110,8 +111,10 @@ static void wake_all(struct reporter *reporter)
 		struct list *link;
 
 		while ((link = list_pop(&reporter->resting[lane]))) {
-			container_of(link, struct subscriber, link)->rests = false;
-			list_push(&reporter->waiting[lane], link);
+			struct subscriber *subscriber = container_of(link, struct subscriber, link);
+
+			subscriber->rests = false;
+			lanes_wait(&reporter->lanes, subscriber->port, lane, link);
 			reporter->busy++;
 		}
 	}
@@ -192,7 +195,7 @@ static bool address(struct lookup *lookup, const struct subscription_entry *entr
 static void flight_free(struct flight *flight)
 {
 	list_del(&flight->link);
-	flight->reporter->under_way[flight->lane]--;
+	lanes_leave(&flight->reporter->lanes, flight->port, flight->lane);
 	free(flight);
 }
 
@@ -205,7 +208,7 @@ static void rest(struct reporter *reporter, struct subscriber *subscriber)
 static void wait_again(struct reporter *reporter, struct subscriber *subscriber)
 {
 	subscriber->flight = NULL;
-	list_push(&reporter->waiting[subscriber->lane], &subscriber->link);
+	lanes_wait(&reporter->lanes, subscriber->port, subscriber->lane, &subscriber->link);
 	loop_defer(&reporter->turn);
 }
 
@@ -221,33 +224,25 @@ static void give_up(struct reporter *reporter, struct subscriber *subscriber)
 	registry_drop(reporter->registry, REGISTRY_SUBSCRIPTION, entry);
 }
 
-static unsigned timeout_ms(const struct flight *flight)
+static unsigned timeout_ms(const struct subscriber *subscriber)
 {
-	unsigned exponent =
-		flight->resp_time < RESP_TIME_MAX ? flight->resp_time : (unsigned)RESP_TIME_MAX;
+	unsigned resp_time = subscriber->entry->resp_time;
+	unsigned exponent = resp_time < RESP_TIME_MAX ? resp_time : (unsigned)RESP_TIME_MAX;
 	unsigned ms = (unsigned)(((uint64_t)RESP_TIME_UNIT_NS << exponent) / 1000000);
 
-	if (!flight->attempt)
+	if (!subscriber->attempts)
 		return FIRST_TIMEOUT_MS;
 	if (ms < TIMEOUT_MIN_MS)
 		return TIMEOUT_MIN_MS;
 	return ms < TIMEOUT_MAX_MS ? ms : TIMEOUT_MAX_MS;
 }
 
-static void report_done(void *arg, const struct txn_result *result);
-
-static void attempt(struct flight *flight)
-{
-	txn_start(flight->reporter->txns, &flight->to, flight->mad, sizeof(flight->mad),
-		  timeout_ms(flight), report_done, flight);
-}
-
-static void note_silence(struct subscriber *subscriber, uint64_t began_us, int error)
+static void note_silence(struct subscriber *subscriber, int error)
 {
 	if (error != -ETIMEDOUT)
 		return;
 	if (!subscriber->failures++)
-		subscriber->silent_us = began_us;
+		subscriber->silent_us = subscriber->began_us;
 }
 
 /* Many notices come at once where a part of the fabric goes, and a way may be gone for seconds: so
@@ -265,34 +260,31 @@ static void report_done(void *arg, const struct txn_result *result)
 	struct flight *flight = arg;
 	struct reporter *reporter = flight->reporter;
 	struct subscriber *subscriber = flight->subscriber;
-	uint64_t began_us = flight->began_us;
+	uint64_t place = flight->place;
 
-	if (subscriber && result->error && ++flight->attempt < REPORT_ATTEMPTS) {
-		reporter->stats.retried++;
-		reporter->under_way[flight->lane]--;
-		subscriber->lane = flight->lane = SLOW;
-		reporter->under_way[SLOW]++;
-		attempt(flight);
-		loop_defer(&reporter->turn);
-		return;
-	}
 	flight_free(flight);
 	loop_defer(&reporter->turn);
 	if (!subscriber)
 		return;
 	if (!result->error) {
 		reporter->stats.answered++;
-		subscriber->failures = 0;
+		subscriber->attempts = subscriber->failures = 0;
 		subscriber->lane = QUICK;
+	} else if (++subscriber->attempts < REPORT_ATTEMPTS) {
+		reporter->stats.retried++;
+		subscriber->place = place;
+		subscriber->lane = SLOW;
 	} else {
 		reporter->stats.failed++;
-		note_silence(subscriber, began_us, result->error);
+		subscriber->attempts = 0;
+		note_silence(subscriber, result->error);
 	}
 	wait_again(reporter, subscriber);
 	if (is_lost(reporter, subscriber))
 		give_up(reporter, subscriber);
 }
 
+/* The notice before the subscriber's place. */
 static void send_report(struct reporter *reporter, struct subscriber *subscriber,
 			const struct mad_addr *to, const struct notice *notice)
 {
@@ -304,21 +296,25 @@ static void send_report(struct reporter *reporter, struct subscriber *subscriber
 		.attr_id = ATTR_NOTICE,
 	};
 	struct flight *flight = mem_zalloc(sizeof(*flight));
+	uint8_t mad[MAD_SIZE] = {0};
 
 	flight->reporter = reporter;
 	flight->subscriber = subscriber;
+	flight->port = subscriber->port;
 	flight->lane = subscriber->lane;
-	flight->began_us = loop_now_us(reporter->loop);
-	flight->to = *to;
-	flight->resp_time = subscriber->entry->resp_time;
-	header_encode(&header, flight->mad);
-	format_encode(&notice_report_format, notice, flight->mad + SUBN_ADM_HEADER_SIZE);
+	flight->place = subscriber->place - 1;
+	header_encode(&header, mad);
+	format_encode(&notice_report_format, notice, mad + SUBN_ADM_HEADER_SIZE);
 	list_init(&flight->link);
 	list_push(&reporter->flights, &flight->link);
-	reporter->under_way[flight->lane]++;
+	lanes_enter(&reporter->lanes, flight->port, flight->lane);
 	subscriber->flight = flight;
-	reporter->stats.sent++;
-	attempt(flight);
+	if (!subscriber->attempts) {
+		subscriber->began_us = loop_now_us(reporter->loop);
+		reporter->stats.sent++;
+	}
+	txn_start(reporter->txns, to, mad, sizeof(mad), timeout_ms(subscriber), report_done,
+		  flight);
 }
 
 /* Turns */
@@ -336,9 +332,11 @@ static enum outcome look(struct reporter *reporter, struct subscriber *subscribe
 	if (subscriber->place < reporter->first) {
 		reporter->stats.lost += reporter->first - subscriber->place;
 		subscriber->place = reporter->first;
+		subscriber->attempts = 0;
 	}
 	if (!address(reporter->lookup(reporter->lookup_ctx), subscriber->entry, &port, &to)) {
 		subscriber->place = reporter->next;
+		subscriber->attempts = 0;
 		return CAUGHT_UP;
 	}
 	while (subscriber->place < reporter->next) {
@@ -348,24 +346,25 @@ static enum outcome look(struct reporter *reporter, struct subscriber *subscribe
 			return NOT_DURABLE;
 		subscriber->place++;
 		++*comparisons;
-		if (!matches(subscriber->entry, told) || !may_hear(&port, told))
+		if (!matches(subscriber->entry, told) || !may_hear(&port, told)) {
+			subscriber->attempts = 0;
 			continue;
+		}
 		send_report(reporter, subscriber, &to, &told->notice);
 		return SENT;
 	}
 	return CAUGHT_UP;
 }
 
-/* Until the lane is full, or nobody waits, or it was enough for a turn. False: waits for the
- * registry. */
+/* Until there is no place for a subscription that waits, or it was enough for a turn. False: waits
+ * for the registry. */
 static bool pump(struct reporter *reporter, enum lane lane, unsigned *comparisons)
 {
-	while (reporter->under_way[lane] < lane_max[lane] && *comparisons < TURN_COMPARISONS &&
-	       !list_empty(&reporter->waiting[lane])) {
-		struct subscriber *subscriber =
-			container_of(reporter->waiting[lane].next, struct subscriber, link);
+	struct list *link;
 
-		list_del(&subscriber->link);
+	while (*comparisons < TURN_COMPARISONS && (link = lanes_next(&reporter->lanes, lane))) {
+		struct subscriber *subscriber = container_of(link, struct subscriber, link);
+
 		switch (look(reporter, subscriber, comparisons)) {
 		case SENT:
 			break;
@@ -374,7 +373,7 @@ static bool pump(struct reporter *reporter, enum lane lane, unsigned *comparison
 			reporter->busy--;
 			break;
 		case NOT_DURABLE:
-			list_push_front(&reporter->waiting[lane], &subscriber->link);
+			lanes_wait_first(&reporter->lanes, subscriber->port, lane, link);
 			return false;
 		}
 	}
@@ -413,6 +412,7 @@ static void subscriber_add(struct reporter *reporter, const struct subscription_
 	struct subscriber *subscriber = mem_zalloc(sizeof(*subscriber));
 
 	subscriber->entry = registry_ref(entry);
+	subscriber->port = lanes_port(&reporter->lanes, entry->subscriber);
 	subscriber->place = reporter->next;
 	list_init(&subscriber->link);
 	rest(reporter, subscriber);
@@ -424,6 +424,7 @@ static void subscriber_free(struct reporter *reporter, struct subscriber *subscr
 	list_del(&subscriber->link);
 	if (subscriber->flight)
 		subscriber->flight->subscriber = NULL;
+	lane_port_put(&reporter->lanes, subscriber->port);
 	map_remove(&reporter->by_entry, (uintptr_t)subscriber->entry);
 	registry_unref(subscriber->entry);
 	free(subscriber);
@@ -498,12 +499,13 @@ static void tell_trap(struct reporter *reporter, const struct event *event)
 /* Nothing more is told by who is not MASTER, and nobody is waited for. */
 static void fall_silent(struct reporter *reporter)
 {
-	for (unsigned lane = 0; lane < LANES; lane++) {
-		struct list *link;
+	struct list waiting, *link;
 
-		while ((link = list_pop(&reporter->waiting[lane])))
-			rest(reporter, container_of(link, struct subscriber, link));
-	}
+	list_init(&waiting);
+	for (unsigned lane = 0; lane < LANES; lane++)
+		lanes_drain(&reporter->lanes, lane, &waiting);
+	while ((link = list_pop(&waiting)))
+		rest(reporter, container_of(link, struct subscriber, link));
 	list_for_each (item, &reporter->flights) {
 		struct flight *flight = container_of(item, struct flight, link);
 
@@ -567,10 +569,9 @@ struct reporter *reporter_new(struct loop *loop, struct txn_table *txns, struct 
 				      .drop_limit = {.burst = 10, .interval_us = 1000000}};
 	list_init(&reporter->durable.link);
 	list_init(&reporter->flights);
-	for (unsigned lane = 0; lane < LANES; lane++) {
+	for (unsigned lane = 0; lane < LANES; lane++)
 		list_init(&reporter->resting[lane]);
-		list_init(&reporter->waiting[lane]);
-	}
+	lanes_init(&reporter->lanes);
 	map_init(&reporter->by_entry);
 	reporter->log = mem_array(REPORT_LOG, sizeof(*reporter->log));
 	loop_deferred_init(&reporter->turn, loop, "reports", turn, reporter);
@@ -600,6 +601,7 @@ void reporter_free(struct reporter *reporter)
 	for (unsigned lane = 0; lane < LANES; lane++)
 		list_for_each (item, &reporter->resting[lane])
 			subscriber_free(reporter, container_of(item, struct subscriber, link));
+	lanes_done(&reporter->lanes);
 	map_done(&reporter->by_entry);
 	free(reporter->log);
 	free(reporter);

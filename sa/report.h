@@ -6,11 +6,12 @@
  * group was created or deleted (66, 67; once that is durable).
  *
  * One report at a time is under way to a subscription, and so many in all as kernels let a
- * send-only agent have. Who lets a report time out goes on in a lane of his own, so those who never
- * answer delay nobody else; and after some reports in a row that he did not confirm, the
- * subscription is over. Notices wait in one log, in which each subscription has its place; who
- * falls behind by more than the log holds has lost what fell out of it, which is counted. Made by
- * adm.c; loop thread only.
+ * send-only agent have. A subscription that lets a report time out goes on in a lane for such
+ * subscriptions. Each lane has places of its own, and each port has at most a share of them
+ * (sa/report_lanes.h), so a port that never answers does not delay the reports of other ports.
+ * After some reports in a row without an answer the subscription is over. Notices wait in one log,
+ * in which each subscription has its place; who falls behind by more than the log holds has lost
+ * what fell out of it, which is counted. Made by adm.c; loop thread only.
  */
 #ifndef SA_REPORT_H
 #define SA_REPORT_H
@@ -23,9 +24,13 @@
 #include "sa/lookup.h"
 
 enum {
-	REPORT_LOG = 16384,	 /* notices */
-	REPORT_QUICK_MAX = 96,	 /* reports under way to who answered the last one or is new */
-	REPORT_SLOW_MAX = 32,	 /* and to the others */
+	REPORT_LOG = 16384,    /* notices */
+	REPORT_QUICK_MAX = 96, /* reports under way to who answered the last one or is new */
+	REPORT_SLOW_MAX = 32,  /* and to the others */
+	/* The most of these for one port. The quick ones last 50 ms, so ports that take turns wait
+	 * little even where all places are taken; the slow ones last up to 4 s. */
+	REPORT_QUICK_SHARE = 32,
+	REPORT_SLOW_SHARE = 8,
 	REPORT_ATTEMPTS = 3,	 /* of one report */
 	REPORT_FAILURES_MAX = 5, /* reports in a row without an answer that end a subscription, */
 	REPORT_SILENCE_S = 60,	 /* when the first of them was sent so long ago */

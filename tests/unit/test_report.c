@@ -9,6 +9,8 @@
 // LINK: fabric/setting.o tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
 // LINK: lib/guid.o
 // LIBS: -lsystemd
+#include <malloc.h>
+
 #include "sa/report.h"
 #include "sma/notice.h"
 #include "tests/sim/loop_virtual.h"
@@ -22,6 +24,7 @@ static struct {
 		struct mad_addr to;
 		uint8_t mad[MAD_SIZE];
 		uint64_t at_us;
+		unsigned timeout_ms;
 	} * sent;
 	unsigned count, room;
 	bool (*answers)(unsigned number); /* NULL: nobody does */
@@ -39,6 +42,7 @@ static int send_report(struct transport *transport, const struct mad_addr *to, c
 	}
 	out.sent[out.count].to = *to;
 	out.sent[out.count].at_us = loop_now_us(sa.loop);
+	out.sent[out.count].timeout_ms = timeout_ms;
 	memcpy(out.sent[out.count++].mad, mad, MAD_SIZE);
 	return 0;
 }
@@ -1120,6 +1124,182 @@ static void test_many(void)
 	end_reports();
 }
 
+enum { CROWD = 1000, QP_HONEST = 0x777 };
+
+static void subscribe_one(unsigned host, unsigned number, uint32_t qpn)
+{
+	const struct subscription_entry entry = {
+		.prefix = options.subnet_prefix,
+		.subscriber = PORT_GUID(host),
+		.number = (uint16_t)number,
+		.lid = two_switches_hosts[host].lid,
+		.qpn = qpn,
+		.lid_begin = INFORM_ANY,
+		.is_generic = 1,
+		.type = INFORM_ANY,
+		.trap_number = INFORM_ANY,
+		.resp_time = 20,
+		.producer_type = INFORM_ANY_PRODUCER,
+	};
+
+	registry_put(sa.registry, REGISTRY_SUBSCRIPTION, &entry);
+}
+
+/* As a program does that subscribes again all the time: the subscription counts as a new one. */
+static void subscribe_again(unsigned host, unsigned number)
+{
+	const struct subscription_entry key = {.subscriber = PORT_GUID(host),
+					       .number = (uint16_t)number};
+
+	registry_drop(sa.registry, REGISTRY_SUBSCRIPTION, &key);
+	subscribe_one(host, number, number);
+}
+
+/* Reports to this LID, 0: to all, that are under way in a lane now, by when they were sent. The
+ * first attempts are the quick ones. */
+static unsigned under_way(lid_t lid, bool slow)
+{
+	enum { QUICK_MS = 50, LONGEST_US = 5000000 };
+	uint64_t now_us = loop_now_us(sa.loop);
+	unsigned count = 0;
+
+	for (unsigned i = out.count; i-- && out.sent[i].at_us + LONGEST_US > now_us;)
+		count += (out.sent[i].timeout_ms > QUICK_MS) == slow &&
+			 (!lid || out.sent[i].to.lid == lid) &&
+			 out.sent[i].at_us + out.sent[i].timeout_ms * 1000 > now_us;
+	return count;
+}
+
+/* Answers the reports to QP_HONEST from *from on; the time at which the last of them was sent. */
+static uint64_t answer_honest(unsigned *from, unsigned *answers)
+{
+	uint64_t last_us = 0;
+
+	for (; *from < out.count; ++*from) {
+		if (out.sent[*from].to.qpn != QP_HONEST)
+			continue;
+		last_us = out.sent[*from].at_us;
+		answer(*from);
+		++*answers;
+	}
+	return last_us;
+}
+
+/* A thousand subscriptions of one port that never answer and are made again all the time delay no
+ * report to another port, and take no more places than a port's share. */
+static void test_crowd(void)
+{
+	enum { STEP_US = 1000, STEPS = 10000, NOTICE_STEPS = 500 };
+	unsigned from = 0, answers = 0, notices = 0, number = 0;
+	uint64_t raised_us = 0, worst_us = 0;
+
+	begin_reports();
+	for (unsigned i = 0; i < CROWD; i++)
+		subscribe_one(A, i, i);
+	subscribe_one(C, 0, QP_HONEST);
+	for (unsigned step = 0; step < STEPS; step++) {
+		uint64_t at_us;
+
+		if (step % NOTICE_STEPS == 0) {
+			CU_ASSERT_EQUAL(answers, notices); /* the one before has come */
+			notices++;
+			raised_us = loop_now_us(sa.loop);
+			raise(EVENT_PORT_IN, B);
+		}
+		subscribe_again(A, number++ % CROWD);
+		run_until(loop_now_us(sa.loop) + STEP_US);
+		at_us = answer_honest(&from, &answers);
+		if (at_us && at_us - raised_us > worst_us)
+			worst_us = at_us - raised_us;
+		CU_ASSERT_TRUE(under_way(two_switches_hosts[A].lid, false) <= REPORT_QUICK_SHARE);
+		CU_ASSERT_TRUE(under_way(two_switches_hosts[A].lid, true) <= REPORT_SLOW_SHARE);
+	}
+	CU_ASSERT_EQUAL(answers, notices);
+	CU_ASSERT_TRUE(worst_us <= STEP_US);
+	printf("a thousand silent subscriptions of another port: a report waits %u us\n",
+	       (unsigned)worst_us);
+	end_reports();
+}
+
+/* The same of three ports. A subscription that missed one report waits in the slow lane with them,
+ * and has the next attempt at once. */
+static void test_crowds(void)
+{
+	enum { STEP_US = 1000, STEPS = 300 };
+	static const unsigned silent[] = {A, B, D};
+	unsigned sent = 0;
+
+	begin_reports();
+	for (size_t s = 0; s < ARRAY_SIZE(silent); s++)
+		for (unsigned i = 0; i < CROWD; i++)
+			subscribe_one(silent[s], i, i);
+	subscribe_one(C, 0, QP_HONEST);
+	raise(EVENT_PORT_IN, B);
+	for (unsigned step = 0; step < STEPS; step++) {
+		run_until(loop_now_us(sa.loop) + STEP_US);
+		CU_ASSERT_TRUE(under_way(0, false) <= REPORT_QUICK_MAX);
+		CU_ASSERT_TRUE(under_way(0, true) <= REPORT_SLOW_MAX);
+	}
+	for (unsigned i = 0; i < out.count; i++)
+		sent += out.sent[i].to.qpn == QP_HONEST;
+	CU_ASSERT_EQUAL(sent, 2);
+	end_reports();
+}
+
+/* A report that is sent again is the same one, whatever came since; notices keep their order. */
+static void test_again_in_order(void)
+{
+	struct inform_info info = ALL_GENERIC;
+	struct notice notice;
+
+	begin_reports();
+	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+	for (uint16_t i = 0; i < 3; i++)
+		raise_trap((struct notice){.is_generic = 1, .trap_number = 144, .count = i}, C);
+	run_until(loop_now_us(sa.loop) + 500000); /* the first attempt is over */
+	CU_ASSERT_EQUAL(out.count, 2);
+	for (unsigned i = 0; i < 4; i++) {
+		static const uint16_t counts[] = {0, 0, 1, 2};
+
+		reported(i, &notice);
+		CU_ASSERT_EQUAL(notice.count, counts[i]);
+		if (i)
+			answer(i);
+		now();
+	}
+	CU_ASSERT_EQUAL(out.count, 4);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->sent, 3);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->retried, 1);
+	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 3);
+	end_reports();
+}
+
+/* The registry's record of a subscription is freed with it, and with the change of it: memory does
+ * not grow. (Where a sanitizer replaces malloc() the sizes are 0, and its leak detection decides.)
+ */
+static void test_records_are_freed(void)
+{
+	enum { WARM = 100, TIMES = 1000 };
+	struct inform_info info = ALL_GENERIC;
+	size_t before = 0;
+
+	begin_reports();
+	for (unsigned i = 0; i < WARM + TIMES; i++) {
+		if (i == WARM)
+			before = mallinfo2().uordblks;
+		info.subscribe = 1;
+		info.resp_time = 18;
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+		info.resp_time = 19;
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+		info.subscribe = 0;
+		CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
+		now();
+	}
+	CU_ASSERT_EQUAL(mallinfo2().uordblks, before);
+	end_reports();
+}
+
 /* More than the log holds is lost, and counted; the last ones are there. */
 static void test_falls_behind(void)
 {
@@ -1201,6 +1381,10 @@ int main(void)
 		{"forgiven", test_forgiven},
 		{"time-outs", test_timeouts},
 		{"many", test_many},
+		{"a crowd of one port", test_crowd},
+		{"crowds of three ports", test_crowds},
+		{"sent again in order", test_again_in_order},
+		{"records are freed", test_records_are_freed},
 		{"falls behind", test_falls_behind},
 		{"ends", test_ends},
 		CU_TEST_INFO_NULL,

@@ -237,6 +237,13 @@ static int by_mgid(const void *a, const void *b)
 	return memcmp(x->mgid, y->mgid, GID_SIZE);
 }
 
+/* bsearch() takes no NULL, not even for none. */
+static bool is_configured(const struct groups *groups, const struct group_entry *group)
+{
+	return groups->num_configured &&
+	       bsearch(group, groups->configured, groups->num_configured, sizeof(*group), by_mgid);
+}
+
 static void make_configured(struct groups *groups, const struct group_entry *wanted)
 {
 	const struct group_entry *there = groups_find(groups, wanted->mgid);
@@ -282,8 +289,7 @@ static void end_others(struct groups *groups)
 	while ((group = registry_walk_next(&cursor))) {
 		struct group_entry joined = *group;
 
-		if (!group->permanent || bsearch(group, groups->configured, groups->num_configured,
-						 sizeof(joined), by_mgid))
+		if (!group->permanent || is_configured(groups, group))
 			continue;
 		joined.permanent = 0;
 		registry_put(groups->registry, REGISTRY_GROUP, &joined);
@@ -322,9 +328,7 @@ static void changed(void *ctx, const struct registry_change *change)
 	if (registry_follows(groups->registry))
 		follow(groups, change);
 	else if (change->kind == REGISTRY_GROUP && !change->after &&
-		 (groups->lacking ||
-		  bsearch(change->before, groups->configured, groups->num_configured,
-			  sizeof(*groups->configured), by_mgid)))
+		 (groups->lacking || is_configured(groups, change->before)))
 		loop_defer(&groups->begin_again);
 }
 

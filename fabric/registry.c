@@ -43,6 +43,7 @@ static const struct field group_rows[] = {
 	ROW(group_entry, hop_limit, "HopLimit", 264, 8),
 	ROW(group_entry, scope, "Scope", 272, 8),
 	ROW(group_entry, permanent, "Permanent", 280, 8),
+	ROW(group_entry, owner, "Owner", 288, 64),
 };
 
 static const struct field member_rows[] = {
@@ -51,6 +52,7 @@ static const struct field member_rows[] = {
 	ROW(member_entry, port_guid, "PortGUID", 192, 64),
 	ROW(member_entry, join_state, "JoinState", 256, 8),
 	ROW(member_entry, proxy_join, "ProxyJoin", 264, 8),
+	ROW(member_entry, owner, "Owner", 272, 64),
 };
 
 static const struct field service_rows[] = {
@@ -135,8 +137,8 @@ static const struct field disabled_rows[] = {
 
 static const struct format
 	lid_format = FORMAT(struct lid_entry, "LID", 24, lid_rows),
-	group_format = FORMAT(struct group_entry, "Group", 36, group_rows),
-	member_format = FORMAT(struct member_entry, "Member", 34, member_rows),
+	group_format = FORMAT(struct group_entry, "Group", 44, group_rows),
+	member_format = FORMAT(struct member_entry, "Member", 42, member_rows),
 	service_format = FORMAT(struct service_entry, "Service", 186, service_rows),
 	subscription_format =
 		FORMAT(struct subscription_entry, "Subscription", 56, subscription_rows),

@@ -62,6 +62,7 @@ struct group_entry { /* identified by mgid */
 	uint32_t flow_label;
 	uint8_t hop_limit, scope;
 	uint8_t permanent; /* it was configured: it stays when its last member leaves */
+	guid_t owner;	   /* the port that made it; 0: it was configured, or not known */
 };
 
 struct member_entry { /* identified by mgid and port_gid */
@@ -69,7 +70,8 @@ struct member_entry { /* identified by mgid and port_gid */
 	uint64_t port_prefix; /* of PortGID */
 	guid_t port_guid;     /* its lower half: the port's GUID, or an alias of it */
 	uint8_t join_state;   /* what it has joined as: bits */
-	uint8_t proxy_join;
+	uint8_t proxy_join;   /* another port joined it, and itself it has not joined since */
+	guid_t owner;	      /* the port that did: it counts for that one */
 };
 
 enum { SERVICE_KEY_SIZE = 16, SERVICE_NAME_SIZE = 64, SERVICE_DATA_SIZE = 64 };

@@ -32,6 +32,7 @@
 #define MESSAGE_PKEYS_FULL "b62e8a4f0c7d4d19935f7c6a1e08d2b4" /* a P_Key table has no room */
 #define MESSAGE_NO_MLID \
 	"deef07b531b64ae7ac4a4a973c15494f" /* a partition's groups have none, or have again */
+#define MESSAGE_SA_LIMIT "b9b7cc1b90037a07a41317792e4c66f3" /* a port reached a limit of the SA */
 #define MESSAGE_PARTITIONS_BAD \
 	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: everybody is limited */
 #define MESSAGE_PARTITIONS_LOST \

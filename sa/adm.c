@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sa/forget.h"
@@ -237,6 +238,25 @@ bool request_may_register(const struct adm_request *request, guid_t port_guid)
 	return limits_count(request->limits, port_guid) < request->options->registrations_per_port;
 }
 
+bool request_may_make_group(const struct adm_request *request)
+{
+	return limits_groups(request->limits, request->requester.guid) <
+	       request->options->groups_per_port;
+}
+
+struct log_subject request_subject(const struct adm_request *request, const char *message_id)
+{
+	const struct endport *requester = &request->requester;
+	struct log_subject subject = {.message_id = message_id, .lid = request->from->lid};
+
+	if (requester->facts) {
+		subject.node_guid = requester->facts->info.node_guid;
+		subject.node_desc = requester->facts->description;
+		subject.port = requester->num;
+	}
+	return subject;
+}
+
 bool request_open(const struct adm_request *request)
 {
 	return !request->answer->too_large && (request->table || request->answer->count < 2);
@@ -342,11 +362,12 @@ static uint16_t answer_status(const struct adm_request *request)
 
 static void refused_registration(struct adm *adm, const struct exchange *exchange)
 {
-	adm->stats.over_limit++;
+	const struct log_subject subject = request_subject(&exchange->request, MESSAGE_SA_LIMIT);
+
+	adm->stats.over_limit[exchange->request.limit]++;
 	if (exchange->request.told)
 		return;
-	log_limited(&adm->registration_limit, LOG_NOTICE,
-		    (&(struct log_subject){.lid = exchange->from.lid}),
+	log_limited(&adm->registration_limit, LOG_NOTICE, &subject,
 		    "LID %u wants to register more %ss than one port may have "
 		    "(registrations_per_port = %u) or than there is room for; refused",
 		    exchange->from.lid, exchange->row->format->name,

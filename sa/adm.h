@@ -27,6 +27,7 @@ struct adm_options {
 	uint8_t subnet_timeout;	 /* gives ClassPortInfo:RespTimeValue */
 	uint32_t ipv6_snm_mlids; /* see sa/mlids.h; default 1024, 0: groups do not share */
 	uint32_t registrations_per_port; /* memberships, services and the like; default 1024 */
+	uint32_t groups_per_port;	 /* multicast groups that one port made; default 128 */
 	uint32_t request_rate; /* so many a second of one LID are answered before those of others
 				  who have waited; default 10000; 0: any number */
 	uint8_t busy_reply;    /* requests that find no place to wait in get BUSY, not silence */
@@ -65,14 +66,18 @@ struct adm_count { /* a row for each record and method that has a handler */
 	uint64_t requests, refused;
 };
 
+enum adm_limit { ADM_LIMIT_REGISTRATIONS, ADM_LIMIT_GROUPS, ADM_LIMIT_MLIDS, ADM_LIMITS };
+
 struct adm_stats {
 	uint64_t received, answered, refused /* with a status */, dropped /* without an answer */;
 	uint64_t send_failed;
-	uint64_t repeated;   /* of dropped: asked again while the answer was being made */
-	uint64_t overload;   /* dropped, or refused with BUSY: too many were waiting */
-	uint64_t waited;     /* at the gate: for a view, or behind others */
-	uint64_t expired;    /* of dropped: they waited there for too long */
-	uint64_t over_limit; /* refused registrations, since their port has too many */
+	uint64_t repeated; /* of dropped: asked again while the answer was being made */
+	uint64_t overload; /* dropped, or refused with BUSY: too many were waiting */
+	uint64_t waited;   /* at the gate: for a view, or behind others */
+	uint64_t expired;  /* of dropped: they waited there for too long */
+	/* Refused registrations, by the limit that is reached: of one port's registrations, of the
+	 * groups that it made, of the MLIDs for groups of clients. */
+	uint64_t over_limit[ADM_LIMITS];
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
 /* The seconds that a service still has: services_lease(). */

@@ -200,10 +200,22 @@ static void drop_now(struct groups *groups, const uint8_t mgid[GID_SIZE])
 	remains_free(remains);
 }
 
-lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted)
+/* None, where switches hold fewer than MLIDS_KEPT_SHARE. */
+static unsigned mlids_kept(const struct groups *groups)
 {
+	unsigned usable = groups->mlid_max - LID_MULTICAST_MIN + 1u;
+	unsigned kept = usable / MLIDS_KEPT_SHARE;
+
+	return kept < MLIDS_KEPT_MAX ? kept : (unsigned)MLIDS_KEPT_MAX;
+}
+
+lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted,
+		  enum group_rank rank)
+{
+	unsigned keep = rank == GROUP_OF_CLIENT ? mlids_kept(groups) : 0;
+
 	drop_now(groups, mgid);
-	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max);
+	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max, keep);
 }
 
 /* The daemon may have ended in the middle of that. */
@@ -249,7 +261,7 @@ static void make_configured(struct groups *groups, const struct group_entry *wan
 	const struct group_entry *there = groups_find(groups, wanted->mgid);
 	struct group_entry group = *wanted;
 
-	group.mlid = there ? there->mlid : groups_mlid(groups, group.mgid, LID_NONE);
+	group.mlid = there ? there->mlid : groups_mlid(groups, group.mgid, LID_NONE, GROUP_KNOWN);
 	group.packet_life_time = groups->options.packet_life_time;
 	group.permanent = 1;
 	if (group.mlid != LID_NONE)

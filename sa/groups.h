@@ -34,8 +34,15 @@ void groups_begin(struct groups *groups);
 /* Another manager makes groups now. */
 void groups_end(struct groups *groups);
 
-/* For a group that is about to be made. LID_NONE when no MLID is left. */
-lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted);
+/* Of the MLIDs that switches can forward one in so many, at most so many, are kept for groups that
+ * are configured later: clients get no MLID that would leave fewer of them. */
+enum { MLIDS_KEPT_SHARE = 16, MLIDS_KEPT_MAX = 64 };
+
+enum group_rank { GROUP_OF_CLIENT, GROUP_KNOWN }; /* known: configured, or it was there before */
+
+/* For a group that is about to be made. LID_NONE when no MLID is left for one of this rank. */
+lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted,
+		  enum group_rank rank);
 /* An MGID of the SA's own that no group has. */
 void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZE]);
 

@@ -21,7 +21,7 @@ struct place {
 static bool group_fits(const struct place *place, void *record)
 {
 	struct group_entry *group = record;
-	lid_t mlid = groups_mlid(place->groups, group->mgid, group->mlid);
+	lid_t mlid = groups_mlid(place->groups, group->mgid, group->mlid, GROUP_KNOWN);
 
 	if (mlid == LID_NONE)
 		return false;

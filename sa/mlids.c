@@ -141,24 +141,39 @@ void mlids_free(struct mlids *mlids)
 	free(mlids);
 }
 
-lid_t mlids_choose(struct mlids *mlids, const uint8_t mgid[GID_SIZE], lid_t wanted, lid_t max)
+/* Whether more than keep MLIDs up to max are free. */
+static bool has_more_than(const struct mlids *mlids, unsigned keep, lid_t max)
+{
+	unsigned places = max < LID_MULTICAST_MIN ? 0 : max - LID_MULTICAST_MIN + 1u, free = 0;
+
+	for (unsigned word = mlids->first_word; word * WORD_BITS < places && free <= keep; word++) {
+		unsigned left = places - word * WORD_BITS;
+		uint64_t mask = left < WORD_BITS ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+
+		free += (unsigned)__builtin_popcountll(mlids->free[word] & mask);
+	}
+	return free > keep;
+}
+
+lid_t mlids_choose(struct mlids *mlids, const uint8_t mgid[GID_SIZE], lid_t wanted, lid_t max,
+		   unsigned keep)
 {
 	uintptr_t shared = 0;
-	unsigned lowest;
 	uint64_t key;
 
-	if (wanted >= LID_MULTICAST_MIN && wanted <= max && wanted <= LID_MULTICAST_MAX &&
+	if (max > LID_MULTICAST_MAX)
+		max = LID_MULTICAST_MAX;
+	while (mlids->first_word < WORDS && !mlids->free[mlids->first_word])
+		mlids->first_word++;
+	if (wanted >= LID_MULTICAST_MIN && wanted <= max &&
 	    !mlids->groups[wanted - LID_MULTICAST_MIN])
-		return wanted;
+		return has_more_than(mlids, keep, max) ? wanted : LID_NONE;
 	if (snm_key(mlids, mgid, &key))
 		shared = shared_of(mlids, key);
 	if (shared && shared_mlid(shared) <= max)
 		return shared_mlid(shared);
-	while (mlids->first_word < WORDS && !mlids->free[mlids->first_word])
-		mlids->first_word++;
-	if (mlids->first_word == WORDS)
+	if (!has_more_than(mlids, keep, max))
 		return LID_NONE;
-	lowest = LID_MULTICAST_MIN + mlids->first_word * WORD_BITS +
-		 (unsigned)__builtin_ctzll(mlids->free[mlids->first_word]);
-	return lowest <= max ? (lid_t)lowest : LID_NONE;
+	return (lid_t)(LID_MULTICAST_MIN + mlids->first_word * WORD_BITS +
+		       (unsigned)__builtin_ctzll(mlids->free[mlids->first_word]));
 }

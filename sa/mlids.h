@@ -24,8 +24,9 @@ void mlids_free(struct mlids *mlids);
 void mlids_set_pool(struct mlids *mlids, unsigned pool); /* for groups to come */
 
 /* The MLID for a new group, none above max: what is wanted when it is free, that of the groups it
- * shares one with, else the lowest free. LID_NONE when there is none left. It is in use once the
- * group is in the registry. */
-lid_t mlids_choose(struct mlids *mlids, const uint8_t mgid[GID_SIZE], lid_t wanted, lid_t max);
+ * shares one with, else the lowest free. LID_NONE when no more than keep of them are free, and it
+ * shares none. It is in use once the group is in the registry. */
+lid_t mlids_choose(struct mlids *mlids, const uint8_t mgid[GID_SIZE], lid_t wanted, lid_t max,
+		   unsigned keep);
 
 #endif

@@ -8,12 +8,14 @@
  * A member is a port, named by its PortGID, whose prefix may be the link-local default instead of
  * the subnet's. Whoever shares a partition with the port may join it to a group (a proxy join) of a
  * partition that both are in: else he could make groups, and trees in switches, in partitions that
- * are closed to him.
+ * are closed to him. A membership, and a group, counts for the port that asks for it, so a proxy
+ * join takes nothing from another port's limits.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "include/message_id.h"
 #include "lib/be.h"
 #include "lib/guid.h"
 #include "sa/groups.h"
@@ -222,18 +224,31 @@ void step_mc_member(struct adm_request *request, uint64_t unit)
 /* Set */
 
 /* Gives the status back. */
-static uint16_t refuse(struct adm_request *request, uint16_t status, const char *why)
+static uint16_t refuse_by(struct adm_request *request, uint16_t status,
+			  const struct log_subject *subject, const char *why)
 {
 	const struct mc_member_record *wanted = request->wanted;
-	const struct log_subject subject = {.lid = request->from->lid};
 	char mgid[GID_TEXT];
 
 	request->told = true;
-	log_limited(request->refusals, LOG_NOTICE, &subject,
+	log_limited(request->refusals, LOG_NOTICE, subject,
 		    "LID %u wants port 0x%016" PRIx64 " to join group %s and is refused: %s",
 		    request->from->lid, be64_load(wanted->port_gid + 8),
 		    gid_text(wanted->mgid, mgid), why);
 	return status;
+}
+
+static uint16_t refuse(struct adm_request *request, uint16_t status, const char *why)
+{
+	return refuse_by(request, status, &(struct log_subject){.lid = request->from->lid}, why);
+}
+
+static uint16_t refuse_beyond(struct adm_request *request, enum adm_limit limit, const char *why)
+{
+	const struct log_subject subject = request_subject(request, MESSAGE_SA_LIMIT);
+
+	request->limit = limit;
+	return refuse_by(request, SA_NO_RESOURCES, &subject, why);
 }
 
 /* The port that the request is about: one of this subnet that the requester may speak for. */
@@ -252,11 +267,14 @@ static uint16_t find_port(struct adm_request *request, struct endport *out)
 	return STATUS_OK;
 }
 
-/* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it is that of
- * the group's partition. */
+/* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it, and by
+ * itself not since, is that of the group's partition. An administrator, who has the SA_Key, may end
+ * both. */
 static bool may_change(const struct adm_request *request, const struct endport *port,
 		       const struct member_entry *member, const struct group_entry *group)
 {
+	if (request->trusted)
+		return true;
 	if (member->proxy_join)
 		return endport_in_partition(&request->requester, group->p_key);
 	return endport_same(&request->requester, port);
@@ -345,6 +363,7 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 		.sl = wanted->sl,
 		.flow_label = wanted->flow_label,
 		.scope = SCOPE_LINK_LOCAL,
+		.owner = request->requester.guid,
 	};
 
 	if (!(wanted->join_state & JOIN_KEEPS_GROUP)) { /* o15-0.1.9 */
@@ -376,13 +395,27 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 		memcpy(group.mgid, wanted->mgid, GID_SIZE);
 	else
 		groups_make_mgid(request->groups, group.scope, group.mgid);
-	group.mlid = groups_mlid(request->groups, group.mgid,
-				 request_has(request, MC_MEMBER_MLID) ? wanted->mlid : LID_NONE);
 	*out = group;
-	return group.mlid != LID_NONE
-		       ? STATUS_OK
-		       : refuse(request, SA_NO_RESOURCES,
-				"no MLID is left for a new group; lower ipv6_snm_mlids");
+	return STATUS_OK;
+}
+
+/* What only the judged request takes: the group counts for the requester, and gets an MLID. */
+static uint16_t admit_group(struct adm_request *request, struct group_entry *group)
+{
+	const struct mc_member_record *wanted = request->wanted;
+
+	if (!request_may_make_group(request))
+		return refuse_beyond(request, ADM_LIMIT_GROUPS,
+				     "the requester has made as many groups as one port may "
+				     "(groups_per_port)");
+	group->mlid = groups_mlid(request->groups, group->mgid,
+				  request_has(request, MC_MEMBER_MLID) ? wanted->mlid : LID_NONE,
+				  GROUP_OF_CLIENT);
+	if (group->mlid == LID_NONE)
+		return refuse_beyond(request, ADM_LIMIT_MLIDS,
+				     "no MLID is left for a group of clients; the last are kept "
+				     "for groups of partitions; lower ipv6_snm_mlids");
+	return STATUS_OK;
 }
 
 /* The group that is joined, as it is or as it would be made. Who is in its partition is so as a
@@ -412,10 +445,14 @@ static uint16_t judge_group(struct adm_request *request, const struct endport *p
 	if (!status && !port_can(request, port, out))
 		status = refuse(request, SA_REQ_INVALID,
 				"the group's MTU or rate is more than the port can");
+	if (!status && !known)
+		status = admit_group(request, out);
 	return status;
 }
 
-/* The membership after the request: what it was, and what is asked (o15-0.1.11). */
+/* The membership after the request: what it was, and what is asked (o15-0.1.11). A join by the port
+ * itself makes the membership its own: else another port, that joined it before, could end it. (In
+ * OpenSM, osm_mgrp_add_port(), it stays a proxy's.) */
 static uint16_t judge_member(struct adm_request *request, const struct endport *port,
 			     const struct group_entry *group, struct member_entry *out)
 {
@@ -423,22 +460,22 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 	uint64_t prefix = request->options->subnet_prefix;
 	const struct member_entry *known =
 		groups_member(request->groups, group->mgid, prefix, wanted_guid(request));
+	bool own = endport_same(&request->requester, port);
+	bool takes = !known || (own && known->proxy_join); /* it counts for the requester now */
 
 	if (known && !may_change(request, port, known, group))
 		return refuse(request, SA_REQ_INVALID, "another one has joined that port");
-	if (!known && !request_may_register(request, wanted_guid(request)))
-		return refuse(
-			request, SA_NO_RESOURCES,
-			"the port has registered as much as one may (registrations_per_port)");
-	if (known) {
+	if (takes && !request_may_register(request, request->requester.guid))
+		return refuse_beyond(request, ADM_LIMIT_REGISTRATIONS,
+				     "the requester has registered as much as one port may "
+				     "(registrations_per_port)");
+	*out = (struct member_entry){.port_prefix = prefix, .port_guid = wanted_guid(request)};
+	memcpy(out->mgid, group->mgid, GID_SIZE);
+	if (known)
 		*out = *known;
-	} else {
-		*out = (struct member_entry){
-			.port_prefix = prefix,
-			.port_guid = wanted_guid(request),
-			.proxy_join = !endport_same(&request->requester, port),
-		};
-		memcpy(out->mgid, group->mgid, GID_SIZE);
+	if (takes) {
+		out->proxy_join = !own;
+		out->owner = request->requester.guid;
 	}
 	out->join_state |= wanted->join_state;
 	return STATUS_OK;

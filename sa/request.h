@@ -80,8 +80,9 @@ struct adm_request {
 	struct log_limit *refusals; /* for lines that say why something is refused */
 
 	/* Set by the first half: */
-	bool told;	    /* why it is refused is in the log, or need not be */
-	uint64_t unit, end; /* the next unit, and behind the last; none when left alone */
+	bool told;	      /* why it is refused is in the log, or need not be */
+	enum adm_limit limit; /* where it is refused with SA_NO_RESOURCES: which one is reached */
+	uint64_t unit, end;   /* the next unit, and behind the last; none when left alone */
 	uint64_t most; /* records of all units; UINT64_MAX when that depends on their contents */
 	void *state;
 	struct registry_cursor *walk; /* NULL, or what request_walk() began */
@@ -129,6 +130,10 @@ void guid_block_told(const struct adm_request *request, const struct endport *po
 /* Whether a port that has registered so much already may register one thing more; when not, the
  * answer is SA_NO_RESOURCES. */
 bool request_may_register(const struct adm_request *request, guid_t port_guid);
+/* The same of the requester and a multicast group. */
+bool request_may_make_group(const struct adm_request *request);
+/* The requester's node, port and LID, for a line of the log. */
+struct log_subject request_subject(const struct adm_request *request, const char *message_id);
 
 /* Makes the units the numbers of the end ports that a component with a LID leaves possible: all
  * when the mask does not have it, one when somebody has this LID, else none. */

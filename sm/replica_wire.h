@@ -23,7 +23,7 @@
 #include "lib/mem.h"
 
 enum {
-	FRAME_VERSION = 4,
+	FRAME_VERSION = 5,
 	FRAME_HEAD_SIZE = 8,
 	FRAME_BODY_MAX = 64 * 1024,
 	FRAME_CONFIG_MAX = 4096,

@@ -158,6 +158,14 @@ static const char *const steps[STORE_DB_VERSION] = {
 	"UPDATE record SET value = CAST(value || zeroblob(9) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || zeroblob(9) AS BLOB))"
 	" WHERE kind = 1 AND sum = record_sum(kind, key, value)",
+	/* Groups (2) name the port that made them: of these it is not known. Members (3) name the
+	 * port that they count for: until now that was the one of PortGID. */
+	"UPDATE record SET value = CAST(value || zeroblob(8) AS BLOB),"
+	" sum = record_sum(kind, key, CAST(value || zeroblob(8) AS BLOB))"
+	" WHERE kind = 2 AND sum = record_sum(kind, key, value);"
+	"UPDATE record SET value = CAST(value || substr(key, 25, 8) AS BLOB),"
+	" sum = record_sum(kind, key, CAST(value || substr(key, 25, 8) AS BLOB))"
+	" WHERE kind = 3 AND sum = record_sum(kind, key, value)",
 };
 
 static int take_step(struct store_db *db, unsigned version, char why[STORE_WHY_SIZE])

@@ -357,6 +357,12 @@ const struct conf_row conf_rows[] = {
 	 .agree = AGREE_SHOULD,
 	 .text = "How much one port may register with the SA: memberships of multicast groups, "
 		 "services, subscriptions and alias GUIDs together. More is refused."},
+	{NUMBER("groups_per_port", adm.groups_per_port, 1, 16383, "128"), .agree = AGREE_SHOULD,
+	 .text = "How many multicast groups that one port made may be there at a time. IPoIB on "
+		 "one "
+		 "partition makes some ten groups, and one for each IPv6 address; the host that "
+		 "comes first makes those that all hosts join. More is refused, so that no host "
+		 "takes all multicast LIDs."},
 	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests a second",
 	 .text = "So many requests of one LID the SA answers as they come. What is beyond waits "

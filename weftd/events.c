@@ -77,6 +77,7 @@ static const struct {
 	{MESSAGE_STORE_DAMAGED, "store"},
 	{MESSAGE_PKEYS_FULL, "partition"},
 	{MESSAGE_NO_MLID, "partition"},
+	{MESSAGE_SA_LIMIT, "port"},
 	{MESSAGE_PARTITIONS_BAD, "partition"},
 	{MESSAGE_PARTITIONS_LOST, "partition"},
 	{MESSAGE_PARTITIONS, "partition"},

@@ -203,15 +203,17 @@ static json_t *manager_status(const struct manager *manager)
 						(json_int_t)counts[i].refused));
 	json_object_set_new(
 		status, "sa",
-		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests", requests,
-			  "received", (json_int_t)stats->received, "answered",
+		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests",
+			  requests, "received", (json_int_t)stats->received, "answered",
 			  (json_int_t)stats->answered, "refused", (json_int_t)stats->refused,
 			  "dropped", (json_int_t)stats->dropped, "send_failed",
 			  (json_int_t)stats->send_failed, "waiting",
 			  (json_int_t)adm_waiting(manager->adm), "waited",
 			  (json_int_t)stats->waited, "repeated", (json_int_t)stats->repeated,
 			  "overload", (json_int_t)stats->overload, "over_limit",
-			  (json_int_t)stats->over_limit, "pending",
+			  (json_int_t)stats->over_limit[ADM_LIMIT_REGISTRATIONS],
+			  "groups_over_limit", (json_int_t)stats->over_limit[ADM_LIMIT_GROUPS],
+			  "no_mlid", (json_int_t)stats->over_limit[ADM_LIMIT_MLIDS], "pending",
 			  (json_int_t)adm_pending(manager->adm)));
 	json_object_set_new(status, "reports", reports_status(manager));
 	if (manager->settings)

@@ -160,7 +160,6 @@ tree_is_shown() {
 }
 
 judged() {
-	command -v ibdmchk >/dev/null || return 0
 	rm -rf dump && ctl daemon route dump --format opensm dump >dump.txt || because "$(cat dump.txt)" || return 1
 	(cd dump && bash -c 'ibdmchk -s opensm-subnet.lst -f opensm.fdbs -m opensm.mcfdbs; :') >verdict 2>&1
 	equal "groups that ibdmchk finds whole" \
@@ -181,7 +180,11 @@ check "weftctl multicast list and show" shown
 check "a join survives kill -9" survives
 check "members are reached, and nobody else" joins
 check "weftctl shows the tree" tree_is_shown
-check "ibdmchk -m finds no fault" judged
+if command -v ibdmchk >/dev/null; then
+	check "ibdmchk -m finds no fault" judged
+else
+	echo "skip ibdmchk -m finds no fault: no ibdmchk here"
+fi
 check "after the loss of a switch" spine_is_lost
 check "OpenSM has a subnet" opensm_runs || finish
 check "osmtest -f m, -M 1 and -M 2, with OpenSM" flows opensm

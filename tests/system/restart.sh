@@ -12,7 +12,7 @@ lids() {
 }
 
 starts() {
-	start_weftd "$1" host-0001 && wait_for 20 is_up "$1" ||
+	start_weftd "$1" host-0001 -o groups_per_port=1000 -o registrations_per_port=10000 && wait_for 20 is_up "$1" ||
 		because "weftd is $(status "$1" '$_->{role}, $_->{state}')"
 }
 

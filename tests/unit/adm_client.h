@@ -27,6 +27,7 @@ static const struct adm_options options = {
 	.subnet_timeout = 19,
 	.ipv6_snm_mlids = 1024,
 	.registrations_per_port = 1024,
+	.groups_per_port = 128,
 };
 
 /* The SA under test, and the last thing that it sent. */

@@ -2,7 +2,7 @@
 /*
  * Which MLIDs groups get (sa/mlids.h), asked for from the wire to the wire on the fabric of
  * two_switches.h: the one that is wanted, the lowest free, a shared one, none when there is none
- * left; and that they come back.
+ * left; and that they come back. At the end all of that by random, against a model.
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
@@ -10,6 +10,7 @@
 // LIBS: -lsystemd
 #include "include/message_id.h"
 #include "lib/log.h"
+#include "sa/mlids.h"
 #include "tests/unit/member_client.h"
 
 static void test_mlids(void)
@@ -35,6 +36,17 @@ static void test_mlids(void)
 	end();
 }
 
+/* The broadcast group of another IPoIB network, so that the network may have others. */
+static void add_network(uint8_t scope, pkey_t p_key)
+{
+	struct group_entry group = default_group;
+
+	group.mgid[1] = (uint8_t)(0x10 | scope);
+	be16_store(group.mgid + 4, p_key);
+	group.mlid = 0xC100;
+	registry_put(sa.registry, REGISTRY_GROUP, &group);
+}
+
 /* Ports share the MLIDs of solicited-node groups, within a partition and scope. */
 static void test_solicited_node(void)
 {
@@ -49,6 +61,8 @@ static void test_solicited_node(void)
 		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FE000001), false},
 		{UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x000000001), false},
 		{UINT64_C(0xFF12401BFFFF0000), UINT64_C(0x1FF000001), false},
+		{UINT64_C(0xFF12601B80010000), UINT64_C(0x1FF000001), false}, /* partition 1 */
+		{UINT64_C(0xFF15601BFFFF0000), UINT64_C(0x1FF000001), false}, /* site-local */
 	};
 	struct adm_options unshared = options;
 	lid_t mlids[ARRAY_SIZE(cases)];
@@ -57,6 +71,8 @@ static void test_solicited_node(void)
 	for (unsigned off = 0; off < 2; off++) {
 		begin();
 		adm_set_options(sa.adm, off ? &unshared : &options);
+		add_network(2, 0x8001);
+		add_network(5, 0xFFFF);
 		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 			struct mc_member_record record = usual(A, 1);
 
@@ -203,6 +219,167 @@ static void test_tiny_table(void)
 	end();
 }
 
+/* MLIDs by a model: a plain list of groups, in which the free MLIDs are counted and the shared ones
+ * are looked for each time. The classes of groups that share come from the numbers that an MGID is
+ * made of here, not from its bits. */
+
+enum {
+	MODEL_GROUPS = 3000,
+	MODEL_STEPS = 60000,
+	MODEL_MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
+	POOL = 64,
+	UNSHARED = -1,
+};
+
+static struct model_group {
+	bool there;
+	int class; /* UNSHARED, or of the groups that have an MLID together */
+	struct group_entry entry;
+} model[MODEL_GROUPS];
+static unsigned in_use[MODEL_MLIDS]; /* groups that have it */
+static struct {
+	lid_t mlid;
+	unsigned groups; /* of the class that have it */
+} shared[1 << 16];
+
+static unsigned draw(unsigned below)
+{
+	static uint64_t state = 0xDA3E39CB94B95BDB;
+
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (unsigned)(state >> 33) % below;
+}
+
+/* An MGID that no other group has, for its last bytes say which group it is. */
+static void model_mgid(struct model_group *group, unsigned number)
+{
+	static const pkey_t partitions[] = {0xFFFF, 0x8001, 0x8002, 0x8003};
+	static const uint8_t scopes[] = {2, 5, 8, 14};
+	unsigned partition = draw(4), scope = draw(4);
+	uint8_t *mgid = group->entry.mgid;
+
+	memset(&group->entry, 0, sizeof(group->entry));
+	group->class = UNSHARED;
+	if (draw(3) == 0) {
+		set_mgid(mgid, number);
+		return;
+	}
+	group->class = (int)(number % POOL * 16 + partition * 4 + scope);
+	set_gid(mgid,
+		UINT64_C(0xFF10601B00000000) | (uint64_t)scopes[scope] << 48 |
+			(uint64_t)partitions[partition] << 16,
+		UINT64_C(0x1FF000000) | number);
+}
+
+static unsigned model_free(lid_t max)
+{
+	unsigned free = 0;
+
+	for (unsigned i = 0; i + LID_MULTICAST_MIN <= max && i < MODEL_MLIDS; i++)
+		free += !in_use[i];
+	return free;
+}
+
+static lid_t model_choose(const struct model_group *group, lid_t wanted, lid_t max, unsigned keep)
+{
+	unsigned lowest = 0;
+
+	if (wanted >= LID_MULTICAST_MIN && wanted <= max && !in_use[wanted - LID_MULTICAST_MIN])
+		return model_free(max) > keep ? wanted : LID_NONE;
+	if (group->class != UNSHARED && shared[group->class].groups &&
+	    shared[group->class].mlid <= max)
+		return shared[group->class].mlid;
+	if (model_free(max) <= keep)
+		return LID_NONE;
+	while (in_use[lowest])
+		lowest++;
+	return (lid_t)(LID_MULTICAST_MIN + lowest);
+}
+
+static void model_begins(struct registry *registry, struct model_group *group, lid_t mlid)
+{
+	group->there = true;
+	group->entry.mlid = mlid;
+	in_use[mlid - LID_MULTICAST_MIN]++;
+	registry_put(registry, REGISTRY_GROUP, &group->entry);
+	if (group->class == UNSHARED)
+		return;
+	if (!shared[group->class].groups)
+		shared[group->class].mlid = mlid;
+	shared[group->class].groups += shared[group->class].mlid == mlid;
+}
+
+static void model_ends(struct registry *registry, struct model_group *group)
+{
+	lid_t mlid = group->entry.mlid;
+
+	group->there = false;
+	in_use[mlid - LID_MULTICAST_MIN]--;
+	registry_drop(registry, REGISTRY_GROUP, &group->entry);
+	if (group->class != UNSHARED)
+		shared[group->class].groups -= shared[group->class].mlid == mlid;
+}
+
+/* Two groups have one MLID only where they are of one class, whatever was chosen when. */
+static void expect_no_strangers(void)
+{
+	static int class_of[MODEL_MLIDS];
+	static bool seen[MODEL_MLIDS];
+
+	memset(seen, 0, sizeof(seen));
+	for (unsigned i = 0; i < MODEL_GROUPS; i++) {
+		unsigned place = model[i].entry.mlid - LID_MULTICAST_MIN;
+
+		if (!model[i].there)
+			continue;
+		if (seen[place])
+			CU_ASSERT_TRUE(model[i].class != UNSHARED &&
+				       class_of[place] == model[i].class);
+		seen[place] = true;
+		class_of[place] = model[i].class;
+	}
+}
+
+/* Thousands of groups begin and end, of several partitions and scopes, while the capacity of the
+ * smallest switch changes. */
+static void test_by_model(void)
+{
+	static const lid_t tops[] = {0xC000, 0xC003, 0xC03F, 0xC040,
+				     0xC0C8, 0xC3FE, 0xFFFE, 0xFFFF};
+	struct registry *registry = registry_new();
+	struct mlids *mlids = mlids_new(registry, POOL);
+	lid_t max = LID_MULTICAST_MAX;
+	unsigned refused = 0, beyond_a_word = 0;
+
+	for (unsigned step = 0; step < MODEL_STEPS; step++) {
+		unsigned number = draw(MODEL_GROUPS), keep = draw(2) ? draw(8) : 0;
+		struct model_group *group = &model[number];
+		lid_t wanted = draw(8) ? LID_NONE : (lid_t)(0xBFFE + draw(300)), got;
+
+		if (draw(400) == 0)
+			max = tops[draw(ARRAY_SIZE(tops))];
+		if (step % 1000 == 0)
+			expect_no_strangers();
+		if (group->there) {
+			model_ends(registry, group);
+			continue;
+		}
+		model_mgid(group, number);
+		got = mlids_choose(mlids, group->entry.mgid, wanted, max, keep);
+		CU_ASSERT_EQUAL(got, model_choose(group, wanted, max, keep));
+		refused += got == LID_NONE;
+		if (got == LID_NONE)
+			continue;
+		CU_ASSERT_TRUE(got >= LID_MULTICAST_MIN && got <= max && got <= LID_MULTICAST_MAX);
+		beyond_a_word += got > 0xC03F;
+		model_begins(registry, group, got);
+	}
+	CU_ASSERT_TRUE(refused > 1000);
+	CU_ASSERT_TRUE(beyond_a_word > 1000);
+	mlids_free(mlids);
+	registry_free(registry);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -212,6 +389,7 @@ int main(void)
 		{"no MLID is lost", test_no_leak},
 		{"a tiny multicast table", test_tiny_table},
 		{"solicited-node groups", test_solicited_node},
+		{"by a model", test_by_model},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -18,10 +18,12 @@ static const struct {
 		       "\"NodeGUID\":\"0x0002c90300000009\",\"Port\":3,\"kind\":\"lid\"}"},
 	{REGISTRY_GROUP,
 	 "{\"FlowLabel\":1048575,\"HopLimit\":255,\"MGID\":\"0xff12401bffff000000000000ffffffff\","
-	 "\"MLID\":49152,\"MTU\":4,\"P_Key\":65535,\"PacketLifeTime\":18,\"Permanent\":1,"
+	 "\"MLID\":49152,\"MTU\":4,\"Owner\":\"0x0002c90300000001\",\"P_Key\":65535,"
+	 "\"PacketLifeTime\":18,\"Permanent\":1,"
 	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":15,\"Scope\":2,\"TClass\":7,\"kind\":\"group\"}"},
 	{REGISTRY_MEMBER,
-	 "{\"JoinState\":1,\"MGID\":\"0xff12401bffff000000000000ffffffff\","
+	 "{\"JoinState\":1,\"MGID\":\"0xff12401bffff000000000000ffffffff\",\"Owner\":"
+	 "\"0x0002c90300000003\","
 	 "\"PortGUID\":\"0x0002c90300000001\",\"PortPrefix\":\"0xfe80000000000000\","
 	 "\"ProxyJoin\":0,\"kind\":\"member\"}"},
 	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Index\":1,\"PortGUID\":"

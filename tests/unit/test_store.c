@@ -243,10 +243,13 @@ static void test_together(void)
 	bed_done(&bed);
 }
 
-/* A file as version 1 wrote it: without checksums, and its services without their owners. */
+/* A file as version 1 wrote it: without checksums, its services, groups and members without their
+ * owners. */
 static void test_version_1(void)
 {
 	const struct service_entry *service;
+	const struct member_entry *member;
+	const struct group_entry *group;
 	struct bed bed;
 
 	bed_init(&bed);
@@ -257,6 +260,10 @@ static void test_version_1(void)
 		  "INSERT INTO record VALUES (6, x'00000000000000050001', x'00000000000000aa');"
 		  "INSERT INTO record VALUES (4, x'0000000000000001fe80000000000000"
 		  "00000000000000bbffff', zeroblob(152));"
+		  "INSERT INTO record VALUES (2, x'ff120000000000000000000000000001',"
+		  " x'c00100000b1b0400ffff03120000000000000201');"
+		  "INSERT INTO record VALUES (3, x'ff120000000000000000000000000001"
+		  "fe8000000000000000000000000000cc', x'0501');"
 		  "PRAGMA application_id = 0x77656674; PRAGMA user_version = 1");
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
@@ -265,10 +272,21 @@ static void test_version_1(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(service);
 	CU_ASSERT_EQUAL(service->gid_guid, 0xBB);
 	CU_ASSERT_EQUAL(service->owner, 0xBB);
+	group = registry_first(bed.registry, REGISTRY_GROUP, -1, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(group);
+	CU_ASSERT_EQUAL(group->mlid, 0xC001);
+	CU_ASSERT_EQUAL(group->p_key, 0xFFFF);
+	CU_ASSERT_EQUAL(group->permanent, 1);
+	CU_ASSERT_EQUAL(group->owner, 0);
+	member = registry_first(bed.registry, REGISTRY_MEMBER, -1, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(member);
+	CU_ASSERT_EQUAL(member->join_state, 5);
+	CU_ASSERT_EQUAL(member->proxy_join, 1);
+	CU_ASSERT_EQUAL(member->owner, 0xCC);
 	bed_put(&bed, 7, 7);
 	bed_close(&bed, true);
 	CU_ASSERT_EQUAL(read_number(&bed, "PRAGMA user_version"), STORE_DB_VERSION);
-	CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM record WHERE sum != 0"), 3);
+	CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM record WHERE sum != 0"), 5);
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
 	CU_ASSERT_EQUAL(bed_lid(&bed, 7), 7);
@@ -280,7 +298,7 @@ static void test_version_1(void)
 static void test_not_ours(void)
 {
 	static const char *const files[] = {
-		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 5;"
+		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 6;"
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 	};

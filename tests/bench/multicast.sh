@@ -152,7 +152,7 @@ measure() {
 
 	start_weftsim "$spec" || return 1
 	if [ "$name" = weftd ]; then
-		start_weftd weftd "$host" || return 1
+		start_weftd weftd "$host" -o groups_per_port=16383 -o registrations_per_port=1000000 || return 1
 		wait_for 120 is_up weftd || because "weftd has no subnet" || return 1
 	else
 		start_opensm opensm "$host" || return 1

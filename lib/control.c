@@ -8,17 +8,21 @@
  * call chain grows with the number of requests in a buffer. A client has one request at a time;
  * while it is under way nothing more is read. A client is dropped when it closes the connection,
  * when it takes nothing for a minute, when a request that it has begun is not whole after a minute,
- * or when more than a limit waits for it. There are two sockets: by one everything can be asked, by
- * the other what only looks.
+ * when more than a limit waits for it, or when another user needs its place. There are two sockets:
+ * by one everything can be asked, by the other what only looks.
  */
 #include "lib/control.h"
 
+#include <endian.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "lib/control_wire.h"
@@ -28,6 +32,7 @@
 enum {
 	CLIENTS_MAX = 64,
 	REQUEST_MAX_BYTES = 1 << 20,
+	READONLY_MAX_BYTES = 4 << 10, /* of a request by those who only look */
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,
 	OUTPUT_LOW_BYTES = 64 << 10, /* requests are begun below it */
@@ -50,13 +55,14 @@ struct registration {
 struct door {
 	struct control *control;
 	bool readonly;
+	size_t request_max_bytes;
 	char *path;   /* NULL: it is not there */
 	dev_t device; /* of the socket file, so that no other's is removed */
 	ino_t inode;
 	int fd;
 	struct loop_fd *watch;
 	struct loop_timer accept_again;
-	struct list clients;
+	struct list clients; /* in the order in which their last requests ended */
 	unsigned client_count;
 };
 
@@ -74,6 +80,7 @@ struct control {
 struct client {
 	struct list link;
 	struct door *door;
+	uid_t user;
 	int fd;
 	struct loop_fd *watch;
 	struct loop_deferred pump;
@@ -178,8 +185,13 @@ int control_gone(const struct control_request *request)
 /* Its last line is written. */
 static void request_end(struct control_request *request)
 {
-	if (request->client)
-		request->client->request = NULL;
+	struct client *client = request->client;
+
+	if (client) {
+		client->request = NULL;
+		list_del(&client->link);
+		list_push(&client->door->clients, &client->link);
+	}
 	free(request);
 }
 
@@ -366,27 +378,27 @@ static void request_parse(struct client *client, const char *line, size_t length
 
 static void refuse_long(struct client *client)
 {
-	client_refuse(client, "the request is longer than %d bytes; send it in smaller ones",
-		      REQUEST_MAX_BYTES);
+	client_refuse(client, "the request is longer than %zu bytes; send it in smaller ones",
+		      client->door->request_max_bytes);
 }
 
 /* Begins the next request, when one has come in whole. The pump runs again: more may have. */
 static void client_next(struct client *client)
 {
-	size_t length;
+	size_t length, max_bytes = client->door->request_max_bytes;
 	const char *line = buffer_line(&client->in, &length);
 
 	if (line) {
 		loop_timer_disarm(&client->half);
 		if (client->skipping)
 			client->skipping = false;
-		else if (length > REQUEST_MAX_BYTES)
+		else if (length > max_bytes)
 			refuse_long(client);
 		else
 			request_parse(client, line, length);
 		buffer_consume(&client->in, length + 1);
 		loop_defer(&client->pump);
-	} else if (client->skipping || buffer_length(&client->in) > REQUEST_MAX_BYTES) {
+	} else if (client->skipping || buffer_length(&client->in) > max_bytes) {
 		if (!client->skipping)
 			refuse_long(client);
 		client->skipping = true;
@@ -446,7 +458,7 @@ static void client_watch(struct client *client)
 	uint32_t events = waiting || is_streaming(client) ? EPOLLOUT : 0;
 
 	if (!client->ended && !client->request && waiting < OUTPUT_LOW_BYTES &&
-	    buffer_length(&client->in) <= REQUEST_MAX_BYTES)
+	    buffer_length(&client->in) <= client->door->request_max_bytes)
 		events |= EPOLLIN;
 	if (!(events & EPOLLIN) || !(client->skipping || buffer_length(&client->in)))
 		loop_timer_disarm(&client->half);
@@ -509,7 +521,7 @@ static void client_ready(void *arg, uint32_t events)
 	loop_defer(&client->pump);
 }
 
-static void client_new(struct door *door, int fd)
+static void client_new(struct door *door, int fd, uid_t user)
 {
 	struct loop *loop = door->control->loop;
 	struct client *client = mem_zalloc(sizeof(*client));
@@ -521,12 +533,90 @@ static void client_new(struct door *door, int fd)
 		return;
 	}
 	client->door = door;
+	client->user = user;
 	client->fd = fd;
 	loop_deferred_init(&client->pump, loop, "control client", client_pump, client);
 	loop_timer_init(&client->stall, loop, "control client stalled", client_stalled, client);
 	loop_timer_init(&client->half, loop, "half a request", client_is_half, client);
 	list_push(&door->clients, &client->link);
 	door->client_count++;
+}
+
+/* unix(7): the user that called connect(). A user namespace shows all users that it does not map as
+ * one, so the units do not set PrivateUsers=. */
+static uid_t user_of(int fd)
+{
+	struct ucred peer = {.uid = (uid_t)-1};
+	socklen_t size = sizeof(peer);
+
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	return peer.uid;
+}
+
+static unsigned clients_of(const struct door *door, uid_t user)
+{
+	unsigned count = 0;
+
+	list_for_each (item, &door->clients)
+		count += container_of(item, struct client, link)->user == user;
+	return count;
+}
+
+static uid_t user_with_most(const struct door *door)
+{
+	unsigned most = 0;
+	uid_t found = 0;
+
+	list_for_each (item, &door->clients) {
+		uid_t user = container_of(item, struct client, link)->user;
+		unsigned count = clients_of(door, user);
+
+		if (count > most) {
+			most = count;
+			found = user;
+		}
+	}
+	return found;
+}
+
+/* The client of this user that has asked nothing for longest; else, if busy, the first. */
+static struct client *client_of(const struct door *door, uid_t user, bool busy)
+{
+	list_for_each (item, &door->clients) {
+		struct client *client = container_of(item, struct client, link);
+
+		if (client->user == user && (busy || !client->request))
+			return client;
+	}
+	return NULL;
+}
+
+/* Of all places a user gets as many as any other: the user with most clients gives way to a user
+ * that has fewer also after the change, so no two take each other's places in turn. Else a user may
+ * give up an idle client of its own. NULL: none gives way. */
+static struct client *client_to_drop(const struct door *door, uid_t user)
+{
+	uid_t most = user_with_most(door);
+	struct client *idle;
+
+	if (clients_of(door, most) < clients_of(door, user) + 2)
+		return client_of(door, user, false);
+	idle = client_of(door, most, false);
+	return idle ? idle : client_of(door, most, true);
+}
+
+static bool has_place(struct door *door, uid_t user)
+{
+	struct client *client;
+
+	if (door->client_count < CLIENTS_MAX)
+		return true;
+	client = client_to_drop(door, user);
+	if (!client)
+		return false;
+	client_drop(client, "gave its place to another");
+	client_free(client);
+	return true;
 }
 
 static void refuse_connection(int fd)
@@ -562,13 +652,18 @@ static void connection_ready(void *arg, uint32_t events)
 	struct door *door = arg;
 	int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+	uid_t user;
+
 	(void)events;
-	if (fd >= 0 && door->client_count < CLIENTS_MAX)
-		client_new(door, fd);
-	else if (fd >= 0)
-		refuse_connection(fd);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+	if (fd >= 0) {
+		user = user_of(fd);
+		if (has_place(door, user))
+			client_new(door, fd, user);
+		else
+			refuse_connection(fd);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 		accept_pause(door, errno);
+	}
 }
 
 /* What keeps us from binding there: a daemon that answers (-EADDRINUSE), something that is no
@@ -607,16 +702,34 @@ static int bind_path(int fd, const struct sockaddr_un *address)
 	return bind(fd, generic, sizeof(*address)) ? -errno : 0;
 }
 
+/* acl(5): the file's owner may name any group in its access list. So this needs neither membership
+ * in the group nor chown(), which the units' SystemCallFilter= denies. The mode becomes 0660. */
+static int share_with_group(const char *path, gid_t group)
+{
+	enum { MAY_USE = ACL_READ | ACL_WRITE };
+	const struct {
+		struct posix_acl_xattr_header header;
+		struct posix_acl_xattr_entry entries[5];
+	} list = {
+		{htole32(POSIX_ACL_XATTR_VERSION)},
+		{{htole16(ACL_USER_OBJ), htole16(MAY_USE), htole32((uint32_t)ACL_UNDEFINED_ID)},
+		 {htole16(ACL_GROUP_OBJ), htole16(MAY_USE), htole32((uint32_t)ACL_UNDEFINED_ID)},
+		 {htole16(ACL_GROUP), htole16(MAY_USE), htole32(group)},
+		 {htole16(ACL_MASK), htole16(MAY_USE), htole32((uint32_t)ACL_UNDEFINED_ID)},
+		 {htole16(ACL_OTHER), 0, htole32((uint32_t)ACL_UNDEFINED_ID)}},
+	};
+
+	return setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0) ? -errno : 0;
+}
+
 /* The group of that name may use the file; NULL: everybody. */
 static int share_file(const char *path, const char *group)
 {
 	const struct group *found = group ? getgrnam(group) : NULL;
 
-	if (group && !found)
-		return -ESRCH;
-	if (found && chown(path, (uid_t)-1, found->gr_gid))
-		return -errno;
-	return chmod(path, group ? 0660 : 0666) ? -errno : 0;
+	if (!group)
+		return chmod(path, 0666) ? -errno : 0;
+	return found ? share_with_group(path, found->gr_gid) : -ESRCH;
 }
 
 /* Nobody can connect before listen(), so the mode is right before anyone could use it. */
@@ -671,6 +784,7 @@ static void door_init(struct door *door, struct control *control, bool readonly)
 {
 	door->control = control;
 	door->readonly = readonly;
+	door->request_max_bytes = readonly ? READONLY_MAX_BYTES : REQUEST_MAX_BYTES;
 	list_init(&door->clients);
 	loop_timer_init(&door->accept_again, control->loop, "control accept", accept_resume, door);
 }

@@ -11,9 +11,12 @@
 #include <sys/types.h>
 
 static ssize_t send_or_not(int fd, const void *bytes, size_t size, int flags);
+static int peer_credentials(int fd, int level, int name, void *value, socklen_t *size);
 #define send send_or_not
+#define getsockopt peer_credentials
 #include "lib/control.c"
 #undef send
+#undef getsockopt
 
 #include <fcntl.h>
 #include <limits.h>
@@ -33,6 +36,19 @@ static ssize_t send_or_not(int fd, const void *bytes, size_t size, int flags)
 		return -1;
 	}
 	return send(fd, bytes, size, flags);
+}
+
+/* The user that clients connect as, from the next on. */
+static atomic_uint shown_user;
+
+static int peer_credentials(int fd, int level, int name, void *value, socklen_t *size)
+{
+	struct ucred *peer = value;
+
+	if (level != SOL_SOCKET || name != SO_PEERCRED || *size != sizeof(*peer))
+		return getsockopt(fd, level, name, value, size);
+	*peer = (struct ucred){.uid = shown_user};
+	return 0;
 }
 
 static char directory[] = "/tmp/weft-control-XXXXXX";
@@ -299,14 +315,19 @@ static void await(const char *name, int value)
 		usleep(1000);
 }
 
-static int raw_connect(void)
+static int raw_connect_to(const char *where)
 {
 	struct sockaddr_un address;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	control_address(path, &address);
+	control_address(where, &address);
 	CU_ASSERT_EQUAL_FATAL(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	return fd;
+}
+
+static int raw_connect(void)
+{
+	return raw_connect_to(path);
 }
 
 static void raw_send(int fd, const char *bytes, size_t length)
@@ -515,6 +536,39 @@ static void test_oversize(void)
 	server_release();
 }
 
+/* Those who only look ask in few words: a long request would be parsed on the loop. */
+static void test_oversize_readonly(void)
+{
+	static const struct {
+		size_t length;
+		const char *answer;
+	} rows[] = {
+		{4096, "{\"ok\":true"},
+		{4097, "longer than 4096 bytes"},
+		{1 << 20, "longer than 4096 bytes"},
+	};
+	static const char ask[] = "{\"command\":\"state\"}";
+	int fd;
+
+	server_prepare();
+	CU_ASSERT_EQUAL_FATAL(control_listen_readonly(server.control, other_path, NULL), 0);
+	server_start();
+	fd = raw_connect_to(other_path);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *line = mem_alloc(rows[i].length);
+
+		memset(line, ' ', rows[i].length);
+		memcpy(line, ask, sizeof(ask) - 1);
+		raw_send(fd, line, rows[i].length);
+		raw_say(fd, "\n");
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), rows[i].answer));
+		free(line);
+	}
+	close(fd);
+	server_halt();
+	server_release();
+}
+
 enum { ENDLESS = 100000, HELD_BACK = 2000 };
 
 /* The stream is pulled only as far as the socket and the low mark go; when the client leaves, the
@@ -637,12 +691,12 @@ static void test_readonly(void)
 	static const struct {
 		const char *group;
 		mode_t mode;
-	} rows[] = {{NULL, 0666}, {"root", 0660}};
+	} rows[] = {{NULL, 0666}, {"daemon", 0660}};
 	json_t *result = NULL, *request = command("echo");
 	struct stat status;
 	char *error = NULL;
 
-	for (size_t i = geteuid() ? 1 : 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		server_prepare();
 		CU_ASSERT_EQUAL_FATAL(
 			control_listen_readonly(server.control, other_path, rows[i].group), 0);
@@ -781,21 +835,95 @@ static void test_too_many_clients(void)
 	server_start();
 	for (int i = 0; i < CLIENTS_MAX; i++) {
 		fds[i] = raw_connect();
-		raw_say(fds[i], "{\"command\":\"echo\"}\n");
-		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fds[i]), "{\"ok\":true"));
+		raw_say(fds[i], "{\"command\":\"trickle\",\"count\":1}\n");
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fds[i]), "{\"part\":"));
 	}
 	CU_ASSERT_EQUAL(call(command("echo"), &result, &error), -EREMOTEIO);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(error);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error, "too many clients"));
 	free(error);
-	for (int i = 1; i < CLIENTS_MAX; i++)
+	for (int i = 0; i < CLIENTS_MAX; i++)
 		close(fds[i]);
-	do {
-		raw_say(fds[0], "{\"command\":\"state\"}\n");
-	} while (!strstr(raw_line(fds[0]), "\"clients\":1}"));
-	close(fds[0]);
+	while (call(command("state"), &result, &error)) /* until their places are free */
+		free(error);
+	json_decref(result);
+	await("clients", 1);
 	server_halt();
 	server_release();
+}
+
+/* A client of this user; an idle one has been answered, a busy one is not answered to its end. */
+static int client_by(unsigned user, bool busy)
+{
+	int fd;
+
+	shown_user = user;
+	fd = raw_connect_to(other_path);
+	raw_say(fd, busy ? "{\"command\":\"trickle\",\"count\":1}\n" : "{\"command\":\"state\"}\n");
+	CU_ASSERT_NOT_EQUAL(*raw_line(fd), '\0');
+	return fd;
+}
+
+static bool is_closed(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+/* Places that are taken by users 1, 2, ...; another client of a user comes. */
+static void test_places(void)
+{
+	enum { NONE = -1 };
+	static const struct {
+		int of_first, of_second; /* the others are a user's each */
+		int idle;		 /* so many, from there on */
+		int idle_from;
+		unsigned user;
+		int gives_way; /* NONE: the client is refused */
+	} rows[] = {
+		{64, 0, 64, 0, 1, 0},	  /* idle: the first of the same user's */
+		{64, 0, 1, 40, 1, 40},	  /* the only idle one */
+		{64, 0, 0, 0, 1, NONE},	  /* busy ones of the same user stay */
+		{64, 0, 0, 0, 2, 0},	  /* but not for a user that has none */
+		{64, 0, 1, 63, 2, 63},	  /* the idle one rather than a busy one */
+		{33, 31, 0, 0, 2, 0},	  /* 32 each afterwards */
+		{32, 32, 0, 0, 2, NONE},  /* would be 31 and 33, and the first could come back */
+		{32, 32, 2, 31, 2, 32},	  /* so the second gives its own idle one */
+		{2, 2, 64, 0, 100, 0},	  /* the user with more than one */
+		{1, 1, 64, 0, 100, NONE}, /* all have one */
+	};
+	static const char ask[] = "{\"command\":\"state\"}\n";
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int fds[CLIENTS_MAX], comer;
+
+		server_prepare();
+		CU_ASSERT_EQUAL_FATAL(control_listen_readonly(server.control, other_path, NULL), 0);
+		server_start();
+		for (int k = 0; k < CLIENTS_MAX; k++) {
+			unsigned user = k < rows[i].of_first ? 1
+					: k < rows[i].of_first + rows[i].of_second
+						? 2
+						: 1000 + (unsigned)k;
+
+			fds[k] = client_by(user, k < rows[i].idle_from ||
+							 k >= rows[i].idle_from + rows[i].idle);
+		}
+		shown_user = rows[i].user;
+		comer = raw_connect_to(other_path);
+		send(comer, ask, sizeof(ask) - 1, MSG_NOSIGNAL); /* EPIPE: refused already */
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(comer), rows[i].gives_way == NONE
+								       ? "too many clients"
+								       : "{\"ok\":true"));
+		for (int k = 0; k < CLIENTS_MAX; k++) {
+			CU_ASSERT_EQUAL(is_closed(fds[k]), k == rows[i].gives_way);
+			close(fds[k]);
+		}
+		close(comer);
+		server_halt();
+		server_release();
+	}
 }
 
 static int listen_rc(const char *where)
@@ -955,6 +1083,8 @@ int main(void)
 		{"stream into a socket of moods", test_stream_of_moods},
 		{"stream that rests", test_resting_stream},
 		{"socket that only looks", test_readonly},
+		{"long requests there", test_oversize_readonly},
+		{"places", test_places},
 		{"client stalls", test_stalled},
 		{"client does not read", test_flood},
 		{"client leaves", test_client_leaves},

@@ -326,12 +326,17 @@ static int explain_failure(const char *socket, int result, char *refusal)
 			socket);
 		return EXIT_NO_DAEMON;
 	case -EACCES:
-		fprintf(stderr, "weftctl: no rights on %s: root and %s may connect%s\n", socket,
-			members(socket, group),
-			strstr(socket, "control-ro.sock")
-				? ""
-				: "; -s .../control-ro.sock, where weftd has one, is for those "
-				  "who only look");
+		if (strstr(socket, "control-ro.sock"))
+			fprintf(stderr,
+				"weftctl: no rights on %s: readonly_socket in weftd.conf(5) names "
+				"the group that may connect\n",
+				socket);
+		else
+			fprintf(stderr,
+				"weftctl: no rights on %s: root and %s may connect; -s "
+				".../control-ro.sock, where weftd has one, is for those who only "
+				"look\n",
+				socket, members(socket, group));
 		return EXIT_FAILURE;
 	case -EREMOTEIO:
 		text_clean(refusal);

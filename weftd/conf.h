@@ -20,6 +20,9 @@
 #include "sm/options.h"
 #include "sm/replica_options.h"
 
+/* Who may look where the configuration does not say; the package makes this group. */
+#define CONF_READONLY_GROUP "weft-read"
+
 enum { CONF_ERROR_SIZE = 512, CONF_RANGE_SIZE = 128, CONF_NAMES_SIZE = 128 };
 
 /* Paths of files for routing engines and the SA (weftd/route_files.h); empty: none. */

@@ -58,10 +58,11 @@ const struct conf_row conf_rows[] = {
 	{TEXT("runtime_dir", runtime_dir, 1, "\"/run/weft\""), .fixed = true,
 	 .text = "Where the control socket is; made when it is missing. systemd's "
 		 "RUNTIME_DIRECTORY replaces the default."},
-	{TEXT("readonly_socket", readonly_socket, 0, "\"\""), .fixed = true,
+	{TEXT("readonly_socket", readonly_socket, 0, "\"" CONF_READONLY_GROUP "\""), .fixed = true,
 	 .text = "Who may use a second socket, control-ro.sock beside the first, on which weftctl "
-		 "looks and changes nothing: the name of a group, or * for everybody. Empty: there "
-		 "is none."},
+		 "looks and changes nothing: the name of a group, or * for everybody. Where the "
+		 "group of the default does not exist, or the text is empty, there is no such "
+		 "socket."},
 	{NUMBER("workers", workers, 0, 256, "0"), .fixed = true, .unit = "threads",
 	 .text = "Threads that compute routes. 0: one for each processor. The routes do not depend "
 		 "on it."},

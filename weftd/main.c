@@ -510,9 +510,11 @@ static int open_control(struct daemon *daemon)
 	return error;
 }
 
+/* What an administrator did not ask for keeps no manager from its work. */
 static int open_readonly_control(struct daemon *daemon)
 {
 	const char *who = daemon->conf.readonly_socket;
+	bool preset = strcmp(who, CONF_READONLY_GROUP) == 0;
 	char *path;
 	int error;
 
@@ -520,22 +522,28 @@ static int open_readonly_control(struct daemon *daemon)
 		return 0;
 	path = mem_printf("%s/control-ro.sock", daemon->conf.runtime_dir);
 	error = control_listen_readonly(daemon->control, path, strcmp(who, "*") != 0 ? who : NULL);
-	if (error == -ESRCH)
+	if (error == -ESRCH && preset) {
+		log_debug("there is no group \"%s\", so there is no %s", who, path);
+	} else if (error == -ESRCH) {
 		log_error("readonly_socket: there is no group \"%s\"; make it, or set * for "
 			  "everybody",
 			  who);
-	else if (error == -EPERM || error == -EINVAL)
-		log_error(
-			"readonly_socket: %s: weftd may not give it to the group \"%s\"; its user "
-			"has to be a member (systemd: SupplementaryGroups=%s, PrivateUsers=no)",
-			path, who, who);
-	else if (error)
+	} else if (error == -EOPNOTSUPP) {
+		log_error("readonly_socket: %s: the file system has no access lists; set * for "
+			  "everybody, or name a folder on another one with --runtime-dir",
+			  path);
+	} else if (error == -EINVAL) {
+		log_error("readonly_socket: %s: weftd cannot give it to the group \"%s\" from a "
+			  "user namespace without that group (systemd: PrivateUsers=no)",
+			  path, who);
+	} else if (error) {
 		log_error("%s: no socket for those who only look: %s; a folder that weftd may "
 			  "write to%s is given with --runtime-dir",
 			  path, strerror(-error),
 			  error == -ENAMETOOLONG ? ", here of at most 91 bytes," : "");
+	}
 	free(path);
-	return error;
+	return preset ? 0 : error;
 }
 
 static int open_port(struct daemon *daemon)

@@ -49,23 +49,42 @@ leaves_open() { # UNIT NAME...
 }
 
 # The devices of InfiniBand, a root directory of the host's, where they and the configuration are, and sockets:
-# of weftctl, of standbys. IPAddressDeny= closes the network until an administrator opens it.
+# of weftctl, of standbys. IPAddressDeny= closes the network until an administrator opens it. The users of the control
+# sockets are those of the host, so there is no namespace for them.
 manager_is_closed() {
 	local unit
 
 	for unit in weftd.service weftd@.service; do
 		leaves_open "$unit" 'RootDirectory=/RootImage=' 'PrivateDevices=' 'DeviceAllow=' 'PrivateNetwork=' \
-			'RestrictAddressFamilies=~AF_UNIX' 'RestrictAddressFamilies=~AF_(INET|INET6)' || return 1
+			'PrivateUsers=' 'RestrictAddressFamilies=~AF_UNIX' 'RestrictAddressFamilies=~AF_(INET|INET6)' || return 1
 	done
 	matches ' char-rtc:r char-infiniband_mad:rw ' security.txt || because "$(grep DeviceAllow security.txt)"
 }
 
-# A root with one capability in a folder of somebody else's, for as long as weftctl and mv take.
+# The group of the socket that only looks, and a file that node_exporter reads.
 figures_are_closed() {
-	leaves_open weft-metrics.service 'RootDirectory=/RootImage=' 'User=/DynamicUser=' 'PrivateUsers=' 'PrivateMounts=' \
-		'CapabilityBoundingSet=~CAP_(DAC_*|FOWNER|IPC_OWNER)' 'SystemCallFilter=~@resources' \
-		'SystemCallFilter=~@privileged' 'RestrictAddressFamilies=~AF_UNIX' 'DeviceAllow=' 'IPAddressDeny=' \
-		'ProcSubset=' 'UMask='
+	leaves_open weft-metrics.service 'RootDirectory=/RootImage=' 'SupplementaryGroups=' 'PrivateUsers=' 'PrivateMounts=' \
+		'RestrictAddressFamilies=~AF_UNIX' 'DeviceAllow=' 'UMask='
+}
+
+# No core file with keys in it, and not all of the host's memory.
+units_have_limits() {
+	local unit
+
+	for unit in weftd.service weftd@.service weft-metrics.service; do
+		matches '^LimitCORE=0$' "units/$unit" || because "$unit leaves core files" || return 1
+		matches '^MemoryMax=[0-9]+[MG]$' "units/$unit" || because "$unit may take all memory" || return 1
+		matches '^TasksMax=[0-9]+$' "units/$unit" || because "$unit may start any number of threads" || return 1
+	done
+}
+
+# The group that weft-metrics.service is in exists, and may use the socket by default.
+figures_are_allowed() {
+	local group
+
+	group=$(sed -n 's/^SupplementaryGroups=//p' units/weft-metrics.service)
+	matches "^g $group " "$root/systemd/weft.sysusers.conf" || because "sysusers makes no group $group" || return 1
+	matches "^#readonly_socket = \"$group\";" "$root/etc/weftd.conf" || because "the socket is not for group $group"
 }
 
 # The fabric is there before what is mounted over it, and is managed until that is gone.
@@ -235,6 +254,8 @@ if command -v systemd-analyze >/dev/null; then
 	check "systemd-analyze verify finds a mistake" verify_finds 's/^WatchdogSec=/WatchdogSecond=/'
 	check "the managers' sandbox" manager_is_closed
 	check "the sandbox of the figures" figures_are_closed
+	check "limits of the units" units_have_limits
+	check "the figures' group" figures_are_allowed
 	check "weftd comes before what is mounted" comes_before_mounts
 	check "weftd@ is as weftd" instance_has_the_same
 	check "one manager a port" one_manager_a_port

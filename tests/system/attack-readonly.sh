@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# control-ro.sock, which users that nobody trusts may use: one user's clients that say nothing, long requests, and
+# a group whose members may connect although weftd may not change a file's owner, as under its unit.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip readonly: the preload library and sanitizers exclude each other"
+	finish
+fi
+if [ "$(id -u)" -ne 0 ]; then
+	echo "skip readonly: only root can be several users"
+	finish
+fi
+
+# What other users need is theirs to reach: the folder and a weftctl.
+chmod 711 "$work"
+mkdir bin && cp "$BUILD/weftctl" bin/ && chmod 755 bin bin/weftctl
+
+"${CC:-cc}" -O2 -o no_chown "$root/tests/system/no_chown.c" || exit 1
+
+# looks NAME USER GROUP: this user asks for the status on the socket that only looks.
+looks() {
+	setpriv --reuid "$2" --regid "$3" --clear-groups timeout 20 bin/weftctl -s "$work/$1.run/control-ro.sock" status >looks.txt 2>&1 ||
+		because "user $2 of group $3: $(tail -n 1 looks.txt)"
+}
+
+# idle NAME USER COUNT: so many connections of this user that say nothing, until it is killed.
+idle() {
+	# shellcheck disable=SC2016 # Perl's
+	exec setpriv --reuid "$2" --regid "$2" --clear-groups perl -MIO::Socket::UNIX -e '
+		my @held = map { IO::Socket::UNIX->new(Peer => $ARGV[0]) or die } 1 .. $ARGV[1];
+		open(my $ready, ">&", \*STDOUT); syswrite($ready, "ready\n"); sleep 600' "$work/$1.run/control-ro.sock" "$3" >idle.txt
+}
+
+idle_clients() {
+	idle open 60001 64 &
+	pids[idle]=$!
+	wait_for 20 matches ready idle.txt || because "no idle clients" || return 1
+	looks open 60002 60002 || return 1
+	looks open 60001 60001 || return 1
+	ctl open status >/dev/null || because "the administrator gets no answer" || return 1
+	kill_now idle
+}
+
+# said_to NAME LENGTH: the answer to a request of so many bytes.
+said_to() {
+	# shellcheck disable=SC2016 # Perl's
+	perl -MIO::Socket::UNIX -e '
+		my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die;
+		my $ask = "{\"command\":\"ha status\"}";
+		print $s $ask, " " x ($ARGV[1] - length $ask), "\n"; print scalar <$s>' "$work/$1.run/control-ro.sock" "$2"
+}
+
+long_requests() {
+	said_to open 4096 >said.txt
+	matches '^."ok":true' said.txt || because "of 4096 bytes: $(cat said.txt)" || return 1
+	said_to open 4097 >said.txt
+	matches 'the request is longer than 4096 bytes' said.txt || because "of 4097 bytes: $(head -c 200 said.txt)"
+}
+
+# Without capabilities, and not a member of the group.
+starts_for_a_group() {
+	runner=(setpriv --clear-groups --bounding-set -all --inh-caps -all "$work/no_chown")
+	start_weftd group host-0001 -o 'readonly_socket="daemon"' || return 1
+	runner=()
+}
+
+group_looks() {
+	looks group 60001 "$(id -g daemon)" || return 1
+	! looks group 60001 60001 || because "a user of no such group may look" || return 1
+	matches 'readonly_socket in weftd.conf' looks.txt || because "that user is told $(cat looks.txt)"
+}
+
+check "a fabric" start_weftsim single:hosts=2 || finish
+check "weftd, for everybody to look" start_weftd open host-0001 -o 'readonly_socket="*"' || finish
+check "64 idle clients shut nobody out" idle_clients
+check "long requests are refused" long_requests
+stop open
+check "the group is set without chown" starts_for_a_group || finish
+check "its members may look, and no others" group_looks
+stop group
+finish

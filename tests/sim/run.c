@@ -5,13 +5,15 @@
  * "N passed, N failed, N skipped". A failure names the time and the number of the event, the digest
  * of all events so far, and the command that replays the run to that event and that digest.
  *
- * --scenario NAME plays that one, and NAME-anything too ("standard" is both halves of the standard
- * scenario). Without it every scenario is played that is not too long, and one of them twice: the
- * same seed must give the same events at the same times. --known plays the seeds that have found
- * something. --fail-at EVENT makes a run fail there, for whoever wants to see a failure.
+ * --scenario NAME plays that one alone; NAME may be a pattern of the shell ('standard-*' is both
+ * halves of the standard scenario). Without it every scenario is played that is not too long, and
+ * one of them twice: the same seed must give the same events at the same times. --known plays the
+ * seeds that have found something. --fail-at EVENT makes a run fail there, for whoever wants to see
+ * a failure.
  */
 #include <assert.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ enum { EXIT_USAGE = 2 };
 
 struct options {
 	const char *program;
-	const char *scenario; /* NULL: all */
+	const char *scenario; /* a pattern; NULL: all */
 	bool known;	      /* the known seeds instead */
 	uint64_t first, last; /* seeds */
 	struct sim_run run;
@@ -122,13 +124,9 @@ static void same_twice(const struct options *options, struct tally *tally)
 
 static bool chosen(const struct options *options, const struct scenario *scenario)
 {
-	size_t length;
-
 	if (!options->scenario)
 		return !scenario->when_named;
-	length = strlen(options->scenario);
-	return strncmp(scenario->name, options->scenario, length) == 0 &&
-	       (!scenario->name[length] || scenario->name[length] == '-');
+	return fnmatch(options->scenario, scenario->name, 0) == 0;
 }
 
 static void play_seed(const struct options *options, struct tally *tally)
@@ -259,8 +257,10 @@ int main(int argc, char **argv)
 		play_seed(&options, &tally);
 	}
 	if (!tally.passed && !tally.failed) {
-		fprintf(stderr, "sim_run: no scenario \"%s\"; --list names them\n",
-			options.scenario);
+		fprintf(stderr,
+			"sim_run: no scenario \"%s\"; --list names them, and \"%s-*\" would be "
+			"all whose names begin so\n",
+			options.scenario, options.scenario);
 		return EXIT_USAGE;
 	}
 	printf("%u passed, %u failed, 0 skipped\n", tally.passed, tally.failed);

@@ -59,7 +59,7 @@ try() {
 }
 
 for net in net net.1 net.2sw2path net.2sw2path4hca net.2sw2path4hca2port; do
-	[ -e "$examples/$net" ] || { echo "skip $net: $examples has no such file"; continue; }
+	[ -d "$examples" ] || { echo "skip $net: no folder $examples"; continue; }
 	try "$examples/$net" Hca1
 done
 try fattree:radix=36,levels=2 host-0001

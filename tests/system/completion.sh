@@ -141,7 +141,7 @@ zsh_completes() {
 }
 
 if ! command -v zsh >/dev/null; then
-	echo "skip zsh: there is none here"
+	echo "skip zsh: no zsh here"
 	finish
 fi
 check "a script for zsh" zsh_begins || finish

@@ -18,7 +18,7 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 if ! command -v iblinkinfo >/dev/null; then
-	echo "skip examples: no infiniband-diags here"
+	echo "skip examples: no iblinkinfo here"
 	exit 0
 fi
 

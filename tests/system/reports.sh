@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [ -n "${SANITIZE:-}" ]; then
-	echo "skip reports: libweftsim.so must stand before all other libraries"
+	echo "skip reports: the preload library and sanitizers exclude each other"
 	exit 0
 fi
 

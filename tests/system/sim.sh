@@ -12,12 +12,19 @@ set -u
 run=$BUILD/tests/sim/sim_run
 read -ra options <<<"${SIM_OPTIONS:-}"
 
-# play NAME ARGUMENT...: the lines of one call of sim_run, or a failure when it has none.
+# play NAME ARGUMENT...: the lines of one call of sim_run, and a failure when it ended early: it has to count what it
+# said, and its exit status has to say the same.
 play() {
-	local name=$1
+	local name=$1 statuses
 
 	shift
-	"$run" "$@" "${options[@]}" | grep --line-buffered -E '^(ok|not ok) ' || echo "not ok $name: it says nothing"
+	"$run" "$@" "${options[@]}" | awk '
+		/^(ok|not ok) / { print; fflush(); $1 == "ok" ? passed++ : failed++ }
+		{ last = $0 }
+		END { exit last != passed + 0 " passed, " failed + 0 " failed, 0 skipped" || !NR ? 99 : failed > 0 }'
+	statuses=("${PIPESTATUS[@]}")
+	[ "${statuses[0]}" -eq "${statuses[1]}" ] ||
+		echo "not ok $name: sim_run ended early, with status ${statuses[0]}"
 }
 
 # A failure is replayed to the same event, with the same digest, and fails there again.
@@ -44,12 +51,12 @@ first_seed() {
 	echo $((16#${commit:0:7}))
 }
 
-# seeds SCENARIO FIRST COUNT: one line for all of them; those that failed have their own, with the
+# seeds SCENARIO FIRST COUNT: one line for all of them, in both forms; those that failed have their own, with the
 # command that replays them.
 seeds() {
 	local scenario=$1 first=$2 last=$(($2 + $3 - 1)) out
 
-	out=$("$run" --scenario "$scenario" --seeds "$first-$last" "${options[@]}")
+	out=$("$run" --scenario "$scenario*" --seeds "$first-$last" "${options[@]}")
 	grep '^not ok ' <<<"$out"
 	if grep -q "^$((2 * $3)) passed, 0 failed" <<<"$out"; then
 		echo "ok $scenario scenario, seeds $first to $last in both forms"
@@ -68,7 +75,7 @@ plays() {
 	echo play known-seeds --known
 	for name in $("$run" --list); do
 		case $name in
-		standard-* | tenants-* | failover-* | bring-up-11664) continue ;;
+		standard-* | tenants-* | failover | failover-* | bring-up-11664) continue ;;
 		esac
 		echo play "$name" --scenario "$name"
 	done

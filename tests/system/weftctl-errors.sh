@@ -269,7 +269,7 @@ check "a disk that is full" full_disk
 if setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILD/weftctl" --version >/dev/null 2>&1; then
 	check "a socket without rights" no_rights
 else
-	echo "skip a socket without rights: nobody else may run $BUILD/weftctl"
+	echo "skip a socket without rights: no other user may run $BUILD/weftctl"
 fi
 check "who never reads is dropped" dropped
 check "a daemon dies while it is followed" dies_while_followed

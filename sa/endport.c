@@ -10,8 +10,6 @@
 
 #include "lib/mem.h"
 
-static const pkey_t table_unread[] = {PKEY_DEFAULT_FULL};
-
 static struct endport endport_of_switch(const struct snapshot *snapshot, uint32_t index)
 {
 	const struct snap_switch *sw = &snapshot->switches[index];
@@ -115,14 +113,24 @@ struct keys {
 	size_t count;
 };
 
+/* What a port holds that has told no P_Key table: nothing, so no membership, until discovery has
+ * read the table. OpenSM shares everything with such a port (osm_physp_share_pkey). A switch is no
+ * tenant, and some refuse the table of port 0: as a limited member of the default partition it
+ * stays visible to the full members, which look after the fabric. */
+static struct keys keys_untold(const struct endport *port)
+{
+	static const pkey_t default_limited[] = {PKEY_DEFAULT_FULL & ~PKEY_FULL_MEMBER};
+
+	return (struct keys){default_limited, port->at.sw >= 0 ? 1 : 0};
+}
+
 static struct keys keys_of(const struct endport *port)
 {
 	const struct pkey_list *list = NULL;
 
 	if (port->facts && port->num <= port->facts->info.num_ports)
 		list = port->facts->port[port->num].pkeys;
-	return list ? (struct keys){list->key, list->count}
-		    : (struct keys){table_unread, ARRAY_SIZE(table_unread)};
+	return list ? (struct keys){list->key, list->count} : keys_untold(port);
 }
 
 static pkey_t partition(pkey_t p_key)

@@ -41,7 +41,8 @@ const struct port_info *facts_port_info(const struct node_facts *facts, uint8_t 
 
 /* A P_Key by which both may talk (chapter 10.9.3: the low 15 bits are equal and one of the two is a
  * full member), as a's table holds it; 0 when there is none. The default partition is preferred,
- * then the order of a's table. A table that was not read is taken to hold 0xFFFF alone. */
+ * then the order of a's table. A table that was not read is no membership; of a switch's port 0 it
+ * is a limited one of the default partition. */
 pkey_t endports_share(const struct endport *a, const struct endport *b);
 /* What its table holds at this index; the default partition's key where that is nothing. */
 pkey_t endport_key_at(const struct endport *port, unsigned index);

@@ -11,6 +11,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sa/record.h"
+#include "sm/context.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"
 #include "weftd/manager.h"
@@ -79,6 +80,27 @@ static void asked_again(struct sim *sim)
 	sim_partitions(manager, files[0]);
 	sim_pass(sim, 60 * SIM_S);
 	host->quirks.hides_p_keys = false;
+	sim_settle_and_check(sim);
+}
+
+/* While its table is not known a host is a member of nothing, and it is again as soon as it is. */
+static void hidden_later(struct sim *sim)
+{
+	enum { DEFAULT_GROUP = TENANT_GROUPS - 1 };
+	struct device *host = sim_device(sim, "host-0011");
+	const struct device_port *port = sim_port(sim, "host-0011", 1);
+	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
+
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, tenant_joins(manager, port, DEFAULT_GROUP));
+	sim_expect(sim, tenant_leaves(manager, port, DEFAULT_GROUP));
+	host->quirks.hides_p_keys = true;
+	trigger_full(&manager_sm(manager->manager)->trigger, "test");
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, !tenant_joins(manager, port, DEFAULT_GROUP));
+	host->quirks.hides_p_keys = false;
+	sim_pass(sim, 20 * SIM_S); /* the longest pause between two sweeps that met errors */
+	sim_expect(sim, tenant_joins(manager, port, DEFAULT_GROUP));
 	sim_settle_and_check(sim);
 }
 
@@ -236,6 +258,7 @@ const struct scenario sim_tenants[] = {
 	{.name = "partition-files-change", .topology = TREE, .play = files_change},
 	{.name = "partitions-reboots", .topology = TREE, .play = reboots},
 	{.name = "p-keys-asked-again", .topology = TREE, .play = asked_again},
+	{.name = "p-keys-hidden-later", .topology = TREE, .play = hidden_later},
 	{.name = "partitions-leaf-refuses", .topology = TREE, .play = leaf_refuses},
 	{.name = "p-key-block-stays", .topology = TREE, .play = block_stays},
 	{.name = "p-keys-of-a-leaf-stay", .topology = TREE, .play = leaf_keeps},

@@ -21,12 +21,14 @@ static inline struct view *star(unsigned hosts, uint8_t lmc)
 	snapshot->switches[0] =
 		(struct snap_switch){.guid = 1, .lid = 1, .num_ports = (uint8_t)hosts, .facts = sw};
 	two_switches_port(sw, 0, 1, 0, MTU_4096, 0);
+	sw->port[0].pkeys = two_switches_keys((const pkey_t[2]){PKEY_DEFAULT_FULL});
 	for (unsigned h = 0; h < hosts; h++) {
 		struct node_facts *host = facts_new(&host_info);
 		uint8_t port = (uint8_t)(h + 1);
 
 		two_switches_port(sw, port, 4, 2, MTU_4096, MTU_4096);
 		two_switches_port(host, 1, 4, 2, MTU_4096, MTU_4096);
+		host->port[1].pkeys = pkey_list_ref(sw->port[0].pkeys);
 		snapshot->ends[h] = (struct snap_end){.guid = 100 + h,
 						      .lid = (lid_t)((h + 1u) << lmc),
 						      .lmc = lmc,

@@ -35,8 +35,9 @@ static const struct {
 	{RECORD_LFT, &lft_record_format, SA_TOO_MANY_RECORDS, SWITCHES, 0},
 	{RECORD_MFT, &mft_record_format, SA_NO_RECORDS, 0, 0},
 	{RECORD_GUID_INFO, &guid_info_record_format, SA_TOO_MANY_RECORDS, 2, 0},
-	/* D's and the switches' were not read. */
-	{RECORD_PKEY_TABLE, &p_key_table_record_format, SA_TOO_MANY_RECORDS, 3, SA_KEY},
+	/* Of each port of a host, and of port 0 of each switch. */
+	{RECORD_PKEY_TABLE, &p_key_table_record_format, SA_TOO_MANY_RECORDS, HOSTS + SWITCHES,
+	 SA_KEY},
 	{RECORD_VL_ARBITRATION, &vl_arbitration_record_format, SA_TOO_MANY_RECORDS, 3, 0},
 	/* The broadcast group. */
 	{RECORD_MC_MEMBER, &mc_member_record_format, STATUS_OK, 1, 0},

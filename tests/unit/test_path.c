@@ -272,8 +272,9 @@ static const struct {
 	{{0x0001, 0x8001}, {0x0001, 0}, 0x8001},      /* listed as both: full */
 	{{0x8002, 0x8001}, {0x8001, 0x8002}, 0x8002}, /* the order of the first's table */
 	{{0x8000}, {0x8000}, 0},		      /* no partition */
-	{{0}, {0xFFFF}, 0xFFFF},		      /* never read */
+	{{0}, {0xFFFF}, 0},			      /* never read */
 	{{0}, {0x8001}, 0},
+	{{0}, {0}, 0},
 };
 
 static void test_partitions(void)
@@ -292,6 +293,64 @@ static void test_partitions(void)
 		CU_ASSERT_EQUAL(endports_share(&b, &a) != 0, tables[i].shared != 0);
 		if (tables[i].shared)
 			CU_ASSERT_TRUE(endports_share_key(&a, &b, tables[i].shared));
+		view_unref(view);
+	}
+}
+
+/* What a port is in the default partition and in 0x8001, by what is known of its table. A switch
+ * that refuses the table of port 0 is visible to full members, and sees them. */
+static void test_known_tables(void)
+{
+	enum { UNREAD, EMPTY, LIMITED, FULL, TENANT, STATES };
+	static const pkey_t keys[STATES][2] = {
+		[LIMITED] = {0x7FFF}, [FULL] = {0xFFFF}, [TENANT] = {0x8001}};
+	static const struct {
+		bool is_switch;
+		int state;
+		bool in_default, full_in_default, in_tenant;
+		pkey_t with_full, with_limited, with_tenant; /* what it shares with these */
+	} rows[] = {
+		{false, UNREAD, false, false, false, 0, 0, 0},
+		{false, EMPTY, false, false, false, 0, 0, 0},
+		{false, LIMITED, true, false, false, 0x7FFF, 0, 0},
+		{false, FULL, true, true, false, 0xFFFF, 0xFFFF, 0},
+		{false, TENANT, false, false, true, 0, 0, 0x8001},
+		{true, UNREAD, true, false, false, 0x7FFF, 0, 0},
+		{true, EMPTY, false, false, false, 0, 0, 0},
+		{true, LIMITED, true, false, false, 0x7FFF, 0, 0},
+		{true, FULL, true, true, false, 0xFFFF, 0xFFFF, 0},
+		{true, TENANT, false, false, true, 0, 0, 0x8001},
+	};
+	static const int others[] = {FULL, LIMITED, TENANT};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct view *view = two_switches_view();
+		const pkey_t shared[] = {rows[i].with_full, rows[i].with_limited,
+					 rows[i].with_tenant};
+		struct port_facts *facts = rows[i].is_switch
+						   ? view->topology->switches[S1].facts->port
+						   : &view->topology->ends[A].facts->port[1];
+		struct endport port, other;
+
+		CU_ASSERT_TRUE(
+			endport_by_lid(view->topology, rows[i].is_switch ? SWITCH_LID : 16, &port));
+		CU_ASSERT_TRUE(endport_by_lid(view->topology, 24, &other));
+		pkey_list_unref(facts->pkeys);
+		facts->pkeys = rows[i].state == EMPTY ? pkey_list_new(PKEY_BLOCK_KEYS)
+						      : two_switches_keys(keys[rows[i].state]);
+		CU_ASSERT_EQUAL(endport_in_partition(&port, PKEY_DEFAULT_FULL), rows[i].in_default);
+		CU_ASSERT_EQUAL(endport_is_full_member(&port, PKEY_DEFAULT_FULL),
+				rows[i].full_in_default);
+		CU_ASSERT_EQUAL(endport_in_partition(&port, 0x8001), rows[i].in_tenant);
+		CU_ASSERT_EQUAL(endport_key_at(&port, 0) | PKEY_FULL_MEMBER, PKEY_DEFAULT_FULL);
+		CU_ASSERT_TRUE(endports_same_keys(&port, &port));
+		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
+			facts = &view->topology->ends[C].facts->port[1];
+			pkey_list_unref(facts->pkeys);
+			facts->pkeys = two_switches_keys(keys[others[k]]);
+			CU_ASSERT_EQUAL(endports_share(&port, &other), shared[k]);
+			CU_ASSERT_EQUAL(endports_share(&other, &port) != 0, shared[k] != 0);
+		}
 		view_unref(view);
 	}
 }
@@ -328,6 +387,7 @@ int main(void)
 		{"what ports on the way tell", test_ports_on_the_way},
 		{"a cable without a switch", test_without_switch},
 		{"who shares a partition", test_partitions},
+		{"known tables", test_known_tables},
 		{"finding end ports", test_finding},
 		CU_TEST_INFO_NULL,
 	};

@@ -177,12 +177,13 @@ static void test_p_keys(void)
 	CU_ASSERT_EQUAL(record.table.p_key[0], 0);
 	CU_ASSERT_EQUAL(record.table.p_key[1], 0x7FFF);
 	CU_ASSERT_EQUAL(record.table.p_key[PKEY_BLOCK_KEYS - 1], 0x8001);
+	pkey_list_unref(sa.view->topology->ends[D].facts->port[1].pkeys);
+	sa.view->topology->ends[D].facts->port[1].pkeys = NULL;
 	CU_ASSERT_EQUAL(p_keys(SA_KEY, 16, 28), 0); /* never read */
 	/* Nobody without the key, not even about himself. */
 	CU_ASSERT_EQUAL(p_keys(0, 16, 20), -SA_REQ_INVALID);
 	CU_ASSERT_EQUAL(p_keys(0, 20, 20), -SA_REQ_INVALID);
 	/* All blocks of a longer table. */
-	pkey_list_unref(sa.view->topology->ends[D].facts->port[1].pkeys);
 	sa.view->topology->ends[D].facts->port[1].pkeys = pkey_list_new(100);
 	sa.view->topology->ends[D].facts->port[1].pkeys->key[0] = PKEY_DEFAULT_FULL;
 	sa.view->topology->ends[D].facts->port[1].pkeys->key[100] = 0x8123;

@@ -49,7 +49,7 @@ static const struct two_switches_host {
 	[A] = {"host A", 16, 2, S1, 1, 4, 2, MTU_4096, {0xFFFF}},
 	[B] = {"host B", 20, 2, S1, 2, 4, 2, MTU_4096, {0x7FFF, 0x8001}},
 	[C] = {"host C", 24, 1, S2, 1, 4, 0, MTU_4096, {0xFFFF, 0x0001}},
-	[D] = {"host D", 28, 0, S2, 2, 4, 2, MTU_1024, {0}},
+	[D] = {"host D", 28, 0, S2, 2, 4, 2, MTU_1024, {0xFFFF}},
 };
 
 static inline void two_switches_port(struct node_facts *facts, uint8_t num, uint8_t speed,
@@ -152,6 +152,7 @@ static inline struct node_facts *two_switches_switch_facts(unsigned s)
 	two_switches_port(facts, 3, 4, 1, MTU_2048, MTU_2048);
 	two_switches_port(facts, 4, 4, 2, MTU_4096, MTU_4096);
 	facts->port[0].guid = SWITCH_GUID(s);
+	facts->port[0].pkeys = two_switches_keys((const pkey_t[2]){PKEY_DEFAULT_FULL});
 	facts->port[0].info.lid = (lid_t)(SWITCH_LID + s);
 	facts->sw.linear_fdb_cap = (uint16_t)(1024 * (s + 1));
 	if (s == S1) {

@@ -90,6 +90,7 @@ static const struct field alias_rows[] = {
 	ROW(alias_entry, port_guid, "PortGUID", 0, 64),
 	ROW(alias_entry, index, "Index", 64, 16),
 	ROW(alias_entry, guid, "GUID", 80, 64),
+	ROW(alias_entry, granted, "Granted", 144, 8),
 };
 
 static const struct field setting_rows[] = {
@@ -142,7 +143,7 @@ static const struct format
 	service_format = FORMAT(struct service_entry, "Service", 186, service_rows),
 	subscription_format =
 		FORMAT(struct subscription_entry, "Subscription", 56, subscription_rows),
-	alias_format = FORMAT(struct alias_entry, "Alias", 18, alias_rows),
+	alias_format = FORMAT(struct alias_entry, "Alias", 19, alias_rows),
 	setting_format = FORMAT(struct setting_entry, "Setting", 288, setting_rows),
 	partition_format = FORMAT(struct partition_entry, "Partition", 81, partition_rows),
 	partition_member_format =

@@ -111,6 +111,7 @@ struct alias_entry { /* identified by port_guid and index */
 	guid_t port_guid;
 	uint16_t index; /* in the port's GUIDInfo, from 1 on */
 	guid_t guid;
+	uint8_t granted; /* enum alias_grant of fabric/alias.h */
 };
 
 enum { SETTING_NAME_SIZE = 32, SETTING_VALUE_SIZE = 256 };

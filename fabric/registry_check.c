@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fabric/alias.h"
 #include "lib/mem.h"
 
 static const struct range {
@@ -35,6 +36,7 @@ static const struct range {
 	{REGISTRY_ALIAS, "PortGUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_ALIAS, "Index", 1, UINT8_MAX, "not 1 to 255"},
 	{REGISTRY_ALIAS, "GUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_ALIAS, "Granted", 0, ALIAS_KEPT_GRANTS - 1, "not 0 to 2"},
 	{REGISTRY_PARTITION, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
 	{REGISTRY_PARTITION, "IPoIB", 0, 1, "not 0 or 1"},
 	{REGISTRY_PARTITION, "Index0", 0, 1, "not 0 or 1"},

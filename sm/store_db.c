@@ -166,6 +166,10 @@ static const char *const steps[STORE_DB_VERSION] = {
 	"UPDATE record SET value = CAST(value || substr(key, 25, 8) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || substr(key, 25, 8) AS BLOB))"
 	" WHERE kind = 3 AND sum = record_sum(kind, key, value)",
+	/* Alias GUIDs (6) say how they were granted: of these it is not known, so they were not. */
+	"UPDATE record SET value = CAST(value || zeroblob(1) AS BLOB),"
+	" sum = record_sum(kind, key, CAST(value || zeroblob(1) AS BLOB))"
+	" WHERE kind = 6 AND sum = record_sum(kind, key, value)",
 };
 
 static int take_step(struct store_db *db, unsigned version, char why[STORE_WHY_SIZE])

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 enum {
-	STORE_DB_VERSION = 5, /* PRAGMA user_version of what this program writes */
+	STORE_DB_VERSION = 6, /* PRAGMA user_version of what this program writes */
 	STORE_KEY_MAX = 64,
 	STORE_VALUE_MAX = 1024,
 	STORE_WHY_SIZE = 256,

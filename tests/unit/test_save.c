@@ -26,7 +26,7 @@ static const struct {
 	 "\"0x0002c90300000003\","
 	 "\"PortGUID\":\"0x0002c90300000001\",\"PortPrefix\":\"0xfe80000000000000\","
 	 "\"ProxyJoin\":0,\"kind\":\"member\"}"},
-	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Index\":1,\"PortGUID\":"
+	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Granted\":1,\"Index\":1,\"PortGUID\":"
 			 "\"0x0002c90300000001\",\"kind\":\"alias\"}"},
 	{REGISTRY_SETTING, "{\"Name\":\"routing\",\"Value\":\"updn,minhop\",\"kind\":\"setting\"}"},
 	{REGISTRY_PARTITION,
@@ -57,6 +57,22 @@ static void test_there_and_back(void)
 		json_decref(again);
 		json_decref(object);
 	}
+}
+
+/* A document of a version that did not know grants has none. */
+static void test_alias_without_grant(void)
+{
+	json_t *object = json_loads("{\"kind\":\"alias\",\"PortGUID\":\"0x5\",\"Index\":1,"
+				    "\"GUID\":\"0xaa\"}",
+				    0, NULL);
+	struct alias_entry alias = {.granted = 1};
+	char why[SAVE_WHY_SIZE];
+	enum registry_kind kind;
+
+	CU_ASSERT_EQUAL(save_parse(object, &kind, &alias, why), 0);
+	CU_ASSERT_EQUAL(alias.guid, 0xAA);
+	CU_ASSERT_EQUAL(alias.granted, 0);
+	json_decref(object);
 }
 
 /* Names are text where they can be, whatever a remote node has put there. */
@@ -137,6 +153,9 @@ static const struct {
 	 "P_Key: not 0x0001 to 0x7fff"},
 	{"{\"kind\":\"partition member\",\"P_Key\":5,\"GUID\":\"0x1\",\"Membership\":4}",
 	 "Membership: not 1 to 3"},
+	{"{\"kind\":\"alias\",\"PortGUID\":\"0x5\",\"Index\":1,\"GUID\":\"0xaa\","
+	 "\"Granted\":3}",
+	 "Granted: not 0 to 2"},
 	{"{\"kind\":\"setting\",\"Name\":\"\",\"Value\":\"x\"}", "Name: empty"},
 	{"{\"kind\":\"setting\",\"Name\":7,\"Value\":\"x\"}", "Name: no text"},
 	{"{\"kind\":\"setting\",\"Name\":\"12345678901234567890123456789012\",\"Value\":\"x\"}",
@@ -169,6 +188,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"there and back", test_there_and_back},
+		{"an alias without its grant", test_alias_without_grant},
 		{"names", test_names},
 		{"refused", test_refused},
 		CU_TEST_INFO_NULL,

@@ -244,12 +244,13 @@ static void test_together(void)
 }
 
 /* A file as version 1 wrote it: without checksums, its services, groups and members without their
- * owners. */
+ * owners, and its aliases without what granted them. */
 static void test_version_1(void)
 {
 	const struct service_entry *service;
 	const struct member_entry *member;
 	const struct group_entry *group;
+	const struct alias_entry *alias;
 	struct bed bed;
 
 	bed_init(&bed);
@@ -268,6 +269,9 @@ static void test_version_1(void)
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
+	alias = registry_first(bed.registry, REGISTRY_ALIAS, -1, NULL);
+	CU_ASSERT_EQUAL(alias->guid, 0xAA);
+	CU_ASSERT_EQUAL(alias->granted, 0);
 	service = registry_first(bed.registry, REGISTRY_SERVICE, -1, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(service);
 	CU_ASSERT_EQUAL(service->gid_guid, 0xBB);
@@ -298,7 +302,7 @@ static void test_version_1(void)
 static void test_not_ours(void)
 {
 	static const char *const files[] = {
-		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 6;"
+		"PRAGMA application_id = 0x77656674; PRAGMA user_version = 1000;"
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 		"CREATE TABLE future (x); INSERT INTO future VALUES (77)",
 	};

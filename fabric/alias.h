@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Alias GUIDs: by whose word a port has one, and what that is worth. A host may register any alias
+ * for its own port, as Linux's mlx4 does for each virtual function, without an SA_Key. So only a
+ * granted alias counts for partitions: granted by an administrator, by an SA_Key that is not the
+ * default, or by alias_guids. Functions without state.
+ */
+#ifndef FABRIC_ALIAS_H
+#define FABRIC_ALIAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fabric/registry.h"
+
+/* Those that the registry keeps are on disks and never change their value. */
+enum alias_grant {
+	ALIAS_NOT_GRANTED = 0,
+	ALIAS_BY_ADMINISTRATOR = 1, /* weftctl alias set */
+	ALIAS_BY_SA_KEY = 2,	    /* not the default one */
+	ALIAS_KEPT_GRANTS,	    /* so many */
+	/* Never kept, but found out when it is asked for: so a reload takes effect at once. */
+	ALIAS_BY_LIST = ALIAS_KEPT_GRANTS,
+};
+
+/* "administrator", "SA_Key", "alias_guids", or "none". */
+const char *alias_grant_text(enum alias_grant grant);
+
+/* A row of the option alias_guids: each of these ports may have each of these GUIDs. */
+struct alias_range {
+	guid_t first_port, last_port; /* by port GUID; 0: the row is not used, nor are later ones */
+	guid_t first, last;
+};
+
+enum { ALIAS_RANGES_MAX = 1024, ALIAS_RANGE_TEXT = 80 };
+
+/* "PORT[-PORT]: GUID[-GUID]", GUIDs in hexadecimal with 0x. NULL, or what is wrong; out is then
+ * untouched. */
+const char *alias_range_parse(const char *text, struct alias_range *out);
+/* The same text; returns it. */
+const char *alias_range_text(const struct alias_range *range, char text[ALIAS_RANGE_TEXT]);
+
+/* By whose word the port has this alias; ranges: of alias_guids. */
+enum alias_grant alias_granted(const struct alias_range ranges[ALIAS_RANGES_MAX],
+			       const struct alias_entry *alias);
+bool alias_is_listed(const struct alias_range ranges[ALIAS_RANGES_MAX], guid_t port_guid,
+		     guid_t guid);
+
+/* Whether its GUID is that of a port that is there or is remembered, by its LID, and no record says
+ * that it was granted. */
+static inline bool alias_is_usurped(const struct registry *registry,
+				    const struct alias_entry *alias)
+{
+	const struct lid_entry owner = {.guid = alias->guid};
+
+	return alias->granted == ALIAS_NOT_GRANTED && registry_find(registry, REGISTRY_LID, &owner);
+}
+
+/* What speaks for or against a GUID as an alias of a port, besides other aliases. */
+enum alias_claim {
+	ALIAS_UNCLAIMED,
+	ALIAS_CLAIMED, /* it is the GUID of a port or a node, present or away; or partitions name it
+			*/
+	ALIAS_LISTED,  /* alias_guids allows it to this port */
+};
+
+#endif

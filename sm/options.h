@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fabric/alias.h"
+
 /* What is done about a port that babbles: each does what the one before it does, too. */
 enum babble_policy { BABBLE_NOTE, BABBLE_QUARANTINE, BABBLE_DISABLE };
 
@@ -45,6 +47,8 @@ struct sm_options {
 	/* Partitions */
 	uint8_t part_enforce; /* enum part_enforce */
 	bool allow_both;      /* a port may be limited and full member at the same time */
+	/* Which ports may have which alias GUIDs without further ado. */
+	struct alias_range alias_guids[ALIAS_RANGES_MAX];
 
 	/* M_Keys; neither the key nor a secret is ever logged */
 	uint8_t m_key_mode;		/* enum m_key_mode */

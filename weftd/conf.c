@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "lib/mem.h"
 #include "lib/suggest.h"
 #include "route/engine.h"
@@ -275,11 +276,42 @@ static int store_guids(struct conf *conf, const struct conf_row *row,
 	return 0;
 }
 
+static int store_aliases(struct conf *conf, const struct conf_row *row,
+			 const config_setting_t *setting, char why[CONF_WHY_SIZE])
+{
+	int type = config_setting_type(setting), count = config_setting_length(setting);
+	struct alias_range *list;
+	char range[CONF_RANGE_SIZE];
+	const char *wrong = NULL;
+
+	conf_row_range(row, range);
+	if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST)
+		return because(why,
+			       "%s expected, as in [\"0x2c903000e0b72: 0x2c903000e1000\"], not %s",
+			       range, setting_kind(setting));
+	if (count > (int)row->max)
+		return because(why, "it has %d; expected: %s", count, range);
+	list = mem_array(row->max, sizeof(*list));
+	for (int i = 0; i < count && !wrong; i++) {
+		const char *text = config_setting_get_string_elem(setting, i);
+
+		wrong = text ? alias_range_parse(text, &list[i]) : "it is no text in quotes";
+		if (wrong)
+			because(why, "row %d, \"%.60s\": %s", i + 1,
+				text && printable(text) ? text : "?", wrong);
+	}
+	if (!wrong)
+		memcpy(field_of(conf, row), list, row->size);
+	free(list);
+	return wrong ? -EINVAL : 0;
+}
+
 static int (*const store[])(struct conf *, const struct conf_row *, const config_setting_t *,
 			    char why[CONF_WHY_SIZE]) = {
-	[CONF_NUMBER] = store_number, [CONF_HEX] = store_number, [CONF_TEXT] = store_text,
-	[CONF_CHOICE] = store_choice, [CONF_BOOL] = store_bool,	 [CONF_ENGINES] = store_engines,
-	[CONF_GUIDS] = store_guids,
+	[CONF_NUMBER] = store_number, [CONF_HEX] = store_number,
+	[CONF_TEXT] = store_text,     [CONF_CHOICE] = store_choice,
+	[CONF_BOOL] = store_bool,     [CONF_ENGINES] = store_engines,
+	[CONF_GUIDS] = store_guids,   [CONF_ALIASES] = store_aliases,
 };
 
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
@@ -312,6 +344,9 @@ void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 		break;
 	case CONF_GUIDS:
 		snprintf(range, CONF_RANGE_SIZE, "a list of 0..%" PRIu64 " GUIDs", row->max);
+		break;
+	case CONF_ALIASES:
+		snprintf(range, CONF_RANGE_SIZE, "a list of 0..%" PRIu64 " rows", row->max);
 		break;
 	}
 }
@@ -615,6 +650,16 @@ static void print_guids(const struct conf_row *row, const uint64_t *list, FILE *
 	fputc(']', out);
 }
 
+static void print_aliases(const struct conf_row *row, const struct alias_range *list, FILE *out)
+{
+	char text[ALIAS_RANGE_TEXT];
+
+	fputc('[', out);
+	for (size_t i = 0; i < row->max && list[i].first_port; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "", alias_range_text(&list[i], text));
+	fputc(']', out);
+}
+
 void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *out)
 {
 	const void *field = field_in(conf, row);
@@ -644,7 +689,21 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 	case CONF_GUIDS:
 		print_guids(row, field, out);
 		break;
+	case CONF_ALIASES:
+		print_aliases(row, field, out);
+		break;
 	}
+}
+
+/* A list that may be longer than the whole text is told by its digest. */
+static void print_agreed(const struct conf *conf, const struct conf_row *row, FILE *out)
+{
+	uint64_t digest = hash_bytes(HASH_SEED, field_in(conf, row), row->size);
+
+	if (row->type == CONF_ALIASES)
+		fprintf(out, "0x%" PRIx64, digest);
+	else
+		conf_row_print(conf, row, out);
 }
 
 void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX])
@@ -658,7 +717,7 @@ void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX])
 			fputc('!', out);
 		if (row->agree) {
 			fprintf(out, "%s = ", row->name);
-			conf_row_print(conf, row, out);
+			print_agreed(conf, row, out);
 			fputs(";\n", out);
 		}
 	}

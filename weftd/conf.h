@@ -61,8 +61,8 @@ int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SI
  * needs no quotes. */
 int conf_set_text(struct conf *conf, const char *name, const char *text,
 		  char error[CONF_ERROR_SIZE]);
-/* What managers of a subnet should agree on: lines as those of a file that conf_read accepts; of
- * those that begin with "!" they have to. */
+/* What managers of a subnet should agree on: lines as those of a file that conf_read accepts, but
+ * of alias_guids only a digest; of those that begin with "!" they have to. */
 void conf_print_agreed(const struct conf *conf, char text[FRAME_CONFIG_MAX]);
 /* Puts back into next what takes effect only when the daemon starts. Returns how many of these
  * options differed, and their names: "lmc, port". */
@@ -77,6 +77,7 @@ enum conf_type {
 	CONF_BOOL,    /* true or false, in one byte */
 	CONF_ENGINES, /* names of routing engines, in the order in which they are tried */
 	CONF_GUIDS,   /* a list of at most max GUIDs; what is not used of it is 0 */
+	CONF_ALIASES, /* a list of at most max rows of alias_guids; what is not used of it is 0 */
 };
 
 /* Whether a standby has to have the same as its master: fabrics would change at a takeover, or what

@@ -93,6 +93,18 @@ const struct conf_row conf_rows[] = {
 	 .text = "The port GUIDs of those that may be managers, as in [0x2c9030000e0b72]. Another "
 		 "one takes no part in the election and is obeyed in nothing, and the log names it "
 		 "once. None: any may."},
+	{.name = "alias_guids",
+	 .type = CONF_ALIASES,
+	 AT(sm.alias_guids),
+	 .max = ALIAS_RANGES_MAX,
+	 .preset = "[]",
+	 .agree = AGREE_SHOULD,
+	 .text = "Which ports may have which alias GUIDs, as in [\"0x2c903000e0b72: "
+		 "0x2c903000e1000-0x2c903000e107f\"]: a port GUID or a range of them, then a "
+		 "GUID or a range of them. Such an alias counts in partitions. So does one "
+		 "that weftctl alias set makes, or a request with an sa_key other than the "
+		 "default. Any other alias that a host registers brings no P_Key, and only "
+		 "full members of the default partition may register one."},
 	{HEX("sa_key", adm.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .text = "A client that gives this key is trusted by the subnet administrator. 1 is "
 		 "OpenSM's default too."},

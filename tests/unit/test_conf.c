@@ -5,7 +5,7 @@
  * two of this test's own.
  */
 // LINK: weftd/conf.o weftd/conf_rows.o weftd/file_text.o lib/log.o lib/path.o lib/suggest.o
-// LINK: lib/mem.o
+// LINK: lib/mem.o fabric/alias.o
 // LIBS: -lconfig -lsystemd
 #include <errno.h>
 #include <inttypes.h>
@@ -150,6 +150,11 @@ static const struct {
 	{"allowed_sm_guids = [0x2c9030000e0b72, 0xffffffffffffffff];",
 	 "allowed_sm_guids = [0x2c9030000e0b72, 0xffffffffffffffff];"},
 	{"allowed_sm_guids = (5);", "allowed_sm_guids = [0x5];"},
+	{"alias_guids = [];", "alias_guids = [];"},
+	{"alias_guids = [\"0x5:0xa1\", \" 0x6 - 0x7 : 0xA2 - 0xA3 \"];",
+	 "alias_guids = [\"0x5: 0xa1\", \"0x6-0x7: 0xa2-0xa3\"];"},
+	{"alias_guids = (\"0x5-0x5: 0xffffffffffffffff\");",
+	 "alias_guids = [\"0x5: 0xffffffffffffffff\"];"},
 	{"master_priority = 14;", "master_priority = 14;"},
 	{"packet_life_time = 16;", "packet_life_time = 16;"},
 	{"max_rate_enum = 10;", "max_rate_enum = 10;"},
@@ -219,6 +224,31 @@ static const struct {
 	 "info | debug"},
 	{FIRST "routing = \"minhop\";",
 	 "%s:2: routing: a list of 1..8 names expected, as in [\"minhop\"], not text"},
+	{FIRST "alias_guids = \"0x5: 0x6\";",
+	 "%s:2: alias_guids: a list of 0..1024 rows expected, as in [\"0x2c903000e0b72: "
+	 "0x2c903000e1000\"], not text"},
+	{FIRST "alias_guids = [0x5];", "%s:2: alias_guids: row 1, \"?\": it is no text in quotes"},
+	{FIRST "alias_guids = [\"0x5: 0x6\", \"5: 0x6\"];",
+	 "%s:2: alias_guids: row 2, \"5: 0x6\": it does not begin with a port GUID, such as "
+	 "0x2c903000e0b72, or two with \"-\" between them"},
+	{FIRST "alias_guids = [\"0x5 0x6\"];",
+	 "%s:2: alias_guids: row 1, \"0x5 0x6\": \":\" is missing behind the port GUIDs"},
+	{FIRST "alias_guids = [\"0x5:\"];",
+	 "%s:2: alias_guids: row 1, \"0x5:\": behind \":\" a GUID is expected, or two with \"-\" "
+	 "between them"},
+	{FIRST "alias_guids = [\"0x5: 0x6,0x7\"];",
+	 "%s:2: alias_guids: row 1, \"0x5: 0x6,0x7\": behind \":\" a GUID is expected, or two with "
+	 "\"-\" between them"},
+	{FIRST "alias_guids = [\"0x5: 0x0\"];",
+	 "%s:2: alias_guids: row 1, \"0x5: 0x0\": behind \":\" a GUID is expected, or two with "
+	 "\"-\" between them"},
+	{FIRST "alias_guids = [\"0x5: 0x10000000000000000\"];",
+	 "%s:2: alias_guids: row 1, \"0x5: 0x10000000000000000\": behind \":\" a GUID is expected, "
+	 "or two with \"-\" between them"},
+	{FIRST "alias_guids = [\"0x6-0x5: 0x7\"];",
+	 "%s:2: alias_guids: row 1, \"0x6-0x5: 0x7\": the last GUID of a range is below the first"},
+	{FIRST "alias_guids = [\"0x6: 0x7-0x6\"];",
+	 "%s:2: alias_guids: row 1, \"0x6: 0x7-0x6\": the last GUID of a range is below the first"},
 	{FIRST "allowed_sm_guids = 0x5;",
 	 "%s:2: allowed_sm_guids: a list of 0..32 GUIDs expected, as in [0x2c9030000e0b72], not a "
 	 "whole number"},
@@ -614,6 +644,23 @@ static void test_agreed(void)
 		CU_ASSERT_PTR_NULL(strstr(text, no[i]));
 }
 
+/* The longest list fits into what managers tell each other, and one row more or less shows. */
+static void test_agreed_aliases(void)
+{
+	static char text[2][FRAME_CONFIG_MAX];
+	struct conf *conf = mem_zalloc(sizeof(*conf));
+
+	conf_defaults(conf);
+	for (size_t i = 0; i < ALIAS_RANGES_MAX; i++)
+		conf->sm.alias_guids[i] = (struct alias_range){~i, ~i, ~i, ~i};
+	conf_print_agreed(conf, text[0]);
+	conf->sm.alias_guids[ALIAS_RANGES_MAX - 1].last--;
+	conf_print_agreed(conf, text[1]);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text[0], "max_op_vls = ")); /* the last line */
+	CU_ASSERT_STRING_NOT_EQUAL(text[0], text[1]);
+	free(conf);
+}
+
 /* Options with places of one type side by side, of which one could be taken for the other. */
 static void test_which(void)
 {
@@ -693,6 +740,7 @@ int main(void)
 		{"neighbours", test_neighbours},
 		{"a place for each", test_places},
 		{"what managers compare", test_agreed},
+		{"a long list that should agree", test_agreed_aliases},
 		{"which place", test_which},
 		{"print", test_print},
 		{"fixed at the start", test_keep_fixed},

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/alias.h"
 #include "fabric/pkeys.h"
 #include "include/message_id.h"
 #include "lib/guid.h"
@@ -247,20 +248,35 @@ static struct port_keys take_keys(struct policy *policy, const struct policy_fil
 	return out;
 }
 
+/* The first alias from this one on, of the same port, that counts for it. */
+static const struct alias_entry *granted(const struct policy *policy,
+					 const struct alias_entry *alias)
+{
+	while (alias && !alias_granted(policy->options->alias_guids, alias))
+		alias = registry_next(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias);
+	return alias;
+}
+
+static const struct alias_entry *next_granted(const struct policy *policy,
+					      const struct alias_entry *alias)
+{
+	return granted(policy,
+		       registry_next(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias));
+}
+
 struct port_keys policy_keys(struct policy *policy, const struct policy_file *file,
 			     guid_t port_guid, uint8_t type, bool self)
 {
 	const struct alias_entry key = {.port_guid = port_guid}, *aliases, *alias;
 
-	aliases = registry_first(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key);
+	aliases = granted(policy,
+			  registry_first(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key));
 	if (file)
 		ask_file(policy, file, port_guid, type, self, false);
-	for (alias = aliases; file && alias;
-	     alias = registry_next(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
+	for (alias = aliases; file && alias; alias = next_granted(policy, alias))
 		ask_file(policy, file, alias->guid, type, false, true);
 	ask_run_time(policy, file, port_guid, false);
-	for (alias = aliases; alias;
-	     alias = registry_next(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias))
+	for (alias = aliases; alias; alias = next_granted(policy, alias))
 		ask_run_time(policy, file, alias->guid, true);
 	if (!policy->memberships[PKEY_DEFAULT_LIMITED] ||
 	    (self && !(policy->memberships[PKEY_DEFAULT_LIMITED] & MEMBERSHIP_FULL)))
@@ -281,7 +297,34 @@ guid_t policy_owner(const struct policy *policy, guid_t guid)
 	if (map_get(&policy->fabric->ports, guid))
 		return guid;
 	alias = registry_first(policy->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
-	return alias ? alias->port_guid : guid;
+	return alias && alias_granted(policy->options->alias_guids, alias) ? alias->port_guid
+									   : guid;
+}
+
+static bool file_names(const struct policy_file *file, guid_t guid)
+{
+	size_t exact = first_exact(file, guid);
+
+	if (exact < file->num_exact && file->exact[exact].guid == guid)
+		return true;
+	for (size_t i = 0; i < file->num_wide; i++) {
+		const struct policy_rule *at = &file->wide[i];
+
+		/* A range alone: of an alias only the GUID counts. */
+		if (rule_fits(&file->partitions->partitions[at->partition].rules[at->number], guid,
+			      NODE_CA, false, true))
+			return true;
+	}
+	return false;
+}
+
+bool policy_names(const struct policy *policy, guid_t guid)
+{
+	const struct partition_member_entry key = {.guid = guid};
+
+	return registry_first(policy->registry, REGISTRY_PARTITION_MEMBER, PARTITION_MEMBER_BY_GUID,
+			      &key) ||
+	       (policy->file && file_names(policy->file, guid));
 }
 
 struct port *policy_port(const struct policy *policy, guid_t guid)

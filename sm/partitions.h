@@ -14,8 +14,10 @@
  *     MASTER: the same. A setting in the registry remembers that; a configuration that names no
  *     file ends it.
  *   - The manager's own port always is a full member of the default partition.
- * Ports are named by port GUIDs, and by alias GUIDs, which count for the port that has them. That a
- * port is not there makes no difference: its keys wait for it.
+ * Ports are named by port GUIDs, and by alias GUIDs, which count for the port that has them if they
+ * were granted (fabric/alias.h): any host may register any other alias for itself, and OpenSM looks
+ * up port GUIDs alone (osm_prtn.c, osm_prtn_add_port()). That a port is not there makes no
+ * difference: its keys wait for it.
  *
  * Made and owned by sm.c; programming (program_pkeys.c) asks what a port should have, and is told
  * which ports to look at. Loop thread only.
@@ -127,10 +129,12 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
 /* Whether it is to have a key of this partition. While half of a document is there, which all ports
  * are looked at after, nobody is denied one. */
 bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key);
-/* The port that has this GUID, its own or an alias; NULL: it is not there. */
+/* The port that has this GUID, its own or a granted alias; NULL: it is not there. */
 struct port *policy_port(const struct policy *policy, guid_t guid);
-/* The port GUID for an alias, other GUIDs as they are. */
+/* The port GUID for a granted alias, other GUIDs as they are. */
 guid_t policy_owner(const struct policy *policy, guid_t guid);
+/* Whether the file names this GUID, alone or in a range of GUIDs, or a command has. */
+bool policy_names(const struct policy *policy, guid_t guid);
 
 /* Whether somebody is kept from somebody, so that there is something to enforce. */
 bool policy_is_closed(const struct policy *policy);

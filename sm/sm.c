@@ -444,6 +444,24 @@ bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key)
 	return policy_wants(&sm->policy, port_guid, p_key);
 }
 
+enum alias_claim sm_alias_claim(const struct sm *sm, guid_t port_guid, guid_t guid)
+{
+	const struct lid_entry remembered = {.guid = guid};
+
+	if (alias_is_listed(sm->options.alias_guids, port_guid, guid))
+		return ALIAS_LISTED;
+	return map_get(&sm->fabric->ports, guid) || fabric_find_node(sm->fabric, guid) ||
+			       registry_find(sm->registry, REGISTRY_LID, &remembered) ||
+			       policy_names(&sm->policy, guid)
+		       ? ALIAS_CLAIMED
+		       : ALIAS_UNCLAIMED;
+}
+
+enum alias_grant sm_alias_grant(const struct sm *sm, const struct alias_entry *alias)
+{
+	return alias_granted(sm->options.alias_guids, alias);
+}
+
 const struct mft *sm_mft(const struct sm *sm, guid_t guid)
 {
 	const struct node *node = fabric_find_node(sm->fabric, guid);

@@ -80,6 +80,10 @@ bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct sna
 /* Whether the partitions in force give the port of this GUID a key of this partition, whatever its
  * table holds yet. */
 bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key);
+/* What speaks for or against this GUID as an alias of this port. */
+enum alias_claim sm_alias_claim(const struct sm *sm, guid_t port_guid, guid_t guid);
+/* By whose word a port has this alias. */
+enum alias_grant sm_alias_grant(const struct sm *sm, const struct alias_entry *alias);
 
 /* What the switch of this NodeGUID should hold of multicast, and what it does; until something
  * changes. NULL: nothing is known, or there is no such switch. */

@@ -181,10 +181,11 @@ static void test_keys(void)
 	}
 }
 
-/* A port with an alias has what either of them is named in. */
+/* A port with an alias that was granted has what either of them is named in. */
 static void test_aliases(void)
 {
-	const struct alias_entry alias = {.port_guid = GUID, .index = 1, .guid = 0xA1};
+	const struct alias_entry alias = {
+		.port_guid = GUID, .index = 1, .guid = 0xA1, .granted = ALIAS_BY_ADMINISTRATOR};
 	struct policy *policy;
 	struct port_keys keys;
 
@@ -201,6 +202,80 @@ static void test_aliases(void)
 	CU_ASSERT_EQUAL(keys.key[2], 0x8002);
 	CU_ASSERT_EQUAL(keys.key[3], 0x8003); /* both is not allowed: the wider one */
 	CU_ASSERT_EQUAL(policy_owner(policy, 0xA1), GUID);
+	world_free(world);
+}
+
+/* An alias gives P_Keys by any grant, and none without one: it is then no GUID of its port. */
+static void test_grants(void)
+{
+	static const struct {
+		uint8_t granted;
+		struct alias_range list;
+		bool counts;
+	} grants[] = {
+		{ALIAS_NOT_GRANTED, {0}, false},
+		{ALIAS_BY_ADMINISTRATOR, {0}, true},
+		{ALIAS_BY_SA_KEY, {0}, true},
+		{ALIAS_NOT_GRANTED, {GUID, GUID, 0xA1, 0xA1}, true},
+		{ALIAS_NOT_GRANTED, {GUID - 1, GUID + 1, 0xA0, 0xA2}, true},
+		{ALIAS_NOT_GRANTED, {GUID, GUID, 0xA2, 0xA3}, false},
+		{ALIAS_NOT_GRANTED, {GUID, GUID, 0x9F, 0xA0}, false},
+		{ALIAS_NOT_GRANTED, {GUID + 1, GUID + 2, 0xA1, 0xA1}, false},
+		{ALIAS_NOT_GRANTED, {GUID - 2, GUID - 1, 0xA1, 0xA1}, false},
+	};
+	struct policy *policy;
+
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	policy = &world->sm->policy;
+	read_file(policy, "a=1: 0xa1=full; b=2: 0xa0-0xa2=limited;");
+	say(3, 0xA1, MEMBERSHIP_FULL);
+	make(3, false, false);
+	for (size_t i = 0; i < ARRAY_SIZE(grants); i++) {
+		const struct alias_entry alias = {
+			.port_guid = GUID, .index = 1, .guid = 0xA1, .granted = grants[i].granted};
+		struct port_keys keys;
+
+		world->sm->options.alias_guids[0] = grants[i].list;
+		registry_put(world->registry, REGISTRY_ALIAS, &alias);
+		keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
+		CU_ASSERT_EQUAL_FATAL(keys.count, grants[i].counts ? 4 : 1);
+		CU_ASSERT_EQUAL(keys.key[0], 0x7FFF);
+		CU_ASSERT_TRUE(!grants[i].counts || keys.key[1] == 0x8001);
+		CU_ASSERT_TRUE(!grants[i].counts || keys.key[2] == 0x0002);
+		CU_ASSERT_TRUE(!grants[i].counts || keys.key[3] == 0x8003);
+		CU_ASSERT_EQUAL(policy_owner(policy, 0xA1), grants[i].counts ? GUID : 0xA1);
+		CU_ASSERT_EQUAL(sm_wants_key(world->sm, GUID, 0x8001), grants[i].counts);
+	}
+	world_free(world);
+}
+
+/* What speaks for or against an alias: the list before all else, then ports and nodes that are
+ * there, ports that are remembered, and what partitions name. */
+static void test_claims(void)
+{
+	const struct lid_entry away = {.guid = 0xAAAA, .lid = 77};
+	static const struct {
+		guid_t guid;
+		enum alias_claim claim;
+	} claims[] = {
+		{0x1234, ALIAS_UNCLAIMED}, {0xAAAA, ALIAS_CLAIMED}, {0xA1, ALIAS_CLAIMED},
+		{0xA3, ALIAS_CLAIMED},	   {0xA5, ALIAS_CLAIMED},   {0xA6, ALIAS_UNCLAIMED},
+		{0xB0, ALIAS_CLAIMED},	   {0xC0, ALIAS_LISTED},    {0xC1, ALIAS_LISTED},
+		{0xC2, ALIAS_UNCLAIMED},
+	};
+	const struct port *own;
+
+	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	world_up(world);
+	read_file(&world->sm->policy, "a=1: 0xa1=full, 0xa3-0xa5=full, 0xc1=full, ALL=limited;");
+	say(3, 0xB0, MEMBERSHIP_FULL);
+	registry_put(world->registry, REGISTRY_LID, &away);
+	world->sm->options.alias_guids[0] = (struct alias_range){GUID, GUID, 0xC0, 0xC1};
+	for (size_t i = 0; i < ARRAY_SIZE(claims); i++)
+		CU_ASSERT_EQUAL(sm_alias_claim(world->sm, GUID, claims[i].guid), claims[i].claim);
+	own = world->sm->fabric->sm_port;
+	CU_ASSERT_EQUAL(sm_alias_claim(world->sm, GUID, port_facts(own)->guid), ALIAS_CLAIMED);
+	CU_ASSERT_EQUAL(sm_alias_claim(world->sm, GUID, own->node->guid), ALIAS_CLAIMED);
 	world_free(world);
 }
 
@@ -697,6 +772,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"keys", test_keys},
 		{"aliases", test_aliases},
+		{"grants of aliases", test_grants},
+		{"claims on aliases", test_claims},
 		{"wants", test_wants},
 		{"lost file", test_lost_file},
 		{"another file than the master's", test_other_file_than_the_master},

@@ -8,6 +8,7 @@
 #ifndef FABRIC_EVENT_H
 #define FABRIC_EVENT_H
 
+#include "fabric/alias.h"
 #include "fabric/facts.h"
 #include "include/iba.h"
 #include "lib/list.h"
@@ -24,6 +25,20 @@ enum event_kind {
 	EVENT_NOT_MASTER,     /* it was, and is no more */
 	EVENT_PKEYS, /* a port should have these P_Keys and no others, perhaps fewer than before:
 		      * guid, p_keys, own_p_keys */
+	EVENT_ALIAS, /* a port was given an alias GUID, or has lost one: guid, lid, facts, num,
+		      * alias */
+};
+
+enum alias_change {
+	ALIAS_SET,
+	ALIAS_DELETED, /* by its port, or by a client with the SA_Key */
+	ALIAS_REMOVED, /* by an administrator: what was registered under it goes, too */
+};
+
+struct alias_event {
+	enum alias_change change;
+	const struct alias_entry *entry; /* borrowed */
+	enum alias_grant grant;		 /* that it has, or had */
 };
 
 struct event {
@@ -37,6 +52,7 @@ struct event {
 	const pkey_t *p_keys; /* borrowed */
 	unsigned num_p_keys;
 	const struct pkey_list *own_p_keys; /* the manager's table; borrowed, or NULL */
+	const struct alias_event *alias;    /* borrowed */
 };
 
 struct event_reader {

@@ -20,6 +20,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/alias.h"
 #include "sa/forget.h"
 #include "sa/gate.h"
 #include "sa/groups.h"
@@ -141,6 +142,7 @@ struct adm {
 	struct services *services;
 	struct reporter *reporter;
 	struct forget forget;
+	struct aliases aliases;
 	struct arena *scratch;			   /* of one request */
 	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have and that count */
 	uint64_t reserved[ARRAY_SIZE(adm_rows)];   /* that it may have and that ask nothing */
@@ -639,6 +641,7 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 		.held_ctx = adm->held_ctx,
 		.wanted_keys = adm->wanted_keys,
 		.wanted_ctx = adm->wanted_ctx,
+		.aliases = &adm->aliases,
 		.from = &exchange->from,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
@@ -754,6 +757,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
 				     lookup_now, adm);
 	forget_begin(&adm->forget, registry, adm->groups, events);
+	aliases_begin(&adm->aliases, loop, registry, events, view, &adm->stats);
 	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	adm->size_limit = adm->registration_limit = adm->join_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
@@ -780,6 +784,12 @@ void adm_set_wanted(struct adm *adm, adm_wanted *wanted, void *ctx)
 	adm->wanted_ctx = ctx;
 }
 
+void adm_set_alias_claim(struct adm *adm, adm_alias_claim *claim, const void *ctx)
+{
+	adm->aliases.claim = claim;
+	adm->aliases.claim_ctx = ctx;
+}
+
 void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx)
 {
 	adm->coming = coming;
@@ -795,6 +805,7 @@ void adm_set_options(struct adm *adm, const struct adm_options *options)
 {
 	adm->options = *options;
 	groups_set_options(adm->groups, options);
+	aliases_review(&adm->aliases);
 }
 
 bool adm_late(struct adm *adm, enum registry_kind kind, void *record, bool known)
@@ -822,6 +833,7 @@ void adm_free(struct adm *adm)
 	queue_free(adm->queue);
 	pending_free(adm->pending);
 	forget_end(&adm->forget);
+	aliases_end(&adm->aliases);
 	reporter_free(adm->reporter);
 	services_free(adm->services);
 	limits_free(adm->limits);

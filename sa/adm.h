@@ -18,9 +18,12 @@
 #include "lib/loop.h"
 #include "mad/txn.h"
 
+enum { SA_KEY_DEFAULT = 1 }; /* OpenSM's, so that anybody knows it */
+
 struct adm_options {
-	uint64_t sa_key;	  /* who gives it in SM_Key is trusted; never logged */
-	uint64_t subnet_prefix;	  /* of the GIDs */
+	uint64_t sa_key;	/* who gives it in SM_Key is trusted; never logged. For alias GUIDs
+				   SA_KEY_DEFAULT is no key */
+	uint64_t subnet_prefix; /* of the GIDs */
 	uint8_t packet_life_time; /* PathRecord:PacketLifeTime, 4.096 us * 2^n; default 18, never
 				     below 16 */
 	uint8_t max_rate_enum;	 /* PathRecord:Rate has no higher encoding; default 63, above all */
@@ -55,6 +58,10 @@ void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx);
  * registers with a key that is being taken from him. Without it the view alone decides. */
 typedef bool adm_wanted(void *ctx, guid_t port_guid, pkey_t p_key);
 void adm_set_wanted(struct adm *adm, adm_wanted *wanted, void *ctx);
+/* claim(ctx, port_guid, guid) tells what speaks for or against a GUID as an alias of a port.
+ * Without it nothing does. */
+typedef enum alias_claim adm_alias_claim(const void *ctx, guid_t port_guid, guid_t guid);
+void adm_set_alias_claim(struct adm *adm, adm_alias_claim *claim, const void *ctx);
 /* The groups that partitions have; see groups_configure(). */
 void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count);
 void adm_set_options(struct adm *adm, const struct adm_options *options);
@@ -78,6 +85,7 @@ struct adm_stats {
 	/* Refused registrations, by the limit that is reached: of one port's registrations, of the
 	 * groups that it made, of the MLIDs for groups of clients. */
 	uint64_t over_limit[ADM_LIMITS];
+	uint64_t aliases_refused; /* alias GUIDs that a request wanted to set or delete */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
 /* The seconds that a service still has: services_lease(). */

@@ -3,19 +3,30 @@
  * GUIDInfoRecord, one block of eight GUIDs of a port, which are told by tables.c and changed here.
  * The component mask says which of the eight a Set or Delete is about. LID and BlockNum must be
  * given, else INSUFFICIENT_COMPONENTS; a block beyond GUIDCap is REQ_INVALID. Only the port itself
- * and the trusted may change its GUIDs, others are told DENIED. The first GUID of all is the port's
- * own: it is passed over, as OpenSM does, and the answer tells it.
+ * and a client with the SA_Key may change its GUIDs, others are told DENIED. The first GUID of all
+ * is the port's own: it is passed over, and the answer tells it.
  *
- * Who sets 0 asks the SM for a GUID: it has the first byte 0x02, locally administered, and the rest
+ * A request is trusted as to a GUID if it carries the SA_Key and that is not the default, or if
+ * alias_guids allows the port this GUID. Any other request is judged by what its port may know: a
+ * full member of the default partition can see every port, so that a refusal tells it nothing; it
+ * may have any GUID that belongs to no other port and is named in no partition. From all others
+ * each GUID that the port does not have already is declined in the same way, whether it exists or
+ * not.
+ *
+ * A Set of 0 asks the SM for a GUID: it has the first byte 0x02, locally administered, and the rest
  * from a hash of the port and the place, so that a port is given the same ones again even by a
- * manager that has forgotten them. Setting 0 again changes nothing. A GUID that another has is
- * REQ_INVALID, and while it is a member of a multicast group an alias can be neither changed nor
- * deleted: DENIED.
+ * manager that has forgotten them. Setting 0 again changes nothing. While it is a member of a
+ * multicast group an alias can be neither changed nor deleted, and what was granted by an
+ * administrator or with the SA_Key is changed and deleted by a request with the SA_Key alone.
  *
- * An alias is where its virtual machine is: of a port that is not there it may be taken by one that
- * is, without waiting for the end of the grace. What was registered under it was the old place's,
- * and goes. Called by adm.c.
+ * A port may move an alias to another place of its own. From another port a trusted request takes
+ * an alias if that port is not there, without waiting for the end of the grace, or if the alias was
+ * not granted. What was registered under it goes. Called by adm.c.
  */
+#include "sa/alias.h"
+
+#include "lib/guid.h"
+#include "lib/mem.h"
 #include "sa/forget.h"
 #include "sa/request.h"
 
@@ -26,6 +37,41 @@ struct change {
 	struct endport port;
 	const struct guid_info_record *wanted;
 	unsigned first; /* index of the block's first GUID */
+	unsigned cap;	/* so many GUIDs the port has */
+	bool has_key;	/* the SA_Key, and not the default one */
+};
+
+enum verdict_on_guid {
+	GUID_FITS,
+	GUID_BEYOND_CAP,
+	GUID_KEPT,
+	GUID_IS_MEMBER,
+	GUID_TWICE,
+	GUID_OVER_LIMIT,
+	GUID_NOT_ALLOWED,
+	GUID_TAKEN,
+	GUID_CLAIMED,
+};
+
+static const struct {
+	uint16_t status;
+	const char *why;
+} verdicts[] = {
+	[GUID_BEYOND_CAP] = {SA_REQ_INVALID, "the port has fewer GUIDs (GUIDCap)"},
+	[GUID_KEPT] = {SA_REQ_DENIED, "the GUID in that place was granted, so only weftctl alias "
+				      "remove or a request with the SA_Key takes it away"},
+	[GUID_IS_MEMBER] = {SA_REQ_DENIED,
+			    "the GUID in that place is a member of a multicast group"},
+	[GUID_TWICE] = {SA_REQ_INVALID, "the request has it twice"},
+	[GUID_OVER_LIMIT] = {SA_NO_RESOURCES,
+			     "the port has registered as much as registrations_per_port allows"},
+	[GUID_NOT_ALLOWED] = {SA_REQ_INVALID,
+			      "the port is no full member of the default partition, so it may have "
+			      "only what alias_guids or weftctl alias set allows it"},
+	[GUID_TAKEN] = {SA_REQ_INVALID, "another port has it, or that place has another GUID"},
+	[GUID_CLAIMED] = {SA_REQ_INVALID,
+			  "it belongs to a port that is away, or partitions name it: "
+			  "alias_guids or weftctl alias set can allow it"},
 };
 
 static const struct alias_entry *alias_at(const struct adm_request *request,
@@ -46,6 +92,7 @@ static bool is_meant(const struct adm_request *request, const struct change *cha
 static uint16_t change_read(const struct adm_request *request, struct change *out)
 {
 	const struct guid_info_record *wanted = request->wanted;
+	bool has_key = request->trusted && request->options->sa_key != SA_KEY_DEFAULT;
 	const struct port_info *info;
 	struct endport port;
 
@@ -55,16 +102,17 @@ static uint16_t change_read(const struct adm_request *request, struct change *ou
 	if (!endport_by_lid(request->topology, wanted->lid, &port) ||
 	    !request_may_see(request, &port))
 		return SA_NO_RECORDS;
-	if (!request->trusted && !endport_same(&request->requester, &port))
+	if (!has_key && !endport_same(&request->requester, &port))
 		return SA_REQ_DENIED;
 	info = facts_port_info(port.facts, port.num);
-	*out = (struct change){port, wanted, wanted->block_num * (unsigned)GUID_BLOCK_GUIDS};
-	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
-		if (!info || out->first >= info->guid_cap ||
-		    (request_has(request, GUID_INFO_RECORD_GUID0 + i) &&
-		     out->first + i >= info->guid_cap))
-			return SA_REQ_INVALID;
-	return STATUS_OK;
+	*out = (struct change){
+		.port = port,
+		.wanted = wanted,
+		.first = wanted->block_num * (unsigned)GUID_BLOCK_GUIDS,
+		.cap = info ? info->guid_cap : 0,
+		.has_key = has_key,
+	};
+	return out->first < out->cap ? STATUS_OK : SA_REQ_INVALID;
 }
 
 static bool is_member(const struct adm_request *request, guid_t guid)
@@ -74,7 +122,7 @@ static bool is_member(const struct adm_request *request, guid_t guid)
 	return registry_first(request->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key) != NULL;
 }
 
-/* The record of who has this alias, whether he is there or not. */
+/* The record of the port that has this alias, whether that is there or not. */
 static const struct alias_entry *owned(const struct adm_request *request, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
@@ -82,23 +130,78 @@ static const struct alias_entry *owned(const struct adm_request *request, guid_t
 	return registry_first(request->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
 }
 
-/* By a port that is there. */
-static bool is_taken(const struct adm_request *request, guid_t guid)
+static bool is_there(const struct adm_request *request, guid_t guid)
 {
 	struct endport port;
 
 	return lookup_guid(request->lookup, guid, &port);
 }
 
-/* From a port that is not there any more. */
-static void take_over(const struct adm_request *request, const struct change *change, guid_t guid)
+/* As the GUID of a port, which nobody else can have. */
+static bool is_port_guid(const struct adm_request *request, guid_t guid)
 {
-	const struct alias_entry *alias = owned(request, guid);
+	struct endport port;
 
-	if (!alias || alias->port_guid == change->port.guid)
-		return;
-	forget_guid(request->registry, request->groups, guid);
-	registry_drop(request->registry, REGISTRY_ALIAS, alias);
+	return lookup_guid(request->lookup, guid, &port) && port.guid == guid;
+}
+
+/* What the manager says of it, and whether another port has registered something under it. */
+static enum alias_claim claim_on(const struct adm_request *request, guid_t port_guid, guid_t guid)
+{
+	const struct aliases *aliases = request->aliases;
+	const struct service_entry key = {.gid_guid = guid}, *service;
+	enum alias_claim claim = aliases->claim
+					 ? aliases->claim(aliases->claim_ctx, port_guid, guid)
+					 : ALIAS_UNCLAIMED;
+
+	if (claim != ALIAS_UNCLAIMED)
+		return claim;
+	for (service = registry_first(request->registry, REGISTRY_SERVICE, SERVICE_BY_PORT, &key);
+	     service;
+	     service = registry_next(request->registry, REGISTRY_SERVICE, SERVICE_BY_PORT, service))
+		if (service->owner != port_guid)
+			return ALIAS_CLAIMED;
+	return ALIAS_UNCLAIMED;
+}
+
+static enum alias_grant grant_of(const struct adm_request *request, const struct alias_entry *alias)
+{
+	if (alias->granted)
+		return alias->granted;
+	return claim_on(request, alias->port_guid, alias->guid) == ALIAS_LISTED ? ALIAS_BY_LIST
+										: ALIAS_NOT_GRANTED;
+}
+
+static void tell(const struct adm_request *request, const struct change *change,
+		 const struct alias_entry *entry, enum alias_change what)
+{
+	const struct alias_event alias = {what, entry, grant_of(request, entry)};
+
+	struct event event = {.kind = EVENT_ALIAS, .guid = entry->port_guid, .alias = &alias};
+
+	if (entry->port_guid == change->port.guid) {
+		event.lid = change->port.lid;
+		event.facts =
+			(struct node_facts *)change->port.facts; /* which readers may refer to */
+		event.num = change->port.num;
+	}
+	event_raise(request->aliases->events, &event);
+}
+
+/* Counts it, and says why, where the request is not the first of many. */
+static void refused(const struct adm_request *request, const struct change *change, unsigned i,
+		    enum verdict_on_guid verdict)
+{
+	const struct log_subject subject = alias_subject(&change->port);
+	char guid[GUID_TEXT], port[GUID_TEXT];
+
+	request->aliases->stats->aliases_refused++;
+	log_limited(&request->aliases->limit, LOG_NOTICE, &subject,
+		    "\"%s\" port %u (GUID %s, LID %u) may not change its alias GUID at index %u to "
+		    "%s: %s",
+		    change->port.facts->description, change->port.num,
+		    guid_text(change->port.guid, port), change->port.lid, change->first + i,
+		    guid_text(change->wanted->info.guid[i], guid), verdicts[verdict].why);
 }
 
 /* A GUID of the SM's own for this place. */
@@ -111,8 +214,116 @@ static guid_t guid_make(const struct adm_request *request, const struct change *
 		hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15) + 1;
 		hash ^= hash >> 29;
 		guid = LOCALLY_ADMINISTERED | hash >> 8;
-	} while (owned(request, guid) || is_taken(request, guid));
+	} while (owned(request, guid) || is_there(request, guid) ||
+		 claim_on(request, change->port.guid, guid) == ALIAS_CLAIMED);
 	return guid;
+}
+
+/* Whether this port may have a GUID that it has not yet. */
+static enum verdict_on_guid judge_new(const struct adm_request *request,
+				      const struct change *change, guid_t guid)
+{
+	const struct alias_entry *holder = owned(request, guid);
+	enum alias_claim claim = claim_on(request, change->port.guid, guid);
+
+	if (!change->has_key && claim != ALIAS_LISTED) {
+		if (!endport_is_full_member(&change->port, PKEY_DEFAULT_FULL))
+			return GUID_NOT_ALLOWED;
+		if (holder || is_port_guid(request, guid))
+			return GUID_TAKEN;
+		return claim == ALIAS_CLAIMED ? GUID_CLAIMED : GUID_FITS;
+	}
+	if (is_port_guid(request, guid) ||
+	    (holder && is_there(request, guid) && grant_of(request, holder)))
+		return GUID_TAKEN;
+	return GUID_FITS;
+}
+
+/* Whether one of the eight may become what is wanted; 0: any that the SM chooses. */
+static enum verdict_on_guid judge_set(const struct adm_request *request,
+				      const struct change *change, unsigned i)
+{
+	const struct alias_entry *alias = alias_at(request, change, i), *holder;
+	guid_t guid = change->wanted->info.guid[i];
+
+	if (change->first + i >= change->cap)
+		return GUID_BEYOND_CAP;
+	if (alias && (!guid || alias->guid == guid))
+		return GUID_FITS;
+	for (unsigned other = 0; guid && other < i; other++)
+		if (is_meant(request, change, other) && change->wanted->info.guid[other] == guid)
+			return GUID_TWICE;
+	if (alias && alias->granted && !change->has_key)
+		return GUID_KEPT;
+	if (alias && is_member(request, alias->guid))
+		return GUID_IS_MEMBER;
+	holder = guid ? owned(request, guid) : NULL;
+	if (holder && holder->port_guid == change->port.guid)
+		return alias ? GUID_TAKEN : GUID_FITS;
+	if (!alias && !request_may_register(request, change->port.guid))
+		return GUID_OVER_LIMIT;
+	return guid ? judge_new(request, change, guid) : GUID_FITS;
+}
+
+static enum verdict_on_guid judge_delete(const struct adm_request *request,
+					 const struct change *change, unsigned i)
+{
+	const struct alias_entry *alias = alias_at(request, change, i);
+
+	if (change->first + i >= change->cap)
+		return GUID_BEYOND_CAP;
+	if (alias && alias->granted && !change->has_key)
+		return GUID_KEPT;
+	return alias && is_member(request, alias->guid) ? GUID_IS_MEMBER : GUID_FITS;
+}
+
+static void drop(const struct adm_request *request, const struct change *change,
+		 const struct alias_entry *alias)
+{
+	const struct alias_entry entry = *alias;
+
+	registry_drop(request->registry, REGISTRY_ALIAS, alias);
+	tell(request, change, &entry, ALIAS_DELETED);
+}
+
+/* By whose word the port gets it; of one that it has the grant stays. */
+static enum alias_grant grant_for(const struct change *change, const struct alias_entry *own)
+{
+	if (own && own->granted)
+		return own->granted;
+	return change->has_key ? ALIAS_BY_SA_KEY : ALIAS_NOT_GRANTED;
+}
+
+static void set(struct adm_request *request, const struct change *change, unsigned i)
+{
+	const struct alias_entry *before = alias_at(request, change, i), *holder;
+	struct alias_entry alias = {.port_guid = change->port.guid,
+				    .index = (uint16_t)(change->first + i),
+				    .guid = change->wanted->info.guid[i]};
+
+	if (!alias.guid)
+		alias.guid = before ? before->guid : guid_make(request, change, i);
+	holder = owned(request, alias.guid);
+	if (holder && holder->port_guid != alias.port_guid) {
+		forget_guid(request->registry, request->groups, alias.guid);
+		drop(request, change, holder);
+		holder = NULL;
+	}
+	alias.granted = grant_for(change, holder);
+	if (holder && holder->index == alias.index && holder->granted == alias.granted)
+		return;
+	if (holder && holder->index != alias.index)
+		drop(request, change, holder);
+	registry_put(request->registry, REGISTRY_ALIAS, &alias);
+	tell(request, change, &alias, ALIAS_SET);
+}
+
+static void delete (struct adm_request *request, const struct change *change, unsigned i)
+{
+	const struct alias_entry *alias = alias_at(request, change, i);
+
+	if (alias)
+		drop(request, change, alias);
 }
 
 /* The block as it will be. */
@@ -126,74 +337,38 @@ static uint16_t give(struct adm_request *request, const struct change *change)
 	return STATUS_OK;
 }
 
-/* Whether one of the eight may become guid; 0: any that the SM chooses. */
-static uint16_t may_set(const struct adm_request *request, const struct change *change, unsigned i)
+static uint16_t change_guids(struct adm_request *request,
+			     enum verdict_on_guid (*judge)(const struct adm_request *request,
+							   const struct change *change, unsigned i),
+			     void (*act)(struct adm_request *request, const struct change *change,
+					 unsigned i))
 {
-	const struct alias_entry *alias = alias_at(request, change, i);
-	guid_t guid = change->wanted->info.guid[i];
+	struct change change;
+	uint16_t status = change_read(request, &change);
 
-	if (!guid || (alias && alias->guid == guid))
-		return STATUS_OK;
-	if (is_taken(request, guid))
-		return SA_REQ_INVALID;
-	for (unsigned other = 0; other < i; other++)
-		if (is_meant(request, change, other) && change->wanted->info.guid[other] == guid)
-			return SA_REQ_INVALID;
-	return alias && is_member(request, alias->guid) ? SA_REQ_DENIED : STATUS_OK;
+	for (unsigned i = 0; !status && i < GUID_BLOCK_GUIDS; i++) {
+		enum verdict_on_guid verdict =
+			is_meant(request, &change, i) ? judge(request, &change, i) : GUID_FITS;
+
+		if (verdict == GUID_FITS)
+			continue;
+		refused(request, &change, i, verdict);
+		status = verdicts[verdict].status;
+	}
+	if (status)
+		return status;
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
+		if (is_meant(request, &change, i))
+			act(request, &change, i);
+	return give(request, &change);
 }
 
 uint16_t begin_set_guids(struct adm_request *request)
 {
-	struct change change;
-	uint16_t status = change_read(request, &change);
-	bool more = false;
-
-	for (unsigned i = 0; !status && i < GUID_BLOCK_GUIDS; i++) {
-		if (!is_meant(request, &change, i))
-			continue;
-		status = may_set(request, &change, i);
-		more |= !alias_at(request, &change, i);
-	}
-	if (!status && more && !request_may_register(request, change.port.guid))
-		status = SA_NO_RESOURCES;
-	if (status)
-		return status;
-	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
-		struct alias_entry alias = {.port_guid = change.port.guid,
-					    .index = (uint16_t)(change.first + i),
-					    .guid = change.wanted->info.guid[i]};
-
-		if (!is_meant(request, &change, i) ||
-		    (!alias.guid && alias_at(request, &change, i)))
-			continue;
-		if (!alias.guid)
-			alias.guid = guid_make(request, &change, i);
-		take_over(request, &change, alias.guid);
-		registry_put(request->registry, REGISTRY_ALIAS, &alias);
-	}
-	return give(request, &change);
+	return change_guids(request, judge_set, set);
 }
 
 uint16_t begin_delete_guids(struct adm_request *request)
 {
-	struct change change;
-	uint16_t status = change_read(request, &change);
-
-	for (unsigned i = 0; !status && i < GUID_BLOCK_GUIDS; i++) {
-		const struct alias_entry *alias =
-			is_meant(request, &change, i) ? alias_at(request, &change, i) : NULL;
-
-		if (alias && is_member(request, alias->guid))
-			status = SA_REQ_DENIED;
-	}
-	if (status)
-		return status;
-	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
-		const struct alias_entry *alias =
-			is_meant(request, &change, i) ? alias_at(request, &change, i) : NULL;
-
-		if (alias)
-			registry_drop(request->registry, REGISTRY_ALIAS, alias);
-	}
-	return give(request, &change);
+	return change_guids(request, judge_delete, delete);
 }

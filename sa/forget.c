@@ -87,6 +87,8 @@ static void happened(void *ctx, const struct event *event)
 
 	if (event->kind == EVENT_PKEYS)
 		pkeys_changed(forget, event);
+	if (event->kind == EVENT_ALIAS && event->alias->change == ALIAS_REMOVED)
+		forget_guid(registry, forget->groups, event->alias->entry->guid);
 	if (event->kind != EVENT_PORT_FORGOTTEN)
 		return;
 	forget_guid(registry, forget->groups, event->guid);

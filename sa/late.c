@@ -7,6 +7,7 @@
  */
 #include "sa/late.h"
 
+#include "fabric/alias.h"
 #include "lib/mem.h"
 #include "sa/groups.h"
 #include "sa/service.h"
@@ -34,10 +35,11 @@ static bool member_fits(const struct place *place, void *record)
 	return groups_find(place->groups, ((const struct member_entry *)record)->mgid);
 }
 
-/* Another port may have it now. */
+/* Another port may have it now, or it is that port's own GUID. */
 static bool alias_fits(const struct place *place, void *record)
 {
-	return !registry_first(place->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, record);
+	return !alias_is_usurped(place->registry, record) &&
+	       !registry_first(place->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, record);
 }
 
 static bool service_fits(const struct place *place, void *record)

@@ -34,6 +34,7 @@
  * 11,664 hosts take 25 MB), but then it waits until no other one of those is under way. */
 enum { TABLE_BYTES_MAX = 16 << 20, TABLE_BYTES_LARGE = 40 << 20 };
 
+struct aliases;
 struct answer;
 struct groups;
 struct limits;
@@ -64,6 +65,7 @@ struct adm_request {
 	const void *held_ctx;
 	adm_wanted *wanted_keys; /* NULL: the view decides */
 	void *wanted_ctx;
+	struct aliases *aliases;
 	const struct mad_addr *from; /* of the first half only */
 	const struct adm_options *options;
 	struct endport requester;

@@ -90,6 +90,7 @@ static const struct {
 	{MESSAGE_REPLICA, "standby"},
 	{MESSAGE_SM_LID, "standby"},
 	{MESSAGE_TWO_MASTERS, "role"},
+	{MESSAGE_ALIAS, "alias"},
 };
 
 const char *event_kind_of(const char *message_id)
@@ -149,6 +150,20 @@ static void trap_text(const struct notice *notice, char text[TEXT_SIZE])
 			 notice->trap_number, notice->producer_type, notice->issuer_lid);
 }
 
+static void alias_text(const struct alias_event *alias, char text[TEXT_SIZE])
+{
+	static const char *const changes[] = {
+		[ALIAS_SET] = "set",
+		[ALIAS_DELETED] = "deleted",
+		[ALIAS_REMOVED] = "removed by command",
+	};
+	char guid[GUID_TEXT];
+
+	snprintf(text, TEXT_SIZE, "alias GUID %s at index %u: %s; granted by: %s",
+		 guid_text(alias->entry->guid, guid), alias->entry->index, changes[alias->change],
+		 alias_grant_text(alias->grant));
+}
+
 static void raised(void *ctx, const struct event *event)
 {
 	struct event_note happened = {.kind = "port", .level = LOG_INFO};
@@ -168,6 +183,11 @@ static void raised(void *ctx, const struct event *event)
 		break;
 	case EVENT_PORT_FORGOTTEN:
 		happened.text = "the port stayed away: what it had registered is forgotten";
+		break;
+	case EVENT_ALIAS:
+		happened.kind = "alias";
+		alias_text(event->alias, text);
+		happened.text = text;
 		break;
 	default: /* the role is a line of the log, and P_Keys follow from partitions */
 		return;

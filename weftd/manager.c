@@ -57,6 +57,11 @@ static bool wants_key(void *ctx, guid_t port_guid, pkey_t p_key)
 	return sm_wants_key(ctx, port_guid, p_key);
 }
 
+static enum alias_claim alias_claim(const void *ctx, guid_t port_guid, guid_t guid)
+{
+	return sm_alias_claim(ctx, port_guid, guid);
+}
+
 static lid_t own_lid(const void *ctx)
 {
 	return sm_lid(ctx);
@@ -82,6 +87,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	adm_expect(manager->adm, view_is_coming, manager->sm);
 	adm_set_mft(manager->adm, held_mft, manager->sm);
 	adm_set_wanted(manager->adm, wants_key, manager->sm);
+	adm_set_alias_claim(manager->adm, alias_claim, manager->sm);
 	sm_on_groups(manager->sm, take_groups, manager);
 	take_groups(manager);
 	if (store)
@@ -203,7 +209,7 @@ static json_t *manager_status(const struct manager *manager)
 						(json_int_t)counts[i].refused));
 	json_object_set_new(
 		status, "sa",
-		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests",
+		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests",
 			  requests, "received", (json_int_t)stats->received, "answered",
 			  (json_int_t)stats->answered, "refused", (json_int_t)stats->refused,
 			  "dropped", (json_int_t)stats->dropped, "send_failed",
@@ -214,7 +220,8 @@ static json_t *manager_status(const struct manager *manager)
 			  (json_int_t)stats->over_limit[ADM_LIMIT_REGISTRATIONS],
 			  "groups_over_limit", (json_int_t)stats->over_limit[ADM_LIMIT_GROUPS],
 			  "no_mlid", (json_int_t)stats->over_limit[ADM_LIMIT_MLIDS], "pending",
-			  (json_int_t)adm_pending(manager->adm)));
+			  (json_int_t)adm_pending(manager->adm), "aliases_refused",
+			  (json_int_t)stats->aliases_refused));
 	json_object_set_new(status, "reports", reports_status(manager));
 	if (manager->settings)
 		settings_status(manager->settings, json_object_get(status, "settings"));

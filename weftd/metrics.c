@@ -74,6 +74,8 @@ static const struct metric metrics[] = {
 	COUNTER("sa_received", "sa.received", "Requests to the SA."),
 	COUNTER("sa_answered", "sa.answered", "Requests that were answered."),
 	COUNTER("sa_refused", "sa.refused", "Requests that were refused with a status."),
+	COUNTER("sa_aliases_refused", "sa.aliases_refused",
+		"Alias GUIDs that a port may not have, or may not give up."),
 	COUNTER("sa_dropped", "sa.dropped", "Requests that were dropped."),
 	COUNTER("sa_overload", "sa.overload", "Requests that found no place to wait."),
 	COUNTER("sa_over_limit", "sa.over_limit",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Alias GUIDs from the wire to the wire: who may set which, what the SM chooses, what is told of
- * them, and that whoever asks for one is led to its port.
+ * them, what a refusal does not tell, and that a path to an alias leads to its port.
  */
 // LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
 // LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
@@ -65,10 +65,12 @@ static const struct {
 	/* Another's port: for the trusted only, and for who sees it. */
 	{24, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0xC3, SA_REQ_DENIED, 0},
 	{24, SA_KEY, LID | BLOCK | PLACE(3), 16, 0, 3, 0xC3, STATUS_OK, 0xC3},
-	/* Somebody has it: as his own, as an alias, in another place. */
+	/* A port has it as its own. */
 	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, PORT_GUID(C), SA_REQ_INVALID, 0},
 	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, PORT_GUID(A), SA_REQ_INVALID, 0},
-	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, 0xAF, SA_REQ_INVALID, 0},
+	/* It moves to another place of its port, but not over another alias. */
+	{16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xAF, SA_REQ_INVALID, 0},
+	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, 0xAF, STATUS_OK, 0xAF},
 };
 
 static void test_sets(void)
@@ -300,8 +302,386 @@ static void test_forgotten(void)
 	end();
 }
 
-/* From a port that is there nobody takes an alias; from one that is not, anybody, and it comes
- * without what was registered under it. The port itself keeps the rest. */
+/* What the manager says of GUIDs, in place of sm_alias_claim(). */
+static struct {
+	guid_t claimed, listed;
+	guid_t listed_port;
+} words;
+
+static enum alias_claim claim(const void *ctx, guid_t port_guid, guid_t guid)
+{
+	CU_ASSERT_PTR_EQUAL(ctx, &words);
+	if (words.listed && guid == words.listed && port_guid == words.listed_port)
+		return ALIAS_LISTED;
+	return words.claimed && guid == words.claimed ? ALIAS_CLAIMED : ALIAS_UNCLAIMED;
+}
+
+static void begin_with_words(void)
+{
+	begin();
+	words.claimed = words.listed = words.listed_port = 0;
+	adm_set_alias_claim(sa.adm, claim, &words);
+}
+
+/* B, a limited member of the default partition, gets as many GUIDs as A. */
+static void give_places(unsigned host)
+{
+	struct endport port;
+
+	endport_by_lid(sa.view->topology, two_switches_hosts[host].lid, &port);
+	((struct node_facts *)port.facts)->port[1].info.guid_cap = 16;
+}
+
+static bool sets_with(uint64_t sm_key, unsigned host, unsigned place, guid_t guid)
+{
+	lid_t lid = two_switches_hosts[host].lid;
+
+	return !change(METHOD_SET, lid, sm_key, LID | BLOCK | PLACE(place), lid, 0, place, guid) &&
+	       told.info.guid[place] == guid;
+}
+
+static bool sets_one(unsigned host, unsigned place, guid_t guid)
+{
+	return sets_with(0, host, place, guid);
+}
+
+static const struct alias_entry *alias_of(guid_t guid)
+{
+	const struct alias_entry key = {.guid = guid};
+
+	return registry_first(sa.registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+}
+
+static void hold(guid_t port_guid, guid_t guid, uint8_t granted)
+{
+	const struct alias_entry alias = {
+		.port_guid = port_guid, .index = 5, .guid = guid, .granted = granted};
+
+	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
+}
+
+/* What there is of the GUID 0xA9 before it is asked for. */
+enum before {
+	NOTHING,
+	CLAIMED,
+	HELD_THERE,	    /* an alias of C, which is there and was not granted it */
+	HELD_THERE_GRANTED, /* as before, but granted */
+	HELD_AWAY,
+	HELD_AWAY_GRANTED,
+	SERVICE_OF_OTHER, /* a service of another port has it */
+	SERVICE_OF_OWN,
+	BEFORES
+};
+
+static void make_before(enum before before, guid_t own)
+{
+	const struct service_entry service = {.service_id = 1,
+					      .gid_guid = 0xA9,
+					      .owner = before == SERVICE_OF_OWN ? own
+										: (guid_t)0xDEAD};
+
+	words.claimed = before == CLAIMED ? 0xA9 : 0;
+	if (before == HELD_THERE || before == HELD_THERE_GRANTED)
+		hold(PORT_GUID(C), 0xA9, before == HELD_THERE_GRANTED);
+	if (before == HELD_AWAY || before == HELD_AWAY_GRANTED)
+		hold(0xDEAD, 0xA9, before == HELD_AWAY_GRANTED);
+	if (before == SERVICE_OF_OTHER || before == SERVICE_OF_OWN)
+		registry_put(sa.registry, REGISTRY_SERVICE, &service);
+}
+
+enum trust { BY_LIMITED, BY_FULL, BY_LIST, BY_KEY };
+
+/* Who gets it. */
+static const struct {
+	bool gets[BEFORES];
+	uint8_t granted;
+} trusts[] = {
+	[BY_LIMITED] = {{0}, 0},
+	[BY_FULL] = {{[NOTHING] = true, [SERVICE_OF_OWN] = true}, ALIAS_NOT_GRANTED},
+	[BY_LIST] = {{true, true, true, false, true, true, true, true}, ALIAS_NOT_GRANTED},
+	[BY_KEY] = {{true, true, true, false, true, true, true, true}, ALIAS_BY_SA_KEY},
+};
+
+static void test_trust(void)
+{
+	for (enum trust trust = BY_LIMITED; trust <= BY_KEY; trust++) {
+		for (enum before before = NOTHING; before < BEFORES; before++) {
+			unsigned host = trust == BY_LIMITED || trust == BY_LIST ? B : A;
+			bool gets = trusts[trust].gets[before];
+			const struct alias_entry *alias;
+
+			begin_with_words();
+			give_places(B);
+			make_before(before, PORT_GUID(host));
+			if (trust == BY_LIST) {
+				words.listed = 0xA9;
+				words.listed_port = PORT_GUID(B);
+			}
+			CU_ASSERT_EQUAL(sets_with(trust == BY_KEY ? SA_KEY : 0, host, 3, 0xA9),
+					gets);
+			alias = alias_of(0xA9);
+			CU_ASSERT_EQUAL(alias && alias->port_guid == PORT_GUID(host), gets);
+			if (gets && alias)
+				CU_ASSERT_EQUAL(alias->granted, trusts[trust].granted);
+			CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, !gets);
+			end();
+		}
+	}
+}
+
+/* The key that everybody knows gives nothing: no grant, no other port's GUIDs. */
+static void test_default_key(void)
+{
+	struct adm_options known = options;
+
+	known.sa_key = SA_KEY_DEFAULT;
+	begin_with_words();
+	adm_set_options(sa.adm, &known);
+	words.claimed = 0xA9;
+	CU_ASSERT_FALSE(sets_with(SA_KEY_DEFAULT, A, 3, 0xA9));
+	CU_ASSERT_TRUE(sets_with(SA_KEY_DEFAULT, A, 3, 0xA8));
+	CU_ASSERT_EQUAL(alias_of(0xA8)->granted, ALIAS_NOT_GRANTED);
+	CU_ASSERT_EQUAL(
+		change(METHOD_SET, 24, SA_KEY_DEFAULT, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA7),
+		SA_REQ_DENIED);
+	CU_ASSERT_EQUAL(
+		change(METHOD_DELETE, 24, SA_KEY_DEFAULT, LID | BLOCK | PLACE(3), 16, 0, 3, 0),
+		SA_REQ_DENIED);
+	end();
+}
+
+/* What a port has it keeps, whatever has become of the GUID since, and an SA_Key adds the grant. */
+static void test_held(void)
+{
+	begin_with_words();
+	give_places(B);
+	hold(PORT_GUID(B), 0xA9, ALIAS_NOT_GRANTED);
+	words.claimed = 0xA9;
+	CU_ASSERT_TRUE(sets_one(B, 5, 0xA9));
+	CU_ASSERT_TRUE(sets_one(B, 6, 0xA9)); /* to another place */
+	CU_ASSERT_EQUAL(alias_of(0xA9)->granted, ALIAS_NOT_GRANTED);
+	CU_ASSERT_TRUE(sets_with(SA_KEY, B, 6, 0xA9));
+	CU_ASSERT_EQUAL(alias_of(0xA9)->granted, ALIAS_BY_SA_KEY);
+	CU_ASSERT_TRUE(sets_one(B, 7, 0xA9)); /* with its grant */
+	CU_ASSERT_EQUAL(alias_of(0xA9)->granted, ALIAS_BY_SA_KEY);
+	CU_ASSERT_EQUAL(alias_of(0xA9)->index, 7);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 1);
+	end();
+}
+
+/* What was granted the port itself does not undo; a client with the SA_Key does. */
+static void test_granted_stays(void)
+{
+	for (uint8_t granted = ALIAS_BY_ADMINISTRATOR; granted < ALIAS_KEPT_GRANTS; granted++) {
+		begin_with_words();
+		hold(PORT_GUID(A), 0xA9, granted);
+		CU_ASSERT_FALSE(sets_one(A, 5, 0xA8));
+		change(METHOD_DELETE, 16, 0, LID | BLOCK | PLACE(5), 16, 0, 5, 0);
+		CU_ASSERT_PTR_NOT_NULL(alias_of(0xA9));
+		CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 2);
+		CU_ASSERT_EQUAL(
+			change(METHOD_DELETE, 16, SA_KEY, LID | BLOCK | PLACE(5), 16, 0, 5, 0),
+			STATUS_OK);
+		CU_ASSERT_PTR_NULL(alias_of(0xA9));
+		end();
+	}
+}
+
+/* To a port that may not see all others each GUID is answered in the same way: one that is there
+ * and visible, there and hidden, an alias of either, remembered or named, and one that no port has.
+ * Only the GUID of the request itself, where an answer repeats it, differs. */
+static void test_no_oracle(void)
+{
+	static const guid_t guids[] = {PORT_GUID(A), PORT_GUID(D), SWITCH_GUID(S1), 0xA1, 0xA2,
+				       0xA3,	     0xA4,	   0xBBBB};
+	const size_t place = SUBN_ADM_HEADER_SIZE + 8 + 3 * sizeof(guid_t);
+	uint8_t first[MAD_SIZE];
+
+	begin_with_words();
+	give_places(B);
+	words.claimed = 0xA1;
+	hold(PORT_GUID(A), 0xA2, ALIAS_NOT_GRANTED);
+	hold(PORT_GUID(C), 0xA3, ALIAS_BY_ADMINISTRATOR);
+	hold(0xDEAD, 0xA4, ALIAS_NOT_GRANTED);
+	for (size_t i = 0; i < ARRAY_SIZE(guids); i++) {
+		uint64_t before = registry_number(sa.registry);
+
+		CU_ASSERT_FALSE(sets_one(B, 3, guids[i]));
+		CU_ASSERT_EQUAL(registry_number(sa.registry), before);
+		CU_ASSERT_EQUAL_FATAL(sa.size, MAD_SIZE);
+		if (be64_load(sa.mad + place) == guids[i])
+			memset(sa.mad + place, 0, sizeof(guid_t));
+		if (!i)
+			memcpy(first, sa.mad, MAD_SIZE);
+		CU_ASSERT_EQUAL(memcmp(first, sa.mad, MAD_SIZE), 0);
+	}
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, ARRAY_SIZE(guids));
+	/* The SM may choose one: it grants nothing. */
+	CU_ASSERT_EQUAL(change(METHOD_SET, 20, 0, LID | BLOCK | PLACE(3), 20, 0, 3, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(alias_of(told.info.guid[3])->granted, ALIAS_NOT_GRANTED);
+	end();
+}
+
+/* Every change is an event, with its port, its place, and how it was granted. */
+static struct {
+	unsigned count;
+	struct event event;
+	struct alias_event alias;
+	struct alias_entry entry;
+} seen;
+
+static void happened(void *ctx, const struct event *event)
+{
+	(void)ctx;
+	if (event->kind != EVENT_ALIAS)
+		return;
+	seen.count++;
+	seen.event = *event;
+	seen.alias = *event->alias;
+	seen.entry = *event->alias->entry;
+}
+
+static bool saw(unsigned count, enum alias_change change, unsigned index, enum alias_grant grant)
+{
+	return seen.count == count && seen.alias.change == change && seen.entry.index == index &&
+	       seen.entry.guid == 0xA9 && seen.alias.grant == grant &&
+	       seen.event.guid == PORT_GUID(A) && seen.event.lid == 16 && seen.event.num == 1 &&
+	       seen.event.facts->info.node_guid == HOST_GUID(A);
+}
+
+static void test_events(void)
+{
+	struct event_reader reader = {.happened = happened};
+
+	begin_with_words();
+	seen.count = 0;
+	event_read(&sa.events, &reader);
+	CU_ASSERT_TRUE(sets_one(A, 3, 0xA9));
+	CU_ASSERT_TRUE(saw(1, ALIAS_SET, 3, ALIAS_NOT_GRANTED));
+	CU_ASSERT_TRUE(sets_one(A, 3, 0xA9));
+	CU_ASSERT_EQUAL(seen.count, 1); /* nothing changed */
+	CU_ASSERT_TRUE(sets_with(SA_KEY, A, 3, 0xA9));
+	CU_ASSERT_TRUE(saw(2, ALIAS_SET, 3, ALIAS_BY_SA_KEY));
+	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, SA_KEY, LID | BLOCK | PLACE(3), 16, 0, 3, 0),
+			STATUS_OK);
+	CU_ASSERT_TRUE(saw(3, ALIAS_DELETED, 3, ALIAS_BY_SA_KEY));
+	words.listed = 0xA9;
+	words.listed_port = PORT_GUID(A);
+	CU_ASSERT_TRUE(sets_one(A, 4, 0xA9));
+	CU_ASSERT_TRUE(saw(4, ALIAS_SET, 4, ALIAS_BY_LIST));
+	event_unread(&reader);
+	end();
+}
+
+/* Aliases that a store of an older version, or a document, may hold. */
+static const struct {
+	guid_t guid;
+	uint8_t granted;
+	bool listed, stays;
+} reviewed[] = {
+	{0xA9, ALIAS_NOT_GRANTED, false, true},	   /* no other port's */
+	{0xAAAA, ALIAS_NOT_GRANTED, false, false}, /* of a port that is remembered */
+	{0xAAAA, ALIAS_NOT_GRANTED, true, true},
+	{0xAAAA, ALIAS_BY_ADMINISTRATOR, false, true},
+	{PORT_GUID(D), ALIAS_NOT_GRANTED, false, false}, /* of a port that is there */
+	{PORT_GUID(D), ALIAS_BY_ADMINISTRATOR, false, false},
+	{PORT_GUID(D), ALIAS_BY_SA_KEY, true, false},
+};
+
+static void test_review(void)
+{
+	const struct lid_entry away = {.guid = 0xAAAA, .lid = 77};
+
+	for (size_t i = 0; i < ARRAY_SIZE(reviewed); i++) {
+		struct service_entry service = {
+			.service_id = 1, .gid_guid = reviewed[i].guid, .owner = PORT_GUID(A)};
+
+		begin_with_words();
+		registry_put(sa.registry, REGISTRY_LID, &away);
+		hold(PORT_GUID(A), reviewed[i].guid, reviewed[i].granted);
+		registry_put(sa.registry, REGISTRY_SERVICE, &service);
+		service.service_id = 2;
+		service.owner = reviewed[i].guid; /* the true owner's */
+		registry_put(sa.registry, REGISTRY_SERVICE, &service);
+		if (reviewed[i].listed) {
+			words.listed = reviewed[i].guid;
+			words.listed_port = PORT_GUID(A);
+		}
+		registry_follow(sa.registry, true); /* it is another manager's to change */
+		event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
+		turn();
+		CU_ASSERT_PTR_NOT_NULL(alias_of(reviewed[i].guid));
+		registry_follow(sa.registry, false);
+		event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
+		turn();
+		CU_ASSERT_EQUAL(alias_of(reviewed[i].guid) != NULL, reviewed[i].stays);
+		CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE),
+				reviewed[i].stays ? 2 : 1);
+		service.service_id = 2;
+		CU_ASSERT_PTR_NOT_NULL(registry_find(sa.registry, REGISTRY_SERVICE, &service));
+		end();
+	}
+}
+
+/* What asks for a review. */
+static void when_master(void)
+{
+	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
+}
+
+static void when_port_comes(void)
+{
+	event_raise(&sa.events, &(struct event){.kind = EVENT_PORT_IN, .guid = PORT_GUID(D)});
+}
+
+static void when_restored(void)
+{
+	registry_together(sa.registry, true);
+	registry_together(sa.registry, false);
+}
+
+static void when_reloaded(void)
+{
+	adm_set_options(sa.adm, &options);
+}
+
+static void test_review_begins(void)
+{
+	static void (*const when[])(void) = {when_master, when_port_comes, when_restored,
+					     when_reloaded};
+
+	for (size_t i = 0; i < ARRAY_SIZE(when); i++) {
+		begin_with_words();
+		turn();
+		hold(PORT_GUID(A), PORT_GUID(D), ALIAS_NOT_GRANTED);
+		turn();
+		CU_ASSERT_PTR_NOT_NULL(alias_of(PORT_GUID(D)));
+		when[i]();
+		turn();
+		CU_ASSERT_PTR_NULL(alias_of(PORT_GUID(D)));
+		end();
+	}
+}
+
+/* What an administrator has removed goes with what was registered under it. */
+static void test_removed(void)
+{
+	const struct alias_entry entry = {.port_guid = PORT_GUID(A), .index = 3, .guid = 0xA9};
+	const struct alias_event alias = {ALIAS_REMOVED, &entry, ALIAS_NOT_GRANTED};
+	const struct service_entry service = {.service_id = 1, .gid_guid = 0xA9};
+
+	begin();
+	join(0xA9);
+	join(PORT_GUID(A));
+	registry_put(sa.registry, REGISTRY_SERVICE, &service);
+	event_raise(&sa.events, &(struct event){.kind = EVENT_ALIAS, .alias = &alias});
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 1);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE), 0);
+	end();
+}
+
+/* From a port that is not there a trusted request takes an alias, and it comes without what was
+ * registered under it. The port itself keeps the rest. */
 static void test_moves(void)
 {
 	const struct alias_entry old = {.port_guid = 0xDEAD, .index = 1, .guid = 0xA9},
@@ -317,9 +697,8 @@ static void test_moves(void)
 	registry_put(sa.registry, REGISTRY_SERVICE, &of_port);
 	join(0xA9);
 	join(0xDEAD);
-	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA9),
-			STATUS_OK);
-	CU_ASSERT_EQUAL(told.info.guid[2], 0xA9);
+	CU_ASSERT_FALSE(sets_one(A, 2, 0xA9));
+	CU_ASSERT_TRUE(sets_with(SA_KEY, A, 2, 0xA9));
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 2);
 	alias = registry_first(sa.registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &old);
 	CU_ASSERT_EQUAL(alias->port_guid, PORT_GUID(A));
@@ -328,10 +707,9 @@ static void test_moves(void)
 
 	/* Now its owner is there. */
 	join(0xA9);
-	CU_ASSERT_EQUAL(change(METHOD_SET, 24, SA_KEY, LID | BLOCK | PLACE(3), 16, 0, 3, 0xA9),
-			SA_REQ_INVALID);
-	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA9),
-			STATUS_OK);
+	give_places(B);
+	CU_ASSERT_FALSE(sets_with(SA_KEY, B, 3, 0xA9));
+	CU_ASSERT_TRUE(sets_one(A, 2, 0xA9));
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_MEMBER), 2);
 	end();
 }
@@ -348,6 +726,15 @@ int main(void)
 		{"paths to one of many", test_resolved_many},
 		{"a port that is forgotten", test_forgotten},
 		{"an alias moves", test_moves},
+		{"trust", test_trust},
+		{"the default key", test_default_key},
+		{"what a port has", test_held},
+		{"what was granted", test_granted_stays},
+		{"answers that tell nothing", test_no_oracle},
+		{"events", test_events},
+		{"the review", test_review},
+		{"when the review begins", test_review_begins},
+		{"removed by an administrator", test_removed},
 		CU_TEST_INFO_NULL,
 	};
 

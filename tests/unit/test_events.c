@@ -5,7 +5,7 @@
  * and after a restart.
  */
 // LINK: weftd/events.o weftd/event_numbers.o weftd/event_ring.o fabric/registry.o fabric/setting.o
-// LINK: fabric/facts.o mad/field.o mad/mad.o sma/notice.o sma/attr.o lib/*.o
+// LINK: fabric/alias.o fabric/facts.o mad/field.o mad/mad.o sma/notice.o sma/attr.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include "weftd/events.h"
 
@@ -177,6 +177,22 @@ static void put_records(void)
 	registry_drop(bed.registry, REGISTRY_GROUP, &group);
 }
 
+static void tell_aliases(void)
+{
+	const struct alias_entry entry = {.port_guid = 0xA, .index = 3, .guid = 0xA9};
+	const struct alias_event aliases[] = {
+		{ALIAS_SET, &entry, ALIAS_BY_LIST},
+		{ALIAS_DELETED, &entry, ALIAS_NOT_GRANTED},
+		{ALIAS_REMOVED, &entry, ALIAS_BY_ADMINISTRATOR},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+		event_raise(&bed.hub, &(struct event){.kind = EVENT_ALIAS,
+						      .guid = 0xA,
+						      .lid = 9,
+						      .alias = &aliases[i]});
+}
+
 /* Each source, and each kind of record. Levels of the log do not count, lines without a number of a
  * message are no events. */
 static void test_sources(void)
@@ -198,6 +214,7 @@ static void test_sources(void)
 	event_raise(&bed.hub, &(struct event){.kind = EVENT_MASTER});
 	event_raise(&bed.hub, &(struct event){.kind = EVENT_PORT_OUT, .guid = 0xA, .lid = 9});
 	put_records();
+	tell_aliases();
 	client_say(&bed.client, "{\"command\":\"events\"}\n");
 	client_await(&bed.client, "\"ok\":true");
 	expect(1, "node", "does not answer");
@@ -210,7 +227,18 @@ static void test_sources(void)
 	expect(8, "setting", "routing is set to updn");
 	expect(9, "store", "what is registered was replaced as a whole");
 	expect(10, "multicast", "group ff12::, MLID 0xc001, P_Key 0xffff: ended");
-	CU_ASSERT_PTR_NULL(row_of(11));
+	expect(11, "alias",
+	       "alias GUID 0x00000000000000a9 at index 3: set; granted by: alias_guids");
+	expect(12, "alias", "alias GUID 0x00000000000000a9 at index 3: deleted; granted by: none");
+	expect(13, "alias",
+	       "alias GUID 0x00000000000000a9 at index 3: removed by command; granted by: "
+	       "administrator");
+	CU_ASSERT_PTR_NULL(row_of(14));
+	row = row_of(13);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "port_guid")),
+			       "0x000000000000000a");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "lid")), 9);
+	json_decref(row);
 	row = row_of(1);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "node")), "leaf ?");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "level")), "warning");

@@ -6,6 +6,7 @@
 // LIBS: -lsystemd
 #include "sa/late.h"
 
+#include "fabric/alias.h"
 #include "sa/adm.h"
 #include "sa/groups.h"
 #include "sa/service.h"
@@ -132,6 +133,14 @@ static void test_others(void)
 		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
 	CU_ASSERT_TRUE(
 		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_LID, &lid, false));
+	/* The GUID of a port that is remembered is an alias only where it was granted. */
+	registry_put(bed.registry, REGISTRY_LID, &lid);
+	other.guid = lid.guid;
+	CU_ASSERT_FALSE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
+	other.granted = ALIAS_BY_ADMINISTRATOR;
+	CU_ASSERT_TRUE(
+		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
 	end();
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the SA needs for alias GUIDs besides the registry, and the review of those that are
+ * registered. Part of adm.c; loop thread only.
+ */
+#ifndef SA_ALIAS_H
+#define SA_ALIAS_H
+
+#include "fabric/event.h"
+#include "fabric/registry.h"
+#include "fabric/view.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "sa/adm.h"
+#include "sa/endport.h"
+
+struct aliases {
+	struct registry *registry;
+	struct registry_reader reader;
+	struct event_hub *events;
+	struct event_reader happened;
+	struct view *const *view;
+	struct loop_deferred review;
+	adm_alias_claim *claim; /* NULL: nothing speaks against a GUID */
+	const void *claim_ctx;
+	struct adm_stats *stats;
+	struct log_limit limit; /* of lines about what was refused */
+};
+
+/*
+ * The review takes an alias away from a port where its GUID belongs to another one: that other port
+ * is there, or it is remembered and the alias is not granted. It follows when this manager becomes
+ * MASTER, when a port comes, when a saved document replaces the registry, and when
+ * aliases_review() asks for it; only a MASTER does it.
+ */
+void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *registry,
+		   struct event_hub *events, struct view *const *view, struct adm_stats *stats);
+void aliases_end(struct aliases *aliases);
+/* In a turn of its own. */
+void aliases_review(struct aliases *aliases);
+/* What a line of the log about this end port says of it. */
+struct log_subject alias_subject(const struct endport *port);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Aliases whose GUIDs belong to other ports: sa/alias.h. */
+#include "include/message_id.h"
+#include "lib/guid.h"
+#include "lib/mem.h"
+#include "sa/alias.h"
+
+struct log_subject alias_subject(const struct endport *port)
+{
+	return (struct log_subject){
+		.message_id = MESSAGE_ALIAS,
+		.node_guid = port->facts ? port->facts->info.node_guid : 0,
+		.node_desc = port->facts ? port->facts->description : NULL,
+		.port = port->num,
+		.lid = port->lid,
+	};
+}
+
+/* False, and out untouched, when no port in the view has this GUID as its own. */
+static bool find_port(const struct aliases *aliases, guid_t port_guid, struct endport *out)
+{
+	const struct snapshot *topology = (*aliases->view)->topology;
+	int32_t end = snapshot_find_end(topology, port_guid);
+	int32_t sw = snapshot_find_switch(topology, port_guid);
+
+	if (end >= 0)
+		*out = endport_at(topology, topology->num_switches + (uint32_t)end);
+	else if (sw >= 0)
+		*out = endport_at(topology, (uint32_t)sw);
+	return end >= 0 || sw >= 0;
+}
+
+static bool is_misplaced(const struct aliases *aliases, const struct alias_entry *alias)
+{
+	struct endport owner;
+
+	if (find_port(aliases, alias->guid, &owner))
+		return true;
+	return alias_is_usurped(aliases->registry, alias) &&
+	       (!aliases->claim ||
+		aliases->claim(aliases->claim_ctx, alias->port_guid, alias->guid) != ALIAS_LISTED);
+}
+
+/* What the port itself has offered under this GUID. The rest may be the true owner's. */
+static void drop_services(const struct aliases *aliases, const struct alias_entry *alias)
+{
+	const struct service_entry key = {.gid_guid = alias->guid}, *service;
+	const void *next;
+
+	for (service = registry_first(aliases->registry, REGISTRY_SERVICE, SERVICE_BY_PORT, &key);
+	     service; service = next) {
+		next = registry_next(aliases->registry, REGISTRY_SERVICE, SERVICE_BY_PORT, service);
+		if (service->owner == alias->port_guid)
+			registry_drop(aliases->registry, REGISTRY_SERVICE, service);
+	}
+}
+
+static void take_away(struct aliases *aliases, const struct alias_entry *alias)
+{
+	struct endport port = {.lid = LID_NONE};
+	char guid[GUID_TEXT], port_guid[GUID_TEXT];
+	struct log_subject subject;
+
+	find_port(aliases, alias->port_guid, &port);
+	subject = alias_subject(&port);
+	log_limited(
+		&aliases->limit, LOG_WARNING, &subject,
+		"\"%s\" port %u (GUID %s, LID %u) loses the alias GUID %s at index %u: it is the "
+		"GUID of another port",
+		port.facts ? port.facts->description : "", port.num,
+		guid_text(alias->port_guid, port_guid), port.lid, guid_text(alias->guid, guid),
+		alias->index);
+	drop_services(aliases, alias);
+	registry_drop(aliases->registry, REGISTRY_ALIAS, alias);
+}
+
+static void review(void *arg)
+{
+	struct aliases *aliases = arg;
+	const struct alias_entry *alias, *next;
+
+	if (!*aliases->view || registry_follows(aliases->registry) ||
+	    registry_is_together(aliases->registry))
+		return;
+	for (alias = registry_first(aliases->registry, REGISTRY_ALIAS, -1, NULL); alias;
+	     alias = next) {
+		next = registry_next(aliases->registry, REGISTRY_ALIAS, -1, alias);
+		if (is_misplaced(aliases, alias))
+			take_away(aliases, alias);
+	}
+}
+
+void aliases_review(struct aliases *aliases)
+{
+	loop_defer(&aliases->review);
+}
+
+static void happened(void *ctx, const struct event *event)
+{
+	struct aliases *aliases = ctx;
+	const struct alias_entry key = {.guid = event->guid};
+
+	if (event->kind == EVENT_MASTER ||
+	    (event->kind == EVENT_PORT_IN &&
+	     registry_first(aliases->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key)))
+		aliases_review(aliases);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	(void)ctx;
+	(void)change;
+}
+
+static void replaced(void *ctx)
+{
+	aliases_review(ctx);
+}
+
+void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *registry,
+		   struct event_hub *events, struct view *const *view, struct adm_stats *stats)
+{
+	*aliases = (struct aliases){
+		.registry = registry,
+		.reader = {.changed = changed, .whole = replaced, .ctx = aliases},
+		.events = events,
+		.happened = {.happened = happened, .ctx = aliases},
+		.view = view,
+		.stats = stats,
+		.limit = {.burst = 5, .interval_us = 10000000},
+	};
+	loop_deferred_init(&aliases->review, loop, "alias GUIDs are reviewed", review, aliases);
+	registry_read(registry, &aliases->reader);
+	event_read(events, &aliases->happened);
+}
+
+void aliases_end(struct aliases *aliases)
+{
+	loop_defer_cancel(&aliases->review);
+	registry_unread(&aliases->reader);
+	event_unread(&aliases->happened);
+}

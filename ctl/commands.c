@@ -119,6 +119,12 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 		.what = "a port: a number from 1 to 254"                     \
 	}
 
+#define ALIAS_PORT_ARGUMENT                                         \
+	{                                                           \
+		.member = "port", .label = "PORT", .good = is_port, \
+		.what = "a port: a number from 0 to 254"            \
+	}
+
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
 	 .print = print_status,
@@ -225,6 +231,29 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = partition_check,
 	 .print = print_partition_check,
 	 .summary = "what is wrong in a partition file, or what it would change"},
+	{.words = "alias list",
+	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
+		       {.member = "port",
+			.label = "PORT",
+			.optional = true,
+			.last = true,
+			.good = is_port,
+			.what = "a port: a number from 0 to 254"}},
+	 .list = "aliases",
+	 .print = print_aliases,
+	 .summary = "alias GUIDs of ports, and by whose word they have them"},
+	{.words = "alias set",
+	 .arguments = {{.member = "node", .label = "NODE"},
+		       ALIAS_PORT_ARGUMENT,
+		       {.member = "guid", .label = "GUID"}},
+	 .print = print_alias_set,
+	 .summary = "give a port an alias GUID, which then counts in partitions"},
+	{.words = "alias remove",
+	 .arguments = {{.member = "node", .label = "NODE"},
+		       ALIAS_PORT_ARGUMENT,
+		       {.member = "guid", .label = "GUID"}},
+	 .print = print_alias_removed,
+	 .summary = "take an alias GUID away from a port"},
 	{.words = "config show",
 	 .list = "options",
 	 .print = print_options,
@@ -648,7 +677,7 @@ static int words_open(const struct ctl_command *command, const json_t *request)
 	int count = 0;
 
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		count += is_open(&command->arguments[i], request);
+		count += is_open(&command->arguments[i], request) && !command->arguments[i].last;
 	return count;
 }
 
@@ -677,7 +706,8 @@ static const struct ctl_argument *next_argument(const struct ctl_command *comman
 
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
 		if (is_open(&command->arguments[i], request) &&
-		    (!command->arguments[i].optional || words >= open--))
+		    (!command->arguments[i].optional || command->arguments[i].last ||
+		     words >= open--))
 			return &command->arguments[i];
 	return NULL;
 }

@@ -22,6 +22,7 @@ struct ctl_argument {
 	/* Of a value that is not good: what was perhaps meant; false: nothing like it. */
 	bool (*meant)(const char *value, char *text, size_t size);
 	bool optional; /* passed over when there are not words for it and all that follow */
+	bool last;     /* optional, but given only behind all that stand before it */
 	bool option;   /* given as --MEMBER VALUE, anywhere behind the words */
 	bool flag;     /* such an option, without a value: true */
 	bool many;     /* all words that are left, as an array: the last argument */

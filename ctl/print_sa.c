@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tables of what is registered with the SA: groups, their members, services, subscriptions. */
+/* The tables of what is registered with the SA: groups, their members, services, subscriptions,
+ * alias GUIDs. */
 #include "ctl/print_sa.h"
 
 #include "ctl/table.h"
@@ -132,6 +133,47 @@ void print_group(const json_t *data, FILE *out)
 	table_print(table, out);
 	table_free(table);
 	print_tree(data, out);
+}
+
+void print_aliases(const json_t *data, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{"PORT GUID", TABLE_LEFT},  {"NODE", TABLE_NAME}, {"PORT", TABLE_RIGHT},
+		{"INDEX", TABLE_RIGHT},	    {"LID", TABLE_RIGHT}, {"ALIAS GUID", TABLE_LEFT},
+		{"GRANTED BY", TABLE_LEFT},
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	const json_t *alias;
+	size_t i;
+
+	json_array_foreach (data, i, alias) {
+		table_cell(table, "%s", text_member(alias, "port_guid"));
+		table_cell(table, "%s", number_member(alias, "lid") ? text_name(alias) : "-");
+		table_cell(table, "%lld", number_member(alias, "port"));
+		table_cell(table, "%lld", number_member(alias, "index"));
+		table_cell(table, "%lld", number_member(alias, "lid"));
+		table_cell(table, "%s", text_member(alias, "alias_guid"));
+		table_cell(table, "%s", text_member(alias, "granted"));
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void print_alias(const json_t *data, const char *done, FILE *out)
+{
+	fprintf(out, "alias GUID %s at index %lld of %s port %lld (%s) is %s\n",
+		text_member(data, "alias_guid"), number_member(data, "index"), text_name(data),
+		number_member(data, "port"), text_member(data, "port_guid"), done);
+}
+
+void print_alias_set(const json_t *data, FILE *out)
+{
+	print_alias(data, "set", out);
+}
+
+void print_alias_removed(const json_t *data, FILE *out)
+{
+	print_alias(data, "removed", out);
 }
 
 void print_services(const json_t *data, FILE *out)

@@ -14,5 +14,8 @@ int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE
 void print_group(const json_t *data, FILE *out);
 void print_services(const json_t *data, FILE *out);
 void print_subscriptions(const json_t *data, FILE *out);
+void print_aliases(const json_t *data, FILE *out);
+void print_alias_set(const json_t *data, FILE *out);
+void print_alias_removed(const json_t *data, FILE *out);
 
 #endif

@@ -555,6 +555,7 @@ void sm_register_commands(struct sm *sm, struct control *control)
 	control_register(control, partition_commands, NUM_PARTITION_COMMANDS, sm);
 	control_register(control, keys_commands, NUM_KEYS_COMMANDS, sm);
 	control_register(control, ha_commands, NUM_HA_COMMANDS, sm);
+	control_register(control, alias_commands, NUM_ALIAS_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);

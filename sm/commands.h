@@ -16,7 +16,8 @@ enum {
 	NUM_JUDGE_COMMANDS = 3,
 	NUM_PARTITION_COMMANDS = 7,
 	NUM_KEYS_COMMANDS = 2,
-	NUM_HA_COMMANDS = 4
+	NUM_HA_COMMANDS = 4,
+	NUM_ALIAS_COMMANDS = 3
 };
 
 extern const struct control_command port_commands[NUM_PORT_COMMANDS];	/* commands_port.c */
@@ -24,6 +25,7 @@ extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* comma
 extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
 extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	/* commands_keys.c */
 extern const struct control_command ha_commands[NUM_HA_COMMANDS];	/* commands_ha.c */
+extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS]; /* commands_alias.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 
 /* commands_partition_check.c */

@@ -56,6 +56,12 @@ text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
 json|partition check|good.conf|"gains": "0x8007"
 text|partition remove|0x0005|^0x0005, made at run time, is removed$
 json|partition remove|0x0006|"p_key": 6
+text|alias set|host-0005 1 0x0200000000000a01|^alias GUID 0x0200000000000a01 at index 1 of host-0005 port 1 \(HOST\) is set$
+json|alias set|host-0005 1 0x0200000000000a02|"granted": "administrator"
+text|alias list||^HOST  host-0005 +1 +1 +[0-9]+  0x0200000000000a01  administrator$
+json|alias list|host-0005 1|"alias_guid": "0x0200000000000a02"
+text|alias remove|host-0005 1 0x0200000000000a01|^alias GUID 0x0200000000000a01 at index 1 of host-0005 port 1 \(HOST\) is removed$
+json|alias remove|host-0005 1 0x0200000000000a02|"index": 2
 text|config show||^sm_priority +reload +5 +0$
 json|config show||"name": "sm_priority"
 text|config check||^configuration ok; a reload would change no option$

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Alias GUIDs on the control socket: alias list, alias set, alias remove. What an administrator
+ * sets is granted: its P_Keys follow (sm/partitions.h). A GUID that belongs to another port is
+ * refused with the name of that port, and is removed there first. A change is answered when it is
+ * durable; the port is told by the sweep that follows. Names and members are documented in
+ * weftctl(8). Loop thread only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/commands.h"
+#include "sm/settings.h"
+
+enum { ROWS_A_PART = 32, RECORDS_A_PART = 1024 };
+
+struct alias_listing {
+	struct sm *sm;
+	struct registry_cursor cursor;
+	guid_t node_guid; /* of the only node that is listed; 0: all */
+	int port;	  /* of its only port; -1: all */
+	bool noted;
+};
+
+static void alias_row(struct sm *sm, const struct alias_entry *alias, struct buffer *out)
+{
+	const struct port *port = map_get(&sm->fabric->ports, alias->port_guid);
+
+	row_guid(out, "guid", port ? port->node->guid : 0);
+	row_string(out, "description", port ? port->node->facts->description : "");
+	row_integer(out, "port", port ? port->num : 0);
+	row_guid(out, "port_guid", alias->port_guid);
+	row_integer(out, "lid", port ? port->lid : LID_NONE);
+	row_integer(out, "index", alias->index);
+	row_guid(out, "alias_guid", alias->guid);
+	row_string(out, "granted", alias_grant_text(sm_alias_grant(sm, alias)));
+}
+
+static json_t *alias_json(struct sm *sm, const struct alias_entry *alias)
+{
+	struct buffer row = {0};
+	json_t *json;
+
+	row_begin(&row, NULL, '{');
+	alias_row(sm, alias, &row);
+	row_end(&row, '}');
+	json = json_loadb(row.bytes + row.begin, row.end - row.begin, 0, NULL);
+	free(row.bytes);
+	return json;
+}
+
+/* Arguments */
+
+static bool port_argument(const json_t *args, int *out)
+{
+	const json_t *value = json_object_get(args, "port");
+	const char *text = json_string_value(value);
+	char *rest = "";
+	long long number = text ? strtoll(text, &rest, 10) : json_integer_value(value);
+
+	*out = (int)number;
+	return value && !*rest && (!text || *text) && number >= 0 && number <= PORT_MAX;
+}
+
+static guid_t guid_of(const char *text)
+{
+	unsigned long long guid;
+	char *rest;
+
+	if (!text || strncmp(text, "0x", 2) != 0)
+		return 0;
+	errno = 0;
+	guid = strtoull(text, &rest, 16);
+	return errno || *rest ? 0 : guid;
+}
+
+/* NULL: there is no such node, and the request has ended. */
+static const struct node *node_argument(struct sm *sm, struct control_request *request,
+					const char *name)
+{
+	const struct snapshot *topology = sm->view ? sm->view->topology : NULL;
+	const struct node *node = NULL;
+	struct snap_named named;
+
+	if (!topology) {
+		control_fail(request, "this manager has no view of the fabric: ask the MASTER, "
+				      "when its first sweep is over");
+		return NULL;
+	}
+	named = snapshot_find_named(topology, name);
+	if (named.place >= 0)
+		node = fabric_find_node(sm->fabric,
+					facts_at(topology, (uint32_t)named.place)->info.node_guid);
+	if (!node)
+		control_fail(request, "%s",
+			     named.place < 0 ? named.error : "the node is not there any more");
+	return node;
+}
+
+/* list */
+
+static bool is_listed(const struct alias_listing *listing, const struct alias_entry *alias)
+{
+	const struct port *port = map_get(&listing->sm->fabric->ports, alias->port_guid);
+
+	return !listing->node_guid || (port && port->node->guid == listing->node_guid &&
+				       (listing->port < 0 || port->num == listing->port));
+}
+
+static enum stream_step list_next(void *source, struct buffer *part)
+{
+	struct alias_listing *listing = source;
+	json_t *standing = listing->noted ? NULL : sm_standing(listing->sm);
+	const struct alias_entry *alias = NULL;
+	unsigned rows = 0;
+
+	listing->noted = true;
+	if (standing) {
+		row_json(part, "note", standing);
+		return STREAM_PART;
+	}
+	row_begin(part, "aliases", '[');
+	for (unsigned i = 0; i < RECORDS_A_PART && rows < ROWS_A_PART; i++) {
+		alias = registry_walk_next(&listing->cursor);
+		if (!alias)
+			break;
+		if (!is_listed(listing, alias))
+			continue;
+		row_begin(part, NULL, '{');
+		alias_row(listing->sm, alias, part);
+		row_end(part, '}');
+		rows++;
+	}
+	row_end(part, ']');
+	return alias || rows ? STREAM_PART : STREAM_END;
+}
+
+static void list_finish(void *source)
+{
+	struct alias_listing *listing = source;
+
+	registry_walk_end(&listing->cursor);
+	free(listing);
+}
+
+static void command_list(void *ctx, struct control_request *request, const json_t *args)
+{
+	const char *name = json_string_value(json_object_get(args, "node"));
+	struct sm *sm = ctx;
+	struct alias_listing *listing;
+	const struct node *node = NULL;
+	int port = -1;
+
+	if (json_object_get(args, "port") && (!name || !port_argument(args, &port))) {
+		control_fail(request, "a port is a number from 0 to %d, of a node", PORT_MAX);
+		return;
+	}
+	if (name)
+		node = node_argument(sm, request, name);
+	if (name && !node)
+		return;
+	listing = mem_zalloc(sizeof(*listing));
+	listing->sm = sm;
+	listing->node_guid = node ? node->guid : 0;
+	listing->port = port;
+	registry_walk(sm->registry, REGISTRY_ALIAS, -1, NULL, &listing->cursor);
+	control_stream(request, list_next, list_finish, listing);
+}
+
+/* set and remove */
+
+static bool may_change(struct sm *sm, struct control_request *request)
+{
+	if (sm->view && peers_role(sm->peers) == SM_MASTER)
+		return true;
+	control_fail(request, "this manager is %s: alias GUIDs are changed at the MASTER%s",
+		     role_name(peers_role(sm->peers)),
+		     peers_role(sm->peers) == SM_MASTER ? ", when its first sweep is over" : "");
+	return false;
+}
+
+static const struct alias_entry *held_by(const struct sm *sm, guid_t guid)
+{
+	const struct alias_entry key = {.guid = guid};
+
+	return registry_first(sm->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+}
+
+static void fail_for_holder(struct sm *sm, struct control_request *request,
+			    const struct alias_entry *alias)
+{
+	const struct port *port = map_get(&sm->fabric->ports, alias->port_guid);
+	char guid[GUID_TEXT], port_guid[GUID_TEXT];
+
+	guid_text(alias->guid, guid);
+	guid_text(alias->port_guid, port_guid);
+	if (port)
+		control_fail(request,
+			     "%s is an alias of \"%s\" port %u (%s): remove it there first, with "
+			     "weftctl alias remove %s %u %s",
+			     guid, port->node->facts->description, port->num, port_guid, port_guid,
+			     port->num, guid);
+	else
+		control_fail(request,
+			     "%s is an alias of port %s, which is away: remove it there first, "
+			     "with weftctl alias remove %s 1 %s",
+			     guid, port_guid, port_guid, guid);
+}
+
+/* Whether it is the GUID of a port or a node, so that the request has ended. */
+static bool fail_for_owner(struct sm *sm, struct control_request *request, guid_t guid)
+{
+	const struct port *port = map_get(&sm->fabric->ports, guid);
+	const struct node *node = fabric_find_node(sm->fabric, guid);
+	const struct lid_entry key = {.guid = guid};
+	const struct lid_entry *lid = registry_find(sm->registry, REGISTRY_LID, &key);
+	char text[GUID_TEXT];
+
+	guid_text(guid, text);
+	if (port)
+		control_fail(request, "%s is the GUID of \"%s\" port %u itself", text,
+			     port->node->facts->description, port->num);
+	else if (node)
+		control_fail(request, "%s is the GUID of node \"%s\" itself", text,
+			     node->facts->description);
+	else if (lid)
+		control_fail(request,
+			     "%s is the GUID of a port that is away, and whose LID %u is kept",
+			     text, lid->lid);
+	return port || node || lid;
+}
+
+/* The first place that neither the registry nor the device has filled; 0: there is none. */
+static unsigned free_index(const struct sm *sm, const struct port *port)
+{
+	const struct port_tables *tables = port_facts(port)->tables;
+	unsigned cap = port_facts(port)->known ? port_info(port)->guid_cap : 0;
+	struct alias_entry key = {.port_guid = port_facts(port)->guid};
+
+	for (unsigned i = 1; i < cap; i++) {
+		key.index = (uint16_t)i;
+		if (!registry_find(sm->registry, REGISTRY_ALIAS, &key) &&
+		    !(tables && i < tables->num_guids && tables->guid[i]))
+			return i;
+	}
+	return 0;
+}
+
+/* NULL: no end port has this number there, and the request has ended. */
+static const struct port *end_port(struct control_request *request, const struct node *node,
+				   int num)
+{
+	bool is_switch = node->type == NODE_SWITCH;
+
+	if (num <= node->num_ports && is_switch == !num && port_facts(&node->port[num])->guid)
+		return &node->port[num];
+	control_fail(request, "\"%s\" has no port %d with GUIDs%s", node->facts->description, num,
+		     is_switch ? ": of a switch it is port 0" : "");
+	return NULL;
+}
+
+static void raise_change(struct sm *sm, const struct alias_entry *entry, enum alias_change change)
+{
+	const struct alias_event alias = {change, entry, sm_alias_grant(sm, entry)};
+	const struct port *port = map_get(&sm->fabric->ports, entry->port_guid);
+	struct event event = {.kind = EVENT_ALIAS, .guid = entry->port_guid, .alias = &alias};
+
+	if (port) {
+		event.lid = port->lid;
+		event.facts = port->node->facts;
+		event.num = port->num;
+	}
+	event_raise(sm->events, &event);
+}
+
+static void set_alias(struct sm *sm, struct control_request *request, const struct port *port,
+		      guid_t guid)
+{
+	const struct alias_entry *holder = held_by(sm, guid);
+	struct alias_entry alias = {.port_guid = port_facts(port)->guid,
+				    .guid = guid,
+				    .granted = ALIAS_BY_ADMINISTRATOR};
+
+	if (holder && holder->port_guid != alias.port_guid) {
+		fail_for_holder(sm, request, holder);
+		return;
+	}
+	if (!holder && fail_for_owner(sm, request, guid))
+		return;
+	alias.index = holder ? holder->index : (uint16_t)free_index(sm, port);
+	if (!alias.index) {
+		control_fail(request, "\"%s\" port %u has no free place for a GUID (GUIDCap is %u)",
+			     port->node->facts->description, port->num,
+			     port_facts(port)->known ? port_info(port)->guid_cap : 0);
+		return;
+	}
+	registry_put(sm->registry, REGISTRY_ALIAS, &alias);
+	raise_change(sm, &alias, ALIAS_SET);
+	settings_answer(&sm->engines.settings, request, alias_json(sm, &alias));
+}
+
+static void command_set(void *ctx, struct control_request *request, const json_t *args)
+{
+	const char *name = json_string_value(json_object_get(args, "node"));
+	guid_t guid = guid_of(json_string_value(json_object_get(args, "guid")));
+	const struct port *port;
+	const struct node *node;
+	struct sm *sm = ctx;
+	int num;
+
+	if (!name || !port_argument(args, &num) || !guid) {
+		control_fail(request,
+			     "alias set needs a node, a port (a number from 0 to %d) and "
+			     "a GUID (0x and hexadecimal digits)",
+			     PORT_MAX);
+		return;
+	}
+	if (!may_change(sm, request))
+		return;
+	node = node_argument(sm, request, name);
+	port = node ? end_port(request, node, num) : NULL;
+	if (port)
+		set_alias(sm, request, port, guid);
+}
+
+/* A port that is away is known by its GUID alone. */
+static bool is_holder(struct sm *sm, struct control_request *request, const char *name, int num,
+		      const struct alias_entry *alias)
+{
+	const struct port *port;
+	const struct node *node;
+
+	if (guid_of(name) == alias->port_guid)
+		return true;
+	node = node_argument(sm, request, name);
+	port = node ? end_port(request, node, num) : NULL;
+	if (!port || port_facts(port)->guid == alias->port_guid)
+		return port;
+	fail_for_holder(sm, request, alias);
+	return false;
+}
+
+static void command_remove(void *ctx, struct control_request *request, const json_t *args)
+{
+	const char *name = json_string_value(json_object_get(args, "node"));
+	guid_t guid = guid_of(json_string_value(json_object_get(args, "guid")));
+	const struct alias_entry *found;
+	struct alias_entry alias;
+	struct sm *sm = ctx;
+	json_t *row;
+	int num;
+
+	if (!name || !port_argument(args, &num) || !guid) {
+		control_fail(request,
+			     "alias remove needs a node, a port (a number from 0 to %d) and a "
+			     "GUID (0x and hexadecimal digits)",
+			     PORT_MAX);
+		return;
+	}
+	if (!may_change(sm, request))
+		return;
+	found = held_by(sm, guid);
+	if (!found) {
+		control_fail(request, "no port has the alias GUID %s",
+			     json_string_value(json_object_get(args, "guid")));
+		return;
+	}
+	if (!is_holder(sm, request, name, num, found))
+		return;
+	alias = *found;
+	row = alias_json(sm, &alias);
+	registry_drop(sm->registry, REGISTRY_ALIAS, found);
+	raise_change(sm, &alias, ALIAS_REMOVED);
+	settings_answer(&sm->engines.settings, request, row);
+}
+
+const struct control_command alias_commands[NUM_ALIAS_COMMANDS] = {
+	{"alias list", command_list, CONTROL_LOOKS},
+	{"alias set", command_set, CONTROL_ACTS},
+	{"alias remove", command_remove, CONTROL_ACTS},
+};

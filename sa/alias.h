@@ -24,7 +24,8 @@ struct aliases {
 	adm_alias_claim *claim; /* NULL: nothing speaks against a GUID */
 	const void *claim_ctx;
 	struct adm_stats *stats;
-	struct log_limit limit; /* of lines about what was refused */
+	struct log_limit limit;	       /* of lines about what was refused */
+	struct log_limit review_limit; /* of lines about what was taken away */
 };
 
 /*

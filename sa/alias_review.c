@@ -64,7 +64,7 @@ static void take_away(struct aliases *aliases, const struct alias_entry *alias)
 	find_port(aliases, alias->port_guid, &port);
 	subject = alias_subject(&port);
 	log_limited(
-		&aliases->limit, LOG_WARNING, &subject,
+		&aliases->review_limit, LOG_WARNING, &subject,
 		"\"%s\" port %u (GUID %s, LID %u) loses the alias GUID %s at index %u: it is the "
 		"GUID of another port",
 		port.facts ? port.facts->description : "", port.num,
@@ -128,6 +128,7 @@ void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *
 		.view = view,
 		.stats = stats,
 		.limit = {.burst = 5, .interval_us = 10000000},
+		.review_limit = {.burst = 5, .interval_us = 10000000},
 	};
 	loop_deferred_init(&aliases->review, loop, "alias GUIDs are reviewed", review, aliases);
 	registry_read(registry, &aliases->reader);

@@ -172,6 +172,23 @@ static void warn_of_node(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer
 	row_string(out, NULL, warning);
 }
 
+/* Such an alias does not count for its port, so the member stays without the key. */
+static void warn_of_alias(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
+{
+	const struct alias_entry key = {.guid = guid}, *alias;
+	char text[GUID_TEXT], port[GUID_TEXT], warning[240];
+
+	alias = registry_first(sm->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+	if (!alias || policy_owner(&sm->policy, guid) != guid ||
+	    !membership_in(policy_guid_keys(&sm->policy, guid), p_key))
+		return;
+	snprintf(warning, sizeof(warning),
+		 "%s is an alias of port %s that is not granted, so that port gets no P_Key for "
+		 "it; weftctl alias set or alias_guids grants it",
+		 guid_text(guid, text), guid_text(alias->port_guid, port));
+	row_string(out, NULL, warning);
+}
+
 static void change_row(const struct change *change, struct buffer *out)
 {
 	json_t *counts = json_object();
@@ -196,8 +213,10 @@ static void change_row(const struct change *change, struct buffer *out)
 		row_string(out, NULL,
 			   "no MLID is left for its broadcast group, so IPoIB stays down there; "
 			   "the group is made when other groups end, or ipv6_snm_mlids is lowered");
-	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++)
+	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++) {
 		warn_of_node(change->sm, change->guids[i], change->p_key, out);
+		warn_of_alias(change->sm, change->guids[i], change->p_key, out);
+	}
 	row_end(out, ']');
 	row_begin(out, "ports", '[');
 	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++)

@@ -179,6 +179,10 @@ aliases() {
 # What an administrator grants.
 
 by_command() {
+	# A member by command that is an alias of that kind: nothing follows, and the answer says why.
+	ctl weftd partition member add 0x2 0x$spare >added.out
+	matches "0x$spare is an alias of port 0x${guid[host-0008]} that is not granted" added.out || because "member add says $(cat added.out)" || return 1
+	ctl weftd partition member remove 0x2 0x$spare >added.out
 	ctl weftd alias set host-0007 1 0x$spare >refused.out 2>&1 && because "host-0008's alias is given to another" && return 1
 	matches "0x$spare is an alias of .*host-0008.* port 1 .*alias remove" refused.out || because "it says $(cat refused.out)" || return 1
 	ctl weftd alias set host-0007 1 "0x${guid[host-0002]}" >refused.out 2>&1 && because "a port's own GUID is given to another" && return 1

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The commands for alias GUIDs inside the manager: what is refused, also to a client that is not
+ * weftctl, with the name of the port that has the GUID, and that nothing is changed then; which
+ * index an alias gets; and what the list has.
+ */
+// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LIBS: -lsqlite3 -lsystemd -ljansson
+#include <inttypes.h>
+
+#include "tests/unit/control_world.h"
+
+static struct port *port_of(const struct world *world, const char *host)
+{
+	return &fabric_find_node(world->sm->fabric, world_node(world, host)->info.node_guid)
+			->port[1];
+}
+
+/* As a device with so many GUIDs, whose table is known. */
+static void give_places(const struct world *world, const char *host, uint8_t cap)
+{
+	struct port *port = port_of(world, host);
+	struct port_info info = *port_info(port);
+
+	world_node(world, host)->port[1].info.guid_cap = info.guid_cap = cap;
+	port_set_info(world->sm->fabric, port, &info);
+}
+
+static void hold(const struct world *world, guid_t port_guid, unsigned index, guid_t guid)
+{
+	const struct alias_entry alias = {
+		.port_guid = port_guid, .index = (uint16_t)index, .guid = guid};
+
+	registry_put(world->registry, REGISTRY_ALIAS, &alias);
+}
+
+static void order(struct world *world, const char *verb, const char *host, guid_t guid)
+{
+	char request[200];
+
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"alias %s\",\"node\":\"%s\",\"port\":\"1\",\"guid\":\"0x%" PRIx64
+		 "\"}\n",
+		 verb, host, guid);
+	ask(world, request);
+}
+
+static const struct {
+	const char *request, *why;
+} refusals[] = {
+	{"{\"command\":\"alias set\"}\n", "alias set needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1}\n", "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"guid\":\"0x5\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":\"one\",\"guid\":\"0x5\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":\"\",\"guid\":\"0x5\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":255,\"guid\":\"0x5\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"5\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"0x0\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1,"
+	 "\"guid\":\"0x10000000000000000\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":7,\"port\":1,\"guid\":\"0x5\"}\n",
+	 "needs a node, a port"},
+	{"{\"command\":\"alias set\",\"node\":\"nobody\",\"port\":1,\"guid\":\"0x5\"}\n",
+	 "no node \\\"nobody\\\""},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":2,\"guid\":\"0x5\"}\n",
+	 "\\\"host-0002\\\" has no port 2 with GUIDs"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":0,\"guid\":\"0x5\"}\n",
+	 "\\\"host-0002\\\" has no port 0 with GUIDs"},
+	{"{\"command\":\"alias set\",\"node\":\"sw-01\",\"port\":1,\"guid\":\"0x5\"}\n",
+	 "of a switch it is port 0"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0003\",\"port\":1,\"guid\":\"0x5\"}\n",
+	 "\\\"host-0003\\\" port 1 has no free place for a GUID (GUIDCap is 1)"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"0xa9\"}\n",
+	 "0x00000000000000a9 is an alias of \\\"host-0003\\\" port 1"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"0xaa\"}\n",
+	 "0x00000000000000aa is an alias of port 0x000000000000dead, which is away"},
+	{"{\"command\":\"alias set\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"0xaaaa\"}\n",
+	 "is the GUID of a port that is away, and whose LID 77 is kept"},
+	{"{\"command\":\"alias remove\",\"node\":\"host-0002\",\"port\":1}\n",
+	 "alias remove needs a node, a port"},
+	{"{\"command\":\"alias remove\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"0xab\"}\n",
+	 "no port has the alias GUID 0xab"},
+	{"{\"command\":\"alias remove\",\"node\":\"host-0002\",\"port\":1,\"guid\":\"0xa9\"}\n",
+	 "0x00000000000000a9 is an alias of \\\"host-0003\\\" port 1"},
+	{"{\"command\":\"alias list\",\"port\":1}\n",
+	 "a port is a number from 0 to 254, of a node"},
+	{"{\"command\":\"alias list\",\"node\":\"host-0002\",\"port\":\"x\"}\n",
+	 "a port is a number from 0 to 254, of a node"},
+	{"{\"command\":\"alias list\",\"node\":\"nobody\"}\n", "no node \\\"nobody\\\""},
+};
+
+static void test_refusals(void)
+{
+	const struct lid_entry away = {.guid = 0xAAAA, .lid = 77};
+	struct world *world = start("single:hosts=3");
+	const struct port *third = port_of(world, "host-0003");
+	uint64_t before;
+
+	give_places(world, "host-0002", 16);
+	give_places(world, "host-0003", 1);
+	hold(world, port_facts(third)->guid, 1, 0xA9);
+	hold(world, 0xDEAD, 1, 0xAA);
+	registry_put(world->registry, REGISTRY_LID, &away);
+	before = registry_number(world->registry);
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		ask(world, refusals[i].request);
+		CU_ASSERT_TRUE(has(0, "\"ok\":false") && has(0, refusals[i].why));
+	}
+	order(world, "set", "host-0002", port_facts(third)->guid);
+	CU_ASSERT_TRUE(has(0, "is the GUID of \\\"host-0003\\\" port 1 itself"));
+	order(world, "set", "host-0002", third->node->guid);
+	CU_ASSERT_TRUE(has(0, "is the GUID of node \\\"host-0003\\\" itself") ||
+		       third->node->guid == port_facts(third)->guid);
+	CU_ASSERT_EQUAL(registry_number(world->registry), before);
+	end(world);
+}
+
+/* The first place that neither the registry nor the device has filled. */
+static void test_places(void)
+{
+	struct world *world = start("single:hosts=3");
+	struct port_tables *tables = port_tables_new(16, 0);
+	struct port *port = port_of(world, "host-0002");
+	guid_t port_guid = port_facts(port)->guid;
+	struct alias_entry key = {.port_guid = port_guid, .index = 3};
+	const struct alias_entry *alias;
+
+	give_places(world, "host-0002", 5);
+	tables->guid[2] = 0x2222;
+	port_set_tables(world->sm->fabric, port, tables);
+	hold(world, port_guid, 1, 0xA1);
+	order(world, "set", "host-0002", 0xA3);
+	CU_ASSERT_TRUE(has(0, "\"index\":3") && has(0, "\"granted\":\"administrator\""));
+	alias = registry_find(world->registry, REGISTRY_ALIAS, &key);
+	CU_ASSERT_TRUE(alias && alias->guid == 0xA3 && alias->granted == ALIAS_BY_ADMINISTRATOR);
+	order(world, "set", "host-0002", 0xA1); /* it keeps its place, and is granted */
+	CU_ASSERT_TRUE(has(0, "\"index\":1") && has(0, "\"granted\":\"administrator\""));
+	order(world, "set", "host-0002", 0xA4);
+	CU_ASSERT_TRUE(has(0, "\"index\":4"));
+	order(world, "set", "host-0002", 0xA5);
+	CU_ASSERT_TRUE(has(0, "has no free place for a GUID (GUIDCap is 5)"));
+	order(world, "remove", "host-0002", 0xA3);
+	CU_ASSERT_TRUE(has(0, "\"index\":3"));
+	CU_ASSERT_PTR_NULL(registry_find(world->registry, REGISTRY_ALIAS, &key));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_ALIAS), 2);
+	end(world);
+}
+
+static void test_lists(void)
+{
+	struct world *world = start("single:hosts=3");
+
+	hold(world, port_facts(port_of(world, "host-0002"))->guid, 1, 0xA1);
+	hold(world, port_facts(port_of(world, "host-0003"))->guid, 2, 0xA2);
+	hold(world, 0xDEAD, 3, 0xA3);
+	world->sm->options.alias_guids[0] = (struct alias_range){0xDEAD, 0xDEAD, 0xA3, 0xA3};
+	ask(world, "{\"command\":\"alias list\"}\n");
+	CU_ASSERT_TRUE(has(0, "0x00000000000000a1") && has(0, "0x00000000000000a2") &&
+		       has(0, "0x00000000000000a3") && has(0, "\"granted\":\"alias_guids\""));
+	ask(world, "{\"command\":\"alias list\",\"node\":\"host-0003\"}\n");
+	CU_ASSERT_TRUE(has(0, "0x00000000000000a2") &&
+		       !strstr(bed.clients[0].text, "0x00000000000000a1") &&
+		       !strstr(bed.clients[0].text, "0x00000000000000a3"));
+	ask(world, "{\"command\":\"alias list\",\"node\":\"host-0003\",\"port\":2}\n");
+	CU_ASSERT_PTR_NULL(strstr(bed.clients[0].text, "alias_guid"));
+	/* A port that is away is known by its GUID alone. */
+	order(world, "remove", "0xdead", 0xA3);
+	CU_ASSERT_TRUE(has(0, "\"port_guid\":\"0x000000000000dead\""));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_ALIAS), 2);
+	end(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"refused", test_refusals},
+		{"places", test_places},
+		{"lists", test_lists},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("alias_commands", tests);
+}

@@ -50,7 +50,8 @@ void print_keys(const json_t *data, FILE *out)
 		number_member(data, "changing"));
 	fprintf(out, "Recorded    keys of %lld ports, %lld secrets\n",
 		number_member(data, "recorded"), number_member(data, "secrets"));
-	fprintf(out, "Violations  %lld\n", number_member(data, "violations"));
+	fprintf(out, "Violations  %lld, %lld of them by this manager\n",
+		number_member(data, "violations"), number_member(data, "own_violations"));
 	if (json_array_size(json_object_get(data, "offenders")))
 		print_offenders(json_object_get(data, "offenders"), out);
 }

@@ -117,6 +117,11 @@ static uint64_t beyond(void *ctx, const struct port *from, unsigned turn)
 	return turn ? missing(keys, turn, &list) : 0;
 }
 
+uint64_t keys_of_subnet(const struct keys *keys)
+{
+	return keys->options->m_key_mode == M_KEY_SUBNET ? policy_key(keys->options, 0, 0) : 0;
+}
+
 /* The walk */
 
 static void put(struct keys *keys, enum registry_kind kind, const void *record)
@@ -324,29 +329,45 @@ static const char *name_of(const struct port *port)
 	return port ? port->node->facts->description : "somebody whom it cannot name";
 }
 
-void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad)
+static void count_violation(struct keys *keys, const struct port *by, const struct port *at,
+			    const struct notice_bad_m_key *bad)
 {
-	const struct port *by = find_offender(keys, port, bad);
-	struct log_subject subject = port_subject(port, MESSAGE_M_KEY);
-	struct offender *offender;
+	struct offender *offender = offender_of(keys, by ? port_facts(by)->guid : 0);
 
-	if (by == keys->fabric->sm_port)
-		return; /* a key that was tried */
-	offender = offender_of(keys, by ? port_facts(by)->guid : 0);
 	offender->lid = by ? by->lid : LID_NONE;
-	offender->at = port_facts(port)->guid;
+	offender->at = port_facts(at)->guid;
 	offender->method = bad->method;
 	offender->attr_id = bad->attr_id;
 	offender->last_s = loop_wall_s(keys->loop);
 	offender->count++;
 	keys->violations++;
+}
+
+void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad)
+{
+	const struct port *by = find_offender(keys, port, bad);
+	struct log_subject subject = port_subject(port, MESSAGE_M_KEY);
+
+	count_violation(keys, by, port, bad);
+	if (by && by == keys->fabric->sm_port) {
+		keys->own_violations++;
+		subject.message_id = NULL; /* a key that was tried */
+		log_limited(
+			&keys->limit, LOG_INFO, &subject,
+			"\"%s\" port %u refused %s %s with the M_Key that this manager sent: it "
+			"tries the others that it knows",
+			port->node->facts->description, port->num,
+			method_name(CLASS_SUBN_LID, bad->method),
+			attr_name(CLASS_SUBN_LID, bad->attr_id));
+		return;
+	}
 	log_limited(
 		&keys->limit, LOG_WARNING, &subject,
 		"\"%s\" port %u refused %s %s with a wrong M_Key from \"%s\" (GUID 0x%016" PRIx64
 		", LID %u), %" PRIu64 " in all from there: find out which program runs there",
 		port->node->facts->description, port->num, method_name(CLASS_SUBN_LID, bad->method),
-		attr_name(CLASS_SUBN_LID, bad->attr_id), name_of(by), offender->guid, offender->lid,
-		offender->count);
+		attr_name(CLASS_SUBN_LID, bad->attr_id), name_of(by), by ? port_facts(by)->guid : 0,
+		by ? by->lid : LID_NONE, keys_violations_of(keys, by ? port_facts(by)->guid : 0));
 }
 
 uint64_t keys_violations_of(const struct keys *keys, guid_t guid)
@@ -385,13 +406,13 @@ json_t *keys_status(const struct keys *keys)
 	for (unsigned i = 0; i < keys->num_offenders; i++)
 		json_array_append_new(offenders, offender_json(keys, &keys->offenders[i]));
 	return json_pack(
-		"{s:s,s:i,s:i,s:i,s:I,s:i,s:i,s:i,s:I,s:o}", "mode", modes[options->m_key_mode],
+		"{s:s,s:i,s:i,s:i,s:I,s:i,s:i,s:i,s:I,s:I,s:o}", "mode", modes[options->m_key_mode],
 		"protection_level", options->m_key_mode ? options->m_key_protection_level : 0,
 		"lease_period_s", options->m_key_lease_s, "secrets", (int)options->num_secrets,
 		"recorded", (json_int_t)registry_count(keys->registry, REGISTRY_M_KEY), "ports",
 		(int)keys->fabric->roster.num_ends, "protected", (int)keys->protected, "changing",
-		(int)keys->changing, "violations", (json_int_t)keys->violations, "offenders",
-		offenders);
+		(int)keys->changing, "violations", (json_int_t)keys->violations, "own_violations",
+		(json_int_t)keys->own_violations, "offenders", offenders);
 }
 
 static bool take_number(const json_t *value, uint64_t *out)

@@ -53,7 +53,8 @@ struct keys {
 	unsigned protected; /* ports that hold the key that they should */
 	struct offender offenders[OFFENDERS_MAX];
 	unsigned num_offenders;
-	uint64_t violations;
+	uint64_t violations;	 /* all, */
+	uint64_t own_violations; /* and those by SMPs from this manager's own port */
 	struct log_limit limit;
 };
 
@@ -66,6 +67,10 @@ void keys_done(struct keys *keys);
  * port should have, maybe at once. Then keys->recorded says whether that must become durable. */
 void keys_settle(struct keys *keys, loop_fn *done, void *arg);
 void keys_changed(struct keys *keys); /* options were set */
+
+/* The key to try at a port of which nothing is known: the one that all ports have, as discovery
+ * tries it behind a cable; 0 where each port has its own, or none has any. */
+uint64_t keys_of_subnet(const struct keys *keys);
 
 /* A trap 256 came from this port: counts and names the offender. */
 void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad);

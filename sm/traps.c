@@ -146,8 +146,8 @@ static void bad_p_key(struct sm *sm, const struct trap *trap)
 	complain(sm, trap, trap->details.switch_bad_p_key.port_num);
 }
 
-/* Where its lease timer runs now, a Get() with the right key stops that; not all agents count the
- * TrapRepress() for it, and that may be lost. */
+/* Where its lease timer runs now, a Get() with the right key stops that; the TrapRepress() does so,
+ * too, but may be lost. */
 static void bad_m_key(struct sm *sm, const struct trap *trap)
 {
 	if (!trap->sender)
@@ -248,15 +248,25 @@ static bool is_fresh(const struct port *sender, const struct mad_header *header)
 	return !seen;
 }
 
+/* The key of the port that the TrapRepress() goes to, since that demands it as for a Set()
+ * (14.2.4; check_mkey() of the kernel's drivers qib and hfi1); the Trap() itself has 0. OpenSM's
+ * osm_trap_rcv.c does the same. While the key is in doubt a repetition tries the next one. */
+static uint64_t repress_key(const struct sm *sm, const struct trap *trap)
+{
+	return trap->sender ? agent_m_key(trap->sender->agent, !trap->fresh)
+			    : keys_of_subnet(&sm->keys);
+}
+
 static void repress(struct sm *sm, const struct trap *trap)
 {
 	const struct letter *letter = trap->letter;
 	struct mad_header header = *letter->header;
 	uint8_t mad[MAD_SIZE];
 
-	memcpy(mad, letter->mad, sizeof(mad)); /* TID, M_Key and notice go back as they came */
+	memcpy(mad, letter->mad, sizeof(mad)); /* TID and notice go back as they came */
 	header.method = METHOD_TRAP_REPRESS;
 	header_encode(&header, mad);
+	be64_store(mad + SMP_M_KEY_OFFSET, repress_key(sm, trap));
 	if (txn_send(sm->txns, letter->from, mad, sizeof(mad)) == 0)
 		sm->counts.repressed++;
 }

@@ -22,6 +22,7 @@ enum {
 	S_US = 1000000,
 };
 
+/* As check_mkey() of the kernel's drivers qib and hfi1 has it, TrapRepress() too. */
 static bool needs_key(const struct device_port *port, uint8_t method)
 {
 	switch (method) {

@@ -208,7 +208,8 @@ int device_raise(struct device_port *port, uint16_t trap_number)
 	return -EINVAL;
 }
 
-/* A TrapRepress() is the Trap() with another method: its TID and number must be those of ours. */
+/* A TrapRepress() is the Trap() with another method and the key of the port, which was checked
+ * before (m_key_admits()): its TID and number must be those of ours. */
 void trap_repressed(struct device *device, struct device_port *in, const uint8_t *mad)
 {
 	struct device_port *port = device_is_switch(device) ? &device->port[0] : in;
@@ -236,6 +237,8 @@ static uint64_t interval_us(const struct device_port *port)
 	return us > TRAP_INTERVAL_MIN_US ? us : TRAP_INTERVAL_MIN_US;
 }
 
+/* A Trap() carries M_Key 0, whatever the port's own key is: compliance statement o14-1, as the
+ * drivers qib (qib_send_trap()) and hfi1 quote it. */
 static void send(struct device_port *port, enum trap_kind kind)
 {
 	const struct device_events *events = port->device->events;
@@ -244,7 +247,7 @@ static void send(struct device_port *port, enum trap_kind kind)
 
 	notice_of(port, kind, &notice);
 	format_encode(&notice_format, &notice, data);
-	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, port->info.m_key, NULL, data);
+	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, NULL, data);
 	be64_store(mad + TID_OFFSET, port->traps->tid[kind]);
 	if (events->trap && !port->device->quirks.silent)
 		events->trap(events->ctx, port->device, port->num, port->info.master_sm_lid, mad);

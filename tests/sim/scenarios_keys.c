@@ -333,7 +333,41 @@ static void large(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0) == 0);
 }
 
+/* Agents want their key in the TrapRepress(). So one ends a trap, and nobody is taken for an
+ * offender. */
+static void trap_ends(struct sim *sim)
+{
+	struct device *host = sim_device(sim, "host-0003"), *leaf = sim_device(sim, "leaf-02");
+	struct sim_manager *manager = up_with(sim, SUBNET " m_key_lease_period=5", false);
+	uint64_t traps, mads;
+
+	sim_pass(sim, 20 * SIM_S);
+	traps = world_stats(sim->world)->traps;
+	device_raise(end_port(host), TRAP_LOCAL_CHANGES);
+	device_raise(end_port(leaf), TRAP_LINK_STATE);
+	sim_pass(sim, 12 * SIM_S);
+	sim_expect(sim, world_stats(sim->world)->traps == traps + 2);
+	sim_expect(sim, violations(sim) == 0);
+	/* Two cables are pulled and put back: then there is peace. */
+	sim_link(sim, sim_port(sim, "leaf-02", 5), false);
+	sim_link(sim, sim_port(sim, "leaf-03", 6), false);
+	sim_pass(sim, 3 * SIM_S);
+	sim_link(sim, sim_port(sim, "leaf-02", 5), true);
+	sim_link(sim, sim_port(sim, "leaf-03", 6), true);
+	sim_pass(sim, 20 * SIM_S);
+	sim_expect(sim, world_stats(sim->world)->traps <= traps + 2 + 16);
+	traps = world_stats(sim->world)->traps;
+	mads = manager->mads_sent;
+	sim_pass(sim, 9 * SIM_S);
+	sim_expect(sim, world_stats(sim->world)->traps == traps);
+	sim_expect(sim, manager->mads_sent < mads + 100); /* a light sweep, and our own port */
+	sim_expect(sim, violations(sim) == 0);
+	sim_expect(sim, count_open(sim, 0x1234) == 0);
+	sim_settle_and_check(sim);
+}
+
 const struct scenario sim_keys[] = {
+	{.name = "m-key-trap-ends", .topology = TREE, .play = trap_ends},
 	{.name = "m-key-of-the-subnet", .topology = TREE, .play = subnet_key},
 	{.name = "m-keys-of-ports", .topology = TREE, .play = port_keys},
 	{.name = "m-key-after-reset", .topology = TREE, .play = reset_and_bounce},

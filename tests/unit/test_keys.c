@@ -288,6 +288,7 @@ static void test_offender(void)
 {
 	struct notice_bad_m_key bad = {.lid = 7, .method = METHOD_SET, .dr_notice = 1};
 	struct port *a, *b;
+	json_t *status;
 
 	begin(M_KEY_SUBNET);
 	a = port_of(HOST_A, 1);
@@ -316,11 +317,18 @@ static void test_offender(void)
 	bad.lid = 7;
 	keys_violation(&bed.keys, a, &bad);
 	CU_ASSERT_EQUAL(keys_violations_of(&bed.keys, 0), 3);
-	/* A key that this manager tried is nobody's offence. */
+	CU_ASSERT_EQUAL(bed.keys.own_violations, 0);
+	/* One that this manager caused counts, too. */
 	bad = (struct notice_bad_m_key){.dr_notice = 1, .dr_hop_count = 2};
 	bad.dr_return_path[1] = port_of(SM_HOST, 1)->peer->num;
 	keys_violation(&bed.keys, a, &bad);
-	CU_ASSERT_EQUAL(bed.keys.violations, 6);
+	CU_ASSERT_EQUAL(bed.keys.violations, 7);
+	CU_ASSERT_EQUAL(bed.keys.own_violations, 1);
+	CU_ASSERT_EQUAL(keys_violations_of(&bed.keys, guid_of(SM_HOST, 1)), 1);
+	status = keys_status(&bed.keys);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(status, "violations")), 7);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(status, "own_violations")), 1);
+	json_decref(status);
 	end();
 }
 

@@ -1329,7 +1329,7 @@ static void test_traps(void)
 		CU_ASSERT_EQUAL(header.method, METHOD_TRAP_REPRESS);
 		CU_ASSERT_EQUAL(header.attr_id, ATTR_NOTICE);
 		CU_ASSERT_EQUAL(header.tid, 0xAB00000000000000 + i);
-		CU_ASSERT_EQUAL(be64_load(mad + SMP_M_KEY_OFFSET), 0x4B4559);
+		CU_ASSERT_EQUAL(be64_load(mad + SMP_M_KEY_OFFSET), 0); /* its port has none */
 		CU_ASSERT_EQUAL(be16_load(mad + SMP_DATA_OFFSET + 4), numbers[i]);
 	}
 	world->reports = 0;

@@ -281,6 +281,53 @@ static void test_vendor(void)
 	end(&bed);
 }
 
+/* M_Keys */
+
+/* The M_Key of the TrapRepress() to this sender, who names its own LID. */
+static uint64_t key_for(const struct bed *bed, lid_t slid, uint64_t tid)
+{
+	const struct fake_net *fake = bed->world->fake;
+	union notice_details details = {.local_changes = {.lid = slid}};
+	size_t before = fake->num_sent;
+
+	fake_trap(bed->world->fake, slid, TRAP_LOCAL_CHANGES, &details, tid, 0x4B4559);
+	CU_ASSERT_EQUAL_FATAL(fake->num_sent, before + 1);
+	CU_ASSERT_EQUAL(fake->sent[before][3], METHOD_TRAP_REPRESS);
+	return be64_load(fake->sent[before] + SMP_M_KEY_OFFSET);
+}
+
+/* Each sender gets the key of its own port, never the one that the Trap() had. */
+static void test_keys(void)
+{
+	enum { HOST_KEY = 0x1111, SWITCH_KEY = 0x2222, NEXT_KEY = 0x3333 };
+	struct agent *host, *sw;
+	struct bed bed;
+
+	begin(&bed, NULL);
+	host = known(&bed, "host-4")->port[1].agent;
+	sw = known(&bed, "leaf-1")->port[0].agent;
+	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 1), 0);
+	host->m_key = (struct m_key_have){.key = HOST_KEY, .known = true};
+	sw->m_key = (struct m_key_have){.key = SWITCH_KEY, .known = true};
+	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 2), HOST_KEY);
+	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 2), HOST_KEY); /* again */
+	CU_ASSERT_EQUAL(key_for(&bed, bed.victim_switch, 3), SWITCH_KEY);
+	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 4), 0);
+	/* While it is changed a repetition tries the other one. */
+	host->m_key = (struct m_key_have){
+		.key = HOST_KEY, .next = NEXT_KEY, .known = true, .changing = true};
+	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 5), HOST_KEY);
+	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 5), NEXT_KEY);
+	/* A port that is not known yet has the key of the subnet, if it has any. */
+	bed.world->sm->options.m_key = NEXT_KEY;
+	bed.world->sm->options.m_key_mode = M_KEY_PORT;
+	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 6), 0);
+	bed.world->sm->options.m_key_mode = M_KEY_SUBNET;
+	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 7), NEXT_KEY);
+	bed.world->sm->options.m_key_mode = M_KEY_NONE;
+	end(&bed);
+}
+
 /* Complaints */
 
 static struct sm_options disabling(void)
@@ -455,6 +502,7 @@ int main(void)
 		{"all LIDs of a port", test_lmc},
 		{"while LIDs change", test_lid_changes},
 		{"a vendor's notice", test_vendor},
+		{"whose M_Key a TrapRepress has", test_keys},
 		{"a complaint that comes again", test_repeated_complaint},
 		{"which complaints disable a port", test_disable},
 		{"which ports a complaint may name", test_ports},

@@ -261,13 +261,18 @@ static void repress(struct sm *sm, const struct trap *trap)
 {
 	const struct letter *letter = trap->letter;
 	struct mad_header header = *letter->header;
+	struct mad_addr to = *letter->from;
 	uint8_t mad[MAD_SIZE];
 
+	if (is_from_own_port(letter))
+		to.lid = sm_lid(sm);
+	if (to.lid == LID_NONE)
+		return; /* our own port has no LID yet: nothing can be sent to it */
 	memcpy(mad, letter->mad, sizeof(mad)); /* TID and notice go back as they came */
 	header.method = METHOD_TRAP_REPRESS;
 	header_encode(&header, mad);
 	be64_store(mad + SMP_M_KEY_OFFSET, repress_key(sm, trap));
-	if (txn_send(sm->txns, letter->from, mad, sizeof(mad)) == 0)
+	if (txn_send(sm->txns, &to, mad, sizeof(mad)) == 0)
 		sm->counts.repressed++;
 }
 

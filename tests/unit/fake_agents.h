@@ -109,6 +109,7 @@ struct fake_net {
 	size_t num_sets, requests;
 	uint8_t (*sent)[MAD_SIZE]; /* what expects no answer: TrapRepress, answers, traps */
 	size_t num_sent;
+	lid_t last_sent_to;
 	enum fake_fate (*fate)(void *ctx, struct fake_node *node, const struct mad_header *header);
 	void (*before_set)(void *ctx, const struct fake_set *set);
 	void (*after_set)(void *ctx, const struct fake_set *set);
@@ -521,6 +522,7 @@ static inline int fake_send(struct transport *transport, const struct mad_addr *
 		fake->sent = mem_resize(fake->sent, fake->num_sent + 1, sizeof(*fake->sent));
 		memset(fake->sent[fake->num_sent], 0, MAD_SIZE);
 		memcpy(fake->sent[fake->num_sent++], mad, size < MAD_SIZE ? size : MAD_SIZE);
+		fake->last_sent_to = to->lid;
 		return 0;
 	}
 	fake->requests++;

@@ -328,6 +328,30 @@ static void test_keys(void)
 	end(&bed);
 }
 
+/* Where the TrapRepress() goes: to the sender, from our own port to that. Before it has a LID
+ * nothing can be sent to it. */
+static void test_destination(void)
+{
+	union notice_details details = {0};
+	struct fabric *fabric;
+	struct bed bed;
+	size_t before;
+
+	begin(&bed, NULL);
+	fabric = bed.world->sm->fabric;
+	fake_trap_of(bed.world->fake, bed.host, bed.host, TRAP_LOCAL_CHANGES, &details, 1, 0);
+	CU_ASSERT_EQUAL(bed.world->fake->last_sent_to, bed.host);
+	fake_trap_of(bed.world->fake, LID_NONE, bed.sm, TRAP_LOCAL_CHANGES, &details, 2, 0);
+	CU_ASSERT_EQUAL(bed.world->fake->last_sent_to, bed.sm);
+	CU_ASSERT_EQUAL(bed.told_guid, port_facts(fabric->sm_port)->guid);
+	before = bed.world->fake->num_sent;
+	fabric->sm_port = NULL;
+	fake_trap_of(bed.world->fake, LID_NONE, bed.sm, TRAP_LOCAL_CHANGES, &details, 3, 0);
+	CU_ASSERT_EQUAL(bed.world->fake->num_sent, before);
+	fabric->sm_port = &known(&bed, "host-3")->port[1];
+	end(&bed);
+}
+
 /* Complaints */
 
 static struct sm_options disabling(void)
@@ -503,6 +527,7 @@ int main(void)
 		{"while LIDs change", test_lid_changes},
 		{"a vendor's notice", test_vendor},
 		{"whose M_Key a TrapRepress has", test_keys},
+		{"where a TrapRepress goes", test_destination},
 		{"a complaint that comes again", test_repeated_complaint},
 		{"which complaints disable a port", test_disable},
 		{"which ports a complaint may name", test_ports},

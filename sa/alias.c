@@ -6,6 +6,13 @@
  * and a client with the SA_Key may change its GUIDs, others are told DENIED. The first GUID of all
  * is the port's own: it is passed over, and the answer tells it.
  *
+ * A status is for a request that is wrong as such. Each GUID of it is judged by itself: what cannot
+ * be set or deleted is declined, the others are, and the status is OK. The answer has in each place
+ * what is registered there now, or 0. So does OpenSM (osm_sa_guidinfo_record.c, set_guidinfo() and
+ * del_guidinfo()), and Linux's mlx4 compares place by place what it wanted with what the answer has
+ * (alias_GUID.c, aliasguid_query_handler()): after a status it would only ask for the same block
+ * again, and no virtual function of the block would come up.
+ *
  * A request is trusted as to a GUID if it carries the SA_Key and that is not the default, or if
  * alias_guids allows the port this GUID. Any other request is judged by what its port may know: a
  * full member of the default partition can see every port, so that a refusal tells it nothing; it
@@ -53,25 +60,18 @@ enum verdict_on_guid {
 	GUID_CLAIMED,
 };
 
-static const struct {
-	uint16_t status;
-	const char *why;
-} verdicts[] = {
-	[GUID_BEYOND_CAP] = {SA_REQ_INVALID, "the port has fewer GUIDs (GUIDCap)"},
-	[GUID_KEPT] = {SA_REQ_DENIED, "the GUID in that place was granted, so only weftctl alias "
-				      "remove or a request with the SA_Key takes it away"},
-	[GUID_IS_MEMBER] = {SA_REQ_DENIED,
-			    "the GUID in that place is a member of a multicast group"},
-	[GUID_TWICE] = {SA_REQ_INVALID, "the request has it twice"},
-	[GUID_OVER_LIMIT] = {SA_NO_RESOURCES,
-			     "the port has registered as much as registrations_per_port allows"},
-	[GUID_NOT_ALLOWED] = {SA_REQ_INVALID,
-			      "the port is no full member of the default partition, so it may have "
-			      "only what alias_guids or weftctl alias set allows it"},
-	[GUID_TAKEN] = {SA_REQ_INVALID, "another port has it, or that place has another GUID"},
-	[GUID_CLAIMED] = {SA_REQ_INVALID,
-			  "it belongs to a port that is away, or partitions name it: "
-			  "alias_guids or weftctl alias set can allow it"},
+static const char *const reasons[] = {
+	[GUID_BEYOND_CAP] = "the port has fewer GUIDs (GUIDCap)",
+	[GUID_KEPT] = "the GUID in that place was granted, so only weftctl alias remove or a "
+		      "request with the SA_Key takes it away",
+	[GUID_IS_MEMBER] = "the GUID in that place is a member of a multicast group",
+	[GUID_TWICE] = "the request has it twice",
+	[GUID_OVER_LIMIT] = "the port has registered as much as registrations_per_port allows",
+	[GUID_NOT_ALLOWED] = "the port is no full member of the default partition, so it may have "
+			     "only what alias_guids or weftctl alias set allows it",
+	[GUID_TAKEN] = "another port has it, or that place has another GUID",
+	[GUID_CLAIMED] = "it belongs to a port that is away, or partitions name it: alias_guids or "
+			 "weftctl alias set can allow it",
 };
 
 static const struct alias_entry *alias_at(const struct adm_request *request,
@@ -196,12 +196,13 @@ static void refused(const struct adm_request *request, const struct change *chan
 	char guid[GUID_TEXT], port[GUID_TEXT];
 
 	request->aliases->stats->aliases_refused++;
+	request->aliases->stats->over_limit[ADM_LIMIT_REGISTRATIONS] += verdict == GUID_OVER_LIMIT;
 	log_limited(&request->aliases->limit, LOG_NOTICE, &subject,
 		    "\"%s\" port %u (GUID %s, LID %u) may not change its alias GUID at index %u to "
 		    "%s: %s",
 		    change->port.facts->description, change->port.num,
 		    guid_text(change->port.guid, port), change->port.lid, change->first + i,
-		    guid_text(change->wanted->info.guid[i], guid), verdicts[verdict].why);
+		    guid_text(change->wanted->info.guid[i], guid), reasons[verdict]);
 }
 
 /* A GUID of the SM's own for this place. */
@@ -270,8 +271,6 @@ static enum verdict_on_guid judge_delete(const struct adm_request *request,
 {
 	const struct alias_entry *alias = alias_at(request, change, i);
 
-	if (change->first + i >= change->cap)
-		return GUID_BEYOND_CAP;
 	if (alias && alias->granted && !change->has_key)
 		return GUID_KEPT;
 	return alias && is_member(request, alias->guid) ? GUID_IS_MEMBER : GUID_FITS;
@@ -326,13 +325,20 @@ static void delete (struct adm_request *request, const struct change *change, un
 		drop(request, change, alias);
 }
 
-/* The block as it will be. */
+/* The block as it will be. Of the places that the request is about it tells what is registered: a
+ * device may still hold what was just deleted there. */
 static uint16_t give(struct adm_request *request, const struct change *change)
 {
 	struct guid_info_record record = {.lid = change->wanted->lid,
 					  .block_num = change->wanted->block_num};
 
 	guid_block_told(request, &change->port, change->wanted->block_num, &record.info);
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
+		const struct alias_entry *alias = alias_at(request, change, i);
+
+		if (is_meant(request, change, i))
+			record.info.guid[i] = alias ? alias->guid : 0;
+	}
 	request_give(request, &record);
 	return STATUS_OK;
 }
@@ -346,20 +352,19 @@ static uint16_t change_guids(struct adm_request *request,
 	struct change change;
 	uint16_t status = change_read(request, &change);
 
-	for (unsigned i = 0; !status && i < GUID_BLOCK_GUIDS; i++) {
-		enum verdict_on_guid verdict =
-			is_meant(request, &change, i) ? judge(request, &change, i) : GUID_FITS;
-
-		if (verdict == GUID_FITS)
-			continue;
-		refused(request, &change, i, verdict);
-		status = verdicts[verdict].status;
-	}
 	if (status)
 		return status;
-	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
-		if (is_meant(request, &change, i))
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
+		enum verdict_on_guid verdict;
+
+		if (!is_meant(request, &change, i))
+			continue;
+		verdict = judge(request, &change, i);
+		if (verdict == GUID_FITS)
 			act(request, &change, i);
+		else
+			refused(request, &change, i, verdict);
+	}
 	return give(request, &change);
 }
 

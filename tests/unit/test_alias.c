@@ -57,7 +57,7 @@ static const struct {
 	{16, 0, LID | PLACE(2), 16, 0, 2, 0xA2, SA_REQ_INSUFFICIENT_COMPONENTS, 0},
 	/* The port's own stays. */
 	{16, 0, LID | BLOCK | PLACE(0), 16, 0, 0, 0xA0, STATUS_OK, PORT_GUID(A)},
-	/* There is no such place. */
+	/* There is no such block. */
 	{16, 0, LID | BLOCK | PLACE(0), 16, 2, 0, 0xA0, SA_REQ_INVALID, 0},
 	{16, 0, LID | BLOCK | PLACE(0), 16, 255, 0, 0xA0, SA_REQ_INVALID, 0},
 	{28, 0, LID | BLOCK | PLACE(1), 28, 0, 1, 0xD1, SA_REQ_INVALID, 0},
@@ -66,10 +66,10 @@ static const struct {
 	{24, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0xC3, SA_REQ_DENIED, 0},
 	{24, SA_KEY, LID | BLOCK | PLACE(3), 16, 0, 3, 0xC3, STATUS_OK, 0xC3},
 	/* A port has it as its own. */
-	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, PORT_GUID(C), SA_REQ_INVALID, 0},
-	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, PORT_GUID(A), SA_REQ_INVALID, 0},
+	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, PORT_GUID(C), STATUS_OK, 0},
+	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, PORT_GUID(A), STATUS_OK, 0},
 	/* It moves to another place of its port, but not over another alias. */
-	{16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xAF, SA_REQ_INVALID, 0},
+	{16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xAF, STATUS_OK, 0xA3},
 	{16, 0, LID | BLOCK | PLACE(4), 16, 0, 4, 0xAF, STATUS_OK, 0xAF},
 };
 
@@ -138,8 +138,10 @@ static void test_deletes(void)
 	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, mask, 16, 0, 2, 0xA2), STATUS_OK);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 24, 0, mask, 16, 0, 2, 0), SA_REQ_DENIED);
 	join(0xA2);
-	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask, 16, 0, 2, 0), SA_REQ_DENIED);
-	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, mask, 16, 0, 2, 0xA3), SA_REQ_DENIED);
+	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask, 16, 0, 2, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(told.info.guid[2], 0xA2);
+	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, mask, 16, 0, 2, 0xA3), STATUS_OK);
+	CU_ASSERT_EQUAL(told.info.guid[2], 0xA2);
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 1);
 	registry_drop(sa.registry, REGISTRY_MEMBER,
 		      registry_first(sa.registry, REGISTRY_MEMBER, -1, NULL));
@@ -147,6 +149,102 @@ static void test_deletes(void)
 	CU_ASSERT_EQUAL(sa.header.method, METHOD_DELETE_RESP);
 	CU_ASSERT_EQUAL(told.info.guid[2], 0);
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 0);
+	end();
+}
+
+/* Set() of a whole block of A: each GUID by itself, as mlx4 expects it. */
+static int set_block(unsigned block, uint8_t places, const guid_t guids[GUID_BLOCK_GUIDS])
+{
+	struct guid_info_record wanted = {.lid = 16, .block_num = (uint8_t)block};
+	int status;
+
+	memcpy(wanted.info.guid, guids, sizeof(wanted.info.guid));
+	status = ask(&(struct ask){.method = METHOD_SET,
+				   .attr_id = RECORD_GUID_INFO,
+				   .mask = LID | BLOCK | (uint64_t)places * PLACE(0),
+				   .format = &guid_info_record_format,
+				   .record = &wanted});
+	if (status == STATUS_OK)
+		answered(&guid_info_record_format, 0, &told);
+	return status;
+}
+
+static void test_each_by_itself(void)
+{
+	static const guid_t first[GUID_BLOCK_GUIDS] = {[2] = 0xA2, [6] = 0xA6},
+			    wanted[] = {0xA0, ALIAS_GUID, 0xB2, PORT_GUID(C), 0xB4, 0xB4, 0xB6, 0},
+			    then[] = {PORT_GUID(A), ALIAS_GUID, 0xB2, 0, 0xB4, 0, 0xA6};
+
+	begin();
+	CU_ASSERT_EQUAL(set_block(0, 1 << 2 | 1 << 6, first), STATUS_OK);
+	join(0xA6);
+	CU_ASSERT_EQUAL(set_block(0, 0xFF, wanted), STATUS_OK);
+	CU_ASSERT_EQUAL(memcmp(told.info.guid, then, sizeof(then)), 0);
+	CU_ASSERT_EQUAL(told.info.guid[7] >> 56, 0x02); /* chosen */
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 5);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 3);
+	end();
+}
+
+/* GUIDCap counts the port's own GUID. A block that begins beyond it is refused; of one in the
+ * middle of which it ends, the places beyond it stay empty. */
+static void test_cap(void)
+{
+	for (unsigned cap = 1; cap <= 2 * GUID_BLOCK_GUIDS; cap++) {
+		struct endport port;
+
+		begin();
+		endport_by_lid(sa.view->topology, 16, &port);
+		((struct node_facts *)port.facts)->port[1].info.guid_cap = (uint8_t)cap;
+		for (unsigned block = 0; block < 2; block++) {
+			unsigned first = block * GUID_BLOCK_GUIDS;
+			guid_t guids[GUID_BLOCK_GUIDS];
+			int status;
+
+			for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
+				guids[i] = 0xC0 + first + i;
+			status = set_block(block, 0xFF, guids);
+			CU_ASSERT_EQUAL(status, first < cap ? STATUS_OK : SA_REQ_INVALID);
+			guids[0] = block ? guids[0] : PORT_GUID(A);
+			for (unsigned i = 0; !status && i < GUID_BLOCK_GUIDS; i++)
+				CU_ASSERT_EQUAL(told.info.guid[i], first + i < cap ? guids[i] : 0);
+		}
+		CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), cap - 1);
+		end();
+	}
+}
+
+/* Each GUID of a block counts for what one port may register. */
+static void test_quota(void)
+{
+	static const guid_t guids[] = {0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7};
+	struct adm_options few = options;
+
+	begin();
+	few.registrations_per_port = 3;
+	adm_set_options(sa.adm, &few);
+	CU_ASSERT_EQUAL(set_block(1, 0xFF, guids), STATUS_OK);
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
+		CU_ASSERT_EQUAL(told.info.guid[i], i < 3 ? guids[i] : 0);
+	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 3);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit, 5);
+	end();
+}
+
+/* The port's table still has what was deleted a moment ago; the answer has not. */
+static void test_delete_told(void)
+{
+	const uint64_t mask = LID | BLOCK | PLACE(1) | PLACE(2);
+
+	begin();
+	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(1), 16, 0, 1, ALIAS_GUID),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(told.info.guid[1], ALIAS_GUID);
+	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask, 16, 0, 1, ALIAS_GUID), STATUS_OK);
+	CU_ASSERT_EQUAL(sa.header.method, METHOD_DELETE_RESP);
+	CU_ASSERT_EQUAL(told.info.guid[0], PORT_GUID(A));
+	CU_ASSERT_EQUAL(told.info.guid[1], 0);
+	CU_ASSERT_EQUAL(told.info.guid[2], 0);
 	end();
 }
 
@@ -720,6 +818,10 @@ int main(void)
 		{"Set", test_sets},
 		{"GUIDs that the SM chooses", test_chosen},
 		{"Delete", test_deletes},
+		{"each GUID by itself", test_each_by_itself},
+		{"GUIDCap", test_cap},
+		{"each GUID counts", test_quota},
+		{"the answer to Delete", test_delete_told},
 		{"paths to aliases", test_resolved},
 		{"groups and services of aliases", test_registers},
 		{"services under an alias that is gone", test_limit},

@@ -15,7 +15,7 @@
 #include "sm/commands.h"
 #include "sm/context.h"
 
-enum { AGAIN_US = 500000, TRIES_MAX = 20, NAMES_SIZE = 256 };
+enum { AGAIN_US = 500000, TRIES_MAX = 20, ORDERS_MAX = 3, NAMES_SIZE = 256 };
 
 static const struct order {
 	const char *command;
@@ -33,7 +33,9 @@ struct ha_commands {
 	struct control_request *request; /* NULL: nothing is under way, or nobody waits for it */
 	bool busy;
 	const struct order *order; /* NULL: the subnet is given away */
-	bool ordered;
+	bool ordered;		   /* asked what it is after the order, whose answer was this: */
+	int error;
+	uint16_t status;
 	guid_t guid; /* whom it is about; 0: whoever ranks highest */
 	bool force;  /* whether he has what is registered or not */
 	unsigned tries;
@@ -134,6 +136,7 @@ static struct ha_commands *begin(struct sm *sm, struct control_request *request,
 	ha->busy = true;
 	ha->order = NULL;
 	ha->ordered = ha->force = false;
+	ha->error = ha->status = 0;
 	ha->guid = guid;
 	ha->tries = 0;
 	return ha;
@@ -247,19 +250,51 @@ static void tell(struct ha_commands *ha, uint8_t method, uint32_t control)
 		fail(ha, "0x%016" PRIx64 " is no port that is known here", ha->guid);
 }
 
+static void obeyed(struct ha_commands *ha, enum sm_state state)
+{
+	log_notice("manager 0x%016" PRIx64 " was told by command: %s", ha->guid,
+		   ha->order->command + strlen("ha "));
+	trigger_light(&ha->sm->trigger, "another manager was told something");
+	answer(ha, role_name(state));
+}
+
+static void refused(struct ha_commands *ha, int error, uint16_t status)
+{
+	if (error == -ECANCELED) /* a sweep did not find its port any more */
+		fail(ha, "0x%016" PRIx64 " is gone", ha->guid);
+	else if (error)
+		fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid, strerror(-error));
+	else
+		fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)", ha->guid, status);
+}
+
+/* An order that was obeyed, and whose answer was lost, is refused when it is repeated, as OpenSM
+ * does (osm_sm_state_mgr_check_legality): so what the other shows decides. Where it shows neither,
+ * for a DISCOVERING soon is a STANDBY again, it is ordered once more. */
 static void got_state(struct ha_commands *ha, const struct sm_info *info)
 {
-	if (ha->ordered) {
-		trigger_light(&ha->sm->trigger, "another manager was told something");
-		answer(ha, role_name(info->state));
-	} else if (info->guid != ha->guid) {
+	bool open = role_next(info->state, ha->order->event) != info->state;
+
+	if (info->guid != ha->guid)
 		fail(ha, "0x%016" PRIx64 " answers as another manager", ha->guid);
-	} else if (role_next(info->state, ha->order->event) == info->state) {
+	else if (ha->ordered &&
+		 ((!ha->error && !ha->status) || info->state == role_after(ha->order->event)))
+		obeyed(ha, info->state);
+	else if (!open && !ha->ordered)
 		fail(ha, "0x%016" PRIx64 " is %s: only %s can be told that", ha->guid,
 		     role_name(info->state), ha->order->needs);
-	} else {
+	else if (!open || ha->tries++ == ORDERS_MAX)
+		refused(ha, ha->error, ha->status);
+	else
 		tell(ha, METHOD_SET, ha->order->control);
-	}
+}
+
+static void got_no_state(struct ha_commands *ha, const struct smp_answer *answer)
+{
+	if (ha->ordered && !ha->error && !ha->status)
+		obeyed(ha, role_after(ha->order->event));
+	else
+		refused(ha, answer->error, answer->status);
 }
 
 static void told(void *owner, void *subject, const struct smp_request *request,
@@ -271,19 +306,15 @@ static void told(void *owner, void *subject, const struct smp_request *request,
 	(void)subject;
 	if (!ha->busy)
 		return;
-	if (answer->error == -ECANCELED) { /* a sweep did not find its port any more */
-		fail(ha, "0x%016" PRIx64 " is gone", ha->guid);
-	} else if (answer->error) {
-		fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid,
-		     strerror(-answer->error));
-	} else if (answer->status) {
-		fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)%s", ha->guid, answer->status,
-		     ha->ordered ? ", or is gone" : "");
+	if (answer->error == -ECANCELED) {
+		refused(ha, answer->error, answer->status);
 	} else if (request->method == METHOD_SET) {
-		log_notice("manager 0x%016" PRIx64 " was told by command: %s", ha->guid,
-			   ha->order->command + strlen("ha "));
 		ha->ordered = true;
+		ha->error = answer->error;
+		ha->status = answer->status;
 		tell(ha, METHOD_GET, 0);
+	} else if (answer->error || answer->status) {
+		got_no_state(ha, answer);
 	} else {
 		attr_decode(&sm_info_format, answer->data, &info);
 		got_state(ha, &info);

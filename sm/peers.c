@@ -332,29 +332,59 @@ static void gave(struct peers *peers, int error, uint16_t status)
 }
 
 /* Its ACKNOWLEDGE may have come before. */
-static void handed_over(void *owner, void *subject, const struct smp_request *request,
-			const struct smp_answer *answer)
+static void offer_ends(struct peers *peers, int error, uint16_t status)
 {
-	struct peers *peers = owner;
 	char text[96];
 
-	(void)subject;
-	(void)request;
-	if (peers->role == SM_MASTER && !answer->error && !answer->status)
+	if (peers->role == SM_MASTER && !error && !status)
 		peers_gave_up(peers);
 	else if (peers->role == SM_MASTER && !peers->giving)
 		log_limited(&peers->limit, LOG_WARNING, NULL,
 			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
 			    "MASTER",
 			    describe(&peers->master, text),
-			    answer->error ? strerror(-answer->error) : "it answered",
-			    answer->status);
+			    error ? strerror(-error) : "it answered", status);
 	peers->heir = 0;
 	if (peers->giving && peers->role == SM_MASTER)
-		gave(peers, answer->error, answer->status);
+		gave(peers, error, status);
 	else if (peers->giving)
 		gave(peers, 0, STATUS_OK);
 	finish_survey(peers);
+}
+
+static void heir_shows(void *owner, void *subject, const struct smp_request *request,
+		       const struct smp_answer *answer)
+{
+	struct peers *peers = owner;
+	struct sm_info info;
+
+	(void)subject;
+	(void)request;
+	if (!answer->error && !answer->status) {
+		attr_decode(&sm_info_format, answer->data, &info);
+		if (info.guid == peers->heir && info.state == SM_MASTER)
+			peers->heir_error = peers->heir_status = 0;
+	}
+	offer_ends(peers, peers->heir_error, peers->heir_status);
+}
+
+/* A standby that has taken the role may refuse the repetition of the offer, or all its answers were
+ * lost: it shows whether it is MASTER now. One that was MASTER before would show nothing by that.
+ */
+static void handed_over(void *owner, void *subject, const struct smp_request *request,
+			const struct smp_answer *answer)
+{
+	struct peers *peers = owner;
+
+	(void)subject;
+	(void)request;
+	peers->heir_error = answer->error;
+	peers->heir_status = answer->status;
+	if (peers->role != SM_MASTER || peers->master.info.state == SM_MASTER ||
+	    (!answer->error && (!answer->status || status_is_busy(answer->status))) ||
+	    answer->error == -ECANCELED ||
+	    !peers_request(peers, peers->heir, METHOD_GET, 0, heir_shows, peers))
+		offer_ends(peers, answer->error, answer->status);
 }
 
 bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t control,

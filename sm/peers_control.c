@@ -81,6 +81,8 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 		return STATUS_BUSY;
 	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
 		 where);
+	if (peers->role == SM_MASTER && sender->guid == peers->giver)
+		return STATUS_OK; /* repeated, since our answer was lost */
 	if (peers->role == SM_MASTER)
 		return take_another_subnet(peers, reason);
 	inherit(peers, sender);
@@ -89,10 +91,13 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 	return STATUS_OK;
 }
 
-/* Chapter 14.4.1: a STANDBY is ordered by its master, and one at rest by whoever is it by now. */
+/* Chapter 14.4.1: a STANDBY is ordered by its master, and one at rest by whoever is it by now. A
+ * sender that has lost our answer repeats its order (chapter 13.4.6.2): it is obeyed already. */
 static enum mad_status take_order(struct peers *peers, enum role_event event,
 				  const struct sm_info *sender, lid_t from)
 {
+	if (peers->role == role_after(event) && sender->guid == peers->master.info.guid)
+		return STATUS_OK;
 	if (role_next(peers->role, event) == peers->role ||
 	    (peers->role == SM_STANDBY && sender->guid != peers->master.info.guid))
 		return STATUS_INVALID_VALUE;

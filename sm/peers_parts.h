@@ -39,6 +39,8 @@ struct peers {
 	bool met_another;	/* the last survey, whom the one before did not meet */
 	bool contested;		/* the last survey met another MASTER, which ranks lower */
 	guid_t heir;		/* who is being handed our role; 0: nobody */
+	int heir_error;		/* of the offer, while the heir is asked whether it has taken it */
+	uint16_t heir_status;	/* the same */
 	struct peers_gift gift; /* choose NULL: nothing is to be given away */
 	bool giving;		/* the heir is the one whom it chose */
 	bool yields;		/* by command another one is MASTER, or about to be: we rank last */

@@ -34,6 +34,15 @@ enum sm_state role_next(enum sm_state role, enum role_event event)
 	return role;
 }
 
+enum sm_state role_after(enum role_event event)
+{
+	size_t i = 0;
+
+	while (transitions[i].event != event)
+		i++;
+	return transitions[i].to;
+}
+
 const char *role_name(enum sm_state role)
 {
 	static const char *const names[] = {

@@ -26,6 +26,8 @@ enum role_event {
 
 /* The role after event; the same role when the event means nothing in it. */
 enum sm_state role_next(enum sm_state role, enum role_event event);
+/* The role that event leads to from each role in which it means something. */
+enum sm_state role_after(enum role_event event);
 const char *role_name(enum sm_state role);
 
 /* Whether a ranks higher than b: by priority, then by the lower GUID (chapter 14.4.1.2). */

@@ -360,14 +360,14 @@ static void control_packets(struct sim *sim)
 	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	sim_expect(sim, order(first, second, SM_CONTROL_DISABLE));
 	expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
-	sim_expect(sim, !order(first, second, SM_CONTROL_DISABLE));
+	sim_expect(sim, order(first, second, SM_CONTROL_DISABLE)); /* as when an answer is lost */
 	sim_expect(sim, !order(first, second, SM_CONTROL_DISCOVER));
 	sim_expect(sim, !give(first, second));
 	sim_pass(sim, 30 * SIM_S);
 	expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
 	sim_expect(sim, order(first, second, SM_CONTROL_STANDBY));
 	expect_states(sim, first, SM_MASTER, second, SM_STANDBY);
-	sim_expect(sim, !order(first, second, SM_CONTROL_STANDBY));
+	sim_expect(sim, order(first, second, SM_CONTROL_STANDBY));
 	sent = second->mads_sent;
 	sim_expect(sim, order(first, second, SM_CONTROL_DISCOVER));
 	sim_settle(sim, 60 * SIM_S);
@@ -382,6 +382,45 @@ static void control_packets(struct sim *sim)
 	sim_kill(second);
 	sim_restart(second);
 	sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, second);
+	sim_settle_and_check(sim);
+}
+
+static bool is_standby(void *ctx)
+{
+	return sim_state(ctx) == SM_STANDBY;
+}
+
+/* Until there is an answer: it is never a refusal, for what is repeated has been obeyed. Then until
+ * no packet is on its way any more: a late one would undo the next order. */
+static void order_surely(struct sim_manager *from, struct sim_manager *to, uint32_t control)
+{
+	bool taken;
+
+	do
+		taken = order(from, to, control);
+	while (answer.error && !from->sim->failed);
+	sim_expect(from->sim, taken);
+	sim_pass(from->sim, SIM_S);
+}
+
+/* Packets are lost, doubled and late. */
+static void control_packets_lost(struct sim *sim)
+{
+	enum { ROUNDS = 30 };
+	struct sim_manager *first, *second;
+
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
+	sim_faults(sim, &(struct world_faults){.drop_ppm = 150000,
+					       .duplicate_ppm = 50000,
+					       .delay_ppm = 50000,
+					       .delay_us = 300000});
+	for (unsigned round = 0; round < ROUNDS && !sim->failed; round++) {
+		sim_until(sim, 60 * SIM_S, "it is a standby", is_standby, second);
+		order_surely(first, second, SM_CONTROL_DISABLE);
+		expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
+		order_surely(first, second, SM_CONTROL_STANDBY);
+	}
+	sim_faults(sim, NULL);
 	sim_settle_and_check(sim);
 }
 
@@ -466,6 +505,7 @@ const struct scenario sim_ha[] = {
 	{.name = "ha-handover", .topology = TREE, .play = handover},
 	{.name = "ha-sm-lid", .topology = TREE, .play = sm_lid_moves},
 	{.name = "ha-control-packets", .topology = TREE, .play = control_packets},
+	{.name = "ha-control-packets-lost", .topology = TREE, .play = control_packets_lost},
 	{.name = "ha-kills", .topology = TREE, .play = kills_at_random},
 	{.name = "ha-kills-in-trouble", .topology = TREE, .play = kills_in_trouble},
 	{.name = "ha-comes-back", .topology = TREE, .play = comes_back},

@@ -214,14 +214,14 @@ rests() {
 	local port
 
 	port=$(status "$2" '$_->{guid}')
-	ctl "$1" ha disable "$port" >done.txt || because "ha disable fails" || return 1
+	ctl "$1" ha disable "$port" >done.txt 2>&1 || because "ha disable fails: $(tail -n 1 done.txt)" || return 1
 	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "NOTACTIVE: a MASTER told this manager to rest" || return 1
 	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'NOTACTIVE in step' ||
 		because "ha status: $(ctl "$1" ha status)" || return 1
 	wait_for 5 has_status "$1" '$_->{peers}[0]{state}' NOTACTIVE || because "status: $(status "$1" '%{$_->{peers}[0]}')" || return 1
 	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt && matches '  NOTACTIVE  in step  ' ha.txt ||
 		because "ha status says $(cat ha.txt)" || return 1
-	ctl "$1" ha enable "$port" >done.txt || because "ha enable fails" || return 1
+	ctl "$1" ha enable "$port" >done.txt 2>&1 || because "ha enable fails: $(tail -n 1 done.txt)" || return 1
 	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'STANDBY in step' ||
 		because "ha status: $(ctl "$1" ha status)" || return 1
 	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "STANDBY: another subnet manager has the subnet"

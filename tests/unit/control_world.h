@@ -18,9 +18,8 @@ static struct {
 } bed;
 
 /* The manager is on host-0001, and its first sweep is over. */
-static inline struct world *start(const char *spec)
+static inline struct world *start_with(const char *spec, struct sm_options options)
 {
-	struct sm_options options = world_options();
 	struct net *net = NULL;
 	char *error = NULL;
 	struct world *world;
@@ -35,6 +34,11 @@ static inline struct world *start(const char *spec)
 		client_begin(&bed.clients[i], &bed.socket);
 	world_up(world);
 	return world;
+}
+
+static inline struct world *start(const char *spec)
+{
+	return start_with(spec, world_options());
 }
 
 static inline void end(struct world *world)

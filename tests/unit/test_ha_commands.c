@@ -13,9 +13,9 @@
 
 static struct fake_node *other;
 
-static struct world *with_standby(void)
+static struct world *with_standby_and(struct sm_options options)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = start_with("single:hosts=3", options);
 
 	other = world_node(world, "host-0002");
 	other->has_sm = true;
@@ -23,6 +23,11 @@ static struct world *with_standby(void)
 	other->port[1].info.capability_mask |= CAP_IS_SM;
 	world_sweep(world, DISCOVER_FULL);
 	return world;
+}
+
+static struct world *with_standby(void)
+{
+	return with_standby_and(world_options());
 }
 
 /* Asks what is said of the other manager's GUID; whether it says so. */
@@ -134,6 +139,132 @@ static void test_stops(void)
 	end(world);
 }
 
+/*
+ * Control packets whose requests or answers are lost, late or doubled, in every order: a command
+ * says that it was carried out exactly when it was. The other manager is one that answers a
+ * repeated order as this one does, or one that refuses it, as OpenSM's
+ * osm_sm_state_mgr_check_legality() does.
+ */
+
+enum { FATES = 4 }; /* of the first SMInfo packets of a command; those that follow arrive */
+
+static struct {
+	const enum fake_fate *fates;
+	unsigned taken;
+	bool refuses_repeated;
+	unsigned looks;	 /* a DISCOVERING is a STANDBY again after so many packets */
+	unsigned obeyed; /* orders */
+} model;
+
+/* Chapter 14.4.1's states, for orders. SM_NOTACTIVE is 0, so one more. */
+static enum sm_state ordered_from(enum sm_state from, uint32_t control)
+{
+	static const uint8_t to[4][6] = {
+		[SM_NOTACTIVE] = {[SM_CONTROL_STANDBY] = SM_STANDBY + 1},
+		[SM_STANDBY] = {[SM_CONTROL_HANDOVER] = SM_MASTER + 1,
+				[SM_CONTROL_DISABLE] = SM_NOTACTIVE + 1,
+				[SM_CONTROL_DISCOVER] = SM_DISCOVERING + 1},
+	};
+
+	return to[from][control] ? to[from][control] - 1u : from;
+}
+
+static void model_obeys(uint32_t control)
+{
+	enum sm_state to = ordered_from(other->sm.state, control);
+	bool repeated = model.obeyed && to == other->sm.state;
+
+	other->sm_control_status = STATUS_OK;
+	if (to != other->sm.state)
+		model.obeyed++;
+	else if (!repeated || model.refuses_repeated)
+		other->sm_control_status = STATUS_INVALID_VALUE;
+	other->sm.state = to;
+}
+
+static enum fake_fate model_fate(void *ctx, struct fake_node *node, const struct mad_header *header)
+{
+	enum fake_fate fate = FAKE_ANSWER;
+
+	(void)ctx;
+	if (header->attr_id != ATTR_SM_INFO || node != other)
+		return FAKE_ANSWER;
+	if (model.taken < FATES)
+		fate = model.fates[model.taken++];
+	if (fate == FAKE_LOSE_REQUEST)
+		return fate;
+	if (other->sm.state == SM_DISCOVERING && !model.looks--)
+		other->sm.state = SM_STANDBY;
+	if (header->method == METHOD_SET)
+		model_obeys(header->attr_mod);
+	return fate;
+}
+
+/* Plays one command; whether what it says is true. */
+static bool is_told_the_truth(const char *command, enum sm_state from)
+{
+	struct sm_options options = world_options();
+	char request[128];
+	struct world *world;
+	bool told;
+
+	options.poll_interval_ms = 1000000; /* only the command's packets meet a fate */
+	options.smp_timeout_min_ms = options.smp_timeout_ms = 3;
+	world = with_standby_and(options);
+	other->sm.state = from;
+	world->fake->fate = model_fate;
+	snprintf(request, sizeof(request), "{\"command\":\"%s\",\"guid\":\"0x%016" PRIx64 "\"}\n",
+		 command, other->sm.guid);
+	ask(world, request);
+	told = strstr(bed.clients[0].text, "\"ok\":true") != NULL;
+	if (strcmp(command, "ha handover") == 0)
+		CU_ASSERT_EQUAL(peers_role(world->sm->peers), told ? SM_STANDBY : SM_MASTER);
+	world->fake->fate = NULL;
+	end(world);
+	return told == (model.obeyed > 0);
+}
+
+static void test_lost_answers(void)
+{
+	static const struct {
+		const char *command;
+		enum sm_state from;
+		unsigned looks;
+	} rows[] = {
+		{"ha disable", SM_STANDBY, 0},	 {"ha enable", SM_NOTACTIVE, 0},
+		{"ha discover", SM_STANDBY, 0},	 {"ha discover", SM_STANDBY, 1},
+		{"ha discover", SM_STANDBY, 99}, {"ha handover", SM_STANDBY, 0},
+	};
+	static const enum fake_fate kinds[] = {FAKE_ANSWER, FAKE_LOSE_REQUEST, FAKE_LOSE_ANSWER};
+	static const enum fake_fate others[][FATES] = {
+		{FAKE_ANSWER_LATE, FAKE_ANSWER_LATE, FAKE_ANSWER_LATE, FAKE_ANSWER_LATE},
+		{FAKE_ANSWER_TWICE, FAKE_ANSWER_TWICE, FAKE_ANSWER_TWICE, FAKE_ANSWER_TWICE},
+		{FAKE_ANSWER, FAKE_ANSWER_LATE, FAKE_LOSE_ANSWER, FAKE_ANSWER_TWICE},
+		{FAKE_ANSWER, FAKE_ANSWER_TWICE, FAKE_ANSWER_LATE, FAKE_LOSE_REQUEST},
+	};
+	enum { ORDERS = 81 };
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows) * (ORDERS + ARRAY_SIZE(others)); i++) {
+		size_t row = i / 2 % ARRAY_SIZE(rows), number = i / 2 / ARRAY_SIZE(rows);
+		enum fake_fate fates[FATES];
+
+		for (size_t k = 0, left = number; k < FATES; k++, left /= ARRAY_SIZE(kinds))
+			fates[k] = kinds[left % ARRAY_SIZE(kinds)];
+		model.fates = number < ORDERS ? fates : others[number - ORDERS];
+		model.refuses_repeated = i % 2;
+		model.taken = model.obeyed = 0;
+		model.looks = rows[row].looks;
+		if (!is_told_the_truth(rows[row].command, rows[row].from)) {
+			printf("\n%s, fates %d %d %d %d, repeated %s: obeyed %u times, told %s",
+			       rows[row].command, (int)model.fates[0], (int)model.fates[1],
+			       (int)model.fates[2], (int)model.fates[3],
+			       model.refuses_repeated ? "refused" : "taken", model.obeyed,
+			       bed.clients[0].text ? bed.clients[0].text : "?");
+			CU_FAIL("what is told is not true");
+		}
+	}
+}
+
 static struct window_target *target_of_other(const struct world *world)
 {
 	return &port_agent(map_get(&world->sm->fabric->ports, other->sm.guid))->target;
@@ -164,9 +295,13 @@ static void test_goes(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"what is refused", test_refuses}, {"orders", test_orders},
-		{"handing over", test_hands_over}, {"the other goes", test_goes},
-		{"the daemon stops", test_stops},  CU_TEST_INFO_NULL,
+		{"what is refused", test_refuses},
+		{"orders", test_orders},
+		{"handing over", test_hands_over},
+		{"the other goes", test_goes},
+		{"the daemon stops", test_stops},
+		{"lost answers", test_lost_answers},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("ha commands", tests);

@@ -24,8 +24,11 @@ static void test_transitions(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		seen[rows[i].event] = true;
-		for (unsigned role = SM_NOTACTIVE; role <= SM_MASTER; role++)
+		for (unsigned role = SM_NOTACTIVE; role <= SM_MASTER; role++) {
 			CU_ASSERT_EQUAL(role_next(role, rows[i].event), rows[i].after[role]);
+			if (rows[i].after[role] != role)
+				CU_ASSERT_EQUAL(role_after(rows[i].event), rows[i].after[role]);
+		}
 	}
 	for (unsigned event = 0; event < EVENTS; event++)
 		CU_ASSERT_TRUE(seen[event]);

@@ -321,6 +321,59 @@ static void test_forged_orders(void)
 	}
 }
 
+/* Chapter 13.4.6.2: a sender that has lost our answer sends its order again. What it asked for is
+ * so already, and it hears that; a manager that did not order it hears a refusal. */
+static void test_repeated_orders(void)
+{
+	enum { OTHERS = 0x100, REFUSED = 0x200 }; /* by host-3, which is a MASTER too */
+	static const struct {
+		uint32_t orders[4];
+		enum sm_state role;
+	} rows[] = {
+		{{SM_CONTROL_DISABLE, SM_CONTROL_DISABLE, SM_CONTROL_DISABLE}, SM_NOTACTIVE},
+		{{SM_CONTROL_DISABLE, SM_CONTROL_STANDBY, SM_CONTROL_STANDBY}, SM_STANDBY},
+		{{SM_CONTROL_STANDBY, SM_CONTROL_STANDBY}, SM_STANDBY},
+		{{SM_CONTROL_DISCOVER, SM_CONTROL_DISCOVER}, SM_DISCOVERING},
+		{{SM_CONTROL_HANDOVER, SM_CONTROL_HANDOVER, SM_CONTROL_HANDOVER}, SM_MASTER},
+		{{SM_CONTROL_DISABLE, SM_CONTROL_DISCOVER | REFUSED, SM_CONTROL_DISABLE},
+		 SM_NOTACTIVE},
+		{{SM_CONTROL_DISABLE, SM_CONTROL_HANDOVER | REFUSED}, SM_NOTACTIVE},
+		{{SM_CONTROL_DISCOVER, SM_CONTROL_DISABLE | REFUSED}, SM_DISCOVERING},
+		{{SM_CONTROL_HANDOVER, SM_CONTROL_DISABLE | REFUSED}, SM_MASTER},
+		{{SM_CONTROL_DISABLE, SM_CONTROL_DISABLE | OTHERS | REFUSED}, SM_NOTACTIVE},
+		{{SM_CONTROL_STANDBY | OTHERS | REFUSED}, SM_STANDBY},
+		{{SM_CONTROL_DISCOVER, SM_CONTROL_DISCOVER | OTHERS | REFUSED}, SM_DISCOVERING},
+		{{SM_CONTROL_DISABLE, SM_CONTROL_STANDBY | OTHERS, SM_CONTROL_STANDBY | OTHERS,
+		  SM_CONTROL_STANDBY | REFUSED},
+		 SM_STANDBY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+		world_node(world, "host-3")->port[1].info.lid = 7;
+		world_sweep(world, DISCOVER_FULL);
+		for (size_t k = 0; k < ARRAY_SIZE(rows[i].orders) && rows[i].orders[k]; k++) {
+			bool others = rows[i].orders[k] & OTHERS;
+			struct sm_info answer,
+				sender = {.sm_key = SM_KEY_DEFAULT,
+					  .state = SM_MASTER,
+					  .guid = guid_of(world, others ? "host-3" : "host-2")};
+			enum mad_status status =
+				others ? ask_from(world, 7, METHOD_SET, rows[i].orders[k] & 0xFF,
+						  &sender, &answer)
+				       : ask(world, METHOD_SET, rows[i].orders[k] & 0xFF, &sender,
+					     &answer);
+
+			CU_ASSERT_EQUAL(status, rows[i].orders[k] & REFUSED ? STATUS_INVALID_VALUE
+									    : STATUS_OK);
+		}
+		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		world_free(world);
+	}
+}
+
 /* A host that came after our last look is known by no LID: our master's GUID does not help it. What
  * it makes us do is look. */
 static void test_orders_from_unknown(void)
@@ -1036,6 +1089,7 @@ int main(void)
 		{"forgers are told", test_forgers_are_told},
 		{"counter runs backwards", test_counter_runs_backwards},
 		{"forged orders", test_forged_orders},
+		{"repeated orders", test_repeated_orders},
 		{"orders from unknown ports", test_orders_from_unknown},
 		{"orders need the M_Key", test_orders_need_the_m_key},
 		{"SM_Key needs the M_Key", test_sm_key_needs_the_m_key},

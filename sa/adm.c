@@ -422,6 +422,10 @@ static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 	int error;
 
 	header.method = response ? response : header.method | METHOD_RESPONSE;
+	/* o15-0.2.7: paths are PathRecords, whatever asked for them. OpenSM's osm_sa_respond() and
+	 * osm_sa_send_error() name them so in a refusal, too. */
+	if (header.attr_id == RECORD_MULTI_PATH)
+		header.attr_id = RECORD_PATH;
 	header.status = status;
 	if (status)
 		answer->size = SUBN_ADM_HEADER_SIZE;

@@ -107,6 +107,7 @@ static void test_rows(void)
 	CU_ASSERT_EQUAL(
 		ask(&(struct ask){.method = METHOD_GET_MULTI, .attr_id = RECORD_MULTI_PATH}),
 		SA_REQ_INSUFFICIENT_COMPONENTS);
+	CU_ASSERT_EQUAL(sa.header.attr_id, 0x35); /* a refusal, too, is about PathRecords */
 	refused();
 	num_rows++;
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {

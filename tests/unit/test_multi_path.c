@@ -74,6 +74,7 @@ static void test_orders(void)
 		CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_MULTI_RESP);
 		CU_ASSERT_EQUAL(sa.mad[26] & RMPP_ACTIVE, RMPP_ACTIVE);
 		CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 8);
+		CU_ASSERT_EQUAL(sa.header.attr_id, 0x35); /* PathRecord */
 		CU_ASSERT_EQUAL((int)(sa.size - SUBN_ADM_HEADER_SIZE) / 64, orders[i].found);
 		for (unsigned n = 0; n < 6 && (int)n < orders[i].found; n++) {
 			struct path_record record = {0};
@@ -241,6 +242,7 @@ static void test_refusals(void)
 						  .size = refusals[i].size}),
 				refusals[i].status);
 		CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_MULTI_RESP);
+		CU_ASSERT_EQUAL(sa.header.attr_id, 0x35);
 	}
 	end();
 }

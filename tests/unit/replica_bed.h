@@ -2,7 +2,7 @@
 /*
  * Up to three managers' replicas over pipes, without a fabric, on one virtual clock: for the unit
  * test of the replica and for the harness that plays a hostile peer. Each manager has a registry
- * of its own and a disk that takes a millisecond.
+ * and a disk of its own, which takes a millisecond unless the test makes it slower.
  */
 #ifndef TESTS_UNIT_REPLICA_BED_H
 #define TESTS_UNIT_REPLICA_BED_H
@@ -25,9 +25,10 @@ struct manager {
 	struct stream_carrier *carrier;
 	struct replica *replica; /* NULL: it does not run */
 	struct replica_options options;
-	bool holds;	 /* its disk takes nothing */
-	bool locked_out; /* it knows no M_Key */
-	unsigned lost;	 /* how often its master was */
+	bool holds;	  /* its disk takes nothing */
+	uint64_t disk_us; /* that its disk takes */
+	bool locked_out;  /* it knows no M_Key */
+	unsigned lost;	  /* how often its master was */
 	struct registry_reader reader;
 	struct loop_timer disk;
 };
@@ -63,7 +64,6 @@ static inline uint64_t draw(uint64_t bound)
 	return (bed.random >> 33) % bound;
 }
 
-/* A disk that has each change after a millisecond. */
 static inline void disk_has(void *arg)
 {
 	struct manager *manager = arg;
@@ -78,7 +78,7 @@ static inline void disk_gets(void *ctx, const struct registry_change *change)
 
 	(void)change;
 	if (!loop_timer_armed(&manager->disk))
-		loop_timer_arm(&manager->disk, MS);
+		loop_timer_arm(&manager->disk, manager->disk_us);
 }
 
 static inline enum sm_state role_of(void *ctx)
@@ -176,6 +176,7 @@ static inline void bed_begin(unsigned managers, enum durability durability)
 		struct manager *manager = &bed.manager[i];
 
 		manager->number = i + 1;
+		manager->disk_us = MS;
 		manager->options = (struct replica_options){.durability = durability};
 		snprintf(manager->options.listen, sizeof(manager->options.listen), "%s",
 			 addresses[i]);

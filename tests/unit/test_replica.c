@@ -242,6 +242,27 @@ static void test_away(void)
 	bed_end();
 }
 
+/* What is acknowledged is on the disks of both standbys, whichever of them is the slow one. */
+static void test_slow_standby(void)
+{
+	for (unsigned slow = 1; slow <= 2; slow++) {
+		struct manager *one = &bed.manager[0];
+		struct waits waits = {0};
+
+		bed_begin(3, DURABILITY_STANDBY);
+		pass(5 * S);
+		bed.manager[slow].disk_us = 300 * MS;
+		wait_for(one, &waits);
+		pass(200 * MS);
+		CU_ASSERT_EQUAL(waits.told, 0);
+		pass(200 * MS);
+		CU_ASSERT_EQUAL(waits.told, 1);
+		CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
+		registry_wait_cancel(&waits.waiter);
+		bed_end();
+	}
+}
+
 /* Two standbys: what is acknowledged both have. */
 static void test_two_standbys(void)
 {
@@ -532,6 +553,133 @@ static void test_lies(void)
 	bed_end();
 }
 
+/* A master that the test plays: what it sends, and the last acknowledgement that has come. */
+
+static struct {
+	struct stream *stream;
+	struct frame_in in;
+	uint64_t acked; /* NO_ACK: none since the last look */
+} played;
+
+enum { NO_ACK = 999 };
+
+static bool played_frame(void *ctx, const struct frame *frame)
+{
+	uint64_t numbers[2];
+
+	(void)ctx;
+	if (frame->type == FRAME_ACK && frame_numbers(frame, 2, numbers))
+		played.acked = numbers[0];
+	return true;
+}
+
+static void played_received(void *ctx, const uint8_t *bytes, size_t size)
+{
+	CU_ASSERT_EQUAL(frame_take(&played.in, bytes, size, played_frame, ctx), 0);
+}
+
+static void played_drained(void *ctx)
+{
+	(void)ctx;
+}
+
+static void played_closed(void *ctx, const char *why)
+{
+	(void)ctx;
+	(void)why;
+	CU_FAIL("the standby ends the connection");
+}
+
+static void played_accepted(void *ctx, struct stream *stream)
+{
+	(void)ctx;
+	stream->user = (struct stream_user){
+		.received = played_received, .drained = played_drained, .closed = played_closed};
+	played.stream = stream;
+}
+
+/* Sends the frame that is in lie, and a BEAT, if an acknowledgement is due. */
+static void play(bool beats)
+{
+	stream_send(played.stream, lie.bytes, lie.size);
+	if (beats) {
+		lie_of_numbers(FRAME_BEAT, 6, 1);
+		stream_send(played.stream, lie.bytes, lie.size);
+	}
+	played.acked = NO_ACK;
+	pass(50 * MS);
+}
+
+static void play_number(enum frame_type type, uint64_t number)
+{
+	frame_begin(&lie, type);
+	frame_number(&lie, number);
+	frame_end(&lie);
+	play(true);
+}
+
+static void play_lid(enum frame_type type, uint64_t first, lid_t lid)
+{
+	struct lid_entry entry = {.guid = 0x100u + lid, .lid = lid};
+
+	changes_begin(&lie, type, first);
+	changes_add(&lie, &(struct wire_change){.kind = REGISTRY_LID, .record = &entry});
+	changes_end(&lie, true);
+	play(true);
+}
+
+static void play_whole(uint64_t number, uint64_t records)
+{
+	lie_of_numbers(FRAME_WHOLE, number, records);
+	play(false);
+}
+
+/* A standby acknowledges nothing while a snapshot is on its way, nor before its disk has it: also
+ * not what it had of the same history before. */
+static void test_snapshot_acks(void)
+{
+	struct stream_listener listener = {.accepted = played_accepted};
+	struct manager *two = &bed.manager[1];
+	struct hello hello = {.role = SM_MASTER, .guid = guid_of(1), .incarnation = 9};
+	struct stream_carrier *carrier;
+	char why[STREAM_WHY_SIZE];
+
+	bed_begin(2, DURABILITY_STANDBY);
+	kill(&bed.manager[0]);
+	memset(&played, 0, sizeof(played));
+	carrier = pipe_open(bed.net, "one");
+	CU_ASSERT_EQUAL_FATAL(carrier->ops->listen(carrier, "one", &listener, why), 0);
+	pass(3 * S);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(played.stream);
+	memcpy(hello.config, two->options.config, sizeof(hello.config));
+	hello_put(&lie, &hello);
+	play(false);
+	CU_ASSERT_EQUAL(played.acked, 0);
+	for (unsigned round = 0; round < 2; round++) {
+		play_number(FRAME_SNAPSHOT, 3);
+		CU_ASSERT_EQUAL(played.acked, 0);
+		play_lid(FRAME_RECORDS, 0, 1);
+		CU_ASSERT_EQUAL(played.acked, 0);
+		play_lid(FRAME_CHANGES, 4, 2);
+		CU_ASSERT_EQUAL(played.acked, 0);
+		two->holds = round == 0;
+		play_whole(4, 1);
+		if (two->holds) {
+			CU_ASSERT_EQUAL(played.acked, NO_ACK);
+			two->holds = false;
+			disk_has(two);
+			pass(10 * MS);
+		}
+		CU_ASSERT_EQUAL(played.acked, 4);
+		play_lid(FRAME_CHANGES, 5, 3);
+		CU_ASSERT_EQUAL(played.acked, 5);
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_LID), 3);
+	}
+	kill(two);
+	carrier->ops->free(carrier);
+	bed_end();
+}
+
 /* It becomes MASTER while all there is was on its way: what it had counts, whole. */
 static void test_half(void)
 {
@@ -648,12 +796,14 @@ int main(void)
 		{"the journal leaves one behind", test_left_behind},
 		{"durability by the standby", test_durable},
 		{"a standby is away", test_away},
+		{"a slow standby", test_slow_standby},
 		{"two standbys", test_two_standbys},
 		{"cuts and kills", test_random},
 		{"another configuration", test_configuration},
 		{"who is not MASTER", test_false_master},
 		{"locked out", test_locked_out},
 		{"lies", test_lies},
+		{"acknowledgements of a snapshot", test_snapshot_acks},
 		{"half of it", test_half},
 		{"the master is lost", test_master_lost},
 		{"who has all", test_has_all},

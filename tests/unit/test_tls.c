@@ -216,7 +216,7 @@ static void bed_run(bool (*over)(void))
 	loop_run(bed.loop);
 	loop_timer_disarm(&bed.limit);
 	loop_timer_disarm(&looks);
-	CU_ASSERT_FALSE(bed.late);
+	CU_ASSERT_FALSE_FATAL(bed.late);
 }
 
 static void bed_end(void)
@@ -440,6 +440,32 @@ static void test_places(void)
 	}
 }
 
+/* A peer whose host has lost its power sends no reset, and what it was sent waits: the kernel gives
+ * up after ten seconds (RFC 5482; TCP_USER_TIMEOUT in tcp(7)) on both ends of a session. */
+static void test_user_timeout(void)
+{
+	unsigned ends = 0;
+
+	bed_begin("1", "1");
+	bed_connect();
+	bed_run(both_open);
+	for (int fd = 0; fd < 256; fd++) {
+		struct sockaddr_in peer;
+		socklen_t size = sizeof(peer);
+		unsigned unsent_ms;
+
+		if (getpeername(fd, (struct sockaddr *)&peer, &size) || peer.sin_family != AF_INET)
+			continue;
+		size = sizeof(unsent_ms);
+		CU_ASSERT_EQUAL(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, &size),
+				0);
+		CU_ASSERT_EQUAL(unsent_ms, 10000);
+		ends++;
+	}
+	CU_ASSERT_EQUAL(ends, 2);
+	bed_end();
+}
+
 /* A handshake that does not go on ends after two seconds, and its place is free. */
 static void test_deadline(void)
 {
@@ -598,6 +624,7 @@ int main(void)
 		{"a wrong key", test_wrong_key},
 		{"strangers", test_strangers},
 		{"places", test_places},
+		{"data that a peer does not take", test_user_timeout},
 		{"the deadline of a handshake", test_deadline},
 		{"connections come from the own address", test_own_address},
 		{"identities", test_identities},

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include "tests/unit/hex.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 
@@ -176,6 +177,91 @@ static void put_file(const uint8_t *bytes, size_t size)
 		abort();
 }
 
+/* Rows by hand: GUID, kind, top, bytes, checksum, and the bytes, of which an LFT has whole blocks
+ * of 64 and an MFT the numbers of blocks and positions and a cell of 32 masks with its index. They
+ * are in files and go to standbys of the same version, so they do not change. The checksums are
+ * those of a program of its own in another language. */
+static const char lft_by_hand[] =
+	"0002c90300000001 00000001 00000003 00000040 f3c5139edb738b14 "
+	"ff010203 ffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+	"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
+static const char mft_by_hand[] = "0002c90300000001 00000002 0000c03f 00000048 b9af3d3401e3d43e "
+				  "0002 0001 00000001 8002 .60 0104";
+
+static void check_bytes(const uint8_t *bytes, size_t size, const char *by_hand)
+{
+	uint8_t wanted[256];
+
+	CU_ASSERT_EQUAL_FATAL(hex_bytes(by_hand, wanted, sizeof(wanted)), size);
+	CU_ASSERT_EQUAL(memcmp(bytes, wanted, size), 0);
+}
+
+static void test_lft_by_hand(void)
+{
+	struct lft *lft = lft_new(3);
+	uint8_t bytes[256];
+	struct image_row row = {0};
+	size_t size = image_lft_size(lft);
+
+	for (uint8_t lid = 1; lid <= 3; lid++)
+		lft->port[lid] = lid;
+	image_lft_put(0x0002c90300000001, lft, bytes);
+	check_bytes(bytes, size, lft_by_hand);
+	CU_ASSERT_EQUAL(image_row_get(bytes, size, &row), size);
+	CU_ASSERT_TRUE(row.guid == 0x0002c90300000001 && !row.mft && row.lft);
+	CU_ASSERT_TRUE_FATAL(row.lft != NULL && row.lft->top == 3 && row.lft->blocks == 1);
+	CU_ASSERT_EQUAL(memcmp(row.lft->port, lft->port, 64), 0);
+	image_row_done(&row);
+	lft_unref(lft);
+}
+
+static void test_mft_by_hand(void)
+{
+	struct mft_row *mft = mft_row_new(2, 1, 1);
+	uint8_t bytes[256];
+	struct image_row row = {0};
+	size_t size = image_mft_size(mft);
+
+	mft->cell[0] = (struct mft_row_cell){.index = 1, .ports = {0x8002, [31] = 0x0104}};
+	image_mft_put(0x0002c90300000001, mft, 0xC03F, bytes);
+	check_bytes(bytes, size, mft_by_hand);
+	CU_ASSERT_EQUAL(image_row_get(bytes, size, &row), size);
+	CU_ASSERT_TRUE(row.guid == 0x0002c90300000001 && !row.lft && row.mft_top == 0xC03F);
+	CU_ASSERT_TRUE_FATAL(row.mft != NULL && row.mft->blocks == 2 && row.mft->positions == 1);
+	CU_ASSERT_TRUE(row.mft->count == 1 && row.mft->cell[0].index == 1);
+	CU_ASSERT_EQUAL(memcmp(row.mft->cell, mft->cell, sizeof(mft->cell[0])), 0);
+	image_row_done(&row);
+	mft_row_unref(mft);
+}
+
+/* The file: magic, version 1, the number of rows, and the rows. */
+static void file_by_hand(struct model *model)
+{
+	struct image *image;
+	uint8_t bytes[512];
+	struct lft *lft;
+	struct mft_row *mft;
+	lid_t top = 0;
+	size_t size = hex_bytes("776566747461626c 00000001 00000002", bytes, sizeof(bytes));
+
+	size += hex_bytes(lft_by_hand, bytes + size, sizeof(bytes) - size);
+	size += hex_bytes(mft_by_hand, bytes + size, sizeof(bytes) - size);
+	put_file(bytes, size);
+	image = open_image(model);
+	lft = image_take(image, 0x0002c90300000001);
+	mft = image_take_mft(image, 0x0002c90300000001, &top);
+	CU_ASSERT_TRUE(lft && lft->top == 3 && lft->port[2] == 2);
+	CU_ASSERT_TRUE(mft && top == 0xC03F && mft->cell[0].ports[31] == 0x0104);
+	lft_unref(lft);
+	mft_row_unref(mft);
+	image_free(image);
+}
+
+static void test_file_by_hand(void)
+{
+	with_model(file_by_hand);
+}
+
 /* Wherever a bit turns, or the file ends. */
 static void damage_anywhere(struct model *model)
 {
@@ -215,6 +301,9 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"there and back", test_there_and_back},
+		{"a linear table by hand", test_lft_by_hand},
+		{"a multicast table by hand", test_mft_by_hand},
+		{"a file by hand", test_file_by_hand},
 		{"damage anywhere", test_damage_anywhere},
 		CU_TEST_INFO_NULL,
 	};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/be.h"
+#include "tests/unit/hex.h"
 #include "tests/unit/unit.h"
 
 static struct frame_out out;
@@ -255,6 +256,219 @@ static void test_changes(void)
 	arena_free(arena);
 }
 
+/* By hand, from sm/replica_wire.h and the tables of rows that fabric/registry.h describes: these
+ * bytes are on disks, too (sm/store.h), and do not change. */
+
+static const struct lid_entry lid_by_hand = {.guid = 0x0002c90300000001,
+					     .lid = 0x0124,
+					     .lmc = 2,
+					     .gone = 0x01020304,
+					     .node_guid = 0x0002c90300000009,
+					     .port = 7};
+static const struct group_entry group_by_hand = {.mgid = {0xFF, 0x12, [15] = 0xEE},
+						 .mlid = 0xC001,
+						 .q_key = 0x0B1B0102,
+						 .mtu = 4,
+						 .tclass = 5,
+						 .p_key = 0x8001,
+						 .rate = 3,
+						 .packet_life_time = 0x12,
+						 .sl = 6,
+						 .flow_label = 0xABCDE,
+						 .hop_limit = 0xFE,
+						 .scope = 2,
+						 .permanent = 1};
+static const struct member_entry member_by_hand = {.mgid = {0xFF, 0x12, [15] = 0xEE},
+						   .port_prefix = 0xfe80000000000000,
+						   .port_guid = 0x0002c90300000001,
+						   .join_state = 5,
+						   .proxy_join = 1};
+static const struct service_entry service_by_hand = {.service_id = 0x1000000000000007,
+						     .gid_prefix = 0xfe80000000000000,
+						     .gid_guid = 0x0002c90300000001,
+						     .p_key = 0x8001,
+						     .expires_s = 0x0102030405060708,
+						     .key = {0xA0, [15] = 0xAF},
+						     .name = "ab",
+						     .data = {0xD0, [63] = 0xDF},
+						     .owner = 0x0002c90300000002};
+static const struct subscription_entry subscription_by_hand = {.prefix = 0xfe80000000000000,
+							       .subscriber = 0x0002c90300000001,
+							       .number = 0x0102,
+							       .lid = 0x0304,
+							       .qpn = 0x050607,
+							       .sl = 8,
+							       .pkey_index = 0x090A,
+							       .gid = {0xFE, [15] = 0xEE},
+							       .lid_begin = 0x0B0C,
+							       .lid_end = 0x0D0E,
+							       .is_generic = 1,
+							       .type = 0x0010,
+							       .trap_number = 0x0040,
+							       .resp_time = 0x11,
+							       .producer_type = 0x000004,
+							       .trusted = 1};
+static const struct alias_entry alias_by_hand = {
+	.port_guid = 0x0002c90300000001, .index = 3, .guid = 0x0002c903000000AA};
+static const struct setting_entry setting_by_hand = {.name = "routing", .value = "updn"};
+static const struct partition_entry partition_by_hand = {.p_key = 0x0005,
+							 .name = "blue",
+							 .ipoib = 1,
+							 .index0 = 1,
+							 .mtu = 4,
+							 .rate = 3,
+							 .sl = 6,
+							 .scope = 2,
+							 .tclass = 7,
+							 .q_key = 0x0B1B0102,
+							 .flow_label = 0xABCDE};
+static const struct partition_member_entry partition_member_by_hand = {
+	.p_key = 0x0005, .guid = 0x0002c90300000001, .membership = 2};
+static const struct m_key_entry m_key_by_hand = {.guid = 0x0002c90300000001,
+						 .m_key = 0x0102030405060708,
+						 .previous = 0x1112131415161718,
+						 .older = 0x2122232425262728};
+static const struct neighbor_entry neighbor_by_hand = {
+	.node_guid = 0x0002c90300000009, .port = 7, .guid = 0x0002c90300000001};
+static const struct disabled_entry disabled_by_hand = {.node_guid = 0x0002c90300000009, .port = 7};
+
+#define MGID_BY_HAND "ff12 .13 ee "
+#define GID_BY_HAND "fe80000000000000 0002c90300000001 "
+
+static const struct {
+	enum registry_kind kind;
+	const void *record;
+	size_t size;	 /* of record */
+	const char *key; /* what identifies it, and all there is of it where it is dropped */
+	const char *rest;
+} by_hand[] = {
+	{REGISTRY_LID, &lid_by_hand, sizeof(lid_by_hand), "0002c90300000001",
+	 "0124 02 01020304 0002c90300000009 07"},
+	{REGISTRY_GROUP, &group_by_hand, sizeof(group_by_hand), MGID_BY_HAND,
+	 "c001 0b1b0102 04 05 8001 03 12 06 000abcde fe 02 01"},
+	{REGISTRY_MEMBER, &member_by_hand, sizeof(member_by_hand), MGID_BY_HAND GID_BY_HAND,
+	 "05 01"},
+	{REGISTRY_SERVICE, &service_by_hand, sizeof(service_by_hand),
+	 "1000000000000007" GID_BY_HAND "8001",
+	 "0102030405060708 a0 .14 af 6162 .62 d0 .62 df 0002c90300000002"},
+	{REGISTRY_SUBSCRIPTION, &subscription_by_hand, sizeof(subscription_by_hand),
+	 GID_BY_HAND "0102", "0304 050607 08 090a fe .14 ee 0b0c 0d0e 01 0010 0040 11 000004 01"},
+	{REGISTRY_ALIAS, &alias_by_hand, sizeof(alias_by_hand), "0002c90300000001 0003",
+	 "0002c903000000aa"},
+	{REGISTRY_SETTING, &setting_by_hand, sizeof(setting_by_hand), "726f7574696e67 .25 ",
+	 "7570646e .252 "},
+	{REGISTRY_PARTITION, &partition_by_hand, sizeof(partition_by_hand), "0005",
+	 "626c7565 .60 01 01 04 03 06 02 07 0b1b0102 000abcde"},
+	{REGISTRY_PARTITION_MEMBER, &partition_member_by_hand, sizeof(partition_member_by_hand),
+	 "0005 0002c90300000001", "02"},
+	{REGISTRY_M_KEY, &m_key_by_hand, sizeof(m_key_by_hand), "0002c90300000001",
+	 "0102030405060708 1112131415161718 2122232425262728"},
+	{REGISTRY_NEIGHBOR, &neighbor_by_hand, sizeof(neighbor_by_hand), "0002c90300000009 07",
+	 "0002c90300000001"},
+	{REGISTRY_DISABLED, &disabled_by_hand, sizeof(disabled_by_hand), "0002c90300000009 07", ""},
+};
+
+/* The frame of one change as bytes, of which all are given. */
+static size_t change_by_hand(size_t row, bool drop, uint8_t *bytes, size_t room)
+{
+	uint8_t record[1024];
+	size_t size = hex_bytes(by_hand[row].key, record, sizeof(record));
+	char head[128];
+
+	if (!drop)
+		size += hex_bytes(by_hand[row].rest, record + size, sizeof(record) - size);
+	/* CHANGES: body and type; the first one's number, how many, and that the batch ends; the
+	 * kind, and 1 to put or 2 to drop it. */
+	snprintf(head, sizeof(head), "%08zx 00000005 0000000000000029 00000001 00000001 %02zx %02x",
+		 16 + 2 + size, row + 1, drop ? 2 : 1);
+	room -= hex_bytes(head, bytes, room);
+	CU_ASSERT_FATAL(size <= room);
+	memcpy(bytes + FRAME_HEAD_SIZE + 18, record, size);
+	return FRAME_HEAD_SIZE + 18 + size;
+}
+
+static void check_by_hand(size_t row, bool drop, struct arena *arena)
+{
+	static uint8_t bytes[2048];
+	size_t size = change_by_hand(row, drop, bytes, sizeof(bytes));
+	struct frame frame = {.type = FRAME_CHANGES,
+			      .body = bytes + FRAME_HEAD_SIZE,
+			      .size = size - FRAME_HEAD_SIZE};
+	struct wire_change change = {by_hand[row].kind, drop, by_hand[row].record};
+	struct wire_changes changes;
+	char why[FRAME_WHY_SIZE] = "";
+
+	changes_begin(&out, FRAME_CHANGES, 41);
+	CU_ASSERT_TRUE(changes_add(&out, &change));
+	changes_end(&out, true);
+	CU_ASSERT_EQUAL(out.size, size);
+	CU_ASSERT_EQUAL(memcmp(out.bytes, bytes, size), 0);
+	CU_ASSERT_EQUAL(changes_open(&frame, &changes), 0);
+	CU_ASSERT_TRUE(changes.first == 41 && changes.count == 1 && changes.ends);
+	CU_ASSERT_EQUAL_FATAL(changes_next(&changes, arena, &change, why), 0);
+	CU_ASSERT_TRUE(change.kind == by_hand[row].kind && change.drop == drop);
+	if (!drop)
+		CU_ASSERT_EQUAL(memcmp(change.record, by_hand[row].record, by_hand[row].size), 0);
+}
+
+static void test_changes_by_hand(void)
+{
+	struct arena *arena = arena_new();
+
+	CU_ASSERT_EQUAL(ARRAY_SIZE(by_hand), REGISTRY_KINDS - 1);
+	for (size_t row = 0; row < ARRAY_SIZE(by_hand); row++) {
+		CU_ASSERT_EQUAL(by_hand[row].kind, row + 1);
+		check_by_hand(row, false, arena);
+		check_by_hand(row, true, arena);
+	}
+	arena_free(arena);
+}
+
+/* All of it but the hash of the records' formats, which is 8 bytes from the 12th of the body on. */
+static void test_hello_by_hand(void)
+{
+	static const char text[] = "00000037 00000001" /* HELLO */
+				   "776566747265706c 0004 0003 .8 0002c90300000001 "
+				   "0000000000000005 0000000000000006 2161203d20313b0a 62203d";
+	struct hello hello = {.role = SM_MASTER,
+			      .guid = 0x0002c90300000001,
+			      .incarnation = 5,
+			      .number = 6,
+			      .config = "!a = 1;\nb ="},
+		     got;
+	uint8_t bytes[128];
+	size_t size = hex_bytes(text, bytes, sizeof(bytes));
+	struct frame frame = {.type = FRAME_HELLO,
+			      .body = bytes + FRAME_HEAD_SIZE,
+			      .size = size - FRAME_HEAD_SIZE};
+	char why[FRAME_WHY_SIZE];
+
+	hello_put(&out, &hello);
+	CU_ASSERT_EQUAL_FATAL(out.size, size);
+	memcpy(bytes + FRAME_HEAD_SIZE + 12, out.bytes + FRAME_HEAD_SIZE + 12, 8);
+	CU_ASSERT_EQUAL(memcmp(out.bytes, bytes, size), 0);
+	CU_ASSERT_EQUAL(hello_get(&frame, &got, why), 0);
+	CU_ASSERT_EQUAL(memcmp(&hello, &got, sizeof(got)), 0);
+}
+
+/* BEAT: the number of the last change, and whether changes wait for the standby. */
+static void test_numbers_by_hand(void)
+{
+	uint8_t bytes[32];
+	uint64_t numbers[2];
+	struct frame frame = {.type = FRAME_BEAT, .body = bytes + FRAME_HEAD_SIZE, .size = 16};
+	size_t size = hex_bytes("00000010 00000008 0102030405060708 0000000000000001", bytes,
+				sizeof(bytes));
+
+	frame_begin(&out, FRAME_BEAT);
+	frame_number(&out, 0x0102030405060708);
+	frame_number(&out, 1);
+	frame_end(&out);
+	CU_ASSERT_TRUE(out.size == size && !memcmp(out.bytes, bytes, size));
+	CU_ASSERT_TRUE(frame_numbers(&frame, 2, numbers));
+	CU_ASSERT_TRUE(numbers[0] == 0x0102030405060708 && numbers[1] == 1);
+}
+
 /* A full frame, by count and by size. */
 static void test_full(void)
 {
@@ -316,6 +530,9 @@ int main(void)
 		{"sizes", test_sizes},
 		{"hello", test_hello},
 		{"configurations", test_differs},
+		{"changes by hand", test_changes_by_hand},
+		{"a hello by hand", test_hello_by_hand},
+		{"numbers by hand", test_numbers_by_hand},
 		{"changes", test_changes},
 		{"full frames", test_full},
 		{"noise", test_noise},

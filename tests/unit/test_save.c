@@ -9,32 +9,116 @@
 
 #include "tests/unit/unit.h"
 
-/* One of each kind as it is written, down to the spelling. */
+/* The records of the texts below, member by member. */
+static const struct lid_entry lid = {.guid = 0x0002c90300000001,
+				     .lid = 1024,
+				     .lmc = 2,
+				     .gone = 3,
+				     .node_guid = 0x0002c90300000009,
+				     .port = 3};
+static const struct group_entry group = {
+	.mgid = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff},
+	.mlid = 0xC000,
+	.q_key = 2843,
+	.mtu = 4,
+	.tclass = 7,
+	.p_key = 0xFFFF,
+	.rate = 3,
+	.packet_life_time = 18,
+	.sl = 15,
+	.flow_label = 1048575,
+	.hop_limit = 255,
+	.scope = 2,
+	.permanent = 1,
+	.owner = 0x0002c90300000001};
+static const struct member_entry member = {
+	.mgid = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff},
+	.port_prefix = 0xfe80000000000000,
+	.port_guid = 0x0002c90300000001,
+	.join_state = 1,
+	.owner = 0x0002c90300000003};
+static const struct service_entry service_whole = {.service_id = 0x1000000000000007,
+						   .gid_prefix = 0xfe80000000000000,
+						   .gid_guid = 0x0002c90300000001,
+						   .p_key = 0x8001,
+						   .expires_s = 77,
+						   .key = {0xA0, [15] = 0xAF},
+						   .name = "ab",
+						   .data = {0xD0, [63] = 0xDF},
+						   .owner = 0x0002c90300000002};
+static const struct subscription_entry subscription = {.prefix = 0xfe80000000000000,
+						       .subscriber = 0x0002c90300000001,
+						       .number = 1,
+						       .lid = 2,
+						       .qpn = 3,
+						       .sl = 4,
+						       .pkey_index = 5,
+						       .gid = {0xFE, [15] = 0xEE},
+						       .lid_begin = 6,
+						       .lid_end = 7,
+						       .is_generic = 1,
+						       .type = 8,
+						       .trap_number = 9,
+						       .resp_time = 10,
+						       .producer_type = 11,
+						       .trusted = 1};
+static const struct alias_entry alias = {
+	.port_guid = 0x0002c90300000001, .index = 1, .guid = 0x8000000000000001, .granted = 1};
+static const struct setting_entry setting = {.name = "routing", .value = "updn,minhop"};
+static const struct partition_entry partition = {
+	.p_key = 5, .name = "blue", .ipoib = 1, .mtu = 4, .rate = 3, .scope = 2, .q_key = 2843};
+static const struct partition_member_entry partition_member = {
+	.p_key = 5, .guid = 0x0002c90300000001, .membership = 2};
+static const struct disabled_entry disabled = {.node_guid = 0x0002c90300000001, .port = 7};
+
+#define RECORD(name) &(name), sizeof(name)
+#define ZEROS_8 "0000000000000000"
+#define ZEROS_62 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 "000000000000"
+
+/* One of each kind as it is written, down to the spelling, and what it is. */
 static const struct {
 	enum registry_kind kind;
+	const void *record;
+	size_t size; /* of record */
 	const char *text;
 } whole[] = {
-	{REGISTRY_LID, "{\"GUID\":\"0x0002c90300000001\",\"Gone\":3,\"LID\":1024,\"LMC\":2,"
-		       "\"NodeGUID\":\"0x0002c90300000009\",\"Port\":3,\"kind\":\"lid\"}"},
-	{REGISTRY_GROUP,
+	{REGISTRY_LID, RECORD(lid),
+	 "{\"GUID\":\"0x0002c90300000001\",\"Gone\":3,\"LID\":1024,\"LMC\":2,"
+	 "\"NodeGUID\":\"0x0002c90300000009\",\"Port\":3,\"kind\":\"lid\"}"},
+	{REGISTRY_GROUP, RECORD(group),
 	 "{\"FlowLabel\":1048575,\"HopLimit\":255,\"MGID\":\"0xff12401bffff000000000000ffffffff\","
 	 "\"MLID\":49152,\"MTU\":4,\"Owner\":\"0x0002c90300000001\",\"P_Key\":65535,"
 	 "\"PacketLifeTime\":18,\"Permanent\":1,"
 	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":15,\"Scope\":2,\"TClass\":7,\"kind\":\"group\"}"},
-	{REGISTRY_MEMBER,
+	{REGISTRY_MEMBER, RECORD(member),
 	 "{\"JoinState\":1,\"MGID\":\"0xff12401bffff000000000000ffffffff\",\"Owner\":"
 	 "\"0x0002c90300000003\","
 	 "\"PortGUID\":\"0x0002c90300000001\",\"PortPrefix\":\"0xfe80000000000000\","
 	 "\"ProxyJoin\":0,\"kind\":\"member\"}"},
-	{REGISTRY_ALIAS, "{\"GUID\":\"0x8000000000000001\",\"Granted\":1,\"Index\":1,\"PortGUID\":"
-			 "\"0x0002c90300000001\",\"kind\":\"alias\"}"},
-	{REGISTRY_SETTING, "{\"Name\":\"routing\",\"Value\":\"updn,minhop\",\"kind\":\"setting\"}"},
-	{REGISTRY_PARTITION,
+	{REGISTRY_SERVICE, RECORD(service_whole),
+	 "{\"Expires\":\"0x000000000000004d\",\"Owner\":\"0x0002c90300000002\",\"ServiceData\":"
+	 "\"0xd0" ZEROS_62
+	 "df\",\"ServiceGUID\":\"0x0002c90300000001\",\"ServiceID\":\"0x1000000000000007\","
+	 "\"ServiceKey\":\"0xa00000000000000000000000000000af\",\"ServiceName\":\"ab\","
+	 "\"ServiceP_Key\":32769,\"ServicePrefix\":\"0xfe80000000000000\",\"kind\":\"service\"}"},
+	{REGISTRY_SUBSCRIPTION, RECORD(subscription),
+	 "{\"GID\":\"0xfe0000000000000000000000000000ee\",\"IsGeneric\":1,\"LID\":2,"
+	 "\"LIDRangeBegin\":6,\"LIDRangeEnd\":7,\"P_KeyIndex\":5,\"ProducerType\":11,\"QPN\":3,"
+	 "\"RespTimeValue\":10,\"SL\":4,\"SubscriberEnum\":1,\"SubscriberGUID\":"
+	 "\"0x0002c90300000001\",\"SubscriberPrefix\":\"0xfe80000000000000\",\"TrapNumber\":9,"
+	 "\"Trusted\":1,\"Type\":8,\"kind\":\"subscription\"}"},
+	{REGISTRY_ALIAS, RECORD(alias),
+	 "{\"GUID\":\"0x8000000000000001\",\"Granted\":1,\"Index\":1,\"PortGUID\":"
+	 "\"0x0002c90300000001\",\"kind\":\"alias\"}"},
+	{REGISTRY_SETTING, RECORD(setting),
+	 "{\"Name\":\"routing\",\"Value\":\"updn,minhop\",\"kind\":\"setting\"}"},
+	{REGISTRY_PARTITION, RECORD(partition),
 	 "{\"FlowLabel\":0,\"IPoIB\":1,\"Index0\":0,\"MTU\":4,\"Name\":\"blue\",\"P_Key\":5,"
 	 "\"Q_Key\":2843,\"Rate\":3,\"SL\":0,\"Scope\":2,\"TClass\":0,\"kind\":\"partition\"}"},
-	{REGISTRY_PARTITION_MEMBER, "{\"GUID\":\"0x0002c90300000001\",\"Membership\":2,\"P_Key\":5,"
-				    "\"kind\":\"partition member\"}"},
-	{REGISTRY_DISABLED,
+	{REGISTRY_PARTITION_MEMBER, RECORD(partition_member),
+	 "{\"GUID\":\"0x0002c90300000001\",\"Membership\":2,\"P_Key\":5,"
+	 "\"kind\":\"partition member\"}"},
+	{REGISTRY_DISABLED, RECORD(disabled),
 	 "{\"NodeGUID\":\"0x0002c90300000001\",\"Port\":7,\"kind\":\"disabled port\"}"},
 };
 
@@ -50,12 +134,18 @@ static void test_there_and_back(void)
 		CU_ASSERT_EQUAL(save_parse(object, &kind, record, why), 0);
 		CU_ASSERT_STRING_EQUAL(why, "");
 		CU_ASSERT_EQUAL(kind, whole[i].kind);
+		CU_ASSERT_EQUAL(memcmp(record, whole[i].record, whole[i].size), 0);
 		again = save_record(kind, record);
 		text = json_dumps(again, JSON_SORT_KEYS | JSON_COMPACT);
 		CU_ASSERT_STRING_EQUAL(text, whole[i].text);
 		free(text);
 		json_decref(again);
 		json_decref(object);
+		again = save_record(whole[i].kind, whole[i].record);
+		text = json_dumps(again, JSON_SORT_KEYS | JSON_COMPACT);
+		CU_ASSERT_STRING_EQUAL(text, whole[i].text);
+		free(text);
+		json_decref(again);
 	}
 }
 

@@ -255,6 +255,43 @@ static void test_sources(void)
 	end();
 }
 
+/* What each trap of the specification's table (14.2.5.1) is about, and that of a vendor. */
+static void test_trap_words(void)
+{
+	static const struct {
+		uint16_t number;
+		const char *text;
+	} traps[] = {
+		{128, "trap 128 from LID 3: a link of this switch changed"},
+		{129, "trap 129 from LID 3: local link integrity threshold"},
+		{130, "trap 130 from LID 3: buffer overrun threshold"},
+		{131, "trap 131 from LID 3: flow control watchdog"},
+		{144, "trap 144 from LID 3: capabilities or description changed"},
+		{145, "trap 145 from LID 3: SystemImageGUID changed"},
+		{256, "trap 256 from LID 3: wrong M_Key"},
+		{257, "trap 257 from LID 3: wrong P_Key"},
+		{258, "trap 258 from LID 3: wrong Q_Key"},
+		{259, "trap 259 from LID 3: wrong P_Key, dropped by a switch"},
+		{132, "trap 132 from LID 3: of a kind that is unknown here"},
+	};
+	struct notice notice = {.is_generic = 1, .issuer_lid = 3};
+	const struct event event = {.kind = EVENT_TRAP, .lid = 3, .notice = &notice};
+
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(traps); i++) {
+		notice.trap_number = traps[i].number;
+		event_raise(&bed.hub, &event);
+	}
+	notice = (struct notice){.trap_number = 257, .producer_type = 0x2C9, .issuer_lid = 3};
+	event_raise(&bed.hub, &event);
+	client_say(&bed.client, "{\"command\":\"events\"}\n");
+	client_await(&bed.client, "\"ok\":true");
+	for (size_t i = 0; i < ARRAY_SIZE(traps); i++)
+		expect(i + 1, "trap", traps[i].text);
+	expect(ARRAY_SIZE(traps) + 1, "trap", "trap 257 of vendor 0x0002c9 from LID 3");
+	end();
+}
+
 static void happen(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -458,15 +495,11 @@ static void test_bad_number(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"ring", test_ring},
-		{"kinds", test_kinds},
-		{"sources", test_sources},
-		{"follow", test_follow},
-		{"behind", test_behind},
-		{"gap", test_gap},
-		{"kinds apart", test_kinds_apart},
-		{"numbers", test_numbers},
-		{"bad number", test_bad_number},
+		{"ring", test_ring},	   {"kinds", test_kinds},
+		{"sources", test_sources}, {"the words of traps", test_trap_words},
+		{"follow", test_follow},   {"behind", test_behind},
+		{"gap", test_gap},	   {"kinds apart", test_kinds_apart},
+		{"numbers", test_numbers}, {"bad number", test_bad_number},
 		CU_TEST_INFO_NULL,
 	};
 

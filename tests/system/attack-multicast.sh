@@ -56,7 +56,7 @@ daemon_runs() {
 fabric_runs() {
 	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)" || return 1
-	v_guid=$(guid_of $victim) o_guid=$(guid_of $other) a_guid=$(guid_of $attacker)
+	v_guid=$(guid_of $victim) o_guid=$(guid_of $other)
 	stop daemon && rm -rf daemon.state && daemon_runs
 }
 

@@ -104,7 +104,7 @@ with_a_standby() {
 	wait_for 20 has_status one '$_->{role}, $_->{sweeping} ? 1 : 0' 'MASTER 0' &&
 		wait_for 20 has_status two '$_->{role}' STANDBY ||
 		because "they are $(status one '$_->{role}') and $(status two '$_->{role}')" || return 1
-	sim check
+	sim check || return 1
 	stop two && stop one && stop_fabric
 }
 

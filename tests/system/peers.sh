@@ -204,7 +204,7 @@ commands() {
 	is_master_at host-0002 || because "opensm gave it back: $(cat sminfo.txt)" || return 1
 	kill_now opensm
 	wait_for 60 is_master_at host-0001 || because "weftd does not take over: $(cat sminfo.txt)" || return 1
-	equal "the priority of weftd" "$(status weftd '$_->{priority}')" 9
+	equal "the priority of weftd" "$(status weftd '$_->{priority}')" 9 || return 1
 	stop weftd
 }
 

@@ -137,6 +137,24 @@ static void expect_group(const struct partition *partition, uint32_t index, cons
 	CU_ASSERT_EQUAL(partition->groups[index].q_key, q_key);
 }
 
+/* A partition has one broadcast group for each scope that its flags name, of all that there are. */
+static void test_scopes(void)
+{
+	char text[256] = "a=0x8001, ipoib", *at = text + strlen(text);
+	struct partitions *partitions;
+
+	for (unsigned scope = 1; scope <= 15; scope++)
+		at += sprintf(at, ", scope=%u", scope);
+	strcpy(at, " : 0x1;\n");
+	partitions = parse(text, false);
+	CU_ASSERT_EQUAL_FATAL(find(partitions, 1)->num_groups, 15);
+	for (unsigned scope = 1; scope <= 15; scope++) {
+		sprintf(text, "ff1%x:401b:8001::ffff:ffff", scope);
+		expect_group(find(partitions, 1), scope - 1, text, 4, 3, 0xb1b);
+	}
+	partitions_free(partitions);
+}
+
 static void test_groups(void)
 {
 	struct partitions *partitions =
@@ -387,15 +405,11 @@ static void test_changes(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"members", test_members},
-		{"who", test_who},
-		{"both", test_both},
-		{"groups", test_groups},
-		{"refused", test_refused},
-		{"garbage", test_garbage},
-		{"changes", test_changes},
-		{"no text", test_no_text},
-		{"no P_Key left", test_no_key_left},
+		{"members", test_members}, {"who", test_who},
+		{"both", test_both},	   {"groups", test_groups},
+		{"scopes", test_scopes},   {"refused", test_refused},
+		{"garbage", test_garbage}, {"changes", test_changes},
+		{"no text", test_no_text}, {"no P_Key left", test_no_key_left},
 		CU_TEST_INFO_NULL,
 	};
 

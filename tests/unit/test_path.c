@@ -187,6 +187,32 @@ static void test_p_keys(void)
 	view_unref(view);
 }
 
+/* Every P_Key: the answer has it exactly as it was asked for, if both ends are in its partition,
+ * which all 15 bits name (10.9.1.1: the 16th is the membership), and else there is no path. */
+static void test_all_p_keys(void)
+{
+	static const struct {
+		lid_t slid, dlid;
+		pkey_t partitions[2]; /* that both are in */
+	} pairs[] = {{20, 24, {0x7FFF, 1}}, {16, 24, {0x7FFF, 0x7FFF}}};
+	struct view *view = two_switches_view();
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		for (unsigned asked = 1; asked <= UINT16_MAX; asked++) {
+			struct path_query query = any;
+			struct path path = {0};
+			bool shared = (asked & 0x7FFF) == pairs[i].partitions[0] ||
+				      (asked & 0x7FFF) == pairs[i].partitions[1];
+
+			query.p_key = (pkey_t)asked;
+			CU_ASSERT_EQUAL(resolve(view, pairs[i].slid, pairs[i].dlid, &query, &path),
+					shared ? 0 : -EACCES);
+			CU_ASSERT_EQUAL(path.p_key, shared ? asked : 0);
+		}
+	}
+	view_unref(view);
+}
+
 static void test_one_way(void)
 {
 	struct view *view = two_switches_view();
@@ -383,6 +409,7 @@ int main(void)
 		{"limits on what is asked", test_limits},
 		{"rates that old clients know", test_old_clients},
 		{"P_Keys that are asked for", test_p_keys},
+		{"every P_Key", test_all_p_keys},
 		{"routes that lead one way only", test_one_way},
 		{"what ports on the way tell", test_ports_on_the_way},
 		{"a cable without a switch", test_without_switch},

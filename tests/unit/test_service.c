@@ -473,7 +473,95 @@ static void test_limit(void)
 		CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record),
 				i < options.registrations_per_port ? STATUS_OK : SA_NO_RESOURCES);
 	}
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit, 1);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit[ADM_LIMIT_REGISTRATIONS], 1);
+	end();
+}
+
+/* Services and the ports that they count for, by a model. The first port that registers a service
+ * is its owner, whichever changes it; a change takes the service's key, the port itself (with no
+ * other key than that), or the SA_Key. */
+
+enum { OWNED = 6, OWNED_STEPS = 20000 };
+
+static struct {
+	bool there;
+	unsigned owner;
+	uint8_t key; /* 0: none */
+} owned[OWNED];
+
+static unsigned draw(unsigned below)
+{
+	static uint64_t state = 0xB5297A4D3F84D5B5;
+
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (unsigned)(state >> 33) % below;
+}
+
+static bool model_may(unsigned i, bool own, bool trusted, bool gives, uint8_t key)
+{
+	bool has_key = owned[i].there && owned[i].key;
+
+	if (trusted)
+		return true;
+	if (has_key && gives && key != owned[i].key)
+		return false;
+	return own || (has_key && key == owned[i].key);
+}
+
+static void compare_owned(void)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < OWNED; i++) {
+		unsigned host = i % 2 ? C : A;
+		const struct service_entry key = {.service_id = i + 1,
+						  .gid_prefix = options.subnet_prefix,
+						  .gid_guid = PORT_GUID(host),
+						  .p_key = 0xFFFF};
+		const struct service_entry *found =
+			registry_find(sa.registry, REGISTRY_SERVICE, &key);
+
+		CU_ASSERT_EQUAL(found != NULL, owned[i].there);
+		count += owned[i].there;
+		if (!found || !owned[i].there)
+			continue;
+		CU_ASSERT_EQUAL(found->owner, PORT_GUID(owned[i].owner));
+		CU_ASSERT_EQUAL(found->key[15], owned[i].key);
+	}
+	CU_ASSERT_EQUAL(services(), count);
+}
+
+static void test_owners(void)
+{
+	begin();
+	memset(owned, 0, sizeof(owned));
+	for (unsigned step = 0; step < OWNED_STEPS; step++) {
+		unsigned i = draw(OWNED), host = i % 2 ? C : A, asks = draw(2) ? C : A;
+		struct service_record record = service(i + 1, host);
+		bool trusted = draw(8) == 0, gives = draw(2), deletes = draw(4) == 0, may;
+		int status;
+
+		record.key[15] = (uint8_t)draw(3);
+		may = model_may(i, asks == host, trusted, gives, record.key[15]);
+		status = send_service(asks == A ? LID_A : LID_C,
+				      deletes ? METHOD_DELETE : METHOD_SET, trusted ? SA_KEY : 0,
+				      ID | GID | P_KEY | (gives ? KEY : 0), &record);
+		if (deletes && !owned[i].there) {
+			CU_ASSERT_EQUAL(status, SA_NO_RECORDS);
+		} else {
+			CU_ASSERT_EQUAL(status, may ? STATUS_OK : SA_REQ_INVALID);
+		}
+		if (may && deletes) {
+			memset(&owned[i], 0, sizeof(owned[i]));
+		} else if (may) {
+			if (!owned[i].there)
+				owned[i].owner = asks;
+			owned[i].there = true;
+			if (gives)
+				owned[i].key = record.key[15];
+		}
+		compare_owned();
+	}
 	end();
 }
 
@@ -523,6 +611,7 @@ int main(void)
 		{"leases of a document", test_leases_of_a_document},
 		{"forgotten", test_forgotten},
 		{"limit", test_limit},
+		{"owners by a model", test_owners},
 		{"many", test_many},
 		CU_TEST_INFO_NULL,
 	};

@@ -147,7 +147,7 @@ static void test_wrong_answers(void)
 }
 
 /* Whoever redirects answers ClassPortInfo to whatever was asked; without the status it is no
- * answer. */
+ * answer, nor is another attribute with that status. */
 static void test_redirect(void)
 {
 	struct outcome outcome = {0};
@@ -159,6 +159,16 @@ static void test_redirect(void)
 	be16_store(answer + 16, ATTR_CLASS_PORT_INFO);
 	wire_receive(&wire, answer, MAD_SIZE);
 	CU_ASSERT_EQUAL(outcome.calls, 0);
+	wire_make_answer(&wire, 0, STATUS_REDIRECT, answer);
+	answer[17] ^= 1; /* attribute */
+	wire_receive(&wire, answer, MAD_SIZE);
+	CU_ASSERT_EQUAL(outcome.calls, 0);
+	answer[17] ^= 1;
+	answer[23] ^= 1; /* its modifier */
+	wire_receive(&wire, answer, MAD_SIZE);
+	CU_ASSERT_EQUAL(outcome.calls, 0);
+	wire_make_answer(&wire, 0, STATUS_OK, answer);
+	be16_store(answer + 16, ATTR_CLASS_PORT_INFO);
 	answer[5] |= STATUS_REDIRECT;
 	wire_receive(&wire, answer, MAD_SIZE);
 	CU_ASSERT_EQUAL(outcome.calls, 1);

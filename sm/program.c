@@ -607,7 +607,10 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	}
 	if (any_request(program, agent, port_request, out))
 		return true;
-	return port_of_switch(agent->port) && switch_request(program, agent->port->node, out);
+	/* Before routing there is only the table of the routes before, for a fabric that may have
+	 * changed since: the local run writes ports. */
+	return !program->only && port_of_switch(agent->port) &&
+	       switch_request(program, agent->port->node, out);
 }
 
 /* Runs */
@@ -641,7 +644,7 @@ static bool goes_on(struct program *program)
 		loop_timer_arm(&program->pause, PACKET_LIFE_US);
 		return true;
 	}
-	if (!progress && program->effort == AT_A_LOSS)
+	if (program->only || (!progress && program->effort == AT_A_LOSS))
 		return false;
 	program->effort = progress ? WHOLE_BLOCKS : program->effort + 1;
 	program->progress = program->report.blocks_set;

@@ -79,7 +79,7 @@ static bool known_entry(const struct node *node, lid_t lid, uint8_t *out)
 	uint16_t block = lid / LFT_BLOCK_LIDS;
 	const uint8_t *held = lft_have_block(&sw->have, block);
 
-	if (!held)
+	if (!held || sw->lost)
 		return false;
 	*out = held[lid % LFT_BLOCK_LIDS];
 	return *out == lft_port(sw->want, lid) || !sw->compared || block_is_dirty(sw, block);

@@ -393,6 +393,7 @@ const struct known_seed sim_known_seeds[] = {
 	 "LIDs forgotten while a first sweep wrote them, by a repeated handover"},
 	{"failover", 501117, "a manager that came while its switch was cut off for a moment"},
 	{"failover", 700755, "tables of another MASTER that had the same sm_lid"},
+	{"failover", 720159, "tables of before another MASTER, written before they were read"},
 	{"tenants-tree", 130947672,
 	 "light sweeps put off by traps that came during each sweep of a single switch"},
 	{NULL, 0, NULL},

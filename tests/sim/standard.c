@@ -394,6 +394,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 501117, "a manager that came while its switch was cut off for a moment"},
 	{"failover", 700755, "tables of another MASTER that had the same sm_lid"},
 	{"failover", 720159, "tables of before another MASTER, written before they were read"},
+	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
 	{"tenants-tree", 130947672,
 	 "light sweeps put off by traps that came during each sweep of a single switch"},
 	{NULL, 0, NULL},

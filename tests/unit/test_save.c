@@ -155,13 +155,13 @@ static void test_alias_without_grant(void)
 	json_t *object = json_loads("{\"kind\":\"alias\",\"PortGUID\":\"0x5\",\"Index\":1,"
 				    "\"GUID\":\"0xaa\"}",
 				    0, NULL);
-	struct alias_entry alias = {.granted = 1};
+	struct alias_entry read = {.granted = 1};
 	char why[SAVE_WHY_SIZE];
 	enum registry_kind kind;
 
-	CU_ASSERT_EQUAL(save_parse(object, &kind, &alias, why), 0);
-	CU_ASSERT_EQUAL(alias.guid, 0xAA);
-	CU_ASSERT_EQUAL(alias.granted, 0);
+	CU_ASSERT_EQUAL(save_parse(object, &kind, &read, why), 0);
+	CU_ASSERT_EQUAL(read.guid, 0xAA);
+	CU_ASSERT_EQUAL(read.granted, 0);
 	json_decref(object);
 }
 

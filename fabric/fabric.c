@@ -288,7 +288,7 @@ void fabric_forget_tables(struct fabric *fabric)
 	list_for_each (link, &fabric->switches) {
 		struct switch_state *sw = container_of(link, struct switch_state, link);
 
-		sw->lost = true;
+		sw->lost = sw->tops_unread = true;
 		for (unsigned i = 1; sw->pkeys_known && i <= sw->node->num_ports; i++)
 			port_set_pkeys(fabric, &sw->node->port[i], NULL);
 		sw->pkeys_known = false;
@@ -627,6 +627,7 @@ void node_set_switch_info(struct fabric *fabric, struct node *node, const struct
 {
 	const struct switch_info *old = &node->facts->sw;
 
+	node->sw->tops_unread = false;
 	if (memcmp(old, info, sizeof(*info)) == 0)
 		return;
 	if (old->linear_fdb_cap != info->linear_fdb_cap ||

@@ -163,6 +163,7 @@ struct switch_state {
 	struct list link;  /* in fabric->switches */
 	struct node *node; /* whose it is */
 	bool lost;	   /* a report showed that it was reset, and lost its tables */
+	bool tops_unread;  /* another manager may have raised its tops since it was read */
 	bool changed;	   /* a port of it did, in this sweep, and is to be read again */
 	bool pkeys_known;  /* P_Keys of its external ports may be known, or found to be good */
 	bool links_asked;  /* link_asked of some of its ports may be set */

@@ -49,7 +49,7 @@ static bool is_below_top(const struct node *node, lid_t mlid)
 {
 	lid_t top = node->facts->sw.multicast_fdb_top;
 
-	return !has_top(node) || top < MFT_NOTHING_TOP || mlid <= top;
+	return !has_top(node) || top < MFT_NOTHING_TOP || mlid <= top || order_tops_unknown(node);
 }
 
 lid_t mft_top(const struct node *node)

@@ -35,14 +35,18 @@ static bool is_coming_up(const struct port *port)
 	       !port_held(port);
 }
 
-/* The highest LID for which the switch may forward, while a Set() of the top is in doubt too. One
- * that has been silent since before we were MASTER may have been told any by whoever was. */
+bool order_tops_unknown(const struct node *node)
+{
+	return node->silent && node->sw->tops_unread;
+}
+
+/* The highest LID for which the switch may forward, while a Set() of the top is in doubt too. */
 static lid_t top_of(const struct node *node)
 {
 	const struct switch_state *sw = node->sw;
 	lid_t top = node->facts->sw.linear_fdb_top;
 
-	if (node->silent && !lft_have_block(&sw->have, top / LFT_BLOCK_LIDS))
+	if (order_tops_unknown(node))
 		return LID_UNICAST_MAX;
 	return sw->want && (sw->busy || sw->failed || sw->unanswered) && sw->want->top > top
 		       ? sw->want->top

@@ -216,5 +216,8 @@ struct node *order_cable_blocker(struct port *port);
 bool order_matters(const struct program *program);
 /* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
 bool order_ends(struct node *node, uint8_t out);
+/* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read: another
+ * manager was MASTER since, and the switch does not answer. */
+bool order_tops_unknown(const struct node *node);
 
 #endif

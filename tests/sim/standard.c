@@ -395,6 +395,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 700755, "tables of another MASTER that had the same sm_lid"},
 	{"failover", 720159, "tables of before another MASTER, written before they were read"},
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
+	{"tenants-other", 720156,
+	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"tenants-tree", 130947672,
 	 "light sweeps put off by traps that came during each sweep of a single switch"},
 	{NULL, 0, NULL},

@@ -135,6 +135,22 @@ bool order_ends(struct node *node, uint8_t out)
 	       !port_onwards(node, out);
 }
 
+bool order_comes_back(struct node *node, uint8_t out, lid_t lid)
+{
+	struct port *port = port_onwards(node, out);
+
+	for (unsigned hops = 0; port && is_known_cable(port) && hops <= HOPS_MAX; hops++) {
+		struct node *at = port->peer->node;
+
+		if (at == node)
+			return true;
+		if (lid > top_of(at) || !known_entry(at, lid, &out))
+			return false;
+		port = port_onwards(at, out);
+	}
+	return false;
+}
+
 struct node *order_entry_blocker(struct node *node, lid_t lid, bool lossless)
 {
 	uint8_t out = lft_port(node->sw->want, lid);

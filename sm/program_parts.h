@@ -216,6 +216,9 @@ struct node *order_cable_blocker(struct port *port);
 bool order_matters(const struct program *program);
 /* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
 bool order_ends(struct node *node, uint8_t out);
+/* Whether packets for lid that leave the switch by this port come back to it, by what all switches
+ * on the way are known to hold. */
+bool order_comes_back(struct node *node, uint8_t out, lid_t lid);
 /* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read: another
  * manager was MASTER since, and the switch does not answer. */
 bool order_tops_unknown(const struct node *node);

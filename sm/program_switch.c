@@ -221,7 +221,7 @@ static void plan_block(const struct program *program, struct node *node, uint16_
 	memcpy(plan->entries, want, LFT_BLOCK_LIDS);
 	for (unsigned i = 0; i < LFT_BLOCK_LIDS; i++) {
 		lid_t lid = (lid_t)(block * LFT_BLOCK_LIDS + i);
-		bool works = have && !order_ends(node, have[i]);
+		bool works = have && !order_ends(node, have[i]), loops;
 		struct node *blocker;
 
 		if (have && have[i] == want[i])
@@ -231,9 +231,12 @@ static void plan_block(const struct program *program, struct node *node, uint16_
 			plan->now++;
 			continue;
 		}
-		/* What leads nowhere now must not come to life with its cable. */
-		plan->entries[i] = works ? have[i] : LFT_NO_PORT;
-		plan->now += have && plan->entries[i] != have[i] && program->effort == AT_A_LOSS;
+		/* What leads nowhere now must not come to life with its cable, and a loop that came
+		 * about by cables that were moved ends here. */
+		loops = works && order_comes_back(node, have[i], lid);
+		plan->entries[i] = works && !loops ? have[i] : LFT_NO_PORT;
+		plan->now += have && plan->entries[i] != have[i] &&
+			     (loops || program->effort == AT_A_LOSS);
 		plan->waiting++;
 		plan->blocker = blocker;
 	}

@@ -397,6 +397,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
+	{"moving-tenants-tree", 7100183,
+	 "a loop that was kept because its replacement had to wait"},
 	{"tenants-tree", 130947672,
 	 "light sweeps put off by traps that came during each sweep of a single switch"},
 	{NULL, 0, NULL},

@@ -308,7 +308,7 @@ static void test_no_key_left(void)
 {
 	enum { UNNAMED = 0x7FFF - 2, LINE = sizeof("x:;\n") - 1 }; /* without 0x7fff and 5 */
 	size_t length = 0;
-	char *text = calloc(UNNAMED + 2, LINE), *error;
+	char *text = calloc(1, UNNAMED * LINE + sizeof("y=5:;\nz:;")), *error;
 	struct partitions *partitions;
 
 	for (unsigned i = 0; i < UNNAMED; i++)

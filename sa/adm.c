@@ -145,7 +145,6 @@ struct adm {
 	struct aliases aliases;
 	struct arena *scratch;			   /* of one request */
 	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have and that count */
-	uint64_t reserved[ARRAY_SIZE(adm_rows)];   /* that it may have and that ask nothing */
 	struct adm_stats stats;
 	struct adm_count counts[ARRAY_SIZE(adm_rows)];
 	struct log_limit send_limit, size_limit, registration_limit, join_limit;
@@ -328,11 +327,10 @@ static const struct adm_row *row_find(uint16_t attr_id, uint8_t method)
 }
 
 /* Chapter 13.4.7, table 113, and 15.2.3: STATUS_OK, or what is wrong with the request as such. */
-static uint16_t exchange_check(const struct adm *adm, const struct exchange *exchange, size_t size)
+static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 {
 	const struct mad_header *header = &exchange->header;
 	const struct adm_row *row = exchange->row;
-	size_t i = row ? (size_t)(row - adm_rows) : 0;
 
 	if (header->base_version != BASE_VERSION || header->class_version != ADM_CLASS_VERSION)
 		return STATUS_BAD_VERSION;
@@ -343,10 +341,6 @@ static uint16_t exchange_check(const struct adm *adm, const struct exchange *exc
 	/* One MAD holds any request but MultiPathRecord's: a longer one is not what it seems. */
 	if ((size > MAD_SIZE && header->method != METHOD_GET_MULTI) ||
 	    size < (size_t)SUBN_ADM_HEADER_SIZE + row->format->wire_size)
-		return SA_REQ_INVALID;
-	/* To ignore a component that we do not know would answer another question. One that is
-	 * reserved asks nothing. */
-	if (row->by_mask && exchange->adm.component_mask & ~(adm->components[i] | adm->reserved[i]))
 		return SA_REQ_INVALID;
 	return STATUS_OK;
 }
@@ -389,6 +383,8 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 	request->table = row->method == METHOD_GET_TABLE || row->method == METHOD_GET_MULTI;
 	request->attr_mod = exchange->header.attr_mod;
 	request->format = row->given ? row->given : row->format;
+	/* Components that no format knows are ignored, as OpenSM ignores them: a later release of
+	 * the specification may define them for later clients. */
 	request->mask =
 		row->by_mask ? exchange->adm.component_mask & adm->components[row - adm_rows] : 0;
 	request->wanted = wanted;
@@ -574,7 +570,7 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 	uint16_t status;
 
 	exchange->row = row_find(exchange->header.attr_id, exchange->header.method);
-	status = exchange_check(adm, exchange, size);
+	status = exchange_check(exchange, size);
 	if (!status && changes &&
 	    !verdict_take(adm, exchange,
 			  pending_judge(adm->pending, &exchange->from, &exchange->header)))
@@ -766,7 +762,6 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->size_limit = adm->registration_limit = adm->join_limit = adm->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
 		adm->components[i] = record_components(adm_rows[i].format);
-		adm->reserved[i] = record_reserved(adm_rows[i].format);
 		adm->counts[i].record = adm_rows[i].format->name;
 		adm->counts[i].method = method_name(CLASS_SUBN_ADM, adm_rows[i].method);
 	}

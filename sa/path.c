@@ -121,7 +121,7 @@ int path_resolve(struct lookup *lookup, const struct path_rule *rule, const stru
 		 const struct path_query *query, struct path *out)
 {
 	const struct endport *source = ends->source, *destination = ends->destination;
-	struct path path = {.sl = PATH_SL_DEFAULT};
+	struct path path = {.sl = query->sl};
 	measure_t there, back;
 	uint8_t rate;
 

@@ -26,6 +26,7 @@ struct path_query {
 	bool reversible; /* must be */
 	pkey_t p_key;	 /* must be this partition's; 0: any that both ends share */
 	struct path_limit mtu, rate, life_time;
+	uint8_t sl;
 };
 
 /* LIDs of the ends; each end has as many as its LMC tells. */
@@ -41,7 +42,7 @@ struct path {
 	bool reversible;
 };
 
-/* The only service level until SLtoVL tables are programmed: where another leads is not known. */
+/* The SL of a path where the query names none. */
 enum { PATH_SL_DEFAULT = 0 };
 
 /* Whether a value that can be used at less than it is does what limit asks, and then what it

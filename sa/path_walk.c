@@ -34,6 +34,7 @@ static struct path_query query_of(uint64_t mask, const struct path_record *wante
 		.life_time = limit_of(mask, PATH_PACKET_LIFE_TIME_SELECTOR,
 				      wanted->packet_life_time_selector, PATH_PACKET_LIFE_TIME,
 				      wanted->packet_life_time),
+		.sl = has(mask, PATH_SL) ? wanted->sl : PATH_SL_DEFAULT,
 	};
 }
 
@@ -41,8 +42,7 @@ static struct path_query query_of(uint64_t mask, const struct path_record *wante
 static bool query_possible(uint64_t mask, const struct path_record *wanted)
 {
 	return !(has(mask, PATH_RAW_TRAFFIC) && wanted->raw_traffic) &&
-	       !(has(mask, PATH_P_KEY) && !wanted->p_key) &&
-	       !(has(mask, PATH_SL) && wanted->sl != PATH_SL_DEFAULT);
+	       !(has(mask, PATH_P_KEY) && !wanted->p_key);
 }
 
 static struct path_record echo_of(uint64_t mask, const struct path_record *wanted)

@@ -464,17 +464,6 @@ uint64_t record_components(const struct format *format)
 	return all ? seen : components;
 }
 
-uint64_t record_reserved(const struct format *format)
-{
-	uint64_t reserved = 0;
-
-	for (unsigned i = 0; i < format->count; i++) {
-		if (format->fields[i].kind == FIELD_RESERVED)
-			reserved |= COMPONENT(i);
-	}
-	return reserved;
-}
-
 void path_record_encode(const struct path_record *record, uint8_t *wire)
 {
 	be64_store(wire, (uint64_t)record->service_id_8msb << 56 |

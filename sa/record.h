@@ -296,8 +296,6 @@ void path_record_encode(const struct path_record *record, uint8_t *wire);
 
 /* The component mask bits that a request for this record may set. */
 uint64_t record_components(const struct format *format);
-/* Those that stand for reserved bits. */
-uint64_t record_reserved(const struct format *format);
 
 /* True when candidate equals wanted in every component of mask; both are structs of this format.
  * mask has bits of record_components() only. */

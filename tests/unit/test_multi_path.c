@@ -100,7 +100,7 @@ static const struct {
 	{MULTI_PATH_P_KEY, 0, {.p_key = 0xFFFF}, 2},
 	{MULTI_PATH_P_KEY, 0, {.p_key = 0x8001}, 0},
 	{MULTI_PATH_P_KEY, 0, {.p_key = 0}, 0},
-	{MULTI_PATH_SL, 0, {.sl = 1}, 0},
+	{MULTI_PATH_SL, 0, {.sl = 1}, 2},
 	{MULTI_PATH_SL, 0, {.sl = 0}, 2},
 	{MULTI_PATH_MTU, MULTI_PATH_MTU_SELECTOR, {.mtu_selector = 0, .mtu = 3}, 0},
 	{MULTI_PATH_MTU, MULTI_PATH_MTU_SELECTOR, {.mtu_selector = 2, .mtu = 2}, 2},

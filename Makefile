@@ -65,7 +65,7 @@ REPLAY := $(if $(FUZZ),,$(BUILD)/obj/tests/fuzz/replay.o)
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
-UNCONFIGURED := help clean distclean format check demo lint uninstall soak mutants fuzz coverage bench deb check-deb check-systemd
+UNCONFIGURED := help clean distclean format check check-sanitize demo lint uninstall soak mutants fuzz coverage bench deb check-deb check-systemd
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -97,7 +97,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests fuzzers check demo soak mutants fuzz coverage bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
+.PHONY: all tests fuzzers check check-sanitize demo soak mutants fuzz coverage bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
@@ -155,6 +155,18 @@ check:
 	@scripts/install-deps
 	@$(MAKE) $(JOBS) all tests
 	@scripts/simulated-only scripts/run-tests $(BUILD)
+
+# The unit programs, the known seeds and the fuzz corpus under AddressSanitizer and UBSan; the programs that
+# start threads, and weftd on ibsim, under ThreadSanitizer.
+UNIT_NAMES := $(notdir $(basename $(wildcard tests/unit/test_*.c)))
+THREADED = $(notdir $(basename $(shell grep -lE 'pthread_create|work_pool_new|store_open' tests/unit/test_*.c)))
+check-sanitize:
+	@scripts/install-deps
+	@$(MAKE) $(JOBS) SANITIZE=address,undefined tests
+	@SANITIZE=address,undefined scripts/simulated-only scripts/run-tests build-address-undefined \
+		$(UNIT_NAMES) sim.sh fuzz-corpus.sh
+	@$(MAKE) $(JOBS) SANITIZE=thread all $(patsubst %,build-thread/tests/unit/%,$(THREADED))
+	@SANITIZE=thread scripts/simulated-only scripts/run-tests build-thread $(THREADED) bringup.sh
 
 demo:
 	@scripts/install-deps
@@ -257,6 +269,7 @@ help:
 	@echo 'make             weftd, weftctl, weftsim and libweftsim.so into build/'
 	@echo 'make demo        installs what is missing, builds, shows weftd on a simulated fabric'
 	@echo 'make check       installs what is missing, builds, runs every test'
+	@echo 'make check-sanitize  unit tests, known seeds and fuzz corpus with sanitizers; threads with ThreadSanitizer'
 	@echo 'make soak        MINUTES=10; managers in simulated fabrics, 2,000 seeds and then random ones'
 	@echo 'make mutants     NAMES=; breaks the manager on purpose and shows which test notices'
 	@echo 'make fuzz        SECONDS=60 NAMES=; what comes from outside, by chance, with libFuzzer: so long for each parser'

@@ -202,9 +202,9 @@ static inline struct net *net_tree2(unsigned leaves, unsigned hosts, unsigned sp
 }
 
 /* From a SPEC that is known to be good. */
-static inline struct snapshot *snapshot_from_spec(const char *spec, uint8_t lmc)
+/* The caller frees it with net_free(). */
+static inline struct net *net_from_spec(const char *spec)
 {
-	struct snapshot *snapshot;
 	struct net *net;
 	char *error;
 
@@ -212,7 +212,14 @@ static inline struct snapshot *snapshot_from_spec(const char *spec, uint8_t lmc)
 		fprintf(stderr, "%s\n", error);
 		abort();
 	}
-	snapshot = snapshot_from_net(net, lmc);
+	return net;
+}
+
+static inline struct snapshot *snapshot_from_spec(const char *spec, uint8_t lmc)
+{
+	struct net *net = net_from_spec(spec);
+	struct snapshot *snapshot = snapshot_from_net(net, lmc);
+
 	net_free(net);
 	return snapshot;
 }

@@ -3,8 +3,10 @@
  * Tables and their quality for topologies and engines, against what tests/golden/routes.golden says
  * they are: a digest of all tables, and figures. It shows that one worker and several compute the
  * same, and a change that touches routes without meaning to. One that means to writes the file anew
- * (test_golden --write), and its figures say whether it was for the better.
+ * (test_golden --write), and its figures say whether it was for the better. A judge that shares no
+ * code with route/ computes the figures of the file a second time (tests/walk/figures.h).
  */
+// LINK: tests/walk/fabric.o tests/walk/figures.o
 // LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <inttypes.h>
@@ -15,6 +17,7 @@
 #include "route/quality.h"
 #include "tests/unit/snapshot_from.h"
 #include "tests/unit/unit.h"
+#include "tests/walk/figures.h"
 
 #define GOLDEN "tests/golden/routes.golden"
 
@@ -119,9 +122,100 @@ static void test_golden(void)
 	fclose(file);
 }
 
+/* The second judge */
+
+/* The LIDs and tables that a snapshot and its routes give to a node of the net. */
+static void program_node(const struct net *net, unsigned n, const struct snapshot *snapshot,
+			 const struct routes *routes, struct walk_node *node)
+{
+	int32_t index = snapshot_find_switch(snapshot, net_node_guid(net, n));
+
+	for (unsigned p = 1; p <= node->num_ports; p++)
+		if (net_is_end(net, n, p))
+			node->port[p].lid =
+				snapshot->ends[snapshot_find_end(snapshot,
+								 net_port_guid(net, n, p))]
+					.lid;
+	if (!node->is_switch)
+		return;
+	node->port[0].lid = snapshot->switches[index].lid;
+	node->lft_size = snapshot->lid_top + 1u;
+	node->lft = mem_array(node->lft_size, 1);
+	for (unsigned lid = 0; lid < node->lft_size; lid++)
+		node->lft[lid] = lft_port(routes->lft[index], (lid_t)lid);
+}
+
+static void walk_fabric_from(const struct net *net, const struct snapshot *snapshot,
+			     const struct routes *routes, struct walk_fabric *out)
+{
+	walk_fabric_init(out);
+	for (unsigned n = 0; n < net->count; n++)
+		walk_add_node(out, net_node_guid(net, n), net->nodes[n].type == NODE_SWITCH,
+			      net->nodes[n].ports, "", 0);
+	for (unsigned n = 0; n < net->count; n++)
+		for (unsigned p = 1; p <= net->nodes[n].ports; p++)
+			if (net->nodes[n].port[p].peer >= 0)
+				CU_ASSERT_EQUAL(walk_connect(out, (int)n, p,
+							     net->nodes[n].port[p].peer,
+							     net->nodes[n].port[p].peer_port),
+						0);
+	for (unsigned n = 0; n < net->count; n++)
+		program_node(net, n, snapshot, routes, &out->nodes[n]);
+}
+
+/* The figures of one line, without its digest. */
+static void judge(const struct net *net, const struct snapshot *snapshot, const char *engine,
+		  char *line, size_t size)
+{
+	struct route_result result;
+	struct walk_fabric fabric;
+	struct walk_figures figures;
+
+	if (route_run(snapshot, &engine, 1, NULL, NULL, &result)) {
+		snprintf(line, size, "refused\n");
+		routes_unref(result.routes);
+		return;
+	}
+	walk_fabric_from(net, snapshot, result.routes, &fabric);
+	walk_figures(&fabric, &figures);
+	CU_ASSERT_EQUAL(figures.unreached, 0);
+	snprintf(line, size, "shift=%u risk=%u fullest=%" PRIu64 " sum=%" PRIu64 " waiting=%u\n",
+		 figures.shift, figures.risk, figures.fullest, figures.sum, figures.waiting);
+	walk_fabric_done(&fabric);
+	routes_unref(result.routes);
+}
+
+static void test_second_judge(void)
+{
+	FILE *file = fopen(GOLDEN, "r");
+	char wanted[512], line[256];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		struct net *net = net_from_spec(specs[i]);
+		struct snapshot *snapshot = snapshot_from_net(net, 0);
+
+		for (size_t e = 0; e < ARRAY_SIZE(engines); e++) {
+			const char *tail;
+
+			CU_ASSERT_PTR_NOT_NULL_FATAL(fgets(wanted, sizeof(wanted), file));
+			judge(net, snapshot, engines[e], line, sizeof(line));
+			tail = wanted + strlen(wanted) - strlen(line);
+			CU_ASSERT_STRING_EQUAL(tail, line);
+			if (strcmp(tail, line))
+				printf("\n %s is %s", wanted, line);
+		}
+		snapshot_unref(snapshot);
+		net_free(net);
+	}
+	fclose(file);
+}
+
 int main(int argc, char **argv)
 {
-	static const CU_TestInfo tests[] = {{"as written down", test_golden}, CU_TEST_INFO_NULL};
+	static const CU_TestInfo tests[] = {{"as written down", test_golden},
+					    {"figures of a second judge", test_second_judge},
+					    CU_TEST_INFO_NULL};
 	int status = 0;
 
 	loop = loop_new();

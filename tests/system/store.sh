@@ -13,6 +13,7 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 
+"${CC:-cc}" -O2 -o registrar "$root/tests/system/registrar.c" -libumad || exit 1
 hosts=32
 
 starts() {
@@ -118,6 +119,8 @@ weftctl() { # NAME COMMAND...
 saved_and_restored() {
 	local records
 
+	on host-0003 ./registrar 0 30 >registered.txt || because "a host cannot register: $(tail -n 1 registered.txt)" || return 1
+	equal "the kinds that it registered" "$(cut -d' ' -f1 registered.txt | sort -u | xargs)" "member service subscription" || return 1
 	records=$(status first 'sum0(values %{$_->{store}{records}})')
 	weftctl first save saved.json >save.txt || because "save fails" || return 1
 	equal "the mode of the document" "$(stat -c %a saved.json)" 600 || return 1
@@ -157,8 +160,9 @@ has_broadcast_group() {
 	weftctl "$1" multicast list | grep -qi 'ff12:401b:ffff::ffff:ffff'
 }
 
+# sorted DOCUMENT: each record with all that it says, on a line.
 sorted() {
-	json 'map { "$_->{kind} $_->{GUID} $_->{LID}\n" } @{$_->{records}}' <"$1" | sort
+	json 'map { JSON::PP->new->canonical->encode($_) . "\n" } @{$_->{records}}' <"$1" | sed 's/^ //' | sort
 }
 
 refuses() { # DOCUMENT PATTERN

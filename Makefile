@@ -44,7 +44,8 @@ $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-cla
 # whole room as lib/*.o), with the libraries of its `// LIBS:` lines; GnuTLS, which all of lib/ needs,
 # is offered to each.
 # The same holds for the benchmarks and for the judge of dumped tables.
-TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/sa_load.c tests/bench/mc_join.c tests/bench/sa_wait.c))
+TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
+	$(addprefix tests/bench/,sa_flood.c sa_load.c sa_probe.c sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
 link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(if $(filter simulation,$i),\
 	$(filter-out tests/sim/run.c,$(sim_sources)),$(or $(wildcard $i),$i)))

@@ -151,12 +151,14 @@ static int run_serve(const struct subcommand *self, int argc, char **argv)
 	static const struct option options[] = {{"seed", required_argument, NULL, 0},
 						{"smp-us", required_argument, NULL, 1},
 						{"vl15-depth", required_argument, NULL, 2},
+						{"send-us", required_argument, NULL, 3},
 						{"socket", required_argument, NULL, 's'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	struct serve_options serving = {.world = {.training_us = TRAINING_US}};
 	unsigned seed = 1;
-	unsigned *const numbers[] = {&seed, &serving.world.smp_us, &serving.world.vl15_depth};
+	unsigned *const numbers[] = {&seed, &serving.world.smp_us, &serving.world.vl15_depth,
+				     &serving.world.send_us};
 	struct net *net;
 	int option, which = 0;
 
@@ -166,7 +168,7 @@ static int run_serve(const struct subcommand *self, int argc, char **argv)
 			serving.socket = optarg;
 		else if (option == 'h')
 			return print_subcommand(self);
-		else if (option > 2 ||
+		else if (option >= (int)ARRAY_SIZE(numbers) ||
 			 number_option(self, options[option].name, optarg, numbers[option]))
 			return EXIT_USAGE;
 	}
@@ -232,7 +234,7 @@ static int run_do(const struct subcommand *self, int argc, char **argv)
 }
 
 static const struct subcommand subcommands[] = {
-	{"serve", "[-s SOCKET] [--seed N] [--smp-us N] [--vl15-depth N] TOPOLOGY",
+	{"serve", "[-s SOCKET] [--seed N] [--smp-us N] [--vl15-depth N] [--send-us N] TOPOLOGY",
 	 "serves the fabric of a net file or a SPEC to programs, until it is told to end",
 	 run_serve},
 	{"run", "[-s SOCKET] [-n NODE[:PORT]] -- COMMAND...",

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# What other hosts notice when one host floods the manager: it sends MADs of one kind at a time, 30,000 in a
+# second, while another host asks for a path record every 2 ms. For each kind: the victim's times to an
+# answer and how many requests it lost, the rate that the attacker reached, weftd's CPU time as a share of
+# one processor, and its memory before the attack, at most, and after it. Each kind has a weftd of its own, on
+# the same fabric. The first lines are the same without an attack. "Between hosts" is the time in which a third
+# host has answers from others, of which weftd knows nothing: what the machine and the simulator do to all of
+# them. A port needs 1 us to send a MAD, else the simulator would pass a long RMPP message within one turn.
+# With QUICK a smaller fabric and less time.
+#
+#	attacks.sh [KIND]...	kinds as of sa_flood --list
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+
+spec=fattree:radix=36,levels=2 seconds=8 rate=30000 every_us=2000 # 648 hosts
+[ -z "${QUICK:-}" ] || spec=fattree:radix=24,levels=2 seconds=2
+flood=$BUILD/tests/bench/sa_flood
+probe=$BUILD/tests/bench/sa_probe
+mapfile -t names < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
+manager=${names[0]} attacker=${names[100]} asker=${names[200]} other=${names[250]}
+mapfile -t kinds < <("$flood" --list)
+[ $# -eq 0 ] || kinds=("$@")
+
+cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/${pids[weftd]}/stat"
+}
+
+# memory VmRSS|VmHWM: KiB, without the simulator's rings, which are shared memory.
+memory() {
+	awk -v name="$1:" '$1 == name { kib += $2 } $1 == "RssShmem:" { kib -= $2 }
+		END { print kib }' "/proc/${pids[weftd]}/status"
+}
+
+# shellcheck disable=SC2317 # wait_for calls it
+memory_is_back() {
+	[ "$(memory VmRSS)" -le $((before * 110 / 100)) ]
+}
+
+start_manager() {
+	rm -rf weftd.state
+	start_weftd weftd "$manager" && wait_for 60 is_up weftd || because "no subnet: $(tail -n 1 weftd.log)" || return 1
+	wait_for 30 ask_for_hosts || because "the SA tells no hosts" || return 1
+	# What is worked out once, and the events that are kept: their number is bounded.
+	on "$asker" "$probe" hosts.txt 100 1 >warm.out 2>&1
+	on "$asker" "$flood" "join and leave" hosts.txt 10000 1 >warm.out 2>&1
+	sleep 0.5
+}
+
+# probed: what sa_probe says of the manager and of hosts, and the manager's CPU time meanwhile in ticks, into
+# $answers, control.out and $ticks.
+probed() {
+	local from
+
+	from=$(cpu_ticks)
+	on "$other" "$probe" hosts.txt "$every_us" "$seconds" hosts >control.out 2>&1 &
+	pids[control]=$!
+	answers=$(on "$asker" "$probe" hosts.txt "$every_us" "$seconds" 2>probe.err) ||
+		because "sa_probe: $(tail -n 1 probe.err)" || return 1
+	ticks=$(($(cpu_ticks) - from))
+	wait "${pids[control]}" || because "sa_probe: $(tail -n 1 control.out)" || return 1
+	unset "pids[control]"
+}
+
+# measure KIND: "" is no attack.
+measure() {
+	start_manager || return 1
+	before=$(memory VmRSS)
+	echo 5 >"/proc/${pids[weftd]}/clear_refs" # VmHWM begins here
+	echo '0 0' >flood.out
+	if [ -n "$1" ]; then
+		on "$attacker" "$flood" "$1" hosts.txt "$rate" "$((seconds + 1))" >flood.out 2>flood.err &
+		pids[flood]=$!
+		sleep 0.5
+	fi
+	probed || return 1
+	if [ -n "$1" ]; then
+		wait "${pids[flood]}" || because "sa_flood: $(tail -n 1 flood.err)" || return 1
+		unset "pids[flood]"
+	fi
+	peak=$(memory VmHWM)
+	wait_for 15 memory_is_back
+	after=$(memory VmRSS)
+	stop weftd
+}
+
+# report KIND
+report() {
+	read -r asked p50 p99 most refused lost <<<"$answers"
+	read -r _ _ between _ <control.out
+	read -r reached _ <flood.out
+	[ -n "$1" ] || base_p99=$p99
+	awk -v kind="${1:-no attack}" -v p50="$p50" -v p99="$p99" -v most="$most" -v asked="$asked" -v lost="$lost" \
+		-v refused="$refused" -v between="$between" -v base="$base_p99" -v reached="$reached" -v seconds="$seconds" \
+		-v cpu="$ticks" -v hz="$(getconf CLK_TCK)" -v before="$before" -v peak="$peak" -v after="$after" 'BEGIN {
+		printf "%s: p50, p99, maximum\t%.2f %.1f %.0f ms\tp99 %.1f times that without an attack; between hosts %.1f ms\n",
+			kind, p50 / 1000, p99 / 1000, most / 1000, p99 / base, between / 1000
+		printf "%s: requests lost, refused\t%d %d\tof %d\n", kind, lost, refused, asked
+		printf "%s: CPU of weftd\t%.0f %%\tof one processor, the attacker sent %d MADs/s\n", kind,
+			100 * cpu / hz / seconds, reached
+		printf "%s: memory before, peak, after\t%.1f %.1f %.1f MB\tafter to before %.2f\n", kind,
+			before / 1024, peak / 1024, after / 1024, after / before }'
+}
+
+start_weftsim "$spec" --send-us 5 || fail "$reason"
+for kind in "" "${kinds[@]}"; do
+	measure "$kind" || fail "${kind:-no attack}: $reason"
+	report "$kind"
+done
+finish

@@ -8,6 +8,7 @@
  */
 #include "lib/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,6 +107,14 @@ char *mem_printf(const char *format, ...)
 	length = vasprintf(&text, format, args);
 	va_end(args);
 	return checked(length < 0 ? NULL : text);
+}
+
+/* Left alone, glibc takes the size of a large block that was freed for the least that is worth a
+ * mapping of its own (mallopt(3), M_MMAP_THRESHOLD): all later ones up to 32 MB come from the heap,
+ * which shrinks only from its end. */
+void mem_give_back(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MEM_LARGE_BYTES);
 }
 
 struct arena *arena_new(void)

@@ -761,6 +761,7 @@ int main(int argc, char **argv)
 	char error[CONF_ERROR_SIZE];
 	int status = parse_command_line(&daemon, argc, argv);
 
+	mem_give_back();
 	if (status < 0 && daemon.check_config) {
 		status = check_config(&daemon);
 	} else if (status < 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Allocation and arenas: alignment, clearing, reuse after a reset, and death on overflow. */
 // LINK: lib/mem.o
+#include <malloc.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -145,6 +146,30 @@ static void test_arena_reset_reuses(void)
 	arena_free(NULL);
 }
 
+/* What small blocks stand between goes back as well. Sanitizers have a heap of their own. */
+static void test_give_back(void)
+{
+	enum { BLOCKS = 500, ROUNDS = 3, BYTES = MEM_LARGE_BYTES + 1000 };
+	static void *large[BLOCKS], *small[BLOCKS];
+	size_t before;
+
+	mem_give_back();
+	before = mallinfo2().arena + mallinfo2().hblkhd;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < BLOCKS; i++) {
+			large[i] = memset(mem_alloc(BYTES), 1, BYTES);
+			free(small[i]);
+			small[i] = mem_alloc(24);
+		}
+		free(mem_alloc((size_t)BYTES * BLOCKS)); /* after which glibc keeps more */
+		for (unsigned i = 0; i < BLOCKS; i++)
+			free(large[i]);
+		CU_ASSERT_TRUE(mallinfo2().arena + mallinfo2().hblkhd < before + (1 << 20));
+	}
+	for (unsigned i = 0; i < BLOCKS; i++)
+		free(small[i]);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -154,6 +179,7 @@ int main(void)
 		{"overflow aborts", test_overflow_aborts},
 		{"arena pieces", test_arena_pieces},
 		{"arena reset reuses", test_arena_reset_reuses},
+		{"large blocks go back", test_give_back},
 		CU_TEST_INFO_NULL,
 	};
 

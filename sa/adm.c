@@ -452,7 +452,7 @@ static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 		adm->stats.answered++;
 	}
 	if (!error && size > MAD_SIZE)
-		queue_handed_over(adm->queue, size);
+		queue_handed_over(adm->queue, exchange->from.lid, size);
 }
 
 /* Counts and sends what has been decided, and frees what the answer took. */
@@ -562,6 +562,17 @@ static void exchange_hold(struct adm *adm, const struct exchange *exchange)
 	pending_add(adm->pending, held);
 }
 
+/* A short table is made at once, but one unit of it may be a whole switch: hence it waits as well
+ * while its requester owes for those before. */
+static bool takes_turns(const struct adm *adm, const struct exchange *exchange)
+{
+	const struct adm_request *request = &exchange->request;
+	uint64_t units = request->end - request->unit;
+
+	return units > UNITS_AT_ONCE ||
+	       (units && request->table && queue_owes(adm->queue, exchange->from.lid));
+}
+
 static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8_t *mad,
 			 size_t size)
 {
@@ -578,7 +589,7 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 	if (!status)
 		status = exchange_begin(adm, exchange, mad + SUBN_ADM_HEADER_SIZE,
 					size - SUBN_ADM_HEADER_SIZE);
-	if (!status && request->end - request->unit > UNITS_AT_ONCE) {
+	if (!status && takes_turns(adm, exchange)) {
 		exchange_queue(adm, exchange);
 		return;
 	}
@@ -586,6 +597,8 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 		exchange_work(exchange, UINT64_MAX);
 		status = answer_status(request);
 	}
+	if (!status && request->table)
+		queue_charge(adm->queue, exchange->from.lid, exchange->answer.work);
 	if (!status && changes &&
 	    !registry_durable(adm->registry, registry_number(adm->registry))) {
 		exchange_hold(adm, exchange);

@@ -19,7 +19,8 @@ enum {
 	EFFORT_CANDIDATES = 4,	/* what the lookup works out costs as much as so many */
 	TURN_CANDIDATES = 1024, /* of all slices in one turn of the loop */
 	DRAIN_BYTES_PER_US = 64,
-	RETRY_US = 10000, /* when nothing can begin because of the kernel's memory */
+	LIDS = UINT16_MAX + 1,
+	RETRY_US = 10000, /* when nothing can begin: the kernel's memory is full, or all owe */
 };
 
 struct queue {
@@ -27,11 +28,12 @@ struct queue {
 	void (*done)(void *ctx, struct exchange *exchange);
 	void *ctx;
 	struct list waiting, working;
-	size_t length;				 /* of both */
-	uint64_t at_work[(UINT16_MAX + 1) / 64]; /* LIDs with something in working */
+	size_t length;		     /* of both */
+	uint64_t at_work[LIDS / 64]; /* LIDs with something in working */
 	bool large_at_work;
 	uint64_t working_bytes; /* set aside for all that is in working */
 	uint64_t handed_bytes, handed_us;
+	uint64_t *paid_us; /* by LID: the time with which it has paid for its answers */
 	struct loop_deferred turn;
 	struct loop_timer retry;
 };
@@ -63,10 +65,29 @@ static void drain(struct queue *queue)
 	queue->handed_us = now_us;
 }
 
-void queue_handed_over(struct queue *queue, size_t bytes)
+static void pay(struct queue *queue, lid_t lid, uint64_t us)
+{
+	uint64_t now_us = loop_now_us(queue->loop);
+	uint64_t *paid_us = &queue->paid_us[lid];
+
+	*paid_us = (*paid_us > now_us ? *paid_us : now_us) + us;
+}
+
+void queue_handed_over(struct queue *queue, lid_t lid, size_t bytes)
 {
 	drain(queue);
 	queue->handed_bytes += bytes;
+	pay(queue, lid, bytes / QUEUE_BYTES_PER_US);
+}
+
+void queue_charge(struct queue *queue, lid_t lid, uint64_t work)
+{
+	pay(queue, lid, work / QUEUE_WORK_PER_US);
+}
+
+bool queue_owes(const struct queue *queue, lid_t lid)
+{
+	return queue->paid_us[lid] > loop_now_us(queue->loop) + QUEUE_DEBT_US;
 }
 
 static uint64_t bytes_needed(const struct adm_request *request)
@@ -84,14 +105,15 @@ static bool is_at_work(const struct queue *queue, lid_t lid)
 	return queue->at_work[lid / 64] >> lid % 64 & 1;
 }
 
-/* The first that waits of those for whom nothing is made yet; NULL: there is none. A large one
- * steps aside for as long as another is made. */
+/* The first that waits of those for whom nothing is made yet and who do not owe; NULL: there is
+ * none. A large one steps aside for as long as another is made. */
 static struct exchange *next_waiting(const struct queue *queue)
 {
 	list_for_each (item, &queue->waiting) {
 		struct exchange *exchange = container_of(item, struct exchange, link);
 
 		if (!is_at_work(queue, exchange->from.lid) &&
+		    !queue_owes(queue, exchange->from.lid) &&
 		    !(exchange->answer.large && queue->large_at_work))
 			return exchange;
 	}
@@ -139,6 +161,7 @@ static void slice(struct queue *queue)
 	if (!exchange_work(exchange, SLICE_CANDIDATES))
 		return;
 	leave(queue, exchange);
+	queue_charge(queue, exchange->from.lid, exchange->answer.work);
 	queue->done(queue->ctx, exchange);
 }
 
@@ -168,6 +191,7 @@ struct queue *queue_new(struct loop *loop, void (*done)(void *ctx, struct exchan
 	queue->done = done;
 	queue->ctx = ctx;
 	queue->handed_us = loop_now_us(loop);
+	queue->paid_us = mem_array(LIDS, sizeof(*queue->paid_us));
 	list_init(&queue->waiting);
 	list_init(&queue->working);
 	loop_deferred_init(&queue->turn, loop, "tables of the SA", turn, queue);
@@ -181,6 +205,7 @@ void queue_free(struct queue *queue)
 		return;
 	loop_defer_cancel(&queue->turn);
 	loop_timer_disarm(&queue->retry);
+	free(queue->paid_us);
 	free(queue);
 }
 

@@ -7,6 +7,7 @@
 // LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
 // LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
 // LIBS: -lsystemd
+#include "sa/queue.h"
 #include "tests/unit/adm_client.h"
 #include "tests/unit/star.h"
 
@@ -140,6 +141,40 @@ static void test_overload(void)
 	end();
 }
 
+/* A table of one switch is made at once, with all of its ports. A host that asks for it again and
+ * again gets no more than its share without waiting: by then its single records, and the tables of
+ * others, are answered as ever. */
+static void test_short_tables(void)
+{
+	struct port_info_record of_switch = {.endport_lid = 1};
+	struct ask table = {.method = METHOD_GET_TABLE,
+			    .attr_id = RECORD_PORT_INFO,
+			    .mask = COMPONENT(PORT_INFO_RECORD_LID),
+			    .format = &port_info_record_format,
+			    .record = &of_switch};
+	const size_t bytes = SUBN_ADM_HEADER_SIZE + (STAR_HOSTS + 1) * 72;
+	const unsigned allowed = QUEUE_DEBT_US / (unsigned)(bytes / QUEUE_BYTES_PER_US);
+	unsigned asked = 0;
+
+	begin_star();
+	while (!adm_waiting(sa.adm) && asked <= allowed)
+		ask_only(&table, ++asked);
+	CU_ASSERT_EQUAL(sa.size, bytes);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	CU_ASSERT_TRUE(asked > allowed / 2);
+	CU_ASSERT_EQUAL(sa.sent, asked - 1);
+	ask_only(&class_info, 9001);
+	CU_ASSERT_EQUAL(sa.header.tid, 9001);
+	table.from = 20;
+	ask_only(&table, 9002);
+	CU_ASSERT_EQUAL(sa.header.tid, 9002);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.header.tid, asked);
+	end();
+}
+
 /* A search for one record through all, which finds none, one or several. */
 static void test_long_get(void)
 {
@@ -180,6 +215,7 @@ int main(void)
 		{"a view that goes", test_view_goes},
 		{"a request that comes again", test_repeated},
 		{"too many at a time", test_overload},
+		{"short tables without end", test_short_tables},
 		{"one record of many", test_long_get},
 		{"an SA that ends", test_end},
 		CU_TEST_INFO_NULL,

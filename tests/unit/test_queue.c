@@ -98,6 +98,16 @@ static void pass(uint64_t us)
 	timer->fn(timer->arg);
 }
 
+/* Lets time pass until nothing is left, or so long. */
+static void settle(const struct queue *queue, uint64_t us)
+{
+	for (uint64_t until_us = test.now_us + us; test.now_us < until_us && queue_length(queue);) {
+		while (turn())
+			;
+		pass(10000);
+	}
+}
+
 static void step(struct adm_request *request, uint64_t unit)
 {
 	(void)request;
@@ -116,8 +126,9 @@ static void done(void *ctx, struct exchange *exchange)
 {
 	struct queue **queue = ctx;
 
-	test.done[test.num_done++] = (unsigned)exchange->header.tid;
-	queue_handed_over(*queue, (size_t)exchange->request.most * RECORD_BYTES);
+	test.done[test.num_done++ % ARRAY_SIZE(test.done)] = (unsigned)exchange->header.tid;
+	queue_handed_over(*queue, exchange->from.lid,
+			  (size_t)exchange->request.most * RECORD_BYTES);
 	free(exchange);
 }
 
@@ -128,7 +139,8 @@ static struct queue *begin(struct queue **queue)
 	return *queue;
 }
 
-static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t units)
+static enum verdict add_table(struct queue *queue, lid_t lid, unsigned tid, uint64_t units,
+			      uint64_t most)
 {
 	struct exchange *exchange = mem_zalloc(sizeof(*exchange));
 	enum verdict verdict;
@@ -139,7 +151,7 @@ static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t u
 						 .table = true,
 						 .answer = &exchange->answer,
 						 .end = units,
-						 .most = units,
+						 .most = most,
 						 .step = step};
 	verdict = queue_judge(queue, &exchange->from, &exchange->header);
 	if (verdict == VERDICT_WAITS)
@@ -149,6 +161,11 @@ static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t u
 	return verdict;
 }
 
+static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t units)
+{
+	return add_table(queue, lid, tid, units, units);
+}
+
 /* A turn does no more than some, whatever there is to do. */
 static void test_slices(void)
 {
@@ -156,7 +173,7 @@ static void test_slices(void)
 	unsigned turns = 0;
 
 	for (unsigned i = 0; i < 5; i++)
-		CU_ASSERT_EQUAL(add(queue, 1, i, 10000), VERDICT_WAITS);
+		CU_ASSERT_EQUAL(add(queue, (lid_t)(i + 1), i, 10000), VERDICT_WAITS);
 	for (uint64_t before = 0; turn(); before = test.steps, turns++)
 		CU_ASSERT_TRUE(test.steps - before <= 1024);
 	CU_ASSERT_TRUE(turns >= 5 * 10000 / 1024);
@@ -252,10 +269,56 @@ static void test_fair(void)
 		;
 	CU_ASSERT_EQUAL(test.num_done, 1);
 	CU_ASSERT_EQUAL(test.done[0], 100);
-	while (turn())
-		;
+	settle(queue, 60000000);
 	CU_ASSERT_EQUAL(test.num_done, QUEUE_PER_LID_MAX + 1);
 	queue_free(queue);
+}
+
+/* What one requester gets in the long run who always has tables waiting: his share of work, or of
+ * bytes, and no less. Another's table is made while he owes, without any time passing. */
+static void test_share(void)
+{
+	enum { UNITS = 20000, SECONDS = 10, US_PER_S = 1000000 };
+	static const struct {
+		const char *what;
+		uint64_t most;	   /* records of a table */
+		uint64_t table_us; /* what a table costs */
+	} cases[] = {
+		{"tables that nothing matches", 0, UNITS / QUEUE_WORK_PER_US},
+		{"full tables", UNITS,
+		 UNITS / QUEUE_WORK_PER_US + UNITS * RECORD_BYTES / QUEUE_BYTES_PER_US},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct queue *queue = begin(&queue);
+		uint64_t allowed = (SECONDS * US_PER_S + QUEUE_DEBT_US) / cases[i].table_us + 1;
+		unsigned tid = 0, others = 0;
+
+		while (test.now_us < SECONDS * US_PER_S) {
+			while (add_table(queue, 1, tid, UNITS, cases[i].most) == VERDICT_WAITS)
+				tid++;
+			while (turn())
+				;
+			if (queue_owes(queue, 1)) {
+				unsigned before = test.num_done;
+
+				add_table(queue, 2, tid, 500, 0);
+				while (turn())
+					;
+				others++;
+				CU_ASSERT_EQUAL(test.num_done, before + 1);
+			}
+			CU_ASSERT_FALSE(queue_owes(queue, 2));
+			pass(10000);
+		}
+		CU_ASSERT_TRUE(others > 100);
+		if (test.num_done - others > allowed || test.num_done - others < allowed * 8 / 10)
+			printf("%s: %u made\n", cases[i].what, test.num_done - others);
+		CU_ASSERT_TRUE(test.num_done - others <= allowed);
+		CU_ASSERT_TRUE(test.num_done - others >= allowed * 8 / 10);
+		settle(queue, 60 * US_PER_S);
+		queue_free(queue);
+	}
 }
 
 /* Of large tables one is made at a time, and nobody but another of these waits for it. */
@@ -325,8 +388,7 @@ static void test_places(void)
 		taken += add(queue, (lid_t)lid, lid, 1000) == VERDICT_WAITS;
 	CU_ASSERT_EQUAL(queue_length(queue), QUEUE_LENGTH_MAX);
 	CU_ASSERT_TRUE(taken >= QUEUE_LENGTH_MAX - QUEUE_PER_LID_MAX - 2);
-	while (turn())
-		;
+	settle(queue, 60000000);
 	CU_ASSERT_EQUAL(queue_length(queue), 0);
 	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_WAITS); /* it was answered: a new one */
 	free(queue_take(queue));
@@ -359,6 +421,7 @@ int main(void)
 		{"turns", test_turns},
 		{"memory", test_memory},
 		{"one who asks for much", test_fair},
+		{"the share of one", test_share},
 		{"large tables", test_large},
 		{"answers of unknown size", test_unknown_size},
 		{"places", test_places},

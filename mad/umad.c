@@ -41,7 +41,7 @@ enum {
 	RMPP_RETRIES = 3,
 	WHY_SIZE = 512,
 	BUFFER_KEPT = 1 << 20,	 /* a larger one is given back after use */
-	PARCEL_BYTES = 64 << 10, /* what is longer leaves by a thread */
+	PARCEL_BYTES = 32 << 10, /* what is longer leaves by a thread: it is 164 segments */
 	RECEIVE_MAX = 64 << 20,	 /* a message beyond this is not ours to take */
 };
 

@@ -34,6 +34,7 @@ struct requester { /* with something that waits */
 	struct list requests;
 	lid_t lid;
 	unsigned count;
+	size_t bytes;
 };
 
 struct share {
@@ -58,6 +59,7 @@ static void request_drop(struct gate *gate, struct requester *requester, struct 
 	gate->length--;
 	gate->bytes -= request->size;
 	requester->count--;
+	requester->bytes -= request->size;
 	free(request);
 }
 
@@ -179,6 +181,14 @@ static struct requester *requester_of(struct gate *gate, lid_t lid)
 	return requester;
 }
 
+static bool has_place(const struct gate *gate, const struct requester *requester, size_t size)
+{
+	return gate->length < GATE_LENGTH_MAX && gate->bytes + size <= GATE_BYTES_MAX &&
+	       size <= GATE_PER_LID_BYTES_MAX &&
+	       (!requester || (requester->count < GATE_PER_LID_MAX &&
+			       requester->bytes + size <= GATE_PER_LID_BYTES_MAX));
+}
+
 static void keep(struct gate *gate, const struct mad_addr *from, const struct mad_header *header,
 		 const uint8_t *mad, size_t size)
 {
@@ -192,6 +202,7 @@ static void keep(struct gate *gate, const struct mad_addr *from, const struct ma
 	memcpy(request->mad, mad, size);
 	list_push(&requester->requests, &request->link);
 	requester->count++;
+	requester->bytes += size;
 	gate->length++;
 	gate->bytes += size;
 	if (!loop_timer_armed(&gate->retry))
@@ -208,8 +219,7 @@ enum verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr 
 		return VERDICT_PASSES;
 	if (requester && is_repeated(requester, from, header))
 		return VERDICT_REPEATED;
-	if (gate->length == GATE_LENGTH_MAX || gate->bytes + size > GATE_BYTES_MAX ||
-	    (requester && requester->count == GATE_PER_LID_MAX))
+	if (!has_place(gate, requester, size))
 		return VERDICT_FULL;
 	keep(gate, from, header, mad, size);
 	return VERDICT_WAITS;

@@ -21,6 +21,7 @@ enum {
 	GATE_PER_LID_MAX = 256,	   /* of these, one requester's */
 	GATE_WAIT_US = 10000000,   /* what has waited for so long nobody waits for any more */
 	GATE_BYTES_MAX = 16 << 20, /* of all that wait */
+	GATE_PER_LID_BYTES_MAX = GATE_BYTES_MAX / 64, /* the longest request has 8 KB */
 };
 
 struct gate_owner {

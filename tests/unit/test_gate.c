@@ -54,6 +54,18 @@ static void end_gate(struct gate *gate)
 	loop_free(test.loop);
 }
 
+static enum verdict judge_long(struct gate *gate, lid_t lid, unsigned tid, size_t size)
+{
+	const struct mad_addr from = {.lid = lid, .qpn = 1};
+	const struct mad_header header = {
+		.method = METHOD_GET_MULTI, .attr_id = RECORD_MULTI_PATH, .tid = tid};
+	uint8_t *mad = mem_zalloc(size);
+	enum verdict verdict = gate_judge(gate, 0, &from, &header, mad, size);
+
+	free(mad);
+	return verdict;
+}
+
 static enum verdict judge(struct gate *gate, uint32_t rate, lid_t lid, unsigned tid)
 {
 	const struct mad_addr from = {.lid = lid, .qpn = 1};
@@ -148,6 +160,25 @@ static void test_places(void)
 	CU_ASSERT_EQUAL(waiting, GATE_LENGTH_MAX);
 	CU_ASSERT_EQUAL(gate_length(gate), GATE_LENGTH_MAX);
 	end_gate(gate); /* with all that is in it */
+}
+
+/* Messages of one requester take no memory from others, as long as they may be. */
+static void test_bytes(void)
+{
+	enum { LONG = 8 << 10, PLACES = GATE_PER_LID_BYTES_MAX / LONG };
+	struct gate *gate = begin_gate(true);
+
+	CU_ASSERT_EQUAL(judge_long(gate, 1, 1, GATE_PER_LID_BYTES_MAX + 1), VERDICT_FULL);
+	CU_ASSERT_EQUAL(gate_length(gate), 0);
+	for (unsigned i = 0; i < PLACES; i++)
+		CU_ASSERT_EQUAL(judge_long(gate, 1, i, LONG), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge_long(gate, 1, PLACES, 8 << 20), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge(gate, 0, 1, PLACES), VERDICT_FULL);
+	for (unsigned lid = 2; lid <= GATE_BYTES_MAX / GATE_PER_LID_BYTES_MAX; lid++)
+		CU_ASSERT_EQUAL(judge_long(gate, (lid_t)lid, 1, GATE_PER_LID_BYTES_MAX),
+				VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge_long(gate, 999, 1, LONG), VERDICT_FULL);
+	end_gate(gate);
 }
 
 /* The SA behind it */
@@ -277,6 +308,7 @@ int main(void)
 		{"a requester's share", test_rate},
 		{"shut", test_shut},
 		{"places", test_places},
+		{"bytes", test_bytes},
 		{"before the first view", test_first_view},
 		{"no view comes", test_no_view_comes},
 		{"BUSY", test_busy},

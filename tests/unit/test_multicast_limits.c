@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * How far one port gets with multicast groups, on the fabric of two_switches.h: which memberships
+ * are its own, which count for it, how many groups it may make, and which MLIDs are left to others.
+ * Join states and rates against models of them.
+ */
+// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
+// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
+// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
+// LIBS: -lsystemd
+#include "include/message_id.h"
+#include "lib/log.h"
+#include "sa/groups.h"
+#include "tests/unit/member_client.h"
+
+/* A port that joins what another port has joined it to before: the membership is its own then, and
+ * it is told so. No other port can end it, but an administrator can. */
+static void test_own_join_after_proxy(void)
+{
+	struct mc_member_record record = usual(A, 1);
+
+	for (unsigned trusted = 0; trusted < 2; trusted++) {
+		begin();
+		CU_ASSERT_EQUAL(set(C, CREATE, &record), STATUS_OK);
+		CU_ASSERT_EQUAL(told.proxy_join, 1);
+		CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
+		CU_ASSERT_EQUAL(told.proxy_join, 0);
+		CU_ASSERT_EQUAL(told.join_state, JOIN_FULL);
+		CU_ASSERT_EQUAL(leave(C, &record), SA_REQ_INVALID);
+		CU_ASSERT_EQUAL(set(C, JOIN, &record), SA_REQ_INVALID);
+		CU_ASSERT_EQUAL(members(), 1);
+		CU_ASSERT_EQUAL(ask_member(METHOD_DELETE, lids[trusted ? C : A],
+					   trusted ? SA_KEY : 0, JOIN, &record),
+				STATUS_OK);
+		CU_ASSERT_EQUAL(members(), 0);
+		end();
+	}
+}
+
+static void limit(uint32_t registrations, uint32_t most_groups)
+{
+	struct adm_options limited = options;
+
+	limited.registrations_per_port = registrations;
+	limited.groups_per_port = most_groups;
+	adm_set_options(sa.adm, &limited);
+}
+
+static void expect_over_limit(uint64_t registrations, uint64_t most_groups, uint64_t mlids)
+{
+	const uint64_t *over = adm_stats(sa.adm)->over_limit;
+
+	CU_ASSERT_EQUAL(over[ADM_LIMIT_REGISTRATIONS], registrations);
+	CU_ASSERT_EQUAL(over[ADM_LIMIT_GROUPS], most_groups);
+	CU_ASSERT_EQUAL(over[ADM_LIMIT_MLIDS], mlids);
+}
+
+/* What a port joins another port to counts for itself, until the other port joins. */
+static void test_proxies_count(void)
+{
+	enum { MOST = 5 };
+	struct mc_member_record record = usual(A, 1);
+	struct unit_capture capture;
+	char log[2048];
+
+	begin();
+	limit(MOST, 100);
+	for (uint32_t i = 1; i <= MOST; i++) {
+		set_mgid(record.mgid, i);
+		CU_ASSERT_EQUAL(set(C, CREATE, &record), STATUS_OK);
+	}
+	unit_capture_begin(&capture);
+	set_mgid(record.mgid, MOST + 1);
+	CU_ASSERT_EQUAL(set(C, CREATE, &record), SA_NO_RESOURCES);
+	CU_ASSERT_EQUAL(join(C, MOST + 1, JOIN_FULL), SA_NO_RESOURCES);
+	expect_over_limit(2, 0, 0);
+	for (uint32_t i = MOST + 1; i < 2 * MOST; i++) /* nothing counts for A */
+		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
+	set_mgid(record.mgid, 1); /* one of C's counts for A now */
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 2 * MOST, JOIN_FULL), STATUS_OK);
+	set_mgid(record.mgid, 2); /* and this would be one too many */
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), SA_NO_RESOURCES);
+	set_mgid(record.mgid, 1); /* but what counts already may change */
+	record.join_state = JOIN_NON_MEMBER;
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(told.join_state, JOIN_FULL | JOIN_NON_MEMBER);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "the requester has registered as much"));
+	end();
+}
+
+static struct log_subject noted;
+
+static void note_limit(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	(void)ctx, (void)level, (void)text;
+	if (!strcmp(subject->message_id, MESSAGE_SA_LIMIT))
+		noted = *subject;
+}
+
+/* A group counts for the port that made it as long as it is there, whichever ports are in it. */
+static void test_groups_count(void)
+{
+	enum { MOST = 4 };
+	struct mc_member_record record = usual(C, 2);
+	struct unit_capture capture;
+	char log[2048];
+
+	begin();
+	limit(1000, MOST);
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK); /* C is in it, A made it */
+	CU_ASSERT_EQUAL(join(A, 3, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 4, JOIN_FULL), STATUS_OK);
+	log_watch(note_limit, NULL);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(join(A, 5, JOIN_FULL), SA_NO_RESOURCES);
+	unit_capture_end(&capture, log, sizeof(log));
+	log_watch(NULL, NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "groups_per_port"));
+	CU_ASSERT_EQUAL(noted.lid, lids[A]);
+	CU_ASSERT_EQUAL(noted.node_guid, sa.view->topology->ends[A].facts->info.node_guid);
+	CU_ASSERT_EQUAL(noted.port, 1);
+	expect_over_limit(0, 1, 0);
+	/* What is there may be joined, also the groups of others, and others may make groups. */
+	CU_ASSERT_EQUAL(join(C, 5, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 5, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
+	/* A leaves its first group, in which C stays. */
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 6, JOIN_FULL), SA_NO_RESOURCES);
+	CU_ASSERT_EQUAL(join(C, 6, JOIN_FULL), STATUS_OK);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(quit(C, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 7, JOIN_FULL), STATUS_OK);
+	/* A manager that starts with these records counts the same. */
+	adm_free(sa.adm);
+	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	limit(1000, MOST);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(join(A, 8, JOIN_FULL), SA_NO_RESOURCES);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(join(C, 8, JOIN_FULL), STATUS_OK);
+	end();
+}
+
+/* Clients do not get the last MLIDs: a partition that is made later has its group. */
+static void test_kept_mlids(void)
+{
+	enum { ENTRIES = 64, KEPT = ENTRIES / MLIDS_KEPT_SHARE };
+	struct group_entry configured[1 + KEPT + 1];
+	struct unit_capture capture;
+	struct view *view;
+	unsigned made = 0;
+	char log[4096];
+
+	begin();
+	view = two_switches_view();
+	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
+	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
+	view_publish(&sa.view, view);
+	unit_capture_begin(&capture);
+	for (uint32_t i = 1; i <= ENTRIES; i++)
+		made += join(i % 2 ? A : C, i, JOIN_FULL) == STATUS_OK;
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(made, ENTRIES - 1 - KEPT);
+	expect_over_limit(0, 0, ENTRIES - made);
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "no MLID is left for a group of clients"));
+	for (unsigned i = 0; i < ARRAY_SIZE(configured); i++) {
+		configured[i] = default_group;
+		configured[i].mgid[5] = (uint8_t)(0xFF - i);
+	}
+	adm_set_groups(sa.adm, configured, 1 + KEPT);
+	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
+	/* There is none for one more, and groups of clients do not get what ends. */
+	unit_capture_begin(&capture);
+	adm_set_groups(sa.adm, configured, ARRAY_SIZE(configured));
+	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
+	turn();
+	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
+	CU_ASSERT_EQUAL(quit(C, 2, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 2, JOIN_FULL), SA_NO_RESOURCES);
+	unit_capture_end(&capture, log, sizeof(log));
+	end();
+}
+
+/* What the SA should know of a membership, and of a group, by the rules alone. */
+enum { MODEL_HOSTS = 3, MODEL_GROUPS = 4, MODEL_STEPS = 20000 };
+static struct {
+	uint8_t state[MODEL_HOSTS]; /* 0: is no member */
+	bool own[MODEL_HOSTS];
+	bool there;
+} model[MODEL_GROUPS];
+
+static unsigned draw(unsigned below)
+{
+	static uint64_t state = 0x853C49E6748FEA9B;
+
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (unsigned)(state >> 33) % below;
+}
+
+static bool model_keeps(unsigned group)
+{
+	for (unsigned host = 0; host < MODEL_HOSTS; host++)
+		if (model[group].state[host] & (JOIN_FULL | JOIN_SEND_ONLY_FULL))
+			return true;
+	return false;
+}
+
+/* The group exists when it is joined as a full or a send-only full member (o15-0.1.9 and .14), and
+ * a port's own join is its own affair (o15-0.2.1). */
+static int model_join(unsigned group, unsigned host, bool own, uint8_t state)
+{
+	if (!state || (!model[group].there && !(state & (JOIN_FULL | JOIN_SEND_ONLY_FULL))) ||
+	    (model[group].state[host] && model[group].own[host] && !own))
+		return SA_REQ_INVALID;
+	model[group].there = true;
+	model[group].own[host] |= own;
+	model[group].state[host] |= state;
+	return STATUS_OK;
+}
+
+static int model_leave(unsigned group, unsigned host, bool own, uint8_t state)
+{
+	if (!state || state & ~model[group].state[host] || (model[group].own[host] && !own))
+		return SA_REQ_INVALID;
+	model[group].state[host] &= (uint8_t)~state;
+	if (!model_keeps(group))
+		memset(&model[group], 0, sizeof(model[group]));
+	if (!model[group].state[host])
+		model[group].own[host] = false;
+	return STATUS_OK;
+}
+
+static void compare_with_model(void)
+{
+	unsigned number_of_groups = 1, number_of_members = 0;
+
+	for (unsigned group = 0; group < MODEL_GROUPS; group++) {
+		number_of_groups += model[group].there;
+		for (unsigned host = 0; host < MODEL_HOSTS; host++) {
+			struct member_entry key = {.port_prefix = options.subnet_prefix,
+						   .port_guid = PORT_GUID(host)};
+			const struct member_entry *member;
+
+			set_mgid(key.mgid, group + 1);
+			member = registry_find(sa.registry, REGISTRY_MEMBER, &key);
+			number_of_members += model[group].state[host] != 0;
+			CU_ASSERT_EQUAL(member ? member->join_state : 0, model[group].state[host]);
+			if (member)
+				CU_ASSERT_EQUAL(!member->proxy_join, model[group].own[host]);
+		}
+	}
+	CU_ASSERT_EQUAL(groups(), number_of_groups);
+	CU_ASSERT_EQUAL(members(), number_of_members);
+}
+
+/* Three ports join each other and themselves to groups, as everything, and leave them. */
+static void test_states_by_model(void)
+{
+	begin();
+	memset(model, 0, sizeof(model));
+	for (unsigned step = 0; step < MODEL_STEPS; step++) {
+		unsigned group = draw(MODEL_GROUPS), host = draw(MODEL_HOSTS);
+		unsigned asks = draw(2) ? host : draw(MODEL_HOSTS);
+		struct mc_member_record record = usual(host, group + 1);
+
+		bool adds = draw(2), own = asks == host;
+		int status;
+
+		record.join_state = (uint8_t)draw(16);
+		status = adds ? set(asks, CREATE | MTU_BITS | RATE_BITS, &record)
+			      : leave(asks, &record);
+
+		CU_ASSERT_EQUAL(status, adds ? model_join(group, host, own, record.join_state)
+					     : model_leave(group, host, own, record.join_state));
+		compare_with_model();
+	}
+	end();
+}
+
+/* What a port joins by an alias counts as its own. */
+static void test_alias_limit(void)
+{
+	const struct alias_entry alias = {.port_guid = PORT_GUID(A), .index = 1, .guid = 0x8001};
+	struct mc_member_record record = usual(A, 1);
+	struct unit_capture capture;
+	unsigned accepted = 0;
+	char log[4096];
+
+	begin();
+	limit(options.registrations_per_port, UINT32_MAX);
+	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < 2 * options.registrations_per_port; i++) {
+		set_mgid(record.mgid, i + 1);
+		set_gid(record.port_gid, options.subnet_prefix, i & 1 ? alias.guid : PORT_GUID(A));
+		accepted += set(A, CREATE, &record) == STATUS_OK;
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(accepted, options.registrations_per_port - 1); /* the alias is one, too */
+	end();
+}
+
+/* A million joins from one port: so many groups, and no more. */
+static void test_million(void)
+{
+	enum { JOINS = 1000000 };
+	struct mc_member_record record = usual(A, 1);
+	struct unit_capture capture;
+	unsigned accepted = 0;
+	char log[4096];
+
+	begin();
+	limit(options.registrations_per_port, UINT32_MAX);
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < JOINS; i++) {
+		set_mgid(record.mgid, i + 1);
+		accepted += set(A, CREATE, &record) == STATUS_OK;
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(accepted, options.registrations_per_port);
+	CU_ASSERT_EQUAL(members(), options.registrations_per_port);
+	CU_ASSERT_EQUAL(groups(), options.registrations_per_port + 1);
+	expect_over_limit(JOINS - options.registrations_per_port, 0, 0);
+	CU_ASSERT_EQUAL(sa.header.status, SA_NO_RESOURCES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "registrations_per_port"));
+	CU_ASSERT_TRUE(strlen(log) < 2048); /* some lines, not a million */
+	set_mgid(record.mgid, 1);
+	record.join_state = JOIN_NON_MEMBER;
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);	 /* what it is in it may change */
+	CU_ASSERT_EQUAL(join(C, 2000000, JOIN_FULL), STATUS_OK); /* and others are not hurt */
+	CU_ASSERT_EQUAL(quit(A, 7, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 2000001, JOIN_FULL), STATUS_OK);
+	end();
+}
+
+/* Links, by PortInfo's width and speed members, and what they carry. Encodings of rates and their
+ * speeds are those of enum ibv_rate (rdma-core, libibverbs/verbs.h) and of its ibv_rate_to_mbps();
+ * widths and speeds those of libibmad's mad_dump_linkwidth() and mad_dump_linkspeedext(). */
+static const struct {
+	uint8_t width, speed, speed_ext;
+	uint8_t rate;
+	unsigned mbps;
+} links[] = {
+	{1, 1, 0, 2, 2500},    {1, 2, 0, 5, 5000},    {2, 1, 0, 3, 10000},    {2, 2, 0, 6, 20000},
+	{8, 1, 0, 4, 30000},   {2, 4, 0, 7, 40000},   {8, 2, 0, 8, 60000},    {4, 4, 0, 9, 80000},
+	{8, 4, 0, 10, 120000}, {1, 4, 1, 11, 14062},  {2, 4, 1, 12, 56250},   {4, 4, 1, 13, 112500},
+	{8, 4, 1, 14, 168750}, {1, 4, 2, 15, 25781},  {2, 4, 2, 16, 103125},  {4, 4, 2, 17, 206250},
+	{8, 4, 2, 18, 309375}, {16, 4, 1, 19, 28125}, {1, 4, 4, 20, 53125},   {2, 4, 8, 21, 425000},
+	{8, 4, 4, 22, 637500}, {4, 4, 8, 23, 850000}, {8, 4, 8, 24, 1275000},
+};
+
+/* A port joins a group exactly if its link carries the group's rate: all rates of links against all
+ * rates of groups. */
+static void test_rates(void)
+{
+	enum { A_PORT = 1 };
+
+	for (size_t link = 0; link < ARRAY_SIZE(links); link++) {
+		struct view *view;
+		struct port_info *info;
+
+		begin();
+		view = two_switches_view();
+		info = &((struct node_facts *)view->topology->ends[A].facts)->port[A_PORT].info;
+		info->link_width_active = links[link].width;
+		info->link_speed_active = links[link].speed;
+		info->link_speed_ext_active = links[link].speed_ext;
+		view_publish(&sa.view, view);
+		for (size_t rate = 0; rate < ARRAY_SIZE(links); rate++) {
+			struct mc_member_record record = usual(A, (uint32_t)rate + 1);
+			struct group_entry group = {.mlid = (lid_t)(0xC100 + rate),
+						    .p_key = 0xFFFF,
+						    .mtu = MTU_2048,
+						    .rate = links[rate].rate,
+						    .scope = 2,
+						    .permanent = 1};
+			bool can = links[link].mbps >= links[rate].mbps;
+
+			memcpy(group.mgid, record.mgid, GID_SIZE);
+			registry_put(sa.registry, REGISTRY_GROUP, &group);
+			CU_ASSERT_EQUAL(set(A, JOIN, &record), can ? STATUS_OK : SA_REQ_INVALID);
+		}
+		end();
+	}
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"for oneself after another port", test_own_join_after_proxy},
+		{"proxies count for who asks", test_proxies_count},
+		{"groups count for who made them", test_groups_count},
+		{"MLIDs kept for partitions", test_kept_mlids},
+		{"join states by a model", test_states_by_model},
+		{"rates of all links", test_rates},
+		{"a million joins", test_million},
+		{"joins by an alias count", test_alias_limit},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("multicast_limits", tests);
+}

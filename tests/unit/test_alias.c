@@ -227,7 +227,7 @@ static void test_quota(void)
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
 		CU_ASSERT_EQUAL(told.info.guid[i], i < 3 ? guids[i] : 0);
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 3);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit, 5);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit[ADM_LIMIT_REGISTRATIONS], 5);
 	end();
 }
 

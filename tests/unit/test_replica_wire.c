@@ -277,12 +277,14 @@ static const struct group_entry group_by_hand = {.mgid = {0xFF, 0x12, [15] = 0xE
 						 .flow_label = 0xABCDE,
 						 .hop_limit = 0xFE,
 						 .scope = 2,
-						 .permanent = 1};
+						 .permanent = 1,
+						 .owner = 0x0002c90300000003};
 static const struct member_entry member_by_hand = {.mgid = {0xFF, 0x12, [15] = 0xEE},
 						   .port_prefix = 0xfe80000000000000,
 						   .port_guid = 0x0002c90300000001,
 						   .join_state = 5,
-						   .proxy_join = 1};
+						   .proxy_join = 1,
+						   .owner = 0x0002c90300000004};
 static const struct service_entry service_by_hand = {.service_id = 0x1000000000000007,
 						     .gid_prefix = 0xfe80000000000000,
 						     .gid_guid = 0x0002c90300000001,
@@ -309,7 +311,7 @@ static const struct subscription_entry subscription_by_hand = {.prefix = 0xfe800
 							       .producer_type = 0x000004,
 							       .trusted = 1};
 static const struct alias_entry alias_by_hand = {
-	.port_guid = 0x0002c90300000001, .index = 3, .guid = 0x0002c903000000AA};
+	.port_guid = 0x0002c90300000001, .index = 3, .guid = 0x0002c903000000AA, .granted = 1};
 static const struct setting_entry setting_by_hand = {.name = "routing", .value = "updn"};
 static const struct partition_entry partition_by_hand = {.p_key = 0x0005,
 							 .name = "blue",
@@ -345,16 +347,16 @@ static const struct {
 	{REGISTRY_LID, &lid_by_hand, sizeof(lid_by_hand), "0002c90300000001",
 	 "0124 02 01020304 0002c90300000009 07"},
 	{REGISTRY_GROUP, &group_by_hand, sizeof(group_by_hand), MGID_BY_HAND,
-	 "c001 0b1b0102 04 05 8001 03 12 06 000abcde fe 02 01"},
+	 "c001 0b1b0102 04 05 8001 03 12 06 000abcde fe 02 01 0002c90300000003"},
 	{REGISTRY_MEMBER, &member_by_hand, sizeof(member_by_hand), MGID_BY_HAND GID_BY_HAND,
-	 "05 01"},
+	 "05 01 0002c90300000004"},
 	{REGISTRY_SERVICE, &service_by_hand, sizeof(service_by_hand),
 	 "1000000000000007" GID_BY_HAND "8001",
 	 "0102030405060708 a0 .14 af 6162 .62 d0 .62 df 0002c90300000002"},
 	{REGISTRY_SUBSCRIPTION, &subscription_by_hand, sizeof(subscription_by_hand),
 	 GID_BY_HAND "0102", "0304 050607 08 090a fe .14 ee 0b0c 0d0e 01 0010 0040 11 000004 01"},
 	{REGISTRY_ALIAS, &alias_by_hand, sizeof(alias_by_hand), "0002c90300000001 0003",
-	 "0002c903000000aa"},
+	 "0002c903000000aa 01"},
 	{REGISTRY_SETTING, &setting_by_hand, sizeof(setting_by_hand), "726f7574696e67 .25 ",
 	 "7570646e .252 "},
 	{REGISTRY_PARTITION, &partition_by_hand, sizeof(partition_by_hand), "0005",
@@ -428,7 +430,7 @@ static void test_changes_by_hand(void)
 static void test_hello_by_hand(void)
 {
 	static const char text[] = "00000037 00000001" /* HELLO */
-				   "776566747265706c 0004 0003 .8 0002c90300000001 "
+				   "776566747265706c 0005 0003 .8 0002c90300000001 "
 				   "0000000000000005 0000000000000006 2161203d20313b0a 62203d";
 	struct hello hello = {.role = SM_MASTER,
 			      .guid = 0x0002c90300000001,

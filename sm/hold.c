@@ -11,8 +11,6 @@
 
 #define S_US UINT64_C(1000000)
 
-enum { QUARANTINE_S = 60 };
-
 static bool is_own(const struct hold *hold, const struct port *port)
 {
 	const struct port *own = hold->fabric->sm_port;
@@ -115,22 +113,11 @@ static bool disable(struct hold *hold, struct port *port)
 	return true;
 }
 
-/* Routes leave the cable out; no port is written. */
-static bool quarantine(struct hold *hold, struct port *port)
-{
-	if (!port->num || !port_of_switch(port) || is_own(hold, port) || !port->peer ||
-	    !port_of_switch(port->peer))
-		return false;
-	keep_out(hold, port, QUARANTINE_S * S_US);
-	return true;
-}
-
 static const struct {
 	bool (*act)(struct hold *hold, struct port *port);
 	const char *text;
 } acts[] = {
 	[BABBLE_NOTE] = {NULL, "it is left as it is"},
-	[BABBLE_QUARANTINE] = {quarantine, "no route uses it for the next minute"},
 	[BABBLE_DISABLE] = {disable, "it is disabled: weftctl port enable, when it is mended"},
 };
 

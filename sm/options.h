@@ -8,8 +8,8 @@
 
 #include "fabric/alias.h"
 
-/* What is done about a port that babbles: each does what the one before it does, too. */
-enum babble_policy { BABBLE_NOTE, BABBLE_QUARANTINE, BABBLE_DISABLE };
+/* What is done about a port that babbles. */
+enum babble_policy { BABBLE_NOTE, BABBLE_DISABLE };
 
 /* Which way switches drop packets with P_Keys that the end port behind a port should not have. */
 enum part_enforce { ENFORCE_BOTH, ENFORCE_IN, ENFORCE_OUT, ENFORCE_OFF };

@@ -30,7 +30,7 @@
 static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_options.standby_only */
 static const char *const m_key_modes[] = {"none", "subnet", "port", NULL}; /* enum m_key_mode */
 static const char *const durabilities[] = {"local", "standby", NULL};	   /* enum durability */
-static const char *const babble_policies[] = {"note", "quarantine", "disable", NULL};
+static const char *const babble_policies[] = {"note", "disable", NULL};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 
 const struct conf_row conf_rows[] = {
@@ -191,10 +191,9 @@ const struct conf_row conf_rows[] = {
 		 "this. 0: it is."},
 	{CHOICE("babble_policy", sm.babble_policy, babble_policies, "\"note\""),
 	 .text = "What is done about a port that babbles. note: it is named in the log. "
-		 "quarantine: besides, for a minute no route uses its cable, if that leads to "
-		 "another switch. disable: a switch's port that leads to a host is disabled; a "
-		 "cable between switches is left as it is. weftd acts only when the complaints "
-		 "come from the device whose port they name, and after it has read that port."},
+		 "disable: a switch's port that leads to a host is disabled; a cable between "
+		 "switches is left as it is. weftd acts only when the complaints come from the "
+		 "device whose port they name, and after it has read that port."},
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"),
 	 .text = "A port babbles when so many traps 129, 130, 131 or 259 complain of it within a "
 		 "minute."},

@@ -314,26 +314,8 @@ static void babbling_is_noted(struct sim *sim)
 	sim_check(sim);
 }
 
-static void babbling_cable_is_avoided(struct sim *sim)
-{
-	struct sim_manager *manager = up(sim, "babble_policy=\"quarantine\"");
-	struct device_port *port = sim_port(sim, "leaf-03", 6);
-	unsigned uses = 0;
-
-	complain(sim, port, 9);
-	sim_expect(sim, manager->error == 0);
-	for (lid_t lid = 1; lid <= port->device->sw.linear_fdb_top; lid++)
-		uses += device_lft_port(port->device, lid) == port->num;
-	sim_expect(sim, uses > 0);
-	complain(sim, port, 1);
-	for (lid_t lid = 1; lid <= port->device->sw.linear_fdb_top; lid++)
-		sim_expect(sim, device_lft_port(port->device, lid) != port->num);
-	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
-	sim_pass(sim, 90 * SIM_S);
-	sim_settle_and_check(sim); /* it is used again */
-}
-
-/* The link of a host is. A cable between switches is left as it is, and so are routes over it. */
+/* The link of a host is disabled. A cable between switches is left as it is, and so are routes over
+ * it. */
 static void babbling_host_is_disabled(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, "babble_policy=\"disable\"");
@@ -547,7 +529,6 @@ const struct scenario sim_trigger[] = {
 	{.name = "lids-wait-for-their-ports", .topology = TREE, .play = lids_wait_for_their_ports},
 	{.name = "read-back", .topology = TREE, .play = read_back},
 	{.name = "babbling-is-noted", .topology = TREE, .play = babbling_is_noted},
-	{.name = "babbling-cable-is-avoided", .topology = TREE, .play = babbling_cable_is_avoided},
 	{.name = "babbling-host-is-disabled", .topology = TREE, .play = babbling_host_is_disabled},
 	{.name = NULL},
 };

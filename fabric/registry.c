@@ -136,6 +136,12 @@ static const struct field disabled_rows[] = {
 	ROW(disabled_entry, port, "Port", 64, 8),
 };
 
+static const struct field partition_text_rows[] = {
+	ROW(partition_text_entry, number, "Number", 0, 32),
+	ROW(partition_text_entry, size, "Size", 32, 16),
+	BYTES(partition_text_entry, text, "Text", 48, 3840),
+};
+
 static const struct format
 	lid_format = FORMAT(struct lid_entry, "LID", 24, lid_rows),
 	group_format = FORMAT(struct group_entry, "Group", 44, group_rows),
@@ -150,7 +156,9 @@ static const struct format
 		FORMAT(struct partition_member_entry, "PartitionMember", 11, partition_member_rows),
 	m_key_format = FORMAT(struct m_key_entry, "M_Key", 32, m_key_rows),
 	neighbor_format = FORMAT(struct neighbor_entry, "Neighbor", 17, neighbor_rows),
-	disabled_format = FORMAT(struct disabled_entry, "DisabledPort", 9, disabled_rows);
+	disabled_format = FORMAT(struct disabled_entry, "DisabledPort", 9, disabled_rows),
+	partition_text_format =
+		FORMAT(struct partition_text_entry, "PartitionText", 486, partition_text_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -168,6 +176,7 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_M_KEY] = {"m_key", &m_key_format, 1, 8, {0, 0}},
 	[REGISTRY_NEIGHBOR] = {"neighbor", &neighbor_format, 2, 9, {0, 0}},
 	[REGISTRY_DISABLED] = {"disabled port", &disabled_format, 2, 9, {0, 0}},
+	[REGISTRY_PARTITION_TEXT] = {"partition text", &partition_text_format, 1, 4, {0, 0}},
 };
 
 /* Rings: that of the key, then those of the indexes. */

@@ -39,6 +39,7 @@ enum registry_kind {
 	REGISTRY_M_KEY = 10,
 	REGISTRY_NEIGHBOR = 11,
 	REGISTRY_DISABLED = 12,
+	REGISTRY_PARTITION_TEXT = 13,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -164,6 +165,15 @@ struct disabled_entry { /* identified by node_guid and port */
 };
 
 enum { REGISTRY_INDEXES = 2 };
+
+enum { PARTITION_TEXT_SIZE = 480 };
+
+/* A piece of the partition file that was in force last: sm/partition_kept.h. */
+struct partition_text_entry { /* identified by number */
+	uint32_t number;      /* of the piece, from 0 on */
+	uint16_t size;	      /* bytes of text in use */
+	uint8_t text[PARTITION_TEXT_SIZE];
+};
 
 struct registry_table {
 	const char *name;

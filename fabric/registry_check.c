@@ -54,6 +54,7 @@ static const struct range {
 	{REGISTRY_NEIGHBOR, "GUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_DISABLED, "NodeGUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_DISABLED, "Port", 1, PORT_MAX, "not 1 to 254"},
+	{REGISTRY_PARTITION_TEXT, "Size", 1, PARTITION_TEXT_SIZE, "not 1 to 480"},
 };
 
 static const char *lid_wrong(const void *record, const char **field)

@@ -26,6 +26,7 @@ enum {
 };
 
 _Static_assert(sizeof(struct setting_entry) <= SAVE_RECORD_MAX &&
+		       sizeof(struct partition_text_entry) <= SAVE_RECORD_MAX &&
 		       sizeof(struct service_entry) <= SAVE_RECORD_MAX &&
 		       sizeof(struct subscription_entry) <= SAVE_RECORD_MAX,
 	       "any record fits");

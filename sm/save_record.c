@@ -11,12 +11,12 @@
 #include "lib/mem.h"
 #include "sm/save.h"
 
-enum { BYTES_MAX = 256, HEX_SIZE = 2 + 2 * BYTES_MAX + 1, BIG = 64 };
+enum { BYTES_MAX = PARTITION_TEXT_SIZE, HEX_SIZE = 2 + 2 * BYTES_MAX + 1, BIG = 64 };
 
 /* Bytes that are text for people, ended by zeros. */
 static bool is_text(const struct field *field)
 {
-	static const char *const names[] = {"ServiceName", "Name", "Value"};
+	static const char *const names[] = {"ServiceName", "Name", "Value", "Text"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(field->name, names[i]))

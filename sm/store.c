@@ -9,6 +9,11 @@
  * when the daemon started); then all records are one batch that replaces what is there; what
  * changes from then on is gathered, and when that batch is written all is as it should be.
  *
+ * There are two files: weft.db has all records, weft-copy.db the vital ones again, and is written
+ * first (sm/store_contents.h says which are vital, and what each file proves). So no damaged page
+ * of either loses a vital record. A file that is damaged is set aside, and both are written again
+ * from all that could be read, before the loop runs.
+ *
  * There may be a hundred thousand records and more, so what looks at all of them does it in slices,
  * between two jobs. What changes meanwhile is gathered and ends the batch: so it holds what there
  * was at one moment, though it was collected in many.
@@ -21,12 +26,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
-#include "fabric/registry_check.h"
+#include "fabric/setting.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
+#include "sm/store_contents.h"
 
 enum {
 	RETRY_US = 5000000,
@@ -49,18 +56,18 @@ struct batch {
 	bool anew;	 /* it is all there is */
 };
 
-/* What a file held. */
-struct contents {
-	struct arena *arena; /* NULL: nothing was read */
-	struct {
-		enum registry_kind kind;
-		void *record;
-	} * rows;
-	size_t count, capacity;
-	size_t refused;	 /* records that nobody could bear */
-	size_t left_out; /* that do not fit what was registered since */
-	char refused_why[STORE_WHY_SIZE];
+enum { MAIN, COPY, FILES };
+
+struct file {
+	char *path;
+	struct store_db *db; /* NULL: it is not open */
+	bool was_there;
+	struct store_contents contents;
+	char damage[STORE_WHY_SIZE], aside[ASIDE_SIZE]; /* it was set aside; or empty */
 };
+
+/* Whether vital records may be missing. */
+enum completeness { COMPLETE, UNREAD, INCOMPLETE };
 
 struct store {
 	struct loop *loop;
@@ -69,22 +76,28 @@ struct store {
 	struct registry_reader reader;
 	store_fits_fn *fits; /* NULL: all do */
 	void *fits_ctx;
-	char *dir, *path;
-	bool loaded; /* what the file held is in the registry */
+	char *dir;
+	struct file files[FILES];
+	bool loaded;   /* what the files held is in the registry */
+	bool readable; /* some of it can be put there */
+	bool rewrite;  /* the files are to be written again from the registry */
+	enum completeness vital;
+	bool judged; /* and the registry does not say so yet */
+	struct store_choice choice;
+	size_t left_out;     /* records that do not fit what was registered since */
+	uint64_t generation; /* of the vital records as they were written last */
 
 	/* What is under way is the worker's, up to result. */
 	struct work_job job;
-	struct store_db *db; /* NULL: the file is not open */
-	bool under_way;	     /* from its beginning until walk is over, too */
+	bool under_way; /* from its beginning until walk is over, too */
 	bool opening;
 	bool ran; /* the worker has done it */
 	struct batch batch;
+	enum { ALL_RECORDS = MAIN, VITAL_RECORDS = COPY } writes;
 	size_t at; /* in batch.changes: the next to write */
 	uint8_t wire[STORE_KEY_MAX + STORE_VALUE_MAX];
-	struct contents contents;
 	int error;
 	char why[STORE_WHY_SIZE];
-	char damage[STORE_WHY_SIZE], aside[ASIDE_SIZE]; /* a file that was set aside; or empty */
 	uint64_t bytes_now;
 
 	uint64_t bytes; /* as of the last job */
@@ -139,15 +152,26 @@ static void batch_append(struct batch *batch, struct batch *more)
 	batch_clear(more);
 }
 
+/* The next change that the file which is being written is to have. */
+static const struct change *next_change(struct store *store)
+{
+	while (store->at < store->batch.count) {
+		const struct change *change = &store->batch.changes[store->at++];
+
+		if (store->writes == ALL_RECORDS || store_kind_is_vital(change->kind))
+			return change;
+	}
+	return NULL;
+}
+
 static bool next_row(void *ctx, struct store_db_row *out)
 {
 	struct store *store = ctx;
+	const struct change *change = next_change(store);
 	const struct registry_table *table;
-	const struct change *change;
 
-	if (store->at == store->batch.count)
+	if (!change)
 		return false;
-	change = &store->batch.changes[store->at++];
 	table = &registry_tables[change->kind];
 	memset(store->wire, 0, table->format->wire_size);
 	format_encode(table->format, change->record, store->wire);
@@ -161,76 +185,7 @@ static bool next_row(void *ctx, struct store_db_row *out)
 	return true;
 }
 
-/* Contents */
-
-static void contents_clear(struct contents *contents)
-{
-	arena_free(contents->arena);
-	free(contents->rows);
-	*contents = (struct contents){0};
-}
-
-static void refuse(struct contents *contents, const char *table, const char *field,
-		   const char *wrong)
-{
-	if (!contents->refused++)
-		snprintf(contents->refused_why, sizeof(contents->refused_why), "%s: %s: %s", table,
-			 field, wrong);
-}
-
-/* The checksum was right: what has another size was written by another program. */
-static int take_row(void *ctx, const struct store_db_row *row)
-{
-	struct contents *contents = ctx;
-	const struct registry_table *table;
-	uint8_t wire[STORE_KEY_MAX + STORE_VALUE_MAX];
-	const char *field = "", *wrong;
-	void *record;
-
-	if (row->kind < REGISTRY_LID || row->kind >= REGISTRY_KINDS)
-		return -EUCLEAN;
-	table = &registry_tables[row->kind];
-	if (row->key_size != table->key_bytes ||
-	    row->key_size + row->value_size != table->format->wire_size)
-		return -EUCLEAN;
-	memcpy(wire, row->key, row->key_size);
-	if (row->value_size) /* else it is NULL: of some kinds the key is all there is */
-		memcpy(wire + row->key_size, row->value, row->value_size);
-	record = arena_alloc(contents->arena, table->format->struct_size);
-	format_decode(table->format, wire, record);
-	wrong = registry_check(row->kind, record, &field);
-	if (wrong) {
-		refuse(contents, table->name, field, wrong);
-		return 0;
-	}
-	if (contents->count == contents->capacity) {
-		contents->capacity = contents->capacity ? 2 * contents->capacity : CHANGES_MIN;
-		contents->rows =
-			mem_resize(contents->rows, contents->capacity, sizeof(*contents->rows));
-	}
-	contents->rows[contents->count].kind = row->kind;
-	contents->rows[contents->count++].record = record;
-	return 0;
-}
-
 /* On the worker, or before there is one */
-
-static int open_and_read(struct store *store)
-{
-	int error = store_db_open(store->path, &store->db, store->why);
-
-	if (error || store->loaded)
-		return error;
-	contents_clear(&store->contents);
-	store->contents.arena = arena_new();
-	error = store_db_read(store->db, take_row, &store->contents, store->why);
-	if (error) {
-		store_db_close(store->db);
-		store->db = NULL;
-		contents_clear(&store->contents);
-	}
-	return error;
-}
 
 static int make_dir(struct store *store)
 {
@@ -240,33 +195,144 @@ static int make_dir(struct store *store)
 	return -errno;
 }
 
-static void open_file(struct store *store)
+static void close_files(struct store *store)
 {
-	store->error = make_dir(store);
-	if (!store->error)
-		store->error = open_and_read(store);
-	if (store->error != -EUCLEAN)
-		return;
-	memcpy(store->damage, store->why, sizeof(store->damage));
-	store->error = store_db_set_aside(store->path, store->aside, sizeof(store->aside));
-	if (store->error) {
-		snprintf(store->why, sizeof(store->why),
-			 "it is damaged (%.80s) and cannot be renamed: %.80s", store->damage,
-			 strerror(-store->error));
-		store->damage[0] = '\0';
-		return;
+	for (unsigned i = 0; i < FILES; i++) {
+		store_db_close(store->files[i].db);
+		store->files[i].db = NULL;
 	}
-	store->error = open_and_read(store);
 }
 
+static int open_and_read(struct store *store, struct file *file)
+{
+	int error = store_db_open(file->path, &file->db, store->why);
+
+	if (error || store->loaded)
+		return error;
+	error = store_contents_read(&file->contents, file->db, store->why);
+	if (!error && !store_contents_whole(&file->contents, store->why))
+		return -EUCLEAN; /* with all that can be read of it */
+	if (error)
+		store_contents_done(&file->contents);
+	return error;
+}
+
+/* Its records are read already, or are read here. */
+static int replace_damaged(struct store *store, struct file *file)
+{
+	int error;
+
+	store_db_close(file->db);
+	file->db = NULL;
+	if (!store->loaded && !file->contents.arena)
+		store_contents_salvage(&file->contents, file->path);
+	memcpy(file->damage, store->why, sizeof(file->damage));
+	store->rewrite = true;
+	error = store_db_set_aside(file->path, file->aside, sizeof(file->aside));
+	if (error) {
+		snprintf(store->why, sizeof(store->why),
+			 "it is damaged (%.80s) and cannot be renamed: %.80s", file->damage,
+			 strerror(-error));
+		file->damage[0] = '\0';
+		return error;
+	}
+	return store_db_open(file->path, &file->db, store->why);
+}
+
+static int open_file(struct store *store, struct file *file)
+{
+	int error;
+
+	store_contents_done(&file->contents);
+	error = open_and_read(store, file);
+	return error == -EUCLEAN ? replace_damaged(store, file) : error;
+}
+
+/* Which records count, and whether vital ones are missing. */
+static void judge_contents(struct store *store)
+{
+	const struct file *main = &store->files[MAIN], *copy = &store->files[COPY];
+	bool was_there = main->was_there || copy->was_there;
+	bool unread = (main->was_there && !main->contents.arena) ||
+		      (copy->was_there && !copy->contents.arena);
+
+	store->judged = true;
+	store->readable = main->contents.arena || copy->contents.arena;
+	store->choice = store_contents_choose(&main->contents, &copy->contents);
+	store->generation = store->choice.vital->said.generation;
+	store->rewrite |= !store->generation ||
+			  main->contents.said.generation != copy->contents.said.generation;
+	if (!was_there)
+		store->vital = store_db_was_set_aside(main->path) ? INCOMPLETE : COMPLETE;
+	else if (store->choice.proved)
+		store->vital = COMPLETE;
+	else
+		store->vital = unread ? UNREAD : INCOMPLETE;
+}
+
+/* The copy is not made beside a file that cannot be used. What is wrong with that counts. */
+static void open_both(struct store *store)
+{
+	struct file *main = &store->files[MAIN], *copy = &store->files[COPY];
+	char why[STORE_WHY_SIZE];
+	int error = open_file(store, main);
+
+	memcpy(why, store->why, sizeof(why));
+	if (!error || copy->was_there)
+		store->error = open_file(store, copy);
+	if (!error && store->error)
+		snprintf(why, sizeof(why), "weft-copy.db: %.200s", store->why);
+	if (error)
+		store->error = error;
+	memcpy(store->why, why, sizeof(why));
+}
+
+static void open_files(struct store *store)
+{
+	close_files(store);
+	for (unsigned i = 0; i < FILES; i++)
+		store->files[i].was_there = store_db_exists(store->files[i].path);
+	store->error = make_dir(store);
+	if (!store->error)
+		open_both(store);
+	if (!store->loaded)
+		judge_contents(store);
+	if (store->error)
+		close_files(store);
+}
+
+static bool has_vital(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (store_kind_is_vital(batch->changes[i].kind))
+			return true;
+	return batch->anew;
+}
+
+static int write_file(struct store *store, unsigned file)
+{
+	store->writes = file;
+	store->at = 0;
+	return store_db_write(store->files[file].db, store->batch.anew, store->generation, next_row,
+			      store, store->why);
+}
+
+/* The copy first: it is never behind, unless it was damaged. */
 static void write_batch(struct store *store)
 {
-	store->at = 0;
-	store->error = store_db_write(store->db, store->batch.anew, next_row, store, store->why);
+	bool vital = has_vital(&store->batch);
+
+	store->generation += vital;
+	store->error = vital ? write_file(store, COPY) : 0;
 	if (!store->error)
-		return;
-	store_db_close(store->db);
-	store->db = NULL;
+		store->error = write_file(store, MAIN);
+	if (store->error)
+		close_files(store);
+}
+
+static uint64_t size_of_files(const struct store *store)
+{
+	return store_db_size(store->files[MAIN].path) + store_db_size(store->files[COPY].path);
 }
 
 static void run_job(struct work_job *job)
@@ -274,26 +340,56 @@ static void run_job(struct work_job *job)
 	struct store *store = container_of(job, struct store, job);
 
 	if (store->opening)
-		open_file(store);
+		open_files(store);
 	else
 		write_batch(store);
-	store->bytes_now = store_db_size(store->path);
+	store->bytes_now = size_of_files(store);
 	store->ran = true;
 }
 
 /* On the loop */
 
+static const struct log_subject damaged = {.message_id = MESSAGE_STORE_DAMAGED};
+
+/* Each bad record by its name, as far as there are few; of others, how many there are. */
+static void log_losses(const struct file *file)
+{
+	const struct store_contents *contents = &file->contents;
+
+	for (size_t i = 0; i < contents->bad && i < STORE_NAMED_MAX; i++)
+		log_about(LOG_ERR, &damaged, "%s: a damaged record is left out: %s", file->path,
+			  contents->named[i]);
+	if (contents->bad > STORE_NAMED_MAX)
+		log_about(LOG_ERR, &damaged, "%s: %zu more damaged records are left out",
+			  file->path, contents->bad - STORE_NAMED_MAX);
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		uint64_t missing = store_contents_missing(contents, kind);
+
+		if (missing)
+			log_about(LOG_ERR, &damaged,
+				  "%s: %" PRIu64 " of %" PRIu64 " records of kind \"%s\" are lost",
+				  file->path, missing, contents->said.kinds[kind].count,
+				  registry_tables[kind].name);
+	}
+}
+
 static void log_damage(struct store *store)
 {
-	static const struct log_subject subject = {.message_id = MESSAGE_STORE_DAMAGED};
+	for (unsigned i = 0; i < FILES; i++) {
+		struct file *file = &store->files[i];
 
-	if (!store->damage[0])
-		return;
-	log_about(LOG_ERR, &subject,
-		  "store %s is damaged (%s): it is kept as %s and a new one begun; LIDs come back "
-		  "from the fabric, weftctl restore brings back the rest if it was saved",
-		  store->path, store->damage, store->aside);
-	store->damage[0] = '\0';
+		if (!file->damage[0])
+			continue;
+		log_losses(file);
+		log_about(LOG_ERR, &damaged,
+			  "store %s is damaged (%s): it is kept as %s and written again from what "
+			  "can be read, %zu records%s",
+			  file->path, file->damage, file->aside, file->contents.count,
+			  store->vital == COMPLETE
+				  ? "; partitions, M_Keys and settings are complete"
+				  : "");
+		file->damage[0] = '\0';
+	}
 }
 
 static void degrade(struct store *store, const char *why)
@@ -314,7 +410,7 @@ static void degrade(struct store *store, const char *why)
 			    "store %s degraded: %s; weftd goes on from memory, and what is "
 			    "registered now is lost if it ends; mend it, or give a folder on "
 			    "another disk with --state-dir; it is tried again",
-			    store->path, why);
+			    store->files[MAIN].path, why);
 	registry_keep(store->registry, KEPT_BY_STORE, false);
 }
 
@@ -370,43 +466,113 @@ static unsigned release(void *arg, size_t *at)
 	return batch_shrink(&store->batch);
 }
 
-/* What the daemon has since been told is newer. */
-static void merge_row(struct store *store, enum registry_kind kind, void *record)
+/* That records are lost outlives that they could not be read. */
+static bool is_state(const struct store_record *row)
 {
-	bool known = registry_find(store->registry, kind, record);
-	bool fits = !store->fits || store->fits(store->fits_ctx, kind, record, known);
+	const struct setting_entry *entry = row->record;
 
-	if (!known && fits)
-		registry_put(store->registry, kind, record);
-	store->contents.left_out += !fits;
+	return row->kind == REGISTRY_SETTING &&
+	       !strcmp((const char *)entry->name, SETTING_PARTITION_STATE);
 }
 
-/* Twice over all: settings first. */
+/* What the daemon has since been told is newer. */
+static void merge_row(struct store *store, const struct store_record *row)
+{
+	bool known = registry_find(store->registry, row->kind, row->record);
+	bool fits = !store->fits || store->fits(store->fits_ctx, row->kind, row->record, known);
+
+	if ((!known || is_state(row)) && fits)
+		registry_put(store->registry, row->kind, row->record);
+	store->left_out += !fits;
+}
+
+/* Row at of what counts: the vital ones, those that complete them, the others. NULL: it is of
+ * another list; *end: there is none any more. */
+static const struct store_record *row_at(const struct store *store, size_t at, bool *end)
+{
+	const struct store_contents *const lists[] = {store->choice.vital, store->choice.more,
+						      &store->files[MAIN].contents};
+
+	*end = false;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		size_t count = lists[i] ? lists[i]->count : 0;
+
+		if (at < count) {
+			const struct store_record *row = &lists[i]->rows[at];
+			bool vital = store_kind_is_vital(row->kind);
+
+			return vital == (i + 1 < ARRAY_SIZE(lists)) ? row : NULL;
+		}
+		at -= count;
+	}
+	*end = true;
+	return NULL;
+}
+
+/* Says in the registry whether vital records are missing, where it stays until an administrator
+ * decides (sm/partitions.h). What could only not be read is no loss once it can be. */
+static void note_completeness(struct store *store)
+{
+	const char *said = setting_get(store->registry, SETTING_PARTITION_STATE);
+	bool said_unread = said && !strncmp(said, "unread", strlen("unread"));
+	time_t now = (time_t)loop_wall_s(store->loop);
+	char text[SETTING_VALUE_SIZE], when[32];
+	struct tm calendar;
+
+	if (!store->judged || (said && !said_unread))
+		return;
+	store->judged = false;
+	if (store->vital == COMPLETE) {
+		setting_put(store->registry, SETTING_PARTITION_STATE, NULL);
+		return;
+	}
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &calendar));
+	snprintf(text, sizeof(text), "%s since %s: %.120s",
+		 store->vital == UNREAD ? "unread" : "lost", when,
+		 store->vital == UNREAD ? store->why : "the files of the store are damaged");
+	setting_put(store->registry, SETTING_PARTITION_STATE, text);
+}
+
+static void log_left_out(const struct store *store)
+{
+	const struct file *file = &store->files[MAIN];
+
+	if (file->contents.refused)
+		log_warning("%s: %zu records are left out, as %s", file->path,
+			    file->contents.refused, file->contents.refused_why);
+	if (store->left_out)
+		log_warning("%s: %zu records are left out, as they do not fit what was registered "
+			    "before they could be read",
+			    file->path, store->left_out);
+}
+
+/* Twice over all: settings first. Where a file could not be read, it is all done again later. */
 static unsigned merge(void *arg, size_t *at)
 {
 	struct store *store = arg;
-	struct contents *contents = &store->contents;
+	const struct store_record *row;
+	bool end, settings;
 
-	if (store->loaded)
+	if (store->loaded || !store->readable)
 		return 0;
-	if (*at < 2 * contents->count) {
-		size_t row = *at % contents->count;
-		bool settings = (*at)++ < contents->count;
-
-		if ((contents->rows[row].kind == REGISTRY_SETTING) != settings)
+	settings = !(*at & 1);
+	row = row_at(store, *at >> 1, &end);
+	if (!end) {
+		*at += 2;
+		if (!row || (row->kind == REGISTRY_SETTING) != settings)
 			return COST_RECORD;
-		merge_row(store, contents->rows[row].kind, contents->rows[row].record);
+		merge_row(store, row);
 		return COST_PUT;
 	}
-	if (contents->refused)
-		log_warning("%s: %zu records are left out, as %s", store->path, contents->refused,
-			    contents->refused_why);
-	if (contents->left_out)
-		log_warning("%s: %zu records are left out, as they do not fit what was registered "
-			    "before they could be read",
-			    store->path, contents->left_out);
-	contents_clear(contents);
-	store->loaded = true;
+	if (settings) {
+		*at = 1;
+		return COST_RECORD;
+	}
+	log_left_out(store);
+	store->loaded = !store->error;
+	store->readable = false;
+	for (unsigned i = 0; i < FILES; i++)
+		store_contents_done(&store->files[i].contents);
 	return 0;
 }
 
@@ -435,7 +601,14 @@ static unsigned collect(void *arg, size_t *at)
 	return COST_RECORD;
 }
 
-static slice_fn *const walk_stages[] = {release, merge, collect, NULL};
+static unsigned say_completeness(void *arg, size_t *at)
+{
+	(void)at;
+	note_completeness(arg);
+	return 0;
+}
+
+static slice_fn *const walk_stages[] = {release, merge, say_completeness, collect, NULL};
 static const struct slice_plan walk_plan = {"store", walk_stages, NULL};
 
 static void walked(void *arg)
@@ -458,7 +631,7 @@ static void recovered(struct store *store)
 
 	store->degraded = false;
 	log_limited(&store->limit, LOG_NOTICE, &subject,
-		    "store %s is well again: all %zu records are written", store->path,
+		    "store %s is well again: all %zu records are written", store->files[MAIN].path,
 		    store->batch.count);
 	registry_keep(store->registry, KEPT_BY_STORE, true);
 }
@@ -504,7 +677,7 @@ static void retry(void *arg)
 
 	if (store->under_way || !store->degraded)
 		return;
-	if (store->db) {
+	if (store->files[MAIN].db) {
 		store->anew = true;
 		start_walk(store);
 	} else {
@@ -536,7 +709,8 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 
 	store->loop = loop;
 	store->dir = mem_strdup(dir);
-	store->path = mem_printf("%s/weft.db", dir);
+	store->files[MAIN].path = mem_printf("%s/weft.db", dir);
+	store->files[COPY].path = mem_printf("%s/weft-copy.db", dir);
 	store->job = (struct work_job){.name = "store", .run = run_job, .done = finished};
 	list_init(&store->job.link);
 	store->reader = (struct registry_reader){.changed = changed, .whole = begin, .ctx = store};
@@ -547,27 +721,42 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	loop_deferred_init(&store->begin, loop, "store", begin, store);
 	loop_timer_init(&store->retry, loop, "store retry", retry, store);
 	loop_timer_init(&store->stall, loop, "store stall", stalled, store);
-	open_file(store);
+	open_files(store);
 	if (store->error == -EBUSY) {
 		snprintf(why, STORE_WHY_SIZE,
 			 "%.120s is in use by another weftd; stop that one, or give this one its "
 			 "own --state-dir",
-			 store->path);
+			 store->files[MAIN].path);
 		store_free(store);
 		return -EBUSY;
 	}
-	store->bytes = store_db_size(store->path);
+	store->bytes = size_of_files(store);
 	store->pool = work_pool_new(loop, 1);
 	*out = store;
 	return 0;
+}
+
+/* Before the loop runs: after damage, and where the files are new, nothing may be lost if the
+ * process ends now. */
+static void rewrite_files(struct store *store)
+{
+	store->anew = true;
+	slices_at_once(&walk_plan, store);
+	take_anew(store);
+	write_batch(store);
+	batch_clear(&store->batch);
+	store->rewrite = false;
 }
 
 void store_keep(struct store *store, struct registry *registry)
 {
 	store->registry = registry;
 	log_damage(store);
-	for (size_t at = 0; !store->error && !store->loaded;)
-		merge(store, &at);
+	for (size_t at = 0; merge(store, &at);)
+		;
+	note_completeness(store);
+	if (!store->error && store->rewrite)
+		rewrite_files(store);
 	registry_read(registry, &store->reader);
 	if (store->error) {
 		degrade(store, store->why);
@@ -611,20 +800,19 @@ void store_flush(struct store *store)
 		run_job(&store->job);
 	end_walk(store);
 	store->under_way = false;
-	if (store->db && store->batch.anew) {
+	if (store->files[MAIN].db && store->batch.anew) {
 		write_batch(store);
 		batch_clear(&store->batch);
-	} else if (store->db && store->gathering.count) {
+	} else if (store->files[MAIN].db && store->gathering.count) {
 		store->batch = store->gathering;
 		store->gathering = (struct batch){0};
 		write_batch(store);
 		batch_clear(&store->batch);
 	}
 	if (store->error)
-		log_error("store %s: what was registered last is not written: %s", store->path,
-			  store->why);
-	store_db_close(store->db); /* a clean end empties the log */
-	store->db = NULL;
+		log_error("store %s: what was registered last is not written: %s",
+			  store->files[MAIN].path, store->why);
+	close_files(store); /* a clean end empties the logs */
 }
 
 void store_free(struct store *store)
@@ -638,12 +826,14 @@ void store_free(struct store *store)
 	slices_cancel(&store->walk);
 	registry_walk_end(&store->cursor);
 	work_pool_free(store->pool);
-	store_db_close(store->db);
+	close_files(store);
 	batch_clear(&store->batch);
 	batch_clear(&store->gathering);
-	contents_clear(&store->contents);
+	for (unsigned i = 0; i < FILES; i++) {
+		store_contents_done(&store->files[i].contents);
+		free(store->files[i].path);
+	}
 	free(store->dir);
-	free(store->path);
 	free(store);
 }
 
@@ -665,8 +855,8 @@ struct work_pool *store_worker(const struct store *store)
 /* While a job is under way the size is that of before. */
 json_t *store_status(const struct store *store)
 {
-	json_t *status = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "path", store->path, "state",
-				   store->degraded ? "degraded" : "ok", "bytes",
+	json_t *status = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "path", store->files[MAIN].path,
+				   "state", store->degraded ? "degraded" : "ok", "bytes",
 				   (json_int_t)store->bytes, "commits", (json_int_t)store->commits,
 				   "committed_s", (json_int_t)store->committed_s, "waiting",
 				   (json_int_t)(store->gathering.count + store->batch.count),

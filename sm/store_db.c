@@ -22,13 +22,19 @@
 enum {
 	APPLICATION_ID = 0x77656674, /* tells our file from other programs' */
 	DAMAGED_MAX = 100,
+	TOTALS_KIND = 0, /* of the row that holds the totals; its key is one byte of 0 */
+	TOTALS_SIZE = 8 + STORE_DB_KINDS * 16,
+	ROW_BYTES_MIN = 8, /* no row takes less of a file */
 };
+
+_Static_assert((int)TOTALS_SIZE <= (int)STORE_VALUE_MAX, "the totals fit into a row");
 
 static const char *const companions[] = {"", "-wal", "-shm", "-journal"};
 
 struct store_db {
 	sqlite3 *sqlite;
-	sqlite3_stmt *put, *drop;
+	sqlite3_stmt *put, *drop, *find;
+	struct store_db_totals totals;
 };
 
 /* Errors */
@@ -129,6 +135,11 @@ static int64_t row_sum(const struct store_db_row *row)
 	return (int64_t)(hash ^ hash >> 32);
 }
 
+uint64_t store_db_row_sum(const struct store_db_row *row)
+{
+	return (uint64_t)row_sum(row);
+}
+
 /* record_sum(kind, key, value), for statements. */
 static void sum_in_sql(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -142,7 +153,102 @@ static void sum_in_sql(sqlite3_context *context, int count, sqlite3_value **valu
 	sqlite3_result_int64(context, row_sum(&row));
 }
 
+/* Totals */
+
+static void totals_add(struct store_db_totals *totals, unsigned kind, int64_t count, int64_t sum)
+{
+	if (kind == TOTALS_KIND || kind >= STORE_DB_KINDS)
+		return;
+	totals->kinds[kind].count += (uint64_t)count;
+	totals->kinds[kind].sum += (uint64_t)count * (uint64_t)sum;
+}
+
+void store_db_count(struct store_db_totals *totals, const struct store_db_row *row)
+{
+	totals_add(totals, row->kind, 1, row_sum(row));
+}
+
+const struct store_db_totals *store_db_totals(const struct store_db *db)
+{
+	return &db->totals;
+}
+
+static void totals_take(struct store_db_totals *totals, const struct store_db_row *row)
+{
+	if (row->value_size != TOTALS_SIZE)
+		return;
+	totals->known = true;
+	totals->generation = be64_load(row->value);
+	for (unsigned kind = 0; kind < STORE_DB_KINDS; kind++) {
+		totals->kinds[kind].count = be64_load(row->value + 8 + 16 * kind);
+		totals->kinds[kind].sum = be64_load(row->value + 16 + 16 * kind);
+	}
+}
+
+static struct store_db_row totals_row(const struct store_db_totals *totals,
+				      uint8_t value[TOTALS_SIZE])
+{
+	static const uint8_t key[1];
+
+	be64_store(value, totals->generation);
+	for (unsigned kind = 0; kind < STORE_DB_KINDS; kind++) {
+		be64_store(value + 8 + 16 * kind, totals->kinds[kind].count);
+		be64_store(value + 16 + 16 * kind, totals->kinds[kind].sum);
+	}
+	return (struct store_db_row){.kind = TOTALS_KIND,
+				     .key = key,
+				     .value = value,
+				     .key_size = sizeof(key),
+				     .value_size = TOTALS_SIZE};
+}
+
+/* Rows as they are read */
+
+static struct store_db_row row_at(sqlite3_stmt *query)
+{
+	return (struct store_db_row){.kind = (unsigned)sqlite3_column_int(query, 0),
+				     .key = sqlite3_column_blob(query, 1),
+				     .value = sqlite3_column_blob(query, 2),
+				     .key_size = (size_t)sqlite3_column_bytes(query, 1),
+				     .value_size = (size_t)sqlite3_column_bytes(query, 2)};
+}
+
+/* To the sink, or, of what a query of all gives, to totals. */
+static int give_row(sqlite3_stmt *query, const struct store_db_sink *sink,
+		    struct store_db_totals *totals)
+{
+	struct store_db_row row = row_at(query);
+
+	if (sqlite3_column_int64(query, 3) != row_sum(&row)) {
+		sink->bad(sink->ctx, &row);
+		return 0;
+	}
+	if (row.kind != TOTALS_KIND)
+		return sink->good(sink->ctx, &row);
+	if (totals)
+		totals_take(totals, &row);
+	return 0;
+}
+
+/* At most so many rows: in a damaged file, pages may lead back to each other. */
+static int take_rows(struct store_db *db, sqlite3_stmt *query, const struct store_db_sink *sink,
+		     struct store_db_totals *totals, uint64_t most, char why[STORE_WHY_SIZE])
+{
+	int error = 0, code = SQLITE_DONE;
+
+	while (!error && most-- && (code = sqlite3_step(query)) == SQLITE_ROW)
+		error = give_row(query, sink, totals);
+	if (!error)
+		error = explain(db->sqlite, code, why);
+	sqlite3_finalize(query);
+	return error;
+}
+
+#define ROWS "SELECT kind, key, value, sum FROM record "
+
 /* Versions: steps[i] makes version i + 1 of version i; 0 is an empty file. */
+
+enum { STEP_TOTALS = 4 };
 
 static const char *const steps[STORE_DB_VERSION] = {
 	"CREATE TABLE record (kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL,"
@@ -170,24 +276,105 @@ static const char *const steps[STORE_DB_VERSION] = {
 	"UPDATE record SET value = CAST(value || zeroblob(1) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || zeroblob(1) AS BLOB))"
 	" WHERE kind = 6 AND sum = record_sum(kind, key, value)",
+	[STEP_TOTALS] = "", /* begin_totals() */
 };
 
-static int take_step(struct store_db *db, unsigned version, char why[STORE_WHY_SIZE])
-{
-	char *sql = mem_printf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d;"
-			       " PRAGMA user_version = %u; COMMIT",
-			       steps[version], APPLICATION_ID, version + 1);
-	int error = run(db, sql, why);
+struct counting {
+	struct store_db_totals totals;
+	bool bad;
+};
 
-	free(sql);
+static int count_row(void *ctx, const struct store_db_row *row)
+{
+	store_db_count(&((struct counting *)ctx)->totals, row);
+	return 0;
+}
+
+static void note_bad(void *ctx, const struct store_db_row *row)
+{
+	(void)row;
+	((struct counting *)ctx)->bad = true;
+}
+
+static int prepare_writes(struct store_db *db, char why[STORE_WHY_SIZE])
+{
+	int error = 0;
+
+	if (!db->put)
+		error = prepare(db,
+				"INSERT OR REPLACE INTO record (kind, key, value, sum)"
+				" VALUES (?1, ?2, ?3, ?4)",
+				&db->put, why);
+	if (!error && !db->drop)
+		error = prepare(db, "DELETE FROM record WHERE kind = ?1 AND key = ?2", &db->drop,
+				why);
+	if (!error && !db->find)
+		error = prepare(db, "SELECT sum FROM record WHERE kind = ?1 AND key = ?2",
+				&db->find, why);
 	return error;
 }
 
-/* One that is not ours to write is left as it is, its log too. */
-static int refuse(struct store_db *db)
+static int write_row(struct store_db *db, const struct store_db_row *row)
+{
+	sqlite3_stmt *statement = row->value ? db->put : db->drop;
+	int code;
+
+	sqlite3_bind_int(statement, 1, (int)row->kind);
+	sqlite3_bind_blob(statement, 2, row->key, (int)row->key_size, SQLITE_STATIC);
+	if (row->value) {
+		sqlite3_bind_blob(statement, 3, row->value, (int)row->value_size, SQLITE_STATIC);
+		sqlite3_bind_int64(statement, 4, row_sum(row));
+	}
+	code = sqlite3_step(statement);
+	sqlite3_reset(statement);
+	return code;
+}
+
+static int write_totals(struct store_db *db, const struct store_db_totals *totals,
+			char why[STORE_WHY_SIZE])
+{
+	uint8_t value[TOTALS_SIZE];
+	struct store_db_row row = totals_row(totals, value);
+	int code = write_row(db, &row);
+
+	return code == SQLITE_DONE ? 0 : explain(db->sqlite, code, why);
+}
+
+/* A file with bad rows gets no totals: nothing says what it had. */
+static int begin_totals(struct store_db *db, bool is_new, char why[STORE_WHY_SIZE])
+{
+	struct counting counting = {.totals = {.known = true, .generation = !is_new}};
+	const struct store_db_sink sink = {count_row, note_bad, &counting};
+	sqlite3_stmt *query;
+	int error = prepare(db, ROWS, &query, why);
+
+	if (!error)
+		error = take_rows(db, query, &sink, NULL, UINT64_MAX, why);
+	if (!error)
+		error = prepare_writes(db, why);
+	return error || counting.bad ? error : write_totals(db, &counting.totals, why);
+}
+
+static int take_step(struct store_db *db, unsigned version, bool is_new, char why[STORE_WHY_SIZE])
+{
+	char *begin = mem_printf("BEGIN IMMEDIATE; %s", steps[version]);
+	char *end = mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %u; COMMIT",
+			       APPLICATION_ID, version + 1);
+	int error = run(db, begin, why);
+
+	if (!error && version == STEP_TOTALS)
+		error = begin_totals(db, is_new, why);
+	if (!error)
+		error = run(db, end, why);
+	free(begin);
+	free(end);
+	return error;
+}
+
+/* The file and its log: closing changes neither. */
+static void leave_as_it_is(struct store_db *db)
 {
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	return -EPROTONOSUPPORT;
 }
 
 static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_SIZE])
@@ -203,13 +390,13 @@ static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_S
 		return error;
 	if (tables && application != APPLICATION_ID) {
 		snprintf(why, STORE_WHY_SIZE, "it is another program's");
-		return refuse(db);
+		return -EPROTONOSUPPORT;
 	}
 	if (version < 0 || version > STORE_DB_VERSION) {
 		snprintf(why, STORE_WHY_SIZE,
 			 "it is of version %lld, a newer weftd's; this one knows up to %d",
 			 (long long)version, STORE_DB_VERSION);
-		return refuse(db);
+		return -EPROTONOSUPPORT;
 	}
 	*out = (unsigned)version;
 	return 0;
@@ -268,15 +455,45 @@ static int make_private(const char *path, char why[STORE_WHY_SIZE])
 }
 
 /* Exclusive from before the first look: there is no file of shared memory then. */
-static int set_up(struct store_db *db, char why[STORE_WHY_SIZE])
+static int begin(struct store_db *db, char why[STORE_WHY_SIZE])
 {
-	unsigned version = 0;
-	int error;
-
 	sqlite3_extended_result_codes(db->sqlite, 1);
 	sqlite3_create_function(db->sqlite, "record_sum", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
 				NULL, sum_in_sql, NULL, NULL);
-	error = run(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF", why);
+	return run(db,
+		   "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
+		   "PRAGMA cell_size_check = ON",
+		   why);
+}
+
+static int good_is_ignored(void *ctx, const struct store_db_row *row)
+{
+	(void)ctx;
+	(void)row;
+	return 0;
+}
+
+static void bad_is_ignored(void *ctx, const struct store_db_row *row)
+{
+	(void)ctx;
+	(void)row;
+}
+
+static int read_totals(struct store_db *db, char why[STORE_WHY_SIZE])
+{
+	const struct store_db_sink sink = {good_is_ignored, bad_is_ignored, NULL};
+	sqlite3_stmt *query;
+	int error = prepare(db, ROWS "WHERE kind = 0", &query, why);
+
+	return error ? error : take_rows(db, query, &sink, &db->totals, UINT64_MAX, why);
+}
+
+static int set_up(struct store_db *db, char why[STORE_WHY_SIZE])
+{
+	unsigned version = 0;
+	int error = begin(db, why);
+	bool is_new;
+
 	if (!error)
 		error = find_version(db, &version, why);
 	if (!error)
@@ -284,19 +501,13 @@ static int set_up(struct store_db *db, char why[STORE_WHY_SIZE])
 			    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
 			    "BEGIN IMMEDIATE; COMMIT",
 			    why);
-	for (; !error && version < STORE_DB_VERSION; version++)
-		error = take_step(db, version, why);
+	for (is_new = !version; !error && version < STORE_DB_VERSION; version++)
+		error = take_step(db, version, is_new, why);
 	if (!error)
 		error = check(db, why);
 	if (!error)
-		error = prepare(db,
-				"INSERT OR REPLACE INTO record (kind, key, value, sum)"
-				" VALUES (?1, ?2, ?3, ?4)",
-				&db->put, why);
-	if (!error)
-		error = prepare(db, "DELETE FROM record WHERE kind = ?1 AND key = ?2", &db->drop,
-				why);
-	return error;
+		error = prepare_writes(db, why);
+	return error ? error : read_totals(db, why);
 }
 
 int store_db_open(const char *path, struct store_db **out, char why[STORE_WHY_SIZE])
@@ -311,6 +522,7 @@ int store_db_open(const char *path, struct store_db **out, char why[STORE_WHY_SI
 			       NULL);
 	error = code == SQLITE_OK ? set_up(db, why) : explain(db->sqlite, code, why);
 	if (error) {
+		leave_as_it_is(db);
 		store_db_close(db);
 		return error;
 	}
@@ -324,57 +536,78 @@ void store_db_close(struct store_db *db)
 		return;
 	sqlite3_finalize(db->put);
 	sqlite3_finalize(db->drop);
+	sqlite3_finalize(db->find);
 	sqlite3_close_v2(db->sqlite);
 	free(db);
 }
 
 /* Reading and writing */
 
-int store_db_read(struct store_db *db, int (*row)(void *ctx, const struct store_db_row *row),
-		  void *ctx, char why[STORE_WHY_SIZE])
+int store_db_read(struct store_db *db, const struct store_db_sink *sink, char why[STORE_WHY_SIZE])
 {
 	sqlite3_stmt *query;
-	int code = SQLITE_DONE;
-	int error = prepare(db, "SELECT kind, key, value, sum FROM record ORDER BY kind, key",
-			    &query, why);
+	int error = prepare(db, ROWS "ORDER BY kind, key", &query, why);
 
-	if (error)
-		return error;
-	while (!error && (code = sqlite3_step(query)) == SQLITE_ROW) {
-		struct store_db_row at = {.kind = (unsigned)sqlite3_column_int(query, 0),
-					  .key = sqlite3_column_blob(query, 1),
-					  .value = sqlite3_column_blob(query, 2),
-					  .key_size = (size_t)sqlite3_column_bytes(query, 1),
-					  .value_size = (size_t)sqlite3_column_bytes(query, 2)};
-
-		error = sqlite3_column_int64(query, 3) == row_sum(&at) ? row(ctx, &at) : -EUCLEAN;
-		if (error)
-			snprintf(why, STORE_WHY_SIZE,
-				 "a record of kind %u is not as it was written", at.kind);
-	}
-	if (!error)
-		error = explain(db->sqlite, code, why);
-	sqlite3_finalize(query);
-	return error;
+	return error ? error : take_rows(db, query, sink, NULL, UINT64_MAX, why);
 }
 
-static int write_row(struct store_db *db, const struct store_db_row *row)
+/* kind 0: all. What the query cannot reach it does not give. */
+static void salvage_rows(struct store_db *db, const char *sql, unsigned kind, uint64_t most,
+			 const struct store_db_sink *sink, struct store_db_totals *totals)
 {
-	sqlite3_stmt *statement = row->value ? db->put : db->drop;
+	char why[STORE_WHY_SIZE];
+	sqlite3_stmt *query;
+
+	if (prepare(db, sql, &query, why))
+		return;
+	if (kind)
+		sqlite3_bind_int(query, 1, (int)kind);
+	take_rows(db, query, sink, totals, most, why);
+}
+
+/* All from both ends first: that compares no keys, so one that is damaged misleads nobody. Between
+ * two damaged pages only the kinds, found by their keys, are left. */
+void store_db_salvage(const char *path, const struct store_db_sink *sink,
+		      struct store_db_totals *totals)
+{
+	uint64_t most = store_db_size(path) / ROW_BYTES_MIN;
+	const struct store_db_sink quiet = {sink->good, bad_is_ignored, sink->ctx};
+	struct store_db *db = mem_zalloc(sizeof(*db));
+	char why[STORE_WHY_SIZE];
+
+	if (sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
+		    SQLITE_OK &&
+	    !begin(db, why)) {
+		leave_as_it_is(db);
+		salvage_rows(db, ROWS "ORDER BY kind, key", 0, most, sink, totals);
+		salvage_rows(db, ROWS "ORDER BY kind DESC, key DESC", 0, most, &quiet, totals);
+		for (unsigned kind = 1; kind < STORE_DB_KINDS; kind++) {
+			salvage_rows(db, ROWS "WHERE kind = ?1 ORDER BY key", kind, most, &quiet,
+				     totals);
+			salvage_rows(db, ROWS "WHERE kind = ?1 ORDER BY key DESC", kind, most,
+				     &quiet, totals);
+		}
+	}
+	store_db_close(db);
+}
+
+/* Before the row is changed: takes what is there now out of the totals, and adds the row. */
+static int count_change(struct store_db *db, const struct store_db_row *row)
+{
 	int code;
 
-	sqlite3_bind_int(statement, 1, (int)row->kind);
-	sqlite3_bind_blob(statement, 2, row->key, (int)row->key_size, SQLITE_STATIC);
-	if (row->value) {
-		sqlite3_bind_blob(statement, 3, row->value, (int)row->value_size, SQLITE_STATIC);
-		sqlite3_bind_int64(statement, 4, row_sum(row));
-	}
-	code = sqlite3_step(statement);
-	sqlite3_reset(statement);
-	return code;
+	sqlite3_bind_int(db->find, 1, (int)row->kind);
+	sqlite3_bind_blob(db->find, 2, row->key, (int)row->key_size, SQLITE_STATIC);
+	code = sqlite3_step(db->find);
+	if (code == SQLITE_ROW)
+		totals_add(&db->totals, row->kind, -1, sqlite3_column_int64(db->find, 0));
+	sqlite3_reset(db->find);
+	if (row->value)
+		store_db_count(&db->totals, row);
+	return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
-int store_db_write(struct store_db *db, bool anew,
+int store_db_write(struct store_db *db, bool anew, uint64_t generation,
 		   bool (*next)(void *ctx, struct store_db_row *row), void *ctx,
 		   char why[STORE_WHY_SIZE])
 {
@@ -382,11 +615,18 @@ int store_db_write(struct store_db *db, bool anew,
 	int code = SQLITE_DONE;
 	int error = run(db, anew ? "BEGIN IMMEDIATE; DELETE FROM record" : "BEGIN IMMEDIATE", why);
 
+	if (anew)
+		db->totals = (struct store_db_totals){.known = true};
+	db->totals.generation = generation;
 	while (!error && next(ctx, &row)) {
-		code = write_row(db, &row);
+		code = count_change(db, &row);
+		if (code == SQLITE_DONE)
+			code = write_row(db, &row);
 		if (code != SQLITE_DONE)
 			error = explain(db->sqlite, code, why);
 	}
+	if (!error)
+		error = write_totals(db, &db->totals, why);
 	return error ? error : run(db, "COMMIT", why);
 }
 
@@ -405,6 +645,22 @@ uint64_t store_db_size(const char *path)
 		free(name);
 	}
 	return bytes;
+}
+
+bool store_db_exists(const char *path)
+{
+	struct stat stat_of;
+
+	return !stat(path, &stat_of) ? stat_of.st_size > 0 : errno != ENOENT && errno != ENOTDIR;
+}
+
+bool store_db_was_set_aside(const char *path)
+{
+	char *name = mem_printf("%s.damaged-1", path);
+	bool was = store_db_exists(name);
+
+	free(name);
+	return was;
 }
 
 static bool exists(const char *path)

@@ -8,8 +8,10 @@
  * (fsync) before store_db_write() returns, so what it has written survives the end of the process,
  * of the kernel and of the power. A batch is one transaction: all of it is there or none.
  *
- * One process has the file at a time (locking_mode=EXCLUSIVE). Each row has a checksum, for SQLite
- * has none: a bit that turned on the disk must not become somebody's LID.
+ * One process has the file at a time (locking_mode=EXCLUSIVE). Each row has a checksum, because
+ * SQLite has none: a bit that flipped on the disk must not become the LID of a port. One more row
+ * holds the totals: how many rows of each kind there are, and the sum of their checksums. So rows
+ * that are missing are noticed, too.
  */
 #ifndef SM_STORE_DB_H
 #define SM_STORE_DB_H
@@ -19,7 +21,8 @@
 #include <stdint.h>
 
 enum {
-	STORE_DB_VERSION = 6, /* PRAGMA user_version of what this program writes */
+	STORE_DB_VERSION = 7, /* PRAGMA user_version of what this program writes */
+	STORE_DB_KINDS = 32,  /* kinds are 1 to 31 */
 	STORE_KEY_MAX = 64,
 	STORE_VALUE_MAX = 1024,
 	STORE_WHY_SIZE = 256,
@@ -33,6 +36,24 @@ struct store_db_row {
 	size_t key_size, value_size;
 };
 
+/* How many rows of each kind a file has, and the sum of their checksums. */
+struct store_db_totals {
+	bool known;	     /* false: the row that says so is damaged or missing */
+	uint64_t generation; /* as the last store_db_write() gave it; 0: a new file */
+	struct store_db_total {
+		uint64_t count, sum;
+	} kinds[STORE_DB_KINDS];
+};
+
+/* Receives the rows of a file; their bytes are borrowed. good: the checksum is right. bad: it is
+ * not, so nothing in the row can be relied on, not even its kind. Errors of good(), which are
+ * -errno, end the reading. */
+struct store_db_sink {
+	int (*good)(void *ctx, const struct store_db_row *row);
+	void (*bad)(void *ctx, const struct store_db_row *row);
+	void *ctx;
+};
+
 /*
  * Opens the file, makes it (mode 0600) if there is none, brings one of an older version to this
  * one. 0, or -errno and the reason in words: -EBUSY: another process has it; -EUCLEAN: it is
@@ -41,22 +62,37 @@ struct store_db_row {
 int store_db_open(const char *path, struct store_db **out, char why[STORE_WHY_SIZE]);
 void store_db_close(struct store_db *db); /* NULL is harmless */
 
-/* Calls row() for each, in the order of kind and key; its bytes are borrowed. Errors as above, also
- * when row() returns one: -EUCLEAN when a row is not as it was written. */
-int store_db_read(struct store_db *db, int (*row)(void *ctx, const struct store_db_row *row),
-		  void *ctx, char why[STORE_WHY_SIZE]);
+/* What the file said when it was opened, with what has been written since. */
+const struct store_db_totals *store_db_totals(const struct store_db *db);
+/* The checksum that belongs to a row. */
+uint64_t store_db_row_sum(const struct store_db_row *row);
+/* Adds a row that was read to totals. */
+void store_db_count(struct store_db_totals *totals, const struct store_db_row *row);
 
-/* One transaction: next() gives rows until it returns false. anew: what was there before goes. When
- * it fails nothing of it is there, and the file is to be closed. */
-int store_db_write(struct store_db *db, bool anew,
+/* Gives each row once, in the order of kind and key. Errors as above. */
+int store_db_read(struct store_db *db, const struct store_db_sink *sink, char why[STORE_WHY_SIZE]);
+
+/* Reads what can be read of a damaged file, without writing to it: around each damaged page from
+ * both sides. Rows come in any order, and may come more than once. totals: what the file says. */
+void store_db_salvage(const char *path, const struct store_db_sink *sink,
+		      struct store_db_totals *totals);
+
+/* One transaction: next() gives rows until it returns false. anew: what was there before goes.
+ * generation is written with them. When it fails nothing of it is there, and the file is to be
+ * closed. */
+int store_db_write(struct store_db *db, bool anew, uint64_t generation,
 		   bool (*next)(void *ctx, struct store_db_row *row), void *ctx,
 		   char why[STORE_WHY_SIZE]);
 
+/* Whether there is, or may be, such a file: false only where that is certain. */
+bool store_db_exists(const char *path);
 /* Bytes of the file and its log. */
 uint64_t store_db_size(const char *path);
 
 /* Renames the file and its log to PATH.damaged-N, the first N that is free. The new name is
  * written to name, which has room for size. 0 or -errno. */
 int store_db_set_aside(const char *path, char *name, size_t size);
+/* Whether one was set aside before. */
+bool store_db_was_set_aside(const char *path);
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef TESTS_UNIT_STORE_BED_H
 #define TESTS_UNIT_STORE_BED_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -305,7 +306,7 @@ static inline void bed_close(struct bed *bed, bool cleanly)
 
 static inline const char *bed_path(const struct bed *bed, const char *name)
 {
-	static char path[128];
+	static char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", bed->dir, name);
 	return path;
@@ -319,17 +320,13 @@ static inline bool bed_has(const struct bed *bed, const char *name)
 /* The folder and all that may be in it. */
 static inline void bed_done(struct bed *bed)
 {
-	static const char *const ends[] = {"", "-wal", "-journal"};
-	char name[64];
+	DIR *dir = opendir(bed->dir);
+	const struct dirent *entry;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		snprintf(name, sizeof(name), "weft.db%s", ends[i]);
-		unlink(bed_path(bed, name));
-		for (unsigned n = 1; n < 4; n++) {
-			snprintf(name, sizeof(name), "weft.db.damaged-%u%s", n, ends[i]);
-			unlink(bed_path(bed, name));
-		}
-	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlink(bed_path(bed, entry->d_name));
+	closedir(dir);
 	if (rmdir(bed->dir))
 		abort();
 }

@@ -3,7 +3,7 @@
  * A master and its standbys over pipes, without a fabric: what the one registers the others have,
  * whatever happens to the pipes; resumption, lag, durability, and what is not believed.
  */
-// LINK: sm/replica*.o sm/image.o sm/role.o sm/store.o sm/store_db.o
+// LINK: sm/replica*.o sm/image.o sm/role.o sm/store*.o
 // LINK: fabric/*.o
 // LINK: mad/window.o mad/rtt.o mad/txn.o mad/mad.o mad/field.o sma/*.o
 // LINK: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o

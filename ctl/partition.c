@@ -136,6 +136,21 @@ void print_members_changed(const json_t *data, FILE *out)
 	print_change(data, "", ": no port is concerned", out);
 }
 
+void print_partitions_accepted(const json_t *data, FILE *out)
+{
+	long long made = number_member(data, "at_run_time");
+	long long members = number_member(data, "run_time_members");
+
+	if (!json_is_string(json_object_get(data, "loss"))) {
+		fputs("no partitions are missing: nothing to accept\n", out);
+		return;
+	}
+	fprintf(out,
+		"accepted: %lld partition%s made at run time, with %lld member%s; ports get "
+		"their P_Keys now\n",
+		made, text_plural(made, "s"), members, text_plural(members, "s"));
+}
+
 bool partition_change_failed(const json_t *data)
 {
 	const json_t *counts = json_object_get(data, "counts");

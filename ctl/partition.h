@@ -15,6 +15,7 @@ void print_partition_added(const json_t *data, FILE *out);
 void print_partition_removed(const json_t *data, FILE *out);
 void print_members_changed(const json_t *data, FILE *out);
 /* A port did not take its keys, or not all of the change was so when it was answered. */
+void print_partitions_accepted(const json_t *data, FILE *out);
 bool partition_change_failed(const json_t *data);
 
 /* Reads the file with the user's rights and asks the daemon what it would change. */

@@ -71,6 +71,16 @@ static void line(FILE *out, const char *title, const char *format, ...)
 	free(text);
 }
 
+static void print_problems(const json_t *problems, FILE *out)
+{
+	const json_t *problem;
+	size_t i;
+
+	json_array_foreach (problems, i, problem) {
+		line(out, i ? "" : "Problem", "%s", json_string_value(problem));
+	}
+}
+
 static void print_manager(const json_t *status, FILE *out)
 {
 	line(out, "Manager", "%s, priority %lld, on %s port %lld", text_member(status, "role"),
@@ -319,6 +329,9 @@ static const struct figure anomaly_figures[] = {
 	{"unresponsive", "not answering"},
 	{"malformed", "malformed answers"},
 	{"refused_values", "values refused by devices"},
+	{"store_degraded", "degraded store"},
+	{"partitions_frozen", "loss of partitions"},
+	{"partition_file_bad", "bad or missing partition file"},
 };
 
 static const struct {
@@ -385,6 +398,7 @@ static void print_partitions_line(const json_t *partitions, FILE *out)
 
 void print_status(const json_t *data, FILE *out)
 {
+	print_problems(json_object_get(data, "problems"), out);
 	print_manager(data, out);
 	print_last_sweep(json_object_get(data, "sweep"), out);
 	print_counts(json_object_get(data, "counts"), out);

@@ -649,6 +649,8 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 		*error = reader.error;
 		return -EINVAL;
 	}
+	reader.into->text = mem_printf("%.*s", (int)length, text);
+	reader.into->length = length;
 	*out = reader.into;
 	return 0;
 }
@@ -664,6 +666,7 @@ void partitions_free(struct partitions *partitions)
 	free(partitions->partitions);
 	free(partitions->name);
 	free(partitions->notes);
+	free(partitions->text);
 	free(partitions);
 }
 

@@ -68,6 +68,8 @@ struct partitions {
 	char *name;  /* of the file */
 	char *notes; /* lines "name:line: ..." about what is taken otherwise than it is written;
 			NULL: none */
+	char *text;  /* of the file, without a 0 in it; NULL: they are of no file */
+	size_t length;
 };
 
 /* allow_both: "both" may be used. 0: *out is the caller's, for partitions_free(). -EINVAL: *error

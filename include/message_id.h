@@ -33,10 +33,13 @@
 #define MESSAGE_NO_MLID \
 	"deef07b531b64ae7ac4a4a973c15494f" /* a partition's groups have none, or have again */
 #define MESSAGE_SA_LIMIT "b9b7cc1b90037a07a41317792e4c66f3" /* a port reached a limit of the SA */
-#define MESSAGE_PARTITIONS_BAD \
-	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: everybody is limited */
+#define MESSAGE_PARTITIONS_BAD                                                                   \
+	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: the last good one stays \
+					    */
 #define MESSAGE_PARTITIONS_LOST \
-	"2c528ffa06bc4a47b9c14e7936802030" /* the one that was in force is gone: as a bad one */
+	"2c528ffa06bc4a47b9c14e7936802030" /* the one that was in force is missing: the same */
+#define MESSAGE_PARTITIONS_FROZEN \
+	"8c1f3b7ad0e94c52b6d8f20c4e9a7153" /* partitions are not known, or are again */
 #define MESSAGE_PARTITIONS \
 	"6f40850963ee9d3e0dc43dbae4c997a5" /* another file is in force, or was refused */
 #define MESSAGE_PKEYS_FOREIGN \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Partitions on the control socket: list, show, add, remove, member add, member remove. A change is
- * judged whole before anything of it counts. It is answered when it is durable, when the ports that
- * it concerns hold what they should or have refused to, and when the SA answers from what they
- * hold. After some seconds it is answered anyway, and the answer says what of this is not so yet:
- * nobody is told that something is done which a restart may undo. Names and members are documented
- * in weftctl(8). Loop thread only.
+ * Partitions on the control socket: list, show, add, remove, member add, member remove, accept. A
+ * change is judged whole before anything of it counts. It is answered when it is durable, when the
+ * ports that it concerns hold what they should or have refused to, and when the SA answers from
+ * what they hold. After some seconds it is answered anyway, and the answer says what of this is not
+ * so yet: nobody is told that something is done which a restart may undo. Names and members are
+ * documented in weftctl(8). Loop thread only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -142,7 +142,7 @@ static bool has_settled(struct sm *sm, const struct change *change, guid_t guid)
 	struct port *port = policy_port(&sm->policy, guid);
 	enum pkeys_status status;
 
-	if (!port || !port->lid || port_state_of(port) < PORT_INIT)
+	if (!port || !port->lid || port_state_of(port) < PORT_INIT || policy_is_frozen(&sm->policy))
 		return true;
 	status = program_pkeys_status(sm->program, port, change->p_key);
 	return status != PKEYS_WANTED && status != PKEYS_WRITTEN;
@@ -191,6 +191,7 @@ static void warn_of_alias(struct sm *sm, guid_t guid, pkey_t p_key, struct buffe
 
 static void change_row(const struct change *change, struct buffer *out)
 {
+	char *problem = policy_problem(&change->sm->policy);
 	json_t *counts = json_object();
 	size_t waiting = 0;
 
@@ -209,6 +210,8 @@ static void change_row(const struct change *change, struct buffer *out)
 	row_boolean(out, "shown", is_shown(change->sm));
 	row_json(out, "counts", counts);
 	row_begin(out, "warnings", '[');
+	if (problem && policy_is_frozen(&change->sm->policy))
+		row_string(out, NULL, problem);
 	if (policy_lacks_group(&change->sm->policy, change->p_key))
 		row_string(out, NULL,
 			   "no MLID is left for its broadcast group, so IPoIB stays down there; "
@@ -223,6 +226,7 @@ static void change_row(const struct change *change, struct buffer *out)
 		port_row(change->sm, change->guids[i], change->p_key, out);
 	row_end(out, ']');
 	row_end(out, '}');
+	free(problem);
 }
 
 static void change_free(struct change *change)
@@ -591,6 +595,24 @@ static void command_member_remove(void *ctx, struct control_request *request, co
 		answer_later(sm, request, p_key, guids, count);
 }
 
+/* accept */
+
+static void command_accept(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	json_t *accepted;
+
+	(void)args;
+	if (!may_change(sm, request))
+		return;
+	accepted = json_pack("{s:s?,s:I,s:I}", "loss", policy_loss(&sm->policy), "at_run_time",
+			     (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION),
+			     "run_time_members",
+			     (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER));
+	policy_accept(&sm->policy);
+	settings_answer(&sm->engines.settings, request, accepted);
+}
+
 /* list */
 
 struct listing {
@@ -798,6 +820,7 @@ const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
 	{"partition member add", command_member_add, CONTROL_ACTS},
 	{"partition member remove", command_member_remove, CONTROL_ACTS},
 	{"partition check", command_partition_check, CONTROL_ACTS},
+	{"partition accept", command_accept, CONTROL_ACTS},
 };
 
 json_t *partitions_json(const struct sm *sm)
@@ -805,23 +828,27 @@ json_t *partitions_json(const struct sm *sm)
 	static const char *const sources[] = {
 		[PARTITIONS_NO_FILE] = "no file",
 		[PARTITIONS_FILE] = "file",
-		[PARTITIONS_BAD_FILE] = "bad file: all but the manager are limited members",
+		[PARTITIONS_KEPT_FILE] = "the last good file, as it is kept in the store",
 		[PARTITIONS_LOST_FILE] =
-			"the file that was in force is not there: all but the manager are limited "
-			"members; put it back, or set partition_config_file to \"\" (SIGHUP)"};
-	const struct partitions *file = sm->policy.file ? sm->policy.file->partitions : NULL;
-	bool open = !policy_is_closed(&sm->policy);
+			"no file, though one was in force: P_Keys stay as they are"};
+	const struct policy *policy = &sm->policy;
+	const struct partitions *file = policy->file ? policy->file->partitions : NULL;
+	bool open = !policy_is_closed(policy);
+	const char *source =
+		open ? "no file, nothing at run time: everybody is a full member of the "
+		       "default partition"
+		: policy_loss(policy) ? "records were lost: P_Keys stay as they are"
+				      : sources[policy->source];
 
-	return json_pack("{s:s,s:b,s:i,s:I,s:I,s:I,s:I}", "source",
-			 open ? "no file, nothing at run time: everybody is a full member of the "
-				"default partition"
-			      : sources[sm->policy.source],
-			 "open", open, "in_file", file ? (int)file->count : 0, "at_run_time",
-			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION),
-			 "run_time_members",
-			 (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER),
-			 "foreign_ports", (json_int_t)sm->foreign_keys.ports, "foreign_p_keys",
-			 (json_int_t)sm->foreign_keys.keys);
+	return json_pack(
+		"{s:s,s:b,s:b,s:b,s:i,s:I,s:I,s:I,s:I}", "source", source, "open", open, "frozen",
+		policy_is_frozen(policy), "file_bad",
+		policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE,
+		"in_file", file ? (int)file->count : 0, "at_run_time",
+		(json_int_t)registry_count(sm->registry, REGISTRY_PARTITION), "run_time_members",
+		(json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER),
+		"foreign_ports", (json_int_t)sm->foreign_keys.ports, "foreign_p_keys",
+		(json_int_t)sm->foreign_keys.keys);
 }
 
 void partition_commands_init(struct sm *sm)

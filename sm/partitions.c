@@ -16,6 +16,7 @@
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sm/partition_held.h"
 #include "sm/program.h"
 #include "sm/settings.h"
 
@@ -284,8 +285,20 @@ struct port_keys policy_keys(struct policy *policy, const struct policy_file *fi
 	return take_keys(policy, file);
 }
 
+/* What it held, else limited membership of the default partition; the manager's port is full. */
+static struct port_keys frozen_keys(const struct policy *policy, guid_t port_guid, bool self)
+{
+	static const pkey_t limited = PKEY_DEFAULT_LIMITED, full = PKEY_DEFAULT_FULL;
+	const struct held_keys *held = held_keys_get(&policy->held, port_guid);
+
+	return held ? (struct port_keys){.key = held->key, .count = held->count}
+		    : (struct port_keys){.key = self ? &full : &limited, .count = 1};
+}
+
 struct port_keys policy_port_keys(struct policy *policy, const struct port *port)
 {
+	if (policy->frozen)
+		return frozen_keys(policy, port_facts(port)->guid, port == policy->fabric->sm_port);
 	return policy_keys(policy, policy->file, port_facts(port)->guid, port->node->type,
 			   port == policy->fabric->sm_port);
 }
@@ -336,6 +349,8 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid)
 {
 	const struct port *port = policy_port(policy, guid);
 
+	if (policy->frozen && !port)
+		return frozen_keys(policy, policy_owner(policy, guid), false);
 	/* What is not there is most often an adapter. */
 	return port ? policy_port_keys(policy, port)
 		    : policy_keys(policy, policy->file, policy_owner(policy, guid), NODE_CA, false);
@@ -345,7 +360,7 @@ bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key)
 {
 	struct port_keys keys;
 
-	if (registry_is_together(policy->registry))
+	if (registry_is_together(policy->registry) || policy->frozen)
 		return true;
 	keys = policy_guid_keys(policy, guid);
 	for (unsigned i = 0; i < keys.count; i++)
@@ -356,7 +371,7 @@ bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key)
 
 bool policy_is_closed(const struct policy *policy)
 {
-	return policy->source != PARTITIONS_NO_FILE ||
+	return policy->source != PARTITIONS_NO_FILE || policy->frozen ||
 	       registry_count(policy->registry, REGISTRY_PARTITION) ||
 	       registry_count(policy->registry, REGISTRY_PARTITION_MEMBER);
 }
@@ -460,7 +475,7 @@ bool policy_lacks_group(const struct policy *policy, pkey_t p_key)
 
 static void tell_groups(const struct policy *policy)
 {
-	if (policy->groups_changed)
+	if (policy->groups_changed && !policy->frozen)
 		policy->groups_changed(policy->groups_ctx);
 }
 
@@ -486,6 +501,8 @@ static void look_at(struct policy *policy, guid_t port_guid)
 		return;
 	if (port)
 		program_look_at_port(policy->program, port);
+	if (policy->frozen)
+		return; /* no port loses a P_Key */
 	keys = policy_guid_keys(policy, port_guid);
 	event.p_keys = keys.key;
 	event.num_p_keys = keys.count;
@@ -586,59 +603,31 @@ static void partition_changed(struct policy *policy, const struct partition_entr
 		note(policy, member->guid);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
-{
-	struct policy *policy = ctx;
-	const void *record = change->after ? change->after : change->before;
-
-	if (change->kind == REGISTRY_PARTITION)
-		partition_changed(policy, change->before, change->after);
-	else if (change->kind == REGISTRY_PARTITION_MEMBER)
-		note(policy, ((const struct partition_member_entry *)record)->guid);
-	else if (change->kind == REGISTRY_ALIAS && policy_is_closed(policy))
-		note(policy, ((const struct alias_entry *)record)->port_guid);
-	else if (change->kind == REGISTRY_SETTING)
-		loop_defer(&policy->turn); /* judge_source(), compare_digests() */
-	else
-		return;
-	/* The first thing that is said at run time, and the last that is taken back. */
-	if (policy_is_closed(policy) != policy->closed) {
-		policy->closed = !policy->closed;
-		note_all(policy);
-	}
-}
-
-/* What belongs together is judged when it is all there. */
-static void whole(void *ctx)
-{
-	struct policy *policy = ctx;
-
-	loop_defer(&policy->turn);
-}
-
-/* Whether a file was in force: a setting whose text is the file's name. */
-
-#define MARK "partition_file"
-
-static const char *mark(const struct policy *policy)
-{
-	return setting_get(policy->registry, MARK);
-}
+/* The file that is kept */
 
 const char *policy_former_file(const struct policy *policy)
 {
-	return policy->given == PARTITIONS_FILE ? NULL : mark(policy);
+	return policy->given == PARTITIONS_FILE ? NULL : partition_kept_name(policy->registry);
+}
+
+bool policy_keep_file(struct policy *policy)
+{
+	uint64_t before = registry_number(policy->registry);
+
+	if (policy->given == PARTITIONS_FILE)
+		partition_kept_put(policy->registry, policy->file->partitions,
+				   loop_wall_s(policy->loop));
+	return registry_number(policy->registry) != before;
 }
 
 /* Only a MASTER changes the registry. */
-static void keep_mark(struct policy *policy)
+static void keep_file(struct policy *policy)
 {
-	if (!policy->live)
+	if (!policy->live || policy->next)
 		return;
+	policy_keep_file(policy);
 	if (policy->given == PARTITIONS_UNWANTED)
-		setting_put(policy->registry, MARK, NULL);
-	else if (policy->given == PARTITIONS_FILE)
-		setting_put(policy->registry, MARK, policy->file->partitions->name);
+		partition_kept_clear(policy->registry);
 }
 
 /* What the master's file says, for those that follow it; a setting, too. */
@@ -683,28 +672,189 @@ static void compare_digests(struct policy *policy)
 			  "the partition file here (%s) says what the master's does", name);
 }
 
-/* True when it is another one now. */
+static void put_file(struct policy *policy, struct partitions *partitions)
+{
+	policy_file_free(policy->file);
+	policy->file = partitions ? policy_file_new(partitions) : NULL;
+	policy->digest = partitions_digest(partitions);
+}
+
+/* The kept text is in force, or what is kept is no good. True: another one than before. */
+static bool take_kept(struct policy *policy)
+{
+	const char *mark = partition_kept_mark(policy->registry);
+
+	if (!mark)
+		mark = "";
+	if (policy->kept_mark && !strcmp(policy->kept_mark, mark))
+		return false;
+	free(policy->kept_mark);
+	policy->kept_mark = mem_strdup(mark);
+	put_file(policy, partition_kept_get(policy->registry, policy->options->allow_both,
+					    policy->kept_when));
+	return true;
+}
+
+/* True when something else is in force now. */
+static bool find_source(struct policy *policy)
+{
+	enum partition_source before = policy->source, source = policy->given;
+	bool wants_kept = source == PARTITIONS_BAD_FILE ||
+			  (source == PARTITIONS_NO_FILE && partition_kept_name(policy->registry));
+	bool changed = false;
+
+	if (wants_kept) {
+		changed = take_kept(policy);
+		source = policy->file ? PARTITIONS_KEPT_FILE : PARTITIONS_LOST_FILE;
+	} else if (source != PARTITIONS_FILE) {
+		if (policy->file)
+			put_file(policy, NULL);
+		source = PARTITIONS_NO_FILE;
+	}
+	if (!wants_kept) {
+		free(policy->kept_mark);
+		policy->kept_mark = NULL;
+	}
+	policy->source = source;
+	return changed || source != before;
+}
+
+const char *policy_loss(const struct policy *policy)
+{
+	return setting_get(policy->registry, SETTING_PARTITION_STATE);
+}
+
+bool policy_is_frozen(const struct policy *policy)
+{
+	return policy->frozen;
+}
+
+/* True when that has changed. */
+static bool find_frozen(struct policy *policy)
+{
+	bool frozen = policy->source == PARTITIONS_LOST_FILE || policy_loss(policy);
+
+	if (frozen == policy->frozen)
+		return false;
+	policy->frozen = frozen;
+	held_keys_clear(&policy->held);
+	map_init(&policy->held);
+	return true;
+}
+
+void policy_hold(struct policy *policy, const struct port *port, const struct pkey_list *within)
+{
+	const struct port_facts *facts = port_facts(port);
+
+	if (!held_keys_get(&policy->held, facts->guid))
+		held_keys_put(&policy->held, facts->guid, facts->pkeys, within,
+			      port == policy->fabric->sm_port);
+}
+
+void policy_accept(struct policy *policy)
+{
+	setting_put(policy->registry, SETTING_PARTITION_STATE, NULL);
+}
+
+static char *file_problem(const struct policy *policy)
+{
+	const char *name = partition_kept_name(policy->registry);
+	bool bad = policy->given == PARTITIONS_BAD_FILE;
+	const char *what = bad ? policy->problem : name;
+	const char *how = bad ? "" : ": this partition file was in force, and is missing";
+	const char *remedy = bad ? "correct it, then weftctl config reload"
+				 : "put it back, or set partition_config_file to \"\" to do "
+				   "without one, then weftctl config reload";
+
+	if (policy->source == PARTITIONS_KEPT_FILE)
+		return mem_printf("%s%s; the last good file, of %s, is in force: %s", what, how,
+				  policy->kept_when, remedy);
+	return mem_printf("%s%s; its text is not in the store, so ports keep the P_Keys that they "
+			  "hold, and new ones are limited members of the default partition: %s",
+			  what, how, remedy);
+}
+
+char *policy_problem(const struct policy *policy)
+{
+	const char *loss = policy_loss(policy);
+
+	if (loss)
+		return mem_printf(
+			"partitions are incomplete (%s): ports keep the P_Keys that they hold, and "
+			"new ones are limited members of the default partition, until weftctl "
+			"restore brings a saved document, or weftctl partition accept takes what "
+			"weftctl partition list shows as all there is",
+			loss);
+	if (policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE)
+		return file_problem(policy);
+	return NULL;
+}
+
+static void log_problem(const struct policy *policy)
+{
+	const struct log_subject subject = {
+		.message_id = policy_loss(policy)		     ? MESSAGE_PARTITIONS_FROZEN
+			      : policy->given == PARTITIONS_BAD_FILE ? MESSAGE_PARTITIONS_BAD
+								     : MESSAGE_PARTITIONS_LOST};
+	char *problem = policy_problem(policy);
+
+	if (problem)
+		log_about(LOG_CRIT, &subject, "%s", problem);
+	free(problem);
+}
+
+/* True when something else is in force now. */
 static bool judge_source(struct policy *policy)
 {
-	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_LOST};
-	enum partition_source source = policy->given;
+	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_FROZEN};
+	bool changed = find_source(policy), was_frozen = policy->frozen;
 
-	if (source == PARTITIONS_UNWANTED)
-		source = PARTITIONS_NO_FILE;
-	else if (source == PARTITIONS_NO_FILE && mark(policy))
-		source = PARTITIONS_LOST_FILE;
-	if (source == policy->source)
+	changed |= find_frozen(policy);
+	if (!changed)
 		return false;
-	policy->source = source;
-	if (source == PARTITIONS_LOST_FILE)
-		log_about(
-			LOG_CRIT, &subject,
-			"%s: THIS PARTITION FILE WAS IN FORCE, AND THERE IS NONE NOW. Until it is "
-			"back (SIGHUP) all ports are limited members of the default partition and "
-			"talk to nobody but the manager; to do without one, set "
-			"partition_config_file to \"\"",
-			mark(policy));
+	log_problem(policy);
+	if (was_frozen && !policy->frozen)
+		log_about(LOG_NOTICE, &subject,
+			  "partitions count again: ports get the P_Keys that they are to have");
 	return true;
+}
+
+/* What is not known is not given: that counts at once, what follows later. */
+static void setting_changed(struct policy *policy)
+{
+	if (!registry_is_together(policy->registry) && find_frozen(policy))
+		note_all(policy);
+	loop_defer(&policy->turn);
+}
+
+static void changed(void *ctx, const struct registry_change *change)
+{
+	struct policy *policy = ctx;
+	const void *record = change->after ? change->after : change->before;
+
+	if (change->kind == REGISTRY_PARTITION)
+		partition_changed(policy, change->before, change->after);
+	else if (change->kind == REGISTRY_PARTITION_MEMBER)
+		note(policy, ((const struct partition_member_entry *)record)->guid);
+	else if (change->kind == REGISTRY_ALIAS && policy_is_closed(policy))
+		note(policy, ((const struct alias_entry *)record)->port_guid);
+	else if (change->kind == REGISTRY_SETTING)
+		setting_changed(policy);
+	else
+		return;
+	/* The first thing that is said at run time, and the last that is taken back. */
+	if (policy_is_closed(policy) != policy->closed) {
+		policy->closed = !policy->closed;
+		note_all(policy);
+	}
+}
+
+/* What belongs together is judged when it is all there. */
+static void whole(void *ctx)
+{
+	struct policy *policy = ctx;
+
+	loop_defer(&policy->turn);
 }
 
 static void take_noted(void *arg)
@@ -715,7 +865,7 @@ static void take_noted(void *arg)
 
 	if (registry_is_together(policy->registry))
 		return;
-	keep_mark(policy);
+	keep_file(policy);
 	keep_digest(policy);
 	compare_digests(policy);
 	if (judge_source(policy)) {
@@ -741,7 +891,7 @@ static void take_noted(void *arg)
 
 bool policy_is_judging(const struct policy *policy)
 {
-	return policy->walking || policy->all_noted || policy->num_noted;
+	return policy->walking || policy->all_noted || policy->num_noted || policy->next;
 }
 
 void policy_port_settled(struct policy *policy)
@@ -765,20 +915,51 @@ static bool tell_changes(const struct policy *policy, const struct partitions *p
 	return changed;
 }
 
-bool policy_set_file(struct policy *policy, enum partition_source source,
-		     struct partitions *partitions)
+void policy_set_problem(struct policy *policy, const char *problem)
 {
-	static const struct partitions nothing;
-	bool changed = tell_changes(policy, partitions);
+	free(policy->problem);
+	policy->problem = problem ? mem_strdup(problem) : NULL;
+}
 
-	policy->digest = partitions_digest(source == PARTITIONS_BAD_FILE ? &nothing : partitions);
-	policy_file_free(policy->file);
-	policy->file = partitions ? policy_file_new(partitions) : NULL;
+static void take_file(struct policy *policy, enum partition_source source,
+		      struct partitions *partitions)
+{
+	put_file(policy, partitions);
 	policy->given = source;
-	judge_source(policy);
+	free(policy->kept_mark);
+	policy->kept_mark = NULL;
+	find_source(policy);
+	find_frozen(policy);
+	log_problem(policy);
 	policy->closed = policy_is_closed(policy);
 	policy->groups_noted = true;
 	note_all(policy);
+}
+
+static void next_is_kept(void *ctx)
+{
+	struct policy *policy = ctx;
+	struct partitions *next = policy->next;
+
+	policy->next = NULL;
+	take_file(policy, PARTITIONS_FILE, next);
+}
+
+bool policy_set_file(struct policy *policy, enum partition_source source,
+		     struct partitions *partitions)
+{
+	bool changed = tell_changes(policy, partitions);
+
+	registry_wait_cancel(&policy->keeping);
+	partitions_free(policy->next);
+	policy->next = NULL;
+	if (!policy->live || source != PARTITIONS_FILE) {
+		take_file(policy, source, partitions);
+		return changed;
+	}
+	policy->next = partitions;
+	partition_kept_put(policy->registry, partitions, loop_wall_s(policy->loop));
+	registry_wait(policy->registry, &policy->keeping);
 	return changed;
 }
 
@@ -814,6 +995,11 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 		.memberships = mem_array(PARTITIONS, sizeof(*policy->memberships)),
 		.touched = mem_array(PARTITIONS, sizeof(*policy->touched)),
 	};
+	policy->keeping = (struct registry_waiter){.durable = next_is_kept, .ctx = policy};
+	list_init(&policy->keeping.link);
+	map_init(&policy->held);
+	find_source(policy); /* until policy_set_file() the kept one counts */
+	find_frozen(policy);
 	policy->closed = policy_is_closed(policy);
 	slices_init(&policy->walk, loop, &all_plan, policy, walked, policy);
 	loop_deferred_init(&policy->turn, loop, "partitions changed", take_noted, policy);
@@ -827,6 +1013,11 @@ void policy_done(struct policy *policy)
 	if (policy->settled.fn)
 		loop_defer_cancel(&policy->settled);
 	registry_unread(&policy->reader);
+	registry_wait_cancel(&policy->keeping);
+	held_keys_clear(&policy->held);
+	partitions_free(policy->next);
+	free(policy->problem);
+	free(policy->kept_mark);
 	policy_file_free(policy->file);
 	free(policy->memberships);
 	free(policy->touched);

@@ -8,11 +8,15 @@
  *   - No file: everybody is a full member of the default partition, until somebody defines that at
  *     run time. With a file, or with such a definition, whoever is not named in it is a limited
  *     member, and the manager's port a full one.
- *   - A file that was bad when the daemon started: as one in which nothing stands. Nothing is ever
- *     opened by mistake. One that is bad later changes nothing.
- *   - No file, where one was in force when this manager, or the one whose registry it has, last was
- *     MASTER: the same. A setting in the registry remembers that; a configuration that names no
- *     file ends it.
+ *   - A file that is bad when the daemon starts, or missing although one was in force when this
+ *     manager, or the one whose registry it has, last was MASTER: the text of the last good file,
+ *     which the registry has (sm/partition_kept.h), stays in force. A configuration that names no
+ *     file ends that. A file that is bad later changes nothing.
+ *   - Frozen: the text is not there either, or the store has lost records (SETTING_PARTITION_STATE
+ *     in the registry). Then nobody knows who is in what, and nothing is opened by mistake: ports
+ *     that are up keep the P_Keys that they hold; others become limited members of the default
+ *     partition, with what they held before, as far as that is known (sm/partition_held.h); no
+ *     group is made or ended. A good file, a restored document or policy_accept() ends it.
  *   - The manager's own port always is a full member of the default partition.
  * Ports are named by port GUIDs, and by alias GUIDs, which count for the port that has them if they
  * were granted (fabric/alias.h): any host may register any other alias for itself, and OpenSM looks
@@ -30,15 +34,18 @@
 #include "fabric/registry.h"
 #include "formats/partitions.h"
 #include "lib/loop.h"
+#include "lib/map.h"
 #include "lib/slices.h"
 #include "sm/options.h"
+#include "sm/partition_kept.h"
 
 enum partition_source {
 	PARTITIONS_NO_FILE,
 	PARTITIONS_FILE,
-	PARTITIONS_BAD_FILE,  /* it was when the daemon started */
+	PARTITIONS_BAD_FILE,  /* given: it was bad when the daemon started */
 	PARTITIONS_UNWANTED,  /* given: the configuration names no file; as NO_FILE, for good */
-	PARTITIONS_LOST_FILE, /* follows: NO_FILE was given, and a file had been in force */
+	PARTITIONS_KEPT_FILE, /* follows: the last good file is in force, as kept in the registry */
+	PARTITIONS_LOST_FILE, /* follows: so it should be, and its text is not there */
 };
 
 /* What the file says about one GUID, or about many. */
@@ -69,6 +76,14 @@ struct policy {
 	struct policy_file *file;
 	uint64_t digest;		     /* of what it says */
 	enum partition_source given, source; /* by policy_set_file(); what follows from it */
+	char *problem;			     /* why the file that was given is bad; or NULL */
+	char *kept_mark;		     /* of the kept text in force, or last tried; or NULL */
+	char kept_when[KEPT_WHEN_SIZE];	     /* its date */
+	bool frozen;
+	struct map held; /* partition_held.h, while it is frozen */
+	/* A file that waits until the registry has it for good. */
+	struct partitions *next;
+	struct registry_waiter keeping;
 	uint64_t state;	    /* rises with each change that may concern everybody; from 1 */
 	bool live;	    /* this manager is MASTER and its first view is there */
 	struct slices walk; /* over all ports, after such a change */
@@ -106,8 +121,8 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 		 const struct sm_options *options);
 void policy_done(struct policy *policy);
 
-/* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. False: they are those of
- * before. */
+/* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. A MASTER's file takes
+ * effect when its text is durable. False: they are those of before. */
 bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions);
 /* Whether this manager follows a master whose file says something else. */
@@ -115,6 +130,23 @@ bool policy_is_unlike(const struct policy *policy);
 /* The file that was in force before, where none is now, until the configuration that names none has
  * taken effect; or NULL. */
 const char *policy_former_file(const struct policy *policy);
+/* Why the file that policy_set_file() is given next is bad, "file:line: reason"; NULL: it is not.
+ */
+void policy_set_problem(struct policy *policy, const char *problem);
+/* This manager is MASTER and has not written yet: its file is put into the registry. True: that has
+ * changed it, so it is to be waited for. */
+bool policy_keep_file(struct policy *policy);
+/* What an administrator has to do about partitions, as a sentence for free(); NULL: nothing. */
+char *policy_problem(const struct policy *policy);
+/* Whether nobody knows which P_Keys ports are to have. */
+bool policy_is_frozen(const struct policy *policy);
+/* Why records may be missing; NULL: they are not. */
+const char *policy_loss(const struct policy *policy);
+/* What is there counts from now on as all there is. */
+void policy_accept(struct policy *policy);
+/* Frozen: what this port holds is read, and is kept for it. within: its switch's table, where that
+ * enforces; or NULL. */
+void policy_hold(struct policy *policy, const struct port *port, const struct pkey_list *within);
 /* Options may have changed: everything is judged anew. */
 void policy_options_changed(struct policy *policy);
 /* This manager may write, or may not any more. */

@@ -288,6 +288,25 @@ static uint8_t may_enforce(const struct port *front, const struct port_keys *key
 	return lacks ? enforce & enforced_now(front) : enforce;
 }
 
+/* As next_step(), but nothing is written, and what both tables let through is kept for the case
+ * that the link goes down. */
+static bool hold_step(struct program *program, struct cable cable, struct step *out)
+{
+	struct port *end = cable.end, *front = cable.front;
+	bool enforces = front && enforced_now(front) && room_of(front);
+
+	*out = (struct step){0};
+	if (front)
+		front->enforce = enforced_now(front);
+	if (!is_read(end))
+		return true;
+	if (enforces && !front->pkeys_failed && read_front(front, out))
+		return true;
+	if (!enforces || is_read(front))
+		policy_hold(program->policy, end, enforces ? port_facts(front)->pkeys : NULL);
+	return false;
+}
+
 /* Whether something is left to do at the cable; out->port is NULL where it cannot be done now. */
 static bool next_step(struct program *program, struct cable cable, struct step *out)
 {
@@ -332,6 +351,21 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	front->pkeys_refused = left.refused;
 	front->enforce = may_enforce(front, &keys, enforce);
 	return false;
+}
+
+/* Where nobody knows which P_Keys ports are to have (sm/partitions.h), a port that is up keeps its
+ * own. The manager's is still made a full member of the default partition. */
+static bool find_step(struct program *program, struct cable cable, struct step *out)
+{
+	bool is_up = port_of_switch(cable.end) || port_state_of(cable.end) >= PORT_ARMED;
+
+	if (policy_is_frozen(program->policy) && is_up) {
+		if (hold_step(program, cable, out))
+			return true;
+		if (cable.end != program->fabric->sm_port)
+			return false;
+	}
+	return next_step(program, cable, out);
 }
 
 /* Answers */
@@ -491,7 +525,7 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 		return PKEYS_STUCK;
 	if (cable.end->pkeys_busy || (cable.front && cable.front->pkeys_busy))
 		return PKEYS_WAIT;
-	if (!next_step(program, cable, &step)) {
+	if (!find_step(program, cable, &step)) {
 		cable.end->pkeys_good = program->policy->state;
 		if (cable.front)
 			cable.front->node->sw->pkeys_known = true;

@@ -399,6 +399,30 @@ bool sm_set_partitions(struct sm *sm, enum partition_source source, struct parti
 	return policy_set_file(&sm->policy, source, partitions);
 }
 
+bool sm_set_bad_partitions(struct sm *sm, const char *problem)
+{
+	if (!partition_kept_mark(sm->registry))
+		return false;
+	policy_set_problem(&sm->policy, problem);
+	policy_set_file(&sm->policy, PARTITIONS_BAD_FILE, NULL);
+	return true;
+}
+
+bool sm_knows_partition_file(const struct sm *sm)
+{
+	return sm->policy.given == PARTITIONS_FILE || policy_former_file(&sm->policy);
+}
+
+bool sm_partitions_frozen(const struct sm *sm)
+{
+	return policy_is_frozen(&sm->policy);
+}
+
+char *sm_partition_problem(const struct sm *sm)
+{
+	return policy_problem(&sm->policy);
+}
+
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx)
 {
 	sm->policy.groups_changed = fn;

@@ -46,9 +46,18 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
  * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);
 
-/* The partitions of the file, which it takes over: NULL unless source is PARTITIONS_FILE. They are
- * in force at once. False: they are those of before. */
+/* The partitions of the file, which it takes over: NULL unless source is PARTITIONS_FILE. A MASTER
+ * applies them when they are durable. False: they are those of before. */
 bool sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions);
+/* The same for a file that is bad, "file:line: reason": the last good one is in force. False: there
+ * is none, and nothing was done. */
+bool sm_set_bad_partitions(struct sm *sm, const char *problem);
+/* Whether a partition file is or was in force. */
+bool sm_knows_partition_file(const struct sm *sm);
+/* Whether nobody knows which P_Keys ports are to have, so that no group may be made or ended. */
+bool sm_partitions_frozen(const struct sm *sm);
+/* What an administrator has to do about partitions, for free(); NULL: nothing. */
+char *sm_partition_problem(const struct sm *sm);
 /* fn(ctx) is called when the groups that partitions have may have changed; sm_groups() gives those
  * that there are to be, without MLID and life time, *out for free(). */
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx);

@@ -108,7 +108,7 @@ struct store {
 	struct registry_cursor cursor;
 	bool degraded;
 	char degraded_why[STORE_WHY_SIZE];
-	struct loop_deferred begin;
+	struct loop_deferred begin, tell;
 	struct loop_timer retry, stall;
 	struct log_limit limit;
 	uint64_t commits, committed_s, degradations;
@@ -203,6 +203,12 @@ static void close_files(struct store *store)
 	}
 }
 
+static void forget_contents(struct file *file)
+{
+	store_contents_release(&file->contents);
+	file->contents = (struct store_contents){0};
+}
+
 static int open_and_read(struct store *store, struct file *file)
 {
 	int error = store_db_open(file->path, &file->db, store->why);
@@ -213,7 +219,7 @@ static int open_and_read(struct store *store, struct file *file)
 	if (!error && !store_contents_whole(&file->contents, store->why))
 		return -EUCLEAN; /* with all that can be read of it */
 	if (error)
-		store_contents_done(&file->contents);
+		forget_contents(file);
 	return error;
 }
 
@@ -243,7 +249,7 @@ static int open_file(struct store *store, struct file *file)
 {
 	int error;
 
-	store_contents_done(&file->contents);
+	forget_contents(file);
 	error = open_and_read(store, file);
 	return error == -EUCLEAN ? replace_damaged(store, file) : error;
 }
@@ -373,8 +379,11 @@ static void log_losses(const struct file *file)
 	}
 }
 
-static void log_damage(struct store *store)
+/* In a turn of its own at the start: then there is somebody who makes events of it. */
+static void log_damage(void *arg)
 {
+	struct store *store = arg;
+
 	for (unsigned i = 0; i < FILES; i++) {
 		struct file *file = &store->files[i];
 
@@ -383,8 +392,9 @@ static void log_damage(struct store *store)
 		log_losses(file);
 		log_about(LOG_ERR, &damaged,
 			  "store %s is damaged (%s): it is kept as %s and written again from what "
-			  "can be read, %zu records%s",
-			  file->path, file->damage, file->aside, file->contents.count,
+			  "can be read, %" PRIu64 " records%s",
+			  file->path, file->damage, file->aside,
+			  store_contents_found(&file->contents),
 			  store->vital == COMPLETE
 				  ? "; partitions, M_Keys and settings are complete"
 				  : "");
@@ -572,7 +582,7 @@ static unsigned merge(void *arg, size_t *at)
 	store->loaded = !store->error;
 	store->readable = false;
 	for (unsigned i = 0; i < FILES; i++)
-		store_contents_done(&store->files[i].contents);
+		store_contents_release(&store->files[i].contents);
 	return 0;
 }
 
@@ -719,6 +729,7 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	list_init(&store->cursor.link);
 	slices_init(&store->walk, loop, &walk_plan, store, walked, store);
 	loop_deferred_init(&store->begin, loop, "store", begin, store);
+	loop_deferred_init(&store->tell, loop, "store damaged", log_damage, store);
 	loop_timer_init(&store->retry, loop, "store retry", retry, store);
 	loop_timer_init(&store->stall, loop, "store stall", stalled, store);
 	open_files(store);
@@ -751,7 +762,7 @@ static void rewrite_files(struct store *store)
 void store_keep(struct store *store, struct registry *registry)
 {
 	store->registry = registry;
-	log_damage(store);
+	loop_defer(&store->tell);
 	for (size_t at = 0; merge(store, &at);)
 		;
 	note_completeness(store);
@@ -794,6 +805,8 @@ void store_flush(struct store *store)
 	loop_timer_disarm(&store->retry);
 	loop_timer_disarm(&store->stall);
 	loop_defer_cancel(&store->begin);
+	loop_defer_cancel(&store->tell);
+	log_damage(store);
 	work_pool_free(store->pool); /* waits for what runs */
 	store->pool = NULL;
 	if (store->under_way && !store->walk.running && !store->ran)
@@ -823,6 +836,7 @@ void store_free(struct store *store)
 	loop_timer_disarm(&store->retry);
 	loop_timer_disarm(&store->stall);
 	loop_defer_cancel(&store->begin);
+	loop_defer_cancel(&store->tell);
 	slices_cancel(&store->walk);
 	registry_walk_end(&store->cursor);
 	work_pool_free(store->pool);
@@ -830,7 +844,7 @@ void store_free(struct store *store)
 	batch_clear(&store->batch);
 	batch_clear(&store->gathering);
 	for (unsigned i = 0; i < FILES; i++) {
-		store_contents_done(&store->files[i].contents);
+		store_contents_release(&store->files[i].contents);
 		free(store->files[i].path);
 	}
 	free(store->dir);

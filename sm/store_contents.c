@@ -170,12 +170,15 @@ void store_contents_salvage(struct store_contents *out, const char *path)
 	store_db_salvage(path, &sink, &out->said);
 }
 
-void store_contents_done(struct store_contents *contents)
+void store_contents_release(struct store_contents *contents)
 {
 	arena_free(contents->arena);
 	free(contents->rows);
 	map_done(&contents->seen);
-	*contents = (struct store_contents){0};
+	map_init(&contents->seen);
+	contents->arena = NULL;
+	contents->rows = NULL;
+	contents->count = contents->capacity = 0;
 }
 
 /* Totals */
@@ -203,6 +206,15 @@ bool store_contents_whole(const struct store_contents *contents, char why[STORE_
 		return false;
 	}
 	return true;
+}
+
+uint64_t store_contents_found(const struct store_contents *contents)
+{
+	uint64_t count = 0;
+
+	for (unsigned kind = 0; kind < STORE_DB_KINDS; kind++)
+		count += contents->found.kinds[kind].count;
+	return count;
 }
 
 uint64_t store_contents_missing(const struct store_contents *contents, unsigned kind)

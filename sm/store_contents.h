@@ -44,10 +44,13 @@ bool store_kind_is_vital(unsigned kind);
 /* Fill *out, which is to be empty. 0, or -errno as store_db_read(). */
 int store_contents_read(struct store_contents *out, struct store_db *db, char why[STORE_WHY_SIZE]);
 void store_contents_salvage(struct store_contents *out, const char *path);
-void store_contents_done(struct store_contents *contents);
+/* Frees the records; what is known of the file stays. */
+void store_contents_release(struct store_contents *contents);
 
 /* Whether the file has all rows that were written to it. Else what is wrong is in why. */
 bool store_contents_whole(const struct store_contents *contents, char why[STORE_WHY_SIZE]);
+/* How many rows are good. */
+uint64_t store_contents_found(const struct store_contents *contents);
 /* How many rows of a kind are not there that the file says it has; 0 where it says nothing. */
 uint64_t store_contents_missing(const struct store_contents *contents, unsigned kind);
 

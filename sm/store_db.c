@@ -248,7 +248,7 @@ static int take_rows(struct store_db *db, sqlite3_stmt *query, const struct stor
 
 /* Versions: steps[i] makes version i + 1 of version i; 0 is an empty file. */
 
-enum { STEP_TOTALS = 4 };
+enum { STEP_TOTALS = 6 };
 
 static const char *const steps[STORE_DB_VERSION] = {
 	"CREATE TABLE record (kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL,"

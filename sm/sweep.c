@@ -259,12 +259,13 @@ static void lid_phase(struct sm *sm)
 	slices_begin(&sm->sweep.giving_lids);
 }
 
-/* As for LIDs: a port must not be told what a restart would not know. */
+/* As for LIDs: a port must not be told what a restart would not know. Nor is a partition file
+ * applied before it is kept. */
 static void keys_settled(void *arg)
 {
 	struct sm *sm = arg;
 
-	if (sm->keys.recorded)
+	if (policy_keep_file(&sm->policy) || sm->keys.recorded)
 		registry_wait(sm->registry, &sm->sweep.lids_kept);
 	else
 		sweep_advance(sm);

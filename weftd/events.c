@@ -80,6 +80,7 @@ static const struct {
 	{MESSAGE_SA_LIMIT, "port"},
 	{MESSAGE_PARTITIONS_BAD, "partition"},
 	{MESSAGE_PARTITIONS_LOST, "partition"},
+	{MESSAGE_PARTITIONS_FROZEN, "partition"},
 	{MESSAGE_PARTITIONS, "partition"},
 	{MESSAGE_PKEYS_FOREIGN, "partition"},
 	{MESSAGE_PORT_ERRORS, "port"},

@@ -29,6 +29,8 @@
 #include "lib/tls.h"
 #include "lib/work.h"
 #include "mad/umad.h"
+#include "sm/settings.h"
+#include "sm/sm.h"
 #include "weftd/conf.h"
 #include "weftd/conf_json.h"
 #include "weftd/events.h"
@@ -59,7 +61,6 @@ struct daemon {
 	bool once, check_config;
 
 	struct conf conf;
-	bool partitions_are_read;	     /* there is a partition file, or was */
 	struct route_options *route_options; /* from the files that conf names; NULL: none */
 	struct map *names;		     /* the same, until there is a manager */
 	struct loop *loop;
@@ -262,7 +263,8 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 	partition_file_read(conf, out, error);
 	if (out->source == PARTITIONS_BAD_FILE)
 		return -EINVAL;
-	if (out->source != PARTITIONS_NO_FILE || !daemon->partitions_are_read)
+	if (out->source != PARTITIONS_NO_FILE || !daemon->manager ||
+	    !sm_knows_partition_file(manager_sm(daemon->manager)))
 		return 0;
 	snprintf(error, CONF_ERROR_SIZE,
 		 "%.255s: it is not there any more; to do without one, set "
@@ -334,7 +336,6 @@ static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_
 	set_route_options(daemon, reading.options);
 	manager_set_node_names(daemon->manager, reading.names);
 	if (reading.partitions.source != PARTITIONS_NO_FILE) {
-		daemon->partitions_are_read = reading.partitions.source == PARTITIONS_FILE;
 		partitions_changed = manager_set_partitions(
 			daemon->manager, reading.partitions.source, reading.partitions.partitions);
 	}
@@ -367,7 +368,7 @@ static void command_reload(void *ctx, struct control_request *request, const jso
 	if (reload(ctx, &result, error))
 		control_fail(request, "not reloaded, what was in force stays: %s", error);
 	else
-		control_reply(request, result);
+		settings_answer(&((struct daemon *)ctx)->log_levels.settings, request, result);
 }
 
 /* What a reload would say and change, from the same files and arguments. */
@@ -588,24 +589,26 @@ static void log_begin(const struct daemon *daemon)
 		   daemon->once ? ", once" : "");
 }
 
-/* A bad file must not keep the fabric down, and must not open it. */
-static void start_partitions(struct daemon *daemon)
+/* A bad file must not open the fabric, and must not change it: the last good one stays. */
+static int start_partitions(struct daemon *daemon)
 {
 	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_BAD};
+	struct sm *sm = manager_sm(daemon->manager);
 	char error[CONF_ERROR_SIZE];
 	struct partition_file file;
 
 	partition_file_read(&daemon->conf, &file, error);
-	if (file.source == PARTITIONS_BAD_FILE)
-		log_about(
-			LOG_CRIT, &subject,
-			"%s: THE PARTITION FILE IS BAD. Until it is mended (SIGHUP) all ports are "
-			"limited members of the default partition and talk to nobody but the "
-			"manager",
-			error);
-	daemon->partitions_are_read =
-		file.source == PARTITIONS_FILE || file.source == PARTITIONS_BAD_FILE;
-	manager_set_partitions(daemon->manager, file.source, file.partitions);
+	if (file.source != PARTITIONS_BAD_FILE) {
+		sm_set_partitions(sm, file.source, file.partitions);
+		return 0;
+	}
+	if (sm_set_bad_partitions(sm, error))
+		return 0;
+	log_about(LOG_ERR, &subject,
+		  "%s; the partition file is bad, and %s has no last good one: correct it, then "
+		  "start weftd again",
+		  error, daemon->conf.state_dir);
+	return -EINVAL;
 }
 
 static void register_commands(struct daemon *daemon)
@@ -639,11 +642,12 @@ static int start_manager(struct daemon *daemon)
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	manager_set_node_names(daemon->manager, daemon->names);
 	daemon->names = NULL;
-	start_partitions(daemon);
 	manager_on_report(daemon->manager, reported, daemon);
 	log_levels_init(&daemon->log_levels, daemon->loop, manager_registry(daemon->manager),
 			configured_log_level(daemon));
 	manager_show_settings(daemon->manager, &daemon->log_levels.settings);
+	if (start_partitions(daemon))
+		return -1;
 	if (manager_replicate(daemon->manager, daemon->carrier, &daemon->conf, why)) {
 		log_error("ha_listen: %s", why);
 		return -1;

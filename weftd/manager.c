@@ -36,8 +36,11 @@ static void take_groups(void *ctx)
 {
 	struct manager *manager = ctx;
 	struct group_entry *list;
-	size_t count = sm_groups(manager->sm, &list);
+	size_t count;
 
+	if (sm_partitions_frozen(manager->sm))
+		return;
+	count = sm_groups(manager->sm, &list);
 	adm_set_groups(manager->adm, list, count);
 	free(list);
 }
@@ -194,6 +197,33 @@ static json_t *reports_status(const struct manager *manager)
 			 "waiting", (json_int_t)adm_reports(manager->adm));
 }
 
+/* What needs an administrator: in words, and as anomalies that metrics show. */
+static void add_problems(const struct manager *manager, json_t *status)
+{
+	json_t *problems = json_array(), *partitions = json_object_get(status, "partitions");
+	json_t *store = json_object_get(status, "store");
+	const char *reason = json_string_value(json_object_get(store, "reason"));
+	json_t *anomalies = json_object_get(status, "anomalies");
+	char *problem = sm_partition_problem(manager->sm);
+
+	if (problem)
+		json_array_append_new(problems, json_string(problem));
+	if (reason)
+		json_array_append_new(
+			problems,
+			json_sprintf("store %s is degraded: %s; what is registered now is lost if "
+				     "weftd ends: make room or give a folder on another disk with "
+				     "--state-dir",
+				     json_string_value(json_object_get(store, "path")), reason));
+	json_object_set_new(anomalies, "store_degraded", json_integer(reason != NULL));
+	json_object_set_new(anomalies, "partitions_frozen",
+			    json_integer(json_is_true(json_object_get(partitions, "frozen"))));
+	json_object_set_new(anomalies, "partition_file_bad",
+			    json_integer(json_is_true(json_object_get(partitions, "file_bad"))));
+	json_object_set_new(status, "problems", problems);
+	free(problem);
+}
+
 static json_t *manager_status(const struct manager *manager)
 {
 	const struct adm_stats *stats = adm_stats(manager->adm);
@@ -228,6 +258,7 @@ static json_t *manager_status(const struct manager *manager)
 	json_object_set_new(status, "perf", pm_status(manager->pm));
 	if (manager->store)
 		json_object_set_new(status, "store", store_status(manager->store));
+	add_problems(manager, status);
 	return status;
 }
 

@@ -8,7 +8,8 @@
  * Input: a byte of how many bytes are changed (0 to 3), of each its place (2 bytes) and its value;
  * then records: flags (below), kind, where they say so sizes of key and value, and both.
  */
-// LINK: sm/store.o fabric/registry.o fabric/registry_check.o mad/field.o
+// LINK: sm/store.o sm/store_contents.o
+// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o mad/field.o
 // LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
 // LIBS: -lsqlite3 -ljansson -lsystemd
 #include "sm/store_db.c"
@@ -41,7 +42,7 @@ static void put_record(struct store_db *db, struct fuzz_bytes *in)
 {
 	static const char sql[] = "INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3,"
 				  " record_sum(?1, ?2, ?3) + ?4)";
-	uint8_t flags = fuzz_byte(in), kind = fuzz_byte(in), key[256], value[256];
+	uint8_t flags = fuzz_byte(in), kind = fuzz_byte(in), key[256], value[512];
 	unsigned known = REGISTRY_LID + kind % (REGISTRY_KINDS - REGISTRY_LID);
 	size_t key_size = registry_tables[known].key_bytes;
 	size_t value_size = registry_tables[known].format->wire_size - key_size;

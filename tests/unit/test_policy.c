@@ -321,63 +321,120 @@ static bool is_not_marked(const struct world *at)
 	return !is_marked(at);
 }
 
-static bool is_lost(const struct world *at)
+static bool is_kept(const struct world *at)
 {
-	return at->sm->policy.source == PARTITIONS_LOST_FILE;
+	return at->sm->policy.source == PARTITIONS_KEPT_FILE;
 }
 
-static bool is_back(const struct world *at)
+static bool is_frozen(const struct world *at)
 {
-	return at->sm->policy.source == PARTITIONS_NO_FILE;
+	return policy_is_frozen(&at->sm->policy);
 }
 
-/* Whether anybody may talk to anybody, as far as a host and the groups go. */
-static bool is_open(struct policy *policy)
+static bool is_open(const struct world *at)
 {
-	struct port_keys keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
-	struct group_entry *groups;
-	size_t count = policy_groups(policy, &groups);
-
-	free(groups);
-	CU_ASSERT_EQUAL(count, !policy_is_closed(policy));
-	CU_ASSERT_EQUAL(policy_is_closed(policy), keys.key[0] != 0xFFFF);
-	return keys.key[0] == 0xFFFF;
+	return !policy_is_closed(&at->sm->policy);
 }
 
-/* A file that was in force and is not there any more opens nothing, also in a later life, until the
- * configuration says that there is to be none. */
-static void test_lost_file(void)
+/* What the policy has for a port that nobody has seen. */
+static bool has_keys(struct policy *policy, pkey_t first, pkey_t second)
 {
+	struct port_keys keys = policy_guid_keys(policy, GUID);
+
+	return keys.key[0] == first && keys.count == (second ? 2 : 1) &&
+	       (!second || keys.key[1] == second);
+}
+
+/* A file that was in force stays so when it is bad or missing, also in a later life, until the
+ * configuration says that there is to be none. Without its text nothing is opened. */
+static void test_kept_file(void)
+{
+	static const enum partition_source sources[] = {PARTITIONS_BAD_FILE, PARTITIONS_NO_FILE};
+	static const char file[] = "Default=0x7fff, ipoib: ALL=limited; a=1: 0x77=full;\n# end";
 	struct policy *policy;
+	char *problem;
 
 	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	log_set_level(NULL, LOG_EMERG);
 	policy = &world->sm->policy;
 	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
-	CU_ASSERT_TRUE(is_open(policy));
-	read_file(policy, "Default=0x7fff: ALL=full;");
+	CU_ASSERT_TRUE(is_open(world));
+	CU_ASSERT_TRUE(has_keys(policy, 0xFFFF, 0));
+	read_file(policy, file);
 	CU_ASSERT_FALSE(is_marked(world)); /* a standby has put nothing in force */
 	world_up(world);
 	world_run(world, is_marked);
-	policy_set_file(policy, PARTITIONS_BAD_FILE, NULL);
-	CU_ASSERT_FALSE(is_open(policy));
-	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
-	CU_ASSERT_TRUE(is_lost(world));
-	CU_ASSERT_FALSE(is_open(policy));
-	CU_ASSERT_EQUAL(policy_keys(policy, NULL, GUID, NODE_CA, true).key[0], 0xFFFF);
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		policy_set_problem(policy, "f:1: why");
+		policy_set_file(policy, sources[i], NULL);
+		CU_ASSERT_TRUE(is_kept(world));
+		CU_ASSERT_FALSE(is_frozen(world));
+		CU_ASSERT_TRUE(has_keys(policy, 0x7FFF, 0x8001));
+		problem = policy_problem(policy);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(problem);
+		CU_ASSERT_PTR_NOT_NULL(strstr(problem, i ? "f: this partition file was in force"
+							 : "f:1: why; the last good file, of "));
+		free(problem);
+	}
 	policy_set_file(policy, PARTITIONS_UNWANTED, NULL);
-	CU_ASSERT_TRUE(is_open(policy));
+	CU_ASSERT_TRUE(is_open(world));
 	world_run(world, is_not_marked);
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_TEXT), 0);
 	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
-	CU_ASSERT_TRUE(is_open(policy));
-	/* A document that is restored, or a store that could be read late, knows of one. */
+	CU_ASSERT_TRUE(is_open(world));
+	CU_ASSERT_PTR_NULL(policy_problem(policy));
+	/* A document that is restored, or a store that could be read late, knows of one, whose text
+	 * it does not have. */
 	registry_put(world->registry, REGISTRY_SETTING, &mark_key);
-	world_run(world, is_lost);
-	CU_ASSERT_FALSE(is_open(policy));
+	world_run(world, is_frozen);
+	CU_ASSERT_TRUE(has_keys(policy, 0x7FFF, 0));
 	registry_drop(world->registry, REGISTRY_SETTING, &mark_key);
-	world_run(world, is_back);
-	CU_ASSERT_TRUE(is_open(policy));
+	world_run(world, is_open);
+	CU_ASSERT_TRUE(is_open(world));
 	world_free(world);
+}
+
+/* Texts of all sizes come back; those that are not whole do not. */
+static void test_kept_text(void)
+{
+	static const size_t sizes[] = {0, 1, 479, 480, 481, 5000};
+	struct partitions partitions = {.name = (char *)"/etc/weft/f"}, *kept;
+	struct partition_text_entry piece = {.number = 0}, missing = {.number = 3};
+	struct registry *registry = registry_new();
+	char text[5001], when[KEPT_WHEN_SIZE];
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(sizes); i++) { /* longer, then shorter */
+		size_t n = i < ARRAY_SIZE(sizes) ? i : 2 * ARRAY_SIZE(sizes) - 1 - i;
+
+		memset(text, '#', sizeof(text));
+		text[0] = '\n';
+		partitions.text = text;
+		partitions.length = sizes[n];
+		partition_kept_put(registry, &partitions, 1000000000);
+		CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_PARTITION_TEXT),
+				(sizes[n] + PARTITION_TEXT_SIZE - 1) / PARTITION_TEXT_SIZE);
+		kept = partition_kept_get(registry, false, when);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
+		CU_ASSERT_EQUAL(kept->length, sizes[n]);
+		CU_ASSERT_EQUAL(memcmp(kept->text, text, sizes[n]), 0);
+		CU_ASSERT_STRING_EQUAL(kept->name, "/etc/weft/f");
+		CU_ASSERT_EQUAL(strncmp(when, "2001-09-", 8), 0);
+		partitions_free(kept);
+	}
+	partitions.length = 5000;
+	partition_kept_put(registry, &partitions, 1000000000);
+	registry_drop(registry, REGISTRY_PARTITION_TEXT, &missing);
+	CU_ASSERT_PTR_NULL(partition_kept_get(registry, false, when));
+	partition_kept_put(registry, &partitions, 1000000000);
+	piece = *(const struct partition_text_entry *)registry_find(
+		registry, REGISTRY_PARTITION_TEXT, &piece);
+	piece.text[7] = '\n';
+	registry_put(registry, REGISTRY_PARTITION_TEXT, &piece);
+	CU_ASSERT_PTR_NULL(partition_kept_get(registry, false, when));
+	partition_kept_clear(registry);
+	CU_ASSERT_PTR_NULL(partition_kept_get(registry, false, when));
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_SETTING), 0);
+	registry_free(registry);
 }
 
 static bool is_judged(const struct world *at)
@@ -418,14 +475,16 @@ static void test_other_file_than_the_master(void)
 	policy_set_live(policy, false);
 	registry_follow(world->registry, true);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		bool same = i == 1;
+		bool same =
+			i > 0; /* where there is no good one, what is kept of the master's counts */
 
-		CU_ASSERT_EQUAL(told_of(policy, files[i], "says something else"), i == 0 || i == 2);
+		CU_ASSERT_EQUAL(told_of(policy, files[i], "says something else"), i == 0);
 		CU_ASSERT_EQUAL(policy_is_unlike(policy), !same);
 		CU_ASSERT_STRING_EQUAL(setting_get(world->registry, "partition digest"), master);
 	}
 	/* The master reads another one, which is none. */
 	setting_put(world->registry, "partition digest", "0x0000000000000000");
+	partition_kept_clear(world->registry);
 	CU_ASSERT_FALSE(told_of(policy, "", "says what the master's does"));
 	CU_ASSERT_TRUE(told_of(policy, NULL, "says what the master's does"));
 	setting_put(world->registry, "partition digest", NULL); /* one of an earlier version */
@@ -775,7 +834,9 @@ int main(void)
 		{"grants of aliases", test_grants},
 		{"claims on aliases", test_claims},
 		{"wants", test_wants},
-		{"lost file", test_lost_file},
+		{"kept file", test_kept_file},
+		{"kept text", test_kept_text},
+		{"kept text", test_kept_text},
 		{"another file than the master's", test_other_file_than_the_master},
 		{"groups", test_groups},
 		{"both define", test_both_define},

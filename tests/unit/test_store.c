@@ -10,62 +10,9 @@
 #include <sys/wait.h>
 
 #include "tests/unit/store_bed.h"
+#include "tests/unit/store_records.h"
 
 enum { MS = 1000, S = 1000000 };
-
-/* Every kind, each field with bits of its own. */
-static void fill(uint8_t *record, enum registry_kind kind, unsigned seed)
-{
-	const struct format *format = registry_tables[kind].format;
-
-	memset(record, 0, format->struct_size);
-	for (size_t i = 0; i < format->count; i++) {
-		const struct field *field = &format->fields[i];
-
-		if (field->kind == FIELD_UINT)
-			format_put(format, i, record, 1 + (seed + i) % (field->width < 16 ? 1 : 9));
-		else
-			memset(record + field->offset, field->width > 128 ? 0 : 0xff,
-			       field->width / 8);
-	}
-	switch (kind) {
-	case REGISTRY_LID:
-		((struct lid_entry *)record)->guid = seed + 1;
-		((struct lid_entry *)record)->lid = (lid_t)(2 * seed + 2);
-		break;
-	case REGISTRY_GROUP:
-		((struct group_entry *)record)->mlid = (lid_t)(LID_MULTICAST_MIN + seed);
-		((struct group_entry *)record)->mgid[15] = (uint8_t)seed;
-		break;
-	case REGISTRY_SETTING:
-		snprintf((char *)((struct setting_entry *)record)->name, SETTING_NAME_SIZE,
-			 "name %u", seed);
-		break;
-	case REGISTRY_PARTITION:
-		((struct partition_entry *)record)->p_key = (pkey_t)(seed + 1);
-		memset(((struct partition_entry *)record)->name, 0, PARTITION_ENTRY_NAME_SIZE);
-		((struct partition_entry *)record)->ipoib = seed & 1;
-		((struct partition_entry *)record)->index0 = 0;
-		((struct partition_entry *)record)->mtu = 4;
-		((struct partition_entry *)record)->rate = 3;
-		break;
-	case REGISTRY_PARTITION_MEMBER:
-		((struct partition_member_entry *)record)->guid = seed + 1;
-		((struct partition_member_entry *)record)->membership = 2;
-		break;
-	case REGISTRY_PARTITION_TEXT:
-		((struct partition_text_entry *)record)->number = seed;
-		((struct partition_text_entry *)record)->size = (uint16_t)(seed + 1);
-		break;
-	default: /* the first number is part of the key */
-		for (size_t i = 0; i < format->count; i++) {
-			if (format->fields[i].kind == FIELD_UINT && format->fields[i].width == 64) {
-				format_put(format, i, record, seed + 1);
-				break;
-			}
-		}
-	}
-}
 
 static uint64_t buffer[128];
 
@@ -73,7 +20,7 @@ static void put_all(struct bed *bed, unsigned count)
 {
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
 		for (unsigned seed = 0; seed < count; seed++) {
-			fill((uint8_t *)buffer, kind, seed);
+			record_fill((uint8_t *)buffer, kind, seed);
 			registry_put(bed->registry, kind, buffer);
 		}
 	}
@@ -88,7 +35,7 @@ static void expect_all(struct bed *bed, unsigned count)
 		for (unsigned seed = 0; seed < count; seed++) {
 			const void *found;
 
-			fill((uint8_t *)buffer, kind, seed);
+			record_fill((uint8_t *)buffer, kind, seed);
 			found = registry_find(bed->registry, kind, buffer);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(found);
 			for (size_t i = 0; i < format->count; i++)
@@ -122,7 +69,7 @@ static void test_every_kind_comes_back(void)
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	expect_all(&bed, 9);
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
-		fill((uint8_t *)buffer, kind, 8);
+		record_fill((uint8_t *)buffer, kind, 8);
 		CU_ASSERT_TRUE(registry_drop(bed.registry, kind, buffer));
 	}
 	bed_close(&bed, true); /* what was not begun to be written is, at a clean end */
@@ -182,6 +129,27 @@ static void test_group_commit(void)
 	bed_close(&bed, false);
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 300);
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
+/* One that anybody may read, as after a restore from a backup, is closed before it is used. */
+static void test_mode(void)
+{
+	static const char *const names[] = {"weft.db", "weft-copy.db"};
+	struct stat stat_of;
+	struct bed bed;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_close(&bed, true);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		CU_ASSERT_EQUAL(chmod(bed_path(&bed, names[i]), 0644), 0);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		CU_ASSERT_EQUAL(stat(bed_path(&bed, names[i]), &stat_of), 0);
+		CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
+	}
 	bed_close(&bed, true);
 	bed_done(&bed);
 }
@@ -633,6 +601,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"every kind comes back", test_every_kind_comes_back},
+		{"mode", test_mode},
 		{"group commit", test_group_commit},
 		{"together", test_together},
 		{"version 1", test_version_1},

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A store whose files are damaged: bytes, pages, cuts, in one file or in both. Nothing crashes, no
+ * record comes back that was never put, a page of weft.db loses at most its own records, and vital
+ * records are all there, or the registry says that they are not.
+ *
+ * STORE_DAMAGES=n plays n damages instead of 220, STORE_SEED=n begins with another seed.
+ */
+// LINK: sm/store.o sm/store_contents.o sm/store_db.o
+// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o mad/field.o
+// LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
+// LIBS: -lsqlite3 -ljansson -lsystemd
+#include "sm/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fabric/setting.h"
+#include "lib/log.h"
+#include "sm/store_contents.h"
+#include "tests/unit/store_bed.h"
+#include "tests/unit/store_records.h"
+
+enum { RECORDS = 150, PAGE = 4096, INTERIOR = 2, LEAF = 10, DAMAGES = 220, S = 1000000 };
+
+static const char *const names[] = {"weft.db", "weft.db-wal", "weft-copy.db", "weft-copy.db-wal"};
+enum { NAMES = ARRAY_SIZE(names) };
+
+struct image {
+	uint8_t *bytes; /* NULL: there is no such file */
+	size_t size;
+};
+
+static struct image images[NAMES];
+static uint64_t buffer[128];
+static struct bed bed;
+
+static uint64_t dice;
+
+static uint64_t roll(uint64_t sides)
+{
+	dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (dice >> 33) % sides;
+}
+
+static struct image read_image(const char *path)
+{
+	struct image image = {0};
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return image;
+	image.bytes = calloc(1, 16 << 20);
+	image.size = fread(image.bytes, 1, 16 << 20, file);
+	fclose(file);
+	return image;
+}
+
+static void write_image(const char *path, struct image image)
+{
+	FILE *file = fopen(path, "we");
+
+	if (fwrite(image.bytes, 1, image.size, file) != image.size)
+		abort();
+	fclose(file);
+}
+
+/* Files as they are after a clean end, or after the process was killed. */
+static void make_images(bool cleanly)
+{
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		for (unsigned seed = 0; seed < RECORDS; seed++) {
+			record_fill((uint8_t *)buffer, kind, seed);
+			registry_put(bed.registry, kind, buffer);
+		}
+	}
+	bed_pass(&bed, S);
+	for (size_t i = 0; i < NAMES && !cleanly; i++)
+		images[i] = read_image(bed_path(&bed, names[i]));
+	bed_close(&bed, true);
+	for (size_t i = 0; i < NAMES && cleanly; i++)
+		images[i] = read_image(bed_path(&bed, names[i]));
+	bed_done(&bed);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(images[0].bytes);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(images[2].bytes);
+	CU_ASSERT_EQUAL(cleanly, !images[1].bytes);
+}
+
+static void free_images(void)
+{
+	for (size_t i = 0; i < NAMES; i++) {
+		free(images[i].bytes);
+		images[i] = (struct image){0};
+	}
+}
+
+/* A folder with these files, of which one is replaced, or two are. */
+static void put_images(size_t damaged, struct image by, size_t other, struct image other_by)
+{
+	bed_init(&bed);
+	for (size_t i = 0; i < NAMES; i++) {
+		struct image image = i == damaged ? by : i == other ? other_by : images[i];
+
+		if (images[i].bytes)
+			write_image(bed_path(&bed, names[i]), image);
+	}
+}
+
+static struct registry *put; /* all that was */
+
+static bool was_put(unsigned kind, const void *record)
+{
+	const struct format *format = registry_tables[kind].format;
+	const void *known = registry_find(put, kind, record);
+
+	for (size_t i = 0; known && i < format->count; i++)
+		if (!field_equal(&format->fields[i], record, known))
+			return false;
+	return known;
+}
+
+static bool is_state(unsigned kind, const void *record)
+{
+	return kind == REGISTRY_SETTING &&
+	       !strcmp((const char *)((const struct setting_entry *)record)->name,
+		       SETTING_PARTITION_STATE);
+}
+
+/* How many records are missing. A wrong one is a failure, and so are vital ones that are missing
+ * without a word. */
+static unsigned count_missing(const char *what)
+{
+	const char *state = setting_get(bed.registry, SETTING_PARTITION_STATE);
+	unsigned missing = 0, vital = 0;
+
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		const void *record = registry_first(bed.registry, kind, -1, NULL);
+		unsigned found = 0;
+
+		for (; record; record = registry_next(bed.registry, kind, -1, record)) {
+			if (is_state(kind, record))
+				continue;
+			found++;
+			if (!was_put(kind, record)) {
+				printf("    %s: a wrong record of kind %u\n", what, kind);
+				CU_FAIL("a wrong record");
+			}
+		}
+		missing += RECORDS - found;
+		vital += store_kind_is_vital(kind) ? RECORDS - found : 0;
+	}
+	if (vital && !state) {
+		printf("    %s: %u vital records are missing without a word\n", what, vital);
+		CU_FAIL("vital records are missing");
+	}
+	return missing;
+}
+
+/* Opens the store, and once more: what was salvaged is kept. */
+static unsigned open_damaged(const char *what, bool *lost)
+{
+	unsigned missing;
+
+	log_set_level(NULL, LOG_EMERG);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	missing = count_missing(what);
+	*lost = setting_get(bed.registry, SETTING_PARTITION_STATE);
+	bed_put(&bed, RECORDS + 1, 1);
+	bed_pass(&bed, S);
+	registry_drop(bed.registry, REGISTRY_LID, &(guid_t){RECORDS + 1});
+	bed_close(&bed, !(missing % 2));
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	if (bed_lid(&bed, RECORDS + 1))
+		registry_drop(bed.registry, REGISTRY_LID, &(guid_t){RECORDS + 1});
+	CU_ASSERT_EQUAL(count_missing(what), missing);
+	CU_ASSERT_EQUAL(!*lost, !setting_get(bed.registry, SETTING_PARTITION_STATE));
+	bed_close(&bed, false);
+	bed_done(&bed);
+	return missing;
+}
+
+static struct image copy_of(struct image image)
+{
+	struct image copy = {.bytes = malloc(image.size + 1), .size = image.size};
+
+	memcpy(copy.bytes, image.bytes, image.size);
+	return copy;
+}
+
+/* Each page of each file, one after the other, is zeros. A page of weft.db that leads to no other
+ * one costs no more than what stood in it, and no page costs a vital record. */
+static void test_each_page(void)
+{
+	static const size_t files[] = {0, 2};
+	unsigned leaves = 0, interiors = 0;
+
+	make_images(true);
+	for (size_t f = 0; f < ARRAY_SIZE(files); f++) {
+		const struct image *image = &images[files[f]];
+
+		for (size_t at = 0; at < image->size; at += PAGE) {
+			const uint8_t *page = image->bytes + at;
+			struct image damaged = copy_of(*image);
+			unsigned cells = page[3] << 8 | page[4], missing;
+			char what[64];
+			bool lost;
+
+			snprintf(what, sizeof(what), "%s, page %zu", names[files[f]], at / PAGE);
+			memset(damaged.bytes + at, 0, PAGE);
+			put_images(files[f], damaged, NAMES, damaged);
+			missing = open_damaged(what, &lost);
+			CU_ASSERT_FALSE(lost);
+			if (files[f])
+				CU_ASSERT_EQUAL(missing, 0);
+			if (!files[f] && at && page[0] == LEAF) {
+				CU_ASSERT_TRUE(missing <= cells);
+				leaves += missing > 0;
+			}
+			interiors += at && page[0] == INTERIOR;
+			free(damaged.bytes);
+		}
+	}
+	CU_ASSERT_TRUE(leaves > 5);
+	CU_ASSERT_TRUE(interiors > 0);
+	free_images();
+}
+
+static struct image damage(struct image image)
+{
+	struct image out = copy_of(image);
+	size_t at = roll(image.size), count = 1 + roll(64);
+
+	switch (roll(5)) {
+	case 0:
+		out.size = at;
+		break;
+	case 1:
+		at -= at % PAGE;
+		memset(out.bytes + at, 0, out.size - at < PAGE ? out.size - at : PAGE);
+		break;
+	default:
+		for (; count && at < out.size; count--)
+			out.bytes[at++] ^= 1 + roll(255);
+	}
+	return out;
+}
+
+static uint64_t number_of(const char *variable, uint64_t usual)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtoull(text, NULL, 0) : usual;
+}
+
+/* One file at a time loses no vital record. Of two, they are all there or the registry says so; in
+ * a log of SQLite damage hides what came after it, so there the last state that can be read counts,
+ * if the other file does not know better. */
+static void test_random(void)
+{
+	uint64_t first = number_of("STORE_SEED", 1), count = number_of("STORE_DAMAGES", DAMAGES);
+	unsigned kept = 0, losses = 0;
+
+	for (unsigned killed = 0; killed < 2; killed++) {
+		make_images(!killed);
+		for (uint64_t seed = first + killed; seed < first + count; seed += 2) {
+			bool both = seed % 8 > 5, lost;
+			struct image damaged, other = {0};
+			size_t file;
+			char what[64];
+
+			dice = seed;
+			roll(1);
+			do
+				file = roll(NAMES);
+			while (!images[file].size);
+			damaged = damage(images[file]);
+			if (both)
+				other = damage(images[2 - (file & 2)]);
+			put_images(file, damaged, both ? 2 - (file & 2) : NAMES, other);
+			snprintf(what, sizeof(what), "seed %llu, %s%s", (unsigned long long)seed,
+				 names[file], both ? " and the other file" : "");
+			open_damaged(what, &lost);
+			if (!both && lost) {
+				printf("    %s: lost\n", what);
+				CU_FAIL("one damaged file loses vital records");
+			}
+			losses += lost;
+			kept += !lost;
+			free(damaged.bytes);
+			free(other.bytes);
+		}
+		free_images();
+	}
+	CU_ASSERT_TRUE(kept > losses);
+	CU_ASSERT_TRUE(losses > 0);
+}
+
+/* weft.db is gone, the copy is there; the copy is gone; both are, after a damage. */
+static void test_files_missing(void)
+{
+	static const struct {
+		bool main, copy, aside, lost;
+		unsigned missing; /* of vital kinds none */
+	} rows[] = {
+		{true, false, false, false, 0},
+		{false, true, false, false, 5 * RECORDS},
+		{false, false, true, true, 12 * RECORDS},
+	};
+	const struct image text = {(uint8_t *)"x", 1};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned missing = 0;
+
+		make_images(true);
+		put_images(NAMES, images[0], NAMES, images[0]);
+		if (!rows[i].main)
+			unlink(bed_path(&bed, "weft.db"));
+		if (!rows[i].copy)
+			unlink(bed_path(&bed, "weft-copy.db"));
+		if (rows[i].aside)
+			write_image(bed_path(&bed, "weft.db.damaged-1"), text);
+		log_set_level(NULL, LOG_EMERG);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		missing = count_missing("a missing file");
+		CU_ASSERT_EQUAL(missing > 0, rows[i].missing > 0);
+		CU_ASSERT_EQUAL(!setting_get(bed.registry, SETTING_PARTITION_STATE), !rows[i].lost);
+		bed_close(&bed, true);
+		bed_done(&bed);
+		free_images();
+	}
+}
+
+/* Bad records are named, each one up to ten. */
+static void test_named(void)
+{
+	struct unit_capture capture;
+	static char text[16384];
+	unsigned lines = 0;
+	sqlite3 *sqlite;
+
+	make_images(true);
+	put_images(NAMES, images[0], NAMES, images[0]);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(&bed, "weft.db"), &sqlite), SQLITE_OK);
+	CU_ASSERT_EQUAL(sqlite3_exec(sqlite,
+				     "PRAGMA locking_mode = EXCLUSIVE;"
+				     "UPDATE record SET sum = sum + 1 WHERE kind = 1 AND key ="
+				     " x'0000000000000005';"
+				     "UPDATE record SET sum = sum + 1 WHERE kind = 9 AND key <"
+				     " x'000100000000000f'; UPDATE record SET sum = sum + 1 WHERE"
+				     " kind = 7 AND hex(key) LIKE '6E616D65203700%'",
+				     NULL, NULL, NULL),
+			SQLITE_OK);
+	sqlite3_close(sqlite);
+	log_set_level(NULL, LOG_ERR);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_pass(&bed, S);
+	bed_close(&bed, true);
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "a damaged record is left out: lid, GUID 0x5\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "left out: setting, Name \"name 7\"\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "more damaged records are left out"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 of 150 records of kind \"lid\" are lost"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "partitions, M_Keys and settings are complete"));
+	for (const char *at = text; (at = strstr(at, "is left out: ")); at++)
+		lines++;
+	CU_ASSERT_EQUAL(lines, STORE_NAMED_MAX);
+	bed_done(&bed);
+	free_images();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{"each page", test_each_page},
+		{"random", test_random},
+		{"files missing", test_files_missing},
+		{"named", test_named},
+		CU_TEST_INFO_NULL,
+	};
+
+	disk_init();
+	put = registry_new();
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
+		for (unsigned seed = 0; seed < RECORDS; seed++) {
+			record_fill((uint8_t *)buffer, kind, seed);
+			registry_put(put, kind, buffer);
+		}
+	}
+	return unit_main("store damage", tests);
+}

@@ -41,8 +41,9 @@ static void put_text(struct registry *registry, const char *text, size_t length)
 
 	for (size_t at = 0; at < length; at += PARTITION_TEXT_SIZE) {
 		size_t left = length - at;
-		struct partition_text_entry entry = {.number = number++};
+		struct partition_text_entry entry = {.number = number};
 
+		number++;
 		entry.size = (uint16_t)(left < PARTITION_TEXT_SIZE ? left : PARTITION_TEXT_SIZE);
 		memcpy(entry.text, text + at, entry.size);
 		registry_put(registry, REGISTRY_PARTITION_TEXT, &entry);

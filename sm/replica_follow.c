@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/setting.h"
 #include "lib/mem.h"
 #include "sm/replica_parts.h"
 
@@ -278,6 +279,7 @@ static void taken(struct replica *replica)
 		  "have",
 		  follow->master, follow->records,
 		  follow->replace.changed - follow->replace.dropped, follow->replace.dropped);
+	follow->refused = false;
 	forget_position(follow);
 	follow->based = follow->incarnation != 0;
 	follow->position = follow->document_at;
@@ -299,6 +301,42 @@ static void turn(void *arg)
 		taken(replica);
 }
 
+/* A master whose store has lost partitions says so (sm/store.h). What this standby has of them is
+ * not given up for that. */
+static bool lacks_what_is_here(const struct replica *replica)
+{
+	const struct registry *here = replica->registry;
+
+	return setting_get(replica->follow.document, SETTING_PARTITION_STATE) &&
+	       !setting_get(here, SETTING_PARTITION_STATE) &&
+	       (registry_count(here, REGISTRY_PARTITION) ||
+		registry_count(here, REGISTRY_PARTITION_MEMBER) ||
+		registry_count(here, REGISTRY_PARTITION_TEXT));
+}
+
+/* Said once; it is tried again until an administrator has decided at the master. */
+static bool refuse_lack(struct replica *replica)
+{
+	static const char why[] = "it has lost partitions that this standby has";
+	struct follow *follow = &replica->follow;
+
+	if (!follow->refused)
+		log_about(LOG_ERR, &subject,
+			  "master 0x%016" PRIx64
+			  " at %s is not followed: %s; to keep them, weftctl save FILE here and "
+			  "weftctl restore FILE there, else weftctl partition accept there",
+			  follow->master, follow->peers[follow->next], why);
+	follow->refused = true;
+	follow->greeted = false;
+	follow->incarnation = 0; /* nothing of its history was taken */
+	follow->based = false;
+	snprintf(follow->why[follow->next], WHY_SIZE, "%s", why);
+	leave(replica, LOG_DEBUG, why);
+	if (loop_timer_armed(&follow->retry))
+		loop_timer_arm(&follow->retry, REFUSED_US);
+	return false;
+}
+
 static bool take_whole(struct replica *replica, const struct frame *frame)
 {
 	struct follow *follow = &replica->follow;
@@ -307,6 +345,8 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 	if (!follow->document || !frame_numbers(frame, 2, numbers) || follow->batched ||
 	    numbers[0] != follow->document_at || numbers[1] != follow->records)
 		return disbelieve(replica, "what it says is all does not add up");
+	if (lacks_what_is_here(replica))
+		return refuse_lack(replica);
 	follow->taking = true;
 	registry_follow(replica->registry, true);
 	registry_replace_begin(&follow->replace, replica->registry, follow->document, 0);

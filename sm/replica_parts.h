@@ -14,12 +14,13 @@
 #include "sm/replica.h"
 
 enum {
-	BEAT_US = 1000000,    /* a master says something at least so often */
-	SILENCE_US = 5000000, /* who has said nothing for so long is gone */
-	TAKING_US = 60000000, /* but not while it takes all there is to its disk */
-	WAIT_US = 2000000,    /* that a change waits for a standby */
-	RETRY_US = 1000000,   /* between two attempts to find the master, */
-	NEXT_US = 20000,      /* and between two peers in one of them */
+	BEAT_US = 1000000,     /* a master says something at least so often */
+	SILENCE_US = 5000000,  /* who has said nothing for so long is gone */
+	TAKING_US = 60000000,  /* but not while it takes all there is to its disk */
+	WAIT_US = 2000000,     /* that a change waits for a standby */
+	REFUSED_US = 10000000, /* until a master that has lost records is looked at again */
+	RETRY_US = 1000000,    /* between two attempts to find the master, */
+	NEXT_US = 20000,       /* and between two peers in one of them */
 };
 
 /* The master's */
@@ -111,7 +112,8 @@ struct follow {
 
 	struct registry *document; /* all there is, while it comes; NULL: it does not */
 	uint64_t records, document_at;
-	bool taking; /* it takes effect */
+	bool taking;  /* it takes effect */
+	bool refused; /* it lacks records that are here */
 	struct registry_replace replace;
 	struct loop_deferred turn;
 

@@ -270,10 +270,10 @@ const struct conf_row conf_rows[] = {
 	 .text = "Who is in which partition, in OpenSM's form. Read at the start, on SIGHUP and "
 		 "for "
 		 "weftctl config reload. No such file, and nothing made by weftctl partition: "
-		 "everybody is a full member of the default partition. One that is bad at the "
-		 "start, or that was in force before and is not there any more, leaves all but the "
-		 "manager limited members; one that is bad later changes nothing. Empty: there is "
-		 "to be none."},
+		 "everybody is a full member of the default partition. If the file is bad, or "
+		 "missing though it was in force before, the last good one stays in force; if "
+		 "there "
+		 "is none, weftd does not start. Empty: there is to be none."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .text = "Switch ports in front of hosts drop packets whose P_Key the host does not have: "
 		 "on "

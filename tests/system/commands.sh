@@ -54,6 +54,8 @@ text|partition member remove|0x0005 HOST|^HOST  none +- +acknowledged +1  host-0
 json|partition member remove|0x0006 HOST|"membership": "none"
 text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
 json|partition check|good.conf|"gains": "0x8007"
+text|partition accept||^no partitions are missing: nothing to accept$
+json|partition accept||"loss": null
 text|partition remove|0x0005|^0x0005, made at run time, is removed$
 json|partition remove|0x0006|"p_key": 6
 text|alias set|host-0005 1 0x0200000000000a01|^alias GUID 0x0200000000000a01 at index 1 of host-0005 port 1 \(HOST\) is set$

@@ -127,15 +127,16 @@ static const struct {
 	{"partition", NULL,
 	 "unknown command \"partition\"; there is \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition member add\", "
-	 "\"partition member remove\", \"partition check\""},
+	 "\"partition member remove\", \"partition check\", \"partition accept\""},
 	{"partition create", NULL,
 	 "unknown command \"partition create\"; there is \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition member add\", "
-	 "\"partition member remove\", \"partition check\""},
+	 "\"partition member remove\", \"partition check\", \"partition accept\""},
 	{"partition create 0x8001", NULL,
 	 "unknown command \"partition create 0x8001\"; there is \"partition list\", "
 	 "\"partition show\", \"partition add\", \"partition remove\", "
-	 "\"partition member add\", \"partition member remove\", \"partition check\""},
+	 "\"partition member add\", \"partition member remove\", \"partition check\", \"partition "
+	 "accept\""},
 	{"config set lmc=1", NULL,
 	 "unknown command \"config set lmc=1\"; there is \"config show\", \"config check\", "
 	 "\"config reload\""},

@@ -600,6 +600,48 @@ static bool is_written(const struct world *at)
 	       !port->pkeys_busy && !port->peer->pkeys_busy;
 }
 
+/* Partitions are not known: ports that are up hold what they held, whatever is said, until an
+ * administrator decides. */
+static void test_frozen(void)
+{
+	struct policy *policy;
+	struct fake_port *two;
+
+	begin_single();
+	log_set_level(NULL, LOG_EMERG);
+	policy = &world->sm->policy;
+	two = &world_node(world, "host-0002")->port[1];
+	make(0x7FFF, true, false);
+	make(5, true, false);
+	CU_ASSERT_TRUE(world_up(world));
+	say(5, port_guid("host-0002"), MEMBERSHIP_FULL);
+	world_run(world, is_written);
+	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
+	setting_put(world->registry, SETTING_PARTITION_STATE, "lost since then: a test");
+	CU_ASSERT_TRUE(policy_is_frozen(policy)); /* at once */
+	CU_ASSERT_TRUE(policy_is_closed(policy));
+	world_run(world, is_judged);
+	registry_drop(world->registry, REGISTRY_PARTITION_MEMBER,
+		      &(struct partition_member_entry){.p_key = 5, .guid = port_guid("host-0002")});
+	registry_drop(world->registry, REGISTRY_PARTITION,
+		      &(struct partition_entry){.p_key = 0x7FFF});
+	say(5, port_guid("host-0003"), MEMBERSHIP_FULL);
+	world_run(world, is_judged);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(two->p_key[0], 0x7FFF);
+	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
+	CU_ASSERT_EQUAL(world_node(world, "host-0003")->port[1].p_key[1], 0);
+	CU_ASSERT_TRUE(policy_wants(policy, port_guid("host-0002"), 0x8005));
+	CU_ASSERT_EQUAL(policy_guid_keys(policy, 0x99).key[0], 0x7FFF); /* one that is new */
+	policy_accept(policy);
+	CU_ASSERT_FALSE(policy_is_frozen(policy));
+	world_run(world, is_judged);
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(two->p_key[1], 0);
+	CU_ASSERT_EQUAL(world_node(world, "host-0003")->port[1].p_key[1], 0x8005);
+	world_free(world);
+}
+
 /* What is logged until the port's table, and that before it, are as they are to be. */
 static void logged(char *text, size_t size)
 {
@@ -836,7 +878,9 @@ int main(void)
 		{"wants", test_wants},
 		{"kept file", test_kept_file},
 		{"kept text", test_kept_text},
+		{"frozen", test_frozen},
 		{"kept text", test_kept_text},
+		{"frozen", test_frozen},
 		{"another file than the master's", test_other_file_than_the_master},
 		{"groups", test_groups},
 		{"both define", test_both_define},

@@ -12,6 +12,7 @@
 // LIBS: -lsystemd -ljansson -lsqlite3
 #include "tests/unit/replica_bed.h"
 
+#include "fabric/setting.h"
 #include "sm/replica_wire.h"
 
 static bool same(const struct manager *a, const struct manager *b)
@@ -373,6 +374,29 @@ static void test_configuration(void)
 	pass(5 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(says(two, "peers", "why", "updn"));
+	bed_end();
+}
+
+/* A master whose store has lost partitions takes them from no standby that has them, until somebody
+ * has decided there. */
+static void test_lossy_master(void)
+{
+	const struct partition_entry entry = {.p_key = 5, .mtu = 4, .rate = 3, .scope = 2};
+	struct manager *one = &bed.manager[0], *two = &bed.manager[1], *three = &bed.manager[2];
+
+	bed_begin(3, DURABILITY_LOCAL);
+	setting_put(one->registry, SETTING_PARTITION_STATE, "lost since then: a test");
+	put_lid(one, 5, 5);
+	registry_put(two->registry, REGISTRY_PARTITION, &entry);
+	pass(20 * S);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_PARTITION), 1);
+	CU_ASSERT_PTR_NULL(setting_get(two->registry, SETTING_PARTITION_STATE));
+	CU_ASSERT_TRUE(says(two, "peers", "why", "has lost partitions that this standby has"));
+	CU_ASSERT_TRUE(same(one, three)); /* that one had none */
+	setting_put(one->registry, SETTING_PARTITION_STATE, NULL);
+	pass(20 * S);
+	CU_ASSERT_TRUE(same(one, two));
+	CU_ASSERT_TRUE(same(one, three));
 	bed_end();
 }
 
@@ -801,6 +825,7 @@ int main(void)
 		{"cuts and kills", test_random},
 		{"another configuration", test_configuration},
 		{"who is not MASTER", test_false_master},
+		{"a master that has lost partitions", test_lossy_master},
 		{"locked out", test_locked_out},
 		{"lies", test_lies},
 		{"acknowledgements of a snapshot", test_snapshot_acks},

@@ -334,6 +334,9 @@ static const struct neighbor_entry neighbor_by_hand = {
 	.node_guid = 0x0002c90300000009, .port = 7, .guid = 0x0002c90300000001};
 static const struct disabled_entry disabled_by_hand = {.node_guid = 0x0002c90300000009, .port = 7};
 
+static const struct partition_text_entry partition_text_by_hand = {
+	.number = 0x01020304, .size = 3, .text = "a=1"};
+
 #define MGID_BY_HAND "ff12 .13 ee "
 #define GID_BY_HAND "fe80000000000000 0002c90300000001 "
 
@@ -368,6 +371,8 @@ static const struct {
 	{REGISTRY_NEIGHBOR, &neighbor_by_hand, sizeof(neighbor_by_hand), "0002c90300000009 07",
 	 "0002c90300000001"},
 	{REGISTRY_DISABLED, &disabled_by_hand, sizeof(disabled_by_hand), "0002c90300000009 07", ""},
+	{REGISTRY_PARTITION_TEXT, &partition_text_by_hand, sizeof(partition_text_by_hand),
+	 "01020304", "0003 613d31 .477 "},
 };
 
 /* The frame of one change as bytes, of which all are given. */

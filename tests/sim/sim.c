@@ -452,7 +452,8 @@ struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const c
 /* What a store, and what stands beside it, leaves in its folder. */
 static void remove_store(struct sim_manager *manager)
 {
-	static const char *const files[] = {"weft.db", "weft.db-wal", "tables.img"};
+	static const char *const files[] = {"weft.db", "weft.db-wal", "weft-copy.db",
+					    "weft-copy.db-wal", "tables.img"};
 
 	for (size_t i = 0; manager->store_dir && i < ARRAY_SIZE(files); i++) {
 		char *path = mem_printf("%s/%s", manager->store_dir, files[i]);

@@ -576,8 +576,12 @@ static bool multicast_request(struct program *program, struct agent *agent, stru
 {
 	struct node *node = agent->port->node;
 
-	if (program->part == PROGRAM_READ_MULTICAST)
+	if (program->part == PROGRAM_READ_MULTICAST) {
+		if (program->news != program->news_before && mft_has_work(node) &&
+		    node->sw->verified != program->news)
+			return verify_request(program, node, out);
 		return mft_read_request(program, node, out);
+	}
 	if (!mft_has_work(node) || node->sw->busy || node->sw->failed)
 		return false;
 	if (node->sw->verified != program->news)

@@ -431,10 +431,14 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	cell_is_free(mft, index);
 	if (answer->error == -ECANCELED)
 		return;
+	if (verify_try_again(node, answer->error))
+		return;
 	if (answer->error) {
 		was_not_told(program, node, index);
 		return;
 	}
+	if (!node->sw->set_lost)
+		node->sw->unanswered = 0;
 	mft->unheard = 0;
 	if (status_is_busy(answer->status)) {
 		failed(program, node, "it did not tell a block of its multicast table");
@@ -508,6 +512,7 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 		    !(is_unread(node, i) || is_doubtful_guess(program, mft, i)))
 			continue;
 		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
+		out->once = true; /* what another switch holds is of no use */
 		return true;
 	}
 	if (mft->pending)

@@ -399,6 +399,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"moving-tenants-tree", 7100183,
 	 "a loop that was kept because its replacement had to wait"},
+	{"moving-tenants-other", 7200202,
+	 "a multicast table that another switch told, after its cable was moved"},
 	{"tenants-tree", 130947672,
 	 "light sweeps put off by traps that came during each sweep of a single switch"},
 	{NULL, 0, NULL},

@@ -166,66 +166,18 @@ static void serve(struct world *world, struct packet *packet)
 		packet_free(world, packet);
 }
 
-static void served(void *ctx, void *what, uint32_t number);
-
 static unsigned service_us(const struct world *world, const struct device *device)
 {
 	return device->quirks.service_us ? device->quirks.service_us : world->options.smp_us;
 }
 
-static void begin_service(struct world *world, struct packet *packet)
-{
-	struct device *device = packet->at->device;
-
-	node_of(device)->busy = true;
-	events_add(&world->events, world->now_ns + (uint64_t)service_us(world, device) * NS_PER_US,
-		   served, packet, 0);
-}
-
-static void served(void *ctx, void *what, uint32_t number)
-{
-	struct world *world = ctx;
-	struct packet *packet = what;
-	struct world_node *node = node_of(packet->at->device);
-	struct packet *next = node->first;
-
-	(void)number;
-	node->busy = false;
-	if (next) {
-		node->first = next->next;
-		node->waiting--;
-		begin_service(world, next);
-	}
-	serve(world, packet);
-}
-
-static void wait_for_agent(struct world_node *node, struct packet *packet)
-{
-	packet->next = NULL;
-	if (node->first)
-		node->last->next = packet;
-	else
-		node->first = packet;
-	node->last = packet;
-	node->waiting++;
-}
-
 /* Other VLs have flow control: what comes there never lacks a buffer. */
 static void give_to_agent(struct world *world, struct packet *packet)
 {
-	struct world_node *node = node_of(packet->at->device);
-	unsigned depth = world->options.vl15_depth;
-
-	if (!service_us(world, packet->at->device) || !packet->is_smp) {
+	if (packet->is_smp)
+		smi_give(world, packet, service_us(world, packet->at->device), serve);
+	else
 		serve(world, packet);
-	} else if (!node->busy) {
-		begin_service(world, packet);
-	} else if (!depth || node->waiting < depth) {
-		wait_for_agent(node, packet);
-	} else {
-		port_count_error(&packet->at->counts, ERROR_VL15_DROPPED);
-		packet_drop(world, packet, &world->stats.dropped_vl15);
-	}
 }
 
 /* The receiver's view of the P_Key is its own index. */

@@ -152,13 +152,14 @@ static int run_serve(const struct subcommand *self, int argc, char **argv)
 						{"smp-us", required_argument, NULL, 1},
 						{"vl15-depth", required_argument, NULL, 2},
 						{"send-us", required_argument, NULL, 3},
+						{"smp-transit-us", required_argument, NULL, 4},
 						{"socket", required_argument, NULL, 's'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	struct serve_options serving = {.world = {.training_us = TRAINING_US}};
 	unsigned seed = 1;
 	unsigned *const numbers[] = {&seed, &serving.world.smp_us, &serving.world.vl15_depth,
-				     &serving.world.send_us};
+				     &serving.world.send_us, &serving.world.smp_transit_us};
 	struct net *net;
 	int option, which = 0;
 
@@ -234,7 +235,9 @@ static int run_do(const struct subcommand *self, int argc, char **argv)
 }
 
 static const struct subcommand subcommands[] = {
-	{"serve", "[-s SOCKET] [--seed N] [--smp-us N] [--vl15-depth N] [--send-us N] TOPOLOGY",
+	{"serve",
+	 "[-s SOCKET] [--seed N] [--smp-us N] [--smp-transit-us N] [--vl15-depth N] [--send-us N] "
+	 "TOPOLOGY",
 	 "serves the fabric of a net file or a SPEC to programs, until it is told to end",
 	 run_serve},
 	{"run", "[-s SOCKET] [-n NODE[:PORT]] -- COMMAND...",

@@ -163,6 +163,7 @@ static enum verdict step_by_route(const struct world *world, struct packet *pack
 	lid_t lid;
 	uint8_t num;
 
+	packet->by_smi = packet->came;
 	switch (directed_step(packet->mad, device_is_switch(at->device), at->num, &num, &lid)) {
 	case SMP_HERE:
 		return HERE;
@@ -186,6 +187,7 @@ static enum verdict step(const struct world *world, struct packet *packet, struc
 {
 	enum verdict verdict;
 
+	packet->by_smi = false;
 	if (!is_directed(packet))
 		return step_by_lid(world, packet, out);
 	if (packet->dlid == LID_PERMISSIVE)
@@ -335,13 +337,38 @@ static void spread(struct world *world, struct packet *packet)
 		refuse(world, packet, NO_ROUTE, in, NULL);
 }
 
+/* Onto the link by that port, unless something is in its way. True: it has come to the other end,
+ * for links take no time. */
+static bool leave(struct world *world, struct packet *packet, struct device_port *out)
+{
+	uint64_t *reason = obstacle(world, packet, out);
+
+	if (reason) {
+		refuse(world, packet, LEAVES, out, reason);
+		return false;
+	}
+	go_out(packet, out);
+	if (world->options.hop_ns) {
+		events_add(&world->events, world->now_ns + world->options.hop_ns, hopped, packet,
+			   0);
+		return false;
+	}
+	come_in(packet);
+	return true;
+}
+
+void packet_pass_on(struct world *world, struct packet *packet)
+{
+	if (leave(world, packet, packet->out))
+		move(world, packet);
+}
+
 static void move(struct world *world, struct packet *packet)
 {
 	struct device_port *out = NULL;
 
-	for (;;) {
+	do {
 		enum verdict verdict = step(world, packet, &out);
-		uint64_t *reason = verdict == LEAVES ? obstacle(world, packet, out) : NULL;
 
 		if (verdict == HERE) {
 			packet_arrive(world, packet);
@@ -351,18 +378,16 @@ static void move(struct world *world, struct packet *packet)
 			spread(world, packet);
 			return;
 		}
-		if (verdict != LEAVES || reason) {
-			refuse(world, packet, verdict, out, reason);
+		if (verdict != LEAVES) {
+			refuse(world, packet, verdict, out, NULL);
 			return;
 		}
-		go_out(packet, out);
-		if (world->options.hop_ns) {
-			events_add(&world->events, world->now_ns + world->options.hop_ns, hopped,
-				   packet, 0);
+		if (packet->by_smi && world->options.smp_transit_us) {
+			packet->out = out;
+			smi_give(world, packet, world->options.smp_transit_us, packet_pass_on);
 			return;
 		}
-		come_in(packet);
-	}
+	} while (leave(world, packet, out));
 }
 
 static void started(void *ctx, void *what, uint32_t number)

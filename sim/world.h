@@ -23,11 +23,12 @@ struct world_client;
 
 struct world_options {
 	uint64_t seed;
-	unsigned smp_us;      /* an agent's service time for one SMP; 0: none */
-	unsigned hop_ns;      /* a link's latency */
-	unsigned vl15_depth;  /* SMPs that wait at one agent; 0: without bound */
-	unsigned send_us;     /* what a program's port takes to send one MAD; 0: nothing */
-	unsigned training_us; /* a link's time from down to INIT */
+	unsigned smp_us;	 /* an agent's service time for one SMP; 0: none */
+	unsigned hop_ns;	 /* a link's latency */
+	unsigned smp_transit_us; /* a switch's time for a directed SMP that passes; 0: none */
+	unsigned vl15_depth;	 /* SMPs that wait at one node; 0: without bound */
+	unsigned send_us;	 /* what a program's port takes to send one MAD; 0: nothing */
+	unsigned training_us;	 /* a link's time from down to INIT */
 };
 
 /* What the random faults do; each in parts per million of the MADs that arrive at an agent or

@@ -28,6 +28,10 @@ struct packet {
 	bool outruns; /* an answer: it leaves before the Set() that it is about takes its link down
 		       */
 	bool came;    /* over a link to where it is now */
+	bool by_smi;  /* it came here on its directed route, so the SMI sends it on */
+	struct device_port *out; /* by which it leaves when the SMI has served it */
+	unsigned service_us;	 /* what the SMI needs for it */
+	void (*served)(struct world *world, struct packet *packet);
 	lid_t slid, dlid; /* permissive while its way is a directed route */
 	uint8_t sl;
 	uint16_t pkey_index; /* of who sent it, and then of who has it */
@@ -49,7 +53,7 @@ struct world_node {
 	struct world_faults *faults; /* its own; NULL: those of the world */
 	uint64_t tick_ns;	     /* for when device_tick() is planned; UINT64_MAX: not */
 	uint64_t smps;		     /* answered */
-	/* VL15: the agent works on one SMP, and these wait. */
+	/* VL15: the SMI works on one SMP, and these wait. */
 	bool busy;
 	unsigned waiting;
 	struct packet *first, *last;
@@ -139,6 +143,14 @@ struct device_packet packet_keys(const struct packet *packet);
 /* The packet begins its way at its port now, or as an event at at_ns. */
 void packet_start(struct world *world, struct packet *packet);
 void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns);
+
+/* What the SMI held back leaves by packet->out. */
+void packet_pass_on(struct world *world, struct packet *packet);
+
+/* The SMI of the node where the SMP is works on it for service_us, after those that wait there, and
+ * gives it to served(); or has no room for it. */
+void smi_give(struct world *world, struct packet *packet, unsigned service_us,
+	      void (*served)(struct world *world, struct packet *packet));
 
 /* The packet has come to where it goes no further by itself. */
 void packet_arrive(struct world *world, struct packet *packet);

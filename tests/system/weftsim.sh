@@ -231,6 +231,8 @@ check "serve: a SPEC that cannot be" refused 1 'no file has this name' serve -s 
 printf '%s\n' 'Switch 4 "S"' '[1] "A"[1' >bad.net
 check "serve: a net file with a fault" refused 1 'bad.net:2: ' serve -s "$work/x.sock" bad.net
 check "serve: a number that is none" refused 2 '--smp-us: "1x" is no number' serve --smp-us 1x single:hosts=2
+check "serve: a time to pass that is none" refused 2 '--smp-transit-us: "x" is no number' \
+	serve --smp-transit-us x single:hosts=2
 check "serve: an unknown option" refused 2 '^weftsim: .*--frob' serve --frob single:hosts=2
 WEFTSIM_SOCKET=$work/absent.sock check "do: no server" \
 	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' "do" check

@@ -4,7 +4,7 @@
  * long, what is dropped and counted where, what programs hear, and that one seed gives one history.
  * The fabric is a line or a ring of switches with a host each, whose tables the test writes.
  */
-// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/multicast.o
+// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o sim/multicast.o
 // LINK: sim/events.o sim/route_smp.o formats/*.o mad/mad.o mad/field.o lib/mem.o
 // LINK: lib/map.o
 #include "sim/world.h"
@@ -658,6 +658,73 @@ static void test_vl15(void)
 	}
 }
 
+/* Each switch on a directed route needs its time, on the way out and on the way back; none needs
+ * any for what goes by LID, nor besides its agent for what is for itself. */
+static void test_transit(void)
+{
+	const struct route_path own = {.hops = 1, .port = {0, 1}},
+				far = {.hops = 5, .port = {0, 1, 1, 1, 1, 3}},
+				beyond = {.hops = 1, .port = {0, NEXT_PORT}};
+	struct bed bed;
+	uint64_t begin_us;
+
+	bed_open(&bed, false, &(struct world_options){.smp_us = 80, .smp_transit_us = 100});
+	bring_up_by(&bed, false);
+	begin_us = world_now_us(bed.world);
+	CU_ASSERT(get_directed(&bed, &own));
+	CU_ASSERT_EQUAL(bed.program[0].at_us, begin_us + 80);
+	begin_us = world_now_us(bed.world);
+	CU_ASSERT(get_directed(&bed, &far));
+	CU_ASSERT_EQUAL(bed.program[0].at_us, begin_us + 4 * 100 + 80 + 4 * 100);
+	begin_us = world_now_us(bed.world);
+	CU_ASSERT(get_by_lid(&bed, HOST_LID + 3));
+	CU_ASSERT_EQUAL(bed.program[0].at_us, begin_us + 80);
+	/* Only where it leaves the part by LID, and where it comes back to it. */
+	begin_us = world_now_us(bed.world);
+	CU_ASSERT(get_from(&bed, 0, ATTR_NODE_INFO, 0, &beyond, SWITCH_LID + 1, HOST_LID,
+			   LID_PERMISSIVE));
+	CU_ASSERT_EQUAL(bed.program[0].at_us, begin_us + 100 + 80 + 100);
+	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_vl15, 0);
+	bed_close(&bed);
+}
+
+/* What passes and what is for the switch's agent stand in one queue. */
+static void test_transit_queue(void)
+{
+	const struct route_path own = {.hops = 1, .port = {0, 1}},
+				next = {.hops = 2, .port = {0, 1, NEXT_PORT}};
+	struct mad_addr to = {.lid = LID_PERMISSIVE};
+	uint8_t to_own[MAD_SIZE], to_next[MAD_SIZE];
+	struct bed bed;
+
+	bed_open(&bed, false,
+		 &(struct world_options){.smp_us = 80, .smp_transit_us = 100, .vl15_depth = 4});
+	subn_build(to_own, METHOD_GET, ATTR_NODE_INFO, 0, 0, &own, NULL);
+	subn_build(to_next, METHOD_GET, ATTR_NODE_INFO, 0, 0, &next, NULL);
+	world_send(bed.program[0].client, &to, to_next, MAD_SIZE);
+	world_send(bed.program[0].client, &to, to_own, MAD_SIZE);
+	run(&bed, 179);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 0);
+	run(&bed, 1);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 1);
+	run(&bed, 100); /* the other one came back at 180 and passes until 280 */
+	CU_ASSERT_EQUAL(bed.program[0].heard, 2);
+	/* One is served, four wait, and the five come back to as many free places. */
+	for (unsigned i = 0; i < 10; i++)
+		world_send(bed.program[0].client, &to, to_next, MAD_SIZE);
+	run(&bed, 999);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 2 + 4);
+	run(&bed, 1);
+	CU_ASSERT_EQUAL(bed.program[0].heard, 2 + 5);
+	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_vl15, 5);
+	CU_ASSERT_EQUAL(bed.sw[0]->port[HOST_PORT].counts.error[ERROR_VL15_DROPPED], 5);
+	CU_ASSERT_EQUAL(world_agent_smps(bed.sw[1]), 1 + 5);
+	/* A world may end while SMPs pass. */
+	world_send(bed.program[0].client, &to, to_next, MAD_SIZE);
+	run(&bed, 1);
+	bed_close(&bed);
+}
+
 /* A Set() that takes down the link by which it came is answered before the link goes, as adapters
  * do it; an answer to what came before the cable was pulled has no way any more. */
 static void test_last_words(void)
@@ -1052,6 +1119,8 @@ static const CU_TestInfo tests[] = {
 	{"path bits", test_path_bits},
 	{"latency and service time", test_times},
 	{"VL15 overflows", test_vl15},
+	{"directed SMPs pass switches", test_transit},
+	{"what passes waits", test_transit_queue},
 	{"time to send", test_time_to_send},
 	{"eaten and garbled", test_eaten_and_garbled},
 	{"training, power, cables", test_training},

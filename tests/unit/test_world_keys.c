@@ -6,6 +6,7 @@
  * tables and states into the agents.
  */
 // LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/multicast.o sim/events.o
+// LINK: sim/smi.o
 // LINK: sim/route_smp.o formats/*.o mad/mad.o mad/field.o lib/mem.o lib/map.o
 #include <errno.h>
 #include <stdlib.h>

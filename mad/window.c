@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "mad/pace.h"
 #include "mad/rtt.h"
 
 enum {
@@ -37,6 +38,8 @@ enum {
 	TURNS_A_PUMP = 16,    /* of targets: most have nothing to send when all are woken */
 };
 
+#define PACE_AGE_US UINT64_C(600000000)
+
 struct flight {		  /* a request, waiting or under way */
 	struct list link; /* in its target's queue or flights */
 	struct list wire; /* in the window's, in the order in which they become overdue */
@@ -45,6 +48,7 @@ struct flight {		  /* a request, waiting or under way */
 	unsigned attempt;
 	bool sent;
 	bool on_wire; /* counts against the window and at the gates */
+	bool alone;   /* nothing else was under way to its target when it was sent */
 	uint8_t subtree;
 	uint8_t length; /* of its route: the place in window->rtt */
 	uint64_t sent_us, overdue_us;
@@ -66,11 +70,14 @@ struct window {
 	uint64_t shrunk_us;
 	struct window_gate retries, subtree[PORT_MAX + 1];
 	struct rtt rtt[ROUTE_LENGTHS];
+	struct pace pace;
+	bool quiet; /* until nothing is on the wire, or the next call, nothing is sent */
 	size_t load;
 	bool active; /* something was asked for since the last idle call */
 	struct loop_deferred pump;
 	struct loop_timer overdue;
-	struct loop_timer pause; /* a send failed: the kernel is short of something */
+	struct loop_timer next_call; /* the pace, or a way that is measured, lets no more go yet */
+	struct loop_timer pause;     /* a send failed: the kernel is short of something */
 	bool pausing;
 	loop_fn *idle;
 	void *idle_arg;
@@ -187,9 +194,35 @@ static struct window_gate *closed_gate(struct window *window, const struct fligh
 	return route->subtree && subtree->passed >= subtree->limit ? subtree : NULL;
 }
 
+/* An SMP that is to show how long its way is must not stand behind others, nor they behind it. That
+ * lasts no longer than the shortest time-out, for it may be lost. */
+static void begin_quiet(struct window *window, unsigned hops)
+{
+	pace_try(&window->pace, hops);
+	window->quiet = true;
+	loop_timer_arm(&window->next_call, (uint64_t)window->limits.timeout_min_ms * 1000);
+}
+
+static bool wants_alone(const struct window *window, const struct smp_route *route)
+{
+	return route->directed && route->path.hops && !window->limits.fixed &&
+	       pace_wants_alone(&window->pace, route->path.hops);
+}
+
+static void keep_pace(struct window *window, const struct smp_route *route, uint64_t now_us)
+{
+	if (!window->on_wire && now_us - window->pace.since_us > PACE_AGE_US)
+		pace_init(&window->pace, now_us);
+	if (wants_alone(window, route))
+		begin_quiet(window, route->path.hops);
+	if (route->directed)
+		pace_sent(&window->pace, route->path.hops, now_us);
+}
+
 static void flight_enter_wire(struct flight *flight, const struct smp_route *route)
 {
-	struct window *window = flight->target->window;
+	struct window_target *target = flight->target;
+	struct window *window = target->window;
 	uint64_t overdue_us;
 	struct list *at;
 
@@ -197,10 +230,12 @@ static void flight_enter_wire(struct flight *flight, const struct smp_route *rou
 	flight->length = route->directed ? route->path.hops : BY_LID;
 	flight->subtree = route->subtree;
 	flight->on_wire = true;
+	flight->alone = target->under_way == 1;
+	keep_pace(window, route, flight->sent_us);
 	window->on_wire++;
 	window->subtree[route->subtree].passed++;
-	if (flight->target->gate)
-		flight->target->gate->passed++;
+	if (target->gate)
+		target->gate->passed++;
 	overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
 	if (!overdue_us)
 		return; /* until its time-out */
@@ -223,7 +258,8 @@ static void flight_leave_wire(struct flight *flight)
 		return;
 	flight->on_wire = false;
 	list_del(&flight->wire);
-	window->on_wire--;
+	if (!--window->on_wire)
+		window->quiet = false;
 	gate_leave(&window->subtree[flight->subtree]);
 	if (flight->target->gate)
 		gate_leave(flight->target->gate);
@@ -255,7 +291,7 @@ static void resize(struct window *window, unsigned size)
 		window->limits.total < UNDER_WAY_MAX ? window->limits.total : UNDER_WAY_MAX;
 
 	window->size = size < SIZE_MIN ? SIZE_MIN : size;
-	if (window->size > total)
+	if (window->size > total || window->limits.fixed)
 		window->size = total;
 	/* A subtree that is slow or loses packets leaves room for the others. */
 	for (size_t i = 1; i < ARRAY_SIZE(window->subtree); i++)
@@ -286,6 +322,8 @@ static void note_loss(struct flight *flight)
 	struct window_target *target = flight->target;
 	struct window *window = target->window;
 
+	if (!flight->attempt && target->answered)
+		pace_lost(&window->pace, flight->sent_us, loop_now_us(window->loop));
 	if (flight->attempt || !target->answered || target->lost_in == window->rounds + 1 ||
 	    (window->stats.shrinks && flight->sent_us <= window->shrunk_us))
 		return;
@@ -304,6 +342,8 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 		window->stats.recovered++;
 	else if (!target->patience_ms || took_us <= rtt_overdue_us(&window->rtt[flight->length]))
 		rtt_sample(&window->rtt[flight->length], took_us);
+	if (!flight->attempt && flight->alone && flight->length != BY_LID)
+		pace_answered(&window->pace, flight->length, took_us);
 	target->answered = true;
 	/* A probe may be before the next request, and what is slow is not so steadily. */
 	target->patience_ms = took_ms > window->limits.timeout_min_ms / 2 ? 3 * took_ms : 0;
@@ -395,7 +435,7 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 	const struct window *window = flight->target->window;
 	const struct window_limits *limits = &window->limits;
 	uint64_t overdue_us = rtt_overdue_us(&window->rtt[flight->length]);
-	uint64_t timeout_ms = (overdue_us + 999) / 1000;
+	uint64_t timeout_ms = (2 * overdue_us + 999) / 1000; /* queues on the way grow, too */
 
 	if (is_patient(flight->target))
 		return flight->target->patience_ms;
@@ -517,7 +557,11 @@ static void target_turn(struct window_target *target)
 	}
 	list_del(&target->ready); /* who gave the request may have woken it meanwhile */
 	gate = closed_gate(window, flight, &route);
-	if (gate) {
+	if (window->on_wire && wants_alone(window, &route)) {
+		begin_quiet(window, route.path.hops);
+		list_push_front(&target->queue, &flight->link);
+		list_push_front(&window->ready, &target->ready);
+	} else if (gate) {
 		list_push_front(&target->queue, &flight->link);
 		list_push(&gate->waiting, &target->ready);
 	} else {
@@ -528,15 +572,28 @@ static void target_turn(struct window_target *target)
 	target_wake_next(target);
 }
 
+static bool may_send(struct window *window)
+{
+	uint64_t wait_us;
+
+	if (window->pausing || window->quiet || window->on_wire >= window->size ||
+	    window->stats.under_way >= UNDER_WAY_MAX || list_empty(&window->ready))
+		return false;
+	if (window->limits.fixed)
+		return true;
+	wait_us = pace_wait_us(&window->pace, loop_now_us(window->loop));
+	if (wait_us)
+		loop_timer_arm(&window->next_call, wait_us);
+	return !wait_us;
+}
+
 static void pump(void *arg)
 {
 	struct window *window = arg;
 	unsigned turns = 0;
 	struct list *link;
 
-	while (!window->pausing && window->on_wire < window->size &&
-	       window->stats.under_way < UNDER_WAY_MAX && turns++ < TURNS_A_PUMP &&
-	       (link = list_pop(&window->ready)))
+	while (may_send(window) && turns++ < TURNS_A_PUMP && (link = list_pop(&window->ready)))
 		target_turn(container_of(link, struct window_target, ready));
 	if (turns > TURNS_A_PUMP && !list_empty(&window->ready))
 		loop_defer(&window->pump); /* answers that have come meanwhile first */
@@ -545,6 +602,14 @@ static void pump(void *arg)
 		if (window->idle)
 			window->idle(window->idle_arg);
 	}
+}
+
+static void next_call(void *arg)
+{
+	struct window *window = arg;
+
+	window->quiet = false;
+	pump(window);
 }
 
 struct window *window_new(struct loop *loop, struct txn_table *txns,
@@ -561,9 +626,11 @@ struct window *window_new(struct loop *loop, struct txn_table *txns,
 	window_gate_init(&window->retries, RETRIES_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(window->subtree); i++)
 		window_gate_init(&window->subtree[i], 0);
+	pace_init(&window->pace, loop_now_us(loop));
 	resize(window, SIZE_START);
 	loop_deferred_init(&window->pump, loop, "SMP window", pump, window);
 	loop_timer_init(&window->pause, loop, "pause after a failed send", pause_is_over, window);
+	loop_timer_init(&window->next_call, loop, "SMP window, paced", next_call, window);
 	loop_timer_init(&window->overdue, loop, "SMPs overdue", overdue, window);
 	return window;
 }
@@ -576,6 +643,7 @@ void window_free(struct window *window)
 		return;
 	loop_defer_cancel(&window->pump);
 	loop_timer_disarm(&window->overdue);
+	loop_timer_disarm(&window->next_call);
 	loop_timer_disarm(&window->pause);
 	while ((link = list_pop(&window->spare)))
 		free(container_of(link, struct flight, link));

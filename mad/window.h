@@ -8,7 +8,8 @@
  * Loop thread only.
  *
  * How many are under way in all follows from what comes back: the number rises with answers, and is
- * halved when many targets lose requests at the same time. How long an answer may take follows from
+ * halved when many targets lose requests at the same time. How fast they follow each other follows
+ * from how long switches need to pass them on (mad/pace.h), and how long an answer may take from
  * how long it took over as many hops.
  *
  * The kernel drops an answer that comes after its time-out, so a slow target is never heard by who
@@ -98,6 +99,7 @@ struct window_limits {
 	unsigned timeout_min_ms; /* of a first attempt, however fast answers come */
 	unsigned timeout_ms;	 /* of one over a route of unknown speed, and of the last one */
 	unsigned attempts;	 /* in all, at least 1 */
+	bool fixed;		 /* the window is as wide as total and keeps no pace */
 };
 
 struct window *window_new(struct loop *loop, struct txn_table *table,

@@ -286,7 +286,8 @@ const struct conf_row conf_rows[] = {
 	/* Subnet management packets (SMPs) under way */
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"),
 	 .text = "The most SMPs under way in the whole fabric. There are fewer while many devices "
-		 "lose what they are sent. 128 is the kernel's own bound."},
+		 "lose what they are sent, and where switches need time to pass them on. 128 is "
+		 "the kernel's own bound."},
 	{NUMBER("smp_per_switch", sm.smp_per_switch, 1, 32, "2"),
 	 .text = "SMPs under way to one switch. VL15 has no flow control and its buffers are "
 		 "small: what is lost costs a timeout."},
@@ -297,9 +298,10 @@ const struct conf_row conf_rows[] = {
 		 "The first waits for an eighth of it while it is not known how long answers "
 		 "take."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
-	 .text = "The shortest. In between the first attempt waits as long as answers over as many "
-		 "hops take, and every other one twice as long. Kernels count in ticks of up to "
-		 "10 ms, so less may time out answers that are on their way."},
+	 .text = "The shortest. In between the first attempt waits twice as long as answers over "
+		 "as "
+		 "many hops take, and every other one twice as long again. Kernels count in ticks "
+		 "of up to 10 ms, so less may time out answers that are on their way."},
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"),
 	 .text = "How often an SMP is sent before its target counts as not answering."},
 

@@ -4,6 +4,7 @@
  * for a kind (1 byte), a top (2) and a body. sm/image.h. */
 // LINK: fabric/mft.o fabric/registry.o fabric/tree.o fabric/m_key.o fabric/fabric.o fabric/detour.o
 // LINK: fabric/facts.o fabric/have.o fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o
+// LINK: mad/pace.o
 // LINK: mad/txn.o mad/mad.o sma/attr.o mad/field.o lib/*.o fabric/link_news.o
 // LIBS: -lsystemd -ljansson
 #include "sm/image.c"

@@ -7,6 +7,7 @@
 // LINK: sm/picture.o fabric/fabric.o fabric/tree.o fabric/detour.o fabric/facts.o
 // LINK: fabric/freeze.o fabric/have.o
 // LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o
+// LINK: mad/pace.o
 // LINK: sma/attr.o mad/field.o formats/*.o sim/spec*.o lib/*.o
 // LINK: fabric/link_news.o
 // LIBS: -lsystemd -ljansson

@@ -5,7 +5,7 @@
  * is reset, and what becomes of ports that come and go. pm/sweep.c, reader.c, agent.c, survey.c.
  */
 // LINK: pm/*.o fabric/*.o sma/attr.o sma/port.o sma/perf.o mad/txn.o mad/mad.o mad/field.o
-// LINK: mad/window.o mad/rtt.o lib/*.o
+// LINK: mad/window.o mad/pace.o mad/rtt.o lib/*.o
 // LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 // LINK: fabric/m_key.o
 // LINK: sm/want.o fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/snapshot.o
 // LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
+// LINK: mad/pace.o
 // LINK: formats/*.o sim/spec*.o lib/*.o
 // LINK: fabric/link_news.o
 // LIBS: -lsystemd -ljansson

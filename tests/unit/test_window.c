@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The window over a transport that is played by hand and a clock that is a number: mad/window.h. */
-// LINK: mad/window.o mad/rtt.o mad/txn.o mad/mad.o
+// LINK: mad/window.o mad/pace.o mad/rtt.o mad/txn.o mad/mad.o
 // LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o
 #include <errno.h>
 
@@ -17,7 +17,7 @@ struct device { /* a target with what the test decides about it */
 	struct window_target target;
 	uint8_t number;
 	bool no_route, lid_routed;
-	uint8_t subtree;
+	uint8_t subtree, hops;
 	unsigned source; /* requests that next() still gives */
 	unsigned done, failed, last_attempt;
 	int error;
@@ -47,7 +47,7 @@ static bool route(const struct window_target *target, unsigned attempt, struct s
 		return false;
 	*out = (struct smp_route){
 		.directed = !device->lid_routed, .lid = 77, .subtree = device->subtree};
-	out->path.hops = 1;
+	out->path.hops = device->hops;
 	out->path.port[1] = device->number + (uint8_t)attempt; /* retries go another way */
 	return true;
 }
@@ -133,7 +133,15 @@ static void pass_us(uint64_t us)
 	loop_step(loop, end_us);
 }
 
-static void begin(unsigned total, unsigned attempts, unsigned limit)
+static void submit(unsigned device, unsigned count)
+{
+	struct smp_request request = request_of(&devices[device]);
+
+	while (count--)
+		window_submit(&devices[device].target, &request);
+}
+
+static void begin_unknown(unsigned total, unsigned attempts, unsigned limit)
 {
 	struct window_limits limits = {.total = total,
 				       .timeout_ms = 3 * LONG_MS,
@@ -149,9 +157,29 @@ static void begin(unsigned total, unsigned attempts, unsigned limit)
 	memset(devices, 0, sizeof(devices));
 	for (unsigned i = 0; i < TARGETS; i++) {
 		devices[i].number = (uint8_t)(i % 200);
+		devices[i].hops = 1;
 		window_target_init(&devices[i].target, window, limit, route);
 		devices[i].target.next_owner = devices;
 	}
+}
+
+/* Two devices far away have answered: it is known that switches pass SMPs on in no time. */
+static void begin(unsigned total, unsigned attempts, unsigned limit)
+{
+	static const uint8_t hops[] = {20, 21};
+
+	begin_unknown(total, attempts, limit);
+	for (size_t i = 0; i < ARRAY_SIZE(hops); i++) {
+		devices[0].hops = hops[i];
+		submit(0, 1);
+		run();
+		wire_answer(&wire, wire.count - 1);
+		run();
+	}
+	devices[0].hops = 1;
+	devices[0].done = 0;
+	wire.count = 0;
+	idles = 0;
 }
 
 static void end(void)
@@ -165,14 +193,6 @@ static void end(void)
 	txn_table_free(table);
 	wire_done(&wire);
 	loop_free(loop);
-}
-
-static void submit(unsigned device, unsigned count)
-{
-	struct smp_request request = request_of(&devices[device]);
-
-	while (count--)
-		window_submit(&devices[device].target, &request);
 }
 
 static void test_limits(void)
@@ -198,7 +218,7 @@ static void test_limits(void)
 	CU_ASSERT_EQUAL(load(), 0);
 	CU_ASSERT_EQUAL(idles, 1);
 	CU_ASSERT_EQUAL(window_stats(window)->under_way_max, 8);
-	CU_ASSERT_EQUAL(window_stats(window)->completed, 32);
+	CU_ASSERT_EQUAL(window_stats(window)->completed, 2 + 32);
 	CU_ASSERT_EQUAL(devices[0].done, 5);
 	end();
 }
@@ -331,7 +351,7 @@ static void test_timeouts(void)
 	} rows[] = {
 		{5, 0, {25, 25, 50, 50, 200}}, /* no answer yet */
 		{5, 100, {10, 10, 20, 20, 200}},
-		{5, 20000, {60, 60, 120, 120, 200}}, /* 20 ms and four times the half of it */
+		{5, 10000, {60, 60, 120, 120, 200}}, /* twice 10 ms and four times the half of it */
 		{2, 900000, {25, 200}},		     /* too late to be heard */
 		{1, 100, {200}},
 	};
@@ -609,6 +629,128 @@ static void test_never_more_than_the_kernel_takes(void)
 	end();
 }
 
+/* How long a way is shows an SMP that nothing delays: nothing is before it, nothing behind it. */
+static void test_ways_are_measured_alone(void)
+{
+	begin_unknown(32, 1, 1);
+	for (unsigned i = 0; i < 10; i++)
+		submit(i, 1);
+	devices[10].hops = 2;
+	run();
+	CU_ASSERT_EQUAL(wire.count, 1);
+	pass_us(100);
+	wire_answer(&wire, 0);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 10);
+	submit(10, 1);
+	submit(0, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 10);
+	for (size_t n = 1; n < 10; n++)
+		wire_answer(&wire, n);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 11);
+	CU_ASSERT_EQUAL(devices[10].target.under_way, 1);
+	wire_answer(&wire, 10);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 12);
+	end();
+}
+
+/* It may be lost, or the device dead: the others wait for the shortest time-out and no longer. */
+static void test_measuring_ends(void)
+{
+	begin_unknown(32, 1, 1);
+	for (unsigned i = 0; i < 10; i++)
+		submit(i, 1);
+	run();
+	for (unsigned tries = 1; tries <= 3; tries++) {
+		pass_us(LONG_MS * 1000 - 1);
+		CU_ASSERT_EQUAL(wire.count, 1);
+		pass_us(1);
+	}
+	CU_ASSERT_EQUAL(wire.count, 10);
+	end();
+}
+
+/* Devices at one and two hops have answered: a switch needs 100 us for each passage. */
+static void begin_with_passage(void)
+{
+	static const unsigned took_us[] = {50, 250};
+
+	begin_unknown(64, 1, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		devices[i].hops = (uint8_t)(1 + i);
+		answer_first(i, took_us[i]);
+	}
+	for (unsigned i = 2; i < TARGETS; i++)
+		devices[i].hops = 2;
+	pass_us(1000000);
+	wire.count = 0;
+}
+
+static void test_pace(void)
+{
+	begin_with_passage();
+	for (unsigned i = 2; i < 22; i++)
+		submit(i, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 4); /* one is served, three wait */
+	for (unsigned i = 0; i < 16; i++) {
+		pass_us(199);
+		CU_ASSERT_EQUAL(wire.count, 4 + i);
+		pass_us(1);
+		CU_ASSERT_EQUAL(wire.count, 5 + i);
+	}
+	end();
+}
+
+/* What goes by LID passes the switches without their software. */
+static void test_pace_is_of_directed_routes(void)
+{
+	begin_with_passage();
+	for (unsigned i = 2; i < 22; i++) {
+		devices[i].lid_routed = true;
+		submit(i, 1);
+	}
+	run();
+	CU_ASSERT_EQUAL(wire.count, 20);
+	end();
+}
+
+/* Ways change: they are measured again after a while, but not while there is no reason to. */
+static void test_pace_is_forgotten(void)
+{
+	begin_with_passage();
+	pass_us(UINT64_C(590000000));
+	submit(2, 1);
+	submit(3, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 2);
+	wire_answer(&wire, 0);
+	wire_answer(&wire, 1);
+	pass_us(UINT64_C(20000000));
+	submit(2, 1);
+	submit(3, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 3);
+	end();
+}
+
+static void test_fixed(void)
+{
+	struct window_limits limits = {
+		.total = 64, .timeout_min_ms = 10, .timeout_ms = 200, .attempts = 1, .fixed = true};
+
+	begin_unknown(64, 1, 1);
+	window_set_limits(window, &limits);
+	for (unsigned i = 0; i < 100; i++)
+		submit(i, 1);
+	run();
+	CU_ASSERT_EQUAL(wire.count, 64);
+	end();
+}
+
 static void test_no_route(void)
 {
 	begin(8, 3, 2);
@@ -768,6 +910,12 @@ int main(void)
 		{"losses at one target", test_losses_at_one_target},
 		{"gates", test_gates},
 		{"never more than the kernel takes", test_never_more_than_the_kernel_takes},
+		{"ways are measured alone", test_ways_are_measured_alone},
+		{"measuring ends", test_measuring_ends},
+		{"pace", test_pace},
+		{"pace is of directed routes", test_pace_is_of_directed_routes},
+		{"pace is forgotten", test_pace_is_forgotten},
+		{"fixed", test_fixed},
 		{"no route", test_no_route},
 		{"send error", test_send_error},
 		{"source", test_source},

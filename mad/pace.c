@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The pace; see mad/pace.h. That a directed SMP is handed to the SMI of each switch, in both
+ * directions, is in the InfiniBand specification, volume 1, 14.2.2 (the port that receives one with
+ * a permissive DLID passes it to the SMI at port 0); Linux shows what that means where a switch
+ * runs it, handle_smi() in drivers/infiniband/core/mad.c: one work queue for what is forwarded and
+ * for what the agent answers. Called by mad/window.c.
+ */
+#include "mad/pace.h"
+
+enum {
+	TRIES = 3,
+	LENGTHS_ENOUGH = 2,  /* to see that a passage takes no time */
+	PASSAGE_MIN_US = 20, /* less is lost in noise, and no manager sends so fast */
+	BURST = 3,	     /* passages; the least buffers that are known hold 4 SMPs */
+	OWN_PERCENT = 150,   /* of the time for an answer: what has come back waits, too */
+	PERCENT = 100,
+	PERCENT_MIN = 6,   /* the passage was measured far too long */
+	PERCENT_MAX = 200, /* or too short: the first switch is slower than the others */
+	FALLS_BY = 32,	   /* the charge, by one part in so many */
+	RISES_BY = 16,
+	LOOK_AFTER = 8,	  /* answers */
+	LOOK_LATER = 512, /* after a loss */
+	PERCENT_LOW = 70, /* below it a loss shows that the charge has become too low */
+	ONE = 256,	  /* SMP in the queue */
+	QUEUE_MAX = 16 * ONE,
+	QUEUE_NONE = 3 * ONE / 8,
+	QUEUE_LONG = 2 * ONE,
+	QUEUE_TOO_LONG = 8 * ONE,
+};
+
+void pace_init(struct pace *pace, uint64_t now_us)
+{
+	*pace = (struct pace){.since_us = now_us, .percent = PERCENT};
+}
+
+bool pace_wants_alone(const struct pace *pace, unsigned hops)
+{
+	return !pace->least_us[hops] && pace->tries[hops] < TRIES &&
+	       (pace->passage_us || pace->lengths < LENGTHS_ENOUGH);
+}
+
+void pace_try(struct pace *pace, unsigned hops)
+{
+	pace->tries[hops]++;
+}
+
+uint64_t pace_wait_us(struct pace *pace, uint64_t now_us)
+{
+	uint64_t room_us = (uint64_t)BURST * pace->passage_us;
+
+	if (!pace->passage_us || pace->busy_us <= now_us + room_us)
+		return 0;
+	pace->waited = true;
+	return pace->busy_us - room_us - now_us;
+}
+
+void pace_sent(struct pace *pace, unsigned hops, uint64_t now_us)
+{
+	uint64_t charge_us = (uint64_t)pace->passage_us * pace->percent / 100;
+
+	if (!pace->passage_us || !hops)
+		return;
+	if (hops == 1)
+		charge_us = (uint64_t)pace->least_us[1] * OWN_PERCENT / 100;
+	pace->busy_us = (pace->busy_us > now_us ? pace->busy_us : now_us) + charge_us;
+}
+
+/* The median of what each further hop adds: it does not matter that the devices at one distance
+ * answer sooner or later than those at another. */
+static uint32_t find_passage(const struct pace *pace)
+{
+	int64_t steps[HOPS_MAX] = {0}, step, first;
+	unsigned count = 0, last = 0, at;
+
+	for (unsigned hops = 1; hops <= HOPS_MAX; hops++) {
+		if (!pace->least_us[hops])
+			continue;
+		step = ((int64_t)pace->least_us[hops] - pace->least_us[last]) / (int)(hops - last);
+		for (at = last ? count++ : 0; at && steps[at - 1] > step; at--)
+			steps[at] = steps[at - 1];
+		steps[at] = step;
+		last = hops;
+	}
+	step = count ? steps[count / 2] : 0;
+	first = (int64_t)pace->least_us[2] - pace->least_us[1];
+	if (pace->least_us[1] && first >= PASSAGE_MIN_US && first < step)
+		step = first;
+	return step >= PASSAGE_MIN_US ? (uint32_t)step : 0;
+}
+
+/* Follows the short delays sooner than the long ones: some agents are slower than others, and only
+ * what all answers have in common comes from the first switch. */
+static void note_queue(struct pace *pace, uint64_t delay_us)
+{
+	uint64_t queue = delay_us * ONE / pace->passage_us;
+
+	if (queue > QUEUE_MAX)
+		queue = QUEUE_MAX;
+	if (queue < pace->queue)
+		pace->queue -= (pace->queue - (unsigned)queue) * 3 / 16;
+	else
+		pace->queue += ((unsigned)queue - pace->queue) / 16;
+}
+
+static void adjust_charge(struct pace *pace)
+{
+	unsigned most = pace->queue > QUEUE_TOO_LONG ? PERCENT_MAX : PERCENT;
+
+	if (pace->answers && --pace->answers)
+		return;
+	if (pace->waited && pace->queue < QUEUE_NONE && pace->percent > PERCENT_MIN)
+		pace->percent -= (pace->percent + FALLS_BY - 1) / FALLS_BY;
+	else if (pace->queue > QUEUE_LONG && pace->percent < most)
+		pace->percent += (pace->percent + RISES_BY - 1) / RISES_BY;
+	pace->answers = LOOK_AFTER;
+	pace->waited = false;
+}
+
+void pace_answered(struct pace *pace, unsigned hops, uint64_t took_us)
+{
+	uint32_t *least_us = &pace->least_us[hops];
+
+	if (!hops || took_us > UINT32_MAX)
+		return;
+	if (!*least_us || took_us < *least_us) {
+		pace->lengths += !*least_us;
+		*least_us = took_us ? (uint32_t)took_us : 1;
+		pace->passage_us = find_passage(pace);
+	}
+	if (hops == 1 || !pace->passage_us)
+		return;
+	note_queue(pace, took_us > *least_us ? took_us - *least_us : 0);
+	adjust_charge(pace);
+}
+
+void pace_lost(struct pace *pace, uint64_t sent_us, uint64_t now_us)
+{
+	if (pace->percent >= PERCENT_LOW || sent_us <= pace->raised_us)
+		return;
+	pace->percent += pace->percent / 2;
+	pace->answers = LOOK_LATER;
+	pace->raised_us = now_us;
+}

@@ -60,7 +60,8 @@ struct sm_options {
 	unsigned num_secrets;
 
 	/* The window */
-	unsigned smp_window; /* SMPs under way in all, at the most */
+	unsigned smp_window;   /* SMPs under way in all, at the most */
+	bool smp_window_fixed; /* no option of weftd: the simulation compares with such a window */
 	unsigned smp_per_switch, smp_per_adapter;
 	unsigned smp_timeout_min_ms, smp_timeout_ms; /* of one attempt */
 	unsigned smp_attempts;

@@ -21,6 +21,7 @@ static struct window_limits limits_of(const struct sm_options *options)
 		.timeout_min_ms = options->smp_timeout_min_ms,
 		.timeout_ms = options->smp_timeout_ms,
 		.attempts = options->smp_attempts,
+		.fixed = options->smp_window_fixed,
 	};
 }
 

@@ -8,8 +8,9 @@
  * --scenario NAME plays that one alone; NAME may be a pattern of the shell ('standard-*' is both
  * halves of the standard scenario). Without it every scenario is played that is not too long, and
  * one of them twice: the same seed must give the same events at the same times. --known plays the
- * seeds that have found something. --fail-at EVENT makes a run fail there, for whoever wants to see
- * a failure.
+ * seeds that have found something. --grid plays the grid of bring-ups (tests/sim/grid.h) or some
+ * cells of it, each with all seeds, and names those that miss a goal. --fail-at EVENT makes a run
+ * fail there.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,6 +23,7 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "tests/sim/grid.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/trace.h"
 
@@ -31,6 +33,7 @@ struct options {
 	const char *program;
 	const char *scenario; /* a pattern; NULL: all */
 	bool known;	      /* the known seeds instead */
+	const char *grid;     /* which cells of the grid instead; NULL: none */
 	uint64_t first, last; /* seeds */
 	struct sim_run run;
 };
@@ -47,6 +50,8 @@ static void usage(FILE *stream)
 {
 	fputs("usage: sim_run [--scenario NAME] [--seed N | --seeds FROM-TO] [--trace]\n"
 	      "               [--until EVENT] [--fail-at EVENT]\n"
+	      "       sim_run --grid[=\"hosts=N transit=N depth=N agent=N loss=N\"] [--seeds "
+	      "FROM-TO]\n"
 	      "       sim_run --known | --list\n",
 	      stream);
 }
@@ -170,6 +175,19 @@ static void play_known(struct options *options, struct tally *tally)
 	}
 }
 
+static int play_grid(const struct options *options)
+{
+	int missed = grid_print(options->grid, options->first, options->last);
+
+	if (missed >= 0)
+		return missed != 0;
+	fprintf(stderr,
+		"sim_run: --grid takes \"hosts=N transit=N depth=N agent=N loss=N\", each of "
+		"which may be missing, with values of the grid, and at most %d seeds\n",
+		GRID_SEEDS);
+	return EXIT_USAGE;
+}
+
 static void list(void)
 {
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
@@ -205,6 +223,7 @@ static bool parse(int argc, char **argv, struct options *options)
 		{"until", required_argument, NULL, 'u'},
 		{"fail-at", required_argument, NULL, 'f'},
 		{"known", no_argument, NULL, 'k'},
+		{"grid", optional_argument, NULL, 'g'},
 		{"list", no_argument, NULL, 'l'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -224,6 +243,8 @@ static bool parse(int argc, char **argv, struct options *options)
 			good = number(optarg, "", &options->run.until) && good;
 		else if (option == 'f')
 			good = number(optarg, "", &options->run.fail_at) && good;
+		else if (option == 'g')
+			options->grid = optarg ? optarg : "";
 		else if (option == 'k')
 			options->known = true;
 		else if (option == 't')
@@ -250,6 +271,8 @@ int main(int argc, char **argv)
 	log_set_level(NULL, options.run.trace ? LOG_DEBUG : LOG_EMERG);
 	if (options.run.trace)
 		setvbuf(stdout, NULL, _IOLBF, 0); /* in order with the log on stderr */
+	if (options.grid)
+		return play_grid(&options);
 	if (options.known)
 		play_known(&options, &tally);
 	for (uint64_t seed = options.first; !options.known && seed <= options.last; seed++) {

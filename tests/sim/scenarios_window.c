@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "lib/mem.h"
+#include "tests/sim/grid.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"
@@ -321,6 +322,49 @@ static void no_overflow(struct sim *sim)
 	sim_check(sim);
 }
 
+/* Where switches need time for what passes: cells of the grid (grid.h). A window that only losses
+ * narrow fails in each of them. */
+static void congested(struct sim *sim)
+{
+	static const struct grid_cell cells[] = {
+		{.hosts = 128, .transit_us = 50, .depth = 4, .agent_us = 50},
+		{.hosts = 128, .transit_us = 50, .depth = 8, .agent_us = 500},
+		{.hosts = 128, .transit_us = 200, .depth = 4, .agent_us = 50},
+		{.hosts = 128, .transit_us = 200, .depth = 16, .agent_us = 500},
+		{.hosts = 128, .transit_us = 1000, .depth = 4, .agent_us = 500},
+		{.hosts = 128, .transit_us = 1000, .depth = 8, .agent_us = 50},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cells); i++) {
+		struct grid_verdict verdict = grid_judge(&cells[i], sim->run.seed, sim->run.seed);
+
+		printf("# transit %u us, depth %u, agent %u us: %.3f s, best fixed window %.3f s, "
+		       "%.2f %% sent again\n",
+		       cells[i].transit_us, cells[i].depth, cells[i].agent_us, verdict.own.seconds,
+		       verdict.best.seconds, 100 * verdict.own.again);
+		sim_expect(sim, !verdict.slow);
+		sim_expect(sim, !verdict.again);
+		sim_expect(sim, !verdict.errors);
+	}
+}
+
+/* The same with losses: they say nothing about the queues, and do not narrow the window. */
+static void congested_and_lossy(struct sim *sim)
+{
+	static const struct grid_cell cells[] = {
+		{.hosts = 128, .transit_us = 200, .depth = 8, .agent_us = 50, .loss_percent = 1},
+		{.hosts = 128, .transit_us = 1000, .depth = 4, .agent_us = 50, .loss_percent = 5},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cells); i++) {
+		struct grid_verdict verdict =
+			grid_judge(&cells[i], sim->run.seed, sim->run.seed + 4);
+
+		sim_expect(sim, !verdict.slow);
+		sim_expect(sim, !verdict.errors);
+	}
+}
+
 #define ROW(NAME, TOPOLOGY, PLAY)                                                             \
 	{                                                                                     \
 		.name = (NAME), .topology = (TOPOLOGY), .world = &slow_agents, .play = (PLAY) \
@@ -341,6 +385,8 @@ const struct scenario sim_window[] = {
 	ROW("link-begins-to-eat", TREE, link_begins_to_eat),
 	ROW("no-overflow-torus", "torus:dims=8x8x2,hosts=8", no_overflow),
 	ROW("no-overflow-fattree", "fattree:radix=36,levels=2", no_overflow),
+	ROW("congested", "single:hosts=2", congested),
+	ROW("congested-and-lossy", "single:hosts=2", congested_and_lossy),
 	ROW("dead-leaf-3456", TREE_3456, dead_leaf),
 	ROW("dead-core-3456", TREE_3456, dead_core),
 	ROW("loss-3456", TREE_3456, loss_everywhere),

@@ -20,6 +20,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sim/spec.h"
+#include "sm/context.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/sim/pipe.h"
 #include "tests/sim/trace.h"
@@ -386,6 +387,11 @@ static struct transport_port place_of(const struct device_port *port)
 				       .port_guid = device_guid(port, 0)};
 }
 
+uint64_t sim_timed_out(const struct sim_manager *manager)
+{
+	return txn_stats(manager_sm(manager->manager)->txns)->timed_out;
+}
+
 void sim_restart(struct sim_manager *manager)
 {
 	struct sim *sim = manager->sim;
@@ -416,7 +422,7 @@ void sim_restart(struct sim_manager *manager)
 	manager_start(manager->manager);
 }
 
-static struct sim_manager *add_manager(struct sim *sim, const char *node, const char *options)
+struct sim_manager *sim_prepare(struct sim *sim, const char *node, const char *options)
 {
 	struct sim_manager *manager = &sim->managers[sim->num_managers];
 	struct device *device = sim_device(sim, node);
@@ -432,7 +438,7 @@ static struct sim_manager *add_manager(struct sim *sim, const char *node, const 
 
 struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options)
 {
-	struct sim_manager *manager = add_manager(sim, node, options);
+	struct sim_manager *manager = sim_prepare(sim, node, options);
 
 	sim_restart(manager);
 	return manager;
@@ -440,7 +446,7 @@ struct sim_manager *sim_start(struct sim *sim, const char *node, const char *opt
 
 struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options)
 {
-	struct sim_manager *manager = add_manager(sim, node, options);
+	struct sim_manager *manager = sim_prepare(sim, node, options);
 
 	manager->store_dir = mem_strdup("/tmp/weft-sim.XXXXXX");
 	if (!mkdtemp(manager->store_dir))

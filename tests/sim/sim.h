@@ -98,10 +98,14 @@ void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(pr
 /* Managers. options: "NAME=VALUE NAME=VALUE ..." as for weftd -o, or NULL. A manager that was
  * stopped or killed is started again with sim_restart(). Never NULL. */
 struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options);
+/* The same, but it does not run before sim_restart(): its conf can be changed. */
+struct sim_manager *sim_prepare(struct sim *sim, const char *node, const char *options);
 void sim_restart(struct sim_manager *manager);
 /* With ha_listen="NODE", its own, and ha_peers of others, one keeps standbys and follows a master.
  * The same with a store: on a folder of its own, which it finds again at each restart. */
 struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options);
+/* Its requests that timed out, SMPs and others. */
+uint64_t sim_timed_out(const struct sim_manager *manager);
 void sim_pipes(struct sim *sim, bool cut); /* or whole again */
 void sim_reset_pipes(struct sim *sim);	   /* streams that there are end */
 /* Each of these two, the first for a short time, by one chance in so many. False: neither. */

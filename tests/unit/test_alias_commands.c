@@ -5,7 +5,7 @@
  * index an alias gets; and what the list has.
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/pace.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
 #include <inttypes.h>
 

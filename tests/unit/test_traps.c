@@ -4,7 +4,7 @@
  * complaint leads to anything. Flows over time are scenarios of tests/sim.
  */
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
+// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/pace.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
 #include "tests/unit/sm_world.h"
 

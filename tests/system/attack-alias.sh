@@ -144,8 +144,9 @@ no_oracle() {
 }
 
 # Attack 5: a store of a weftd before this rule (version 4) has the alias of attack 1, and one with the GUID of
-# host-0005.
+# host-0005. Its groups (2) and members (3) have no owners, and it has neither totals (0) nor partition texts (13).
 age_store() {
+	rm -f "${1%/*}"/weft-copy.db*
 	/usr/bin/python3 - "$1" "${guid[host-0008]}" "$spare" "${guid[host-0005]}" <<-'END'
 		import sqlite3, struct, sys
 		def total(kind, key, value):
@@ -155,7 +156,10 @@ age_store() {
 		    h ^= h >> 32
 		    return h - 2**64 if h >> 63 else h
 		db = sqlite3.connect(sys.argv[1])
-		db.execute("DELETE FROM record WHERE kind = 6")
+		db.execute("DELETE FROM record WHERE kind IN (0, 6, 13)")
+		for kind, key, value in db.execute("SELECT kind, key, value FROM record WHERE kind IN (2, 3)").fetchall():
+		    db.execute("UPDATE record SET value = ?, sum = ? WHERE kind = ? AND key = ?",
+		               (value[:-8], total(kind, key, value[:-8]), kind, key))
 		for index, guid in enumerate(sys.argv[3:], 1):
 		    key, value = bytes.fromhex(sys.argv[2]) + struct.pack(">H", index), bytes.fromhex(guid)
 		    db.execute("INSERT INTO record (kind, key, value, sum) VALUES (6, ?, ?, ?)", (key, value, total(6, key, value)))

@@ -113,7 +113,9 @@ const struct opensm_row opensm_rows[] = {
 	{"daemon", "FALSE", OPENSM_NONE, NULL, "systemd runs it"},
 	{"sm_inactive", "FALSE", OPENSM_NONE, NULL, "do not start it, or role = \"standby-only\""},
 	{"babbling_port_policy", "FALSE", OPENSM_BABBLE, "babble_policy",
-	 "TRUE is babble_policy = \"disable\""},
+	 "TRUE is babble_policy = \"disable\"; it acts on links of hosts only, and only on "
+	 "complaints "
+	 "of the device itself"},
 	{"drop_event_subscriptions", "FALSE", OPENSM_NONE, NULL,
 	 "registrations are kept for registration_grace"},
 	{"ipoib_mcgroup_creation_validation", "TRUE", OPENSM_NONE, NULL, "always so"},

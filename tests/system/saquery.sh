@@ -235,7 +235,7 @@ path_components() {
 		--hop_limit 9
 		--service_id 0x1000
 	EOF
-	counts 0 '^PathRecord dump' "${pair[@]}" --sl 5 && counts 0 '^PathRecord dump' "${pair[@]}" --pkey 0x8001 &&
+	shows '^\s+sl\.+0x5$' "${pair[@]}" --sl 5 && counts 0 '^PathRecord dump' "${pair[@]}" --pkey 0x8001 &&
 		counts 0 '^PathRecord dump' "${pair[@]}" --numb_path 0 &&
 		shows 'pkt_life\.+0x92' "${pair[@]}" # exactly 18
 }

@@ -239,8 +239,8 @@ static json_t *manager_status(const struct manager *manager)
 						(json_int_t)counts[i].refused));
 	json_object_set_new(
 		status, "sa",
-		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "requests",
-			  requests, "received", (json_int_t)stats->received, "answered",
+		json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+			  "requests", requests, "received", (json_int_t)stats->received, "answered",
 			  (json_int_t)stats->answered, "refused", (json_int_t)stats->refused,
 			  "dropped", (json_int_t)stats->dropped, "send_failed",
 			  (json_int_t)stats->send_failed, "waiting",

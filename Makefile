@@ -163,7 +163,8 @@ UNIT_NAMES := $(notdir $(basename $(wildcard tests/unit/test_*.c)))
 THREADED = $(notdir $(basename $(shell grep -lE 'pthread_create|work_pool_new|store_open' tests/unit/test_*.c)))
 check-sanitize:
 	@scripts/install-deps
-	@$(MAKE) $(JOBS) SANITIZE=address,undefined tests
+	@$(MAKE) $(JOBS) SANITIZE=address,undefined fuzzers \
+		$(patsubst %,build-address-undefined/tests/%,sim/sim_run $(UNIT_NAMES:%=unit/%))
 	@SANITIZE=address,undefined scripts/simulated-only scripts/run-tests build-address-undefined \
 		$(UNIT_NAMES) sim.sh fuzz-corpus.sh
 	@$(MAKE) $(JOBS) SANITIZE=thread all $(patsubst %,build-thread/tests/unit/%,$(THREADED))

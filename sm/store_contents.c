@@ -103,11 +103,27 @@ static void refuse(struct store_contents *contents, const char *table, const cha
 			 field, wrong);
 }
 
-static uint64_t key_of(const struct store_db_row *row)
+/* The hash of the key, or the next free number behind it: clients choose keys, such as MGIDs, and
+ * FNV-1a does not keep them from choosing two with the same hash. */
+static uint64_t slot_of(const struct map *seen, const struct store_key *key)
 {
-	uint8_t kind = (uint8_t)row->kind;
+	uint64_t slot = hash_bytes(HASH_SEED, key, sizeof(*key) + key->size);
+	const struct store_key *other;
 
-	return hash_bytes(hash_bytes(HASH_SEED, &kind, 1), row->key, row->key_size);
+	while ((other = map_get(seen, slot)) &&
+	       (other->kind != key->kind || memcmp(other->bytes, key->bytes, key->size)))
+		slot++;
+	return slot;
+}
+
+static const struct store_key *key_new(struct arena *arena, const struct store_db_row *row)
+{
+	struct store_key *key = arena_alloc(arena, sizeof(*key) + row->key_size);
+
+	key->kind = (uint8_t)row->kind;
+	key->size = (uint8_t)row->key_size;
+	memcpy(key->bytes, row->key, row->key_size);
+	return key;
 }
 
 static void add_record(struct store_contents *contents, const struct store_record *record)
@@ -127,7 +143,7 @@ static int take_good(void *ctx, const struct store_db_row *row)
 	const struct registry_table *table = table_of(row->kind);
 	uint8_t wire[WIRE_MAX];
 	const char *field = "", *wrong;
-	uint64_t key;
+	const struct store_key *key;
 	void *record;
 
 	if (!table || row->key_size != table->key_bytes ||
@@ -135,8 +151,8 @@ static int take_good(void *ctx, const struct store_db_row *row)
 		take_bad(ctx, row);
 		return 0;
 	}
-	key = key_of(row);
-	if (map_put(&contents->seen, key, contents))
+	key = key_new(contents->arena, row);
+	if (map_put(&contents->seen, slot_of(&contents->seen, key), (void *)key))
 		return 0;
 	store_db_count(&contents->found, row);
 	memcpy(wire, row->key, row->key_size);
@@ -244,7 +260,7 @@ static struct store_db_totals found_in_both(const struct store_contents *first,
 	for (size_t i = 0; i < more->count; i++) {
 		const struct store_record *row = &more->rows[i];
 
-		if (map_get(&first->seen, row->key))
+		if (map_get(&first->seen, slot_of(&first->seen, row->key)))
 			continue;
 		found.kinds[row->kind].count++;
 		found.kinds[row->kind].sum += row->sum;

@@ -20,10 +20,15 @@
 
 enum { STORE_NAMED_MAX = 10 };
 
+struct store_key {
+	uint8_t kind, size;
+	uint8_t bytes[];
+};
+
 struct store_record {
 	enum registry_kind kind;
 	void *record;
-	uint64_t key; /* a hash of kind and key */
+	const struct store_key *key;
 	uint64_t sum; /* of the row */
 };
 
@@ -31,7 +36,7 @@ struct store_contents {
 	struct arena *arena; /* NULL: nothing was read */
 	struct store_record *rows;
 	size_t count, capacity;
-	struct map seen;			     /* rows by their keys */
+	struct map seen;			     /* keys of the rows, by slot */
 	struct store_db_totals said, found;	     /* by the file; by the rows that are good */
 	size_t bad;				     /* rows that are damaged */
 	char named[STORE_NAMED_MAX][STORE_WHY_SIZE]; /* the first of these, as text */

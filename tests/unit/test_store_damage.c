@@ -371,14 +371,44 @@ static void test_named(void)
 	free_images();
 }
 
+/* Clients choose MGIDs, and hashes of keys that are equal are easily found: these two records have
+ * the same FNV-1a hash of kind and key. A store with both is not damaged. */
+static void test_equal_hashes(void)
+{
+	static const uint8_t mgids[][GID_SIZE] = {
+		{0xff, 0x12, 0xaf, 0xa4, 0x44, 0xc7, 0xd3, 0xf3, 0x75, 0x62, 0x3a, 0x05, 0x3c, 0x22,
+		 0x1c, 0x85},
+		{0xff, 0x12, 0xac, 0xff, 0xc4, 0x40, 0xdf, 0x8f, 0x04, 0xe1, 0xda, 0x08, 0x2f, 0x27,
+		 0x0f, 0x88},
+	};
+	struct group_entry group;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(mgids); i++) {
+		record_fill((uint8_t *)&group, REGISTRY_GROUP, (unsigned)i);
+		memcpy(group.mgid, mgids[i], sizeof(group.mgid));
+		registry_put(bed.registry, REGISTRY_GROUP, &group);
+	}
+	bed_pass(&bed, S);
+	bed_close(&bed, true);
+	log_set_level(NULL, LOG_EMERG);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(mgids); i++) {
+		memcpy(group.mgid, mgids[i], sizeof(group.mgid));
+		CU_ASSERT_PTR_NOT_NULL(registry_find(bed.registry, REGISTRY_GROUP, &group));
+	}
+	CU_ASSERT_FALSE(bed_has(&bed, "weft.db.damaged-1"));
+	bed_close(&bed, true);
+	bed_done(&bed);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{"each page", test_each_page},
-		{"random", test_random},
-		{"files missing", test_files_missing},
-		{"named", test_named},
-		CU_TEST_INFO_NULL,
+		{"each page", test_each_page},	       {"random", test_random},
+		{"files missing", test_files_missing}, {"named", test_named},
+		{"equal hashes", test_equal_hashes},   CU_TEST_INFO_NULL,
 	};
 
 	disk_init();

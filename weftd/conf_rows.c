@@ -271,9 +271,9 @@ const struct conf_row conf_rows[] = {
 		 "for "
 		 "weftctl config reload. No such file, and nothing made by weftctl partition: "
 		 "everybody is a full member of the default partition. If the file is bad, or "
-		 "missing though it was in force before, the last good one stays in force; if "
-		 "there "
-		 "is none, weftd does not start. Empty: there is to be none."},
+		 "missing though it was in force before, the last good one stays in force. Without "
+		 "a last good one weftd does not start with a bad file, and with a missing one "
+		 "ports keep the P_Keys that they hold. Empty: there is to be none."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .text = "Switch ports in front of hosts drop packets whose P_Key the host does not have: "
 		 "on "

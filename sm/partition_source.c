@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which partition file is in force, and whether partitions are known: sm/partitions_parts.h. */
+#include "sm/partitions_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/setting.h"
+#include "include/message_id.h"
+#include "lib/guid.h"
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "sm/partition_held.h"
+
+/* The file that is kept */
+
+const char *policy_former_file(const struct policy *policy)
+{
+	return policy->given == PARTITIONS_FILE ? NULL : partition_kept_name(policy->registry);
+}
+
+bool policy_keep_file(struct policy *policy)
+{
+	uint64_t before = registry_number(policy->registry);
+
+	if (policy->given == PARTITIONS_FILE)
+		partition_kept_put(policy->registry, policy->file->partitions,
+				   loop_wall_s(policy->loop));
+	return registry_number(policy->registry) != before;
+}
+
+/* Only a MASTER changes the registry. */
+static void keep_file(struct policy *policy)
+{
+	if (!policy->live || policy->next)
+		return;
+	policy_keep_file(policy);
+	if (policy->given == PARTITIONS_UNWANTED)
+		partition_kept_clear(policy->registry);
+}
+
+/* What the master's file says, for those that follow it; a setting, too. */
+
+#define DIGEST "partition digest"
+
+static void keep_digest(struct policy *policy)
+{
+	char text[GUID_TEXT];
+
+	if (policy->live)
+		setting_put(policy->registry, DIGEST, guid_text(policy->digest, text));
+}
+
+bool policy_is_unlike(const struct policy *policy)
+{
+	const char *theirs = setting_get(policy->registry, DIGEST);
+	char text[GUID_TEXT];
+
+	return registry_follows(policy->registry) && theirs &&
+	       strcmp(theirs, guid_text(policy->digest, text)) != 0;
+}
+
+/* Two files that differ show when the standby takes over, by P_Keys that are given and taken. */
+static void compare_digests(struct policy *policy)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
+	const char *name = policy->file ? policy->file->partitions->name : "none";
+
+	if (policy_is_unlike(policy) == policy->unlike)
+		return;
+	policy->unlike = !policy->unlike;
+	if (policy->unlike)
+		log_about(
+			LOG_WARNING, &subject,
+			"the partition file here (%s) says something else than the master's, so "
+			"ports would get other P_Keys when this manager takes over: make them the "
+			"same, then weftctl config reload",
+			name);
+	else if (registry_follows(policy->registry))
+		log_about(LOG_NOTICE, &subject,
+			  "the partition file here (%s) says what the master's does", name);
+}
+
+void policy_put_file(struct policy *policy, struct partitions *partitions)
+{
+	policy_file_free(policy->file);
+	policy->file = partitions ? policy_file_new(partitions) : NULL;
+	policy->digest = partitions_digest(partitions);
+}
+
+/* The kept text is in force, or what is kept is no good. True: another one than before. */
+static bool take_kept(struct policy *policy)
+{
+	const char *mark = partition_kept_mark(policy->registry);
+
+	if (!mark)
+		mark = "";
+	if (policy->kept_mark && !strcmp(policy->kept_mark, mark))
+		return false;
+	free(policy->kept_mark);
+	policy->kept_mark = mem_strdup(mark);
+	policy_put_file(policy, partition_kept_get(policy->registry, policy->options->allow_both,
+						   policy->kept_when));
+	return true;
+}
+
+bool policy_find_source(struct policy *policy)
+{
+	enum partition_source before = policy->source, source = policy->given;
+	bool wants_kept = source == PARTITIONS_BAD_FILE ||
+			  (source == PARTITIONS_NO_FILE && partition_kept_name(policy->registry));
+	bool changed = false;
+
+	if (wants_kept) {
+		changed = take_kept(policy);
+		source = policy->file ? PARTITIONS_KEPT_FILE : PARTITIONS_LOST_FILE;
+	} else if (source != PARTITIONS_FILE) {
+		if (policy->file)
+			policy_put_file(policy, NULL);
+		source = PARTITIONS_NO_FILE;
+	}
+	if (!wants_kept) {
+		free(policy->kept_mark);
+		policy->kept_mark = NULL;
+	}
+	policy->source = source;
+	return changed || source != before;
+}
+
+const char *policy_loss(const struct policy *policy)
+{
+	return setting_get(policy->registry, SETTING_PARTITION_STATE);
+}
+
+bool policy_is_frozen(const struct policy *policy)
+{
+	return policy->frozen;
+}
+
+bool policy_find_frozen(struct policy *policy)
+{
+	bool frozen = policy->source == PARTITIONS_LOST_FILE || policy_loss(policy);
+
+	if (frozen == policy->frozen)
+		return false;
+	policy->frozen = frozen;
+	held_keys_clear(&policy->held);
+	map_init(&policy->held);
+	return true;
+}
+
+void policy_hold(struct policy *policy, const struct port *port, const struct pkey_list *within)
+{
+	const struct port_facts *facts = port_facts(port);
+
+	if (!held_keys_get(&policy->held, facts->guid))
+		held_keys_put(&policy->held, facts->guid, facts->pkeys, within,
+			      port == policy->fabric->sm_port);
+}
+
+void policy_accept(struct policy *policy)
+{
+	setting_put(policy->registry, SETTING_PARTITION_STATE, NULL);
+}
+
+static char *file_problem(const struct policy *policy)
+{
+	const char *name = partition_kept_name(policy->registry);
+	bool bad = policy->given == PARTITIONS_BAD_FILE;
+	const char *what = bad ? policy->problem : name;
+	const char *how = bad ? "" : ": this partition file was in force, and is missing";
+	const char *remedy = bad ? "correct it, then weftctl config reload"
+				 : "put it back, or set partition_config_file to \"\" to do "
+				   "without one, then weftctl config reload";
+
+	if (policy->source == PARTITIONS_KEPT_FILE)
+		return mem_printf("%s%s; the last good file, of %s, is in force: %s", what, how,
+				  policy->kept_when, remedy);
+	return mem_printf("%s%s; its text is not in the store, so ports keep the P_Keys that they "
+			  "hold, and new ones are limited members of the default partition: %s",
+			  what, how, remedy);
+}
+
+char *policy_problem(const struct policy *policy)
+{
+	const char *loss = policy_loss(policy);
+
+	if (loss)
+		return mem_printf(
+			"partitions are incomplete (%s): ports keep the P_Keys that they hold, and "
+			"new ones are limited members of the default partition, until weftctl "
+			"restore brings a saved document, or weftctl partition accept takes what "
+			"weftctl partition list shows as all there is",
+			loss);
+	if (policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE)
+		return file_problem(policy);
+	return NULL;
+}
+
+void policy_log_problem(const struct policy *policy)
+{
+	const struct log_subject subject = {
+		.message_id = policy_loss(policy)		     ? MESSAGE_PARTITIONS_FROZEN
+			      : policy->given == PARTITIONS_BAD_FILE ? MESSAGE_PARTITIONS_BAD
+								     : MESSAGE_PARTITIONS_LOST};
+	char *problem = policy_problem(policy);
+
+	if (problem)
+		log_about(LOG_CRIT, &subject, "%s", problem);
+	free(problem);
+}
+
+bool policy_judge_source(struct policy *policy)
+{
+	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_FROZEN};
+	bool changed = policy_find_source(policy), was_frozen = policy->frozen;
+
+	changed |= policy_find_frozen(policy);
+	if (!changed)
+		return false;
+	policy_log_problem(policy);
+	if (was_frozen && !policy->frozen)
+		log_about(LOG_NOTICE, &subject,
+			  "partitions count again: ports get the P_Keys that they are to have");
+	return true;
+}
+
+void policy_set_problem(struct policy *policy, const char *problem)
+{
+	free(policy->problem);
+	policy->problem = problem ? mem_strdup(problem) : NULL;
+}
+
+void policy_keep_source(struct policy *policy)
+{
+	keep_file(policy);
+	keep_digest(policy);
+	compare_digests(policy);
+}

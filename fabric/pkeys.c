@@ -11,6 +11,18 @@
 
 #include "lib/mem.h"
 
+int pkeys_order(const void *a, const void *b)
+{
+	pkey_t x = *(const pkey_t *)a, y = *(const pkey_t *)b;
+	pkey_t of_x = pkey_partition(x), of_y = pkey_partition(y);
+
+	if (of_x == of_y)
+		return (x < y) - (x > y);
+	if (of_x == PKEY_DEFAULT_LIMITED || of_y == PKEY_DEFAULT_LIMITED)
+		return of_x == PKEY_DEFAULT_LIMITED ? -1 : 1;
+	return of_x < of_y ? -1 : 1;
+}
+
 /* A set of P_Keys, by all their 16 bits. */
 struct key_set {
 	uint64_t bits[1024];

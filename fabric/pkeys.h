@@ -19,6 +19,10 @@ static inline pkey_t pkey_partition(pkey_t p_key)
 	return p_key & PKEY_DEFAULT_LIMITED;
 }
 
+/* For qsort() of P_Keys: the default partition's first, then by partition, of one partition the
+ * full one first. */
+int pkeys_order(const void *a, const void *b);
+
 /*
  * Fills table, which has room slots, as have: so that it holds want (count keys with their
  * membership bits, no two the same) as far as there is room:

@@ -224,6 +224,17 @@ json_t *sm_standing(const struct sm *sm)
 
 /* sweep */
 
+bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what)
+{
+	enum sm_state role = peers_role(sm->peers);
+
+	if (sm->view && role == SM_MASTER)
+		return true;
+	control_fail(request, "this manager is %s: %s are changed at the MASTER%s", role_name(role),
+		     what, role == SM_MASTER ? ", when its first sweep is over" : "");
+	return false;
+}
+
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request)
 {
 	struct sweep_waiter *waiter;

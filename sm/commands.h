@@ -40,6 +40,10 @@ json_t *partitions_json(const struct sm *sm);
 /* The request is answered at the end of the next sweep. */
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
 
+/* Whether this manager is MASTER and has a view of the fabric; else the request has ended. what:
+ * that the command changes, in the plural, as in "partitions". */
+bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);
+
 /* What node list shows of the node at a place (fabric/named.h), in an object that is open. */
 void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer *out);
 

@@ -171,16 +171,6 @@ static void command_list(void *ctx, struct control_request *request, const json_
 
 /* set and remove */
 
-static bool may_change(struct sm *sm, struct control_request *request)
-{
-	if (sm->view && peers_role(sm->peers) == SM_MASTER)
-		return true;
-	control_fail(request, "this manager is %s: alias GUIDs are changed at the MASTER%s",
-		     role_name(peers_role(sm->peers)),
-		     peers_role(sm->peers) == SM_MASTER ? ", when its first sweep is over" : "");
-	return false;
-}
-
 static const struct alias_entry *held_by(const struct sm *sm, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
@@ -317,7 +307,7 @@ static void command_set(void *ctx, struct control_request *request, const json_t
 			     PORT_MAX);
 		return;
 	}
-	if (!may_change(sm, request))
+	if (!sm_may_change(sm, request, "alias GUIDs"))
 		return;
 	node = node_argument(sm, request, name);
 	port = node ? end_port(request, node, num) : NULL;
@@ -359,7 +349,7 @@ static void command_remove(void *ctx, struct control_request *request, const jso
 			     PORT_MAX);
 		return;
 	}
-	if (!may_change(sm, request))
+	if (!sm_may_change(sm, request, "alias GUIDs"))
 		return;
 	found = held_by(sm, guid);
 	if (!found) {

@@ -340,16 +340,6 @@ static bool p_key_argument(struct control_request *request, const json_t *args, 
 	return false;
 }
 
-static bool may_change(struct sm *sm, struct control_request *request)
-{
-	if (sm->view && peers_role(sm->peers) == SM_MASTER)
-		return true;
-	control_fail(request, "this manager is %s: partitions are changed at the MASTER%s",
-		     role_name(peers_role(sm->peers)),
-		     peers_role(sm->peers) == SM_MASTER ? ", when its first sweep is over" : "");
-	return false;
-}
-
 static const struct partition_option {
 	const char *name;
 	size_t offset, size;
@@ -422,8 +412,8 @@ static void command_add(void *ctx, struct control_request *request, const json_t
 	guid_t *guids;
 	size_t count;
 
-	if (!may_change(sm, request) || !p_key_argument(request, args, &entry.p_key) ||
-	    !take_options(request, args, &entry))
+	if (!sm_may_change(sm, request, "partitions") ||
+	    !p_key_argument(request, args, &entry.p_key) || !take_options(request, args, &entry))
 		return;
 	in_file = policy_in_file(&sm->policy, entry.p_key);
 	if (in_file) {
@@ -456,7 +446,7 @@ static void command_remove(void *ctx, struct control_request *request, const jso
 	guid_t *guids;
 	size_t count;
 
-	if (!may_change(sm, request) || !p_key_argument(request, args, &key.p_key))
+	if (!sm_may_change(sm, request, "partitions") || !p_key_argument(request, args, &key.p_key))
 		return;
 	if (!policy_at_run_time(&sm->policy, key.p_key)) {
 		in_file = policy_in_file(&sm->policy, key.p_key);
@@ -547,7 +537,7 @@ static void command_member_add(void *ctx, struct control_request *request, const
 	guid_t *guids;
 	size_t count;
 
-	if (!may_change(sm, request) || !p_key_argument(request, args, &p_key) ||
+	if (!sm_may_change(sm, request, "partitions") || !p_key_argument(request, args, &p_key) ||
 	    !partition_exists(sm, request, p_key) ||
 	    !membership_argument(sm, request, args, &membership))
 		return;
@@ -569,7 +559,7 @@ static void command_member_remove(void *ctx, struct control_request *request, co
 	guid_t *guids;
 	size_t count;
 
-	if (!may_change(sm, request) || !p_key_argument(request, args, &p_key) ||
+	if (!sm_may_change(sm, request, "partitions") || !p_key_argument(request, args, &p_key) ||
 	    !partition_exists(sm, request, p_key))
 		return;
 	guids = guids_argument(request, args, &count);
@@ -603,7 +593,7 @@ static void command_accept(void *ctx, struct control_request *request, const jso
 	json_t *accepted;
 
 	(void)args;
-	if (!may_change(sm, request))
+	if (!sm_may_change(sm, request, "partitions"))
 		return;
 	accepted = json_pack("{s:s?,s:I,s:I}", "loss", policy_loss(&sm->policy), "at_run_time",
 			     (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION),

@@ -13,15 +13,6 @@ const struct held_keys *held_keys_get(const struct map *held, guid_t port_guid)
 	return map_get(held, port_guid);
 }
 
-static int by_key(const void *a, const void *b)
-{
-	pkey_t x = *(const pkey_t *)a, y = *(const pkey_t *)b;
-	bool first_x = pkey_partition(x) == PKEY_DEFAULT_LIMITED;
-	bool first_y = pkey_partition(y) == PKEY_DEFAULT_LIMITED;
-
-	return first_x != first_y ? first_y - first_x : x < y ? -1 : x > y;
-}
-
 /* There is room for one more. */
 static void make_full(struct held_keys *keys)
 {
@@ -53,7 +44,7 @@ void held_keys_put(struct map *held, guid_t port_guid, const struct pkey_list *t
 	}
 	if (self)
 		make_full(keys);
-	qsort(keys->key, keys->count, sizeof(*keys->key), by_key);
+	qsort(keys->key, keys->count, sizeof(*keys->key), pkeys_order);
 	free(all);
 	free(map_put(held, port_guid, keys));
 }

@@ -201,14 +201,6 @@ static uint8_t usual_membership(const struct policy *policy, const struct policy
 	return self || open ? MEMBERSHIP_FULL : MEMBERSHIP_LIMITED;
 }
 
-static int by_key(const void *a, const void *b)
-{
-	pkey_t x = *(const pkey_t *)a, y = *(const pkey_t *)b;
-	bool first_x = x == PKEY_DEFAULT_LIMITED, first_y = y == PKEY_DEFAULT_LIMITED;
-
-	return first_x != first_y ? first_y - first_x : x < y ? -1 : x > y;
-}
-
 static bool is_index0(const struct policy *policy, const struct policy_file *file, pkey_t p_key)
 {
 	const struct partition_entry *entry = policy_at_run_time(policy, p_key);
@@ -227,7 +219,7 @@ static struct port_keys take_keys(struct policy *policy, const struct policy_fil
 		policy->keys_room = 2 * policy->num_touched;
 		policy->keys = mem_resize(policy->keys, policy->keys_room, sizeof(*policy->keys));
 	}
-	qsort(policy->touched, policy->num_touched, sizeof(*policy->touched), by_key);
+	qsort(policy->touched, policy->num_touched, sizeof(*policy->touched), pkeys_order);
 	for (unsigned i = 0; i < policy->num_touched; i++) {
 		pkey_t p_key = policy->touched[i];
 		uint8_t membership = policy->memberships[p_key];

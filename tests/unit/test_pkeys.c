@@ -3,6 +3,7 @@
 // LINK: fabric/pkeys.o lib/mem.o
 #include "fabric/pkeys.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
@@ -335,6 +336,15 @@ static void test_text(void)
 	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 31, "0x800e, 0x000f and 65519 others");
 }
 
+static void test_order(void)
+{
+	pkey_t keys[] = {0x0005, 0x8003, 0xFFFF, 0x0003, 0x7FFF, 0x8004};
+	static const pkey_t ordered[] = {0xFFFF, 0x7FFF, 0x8003, 0x0003, 0x8004, 0x0005};
+
+	qsort(keys, sizeof(keys) / sizeof(*keys), sizeof(*keys), pkeys_order);
+	CU_ASSERT_EQUAL(memcmp(keys, ordered, sizeof(ordered)), 0);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -344,6 +354,7 @@ int main(void)
 		{"by chance", test_by_chance},
 		{"blocks", test_blocks},
 		{"text", test_text},
+		{"order", test_order},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -7,7 +7,7 @@
 # one processor, and its memory before the attack, at most, and after it. Each kind has a weftd of its own, on
 # the same fabric. The first lines are the same without an attack. "Between hosts" is the time in which a third
 # host has answers from others, of which weftd knows nothing: what the machine and the simulator do to all of
-# them. A port needs 1 us to send a MAD, else the simulator would pass a long RMPP message within one turn.
+# them. A port needs 5 us to send a MAD, else the simulator would pass a long RMPP message within one turn.
 # With QUICK a smaller fabric and less time.
 #
 #	attacks.sh [KIND]...	kinds as of sa_flood --list

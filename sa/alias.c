@@ -8,10 +8,13 @@
  *
  * A status is for a request that is wrong as such. Each GUID of it is judged by itself: what cannot
  * be set or deleted is declined, the others are, and the status is OK. The answer has in each place
- * what is registered there now, or 0. So does OpenSM (osm_sa_guidinfo_record.c, set_guidinfo() and
- * del_guidinfo()), and Linux's mlx4 compares place by place what it wanted with what the answer has
+ * what is registered there now, or 0. So does OpenSM (osm_sa_guidinfo_record.c, set_guidinfo()),
+ * and Linux's mlx4 compares place by place what it wanted with what the answer to a Set has
  * (alias_GUID.c, aliasguid_query_handler()): after a status it would only ask for the same block
- * again, and no virtual function of the block would come up.
+ * again, and no virtual function of the block would come up. Of the answer to a Delete it looks at
+ * the status alone, and asks again only after a status. A virtual function's groups are left at
+ * about the same time, so a Delete of a GUID that is still a member is DENIED as a whole, as OpenSM
+ * does (del_guidinfo()).
  *
  * A request is trusted as to a GUID if it carries the SA_Key and that is not the default, or if
  * alias_guids allows the port this GUID. Any other request is judged by what its port may know: a
@@ -23,7 +26,9 @@
  * A Set of 0 asks the SM for a GUID: it has the first byte 0x02, locally administered, and the rest
  * from a hash of the port and the place, so that a port is given the same ones again even by a
  * manager that has forgotten them. Setting 0 again changes nothing. While it is a member of a
- * multicast group an alias can be neither changed nor deleted, and what was granted by an
+ * multicast group an alias cannot be deleted. A Set of another GUID in its place ends these
+ * memberships: mlx4 has new random GUIDs after each start of a hypervisor (mlx4_core's
+ * mlx4_set_random_admin_guid()), and one that crashed has left no group. What was granted by an
  * administrator or with the SA_Key is changed and deleted by a request with the SA_Key alone.
  *
  * A port may move an alias to another place of its own. From another port a trusted request takes
@@ -52,7 +57,6 @@ enum verdict_on_guid {
 	GUID_FITS,
 	GUID_BEYOND_CAP,
 	GUID_KEPT,
-	GUID_IS_MEMBER,
 	GUID_TWICE,
 	GUID_OVER_LIMIT,
 	GUID_NOT_ALLOWED,
@@ -64,7 +68,6 @@ static const char *const reasons[] = {
 	[GUID_BEYOND_CAP] = "the port has fewer GUIDs (GUIDCap)",
 	[GUID_KEPT] = "the GUID in that place was granted, so only weftctl alias remove or a "
 		      "request with the SA_Key takes it away",
-	[GUID_IS_MEMBER] = "the GUID in that place is a member of a multicast group",
 	[GUID_TWICE] = "the request has it twice",
 	[GUID_OVER_LIMIT] = "the port has registered as much as registrations_per_port allows",
 	[GUID_NOT_ALLOWED] = "the port is no full member of the default partition, so it may have "
@@ -256,8 +259,6 @@ static enum verdict_on_guid judge_set(const struct adm_request *request,
 			return GUID_TWICE;
 	if (alias && alias->granted && !change->has_key)
 		return GUID_KEPT;
-	if (alias && is_member(request, alias->guid))
-		return GUID_IS_MEMBER;
 	holder = guid ? owned(request, guid) : NULL;
 	if (holder && holder->port_guid == change->port.guid)
 		return alias ? GUID_TAKEN : GUID_FITS;
@@ -271,9 +272,7 @@ static enum verdict_on_guid judge_delete(const struct adm_request *request,
 {
 	const struct alias_entry *alias = alias_at(request, change, i);
 
-	if (alias && alias->granted && !change->has_key)
-		return GUID_KEPT;
-	return alias && is_member(request, alias->guid) ? GUID_IS_MEMBER : GUID_FITS;
+	return alias && alias->granted && !change->has_key ? GUID_KEPT : GUID_FITS;
 }
 
 static void drop(const struct adm_request *request, const struct change *change,
@@ -296,6 +295,8 @@ static enum alias_grant grant_for(const struct change *change, const struct alia
 static void set(struct adm_request *request, const struct change *change, unsigned i)
 {
 	const struct alias_entry *before = alias_at(request, change, i), *holder;
+	guid_t former = before ? before->guid : 0;
+	bool replaced;
 	struct alias_entry alias = {.port_guid = change->port.guid,
 				    .index = (uint16_t)(change->first + i),
 				    .guid = change->wanted->info.guid[i]};
@@ -313,6 +314,11 @@ static void set(struct adm_request *request, const struct change *change, unsign
 		return;
 	if (holder && holder->index != alias.index)
 		drop(request, change, holder);
+	/* What is registered under a GUID that is another port's, too, may be that port's. */
+	replaced = former && former != alias.guid &&
+		   claim_on(request, alias.port_guid, former) != ALIAS_CLAIMED;
+	if (replaced)
+		forget_guid(request->registry, request->groups, former);
 	registry_put(request->registry, REGISTRY_ALIAS, &alias);
 	tell(request, change, &alias, ALIAS_SET);
 }
@@ -341,6 +347,24 @@ static uint16_t give(struct adm_request *request, const struct change *change)
 	}
 	request_give(request, &record);
 	return STATUS_OK;
+}
+
+/* Whether it is about a GUID that has to leave its groups first. */
+static bool deletes_member(const struct adm_request *request)
+{
+	struct change change;
+
+	if (change_read(request, &change))
+		return false;
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
+		const struct alias_entry *alias =
+			is_meant(request, &change, i) ? alias_at(request, &change, i) : NULL;
+
+		if (alias && judge_delete(request, &change, i) == GUID_FITS &&
+		    is_member(request, alias->guid))
+			return true;
+	}
+	return false;
 }
 
 static uint16_t change_guids(struct adm_request *request,
@@ -375,5 +399,6 @@ uint16_t begin_set_guids(struct adm_request *request)
 
 uint16_t begin_delete_guids(struct adm_request *request)
 {
-	return change_guids(request, judge_delete, delete);
+	return deletes_member(request) ? SA_REQ_DENIED
+				       : change_guids(request, judge_delete, delete);
 }

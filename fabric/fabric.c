@@ -659,6 +659,7 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	struct port_facts *facts;
 
 	judge_pkeys_anew(port);
+	port->pkeys_unread &= pkeys != NULL;
 	if (port_facts(port)->pkeys == pkeys)
 		return;
 	facts = &facts_own(&port->node->facts)->port[port->num];

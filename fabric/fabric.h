@@ -105,6 +105,8 @@ struct port {
 	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
 	 * port 0 that of all ports, may be old. */
 	bool unread;
+	bool pkeys_unread; /* a block of its P_Key table was lost, the table is kept as it was read
+			    */
 	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0.
 	 * Of switches' ports, by port_ask_link(). */
 	uint8_t link_asked;

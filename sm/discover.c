@@ -243,6 +243,27 @@ static void no_answer(struct discover *discover, const struct port *port,
 			    attr_name(CLASS_SUBN_DIRECTED, request->attr_id), answer->status);
 }
 
+static unsigned pkey_blocks(const struct port *port)
+{
+	unsigned count = port->node->facts->info.partition_cap;
+
+	return ((count < PKEYS_MAX ? count : PKEYS_MAX) + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
+}
+
+/* A table of which a block is missing is not known, and is no membership for the SA. But where the
+ * whole was read, and the link did not go down since, a lost answer says nothing: the table counts
+ * as it was, as that of a port that answers nothing does, and is read again. */
+static void no_pkeys(struct discover *discover, struct port *port, const struct smp_answer *answer)
+{
+	const struct pkey_list *list = port_facts(port)->pkeys;
+
+	if (answer->error == -ETIMEDOUT && list &&
+	    list->count >= pkey_blocks(port) * PKEY_BLOCK_KEYS)
+		port->pkeys_unread = true;
+	else
+		port_set_pkeys(discover->fabric, port, NULL);
+}
+
 /* One row for each attribute that is read, so that a request needs no more than its attribute. */
 static answer_fn got_description, got_switch_info, got_port_info, got_pkeys;
 static const struct {
@@ -273,9 +294,8 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 		no_answer(discover, port, request, answer);
 		port->unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
 					  request->attr_id == ATTR_SWITCH_INFO);
-		/* A table of which a block is missing is not known. */
 		if (request->attr_id == ATTR_PKEY_TABLE && !gone)
-			port_set_pkeys(discover->fabric, port, NULL);
+			no_pkeys(discover, port, answer);
 		if (request->method == METHOD_SET && answer->error != -ECANCELED)
 			ask_port_info(discover,
 				      port); /* a change that is not cleared is one, too */
@@ -402,17 +422,10 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 	       port->doubtful;
 }
 
-static unsigned pkey_blocks(const struct port *port)
-{
-	unsigned count = port->node->facts->info.partition_cap;
-
-	return ((count < PKEYS_MAX ? count : PKEYS_MAX) + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
-}
-
 /* Block after block, each when the one before has come: else a list could have a hole. */
 static void ask_pkeys(struct discover *discover, struct port *port)
 {
-	if (port_facts(port)->pkeys && discover->kind != DISCOVER_FULL)
+	if (port_facts(port)->pkeys && !port->pkeys_unread && discover->kind != DISCOVER_FULL)
 		return;
 	if (pkey_blocks(port))
 		ask(discover, port, ATTR_PKEY_TABLE, 0);
@@ -543,6 +556,8 @@ static void got_pkeys(struct discover *discover, struct port *port,
 	port_set_pkey_block(discover->fabric, port, block, &table);
 	if (block + 1 < pkey_blocks(port))
 		ask(discover, port, ATTR_PKEY_TABLE, block + 1);
+	else
+		port->pkeys_unread = false;
 }
 
 /* Probes: what is at the far end */
@@ -1096,7 +1111,8 @@ static bool light_reads(const struct port *port)
  * not be. */
 static bool lacks_pkeys(const struct port *port)
 {
-	return port->agent && port_facts(port)->known && !port_facts(port)->pkeys &&
+	return port->agent && port_facts(port)->known &&
+	       (!port_facts(port)->pkeys || port->pkeys_unread) &&
 	       (!port->num || port_state_of(port) >= PORT_INIT);
 }
 

@@ -469,6 +469,37 @@ static void test_half_a_pkey_table(void)
 	world_free(world);
 }
 
+/* A port that is up, and whose table was read, is not out of its partitions for a lost answer: the
+ * next light pass reads it again. A table that a port refuses is not known. */
+static void test_pkeys_of_a_port_that_is_up(void)
+{
+	struct sm_options options = world_options();
+	struct world *world;
+	struct fake_node *host;
+
+	options.smp_attempts = 1;
+	world = world_new(one_switch(2), 1, 1, &options);
+	host = world_node(world, "host-2");
+	CU_ASSERT_TRUE(world_up(world));
+	plan_fate(world, FAKE_LOSE_ANSWER, 1, 1);
+	plan.attr_id = ATTR_PKEY_TABLE;
+	plan.node = host;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_PTR_NOT_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
+	CU_ASSERT_TRUE(known(world, "host-2")->port[1].pkeys_unread);
+	host->port[1].p_key[1] = 0x8005;
+	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_FALSE(known(world, "host-2")->port[1].pkeys_unread);
+	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0); /* it was seen, and taken away */
+	plan_fate(world, FAKE_REFUSE, 1, 1);
+	plan.attr_id = ATTR_PKEY_TABLE;
+	plan.node = host;
+	plan.method = METHOD_GET;
+	world_sweep(world, DISCOVER_FULL);
+	CU_ASSERT_PTR_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
+	world_free(world);
+}
+
 /* Our own agent fails for one sweep: that says nothing about the fabric. */
 static void test_own_agent_is_silent(void)
 {
@@ -1413,6 +1444,7 @@ int main(void)
 		{"free at any time", test_free_at_any_time},
 		{"block of unknown content", test_block_of_unknown_content},
 		{"half a P_Key table", test_half_a_pkey_table},
+		{"a P_Key table that is read again", test_pkeys_of_a_port_that_is_up},
 		{"own agent is silent", test_own_agent_is_silent},
 		{"vanishes and returns", test_vanishes_and_returns},
 		{"no circle at any moment", test_no_circle_at_any_moment},

@@ -14,7 +14,8 @@ struct sender {
 	struct trap_pace *pace;
 	guid_t guid;		 /* of its end port */
 	struct loop_timer timer; /* the next look, or the end of this record */
-	uint64_t next_us;	 /* no look before */
+	uint64_t looked_us;
+	uint64_t next_us; /* no look before */
 	uint64_t forget_us;
 	uint64_t revision; /* its node's when the last look was asked for */
 	uint64_t sweep;	   /* the sweep that makes that look; 0: there was none yet */
@@ -73,7 +74,8 @@ static void look(struct sender *sender)
 	sender->what = 0;
 	sender->revision = port->node->revision;
 	sender->sweep = sm->sweep.last.number + sm->sweep.running + 1;
-	sender->next_us = loop_now_us(sm->loop) + trap_pause_us(sender->empty);
+	sender->looked_us = loop_now_us(sm->loop);
+	sender->next_us = sender->looked_us + trap_pause_us(sender->empty);
 	loop_timer_arm_at(&sender->timer, sender->next_us);
 }
 
@@ -104,11 +106,25 @@ static struct sender *sender_of(struct trap_pace *pace, const struct port *port)
 	return sender;
 }
 
+/* Other traps of a switch, such as 256 for each SMP with a wrong M_Key that any host sends it, must
+ * not delay the news of its links, which it alone can send. */
+static void end_back_off(struct sender *sender, const struct port *port, uint16_t number)
+{
+	if (number != TRAP_LINK_STATE || sender->number == number || !port_of_switch(port) ||
+	    !sender->empty)
+		return;
+	sender->empty = 0;
+	sender->next_us = sender->looked_us + trap_pause_us(0);
+	if (loop_timer_armed(&sender->timer))
+		loop_timer_arm_at(&sender->timer, sender->next_us);
+}
+
 void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t what, uint16_t number)
 {
 	struct sender *sender = sender_of(pace, port);
 	uint64_t now_us = loop_now_us(pace->sm->loop);
 
+	end_back_off(sender, port, number);
 	sender->what |= what;
 	sender->number = number;
 	sender->forget_us = now_us + TRAP_FORGET_S * S_US;

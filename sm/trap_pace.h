@@ -3,7 +3,8 @@
  * How often the traps of one sender make the manager look at it: at once for the first, then once
  * a second at most, and less often when looks reveal nothing new. What a sender tells in the
  * time between is merged into the next look, so no change is lost. Each sender has its own pace:
- * a flood from one port delays no trap of another port. Loop thread only.
+ * a flood from one port delays no trap of another port. Nor do other traps of a switch delay those
+ * of its links by more than the second. Loop thread only.
  */
 #ifndef SM_TRAP_PACE_H
 #define SM_TRAP_PACE_H

@@ -520,6 +520,39 @@ static void test_flood(void)
 	end(&bed);
 }
 
+static uint64_t awaited_sweep;
+
+static bool has_swept(const struct world *world)
+{
+	return world->sm->sweep.last.number >= awaited_sweep;
+}
+
+/* A host can make a switch complain of M_Keys. That makes looks rare, but not those for its links.
+ */
+static void test_link_after_complaints(void)
+{
+	union notice_details details = {0};
+	uint64_t began_us;
+	struct bed bed;
+
+	begin(&bed, NULL);
+	for (unsigned looks = 0; looks < 6; looks++) {
+		awaited_sweep = bed.world->sm->sweep.last.number + 1;
+		fake_trap(bed.world->fake, bed.victim_switch, TRAP_BAD_M_KEY, &details, 1 + looks,
+			  0);
+		world_run(bed.world, has_swept);
+	}
+	began_us = loop_now_us(bed.world->loop);
+	awaited_sweep = bed.world->sm->sweep.last.number + 1;
+	fake_link(&world_node(bed.world, "host-4")->port[1], false);
+	details.link_state.lid = bed.victim_switch;
+	fake_trap(bed.world->fake, bed.victim_switch, TRAP_LINK_STATE, &details, 100, 0);
+	world_run(bed.world, has_swept);
+	CU_ASSERT_TRUE(loop_now_us(bed.world->loop) - began_us < 2500000);
+	CU_ASSERT_PTR_NULL(known(&bed, "host-4"));
+	end(&bed);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -534,6 +567,7 @@ int main(void)
 		{"which ports a complaint may name", test_ports},
 		{"the pause after a look", test_pause},
 		{"a flood from one sender", test_flood},
+		{"a link after many complaints", test_link_after_complaints},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -658,6 +658,8 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 		.from = &exchange->from,
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
+		.is_administrator =
+			sm_key && sm_key == adm->options.sa_key && sm_key != SA_KEY_DEFAULT,
 		.answer = &exchange->answer,
 		.refusals = &adm->join_limit,
 	};

@@ -95,7 +95,7 @@ static bool is_meant(const struct adm_request *request, const struct change *cha
 static uint16_t change_read(const struct adm_request *request, struct change *out)
 {
 	const struct guid_info_record *wanted = request->wanted;
-	bool has_key = request->trusted && request->options->sa_key != SA_KEY_DEFAULT;
+	bool has_key = request->is_administrator;
 	const struct port_info *info;
 	struct endport port;
 

@@ -268,12 +268,12 @@ static uint16_t find_port(struct adm_request *request, struct endport *out)
 }
 
 /* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it, and by
- * itself not since, is that of the group's partition. An administrator, who has the SA_Key, may end
- * both. */
+ * itself not since, is that of the group's partition. An administrator, who has an SA_Key that is
+ * not the default, may end both; OpenSM's validate_modify() asks for no key. */
 static bool may_change(const struct adm_request *request, const struct endport *port,
 		       const struct member_entry *member, const struct group_entry *group)
 {
-	if (request->trusted)
+	if (request->is_administrator)
 		return true;
 	if (member->proxy_join)
 		return endport_in_partition(&request->requester, group->p_key);

@@ -69,8 +69,9 @@ struct adm_request {
 	const struct mad_addr *from; /* of the first half only */
 	const struct adm_options *options;
 	struct endport requester;
-	bool trusted; /* gave the sa_key */
-	bool table;   /* asks for all that match, not for the only one */
+	bool trusted;	       /* gave the sa_key */
+	bool is_administrator; /* and that is not the default, which any host knows */
+	bool table;	       /* asks for all that match, not for the only one */
 	uint32_t attr_mod;
 	const struct format *format; /* of the records that are given */
 	uint64_t mask;	     /* components that must be as in wanted; has no reserved bits */

@@ -6,10 +6,10 @@
  * the prefix is kept as it came, for osmtest gives the default one in the wrong order of bytes.
  *
  * Whose service it is: a port registers services of its own node, and changes and deletes them; for
- * others' it must give the key that the record has, or the SA key. A key that is given must be the
- * record's in any case; one that is not given is not missed, since the SA tells keys to the trusted
- * only, and a client that sends back what it was told could never delete its own. A service of a
- * multicast group belongs to its members. Called by adm.c.
+ * others' it must give the key that the record has, or an SA_Key that is not the default. A key
+ * that is given must be the record's in any case; one that is not given is not missed, since the SA
+ * tells keys to no other client, and a client that sends back what it was told could never delete
+ * its own. A service of a multicast group belongs to its members. Called by adm.c.
  */
 #include "sa/service.h"
 
@@ -60,13 +60,13 @@ static void entry_to_record(const struct services *services, const struct servic
 	data_to_record(entry->data, record);
 }
 
-/* Keys are told to the trusted only. */
+/* Keys are told to an administrator only: who has one may change the record. */
 static void give(struct adm_request *request, const struct service_entry *entry)
 {
 	struct service_record record;
 
 	entry_to_record(request->services, entry, &record);
-	if (!request->trusted)
+	if (!request->is_administrator)
 		memset(record.key, 0, sizeof(record.key));
 	request_give(request, &record);
 }
@@ -118,7 +118,7 @@ void step_service(struct adm_request *request, uint64_t unit)
 	if (request_has(request, SERVICE_RECORD_KEY) &&
 	    memcmp(record.key, wanted->key, sizeof(record.key)) != 0)
 		return;
-	if (!request->trusted)
+	if (!request->is_administrator)
 		memset(record.key, 0, sizeof(record.key));
 	request_offer(request, request->mask & ~COMPONENT(SERVICE_RECORD_KEY), &record);
 }
@@ -193,7 +193,7 @@ static bool may_change(const struct adm_request *request, const struct meant *me
 	bool has_key = meant->found && memcmp(meant->found->key, no_key, sizeof(no_key)) != 0;
 	bool fits = has_key && memcmp(meant->found->key, wanted->key, sizeof(no_key)) == 0;
 
-	if (request->trusted)
+	if (request->is_administrator)
 		return true;
 	if (has_key && request_has(request, SERVICE_RECORD_KEY) && !fits)
 		return false;

@@ -37,6 +37,24 @@ static void test_own_join_after_proxy(void)
 	}
 }
 
+/* saquery and others give the default SA_Key without being asked to. */
+static void test_default_key(void)
+{
+	struct mc_member_record record = usual(A, 1);
+	struct adm_options known = options;
+
+	known.sa_key = SA_KEY_DEFAULT;
+	begin();
+	adm_set_options(sa.adm, &known);
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(ask_member(METHOD_DELETE, lids[C], SA_KEY_DEFAULT, JOIN, &record),
+			SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(ask_member(METHOD_SET, lids[C], SA_KEY_DEFAULT, JOIN, &record),
+			SA_REQ_INVALID);
+	CU_ASSERT_EQUAL(members(), 1);
+	end();
+}
+
 static void limit(uint32_t registrations, uint32_t most_groups)
 {
 	struct adm_options limited = options;
@@ -394,6 +412,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"for oneself after another port", test_own_join_after_proxy},
+		{"the default SA_Key ends no membership", test_default_key},
 		{"proxies count for who asks", test_proxies_count},
 		{"groups count for who made them", test_groups_count},
 		{"MLIDs kept for partitions", test_kept_mlids},

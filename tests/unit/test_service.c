@@ -267,6 +267,25 @@ static void test_keys(void)
 	end();
 }
 
+/* saquery gives the default SA_Key without being asked to. */
+static void test_default_key(void)
+{
+	struct service_record record = service(1, A);
+	struct adm_options known = options;
+
+	known.sa_key = SA_KEY_DEFAULT;
+	begin();
+	adm_set_options(sa.adm, &known);
+	record.key[15] = 9;
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | KEY, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, SA_KEY_DEFAULT, ID, &record), STATUS_OK);
+	CU_ASSERT_EQUAL(answer().key[15], 0);
+	record.key[15] = 0;
+	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_DELETE, SA_KEY_DEFAULT, ID | GID, &record),
+			SA_REQ_INVALID);
+	end();
+}
+
 /* Each component finds by its value, and not by another. */
 static void test_components(void)
 {
@@ -604,6 +623,7 @@ int main(void)
 		{"a group's service", test_multicast_service},
 		{"visibility", test_visibility},
 		{"keys", test_keys},
+		{"the default SA_Key", test_default_key},
 		{"components", test_components},
 		{"leases", test_lease},
 		{"leases from before", test_lease_from_before},

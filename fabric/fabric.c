@@ -543,9 +543,21 @@ static void facts_rose(struct fabric *fabric, struct node *node)
 	node->revision++;
 }
 
+/* Counters of violations rise with each trap that tells of one: they are no news. */
+static bool is_news(const struct port_facts *old, const struct port_info *info)
+{
+	struct port_info as_before = *info;
+
+	as_before.m_key_violations = old->info.m_key_violations;
+	as_before.p_key_violations = old->info.p_key_violations;
+	as_before.q_key_violations = old->info.q_key_violations;
+	return !old->known || memcmp(&old->info, &as_before, sizeof(as_before)) != 0;
+}
+
 void port_set_info(struct fabric *fabric, struct port *port, const struct port_info *info)
 {
 	const struct port_facts *old = port_facts(port);
+	bool news = is_news(old, info);
 	struct port_facts *facts;
 
 	if (port->agent)
@@ -577,7 +589,8 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	facts = &facts_own(&port->node->facts)->port[port->num];
 	facts->known = true;
 	facts->info = *info;
-	facts_rose(fabric, port->node);
+	fabric->facts++;
+	port->node->revision += news;
 }
 
 void node_set_description(struct fabric *fabric, struct node *node, const char *text)

@@ -553,6 +553,34 @@ static void test_link_after_complaints(void)
 	end(&bed);
 }
 
+/* A look that shows one violation more, as each does after trap 256, reveals nothing. */
+static void test_violations_are_no_news(void)
+{
+	union notice_details details = {0};
+	struct port_info *info;
+	uint64_t revision;
+	struct node *node;
+	struct bed bed;
+
+	begin(&bed, NULL);
+	node = known(&bed, "host-4");
+	info = &world_node(bed.world, "host-4")->port[1].info;
+	revision = node->revision;
+	info->m_key_violations++;
+	info->p_key_violations++;
+	info->q_key_violations++;
+	fake_trap(bed.world->fake, bed.host, TRAP_BAD_M_KEY, &details, 1, 0);
+	settle(&bed);
+	CU_ASSERT_EQUAL(port_info(&node->port[1])->m_key_violations, info->m_key_violations);
+	CU_ASSERT_EQUAL(node->revision, revision);
+	info->capability_mask ^= CAP_IS_SM;
+	awaited_sweep = bed.world->sm->sweep.last.number + 1;
+	fake_trap(bed.world->fake, bed.host, TRAP_BAD_M_KEY, &details, 2, 0);
+	world_run(bed.world, has_swept);
+	CU_ASSERT_NOT_EQUAL(node->revision, revision);
+	end(&bed);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -567,6 +595,7 @@ int main(void)
 		{"which ports a complaint may name", test_ports},
 		{"the pause after a look", test_pause},
 		{"a flood from one sender", test_flood},
+		{"violations are no news", test_violations_are_no_news},
 		{"a link after many complaints", test_link_after_complaints},
 		CU_TEST_INFO_NULL,
 	};

@@ -207,6 +207,17 @@ static bool in_partition(const struct adm_request *request, const struct meant *
 			       meant->key.p_key);
 }
 
+/* Chapter 15.4.1: a port that the requester may not know is answered like one that is not there. */
+static bool is_known(const struct adm_request *request, const struct meant *meant)
+{
+	const uint8_t *gid = ((const struct service_record *)request->wanted)->gid;
+
+	if (path_gid_is_multicast(gid))
+		return true;
+	return meant->has_port &&
+	       (is_own(request, gid, &meant->port) || request_may_see(request, &meant->port));
+}
+
 static uint16_t judge_set(struct adm_request *request, const struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
@@ -214,7 +225,7 @@ static uint16_t judge_set(struct adm_request *request, const struct meant *meant
 	if (!request_has(request, SERVICE_RECORD_SERVICE_ID) ||
 	    !request_has(request, SERVICE_RECORD_GID))
 		return SA_REQ_INVALID;
-	if (!meant->has_port && !path_gid_is_multicast(wanted->gid))
+	if (!is_known(request, meant))
 		return SA_REQ_INVALID_GID;
 	if (!in_partition(request, meant) || !may_change(request, meant))
 		return SA_REQ_INVALID;

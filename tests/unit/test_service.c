@@ -201,6 +201,24 @@ static void test_rights(void)
 	}
 }
 
+/* Nothing tells a port that the requester may not know from one that is not there. */
+static void test_hidden_port(void)
+{
+	struct service_record hidden = service(1, D), nobodys = service(1, 9);
+	struct view *view;
+
+	begin();
+	view = two_switches_view();
+	((pkey_t *)view->topology->ends[D].facts->port[1].pkeys->key)[1] = 0x8002;
+	view_publish(&sa.view, view);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &nobodys), SA_REQ_INVALID_GID);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &hidden), SA_REQ_INVALID_GID);
+	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, SA_KEY, ID | GID, &hidden),
+			SA_REQ_INVALID_GID);
+	CU_ASSERT_EQUAL(services(), 0);
+	end();
+}
+
 /* A multicast group's service: by its members only, and of groups that are there. */
 static void test_multicast_service(void)
 {
@@ -620,6 +638,7 @@ int main(void)
 		{"life", test_life},
 		{"a P_Key by default", test_default_p_key},
 		{"rights", test_rights},
+		{"a port that may not be known", test_hidden_port},
 		{"a group's service", test_multicast_service},
 		{"visibility", test_visibility},
 		{"keys", test_keys},

@@ -256,9 +256,23 @@ static bool is_configured(const struct groups *groups, const struct group_entry 
 	       bsearch(group, groups->configured, groups->num_configured, sizeof(*group), by_mgid);
 }
 
-static void make_configured(struct groups *groups, const struct group_entry *wanted)
+/* Clients may have made a group with this MGID in their own partition, for nothing but IPoIB ties
+ * an MGID to a P_Key. Its members have no place in the partition's group. */
+static const struct group_entry *find_to_configure(struct groups *groups,
+						   const struct group_entry *wanted)
 {
 	const struct group_entry *there = groups_find(groups, wanted->mgid);
+
+	if (!there || !((there->p_key ^ wanted->p_key) & ~PKEY_FULL_MEMBER))
+		return there;
+	registry_drop(groups->registry, REGISTRY_GROUP, there);
+	drop_members(groups, wanted->mgid, UINT_MAX);
+	return NULL;
+}
+
+static void make_configured(struct groups *groups, const struct group_entry *wanted)
+{
+	const struct group_entry *there = find_to_configure(groups, wanted);
 	struct group_entry group = *wanted;
 
 	group.mlid = there ? there->mlid : groups_mlid(groups, group.mgid, LID_NONE, GROUP_KNOWN);

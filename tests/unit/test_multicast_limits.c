@@ -205,6 +205,35 @@ static void test_kept_mlids(void)
 	end();
 }
 
+/* A client has made a group with the MGID that a partition's group gets later. It is no member of
+ * that one. */
+static void test_taken_mgid(void)
+{
+	struct group_entry configured[2] = {default_group, default_group}, key;
+	struct mc_member_record record = usual(A, 1);
+	const struct group_entry *group;
+
+	begin();
+	configured[1].p_key = 0x8001;
+	be16_store(configured[1].mgid + 4, 0x8001);
+	memcpy(record.mgid, configured[1].mgid, GID_SIZE);
+	key = configured[1];
+	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+	adm_set_groups(sa.adm, configured, ARRAY_SIZE(configured));
+	turn();
+	group = registry_find(sa.registry, REGISTRY_GROUP, &key);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(group);
+	CU_ASSERT_EQUAL(group->p_key, 0x8001);
+	CU_ASSERT_EQUAL(members(), 0);
+	/* What belongs to the partition stays, also when its group becomes another one. */
+	memcpy(record.mgid, default_group.mgid, GID_SIZE);
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
+	configured[0].q_key++;
+	adm_set_groups(sa.adm, configured, ARRAY_SIZE(configured));
+	CU_ASSERT_EQUAL(members(), 1);
+	end();
+}
+
 /* What the SA should know of a membership, and of a group, by the rules alone. */
 enum { MODEL_HOSTS = 3, MODEL_GROUPS = 4, MODEL_STEPS = 20000 };
 static struct {
@@ -416,6 +445,7 @@ int main(void)
 		{"proxies count for who asks", test_proxies_count},
 		{"groups count for who made them", test_groups_count},
 		{"MLIDs kept for partitions", test_kept_mlids},
+		{"an MGID that a partition needs", test_taken_mgid},
 		{"join states by a model", test_states_by_model},
 		{"rates of all links", test_rates},
 		{"a million joins", test_million},

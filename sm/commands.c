@@ -191,9 +191,10 @@ json_t *sm_status(const struct sm *sm)
 				      "retries", (json_int_t)window->retries, "failed",
 				      (json_int_t)window->failed));
 	json_object_set_new(status, "traps",
-			    json_pack("{s:I,s:I,s:I}", "received", (json_int_t)sm->counts.traps,
+			    json_pack("{s:I,s:I,s:I,s:I}", "received", (json_int_t)sm->counts.traps,
 				      "repressed", (json_int_t)sm->counts.repressed, "mismatched",
-				      (json_int_t)sm->counts.mismatched));
+				      (json_int_t)sm->counts.mismatched, "untold",
+				      (json_int_t)sm->counts.untold));
 	json_object_set_new(status, "slow_turns",
 			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
 	json_object_set_new(status, "turns", status_turns(sm->loop));

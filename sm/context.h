@@ -98,7 +98,7 @@ struct route_job { /* while routes are computed */
 };
 
 struct sm_counts {
-	uint64_t traps, repressed, mismatched, sm_info_gets, sm_info_sets, lid_conflicts,
+	uint64_t traps, repressed, mismatched, untold, sm_info_gets, sm_info_sets, lid_conflicts,
 		lids_exhausted;
 };
 
@@ -147,7 +147,8 @@ struct sm {
 	uint64_t views;
 	struct sm_counts counts;
 	const char *sm_lid_why; /* as in lid_report, of the last time */
-	struct log_limit trap_limit, mismatch_limit, search_limit, stranger_limit, links_limit;
+	struct log_limit trap_limit, mismatch_limit, search_limit, stranger_limit,
+		unknown_trap_limit, links_limit;
 	struct list port_changes; /* commands_port.c: not durable yet */
 	struct list judgements;	  /* commands_judge.c: the first one is being computed */
 	struct list dumps;	  /* commands_route.c: under way */

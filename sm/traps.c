@@ -289,6 +289,23 @@ static void hide_m_key(struct notice *notice)
 	format_encode(notice_details_format(notice->trap_number), &details, notice->data);
 }
 
+/* A notice goes to every subscriber, and the log of notices is shared: one port's flood would push
+ * the notices of others out of it. The looks at the sender do not depend on this. */
+static bool may_tell(struct sm *sm, const struct trap *trap)
+{
+	struct log_limit *limit =
+		trap->sender ? &trap->sender->agent->trap_limit : &sm->unknown_trap_limit;
+
+	*limit = (struct log_limit){.burst = TRAPS_TOLD_BURST,
+				    .interval_us = TRAPS_TOLD_INTERVAL_US,
+				    .used = limit->used,
+				    .last_us = limit->last_us};
+	if (log_allowed(limit))
+		return true;
+	sm->counts.untold++;
+	return false;
+}
+
 /* Chapter 13.4.9: who hears of it is told by IssuerGID where it came from. */
 static void tell(struct sm *sm, struct trap *trap)
 {
@@ -352,7 +369,7 @@ void traps_receive(struct sm *sm, const struct letter *letter)
 		return;
 	}
 	act(sm, &trap);
-	if (trap.fresh)
+	if (trap.fresh && may_tell(sm, &trap))
 		tell(sm, &trap);
 }
 

@@ -8,6 +8,9 @@
 
 #include "sm/context.h"
 
+/* Of one port so many traps are told to subscribers at once, and one more in each interval. */
+enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
+
 void traps_init(struct sm *sm);
 void traps_done(struct sm *sm);
 /* A Trap(Notice) came; letter is borrowed. */

@@ -60,6 +60,8 @@ static const struct metric metrics[] = {
 	COUNTER("sm_traps_received", "traps.received", "Traps and repetitions of them."),
 	COUNTER("sm_traps_mismatched", "traps.mismatched",
 		"Traps that name another port than their sender."),
+	COUNTER("sm_traps_untold", "traps.untold",
+		"Traps not told to subscribers: too many of one port."),
 	COUNTER("smp_retries", "window.retries", "SMPs sent again."),
 	COUNTER("smp_failed", "window.failed", "SMPs given up after the last attempt."),
 	COUNTER("mads_sent", "mads.sent", "MADs sent, of all classes."),

@@ -7,6 +7,7 @@
 // LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
 // LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
 // LIBS: -lsqlite3 -lsystemd -ljansson
+#include "sm/traps.h"
 #include "tests/unit/sm_world.h"
 
 enum { UNKNOWN_LID = 4000, OFFENSES = 12 };
@@ -581,6 +582,27 @@ static void test_violations_are_no_news(void)
 	end(&bed);
 }
 
+/* Traps of one port that are true and new each time are not told beyond its share; those of another
+ * port in the middle of them are. */
+static void test_told_share(void)
+{
+	enum { FLOOD = 1000 };
+	struct bed bed;
+	union notice_details details = {0};
+
+	begin(&bed, NULL);
+	details.local_changes.lid = bed.host;
+	for (unsigned i = 0; i < FLOOD; i++)
+		fake_trap(bed.world->fake, bed.host, TRAP_LOCAL_CHANGES, &details, 1000 + i, 0);
+	CU_ASSERT_TRUE(bed.told >= TRAPS_TOLD_BURST && bed.told < TRAPS_TOLD_BURST + 10);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.untold, FLOOD - bed.told);
+	details.link_state.lid = bed.victim_switch;
+	fake_trap(bed.world->fake, bed.victim_switch, TRAP_LINK_STATE, &details, 5, 0);
+	CU_ASSERT_EQUAL(bed.told_notice.trap_number, TRAP_LINK_STATE);
+	CU_ASSERT_EQUAL(bed.world->sm->counts.repressed, FLOOD + 1);
+	end(&bed);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -597,6 +619,7 @@ int main(void)
 		{"a flood from one sender", test_flood},
 		{"violations are no news", test_violations_are_no_news},
 		{"a link after many complaints", test_link_after_complaints},
+		{"how many traps of a port are told", test_told_share},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -78,9 +78,10 @@ struct store {
 	void *fits_ctx;
 	char *dir;
 	struct file files[FILES];
-	bool loaded;   /* what the files held is in the registry */
-	bool readable; /* some of it can be put there */
-	bool rewrite;  /* the files are to be written again from the registry */
+	bool loaded;	 /* what the files held is in the registry */
+	bool readable;	 /* some of it can be put there */
+	bool rewrite;	 /* the files are to be written again from the registry */
+	bool had_tables; /* at the start: a MASTER has kept tables here (sm/image.c) */
 	enum completeness vital;
 	bool judged; /* and the registry does not say so yet */
 	struct store_choice choice;
@@ -254,7 +255,8 @@ static int open_file(struct store *store, struct file *file)
 	return error == -EUCLEAN ? replace_damaged(store, file) : error;
 }
 
-/* Which records count, and whether vital ones are missing. */
+/* Which records count, and whether vital ones are missing. Where both files are gone or empty, it
+ * is a first start only if nothing else shows that there was a store. */
 static void judge_contents(struct store *store)
 {
 	const struct file *main = &store->files[MAIN], *copy = &store->files[COPY];
@@ -269,7 +271,8 @@ static void judge_contents(struct store *store)
 	store->rewrite |= !store->generation ||
 			  main->contents.said.generation != copy->contents.said.generation;
 	if (!was_there)
-		store->vital = store_db_was_set_aside(main->path) ? INCOMPLETE : COMPLETE;
+		store->vital = store->had_tables || store_db_was_set_aside(main->path) ? INCOMPLETE
+										       : COMPLETE;
 	else if (store->choice.proved)
 		store->vital = COMPLETE;
 	else
@@ -713,6 +716,15 @@ static void changed(void *ctx, const struct registry_change *change)
 
 /* Beginning and end */
 
+static bool has_tables(const char *dir)
+{
+	char *path = mem_printf("%s/tables.img", dir);
+	bool there = store_db_exists(path);
+
+	free(path);
+	return there;
+}
+
 int store_open(struct loop *loop, const char *dir, struct store **out, char why[STORE_WHY_SIZE])
 {
 	struct store *store = mem_zalloc(sizeof(*store));
@@ -721,6 +733,7 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	store->dir = mem_strdup(dir);
 	store->files[MAIN].path = mem_printf("%s/weft.db", dir);
 	store->files[COPY].path = mem_printf("%s/weft-copy.db", dir);
+	store->had_tables = has_tables(dir);
 	store->job = (struct work_job){.name = "store", .run = run_job, .done = finished};
 	list_init(&store->job.link);
 	store->reader = (struct registry_reader){.changed = changed, .whole = begin, .ctx = store};

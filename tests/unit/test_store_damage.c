@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fabric/setting.h"
 #include "lib/log.h"
@@ -297,16 +298,28 @@ static void test_random(void)
 	CU_ASSERT_TRUE(losses > 0);
 }
 
-/* weft.db is gone, the copy is there; the copy is gone; both are, after a damage. */
+static void remove_or_empty(const char *name, bool empty)
+{
+	const char *path = bed_path(&bed, name);
+
+	CU_ASSERT_EQUAL(empty ? truncate(path, 0) : unlink(path), 0);
+}
+
+/* One file is gone or empty, or both are: after a damage, beside the tables of a MASTER, or alone.
+ */
 static void test_files_missing(void)
 {
 	static const struct {
-		bool main, copy, aside, lost;
+		bool main, copy, emptied, aside, tables, lost;
 		unsigned missing; /* records; of vital kinds none where they are not lost */
 	} rows[] = {
-		{true, false, false, false, 0},
-		{false, true, false, false, 6 * RECORDS},
-		{false, false, true, true, 13 * RECORDS},
+		{true, false, false, false, true, false, 0},
+		{false, true, false, false, true, false, 6 * RECORDS},
+		{true, false, true, false, true, false, 0},
+		{false, true, true, false, true, false, 6 * RECORDS},
+		{false, false, false, true, false, true, 13 * RECORDS},
+		{false, false, false, false, true, true, 13 * RECORDS},
+		{false, false, true, false, true, true, 13 * RECORDS},
 	};
 	const struct image text = {(uint8_t *)"x", 1};
 
@@ -316,9 +329,11 @@ static void test_files_missing(void)
 		make_images(true);
 		put_images(NAMES, images[0], NAMES, images[0]);
 		if (!rows[i].main)
-			unlink(bed_path(&bed, "weft.db"));
+			remove_or_empty("weft.db", rows[i].emptied);
 		if (!rows[i].copy)
-			unlink(bed_path(&bed, "weft-copy.db"));
+			remove_or_empty("weft-copy.db", rows[i].emptied);
+		if (rows[i].tables)
+			write_image(bed_path(&bed, "tables.img"), text);
 		if (rows[i].aside)
 			write_image(bed_path(&bed, "weft.db.damaged-1"), text);
 		log_set_level(NULL, LOG_EMERG);

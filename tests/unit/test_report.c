@@ -255,6 +255,36 @@ static void test_subscribe_rights(void)
 	end_reports();
 }
 
+/* A LID of a port that the requester may not know is answered like one of no port. */
+static void test_hidden_lids(void)
+{
+	static const struct {
+		lid_t begin, end;
+		uint16_t status;
+	} cases[] = {
+		{28, 0, SA_REQ_INVALID},  /* D, which is hidden */
+		{27, 0, SA_REQ_INVALID},  /* nobody */
+		{27, 28, SA_REQ_INVALID}, /* both */
+		{30, 40, SA_REQ_INVALID}, /* beyond all */
+		{24, 28, STATUS_OK},	  /* C and D */
+		{24, 27, STATUS_OK},	  /* C and nobody */
+	};
+	struct view *view;
+
+	begin_reports();
+	view = two_switches_view();
+	((pkey_t *)view->topology->ends[D].facts->port[1].pkeys->key)[1] = 0x8002;
+	view_publish(&sa.view, view);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct inform_info info = ALL_GENERIC;
+
+		info.lid_begin = cases[i].begin;
+		info.lid_end = cases[i].end;
+		CU_ASSERT_EQUAL(inform(16, 0, &info), cases[i].status);
+	}
+	end_reports();
+}
+
 static void test_records(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -1366,6 +1396,7 @@ int main(void)
 		{"subscribing", test_subscribe},
 		{"as osmtest does", test_osmtest_matrix},
 		{"who may subscribe to what", test_subscribe_rights},
+		{"LIDs that may not be known", test_hidden_lids},
 		{"InformInfoRecords", test_records},
 		{"limit", test_limit},
 		{"own notices", test_own_notices},

@@ -294,7 +294,7 @@ static const struct {
 	 "\"send_failed\":6,\"unhandled\":7},\"window\":{\"under_way_max\":64,\"retries\":2,"
 	 "\"failed\":1},"
 	 "\"sa\":{\"received\":10,\"answered\":8,\"refused\":1,\"dropped\":1},"
-	 "\"traps\":{\"received\":3,\"repressed\":3,\"mismatched\":2},"
+	 "\"traps\":{\"received\":3,\"repressed\":3,\"mismatched\":2,\"untold\":1},"
 	 "\"anomalies\":{\"duplicate_guids\":0,\"self_links\":1,\"lid_conflicts\":0,"
 	 "\"unresponsive\":2,\"refused_values\":0},\"log\":{\"lines\":5},\"new\":[{}]}",
 	 "Manager     MASTER, priority 3, on mlx5_0 port 1\n"
@@ -309,7 +309,8 @@ static const struct {
 	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY, heard 20.0 ms ago\n"
 	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE, heard 1.50 s ago\n"
 	 "Anomalies   1 ports cabled to themselves, 2 not answering\n"
-	 "Traps       3 received, 3 repressed, 2 not from the port that they name\n"
+	 "Traps       3 received, 3 repressed, 2 not from the port that they name, "
+	 "1 not told to subscribers, too many of one port\n"
 	 "SA requests 10 received, 8 answered, 1 refused, 1 dropped\n"
 	 "Window      64 SMPs under way at most, 2 sent again, 1 given up\n"
 	 "MADs        1 sent, 2 received, 3 timed out, 4 late or unmatched, 5 malformed, "

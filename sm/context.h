@@ -161,6 +161,8 @@ struct sm {
 void sweep_init(struct sm *sm);
 void sweep_stop(struct sm *sm); /* answers who waits, asks for nothing more */
 void sweep_done(struct sm *sm);
+/* With its references, also those to what was routed before; NULL is harmless. */
+void route_job_free(struct route_job *routing);
 void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
 bool sweep_is_electing(const struct sm *sm);
 const char *sweep_why_not_master(const struct sm *sm);

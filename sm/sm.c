@@ -250,12 +250,7 @@ void sm_free(struct sm *sm)
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);
 	snapshot_unref(sm->routed);
-	if (sm->routing) { /* the pool was stopped before: nobody runs it */
-		snapshot_unref(sm->routing->snapshot);
-		routes_unref(sm->routing->result.routes);
-		free(sm->routing->absent);
-		free(sm->routing);
-	}
+	route_job_free(sm->routing); /* the pool was stopped before, so no worker runs it */
 	free(sm->absent);
 	free(sm);
 }

@@ -296,8 +296,10 @@ static void route_in_job(struct work_job *job)
 	routing->absent = route_absent(routing->snapshot);
 }
 
-static void route_job_free(struct route_job *routing)
+void route_job_free(struct route_job *routing)
 {
+	if (!routing)
+		return;
 	snapshot_unref(routing->snapshot);
 	snapshot_unref(routing->before.snapshot);
 	routes_unref(routing->before.routes);

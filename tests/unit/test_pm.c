@@ -422,6 +422,7 @@ static void give_pkeys(void)
 
 	keys->key[0] = 0xFFFF;
 	keys->key[2] = P_KEY & 0x7FFF;
+	pkey_list_unref(bed.view->topology->ends[0].facts->port[1].pkeys);
 	bed.view->topology->ends[0].facts->port[1].pkeys = keys;
 }
 

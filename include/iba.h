@@ -176,6 +176,7 @@ enum port_phys_state {
 #define CAP_IS_TRAP (UINT32_C(1) << 3)
 #define CAP_EXTENDED_SPEEDS (UINT32_C(1) << 14)
 #define CAP_MASK2 (UINT32_C(1) << 15)
+#define CAP_COMMUNICATION_MANAGEMENT (UINT32_C(1) << 16)
 #define CAP_CLIENT_REREGISTER (UINT32_C(1) << 25)
 #define CAP_MULTICAST_FDB_TOP (UINT32_C(1) << 30)
 

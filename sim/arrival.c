@@ -166,9 +166,12 @@ static void serve(struct world *world, struct packet *packet)
 		packet_free(world, packet);
 }
 
-static unsigned service_us(const struct world *world, const struct device *device)
+static unsigned service_us(struct world *world, const struct device *device)
 {
-	return device->quirks.service_us ? device->quirks.service_us : world->options.smp_us;
+	unsigned spread_us = device->quirks.service_spread_us;
+	unsigned us = device->quirks.service_us ? device->quirks.service_us : world->options.smp_us;
+
+	return spread_us ? us + (unsigned)(world_random(world) % spread_us) : us;
 }
 
 /* Other VLs have flow control: what comes there never lacks a buffer. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands of `weftsim do` that change the fabric: cables, power, faults, traps. Each looks at
+ * The commands of `weftsim do` that change the fabric: cables, power, habits of devices, faults,
+ * traps. Each looks at
  * its words first and changes nothing where one of them is wrong. On the server's thread.
  */
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include "sim/do.h"
 #include "sim/find.h"
 #include "sma/perf.h"
+#include "sma/personality.h"
 
 enum { PPM = 1000000, PPM_PER_PERCENT = PPM / 100, DELAY_MAX_US = 60 * 1000000 };
 
@@ -93,6 +95,54 @@ int do_device(struct do_call *call)
 	if (!r)
 		kernel_remove_device(call->kernel, device, choice == 1);
 	return r;
+}
+
+/* Habits */
+
+static int list_personalities(struct do_call *call)
+{
+	for (const struct personality *row = personalities; row->name; row++)
+		fprintf(call->out, "%-20s %s\n", row->name, row->summary);
+	return 0;
+}
+
+static const struct personality *named_personality(struct do_call *call, const char *word)
+{
+	const struct personality *found = personality_find(word);
+	struct suggest suggest = suggest_for(word);
+
+	if (found)
+		return found;
+	for (const struct personality *row = personalities; row->name; row++)
+		suggest_try(&suggest, row->name);
+	do_fail(call, "behave: \"%.40s\" is no habit; %s%s", word,
+		suggest.best ? "did you mean " : "see 'behave list'",
+		suggest.best ? suggest.best : "");
+	return NULL;
+}
+
+int do_behave(struct do_call *call)
+{
+	const struct personality *personality;
+	struct device *const *devices;
+	struct device *only = NULL;
+	size_t count = world_devices(call->world, &devices);
+	int r = 0;
+
+	if (!strcmp(call->words[0], "list") && !call->words[1])
+		return list_personalities(call);
+	personality = named_personality(call, call->words[0]);
+	if (!personality)
+		return -EINVAL;
+	if (call->words[1])
+		r = named_node(call, call->words[1], &only);
+	if (r)
+		return r;
+	if (only)
+		only->quirks = personality->quirks;
+	for (size_t i = 0; i < count && !only; i++)
+		devices[i]->quirks = personality->quirks;
+	return 0;
 }
 
 /* Faults */

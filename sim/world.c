@@ -16,7 +16,7 @@
 #include "lib/mem.h"
 #include "sim/world_parts.h"
 
-enum { NS_PER_US = 1000 };
+enum { NS_PER_US = 1000, BOUNCE_US = 200000 };
 
 /* What devices tell their world */
 
@@ -51,14 +51,46 @@ static void on_port_changed(void *ctx, struct device *device, uint8_t port)
 		world->on_port(world->on_port_ctx, device, port);
 }
 
-/* A training that was interrupted and begun anew has another number. */
-static void trained(void *ctx, void *what, uint32_t number)
+/* A link that has come up and is lost again, as after a bad equalisation: it trains once more. */
+static void bounce(void *ctx, void *what, uint32_t number)
 {
 	struct device_port *port = what;
 
 	(void)ctx;
-	if (port->trainings == number)
-		device_port_trained(port);
+	if (port->trainings != number || !port->peer || port->pulled)
+		return;
+	device_pull(port, true);
+	device_pull(port, false);
+}
+
+/* The more patient end counts. */
+static unsigned training_us(const struct world *world, const struct device_port *port)
+{
+	unsigned mine = port->device->quirks.training_us,
+		 peers = port->peer->device->quirks.training_us, us = mine > peers ? mine : peers;
+
+	return us ? us : world->options.training_us;
+}
+
+static unsigned bounces(const struct device_port *port)
+{
+	unsigned mine = port->device->quirks.bounces, peers = port->peer->device->quirks.bounces;
+
+	return mine > peers ? mine : peers;
+}
+
+/* A training that was interrupted and begun anew has another number. */
+static void trained(void *ctx, void *what, uint32_t number)
+{
+	struct device_port *port = what;
+	struct world *world = ctx;
+
+	if (port->trainings != number)
+		return;
+	device_port_trained(port);
+	if (port->peer && number % (bounces(port) + 1))
+		events_add(&world->events, world->now_ns + (uint64_t)BOUNCE_US * NS_PER_US, bounce,
+			   port, number);
 }
 
 static void on_training(void *ctx, struct device_port *port)
@@ -69,8 +101,8 @@ static void on_training(void *ctx, struct device_port *port)
 		device_port_trained(port);
 	else
 		events_add(&world->events,
-			   world->now_ns + (uint64_t)world->options.training_us * NS_PER_US,
-			   trained, port, port->trainings);
+			   world->now_ns + (uint64_t)training_us(world, port) * NS_PER_US, trained,
+			   port, port->trainings);
 }
 
 static void plan_tick(struct world *world, struct world_node *node);

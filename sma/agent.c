@@ -24,6 +24,7 @@ enum {
 	STATUS_DIRECTION = 0x8000, /* the D bit of a directed answer */
 	STATUS_OFFSET = 4,
 	METHOD_OFFSET = 3,
+	ATTR_MOD_OFFSET = 20,
 };
 
 /* NodeInfo, 14.2.5.3. LocalPortNum is the port that the SMP came in through. */
@@ -176,6 +177,8 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 		       header.mgmt_class == CLASS_PERF ? PERF_DATA_SIZE : SMP_DATA_SIZE);
 	if (header.mgmt_class == CLASS_SUBN_DIRECTED)
 		status |= STATUS_DIRECTION;
+	if (device->quirks.clears_bit_31 && header.attr_id == ATTR_PORT_INFO)
+		be32_store(mad + ATTR_MOD_OFFSET, header.attr_mod & ~PORT_INFO_EXTENDED_SPEEDS);
 	mad[METHOD_OFFSET] =
 		header.method == METHOD_SET ? METHOD_GET_RESP : header.method | METHOD_RESPONSE;
 	be16_store(mad + STATUS_OFFSET, status);

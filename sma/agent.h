@@ -20,6 +20,7 @@
  *	agent_m_key.c   which SMPs' M_Keys do, and the lease of the key
  *	agent_trap.c    Notices, which repeat until they are repressed
  *	agent_perf.c    the counters of ports, shown and reset
+ *	personality.c   which habits real devices have, by name
  *
  * Tables are kept in their wire form, and only once they were written: NULL means as after a reset.
  */
@@ -92,7 +93,17 @@ struct device_quirks {
 	uint8_t keeps_p_keys;		  /* blocks, bit by bit, that no Set(P_KeyTable) changes */
 	bool hides_p_keys;		  /* no P_Key table is told */
 	bool strict_states;		  /* refuses to go where a port is already */
-	unsigned service_us; /* its own time for one SMP, for who moves MADs; 0: as others */
+	bool clears_bit_31;    /* of the AttributeModifier of its answers about PortInfo */
+	bool restless;	       /* members that no manager sets differ in each Get(PortInfo) */
+	bool bare_port0;       /* after a reset enhanced port 0 is Down, with 256 bytes */
+	bool wild_top;	       /* after a reset LinearFDBTop is 0xFFFF */
+	bool refuses_wild_top; /* no Set(SwitchInfo) may have such a top */
+	unsigned state_lag_us; /* from the answer to a Set(PortState) to the state; 0: before */
+	unsigned service_us;   /* its own time for one SMP, for who moves MADs; 0: as others */
+	unsigned service_spread_us; /* and by chance up to so much more */
+	unsigned training_us;	    /* of its links, for who trains them; 0: as others */
+	uint8_t bounces; /* so often a link that has come up is lost before it stays, for the same
+			  */
 };
 
 /* A port. Adapters and routers have 1 and up, switches also 0, which has no cable. */
@@ -107,7 +118,9 @@ struct device_port {
 	uint8_t *vl_arbitration; /* a low and a high block; NULL: all zero */
 	uint8_t *sl_to_vl;	 /* 8 bytes for each input port; NULL: SL n has VL n mod VLCap's */
 	uint8_t num;
-	bool pulled;		   /* the cable is not plugged in; both ends say the same */
+	bool pulled;  /* the cable is not plugged in; both ends say the same */
+	uint8_t step; /* the state that it goes to at step_us; 0: to none */
+	uint64_t step_us;
 	uint64_t m_key_lease_us;   /* the key's protection ends then: agent_m_key.c; 0: it stays */
 	uint32_t trainings;	   /* begun so far */
 	uint32_t reregistrations;  /* ClientReregister commands that came; the owner resets it */
@@ -129,6 +142,7 @@ struct device {
 	uint32_t lft_size;
 	uint8_t *mft; /* by position, MulticastFDBCap big-endian masks each; NULL: all empty */
 	uint32_t trap_tid;
+	uint32_t shown; /* how often it was asked for PortInfo */
 	lid_t smp_slid; /* of the SMP that device_handle() is given, where the owner tells; or 0 */
 	struct device_port port[]; /* 0..num_ports */
 };
@@ -168,8 +182,8 @@ static inline bool device_port_has_lid(const struct device_port *port, lid_t lid
  * request, what the agent swallows, or the agent is dead. */
 bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE]);
 
-/* Time, for Notices and leases of M_Keys: when device_tick() is next wanted, which may be in the
- * past; UINT64_MAX: never. */
+/* Time, for Notices, leases of M_Keys and states that lag: when device_tick() is next wanted, which
+ * may be in the past; UINT64_MAX: never. */
 uint64_t device_next_us(const struct device *device);
 void device_tick(struct device *device, uint64_t now_us);
 

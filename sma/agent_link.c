@@ -49,6 +49,8 @@ static void enter(struct device_port *port, uint8_t state, uint8_t physical, boo
 		return;
 	port->info.port_state = state;
 	port->info.port_physical_state = physical;
+	if (state <= PORT_INIT)
+		port->step = 0;
 	if (!by_set)
 		tell_switch(port, before);
 	if (events->port_changed)
@@ -222,6 +224,25 @@ static void activate(struct device_port *port)
 		enter(port->peer, PORT_ACTIVE, PHYS_LINK_UP, false);
 }
 
+/* The state follows later: device_quirks.state_lag_us. */
+static void step_later(struct device_port *port, uint8_t state)
+{
+	const struct device_events *events = port->device->events;
+
+	port->step = state;
+	port->step_us = STARTS_NOW;
+	if (events->due)
+		events->due(events->ctx, port->device);
+}
+
+static void step_now(struct device_port *port, uint8_t state)
+{
+	if (state == PORT_ARMED)
+		enter(port, PORT_ARMED, PHYS_LINK_UP, true);
+	else if (state == PORT_ACTIVE)
+		activate(port);
+}
+
 void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 {
 	if (!port->num)
@@ -230,12 +251,50 @@ void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 		leave(port, physical, true);
 	else if (state == PORT_DOWN && is_up(port))
 		begin_anew(port);
-	else if (state == PORT_ARMED)
-		enter(port, PORT_ARMED, PHYS_LINK_UP, true);
-	else if (state == PORT_ACTIVE)
-		activate(port);
+	else if (state > PORT_INIT && port->device->quirks.state_lag_us)
+		step_later(port, state);
+	else
+		step_now(port, state);
 	/* Also when only a speed was enabled: it may be the one that was missing. */
 	link_try(port);
+}
+
+/* Steps that follow later */
+
+uint64_t link_next_us(const struct device *device)
+{
+	uint64_t next_us = UINT64_MAX;
+
+	for (unsigned num = 1; num <= device->num_ports && device->quirks.state_lag_us; num++) {
+		const struct device_port *port = &device->port[num];
+
+		if (port->step && port->step_us < next_us)
+			next_us = port->step_us;
+	}
+	return next_us;
+}
+
+static void tick_port(struct device_port *port, uint64_t now_us)
+{
+	uint8_t state = port->step;
+
+	if (port->step_us == STARTS_NOW) {
+		port->step_us = now_us + port->device->quirks.state_lag_us;
+		return;
+	}
+	port->step = 0;
+	if (link_may_step(port, state, PHYS_NO_CHANGE))
+		step_now(port, state);
+}
+
+void link_tick(struct device *device, uint64_t now_us)
+{
+	for (unsigned num = 1; num <= device->num_ports; num++) {
+		struct device_port *port = &device->port[num];
+
+		if (port->step && port->step_us <= now_us)
+			tick_port(port, now_us);
+	}
 }
 
 /* Cables */

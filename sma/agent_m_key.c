@@ -18,7 +18,6 @@
 enum {
 	HIDES_KEY = 1, /* protection levels */
 	GUARDS_GETS = 2,
-	STARTS_NOW = 1, /* m_key_lease_us: it begins with the next tick, which brings the time */
 	S_US = 1000000,
 };
 

@@ -46,6 +46,9 @@ static inline unsigned blocks_of(unsigned entries, unsigned per_block)
 	return (entries + per_block - 1) / per_block;
 }
 
+/* A time of device_tick() that is not known yet: at the next tick it begins. */
+#define STARTS_NOW UINT64_C(1)
+
 /* LinkSpeedExtEnabled: none of them, and all that are supported. */
 enum { LINK_SPEED_EXT_NONE = 30, LINK_SPEED_EXT_ALL = 31 };
 
@@ -67,6 +70,9 @@ void m_key_tick(struct device_port *port, uint64_t now_us);
 /* Is this step of PortState and PortPhysicalState, as a Set() has them, allowed now? */
 bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical);
 void link_step(struct device_port *port, uint8_t state, uint8_t physical);
+/* As device_next_us() and device_tick(), of all links. */
+uint64_t link_next_us(const struct device *device);
+void link_tick(struct device *device, uint64_t now_us);
 /* Down at both ends, by no Set(). They poll, but nothing begins to train. */
 void link_drop(struct device_port *port);
 /* Begins training when both ends are ready for it. */

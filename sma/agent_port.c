@@ -164,6 +164,26 @@ static void apply_quirks(const struct device_quirks *quirks, struct port_info *i
 		info->m_key = info->m_key_lease_period = info->m_key_protect_bits = 0;
 }
 
+/* Counters of violations, what a link that recovers shows, and what a module of the host's kernel
+ * sets when it is loaded. */
+static void be_restless(struct device *device, struct port_info *info)
+{
+	uint32_t turn = ++device->shown;
+
+	info->m_key_violations += turn;
+	info->p_key_violations += turn;
+	info->q_key_violations += turn;
+	info->diag_code = (uint16_t)turn;
+	info->link_round_trip_latency = turn;
+	info->max_credit_hint = (uint16_t)turn;
+	if (!(turn % 2))
+		return;
+	if (info->port_physical_state == PHYS_LINK_UP)
+		info->port_physical_state = PHYS_ERROR_RECOVERY;
+	if (info->capability_mask)
+		info->capability_mask ^= CAP_COMMUNICATION_MANAGEMENT;
+}
+
 uint16_t port_info_get(struct agent_request *request)
 {
 	struct device_port *port = addressed(request);
@@ -174,6 +194,8 @@ uint16_t port_info_get(struct agent_request *request)
 	shown = port->info;
 	shown.local_port_num = request->in->num;
 	apply_quirks(&request->device->quirks, &shown);
+	if (request->device->quirks.restless)
+		be_restless(request->device, &shown);
 	if (request->hides_m_key)
 		shown.m_key = 0;
 	if (!shows_extended(request))
@@ -338,11 +360,18 @@ static struct port_info rom(const struct port_info *info)
 }
 
 /* A switch's port 0 has no link, and shows the best of everything. */
-static void reset_port0(struct port_info *info)
+static void reset_port0(struct device_port *port)
 {
+	struct port_info *info = &port->info;
+	bool bare = port->device->sw.enhanced_port0 && port->device->quirks.bare_port0;
+
 	info->port_state = PORT_ACTIVE;
 	info->port_physical_state = PHYS_LINK_UP;
 	info->neighbor_mtu = info->mtu_cap;
+	if (bare) {
+		info->port_state = PORT_DOWN;
+		info->neighbor_mtu = RESET_MTU;
+	}
 	info->link_width_active = 1 << (31 - __builtin_clz(info->link_width_supported & 15));
 	info->link_speed_active = 1 << (31 - __builtin_clz(info->link_speed_supported));
 	if (info->link_speed_ext_supported)
@@ -367,7 +396,7 @@ void port_reset(struct device_port *port)
 		info->resp_time_value = RESET_RESP_TIME;
 	}
 	if (!port->num)
-		reset_port0(info);
+		reset_port0(port);
 	port->counts = (struct port_counts){0};
 	tables_reset(port);
 	m_key_reset(port);

@@ -38,11 +38,13 @@ static bool is_default(const struct device *device, uint8_t held, uint8_t asked)
 }
 
 /* As in PortInfo: a top that stays what it is cannot be wrong. */
-static bool tops_are_good(const struct switch_info *sw, const struct switch_info *asked)
+static bool tops_are_good(const struct device *device, const struct switch_info *asked)
 {
+	const struct switch_info *sw = &device->sw;
+	bool may_stay = !device->quirks.refuses_wild_top;
 	unsigned multicast_end = LID_MULTICAST_MIN + sw->multicast_fdb_cap;
 
-	return (asked->linear_fdb_top == sw->linear_fdb_top ||
+	return ((asked->linear_fdb_top == sw->linear_fdb_top && may_stay) ||
 		asked->linear_fdb_top < sw->linear_fdb_cap) &&
 	       (asked->multicast_fdb_top == sw->multicast_fdb_top ||
 		(asked->multicast_fdb_top >= MFT_NOTHING_TOP &&
@@ -57,7 +59,7 @@ uint16_t switch_info_set(struct agent_request *request)
 	struct switch_info asked;
 
 	attr_decode(&switch_info_format, request->data, &asked);
-	if (request->attr_mod || !tops_are_good(sw, &asked) ||
+	if (request->attr_mod || !tops_are_good(device, &asked) ||
 	    !is_port_or_none(device, asked.default_port) ||
 	    !is_default(device, sw->default_multicast_primary_port,
 			asked.default_multicast_primary_port) ||
@@ -83,7 +85,8 @@ void switch_reset(struct device *device)
 {
 	struct switch_info *sw = &device->sw;
 
-	sw->linear_fdb_top = sw->multicast_fdb_top = 0;
+	sw->linear_fdb_top = device->quirks.wild_top ? UINT16_MAX : 0;
+	sw->multicast_fdb_top = 0;
 	sw->default_port = 0;
 	sw->default_multicast_primary_port = sw->default_multicast_not_primary_port = 0;
 	sw->life_time_value = 0;

@@ -266,7 +266,7 @@ static unsigned last_end(const struct device *device)
 
 uint64_t device_next_us(const struct device *device)
 {
-	uint64_t next_us = UINT64_MAX;
+	uint64_t next_us = link_next_us(device);
 
 	for (unsigned num = 0; num <= last_end(device); num++) {
 		const struct device_port *port = &device->port[num];
@@ -281,6 +281,7 @@ uint64_t device_next_us(const struct device *device)
 
 void device_tick(struct device *device, uint64_t now_us)
 {
+	link_tick(device, now_us);
 	for (unsigned num = 0; num <= last_end(device); num++) {
 		struct device_port *port = &device->port[num];
 		enum trap_kind kind;

@@ -21,6 +21,7 @@
 #include "mad/mad.h"
 #include "sim/spec.h"
 #include "sm/context.h"
+#include "sma/personality.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/sim/pipe.h"
 #include "tests/sim/trace.h"
@@ -636,6 +637,20 @@ void sim_reboot(struct sim *sim, struct device *device)
 	circles_forget(sim->circles, device);
 	forest_forget(sim->forest, device);
 	world_reboot(sim->world, device);
+}
+
+void sim_behave(struct sim *sim, struct device *device, const char *personality)
+{
+	const struct personality *row = personality_find(personality);
+
+	if (over(sim) || !device)
+		return;
+	if (!row) {
+		sim_fail(sim, "there is no personality \"%s\"", personality);
+		return;
+	}
+	happens(sim, "%s is %s", trace_name(device), personality);
+	device->quirks = row->quirks;
 }
 
 void sim_lossy(struct sim *sim, struct device *device, unsigned drop_ppm)

@@ -141,6 +141,8 @@ void sim_link(struct sim *sim, struct device_port *port, bool up);
 void sim_flap(struct sim *sim, struct device_port *port, uint64_t down_us);
 void sim_node(struct sim *sim, struct device *device, bool up);
 void sim_reboot(struct sim *sim, struct device *device);
+/* The device has these habits from now on, and those of a reset from its next one on. */
+void sim_behave(struct sim *sim, struct device *device, const char *personality);
 void sim_silence(struct sim *sim, struct device *device, bool silent);
 void sim_lossy(struct sim *sim, struct device *device, unsigned drop_ppm); /* only there */
 void sim_eat(struct sim *sim, const struct device_port *port); /* sends nothing; NULL: none does */
@@ -160,7 +162,7 @@ void sim_settle_and_check(struct sim *sim);
 
 /* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
  * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c,
- * scenarios_device.c, standard.c: tables, ended by a row whose name is NULL. */
+ * scenarios_device.c, scenarios_habits.c, standard.c: tables, ended by a row whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -171,7 +173,7 @@ struct scenario {
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
 	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[],
-	sim_device_scenarios[];
+	sim_device_scenarios[], sim_habits[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

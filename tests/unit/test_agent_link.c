@@ -9,7 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/be.h"
+#include "mad/mad.h"
 #include "sma/notice.h"
+#include "sma/personality.h"
 #include "tests/unit/agent_bed.h"
 
 /* Links */
@@ -586,6 +589,109 @@ static void test_quirks(void)
 	bed_close(&bed);
 }
 
+/* Personalities */
+
+static void adopt(struct device *device, const char *name)
+{
+	const struct personality *personality = personality_find(name);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(personality);
+	device->quirks = personality->quirks;
+}
+
+/* The answer to a Set() of a state, and a Get() before the lag is over, show the old one. A link
+ * that was lost meanwhile does not go to the state. */
+static void test_late_state(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t before_us, after_us;
+	} cases[] = {{"late-state", 5, 20}, {"later-state", 50000, 70000}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct port_info info;
+		struct bed bed;
+		struct device_port *port;
+
+		bed_open(&bed);
+		port = &bed.leaf->port[1];
+		adopt(bed.leaf, cases[i].name);
+		info = unchanged(port);
+		info.port_state = PORT_ARMED;
+		CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+		CU_ASSERT_EQUAL(info.port_state, PORT_INIT);
+		tick_until(&bed, bed.leaf, cases[i].before_us);
+		CU_ASSERT_EQUAL(get_port(bed.leaf, 1, &info), STATUS_OK);
+		CU_ASSERT_EQUAL(info.port_state, PORT_INIT);
+		tick_until(&bed, bed.leaf, cases[i].after_us);
+		CU_ASSERT_EQUAL(port->info.port_state, PORT_ARMED);
+		CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
+		flap(port);
+		CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
+		flap(port);
+		tick_until(&bed, bed.leaf, 1000000);
+		CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
+		bed_close(&bed);
+	}
+}
+
+static void test_no_bit_31(void)
+{
+	uint8_t mad[MAD_SIZE];
+	struct bed bed;
+
+	bed_open(&bed);
+	adopt(bed.leaf, "no-bit-31");
+	subn_build(mad, METHOD_GET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | 1, 0, NULL, NULL);
+	CU_ASSERT(device_handle(bed.leaf, 1, mad));
+	CU_ASSERT_EQUAL(be32_load(mad + 20), 1);
+	bed_close(&bed);
+}
+
+/* What a reset leaves behind: leaf's port 0 is an enhanced one. */
+static void test_resets(void)
+{
+	struct switch_info sw;
+	struct bed bed;
+
+	bed_open(&bed);
+	bed.leaf->sw.enhanced_port0 = 1;
+	adopt(bed.leaf, "bare-port0");
+	device_reboot(bed.leaf);
+	CU_ASSERT_EQUAL(bed.leaf->port[0].info.port_state, PORT_DOWN);
+	CU_ASSERT_EQUAL(bed.leaf->port[0].info.neighbor_mtu, 1);
+	set_address(&bed.leaf->port[0], 9, 4, 12);
+	CU_ASSERT_EQUAL(bed.leaf->port[0].info.lid, 9);
+	adopt(bed.leaf, "wild-top");
+	device_reboot(bed.leaf);
+	sw = bed.leaf->sw;
+	CU_ASSERT_EQUAL(sw.linear_fdb_top, 0xFFFF);
+	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
+	adopt(bed.leaf, "wild-top-refused");
+	sw = bed.leaf->sw;
+	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw),
+			STATUS_INVALID_VALUE);
+	sw.linear_fdb_top = 5;
+	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
+	bed_close(&bed);
+}
+
+static void test_restless(void)
+{
+	struct port_info a, b;
+	struct bed bed;
+
+	bed_open(&bed);
+	adopt(bed.host, "restless");
+	CU_ASSERT_EQUAL(get_port(bed.host, 1, &a), STATUS_OK);
+	CU_ASSERT_EQUAL(get_port(bed.host, 1, &b), STATUS_OK);
+	CU_ASSERT(a.p_key_violations != b.p_key_violations);
+	CU_ASSERT(a.capability_mask != b.capability_mask);
+	CU_ASSERT(a.port_physical_state != b.port_physical_state);
+	CU_ASSERT(a.lid == b.lid && a.port_state == b.port_state && a.mtu_cap == b.mtu_cap);
+	bed_close(&bed);
+}
+
 static const CU_TestInfo tests[] = {
 	{"states by Set()", test_states},
 	{"states without a link", test_states_alone},
@@ -600,6 +706,10 @@ static const CU_TestInfo tests[] = {
 	{"a trap about a port", test_trap_about_a_port},
 	{"reboot", test_reboot},
 	{"quirks", test_quirks},
+	{"a state that lags behind its Set()", test_late_state},
+	{"answers without bit 31", test_no_bit_31},
+	{"what resets leave behind", test_resets},
+	{"members that never rest", test_restless},
 	CU_TEST_INFO_NULL,
 };
 

@@ -17,6 +17,7 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "sim/find.h"
+#include "sma/personality.h"
 #include "tests/unit/ring_net.h"
 #include "tests/unit/unit.h"
 
@@ -295,6 +296,31 @@ static void test_faults(void)
 	bed_close(&bed);
 }
 
+static void test_behave(void)
+{
+	struct bed bed;
+
+	bed_open(&bed);
+	expect(&bed, "behave list", 0, "busy-driver", "");
+	for (const struct personality *row = personalities; row->name; row++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "behave %s sw-1", row->name);
+		expect(&bed, text, 0, "", "");
+		CU_ASSERT(!memcmp(&bed.sw[1]->quirks, &row->quirks, sizeof(row->quirks)));
+		CU_ASSERT(!memcmp(&bed.sw[0]->quirks, &(struct device_quirks){0},
+				  sizeof(row->quirks)));
+	}
+	expect(&bed, "behave restless", 0, "", "");
+	CU_ASSERT(bed.sw[1]->quirks.restless && bed.host[3]->quirks.restless);
+	expect(&bed, "behave truthful", 0, "", "");
+	CU_ASSERT(!bed.host[3]->quirks.restless);
+	expect(&bed, "behave restles", -EINVAL, "", "did you mean restless");
+	expect(&bed, "behave nothing-like-it", -EINVAL, "", "is no habit");
+	expect(&bed, "behave restless sw-7", -EINVAL, "", "no node");
+	bed_close(&bed);
+}
+
 static void test_clients(void)
 {
 	struct bed bed;
@@ -312,10 +338,15 @@ static void test_clients(void)
 }
 
 static CU_TestInfo tests[] = {
-	{"words", test_words},	       {"names of nodes and ports", test_names},
-	{"path", test_path},	       {"check", test_check},
-	{"multicast", test_multicast}, {"faults", test_faults},
-	{"clients", test_clients},     CU_TEST_INFO_NULL,
+	{"words", test_words},
+	{"names of nodes and ports", test_names},
+	{"path", test_path},
+	{"check", test_check},
+	{"multicast", test_multicast},
+	{"faults", test_faults},
+	{"clients", test_clients},
+	{"behave", test_behave},
+	CU_TEST_INFO_NULL,
 };
 
 int main(void)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Habits of real devices (sma/personality.c), one scenario for each: a fabric of such devices, and
+ * one where every other device is truthful, comes up in one sweep, sends no Set() afterwards, not
+ * for what the readback finds either, logs no warning, and all pairs reach each other.
+ */
+#include "lib/log.h"
+#include "lib/mem.h"
+#include "sma/personality.h"
+#include "tests/sim/sim.h"
+
+#define TREE "fattree:radix=8,levels=2"
+
+enum { READBACK_S = 60, ROUNDS = 3 };
+#define OPTIONS "readback=60"
+
+static void count_warning(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	unsigned *warnings = ctx;
+
+	(void)subject;
+	(void)text;
+	*warnings += level <= LOG_WARNING;
+}
+
+/* One device in so many has the habit, all others are truthful; each begins with a reset. */
+static void all_behave(struct sim *sim, const char *personality, unsigned one_in)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		sim_behave(sim, devices[i], i % one_in ? "truthful" : personality);
+		sim_reboot(sim, devices[i]);
+	}
+}
+
+static bool has_reported(void *ctx)
+{
+	const struct sim_manager *manager = ctx;
+
+	return manager->reports > 0;
+}
+
+static bool all_are_active(void *ctx)
+{
+	struct sim *sim = ctx;
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned n = 1; n <= devices[i]->num_ports; n++) {
+			const struct device_port *port = &devices[i]->port[n];
+
+			if (port->peer && port->info.port_state != PORT_ACTIVE)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The readback goes over all ports several times. */
+static void stays_quiet(struct sim *sim, const struct sim_manager *manager)
+{
+	uint64_t sets = manager->sets_sent;
+
+	sim_pass(sim, ROUNDS * READBACK_S * SIM_S);
+	sim_expect(sim, manager->sets_sent == sets);
+}
+
+/* Sets go on after the sweep's end only where clients are notified at a limited rate, for which
+ * this fabric is too small. */
+static void one_sweep(struct sim *sim, struct sim_manager *manager, uint64_t limit_us)
+{
+	uint64_t sets;
+
+	manager->reports = 0;
+	sim_until(sim, limit_us, "the first sweep ends", has_reported, manager);
+	sim_expect(sim, manager->error == 0);
+	sim_expect(sim, all_are_active(sim));
+	sets = manager->sets_sent;
+	sim_settle_and_check(sim);
+	sim_expect(sim, manager->sets_sent == sets);
+	stays_quiet(sim, manager);
+}
+
+static void comes_up_within(struct sim *sim, const char *personality, uint64_t limit_us)
+{
+	struct sim_manager *manager = NULL;
+	unsigned warnings = 0;
+
+	log_watch(count_warning, &warnings);
+	for (unsigned one_in = 1; one_in <= 2; one_in++) {
+		all_behave(sim, personality, one_in);
+		sim_pass(sim, SIM_S);
+		if (manager)
+			sim_restart(manager);
+		else
+			manager = sim_start(sim, "host-0001", OPTIONS);
+		one_sweep(sim, manager, limit_us);
+		sim_expect(sim, warnings == 0);
+		sim_stop(manager);
+	}
+	log_watch(NULL, NULL);
+}
+
+static void truthful(struct sim *sim)
+{
+	comes_up_within(sim, "truthful", SIM_S);
+}
+
+static void strict_state(struct sim *sim)
+{
+	comes_up_within(sim, "strict-state", SIM_S);
+}
+
+static void no_extended_speeds(struct sim *sim)
+{
+	comes_up_within(sim, "no-extended-speeds", SIM_S);
+}
+
+/* The hosts, but for the manager's own, and a spine are switched on one after another. Links that
+ * are lost while they come up are no reason to hold them down, and all are ACTIVE soon after the
+ * last of them stays. */
+static void bouncing_links(struct sim *sim)
+{
+	enum { APART_MS = 70, TRAINING_S = 3, BOUNCES = 2, BOUNCE_MS = 200 };
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	const struct device *own = sim_device(sim, "host-0001");
+	const struct device *spine = sim_device(sim, "spine-04");
+	struct sim_manager *manager = sim_start(sim, "host-0001", OPTIONS);
+	unsigned warnings = 0;
+
+	log_watch(count_warning, &warnings);
+	for (size_t i = 0; i < count; i++) {
+		if (devices[i] == own || (device_is_switch(devices[i]) && devices[i] != spine))
+			continue;
+		sim_behave(sim, devices[i], "bouncing-links");
+		sim_reboot(sim, devices[i]);
+		sim_pass(sim, APART_MS * SIM_MS);
+	}
+	sim_until(sim, (BOUNCES + 1) * TRAINING_S * SIM_S + BOUNCES * BOUNCE_MS * SIM_MS + SIM_S,
+		  "all links are ACTIVE", all_are_active, sim);
+	sim_settle_and_check(sim);
+	stays_quiet(sim, manager);
+	sim_expect(sim, warnings == 0);
+	log_watch(NULL, NULL);
+}
+
+static void wild_top(struct sim *sim)
+{
+	comes_up_within(sim, "wild-top", SIM_S);
+}
+
+static void wild_top_refused(struct sim *sim)
+{
+	comes_up_within(sim, "wild-top-refused", SIM_S);
+}
+
+static void port_255_refused(struct sim *sim)
+{
+	comes_up_within(sim, "port-255-refused", SIM_S);
+}
+
+static void port_255_ignored(struct sim *sim)
+{
+	comes_up_within(sim, "port-255-ignored", SIM_S);
+}
+
+static void clamping(struct sim *sim)
+{
+	comes_up_within(sim, "clamping", SIM_S);
+}
+
+const struct scenario sim_habits[] = {
+	{.name = "habit-truthful", .topology = TREE, .play = truthful},
+	{.name = "habit-strict-state", .topology = TREE, .play = strict_state},
+	{.name = "habit-no-extended-speeds", .topology = TREE, .play = no_extended_speeds},
+	{.name = "habit-bouncing-links", .topology = TREE, .play = bouncing_links},
+	{.name = "habit-wild-top", .topology = TREE, .play = wild_top},
+	{.name = "habit-wild-top-refused", .topology = TREE, .play = wild_top_refused},
+	{.name = "habit-port-255-refused", .topology = TREE, .play = port_255_refused},
+	{.name = "habit-port-255-ignored", .topology = TREE, .play = port_255_ignored},
+	{.name = "habit-clamping", .topology = TREE, .play = clamping},
+	{.name = NULL},
+};

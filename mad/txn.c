@@ -7,10 +7,11 @@
  * time-out, since a send that fails after the kernel took it never comes back, and ibsim knows no
  * time-outs at all.
  *
- * An answer must be of the class, method, attribute and modifier that were asked for, or lead
- * elsewhere; anything else under the TID is counted and dropped, and the time-out tells. Each
- * attempt has a TID of its own, and none waits for the answer to the one before: the kernel drops
- * what comes after a request's time-out, and does not take a TID that is still under way.
+ * An answer must be of the class, method, attribute and modifier (same_modifier()) that were asked
+ * for, or lead elsewhere; anything else under the TID is counted and dropped, and the time-out
+ * tells. Each attempt has a TID of its own, and none waits for the answer to the one before: the
+ * kernel drops what comes after a request's time-out, and does not take a TID that is still under
+ * way.
  */
 #include "mad/txn.h"
 
@@ -258,12 +259,23 @@ static bool redirects(const struct mad_header *header)
 	return header->status & STATUS_REDIRECT && header->attr_id == ATTR_CLASS_PORT_INFO;
 }
 
+/* Bit 31 of PortInfo's modifier is not in the answers of all agents. OpenSM takes only the port
+ * from it (osm_port_info_rcv.c, osm_pi_rcv_process()). */
+static bool same_modifier(const struct txn *txn, uint32_t attr_mod)
+{
+	bool is_smp = txn->mgmt_class == CLASS_SUBN_LID || txn->mgmt_class == CLASS_SUBN_DIRECTED;
+	bool is_port_info = is_smp && txn->attr_id == ATTR_PORT_INFO;
+
+	return attr_mod == txn->attr_mod ||
+	       (is_port_info && attr_mod == (txn->attr_mod & ~PORT_INFO_EXTENDED_SPEEDS));
+}
+
 static bool answers(const struct txn *txn, const struct mad_header *header)
 {
 	if (txn->mgmt_class != header->mgmt_class || method_response(txn->method) != header->method)
 		return false;
 	return redirects(header) ||
-	       (txn->attr_id == header->attr_id && txn->attr_mod == header->attr_mod);
+	       (txn->attr_id == header->attr_id && same_modifier(txn, header->attr_mod));
 }
 
 static void received_answer(struct txn_table *table, const struct mad_header *header,

@@ -114,6 +114,11 @@ static void strict_state(struct sim *sim)
 	comes_up_within(sim, "strict-state", SIM_S);
 }
 
+static void no_bit_31(struct sim *sim)
+{
+	comes_up_within(sim, "no-bit-31", SIM_S);
+}
+
 static void no_extended_speeds(struct sim *sim)
 {
 	comes_up_within(sim, "no-extended-speeds", SIM_S);
@@ -176,6 +181,7 @@ static void clamping(struct sim *sim)
 const struct scenario sim_habits[] = {
 	{.name = "habit-truthful", .topology = TREE, .play = truthful},
 	{.name = "habit-strict-state", .topology = TREE, .play = strict_state},
+	{.name = "habit-no-bit-31", .topology = TREE, .play = no_bit_31},
 	{.name = "habit-no-extended-speeds", .topology = TREE, .play = no_extended_speeds},
 	{.name = "habit-bouncing-links", .topology = TREE, .play = bouncing_links},
 	{.name = "habit-wild-top", .topology = TREE, .play = wild_top},

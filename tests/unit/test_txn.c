@@ -146,6 +146,44 @@ static void test_wrong_answers(void)
 	}
 }
 
+/* Bit 31 of PortInfo's modifier may be missing from the answer, and only that. */
+static void test_port_info_modifier(void)
+{
+	static const struct {
+		uint16_t attr_id;
+		uint32_t asked, answered;
+		bool good;
+	} rows[] = {
+		{ATTR_PORT_INFO, 0x80000003, 0x80000003, true},
+		{ATTR_PORT_INFO, 0x80000003, 3, true},
+		{ATTR_PORT_INFO, 0x80000000, 0, true},
+		{ATTR_PORT_INFO, 3, 3, true},
+		{ATTR_PORT_INFO, 3, 0x80000003, false},
+		{ATTR_PORT_INFO, 0x80000003, 4, false},
+		{ATTR_PORT_INFO, 0x80000003, 0, false},
+		{ATTR_SWITCH_INFO, 0x80000003, 3, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct route_path path = {.hops = 1, .port = {0, 1}};
+		const struct mad_addr to = {.lid = LID_PERMISSIVE};
+		struct outcome outcome = {0};
+		uint8_t mad[MAD_SIZE], answer[MAD_SIZE];
+
+		begin();
+		subn_build(mad, METHOD_GET, rows[i].attr_id, rows[i].asked, 0, &path, NULL);
+		txn_start(table, &to, mad, sizeof(mad), LONG_MS, done, &outcome);
+		wire_make_answer(&wire, 0, STATUS_OK, answer);
+		be32_store(answer + 20, rows[i].answered);
+		wire_receive(&wire, answer, MAD_SIZE);
+		CU_ASSERT_EQUAL(outcome.calls, rows[i].good);
+		CU_ASSERT_EQUAL(txn_stats(table)->malformed, !rows[i].good);
+		if (!rows[i].good)
+			wire_answer(&wire, 0);
+		end();
+	}
+}
+
 /* Whoever redirects answers ClassPortInfo to whatever was asked; without the status it is no
  * answer, nor is another attribute with that status. */
 static void test_redirect(void)
@@ -415,6 +453,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"answer", test_answer},
 		{"wrong answers", test_wrong_answers},
+		{"bit 31 of PortInfo's modifier", test_port_info_modifier},
 		{"an answer that leads elsewhere", test_redirect},
 		{"time-outs", test_time_outs},
 		{"slot used again", test_slot_used_again},

@@ -118,6 +118,8 @@ struct port {
 	 * manager may have been MASTER, so what it has registered need not be what the SA knows,
 	 * whatever the registry says. Means something for end ports. */
 	uint32_t heard;
+	uint8_t asked_state; /* PortState: the answer to its Set() did not show it yet; 0 */
+	uint8_t state_reads; /* how often it is still read for that */
 	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
 	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t

@@ -20,6 +20,9 @@
 #include "sm/subject.h"
 #include "sm/want.h"
 
+/* A state that lags behind the answer to its Set() is read so often, at the least so far apart. */
+enum { STATE_READS = 8, STATE_LAG_US = 25000, STATE_REFUSED = UINT8_MAX };
+
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out);
 
 static void wake(struct program *program, struct agent *agent)
@@ -198,8 +201,36 @@ static const char *state_name(uint8_t state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-/* A port that was refused a state may have it already: the answer to the Set() before was lost, or
- * the first packet of its neighbour made it ACTIVE. Some devices refuse to go where they are. */
+/* The answer to a Set() of PortState need not show the state that follows from it, so that is read
+ * before the port counts as failed. Linux's driver qib answers with what the last interrupt told,
+ * and ignores a transition that takes more than 10 ms (qib_mad.c, subn_set_portinfo();
+ * qib_driver.c, qib_set_linkstate()). OpenSM goes on to ACTIVE whatever the answer to ARMED showed
+ * (osm_state_mgr.c, do_sweep()).
+ *
+ * A port that was refused a state may have it already: the answer to the Set() before was lost, or
+ * the first packet of its neighbour made it ACTIVE. Some devices refuse to go where they are. It is
+ * read once. */
+static void note_state_read(struct program *program, struct port *port, uint8_t before)
+{
+	uint8_t now = port_state_of(port);
+	bool refused = port->state_reads == STATE_REFUSED;
+	bool runs = program->done && !program->stopped;
+	char text[64];
+
+	port->armed |= before == PORT_INIT && now == PORT_ARMED;
+	if (now == before && now < port->asked_state && !refused && port->state_reads && runs) {
+		port->state_reads--;
+		list_push(&program->lagging, &port->waiting);
+		return;
+	}
+	snprintf(text, sizeof(text), "asked to go %s, it stays %s", state_name(port->asked_state),
+		 state_name(now));
+	if (now < port->asked_state && (refused || runs))
+		port_failed(program, port, refused ? "it refused to change its state" : text);
+	port->asked_state = 0;
+	look_again(program, port);
+}
+
 static void state_was_read(void *owner, void *subject, const struct smp_request *request,
 			   const struct smp_answer *answer)
 {
@@ -210,16 +241,17 @@ static void state_was_read(void *owner, void *subject, const struct smp_request 
 
 	(void)request;
 	port->busy = false;
-	if (answer->error == -ECANCELED)
+	if (answer->error == -ECANCELED) {
+		port->asked_state = 0;
 		return;
+	}
 	if (!answer->error && !answer->status) {
 		attr_decode(&port_info_format, answer->data, &info);
 		port_set_info(program->fabric, port, &info);
+	} else if (port->state_reads != STATE_REFUSED) {
+		port->state_reads = 0;
 	}
-	port->armed |= before == PORT_INIT && port_state_of(port) == PORT_ARMED;
-	if (port_state_of(port) <= before)
-		port_failed(program, port, "it refused to change its state");
-	look_again(program, port);
+	note_state_read(program, port, before);
 }
 
 static void read_state(struct program *program, struct port *port)
@@ -235,6 +267,31 @@ static void read_state(struct program *program, struct port *port)
 	window_submit(&port_agent(port)->target, &request);
 }
 
+static void await_state(struct program *program, struct port *port, uint8_t asked, uint8_t reads)
+{
+	list_del(&port->waiting);
+	port->asked_state = asked;
+	port->state_reads = reads;
+	read_state(program, port);
+}
+
+/* Ports whose state was read too early are read again. With the run they are forgotten. */
+static void read_lagging(struct program *program)
+{
+	struct list *link;
+
+	while ((link = list_pop(&program->lagging)))
+		read_state(program, container_of(link, struct port, waiting));
+}
+
+static void forget_lagging(struct program *program)
+{
+	struct list *link;
+
+	while ((link = list_pop(&program->lagging)))
+		container_of(link, struct port, waiting)->asked_state = 0;
+}
+
 static void port_refused(struct program *program, struct port *port, const struct port_info *want,
 			 uint16_t status)
 {
@@ -244,7 +301,7 @@ static void port_refused(struct program *program, struct port *port, const struc
 	if (port->agent)
 		agent_m_key_refused(port->agent);
 	if (want->port_state && port->num && status == STATUS_INVALID_VALUE) {
-		read_state(program, port);
+		await_state(program, port, want->port_state, STATE_REFUSED);
 		return;
 	}
 	if (want->port_state && !port->num) {
@@ -262,8 +319,6 @@ static void port_refused(struct program *program, struct port *port, const struc
 static void port_took(struct program *program, struct port *port, const struct port_info *want,
 		      const struct port_info *held)
 {
-	char text[64];
-
 	if (!want->port_state && port->num)
 		program_note_state(program, port, held->port_state);
 	port_set_info(program->fabric, port, held);
@@ -272,15 +327,12 @@ static void port_took(struct program *program, struct port *port, const struct p
 	port->armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);
 	program->refused_values += port->echo != NULL;
-	if (want->port_state && held->port_state < want->port_state) {
-		snprintf(text, sizeof(text), "asked to go %s, it stays %s",
-			 state_name(want->port_state), state_name(held->port_state));
-		port_failed(program, port, text);
-	} else if (port_differs(port, want)) {
+	if (want->port_state && held->port_state < want->port_state)
+		await_state(program, port, want->port_state, STATE_READS);
+	else if (port_differs(port, want))
 		port_failed(program, port, "it does not hold the LIDs that it was told");
-	} else if (port_state_of(port) == PORT_ACTIVE) {
+	else if (port_state_of(port) == PORT_ACTIVE)
 		port->failure = 0;
-	}
 }
 
 /* What a port was to be told is not repeated once the fabric has to be read again, nor, where it
@@ -485,7 +537,8 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	}
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
 		return false;
-	if (port->busy || port->failed || !is_there(port) || is_left_alone(program->fabric, port))
+	if (port->busy || port->asked_state || port->failed || !is_there(port) ||
+	    is_left_alone(program->fabric, port))
 		return false;
 	if (port_of_switch(port) &&
 	    (refused_rests(program, port->node) || refused_is_mute(port->node)))
@@ -643,9 +696,11 @@ static bool goes_on(struct program *program)
 
 	if (program->stopped)
 		return false;
-	if (program->pausing) {
+	if (program->pausing || !list_empty(&program->lagging)) {
+		if (!loop_timer_armed(&program->pause))
+			loop_timer_arm(&program->pause,
+				       program->pausing ? PACKET_LIFE_US : STATE_LAG_US);
 		program->pausing = false;
-		loop_timer_arm(&program->pause, PACKET_LIFE_US);
 		return true;
 	}
 	if (program->only || (!progress && program->effort == AT_A_LOSS))
@@ -661,6 +716,7 @@ static void pause_is_over(void *arg)
 
 	if (!program->done)
 		return;
+	read_lagging(program);
 	wake_unfinished(program);
 	program_look_at(program, program->fabric->sm_port); /* the window is idle again after it */
 }
@@ -795,6 +851,7 @@ static void finish(void *arg)
 	loop_fn *done = program->done;
 
 	program->done = NULL;
+	forget_lagging(program);
 	program->mft_was_read = program->part == PROGRAM_READ_MULTICAST;
 	program->part = PROGRAM_ALL;
 	done(program->done_arg);
@@ -932,6 +989,7 @@ void program_multicast(struct program *program, loop_fn *done, void *arg)
 void program_abandon(struct program *program)
 {
 	program->done = NULL;
+	forget_lagging(program);
 	program->part = PROGRAM_ALL;
 	if (program->walk.running)
 		slices_cancel(&program->walk);
@@ -981,6 +1039,7 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 	program->options = options;
 	program->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	loop_timer_init(&program->pause, loop, "packets die out", pause_is_over, program);
+	list_init(&program->lagging);
 	remind_init(program);
 	return program;
 }

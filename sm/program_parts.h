@@ -41,6 +41,7 @@ struct program {
 	bool announcing;    /* ports that wait for the SA are let through */
 	unsigned reminders; /* ports that may be told of us, as of reminded_us: program_remind.c */
 	uint64_t reminded_us;
+	struct list lagging;   /* ports whose state is to be read once more, by port->waiting */
 	struct list to_remind; /* those that wait for that, by port->waiting */
 	struct loop_timer remind;
 	bool lid_was_led_to; /* our port was up, and had our LID, before this sweep wrote to it */

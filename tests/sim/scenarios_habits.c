@@ -109,6 +109,16 @@ static void truthful(struct sim *sim)
 	comes_up_within(sim, "truthful", SIM_S);
 }
 
+static void late_state(struct sim *sim)
+{
+	comes_up_within(sim, "late-state", SIM_S);
+}
+
+static void later_state(struct sim *sim)
+{
+	comes_up_within(sim, "later-state", 3 * SIM_S);
+}
+
 static void strict_state(struct sim *sim)
 {
 	comes_up_within(sim, "strict-state", SIM_S);
@@ -180,6 +190,8 @@ static void clamping(struct sim *sim)
 
 const struct scenario sim_habits[] = {
 	{.name = "habit-truthful", .topology = TREE, .play = truthful},
+	{.name = "habit-late-state", .topology = TREE, .play = late_state},
+	{.name = "habit-later-state", .topology = TREE, .play = later_state},
 	{.name = "habit-strict-state", .topology = TREE, .play = strict_state},
 	{.name = "habit-no-bit-31", .topology = TREE, .play = no_bit_31},
 	{.name = "habit-no-extended-speeds", .topology = TREE, .play = no_extended_speeds},

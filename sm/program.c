@@ -445,12 +445,13 @@ static void link_request(struct program *program, struct port *port, struct smp_
 	port->busy = true;
 }
 
-/* A base port 0 of a switch has no state; whatever it shows, it takes what is Set. */
+/* Port 0 of a switch has no link: whatever state it shows, it takes what is Set. OpenSM does not
+ * look at its state either (osm_lid_mgr.c, lid_mgr_set_physp_pi()). */
 static bool is_there(const struct port *port)
 {
-	bool base0 = port_of_switch(port) && !port->num && !port->node->facts->sw.enhanced_port0;
+	bool port0 = port_of_switch(port) && !port->num;
 
-	return base0 ? port_facts(port)->known : port_state_of(port) >= PORT_INIT;
+	return port0 ? port_facts(port)->known : port_state_of(port) >= PORT_INIT;
 }
 
 /* A cable of a switch that no route uses stays as it is. */

@@ -134,6 +134,16 @@ static void no_extended_speeds(struct sim *sim)
 	comes_up_within(sim, "no-extended-speeds", SIM_S);
 }
 
+static void bare_port0(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++)
+		devices[i]->sw.enhanced_port0 = device_is_switch(devices[i]);
+	comes_up_within(sim, "bare-port0", SIM_S);
+}
+
 /* The hosts, but for the manager's own, and a spine are switched on one after another. Links that
  * are lost while they come up are no reason to hold them down, and all are ACTIVE soon after the
  * last of them stays. */
@@ -195,6 +205,7 @@ const struct scenario sim_habits[] = {
 	{.name = "habit-strict-state", .topology = TREE, .play = strict_state},
 	{.name = "habit-no-bit-31", .topology = TREE, .play = no_bit_31},
 	{.name = "habit-no-extended-speeds", .topology = TREE, .play = no_extended_speeds},
+	{.name = "habit-bare-port0", .topology = TREE, .play = bare_port0},
 	{.name = "habit-bouncing-links", .topology = TREE, .play = bouncing_links},
 	{.name = "habit-wild-top", .topology = TREE, .play = wild_top},
 	{.name = "habit-wild-top-refused", .topology = TREE, .play = wild_top_refused},

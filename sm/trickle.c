@@ -21,6 +21,7 @@
 #include "sm/mcast.h"
 #include "sm/read_tables.h"
 #include "sm/subject.h"
+#include "sm/want.h"
 
 enum {
 	IDLE_US = 1000000,
@@ -34,20 +35,17 @@ enum {
 
 /* Comparing */
 
-/* What two reports of a port must have in common; counters of violations and the like need not. */
-static bool same_port(const struct port_info *a, const struct port_info *b)
+/* What routes and paths are made of, and only changes with the link's state. Of other fields that
+ * the manager does not govern some differ in each report, of healthy devices too: counters of
+ * violations, as the drivers qib and hfi1 show them (subn_get_portinfo()), PortPhysicalState of a
+ * link that recovers, bits of CapabilityMask as modules of a host's kernel are loaded (Linux,
+ * core/cm.c). OpenSM compares only what it writes (osm_link_mgr.c, link_mgr_set_physp_pi()). */
+static bool same_link(const struct port_info *a, const struct port_info *b)
 {
-	struct port_info x = *a, y = *b;
-
-	x.m_key_violations = y.m_key_violations;
-	x.p_key_violations = y.p_key_violations;
-	x.q_key_violations = y.q_key_violations;
-	x.diag_code = y.diag_code;
-	x.link_round_trip_latency = y.link_round_trip_latency;
-	x.max_credit_hint = y.max_credit_hint;
-	x.client_reregister = y.client_reregister;
-	x.local_port_num = y.local_port_num; /* by which port the request came */
-	return memcmp(&x, &y, sizeof(x)) == 0;
+	return a->port_state == b->port_state && a->mtu_cap == b->mtu_cap &&
+	       a->vl_cap == b->vl_cap && a->link_width_active == b->link_width_active &&
+	       a->link_speed_active == b->link_speed_active &&
+	       a->link_speed_ext_active == b->link_speed_ext_active;
 }
 
 static bool same_switch(const struct switch_info *a, const struct switch_info *b)
@@ -82,13 +80,25 @@ static void compare_switch_info(struct sm *sm, struct port *port, uint32_t numbe
 		differs(sm, port, "SwitchInfo", number);
 }
 
+/* The trap that told of it was lost. It is shown with the next view. */
+static void learn_capabilities(struct sm *sm, struct port *port, uint32_t mask)
+{
+	struct port_info info = *port_info(port);
+
+	sm->trickle.news |= info.capability_mask != mask;
+	info.capability_mask = mask;
+	port_set_info(sm->fabric, port, &info);
+}
+
 static void compare_port_info(struct sm *sm, struct port *port, uint32_t number,
 			      const uint8_t *data)
 {
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
-	if (!same_port(&info, port_info(port)))
+	if (same_link(&info, port_info(port)) && port_governed_is_same(port, &info))
+		learn_capabilities(sm, port, info.capability_mask);
+	else
 		differs(sm, port, "PortInfo of port", number & UINT8_MAX);
 }
 

@@ -169,6 +169,17 @@ bool port_differs(const struct port *port, const struct port_info *want)
 	return false;
 }
 
+bool port_governed_is_same(const struct port *port, const struct port_info *shown)
+{
+	enum kind kind = kind_of(port);
+
+	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
+		if (governed[i].kinds & kind && !same(&governed[i], port_info(port), shown))
+			return false;
+	}
+	return true;
+}
+
 void port_note_echo(struct port *port, const struct port_info *want, const struct port_info *held)
 {
 	enum kind kind = kind_of(port);

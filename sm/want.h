@@ -19,6 +19,10 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
  * from what the device is known not to take. */
 bool port_differs(const struct port *port, const struct port_info *want);
 
+/* Whether shown, a newer report of the port, is as the one before in each field that the manager
+ * governs at this port. */
+bool port_governed_is_same(const struct port *port, const struct port_info *shown);
+
 /* After an acknowledged Set(want) that the device answered with held: remembers what it did not
  * take. */
 void port_note_echo(struct port *port, const struct port_info *want, const struct port_info *held);

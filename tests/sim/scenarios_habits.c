@@ -144,6 +144,11 @@ static void bare_port0(struct sim *sim)
 	comes_up_within(sim, "bare-port0", SIM_S);
 }
 
+static void restless(struct sim *sim)
+{
+	comes_up_within(sim, "restless", SIM_S);
+}
+
 /* The hosts, but for the manager's own, and a spine are switched on one after another. Links that
  * are lost while they come up are no reason to hold them down, and all are ACTIVE soon after the
  * last of them stays. */
@@ -206,6 +211,7 @@ const struct scenario sim_habits[] = {
 	{.name = "habit-no-bit-31", .topology = TREE, .play = no_bit_31},
 	{.name = "habit-no-extended-speeds", .topology = TREE, .play = no_extended_speeds},
 	{.name = "habit-bare-port0", .topology = TREE, .play = bare_port0},
+	{.name = "habit-restless", .topology = TREE, .play = restless},
 	{.name = "habit-bouncing-links", .topology = TREE, .play = bouncing_links},
 	{.name = "habit-wild-top", .topology = TREE, .play = wild_top},
 	{.name = "habit-wild-top-refused", .topology = TREE, .play = wild_top_refused},

@@ -64,6 +64,67 @@ static void change(struct port *port, void (*how)(struct port_info *info))
 	port_set_info(model.fabric, port, &info);
 }
 
+static void new_mtu(struct port_info *info)
+{
+	info->neighbor_mtu++;
+}
+
+static void new_lid(struct port_info *info)
+{
+	info->lid++;
+}
+
+static void new_hoq_life(struct port_info *info)
+{
+	info->hoq_life++;
+}
+
+static void new_violations(struct port_info *info)
+{
+	info->p_key_violations++;
+	info->m_key_violations++;
+	info->link_round_trip_latency++;
+}
+
+static void new_physical_state(struct port_info *info)
+{
+	info->port_physical_state = PHYS_ERROR_RECOVERY;
+}
+
+static void new_capabilities(struct port_info *info)
+{
+	info->capability_mask ^= CAP_COMMUNICATION_MANAGEMENT;
+}
+
+/* What a newer report shows otherwise counts where the manager writes it. */
+static void test_governed(void)
+{
+	static const struct {
+		unsigned node, port;
+		void (*how)(struct port_info *info);
+		bool same;
+	} rows[] = {
+		{3, 1, new_lid, false},		{3, 1, new_mtu, false},
+		{3, 1, new_hoq_life, true},	{0, 1, new_hoq_life, false},
+		{0, 1, new_lid, true},		{0, 0, new_lid, false},
+		{3, 1, new_violations, true},	{3, 1, new_physical_state, true},
+		{3, 1, new_capabilities, true}, {0, 1, new_physical_state, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct port *port;
+		struct port_info shown;
+
+		begin();
+		port = model_port(&model, net, rows[i].node, rows[i].port);
+		shown = *port_info(port);
+		CU_ASSERT(port_governed_is_same(port, &shown));
+		rows[i].how(&shown);
+		CU_ASSERT_EQUAL(port_governed_is_same(port, &shown), rows[i].same);
+		end();
+	}
+}
+
 static void test_kinds(void)
 {
 	static const struct {
@@ -384,6 +445,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"kinds", test_kinds},
+		{"what a newer report shows otherwise", test_governed},
 		{"M_Keys", test_m_key},
 		{"no-change values", test_no_change_values},
 		{"link values", test_link_values},

@@ -519,10 +519,15 @@ static bool usable(const struct port_info *info)
 }
 
 /* The port went through INIT: nothing that was written to it or its end port is known any more, nor
- * what it is cabled to. Behind our own port all may have happened meanwhile. */
+ * what it is cabled to. Behind our own port all may have happened meanwhile. The first report of a
+ * port casts no doubt on its cable: an agent that is slow gives it long after the cable was seen.
+ */
 static void forget_written(struct fabric *fabric, struct port *port)
 {
-	port->doubtful = port->cut = true;
+	bool was_known = port_facts(port)->known;
+
+	port->doubtful |= was_known;
+	port->cut |= was_known;
 	if (port == fabric->sm_port && port_state_of(port) > PORT_INIT)
 		fabric->sm_link_lost = true;
 	free(port->echo);

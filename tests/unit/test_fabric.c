@@ -389,6 +389,35 @@ static void test_reports(void)
 	}
 }
 
+/* Only a port that was known before and shows INIT had its link down meanwhile. */
+static void test_first_report(void)
+{
+	static const uint8_t states[] = {PORT_DOWN, PORT_INIT, PORT_ARMED, PORT_ACTIVE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
+		struct port_info info = {.port_state = states[i]};
+		struct net *net = line_of(1);
+		struct model model;
+		struct port *port;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 1, 1);
+		port = model.fabric->sm_port;
+		facts_own(&port->node->facts)->port[port->num] = (struct port_facts){0};
+		port->doubtful = port->cut = false;
+		port_set_info(model.fabric, port, &info);
+		CU_ASSERT(!port->cut && !port->doubtful);
+		info.port_state = PORT_ACTIVE;
+		port_set_info(model.fabric, port, &info);
+		CU_ASSERT(!port->cut && !port->doubtful);
+		info.port_state = PORT_INIT;
+		port_set_info(model.fabric, port, &info);
+		CU_ASSERT(port->cut && port->doubtful);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
 /* What is counted as it changes, against a walk. */
 static void check_counts(struct fabric *fabric)
 {
@@ -822,6 +851,7 @@ int main(void)
 		{"drop", test_drop},
 		{"LIDs and GUIDs", test_lids_and_guids},
 		{"reports", test_reports},
+		{"the first report", test_first_report},
 		{"frozen facts do not change", test_frozen_facts_do_not_change},
 		{"same picture in any order", test_same_picture_in_any_order},
 		{"left out", test_left_out},

@@ -178,6 +178,8 @@ static void asked_again(void *owner, void *subject, unsigned attempt)
 		fell_mute(discover, port_agent(subject));
 }
 
+/* An agent that is slow is mute from the start, unless it has answered a probe of this pass: then
+ * it is read to the end, or it would take a sweep for each answer. */
 static void submit(struct discover *discover, struct agent *agent,
 		   const struct smp_request *request)
 {
@@ -185,7 +187,8 @@ static void submit(struct discover *discover, struct agent *agent,
 	agent->asked++;
 	discover->at_mute += !list_empty(&agent->mute);
 	window_submit(&agent->target, request);
-	if (is_partial(discover) && agent->target.patience_ms >= AGENT_PATIENCE_MS)
+	if (is_partial(discover) && agent->target.patience_ms >= AGENT_PATIENCE_MS &&
+	    agent->port->link_pass != discover->pass)
 		fell_mute(discover, agent);
 }
 

@@ -149,6 +149,53 @@ static void restless(struct sim *sim)
 	comes_up_within(sim, "restless", SIM_S);
 }
 
+/* One host in eight is busy, not the manager's own, whose agent its kernel calls at once. The
+ * others are up after the first sweep as if all were idle, a second or third one brings up the
+ * rest, and a full sweep loses none of them. */
+static bool is_busy_one(size_t number, const struct device *device)
+{
+	return number % 8 == 1 && !device_is_switch(device);
+}
+
+static bool idle_ones_are_active(struct sim *sim)
+{
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!device_is_switch(devices[i]) && !is_busy_one(i, devices[i]) &&
+		    devices[i]->port[1].info.port_state != PORT_ACTIVE)
+			return false;
+	}
+	return true;
+}
+
+static void busy_driver(struct sim *sim)
+{
+	enum { SWEEPS = 3, WARNINGS_EACH = 2 };
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	unsigned warnings = 0, busy = 0;
+	struct sim_manager *manager;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_busy_one(i, devices[i]))
+			continue;
+		sim_behave(sim, devices[i], "busy-driver");
+		busy++;
+	}
+	log_watch(count_warning, &warnings);
+	manager = sim_start(sim, "host-0001", OPTIONS);
+	sim_until(sim, 100 * SIM_MS, "the first sweep ends", has_reported, manager);
+	sim_expect(sim, idle_ones_are_active(sim));
+	sim_until(sim, 12 * SIM_S, "all links are ACTIVE", all_are_active, sim);
+	sim_expect(sim, manager->reports < SWEEPS);
+	sim_settle_and_check(sim);
+	stays_quiet(sim, manager);
+	sim_expect(sim, busy && warnings <= busy * WARNINGS_EACH);
+	log_watch(NULL, NULL);
+}
+
 /* The hosts, but for the manager's own, and a spine are switched on one after another. Links that
  * are lost while they come up are no reason to hold them down, and all are ACTIVE soon after the
  * last of them stays. */
@@ -213,6 +260,7 @@ const struct scenario sim_habits[] = {
 	{.name = "habit-bare-port0", .topology = TREE, .play = bare_port0},
 	{.name = "habit-restless", .topology = TREE, .play = restless},
 	{.name = "habit-bouncing-links", .topology = TREE, .play = bouncing_links},
+	{.name = "habit-busy-driver", .topology = TREE, .play = busy_driver},
 	{.name = "habit-wild-top", .topology = TREE, .play = wild_top},
 	{.name = "habit-wild-top-refused", .topology = TREE, .play = wild_top_refused},
 	{.name = "habit-port-255-refused", .topology = TREE, .play = port_255_refused},

@@ -83,8 +83,8 @@ const struct personality personalities[] = {
 	 "keeps its default multicast ports, whatever is written",
 	 {.keeps_default_ports = true}},
 
-	/* Mellanox adapters show SubnetTimeOut 31 whatever is written; LifeTimeValue has a most in
-	 * some switches. OpenSM does not compare what it has written. */
+	/* No public source: a device need not have the range of values that the specification gives
+	 * these members. OpenSM does not compare what it has written with the answer. */
 	{"clamping",
 	 "holds other values of LifeTimeValue and SubnetTimeOut than it is told",
 	 {.life_time_max = 16, .subnet_timeout_fixed = 31}},

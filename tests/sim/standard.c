@@ -280,6 +280,33 @@ static void tenants_and_swaps(struct sim *sim)
 	play(sim, MANY, true);
 }
 
+/* The same on a fabric of devices with the habits of real ones, each with another, but for those
+ * that take as long as the scenario (busy-driver, bouncing-links) or do not repeat traps in its
+ * time (clamping). */
+static void give_habits(struct sim *sim)
+{
+	static const char *const habits[] = {
+		"truthful",	    "late-state",	"later-state",	    "strict-state",
+		"no-bit-31",	    "bare-port0",	"restless",	    "wild-top",
+		"wild-top-refused", "port-255-refused", "port-255-ignored",
+	};
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+
+	for (size_t i = 0; i < count; i++) {
+		sim_behave(sim, devices[i], habits[sim_random(sim, ARRAY_SIZE(habits))]);
+		if (device_is_switch(devices[i]))
+			devices[i]->sw.enhanced_port0 = sim_random(sim, 2);
+		sim_reboot(sim, devices[i]);
+	}
+}
+
+static void with_habits(struct sim *sim)
+{
+	give_habits(sim);
+	play(sim, 1, false);
+}
+
 static void hour_of_flaps(struct sim *sim)
 {
 	enum { HOUR_S = 3600, FLAP_EVERY_S = 20 };
@@ -322,6 +349,11 @@ const struct scenario sim_standard[] = {
 	 .choose = other_topology,
 	 .play = tenants_and_swaps,
 	 .when_named = true},
+	{.name = "habits-tree",
+	 .topology = "fattree:radix=8,levels=3",
+	 .play = with_habits,
+	 .when_named = true},
+	{.name = "habits-other", .choose = other_topology, .play = with_habits, .when_named = true},
 	{.name = "hour-of-flaps",
 	 .topology = "fattree:radix=36,levels=2",
 	 .play = hour_of_flaps,

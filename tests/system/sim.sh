@@ -3,7 +3,7 @@
 #
 # Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once,
 # the seeds that have found something, and in both of its forms 100 seeds of the standard scenario, 40 of the
-# same with tenants and 10 of failovers. Which ones follows from the commit, so that each commit looks somewhere
+# same with tenants, 10 with devices that have habits of real ones, and 10 of failovers. Which ones follows from the commit, so that each commit looks somewhere
 # else and all runs of one commit look at the same; in a tree without git they are the first.
 # SIM_OPTIONS are given to every run. `make soak` plays thousands. As many run side by side as there are
 # processors: their time is virtual, so none notices another.
@@ -77,10 +77,11 @@ plays() {
 	echo play known-seeds --known
 	for name in $("$run" --list); do
 		case $name in
-		standard-* | tenants-* | failover | failover-* | bring-up-11664) continue ;;
+		standard-* | tenants-* | habits-* | failover | failover-* | bring-up-11664) continue ;;
 		esac
 		echo play "$name" --scenario "$name"
 	done
+	echo seeds habits "$(first_seed)" 10
 	echo replays
 	echo seeds failover "$(first_seed)" 10
 }

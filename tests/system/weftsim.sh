@@ -180,6 +180,15 @@ faults() {
 	asked 'delay 0' 'duplicate 0' || because "$(cat do.err)"
 }
 
+# libibmad matches an answer by its transaction ID, whatever its modifier.
+habits() {
+	asked 'behave no-bit-31 leaf-03' 'behave list' || because "$(cat do.err)" || return 1
+	at host-0002 smpquery -t 50 portinfo -G 0x0277656602000300 1 >out.txt || because "$(cat out.txt)" || return 1
+	asked 'behave truthful' || because "$(cat do.err)" || return 1
+	asked 'behave truthfull' && because "an unknown habit is taken"
+	grep -q 'did you mean truthful' do.err
+}
+
 traps() {
 	asked 'stats reset' 'trap 144 host-0007 1' || because "$(cat do.err)" || return 1
 	wait_for 20 counted traps
@@ -195,6 +204,7 @@ check "link down, link up" link_down_and_up
 check "node down, up, reboot" node_down_up_reboot
 check "device remove, add" device_removed_and_added
 check "drop, delay, duplicate" faults
+check "behave" habits
 check "trap" traps
 check "GUIDs and LIDs are names, too" says '^host-0001: adapter' 'show 0x0277656601000100'
 

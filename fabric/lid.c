@@ -81,7 +81,7 @@ void lid_take_back(struct lid_work *work, struct port *port)
 
 static void keep_found(struct lid_work *work, struct port *port)
 {
-	uint8_t lmc = is_switch(port) ? 0 : work->lmc;
+	uint8_t lmc = lid_lmc_of(work, port);
 	struct lid_report *report = &work->report;
 	lid_t found = port_info(port)->lid;
 
@@ -227,6 +227,7 @@ static unsigned begin(void *arg, size_t *at)
 	clear(work);
 	*work = (struct lid_work){.fabric = work->fabric,
 				  .lmc = work->lmc,
+				  .lmc_esp0 = work->lmc_esp0,
 				  .sm_lid = work->sm_lid,
 				  .members = work->fabric->members};
 	work->ports = mem_array(fabric_roster(work->fabric)->num_ends, sizeof(struct port *));
@@ -273,8 +274,8 @@ static unsigned take_back_misfit(void *arg, size_t *at)
 	if (*at == work->count)
 		return 0;
 	port = work->ports[(*at)++];
-	if (port->lid && ((!is_switch(port) && port->lmc != work->lmc) ||
-			  port->lid + (1u << port->lmc) > work->limit))
+	if (port->lid &&
+	    (port->lmc != lid_lmc_of(work, port) || port->lid + (1u << port->lmc) > work->limit))
 		lid_take_back(work, port);
 	return 1;
 }
@@ -294,22 +295,32 @@ static unsigned keep_by_precedence(void *arg, size_t *at)
 	return 1;
 }
 
+static void give_switches_of(struct lid_work *work, uint8_t lmc)
+{
+	struct port **group = mem_array(work->count, sizeof(*group));
+	unsigned count = 0;
+
+	for (size_t i = 0; i < work->count; i++) {
+		struct port *port = work->ports[i];
+
+		if (is_switch(port) && !port->lid && lid_lmc_of(work, port) == lmc)
+			group[count++] = port;
+	}
+	give_group(work, group, count, lmc);
+	free(group);
+}
+
+/* Those with the most LIDs first: single ones fill the gaps. */
 static unsigned give_switches(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
-	struct port **group;
-	unsigned count = 0;
 
 	if ((*at)++)
 		return 0;
-	group = mem_array(work->count, sizeof(*group));
-	for (size_t i = 0; i < work->count; i++) {
-		if (is_switch(work->ports[i]) && !work->ports[i]->lid)
-			group[count++] = work->ports[i];
-	}
-	give_group(work, group, count, 0);
-	free(group);
-	return (unsigned)work->count + 1;
+	if (work->lmc_esp0 && work->lmc)
+		give_switches_of(work, work->lmc);
+	give_switches_of(work, 0);
+	return 2 * (unsigned)work->count + 1;
 }
 
 static unsigned give_leaves(void *arg, size_t *at)
@@ -370,12 +381,13 @@ static slice_fn *const stages[] = {
 };
 const struct slice_plan lid_plan = {"giving LIDs", stages, is_stale};
 
-struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc, lid_t sm_lid)
+struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc, bool lmc_esp0, lid_t sm_lid)
 {
 	struct lid_work *work = mem_zalloc(sizeof(*work));
 
 	work->fabric = fabric;
 	work->lmc = lmc;
+	work->lmc_esp0 = lmc_esp0;
 	work->sm_lid = sm_lid;
 	return work;
 }

@@ -79,7 +79,7 @@ unsigned lid_find_caps(void *arg, size_t *at)
 static void add_port(struct lid_work *work, const struct port *port, unsigned cap)
 {
 	struct lid_limit *limit = &work->caps;
-	unsigned lids = 1u << (port_of_switch(port) ? 0 : work->lmc);
+	unsigned lids = 1u << lid_lmc_of(work, port);
 	lid_t lid = port->lid ? port->lid : is_working(port) ? port_info(port)->lid : 0;
 
 	if (is_small(port, cap) || lid + lids > cap) {

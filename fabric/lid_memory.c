@@ -85,8 +85,7 @@ unsigned lid_give_back(void *arg, size_t *at)
 		return 1;
 	}
 	lid_keep(work, entry, false);
-	if (entry->lmc == (port_of_switch(port) ? 0 : work->lmc) &&
-	    lid_fits(work, entry->lid, entry->lmc)) {
+	if (entry->lmc == lid_lmc_of(work, port) && lid_fits(work, entry->lid, entry->lmc)) {
 		lid_give(work, port, entry->lid, entry->lmc);
 		work->report.kept++;
 	}

@@ -36,6 +36,7 @@ struct lid_memory {
 struct lid_work {
 	struct fabric *fabric;
 	uint8_t lmc;
+	bool lmc_esp0;	      /* enhanced ports 0 have it, too */
 	lid_t sm_lid;	      /* of the MASTER's port; 0: none */
 	struct lid_entry own; /* what our own port keeps beside it; lid 0: it has not got that */
 	struct lid_report report;
@@ -64,6 +65,16 @@ static inline bool lid_is_sm_lid(const struct lid_work *work, unsigned lid)
 slice_fn lid_recall, lid_keep_all, lid_give_back, lid_remember_gone, lid_remember_ports;
 /* Where nothing else is free: LIDs of who has been gone for longest; LID_NONE: there are none. */
 lid_t lid_take_from_gone(struct lid_work *work, uint8_t lmc);
+
+/* How many LIDs a port gets, as a power of two. An enhanced port 0 of a switch is an end port with
+ * an LMC of its own; a base port 0 has none (table 146, and OpenSM's osm_lid_mgr.c). */
+static inline uint8_t lid_lmc_of(const struct lid_work *work, const struct port *port)
+{
+	bool one =
+		port_of_switch(port) && !(work->lmc_esp0 && port->node->facts->sw.enhanced_port0);
+
+	return one ? 0 : work->lmc;
+}
 
 /* lid.c: whether 1 << lmc LIDs from lid on are in range, aligned and free. */
 bool lid_fits(const struct lid_work *work, unsigned lid, uint8_t lmc);

@@ -180,6 +180,18 @@ enum port_phys_state {
 #define CAP_CLIENT_REREGISTER (UINT32_C(1) << 25)
 #define CAP_MULTICAST_FDB_TOP (UINT32_C(1) << 30)
 
+/* PortInfo:CapabilityMask2. */
+#define CAP2_LINK_WIDTH_2X (1 << 4)
+
+/* LinkWidthEnabled, LinkSpeedEnabled, LinkSpeedExtEnabled: beside a mask of what is supported. */
+enum {
+	LINK_WIDTH_2X = 16,
+	LINK_WIDTH_ALL = 255,
+	LINK_SPEED_ALL = 15,
+	LINK_SPEED_EXT_NONE = 30,
+	LINK_SPEED_EXT_ALL = 31,
+};
+
 /* PortInfo AttributeModifier bit 31: SMSupportExtendedSpeeds. */
 #define PORT_INFO_EXTENDED_SPEEDS (UINT32_C(1) << 31)
 

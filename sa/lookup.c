@@ -240,13 +240,14 @@ uint8_t measure_rate(const struct lookup *lookup, measure_t measure)
 	return place == RATE_UNKNOWN ? 0 : lookup->rate_at[place];
 }
 
-/* NeighborMTU is what the port sends at most; before ARMED it may still be left over from before,
- * and port 0 has no neighbour. */
-static uint8_t port_mtu(const struct port_info *info, uint8_t num)
+/* NeighborMTU is what the port sends at most; before ARMED it may still be left over from before. A
+ * base port 0 has none (table 146). */
+static uint8_t port_mtu(const struct node_facts *facts, const struct port_info *info, uint8_t num)
 {
+	bool has_neighbor_mtu = num || facts->sw.enhanced_port0;
 	uint8_t mtu = info->mtu_cap;
 
-	if (num && info->port_state >= PORT_ARMED && info->neighbor_mtu >= MTU_256 &&
+	if (has_neighbor_mtu && info->port_state >= PORT_ARMED && info->neighbor_mtu >= MTU_256 &&
 	    info->neighbor_mtu < mtu)
 		mtu = info->neighbor_mtu;
 	return mtu >= MTU_256 && mtu <= MTU_4096 ? mtu : MTU_UNKNOWN;
@@ -271,7 +272,7 @@ static measure_t measure_port(struct lookup *lookup, const struct node_facts *fa
 
 	if (!info)
 		return MEASURE_NO_WAY;
-	return (measure_t)(port_mtu(info, num) << RATE_BITS | rate_place(lookup, info));
+	return (measure_t)(port_mtu(facts, info, num) << RATE_BITS | rate_place(lookup, info));
 }
 
 /* A switch's port 0 has an MTU but no link whose rate could be the path's. */

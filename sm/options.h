@@ -14,6 +14,9 @@ enum babble_policy { BABBLE_NOTE, BABBLE_DISABLE };
 /* Which way switches drop packets with P_Keys that the end port behind a port should not have. */
 enum part_enforce { ENFORCE_BOTH, ENFORCE_IN, ENFORCE_OUT, ENFORCE_OFF };
 
+/* FDR10 by the vendor's ExtendedPortInfo, with OpenSM's numbers. */
+enum fdr10_mode { FDR10_NOT_USED, FDR10_ENABLE, FDR10_DISABLE };
+
 enum { SM_ENGINES_MAX = 8, SM_ENGINE_NAME = 32, SM_GUIDS_MAX = 32 };
 
 /* Which M_Key ports have. */
@@ -34,6 +37,7 @@ struct sm_options {
 	/* The subnet */
 	uint64_t subnet_prefix;
 	uint8_t lmc;				      /* of adapter and router ports */
+	bool lmc_esp0;				      /* and of enhanced ports 0 */
 	uint16_t sm_lid;			      /* of the master's port; 0: its own */
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused ones are empty */
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
@@ -73,6 +77,10 @@ struct sm_options {
 	uint8_t switch_life_time; /* SwitchInfo:LifeTimeValue */
 	uint8_t phy_errors_threshold, overrun_errors_threshold;
 	uint8_t max_op_vls; /* encoded: 1=VL0, 2=VL0-1, 3=VL0-3, 4=VL0-7, 5=VL0-14 */
+	/* PortInfo:LinkWidthEnabled, LinkSpeedEnabled and LinkSpeedExtEnabled; 0: left as they are
+	 */
+	uint8_t force_link_width, force_link_speed, force_link_speed_ext;
+	uint8_t fdr10; /* enum fdr10_mode */
 };
 
 #endif

@@ -254,7 +254,8 @@ static void lid_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	sm->sweep.lids = lid_work_new(sm->fabric, sm->options.lmc, sm->options.sm_lid);
+	sm->sweep.lids =
+		lid_work_new(sm->fabric, sm->options.lmc, sm->options.lmc_esp0, sm->options.sm_lid);
 	slices_init(&sm->sweep.giving_lids, sm->loop, &lid_plan, sm->sweep.lids, lids_given, sm);
 	slices_begin(&sm->sweep.giving_lids);
 }

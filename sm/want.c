@@ -11,7 +11,15 @@
 #include "fabric/registry.h"
 #include "lib/mem.h"
 
-enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
+enum kind {
+	ADAPTER = 1,
+	BASE0 = 2,
+	ENHANCED0 = 4,
+	EXTERNAL = 8,
+	ROUTER = 16,
+	END = ADAPTER | ROUTER,
+	LINKS = END | EXTERNAL,
+};
 
 #define GOVERNED(member, where, ...)                                                             \
 	{                                                                                        \
@@ -19,11 +27,20 @@ enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
 		.size = sizeof(((struct port_info *)0)->member), .kinds = (where), ##__VA_ARGS__ \
 	}
 
+/* What a link may use: 0 is no change, all stands for what the port supports, and none, where it is
+ * not 0, for nothing. An option has the same values (14.2.5.6; OpenSM's osm_link_mgr.c). */
+#define ENABLED(name, option_, all_, none_)                                                        \
+	GOVERNED(name##_enabled, LINKS, .supported = offsetof(struct port_info, name##_supported), \
+		 .option = offsetof(struct sm_options, option_), .all = (all_), .none = (none_))
+
 static const struct governed {
 	uint16_t offset;
 	uint8_t size;
 	uint8_t kinds;
 	bool insist; /* without it nothing works: asked for again although it was refused */
+	/* ENABLED() */
+	uint8_t all, none;
+	uint16_t supported, option;
 } governed[] = {
 	GOVERNED(m_key, END | BASE0 | ENHANCED0),
 	GOVERNED(gid_prefix, END | BASE0 | ENHANCED0),
@@ -34,20 +51,29 @@ static const struct governed {
 	GOVERNED(m_key_protect_bits, END | BASE0 | ENHANCED0),
 	GOVERNED(subnet_timeout, END | BASE0 | ENHANCED0),
 	GOVERNED(lmc, END | ENHANCED0),
-	GOVERNED(neighbor_mtu, END | EXTERNAL),
-	GOVERNED(operational_vls, END | EXTERNAL),
-	GOVERNED(hoq_life, EXTERNAL),
+	GOVERNED(neighbor_mtu, LINKS | ENHANCED0),
+	GOVERNED(operational_vls, LINKS),
+	GOVERNED(hoq_life, EXTERNAL | ROUTER),
 	GOVERNED(vl_stall_count, EXTERNAL),
 	GOVERNED(partition_enforcement_inbound, EXTERNAL),
 	GOVERNED(partition_enforcement_outbound, EXTERNAL),
-	GOVERNED(local_phy_errors, END | ENHANCED0 | EXTERNAL),
-	GOVERNED(overrun_errors, END | ENHANCED0 | EXTERNAL),
+	GOVERNED(local_phy_errors, LINKS | ENHANCED0),
+	GOVERNED(overrun_errors, LINKS | ENHANCED0),
+	GOVERNED(link_down_default_state, LINKS),
+	ENABLED(link_width, force_link_width, LINK_WIDTH_ALL, 0),
+	ENABLED(link_speed, force_link_speed, LINK_SPEED_ALL, 0),
+	ENABLED(link_speed_ext, force_link_speed_ext, LINK_SPEED_EXT_ALL, LINK_SPEED_EXT_NONE),
 };
+
+static bool same(const struct governed *row, const struct port_info *a, const struct port_info *b)
+{
+	return memcmp((const char *)a + row->offset, (const char *)b + row->offset, row->size) == 0;
+}
 
 static enum kind kind_of(const struct port *port)
 {
 	if (port->node->type != NODE_SWITCH)
-		return END;
+		return port->node->type == NODE_ROUTER ? ROUTER : ADAPTER;
 	if (port->num)
 		return EXTERNAL;
 	return port->node->facts->sw.enhanced_port0 ? ENHANCED0 : BASE0;
@@ -115,6 +141,71 @@ static void want_external(const struct sm_options *options, const struct port *p
 	want->partition_enforcement_outbound = port->enforce >> 1 & 1;
 }
 
+static uint8_t byte_at(const void *from, size_t offset)
+{
+	return ((const uint8_t *)from)[offset];
+}
+
+/* Whether a port that has this does what is wanted in the row's member. */
+static bool holds(const struct governed *row, const struct port_info *have,
+		  const struct port_info *want)
+{
+	uint8_t wanted = byte_at(want, row->offset), held = byte_at(have, row->offset);
+
+	if (!row->all)
+		return same(row, have, want);
+	return !wanted || held == (wanted == row->all ? byte_at(have, row->supported) : wanted);
+}
+
+/* Whether both ends of its link know extended speeds: where one does not, the other's are not
+ * touched. */
+static bool links_extended(const struct port *port)
+{
+	return port->peer && port_info_modifier(port) & PORT_INFO_EXTENDED_SPEEDS &&
+	       port_info_modifier(port->peer) & PORT_INFO_EXTENDED_SPEEDS;
+}
+
+/* Whether the port knows the encodings of 2x: of a switch port 0 tells. */
+static bool knows_2x(const struct port *port)
+{
+	const struct port *speaks = port_of_switch(port) ? &port->node->port[0] : port;
+
+	return port_info(speaks)->capability_mask2 & CAP2_LINK_WIDTH_2X;
+}
+
+/* What an option asks for, without what the port does not support: one such bit, and the port would
+ * refuse the whole Set(). */
+static uint8_t want_enabled(const struct governed *row, const struct sm_options *options,
+			    const struct port *port)
+{
+	uint8_t option = byte_at(options, row->option);
+
+	if (option == row->all || option == row->none)
+		return option;
+	option &= byte_at(port_info(port), row->supported);
+	if (row->offset == offsetof(struct port_info, link_width_enabled) && !knows_2x(port))
+		option &= ~LINK_WIDTH_2X;
+	return option;
+}
+
+static void want_links(const struct sm_options *options, const struct port *port,
+		       struct port_info *want)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
+		const struct governed *row = &governed[i];
+		uint8_t *value = (uint8_t *)want + row->offset;
+
+		if (!row->all ||
+		    (row->offset == offsetof(struct port_info, link_speed_ext_enabled) &&
+		     !links_extended(port)))
+			continue;
+		*value = want_enabled(row, options, port);
+		if (holds(row, port_info(port), want))
+			*value = 0;
+	}
+	want->link_down_default_state = PHYS_POLLING;
+}
+
 void port_want(const struct fabric *fabric, const struct sm_options *options,
 	       const struct port *port, struct port_info *want)
 {
@@ -128,28 +219,32 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 	want->link_width_enabled = 0;
 	want->link_speed_enabled = 0;
 	want->link_speed_ext_enabled = 0;
+	want->link_speed_ext_enabled2 = 0;
 	want->client_reregister = 0;
 	if (kind == EXTERNAL)
 		want_external(options, port, want);
 	else
 		want_end(fabric, options, port, want);
+	/* A router's port sends to a switch as a switch's port sends to a host: osm_link_mgr.c. */
+	if (kind == ROUTER)
+		want->hoq_life = options->leaf_hoq_life;
+	/* It has no link, and can always do what it can: osm_lid_mgr.c, "Configure Enh. SP0". */
+	if (kind == ENHANCED0 && have->mtu_cap)
+		want->neighbor_mtu = have->mtu_cap;
+	if (kind & LINKS)
+		want_links(options, port, want);
 	if (kind != BASE0) {
 		want->local_phy_errors = options->phy_errors_threshold;
 		want->overrun_errors = options->overrun_errors_threshold;
 	}
 	/* An ACTIVE link keeps what it runs with: changing it would take the link down. */
-	if (kind & (END | EXTERNAL) && have->port_state < PORT_ACTIVE)
+	if (kind & LINKS && have->port_state < PORT_ACTIVE)
 		link_values(options, port, &want->neighbor_mtu, &want->operational_vls);
 	/* Only who had an address before can hold registrations with another manager, or with one
 	 * that has forgotten them. */
 	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&
 	    (have->master_sm_lid != want->master_sm_lid || port_is_unheard(fabric, port)))
 		want->client_reregister = 1;
-}
-
-static bool same(const struct governed *row, const struct port_info *a, const struct port_info *b)
-{
-	return memcmp((const char *)a + row->offset, (const char *)b + row->offset, row->size) == 0;
 }
 
 bool port_differs(const struct port *port, const struct port_info *want)
@@ -160,7 +255,7 @@ bool port_differs(const struct port *port, const struct port_info *want)
 	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
 		const struct governed *row = &governed[i];
 
-		if (!(row->kinds & kind) || same(row, have, want))
+		if (!(row->kinds & kind) || holds(row, have, want))
 			continue;
 		if (row->insist || !port->echo || !same(row, &port->echo->wanted, want) ||
 		    !same(row, &port->echo->held, have))
@@ -187,7 +282,7 @@ void port_note_echo(struct port *port, const struct port_info *want, const struc
 	free(port->echo);
 	port->echo = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
-		if (governed[i].kinds & kind && !same(&governed[i], want, held)) {
+		if (governed[i].kinds & kind && !holds(&governed[i], held, want)) {
 			port->echo = mem_alloc(sizeof(*port->echo));
 			*port->echo = (struct port_echo){.wanted = *want, .held = *held};
 			return;
@@ -200,7 +295,7 @@ bool port_link_mismatch(const struct sm_options *options, const struct port *por
 {
 	const struct port_info *have = port_info(port);
 
-	if (!(kind_of(port) & (END | EXTERNAL)) || have->port_state != PORT_ACTIVE || !port->peer)
+	if (!(kind_of(port) & LINKS) || have->port_state != PORT_ACTIVE || !port->peer)
 		return false;
 	link_values(options, port, mtu, vls);
 	return *mtu != have->neighbor_mtu || *vls != have->operational_vls;

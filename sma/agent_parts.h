@@ -49,9 +49,6 @@ static inline unsigned blocks_of(unsigned entries, unsigned per_block)
 /* A time of device_tick() that is not known yet: at the next tick it begins. */
 #define STARTS_NOW UINT64_C(1)
 
-/* LinkSpeedExtEnabled: none of them, and all that are supported. */
-enum { LINK_SPEED_EXT_NONE = 30, LINK_SPEED_EXT_ALL = 31 };
-
 /* After a reset; what is in ROM stays. */
 void port_reset(struct device_port *port);
 void switch_reset(struct device *device);

@@ -13,7 +13,14 @@
 #include "sma/agent_parts.h"
 
 /* The usage column of table 146. */
-enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
+enum kind {
+	ADAPTER = 1,
+	BASE0 = 2,
+	ENHANCED0 = 4,
+	EXTERNAL = 8,
+	ROUTER = 16,
+	END = ADAPTER | ROUTER
+};
 enum { ENDS = END | BASE0 | ENHANCED0, LINKS = END | EXTERNAL };
 
 enum write {
@@ -64,12 +71,12 @@ static const struct rule {
 	{MEMBER(link_down_default_state),        LINKS,             ZERO_IS_NO_CHANGE, is_down_default},
 	{MEMBER(m_key_protect_bits),             ENDS,              ANY, NULL},
 	{MEMBER(lmc),                            END | ENHANCED0,   ANY, NULL},
-	{MEMBER(neighbor_mtu),                   LINKS,             ANY, is_mtu},
+	{MEMBER(neighbor_mtu),                   LINKS | ENHANCED0, ANY, is_mtu},
 	{MEMBER(master_sm_sl),                   ENDS,              ANY, NULL},
 	{MEMBER(init_type),                      ENDS,              ANY, NULL},
 	{MEMBER(vl_high_limit),                  LINKS,             ANY, NULL},
 	{MEMBER(vl_stall_count),                 EXTERNAL,          ANY, NULL},
-	{MEMBER(hoq_life),                       EXTERNAL,          ANY, NULL},
+	{MEMBER(hoq_life),                       EXTERNAL | ROUTER, ANY, NULL},
 	{MEMBER(operational_vls),                LINKS,             ZERO_IS_NO_CHANGE, is_vls},
 	{MEMBER(partition_enforcement_inbound),  EXTERNAL,          ANY, NULL},
 	{MEMBER(partition_enforcement_outbound), EXTERNAL,          ANY, NULL},
@@ -90,9 +97,9 @@ static const struct enabled {
 	bool extended;	   /* counts only where the manager knows extended speeds */
 } enabled_rules[] = {
 	{offsetof(struct port_info, link_width_enabled),
-	 offsetof(struct port_info, link_width_supported), 255, 0, false},
+	 offsetof(struct port_info, link_width_supported), LINK_WIDTH_ALL, 0, false},
 	{offsetof(struct port_info, link_speed_enabled),
-	 offsetof(struct port_info, link_speed_supported), 15, 0, false},
+	 offsetof(struct port_info, link_speed_supported), LINK_SPEED_ALL, 0, false},
 	{offsetof(struct port_info, link_speed_ext_enabled),
 	 offsetof(struct port_info, link_speed_ext_supported), LINK_SPEED_EXT_ALL,
 	 LINK_SPEED_EXT_NONE, true},
@@ -102,7 +109,7 @@ static const struct enabled {
 static enum kind kind_of(const struct device_port *port)
 {
 	if (!device_is_switch(port->device))
-		return END;
+		return port->device->type == NODE_ROUTER ? ROUTER : ADAPTER;
 	if (port->num)
 		return EXTERNAL;
 	return port->device->sw.enhanced_port0 ? ENHANCED0 : BASE0;
@@ -359,7 +366,8 @@ static struct port_info rom(const struct port_info *info)
 	};
 }
 
-/* A switch's port 0 has no link, and shows the best of everything. */
+/* A switch's port 0 has no link, and shows the best width and speed. Its NeighborMTU is 256 bytes
+ * until a manager sets it, as on real switches. */
 static void reset_port0(struct device_port *port)
 {
 	struct port_info *info = &port->info;
@@ -367,11 +375,8 @@ static void reset_port0(struct device_port *port)
 
 	info->port_state = PORT_ACTIVE;
 	info->port_physical_state = PHYS_LINK_UP;
-	info->neighbor_mtu = info->mtu_cap;
-	if (bare) {
+	if (bare)
 		info->port_state = PORT_DOWN;
-		info->neighbor_mtu = RESET_MTU;
-	}
 	info->link_width_active = 1 << (31 - __builtin_clz(info->link_width_supported & 15));
 	info->link_speed_active = 1 << (31 - __builtin_clz(info->link_speed_supported));
 	if (info->link_speed_ext_supported)

@@ -131,6 +131,15 @@ static const char *setting_kind(const config_setting_t *setting)
 	}
 }
 
+static bool in_span(const struct conf_row *row, uint64_t value)
+{
+	const struct conf_span *span = row->spans;
+
+	while (span && value > span->last && span->last < row->max)
+		span++;
+	return value >= row->min && value <= row->max && (!span || value >= span->first);
+}
+
 static int store_number(struct conf *conf, const struct conf_row *row,
 			const config_setting_t *setting, char why[CONF_WHY_SIZE])
 {
@@ -142,7 +151,7 @@ static int store_number(struct conf *conf, const struct conf_row *row,
 		return because(why, "a whole number is expected, not %s", setting_kind(setting));
 	value = config_setting_get_int64(setting);
 	/* Hexadecimal numbers use all 64 bits, only decimal ones have a sign. */
-	if ((!hex && value < 0) || (uint64_t)value < row->min || (uint64_t)value > row->max) {
+	if ((!hex && value < 0) || !in_span(row, (uint64_t)value)) {
 		conf_row_range(row, range);
 		return hex ? because(why, "0x%" PRIx64 " is outside %s", (uint64_t)value, range)
 			   : because(why, "%" PRId64 " is outside %s", value, range);
@@ -314,12 +323,31 @@ static int (*const store[])(struct conf *, const struct conf_row *, const config
 	[CONF_GUIDS] = store_guids,   [CONF_ALIASES] = store_aliases,
 };
 
+/* "0..15 | 30 | 31" */
+static void print_spans(const struct conf_row *row, char range[CONF_RANGE_SIZE])
+{
+	const struct conf_span *span = row->spans;
+	size_t used = 0;
+
+	do {
+		used += (size_t)snprintf(range + used, CONF_RANGE_SIZE - used, "%s%u",
+					 used ? " | " : "", span->first);
+		if (span->last > span->first)
+			used += (size_t)snprintf(range + used, CONF_RANGE_SIZE - used, "..%u",
+						 span->last);
+	} while (span++->last < row->max);
+}
+
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 {
 	size_t used = 0;
 
 	switch (row->type) {
 	case CONF_NUMBER:
+		if (row->spans) {
+			print_spans(row, range);
+			break;
+		}
 		snprintf(range, CONF_RANGE_SIZE, "%" PRIu64 "..%" PRIu64 "%s%s", row->min, row->max,
 			 row->unit ? " " : "", row->unit ? row->unit : "");
 		break;

@@ -84,6 +84,11 @@ enum conf_type {
  * the other one keeps could not be used. */
 enum conf_agree { AGREE_NOT, AGREE_SHOULD, AGREE_MUST };
 
+/* Numbers from first to last. */
+struct conf_span {
+	uint8_t first, last;
+};
+
 /* An option. */
 struct conf_row {
 	const char *name;
@@ -92,12 +97,15 @@ struct conf_row {
 	size_t copy;	     /* offset of another field that holds the same; 0: there is none */
 	uint64_t min, max;
 	const char *const *choices; /* NULL terminated */
-	const char *preset;	    /* the default, in libconfig's form */
-	const char *unit;	    /* "ms"; NULL: none */
-	const char *text;	    /* what it is, in a sentence or two */
-	bool fixed;		    /* takes effect only when the daemon starts */
-	bool secret;		    /* never printed */
-	uint8_t agree;		    /* enum conf_agree */
+	/* Of a number, where not all from min to max make sense: those that do, ended by one whose
+	 * last is max. NULL: all. */
+	const struct conf_span *spans;
+	const char *preset; /* the default, in libconfig's form */
+	const char *unit;   /* "ms"; NULL: none */
+	const char *text;   /* what it is, in a sentence or two */
+	bool fixed;	    /* takes effect only when the daemon starts */
+	bool secret;	    /* never printed */
+	uint8_t agree;	    /* enum conf_agree */
 };
 
 /* The table; ended by a row whose name is NULL. */

@@ -31,6 +31,12 @@ static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_optio
 static const char *const m_key_modes[] = {"none", "subnet", "port", NULL}; /* enum m_key_mode */
 static const char *const durabilities[] = {"local", "standby", NULL};	   /* enum durability */
 static const char *const babble_policies[] = {"note", "disable", NULL};
+/* Values that the specification does not reserve: table 146, and the checks of osm_subnet.c. */
+static const struct conf_span link_widths[] = {{0, 31}, {LINK_WIDTH_ALL, LINK_WIDTH_ALL}};
+static const struct conf_span link_speeds[] = {
+	{0, 1}, {3, 3}, {5, 5}, {7, 7}, {LINK_SPEED_ALL, LINK_SPEED_ALL}};
+static const struct conf_span link_speeds_ext[] = {{0, 15},
+						   {LINK_SPEED_EXT_NONE, LINK_SPEED_EXT_ALL}};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 
 const struct conf_row conf_rows[] = {
@@ -150,6 +156,9 @@ const struct conf_row conf_rows[] = {
 		 "belong to multicast."},
 	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"), .fixed = true, .agree = AGREE_MUST,
 	 .text = "Each adapter port gets 2^lmc LIDs. A subnet has 49151 of them in all."},
+	{BOOL("lmc_esp0", sm.lmc_esp0, "false"), .fixed = true, .agree = AGREE_MUST,
+	 .text = "The enhanced port 0 of a switch gets 2^lmc LIDs too, not one. A base port 0 "
+		 "always has one."},
 	{NUMBER("sm_lid", sm.sm_lid, 0, LID_UNICAST_MAX, "0"), .agree = AGREE_SHOULD,
 	 .text = "The LID of whichever manager is master, a multiple of 2^lmc: it moves with "
 		 "mastership, so that no host is told of another manager. Give it to managers "
@@ -411,5 +420,29 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("max_op_vls", sm.max_op_vls, 1, 5, "5"), .agree = AGREE_SHOULD,
 	 .text = "The most data VLs that a link is given: 1 is VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, "
 		 "5 VL0-14. A link gets no more than both of its ends have."},
+	{NUMBER("force_link_width", sm.force_link_width, 0, LINK_WIDTH_ALL, "0"),
+	 .spans = link_widths, .agree = AGREE_SHOULD,
+	 .text = "PortInfo:LinkWidthEnabled of all ports with a link, as the sum of 1 (1x), 2 "
+		 "(4x), "
+		 "4 (8x), 8 (12x) and 16 (2x); widths that a port does not support are left out. "
+		 "255: all that it supports. 0: left as it is. A link takes another width when it "
+		 "trains next."},
+	{NUMBER("force_link_speed", sm.force_link_speed, 0, LINK_SPEED_ALL, "0"),
+	 .spans = link_speeds, .agree = AGREE_SHOULD,
+	 .text = "PortInfo:LinkSpeedEnabled of all ports with a link, as the sum of 1 (SDR), 2 "
+		 "(DDR) and 4 (QDR); speeds that a port does not support are left out. 15: all "
+		 "that it supports. 0: left as it is. A link takes another speed when it trains "
+		 "next."},
+	{NUMBER("force_link_speed_ext", sm.force_link_speed_ext, 0, LINK_SPEED_EXT_ALL, "0"),
+	 .spans = link_speeds_ext, .agree = AGREE_SHOULD,
+	 .text = "PortInfo:LinkSpeedExtEnabled, the same for speeds above QDR, of links both of "
+		 "whose ends know these: the sum of 1 (FDR), 2 (EDR), 4 (HDR) and 8 (NDR). 30: "
+		 "none of them. 31: all that a port supports. 0: left as it is."},
+	{NUMBER("fdr10", sm.fdr10, 0, 2, "0"), .agree = AGREE_SHOULD,
+	 .text = "FDR10, a speed that Mellanox devices from SwitchX and ConnectX-3 on have and "
+		 "PortInfo does not show. 0: weftd sends no vendor SMPs, and an FDR10 link shows "
+		 "as QDR. 1: weftd reads ExtendedPortInfo (0xFF90) of these devices, shows FDR10 "
+		 "and enables it where a port supports it. 2: weftd reads it, and disables FDR10. "
+		 "A link takes another speed when it trains next."},
 	{.name = NULL},
 };

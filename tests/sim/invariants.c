@@ -253,7 +253,8 @@ struct way {
 
 static void meets(struct way *way, const struct device_port *port)
 {
-	uint8_t mtu = port->num ? port->info.neighbor_mtu : port->info.mtu_cap;
+	bool base0 = !port->num && !port->device->sw.enhanced_port0;
+	uint8_t mtu = base0 ? port->info.mtu_cap : port->info.neighbor_mtu;
 	struct port_info shown = port->info;
 	uint8_t rate;
 
@@ -377,10 +378,12 @@ static void collect(struct part *part, const struct device_port *port, void *ctx
 static void paths_are_true(struct part *part)
 {
 	struct ends ends = {0};
+	size_t stride;
 
 	each_end(part, collect, &ends);
+	stride = ends.count % PATH_STRIDE ? PATH_STRIDE : 1; /* never to itself */
 	for (size_t i = 0; i < ends.count && !part->sim->failed; i++) {
-		const struct device_port *to = ends.port[(i + PATH_STRIDE) % ends.count];
+		const struct device_port *to = ends.port[(i + stride) % ends.count];
 
 		if (to != ends.port[i])
 			path_is_true(part, ends.port[i], to);

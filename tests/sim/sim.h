@@ -162,7 +162,8 @@ void sim_settle_and_check(struct sim *sim);
 
 /* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
  * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c,
- * scenarios_device.c, scenarios_habits.c, standard.c: tables, ended by a row whose name is NULL. */
+ * scenarios_device.c, scenarios_habits.c, scenarios_ports.c, standard.c: tables, ended by a row
+ * whose name is NULL. */
 struct scenario {
 	const char *name;
 	const char *topology; /* as for sim_new(); NULL: choose() says it */
@@ -173,7 +174,7 @@ struct scenario {
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
 	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[],
-	sim_device_scenarios[], sim_habits[];
+	sim_device_scenarios[], sim_habits[], sim_ports[];
 
 /* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
 struct known_seed {

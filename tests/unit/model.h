@@ -32,7 +32,7 @@ static inline struct snapshot *fabric_freeze(struct fabric *fabric, bool as_foun
 
 static inline void lid_assign(struct fabric *fabric, uint8_t lmc, struct lid_report *report)
 {
-	struct lid_work *work = lid_work_new(fabric, lmc, LID_NONE);
+	struct lid_work *work = lid_work_new(fabric, lmc, false, LID_NONE);
 
 	slices_at_once(&lid_plan, work);
 	*report = *lid_work_report(work);

@@ -35,6 +35,8 @@ static lid_t lid_of(const struct model *model, const struct net *net, unsigned n
 	return model_port(model, net, node, own_port(net, node))->lid;
 }
 
+static bool lmc_esp0; /* enhanced ports 0 have the LMC, too */
+
 /* LIDs that are missing, not aligned, out of range, shared, or not in the index. */
 static unsigned faults(const struct model *model, const struct net *net, uint8_t lmc, lid_t max)
 {
@@ -44,7 +46,9 @@ static unsigned faults(const struct model *model, const struct net *net, uint8_t
 	memset(taken, 0, sizeof(taken));
 	for (unsigned n = 0; n < net->count; n++) {
 		const struct port *port = model_port(model, net, n, own_port(net, n));
-		uint8_t want = net->nodes[n].type == NODE_SWITCH ? 0 : lmc;
+		bool one = net->nodes[n].type == NODE_SWITCH &&
+			   !(lmc_esp0 && net->nodes[n].enhanced_port0);
+		uint8_t want = one ? 0 : lmc;
 
 		count += port->lmc != want;
 		count += !port->lid || port->lid % (1u << want);
@@ -551,7 +555,7 @@ static void test_longest_gone_first(void)
 
 static void assign_with(struct model *model, uint8_t lmc, lid_t sm_lid, struct lid_report *report)
 {
-	struct lid_work *work = lid_work_new(model->fabric, lmc, sm_lid);
+	struct lid_work *work = lid_work_new(model->fabric, lmc, lmc_esp0, sm_lid);
 
 	slices_at_once(&lid_plan, work);
 	*report = *lid_work_report(work);
@@ -724,6 +728,52 @@ static void test_kept_in_snapshots(void)
 	registry_free(registry);
 }
 
+/* An enhanced port 0 gets 2^lmc LIDs where the option says so, a base one never: both in one
+ * fabric, and again after the option has changed. What it had is recorded with its LMC and comes
+ * back. */
+static void test_lmc_esp0(void)
+{
+	struct net *net = net_of("fattree:radix=4,levels=2");
+
+	for (unsigned n = 0; n < net->count; n++)
+		net->nodes[n].enhanced_port0 = net->nodes[n].type == NODE_SWITCH && n % 2;
+	for (uint8_t lmc = 0; lmc <= LMC_MAX; lmc++) {
+		struct registry *registry = registry_new();
+		struct lid_report report;
+		struct model model;
+		struct port *esp0;
+		lid_t lid;
+		unsigned at = 0;
+
+		while (!net->nodes[at].enhanced_port0)
+			at++;
+		model_init(&model);
+		model.fabric->registry = registry;
+		model_fill(&model, net, 0, 1, net->count - 1, 1);
+		for (unsigned step = 0; step < 4; step++) {
+			lmc_esp0 = step % 3 > 0; /* off, on, on, off */
+			assign_with(&model, lmc, LID_NONE, &report);
+			CU_ASSERT_EQUAL(faults(&model, net, lmc, LID_UNICAST_MAX), 0);
+			CU_ASSERT_EQUAL(report.exhausted, 0);
+			CU_ASSERT_EQUAL(report.conflicts, 0);
+			if (step == 2)
+				CU_ASSERT_EQUAL(report.given, 0);
+		}
+		lmc_esp0 = true;
+		assign_with(&model, lmc, LID_NONE, &report);
+		esp0 = model_port(&model, net, at, 0);
+		lid = esp0->lid;
+		CU_ASSERT_EQUAL(remembered(registry, port_facts(esp0)->guid)->lmc, lmc);
+		port_set_lid(model.fabric, esp0, LID_NONE, 0);
+		assign_with(&model, lmc, LID_NONE, &report);
+		CU_ASSERT_EQUAL(esp0->lid, lid);
+		lmc_esp0 = false;
+		model_done(&model);
+		registry_free(registry);
+	}
+	net_free(net);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -742,6 +792,7 @@ int main(void)
 		{"ports come first", test_ports_come_first},
 		{"unread ports wait", test_unread_ports_wait},
 		{"the longest gone first", test_longest_gone_first},
+		{"LMC of enhanced ports 0", test_lmc_esp0},
 		{"the LID of the MASTER", test_sm_lid},
 		{"it moves", test_sm_lid_moves},
 		{"it cannot be", test_no_sm_lid},

@@ -27,9 +27,9 @@ static const struct sm_options options = {
 	.max_op_vls = 3,
 };
 
-enum { SM_LID = 9, END_LID = 16, END_LMC = 2 };
+enum { SM_LID = 9, ROUTER_LID = 11, END_LID = 16, END_LMC = 2 };
 
-/* switch 0 (base port 0) and 1 (enhanced), hosts 2 (ours) and 3 on them */
+/* switch 0 (base port 0) and 1 (enhanced), hosts 2 (ours) and 3 on them, router 4 on the first */
 static struct model model;
 static struct net *net;
 
@@ -42,10 +42,13 @@ static void begin(void)
 	net_put_hosts(net, 0, 1);
 	net_put_hosts(net, 1, 1);
 	net_cable(net, 0, 1);
+	net_put(net, NODE_ROUTER, "router", 2, 1);
+	net_cable(net, 0, 4);
 	model_init(&model);
 	model_fill(&model, net, 0, 1, 2, 1);
 	port_set_lid(model.fabric, model.fabric->sm_port, SM_LID, 0);
 	port_set_lid(model.fabric, model_port(&model, net, 3, 1), END_LID, END_LMC);
+	port_set_lid(model.fabric, model_port(&model, net, 4, 1), ROUTER_LID, 0);
 	port_set_lid(model.fabric, model_port(&model, net, 0, 0), 1, 0);
 	port_set_lid(model.fabric, model_port(&model, net, 1, 0), 2, 0);
 }
@@ -139,7 +142,9 @@ static void test_kinds(void)
 		{1, 0, true, false, true, 2, 0, 0, 0},
 		{0, 1, false, true, true, 0, 0, 10, 5}, /* to a host */
 		{0, 2, false, true, true, 0, 0, 12, 6}, /* to a switch */
+		{0, 3, false, true, true, 0, 0, 10, 5}, /* to a router */
 		{0, 4, false, true, true, 0, 0, 12, 6}, /* to nothing */
+		{4, 1, true, false, true, ROUTER_LID, 0, 10, 0},
 	};
 
 	begin();
@@ -201,6 +206,7 @@ static void all_set(struct port_info *info)
 	info->link_width_enabled = 2;
 	info->link_speed_enabled = 7;
 	info->link_speed_ext_enabled = 3;
+	info->link_speed_ext_enabled2 = 1;
 	info->client_reregister = 1;
 	info->vl_high_limit = 4;
 	info->m_key_violations = 77;
@@ -217,10 +223,11 @@ static void test_no_change_values(void)
 		port_want(model.fabric, &options, port, &want);
 		CU_ASSERT_EQUAL(want.port_state, PORT_NO_CHANGE);
 		CU_ASSERT_EQUAL(want.port_physical_state, PHYS_NO_CHANGE);
-		CU_ASSERT_EQUAL(want.link_down_default_state, 0);
+		CU_ASSERT_EQUAL(want.link_down_default_state, PHYS_POLLING);
 		CU_ASSERT_EQUAL(want.link_width_enabled, 0);
 		CU_ASSERT_EQUAL(want.link_speed_enabled, 0);
 		CU_ASSERT_EQUAL(want.link_speed_ext_enabled, 0);
+		CU_ASSERT_EQUAL(want.link_speed_ext_enabled2, 0);
 		CU_ASSERT_EQUAL(want.client_reregister, 0);
 		CU_ASSERT_EQUAL(want.vl_high_limit, 4); /* written as it was read */
 	}
@@ -339,7 +346,8 @@ static void test_reregister(void)
 /* Which fields count where: changed one by one. */
 static void test_governed_fields(void)
 {
-	enum { E = 1, B = 2, H = 4, X = 8 }; /* end, base 0, enhanced 0, external */
+	/* adapter, base 0, enhanced 0, external, router; any end port with a cable */
+	enum { A = 1, B = 2, H = 4, X = 8, R = 16, E = A | R };
 	static const struct {
 		const char *name;
 		unsigned kinds;
@@ -353,18 +361,22 @@ static void test_governed_fields(void)
 		{"M_KeyProtectBits", E | B | H},
 		{"SubnetTimeOut", E | B | H},
 		{"LMC", E | H},
-		{"NeighborMTU", E | X},
+		{"NeighborMTU", E | H | X},
 		{"OperationalVLs", E | X},
-		{"HOQLife", X},
+		{"HOQLife", X | R},
 		{"VLStallCount", X},
 		{"PartitionEnforcementInbound", X},
 		{"PartitionEnforcementOutbound", X},
 		{"LocalPhyErrors", E | H | X},
 		{"OverrunErrors", E | H | X},
+		{"LinkDownDefaultState", E | X},
+		{"LinkWidthEnabled", E | X},
+		{"LinkSpeedEnabled", E | X},
+		{"LinkSpeedExtEnabled", E | X},
 	};
 	static const struct {
 		unsigned kind, node, port;
-	} ports[] = {{E, 3, 1}, {B, 0, 0}, {H, 1, 0}, {X, 0, 2}};
+	} ports[] = {{A, 3, 1}, {B, 0, 0}, {H, 1, 0}, {X, 0, 2}, {R, 4, 1}};
 
 	begin();
 	for (size_t p = 0; p < ARRAY_SIZE(ports); p++) {
@@ -393,6 +405,172 @@ static void test_governed_fields(void)
 			found += port_differs(port, &want);
 		}
 		CU_ASSERT_EQUAL(found, expected);
+	}
+	end();
+}
+
+/* A switch's enhanced port 0 has no neighbour, but hosts ask for paths to it: osm_lid_mgr.c sets
+ * NeighborMTU to MTUCap there, whatever its state is. */
+static uint8_t mtu_cap_here;
+static void enhanced(struct port_info *info)
+{
+	info->mtu_cap = mtu_cap_here;
+	info->port_state = state_here;
+	info->neighbor_mtu = 1;
+}
+
+static void test_port0_mtu(void)
+{
+	static const struct {
+		unsigned node;
+		uint8_t mtu_cap, state, mtu;
+	} rows[] = {
+		{1, 5, PORT_ACTIVE, 5}, {1, 4, PORT_INIT, 4},	{1, 5, PORT_DOWN, 5},
+		{1, 0, PORT_ACTIVE, 1}, {0, 5, PORT_ACTIVE, 1}, /* base: not its member */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port_info want;
+		struct port *port;
+
+		begin();
+		port = model_port(&model, net, rows[i].node, 0);
+		mtu_cap_here = rows[i].mtu_cap;
+		state_here = rows[i].state;
+		change(port, enhanced);
+		port_want(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(want.neighbor_mtu, rows[i].mtu);
+		end();
+	}
+}
+
+/* What the ports at both ends of a link support and are enabled for. */
+static struct {
+	uint8_t supported, enabled;
+	bool extended, knows_2x;
+} link_here;
+
+static void a_link(struct port_info *info)
+{
+	info->link_width_supported = info->link_speed_supported = info->link_speed_ext_supported =
+		link_here.supported;
+	info->link_width_enabled = info->link_speed_enabled = info->link_speed_ext_enabled =
+		link_here.enabled;
+	info->capability_mask = link_here.extended ? CAP_EXTENDED_SPEEDS | CAP_MASK2 : CAP_MASK2;
+	info->capability_mask2 = link_here.knows_2x ? CAP2_LINK_WIDTH_2X : 0;
+}
+
+/* Of a switch's ports port 0 shows what they can. */
+static void put_link(struct port *port)
+{
+	change(port, a_link);
+	if (port_of_switch(port))
+		change(&port->node->port[0], a_link);
+}
+
+/* The values of OpenSM's options, as osm_link_mgr.c uses them: 0 is not written; the word for all
+ * is written where not all is enabled. What the port does not support is not written, which OpenSM
+ * leaves to the port to refuse. */
+static void test_force_links(void)
+{
+	enum member { WIDTH, SPEED, EXTENDED };
+	enum { BOTH, HERE, NEITHER }; /* which ends know extended speeds */
+	static const struct {
+		enum member member;
+		uint8_t option, supported, enabled, ends;
+		bool knows_2x;
+		uint8_t want;
+		uint8_t held; /* after the Set(), as the agent shows it */
+	} rows[] = {
+		{WIDTH, 0, 3, 1, BOTH, false, 0, 1},
+		{WIDTH, 255, 3, 1, BOTH, false, 255, 3},
+		{WIDTH, 255, 3, 3, BOTH, false, 0, 3},
+		{WIDTH, 1, 3, 3, BOTH, false, 1, 1},
+		{WIDTH, 2, 3, 3, BOTH, false, 2, 2},
+		{WIDTH, 2, 3, 2, BOTH, false, 0, 2},
+		{WIDTH, 8, 3, 3, BOTH, false, 0, 3},	 /* 12x, of which it has nothing */
+		{WIDTH, 11, 3, 1, BOTH, false, 3, 3},	 /* 1x, 4x or 12x */
+		{WIDTH, 16, 19, 19, BOTH, true, 16, 16}, /* 2x */
+		{WIDTH, 16, 19, 19, BOTH, false, 0, 19}, /* an encoding that it does not know */
+		{WIDTH, 18, 19, 19, BOTH, false, 2, 2},
+		{SPEED, 0, 7, 1, BOTH, false, 0, 1},
+		{SPEED, 15, 7, 1, BOTH, false, 15, 7},
+		{SPEED, 15, 7, 7, BOTH, false, 0, 7},
+		{SPEED, 3, 7, 7, BOTH, false, 3, 3},
+		{SPEED, 7, 3, 1, BOTH, false, 3, 3},
+		{SPEED, 1, 7, 7, NEITHER, false, 1, 1},
+		{EXTENDED, 0, 7, 1, BOTH, false, 0, 1},
+		{EXTENDED, 31, 7, 3, BOTH, false, 31, 7},
+		{EXTENDED, 31, 7, 7, BOTH, false, 0, 7},
+		{EXTENDED, 30, 7, 7, BOTH, false, 30, 30},
+		{EXTENDED, 30, 7, 30, BOTH, false, 0, 30},
+		{EXTENDED, 3, 7, 7, BOTH, false, 3, 3},
+		{EXTENDED, 8, 7, 7, BOTH, false, 0, 7},
+		{EXTENDED, 3, 7, 7, HERE, false, 0, 7},
+		{EXTENDED, 3, 7, 7, NEITHER, false, 0, 7},
+	};
+	static const struct {
+		unsigned node, port;
+	} ports[] = {{3, 1}, {0, 2}, {4, 1}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) * ARRAY_SIZE(ports); i++) {
+		size_t r = i % ARRAY_SIZE(rows), p = i / ARRAY_SIZE(rows);
+		struct sm_options forcing = options;
+		struct port_info want, held;
+		struct port *port;
+		uint8_t *enabled[] = {&want.link_width_enabled, &want.link_speed_enabled,
+				      &want.link_speed_ext_enabled};
+		uint8_t *shown[] = {&held.link_width_enabled, &held.link_speed_enabled,
+				    &held.link_speed_ext_enabled};
+
+		forcing.force_link_width = rows[r].member == WIDTH ? rows[r].option : 0;
+		forcing.force_link_speed = rows[r].member == SPEED ? rows[r].option : 0;
+		forcing.force_link_speed_ext = rows[r].member == EXTENDED ? rows[r].option : 0;
+		begin();
+		port = model_port(&model, net, ports[p].node, ports[p].port);
+		link_here.supported = rows[r].supported;
+		link_here.enabled = rows[r].enabled;
+		link_here.knows_2x = rows[r].knows_2x;
+		link_here.extended = rows[r].ends != NEITHER;
+		put_link(port);
+		link_here.extended = rows[r].ends == BOTH;
+		put_link(port->peer);
+		port_want(model.fabric, &forcing, port, &want);
+		for (unsigned m = WIDTH; m <= EXTENDED; m++)
+			CU_ASSERT_EQUAL(*enabled[m], m == rows[r].member ? rows[r].want : 0);
+		/* When the port has it there is no difference, and no note of a refusal. */
+		held = want;
+		for (unsigned m = WIDTH; m <= EXTENDED; m++)
+			*shown[m] = m == rows[r].member ? rows[r].held : rows[r].enabled;
+		port_note_echo(port, &want, &held);
+		CU_ASSERT_PTR_NULL(port->echo);
+		port_set_info(model.fabric, port, &held);
+		CU_ASSERT_FALSE(port_differs(port, &want));
+		port_want(model.fabric, &forcing, port, &want);
+		CU_ASSERT_EQUAL(*enabled[rows[r].member], 0);
+		end();
+	}
+}
+
+/* No port 0 has a link to force. */
+static void test_force_port0(void)
+{
+	struct sm_options forcing = options;
+
+	forcing.force_link_width = forcing.force_link_speed = forcing.force_link_speed_ext = 1;
+	begin();
+	link_here.supported = link_here.enabled = 7;
+	link_here.extended = true;
+	for (unsigned n = 0; n < 2; n++) {
+		struct port *port = model_port(&model, net, n, 0);
+		struct port_info want;
+
+		change(port, a_link);
+		port_want(model.fabric, &forcing, port, &want);
+		CU_ASSERT_EQUAL(want.link_width_enabled, 0);
+		CU_ASSERT_EQUAL(want.link_speed_enabled, 0);
+		CU_ASSERT_EQUAL(want.link_speed_ext_enabled, 0);
+		CU_ASSERT_EQUAL(want.link_down_default_state, 0);
 	}
 	end();
 }
@@ -452,6 +630,9 @@ int main(void)
 		{"unknown VLCap", test_unknown_vl_cap},
 		{"reregister", test_reregister},
 		{"governed fields", test_governed_fields},
+		{"MTU of port 0", test_port0_mtu},
+		{"forced widths and speeds", test_force_links},
+		{"none at port 0", test_force_port0},
 		{"echo", test_echo},
 		CU_TEST_INFO_NULL,
 	};

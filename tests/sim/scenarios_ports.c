@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router.
+ */
+#include "lib/mem.h"
+#include "tests/sim/sim.h"
+
+/* Switches of both kinds, and a router. */
+static const char kinds[] =
+	"Switch 4 \"e1\" # \"e1\" enhanced port 0\n[1] \"b1\"[1]\n[2] \"h1\"[1]\n\n"
+	"Switch 4 \"b1\" # \"b1\" base port 0\n[1] \"e1\"[1]\n[2] \"e2\"[1]\n"
+	"[3] \"h2\"[1]\n\n"
+	"Switch 4 \"e2\" # \"e2\" enhanced port 0\n[1] \"b1\"[2]\n[2] \"h3\"[1]\n"
+	"[3] \"r1\"[1]\n\n"
+	"Hca 1 \"h1\"\n[1] \"e1\"[2]\n\n"
+	"Hca 1 \"h2\"\n[1] \"b1\"[3]\n\n"
+	"Hca 1 \"h3\"\n[1] \"e2\"[2]\n\n"
+	"Rt 1 \"r1\"\n[1] \"e2\"[3]\n";
+
+enum { MTU_256 = 1, LEAF_HOQ = 9, LMC = 2 };
+
+/* Agents begin with NeighborMTU 256 at port 0, as real ones do; invariants.c compares the MTU that
+ * the SA promises for paths to port 0 with it. A base port 0 has neither NeighborMTU nor LMC. */
+static void ports0(struct sim *sim)
+{
+	static const char *const enhanced[] = {"e1", "e2"};
+	const struct port_info *base = &sim_port(sim, "b1", 0)->info;
+
+	sim_start(sim, "h1", "lmc=2 lmc_esp0=true leaf_hoq_life=9");
+	for (unsigned i = 0; i < ARRAY_SIZE(enhanced); i++)
+		sim_expect(sim, sim_port(sim, enhanced[i], 0)->info.neighbor_mtu == MTU_256);
+	sim_settle_and_check(sim);
+	for (unsigned i = 0; i < ARRAY_SIZE(enhanced); i++) {
+		const struct port_info *info = &sim_port(sim, enhanced[i], 0)->info;
+
+		sim_expect(sim, info->neighbor_mtu == info->mtu_cap);
+		sim_expect(sim, info->lmc == LMC && info->lid && info->lid % (1 << LMC) == 0);
+	}
+	sim_expect(sim, base->lid && !base->lmc);
+	sim_expect(sim, sim_port(sim, "r1", 1)->info.hoq_life == LEAF_HOQ);
+	sim_expect(sim, sim_port(sim, "h2", 1)->info.hoq_life == 0);
+}
+
+/* The same without the option: one LID each. */
+static void ports0_with_one_lid(struct sim *sim)
+{
+	sim_start(sim, "h1", "lmc=2");
+	sim_settle_and_check(sim);
+	sim_expect(sim, !sim_port(sim, "e1", 0)->info.lmc && !sim_port(sim, "e2", 0)->info.lmc);
+	sim_expect(sim, sim_port(sim, "h3", 1)->info.lmc == LMC);
+}
+
+const struct scenario sim_ports[] = {
+	{.name = "ports0", .topology = kinds, .play = ports0},
+	{.name = "ports0-one-lid", .topology = kinds, .play = ports0_with_one_lid},
+	{.name = NULL},
+};

@@ -104,6 +104,8 @@ struct port {
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool cut;      /* it was: doubtful, and not only for what our own arming may have hidden */
 	bool armed;    /* by us, since its cable was verified */
+	/* Its link was asked to go Down for its MTU or VLs: it is not asked again. */
+	bool restarted;
 	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
 	 * port 0 that of all ports, may be old. */
 	bool unread;

@@ -316,10 +316,25 @@ static void port_refused(struct program *program, struct port *port, const struc
 	port_failed(program, port, text);
 }
 
+/* Both ends begin in INIT again, the far one without a report: the next sweep reads them, and
+ * brings the link up. */
+static void link_was_restarted(struct program *program, struct port *port)
+{
+	struct log_subject subject = port_subject(port, NULL);
+
+	port->failed = true;
+	program_note_news(program);
+	program->report.not_as_read = true;
+	log_limited(
+		&program->limit, LOG_NOTICE, &subject,
+		"\"%s\" port %u: link restarted to change its MTU or VLs before it carries data",
+		port->node->facts->description, port->num);
+}
+
 static void port_took(struct program *program, struct port *port, const struct port_info *want,
 		      const struct port_info *held)
 {
-	if (!want->port_state && port->num)
+	if (want->port_state <= PORT_DOWN && port->num)
 		program_note_state(program, port, held->port_state);
 	port_set_info(program->fabric, port, held);
 	if (port->agent)
@@ -327,7 +342,9 @@ static void port_took(struct program *program, struct port *port, const struct p
 	port->armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);
 	program->refused_values += port->echo != NULL;
-	if (want->port_state && held->port_state < want->port_state)
+	if (want->port_state == PORT_DOWN)
+		link_was_restarted(program, port);
+	else if (want->port_state && held->port_state < want->port_state)
 		await_state(program, port, want->port_state, STATE_READS);
 	else if (port_differs(port, want))
 		port_failed(program, port, "it does not hold the LIDs that it was told");
@@ -524,6 +541,16 @@ static void set_request(struct program *program, struct port *port, const struct
 	port->busy = true;
 }
 
+/* Down, where the link has to begin again; else the next one. */
+static enum port_state asked_state(struct program *program, struct port *port,
+				   struct port_info *want)
+{
+	if (!port_link_restarts(program->fabric, program->options, port, want))
+		return next_state(program, port);
+	port->restarted = true;
+	return PORT_DOWN;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
@@ -564,7 +591,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 			return false; /* one Set() tells all */
 		want.client_reregister = 0;
 	}
-	state = next_state(program, port);
+	state = asked_state(program, port, &want);
 	if (state == PORT_NO_CHANGE && !port_differs(port, &want) &&
 	    !remind_is_news(program, port, &want))
 		return guids_request(program, port, out);

@@ -300,3 +300,28 @@ bool port_link_mismatch(const struct sm_options *options, const struct port *por
 	link_values(options, port, mtu, vls);
 	return *mtu != have->neighbor_mtu || *vls != have->operational_vls;
 }
+
+static bool may_carry_data(const struct port *port)
+{
+	const struct port_info *have = port_info(port);
+
+	return (have->port_state == PORT_ACTIVE || port_state_of(port->peer) == PORT_ACTIVE) &&
+	       have->lid && have->master_sm_lid;
+}
+
+bool port_link_restarts(const struct fabric *fabric, const struct sm_options *options,
+			const struct port *port, struct port_info *want)
+{
+	const struct port_info *have = port_info(port);
+	uint8_t mtu, vls;
+
+	if (!(kind_of(port) & END) || port == fabric->sm_port || port->armed || port->restarted ||
+	    !port_cabled(port) || have->port_state < PORT_ARMED || may_carry_data(port))
+		return false;
+	link_values(options, port, &mtu, &vls);
+	if (mtu == have->neighbor_mtu && vls == have->operational_vls)
+		return false;
+	want->neighbor_mtu = mtu;
+	want->operational_vls = vls;
+	return true;
+}

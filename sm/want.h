@@ -32,4 +32,17 @@ void port_note_echo(struct port *port, const struct port_info *want, const struc
 bool port_link_mismatch(const struct sm_options *options, const struct port *port, uint8_t *mtu,
 			uint8_t *vls);
 
+/*
+ * Whether a link is to go through Down, for its adapter runs with an MTU or with VLs that have to
+ * change: a port takes these in INIT, and later only by going back there (7.2.7; OpenSM's
+ * osm_lid_mgr.c). Then want gets both values. OpenSM does it with any link; here it is done only
+ * where no host can be using the link:
+ *   - neither end is ACTIVE: another manager has ARMED it and got no further; or
+ *   - the adapter has no LID or knows no manager, so that nothing can be sent to it or by it.
+ * So a takeover never does: what runs has both. Nor is it done to the manager's own link, to a port
+ * that this manager has ARMED, which did not take the values in INIT, or twice.
+ */
+bool port_link_restarts(const struct fabric *fabric, const struct sm_options *options,
+			const struct port *port, struct port_info *want);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router.
+ * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router, and links
+ * that have to begin again for an MTU that they did not take from us.
  */
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
@@ -17,7 +18,7 @@ static const char kinds[] =
 	"Hca 1 \"h3\"\n[1] \"e2\"[2]\n\n"
 	"Rt 1 \"r1\"\n[1] \"e2\"[3]\n";
 
-enum { MTU_256 = 1, LEAF_HOQ = 9, LMC = 2 };
+enum { MTU_256 = 1, MTU_2048 = 4, LEAF_HOQ = 9, LMC = 2 };
 
 /* Agents begin with NeighborMTU 256 at port 0, as real ones do; invariants.c compares the MTU that
  * the SA promises for paths to port 0 with it. A base port 0 has neither NeighborMTU nor LMC. */
@@ -50,8 +51,70 @@ static void ports0_with_one_lid(struct sim *sim)
 	sim_expect(sim, sim_port(sim, "h3", 1)->info.lmc == LMC);
 }
 
+static void put_link(struct device_port *port, uint8_t state, uint8_t mtu)
+{
+	struct device_port *ends[] = {port, port->peer};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++) {
+		ends[i]->info.port_state = state;
+		ends[i]->info.neighbor_mtu = mtu;
+	}
+}
+
+/* A manager that has gone left links of hosts ARMED, or ACTIVE without an address, with an MTU that
+ * is not the best: each is asked to go Down once, and comes up with the MTU that both ends can. */
+static void link_restarts(struct sim *sim)
+{
+	static const struct {
+		uint8_t state;
+		lid_t lid, master_sm_lid;
+	} rows[] = {
+		{PORT_ARMED, 0, 0}, {PORT_ARMED, 70, 3}, {PORT_ACTIVE, 0, 0}, {PORT_ACTIVE, 71, 0}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !sim->failed; i++) {
+		struct sim_manager *manager;
+		struct device_port *port = sim_port(sim, "h3", 1);
+
+		sim_pass(sim, 5 * SIM_S); /* links train */
+		put_link(port, rows[i].state, MTU_2048);
+		port->info.lid = rows[i].lid;
+		port->info.master_sm_lid = rows[i].master_sm_lid;
+		if (!i)
+			manager = sim_start(sim, "h1", NULL);
+		else
+			sim_restart(manager = &sim->managers[0]);
+		manager->downs_sent = 0;
+		sim_settle_and_check(sim);
+		sim_expect(sim, manager->downs_sent == 1);
+		sim_expect(sim, port->info.neighbor_mtu == port->info.mtu_cap &&
+					port->info.port_state == PORT_ACTIVE);
+		sim_kill(manager);
+	}
+}
+
+/* A fabric that runs is taken over with other values wanted: no link goes down for them. So it is
+ * where a manager is restarted, and where another one takes over from it. */
+static void running_links_stay(struct sim *sim)
+{
+	struct sim_manager *first = sim_start(sim, "h1", "sm_priority=5"), *second;
+	struct device_port *port = sim_port(sim, "h3", 1);
+
+	sim_settle_and_check(sim);
+	put_link(port, PORT_ACTIVE, MTU_2048);
+	second = sim_start(sim, "h2", "max_op_vls=1");
+	sim_pass(sim, 5 * SIM_S);
+	sim_kill(first);
+	sim_pass(sim, 60 * SIM_S);
+	sim_expect(sim, sim_state(second) == SM_MASTER);
+	sim_expect(sim, second->downs_sent == 0 && first->downs_sent == 0);
+	sim_expect(sim, port->info.neighbor_mtu == MTU_2048);
+	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
+}
+
 const struct scenario sim_ports[] = {
 	{.name = "ports0", .topology = kinds, .play = ports0},
 	{.name = "ports0-one-lid", .topology = kinds, .play = ports0_with_one_lid},
+	{.name = "link-restarts", .topology = kinds, .play = link_restarts},
+	{.name = "link-stays", .topology = kinds, .play = running_links_stay},
 	{.name = NULL},
 };

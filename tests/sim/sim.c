@@ -210,7 +210,18 @@ static bool is_subn(const uint8_t *mad)
 	return mad[1] == CLASS_SUBN_DIRECTED || mad[1] == CLASS_SUBN_LID;
 }
 
-static void count_sent(struct sim_manager *manager, const struct mad_header *header)
+static bool asks_for_down(const struct mad_header *header, const uint8_t *mad)
+{
+	struct port_info info;
+
+	if (header->attr_id != ATTR_PORT_INFO)
+		return false;
+	attr_decode(&port_info_format, mad + SMP_DATA_OFFSET, &info);
+	return info.port_state == PORT_DOWN;
+}
+
+static void count_sent(struct sim_manager *manager, const struct mad_header *header,
+		       const uint8_t *mad)
 {
 	manager->mads_sent += header->mgmt_class != CLASS_SUBN_DIRECTED || header->hop_count;
 	manager->lft_gets_sent +=
@@ -220,6 +231,7 @@ static void count_sent(struct sim_manager *manager, const struct mad_header *hea
 	if (header->method != METHOD_SET || header->attr_id == ATTR_SM_INFO)
 		return;
 	manager->sets_sent++;
+	manager->downs_sent += asks_for_down(header, mad);
 	manager->mft_sets_sent += header->attr_id == ATTR_MULTICAST_FORWARDING_TABLE;
 	manager->lft_sets_sent += header->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
 	manager->sim->last_set_us = sim_now_us(manager->sim);
@@ -239,7 +251,7 @@ static void on_mad(void *ctx, bool sent, const struct mad_addr *peer, const uint
 
 	header_decode(mad, &header);
 	if (sent && is_subn(mad)) {
-		count_sent(manager, &header);
+		count_sent(manager, &header, mad);
 		known_sends(sim->known, number_of(manager), mad, sim_now_us(sim));
 	} else if (is_subn(mad)) {
 		known_receives(sim->known, number_of(manager), mad, sim_now_us(sim));

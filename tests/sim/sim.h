@@ -39,7 +39,8 @@ struct sim_manager {
 	uint64_t mads_sent;		   /* SMPs that leave its node */
 	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
 	uint64_t lft_gets_sent, mft_sets_sent, mft_gets_sent;
-	uint64_t refused; /* answers to SMPs with a status */
+	uint64_t downs_sent; /* Set(PortInfo) that ask for PortState Down */
+	uint64_t refused;    /* answers to SMPs with a status */
 	uint64_t reports;
 	int error;		     /* of the last report */
 	char report[SIM_TEXT_SIZE];  /* what it said */

@@ -281,6 +281,84 @@ static void test_link_values(void)
 	}
 }
 
+/* When a link goes through Down for its MTU or VLs. It never does where a host can be using it: one
+ * end is ACTIVE, and the adapter has a LID and knows a manager. */
+static uint8_t mtu_held, vls_held;
+static lid_t lid_held, manager_held;
+static void a_host(struct port_info *info)
+{
+	info->mtu_cap = info->vl_cap = 4;
+	info->port_state = state_here;
+	info->neighbor_mtu = mtu_held;
+	info->operational_vls = vls_held;
+	info->lid = lid_held;
+	info->master_sm_lid = manager_held;
+}
+
+static void test_restarts(void)
+{
+	enum { HOST = 3, OURS = 2, ROUTER = 4, SWITCH = 0 };
+	enum { BY_US = 1, BEFORE = 2 }; /* it was ARMED by us; it was restarted before */
+	static const struct {
+		unsigned node, port;
+		uint8_t state, peer_state, mtu, vls;
+		lid_t lid, manager;
+		unsigned flags;
+		bool restarts;
+	} rows[] = {
+		/* The values of both are written in INIT, without. */
+		{HOST, 1, PORT_INIT, PORT_INIT, 2, 3, 0, 0, 0, false},
+		{HOST, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, true},
+		{HOST, 1, PORT_ARMED, PORT_ARMED, 4, 2, 0, 0, 0, true},
+		{HOST, 1, PORT_ARMED, PORT_ARMED, 4, 3, 0, 0, 0, false},
+		/* Nothing passes it, whoever has ARMED it. */
+		{HOST, 1, PORT_ARMED, PORT_ARMED, 2, 3, 70, 7, 0, true},
+		{HOST, 1, PORT_ARMED, PORT_INIT, 2, 3, 70, 7, 0, true},
+		{ROUTER, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, true},
+		{HOST, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, BY_US, false},
+		{HOST, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, BEFORE, false},
+		/* The first packet makes it ACTIVE, too. */
+		{HOST, 1, PORT_ARMED, PORT_ACTIVE, 2, 3, 70, 7, 0, false},
+		{HOST, 1, PORT_ACTIVE, PORT_ACTIVE, 2, 2, 70, 7, 0, false},
+		{HOST, 1, PORT_ACTIVE, PORT_ACTIVE, 2, 2, 70, SM_LID, 0, false},
+		{HOST, 1, PORT_ACTIVE, PORT_ACTIVE, 2, 3, 0, 7, 0, true},
+		{HOST, 1, PORT_ACTIVE, PORT_ACTIVE, 2, 3, 70, 0, 0, true},
+		{HOST, 1, PORT_ACTIVE, PORT_ACTIVE, 4, 3, 0, 0, 0, false},
+		/* Our own link, and switches' ports. */
+		{OURS, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, false},
+		{SWITCH, 2, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, false},
+		{SWITCH, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, false},
+		{SWITCH, 0, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port_info want = {0};
+		struct port *port;
+		bool restarts;
+
+		begin();
+		port = model_port(&model, net, rows[i].node, rows[i].port);
+		lid_held = rows[i].lid;
+		manager_held = rows[i].manager;
+		mtu_held = rows[i].mtu;
+		vls_held = rows[i].vls;
+		state_here = rows[i].state;
+		change(port, a_host);
+		state_here = rows[i].peer_state;
+		if (port->peer)
+			change(port->peer, a_host);
+		port->armed = rows[i].flags & BY_US;
+		port->restarted = rows[i].flags & BEFORE;
+		restarts = port_link_restarts(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(restarts, rows[i].restarts);
+		if (restarts != rows[i].restarts)
+			printf("    row %zu\n", i);
+		CU_ASSERT_EQUAL(want.neighbor_mtu, restarts ? 4 : 0);
+		CU_ASSERT_EQUAL(want.operational_vls, restarts ? 3 : 0);
+		end();
+	}
+}
+
 /* A device that does not tell VLCap: no change, rather than 0 that is never reached. */
 static void test_unknown_vl_cap(void)
 {
@@ -627,6 +705,7 @@ int main(void)
 		{"M_Keys", test_m_key},
 		{"no-change values", test_no_change_values},
 		{"link values", test_link_values},
+		{"links that restart", test_restarts},
 		{"unknown VLCap", test_unknown_vl_cap},
 		{"reregister", test_reregister},
 		{"governed fields", test_governed_fields},

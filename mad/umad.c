@@ -528,6 +528,30 @@ static int fail(char *why, size_t why_size, int error, const char *format, ...)
 	return error;
 }
 
+/* Why umad_register() failed. It returns -EPERM for whatever the kernel says; errno has that. Linux
+ * (drivers/infiniband/core/mad.c) says EPROTONOSUPPORT where the port does not have the queue pair,
+ * and EINVAL where another program has the class. */
+static int register_failed(const struct channel *channel, const struct agent_row *row, int error,
+			   char *why, size_t why_size)
+{
+	const struct transport_port *port = &channel->owner->transport.port;
+	bool smi = row->mgmt_class == CLASS_SUBN_DIRECTED || row->mgmt_class == CLASS_SUBN_LID;
+
+	if (error == EPROTONOSUPPORT)
+		return fail(why, why_size, -EPROTONOSUPPORT,
+			    "%s port %d has no %s interface (QP%d), which weftd needs: a virtual "
+			    "function, or an adapter that has it at another device; set ca and "
+			    "port to a port with both interfaces",
+			    port->ca, port->port, smi ? "subnet management" : "general services",
+			    !smi);
+	return fail(
+		why, why_size, error == EINVAL || !error ? -EBUSY : -error,
+		"cannot register for management class 0x%02x on %s port %d: %s%s", row->mgmt_class,
+		port->ca, port->port, error ? strerror(error) : "the kernel refuses it",
+		error == EINVAL || !error ? "; another subnet manager on this port? stop it first"
+					  : "");
+}
+
 static int channel_register(struct channel *channel, char *why, size_t why_size)
 {
 	for (unsigned i = 0; i < channel->kind->num_rows; i++) {
@@ -537,17 +561,12 @@ static int channel_register(struct channel *channel, char *why, size_t why_size)
 		for (const uint8_t *method = row->methods; *method; method++)
 			method_mask[*method / (8 * sizeof(long))] |=
 				1L << *method % (8 * sizeof(long));
+		errno = 0;
 		channel->agent_id[i] =
 			umad_register(channel->port_id, row->mgmt_class, row->class_version,
 				      row->rmpp_version, method_mask);
 		if (channel->agent_id[i] < 0)
-			return fail(
-				why, why_size, -EBUSY,
-				"cannot register for management class 0x%02x on %s port %d: %s; "
-				"another subnet manager on this port? stop it first",
-				row->mgmt_class, channel->owner->transport.port.ca,
-				channel->owner->transport.port.port,
-				strerror(-channel->agent_id[i]));
+			return register_failed(channel, row, errno, why, why_size);
 	}
 	return 0;
 }

@@ -22,6 +22,8 @@ const struct do_command do_commands[] = {
 	{"behave", "HABIT [NODE]",
 	 "an agent, or each, has a habit of real devices; 'behave list' names them", 1, 2,
 	 do_behave},
+	{"smi", "off|on NODE",
+	 "the ports of a node's device have no QP0 for its programs, or have it", 2, 2, do_smi},
 	{"drop", "PERCENT [NODE]", "so many of the MADs that arrive are lost", 1, 2, do_drop},
 	{"delay", "US [NODE]", "MADs that arrive wait up to so many microseconds", 1, 2, do_delay},
 	{"duplicate", "PERCENT", "so many of the MADs that arrive come twice", 1, 1, do_duplicate},

@@ -47,7 +47,8 @@ extern const struct do_command do_commands[]; /* until a name is NULL */
 
 /* The functions of the rows. */
 typedef int do_fn(struct do_call *call);
-do_fn do_link, do_node, do_device, do_behave, do_drop, do_delay, do_duplicate, do_trap, do_count;
+do_fn do_link, do_node, do_device, do_behave, do_smi, do_drop, do_delay, do_duplicate, do_trap;
+do_fn do_count;
 do_fn do_show, do_lft, do_mft, do_pkeys, do_clients, do_stats;
 do_fn do_path, do_multicast, do_check;
 

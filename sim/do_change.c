@@ -145,6 +145,18 @@ int do_behave(struct do_call *call)
 	return 0;
 }
 
+int do_smi(struct do_call *call)
+{
+	static const char *const choices[] = {"off", "on", NULL};
+	struct device *device;
+	int choice = choose(call, call->words[0], choices);
+	int r = choice < 0 ? choice : named_node(call, call->words[1], &device);
+
+	if (!r)
+		kernel_set_smi(call->kernel, device, choice == 1);
+	return r;
+}
+
 /* Faults */
 
 /* A number of 0 to most, with or without a unit behind it. */

@@ -222,6 +222,7 @@ struct kernel *kernel_new(struct world *world)
 	timers_init(&kernel->timers);
 	map_init(&kernel->ports);
 	map_init(&kernel->removed);
+	map_init(&kernel->without_smi);
 	return kernel;
 }
 
@@ -231,6 +232,14 @@ void kernel_remove_device(struct kernel *kernel, const struct device *device, bo
 		map_put(&kernel->removed, (uintptr_t)device, kernel);
 	else
 		map_remove(&kernel->removed, (uintptr_t)device);
+}
+
+void kernel_set_smi(struct kernel *kernel, const struct device *device, bool has_smi)
+{
+	if (has_smi)
+		map_remove(&kernel->without_smi, (uintptr_t)device);
+	else
+		map_put(&kernel->without_smi, (uintptr_t)device, kernel);
 }
 
 bool kernel_has_device(const struct kernel *kernel, const struct device *device)
@@ -282,6 +291,7 @@ void kernel_free(struct kernel *kernel)
 		port_free(port);
 	map_done(&kernel->ports);
 	map_done(&kernel->removed);
+	map_done(&kernel->without_smi);
 	kernel_sends_done(kernel);
 	timers_done(&kernel->timers);
 	free(kernel);

@@ -72,8 +72,13 @@ struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_f
 				     void *ctx);
 void kernel_file_close(struct kernel_file *file); /* its agents go, and what they had under way */
 
-/* Registers an agent: 0 and its number, or -EINVAL (as Linux: class and QP that do not fit, RMPP on
- * a class without, methods that another agent at the port has), -ENOMEM above KERNEL_AGENTS_MAX. */
+/* The ports of this device have no subnet management interface (QP0), as those of an adapter whose
+ * SMI is a device of its own; or they have it again. Agents that are registered stay. */
+void kernel_set_smi(struct kernel *kernel, const struct device *device, bool has_smi);
+
+/* Registers an agent: 0 and its number, -EPROTONOSUPPORT (no QP0), or -EINVAL (as Linux: class and
+ * QP that do not fit, RMPP on a class without, methods that another agent at the port has), -ENOMEM
+ * above KERNEL_AGENTS_MAX. */
 struct kernel_agent_request {
 	unsigned qpn, mgmt_class, mgmt_class_version, rmpp_version;
 	uint32_t flags; /* 1: IB_USER_MAD_USER_RMPP */

@@ -155,6 +155,9 @@ int kernel_file_register(struct kernel_file *file, const struct kernel_agent_req
 	port->conflict = NULL;
 	if (!is_allowed(request))
 		return -EINVAL;
+	/* drivers/infiniband/core/mad.c, ib_register_mad_agent() */
+	if (!request->qpn && map_get(&port->kernel->without_smi, (uintptr_t)port->at->device))
+		return -EPROTONOSUPPORT;
 	while (id < KERNEL_AGENTS_MAX && file->agent[id])
 		id++;
 	if (id == KERNEL_AGENTS_MAX)

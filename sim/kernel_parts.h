@@ -53,9 +53,9 @@ struct kernel {
 	struct world *world;
 	uint64_t now_us; /* that kernel_advance() was told */
 	struct timers timers;
-	struct map ports;	  /* by the address of the world's port */
-	struct map removed;	  /* devices, by their address */
-	struct kernel_key *spare; /* sends */
+	struct map ports;		 /* by the address of the world's port */
+	struct map removed, without_smi; /* devices, by their address */
+	struct kernel_key *spare;	 /* sends */
 };
 
 struct kernel_port {

@@ -156,6 +156,27 @@ missing_at_the_start() {
 		because "it says $(tail -n 1 none.log)"
 }
 
+# Linux refuses the class of another manager with EINVAL, and QP0 of a port without SMI with EPROTONOSUPPORT.
+class_is_taken() {
+	start_weftd one A || return 1
+	wait_for 20 is_up one || because "it does not come up: $(tail -n 1 one.log)" || return 1
+	weftd none A && because "two managers run on one port" && return 1
+	matches 'cannot register for management class 0x81 on weftsim0 port 1: Invalid argument; another subnet manager on this port\?' \
+		none.log || because "it says $(tail -n 1 none.log)" || return 1
+	stop one
+}
+
+no_smi() {
+	sim 'smi off A' || return 1
+	weftd none A && because "it runs on a port without SMI" && return 1
+	matches 'weftsim0 port 1 has no subnet management interface \(QP0\), .*set ca and port to a port with both' none.log ||
+		because "it says $(tail -n 1 none.log)" || return 1
+	matches 'another subnet manager' none.log && because "it blames another manager" && return 1
+	sim 'smi on A' || return 1
+	start_weftd one A && wait_for 20 is_up one || because "it does not come up: $(tail -n 1 one.log)" || return 1
+	stop one
+}
+
 check "the subnet comes up" comes_up || finish
 check "the device is removed: weftd waits for it, and says so" removed
 check "it is given back: no table is written, LIDs stay" added
@@ -166,4 +187,6 @@ check "two ports: it runs on the one that is named" two_ports_come_up || finish
 check "failover_ports: the other one takes over, and back" other_port
 check "failover_ports: the device goes and comes back" device_with_two
 check "failover_ports: a port that is missing at the start" missing_at_the_start
+check "a port where another manager runs" class_is_taken
+check "a port without SMI" no_smi
 finish

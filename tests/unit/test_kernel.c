@@ -75,6 +75,13 @@ static void test_register(void)
 	}
 	/* Another port is another port. */
 	program_must_register(&other, CLASS_SUBN_DIRECTED, 1, 0, METHODS_GET_SET);
+	/* A port without SMI has no QP0; its QP1 is as before. */
+	kernel_set_smi(bed.kernel, kernel_port_device(bed.port[1])->device, false);
+	CU_ASSERT_EQUAL(program_register(&other, CLASS_SUBN_LID, 1, 0, 2, &expected),
+			-EPROTONOSUPPORT);
+	program_must_register(&other, CLASS_SUBN_ADM, 2, 0, METHODS_GET_SET);
+	kernel_set_smi(bed.kernel, kernel_port_device(bed.port[1])->device, true);
+	program_must_register(&other, CLASS_SUBN_LID, 1, 0, METHODS_GET_SET);
 	program_close(&program);
 	program_close(&other);
 	bed_close(&bed);

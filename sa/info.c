@@ -15,12 +15,16 @@ enum {
 	MULTI_PATH = 1 << 10,		    /* MultiPathRecord */
 	PORT_INFO_CAP_MASK_MATCH = 1 << 13, /* PortInfoRecord by AttributeModifier bit 31 */
 
+	MULTICAST_FDB_TOP = 1 << 3,	/* SwitchInfoRecord has it, and tables end there */
 	ALIAS_GUIDS = 1 << 5,		/* GUIDInfoRecord Set and Delete */
 	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
 	EXTENDED_SPEEDS = 1 << 7,	/* rates above QDR in paths and ports */
 	MULTICAST_SERVICES = 1 << 8,	/* ServiceGID may be a group's */
 	PORT_INFO_CAP_MASK2_MATCH = 1 << 10,
 	SEND_ONLY_FULL_MEMBER = 1 << 12, /* a JoinState */
+	SA_LINK_WIDTH_2X = 1 << 13,	 /* rates of these widths and speeds in paths */
+	LINK_SPEED_HDR = 1 << 15,
+	LINK_SPEED_NDR = 1 << 17,
 };
 
 enum { RESP_TIME_MASK = 0x1F };
@@ -38,9 +42,10 @@ void step_class_port_info(struct adm_request *request, uint64_t unit)
 		.base_version = 1,
 		.class_version = 2,
 		.capability_mask = UD_MULTICAST | MULTI_PATH | PORT_INFO_CAP_MASK_MATCH,
-		.capability_mask2 = ALIAS_GUIDS | FULL_PORT_INFO_RECORD | EXTENDED_SPEEDS |
-				    MULTICAST_SERVICES | PORT_INFO_CAP_MASK2_MATCH |
-				    SEND_ONLY_FULL_MEMBER,
+		.capability_mask2 = MULTICAST_FDB_TOP | ALIAS_GUIDS | FULL_PORT_INFO_RECORD |
+				    EXTENDED_SPEEDS | MULTICAST_SERVICES |
+				    PORT_INFO_CAP_MASK2_MATCH | SEND_ONLY_FULL_MEMBER |
+				    SA_LINK_WIDTH_2X | LINK_SPEED_HDR | LINK_SPEED_NDR,
 		.resp_time_value = request->options->subnet_timeout & RESP_TIME_MASK,
 	};
 

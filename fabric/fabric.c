@@ -535,6 +535,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	port_set_pkeys(fabric, port, NULL);
 	forget_pkeys_echo(port);
 	port_set_tables(fabric, port, NULL);
+	port_set_ext_info(fabric, port, NULL);
 	port->refuses = 0;
 	port->keeps_link = false;
 	port->heard = 0;
@@ -703,6 +704,21 @@ void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned bloc
 		memcpy(list->key, old->key, old->count * sizeof(old->key[0]));
 	memcpy(list->key + first, table->p_key, sizeof(table->p_key));
 	port_set_pkeys(fabric, port, list);
+}
+
+void port_set_ext_info(struct fabric *fabric, struct port *port, const struct ext_port_info *ext)
+{
+	const struct ext_port_info unknown = {0};
+	const struct port_facts *old = port_facts(port);
+	struct port_facts *facts;
+
+	if (old->ext_known == (ext != NULL) &&
+	    memcmp(&old->ext, ext ? ext : &unknown, sizeof(unknown)) == 0)
+		return;
+	facts = &facts_own(&port->node->facts)->port[port->num];
+	facts->ext_known = ext != NULL;
+	facts->ext = ext ? *ext : unknown;
+	facts_rose(fabric, port->node);
 }
 
 void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables)

@@ -144,6 +144,8 @@ enum {
 	PORT_REFUSES_SL_TO_VL = 1 << 1,
 	PORT_REFUSES_VL_ARBITRATION = 1 << 2,
 	PORT_REFUSES_SET_GUIDS = 1 << 3, /* it did not take those that it was told */
+	PORT_REFUSES_EXT_INFO = 1 << 4,
+	PORT_REFUSES_SET_EXT_INFO = 1 << 5,
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has
@@ -404,6 +406,8 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 /* One block of its table is known, others as before: blocks come one after the other from 0 on. */
 void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,
 			 const struct p_key_table *table);
+/* What its ExtendedPortInfo says; NULL: it is not known. */
+void port_set_ext_info(struct fabric *fabric, struct port *port, const struct ext_port_info *ext);
 /* Takes over the reference to tables, which may be NULL. */
 void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables);
 

@@ -45,6 +45,8 @@ struct port_facts {
 	bool known;  /* info was read */
 	guid_t guid; /* PortGUID; of switches only port 0 has one */
 	struct port_info info;
+	bool ext_known;		    /* ext was read; else it is all 0 */
+	struct ext_port_info ext;   /* FDR10, of the devices that have it */
 	struct pkey_list *pkeys;    /* once read; of external ports only where it matters */
 	struct port_tables *tables; /* or NULL */
 };

@@ -187,6 +187,7 @@ enum port_phys_state {
 enum {
 	LINK_WIDTH_2X = 16,
 	LINK_WIDTH_ALL = 255,
+	LINK_SPEED_QDR = 4,
 	LINK_SPEED_ALL = 15,
 	LINK_SPEED_EXT_NONE = 30,
 	LINK_SPEED_EXT_ALL = 31,

@@ -87,7 +87,8 @@ static json_t *utilization_json(const struct port_info *info, const struct pm_po
 void pm_rates_row(const struct pm_agent *agent, uint8_t num, const struct pm_port *port,
 		  const char *name, struct buffer *out)
 {
-	const struct port_info *info = &agent->facts->port[num].info;
+	const struct port_facts *facts = &agent->facts->port[num];
+	const struct port_info *info = &facts->info;
 	char speed[24];
 
 	if (!port || !port->read_us) {
@@ -101,7 +102,7 @@ void pm_rates_row(const struct pm_agent *agent, uint8_t num, const struct pm_por
 	put_rate("rcv_pkts", port->rate[TRAFFIC_RCV_PKTS], 1, out);
 	put_rate("xmit_wait", port->wait_rate, 1, out);
 	row_json(out, "utilization", utilization_json(info, port));
-	row_string(out, "width_speed", port_speed_text(info, speed));
+	row_string(out, "width_speed", port_speed_text(info, &facts->ext, speed));
 	row_end(out, '}');
 }
 
@@ -145,7 +146,8 @@ void pm_link_row(const struct view *view, const struct pm_slow_link *slow, struc
 	row_begin(out, NULL, '{');
 	end_row(sw->facts, slow->port, sw->lid, "from", out);
 	place_row(snapshot, link->sw, link->end, link->port, "to", out);
-	row_string(out, "width_speed", port_speed_text(info, speed));
+	row_string(out, "width_speed",
+		   port_speed_text(info, &sw->facts->port[slow->port].ext, speed));
 	row_string(out, "could", could);
 	row_end(out, '}');
 }

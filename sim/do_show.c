@@ -50,7 +50,7 @@ static void show_port(FILE *out, const struct device_port *port)
 	char speed[24] = "-", lid[16] = "-";
 
 	if (up)
-		port_speed_text(info, speed);
+		port_speed_text(info, &port->ext, speed);
 	if (device_port_is_end(port))
 		snprintf(lid, sizeof(lid), "%u", info->lid);
 	fprintf(out, "%4u  %-6s  %-8s  %-8s  %5s  %5u  ", port->num,

@@ -161,6 +161,8 @@ static void preset_port(struct device_port *port, const struct net_port *from)
 	if (port->num)
 		device_port_speeds(port, widths_below(from->rate.width),
 				   and_below(from->rate.speed), and_below(from->rate.speed_ext));
+	if (port->num && from->rate.fdr10)
+		device_port_fdr10(port);
 	if (!device_port_is_end(port))
 		return;
 	if (from->guid)

@@ -425,12 +425,13 @@ void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const
 }
 
 /* The rest of a row, behind its two ends. */
-static void link_state(const struct port_info *info, struct buffer *out)
+static void link_state(const struct port_facts *facts, struct buffer *out)
 {
+	const struct port_info *info = &facts->info;
 	char speed[24];
 
 	row_string(out, "state", port_state_text(info));
-	row_string(out, "width_speed", port_speed_text(info, speed));
+	row_string(out, "width_speed", port_speed_text(info, &facts->ext, speed));
 	row_integer(out, "mtu", mtu_bytes(info->neighbor_mtu));
 }
 
@@ -462,7 +463,7 @@ static bool switch_link_row(const struct snapshot *snapshot, uint32_t slot, stru
 	row_begin(out, NULL, '{');
 	link_end_row(sw->facts, port, sw->lid, "from", out);
 	link_peer_row(snapshot, link, "to", out);
-	link_state(&sw->facts->port[port].info, out);
+	link_state(&sw->facts->port[port], out);
 	row_end(out, '}');
 	return true;
 }
@@ -479,7 +480,7 @@ static bool link_row(const struct snapshot *snapshot, uint32_t place, struct buf
 	row_begin(out, NULL, '{');
 	link_end_row(end->facts, end->port, end->lid, "from", out);
 	host_end_row(snapshot, end->peer, "to", out);
-	link_state(&end->facts->port[end->port].info, out);
+	link_state(&end->facts->port[end->port], out);
 	row_end(out, '}');
 	return true;
 }

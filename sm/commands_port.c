@@ -106,7 +106,8 @@ static void port_members(const struct place *place, struct buffer *out)
 	if (port_is_disabled(place->registry, facts->info.node_guid, place->port))
 		row_boolean(out, "disabled", true);
 	if (info->port_state > PORT_DOWN) {
-		row_string(out, "width_speed", port_speed_text(info, speed));
+		row_string(out, "width_speed",
+			   port_speed_text(info, &facts->port[place->port].ext, speed));
 		row_integer(out, "mtu", mtu_bytes(info->neighbor_mtu));
 	}
 	if (end) {

@@ -42,6 +42,7 @@ enum {
 	PROBE_PATIENCE = 2,
 	PROBE_TURNS = 4,	 /* M_Keys that one with all its attempts tries */
 	LOSSY_PATIENCE = 4,	 /* of an agent, where packets are being lost */
+	EXT_INFO_ATTEMPTS = 3,	 /* of a vendor's attribute, which nothing waits for */
 	AGENT_PATIENCE_MS = 500, /* one that may take as long is mute from the start */
 	RARE_LOSS_PERCENT = 1,
 };
@@ -496,6 +497,47 @@ static void switch_was_cut_off(struct discover *discover, struct node *node)
 	}
 }
 
+/* ExtendedPortInfo is no reason to doubt a device: one that refuses it is not asked again before it
+ * passes INIT, and one that does not answer is asked in the next pass. */
+static void ext_info_answered(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct port *port = subject;
+	struct ext_port_info ext;
+
+	(void)request;
+	returned(discover, port_agent(port));
+	if (!answer->error)
+		heard(discover, port_agent(port));
+	if (!answer->error && !answer->status) {
+		attr_decode(&ext_port_info_format, answer->data, &ext);
+		port_set_ext_info(discover->fabric, port, &ext);
+	} else if (!answer->error && !status_is_busy(answer->status)) {
+		port->refuses |= PORT_REFUSES_EXT_INFO;
+	}
+	landed(discover);
+}
+
+/* Where FDR10 matters: each port with a link of a device that has the attribute. */
+static void ask_ext_info(struct discover *discover, struct port *port)
+{
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_MLNX_EXT_PORT_INFO,
+				      .attr_mod = port->num,
+				      .attempts = EXT_INFO_ATTEMPTS,
+				      .done = ext_info_answered,
+				      .owner = discover,
+				      .subject = port};
+
+	if (discover->options->fdr10 == FDR10_NOT_USED || !port->num ||
+	    port_state_of(port) < PORT_INIT || port->refuses & PORT_REFUSES_EXT_INFO ||
+	    (port_facts(port)->ext_known && is_partial(discover)) ||
+	    !node_has_ext_port_info(&port->node->facts->info) || !port_agent(port))
+		return;
+	submit(discover, port_agent(port), &request);
+}
+
 static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
@@ -532,6 +574,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 		port->doubtful = port->cut = false;
 	if (port->agent)
 		ask_pkeys(discover, port);
+	ask_ext_info(discover, port);
 	if (port->node->type == NODE_SWITCH && !port->num) {
 		if (all)
 			ask_ports(discover, port->node);
@@ -1284,7 +1327,8 @@ const struct discover_anomalies *discover_anomalies(const struct discover *disco
 	return &discover->anomalies;
 }
 
-struct discover *discover_new(struct loop *loop, struct window *window, struct fabric *fabric)
+struct discover *discover_new(struct loop *loop, struct window *window, struct fabric *fabric,
+			      const struct sm_options *options)
 {
 	static const struct log_limit limit = {.burst = 10, .interval_us = 1000000};
 	struct discover *discover = mem_zalloc(sizeof(*discover));
@@ -1292,6 +1336,7 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	discover->loop = loop;
 	discover->window = window;
 	discover->fabric = fabric;
+	discover->options = options;
 	discover->finished = true;
 	discover->duplicate_limit = discover->silent_limit = discover->odd_limit = limit;
 	list_init(&discover->probes);

@@ -16,6 +16,7 @@
 #include "fabric/fabric.h"
 #include "lib/loop.h"
 #include "mad/window.h"
+#include "sm/options.h"
 
 enum discover_kind { DISCOVER_NAMED, DISCOVER_LIGHT, DISCOVER_FULL };
 
@@ -40,7 +41,9 @@ struct discover_anomalies { /* since the start */
 	uint64_t duplicate_guids, self_links, unresponsive, malformed;
 };
 
-struct discover *discover_new(struct loop *loop, struct window *window, struct fabric *fabric);
+/* options stay the caller's. */
+struct discover *discover_new(struct loop *loop, struct window *window, struct fabric *fabric,
+			      const struct sm_options *options);
 void discover_free(struct discover *discover);
 
 /* Starts a pass; may_write: we are MASTER. done(arg) is called once, deferred, when all answers are

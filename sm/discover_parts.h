@@ -15,6 +15,7 @@ struct discover {
 	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
+	const struct sm_options *options;
 	enum discover_kind kind;
 	bool may_write;
 	bool finished; /* the pass */

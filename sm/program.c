@@ -594,7 +594,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	state = asked_state(program, port, &want);
 	if (state == PORT_NO_CHANGE && !port_differs(port, &want) &&
 	    !remind_is_news(program, port, &want))
-		return guids_request(program, port, out);
+		return fdr10_request(program, port, out) || guids_request(program, port, out);
 	want.port_state = state;
 	set_request(program, port, &want, out);
 	return true;
@@ -800,6 +800,7 @@ static bool is_good(const struct program *program, struct port *port)
 		return false;
 	port_want(program->fabric, program->options, port, &want);
 	return !port_differs(port, &want) && !remind_is_news(program, port, &want) &&
+	       !fdr10_differs(program, port) &&
 	       !(program->guids &&
 		 guids_differ(program->guids, port, &block, &(struct guid_info){0}));
 }

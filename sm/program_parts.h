@@ -3,8 +3,8 @@
  * What the parts of programming share: program.c looks after ports and runs, program_switch.c after
  * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
  * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing,
- * program_mft.c writes multicast tables, program_mft_guess.c and program_guess.c believe an image.
- * Private to these.
+ * program_fdr10.c enables that speed, program_mft.c writes multicast tables, program_mft_guess.c
+ * and program_guess.c believe an image. Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
@@ -96,6 +96,13 @@ bool remind_is_news(const struct program *program, const struct port *port,
 		    const struct port_info *want);
 /* Whether it may be told now; else it is looked at again when it may. True once: it is counted. */
 bool remind_may_tell(struct program *program, struct port *port, const struct port_info *want);
+
+/* program_fdr10.c */
+
+/* Whether a port has to be enabled for FDR10, or disabled, and takes it. */
+bool fdr10_differs(const struct program *program, const struct port *port);
+/* The next request for that; false: none. The port is busy until it is done. */
+bool fdr10_request(struct program *program, struct port *port, struct smp_request *out);
 
 /* program_switch.c */
 

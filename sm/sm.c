@@ -181,7 +181,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm->window = window_new(loop, txns, &limits);
 	sm->fabric = fabric_new(sm->window, options->smp_per_switch, options->smp_per_adapter);
 	sm->fabric->registry = registry;
-	sm->discover = discover_new(loop, sm->window, sm->fabric);
+	sm->discover = discover_new(loop, sm->window, sm->fabric, &sm->options);
 	sm->program = program_new(loop, sm->window, sm->fabric, &sm->options);
 	sm->peers = peers_new(loop, txns, transport, sm->fabric, &sm->options, role_changed,
 			      managers_noticed, sm);

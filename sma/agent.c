@@ -75,6 +75,7 @@ static const struct row {
 	{ATTR_VL_ARBITRATION, false, vl_arbitration_get, vl_arbitration_set},
 	{ATTR_LINEAR_FORWARDING_TABLE, true, lft_get, lft_set},
 	{ATTR_MULTICAST_FORWARDING_TABLE, true, mft_get, mft_set},
+	{ATTR_MLNX_EXT_PORT_INFO, false, ext_port_info_get, ext_port_info_set},
 };
 
 static const struct row *row_find(const struct device *device, uint16_t attr_id)

@@ -13,6 +13,7 @@
  *	agent.c         a MAD in, the table of attributes, the answer out
  *	agent_device.c  birth from a config, reset and reboot
  *	agent_port.c    PortInfo: which members a Set() may change at which kind of port
+ *	agent_ext.c     the vendor's ExtendedPortInfo
  *	agent_link.c    cables, training, the link state machine
  *	agent_switch.c  SwitchInfo and the two forwarding tables
  *	agent_tables.c  P_Keys, SLtoVL, VL arbitration, GUIDs
@@ -104,6 +105,8 @@ struct device_quirks {
 	unsigned training_us;	    /* of its links, for who trains them; 0: as others */
 	uint8_t bounces; /* so often a link that has come up is lost before it stays, for the same
 			  */
+	bool no_ext_port_info; /* the vendor's attribute is missing */
+	bool keeps_fdr10;      /* no Set() of it changes the speed */
 };
 
 /* A port. Adapters and routers have 1 and up, switches also 0, which has no cable. */
@@ -113,6 +116,8 @@ struct device_port {
 	struct device *device;
 	struct device_port *peer;   /* at the other end of the cable, NULL: none */
 	struct device_traps *traps; /* NULL: never had any */
+	struct ext_port_info ext;   /* FDR10, where the device has that attribute */
+	uint8_t *ext_data;	    /* the attribute as it was Set() last; NULL: all zero */
 	uint8_t *p_keys;	    /* NULL: the default P_Key alone, at index 0 */
 	uint8_t *guids; /* GUIDInfo from index 0, whose GUID is the port's; NULL: no other */
 	uint8_t *vl_arbitration; /* a low and a high block; NULL: all zero */
@@ -190,6 +195,10 @@ void device_tick(struct device *device, uint64_t now_us);
 /* What the port's link can do where it is not what the config says, in PortInfo's bits, enabled at
  * once; before it is cabled. */
 void device_port_speeds(struct device_port *port, uint8_t width, uint8_t speed, uint8_t speed_ext);
+
+/* The port can FDR10 and is enabled for it, which agrees on it with the far end like on other
+ * speeds; before it is cabled. */
+void device_port_fdr10(struct device_port *port);
 
 /* Cables. Both ports must be free and not 0. A link whose ends are both enabled trains. */
 void device_cable(struct device_port *a, struct device_port *b);

@@ -142,12 +142,15 @@ static uint8_t extended_speeds(const struct device_port *port)
 }
 
 /* The best that both ends are enabled for; false when there is nothing in common. A link at an
- * extended speed shows its fastest old one beside it. */
+ * extended speed shows its fastest old one beside it, one at FDR10 shows QDR. */
 static bool negotiate(struct device_port *a, struct device_port *b)
 {
 	uint8_t width = widest(a->info.link_width_enabled & b->info.link_width_enabled);
 	uint8_t speed = fastest(a->info.link_speed_enabled & b->info.link_speed_enabled);
 	uint8_t extended = fastest(extended_speeds(a) & extended_speeds(b));
+	uint8_t fdr10 = speed == LINK_SPEED_QDR && !extended
+				? a->ext.link_speed_enabled & b->ext.link_speed_enabled
+				: 0;
 	struct device_port *ends[] = {a, b};
 
 	if (!width || (!speed && !extended))
@@ -156,6 +159,7 @@ static bool negotiate(struct device_port *a, struct device_port *b)
 		ends[i]->info.link_width_active = width;
 		ends[i]->info.link_speed_active = speed;
 		ends[i]->info.link_speed_ext_active = extended;
+		ends[i]->ext.link_speed_active = fdr10;
 	}
 	return true;
 }

@@ -36,6 +36,7 @@ agent_fn p_key_get, p_key_set;
 agent_fn guid_info_get, guid_info_set;
 agent_fn sl_to_vl_get, sl_to_vl_set;
 agent_fn vl_arbitration_get, vl_arbitration_set;
+agent_fn ext_port_info_get, ext_port_info_set;
 
 /* A Get() or Set() of class 4, whose data is replaced by the answer's; returns a status word. */
 uint16_t perf_answer(uint16_t attr_id, bool is_set, struct agent_request *request);
@@ -53,6 +54,7 @@ static inline unsigned blocks_of(unsigned entries, unsigned per_block)
 void port_reset(struct device_port *port);
 void switch_reset(struct device *device);
 void tables_reset(struct device_port *port);
+void ext_port_info_reset(struct device_port *port);
 void traps_reset(struct device_port *port);
 
 /* agent_m_key.c: may this SMP be acted on, whatever it asks for? If not it is as if it had never

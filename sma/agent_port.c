@@ -404,6 +404,7 @@ void port_reset(struct device_port *port)
 		reset_port0(port);
 	port->counts = (struct port_counts){0};
 	tables_reset(port);
+	ext_port_info_reset(port);
 	m_key_reset(port);
 	traps_reset(port);
 }

@@ -148,7 +148,7 @@ struct ext_port_info {
 	uint8_t state_change_enable;
 	uint8_t link_speed_supported, link_speed_enabled, link_speed_active;
 };
-enum { ATTR_MLNX_EXT_PORT_INFO = 0xFF90 };
+enum { ATTR_MLNX_EXT_PORT_INFO = 0xFF90, MLNX_FDR10 = 1 };
 
 extern const struct format class_port_info_format, node_info_format, node_description_format,
 	switch_info_format, port_info_format, p_key_table_format, sl_to_vl_table_format,
@@ -177,9 +177,13 @@ unsigned mtu_bytes(uint8_t encoded);
 uint8_t port_rate(const struct port_info *info);
 /* Gb/s times 10 of such an encoding, whose values are not in the order of rates; 0 when unknown. */
 unsigned rate_deci_gbps(uint8_t rate);
-/* Writes "4x EDR" style words to text, "unknown" when they are; returns text. FDR10 shows as QDR:
- * PortInfo does not tell them apart. */
-char *port_speed_text(const struct port_info *info, char text[24]);
+/* Writes "4x EDR" style words to text, "unknown" when they are; returns text. PortInfo shows FDR10
+ * as QDR, and so does this where ext, which is NULL or all 0 where it is not known, does not say
+ * more. Their rates are the same (the kernel's drivers/infiniband/core/sysfs.c: 10 Gb/s a lane). */
+char *port_speed_text(const struct port_info *info, const struct ext_port_info *ext, char text[24]);
+/* Whether OpenSM sends ExtendedPortInfo to such a device (osm_subnet.c,
+ * is_mlnx_ext_port_info_supported()): others may not answer. */
+bool node_has_ext_port_info(const struct node_info *info);
 /* Whether a link is narrower or slower than both of its ends can; then writes what it could be, as
  * port_speed_text() does. False where that is not known. */
 bool port_below(const struct port_info *a, const struct port_info *b, char could[24]);

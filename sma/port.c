@@ -24,6 +24,7 @@ static const struct {
  * only, and who does not know these members sends 0 there. Beside each stands the member that says
  * whether a port could.
  */
+enum { QDR_DECI_GBPS = 100 };
 #define MEMBERS(active, supported) \
 	offsetof(struct port_info, active), offsetof(struct port_info, supported)
 static const struct speed {
@@ -37,7 +38,7 @@ static const struct speed {
 	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 4, 500, "HDR"},
 	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 2, 250, "EDR"},
 	{MEMBERS(link_speed_ext_active, link_speed_ext_supported), 1, 140, "FDR"},
-	{MEMBERS(link_speed_active, link_speed_supported), 4, 100, "QDR"},
+	{MEMBERS(link_speed_active, link_speed_supported), 4, QDR_DECI_GBPS, "QDR"},
 	{MEMBERS(link_speed_active, link_speed_supported), 2, 50, "DDR"},
 	{MEMBERS(link_speed_active, link_speed_supported), 1, 25, "SDR"},
 };
@@ -102,13 +103,15 @@ unsigned rate_deci_gbps(uint8_t rate)
 	return rate < ARRAY_SIZE(rates) ? rates[rate] : 0;
 }
 
-char *port_speed_text(const struct port_info *info, char text[24])
+char *port_speed_text(const struct port_info *info, const struct ext_port_info *ext, char text[24])
 {
 	const struct speed *speed = speed_of(info);
 	unsigned lanes = lanes_of(info);
+	bool fdr10 = speed && speed->deci_gbps == QDR_DECI_GBPS && ext &&
+		     ext->link_speed_active & MLNX_FDR10;
 
 	if (speed && lanes)
-		snprintf(text, 24, "%ux %s", lanes, speed->name);
+		snprintf(text, 24, "%ux %s", lanes, fdr10 ? "FDR10" : speed->name);
 	else
 		strcpy(text, "unknown");
 	return text;
@@ -139,6 +142,36 @@ bool port_below(const struct port_info *a, const struct port_info *b, char could
 		return false;
 	snprintf(could, 24, "%ux %s", most, best->name);
 	return true;
+}
+
+/* By DeviceID; those of Bull count with Bull's VendorID only. */
+static const struct {
+	uint16_t first, last;
+	bool bull;
+} ext_port_info_devices[] = {
+	{0x1003, 0x101b, false},			  /* ConnectX-3 to ConnectX-6 */
+	{0xa2d2, 0xa2d2, false},			  /* BlueField */
+	{0xc738, 0xc73b, false},			  /* SwitchX */
+	{0xc839, 0xc839, false}, {0xcb20, 0xcb20, false}, /* Switch-IB */
+	{0xcf08, 0xcf09, false}, {0xd2f0, 0xd2f0, false}, /* Switch-IB 2, Quantum */
+	{0x1b02, 0x1b02, true},	 {0x1b33, 0x1b33, true},  {0x1b40, 0x1b41, true},
+	{0x1b50, 0x1b50, true},	 {0x1b60, 0x1b61, true},  {0x1b73, 0x1b73, true},
+	{0x1b83, 0x1b83, true},	 {0x1b93, 0x1b94, true},  {0x1ba0, 0x1ba0, true},
+	{0x1bb4, 0x1bb5, true},	 {0x1bc4, 0x1bc6, true},  {0x1bd0, 0x1bd5, true},
+	{0x1bf0, 0x1bf0, true},
+};
+
+bool node_has_ext_port_info(const struct node_info *info)
+{
+	enum { VENDOR_BULL = 0x119f };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ext_port_info_devices); i++) {
+		if (info->device_id >= ext_port_info_devices[i].first &&
+		    info->device_id <= ext_port_info_devices[i].last &&
+		    (!ext_port_info_devices[i].bull || info->vendor_id == VENDOR_BULL))
+			return true;
+	}
+	return false;
 }
 
 char *description_text(const struct node_description *description, char text[NODE_DESC_SIZE + 1])

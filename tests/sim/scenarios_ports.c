@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router, and links
- * that have to begin again for an MTU that they did not take from us.
+ * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router, links
+ * that have to begin again for an MTU that they did not take from us, and FDR10.
  */
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
@@ -111,10 +111,121 @@ static void running_links_stay(struct sim *sim)
 	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
 }
 
+/* FDR10 */
+
+/* Devices that have ExtendedPortInfo, and "old", which has FDR10 and does not tell of it. */
+static const char fdr10_net[] =
+	"vendid=0x2c9\ndevid=0xc738\nSwitch 8 \"s1\"\n[1] \"s2\"[1] # 4xFDR10\n"
+	"[2] \"h1\"[1] # 4xFDR10\n[3] \"h2\"[1] # 4xFDR10\n\n"
+	"vendid=0x2c9\ndevid=0xc738\nSwitch 8 \"s2\"\n[1] \"s1\"[1] # 4xFDR10\n"
+	"[2] \"h3\"[1] # 4xFDR10\n[3] \"old\"[1] # 4xFDR10\n\n"
+	"vendid=0x2c9\ndevid=0x1003\nHca 1 \"h1\"\n[1] \"s1\"[2] # 4xFDR10\n\n"
+	"vendid=0x2c9\ndevid=0x1003\nHca 1 \"h2\"\n[1] \"s1\"[3] # 4xFDR10\n\n"
+	"vendid=0x2c9\ndevid=0x1003\nHca 1 \"h3\"\n[1] \"s2\"[2] # 4xFDR10\n\n"
+	"vendid=0x2c9\ndevid=0x1002\nHca 1 \"old\"\n[1] \"s2\"[3] # 4xFDR10\n";
+
+enum { OTHER_BYTE = 52, OTHER_VALUE = 0xA5 };
+
+static const struct {
+	const char *node;
+	unsigned port;
+} fdr10_ports[] = {{"s1", 1}, {"s1", 2}, {"s1", 3}, {"s2", 1}, {"s2", 2},
+		   {"s2", 3}, {"h1", 1}, {"h2", 1}, {"h3", 1}};
+
+static void put_fdr10(struct sim *sim, uint8_t enabled)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(fdr10_ports); i++)
+		sim_port(sim, fdr10_ports[i].node, fdr10_ports[i].port)->ext.link_speed_enabled =
+			enabled;
+	sim_port(sim, "old", 1)->ext.link_speed_enabled = 0;
+}
+
+static void expect_fdr10(struct sim *sim, uint8_t enabled)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(fdr10_ports); i++)
+		sim_expect(sim, sim_port(sim, fdr10_ports[i].node, fdr10_ports[i].port)
+						->ext.link_speed_enabled == enabled);
+	sim_expect(sim, !sim_port(sim, "old", 1)->ext.link_speed_enabled);
+}
+
+static void set_option(struct sim_manager *manager, const char *option)
+{
+	char error[CONF_ERROR_SIZE];
+
+	sim_expect(manager->sim, !conf_set(&manager->conf, option, error));
+	manager_set_conf(manager->manager, &manager->conf);
+}
+
+/* 1 enables it wherever it is supported, 2 disables it, also by a reload. A link takes it when it
+ * trains next. What else the attribute has stays as it was. */
+static void fdr10(struct sim *sim)
+{
+	struct device_port *host = sim_port(sim, "h2", 1);
+	struct sim_manager *manager;
+
+	put_fdr10(sim, 0);
+	host->ext_data = mem_zalloc(SMP_DATA_SIZE);
+	host->ext_data[OTHER_BYTE] = OTHER_VALUE;
+	manager = sim_start(sim, "h1", "fdr10=1");
+	sim_settle_and_check(sim);
+	expect_fdr10(sim, MLNX_FDR10);
+	sim_expect(sim, host->ext_data[OTHER_BYTE] == OTHER_VALUE);
+	sim_flap(sim, host, 100 * SIM_MS);
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->ext.link_speed_active == MLNX_FDR10);
+	sim_expect(sim, host->peer->ext.link_speed_active == MLNX_FDR10);
+	expect_fdr10(sim, MLNX_FDR10);
+	set_option(manager, "fdr10=2");
+	sim_settle_and_check(sim);
+	expect_fdr10(sim, 0);
+	sim_flap(sim, host, 100 * SIM_MS);
+	sim_settle_and_check(sim);
+	sim_expect(sim, !host->ext.link_speed_active);
+}
+
+/* Without the option no vendor SMP is sent. */
+static void fdr10_not_used(struct sim *sim)
+{
+	put_fdr10(sim, 0);
+	sim_start(sim, "h1", NULL);
+	sim_settle_and_check(sim);
+	expect_fdr10(sim, 0);
+	sim_expect(sim, !world_stats(sim->world)->gets[WORLD_ATTRS] &&
+				!world_stats(sim->world)->sets[WORLD_ATTRS]);
+}
+
+/* Devices that refuse the attribute, or do not take the speed: the subnet is up, and the next sweep
+ * asks for nothing again that was refused. */
+static void fdr10_refused(struct sim *sim)
+{
+	const struct world_stats *stats = world_stats(sim->world);
+	uint64_t gets, sets;
+
+	put_fdr10(sim, 0);
+	sim_device(sim, "h2")->quirks.no_ext_port_info = true;
+	sim_device(sim, "s2")->quirks.no_ext_port_info = true;
+	sim_device(sim, "h3")->quirks.keeps_fdr10 = true;
+	sim_start(sim, "h1", "fdr10=1");
+	sim_settle_and_check(sim);
+	sim_expect(sim, sim->managers[0].error == 0);
+	sim_expect(sim, sim_port(sim, "h1", 1)->ext.link_speed_enabled == MLNX_FDR10);
+	sim_expect(sim, !sim_port(sim, "h2", 1)->ext.link_speed_enabled);
+	sim_expect(sim, !sim_port(sim, "h3", 1)->ext.link_speed_enabled);
+	gets = stats->gets[WORLD_ATTRS];
+	sets = stats->sets[WORLD_ATTRS];
+	sim_check(sim);
+	/* A full sweep reads the five ports again that tell of it. */
+	sim_expect(sim, stats->gets[WORLD_ATTRS] == gets + 5);
+	sim_expect(sim, stats->sets[WORLD_ATTRS] == sets);
+}
+
 const struct scenario sim_ports[] = {
 	{.name = "ports0", .topology = kinds, .play = ports0},
 	{.name = "ports0-one-lid", .topology = kinds, .play = ports0_with_one_lid},
 	{.name = "link-restarts", .topology = kinds, .play = link_restarts},
 	{.name = "link-stays", .topology = kinds, .play = running_links_stay},
+	{.name = "fdr10", .topology = fdr10_net, .play = fdr10},
+	{.name = "fdr10-not-used", .topology = fdr10_net, .play = fdr10_not_used},
+	{.name = "fdr10-refused", .topology = fdr10_net, .play = fdr10_refused},
 	{.name = NULL},
 };

@@ -136,6 +136,37 @@ forced() {
 	wait_for 10 has_status daemon '$_->{role}' DISCOVERING || because "the link of the manager stays"
 }
 
+# FDR10 is not in PortInfo. iblinkinfo and smpquery read the vendor's attribute, too.
+fdr10() {
+	stop daemon && stop_fabric || return 1
+	printf '%s\n' 'vendid=0x2c9' 'devid=0xc738' 'Switch 4 "s1"' '[1] "h1"[1] # 4xFDR10' '[2] "h2"[1] # 4xFDR10' '' \
+		'vendid=0x2c9' 'devid=0x1003' 'Hca 1 "h1"' '[1] "s1"[1] # 4xFDR10' '' \
+		'vendid=0x2c9' 'devid=0x1003' 'Hca 1 "h2"' '[1] "s1"[2] # 4xFDR10' >fdr10.net
+	start_weftsim fdr10.net && start_weftd daemon h1 -o fdr10=1 || return 1
+	wait_for 20 is_up daemon || because "it does not come up: $(tail -n 1 daemon.log)" || return 1
+	fdr10_shows FDR10 '10.0 Gbps \(FDR10\)' || return 1
+	# The port is disabled for it at once, and the link takes it when it trains next.
+	echo 'fdr10 = 2;' >fdr10.conf
+	stop daemon && start_weftd daemon h1 -c fdr10.conf || return 1
+	wait_for 20 is_up daemon || because "it does not come up again: $(tail -n 1 daemon.log)" || return 1
+	wait_for 10 fdr10_is_disabled || because "it is not disabled: $(grep Enabled mepi.out)" || return 1
+	"$BUILD/weftsim" "do" 'link down h2 1' 'link up h2 1' >do.txt || because "$(cat do.txt)" || return 1
+	wait_for 20 fdr10_shows QDR '10.0 Gbps' || return 1
+	stop daemon && stop_fabric
+}
+
+fdr10_is_disabled() {
+	look mepi.out h2 smpquery mepi -D 0 1 && matches 'LinkSpeedEnabled:\.*0x00' mepi.out
+}
+
+# fdr10_shows NAME PATTERN: what weftctl shows of the link of h2, and what iblinkinfo does.
+fdr10_shows() {
+	equal "the speed" "$(port h2 1 '$_->{width_speed}')" "4x $1" || return 1
+	look links.out h2 iblinkinfo --line || because "iblinkinfo: $(tail -n 1 links.out.err)" || return 1
+	matches "\( 4X +$2 +Active/ +LinkUp\)==> .*\"h2\"" links.out ||
+		because "iblinkinfo shows $(grep '"h2"' links.out | tail -n 1)"
+}
+
 check "a daemon" daemon_runs || finish
 check "nodes and ports are shown" shows
 check "by name, GUID and LID" named
@@ -148,4 +179,5 @@ check "it is enabled once" again enable
 check "the manager's own way" own_way
 check "both ways at once" both_at_once
 check "who insists" forced
+check "FDR10, as iblinkinfo shows it" fdr10
 finish

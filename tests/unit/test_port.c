@@ -91,8 +91,57 @@ static void test_rates(void)
 			CU_ASSERT_EQUAL(rate_deci_gbps(rate), deci_gbps);
 			snprintf(expected, sizeof(expected), "%ux %s", width_cases[i].lanes,
 				 speed_names[speed]);
-			CU_ASSERT_STRING_EQUAL(port_speed_text(&info, text), expected);
+			CU_ASSERT_STRING_EQUAL(port_speed_text(&info, NULL, text), expected);
 		}
+	}
+}
+
+/* It shows as QDR in PortInfo, and counts as much: the kernel's sysfs.c has 10 Gb/s a lane for
+ * both.
+ */
+static void test_fdr10(void)
+{
+	static const struct {
+		enum speed speed;
+		struct ext_port_info ext;
+		const char *text;
+	} rows[] = {
+		{QDR, {0, 1, 1, 1}, "4x FDR10"}, {QDR, {0, 1, 1, 0}, "4x QDR"},
+		{QDR, {0, 0, 0, 2}, "4x QDR"},	 {DDR, {0, 1, 1, 1}, "4x DDR"},
+		{FDR, {0, 1, 1, 1}, "4x FDR"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port_info info = port_at(2, rows[i].speed);
+		char text[24];
+
+		CU_ASSERT_STRING_EQUAL(port_speed_text(&info, &rows[i].ext, text), rows[i].text);
+	}
+}
+
+/* Some of each row of OpenSM's is_mlnx_ext_port_info_supported(), and beside them. */
+static void test_ext_port_info_devices(void)
+{
+	static const struct {
+		uint32_t vendor_id;
+		uint16_t device_id;
+		bool has;
+	} rows[] = {
+		{0x2c9, 0x1002, false}, {0x2c9, 0x1003, true},	 {0x2c9, 0x101b, true},
+		{0x2c9, 0x101c, false}, {0x2c9, 0xc737, false},	 {0x2c9, 0xc738, true},
+		{0x2c9, 0xc73b, true},	{0x2c9, 0xc73c, false},	 {0x2c9, 0xcb20, true},
+		{0x2c9, 0xcf08, true},	{0x2c9, 0xcf09, true},	 {0x2c9, 0xcf0a, false},
+		{0x2c9, 0xd2f0, true},	{0x2c9, 0xa2d2, true},	 {0, 0xc839, true},
+		{0x119f, 0x1b02, true}, {0x2c9, 0x1b02, false},	 {0x119f, 0x1b03, false},
+		{0x119f, 0x1bd5, true}, {0x119f, 0x1bd6, false}, {0x119f, 0x1bf0, true},
+		{0x119f, 0x1bc4, true}, {0x119f, 0x1bc7, false}, {0x1175, 0x7322, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct node_info info = {.vendor_id = rows[i].vendor_id,
+					       .device_id = rows[i].device_id};
+
+		CU_ASSERT_EQUAL(node_has_ext_port_info(&info), rows[i].has);
 	}
 }
 
@@ -112,7 +161,7 @@ static void test_unknown_widths_and_speeds(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CU_ASSERT_EQUAL(port_rate(&cases[i]), 0);
-		CU_ASSERT_STRING_EQUAL(port_speed_text(&cases[i], text), "unknown");
+		CU_ASSERT_STRING_EQUAL(port_speed_text(&cases[i], NULL, text), "unknown");
 	}
 	CU_ASSERT_EQUAL(rate_deci_gbps(0), 0);
 	CU_ASSERT_EQUAL(rate_deci_gbps(1), 0);
@@ -188,6 +237,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"rates", test_rates},
 		{"links below what their ends can", test_below},
+		{"FDR10", test_fdr10},
+		{"devices with ExtendedPortInfo", test_ext_port_info_devices},
 		{"unknown widths and speeds", test_unknown_widths_and_speeds},
 		{"VLs and MTUs", test_vls_and_mtus},
 		{"descriptions", test_descriptions},

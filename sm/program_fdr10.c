@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * FDR10 of Mellanox devices, by their ExtendedPortInfo (0xFF90), with the values of OpenSM's option
+ * (osm_link_mgr.c): a Set() with StateChangeEnable 1 and FDR10 in LinkSpeedEnabled or not. What
+ * else the attribute has on newer devices is the vendor's, so it is read right before and sent back
+ * as it is. A link takes the speed when it trains next. Nothing waits for it.
+ */
+#include "sm/program_parts.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint8_t wanted(const struct program *program, const struct ext_port_info *held)
+{
+	return program->options->fdr10 == FDR10_ENABLE ? held->link_speed_enabled | MLNX_FDR10
+						       : held->link_speed_enabled & ~MLNX_FDR10;
+}
+
+bool fdr10_differs(const struct program *program, const struct port *port)
+{
+	const struct ext_port_info *held = &port_facts(port)->ext;
+
+	return program->options->fdr10 != FDR10_NOT_USED && port_facts(port)->ext_known &&
+	       held->link_speed_supported & MLNX_FDR10 &&
+	       !(port->refuses & PORT_REFUSES_SET_EXT_INFO) &&
+	       held->link_speed_enabled != wanted(program, held);
+}
+
+/* A device that refuses it, or takes something else, is not asked again before it passes INIT. */
+static void note_refusal(struct program *program, struct port *port)
+{
+	port->refuses |= PORT_REFUSES_SET_EXT_INFO;
+	program->refused_values++;
+}
+
+static void was_set(void *owner, void *subject, const struct smp_request *request,
+		    const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct ext_port_info held;
+
+	(void)request;
+	port->busy = false;
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error || status_is_busy(answer->status)) {
+		program->report.failed++; /* the next sweep tries again */
+		return;
+	}
+	if (answer->status) {
+		note_refusal(program, port);
+	} else {
+		attr_decode(&ext_port_info_format, answer->data, &held);
+		port_set_ext_info(program->fabric, port, &held);
+		if (fdr10_differs(program, port))
+			note_refusal(program, port);
+	}
+	program_look_at(program, port);
+}
+
+static void was_read(void *owner, void *subject, const struct smp_request *request,
+		     const struct smp_answer *answer)
+{
+	struct program *program = owner;
+	struct port *port = subject;
+	struct smp_request set = {.method = METHOD_SET,
+				  .attr_id = ATTR_MLNX_EXT_PORT_INFO,
+				  .attr_mod = port->num,
+				  .done = was_set,
+				  .owner = program,
+				  .subject = port};
+	struct ext_port_info held;
+
+	if (answer->error || answer->status) {
+		was_set(owner, subject, request, answer);
+		return;
+	}
+	attr_decode(&ext_port_info_format, answer->data, &held);
+	port_set_ext_info(program->fabric, port, &held);
+	if (!fdr10_differs(program, port) || program->stopped) {
+		port->busy = false;
+		program_look_at(program, port);
+		return;
+	}
+	held.state_change_enable = 1;
+	held.link_speed_enabled = wanted(program, &held);
+	memcpy(set.data, answer->data, sizeof(set.data));
+	format_encode(&ext_port_info_format, &held, set.data);
+	window_submit(&port_agent(port)->target, &set);
+}
+
+bool fdr10_request(struct program *program, struct port *port, struct smp_request *out)
+{
+	if (!fdr10_differs(program, port))
+		return false;
+	*out = (struct smp_request){.method = METHOD_GET,
+				    .attr_id = ATTR_MLNX_EXT_PORT_INFO,
+				    .attr_mod = port->num,
+				    .done = was_read,
+				    .owner = program,
+				    .subject = port};
+	port->busy = true;
+	return true;
+}

@@ -11,11 +11,11 @@ static const char kinds[] =
 	"Switch 4 \"e1\" # \"e1\" enhanced port 0\n[1] \"b1\"[1]\n[2] \"h1\"[1]\n\n"
 	"Switch 4 \"b1\" # \"b1\" base port 0\n[1] \"e1\"[1]\n[2] \"e2\"[1]\n"
 	"[3] \"h2\"[1]\n\n"
-	"Switch 4 \"e2\" # \"e2\" enhanced port 0\n[1] \"b1\"[2]\n[2] \"h3\"[1]\n"
+	"Switch 4 \"e2\" # \"e2\" enhanced port 0\n[1] \"b1\"[2]\n[2] \"h3\"[1] # 4xEDR\n"
 	"[3] \"r1\"[1]\n\n"
 	"Hca 1 \"h1\"\n[1] \"e1\"[2]\n\n"
 	"Hca 1 \"h2\"\n[1] \"b1\"[3]\n\n"
-	"Hca 1 \"h3\"\n[1] \"e2\"[2]\n\n"
+	"Hca 1 \"h3\"\n[1] \"e2\"[2] # 4xEDR\n\n"
 	"Rt 1 \"r1\"\n[1] \"e2\"[3]\n";
 
 enum { MTU_256 = 1, MTU_2048 = 4, LEAF_HOQ = 9, LMC = 2 };
@@ -111,6 +111,58 @@ static void running_links_stay(struct sim *sim)
 	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
 }
 
+static void set_option(struct sim_manager *manager, const char *option)
+{
+	char error[CONF_ERROR_SIZE];
+
+	sim_expect(manager->sim, !conf_set(&manager->conf, option, error));
+	manager_set_conf(manager->manager, &manager->conf);
+}
+
+static void force(struct sim_manager *manager, unsigned width, unsigned speed, unsigned speed_ext)
+{
+	manager->conf.sm.force_link_width = (uint8_t)width;
+	manager->conf.sm.force_link_speed = (uint8_t)speed;
+	manager->conf.sm.force_link_speed_ext = (uint8_t)speed_ext;
+	manager_set_conf(manager->manager, &manager->conf);
+}
+
+/* Forced widths and speeds are set at both ends of every link, also by a reload, and no link goes
+ * down for them: one that trains takes them. 0 leaves what was set before. */
+static void forced(struct sim *sim)
+{
+	enum { WIDTH_1X = 1, WIDTH_4X = 2, SPEED_DDR = 2, UP_TO_DDR = 3 };
+	struct device_port *host = sim_port(sim, "h3", 1), *sw = host->peer;
+	struct sim_manager *manager = sim_start(sim, "h1", NULL);
+	uint32_t trainings = host->trainings;
+
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->info.link_width_enabled == host->info.link_width_supported);
+	force(manager, 1, 3, 30);
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->info.link_width_enabled == WIDTH_1X &&
+				sw->info.link_width_enabled == WIDTH_1X);
+	sim_expect(sim, host->info.link_speed_enabled == UP_TO_DDR &&
+				sw->info.link_speed_enabled == UP_TO_DDR);
+	sim_expect(sim, host->info.link_width_active == WIDTH_4X);
+	sim_expect(sim, host->trainings == trainings && manager->downs_sent == 0);
+	sim_flap(sim, host, 100 * SIM_MS);
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->info.link_width_active == WIDTH_1X);
+	sim_expect(sim,
+		   host->info.link_speed_active == SPEED_DDR && !host->info.link_speed_ext_active);
+	force(manager, 0, 0, 0);
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->info.link_width_enabled == WIDTH_1X);
+	force(manager, 255, 15, 31);
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->info.link_width_enabled == host->info.link_width_supported);
+	sim_expect(sim, host->info.link_speed_ext_enabled == host->info.link_speed_ext_supported);
+	sim_flap(sim, host, 100 * SIM_MS);
+	sim_settle_and_check(sim);
+	sim_expect(sim, host->info.link_width_active == WIDTH_4X);
+}
+
 /* FDR10 */
 
 /* Devices that have ExtendedPortInfo, and "old", which has FDR10 and does not tell of it. */
@@ -146,14 +198,6 @@ static void expect_fdr10(struct sim *sim, uint8_t enabled)
 		sim_expect(sim, sim_port(sim, fdr10_ports[i].node, fdr10_ports[i].port)
 						->ext.link_speed_enabled == enabled);
 	sim_expect(sim, !sim_port(sim, "old", 1)->ext.link_speed_enabled);
-}
-
-static void set_option(struct sim_manager *manager, const char *option)
-{
-	char error[CONF_ERROR_SIZE];
-
-	sim_expect(manager->sim, !conf_set(&manager->conf, option, error));
-	manager_set_conf(manager->manager, &manager->conf);
 }
 
 /* 1 enables it wherever it is supported, 2 disables it, also by a reload. A link takes it when it
@@ -224,6 +268,7 @@ const struct scenario sim_ports[] = {
 	{.name = "ports0-one-lid", .topology = kinds, .play = ports0_with_one_lid},
 	{.name = "link-restarts", .topology = kinds, .play = link_restarts},
 	{.name = "link-stays", .topology = kinds, .play = running_links_stay},
+	{.name = "forced-links", .topology = kinds, .play = forced},
 	{.name = "fdr10", .topology = fdr10_net, .play = fdr10},
 	{.name = "fdr10-not-used", .topology = fdr10_net, .play = fdr10_not_used},
 	{.name = "fdr10-refused", .topology = fdr10_net, .play = fdr10_refused},

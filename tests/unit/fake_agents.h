@@ -177,6 +177,8 @@ static inline uint16_t fake_port_info(struct fake_port *port, bool set, uint8_t 
 			held->neighbor_mtu = want.neighbor_mtu;
 		if (want.operational_vls)
 			held->operational_vls = want.operational_vls;
+		if (want.link_down_default_state)
+			held->link_down_default_state = want.link_down_default_state;
 		held->hoq_life = want.hoq_life;
 		held->vl_stall_count = want.vl_stall_count;
 		held->local_phy_errors = want.local_phy_errors;

@@ -186,7 +186,14 @@ static void test_node(void)
 
 /* PortInfo */
 
-enum kind { END = 1, BASE0 = 2, ENHANCED0 = 4, EXTERNAL = 8 };
+enum kind {
+	ADAPTER = 1,
+	BASE0 = 2,
+	ENHANCED0 = 4,
+	EXTERNAL = 8,
+	ROUTERS = 16,
+	END = ADAPTER | ROUTERS,
+};
 
 /* What a Set() changes: where, and a value other than the first one. Every other member stays. */
 static const struct {
@@ -202,12 +209,12 @@ static const struct {
 	{"LinkDownDefaultState", END | EXTERNAL, PHYS_SLEEP},
 	{"M_KeyProtectBits", END | BASE0 | ENHANCED0, 1},
 	{"LMC", END | ENHANCED0, 3},
-	{"NeighborMTU", END | EXTERNAL, 4},
+	{"NeighborMTU", END | ENHANCED0 | EXTERNAL, 4},
 	{"MasterSMSL", END | BASE0 | ENHANCED0, 5},
 	{"InitType", END | BASE0 | ENHANCED0, 1},
 	{"VLHighLimit", END | EXTERNAL, 9},
 	{"VLStallCount", EXTERNAL, 7},
-	{"HOQLife", EXTERNAL, 18},
+	{"HOQLife", ROUTERS | EXTERNAL, 18},
 	{"OperationalVLs", END | EXTERNAL, 2},
 	{"PartitionEnforcementInbound", EXTERNAL, 1},
 	{"PartitionEnforcementOutbound", EXTERNAL, 1},
@@ -266,8 +273,8 @@ static void test_port_info_members(void)
 		struct bed bed;
 
 		bed_open(&bed);
-		check_member(&bed.host->port[1], END, index);
-		check_member(&bed.router->port[1], END, index);
+		check_member(&bed.host->port[1], ADAPTER, index);
+		check_member(&bed.router->port[1], ROUTERS, index);
 		check_member(&bed.leaf->port[0], BASE0, index);
 		check_member(&bed.spine->port[0], ENHANCED0, index);
 		check_member(&bed.leaf->port[2], EXTERNAL, index);
@@ -691,6 +698,45 @@ static void test_vl_arbitration(void)
 	bed_close(&bed);
 }
 
+/* ExtendedPortInfo: only of devices that OpenSM asks for it; a Set() changes the speed where it
+ * says so, all or nothing. */
+static void test_ext_port_info(void)
+{
+	static const struct {
+		uint16_t device_id;
+		uint8_t supported, change, enabled;
+		uint32_t attr_mod;
+		int status;
+		uint8_t held; /* where it is STATUS_OK; before it is 1 */
+	} rows[] = {
+		{0x1003, 1, 1, 0, 1, STATUS_OK, 0},
+		{0x1003, 1, 0, 0, 1, STATUS_OK, 1},
+		{0x1003, 1, 1, 1, 0, STATUS_OK, 1},
+		{0x1003, 1, 1, 2, 1, STATUS_INVALID_VALUE, 0},
+		{0x1003, 1, 1, 0, 7, STATUS_UNSUP_METHOD_ATTR, 0}, /* no such port */
+		{0x1002, 1, 1, 0, 1, STATUS_UNSUP_METHOD_ATTR, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ext_port_info info = {.state_change_enable = rows[i].change,
+					     .link_speed_enabled = rows[i].enabled};
+		struct bed bed;
+
+		bed_open(&bed);
+		bed.host->device_id = rows[i].device_id;
+		bed.host->port[1].ext.link_speed_supported = rows[i].supported;
+		bed.host->port[1].ext.link_speed_enabled = 1;
+		CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_SET, ATTR_MLNX_EXT_PORT_INFO,
+				    rows[i].attr_mod, &info),
+				rows[i].status);
+		if (rows[i].status == STATUS_OK)
+			CU_ASSERT_EQUAL(info.link_speed_enabled, rows[i].held);
+		CU_ASSERT_EQUAL(bed.host->port[1].ext.link_speed_enabled,
+				rows[i].status == STATUS_OK ? rows[i].held : 1);
+		bed_close(&bed);
+	}
+}
+
 static const CU_TestInfo tests[] = {
 	{"what each attribute answers and refuses", test_statuses},
 	{"versions, classes, methods", test_headers},
@@ -700,6 +746,7 @@ static const CU_TestInfo tests[] = {
 	{"what is enabled, and extended speeds", test_enabled},
 	{"an adapter's other port", test_other_port},
 	{"counters of violations", test_violations},
+	{"ExtendedPortInfo", test_ext_port_info},
 	{"ClientReregister", test_reregister},
 	{"SwitchInfo", test_switch_info},
 	{"default multicast ports", test_default_ports},

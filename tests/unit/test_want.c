@@ -594,7 +594,7 @@ static void test_force_links(void)
 	for (size_t i = 0; i < ARRAY_SIZE(rows) * ARRAY_SIZE(ports); i++) {
 		size_t r = i % ARRAY_SIZE(rows), p = i / ARRAY_SIZE(rows);
 		struct sm_options forcing = options;
-		struct port_info want, held;
+		struct port_info want = {0}, held = {0};
 		struct port *port;
 		uint8_t *enabled[] = {&want.link_width_enabled, &want.link_speed_enabled,
 				      &want.link_speed_ext_enabled};

@@ -172,7 +172,7 @@ int route_run(const struct snapshot *snapshot, const char *const *chain, unsigne
 		struct routes *routes = attempt(snapshot, chain[i], before, pool, &report, &credit,
 						out->attempt[i].why);
 
-		out->attempt[i].engine = chain[i];
+		snprintf(out->attempt[i].engine, sizeof(out->attempt[i].engine), "%s", chain[i]);
 		if (routes)
 			keep_better(out, routes, &report, &credit);
 		if (routes && !out->attempt[i].why[0])

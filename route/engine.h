@@ -17,7 +17,7 @@
 #include "route/check.h"
 #include "route/credit.h"
 
-enum { ROUTE_CHAIN_MAX = 8, ROUTE_WHY_SIZE = 256 };
+enum { ROUTE_CHAIN_MAX = 8, ROUTE_NAME_SIZE = 32, ROUTE_WHY_SIZE = 256 };
 
 struct route_engine {
 	const char *name;
@@ -54,8 +54,8 @@ struct route_result {
 	struct credit_report credit; /* of routes, if their engine promised to have no loops */
 	unsigned tried;
 	struct {
-		const char *engine;
-		char why[ROUTE_WHY_SIZE]; /* empty: it was taken */
+		char engine[ROUTE_NAME_SIZE]; /* as in the chain, cut if it is longer */
+		char why[ROUTE_WHY_SIZE];     /* empty: it was taken */
 	} attempt[ROUTE_CHAIN_MAX];
 };
 

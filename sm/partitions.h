@@ -138,7 +138,7 @@ void policy_set_problem(struct policy *policy, const char *problem);
 bool policy_keep_file(struct policy *policy);
 /* What an administrator has to do about partitions, as a sentence for free(); NULL: nothing. */
 char *policy_problem(const struct policy *policy);
-/* Whether nobody knows which P_Keys ports are to have. */
+/* Whether the partitions are lost or unread, so that the P_Keys of ports are not known. */
 bool policy_is_frozen(const struct policy *policy);
 /* Why records may be missing; NULL: they are not. */
 const char *policy_loss(const struct policy *policy);

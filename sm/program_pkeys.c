@@ -353,7 +353,7 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	return false;
 }
 
-/* Where nobody knows which P_Keys ports are to have (sm/partitions.h), a port that is up keeps its
+/* While the P_Keys of ports are not known (sm/partitions.h), a port that is up keeps its
  * own. The manager's is still made a full member of the default partition. */
 static bool find_step(struct program *program, struct cable cable, struct step *out)
 {

@@ -54,7 +54,7 @@ bool sm_set_partitions(struct sm *sm, enum partition_source source, struct parti
 bool sm_set_bad_partitions(struct sm *sm, const char *problem);
 /* Whether a partition file is or was in force. */
 bool sm_knows_partition_file(const struct sm *sm);
-/* Whether nobody knows which P_Keys ports are to have, so that no group may be made or ended. */
+/* Whether the P_Keys of ports are not known, so that no group may be made or ended. */
 bool sm_partitions_frozen(const struct sm *sm);
 /* What an administrator has to do about partitions, for free(); NULL: nothing. */
 char *sm_partition_problem(const struct sm *sm);

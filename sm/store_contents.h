@@ -8,7 +8,7 @@
  * members, the partition file, settings, aliases, M_Keys, disabled ports. Both files have them. A
  * file proves that it has all of them by its totals (sm/store_db.h); of two that do, the one with
  * the higher generation counts. Where neither does, what both have together counts if the totals of
- * one of them prove that. Else vital records are lost, and nobody can say which.
+ * one of them prove that. Else vital records are lost, and it is not known which.
  */
 #ifndef SM_STORE_CONTENTS_H
 #define SM_STORE_CONTENTS_H

@@ -565,7 +565,7 @@ static void salvage_rows(struct store_db *db, const char *sql, unsigned kind, ui
 	take_rows(db, query, sink, totals, most, why);
 }
 
-/* All from both ends first: that compares no keys, so one that is damaged misleads nobody. Between
+/* All from both ends first: that compares no keys, so a damaged key does no harm. Between
  * two damaged pages only the kinds, found by their keys, are left. */
 void store_db_salvage(const char *path, const struct store_db_sink *sink,
 		      struct store_db_totals *totals)

@@ -37,6 +37,8 @@
 
 enum {
 	RETRY_US = 5000000,
+	RESTS = 2, /* after a batch: so many times what it took */
+	REST_MAX_US = 5000,
 	STALL_US = 1000000, /* a disk that takes longer for a batch is as good as none */
 	CHANGES_MIN = 64,
 	CLEAR_MAX = 1000, /* changes that are let go at once */
@@ -110,7 +112,8 @@ struct store {
 	bool degraded;
 	char degraded_why[STORE_WHY_SIZE];
 	struct loop_deferred begin, tell;
-	struct loop_timer retry, stall;
+	struct loop_timer retry, stall, rest;
+	uint64_t began_us; /* the job that runs, or ran last */
 	struct log_limit limit;
 	uint64_t commits, committed_s, degradations;
 };
@@ -433,6 +436,7 @@ static void start_job(struct store *store, bool opening)
 	store->under_way = true;
 	store->ran = false;
 	store->error = 0;
+	store->began_us = loop_now_us(store->loop);
 	if (!opening && !store->degraded)
 		loop_timer_arm(&store->stall, STALL_US);
 	work_submit(store->pool, &store->job);
@@ -457,7 +461,8 @@ static void begin(void *arg)
 {
 	struct store *store = arg;
 
-	if (store->under_way || registry_is_together(store->registry))
+	if (store->under_way || loop_timer_armed(&store->rest) ||
+	    registry_is_together(store->registry))
 		return;
 	if (store->anew) {
 		take_anew(store);
@@ -662,6 +667,16 @@ static void committed(struct store *store)
 		registry_kept(store->registry, KEPT_BY_STORE, number);
 }
 
+/* Without a rest, changes that follow each other closely keep the worker and the disk busy with
+ * commits of one record each. With it, one commit takes many of them. A change that comes alone
+ * does not wait: the rest after the commit before it is over. */
+static void take_rest(struct store *store)
+{
+	uint64_t rest_us = RESTS * (loop_now_us(store->loop) - store->began_us);
+
+	loop_timer_arm(&store->rest, rest_us < REST_MAX_US ? rest_us : REST_MAX_US);
+}
+
 static void finished(struct work_job *job)
 {
 	struct store *store = container_of(job, struct store, job);
@@ -669,6 +684,7 @@ static void finished(struct work_job *job)
 
 	store->bytes = store->bytes_now;
 	loop_timer_disarm(&store->stall);
+	take_rest(store);
 	log_damage(store);
 	if (store->error)
 		degrade(store, store->why);
@@ -745,6 +761,7 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	loop_deferred_init(&store->tell, loop, "store damaged", log_damage, store);
 	loop_timer_init(&store->retry, loop, "store retry", retry, store);
 	loop_timer_init(&store->stall, loop, "store stall", stalled, store);
+	loop_timer_init(&store->rest, loop, "store rest", begin, store);
 	open_files(store);
 	if (store->error == -EBUSY) {
 		snprintf(why, STORE_WHY_SIZE,
@@ -817,6 +834,7 @@ void store_flush(struct store *store)
 	registry_unread(&store->reader);
 	loop_timer_disarm(&store->retry);
 	loop_timer_disarm(&store->stall);
+	loop_timer_disarm(&store->rest);
 	loop_defer_cancel(&store->begin);
 	loop_defer_cancel(&store->tell);
 	log_damage(store);
@@ -848,6 +866,7 @@ void store_free(struct store *store)
 	registry_unread(&store->reader);
 	loop_timer_disarm(&store->retry);
 	loop_timer_disarm(&store->stall);
+	loop_timer_disarm(&store->rest);
 	loop_defer_cancel(&store->begin);
 	loop_defer_cancel(&store->tell);
 	slices_cancel(&store->walk);

@@ -20,7 +20,7 @@
 /* JoinState: who is sent what comes for the group. */
 enum { RECEIVES = JOIN_FULL | JOIN_NON_MEMBER };
 
-enum { IPOIB_Q_KEY = 0x0B1B, ADM_VERSION = 2, WAITS = 20, WAIT_US = 10 };
+enum { IPOIB_Q_KEY = 0x0B1B, ADM_VERSION = 2, WAITS = 80, WAIT_US = 10 };
 
 #define BIT(component) (UINT64_C(1) << (component))
 #define WHO (BIT(MC_MEMBER_MGID) | BIT(MC_MEMBER_PORT_GID))

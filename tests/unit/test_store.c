@@ -97,6 +97,34 @@ static json_int_t status_number(const struct bed *bed, const char *name)
 	return number;
 }
 
+/* After a batch the store rests for twice the time which the batch took. */
+static void test_rest(void)
+{
+	struct bed bed;
+
+	bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_hold(true);
+	bed_put(&bed, 1, 1);
+	bed_pass(&bed, MS);
+	bed_hold(false);
+	bed_pass(&bed, MS / 2);
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
+	bed_put(&bed, 2, 2);
+	bed_pass(&bed, MS);
+	bed_put(&bed, 3, 3);
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
+	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 2);
+	bed_pass(&bed, MS);
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
+	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 0);
+	bed_pass(&bed, 10 * MS);
+	bed_put(&bed, 4, 4);
+	bed_pass(&bed, MS / 10);
+	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 3);
+	bed_close(&bed, true);
+}
+
 /* One commit for a turn, the next for all that came while it was written. */
 static void test_group_commit(void)
 {
@@ -603,6 +631,7 @@ int main(void)
 		{"every kind comes back", test_every_kind_comes_back},
 		{"mode", test_mode},
 		{"group commit", test_group_commit},
+		{"rest after a batch", test_rest},
 		{"together", test_together},
 		{"version 1", test_version_1},
 		{"not ours", test_not_ours},

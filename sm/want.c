@@ -101,6 +101,16 @@ static void link_values(const struct sm_options *options, const struct port *por
 		*vls = have->operational_vls;
 }
 
+/* No manager leaves an ACTIVE link so. A Set on a route whose cables have just moved did it: it met
+ * this port, and the port took the MTU in ACTIVE, as those of Linux's ib_qib do. It takes the right
+ * MTU in the same way, and until then the link drops the larger packets. */
+static bool ends_differ(const struct port *port)
+{
+	return port->peer && port_state_of(port) == PORT_ACTIVE &&
+	       port_state_of(port->peer) == PORT_ACTIVE &&
+	       port_info(port)->neighbor_mtu != port_info(port->peer)->neighbor_mtu;
+}
+
 static bool leads_to_end(const struct port *port)
 {
 	return port->peer && port->peer->node->type != NODE_SWITCH;
@@ -238,8 +248,11 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 		want->overrun_errors = options->overrun_errors_threshold;
 	}
 	/* An ACTIVE link keeps what it runs with: changing it would take the link down. */
-	if (kind & LINKS && have->port_state < PORT_ACTIVE)
+	if (kind & LINKS && (have->port_state < PORT_ACTIVE || ends_differ(port))) {
 		link_values(options, port, &want->neighbor_mtu, &want->operational_vls);
+		if (have->port_state == PORT_ACTIVE)
+			want->operational_vls = have->operational_vls;
+	}
 	/* Only who had an address before can hold registrations with another manager, or with one
 	 * that has forgotten them. */
 	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&

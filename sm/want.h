@@ -27,8 +27,8 @@ bool port_governed_is_same(const struct port *port, const struct port_info *show
  * take. */
 void port_note_echo(struct port *port, const struct port_info *want, const struct port_info *held);
 
-/* On an ACTIVE link MTU and VLs cannot be changed without taking it down: whether they should be.
- */
+/* On an ACTIVE link MTU and VLs are not changed, since that may take the link down: whether they
+ * should be. When its two ends hold different MTUs, port_want() corrects them all the same. */
 bool port_link_mismatch(const struct sm_options *options, const struct port *port, uint8_t *mtu,
 			uint8_t *vls);
 

@@ -427,6 +427,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 700755, "tables of another MASTER that had the same sm_lid"},
 	{"failover", 720159, "tables of before another MASTER, written before they were read"},
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
+	{"swaps-other", 10000042,
+	 "the MTU of an ACTIVE link, from a Set that a moved cable led to a host"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"moving-tenants-tree", 7100183,

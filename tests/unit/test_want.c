@@ -235,7 +235,7 @@ static void test_no_change_values(void)
 }
 
 /* MTU and VLs: what both ends can, below the option; what an ACTIVE link has stays. */
-static uint8_t mtu_here, vl_here, state_here;
+static uint8_t mtu_here, vl_here, state_here, mtu_held, vls_held;
 static void capabilities(struct port_info *info)
 {
 	info->mtu_cap = mtu_here;
@@ -281,9 +281,44 @@ static void test_link_values(void)
 	}
 }
 
+static void with_mtu(struct port_info *info)
+{
+	capabilities(info);
+	info->neighbor_mtu = mtu_held;
+}
+
+/* The ends of an ACTIVE link hold different MTUs: both get what both can. Its VLs stay. */
+static void test_ends_differ(void)
+{
+	static const struct {
+		uint8_t state, mtu, peer_mtu, want;
+	} rows[] = {
+		{PORT_ACTIVE, 1, 5, 5}, {PORT_ACTIVE, 5, 1, 5}, {PORT_ACTIVE, 4, 3, 5},
+		{PORT_ACTIVE, 1, 1, 1}, {PORT_ACTIVE, 4, 4, 4},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct port *port;
+		struct port_info want;
+
+		begin();
+		port = model_port(&model, net, 3, 1);
+		mtu_here = 5;
+		vl_here = 4;
+		state_here = rows[i].state;
+		mtu_held = rows[i].mtu;
+		change(port, with_mtu);
+		mtu_held = rows[i].peer_mtu;
+		change(port->peer, with_mtu);
+		port_want(model.fabric, &options, port, &want);
+		CU_ASSERT_EQUAL(want.neighbor_mtu, rows[i].want);
+		CU_ASSERT_EQUAL(want.operational_vls, 2);
+		end();
+	}
+}
+
 /* When a link goes through Down for its MTU or VLs. It never does where a host can be using it: one
  * end is ACTIVE, and the adapter has a LID and knows a manager. */
-static uint8_t mtu_held, vls_held;
 static lid_t lid_held, manager_held;
 static void a_host(struct port_info *info)
 {
@@ -705,6 +740,7 @@ int main(void)
 		{"M_Keys", test_m_key},
 		{"no-change values", test_no_change_values},
 		{"link values", test_link_values},
+		{"ends of a link that differ", test_ends_differ},
 		{"links that restart", test_restarts},
 		{"unknown VLCap", test_unknown_vl_cap},
 		{"reregister", test_reregister},

@@ -452,7 +452,7 @@ static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 		adm->stats.answered++;
 	}
 	if (!error && size > MAD_SIZE)
-		queue_handed_over(adm->queue, exchange->from.lid, size);
+		queue_handed_over(adm->queue, exchange_port(exchange), size);
 }
 
 /* Counts and sends what has been decided, and frees what the answer took. */
@@ -538,8 +538,7 @@ static void exchange_queue(struct adm *adm, struct exchange *exchange)
 {
 	struct exchange *queued;
 
-	if (!verdict_take(adm, exchange,
-			  queue_judge(adm->queue, &exchange->from, &exchange->header)))
+	if (!verdict_take(adm, exchange, queue_judge(adm->queue, exchange)))
 		return;
 	queued = mem_alloc(sizeof(*queued));
 	*queued = *exchange;
@@ -570,7 +569,7 @@ static bool takes_turns(const struct adm *adm, const struct exchange *exchange)
 	uint64_t units = request->end - request->unit;
 
 	return units > UNITS_AT_ONCE ||
-	       (units && request->table && queue_owes(adm->queue, exchange->from.lid));
+	       (units && request->table && queue_owes(adm->queue, exchange_port(exchange)));
 }
 
 static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8_t *mad,
@@ -583,8 +582,7 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 	exchange->row = row_find(exchange->header.attr_id, exchange->header.method);
 	status = exchange_check(exchange, size);
 	if (!status && changes &&
-	    !verdict_take(adm, exchange,
-			  pending_judge(adm->pending, &exchange->from, &exchange->header)))
+	    !verdict_take(adm, exchange, pending_judge(adm->pending, exchange)))
 		return;
 	if (!status)
 		status = exchange_begin(adm, exchange, mad + SUBN_ADM_HEADER_SIZE,
@@ -598,7 +596,7 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 		status = answer_status(request);
 	}
 	if (!status && request->table)
-		queue_charge(adm->queue, exchange->from.lid, exchange->answer.work);
+		queue_charge(adm->queue, exchange_port(exchange), exchange->answer.work);
 	if (!status && changes &&
 	    !registry_durable(adm->registry, registry_number(adm->registry))) {
 		exchange_hold(adm, exchange);
@@ -656,6 +654,7 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 		.wanted_ctx = adm->wanted_ctx,
 		.aliases = &adm->aliases,
 		.from = &exchange->from,
+		.requester = {.lid = from->lid}, /* as far as no view tells of its port */
 		.options = &adm->options,
 		.trusted = sm_key && sm_key == adm->options.sa_key,
 		.is_administrator =
@@ -728,7 +727,8 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 		adm->stats.dropped++;
 		return;
 	}
-	verdict = gate_judge(adm->gate, adm->options.request_rate, from, header, mad, size);
+	verdict = gate_judge(adm->gate, adm->options.request_rate, exchange_port(&exchange), from,
+			     header, mad, size);
 	if (!verdict_take(adm, &exchange, verdict))
 		return;
 	if (verdict == VERDICT_WAITS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A share is counted in spans of 10 ms: who has used that of this span up, or has requests waiting
- * already (for they shall stay in order), waits. What is known of a LID that has asked is eight
+ * already (for they shall stay in order), waits. What is known of a port that has asked is eight
  * bytes in an array; its queue exists only as long as something is in it.
  */
 #include "sa/gate.h"
@@ -32,7 +32,7 @@ struct request {
 struct requester { /* with something that waits */
 	struct list link;
 	struct list requests;
-	lid_t lid;
+	lid_t lid; /* base LID */
 	unsigned count;
 	size_t bytes;
 };
@@ -46,8 +46,8 @@ struct gate {
 	struct loop *loop;
 	struct gate_owner owner;
 	struct list turns;     /* requesters, whose turn is next first */
-	struct map requesters; /* LID -> requester */
-	struct share *shares;  /* by LID */
+	struct map requesters; /* base LID -> requester */
+	struct share *shares;  /* by base LID */
 	size_t length, bytes;
 	struct loop_deferred turn;
 	struct loop_timer retry;
@@ -184,15 +184,15 @@ static struct requester *requester_of(struct gate *gate, lid_t lid)
 static bool has_place(const struct gate *gate, const struct requester *requester, size_t size)
 {
 	return gate->length < GATE_LENGTH_MAX && gate->bytes + size <= GATE_BYTES_MAX &&
-	       size <= GATE_PER_LID_BYTES_MAX &&
-	       (!requester || (requester->count < GATE_PER_LID_MAX &&
-			       requester->bytes + size <= GATE_PER_LID_BYTES_MAX));
+	       size <= GATE_PER_PORT_BYTES_MAX &&
+	       (!requester || (requester->count < GATE_PER_PORT_MAX &&
+			       requester->bytes + size <= GATE_PER_PORT_BYTES_MAX));
 }
 
-static void keep(struct gate *gate, const struct mad_addr *from, const struct mad_header *header,
-		 const uint8_t *mad, size_t size)
+static void keep(struct gate *gate, lid_t base_lid, const struct mad_addr *from,
+		 const struct mad_header *header, const uint8_t *mad, size_t size)
 {
-	struct requester *requester = requester_of(gate, from->lid);
+	struct requester *requester = requester_of(gate, base_lid);
 	struct request *request = mem_alloc(sizeof(*request) + size);
 
 	request->from = *from;
@@ -209,19 +209,20 @@ static void keep(struct gate *gate, const struct mad_addr *from, const struct ma
 		loop_defer(&gate->turn);
 }
 
-enum verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
-			const struct mad_header *header, const uint8_t *mad, size_t size)
+enum verdict gate_judge(struct gate *gate, uint32_t rate, lid_t base_lid,
+			const struct mad_addr *from, const struct mad_header *header,
+			const uint8_t *mad, size_t size)
 {
 	const struct requester *requester =
-		gate->length ? map_get(&gate->requesters, from->lid) : NULL;
+		gate->length ? map_get(&gate->requesters, base_lid) : NULL;
 
-	if (!requester && !gate->owner.shut(gate->owner.ctx) && share_take(gate, from->lid, rate))
+	if (!requester && !gate->owner.shut(gate->owner.ctx) && share_take(gate, base_lid, rate))
 		return VERDICT_PASSES;
 	if (requester && is_repeated(requester, from, header))
 		return VERDICT_REPEATED;
 	if (!has_place(gate, requester, size))
 		return VERDICT_FULL;
-	keep(gate, from, header, mad, size);
+	keep(gate, base_lid, from, header, mad, size);
 	return VERDICT_WAITS;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The gate before the SA: who is answered at once, and who waits. Requests wait while it is shut
- * (there is no view yet) and when their LID has asked more than its share of late; those that wait
+ * (there is no view yet) and when their port has asked more than its share of late; those that wait
  * have their turn one requester after the other, so that one who asks a million times is in
  * nobody's way, and is answered as fast as nobody else wants to be. How many wait is bounded, for
- * each requester and in all; the rest is the caller's to refuse. Knows addresses and bytes, no
- * records. Used by adm.c alone; loop thread only.
+ * each requester and in all; the rest is the caller's to refuse. A requester is a port, named by
+ * its base LID: with an LMC it asks from up to 128 LIDs, and has one share. Knows addresses and
+ * bytes, no records. Used by adm.c alone; loop thread only.
  */
 #ifndef SA_GATE_H
 #define SA_GATE_H
@@ -18,10 +19,10 @@
 
 enum {
 	GATE_LENGTH_MAX = 8192,	   /* requests that wait, in all */
-	GATE_PER_LID_MAX = 256,	   /* of these, one requester's */
+	GATE_PER_PORT_MAX = 256,   /* of these, one requester's */
 	GATE_WAIT_US = 10000000,   /* what has waited for so long nobody waits for any more */
 	GATE_BYTES_MAX = 16 << 20, /* of all that wait */
-	GATE_PER_LID_BYTES_MAX = GATE_BYTES_MAX / 64, /* the longest request has 8 KB */
+	GATE_PER_PORT_BYTES_MAX = GATE_BYTES_MAX / 64, /* the longest request has 8 KB */
 };
 
 struct gate_owner {
@@ -38,10 +39,12 @@ struct gate;
 struct gate *gate_new(struct loop *loop, const struct gate_owner *owner);
 void gate_free(struct gate *gate); /* what waits is dropped */
 
-/* rate: so many requests a second of one LID pass without waiting; 0: any number. Of one that waits
+/* rate: so many requests a second of one port pass without waiting; 0: any number. base_lid: of the
+ * port that from belongs to; where the port is not known, the LID of from. Of a request that waits
  * a copy was taken. */
-enum verdict gate_judge(struct gate *gate, uint32_t rate, const struct mad_addr *from,
-			const struct mad_header *header, const uint8_t *mad, size_t size);
+enum verdict gate_judge(struct gate *gate, uint32_t rate, lid_t base_lid,
+			const struct mad_addr *from, const struct mad_header *header,
+			const uint8_t *mad, size_t size);
 size_t gate_length(const struct gate *gate);
 
 #endif

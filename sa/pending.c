@@ -20,7 +20,7 @@ struct pending {
 	struct list waiting, durable;
 	size_t length;	     /* of both */
 	struct map requests; /* request_hash() -> exchange */
-	struct map per_lid;  /* LID -> how many: map_count() */
+	struct map per_port; /* base LID -> how many: map_count() */
 	struct loop_deferred turn;
 };
 
@@ -39,7 +39,7 @@ static void leave(struct pending *pending, struct exchange *exchange)
 	list_del(&exchange->link);
 	pending->length--;
 	map_remove(&pending->requests, request_hash(&exchange->from, &exchange->header));
-	map_count(&pending->per_lid, exchange->from.lid, -1);
+	map_count(&pending->per_port, exchange_port(exchange), -1);
 }
 
 static void turn(void *arg)
@@ -78,7 +78,7 @@ struct pending *pending_new(struct loop *loop, struct registry *registry,
 	list_init(&pending->waiting);
 	list_init(&pending->durable);
 	map_init(&pending->requests);
-	map_init(&pending->per_lid);
+	map_init(&pending->per_port);
 	loop_deferred_init(&pending->turn, loop, "acknowledged changes", turn, pending);
 	return pending;
 }
@@ -89,19 +89,20 @@ void pending_free(struct pending *pending)
 		return;
 	loop_defer_cancel(&pending->turn);
 	map_done(&pending->requests);
-	map_done(&pending->per_lid);
+	map_done(&pending->per_port);
 	free(pending);
 }
 
-enum verdict pending_judge(const struct pending *pending, const struct mad_addr *from,
-			   const struct mad_header *header)
+enum verdict pending_judge(const struct pending *pending, const struct exchange *asks)
 {
-	const struct exchange *other = map_get(&pending->requests, request_hash(from, header));
+	const struct exchange *other =
+		map_get(&pending->requests, request_hash(&asks->from, &asks->header));
 
-	if (other && same_request(&other->from, &other->header, from, header))
+	if (other && same_request(&other->from, &other->header, &asks->from, &asks->header))
 		return VERDICT_REPEATED;
 	return other || pending->length >= PENDING_LENGTH_MAX ||
-			       map_counted(&pending->per_lid, from->lid) >= PENDING_PER_LID_MAX
+			       map_counted(&pending->per_port, exchange_port(asks)) >=
+				       PENDING_PER_PORT_MAX
 		       ? VERDICT_FULL
 		       : VERDICT_WAITS;
 }
@@ -110,7 +111,7 @@ void pending_add(struct pending *pending, struct exchange *exchange)
 {
 	pending->length++;
 	map_put(&pending->requests, request_hash(&exchange->from, &exchange->header), exchange);
-	map_count(&pending->per_lid, exchange->from.lid, 1);
+	map_count(&pending->per_port, exchange_port(exchange), 1);
 	list_push(&pending->waiting, &exchange->link);
 	exchange->pending = pending;
 	exchange->waiter = (struct registry_waiter){.durable = durable, .ctx = exchange};

@@ -14,7 +14,7 @@
 
 enum {
 	PENDING_LENGTH_MAX = 16384, /* requests, some 16 MB */
-	PENDING_PER_LID_MAX = 64,   /* of these, one requester's */
+	PENDING_PER_PORT_MAX = 64,  /* of these, one requester's */
 };
 
 struct pending;
@@ -25,8 +25,7 @@ struct pending *pending_new(struct loop *loop, struct registry *registry,
 void pending_free(struct pending *pending); /* must be empty */
 
 /* To be asked before anything is changed. Never VERDICT_PASSES. */
-enum verdict pending_judge(const struct pending *pending, const struct mad_addr *from,
-			   const struct mad_header *header);
+enum verdict pending_judge(const struct pending *pending, const struct exchange *asks);
 /* Takes over exchange, which is on the heap and was not judged otherwise. */
 void pending_add(struct pending *pending, struct exchange *exchange);
 struct exchange *pending_take(struct pending *pending); /* any, NULL when there is none */

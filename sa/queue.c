@@ -29,11 +29,11 @@ struct queue {
 	void *ctx;
 	struct list waiting, working;
 	size_t length;		     /* of both */
-	uint64_t at_work[LIDS / 64]; /* LIDs with something in working */
+	uint64_t at_work[LIDS / 64]; /* base LIDs with something in working */
 	bool large_at_work;
 	uint64_t working_bytes; /* set aside for all that is in working */
 	uint64_t handed_bytes, handed_us;
-	uint64_t *paid_us; /* by LID: the time with which it has paid for its answers */
+	uint64_t *paid_us; /* by base LID: the time with which it has paid for its answers */
 	struct loop_deferred turn;
 	struct loop_timer retry;
 };
@@ -73,21 +73,21 @@ static void pay(struct queue *queue, lid_t lid, uint64_t us)
 	*paid_us = (*paid_us > now_us ? *paid_us : now_us) + us;
 }
 
-void queue_handed_over(struct queue *queue, lid_t lid, size_t bytes)
+void queue_handed_over(struct queue *queue, lid_t base_lid, size_t bytes)
 {
 	drain(queue);
 	queue->handed_bytes += bytes;
-	pay(queue, lid, bytes / QUEUE_BYTES_PER_US);
+	pay(queue, base_lid, bytes / QUEUE_BYTES_PER_US);
 }
 
-void queue_charge(struct queue *queue, lid_t lid, uint64_t work)
+void queue_charge(struct queue *queue, lid_t base_lid, uint64_t work)
 {
-	pay(queue, lid, work / QUEUE_WORK_PER_US);
+	pay(queue, base_lid, work / QUEUE_WORK_PER_US);
 }
 
-bool queue_owes(const struct queue *queue, lid_t lid)
+bool queue_owes(const struct queue *queue, lid_t base_lid)
 {
-	return queue->paid_us[lid] > loop_now_us(queue->loop) + QUEUE_DEBT_US;
+	return queue->paid_us[base_lid] > loop_now_us(queue->loop) + QUEUE_DEBT_US;
 }
 
 static uint64_t bytes_needed(const struct adm_request *request)
@@ -112,8 +112,8 @@ static struct exchange *next_waiting(const struct queue *queue)
 	list_for_each (item, &queue->waiting) {
 		struct exchange *exchange = container_of(item, struct exchange, link);
 
-		if (!is_at_work(queue, exchange->from.lid) &&
-		    !queue_owes(queue, exchange->from.lid) &&
+		if (!is_at_work(queue, exchange_port(exchange)) &&
+		    !queue_owes(queue, exchange_port(exchange)) &&
 		    !(exchange->answer.large && queue->large_at_work))
 			return exchange;
 	}
@@ -129,12 +129,13 @@ static void admit(struct queue *queue)
 	drain(queue);
 	while ((exchange = next_waiting(queue))) {
 		uint64_t bytes = bytes_needed(&exchange->request);
+		lid_t port = exchange_port(exchange);
 
 		if (queue->handed_bytes + queue->working_bytes + bytes > QUEUE_BYTES_MAX)
 			return;
 		exchange->bytes = bytes;
 		queue->working_bytes += bytes;
-		queue->at_work[exchange->from.lid / 64] |= UINT64_C(1) << exchange->from.lid % 64;
+		queue->at_work[port / 64] |= UINT64_C(1) << port % 64;
 		queue->large_at_work |= exchange->answer.large;
 		list_del(&exchange->link);
 		list_push(&queue->working, &exchange->link);
@@ -143,12 +144,14 @@ static void admit(struct queue *queue)
 
 static void leave(struct queue *queue, struct exchange *exchange)
 {
+	lid_t port = exchange_port(exchange);
+
 	list_del(&exchange->link);
 	queue->length--;
 	if (!exchange->bytes)
 		return; /* it was waiting */
 	queue->working_bytes -= exchange->bytes;
-	queue->at_work[exchange->from.lid / 64] &= ~(UINT64_C(1) << exchange->from.lid % 64);
+	queue->at_work[port / 64] &= ~(UINT64_C(1) << port % 64);
 	queue->large_at_work &= !exchange->answer.large;
 }
 
@@ -161,7 +164,7 @@ static void slice(struct queue *queue)
 	if (!exchange_work(exchange, SLICE_CANDIDATES))
 		return;
 	leave(queue, exchange);
-	queue_charge(queue, exchange->from.lid, exchange->answer.work);
+	queue_charge(queue, exchange_port(exchange), exchange->answer.work);
 	queue->done(queue->ctx, exchange);
 }
 
@@ -209,31 +212,29 @@ void queue_free(struct queue *queue)
 	free(queue);
 }
 
-static void judge_list(const struct list *list, const struct mad_addr *from,
-		       const struct mad_header *header, unsigned *same_lid, bool *repeated)
+static void judge_list(const struct list *list, const struct exchange *asks, unsigned *same_port,
+		       bool *repeated)
 {
 	list_for_each (item, list) {
 		const struct exchange *exchange = container_of(item, struct exchange, link);
 
-		if (exchange->from.lid != from->lid)
-			continue;
-		++*same_lid;
-		*repeated |= same_request(&exchange->from, &exchange->header, from, header);
+		*same_port += exchange_port(exchange) == exchange_port(asks);
+		*repeated |= same_request(&exchange->from, &exchange->header, &asks->from,
+					  &asks->header);
 	}
 }
 
-enum verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
-			 const struct mad_header *header)
+enum verdict queue_judge(const struct queue *queue, const struct exchange *asks)
 {
-	unsigned same_lid = 0;
+	unsigned same_port = 0;
 	bool repeated = false;
 
-	judge_list(&queue->waiting, from, header, &same_lid, &repeated);
-	judge_list(&queue->working, from, header, &same_lid, &repeated);
+	judge_list(&queue->waiting, asks, &same_port, &repeated);
+	judge_list(&queue->working, asks, &same_port, &repeated);
 	if (repeated)
 		return VERDICT_REPEATED;
-	return queue->length >= QUEUE_LENGTH_MAX || same_lid >= QUEUE_PER_LID_MAX ? VERDICT_FULL
-										  : VERDICT_WAITS;
+	return queue->length >= QUEUE_LENGTH_MAX || same_port >= QUEUE_PER_PORT_MAX ? VERDICT_FULL
+										    : VERDICT_WAITS;
 }
 
 void queue_add(struct queue *queue, struct exchange *exchange)

@@ -22,7 +22,7 @@
 enum {
 	QUEUE_BYTES_MAX = 64 << 20, /* of all tables under way */
 	QUEUE_LENGTH_MAX = 1024,    /* requests */
-	QUEUE_PER_LID_MAX = 16,	    /* of these, one requester's */
+	QUEUE_PER_PORT_MAX = 16,    /* of these, one requester's */
 	/* What a requester may cost in the long run, and what it may owe before it waits. A unit of
 	 * work takes 0.1 to 0.4 us; a port sends 50 MB/s and more. */
 	QUEUE_WORK_PER_US = 1,
@@ -64,6 +64,12 @@ struct exchange {
 	struct pending *pending;
 };
 
+/* Whose share it takes: the base LID of the requester's port, from whichever LID it asks. */
+static inline lid_t exchange_port(const struct exchange *exchange)
+{
+	return exchange->request.requester.lid;
+}
+
 /* Works at units until the answer is complete or so many candidates were looked at. True: it is
  * complete. */
 bool exchange_work(struct exchange *exchange, uint64_t candidates);
@@ -75,17 +81,16 @@ struct queue *queue_new(struct loop *loop, void (*done)(void *ctx, struct exchan
 void queue_free(struct queue *queue); /* must be empty */
 
 /* Never VERDICT_PASSES. */
-enum verdict queue_judge(const struct queue *queue, const struct mad_addr *from,
-			 const struct mad_header *header);
+enum verdict queue_judge(const struct queue *queue, const struct exchange *asks);
 /* Takes over exchange, which is on the heap and was not judged otherwise. */
 void queue_add(struct queue *queue, struct exchange *exchange);
 struct exchange *queue_take(struct queue *queue); /* any, NULL when there is none */
 size_t queue_length(const struct queue *queue);
-/* A message of so many bytes to this LID was given to the kernel. */
-void queue_handed_over(struct queue *queue, lid_t lid, size_t bytes);
-/* An answer to this LID that was not queued has cost so much work. */
-void queue_charge(struct queue *queue, lid_t lid, uint64_t work);
-/* Whether the next answer to this LID has to wait because of what those before have cost. */
-bool queue_owes(const struct queue *queue, lid_t lid);
+/* A message of so many bytes to the port with this base LID was given to the kernel. */
+void queue_handed_over(struct queue *queue, lid_t base_lid, size_t bytes);
+/* An answer to this port that was not queued has cost so much work. */
+void queue_charge(struct queue *queue, lid_t base_lid, uint64_t work);
+/* Whether the next answer to this port has to wait because of what those before have cost. */
+bool queue_owes(const struct queue *queue, lid_t base_lid);
 
 #endif

@@ -388,8 +388,8 @@ const struct conf_row conf_rows[] = {
 		 "takes all multicast LIDs."},
 	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests a second",
-	 .text = "So many requests of one LID the SA answers as they come. What is beyond waits "
-		 "behind the requests of others. 0: nobody waits."},
+	 .text = "So many requests of one port, from all its LIDs together, the SA answers as they "
+		 "come. What is beyond waits behind the requests of others. 0: nobody waits."},
 	{BOOL("sa_busy_reply", adm.busy_reply, "false"),
 	 .text = "What finds no place to wait in, since too many requests wait already, is "
 		 "answered "

@@ -13,6 +13,7 @@
 
 /* Two LIDs each; the switch has one. */
 enum {
+	LID_OF_HOST = 16, /* and the next one */
 	STAR_HOSTS = 120,
 	STAR_PATHS = 2 * STAR_HOSTS * (STAR_HOSTS + 2) + 1,
 	STAR_LID_TOP = 2 * STAR_HOSTS + 1,
@@ -119,14 +120,17 @@ static void test_repeated(void)
 	end();
 }
 
-/* One that asks for too much at a time gets some of it, and others are not held up by it. */
+/* A port that asks for too much at a time, from two LIDs, gets some of it, and other ports are not
+ * held up by it. */
 static void test_overload(void)
 {
-	struct ask other = all_nodes;
+	struct ask paths = all_paths, other = all_nodes;
 
 	begin_star();
-	for (unsigned tid = 1; tid <= 50; tid++)
-		ask_only(&all_paths, tid);
+	for (unsigned tid = 1; tid <= 50; tid++) {
+		paths.from = (lid_t)(LID_OF_HOST + tid % 2);
+		ask_only(&paths, tid);
+	}
 	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 16);
 	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 34);
 	other.from = 20;
@@ -157,8 +161,10 @@ static void test_short_tables(void)
 	unsigned asked = 0;
 
 	begin_star();
-	while (!adm_waiting(sa.adm) && asked <= allowed)
+	while (!adm_waiting(sa.adm) && asked <= allowed) {
+		table.from = (lid_t)(LID_OF_HOST + asked % 2);
 		ask_only(&table, ++asked);
+	}
 	CU_ASSERT_EQUAL(sa.size, bytes);
 	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
 	CU_ASSERT_TRUE(asked > allowed / 2);

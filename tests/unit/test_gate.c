@@ -60,7 +60,7 @@ static enum verdict judge_long(struct gate *gate, lid_t lid, unsigned tid, size_
 	const struct mad_header header = {
 		.method = METHOD_GET_MULTI, .attr_id = RECORD_MULTI_PATH, .tid = tid};
 	uint8_t *mad = mem_zalloc(size);
-	enum verdict verdict = gate_judge(gate, 0, &from, &header, mad, size);
+	enum verdict verdict = gate_judge(gate, 0, lid, &from, &header, mad, size);
 
 	free(mad);
 	return verdict;
@@ -73,7 +73,7 @@ static enum verdict judge(struct gate *gate, uint32_t rate, lid_t lid, unsigned 
 	uint8_t mad[MAD_SIZE] = {0};
 
 	mad[MAD_SIZE - 1] = (uint8_t)tid;
-	return gate_judge(gate, rate, &from, &header, mad, sizeof(mad));
+	return gate_judge(gate, rate, lid, &from, &header, mad, sizeof(mad));
 }
 
 static void stop_loop(void *arg)
@@ -149,9 +149,9 @@ static void test_shut(void)
 static void test_places(void)
 {
 	struct gate *gate = begin_gate(true);
-	unsigned waiting = GATE_PER_LID_MAX;
+	unsigned waiting = GATE_PER_PORT_MAX;
 
-	for (unsigned i = 0; i < GATE_PER_LID_MAX; i++)
+	for (unsigned i = 0; i < GATE_PER_PORT_MAX; i++)
 		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), VERDICT_WAITS);
 	CU_ASSERT_EQUAL(judge(gate, 0, 1, 9999), VERDICT_FULL);
 	CU_ASSERT_EQUAL(judge(gate, 0, 1, 5), VERDICT_REPEATED);
@@ -165,17 +165,17 @@ static void test_places(void)
 /* Messages of one requester take no memory from others, as long as they may be. */
 static void test_bytes(void)
 {
-	enum { LONG = 8 << 10, PLACES = GATE_PER_LID_BYTES_MAX / LONG };
+	enum { LONG = 8 << 10, PLACES = GATE_PER_PORT_BYTES_MAX / LONG };
 	struct gate *gate = begin_gate(true);
 
-	CU_ASSERT_EQUAL(judge_long(gate, 1, 1, GATE_PER_LID_BYTES_MAX + 1), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge_long(gate, 1, 1, GATE_PER_PORT_BYTES_MAX + 1), VERDICT_FULL);
 	CU_ASSERT_EQUAL(gate_length(gate), 0);
 	for (unsigned i = 0; i < PLACES; i++)
 		CU_ASSERT_EQUAL(judge_long(gate, 1, i, LONG), VERDICT_WAITS);
 	CU_ASSERT_EQUAL(judge_long(gate, 1, PLACES, 8 << 20), VERDICT_FULL);
 	CU_ASSERT_EQUAL(judge(gate, 0, 1, PLACES), VERDICT_FULL);
-	for (unsigned lid = 2; lid <= GATE_BYTES_MAX / GATE_PER_LID_BYTES_MAX; lid++)
-		CU_ASSERT_EQUAL(judge_long(gate, (lid_t)lid, 1, GATE_PER_LID_BYTES_MAX),
+	for (unsigned lid = 2; lid <= GATE_BYTES_MAX / GATE_PER_PORT_BYTES_MAX; lid++)
+		CU_ASSERT_EQUAL(judge_long(gate, (lid_t)lid, 1, GATE_PER_PORT_BYTES_MAX),
 				VERDICT_WAITS);
 	CU_ASSERT_EQUAL(judge_long(gate, 999, 1, LONG), VERDICT_FULL);
 	end_gate(gate);
@@ -260,7 +260,7 @@ static void test_busy(void)
 	view_publish(&sa.view, NULL);
 	adm_expect(sa.adm, is_coming, &coming);
 	coming = true;
-	for (unsigned tid = 1; tid <= GATE_PER_LID_MAX + 1; tid++)
+	for (unsigned tid = 1; tid <= GATE_PER_PORT_MAX + 1; tid++)
 		ask_only(&class_info, tid);
 	CU_ASSERT_EQUAL(sa.sent, 0);
 	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1);
@@ -295,9 +295,58 @@ static void test_flood(void)
 	CU_ASSERT_EQUAL(sa.header.tid, TID);
 	while (adm_waiting(sa.adm))
 		turn();
-	CU_ASSERT_EQUAL(sa.sent, 2 + GATE_PER_LID_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1000 - 1 - GATE_PER_LID_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->waited, GATE_PER_LID_MAX);
+	CU_ASSERT_EQUAL(sa.sent, 2 + GATE_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1000 - 1 - GATE_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->waited, GATE_PER_PORT_MAX);
+	end();
+}
+
+/* A port with LMC 2 asks from four LIDs and has one share. Each answer goes to the LID that asked;
+ * and the same TID from another LID is another request. */
+static void test_lids_of_one_port(void)
+{
+	enum { FIRST = 16, LIDS = 4 };
+	struct adm_options slow = options;
+	struct ask from = class_info;
+
+	slow.request_rate = 100;
+	begin();
+	adm_set_options(sa.adm, &slow);
+	for (from.from = FIRST; from.from < FIRST + LIDS; from.from++)
+		ask_only(&from, TID);
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(sa.to.lid, FIRST);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), LIDS - 1);
+	from.from = FIRST + 1;
+	ask_only(&from, TID);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 1);
+	from.from = 24;
+	ask_only(&from, TID);
+	CU_ASSERT_EQUAL(sa.sent, 2);
+	CU_ASSERT_EQUAL(sa.to.lid, 24);
+	while (adm_waiting(sa.adm))
+		turn();
+	CU_ASSERT_EQUAL(sa.sent, 1 + LIDS);
+	CU_ASSERT_EQUAL(sa.to.lid, FIRST + LIDS - 1); /* the last that asked */
+	end();
+}
+
+/* A flood from all LIDs of a port takes the places of one requester. */
+static void test_flood_from_lids(void)
+{
+	struct adm_options slow = options;
+	struct ask from = class_info;
+
+	slow.request_rate = 100;
+	begin();
+	adm_set_options(sa.adm, &slow);
+	for (unsigned tid = 1; tid <= 4 * GATE_PER_PORT_MAX; tid++) {
+		from.from = (lid_t)(16 + tid % 4);
+		ask_only(&from, tid);
+	}
+	CU_ASSERT_EQUAL(sa.sent, 1);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), GATE_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 3 * GATE_PER_PORT_MAX - 1);
 	end();
 }
 
@@ -313,6 +362,8 @@ int main(void)
 		{"no view comes", test_no_view_comes},
 		{"BUSY", test_busy},
 		{"one who asks without end", test_flood},
+		{"the LIDs of one port", test_lids_of_one_port},
+		{"a flood from the LIDs of one port", test_flood_from_lids},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -999,9 +999,11 @@ static void test_durable(void)
 	ask_only(&ask_a, 4);
 	CU_ASSERT_EQUAL(sa.sent, 4);
 
-	/* Each requester has so many at most; the rest is silence, and nothing is changed. */
+	/* Each port has so many at most, from whichever of its LIDs it asks; the rest is silence,
+	 * and nothing is changed. */
 	before = sa.sent;
 	for (unsigned i = 0; i < 200; i++) {
+		ask_a.from = (lid_t)(LID_A + i % 4); /* LMC 2 */
 		set_mgid(record.mgid, 10 + i);
 		ask_only(&ask_a, 10 + i);
 	}

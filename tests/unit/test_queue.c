@@ -127,7 +127,7 @@ static void done(void *ctx, struct exchange *exchange)
 	struct queue **queue = ctx;
 
 	test.done[test.num_done++ % ARRAY_SIZE(test.done)] = (unsigned)exchange->header.tid;
-	queue_handed_over(*queue, exchange->from.lid,
+	queue_handed_over(*queue, exchange_port(exchange),
 			  (size_t)exchange->request.most * RECORD_BYTES);
 	free(exchange);
 }
@@ -148,12 +148,13 @@ static enum verdict add_table(struct queue *queue, lid_t lid, unsigned tid, uint
 	exchange->from.lid = lid;
 	exchange->header.tid = tid;
 	exchange->request = (struct adm_request){.format = &record,
+						 .requester = {.lid = lid},
 						 .table = true,
 						 .answer = &exchange->answer,
 						 .end = units,
 						 .most = most,
 						 .step = step};
-	verdict = queue_judge(queue, &exchange->from, &exchange->header);
+	verdict = queue_judge(queue, exchange);
 	if (verdict == VERDICT_WAITS)
 		queue_add(queue, exchange);
 	else
@@ -261,7 +262,7 @@ static void test_fair(void)
 	enum { UNITS = 20000 };
 	struct queue *queue = begin(&queue);
 
-	for (unsigned i = 0; i < QUEUE_PER_LID_MAX; i++)
+	for (unsigned i = 0; i < QUEUE_PER_PORT_MAX; i++)
 		add(queue, 1, i, UNITS);
 	turn();
 	add(queue, 2, 100, UNITS / 2);
@@ -270,7 +271,7 @@ static void test_fair(void)
 	CU_ASSERT_EQUAL(test.num_done, 1);
 	CU_ASSERT_EQUAL(test.done[0], 100);
 	settle(queue, 60000000);
-	CU_ASSERT_EQUAL(test.num_done, QUEUE_PER_LID_MAX + 1);
+	CU_ASSERT_EQUAL(test.num_done, QUEUE_PER_PORT_MAX + 1);
 	queue_free(queue);
 }
 
@@ -377,7 +378,7 @@ static void test_places(void)
 	struct queue *queue = begin(&queue);
 	unsigned taken = 0;
 
-	for (unsigned i = 0; i < QUEUE_PER_LID_MAX; i++)
+	for (unsigned i = 0; i < QUEUE_PER_PORT_MAX; i++)
 		CU_ASSERT_EQUAL(add(queue, 1, i, 1000), VERDICT_WAITS);
 	CU_ASSERT_EQUAL(add(queue, 1, 999, 1000), VERDICT_FULL);
 	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_REPEATED);
@@ -387,7 +388,7 @@ static void test_places(void)
 	for (unsigned lid = 3; lid < 2000; lid++)
 		taken += add(queue, (lid_t)lid, lid, 1000) == VERDICT_WAITS;
 	CU_ASSERT_EQUAL(queue_length(queue), QUEUE_LENGTH_MAX);
-	CU_ASSERT_TRUE(taken >= QUEUE_LENGTH_MAX - QUEUE_PER_LID_MAX - 2);
+	CU_ASSERT_TRUE(taken >= QUEUE_LENGTH_MAX - QUEUE_PER_PORT_MAX - 2);
 	settle(queue, 60000000);
 	CU_ASSERT_EQUAL(queue_length(queue), 0);
 	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_WAITS); /* it was answered: a new one */

@@ -256,8 +256,8 @@ static bool is_configured(const struct groups *groups, const struct group_entry 
 	       bsearch(group, groups->configured, groups->num_configured, sizeof(*group), by_mgid);
 }
 
-/* Clients may have made a group with this MGID in their own partition, for nothing but IPoIB ties
- * an MGID to a P_Key. Its members have no place in the partition's group. */
+/* Clients may have made a group with this MGID in their own partition, for only the MGIDs of IPoIB
+ * name a P_Key. Its members have no place in the partition's group. */
 static const struct group_entry *find_to_configure(struct groups *groups,
 						   const struct group_entry *wanted)
 {

@@ -137,6 +137,23 @@ static struct mc_member_record record_of(const struct group_entry *group,
 	return record;
 }
 
+/* A group of a partition in which the requester is not is for the requester like no group. */
+static bool may_see_group(const struct adm_request *request, const struct group_entry *group)
+{
+	return endport_in_partition(&request->requester, group->p_key);
+}
+
+/* Whether there is a group with the MGID of the request that the requester may not see, or not any
+ * more when the tables of ports show the partitions in force. */
+static bool group_is_hidden(const struct adm_request *request)
+{
+	const struct mc_member_record *wanted = request->wanted;
+	const struct group_entry *group = groups_find(request->groups, wanted->mgid);
+
+	return group && !(may_see_group(request, group) &&
+			  request_keeps_key(request, &request->requester, group->p_key));
+}
+
 /* Get and GetTable */
 
 static guid_t wanted_guid(const struct adm_request *request)
@@ -182,7 +199,6 @@ uint16_t begin_mc_members(struct adm_request *request)
 	return STATUS_OK;
 }
 
-/* Of groups of a partition in which the requester is not he hears nothing. */
 static void offer(struct adm_request *request, const struct group_entry *group,
 		  const struct member_entry *member)
 {
@@ -190,8 +206,7 @@ static void offer(struct adm_request *request, const struct group_entry *group,
 				  COMPONENT(MC_MEMBER_PROXY_JOIN);
 	struct mc_member_record record;
 
-	if (!group || !endport_in_partition(&request->requester, group->p_key) ||
-	    group_differs(request, group))
+	if (!group || !may_see_group(request, group) || group_differs(request, group))
 		return;
 	record = record_of(group, member);
 	if (!record_matches(request->format, request->mask & compared, request->wanted, &record))
@@ -238,9 +253,14 @@ static uint16_t refuse_by(struct adm_request *request, uint16_t status,
 	return status;
 }
 
+/* Where the group is hidden the log names that, whatever the status says to the requester. */
 static uint16_t refuse(struct adm_request *request, uint16_t status, const char *why)
 {
-	return refuse_by(request, status, &(struct log_subject){.lid = request->from->lid}, why);
+	const struct log_subject subject = {.lid = request->from->lid};
+
+	if (group_is_hidden(request))
+		why = "the group is of a partition that the requester is not in";
+	return refuse_by(request, status, &subject, why);
 }
 
 static uint16_t refuse_beyond(struct adm_request *request, enum adm_limit limit, const char *why)
@@ -313,6 +333,17 @@ static bool mgid_valid(const uint8_t mgid[GID_SIZE])
 	       !(signature_of(mgid) == SIGNATURE_SA && (mgid[1] & SCOPE_MASK) == SCOPE_LINK_LOCAL);
 }
 
+/* RFC 4391, section 4: bytes 4 and 5 of an IPoIB MGID are the P_Key of the network's partition. No
+ * group with this MGID is made in another partition, whether or not this one has a network yet: it
+ * would be in the way of the network's own groups. OpenSM accepts any P_Key
+ * (validate_requested_mgid()). */
+static bool partition_agrees(const struct adm_request *request, const uint8_t mgid[GID_SIZE])
+{
+	const struct mc_member_record *wanted = request->wanted;
+
+	return !is_ipoib(mgid) || !((be16_load(mgid + 4) ^ wanted->p_key) & ~PKEY_FULL_MEMBER);
+}
+
 /* A group of an IPoIB network (RFC 4391) is made like the network's broadcast group, which has to
  * be there before. */
 static bool network_agrees(const struct adm_request *request, const uint8_t mgid[GID_SIZE])
@@ -375,6 +406,9 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 			      "there is no such group, and not all is said that makes one");
 	if (named && !mgid_valid(wanted->mgid))
 		return refuse(request, SA_REQ_INVALID, "no group may have this MGID");
+	if (named && !partition_agrees(request, wanted->mgid))
+		return refuse(request, SA_REQ_INVALID,
+			      "the P_Key in its IPoIB MGID is not the P_Key of the request");
 	if (named && !network_agrees(request, wanted->mgid))
 		return refuse(
 			request, SA_REQ_INVALID,
@@ -421,12 +455,14 @@ static uint16_t admit_group(struct adm_request *request, struct group_entry *gro
 /* The group that is joined, as it is or as it would be made. Who is in its partition is so as a
  * full member or as a limited one, who may send to the full ones. That the port is in it is
  * o15-0.1.8; that who asks is in it o15-0.2.1 demands where he changes what was joined for the
- * port. It holds for the first join as well, at which OpenSM does not look. */
+ * port. It holds for the first join as well, at which OpenSM does not look. A hidden group is
+ * judged like a group that would be made: statuses must not tell that it is there. */
 static uint16_t judge_group(struct adm_request *request, const struct endport *port,
 			    struct group_entry *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
-	const struct group_entry *known = groups_find(request->groups, wanted->mgid);
+	const struct group_entry *known =
+		group_is_hidden(request) ? NULL : groups_find(request->groups, wanted->mgid);
 	const char *differs = known ? group_differs(request, known) : NULL;
 	uint16_t status = STATUS_OK;
 	char why[64];
@@ -458,8 +494,10 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 {
 	const struct mc_member_record *wanted = request->wanted;
 	uint64_t prefix = request->options->subnet_prefix;
+	bool hidden = group_is_hidden(request);
 	const struct member_entry *known =
-		groups_member(request->groups, group->mgid, prefix, wanted_guid(request));
+		hidden ? NULL
+		       : groups_member(request->groups, group->mgid, prefix, wanted_guid(request));
 	bool own = endport_same(&request->requester, port);
 	bool takes = !known || (own && known->proxy_join); /* it counts for the requester now */
 
@@ -469,6 +507,9 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 		return refuse_beyond(request, ADM_LIMIT_REGISTRATIONS,
 				     "the requester has registered as much as one port may "
 				     "(registrations_per_port)");
+	/* An MGID has one group in the subnet: this one cannot be made. */
+	if (hidden)
+		return refuse(request, SA_REQ_INVALID, "the group is hidden");
 	*out = (struct member_entry){.port_prefix = prefix, .port_guid = wanted_guid(request)};
 	memcpy(out->mgid, group->mgid, GID_SIZE);
 	if (known)

@@ -56,7 +56,7 @@ daemon_runs() {
 fabric_runs() {
 	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)" || return 1
-	v_guid=$(guid_of $victim) o_guid=$(guid_of $other)
+	v_guid=$(guid_of $victim) o_guid=$(guid_of $other) a_guid=$(guid_of $attacker)
 	stop daemon && rm -rf daemon.state && daemon_runs
 }
 
@@ -82,6 +82,13 @@ victim_makes_groups() {
 victim_registers() {
 	mad $victim -n 800 sm 3 2 0x31 0 mask:f 60+4 "64=$prefix$v_guid" 80=ffff 84=ffffffff
 	answered 0x0000 800
+}
+
+# A partition without IPoIB, of which the attacker is no member: it makes no group in place of the broadcast group.
+outsider_makes_broadcast() {
+	# shellcheck disable=SC2046
+	mad $attacker sm 3 2 0x38 0 $mask 56=ff12401b8077000000000000ffffffff $(created "$a_guid")
+	answered 0x0200 1
 }
 
 new_partition() {
@@ -155,6 +162,7 @@ told_limit() {
 
 check "weftd on weftsim" fabric_runs || finish
 check "a membership that a port joined itself is its own" takes_over
+check "no outsider makes the broadcast group of a partition" outsider_makes_broadcast
 check "a limited member makes no more groups than one port may" exhausts
 check "nothing of it counts for the victim" victim_makes_groups
 check "the victim registers services" victim_registers

@@ -225,7 +225,7 @@ sa_follows_commands() {
 	local key=${guid[host-0004]}
 
 	equal "paths of host-0004 before" "$(paths host-0002 host-0004)" 0 || return 1
-	! joins host-0004 && matches 'refused with 0x0200' join.out || because "host-0004 joins: $(cat join.out)" || return 1
+	! joins host-0004 && matches 'refused with 0x0600' join.out || because "host-0004 joins: $(cat join.out)" || return 1
 	ctl file partition member add 6 "$key" >/dev/null || because "member add failed" || return 1
 	equal "paths to a new member" "$(paths host-0002 host-0004)" 1 || return 1
 	joins host-0004 && joins host-0002 || because "a new member cannot join: $(cat join.out)" || return 1
@@ -233,7 +233,7 @@ sa_follows_commands() {
 	ctl file partition member remove 6 "$key" >/dev/null || because "member remove failed" || return 1
 	equal "paths to who was put out" "$(paths host-0002 host-0004)" 0 || return 1
 	equal "paths from who was put out" "$(paths host-0004 host-0002)" 0 || return 1
-	! joins host-0004 && matches 'refused with 0x0200' join.out || because "who was put out joins: $(cat join.out)" || return 1
+	! joins host-0004 && matches 'refused with 0x0600' join.out || because "who was put out joins: $(cat join.out)" || return 1
 	equal "its memberships" "$(in_group host-0004)" 0 || return 1
 	equal "memberships of host-0002" "$(in_group host-0002)" 1
 }

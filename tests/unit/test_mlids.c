@@ -43,6 +43,7 @@ static void add_network(uint8_t scope, pkey_t p_key)
 
 	group.mgid[1] = (uint8_t)(0x10 | scope);
 	be16_store(group.mgid + 4, p_key);
+	group.p_key = p_key;
 	group.mlid = 0xC100;
 	registry_put(sa.registry, REGISTRY_GROUP, &group);
 }
@@ -74,10 +75,13 @@ static void test_solicited_node(void)
 		add_network(2, 0x8001);
 		add_network(5, 0xFFFF);
 		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-			struct mc_member_record record = usual(A, 1);
+			bool in_1 = (cases[i].high >> 16 & 0xFFFF) == 0x8001;
+			unsigned host = in_1 ? B : A; /* A is not in partition 1 */
+			struct mc_member_record record = usual(host, 1);
 
 			set_gid(record.mgid, cases[i].high, cases[i].low);
-			CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
+			record.p_key = in_1 ? 0x8001 : 0xFFFF;
+			CU_ASSERT_EQUAL(set(host, CREATE, &record), STATUS_OK);
 			mlids[i] = told.mlid;
 			CU_ASSERT_EQUAL(told.mlid == mlids[0], i == 0 || (cases[i].shares && !off));
 		}

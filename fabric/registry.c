@@ -165,7 +165,7 @@ static const struct format
 const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_LID] = {"lid", &lid_format, 1, 8, {IN(4) | IN(5), 0}},
 	[REGISTRY_GROUP] = {"group", &group_format, 1, 16, {IN(1), 0}},
-	[REGISTRY_MEMBER] = {"member", &member_format, 3, 32, {IN(0), IN(2)}},
+	[REGISTRY_MEMBER] = {"member", &member_format, 3, 32, {IN(0), IN(2), IN(0) | IN(5)}},
 	[REGISTRY_SERVICE] = {"service", &service_format, 4, 26, {IN(2), IN(0)}},
 	[REGISTRY_SUBSCRIPTION] = {"subscription", &subscription_format, 3, 18, {IN(1), 0}},
 	[REGISTRY_ALIAS] = {"alias", &alias_format, 2, 10, {IN(0), IN(2)}},

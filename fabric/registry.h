@@ -63,7 +63,8 @@ struct group_entry { /* identified by mgid */
 	uint32_t flow_label;
 	uint8_t hop_limit, scope;
 	uint8_t permanent; /* it was configured: it stays when its last member leaves */
-	guid_t owner;	   /* the port that made it; 0: it was configured, or not known */
+	guid_t owner;	   /* the port that made it, while it has registered a membership in it;
+			      else 0 */
 };
 
 struct member_entry { /* identified by mgid and port_gid */
@@ -164,7 +165,7 @@ struct disabled_entry { /* identified by node_guid and port */
 	uint8_t port;
 };
 
-enum { REGISTRY_INDEXES = 2 };
+enum { REGISTRY_INDEXES = 3 };
 
 enum { PARTITION_TEXT_SIZE = 480 };
 
@@ -192,6 +193,7 @@ enum {
 	GROUP_BY_MLID = 0,
 	MEMBER_BY_GROUP = 0,
 	MEMBER_BY_PORT = 1,
+	MEMBER_BY_OWNER = 2, /* of a group */
 	SERVICE_BY_PORT = 0,
 	SERVICE_BY_ID = 1,
 	SUBSCRIPTION_BY_PORT = 0,

@@ -239,12 +239,6 @@ bool request_may_register(const struct adm_request *request, guid_t port_guid)
 	return limits_count(request->limits, port_guid) < request->options->registrations_per_port;
 }
 
-bool request_may_make_group(const struct adm_request *request)
-{
-	return limits_groups(request->limits, request->requester.guid) <
-	       request->options->groups_per_port;
-}
-
 struct log_subject request_subject(const struct adm_request *request, const char *message_id)
 {
 	const struct endport *requester = &request->requester;

@@ -30,7 +30,7 @@ struct adm_options {
 	uint8_t subnet_timeout;	 /* gives ClassPortInfo:RespTimeValue */
 	uint32_t ipv6_snm_mlids; /* see sa/mlids.h; default 1024, 0: groups do not share */
 	uint32_t registrations_per_port; /* memberships, services and the like; default 1024 */
-	uint32_t groups_per_port;	 /* multicast groups that one port made; default 128 */
+	uint32_t groups_per_port;	 /* multicast groups that one port made; default 512 */
 	uint32_t request_rate; /* so many a second of one port are answered before those of others
 				  who have waited; default 10000; 0: any number */
 	uint8_t busy_reply;    /* requests that find no place to wait in get BUSY, not silence */

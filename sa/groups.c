@@ -200,22 +200,26 @@ static void drop_now(struct groups *groups, const uint8_t mgid[GID_SIZE])
 	remains_free(remains);
 }
 
-/* None, where switches hold fewer than MLIDS_KEPT_SHARE. */
-static unsigned mlids_kept(const struct groups *groups)
+/* How many MLIDs a group of this rank must leave. For groups of partitions none are kept where
+ * switches hold fewer than MLIDS_KEPT_SHARE. */
+static unsigned mlids_kept(const struct groups *groups, enum group_rank rank)
 {
 	unsigned usable = groups->mlid_max - LID_MULTICAST_MIN + 1u;
 	unsigned kept = usable / MLIDS_KEPT_SHARE;
 
+	if (rank == GROUP_KNOWN)
+		return 0;
+	if (rank == GROUP_BEYOND_SHARE)
+		return usable / 2;
 	return kept < MLIDS_KEPT_MAX ? kept : (unsigned)MLIDS_KEPT_MAX;
 }
 
 lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted,
 		  enum group_rank rank)
 {
-	unsigned keep = rank == GROUP_OF_CLIENT ? mlids_kept(groups) : 0;
-
 	drop_now(groups, mgid);
-	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max, keep);
+	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max,
+			    mlids_kept(groups, rank));
 }
 
 /* The daemon may have ended in the middle of that. */
@@ -379,6 +383,31 @@ void groups_configure(struct groups *groups, const struct group_entry *list, siz
 	begin_again(groups);
 }
 
+/* A port that has left a group has no part in how long the group stays. */
+static void end_ownership(struct groups *groups, const struct member_entry *gone)
+{
+	const struct group_entry *group = groups_find(groups, gone->mgid);
+	struct group_entry left;
+
+	if (!group || !group->owner || group->owner != gone->owner ||
+	    registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_OWNER, gone))
+		return;
+	left = *group;
+	left.owner = 0;
+	registry_put(groups->registry, REGISTRY_GROUP, &left);
+}
+
+void groups_join(struct groups *groups, const struct group_entry *group,
+		 const struct member_entry *member)
+{
+	const struct member_entry *known = registry_find(groups->registry, REGISTRY_MEMBER, member);
+	struct member_entry before = known ? *known : *member;
+
+	registry_put(groups->registry, REGISTRY_GROUP, group);
+	registry_put(groups->registry, REGISTRY_MEMBER, member);
+	end_ownership(groups, &before);
+}
+
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state)
 {
 	struct member_entry left = *member;
@@ -391,6 +420,7 @@ uint8_t groups_leave(struct groups *groups, const struct member_entry *member, u
 		registry_drop(groups->registry, REGISTRY_MEMBER, &left);
 	if (kept_it && !(left.join_state & JOIN_KEEPS_GROUP) && end_unless_kept(groups, left.mgid))
 		return 0;
+	end_ownership(groups, &left);
 	return left.join_state;
 }
 

@@ -38,7 +38,13 @@ void groups_end(struct groups *groups);
  * are configured later: clients get no MLID that would leave fewer of them. */
 enum { MLIDS_KEPT_SHARE = 16, MLIDS_KEPT_MAX = 64 };
 
-enum group_rank { GROUP_OF_CLIENT, GROUP_KNOWN }; /* known: configured, or it was there before */
+/* Which MLIDs a group may have. A port that has made many groups gets further ones only while half
+ * of the MLIDs are free, so that few ports cannot take all. */
+enum group_rank {
+	GROUP_OF_CLIENT,
+	GROUP_BEYOND_SHARE, /* of a client whose port has made a quarter of groups_per_port */
+	GROUP_KNOWN,	    /* configured, or it was there before */
+};
 
 /* For a group that is about to be made. LID_NONE when no MLID is left for one of this rank. */
 lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted,
@@ -50,6 +56,10 @@ const struct group_entry *groups_find(const struct groups *groups, const uint8_t
 const struct member_entry *groups_member(const struct groups *groups, const uint8_t mgid[GID_SIZE],
 					 uint64_t prefix, guid_t port_guid);
 
+/* Puts the member, and the group, which may be new or as it is. A group counts for the port that
+ * made it as long as that port has registered a membership in it, its own or another port's. */
+void groups_join(struct groups *groups, const struct group_entry *group,
+		 const struct member_entry *member);
 /* Takes these bits from the member's JoinState, and what follows: a member without any is none, and
  * a group that nobody keeps is gone, and soon all others that are in it. member may be the
  * registry's own and is then gone. Returns what is left of the state. */

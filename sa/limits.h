@@ -2,9 +2,9 @@
 /*
  * How much a port has registered, so that no port can fill the registry or the switches' multicast
  * tables: memberships, services, subscriptions and alias GUIDs together, and the groups that it
- * made. What a port registers for another port counts for the port that asks. Counted from the
- * registry's changes, whoever makes them. Made by adm.c, asked by the handlers that register
- * something; loop thread only.
+ * made and in which it has registered a membership. What a port registers for another port counts
+ * for the port that asks. Counted from the registry's changes, whoever makes them. Made by adm.c,
+ * asked by the handlers that register something; loop thread only.
  */
 #ifndef SA_LIMITS_H
 #define SA_LIMITS_H

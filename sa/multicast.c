@@ -19,6 +19,7 @@
 #include "lib/be.h"
 #include "lib/guid.h"
 #include "sa/groups.h"
+#include "sa/limits.h"
 #include "sa/path_walk.h"
 #include "sa/request.h"
 
@@ -31,6 +32,7 @@ enum {
 	SIGNATURE_SA = 0xA01B,
 	HOP_LIMIT_MAX = 0xFF,
 	RATE_10_GBPS = 3,
+	OWN_SHARE = 4, /* of groups_per_port: what a port gets also when MLIDs are scarce */
 };
 
 #define JOIN_COMPONENTS                                              \
@@ -437,14 +439,20 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 static uint16_t admit_group(struct adm_request *request, struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
+	size_t made = limits_groups(request->limits, request->requester.guid);
+	bool beyond_share = made * OWN_SHARE >= request->options->groups_per_port;
 
-	if (!request_may_make_group(request))
+	if (made >= request->options->groups_per_port)
 		return refuse_beyond(request, ADM_LIMIT_GROUPS,
 				     "the requester has made as many groups as one port may "
 				     "(groups_per_port)");
 	group->mlid = groups_mlid(request->groups, group->mgid,
 				  request_has(request, MC_MEMBER_MLID) ? wanted->mlid : LID_NONE,
-				  GROUP_OF_CLIENT);
+				  beyond_share ? GROUP_BEYOND_SHARE : GROUP_OF_CLIENT);
+	if (group->mlid == LID_NONE && beyond_share)
+		return refuse_beyond(request, ADM_LIMIT_GROUPS,
+				     "half of the MLIDs are in use, and the requester has made a "
+				     "quarter of the groups that one port may (groups_per_port)");
 	if (group->mlid == LID_NONE)
 		return refuse_beyond(request, ADM_LIMIT_MLIDS,
 				     "no MLID is left for a group of clients; the last are kept "
@@ -556,8 +564,7 @@ uint16_t begin_join(struct adm_request *request)
 		status = judge_member(request, &port, &group, &member);
 	if (status)
 		return status;
-	registry_put(request->registry, REGISTRY_GROUP, &group);
-	registry_put(request->registry, REGISTRY_MEMBER, &member);
+	groups_join(request->groups, &group, &member);
 	give(request, &group, &member);
 	return STATUS_OK;
 }

@@ -133,8 +133,6 @@ void guid_block_told(const struct adm_request *request, const struct endport *po
 /* Whether a port that has registered so much already may register one thing more; when not, the
  * answer is SA_NO_RESOURCES. */
 bool request_may_register(const struct adm_request *request, guid_t port_guid);
-/* The same of the requester and a multicast group. */
-bool request_may_make_group(const struct adm_request *request);
 /* The requester's node, port and LID, for a line of the log. */
 struct log_subject request_subject(const struct adm_request *request, const char *message_id);
 

@@ -379,13 +379,17 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("registrations_per_port", adm.registrations_per_port, 1, 1000000, "1024"),
 	 .agree = AGREE_SHOULD,
 	 .text = "How much one port may register with the SA: memberships of multicast groups, "
-		 "services, subscriptions and alias GUIDs together. More is refused."},
-	{NUMBER("groups_per_port", adm.groups_per_port, 1, 16383, "128"), .agree = AGREE_SHOULD,
-	 .text = "How many multicast groups that one port made may be there at a time. IPoIB on "
-		 "one "
-		 "partition makes some ten groups, and one for each IPv6 address; the host that "
-		 "comes first makes those that all hosts join. More is refused, so that no host "
-		 "takes all multicast LIDs."},
+		 "services, subscriptions and alias GUIDs together. More is refused. The virtual "
+		 "functions of an adapter that share the LID of its port count as this port, and "
+		 "each takes some ten for each of its partitions: raise it where that is more."},
+	{NUMBER("groups_per_port", adm.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
+	 .text = "How many multicast groups may be there at a time that one port made and in "
+		 "which it, or a port that it has joined, still is. IPoIB makes some ten groups "
+		 "in each partition, and one for each IPv6 address; the host that comes first "
+		 "makes those that all hosts join. Virtual functions that share the LID of a "
+		 "port count as this port. More is refused, so that no host takes all multicast "
+		 "LIDs: what is beyond a quarter of the limit a port gets only while half of the "
+		 "multicast LIDs are free."},
 	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests a second",
 	 .text = "So many requests of one port, from all its LIDs together, the SA answers as they "

@@ -15,7 +15,9 @@ fi
 "${CC:-cc}" -O2 -o attacker "$root/tests/system/attacker.c" -libumad || exit 1
 
 victim=host-0002 attacker=host-0003 other=host-0004
-per_port=128 # the default of groups_per_port
+per_port=512 # the default of groups_per_port
+mlids=1024
+half=$((mlids / 2 - 2)) # what is free of one half, beside the broadcast group and one of $other
 
 # MCMemberRecord: MGID, PortGID, Q_Key, P_Key and JoinState, with the components that make a group.
 prefix=fe80000000000000
@@ -67,15 +69,15 @@ groups_of() {
 # A limited member of the default partition makes groups as long as it can, each by a join for the victim.
 exhausts() {
 	# shellcheck disable=SC2046 # words are meant
-	mad $attacker -n 1100 sm 3 2 0x38 0 $mask 56=ff12abcd00000000 68+4 $(created "$v_guid")
-	answered 0x0000 $per_port && answered 0x0100 $((1100 - per_port))
+	mad $attacker -t 5000 -n 1100 sm 3 2 0x38 0 $mask 56=ff12abcd00000000 68+4 $(created "$v_guid")
+	answered 0x0000 $half && answered 0x0100 $((1100 - half))
 }
 
-# Of what the attacker has made, nothing counts for the victim; and it finds an MLID.
+# Of what the attacker has made, nothing counts for the victim; and it finds as many MLIDs as each port does.
 victim_makes_groups() {
 	# shellcheck disable=SC2046
-	mad $victim -n $per_port sm 3 2 0x38 0 $mask 56=ff12dcba00000000 68+4 $(created "$v_guid")
-	answered 0x0000 $per_port
+	mad $victim -n $((per_port / 4)) sm 3 2 0x38 0 $mask 56=ff12dcba00000000 68+4 $(created "$v_guid")
+	answered 0x0000 $((per_port / 4))
 }
 
 # ServiceRecord: ServiceID, ServiceGID, P_Key and lease.
@@ -111,7 +113,7 @@ another_makes_one() {
 is_told() {
 	told_event daemon port "LID $(lid_of $attacker) wants port .* is refused: .*groups_per_port" || return 1
 	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" perf metrics >metrics.txt
-	matches "^weft_sa_groups_over_limit_total $((1100 - per_port))$" metrics.txt ||
+	matches "^weft_sa_groups_over_limit_total $((1100 - half))$" metrics.txt ||
 		because "$(grep over_limit metrics.txt)"
 }
 
@@ -145,11 +147,10 @@ takes_over() {
 # Where hosts may make many groups they take all MLIDs of clients; the last 64 of 1,024 they do not get.
 all_clients() {
 	stop daemon || return 1
-	per_port=1000
-	daemon_runs -o groups_per_port=$per_port || return 1
+	daemon_runs -o groups_per_port=4000 || return 1 # of which a quarter is more than there are MLIDs
 	# shellcheck disable=SC2046
 	mad $attacker -n 1000 sm 3 2 0x38 0 $mask 56=ff12babe00000000 68+4 $(created "$v_guid")
-	equal "the number of groups" "$(groups_of)" $((1024 - 64)) || return 1
+	equal "the number of groups" "$(groups_of)" $((mlids - 64)) || return 1
 	wait_for 10 told_limit || because "it is not told: $(tail -n 1 metrics.txt)" || return 1
 	ctl daemon partition add 0x78 --ipoib >add.txt || because "$(cat add.txt)" || return 1
 	wait_for 10 has_group 'ff12:401b:8078::ffff:ffff' || because "there is no broadcast group"

@@ -110,6 +110,7 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.adm.packet_life_time, 18);
 	CU_ASSERT_EQUAL(conf.adm.max_rate_enum, 63);
 	CU_ASSERT_EQUAL(conf.adm.registrations_per_port, 1024);
+	CU_ASSERT_EQUAL(conf.adm.groups_per_port, 512);
 	CU_ASSERT_EQUAL(conf.adm.request_rate, 10000);
 	CU_ASSERT_EQUAL(conf.adm.busy_reply, 0);
 	CU_ASSERT_EQUAL(conf.sm.leaf_hoq_life, 16);

@@ -117,7 +117,8 @@ static void note_limit(void *ctx, int level, const struct log_subject *subject, 
 		noted = *subject;
 }
 
-/* A group counts for the port that made it as long as it is there, whichever ports are in it. */
+/* A group counts for the port that made it as long as this one has registered a membership in it.
+ */
 static void test_groups_count(void)
 {
 	enum { MOST = 4 };
@@ -145,14 +146,24 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(join(C, 5, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 5, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
-	/* A leaves its first group, in which C stays. */
+	/* A leaves its first group, in which C stays: it counts for neither. */
 	unit_capture_begin(&capture);
 	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(join(A, 6, JOIN_FULL), SA_NO_RESOURCES);
-	CU_ASSERT_EQUAL(join(C, 6, JOIN_FULL), STATUS_OK);
-	unit_capture_end(&capture, log, sizeof(log));
-	CU_ASSERT_EQUAL(quit(C, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 6, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 7, JOIN_FULL), SA_NO_RESOURCES);
+	/* C joins by itself where A has joined it, which was A's last part in that group. */
+	CU_ASSERT_EQUAL(set(C, JOIN, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 7, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 9, JOIN_FULL), SA_NO_RESOURCES);
+	/* To come back does not make the group A's. */
+	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(A, 9, JOIN_FULL), SA_NO_RESOURCES);
+	for (unsigned i = 0; i < 3; i++) /* C makes no more than it may, though it is in more */
+		CU_ASSERT_EQUAL(join(C, 10 + i, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 13, JOIN_FULL), SA_NO_RESOURCES);
+	CU_ASSERT_EQUAL(quit(C, 10, JOIN_FULL), STATUS_OK);
+	unit_capture_end(&capture, log, sizeof(log));
 	/* A manager that starts with these records counts the same. */
 	adm_free(sa.adm);
 	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
@@ -161,6 +172,71 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(join(A, 8, JOIN_FULL), SA_NO_RESOURCES);
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_EQUAL(join(C, 8, JOIN_FULL), STATUS_OK);
+	end();
+}
+
+/* Virtual functions of A, which share its LID, have GUIDs of their own. A group counts for A until
+ * the last of them that is in it leaves, whichever of them has made it. */
+static void test_groups_of_functions(void)
+{
+	enum { FUNCTIONS = 3 };
+	struct mc_member_record record = usual(A, 1);
+	struct unit_capture capture;
+	char log[2048];
+
+	begin();
+	limit(1000, 1);
+	for (uint16_t i = 1; i <= FUNCTIONS; i++) {
+		const struct alias_entry alias = {
+			.port_guid = PORT_GUID(A), .index = i, .guid = 0x8000u + i};
+
+		registry_put(sa.registry, REGISTRY_ALIAS, &alias);
+		set_gid(record.port_gid, options.subnet_prefix, alias.guid);
+		CU_ASSERT_EQUAL(set(A, CREATE | MTU_BITS | RATE_BITS, &record), STATUS_OK);
+	}
+	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
+	unit_capture_begin(&capture);
+	for (unsigned i = 1; i <= FUNCTIONS; i++) {
+		CU_ASSERT_EQUAL(join(A, 2, JOIN_FULL), SA_NO_RESOURCES);
+		set_gid(record.port_gid, options.subnet_prefix, 0x8000 + i);
+		CU_ASSERT_EQUAL(leave(A, &record), STATUS_OK);
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(members(), 1);
+	CU_ASSERT_EQUAL(join(A, 2, JOIN_FULL), STATUS_OK);
+	end();
+}
+
+/* A port alone gets half of the MLIDs, and others still get a quarter of their limit. */
+static void test_share_of_mlids(void)
+{
+	enum { ENTRIES = 64, MOST = 40, SHARE = MOST / 4 };
+	static const struct {
+		unsigned host, expected;
+	} rows[] = {{A, ENTRIES / 2 - 1}, {C, SHARE}, {B, SHARE}, {A, 0}};
+	struct unit_capture capture;
+	struct view *view;
+	uint64_t refused = 0;
+	char log[4096];
+
+	begin();
+	limit(1000, MOST);
+	view = two_switches_view();
+	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
+	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
+	view_publish(&sa.view, view);
+	unit_capture_begin(&capture);
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned made = 0;
+
+		for (uint32_t number = 1; number <= ENTRIES; number++)
+			made += join(rows[i].host, 100 * i + number, JOIN_FULL) == STATUS_OK;
+		CU_ASSERT_EQUAL(made, rows[i].expected);
+		refused += ENTRIES - made;
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_PTR_NOT_NULL(strstr(log, "half of the MLIDs are in use"));
+	expect_over_limit(0, refused, 0);
 	end();
 }
 
@@ -444,6 +520,8 @@ int main(void)
 		{"the default SA_Key ends no membership", test_default_key},
 		{"proxies count for who asks", test_proxies_count},
 		{"groups count for who made them", test_groups_count},
+		{"groups of virtual functions", test_groups_of_functions},
+		{"the share of MLIDs", test_share_of_mlids},
 		{"MLIDs kept for partitions", test_kept_mlids},
 		{"an MGID that a partition needs", test_taken_mgid},
 		{"join states by a model", test_states_by_model},

@@ -125,6 +125,12 @@ static void test_indexes(void)
 	CU_ASSERT_TRUE(registry_drop(registry, REGISTRY_MEMBER, &gone));
 	CU_ASSERT_EQUAL(count_by(registry, MEMBER_BY_GROUP, &key), 8);
 	CU_ASSERT_EQUAL(count_by(registry, MEMBER_BY_PORT, &key), 2);
+	CU_ASSERT_EQUAL(count_by(registry, MEMBER_BY_OWNER, &key), 8);
+	gone = member(2, 107); /* it counts for another port now */
+	gone.owner = 7;
+	registry_put(registry, REGISTRY_MEMBER, &gone);
+	CU_ASSERT_EQUAL(count_by(registry, MEMBER_BY_OWNER, &key), 7);
+	CU_ASSERT_EQUAL(count_by(registry, MEMBER_BY_OWNER, &gone), 1);
 	key = member(9, 999);
 	CU_ASSERT_PTR_NULL(registry_first(registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key));
 	CU_ASSERT_PTR_NULL(registry_first(registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key));

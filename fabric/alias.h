@@ -56,6 +56,36 @@ static inline bool alias_is_usurped(const struct registry *registry,
 	return alias->granted == ALIAS_NOT_GRANTED && registry_find(registry, REGISTRY_LID, &owner);
 }
 
+/*
+ * The ranking of grants: whether another port may take the alias of a port.
+ *
+ *   port has it by    another port asks by
+ *                     none     alias_guids, SA_Key    administrator
+ *   none              no       yes                    yes
+ *   alias_guids       no       if the port is away    no
+ *   SA_Key            no       if the port is away    no
+ *   administrator     no       no                     no
+ *
+ * A virtual machine takes its alias along when its hypervisor is away. An administrator removes a
+ * granted alias from its port first, so no grant ends unseen.
+ *
+ * held, asked: the grants of the port that has the alias, and of the port that wants it. is_away:
+ * the port that has the alias is not in the fabric.
+ */
+static inline bool alias_may_move(enum alias_grant held, enum alias_grant asked, bool is_away)
+{
+	if (asked == ALIAS_NOT_GRANTED || held == ALIAS_BY_ADMINISTRATOR)
+		return false;
+	return held == ALIAS_NOT_GRANTED || (is_away && asked != ALIAS_BY_ADMINISTRATOR);
+}
+
+/* Whether a request from the fabric may delete an alias, or put another GUID in its place. held:
+ * the grant that the registry keeps. has_key: the request carries an SA_Key that counts. */
+static inline bool alias_may_end(enum alias_grant held, bool has_key)
+{
+	return held == ALIAS_NOT_GRANTED || (held == ALIAS_BY_SA_KEY && has_key);
+}
+
 /* What speaks for or against a GUID as an alias of a port, besides other aliases. */
 enum alias_claim {
 	ALIAS_UNCLAIMED,

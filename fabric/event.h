@@ -31,8 +31,9 @@ enum event_kind {
 
 enum alias_change {
 	ALIAS_SET,
-	ALIAS_DELETED, /* by its port, or by a client with the SA_Key */
-	ALIAS_REMOVED, /* by an administrator: what was registered under it goes, too */
+	ALIAS_DELETED,	 /* by its port, or by a client with the SA_Key */
+	ALIAS_REMOVED,	 /* by an administrator: what was registered under it goes, too */
+	ALIAS_MISPLACED, /* removed, since it is the GUID of another port */
 };
 
 struct alias_event {

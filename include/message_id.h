@@ -54,7 +54,8 @@
 #define MESSAGE_SM_LID "3269bc67a47f80b67d728d3dc95c64c8"  /* sm_lid is not used */
 #define MESSAGE_TWO_MASTERS \
 	"afb4880fc73b480b96483c65c94c79d4" /* another MASTER ranks lower and does not hand over */
-#define MESSAGE_ALIAS \
-	"35ecd9d8e3a944cfb3d9cb937bddb6a2" /* an alias GUID was refused, or taken from a port */
+#define MESSAGE_ALIAS "35ecd9d8e3a944cfb3d9cb937bddb6a2" /* an alias GUID was refused */
+#define MESSAGE_ALIAS_MISPLACED \
+	"c4e0b7d25f8a4b6e9a13d07f62ce8b95" /* one was removed: it is the GUID of another port */
 
 #endif

@@ -85,7 +85,7 @@ struct adm_stats {
 	/* Refused registrations, by the limit that is reached: of one port's registrations, of the
 	 * groups that it made, of the MLIDs for groups of clients. */
 	uint64_t over_limit[ADM_LIMITS];
-	uint64_t aliases_refused; /* alias GUIDs that a request wanted to set or delete */
+	uint64_t aliases_refused; /* alias GUIDs that a request may not set or delete */
 };
 const struct adm_stats *adm_stats(const struct adm *adm);
 /* The seconds that a service still has: services_lease(). */

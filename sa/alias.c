@@ -14,7 +14,7 @@
  * again, and no virtual function of the block would come up. Of the answer to a Delete it looks at
  * the status alone, and asks again only after a status. A virtual function's groups are left at
  * about the same time, so a Delete of a GUID that is still a member is DENIED as a whole, as OpenSM
- * does (del_guidinfo()).
+ * does (del_guidinfo()). A request that is DENIED counts each GUID that it is about.
  *
  * A request is trusted as to a GUID if it carries the SA_Key and that is not the default, or if
  * alias_guids allows the port this GUID. Any other request is judged by what its port may know: a
@@ -28,12 +28,13 @@
  * manager that has forgotten them. Setting 0 again changes nothing. While it is a member of a
  * multicast group an alias cannot be deleted. A Set of another GUID in its place ends these
  * memberships: mlx4 has new random GUIDs after each start of a hypervisor (mlx4_core's
- * mlx4_set_random_admin_guid()), and one that crashed has left no group. What was granted by an
- * administrator or with the SA_Key is changed and deleted by a request with the SA_Key alone.
+ * mlx4_set_random_admin_guid()), and one that crashed has left no group. What was granted with the
+ * SA_Key is changed and deleted by a request with the SA_Key alone, and what an administrator
+ * granted by weftctl alone.
  *
  * A port may move an alias to another place of its own. From another port a trusted request takes
- * an alias if that port is not there, without waiting for the end of the grace, or if the alias was
- * not granted. What was registered under it goes. Called by adm.c.
+ * an alias as the ranking of grants says (fabric/alias.h), without waiting for the end of the
+ * grace. What was registered under it goes. Called by adm.c.
  */
 #include "sa/alias.h"
 
@@ -66,13 +67,13 @@ enum verdict_on_guid {
 
 static const char *const reasons[] = {
 	[GUID_BEYOND_CAP] = "the port has fewer GUIDs (GUIDCap)",
-	[GUID_KEPT] = "the GUID in that place was granted, so only weftctl alias remove or a "
-		      "request with the SA_Key takes it away",
+	[GUID_KEPT] = "the GUID in that place was granted: weftctl alias remove takes it away, and "
+		      "if an SA_Key granted it, a request with that key",
 	[GUID_TWICE] = "the request has it twice",
 	[GUID_OVER_LIMIT] = "the port has registered as much as registrations_per_port allows",
 	[GUID_NOT_ALLOWED] = "the port is no full member of the default partition, so it may have "
 			     "only what alias_guids or weftctl alias set allows it",
-	[GUID_TAKEN] = "another port has it, or that place has another GUID",
+	[GUID_TAKEN] = "another port has it (weftctl alias list), or that place has another GUID",
 	[GUID_CLAIMED] = "it belongs to a port that is away, or partitions name it: alias_guids or "
 			 "weftctl alias set can allow it",
 };
@@ -92,6 +93,29 @@ static bool is_meant(const struct adm_request *request, const struct change *cha
 	return request_has(request, GUID_INFO_RECORD_GUID0 + i) && change->first + i > 0;
 }
 
+/* Counts what a request that is denied as a whole is about. */
+static void count_denied(const struct adm_request *request, const struct change *change)
+{
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
+		request->aliases->stats->aliases_refused += is_meant(request, change, i);
+}
+
+/* Says that another port than the requester has these GUIDs. */
+static void deny_stranger(const struct adm_request *request, const struct change *change)
+{
+	const struct endport *from = &request->requester;
+	const struct log_subject subject = alias_subject(from);
+	char guid[GUID_TEXT], port[GUID_TEXT];
+
+	count_denied(request, change);
+	log_limited(&request->aliases->limit, LOG_NOTICE, &subject,
+		    "\"%s\" port %u (GUID %s, LID %u) may not change alias GUIDs of \"%s\" port %u "
+		    "(GUID %s): a request with the SA_Key may",
+		    from->facts->description, from->num, guid_text(from->guid, guid), from->lid,
+		    change->port.facts->description, change->port.num,
+		    guid_text(change->port.guid, port));
+}
+
 static uint16_t change_read(const struct adm_request *request, struct change *out)
 {
 	const struct guid_info_record *wanted = request->wanted;
@@ -105,8 +129,6 @@ static uint16_t change_read(const struct adm_request *request, struct change *ou
 	if (!endport_by_lid(request->topology, wanted->lid, &port) ||
 	    !request_may_see(request, &port))
 		return SA_NO_RECORDS;
-	if (!has_key && !endport_same(&request->requester, &port))
-		return SA_REQ_DENIED;
 	info = facts_port_info(port.facts, port.num);
 	*out = (struct change){
 		.port = port,
@@ -115,6 +137,10 @@ static uint16_t change_read(const struct adm_request *request, struct change *ou
 		.cap = info ? info->guid_cap : 0,
 		.has_key = has_key,
 	};
+	if (!has_key && !endport_same(&request->requester, &port)) {
+		deny_stranger(request, out);
+		return SA_REQ_DENIED;
+	}
 	return out->first < out->cap ? STATUS_OK : SA_REQ_INVALID;
 }
 
@@ -167,30 +193,6 @@ static enum alias_claim claim_on(const struct adm_request *request, guid_t port_
 	return ALIAS_UNCLAIMED;
 }
 
-static enum alias_grant grant_of(const struct adm_request *request, const struct alias_entry *alias)
-{
-	if (alias->granted)
-		return alias->granted;
-	return claim_on(request, alias->port_guid, alias->guid) == ALIAS_LISTED ? ALIAS_BY_LIST
-										: ALIAS_NOT_GRANTED;
-}
-
-static void tell(const struct adm_request *request, const struct change *change,
-		 const struct alias_entry *entry, enum alias_change what)
-{
-	const struct alias_event alias = {what, entry, grant_of(request, entry)};
-
-	struct event event = {.kind = EVENT_ALIAS, .guid = entry->port_guid, .alias = &alias};
-
-	if (entry->port_guid == change->port.guid) {
-		event.lid = change->port.lid;
-		event.facts =
-			(struct node_facts *)change->port.facts; /* which readers may refer to */
-		event.num = change->port.num;
-	}
-	event_raise(request->aliases->events, &event);
-}
-
 /* Counts it, and says why, where the request is not the first of many. */
 static void refused(const struct adm_request *request, const struct change *change, unsigned i,
 		    enum verdict_on_guid verdict)
@@ -229,18 +231,23 @@ static enum verdict_on_guid judge_new(const struct adm_request *request,
 {
 	const struct alias_entry *holder = owned(request, guid);
 	enum alias_claim claim = claim_on(request, change->port.guid, guid);
+	enum alias_grant asked = claim == ALIAS_LISTED ? ALIAS_BY_LIST : ALIAS_NOT_GRANTED;
 
-	if (!change->has_key && claim != ALIAS_LISTED) {
+	if (change->has_key)
+		asked = ALIAS_BY_SA_KEY;
+	if (asked == ALIAS_NOT_GRANTED) {
 		if (!endport_is_full_member(&change->port, PKEY_DEFAULT_FULL))
 			return GUID_NOT_ALLOWED;
 		if (holder || is_port_guid(request, guid))
 			return GUID_TAKEN;
 		return claim == ALIAS_CLAIMED ? GUID_CLAIMED : GUID_FITS;
 	}
-	if (is_port_guid(request, guid) ||
-	    (holder && is_there(request, guid) && grant_of(request, holder)))
+	if (is_port_guid(request, guid))
 		return GUID_TAKEN;
-	return GUID_FITS;
+	return !holder || alias_may_move(alias_grant_of(request->aliases, holder), asked,
+					 !is_there(request, holder->port_guid))
+		       ? GUID_FITS
+		       : GUID_TAKEN;
 }
 
 /* Whether one of the eight may become what is wanted; 0: any that the SM chooses. */
@@ -257,7 +264,7 @@ static enum verdict_on_guid judge_set(const struct adm_request *request,
 	for (unsigned other = 0; guid && other < i; other++)
 		if (is_meant(request, change, other) && change->wanted->info.guid[other] == guid)
 			return GUID_TWICE;
-	if (alias && alias->granted && !change->has_key)
+	if (alias && !alias_may_end(alias->granted, change->has_key))
 		return GUID_KEPT;
 	holder = guid ? owned(request, guid) : NULL;
 	if (holder && holder->port_guid == change->port.guid)
@@ -272,16 +279,15 @@ static enum verdict_on_guid judge_delete(const struct adm_request *request,
 {
 	const struct alias_entry *alias = alias_at(request, change, i);
 
-	return alias && alias->granted && !change->has_key ? GUID_KEPT : GUID_FITS;
+	return alias && !alias_may_end(alias->granted, change->has_key) ? GUID_KEPT : GUID_FITS;
 }
 
-static void drop(const struct adm_request *request, const struct change *change,
-		 const struct alias_entry *alias)
+static void drop(const struct adm_request *request, const struct alias_entry *alias)
 {
 	const struct alias_entry entry = *alias;
 
 	registry_drop(request->registry, REGISTRY_ALIAS, alias);
-	tell(request, change, &entry, ALIAS_DELETED);
+	alias_tell(request->aliases, &entry, ALIAS_DELETED);
 }
 
 /* By whose word the port gets it; of one that it has the grant stays. */
@@ -306,21 +312,21 @@ static void set(struct adm_request *request, const struct change *change, unsign
 	holder = owned(request, alias.guid);
 	if (holder && holder->port_guid != alias.port_guid) {
 		forget_guid(request->registry, request->groups, alias.guid);
-		drop(request, change, holder);
+		drop(request, holder);
 		holder = NULL;
 	}
 	alias.granted = grant_for(change, holder);
 	if (holder && holder->index == alias.index && holder->granted == alias.granted)
 		return;
 	if (holder && holder->index != alias.index)
-		drop(request, change, holder);
+		drop(request, holder);
 	/* What is registered under a GUID that is another port's, too, may be that port's. */
 	replaced = former && former != alias.guid &&
 		   claim_on(request, alias.port_guid, former) != ALIAS_CLAIMED;
 	if (replaced)
 		forget_guid(request->registry, request->groups, former);
 	registry_put(request->registry, REGISTRY_ALIAS, &alias);
-	tell(request, change, &alias, ALIAS_SET);
+	alias_tell(request->aliases, &alias, ALIAS_SET);
 }
 
 static void delete (struct adm_request *request, const struct change *change, unsigned i)
@@ -328,7 +334,7 @@ static void delete (struct adm_request *request, const struct change *change, un
 	const struct alias_entry *alias = alias_at(request, change, i);
 
 	if (alias)
-		drop(request, change, alias);
+		drop(request, alias);
 }
 
 /* The block as it will be. Of the places that the request is about it tells what is registered: a
@@ -350,55 +356,57 @@ static uint16_t give(struct adm_request *request, const struct change *change)
 }
 
 /* Whether it is about a GUID that has to leave its groups first. */
-static bool deletes_member(const struct adm_request *request)
+static bool deletes_member(const struct adm_request *request, const struct change *change)
 {
-	struct change change;
-
-	if (change_read(request, &change))
-		return false;
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
 		const struct alias_entry *alias =
-			is_meant(request, &change, i) ? alias_at(request, &change, i) : NULL;
+			is_meant(request, change, i) ? alias_at(request, change, i) : NULL;
 
-		if (alias && judge_delete(request, &change, i) == GUID_FITS &&
+		if (alias && judge_delete(request, change, i) == GUID_FITS &&
 		    is_member(request, alias->guid))
 			return true;
 	}
 	return false;
 }
 
-static uint16_t change_guids(struct adm_request *request,
+static uint16_t change_guids(struct adm_request *request, const struct change *change,
 			     enum verdict_on_guid (*judge)(const struct adm_request *request,
 							   const struct change *change, unsigned i),
 			     void (*act)(struct adm_request *request, const struct change *change,
 					 unsigned i))
+{
+	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
+		enum verdict_on_guid verdict;
+
+		if (!is_meant(request, change, i))
+			continue;
+		verdict = judge(request, change, i);
+		if (verdict == GUID_FITS)
+			act(request, change, i);
+		else
+			refused(request, change, i, verdict);
+	}
+	return give(request, change);
+}
+
+uint16_t begin_set_guids(struct adm_request *request)
+{
+	struct change change;
+	uint16_t status = change_read(request, &change);
+
+	return status ? status : change_guids(request, &change, judge_set, set);
+}
+
+uint16_t begin_delete_guids(struct adm_request *request)
 {
 	struct change change;
 	uint16_t status = change_read(request, &change);
 
 	if (status)
 		return status;
-	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
-		enum verdict_on_guid verdict;
-
-		if (!is_meant(request, &change, i))
-			continue;
-		verdict = judge(request, &change, i);
-		if (verdict == GUID_FITS)
-			act(request, &change, i);
-		else
-			refused(request, &change, i, verdict);
+	if (deletes_member(request, &change)) {
+		count_denied(request, &change);
+		return SA_REQ_DENIED;
 	}
-	return give(request, &change);
-}
-
-uint16_t begin_set_guids(struct adm_request *request)
-{
-	return change_guids(request, judge_set, set);
-}
-
-uint16_t begin_delete_guids(struct adm_request *request)
-{
-	return deletes_member(request) ? SA_REQ_DENIED
-				       : change_guids(request, judge_delete, delete);
+	return change_guids(request, &change, judge_delete, delete);
 }

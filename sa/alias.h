@@ -39,7 +39,13 @@ void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *
 void aliases_end(struct aliases *aliases);
 /* In a turn of its own. */
 void aliases_review(struct aliases *aliases);
-/* What a line of the log about this end port says of it. */
+/* What a line of the log about a refusal says of this end port. */
 struct log_subject alias_subject(const struct endport *port);
+/* The grant of an alias that is, or was, in the registry. */
+enum alias_grant alias_grant_of(const struct aliases *aliases, const struct alias_entry *alias);
+/* Raises EVENT_ALIAS, with the port of the alias as far as the view has it. alias stays the
+ * caller's. There has to be a view. */
+void alias_tell(const struct aliases *aliases, const struct alias_entry *alias,
+		enum alias_change change);
 
 #endif

@@ -30,6 +30,32 @@ static bool find_port(const struct aliases *aliases, guid_t port_guid, struct en
 	return end >= 0 || sw >= 0;
 }
 
+enum alias_grant alias_grant_of(const struct aliases *aliases, const struct alias_entry *alias)
+{
+	bool asks = !alias->granted && aliases->claim;
+
+	return asks && aliases->claim(aliases->claim_ctx, alias->port_guid, alias->guid) ==
+				       ALIAS_LISTED
+		       ? ALIAS_BY_LIST
+		       : alias->granted;
+}
+
+void alias_tell(const struct aliases *aliases, const struct alias_entry *alias,
+		enum alias_change change)
+{
+	const struct alias_event what = {change, alias, alias_grant_of(aliases, alias)};
+	struct endport port = {.lid = LID_NONE};
+
+	find_port(aliases, alias->port_guid, &port);
+	event_raise(aliases->events, &(struct event){.kind = EVENT_ALIAS,
+						     .guid = alias->port_guid,
+						     .lid = port.lid,
+						     /* which readers may refer to */
+						     .facts = (struct node_facts *)port.facts,
+						     .num = port.num,
+						     .alias = &what});
+}
+
 static bool is_misplaced(const struct aliases *aliases, const struct alias_entry *alias)
 {
 	struct endport owner;
@@ -37,8 +63,7 @@ static bool is_misplaced(const struct aliases *aliases, const struct alias_entry
 	if (find_port(aliases, alias->guid, &owner))
 		return true;
 	return alias_is_usurped(aliases->registry, alias) &&
-	       (!aliases->claim ||
-		aliases->claim(aliases->claim_ctx, alias->port_guid, alias->guid) != ALIAS_LISTED);
+	       alias_grant_of(aliases, alias) == ALIAS_NOT_GRANTED;
 }
 
 /* What the port itself has offered under this GUID. The rest may be the true owner's. */
@@ -57,12 +82,14 @@ static void drop_services(const struct aliases *aliases, const struct alias_entr
 
 static void take_away(struct aliases *aliases, const struct alias_entry *alias)
 {
+	const struct alias_entry entry = *alias;
 	struct endport port = {.lid = LID_NONE};
 	char guid[GUID_TEXT], port_guid[GUID_TEXT];
 	struct log_subject subject;
 
 	find_port(aliases, alias->port_guid, &port);
 	subject = alias_subject(&port);
+	subject.message_id = MESSAGE_ALIAS_MISPLACED;
 	log_limited(
 		&aliases->review_limit, LOG_WARNING, &subject,
 		"\"%s\" port %u (GUID %s, LID %u) loses the alias GUID %s at index %u: it is the "
@@ -72,6 +99,7 @@ static void take_away(struct aliases *aliases, const struct alias_entry *alias)
 		alias->index);
 	drop_services(aliases, alias);
 	registry_drop(aliases->registry, REGISTRY_ALIAS, alias);
+	alias_tell(aliases, &entry, ALIAS_MISPLACED);
 }
 
 static void review(void *arg)

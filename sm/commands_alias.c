@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Alias GUIDs on the control socket: alias list, alias set, alias remove. What an administrator
- * sets is granted: its P_Keys follow (sm/partitions.h). A GUID that belongs to another port is
- * refused with the name of that port, and is removed there first. A change is answered when it is
+ * sets is granted: its P_Keys follow (sm/partitions.h). A GUID that another port has is taken from
+ * there, unless it was granted to that port: then alias set names the port, and the administrator
+ * removes the alias there first (fabric/alias.h). A change is answered when it is
  * durable; the port is told by the sweep that follows. Names and members are documented in
  * weftctl(8). Loop thread only.
  */
@@ -182,21 +183,22 @@ static void fail_for_holder(struct sm *sm, struct control_request *request,
 			    const struct alias_entry *alias)
 {
 	const struct port *port = map_get(&sm->fabric->ports, alias->port_guid);
+	const char *grant = alias_grant_text(sm_alias_grant(sm, alias));
 	char guid[GUID_TEXT], port_guid[GUID_TEXT];
 
 	guid_text(alias->guid, guid);
 	guid_text(alias->port_guid, port_guid);
 	if (port)
 		control_fail(request,
-			     "%s is an alias of \"%s\" port %u (%s): remove it there first, with "
-			     "weftctl alias remove %s %u %s",
-			     guid, port->node->facts->description, port->num, port_guid, port_guid,
-			     port->num, guid);
+			     "%s is an alias of \"%s\" port %u (%s), granted by: %s; remove it "
+			     "there first, with weftctl alias remove %s %u %s",
+			     guid, port->node->facts->description, port->num, port_guid, grant,
+			     port_guid, port->num, guid);
 	else
 		control_fail(request,
-			     "%s is an alias of port %s, which is away: remove it there first, "
-			     "with weftctl alias remove %s 1 %s",
-			     guid, port_guid, port_guid, guid);
+			     "%s is an alias of port %s, which is away, granted by: %s; remove it "
+			     "there first, with weftctl alias remove %s 1 %s",
+			     guid, port_guid, grant, port_guid, guid);
 }
 
 /* Whether it is the GUID of a port or a node, so that the request has ended. */
@@ -265,6 +267,14 @@ static void raise_change(struct sm *sm, const struct alias_entry *entry, enum al
 	event_raise(sm->events, &event);
 }
 
+static void remove_alias(struct sm *sm, const struct alias_entry *alias)
+{
+	const struct alias_entry entry = *alias;
+
+	registry_drop(sm->registry, REGISTRY_ALIAS, alias);
+	raise_change(sm, &entry, ALIAS_REMOVED);
+}
+
 static void set_alias(struct sm *sm, struct control_request *request, const struct port *port,
 		      guid_t guid)
 {
@@ -272,20 +282,24 @@ static void set_alias(struct sm *sm, struct control_request *request, const stru
 	struct alias_entry alias = {.port_guid = port_facts(port)->guid,
 				    .guid = guid,
 				    .granted = ALIAS_BY_ADMINISTRATOR};
+	bool other = holder && holder->port_guid != alias.port_guid;
 
-	if (holder && holder->port_guid != alias.port_guid) {
+	if (other && !alias_may_move(sm_alias_grant(sm, holder), ALIAS_BY_ADMINISTRATOR,
+				     !map_get(&sm->fabric->ports, holder->port_guid))) {
 		fail_for_holder(sm, request, holder);
 		return;
 	}
-	if (!holder && fail_for_owner(sm, request, guid))
+	if ((!holder || other) && fail_for_owner(sm, request, guid))
 		return;
-	alias.index = holder ? holder->index : (uint16_t)free_index(sm, port);
+	alias.index = holder && !other ? holder->index : (uint16_t)free_index(sm, port);
 	if (!alias.index) {
 		control_fail(request, "\"%s\" port %u has no free place for a GUID (GUIDCap is %u)",
 			     port->node->facts->description, port->num,
 			     port_facts(port)->known ? port_info(port)->guid_cap : 0);
 		return;
 	}
+	if (other)
+		remove_alias(sm, holder);
 	registry_put(sm->registry, REGISTRY_ALIAS, &alias);
 	raise_change(sm, &alias, ALIAS_SET);
 	settings_answer(&sm->engines.settings, request, alias_json(sm, &alias));
@@ -337,7 +351,6 @@ static void command_remove(void *ctx, struct control_request *request, const jso
 	const char *name = json_string_value(json_object_get(args, "node"));
 	guid_t guid = guid_of(json_string_value(json_object_get(args, "guid")));
 	const struct alias_entry *found;
-	struct alias_entry alias;
 	struct sm *sm = ctx;
 	json_t *row;
 	int num;
@@ -359,10 +372,8 @@ static void command_remove(void *ctx, struct control_request *request, const jso
 	}
 	if (!is_holder(sm, request, name, num, found))
 		return;
-	alias = *found;
-	row = alias_json(sm, &alias);
-	registry_drop(sm->registry, REGISTRY_ALIAS, found);
-	raise_change(sm, &alias, ALIAS_REMOVED);
+	row = alias_json(sm, found);
+	remove_alias(sm, found);
 	settings_answer(&sm->engines.settings, request, row);
 }
 

@@ -92,6 +92,7 @@ static const struct {
 	{MESSAGE_SM_LID, "standby"},
 	{MESSAGE_TWO_MASTERS, "role"},
 	{MESSAGE_ALIAS, "alias"},
+	{MESSAGE_ALIAS_MISPLACED, ""}, /* EVENT_ALIAS has it */
 };
 
 const char *event_kind_of(const char *message_id)
@@ -106,6 +107,8 @@ static void logged(void *ctx, int level, const struct log_subject *subject, cons
 {
 	const char *kind = event_kind_of(subject->message_id);
 
+	if (kind && !*kind)
+		return;
 	note(ctx, (struct event_note){.kind = kind ? kind : "other",
 				      .level = level,
 				      .text = text,
@@ -157,6 +160,7 @@ static void alias_text(const struct alias_event *alias, char text[TEXT_SIZE])
 		[ALIAS_SET] = "set",
 		[ALIAS_DELETED] = "deleted",
 		[ALIAS_REMOVED] = "removed by command",
+		[ALIAS_MISPLACED] = "removed, since it is the GUID of another port",
 	};
 	char guid[GUID_TEXT];
 

@@ -96,6 +96,10 @@ is_away() {
 	! "$BUILD/weftctl" -s weftd.run/control.sock node list | grep -q "$1\$"
 }
 
+is_back() {
+	! is_away "$1"
+}
+
 guid_of_absent_host() {
 	link_of down host-0004 && wait_for 30 is_away host-0004 || because "host-0004 is still there" || return 1
 	changes 2 host-0008 1 "${guid[host-0004]}"
@@ -173,7 +177,8 @@ old_store() {
 	start_weftd weftd host-0001 && wait_for 30 is_up weftd || because "$(tail -n 1 weftd.log)" || return 1
 	matches 'damaged' weftd.log && because "$(grep damaged weftd.log)" && return 1
 	keeps_keys host-0008 "with the aliases of an old store" || return 1
-	equal "the aliases of host-0008" "$(aliases)" "0x$spare none"
+	equal "the aliases of host-0008" "$(aliases)" "0x$spare none" || return 1
+	told_event weftd alias "alias GUID 0x${guid[host-0005]} at index 2: removed, since it is the GUID of another port; granted by: none \\[host-0008 port 1"
 }
 
 aliases() {
@@ -187,11 +192,18 @@ by_command() {
 	ctl weftd partition member add 0x2 0x$spare >added.out
 	matches "0x$spare is an alias of port 0x${guid[host-0008]} that is not granted" added.out || because "member add says $(cat added.out)" || return 1
 	ctl weftd partition member remove 0x2 0x$spare >added.out
-	ctl weftd alias set host-0007 1 0x$spare >refused.out 2>&1 && because "host-0008's alias is given to another" && return 1
-	matches "0x$spare is an alias of .*host-0008.* port 1 .*alias remove" refused.out || because "it says $(cat refused.out)" || return 1
 	ctl weftd alias set host-0007 1 "0x${guid[host-0002]}" >refused.out 2>&1 && because "a port's own GUID is given to another" && return 1
-	ctl weftd alias remove host-0008 1 0x$spare >alias.json || because "alias remove: $(cat alias.json)" || return 1
-	told_event weftd alias "alias GUID 0x$spare at index 1: removed by command" || return 1
+	# host-0008 has it by its own word alone, so the administrator's word wins. A grant it does not override.
+	ctl weftd alias set host-0007 1 0x$spare >alias.json || because "alias set of host-0008's alias: $(cat alias.json)" || return 1
+	told_event weftd alias "alias GUID 0x$spare at index 1: removed by command; granted by: none \\[host-0008 port 1" || return 1
+	equal "the aliases" "$(aliases)" "0x$spare administrator" || return 1
+	wait_for 30 has_keys host-0007 "0x7fff 0x8001" || because "host-0007 has $(keys host-0007)" || return 1
+	ctl weftd alias set host-0008 1 0x$spare >refused.out 2>&1 && because "host-0007's granted alias is given to another" && return 1
+	matches "0x$spare is an alias of .*host-0007.* port 1 .*granted by: administrator.*alias remove" refused.out ||
+		because "it says $(cat refused.out)" || return 1
+	ctl weftd alias remove host-0007 1 0x$spare >alias.json || because "alias remove: $(cat alias.json)" || return 1
+	told_event weftd alias "alias GUID 0x$spare at index 1: removed by command; granted by: administrator \\[host-0007 port 1" || return 1
+	wait_for 30 has_keys host-0007 0x7fff || because "host-0007 has $(keys host-0007)" || return 1
 	ctl weftd alias set host-0008 1 0x$spare >alias.json || because "alias set: $(cat alias.json)" || return 1
 	wait_for 30 has_keys host-0008 "0x7fff 0x8001" || because "host-0008 has $(keys host-0008)" || return 1
 	told_event weftd alias "alias GUID 0x$spare at index [12]: set; granted by: administrator" || return 1
@@ -211,6 +223,14 @@ by_list() {
 	printf 'partition_config_file = "%s/partitions.conf";\nsa_key = 0x77;\nalias_guids = ["0x%s: 0x%s-0x%s"];\n' \
 		"$work" "${guid[host-0006]}" $spare $unknown >weftd.conf
 	ctl weftd config reload >reload.json || because "config reload: $(cat reload.json)" || return 1
+	# What an administrator granted to another port is not taken, not even while that port is away.
+	ctl weftd alias set host-0008 1 0x$spare >alias.json || because "alias set: $(cat alias.json)" || return 1
+	link_of down host-0008 && wait_for 30 is_away host-0008 || because "host-0008 is still there" || return 1
+	changes 2 host-0006 1 $spare
+	keeps_keys host-0006 "after it took the alias that an administrator granted to host-0008" || return 1
+	equal "the aliases" "$(aliases)" "0x$spare administrator" || return 1
+	link_of up host-0008 && wait_for 30 is_back host-0008 || because "host-0008 is not back" || return 1
+	ctl weftd alias remove host-0008 1 0x$spare >alias.json || because "alias remove: $(cat alias.json)" || return 1
 	changes 2 host-0006 1 $spare
 	equal "the alias in the answer" "$(told_at 1)" $spare || return 1
 	wait_for 30 has_keys host-0006 "0x7fff 0x8001" || because "host-0006 has $(keys host-0006)" || return 1

@@ -136,11 +136,16 @@ static void test_deletes(void)
 	begin();
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask, 16, 0, 2, 0), STATUS_OK); /* none */
 	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, mask, 16, 0, 2, 0xA2), STATUS_OK);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 0);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 24, 0, mask, 16, 0, 2, 0), SA_REQ_DENIED);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 1);
+	CU_ASSERT_EQUAL(change(METHOD_SET, 24, 0, mask | PLACE(3), 16, 0, 2, 0xA9), SA_REQ_DENIED);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 3);
 	join(0xA2);
 	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0xA3),
 			STATUS_OK);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask | PLACE(3), 16, 0, 2, 0), SA_REQ_DENIED);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 5); /* the whole request */
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 2);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0),
 			STATUS_OK);
@@ -481,10 +486,12 @@ static void hold(guid_t port_guid, guid_t guid, uint8_t granted)
 enum before {
 	NOTHING,
 	CLAIMED,
-	HELD_THERE,	    /* an alias of C, which is there and was not granted it */
-	HELD_THERE_GRANTED, /* as before, but granted */
+	HELD_THERE, /* an alias of C, which is there and was not granted it */
+	HELD_THERE_BY_KEY,
+	HELD_THERE_BY_ADMINISTRATOR,
 	HELD_AWAY,
-	HELD_AWAY_GRANTED,
+	HELD_AWAY_BY_KEY,
+	HELD_AWAY_BY_ADMINISTRATOR,
 	SERVICE_OF_OTHER, /* a service of another port has it */
 	SERVICE_OF_OWN,
 	BEFORES
@@ -492,21 +499,29 @@ enum before {
 
 static void make_before(enum before before, guid_t own)
 {
+	static const uint8_t grants[] = {ALIAS_NOT_GRANTED, ALIAS_BY_SA_KEY,
+					 ALIAS_BY_ADMINISTRATOR};
 	const struct service_entry service = {.service_id = 1,
 					      .gid_guid = 0xA9,
 					      .owner = before == SERVICE_OF_OWN ? own
 										: (guid_t)0xDEAD};
 
 	words.claimed = before == CLAIMED ? 0xA9 : 0;
-	if (before == HELD_THERE || before == HELD_THERE_GRANTED)
-		hold(PORT_GUID(C), 0xA9, before == HELD_THERE_GRANTED);
-	if (before == HELD_AWAY || before == HELD_AWAY_GRANTED)
-		hold(0xDEAD, 0xA9, before == HELD_AWAY_GRANTED);
+	if (before >= HELD_THERE && before <= HELD_AWAY_BY_ADMINISTRATOR)
+		hold(before < HELD_AWAY ? PORT_GUID(C) : 0xDEAD, 0xA9,
+		     grants[(before - HELD_THERE) % ARRAY_SIZE(grants)]);
 	if (before == SERVICE_OF_OTHER || before == SERVICE_OF_OWN)
 		registry_put(sa.registry, REGISTRY_SERVICE, &service);
 }
 
 enum trust { BY_LIMITED, BY_FULL, BY_LIST, BY_KEY };
+
+/* All but what was granted to a port that is there, and what an administrator granted. */
+#define TRUSTED_GETS                                                                           \
+	{                                                                                      \
+		[NOTHING] = true, [CLAIMED] = true, [HELD_THERE] = true, [HELD_AWAY] = true,   \
+		[HELD_AWAY_BY_KEY] = true, [SERVICE_OF_OTHER] = true, [SERVICE_OF_OWN] = true, \
+	}
 
 /* Who gets it. */
 static const struct {
@@ -515,8 +530,8 @@ static const struct {
 } trusts[] = {
 	[BY_LIMITED] = {{0}, 0},
 	[BY_FULL] = {{[NOTHING] = true, [SERVICE_OF_OWN] = true}, ALIAS_NOT_GRANTED},
-	[BY_LIST] = {{true, true, true, false, true, true, true, true}, ALIAS_NOT_GRANTED},
-	[BY_KEY] = {{true, true, true, false, true, true, true, true}, ALIAS_BY_SA_KEY},
+	[BY_LIST] = {TRUSTED_GETS, ALIAS_NOT_GRANTED},
+	[BY_KEY] = {TRUSTED_GETS, ALIAS_BY_SA_KEY},
 };
 
 static void test_trust(void)
@@ -586,7 +601,40 @@ static void test_held(void)
 	end();
 }
 
-/* What was granted the port itself does not undo; a client with the SA_Key does. */
+/* The table of fabric/alias.h, written out. */
+static void test_ranking(void)
+{
+	static const struct {
+		enum alias_grant held, asked;
+		bool moves, moves_if_away;
+	} rows[] = {
+		{ALIAS_NOT_GRANTED, ALIAS_NOT_GRANTED, false, false},
+		{ALIAS_NOT_GRANTED, ALIAS_BY_LIST, true, true},
+		{ALIAS_NOT_GRANTED, ALIAS_BY_SA_KEY, true, true},
+		{ALIAS_NOT_GRANTED, ALIAS_BY_ADMINISTRATOR, true, true},
+		{ALIAS_BY_LIST, ALIAS_NOT_GRANTED, false, false},
+		{ALIAS_BY_LIST, ALIAS_BY_LIST, false, true},
+		{ALIAS_BY_LIST, ALIAS_BY_SA_KEY, false, true},
+		{ALIAS_BY_LIST, ALIAS_BY_ADMINISTRATOR, false, false},
+		{ALIAS_BY_SA_KEY, ALIAS_NOT_GRANTED, false, false},
+		{ALIAS_BY_SA_KEY, ALIAS_BY_LIST, false, true},
+		{ALIAS_BY_SA_KEY, ALIAS_BY_SA_KEY, false, true},
+		{ALIAS_BY_SA_KEY, ALIAS_BY_ADMINISTRATOR, false, false},
+		{ALIAS_BY_ADMINISTRATOR, ALIAS_NOT_GRANTED, false, false},
+		{ALIAS_BY_ADMINISTRATOR, ALIAS_BY_LIST, false, false},
+		{ALIAS_BY_ADMINISTRATOR, ALIAS_BY_SA_KEY, false, false},
+		{ALIAS_BY_ADMINISTRATOR, ALIAS_BY_ADMINISTRATOR, false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CU_ASSERT_EQUAL(alias_may_move(rows[i].held, rows[i].asked, false), rows[i].moves);
+		CU_ASSERT_EQUAL(alias_may_move(rows[i].held, rows[i].asked, true),
+				rows[i].moves_if_away);
+	}
+}
+
+/* What was granted the port itself does not undo. A client with the SA_Key undoes what an SA_Key
+ * granted, also to another port, and not what an administrator did. */
 static void test_granted_stays(void)
 {
 	for (uint8_t granted = ALIAS_BY_ADMINISTRATOR; granted < ALIAS_KEPT_GRANTS; granted++) {
@@ -597,9 +645,12 @@ static void test_granted_stays(void)
 		CU_ASSERT_PTR_NOT_NULL(alias_of(0xA9));
 		CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 2);
 		CU_ASSERT_EQUAL(
-			change(METHOD_DELETE, 16, SA_KEY, LID | BLOCK | PLACE(5), 16, 0, 5, 0),
+			change(METHOD_DELETE, 24, SA_KEY, LID | BLOCK | PLACE(5), 16, 0, 5, 0),
 			STATUS_OK);
-		CU_ASSERT_PTR_NULL(alias_of(0xA9));
+		CU_ASSERT_EQUAL(alias_of(0xA9) != NULL, granted == ALIAS_BY_ADMINISTRATOR);
+		CU_ASSERT_EQUAL(sets_with(SA_KEY, A, 5, 0xA8), granted == ALIAS_BY_SA_KEY);
+		CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused,
+				granted == ALIAS_BY_ADMINISTRATOR ? 4 : 2);
 		end();
 	}
 }
@@ -645,13 +696,14 @@ static struct {
 	struct event event;
 	struct alias_event alias;
 	struct alias_entry entry;
-} seen;
+} seen, lost; /* the last one, and the last one before */
 
 static void happened(void *ctx, const struct event *event)
 {
 	(void)ctx;
 	if (event->kind != EVENT_ALIAS)
 		return;
+	lost = seen;
 	seen.count++;
 	seen.event = *event;
 	seen.alias = *event->alias;
@@ -686,6 +738,13 @@ static void test_events(void)
 	words.listed_port = PORT_GUID(A);
 	CU_ASSERT_TRUE(sets_one(A, 4, 0xA9));
 	CU_ASSERT_TRUE(saw(4, ALIAS_SET, 4, ALIAS_BY_LIST));
+	/* Another port takes it: the event of the loss names the port that had it. */
+	words.listed = 0;
+	give_places(B);
+	CU_ASSERT_TRUE(sets_with(SA_KEY, B, 1, 0xA9));
+	CU_ASSERT_EQUAL(seen.count, 6);
+	CU_ASSERT_TRUE(lost.event.guid == PORT_GUID(A) && lost.event.lid == 16 &&
+		       lost.alias.change == ALIAS_DELETED);
 	event_unread(&reader);
 	end();
 }
@@ -708,6 +767,7 @@ static const struct {
 static void test_review(void)
 {
 	const struct lid_entry away = {.guid = 0xAAAA, .lid = 77};
+	struct event_reader reader = {.happened = happened};
 
 	for (size_t i = 0; i < ARRAY_SIZE(reviewed); i++) {
 		struct service_entry service = {
@@ -724,6 +784,8 @@ static void test_review(void)
 			words.listed = reviewed[i].guid;
 			words.listed_port = PORT_GUID(A);
 		}
+		seen.count = 0;
+		event_read(&sa.events, &reader);
 		registry_follow(sa.registry, true); /* it is another manager's to change */
 		event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 		turn();
@@ -732,6 +794,15 @@ static void test_review(void)
 		event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 		turn();
 		CU_ASSERT_EQUAL(alias_of(reviewed[i].guid) != NULL, reviewed[i].stays);
+		CU_ASSERT_EQUAL(seen.count, !reviewed[i].stays);
+		CU_ASSERT_TRUE(reviewed[i].stays ||
+			       (seen.alias.change == ALIAS_MISPLACED &&
+				seen.entry.guid == reviewed[i].guid && seen.entry.index == 5 &&
+				seen.alias.grant == reviewed[i].granted &&
+				seen.event.guid == PORT_GUID(A) && seen.event.lid == 16 &&
+				seen.event.num == 1 &&
+				seen.event.facts->info.node_guid == HOST_GUID(A)));
+		event_unread(&reader);
 		CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE),
 				reviewed[i].stays ? 2 : 1);
 		service.service_id = 2;
@@ -851,6 +922,7 @@ int main(void)
 		{"trust", test_trust},
 		{"the default key", test_default_key},
 		{"what a port has", test_held},
+		{"the ranking of grants", test_ranking},
 		{"what was granted", test_granted_stays},
 		{"answers that tell nothing", test_no_oracle},
 		{"events", test_events},

@@ -28,12 +28,20 @@ static void give_places(const struct world *world, const char *host, uint8_t cap
 	port_set_info(world->sm->fabric, port, &info);
 }
 
-static void hold(const struct world *world, guid_t port_guid, unsigned index, guid_t guid)
+static void hold_by(const struct world *world, guid_t port_guid, unsigned index, guid_t guid,
+		    enum alias_grant grant)
 {
-	const struct alias_entry alias = {
-		.port_guid = port_guid, .index = (uint16_t)index, .guid = guid};
+	const struct alias_entry alias = {.port_guid = port_guid,
+					  .index = (uint16_t)index,
+					  .guid = guid,
+					  .granted = (uint8_t)grant};
 
 	registry_put(world->registry, REGISTRY_ALIAS, &alias);
+}
+
+static void hold(const struct world *world, guid_t port_guid, unsigned index, guid_t guid)
+{
+	hold_by(world, port_guid, index, guid, ALIAS_NOT_GRANTED);
 }
 
 static void order(struct world *world, const char *verb, const char *host, guid_t guid)
@@ -107,8 +115,9 @@ static void test_refusals(void)
 
 	give_places(world, "host-0002", 16);
 	give_places(world, "host-0003", 1);
-	hold(world, port_facts(third)->guid, 1, 0xA9);
-	hold(world, 0xDEAD, 1, 0xAA);
+	hold_by(world, port_facts(third)->guid, 1, 0xA9, ALIAS_BY_ADMINISTRATOR);
+	hold_by(world, 0xDEAD, 1, 0xAA, ALIAS_BY_SA_KEY);
+	hold(world, 0xDEAD, 2, 0xAAAA); /* and a port that is away has it as its own */
 	registry_put(world->registry, REGISTRY_LID, &away);
 	before = registry_number(world->registry);
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
@@ -120,6 +129,87 @@ static void test_refusals(void)
 	order(world, "set", "host-0002", third->node->guid);
 	CU_ASSERT_TRUE(has(0, "is the GUID of node \\\"host-0003\\\" itself") ||
 		       third->node->guid == port_facts(third)->guid);
+	CU_ASSERT_EQUAL(registry_number(world->registry), before);
+	end(world);
+}
+
+/* What events tell. */
+static struct {
+	unsigned count;
+	struct alias_entry entry[4];
+	enum alias_change change[4];
+	lid_t lid[4];
+} seen;
+
+static void happened(void *ctx, const struct event *event)
+{
+	(void)ctx;
+	if (event->kind != EVENT_ALIAS || seen.count == ARRAY_SIZE(seen.entry))
+		return;
+	seen.entry[seen.count] = *event->alias->entry;
+	seen.change[seen.count] = event->alias->change;
+	seen.lid[seen.count++] = event->lid;
+}
+
+/* What an administrator says counts where another port has the GUID by its own word alone. */
+static const struct {
+	bool away, listed;
+	enum alias_grant held;
+	bool taken;
+} takes[] = {
+	{false, false, ALIAS_NOT_GRANTED, true},       {true, false, ALIAS_NOT_GRANTED, true},
+	{false, true, ALIAS_NOT_GRANTED, false},       {true, true, ALIAS_NOT_GRANTED, false},
+	{false, false, ALIAS_BY_SA_KEY, false},	       {true, false, ALIAS_BY_SA_KEY, false},
+	{false, false, ALIAS_BY_ADMINISTRATOR, false}, {true, false, ALIAS_BY_ADMINISTRATOR, false},
+};
+
+static void test_takes(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(takes); i++) {
+		struct event_reader reader = {.happened = happened};
+		struct world *world = start("single:hosts=3");
+		const struct port *third = port_of(world, "host-0003");
+		guid_t from = takes[i].away ? 0xDEAD : port_facts(third)->guid;
+		guid_t to = port_facts(port_of(world, "host-0002"))->guid;
+		struct alias_entry key = {.port_guid = from, .index = 5};
+
+		give_places(world, "host-0002", 16);
+		hold_by(world, from, 5, 0xA9, takes[i].held);
+		if (takes[i].listed)
+			world->sm->options.alias_guids[0] =
+				(struct alias_range){from, from, 0xA9, 0xA9};
+		seen.count = 0;
+		event_read(world->sm->events, &reader);
+		order(world, "set", "host-0002", 0xA9);
+		CU_ASSERT_TRUE(has(0, takes[i].taken ? "\"granted\":\"administrator\""
+						     : "remove it there first"));
+		CU_ASSERT_EQUAL(registry_find(world->registry, REGISTRY_ALIAS, &key) == NULL,
+				takes[i].taken);
+		key = (struct alias_entry){.port_guid = to, .index = 1};
+		CU_ASSERT_EQUAL(registry_find(world->registry, REGISTRY_ALIAS, &key) != NULL,
+				takes[i].taken);
+		CU_ASSERT_EQUAL(seen.count, takes[i].taken ? 2 : 0);
+		CU_ASSERT_TRUE(!takes[i].taken ||
+			       (seen.change[0] == ALIAS_REMOVED &&
+				seen.entry[0].port_guid == from && seen.entry[0].guid == 0xA9 &&
+				seen.lid[0] == (takes[i].away ? LID_NONE : third->lid) &&
+				seen.change[1] == ALIAS_SET && seen.entry[1].port_guid == to));
+		event_unread(&reader);
+		end(world);
+	}
+}
+
+/* Nothing is taken for a port that has no place for it. */
+static void test_takes_nothing(void)
+{
+	struct world *world = start("single:hosts=3");
+	uint64_t before;
+
+	give_places(world, "host-0002", 1);
+	hold(world, port_facts(port_of(world, "host-0003"))->guid, 5, 0xA9);
+	before = registry_number(world->registry);
+	order(world, "set", "host-0002", 0xA9);
+	CU_ASSERT_TRUE(has(0, "has no free place for a GUID (GUIDCap is 1)"));
 	CU_ASSERT_EQUAL(registry_number(world->registry), before);
 	end(world);
 }
@@ -183,6 +273,8 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"refused", test_refusals},
+		{"taken from another port", test_takes},
+		{"not taken without a place", test_takes_nothing},
 		{"places", test_places},
 		{"lists", test_lists},
 		CU_TEST_INFO_NULL,

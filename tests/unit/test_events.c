@@ -184,6 +184,7 @@ static void tell_aliases(void)
 		{ALIAS_SET, &entry, ALIAS_BY_LIST},
 		{ALIAS_DELETED, &entry, ALIAS_NOT_GRANTED},
 		{ALIAS_REMOVED, &entry, ALIAS_BY_ADMINISTRATOR},
+		{ALIAS_MISPLACED, &entry, ALIAS_NOT_GRANTED},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
@@ -207,6 +208,7 @@ static void test_sources(void)
 	log_set_level(NULL, LOG_ERR);
 	write_line(MESSAGE_SILENT, "does not answer");
 	write_line(NULL, "no event");
+	write_line(MESSAGE_ALIAS_MISPLACED, "an event of its own has it");
 	log_set_level(NULL, LOG_INFO);
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_STRING_EQUAL(log, "");
@@ -233,7 +235,10 @@ static void test_sources(void)
 	expect(13, "alias",
 	       "alias GUID 0x00000000000000a9 at index 3: removed by command; granted by: "
 	       "administrator");
-	CU_ASSERT_PTR_NULL(row_of(14));
+	expect(14, "alias",
+	       "alias GUID 0x00000000000000a9 at index 3: removed, since it is the GUID of another "
+	       "port; granted by: none");
+	CU_ASSERT_PTR_NULL(row_of(15));
 	row = row_of(13);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "port_guid")),
 			       "0x000000000000000a");

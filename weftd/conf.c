@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/suggest.h"
 #include "route/engine.h"
@@ -190,17 +191,26 @@ static int store_text(struct conf *conf, const struct conf_row *row,
 	return 0;
 }
 
+/* Its index in a NULL terminated list; -1: the list, or the text, is NULL, or it is not there. */
+static int find_word(const char *const *words, const char *text)
+{
+	for (int i = 0; words && text && words[i]; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+	}
+	return -1;
+}
+
 static int store_choice(struct conf *conf, const struct conf_row *row,
 			const config_setting_t *setting, char why[CONF_WHY_SIZE])
 {
 	const char *text = config_setting_get_string(setting);
+	int word = find_word(row->choices, text);
 	char range[CONF_RANGE_SIZE];
 
-	for (unsigned i = 0; text && row->choices[i]; i++) {
-		if (!strcmp(text, row->choices[i])) {
-			field_set_number(field_of(conf, row), row->size, i);
-			return 0;
-		}
+	if (word >= 0) {
+		field_set_number(field_of(conf, row), row->size, (uint64_t)word);
+		return 0;
 	}
 	conf_row_range(row, range);
 	return because(why, "expected in quotes: %s", range);
@@ -484,6 +494,36 @@ static int unknown(const struct source *source, const config_setting_t *setting)
 	return refuse(source, config_setting_source_line(setting), suggest.word, why);
 }
 
+static void store_preset(struct conf *conf, const struct conf_row *row)
+{
+	char *assignment = mem_printf("%s=%s", row->name, row->preset), error[CONF_ERROR_SIZE];
+	int result = conf_set(conf, assignment, error);
+
+	assert(result == 0);
+	(void)result;
+	free(assignment);
+}
+
+/* False: it is no word of an earlier version. */
+static bool store_former(struct conf *conf, const struct source *source, const struct conf_row *row,
+			 const config_setting_t *setting)
+{
+	const char *text = config_setting_get_string(setting);
+	char range[CONF_RANGE_SIZE], place[16] = "";
+
+	if (find_word(row->former, text) < 0)
+		return false;
+	if (source->file)
+		snprintf(place, sizeof(place), ":%u: ", config_setting_source_line(setting));
+	conf_row_range(row, range);
+	log_warning("%.160s%s%s: \"%s\" is no longer supported, and the default %s is in force: "
+		    "write one of %s, or remove the line",
+		    source->file ? source->file : source->lead, place, row->name, text, row->preset,
+		    range);
+	store_preset(conf, row);
+	return true;
+}
+
 static int store_all(struct conf *conf, const struct source *source, const config_setting_t *root)
 {
 	for (int i = 0; i < config_setting_length(root); i++) {
@@ -493,6 +533,8 @@ static int store_all(struct conf *conf, const struct source *source, const confi
 
 		if (!row)
 			return unknown(source, setting);
+		if (store_former(conf, source, row, setting))
+			continue;
 		if (store[row->type](conf, row, setting, why))
 			return refuse(source, config_setting_source_line(setting), row->name, why);
 	}
@@ -626,17 +668,9 @@ int conf_set_text(struct conf *conf, const char *name, const char *text,
 
 void conf_defaults(struct conf *conf)
 {
-	char error[CONF_ERROR_SIZE];
-
 	memset(conf, 0, sizeof(*conf));
-	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		char *assignment = mem_printf("%s=%s", row->name, row->preset);
-		int result = conf_set(conf, assignment, error);
-
-		assert(result == 0);
-		(void)result;
-		free(assignment);
-	}
+	for (const struct conf_row *row = conf_rows; row->name; row++)
+		store_preset(conf, row);
 }
 
 bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other)

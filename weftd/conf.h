@@ -97,6 +97,9 @@ struct conf_row {
 	size_t copy;	     /* offset of another field that holds the same; 0: there is none */
 	uint64_t min, max;
 	const char *const *choices; /* NULL terminated */
+	/* Of a choice: words of earlier versions, NULL terminated. Each is taken as the default,
+	 * with a warning, so that an upgrade stops no manager. NULL: none */
+	const char *const *former;
 	/* Of a number, where not all from min to max make sense: those that do, ended by one whose
 	 * last is max. NULL: all. */
 	const struct conf_span *spans;

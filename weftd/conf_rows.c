@@ -31,6 +31,7 @@ static const char *const roles[] = {"normal", "standby-only", NULL}; /* sm_optio
 static const char *const m_key_modes[] = {"none", "subnet", "port", NULL}; /* enum m_key_mode */
 static const char *const durabilities[] = {"local", "standby", NULL};	   /* enum durability */
 static const char *const babble_policies[] = {"note", "disable", NULL};
+static const char *const former_babble_policies[] = {"quarantine", NULL};
 /* Values that the specification does not reserve: table 146, and the checks of osm_subnet.c. */
 static const struct conf_span link_widths[] = {{0, 31}, {LINK_WIDTH_ALL, LINK_WIDTH_ALL}};
 static const struct conf_span link_speeds[] = {
@@ -199,6 +200,7 @@ const struct conf_row conf_rows[] = {
 		 "is not brought up again at once, but after 1, 2, 4 s and so on, at the most "
 		 "this. 0: it is."},
 	{CHOICE("babble_policy", sm.babble_policy, babble_policies, "\"note\""),
+	 .former = former_babble_policies,
 	 .text = "What is done about a port that babbles. note: it is named in the log. "
 		 "disable: a switch's port that leads to a host is disabled; a cable between "
 		 "switches is left as it is. weftd acts only when the complaints come from the "

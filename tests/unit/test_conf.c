@@ -179,6 +179,59 @@ static void test_good(void)
 	}
 }
 
+/* A word that a choice of an earlier version had stops no manager: it means the default, and a
+ * warning says so. Of each option that has such words. */
+static void test_former(void)
+{
+	char error[CONF_ERROR_SIZE] = "", log[512], expected[512], range[CONF_RANGE_SIZE];
+	unsigned found = 0;
+
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		for (const char *const *word = row->former; word && *word; word++, found++) {
+			char *line = mem_printf("lmc = 3;\n%s = \"%s\";\n", row->name, *word);
+			const char *path = file_with(line);
+			struct unit_capture capture;
+			struct conf conf, preset;
+
+			conf_defaults(&preset);
+			conf = preset;
+			unit_capture_begin(&capture);
+			CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), 0);
+			unit_capture_end(&capture, log, sizeof(log));
+			CU_ASSERT_EQUAL(conf.sm.lmc, 3);
+			CU_ASSERT_FALSE(conf_row_differs(row, &conf, &preset));
+			conf_row_range(row, range);
+			snprintf(expected, sizeof(expected),
+				 "WARNING weftd: %s:2: %s: \"%s\" is no longer supported, and the "
+				 "default %s is in force: write one of %s, or remove the line\n",
+				 path, row->name, *word, row->preset, range);
+			CU_ASSERT_STRING_EQUAL(log, expected);
+			free(line);
+		}
+	}
+	CU_ASSERT_EQUAL(found, 1);
+}
+
+/* The one that there is, by its name: also with -o, and over another value. */
+static void test_quarantine(void)
+{
+	char error[CONF_ERROR_SIZE] = "", log[512];
+	struct unit_capture capture;
+	struct conf conf;
+
+	conf_defaults(&conf);
+	CU_ASSERT_EQUAL(conf_set(&conf, "babble_policy=\"disable\"", error), 0);
+	CU_ASSERT_EQUAL(conf.sm.babble_policy, BABBLE_DISABLE);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(conf_set(&conf, "babble_policy=\"quarantine\"", error), 0);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(conf.sm.babble_policy, BABBLE_NOTE);
+	CU_ASSERT_PTR_EQUAL(strstr(log, "WARNING weftd: -o babble_policy: \"quarantine\" is no "),
+			    log);
+	CU_ASSERT_EQUAL(conf_set(&conf, "babble_policy=\"quarantined\"", error), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(error, "-o babble_policy: expected in quotes: note | disable");
+}
+
 /* Each begins well, so that taking a part of it would be seen. %s: the file. */
 #define FORM "here or just before: the form is NAME = VALUE; with text in quotes"
 #define FIRST "lmc = 3;\n"
@@ -733,6 +786,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"defaults", test_defaults},
 		{"good files", test_good},
+		{"words of earlier versions", test_former},
+		{"babble_policy quarantine", test_quarantine},
 		{"bad files", test_bad},
 		{"no files", test_files},
 		{"a pipe", test_pipe},

@@ -194,6 +194,31 @@ traps() {
 	wait_for 20 counted traps
 }
 
+# Of --help and of the manual: the options, and the first words of the commands of weftsim do.
+
+options_in() {
+	grep -oE -- '(^|[^a-z0-9])--?[a-z][a-z0-9-]*' | sed 's/^[^-]*//' | sort -u
+}
+
+# manual SECTION: without the escapes of roff.
+manual() {
+	tr -d '\\' <"$root/man/weftsim.1" | sed -n "/^\.SH $1/,/^\.SH/ p"
+}
+
+manual_agrees() {
+	"$BUILD/weftsim" --help | sed '/^A SPEC is/,$ d' | options_in >options.txt
+	[ "$(wc -l <options.txt)" -gt 7 ] || because "--help lists $(wc -l <options.txt) options" || return 1
+	equal "how --help (<) and the synopsis of weftsim(1) (>) differ" \
+		"$(diff options.txt <(manual SYNOPSIS | options_in) | grep '^[<>]' | paste -sd ';')" "" || return 1
+	equal "how --help (<) and the options of weftsim(1) (>) differ" \
+		"$(diff <(grep -vxE -- '--help|--version' options.txt) <(manual OPTIONS | grep '^\.BI* -' | options_in) | grep '^[<>]' | paste -sd ';')" "" || return 1
+	"$BUILD/weftsim" "do" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | sort -u >words.txt
+	[ "$(wc -l <words.txt)" -gt 15 ] || because "do --help lists $(wc -l <words.txt) commands" || return 1
+	equal "how do --help (<) and the commands of weftsim(1) (>) differ" \
+		"$(diff words.txt <(manual 'COMMANDS OF' | sed -n 's/^\.B[A-Z]* \([a-z][a-z]*\).*/\1/p' | sort -u) | grep '^[<>]' | paste -sd ';')" ""
+}
+
+check "--help and the manual have the same options and commands" manual_agrees
 check "serve: the line it prints" ready_line || finish
 check "opensm brings it up, and check sees all pairs" brought_up || finish
 check "the files of a node follow its port" files_live

@@ -119,10 +119,10 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 		.what = "a port: a number from 1 to 254"                     \
 	}
 
-#define ALIAS_PORT_ARGUMENT                                         \
-	{                                                           \
-		.member = "port", .label = "PORT", .good = is_port, \
-		.what = "a port: a number from 0 to 254"            \
+#define ANY_PORT_ARGUMENT(...)                                        \
+	{                                                             \
+		.member = "port", .label = "PORT", .good = is_port,   \
+		.what = "a port: a number from 0 to 254", __VA_ARGS__ \
 	}
 
 const struct ctl_command ctl_commands[] = {
@@ -236,24 +236,19 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "after a loss, take the partitions that are left as all there are"},
 	{.words = "alias list",
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
-		       {.member = "port",
-			.label = "PORT",
-			.optional = true,
-			.last = true,
-			.good = is_port,
-			.what = "a port: a number from 0 to 254"}},
+		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
 	 .list = "aliases",
 	 .print = print_aliases,
 	 .summary = "alias GUIDs of ports, and by whose word they have them"},
 	{.words = "alias set",
 	 .arguments = {{.member = "node", .label = "NODE"},
-		       ALIAS_PORT_ARGUMENT,
+		       ANY_PORT_ARGUMENT(),
 		       {.member = "guid", .label = "GUID"}},
 	 .print = print_alias_set,
 	 .summary = "give a port an alias GUID, which then counts in partitions"},
 	{.words = "alias remove",
 	 .arguments = {{.member = "node", .label = "NODE"},
-		       ALIAS_PORT_ARGUMENT,
+		       ANY_PORT_ARGUMENT(),
 		       {.member = "guid", .label = "GUID"}},
 	 .print = print_alias_removed,
 	 .summary = "take an alias GUID away from a port"},
@@ -371,11 +366,7 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_errors,
 	 .summary = "ports that have counted errors, links slower than both ends can"},
 	{.words = "perf show",
-	 .arguments = {{.member = "node", .label = "NODE"},
-		       {.member = "port",
-			.label = "PORT",
-			.good = is_port,
-			.what = "a port: a number from 0 to 254"}},
+	 .arguments = {{.member = "node", .label = "NODE"}, ANY_PORT_ARGUMENT()},
 	 .print = print_counters,
 	 .summary = "a port's counters, read now"},
 	{.words = "perf metrics",

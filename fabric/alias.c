@@ -2,13 +2,11 @@
 /* Grants of alias GUIDs, and the rows of alias_guids: fabric/alias.h. */
 #include "fabric/alias.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "lib/guid.h"
 #include "lib/mem.h"
 
 const char *alias_grant_text(enum alias_grant grant)
@@ -28,17 +26,10 @@ static const char *skip_space(const char *at)
 	return at + strspn(at, " \t");
 }
 
-/* "0x" and digits; NULL: it is none. */
 static const char *take_guid(const char *at, guid_t *out)
 {
-	char *end;
-
-	at = skip_space(at);
-	if (at[0] != '0' || (at[1] != 'x' && at[1] != 'X') || !isxdigit((unsigned char)at[2]))
-		return NULL;
-	errno = 0;
-	*out = strtoull(at, &end, 16);
-	return errno || !*out ? NULL : skip_space(end);
+	at = guid_scan(skip_space(at), out);
+	return at ? skip_space(at) : NULL;
 }
 
 static const char *take_range(const char *at, guid_t *first, guid_t *last)

@@ -236,6 +236,17 @@ bool sm_may_change(const struct sm *sm, struct control_request *request, const c
 	return false;
 }
 
+int port_argument(const json_t *args)
+{
+	const json_t *value = json_object_get(args, "port");
+	const char *text = json_string_value(value);
+	char *rest = "";
+	long long number = text ? strtoll(text, &rest, 10) : json_integer_value(value);
+	bool is_number = text ? *text && !*rest : json_is_integer(value);
+
+	return is_number && number >= 0 && number <= PORT_MAX ? (int)number : -1;
+}
+
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request)
 {
 	struct sweep_waiter *waiter;

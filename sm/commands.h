@@ -44,6 +44,10 @@ struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *re
  * that the command changes, in the plural, as in "partitions". */
 bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);
 
+/* The member "port" of a request, a number or its text: 0 to PORT_MAX; -1: it is none, or is not
+ * there. */
+int port_argument(const json_t *args);
+
 /* What node list shows of the node at a place (fabric/named.h), in an object that is open. */
 void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer *out);
 

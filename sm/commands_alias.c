@@ -7,9 +7,7 @@
  * durable; the port is told by the sweep that follows. Names and members are documented in
  * weftctl(8). Loop thread only.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/mem.h"
 #include "sm/commands.h"
@@ -53,29 +51,6 @@ static json_t *alias_json(struct sm *sm, const struct alias_entry *alias)
 }
 
 /* Arguments */
-
-static bool port_argument(const json_t *args, int *out)
-{
-	const json_t *value = json_object_get(args, "port");
-	const char *text = json_string_value(value);
-	char *rest = "";
-	long long number = text ? strtoll(text, &rest, 10) : json_integer_value(value);
-
-	*out = (int)number;
-	return value && !*rest && (!text || *text) && number >= 0 && number <= PORT_MAX;
-}
-
-static guid_t guid_of(const char *text)
-{
-	unsigned long long guid;
-	char *rest;
-
-	if (!text || strncmp(text, "0x", 2) != 0)
-		return 0;
-	errno = 0;
-	guid = strtoull(text, &rest, 16);
-	return errno || *rest ? 0 : guid;
-}
 
 /* NULL: there is no such node, and the request has ended. */
 static const struct node *node_argument(struct sm *sm, struct control_request *request,
@@ -152,9 +127,9 @@ static void command_list(void *ctx, struct control_request *request, const json_
 	struct sm *sm = ctx;
 	struct alias_listing *listing;
 	const struct node *node = NULL;
-	int port = -1;
+	int port = port_argument(args);
 
-	if (json_object_get(args, "port") && (!name || !port_argument(args, &port))) {
+	if (json_object_get(args, "port") && (!name || port < 0)) {
 		control_fail(request, "a port is a number from 0 to %d, of a node", PORT_MAX);
 		return;
 	}
@@ -305,41 +280,55 @@ static void set_alias(struct sm *sm, struct control_request *request, const stru
 	settings_answer(&sm->engines.settings, request, alias_json(sm, &alias));
 }
 
+struct alias_arguments {
+	const char *name; /* of the node */
+	int port;
+	guid_t guid;
+};
+
+/* False: some are missing or bad, or this manager may change nothing; the request has ended. */
+static bool take_arguments(const struct sm *sm, struct control_request *request, const json_t *args,
+			   const char *command, struct alias_arguments *out)
+{
+	out->name = json_string_value(json_object_get(args, "node"));
+	out->port = port_argument(args);
+	if (out->name && out->port >= 0 &&
+	    guid_parse(json_string_value(json_object_get(args, "guid")), &out->guid))
+		return sm_may_change(sm, request, "alias GUIDs");
+	control_fail(request,
+		     "%s needs a node, a port (a number from 0 to %d) and a GUID (0x and "
+		     "hexadecimal digits)",
+		     command, PORT_MAX);
+	return false;
+}
+
 static void command_set(void *ctx, struct control_request *request, const json_t *args)
 {
-	const char *name = json_string_value(json_object_get(args, "node"));
-	guid_t guid = guid_of(json_string_value(json_object_get(args, "guid")));
+	struct alias_arguments wanted;
 	const struct port *port;
 	const struct node *node;
 	struct sm *sm = ctx;
-	int num;
 
-	if (!name || !port_argument(args, &num) || !guid) {
-		control_fail(request,
-			     "alias set needs a node, a port (a number from 0 to %d) and "
-			     "a GUID (0x and hexadecimal digits)",
-			     PORT_MAX);
+	if (!take_arguments(sm, request, args, "alias set", &wanted))
 		return;
-	}
-	if (!sm_may_change(sm, request, "alias GUIDs"))
-		return;
-	node = node_argument(sm, request, name);
-	port = node ? end_port(request, node, num) : NULL;
+	node = node_argument(sm, request, wanted.name);
+	port = node ? end_port(request, node, wanted.port) : NULL;
 	if (port)
-		set_alias(sm, request, port, guid);
+		set_alias(sm, request, port, wanted.guid);
 }
 
 /* A port that is away is known by its GUID alone. */
-static bool is_holder(struct sm *sm, struct control_request *request, const char *name, int num,
-		      const struct alias_entry *alias)
+static bool is_holder(struct sm *sm, struct control_request *request,
+		      const struct alias_arguments *named, const struct alias_entry *alias)
 {
 	const struct port *port;
 	const struct node *node;
+	guid_t guid;
 
-	if (guid_of(name) == alias->port_guid)
+	if (guid_parse(named->name, &guid) && guid == alias->port_guid)
 		return true;
-	node = node_argument(sm, request, name);
-	port = node ? end_port(request, node, num) : NULL;
+	node = node_argument(sm, request, named->name);
+	port = node ? end_port(request, node, named->port) : NULL;
 	if (!port || port_facts(port)->guid == alias->port_guid)
 		return port;
 	fail_for_holder(sm, request, alias);
@@ -348,29 +337,20 @@ static bool is_holder(struct sm *sm, struct control_request *request, const char
 
 static void command_remove(void *ctx, struct control_request *request, const json_t *args)
 {
-	const char *name = json_string_value(json_object_get(args, "node"));
-	guid_t guid = guid_of(json_string_value(json_object_get(args, "guid")));
+	struct alias_arguments named;
 	const struct alias_entry *found;
 	struct sm *sm = ctx;
 	json_t *row;
-	int num;
 
-	if (!name || !port_argument(args, &num) || !guid) {
-		control_fail(request,
-			     "alias remove needs a node, a port (a number from 0 to %d) and a "
-			     "GUID (0x and hexadecimal digits)",
-			     PORT_MAX);
+	if (!take_arguments(sm, request, args, "alias remove", &named))
 		return;
-	}
-	if (!sm_may_change(sm, request, "alias GUIDs"))
-		return;
-	found = held_by(sm, guid);
+	found = held_by(sm, named.guid);
 	if (!found) {
 		control_fail(request, "no port has the alias GUID %s",
 			     json_string_value(json_object_get(args, "guid")));
 		return;
 	}
-	if (!is_holder(sm, request, name, num, found))
+	if (!is_holder(sm, request, &named, found))
 		return;
 	row = alias_json(sm, found);
 	remove_alias(sm, found);

@@ -77,15 +77,9 @@ static bool guid_argument(struct control_request *request, const json_t *args, g
 {
 	const json_t *value = json_object_get(args, "guid");
 	const char *text = json_string_value(value);
-	char *end;
 
 	*out = 0;
-	if (!value)
-		return true;
-	errno = 0;
-	if (text && strncmp(text, "0x", 2) == 0)
-		*out = strtoull(text, &end, 16);
-	if (*out && !errno && !*end)
+	if (!value || guid_parse(text, out))
 		return true;
 	control_fail(request, "\"%.40s\" is no port GUID: 0x and hexadecimal digits",
 		     text ? text : "");

@@ -348,26 +348,16 @@ static void command_node_show(void *ctx, struct control_request *request, const 
 		ask(ctx, request, args, &(struct asking){.answer = list_ports, .shows_node = true});
 }
 
-/* A number from 1 to 254, or such a text; 0: it is none. */
-static unsigned port_of(const json_t *args)
-{
-	const json_t *value = json_object_get(args, "port");
-	const char *text = json_string_value(value);
-	char *rest = "";
-	long long number = text ? strtoll(text, &rest, 10) : json_integer_value(value);
-
-	return !*rest && number >= 1 && number <= PORT_MAX ? (unsigned)number : 0;
-}
-
 static void command_port_show(void *ctx, struct control_request *request, const json_t *args)
 {
-	unsigned port = port_of(args);
+	int port = port_argument(args);
 
-	if (!json_is_string(json_object_get(args, "node")) || !port)
+	if (!json_is_string(json_object_get(args, "node")) || port < 1)
 		control_fail(request, "port show needs a node and a port, a number from 1 to %d",
 			     PORT_MAX);
 	else
-		ask(ctx, request, args, &(struct asking){.answer = show_port, .port = port});
+		ask(ctx, request, args,
+		    &(struct asking){.answer = show_port, .port = (unsigned)port});
 }
 
 /* port disable, port enable */
@@ -456,10 +446,8 @@ static char *objection(const struct asking *asking, const struct node *node)
 static bool forget_absent(struct asking *asking)
 {
 	struct disabled_entry entry = {.port = (uint8_t)asking->port};
-	char *rest;
 
-	entry.node_guid = strtoull(asking->node, &rest, 16);
-	if (asking->disables || *rest || !entry.node_guid ||
+	if (asking->disables || !guid_parse(asking->node, &entry.node_guid) ||
 	    fabric_find_node(asking->sm->fabric, entry.node_guid) ||
 	    !registry_drop(asking->sm->registry, REGISTRY_DISABLED, &entry))
 		return false;
@@ -508,9 +496,9 @@ static void change_port_of(struct asking *asking)
 static void ask_change(struct sm *sm, struct control_request *request, const json_t *args,
 		       bool disables)
 {
-	unsigned port = port_of(args);
+	int port = port_argument(args);
 
-	if (!json_is_string(json_object_get(args, "node")) || !port)
+	if (!json_is_string(json_object_get(args, "node")) || port < 1)
 		control_fail(request, "a node and a port are needed, a number from 1 to %d",
 			     PORT_MAX);
 	else if (peers_role(sm->peers) != SM_MASTER)
@@ -520,7 +508,7 @@ static void ask_change(struct sm *sm, struct control_request *request, const jso
 	else
 		ask(sm, request, args,
 		    &(struct asking){.answer = change_port_of,
-				     .port = port,
+				     .port = (unsigned)port,
 				     .disables = disables,
 				     .forced = json_is_true(json_object_get(args, "force"))});
 }

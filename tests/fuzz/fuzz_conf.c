@@ -4,7 +4,7 @@
  * what is refused changes nothing, and says why. The engines are this harness's own.
  */
 // LINK: weftd/conf.o weftd/conf_rows.o weftd/file_text.o lib/log.o lib/path.o lib/suggest.o
-// LINK: lib/mem.o fabric/alias.o
+// LINK: lib/mem.o lib/guid.o fabric/alias.o
 // LIBS: -lconfig -lsystemd
 #include "weftd/conf.h"
 

@@ -5,7 +5,7 @@
  * two of this test's own.
  */
 // LINK: weftd/conf.o weftd/conf_rows.o weftd/file_text.o lib/log.o lib/path.o lib/suggest.o
-// LINK: lib/mem.o fabric/alias.o
+// LINK: lib/mem.o lib/guid.o fabric/alias.o
 // LIBS: -lconfig -lsystemd
 #include <errno.h>
 #include <inttypes.h>

@@ -21,6 +21,7 @@
 #include "lib/list.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/rate.h"
 #include "mad/window.h"
 
 struct node;
@@ -34,12 +35,12 @@ struct agent {
 	struct fabric *fabric;
 	struct port *port;
 	struct m_key_have m_key;
-	struct list todo;  /* ports that sm/program.c has to look at */
-	uint64_t trap_tid; /* of the last trap that it sent; 0: none, or it numbers none */
-	struct log_limit trap_limit; /* of its traps that subscribers are told: sm/traps.c */
-	int32_t index;		     /* while freezing: of an adapter port in the snapshot, or -1 */
-	struct list mute;	     /* discovery's: among those that its pass need not wait for */
-	size_t asked;		     /* reads of that pass that it has not answered yet */
+	struct list todo;      /* ports that sm/program.c has to look at */
+	uint64_t trap_tid;     /* of the last trap that it sent; 0: none, or it numbers none */
+	struct rate trap_rate; /* of its traps that subscribers are told: sm/traps.c */
+	int32_t index;	       /* while freezing: of an adapter port in the snapshot, or -1 */
+	struct list mute;      /* discovery's: among those that its pass need not wait for */
+	size_t asked;	       /* reads of that pass that it has not answered yet */
 };
 
 /* What a device made of a Set(PortInfo) when it did not take it as it was: not sent again while

@@ -26,6 +26,7 @@
 #include <systemd/sd-journal.h>
 
 #include "lib/mem.h"
+#include "lib/rate.h"
 #include "lib/utf8.h"
 
 enum {
@@ -331,20 +332,15 @@ const char *log_last_error(void)
 
 bool log_allowed(struct log_limit *limit)
 {
-	uint64_t now_us = limit_clock(limit_clock_ctx);
+	struct rate rate = {limit->burst, limit->interval_us, limit->used, limit->last_us};
+	bool allowed = rate_allows(&rate, limit_clock(limit_clock_ctx));
 
-	if (limit->used && limit->interval_us) {
-		uint64_t earned = (now_us - limit->last_us) / limit->interval_us;
-
-		limit->last_us += earned * limit->interval_us;
-		limit->used -= earned < limit->used ? (unsigned)earned : limit->used;
-	}
-	if (limit->used >= limit->burst) {
+	limit->used = rate.used;
+	limit->last_us = rate.last_us;
+	if (!allowed) {
 		limit->suppressed++;
 		return false;
 	}
-	if (!limit->used++)
-		limit->last_us = now_us;
 	suppressed = limit->suppressed;
 	limit->suppressed = 0;
 	return true;

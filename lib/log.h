@@ -55,7 +55,9 @@ const char *log_last_error(void);
 typedef void log_heard_fn(void *ctx, int level, const struct log_subject *subject,
 			  const char *text);
 void log_watch(log_heard_fn *fn, void *ctx);
-/* False, and counted, when the line should not be written now. Asked just before log_write(). */
+/* False, and counted, when the line should not be written now. Asked just before log_write(), and
+ * for nothing but a line: the next one tells what this limit has held back. What else is to be
+ * limited has a struct rate (lib/rate.h). */
 bool log_allowed(struct log_limit *limit);
 /* The clock of the limits, for a simulation; NULL: CLOCK_MONOTONIC. */
 void log_set_clock(uint64_t (*now_us)(void *ctx), void *ctx);

@@ -9,6 +9,7 @@
 
 #include "fabric/lid.h"
 #include "lib/log.h"
+#include "lib/rate.h"
 #include "route/engine.h"
 #include "sm/discover.h"
 #include "sm/engines.h"
@@ -147,8 +148,8 @@ struct sm {
 	uint64_t views;
 	struct sm_counts counts;
 	const char *sm_lid_why; /* as in lid_report, of the last time */
-	struct log_limit trap_limit, mismatch_limit, search_limit, stranger_limit,
-		unknown_trap_limit, links_limit;
+	struct log_limit trap_limit, mismatch_limit, links_limit;
+	struct rate search_rate, stranger_rate, unknown_trap_rate;
 	struct list port_changes; /* commands_port.c: not durable yet */
 	struct list judgements;	  /* commands_judge.c: the first one is being computed */
 	struct list dumps;	  /* commands_route.c: under way */

@@ -90,7 +90,7 @@ static void get_sm_info(struct sm *sm, const struct letter *letter)
 {
 	sm->counts.sm_info_gets++;
 	if (peers_role(sm->peers) == SM_MASTER && is_stranger(sm, letter) &&
-	    log_allowed(&sm->stranger_limit))
+	    rate_allows(&sm->stranger_rate, loop_now_us(sm->loop)))
 		trigger_full(&sm->trigger, "a manager asks from where we know of nothing");
 	answer_sm_info(sm, letter, STATUS_OK);
 }
@@ -158,7 +158,7 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 
 void inbox_init(struct sm *sm)
 {
-	sm->stranger_limit = (struct log_limit){.burst = 2, .interval_us = 60000000};
+	sm->stranger_rate = (struct rate){.burst = 2, .interval_us = 60000000};
 	txn_handle(sm->txns, CLASS_SUBN_LID, received, sm);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, received, sm);
 }

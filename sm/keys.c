@@ -117,11 +117,6 @@ static uint64_t beyond(void *ctx, const struct port *from, unsigned turn)
 	return turn ? missing(keys, turn, &list) : 0;
 }
 
-uint64_t keys_of_subnet(const struct keys *keys)
-{
-	return keys->options->m_key_mode == M_KEY_SUBNET ? policy_key(keys->options, 0, 0) : 0;
-}
-
 /* The walk */
 
 static void put(struct keys *keys, enum registry_kind kind, const void *record)

@@ -68,10 +68,6 @@ void keys_done(struct keys *keys);
 void keys_settle(struct keys *keys, loop_fn *done, void *arg);
 void keys_changed(struct keys *keys); /* options were set */
 
-/* The key to try at a port of which nothing is known: the one that all ports have, as discovery
- * tries it behind a cable; 0 where each port has its own, or none has any. */
-uint64_t keys_of_subnet(const struct keys *keys);
-
 /* A trap 256 came from this port: counts and names the offender. */
 void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad);
 

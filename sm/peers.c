@@ -685,7 +685,7 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 	loop_deferred_init(&peers->surveyed, loop, "survey of managers", surveyed, peers);
 	peers->loop = loop;
 	peers->noticed = noticed;
-	peers->handovers = (struct log_limit){.burst = 2, .interval_us = 10000000};
+	peers->handovers = (struct rate){.burst = 2, .interval_us = 10000000};
 	trust_init(&peers->trust, options, &transport->port.port_guid);
 	poll_init(&peers->poll, loop, txns, fabric, options, master_news, peers);
 	return peers;

@@ -32,7 +32,7 @@ static void acknowledged(void *owner, void *subject, const struct smp_request *r
  * unknown here, if it has found us first; nobody can make us look all the time by saying so. */
 static enum mad_status take_another_subnet(struct peers *peers, const char *reason)
 {
-	if (log_allowed(&peers->handovers))
+	if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
 		peers->changed(peers->ctx, reason);
 	return STATUS_OK;
 }
@@ -162,7 +162,7 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 				    ": refused",
 				    sender->guid);
 		/* Or LIDs have changed since we looked, as they may in STANDBY. */
-		if (log_allowed(&peers->handovers))
+		if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
 			peers->noticed(peers->ctx,
 				       from_guid ? "a manager calls itself by another port's GUID"
 						 : "a manager gives orders from an unknown port");

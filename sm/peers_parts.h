@@ -7,6 +7,7 @@
 #define SM_PEERS_PARTS_H
 
 #include "lib/log.h"
+#include "lib/rate.h"
 #include "lib/slices.h"
 #include "mad/window.h"
 #include "sm/peers.h"
@@ -51,7 +52,7 @@ struct peers {
 	size_t num_watched;
 	struct trust trust;
 	struct log_limit limit;
-	struct log_limit handovers; /* how often others can make us look */
+	struct rate handovers; /* how often others can make us look */
 };
 
 /* The only writer of the role; the same role, or MASTER for who is standby-only, changes nothing.

@@ -56,7 +56,7 @@ static struct port *search_holder(struct sm *sm, lid_t lid)
 {
 	const struct roster *roster;
 
-	if (!log_allowed(&sm->search_limit))
+	if (!rate_allows(&sm->search_rate, loop_now_us(sm->loop)))
 		return NULL;
 	roster = fabric_roster(sm->fabric);
 	for (size_t i = 0; i < roster->num_ends; i++) {
@@ -79,8 +79,10 @@ struct port *sender_by_lid(struct sm *sm, lid_t lid)
 	return holder ? holder : owner;
 }
 
-/* A packet from our own port to itself may have no source LID (OpenSM's osm_trap_rcv.c takes the
- * manager's LID for it). */
+/* A packet from our own port to itself may have no source LID: mlx4's process_mad() gets the
+ * notices of its own firmware so, and OpenSM's osm_trap_rcv.c takes the manager's LID for it. A
+ * device that has no LID yet sends with none, too; that is no more than a trap of our own port may
+ * be. */
 static bool is_from_own_port(const struct letter *letter)
 {
 	return letter->from->lid == LID_NONE;
@@ -100,7 +102,7 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 
 	if (trap->sender) {
 		trap_pace_look(&sm->trap_pace, trap->sender, what, trap->notice.trap_number);
-	} else if (log_allowed(&sm->stranger_limit)) {
+	} else if (rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))) {
 		snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
 			 trap->letter->from->lid);
 		trigger_full(&sm->trigger, reason);
@@ -191,7 +193,9 @@ static bool is_managers_own(const struct notice *notice)
 }
 
 /* Notices 64-67 are the subnet administrator's own (13.4.8.2, table of traps): an agent sends none.
- * Where the sender is unknown, a LID that is another port's shows the same. */
+ * Where the sender is unknown, a LID that is another port's shows the same. A LID of 0 names no
+ * port: agents copy the LID that their port has at that moment (qib_bad_mkey() and qib_send_trap()
+ * of the kernel), which is 0 until it is given one, and OpenSM reads no issuer at all. */
 static enum mismatch judge(const struct sm *sm, const struct trap *trap, lid_t *named)
 {
 	const struct port *sender = trap->sender;
@@ -200,12 +204,10 @@ static enum mismatch judge(const struct sm *sm, const struct trap *trap, lid_t *
 	*named = trap->notice.issuer_lid;
 	if (is_managers_own(&trap->notice))
 		return MISMATCH_MANAGERS_OWN;
-	if (is_from_own_port(trap->letter))
-		return MISMATCH_NONE;
 	if (!sender)
 		return *named <= LID_UNICAST_MAX && sm->fabric->lids[*named] ? MISMATCH_ISSUER
 									     : MISMATCH_NONE;
-	if (!has_lid(sender, *named))
+	if (*named != LID_NONE && !has_lid(sender, *named))
 		return MISMATCH_ISSUER;
 	if (own == LID_NONE || has_lid(sender, own))
 		return MISMATCH_NONE;
@@ -250,11 +252,12 @@ static bool is_fresh(const struct port *sender, const struct mad_header *header)
 
 /* The key of the port that the TrapRepress() goes to, since that demands it as for a Set()
  * (14.2.4; check_mkey() of the kernel's drivers qib and hfi1); the Trap() itself has 0. OpenSM's
- * osm_trap_rcv.c does the same. While the key is in doubt a repetition tries the next one. */
-static uint64_t repress_key(const struct sm *sm, const struct trap *trap)
+ * osm_trap_rcv.c does the same, and like it gives none to a LID that is no known port's: anybody
+ * may have sent from there, and the key would be that of all ports. While the key is in doubt a
+ * repetition tries the next one. */
+static uint64_t repress_key(const struct trap *trap)
 {
-	return trap->sender ? agent_m_key(trap->sender->agent, !trap->fresh)
-			    : keys_of_subnet(&sm->keys);
+	return trap->sender ? agent_m_key(trap->sender->agent, !trap->fresh) : 0;
 }
 
 static void repress(struct sm *sm, const struct trap *trap)
@@ -271,7 +274,7 @@ static void repress(struct sm *sm, const struct trap *trap)
 	memcpy(mad, letter->mad, sizeof(mad)); /* TID and notice go back as they came */
 	header.method = METHOD_TRAP_REPRESS;
 	header_encode(&header, mad);
-	be64_store(mad + SMP_M_KEY_OFFSET, repress_key(sm, trap));
+	be64_store(mad + SMP_M_KEY_OFFSET, repress_key(trap));
 	if (txn_send(sm->txns, &to, mad, sizeof(mad)) == 0)
 		sm->counts.repressed++;
 }
@@ -293,14 +296,11 @@ static void hide_m_key(struct notice *notice)
  * the notices of others out of it. The looks at the sender do not depend on this. */
 static bool may_tell(struct sm *sm, const struct trap *trap)
 {
-	struct log_limit *limit =
-		trap->sender ? &trap->sender->agent->trap_limit : &sm->unknown_trap_limit;
+	struct rate *rate = trap->sender ? &trap->sender->agent->trap_rate : &sm->unknown_trap_rate;
 
-	*limit = (struct log_limit){.burst = TRAPS_TOLD_BURST,
-				    .interval_us = TRAPS_TOLD_INTERVAL_US,
-				    .used = limit->used,
-				    .last_us = limit->last_us};
-	if (log_allowed(limit))
+	rate->burst = TRAPS_TOLD_BURST;
+	rate->interval_us = TRAPS_TOLD_INTERVAL_US;
+	if (rate_allows(rate, loop_now_us(sm->loop)))
 		return true;
 	sm->counts.untold++;
 	return false;
@@ -319,6 +319,8 @@ static void tell(struct sm *sm, struct trap *trap)
 
 	hide_m_key(&trap->notice);
 	if (sender) {
+		if (trap->notice.issuer_lid == LID_NONE) /* subscriptions name ranges of it */
+			trap->notice.issuer_lid = sender->lid;
 		be64_store(trap->notice.issuer_gid, sm->options.subnet_prefix);
 		be64_store(trap->notice.issuer_gid + 8, event.guid);
 	}
@@ -360,16 +362,16 @@ void traps_receive(struct sm *sm, const struct letter *letter)
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    trap.notice.trap_number, trap.notice.type, trap.notice.issuer_lid,
 		    trap.known ? "" : ", which is unknown here");
-	note_news(sm, &trap);
+	mismatch = judge(sm, &trap, &named);
+	if (!mismatch)
+		note_news(sm, &trap); /* also while it is not MASTER yet, but will write soon */
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
-	mismatch = judge(sm, &trap, &named);
-	if (mismatch) {
+	if (mismatch)
 		mismatched(sm, &trap, mismatch, named);
-		return;
-	}
-	act(sm, &trap);
-	if (trap.fresh && may_tell(sm, &trap))
+	else
+		act(sm, &trap);
+	if (!mismatch && trap.fresh && may_tell(sm, &trap))
 		tell(sm, &trap);
 }
 
@@ -377,7 +379,7 @@ void traps_init(struct sm *sm)
 {
 	sm->trap_limit = (struct log_limit){.burst = 20, .interval_us = 500000};
 	sm->mismatch_limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
-	sm->search_limit = (struct log_limit){.burst = 100, .interval_us = 10000};
+	sm->search_rate = (struct rate){.burst = 100, .interval_us = 10000};
 	trap_pace_init(&sm->trap_pace, sm);
 }
 

@@ -158,9 +158,20 @@ static const struct row {
 	{TRAP_MC_GROUP_CREATED, HOST, HOST, NOBODY, true},
 	{TRAP_MC_GROUP_DELETED, SM, SM, NOBODY, true},
 	{TRAP_GID_OUT_OF_SERVICE, NOBODY, SM, NOBODY, true},
-	/* From our own port to itself: no source LID. */
+	/* No LID as the issuer: the agent has none yet. */
+	{TRAP_LOCAL_CHANGES, HOST, NOBODY, HOST, false},
+	{TRAP_LINK_STATE, SWITCH, NOBODY, NOBODY, false},
+	{TRAP_LOCAL_CHANGES, STRANGER, NOBODY, NOBODY, false},
+	{TRAP_LOCAL_CHANGES, HOST, NOBODY, SWITCH, true},
+	/* From our own port to itself, or from a device without a LID: no source LID. */
 	{TRAP_LOCAL_CHANGES, NOBODY, SM, SM, false},
-	{TRAP_LOCAL_CHANGES, NOBODY, HOST, HOST, false},
+	{TRAP_LOCAL_CHANGES, NOBODY, NOBODY, NOBODY, false},
+	{TRAP_LOCAL_CHANGES, NOBODY, HOST, HOST, true},
+	{TRAP_LOCAL_CHANGES, NOBODY, NOBODY, HOST, true},
+	{TRAP_LOCAL_CHANGES, NOBODY, SM, HOST, true},
+	{TRAP_BAD_P_KEY, NOBODY, HOST, SM, true},
+	{TRAP_LINK_STATE, NOBODY, SWITCH, SWITCH, true},
+	{TRAP_LINK_STATE, NOBODY, STRANGER, NOBODY, true},
 };
 
 static const char *node_of(enum who who)
@@ -187,12 +198,15 @@ static void check_row(const struct row *row)
 	CU_ASSERT_EQUAL(bed.told, !row->mismatch);
 	switch_node = known(&bed, "leaf-1");
 	sender = known(&bed, node_of(row->slid));
-	if (row->slid != STRANGER && !row->mismatch)
+	if (row->slid != STRANGER && !row->mismatch) {
 		CU_ASSERT_EQUAL(bed.told_guid, port_facts(&sender->port[sender->sw ? 0 : 1])->guid);
-	if (row->slid != SWITCH) {
-		CU_ASSERT_EQUAL(wanted(&bed, switch_node->guid), 0);
-		CU_ASSERT_FALSE(switch_node->sw->news);
+		CU_ASSERT_EQUAL(bed.told_notice.issuer_lid,
+				lid_of(&bed, row->slid == NOBODY ? SM : row->slid));
 	}
+	if (row->slid != SWITCH)
+		CU_ASSERT_EQUAL(wanted(&bed, switch_node->guid), 0);
+	CU_ASSERT_EQUAL(switch_node->sw->news,
+			row->number == TRAP_LINK_STATE && row->slid == SWITCH && !row->mismatch);
 	if (row->mismatch && row->slid == HOST)
 		CU_ASSERT_EQUAL(wanted(&bed, port_facts(&sender->port[1])->guid), LOOK_PORT);
 	if (row->mismatch && row->slid == SWITCH)
@@ -320,12 +334,12 @@ static void test_keys(void)
 		.key = HOST_KEY, .next = NEXT_KEY, .known = true, .changing = true};
 	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 5), HOST_KEY);
 	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 5), NEXT_KEY);
-	/* A port that is not known yet has the key of the subnet, if it has any. */
+	/* A LID that is no known port's gets no key, also where all ports have the same. */
 	bed.world->sm->options.m_key = NEXT_KEY;
 	bed.world->sm->options.m_key_mode = M_KEY_PORT;
 	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 6), 0);
 	bed.world->sm->options.m_key_mode = M_KEY_SUBNET;
-	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 7), NEXT_KEY);
+	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 7), 0);
 	bed.world->sm->options.m_key_mode = M_KEY_NONE;
 	end(&bed);
 }
@@ -603,6 +617,35 @@ static void test_told_share(void)
 	end(&bed);
 }
 
+static uint64_t awaited_us;
+
+static bool has_passed(const struct world *world)
+{
+	return loop_now_us(world->loop) >= awaited_us;
+}
+
+/* What a limit of searches holds back is no line of the log, so no line tells of it. */
+static void test_limits_are_no_lines(void)
+{
+	enum { FLOOD = 1000, SEARCHES_AGAIN_US = 30000 };
+	struct unit_capture capture;
+	char text[4096];
+	struct bed bed;
+	union notice_details details = {0};
+
+	begin(&bed, NULL);
+	for (unsigned i = 0; i < FLOOD; i++)
+		fake_trap(bed.world->fake, UNKNOWN_LID, TRAP_LOCAL_CHANGES, &details, 1000 + i, 0);
+	awaited_us = loop_now_us(bed.world->loop) + SEARCHES_AGAIN_US;
+	world_run(bed.world, has_passed);
+	fake_trap(bed.world->fake, UNKNOWN_LID, TRAP_LOCAL_CHANGES, &details, 5, 0);
+	unit_capture_begin(&capture);
+	log_write(LOG_CRIT, ROOM, NULL, "another line");
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "CRITICAL test: another line\n");
+	end(&bed);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -620,6 +663,7 @@ int main(void)
 		{"violations are no news", test_violations_are_no_news},
 		{"a link after many complaints", test_link_after_complaints},
 		{"how many traps of a port are told", test_told_share},
+		{"a limit of traps is none of lines", test_limits_are_no_lines},
 		CU_TEST_INFO_NULL,
 	};
 

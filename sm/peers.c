@@ -170,6 +170,7 @@ static void master_answers(struct peers *peers, const struct sm_info *info)
 		master_is_lost(peers, "is no manager that is trusted any more");
 		return;
 	}
+	peers_answered(peers, info);
 	learn(peers, peers->master.lid, info);
 	if (info->state == SM_MASTER)
 		peers->master.info.state = SM_MASTER;
@@ -249,6 +250,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	    trust_judge(&peers->trust, before.guid, poll->peer.lid, info, "answers as a manager") !=
 		    TRUST_OK)
 		return;
+	peers_answered(peers, info);
 	peers_own_info(peers, &own);
 	poll->peer.info = *info;
 	poll->peer.info.sm_key = 0;
@@ -542,8 +544,10 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 	attr_decode(&sm_info_format, answer->data, &info);
 	if (!answer->error && !answer->status &&
 	    trust_judge(&peers->trust, port_facts(port)->guid, lid, &info,
-			"shows itself as a manager") == TRUST_OK)
+			"shows itself as a manager") == TRUST_OK) {
+		peers_answered(peers, &info);
 		learn(peers, lid, &info);
+	}
 	landed(peers);
 }
 

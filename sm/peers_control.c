@@ -28,6 +28,58 @@ static void acknowledged(void *owner, void *subject, const struct smp_request *r
 	(void)answer; /* who did not hear it has our answer to his Set() */
 }
 
+/* Late orders */
+
+/* Longer than a packet can be under way: a switch drops it after 4.3 s at most (LifeTimeValue, and
+ * HOQLife of a port), and passes are few that wait at all. */
+enum { ORDER_LATE_US = 10000000 };
+
+static struct peer_order *find_order(struct peers *peers, guid_t guid)
+{
+	for (size_t i = 0; i < PEER_ORDERS; i++) {
+		if (peers->orders[i].guid == guid)
+			return &peers->orders[i];
+	}
+	return NULL;
+}
+
+/* The counter wraps. */
+static bool is_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/* ActCount grows with what a manager sends (14.2.5.13; OpenSM, osm_state_mgr.c and
+ * osm_sminfo_rcv.c, shows its count of QP0 MADs), and a repetition has that of the first attempt.
+ * So an order with a lower one than another that was obeyed was sent before that, and came late. A
+ * manager that has begun again counts from 0: what it answers shows that, or time does. */
+static bool is_late(struct peers *peers, const struct sm_info *sender)
+{
+	const struct peer_order *last = find_order(peers, sender->guid);
+
+	return last && is_before(sender->act_count, last->act_count) &&
+	       loop_now_us(peers->loop) - last->at_us < ORDER_LATE_US;
+}
+
+static void note_order(struct peers *peers, const struct sm_info *sender)
+{
+	struct peer_order *last = find_order(peers, sender->guid);
+
+	if (!last)
+		last = &peers->orders[peers->num_orders++ % PEER_ORDERS];
+	*last = (struct peer_order){sender->guid, sender->act_count, loop_now_us(peers->loop)};
+}
+
+void peers_answered(struct peers *peers, const struct sm_info *info)
+{
+	struct peer_order *last = find_order(peers, info->guid);
+
+	if (last && is_before(info->act_count, last->act_count))
+		*last = (struct peer_order){0};
+}
+
+/* Orders */
+
 /* A MASTER needs no role, but has to look: the other one has written until now. That one may be
  * unknown here, if it has found us first; nobody can make us look all the time by saying so. */
 static enum mad_status take_another_subnet(struct peers *peers, const char *reason)
@@ -128,8 +180,8 @@ static bool is_believed(const struct peers *peers, const struct sm_info *sender,
 	return from != LID_NONE && from == peers->master.lid;
 }
 
-enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
-			      lid_t from, guid_t from_guid)
+static enum mad_status obey(struct peers *peers, uint32_t control, const struct sm_info *sender,
+			    lid_t from)
 {
 	static const struct {
 		uint32_t control;
@@ -139,6 +191,21 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 		{SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY},
 		{SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER},
 	};
+
+	if (control == SM_CONTROL_ACKNOWLEDGE)
+		return take_acknowledge(peers, sender);
+	if (control == SM_CONTROL_HANDOVER)
+		return take_handover(peers, sender, from);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].control == control)
+			return take_order(peers, rows[i].event, sender, from);
+	return STATUS_INVALID_VALUE;
+}
+
+enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
+			      lid_t from, guid_t from_guid)
+{
+	enum mad_status status;
 	const struct log_subject subject = stranger(from);
 
 	if (sender->sm_key != peers->options->sm_key) {
@@ -168,19 +235,22 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 						 : "a manager gives orders from an unknown port");
 		return STATUS_INVALID_VALUE;
 	}
-	if (control == SM_CONTROL_ACKNOWLEDGE)
-		return take_acknowledge(peers, sender);
-	if (sender->state != SM_MASTER) {
+	if (is_late(peers, sender)) {
+		log_limited(&peers->limit, LOG_NOTICE, &subject,
+			    "SMInfo control %u of manager 0x%016" PRIx64
+			    " comes after one that it sent later: refused",
+			    control, sender->guid);
+		return STATUS_INVALID_VALUE;
+	}
+	if (control != SM_CONTROL_ACKNOWLEDGE && sender->state != SM_MASTER) {
 		log_limited(&peers->limit, LOG_WARNING, &subject,
 			    "manager 0x%016" PRIx64
 			    " gives orders (SMInfo control %u), but is not MASTER: refused",
 			    sender->guid, control);
 		return STATUS_INVALID_VALUE;
 	}
-	if (control == SM_CONTROL_HANDOVER)
-		return take_handover(peers, sender, from);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].control == control)
-			return take_order(peers, rows[i].event, sender, from);
-	return STATUS_INVALID_VALUE;
+	status = obey(peers, control, sender, from);
+	if (status == STATUS_OK)
+		note_order(peers, sender);
+	return status;
 }

@@ -14,6 +14,15 @@
 #include "sm/poll.h"
 #include "sm/trust.h"
 
+/* The last order of a manager that was obeyed. */
+struct peer_order {
+	guid_t guid; /* its manager's; 0: none */
+	uint32_t act_count;
+	uint64_t at_us;
+};
+
+enum { PEER_ORDERS = 16 };
+
 struct peers {
 	struct loop *loop;
 	struct txn_table *txns;
@@ -53,11 +62,16 @@ struct peers {
 	struct trust trust;
 	struct log_limit limit;
 	struct rate handovers; /* how often others can make us look */
+	struct peer_order orders[PEER_ORDERS];
+	unsigned num_orders; /* ever: the next one takes the place of the oldest */
 };
 
 /* The only writer of the role; the same role, or MASTER for who is standby-only, changes nothing.
  */
 void peers_set_role(struct peers *peers, enum role_event event, const char *reason);
+/* A manager answered a question of ours: where its ActCount is lower than in its last order it has
+ * begun again, and so do its orders. */
+void peers_answered(struct peers *peers, const struct sm_info *info);
 /* The one whom our role was offered has taken it. */
 void peers_gave_up(struct peers *peers);
 

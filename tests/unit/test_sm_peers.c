@@ -10,6 +10,7 @@
 // LIBS: -lsqlite3 -lsystemd -ljansson
 #include "include/message_id.h"
 #include "lib/log.h"
+#include "sm/peers_parts.h"
 #include "tests/unit/managers.h"
 
 enum { LID_OF_OTHER = 9, SLOW_POLL_MS = 5000, MANY_MISSES = 100 };
@@ -373,6 +374,109 @@ static void test_repeated_orders(void)
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
 		world_free(world);
 	}
+}
+
+static uint64_t awaited_us;
+
+static bool has_passed(const struct world *world)
+{
+	return loop_now_us(world->loop) >= awaited_us;
+}
+
+/* An order that arrives after one that its sender gave later is refused, be it delayed or a
+ * duplicate. ActCount tells which is later, and may wrap. A sender that has begun again counts from
+ * 0; what it answers shows that. */
+static void test_late_orders(void)
+{
+	enum { REFUSED = 0x100, ASKED = 0x200 };
+	static const struct {
+		struct {
+			uint32_t act_count, control; /* ASKED: it answers with that ActCount */
+		} orders[5];
+		enum sm_state role;
+	} rows[] = {
+		{{{10, SM_CONTROL_DISABLE},
+		  {12, SM_CONTROL_STANDBY},
+		  {10, SM_CONTROL_DISABLE | REFUSED},
+		  {12, SM_CONTROL_STANDBY},
+		  {13, SM_CONTROL_DISABLE}},
+		 SM_NOTACTIVE},
+		{{{10, SM_CONTROL_DISABLE},
+		  {12, SM_CONTROL_STANDBY},
+		  {14, SM_CONTROL_DISABLE},
+		  {12, SM_CONTROL_STANDBY | REFUSED}},
+		 SM_NOTACTIVE},
+		{{{10, SM_CONTROL_DISABLE},
+		  {12, SM_CONTROL_STANDBY},
+		  {9, SM_CONTROL_HANDOVER | REFUSED},
+		  {9, SM_CONTROL_DISCOVER | REFUSED},
+		  {9, SM_CONTROL_ACKNOWLEDGE | REFUSED}},
+		 SM_STANDBY},
+		{{{UINT32_MAX, SM_CONTROL_DISABLE},
+		  {1, SM_CONTROL_STANDBY},
+		  {UINT32_MAX, SM_CONTROL_DISABLE | REFUSED}},
+		 SM_STANDBY},
+		{{{1000, SM_CONTROL_DISABLE},
+		  {1002, SM_CONTROL_STANDBY},
+		  {5, ASKED},
+		  {6, SM_CONTROL_DISABLE}},
+		 SM_NOTACTIVE},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct fake_node *other;
+		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+
+		for (size_t k = 0; k < ARRAY_SIZE(rows[i].orders); k++) {
+			uint32_t control = rows[i].orders[k].control;
+			struct sm_info answer, sender = {.sm_key = SM_KEY_DEFAULT,
+							 .state = SM_MASTER,
+							 .guid = guid_of(world, "host-2"),
+							 .act_count = rows[i].orders[k].act_count};
+
+			other->sm.act_count = sender.act_count;
+			if (control == ASKED) {
+				awaited_us = loop_now_us(world->loop) +
+					     3000 * world->sm->options.poll_interval_ms;
+				world_run(world, has_passed);
+			} else if (control) {
+				CU_ASSERT_EQUAL(
+					ask(world, METHOD_SET, control & 0xFF, &sender, &answer),
+					control & REFUSED ? STATUS_INVALID_VALUE : STATUS_OK);
+			}
+		}
+		CU_ASSERT_EQUAL(role(world), rows[i].role);
+		world_free(world);
+	}
+}
+
+/* The subnet comes and goes: a HANDOVER that arrives once more after it was given back makes no
+ * second master. */
+static void test_late_handover(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+	struct sm_info answer, sender = {.sm_key = SM_KEY_DEFAULT,
+					 .state = SM_MASTER,
+					 .guid = guid_of(world, "host-2"),
+					 .act_count = 10};
+
+	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
+	other->sm.state = SM_STANDBY;
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	world->sm->peers->heir = sender.guid;
+	world->sm->peers->master = (struct peer){.lid = LID_OF_OTHER, .info = sender};
+	sender.state = SM_STANDBY;
+	sender.act_count = 20;
+	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer),
+			STATUS_OK);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	sender.state = SM_MASTER;
+	sender.act_count = 10;
+	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+	world_free(world);
 }
 
 /* A host that came after our last look is known by no LID: our master's GUID does not help it. What
@@ -1091,6 +1195,8 @@ int main(void)
 		{"counter runs backwards", test_counter_runs_backwards},
 		{"forged orders", test_forged_orders},
 		{"repeated orders", test_repeated_orders},
+		{"orders that come late", test_late_orders},
+		{"a handover that comes late", test_late_handover},
 		{"orders from unknown ports", test_orders_from_unknown},
 		{"orders need the M_Key", test_orders_need_the_m_key},
 		{"SM_Key needs the M_Key", test_sm_key_needs_the_m_key},

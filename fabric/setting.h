@@ -9,9 +9,6 @@
 
 #include "fabric/registry.h"
 
-/* Says why partitions, or what belongs to them, may be incomplete; not there: they are complete. */
-#define SETTING_PARTITION_STATE "partition state"
-
 /* The registry's own text, until it is changed; NULL: it is not set. */
 const char *setting_get(const struct registry *registry, const char *name);
 /* text NULL clears it. Shorter than SETTING_VALUE_SIZE; it is durable when the registry says so. */

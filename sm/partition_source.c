@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/partition_state.h"
 #include "fabric/setting.h"
 #include "include/message_id.h"
 #include "lib/guid.h"
@@ -129,7 +130,7 @@ bool policy_find_source(struct policy *policy)
 
 const char *policy_loss(const struct policy *policy)
 {
-	return setting_get(policy->registry, SETTING_PARTITION_STATE);
+	return partition_state_text(policy->registry);
 }
 
 bool policy_is_frozen(const struct policy *policy)
@@ -139,7 +140,8 @@ bool policy_is_frozen(const struct policy *policy)
 
 bool policy_find_frozen(struct policy *policy)
 {
-	bool frozen = policy->source == PARTITIONS_LOST_FILE || policy_loss(policy);
+	bool frozen = policy->source == PARTITIONS_LOST_FILE ||
+		      partition_state(policy->registry) != PARTITIONS_COMPLETE;
 
 	if (frozen == policy->frozen)
 		return false;
@@ -160,7 +162,7 @@ void policy_hold(struct policy *policy, const struct port *port, const struct pk
 
 void policy_accept(struct policy *policy)
 {
-	setting_put(policy->registry, SETTING_PARTITION_STATE, NULL);
+	partition_state_put(policy->registry, PARTITIONS_COMPLETE, NULL, NULL);
 }
 
 static char *file_problem(const struct policy *policy)

@@ -12,8 +12,8 @@
  *     manager, or the one whose registry it has, last was MASTER: the text of the last good file,
  *     which the registry has (sm/partition_kept.h), stays in force. A configuration that names no
  *     file ends that. A file that is bad later changes nothing.
- *   - Frozen: the text is not there either, or the store has lost records (SETTING_PARTITION_STATE
- *     in the registry). Then nobody knows who is in what, and nothing is opened by mistake: ports
+ *   - Frozen: the text is not there either, or the store has lost records
+ *     (fabric/partition_state.h). Then nobody knows who is in what, and nothing is opened by mistake: ports
  *     that are up keep the P_Keys that they hold; others become limited members of the default
  *     partition, with what they held before, as far as that is known (sm/partition_held.h); no
  *     group is made or ended. A good file, a restored document or policy_accept() ends it.

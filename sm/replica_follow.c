@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/setting.h"
+#include "fabric/partition_state.h"
 #include "lib/mem.h"
 #include "sm/replica_parts.h"
 
@@ -307,8 +307,8 @@ static bool lacks_what_is_here(const struct replica *replica)
 {
 	const struct registry *here = replica->registry;
 
-	return setting_get(replica->follow.document, SETTING_PARTITION_STATE) &&
-	       !setting_get(here, SETTING_PARTITION_STATE) &&
+	return partition_state(replica->follow.document) != PARTITIONS_COMPLETE &&
+	       partition_state(here) == PARTITIONS_COMPLETE &&
 	       (registry_count(here, REGISTRY_PARTITION) ||
 		registry_count(here, REGISTRY_PARTITION_MEMBER) ||
 		registry_count(here, REGISTRY_PARTITION_TEXT));

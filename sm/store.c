@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "fabric/setting.h"
+#include "fabric/partition_state.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -68,9 +68,6 @@ struct file {
 	char damage[STORE_WHY_SIZE], aside[ASIDE_SIZE]; /* it was set aside; or empty */
 };
 
-/* Whether vital records may be missing. */
-enum completeness { COMPLETE, UNREAD, INCOMPLETE };
-
 struct store {
 	struct loop *loop;
 	struct work_pool *pool;
@@ -80,12 +77,12 @@ struct store {
 	void *fits_ctx;
 	char *dir;
 	struct file files[FILES];
-	bool loaded;	 /* what the files held is in the registry */
-	bool readable;	 /* some of it can be put there */
-	bool rewrite;	 /* the files are to be written again from the registry */
-	bool had_tables; /* at the start: a MASTER has kept tables here (sm/image.c) */
-	enum completeness vital;
-	bool judged; /* and the registry does not say so yet */
+	bool loaded;		    /* what the files held is in the registry */
+	bool readable;		    /* some of it can be put there */
+	bool rewrite;		    /* the files are to be written again from the registry */
+	bool had_tables;	    /* at the start: a MASTER has kept tables here (sm/image.c) */
+	enum partition_state vital; /* whether vital records may be missing */
+	bool judged;		    /* and the registry does not say so yet */
 	struct store_choice choice;
 	size_t left_out;     /* records that do not fit what was registered since */
 	uint64_t generation; /* of the vital records as they were written last */
@@ -274,12 +271,13 @@ static void judge_contents(struct store *store)
 	store->rewrite |= !store->generation ||
 			  main->contents.said.generation != copy->contents.said.generation;
 	if (!was_there)
-		store->vital = store->had_tables || store_db_was_set_aside(main->path) ? INCOMPLETE
-										       : COMPLETE;
+		store->vital = store->had_tables || store_db_was_set_aside(main->path)
+				       ? PARTITIONS_LOST
+				       : PARTITIONS_COMPLETE;
 	else if (store->choice.proved)
-		store->vital = COMPLETE;
+		store->vital = PARTITIONS_COMPLETE;
 	else
-		store->vital = unread ? UNREAD : INCOMPLETE;
+		store->vital = unread ? PARTITIONS_UNREAD : PARTITIONS_LOST;
 }
 
 /* The copy is not made beside a file that cannot be used. What is wrong with that counts. */
@@ -401,7 +399,7 @@ static void log_damage(void *arg)
 			  "can be read, %" PRIu64 " records%s",
 			  file->path, file->damage, file->aside,
 			  store_contents_found(&file->contents),
-			  store->vital == COMPLETE
+			  store->vital == PARTITIONS_COMPLETE
 				  ? "; partitions, M_Keys and settings are complete"
 				  : "");
 		file->damage[0] = '\0';
@@ -484,22 +482,14 @@ static unsigned release(void *arg, size_t *at)
 	return batch_shrink(&store->batch);
 }
 
-/* That records are lost outlives that they could not be read. */
-static bool is_state(const struct store_record *row)
-{
-	const struct setting_entry *entry = row->record;
-
-	return row->kind == REGISTRY_SETTING &&
-	       !strcmp((const char *)entry->name, SETTING_PARTITION_STATE);
-}
-
-/* What the daemon has since been told is newer. */
+/* What the daemon has since been told is newer; but that records are lost outlives that they could
+ * not be read. */
 static void merge_row(struct store *store, const struct store_record *row)
 {
 	bool known = registry_find(store->registry, row->kind, row->record);
 	bool fits = !store->fits || store->fits(store->fits_ctx, row->kind, row->record, known);
 
-	if ((!known || is_state(row)) && fits)
+	if ((!known || is_partition_state(row->kind, row->record)) && fits)
 		registry_put(store->registry, row->kind, row->record);
 	store->left_out += !fits;
 }
@@ -531,24 +521,18 @@ static const struct store_record *row_at(const struct store *store, size_t at, b
  * decides (sm/partitions.h). What could only not be read is no loss once it can be. */
 static void note_completeness(struct store *store)
 {
-	const char *said = setting_get(store->registry, SETTING_PARTITION_STATE);
-	bool said_unread = said && !strncmp(said, "unread", strlen("unread"));
 	time_t now = (time_t)loop_wall_s(store->loop);
-	char text[SETTING_VALUE_SIZE], when[32];
 	struct tm calendar;
+	char when[32];
 
-	if (!store->judged || (said && !said_unread))
+	if (!store->judged || partition_state(store->registry) == PARTITIONS_LOST)
 		return;
 	store->judged = false;
-	if (store->vital == COMPLETE) {
-		setting_put(store->registry, SETTING_PARTITION_STATE, NULL);
-		return;
-	}
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &calendar));
-	snprintf(text, sizeof(text), "%s since %s: %.120s",
-		 store->vital == UNREAD ? "unread" : "lost", when,
-		 store->vital == UNREAD ? store->why : "the files of the store are damaged");
-	setting_put(store->registry, SETTING_PARTITION_STATE, text);
+	partition_state_put(store->registry, store->vital, when,
+			    store->vital == PARTITIONS_UNREAD
+				    ? store->why
+				    : "the files of the store are damaged");
 }
 
 static void log_left_out(const struct store *store)

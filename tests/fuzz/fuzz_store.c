@@ -9,7 +9,8 @@
  * then records: flags (below), kind, where they say so sizes of key and value, and both.
  */
 // LINK: sm/store.o sm/store_contents.o
-// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o mad/field.o
+// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o fabric/partition_state.o
+// LINK: mad/field.o
 // LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
 // LIBS: -lsqlite3 -ljansson -lsystemd
 #include "sm/store_db.c"

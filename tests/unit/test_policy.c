@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "fabric/partition_state.h"
+#include "fabric/setting.h"
 #include "formats/partitions.h"
 #include "sim/spec.h"
 #include "sm/partitions.h"
@@ -618,7 +620,7 @@ static void test_frozen(void)
 	say(5, port_guid("host-0002"), MEMBERSHIP_FULL);
 	world_run(world, is_written);
 	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
-	setting_put(world->registry, SETTING_PARTITION_STATE, "lost since then: a test");
+	partition_state_put(world->registry, PARTITIONS_LOST, "then", "a test");
 	CU_ASSERT_TRUE(policy_is_frozen(policy)); /* at once */
 	CU_ASSERT_TRUE(policy_is_closed(policy));
 	world_run(world, is_judged);
@@ -869,6 +871,46 @@ static void test_foreign(void)
 	world_free(world);
 }
 
+/* The state of partitions as the store has it: its text is on disks and never changes. */
+static void test_state_on_disk(void)
+{
+	static const struct {
+		const char *text;
+		enum partition_state state;
+	} rows[] = {
+		{"lost since 2026-01-02 03:04:05 UTC: the files are damaged", PARTITIONS_LOST},
+		{"unread since 2026-01-02 03:04:05 UTC: no access", PARTITIONS_UNREAD},
+		{"", PARTITIONS_LOST}, /* nothing is opened by a text that is not understood */
+		{"complete", PARTITIONS_LOST},
+		{NULL, PARTITIONS_COMPLETE},
+	};
+	struct registry *registry = registry_new();
+	struct setting_entry entry = {.name = "partition state"};
+	char why[200];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		setting_put(registry, "partition state", rows[i].text);
+		CU_ASSERT_EQUAL(partition_state(registry), rows[i].state);
+	}
+	partition_state_put(registry, PARTITIONS_LOST, "then", "a test");
+	CU_ASSERT_STRING_EQUAL(setting_get(registry, "partition state"), "lost since then: a test");
+	partition_state_put(registry, PARTITIONS_UNREAD, "then", "a test");
+	CU_ASSERT_STRING_EQUAL(setting_get(registry, "partition state"),
+			       "unread since then: a test");
+	CU_ASSERT_STRING_EQUAL(partition_state_text(registry), "unread since then: a test");
+	memset(why, 'x', sizeof(why) - 1);
+	why[sizeof(why) - 1] = '\0';
+	partition_state_put(registry, PARTITIONS_LOST, "then", why);
+	CU_ASSERT_EQUAL(strlen(partition_state_text(registry)), strlen("lost since then: ") + 120);
+	partition_state_put(registry, PARTITIONS_COMPLETE, NULL, NULL);
+	CU_ASSERT_PTR_NULL(setting_get(registry, "partition state"));
+	CU_ASSERT_TRUE(is_partition_state(REGISTRY_SETTING, &entry));
+	CU_ASSERT_FALSE(is_partition_state(REGISTRY_GROUP, &entry));
+	entry.name[0] = 'P';
+	CU_ASSERT_FALSE(is_partition_state(REGISTRY_SETTING, &entry));
+	registry_free(registry);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -889,6 +931,7 @@ int main(void)
 		{"a table that is full", test_full},
 		{"a switch's table that is too small", test_full_front},
 		{"which way is enforced", test_enforcement},
+		{"the state as it is on disk", test_state_on_disk},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -12,7 +12,7 @@
 // LIBS: -lsystemd -ljansson -lsqlite3
 #include "tests/unit/replica_bed.h"
 
-#include "fabric/setting.h"
+#include "fabric/partition_state.h"
 #include "sm/replica_wire.h"
 
 static bool same(const struct manager *a, const struct manager *b)
@@ -385,15 +385,15 @@ static void test_lossy_master(void)
 	struct manager *one = &bed.manager[0], *two = &bed.manager[1], *three = &bed.manager[2];
 
 	bed_begin(3, DURABILITY_LOCAL);
-	setting_put(one->registry, SETTING_PARTITION_STATE, "lost since then: a test");
+	partition_state_put(one->registry, PARTITIONS_LOST, "then", "a test");
 	put_lid(one, 5, 5);
 	registry_put(two->registry, REGISTRY_PARTITION, &entry);
 	pass(20 * S);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_PARTITION), 1);
-	CU_ASSERT_PTR_NULL(setting_get(two->registry, SETTING_PARTITION_STATE));
+	CU_ASSERT_EQUAL(partition_state(two->registry), PARTITIONS_COMPLETE);
 	CU_ASSERT_TRUE(says(two, "peers", "why", "has lost partitions that this standby has"));
 	CU_ASSERT_TRUE(same(one, three)); /* that one had none */
-	setting_put(one->registry, SETTING_PARTITION_STATE, NULL);
+	partition_state_put(one->registry, PARTITIONS_COMPLETE, NULL, NULL);
 	pass(20 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(same(one, three));

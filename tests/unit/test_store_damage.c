@@ -7,7 +7,8 @@
  * STORE_DAMAGES=n plays n damages instead of 220, STORE_SEED=n begins with another seed.
  */
 // LINK: sm/store.o sm/store_contents.o sm/store_db.o
-// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o mad/field.o
+// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o fabric/partition_state.o
+// LINK: mad/field.o
 // LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
 // LIBS: -lsqlite3 -ljansson -lsystemd
 #include "sm/store.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fabric/setting.h"
+#include "fabric/partition_state.h"
 #include "lib/log.h"
 #include "sm/store_contents.h"
 #include "tests/unit/store_bed.h"
@@ -122,18 +123,11 @@ static bool was_put(unsigned kind, const void *record)
 	return known;
 }
 
-static bool is_state(unsigned kind, const void *record)
-{
-	return kind == REGISTRY_SETTING &&
-	       !strcmp((const char *)((const struct setting_entry *)record)->name,
-		       SETTING_PARTITION_STATE);
-}
-
 /* How many records are missing. A wrong one is a failure, and so are vital ones that are missing
  * without a word. */
 static unsigned count_missing(const char *what)
 {
-	const char *state = setting_get(bed.registry, SETTING_PARTITION_STATE);
+	enum partition_state state = partition_state(bed.registry);
 	unsigned missing = 0, vital = 0;
 
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
@@ -141,7 +135,7 @@ static unsigned count_missing(const char *what)
 		unsigned found = 0;
 
 		for (; record; record = registry_next(bed.registry, kind, -1, record)) {
-			if (is_state(kind, record))
+			if (is_partition_state(kind, record))
 				continue;
 			found++;
 			if (!was_put(kind, record)) {
@@ -167,7 +161,7 @@ static unsigned open_damaged(const char *what, bool *lost)
 	log_set_level(NULL, LOG_EMERG);
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 	missing = count_missing(what);
-	*lost = setting_get(bed.registry, SETTING_PARTITION_STATE);
+	*lost = partition_state(bed.registry) != PARTITIONS_COMPLETE;
 	bed_put(&bed, RECORDS + 1, 1);
 	bed_pass(&bed, S);
 	registry_drop(bed.registry, REGISTRY_LID, &(guid_t){RECORDS + 1});
@@ -176,7 +170,7 @@ static unsigned open_damaged(const char *what, bool *lost)
 	if (bed_lid(&bed, RECORDS + 1))
 		registry_drop(bed.registry, REGISTRY_LID, &(guid_t){RECORDS + 1});
 	CU_ASSERT_EQUAL(count_missing(what), missing);
-	CU_ASSERT_EQUAL(!*lost, !setting_get(bed.registry, SETTING_PARTITION_STATE));
+	CU_ASSERT_EQUAL(*lost, partition_state(bed.registry) != PARTITIONS_COMPLETE);
 	bed_close(&bed, false);
 	bed_done(&bed);
 	return missing;
@@ -340,7 +334,7 @@ static void test_files_missing(void)
 		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
 		missing = count_missing("a missing file");
 		CU_ASSERT_EQUAL(missing, rows[i].missing);
-		CU_ASSERT_EQUAL(!setting_get(bed.registry, SETTING_PARTITION_STATE), !rows[i].lost);
+		CU_ASSERT_EQUAL(partition_state(bed.registry) != PARTITIONS_COMPLETE, rows[i].lost);
 		bed_close(&bed, true);
 		bed_done(&bed);
 		free_images();

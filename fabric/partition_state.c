@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The state as the store keeps it, "lost since WHEN: WHY": fabric/partition_state.h. */
+#include "fabric/partition_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fabric/setting.h"
+
+#define NAME "partition state" /* in the store: neither this nor the words change */
+
+static const char *const words[] = {
+	[PARTITIONS_LOST] = "lost",
+	[PARTITIONS_UNREAD] = "unread",
+};
+
+const char *partition_state_text(const struct registry *registry)
+{
+	return setting_get(registry, NAME);
+}
+
+/* A text that is not understood opens nothing. */
+enum partition_state partition_state(const struct registry *registry)
+{
+	const char *text = partition_state_text(registry);
+	const char *unread = words[PARTITIONS_UNREAD];
+
+	if (!text)
+		return PARTITIONS_COMPLETE;
+	return strncmp(text, unread, strlen(unread)) == 0 ? PARTITIONS_UNREAD : PARTITIONS_LOST;
+}
+
+void partition_state_put(struct registry *registry, enum partition_state state, const char *since,
+			 const char *why)
+{
+	char text[SETTING_VALUE_SIZE];
+
+	if (state == PARTITIONS_COMPLETE) {
+		setting_put(registry, NAME, NULL);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s since %s: %.120s", words[state], since, why);
+	setting_put(registry, NAME, text);
+}
+
+bool is_partition_state(unsigned kind, const void *record)
+{
+	const struct setting_entry *entry = record;
+
+	return kind == REGISTRY_SETTING && !strcmp((const char *)entry->name, NAME);
+}

@@ -670,6 +670,17 @@ static bool multicast_request(struct program *program, struct agent *agent, stru
 	return mft_request(program, node, out);
 }
 
+/* A Set() that was meant for a port of a switch, and arrives at an adapter, writes the adapter's
+ * port: a modifier of 0 means that (14.2.5.6). So after news its ports wait, too, until the switch
+ * has told who it is. One that does not has its turn as before. */
+static bool ports_wait(const struct program *program, const struct agent *agent)
+{
+	const struct switch_state *sw = agent->port->node->sw;
+
+	return sw && !sw->failed && !list_empty(&agent->todo) &&
+	       program->news != program->news_before && sw->verified != program->news;
+}
+
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out)
 {
 	struct program *program = owner;
@@ -690,6 +701,8 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 		window_wake(target);
 		return false;
 	}
+	if (ports_wait(program, agent))
+		return verify_request(program, agent->port->node, out);
 	if (any_request(program, agent, port_request, out))
 		return true;
 	/* Before routing there is only the table of the routes before, for a fabric that may have

@@ -429,6 +429,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
 	{"swaps-other", 10000042,
 	 "the MTU of an ACTIVE link, from a Set that a moved cable led to a host"},
+	{"habits-tree", 9001041,
+	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"moving-tenants-tree", 7100183,

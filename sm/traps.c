@@ -267,6 +267,8 @@ static void repress(struct sm *sm, const struct trap *trap)
 	struct mad_addr to = *letter->from;
 	uint8_t mad[MAD_SIZE];
 
+	if (!sm->fabric->sm_port)
+		return; /* no port is known yet, nor its M_Key: the trap comes again */
 	if (is_from_own_port(letter))
 		to.lid = sm_lid(sm);
 	if (to.lid == LID_NONE)

@@ -551,6 +551,17 @@ static enum port_state asked_state(struct program *program, struct port *port,
 	return PORT_DOWN;
 }
 
+/* A Set() that was meant for a port of a switch, and arrives at an adapter, writes the adapter's
+ * port: a modifier of 0 means that (14.2.5.6). So after news its ports are not written either
+ * before the switch has told who it is; then they are looked at again. */
+static bool asks_first(const struct program *program, const struct port *port)
+{
+	const struct switch_state *sw = port->node->sw;
+
+	return sw && !sw->failed && program->news != program->news_before &&
+	       sw->verified != program->news;
+}
+
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	bool end = port->agent != NULL;
@@ -595,6 +606,8 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	if (state == PORT_NO_CHANGE && !port_differs(port, &want) &&
 	    !remind_is_news(program, port, &want))
 		return fdr10_request(program, port, out) || guids_request(program, port, out);
+	if (asks_first(program, port))
+		return verify_request(program, port->node, out);
 	want.port_state = state;
 	set_request(program, port, &want, out);
 	return true;
@@ -670,17 +683,6 @@ static bool multicast_request(struct program *program, struct agent *agent, stru
 	return mft_request(program, node, out);
 }
 
-/* A Set() that was meant for a port of a switch, and arrives at an adapter, writes the adapter's
- * port: a modifier of 0 means that (14.2.5.6). So after news its ports wait, too, until the switch
- * has told who it is. One that does not has its turn as before. */
-static bool ports_wait(const struct program *program, const struct agent *agent)
-{
-	const struct switch_state *sw = agent->port->node->sw;
-
-	return sw && !sw->failed && !list_empty(&agent->todo) &&
-	       program->news != program->news_before && sw->verified != program->news;
-}
-
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out)
 {
 	struct program *program = owner;
@@ -701,8 +703,6 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 		window_wake(target);
 		return false;
 	}
-	if (ports_wait(program, agent))
-		return verify_request(program, agent->port->node, out);
 	if (any_request(program, agent, port_request, out))
 		return true;
 	/* Before routing there is only the table of the routes before, for a fabric that may have

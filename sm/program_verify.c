@@ -119,6 +119,8 @@ static void got_switch_info(struct program *program, struct node *node, const ui
 	sw->way = sw->asked;
 	sw->verify = false;
 	switch_wake_waiters(program, node);
+	for (unsigned i = 0; program->news != program->news_before && i <= node->num_ports; i++)
+		program_look_at(program, &node->port[i]); /* they waited for this */
 }
 
 static void got_node_info(struct program *program, struct node *node, const uint8_t *data)

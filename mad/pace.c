@@ -10,10 +10,11 @@
 
 enum {
 	TRIES = 3,
-	LENGTHS_ENOUGH = 2,  /* to see that a passage takes no time */
-	PASSAGE_MIN_US = 20, /* less is lost in noise, and no manager sends so fast */
-	BURST = 3,	     /* passages; the least buffers that are known hold 4 SMPs */
-	OWN_PERCENT = 150,   /* of the time for an answer: what has come back waits, too */
+	LENGTHS_ENOUGH = 2,    /* to see that a passage takes no time */
+	PASSAGE_MIN_US = 20,   /* less is lost in noise, and no manager sends so fast */
+	PASSAGE_MAX_US = 2500, /* no switch is known to need more, but adapters are */
+	BURST = 3,	       /* passages; the least buffers that are known hold 4 SMPs */
+	OWN_PERCENT = 150,     /* of the time for an answer: what has come back waits, too */
 	PERCENT = 100,
 	PERCENT_MIN = 6,   /* the passage was measured far too long */
 	PERCENT_MAX = 200, /* or too short: the first switch is slower than the others */
@@ -67,7 +68,9 @@ void pace_sent(struct pace *pace, unsigned hops, uint64_t now_us)
 }
 
 /* The median of what each further hop adds: it does not matter that the devices at one distance
- * answer sooner or later than those at another. */
+ * answer sooner or later than those at another. Where there are only one or two switches on a way,
+ * adapters that answer late look like a slow switch. So the second switch counts where it answers
+ * as late as the first or later, and no passage is longer than PASSAGE_MAX_US. */
 static uint32_t find_passage(const struct pace *pace)
 {
 	int64_t steps[HOPS_MAX] = {0}, step, first;
@@ -84,8 +87,10 @@ static uint32_t find_passage(const struct pace *pace)
 	}
 	step = count ? steps[count / 2] : 0;
 	first = (int64_t)pace->least_us[2] - pace->least_us[1];
-	if (pace->least_us[1] && first >= PASSAGE_MIN_US && first < step)
+	if (pace->least_us[1] && first >= 0 && first < step)
 		step = first;
+	if (step > PASSAGE_MAX_US)
+		step = PASSAGE_MAX_US;
 	return step >= PASSAGE_MIN_US ? (uint32_t)step : 0;
 }
 

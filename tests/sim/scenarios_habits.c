@@ -196,6 +196,27 @@ static void busy_driver(struct sim *sim)
 	log_watch(NULL, NULL);
 }
 
+/* All hosts but the manager's own take 20 to 40 ms for an SMP, behind one switch or two. They are
+ * asked at the same time: that the switch answers sooner does not mean that it passes SMPs slowly.
+ */
+static void slow_hosts(struct sim *sim)
+{
+	enum { SERVICE_US = 20000 };
+	struct device *const *devices;
+	size_t count = world_devices(sim->world, &devices);
+	struct sim_manager *manager;
+
+	for (size_t i = 0; i < count; i++) {
+		if (device_is_switch(devices[i]) || devices[i] == sim_device(sim, "host-0001"))
+			continue;
+		devices[i]->quirks.service_us = SERVICE_US;
+		devices[i]->quirks.service_spread_us = SERVICE_US;
+	}
+	manager = sim_start(sim, "host-0001", OPTIONS);
+	sim_until(sim, 1200 * SIM_MS, "the first sweep ends", has_reported, manager);
+	sim_expect(sim, all_are_active(sim));
+}
+
 /* The hosts, but for the manager's own, and a spine are switched on one after another. Links that
  * are lost while they come up are no reason to hold them down, and all are ACTIVE soon after the
  * last of them stays. */
@@ -261,6 +282,10 @@ const struct scenario sim_habits[] = {
 	{.name = "habit-restless", .topology = TREE, .play = restless},
 	{.name = "habit-bouncing-links", .topology = TREE, .play = bouncing_links},
 	{.name = "habit-busy-driver", .topology = TREE, .play = busy_driver},
+	{.name = "slow-hosts-one-switch", .topology = "single:hosts=24", .play = slow_hosts},
+	{.name = "slow-hosts-two-switches",
+	 .topology = "ring:switches=2,hosts=12",
+	 .play = slow_hosts},
 	{.name = "habit-wild-top", .topology = TREE, .play = wild_top},
 	{.name = "habit-wild-top-refused", .topology = TREE, .play = wild_top_refused},
 	{.name = "habit-port-255-refused", .topology = TREE, .play = port_255_refused},

@@ -260,6 +260,26 @@ static void test_nothing_waits_where_a_passage_costs_nothing(void)
 	}
 }
 
+/* Adapters that are slower than the switch before them are no slow passage. */
+static void test_slow_adapters(void)
+{
+	struct pace pace;
+
+	pace_init(&pace, 0);
+	pace_answered(&pace, 1, 50);
+	pace_answered(&pace, 2, 100000); /* one switch: no switch needs so long */
+	CU_ASSERT_EQUAL(pace.passage_us, 2500);
+	pace_answered(&pace, 2, 2550);
+	CU_ASSERT_EQUAL(pace.passage_us, 2500);
+	pace_answered(&pace, 2, 2549);
+	CU_ASSERT_EQUAL(pace.passage_us, 2499);
+	pace_init(&pace, 0);
+	pace_answered(&pace, 1, 50);
+	pace_answered(&pace, 2, 55);  /* the second switch */
+	pace_answered(&pace, 3, 600); /* its adapters */
+	CU_ASSERT_EQUAL(pace.passage_us, 0);
+}
+
 /* A way that nobody answers over is not tried for ever; one that is forgotten is tried again. */
 static void test_ways_are_measured(void)
 {
@@ -312,6 +332,7 @@ int main(void)
 		{"one switch", test_one_switch},
 		{"nothing waits where a passage costs nothing",
 		 test_nothing_waits_where_a_passage_costs_nothing},
+		{"slow adapters", test_slow_adapters},
 		{"ways are measured", test_ways_are_measured},
 		{"charges", test_charges},
 		CU_TEST_INFO_NULL,

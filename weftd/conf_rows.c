@@ -32,10 +32,10 @@ static const char *const m_key_modes[] = {"none", "subnet", "port", NULL}; /* en
 static const char *const durabilities[] = {"local", "standby", NULL};	   /* enum durability */
 static const char *const babble_policies[] = {"note", "disable", NULL};
 static const char *const former_babble_policies[] = {"quarantine", NULL};
-/* Values that the specification does not reserve: table 146, and the checks of osm_subnet.c. */
+/* The values that OpenSM takes (osm_subnet.c, osm_subn_verify_config()). Before 1.2.1 the
+ * specification reserved 2, 4 and 6 for LinkSpeedEnabled; agents take these: Linux's qib_mad.c. */
 static const struct conf_span link_widths[] = {{0, 31}, {LINK_WIDTH_ALL, LINK_WIDTH_ALL}};
-static const struct conf_span link_speeds[] = {
-	{0, 1}, {3, 3}, {5, 5}, {7, 7}, {LINK_SPEED_ALL, LINK_SPEED_ALL}};
+static const struct conf_span link_speeds[] = {{0, 7}, {LINK_SPEED_ALL, LINK_SPEED_ALL}};
 static const struct conf_span link_speeds_ext[] = {{0, 15},
 						   {LINK_SPEED_EXT_NONE, LINK_SPEED_EXT_ALL}};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};

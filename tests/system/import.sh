@@ -82,7 +82,7 @@ values_are_translated() {
 	mkdir -p some.etc some.cache
 	sed -e 's/^sm_priority .*/sm_priority 7/; s/^subnet_timeout .*/subnet_timeout 0x11/' \
 		-e 's/^routing_engine .*/routing_engine ftree,dfsssp,minhop/; s/^allow_both_pkeys .*/allow_both_pkeys TRUE/' \
-		-e 's/^lmc_esp0 .*/lmc_esp0 TRUE/; s/^fdr10 .*/fdr10 2/; s/^force_link_speed .*/force_link_speed 3/' \
+		-e 's/^lmc_esp0 .*/lmc_esp0 TRUE/; s/^fdr10 .*/fdr10 2/; s/^force_link_speed .*/force_link_speed 4/' \
 		-e 's/^force_link_speed_ext .*/force_link_speed_ext 0/; s/^force_link_width .*/force_link_width 2/' \
 		-e 's/^sm_key .*/sm_key 0x00000000000000ab/; s/^m_key .*/m_key 0x12/; s/^perfmgr .*/perfmgr TRUE/' \
 		-e 's/^babbling_port_policy .*/babbling_port_policy TRUE/; s/^no_clients_rereg .*/no_clients_rereg TRUE/' \
@@ -95,7 +95,7 @@ values_are_translated() {
 	echo 0x1 >roots
 	import some --json || because "$(cat some.txt)" || return 1
 	equal "our configuration" "$(grep -v '^#' some.out/weftd.conf | sort | tr '\n' ' ')" \
-		"allow_both_pkeys = true; babble_policy = \"disable\"; fdr10 = 2; force_link_speed = 3; force_link_speed_ext = 0; \
+		"allow_both_pkeys = true; babble_policy = \"disable\"; fdr10 = 2; force_link_speed = 4; force_link_speed_ext = 0; \
 force_link_width = 2; lmc_esp0 = true; m_key = 0x12; m_key_mode = \"subnet\"; m_key_protection_level = 0; part_enforce = \"off\"; perf_interval = 180; \
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1

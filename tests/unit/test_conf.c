@@ -159,6 +159,9 @@ static const struct {
 	{"master_priority = 14;", "master_priority = 14;"},
 	{"packet_life_time = 16;", "packet_life_time = 16;"},
 	{"max_rate_enum = 10;", "max_rate_enum = 10;"},
+	/* One speed alone, which osm_subnet.c takes, too. */
+	{"force_link_speed = 4;", "force_link_speed = 4;"},
+	{"force_link_speed = 15;", "force_link_speed = 15;"},
 	{"smp_window = 64; smp_per_switch = 4", "smp_window = 64;"},
 };
 
@@ -242,6 +245,7 @@ static const struct {
 	{FIRST "colour = 1;", "%s:2: colour: no such option; weftd.conf(5) lists them"},
 	{FIRST "sm = { priority = 1; };", "%s:2: sm: no such option; weftd.conf(5) lists them"},
 	{FIRST "\n\nsm_priority = 16;", "%s:4: sm_priority: 16 is outside 0..15"},
+	{FIRST "force_link_speed = 8;", "%s:2: force_link_speed: 8 is outside 0..7 | 15"},
 	{FIRST "sm_priority = -1;", "%s:2: sm_priority: -1 is outside 0..15"},
 	{FIRST "sm_priority = 0x100000001;", "%s:2: sm_priority: 0x100000001 is outside 0..15"},
 	{FIRST "sm_priority = 4294967297;", "%s:2: sm_priority: 4294967297 is outside 0..15"},

@@ -385,6 +385,8 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 		refused_port_set(port->node, answer->error);
 	if (later)
 		; /* when its switch has been asked */
+	else if (answer->error && want.port_state == PORT_DOWN)
+		link_was_restarted(program, port); /* the answer may be lost with the link */
 	else if (answer->error)
 		port_failed(program, port,
 			    m_key_is_hidden(port_info(port))

@@ -173,6 +173,9 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 		return false;
 	request.attr_mod = header.attr_mod;
 	status = answer(&header, &request);
+	if (device->quirks.down_trains && header.method == METHOD_SET &&
+	    request.in->info.port_state == PORT_DOWN)
+		return false; /* it would leave by a link that is gone */
 	if (device->quirks.garbage)
 		invert(request.data,
 		       header.mgmt_class == CLASS_PERF ? PERF_DATA_SIZE : SMP_DATA_SIZE);

@@ -253,6 +253,8 @@ void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 		return;
 	if (physical != PHYS_NO_CHANGE)
 		leave(port, physical, true);
+	else if (state == PORT_DOWN && is_up(port) && port->device->quirks.down_trains)
+		leave(port, port->info.link_down_default_state, true);
 	else if (state == PORT_DOWN && is_up(port))
 		begin_anew(port);
 	else if (state > PORT_INIT && port->device->quirks.state_lag_us)

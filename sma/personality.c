@@ -24,6 +24,12 @@ const struct personality personalities[] = {
 	 "answers Set(PortState) with the old state, and has the new one 60 ms later",
 	 {.state_lag_us = 60 * MS}},
 
+	/* Linux, drivers/infiniband/hw/qib/qib_mad.c: subn_set_portinfo() takes the link down,
+	 * waits 10 ms for it to come back, and sends the answer by it. */
+	{"down-trains",
+	 "trains a link again that is set Down, and loses the answer",
+	 {.down_trains = true}},
+
 	/* OpenSM takes a Set(ACTIVE) that is refused with status 7 as done: osm_port_info_rcv.c,
 	 * pi_rcv_process_set(). */
 	{"strict-state", "refuses to go to the state where it is", {.strict_states = true}},

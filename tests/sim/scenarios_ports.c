@@ -3,6 +3,9 @@
  * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router, links
  * that have to begin again for an MTU that they did not take from us, and FDR10.
  */
+#include <string.h>
+
+#include "lib/log.h"
 #include "lib/mem.h"
 #include "tests/sim/sim.h"
 
@@ -90,6 +93,34 @@ static void link_restarts(struct sim *sim)
 					port->info.port_state == PORT_ACTIVE);
 		sim_kill(manager);
 	}
+}
+
+/* That the net is no fat tree is none. */
+static void count_warning(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	unsigned *warnings = ctx;
+
+	(void)subject;
+	*warnings += level <= LOG_WARNING && !strstr(text, "fat tree");
+}
+
+/* An adapter that loses the answer with its link: nothing is wrong with it. */
+static void link_restart_unanswered(struct sim *sim)
+{
+	struct device_port *port = sim_port(sim, "h3", 1);
+	struct sim_manager *manager;
+	unsigned warnings = 0;
+
+	sim_behave(sim, port->device, "down-trains");
+	sim_pass(sim, 5 * SIM_S);
+	put_link(port, PORT_ARMED, MTU_2048);
+	log_watch(count_warning, &warnings);
+	manager = sim_start(sim, "h1", NULL);
+	sim_settle_and_check(sim);
+	log_watch(NULL, NULL);
+	sim_expect(sim, manager->downs_sent > 0 && warnings == 0);
+	sim_expect(sim, port->info.neighbor_mtu == port->info.mtu_cap &&
+				port->info.port_state == PORT_ACTIVE);
 }
 
 /* A fabric that runs is taken over with other values wanted: no link goes down for them. So it is
@@ -267,6 +298,7 @@ const struct scenario sim_ports[] = {
 	{.name = "ports0", .topology = kinds, .play = ports0},
 	{.name = "ports0-one-lid", .topology = kinds, .play = ports0_with_one_lid},
 	{.name = "link-restarts", .topology = kinds, .play = link_restarts},
+	{.name = "link-restart-unanswered", .topology = kinds, .play = link_restart_unanswered},
 	{.name = "link-stays", .topology = kinds, .play = running_links_stay},
 	{.name = "forced-links", .topology = kinds, .play = forced},
 	{.name = "fdr10", .topology = fdr10_net, .play = fdr10},

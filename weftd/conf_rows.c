@@ -406,8 +406,8 @@ const struct conf_row conf_rows[] = {
 	 .text = "PortInfo:HOQLife of links between switches: how long a packet may wait at the "
 		 "head of a queue before it is dropped. From 20 on: for ever."},
 	{EXPONENT("leaf_hoq_life", sm.leaf_hoq_life, 0, "16"), .agree = AGREE_SHOULD,
-	 .text = "PortInfo:HOQLife of switch ports that lead to a host. Shorter than hoq_life, so "
-		 "that a stuck host does not stop the fabric."},
+	 .text = "PortInfo:HOQLife of switch ports that lead to a host, and of ports of routers. "
+		 "Shorter than hoq_life, so that a stuck host does not stop the fabric."},
 	{NUMBER("vl_stall_count", sm.vl_stall_count, 0, 7, "7"), .agree = AGREE_SHOULD,
 	 .text = "PortInfo:VLStallCount of links between switches: after so many packets in a row "
 		 "were dropped for their HOQLife, the VL is stalled."},

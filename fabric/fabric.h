@@ -147,6 +147,7 @@ enum {
 	PORT_REFUSES_SET_GUIDS = 1 << 3, /* it did not take those that it was told */
 	PORT_REFUSES_EXT_INFO = 1 << 4,
 	PORT_REFUSES_SET_EXT_INFO = 1 << 5,
+	PORT_REFUSES_FORCED = 1 << 6, /* a Set(PortInfo) with a forced speed or width */
 };
 
 /* What a switch's LFT is known to hold, block by block: unknown where doubtful is set or base has

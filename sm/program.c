@@ -292,6 +292,20 @@ static void forget_lagging(struct program *program)
 		container_of(link, struct port, waiting)->asked_state = 0;
 }
 
+/* The same without the forced values, until the port passes INIT again. OpenSM sends what brings a
+ * link up without them, too: osm_link_mgr.c, link_mgr_set_physp_pi(), where the state changes. */
+static void leave_out_forced(struct program *program, struct port *port)
+{
+	struct log_subject subject = port_subject(port, NULL);
+
+	port->refuses |= PORT_REFUSES_FORCED;
+	log_limited(
+		&program->limit, LOG_WARNING, &subject,
+		"\"%s\" port %u refused a Set(PortInfo) with a forced width or speed: these are "
+		"left out now",
+		port->node->facts->description, port->num);
+}
+
 static void port_refused(struct program *program, struct port *port, const struct port_info *want,
 			 uint16_t status)
 {
@@ -300,6 +314,10 @@ static void port_refused(struct program *program, struct port *port, const struc
 	program->refused_values++;
 	if (port->agent)
 		agent_m_key_refused(port->agent);
+	if (want_is_forced(want) && status == STATUS_INVALID_VALUE) {
+		leave_out_forced(program, port);
+		return;
+	}
 	if (want->port_state && port->num && status == STATUS_INVALID_VALUE) {
 		await_state(program, port, want->port_state, STATE_REFUSED);
 		return;

@@ -205,7 +205,7 @@ static void want_links(const struct sm_options *options, const struct port *port
 		const struct governed *row = &governed[i];
 		uint8_t *value = (uint8_t *)want + row->offset;
 
-		if (!row->all ||
+		if (!row->all || port->refuses & PORT_REFUSES_FORCED ||
 		    (row->offset == offsetof(struct port_info, link_speed_ext_enabled) &&
 		     !links_extended(port)))
 			continue;
@@ -258,6 +258,11 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&
 	    (have->master_sm_lid != want->master_sm_lid || port_is_unheard(fabric, port)))
 		want->client_reregister = 1;
+}
+
+bool want_is_forced(const struct port_info *want)
+{
+	return want->link_width_enabled || want->link_speed_enabled || want->link_speed_ext_enabled;
 }
 
 bool port_differs(const struct port *port, const struct port_info *want)

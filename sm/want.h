@@ -15,6 +15,10 @@
 void port_want(const struct fabric *fabric, const struct sm_options *options,
 	       const struct port *port, struct port_info *want);
 
+/* Whether want has a forced width or speed. A port can refuse a value though it is of those that it
+ * supports, and with it all else. */
+bool want_is_forced(const struct port_info *want);
+
 /* Whether what was read differs from want in a field that the manager governs at this port, apart
  * from what the device is known not to take. */
 bool port_differs(const struct port *port, const struct port_info *want);

@@ -99,6 +99,7 @@ struct device_quirks {
 	bool bare_port0;       /* after a reset enhanced port 0 is Down, with 256 bytes */
 	bool wild_top;	       /* after a reset LinearFDBTop is 0xFFFF */
 	bool refuses_wild_top; /* no Set(SwitchInfo) may have such a top */
+	bool old_speeds;       /* refuses LinkSpeedEnabled 2, 4 and 6 */
 	bool down_trains;      /* a link that is Set() Down trains again, and loses the answer */
 	unsigned state_lag_us; /* from the answer to a Set(PortState) to the state; 0: before */
 	unsigned service_us;   /* its own time for one SMP, for who moves MADs; 0: as others */

@@ -253,8 +253,16 @@ static bool enabled_counts(const struct enabled *rule, const struct device_port 
 	return value && kind_of(port) & LINKS && (extended || !rule->extended);
 }
 
+/* Until version 1.2 of the specification the slowest speed had to be among those enabled. */
+static bool was_reserved(uint8_t speeds)
+{
+	return speeds && !(speeds & 1);
+}
+
 static bool enabled_are_good(struct device_port *port, struct port_info *asked, bool extended)
 {
+	if (port->device->quirks.old_speeds && was_reserved(asked->link_speed_enabled))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(enabled_rules); i++) {
 		const struct enabled *rule = &enabled_rules[i];
 		uint8_t value = *byte_at(asked, rule->enabled);

@@ -30,6 +30,10 @@ const struct personality personalities[] = {
 	 "trains a link again that is set Down, and loses the answer",
 	 {.down_trains = true}},
 
+	/* OpenSM's text for force_link_speed: 2, 4 and 6 are reserved. Linux, qib_mad.c,
+	 * subn_set_portinfo(): 1.2.1 allows them. */
+	{"old-speeds", "refuses 2, 4 and 6 for LinkSpeedEnabled", {.old_speeds = true}},
+
 	/* OpenSM takes a Set(ACTIVE) that is refused with status 7 as done: osm_port_info_rcv.c,
 	 * pi_rcv_process_set(). */
 	{"strict-state", "refuses to go to the state where it is", {.strict_states = true}},

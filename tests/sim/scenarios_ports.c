@@ -194,6 +194,23 @@ static void forced(struct sim *sim)
 	sim_expect(sim, host->info.link_width_active == WIDTH_4X);
 }
 
+/* What a port refuses to be forced to keeps no link down, and is not asked for again. */
+static void forced_refused(struct sim *sim)
+{
+	enum { UP_TO_QDR = 7, NOT_SDR = 6 };
+	struct device_port *old = sim_port(sim, "h3", 1);
+	struct sim_manager *manager;
+
+	sim_behave(sim, old->device, "old-speeds");
+	manager = sim_start(sim, "h1", "force_link_speed=6");
+	sim_settle_and_check(sim);
+	sim_expect(sim, old->info.port_state == PORT_ACTIVE);
+	sim_expect(sim, old->info.link_speed_enabled == UP_TO_QDR);
+	sim_expect(sim, old->peer->info.link_speed_enabled == NOT_SDR && manager->refused == 1);
+	sim_check(sim);
+	sim_expect(sim, manager->refused == 1);
+}
+
 /* FDR10 */
 
 /* Devices that have ExtendedPortInfo, and "old", which has FDR10 and does not tell of it. */
@@ -301,6 +318,7 @@ const struct scenario sim_ports[] = {
 	{.name = "link-restart-unanswered", .topology = kinds, .play = link_restart_unanswered},
 	{.name = "link-stays", .topology = kinds, .play = running_links_stay},
 	{.name = "forced-links", .topology = kinds, .play = forced},
+	{.name = "forced-refused", .topology = kinds, .play = forced_refused},
 	{.name = "fdr10", .topology = fdr10_net, .play = fdr10},
 	{.name = "fdr10-not-used", .topology = fdr10_net, .play = fdr10_not_used},
 	{.name = "fdr10-refused", .topology = fdr10_net, .play = fdr10_refused},

@@ -19,8 +19,8 @@
 # shellcheck disable=SC2317 # wait_for and check call functions
 . "$(dirname "$0")/../system/lib.sh"
 
-spec=fattree:radix=36,levels=2 seconds=8 flood_seconds=9 warm_seconds=1 rate=30000 every_us=2000 # 648 hosts
-[ -z "${QUICK:-}" ] || spec=fattree:radix=24,levels=2 seconds=1 flood_seconds=1.7 warm_seconds=0.2
+spec=fattree:radix=36,levels=2 seconds=8 flood_seconds=9 lead_seconds=0.5 warm_seconds=1 rate=30000 every_us=2000 # 648 hosts
+[ -z "${QUICK:-}" ] || spec=fattree:radix=24,levels=2 seconds=1 flood_seconds=1.4 lead_seconds=0.2 warm_seconds=0.2
 flood=$BUILD/tests/bench/sa_flood
 probe=$BUILD/tests/bench/sa_probe
 mapfile -t names < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
@@ -80,7 +80,7 @@ measure() {
 	if [ -n "$1" ]; then
 		on "$attacker" "$flood" "$1" hosts.txt "$rate" "$flood_seconds" >flood.out 2>flood.err &
 		pids[flood]=$!
-		sleep 0.5
+		sleep $lead_seconds
 	fi
 	probed || return 1
 	if [ -n "$1" ]; then

@@ -341,27 +341,112 @@ static void test_files_missing(void)
 	}
 }
 
+/* Totals of a file: which records it says it has, and which are good. */
+static struct store_contents contents_of(uint64_t generation, bool known, bool whole)
+{
+	struct store_contents contents = {.said = {.known = known, .generation = generation}};
+
+	contents.said.kinds[REGISTRY_PARTITION_MEMBER] = (struct store_db_total){2, 10};
+	contents.found = contents.said;
+	if (!whole)
+		contents.found.kinds[REGISTRY_PARTITION_MEMBER] = (struct store_db_total){1, 5};
+	return contents;
+}
+
+/* The newer file counts where it proves that it is whole. An older one proves nothing about what
+ * came after it: a member that has been removed since would be back. */
+static void test_choice(void)
+{
+	static const struct {
+		struct {
+			uint64_t generation;
+			bool known, whole;
+		} main, copy;
+		bool copy_counts, proved;
+	} rows[] = {
+		{{5, true, true}, {5, true, true}, false, true},
+		{{5, true, true}, {5, true, false}, false, true},
+		{{5, true, false}, {5, true, true}, true, true},
+		{{5, true, false}, {5, true, false}, false, false},
+		{{5, true, true}, {4, true, true}, false, true},
+		{{5, true, false}, {4, true, true}, false, false},
+		{{4, true, true}, {5, true, true}, true, true},
+		{{4, true, true}, {5, true, false}, true, false},
+		{{5, false, true}, {4, true, true}, true, true},
+		{{5, true, false}, {5, false, true}, false, false},
+		{{5, false, true}, {5, false, true}, false, false},
+		{{0, true, true}, {0, true, true}, false, true},
+		{{0, true, true}, {0, false, true}, false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct store_contents main = contents_of(rows[i].main.generation,
+							 rows[i].main.known, rows[i].main.whole);
+		struct store_contents copy = contents_of(rows[i].copy.generation,
+							 rows[i].copy.known, rows[i].copy.whole);
+		struct store_choice choice = store_contents_choose(&main, &copy);
+
+		CU_ASSERT_EQUAL(choice.vital == &copy, rows[i].copy_counts);
+		CU_ASSERT_EQUAL(choice.proved, rows[i].proved);
+	}
+}
+
+static void run_sql(const char *name, const char *sql)
+{
+	sqlite3 *sqlite;
+
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(&bed, name), &sqlite), SQLITE_OK);
+	CU_ASSERT_EQUAL(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sqlite);
+}
+
+/* A member is removed, weft-copy.db is put back as it was before, and another member's record in
+ * weft.db is damaged: partitions are incomplete. Without the damage the member stays removed. */
+static void test_old_copy(void)
+{
+	for (unsigned damaged = 0; damaged < 2; damaged++) {
+		const void *member, *state;
+
+		make_images(true);
+		put_images(NAMES, images[0], NAMES, images[0]);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		record_fill((uint8_t *)buffer, REGISTRY_PARTITION_MEMBER, 7);
+		registry_drop(bed.registry, REGISTRY_PARTITION_MEMBER, buffer);
+		bed_pass(&bed, S);
+		bed_close(&bed, true);
+		write_image(bed_path(&bed, "weft-copy.db"), images[2]);
+		if (damaged)
+			run_sql("weft.db",
+				"PRAGMA locking_mode = EXCLUSIVE;"
+				"UPDATE record SET sum = sum + 1 WHERE kind = 9 AND key ="
+				" (SELECT min(key) FROM record WHERE kind = 9)");
+		log_set_level(NULL, LOG_EMERG);
+		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		member = registry_find(bed.registry, REGISTRY_PARTITION_MEMBER, buffer);
+		state = setting_get(bed.registry, SETTING_PARTITION_STATE);
+		CU_ASSERT_EQUAL(!state, !damaged);
+		CU_ASSERT_TRUE(damaged || !member);
+		bed_close(&bed, true);
+		bed_done(&bed);
+		free_images();
+	}
+}
+
 /* Bad records are named, each one up to ten. */
 static void test_named(void)
 {
 	struct unit_capture capture;
 	static char text[16384];
 	unsigned lines = 0;
-	sqlite3 *sqlite;
 
 	make_images(true);
 	put_images(NAMES, images[0], NAMES, images[0]);
-	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(&bed, "weft.db"), &sqlite), SQLITE_OK);
-	CU_ASSERT_EQUAL(sqlite3_exec(sqlite,
-				     "PRAGMA locking_mode = EXCLUSIVE;"
-				     "UPDATE record SET sum = sum + 1 WHERE kind = 1 AND key ="
-				     " x'0000000000000005';"
-				     "UPDATE record SET sum = sum + 1 WHERE kind = 9 AND key <"
-				     " x'000100000000000f'; UPDATE record SET sum = sum + 1 WHERE"
-				     " kind = 7 AND hex(key) LIKE '6E616D65203700%'",
-				     NULL, NULL, NULL),
-			SQLITE_OK);
-	sqlite3_close(sqlite);
+	run_sql("weft.db", "PRAGMA locking_mode = EXCLUSIVE;"
+			   "UPDATE record SET sum = sum + 1 WHERE kind = 1 AND key ="
+			   " x'0000000000000005';"
+			   "UPDATE record SET sum = sum + 1 WHERE kind = 9 AND key <"
+			   " x'000100000000000f'; UPDATE record SET sum = sum + 1 WHERE"
+			   " kind = 7 AND hex(key) LIKE '6E616D65203700%'");
 	log_set_level(NULL, LOG_ERR);
 	unit_capture_begin(&capture);
 	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
@@ -416,7 +501,8 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"each page", test_each_page},	       {"random", test_random},
-		{"files missing", test_files_missing}, {"named", test_named},
+		{"files missing", test_files_missing}, {"choice", test_choice},
+		{"old copy", test_old_copy},	       {"named", test_named},
 		{"equal hashes", test_equal_hashes},   CU_TEST_INFO_NULL,
 	};
 

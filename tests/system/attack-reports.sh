@@ -16,7 +16,7 @@ fi
 
 attacker=host-0003 honest=host-0002 third=host-0004
 subscriptions=1000 # of registrations_per_port = 1024
-notices=40 most_ms=2000 # a report takes some 50 ms; behind the silent ones it took 30 s
+notices=40 delay_ms=200 # a report takes some 10 ms; behind the silent ones it takes seconds
 
 # inform subscribe|unsubscribe ARGUMENT...: InformInfo for all traps of the ports from LID 0 on; the end of
 # the range makes each subscription another one. RespTimeValue 20 is 4.3 s.
@@ -87,22 +87,26 @@ makes_group() {
 	matches 'status 0x0000' group.txt || because "$(cat group.txt)"
 }
 
-# The honest subscriber has each report soon. worst_ms: the longest time that one took, with the join.
+# The honest subscriber has each report soon. How fast the machine is at the moment, the time of the join before
+# it says; and one report in ten may meet a pause of the machine.
 reports_come() {
-	local i began took worst_ms=0 third_guid
+	local i began joined limit took late=0 worst_ms=0 third_guid
 
 	third_guid=$(ctl daemon node list | json "map { \$_->{guid} } grep { \$_->{description} eq '$third' } @\$_")
 	third_guid=$(printf '%016x' $((third_guid + 1)))
 	for ((i = 1; i <= notices; i++)); do
 		began=$(now_ms)
 		makes_group "$i" || return 1
+		joined=$(now_ms)
 		wait_for 30 has_reports "$i" || because "report $i of $notices does not come" || return 1
-		took=$(($(now_ms) - began))
+		took=$(($(now_ms) - joined)) limit=$((delay_ms + 2 * (joined - began)))
 		[ $took -le $worst_ms ] || worst_ms=$took
+		[ $took -le $limit ] || late=$((late + 1))
 		sleep 0.2
 	done
-	echo "# the longest time to a report: $worst_ms ms"
-	[ $worst_ms -lt $most_ms ] || because "a report took $worst_ms ms"
+	echo "# the longest time from the end of a join to the report of it: $worst_ms ms; late are $late of $notices"
+	[ $late -le $((notices / 10)) ] ||
+		because "$late of $notices reports came more than $delay_ms ms and two joins' times after the join, the last of them after $worst_ms ms"
 }
 
 check "weftd on weftsim" daemon_runs || finish

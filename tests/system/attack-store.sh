@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # A damaged store, and a partition file that is bad or missing, with the real programs on weftsim: nothing of
-# this may open the fabric. STORE_SEEDS=n plays n random damages instead of some, STORE_SEED=n begins with
-# another one.
+# this may open the fabric. STORE_SEEDS=n plays n random damages instead of three, STORE_SEED=n begins with
+# another one; of three in a row one is of weft.db, one of weft-copy.db, one of both.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -243,24 +243,42 @@ saved_records() {
 		sed 's/^ *//; s/|Gone=[0-9]*//' | awk NF | sort
 }
 
+# randomly_damaged SEED FILE...: a restart with these files damaged. What one file loses the other one has, but for
+# the LIDs and other records that weft.db alone has. Where both lose partitions, or members, these are frozen.
+randomly_damaged() {
+	local seed=$1 files=("${@:2}") lost partitions
+
+	restore_state random.state
+	corrupt random "$seed" "${files[@]/#/main.state/}" >corrupt.txt
+	starts_again && keys_stay && saved_records >now.records || return 1
+	[ -z "$(comm -13 before.records now.records)" ] ||
+		because "a wrong record: $(comm -13 before.records now.records | head -n 1)" || return 1
+	lost=$(comm -23 before.records now.records) partitions=$(grep -c 'kind=partition' <<<"$lost")
+	was_frozen=$(frozen)
+	case "${files[*]}" in
+	weft-copy.db) equal "what is lost" "$lost" "" && equal "whether partitions are frozen" "$was_frozen" 0 ;;
+	weft.db) equal "the number of partitions and members lost" "$partitions" 0 && equal "whether partitions are frozen" "$was_frozen" 0 ;;
+	*) [ "$partitions" -eq 0 ] || equal "whether partitions are frozen where $partitions records of them are lost" "$was_frozen" 1 ;;
+	esac || return 1
+	stop main
+}
+
 random_damage() {
-	local seed=${STORE_SEED:-1} last
+	local damages=("weft.db" "weft-copy.db" "weft.db weft-copy.db") played=(0 0 0) seed last kind was_frozen times_frozen=0
 
 	sim 'node down host-0009' >/dev/null
 	restore_state && starts_again || return 1
 	saved_records >before.records
+	equal "the number of partitions and members" "$(grep -c 'kind=partition' before.records)" 9 || return 1
 	all_keys >before.keys
 	stop main && rm -rf random.state && cp -r main.state random.state
-	for ((last = seed + ${STORE_SEEDS:-3}; seed < last; seed++)); do
-		restore_state random.state
-		corrupt random "$seed" main.state/weft.db main.state/weft-copy.db >corrupt.txt
-		starts_again || because "seed $seed: $reason" || return 1
-		keys_stay || because "seed $seed, $(cat corrupt.txt): $reason" || return 1
-		saved_records >now.records
-		[ -z "$(comm -13 before.records now.records)" ] ||
-			because "seed $seed, $(cat corrupt.txt): a wrong record: $(comm -13 before.records now.records | head -n 1)" || return 1
-		stop main || because "seed $seed: $reason" || return 1
+	for ((seed = ${STORE_SEED:-1}, last = seed + ${STORE_SEEDS:-3}; seed < last; seed++)); do
+		kind=$((seed % 3))
+		# shellcheck disable=SC2086 # words are meant
+		randomly_damaged $seed ${damages[kind]} || because "seed $seed, $(paste -sd ' ' corrupt.txt): $reason" || return 1
+		played[kind]=$((played[kind] + 1)) times_frozen=$((times_frozen + was_frozen))
 	done
+	echo "# damages of weft.db: ${played[0]}, of weft-copy.db: ${played[1]}, of both: ${played[2]}; partitions were frozen: $times_frozen times"
 }
 
 # Partition files

@@ -4,7 +4,7 @@
 
     corrupt.py flip FILE OFFSET-IN-RECORD KEY   one bit of the byte that far from the only or first place of the
                                                 bytes KEY (hexadecimal)
-    corrupt.py random SEED FILE...              1 to 64 bytes, a page of zeros, or a cut, in one of these files
+    corrupt.py random SEED FILE...              1 to 64 bytes, a page of zeros, or a cut, in each of these files
 """
 import random
 import sys
@@ -32,9 +32,7 @@ def flip(path, offset, key):
     write(path, data)
 
 
-def damage(seed, paths):
-    dice = random.Random(int(seed))
-    path = dice.choice(paths)
+def damage(dice, path):
     data = read(path)
     kind = dice.choice(("bytes", "bytes", "bytes", "page", "cut"))
     at = dice.randrange(len(data))
@@ -54,4 +52,6 @@ def damage(seed, paths):
 if sys.argv[1] == "flip":
     flip(*sys.argv[2:5])
 else:
-    damage(sys.argv[2], sys.argv[3:])
+    dice = random.Random(int(sys.argv[2]))
+    for path in sys.argv[3:]:
+        damage(dice, path)

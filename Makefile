@@ -273,7 +273,7 @@ help:
 	@echo 'make check       installs what is missing, builds, runs every test'
 	@echo 'make check-sanitize  unit tests, known seeds and fuzz corpus with sanitizers; threads with ThreadSanitizer'
 	@echo 'make soak        MINUTES=10; managers in simulated fabrics, 2,000 seeds and then random ones'
-	@echo 'make mutants     NAMES=; breaks the manager on purpose and shows which test notices'
+	@echo 'make mutants     NAMES=, PARALLEL=, FIRST=1; breaks the manager on purpose and shows which test notices'
 	@echo 'make fuzz        SECONDS=60 NAMES=; what comes from outside, by chance, with libFuzzer: so long for each parser'
 	@echo 'make coverage    which part of the lines the unit tests run, by room and by file'
 	@echo 'make bench       QUICK=; figures'

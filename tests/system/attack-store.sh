@@ -264,7 +264,7 @@ randomly_damaged() {
 }
 
 random_damage() {
-	local damages=("weft.db" "weft-copy.db" "weft.db weft-copy.db") played=(0 0 0) seed last kind was_frozen times_frozen=0
+	local damages=("weft.db" "weft-copy.db" "weft.db weft-copy.db") played=(0 0 0) seed last kind was_frozen frozen_seeds=()
 
 	sim 'node down host-0009' >/dev/null
 	restore_state && starts_again || return 1
@@ -276,9 +276,10 @@ random_damage() {
 		kind=$((seed % 3))
 		# shellcheck disable=SC2086 # words are meant
 		randomly_damaged $seed ${damages[kind]} || because "seed $seed, $(paste -sd ' ' corrupt.txt): $reason" || return 1
-		played[kind]=$((played[kind] + 1)) times_frozen=$((times_frozen + was_frozen))
+		played[kind]=$((played[kind] + 1))
+		[ "$was_frozen" -eq 0 ] || frozen_seeds+=("$seed")
 	done
-	echo "# damages of weft.db: ${played[0]}, of weft-copy.db: ${played[1]}, of both: ${played[2]}; partitions were frozen: $times_frozen times"
+	echo "# damages of weft.db: ${played[0]}, of weft-copy.db: ${played[1]}, of both: ${played[2]}; seeds that froze partitions: ${frozen_seeds[*]:-none}"
 }
 
 # Partition files

@@ -320,7 +320,7 @@ static const struct figure trap_figures[] = {
 	{"received", "received"},
 	{"repressed", "repressed"},
 	{"mismatched", "not from the port that they name"},
-	{"untold", "not told to subscribers, too many of one port"},
+	{"untold", "not forwarded, above the rate of one port"},
 };
 static const struct figure anomaly_figures[] = {
 	{"duplicate_guids", "duplicate GUIDs"},

@@ -179,7 +179,7 @@ static char *file_problem(const struct policy *policy)
 		return mem_printf("%s%s; the last good file, of %s, is in force: %s", what, how,
 				  policy->kept_when, remedy);
 	return mem_printf("%s%s; its text is not in the store, so ports keep the P_Keys that they "
-			  "hold, and new ones are limited members of the default partition: %s",
+			  "hold, and new ports are limited members of the default partition: %s",
 			  what, how, remedy);
 }
 
@@ -190,9 +190,9 @@ char *policy_problem(const struct policy *policy)
 	if (loss)
 		return mem_printf(
 			"partitions are incomplete (%s): ports keep the P_Keys that they hold, and "
-			"new ones are limited members of the default partition, until weftctl "
-			"restore brings a saved document, or weftctl partition accept takes what "
-			"weftctl partition list shows as all there is",
+			"new ports are limited members of the default partition; run weftctl "
+			"restore with a saved document, or correct weftctl partition list and "
+			"weftctl alias list and run weftctl partition accept",
 			loss);
 	if (policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE)
 		return file_problem(policy);
@@ -222,8 +222,9 @@ bool policy_judge_source(struct policy *policy)
 		return false;
 	policy_log_problem(policy);
 	if (was_frozen && !policy->frozen)
-		log_about(LOG_NOTICE, &subject,
-			  "partitions count again: ports get the P_Keys that they are to have");
+		log_about(
+			LOG_NOTICE, &subject,
+			"partitions are complete again: ports get the P_Keys of their partitions");
 	return true;
 }
 

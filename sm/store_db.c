@@ -416,6 +416,8 @@ static int check(struct store_db *db, char why[STORE_WHY_SIZE])
 	} else if (strcmp((const char *)sqlite3_column_text(query, 0), "ok") != 0) {
 		snprintf(why, STORE_WHY_SIZE, "%.200s",
 			 (const char *)sqlite3_column_text(query, 0));
+		for (char *at = why; (at = strchr(at, '\n'));)
+			*at = ' '; /* it becomes part of one line of the log */
 		error = -EUCLEAN;
 	}
 	sqlite3_finalize(query);

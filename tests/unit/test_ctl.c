@@ -310,7 +310,7 @@ static const struct {
 	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE, heard 1.50 s ago\n"
 	 "Anomalies   1 ports cabled to themselves, 2 not answering\n"
 	 "Traps       3 received, 3 repressed, 2 not from the port that they name, "
-	 "1 not told to subscribers, too many of one port\n"
+	 "1 not forwarded, above the rate of one port\n"
 	 "SA requests 10 received, 8 answered, 1 refused, 1 dropped\n"
 	 "Window      64 SMPs under way at most, 2 sent again, 1 given up\n"
 	 "MADs        1 sent, 2 received, 3 timed out, 4 late or unmatched, 5 malformed, "

@@ -465,6 +465,32 @@ static void test_named(void)
 	free_images();
 }
 
+/* SQLite describes damage in several lines; the log has one line for it. */
+static void test_one_line(void)
+{
+	struct unit_capture capture;
+	static char text[16384];
+	FILE *file;
+
+	make_images(true);
+	put_images(NAMES, images[0], NAMES, images[0]);
+	file = fopen(bed_path(&bed, "weft.db"), "r+");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL(fseek(file, 4096, SEEK_SET), 0);
+	for (unsigned i = 0; i < 4096; i++)
+		fputc(0xa5, file);
+	fclose(file);
+	log_set_level(NULL, LOG_ERR);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	bed_close(&bed, true);
+	unit_capture_end(&capture, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "in database main *** "));
+	CU_ASSERT_PTR_NULL(strstr(text, "\\x0a"));
+	bed_done(&bed);
+	free_images();
+}
+
 /* Clients choose MGIDs, and hashes of keys that are equal are easily found: these two records have
  * the same FNV-1a hash of kind and key. A store with both is not damaged. */
 static void test_equal_hashes(void)
@@ -503,7 +529,8 @@ int main(void)
 		{"each page", test_each_page},	       {"random", test_random},
 		{"files missing", test_files_missing}, {"choice", test_choice},
 		{"old copy", test_old_copy},	       {"named", test_named},
-		{"equal hashes", test_equal_hashes},   CU_TEST_INFO_NULL,
+		{"one line", test_one_line},	       {"equal hashes", test_equal_hashes},
+		CU_TEST_INFO_NULL,
 	};
 
 	disk_init();

@@ -66,10 +66,9 @@ const struct conf_row conf_rows[] = {
 	 .text = "Where the control socket is; made when it is missing. systemd's "
 		 "RUNTIME_DIRECTORY replaces the default."},
 	{TEXT("readonly_socket", readonly_socket, 0, "\"" CONF_READONLY_GROUP "\""), .fixed = true,
-	 .text = "Who may use a second socket, control-ro.sock beside the first, on which weftctl "
-		 "looks and changes nothing: the name of a group, or * for everybody. Where the "
-		 "group of the default does not exist, or the text is empty, there is no such "
-		 "socket."},
+	 .text = "The group whose members may use a second socket, control-ro.sock next to the "
+		 "first. It accepts only commands that change nothing. *: all users. If the text "
+		 "is empty, or the default group does not exist, there is no such socket."},
 	{NUMBER("workers", workers, 0, 256, "0"), .fixed = true, .unit = "threads",
 	 .text = "Threads that compute routes. 0: one for each processor. The routes do not depend "
 		 "on it."},
@@ -107,11 +106,11 @@ const struct conf_row conf_rows[] = {
 	 .preset = "[]",
 	 .agree = AGREE_SHOULD,
 	 .text = "Which ports may have which alias GUIDs, as in [\"0x2c903000e0b72: "
-		 "0x2c903000e1000-0x2c903000e107f\"]: a port GUID or a range of them, then a "
-		 "GUID or a range of them. Such an alias counts in partitions. So does one "
-		 "that weftctl alias set makes, or a request with an sa_key other than the "
-		 "default. Any other alias that a host registers brings no P_Key, and only "
-		 "full members of the default partition may register one."},
+		 "0x2c903000e1000-0x2c903000e107f\"]: a port GUID or a range, then a GUID or a "
+		 "range. These aliases are granted: they count in partitions. weftctl alias set "
+		 "and requests with an sa_key other than the default also grant aliases. An alias "
+		 "without a grant brings no P_Key, and only full members of the default partition "
+		 "may register one."},
 	{HEX("sa_key", adm.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .text = "A client that gives this key is trusted by the subnet administrator. 1 is "
 		 "OpenSM's default too."},
@@ -131,17 +130,17 @@ const struct conf_row conf_rows[] = {
 		 "master, such as 10.0.0.1 or [fd00::1]:15725, on a network that is "
 		 "not IPoIB of this fabric. Empty: it keeps no standby."},
 	{TEXT("ha_peers", replica.peers, 0, "\"\""), .fixed = true,
-	 .text = "The ha_listen addresses of the other managers of this subnet, with"
-		 " commas between them. In standby the daemon follows the one that "
-		 "is master, and keeps what is registered there. Connections from these "
-		 "addresses have places of their own at ha_listen. Empty: it follows nobody."},
+	 .text = "The ha_listen addresses of the other managers of this subnet, with commas "
+		 "between them. In standby the daemon follows the one that is master, and keeps "
+		 "what is registered there. Connections from these addresses have reserved places "
+		 "at ha_listen. Empty: it follows no manager."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
-	 .text = "The file of the keys by which managers know each other: lines of 32 to 128 "
-		 "hexadecimal digits, as openssl rand -hex 32 makes them. A line with a key alone "
-		 "is the same for all managers. A line IDENTITY KEY [ADDRESS] is for two managers "
-		 "and stands in both files, with the address of the other one. A reload reads the "
-		 "file and ends connections whose key is gone. Nobody but its owner may read it. "
-		 "It belongs to the user that runs weftd (weft under systemd). ha_listen and "
+	 .text = "The file with the keys of the managers. A key is 32 to 128 hexadecimal digits, "
+		 "as openssl rand -hex 32 makes them. A line with a key alone is the key of all "
+		 "managers. A line IDENTITY KEY [ADDRESS] is the key of two managers: both files "
+		 "have it, each with the address of the other manager. A reload reads the file "
+		 "and ends connections whose key is gone. The file belongs to the user that runs "
+		 "weftd (weft under systemd), and no other user may read it. ha_listen and "
 		 "ha_peers need it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
 	 .agree = AGREE_SHOULD,
@@ -201,10 +200,10 @@ const struct conf_row conf_rows[] = {
 		 "this. 0: it is."},
 	{CHOICE("babble_policy", sm.babble_policy, babble_policies, "\"note\""),
 	 .former = former_babble_policies,
-	 .text = "What is done about a port that babbles. note: it is named in the log. "
-		 "disable: a switch's port that leads to a host is disabled; a cable between "
-		 "switches is left as it is. weftd acts only when the complaints come from the "
-		 "device whose port they name, and after it has read that port."},
+	 .text = "What weftd does about a port that babbles. note: it logs the port. disable: it "
+		 "also disables a switch port that leads to a host, but never a port of a cable "
+		 "between switches. weftd acts only on complaints of the device that has the "
+		 "port, and only after it has read the port."},
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"),
 	 .text = "A port babbles when so many traps 129, 130, 131 or 259 complain of it within a "
 		 "minute."},
@@ -278,13 +277,13 @@ const struct conf_row conf_rows[] = {
 
 	/* Partitions */
 	{TEXT("partition_config_file", partition_file, 0, "\"/etc/weft/partitions.conf\""),
-	 .text = "Who is in which partition, in OpenSM's form. Read at the start, on SIGHUP and "
-		 "for "
-		 "weftctl config reload. No such file, and nothing made by weftctl partition: "
-		 "everybody is a full member of the default partition. If the file is bad, or "
-		 "missing though it was in force before, the last good one stays in force. Without "
-		 "a last good one weftd does not start with a bad file, and with a missing one "
-		 "ports keep the P_Keys that they hold. Empty: there is to be none."},
+	 .text = "The file of the partitions and their members, in OpenSM's form. Read at the "
+		 "start, on SIGHUP and for weftctl config reload. Without a file and without "
+		 "partitions made by weftctl partition, every port is a full member of the "
+		 "default partition. If the file is bad, or is missing and was in force before, "
+		 "the last good file stays in force. If the store has no last good file, weftd "
+		 "does not start with a bad file, and with a missing file ports keep the P_Keys "
+		 "that they hold. Empty: no file is used."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .text = "Switch ports in front of hosts drop packets whose P_Key the host does not have: "
 		 "on "
@@ -296,9 +295,9 @@ const struct conf_row conf_rows[] = {
 
 	/* Subnet management packets (SMPs) under way */
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"),
-	 .text = "The most SMPs under way in the whole fabric. There are fewer while many devices "
-		 "lose what they are sent, and where switches need time to pass them on. 128 is "
-		 "the kernel's own bound."},
+	 .text = "The most SMPs under way in the whole fabric. weftd sends fewer while many "
+		 "devices lose SMPs, and where switches need time to pass them on. 128 is the "
+		 "kernel's own bound."},
 	{NUMBER("smp_per_switch", sm.smp_per_switch, 1, 32, "2"),
 	 .text = "SMPs under way to one switch. VL15 has no flow control and its buffers are "
 		 "small: what is lost costs a timeout."},
@@ -385,13 +384,13 @@ const struct conf_row conf_rows[] = {
 		 "functions of an adapter that share the LID of its port count as this port, and "
 		 "each takes some ten for each of its partitions: raise it where that is more."},
 	{NUMBER("groups_per_port", adm.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
-	 .text = "How many multicast groups may be there at a time that one port made and in "
-		 "which it, or a port that it has joined, still is. IPoIB makes some ten groups "
-		 "in each partition, and one for each IPv6 address; the host that comes first "
-		 "makes those that all hosts join. Virtual functions that share the LID of a "
-		 "port count as this port. More is refused, so that no host takes all multicast "
-		 "LIDs: what is beyond a quarter of the limit a port gets only while half of the "
-		 "multicast LIDs are free."},
+	 .text = "How many multicast groups may exist at a time that one port created and that "
+		 "it, or a port that it has joined, is still a member of. IPoIB creates some ten "
+		 "groups in each partition, and one for each IPv6 address; the first host "
+		 "creates the groups that all hosts join. Virtual functions that share the LID "
+		 "of a port count as this port. The SA refuses more, so that no host takes all "
+		 "multicast LIDs. Beyond a quarter of the limit, a port gets a group only while "
+		 "half of the multicast LIDs are free."},
 	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests a second",
 	 .text = "So many requests of one port, from all its LIDs together, the SA answers as they "
@@ -428,26 +427,27 @@ const struct conf_row conf_rows[] = {
 		 "5 VL0-14. A link gets no more than both of its ends have."},
 	{NUMBER("force_link_width", sm.force_link_width, 0, LINK_WIDTH_ALL, "0"),
 	 .spans = link_widths, .agree = AGREE_SHOULD,
-	 .text = "PortInfo:LinkWidthEnabled of all ports with a link, as the sum of 1 (1x), 2 "
-		 "(4x), "
-		 "4 (8x), 8 (12x) and 16 (2x); widths that a port does not support are left out. "
-		 "255: all that it supports. 0: left as it is. A link takes another width when it "
-		 "trains next."},
+	 .text = "LinkWidthEnabled (PortInfo) of all ports with a link, as the sum of 1 (1x), 2 "
+		 "(4x), 4 (8x), 8 (12x) and 16 (2x). weftd leaves out widths that a port does not "
+		 "support. 255: all that it supports. 0: weftd does not change the value. A link "
+		 "takes another width when it trains next."},
 	{NUMBER("force_link_speed", sm.force_link_speed, 0, LINK_SPEED_ALL, "0"),
 	 .spans = link_speeds, .agree = AGREE_SHOULD,
-	 .text = "PortInfo:LinkSpeedEnabled of all ports with a link, as the sum of 1 (SDR), 2 "
-		 "(DDR) and 4 (QDR); speeds that a port does not support are left out. 15: all "
-		 "that it supports. 0: left as it is. A link takes another speed when it trains "
-		 "next."},
+	 .text = "LinkSpeedEnabled (PortInfo) of all ports with a link, as the sum of 1 (SDR), 2 "
+		 "(DDR) and 4 (QDR). weftd leaves out speeds that a port does not support. 15: "
+		 "all that it supports. 0: weftd does not change the value. A link takes another "
+		 "speed when it trains next."},
 	{NUMBER("force_link_speed_ext", sm.force_link_speed_ext, 0, LINK_SPEED_EXT_ALL, "0"),
 	 .spans = link_speeds_ext, .agree = AGREE_SHOULD,
-	 .text = "PortInfo:LinkSpeedExtEnabled, the same for speeds above QDR, of links both of "
-		 "whose ends know these: the sum of 1 (FDR), 2 (EDR), 4 (HDR) and 8 (NDR). 30: "
-		 "none of them. 31: all that a port supports. 0: left as it is."},
+	 .text = "LinkSpeedExtEnabled (PortInfo) of links whose two ends support speeds above "
+		 "QDR, as the sum of 1 (FDR), 2 (EDR), 4 (HDR) and 8 (NDR). weftd leaves out "
+		 "speeds that a port does not support. 30: none of these speeds. 31: all that a "
+		 "port supports. 0: weftd does not change the value. A link takes another speed "
+		 "when it trains next."},
 	{NUMBER("fdr10", sm.fdr10, 0, 2, "0"), .agree = AGREE_SHOULD,
-	 .text = "FDR10, a speed that Mellanox devices from SwitchX and ConnectX-3 on have and "
+	 .text = "FDR10 is a speed of Mellanox devices from SwitchX and ConnectX-3 on, which "
 		 "PortInfo does not show. 0: weftd sends no vendor SMPs, and an FDR10 link shows "
-		 "as QDR. 1: weftd reads ExtendedPortInfo (0xFF90) of these devices, shows FDR10 "
+		 "as QDR. 1: weftd reads ExtendedPortInfo (0xFF90) of these devices, shows FDR10, "
 		 "and enables it where a port supports it. 2: weftd reads it, and disables FDR10. "
 		 "A link takes another speed when it trains next."},
 	{.name = NULL},

@@ -20,7 +20,7 @@
 							     */
 #define MESSAGE_BABBLING "5e9d20b8f6c74a1fb3074d1ca8e6927f" /* a port keeps sending complaints */
 #define MESSAGE_TRAP_SENDER \
-	"186affc5fdd2f12b5b2050e0aa476d96" /* a trap names another port than its sender */
+	"186affc5fdd2f12b5b2050e0aa476d96" /* a trap is not from the port it names */
 #define MESSAGE_DIFFERS "92ae6c01f75d4b8da0c35e418bf7d260"  /* a device holds what nobody wrote */
 #define MESSAGE_LEFT_OUT "0d64f2b8913c4ae7a51c8e27b6f0394d" /* no route uses a switch */
 #define MESSAGE_ROUTES \

@@ -308,10 +308,10 @@ const struct conf_row conf_rows[] = {
 		 "The first waits for an eighth of it while it is not known how long answers "
 		 "take."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
-	 .text = "The shortest. In between the first attempt waits twice as long as answers over "
-		 "as "
-		 "many hops take, and every other one twice as long again. Kernels count in ticks "
-		 "of up to 10 ms, so less may time out answers that are on their way."},
+	 .text = "The shortest time-out. The first attempt waits twice as long as answers over as "
+		 "many hops take, but at least this long. The wait doubles after every second "
+		 "attempt. Kernels count in ticks of up to 10 ms, so a lower value may time out "
+		 "answers that are on their way."},
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"),
 	 .text = "How often an SMP is sent before its target counts as not answering."},
 

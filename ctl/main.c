@@ -333,9 +333,8 @@ static int explain_failure(const char *socket, int result, char *refusal)
 				socket);
 		else
 			fprintf(stderr,
-				"weftctl: no rights on %s: root and %s may connect; -s "
-				".../control-ro.sock, where weftd has one, is for those who only "
-				"look\n",
+				"weftctl: no rights on %s: root and %s may connect; for commands "
+				"that change nothing try -s .../control-ro.sock\n",
 				socket, members(socket, group));
 		return EXIT_FAILURE;
 	case -EREMOTEIO:

@@ -53,7 +53,7 @@ static void print_master(const json_t *master, FILE *out)
 			text_span(1000 * number_member(master, "heard_ms"), span));
 	fputc('\n', out);
 	if (json_is_true(json_object_get(master, "other_partitions")))
-		fputs("Partitions  the file here says something else than the master's\n", out);
+		fputs("Partitions  the file here differs from the master's\n", out);
 }
 
 static void print_peers(const json_t *peers, FILE *out)

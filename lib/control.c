@@ -614,7 +614,7 @@ static bool has_place(struct door *door, uid_t user)
 	client = client_to_drop(door, user);
 	if (!client)
 		return false;
-	client_drop(client, "gave its place to another");
+	client_drop(client, "its place was given to another client");
 	client_free(client);
 	return true;
 }

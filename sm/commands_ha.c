@@ -246,9 +246,9 @@ static void tell(struct ha_commands *ha, uint8_t method, uint32_t control)
 
 static void obeyed(struct ha_commands *ha, enum sm_state state)
 {
-	log_notice("manager 0x%016" PRIx64 " was told by command: %s", ha->guid,
+	log_notice("manager 0x%016" PRIx64 " received the command %s", ha->guid,
 		   ha->order->command + strlen("ha "));
-	trigger_light(&ha->sm->trigger, "another manager was told something");
+	trigger_light(&ha->sm->trigger, "another manager received a command");
 	answer(ha, role_name(state));
 }
 

@@ -71,15 +71,14 @@ static void compare_digests(struct policy *policy)
 		return;
 	policy->unlike = !policy->unlike;
 	if (policy->unlike)
-		log_about(
-			LOG_WARNING, &subject,
-			"the partition file here (%s) says something else than the master's, so "
-			"ports would get other P_Keys when this manager takes over: make them the "
-			"same, then weftctl config reload",
-			name);
+		log_about(LOG_WARNING, &subject,
+			  "the partition file here (%s) differs from the master's, so ports would "
+			  "get other P_Keys when this manager takes over: make the files the same, "
+			  "then weftctl config reload",
+			  name);
 	else if (registry_follows(policy->registry))
 		log_about(LOG_NOTICE, &subject,
-			  "the partition file here (%s) says what the master's does", name);
+			  "the partition file here (%s) is the same as the master's", name);
 }
 
 void policy_put_file(struct policy *policy, struct partitions *partitions)

@@ -223,8 +223,8 @@ static void note_state_read(struct program *program, struct port *port, uint8_t 
 		list_push(&program->lagging, &port->waiting);
 		return;
 	}
-	snprintf(text, sizeof(text), "asked to go %s, it stays %s", state_name(port->asked_state),
-		 state_name(now));
+	snprintf(text, sizeof(text), "it stays %s after a request for %s", state_name(now),
+		 state_name(port->asked_state));
 	if (now < port->asked_state && (refused || runs))
 		port_failed(program, port, refused ? "it refused to change its state" : text);
 	port->asked_state = 0;

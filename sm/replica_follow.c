@@ -117,8 +117,8 @@ static bool disbelieve(struct replica *replica, const char *why)
 		return refuse(replica, why);
 	replica->refusals.masters++;
 	log_limited(&follow->limit, LOG_WARNING, &subject,
-		    "what master 0x%016" PRIx64
-		    " at %s sends is not believed: %s; all there is will be asked for anew",
+		    "master 0x%016" PRIx64
+		    " at %s sent data that is refused: %s; a full copy is requested",
 		    follow->master, follow->peers[follow->next], why);
 	follow->incarnation = 0;
 	follow->based = false;

@@ -633,8 +633,8 @@ static void recovered(struct store *store)
 
 	store->degraded = false;
 	log_limited(&store->limit, LOG_NOTICE, &subject,
-		    "store %s is well again: all %zu records are written", store->files[MAIN].path,
-		    store->batch.count);
+		    "store %s is no longer degraded: all %zu records are written",
+		    store->files[MAIN].path, store->batch.count);
 	registry_keep(store->registry, KEPT_BY_STORE, true);
 }
 
@@ -838,7 +838,7 @@ void store_flush(struct store *store)
 		batch_clear(&store->batch);
 	}
 	if (store->error)
-		log_error("store %s: what was registered last is not written: %s",
+		log_error("store %s: the latest registrations are not written: %s",
 			  store->files[MAIN].path, store->why);
 	close_files(store); /* a clean end empties the logs */
 }

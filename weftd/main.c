@@ -527,11 +527,11 @@ static int open_readonly_control(struct daemon *daemon)
 		log_debug("there is no group \"%s\", so there is no %s", who, path);
 	} else if (error == -ESRCH) {
 		log_error("readonly_socket: there is no group \"%s\"; make it, or set * for "
-			  "everybody",
+			  "all users",
 			  who);
 	} else if (error == -EOPNOTSUPP) {
 		log_error("readonly_socket: %s: the file system has no access lists; set * for "
-			  "everybody, or name a folder on another one with --runtime-dir",
+			  "all users, or name a folder on another one with --runtime-dir",
 			  path);
 	} else if (error == -EINVAL) {
 		log_error("readonly_socket: %s: weftd cannot give it to the group \"%s\" from a "

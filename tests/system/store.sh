@@ -108,7 +108,7 @@ full_and_well() {
 	wait_for 30 is_state first degraded || because "the store is $(store first state)" || return 1
 	prlimit --pid "$child" --fsize=unlimited:unlimited
 	wait_for 30 is_state first ok || because "the store stays $(store first state)" || return 1
-	matches 'is well again' first.log || because "the log, which could not grow either, does not say so"
+	matches 'is no longer degraded' first.log || because "the log, which could not grow either, does not say so"
 }
 
 weftctl() { # NAME COMMAND...

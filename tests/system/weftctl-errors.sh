@@ -86,7 +86,7 @@ no_rights() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILD/weftctl" status >out.txt 2>err.txt
 	status=$?
 	equal "the exit status" $status 1 || return 1
-	one_line "no rights on $WEFT_SOCKET: root and group $(stat -c %G "$WEFT_SOCKET") may connect; -s .../control-ro.sock"
+	one_line "no rights on $WEFT_SOCKET: root and group $(stat -c %G "$WEFT_SOCKET") may connect; for commands that change nothing try -s .../control-ro.sock"
 }
 
 # Who answers

@@ -481,19 +481,19 @@ static void test_other_file_than_the_master(void)
 		bool same =
 			i > 0; /* where there is no good one, what is kept of the master's counts */
 
-		CU_ASSERT_EQUAL(told_of(policy, files[i], "says something else"), i == 0);
+		CU_ASSERT_EQUAL(told_of(policy, files[i], "differs from the master"), i == 0);
 		CU_ASSERT_EQUAL(policy_is_unlike(policy), !same);
 		CU_ASSERT_STRING_EQUAL(setting_get(world->registry, "partition digest"), master);
 	}
 	/* The master reads another one, which is none. */
 	setting_put(world->registry, "partition digest", "0x0000000000000000");
 	partition_kept_clear(world->registry);
-	CU_ASSERT_FALSE(told_of(policy, "", "says what the master's does"));
-	CU_ASSERT_TRUE(told_of(policy, NULL, "says what the master's does"));
+	CU_ASSERT_FALSE(told_of(policy, "", "is the same as the master's"));
+	CU_ASSERT_TRUE(told_of(policy, NULL, "is the same as the master's"));
 	setting_put(world->registry, "partition digest", NULL); /* one of an earlier version */
-	CU_ASSERT_FALSE(told_of(policy, "a=1:ALL;", "says something else"));
+	CU_ASSERT_FALSE(told_of(policy, "a=1:ALL;", "differs from the master"));
 	setting_put(world->registry, "partition digest", master);
-	CU_ASSERT_TRUE(told_of(policy, "a=1:ALL;", "says something else"));
+	CU_ASSERT_TRUE(told_of(policy, "a=1:ALL;", "differs from the master"));
 	registry_follow(world->registry, false); /* it is MASTER now */
 	CU_ASSERT_FALSE(policy_is_unlike(policy));
 	world_free(world);

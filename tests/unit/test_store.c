@@ -397,7 +397,7 @@ static void test_disk_refuses(void)
 		bed_pass(&bed, S);
 		unit_capture_end(&capture, text, sizeof(text));
 		CU_ASSERT_PTR_NOT_NULL(strstr(text, "degraded"));
-		CU_ASSERT_PTR_NOT_NULL(strstr(text, "is well again"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, "is no longer degraded"));
 		CU_ASSERT_EQUAL(status_number(&bed, "degradations"), 1);
 		bed_close(&bed, false);
 		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);

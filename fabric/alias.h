@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Alias GUIDs: by whose word a port has one, and what that is worth. A host may register any alias
- * for its own port, as Linux's mlx4 does for each virtual function, without an SA_Key. So only a
- * granted alias counts for partitions: granted by an administrator, by an SA_Key that is not the
- * default, or by alias_guids. Functions without state.
+ * Grants of alias GUIDs. A host may register any alias for its own port without an SA_Key, as
+ * Linux's mlx4 does for each virtual function. So only a granted alias counts for partitions. The
+ * grant comes from an administrator, an SA_Key that is not the default, or alias_guids. Functions
+ * without state.
  */
 #ifndef FABRIC_ALIAS_H
 #define FABRIC_ALIAS_H
@@ -13,13 +13,13 @@
 
 #include "fabric/registry.h"
 
-/* Those that the registry keeps are on disks and never change their value. */
+/* The registry stores the first values, so they must not change. */
 enum alias_grant {
 	ALIAS_NOT_GRANTED = 0,
 	ALIAS_BY_ADMINISTRATOR = 1, /* weftctl alias set */
 	ALIAS_BY_SA_KEY = 2,	    /* not the default one */
-	ALIAS_KEPT_GRANTS,	    /* so many */
-	/* Never kept, but found out when it is asked for: so a reload takes effect at once. */
+	ALIAS_KEPT_GRANTS,	    /* number of stored values */
+	/* Never stored: computed from the option at each use, so a reload takes effect at once. */
 	ALIAS_BY_LIST = ALIAS_KEPT_GRANTS,
 };
 
@@ -40,14 +40,14 @@ const char *alias_range_parse(const char *text, struct alias_range *out);
 /* The same text; returns it. */
 const char *alias_range_text(const struct alias_range *range, char text[ALIAS_RANGE_TEXT]);
 
-/* By whose word the port has this alias; ranges: of alias_guids. */
+/* How this alias of the port is granted; ranges: the rows of alias_guids. */
 enum alias_grant alias_granted(const struct alias_range ranges[ALIAS_RANGES_MAX],
 			       const struct alias_entry *alias);
 bool alias_is_listed(const struct alias_range ranges[ALIAS_RANGES_MAX], guid_t port_guid,
 		     guid_t guid);
 
-/* Whether its GUID is that of a port that is there or is remembered, by its LID, and no record says
- * that it was granted. */
+/* Whether the alias has no stored grant, and its GUID is that of a port that is present or still
+ * has a LID in the registry. */
 static inline bool alias_is_usurped(const struct registry *registry,
 				    const struct alias_entry *alias)
 {
@@ -86,12 +86,11 @@ static inline bool alias_may_end(enum alias_grant held, bool has_key)
 	return held == ALIAS_NOT_GRANTED || (held == ALIAS_BY_SA_KEY && has_key);
 }
 
-/* What speaks for or against a GUID as an alias of a port, besides other aliases. */
+/* Reasons for or against a GUID as an alias of a port; other aliases do not count here. */
 enum alias_claim {
 	ALIAS_UNCLAIMED,
-	ALIAS_CLAIMED, /* it is the GUID of a port or a node, present or away; or partitions name it
-			*/
-	ALIAS_LISTED,  /* alias_guids allows it to this port */
+	ALIAS_CLAIMED, /* the GUID of a known port or node, or a GUID that partitions name */
+	ALIAS_LISTED,  /* alias_guids grants it to this port */
 };
 
 #endif

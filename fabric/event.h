@@ -25,21 +25,21 @@ enum event_kind {
 	EVENT_NOT_MASTER,     /* it was, and is no more */
 	EVENT_PKEYS, /* a port should have these P_Keys and no others, perhaps fewer than before:
 		      * guid, p_keys, own_p_keys */
-	EVENT_ALIAS, /* a port was given an alias GUID, or has lost one: guid, lid, facts, num,
-		      * alias */
+	EVENT_ALIAS, /* an alias GUID of a port was set or removed: guid, lid, facts, num, alias
+		      */
 };
 
 enum alias_change {
 	ALIAS_SET,
 	ALIAS_DELETED,	 /* by its port, or by a client with the SA_Key */
-	ALIAS_REMOVED,	 /* by an administrator: what was registered under it goes, too */
-	ALIAS_MISPLACED, /* removed, since it is the GUID of another port */
+	ALIAS_REMOVED,	 /* by an administrator, with all registrations under it */
+	ALIAS_MISPLACED, /* by weftd: it is the GUID of another port */
 };
 
 struct alias_event {
 	enum alias_change change;
 	const struct alias_entry *entry; /* borrowed */
-	enum alias_grant grant;		 /* that it has, or had */
+	enum alias_grant grant;		 /* that the alias has, or had */
 };
 
 struct event {

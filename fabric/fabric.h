@@ -37,10 +37,10 @@ struct agent {
 	struct m_key_have m_key;
 	struct list todo;      /* ports that sm/program.c has to look at */
 	uint64_t trap_tid;     /* of the last trap that it sent; 0: none, or it numbers none */
-	struct rate trap_rate; /* of its traps that subscribers are told: sm/traps.c */
-	int32_t index;	       /* while freezing: of an adapter port in the snapshot, or -1 */
-	struct list mute;      /* discovery's: among those that its pass need not wait for */
-	size_t asked;	       /* reads of that pass that it has not answered yet */
+	struct rate trap_rate; /* of its traps to subscribers and events: sm/traps.c */
+	int32_t index;	       /* during a freeze: of an adapter port in the snapshot, or -1 */
+	struct list mute;      /* discovery: in the list of agents that do not hold up the pass */
+	size_t asked;	       /* reads of this pass without an answer so far */
 };
 
 /* What a device made of a Set(PortInfo) when it did not take it as it was: not sent again while
@@ -68,8 +68,8 @@ struct flap_history {
 struct babble_history {
 	uint64_t began_us;
 	unsigned count;
-	uint16_t unconfirmed; /* the trap that complained last, until the port is read; or 0 */
-	uint64_t read_pass;   /* the port's, when it complained */
+	uint16_t unconfirmed; /* number of the last trap, until the port is read; or 0 */
+	uint64_t read_pass;   /* the read pass of the port at that trap */
 };
 
 struct port_trouble {
@@ -105,13 +105,12 @@ struct port {
 	bool doubtful; /* its link was down since its cable was verified, or may have been */
 	bool cut;      /* it was: doubtful, and not only for what our own arming may have hidden */
 	bool armed;    /* by us, since its cable was verified */
-	/* Its link was asked to go Down for its MTU or VLs: it is not asked again. */
+	/* Its link was sent Down to change the MTU or VLs: this happens once. */
 	bool restarted;
 	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
 	 * port 0 that of all ports, may be old. */
 	bool unread;
-	bool pkeys_unread; /* a block of its P_Key table was lost, the table is kept as it was read
-			    */
+	bool pkeys_unread; /* a block of its P_Key table was lost: the earlier table is kept */
 	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0.
 	 * Of switches' ports, by port_ask_link(). */
 	uint8_t link_asked;
@@ -121,8 +120,8 @@ struct port {
 	 * manager may have been MASTER, so what it has registered need not be what the SA knows,
 	 * whatever the registry says. Means something for end ports. */
 	uint32_t heard;
-	uint8_t asked_state; /* PortState: the answer to its Set() did not show it yet; 0 */
-	uint8_t state_reads; /* how often it is still read for that */
+	uint8_t asked_state; /* requested PortState that no answer has shown yet; 0: none */
+	uint8_t state_reads; /* reads that remain to see it */
 	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
 	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t
@@ -175,7 +174,7 @@ struct switch_state {
 	struct list link;  /* in fabric->switches */
 	struct node *node; /* whose it is */
 	bool lost;	   /* a report showed that it was reset, and lost its tables */
-	bool tops_unread;  /* another manager may have raised its tops since it was read */
+	bool tops_unread;  /* another manager may have raised the tops since the read */
 	bool changed;	   /* a port of it did, in this sweep, and is to be read again */
 	bool pkeys_known;  /* P_Keys of its external ports may be known, or found to be good */
 	bool links_asked;  /* link_asked of some of its ports may be set */
@@ -231,7 +230,7 @@ struct node {
 	uint64_t named_pass;  /* discovery pass that a trap of it asked for */
 	uint64_t mute_pass;   /* discovery pass in which a request to it had no answer */
 	uint64_t silent_us;   /* since when it is silent; 0: it is not */
-	uint64_t revision;    /* rises when a report of it tells something new */
+	uint64_t revision;    /* rises when a read shows something new */
 	bool silent;   /* it did not answer a full pass, though its links are up: kept as it was */
 	int32_t index; /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */
@@ -408,7 +407,7 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 /* One block of its table is known, others as before: blocks come one after the other from 0 on. */
 void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,
 			 const struct p_key_table *table);
-/* What its ExtendedPortInfo says; NULL: it is not known. */
+/* Stores the ExtendedPortInfo of the port; NULL: not known. */
 void port_set_ext_info(struct fabric *fabric, struct port *port, const struct ext_port_info *ext);
 /* Takes over the reference to tables, which may be NULL. */
 void port_set_tables(struct fabric *fabric, struct port *port, struct port_tables *tables);

@@ -37,11 +37,11 @@ struct lid_report {
 
 /* In slices: gives every reachable end port a LID, those that have one already keep it, and puts
  * what it did into fabric->registry: what is recorded of ports must be durable before they are
- * told. lmc is that of adapter and router ports, and where lmc_esp0 is set of enhanced ports 0;
- * other switches get one LID. sm_lid is the LID of the MASTER's port; 0: that port has no LID of
- * its own. Where it is set, our own port gets it; the LID that it had is kept for it and stays
- * routed, for it has that again when another manager is MASTER. lid_plan's argument is a lid_work.
- * No LID may change while the plan runs. */
+ * told. lmc applies to adapter and router ports, and with lmc_esp0 to enhanced ports 0; other
+ * switches get one LID. sm_lid is the LID of the MASTER's port; 0: there is no such LID. If it is
+ * set, our port gets it. The earlier LID of our port stays routed, because the port uses it again
+ * when another manager is MASTER. lid_plan's argument is a lid_work. No LID may change while the
+ * plan runs. */
 struct lid_work;
 extern const struct slice_plan lid_plan;
 struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc, bool lmc_esp0, lid_t sm_lid);

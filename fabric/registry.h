@@ -64,7 +64,7 @@ struct group_entry { /* identified by mgid */
 	uint8_t hop_limit, scope;
 	uint8_t permanent; /* it was configured: it stays when its last member leaves */
 	guid_t owner;	   /* the port that made it, while it has registered a membership in it;
-			      else 0 */
+			      0: no such port, configured, or not known */
 };
 
 struct member_entry { /* identified by mgid and port_gid */
@@ -72,8 +72,8 @@ struct member_entry { /* identified by mgid and port_gid */
 	uint64_t port_prefix; /* of PortGID */
 	guid_t port_guid;     /* its lower half: the port's GUID, or an alias of it */
 	uint8_t join_state;   /* what it has joined as: bits */
-	uint8_t proxy_join;   /* another port joined it, and itself it has not joined since */
-	guid_t owner;	      /* the port that did: it counts for that one */
+	uint8_t proxy_join;   /* another port joined it, and it has not joined itself since */
+	guid_t owner;	      /* the port that joined it: the membership counts for this port */
 };
 
 enum { SERVICE_KEY_SIZE = 16, SERVICE_NAME_SIZE = 64, SERVICE_DATA_SIZE = 64 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The P_Keys that ports held when it was noticed that partitions are not known (policy_is_frozen()
- * of sm/partitions.h). A port that was up then keeps them, also when its link goes down and comes
- * back, or its host is rebooted. A port that was not up then has no entry here. Loop thread only.
+ * The P_Keys of ports at the time when partitions became unknown (policy_is_frozen() of
+ * sm/partitions.h). A port that was up then keeps its P_Keys, also after its link goes down and
+ * comes back, or its host reboots. A port that was down then has no entry. Loop thread only.
  */
 #ifndef SM_PARTITION_HELD_H
 #define SM_PARTITION_HELD_H
@@ -15,10 +15,10 @@ struct held_keys {
 	pkey_t key[]; /* the default partition's first, the others by their numbers */
 };
 
-/* Of an end port, by its GUID; NULL: nothing is known of it. */
+/* The P_Keys of an end port, by its GUID; NULL: no entry. */
 const struct held_keys *held_keys_get(const struct map *held, guid_t port_guid);
-/* Keeps what table has, as far as within lets it through as well (NULL: all of it); self: the
- * manager's port, which always is a full member of the default partition. */
+/* Keeps the P_Keys of table that within has too (NULL: all of table). self: the manager's port,
+ * which always is a full member of the default partition. */
 void held_keys_put(struct map *held, guid_t port_guid, const struct pkey_list *table,
 		   const struct pkey_list *within, bool self);
 void held_keys_clear(struct map *held);

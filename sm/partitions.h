@@ -8,20 +8,20 @@
  *   - No file: everybody is a full member of the default partition, until somebody defines that at
  *     run time. With a file, or with such a definition, whoever is not named in it is a limited
  *     member, and the manager's port a full one.
- *   - A file that is bad when the daemon starts, or missing although one was in force when this
- *     manager, or the one whose registry it has, last was MASTER: the text of the last good file,
- *     which the registry has (sm/partition_kept.h), stays in force. A configuration that names no
- *     file ends that. A file that is bad later changes nothing.
- *   - Frozen: the text is not there either, or the store has lost records
- *     (fabric/partition_state.h). Then nobody knows who is in what, and nothing is opened by mistake: ports
- *     that are up keep the P_Keys that they hold; others become limited members of the default
- *     partition, with what they held before, as far as that is known (sm/partition_held.h); no
- *     group is made or ended. A good file, a restored document or policy_accept() ends it.
+ *   - A file that is bad at the start, or missing although the registry names a file that was in
+ *     force: the text of the last good file stays in force. The registry has it
+ *     (sm/partition_kept.h). A configuration without a file ends that. A file that is bad later
+ *     changes nothing.
+ *   - Frozen: the registry has no such text either, or the store has lost records
+ *     (fabric/partition_state.h). Then the members of partitions are not known. Ports that are up
+ *     keep their P_Keys. Other ports become limited members of the default partition, and get
+ *     P_Keys that they are known to have held (sm/partition_held.h). No group is made or ended. A
+ *     good file, a restored document or policy_accept() ends this state.
  *   - The manager's own port always is a full member of the default partition.
- * Ports are named by port GUIDs, and by alias GUIDs, which count for the port that has them if they
- * were granted (fabric/alias.h): any host may register any other alias for itself, and OpenSM looks
- * up port GUIDs alone (osm_prtn.c, osm_prtn_add_port()). That a port is not there makes no
- * difference: its keys wait for it.
+ * Partitions name port GUIDs and alias GUIDs. A granted alias counts for its port
+ * (fabric/alias.h). Other aliases do not count, because any host may register any of them; OpenSM
+ * looks up port GUIDs alone (osm_prtn.c, osm_prtn_add_port()). A port need not be present: it gets
+ * its keys when it comes.
  *
  * Made and owned by sm.c; programming (program_pkeys.c) asks what a port should have, and is told
  * which ports to look at. Loop thread only.
@@ -44,8 +44,8 @@ enum partition_source {
 	PARTITIONS_FILE,
 	PARTITIONS_BAD_FILE,  /* given: it was bad when the daemon started */
 	PARTITIONS_UNWANTED,  /* given: the configuration names no file; as NO_FILE, for good */
-	PARTITIONS_KEPT_FILE, /* follows: the last good file is in force, as kept in the registry */
-	PARTITIONS_LOST_FILE, /* follows: so it should be, and its text is not there */
+	PARTITIONS_KEPT_FILE, /* follows: the last good file, from the registry, is in force */
+	PARTITIONS_LOST_FILE, /* follows: the same, but the registry has no text of it */
 };
 
 /* What the file says about one GUID, or about many. */
@@ -122,7 +122,7 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 void policy_done(struct policy *policy);
 
 /* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. A MASTER's file takes
- * effect when its text is durable. False: they are those of before. */
+ * effect when its text is durable. False: nothing changes. */
 bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions);
 /* Whether this manager follows a master whose file says something else. */
@@ -133,19 +133,19 @@ const char *policy_former_file(const struct policy *policy);
 /* Why the file that policy_set_file() is given next is bad, "file:line: reason"; NULL: it is not.
  */
 void policy_set_problem(struct policy *policy, const char *problem);
-/* This manager is MASTER and has not written yet: its file is put into the registry. True: that has
- * changed it, so it is to be waited for. */
+/* Puts the file of a new MASTER into the registry, before the first write to a device. True: the
+ * registry has changed, so wait until the change is durable. */
 bool policy_keep_file(struct policy *policy);
-/* What an administrator has to do about partitions, as a sentence for free(); NULL: nothing. */
+/* The problem that an administrator must solve, with its remedy, for free(); NULL: none. */
 char *policy_problem(const struct policy *policy);
 /* Whether the partitions are lost or unread, so that the P_Keys of ports are not known. */
 bool policy_is_frozen(const struct policy *policy);
-/* Why records may be missing; NULL: they are not. */
+/* Why records may be missing; NULL: none is missing. */
 const char *policy_loss(const struct policy *policy);
-/* What is there counts from now on as all there is. */
+/* Puts the records that remain after a loss in force: the loss is over. */
 void policy_accept(struct policy *policy);
-/* Frozen: what this port holds is read, and is kept for it. within: its switch's table, where that
- * enforces; or NULL. */
+/* While frozen: the P_Key table of this port has been read, and is kept for it. within: the table
+ * of its switch port, if that enforces partitions; or NULL. */
 void policy_hold(struct policy *policy, const struct port *port, const struct pkey_list *within);
 /* Options may have changed: everything is judged anew. */
 void policy_options_changed(struct policy *policy);
@@ -163,9 +163,9 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
 bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key);
 /* The port that has this GUID, its own or a granted alias; NULL: it is not there. */
 struct port *policy_port(const struct policy *policy, guid_t guid);
-/* The port GUID for a granted alias, other GUIDs as they are. */
+/* The port GUID for a granted alias; any other GUID unchanged. */
 guid_t policy_owner(const struct policy *policy, guid_t guid);
-/* Whether the file names this GUID, alone or in a range of GUIDs, or a command has. */
+/* Whether the file, alone or in a range, or a command names this GUID. */
 bool policy_names(const struct policy *policy, guid_t guid);
 
 /* Whether somebody is kept from somebody, so that there is something to enforce. */

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of partitions share: partitions.c computes what each port should have and follows
- * changes, partition_source.c decides which file is in force and whether partitions are frozen.
- * Private to these. Loop thread only.
+ * Shared by the two parts of partitions. partitions.c computes the P_Keys of each port and follows
+ * changes. partition_source.c decides which file is in force and whether partitions are frozen.
+ * Private to these files. Loop thread only.
  */
 #ifndef SM_PARTITIONS_PARTS_H
 #define SM_PARTITIONS_PARTS_H
 
 #include "sm/partitions.h"
 
-/* Takes over partitions (NULL: none), in place of the file before. */
+/* Takes over partitions (NULL: none), which replace the earlier file. */
 void policy_put_file(struct policy *policy, struct partitions *partitions);
-/* Sets policy->source, and the file where the kept one counts. True: another one is in force. */
+/* Sets policy->source, and the file if the kept text is in force. True: the file in force changed.
+ */
 bool policy_find_source(struct policy *policy);
-/* Sets policy->frozen. True: it has changed. */
+/* Sets policy->frozen. True: it changed. */
 bool policy_find_frozen(struct policy *policy);
-/* Both of these, with lines in the log. True: ports may have to get other P_Keys. */
+/* Does both, and logs the result. True: P_Keys of ports may have to change. */
 bool policy_judge_source(struct policy *policy);
 void policy_log_problem(const struct policy *policy);
 /* A MASTER puts the file and its digest into the registry; a standby compares the digests. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of the store held: the records of one file, what of it is damaged or missing, and,
- * of both files, which records count and whether the vital ones are all there. Used by sm/store.c,
- * before the loop runs or on the store's worker; nothing here logs.
+ * The contents of the store's files: the records of one file, with its damaged and missing records.
+ * Of both files: the records that count, and whether all vital records are present. Used by
+ * sm/store.c, before the loop runs or on the store's worker. Nothing here logs.
  *
- * Vital are the records that decide who may talk to whom and with which M_Key: partitions, their
- * members, the partition file, settings, aliases, M_Keys, disabled ports. Both files have them. A
- * file proves that it has all of them by its totals (sm/store_db.h); of two that do, the one with
- * the higher generation counts. Where neither does, what both have together counts if the totals of
- * one of them prove that. Else vital records are lost, and it is not known which.
+ * Vital records decide which ports may communicate, and with which M_Key: partitions, their
+ * members, the partition file, settings, aliases, M_Keys, disabled ports. Both files have them. The
+ * totals of a file prove that it has all of them (sm/store_db.h). If both files have this proof,
+ * the higher generation counts. If neither has it, the union of both counts, provided that the
+ * totals of one file prove the union. Else an unknown part of the vital records is lost.
  */
 #ifndef SM_STORE_CONTENTS_H
 #define SM_STORE_CONTENTS_H
@@ -37,10 +37,10 @@ struct store_contents {
 	struct store_record *rows;
 	size_t count, capacity;
 	struct map seen;			     /* keys of the rows, by slot */
-	struct store_db_totals said, found;	     /* by the file; by the rows that are good */
-	size_t bad;				     /* rows that are damaged */
+	struct store_db_totals said, found;	     /* as stored in the file; of the good rows */
+	size_t bad;				     /* damaged rows */
 	char named[STORE_NAMED_MAX][STORE_WHY_SIZE]; /* the first of these, as text */
-	size_t refused;				     /* records with values that cannot be used */
+	size_t refused;				     /* records with invalid values */
 	char refused_why[STORE_WHY_SIZE];
 };
 

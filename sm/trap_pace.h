@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How often the traps of one sender make the manager look at it: at once for the first, then once
- * a second at most, and less often when looks reveal nothing new. What a sender tells in the
- * time between is merged into the next look, so no change is lost. Each sender has its own pace:
- * a flood from one port delays no trap of another port. Nor do other traps of a switch delay those
- * of its links by more than the second. Loop thread only.
+ * The rate at which the traps of one sender make the manager read it. The first trap causes a read
+ * at once. Further reads follow at most once a second, and less often while they show nothing new.
+ * Traps between two reads are merged into the next read, so no change is lost. Each sender has its
+ * own pace, so a flood from one port delays no trap of another port. Other traps of a switch delay
+ * traps about its links by at most one second. Loop thread only.
  */
 #ifndef SM_TRAP_PACE_H
 #define SM_TRAP_PACE_H
@@ -16,10 +16,10 @@ struct port;
 struct sm;
 
 enum {
-	TRAP_PAUSE_S = 1,    /* an agent with the usual SubnetTimeOut of 18 sends no faster */
-	TRAP_EMPTY_FREE = 3, /* looks in a row that may reveal nothing before the pause grows */
+	TRAP_PAUSE_S = 1,	  /* an agent with the usual SubnetTimeOut of 18 sends no faster */
+	TRAP_EMPTY_FREE = 3,	  /* reads in a row without news before the pause grows */
 	TRAP_PAUSE_DOUBLINGS = 3, /* to 8 s: the next light sweep comes after 10 s by default */
-	TRAP_FORGET_S = 60,	  /* without a trap: the sender begins again as a new one */
+	TRAP_FORGET_S = 60,	  /* without a trap: then the sender counts as new */
 };
 
 struct trap_pace {
@@ -29,12 +29,12 @@ struct trap_pace {
 
 void trap_pace_init(struct trap_pace *pace, struct sm *sm);
 void trap_pace_done(struct trap_pace *pace);
-/* Asks for a look at a port that sent trap number; what: enum discover_look. The port is looked up
- * again by its GUID when the look begins, so it may go in the time between. */
+/* Requests a read of a port that sent trap number; what: enum discover_look. The read finds the
+ * port by its GUID, so the port may be freed before. */
 void trap_pace_look(struct trap_pace *pace, const struct port *sender, uint8_t what,
 		    uint16_t number);
 
-/* The pause after a look, in microseconds; empty: how many looks in a row revealed nothing. */
+/* The pause after a read, in microseconds; empty: reads in a row without news. */
 uint64_t trap_pause_us(unsigned empty);
 
 #endif

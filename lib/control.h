@@ -33,10 +33,10 @@ struct control_command {
 /* Binds path (mode 0660). -EADDRINUSE when another daemon answers there; a socket file that nobody
  * serves is replaced; -EEXIST when something else has that name. The path is copied. */
 int control_listen(struct loop *loop, const char *path, struct control **out);
-/* A second socket, for commands that only look, with room for clients of its own and requests of at
- * most 4 KB. group NULL: everybody may connect; else root, the group of that name and the group of
- * this process. Errors as above; -ESRCH: no such group, -EOPNOTSUPP: the file system has no access
- * lists, -EINVAL: the user namespace does not map the group. */
+/* A second socket, for commands that change nothing. It has its own places for clients, and
+ * requests of at most 4 KB. group NULL: all users may connect; else root, the group of that name
+ * and the group of this process. Errors as above; -ESRCH: no such group, -EOPNOTSUPP: the file
+ * system has no access lists, -EINVAL: the user namespace does not map the group. */
 int control_listen_readonly(struct control *control, const char *path, const char *group);
 /* Drops clients; removes the socket files. Not from a handler. Requests under way are still to be
  * ended. */

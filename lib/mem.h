@@ -15,9 +15,8 @@ void *mem_zalloc(size_t size);				/* cleared */
 void *mem_array(size_t count, size_t size);		/* cleared; count * size is checked */
 void *mem_resize(void *old, size_t count, size_t size); /* new elements are not cleared */
 char *mem_strdup(const char *text);
-/* From now on what is freed in blocks of MEM_LARGE_BYTES and more goes back to the system at once,
- * whatever is in use around it. For programs that run long; to be called before any thread is
- * started. */
+/* After this call, freed blocks of MEM_LARGE_BYTES and more return to the system at once. For
+ * programs that run long; call it before the start of any thread. */
 void mem_give_back(void);
 enum { MEM_LARGE_BYTES = 64 << 10 };
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -4,9 +4,9 @@
  * that becomes known later opens nothing that was recorded): a carrier of streams (lib/stream.h).
  * It is the only door to GnuTLS's sessions, and owns its sockets. Loop thread only.
  *
- * Addresses are those of lib/address.h, keys those of lib/psk_file.h. A named key is one peer's: a
- * second session with its name ends the first one. Where a carrier listens on an address of its
- * host, its own connections come from there.
+ * Addresses are those of lib/address.h, keys those of lib/psk_file.h. A key
+ * with an identity belongs to one peer: a second session with it ends the first session. If a
+ * carrier listens on an address of its host, its own connections come from this address.
  */
 #ifndef LIB_TLS_H
 #define LIB_TLS_H
@@ -19,10 +19,10 @@ enum { TLS_PEERS_MAX = 8 };
 
 /* keys are copied. port: for addresses without one. */
 struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, uint16_t port);
-/* A known peer's address, with or without a port: handshakes from there have places that no other
- * address can take. For the first TLS_PEERS_MAX; a text that is no address is passed over. */
+/* Reserves places for handshakes from the address of a peer, with or without a port. For the first
+ * TLS_PEERS_MAX addresses; a text that is no address is ignored. */
 void tls_expect(struct stream_carrier *carrier, const char *address);
-/* These keys are valid from now on. Sessions whose key is gone or another one end. */
+/* Replaces the keys. Sessions whose key is gone or has changed end. */
 void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys);
 
 #endif

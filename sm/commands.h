@@ -40,8 +40,8 @@ json_t *partitions_json(const struct sm *sm);
 /* The request is answered at the end of the next sweep. */
 struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
 
-/* Whether this manager is MASTER and has a view of the fabric; else the request has ended. what:
- * that the command changes, in the plural, as in "partitions". */
+/* Whether this manager is MASTER and has a view of the fabric; if not, ends the request with an
+ * error. what: the objects that the command changes, in the plural, as in "partitions". */
 bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);
 
 /* The member "port" of a request, a number or its text: 0 to PORT_MAX; -1: it is none, or is not

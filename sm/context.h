@@ -162,15 +162,15 @@ struct sm {
 void sweep_init(struct sm *sm);
 void sweep_stop(struct sm *sm); /* answers who waits, asks for nothing more */
 void sweep_done(struct sm *sm);
-/* With its references, also those to what was routed before; NULL is harmless. */
+/* Also drops its references, those to earlier routes included; NULL is harmless. */
 void route_job_free(struct route_job *routing);
 void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
 bool sweep_is_electing(const struct sm *sm);
 const char *sweep_why_not_master(const struct sm *sm);
 const char *sweep_kind_name(enum discover_kind kind);
 
-/* traps.c: the end port that has this source LID, by what it holds or is about to hold; NULL: no
- * known port has it. */
+/* traps.c: the end port with this source LID, which it has or is about to get; NULL: no known port
+ * has it. */
 struct port *sender_by_lid(struct sm *sm, lid_t lid);
 
 /* inbox.c */

@@ -28,11 +28,11 @@ void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, stru
 	       const struct sm_options *options);
 void hold_done(struct hold *hold);
 
-/* Judges the losses of links that discovery has seen, and complaints that its reads confirm:
- * options->babble_policy says what follows. */
+/* Evaluates lost links that discovery has seen, and complaints that its reads confirm.
+ * options->babble_policy decides the reaction. */
 void hold_judge(struct hold *hold);
-/* The agent of this port sent trap number, which complains of the port. True: it did so too often,
- * and the port is to be read now. Nothing follows before hold_judge() finds it read. */
+/* The agent of this port sent trap number, a complaint about the port. True: there were too many,
+ * so read the port now. hold_judge() reacts only after this read. */
 bool hold_complaint(struct hold *hold, struct port *port, uint16_t number);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "fabric/alias.h"
 
-/* What is done about a port that babbles. */
+/* The reaction to a port that babbles. */
 enum babble_policy { BABBLE_NOTE, BABBLE_DISABLE };
 
 /* Which way switches drop packets with P_Keys that the end port behind a port should not have. */
@@ -51,7 +51,7 @@ struct sm_options {
 	/* Partitions */
 	uint8_t part_enforce; /* enum part_enforce */
 	bool allow_both;      /* a port may be limited and full member at the same time */
-	/* Which ports may have which alias GUIDs without further ado. */
+	/* The alias GUIDs that are granted to ports. */
 	struct alias_range alias_guids[ALIAS_RANGES_MAX];
 
 	/* M_Keys; neither the key nor a secret is ever logged */

@@ -99,7 +99,7 @@ bool remind_may_tell(struct program *program, struct port *port, const struct po
 
 /* program_fdr10.c */
 
-/* Whether a port has to be enabled for FDR10, or disabled, and takes it. */
+/* Whether FDR10 of the port has to be enabled or disabled, and the port accepts this. */
 bool fdr10_differs(const struct program *program, const struct port *port);
 /* The next request for that; false: none. The port is busy until it is done. */
 bool fdr10_request(struct program *program, struct port *port, struct smp_request *out);
@@ -224,11 +224,11 @@ struct node *order_cable_blocker(struct port *port);
 bool order_matters(const struct program *program);
 /* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
 bool order_ends(struct node *node, uint8_t out);
-/* Whether packets for lid that leave the switch by this port come back to it, by what all switches
- * on the way are known to hold. */
+/* Whether packets for lid that leave the switch by this port return to it, according to the known
+ * tables of all switches on the route. */
 bool order_comes_back(struct node *node, uint8_t out, lid_t lid);
 /* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read: another
- * manager was MASTER since, and the switch does not answer. */
+ * manager has been MASTER since then, and the switch does not answer. */
 bool order_tops_unknown(const struct node *node);
 
 #endif

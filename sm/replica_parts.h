@@ -18,7 +18,7 @@ enum {
 	SILENCE_US = 5000000,  /* who has said nothing for so long is gone */
 	TAKING_US = 60000000,  /* but not while it takes all there is to its disk */
 	WAIT_US = 2000000,     /* that a change waits for a standby */
-	REFUSED_US = 10000000, /* until a master that has lost records is looked at again */
+	REFUSED_US = 10000000, /* until the next attempt with a master that has lost records */
 	RETRY_US = 1000000,    /* between two attempts to find the master, */
 	NEXT_US = 20000,       /* and between two peers in one of them */
 };
@@ -66,11 +66,11 @@ struct session {
 	struct frame_in in;
 };
 
-/* Peers that were refused since the start, by what they had proved. */
+/* Peers refused since the start. */
 struct replica_refusals {
-	uint64_t connections; /* nothing: no TLS session, or no place for its handshake */
-	uint64_t standbys;    /* a key; the greeting or a frame of the standby was refused */
-	uint64_t masters;     /* a key; the greeting or a frame of the master was refused */
+	uint64_t connections; /* no key proved: no TLS session, or no place for its handshake */
+	uint64_t standbys;    /* key proved, but a greeting or a frame of the standby refused */
+	uint64_t masters;     /* key proved, but a greeting or a frame of the master refused */
 };
 
 struct lead {

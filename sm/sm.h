@@ -46,17 +46,17 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
  * asked for. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);
 
-/* The partitions of the file, which it takes over: NULL unless source is PARTITIONS_FILE. A MASTER
- * applies them when they are durable. False: they are those of before. */
+/* Takes over the partitions of the file: NULL unless source is PARTITIONS_FILE. A MASTER applies
+ * them when they are durable. False: nothing changes. */
 bool sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions);
-/* The same for a file that is bad, "file:line: reason": the last good one is in force. False: there
- * is none, and nothing was done. */
+/* The same for a bad file; problem: "file:line: reason". The last good file is in force. False:
+ * there is no last good file, and nothing changes. */
 bool sm_set_bad_partitions(struct sm *sm, const char *problem);
 /* Whether a partition file is or was in force. */
 bool sm_knows_partition_file(const struct sm *sm);
 /* Whether the P_Keys of ports are not known, so that no group may be made or ended. */
 bool sm_partitions_frozen(const struct sm *sm);
-/* What an administrator has to do about partitions, for free(); NULL: nothing. */
+/* The problem that an administrator must solve, with its remedy, for free(); NULL: none. */
 char *sm_partition_problem(const struct sm *sm);
 /* fn(ctx) is called when the groups that partitions have may have changed; sm_groups() gives those
  * that there are to be, without MLID and life time, *out for free(). */
@@ -89,9 +89,9 @@ bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct sna
 /* Whether the partitions in force give the port of this GUID a key of this partition, whatever its
  * table holds yet. */
 bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key);
-/* What speaks for or against this GUID as an alias of this port. */
+/* Reasons for or against this GUID as an alias of this port. */
 enum alias_claim sm_alias_claim(const struct sm *sm, guid_t port_guid, guid_t guid);
-/* By whose word a port has this alias. */
+/* How this alias of a port is granted. */
 enum alias_grant sm_alias_grant(const struct sm *sm, const struct alias_entry *alias);
 
 /* What the switch of this NodeGUID should hold of multicast, and what it does; until something

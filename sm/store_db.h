@@ -10,8 +10,8 @@
  *
  * One process has the file at a time (locking_mode=EXCLUSIVE). Each row has a checksum, because
  * SQLite has none: a bit that flipped on the disk must not become the LID of a port. One more row
- * holds the totals: how many rows of each kind there are, and the sum of their checksums. So rows
- * that are missing are noticed, too.
+ * holds the totals: the number of rows of each kind, and the sum of their checksums. So missing
+ * rows are detected, too.
  */
 #ifndef SM_STORE_DB_H
 #define SM_STORE_DB_H
@@ -36,9 +36,9 @@ struct store_db_row {
 	size_t key_size, value_size;
 };
 
-/* How many rows of each kind a file has, and the sum of their checksums. */
+/* The number of rows of each kind, and the sum of their checksums. */
 struct store_db_totals {
-	bool known;	     /* false: the row that says so is damaged or missing */
+	bool known;	     /* false: the row with the totals is damaged or missing */
 	uint64_t generation; /* as the last store_db_write() gave it; 0: a new file */
 	struct store_db_total {
 		uint64_t count, sum;
@@ -46,8 +46,8 @@ struct store_db_totals {
 };
 
 /* Receives the rows of a file; their bytes are borrowed. good: the checksum is right. bad: it is
- * not, so nothing in the row can be relied on, not even its kind. Errors of good(), which are
- * -errno, end the reading. */
+ * wrong, so no part of the row is reliable, not even its kind. Errors of good(), which are -errno,
+ * end the reading. */
 struct store_db_sink {
 	int (*good)(void *ctx, const struct store_db_row *row);
 	void (*bad)(void *ctx, const struct store_db_row *row);
@@ -62,7 +62,7 @@ struct store_db_sink {
 int store_db_open(const char *path, struct store_db **out, char why[STORE_WHY_SIZE]);
 void store_db_close(struct store_db *db); /* NULL is harmless */
 
-/* What the file said when it was opened, with what has been written since. */
+/* The totals of the file when it was opened, plus all rows written since. */
 const struct store_db_totals *store_db_totals(const struct store_db *db);
 /* The checksum that belongs to a row. */
 uint64_t store_db_row_sum(const struct store_db_row *row);
@@ -72,14 +72,14 @@ void store_db_count(struct store_db_totals *totals, const struct store_db_row *r
 /* Gives each row once, in the order of kind and key. Errors as above. */
 int store_db_read(struct store_db *db, const struct store_db_sink *sink, char why[STORE_WHY_SIZE]);
 
-/* Reads what can be read of a damaged file, without writing to it: around each damaged page from
- * both sides. Rows come in any order, and may come more than once. totals: what the file says. */
+/* Reads all readable rows of a damaged file without writing to it: around each damaged page from
+ * both sides. Rows come in any order, and may come more than once. totals: as stored in the file.
+ */
 void store_db_salvage(const char *path, const struct store_db_sink *sink,
 		      struct store_db_totals *totals);
 
-/* One transaction: next() gives rows until it returns false. anew: what was there before goes.
- * generation is written with them. When it fails nothing of it is there, and the file is to be
- * closed. */
+/* One transaction: next() gives rows until it returns false. anew: removes all earlier rows first.
+ * generation is written with the rows. An error leaves the file as it was; then close it. */
 int store_db_write(struct store_db *db, bool anew, uint64_t generation,
 		   bool (*next)(void *ctx, struct store_db_row *row), void *ctx,
 		   char why[STORE_WHY_SIZE]);

@@ -298,7 +298,7 @@ other_partitions() {
 	wait_for 30 in_step "$2" || because "$1 is not in step: $(ctl "$2" ha status)" || return 1
 	told_event "$1" standby 'other.conf. differs from the master' || return 1
 	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt &&
-		matches '^Partitions +the file here says something else' ha.txt ||
+		matches '^Partitions +the file here differs from the master' ha.txt ||
 		because "ha status says $(cat ha.txt)" || return 1
 	stop "$1"
 }

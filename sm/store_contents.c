@@ -207,8 +207,7 @@ static bool total_is(const struct store_db_total *a, const struct store_db_total
 bool store_contents_whole(const struct store_contents *contents, char why[STORE_WHY_SIZE])
 {
 	if (contents->bad) {
-		snprintf(why, STORE_WHY_SIZE, "records with a wrong checksum: %zu",
-			 contents->bad);
+		snprintf(why, STORE_WHY_SIZE, "records with a wrong checksum: %zu", contents->bad);
 		return false;
 	}
 	if (!contents->said.known) {

@@ -325,6 +325,9 @@ struct port *fabric_next_end(struct fabric *fabric, size_t *at);
 /* The highest base LID that was given. */
 lid_t fabric_lid_top(struct fabric *fabric);
 
+/* Whether the last full pass of discovery has seen each cable of the tree's way to a node again. A
+ * cable behind a switch that was silent then may lead elsewhere now. */
+bool fabric_way_is_seen(const struct fabric *fabric, const struct node *node);
 /* Breadth-first uplinks from sm_port over the cables, by silent switches only where there is no
  * other way. Switches that are not reached get no uplink. A stage of slices (lib/slices.h): uplinks
  * change with its last piece, all at once. When cables change before that it has to begin anew. */

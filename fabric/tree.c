@@ -183,3 +183,13 @@ void fabric_walks_done(struct fabric *fabric)
 	tree_free(&fabric->tree);
 	roster_free(&fabric->roster);
 }
+
+bool fabric_way_is_seen(const struct fabric *fabric, const struct node *node)
+{
+	for (unsigned hops = 0; node->uplink && hops < HOPS_MAX; hops++) {
+		if (node->uplink->link_pass < fabric->trusted_pass)
+			return false;
+		node = node->uplink->node;
+	}
+	return true;
+}

@@ -101,6 +101,9 @@ static unsigned build_tree(void *arg, size_t *at)
 	return fabric_tree_step(discover->fabric, at);
 }
 
+/* When a partial pass asks for a full one, the full one decides which nodes are lost. The whole
+ * fabric would otherwise be forgotten, with the tables of switches that are silent, whenever a
+ * cable of the manager's own switch is moved. */
 static unsigned find_lost(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -111,7 +114,8 @@ static unsigned find_lost(void *arg, size_t *at)
 		discover->lost = mem_array(roster->num_nodes, sizeof(*discover->lost));
 		discover->num_lost = 0;
 	}
-	if (*at == roster->num_nodes)
+	if (*at == roster->num_nodes ||
+	    (discover->kind != DISCOVER_FULL && discover->report.want_full))
 		return 0;
 	if (!fabric_reaches(discover->fabric, roster->nodes[*at]))
 		discover->lost[discover->num_lost++] = roster->nodes[*at];

@@ -578,8 +578,9 @@ static bool asks_first(const struct program *program, const struct port *port)
 {
 	const struct switch_state *sw = port->node->sw;
 
-	return sw && !sw->failed && program->news != program->news_before &&
-	       sw->verified != program->news;
+	return sw && !sw->failed && sw->verified != program->news &&
+	       (program->news != program->news_before ||
+		!fabric_way_is_seen(program->fabric, port->node));
 }
 
 static bool port_request(struct program *program, struct port *port, struct smp_request *out)
@@ -812,7 +813,7 @@ static unsigned take_routes(void *arg, size_t *at)
 	if (node->type == NODE_SWITCH) {
 		switch_take_routes(program, node, program->snapshot, program->routes);
 		guess_begin(program, node);
-		verify_begin(program, node->sw);
+		verify_begin(program, node);
 		program->stale += node->sw->stale;
 	}
 	for (unsigned i = 0; i <= node->num_ports; i++)

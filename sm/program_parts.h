@@ -167,7 +167,7 @@ bool guess_request(struct program *program, struct node *node, struct smp_reques
 
 /* program_verify.c */
 
-void verify_begin(struct program *program, struct switch_state *sw);
+void verify_begin(struct program *program, struct node *node);
 /* The next request that makes sure that a switch is there; false: one is under way, or it failed.
  */
 bool verify_request(struct program *program, struct node *node, struct smp_request *out);

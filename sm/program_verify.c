@@ -7,7 +7,8 @@
  * were written by it that this one believes empty. So a switch is asked once more, for its GUID
  * along the very route and for its LinearFDBTop, before the first Set() after something hinted at
  * such a change: a report of changed links, a PortStateChange that was not there, a port that fell
- * back, a Set() without an answer, or a sweep that took long.
+ * back, a Set() without an answer, a sweep that took long, or a way with cables that the last full
+ * sweep has not seen again, because a switch on it was silent.
  * What has answered is one way to it, of the several that attempts take in turn, so its Sets take
  * that way and no other. In a quiet fabric nothing is asked. Loop thread only.
  */
@@ -29,12 +30,13 @@ void program_note_news(struct program *program)
 	program->news_used = false;
 }
 
-void verify_begin(struct program *program, struct switch_state *sw)
+void verify_begin(struct program *program, struct node *node)
 {
-	bool old = loop_now_us(program->loop) - program->began_us > OLD_US;
+	bool old = loop_now_us(program->loop) - program->began_us > OLD_US ||
+		   !fabric_way_is_seen(program->fabric, node);
 
-	sw->verified = old ? 0 : program->news_before;
-	sw->way = 0;
+	node->sw->verified = old ? 0 : program->news_before;
+	node->sw->way = 0;
 }
 
 static void ask(struct program *program, struct node *node, uint16_t attr_id,

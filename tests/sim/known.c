@@ -18,6 +18,7 @@
 
 enum {
 	MANAGERS_MAX = 5,
+	DEVICES_MAX = 4096,
 	TID_OFFSET = 8,
 	SENT_KEY_BYTES = 16,
 	STATUS_MASK = 0x7FFF, /* without the D bit */
@@ -39,6 +40,7 @@ struct misled { /* about a device: what it was asked or told was answered elsewh
 };
 
 struct heard { /* of a device: when it answered first since all was read by who is MASTER */
+	const struct device *device;
 	uint64_t us[MANAGERS_MAX];
 };
 
@@ -121,6 +123,37 @@ static uint64_t set_key(const uint8_t *mad)
 	return key;
 }
 
+/* A manager that begins to read all forgets the devices to which no cables lead then: it has not
+ * heard of them when they are back. */
+static void forget_beyond_reach(struct known *known, unsigned manager)
+{
+	const struct device **reached = mem_array(DEVICES_MAX, sizeof(*reached));
+	struct map found;
+	struct heard *heard;
+	size_t count = 0, position = 0;
+
+	map_init(&found);
+	map_put(&found, (uintptr_t)known->at[manager], known);
+	reached[count++] = known->at[manager];
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned n = 1; n <= reached[i]->num_ports; n++) {
+			const struct device_port *port = &reached[i]->port[n];
+
+			if (!port->peer || port->info.port_physical_state != PHYS_LINK_UP ||
+			    map_get(&found, (uintptr_t)port->peer->device) || count == DEVICES_MAX)
+				continue;
+			map_put(&found, (uintptr_t)port->peer->device, known);
+			reached[count++] = port->peer->device;
+		}
+	}
+	while ((heard = map_next(&known->heard, &position))) {
+		if (!map_get(&found, (uintptr_t)heard->device))
+			heard->us[manager] = 0;
+	}
+	map_done(&found);
+	free(reached);
+}
+
 void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us)
 {
 	struct mad_header header;
@@ -133,8 +166,10 @@ void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint
 		if (info.state != SM_MASTER)
 			known->master_us[manager] = 0;
 	}
-	if (header.attr_id == ATTR_NODE_INFO && !header.hop_count)
-		known->reads_us[manager] = now_us; /* itself first */
+	if (header.attr_id == ATTR_NODE_INFO && !header.hop_count) { /* itself first */
+		known->reads_us[manager] = now_us;
+		forget_beyond_reach(known, manager);
+	}
 	if (header.attr_id == ATTR_SM_INFO || header.method != METHOD_SET)
 		return;
 	if (!known->master_us[manager])
@@ -357,6 +392,7 @@ static void hear(struct known *known, unsigned manager, const struct device *dev
 
 	if (!heard) {
 		heard = mem_zalloc(sizeof(*heard));
+		heard->device = device;
 		map_put(&known->heard, (uintptr_t)device, heard);
 	}
 	if (!known->master_us[manager] || heard->us[manager] < known->master_us[manager])

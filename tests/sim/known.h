@@ -4,7 +4,8 @@
  * for what nobody had told it. Three things cannot be known at once. A cable that was moved: until
  * something arrives that shows it, directed routes over it lead to other switches, and what the
  * manager thinks is behind it is not. What another MASTER writes after this one has read it. And
- * what a switch holds whose agent was dead already when this one read all to become MASTER.
+ * what a switch holds whose agent was dead already when this one read all: to become MASTER, or
+ * because it was cut off from that switch.
  */
 #ifndef TESTS_SIM_KNOWN_H
 #define TESTS_SIM_KNOWN_H
@@ -39,7 +40,8 @@ bool known_is_hidden(const struct known *known, const struct origin *set,
  * a cable was moved of which it could not know when it sent. */
 bool known_is_misled(const struct known *known, const struct origin *set,
 		     const struct device *device);
-/* Whether a device has told the sender of set nothing since that read all to become MASTER. */
+/* Whether a device has told the sender of set nothing since that read all to become MASTER, or
+ * since that read all and no cables led to the device. */
 bool known_is_unheard(const struct known *known, const struct origin *set,
 		      const struct device *device);
 /* Whether set's sender could not know of another Set(), or that it went astray: it is to know what

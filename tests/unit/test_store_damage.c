@@ -526,10 +526,14 @@ static void test_equal_hashes(void)
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{"each page", test_each_page},	       {"random", test_random},
-		{"files missing", test_files_missing}, {"choice", test_choice},
-		{"old copy", test_old_copy},	       {"named", test_named},
-		{"one line", test_one_line},	       {"equal hashes", test_equal_hashes},
+		{"each page", test_each_page},
+		{"random", test_random},
+		{"files missing", test_files_missing},
+		{"choice", test_choice},
+		{"old copy", test_old_copy},
+		{"named", test_named},
+		{"one line", test_one_line},
+		{"equal hashes", test_equal_hashes},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -40,27 +40,24 @@ LIBRARY := $(BUILD)/libweftsim.so
 LIBRARY_MAP := preload/libweftsim.map
 $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
 
-# A unit test is linked from its own object and those that its `// LINK:` lines name (lib/map.o, or a
-# whole room as lib/*.o), with the libraries of its `// LIBS:` lines; GnuTLS, which all of lib/ needs,
-# is offered to each.
-# The same holds for the benchmarks and for the judge of dumped tables.
+# What tests, benchmarks and harnesses are linked with: an archive of the product without its main()s. The
+# linker takes from it what a program refers to. A test's `// WITH:` line names objects of tests/ that come
+# before it, as loop_virtual.o does for the loop; its `// LIBS:` line names libraries that only tests use.
+ARCHIVE := $(BUILD)/weft.a
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
 	$(addprefix tests/bench/,sa_flood.c sa_load.c sa_probe.c sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
-link_items = $(foreach i,$(patsubst %.o,%.c,$(call declared,LINK,$(1))),$(if $(filter simulation,$i),\
-	$(filter-out tests/sim/run.c,$(sim_sources)),$(or $(wildcard $i),$i)))
-linked = $(patsubst %.c,$(BUILD)/obj/%.o,$(call link_items,$(1)))
+with_items = $(foreach i,$(call declared,WITH,$(1)),$(if $(filter simulation,$i),$(sim_sources),$(i:.o=.c)))
+with = $(patsubst %.c,$(BUILD)/obj/%.o,$(call with_items,$(1)))
 
-# The simulation runs whole managers on a fabric of software agents: everything but the real loop,
-# threads and umad, for which it has objects of its own.
+# The simulation runs whole managers on a fabric of software agents. It has its own loop, threads and
+# streams, and a transport in place of umad.
 SIM_RUN := $(BUILD)/tests/sim/sim_run
-sim_sources := $(filter-out lib/loop.c lib/work.c lib/tls.c mad/umad.c sim/main.c, \
-	$(foreach r,lib formats mad sma fabric route sm sa pm sim,$(call sources,$r))) \
-	weftd/manager.c weftd/metrics.c weftd/registered.c weftd/offered.c weftd/capture.c \
-	weftd/blank_keys.c weftd/file_text.c $(wildcard weftd/conf*.c tests/sim/*.c)
+sim_sources := $(filter-out tests/sim/run.c,$(wildcard tests/sim/*.c))
+ARCHIVED := $(filter-out %/main.c,$(foreach r,lib formats mad sma fabric route sm sa pm weftd ctl sim,$(call sources,$r)))
 
-# A harness is linked as a unit test is, where `simulation` stands for all that sim_run has but its main();
-# with libFuzzer in the second make of `make fuzz`, else with what gives it the corpus.
+# A harness is linked as a unit test is, where `simulation` stands for tests/sim/ without its main(); with
+# libFuzzer in the second make of `make fuzz`, else with what gives it the corpus.
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAY := $(if $(FUZZ),,$(BUILD)/obj/tests/fuzz/replay.o)
 
@@ -124,22 +121,26 @@ $(LIBRARY): $(call objects,preload) $(LIBRARY_MAP)
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs -Wl,--version-script=$(LIBRARY_MAP) \
 		$(LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c)
+$(ARCHIVE): $(patsubst %.c,$(BUILD)/obj/%.o,$(ARCHIVED))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcsT $@ $^
+
+$(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(GNUTLS_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(weftd_LIBS) $(LIBS)
 
-$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call linked,$$*.c) $(REPLAY)
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(REPLAY) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(call declared,LIBS,$*.c) $(GNUTLS_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(call declared,LIBS,$*.c) $(weftd_LIBS) $(LIBS)
 
-$(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sim_sources))
+$(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,tests/sim/run.c $(sim_sources)) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(weftd_LIBS) $(LIBS)
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d)
 
 configure: configure.ac VERSION
 	$(call say,CONF,$@)

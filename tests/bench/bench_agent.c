@@ -7,9 +7,6 @@
  *
  *	bench_agent [SPEC]...     also builds these; without any, the two largest that are usual
  */
-// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o sim/multicast.o
-// LINK: sim/events.o sim/route_smp.o sim/spec.o sim/spec_fattree.o sim/spec_grid.o
-// LINK: sim/spec_graph.o formats/*.o lib/mem.o lib/map.o mad/mad.o mad/field.o
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,10 +6,6 @@
  * environment it does less. What CUnit says is not shown; the exit status tells whether something
  * failed.
  */
-// LINK: sim/kernel.o sim/kernel_file.o sim/kernel_send.o sim/kernel_rmpp_send.o
-// LINK: sim/kernel_rmpp_receive.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o
-// LINK: sim/multicast.o sim/events.o sim/route_smp.o sma/*.o formats/*.o mad/mad.o mad/field.o
-// LINK: lib/mem.o lib/map.o lib/timers.o
 #include <time.h>
 
 #include "tests/unit/kernel_bed.h"

@@ -14,8 +14,6 @@
  *	bench_route -c NAME SPEC [DIR DIR]   entries and blocks that change when the leaf in the
  *	                                 middle loses its last cable upwards, or between two DIRs
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,10 +7,6 @@
  *
  *	bench_sa [SPEC]...     one fabric after the other; without any, 11,664 hosts
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o route/*.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <inttypes.h>
 #include <malloc.h>
 #include <string.h>

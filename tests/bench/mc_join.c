@@ -12,7 +12,7 @@
  * one after the other, and the median and the 99th percentile of the time to an answer in
  * microseconds.
  */
-// LINK: tests/bench/sa_client.o
+// WITH: tests/bench/sa_client.o
 // LIBS: -libumad
 #include <endian.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
  * The file is as of sa_load. A message of several MADs counts as so many. Prints how many MADs were
  * sent in a second, and how many messages the kernel refused. With --list: the kinds.
  */
-// LINK: tests/bench/sa_client.o
+// WITH: tests/bench/sa_client.o
 // LIBS: -libumad
 #include <endian.h>
 #include <stdbool.h>

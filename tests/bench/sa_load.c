@@ -10,7 +10,7 @@
  * Prints: answers a second, the median and the 99th percentile of the time to an answer in
  * microseconds, how many were refused, and how many had no answer.
  */
-// LINK: tests/bench/sa_client.o
+// WITH: tests/bench/sa_client.o
 // LIBS: -libumad
 #include <stdbool.h>
 #include <stdint.h>

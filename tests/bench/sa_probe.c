@@ -10,7 +10,7 @@
  * figures. Prints: how many requests were sent, the median, the 99th percentile and the maximum of
  * the time to an answer in microseconds, how many were refused, and how many had no answer.
  */
-// LINK: tests/bench/sa_client.o
+// WITH: tests/bench/sa_client.o
 // LIBS: -libumad
 #include <endian.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  *
  *	sa_wait LID SECONDS
  */
-// LINK: tests/bench/sa_client.o
+// WITH: tests/bench/sa_client.o
 // LIBS: -libumad
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,9 +3,6 @@
  * weftd.conf and -o: weftd/conf.h. What is taken is printed, and has to be taken again as the same;
  * what is refused changes nothing, and says why. The engines are this harness's own.
  */
-// LINK: weftd/conf.o weftd/conf_rows.o weftd/file_text.o lib/log.o lib/path.o lib/suggest.o
-// LINK: lib/mem.o lib/guid.o fabric/alias.o
-// LIBS: -lconfig -lsystemd
 #include "weftd/conf.h"
 
 #include <sys/mman.h>

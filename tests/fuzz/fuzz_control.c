@@ -4,10 +4,6 @@
  * A manager serves many inputs, and is made anew by each hundredth, for what commands leave behind.
  * lib/control.h, sm/commands.h.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/control_world.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Files of GUIDs, LFT dumps, opensm.conf and guid2lid: the first byte says which, the rest is the
  * file. formats/guid_file.h, formats/opensm_conf.h. */
-// LINK: formats/guid_file.o formats/opensm_conf.o formats/opensm_rows.o formats/cursor.o
-// LINK: lib/mem.o lib/map.o lib/suggest.o lib/guid.o
 #include "formats/guid_file.h"
 #include "formats/opensm_conf.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What comes from another manager: frames in pieces, and what each kind of them holds. The first
  * byte is the size of the pieces. sm/replica_wire.h. */
-// LINK: sm/replica_wire.o fabric/registry.o fabric/registry_check.o
-// LINK: mad/field.o lib/map.o lib/mem.o
 #include "sm/replica_wire.h"
 
 #include "tests/fuzz/fuzz.h"

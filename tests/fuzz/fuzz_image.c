@@ -2,11 +2,6 @@
 /* Rows of the image of tables, from another manager, and from a file that has such a row twice and
  * then goes on with the input. A row has a checksum, which no chance would meet: it is made here,
  * for a kind (1 byte), a top (2) and a body. sm/image.h. */
-// LINK: fabric/mft.o fabric/registry.o fabric/tree.o fabric/m_key.o fabric/fabric.o fabric/detour.o
-// LINK: fabric/facts.o fabric/have.o fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o
-// LINK: mad/pace.o
-// LINK: mad/txn.o mad/mad.o sma/attr.o mad/field.o lib/*.o fabric/link_news.o
-// LIBS: -lsystemd -ljansson
 #include "sm/image.c"
 
 #include "tests/fuzz/fuzz.h"

@@ -9,8 +9,7 @@
  * The agents are truthful, so that what is looked at after each Set() may well find something
  * wrong: that is forgotten. Only a crash counts, or a run that does not end.
  */
-// LINK: simulation
-// LIBS: -lconfig -ljansson -lsqlite3 -lsystemd
+// WITH: simulation
 #include "include/iba.h"
 #include "lib/be.h"
 #include "lib/log.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Net files: read, judged, and printed; what was printed is read again. formats/net.h. */
-// LINK: formats/*.o lib/mem.o lib/map.o lib/suggest.o lib/guid.o
 #include "formats/net.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Partition files, read with both meanings of members that are limited and full:
  * formats/partitions.h. */
-// LINK: formats/partitions.o formats/cursor.o lib/mem.o lib/map.o lib/suggest.o lib/guid.o
 #include "formats/partitions.h"
 
 #include "tests/fuzz/fuzz.h"

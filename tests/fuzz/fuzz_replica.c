@@ -4,14 +4,7 @@
  * standby "two", or a standby of the master "one". Then it sends frames of any content, whose heads
  * are right more often than not, while the manager that it attacks goes on working. sm/replica.h.
  */
-// LINK: mad/pace.o
-// LINK: sm/replica*.o sm/image.o sm/role.o sm/store.o sm/store_contents.o sm/store_db.o
-// LINK: fabric/*.o
-// LINK: mad/window.o mad/rtt.o mad/txn.o mad/mad.o mad/field.o sma/*.o
-// LINK: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
-// LINK: lib/timers.o lib/slices.o lib/mem.o lib/map.o lib/log.o lib/control.o lib/suggest.o
-// LINK: lib/guid.o lib/row.o lib/replace.o formats/*.o sim/spec*.o
-// LIBS: -lsystemd -ljansson -lsqlite3
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/fuzz/fuzz.h"
 
 #include "lib/be.h"

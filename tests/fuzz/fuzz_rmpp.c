@@ -4,10 +4,6 @@
  * other end writes single MADs with any RMPP header. Each is: type, flags, status, segment, length
  * (2), whether time passes, a byte of data. sim/kernel_rmpp_receive.c, sim/kernel_rmpp_send.c.
  */
-// LINK: sim/kernel.o sim/kernel_file.o sim/kernel_send.o sim/kernel_rmpp_send.o
-// LINK: sim/kernel_rmpp_receive.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o
-// LINK: sim/multicast.o sim/events.o sim/route_smp.o sma/*.o formats/*.o mad/mad.o mad/field.o
-// LINK: lib/mem.o lib/map.o lib/timers.o
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/kernel_bed.h"
 

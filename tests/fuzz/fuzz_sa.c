@@ -4,11 +4,6 @@
  * attribute, whether with the SA's key, component mask, size of the record, record. Where the
  * attribute's byte is above the table, a whole MAD comes as it is. sa/adm.h.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
-// LINK: lib/guid.o
-// LIBS: -lsystemd
 #include "lib/log.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/adm_client.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A record of what `weftctl restore` is given, and the same as it is saved again: sm/save.h. */
-// LINK: sm/save_record.o fabric/registry.o fabric/registry_check.o mad/field.o lib/map.o lib/mem.o
-// LIBS: -ljansson
 #include "sm/save.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A SPEC of weftsim, as somebody types it: sim/spec.h. Fabrics that take long to build are not the
  * point, so no number has more than two digits. */
-// LINK: sim/spec*.o formats/*.o lib/mem.o lib/map.o lib/suggest.o lib/guid.o
 #include "sim/spec.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -8,11 +8,7 @@
  * Input: a byte of how many bytes are changed (0 to 3), of each its place (2 bytes) and its value;
  * then records: flags (below), kind, where they say so sizes of key and value, and both.
  */
-// LINK: sm/store.o sm/store_contents.o
-// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o fabric/partition_state.o
-// LINK: mad/field.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
-// LIBS: -lsqlite3 -ljansson -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include "sm/store_db.c"
 
 #include "fabric/registry_check.h"

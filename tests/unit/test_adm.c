@@ -3,10 +3,6 @@
  * The front of the SA: every row of its dispatch table and every component of every record, what is
  * refused and what gets no answer, the way back, and tables that are long.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include <errno.h>
 
 #include "tests/unit/adm_client.h"

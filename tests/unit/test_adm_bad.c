@@ -5,10 +5,6 @@
  * MADs that end anywhere, and every LID as the requester. Each gets one answer with a status that
  * is possible, or none and is counted; sanitizers see the rest.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
 
 static const struct {

@@ -3,10 +3,6 @@
  * Answers that take several turns of the loop: short requests in between, a view that changes or
  * goes, requests that come again, and an SA that ends before them.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "sa/queue.h"
 #include "tests/unit/adm_client.h"
 #include "tests/unit/star.h"

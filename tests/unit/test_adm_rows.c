@@ -5,10 +5,6 @@
  * Beside these, test_adm.c asks every row for everything and for each component by itself, and
  * test_adm_bad.c asks each for what is wrong.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
 
 /* By record and method; one row may stand for several methods. Which programs: tests/unit/test_X.c.

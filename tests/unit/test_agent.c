@@ -4,7 +4,6 @@
  * a Set() changes at which kind of port (every member of its table, one at a time), and the tables
  * of switches and ports.
  */
-// LINK: sma/*.o mad/mad.o mad/field.o lib/mem.o
 #include "sma/agent.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * What a software agent does by itself: links and their states with both ends, notices in virtual
  * time, reboots, and how devices misbehave.
  */
-// LINK: sma/*.o mad/mad.o mad/field.o lib/mem.o
 #include "sma/agent.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * M_Keys at the agents: what each protection level lets through and shows, what a violation leaves
  * behind, and the lease of a key.
  */
-// LINK: sma/*.o mad/mad.o mad/field.o lib/mem.o
 #include <string.h>
 
 #include "lib/be.h"

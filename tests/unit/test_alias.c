@@ -3,10 +3,6 @@
  * Alias GUIDs from the wire to the wire: who may set which, what the SM chooses, what is told of
  * them, what a refusal does not tell, and that a path to an alias leads to its port.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
 
 #define LID COMPONENT(GUID_INFO_RECORD_LID)

@@ -4,10 +4,6 @@
  * weftctl, with the name of the port that has the GUID, and that nothing is changed then; which
  * index an alias gets; and what the list has.
  */
-// LINK: mad/pace.o
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include <inttypes.h>
 
 #include "tests/unit/control_world.h"

@@ -6,7 +6,6 @@
  * one of the two, so that a new row cannot come without; structural checks find rows that overlap
  * or lie outside. All randomness comes from one seed.
  */
-// LINK: mad/field.o sma/attr.o sma/notice.o
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
  * at everything gives. Histories of faults, where cables are cut, swapped and mended by chance,
  * each step beside the one before; and good tables with some entries spoiled.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <string.h>
 
 #include "route/changes.h"

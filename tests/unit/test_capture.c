@@ -4,9 +4,6 @@
  * or comes, in order, up to a bound, and then how many were lost; the bytes of a record of the
  * file.
  */
-// LINK: weftd/capture.o weftd/blank_keys.o formats/pcap.o mad/txn.o mad/mad.o mad/field.o
-// LINK: sma/attr.o sma/notice.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include "weftd/capture.h"
 
 #include <string.h>

@@ -5,11 +5,6 @@
  * known beforehand. The program links the chain without the real minhop: the one here does as it is
  * told.
  */
-// LINK: route/cabling.o route/changes.o route/check.o route/credit.o route/detours.o
-// LINK: route/engine.o route/file.o route/ftree.o route/places.o route/planes.o route/tree.o
-// LINK: route/updn.o route/updown.o
-// LINK: fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <string.h>
 

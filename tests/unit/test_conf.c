@@ -4,9 +4,6 @@
  * and that the example file and the manual page say what the table of options says. The engines are
  * two of this test's own.
  */
-// LINK: weftd/conf.o weftd/conf_rows.o weftd/file_text.o lib/log.o lib/path.o lib/suggest.o
-// LINK: lib/mem.o lib/guid.o fabric/alias.o
-// LIBS: -lconfig -lsystemd
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -3,9 +3,6 @@
  * The control socket: a server on its own thread, clients on the main one, some through
  * control_call() and some byte by byte. It includes lib/control.c itself, to lower its limits.
  */
-// LINK: lib/control_client.o lib/loop.o lib/timers.o lib/suggest.o lib/log.o lib/mem.o
-// LINK: lib/row.o lib/guid.o
-// LIBS: -ljansson -lsystemd
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/types.h>

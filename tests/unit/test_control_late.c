@@ -4,9 +4,7 @@
  * number here: the loop is the simulation's, and the descriptors, of which that has none, are
  * asked by the test itself. It includes lib/control.c, to see who is there and who was dropped.
  */
-// LINK: lib/row.o lib/guid.o lib/control_client.o lib/suggest.o lib/log.o lib/timers.o lib/mem.o
-// LINK: tests/sim/loop_virtual.o
-// LIBS: -ljansson -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include <poll.h>
 #include <sys/socket.h>
 

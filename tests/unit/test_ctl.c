@@ -3,14 +3,6 @@
  * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
-// LINK: ctl/capture.o ctl/commands.o ctl/completion.o ctl/dump.o ctl/file.o ctl/import.o ctl/keys.o
-// LINK: ctl/partition.o ctl/print.o ctl/print_config.o ctl/print_events.o ctl/print_ha.o
-// LINK: ctl/print_perf.o ctl/print_port.o
-// LINK: ctl/print_route.o ctl/print_sa.o ctl/save.o ctl/status.o ctl/table.o ctl/text.o
-// LINK: ctl/topology.o
-// LINK: formats/*.o lib/control_client.o lib/guid.o lib/log.o lib/map.o lib/mem.o
-// LINK: lib/suggest.o
-// LIBS: -ljansson -lsystemd
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How long a flapping link is held, and when a port babbles: sm/damping.h. */
-// LINK: sm/damping.o
 #include "sm/damping.h"
 #include "tests/unit/unit.h"
 

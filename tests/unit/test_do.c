@@ -3,11 +3,6 @@
  * The commands of `weftsim do` without a server: how words are split, and what path, multicast and
  * check say of tables that the test writes: three switches in a ring with two hosts each.
  */
-// LINK: sma/*.o sim/do.o sim/do_change.o sim/do_show.o sim/do_walk.o sim/find.o sim/kernel.o
-// LINK: sim/kernel_file.o sim/kernel_send.o sim/kernel_rmpp_send.o sim/kernel_rmpp_receive.o
-// LINK: sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o sim/multicast.o sim/events.o
-// LINK: sim/route_smp.o lib/suggest.o formats/*.o mad/mad.o mad/field.o lib/mem.o lib/map.o
-// LINK: lib/timers.o
 #include "sim/do.h"
 
 #include <errno.h>

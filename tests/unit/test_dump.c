@@ -4,8 +4,6 @@
  * it tells, also where a table leads nowhere or round and round, and what a link's line says. Two
  * leaves, 0 and 1, with two hosts each, and two spines, 2 and 3.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include "route/dump.h"
 
 #include <string.h>

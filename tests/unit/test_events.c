@@ -4,9 +4,6 @@
  * over a real control socket, in one thread with the loop: from a number on, following, too late,
  * and after a restart.
  */
-// LINK: weftd/events.o weftd/event_numbers.o weftd/event_ring.o fabric/registry.o fabric/setting.o
-// LINK: fabric/alias.o fabric/facts.o mad/field.o mad/mad.o sma/notice.o sma/attr.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include "weftd/events.h"
 
 #include <errno.h>

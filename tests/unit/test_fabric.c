@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The live model: nodes, cables, the tree of directed routes, LIDs, reports; and freezing it. */
-// LINK: fabric/mft.o
-// LINK: fabric/registry.o fabric/aside.o
-// LINK: fabric/m_key.o
-// LINK: fabric/fabric.o fabric/tree.o fabric/detour.o fabric/facts.o
-// LINK: fabric/freeze.o fabric/have.o
-// LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o
-// LINK: mad/pace.o
-// LINK: sma/attr.o mad/field.o formats/*.o sim/spec*.o lib/*.o
-// LINK: fabric/link_news.o
-// LIBS: -lsystemd -ljansson
 #include <assert.h>
 #include <errno.h>
 

@@ -5,7 +5,6 @@
  * are taken from the heap at their exact size, so that a sanitizer or valgrind sees a byte read
  * beyond either end.
  */
-// LINK: mad/field.o
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
  * moves few entries and its end moves them back. The judges (checkers, quality) have tests of their
  * own.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <string.h>
 

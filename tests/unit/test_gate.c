@@ -4,10 +4,6 @@
  * out, how many there can be, and that the SA answers, or drops, what has waited. The clock is the
  * test's.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "sa/gate.h"
 #include "tests/unit/adm_client.h"
 

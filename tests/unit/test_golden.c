@@ -6,9 +6,7 @@
  * (test_golden --write), and its figures say whether it was for the better. A judge that shares no
  * code with route/ computes the figures of the file a second time (tests/walk/figures.h).
  */
-// LINK: tests/walk/fabric.o tests/walk/figures.o
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
+// WITH: tests/walk/fabric.o tests/walk/figures.o
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* GUIDs and GIDs as text: all digits of the one, the short form of the other; and what is no GUID.
  */
-// LINK: lib/guid.o
 #include "lib/guid.h"
 
 #include "lib/mem.h"

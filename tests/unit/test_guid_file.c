@@ -3,8 +3,6 @@
  * OpenSM's files for routing engines: GUID lists and dumps, good ones and what is refused, and the
  * engine that takes its tables from a dump.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -4,10 +4,6 @@
  * manager is sent, and that a daemon which stops answers who waits. The other manager is a fake
  * agent with an SMInfo. (What becomes of both managers is seen in tests/sim and tests/system.)
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include <inttypes.h>
 
 #include "tests/unit/control_world.h"

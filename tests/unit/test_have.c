@@ -4,7 +4,6 @@
  * acknowledged, lost before or after they took effect, while the wanted row changes. Whatever
  * lft_have claims must be what the switch holds.
  */
-// LINK: fabric/have.o fabric/tables.o lib/mem.o
 #include <string.h>
 
 #include "fabric/fabric.h"

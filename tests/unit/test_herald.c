@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The events that a whole subnet manager raises: ports that come, go and are forgotten, traps. */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsystemd -ljansson -lsqlite3
 #include "tests/unit/sm_world.h"
 
 enum { LOG_MAX = 64 };

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The image of tables: what is written is read, and what is damaged is not believed: sm/image.h. */
-// LINK: fabric/mft.o
-// LINK: sm/image.o fabric/registry.o fabric/tree.o
-// LINK: fabric/m_key.o
-// LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/snapshot.o
-// LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
-// LINK: mad/pace.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
-// LINK: fabric/link_news.o
-// LIBS: -lsystemd -ljansson
 #include "sm/image.h"
 
 #include <sys/stat.h>

@@ -3,10 +3,6 @@
  * ClassPortInfo and the records that say what there is: their contents, the look-up by LID, and who
  * may hear of whom.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
 
 static void test_class_port_info(void)

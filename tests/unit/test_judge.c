@@ -5,10 +5,6 @@
  * that leave and a daemon that stops end them. Clients sit on a real control socket in the same
  * thread.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include <errno.h>
 #include <semaphore.h>
 

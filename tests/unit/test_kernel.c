@@ -4,10 +4,6 @@
  * requests and answers go, TIDs, time-outs and retries, the limit on what is under way, refused
  * writes, IsSM, and programs that close files from within.
  */
-// LINK: sim/kernel.o sim/kernel_file.o sim/kernel_send.o sim/kernel_rmpp_send.o
-// LINK: sim/kernel_rmpp_receive.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o
-// LINK: sim/multicast.o sim/events.o sim/route_smp.o sma/*.o formats/*.o mad/mad.o
-// LINK: mad/field.o lib/mem.o lib/map.o lib/timers.o
 #include "sim/kernel.h"
 
 #include <errno.h>

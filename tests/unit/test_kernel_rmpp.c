@@ -5,10 +5,6 @@
  * transaction; and what malformed segments, windows and states are answered with. The other end is
  * then a program that does RMPP by itself and so writes and reads single segments.
  */
-// LINK: sim/kernel.o sim/kernel_file.o sim/kernel_send.o sim/kernel_rmpp_send.o
-// LINK: sim/kernel_rmpp_receive.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o
-// LINK: sim/multicast.o sim/events.o sim/route_smp.o sma/*.o formats/*.o mad/mad.o mad/field.o
-// LINK: lib/mem.o lib/map.o lib/timers.o
 #include <errno.h>
 
 #include "tests/unit/kernel_bed.h"

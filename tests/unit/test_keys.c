@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Which M_Key ports should have, which may be theirs, and who used a wrong one: sm/keys.h. */
-// LINK: sm/keys.o fabric/registry.o fabric/tree.o fabric/fabric.o fabric/m_key.o fabric/detour.o
-// LINK: fabric/facts.o fabric/have.o fabric/link_news.o fabric/mft.o fabric/snapshot.o
-// LINK: fabric/tables.o
-// LINK: mad/window.o mad/pace.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <string.h>
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a store that comes late may bring: MLIDs above all, which no two groups may share. */
-// LINK: sa/late.o sa/groups.o sa/keepers.o sa/mlids.o sa/lease.o fabric/setting.o fabric/registry.o
-// LINK: mad/field.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
-// LIBS: -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include "sa/late.h"
 
 #include "fabric/alias.h"

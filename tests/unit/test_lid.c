@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who gets which LID: fabric/lid.h. */
-// LINK: fabric/mft.o
-// LINK: fabric/registry.o fabric/lid_memory.o fabric/lid_own.o
-// LINK: fabric/tree.o fabric/lid_limit.o fabric/freeze.o fabric/aside.o
-// LINK: fabric/m_key.o
-// LINK: fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/lid.o fabric/snapshot.o
-// LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
-// LINK: mad/pace.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
-// LINK: fabric/link_news.o
-// LIBS: -lsystemd -ljansson
 #include "fabric/lid.h"
 #include "fabric/registry.h"
 #include "tests/unit/model.h"

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Links that come and go: what the live model notes of them, and the lines that the log gets. */
-// LINK: fabric/m_key.o
-// LINK: sm/links.o fabric/fabric.o fabric/link_news.o fabric/tree.o fabric/detour.o
-// LINK: fabric/facts.o fabric/freeze.o fabric/have.o fabric/lid*.o fabric/mft.o fabric/aside.o
-// LINK: fabric/registry.o fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o
-// LINK: mad/pace.o
-// LINK: mad/mad.o mad/field.o sma/attr.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <stdio.h>
 #include <string.h>
 

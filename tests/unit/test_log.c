@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The stderr form of the log, what it does with hostile bytes, levels by room, and the rate limit.
  */
-// LINK: lib/log.o
-// LIBS: -lsystemd
 #include <errno.h>
 #include <string.h>
 

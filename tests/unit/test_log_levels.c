@@ -3,8 +3,6 @@
  * Levels of the log as a setting: what counts before what, and texts that mean nothing. The command
  * is asked over a real control socket.
  */
-// LINK: weftd/log_levels.o sm/settings.o fabric/setting.o fabric/registry.o mad/field.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include "weftd/log_levels.h"
 
 #include <pthread.h>

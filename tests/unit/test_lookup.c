@@ -3,8 +3,6 @@
  * What is kept of a view is what would be worked out anew: GUIDs, shared P_Keys (with more
  * different tables than there are places for), and the least on the way between any two ports.
  */
-// LINK: sa/lookup.o sa/endport.o fabric/walk.o fabric/view.o fabric/snapshot.o
-// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o fabric/registry.o mad/field.o
 #include "sa/lookup.h"
 
 #include "tests/unit/star.h"

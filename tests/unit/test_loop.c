@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The heap of timers, and the loop: order of timers, rules of deferred calls, descriptors by pipes,
  * signals, turns that take long, and what it tells systemd. */
-// LINK: lib/loop.o lib/timers.o lib/log.o lib/mem.o
-// LIBS: -lsystemd
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

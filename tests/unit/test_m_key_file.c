@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The file of secrets: what it may be, who may own it, and that no error tells a secret. */
-// LINK: weftd/m_key_file.o lib/crypto_hmac.o lib/mem.o lib/path.o lib/secret_file.o
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * Headers against libibmad, which reads the same bytes by its own tables, and against bytes written
  * by hand; the names of methods and attributes.
  */
-// LINK: mad/mad.o
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The hash map against a plain array that holds the same, under many puts and removes. */
-// LINK: lib/map.o lib/mem.o
 #include "lib/map.h"
 #include "lib/mem.h"
 #include "tests/unit/unit.h"

@@ -5,8 +5,6 @@
  * where heights count; roots are spread and stay; what joins and leaves changes its own branch
  * only. Packets are followed through the masks here, by code that knows no tree.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <string.h>
 
 #include "lib/loop.h"

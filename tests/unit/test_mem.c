@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Allocation and arenas: alignment, clearing, reuse after a reset, and death on overflow. */
-// LINK: lib/mem.o
 #include <malloc.h>
 #include <stdint.h>
 #include <string.h>

@@ -3,8 +3,6 @@
  * The status as metrics (weftd/metrics.h): names, units and which of them only a MASTER has. Their
  * names say the unit, so a metric in seconds is one, whatever unit the status has.
  */
-// LINK: weftd/metrics.o
-// LIBS: -ljansson
 #include "weftd/metrics.h"
 
 #include <string.h>

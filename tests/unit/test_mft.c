@@ -4,7 +4,6 @@
  * are acknowledged, or lost before or after they took effect, while what is wanted changes. What it
  * surely has and what it may have must enclose what the switch holds, and what is settled is so.
  */
-// LINK: fabric/mft.o lib/mem.o
 #include <string.h>
 
 #include "fabric/mft.h"

@@ -4,8 +4,6 @@
  * computed here in another way), with links evenly loaded where the topology allows it, alike for
  * any number of workers, and with paths that stay when something elsewhere breaks.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <string.h>
 
 #include "lib/loop.h"

@@ -4,10 +4,6 @@
  * two_switches.h: the one that is wanted, the lowest free, a shared one, none when there is none
  * left; and that they come back. At the end all of that by random, against a model.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sa/mlids.h"

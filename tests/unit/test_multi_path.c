@@ -3,10 +3,6 @@
  * MultiPathRecord: which ends a request means and what is refused, in which order paths come, and
  * that what is asked of a path is judged as PathRecord does.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
 
 #define COUNTS (COMPONENT(MULTI_PATH_SGID_COUNT) | COMPONENT(MULTI_PATH_DGID_COUNT))

@@ -4,10 +4,6 @@
  * see and leave which group, as tables of requests; what Linux's IPoIB and rdma_cm send; what waits
  * for the store; and what a port can do by asking too often.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include <inttypes.h>
 
 #include "sa/groups.h"

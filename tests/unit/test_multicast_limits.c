@@ -4,10 +4,6 @@
  * are its own, which count for it, how many groups it may make, and which MLIDs are left to others.
  * Join states and rates against models of them.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sa/groups.h"

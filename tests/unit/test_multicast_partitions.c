@@ -4,10 +4,6 @@
  * status tells whether a hidden group is there, and no outsider makes a group with an MGID of the
  * partition's IPoIB network. B is in partition 1 as a full member, C as a limited one, A is not.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include <inttypes.h>
 
 #include "lib/log.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What people call a node: by name, GUID and LID, what fits nothing, and what fits several. */
-// LINK: fabric/named.o fabric/snapshot.o fabric/facts.o formats/*.o sim/spec*.o lib/guid.o
-// LINK: lib/mem.o lib/map.o
 #include "fabric/named.h"
 
 #include <string.h>

@@ -4,8 +4,6 @@
  * printing and reading are inverse; the limits; and that no mutation of a good file does harm
  * (which shows best under AddressSanitizer).
  */
-// LINK: formats/net.o formats/net_parse.o formats/net_link.o formats/net_facts.o
-// LINK: formats/net_print.o formats/cursor.o lib/mem.o lib/map.o
 #include "formats/net.h"
 
 #include <errno.h>

@@ -4,8 +4,6 @@
  * that a net is as itself whatever the order of its nodes. Then the other languages of a net: what
  * Graphviz and SLURM get, to the letter.
  */
-// LINK: sim/spec.o sim/spec_fattree.o sim/spec_grid.o sim/spec_graph.o
-// LINK: formats/*.o lib/mem.o lib/map.o
 #include <string.h>
 
 #include "formats/net_compare.h"

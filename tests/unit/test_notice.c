@@ -3,7 +3,6 @@
  * Notices as a whole: made, sent, received, and their details read. libibmad judges what it knows
  * of traps 128 and 144; test_attr.c judges every field of the details by itself.
  */
-// LINK: mad/field.o sma/attr.o sma/notice.o
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* OpenSM's configuration and LIDs: what lines mean, what is refused, and how values become ours. */
-// LINK: formats/opensm_conf.o formats/opensm_rows.o formats/cursor.o lib/mem.o
 #include "formats/opensm_conf.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * What waits for a socket: that it comes as it was put, whole and in its order, however slowly the
  * other end reads, and that what is told of it is what there is.
  */
-// LINK: sim/outbox.o lib/mem.o
 #include "sim/outbox.h"
 
 #include <errno.h>

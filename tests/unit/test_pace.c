@@ -4,7 +4,6 @@
  * drops those that find its buffer full. Its clock is a number. The model is of its own: it shares
  * nothing with the simulator, and only the pace decides when an SMP is sent.
  */
-// LINK: mad/pace.o
 #include <string.h>
 
 #include "lib/mem.h"

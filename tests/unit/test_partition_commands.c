@@ -5,10 +5,6 @@
  * everywhere, says so when its patience is at an end, which takes its ten seconds. Clients sit on a
  * real control socket in the same thread.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include <inttypes.h>
 
 #include "tests/unit/control_world.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Partition files: what OpenSM's grammar says, each of its rules broken once, and who is where. */
-// LINK: formats/partitions.o formats/partitions_changes.o formats/cursor.o lib/mem.o
 #include "formats/partitions.h"
 
 #include <arpa/inet.h>

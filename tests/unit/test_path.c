@@ -3,8 +3,6 @@
  * The rule of paths, by values worked out by hand on the fabric of two_switches.h; end ports and
  * the partition rule below it.
  */
-// LINK: sa/path.o sa/lookup.o sa/endport.o fabric/walk.o fabric/view.o fabric/snapshot.o
-// LINK: fabric/tables.o fabric/facts.o sma/port.o lib/map.o lib/mem.o fabric/registry.o mad/field.o
 #include "sa/path.h"
 
 #include <errno.h>

@@ -3,10 +3,6 @@
  * PathRecord: which ends a request means, what comes back for them, and the pairs of LIDs that
  * ports with several have.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "tests/unit/adm_client.h"
 
 /* Ports for the GIDs of a path request. */

@@ -5,7 +5,6 @@
  * what is refused how, what is reset, and what counters show that are too small. How packets come
  * to be counted is in test_perf_world.c.
  */
-// LINK: sma/*.o mad/field.o mad/mad.o lib/mem.o
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
 

@@ -6,8 +6,6 @@
  *
  *	host-0 [1]-[1] switch-0 [2]-[2] switch-1 [1]-[1] host-1
  */
-// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o sim/multicast.o
-// LINK: sim/events.o sim/route_smp.o formats/*.o mad/mad.o mad/field.o lib/mem.o lib/map.o
 #include "sim/world.h"
 
 #include <string.h>

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Snapshots for who asks: sm/picture.h. One for all who wait, the same again as long as nothing has
  * changed, never one of half a change; and none is kept longer than somebody has it. */
-// LINK: fabric/mft.o
-// LINK: fabric/aside.o fabric/registry.o
-// LINK: fabric/m_key.o
-// LINK: sm/picture.o fabric/fabric.o fabric/tree.o fabric/detour.o fabric/facts.o
-// LINK: fabric/freeze.o fabric/have.o
-// LINK: fabric/snapshot.o fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o
-// LINK: mad/pace.o
-// LINK: sma/attr.o mad/field.o formats/*.o sim/spec*.o lib/*.o
-// LINK: fabric/link_news.o
-// LIBS: -lsystemd -ljansson
 #include <string.h>
 
 #include "sm/picture.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* P_Key tables: what stays where it is, what goes where, and what finds no room. */
-// LINK: fabric/pkeys.o lib/mem.o
 #include "fabric/pkeys.h"
 
 #include <stdlib.h>

@@ -4,9 +4,6 @@
  * asked, how much at a time, what follows from refusals, silence, redirections and nonsense, what
  * is reset, and what becomes of ports that come and go. pm/sweep.c, reader.c, agent.c, survey.c.
  */
-// LINK: pm/*.o fabric/*.o sma/attr.o sma/port.o sma/perf.o mad/txn.o mad/mad.o mad/field.o
-// LINK: mad/window.o mad/pace.o mad/rtt.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * What becomes of a port's counters from read to read: rises, resets by whomever, counters that are
  * full, a device that starts anew, one that says nonsense. pm/count.h.
  */
-// LINK: pm/count.o sma/perf.o mad/field.o
 #include "pm/count.h"
 
 #include "lib/mem.h"

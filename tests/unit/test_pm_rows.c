@@ -4,9 +4,6 @@
  * direction; what is not known is null; which counters rose or are full; where a cable leads. Two
  * leaves, 0 and 1, with two hosts each, and two spines.
  */
-// LINK: pm/rows.o pm/count.o sma/perf.o sma/attr.o sma/port.o mad/field.o fabric/snapshot.o
-// LINK: fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include "pm/rows.h"
 
 #include <math.h>

@@ -4,10 +4,6 @@
  * follow from them, and what is said of tables that are too small. A small fabric is there, since
  * managers' ports and aliases are known by it.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsystemd -ljansson -lsqlite3
 #include "tests/unit/sm_world.h"
 
 #include <string.h>

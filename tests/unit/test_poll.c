@@ -3,12 +3,7 @@
  * Asking another manager that does not answer (sm/poll.h), on a clock that is a number: how many
  * questions, and how many intervals, before it counts as silent or gone.
  */
-// LINK: mad/pace.o
-// LINK: sm/poll.o fabric/fabric.o fabric/tree.o fabric/detour.o fabric/facts.o fabric/have.o
-// LINK: fabric/snapshot.o fabric/tables.o fabric/m_key.o fabric/mft.o fabric/registry.o
-// LINK: fabric/link_news.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o mad/field.o sma/attr.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o lib/log.o lib/guid.o
-// LIBS: -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include "sm/poll.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * What PortInfo's encoded values mean: every width at every speed, VLs, MTUs, and descriptions as a
  * device may send them.
  */
-// LINK: sma/port.o
 #include <string.h>
 
 #include "lib/mem.h"

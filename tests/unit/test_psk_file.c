@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The file of the keys of managers, and the addresses in it: lib/psk_file.h, lib/address.h. */
-// LINK: lib/psk_file.o lib/address.o lib/secret_file.o lib/path.o lib/mem.o
 #include "lib/psk_file.h"
 
 #include <errno.h>

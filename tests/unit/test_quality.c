@@ -4,8 +4,6 @@
  * switches whose tables go one way round, every figure can be told beforehand; on trees made by the
  * engines some can.
  */
-// LINK: route/*.o fabric/snapshot.o fabric/facts.o fabric/tables.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <string.h>
 
 #include "lib/loop.h"

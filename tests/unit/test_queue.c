@@ -3,7 +3,6 @@
  * Turns of long answers: who is worked at when, how much in one turn of the loop, how much memory
  * is set aside, and what finds no place. The loop is this file: time passes when a test says so.
  */
-// LINK: sa/queue.o lib/mem.o
 #include "sa/queue.h"
 
 #include <stdlib.h>

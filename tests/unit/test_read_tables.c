@@ -4,10 +4,6 @@
  * and of those that do not come, how often a device that refuses is asked, and that equal tables
  * are held once.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "fabric/table_pool.h"
 #include "lib/be.h"
 #include "sm/read_tables.h"

@@ -7,7 +7,6 @@
  * attributes that records embed. Everything else is generated from the tables themselves, so that a
  * row without its number fails.
  */
-// LINK: sa/record.o mad/field.o sma/attr.o sma/notice.o
 #include "sa/record.h"
 
 #include <stdlib.h>

@@ -3,10 +3,6 @@
  * The records that hold a table: their contents on the fabric of two_switches.h, which of several
  * blocks and ports a request means, and who may read P_Keys.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/guid.o lib/mem.o
-// LIBS: -lsystemd
 #include "fabric/mft.h"
 #include "tests/unit/adm_client.h"
 

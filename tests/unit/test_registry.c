@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The registry: records by their keys and by what indexes find, changes in order, durability. */
-// LINK: fabric/registry.o lib/map.o lib/mem.o mad/field.o
 #include "fabric/registry.h"
 
 #include <string.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* ClientReregister for ports whose registrations a manager need not know: once, and paced. */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "tests/unit/sm_world.h"
 
 enum { ENDS = 3 + 2, RATE = 3 }; /* hosts and switches */

@@ -3,13 +3,7 @@
  * A master and its standbys over pipes, without a fabric: what the one registers the others have,
  * whatever happens to the pipes; resumption, lag, durability, and what is not believed.
  */
-// LINK: sm/replica*.o sm/image.o sm/role.o sm/store*.o
-// LINK: fabric/*.o
-// LINK: mad/window.o mad/pace.o mad/rtt.o mad/txn.o mad/mad.o mad/field.o sma/*.o
-// LINK: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
-// LINK: lib/timers.o lib/slices.o lib/mem.o lib/map.o lib/log.o lib/control.o lib/suggest.o
-// LINK: lib/guid.o lib/row.o lib/replace.o formats/*.o sim/spec*.o
-// LIBS: -lsystemd -ljansson -lsqlite3
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/unit/replica_bed.h"
 
 #include "fabric/partition_state.h"

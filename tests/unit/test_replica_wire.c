@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The frames of the replica: there and back in pieces of any size, and what is no frame. */
-// LINK: sm/replica_wire.o fabric/registry.o fabric/registry_check.o
-// LINK: mad/field.o lib/map.o lib/mem.o
 #include "sm/replica_wire.h"
 
 #include <errno.h>

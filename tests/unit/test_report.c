@@ -4,11 +4,7 @@
  * is told of which notice, what becomes of those who do not answer, and what a port has registered
  * in a partition that it is not in any more.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
-// LINK: lib/guid.o
-// LIBS: -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
 
 #include "sa/report.h"

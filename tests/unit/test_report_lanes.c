@@ -5,7 +5,6 @@
  * its share, no item is lost or given twice, no place stays free that an item could have, and
  * between two items of a port each other port that could go has its turn.
  */
-// LINK: sa/report_lanes.o lib/map.o lib/mem.o
 #include "sa/report_lanes.h"
 
 #include <string.h>

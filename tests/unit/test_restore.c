@@ -4,10 +4,6 @@
  * then the record is named and nothing is changed. What is wrong with one record alone is in
  * test_save.c.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "tests/unit/control_world.h"
 
 enum { RECORDS = 3 };

@@ -4,7 +4,6 @@
  * meets the end of the memory, tokens that are there exactly while something is, and an other end
  * that writes what it likes.
  */
-// LINK:
 #include "sim/ring.h"
 
 #include <poll.h>

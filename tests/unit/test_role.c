@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Every role with every event, and the ranking of managers: sm/role.h. */
-// LINK: sm/role.o
 #include "lib/mem.h"
 #include "sm/role.h"
 #include "tests/unit/unit.h"

@@ -3,10 +3,6 @@
  * What files tell routing engines: read as the configuration names them, refused with file and
  * line, and followed by the engines; and what is told about GUIDs that are not there.
  */
-// LINK: weftd/route_files.o weftd/file_text.o route/*.o
-// LINK: fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsystemd -ljansson
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,6 @@
  * Rows as text, against jansson: it reads each value that was written as what it was, and writes
  * the same from its own tree.
  */
-// LINK: lib/row.o lib/guid.o lib/mem.o
-// LIBS: -ljansson
 #include "lib/row.h"
 
 #include "lib/control.h"

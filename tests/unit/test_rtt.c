@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How long answers take: mad/rtt.h. */
-// LINK: mad/rtt.o
 #include "mad/rtt.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Records as JSON: each kind there and back, and everything that can be wrong with one. */
-// LINK: sm/save_record.o fabric/registry.o fabric/registry_check.o mad/field.o lib/map.o lib/mem.o
-// LIBS: -ljansson
 #include "sm/save.h"
 
 #include <errno.h>

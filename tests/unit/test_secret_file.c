@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Which files may hold a secret, and that a refusal says which file, why, and what to do. */
-// LINK: lib/secret_file.o lib/path.o lib/mem.o
 #include "lib/secret_file.h"
 
 #include <errno.h>

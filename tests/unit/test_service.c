@@ -3,11 +3,7 @@
  * ServiceRecord from the wire to the wire, on a clock that is a number: who may register, change
  * and delete what, who sees it, what every component finds, and leases.
  */
-// LINK: fabric/registry.o sa/*.o mad/field.o mad/mad.o mad/txn.o sma/attr.o sma/notice.o sma/port.o
-// LINK: fabric/mft.o fabric/view.o fabric/walk.o fabric/snapshot.o fabric/facts.o fabric/tables.o
-// LINK: fabric/setting.o tests/sim/loop_virtual.o lib/timers.o lib/log.o lib/map.o lib/mem.o
-// LINK: lib/guid.o
-// LIBS: -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
 
 #include "fabric/setting.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Slices: stages in their order, a bounded part of them in each turn, others between them, and
  * beginning anew when what they work on has changed. */
-// LINK: lib/slices.o lib/loop.o lib/timers.o lib/log.o lib/mem.o
-// LIBS: -lsystemd
 #include "lib/slices.h"
 #include "tests/unit/unit.h"
 

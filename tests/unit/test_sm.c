@@ -4,10 +4,6 @@
  * Set() must keep, and what it makes of devices that are silent, broken, doubled or reset. Its role
  * among other managers is judged by test_sm_role.c.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "tests/unit/sm_world.h"
 
 /* Nets; the manager's host is cabled to the first switch. */

@@ -4,10 +4,6 @@
  * be; how soon it notices that a master is gone or another one has come; and the raised priority of
  * a master. The other managers are fake agents with an SMInfo.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sm/peers_parts.h"

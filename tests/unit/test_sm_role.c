@@ -3,10 +3,6 @@
  * The subnet manager among others: election, standby and polling, handing over, control packets,
  * and what it answers in each role. The other managers are fake agents with an SMInfo.
  */
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LINK: mad/pace.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "tests/unit/managers.h"
 
 static size_t sets_sent(const struct world *world)

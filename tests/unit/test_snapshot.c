@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Snapshots: the index of LIDs, search by GUID, and the counted blocks of facts that they hold. */
-// LINK: fabric/snapshot.o fabric/facts.o formats/*.o sim/spec*.o lib/mem.o lib/map.o
 #include "fabric/snapshot.h"
 #include "tests/unit/snapshot_from.h"
 #include "tests/unit/unit.h"

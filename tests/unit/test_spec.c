@@ -4,9 +4,6 @@
  * and connected, what a switch's neighbours are, that a SPEC always gives the same text, and what
  * is refused in which words.
  */
-// LINK: sim/spec.o sim/spec_fattree.o sim/spec_grid.o sim/spec_graph.o
-// LINK: formats/net.o formats/net_parse.o formats/net_link.o formats/net_facts.o
-// LINK: formats/net_print.o formats/cursor.o lib/mem.o lib/map.o
 #include "sim/spec.h"
 
 #include <errno.h>

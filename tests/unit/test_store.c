@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The store: what is kept comes back, when it counts as kept, versions, and disks that refuse. */
-// LINK: sm/store.o sm/store_contents.o sm/store_db.o
-// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o fabric/partition_state.o
-// LINK: mad/field.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
-// LIBS: -lsqlite3 -ljansson -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include "sm/store.h"
 
 #include <errno.h>

@@ -8,11 +8,7 @@
  *
  * STORE_POINTS=n plays n points instead of 200, STORE_SEED=n begins with another seed.
  */
-// LINK: sm/store.o sm/store_contents.o sm/store_db.o
-// LINK: fabric/registry.o fabric/registry_check.o fabric/setting.o fabric/partition_state.o
-// LINK: mad/field.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/slices.o lib/map.o lib/mem.o lib/log.o
-// LIBS: -lsqlite3 -ljansson -lsystemd
+// WITH: tests/sim/loop_virtual.o
 #include "sm/store.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is suggested for a word that nobody knows, and for which words nothing is. */
-// LINK: lib/suggest.o
 #include <string.h>
 
 #include "lib/suggest.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Forwarding tables: sizes at their limits, reading beyond them, and counted rows. */
-// LINK: fabric/tables.o lib/mem.o
 #include "fabric/tables.h"
 #include "lib/mem.h"
 #include "tests/unit/unit.h"

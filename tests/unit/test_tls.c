@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* TLS with keys that both ends know, over the loopback interface: lib/tls.h. */
-// LINK: lib/*.o
-// LIBS: -lsystemd -ljansson
 #include "lib/tls.h"
 
 #include <arpa/inet.h>

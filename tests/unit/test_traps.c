@@ -3,10 +3,6 @@
  * Traps and their senders: which ones a MASTER believes, what it does about the others, and when a
  * complaint leads to anything. Flows over time are scenarios of tests/sim.
  */
-// LINK: mad/pace.o
-// LINK: sm/*.o fabric/*.o route/*.o sma/attr.o sma/notice.o sma/port.o
-// LINK: mad/field.o mad/mad.o mad/txn.o mad/window.o mad/rtt.o formats/*.o sim/spec*.o lib/*.o
-// LIBS: -lsqlite3 -lsystemd -ljansson
 #include "sm/traps.h"
 #include "tests/unit/sm_world.h"
 

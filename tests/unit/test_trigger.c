@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How requests for sweeps are merged and held: sm/trigger.h. The loop runs one turn at a time. */
-// LINK: sm/trigger.o lib/loop.o lib/timers.o lib/log.o lib/mem.o
-// LIBS: -lsystemd
 #include <string.h>
 
 #include "sm/trigger.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Transactions over a transport that is played by hand: mad/txn.h. */
-// LINK: mad/txn.o mad/mad.o lib/loop.o lib/timers.o lib/log.o lib/map.o lib/mem.o
-// LIBS: -lsystemd
 #include <errno.h>
 
 #include "lib/be.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Views: what they take over, what they copy, and when the parts are let go. */
-// LINK: fabric/view.o fabric/snapshot.o fabric/tables.o fabric/facts.o lib/mem.o
 #include "tests/unit/two_switches.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The walk along tables: where it arrives, what it passes, and tables that make no sense. */
-// LINK: fabric/walk.o fabric/view.o fabric/snapshot.o fabric/tables.o fabric/facts.o lib/mem.o
 #include "fabric/walk.h"
 
 #include <errno.h>

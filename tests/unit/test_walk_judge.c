@@ -4,8 +4,7 @@
  * with each kind of mistake, and texts that are none. tests/system/walk.sh compares it with
  * ibdmchk.
  */
-// LINK: tests/walk/fabric.o tests/walk/tables.o tests/walk/judge.o
-// LINK: formats/*.o lib/mem.o lib/map.o
+// WITH: tests/walk/fabric.o tests/walk/tables.o tests/walk/judge.o
 #include "tests/walk/judge.h"
 
 #include <errno.h>

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a port should hold, by its kind, and when that differs from what it holds: sm/want.h. */
-// LINK: fabric/mft.o
-// LINK: fabric/registry.o
-// LINK: fabric/tree.o
-// LINK: fabric/m_key.o
-// LINK: sm/want.o fabric/fabric.o fabric/detour.o fabric/facts.o fabric/have.o fabric/snapshot.o
-// LINK: fabric/tables.o mad/window.o mad/rtt.o mad/txn.o mad/mad.o sma/attr.o mad/field.o
-// LINK: mad/pace.o
-// LINK: formats/*.o sim/spec*.o lib/*.o
-// LINK: fabric/link_news.o
-// LIBS: -lsystemd -ljansson
 #include "fabric/registry.h"
 #include "sm/want.h"
 #include "tests/unit/model.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The window over a transport that is played by hand and a clock that is a number: mad/window.h. */
-// LINK: mad/window.o mad/pace.o mad/rtt.o mad/txn.o mad/mad.o
-// LINK: tests/sim/loop_virtual.o lib/timers.o lib/map.o lib/mem.o
+// WITH: tests/sim/loop_virtual.o
 #include <errno.h>
 
 #include "mad/window.h"

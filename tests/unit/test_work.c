@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The worker pool: slices cover everything once, whoever calls; completions come on the loop. */
-// LINK: lib/work.o lib/loop.o lib/timers.o lib/log.o lib/mem.o
-// LIBS: -lsystemd
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -4,9 +4,6 @@
  * long, what is dropped and counted where, what programs hear, and that one seed gives one history.
  * The fabric is a line or a ring of switches with a host each, whose tables the test writes.
  */
-// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/smi.o sim/multicast.o
-// LINK: sim/events.o sim/route_smp.o formats/*.o mad/mad.o mad/field.o lib/mem.o
-// LINK: lib/map.o
 #include "sim/world.h"
 
 #include <errno.h>

@@ -5,9 +5,6 @@
  * one that goes round. The fabric is three switches in a ring with two hosts each; the test writes
  * tables and states into the agents.
  */
-// LINK: sma/*.o sim/world.o sim/client.o sim/packet.o sim/arrival.o sim/multicast.o sim/events.o
-// LINK: sim/smi.o
-// LINK: sim/route_smp.o formats/*.o mad/mad.o mad/field.o lib/mem.o lib/map.o
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

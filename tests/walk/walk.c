@@ -10,8 +10,7 @@
  * that of opensm-subnet.lst, which does not say it. Exit status 0: every path ends where it should;
  * 1: some do not, and the first are shown; 2: what it was given cannot be used.
  */
-// LINK: tests/walk/fabric.o tests/walk/tables.o tests/walk/judge.o
-// LINK: formats/*.o lib/mem.o lib/map.o
+// WITH: tests/walk/fabric.o tests/walk/tables.o tests/walk/judge.o
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -21,7 +21,7 @@ VERSION := $(file <VERSION)
 BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 
 # A program is the rooms that it may stand on, whole: a room that needs more does not link.
-weftd_ROOMS := weftd sm sa pm fabric route mad sma formats lib
+weftd_ROOMS := weftd sm sa pm fabric route mad formats lib
 weftctl_ROOMS := ctl formats lib
 weftsim_ROOMS := sim formats lib mad sma
 

@@ -12,7 +12,7 @@
 #include "fabric/facts.h"
 #include "include/iba.h"
 #include "lib/list.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 enum event_kind {
 	EVENT_TRAP,	/* an agent sent a notice, for the first time: notice,

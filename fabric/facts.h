@@ -9,7 +9,7 @@
 #ifndef FABRIC_FACTS_H
 #define FABRIC_FACTS_H
 
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 /* The P_Key table of an end port (adapter, router, switch port 0), or of a switch's external port,
  * which passes by it what it enforces. */

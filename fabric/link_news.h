@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "include/iba.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 struct port;
 

@@ -11,7 +11,7 @@
 
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 struct view_sm { /* a subnet manager that was seen; sm_key is not kept */
 	lid_t lid;

@@ -11,7 +11,7 @@
  * long as nobody resets anything. Traffic has no totals, only rates.
  *
  * Bits and indexes of counters are those of CounterSelect, with PortXmitWait behind
- * (sma/perf.h).
+ * (mad/perf.h).
  */
 #ifndef PM_COUNT_H
 #define PM_COUNT_H
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sma/perf.h"
+#include "mad/perf.h"
 
 struct pm_port {
 	uint64_t read_us, traffic_us;	 /* when errors, when traffic was read last; 0: never */

@@ -12,8 +12,8 @@
 #include "fabric/view.h"
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "mad/perf.h"
 #include "mad/txn.h"
-#include "sma/perf.h"
 
 struct pm_options {
 	unsigned interval_s; /* 0: only when asked */

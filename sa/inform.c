@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "lib/be.h"
+#include "mad/notice.h"
 #include "sa/path_walk.h"
 #include "sa/request.h"
-#include "sma/notice.h"
 
 static const uint8_t no_gid[GID_SIZE];
 

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#include "fabric/mgid.h"
 #include "lib/be.h"
 #include "lib/map.h"
 #include "lib/mem.h"
+#include "mad/mgid.h"
 
 enum {
 	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,

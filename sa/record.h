@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "include/iba.h"
+#include "mad/attr.h"
 #include "mad/field.h"
-#include "sma/attr.h"
 
 /* The component mask bits that have a meaning beyond "these must be equal"; each is its row's
  * index, which a test holds. */

@@ -19,10 +19,10 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/mem.h"
+#include "mad/notice.h"
 #include "sa/endport.h"
 #include "sa/record.h"
 #include "sa/report_lanes.h"
-#include "sma/notice.h"
 
 enum {
 	TURN_COMPARISONS = 4096,

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "lib/suggest.h"
+#include "mad/perf.h"
 #include "sim/do.h"
 #include "sim/find.h"
-#include "sma/perf.h"
 #include "sma/personality.h"
 
 enum { PPM = 1000000, PPM_PER_PERCENT = PPM / 100, DELAY_MAX_US = 60 * 1000000 };

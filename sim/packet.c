@@ -4,7 +4,7 @@
  * always does, the LIDs in the switches' own tables. Each link takes hop_ns; where that is 0, a
  * packet makes its whole way within one event, but for a switch that sends several copies of it.
  * Its end is in sim/arrival.c. Whatever becomes of a packet is counted where it ends, and each
- * link's ends count it as the hardware of ports does (sma/perf.h). Called by sim/world.c.
+ * link's ends count it as the hardware of ports does (mad/perf.h). Called by sim/world.c.
  *
  * A packet that went through as many tables as there are switches goes round in a circle, for no
  * shortest or longest way without one has more.

@@ -19,8 +19,8 @@
 #include "lib/control.h"
 #include "lib/log.h"
 #include "lib/slices.h"
+#include "mad/notice.h"
 #include "sm/options.h"
-#include "sma/notice.h"
 
 enum { OFFENDERS_MAX = 64 };
 

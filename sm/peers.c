@@ -21,7 +21,7 @@
 #include "lib/mem.h"
 #include "lib/slices.h"
 #include "mad/mad.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 
 /* How long a manager that ranks higher may take to become MASTER before we look again. */
 enum { MASTER_WAIT_MS = 10000 };

@@ -11,7 +11,7 @@
 #include "fabric/registry_check.h"
 #include "lib/be.h"
 #include "lib/hash.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 enum {
 	HELLO_FIXED = 44,   /* magic, version, role, shape, GUID, incarnation, number */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "include/iba.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 enum role_event {
 	ROLE_MASTER_FOUND,    /* discovery met a MASTER */

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/mgid.h"
 #include "fabric/registry_replace.h"
 #include "lib/mem.h"
+#include "mad/mgid.h"
 
 enum {
 	RECORDS_A_PART = 64,

@@ -21,8 +21,8 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
+#include "mad/notice.h"
 #include "sm/subject.h"
-#include "sma/notice.h"
 
 struct trap {
 	const struct letter *letter;

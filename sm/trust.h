@@ -12,8 +12,8 @@
 
 #include "include/iba.h"
 #include "lib/log.h"
+#include "mad/attr.h"
 #include "sm/options.h"
-#include "sma/attr.h"
 
 enum trust_why {
 	TRUST_OK,

@@ -33,8 +33,8 @@
 #include <stdint.h>
 
 #include "include/iba.h"
-#include "sma/attr.h"
-#include "sma/perf.h"
+#include "mad/attr.h"
+#include "mad/perf.h"
 
 struct device;
 struct device_port;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "mad/notice.h"
 #include "sma/agent.h"
 #include "sma/agent_parts.h"
-#include "sma/notice.h"
 
 enum {
 	USUAL_LFT_CAP = LID_UNICAST_MAX + 1,

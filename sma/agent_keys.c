@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "mad/notice.h"
 #include "sma/agent.h"
 #include "sma/agent_parts.h"
-#include "sma/notice.h"
 
 enum { PARTITION = PKEY_FULL_MEMBER - 1 };
 

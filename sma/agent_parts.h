@@ -7,8 +7,8 @@
 #define SMA_AGENT_PARTS_H
 
 #include "mad/mad.h"
+#include "mad/notice.h"
 #include "sma/agent.h"
-#include "sma/notice.h"
 
 /* A Get() or Set() under way. */
 struct agent_request {

@@ -16,9 +16,9 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
+#include "mad/notice.h"
 #include "sma/agent.h"
 #include "sma/agent_parts.h"
-#include "sma/notice.h"
 
 /* Whatever SubnetTimeOut says, an agent needs some time for other work. */
 enum { TRAP_INTERVAL_MIN_US = 1000, TID_OFFSET = 8 };

@@ -17,7 +17,7 @@
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 #include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"
 

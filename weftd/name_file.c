@@ -11,7 +11,7 @@
 
 #include "formats/guid_file.h"
 #include "lib/mem.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 #include "weftd/file_text.h"
 
 enum { NAME_FILE_MAX_BYTES = 16 * 1024 * 1024 };

@@ -13,10 +13,10 @@
 #include "lib/be.h"
 #include "lib/guid.h"
 #include "lib/mem.h"
+#include "mad/attr.h"
 #include "route/mcast.h"
 #include "sa/record.h"
 #include "sm/sm.h"
-#include "sma/attr.h"
 
 enum {
 	ROWS_A_PART = 32,

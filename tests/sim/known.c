@@ -14,7 +14,7 @@
 #include "lib/map.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 
 enum {
 	MANAGERS_MAX = 5,

@@ -9,8 +9,8 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
+#include "mad/notice.h"
 #include "sm/trigger.h"
-#include "sma/notice.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"

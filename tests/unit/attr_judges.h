@@ -2,15 +2,15 @@
 /*
  * What test_attr.c judges the formats of sma/ by: the fields as libibmad names them, bytes written
  * by hand for the fields that libibmad does not know, and dumps of whole attributes. A new row in
- * sma/attr.c or sma/notice.c needs a row here, or the test fails.
+ * mad/attr.c or mad/notice.c needs a row here, or the test fails.
  */
 #ifndef TESTS_UNIT_ATTR_JUDGES_H
 #define TESTS_UNIT_ATTR_JUDGES_H
 
 #include <infiniband/mad.h>
 
-#include "sma/attr.h"
-#include "sma/notice.h"
+#include "mad/attr.h"
+#include "mad/notice.h"
 
 /* clang-format off */
 

@@ -17,10 +17,10 @@
 #include "lib/be.h"
 #include "lib/list.h"
 #include "lib/loop.h"
+#include "mad/attr.h"
 #include "mad/mad.h"
+#include "mad/notice.h"
 #include "mad/transport.h"
-#include "sma/attr.h"
-#include "sma/notice.h"
 #include "tests/unit/snapshot_from.h"
 
 enum {

@@ -10,7 +10,7 @@
 
 #include "lib/be.h"
 #include "mad/mad.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 #include "sma/personality.h"
 #include "tests/unit/agent_bed.h"
 

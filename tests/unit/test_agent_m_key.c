@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/be.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 #include "tests/unit/agent_bed.h"
 #include "tests/unit/unit.h"
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sma/attr.h"
-#include "sma/notice.h"
+#include "mad/attr.h"
+#include "mad/notice.h"
 #include "tests/unit/attr_judges.h"
 #include "tests/unit/unit.h"
 

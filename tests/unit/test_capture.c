@@ -10,8 +10,8 @@
 
 #include "formats/pcap.h"
 #include "lib/be.h"
-#include "sma/attr.h"
-#include "sma/notice.h"
+#include "mad/attr.h"
+#include "mad/notice.h"
 #include "tests/unit/control_client.h"
 #include "weftd/blank_keys.h"
 

@@ -15,7 +15,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 #include "tests/unit/control_client.h"
 #include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"

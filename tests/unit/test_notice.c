@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sma/notice.h"
+#include "mad/notice.h"
 #include "tests/unit/unit.h"
 
 /* Makes a notice, sends it as an SMP's 64 bytes, and reads those. */

@@ -8,7 +8,7 @@
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
 
-#include "sma/perf.h"
+#include "mad/perf.h"
 #include "tests/unit/agent_bed.h"
 
 enum { ROUNDS = 500 };

@@ -12,7 +12,7 @@
 
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sma/perf.h"
+#include "mad/perf.h"
 #include "tests/unit/unit.h"
 
 enum { HOST_PORT = 1, LINK_PORT = 2, SWITCH_PORTS = 3 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 #include "tests/unit/unit.h"
 
 enum speed { SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR, SPEEDS };

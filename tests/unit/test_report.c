@@ -7,8 +7,8 @@
 // WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
 
+#include "mad/notice.h"
 #include "sa/report.h"
-#include "sma/notice.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/adm_client.h"
 

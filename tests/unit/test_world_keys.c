@@ -12,8 +12,8 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
+#include "mad/notice.h"
 #include "sim/world.h"
-#include "sma/notice.h"
 #include "tests/unit/ring_net.h"
 #include "tests/unit/unit.h"
 

@@ -8,8 +8,8 @@
  * The order of both kinds of counts is that of their bits in CounterSelect: chapters 16.1.3.5 and
  * 16.1.4.11, as restated in the kernel's rdma/ib_pma.h and libibmad.
  */
-#ifndef SMA_PERF_H
-#define SMA_PERF_H
+#ifndef MAD_PERF_H
+#define MAD_PERF_H
 
 #include <stdbool.h>
 #include <stdint.h>

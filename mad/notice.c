@@ -4,7 +4,7 @@
  * out. Each kind of details is a format over the 54 bytes, so that reading, writing and testing are
  * those of every other attribute. Pure functions over constants; any thread.
  */
-#include "sma/notice.h"
+#include "mad/notice.h"
 
 #include <assert.h>
 #include <stddef.h>

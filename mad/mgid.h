@@ -5,8 +5,8 @@
  * MLIDs: the SA gives them so (sa/mlids.h), and a saved document may have them so (sm/save.c). Pure
  * functions, any thread.
  */
-#ifndef FABRIC_MGID_H
-#define FABRIC_MGID_H
+#ifndef MAD_MGID_H
+#define MAD_MGID_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,12 +4,12 @@
  * specification. Used by the manager for traps that came, by the SA for the notices it reports, by
  * software agents for the traps they send. Pure functions.
  */
-#ifndef SMA_NOTICE_H
-#define SMA_NOTICE_H
+#ifndef MAD_NOTICE_H
+#define MAD_NOTICE_H
 
 #include "include/iba.h"
+#include "mad/attr.h"
 #include "mad/field.h"
-#include "sma/attr.h"
 
 /* Notice:Type, 13.4.8.2. */
 enum notice_type {

@@ -6,10 +6,10 @@
  * SA's records and the software agents read and write attributes through these tables only, and
  * tests/unit/test_attr.c judges each row. Constants; any thread.
  *
- * A row is: member of the struct in sma/attr.h, the specification's name, first bit, width. Bit 0
+ * A row is: member of the struct in mad/attr.h, the specification's name, first bit, width. Bit 0
  * is the top bit of byte 0, so the first bit of byte 33 is 264. What has no row is reserved.
  */
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 #include "lib/mem.h"
 

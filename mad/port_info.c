@@ -10,7 +10,7 @@
 
 #include "lib/mem.h"
 #include "lib/utf8.h"
-#include "sma/attr.h"
+#include "mad/attr.h"
 
 /* LinkWidthActive: 14.2.5.6. */
 static const struct {

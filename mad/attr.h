@@ -5,8 +5,8 @@
  * by the manager (decode what agents report, encode what they should hold), by the SA (records
  * embed these attributes) and by the software agents of the simulator.
  */
-#ifndef SMA_ATTR_H
-#define SMA_ATTR_H
+#ifndef MAD_ATTR_H
+#define MAD_ATTR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,7 +131,7 @@ struct sm_info { /* table 153 */
 
 enum { NOTICE_DATA_SIZE = 54 };
 
-struct notice { /* chapter 13.4.8.2, generic or vendor; sma/notice.h knows the data details */
+struct notice { /* chapter 13.4.8.2, generic or vendor; mad/notice.h knows the data details */
 	uint8_t is_generic;
 	uint8_t type;
 	uint32_t producer_type; /* 24 bits: node type, or vendor id */

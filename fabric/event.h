@@ -8,11 +8,11 @@
 #ifndef FABRIC_EVENT_H
 #define FABRIC_EVENT_H
 
-#include "fabric/alias.h"
 #include "fabric/facts.h"
 #include "include/iba.h"
 #include "lib/list.h"
 #include "mad/attr.h"
+#include "store/alias.h"
 
 enum event_kind {
 	EVENT_TRAP,	/* an agent sent a notice, for the first time: notice,

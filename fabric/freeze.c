@@ -10,7 +10,7 @@
  */
 #include "fabric/freeze.h"
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 static bool cabled(const struct freeze *freeze, const struct port *port)
 {

@@ -7,7 +7,7 @@
 #define FABRIC_LID_PARTS_H
 
 #include "fabric/lid.h"
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 /* The search for the limit. */
 struct lid_limit {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * FNV-1a, 64 bits: a hash for maps, and a checksum against chance, not against malice. Begin with
- * HASH_SEED and feed each part to what came of those before. It stands on disks (sm/store_db.c), so
+ * HASH_SEED and feed each part to what came of those before. It stands on disks (store/db.c), so
  * it does not change. The map (lib/map.h) spreads keys itself; who takes low bits folds them first.
  * Pure, any thread.
  */

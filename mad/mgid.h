@@ -2,8 +2,8 @@
 /*
  * Solicited-node groups of IPv6 (RFC 4391 and 4291: ff1s:601b:P_Key::1:ffXX:XXXX, with the last 24
  * bits of an address), of which each address of a host joins one of its own. They alone share
- * MLIDs: the SA gives them so (sa/mlids.h), and a saved document may have them so (sm/save.c). Pure
- * functions, any thread.
+ * MLIDs: the SA gives them so (sa/mlids.h), and a saved document may have them so (store/save.c).
+ * Pure functions, any thread.
  */
 #ifndef MAD_MGID_H
 #define MAD_MGID_H

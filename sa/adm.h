@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "fabric/event.h"
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/loop.h"
 #include "mad/txn.h"
+#include "store/registry.h"
 
 enum { SA_KEY_DEFAULT = 1 }; /* OpenSM's, so that anybody knows it */
 

@@ -33,7 +33,7 @@
  * granted by weftctl alone.
  *
  * A port may move an alias to another place of its own. From another port a trusted request takes
- * an alias as the ranking of grants says (fabric/alias.h), without waiting for the end of the
+ * an alias as the ranking of grants says (store/alias.h), without waiting for the end of the
  * grace. What was registered under it goes. Called by adm.c.
  */
 #include "sa/alias.h"

@@ -7,12 +7,12 @@
 #define SA_ALIAS_H
 
 #include "fabric/event.h"
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "sa/adm.h"
 #include "sa/endport.h"
+#include "store/registry.h"
 
 struct aliases {
 	struct registry *registry;

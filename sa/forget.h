@@ -9,7 +9,7 @@
 #define SA_FORGET_H
 
 #include "fabric/event.h"
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 struct groups;
 

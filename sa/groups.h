@@ -9,9 +9,9 @@
 #ifndef SA_GROUPS_H
 #define SA_GROUPS_H
 
-#include "fabric/registry.h"
 #include "fabric/snapshot.h"
 #include "lib/loop.h"
+#include "store/registry.h"
 
 struct groups;
 struct adm_options;

@@ -7,7 +7,7 @@
 #ifndef SA_KEEPERS_H
 #define SA_KEEPERS_H
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 struct keepers;
 

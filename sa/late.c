@@ -7,10 +7,10 @@
  */
 #include "sa/late.h"
 
-#include "fabric/alias.h"
 #include "lib/mem.h"
 #include "sa/groups.h"
 #include "sa/service.h"
+#include "store/alias.h"
 
 struct place {
 	struct registry *registry;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/setting.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sa/record.h"
 #include "sa/service.h"
+#include "store/setting.h"
 
 enum {
 	DROPS_AT_ONCE = 256, /* in one turn of the loop */

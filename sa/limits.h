@@ -9,7 +9,7 @@
 #ifndef SA_LIMITS_H
 #define SA_LIMITS_H
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 struct limits;
 

@@ -9,9 +9,9 @@
 #ifndef SA_LOOKUP_H
 #define SA_LOOKUP_H
 
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "sa/endport.h"
+#include "store/registry.h"
 
 struct lookup;
 

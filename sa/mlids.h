@@ -13,7 +13,7 @@
 #ifndef SA_MLIDS_H
 #define SA_MLIDS_H
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 struct mlids;
 

@@ -8,9 +8,9 @@
 #ifndef SA_PENDING_H
 #define SA_PENDING_H
 
-#include "fabric/registry.h"
 #include "lib/loop.h"
 #include "sa/queue.h"
+#include "store/registry.h"
 
 enum {
 	PENDING_LENGTH_MAX = 16384, /* requests, some 16 MB */

@@ -13,11 +13,11 @@
 #ifndef SA_QUEUE_H
 #define SA_QUEUE_H
 
-#include "fabric/registry.h"
 #include "lib/list.h"
 #include "lib/loop.h"
 #include "sa/request.h"
 #include "sa/verdict.h"
+#include "store/registry.h"
 
 enum {
 	QUEUE_BYTES_MAX = 64 << 20, /* of all tables under way */

@@ -17,11 +17,11 @@
 #define SA_REPORT_H
 
 #include "fabric/event.h"
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/loop.h"
 #include "mad/txn.h"
 #include "sa/lookup.h"
+#include "store/registry.h"
 
 enum {
 	REPORT_LOG = 16384,    /* notices */

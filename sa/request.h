@@ -19,7 +19,6 @@
 #include <stdint.h>
 
 #include "fabric/mft.h"
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/log.h"
 #include "mad/mad.h"
@@ -27,6 +26,7 @@
 #include "sa/endport.h"
 #include "sa/lookup.h"
 #include "sa/record.h"
+#include "store/registry.h"
 
 /* A table that would be larger is refused with NO_RESOURCES, and as soon as it is known to be: the
  * kernel keeps what it sends until the other side has acknowledged it. Where the first half knows

@@ -13,8 +13,8 @@
 #ifndef SA_SERVICE_H
 #define SA_SERVICE_H
 
-#include "fabric/registry.h"
 #include "lib/loop.h"
+#include "store/registry.h"
 
 struct services;
 

@@ -17,7 +17,7 @@
 #include "sm/commands.h"
 #include "sm/disabled.h"
 #include "sm/left_out.h"
-#include "sm/save.h"
+#include "store/save.h"
 
 enum { ROWS_A_PART = 16 };
 

@@ -3,7 +3,7 @@
  * Alias GUIDs on the control socket: alias list, alias set, alias remove. What an administrator
  * sets is granted: its P_Keys follow (sm/partitions.h). A GUID that another port has is taken from
  * there, unless it was granted to that port: then alias set names the port, and the administrator
- * removes the alias there first (fabric/alias.h). A change is answered when it is
+ * removes the alias there first (store/alias.h). A change is answered when it is
  * durable; the port is told by the sweep that follows. Names and members are documented in
  * weftctl(8). Loop thread only.
  */
@@ -11,7 +11,7 @@
 
 #include "lib/mem.h"
 #include "sm/commands.h"
-#include "sm/settings.h"
+#include "store/settings.h"
 
 enum { ROWS_A_PART = 32, RECORDS_A_PART = 1024 };
 

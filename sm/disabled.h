@@ -9,8 +9,8 @@
 #define SM_DISABLED_H
 
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "lib/control.h"
+#include "store/registry.h"
 
 bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t port);
 /* Before programming: asks for the links of those that are there to be taken down. */

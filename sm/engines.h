@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Which chain of routing engines is in force: one that is being tried, else the one that was chosen
- * at run time (a setting, sm/settings.h), else the configuration's. It is sm->options.engines,
+ * at run time (a setting, store/settings.h), else the configuration's. It is sm->options.engines,
  * which only engines.c writes. Private to sm/; loop thread only.
  */
 #ifndef SM_ENGINES_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "sm/options.h"
-#include "sm/settings.h"
+#include "store/settings.h"
 
 struct sm;
 

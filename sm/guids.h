@@ -9,9 +9,9 @@
 #define SM_GUIDS_H
 
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "sm/options.h"
 #include "sm/trigger.h"
+#include "store/registry.h"
 
 struct taken_back { /* an alias that may still be in a port's table */
 	guid_t port_guid, guid;

@@ -18,11 +18,11 @@
 
 #include "fabric/event.h"
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/loop.h"
 #include "lib/map.h"
 #include "sm/options.h"
+#include "store/registry.h"
 
 struct herald {
 	struct loop *loop;

@@ -15,12 +15,12 @@
 #define SM_KEYS_H
 
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "lib/control.h"
 #include "lib/log.h"
 #include "lib/slices.h"
 #include "mad/notice.h"
 #include "sm/options.h"
+#include "store/registry.h"
 
 enum { OFFENDERS_MAX = 64 };
 

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/registry.h"
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
 #include "sm/context.h"
 #include "sm/image.h"
+#include "store/registry.h"
 
 enum {
 	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,

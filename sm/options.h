@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fabric/alias.h"
+#include "store/alias.h"
 
 /* The reaction to a port that babbles. */
 enum babble_policy { BABBLE_NOTE, BABBLE_DISABLE };

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "fabric/setting.h"
 #include "lib/hash.h"
 #include "lib/mem.h"
+#include "store/setting.h"
 
 #define NAME "partition_file"
 #define TEXT "partition text" /* "BYTES HASH SECONDS" */

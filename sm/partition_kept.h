@@ -7,8 +7,8 @@
 #ifndef SM_PARTITION_KEPT_H
 #define SM_PARTITION_KEPT_H
 
-#include "fabric/registry.h"
 #include "formats/partitions.h"
+#include "store/registry.h"
 
 enum { KEPT_WHEN_SIZE = 32 };
 

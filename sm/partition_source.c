@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/partition_state.h"
-#include "fabric/setting.h"
 #include "include/message_id.h"
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/partition_held.h"
+#include "store/partition_state.h"
+#include "store/setting.h"
 
 /* The file that is kept */
 

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/alias.h"
 #include "fabric/pkeys.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/partition_held.h"
 #include "sm/program.h"
+#include "store/alias.h"
 
 enum { PARTITIONS = 0x8000, SCOPE_LINK_LOCAL = 2, IPOIB_Q_KEY = 0x0B1B };
 

@@ -13,13 +13,13 @@
  *     (sm/partition_kept.h). A configuration without a file ends that. A file that is bad later
  *     changes nothing.
  *   - Frozen: the registry has no such text either, or the store has lost records
- *     (fabric/partition_state.h). Then the members of partitions are not known. Ports that are up
+ *     (store/partition_state.h). Then the members of partitions are not known. Ports that are up
  *     keep their P_Keys. Other ports become limited members of the default partition, and get
  *     P_Keys that they are known to have held (sm/partition_held.h). No group is made or ended. A
  *     good file, a restored document or policy_accept() ends this state.
  *   - The manager's own port always is a full member of the default partition.
  * Partitions name port GUIDs and alias GUIDs. A granted alias counts for its port
- * (fabric/alias.h). Other aliases do not count, because any host may register any of them; OpenSM
+ * (store/alias.h). Other aliases do not count, because any host may register any of them; OpenSM
  * looks up port GUIDs alone (osm_prtn.c, osm_prtn_add_port()). A port need not be present: it gets
  * its keys when it comes.
  *
@@ -31,13 +31,13 @@
 
 #include "fabric/event.h"
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "formats/partitions.h"
 #include "lib/loop.h"
 #include "lib/map.h"
 #include "lib/slices.h"
 #include "sm/options.h"
 #include "sm/partition_kept.h"
+#include "store/registry.h"
 
 enum partition_source {
 	PARTITIONS_NO_FILE,

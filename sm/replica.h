@@ -27,13 +27,13 @@
 #define SM_REPLICA_H
 
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/stream.h"
 #include "sm/image.h"
 #include "sm/replica_options.h"
-#include "sm/store.h"
+#include "store/registry.h"
+#include "store/store.h"
 
 struct replica;
 

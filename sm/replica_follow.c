@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/partition_state.h"
 #include "lib/mem.h"
 #include "sm/replica_parts.h"
+#include "store/partition_state.h"
 
 enum { RECORDS_A_TURN = 500, WHY_SIZE = FRAME_WHY_SIZE };
 
@@ -301,8 +301,8 @@ static void turn(void *arg)
 		taken(replica);
 }
 
-/* A master whose store has lost partitions says so (sm/store.h). What this standby has of them is
- * not given up for that. */
+/* A master whose store has lost partitions says so (store/store.h). What this standby has of them
+ * is not given up for that. */
 static bool lacks_what_is_here(const struct replica *replica)
 {
 	const struct registry *here = replica->registry;

@@ -6,12 +6,12 @@
 #ifndef SM_REPLICA_PARTS_H
 #define SM_REPLICA_PARTS_H
 
-#include "fabric/registry_replace.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/map.h"
 #include "sm/image.h"
 #include "sm/replica.h"
+#include "store/registry_replace.h"
 
 enum {
 	BEAT_US = 1000000,     /* a master says something at least so often */

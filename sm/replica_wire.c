@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fabric/registry_check.h"
 #include "lib/be.h"
 #include "lib/hash.h"
 #include "mad/attr.h"
+#include "store/registry_check.h"
 
 enum {
 	HELLO_FIXED = 44,   /* magic, version, role, shape, GUID, incarnation, number */

@@ -2,7 +2,7 @@
 /*
  * What a master and its standby say to each other (sm/replica.h): frames on a stream. A frame is a
  * head (the body's size and a type, 4 bytes each) and a body; numbers are big-endian. Records are
- * the bytes that the store keeps, by the formats of fabric/registry.h; rows of tables are those of
+ * the bytes that the store keeps, by the formats of store/registry.h; rows of tables are those of
  * sm/image.h.
  *
  *	standby				master
@@ -19,8 +19,8 @@
 #ifndef SM_REPLICA_WIRE_H
 #define SM_REPLICA_WIRE_H
 
-#include "fabric/registry.h"
 #include "lib/mem.h"
+#include "store/registry.h"
 
 enum {
 	FRAME_VERSION = 5,

@@ -11,8 +11,8 @@
 #include "lib/mem.h"
 #include "sm/context.h"
 #include "sm/image.h"
-#include "sm/save.h"
 #include "sm/traps.h"
+#include "store/save.h"
 
 static struct window_limits limits_of(const struct sm_options *options)
 {

@@ -8,7 +8,6 @@
 
 #include "fabric/event.h"
 #include "fabric/fabric.h"
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/control.h"
 #include "lib/loop.h"
@@ -19,7 +18,8 @@
 #include "sm/options.h"
 #include "sm/partitions.h"
 #include "sm/replica_options.h"
-#include "sm/store.h"
+#include "store/registry.h"
+#include "store/store.h"
 
 struct sm;
 

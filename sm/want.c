@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/registry.h"
 #include "lib/mem.h"
+#include "store/registry.h"
 
 enum kind {
 	ADAPTER = 1,

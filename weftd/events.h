@@ -9,10 +9,10 @@
 #define WEFTD_EVENTS_H
 
 #include "fabric/event.h"
-#include "fabric/registry.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/work.h"
+#include "store/registry.h"
 
 enum { EVENTS_KEPT = 10000 /* of each kind */ };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Which lines are logged: as configured, and before that what `weftctl log level` has set for all
- * rooms or for one, which is a setting (sm/settings.h) and outlives a restart. Made by main.c, for
- * levels are the process's and not one manager's; loop thread only.
+ * rooms or for one, which is a setting (store/settings.h) and outlives a restart. Made by main.c,
+ * for levels are the process's and not one manager's; loop thread only.
  */
 #ifndef WEFTD_LOG_LEVELS_H
 #define WEFTD_LOG_LEVELS_H
 
 #include "lib/control.h"
-#include "sm/settings.h"
+#include "store/settings.h"
 
 struct log_levels {
 	int configured; /* as syslog(3) */

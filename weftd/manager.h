@@ -12,8 +12,8 @@
 #include "lib/work.h"
 #include "mad/transport.h"
 #include "sm/partitions.h"
-#include "sm/settings.h"
-#include "sm/store.h"
+#include "store/settings.h"
+#include "store/store.h"
 #include "weftd/conf.h"
 
 struct manager;

@@ -6,12 +6,12 @@
 #ifndef WEFTD_REGISTERED_H
 #define WEFTD_REGISTERED_H
 
-#include "fabric/registry.h"
 #include "fabric/view.h"
 #include "lib/control.h"
 #include "sa/adm.h"
 #include "sa/endport.h"
 #include "sm/sm.h"
+#include "store/registry.h"
 
 struct registered {
 	struct registry *registry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A record of what `weftctl restore` is given, and the same as it is saved again: sm/save.h. */
-#include "sm/save.h"
+/* A record of what `weftctl restore` is given, and the same as it is saved again: store/save.h. */
+#include "store/save.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -3,16 +3,16 @@
  * The store's file after another program had it: records of any kind, size and type, with a
  * checksum that is right or not, and then other bytes anywhere. The store opens it, or sets it
  * aside; what it gives the registry is what registry_check() bears, and is there again after the
- * next start. sm/store.h, sm/store_db.h.
+ * next start. store/store.h, store/db.h.
  *
  * Input: a byte of how many bytes are changed (0 to 3), of each its place (2 bytes) and its value;
  * then records: flags (below), kind, where they say so sizes of key and value, and both.
  */
 // WITH: tests/sim/loop_virtual.o
-#include "sm/store_db.c"
+#include "store/db.c"
 
-#include "fabric/registry_check.h"
 #include "lib/log.h"
+#include "store/registry_check.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/store_bed.h"
 

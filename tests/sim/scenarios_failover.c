@@ -18,9 +18,9 @@
  */
 #include <stdio.h>
 
-#include "fabric/registry.h"
 #include "lib/be.h"
 #include "lib/mem.h"
+#include "store/registry.h"
 #include "tests/sim/registered.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 #include "lib/work.h"
-#include "sm/store.h"
+#include "store/store.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/unit.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 /* Every kind, each field with bits of its own. */
 static inline void record_fill(uint8_t *record, enum registry_kind kind, unsigned seed)

@@ -597,7 +597,7 @@ static void test_held(void)
 	end();
 }
 
-/* The table of fabric/alias.h, written out. */
+/* The table of store/alias.h, written out. */
 static void test_ranking(void)
 {
 	static const struct {

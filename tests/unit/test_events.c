@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/setting.h"
 #include "formats/partitions.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "mad/notice.h"
+#include "store/setting.h"
 #include "tests/unit/control_client.h"
 #include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"

@@ -3,10 +3,10 @@
 // WITH: tests/sim/loop_virtual.o
 #include "sa/late.h"
 
-#include "fabric/alias.h"
 #include "sa/adm.h"
 #include "sa/groups.h"
 #include "sa/service.h"
+#include "store/alias.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/unit.h"
 

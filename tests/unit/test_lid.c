@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who gets which LID: fabric/lid.h. */
 #include "fabric/lid.h"
-#include "fabric/registry.h"
+#include "store/registry.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "fabric/partition_state.h"
-#include "fabric/setting.h"
 #include "formats/partitions.h"
 #include "sim/spec.h"
 #include "sm/partitions.h"
+#include "store/partition_state.h"
+#include "store/setting.h"
 
 enum { KEYS = 6, MEMBERS = 3, GUID = 0x77 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The registry: records by their keys and by what indexes find, changes in order, durability. */
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 #include <string.h>
 

@@ -254,9 +254,9 @@ static void test_changes(void)
 	arena_free(arena);
 }
 
-/* By hand, from sm/replica_wire.h and the tables of rows that fabric/registry.h describes: these
+/* By hand, from sm/replica_wire.h and the tables of rows that store/registry.h describes: these
  * bytes are on disks, too. A change of them needs another FRAME_VERSION, another STORE_DB_VERSION
- * (sm/store_db.h) and a way to read the former bytes from a store. */
+ * (store/db.h) and a way to read the former bytes from a store. */
 
 static const struct lid_entry lid_by_hand = {.guid = 0x0002c90300000001,
 					     .lid = 0x0124,

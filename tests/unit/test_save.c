@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Records as JSON: each kind there and back, and everything that can be wrong with one. */
-#include "sm/save.h"
+#include "store/save.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 // WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
 
-#include "fabric/setting.h"
 #include "sa/service.h"
+#include "store/setting.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/adm_client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The store: what is kept comes back, when it counts as kept, versions, and disks that refuse. */
 // WITH: tests/sim/loop_virtual.o
-#include "sm/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <sys/wait.h>

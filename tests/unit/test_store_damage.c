@@ -7,15 +7,15 @@
  * STORE_DAMAGES=n plays n damages instead of 220, STORE_SEED=n begins with another seed.
  */
 // WITH: tests/sim/loop_virtual.o
-#include "sm/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fabric/partition_state.h"
 #include "lib/log.h"
-#include "sm/store_contents.h"
+#include "store/contents.h"
+#include "store/partition_state.h"
 #include "tests/unit/store_bed.h"
 #include "tests/unit/store_records.h"
 

@@ -9,7 +9,7 @@
  * STORE_POINTS=n plays n points instead of 200, STORE_SEED=n begins with another seed.
  */
 // WITH: tests/sim/loop_virtual.o
-#include "sm/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdlib.h>

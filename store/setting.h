@@ -4,10 +4,10 @@
  * of something that the daemon keeps for itself; the others tell what somebody has set. Loop thread
  * only.
  */
-#ifndef FABRIC_SETTING_H
-#define FABRIC_SETTING_H
+#ifndef STORE_SETTING_H
+#define STORE_SETTING_H
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 /* The registry's own text, until it is changed; NULL: it is not set. */
 const char *setting_get(const struct registry *registry, const char *name);

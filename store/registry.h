@@ -14,8 +14,8 @@
  * identify a record, and by which others records are looked up. The same fields give the bytes that
  * a store and a standby keep and the names in a saved document. Loop thread only.
  */
-#ifndef FABRIC_REGISTRY_H
-#define FABRIC_REGISTRY_H
+#ifndef STORE_REGISTRY_H
+#define STORE_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ struct alias_entry { /* identified by port_guid and index */
 	guid_t port_guid;
 	uint16_t index; /* in the port's GUIDInfo, from 1 on */
 	guid_t guid;
-	uint8_t granted; /* enum alias_grant of fabric/alias.h */
+	uint8_t granted; /* enum alias_grant of store/alias.h */
 };
 
 enum { SETTING_NAME_SIZE = 32, SETTING_VALUE_SIZE = 256 };

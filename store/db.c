@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * SQLite, as far as the store needs it: sm/store_db.h. A version of the file is a row of steps[],
+ * SQLite, as far as the store needs it: store/db.h. A version of the file is a row of steps[],
  * which makes it of the version before; a new file goes through all of them. Whatever SQLite finds
  * wrong with the bytes is damage; whatever the system refuses is an errno.
  */
-#include "sm/store_db.h"
+#include "store/db.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One record as JSON and back, by the rows of its format: sm/save.h. Pure. */
+/* One record as JSON and back, by the rows of its format: store/save.h. Pure. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/registry_check.h"
 #include "lib/mem.h"
-#include "sm/save.h"
+#include "store/registry_check.h"
+#include "store/save.h"
 
 enum { BYTES_MAX = PARTITION_TEXT_SIZE, HEX_SIZE = 2 + 2 * BYTES_MAX + 1, BIG = 64 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Ranges of numbers by their rows, and what is more than a range: fabric/registry_check.h. */
-#include "fabric/registry_check.h"
+/* Ranges of numbers by their rows, and what is more than a range: store/registry_check.h. */
+#include "store/registry_check.h"
 
 #include <string.h>
 
-#include "fabric/alias.h"
 #include "lib/mem.h"
+#include "store/alias.h"
 
 static const struct range {
 	enum registry_kind kind;

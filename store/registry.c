@@ -5,7 +5,7 @@
  * members have the same hash, in the order in which they came, and a map leads from the hash to the
  * oldest of them. Who asks compares the members.
  */
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -7,13 +7,13 @@
  * what is set; a text that its row refuses is logged, shown by status, and has no effect. Loop
  * thread only.
  */
-#ifndef SM_SETTINGS_H
-#define SM_SETTINGS_H
+#ifndef STORE_SETTINGS_H
+#define STORE_SETTINGS_H
 
-#include "fabric/registry.h"
-#include "fabric/setting.h"
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "store/registry.h"
+#include "store/setting.h"
 
 enum { SETTING_WHY_SIZE = 160, SETTINGS_MAX = 8 };
 

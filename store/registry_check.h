@@ -3,10 +3,10 @@
  * What a record of the registry must be that came from a file: the ranges without which the rest of
  * the program could not bear it. Pure functions over a table, any thread.
  */
-#ifndef FABRIC_REGISTRY_CHECK_H
-#define FABRIC_REGISTRY_CHECK_H
+#ifndef STORE_REGISTRY_CHECK_H
+#define STORE_REGISTRY_CHECK_H
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 /* NULL when record, a struct of its kind, can be put. Otherwise what is wrong, as "not 1 to 7", and
  * in *field the name of the member, as its format has it. */

@@ -7,7 +7,7 @@
  * complete, what it does not have is dropped and what it has is put, some hundred records a turn,
  * and the client is told when all is durable.
  */
-#include "sm/save.h"
+#include "store/save.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/registry_replace.h"
 #include "lib/mem.h"
 #include "mad/mgid.h"
+#include "store/registry_replace.h"
 
 enum {
 	RECORDS_A_PART = 64,

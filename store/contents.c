@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows become records, and totals are compared: sm/store_contents.h. */
-#include "sm/store_contents.h"
+/* Rows become records, and totals are compared: store/contents.h. */
+#include "store/contents.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/registry_check.h"
 #include "lib/hash.h"
+#include "store/registry_check.h"
 
 enum { ROWS_MIN = 64, WIRE_MAX = STORE_KEY_MAX + STORE_VALUE_MAX, STRUCT_MAX = 1024 };
 

@@ -3,7 +3,7 @@
  * One walk over both registries, kind by kind: over what is there while dropping, over what is to
  * be there while putting. Dropping goes first, so that no LID or MLID has two owners in between.
  */
-#include "fabric/registry_replace.h"
+#include "store/registry_replace.h"
 
 #include <limits.h>
 

@@ -2,14 +2,14 @@
 /*
  * Whether partitions, and what belongs to them, are complete: a record of the registry, which stays
  * until an administrator decides. It is kept as a setting whose text begins with the state's name
- * (fabric/partition_state.c); all others use the enum. Loop thread only.
+ * (store/partition_state.c); all others use the enum. Loop thread only.
  */
-#ifndef FABRIC_PARTITION_STATE_H
-#define FABRIC_PARTITION_STATE_H
+#ifndef STORE_PARTITION_STATE_H
+#define STORE_PARTITION_STATE_H
 
 #include <stdbool.h>
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 enum partition_state {
 	PARTITIONS_COMPLETE, /* there is no record */

@@ -2,21 +2,21 @@
 /*
  * The contents of the store's files: the records of one file, with its damaged and missing records.
  * Of both files: the records that count, and whether all vital records are present. Used by
- * sm/store.c, before the loop runs or on the store's worker. Nothing here logs.
+ * store/store.c, before the loop runs or on the store's worker. Nothing here logs.
  *
  * Vital records decide which ports may communicate, and with which M_Key: partitions, their
  * members, the partition file, settings, aliases, M_Keys, disabled ports. Both files have them. The
- * totals of a file prove that it has all of them (sm/store_db.h). If both files have this proof,
+ * totals of a file prove that it has all of them (store/db.h). If both files have this proof,
  * the higher generation counts. If neither has it, the union of both counts, provided that the
  * totals of one file prove the union. Else an unknown part of the vital records is lost.
  */
-#ifndef SM_STORE_CONTENTS_H
-#define SM_STORE_CONTENTS_H
+#ifndef STORE_CONTENTS_H
+#define STORE_CONTENTS_H
 
-#include "fabric/registry.h"
 #include "lib/map.h"
 #include "lib/mem.h"
-#include "sm/store_db.h"
+#include "store/db.h"
+#include "store/registry.h"
 
 enum { STORE_NAMED_MAX = 10 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The state as the store keeps it, "lost since WHEN: WHY": fabric/partition_state.h. */
-#include "fabric/partition_state.h"
+/* The state as the store keeps it, "lost since WHEN: WHY": store/partition_state.h. */
+#include "store/partition_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "fabric/setting.h"
+#include "store/setting.h"
 
 #define NAME "partition state" /* in the store: neither this nor the words change */
 

@@ -8,12 +8,12 @@
  * them take effect. One at a time. It may hold keys of services: none of it goes to the log. Loop
  * thread only.
  */
-#ifndef SM_SAVE_H
-#define SM_SAVE_H
+#ifndef STORE_SAVE_H
+#define STORE_SAVE_H
 
-#include "fabric/registry.h"
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "store/registry.h"
 
 enum { SAVE_VERSION = 1, SAVE_WHY_SIZE = 256 };
 

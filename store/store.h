@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The store: keeps the registry (fabric/registry.h) in one file, weft.db in the state directory, so
- * that what was acknowledged outlives the daemon, the machine and its power (sm/store_db.h says
+ * The store: keeps the registry (store/registry.h) in one file, weft.db in the state directory, so
+ * that what was acknowledged outlives the daemon, the machine and its power (store/db.h says
  * what that rests on). It owns the file and a worker of its own, the only thread that touches the
  * file once the loop runs; everything here is called on the loop thread.
  *
@@ -19,14 +19,14 @@
  * everything anew, and is well again. A file that is damaged is set aside, and a new one begun. One
  * of a newer version is not touched.
  */
-#ifndef SM_STORE_H
-#define SM_STORE_H
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
 
-#include "fabric/registry.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/work.h"
-#include "sm/store_db.h"
+#include "store/db.h"
+#include "store/registry.h"
 
 struct store;
 

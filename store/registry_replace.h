@@ -5,10 +5,10 @@
  * put, some records at a time, as many as the caller has time for; all of it belongs together
  * (registry_together()). What stays as it is is no change. Loop thread only.
  */
-#ifndef FABRIC_REGISTRY_REPLACE_H
-#define FABRIC_REGISTRY_REPLACE_H
+#ifndef STORE_REGISTRY_REPLACE_H
+#define STORE_REGISTRY_REPLACE_H
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 struct registry_replace { /* embedded in who does it */
 	struct registry *to, *from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The file of the store, and the only door to SQLite: one table of rows (kind, key, value), which
- * are bytes here; what they mean is fabric/registry.h's. Used by sm/store.c: before the loop runs
+ * are bytes here; what they mean is store/registry.h's. Used by store/store.c: before the loop runs
  * from its thread, then from the one worker of the store. One thread at a time, and no log.
  *
  * The file is in WAL mode with synchronous=FULL: a commit is in the log and the log is on the disk
@@ -13,8 +13,8 @@
  * holds the totals: the number of rows of each kind, and the sum of their checksums. So missing
  * rows are detected, too.
  */
-#ifndef SM_STORE_DB_H
-#define SM_STORE_DB_H
+#ifndef STORE_DB_H
+#define STORE_DB_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  * changes from then on is gathered, and when that batch is written all is as it should be.
  *
  * There are two files: weft.db has all records, weft-copy.db the vital ones again, and is written
- * first (sm/store_contents.h says which are vital, and what each file proves). So no damaged page
+ * first (store/contents.h says which are vital, and what each file proves). So no damaged page
  * of either loses a vital record. A file that is damaged is set aside, and both are written again
  * from all that could be read, before the loop runs.
  *
@@ -18,7 +18,7 @@
  * between two jobs. What changes meanwhile is gathered and ends the batch: so it holds what there
  * was at one moment, though it was collected in many.
  */
-#include "sm/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,12 +28,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "fabric/partition_state.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
-#include "sm/store_contents.h"
+#include "store/contents.h"
+#include "store/partition_state.h"
 
 enum {
 	RETRY_US = 5000000,

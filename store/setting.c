@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A name and a text are a record: fabric/setting.h. */
-#include "fabric/setting.h"
+/* A name and a text are a record: store/setting.h. */
+#include "store/setting.h"
 
 #include <assert.h>
 #include <stdio.h>

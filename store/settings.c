@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A reader of the registry that notes which rows changed and tells them in a turn of their own,
- * since a reader may not change the registry and rows may want to: sm/settings.h.
+ * since a reader may not change the registry and rows may want to: store/settings.h.
  */
-#include "sm/settings.h"
+#include "store/settings.h"
 
 #include <assert.h>
 #include <stdlib.h>

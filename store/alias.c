@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Grants of alias GUIDs, and the rows of alias_guids: fabric/alias.h. */
-#include "fabric/alias.h"
+/* Grants of alias GUIDs, and the rows of alias_guids: store/alias.h. */
+#include "store/alias.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,13 +5,13 @@
  * grant comes from an administrator, an SA_Key that is not the default, or alias_guids. Functions
  * without state.
  */
-#ifndef FABRIC_ALIAS_H
-#define FABRIC_ALIAS_H
+#ifndef STORE_ALIAS_H
+#define STORE_ALIAS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fabric/registry.h"
+#include "store/registry.h"
 
 /* The registry stores the first values, so they must not change. */
 enum alias_grant {

@@ -21,7 +21,7 @@ VERSION := $(file <VERSION)
 BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 
 # A program is the rooms that it may stand on, whole: a room that needs more does not link.
-weftd_ROOMS := weftd sm sa pm fabric store route mad formats lib
+weftd_ROOMS := weftd sm ha sa pm fabric store route mad formats lib
 weftctl_ROOMS := ctl formats lib
 weftsim_ROOMS := sim formats lib mad sma
 
@@ -54,7 +54,7 @@ with = $(patsubst %.c,$(BUILD)/obj/%.o,$(call with_items,$(1)))
 # streams, and a transport in place of umad.
 SIM_RUN := $(BUILD)/tests/sim/sim_run
 sim_sources := $(filter-out tests/sim/run.c,$(wildcard tests/sim/*.c))
-ARCHIVED := $(filter-out %/main.c,$(foreach r,lib formats mad sma store fabric route sm sa pm weftd ctl sim,$(call sources,$r)))
+ARCHIVED := $(filter-out %/main.c,$(foreach r,lib formats mad sma store fabric route ha sm sa pm weftd ctl sim,$(call sources,$r)))
 
 # A harness is linked as a unit test is, where `simulation` stands for tests/sim/ without its main(); with
 # libFuzzer in the second make of `make fuzz`, else with what gives it the corpus.

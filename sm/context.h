@@ -8,6 +8,7 @@
 #define SM_CONTEXT_H
 
 #include "fabric/lid.h"
+#include "ha/replica.h"
 #include "lib/log.h"
 #include "lib/rate.h"
 #include "route/engine.h"
@@ -24,7 +25,6 @@
 #include "sm/peers.h"
 #include "sm/picture.h"
 #include "sm/program.h"
-#include "sm/replica.h"
 #include "sm/sm.h"
 #include "sm/trap_pace.h"
 #include "sm/trickle.h"

@@ -9,6 +9,7 @@
 #include "fabric/event.h"
 #include "fabric/fabric.h"
 #include "fabric/view.h"
+#include "ha/options.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/stream.h"
@@ -17,7 +18,6 @@
 #include "mad/window.h"
 #include "sm/options.h"
 #include "sm/partitions.h"
-#include "sm/replica_options.h"
 #include "store/registry.h"
 #include "store/store.h"
 

@@ -13,12 +13,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ha/options.h"
 #include "include/iba.h"
 #include "mad/umad.h"
 #include "pm/pm.h"
 #include "sa/adm.h"
 #include "sm/options.h"
-#include "sm/replica_options.h"
 
 /* Who may look where the configuration does not say; the package makes this group. */
 #define CONF_READONLY_GROUP "weft-read"

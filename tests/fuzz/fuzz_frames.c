@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What comes from another manager: frames in pieces, and what each kind of them holds. The first
- * byte is the size of the pieces. sm/replica_wire.h. */
-#include "sm/replica_wire.h"
+ * byte is the size of the pieces. ha/wire.h. */
+#include "ha/wire.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -2,14 +2,14 @@
 /*
  * A hostile peer that knows the key. The first byte of the input chooses its part: master of the
  * standby "two", or a standby of the master "one". Then it sends frames of any content, whose heads
- * are right more often than not, while the manager that it attacks goes on working. sm/replica.h.
+ * are right more often than not, while the manager that it attacks goes on working. ha/replica.h.
  */
 // WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/fuzz/fuzz.h"
 
+#include "ha/wire.h"
 #include "lib/be.h"
 #include "lib/log.h"
-#include "sm/replica_wire.h"
 #include "tests/unit/replica_bed.h"
 
 enum { STEPS_MAX = 80, TABLE_TOP_MAX = 255 };

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "sm/replica.h"
+#include "ha/replica.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/sim/pipe.h"
 #include "tests/unit/model.h"

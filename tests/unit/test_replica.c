@@ -6,7 +6,7 @@
 // WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/unit/replica_bed.h"
 
-#include "sm/replica_wire.h"
+#include "ha/wire.h"
 #include "store/partition_state.h"
 
 static bool same(const struct manager *a, const struct manager *b)

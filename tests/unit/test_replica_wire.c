@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The frames of the replica: there and back in pieces of any size, and what is no frame. */
-#include "sm/replica_wire.h"
+#include "ha/wire.h"
 
 #include <errno.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void test_no_frames(void)
 	}
 }
 
-/* The sizes that a body may have, by the description of the frames in sm/replica_wire.h: numbers of
+/* The sizes that a body may have, by the description of the frames in ha/wire.h: numbers of
  * eight bytes each, a head of 16 bytes before changes, magic and version before all of HELLO. */
 static void test_sizes(void)
 {
@@ -254,7 +254,7 @@ static void test_changes(void)
 	arena_free(arena);
 }
 
-/* By hand, from sm/replica_wire.h and the tables of rows that store/registry.h describes: these
+/* By hand, from ha/wire.h and the tables of rows that store/registry.h describes: these
  * bytes are on disks, too. A change of them needs another FRAME_VERSION, another STORE_DB_VERSION
  * (store/db.h) and a way to read the former bytes from a store. */
 

@@ -3,14 +3,14 @@
  * What the two halves of the replica share: replica_lead.c is the master's, replica_follow.c the
  * standby's, replica.c what both need and the door to the rest of sm/. Private to these three.
  */
-#ifndef SM_REPLICA_PARTS_H
-#define SM_REPLICA_PARTS_H
+#ifndef HA_PARTS_H
+#define HA_PARTS_H
 
+#include "ha/replica.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/map.h"
 #include "sm/image.h"
-#include "sm/replica.h"
 #include "store/registry_replace.h"
 
 enum {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The replica's door to the rest of the manager: which of its halves is at work. */
-#include "sm/replica.h"
+#include "ha/replica.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "ha/parts.h"
 #include "lib/mem.h"
-#include "sm/replica_parts.h"
 #include "sm/role.h"
 
 enum sm_state replica_own_role(const struct replica *replica)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a master and its standby say to each other (sm/replica.h): frames on a stream. A frame is a
+ * What a master and its standby say to each other (ha/replica.h): frames on a stream. A frame is a
  * head (the body's size and a type, 4 bytes each) and a body; numbers are big-endian. Records are
  * the bytes that the store keeps, by the formats of store/registry.h; rows of tables are those of
  * sm/image.h.
@@ -16,8 +16,8 @@
  *
  * Everything is checked here that can be checked without a state. Pure functions, any thread.
  */
-#ifndef SM_REPLICA_WIRE_H
-#define SM_REPLICA_WIRE_H
+#ifndef HA_WIRE_H
+#define HA_WIRE_H
 
 #include "lib/mem.h"
 #include "store/registry.h"

@@ -23,15 +23,15 @@
  * that is said, and what the own store has counts, until one is in step again. So a master that has
  * no standby yet, as one that has just taken over, waits for none. Loop thread only.
  */
-#ifndef SM_REPLICA_H
-#define SM_REPLICA_H
+#ifndef HA_REPLICA_H
+#define HA_REPLICA_H
 
 #include "fabric/fabric.h"
+#include "ha/options.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/stream.h"
 #include "sm/image.h"
-#include "sm/replica_options.h"
 #include "store/registry.h"
 #include "store/store.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the administrator may choose about the replica; defaults are in weftd/conf_rows.c. */
-#ifndef SM_REPLICA_OPTIONS_H
-#define SM_REPLICA_OPTIONS_H
+#ifndef HA_OPTIONS_H
+#define HA_OPTIONS_H
 
 #include <stdint.h>
 
-#include "sm/replica_wire.h"
+#include "ha/wire.h"
 
 enum { REPLICA_PORT = 15725, REPLICA_PEERS_MAX = 8, REPLICA_PEERS_SIZE = 512 };
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ha/parts.h"
 #include "lib/mem.h"
-#include "sm/replica_parts.h"
 
 enum {
 	SESSIONS_MAX = 8,

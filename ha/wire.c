@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Frames as bytes and back. The shape of the registry's formats is a number in each HELLO, so two
  * versions whose records differ do not misread each other. */
-#include "sm/replica_wire.h"
+#include "ha/wire.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ha/parts.h"
 #include "lib/mem.h"
-#include "sm/replica_parts.h"
 #include "store/partition_state.h"
 
 enum { RECORDS_A_TURN = 500, WHY_SIZE = FRAME_WHY_SIZE };

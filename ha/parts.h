@@ -6,11 +6,11 @@
 #ifndef HA_PARTS_H
 #define HA_PARTS_H
 
+#include "fabric/table_cache.h"
 #include "ha/replica.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/map.h"
-#include "sm/image.h"
 #include "store/registry_replace.h"
 
 enum {

@@ -27,11 +27,11 @@
 #define HA_REPLICA_H
 
 #include "fabric/fabric.h"
+#include "fabric/table_cache.h"
 #include "ha/options.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/stream.h"
-#include "sm/image.h"
 #include "store/registry.h"
 #include "store/store.h"
 

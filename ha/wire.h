@@ -3,7 +3,7 @@
  * What a master and its standby say to each other (ha/replica.h): frames on a stream. A frame is a
  * head (the body's size and a type, 4 bytes each) and a body; numbers are big-endian. Records are
  * the bytes that the store keeps, by the formats of store/registry.h; rows of tables are those of
- * sm/image.h.
+ * fabric/table_cache.h.
  *
  *	standby				master
  *	HELLO  what it has  ->

@@ -29,10 +29,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/discover_parts.h"
-#include "sm/subject.h"
 
 enum {
 	PKEYS_MAX = 4096, /* read of one port, whatever it claims to have */

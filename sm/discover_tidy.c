@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "fabric/aside.h"
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/discover_parts.h"
-#include "sm/subject.h"
 
 enum { SILENT_MAX_US = 60000000 }; /* a switch is passed by routes for so long */
 

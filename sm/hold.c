@@ -5,9 +5,9 @@
  */
 #include "sm/hold.h"
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "sm/damping.h"
-#include "sm/subject.h"
 
 #define S_US UINT64_C(1000000)
 

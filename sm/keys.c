@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/be.h"
 #include "lib/crypto_hmac.h"
 #include "lib/guid.h"
 #include "mad/mad.h"
-#include "sm/subject.h"
 
 static const struct m_key_entry *find(const struct keys *keys, guid_t guid)
 {

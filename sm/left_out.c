@@ -7,11 +7,11 @@
 
 #include "fabric/lid.h"
 #include "fabric/snapshot.h"
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/commands.h"
-#include "sm/subject.h"
 
 enum { WHY_SIZE = 224 };
 

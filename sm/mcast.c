@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/table_cache.h"
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
 #include "sm/context.h"
-#include "sm/image.h"
 #include "store/registry.h"
 
 enum {

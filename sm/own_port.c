@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "sm/context.h"
-#include "sm/subject.h"
 
 enum { LOOK_US = 500000, DOWNS_MAX = 4 };
 

@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "fabric/lid.h"
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/guids.h"
 #include "sm/partitions.h"
-#include "sm/subject.h"
 #include "sm/want.h"
 
 /* A state that lags behind the answer to its Set() is read so often, at the least so far apart. */

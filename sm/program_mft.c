@@ -22,12 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/mcast.h"
 #include "sm/program_parts.h"
-#include "sm/subject.h"
 
 enum {
 	MFT_POSITION_SHIFT = 28,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch is guessed to hold of multicast: its row of the image (sm/image.h). The guess
- * stands when MulticastFDBTop is as it was and some cells of the switch are read and are as the row
- * has them. Joins and leaves make rows old within a minute, and nothing is forced to disk before
- * they are written to switches, so a guess is believed only as long as it says what should be:
- * where a cell differs from that it is read before it is written (program_mft.c). There is none
+ * What a switch is guessed to hold of multicast: its row of the image (fabric/table_cache.h). The
+ * guess stands when MulticastFDBTop is as it was and some cells of the switch are read and are as
+ * the row has them. Joins and leaves make rows old within a minute, and nothing is forced to disk
+ * before they are written to switches, so a guess is believed only as long as it says what should
+ * be: where a cell differs from that it is read before it is written (program_mft.c). There is none
  * where another manager may have ruled since (sweep.c). What one that had our LID wrote, and no
  * sample met, the trickle finds. Called by program_mft.c; loop thread only.
  */

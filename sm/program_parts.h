@@ -9,10 +9,10 @@
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
 
+#include "fabric/table_cache.h"
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "lib/slices.h"
-#include "sm/image.h"
 #include "sm/program.h"
 
 /* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */

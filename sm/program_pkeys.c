@@ -22,11 +22,11 @@
 #include <string.h>
 
 #include "fabric/pkeys.h"
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/partitions.h"
 #include "sm/program_parts.h"
-#include "sm/subject.h"
 
 enum {
 	KEYS_MAX = 4096, /* looked at in one table, whatever a device claims to have */

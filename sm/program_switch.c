@@ -16,11 +16,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/program_parts.h"
-#include "sm/subject.h"
 
 /* At the manager's own switch all hosts of the fabric may be waiting. */
 enum { PORTS_A_TURN = 64 };

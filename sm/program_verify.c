@@ -14,9 +14,9 @@
  */
 #include <errno.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "sm/program_parts.h"
-#include "sm/subject.h"
 
 enum { OLD_US = 500000 }; /* what was read so long ago may have changed */
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/table_cache.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
-#include "sm/image.h"
 #include "sm/traps.h"
 #include "store/save.h"
 

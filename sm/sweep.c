@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/subject.h"
+#include "fabric/table_cache.h"
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "route/absent.h"
 #include "sm/context.h"
 #include "sm/disabled.h"
-#include "sm/image.h"
 #include "sm/left_out.h"
 #include "sm/links.h"
-#include "sm/subject.h"
 
 static void sweep_advance(void *arg);
 static void timer_expired(void *arg);

@@ -16,13 +16,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/be.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "mad/notice.h"
-#include "sm/subject.h"
 
 struct trap {
 	const struct letter *letter;

@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/context.h"
 #include "sm/mcast.h"
 #include "sm/read_tables.h"
-#include "sm/subject.h"
 #include "sm/want.h"
 
 enum {

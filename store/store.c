@@ -77,10 +77,10 @@ struct store {
 	void *fits_ctx;
 	char *dir;
 	struct file files[FILES];
-	bool loaded;		    /* what the files held is in the registry */
-	bool readable;		    /* some of it can be put there */
-	bool rewrite;		    /* the files are to be written again from the registry */
-	bool had_tables;	    /* at the start: a MASTER has kept tables here (sm/image.c) */
+	bool loaded;	 /* what the files held is in the registry */
+	bool readable;	 /* some of it can be put there */
+	bool rewrite;	 /* the files are to be written again from the registry */
+	bool had_tables; /* at the start: a MASTER has kept tables here (fabric/table_cache.c) */
 	enum partition_state vital; /* whether vital records may be missing */
 	bool judged;		    /* and the registry does not say so yet */
 	struct store_choice choice;

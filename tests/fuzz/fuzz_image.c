@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Rows of the image of tables, from another manager, and from a file that has such a row twice and
  * then goes on with the input. A row has a checksum, which no chance would meet: it is made here,
- * for a kind (1 byte), a top (2) and a body. sm/image.h. */
-#include "sm/image.c"
+ * for a kind (1 byte), a top (2) and a body. fabric/table_cache.h. */
+#include "fabric/table_cache.c"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The image of tables: what is written is read, and what is damaged is not believed: sm/image.h. */
-#include "sm/image.h"
+/* The image of tables: what is written is read, and what is damaged is not believed:
+ * fabric/table_cache.h. */
+#include "fabric/table_cache.h"
 
 #include <sys/stat.h>
 

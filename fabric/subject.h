@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a line of the log is about, for a port or a node of the live model: the journal's fields. */
-#ifndef SM_SUBJECT_H
-#define SM_SUBJECT_H
+#ifndef FABRIC_SUBJECT_H
+#define FABRIC_SUBJECT_H
 
 #include "fabric/fabric.h"
 #include "lib/log.h"

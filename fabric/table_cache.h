@@ -11,8 +11,8 @@
  * clean end; under another name first, so that there is always a whole one. What is damaged in it
  * is not believed, and what joins have made old is found before it is written. Loop thread only.
  */
-#ifndef SM_IMAGE_H
-#define SM_IMAGE_H
+#ifndef FABRIC_TABLE_CACHE_H
+#define FABRIC_TABLE_CACHE_H
 
 #include "fabric/fabric.h"
 #include "fabric/mft.h"

@@ -4,7 +4,7 @@
  * is a table of a switch and has a kind: first come the linear tables, then those of multicast, of
  * which only cells that hold something are told. What goes into it is gathered in slices.
  */
-#include "sm/image.h"
+#include "fabric/table_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * bring-up of a MASTER takes all other keys away. Before it does, it counts them here, in a walk
  * over all ports, and says so in the log; weftctl status goes on saying it. Who gave them is not
  * known: another manager, or this one by a file that its configuration names no more. Called by
- * sm/sweep.c before anything is written, and by sm/commands_partition.c. Loop thread only.
+ * sm/sweep.c before anything is written, and by sm/control/partition.c. Loop thread only.
  */
 #ifndef SM_FOREIGN_KEYS_H
 #define SM_FOREIGN_KEYS_H

@@ -11,7 +11,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 
 enum { WHY_SIZE = 224 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Switches that routes do not use although they are there, and why: told in the log when it begins,
- * and in weftctl status for as long as it is so. Called by sm/sweep.c and sm/commands.c. It decides
- * nothing and owns nothing but what it logged (switch_trouble). Loop thread only.
+ * and in weftctl status for as long as it is so. Called by sm/sweep.c and sm/control/commands.c. It
+ * decides nothing and owns nothing but what it logged (switch_trouble). Loop thread only.
  */
 #ifndef SM_LEFT_OUT_H
 #define SM_LEFT_OUT_H

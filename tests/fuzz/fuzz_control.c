@@ -2,7 +2,7 @@
 /*
  * Lines at the control socket of a manager whose subnet is up: the commands of sm/, with any JSON.
  * A manager serves many inputs, and is made anew by each hundredth, for what commands leave behind.
- * lib/control.h, sm/commands.h.
+ * lib/control.h, sm/control/commands.h.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/control_world.h"

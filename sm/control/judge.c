@@ -16,7 +16,7 @@
 
 #include "lib/mem.h"
 #include "route/quality.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 
 enum {
 	JUDGEMENTS_MAX = 4, /* with the one being computed */

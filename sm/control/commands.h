@@ -3,8 +3,8 @@
  * What the files with the manager's rows of the control socket share: how they write nodes, and
  * how they wait for a sweep. Private to sm/commands*.c. Loop thread only.
  */
-#ifndef SM_COMMANDS_H
-#define SM_COMMANDS_H
+#ifndef SM_CONTROL_COMMANDS_H
+#define SM_CONTROL_COMMANDS_H
 
 #include "fabric/named.h"
 #include "lib/guid.h"

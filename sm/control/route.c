@@ -14,7 +14,7 @@
 #include "fabric/walk.h"
 #include "lib/mem.h"
 #include "route/dump.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 
 /* route show */
 

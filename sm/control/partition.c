@@ -15,7 +15,7 @@
 
 #include "fabric/pkeys.h"
 #include "lib/mem.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 
 enum {
 	PORTS_A_PART = 32,

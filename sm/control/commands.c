@@ -14,7 +14,7 @@
 
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 #include "sm/disabled.h"
 #include "sm/left_out.h"
 #include "store/save.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 #include "sm/disabled.h"
 
 enum { ROWS_A_PART = 16 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/mem.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 #include "store/settings.h"
 
 enum { ROWS_A_PART = 32, RECORDS_A_PART = 1024 };

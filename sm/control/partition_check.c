@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sm/commands.h"
+#include "sm/control/commands.h"
 
 enum {
 	TEXT_MAX_BYTES = 64 * 1024 * 1024,

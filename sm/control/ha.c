@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sm/commands.h"
 #include "sm/context.h"
+#include "sm/control/commands.h"
 
 enum { AGAIN_US = 500000, TRIES_MAX = 20, ORDERS_MAX = 3, NAMES_SIZE = 256 };
 

@@ -35,7 +35,7 @@ struct agent {
 	struct fabric *fabric;
 	struct port *port;
 	struct m_key_have m_key;
-	struct list todo;      /* ports that sm/program.c has to look at */
+	struct list todo;      /* ports that sm/program/program.c has to look at */
 	uint64_t trap_tid;     /* of the last trap that it sent; 0: none, or it numbers none */
 	struct rate trap_rate; /* of its traps to subscribers and events: sm/traps.c */
 	int32_t index;	       /* during a freeze: of an adapter port in the snapshot, or -1 */
@@ -126,7 +126,7 @@ struct port {
 	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
 	uint32_t
 		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
-	/* P_Keys, of both ends of a cable to an end port: sm/program_pkeys.c. */
+	/* P_Keys, of both ends of a cable to an end port: sm/program/pkeys.c. */
 	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
 	bool pkeys_refused;	       /* it holds another table than wanted, and keeps it */
 	bool pkeys_rests;	       /* pkeys_good, but for a switch that is not written now */
@@ -199,7 +199,7 @@ struct switch_state {
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */
-	uint64_t set_in_report; /* sm/program.c: the last one that counts a block of it */
+	uint64_t set_in_report; /* sm/program/program.c: the last one that counts a block of it */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
 	bool set_lost;	     /* a Set is among them: reads that are answered do not end the row */

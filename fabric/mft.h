@@ -3,8 +3,9 @@
  * A switch's multicast forwarding table as the manager sees it: what it should hold, what it holds,
  * and what it may hold while a Set() is under way or was not answered. A table is cells: a block of
  * 32 MLIDs and a position of 16 ports, as Sets write it; cells in which there is nothing have no
- * memory. The live model owns one for each switch (switch_state), sm/mcast.c says what it should
- * hold, sm/program_mft.c writes. Loop thread only; a row, which never changes, may be read on any.
+ * memory. The live model owns one for each switch (switch_state), sm/program/mcast.c says what it
+ * should hold, sm/program/mft.c writes. Loop thread only; a row, which never changes, may be read
+ * on any.
  */
 #ifndef FABRIC_MFT_H
 #define FABRIC_MFT_H
@@ -57,7 +58,7 @@ struct mft {
 	uint16_t guessed_blocks; /* of known_blocks, so many from 0 on were believed */
 	struct mft_row *row;	 /* as it is now, if it was asked for; or NULL */
 	/* What it may hold, being looked at, and how many samples were asked for:
-	 * sm/program_mft_guess.c; or NULL. */
+	 * sm/program/cached_mft.c; or NULL. */
 	struct mft_row *guess;
 	uint8_t guess_asked;
 	bool touched;		 /* something may have to be written */
@@ -65,7 +66,7 @@ struct mft {
 	bool topless;		 /* it did not take MulticastFDBTop */
 	uint8_t unheard;	 /* Gets in a row without an answer, in this run */
 	unsigned pending;	 /* cells that are busy */
-	uint32_t search;	 /* the last one that came here: sm/program_mft.c */
+	uint32_t search;	 /* the last one that came here: sm/program/mft.c */
 	uint64_t *dirty;	 /* by cell: it is to be looked at */
 	struct mft_cell **cells; /* [block * positions + position], or NULL */
 };

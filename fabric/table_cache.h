@@ -3,8 +3,9 @@
  * The image: the forwarding tables that switches have acknowledged, those of multicast too, in one
  * file beside the store, tables.img. After a start it is a hypothesis: a switch that forwards, has
  * the same LinearFDBTop and holds the same in some sampled blocks is taken to hold all of it
- * (sm/program_guess.c, for multicast sm/program_mft_guess.c), so a restart on a fabric that is up
- * reads little and writes nothing. SLtoVL tables are not in it, since this manager writes none.
+ * (sm/program/cached_lft.c, for multicast sm/program/cached_mft.c), so a restart on a fabric that
+ * is up reads little and writes nothing. SLtoVL tables are not in it, since this manager writes
+ * none.
  *
  * Rows are references to what switches have, and no copies. The file is written by the store's
  * worker: some seconds after a sweep that changed tables, some more after groups did, and at a

@@ -3,8 +3,9 @@
  * M_Keys: which one each end port should have (none, one for the subnet, or one of its own that is
  * derived from a secret), and which it may have. The registry holds both, and is durable before a
  * port is told anything: a key that is lost could not be asked for again. So what a Set(PortInfo)
- * carries is the registry's (sm/want.c), and a change of policy, or of the secret, is first one of
- * the registry, here, in a walk that each sweep of a MASTER begins when something has changed.
+ * carries is the registry's (sm/program/want.c), and a change of policy, or of the secret, is first
+ * one of the registry, here, in a walk that each sweep of a MASTER begins when something has
+ * changed.
  *
  * While a key is changed the one before it is kept and tried, until the port has shown that it has
  * the new one. A port that is gone keeps its record, as its LID.

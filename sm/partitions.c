@@ -15,7 +15,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/partition_held.h"
-#include "sm/program.h"
+#include "sm/program/program.h"
 #include "store/alias.h"
 
 enum { PARTITIONS = 0x8000, SCOPE_LINK_LOCAL = 2, IPOIB_Q_KEY = 0x0B1B };

@@ -19,7 +19,7 @@ enum {
 	VLARB_BLOCK_SHIFT = 16,
 	SL_TO_VL_INPUT_SHIFT = 8,
 	PKEY_PORT_SHIFT = 16,
-	PKEY_BLOCKS_MAX = 128, /* as sm/program_pkeys.c looks at */
+	PKEY_BLOCKS_MAX = 128, /* as sm/program/pkeys.c looks at */
 };
 
 struct reading {
@@ -220,7 +220,7 @@ static void finish(struct reading *reading)
 	free(reading);
 }
 
-/* A switch that does not tell its table is taken to hold nothing, as in sm/program_pkeys.c. */
+/* A switch that does not tell its table is taken to hold nothing, as in sm/program/pkeys.c. */
 static void take_pkeys(struct reading *reading, uint32_t attr_mod, const struct smp_answer *answer)
 {
 	struct p_key_table table;

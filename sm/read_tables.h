@@ -2,7 +2,7 @@
 /*
  * Reading the tables of a port that no bring-up needs: its GUIDs, its mappings of service levels to
  * virtual lanes, its VL arbitration, and of an end port the P_Keys of the switch's port before it,
- * which the first partition needs of all (sm/program_pkeys.c). All requests for one port go into
+ * which the first partition needs of all (sm/program/pkeys.c). All requests for one port go into
  * its agent's queue together, where they wait behind nothing but themselves, and when the last is
  * answered the port has its tables; so nobody sees half of them. What a device refuses is
  * remembered on the port until that passes INIT. Used by trickle.c alone; loop thread only.

@@ -19,9 +19,9 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/context.h"
-#include "sm/mcast.h"
+#include "sm/program/mcast.h"
+#include "sm/program/want.h"
 #include "sm/read_tables.h"
-#include "sm/want.h"
 
 enum {
 	IDLE_US = 1000000,

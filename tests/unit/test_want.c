@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a port should hold, by its kind, and when that differs from what it holds: sm/want.h. */
-#include "sm/want.h"
+/* What a port should hold, by its kind, and when that differs from what it holds:
+ * sm/program/want.h. */
+#include "sm/program/want.h"
 #include "store/registry.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"

@@ -12,7 +12,7 @@
  * MASTER, the one before us has led to it; else the tables are waited for, by telling after all
  * else.
  */
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 enum { TICK_US = 50000 };
 

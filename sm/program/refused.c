@@ -11,7 +11,7 @@
 
 #include "fabric/aside.h"
 #include "mad/mad.h"
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 #define S_US UINT64_C(1000000)
 

@@ -9,8 +9,8 @@
  *
  * Used by sm.c, sweep.c and programming. Loop thread only.
  */
-#ifndef SM_MCAST_H
-#define SM_MCAST_H
+#ifndef SM_PROGRAM_MCAST_H
+#define SM_PROGRAM_MCAST_H
 
 #include "fabric/fabric.h"
 #include "lib/loop.h"

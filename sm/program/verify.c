@@ -16,7 +16,7 @@
 
 #include "fabric/subject.h"
 #include "include/message_id.h"
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 enum { OLD_US = 500000 }; /* what was read so long ago may have changed */
 

@@ -5,8 +5,8 @@
  * written them, or the device itself. The difference is written as everything else, by programming;
  * what makes one asks for a sweep of the node. Loop thread only.
  */
-#ifndef SM_GUIDS_H
-#define SM_GUIDS_H
+#ifndef SM_PROGRAM_GUIDS_H
+#define SM_PROGRAM_GUIDS_H
 
 #include "fabric/fabric.h"
 #include "sm/options.h"

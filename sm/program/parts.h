@@ -13,7 +13,7 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "lib/slices.h"
-#include "sm/program.h"
+#include "sm/program/program.h"
 
 /* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */
 enum { PACKET_LIFE_US = 10000 };

@@ -5,8 +5,8 @@
  * the cable. Fields that the manager does not govern are written as they were read; those with a
  * value for "no change" carry it.
  */
-#ifndef SM_WANT_H
-#define SM_WANT_H
+#ifndef SM_PROGRAM_WANT_H
+#define SM_PROGRAM_WANT_H
 
 #include "fabric/fabric.h"
 #include "sm/options.h"

@@ -26,7 +26,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/partitions.h"
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 enum {
 	KEYS_MAX = 4096, /* looked at in one table, whatever a device claims to have */

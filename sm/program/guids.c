@@ -4,7 +4,7 @@
  * port, place and value until the place has another value; a port that passes INIT has lost it
  * anyway. The first GUID of a port is its own and is never different.
  */
-#include "sm/guids.h"
+#include "sm/program/guids.h"
 
 #include <stdlib.h>
 #include <string.h>

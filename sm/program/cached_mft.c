@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sm/mcast.h"
-#include "sm/program_parts.h"
+#include "sm/program/mcast.h"
+#include "sm/program/parts.h"
 
 enum { SAMPLES = 4, MFT_POSITION_SHIFT = 28 };
 

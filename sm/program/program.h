@@ -9,8 +9,8 @@
  *   - a cable to an adapter goes ACTIVE when the tables on the way from there to the manager and
  * back have been acknowledged. Loop thread only.
  */
-#ifndef SM_PROGRAM_H
-#define SM_PROGRAM_H
+#ifndef SM_PROGRAM_PROGRAM_H
+#define SM_PROGRAM_PROGRAM_H
 
 #include "fabric/fabric.h"
 #include "lib/loop.h"

@@ -17,7 +17,7 @@
  * replaces a working one is written when every switch after it on the new route holds its new
  * entry. New routes are free of circles, so for one LID there always is a switch that may be next.
  */
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 /* Whether packets may pass a cable. Both ends ARMED suffice: the answer to the Set(ACTIVE) may have
  * been lost, and the first packet of a neighbour makes an ARMED port ACTIVE. */

@@ -5,7 +5,7 @@
  * else the attribute has on newer devices is the vendor's, so it is read right before and sent back
  * as it is. A link takes the speed when it trains next. Nothing waits for it.
  */
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 #include <errno.h>
 #include <string.h>

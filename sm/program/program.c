@@ -5,7 +5,7 @@
  * it changed. Ports to look at stand in the list of their agent; the window asks an agent for its
  * next request when it has room (window_target.next), ports first, then the switch's own table.
  */
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
-#include "sm/guids.h"
 #include "sm/partitions.h"
-#include "sm/want.h"
+#include "sm/program/guids.h"
+#include "sm/program/want.h"
 
 /* A state that lags behind the answer to its Set() is read so often, at the least so far apart. */
 enum { STATE_READS = 8, STATE_LAG_US = 25000, STATE_REFUSED = UINT8_MAX };

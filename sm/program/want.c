@@ -3,7 +3,7 @@
  * Which fields of PortInfo the manager governs depends on what kind of port it is: one table says
  * so, after the usage column of the specification's table 146.
  */
-#include "sm/want.h"
+#include "sm/program/want.h"
 
 #include <stdlib.h>
 #include <string.h>

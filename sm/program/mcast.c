@@ -6,7 +6,7 @@
  * one is still being written. All trees belong to one snapshot and its routes; when there are new
  * routes the batch is all MLIDs.
  */
-#include "sm/mcast.h"
+#include "sm/program/mcast.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

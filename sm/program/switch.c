@@ -20,7 +20,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 /* At the manager's own switch all hosts of the fabric may be waiting. */
 enum { PORTS_A_TURN = 64 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "sm/program_parts.h"
+#include "sm/program/parts.h"
 
 enum { SAMPLES = 4 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Writing multicast tables. What switches should hold is a tree for each MLID (sm/mcast.c); what
- * they may hold is known for each entry (fabric/mft.h). A packet of a group that runs in a circle
- * does so for ever and fills the fabric, so after every single Set() the cables over which an MLID
- * may go are a forest:
+ * Writing multicast tables. What switches should hold is a tree for each MLID (sm/program/mcast.c);
+ * what they may hold is known for each entry (fabric/mft.h). A packet of a group that runs in a
+ * circle does so for ever and fills the fabric, so after every single Set() the cables over which
+ * an MLID may go are a forest:
  *   - within one tree nothing can close a circle, whatever the order is. There it is the order that
  *     loses least: who sends down into a branch does so when the branch is complete, and a branch
  *     that ends is cut at its top first;
@@ -26,8 +26,8 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sm/mcast.h"
-#include "sm/program_parts.h"
+#include "sm/program/mcast.h"
+#include "sm/program/parts.h"
 
 enum {
 	MFT_POSITION_SHIFT = 28,

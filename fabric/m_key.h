@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Which M_Key an SMP carries. The live model knows the key of a port that has shown it, or taken
- * it; else its source (sm/keys.h) names those that the port may hold, the likeliest first, and the
- * attempts of a request try one after the other: a port whose key is 0 answers whatever it is
- * asked with, and one that is protected drops what has a wrong key. Loop thread only.
+ * it; else its source (sm/partition/m_keys.h) names those that the port may hold, the likeliest
+ * first, and the attempts of a request try one after the other: a port whose key is 0 answers
+ * whatever it is asked with, and one that is protected drops what has a wrong key. Loop thread
+ * only.
  */
 #ifndef FABRIC_M_KEY_H
 #define FABRIC_M_KEY_H

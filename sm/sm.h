@@ -17,7 +17,7 @@
 #include "mad/txn.h"
 #include "mad/window.h"
 #include "sm/options.h"
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 #include "store/registry.h"
 #include "store/store.h"
 

@@ -169,7 +169,7 @@ enum { REGISTRY_INDEXES = 3 };
 
 enum { PARTITION_TEXT_SIZE = 480 };
 
-/* A piece of the partition file that was in force last: sm/partition_kept.h. */
+/* A piece of the partition file that was in force last: sm/partition/kept.h. */
 struct partition_text_entry { /* identified by number */
 	uint32_t number;      /* of the piece, from 0 on */
 	uint16_t size;	      /* bytes of text in use */

@@ -518,7 +518,7 @@ static const struct store_record *row_at(const struct store *store, size_t at, b
 }
 
 /* Says in the registry whether vital records are missing, where it stays until an administrator
- * decides (sm/partitions.h). What could only not be read is no loss once it can be. */
+ * decides (sm/partition/partitions.h). What could only not be read is no loss once it can be. */
 static void note_completeness(struct store *store)
 {
 	time_t now = (time_t)loop_wall_s(store->loop);

@@ -11,7 +11,7 @@
 #include "lib/stream.h"
 #include "lib/work.h"
 #include "mad/transport.h"
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 #include "store/settings.h"
 #include "store/store.h"
 #include "weftd/conf.h"

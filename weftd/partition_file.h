@@ -6,7 +6,7 @@
 #ifndef WEFTD_PARTITION_FILE_H
 #define WEFTD_PARTITION_FILE_H
 
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 #include "weftd/conf.h"
 
 struct partition_file {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Alias GUIDs on the control socket: alias list, alias set, alias remove. What an administrator
- * sets is granted: its P_Keys follow (sm/partitions.h). A GUID that another port has is taken from
- * there, unless it was granted to that port: then alias set names the port, and the administrator
- * removes the alias there first (store/alias.h). A change is answered when it is
+ * sets is granted: its P_Keys follow (sm/partition/partitions.h). A GUID that another port has is
+ * taken from there, unless it was granted to that port: then alias set names the port, and the
+ * administrator removes the alias there first (store/alias.h). A change is answered when it is
  * durable; the port is told by the sweep that follows. Names and members are documented in
  * weftctl(8). Loop thread only.
  */

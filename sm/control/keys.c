@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The commands about M_Keys (sm/keys.h). None of them answers with a key. Loop thread only. */
+/* The commands about M_Keys (sm/partition/m_keys.h). None of them answers with a key. Loop thread
+ * only. */
 #include "sm/control/commands.h"
 
 #include "sm/context.h"

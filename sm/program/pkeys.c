@@ -25,7 +25,7 @@
 #include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 #include "sm/program/parts.h"
 
 enum {
@@ -353,7 +353,7 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	return false;
 }
 
-/* While the P_Keys of ports are not known (sm/partitions.h), a port that is up keeps its
+/* While the P_Keys of ports are not known (sm/partition/partitions.h), a port that is up keeps its
  * own. The manager's is still made a full member of the default partition. */
 static bool find_step(struct program *program, struct cable cable, struct step *out)
 {

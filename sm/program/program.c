@@ -16,7 +16,7 @@
 #include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 #include "sm/program/guids.h"
 #include "sm/program/want.h"
 

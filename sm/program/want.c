@@ -116,7 +116,7 @@ static bool leads_to_end(const struct port *port)
 	return port->peer && port->peer->node->type != NODE_SWITCH;
 }
 
-/* A record that says nothing of the port says that it has no key: sm/keys.h. */
+/* A record that says nothing of the port says that it has no key: sm/partition/m_keys.h. */
 static uint64_t want_m_key(const struct fabric *fabric, const struct port *port)
 {
 	const struct m_key_entry key = {.guid = port_facts(port)->guid}, *entry = NULL;

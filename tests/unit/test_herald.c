@@ -16,7 +16,7 @@ static const struct fake_port *newcomer; /* or NULL */
 static void happened(void *ctx, const struct event *event)
 {
 	if (event->kind == EVENT_PKEYS)
-		return; /* sm/partitions.h tells of all ports, too */
+		return; /* sm/partition/partitions.h tells of all ports, too */
 	(void)ctx;
 	if (newcomer && event->kind == EVENT_PORT_IN)
 		CU_ASSERT_EQUAL(newcomer->info.port_state, PORT_ACTIVE);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which M_Key ports should have, which may be theirs, and who used a wrong one: sm/keys.h. */
+/* Which M_Key ports should have, which may be theirs, and who used a wrong one:
+ * sm/partition/m_keys.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "lib/crypto_hmac.h"
-#include "sm/keys.h"
+#include "sm/partition/m_keys.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 

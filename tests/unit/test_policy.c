@@ -10,7 +10,7 @@
 
 #include "formats/partitions.h"
 #include "sim/spec.h"
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 #include "store/partition_state.h"
 #include "store/setting.h"
 

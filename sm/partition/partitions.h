@@ -10,12 +10,12 @@
  *     member, and the manager's port a full one.
  *   - A file that is bad at the start, or missing although the registry names a file that was in
  *     force: the text of the last good file stays in force. The registry has it
- *     (sm/partition_kept.h). A configuration without a file ends that. A file that is bad later
+ *     (sm/partition/kept.h). A configuration without a file ends that. A file that is bad later
  *     changes nothing.
  *   - Frozen: the registry has no such text either, or the store has lost records
  *     (store/partition_state.h). Then the members of partitions are not known. Ports that are up
  *     keep their P_Keys. Other ports become limited members of the default partition, and get
- *     P_Keys that they are known to have held (sm/partition_held.h). No group is made or ended. A
+ *     P_Keys that they are known to have held (sm/partition/held.h). No group is made or ended. A
  *     good file, a restored document or policy_accept() ends this state.
  *   - The manager's own port always is a full member of the default partition.
  * Partitions name port GUIDs and alias GUIDs. A granted alias counts for its port
@@ -26,8 +26,8 @@
  * Made and owned by sm.c; programming (program_pkeys.c) asks what a port should have, and is told
  * which ports to look at. Loop thread only.
  */
-#ifndef SM_PARTITIONS_H
-#define SM_PARTITIONS_H
+#ifndef SM_PARTITION_PARTITIONS_H
+#define SM_PARTITION_PARTITIONS_H
 
 #include "fabric/event.h"
 #include "fabric/fabric.h"
@@ -36,7 +36,7 @@
 #include "lib/map.h"
 #include "lib/slices.h"
 #include "sm/options.h"
-#include "sm/partition_kept.h"
+#include "sm/partition/kept.h"
 #include "store/registry.h"
 
 enum partition_source {

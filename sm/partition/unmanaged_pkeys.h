@@ -7,12 +7,12 @@
  * known: another manager, or this one by a file that its configuration names no more. Called by
  * sm/sweep.c before anything is written, and by sm/control/partition.c. Loop thread only.
  */
-#ifndef SM_FOREIGN_KEYS_H
-#define SM_FOREIGN_KEYS_H
+#ifndef SM_PARTITION_UNMANAGED_PKEYS_H
+#define SM_PARTITION_UNMANAGED_PKEYS_H
 
 #include "fabric/pkeys.h"
 #include "lib/slices.h"
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 
 struct foreign_keys {
 	struct fabric *fabric;

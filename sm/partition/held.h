@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The P_Keys of ports at the time when partitions became unknown (policy_is_frozen() of
- * sm/partitions.h). A port that was up then keeps its P_Keys, also after its link goes down and
- * comes back, or its host reboots. A port that was down then has no entry. Loop thread only.
+ * sm/partition/partitions.h). A port that was up then keeps its P_Keys, also after its link goes
+ * down and comes back, or its host reboots. A port that was down then has no entry. Loop thread
+ * only.
  */
 #ifndef SM_PARTITION_HELD_H
 #define SM_PARTITION_HELD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The partition file's text as records of the registry: sm/partition_kept.h. */
-#include "sm/partition_kept.h"
+/* The partition file's text as records of the registry: sm/partition/kept.h. */
+#include "sm/partition/kept.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which partition file is in force, and whether partitions are known: sm/partitions_parts.h. */
-#include "sm/partitions_parts.h"
+/* Which partition file is in force, and whether partitions are known: sm/partition/parts.h. */
+#include "sm/partition/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "sm/partition_held.h"
+#include "sm/partition/held.h"
 #include "store/partition_state.h"
 #include "store/setting.h"
 

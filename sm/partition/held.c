@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Tables as lists of keys, by port GUID: sm/partition_held.h. */
-#include "sm/partition_held.h"
+/* Tables as lists of keys, by port GUID: sm/partition/held.h. */
+#include "sm/partition/held.h"
 
 #include <stdlib.h>
 #include <string.h>

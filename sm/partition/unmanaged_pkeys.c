@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One stage over the end ports, and a line in the log: sm/foreign_keys.h. */
-#include "sm/foreign_keys.h"
+/* One stage over the end ports, and a line in the log: sm/partition/unmanaged_pkeys.h. */
+#include "sm/partition/unmanaged_pkeys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The text of the last partition file in force. It is in the registry, so the store and each
- * standby have it. It takes effect when the file itself is bad or missing (sm/partitions.h). The
- * text is stored in pieces; a setting has its length, hash and date. Loop thread only.
+ * standby have it. It takes effect when the file itself is bad or missing
+ * (sm/partition/partitions.h). The text is stored in pieces; a setting has its length, hash and
+ * date. Loop thread only.
  */
 #ifndef SM_PARTITION_KEPT_H
 #define SM_PARTITION_KEPT_H

@@ -4,10 +4,10 @@
  * changes. partition_source.c decides which file is in force and whether partitions are frozen.
  * Private to these files. Loop thread only.
  */
-#ifndef SM_PARTITIONS_PARTS_H
-#define SM_PARTITIONS_PARTS_H
+#ifndef SM_PARTITION_PARTS_H
+#define SM_PARTITION_PARTS_H
 
-#include "sm/partitions.h"
+#include "sm/partition/partitions.h"
 
 /* Takes over partitions (NULL: none), which replace the earlier file. */
 void policy_put_file(struct policy *policy, struct partitions *partitions);

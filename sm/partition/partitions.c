@@ -5,7 +5,7 @@
  * looked at for all. The registry finds its members by GUID as well. So a question costs what there
  * is to say about the port.
  */
-#include "sm/partitions_parts.h"
+#include "sm/partition/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "sm/partition_held.h"
+#include "sm/partition/held.h"
 #include "sm/program/program.h"
 #include "store/alias.h"
 

@@ -12,8 +12,8 @@
  *
  * Who uses a wrong key is counted, and named in the log. No key is. Loop thread only.
  */
-#ifndef SM_KEYS_H
-#define SM_KEYS_H
+#ifndef SM_PARTITION_M_KEYS_H
+#define SM_PARTITION_M_KEYS_H
 
 #include "fabric/fabric.h"
 #include "lib/control.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Keys by policy and by record (sm/keys.h). A derived key is the first 64 bits of HMAC-SHA-256 over
- * a label and the port's GUID, so that every manager with the secret knows it, also one that has no
- * store of its own. The first secret gives keys; those after it were used before and are tried.
+ * Keys by policy and by record (sm/partition/m_keys.h). A derived key is the first 64 bits of
+ * HMAC-SHA-256 over a label and the port's GUID, so that every manager with the secret knows it,
+ * also one that has no store of its own. The first secret gives keys; those after it were used
+ * before and are tried.
  *
  * Behind a cable nobody knows whose key it takes. First comes that of who was there last. After
  * that, where each port has its own, those of ports that are missing, for cables may have been
  * moved; never those of ports that are there.
  */
-#include "sm/keys.h"
+#include "sm/partition/m_keys.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -59,7 +59,7 @@ struct pkeys_echo {
 	uint64_t wanted[2], held[2]; /* [whether it was only to lose some] */
 };
 
-/* What a port did lately, judged by sm/damping.c. */
+/* What a port did lately, judged by sm/discovery/damping.c. */
 struct flap_history {
 	uint64_t last_us, hold_us; /* the last loss of the link, and what was held for it */
 	unsigned losses;

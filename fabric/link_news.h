@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which links came and went since this was emptied last, for the log (sm/links.h). The live model
- * notes each change where it makes it: fabric_link(), fabric_unlink(), and port_set_info() when a
- * port tells that its link was lost. Names are copied, for nodes may be dropped before anybody
- * reads them. What becomes of one link is one entry, however often it changes; beyond
- * LINK_NEWS_MAX entries changes are only counted. Until link_news_begin() nothing is noted: a
- * bring-up is no news. Loop thread only.
+ * Which links came and went since this was emptied last, for the log (sm/discovery/links.h). The
+ * live model notes each change where it makes it: fabric_link(), fabric_unlink(), and
+ * port_set_info() when a port tells that its link was lost. Names are copied, for nodes may be
+ * dropped before anybody reads them. What becomes of one link is one entry, however often it
+ * changes; beyond LINK_NEWS_MAX entries changes are only counted. Until link_news_begin() nothing
+ * is noted: a bring-up is no news. Loop thread only.
  */
 #ifndef FABRIC_LINK_NEWS_H
 #define FABRIC_LINK_NEWS_H

@@ -18,9 +18,9 @@
 #include "lib/mem.h"
 #include "route/absent.h"
 #include "sm/context.h"
-#include "sm/disabled.h"
+#include "sm/discovery/disabled.h"
+#include "sm/discovery/links.h"
 #include "sm/left_out.h"
-#include "sm/links.h"
 
 static void sweep_advance(void *arg);
 static void timer_expired(void *arg);

@@ -11,7 +11,7 @@
 
 #include "include/iba.h"
 #include "lib/loop.h"
-#include "sm/discover.h"
+#include "sm/discovery/discover.h"
 
 /* A switch that goes away is told of by as many neighbours as it has ports. More than that is a
  * storm. Who would not be named shows by PortStateChange, for which a light sweep asks every

@@ -159,7 +159,7 @@ struct neighbor_entry { /* identified by node_guid and port */
 	guid_t guid; /* of the end port */
 };
 
-/* A switch's port that is to stay disabled until a command enables it: sm/disabled.h. */
+/* A switch's port that is to stay disabled until a command enables it: sm/discovery/disabled.h. */
 struct disabled_entry { /* identified by node_guid and port */
 	guid_t node_guid;
 	uint8_t port;

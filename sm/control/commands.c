@@ -15,7 +15,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/control/commands.h"
-#include "sm/disabled.h"
+#include "sm/discovery/disabled.h"
 #include "sm/left_out.h"
 #include "store/save.h"
 

@@ -11,7 +11,7 @@
 
 #include "lib/mem.h"
 #include "sm/control/commands.h"
-#include "sm/disabled.h"
+#include "sm/discovery/disabled.h"
 
 enum { ROWS_A_PART = 16 };
 

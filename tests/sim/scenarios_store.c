@@ -7,7 +7,7 @@
 
 #include "lib/mem.h"
 #include "sm/context.h"
-#include "sm/disabled.h"
+#include "sm/discovery/disabled.h"
 #include "tests/sim/sim.h"
 
 #define TREE "fattree:radix=8,levels=2"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How long a flapping link is held, and when a port babbles: sm/damping.h. */
-#include "sm/damping.h"
+/* How long a flapping link is held, and when a port babbles: sm/discovery/damping.h. */
+#include "sm/discovery/damping.h"
 #include "tests/unit/unit.h"
 
 #define S UINT64_C(1000000)

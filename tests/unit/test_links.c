@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sm/links.h"
+#include "sm/discovery/links.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 

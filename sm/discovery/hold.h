@@ -5,8 +5,8 @@
  * switch is read again and it comes back. Called by the sweep after each discovery and by the inbox
  * for traps. The manager's own cable is never held. Loop thread only.
  */
-#ifndef SM_HOLD_H
-#define SM_HOLD_H
+#ifndef SM_DISCOVERY_HOLD_H
+#define SM_DISCOVERY_HOLD_H
 
 #include "fabric/fabric.h"
 #include "lib/log.h"

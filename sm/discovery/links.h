@@ -4,8 +4,8 @@
  * looks for a bad cable or pulled the wrong one. A MASTER tells, from the end of its first bring-up
  * on: before that every link is new to it. Loop thread only.
  */
-#ifndef SM_LINKS_H
-#define SM_LINKS_H
+#ifndef SM_DISCOVERY_LINKS_H
+#define SM_DISCOVERY_LINKS_H
 
 #include "fabric/fabric.h"
 #include "lib/log.h"

@@ -11,7 +11,7 @@
 #include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
-#include "sm/discover_parts.h"
+#include "sm/discovery/parts.h"
 
 enum { SILENT_MAX_US = 60000000 }; /* a switch is passed by routes for so long */
 

@@ -2,9 +2,9 @@
 /*
  * Links in the log: links.h. What became of a link is a row of words. Who came and went again
  * within one sweep is not told: a false cable, which discovery finds and cuts in each full pass,
- * looks so, and a link that flaps has its own line (sm/hold.h).
+ * looks so, and a link that flaps has its own line (sm/discovery/hold.h).
  */
-#include "sm/links.h"
+#include "sm/discovery/links.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * restart of the manager, and of the switch. Ports that others have disabled are left alone. Loop
  * thread only.
  */
-#ifndef SM_DISABLED_H
-#define SM_DISABLED_H
+#ifndef SM_DISCOVERY_DISABLED_H
+#define SM_DISCOVERY_DISABLED_H
 
 #include "fabric/fabric.h"
 #include "lib/control.h"

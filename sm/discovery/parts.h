@@ -3,13 +3,13 @@
  * What discover.c, which asks and takes answers, and discover_tidy.c, which makes the model agree
  * with them when a pass is over, have in common.
  */
-#ifndef SM_DISCOVER_PARTS_H
-#define SM_DISCOVER_PARTS_H
+#ifndef SM_DISCOVERY_PARTS_H
+#define SM_DISCOVERY_PARTS_H
 
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/slices.h"
-#include "sm/discover.h"
+#include "sm/discovery/discover.h"
 
 struct discover {
 	struct loop *loop;

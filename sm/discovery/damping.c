@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Times that double, counts within a period: sm/damping.h. */
-#include "sm/damping.h"
+/* Times that double, counts within a period: sm/discovery/damping.h. */
+#include "sm/discovery/damping.h"
 
 #define S_US UINT64_C(1000000)
 

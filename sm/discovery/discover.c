@@ -21,7 +21,7 @@
  * the switch is taken to be silent, and light passes look for it. What it should have told, its
  * neighbours tell: in a pass over what was named they are asked at once.
  */
-#include "sm/discover.h"
+#include "sm/discovery/discover.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@
 #include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
-#include "sm/discover_parts.h"
+#include "sm/discovery/parts.h"
 
 enum {
 	PKEYS_MAX = 4096, /* read of one port, whatever it claims to have */

@@ -10,8 +10,8 @@
  * Reads only, but for PortStateChange, which a MASTER clears before it reads the switch's ports, so
  * that a change after that shows again. Loop thread only.
  */
-#ifndef SM_DISCOVER_H
-#define SM_DISCOVER_H
+#ifndef SM_DISCOVERY_DISCOVER_H
+#define SM_DISCOVERY_DISCOVER_H
 
 #include "fabric/fabric.h"
 #include "lib/loop.h"

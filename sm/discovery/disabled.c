@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A walk over the records, and a search over cables: sm/disabled.h. */
-#include "sm/disabled.h"
+/* A walk over the records, and a search over cables: sm/discovery/disabled.h. */
+#include "sm/discovery/disabled.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * How long a port that makes trouble is kept out: links that go and come again and again, and ports
- * that report errors without an end. Pure functions of a history and a time, called by sm/hold.c;
- * the histories are the ports' (fabric/fabric.h).
+ * that report errors without an end. Pure functions of a history and a time, called by
+ * sm/discovery/hold.c; the histories are the ports' (fabric/fabric.h).
  */
-#ifndef SM_DAMPING_H
-#define SM_DAMPING_H
+#ifndef SM_DISCOVERY_DAMPING_H
+#define SM_DISCOVERY_DAMPING_H
 
 #include "fabric/fabric.h"
 

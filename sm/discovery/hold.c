@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What follows from the histories of ports: sm/hold.h. A hold belongs to one end of a cable and
- * counts for both (port_held()), so that it outlives the other end's leaving and coming back.
+ * What follows from the histories of ports: sm/discovery/hold.h. A hold belongs to one end of a
+ * cable and counts for both (port_held()), so that it outlives the other end's leaving and coming
+ * back.
  */
-#include "sm/hold.h"
+#include "sm/discovery/hold.h"
 
 #include "fabric/subject.h"
 #include "include/message_id.h"
-#include "sm/damping.h"
+#include "sm/discovery/damping.h"
 
 #define S_US UINT64_C(1000000)
 

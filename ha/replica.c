@@ -7,7 +7,7 @@
 
 #include "ha/parts.h"
 #include "lib/mem.h"
-#include "sm/role.h"
+#include "sm/election/role.h"
 
 enum sm_state replica_own_role(const struct replica *replica)
 {

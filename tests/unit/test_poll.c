@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Asking another manager that does not answer (sm/poll.h), on a clock that is a number: how many
- * questions, and how many intervals, before it counts as silent or gone.
+ * Asking another manager that does not answer (sm/election/poll.h), on a clock that is a number:
+ * how many questions, and how many intervals, before it counts as silent or gone.
  */
 // WITH: tests/sim/loop_virtual.o
-#include "sm/poll.h"
+#include "sm/election/poll.h"
 
 #include <string.h>
 

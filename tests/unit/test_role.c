@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Every role with every event, and the ranking of managers: sm/role.h. */
+/* Every role with every event, and the ranking of managers: sm/election/role.h. */
 #include "lib/mem.h"
-#include "sm/role.h"
+#include "sm/election/role.h"
 #include "tests/unit/unit.h"
 
 enum { EVENTS = ROLE_CONTROL_DISCOVER + 1, N = SM_NOTACTIVE, D = SM_DISCOVERING };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Asking another subnet manager, at poll_interval, whether it is there and what it is: a STANDBY
- * asks its master, a MASTER asks all others that it knows. Owned by sm/peers.c, which draws the
- * consequences. Loop thread only.
+ * asks its master, a MASTER asks all others that it knows. Owned by sm/election/peers.c, which
+ * draws the consequences. Loop thread only.
  *
  * One lost MAD is no miss: within an interval the question is put again, alternately by LID and
  * along the directed route, so that before three intervals are missed seven questions went
@@ -10,8 +10,8 @@
  * somebody else's doing; asked again at once, and answered so again, the manager is gone, and
  * nobody waits for more misses.
  */
-#ifndef SM_POLL_H
-#define SM_POLL_H
+#ifndef SM_ELECTION_POLL_H
+#define SM_ELECTION_POLL_H
 
 #include "fabric/fabric.h"
 #include "lib/loop.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Whom a survey met is known until the next one, some seconds later. In between a STANDBY polls its
- * master and a MASTER all the others (sm/poll.h): of two subnets that have become one, or of a
- * manager that took itself for the only one, it hears at once. A STANDBY makes no surveys: what it
- * knows of other standbys is as old as its last one.
+ * master and a MASTER all the others (sm/election/poll.h): of two subnets that have become one, or
+ * of a manager that took itself for the only one, it hears at once. A STANDBY makes no surveys:
+ * what it knows of other standbys is as old as its last one.
  *
  * A standby-only manager shows no IsSM: no master can then take it for a candidate and hand over to
  * it.
  */
-#include "sm/peers_parts.h"
+#include "sm/election/parts.h"
 
 #include <errno.h>
 #include <inttypes.h>

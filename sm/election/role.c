@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The transitions as rows: a pair of role and event that has no row changes nothing. */
-#include "sm/role.h"
+#include "sm/election/role.h"
 
 #include <stddef.h>
 

@@ -3,16 +3,16 @@
  * What the files of peers share: peers.c, the election and who is asked, and peers_control.c, what
  * others order. Private to these two. Loop thread only.
  */
-#ifndef SM_PEERS_PARTS_H
-#define SM_PEERS_PARTS_H
+#ifndef SM_ELECTION_PARTS_H
+#define SM_ELECTION_PARTS_H
 
 #include "lib/log.h"
 #include "lib/rate.h"
 #include "lib/slices.h"
 #include "mad/window.h"
-#include "sm/peers.h"
-#include "sm/poll.h"
-#include "sm/trust.h"
+#include "sm/election/peers.h"
+#include "sm/election/poll.h"
+#include "sm/election/trust.h"
 
 /* The last order of a manager that was obeyed. */
 struct peer_order {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The role of this manager among others on the subnet: the state machine of chapter 14.4.1 as a
- * pure function, and the rule by which two managers are ranked. Only sm/peers.c changes the role.
+ * pure function, and the rule by which two managers are ranked. Only sm/election/peers.c changes
+ * the role.
  */
-#ifndef SM_ROLE_H
-#define SM_ROLE_H
+#ifndef SM_ELECTION_ROLE_H
+#define SM_ELECTION_ROLE_H
 
 #include <stdbool.h>
 

@@ -7,8 +7,8 @@
  * came from, that port's GUID has to be in the list, whatever the port calls itself. Called by
  * sm/peers*.c. Loop thread only.
  */
-#ifndef SM_TRUST_H
-#define SM_TRUST_H
+#ifndef SM_ELECTION_TRUST_H
+#define SM_ELECTION_TRUST_H
 
 #include "include/iba.h"
 #include "lib/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The rules in order; the first that is broken is told. */
-#include "sm/trust.h"
+#include "sm/election/trust.h"
 
 #include <inttypes.h>
 

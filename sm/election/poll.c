@@ -4,7 +4,7 @@
  * that is slow would always come too late. Before the verdict it is asked once with patience: the
  * last interval is one attempt.
  */
-#include "sm/poll.h"
+#include "sm/election/poll.h"
 
 #include <string.h>
 

@@ -3,17 +3,17 @@
  * The other subnet managers, and this one's role among them: the election, polling of the master in
  * STANDBY, and handing over. The only writer of the role. Loop thread only.
  */
-#ifndef SM_PEERS_H
-#define SM_PEERS_H
+#ifndef SM_ELECTION_PEERS_H
+#define SM_ELECTION_PEERS_H
 
 #include "fabric/fabric.h"
 #include "fabric/view.h"
 #include "lib/loop.h"
 #include "mad/txn.h"
 #include "mad/window.h"
+#include "sm/election/poll.h"
+#include "sm/election/role.h"
 #include "sm/options.h"
-#include "sm/poll.h"
-#include "sm/role.h"
 
 struct peers;
 

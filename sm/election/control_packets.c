@@ -11,7 +11,7 @@
 
 #include "include/message_id.h"
 #include "lib/mem.h"
-#include "sm/peers_parts.h"
+#include "sm/election/parts.h"
 
 /* Of a port that does what ought to be none of its business. */
 static struct log_subject stranger(lid_t from)

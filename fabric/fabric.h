@@ -164,7 +164,7 @@ enum aside { ASIDE_NOT, ASIDE_SILENT, ASIDE_REFUSES };
 struct switch_trouble {
 	uint8_t refusals;  /* sweeps in a row in which it did not take its table */
 	uint8_t mute_sets; /* Sets of ports in a row that had no answer, in this sweep */
-	bool logged;	   /* that no route uses it: sm/left_out.h */
+	bool logged;	   /* that no route uses it: sm/unrouted.h */
 	/* ASIDE_REFUSES */
 	uint16_t refused_attr, refused_status; /* what, and how; 0: it does not answer */
 	uint64_t retry_us, retry_pause_us;     /* it is not written before that */

@@ -20,7 +20,7 @@
 #include "sm/context.h"
 #include "sm/discovery/disabled.h"
 #include "sm/discovery/links.h"
-#include "sm/left_out.h"
+#include "sm/unrouted.h"
 
 static void sweep_advance(void *arg);
 static void timer_expired(void *arg);

@@ -16,7 +16,7 @@
 #include "mad/mad.h"
 #include "sm/control/commands.h"
 #include "sm/discovery/disabled.h"
-#include "sm/left_out.h"
+#include "sm/unrouted.h"
 #include "store/save.h"
 
 enum { ROWS_A_PART = 16 };

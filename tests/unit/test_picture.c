@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Snapshots for who asks: sm/picture.h. One for all who wait, the same again as long as nothing has
- * changed, never one of half a change; and none is kept longer than somebody has it. */
+/* Snapshots for who asks: sm/snapshot_request.h. One for all who wait, the same again as long as
+ * nothing has changed, never one of half a change; and none is kept longer than somebody has it. */
 #include <string.h>
 
-#include "sm/picture.h"
+#include "sm/snapshot_request.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 

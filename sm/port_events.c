@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Two sorted lists merged, and a queue of those that are gone: sm/herald.h. */
-#include "sm/herald.h"
+/* Two sorted lists merged, and a queue of those that are gone: sm/port_events.h. */
+#include "sm/port_events.h"
 
 #include <stdlib.h>
 #include <string.h>

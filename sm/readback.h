@@ -12,14 +12,14 @@
  *
  * Called by sm.c; only a MASTER reads. Loop thread only.
  */
-#ifndef SM_TRICKLE_H
-#define SM_TRICKLE_H
+#ifndef SM_READBACK_H
+#define SM_READBACK_H
 
 #include "fabric/fabric.h"
 #include "fabric/table_pool.h"
 #include "lib/log.h"
 #include "lib/loop.h"
-#include "sm/picture.h"
+#include "sm/snapshot_request.h"
 
 struct sm;
 

@@ -6,8 +6,8 @@
  * the machine by no cable. That the device has gone the transport tells. Called by sm.c. Loop
  * thread only.
  */
-#ifndef SM_OWN_PORT_H
-#define SM_OWN_PORT_H
+#ifndef SM_LOCAL_PORT_H
+#define SM_LOCAL_PORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * and in weftctl status for as long as it is so. Called by sm/sweep.c and sm/control/commands.c. It
  * decides nothing and owns nothing but what it logged (switch_trouble). Loop thread only.
  */
-#ifndef SM_LEFT_OUT_H
-#define SM_LEFT_OUT_H
+#ifndef SM_UNROUTED_H
+#define SM_UNROUTED_H
 
 #include "fabric/fabric.h"
 #include "lib/control.h"

@@ -12,7 +12,7 @@
  * link stays down or whose device has gone. Without a device nothing is swept, and the live model
  * stays as it was; with it, or in the other port, all begins with DISCOVERING.
  */
-#include "sm/own_port.h"
+#include "sm/local_port.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * of the loop; who asks meanwhile waits for the same one, and as long as the fabric does not change
  * the last one is given again. Loop thread only.
  */
-#ifndef SM_PICTURE_H
-#define SM_PICTURE_H
+#ifndef SM_SNAPSHOT_REQUEST_H
+#define SM_SNAPSHOT_REQUEST_H
 
 #include "fabric/freeze.h"
 

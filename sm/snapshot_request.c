@@ -4,7 +4,7 @@
  * it. Called by sweep.c and the commands. It owns the last snapshot, so that asking twice costs
  * nothing.
  */
-#include "sm/picture.h"
+#include "sm/snapshot_request.h"
 
 #include <stdlib.h>
 

@@ -13,8 +13,8 @@
  * better; but not when that was another fabric, nor when another manager was MASTER in between.
  * Loop thread only.
  */
-#ifndef SM_HERALD_H
-#define SM_HERALD_H
+#ifndef SM_PORT_EVENTS_H
+#define SM_PORT_EVENTS_H
 
 #include "fabric/event.h"
 #include "fabric/fabric.h"

@@ -10,7 +10,7 @@
  * round over 11,664 hosts and 1,620 switches they are more than eight in ten, so that the default
  * time makes 1,500 a second in all, and 3 % of one processor.
  */
-#include "sm/trickle.h"
+#include "sm/readback.h"
 
 #include <stdlib.h>
 #include <string.h>

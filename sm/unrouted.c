@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One row a reason; the first one that holds for a switch is told. */
-#include "sm/left_out.h"
+#include "sm/unrouted.h"
 
 #include <stdio.h>
 #include <stdlib.h>

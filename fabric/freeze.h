@@ -8,7 +8,7 @@
 #ifndef FABRIC_FREEZE_H
 #define FABRIC_FREEZE_H
 
-#include "fabric/aside.h"
+#include "fabric/no_transit.h"
 #include "lib/slices.h"
 
 struct freeze {

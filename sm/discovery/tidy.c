@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "fabric/aside.h"
+#include "fabric/no_transit.h"
 #include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"

@@ -3,13 +3,13 @@
  * Switches that do not let themselves be written: a Set() of their tables comes back with a status,
  * or none is ever answered while every Get() is, as where another manager's M_Key protects them; in
  * two sweeps in a row, for once may be by chance.
- * What they hold cannot follow the others' routes, so no route passes them (fabric/aside.h), and
- * they are asked again after a minute, then ever more seldom: each time with the table that they
- * should have as they are, so that one that takes it is passed again. Loop thread only.
+ * What they hold cannot follow the others' routes, so no route passes them (fabric/no_transit.h),
+ * and they are asked again after a minute, then ever more seldom: each time with the table that
+ * they should have as they are, so that one that takes it is passed again. Loop thread only.
  */
 #include <errno.h>
 
-#include "fabric/aside.h"
+#include "fabric/no_transit.h"
 #include "mad/mad.h"
 #include "sm/program/parts.h"
 

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "fabric/aside.h"
 #include "fabric/freeze.h"
+#include "fabric/no_transit.h"
 #include "tests/unit/model.h"
 #include "tests/unit/unit.h"
 

@@ -5,8 +5,8 @@
  * what is cabled to such a switch itself: a snapshot shows only its cables to one neighbour, and
  * nobody is on the way between two others. Loop thread only.
  */
-#ifndef FABRIC_ASIDE_H
-#define FABRIC_ASIDE_H
+#ifndef FABRIC_NO_TRANSIT_H
+#define FABRIC_NO_TRANSIT_H
 
 #include "fabric/fabric.h"
 

@@ -4,7 +4,7 @@
  * without passing it, or those taken out before it, it is taken out. That is a search of the fabric
  * for each, so there is a bound; with more of them, something is wrong with all.
  */
-#include "fabric/aside.h"
+#include "fabric/no_transit.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,8 @@
 #include "fabric/view.h"
 #include "lib/log.h"
 #include "lib/loop.h"
-#include "sa/adm.h"
 #include "sa/endport.h"
+#include "sa/sa.h"
 #include "store/registry.h"
 
 struct aliases {

@@ -20,10 +20,10 @@
 #include "lib/be.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "sa/adm.h"
-#include "sa/keepers.h"
+#include "sa/full_members.h"
 #include "sa/mlids.h"
 #include "sa/record.h"
+#include "sa/sa.h"
 
 enum {
 	DROPPED_IN_TURN = 256,

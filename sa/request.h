@@ -22,10 +22,10 @@
 #include "fabric/view.h"
 #include "lib/log.h"
 #include "mad/mad.h"
-#include "sa/adm.h"
 #include "sa/endport.h"
 #include "sa/lookup.h"
 #include "sa/record.h"
+#include "sa/sa.h"
 #include "store/registry.h"
 
 /* A table that would be larger is refused with NO_RESOURCES, and as soon as it is known to be: the

@@ -17,7 +17,7 @@
 #include "include/iba.h"
 #include "mad/umad.h"
 #include "pm/pm.h"
-#include "sa/adm.h"
+#include "sa/sa.h"
 #include "sm/options.h"
 
 /* Who may look where the configuration does not say; the package makes this group. */

@@ -8,8 +8,8 @@
 
 #include "fabric/view.h"
 #include "lib/control.h"
-#include "sa/adm.h"
 #include "sa/endport.h"
+#include "sa/sa.h"
 #include "sm/sm.h"
 #include "store/registry.h"
 

@@ -15,8 +15,8 @@
 #include "lib/be.h"
 #include "lib/work.h"
 #include "route/engine.h"
-#include "sa/adm.h"
 #include "sa/record.h"
+#include "sa/sa.h"
 #include "tests/unit/snapshot_from.h"
 
 enum { ROUNDS = 2000000, QUICK_ROUNDS = 200000, JOB_HOSTS = 1000, TABLES = 100, KEY_SLOTS = 128 };

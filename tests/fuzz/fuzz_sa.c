@@ -2,7 +2,7 @@
 /*
  * Requests to the SA of the fabric of two_switches.h, one after the other: from which LID, method,
  * attribute, whether with the SA's key, component mask, size of the record, record. Where the
- * attribute's byte is above the table, a whole MAD comes as it is. sa/adm.h.
+ * attribute's byte is above the table, a whole MAD comes as it is. sa/sa.h.
  */
 #include "lib/log.h"
 #include "tests/fuzz/fuzz.h"

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "lib/be.h"
-#include "sa/adm.h"
 #include "sa/endport.h"
 #include "sa/record.h"
+#include "sa/sa.h"
 #include "tests/unit/two_switches.h"
 #include "tests/unit/unit.h"
 

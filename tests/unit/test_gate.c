@@ -4,7 +4,7 @@
  * out, how many there can be, and that the SA answers, or drops, what has waited. The clock is the
  * test's.
  */
-#include "sa/gate.h"
+#include "sa/admission.h"
 #include "tests/unit/adm_client.h"
 
 /* The gate alone, with what came out of it. */

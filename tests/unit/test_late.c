@@ -3,8 +3,8 @@
 // WITH: tests/sim/loop_virtual.o
 #include "sa/late.h"
 
-#include "sa/adm.h"
 #include "sa/groups.h"
+#include "sa/sa.h"
 #include "sa/service.h"
 #include "store/alias.h"
 #include "tests/sim/loop_virtual.h"

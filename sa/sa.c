@@ -11,7 +11,7 @@
  * (sa_busy_reply). Both are counted, and nothing that a remote node can cause writes more than a
  * few lines into the log. Loop thread only.
  */
-#include "sa/adm.h"
+#include "sa/sa.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/admission.h"
 #include "sa/alias.h"
 #include "sa/forget.h"
-#include "sa/gate.h"
 #include "sa/groups.h"
 #include "sa/late.h"
 #include "sa/limits.h"

@@ -7,8 +7,8 @@
  * once, long ones are made over several turns of the loop, from the view of their request. Loop
  * thread only. Symbols are called adm_, since sa_ is libibmad's.
  */
-#ifndef SA_ADM_H
-#define SA_ADM_H
+#ifndef SA_SA_H
+#define SA_SA_H
 
 #include <stdint.h>
 

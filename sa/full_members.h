@@ -4,8 +4,8 @@
  * changes: when one of thousands leaves, the others need not be looked through for another who
  * keeps it. Part of groups.c; loop thread only.
  */
-#ifndef SA_KEEPERS_H
-#define SA_KEEPERS_H
+#ifndef SA_FULL_MEMBERS_H
+#define SA_FULL_MEMBERS_H
 
 #include "store/registry.h"
 

@@ -8,8 +8,8 @@
  * its base LID: with an LMC it asks from up to 128 LIDs, and has one share. Knows addresses and
  * bytes, no records. Used by adm.c alone; loop thread only.
  */
-#ifndef SA_GATE_H
-#define SA_GATE_H
+#ifndef SA_ADMISSION_H
+#define SA_ADMISSION_H
 
 #include <stdbool.h>
 #include <stdint.h>

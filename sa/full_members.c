@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A count for each MGID that has any, chained where two of these have one hash (keepers.h). */
-#include "sa/keepers.h"
+#include "sa/full_members.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * already (for they shall stay in order), waits. What is known of a port that has asked is eight
  * bytes in an array; its queue exists only as long as something is in it.
  */
-#include "sa/gate.h"
+#include "sa/admission.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "weftd/blank_keys.h"
+#include "weftd/redact.h"
 
 enum {
 	PACKETS_A_PART = 8,

@@ -13,7 +13,7 @@
 #include "mad/attr.h"
 #include "mad/notice.h"
 #include "tests/unit/control_client.h"
-#include "weftd/blank_keys.h"
+#include "weftd/redact.h"
 
 #define KEY UINT64_C(0xA55AA55AA55AA55A)
 

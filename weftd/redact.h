@@ -3,8 +3,8 @@
  * Takes the keys out of a MAD before anybody sees it: M_Keys, SM_Keys, the SA key and the keys of
  * services, wherever the headers and attributes that this daemon speaks have one. Pure.
  */
-#ifndef WEFTD_BLANK_KEYS_H
-#define WEFTD_BLANK_KEYS_H
+#ifndef WEFTD_REDACT_H
+#define WEFTD_REDACT_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A table of places: weftd/blank_keys.h. Whatever the method and the status say, the bytes go: of a
+ * A table of places: weftd/redact.h. Whatever the method and the status say, the bytes go: of a
  * request that was refused they are what somebody tried.
  */
-#include "weftd/blank_keys.h"
+#include "weftd/redact.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -136,6 +136,12 @@ static void recall_host(const struct fabric *fabric, struct port *port)
 		port->cable = (struct snap_cable){.guid = last->guid, .kind = CABLE_HOST};
 }
 
+static void forget_moved(const struct fabric *fabric, struct port *port)
+{
+	if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
+		port->cable = (struct snap_cable){0};
+}
+
 /* What is known of a cable without a link: ports at which nothing was found keep their memory, for
  * what was there may come back. */
 static struct snap_cable recall_cable(const struct freeze *freeze, struct port *port)
@@ -143,10 +149,11 @@ static struct snap_cable recall_cable(const struct freeze *freeze, struct port *
 	const struct fabric *fabric = freeze->fabric;
 	struct snap_cable cable;
 
-	if (port->cable.kind == CABLE_NONE && fabric->registry && port->num)
+	forget_moved(fabric, port);
+	if (port->cable.kind == CABLE_NONE && fabric->registry && port->num) {
 		recall_host(fabric, port);
-	if (port->cable.kind != CABLE_NONE && moved_away(fabric, port))
-		port->cable = (struct snap_cable){0};
+		forget_moved(fabric, port);
+	}
 	cable = port->cable;
 	if (cable.kind == CABLE_HOST && fabric->registry) {
 		const struct lid_entry *kept = registry_find(

@@ -433,6 +433,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
+	{"tenants-other", 22000627,
+	 "a port that had led to two hosts: each freeze remembered another one"},
 	{"moving-tenants-tree", 7100183,
 	 "a loop that was kept because its replacement had to wait"},
 	{"moving-tenants-other", 7200202,

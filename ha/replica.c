@@ -7,7 +7,6 @@
 
 #include "ha/parts.h"
 #include "lib/mem.h"
-#include "sm/election/role.h"
 
 enum sm_state replica_own_role(const struct replica *replica)
 {
@@ -132,7 +131,7 @@ json_t *replica_refusals(const struct replica *replica)
 json_t *replica_status(const struct replica *replica)
 {
 	json_t *status =
-		json_pack("{s:s,s:s,s:s,s:o}", "role", role_name(replica_own_role(replica)),
+		json_pack("{s:s,s:s,s:s,s:o}", "role", sm_state_name(replica_own_role(replica)),
 			  "listen", replica->options.listen, "durability",
 			  replica->options.durability == DURABILITY_STANDBY ? "standby" : "local",
 			  "refused", replica_refusals(replica));

@@ -291,3 +291,15 @@ const struct format *attr_format(uint16_t attr_id)
 	}
 	return NULL;
 }
+
+const char *sm_state_name(enum sm_state state)
+{
+	static const char *const names[] = {
+		[SM_NOTACTIVE] = "NOTACTIVE",
+		[SM_DISCOVERING] = "DISCOVERING",
+		[SM_STANDBY] = "STANDBY",
+		[SM_MASTER] = "MASTER",
+	};
+
+	return (size_t)state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}

@@ -192,4 +192,7 @@ bool port_below(const struct port_info *a, const struct port_info *b, char could
  * or no UTF-8 becomes '?'. Returns text. */
 char *description_text(const struct node_description *description, char text[NODE_DESC_SIZE + 1]);
 
+/* "MASTER"; "unknown" for a value that the specification does not have. */
+const char *sm_state_name(enum sm_state state);
+
 #endif

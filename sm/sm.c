@@ -161,7 +161,43 @@ static const char *restore_forbidden(void *arg)
 {
 	const struct sm *sm = arg;
 
-	return sm_is_master(sm) ? NULL : role_name(peers_role(sm->peers));
+	return sm_is_master(sm) ? NULL : sm_state_name(peers_role(sm->peers));
+}
+
+static void pkeys_changed(void *ctx, struct port *port)
+{
+	struct sm *sm = ctx;
+
+	program_look_at_port(sm->program, port);
+}
+
+static struct mcast_base mcast_base(const void *ctx)
+{
+	const struct sm *sm = ctx;
+
+	return (struct mcast_base){sm->routes.routes, sm->routed};
+}
+
+static bool is_published(const void *ctx)
+{
+	return ((const struct sm *)ctx)->view;
+}
+
+static bool is_between_sweeps(const void *ctx)
+{
+	const struct sm *sm = ctx;
+
+	return !sm->sweep.running && !sm->stopped && peers_role(sm->peers) == SM_MASTER;
+}
+
+static void mcast_written(void *ctx, bool failed)
+{
+	struct sm *sm = ctx;
+
+	image_touch_mft(sm->image);
+	replica_touch_mft(sm->replica);
+	if (failed)
+		trigger_light(&sm->trigger, "multicast tables were not taken");
 }
 
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
@@ -194,11 +230,14 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	program_set_guids(sm->program, &sm->guids);
 	sm->fabric->own_guid = transport->port.port_guid;
 	keys_init(&sm->keys, loop, registry, sm->fabric, &sm->options);
-	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm->program, &sm->options);
+	policy_init(&sm->policy, loop, registry, events, sm->fabric, pkeys_changed, sm,
+		    &sm->options);
 	foreign_keys_init(&sm->foreign_keys, loop, sm->fabric, &sm->policy);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
 	partition_commands_init(sm);
-	sm->mcast = mcast_new(sm);
+	sm->mcast = mcast_new(loop, pool, registry, sm->fabric, sm->program,
+			      &(struct mcast_owner){mcast_base, is_published, is_between_sweeps,
+						    mcast_written, sm});
 	program_set_mcast(sm->program, sm->mcast);
 	own_port_init(sm);
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
@@ -341,7 +380,7 @@ static const char *role_of(void *ctx, guid_t guid)
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i].info.guid == guid)
-			return role_name(list[i].info.state);
+			return sm_state_name(list[i].info.state);
 	return NULL;
 }
 

@@ -195,7 +195,8 @@ static void role_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	end(sm, -EALREADY, "%s: %s", role_name(peers_role(sm->peers)), sweep_why_not_master(sm));
+	end(sm, -EALREADY, "%s: %s", sm_state_name(peers_role(sm->peers)),
+	    sweep_why_not_master(sm));
 }
 
 static void log_lids(const struct sm *sm, const struct lid_report *report)
@@ -730,7 +731,7 @@ static bool is_the_same_again(const struct sm *sm, int error)
 static void log_sweep(const struct sm *sm, const struct sweep_record *record, bool same)
 {
 	struct log_subject subject = {
-		.role = role_name(peers_role(sm->peers)),
+		.role = sm_state_name(peers_role(sm->peers)),
 		.sweep = record->number,
 		.phase = record->num_phases ? record->phases[record->num_phases - 1].name : NULL};
 	bool quiet = same || (!record->changed && !record->sets && !record->error);

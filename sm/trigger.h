@@ -11,7 +11,15 @@
 
 #include "include/iba.h"
 #include "lib/loop.h"
-#include "sm/discovery/discover.h"
+
+enum discover_kind { DISCOVER_NAMED, DISCOVER_LIGHT, DISCOVER_FULL };
+
+/* What is read of something named. */
+enum discover_look {
+	LOOK_NODE = 1,	      /* all of it; the GUID is the node's */
+	LOOK_PORT = 2,	      /* its PortInfo; the GUID is an end port's */
+	LOOK_DESCRIPTION = 4, /* of the node of that end port */
+};
 
 /* A switch that goes away is told of by as many neighbours as it has ports. More than that is a
  * storm. Who would not be named shows by PortStateChange, for which a light sweep asks every

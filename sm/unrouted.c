@@ -9,9 +9,9 @@
 #include "fabric/snapshot.h"
 #include "fabric/subject.h"
 #include "include/message_id.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "sm/control/commands.h"
 
 enum { WHY_SIZE = 224 };
 

@@ -84,12 +84,12 @@ static json_t *status_peers(const struct sm *sm)
 	char guid[GUID_TEXT];
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array,
-				      json_pack("{s:s,s:i,s:i,s:s,s:I}", "guid",
-						guid_text(list[i].info.guid, guid), "lid",
-						list[i].lid, "priority", list[i].info.priority,
-						"state", role_name(list[i].info.state), "heard_ms",
-						(json_int_t)((now_us - list[i].heard_us) / 1000)));
+		json_array_append_new(
+			array, json_pack("{s:s,s:i,s:i,s:s,s:I}", "guid",
+					 guid_text(list[i].info.guid, guid), "lid", list[i].lid,
+					 "priority", list[i].info.priority, "state",
+					 sm_state_name(list[i].info.state), "heard_ms",
+					 (json_int_t)((now_us - list[i].heard_us) / 1000)));
 	return array;
 }
 
@@ -159,7 +159,7 @@ static json_t *subnet_state(const struct sm *sm)
 		return json_string(device_gone);
 	if (role == SM_NOTACTIVE ||
 	    (role == SM_STANDBY && (!last->error || last->error == -EALREADY)))
-		return json_sprintf("%s: %s", role_name(role), sweep_why_not_master(sm));
+		return json_sprintf("%s: %s", sm_state_name(role), sweep_why_not_master(sm));
 	return json_string(last->number ? last->text : "first sweep");
 }
 
@@ -175,7 +175,7 @@ json_t *sm_status(const struct sm *sm)
 	settings_status(&sm->engines.settings, settings);
 	status = json_pack(
 		"{s:s,s:b,s:i,s:s,s:i,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "role",
-		role_name(peers_role(sm->peers)), "standby_only", sm->options.standby_only,
+		sm_state_name(peers_role(sm->peers)), "standby_only", sm->options.standby_only,
 		"priority", own.priority, "guid", guid_text(port->port_guid, guid), "lid",
 		sm_lid(sm), "state", subnet_state(sm), "ca", port->ca, "port", port->port, "sweep",
 		status_sweep(&sm->sweep.last), "counts", status_counts(sm->fabric), "routing",
@@ -213,13 +213,13 @@ json_t *sm_standing(const struct sm *sm)
 	if (role == SM_MASTER)
 		return NULL;
 	if (!master)
-		return json_pack("{s:s,s:o}", "role", role_name(role), "text",
+		return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
 				 json_sprintf("this manager is %s; what is registered with a "
 					      "MASTER it does not know",
-					      role_name(role)));
-	return json_pack("{s:s,s:o}", "role", role_name(role), "text",
+					      sm_state_name(role)));
+	return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
 			 json_sprintf("this manager is %s; the master (%s, LID %u) has these",
-				      role_name(role), guid_text(master->info.guid, guid),
+				      sm_state_name(role), guid_text(master->info.guid, guid),
 				      master->lid));
 }
 
@@ -231,8 +231,9 @@ bool sm_may_change(const struct sm *sm, struct control_request *request, const c
 
 	if (sm->view && role == SM_MASTER)
 		return true;
-	control_fail(request, "this manager is %s: %s are changed at the MASTER%s", role_name(role),
-		     what, role == SM_MASTER ? ", when its first sweep is over" : "");
+	control_fail(request, "this manager is %s: %s are changed at the MASTER%s",
+		     sm_state_name(role), what,
+		     role == SM_MASTER ? ", when its first sweep is over" : "");
 	return false;
 }
 
@@ -265,7 +266,7 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 	(void)args;
 	if (peers_role(sm->peers) != SM_MASTER) {
 		control_fail(request, "this manager is %s: only a MASTER computes routes",
-			     role_name(peers_role(sm->peers)));
+			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
 	sm_wait_for_sweep(sm, request);

@@ -93,7 +93,7 @@ static void name_peers(const struct peer *list, size_t count, char names[NAMES_S
 	for (size_t i = 0; i < count && length < NAMES_SIZE; i++)
 		length += (size_t)snprintf(names + length, NAMES_SIZE - length,
 					   "%s0x%016" PRIx64 " (%s)", i ? ", " : "",
-					   list[i].info.guid, role_name(list[i].info.state));
+					   list[i].info.guid, sm_state_name(list[i].info.state));
 }
 
 static const struct peer *find_peer(const struct peer *list, size_t count, guid_t guid)
@@ -113,10 +113,10 @@ static bool may_begin(struct sm *sm, struct control_request *request)
 		control_fail(request,
 			     "this manager is %s: only the MASTER does that, which is 0x%016" PRIx64
 			     " at LID %u: ask there",
-			     role_name(role), master->info.guid, master->lid);
+			     sm_state_name(role), master->info.guid, master->lid);
 	else if (role != SM_MASTER)
 		control_fail(request, "this manager is %s: only a MASTER does that",
-			     role_name(role));
+			     sm_state_name(role));
 	else if (sm->ha->busy)
 		control_fail(request, "another manager is being told something: try again soon");
 	return role == SM_MASTER && !sm->ha->busy;
@@ -169,7 +169,7 @@ static guid_t choose(void *ctx, const struct peer *list, size_t count)
 		     names);
 	} else if (peer->info.state != SM_STANDBY) {
 		fail(ha, "0x%016" PRIx64 " is %s: only a STANDBY takes the subnet", guid,
-		     role_name(peer->info.state));
+		     sm_state_name(peer->info.state));
 	} else if (!ha->force && replica_lacks(ha->sm->replica, guid)) {
 		fail(ha,
 		     "0x%016" PRIx64 " is not in step, and would lack what is registered: see ha "
@@ -249,7 +249,7 @@ static void obeyed(struct ha_commands *ha, enum sm_state state)
 	log_notice("manager 0x%016" PRIx64 " received the command %s", ha->guid,
 		   ha->order->command + strlen("ha "));
 	trigger_light(&ha->sm->trigger, "another manager received a command");
-	answer(ha, role_name(state));
+	answer(ha, sm_state_name(state));
 }
 
 static void refused(struct ha_commands *ha, int error, uint16_t status)
@@ -276,7 +276,7 @@ static void got_state(struct ha_commands *ha, const struct sm_info *info)
 		obeyed(ha, info->state);
 	else if (!open && !ha->ordered)
 		fail(ha, "0x%016" PRIx64 " is %s: only %s can be told that", ha->guid,
-		     role_name(info->state), ha->order->needs);
+		     sm_state_name(info->state), ha->order->needs);
 	else if (!open || ha->tries++ == ORDERS_MAX)
 		refused(ha, ha->error, ha->status);
 	else

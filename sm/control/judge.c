@@ -509,7 +509,7 @@ static void begin(struct sm *sm, struct control_request *request, const struct j
 
 	if (!sm->view || !sm->routes.routes) {
 		control_fail(request, "this manager is %s and has programmed no routes",
-			     role_name(peers_role(sm->peers)));
+			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
 	if (judgements(sm) >= JUDGEMENTS_MAX) {

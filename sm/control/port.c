@@ -504,7 +504,7 @@ static void ask_change(struct sm *sm, struct control_request *request, const jso
 	else if (peers_role(sm->peers) != SM_MASTER)
 		control_fail(request,
 			     "this manager is %s: ports are disabled and enabled at the MASTER",
-			     role_name(peers_role(sm->peers)));
+			     sm_state_name(peers_role(sm->peers)));
 	else
 		ask(sm, request, args,
 		    &(struct asking){.answer = change_port_of,

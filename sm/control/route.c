@@ -147,7 +147,7 @@ static bool has_routes(const struct sm *sm, struct control_request *request)
 	if (sm->view)
 		return true;
 	control_fail(request, "this manager is %s and has programmed no routes",
-		     role_name(peers_role(sm->peers)));
+		     sm_state_name(peers_role(sm->peers)));
 	return false;
 }
 
@@ -189,7 +189,7 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 	}
 	if (peers_role(sm->peers) != SM_MASTER) {
 		control_fail(request, "this manager is %s: only a MASTER computes routes",
-			     role_name(peers_role(sm->peers)));
+			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
 	if (sm->engines.trying) {

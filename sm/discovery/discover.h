@@ -17,15 +17,7 @@
 #include "lib/loop.h"
 #include "mad/window.h"
 #include "sm/options.h"
-
-enum discover_kind { DISCOVER_NAMED, DISCOVER_LIGHT, DISCOVER_FULL };
-
-/* What is read of something named. */
-enum discover_look {
-	LOOK_NODE = 1,	      /* all of it; the GUID is the node's */
-	LOOK_PORT = 2,	      /* its PortInfo; the GUID is an end port's */
-	LOOK_DESCRIPTION = 4, /* of the node of that end port */
-};
+#include "sm/trigger.h"
 
 struct discover;
 

@@ -41,7 +41,7 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 {
 	enum sm_state before = peers->role;
 	enum sm_state role = role_next(before, event);
-	struct log_subject subject = {.message_id = MESSAGE_ROLE, .role = role_name(role)};
+	struct log_subject subject = {.message_id = MESSAGE_ROLE, .role = sm_state_name(role)};
 
 	if (role == before)
 		return;
@@ -52,7 +52,8 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 		peers->inherited = 0;
 	if (role == SM_DISCOVERING || role == SM_MASTER)
 		peers->yields = false;
-	log_about(LOG_NOTICE, &subject, "%s -> %s: %s", role_name(before), role_name(role), reason);
+	log_about(LOG_NOTICE, &subject, "%s -> %s: %s", sm_state_name(before), sm_state_name(role),
+		  reason);
 	peers->waited = 0;
 	watch_ends(peers);
 	/* A standby-only manager that met nobody looks again at each sweep. */
@@ -102,7 +103,7 @@ static void encode_own(const struct peers *peers, uint8_t data[SMP_DATA_SIZE])
 static char *describe(const struct peer *peer, char text[96])
 {
 	snprintf(text, 96, "manager 0x%016" PRIx64 " at LID %u (priority %u, %s)", peer->info.guid,
-		 peer->lid, peer->info.priority, role_name(peer->info.state));
+		 peer->lid, peer->info.priority, sm_state_name(peer->info.state));
 	return text;
 }
 

@@ -43,18 +43,6 @@ enum sm_state role_after(enum role_event event)
 	return transitions[i].to;
 }
 
-const char *role_name(enum sm_state role)
-{
-	static const char *const names[] = {
-		[SM_NOTACTIVE] = "NOTACTIVE",
-		[SM_DISCOVERING] = "DISCOVERING",
-		[SM_STANDBY] = "STANDBY",
-		[SM_MASTER] = "MASTER",
-	};
-
-	return (size_t)role < ARRAY_SIZE(names) ? names[role] : "unknown";
-}
-
 bool role_outranks(const struct sm_info *a, const struct sm_info *b)
 {
 	return a->priority != b->priority ? a->priority > b->priority : a->guid < b->guid;

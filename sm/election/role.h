@@ -29,7 +29,6 @@ enum role_event {
 enum sm_state role_next(enum sm_state role, enum role_event event);
 /* The role that event leads to from each role in which it means something. */
 enum sm_state role_after(enum role_event event);
-const char *role_name(enum sm_state role);
 
 /* Whether a ranks higher than b: by priority, then by the lower GUID (chapter 14.4.1.2). */
 bool role_outranks(const struct sm_info *a, const struct sm_info *b);

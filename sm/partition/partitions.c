@@ -15,7 +15,6 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/partition/held.h"
-#include "sm/program/program.h"
 #include "store/alias.h"
 
 enum { PARTITIONS = 0x8000, SCOPE_LINK_LOCAL = 2, IPOIB_Q_KEY = 0x0B1B };
@@ -490,7 +489,7 @@ static void look_at(struct policy *policy, guid_t port_guid)
 	if (!policy->live)
 		return;
 	if (port)
-		program_look_at_port(policy->program, port);
+		policy->pkeys_changed(policy->pkeys_ctx, port);
 	if (policy->frozen)
 		return; /* no port loses a P_Key */
 	keys = policy_guid_keys(policy, port_guid);
@@ -746,8 +745,8 @@ void policy_set_live(struct policy *policy, bool live)
 }
 
 void policy_init(struct policy *policy, struct loop *loop, struct registry *registry,
-		 struct event_hub *events, struct fabric *fabric, struct program *program,
-		 const struct sm_options *options)
+		 struct event_hub *events, struct fabric *fabric, policy_port_fn *pkeys_changed,
+		 void *pkeys_ctx, const struct sm_options *options)
 {
 	*policy = (struct policy){
 		.loop = loop,
@@ -755,7 +754,8 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 		.reader = {.changed = changed, .whole = whole, .ctx = policy},
 		.events = events,
 		.fabric = fabric,
-		.program = program,
+		.pkeys_changed = pkeys_changed,
+		.pkeys_ctx = pkeys_ctx,
 		.options = options,
 		.state = 1,
 		.memberships = mem_array(PARTITIONS, sizeof(*policy->memberships)),

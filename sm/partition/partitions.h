@@ -63,7 +63,8 @@ struct policy_file {
 	size_t num_exact, num_wide;
 };
 
-struct program;
+/* The P_Keys that this port should have may be others now. */
+typedef void policy_port_fn(void *ctx, struct port *port);
 
 struct policy {
 	struct loop *loop;
@@ -71,7 +72,8 @@ struct policy {
 	struct registry_reader reader;
 	struct event_hub *events;
 	struct fabric *fabric;
-	struct program *program;
+	policy_port_fn *pkeys_changed;
+	void *pkeys_ctx;
 	const struct sm_options *options;
 	struct policy_file *file;
 	uint64_t digest;		     /* of what it says */
@@ -117,8 +119,8 @@ struct port_keys {
 };
 
 void policy_init(struct policy *policy, struct loop *loop, struct registry *registry,
-		 struct event_hub *events, struct fabric *fabric, struct program *program,
-		 const struct sm_options *options);
+		 struct event_hub *events, struct fabric *fabric, policy_port_fn *pkeys_changed,
+		 void *pkeys_ctx, const struct sm_options *options);
 void policy_done(struct policy *policy);
 
 /* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. A MASTER's file takes

@@ -17,7 +17,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
-#include "sm/context.h"
+#include "sm/program/program.h"
 #include "store/registry.h"
 
 enum {
@@ -46,7 +46,12 @@ struct batch {
 };
 
 struct mcast {
-	struct sm *sm;
+	struct mcast_owner owner;
+	struct loop *loop;
+	struct work_pool *pool;
+	struct registry *registry;
+	struct fabric *fabric;
+	struct program *program;
 	struct registry_reader reader;
 	struct loop_timer timer;
 	struct batch *batch;	   /* NULL: none is under way */
@@ -87,15 +92,18 @@ static bool is_marked(const uint64_t *bits, unsigned place)
  * joins no more, but of some it heard before. */
 static bool is_between_sweeps(const struct mcast *mcast)
 {
-	const struct sm *sm = mcast->sm;
+	return mcast->owner.is_between_sweeps(mcast->owner.ctx);
+}
 
-	return !sm->sweep.running && !sm->stopped && peers_role(sm->peers) == SM_MASTER;
+static struct mcast_base base_of(const struct mcast *mcast)
+{
+	return mcast->owner.base(mcast->owner.ctx);
 }
 
 /* The ways that there are follow the routes of now. */
 static bool has_ways_now(const struct mcast *mcast)
 {
-	return mcast->ways && mcast->routes == mcast->sm->routes.routes;
+	return mcast->ways && mcast->routes == base_of(mcast).routes;
 }
 
 /* A new batch waits for none that is being written, for a switch may take long over it. But what is
@@ -118,7 +126,7 @@ static void mark_group_of(struct mcast *mcast, const struct member_entry *member
 	const struct group_entry *group;
 
 	memcpy(key.mgid, member->mgid, sizeof(key.mgid));
-	group = registry_find(mcast->sm->registry, REGISTRY_GROUP, &key);
+	group = registry_find(mcast->registry, REGISTRY_GROUP, &key);
 	if (group)
 		mark(mcast, group->mlid);
 }
@@ -128,10 +136,10 @@ static void mark_groups_of_alias(struct mcast *mcast, const struct alias_entry *
 {
 	const struct member_entry key = {.port_guid = alias->guid};
 	const struct member_entry *member =
-		registry_first(mcast->sm->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key);
+		registry_first(mcast->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key);
 
 	for (; member;
-	     member = registry_next(mcast->sm->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, member))
+	     member = registry_next(mcast->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, member))
 		mark_group_of(mcast, member);
 }
 
@@ -152,7 +160,8 @@ static void note_group(struct mcast *mcast, const struct registry_change *change
 	const struct group_entry *group = change->after ? change->after : change->before;
 	char mgid[GID_TEXT];
 
-	if (change->kind != REGISTRY_GROUP || (change->before && change->after) || !mcast->sm->view)
+	if (change->kind != REGISTRY_GROUP || (change->before && change->after) ||
+	    !mcast->owner.is_published(mcast->owner.ctx))
 		return;
 	log_limited(&mcast->events, LOG_INFO, NULL, "multicast group %s, MLID 0x%x: %s",
 		    gid_text(group->mgid, mgid), group->mlid,
@@ -180,7 +189,7 @@ static bool locate(const struct mcast *mcast, const struct snapshot *snapshot, g
 	const struct port *port;
 
 	if (end < 0) {
-		alias = registry_first(mcast->sm->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+		alias = registry_first(mcast->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
 		guid = alias ? alias->port_guid : guid;
 		end = alias ? snapshot_find_end(snapshot, guid) : end;
 	}
@@ -189,7 +198,7 @@ static bool locate(const struct mcast *mcast, const struct snapshot *snapshot, g
 					     .port = snapshot->ends[end].sw_port};
 		return snapshot->ends[end].sw >= 0;
 	}
-	port = map_get(&mcast->sm->fabric->ports, guid);
+	port = map_get(&mcast->fabric->ports, guid);
 	sw = port && port_of_switch(port) ? snapshot_find_switch(snapshot, port->node->guid) : -1;
 	*out = (struct mcast_member){.sw = (uint32_t)sw};
 	return sw >= 0;
@@ -219,7 +228,7 @@ static void gather_held(struct batch *batch, struct mcast_group *group)
 
 	for (uint32_t i = 0; i < snapshot->num_switches; i++) {
 		struct node *node =
-			fabric_find_node(batch->mcast->sm->fabric, snapshot->switches[i].guid);
+			fabric_find_node(batch->mcast->fabric, snapshot->switches[i].guid);
 		const struct mft *mft = node ? node->sw->mft : NULL;
 
 		for (uint8_t p = 0; mft && p < mft->positions; p++) {
@@ -242,7 +251,7 @@ static unsigned begin_group(struct batch *batch, struct mcast_group *group)
 
 	batch->room = 0;
 	batch->in_group = true;
-	registry_walk(batch->mcast->sm->registry, REGISTRY_GROUP, GROUP_BY_MLID, &key,
+	registry_walk(batch->mcast->registry, REGISTRY_GROUP, GROUP_BY_MLID, &key,
 		      &batch->group_cursor);
 	if (!batch->recovers)
 		return 1;
@@ -263,7 +272,7 @@ static unsigned next_group_record(struct batch *batch, size_t *at)
 		return 1;
 	}
 	memcpy(key.mgid, record->mgid, sizeof(key.mgid));
-	registry_walk(batch->mcast->sm->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
+	registry_walk(batch->mcast->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
 		      &batch->member_cursor);
 	batch->in_members = true;
 	return 1;
@@ -327,13 +336,10 @@ static void batch_free(struct batch *batch)
 static void written(void *arg)
 {
 	struct mcast *mcast = arg;
-	struct sm *sm = mcast->sm;
 
 	mcast->writing = false;
-	image_touch_mft(sm->image);
-	replica_touch_mft(sm->replica);
-	if (program_report(sm->program)->failed != mcast->failed_before)
-		trigger_light(&sm->trigger, "multicast tables were not taken");
+	mcast->owner.written(mcast->owner.ctx,
+			     program_report(mcast->program)->failed != mcast->failed_before);
 	mcast_sweep_ended(mcast);
 }
 
@@ -350,9 +356,9 @@ static void batch_done(void *arg)
 		phase_goes_on(mcast);
 	} else if (is_between_sweeps(mcast)) {
 		if (!mcast->writing)
-			mcast->failed_before = program_report(mcast->sm->program)->failed;
+			mcast->failed_before = program_report(mcast->program)->failed;
 		mcast->writing = true;
-		program_multicast(mcast->sm->program, written, mcast);
+		program_multicast(mcast->program, written, mcast);
 		arm(mcast);
 	}
 }
@@ -362,7 +368,7 @@ static void batch_done(void *arg)
 /* All is written that should be: what was doubtful is not any more. */
 static bool all_is_written(const struct mcast *mcast)
 {
-	const struct roster *roster = fabric_roster(mcast->sm->fabric);
+	const struct roster *roster = fabric_roster(mcast->fabric);
 
 	for (size_t i = 0; i < roster->num_switches; i++) {
 		const struct mft *mft = roster->switches[i]->sw->mft;
@@ -376,7 +382,7 @@ static bool all_is_written(const struct mcast *mcast)
 
 static struct node *node_of(const struct mcast *mcast, const struct snapshot *snapshot, uint32_t sw)
 {
-	return fabric_find_node(mcast->sm->fabric, snapshot->switches[sw].guid);
+	return fabric_find_node(mcast->fabric, snapshot->switches[sw].guid);
 }
 
 static void want(const struct mcast *mcast, const struct snapshot *snapshot, lid_t mlid,
@@ -517,7 +523,7 @@ static void drawn(struct work_job *job)
 	struct batch *batch = container_of(job, struct batch, job);
 
 	batch->all_was_written = all_is_written(batch->mcast);
-	slices_init(&batch->slices, batch->mcast->sm->loop, &apply_plan, batch, batch_done, batch);
+	slices_init(&batch->slices, batch->mcast->loop, &apply_plan, batch, batch_done, batch);
 	slices_begin(&batch->slices);
 }
 
@@ -546,7 +552,7 @@ static int32_t root_now(const struct mcast *mcast, const struct snapshot *snapsh
 
 static void mark_all(struct mcast *mcast)
 {
-	const struct registry *registry = mcast->sm->registry;
+	const struct registry *registry = mcast->registry;
 	const struct group_entry *group = registry_first(registry, REGISTRY_GROUP, -1, NULL);
 
 	for (; group; group = registry_next(registry, REGISTRY_GROUP, -1, group))
@@ -578,14 +584,14 @@ static void choose_groups(struct mcast *mcast, struct batch *batch, bool all)
 /* Trees for the routes that there are now, of all groups that need new ones. */
 static void batch_begin(struct mcast *mcast)
 {
-	struct sm *sm = mcast->sm;
+	struct mcast_base base = base_of(mcast);
 	struct batch *batch = mem_zalloc(sizeof(*batch));
 	bool same = has_ways_now(mcast);
 
 	batch->mcast = mcast;
-	batch->pool = sm->pool;
-	batch->snapshot = snapshot_ref(sm->routed);
-	batch->routes = routes_ref(sm->routes.routes);
+	batch->pool = mcast->pool;
+	batch->snapshot = snapshot_ref(base.snapshot);
+	batch->routes = routes_ref(base.routes);
 	batch->ways = same ? mcast->ways : NULL;
 	batch->recovers = !mcast->begun;
 	choose_groups(mcast, batch, !same);
@@ -594,7 +600,7 @@ static void batch_begin(struct mcast *mcast)
 		batch->trees[i].root = -1;
 	mcast->begun = true;
 	mcast->batch = batch;
-	slices_init(&batch->slices, sm->loop, &gather_plan, batch, compute, batch);
+	slices_init(&batch->slices, mcast->loop, &gather_plan, batch, compute, batch);
 	slices_begin(&batch->slices);
 }
 
@@ -602,7 +608,7 @@ static void merged(void *arg)
 {
 	struct mcast *mcast = arg;
 
-	if (may_begin(mcast) && mcast->sm->routed)
+	if (may_begin(mcast) && base_of(mcast).snapshot)
 		batch_begin(mcast);
 }
 
@@ -612,7 +618,7 @@ void mcast_leave_off(struct mcast *mcast)
 {
 	loop_timer_disarm(&mcast->timer);
 	if (mcast->writing)
-		program_abandon(mcast->sm->program);
+		program_abandon(mcast->program);
 	mcast->writing = false;
 }
 
@@ -654,9 +660,8 @@ static void phase_goes_on(void *arg)
 
 	if (!mcast->begun) {
 		drop_trees(mcast);
-		program_read_multicast(mcast->sm->program, was_read, mcast);
-	} else if (mcast->any_dirty ||
-		   (mcast->routes && mcast->routes != mcast->sm->routes.routes)) {
+		program_read_multicast(mcast->program, was_read, mcast);
+	} else if (mcast->any_dirty || (mcast->routes && mcast->routes != base_of(mcast).routes)) {
 		batch_begin(mcast);
 	} else {
 		mcast->done = NULL;
@@ -728,17 +733,24 @@ void mcast_be_careful_of_all(struct mcast *mcast)
 	mcast->any_careful = true;
 }
 
-struct mcast *mcast_new(struct sm *sm)
+struct mcast *mcast_new(struct loop *loop, struct work_pool *pool, struct registry *registry,
+			struct fabric *fabric, struct program *program,
+			const struct mcast_owner *owner)
 {
 	struct mcast *mcast = mem_zalloc(sizeof(*mcast));
 
-	mcast->sm = sm;
+	mcast->owner = *owner;
+	mcast->loop = loop;
+	mcast->pool = pool;
+	mcast->registry = registry;
+	mcast->fabric = fabric;
+	mcast->program = program;
 	mcast->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	mcast->events = (struct log_limit){.burst = 10, .interval_us = 10000000};
 	mcast->reader = (struct registry_reader){.changed = changed, .ctx = mcast};
 	list_init(&mcast->reader.link);
-	loop_timer_init(&mcast->timer, sm->loop, "multicast", merged, mcast);
-	registry_read(sm->registry, &mcast->reader);
+	loop_timer_init(&mcast->timer, loop, "multicast", merged, mcast);
+	registry_read(registry, &mcast->reader);
 	return mcast;
 }
 

@@ -17,9 +17,31 @@
 #include "route/mcast.h"
 
 struct mcast;
-struct sm;
+struct program;
+struct work_pool;
 
-struct mcast *mcast_new(struct sm *sm);
+/* What trees are computed from; both NULL: there are no routes yet. */
+struct mcast_base {
+	struct routes *routes;	   /* what switches should hold */
+	struct snapshot *snapshot; /* what these were computed from */
+};
+
+/* The sweep, to which multicast belongs. */
+struct mcast_owner {
+	struct mcast_base (*base)(const void *ctx);
+	/* Whether the fabric has been published to the SA since the start. */
+	bool (*is_published)(const void *ctx);
+	/* Whether trees may be written now: no sweep runs, and this manager is MASTER. */
+	bool (*is_between_sweeps)(const void *ctx);
+	/* Tables were written between two sweeps; failed: some switch did not take its own. */
+	void (*written)(void *ctx, bool failed);
+	void *ctx;
+};
+
+/* All parameters outlive it; owner is copied. */
+struct mcast *mcast_new(struct loop *loop, struct work_pool *pool, struct registry *registry,
+			struct fabric *fabric, struct program *program,
+			const struct mcast_owner *owner);
 /* After the fabric: requests that are cancelled then ask for it. */
 void mcast_free(struct mcast *mcast);
 

@@ -218,8 +218,9 @@ static void expect_states(struct sim *sim, struct sim_manager *a, enum sm_state 
 			  struct sim_manager *b, enum sm_state state_b)
 {
 	if (sim_state(a) != state_a || sim_state(b) != state_b)
-		sim_fail(sim, "they are %s and %s, not %s and %s", role_name(sim_state(a)),
-			 role_name(sim_state(b)), role_name(state_a), role_name(state_b));
+		sim_fail(sim, "they are %s and %s, not %s and %s", sm_state_name(sim_state(a)),
+			 sm_state_name(sim_state(b)), sm_state_name(state_a),
+			 sm_state_name(state_b));
 }
 
 /* By command to one that ranks lower: it has all that is registered, and keeps the subnet, also

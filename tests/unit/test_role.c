@@ -35,12 +35,12 @@ static void test_transitions(void)
 
 static void test_names(void)
 {
-	CU_ASSERT_STRING_EQUAL(role_name(SM_NOTACTIVE), "NOTACTIVE");
-	CU_ASSERT_STRING_EQUAL(role_name(SM_DISCOVERING), "DISCOVERING");
-	CU_ASSERT_STRING_EQUAL(role_name(SM_STANDBY), "STANDBY");
-	CU_ASSERT_STRING_EQUAL(role_name(SM_MASTER), "MASTER");
-	CU_ASSERT_STRING_EQUAL(role_name(4), "unknown"); /* from the wire */
-	CU_ASSERT_STRING_EQUAL(role_name(15), "unknown");
+	CU_ASSERT_STRING_EQUAL(sm_state_name(SM_NOTACTIVE), "NOTACTIVE");
+	CU_ASSERT_STRING_EQUAL(sm_state_name(SM_DISCOVERING), "DISCOVERING");
+	CU_ASSERT_STRING_EQUAL(sm_state_name(SM_STANDBY), "STANDBY");
+	CU_ASSERT_STRING_EQUAL(sm_state_name(SM_MASTER), "MASTER");
+	CU_ASSERT_STRING_EQUAL(sm_state_name(4), "unknown"); /* from the wire */
+	CU_ASSERT_STRING_EQUAL(sm_state_name(15), "unknown");
 }
 
 static void test_ranks(void)

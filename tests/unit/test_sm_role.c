@@ -376,7 +376,7 @@ static void test_control_packets(void)
 		CU_ASSERT_EQUAL(role(world), rows[i].after);
 		if (status != rows[i].status || role(world) != rows[i].after)
 			printf("    control row %zu: status %x, %s\n", i, status,
-			       role_name(role(world)));
+			       sm_state_name(role(world)));
 		world_free(world);
 	}
 }

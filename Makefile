@@ -47,7 +47,7 @@ ARCHIVE := $(BUILD)/weft.a
 TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
 	$(addprefix tests/bench/,sa_flood.c sa_load.c sa_probe.c sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
-with_items = $(foreach i,$(call declared,WITH,$(1)),$(if $(filter simulation,$i),$(sim_sources),$(i:.o=.c)))
+with_items = $(foreach i,$(call declared,WITH,$(1)),$(if $(filter simulation,$i),$(sim_sources),$(or $(wildcard $(i:.o=.c)),$(i:.o=.c))))
 with = $(patsubst %.c,$(BUILD)/obj/%.o,$(call with_items,$(1)))
 
 # The simulation runs whole managers on a fabric of software agents. It has its own loop, threads and

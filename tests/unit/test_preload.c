@@ -5,6 +5,7 @@
  * been preloaded. The server echoes each MAD, as long as the MAD says; it runs on threads, one for
  * each connection, and is used between fork() and exec() too.
  */
+// WITH: preload/*.o
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -636,6 +636,13 @@ static bool was_reset(const struct node *node)
 	       node->facts->sw.multicast_fdb_top < LID_MULTICAST_MIN;
 }
 
+/* By another manager, or by a Set() of ours whose answer was lost: it has a top that we did not see
+ * it take. */
+static bool was_written(const struct node *node)
+{
+	return !node->sw->top_set && node->facts->sw.linear_fdb_top;
+}
+
 static bool any_is_unread(const struct node *node)
 {
 	const struct mft *mft = node->sw->mft;
@@ -655,7 +662,7 @@ void mft_begin(struct program *program, struct node *node, bool lost)
 		return;
 	mft->failed = false;
 	mft->unheard = 0;
-	if (lost)
+	if (lost || (mft->blank && was_written(node)))
 		mft_forget(mft, was_reset(node));
 	mft->touched |= top_differs(node);
 	if (node_has_default_ports(node))

@@ -435,6 +435,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"tenants-other", 22000627,
 	 "a port that had led to two hosts: each freeze remembered another one"},
+	{"tenants-other", 25000239,
+	 "a table that was empty after a reset, and written by another MASTER since"},
 	{"moving-tenants-tree", 7100183,
 	 "a loop that was kept because its replacement had to wait"},
 	{"moving-tenants-other", 7200202,

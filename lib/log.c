@@ -36,8 +36,9 @@ enum {
 	FIELDS_MAX = 12,
 };
 
-static const char *const rooms[] = {"lib", "formats", "mad",   "sma", "fabric", "route", "sm",
-				    "pm",  "sa",      "weftd", "sim", "ctl",	"test",	 NULL};
+static const char *const rooms[] = {"lib",   "formats", "mad",	"sma", "store", "fabric",
+				    "route", "ha",	"sm",	"pm",  "sa",	"weftd",
+				    "sim",   "ctl",	"test", NULL};
 #define ROOM_TEST (ARRAY_SIZE(rooms) - 2)
 static int levels[ROOM_TEST + 1] = {[0 ... ROOM_TEST - 1] = LOG_INFO, [ROOM_TEST] = LOG_NOTICE};
 

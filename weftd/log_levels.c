@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The setting is a list between commas: a level for all rooms, or ROOM=LEVEL, of which each room
- * has one at the most, such as "notice,sm=debug".
+ * has one at the most, such as "notice,sm=debug". In earlier versions mad was in part sma, which is
+ * still understood.
  */
 #include "weftd/log_levels.h"
 
@@ -12,7 +13,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 
-enum { ROOMS = 10, UNSET = -1 };
+enum { ROOMS = 11, UNSET = -1 };
 
 _Static_assert(sizeof("warning") + ROOMS * sizeof(",formats=warning") <= SETTING_VALUE_SIZE,
 	       "any choice is a setting");
@@ -20,8 +21,8 @@ _Static_assert(sizeof("warning") + ROOMS * sizeof(",formats=warning") <= SETTING
 static const char setting_name[] = "log_level";
 
 /* Those of the daemon. */
-static const char *const rooms[ROOMS + 1] = {"lib",   "formats", "mad", "sma", "fabric",
-					     "route", "sm",	 "pm",	"sa",  "weftd"};
+static const char *const rooms[ROOMS + 1] = {"lib", "formats", "mad", "store", "fabric", "route",
+					     "ha",  "sm",      "pm",  "sa",    "weftd"};
 
 struct chosen {
 	int all;
@@ -57,14 +58,14 @@ static bool take_level(const char *word, size_t length, int *level, char why[SET
 static int *level_of_room(struct chosen *chosen, const char *word, size_t length,
 			  char why[SETTING_WHY_SIZE])
 {
-	int room = place_of(word, length, rooms);
+	bool former = length == strlen("sma") && !memcmp(word, "sma", length);
+	int room = former ? place_of("mad", strlen("mad"), rooms) : place_of(word, length, rooms);
 
 	if (room >= 0)
 		return &chosen->room[room];
 	snprintf(why, SETTING_WHY_SIZE,
-		 "no room \"%.*s\": the rooms are lib, formats, mad, sma, fabric, route, sm, pm, "
-		 "sa, "
-		 "weftd",
+		 "no room \"%.*s\": the rooms are lib, formats, mad, store, fabric, route, ha, "
+		 "sm, pm, sa, weftd",
 		 (int)(length < 40 ? length : 40), word);
 	return NULL;
 }

@@ -134,6 +134,11 @@ static const struct {
 	{NULL, "default", NULL, NULL},
 	{"lib", "info", "lib=info", NULL},
 	{"lib", "default", NULL, NULL},
+	{"sma", "info", "mad=info", NULL}, /* as an earlier version called part of it */
+	{"mad", "default", NULL, NULL},
+	{"store", "err", "store=err", NULL},
+	{"ha", "debug", "store=err,ha=debug", NULL},
+	{NULL, "default", NULL, NULL},
 };
 
 static void ask(size_t row)
@@ -155,7 +160,7 @@ static void ask(size_t row)
 /* Of all rooms but those of other programs. */
 static void expect_rooms(const json_t *shown)
 {
-	static const char *const others[] = {"sim", "ctl", "test"};
+	static const char *const others[] = {"sma", "sim", "ctl", "test"};
 	size_t wanted = 0;
 
 	for (const char *const *room = log_rooms(); *room; room++) {

@@ -127,11 +127,14 @@ static void role_changed(void *ctx, const char *reason)
 }
 
 /* Each sweep asks all managers. */
-static void managers_noticed(void *ctx, const char *reason)
+static void managers_noticed(void *ctx, bool astray, const char *reason)
 {
 	struct sm *sm = ctx;
 
-	if (peers_role(sm->peers) == SM_MASTER)
+	/* A MASTER waits for what other MASTERs do, and only a full sweep shows where their ports
+	 * are now. Any host can send such orders, so it begins as rarely as for strangers. */
+	if (peers_role(sm->peers) == SM_MASTER &&
+	    !(astray && rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))))
 		trigger_light(&sm->trigger, reason);
 	else
 		trigger_full(&sm->trigger, reason);

@@ -228,9 +228,9 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 				    "a port that is not known gives orders as manager 0x%016" PRIx64
 				    ": refused",
 				    sender->guid);
-		/* Or LIDs have changed since we looked, as they may in STANDBY. */
+		/* Or LIDs have changed since we looked: another MASTER has written them. */
 		if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
-			peers->noticed(peers->ctx,
+			peers->noticed(peers->ctx, true,
 				       from_guid ? "a manager calls itself by another port's GUID"
 						 : "a manager gives orders from an unknown port");
 		return STATUS_INVALID_VALUE;

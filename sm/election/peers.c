@@ -260,7 +260,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
 	    (is_heir(info, &own) && !is_heir(&before, &own))) {
 		snprintf(reason, sizeof(reason), "%s has changed", describe(&poll->peer, text));
-		peers->noticed(peers->ctx, reason);
+		peers->noticed(peers->ctx, false, reason);
 	} else if (info->state == SM_MASTER && peers->contested &&
 		   !(poll->answers & (poll->answers - 1))) {
 		tell_master(peers, &poll->peer);
@@ -674,7 +674,7 @@ void peers_stop(struct peers *peers)
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
-			void (*noticed)(void *ctx, const char *reason), void *ctx)
+			void (*noticed)(void *ctx, bool astray, const char *reason), void *ctx)
 {
 	struct peers *peers = mem_zalloc(sizeof(*peers));
 

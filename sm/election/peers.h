@@ -25,12 +25,13 @@ struct peers_gift {
 	void *ctx;
 };
 
-/* changed(ctx, reason) is called after each change of role; noticed(ctx, reason) when another
- * manager is not what the last survey met, so that the next one should come soon. */
+/* changed(ctx, reason) is called after each change of role; noticed(ctx, astray, reason) when
+ * another manager is not what the last survey met, so that the next one should come soon. astray:
+ * its port is not where it was found. */
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
-			void (*noticed)(void *ctx, const char *reason), void *ctx);
+			void (*noticed)(void *ctx, bool astray, const char *reason), void *ctx);
 void peers_free(struct peers *peers);
 /* Asked before mastership is taken that another one offers; NULL: it always is. The other one
  * offers it again. */

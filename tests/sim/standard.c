@@ -431,6 +431,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "the MTU of an ACTIVE link, from a Set that a moved cable led to a host"},
 	{"habits-tree", 9001041,
 	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
+	{"swaps-other", 27000358,
+	 "a HANDOVER from a LID that another MASTER has given since we looked"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"tenants-other", 22000627,

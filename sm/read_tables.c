@@ -188,13 +188,15 @@ static void leave_out_refused(const struct port *port, struct port_tables *table
 	}
 }
 
-/* A command may have read or written the table meanwhile, which is then known better. What follows
- * for the cable from a table that is known now is judged at once, not by the next sweep. */
+/* A command may have read or written the table since, which is then known better. What follows for
+ * the cable from a table that is known now is judged at once, not by the next sweep. The port of a
+ * reading that is spoiled may have gone. */
 static void take_front(struct reading *reading)
 {
-	struct port *front = reading->front ? front_unread(reading->port) : NULL;
+	struct port *front =
+		reading->front && !reading->spoiled ? front_unread(reading->port) : NULL;
 
-	if (front && !reading->spoiled) {
+	if (front) {
 		port_set_pkeys(reading->sm->fabric, front, pkey_list_ref(reading->front));
 		program_look_at_port(reading->sm->program, reading->port);
 	}

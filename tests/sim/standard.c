@@ -447,6 +447,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a silent switch, forgotten while the manager was cut off from it"},
 	{"swaps-other", 21000241,
 	 "a Set() along cables that were moved while the switch before them was silent"},
+	{"standard-other", 26000175,
+	 "a host that goes while the readback waits for the table of its switch's port"},
 	{"tenants-tree", 130947672,
 	 "light sweeps put off by traps that came during each sweep of a single switch"},
 	{NULL, 0, NULL},

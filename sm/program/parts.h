@@ -177,8 +177,10 @@ bool verify_switch(struct program *program, struct node *node);
 /* Whether Sets to a switch take the way that was asked and no other, and are not sent again before
  * it has been asked again: it forwards, or something has changed since the sweep began. */
 bool verify_is_needed(const struct program *program, const struct node *node);
-/* The same of a Set() that has been sent, before another attempt: smp_request.may_repeat. */
-bool verify_may_repeat(void *program, void *node);
+/* Whether a Set() that got no answer may be sent again on its route: smp_request.may_repeat. No, if
+ * something has changed since it was sent: cables may have moved, and the route may lead to a
+ * switch that forwards. owner: the program; subject: the node. */
+bool verify_may_repeat(void *owner, void *subject);
 /* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
 bool verify_try_again(struct node *node, int error);
 

@@ -171,9 +171,13 @@ bool verify_is_needed(const struct program *program, const struct node *node)
 	return node->facts->sw.linear_fdb_top || node->sw->verified != program->news_before;
 }
 
-bool verify_may_repeat(void *program, void *node)
+bool verify_may_repeat(void *owner, void *subject)
 {
-	return !((struct program *)program)->stopped && !verify_is_needed(program, node);
+	const struct program *program = owner;
+	const struct node *node = subject;
+
+	return !program->stopped && node->sw->verified == program->news &&
+	       !verify_is_needed(program, node);
 }
 
 bool verify_try_again(struct node *node, int error)

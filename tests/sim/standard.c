@@ -439,6 +439,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a port that had led to two hosts: each freeze remembered another one"},
 	{"tenants-other", 25000239,
 	 "a table that was empty after a reset, and written by another MASTER since"},
+	{"tenants-other", 40000030,
+	 "a Set() that was sent again along a cable that had been moved since"},
 	{"moving-tenants-tree", 7100183,
 	 "a loop that was kept because its replacement had to wait"},
 	{"moving-tenants-other", 7200202,

@@ -52,11 +52,22 @@ struct sweep_record {
 	char text[SWEEP_TEXT_SIZE];
 };
 
-struct sweep_waiter { /* a command that waits for the end of a sweep */
+/* A caller that waits for the end of a sweep; embedded in the caller's own struct. */
+struct sweep_waiter {
 	struct list link;
-	struct control_request *request;
-	uint64_t after;	    /* the sweep must have a higher number */
-	bool tries_engines; /* which are taken back if they give no routes */
+	uint64_t after; /* the sweep must have a higher number */
+	/* Called once, when the waiter is out of the list. record: the sweep that has ended; NULL:
+	 * the manager is stopping. */
+	void (*ended)(struct sweep_waiter *waiter, const struct sweep_record *record);
+};
+
+/* The view shows new P_Keys between two sweeps, too. */
+struct key_views {
+	struct picture_wait picture;
+	struct loop_timer again; /* a view is due, and a sweep is under way */
+	bool is_taking;		 /* a snapshot */
+	loop_fn *shown;		 /* called when P_Keys were written, or a view shows them; NULL */
+	void *shown_ctx;
 };
 
 struct sweep {
@@ -128,14 +139,11 @@ struct sm {
 	struct keys keys;
 	struct policy policy;
 	struct foreign_keys foreign_keys;
-	struct partition_commands *partition_commands;
-	struct partition_check *partition_check;
 	struct mcast *mcast;
 	struct own_port own_port;
 	struct save *save;
 	struct image *image;	 /* NULL: what switches hold is not kept */
 	struct replica *replica; /* NULL: there is none */
-	struct ha_commands *ha;
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */
@@ -150,9 +158,8 @@ struct sm {
 	const char *sm_lid_why; /* as in lid_report, of the last time */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
 	struct rate search_rate, stranger_rate, unknown_trap_rate;
-	struct list port_changes; /* commands_port.c: not durable yet */
-	struct list judgements;	  /* commands_judge.c: the first one is being computed */
-	struct list dumps;	  /* commands_route.c: under way */
+	struct key_views key_views;
+	struct sm_commands *commands; /* of sm/control; NULL: no commands are registered */
 	void (*report)(void *ctx, int error, bool again, const char *text);
 	void *report_ctx;
 	bool stopped;
@@ -165,6 +172,8 @@ void sweep_done(struct sm *sm);
 /* Also drops its references, those to earlier routes included; NULL is harmless. */
 void route_job_free(struct route_job *routing);
 void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
+/* waiter->ended is called at the end of the next sweep that begins from now on. */
+void sweep_wait(struct sm *sm, struct sweep_waiter *waiter);
 bool sweep_is_electing(const struct sm *sm);
 const char *sweep_why_not_master(const struct sm *sm);
 const char *sweep_kind_name(enum discover_kind kind);
@@ -181,36 +190,15 @@ struct letter { /* one request from outside */
 };
 void inbox_init(struct sm *sm);
 
-/* commands.c: what a sweep changed or found changed. */
-json_t *sweep_changes_json(const struct sweep_record *record);
-
-/* commands.c: the engine of these routes, those that refused, and what the checker found. */
-json_t *routing_json(const struct route_result *routes);
-
-/* commands_partition.c */
-void partition_commands_init(struct sm *sm);
-void partition_commands_stop(struct sm *sm); /* answers who waits */
-void partition_commands_done(struct sm *sm);
-
-/* commands_ha.c */
-void ha_init(struct sm *sm);
-void ha_stop(struct sm *sm); /* answers who waits */
-void ha_done(struct sm *sm);
-
-/* commands_port.c */
-void port_changes_init(struct sm *sm);
-void port_changes_stop(struct sm *sm); /* answers who waits */
-
-/* commands_judge.c */
-void judge_init(struct sm *sm);
-void judge_stop(struct sm *sm); /* answers who waits */
-void judge_done(struct sm *sm); /* frees what is under way; the pool runs no job any more */
-
-/* commands_route.c */
-void dumps_init(struct sm *sm);
-void dumps_done(struct sm *sm); /* as judge_done() */
-
-/* sm.c: the view shows this snapshot from now on; takes over the reference. */
-void sm_publish(struct sm *sm, struct snapshot *snapshot);
+/* publish.c */
+void publish_init(struct sm *sm);
+void publish_stop(struct sm *sm);
+void publish_done(struct sm *sm);
+/* Publishes this snapshot with the routes in force; takes over the reference. */
+void publish_snapshot(struct sm *sm, struct snapshot *snapshot);
+/* Withdraws the view: this manager is not MASTER. */
+void publish_nothing(struct sm *sm);
+/* Whether the published view has the P_Keys that ports have. */
+bool publish_shows_keys(const struct sm *sm);
 
 #endif

@@ -356,7 +356,7 @@ static void shown(void *ctx, struct snapshot *snapshot)
 	if (!snapshot)
 		return;
 	if (sm->view && !sm->sweep.running)
-		sm_publish(sm, snapshot);
+		publish_snapshot(sm, snapshot);
 	else
 		snapshot_unref(snapshot);
 }

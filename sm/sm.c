@@ -25,50 +25,6 @@ static struct window_limits limits_of(const struct sm_options *options)
 	};
 }
 
-static bool same_switches(const struct snapshot *a, const struct snapshot *b)
-{
-	if (a->num_switches != b->num_switches)
-		return false;
-	for (uint32_t i = 0; i < a->num_switches; i++) {
-		if (a->switches[i].guid != b->switches[i].guid)
-			return false;
-	}
-	return true;
-}
-
-/* What was there before lives until all have been told what changed. */
-static void publish(struct sm *sm, struct view *view)
-{
-	struct view *before = sm->view ? view_ref(sm->view) : NULL;
-
-	view_publish(&sm->view, view);
-	herald_published(&sm->herald, before, view);
-	view_unref(before);
-}
-
-/* The view: this manager first, then the peers that the last survey met. Its topology is the
- * snapshot, or, if switches came or went since the routes were computed, the one whose order their
- * rows have. */
-void sm_publish(struct sm *sm, struct snapshot *snapshot)
-{
-	const struct peer *list;
-	size_t count = peers_list(sm->peers, &list);
-	struct view_sm *sms = mem_array(count + 1, sizeof(*sms));
-
-	if (!same_switches(snapshot, sm->routed)) {
-		snapshot_unref(snapshot);
-		snapshot = snapshot_ref(sm->routed);
-	}
-	sms[0].lid = sm->fabric->sm_port->lid;
-	peers_own_info(sm->peers, &sms[0].info);
-	for (size_t i = 0; i < count; i++)
-		sms[i + 1] = (struct view_sm){.lid = list[i].lid, .info = list[i].info};
-	publish(sm, view_new(++sm->views, snapshot, routes_ref(sm->routes.routes), sms,
-			     (uint32_t)count + 1));
-	free(sms);
-	policy_set_live(&sm->policy, true);
-}
-
 /* Where sm_lid moves with mastership, hosts hear of no other manager; and what they registered with
  * the one before is all here when its standby had it before they were answered. */
 static bool clients_know_us(const struct sm *sm)
@@ -115,7 +71,7 @@ static void role_changed(void *ctx, const char *reason)
 			fabric_forget_heard(sm->fabric);
 		mcast_begin_anew(sm->mcast);
 	} else {
-		publish(sm, NULL);
+		publish_nothing(sm);
 		compare_sm_lid(sm);
 	}
 	sm->was_master = role == SM_MASTER;
@@ -237,7 +193,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 		    &sm->options);
 	foreign_keys_init(&sm->foreign_keys, loop, sm->fabric, &sm->policy);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
-	partition_commands_init(sm);
+	publish_init(sm);
 	sm->mcast = mcast_new(loop, pool, registry, sm->fabric, sm->program,
 			      &(struct mcast_owner){mcast_base, is_published, is_between_sweeps,
 						    mcast_written, sm});
@@ -246,10 +202,6 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	herald_init(&sm->herald, loop, events, registry, &sm->options);
 	traps_init(sm);
 	inbox_init(sm);
-	judge_init(sm);
-	dumps_init(sm);
-	ha_init(sm);
-	port_changes_init(sm);
 	engines_init(sm);
 	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
 	return sm;
@@ -265,9 +217,7 @@ void sm_free(struct sm *sm)
 	save_free(sm->save);
 	replica_free(sm->replica);
 	image_free(sm->image);
-	judge_done(sm);
-	dumps_done(sm);
-	partition_commands_done(sm);
+	publish_done(sm);
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);
 	trickle_done(sm);
@@ -283,7 +233,6 @@ void sm_free(struct sm *sm)
 	mcast_free(sm->mcast);
 	discover_free(sm->discover);
 	peers_free(sm->peers);
-	ha_done(sm);
 	program_free(sm->program);
 	guids_done(&sm->guids);
 	keys_done(&sm->keys);
@@ -317,12 +266,9 @@ void sm_stop(struct sm *sm)
 	loop_timer_disarm(&sm->trickle.timer);
 	own_port_done(sm);
 	sweep_stop(sm);
-	judge_stop(sm);
-	port_changes_stop(sm);
 	save_stop(sm->save);
 	replica_stop(sm->replica);
-	partition_commands_stop(sm);
-	ha_stop(sm);
+	publish_stop(sm);
 	picture_stop(&sm->picture);
 	peers_stop(sm->peers);
 }

@@ -107,9 +107,4 @@ void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, co
 /* How many SMPs with wrong M_Keys came from this end port, as traps 256 tell. */
 uint64_t sm_m_key_violations(const struct sm *sm, guid_t port_guid);
 
-/* How it stands: the manager's part of weftctl status; a new reference. */
-json_t *sm_status(const struct sm *sm);
-/* Registers sweep, node list, link list, route show. */
-void sm_register_commands(struct sm *sm, struct control *control);
-
 #endif

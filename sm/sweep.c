@@ -468,7 +468,7 @@ static void publish_and_program(void *ctx, struct snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	sm_publish(ctx, snapshot);
+	publish_snapshot(ctx, snapshot);
 	start_programming(ctx);
 }
 
@@ -485,7 +485,7 @@ static void publish_and_go_on(void *ctx, struct snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	sm_publish(ctx, snapshot);
+	publish_snapshot(ctx, snapshot);
 	sweep_advance(ctx);
 }
 
@@ -616,44 +616,13 @@ void sweep_begin(void *arg)
 	phases[0].start(sm);
 }
 
-static void free_waiter(struct sweep_waiter *waiter)
+void sweep_wait(struct sm *sm, struct sweep_waiter *waiter)
 {
-	list_del(&waiter->link);
-	free(waiter);
+	waiter->after = sm->sweep.last.number + sm->sweep.running;
+	list_push(&sm->sweep.waiters, &waiter->link);
 }
 
-static json_t *waiter_answer(const struct sm *sm, const struct sweep_waiter *waiter)
-{
-	const struct sweep_record *record = &sm->sweep.last;
-	json_t *answer = json_pack(
-		"{s:I,s:s,s:I,s:I,s:I,s:I,s:s}", "number", (json_int_t)record->number, "kind",
-		sweep_kind_name(record->kind), "duration_us", (json_int_t)record->duration_us,
-		"smps", (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
-		(json_int_t)record->lft_sets, "summary", record->text);
-
-	json_object_update_new(answer, sweep_changes_json(record));
-
-	if (waiter->tries_engines) {
-		json_object_set_new(answer, "routing", routing_json(&sm->routes));
-		json_object_set_new(answer, "at_run_time", json_boolean(!sm->engines.clears));
-	}
-	return answer;
-}
-
-/* Engines that give no routes are not kept, for with them no fault would be answered. Others are
- * the ones of the next start, too, before anybody is told that they are in force. */
-static void end_trial(struct sm *sm, const struct sweep_waiter *waiter)
-{
-	const struct sweep_record *record = &sm->sweep.last;
-
-	engines_tried(sm, !record->error);
-	if (record->error)
-		control_fail(waiter->request, "the sweep failed: %s", record->text);
-	else
-		settings_answer(&sm->engines.settings, waiter->request, waiter_answer(sm, waiter));
-}
-
-static void answer_waiters(struct sm *sm)
+static void call_waiters(struct sm *sm)
 {
 	const struct sweep_record *record = &sm->sweep.last;
 
@@ -662,13 +631,8 @@ static void answer_waiters(struct sm *sm)
 
 		if (record->number <= waiter->after || record->error == -EAGAIN)
 			continue; /* the sweep that answers follows */
-		if (waiter->tries_engines)
-			end_trial(sm, waiter);
-		else if (record->error && record->error != -EALREADY)
-			control_fail(waiter->request, "the sweep failed: %s", record->text);
-		else
-			control_reply(waiter->request, waiter_answer(sm, waiter));
-		free_waiter(waiter);
+		list_del(&waiter->link);
+		waiter->ended(waiter, record);
 	}
 }
 
@@ -834,7 +798,7 @@ static void end(struct sm *sm, int error, const char *format, ...)
 	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
 	log_sweep(sm, &sweep->last, same);
 	tell_links(sm, error);
-	answer_waiters(sm);
+	call_waiters(sm);
 	follow_image(sm, error);
 	if (!error)
 		herald_settled(&sm->herald, sm->fabric);
@@ -903,8 +867,8 @@ void sweep_stop(struct sm *sm)
 	list_for_each (link, &sm->sweep.waiters) {
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
-		control_fail(waiter->request, "the daemon is stopping");
-		free_waiter(waiter);
+		list_del(&waiter->link);
+		waiter->ended(waiter, NULL);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "pm/pm.h"
 #include "sa/report.h"
 #include "sa/sa.h"
-#include "sm/sm.h"
+#include "sm/control/control.h"
 #include "weftd/capture.h"
 #include "weftd/metrics.h"
 #include "weftd/registered.h"
@@ -103,11 +103,15 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 
 void manager_free(struct manager *manager)
 {
+	struct sm_commands *commands;
+
 	if (!manager)
 		return;
 	pm_free(manager->pm);
 	adm_free(manager->adm);
+	commands = sm_commands_of(manager->sm);
 	sm_free(manager->sm);
+	sm_commands_free(commands);
 	registry_free(manager->registry);
 	txn_table_free(manager->txns);
 	free(manager);
@@ -135,6 +139,7 @@ void manager_start(struct manager *manager)
 void manager_stop(struct manager *manager)
 {
 	pm_stop(manager->pm);
+	sm_commands_stop(sm_commands_of(manager->sm));
 	sm_stop(manager->sm);
 	if (manager->store)
 		store_flush(manager->store);
@@ -289,7 +294,7 @@ static const struct control_command commands[] = {
 void manager_register_commands(struct manager *manager, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), manager);
-	sm_register_commands(manager->sm, control);
+	sm_commands_begin(manager->sm, control);
 	manager->registered = (struct registered){manager->registry, sm_view(manager->sm),
 						  manager->adm, manager->sm};
 	registered_commands(&manager->registered, control);

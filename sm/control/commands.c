@@ -15,6 +15,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/control/commands.h"
+#include "sm/control/control.h"
 #include "sm/discovery/disabled.h"
 #include "sm/unrouted.h"
 #include "store/save.h"
@@ -23,7 +24,7 @@ enum { ROWS_A_PART = 16 };
 
 /* status */
 
-json_t *sweep_changes_json(const struct sweep_record *record)
+static json_t *sweep_changes_json(const struct sweep_record *record)
 {
 	return json_pack("{s:b,s:b,s:I,s:I}", "changed", record->changed || record->blocks_set,
 			 "fabric_changed", record->changed, "blocks_set",
@@ -58,7 +59,7 @@ static json_t *status_counts(struct fabric *fabric)
 			 fabric_lid_top(fabric));
 }
 
-json_t *routing_json(const struct route_result *routes)
+static json_t *routing_json(const struct route_result *routes)
 {
 	json_t *tried = json_array();
 
@@ -248,15 +249,73 @@ int port_argument(const json_t *args)
 	return is_number && number >= 0 && number <= PORT_MAX ? (int)number : -1;
 }
 
-struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request)
-{
-	struct sweep_waiter *waiter;
+/* Waiting for a sweep */
 
-	waiter = mem_zalloc(sizeof(*waiter));
-	waiter->request = request;
-	waiter->after = sm->sweep.last.number + sm->sweep.running;
-	list_push(&sm->sweep.waiters, &waiter->link);
-	return waiter;
+struct sweep_request {
+	struct sweep_waiter waiter;
+	struct sm *sm;
+	struct control_request *request;
+	bool tries_engines; /* which are not kept if they give no routes */
+};
+
+static json_t *sweep_answer(const struct sweep_request *sweep, const struct sweep_record *record)
+{
+	const struct sm *sm = sweep->sm;
+	json_t *answer = json_pack(
+		"{s:I,s:s,s:I,s:I,s:I,s:I,s:s}", "number", (json_int_t)record->number, "kind",
+		sweep_kind_name(record->kind), "duration_us", (json_int_t)record->duration_us,
+		"smps", (json_int_t)record->smps, "sets", (json_int_t)record->sets, "lft_sets",
+		(json_int_t)record->lft_sets, "summary", record->text);
+
+	json_object_update_new(answer, sweep_changes_json(record));
+	if (sweep->tries_engines) {
+		json_object_set_new(answer, "routing", routing_json(&sm->routes));
+		json_object_set_new(answer, "at_run_time", json_boolean(!sm->engines.clears));
+	}
+	return answer;
+}
+
+/* Engines that give no routes are not kept: with them no later fault would get routes either.
+ * Engines that stay are durable before the command is answered. */
+static void sweep_has_ended(struct sweep_waiter *waiter, const struct sweep_record *record)
+{
+	struct sweep_request *sweep = container_of(waiter, struct sweep_request, waiter);
+	struct engines *engines = &sweep->sm->engines;
+	bool bad = record && record->error && (sweep->tries_engines || record->error != -EALREADY);
+
+	if (record && sweep->tries_engines)
+		engines_tried(sweep->sm, !record->error);
+	if (!record)
+		control_fail(sweep->request, "the daemon is stopping");
+	else if (bad)
+		control_fail(sweep->request, "the sweep failed: %s", record->text);
+	else if (sweep->tries_engines)
+		settings_answer(&engines->settings, sweep->request, sweep_answer(sweep, record));
+	else
+		control_reply(sweep->request, sweep_answer(sweep, record));
+	free(sweep);
+}
+
+static void wait_for(struct sm *sm, struct control_request *request, bool tries_engines)
+{
+	struct sweep_request *sweep = mem_zalloc(sizeof(*sweep));
+
+	*sweep = (struct sweep_request){.waiter = {.ended = sweep_has_ended},
+					.sm = sm,
+					.request = request,
+					.tries_engines = tries_engines};
+	list_init(&sweep->waiter.link);
+	sweep_wait(sm, &sweep->waiter);
+}
+
+void wait_for_sweep(struct sm *sm, struct control_request *request)
+{
+	wait_for(sm, request, false);
+}
+
+void wait_for_engines(struct sm *sm, struct control_request *request)
+{
+	wait_for(sm, request, true);
 }
 
 static void command_reroute(void *ctx, struct control_request *request, const json_t *args)
@@ -269,7 +328,7 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
-	sm_wait_for_sweep(sm, request);
+	wait_for_sweep(sm, request);
 	trigger_reroute(&sm->trigger, "weftctl reroute");
 }
 
@@ -290,7 +349,7 @@ static void command_sweep(void *ctx, struct control_request *request, const json
 		control_fail(request, "no sweep: %s", device_gone);
 		return;
 	}
-	sm_wait_for_sweep(sm, request);
+	wait_for_sweep(sm, request);
 	if (kind && strcmp(kind, "light") == 0)
 		trigger_light(&sm->trigger, "weftctl");
 	else
@@ -563,7 +622,7 @@ static void command_topology_export(void *ctx, struct control_request *request, 
 	list_out(ctx, request, kinds);
 }
 
-static const struct control_command commands[] = {
+static const struct control_command fabric_commands[] = {
 	{"reroute", command_reroute, CONTROL_ACTS},
 	{"sweep", command_sweep, CONTROL_ACTS},
 	{"node list", command_node_list, CONTROL_LOOKS},
@@ -571,9 +630,18 @@ static const struct control_command commands[] = {
 	{"topology export", command_topology_export, CONTROL_LOOKS},
 };
 
-void sm_register_commands(struct sm *sm, struct control *control)
+/* Beginning and end */
+
+void sm_commands_begin(struct sm *sm, struct control *control)
 {
-	control_register(control, commands, ARRAY_SIZE(commands), sm);
+	sm->commands = mem_zalloc(sizeof(*sm->commands));
+	list_init(&sm->commands->port_changes);
+	list_init(&sm->commands->judgements);
+	list_init(&sm->commands->dumps);
+	partition_check_init(sm);
+	partition_commands_init(sm);
+	ha_commands_init(sm);
+	control_register(control, fabric_commands, ARRAY_SIZE(fabric_commands), sm);
 	control_register(control, port_commands, NUM_PORT_COMMANDS, sm);
 	control_register(control, route_commands, NUM_ROUTE_COMMANDS, sm);
 	control_register(control, judge_commands, NUM_JUDGE_COMMANDS, sm);
@@ -584,4 +652,31 @@ void sm_register_commands(struct sm *sm, struct control *control)
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);
+}
+
+struct sm_commands *sm_commands_of(const struct sm *sm)
+{
+	return sm->commands;
+}
+
+void sm_commands_stop(struct sm_commands *commands)
+{
+	if (!commands)
+		return;
+	judge_stop(commands);
+	port_changes_stop(commands);
+	partition_check_stop(commands);
+	partition_commands_stop(commands);
+	ha_commands_stop(commands);
+}
+
+void sm_commands_free(struct sm_commands *commands)
+{
+	if (!commands)
+		return;
+	judge_done(commands);
+	dumps_done(commands);
+	partition_check_done(commands);
+	ha_commands_done(commands);
+	free(commands);
 }

@@ -10,6 +10,16 @@
 #include "lib/guid.h"
 #include "sm/context.h"
 
+/* Requests that wait, of the commands that take time. */
+struct sm_commands {
+	struct list partition_changes;		 /* partition.c: not durable, or not written yet */
+	struct list port_changes;		 /* port.c: not durable yet */
+	struct list judgements;			 /* judge.c: the first one is being computed */
+	struct list dumps;			 /* route.c: under way */
+	struct partition_check *partition_check; /* partition_check.c */
+	struct ha_commands *ha;			 /* ha.c */
+};
+
 enum {
 	NUM_PORT_COMMANDS = 5,
 	NUM_ROUTE_COMMANDS = 3,
@@ -31,14 +41,28 @@ extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 /* commands_partition_check.c */
 void command_partition_check(void *ctx, struct control_request *request, const json_t *args);
 void partition_check_init(struct sm *sm);
-void partition_check_stop(struct sm *sm);
-void partition_check_done(struct sm *sm);
+void partition_check_stop(struct sm_commands *commands);
+void partition_check_done(struct sm_commands *commands);
+
+/* A stop function answers the requests that wait; a done function frees what is left, when the pool
+ * of workers has ended. partition.c, ha.c, port.c, judge.c, route.c */
+void partition_commands_init(struct sm *sm);
+void partition_commands_stop(struct sm_commands *commands);
+void ha_commands_init(struct sm *sm);
+void ha_commands_stop(struct sm_commands *commands);
+void ha_commands_done(struct sm_commands *commands);
+void port_changes_stop(struct sm_commands *commands);
+void judge_stop(struct sm_commands *commands);
+void judge_done(struct sm_commands *commands);
+void dumps_done(struct sm_commands *commands);
 
 /* Its part of status; a new reference. commands_partition.c */
 json_t *partitions_json(const struct sm *sm);
 
 /* The request is answered at the end of the next sweep. */
-struct sweep_waiter *sm_wait_for_sweep(struct sm *sm, struct control_request *request);
+void wait_for_sweep(struct sm *sm, struct control_request *request);
+/* The same; the routing engines that are tried stay in force if that sweep has routes. */
+void wait_for_engines(struct sm *sm, struct control_request *request);
 
 /* Whether this manager is MASTER and has a view of the fabric; if not, ends the request with an
  * error. what: the objects that the command changes, in the plural, as in "partitions". */

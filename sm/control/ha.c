@@ -117,14 +117,14 @@ static bool may_begin(struct sm *sm, struct control_request *request)
 	else if (role != SM_MASTER)
 		control_fail(request, "this manager is %s: only a MASTER does that",
 			     sm_state_name(role));
-	else if (sm->ha->busy)
+	else if (sm->commands->ha->busy)
 		control_fail(request, "another manager is being told something: try again soon");
-	return role == SM_MASTER && !sm->ha->busy;
+	return role == SM_MASTER && !sm->commands->ha->busy;
 }
 
 static struct ha_commands *begin(struct sm *sm, struct control_request *request, guid_t guid)
 {
-	struct ha_commands *ha = sm->ha;
+	struct ha_commands *ha = sm->commands->ha;
 
 	ha->request = request;
 	ha->busy = true;
@@ -362,24 +362,24 @@ const struct control_command ha_commands[NUM_HA_COMMANDS] = {
 
 /* Beginning and end */
 
-void ha_init(struct sm *sm)
+void ha_commands_init(struct sm *sm)
 {
 	struct ha_commands *ha = mem_zalloc(sizeof(*ha));
 
 	ha->sm = sm;
 	loop_timer_init(&ha->again, sm->loop, "handing over again", give, ha);
-	sm->ha = ha;
+	sm->commands->ha = ha;
 }
 
-void ha_stop(struct sm *sm)
+void ha_commands_stop(struct sm_commands *commands)
 {
-	loop_timer_disarm(&sm->ha->again);
-	peers_keep(sm->peers);
-	fail(sm->ha, "the daemon is stopping");
+	loop_timer_disarm(&commands->ha->again);
+	peers_keep(commands->ha->sm->peers);
+	fail(commands->ha, "the daemon is stopping");
 }
 
-void ha_done(struct sm *sm)
+void ha_commands_done(struct sm_commands *commands)
 {
-	loop_timer_disarm(&sm->ha->again);
-	free(sm->ha);
+	loop_timer_disarm(&commands->ha->again);
+	free(commands->ha);
 }

@@ -36,7 +36,7 @@ struct figures {
 
 struct judgement {
 	struct work_job job;
-	struct list link;		 /* in sm->judgements */
+	struct list link;		 /* in commands->judgements */
 	struct control_request *request; /* NULL: has been answered */
 	struct sm *sm;
 	struct work_pool *pool;
@@ -433,9 +433,9 @@ static void begin_step(struct judgement *j)
 /* The first one, if it has what it judges; else it begins when that comes. */
 static void begin_first(struct sm *sm)
 {
-	struct judgement *j = container_of(sm->judgements.next, struct judgement, link);
+	struct judgement *j = container_of(sm->commands->judgements.next, struct judgement, link);
 
-	if (!list_empty(&sm->judgements) && j->snapshot)
+	if (!list_empty(&sm->commands->judgements) && j->snapshot)
 		begin_step(j);
 }
 
@@ -489,7 +489,7 @@ static void judge_from(void *ctx, struct snapshot *snapshot)
 	j->have = mem_array(snapshot->num_switches, sizeof(struct lft_have *));
 	j->top = mem_array(snapshot->num_switches, sizeof(lid_t));
 	take_tables(j, sm->fabric);
-	if (sm->judgements.next == &j->link)
+	if (sm->commands->judgements.next == &j->link)
 		begin_step(j);
 }
 
@@ -497,7 +497,7 @@ static unsigned judgements(const struct sm *sm)
 {
 	unsigned number = 0;
 
-	list_for_each (link, &sm->judgements)
+	list_for_each (link, &sm->commands->judgements)
 		number++;
 	return number;
 }
@@ -527,7 +527,7 @@ static void begin(struct sm *sm, struct control_request *request, const struct j
 	j->job = (struct work_job){.run = run_step, .done = step_done};
 	list_init(&j->job.link);
 	snprintf(j->engine, sizeof(j->engine), "%s", engine ? engine : "");
-	list_push(&sm->judgements, &j->link);
+	list_push(&sm->commands->judgements, &j->link);
 	picture_take(&sm->picture, &j->picture, false, judge_from, j);
 }
 
@@ -560,14 +560,9 @@ const struct control_command judge_commands[NUM_JUDGE_COMMANDS] = {
 	{"route plan", command_route_plan, CONTROL_LOOKS},
 };
 
-void judge_init(struct sm *sm)
+void judge_stop(struct sm_commands *commands)
 {
-	list_init(&sm->judgements);
-}
-
-void judge_stop(struct sm *sm)
-{
-	list_for_each (link, &sm->judgements) {
+	list_for_each (link, &commands->judgements) {
 		struct judgement *j = container_of(link, struct judgement, link);
 
 		if (j->request)
@@ -576,9 +571,9 @@ void judge_stop(struct sm *sm)
 	}
 }
 
-void judge_done(struct sm *sm)
+void judge_done(struct sm_commands *commands)
 {
-	judge_stop(sm);
-	list_for_each (link, &sm->judgements)
+	judge_stop(commands);
+	list_for_each (link, &commands->judgements)
 		judgement_free(container_of(link, struct judgement, link));
 }

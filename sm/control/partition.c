@@ -23,7 +23,6 @@ enum {
 	ROWS_MAX = 1000, /* of an answer to a change */
 	GUIDS_MAX = 65536,
 	PATIENCE_US = 10000000,
-	AGAIN_US = 100000,
 	MTU_2048 = 4,
 	RATE_10 = 3,
 	SCOPE_LINK_LOCAL = 2,
@@ -40,13 +39,6 @@ struct change {
 	guid_t *guids;
 	size_t count, at; /* those before at have settled */
 	bool is_durable;
-};
-
-struct partition_commands {
-	struct list changes;
-	struct picture_wait picture;
-	struct loop_timer again; /* a view is to be published, and a sweep is under way */
-	bool showing;
 };
 
 static const char *const status_names[] = {
@@ -102,39 +94,6 @@ static void port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *ou
 	row_end(out, '}');
 }
 
-/* Views */
-
-static void look_at_changes(struct sm *sm);
-
-static void shown(void *ctx, struct snapshot *snapshot)
-{
-	struct sm *sm = ctx;
-
-	sm->partition_commands->showing = false;
-	if (snapshot && sm->view && !sm->sweep.running) {
-		sm->policy.news = false;
-		sm_publish(sm, snapshot);
-	} else {
-		snapshot_unref(snapshot);
-	}
-	look_at_changes(sm);
-}
-
-/* The SA answers from the view: it is to show the tables as they are. A sweep publishes its own. */
-static void publish(struct sm *sm)
-{
-	struct partition_commands *commands = sm->partition_commands;
-
-	if (!sm->policy.news || commands->showing || !sm->view || sm->stopped)
-		return;
-	if (sm->sweep.running) {
-		loop_timer_arm(&commands->again, AGAIN_US);
-		return;
-	}
-	commands->showing = true;
-	picture_take(&sm->picture, &commands->picture, false, shown, sm);
-}
-
 /* Changes under way */
 
 static bool has_settled(struct sm *sm, const struct change *change, guid_t guid)
@@ -146,13 +105,6 @@ static bool has_settled(struct sm *sm, const struct change *change, guid_t guid)
 		return true;
 	status = program_pkeys_status(sm->program, port, change->p_key);
 	return status != PKEYS_WANTED && status != PKEYS_WRITTEN;
-}
-
-/* The SA answers from the tables as they are. */
-static bool is_shown(const struct sm *sm)
-{
-	return !policy_is_judging(&sm->policy) && !sm->policy.news &&
-	       !sm->partition_commands->showing;
 }
 
 /* Lists show nodes by their own GUIDs, and an adapter's are no port's: a member that is none in all
@@ -207,7 +159,7 @@ static void change_row(const struct change *change, struct buffer *out)
 	row_integer(out, "p_key", change->p_key);
 	row_boolean(out, "durable", change->is_durable);
 	row_integer(out, "waiting", (int64_t)waiting);
-	row_boolean(out, "shown", is_shown(change->sm));
+	row_boolean(out, "shown", publish_shows_keys(change->sm));
 	row_json(out, "counts", counts);
 	row_begin(out, "warnings", '[');
 	if (problem && policy_is_frozen(&change->sm->policy))
@@ -254,20 +206,16 @@ static void look_at_change(struct sm *sm, struct change *change)
 		return;
 	while (change->at < change->count && has_settled(sm, change, change->guids[change->at]))
 		change->at++;
-	if (change->at == change->count && is_shown(sm))
+	if (change->at == change->count && publish_shows_keys(sm))
 		answer(change);
 }
 
-static void look_at_changes(struct sm *sm)
+static void look_at_changes(void *ctx)
 {
-	list_for_each (item, &sm->partition_commands->changes)
-		look_at_change(sm, container_of(item, struct change, link));
-}
+	struct sm *sm = ctx;
 
-static void settled(void *arg)
-{
-	publish(arg);
-	look_at_changes(arg);
+	list_for_each (item, &sm->commands->partition_changes)
+		look_at_change(sm, container_of(item, struct change, link));
 }
 
 static void change_is_durable(void *ctx)
@@ -296,7 +244,7 @@ static void answer_later(struct sm *sm, struct control_request *request, pkey_t 
 				  .guids = guids,
 				  .count = count};
 	list_init(&change->durable.link);
-	list_push(&sm->partition_commands->changes, &change->link);
+	list_push(&sm->commands->partition_changes, &change->link);
 	loop_timer_init(&change->patience, sm->loop, "partition command", change_is_late, change);
 	loop_timer_arm(&change->patience, PATIENCE_US);
 	registry_wait(sm->registry, &change->durable);
@@ -843,31 +791,17 @@ json_t *partitions_json(const struct sm *sm)
 
 void partition_commands_init(struct sm *sm)
 {
-	struct partition_commands *commands = mem_zalloc(sizeof(*commands));
-
-	partition_check_init(sm);
-	sm->partition_commands = commands;
-	list_init(&commands->changes);
-	loop_timer_init(&commands->again, sm->loop, "partitions are to be shown", settled, sm);
-	loop_deferred_init(&sm->policy.settled, sm->loop, "P_Keys were written", settled, sm);
+	list_init(&sm->commands->partition_changes);
+	sm->key_views.shown = look_at_changes;
+	sm->key_views.shown_ctx = sm;
 }
 
-void partition_commands_stop(struct sm *sm)
+void partition_commands_stop(struct sm_commands *commands)
 {
-	partition_check_stop(sm);
-	loop_timer_disarm(&sm->partition_commands->again);
-	list_for_each (item, &sm->partition_commands->changes) {
+	list_for_each (item, &commands->partition_changes) {
 		struct change *change = container_of(item, struct change, link);
 
 		control_fail(change->request, "the daemon is stopping");
 		change_free(change);
 	}
-}
-
-void partition_commands_done(struct sm *sm)
-{
-	partition_commands_stop(sm);
-	partition_check_done(sm);
-	loop_defer_cancel(&sm->policy.settled);
-	free(sm->partition_commands);
 }

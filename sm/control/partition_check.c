@@ -160,7 +160,7 @@ static bool take_piece(struct partition_check *check, struct control_request *re
 void command_partition_check(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
-	struct partition_check *check = sm->partition_check;
+	struct partition_check *check = sm->commands->partition_check;
 	const char *name = json_string_value(json_object_get(args, "name"));
 	struct partitions *partitions;
 	char *error;
@@ -187,13 +187,13 @@ void partition_check_init(struct sm *sm)
 	struct partition_check *check = mem_zalloc(sizeof(*check));
 
 	check->sm = sm;
-	sm->partition_check = check;
+	sm->commands->partition_check = check;
 	slices_init(&check->slices, sm->loop, &plan, check, compared, check);
 }
 
-void partition_check_stop(struct sm *sm)
+void partition_check_stop(struct sm_commands *commands)
 {
-	struct partition_check *check = sm->partition_check;
+	struct partition_check *check = commands->partition_check;
 
 	if (check->request) {
 		slices_cancel(&check->slices);
@@ -205,8 +205,8 @@ void partition_check_stop(struct sm *sm)
 	forget(check);
 }
 
-void partition_check_done(struct sm *sm)
+void partition_check_done(struct sm_commands *commands)
 {
-	partition_check_stop(sm);
-	free(sm->partition_check);
+	partition_check_stop(commands);
+	free(commands->partition_check);
 }

@@ -363,7 +363,7 @@ static void command_port_show(void *ctx, struct control_request *request, const 
 /* port disable, port enable */
 
 struct port_change {
-	struct list link; /* in sm->port_changes */
+	struct list link; /* in commands->port_changes */
 	struct sm *sm;
 	struct control_request *request;
 	struct registry_waiter waiter;
@@ -388,7 +388,7 @@ static void change_is_durable(void *ctx)
 		node->port[change->entry.port].keeps_link = false;
 		port_ask_link(&node->port[change->entry.port], change->physical);
 	}
-	sm_wait_for_sweep(change->sm, change->request);
+	wait_for_sweep(change->sm, change->request);
 	trigger_node(&change->sm->trigger, change->entry.node_guid,
 		     "a port is disabled or enabled by command");
 	change_free(change);
@@ -407,7 +407,7 @@ static void change_port(struct asking *asking, const struct port *port)
 		.physical = asking->disables ? PHYS_DISABLED : PHYS_POLLING,
 	};
 	list_init(&change->link);
-	list_push(&sm->port_changes, &change->link);
+	list_push(&sm->commands->port_changes, &change->link);
 	if (asking->disables)
 		registry_put(sm->registry, REGISTRY_DISABLED, &change->entry);
 	else
@@ -523,14 +523,9 @@ static void command_port_enable(void *ctx, struct control_request *request, cons
 	ask_change(ctx, request, args, false);
 }
 
-void port_changes_init(struct sm *sm)
+void port_changes_stop(struct sm_commands *commands)
 {
-	list_init(&sm->port_changes);
-}
-
-void port_changes_stop(struct sm *sm)
-{
-	list_for_each (link, &sm->port_changes) {
+	list_for_each (link, &commands->port_changes) {
 		struct port_change *change = container_of(link, struct port_change, link);
 
 		control_fail(change->request, "the daemon is stopping; the port is disabled or "

@@ -201,7 +201,7 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 		control_fail(request, "%s", why);
 		return;
 	}
-	sm_wait_for_sweep(sm, request)->tries_engines = true;
+	wait_for_engines(sm, request);
 }
 
 /* route dump */
@@ -212,7 +212,7 @@ enum { LIDS_A_PART = 4096 };
  * by a job while the one before is sent. */
 struct dumping {
 	struct work_job job;
-	struct list link; /* in sm->dumps */
+	struct list link; /* in commands->dumps */
 	struct sm *sm;
 	struct control_request *request; /* NULL: it has ended while the job ran */
 	struct view *view;
@@ -361,14 +361,9 @@ static void dump_finish(void *source)
 		dumping_free(dumping);
 }
 
-void dumps_init(struct sm *sm)
+void dumps_done(struct sm_commands *commands)
 {
-	list_init(&sm->dumps);
-}
-
-void dumps_done(struct sm *sm)
-{
-	list_for_each (link, &sm->dumps)
+	list_for_each (link, &commands->dumps)
 		dumping_free(container_of(link, struct dumping, link));
 }
 
@@ -389,7 +384,7 @@ static void command_route_dump(void *ctx, struct control_request *request, const
 	dumping->request = request;
 	dumping->view = view_ref(sm->view);
 	list_init(&dumping->link);
-	list_push(&sm->dumps, &dumping->link);
+	list_push(&sm->commands->dumps, &dumping->link);
 	begin_piece(dumping);
 	control_stream(request, dump_next, dump_finish, dumping);
 }

@@ -29,7 +29,7 @@ static inline struct world *start_with(const char *spec, struct sm_options optio
 	CU_ASSERT_EQUAL_FATAL(spec_build(spec, &net, &error), 0);
 	world = world_new(net, net_find(net, "host-0001"), 1, &options);
 	socket_begin(&bed.socket, world->loop);
-	sm_register_commands(world->sm, bed.socket.control);
+	sm_commands_begin(world->sm, bed.socket.control);
 	for (int i = 0; i < CLIENTS; i++)
 		client_begin(&bed.clients[i], &bed.socket);
 	world_up(world);
@@ -45,7 +45,7 @@ static inline void end(struct world *world)
 {
 	for (int i = 0; i < CLIENTS; i++)
 		client_hang_up(&bed.clients[i]);
-	sm_stop(world->sm);
+	world_stop(world);
 	socket_end(&bed.socket);
 	world_free(world);
 }

@@ -9,6 +9,7 @@
 #define TESTS_UNIT_SM_WORLD_H
 
 #include "sm/context.h"
+#include "sm/control/control.h"
 #include "tests/unit/fake_agents.h"
 #include "tests/unit/unit.h"
 
@@ -226,11 +227,20 @@ static inline struct world *world_new(struct net *net, int sm_node, uint8_t sm_p
 	return world;
 }
 
+static inline void world_stop(struct world *world)
+{
+	sm_commands_stop(sm_commands_of(world->sm));
+	sm_stop(world->sm);
+}
+
 static inline void world_free(struct world *world)
 {
+	struct sm_commands *commands = sm_commands_of(world->sm);
+
 	loop_timer_disarm(&world->tick);
 	work_pool_free(world->pool);
 	sm_free(world->sm);
+	sm_commands_free(commands);
 	registry_free(world->registry);
 	txn_table_free(world->txns);
 	fake_free(world->fake);

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "sm/control/commands.h"
 #include "tests/unit/control_world.h"
 
 static struct fake_node *other;
@@ -130,7 +131,7 @@ static void test_stops(void)
 	say(2, "{\"command\":\"ha handover\"}\n");
 	CU_ASSERT_TRUE(world_run(world, second_answered));
 	CU_ASSERT(has(2, "another manager is being told something"));
-	sm_stop(world->sm);
+	world_stop(world);
 	world_run(world, all_answered);
 	CU_ASSERT(has(1, "the daemon is stopping"));
 	end(world);
@@ -283,7 +284,7 @@ static void test_goes(void)
 		 "{\"command\":\"ha disable\",\"guid\":\"0x%016" PRIx64 "\"}\n", other->sm.guid);
 	say(1, request);
 	CU_ASSERT_TRUE(world_run(world, is_asked));
-	window_target_drop(target_of_other(world), world->sm->ha);
+	window_target_drop(target_of_other(world), world->sm->commands->ha);
 	CU_ASSERT_TRUE(world_run(world, all_answered));
 	CU_ASSERT(has(1, "is gone"));
 	end(world);

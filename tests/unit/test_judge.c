@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <semaphore.h>
 
+#include "sm/control/commands.h"
 #include "tests/unit/control_world.h"
 
 /* A job that holds the only worker until it is let go. */
@@ -39,7 +40,7 @@ static unsigned judgements(const struct world *world)
 {
 	unsigned number = 0;
 
-	list_for_each (link, &world->sm->judgements)
+	list_for_each (link, &world->sm->commands->judgements)
 		number++;
 	return number;
 }
@@ -128,7 +129,7 @@ static void test_stop(void)
 	for (int i = 0; i < 2; i++)
 		say(i, check);
 	world_run(world, two_wait);
-	sm_stop(world->sm);
+	world_stop(world);
 	world_run(world, all_answered);
 	CU_ASSERT(has(0, "the daemon is stopping") && has(1, "the daemon is stopping"));
 	sem_post(&brake.go);
@@ -140,7 +141,7 @@ static unsigned dumps(const struct world *world)
 {
 	unsigned number = 0;
 
-	list_for_each (link, &world->sm->dumps)
+	list_for_each (link, &world->sm->commands->dumps)
 		number++;
 	return number;
 }

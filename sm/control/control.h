@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The subnet manager's commands on the control socket: status, sweep, nodes, links, ports, routes,
+ * partitions, M_Keys, aliases, handover. weftd creates a manager, then its commands. Loop thread
+ * only.
+ */
+#ifndef SM_CONTROL_CONTROL_H
+#define SM_CONTROL_CONTROL_H
+
+#include "sm/sm.h"
+
+struct sm_commands;
+
+/* Registers the commands of sm on the socket; after sm_replicate(). sm owns none of it. */
+void sm_commands_begin(struct sm *sm, struct control *control);
+/* That of sm; NULL: sm_commands_begin() was not called. */
+struct sm_commands *sm_commands_of(const struct sm *sm);
+/* Answers the requests that wait; before sm_stop(). NULL is harmless. */
+void sm_commands_stop(struct sm_commands *commands);
+/* After sm_free(), which ends what is under way, and when the pool runs no job. NULL is harmless.
+ */
+void sm_commands_free(struct sm_commands *commands);
+
+/* The manager's part of `weftctl status`; a new reference. */
+json_t *sm_status(const struct sm *sm);
+
+#endif

@@ -671,17 +671,21 @@ void policy_port_settled(struct policy *policy)
 		loop_defer(&policy->settled);
 }
 
-static bool tell_changes(const struct policy *policy, const struct partitions *partitions)
+/* Where a file is bad or missing, the last good one stays in force: nothing to log. */
+static bool log_changes(const struct policy *policy, enum partition_source source,
+			const struct partitions *partitions)
 {
 	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS};
 	const struct partitions *before = policy->file ? policy->file->partitions : NULL;
 	char *changes = partitions_changes(before, partitions);
 	bool changed = changes != NULL;
 
-	if (changed)
-		log_about(LOG_NOTICE, &subject, "partition file %s is %s: %s",
-			  partitions ? partitions->name : before->name,
-			  partitions ? "in force" : "in force no more", changes);
+	if (changed && partitions)
+		log_about(LOG_NOTICE, &subject, "partition file %s is in force: %s",
+			  partitions->name, changes);
+	else if (changed && source == PARTITIONS_UNWANTED)
+		log_about(LOG_NOTICE, &subject, "partition file %s is no longer in force: %s",
+			  before->name, changes);
 	free(changes);
 	return changed;
 }
@@ -713,7 +717,7 @@ static void next_is_kept(void *ctx)
 bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions)
 {
-	bool changed = tell_changes(policy, partitions);
+	bool changed = log_changes(policy, source, partitions);
 
 	registry_wait_cancel(&policy->keeping);
 	partitions_free(policy->next);

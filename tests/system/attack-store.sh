@@ -307,6 +307,7 @@ last_good_file_stays() {
 	matches '1 bad or missing partition file' status.txt || because "$(grep Anomalies status.txt)" || return 1
 	equal "the metric" "$(metric weft_partition_file_bad)" 1 || return 1
 	told_event main partition 'part.conf:1: .*the last good file, of' || return 1
+	! matches 'no longer in force' main.log || because "the log says that the file is no longer in force" || return 1
 	sim 'node reboot host-0003' >/dev/null
 	wait_for 20 holds host-0003 1 "0x0006 0x7fff" || because "host-0003 holds $(keys host-0003 1) after a reboot" || return 1
 	! ctl main config reload >/dev/null 2>reload.err && matches 'part.conf:1: ' reload.err || because "reload says $(cat reload.err)" || return 1
@@ -317,6 +318,7 @@ missing_file_stays() {
 	rm part.conf
 	with_file && keys_stay || return 1
 	equal "whether the file is bad" "$(file_bad)" 1 || return 1
+	! matches 'no longer in force' main.log || because "the log says that the file is no longer in force" || return 1
 	matches 'part.conf: this partition file was in force, and is missing; the last good file, of' main.log ||
 		because "the log does not say so" || return 1
 	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6: %s=full;\n' "${guid[host-0002]}" >part.conf

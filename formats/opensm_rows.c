@@ -54,7 +54,7 @@ const struct opensm_row opensm_rows[] = {
 	{"reassign_lids", "FALSE", OPENSM_NONE, NULL,
 	 "LIDs are kept; remove weft.db, weft-copy.db and tables.img to assign all again"},
 	{"force_heavy_sweep", "FALSE", OPENSM_NONE, NULL,
-	 "weftctl sweep full asks for one; readback finds what no trap told"},
+	 "weftctl sweep full starts a heavy sweep; the readback finds changes without a trap"},
 	{"sweep_on_trap", "TRUE", OPENSM_NONE, NULL,
 	 "always on; weft reads only what the trap concerns"},
 	{"port_profile_switch_nodes", "FALSE", OPENSM_NONE, NULL, "only hosts count as load"},

@@ -25,7 +25,7 @@
 #include "route/engine.h"
 #include "weftd/file_text.h"
 
-enum { CONF_FILE_MAX_BYTES = 256 * 1024, CONF_WHY_SIZE = 256 };
+enum { CONF_FILE_MAX_BYTES = 256 * 1024, CONF_WHY_SIZE = 256, CONF_PLACE_SIZE = 192 };
 
 /* Where options come from: what errors begin with. */
 struct source {
@@ -102,10 +102,11 @@ static const void *field_in(const struct conf *conf, const struct conf_row *row)
 	return (const char *)conf + row->offset;
 }
 
+/* Also by the name in the previous release. */
 static const struct conf_row *row_find(const char *name)
 {
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		if (!strcmp(row->name, name))
+		if (!strcmp(row->name, name) || (row->was && !strcmp(row->was, name)))
 			return row;
 	}
 	return NULL;
@@ -504,24 +505,56 @@ static void store_preset(struct conf *conf, const struct conf_row *row)
 	free(assignment);
 }
 
-/* False: it is no word of an earlier version. */
+/* "file:line: ", or "-o ", to begin a warning with. */
+static void place_of(const struct source *source, const config_setting_t *setting,
+		     char place[CONF_PLACE_SIZE])
+{
+	if (source->file)
+		snprintf(place, CONF_PLACE_SIZE, "%.160s:%u: ", source->file,
+			 config_setting_source_line(setting));
+	else
+		snprintf(place, CONF_PLACE_SIZE, "%s", source->lead);
+}
+
+/* Stores the default for a word of an earlier version. False: the value is not such a word. */
 static bool store_former(struct conf *conf, const struct source *source, const struct conf_row *row,
 			 const config_setting_t *setting)
 {
 	const char *text = config_setting_get_string(setting);
-	char range[CONF_RANGE_SIZE], place[16] = "";
+	char range[CONF_RANGE_SIZE], place[CONF_PLACE_SIZE];
 
 	if (find_word(row->former, text) < 0)
 		return false;
-	if (source->file)
-		snprintf(place, sizeof(place), ":%u: ", config_setting_source_line(setting));
+	place_of(source, setting, place);
 	conf_row_range(row, range);
-	log_warning("%.160s%s%s: \"%s\" is no longer supported, and the default %s is in force: "
+	log_warning("%s%s: \"%s\" is no longer supported, and the default %s is in force: "
 		    "write one of %s, or remove the line",
-		    source->file ? source->file : source->lead, place, row->name, text, row->preset,
-		    range);
+		    place, row->name, text, row->preset, range);
 	store_preset(conf, row);
 	return true;
+}
+
+/* Accepts the former name of an option with a warning, unless the file also has the present name:
+ * then it would set the same option twice. */
+static int check_name(const struct source *source, const config_setting_t *root,
+		      const config_setting_t *setting, const struct conf_row *row)
+{
+	const char *name = config_setting_name(setting);
+	const config_setting_t *other = config_setting_get_member(root, row->name);
+	char place[CONF_PLACE_SIZE], why[CONF_WHY_SIZE];
+
+	if (!strcmp(name, row->name))
+		return 0;
+	if (other) {
+		because(why, "it is the former name of %s, which line %u sets: remove this line",
+			row->name, config_setting_source_line(other));
+		return refuse(source, config_setting_source_line(setting), name, why);
+	}
+	place_of(source, setting, place);
+	log_warning("%s%s is renamed to %s: use the new name, because the next release will refuse "
+		    "the former name",
+		    place, name, row->name);
+	return 0;
 }
 
 static int store_all(struct conf *conf, const struct source *source, const config_setting_t *root)
@@ -533,6 +566,8 @@ static int store_all(struct conf *conf, const struct source *source, const confi
 
 		if (!row)
 			return unknown(source, setting);
+		if (check_name(source, root, setting, row))
+			return -EINVAL;
 		if (store_former(conf, source, row, setting))
 			continue;
 		if (store[row->type](conf, row, setting, why))

@@ -92,6 +92,7 @@ struct conf_span {
 /* An option. */
 struct conf_row {
 	const char *name;
+	const char *was; /* the name in the previous release, accepted with a warning; or NULL */
 	enum conf_type type;
 	size_t offset, size; /* of its field in struct conf */
 	size_t copy;	     /* offset of another field that holds the same; 0: there is none */

@@ -179,7 +179,8 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
 	 .text = "Time between light sweeps, which find what no trap told. 0: none."},
 
-	{NUMBER("readback", sm.readback_s, 0, 86400, "1800"), .unit = "s",
+	{NUMBER("readback_interval", sm.readback_s, 0, 86400, "1800"), .unit = "s",
+	 .was = "readback",
 	 .text = "All that devices hold is read again, one request at a time, once within this "
 		 "time. What is not as it was is named in the log and mended. 0: nothing is, nor "
 		 "are the "
@@ -362,11 +363,13 @@ const struct conf_row conf_rows[] = {
 	 .agree = AGREE_SHOULD,
 	 .text = "PortInfo:SubnetTimeOut. A port sends traps no faster than this, so a shorter one "
 		 "shows faults sooner; 18 is 1.07 s."},
-	{EXPONENT("packet_life_time", adm.packet_life_time, 16, "18"), .agree = AGREE_SHOULD,
+	{EXPONENT("path_packet_life_time", adm.packet_life_time, 16, "18"),
+	 .was = "packet_life_time", .agree = AGREE_SHOULD,
 	 .text = "PathRecord:PacketLifeTime. Hosts derive the ACK timeout of a connection from it: "
 		 "below 16 (0.27 s) its seven retries would end before a fabric has been rerouted, "
 		 "so less is refused."},
-	{NUMBER("max_rate_enum", adm.max_rate_enum, 2, 63, "63"), .agree = AGREE_SHOULD,
+	{NUMBER("max_path_rate", adm.max_rate_enum, 2, 63, "63"), .was = "max_rate_enum",
+	 .agree = AGREE_SHOULD,
 	 .text = "PathRecord:Rate is never told in an encoding above this. 10 is the last that "
 		 "clients before FDR "
 		 "know (up to 120 Gb/s), 18 the last of those of FDR and EDR; a faster path is "

@@ -104,7 +104,7 @@ start_weftsim "$spec" || fail "$reason"
 leaf=$(awk -F '"' '/^Switch/ && $2 ~ /^leaf/ { print $2; exit }' net)
 host=$(awk -F '"' '/^Ca/ { print $2; exit }' net)
 [ -n "$leaf" ] && [ -n "$host" ] || fail "$spec has no leaf"
-start_weftd sm "$host" -o 'readonly_socket="*"' -o sweep_interval=0 -o readback=0 || fail "$reason"
+start_weftd sm "$host" -o 'readonly_socket="*"' -o sweep_interval=0 -o readback_interval=0 || fail "$reason"
 wait_for 120 is_quiet || fail "the subnet does not come up: $(tail -n 1 sm.log)"
 all_are_known
 ctl sm perf sweep >list.out && ctl sm perf sweep >list.out || fail "no counters are read"

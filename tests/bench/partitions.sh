@@ -88,7 +88,7 @@ weftd_figures() {
 
 	start_weftsim "$spec" || return 1
 	reset_smps
-	start_weftd w host-0001 -o "partition_config_file=\"$PWD/many.conf\"" -o sweep_interval=0 -o readback=0 &&
+	start_weftd w host-0001 -o "partition_config_file=\"$PWD/many.conf\"" -o sweep_interval=0 -o readback_interval=0 &&
 		wait_for 120 is_up w || because "weftd: $(tail -n 1 w.log)" || return 1
 	wait_for 60 is_quiet
 	figure "weftd: Set(P_KeyTable) at the start" "$(smps P)" "end ports and the switches' ports before them; $(blocks_wanted) blocks at end ports"
@@ -139,12 +139,12 @@ first_figures() {
 	local command
 
 	start_weftsim "$spec" || return 1
-	start_weftd f host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback=0 &&
+	start_weftd f host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback_interval=0 &&
 		wait_for 120 is_up f || because "weftd: $(tail -n 1 f.log)" || return 1
 	wait_for 60 is_quiet
 	after f "without a file, at once" "add 0x5" || return 1
 	stop f >/dev/null
-	start_weftd g host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback=86400 &&
+	start_weftd g host-0001 -o 'partition_config_file=""' -o sweep_interval=0 -o readback_interval=86400 &&
 		wait_for 120 is_up g || because "weftd: $(tail -n 1 g.log)" || return 1
 	wait_for 60 is_quiet
 	for command in "add 0x5" "add 0x6" "remove 0x6" "remove 0x5"; do

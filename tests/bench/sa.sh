@@ -38,7 +38,7 @@ opensm_is_up() {
 start_manager() {
 	client=$("$BUILD/weftsim" topology "$spec" | sed -nE 's/^Ca.*"(host-0*2)".*#.*/\1/p')
 	if [ "$1" = weftd ]; then
-		start_weftd weftd "${client/2/1}" -o readback=0 && wait_for 60 is_up weftd
+		start_weftd weftd "${client/2/1}" -o readback_interval=0 && wait_for 60 is_up weftd
 	else
 		start_opensm opensm "${client/2/1}" -R minhop && wait_for 120 opensm_is_up
 	fi

@@ -12,7 +12,7 @@
 #define TREE "fattree:radix=8,levels=2"
 
 enum { READBACK_S = 60, ROUNDS = 3 };
-#define OPTIONS "readback=60"
+#define OPTIONS "readback_interval=60"
 
 static void count_warning(void *ctx, int level, const struct log_subject *subject, const char *text)
 {

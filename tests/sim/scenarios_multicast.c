@@ -473,7 +473,7 @@ static void image_is_wrong(struct sim *sim)
 static void read_back(struct sim *sim)
 {
 	enum { READBACK_S = 100 };
-	struct bed bed = {.manager = sim_start(sim, "host-0001", "readback=100 sweep_interval=0")};
+	struct bed bed = {.manager = sim_start(sim, "host-0001", "readback_interval=100 sweep_interval=0")};
 	uint64_t sets;
 
 	sim_settle(sim, 60 * SIM_S);

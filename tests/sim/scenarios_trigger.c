@@ -18,7 +18,7 @@
 #define BIG "fattree:radix=36,levels=3" /* 11,664 hosts, 1,620 switches */
 /* Light sweeps, which ask every switch, are at 60 s, and nothing is read back: both would be
  * counted else. */
-#define FTREE "routing=[\"ftree\"] sweep_interval=60 readback=0"
+#define FTREE "routing=[\"ftree\"] sweep_interval=60 readback_interval=0"
 
 enum {
 	UP_S = 65,	 /* brought up, quiet, and after the first light sweep */
@@ -273,7 +273,7 @@ static void lids_wait_for_their_ports(struct sim *sim)
 static void read_back(struct sim *sim)
 {
 	enum { READBACK_S = 100 };
-	struct sim_manager *manager = up(sim, "readback=100 sweep_interval=0");
+	struct sim_manager *manager = up(sim, "readback_interval=100 sweep_interval=0");
 	struct device *spine = sim_device(sim, "spine-02"), *leaf = sim_device(sim, "leaf-03");
 	struct device *host = sim_device(sim, "host-0010");
 	uint64_t sets = manager->sets_sent;

@@ -40,7 +40,7 @@ run() {
 	local name=$1
 
 	start_weftd "$name" "${host[$name]}" -o "sm_priority=${priority[$name]}" -o poll_interval=100 \
-		-o registrations_per_port=100000 -o readback=0 -o 'durability="standby"' \
+		-o registrations_per_port=100000 -o readback_interval=0 -o 'durability="standby"' \
 		-o "ha_listen=\"${address[$name]}\"" -o "ha_peers=\"${address[one]}, ${address[two]}\"" \
 		-o "ha_psk_file=\"$work/psk\"" "${@:2}"
 }

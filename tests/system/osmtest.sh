@@ -54,7 +54,7 @@ flows() {
 
 weftd_runs() {
 	start_weftsim $spec && socket[weftd]=$WEFTSIM_SOCKET &&
-		start_weftd weftd host-0001 -o readback=2 || return 1
+		start_weftd weftd host-0001 -o readback_interval=2 || return 1
 	wait_for 30 is_up weftd || because "weftd has no subnet: $(tail -n 1 weftd.log)"
 }
 

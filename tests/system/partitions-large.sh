@@ -16,7 +16,7 @@ fi
 
 declare -A guid=() lid=()
 # Nothing is sent of itself, and what is only slow is not sent twice.
-quiet=(-o sweep_interval=0 -o readback=0 -o smp_timeout_min=5000 -o smp_timeout=10000)
+quiet=(-o sweep_interval=0 -o readback_interval=0 -o smp_timeout_min=5000 -o smp_timeout=10000)
 one=host-0002 two=host-0003 far=host-3400 # two below one switch, one at the other end
 
 sim() {

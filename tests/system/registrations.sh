@@ -18,7 +18,7 @@ declare -A guid=()
 rounds=6 hosts=(host-0002 host-0003 host-0005)
 
 starts() {
-	start_weftd weftd host-0001 -o registrations_per_port=100000 -o readback=0 || return 1
+	start_weftd weftd host-0001 -o registrations_per_port=100000 -o readback_interval=0 || return 1
 	wait_for 30 is_up weftd || because "weftd has no subnet: $(tail -n 1 weftd.log)"
 }
 

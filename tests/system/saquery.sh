@@ -20,7 +20,7 @@ cables=$(((switches * ports + hosts) / 2))
 daemon_runs() {
 	start_weftsim fattree:radix=$ports,levels=2 || return 1
 	# All tables are read within some seconds.
-	start_weftd daemon host-0001 -o readback=2 || return 1
+	start_weftd daemon host-0001 -o readback_interval=2 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 

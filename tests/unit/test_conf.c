@@ -154,8 +154,8 @@ static const struct {
 	{"alias_guids = (\"0x5-0x5: 0xffffffffffffffff\");",
 	 "alias_guids = [\"0x5: 0xffffffffffffffff\"];"},
 	{"master_priority = 14;", "master_priority = 14;"},
-	{"packet_life_time = 16;", "packet_life_time = 16;"},
-	{"max_rate_enum = 10;", "max_rate_enum = 10;"},
+	{"path_packet_life_time = 16;", "path_packet_life_time = 16;"},
+	{"max_path_rate = 10;", "max_path_rate = 10;"},
 	/* One speed alone, which osm_subnet.c takes, too. */
 	{"force_link_speed = 4;", "force_link_speed = 4;"},
 	{"force_link_speed = 15;", "force_link_speed = 15;"},
@@ -232,6 +232,85 @@ static void test_quarantine(void)
 	CU_ASSERT_STRING_EQUAL(error, "-o babble_policy: expected in quotes: note | disable");
 }
 
+/* The log is the warning about the former name. */
+static void expect_renamed(const struct conf_row *row, const char *place, const char *log)
+{
+	char *expected = mem_printf("WARNING weftd: %s%s is renamed to %s: use the new name, "
+				    "because the next release will refuse the former name\n",
+				    place, row->was, row->name);
+
+	CU_ASSERT_STRING_EQUAL(log, expected);
+	free(expected);
+}
+
+static void expect_former_name(const struct conf_row *row)
+{
+	char error[CONF_ERROR_SIZE] = "", log[512], place[96];
+	char *line = mem_printf("\n%s = %" PRIu64, row->was, row->max - 1);
+	const char *path = file_with(line);
+	struct unit_capture capture;
+	struct conf conf, preset;
+
+	conf_defaults(&preset);
+	conf = preset;
+	snprintf(place, sizeof(place), "%s:2: ", path);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), 0);
+	unit_capture_end(&capture, log, sizeof(log));
+	expect_renamed(row, place, log);
+	CU_ASSERT_TRUE(conf_row_differs(row, &conf, &preset));
+
+	conf = preset;
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(conf_set(&conf, line + 1, error), 0);
+	unit_capture_end(&capture, log, sizeof(log));
+	expect_renamed(row, "-o ", log);
+	CU_ASSERT_TRUE(conf_row_differs(row, &conf, &preset));
+	free(line);
+}
+
+/* A file with both names sets the option twice. */
+static void expect_both_refused(const struct conf_row *row)
+{
+	char error[CONF_ERROR_SIZE] = "", *expected;
+	char *text =
+		mem_printf("%s = %s;\n%s = %s;\n", row->was, row->preset, row->name, row->preset);
+	const char *path = file_with(text);
+	struct conf conf;
+
+	conf_defaults(&conf);
+	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), -EINVAL);
+	expected = mem_printf("%s:1: %s: it is the former name of %s, which line 2 sets: "
+			      "remove this line",
+			      path, row->was, row->name);
+	CU_ASSERT_STRING_EQUAL(error, expected);
+	free(expected);
+	free(text);
+}
+
+/* A renamed option keeps its former name for one release. */
+static void test_renamed(void)
+{
+	static const char *const renamed[][2] = {
+		{"readback", "readback_interval"},
+		{"packet_life_time", "path_packet_life_time"},
+		{"max_rate_enum", "max_path_rate"},
+	};
+	unsigned found = 0;
+
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		if (!row->was)
+			continue;
+		CU_ASSERT_FATAL(found < ARRAY_SIZE(renamed));
+		CU_ASSERT_STRING_EQUAL(row->was, renamed[found][0]);
+		CU_ASSERT_STRING_EQUAL(row->name, renamed[found][1]);
+		found++;
+		expect_former_name(row);
+		expect_both_refused(row);
+	}
+	CU_ASSERT_EQUAL(found, ARRAY_SIZE(renamed));
+}
+
 /* Each begins well, so that taking a part of it would be seen. %s: the file. */
 #define FORM "here or just before: the form is NAME = VALUE; with text in quotes"
 #define FIRST "lmc = 3;\n"
@@ -254,8 +333,8 @@ static const struct {
 	{FIRST "sm_priority = [1];", "%s:2: sm_priority: a whole number is expected, not a list"},
 	{FIRST "sm_priority = {};", "%s:2: sm_priority: a whole number is expected, not a group"},
 	{FIRST "poll_interval = 9;", "%s:2: poll_interval: 9 is outside 10..60000 ms"},
-	{FIRST "packet_life_time = 15;",
-	 "%s:2: packet_life_time: 15 is outside 16..31 (n: 4.096 us * 2^n)"},
+	{FIRST "path_packet_life_time = 15;",
+	 "%s:2: path_packet_life_time: 15 is outside 16..31 (n: 4.096 us * 2^n)"},
 	{FIRST "max_op_vls = 0;", "%s:2: max_op_vls: 0 is outside 1..5"},
 	{FIRST "subnet_prefix = 0xff12000000000000;",
 	 "%s:2: subnet_prefix: 0xff12000000000000 is outside 0x1..0xfeffffffffffffff"},
@@ -789,6 +868,7 @@ int main(void)
 		{"good files", test_good},
 		{"words of earlier versions", test_former},
 		{"babble_policy quarantine", test_quarantine},
+		{"former names", test_renamed},
 		{"bad files", test_bad},
 		{"no files", test_files},
 		{"a pipe", test_pipe},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads and prints options by their rows (weftd/conf_rows.c). All text comes in through libconfig,
- * also the defaults and -o, so that there is one syntax and one place that judges a value.
+ * Reads and prints options by their rows (weftd/conf_rows.c). libconfig parses all text, also the
+ * defaults and -o, so that there is a single syntax and a single place that checks values.
  *
- * What is surprising: libconfig cuts an integer that has no suffix L to 32 bits, and one that has
- * it to 64, and says nothing. Keys and GUIDs are long, so the text is looked through first: each
- * integer gets its L, and one that does not fit is refused.
+ * libconfig silently cuts an integer to 32 bits, or to 64 bits if it has the suffix L. Keys and
+ * GUIDs need 64 bits. So weftd first adds an L to each integer, and refuses an integer that does
+ * not fit into 64 bits.
  */
 #include "weftd/conf.h"
 
@@ -27,14 +27,14 @@
 
 enum { CONF_FILE_MAX_BYTES = 256 * 1024, CONF_WHY_SIZE = 256, CONF_PLACE_SIZE = 192 };
 
-/* Where options come from: what errors begin with. */
+/* The source of options, with which errors begin. */
 struct source {
-	const char *file; /* NULL: no file */
+	const char *file; /* NULL: not a file */
 	const char *lead; /* without a file: "-o " or "" */
 	char *error;	  /* CONF_ERROR_SIZE bytes */
 };
 
-/* "file:line: option: reason"; line 0 and name NULL are left out. Returns -EINVAL. */
+/* Writes "file:line: option: reason"; line 0 and name NULL are omitted. Returns -EINVAL. */
 static int refuse(const struct source *source, unsigned line, const char *name, const char *why)
 {
 	char place[16] = "";
@@ -112,7 +112,7 @@ static const struct conf_row *row_find(const char *name)
 	return NULL;
 }
 
-/* Types: each stores a setting in the row's field, or says why not. */
+/* Types: each function stores a setting in the row's field, or returns -EINVAL with the reason. */
 
 static const char *setting_kind(const config_setting_t *setting)
 {
@@ -183,16 +183,16 @@ static int store_text(struct conf *conf, const struct conf_row *row,
 		return because(why, "text in quotes is expected, not %s", setting_kind(setting));
 	if (strlen(text) < row->min || strlen(text) > row->max) {
 		conf_row_range(row, range);
-		return because(why, "it has %zu bytes; expected: %s", strlen(text), range);
+		return because(why, "the text has %zu bytes; expected: %s", strlen(text), range);
 	}
 	if (!printable(text))
-		return because(why, "control characters are not allowed in it");
+		return because(why, "control characters are not allowed");
 	memset(field_of(conf, row), 0, row->size);
 	memcpy(field_of(conf, row), text, strlen(text));
 	return 0;
 }
 
-/* Its index in a NULL terminated list; -1: the list, or the text, is NULL, or it is not there. */
+/* The index of text in a NULL terminated list; -1: it is not in the list, or either is NULL. */
 static int find_word(const char *const *words, const char *text)
 {
 	for (int i = 0; words && text && words[i]; i++) {
@@ -226,7 +226,7 @@ static int store_bool(struct conf *conf, const struct conf_row *row,
 	return 0;
 }
 
-/* -ENOENT with the names that exist. */
+/* Returns 0, or -ENOENT with the names of the engines. */
 static int check_engine(const char *name, char why[CONF_WHY_SIZE])
 {
 	size_t used;
@@ -253,7 +253,7 @@ static int store_engines(struct conf *conf, const struct conf_row *row,
 		return because(why, "%s expected, as in [\"minhop\"], not %s", range,
 			       setting_kind(setting));
 	if (count < (int)row->min || count > (int)row->max)
-		return because(why, "it has %d; expected: %s", count, range);
+		return because(why, "the list has %d elements; expected: %s", count, range);
 	for (int i = 0; i < count; i++) {
 		const char *name = config_setting_get_string_elem(setting, i);
 
@@ -263,7 +263,7 @@ static int store_engines(struct conf *conf, const struct conf_row *row,
 			return -EINVAL;
 		for (int j = 0; j < i; j++) {
 			if (!strcmp(name, engines[j]))
-				return because(why, "\"%s\" stands in it twice", name);
+				return because(why, "\"%s\" is in the list twice", name);
 		}
 		memcpy(engines[i], name, strlen(name));
 	}
@@ -283,7 +283,7 @@ static int store_guids(struct conf *conf, const struct conf_row *row,
 		return because(why, "%s expected, as in [0x2c9030000e0b72], not %s", range,
 			       setting_kind(setting));
 	if (count > (int)row->max)
-		return because(why, "it has %d; expected: %s", count, range);
+		return because(why, "the list has %d elements; expected: %s", count, range);
 	memset(list, 0, row->size);
 	for (int i = 0; i < count; i++) {
 		const config_setting_t *guid = config_setting_get_elem(setting, (unsigned)i);
@@ -310,12 +310,12 @@ static int store_aliases(struct conf *conf, const struct conf_row *row,
 			       "%s expected, as in [\"0x2c903000e0b72: 0x2c903000e1000\"], not %s",
 			       range, setting_kind(setting));
 	if (count > (int)row->max)
-		return because(why, "it has %d; expected: %s", count, range);
+		return because(why, "the list has %d elements; expected: %s", count, range);
 	list = mem_array(row->max, sizeof(*list));
 	for (int i = 0; i < count && !wrong; i++) {
 		const char *text = config_setting_get_string_elem(setting, i);
 
-		wrong = text ? alias_range_parse(text, &list[i]) : "it is no text in quotes";
+		wrong = text ? alias_range_parse(text, &list[i]) : "it is not text in quotes";
 		if (wrong)
 			because(why, "row %d, \"%.60s\": %s", i + 1,
 				text && printable(text) ? text : "?", wrong);
@@ -392,8 +392,8 @@ void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 
 /* Text to settings */
 
-/* A token that libconfig would take for an integer: digits, or 0x and hexadecimal digits, without
- * L. An integer is nothing that a name or a number with a fraction could be. */
+/* Whether libconfig would read the token as an integer: digits, or 0x and hexadecimal digits, then
+ * optionally L or LL. */
 static bool is_integer(const char *token, size_t size)
 {
 	size_t i = 0;
@@ -413,7 +413,7 @@ static bool is_integer(const char *token, size_t size)
 	       (token[i] == 'L' && (i + 1 == size || !strncmp(token + i, "LL", size - i)));
 }
 
-/* Hexadecimal integers fill 64 bits, decimal ones 63 and a sign. */
+/* Hexadecimal integers may use 64 bits. Decimal integers may use 63 bits and a sign. */
 static bool fits(const char *token)
 {
 	bool hex = token[0] == '0' && (token[1] == 'x' || token[1] == 'X');
@@ -426,7 +426,7 @@ static bool fits(const char *token)
 	return errno != ERANGE;
 }
 
-/* How many bytes from text on are a comment or a string; 0: neither begins here. */
+/* The length of the comment or string at the beginning of text; 0: there is neither. */
 static size_t skip_literal(const char *text)
 {
 	const char *end;
@@ -446,7 +446,8 @@ static size_t skip_literal(const char *text)
 	return (size_t)(end - text) + (*end == '"');
 }
 
-/* Returns text with an L behind every integer that has none, to be freed; or NULL, refused. */
+/* Returns a copy of text in which each integer has the suffix L. The caller frees it. NULL:
+ * refused, with the error in source. */
 static char *widen_integers(const struct source *source, const char *text)
 {
 	static const char token_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -467,8 +468,8 @@ static char *widen_integers(const struct source *source, const char *text)
 		if (!literal && is_integer(text, token)) {
 			if (!fits(text)) {
 				refuse(source, line, NULL,
-				       "a number that does not fit into 64 bits (from "
-				       "9223372036854775808 on only hexadecimal ones do)");
+				       "the number does not fit into 64 bits (write numbers from "
+				       "9223372036854775808 on in hexadecimal)");
 				goto refused;
 			}
 			if (text[token - 1] != 'L')
@@ -576,8 +577,8 @@ static int store_all(struct conf *conf, const struct source *source, const confi
 	return 0;
 }
 
-/* Reads text over conf; only_one: it must be one assignment. -EBADMSG: it is not in libconfig's
- * form. */
+/* Replaces the options in conf that text sets. only_one: text must be a single assignment. Returns
+ * -EBADMSG if it is not in libconfig's form. */
 static int read_text(struct conf *conf, const struct source *source, const char *text,
 		     bool only_one)
 {
@@ -610,7 +611,7 @@ static int read_text(struct conf *conf, const struct source *source, const char 
 	return error;
 }
 
-/* The bytes of a file as a string, in place. */
+/* Makes the bytes of a file a string. */
 static int make_text(const struct source *source, char **bytes, size_t size)
 {
 	if (memchr(*bytes, '\0', size))
@@ -637,7 +638,7 @@ int conf_read(struct conf *conf, const char *path, bool required, char error[CON
 	return result;
 }
 
-/* text as libconfig's string, to be freed. */
+/* Returns text as a string of libconfig. The caller frees it. */
 static char *quote(const char *text)
 {
 	char *quoted = mem_alloc(2 * strlen(text) + 3), *to = quoted;
@@ -653,7 +654,7 @@ static char *quote(const char *text)
 	return quoted;
 }
 
-/* What is no value in libconfig's form. */
+/* The error for a value that is not in libconfig's form. */
 static int refuse_value(const struct source *source, const struct conf_row *row, const char *text)
 {
 	char range[CONF_RANGE_SIZE], why[CONF_WHY_SIZE];
@@ -792,7 +793,7 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 	}
 }
 
-/* A list that may be longer than the whole text is told by its digest. */
+/* Prints a digest of a list that may be longer than the whole text. */
 static void print_agreed(const struct conf *conf, const struct conf_row *row, FILE *out)
 {
 	uint64_t digest = hash_bytes(HASH_SEED, field_in(conf, row), row->size);

@@ -340,17 +340,17 @@ static const struct {
 	 "%s:2: subnet_prefix: 0xff12000000000000 is outside 0x1..0xfeffffffffffffff"},
 	{FIRST "port_guid = -1;", "%s:2: port_guid: -1 is outside 0x0..0xffffffffffffffff"},
 	{FIRST "\nport_guid = 0x10000000000000000;",
-	 "%s:3: a number that does not fit into 64 bits (from 9223372036854775808 on only "
-	 "hexadecimal ones do)"},
+	 "%s:3: the number does not fit into 64 bits (write numbers from "
+	 "9223372036854775808 on in hexadecimal)"},
 	{FIRST "port_guid = 9223372036854775808L;",
-	 "%s:2: a number that does not fit into 64 bits (from 9223372036854775808 on only "
-	 "hexadecimal ones do)"},
+	 "%s:2: the number does not fit into 64 bits (write numbers from "
+	 "9223372036854775808 on in hexadecimal)"},
 	{FIRST "ca = 5;", "%s:2: ca: text in quotes is expected, not a whole number"},
 	{FIRST "ca = \"12345678901234567890123456789012\";",
-	 "%s:2: ca: it has 32 bytes; expected: 0..31 bytes of text"},
-	{FIRST "ca = \"mlx\\n5\";", "%s:2: ca: control characters are not allowed in it"},
+	 "%s:2: ca: the text has 32 bytes; expected: 0..31 bytes of text"},
+	{FIRST "ca = \"mlx\\n5\";", "%s:2: ca: control characters are not allowed"},
 	{FIRST "runtime_dir = \"\";",
-	 "%s:2: runtime_dir: it has 0 bytes; expected: 1..255 bytes of text"},
+	 "%s:2: runtime_dir: the text has 0 bytes; expected: 1..255 bytes of text"},
 	{FIRST "role = \"standby\";", "%s:2: role: expected in quotes: normal | standby-only"},
 	{FIRST "role = 1;", "%s:2: role: expected in quotes: normal | standby-only"},
 	{FIRST "log_level = \"loud\";",
@@ -361,7 +361,7 @@ static const struct {
 	{FIRST "alias_guids = \"0x5: 0x6\";",
 	 "%s:2: alias_guids: a list of 0..1024 rows expected, as in [\"0x2c903000e0b72: "
 	 "0x2c903000e1000\"], not text"},
-	{FIRST "alias_guids = [0x5];", "%s:2: alias_guids: row 1, \"?\": it is no text in quotes"},
+	{FIRST "alias_guids = [0x5];", "%s:2: alias_guids: row 1, \"?\": it is not text in quotes"},
 	{FIRST "alias_guids = [\"0x5: 0x6\", \"5: 0x6\"];",
 	 "%s:2: alias_guids: row 2, \"5: 0x6\": it does not begin with a port GUID, such as "
 	 "0x2c903000e0b72, or two with \"-\" between them"},
@@ -393,16 +393,17 @@ static const struct {
 	{FIRST
 	 "allowed_sm_guids = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,"
 	 "26,27,28,29,30,31,32,33];",
-	 "%s:2: allowed_sm_guids: it has 33; expected: a list of 0..32 GUIDs"},
-	{FIRST "routing = [];", "%s:2: routing: it has 0; expected: a list of 1..8 names"},
+	 "%s:2: allowed_sm_guids: the list has 33 elements; expected: a list of 0..32 GUIDs"},
+	{FIRST "routing = [];",
+	 "%s:2: routing: the list has 0 elements; expected: a list of 1..8 names"},
 	{FIRST "routing = (\"minhop\", 5);", "%s:2: routing: every name must be text in quotes"},
 	{FIRST "routing = [\"minhop\", \"dtree\"];",
 	 "%s:2: routing: there is no engine \"dtree\"; known: minhop ftree updn other"},
 	{FIRST "routing = [\"other\", \"minhop\", \"other\"];",
-	 "%s:2: routing: \"other\" stands in it twice"},
+	 "%s:2: routing: \"other\" is in the list twice"},
 	{FIRST "routing = [\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\","
 	       "\"minhop\",\"minhop\",\"minhop\"];",
-	 "%s:2: routing: it has 9; expected: a list of 1..8 names"},
+	 "%s:2: routing: the list has 9 elements; expected: a list of 1..8 names"},
 	{FIRST "sm_priority = 1;\nsm_priority = 2;",
 	 "%s:3: duplicate setting name, here or just before"},
 	{FIRST "sm_priority = ;", "%s:2: syntax error, " FORM},
@@ -513,13 +514,13 @@ static const struct {
 	{"routing=\"minhop\"", NULL,
 	 "-o routing: a list of 1..8 names expected, as in [\"minhop\"], not text"},
 	{"runtime_dir=\"\"", NULL,
-	 "-o runtime_dir: it has 0 bytes; expected: 1..255 bytes of text"},
+	 "-o runtime_dir: the text has 0 bytes; expected: 1..255 bytes of text"},
 	{"sm={priority=1}", NULL, "-o sm: no such option; weftd.conf(5) lists them"},
 	{"sm.priority=1", NULL,
 	 "-o sm.priority=1: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
 	{"sm_priority=99999999999999999999", NULL,
-	 "-o a number that does not fit into 64 bits (from 9223372036854775808 on only "
-	 "hexadecimal ones do)"},
+	 "-o the number does not fit into 64 bits (write numbers from "
+	 "9223372036854775808 on in hexadecimal)"},
 	{"@include \"/etc/passwd\"", NULL, "-o @include is not supported: use one file"},
 	{"", NULL, "-o : NAME=VALUE is expected, text in quotes: 'role=\"normal\"'"},
 	{"sm_priority=1;lmc=1", NULL, "-o sm_priority: \"1;lmc=1\" is not in 0..15"},
@@ -569,7 +570,8 @@ static void test_set_text(void)
 	CU_ASSERT_EQUAL(conf_set_text(&conf, "port", "255", error), -EINVAL);
 	CU_ASSERT_STRING_EQUAL(error, "port: 255 is outside 0..254");
 	CU_ASSERT_EQUAL(conf_set_text(&conf, "state_dir", "", error), -EINVAL);
-	CU_ASSERT_STRING_EQUAL(error, "state_dir: it has 0 bytes; expected: 1..255 bytes of text");
+	CU_ASSERT_STRING_EQUAL(error,
+			       "state_dir: the text has 0 bytes; expected: 1..255 bytes of text");
 	CU_ASSERT_EQUAL(conf.port, 2);
 	CU_ASSERT_EQUAL(conf.sm.lmc, 0);
 }

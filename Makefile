@@ -95,7 +95,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests fuzzers check check-sanitize demo soak mutants fuzz coverage bench lint format install uninstall deb check-deb check-systemd clean distclean help FORCE
+.PHONY: all tests fuzzers check check-sanitize demo soak mutants fuzz coverage bench lint generated format install uninstall deb check-deb check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
@@ -206,6 +206,10 @@ lint:
 	@scripts/install-deps
 	@MAKE='$(MAKE)' scripts/lint
 
+# The pages are in the tree as they are installed; tests/system/generated.sh compares them.
+generated: $(PROGRAMS)
+	@BUILD=$(BUILD) scripts/generate
+
 format:
 	clang-format-14 -i $$(scripts/tree-files '*.c' '*.h')
 
@@ -279,6 +283,7 @@ help:
 	@echo 'make coverage    which part of the lines the unit tests run, by room and by file'
 	@echo 'make bench       QUICK=; figures'
 	@echo 'make lint        layers, sizes, licences, format, cppcheck, warnings, scripts, man pages'
+	@echo 'make generated   writes the reference of options and commands in pages from the tables of the programs'
 	@echo 'make format      lays out the sources with clang-format-14'
 	@echo 'make install     PREFIX=/usr/local DESTDIR= ; keeps an /etc/weft/weftd.conf that is there'
 	@echo 'make uninstall   takes it away again, but for /etc/weft'

@@ -390,6 +390,11 @@ void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 	}
 }
 
+const char *conf_row_effect(const struct conf_row *row)
+{
+	return row->fixed ? "restart" : "reload";
+}
+
 /* Text to settings */
 
 /* Whether libconfig would read the token as an integer: digits, or 0x and hexadecimal digits, then

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Options as JSON, one object for each row of the table of options; see weftd/conf_json.h. */
+/* Options as JSON, an object for each row of the option table: weftd/conf_json.h. */
 #include "weftd/conf_json.h"
 
 #include <stdio.h>
@@ -19,14 +19,9 @@ static json_t *value_json(const struct conf *conf, const struct conf_row *row)
 		abort();
 	conf_row_print(conf, row, out);
 	fclose(out);
-	value = json_string(text); /* a path may be no UTF-8 */
+	value = json_string(text); /* NULL if it is not UTF-8, as a path may be */
 	free(text);
 	return value ? value : json_string("(not UTF-8)");
-}
-
-static const char *effect(const struct conf_row *row)
-{
-	return row->fixed ? "restart" : "reload";
 }
 
 json_t *conf_options_json(const struct conf *conf)
@@ -44,7 +39,7 @@ json_t *conf_options_json(const struct conf *conf)
 						"value", value_json(conf, row), "default",
 						value_json(&defaults, row), "is_default",
 						!conf_row_differs(row, conf, &defaults), "range",
-						range, "effect", effect(row)));
+						range, "effect", conf_row_effect(row)));
 	}
 	return options;
 }
@@ -55,10 +50,11 @@ json_t *conf_changes_json(const struct conf *present, const struct conf *next)
 
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
 		if (conf_row_differs(row, present, next))
-			json_array_append_new(
-				changes, json_pack("{s:s,s:o,s:o,s:s}", "name", row->name, "now",
-						   value_json(present, row), "next",
-						   value_json(next, row), "effect", effect(row)));
+			json_array_append_new(changes,
+					      json_pack("{s:s,s:o,s:o,s:s}", "name", row->name,
+							"now", value_json(present, row), "next",
+							value_json(next, row), "effect",
+							conf_row_effect(row)));
 	}
 	return changes;
 }

@@ -33,6 +33,7 @@
 #include "store/settings.h"
 #include "weftd/conf.h"
 #include "weftd/conf_json.h"
+#include "weftd/conf_reference.h"
 #include "weftd/events.h"
 #include "weftd/ha.h"
 #include "weftd/log_levels.h"
@@ -79,13 +80,22 @@ struct daemon {
 
 /* The command line */
 
-enum { OPT_STATE_DIR = 256, OPT_RUNTIME_DIR, OPT_ONCE, OPT_CHECK_CONFIG, OPT_VERSION, OPT_HELP };
+enum {
+	OPT_STATE_DIR = 256,
+	OPT_RUNTIME_DIR,
+	OPT_ONCE,
+	OPT_CHECK_CONFIG,
+	OPT_PRINT_OPTIONS,
+	OPT_VERSION,
+	OPT_HELP,
+};
 
 static const struct option long_options[] = {
 	{"state-dir", required_argument, NULL, OPT_STATE_DIR},
 	{"runtime-dir", required_argument, NULL, OPT_RUNTIME_DIR},
 	{"once", no_argument, NULL, OPT_ONCE},
 	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
+	{"print-options", required_argument, NULL, OPT_PRINT_OPTIONS},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0},
@@ -93,22 +103,46 @@ static const struct option long_options[] = {
 
 static void print_help(void)
 {
+	static const struct {
+		const char *form;
+		const char *option; /* of the configuration, if it sets one; it has the text */
+		const char *text;
+	} rows[] = {
+		{"-c FILE", NULL, "Configuration to read, instead of /etc/weft/weftd.conf."},
+		{"-o NAME=VALUE", NULL, "Sets an option of weftd.conf(5), as in -o sm_priority=5."},
+		{"-d CA[:PORT]", "ca", NULL},
+		{"-p PORT", "port", NULL},
+		{"-g PORT_GUID", "port_guid", NULL},
+		{"--state-dir DIR", "state_dir", NULL},
+		{"--runtime-dir DIR", "runtime_dir", NULL},
+		{"--once", NULL, "Brings the subnet up, then exits and leaves it up."},
+		{"--check-config", NULL, "Reads the configuration, prints its errors, exits."},
+		{"--print-options FORM", NULL,
+		 "With FORM file, prints a configuration file with all options, exits."},
+		{"-v", NULL, "Logs more."},
+		{"--version", NULL, "Prints the version, exits."},
+		{"--help", NULL, "Prints this, exits."},
+	};
+
 	puts("Usage: weftd [OPTION]...\n"
-	     "Manages the InfiniBand subnet of one port.\n"
-	     "\n"
-	     "  -c FILE            read this configuration instead of /etc/weft/weftd.conf\n"
-	     "  -o NAME=VALUE      set an option of weftd.conf(5) over the file, as in\n"
-	     "                     -o sm_priority=5 or -o 'role=\"standby-only\"'\n"
-	     "  -d CA[:PORT]       use this adapter, and this port of it\n"
-	     "  -p PORT            use this port\n"
-	     "  -g PORT_GUID       use the port with this GUID\n"
-	     "      --state-dir DIR    keep here what outlives the daemon\n"
-	     "      --runtime-dir DIR  put the control socket here\n"
-	     "      --once         bring the subnet up, then exit and leave it up\n"
-	     "      --check-config read the configuration, say what is wrong with it, exit\n"
-	     "  -v                 say more\n"
-	     "      --version      print the version and exit\n"
-	     "      --help         print this and exit");
+	     "Manages the InfiniBand subnet of one port.\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		printf("  %-22s", rows[i].form);
+		if (rows[i].option)
+			conf_reference_summary(rows[i].option, stdout);
+		else
+			fputs(rows[i].text, stdout);
+		putchar('\n');
+	}
+}
+
+/* Returns the exit status. */
+static int print_options(const char *form)
+{
+	if (conf_reference_print(form, stdout))
+		return EXIT_SUCCESS;
+	fprintf(stderr, "weftd: cannot print options as \"%s\": use file, man or table\n", form);
+	return EXIT_USAGE;
 }
 
 static void add_setting(struct daemon *daemon, const char *name, const char *text)
@@ -163,6 +197,8 @@ static int parse_command_line(struct daemon *daemon, int argc, char **argv)
 		case OPT_CHECK_CONFIG:
 			daemon->check_config = true;
 			break;
+		case OPT_PRINT_OPTIONS:
+			return print_options(optarg);
 		case 'v':
 			daemon->verbosity++;
 			break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The configuration: what is read and refused, with line and words; that a refusal changes nothing;
- * and that the example file and the manual page say what the table of options says. The engines are
- * two of this test's own.
+ * The configuration: accepted and refused files, with line and message; that a refusal changes
+ * nothing; former names of options; and the texts of the option table. The engines are those of
+ * this test.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "route/engine.h"
 #include "tests/unit/unit.h"
 #include "weftd/conf.h"
+#include "weftd/conf_reference.h"
 
 const struct route_engine route_engines[] = {
 	{.name = "minhop"}, {.name = "ftree"}, {.name = "updn"}, {.name = "other"}, {.name = NULL},
@@ -639,63 +640,6 @@ static char *read_document(const char *path)
 	return text;
 }
 
-/* Line ends with what a comment's next line begins with become one blank; roff's ways to write an
- * ASCII character become that character. In place. */
-static void unfold(char *text, const char *line_start)
-{
-	static const struct {
-		const char *roff, *plain;
-	} escapes[] = {{"\\(dq", "\""}, {"\\(aq", "'"}, {"\\-", "-"},
-		       {"\\fB", ""},	{"\\fI", ""},	{"\\fR", ""}};
-	char *to = text;
-
-	while (*text) {
-		size_t i = 0;
-
-		while (i < ARRAY_SIZE(escapes) &&
-		       strncmp(text, escapes[i].roff, strlen(escapes[i].roff)) != 0)
-			i++;
-		if (i < ARRAY_SIZE(escapes)) {
-			text += strlen(escapes[i].roff);
-			to = stpcpy(to, escapes[i].plain);
-		} else if (*text == '\n' && !strncmp(text + 1, line_start, strlen(line_start))) {
-			text += 1 + strlen(line_start);
-			*to++ = ' ';
-		} else {
-			*to++ = *text++;
-		}
-	}
-	*to = '\0';
-}
-
-static void expect_once(const char *document, const char *text, const char *path)
-{
-	const char *found = strstr(document, text);
-
-	if (!found || strstr(found + 1, text))
-		printf("\n%s: %s: \"%s\"", path, found ? "more than once" : "missing", text);
-	CU_ASSERT_TRUE(found && !strstr(found + 1, text));
-}
-
-/* Each option stands in the example with its sentence, range and default. */
-static void test_example(void)
-{
-	char *text = read_document("etc/weftd.conf");
-
-	unfold(text, "# ");
-	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		char range[CONF_RANGE_SIZE], *expected;
-
-		conf_row_range(row, range);
-		expected = mem_printf("\n %s Range: %s.%s\n#%s = %s;\n", row->text, range,
-				      row->fixed ? " Takes effect at the next start." : "",
-				      row->name, row->preset);
-		expect_once(text, expected, "etc/weftd.conf");
-		free(expected);
-	}
-	free(text);
-}
-
 /* The example as it stands, and with every option uncommented, is the defaults. This also finds an
  * option that does not exist. */
 static void test_example_is_the_defaults(void)
@@ -841,26 +785,71 @@ static void test_which(void)
 	}
 }
 
-static void test_manual(void)
+/* Each text is made of complete sentences, and its backquotes are in pairs. */
+static void expect_text(const char *name, const char *text)
 {
-	char *text = read_document("man/weftd.conf.5");
-	unsigned entries = 0, rows = 0;
+	unsigned backquotes = 0;
 
-	for (const char *at = strstr(text, "\n.TP\n\\fB"); at; at = strstr(at + 1, "\n.TP\n\\fB"))
-		entries++;
-	unfold(text, "");
-	for (const struct conf_row *row = conf_rows; row->name; row++, rows++) {
-		char range[CONF_RANGE_SIZE], *expected;
+	for (const char *at = text; *at; at++)
+		backquotes += *at == '`';
+	if (text[strlen(text) - 1] != '.' || strchr(text, '\n') || backquotes % 2)
+		printf("\n%s: %s", name, text);
+	CU_ASSERT_EQUAL(text[strlen(text) - 1], '.');
+	CU_ASSERT_PTR_NULL(strchr(text, '\n'));
+	CU_ASSERT_EQUAL(backquotes % 2, 0);
+}
 
-		conf_row_range(row, range);
-		expected = mem_printf(" .TP %s = %s %s Range: %s.%s .", row->name, row->preset,
-				      row->text, range,
-				      row->fixed ? " Takes effect at the next start." : "");
-		expect_once(text, expected, "man/weftd.conf.5");
-		free(expected);
+static void test_texts(void)
+{
+	CU_ASSERT_PTR_NOT_NULL(conf_rows[0].section);
+	for (const struct conf_row *row = conf_rows; row->name; row++) {
+		CU_ASSERT_PTR_NOT_NULL_FATAL(row->summary);
+		expect_text(row->name, row->summary);
+		if (row->details)
+			expect_text(row->name, row->details);
 	}
-	CU_ASSERT_EQUAL(entries, rows);
-	free(text);
+}
+
+static char *printed(const char *form)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CU_ASSERT_TRUE(conf_reference_print(form, out));
+	fclose(out);
+	return text;
+}
+
+/* An option in each form: escapes, code, range, and a line for each 100 bytes. */
+static void test_reference(void)
+{
+	static const struct {
+		const char *form, *text;
+	} rows[] = {
+		{"file", "\n\n\n# Standby and replication\n\n# Address on which "},
+		{"file", "\n# Range: 0..254. Takes effect after a restart.\n#port = 0;\n\n"},
+		{"file", ", as an alternative to ca and port."},
+		{"man", ".SS Adapter, folders and log\n.TP\n\\fBca\\fR = \\(dq\\(dq\nName of"},
+		{"man", "\n.br\nRange: 0..15.\n.TP\n"},
+		{"man", "adapter port gets 2\\(halmc LIDs."},
+		{"table", "\n| `lmc` | `0` | 0..7 | restart | LID mask control: each adapter port "
+			  "gets 2^lmc LIDs. |\n"},
+		{"table", "| `role` | `\"normal\"` | normal \\| standby-only | restart | Whether "
+			  "this manager may become master. |\n"},
+	};
+	FILE *out = tmpfile();
+
+	CU_ASSERT_FALSE(conf_reference_print("roff", out));
+	fclose(out);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *text = printed(rows[i].form);
+
+		if (!strstr(text, rows[i].text))
+			printf("\n%s: no \"%s\"", rows[i].form, rows[i].text);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, rows[i].text));
+		free(text);
+	}
 }
 
 int main(void)
@@ -883,9 +872,9 @@ int main(void)
 		{"which place", test_which},
 		{"print", test_print},
 		{"fixed at the start", test_keep_fixed},
-		{"example file", test_example},
 		{"example file is the defaults", test_example_is_the_defaults},
-		{"manual page", test_manual},
+		{"texts", test_texts},
+		{"reference", test_reference},
 		CU_TEST_INFO_NULL,
 	};
 

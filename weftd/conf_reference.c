@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/opensm_conf.h"
 #include "lib/mem.h"
 #include "weftd/conf.h"
 
@@ -156,6 +157,17 @@ static void print_table(const struct conf_row *row, FILE *out)
 	fputs(" |\n", out);
 }
 
+static void print_opensm_table(FILE *out)
+{
+	fputs("\n| OpenSM | weft | |\n|---|---|---|\n", out);
+	for (const struct opensm_row *row = opensm_rows; row->name; row++) {
+		fprintf(out, "| %s | %s | ", row->name, row->ours ? row->ours : "-");
+		put_all(&markdown, row->note, out);
+		fputs(" |\n", out);
+	}
+	fputc('\n', out);
+}
+
 bool conf_reference_print(const char *form, FILE *out)
 {
 	static const struct {
@@ -168,6 +180,10 @@ bool conf_reference_print(const char *form, FILE *out)
 		{"table", print_table, "\n"},
 	};
 
+	if (!strcmp(form, "opensm")) {
+		print_opensm_table(out);
+		return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (strcmp(form, forms[i].form) != 0)
 			continue;

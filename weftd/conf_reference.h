@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 /* Prints all options in a form: "file", a configuration file with all defaults commented out;
- * "man", for a manual page; "table", tables in Markdown. Returns false if there is no such form. */
+ * "man", for a manual page; "table", tables in Markdown; "opensm", a table in Markdown of OpenSM's
+ * options and their counterparts. Returns false if there is no such form. */
 bool conf_reference_print(const char *form, FILE *out);
 /* Prints the summary of an option as plain text. There must be an option of this name. */
 void conf_reference_summary(const char *name, FILE *out);

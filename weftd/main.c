@@ -141,7 +141,8 @@ static int print_options(const char *form)
 {
 	if (conf_reference_print(form, stdout))
 		return EXIT_SUCCESS;
-	fprintf(stderr, "weftd: cannot print options as \"%s\": use file, man or table\n", form);
+	fprintf(stderr, "weftd: cannot print options as \"%s\": use file, man, table or opensm\n",
+		form);
 	return EXIT_USAGE;
 }
 

@@ -837,6 +837,8 @@ static void test_reference(void)
 			  "gets 2^lmc LIDs. |\n"},
 		{"table", "| `role` | `\"normal\"` | normal \\| standby-only | restart | Whether "
 			  "this manager may become master. |\n"},
+		{"opensm", "\n| sm_sl | - | management traffic uses SL 0 |\n"},
+		{"opensm", "\n| sminfo_polling_timeout | poll_interval |  |\n"},
 	};
 	FILE *out = tmpfile();
 

@@ -13,7 +13,7 @@ enum { PORT_TEXT = 8, MAPPED = 12, SITE = 8 };
 static const uint8_t mapped_prefix[MAPPED] = {[10] = 0xFF, [11] = 0xFF};
 
 /* Splits "10.0.0.1:1", "[::1]:1", "10.0.0.1", "::1". */
-static bool split(const char *text, char host[STREAM_PEER_SIZE], char port[PORT_TEXT])
+static bool address_split(const char *text, char host[STREAM_PEER_SIZE], char port[PORT_TEXT])
 {
 	const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']');
 	size_t length = strlen(text);
@@ -48,7 +48,8 @@ int address_resolve(const char *text, uint16_t port, bool passive, struct addrin
 	char host_text[STREAM_PEER_SIZE], port_text[PORT_TEXT];
 
 	snprintf(port_text, sizeof(port_text), "%u", port);
-	if (split(text, host_text, port_text) && !getaddrinfo(host_text, port_text, &hints, out))
+	if (address_split(text, host_text, port_text) &&
+	    !getaddrinfo(host_text, port_text, &hints, out))
 		return 0;
 	snprintf(why, STREAM_WHY_SIZE,
 		 "\"%.80s\" is no numeric address, such as 10.0.0.1:%u or [fd00::1]:%u", text, port,

@@ -383,7 +383,7 @@ static void refuse_long(struct client *client)
 }
 
 /* Begins the next request, when one has come in whole. The pump runs again: more may have. */
-static void client_next(struct client *client)
+static void client_next_request(struct client *client)
 {
 	size_t length, max_bytes = client->door->request_max_bytes;
 	const char *line = buffer_line(&client->in, &length);
@@ -481,7 +481,7 @@ static void client_pump(void *arg)
 	client_flush(client);
 	if (!client->gone && buffer_length(&client->out) < OUTPUT_LOW_BYTES) {
 		if (!client->request)
-			client_next(client);
+			client_next_request(client);
 		if (is_streaming(client))
 			stream_pull(client);
 		client_flush(client);
@@ -605,7 +605,7 @@ static struct client *client_to_drop(const struct door *door, uid_t user)
 	return idle ? idle : client_of(door, most, true);
 }
 
-static bool has_place(struct door *door, uid_t user)
+static bool door_has_place(struct door *door, uid_t user)
 {
 	struct client *client;
 
@@ -647,7 +647,7 @@ static void accept_resume(void *arg)
 	loop_fd_events(door->watch, EPOLLIN);
 }
 
-static void connection_ready(void *arg, uint32_t events)
+static void door_ready(void *arg, uint32_t events)
 {
 	struct door *door = arg;
 	int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -657,7 +657,7 @@ static void connection_ready(void *arg, uint32_t events)
 	(void)events;
 	if (fd >= 0) {
 		user = user_of(fd);
-		if (has_place(door, user))
+		if (door_has_place(door, user))
 			client_new(door, fd, user);
 		else
 			refuse_connection(fd);
@@ -757,7 +757,7 @@ static int door_open(struct door *door, const struct sockaddr_un *address, const
 	door->device = status.st_dev;
 	door->inode = status.st_ino;
 	rc = loop_fd_add(door->control->loop, door->fd, EPOLLIN, LOOP_LATER, "control socket",
-			 connection_ready, door, &door->watch);
+			 door_ready, door, &door->watch);
 	if (!rc)
 		return 0;
 unlink:

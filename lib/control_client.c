@@ -14,7 +14,7 @@ enum {
 };
 
 /* The descriptor, or -errno. */
-static int connect_to(const char *path)
+static int control_connect(const char *path)
 {
 	struct sockaddr_un address;
 	int rc, fd;
@@ -65,7 +65,7 @@ static int send_request(int fd, const json_t *request)
 }
 
 /* The next line in *line, valid until the next call; -ECONNRESET when there is no more. */
-static int read_line(int fd, struct buffer *in, size_t *taken, char **line, size_t *length)
+static int client_read_line(int fd, struct buffer *in, size_t *taken, char **line, size_t *length)
 {
 	buffer_consume(in, *taken);
 	*taken = 0;
@@ -123,7 +123,7 @@ static int read_answer(int fd, struct buffer *in, void (*part)(void *ctx, json_t
 	char *text;
 	int rc;
 
-	while (!(rc = read_line(fd, in, &taken, &text, &length))) {
+	while (!(rc = client_read_line(fd, in, &taken, &text, &length))) {
 		json_t *line = json_loadb(text, length, 0, NULL);
 		json_t *value = json_object_get(line, "part");
 
@@ -143,7 +143,7 @@ int control_call(const char *path, const json_t *request, void (*part)(void *ctx
 		 void *ctx, json_t **result, char **error)
 {
 	struct buffer in = {0};
-	int fd = connect_to(path);
+	int fd = control_connect(path);
 	int rc;
 
 	if (fd < 0)

@@ -73,7 +73,7 @@ struct loop {
 	int status;
 };
 
-static uint64_t clock_us(clockid_t clock)
+static uint64_t loop_clock_us(clockid_t clock)
 {
 	struct timespec time;
 
@@ -103,14 +103,14 @@ static void note_turn(struct loop *loop, const char *name, uint64_t used_us)
  * old. What it is charged too much is less than CPU_READ_AGE_US. */
 static void cpu_read(struct loop *loop, uint64_t now_us)
 {
-	loop->cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	loop->cpu_us = loop_clock_us(CLOCK_THREAD_CPUTIME_ID);
 	loop->cpu_at_us = now_us;
 }
 
 /* Called before each callback. */
 static void account_begin(struct loop *loop)
 {
-	loop->began_us = clock_us(CLOCK_MONOTONIC);
+	loop->began_us = loop_clock_us(CLOCK_MONOTONIC);
 	if (loop->began_us - loop->cpu_at_us > CPU_READ_AGE_US)
 		cpu_read(loop, loop->began_us);
 }
@@ -118,7 +118,7 @@ static void account_begin(struct loop *loop)
 /* Called after it. */
 static void account(struct loop *loop, const char *name)
 {
-	uint64_t now_us = clock_us(CLOCK_MONOTONIC), passed_us = now_us - loop->began_us;
+	uint64_t now_us = loop_clock_us(CLOCK_MONOTONIC), passed_us = now_us - loop->began_us;
 	uint64_t before_us = loop->cpu_us, used_us;
 
 	if (passed_us <= NOTED_US)
@@ -138,7 +138,7 @@ static void account(struct loop *loop, const char *name)
 		    name, used_us, SLOW_US);
 }
 
-static void call(struct loop *loop, const char *name, loop_fn *fn, void *arg)
+static void loop_call(struct loop *loop, const char *name, loop_fn *fn, void *arg)
 {
 	account_begin(loop);
 	fn(arg);
@@ -196,7 +196,7 @@ static int clock_ready(sd_event_source *event_source, uint64_t due_us, void *arg
 	while (!loop->stopped && (timer = timers_first(&loop->core.timers)) &&
 	       timer->due_us <= loop->core.now_us && timer->order < order_end) {
 		timers_disarm(&loop->core.timers, timer);
-		call(loop, timer->name, timer->fn, timer->arg);
+		loop_call(loop, timer->name, timer->fn, timer->arg);
 	}
 	return 0;
 }
@@ -241,7 +241,7 @@ struct loop *loop_new(void)
 	list_init(&loop->signals);
 	source_start(&loop->clock, loop, clock, PRIORITY_TIMERS);
 	loop->clock_due_us = UINT64_MAX;
-	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
+	loop->core.now_us = loop_clock_us(CLOCK_MONOTONIC);
 	loop->slow_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	rc = sd_event_set_watchdog(loop->event, true);
 	if (rc < 0)
@@ -282,7 +282,7 @@ static void deferred_run(struct loop *loop)
 	while ((item = list_pop(&present))) {
 		struct loop_deferred *deferred = container_of(item, struct loop_deferred, link);
 
-		call(loop, deferred->name, deferred->fn, deferred->arg);
+		loop_call(loop, deferred->name, deferred->fn, deferred->arg);
 	}
 }
 
@@ -298,13 +298,13 @@ static int wait_ready(struct loop *loop)
 	return sd_event_wait(loop->event, list_empty(&loop->core.deferred) ? UINT64_MAX : 0);
 }
 
-static int turn(struct loop *loop)
+static int loop_run_turn(struct loop *loop)
 {
 	int ready;
 
 	clock_arm(loop);
 	ready = wait_ready(loop);
-	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
+	loop->core.now_us = loop_clock_us(CLOCK_MONOTONIC);
 	if (ready > 0)
 		ready = sd_event_dispatch(loop->event);
 	if (ready < 0)
@@ -316,9 +316,9 @@ static int turn(struct loop *loop)
 int loop_run(struct loop *loop)
 {
 	loop->stopped = false;
-	loop->core.now_us = clock_us(CLOCK_MONOTONIC);
+	loop->core.now_us = loop_clock_us(CLOCK_MONOTONIC);
 	while (!loop->stopped) {
-		int rc = turn(loop);
+		int rc = loop_run_turn(loop);
 
 		if (rc < 0)
 			return rc;
@@ -340,7 +340,7 @@ uint64_t loop_now_us(const struct loop *loop)
 uint64_t loop_wall_us(const struct loop *loop)
 {
 	(void)loop;
-	return clock_us(CLOCK_REALTIME);
+	return loop_clock_us(CLOCK_REALTIME);
 }
 
 uint64_t loop_wall_s(const struct loop *loop)
@@ -417,7 +417,7 @@ static int signal_ready(sd_event_source *event_source, const struct signalfd_sig
 	(void)event_source;
 	(void)info;
 	round_take(&watch->source);
-	call(watch->source.loop, watch->name, watch->fn, watch->arg);
+	loop_call(watch->source.loop, watch->name, watch->fn, watch->arg);
 	return 0;
 }
 

@@ -40,7 +40,7 @@ static size_t home(const struct map *map, uint64_t key)
 }
 
 /* The slot that holds key, or the empty one where it would go. There is always an empty one. */
-static struct map_slot *find(const struct map *map, uint64_t key)
+static struct map_slot *map_find_slot(const struct map *map, uint64_t key)
 {
 	size_t at = home(map, key);
 
@@ -57,14 +57,14 @@ static void grow(struct map *map)
 	map->slots = mem_array(map->capacity, sizeof(*map->slots));
 	for (size_t at = 0; at < old.capacity; at++) {
 		if (old.slots[at].value)
-			*find(map, old.slots[at].key) = old.slots[at];
+			*map_find_slot(map, old.slots[at].key) = old.slots[at];
 	}
 	free(old.slots);
 }
 
 void *map_get(const struct map *map, uint64_t key)
 {
-	return map->capacity ? find(map, key)->value : NULL;
+	return map->capacity ? map_find_slot(map, key)->value : NULL;
 }
 
 void *map_put(struct map *map, uint64_t key, void *value)
@@ -75,7 +75,7 @@ void *map_put(struct map *map, uint64_t key, void *value)
 	assert(value);
 	if (map->count >= map->capacity / 4 * 3)
 		grow(map);
-	slot = find(map, key);
+	slot = map_find_slot(map, key);
 	before = slot->value;
 	if (!before)
 		map->count++;
@@ -106,7 +106,7 @@ void *map_remove(struct map *map, uint64_t key)
 
 	if (!map->capacity)
 		return NULL;
-	slot = find(map, key);
+	slot = map_find_slot(map, key);
 	before = slot->value;
 	if (before) {
 		map->count--;

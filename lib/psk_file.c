@@ -22,9 +22,9 @@ struct reading {
 	char *why;
 };
 
-static int refuse(const struct reading *reading, const char *format, ...)
+static int psk_file_refuse(const struct reading *reading, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static int refuse(const struct reading *reading, const char *format, ...)
+static int psk_file_refuse(const struct reading *reading, const char *format, ...)
 {
 	int length = snprintf(reading->why, STREAM_WHY_SIZE, "%.120s line %u: ", reading->path,
 			      reading->line);
@@ -38,7 +38,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 
 /* Words */
 
-static int digit_of(char c)
+static int psk_hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -52,7 +52,7 @@ static int parse_key(const struct reading *reading, const char *text, struct psk
 	bool good = length % 2 == 0 && length >= 2 * PSK_MIN && length <= 2 * PSK_MAX;
 
 	for (size_t i = 0; good && i < length; i++) {
-		int digit = digit_of(text[i]);
+		int digit = psk_hex_digit(text[i]);
 
 		good = digit >= 0;
 		if (good)
@@ -60,10 +60,11 @@ static int parse_key(const struct reading *reading, const char *text, struct psk
 	}
 	out->size = length / 2;
 	return good ? 0
-		    : refuse(reading,
-			     "no key of %d to %d hexadecimal digits: openssl rand -hex 32 makes "
-			     "one",
-			     2 * PSK_MIN, 2 * PSK_MAX);
+		    : psk_file_refuse(
+			      reading,
+			      "no key of %d to %d hexadecimal digits: openssl rand -hex 32 makes "
+			      "one",
+			      2 * PSK_MIN, 2 * PSK_MAX);
 }
 
 static int parse_identity(const struct reading *reading, const char *text, struct psk *out)
@@ -74,14 +75,15 @@ static int parse_identity(const struct reading *reading, const char *text, struc
 	       (text[length] && strchr("._-", text[length])))
 		length++;
 	if (text[length] || length >= sizeof(out->identity))
-		return refuse(reading,
-			      "an identity has at most %zu letters, digits and any of \"._-\": "
-			      "choose another name",
-			      sizeof(out->identity) - 1);
+		return psk_file_refuse(
+			reading,
+			"an identity has at most %zu letters, digits and any of \"._-\": "
+			"choose another name",
+			sizeof(out->identity) - 1);
 	if (!strcmp(text, shared_identity))
-		return refuse(reading,
-			      "\"%s\" is the name of the key that has none: choose another name",
-			      shared_identity);
+		return psk_file_refuse(
+			reading, "\"%s\" is the name of the key that has none: choose another name",
+			shared_identity);
 	memcpy(out->identity, text, length + 1);
 	return 0;
 }
@@ -91,8 +93,9 @@ static int parse_peer(const struct reading *reading, const char *text, struct ps
 	out->has_peer = true;
 	return host_parse(text, &out->peer)
 		       ? 0
-		       : refuse(reading,
-				"the third word is no numeric address, as ha_peers has it");
+		       : psk_file_refuse(
+				 reading,
+				 "the third word is no numeric address, as ha_peers has it");
 }
 
 static int parse_words(const struct reading *reading, char *const *words, unsigned count,
@@ -117,25 +120,27 @@ static bool same_key(const struct psk *a, const struct psk *b)
 	return a->size == b->size && !memcmp(a->key, b->key, a->size);
 }
 
-static int add(const struct reading *reading, struct psk_list *keys, const struct psk *psk)
+static int psk_list_add(const struct reading *reading, struct psk_list *keys, const struct psk *psk)
 {
 	if (keys->count == PSK_KEYS_MAX)
-		return refuse(reading, "more than %d keys: remove those that are not in use",
-			      PSK_KEYS_MAX);
+		return psk_file_refuse(reading,
+				       "more than %d keys: remove those that are not in use",
+				       PSK_KEYS_MAX);
 	for (unsigned i = 0; i < keys->count; i++) {
 		const struct psk *other = &keys->list[i];
 
 		if (!strcmp(other->identity, psk->identity))
-			return refuse(reading, "identity \"%s\" has a key already: remove one line",
-				      psk->identity);
+			return psk_file_refuse(reading,
+					       "identity \"%s\" has a key already: remove one line",
+					       psk->identity);
 		if (same_key(other, psk))
-			return refuse(reading,
-				      "its key is that of identity \"%s\": each needs its own",
-				      other->identity);
+			return psk_file_refuse(
+				reading, "its key is that of identity \"%s\": each needs its own",
+				other->identity);
 		if (psk->has_peer && other->has_peer && host_same(&psk->peer, &other->peer))
-			return refuse(reading,
-				      "its address is that of identity \"%s\": remove one line",
-				      other->identity);
+			return psk_file_refuse(
+				reading, "its address is that of identity \"%s\": remove one line",
+				other->identity);
 	}
 	keys->list[keys->count++] = *psk;
 	return 0;
@@ -153,19 +158,21 @@ static int parse_line(const struct reading *reading, char *line, struct psk_list
 		if (!*word)
 			continue;
 		if (count == WORDS_MAX)
-			return refuse(reading, "a line is IDENTITY KEY [ADDRESS], or a key alone");
+			return psk_file_refuse(reading,
+					       "a line is IDENTITY KEY [ADDRESS], or a key alone");
 		words[count++] = word;
 	}
 	if (!count)
 		return 0;
 	error = parse_words(reading, words, count, &psk);
 	if (!error)
-		error = add(reading, keys, &psk);
+		error = psk_list_add(reading, keys, &psk);
 	explicit_bzero(&psk, sizeof(psk));
 	return error;
 }
 
-static int parse(const char *path, char *text, struct psk_list *keys, char why[STREAM_WHY_SIZE])
+static int psk_file_parse(const char *path, char *text, struct psk_list *keys,
+			  char why[STREAM_WHY_SIZE])
 {
 	struct reading reading = {.path = path, .line = 1, .why = why};
 	int error = 0;
@@ -174,11 +181,12 @@ static int parse(const char *path, char *text, struct psk_list *keys, char why[S
 	for (; !error && (line = strsep(&text, "\n")); reading.line++)
 		error = parse_line(&reading, line, keys);
 	reading.line = 1;
-	return error || keys->count ? error
-				    : refuse(&reading,
-					     "no key of %d to %d hexadecimal digits: openssl rand "
-					     "-hex 32 makes one",
-					     2 * PSK_MIN, 2 * PSK_MAX);
+	return error || keys->count
+		       ? error
+		       : psk_file_refuse(&reading,
+					 "no key of %d to %d hexadecimal digits: openssl rand "
+					 "-hex 32 makes one",
+					 2 * PSK_MIN, 2 * PSK_MAX);
 }
 
 int psk_file_read(const char *path, struct psk_list *out, char why[STREAM_WHY_SIZE])
@@ -192,7 +200,7 @@ int psk_file_read(const char *path, struct psk_list *out, char why[STREAM_WHY_SI
 		text[size] = '\0';
 		if (memchr(text, '\0', size))
 			text[0] = '\0'; /* no text: no key is found in it */
-		error = parse(path, text, &keys, why);
+		error = psk_file_parse(path, text, &keys, why);
 	}
 	if (!error)
 		*out = keys;

@@ -15,7 +15,7 @@ static void put_char(struct buffer *out, char c)
 /* A comma where something stands before it in what is open. Of a value that has been written the
  * last byte is a quote, a digit, a letter or a closing bracket; a line feed ends what was before.
  */
-static void put_name(struct buffer *out, const char *name)
+static void row_put_name(struct buffer *out, const char *name)
 {
 	char last = buffer_length(out) ? out->bytes[out->end - 1] : '\n';
 
@@ -30,7 +30,7 @@ static void put_name(struct buffer *out, const char *name)
 
 void row_begin(struct buffer *out, const char *name, char bracket)
 {
-	put_name(out, name);
+	row_put_name(out, name);
 	put_char(out, bracket);
 }
 
@@ -75,7 +75,7 @@ void row_string(struct buffer *out, const char *name, const char *value)
 {
 	bool spoilt;
 
-	put_name(out, name);
+	row_put_name(out, name);
 	if (!value) {
 		buffer_append(out, "null", 4);
 		return;
@@ -102,7 +102,7 @@ void row_integer(struct buffer *out, const char *name, int64_t value)
 	char text[24], *at = text + sizeof(text);
 	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
-	put_name(out, name);
+	row_put_name(out, name);
 	do {
 		*--at = (char)('0' + left % 10);
 		left /= 10;
@@ -114,7 +114,7 @@ void row_integer(struct buffer *out, const char *name, int64_t value)
 
 void row_boolean(struct buffer *out, const char *name, bool value)
 {
-	put_name(out, name);
+	row_put_name(out, name);
 	buffer_append(out, value ? "true" : "false", value ? 4 : 5);
 }
 
@@ -133,7 +133,7 @@ static int put_piece(const char *bytes, size_t size, void *out)
 
 void row_json(struct buffer *out, const char *name, json_t *value)
 {
-	put_name(out, name);
+	row_put_name(out, name);
 	if (!value)
 		buffer_append(out, "null", 4);
 	else
@@ -143,6 +143,6 @@ void row_json(struct buffer *out, const char *name, json_t *value)
 
 void row_copy(struct buffer *out, const char *name, const struct buffer *value)
 {
-	put_name(out, name);
+	row_put_name(out, name);
 	buffer_append(out, value->bytes + value->begin, buffer_length(value));
 }

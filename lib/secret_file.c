@@ -26,9 +26,9 @@ struct refusal {
 	size_t size;
 };
 
-static int refuse(const struct refusal *refusal, int result, const char *format, ...)
+static int secret_file_refuse(const struct refusal *refusal, int result, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-static int refuse(const struct refusal *refusal, int result, const char *format, ...)
+static int secret_file_refuse(const struct refusal *refusal, int result, const char *format, ...)
 {
 	int length = snprintf(refusal->why, refusal->size, "%.*s: ", (int)(refusal->size / 2),
 			      refusal->path);
@@ -48,11 +48,13 @@ static int refuse_unread(const struct refusal *refusal, int error)
 					       : "mend that, or name another file";
 
 	if (error == EACCES && path_is_barred(refusal->path, sizeof(folder), folder))
-		return refuse(refusal, -error,
-			      "it cannot be read: %s: the folder %s may not be passed by the user "
-			      "that runs weftd: move the file",
-			      strerror(error), folder);
-	return refuse(refusal, -error, "it cannot be read: %s: %s", strerror(error), remedy);
+		return secret_file_refuse(
+			refusal, -error,
+			"it cannot be read: %s: the folder %s may not be passed by the user "
+			"that runs weftd: move the file",
+			strerror(error), folder);
+	return secret_file_refuse(refusal, -error, "it cannot be read: %s: %s", strerror(error),
+				  remedy);
 }
 
 static int check_rights(int fd, const struct refusal *refusal)
@@ -62,11 +64,14 @@ static int check_rights(int fd, const struct refusal *refusal)
 	if (fstat(fd, &file))
 		return refuse_unread(refusal, errno);
 	if (!S_ISREG(file.st_mode))
-		return refuse(refusal, -EINVAL, "it is no regular file: name one that is");
+		return secret_file_refuse(refusal, -EINVAL,
+					  "it is no regular file: name one that is");
 	if (file.st_uid && file.st_uid != geteuid())
-		return refuse(refusal, -EPERM, "it belongs to somebody else: " CHOWN_IT);
+		return secret_file_refuse(refusal, -EPERM,
+					  "it belongs to somebody else: " CHOWN_IT);
 	if (file.st_mode & OTHERS)
-		return refuse(refusal, -EPERM, "others may read or write it: chmod 600 it");
+		return secret_file_refuse(refusal, -EPERM,
+					  "others may read or write it: chmod 600 it");
 	return 0;
 }
 
@@ -82,8 +87,9 @@ static int read_all(int fd, const struct refusal *refusal, size_t room, char *te
 	if (got < 0)
 		return refuse_unread(refusal, errno);
 	if (length == room)
-		return refuse(refusal, -EFBIG,
-			      "it is longer than %zu bytes: leave only the secret in it", room - 1);
+		return secret_file_refuse(
+			refusal, -EFBIG, "it is longer than %zu bytes: leave only the secret in it",
+			room - 1);
 	*size = length;
 	return 0;
 }

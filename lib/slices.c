@@ -14,7 +14,7 @@ enum {
 };
 
 /* Whether all is done. */
-static bool advance(struct slices *slices, unsigned units)
+static bool slices_advance(struct slices *slices, unsigned units)
 {
 	unsigned done = 0;
 
@@ -34,7 +34,7 @@ static bool advance(struct slices *slices, unsigned units)
 	return false;
 }
 
-static void turn(void *arg)
+static void slices_turn(void *arg)
 {
 	struct slices *slices = arg;
 	const struct slice_plan *plan = slices->plan;
@@ -46,7 +46,7 @@ static void turn(void *arg)
 		if (++slices->restarts > RESTARTS_MAX)
 			units = UINT_MAX;
 	}
-	if (!advance(slices, units)) {
+	if (!slices_advance(slices, units)) {
 		loop_defer(&slices->turn);
 		return;
 	}
@@ -58,7 +58,7 @@ void slices_init(struct slices *slices, struct loop *loop, const struct slice_pl
 		 loop_fn *done, void *done_arg)
 {
 	*slices = (struct slices){.plan = plan, .arg = arg, .done = done, .done_arg = done_arg};
-	loop_deferred_init(&slices->turn, loop, plan->name, turn, slices);
+	loop_deferred_init(&slices->turn, loop, plan->name, slices_turn, slices);
 }
 
 void slices_begin(struct slices *slices)
@@ -79,6 +79,6 @@ void slices_at_once(const struct slice_plan *plan, void *arg)
 {
 	struct slices slices = {.plan = plan, .arg = arg};
 
-	while (!advance(&slices, UINT_MAX))
+	while (!slices_advance(&slices, UINT_MAX))
 		;
 }

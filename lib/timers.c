@@ -31,7 +31,7 @@ static bool earlier(const struct loop_timer *a, const struct loop_timer *b)
 }
 
 /* Places count from 1: the parent of place n is n / 2, its children are 2n and 2n + 1. */
-static void put(struct timers *timers, size_t place, struct loop_timer *timer)
+static void timers_put(struct timers *timers, size_t place, struct loop_timer *timer)
 {
 	timers->heap[place - 1] = timer;
 	timer->place = place;
@@ -42,14 +42,14 @@ static struct loop_timer *at(const struct timers *timers, size_t place)
 	return timers->heap[place - 1];
 }
 
-static void sift_up(struct timers *timers, size_t place, struct loop_timer *timer)
+static void timers_sift_up(struct timers *timers, size_t place, struct loop_timer *timer)
 {
 	for (; place > 1 && earlier(timer, at(timers, place / 2)); place /= 2)
-		put(timers, place, at(timers, place / 2));
-	put(timers, place, timer);
+		timers_put(timers, place, at(timers, place / 2));
+	timers_put(timers, place, timer);
 }
 
-static void sift_down(struct timers *timers, size_t place, struct loop_timer *timer)
+static void timers_sift_down(struct timers *timers, size_t place, struct loop_timer *timer)
 {
 	for (;;) {
 		size_t child = 2 * place;
@@ -58,19 +58,19 @@ static void sift_down(struct timers *timers, size_t place, struct loop_timer *ti
 			child++;
 		if (child > timers->count || !earlier(at(timers, child), timer))
 			break;
-		put(timers, place, at(timers, child));
+		timers_put(timers, place, at(timers, child));
 		place = child;
 	}
-	put(timers, place, timer);
+	timers_put(timers, place, timer);
 }
 
 /* Finds the right place for timer, given one where only it may be wrong. */
-static void settle(struct timers *timers, size_t place, struct loop_timer *timer)
+static void timers_settle(struct timers *timers, size_t place, struct loop_timer *timer)
 {
 	if (place > 1 && earlier(timer, at(timers, place / 2)))
-		sift_up(timers, place, timer);
+		timers_sift_up(timers, place, timer);
 	else
-		sift_down(timers, place, timer);
+		timers_sift_down(timers, place, timer);
 }
 
 void timers_arm(struct timers *timers, struct loop_timer *timer, uint64_t due_us)
@@ -86,7 +86,7 @@ void timers_arm(struct timers *timers, struct loop_timer *timer, uint64_t due_us
 	}
 	timer->due_us = due_us;
 	timer->order = timers->next_order++;
-	settle(timers, timer->place, timer);
+	timers_settle(timers, timer->place, timer);
 }
 
 void timers_disarm(struct timers *timers, struct loop_timer *timer)
@@ -98,7 +98,7 @@ void timers_disarm(struct timers *timers, struct loop_timer *timer)
 		return;
 	last = at(timers, timers->count--);
 	if (last != timer)
-		settle(timers, place, last);
+		timers_settle(timers, place, last);
 	timer->place = 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A session goes through connecting, handshake, open, and leaving (what waits is still sent). One
- * function, step(), does what its state and the socket allow, whenever the socket is ready or
+ * function, tls_step(), does what its state and the socket allow, whenever the socket is ready or
  * somebody has something to send; what is closed is freed in a turn of its own, so that it may be
  * closed from inside of any call.
  *
@@ -89,9 +89,9 @@ static struct session *session_of(const struct stream *stream)
 	return container_of((struct stream *)stream, struct session, stream);
 }
 
-static int complain(char why[STREAM_WHY_SIZE], int error, const char *format, ...)
+static int tls_explain(char why[STREAM_WHY_SIZE], int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-static int complain(char why[STREAM_WHY_SIZE], int error, const char *format, ...)
+static int tls_explain(char why[STREAM_WHY_SIZE], int error, const char *format, ...)
 {
 	va_list args;
 
@@ -102,7 +102,7 @@ static int complain(char why[STREAM_WHY_SIZE], int error, const char *format, ..
 }
 
 /* An accepted session that has not proved to know a key. */
-static bool is_stranger(const struct session *session)
+static bool tls_is_stranger(const struct session *session)
 {
 	return session->accepted && session->state <= HANDSHAKE;
 }
@@ -118,7 +118,7 @@ static void session_free(struct session *session)
 }
 
 /* The socket is closed now, the rest goes in a turn of its own. */
-static void leave(struct session *session)
+static void tls_leave(struct session *session)
 {
 	session->state = GONE;
 	loop_timer_disarm(&session->patience);
@@ -131,11 +131,11 @@ static void leave(struct session *session)
 	loop_defer(&session->turn);
 }
 
-static void fail(struct session *session, const char *format, ...)
+static void tls_fail(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void fail(struct session *session, const char *format, ...)
+static void tls_fail(struct session *session, const char *format, ...)
 {
-	bool stranger = is_stranger(session);
+	bool stranger = tls_is_stranger(session);
 	bool tells = session->state != LEAVING && session->state != GONE;
 	const struct stream_listener *listener = &session->tls->listener;
 	char why[STREAM_WHY_SIZE];
@@ -145,7 +145,7 @@ static void fail(struct session *session, const char *format, ...)
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
 	if (session->state != GONE)
-		leave(session);
+		tls_leave(session);
 	if (stranger)
 		listener->refused(listener->ctx, session->stream.peer, why);
 	else if (tells)
@@ -156,13 +156,13 @@ static void out_of_patience(void *arg)
 {
 	struct session *session = arg;
 
-	fail(session, "no answer within %u s",
-	     (is_stranger(session) ? HANDSHAKE_US : PATIENCE_US) / 1000000);
+	tls_fail(session, "no answer within %u s",
+		 (tls_is_stranger(session) ? HANDSHAKE_US : PATIENCE_US) / 1000000);
 }
 
 /* Sending and receiving */
 
-static size_t waiting(const struct stream *stream)
+static size_t tls_waiting(const struct stream *stream)
 {
 	const struct session *session = session_of(stream);
 
@@ -176,7 +176,7 @@ static void send_bytes(struct stream *stream, const void *bytes, size_t size)
 	if (session->state == GONE || session->state == LEAVING)
 		return;
 	if (session->end + size > session->room) {
-		size_t left = waiting(stream);
+		size_t left = tls_waiting(stream);
 
 		/* What GnuTLS has been given is given again with the same bytes, wherever they are.
 		 * Before the first bytes there is no buffer. */
@@ -200,7 +200,7 @@ static bool is_again(ssize_t code)
 	return code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED;
 }
 
-static void flush(struct session *session)
+static void tls_flush(struct session *session)
 {
 	for (unsigned i = 0; i < RECORDS_A_TURN && session->begin < session->end; i++) {
 		size_t size = session->end - session->begin;
@@ -215,14 +215,14 @@ static void flush(struct session *session)
 		if (is_again(sent))
 			return;
 		if (sent < 0) {
-			fail(session, "cannot send: %s", gnutls_strerror((int)sent));
+			tls_fail(session, "cannot send: %s", gnutls_strerror((int)sent));
 			return;
 		}
 		session->begin += (size_t)sent;
 	}
 }
 
-static void receive(struct session *session)
+static void tls_receive(struct session *session)
 {
 	uint8_t bytes[RECORD_BYTES];
 
@@ -232,11 +232,11 @@ static void receive(struct session *session)
 		if (is_again(got))
 			return;
 		if (got == 0 || got == GNUTLS_E_PREMATURE_TERMINATION) {
-			fail(session, "the peer closed the connection");
+			tls_fail(session, "the peer closed the connection");
 			return;
 		}
 		if (got < 0 && gnutls_error_is_fatal((int)got)) {
-			fail(session, "%s", gnutls_strerror((int)got));
+			tls_fail(session, "%s", gnutls_strerror((int)got));
 			return;
 		}
 		if (got > 0)
@@ -260,8 +260,8 @@ static void replace_others(struct session *session)
 
 		if (other != session && other->accepted && other->state == OPEN &&
 		    !strcmp(other->stream.identity, session->stream.identity))
-			fail(other, "a connection from %s with its identity \"%s\" replaces it",
-			     session->stream.peer, session->stream.identity);
+			tls_fail(other, "a connection from %s with its identity \"%s\" replaces it",
+				 session->stream.peer, session->stream.identity);
 	}
 }
 
@@ -272,7 +272,7 @@ static void prove(struct session *session)
 	const struct psk *psk = identity ? psk_named(&session->tls->keys, identity) : NULL;
 
 	if (!psk) {
-		fail(session, "its identity is not in ha_psk_file");
+		tls_fail(session, "its identity is not in ha_psk_file");
 		return;
 	}
 	memcpy(session->stream.identity, psk->identity, sizeof(psk->identity));
@@ -289,9 +289,9 @@ static void handshake(struct session *session)
 	if (code && !gnutls_error_is_fatal(code))
 		return;
 	if (code) {
-		fail(session,
-		     "no TLS session: %s (both ends need the same key in their ha_psk_file)",
-		     gnutls_strerror(code));
+		tls_fail(session,
+			 "no TLS session: %s (both ends need the same key in their ha_psk_file)",
+			 gnutls_strerror(code));
 		return;
 	}
 	if (session->accepted) {
@@ -311,7 +311,7 @@ static void connected(struct session *session)
 	if (getsockopt(session->fd, SOL_SOCKET, SO_ERROR, &error, &size))
 		error = errno;
 	if (error)
-		fail(session, "cannot connect: %s", strerror(error));
+		tls_fail(session, "cannot connect: %s", strerror(error));
 	else
 		session->state = HANDSHAKE;
 }
@@ -324,27 +324,27 @@ static void watch_what_is_needed(struct session *session)
 		return;
 	if (session->state == CONNECTING ||
 	    (session->state == HANDSHAKE && gnutls_record_get_direction(session->gnutls)) ||
-	    (session->state >= OPEN && waiting(&session->stream)))
+	    (session->state >= OPEN && tls_waiting(&session->stream)))
 		events = session->state >= OPEN ? EPOLLIN | EPOLLOUT : EPOLLOUT;
 	if (session->state == LEAVING)
 		events &= ~(uint32_t)EPOLLIN;
 	if (loop_fd_events(session->watch, events))
-		fail(session, "the socket cannot be watched");
+		tls_fail(session, "the socket cannot be watched");
 }
 
-static void step(struct session *session, bool may_read)
+static void tls_step(struct session *session, bool may_read)
 {
 	if (session->state == HANDSHAKE)
 		handshake(session);
 	if (session->state == OPEN && may_read)
-		receive(session);
+		tls_receive(session);
 	if (session->state == OPEN || session->state == LEAVING)
-		flush(session);
-	if (session->state == LEAVING && !waiting(&session->stream)) {
+		tls_flush(session);
+	if (session->state == LEAVING && !tls_waiting(&session->stream)) {
 		gnutls_bye(session->gnutls, GNUTLS_SHUT_WR);
-		leave(session);
+		tls_leave(session);
 	}
-	if (session->state == OPEN && waiting(&session->stream) < STREAM_LOW_BYTES &&
+	if (session->state == OPEN && tls_waiting(&session->stream) < STREAM_LOW_BYTES &&
 	    !session->low_told) {
 		session->low_told = true;
 		session->stream.user.drained(session->stream.user.ctx);
@@ -359,13 +359,13 @@ static void ready(void *arg, uint32_t events)
 	(void)events;
 	if (session->state == CONNECTING)
 		connected(session);
-	step(session, true);
+	tls_step(session, true);
 	/* What GnuTLS has taken off the socket nobody is told of any more. */
 	if (session->state == OPEN && gnutls_record_check_pending(session->gnutls))
 		loop_defer(&session->turn);
 }
 
-static void turn(void *arg)
+static void tls_turn(void *arg)
 {
 	struct session *session = arg;
 
@@ -382,7 +382,7 @@ static void close_stream(struct stream *stream, bool politely)
 	if (session->state == GONE || session->state == LEAVING)
 		return;
 	if (!politely || session->state != OPEN) {
-		leave(session);
+		tls_leave(session);
 		return;
 	}
 	session->state = LEAVING;
@@ -391,7 +391,7 @@ static void close_stream(struct stream *stream, bool politely)
 }
 
 static const struct stream_ops session_ops = {
-	.send = send_bytes, .waiting = waiting, .close = close_stream};
+	.send = send_bytes, .waiting = tls_waiting, .close = close_stream};
 
 /* Beginning a session */
 
@@ -418,7 +418,7 @@ static struct session *session_new(struct tls *tls, int fd, bool accepted)
 	session->state = accepted ? HANDSHAKE : CONNECTING;
 	list_init(&session->link);
 	loop_timer_init(&session->patience, tls->loop, "TLS patience", out_of_patience, session);
-	loop_deferred_init(&session->turn, tls->loop, "TLS", turn, session);
+	loop_deferred_init(&session->turn, tls->loop, "TLS", tls_turn, session);
 	if (loop_fd_add(tls->loop, fd, accepted ? EPOLLIN : EPOLLOUT, LOOP_NORMAL, "TLS", ready,
 			session, &session->watch)) {
 		close(fd);
@@ -457,7 +457,8 @@ static void bind_own(const struct tls *tls, int fd, const struct sockaddr *to)
 }
 
 /* A socket that connects; or -1, and the reason in why. */
-static int connect_to(const struct tls *tls, const struct addrinfo *to, char why[STREAM_WHY_SIZE])
+static int tls_connect_to(const struct tls *tls, const struct addrinfo *to,
+			  char why[STREAM_WHY_SIZE])
 {
 	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -465,7 +466,7 @@ static int connect_to(const struct tls *tls, const struct addrinfo *to, char why
 		bind_own(tls, fd, to->ai_addr);
 	if (fd >= 0 && (!connect(fd, to->ai_addr, to->ai_addrlen) || errno == EINPROGRESS))
 		return fd;
-	complain(why, -errno, "cannot connect: %s", strerror(errno));
+	tls_explain(why, -errno, "cannot connect: %s", strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -480,13 +481,13 @@ static struct session *connect_with(struct tls *tls, const struct addrinfo *to,
 	int fd;
 
 	if (!psk) {
-		complain(why, -ENOENT, "no line of ha_psk_file is for this address: add one");
+		tls_explain(why, -ENOENT, "no line of ha_psk_file is for this address: add one");
 		return NULL;
 	}
-	fd = connect_to(tls, to, why);
+	fd = tls_connect_to(tls, to, why);
 	session = fd < 0 ? NULL : session_new(tls, fd, false);
 	if (fd >= 0 && !session)
-		complain(why, -EIO, "the socket cannot be watched");
+		tls_explain(why, -EIO, "the socket cannot be watched");
 	if (!session)
 		return NULL;
 	memcpy(session->stream.identity, psk->identity, sizeof(psk->identity));
@@ -511,7 +512,7 @@ static struct stream *tls_connect(struct stream_carrier *carrier, const char *ad
 
 /* Accepting */
 
-static bool is_known(const struct tls *tls, const struct host *host)
+static bool tls_is_peer(const struct tls *tls, const struct host *host)
 {
 	for (unsigned i = 0; i < tls->num_peers; i++)
 		if (host_same(&tls->peers[i], host))
@@ -535,7 +536,7 @@ static struct rivals rivals_of(const struct tls *tls, const struct host *host, b
 		bool own = known ? host_same(&session->host, host)
 				 : host_same_site(&session->host, host);
 
-		if (!is_stranger(session) || is_known(tls, &session->host) != known ||
+		if (!tls_is_stranger(session) || tls_is_peer(tls, &session->host) != known ||
 		    (known && !own))
 			continue;
 		rivals.own += own;
@@ -549,13 +550,14 @@ static struct rivals rivals_of(const struct tls *tls, const struct host *host, b
 /* Whether a new handshake from host may begin, for which the oldest of its kind may have to end. */
 static bool make_place(struct tls *tls, const struct host *host)
 {
-	bool known = is_known(tls, host);
+	bool known = tls_is_peer(tls, host);
 	struct rivals rivals = rivals_of(tls, host, known);
 
 	if (!known && rivals.own >= STRANGERS_SHARE)
 		return false;
 	if (rivals.all >= (known ? PEER_SHARE : STRANGERS_MAX))
-		fail(rivals.oldest, "too many handshakes are under way, and this is the oldest");
+		tls_fail(rivals.oldest,
+			 "too many handshakes are under way, and this is the oldest");
 	return true;
 }
 
@@ -651,7 +653,8 @@ static int tls_listen(struct stream_carrier *carrier, const char *address,
 	tls->listener = *listener;
 	error = listen_at(tls, at);
 	freeaddrinfo(at);
-	return error ? complain(why, error, "cannot listen on %.80s: %s", address, strerror(-error))
+	return error ? tls_explain(why, error, "cannot listen on %.80s: %s", address,
+				   strerror(-error))
 		     : 0;
 }
 
@@ -669,7 +672,7 @@ static void tls_free(struct stream_carrier *carrier)
 		struct session *session = container_of(link, struct session, link);
 
 		if (session->state != GONE)
-			leave(session);
+			tls_leave(session);
 		session_free(session);
 	}
 	gnutls_psk_free_server_credentials(tls->server);
@@ -729,10 +732,10 @@ void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys)
 	list_for_each (link, &tls->sessions) {
 		struct session *session = container_of(link, struct session, link);
 
-		if (session->state != GONE &&
-		    (is_stranger(session) || !psk_stays(&before, keys, session->stream.identity)))
-			fail(session, "its key, \"%s\", is no longer in ha_psk_file",
-			     session->stream.identity);
+		if (session->state != GONE && (tls_is_stranger(session) ||
+					       !psk_stays(&before, keys, session->stream.identity)))
+			tls_fail(session, "its key, \"%s\", is no longer in ha_psk_file",
+				 session->stream.identity);
 	}
 	explicit_bzero(&before, sizeof(before));
 }

@@ -18,7 +18,7 @@ struct lines {
 	unsigned number;
 };
 
-static bool next_line(struct lines *lines, struct cursor *line)
+static bool guid_file_next_line(struct lines *lines, struct cursor *line)
 {
 	const char *stop;
 
@@ -34,8 +34,8 @@ static bool next_line(struct lines *lines, struct cursor *line)
 	return true;
 }
 
-static int refuse(const struct lines *lines, const struct cursor *line, const char *wanted,
-		  char **error)
+static int guid_file_refuse(const struct lines *lines, const struct cursor *line,
+			    const char *wanted, char **error)
 {
 	struct piece rest = cursor_rest(line);
 
@@ -51,7 +51,7 @@ static bool line_ends(struct cursor *line)
 	return cursor_at_end(line) || *line->at == '#';
 }
 
-static bool read_guid(struct cursor *line, guid_t *guid)
+static bool guid_file_read_guid(struct cursor *line, guid_t *guid)
 {
 	return cursor_number(line, 16, guid) && *guid != 0;
 }
@@ -75,20 +75,21 @@ static int refuse_row(const struct lines *lines, const struct row_kind *kind,
 		*error = mem_printf("%s:%u: %s", lines->name, lines->number, kind->wanted);
 		return -EINVAL;
 	}
-	return rest && kind->alone ? refuse(lines, rest, kind->alone, error)
-				   : refuse(lines, start, kind->wanted, error);
+	return rest && kind->alone ? guid_file_refuse(lines, rest, kind->alone, error)
+				   : guid_file_refuse(lines, start, kind->wanted, error);
 }
 
 /* rows is the address of a pointer to rows of the kind. */
-static int read_rows(const char *name, const char *text, size_t length, const struct row_kind *kind,
-		     void *rows, uint32_t *count, char **error)
+static int guid_file_read_rows(const char *name, const char *text, size_t length,
+			       const struct row_kind *kind, void *rows, uint32_t *count,
+			       char **error)
 {
 	struct lines lines = {name, text, text + length, 0};
 	struct cursor line;
 	uint8_t *list = NULL;
 	uint32_t used = 0, room = 0;
 
-	while (next_line(&lines, &line)) {
+	while (guid_file_next_line(&lines, &line)) {
 		struct cursor start = line;
 		bool is_row;
 
@@ -110,7 +111,7 @@ static int read_rows(const char *name, const char *text, size_t length, const st
 static bool read_guid_alone(struct cursor *line, const struct row_kind *kind, void *row)
 {
 	(void)kind;
-	return read_guid(line, row);
+	return guid_file_read_guid(line, row);
 }
 
 int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
@@ -121,7 +122,7 @@ int guid_file_parse(const char *name, const char *text, size_t length, guid_t **
 					     .wanted = "a GUID (0x and 16 digits)",
 					     .alone = "one GUID a line"};
 
-	return read_rows(name, text, length, &kind, guids, count, error);
+	return guid_file_read_rows(name, text, length, &kind, guids, count, error);
 }
 
 /* A GUID and numbers, up to the end of the line. */
@@ -130,7 +131,7 @@ static bool read_guid_row(struct cursor *line, const struct row_kind *kind, void
 	struct guid_row *row = out;
 
 	*row = (struct guid_row){0};
-	if (!read_guid(line, &row->guid))
+	if (!guid_file_read_guid(line, &row->guid))
 		return false;
 	while (!line_ends(line)) {
 		uint64_t number;
@@ -153,7 +154,7 @@ int guid_rows_parse(const char *name, const char *text, size_t length, unsigned 
 				      .least = least,
 				      .most = most};
 
-	return read_rows(name, text, length, &kind, rows, count, error);
+	return guid_file_read_rows(name, text, length, &kind, rows, count, error);
 }
 
 static bool read_any(struct cursor *line, bool *any, uint64_t *number)
@@ -181,7 +182,7 @@ int prefix_rows_parse(const char *name, const char *text, size_t length, struct 
 		.read = read_prefix_row,
 		.wanted = "a prefix and the GUID of a router's port, or *"};
 
-	return read_rows(name, text, length, &kind, rows, count, error);
+	return guid_file_read_rows(name, text, length, &kind, rows, count, error);
 }
 
 /* Without quotes it ends before a # or the end of the line. */
@@ -208,7 +209,7 @@ static bool read_name_row(struct cursor *line, const struct row_kind *kind, void
 	struct name_row *row = out;
 
 	(void)kind;
-	return read_guid(line, &row->guid) && read_name(line, &row->name);
+	return guid_file_read_guid(line, &row->guid) && read_name(line, &row->name);
 }
 
 int name_rows_parse(const char *name, const char *text, size_t length, struct name_row **rows,
@@ -219,7 +220,7 @@ int name_rows_parse(const char *name, const char *text, size_t length, struct na
 		.read = read_name_row,
 		.wanted = "a node's GUID and a name of 1 to 64 bytes in quotes"};
 
-	return read_rows(name, text, length, &kind, rows, count, error);
+	return guid_file_read_rows(name, text, length, &kind, rows, count, error);
 }
 
 static bool read_key_row(struct cursor *line, const struct row_kind *kind, void *out)
@@ -227,7 +228,7 @@ static bool read_key_row(struct cursor *line, const struct row_kind *kind, void 
 	struct key_row *row = out;
 
 	(void)kind;
-	if (!read_guid(line, &row->guid))
+	if (!guid_file_read_guid(line, &row->guid))
 		return false;
 	cursor_skip_blanks(line);
 	return cursor_number(line, 16, &row->key);
@@ -242,7 +243,7 @@ int key_rows_parse(const char *name, const char *text, size_t length, struct key
 		.wanted = "a port's GUID and its M_Key expected (0x and 16 digits, twice)",
 		.secret = true};
 
-	return read_rows(name, text, length, &kind, rows, count, error);
+	return guid_file_read_rows(name, text, length, &kind, rows, count, error);
 }
 
 /* Dumps */
@@ -305,7 +306,7 @@ static const char *read_entry(struct cursor *line, struct dump_table *table)
 	return NULL;
 }
 
-static struct dump_table *add_table(struct dump *dump, guid_t guid)
+static struct dump_table *dump_add_table(struct dump *dump, guid_t guid)
 {
 	if (dump->count == dump->room)
 		dump->tables =
@@ -323,12 +324,12 @@ int dump_parse(const char *name, const char *text, size_t length, struct dump_ta
 	struct dump dump = {0};
 	struct cursor line;
 
-	while (next_line(&lines, &line)) {
+	while (guid_file_next_line(&lines, &line)) {
 		const char *wanted;
 		guid_t guid;
 
 		if (read_switch(line, &guid)) {
-			table = add_table(&dump, guid);
+			table = dump_add_table(&dump, guid);
 			continue;
 		}
 		if (cursor_at_end(&line) || *line.at != '0')
@@ -336,7 +337,7 @@ int dump_parse(const char *name, const char *text, size_t length, struct dump_ta
 		wanted = read_entry(&line, table);
 		if (wanted) {
 			dump_free(dump.tables, dump.count);
-			return refuse(&lines, &line, wanted, error);
+			return guid_file_refuse(&lines, &line, wanted, error);
 		}
 	}
 	*tables = dump.tables;

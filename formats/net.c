@@ -126,7 +126,7 @@ int net_add_node(struct net *net, enum node_type type, const char *id, const cha
 	return net->count - 1;
 }
 
-static struct net_port *external_port(struct net *net, int node, unsigned port)
+static struct net_port *net_external_port(struct net *net, int node, unsigned port)
 {
 	if (node < 0 || (unsigned)node >= net->count || port == 0 || port > net->nodes[node].ports)
 		return NULL;
@@ -135,8 +135,8 @@ static struct net_port *external_port(struct net *net, int node, unsigned port)
 
 int net_connect(struct net *net, int node, unsigned port, int peer, unsigned peer_port)
 {
-	struct net_port *here = external_port(net, node, port);
-	struct net_port *there = external_port(net, peer, peer_port);
+	struct net_port *here = net_external_port(net, node, port);
+	struct net_port *there = net_external_port(net, peer, peer_port);
 
 	if (!here || !there)
 		return -EINVAL;
@@ -151,7 +151,7 @@ int net_connect(struct net *net, int node, unsigned port, int peer, unsigned pee
 
 void net_disconnect(struct net *net, int node, unsigned port)
 {
-	struct net_port *here = external_port(net, node, port);
+	struct net_port *here = net_external_port(net, node, port);
 	struct net_port *there;
 
 	if (!here || here->peer == NET_NO_PEER)
@@ -208,7 +208,7 @@ invalid(struct net_error *error, const char *format, ...)
 }
 
 /* A value that must be had by one node only; NULL, or the node that has it already. */
-static const struct net_node *claim(struct map *owners, uint64_t value, struct net_node *node)
+static const struct net_node *net_claim(struct map *owners, uint64_t value, struct net_node *node)
 {
 	const struct net_node *owner = map_get(owners, value);
 
@@ -247,7 +247,7 @@ static int check_addresses(struct net_node *node, unsigned p, struct owners *own
 	const struct net_port *port = &node->port[p];
 	const struct net_node *other;
 
-	if (port->guid && (other = claim(&owners->port_guids, port->guid, node)))
+	if (port->guid && (other = net_claim(&owners->port_guids, port->guid, node)))
 		return invalid(error, "port GUID 0x%016" PRIx64 " is given to %s and to %s port %u",
 			       port->guid, other->id, node->id, p);
 	if (port->lid == LID_NONE)
@@ -257,7 +257,7 @@ static int check_addresses(struct net_node *node, unsigned p, struct owners *own
 			return invalid(error,
 				       "%s port %u: LID %u is above the last unicast LID, %u",
 				       node->id, p, lid, LID_UNICAST_MAX);
-		if ((other = claim(&owners->lids, lid, node)))
+		if ((other = net_claim(&owners->lids, lid, node)))
 			return invalid(error, "LID %u is given to %s and to %s port %u", lid,
 				       other->id, node->id, p);
 	}
@@ -271,7 +271,7 @@ static int check_node(const struct net *net, unsigned n, struct owners *owners,
 	const struct net_node *other;
 	int r = 0;
 
-	if (node->guid && (other = claim(&owners->node_guids, node->guid, node)))
+	if (node->guid && (other = net_claim(&owners->node_guids, node->guid, node)))
 		return invalid(error, "node GUID 0x%016" PRIx64 " is given to %s and to %s",
 			       node->guid, other->id, node->id);
 	for (unsigned p = node->type == NODE_SWITCH ? 0 : 1; !r && p <= node->ports; p++) {

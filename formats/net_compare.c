@@ -24,9 +24,9 @@ struct comparison {
 	unsigned differences;
 };
 
-static void tell(struct comparison *c, const char *kind, const char *format, ...)
+static void report_difference(struct comparison *c, const char *kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-static void tell(struct comparison *c, const char *kind, const char *format, ...)
+static void report_difference(struct comparison *c, const char *kind, const char *format, ...)
 {
 	char text[TEXT_SIZE];
 	va_list arguments;
@@ -47,7 +47,7 @@ static const char *type_name(const struct net_node *node)
 }
 
 /* "leaf-01 (0x0002c90300fed671)", without what was not given. */
-static const char *name_of(const struct net_node *node, char name[NAME_SIZE])
+static const char *compared_name(const struct net_node *node, char name[NAME_SIZE])
 {
 	if (node->guid)
 		snprintf(name, NAME_SIZE, "%s (0x%016" PRIx64 ")", node->description, node->guid);
@@ -88,7 +88,7 @@ struct named {
 	uint32_t index;
 };
 
-static int by_name(const void *left, const void *right)
+static int compared_name_order(const void *left, const void *right)
 {
 	const struct named *a = left, *b = right;
 	int order = strcmp(a->name, b->name);
@@ -106,14 +106,14 @@ static struct named *unmatched(const struct net *net, const int32_t *matched, si
 		if (matched[i] == NONE)
 			list[(*count)++] =
 				(struct named){net->nodes[i].description, net->nodes[i].type, i};
-	qsort(list, *count, sizeof(*list), by_name);
+	qsort(list, *count, sizeof(*list), compared_name_order);
 	return list;
 }
 
 static bool is_single(const struct named *list, size_t count, size_t i)
 {
-	return (i == 0 || by_name(&list[i - 1], &list[i])) &&
-	       (i + 1 == count || by_name(&list[i + 1], &list[i]));
+	return (i == 0 || compared_name_order(&list[i - 1], &list[i])) &&
+	       (i + 1 == count || compared_name_order(&list[i + 1], &list[i]));
 }
 
 /* Only names that one node alone has on each side. */
@@ -124,9 +124,9 @@ static void match_names(struct comparison *c)
 	struct named *found = unmatched(c->found, c->planned_of, &found_count);
 
 	for (size_t p = 0; p < planned_count; p++) {
-		while (f < found_count && by_name(&found[f], &planned[p]) < 0)
+		while (f < found_count && compared_name_order(&found[f], &planned[p]) < 0)
 			f++;
-		if (f < found_count && !by_name(&found[f], &planned[p]) &&
+		if (f < found_count && !compared_name_order(&found[f], &planned[p]) &&
 		    is_single(planned, planned_count, p) && is_single(found, found_count, f))
 			pair(c, planned[p].index, found[f].index);
 	}
@@ -150,21 +150,23 @@ static void compare_node(struct comparison *c, const struct net_node *planned,
 {
 	char name[NAME_SIZE];
 
-	name_of(planned, name);
+	compared_name(planned, name);
 	if (planned->guid && found->guid && planned->guid != found->guid)
-		tell(c, "replaced node", "%s %s is another device: its GUID is 0x%016" PRIx64,
-		     type_name(planned), name, found->guid);
+		report_difference(c, "replaced node",
+				  "%s %s is another device: its GUID is 0x%016" PRIx64,
+				  type_name(planned), name, found->guid);
 	if (planned->type != found->type)
-		tell(c, "other node", "%s %s is a %s", type_name(planned), name, type_name(found));
+		report_difference(c, "other node", "%s %s is a %s", type_name(planned), name,
+				  type_name(found));
 	else if (planned->ports != found->ports)
-		tell(c, "other node", "%s %s has %u ports, not %u", type_name(planned), name,
-		     found->ports, planned->ports);
+		report_difference(c, "other node", "%s %s has %u ports, not %u", type_name(planned),
+				  name, found->ports, planned->ports);
 	if (strcmp(planned->description, found->description) != 0)
-		tell(c, "renamed node", "%s %s is called \"%s\"", type_name(planned), name,
-		     found->description);
+		report_difference(c, "renamed node", "%s %s is called \"%s\"", type_name(planned),
+				  name, found->description);
 }
 
-static void compare_nodes(struct comparison *c)
+static void net_compare_nodes(struct comparison *c)
 {
 	char name[NAME_SIZE], its[24];
 
@@ -172,8 +174,9 @@ static void compare_nodes(struct comparison *c)
 		const struct net_node *node = &c->planned->nodes[i];
 
 		if (c->found_of[i] == NONE)
-			tell(c, "missing node", "%s %s is not there, nor its %s", type_name(node),
-			     name_of(node, name), cables(node, its));
+			report_difference(c, "missing node", "%s %s is not there, nor its %s",
+					  type_name(node), compared_name(node, name),
+					  cables(node, its));
 		else
 			compare_node(c, node, &c->found->nodes[c->found_of[i]]);
 	}
@@ -181,8 +184,9 @@ static void compare_nodes(struct comparison *c)
 		const struct net_node *node = &c->found->nodes[i];
 
 		if (c->planned_of[i] == NONE)
-			tell(c, "unplanned node", "%s %s is not in the plan, nor its %s",
-			     type_name(node), name_of(node, name), cables(node, its));
+			report_difference(c, "unplanned node",
+					  "%s %s is not in the plan, nor its %s", type_name(node),
+					  compared_name(node, name), cables(node, its));
 	}
 }
 
@@ -239,8 +243,8 @@ static void compare_rate(struct comparison *c, struct end planned, struct end fo
 	    !net_rate_name(&want->rate, wanted, sizeof(wanted)) ||
 	    !net_rate_name(&have->rate, is, sizeof(is)))
 		return;
-	tell(c, "other rate", "%s - %s: runs at %s, not %s", where(found, near),
-	     where(far_end(c->found, found), far), is, wanted);
+	report_difference(c, "other rate", "%s - %s: runs at %s, not %s", where(found, near),
+			  where(far_end(c->found, found), far), is, wanted);
 }
 
 /* One planned cable, from one of its ends, both of whose nodes are there. */
@@ -255,10 +259,10 @@ static void compare_cable(struct comparison *c, struct end planned, struct end p
 	if (leads.node == far.node && leads.port == far.port)
 		compare_rate(c, planned, near);
 	else if (!leads.node && !back.node)
-		tell(c, "missing cable", "%s - %s: there is no link", a, b);
+		report_difference(c, "missing cable", "%s - %s: there is no link", a, b);
 	else
-		tell(c, "moved cable", "%s - %s: %s leads to %s, %s to %s", a, b, a,
-		     where(leads, x), b, where(back, y));
+		report_difference(c, "moved cable", "%s - %s: %s leads to %s, %s to %s", a, b, a,
+				  where(leads, x), b, where(back, y));
 }
 
 static void compare_planned_cables(struct comparison *c)
@@ -303,8 +307,9 @@ static void tell_unplanned_cables(struct comparison *c)
 			    c->planned_of[far.node - c->found->nodes] == NONE)
 				continue;
 			if (!is_planned(c, near) && !is_planned(c, far))
-				tell(c, "unplanned cable", "%s - %s: is not in the plan",
-				     where(near, a), where(far, b));
+				report_difference(c, "unplanned cable",
+						  "%s - %s: is not in the plan", where(near, a),
+						  where(far, b));
 		}
 	}
 }
@@ -332,7 +337,7 @@ unsigned net_compare(const struct net *planned, const struct net *found, net_dif
 
 	match_guids(&c);
 	match_names(&c);
-	compare_nodes(&c);
+	net_compare_nodes(&c);
 	compare_planned_cables(&c);
 	tell_unplanned_cables(&c);
 	free(c.planned_of);

@@ -3,7 +3,7 @@
 #include "formats/net_export.h"
 
 /* Quotes cannot be in a net's texts, backslashes can. */
-static void print_text(FILE *stream, const char *text)
+static void dot_print_text(FILE *stream, const char *text)
 {
 	putc('"', stream);
 	for (; *text; text++) {
@@ -14,15 +14,15 @@ static void print_text(FILE *stream, const char *text)
 	putc('"', stream);
 }
 
-static void print_node(FILE *stream, const struct net_node *node)
+static void dot_print_node(FILE *stream, const struct net_node *node)
 {
 	static const char *const shapes[] = {
 		[NODE_CA] = "ellipse", [NODE_SWITCH] = "box", [NODE_ROUTER] = "diamond"};
 
 	putc('\t', stream);
-	print_text(stream, node->id);
+	dot_print_text(stream, node->id);
 	fputs(" [label=", stream);
-	print_text(stream, node->description);
+	dot_print_text(stream, node->description);
 	fprintf(stream, ", shape=%s];\n", shapes[node->type]);
 }
 
@@ -33,9 +33,9 @@ static void print_cable(FILE *stream, const struct net *net, const struct net_no
 	char rate[16] = "";
 
 	putc('\t', stream);
-	print_text(stream, node->id);
+	dot_print_text(stream, node->id);
 	fputs(" -- ", stream);
-	print_text(stream, net->nodes[port->peer].id);
+	dot_print_text(stream, net->nodes[port->peer].id);
 	net_rate_name(&port->rate, rate, sizeof(rate));
 	fprintf(stream, " [taillabel=\"%u\", headlabel=\"%u\", label=\"%s\"];\n", number,
 		port->peer_port, rate);
@@ -45,7 +45,7 @@ void net_print_dot(FILE *stream, const struct net *net)
 {
 	fputs("graph fabric {\n\tnode [fontsize=10];\n\tedge [fontsize=8];\n", stream);
 	for (unsigned n = 0; n < net->count; n++)
-		print_node(stream, &net->nodes[n]);
+		dot_print_node(stream, &net->nodes[n]);
 	for (unsigned n = 0; n < net->count; n++) {
 		const struct net_node *node = &net->nodes[n];
 

@@ -83,7 +83,7 @@ int net_read_mask(struct net_parser *parser, struct cursor *c, enum net_mask mas
 }
 
 /* "w=", "s=" or "e=", or -1. */
-static int take_option(struct cursor *c)
+static int link_take_option(struct cursor *c)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(mask_rules); i++) {
 		if (c->end - c->at < 2 || c->at[0] != mask_rules[i].letter || c->at[1] != '=')
@@ -94,7 +94,7 @@ static int take_option(struct cursor *c)
 	return -1;
 }
 
-static int read_options(struct net_parser *parser, struct cursor *c, struct net_rate *rate)
+static int link_read_options(struct net_parser *parser, struct cursor *c, struct net_rate *rate)
 {
 	for (;;) {
 		int option, r;
@@ -102,7 +102,7 @@ static int read_options(struct net_parser *parser, struct cursor *c, struct net_
 		cursor_skip_blanks(c);
 		if (cursor_at_end(c) || *c->at == '#')
 			return 0;
-		option = take_option(c);
+		option = link_take_option(c);
 		if (option < 0)
 			return net_fail_here(parser, c, "unexpected text after the peer's port");
 		r = net_read_mask(parser, c, option, rate);
@@ -144,7 +144,7 @@ static int read_port_comment(struct net_parser *parser, struct cursor *c, bool i
 	return 0;
 }
 
-static void add_link(struct net_parser *parser, const struct net_link_line *link)
+static void link_add(struct net_parser *parser, const struct net_link_line *link)
 {
 	if (parser->link_count == parser->link_capacity) {
 		parser->link_capacity = parser->link_capacity ? parser->link_capacity * 2 : 256;
@@ -200,15 +200,15 @@ int net_read_port(struct net_parser *parser, struct cursor *c)
 		return net_fail(parser, "port %u of \"%s\" is listed a second time", link.port,
 				node->id);
 	port->peer = parser->node; /* any value: only marks it as listed until it is resolved */
-	r = read_options(parser, c, &port->rate);
+	r = link_read_options(parser, c, &port->rate);
 	if (!r)
 		r = read_port_comment(parser, c, node->type == NODE_SWITCH, port, &link.peer_lid);
 	if (!r)
-		add_link(parser, &link);
+		link_add(parser, &link);
 	return r;
 }
 
-static int find_peer(struct net_parser *parser, const struct net_link_line *link)
+static int link_find_peer(struct net_parser *parser, const struct net_link_line *link)
 {
 	char id[NET_ID_MAX + 2];
 
@@ -219,7 +219,7 @@ static int find_peer(struct net_parser *parser, const struct net_link_line *link
 static int resolve(struct net_parser *parser, const struct net_link_line *link)
 {
 	struct net_node *node = &parser->net->nodes[link->node];
-	int peer = find_peer(parser, link);
+	int peer = link_find_peer(parser, link);
 
 	if (peer < 0)
 		return net_fail_at(
@@ -239,7 +239,7 @@ static int resolve(struct net_parser *parser, const struct net_link_line *link)
 }
 
 /* The far end of a link: listed itself, then both must agree; else what this end says is taken. */
-static int join(struct net_parser *parser, const struct net_link_line *link)
+static int link_join(struct net_parser *parser, const struct net_link_line *link)
 {
 	struct net_node *node = &parser->net->nodes[link->node];
 	struct net_port *here = &node->port[link->port];
@@ -281,6 +281,6 @@ int net_join_links(struct net_parser *parser)
 	for (size_t i = 0; !r && i < parser->link_count; i++)
 		r = resolve(parser, &parser->links[i]);
 	for (size_t i = 0; !r && i < parser->link_count; i++)
-		r = join(parser, &parser->links[i]);
+		r = link_join(parser, &parser->links[i]);
 	return r;
 }

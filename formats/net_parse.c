@@ -101,8 +101,8 @@ static int read_header_comment(struct net_parser *parser, struct cursor *c,
 	return net_read_facts(parser, words, facts);
 }
 
-static int add_node(struct net_parser *parser, enum node_type type, struct piece id,
-		    struct piece description, uint64_t ports)
+static int net_parse_node(struct net_parser *parser, enum node_type type, struct piece id,
+			  struct piece description, uint64_t ports)
 {
 	char id_text[NET_ID_MAX + 2], description_text[NODE_DESC_SIZE + 1];
 	int index;
@@ -163,7 +163,7 @@ static int read_header(struct net_parser *parser, struct cursor *c, int type)
 	r = read_header_comment(parser, c, &description, &facts);
 	if (r)
 		return r;
-	r = add_node(parser, type, id, description, ports);
+	r = net_parse_node(parser, type, id, description, ports);
 	if (r < 0)
 		return r;
 
@@ -218,7 +218,7 @@ static int read_setting(struct net_parser *parser, struct cursor *c, uint64_t ma
 }
 
 /* "=" sets the GUID of the next node of that type, "+" adds to what "=" set last. */
-static int read_guid(struct net_parser *parser, struct cursor *c, int type)
+static int net_parse_guid(struct net_parser *parser, struct cursor *c, int type)
 {
 	struct net_guid_counter *counter = &parser->guids[type];
 	bool relative = cursor_accept(c, '+');
@@ -305,10 +305,10 @@ static const struct keyword {
 	{"Ca", read_header, NODE_CA},
 	{"Hca", read_header, NODE_CA},
 	{"Rt", read_header, NODE_ROUTER},
-	{"switchguid", read_guid, NODE_SWITCH},
-	{"caguid", read_guid, NODE_CA},
-	{"hcaguids", read_guid, NODE_CA},
-	{"rtguid", read_guid, NODE_ROUTER},
+	{"switchguid", net_parse_guid, NODE_SWITCH},
+	{"caguid", net_parse_guid, NODE_CA},
+	{"hcaguids", net_parse_guid, NODE_CA},
+	{"rtguid", net_parse_guid, NODE_ROUTER},
 	{"sysimgguid", read_system_guid, 0},
 	{"vendid", read_vendor_id, 0},
 	{"devid", read_device_id, 0},
@@ -351,7 +351,7 @@ static int check_characters(struct net_parser *parser, const struct cursor *c)
 	return 0;
 }
 
-static int read_line(struct net_parser *parser, struct cursor *c)
+static int net_parse_line(struct net_parser *parser, struct cursor *c)
 {
 	int r;
 
@@ -395,7 +395,7 @@ int net_parse(const char *name, const char *text, size_t length, struct net **ou
 		parser.line++;
 		text += line_length + !!newline;
 		length -= line_length + !!newline;
-		r = read_line(&parser, &c);
+		r = net_parse_line(&parser, &c);
 	}
 	if (!r)
 		r = net_join_links(&parser);

@@ -80,14 +80,14 @@ static void print_comment(FILE *stream, const char *comment)
 }
 
 /* What readers take to be a port's LID: that of a switch is port 0's. */
-static lid_t lid_of(const struct net_node *node, unsigned port)
+static lid_t net_port_lid(const struct net_node *node, unsigned port)
 {
 	return node->port[node->type == NODE_SWITCH ? 0 : port].lid;
 }
 
 /* A reader numbers nodes from the last GUID of their type, so behind one that has a GUID one that
  * has none says so. */
-static void print_guids(FILE *stream, const struct net_node *node, bool *had_guid)
+static void net_print_guids(FILE *stream, const struct net_node *node, bool *had_guid)
 {
 	static const char *const keywords[] = {
 		[NODE_CA] = "caguid", [NODE_SWITCH] = "switchguid", [NODE_ROUTER] = "rtguid"};
@@ -130,8 +130,8 @@ static void print_quoted(FILE *stream, const char *description)
 	putc('"', stream);
 }
 
-static void print_port(FILE *stream, const struct net *net, const struct net_node *node,
-		       unsigned number)
+static void net_print_port(FILE *stream, const struct net *net, const struct net_node *node,
+			   unsigned number)
 {
 	const struct net_port *port = &node->port[number];
 	const struct net_node *peer = &net->nodes[port->peer];
@@ -151,7 +151,8 @@ static void print_port(FILE *stream, const struct net *net, const struct net_nod
 	if (node->type != NODE_SWITCH)
 		fprintf(stream, "lid %u lmc %u ", port->lid, port->lmc);
 	print_quoted(stream, peer->description);
-	fprintf(stream, " lid %u%s%s\n", lid_of(peer, port->peer_port), *rate ? " " : "", rate);
+	fprintf(stream, " lid %u%s%s\n", net_port_lid(peer, port->peer_port), *rate ? " " : "",
+		rate);
 }
 
 void net_print(FILE *stream, const struct net *net)
@@ -163,11 +164,11 @@ void net_print(FILE *stream, const struct net *net)
 		const struct net_node *node = &net->nodes[n];
 
 		putc('\n', stream);
-		print_guids(stream, node, had_guid);
+		net_print_guids(stream, node, had_guid);
 		print_header(stream, node);
 		for (unsigned p = 1; p <= node->ports; p++)
 			if (node->port[p].peer != NET_NO_PEER)
-				print_port(stream, net, node, p);
+				net_print_port(stream, net, node, p);
 	}
 	putc('\n', stream);
 }

@@ -34,7 +34,7 @@ struct nesting {
 
 /* Names */
 
-static struct name name_of(const struct net_node *node)
+static struct name slurm_name(const struct net_node *node)
 {
 	struct name name = {.digits = 0};
 	size_t size = 0;
@@ -54,7 +54,7 @@ static struct name name_of(const struct net_node *node)
 	return name;
 }
 
-static int by_name(const void *left, const void *right)
+static int slurm_name_order(const void *left, const void *right)
 {
 	const struct name *a = left, *b = right;
 	int order = strcmp(a->prefix, b->prefix);
@@ -64,7 +64,7 @@ static int by_name(const void *left, const void *right)
 	return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-static void print_name(FILE *stream, const struct name *name)
+static void slurm_print_name(FILE *stream, const struct name *name)
 {
 	fputs(name->prefix, stream);
 	if (name->digits)
@@ -76,10 +76,10 @@ struct host {
 	uint32_t index;
 };
 
-static int by_host(const void *left, const void *right)
+static int slurm_host_order(const void *left, const void *right)
 {
 	const struct host *a = left, *b = right;
-	int order = by_name(&a->name, &b->name);
+	int order = slurm_name_order(&a->name, &b->name);
 
 	return order ? order : (a->index > b->index) - (a->index < b->index);
 }
@@ -93,10 +93,10 @@ static bool *find_doubles(const struct net *net)
 
 	for (uint32_t n = 0; n < net->count; n++)
 		if (net->nodes[n].type == NODE_CA)
-			hosts[count++] = (struct host){name_of(&net->nodes[n]), n};
-	qsort(hosts, count, sizeof(*hosts), by_host);
+			hosts[count++] = (struct host){slurm_name(&net->nodes[n]), n};
+	qsort(hosts, count, sizeof(*hosts), slurm_host_order);
 	for (size_t i = 1; i < count; i++)
-		doubles[hosts[i].index] = !by_name(&hosts[i - 1].name, &hosts[i].name);
+		doubles[hosts[i].index] = !slurm_name_order(&hosts[i - 1].name, &hosts[i].name);
 	free(hosts);
 	return doubles;
 }
@@ -129,13 +129,13 @@ static void print_ranges(FILE *stream, const struct name *names, size_t count)
 
 static void print_hostlist(FILE *stream, struct name *names, size_t count)
 {
-	qsort(names, count, sizeof(*names), by_name);
+	qsort(names, count, sizeof(*names), slurm_name_order);
 	for (size_t i = 0, size; i < count; i += size) {
 		size = alike(names + i, count - i);
 		if (i)
 			putc(',', stream);
 		if (size == 1)
-			print_name(stream, &names[i]);
+			slurm_print_name(stream, &names[i]);
 		else
 			print_ranges(stream, names + i, size);
 	}
@@ -143,7 +143,7 @@ static void print_hostlist(FILE *stream, struct name *names, size_t count)
 
 /* Parts */
 
-static bool is_host(const struct net *net, int node)
+static bool slurm_is_host(const struct net *net, int node)
 {
 	return node >= 0 && net->nodes[node].type == NODE_CA;
 }
@@ -151,7 +151,7 @@ static bool is_host(const struct net *net, int node)
 static bool has_hosts(const struct net *net, uint32_t n)
 {
 	for (unsigned p = 1; p <= net->nodes[n].ports; p++)
-		if (is_host(net, net->nodes[n].port[p].peer))
+		if (slurm_is_host(net, net->nodes[n].port[p].peer))
 			return true;
 	return false;
 }
@@ -199,7 +199,7 @@ static uint32_t step_of(const struct nesting *nesting, uint32_t a, uint32_t b)
 	return high ? high : nesting->levels;
 }
 
-static void join(struct nesting *nesting, uint32_t step)
+static void slurm_join(struct nesting *nesting, uint32_t step)
 {
 	const struct net *net = nesting->net;
 
@@ -224,19 +224,19 @@ static void join(struct nesting *nesting, uint32_t step)
 static void print_leaf(FILE *stream, const struct net *net, uint32_t n, bool *listed)
 {
 	const struct net_node *node = &net->nodes[n];
-	struct name *hosts = mem_array(node->ports, sizeof(*hosts)), self = name_of(node);
+	struct name *hosts = mem_array(node->ports, sizeof(*hosts)), self = slurm_name(node);
 	size_t count = 0;
 
 	for (unsigned p = 1; p <= node->ports; p++) {
 		int peer = node->port[p].peer;
 
-		if (!is_host(net, peer) || listed[peer])
+		if (!slurm_is_host(net, peer) || listed[peer])
 			continue;
 		listed[peer] = true;
-		hosts[count++] = name_of(&net->nodes[peer]);
+		hosts[count++] = slurm_name(&net->nodes[peer]);
 	}
 	fputs("SwitchName=", stream);
-	print_name(stream, &self);
+	slurm_print_name(stream, &self);
 	if (count) {
 		fputs(" Nodes=", stream);
 		print_hostlist(stream, hosts, count);
@@ -272,10 +272,10 @@ static int by_root(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static void part_name(const struct nesting *nesting, uint32_t node, struct name *name)
+static void slurm_part_name(const struct nesting *nesting, uint32_t node, struct name *name)
 {
 	if (node < nesting->net->count) {
-		*name = name_of(&nesting->net->nodes[node]);
+		*name = slurm_name(&nesting->net->nodes[node]);
 		return;
 	}
 	*name = (struct name){
@@ -296,16 +296,16 @@ static void print_joined(FILE *stream, struct nesting *nesting, uint32_t step,
 		uint32_t root = children[i].root, name = first[root];
 
 		for (end = i; end < count && children[end].root == root; end++)
-			part_name(nesting, children[end].name, &names[end - i]);
+			slurm_part_name(nesting, children[end].name, &names[end - i]);
 		nesting->printed[root] = children[i].name;
 		if (end == i + 1)
 			continue;
 		if (name == FAR)
 			name = nesting->net->count + ++*unnamed;
 		nesting->printed[root] = name;
-		part_name(nesting, name, &self);
+		slurm_part_name(nesting, name, &self);
 		fputs("SwitchName=", stream);
-		print_name(stream, &self);
+		slurm_print_name(stream, &self);
 		fputs(" Switches=", stream);
 		print_hostlist(stream, names, end - i);
 		putc('\n', stream);
@@ -348,7 +348,7 @@ void net_print_slurm(FILE *stream, const struct net *net)
 	for (uint32_t step = 1; step <= nesting.levels; step++) {
 		size_t count = list_parts(&nesting, children);
 
-		join(&nesting, step);
+		slurm_join(&nesting, step);
 		print_joined(stream, &nesting, step, children, count, &unnamed);
 	}
 	free(listed);

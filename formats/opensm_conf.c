@@ -22,7 +22,7 @@ struct lines {
 };
 
 /* The next line that is neither empty nor a comment, without blanks around it. */
-static bool next_line(struct lines *lines, struct cursor *line)
+static bool opensm_next_line(struct lines *lines, struct cursor *line)
 {
 	while (lines->next < lines->end) {
 		const char *stop = memchr(lines->next, '\n', (size_t)(lines->end - lines->next));
@@ -39,8 +39,8 @@ static bool next_line(struct lines *lines, struct cursor *line)
 	return false;
 }
 
-static int refuse(const struct lines *lines, const struct cursor *line, const char *wanted,
-		  char **error)
+static int opensm_conf_refuse(const struct lines *lines, const struct cursor *line,
+			      const char *wanted, char **error)
 {
 	struct piece rest = cursor_rest(line);
 
@@ -58,7 +58,7 @@ const struct opensm_row *opensm_row_find(const char *name)
 	return NULL;
 }
 
-static bool take(struct piece piece, char text[OPENSM_VALUE_SIZE])
+static bool opensm_copy_text(struct piece piece, char text[OPENSM_VALUE_SIZE])
 {
 	if (piece.length >= OPENSM_VALUE_SIZE)
 		return false;
@@ -77,27 +77,27 @@ int opensm_conf_parse(const char *name, const char *text, size_t length, opensm_
 	struct lines lines = {.name = name, .next = text, .end = text + length};
 	struct cursor line;
 
-	while (next_line(&lines, &line)) {
+	while (opensm_next_line(&lines, &line)) {
 		struct cursor start = line;
 		char word[OPENSM_VALUE_SIZE], value[OPENSM_VALUE_SIZE];
 		struct piece rest;
 
-		if (!take(cursor_word(&line), word))
-			return refuse(&lines, &start, "the name of an option", error);
+		if (!opensm_copy_text(cursor_word(&line), word))
+			return opensm_conf_refuse(&lines, &start, "the name of an option", error);
 		cursor_skip_blanks(&line);
 		if (!cursor_quoted(&line, &rest))
 			rest = (struct piece){line.at, (int)(line.end - line.at)};
 		if (piece_is(rest, "(null)"))
 			rest.length = 0;
-		if (!take(rest, value))
-			return refuse(&lines, &start, "an option of at most 1023 printable bytes",
-				      error);
+		if (!opensm_copy_text(rest, value))
+			return opensm_conf_refuse(
+				&lines, &start, "an option of at most 1023 printable bytes", error);
 		option(ctx, lines.number, word, value);
 	}
 	return 0;
 }
 
-static bool number_of(const char *text, uint64_t *number)
+static bool opensm_number(const char *text, uint64_t *number)
 {
 	struct cursor c = {text, text + strlen(text)};
 
@@ -108,7 +108,7 @@ bool opensm_value_same(const char *one, const char *other)
 {
 	uint64_t first, second;
 
-	if (number_of(one, &first) && number_of(other, &second))
+	if (opensm_number(one, &first) && opensm_number(other, &second))
 		return first == second;
 	return !strcasecmp(one, other);
 }
@@ -120,7 +120,7 @@ static int to_number(const char *theirs, char value[OPENSM_VALUE_SIZE])
 {
 	uint64_t number;
 
-	if (!number_of(theirs, &number))
+	if (!opensm_number(theirs, &number))
 		return -EINVAL;
 	snprintf(value, OPENSM_VALUE_SIZE, !strncasecmp(theirs, "0x", 2) ? "0x%llx" : "%llu",
 		 (unsigned long long)number);
@@ -252,7 +252,7 @@ int opensm_lids_parse(const char *name, const char *text, size_t length, opensm_
 	struct cursor line;
 	int result = 0;
 
-	while (!result && next_line(&lines, &line)) {
+	while (!result && opensm_next_line(&lines, &line)) {
 		struct cursor start = line;
 		uint64_t number[3] = {0};
 		unsigned lmc = 0;
@@ -263,13 +263,13 @@ int opensm_lids_parse(const char *name, const char *text, size_t length, opensm_
 			cursor_skip_blanks(&line);
 		}
 		if (!good || !cursor_at_end(&line) || !lids_of(number, &lmc)) {
-			result = refuse(&lines, &start, wanted, error);
+			result = opensm_conf_refuse(&lines, &start, wanted, error);
 			break;
 		}
 		for (uint64_t i = number[1]; i <= number[2] && !result; i++) {
 			if (given[i])
-				result = refuse(&lines, &start, "a LID that no line before has",
-						error);
+				result = opensm_conf_refuse(&lines, &start,
+							    "a LID that no line before has", error);
 			given[i] = true;
 		}
 		if (!result)

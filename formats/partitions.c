@@ -64,10 +64,10 @@ struct item {
 	char stop; /* what ended it; 0: the end of the file */
 };
 
-static bool refuse(struct reader *reader, unsigned line, const char *format, ...)
+static bool policy_file_refuse(struct reader *reader, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static bool refuse(struct reader *reader, unsigned line, const char *format, ...)
+static bool policy_file_refuse(struct reader *reader, unsigned line, const char *format, ...)
 {
 	va_list arguments;
 	char *reason;
@@ -81,7 +81,7 @@ static bool refuse(struct reader *reader, unsigned line, const char *format, ...
 	return false;
 }
 
-static void note(struct reader *reader, unsigned line, const char *text)
+static void policy_file_note(struct reader *reader, unsigned line, const char *text)
 {
 	char *before = reader->into->notes;
 
@@ -138,7 +138,7 @@ static struct item next_item(struct reader *reader, const char *stops)
 }
 
 /* The row of words (NULL ends them) that this begins; -1: none. */
-static int find_word(struct piece piece, const char *const *words)
+static int policy_find_word(struct piece piece, const char *const *words)
 {
 	for (int i = 0; piece.length && words[i]; i++)
 		if (strncmp(words[i], piece.text, (size_t)piece.length) == 0)
@@ -147,7 +147,7 @@ static int find_word(struct piece piece, const char *const *words)
 }
 
 /* Decimal, or hexadecimal after 0x. */
-static bool read_number(struct piece piece, uint64_t least, uint64_t most, uint64_t *out)
+static bool policy_read_number(struct piece piece, uint64_t least, uint64_t most, uint64_t *out)
 {
 	struct cursor cursor = {piece.text, piece.text + piece.length};
 	uint64_t value;
@@ -163,15 +163,16 @@ static bool read_membership(struct reader *reader, struct piece piece, uint8_t *
 {
 	static const char *const words[] = {"full", "both", "limited", NULL};
 	static const uint8_t values[] = {MEMBERSHIP_FULL, MEMBERSHIP_BOTH, MEMBERSHIP_LIMITED};
-	int found = find_word(piece, words);
+	int found = policy_find_word(piece, words);
 
 	if (found < 0)
-		return refuse(reader, reader->line,
-			      "a membership is full, limited or both, not \"%.*s\"", piece.length,
-			      piece.text);
+		return policy_file_refuse(reader, reader->line,
+					  "a membership is full, limited or both, not \"%.*s\"",
+					  piece.length, piece.text);
 	if (values[found] == MEMBERSHIP_BOTH && !reader->allow_both)
-		return refuse(reader, reader->line,
-			      "\"both\" needs allow_both_pkeys = true in the configuration");
+		return policy_file_refuse(
+			reader, reader->line,
+			"\"both\" needs allow_both_pkeys = true in the configuration");
 	*out = values[found];
 	return true;
 }
@@ -206,10 +207,12 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 {
 	uint64_t value;
 
-	if (!read_number(item->value, group_ranges[word].least, group_ranges[word].most, &value))
-		return refuse(reader, reader->line, "%s needs a number from %u to %u, not \"%.*s\"",
-			      group_words[word], group_ranges[word].least, group_ranges[word].most,
-			      item->value.length, item->value.text);
+	if (!policy_read_number(item->value, group_ranges[word].least, group_ranges[word].most,
+				&value))
+		return policy_file_refuse(
+			reader, reader->line, "%s needs a number from %u to %u, not \"%.*s\"",
+			group_words[word], group_ranges[word].least, group_ranges[word].most,
+			item->value.length, item->value.text);
 	switch ((enum group_word)word) {
 	case WORD_MTU:
 		flags->mtu = (uint8_t)value;
@@ -228,8 +231,8 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 		break;
 	case WORD_SL:
 		if (value)
-			note(reader, reader->line,
-			     "sl is taken as 0, the only SL there is without QoS");
+			policy_file_note(reader, reader->line,
+					 "sl is taken as 0, the only SL there is without QoS");
 		break;
 	case WORD_FLOW_LABEL:
 		flags->flow_label = (uint32_t)value;
@@ -241,11 +244,11 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 static bool set_flag(struct reader *reader, const struct item *item, struct definition *definition)
 {
 	static const char *const words[] = {"ipoib", "defmember", "indx0", NULL};
-	int word = find_word(item->word, group_words);
+	int word = policy_find_word(item->word, group_words);
 
 	if (word >= 0)
 		return set_group_flag(reader, item, word, &definition->flags);
-	switch (find_word(item->word, words)) {
+	switch (policy_find_word(item->word, words)) {
 	case 0:
 		definition->ipoib = true;
 		return true;
@@ -255,11 +258,12 @@ static bool set_flag(struct reader *reader, const struct item *item, struct defi
 		definition->index0 = true;
 		return true;
 	default:
-		return refuse(reader, reader->line,
-			      "unknown flag \"%.*s\": a partition has ipoib, indx0, defmember, "
-			      "mtu, rate, "
-			      "sl, scope, Q_Key, TClass, FlowLabel",
-			      item->word.length, item->word.text);
+		return policy_file_refuse(
+			reader, reader->line,
+			"unknown flag \"%.*s\": a partition has ipoib, indx0, defmember, "
+			"mtu, rate, "
+			"sl, scope, Q_Key, TClass, FlowLabel",
+			item->word.length, item->word.text);
 	}
 }
 
@@ -294,9 +298,9 @@ static bool add_group(struct reader *reader, struct partition *partition,
 			if (other == partition && same_group(&other->groups[i], group))
 				return true;
 			inet_ntop(AF_INET6, group->mgid, text, sizeof(text));
-			return refuse(reader, reader->line,
-				      "the group %s was defined otherwise in line %u", text,
-				      other->groups[i].line);
+			return policy_file_refuse(reader, reader->line,
+						  "the group %s was defined otherwise in line %u",
+						  text, other->groups[i].line);
 		}
 	}
 	partition->groups = mem_resize(partition->groups, partition->num_groups + 1,
@@ -345,17 +349,18 @@ static bool check_ip_group(struct reader *reader, const struct partition *partit
 	ipoib_broadcast_mgid(PKEY_DEFAULT, broadcast);
 	if (p_key && p_key != (partition->p_key | 0x8000u) &&
 	    memcmp(mgid, broadcast, GID_SIZE) != 0)
-		return refuse(
+		return policy_file_refuse(
 			reader, reader->line,
 			"an IP group has the partition's P_Key (0x%04x) or 0 behind its signature, "
 			"not 0x%04x",
 			partition->p_key | 0x8000u, p_key);
 	if (flags->mtu != definition->flags.mtu || flags->rate != definition->flags.rate)
-		return refuse(reader, reader->line,
-			      "an IP group has the mtu and rate of its partition's broadcast group "
-			      "(%u and "
-			      "%u)",
-			      definition->flags.mtu, definition->flags.rate);
+		return policy_file_refuse(
+			reader, reader->line,
+			"an IP group has the mtu and rate of its partition's broadcast group "
+			"(%u and "
+			"%u)",
+			definition->flags.mtu, definition->flags.rate);
 	be16_store(mgid + 4, partition->p_key | 0x8000);
 	if (!flags->q_key)
 		flags->q_key = IPOIB_QKEY;
@@ -372,18 +377,19 @@ static bool read_group(struct reader *reader, const struct item *first, struct p
 	if ((size_t)first->value.length < sizeof(text))
 		memcpy(text, first->value.text, (size_t)first->value.length);
 	if (inet_pton(AF_INET6, text, mgid) != 1 || mgid[0] != 0xFF)
-		return refuse(reader, reader->line, "\"%.*s\" is no multicast GID (ff12:...)",
-			      first->value.length, first->value.text);
+		return policy_file_refuse(reader, reader->line,
+					  "\"%.*s\" is no multicast GID (ff12:...)",
+					  first->value.length, first->value.text);
 	flags.tclass = 0;
 	for (*stop = first->stop; *stop == ',';) {
 		struct item item = next_item(reader, ",;\n");
-		int word = find_word(item.word, group_words);
+		int word = policy_find_word(item.word, group_words);
 
 		*stop = item.stop;
 		if (!item.word.length)
 			continue;
 		if (word < 0)
-			return refuse(
+			return policy_file_refuse(
 				reader, reader->line,
 				"unknown flag \"%.*s\": a group has mtu, rate, sl, scope, Q_Key, "
 				"TClass, FlowLabel",
@@ -421,7 +427,7 @@ static bool read_member(struct reader *reader, const struct item *item, struct p
 	static const uint8_t who[] = {0,	   WHO_ALL, WHO_ADAPTERS, WHO_SWITCHES,
 				      WHO_ROUTERS, WHO_SELF};
 	struct partition_rule rule = {.who = WHO_GUIDS, .membership = definition->membership};
-	int word = find_word(item->word, words);
+	int word = policy_find_word(item->word, words);
 
 	if (item->has_value && !read_membership(reader, item->value, &rule.membership))
 		return false;
@@ -430,11 +436,12 @@ static bool read_member(struct reader *reader, const struct item *item, struct p
 	if (word > 0)
 		rule.who = who[word];
 	else if (!read_guids(item->word, &rule))
-		return refuse(reader, reader->line,
-			      "\"%.*s\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
-			      "ALL_SWITCHES, "
-			      "ALL_ROUTERS, SELF or NONE",
-			      item->word.length, item->word.text);
+		return policy_file_refuse(
+			reader, reader->line,
+			"\"%.*s\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
+			"ALL_SWITCHES, "
+			"ALL_ROUTERS, SELF or NONE",
+			item->word.length, item->word.text);
 	partition->rules =
 		mem_resize(partition->rules, partition->num_rules + 1, sizeof(*partition->rules));
 	partition->rules[partition->num_rules++] = rule;
@@ -449,7 +456,7 @@ bool partition_key_parse(const char *text, pkey_t *out)
 	uint64_t value;
 
 	if ((text[0] == '0' && text[1] != 'x' && text[1] != 'X') ||
-	    !read_number(piece, 1, UINT16_MAX - 1, &value) || !(value & PKEY_LOW_BITS))
+	    !policy_read_number(piece, 1, UINT16_MAX - 1, &value) || !(value & PKEY_LOW_BITS))
 		return false;
 	*out = value & PKEY_LOW_BITS;
 	return true;
@@ -472,11 +479,12 @@ static bool read_p_key(struct reader *reader, struct item *item, pkey_t *out)
 			*out = PKEY_DEFAULT;
 		return true;
 	}
-	if (!read_number(item->value, 1, UINT16_MAX, &value) || !(value & PKEY_LOW_BITS))
-		return refuse(reader, reader->line,
-			      "a P_Key is 0x0001 to 0x7fff (the membership bit does not count), "
-			      "not \"%.*s\"",
-			      item->value.length, item->value.text);
+	if (!policy_read_number(item->value, 1, UINT16_MAX, &value) || !(value & PKEY_LOW_BITS))
+		return policy_file_refuse(
+			reader, reader->line,
+			"a P_Key is 0x0001 to 0x7fff (the membership bit does not count), "
+			"not \"%.*s\"",
+			item->value.length, item->value.text);
 	*out = value & PKEY_LOW_BITS;
 	return true;
 }
@@ -519,21 +527,22 @@ static bool read_head(struct reader *reader, struct definition *definition, uint
 	if (!read_p_key(reader, &first, &p_key))
 		return false;
 	if (first.word.length >= PARTITION_NAME_SIZE)
-		return refuse(reader, reader->line, "a name has at most %d characters",
-			      PARTITION_NAME_SIZE - 1);
+		return policy_file_refuse(reader, reader->line, "a name has at most %d characters",
+					  PARTITION_NAME_SIZE - 1);
 	while (item.stop == ',') {
 		item = next_item(reader, ",:;");
 		if (item.word.length && !set_flag(reader, &item, definition))
 			return false;
 	}
 	if (item.stop != ':')
-		return refuse(
+		return policy_file_refuse(
 			reader, reader->line,
 			"a definition (name=P_Key, flags) ends with a colon before its members");
 	if (!p_key) {
 		p_key = free_p_key(reader);
 		if (!p_key)
-			return refuse(reader, reader->line, "no P_Key is left for this partition");
+			return policy_file_refuse(reader, reader->line,
+						  "no P_Key is left for this partition");
 	}
 	*partition = partition_of(reader, p_key, first.word);
 	return true;
@@ -561,9 +570,9 @@ static bool read_body(struct reader *reader, const struct definition *definition
 		reader->line += stop == '\n';
 	} while (stop && stop != ';');
 	if (stop != ';')
-		return refuse(reader, reader->line,
-			      "the definition of line %u has no semicolon at its end",
-			      partition->line);
+		return policy_file_refuse(reader, reader->line,
+					  "the definition of line %u has no semicolon at its end",
+					  partition->line);
 	return true;
 }
 
@@ -638,7 +647,7 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 	reader.into = mem_zalloc(sizeof(*reader.into));
 	reader.into->name = mem_strdup(name);
 	if (memchr(text, '\0', length))
-		good = refuse(&reader, 1, "this is no text: it has a byte of value 0");
+		good = policy_file_refuse(&reader, 1, "this is no text: it has a byte of value 0");
 	if (good)
 		find_named(reader);
 	while (good && (skip(&reader), reader.at < reader.end))

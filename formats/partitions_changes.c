@@ -100,7 +100,7 @@ struct some {
 	char keys[KEYS_SIZE];
 };
 
-static void add(struct some *some, pkey_t p_key)
+static void some_keys_add(struct some *some, pkey_t p_key)
 {
 	size_t used = strlen(some->keys);
 
@@ -119,11 +119,11 @@ char *partitions_changes(const struct partitions *before, const struct partition
 
 	for (pkey_t key = 0; key <= PKEY_DEFAULT_LIMITED; key++) {
 		if (is[key] && !was[key])
-			add(&kinds[MADE], key);
+			some_keys_add(&kinds[MADE], key);
 		else if (was[key] && !is[key])
-			add(&kinds[GONE], key);
+			some_keys_add(&kinds[GONE], key);
 		else if (is[key] && !is_same(was[key], is[key]))
-			add(&kinds[CHANGED], key);
+			some_keys_add(&kinds[CHANGED], key);
 	}
 	free(was);
 	free(is);

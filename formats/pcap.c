@@ -52,7 +52,7 @@ static void card(uint64_t time_us, unsigned length, uint8_t *out)
 }
 
 /* words: of 4 bytes, up to the ICRC. */
-static void local_route(const struct pcap_mad *packet, unsigned words, uint8_t *out)
+static void pcap_local_route(const struct pcap_mad *packet, unsigned words, uint8_t *out)
 {
 	out[0] = (uint8_t)((packet->dqp ? 0 : VL_MANAGEMENT) << 4);
 	out[1] = (uint8_t)(packet->sl << 4 | (packet->has_grh ? LNH_GRH : LNH_BTH));
@@ -93,7 +93,7 @@ size_t pcap_record(const struct pcap_mad *packet, uint8_t out[PCAP_RECORD_MAX])
 	be32_store(out + 12, ERF + length);
 	card(packet->time_us, length, at);
 	at += ERF;
-	local_route(packet, covered / 4, at);
+	pcap_local_route(packet, covered / 4, at);
 	at += LRH;
 	if (packet->has_grh)
 		global_route(packet, BTH + DETH + MAD_SIZE + ICRC, at);

@@ -51,7 +51,7 @@ static void *capture_open(const json_t *request, char error[CTL_ERROR_SIZE])
 }
 
 /* Only now, when the daemon answers: else a refusal would cost a capture that is there. */
-static void begin(struct capture *capture)
+static void capture_begin(struct capture *capture)
 {
 	uint8_t header[PCAP_FILE_HEADER];
 
@@ -114,7 +114,7 @@ static void capture_part(void *sink, const json_t *part)
 	const json_t *row;
 	size_t i;
 
-	begin(capture);
+	capture_begin(capture);
 	json_array_foreach (json_object_get(part, "packets"), i, row)
 		write_packet(capture, row);
 	capture->lost = (unsigned long long)number_member(part, "lost");
@@ -133,7 +133,7 @@ static int capture_close(void *sink, bool whole, json_t **data, char error[CTL_E
 	int result;
 
 	if (whole)
-		begin(capture);
+		capture_begin(capture);
 	if (fflush(capture->out) && !capture->error)
 		capture->error = -errno;
 	if (capture->path && fclose(capture->out) && !capture->error)

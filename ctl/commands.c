@@ -439,9 +439,9 @@ const struct ctl_command ctl_commands[] = {
 	{.words = NULL},
 };
 
-static int refuse(char error[CTL_ERROR_SIZE], const char *format, ...)
+static int usage_refuse(char error[CTL_ERROR_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static int refuse(char error[CTL_ERROR_SIZE], const char *format, ...)
+static int usage_refuse(char error[CTL_ERROR_SIZE], const char *format, ...)
 {
 	va_list args;
 
@@ -595,7 +595,8 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 
 		list_beginning(i, argv, known, sizeof(known));
 		if (*known)
-			return refuse(error, "unknown command \"%s\"; there is %s", words, known);
+			return usage_refuse(error, "unknown command \"%s\"; there is %s", words,
+					    known);
 		snprintf(beginning, sizeof(beginning), "%.*s", (int)size[i], words);
 		for (int j = i; --j && !*known;) {
 			list_beginning(j, argv, known, sizeof(known));
@@ -606,13 +607,13 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 			nearest = nearest_turned(beginning);
 	}
 	if (nearest)
-		return refuse(error, "unknown command \"%s\"; did you mean \"%s\"?", words,
-			      nearest);
+		return usage_refuse(error, "unknown command \"%s\"; did you mean \"%s\"?", words,
+				    nearest);
 	if (nearest_group(beginning, group)) {
 		list_beginning(1, (char *const[]){group}, known, sizeof(known));
-		return refuse(error, "unknown command \"%s\"; there is %s", words, known);
+		return usage_refuse(error, "unknown command \"%s\"; there is %s", words, known);
 	}
-	return refuse(error, "unknown command \"%s\"; --help lists the commands", words);
+	return usage_refuse(error, "unknown command \"%s\"; --help lists the commands", words);
 }
 
 static bool is_choice(const struct ctl_argument *argument, const char *word)
@@ -625,19 +626,20 @@ static bool is_choice(const struct ctl_argument *argument, const char *word)
 }
 
 /* One word for an argument. */
-static int take_value(const struct ctl_argument *argument, const char *value, const char *usage,
-		      json_t *request, char error[CTL_ERROR_SIZE])
+static int argument_take(const struct ctl_argument *argument, const char *value, const char *usage,
+			 json_t *request, char error[CTL_ERROR_SIZE])
 {
 	char near[16];
 
 	if (!is_choice(argument, value))
-		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
-			      usage);
+		return usage_refuse(error, "\"%.40s\" is not %s: weftctl %s", value,
+				    argument->label, usage);
 	if (argument->good && !argument->good(value)) {
 		bool meant = argument->meant && argument->meant(value, near, sizeof(near));
 
-		return refuse(error, "\"%.40s\" is not %s%s%s%s", value, argument->what,
-			      meant ? "; did you mean " : "", meant ? near : "", meant ? "?" : "");
+		return usage_refuse(error, "\"%.40s\" is not %s%s%s%s", value, argument->what,
+				    meant ? "; did you mean " : "", meant ? near : "",
+				    meant ? "?" : "");
 	}
 	if (argument->many) {
 		json_t *list = json_object_get(request, argument->member);
@@ -645,10 +647,10 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 		if (!list && json_object_set_new(request, argument->member, json_array()) == 0)
 			list = json_object_get(request, argument->member);
 		if (json_array_append_new(list, json_string(value)))
-			return refuse(error, "%s is no UTF-8 text", argument->label);
+			return usage_refuse(error, "%s is no UTF-8 text", argument->label);
 	} else if (json_object_set_new(request, argument->member,
 				       argument->flag ? json_true() : json_string(value)))
-		return refuse(error, "%s is no UTF-8 text", argument->label);
+		return usage_refuse(error, "%s is no UTF-8 text", argument->label);
 	return 0;
 }
 
@@ -713,16 +715,16 @@ static int find_missing(const struct ctl_command *command, const json_t *request
 		const struct ctl_argument *argument = &command->arguments[i];
 
 		if (!argument->optional && !json_object_get(request, argument->member))
-			return refuse(error, "%s%s is missing: weftctl %s",
-				      argument->option ? "--" : "",
-				      argument->option ? argument->member : argument->label, usage);
+			return usage_refuse(
+				error, "%s%s is missing: weftctl %s", argument->option ? "--" : "",
+				argument->option ? argument->member : argument->label, usage);
 	}
 	return 0;
 }
 
 /* Puts the words behind the command into the request. */
-static int take_arguments(const struct ctl_command *command, int argc, char *const *argv,
-			  json_t *request, char error[CTL_ERROR_SIZE])
+static int command_take_arguments(const struct ctl_command *command, int argc, char *const *argv,
+				  json_t *request, char error[CTL_ERROR_SIZE])
 {
 	char usage[CTL_ERROR_SIZE / 2];
 	int result = 0;
@@ -736,11 +738,12 @@ static int take_arguments(const struct ctl_command *command, int argc, char *con
 			       : next_argument(command, request, words);
 
 		if (!argument)
-			return refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i], usage);
+			return usage_refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i],
+					    usage);
 		if (option && !argument->flag && ++i == argc)
-			return refuse(error, "--%s needs a value: weftctl %s", argument->member,
-				      usage);
-		result = take_value(argument, argv[i], usage, request, error);
+			return usage_refuse(error, "--%s needs a value: weftctl %s",
+					    argument->member, usage);
+		result = argument_take(argument, argv[i], usage, request, error);
 	}
 	return result ? result : find_missing(command, request, usage, error);
 }
@@ -753,14 +756,14 @@ int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, j
 	int words = 0;
 
 	if (argc < 1)
-		return refuse(error, "which command? --help lists them");
+		return usage_refuse(error, "which command? --help lists them");
 	while (found->words && !(words = words_match(found, argc, argv)))
 		found++;
 	if (!found->words)
 		return ctl_explain_unknown(argc, argv, error);
 	made = json_object();
 	json_object_set_new(made, "command", json_string(found->ask ? found->ask : found->words));
-	if (take_arguments(found, argc - words, argv + words, made, error)) {
+	if (command_take_arguments(found, argc - words, argv + words, made, error)) {
 		json_decref(made);
 		return -EINVAL;
 	}

@@ -74,7 +74,7 @@ static const char zsh_end[] = "END\n"
 			      "compadd -a offered || _files\n";
 
 /* What may stand behind the words of a command. */
-static void print_row(const struct ctl_command *command, FILE *out)
+static void completion_print_command(const struct ctl_command *command, FILE *out)
 {
 	fprintf(out, "%s|", command->words);
 	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
@@ -110,7 +110,7 @@ int completion_digest(const json_t *request, json_t **data, char error[CTL_ERROR
 		abort();
 	fputs(zsh ? zsh_begin : bash_begin, out);
 	for (const struct ctl_command *command = ctl_commands; command->words; command++)
-		print_row(command, out);
+		completion_print_command(command, out);
 	fputs(zsh ? zsh_end : bash_end, out);
 	fclose(out);
 	json_decref(*data);

@@ -25,7 +25,7 @@ struct dump {
 	int error; /* the first one, or 0 */
 };
 
-static void part_name(size_t i, char name[64])
+static void dump_part_name(size_t i, char name[64])
 {
 	snprintf(name, 64, "%s.part", file_names[i]);
 }
@@ -51,7 +51,7 @@ static void *dump_open(const json_t *request, char error[CTL_ERROR_SIZE])
 	return dump;
 }
 
-static void note_error(struct dump *dump)
+static void dump_note_error(struct dump *dump)
 {
 	if (!dump->error)
 		dump->error = errno ? -errno : -EIO;
@@ -62,13 +62,13 @@ static void begin_file(struct dump *dump, size_t i)
 	char name[64];
 	int fd;
 
-	part_name(i, name);
+	dump_part_name(i, name);
 	fd = openat(dump->dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		    0666);
 	if (fd >= 0)
 		dump->stream[i] = fdopen(fd, "w");
 	if (!dump->stream[i])
-		note_error(dump);
+		dump_note_error(dump);
 	if (fd >= 0 && !dump->stream[i])
 		close(fd);
 }
@@ -84,17 +84,17 @@ static void dump_part(void *sink, const json_t *part)
 		if (!dump->stream[i])
 			begin_file(dump, i);
 		if (dump->stream[i] && fputs(text, dump->stream[i]) == EOF)
-			note_error(dump);
+			dump_note_error(dump);
 		dump->bytes[i] += strlen(text);
 	}
 }
 
 /* All files must be complete before the first gets its name. */
-static void close_files(struct dump *dump)
+static void dump_close_files(struct dump *dump)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
 		if (dump->stream[i] && fclose(dump->stream[i]))
-			note_error(dump);
+			dump_note_error(dump);
 }
 
 static json_t *name_files(struct dump *dump, bool whole)
@@ -105,11 +105,11 @@ static json_t *name_files(struct dump *dump, bool whole)
 	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++) {
 		if (!dump->stream[i])
 			continue;
-		part_name(i, name);
+		dump_part_name(i, name);
 		if (!whole || dump->error)
 			unlinkat(dump->dir_fd, name, 0);
 		else if (renameat(dump->dir_fd, name, dump->dir_fd, file_names[i]))
-			note_error(dump);
+			dump_note_error(dump);
 		else
 			json_array_append_new(list, json_pack("{s:s,s:I}", "file", file_names[i],
 							      "bytes", (json_int_t)dump->bytes[i]));
@@ -123,7 +123,7 @@ static int dump_close(void *sink, bool whole, json_t **data, char error[CTL_ERRO
 	json_t *files;
 	int result;
 
-	close_files(dump);
+	dump_close_files(dump);
 	files = name_files(dump, whole);
 	result = dump->error;
 	if (result) {

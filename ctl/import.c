@@ -37,19 +37,20 @@ struct import {
 	char **refusal;
 };
 
-static int refuse(const struct import *import, const char *path, const char *why)
+static int import_refuse(const struct import *import, const char *path, const char *why)
 {
 	*import->refusal = mem_printf("%s: %s", path, why);
 	return -EREMOTEIO;
 }
 
 /* A whole file, for free(). 0 also when there is none: *text is then NULL. */
-static int read_file(const struct import *import, const char *path, char **text, size_t *size)
+static int import_read_file(const struct import *import, const char *path, char **text,
+			    size_t *size)
 {
 	*size = 0;
 	*text = file_read(path, size);
 	if (!*text && errno != ENOENT)
-		return refuse(import, path, strerror(errno));
+		return import_refuse(import, path, strerror(errno));
 	return 0;
 }
 
@@ -61,8 +62,8 @@ static bool is_key(const char *name)
 }
 
 /* ours: NULL: it was left out. */
-static void tell(struct import *import, const char *name, const char *theirs, const char *ours,
-		 const char *note)
+static void import_report(struct import *import, const char *name, const char *theirs,
+			  const char *ours, const char *note)
 {
 	json_t *value = json_string(is_key(name) ? "(not shown)" : *theirs ? theirs : "(null)");
 
@@ -72,13 +73,13 @@ static void tell(struct import *import, const char *name, const char *theirs, co
 					ours != NULL, "ours", ours ? ours : "", "note", note));
 }
 
-static void take(struct import *import, const struct opensm_row *row, const char *theirs,
-		 const char *value, const char *note)
+static void import_take(struct import *import, const struct opensm_row *row, const char *theirs,
+			const char *value, const char *note)
 {
 	char *ours = mem_printf("%s = %s", row->ours, is_key(row->ours) ? "..." : value);
 
 	json_object_set_new(import->ours, row->ours, json_string(value));
-	tell(import, row->name, theirs, ours, note);
+	import_report(import, row->name, theirs, ours, note);
 	free(ours);
 }
 
@@ -88,13 +89,14 @@ static void option_read(void *ctx, unsigned line, const char *name, const char *
 
 	(void)line;
 	if (!opensm_row_find(name))
-		tell(import, name, value, NULL, "no option of OpenSM 3.3.23");
+		import_report(import, name, value, NULL, "no option of OpenSM 3.3.23");
 	else if (json_object_set_new(import->values, name, json_string(value)))
-		tell(import, name, value, NULL,
-		     "it is no UTF-8: name the file otherwise, and set the option in weftd.conf");
+		import_report(import, name, value, NULL,
+			      "it is no UTF-8: name the file otherwise, and set the option in "
+			      "weftd.conf");
 }
 
-static const char *value_of(const struct import *import, const char *name)
+static const char *import_value(const struct import *import, const char *name)
 {
 	const char *value = json_string_value(json_object_get(import->values, name));
 
@@ -105,7 +107,7 @@ static const char *value_of(const struct import *import, const char *name)
  */
 static char *path_of(const struct import *import, const struct opensm_row *row)
 {
-	const char *path = value_of(import, row->name), *base = strrchr(path, '/');
+	const char *path = import_value(import, row->name), *base = strrchr(path, '/');
 
 	if (strcmp(path, row->preset) != 0 || !base)
 		return mem_strdup(path);
@@ -118,25 +120,27 @@ static int take_partitions(struct import *import, const struct opensm_row *row)
 	int error = 0;
 
 	if (*path)
-		error = read_file(import, path, &import->partitions, &import->partitions_size);
+		error = import_read_file(import, path, &import->partitions,
+					 &import->partitions_size);
 	if (import->partitions)
-		tell(import, row->name, path, "partitions.conf", "copied");
+		import_report(import, row->name, path, "partitions.conf", "copied");
 	else if (!error && *path)
-		tell(import, row->name, path, NULL,
-		     "there is no such file: everybody is let in, and other P_Keys are taken away");
+		import_report(import, row->name, path, NULL,
+			      "there is no such file: everybody is let in, and other P_Keys are "
+			      "taken away");
 	free(path);
 	return error;
 }
 
-static void take_prefixes(struct import *import, const struct opensm_row *row)
+static void import_take_prefixes(struct import *import, const struct opensm_row *row)
 {
 	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
 	char *path = path_of(import, row), *whole = realpath(path, NULL);
 
 	if (whole && !opensm_translate(row, whole, "", value, lost))
-		take(import, row, path, value, row->note);
-	else if (*path && !opensm_value_same(value_of(import, row->name), row->preset))
-		tell(import, row->name, path, NULL, "there is no such file");
+		import_take(import, row, path, value, row->note);
+	else if (*path && !opensm_value_same(import_value(import, row->name), row->preset))
+		import_report(import, row->name, path, NULL, "there is no such file");
 	free(whole);
 	free(path);
 }
@@ -149,49 +153,49 @@ static void take_key_policy(struct import *import)
 	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
 
 	json_object_set_new(import->ours, "m_key_mode", json_string("\"subnet\""));
-	if (!opensm_translate(row, value_of(import, row->name), "", value, lost))
+	if (!opensm_translate(row, import_value(import, row->name), "", value, lost))
 		json_object_set_new(import->ours, row->ours, json_string(value));
 }
 
-static void take_option(struct import *import, const struct opensm_row *row)
+static void import_take_option(struct import *import, const struct opensm_row *row)
 {
-	const char *theirs = value_of(import, row->name);
+	const char *theirs = import_value(import, row->name);
 	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE], *note;
 
 	if (opensm_value_same(theirs, row->preset))
 		return;
 	if (row->how == OPENSM_NONE) {
-		tell(import, row->name, theirs, NULL, row->note);
+		import_report(import, row->name, theirs, NULL, row->note);
 		return;
 	}
-	switch (opensm_translate(row, theirs, value_of(import, "perfmgr_sweep_time_s"), value,
+	switch (opensm_translate(row, theirs, import_value(import, "perfmgr_sweep_time_s"), value,
 				 lost)) {
 	case 0:
 		note = *lost ? mem_printf("left out, weft has no such engine: %s", lost)
 			     : mem_strdup(row->note);
-		take(import, row, theirs, value, note);
+		import_take(import, row, theirs, value, note);
 		if (row->how == OPENSM_M_KEY)
 			take_key_policy(import);
 		free(note);
 		break;
 	case -ENOENT:
-		tell(import, row->name, theirs, NULL,
-		     *lost ? "weft has no such engine; its default is taken" : row->note);
+		import_report(import, row->name, theirs, NULL,
+			      *lost ? "weft has no such engine; its default is taken" : row->note);
 		break;
 	default:
-		tell(import, row->name, theirs, NULL, "it makes no sense");
+		import_report(import, row->name, theirs, NULL, "it makes no sense");
 	}
 }
 
-static int read_options(struct import *import)
+static int import_read_options(struct import *import)
 {
 	char *path = mem_printf("%s/opensm.conf", import->dir), *text = NULL;
 	size_t size;
-	int error = read_file(import, path, &text, &size);
+	int error = import_read_file(import, path, &text, &size);
 
 	if (!error && !text)
-		tell(import, "opensm.conf", path, NULL,
-		     "there is no such file: weft's defaults are meant");
+		import_report(import, "opensm.conf", path, NULL,
+			      "there is no such file: weft's defaults are meant");
 	if (!error && text &&
 	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -199,9 +203,9 @@ static int read_options(struct import *import)
 		if (row->how == OPENSM_PARTITIONS)
 			error = take_partitions(import, row);
 		else if (row->how == OPENSM_PREFIXES)
-			take_prefixes(import, row);
+			import_take_prefixes(import, row);
 		else
-			take_option(import, row);
+			import_take_option(import, row);
 	}
 	free(text);
 	free(path);
@@ -223,11 +227,11 @@ static int read_lids(struct import *import)
 {
 	char *path = mem_printf("%s/guid2lid", import->cache), *text = NULL;
 	size_t size;
-	int error = read_file(import, path, &text, &size);
+	int error = import_read_file(import, path, &text, &size);
 
 	if (!error && !text)
-		tell(import, "guid2lid", path, NULL,
-		     "there is no such file: ports that are off get other LIDs");
+		import_report(import, "guid2lid", path, NULL,
+			      "there is no such file: ports that are off get other LIDs");
 	if (!error && text &&
 	    opensm_lids_parse(path, text, size, lid_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -252,7 +256,7 @@ static void tell_others(struct import *import)
 		char *path = mem_printf("%s/%s", import->cache, others[i].name);
 
 		if (!access(path, F_OK))
-			tell(import, others[i].name, path, NULL, others[i].note);
+			import_report(import, others[i].name, path, NULL, others[i].note);
 		free(path);
 	}
 }
@@ -264,22 +268,23 @@ static bool let_read(const struct import *import, int fd, mode_t mode)
 	       (!fchown(fd, (uid_t)-1, import->readers->gr_gid) && !fchmod(fd, mode));
 }
 
-static int write_file(struct import *import, const char *name,
-		      void (*print)(struct import *, FILE *))
+static int import_write_file(struct import *import, const char *name,
+			     void (*print)(struct import *, FILE *))
 {
 	char *path = mem_printf("%s/%s", import->to, name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = 0;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
-		error = refuse(import, path,
-			       errno == EEXIST ? "it is there already; --to names another folder"
-					       : strerror(errno));
+		error = import_refuse(import, path,
+				      errno == EEXIST
+					      ? "it is there already; --to names another folder"
+					      : strerror(errno));
 	} else {
 		print(import, out);
 		error = ferror(out) || !let_read(import, fd, 0640) ? -EIO : 0;
 		if (fclose(out) || error)
-			error = refuse(import, path, strerror(errno ? errno : EIO));
+			error = import_refuse(import, path, strerror(errno ? errno : EIO));
 	}
 	if (!error)
 		json_array_append_new(import->files, json_string(name));
@@ -326,12 +331,12 @@ static int make_folder(struct import *import)
 	int fd;
 
 	if (!made)
-		return errno == EEXIST ? 0 : refuse(import, import->to, strerror(errno));
+		return errno == EEXIST ? 0 : import_refuse(import, import->to, strerror(errno));
 	fd = open(import->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	made = fd >= 0 && let_read(import, fd, 0750);
 	if (fd >= 0)
 		close(fd);
-	return made ? 0 : refuse(import, import->to, strerror(errno));
+	return made ? 0 : import_refuse(import, import->to, strerror(errno));
 }
 
 static int write_files(struct import *import)
@@ -339,11 +344,11 @@ static int write_files(struct import *import)
 	int error = make_folder(import);
 
 	if (!error)
-		error = write_file(import, "weftd.conf", print_conf);
+		error = import_write_file(import, "weftd.conf", print_conf);
 	if (!error && import->partitions)
-		error = write_file(import, "partitions.conf", print_partition_file);
+		error = import_write_file(import, "partitions.conf", print_partition_file);
 	if (!error && json_array_size(import->records))
-		error = write_file(import, "lids.json", print_lids);
+		error = import_write_file(import, "lids.json", print_lids);
 	return error;
 }
 
@@ -351,8 +356,9 @@ static int write_files(struct import *import)
 static int look_into(const struct import *import, const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int error =
-		fd < 0 || faccessat(fd, ".", X_OK, 0) ? refuse(import, dir, strerror(errno)) : 0;
+	int error = fd < 0 || faccessat(fd, ".", X_OK, 0)
+			    ? import_refuse(import, dir, strerror(errno))
+			    : 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -387,7 +393,7 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 	if (!error && json_object_get(request, "cache"))
 		error = look_into(&import, import.cache);
 	if (!error)
-		error = read_options(&import);
+		error = import_read_options(&import);
 	if (!error)
 		error = read_lids(&import);
 	if (!error)

@@ -56,7 +56,7 @@ void print_keys(const json_t *data, FILE *out)
 		print_offenders(json_object_get(data, "offenders"), out);
 }
 
-static int call(const char *socket, json_t *request, json_t **result, char **refusal)
+static int keys_call(const char *socket, json_t *request, json_t **result, char **refusal)
 {
 	int error = control_call(socket, request, NULL, NULL, result, refusal);
 
@@ -67,19 +67,20 @@ static int call(const char *socket, json_t *request, json_t **result, char **ref
 int keys_rotate_perform(const char *socket, const json_t *request, json_t **result, char **refusal)
 {
 	json_t *answer = NULL;
-	int error = call(socket, json_pack("{s:s}", "command", "config reload"), &answer, refusal);
+	int error =
+		keys_call(socket, json_pack("{s:s}", "command", "config reload"), &answer, refusal);
 
 	(void)request;
 	if (error)
 		return error;
 	json_decref(answer);
-	return call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "full"), result,
-		    refusal);
+	return keys_call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "full"), result,
+			 refusal);
 }
 
 /* import */
 
-static json_t *piece_of(const struct key_row *rows, uint32_t from, uint32_t count)
+static json_t *keys_piece(const struct key_row *rows, uint32_t from, uint32_t count)
 {
 	json_t *piece = json_array();
 	char guid[GUID_TEXT], key[GUID_TEXT];
@@ -97,10 +98,10 @@ static int send_rows(const char *socket, const struct key_row *rows, uint32_t co
 
 	for (uint32_t i = 0; i < count; i += ROWS_A_PIECE) {
 		json_t *answer = NULL;
-		int error = call(socket,
-				 json_pack("{s:s,s:o}", "command", "keys import", "rows",
-					   piece_of(rows, i, count)),
-				 &answer, refusal);
+		int error = keys_call(socket,
+				      json_pack("{s:s,s:o}", "command", "keys import", "rows",
+						keys_piece(rows, i, count)),
+				      &answer, refusal);
 
 		if (error)
 			return error;

@@ -80,7 +80,7 @@ static void print_command(const struct ctl_command *command)
 
 /* Of the commands that these words begin, or of the one that they call; without words, of all.
  * Returns the status to exit with. */
-static int print_help(int count, char *const *words)
+static int ctl_print_help(int count, char *const *words)
 {
 	const struct ctl_command *command = ctl_commands;
 	char error[CTL_ERROR_SIZE];
@@ -138,8 +138,8 @@ static int explain_option(const struct option *options, int option, char *const 
 
 /* The words of the command line without the options that concern us, "--NAME VALUE" for those of
  * commands. Returns -1 to go on, or the status to exit with. */
-static int read_options(struct invocation *invocation, int argc, char **argv, char **words,
-			int *count)
+static int ctl_read_options(struct invocation *invocation, int argc, char **argv, char **words,
+			    int *count)
 {
 	struct option options[OPTIONS_MAX];
 	int option, place;
@@ -188,15 +188,15 @@ static int plain_words(int count, char *const *words)
 }
 
 /* The same of the whole command line. */
-static int parse_command_line(struct invocation *invocation, int argc, char **argv)
+static int ctl_parse_command_line(struct invocation *invocation, int argc, char **argv)
 {
 	char **words = mem_array(2 * (size_t)argc + 1, sizeof(*words));
 	char error[CTL_ERROR_SIZE];
-	int count = 0, status = read_options(invocation, argc, argv, words, &count);
+	int count = 0, status = ctl_read_options(invocation, argc, argv, words, &count);
 	int skip = count && !strcmp(words[0], "help");
 
 	if (status < 0 && (invocation->help || skip))
-		status = print_help(plain_words(count - skip, words + skip), words + skip);
+		status = ctl_print_help(plain_words(count - skip, words + skip), words + skip);
 	else if (status < 0 &&
 		 ctl_parse(count, words, &invocation->command, &invocation->request, error))
 		status = explain_usage(error);
@@ -276,7 +276,7 @@ static void print_each(const struct gathering *gathering, const json_t *rows)
 	flush_or_exit();
 }
 
-static void gather(void *ctx, json_t *part)
+static void answer_part(void *ctx, json_t *part)
 {
 	struct gathering *gathering = ctx;
 	const struct ctl_command *command = gathering->command;
@@ -393,7 +393,7 @@ static void print_note(const struct invocation *invocation, json_t *note)
 }
 
 /* Calls the daemon; *data is what it said, a new reference. Returns the status to exit with. */
-static int ask(const struct invocation *invocation, json_t **data)
+static int call_daemon(const struct invocation *invocation, json_t **data)
 {
 	const struct ctl_command *command = invocation->command;
 	struct gathering gathering = {
@@ -411,8 +411,8 @@ static int ask(const struct invocation *invocation, json_t **data)
 	if (command->perform)
 		result = command->perform(invocation->socket, invocation->request, data, &refusal);
 	else if (!*error)
-		result = control_call(invocation->socket, invocation->request, gather, &gathering,
-				      data, &refusal);
+		result = control_call(invocation->socket, invocation->request, answer_part,
+				      &gathering, data, &refusal);
 	show_progress(&gathering, NULL);
 	if (result)
 		status = explain_failure(invocation->socket, result, refusal);
@@ -436,10 +436,10 @@ static int ask(const struct invocation *invocation, json_t **data)
 	return status;
 }
 
-static int run(const struct invocation *invocation)
+static int run_command(const struct invocation *invocation)
 {
 	json_t *data = NULL;
-	int status = ask(invocation, &data);
+	int status = call_daemon(invocation, &data);
 
 	if (status == EXIT_SUCCESS) {
 		status = print_answer(invocation, &data);
@@ -452,10 +452,10 @@ static int run(const struct invocation *invocation)
 int main(int argc, char **argv)
 {
 	struct invocation invocation = {.socket = socket_path()};
-	int status = parse_command_line(&invocation, argc, argv);
+	int status = ctl_parse_command_line(&invocation, argc, argv);
 
 	if (status < 0)
-		status = run(&invocation);
+		status = run_command(&invocation);
 	else
 		flush_or_exit();
 	json_decref(invocation.request);

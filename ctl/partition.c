@@ -48,7 +48,7 @@ int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_
 	return 0;
 }
 
-static void print_ports(const json_t *ports, FILE *out)
+static void partition_print_ports(const json_t *ports, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"GUID", TABLE_LEFT},	{"MEMBER", TABLE_LEFT}, {"BY", TABLE_LEFT},
@@ -81,7 +81,7 @@ void print_partition(const json_t *data, FILE *out)
 		text_member(partition, "name"), text_member(partition, "by"),
 		flag_member(partition, "ipoib") ? ", ipoib" : "",
 		flag_member(partition, "indx0") ? ", indx0" : "");
-	print_ports(json_object_get(data, "ports"), out);
+	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
 /* done: what became of the partition; alone: what there is to say where no port is concerned. */
@@ -114,7 +114,7 @@ static void print_change(const json_t *data, const char *done, const char *alone
 	json_array_foreach (json_object_get(data, "warnings"), i, warning) {
 		fprintf(out, "  warning: %s\n", json_string_value(warning));
 	}
-	print_ports(json_object_get(data, "ports"), out);
+	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
 void print_partition_added(const json_t *data, FILE *out)
@@ -163,7 +163,7 @@ bool partition_change_failed(const json_t *data)
 
 /* check */
 
-static int refuse(char **refusal, const char *path, const char *why)
+static int partition_file_refuse(char **refusal, const char *path, const char *why)
 {
 	*refusal = mem_printf("%s: %s", path, why);
 	return -EREMOTEIO;
@@ -175,7 +175,7 @@ static int send_piece(const char *socket, const char *path, json_t *text, long l
 	json_t *request = json_pack("{s:s,s:s,s:o,s:I,s:b}", "command", "partition check", "name",
 				    path, "text", text, "token", (json_int_t)token, "more", more);
 	int error = request ? control_call(socket, request, NULL, NULL, result, refusal)
-			    : refuse(refusal, path, "its name is no UTF-8 text");
+			    : partition_file_refuse(refusal, path, "its name is no UTF-8 text");
 
 	json_decref(request);
 	return error;
@@ -202,13 +202,14 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 
 	if (!file) {
 		free(piece);
-		return refuse(refusal, path, strerror(errno));
+		return partition_file_refuse(refusal, path, strerror(errno));
 	}
 	while (!error && (length = getline(&line, &room, file)) > 0) {
 		json_t *answer = NULL;
 
 		if ((size_t)length > PIECE_BYTES) {
-			error = refuse(refusal, path, "it has a line of more than 128 KiB");
+			error = partition_file_refuse(refusal, path,
+						      "it has a line of more than 128 KiB");
 			break;
 		}
 		if (used + (size_t)length > PIECE_BYTES) {
@@ -222,7 +223,7 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 		used += (size_t)length;
 	}
 	if (!error && ferror(file))
-		error = refuse(refusal, path, strerror(errno));
+		error = partition_file_refuse(refusal, path, strerror(errno));
 	if (!error)
 		error = send_piece(socket, path, piece_text(piece, used), token, false, result,
 				   refusal);

@@ -8,7 +8,7 @@
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-static void print_changes(const json_t *data, FILE *out)
+static void print_sweep_changes(const json_t *data, FILE *out)
 {
 	long long blocks = number_member(data, "blocks_set");
 	long long switches = number_member(data, "switches_set");
@@ -36,7 +36,7 @@ void print_sweep(const json_t *data, FILE *out)
 	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", text_member(data, "kind"),
 		text_span(number_member(data, "duration_us"), span), smps, text_plural(smps, "s"),
 		sets);
-	print_changes(data, out);
+	print_sweep_changes(data, out);
 	if (strcmp(summary, "-") != 0)
 		fprintf(out, "%s\n", summary);
 }

@@ -32,7 +32,7 @@ void print_options(const json_t *data, FILE *out)
 	table_free(table);
 }
 
-static void print_changes(const json_t *data, FILE *out)
+static void print_config_changes(const json_t *data, FILE *out)
 {
 	const json_t *change;
 	size_t i;
@@ -51,7 +51,7 @@ void print_would_change(const json_t *data, FILE *out)
 		      ? "configuration ok; a reload would change\n"
 		      : "configuration ok; a reload would change no option\n",
 	      out);
-	print_changes(data, out);
+	print_config_changes(data, out);
 }
 
 void print_reloaded(const json_t *data, FILE *out)
@@ -63,7 +63,7 @@ void print_reloaded(const json_t *data, FILE *out)
 	else
 		fprintf(out, "read again; no option changed%s\n",
 			partitions ? "" : ", nor did the partition file");
-	print_changes(data, out);
+	print_config_changes(data, out);
 	if (partitions)
 		fputs("  the partition file changed: weftctl events tells what\n", out);
 }

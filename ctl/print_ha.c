@@ -56,7 +56,7 @@ static void print_master(const json_t *master, FILE *out)
 		fputs("Partitions  the file here differs from the master's\n", out);
 }
 
-static void print_peers(const json_t *peers, FILE *out)
+static void print_ha_peers(const json_t *peers, FILE *out)
 {
 	const json_t *peer;
 	size_t i;
@@ -94,7 +94,7 @@ void print_ha(const json_t *data, FILE *out)
 	print_refused(json_object_get(data, "refused"), out);
 	if (json_is_object(json_object_get(data, "master")))
 		print_master(json_object_get(data, "master"), out);
-	print_peers(json_object_get(data, "peers"), out);
+	print_ha_peers(json_object_get(data, "peers"), out);
 	if (leads)
 		print_standbys(json_object_get(data, "standbys"), out);
 }

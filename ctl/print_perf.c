@@ -93,7 +93,7 @@ static bool names(const json_t *array, const char *name)
 }
 
 /* A line for each counter: marked are those that rose at the last read, and those that are full. */
-static void print_ports(const json_t *ports, FILE *out)
+static void perf_print_ports(const json_t *ports, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{"NODE", TABLE_NAME},	{"PORT", TABLE_RIGHT}, {"COUNTER", TABLE_LEFT},
@@ -165,7 +165,7 @@ int errors_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZ
 void print_errors(const json_t *data, FILE *out)
 {
 	fputs("Ports that have counted errors:\n", out);
-	print_ports(json_object_get(data, "ports"), out);
+	perf_print_ports(json_object_get(data, "ports"), out);
 	fputs("\nLinks that are slower or narrower than both ends can:\n", out);
 	print_slow_links(json_object_get(data, "links"), out);
 }

@@ -137,8 +137,8 @@ static const struct {
 	{"length:     paths longer than need be", "stretch", "longer", false},
 };
 
-static void print_figures(const json_t *const *sets, unsigned count,
-			  const struct table_column *columns, FILE *out)
+static void quality_print_figures(const json_t *const *sets, unsigned count,
+				  const struct table_column *columns, FILE *out)
 {
 	struct table *table = table_new(columns, count + 1);
 
@@ -194,7 +194,7 @@ void print_route_quality(const json_t *data, FILE *out)
 						      {"NOW", TABLE_RIGHT}};
 
 	print_head(data, out);
-	print_figures(&data, 1, columns, out);
+	quality_print_figures(&data, 1, columns, out);
 	print_levels(json_object_get(json_object_get(data, "all_to_all"), "levels"), out);
 }
 
@@ -218,7 +218,7 @@ void print_route_plan(const json_t *data, FILE *out)
 		"switch with hosts to a LID differ\n\n",
 		number_member(churn, "entries"), number_member(churn, "blocks"),
 		number_member(churn, "switches"), number_member(churn, "paths"));
-	print_figures(sets, COLUMNS_MAX, columns, out);
+	quality_print_figures(sets, COLUMNS_MAX, columns, out);
 }
 
 void print_route_engine(const json_t *data, FILE *out)

@@ -23,7 +23,7 @@ struct saved {
 	int error; /* the first one, or 0 */
 };
 
-static void note_error(struct saved *saved)
+static void save_note_error(struct saved *saved)
 {
 	if (!saved->error)
 		saved->error = errno ? -errno : -EIO;
@@ -72,7 +72,7 @@ static void save_part(void *sink, const json_t *part)
 			fprintf(saved->out, "{\"version\": %lld, \"records\": [\n",
 				number_member(part, "version"));
 		if (json_dumpf(record, saved->out, JSON_SORT_KEYS | JSON_ENSURE_ASCII))
-			note_error(saved);
+			save_note_error(saved);
 	}
 }
 
@@ -80,13 +80,13 @@ static void save_part(void *sink, const json_t *part)
 static void name_file(struct saved *saved, bool whole)
 {
 	if (fflush(saved->out) || (saved->part && fsync(fileno(saved->out))))
-		note_error(saved);
+		save_note_error(saved);
 	if (!saved->part)
 		return;
 	if (fclose(saved->out))
-		note_error(saved);
+		save_note_error(saved);
 	if (whole && !saved->error && rename(saved->part, saved->path))
-		note_error(saved);
+		save_note_error(saved);
 	if (!whole || saved->error)
 		unlink(saved->part);
 }
@@ -127,7 +127,7 @@ void print_saved(const json_t *data, FILE *out)
 
 /* restore */
 
-static int refuse(char **refusal, const char *path, const char *why)
+static int save_refuse(char **refusal, const char *path, const char *why)
 {
 	*refusal = mem_printf("%s: %s", path, why);
 	return -EREMOTEIO;
@@ -146,17 +146,17 @@ static int read_document(const char *path, json_t **out, char **refusal)
 		return -EREMOTEIO;
 	}
 	if (!document)
-		return refuse(refusal, path, errno ? strerror(errno) : error.text);
+		return save_refuse(refusal, path, errno ? strerror(errno) : error.text);
 	if (!json_is_array(json_object_get(document, "records")) ||
 	    !json_is_integer(json_object_get(document, "version"))) {
 		json_decref(document);
-		return refuse(refusal, path, "no document of weftctl save");
+		return save_refuse(refusal, path, "no document of weftctl save");
 	}
 	*out = document;
 	return 0;
 }
 
-static int call(const char *socket, json_t *request, json_t **result, char **refusal)
+static int save_call(const char *socket, json_t *request, json_t **result, char **refusal)
 {
 	int error = control_call(socket, request, NULL, NULL, result, refusal);
 
@@ -164,7 +164,7 @@ static int call(const char *socket, json_t *request, json_t **result, char **ref
 	return error;
 }
 
-static json_t *piece_of(const json_t *records, size_t from)
+static json_t *save_piece(const json_t *records, size_t from)
 {
 	json_t *piece = json_array();
 
@@ -179,27 +179,27 @@ static int send_document(const char *socket, const json_t *document, json_t **re
 	const json_t *records = json_object_get(document, "records");
 	json_t *answer = NULL;
 	long long token;
-	int error = call(socket,
-			 json_pack("{s:s,s:b,s:O}", "command", "restore", "begin", 1, "version",
-				   json_object_get(document, "version")),
-			 &answer, refusal);
+	int error = save_call(socket,
+			      json_pack("{s:s,s:b,s:O}", "command", "restore", "begin", 1,
+					"version", json_object_get(document, "version")),
+			      &answer, refusal);
 
 	if (error)
 		return error;
 	token = number_member(answer, "token");
 	json_decref(answer);
 	for (size_t i = 0; i < json_array_size(records); i += RECORDS_A_PIECE) {
-		error = call(socket,
-			     json_pack("{s:s,s:I,s:o}", "command", "restore", "token",
-				       (json_int_t)token, "records", piece_of(records, i)),
-			     &answer, refusal);
+		error = save_call(socket,
+				  json_pack("{s:s,s:I,s:o}", "command", "restore", "token",
+					    (json_int_t)token, "records", save_piece(records, i)),
+				  &answer, refusal);
 		if (error)
 			return error;
 		json_decref(answer);
 	}
-	return call(socket,
-		    json_pack("{s:s,s:I}", "command", "restore", "token", (json_int_t)token),
-		    result, refusal);
+	return save_call(socket,
+			 json_pack("{s:s,s:I}", "command", "restore", "token", (json_int_t)token),
+			 result, refusal);
 }
 
 int restore_perform(const char *socket, const json_t *request, json_t **result, char **refusal)

@@ -228,7 +228,7 @@ static void print_left_out(const json_t *switches, FILE *out)
 	}
 }
 
-static void print_peers(const json_t *peers, FILE *out)
+static void status_print_peers(const json_t *peers, FILE *out)
 {
 	char span[TEXT_SPAN_SIZE];
 	const json_t *peer;
@@ -271,8 +271,9 @@ struct figure {
 
 /* "3 received, 2 answered"; with only_some, those that are 0 are left out, "none" stands for none.
  */
-static void print_figures(const char *title, const json_t *object, const struct figure *figures,
-			  size_t count, bool only_some, FILE *out)
+static void status_print_figures(const char *title, const json_t *object,
+				 const struct figure *figures, size_t count, bool only_some,
+				 FILE *out)
 {
 	char text[512] = "";
 	size_t used = 0;
@@ -407,13 +408,13 @@ void print_status(const json_t *data, FILE *out)
 	print_settings(json_object_get(data, "settings"), out);
 	print_left_out(json_object_get(data, "left_out"), out);
 	print_disabled(json_object_get(data, "disabled_ports"), out);
-	print_peers(json_object_get(data, "peers"), out);
+	status_print_peers(json_object_get(data, "peers"), out);
 	print_partitions_line(json_object_get(data, "partitions"), out);
 	print_store(json_object_get(data, "store"), out);
 	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++)
-		print_figures(paragraphs[i].title, json_object_get(data, paragraphs[i].member),
-			      paragraphs[i].figures, paragraphs[i].count, paragraphs[i].only_some,
-			      out);
+		status_print_figures(
+			paragraphs[i].title, json_object_get(data, paragraphs[i].member),
+			paragraphs[i].figures, paragraphs[i].count, paragraphs[i].only_some, out);
 	print_phases(json_object_get(json_object_get(data, "sweep"), "phases"), out);
 	print_smps(json_object_get(data, "smps"), out);
 }

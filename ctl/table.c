@@ -185,8 +185,8 @@ static bool is_line_empty(const struct layout *layout, size_t column, char *cons
 	return true;
 }
 
-static void print_row(const struct table *table, const struct layout *layout, char *const *cells,
-		      FILE *out)
+static void table_print_row(const struct table *table, const struct layout *layout,
+			    char *const *cells, FILE *out)
 {
 	bool left_out = false;
 
@@ -212,7 +212,7 @@ void table_print(const struct table *table, FILE *out)
 		print_cell(table, &layout, column, table->columns[column].heading, out);
 	fputc('\n', out);
 	for (size_t row = 0; row < table->num_cells / table->num_columns; row++)
-		print_row(table, &layout, table->cells + row * table->num_columns, out);
+		table_print_row(table, &layout, table->cells + row * table->num_columns, out);
 	free(layout.width);
 	free(layout.begins);
 }

@@ -57,7 +57,7 @@ static void add_end_ports(struct net_node *node, const json_t *ports)
 }
 
 /* by_guid: places in the net, plus 1. */
-static void add_node(struct net *net, struct map *by_guid, const json_t *node)
+static void topology_add_node(struct net *net, struct map *by_guid, const json_t *node)
 {
 	const char *type = text_member(node, "type");
 	guid_t guid = guid_member(node, "guid");
@@ -102,7 +102,7 @@ static void rate_port(struct net_port *port, const char *text)
 	port->rated = net_rate_parse(name, strlen(name), &port->rate);
 }
 
-static void add_link(struct net *net, const struct map *by_guid, const json_t *link)
+static void topology_add_link(struct net *net, const struct map *by_guid, const json_t *link)
 {
 	const json_t *from = json_object_get(link, "from"), *to = json_object_get(link, "to");
 	int near = (int)(uintptr_t)map_get(by_guid, guid_member(from, "guid")) - 1;
@@ -125,10 +125,10 @@ struct net *topology_net(const json_t *document)
 
 	map_init(&by_guid);
 	json_array_foreach (json_object_get(document, "nodes"), i, item) {
-		add_node(net, &by_guid, item);
+		topology_add_node(net, &by_guid, item);
 	}
 	json_array_foreach (json_object_get(document, "links"), i, item) {
-		add_link(net, &by_guid, item);
+		topology_add_link(net, &by_guid, item);
 	}
 	map_done(&by_guid);
 	return net;

@@ -39,7 +39,7 @@ static void way_finish(const struct way *way, struct route_path *out)
 }
 
 /* The switch where ways begin: the manager's own, or the one that it is cabled to. */
-static struct node *first_switch(const struct fabric *fabric)
+static struct node *detour_first_switch(const struct fabric *fabric)
 {
 	struct port *port = fabric->sm_port;
 
@@ -53,7 +53,7 @@ static bool way_begin(const struct fabric *fabric, struct way *way)
 	return port_of_switch(fabric->sm_port) || way_add(way, fabric->sm_port);
 }
 
-static bool leads_to_switch(const struct fabric *fabric, const struct port *port)
+static bool detour_leads_to_switch(const struct fabric *fabric, const struct port *port)
 {
 	const struct port *peer = port->peer;
 
@@ -71,7 +71,7 @@ static const struct port *uplink_turned(const struct fabric *fabric, const struc
 	for (unsigned i = 1; turns && i < node->num_ports; i++) {
 		unsigned num = 1 + (at - 1 + i + node->num_ports) % node->num_ports;
 
-		if (leads_to_switch(fabric, &node->port[num]) &&
+		if (detour_leads_to_switch(fabric, &node->port[num]) &&
 		    node->port[num].peer->node->hops < node->hops) {
 			found = node->port[num].peer;
 			turns--;
@@ -81,10 +81,10 @@ static const struct port *uplink_turned(const struct fabric *fabric, const struc
 }
 
 /* Climbs from a switch to the first one. *turned: whether it could leave the tree anywhere. */
-static bool climb(const struct fabric *fabric, const struct node *node, unsigned turns,
-		  struct way *way, bool *turned)
+static bool detour_climb(const struct fabric *fabric, const struct node *node, unsigned turns,
+			 struct way *way, bool *turned)
 {
-	const struct node *first = first_switch(fabric);
+	const struct node *first = detour_first_switch(fabric);
 
 	while (node != first) {
 		const struct port *out_of = uplink_turned(fabric, node, turns);
@@ -140,11 +140,11 @@ static unsigned step_cost(const struct node *from, const struct node *to)
 /* From the target to the first switch, in the order of what a way costs beside the tree's own
  * length: as long as there are ways as short as that, only switches on these are looked at, and
  * not all that there are. What the tree says of hops may be old: then the way is longer. */
-static bool search(struct fabric *fabric, struct node *target)
+static bool detour_run_search(struct fabric *fabric, struct node *target)
 {
 	enum { COSTS = 3 };
 	struct steps steps[COSTS] = {0};
-	const struct node *first = first_switch(fabric);
+	const struct node *first = detour_first_switch(fabric);
 	unsigned cost = 0, empty = 0;
 
 	fabric->detour_searches++;
@@ -169,7 +169,7 @@ static bool search(struct fabric *fabric, struct node *target)
 
 			if (!out_of || !port_of_switch(out_of) ||
 			    out_of->node->detour_search == fabric->detour_searches ||
-			    !leads_to_switch(fabric, out_of) || on_way(target, out_of))
+			    !detour_leads_to_switch(fabric, out_of) || on_way(target, out_of))
 				continue;
 			step_add(&steps[(cost + step_cost(step.node, out_of->node)) % COSTS],
 				 out_of->node, out_of);
@@ -183,10 +183,10 @@ static bool search(struct fabric *fabric, struct node *target)
 /* way is told from its far end, and the search leads there. */
 static bool search_way(struct fabric *fabric, struct node *target, struct way *way)
 {
-	const struct node *node = first_switch(fabric);
+	const struct node *node = detour_first_switch(fabric);
 	struct way from_first = {0};
 
-	if (!search(fabric, target))
+	if (!detour_run_search(fabric, target))
 		return false;
 	for (; node != target; node = node->detour->peer->node) {
 		if (!way_add(&from_first, node->detour))
@@ -201,13 +201,13 @@ static bool search_way(struct fabric *fabric, struct node *target, struct way *w
 }
 
 /* way holds what follows after the switch. */
-static bool reach(struct fabric *fabric, struct node *node, unsigned attempt, struct way *way,
-		  struct route_path *out)
+static bool detour_reach(struct fabric *fabric, struct node *node, unsigned attempt,
+			 struct way *way, struct route_path *out)
 {
 	struct way climbed = *way, found = *way;
 	bool turned = false, has_way, wants_other = attempt % 2;
 
-	has_way = climb(fabric, node, wants_other ? attempt / 2 + 1 : 0, &climbed, &turned);
+	has_way = detour_climb(fabric, node, wants_other ? attempt / 2 + 1 : 0, &climbed, &turned);
 	if ((!has_way || (wants_other && !turned) || attempt % 4 == 3) &&
 	    search_way(fabric, node, &found)) {
 		way_finish(&found, out);
@@ -222,7 +222,8 @@ bool fabric_way(struct fabric *fabric, struct node *node, unsigned attempt, stru
 {
 	struct way way = {.count = 0};
 
-	return fabric->sm_port && first_switch(fabric) && reach(fabric, node, attempt, &way, out);
+	return fabric->sm_port && detour_first_switch(fabric) &&
+	       detour_reach(fabric, node, attempt, &way, out);
 }
 
 bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned attempt,
@@ -236,8 +237,8 @@ bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned 
 		way_finish(&way, out);
 		return true;
 	}
-	return port_of_switch(port) && first_switch(fabric) &&
-	       reach(fabric, port->node, attempt, &way, out);
+	return port_of_switch(port) && detour_first_switch(fabric) &&
+	       detour_reach(fabric, port->node, attempt, &way, out);
 }
 
 uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path)

@@ -46,7 +46,7 @@ void fabric_free(struct fabric *fabric)
 
 /* Agents */
 
-static unsigned limit_of(const struct fabric *fabric, const struct port *port)
+static unsigned smp_limit_of(const struct fabric *fabric, const struct port *port)
 {
 	return port_of_switch(port) ? fabric->switch_limit : fabric->adapter_limit;
 }
@@ -59,7 +59,7 @@ void fabric_set_limits(struct fabric *fabric, unsigned switch_limit, unsigned ad
 	fabric->switch_limit = switch_limit;
 	fabric->adapter_limit = adapter_limit;
 	while ((port = map_next(&fabric->ports, &position)))
-		port->agent->target.limit = limit_of(fabric, port);
+		port->agent->target.limit = smp_limit_of(fabric, port);
 }
 
 static bool agent_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
@@ -101,7 +101,7 @@ void fabric_add_agent(struct fabric *fabric, struct port *port, guid_t port_guid
 		port->agent->index = -1;
 		list_init(&port->agent->todo);
 		list_init(&port->agent->mute);
-		window_target_init(&port->agent->target, fabric->window, limit_of(fabric, port),
+		window_target_init(&port->agent->target, fabric->window, smp_limit_of(fabric, port),
 				   agent_route);
 		port->agent->target.key = agent_key;
 	}
@@ -386,7 +386,8 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 }
 
 /* Routes are walked from the far end to the manager's port, so they come out backwards. */
-static bool climb(const struct fabric *fabric, const struct port *last, struct route_path *out)
+static bool route_climb(const struct fabric *fabric, const struct port *last,
+			struct route_path *out)
 {
 	uint8_t ports[HOPS_MAX];
 	unsigned count = 0;
@@ -420,7 +421,7 @@ bool port_route(const struct fabric *fabric, const struct port *port, struct rou
 		*out = (struct route_path){.hops = 0};
 		return true;
 	}
-	return climb(fabric, is_switch ? port->node->uplink : port->peer, out);
+	return route_climb(fabric, is_switch ? port->node->uplink : port->peer, out);
 }
 
 const struct port *fabric_way_ends(const struct fabric *fabric, const struct route_path *path)
@@ -513,7 +514,7 @@ void switch_trouble_over(struct node *node)
 	node->sw->trouble = NULL;
 }
 
-static bool usable(const struct port_info *info)
+static bool link_is_usable(const struct port_info *info)
 {
 	return info->port_state >= PORT_INIT;
 }
@@ -572,21 +573,21 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		return;
 	if (!old->known)
 		port->heard = 0;
-	if (!old->known || usable(&old->info) != usable(info)) {
+	if (!old->known || link_is_usable(&old->info) != link_is_usable(info)) {
 		fabric->topology++;
 		fabric->forgotten++;
 	}
 	if (old->info.port_state != info->port_state && info->port_state <= PORT_INIT)
 		forget_written(fabric, port);
 	if (old->info.port_state != info->port_state &&
-	    (info->port_state == PORT_ACTIVE || !usable(info)))
+	    (info->port_state == PORT_ACTIVE || !link_is_usable(info)))
 		port->failure = 0;
 	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT) {
 		port_trouble(fabric, port)->lost = true;
 		if (port->peer)
 			link_news_note(&fabric->link_news, port, port->peer, LINK_BLINKED);
 	}
-	if (port->stuck && (info->port_state == PORT_ACTIVE || !usable(info))) {
+	if (port->stuck && (info->port_state == PORT_ACTIVE || !link_is_usable(info))) {
 		port->stuck = false;
 		fabric->topology++;
 	}

@@ -28,7 +28,7 @@ static bool end_is_there(const struct fabric *fabric, const struct port *port)
 
 enum { COST_WAY = 4, COST_ROOM = 1000 }; /* to follow a route, to have a snapshot's memory */
 
-static unsigned begin(void *arg, size_t *at)
+static unsigned freeze_begin(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 
@@ -81,7 +81,7 @@ static unsigned number_end(void *arg, size_t *at)
 	return COST_WAY;
 }
 
-static unsigned make_room(void *arg, size_t *at)
+static unsigned freeze_allocate(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 
@@ -167,7 +167,7 @@ static struct snap_cable recall_cable(const struct freeze *freeze, struct port *
 	return cable;
 }
 
-static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
+static void freeze_link(struct freeze *freeze, struct port *port, uint32_t slot)
 {
 	struct snap_link *link = &freeze->snapshot->links[slot];
 
@@ -186,7 +186,7 @@ static void add_link(struct freeze *freeze, struct port *port, uint32_t slot)
 	}
 }
 
-static unsigned add_switch(void *arg, size_t *at)
+static unsigned freeze_switch(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 	uint32_t first_link = freeze->links;
@@ -209,7 +209,7 @@ static unsigned add_switch(void *arg, size_t *at)
 		.facts = facts_ref(node->facts),
 	};
 	for (unsigned i = 1; i <= node->num_ports; i++)
-		add_link(freeze, &node->port[i], first_link + i);
+		freeze_link(freeze, &node->port[i], first_link + i);
 	freeze->links += node->num_ports + 1u;
 	return node->num_ports + 1u;
 }
@@ -254,7 +254,7 @@ static unsigned index_all(void *arg, size_t *at)
 }
 
 /* What the snapshot knows of cables is remembered from now on. */
-static unsigned remember_cables(void *arg, size_t *at)
+static unsigned freeze_remember_cables(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 	struct node *node;
@@ -275,7 +275,7 @@ static unsigned remember_cables(void *arg, size_t *at)
 	return node->num_ports + 1u;
 }
 
-static unsigned finish(void *arg, size_t *at)
+static unsigned freeze_finish(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 	const struct port *sm_port = freeze->fabric->sm_port;
@@ -291,14 +291,15 @@ static unsigned finish(void *arg, size_t *at)
 }
 
 /* Reports are shared: when they change, the model has new ones, and the snapshot those it took. */
-static bool is_stale(const void *arg)
+static bool freeze_is_stale(const void *arg)
 {
 	const struct freeze *freeze = arg;
 
 	return freeze->fabric->topology != freeze->topology;
 }
 
-static slice_fn *const stages[] = {begin,     choose_aside,    number_switch, number_end,
-				   make_room, clear_room,      add_switch,    add_end,
-				   index_all, remember_cables, finish,	      NULL};
-const struct slice_plan freeze_plan = {"freezing", stages, is_stale};
+static slice_fn *const stages[] = {
+	freeze_begin,  choose_aside,  number_switch, number_end, freeze_allocate,
+	clear_room,    freeze_switch, add_end,	     index_all,	 freeze_remember_cables,
+	freeze_finish, NULL};
+const struct slice_plan freeze_plan = {"freezing", stages, freeze_is_stale};

@@ -11,7 +11,7 @@
 
 enum { PRECEDENCES = 3, COST_WAY = 4 };
 
-static bool is_switch(const struct port *port)
+static bool is_switch_port(const struct port *port)
 {
 	return port->node->type == NODE_SWITCH;
 }
@@ -31,7 +31,7 @@ static void count_lids(struct lid_work *work, const struct port *port, lid_t lid
 	for (unsigned i = 0; i < 1u << lmc; i++) {
 		struct lid_block *block = change_block(work, lid + i);
 
-		if (is_switch(port))
+		if (is_switch_port(port))
 			block->switches++;
 		else
 			block->others++;
@@ -71,7 +71,7 @@ void lid_take_back(struct lid_work *work, struct port *port)
 	for (unsigned i = 0; i < 1u << port->lmc; i++) {
 		struct lid_block *block = change_block(work, port->lid + i);
 
-		if (is_switch(port))
+		if (is_switch_port(port))
 			block->switches--;
 		else
 			block->others--;
@@ -161,7 +161,7 @@ static void give_group(struct lid_work *work, struct port **group, unsigned coun
 		lid_t lid = block < LFT_BLOCKS_MAX ? lid_first_fit_in(work, block, lmc) : LID_NONE;
 
 		if (!lid) {
-			block = lid_choose_block(work, is_switch(group[i]), count - i, lmc);
+			block = lid_choose_block(work, is_switch_port(group[i]), count - i, lmc);
 			if (block < LFT_BLOCKS_MAX)
 				lid = lid_first_fit_in(work, block, lmc);
 		}
@@ -192,7 +192,7 @@ static void give_leaf(struct lid_work *work, struct node *leaf)
 		struct port *peer = leaf->port[i].peer;
 
 		/* One that has not been read yet may have had a LID: it is not given another. */
-		if (peer && !is_switch(peer) && peer->agent && port_facts(peer)->known &&
+		if (peer && !is_switch_port(peer) && peer->agent && port_facts(peer)->known &&
 		    !peer->lid)
 			group[count++] = peer;
 	}
@@ -218,7 +218,7 @@ static void clear(struct lid_work *work)
 		registry_walk_end(&work->memory.cursor);
 }
 
-static unsigned begin(void *arg, size_t *at)
+static unsigned lid_work_begin(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
 
@@ -234,7 +234,7 @@ static unsigned begin(void *arg, size_t *at)
 	return LFT_BLOCKS_MAX;
 }
 
-static unsigned find_port(void *arg, size_t *at)
+static unsigned lid_find_port(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
 	struct route_path path;
@@ -303,7 +303,7 @@ static void give_switches_of(struct lid_work *work, uint8_t lmc)
 	for (size_t i = 0; i < work->count; i++) {
 		struct port *port = work->ports[i];
 
-		if (is_switch(port) && !port->lid && lid_lmc_of(work, port) == lmc)
+		if (is_switch_port(port) && !port->lid && lid_lmc_of(work, port) == lmc)
 			group[count++] = port;
 	}
 	give_group(work, group, count, lmc);
@@ -331,7 +331,7 @@ static unsigned give_leaves(void *arg, size_t *at)
 	if (*at == work->count)
 		return 0;
 	port = work->ports[(*at)++];
-	if (!is_switch(port))
+	if (!is_switch_port(port))
 		return 1;
 	give_leaf(work, port->node);
 	return port->node->num_ports + 1u;
@@ -346,12 +346,12 @@ static unsigned give_others(void *arg, size_t *at)
 	if (*at == work->count)
 		return 0;
 	port = work->ports[(*at)++];
-	if (!is_switch(port) && !port->lid && !(port->peer && is_switch(port->peer)))
+	if (!is_switch_port(port) && !port->lid && !(port->peer && is_switch_port(port->peer)))
 		give_group(work, &port, 1, work->lmc);
 	return 1;
 }
 
-static bool is_stale(const void *arg)
+static bool lid_work_is_stale(const void *arg)
 {
 	const struct lid_work *work = arg;
 
@@ -359,27 +359,13 @@ static bool is_stale(const void *arg)
 }
 
 static slice_fn *const stages[] = {
-	begin,
-	find_port,
-	lid_find_caps,
-	lid_find_price,
-	lid_take_limit,
-	lid_leave_out,
-	count_block,
-	take_back_misfit,
-	lid_take_sm_lid,
-	keep_by_precedence,
-	lid_recall,
-	lid_keep_all,
-	lid_give_back,
-	give_switches,
-	give_leaves,
-	give_others,
-	lid_remember_gone,
-	lid_remember_ports,
-	NULL,
+	lid_work_begin,	   lid_find_port,      lid_find_caps, lid_find_price,
+	lid_take_limit,	   lid_leave_out,      count_block,   take_back_misfit,
+	lid_take_sm_lid,   keep_by_precedence, lid_recall,    lid_keep_all,
+	lid_give_back,	   give_switches,      give_leaves,   give_others,
+	lid_remember_gone, lid_remember_ports, NULL,
 };
-const struct slice_plan lid_plan = {"giving LIDs", stages, is_stale};
+const struct slice_plan lid_plan = {"giving LIDs", stages, lid_work_is_stale};
 
 struct lid_work *lid_work_new(struct fabric *fabric, uint8_t lmc, bool lmc_esp0, lid_t sm_lid)
 {

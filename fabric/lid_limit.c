@@ -39,7 +39,7 @@ static bool is_working(const struct port *port)
 	       (!port->lid || port->lid == info->lid);
 }
 
-static int by_number(const void *a, const void *b)
+static int lid_cap_order(const void *a, const void *b)
 {
 	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
 
@@ -64,7 +64,7 @@ unsigned lid_find_caps(void *arg, size_t *at)
 		if (cap)
 			caps[count++] = cap > LID_UNICAST_MAX ? LID_UNICAST_MAX + 1u : cap;
 	}
-	qsort(caps, count, sizeof(*caps), by_number);
+	qsort(caps, count, sizeof(*caps), lid_cap_order);
 	for (size_t i = 0; i < count; i++) {
 		if (!limit->kinds || caps[limit->kinds - 1] != caps[i])
 			caps[limit->kinds++] = caps[i];
@@ -76,7 +76,7 @@ unsigned lid_find_caps(void *arg, size_t *at)
 /* What a port adds to the price of using no LID from cap on, and of doing without the switches
  * whose tables are smaller: working ports that lose their switch or their LID, then others that do.
  */
-static void add_port(struct lid_work *work, const struct port *port, unsigned cap)
+static void lid_limit_add_port(struct lid_work *work, const struct port *port, unsigned cap)
 {
 	struct lid_limit *limit = &work->caps;
 	unsigned lids = 1u << lid_lmc_of(work, port);
@@ -118,7 +118,7 @@ unsigned lid_find_price(void *arg, size_t *at)
 
 	if (limit->kinds < 2 || kind == limit->kinds || free_of_cost)
 		return 0;
-	add_port(work, work->ports[*at % work->count], limit->caps[kind]);
+	lid_limit_add_port(work, work->ports[*at % work->count], limit->caps[kind]);
 	if (++*at % work->count == 0)
 		judge_cap(work, limit->caps[kind], kind == 0);
 	return 2;

@@ -10,7 +10,7 @@
 
 /* Somebody else may have it by right: he was given it before, or holds it and was not MASTER, for
  * our own port was told another one. */
-static const char *why_not(const struct lid_work *work, const struct port *own)
+static const char *sm_lid_refusal(const struct lid_work *work, const struct port *own)
 {
 	unsigned end = work->sm_lid + (1u << work->lmc);
 
@@ -32,7 +32,7 @@ static const char *why_not(const struct lid_work *work, const struct port *own)
 }
 
 /* What it has beside: as recorded, else as found, else a new one. */
-static lid_t own_lid(struct lid_work *work, const struct port *own)
+static lid_t sm_port_own_lid(struct lid_work *work, const struct port *own)
 {
 	const struct lid_entry key = {.guid = port_facts(own)->guid}, *entry = NULL;
 	lid_t found = port_info(own)->lid;
@@ -57,7 +57,7 @@ unsigned lid_take_sm_lid(void *arg, size_t *at)
 	if ((*at)++)
 		return 0;
 	work->fabric->sm_kept_lid = LID_NONE;
-	work->report.sm_lid_why = work->sm_lid ? why_not(work, own) : NULL;
+	work->report.sm_lid_why = work->sm_lid ? sm_lid_refusal(work, own) : NULL;
 	if (!work->sm_lid || work->report.sm_lid_why)
 		return 1;
 	if (own->lid && own->lid != work->sm_lid)
@@ -65,7 +65,7 @@ unsigned lid_take_sm_lid(void *arg, size_t *at)
 	if (!own->lid)
 		lid_give(work, own, work->sm_lid, work->lmc);
 	work->own = (struct lid_entry){
-		.guid = port_facts(own)->guid, .lid = own_lid(work, own), .lmc = work->lmc};
+		.guid = port_facts(own)->guid, .lid = sm_port_own_lid(work, own), .lmc = work->lmc};
 	if (work->own.lid)
 		lid_keep(work, &work->own, true);
 	work->fabric->sm_kept_lid = work->own.lid;

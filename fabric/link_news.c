@@ -25,7 +25,7 @@ static bool is_at(const struct link_end *end, const struct port *port)
 	return end->guid == port->node->guid && end->num == port->num;
 }
 
-static void fill(struct link_end *end, const struct port *port)
+static void link_end_fill(struct link_end *end, const struct port *port)
 {
 	end->guid = port->node->guid;
 	end->num = port->num;
@@ -48,8 +48,8 @@ static struct link_change *entry(struct link_news *news, const struct port *a, c
 	if (news->count == LINK_NEWS_MAX)
 		return NULL;
 	change = &news->change[news->count++];
-	fill(&change->end[0], a);
-	fill(&change->end[1], b);
+	link_end_fill(&change->end[0], a);
+	link_end_fill(&change->end[1], b);
 	change->fate = fate;
 	return change;
 }

@@ -107,8 +107,8 @@ uint16_t mft_valid(const struct mft *mft, uint8_t position)
 }
 
 /* Where an MLID's ports of a position stand; false: nowhere. */
-static bool find(const struct mft *mft, lid_t mlid, uint8_t position, size_t *index,
-		 unsigned *entry)
+static bool mft_find_cell(const struct mft *mft, lid_t mlid, uint8_t position, size_t *index,
+			  unsigned *entry)
 {
 	unsigned place = mlid - LID_MULTICAST_MIN;
 
@@ -126,7 +126,7 @@ void mft_want(struct mft *mft, lid_t mlid, uint8_t position, uint16_t ports, boo
 	unsigned entry;
 	size_t index;
 
-	if (!find(mft, mlid, position, &index, &entry))
+	if (!mft_find_cell(mft, mlid, position, &index, &entry))
 		return;
 	cell = mft_cell(mft, index);
 	ports &= mft_valid(mft, position);
@@ -143,7 +143,7 @@ uint16_t mft_wanted(const struct mft *mft, lid_t mlid, uint8_t position)
 	unsigned entry;
 	size_t index;
 
-	if (!find(mft, mlid, position, &index, &entry) || !mft->cells[index])
+	if (!mft_find_cell(mft, mlid, position, &index, &entry) || !mft->cells[index])
 		return 0;
 	return mft->cells[index]->want[entry];
 }
@@ -154,7 +154,7 @@ uint16_t mft_has(const struct mft *mft, lid_t mlid, uint8_t position)
 	unsigned entry;
 	size_t index;
 
-	if (!find(mft, mlid, position, &index, &entry))
+	if (!mft_find_cell(mft, mlid, position, &index, &entry))
 		return 0;
 	cell = mft->cells[index];
 	return cell && cell->known && !cell->guessed ? cell->have[entry] : 0;
@@ -166,7 +166,7 @@ uint16_t mft_maybe(const struct mft *mft, lid_t mlid, uint8_t position)
 	unsigned entry;
 	size_t index;
 
-	if (!find(mft, mlid, position, &index, &entry))
+	if (!mft_find_cell(mft, mlid, position, &index, &entry))
 		return 0;
 	cell = mft->cells[index];
 	if (!mft_is_known(mft, index))
@@ -181,7 +181,7 @@ bool mft_is_settled(const struct mft *mft, lid_t mlid)
 		unsigned entry;
 		size_t index;
 
-		if (!find(mft, mlid, position, &index, &entry))
+		if (!mft_find_cell(mft, mlid, position, &index, &entry))
 			continue;
 		cell = mft->cells[index];
 		if (cell && cell->want[entry] &&
@@ -194,7 +194,7 @@ bool mft_is_settled(const struct mft *mft, lid_t mlid)
 	return true;
 }
 
-static bool wants_nothing(const struct mft_cell *cell)
+static bool mft_cell_wants_nothing(const struct mft_cell *cell)
 {
 	return memcmp(cell->want, nothing, sizeof(nothing)) == 0;
 }
@@ -205,7 +205,7 @@ void mft_tidy(struct mft *mft, uint16_t blocks)
 	for (size_t i = 0; i < (size_t)blocks * mft->positions; i++) {
 		struct mft_cell *cell = mft->cells[i];
 
-		if (!cell || cell->busy || mft_differs(cell) || !wants_nothing(cell))
+		if (!cell || cell->busy || mft_differs(cell) || !mft_cell_wants_nothing(cell))
 			continue;
 		free(cell);
 		mft->cells[i] = NULL;
@@ -220,7 +220,7 @@ lid_t mft_want_top(const struct mft *mft)
 
 		size_t top = LID_MULTICAST_MIN + (block + 1) * MFT_BLOCK_LIDS - 1;
 
-		if (cell && !wants_nothing(cell))
+		if (cell && !mft_cell_wants_nothing(cell))
 			return top < mft->top_max ? (lid_t)top : mft->top_max;
 	}
 	return MFT_NOTHING_TOP;
@@ -337,7 +337,7 @@ const uint16_t *mft_row_cell(const struct mft_row *row, uint32_t index)
 	return nothing;
 }
 
-static struct mft_row *make_row(const struct mft *mft)
+static struct mft_row *mft_make_row(const struct mft *mft)
 {
 	struct mft_row *row;
 	uint32_t count = 0;
@@ -365,7 +365,7 @@ static struct mft_row *make_row(const struct mft *mft)
 struct mft_row *mft_row(struct mft *mft)
 {
 	if (!mft->row)
-		mft->row = make_row(mft);
+		mft->row = mft_make_row(mft);
 	if (mft->row)
 		mft->row->refs++;
 	return mft->row;

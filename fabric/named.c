@@ -48,7 +48,8 @@ static struct sought seek(const char *name)
 	return sought;
 }
 
-static bool matches(const struct snapshot *snapshot, uint32_t place, const struct sought *sought)
+static bool node_matches(const struct snapshot *snapshot, uint32_t place,
+			 const struct sought *sought)
 {
 	const struct node_facts *facts = facts_at(snapshot, place);
 	const struct snap_end *end = place < snapshot->num_switches
@@ -75,7 +76,7 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 	size_t used = 0;
 
 	for (uint32_t place = 0; place < node_count(snapshot); place++) {
-		if (!matches(snapshot, place, &sought))
+		if (!node_matches(snapshot, place, &sought))
 			continue;
 		if (named.place >= 0 &&
 		    facts_at(snapshot, place)->info.node_guid ==

@@ -41,7 +41,7 @@ static struct node *neighbour(const struct port *port)
 	return cable_counts(port) && port_of_switch(port->peer) ? port->peer->node : NULL;
 }
 
-static struct node *first_switch(const struct fabric *fabric)
+static struct node *no_transit_first_switch(const struct fabric *fabric)
 {
 	const struct port *port = fabric->sm_port;
 
@@ -64,7 +64,7 @@ static const struct node *only_by(const struct aside_choice *choice, const struc
 static size_t count_reached(struct fabric *fabric, const struct aside_choice *choice,
 			    struct node **queue)
 {
-	struct node *node = first_switch(fabric);
+	struct node *node = no_transit_first_switch(fabric);
 	const struct roster *roster = fabric_roster(fabric);
 	size_t head = 0, tail = 0;
 
@@ -110,10 +110,11 @@ unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *
 
 	if (!*at)
 		choice->count = 0;
-	if (*at == roster->num_switches || !first_switch(fabric))
+	if (*at == roster->num_switches || !no_transit_first_switch(fabric))
 		return 0;
 	node = roster->switches[(*at)++];
-	if (!node->sw->aside || node == first_switch(fabric) || choice->count == ASIDE_MAX)
+	if (!node->sw->aside || node == no_transit_first_switch(fabric) ||
+	    choice->count == ASIDE_MAX)
 		return 1;
 	queue = mem_array(roster->num_switches, sizeof(*queue));
 	reached = count_reached(fabric, choice, queue);

@@ -28,17 +28,17 @@ struct key_set {
 	uint64_t bits[1024];
 };
 
-static bool has(const struct key_set *set, pkey_t p_key)
+static bool key_set_has(const struct key_set *set, pkey_t p_key)
 {
 	return set->bits[p_key / 64] >> p_key % 64 & 1;
 }
 
-static void add(struct key_set *set, pkey_t p_key)
+static void key_set_add(struct key_set *set, pkey_t p_key)
 {
 	set->bits[p_key / 64] |= UINT64_C(1) << p_key % 64;
 }
 
-static void take(struct key_set *set, pkey_t p_key)
+static void key_set_remove(struct key_set *set, pkey_t p_key)
 {
 	set->bits[p_key / 64] &= ~(UINT64_C(1) << p_key % 64);
 }
@@ -50,14 +50,14 @@ static pkey_t other_membership(pkey_t p_key)
 
 /* Slots whose key is wanted keep it, others are emptied or changed to the other membership; missing
  * gets what is wanted and stands nowhere. */
-static void keep(pkey_t *table, unsigned room, struct key_set *missing)
+static void keep_wanted_slots(pkey_t *table, unsigned room, struct key_set *missing)
 {
 	uint64_t exact[UINT16_MAX / 64 + 1] = {0}; /* slots */
 
 	for (unsigned i = 0; i < room; i++) {
-		if (!has(missing, table[i]))
+		if (!key_set_has(missing, table[i]))
 			continue;
-		take(missing, table[i]);
+		key_set_remove(missing, table[i]);
 		exact[i / 64] |= UINT64_C(1) << i % 64;
 	}
 	for (unsigned i = 0; i < room; i++) {
@@ -65,12 +65,12 @@ static void keep(pkey_t *table, unsigned room, struct key_set *missing)
 
 		if (exact[i / 64] >> i % 64 & 1)
 			continue;
-		table[i] = has(missing, other) ? other : 0;
-		take(missing, other);
+		table[i] = key_set_has(missing, other) ? other : 0;
+		key_set_remove(missing, other);
 	}
 }
 
-static int find(const pkey_t *table, unsigned room, pkey_t p_key)
+static int pkey_slot(const pkey_t *table, unsigned room, pkey_t p_key)
 {
 	for (unsigned i = 0; i < room; i++)
 		if (table[i] == p_key)
@@ -81,9 +81,9 @@ static int find(const pkey_t *table, unsigned room, pkey_t p_key)
 /* The slot of a partition's key, rather of the full one; -1: none. */
 static int find_partition(const pkey_t *table, unsigned room, pkey_t partition)
 {
-	int full = find(table, room, partition | PKEY_FULL_MEMBER);
+	int full = pkey_slot(table, room, partition | PKEY_FULL_MEMBER);
 
-	return full >= 0 ? full : find(table, room, partition);
+	return full >= 0 ? full : pkey_slot(table, room, partition);
 }
 
 /* Which of want is this partition's, rather the full one; 0: none. */
@@ -98,13 +98,13 @@ static pkey_t wanted_of(const pkey_t *want, unsigned count, pkey_t partition)
  * key is left out like any other that comes too late: what stands there is in use. */
 static void put_first(pkey_t *table, unsigned room, pkey_t key, struct key_set *missing)
 {
-	int at = find(table, room, key), hole = at < 0 ? find(table, room, 0) : at;
+	int at = pkey_slot(table, room, key), hole = at < 0 ? pkey_slot(table, room, 0) : at;
 
 	if (at == 0 || hole < 0)
 		return;
 	table[hole] = table[0];
 	table[0] = key;
-	take(missing, key);
+	key_set_remove(missing, key);
 }
 
 unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsigned count,
@@ -117,14 +117,14 @@ unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsign
 
 	memmove(table, have, room * sizeof(*table));
 	for (unsigned i = 0; i < count; i++)
-		add(&missing, want[i]);
-	keep(table, room, &missing);
+		key_set_add(&missing, want[i]);
+	keep_wanted_slots(table, room, &missing);
 	if (first && room)
 		put_first(table, room, first, &missing);
 	else if (usual && room && !pkey_partition(table[0]))
 		put_first(table, room, usual, &missing);
 	for (unsigned i = 0; i < count; i++) {
-		if (!has(&missing, want[i]))
+		if (!key_set_has(&missing, want[i]))
 			continue;
 		while (hole < room && pkey_partition(table[hole]))
 			hole++;
@@ -149,7 +149,7 @@ static void set_of_table(const pkey_t *table, unsigned slots, struct key_set *ou
 	memset(out, 0, sizeof(*out));
 	for (unsigned i = 0; i < slots; i++)
 		if (pkey_partition(table[i]))
-			add(out, table[i]);
+			key_set_add(out, table[i]);
 }
 
 unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count,
@@ -162,9 +162,9 @@ unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, u
 	for (unsigned i = 0; i < count; i++) {
 		pkey_t key = want[i], other = other_membership(key);
 
-		if (has(&held, key))
+		if (key_set_has(&held, key))
 			kept[found++] = key;
-		else if (has(&held, other) && find(want, count, other) < 0)
+		else if (key_set_has(&held, other) && pkey_slot(want, count, other) < 0)
 			kept[found++] = pkey_partition(key);
 	}
 	return found;
@@ -179,8 +179,8 @@ bool pkeys_exceed(const pkey_t *table, unsigned slots, const pkey_t *want, unsig
 		pkey_t key = table[i];
 
 		/* A limited member's key lets less through than a full one's. */
-		if (pkey_partition(key) && !has(&wanted, key) &&
-		    !has(&wanted, key | PKEY_FULL_MEMBER))
+		if (pkey_partition(key) && !key_set_has(&wanted, key) &&
+		    !key_set_has(&wanted, key | PKEY_FULL_MEMBER))
 			return true;
 	}
 	return false;

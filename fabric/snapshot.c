@@ -59,7 +59,8 @@ static lid_t last_lid(lid_t base, uint8_t lmc)
 }
 
 /* Of two that claim a LID the first keeps it; freezing has told of such a collision already. */
-static void claim(struct snapshot *snapshot, lid_t base, uint8_t lmc, struct snap_owner owner)
+static void snapshot_claim_lids(struct snapshot *snapshot, lid_t base, uint8_t lmc,
+				struct snap_owner owner)
 {
 	lid_t last = last_lid(base, lmc);
 
@@ -71,7 +72,7 @@ static void claim(struct snapshot *snapshot, lid_t base, uint8_t lmc, struct sna
 	}
 }
 
-static void raise_top(struct snapshot *snapshot, lid_t base, uint8_t lmc)
+static void snapshot_raise_top(struct snapshot *snapshot, lid_t base, uint8_t lmc)
 {
 	lid_t last = last_lid(base, lmc);
 
@@ -91,7 +92,7 @@ static uint8_t count_places(const struct snapshot *snapshot, uint32_t s)
 
 /* What a switch's own links lead to: hosts are its own memory, of cables to other switches it is
  * theirs. */
-static void remember_cables(struct snapshot *snapshot, uint32_t s)
+static void snapshot_remember_cables(struct snapshot *snapshot, uint32_t s)
 {
 	const struct snap_switch *sw = &snapshot->switches[s];
 	uint8_t places;
@@ -152,24 +153,25 @@ static void index_lids(struct snapshot *snapshot)
 	snapshot->lid_top = LID_NONE;
 	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
 		switches[s].hosts = 0;
-		raise_top(snapshot, switches[s].lid, switches[s].lmc);
+		snapshot_raise_top(snapshot, switches[s].lid, switches[s].lmc);
 	}
 	for (uint32_t e = 0; e < snapshot->num_ends; e++) {
 		if (ends[e].sw >= 0)
 			switches[ends[e].sw].hosts++;
-		raise_top(snapshot, ends[e].lid, ends[e].lmc);
+		snapshot_raise_top(snapshot, ends[e].lid, ends[e].lmc);
 	}
 	for (uint32_t l = 0; l < snapshot->num_links; l++)
-		raise_top(snapshot, snapshot->cables[l].lid, snapshot->cables[l].lmc);
+		snapshot_raise_top(snapshot, snapshot->cables[l].lid, snapshot->cables[l].lmc);
 	free(snapshot->owners);
 	snapshot->owners = mem_array(snapshot->lid_top + 1u, sizeof(*snapshot->owners));
 	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++)
 		snapshot->owners[lid] = (struct snap_owner){-1, -1};
 	for (uint32_t s = 0; s < snapshot->num_switches; s++)
-		claim(snapshot, switches[s].lid, switches[s].lmc,
-		      (struct snap_owner){(int32_t)s, -1});
+		snapshot_claim_lids(snapshot, switches[s].lid, switches[s].lmc,
+				    (struct snap_owner){(int32_t)s, -1});
 	for (uint32_t e = 0; e < snapshot->num_ends; e++)
-		claim(snapshot, ends[e].lid, ends[e].lmc, (struct snap_owner){-1, (int32_t)e});
+		snapshot_claim_lids(snapshot, ends[e].lid, ends[e].lmc,
+				    (struct snap_owner){-1, (int32_t)e});
 	index_kept(snapshot);
 }
 
@@ -181,7 +183,7 @@ unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at)
 	if (s > snapshot->num_switches)
 		return 0;
 	if (s < snapshot->num_switches) {
-		remember_cables(snapshot, s);
+		snapshot_remember_cables(snapshot, s);
 		return snapshot->switches[s].num_ports / 4 + 1u;
 	}
 	index_lids(snapshot);

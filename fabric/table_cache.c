@@ -85,7 +85,8 @@ static uint64_t sum_of(uint64_t sum, const uint8_t *bytes, size_t size)
 	return sum;
 }
 
-static uint64_t row_sum(const uint8_t head[ROW_HEAD_SIZE], const uint8_t *bytes, size_t size)
+static uint64_t table_cache_row_sum(const uint8_t head[ROW_HEAD_SIZE], const uint8_t *bytes,
+				    size_t size)
 {
 	return sum_of(sum_of(HASH_SEED, head, ROW_SUM), bytes, size);
 }
@@ -99,7 +100,7 @@ static void row_head(guid_t guid, uint32_t kind, lid_t top, size_t size, uint8_t
 	be32_store(head + 8, kind);
 	be32_store(head + 12, top);
 	be32_store(head + 16, (uint32_t)size);
-	be64_store(head + ROW_SUM, row_sum(head, head + ROW_HEAD_SIZE, size));
+	be64_store(head + ROW_SUM, table_cache_row_sum(head, head + ROW_HEAD_SIZE, size));
 }
 
 static bool row_is_whole(const uint8_t *at, size_t size)
@@ -110,7 +111,7 @@ static bool row_is_whole(const uint8_t *at, size_t size)
 		return false;
 	bytes = be32_load(at + 16);
 	return be32_load(at + 12) <= UINT16_MAX && size - ROW_HEAD_SIZE >= bytes &&
-	       be64_load(at + ROW_SUM) == row_sum(at, at + ROW_HEAD_SIZE, bytes);
+	       be64_load(at + ROW_SUM) == table_cache_row_sum(at, at + ROW_HEAD_SIZE, bytes);
 }
 
 /* Reading */
@@ -202,7 +203,7 @@ void image_row_done(struct image_row *row)
 }
 
 /* The next row; 0 when it is not whole. Returns how many bytes it had. */
-static size_t read_row(struct image *image, const uint8_t *at, size_t size)
+static size_t table_cache_read_row(struct image *image, const uint8_t *at, size_t size)
 {
 	struct image_row row;
 	size_t bytes = image_row_get(at, size, &row);
@@ -212,7 +213,7 @@ static size_t read_row(struct image *image, const uint8_t *at, size_t size)
 	return bytes;
 }
 
-static void read_rows(struct image *image, const uint8_t *bytes, size_t size)
+static void table_cache_read_rows(struct image *image, const uint8_t *bytes, size_t size)
 {
 	static const struct log_subject subject = {.message_id = MESSAGE_STORE_DAMAGED};
 	size_t at = HEAD_SIZE, step = 1;
@@ -226,7 +227,7 @@ static void read_rows(struct image *image, const uint8_t *bytes, size_t size)
 		return;
 	}
 	for (rows = be32_load(bytes + 12); i < rows && step; i++, at += step)
-		step = read_row(image, bytes + at, size - at);
+		step = table_cache_read_row(image, bytes + at, size - at);
 	if (!step)
 		log_about(LOG_WARNING, &subject,
 			  "%s is damaged from row %u of %u on: those tables are read from the "
@@ -234,7 +235,7 @@ static void read_rows(struct image *image, const uint8_t *bytes, size_t size)
 			  image->path, i, rows);
 }
 
-static void read_file(struct image *image)
+static void table_cache_read_file(struct image *image)
 {
 	int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat stat_of;
@@ -246,7 +247,7 @@ static void read_file(struct image *image)
 	if (!fstat(fd, &stat_of) && S_ISREG(stat_of.st_mode) && stat_of.st_size < INT32_MAX) {
 		bytes = mem_alloc((size_t)stat_of.st_size + 1);
 		got = read(fd, bytes, (size_t)stat_of.st_size);
-		read_rows(image, bytes, got > 0 ? (size_t)got : 0);
+		table_cache_read_rows(image, bytes, got > 0 ? (size_t)got : 0);
 		free(bytes);
 	}
 	close(fd);
@@ -417,7 +418,7 @@ static int write_rows(FILE *file, const void *what)
 	return error;
 }
 
-static int write_file(const struct image *image)
+static int table_cache_write_file(const struct image *image)
 {
 	int error = file_replace(image->path, image->part, write_rows, &image->writing);
 
@@ -426,16 +427,16 @@ static int write_file(const struct image *image)
 	return error;
 }
 
-static void run(struct work_job *job)
+static void table_cache_run(struct work_job *job)
 {
 	struct image *image = container_of(job, struct image, job);
 
-	image->error = write_file(image);
+	image->error = table_cache_write_file(image);
 }
 
 /* On the loop */
 
-static void finish(struct image *image)
+static void table_cache_write_end(struct image *image)
 {
 	image->under_way = false;
 	if (image->error) {
@@ -451,14 +452,14 @@ static void finish(struct image *image)
 	image->writing = (struct rows){0};
 }
 
-static void done(struct work_job *job)
+static void table_cache_job_done(struct work_job *job)
 {
-	finish(container_of(job, struct image, job));
+	table_cache_write_end(container_of(job, struct image, job));
 }
 
 /* Gathering: what switches have of which that is known. */
 
-static unsigned gather(void *arg, size_t *at)
+static unsigned table_cache_gather(void *arg, size_t *at)
 {
 	struct image *image = arg;
 	const struct roster *roster = fabric_roster(image->fabric);
@@ -486,15 +487,16 @@ static unsigned gather(void *arg, size_t *at)
 }
 
 /* Switches came or went. */
-static bool is_stale(const void *arg)
+static bool table_cache_is_stale(const void *arg)
 {
 	const struct image *image = arg;
 
 	return image->members != fabric_roster(image->fabric)->members;
 }
 
-static slice_fn *const gather_stages[] = {gather, NULL};
-static const struct slice_plan gather_plan = {"gathering tables", gather_stages, is_stale};
+static slice_fn *const gather_stages[] = {table_cache_gather, NULL};
+static const struct slice_plan gather_plan = {"gathering tables", gather_stages,
+					      table_cache_is_stale};
 
 /* Rows are never changed, so they are the same when they are at the same place. */
 static bool same_rows(const struct rows *a, const struct rows *b)
@@ -520,7 +522,7 @@ static bool is_new(struct image *image)
 	return false;
 }
 
-static void gathered(void *arg)
+static void table_cache_gathered(void *arg)
 {
 	struct image *image = arg;
 
@@ -530,7 +532,7 @@ static void gathered(void *arg)
 	work_submit(image->pool, &image->job);
 }
 
-static void follow(struct image *image, uint64_t delay_us)
+static void table_cache_arm(struct image *image, uint64_t delay_us)
 {
 	uint64_t due_us = loop_now_us(image->loop) + delay_us;
 
@@ -540,12 +542,12 @@ static void follow(struct image *image, uint64_t delay_us)
 	loop_timer_arm(&image->timer, delay_us);
 }
 
-static void tick(void *arg)
+static void table_cache_tick(void *arg)
 {
 	struct image *image = arg;
 
 	if (image->under_way || image->gathering.running)
-		follow(image, DELAY_US);
+		table_cache_arm(image, DELAY_US);
 	else
 		slices_begin(&image->gathering);
 }
@@ -553,13 +555,13 @@ static void tick(void *arg)
 void image_touch(struct image *image)
 {
 	if (image && image->pool)
-		follow(image, DELAY_US);
+		table_cache_arm(image, DELAY_US);
 }
 
 void image_touch_mft(struct image *image)
 {
 	if (image && image->pool)
-		follow(image, DELAY_MFT_US);
+		table_cache_arm(image, DELAY_MFT_US);
 }
 
 void image_end(struct image *image)
@@ -578,8 +580,8 @@ void image_end(struct image *image)
 		return;
 	slices_at_once(&gather_plan, image);
 	if (is_new(image)) {
-		image->error = write_file(image);
-		finish(image);
+		image->error = table_cache_write_file(image);
+		table_cache_write_end(image);
 	}
 }
 
@@ -593,13 +595,14 @@ struct image *image_new(struct loop *loop, struct work_pool *pool, const char *d
 	image->fabric = fabric;
 	image->path = mem_printf("%s/tables.img", dir);
 	image->part = mem_printf("%s.part", image->path);
-	image->job = (struct work_job){.name = "tables", .run = run, .done = done};
+	image->job = (struct work_job){
+		.name = "tables", .run = table_cache_run, .done = table_cache_job_done};
 	image->limit = (struct log_limit){.burst = 3, .interval_us = 600000000};
 	list_init(&image->job.link);
 	map_init(&image->read);
-	slices_init(&image->gathering, loop, &gather_plan, image, gathered, image);
-	loop_timer_init(&image->timer, loop, "image of tables", tick, image);
-	read_file(image);
+	slices_init(&image->gathering, loop, &gather_plan, image, table_cache_gathered, image);
+	loop_timer_init(&image->timer, loop, "image of tables", table_cache_tick, image);
+	table_cache_read_file(image);
 	return image;
 }
 

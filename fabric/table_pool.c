@@ -55,7 +55,7 @@ static void join_rows(struct port_tables *tables)
 }
 
 /* Where equal tables stand, or where these should. */
-static uint64_t place_of(const struct map *map, const struct port_tables *tables)
+static uint64_t table_pool_place(const struct map *map, const struct port_tables *tables)
 {
 	const struct port_tables *there;
 	uint64_t place = hash_of(tables);
@@ -71,7 +71,7 @@ struct port_tables *table_pool_share(struct table_pool *pool, struct port_tables
 	uint64_t place;
 
 	join_rows(tables);
-	place = place_of(&pool->tables, tables);
+	place = table_pool_place(&pool->tables, tables);
 	there = map_get(&pool->tables, place);
 	if (there) {
 		port_tables_unref(tables);
@@ -90,7 +90,7 @@ void table_pool_trim(struct table_pool *pool)
 	map_init(&kept);
 	while ((tables = map_next(&pool->tables, &position))) {
 		if (tables->refs > 1)
-			map_put(&kept, place_of(&kept, tables), tables);
+			map_put(&kept, table_pool_place(&kept, tables), tables);
 		else
 			port_tables_unref(tables);
 	}

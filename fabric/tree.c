@@ -96,13 +96,13 @@ struct port *fabric_next_end(struct fabric *fabric, size_t *at)
 
 /* The tree */
 
-static void tree_free(struct tree *tree)
+static void fabric_tree_free(struct tree *tree)
 {
 	free(tree->queue);
 	*tree = (struct tree){0};
 }
 
-static void reach(struct fabric *fabric, struct port *from, unsigned hops)
+static void tree_reach(struct fabric *fabric, struct port *from, unsigned hops)
 {
 	struct tree *tree = &fabric->tree;
 	struct node *node = from->peer ? from->peer->node : NULL;
@@ -114,12 +114,12 @@ static void reach(struct fabric *fabric, struct port *from, unsigned hops)
 	tree->queue[tree->tail++] = (struct tree_place){node, from, (uint8_t)hops};
 }
 
-static void begin(struct fabric *fabric)
+static void tree_begin(struct fabric *fabric)
 {
 	struct tree *tree = &fabric->tree;
 	struct node *node;
 
-	tree_free(tree);
+	fabric_tree_free(tree);
 	tree->members = fabric->members;
 	tree->queue = mem_array(fabric->num_switches + 1, sizeof(*tree->queue));
 	fabric->tree_searches++;
@@ -127,14 +127,14 @@ static void begin(struct fabric *fabric)
 		return;
 	node = fabric->sm_port->node;
 	if (node->type != NODE_SWITCH) {
-		reach(fabric, fabric->sm_port, 1);
+		tree_reach(fabric, fabric->sm_port, 1);
 		return;
 	}
 	node->tree_search = fabric->tree_searches;
 	tree->queue[tree->tail++] = (struct tree_place){node, NULL, 0};
 }
 
-static void take_over(struct fabric *fabric)
+static void tree_take_over(struct fabric *fabric)
 {
 	const struct roster *roster = fabric_roster(fabric);
 	struct tree *tree = &fabric->tree;
@@ -147,7 +147,7 @@ static void take_over(struct fabric *fabric)
 		tree->queue[i].node->uplink = tree->queue[i].uplink;
 		tree->queue[i].node->hops = tree->queue[i].hops;
 	}
-	tree_free(tree);
+	fabric_tree_free(tree);
 }
 
 unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
@@ -156,7 +156,7 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 	const struct tree_place *place;
 
 	if (*at == 0 || (tree->queue && tree->members != fabric->members)) {
-		begin(fabric);
+		tree_begin(fabric);
 		*at = 1;
 	}
 	if (!tree->queue)
@@ -166,7 +166,7 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 		*at = 1;
 	}
 	if (*at > tree->tail) {
-		take_over(fabric);
+		tree_take_over(fabric);
 		return fabric->num_switches + 1;
 	}
 	/* An agent that is silent forwards no directed route either: such a switch comes last. */
@@ -174,13 +174,13 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 	if (tree->others ? *at <= tree->others && !place->node->silent : place->node->silent)
 		return 1;
 	for (unsigned i = 1; i <= place->node->num_ports; i++)
-		reach(fabric, &place->node->port[i], place->hops + 1);
+		tree_reach(fabric, &place->node->port[i], place->hops + 1);
 	return place->node->num_ports + 1u;
 }
 
 void fabric_walks_done(struct fabric *fabric)
 {
-	tree_free(&fabric->tree);
+	fabric_tree_free(&fabric->tree);
 	roster_free(&fabric->roster);
 }
 

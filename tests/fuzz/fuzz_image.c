@@ -19,9 +19,9 @@ static void read_as_file(const uint8_t *row, size_t row_size, const uint8_t *dat
 	memcpy(at, row, row_size);
 	memcpy(at + row_size, row, row_size);
 	memcpy(at + 2 * row_size, data, size);
-	read_rows(&image, file, HEAD_SIZE + 2 * row_size + size);
+	table_cache_read_rows(&image, file, HEAD_SIZE + 2 * row_size + size);
 	image_forget(&image);
-	read_rows(&image, data, size);
+	table_cache_read_rows(&image, data, size);
 	image_forget(&image);
 	free(file);
 }

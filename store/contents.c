@@ -95,8 +95,8 @@ static void take_bad(void *ctx, const struct store_db_row *row)
 
 /* Good rows */
 
-static void refuse(struct store_contents *contents, const char *table, const char *field,
-		   const char *wrong)
+static void contents_refuse(struct store_contents *contents, const char *table, const char *field,
+			    const char *wrong)
 {
 	if (!contents->refused++)
 		snprintf(contents->refused_why, sizeof(contents->refused_why), "%s: %s: %s", table,
@@ -126,7 +126,7 @@ static const struct store_key *key_new(struct arena *arena, const struct store_d
 	return key;
 }
 
-static void add_record(struct store_contents *contents, const struct store_record *record)
+static void contents_add_record(struct store_contents *contents, const struct store_record *record)
 {
 	if (contents->count == contents->capacity) {
 		contents->capacity = contents->capacity ? 2 * contents->capacity : ROWS_MIN;
@@ -162,10 +162,10 @@ static int take_good(void *ctx, const struct store_db_row *row)
 	format_decode(table->format, wire, record);
 	wrong = registry_check(row->kind, record, &field);
 	if (wrong)
-		refuse(contents, table->name, field, wrong);
+		contents_refuse(contents, table->name, field, wrong);
 	else
-		add_record(contents,
-			   &(struct store_record){row->kind, record, key, store_db_row_sum(row)});
+		contents_add_record(contents, &(struct store_record){row->kind, record, key,
+								     store_db_row_sum(row)});
 	return 0;
 }
 

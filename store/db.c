@@ -87,15 +87,15 @@ static int explain(sqlite3 *sqlite, int code, char why[STORE_WHY_SIZE])
 	return error;
 }
 
-static int run(struct store_db *db, const char *sql, char why[STORE_WHY_SIZE])
+static int db_run(struct store_db *db, const char *sql, char why[STORE_WHY_SIZE])
 {
 	int code = sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
 
 	return code == SQLITE_OK ? 0 : explain(db->sqlite, code, why);
 }
 
-static int prepare(struct store_db *db, const char *sql, sqlite3_stmt **out,
-		   char why[STORE_WHY_SIZE])
+static int db_prepare(struct store_db *db, const char *sql, sqlite3_stmt **out,
+		      char why[STORE_WHY_SIZE])
 {
 	int code = sqlite3_prepare_v2(db->sqlite, sql, -1, out, NULL);
 
@@ -103,10 +103,11 @@ static int prepare(struct store_db *db, const char *sql, sqlite3_stmt **out,
 }
 
 /* The one number that a query gives. */
-static int ask(struct store_db *db, const char *sql, int64_t *out, char why[STORE_WHY_SIZE])
+static int db_query_number(struct store_db *db, const char *sql, int64_t *out,
+			   char why[STORE_WHY_SIZE])
 {
 	sqlite3_stmt *query;
-	int error = prepare(db, sql, &query, why), code;
+	int error = db_prepare(db, sql, &query, why), code;
 
 	if (error)
 		return error;
@@ -122,7 +123,7 @@ static int ask(struct store_db *db, const char *sql, int64_t *out, char why[STOR
 /* Checksums */
 
 /* With sizes between the parts. */
-static int64_t row_sum(const struct store_db_row *row)
+static int64_t db_row_sum(const struct store_db_row *row)
 {
 	uint8_t head[8];
 	uint64_t hash = HASH_SEED;
@@ -137,7 +138,7 @@ static int64_t row_sum(const struct store_db_row *row)
 
 uint64_t store_db_row_sum(const struct store_db_row *row)
 {
-	return (uint64_t)row_sum(row);
+	return (uint64_t)db_row_sum(row);
 }
 
 /* record_sum(kind, key, value), for statements. */
@@ -150,7 +151,7 @@ static void sum_in_sql(sqlite3_context *context, int count, sqlite3_value **valu
 				   .value_size = (size_t)sqlite3_value_bytes(values[2])};
 
 	(void)count;
-	sqlite3_result_int64(context, row_sum(&row));
+	sqlite3_result_int64(context, db_row_sum(&row));
 }
 
 /* Totals */
@@ -165,7 +166,7 @@ static void totals_add(struct store_db_totals *totals, unsigned kind, int64_t co
 
 void store_db_count(struct store_db_totals *totals, const struct store_db_row *row)
 {
-	totals_add(totals, row->kind, 1, row_sum(row));
+	totals_add(totals, row->kind, 1, db_row_sum(row));
 }
 
 const struct store_db_totals *store_db_totals(const struct store_db *db)
@@ -204,7 +205,7 @@ static struct store_db_row totals_row(const struct store_db_totals *totals,
 
 /* Rows as they are read */
 
-static struct store_db_row row_at(sqlite3_stmt *query)
+static struct store_db_row db_row(sqlite3_stmt *query)
 {
 	return (struct store_db_row){.kind = (unsigned)sqlite3_column_int(query, 0),
 				     .key = sqlite3_column_blob(query, 1),
@@ -217,9 +218,9 @@ static struct store_db_row row_at(sqlite3_stmt *query)
 static int give_row(sqlite3_stmt *query, const struct store_db_sink *sink,
 		    struct store_db_totals *totals)
 {
-	struct store_db_row row = row_at(query);
+	struct store_db_row row = db_row(query);
 
-	if (sqlite3_column_int64(query, 3) != row_sum(&row)) {
+	if (sqlite3_column_int64(query, 3) != db_row_sum(&row)) {
 		sink->bad(sink->ctx, &row);
 		return 0;
 	}
@@ -284,7 +285,7 @@ struct counting {
 	bool bad;
 };
 
-static int count_row(void *ctx, const struct store_db_row *row)
+static int db_count_row(void *ctx, const struct store_db_row *row)
 {
 	store_db_count(&((struct counting *)ctx)->totals, row);
 	return 0;
@@ -301,16 +302,16 @@ static int prepare_writes(struct store_db *db, char why[STORE_WHY_SIZE])
 	int error = 0;
 
 	if (!db->put)
-		error = prepare(db,
-				"INSERT OR REPLACE INTO record (kind, key, value, sum)"
-				" VALUES (?1, ?2, ?3, ?4)",
-				&db->put, why);
+		error = db_prepare(db,
+				   "INSERT OR REPLACE INTO record (kind, key, value, sum)"
+				   " VALUES (?1, ?2, ?3, ?4)",
+				   &db->put, why);
 	if (!error && !db->drop)
-		error = prepare(db, "DELETE FROM record WHERE kind = ?1 AND key = ?2", &db->drop,
-				why);
+		error = db_prepare(db, "DELETE FROM record WHERE kind = ?1 AND key = ?2", &db->drop,
+				   why);
 	if (!error && !db->find)
-		error = prepare(db, "SELECT sum FROM record WHERE kind = ?1 AND key = ?2",
-				&db->find, why);
+		error = db_prepare(db, "SELECT sum FROM record WHERE kind = ?1 AND key = ?2",
+				   &db->find, why);
 	return error;
 }
 
@@ -323,7 +324,7 @@ static int write_row(struct store_db *db, const struct store_db_row *row)
 	sqlite3_bind_blob(statement, 2, row->key, (int)row->key_size, SQLITE_STATIC);
 	if (row->value) {
 		sqlite3_bind_blob(statement, 3, row->value, (int)row->value_size, SQLITE_STATIC);
-		sqlite3_bind_int64(statement, 4, row_sum(row));
+		sqlite3_bind_int64(statement, 4, db_row_sum(row));
 	}
 	code = sqlite3_step(statement);
 	sqlite3_reset(statement);
@@ -344,9 +345,9 @@ static int write_totals(struct store_db *db, const struct store_db_totals *total
 static int begin_totals(struct store_db *db, bool is_new, char why[STORE_WHY_SIZE])
 {
 	struct counting counting = {.totals = {.known = true, .generation = !is_new}};
-	const struct store_db_sink sink = {count_row, note_bad, &counting};
+	const struct store_db_sink sink = {db_count_row, note_bad, &counting};
 	sqlite3_stmt *query;
-	int error = prepare(db, ROWS, &query, why);
+	int error = db_prepare(db, ROWS, &query, why);
 
 	if (!error)
 		error = take_rows(db, query, &sink, NULL, UINT64_MAX, why);
@@ -360,12 +361,12 @@ static int take_step(struct store_db *db, unsigned version, bool is_new, char wh
 	char *begin = mem_printf("BEGIN IMMEDIATE; %s", steps[version]);
 	char *end = mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %u; COMMIT",
 			       APPLICATION_ID, version + 1);
-	int error = run(db, begin, why);
+	int error = db_run(db, begin, why);
 
 	if (!error && version == STEP_TOTALS)
 		error = begin_totals(db, is_new, why);
 	if (!error)
-		error = run(db, end, why);
+		error = db_run(db, end, why);
 	free(begin);
 	free(end);
 	return error;
@@ -380,12 +381,12 @@ static void leave_as_it_is(struct store_db *db)
 static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_SIZE])
 {
 	int64_t application, version, tables;
-	int error = ask(db, "PRAGMA application_id", &application, why);
+	int error = db_query_number(db, "PRAGMA application_id", &application, why);
 
 	if (!error)
-		error = ask(db, "PRAGMA user_version", &version, why);
+		error = db_query_number(db, "PRAGMA user_version", &version, why);
 	if (!error)
-		error = ask(db, "SELECT count(*) FROM sqlite_master", &tables, why);
+		error = db_query_number(db, "SELECT count(*) FROM sqlite_master", &tables, why);
 	if (error)
 		return error;
 	if (tables && application != APPLICATION_ID) {
@@ -403,10 +404,10 @@ static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_S
 }
 
 /* The structure; what is in the rows their checksums say. */
-static int check(struct store_db *db, char why[STORE_WHY_SIZE])
+static int db_check(struct store_db *db, char why[STORE_WHY_SIZE])
 {
 	sqlite3_stmt *query;
-	int error = prepare(db, "PRAGMA quick_check(1)", &query, why), code;
+	int error = db_prepare(db, "PRAGMA quick_check(1)", &query, why), code;
 
 	if (error)
 		return error;
@@ -457,15 +458,15 @@ static int make_private(const char *path, char why[STORE_WHY_SIZE])
 }
 
 /* Exclusive from before the first look: there is no file of shared memory then. */
-static int begin(struct store_db *db, char why[STORE_WHY_SIZE])
+static int db_begin(struct store_db *db, char why[STORE_WHY_SIZE])
 {
 	sqlite3_extended_result_codes(db->sqlite, 1);
 	sqlite3_create_function(db->sqlite, "record_sum", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
 				NULL, sum_in_sql, NULL, NULL);
-	return run(db,
-		   "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
-		   "PRAGMA cell_size_check = ON",
-		   why);
+	return db_run(db,
+		      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
+		      "PRAGMA cell_size_check = ON",
+		      why);
 }
 
 static int good_is_ignored(void *ctx, const struct store_db_row *row)
@@ -485,7 +486,7 @@ static int read_totals(struct store_db *db, char why[STORE_WHY_SIZE])
 {
 	const struct store_db_sink sink = {good_is_ignored, bad_is_ignored, NULL};
 	sqlite3_stmt *query;
-	int error = prepare(db, ROWS "WHERE kind = 0", &query, why);
+	int error = db_prepare(db, ROWS "WHERE kind = 0", &query, why);
 
 	return error ? error : take_rows(db, query, &sink, &db->totals, UINT64_MAX, why);
 }
@@ -493,20 +494,20 @@ static int read_totals(struct store_db *db, char why[STORE_WHY_SIZE])
 static int set_up(struct store_db *db, char why[STORE_WHY_SIZE])
 {
 	unsigned version = 0;
-	int error = begin(db, why);
+	int error = db_begin(db, why);
 	bool is_new;
 
 	if (!error)
 		error = find_version(db, &version, why);
 	if (!error)
-		error = run(db,
-			    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-			    "BEGIN IMMEDIATE; COMMIT",
-			    why);
+		error = db_run(db,
+			       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+			       "BEGIN IMMEDIATE; COMMIT",
+			       why);
 	for (is_new = !version; !error && version < STORE_DB_VERSION; version++)
 		error = take_step(db, version, is_new, why);
 	if (!error)
-		error = check(db, why);
+		error = db_check(db, why);
 	if (!error)
 		error = prepare_writes(db, why);
 	return error ? error : read_totals(db, why);
@@ -548,7 +549,7 @@ void store_db_close(struct store_db *db)
 int store_db_read(struct store_db *db, const struct store_db_sink *sink, char why[STORE_WHY_SIZE])
 {
 	sqlite3_stmt *query;
-	int error = prepare(db, ROWS "ORDER BY kind, key", &query, why);
+	int error = db_prepare(db, ROWS "ORDER BY kind, key", &query, why);
 
 	return error ? error : take_rows(db, query, sink, NULL, UINT64_MAX, why);
 }
@@ -560,7 +561,7 @@ static void salvage_rows(struct store_db *db, const char *sql, unsigned kind, ui
 	char why[STORE_WHY_SIZE];
 	sqlite3_stmt *query;
 
-	if (prepare(db, sql, &query, why))
+	if (db_prepare(db, sql, &query, why))
 		return;
 	if (kind)
 		sqlite3_bind_int(query, 1, (int)kind);
@@ -579,7 +580,7 @@ void store_db_salvage(const char *path, const struct store_db_sink *sink,
 
 	if (sqlite3_open_v2(path, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
 		    SQLITE_OK &&
-	    !begin(db, why)) {
+	    !db_begin(db, why)) {
 		leave_as_it_is(db);
 		salvage_rows(db, ROWS "ORDER BY kind, key", 0, most, sink, totals);
 		salvage_rows(db, ROWS "ORDER BY kind DESC, key DESC", 0, most, &quiet, totals);
@@ -615,7 +616,8 @@ int store_db_write(struct store_db *db, bool anew, uint64_t generation,
 {
 	struct store_db_row row;
 	int code = SQLITE_DONE;
-	int error = run(db, anew ? "BEGIN IMMEDIATE; DELETE FROM record" : "BEGIN IMMEDIATE", why);
+	int error =
+		db_run(db, anew ? "BEGIN IMMEDIATE; DELETE FROM record" : "BEGIN IMMEDIATE", why);
 
 	if (anew)
 		db->totals = (struct store_db_totals){.known = true};
@@ -629,7 +631,7 @@ int store_db_write(struct store_db *db, bool anew, uint64_t generation,
 	}
 	if (!error)
 		error = write_totals(db, &db->totals, why);
-	return error ? error : run(db, "COMMIT", why);
+	return error ? error : db_run(db, "COMMIT", why);
 }
 
 /* Files */

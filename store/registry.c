@@ -366,7 +366,7 @@ const void *registry_find(const struct registry *registry, enum registry_kind ki
 	return entry ? entry->record : NULL;
 }
 
-static bool is_kept(const struct registry *registry)
+static bool registry_is_kept(const struct registry *registry)
 {
 	for (unsigned i = 0; i < REGISTRY_KEEPERS; i++)
 		if (registry->keepers[i].keeps)
@@ -374,12 +374,12 @@ static bool is_kept(const struct registry *registry)
 	return false;
 }
 
-static void tell(struct registry *registry, enum registry_kind kind, const void *before,
-		 const void *after)
+static void registry_notify(struct registry *registry, enum registry_kind kind, const void *before,
+			    const void *after)
 {
 	struct registry_change change = {++registry->number, kind, before, after};
 
-	if (!is_kept(registry))
+	if (!registry_is_kept(registry))
 		registry->durable = registry->number;
 	list_for_each (item, &registry->readers) {
 		struct registry_reader *reader = container_of(item, struct registry_reader, link);
@@ -462,7 +462,7 @@ const void *registry_put(struct registry *registry, enum registry_kind kind, con
 		entry_replace(registry, kind, old, entry);
 	else
 		entry_add(registry, kind, entry);
-	tell(registry, kind, old ? old->record : NULL, entry->record);
+	registry_notify(registry, kind, old ? old->record : NULL, entry->record);
 	if (old)
 		registry_unref(old->record);
 	return entry->record;
@@ -475,7 +475,7 @@ bool registry_drop(struct registry *registry, enum registry_kind kind, const voi
 	if (!entry)
 		return false;
 	entry_remove(registry, kind, entry);
-	tell(registry, kind, entry->record, NULL);
+	registry_notify(registry, kind, entry->record, NULL);
 	registry_unref(entry->record);
 	return true;
 }

@@ -123,7 +123,7 @@ static const char *(*const more[REGISTRY_KINDS])(const void *record, const char 
 	[REGISTRY_PARTITION] = partition_wrong,
 };
 
-static size_t row_of(const struct format *format, const char *name)
+static size_t format_row_of(const struct format *format, const char *name)
 {
 	size_t row = 0;
 
@@ -141,7 +141,7 @@ const char *registry_check(enum registry_kind kind, const void *record, const ch
 
 		if (ranges[i].kind != kind)
 			continue;
-		value = format_get(format, row_of(format, ranges[i].field), record);
+		value = format_get(format, format_row_of(format, ranges[i].field), record);
 		if (value < ranges[i].min || value > ranges[i].max) {
 			*field = ranges[i].field;
 			return ranges[i].wrong;

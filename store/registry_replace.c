@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-static void begin_walk(struct registry_replace *replace)
+static void replace_begin_walk(struct registry_replace *replace)
 {
 	registry_walk(replace->dropping ? replace->to : replace->from, replace->kind, -1, NULL,
 		      &replace->cursor);
@@ -23,7 +23,7 @@ static bool next_walk(struct registry_replace *replace)
 		replace->dropping = false;
 		replace->kind = REGISTRY_LID;
 	}
-	begin_walk(replace);
+	replace_begin_walk(replace);
 	return true;
 }
 
@@ -33,7 +33,7 @@ static bool is_spared(const struct registry_replace *replace)
 	       !registry_count(replace->from, replace->kind);
 }
 
-static void take(struct registry_replace *replace, const void *record)
+static void replace_take(struct registry_replace *replace, const void *record)
 {
 	uint64_t number = registry_number(replace->to);
 
@@ -54,7 +54,7 @@ void registry_replace_begin(struct registry_replace *replace, struct registry *t
 					     .dropping = true,
 					     .runs = true};
 	registry_together(to, true);
-	begin_walk(replace);
+	replace_begin_walk(replace);
 }
 
 bool registry_replace_some(struct registry_replace *replace, unsigned records)
@@ -63,7 +63,7 @@ bool registry_replace_some(struct registry_replace *replace, unsigned records)
 		const void *record = registry_walk_next(&replace->cursor);
 
 		if (record) {
-			take(replace, record);
+			replace_take(replace, record);
 		} else if (!next_walk(replace)) {
 			replace->runs = false;
 			registry_together(replace->to, false);

@@ -134,7 +134,7 @@ static void command_save(void *ctx, struct control_request *request, const json_
 
 /* restore: pieces */
 
-static void forget(struct save *save)
+static void save_forget(struct save *save)
 {
 	loop_timer_disarm(&save->idle);
 	registry_free(save->document);
@@ -143,9 +143,9 @@ static void forget(struct save *save)
 	memset(save->taken, 0, sizeof(save->taken));
 }
 
-static void idle(void *arg)
+static void save_idle(void *arg)
 {
-	forget(arg);
+	save_forget(arg);
 }
 
 static void begin_document(struct save *save, struct control_request *request, const json_t *args)
@@ -165,7 +165,7 @@ static void begin_document(struct save *save, struct control_request *request, c
 			     (long long)version, SAVE_VERSION);
 		return;
 	}
-	forget(save);
+	save_forget(save);
 	save->document = registry_new();
 	loop_timer_arm(&save->idle, IDLE_US);
 	control_reply(request, json_pack("{s:I}", "token", (json_int_t)++save->token));
@@ -216,7 +216,8 @@ static const char *(*const clashes[REGISTRY_KINDS])(struct save *save, const voi
 };
 
 /* The members that identify it, for people: PortGUID "0x...", Index 1. */
-static void name_of(enum registry_kind kind, const json_t *object, char name[SAVE_WHY_SIZE])
+static void save_record_name(enum registry_kind kind, const json_t *object,
+			     char name[SAVE_WHY_SIZE])
 {
 	const struct registry_table *table = &registry_tables[kind];
 	size_t used = 0;
@@ -231,7 +232,7 @@ static void name_of(enum registry_kind kind, const json_t *object, char name[SAV
 	}
 }
 
-static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY_SIZE])
+static int save_add_record(struct save *save, const json_t *object, char why[SAVE_WHY_SIZE])
 {
 	uint64_t record[SAVE_RECORD_MAX / sizeof(uint64_t)];
 	const char *text = NULL;
@@ -247,7 +248,7 @@ static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY
 	if (text) {
 		char name[SAVE_WHY_SIZE];
 
-		name_of(kind, object, name);
+		save_record_name(kind, object, name);
 		snprintf(why, SAVE_WHY_SIZE, "%.60s (%.180s)", text, name);
 		return -EINVAL;
 	}
@@ -255,7 +256,8 @@ static int add_record(struct save *save, const json_t *object, char why[SAVE_WHY
 	return 0;
 }
 
-static void take_piece(struct save *save, struct control_request *request, const json_t *records)
+static void save_take_piece(struct save *save, struct control_request *request,
+			    const json_t *records)
 {
 	char why[SAVE_WHY_SIZE];
 	json_t *object;
@@ -265,11 +267,11 @@ static void take_piece(struct save *save, struct control_request *request, const
 		const char *kind = json_string_value(json_object_get(object, "kind"));
 
 		save->records++;
-		if (!add_record(save, object, why))
+		if (!save_add_record(save, object, why))
 			continue;
 		control_fail(request, "record %zu (%.40s): %s; nothing was changed", save->records,
 			     kind ? kind : "?", why);
-		forget(save);
+		save_forget(save);
 		return;
 	}
 	loop_timer_arm(&save->idle, IDLE_US);
@@ -278,7 +280,7 @@ static void take_piece(struct save *save, struct control_request *request, const
 
 /* restore: taking effect */
 
-static void durable(void *ctx)
+static void save_durable(void *ctx)
 {
 	struct save *save = ctx;
 	struct control_request *request = save->request;
@@ -286,10 +288,10 @@ static void durable(void *ctx)
 	save->request = NULL;
 	control_reply(request, json_pack("{s:I,s:I}", "records", (json_int_t)save->records,
 					 "changed", (json_int_t)save->replace.changed));
-	forget(save);
+	save_forget(save);
 }
 
-static void turn(void *arg)
+static void save_turn(void *arg)
 {
 	struct save *save = arg;
 
@@ -324,7 +326,7 @@ static void command_restore(void *ctx, struct control_request *request, const js
 			     "another restore has begun, or this one paused for too long: nothing "
 			     "was changed; try again");
 	else if (json_is_array(records))
-		take_piece(save, request, records);
+		save_take_piece(save, request, records);
 	else
 		end_document(save, request);
 }
@@ -345,10 +347,10 @@ struct save *save_new(struct loop *loop, struct registry *registry, const struct
 
 	save->registry = registry;
 	save->owner = *owner;
-	save->waiter = (struct registry_waiter){.durable = durable, .ctx = save};
+	save->waiter = (struct registry_waiter){.durable = save_durable, .ctx = save};
 	list_init(&save->waiter.link);
-	loop_timer_init(&save->idle, loop, "restore", idle, save);
-	loop_deferred_init(&save->turn, loop, "restore", turn, save);
+	loop_timer_init(&save->idle, loop, "restore", save_idle, save);
+	loop_deferred_init(&save->turn, loop, "restore", save_turn, save);
 	return save;
 }
 
@@ -366,6 +368,6 @@ void save_free(struct save *save)
 		control_fail(save->request, "the daemon is stopping; the document has been taken");
 	registry_wait_cancel(&save->waiter);
 	loop_defer_cancel(&save->turn);
-	forget(save);
+	save_forget(save);
 	free(save);
 }

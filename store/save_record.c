@@ -52,7 +52,7 @@ static json_t *text_of(const uint8_t *bytes, size_t size)
 	return text ? text : json_pack("{s:o}", "hex", hex_of(bytes, size));
 }
 
-static json_t *value_of(const struct format *format, size_t row, const void *record)
+static json_t *save_value(const struct format *format, size_t row, const void *record)
 {
 	const struct field *field = &format->fields[row];
 	const uint8_t *member = (const uint8_t *)record + field->offset;
@@ -74,7 +74,7 @@ json_t *save_record(enum registry_kind kind, const void *record)
 
 	for (size_t row = 0; row < format->count; row++)
 		json_object_set_new(object, format->fields[row].name,
-				    value_of(format, row, record));
+				    save_value(format, row, record));
 	return object;
 }
 
@@ -92,7 +92,7 @@ static int wrong(char why[SAVE_WHY_SIZE], const char *format, ...)
 	return -EINVAL;
 }
 
-static int digit_of(char c)
+static int save_hex_digit(char c)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *at = c ? strchr(digits, c | 0x20) : NULL;
@@ -108,7 +108,7 @@ static bool take_hex(const json_t *value, uint8_t *bytes, size_t size)
 	if (!text || strlen(text) != 2 + 2 * size || strncmp(text, "0x", 2) != 0)
 		return false;
 	for (size_t i = 0; i < size; i++) {
-		int high = digit_of(text[2 + 2 * i]), low = digit_of(text[3 + 2 * i]);
+		int high = save_hex_digit(text[2 + 2 * i]), low = save_hex_digit(text[3 + 2 * i]);
 
 		if (high < 0 || low < 0)
 			return false;
@@ -117,7 +117,7 @@ static bool take_hex(const json_t *value, uint8_t *bytes, size_t size)
 	return true;
 }
 
-static bool take_number(const json_t *value, uint64_t *out)
+static bool save_take_number(const json_t *value, uint64_t *out)
 {
 	const char *text = json_string_value(value);
 	char *end;
@@ -126,7 +126,8 @@ static bool take_number(const json_t *value, uint64_t *out)
 		*out = (uint64_t)json_integer_value(value);
 		return json_integer_value(value) >= 0;
 	}
-	if (!text || strncmp(text, "0x", 2) != 0 || digit_of(text[2]) < 0 || strlen(text) > 18)
+	if (!text || strncmp(text, "0x", 2) != 0 || save_hex_digit(text[2]) < 0 ||
+	    strlen(text) > 18)
 		return false;
 	*out = strtoull(text, &end, 16);
 	return !*end;
@@ -147,8 +148,8 @@ static int take_text(const struct field *field, const json_t *value, uint8_t *by
 	return 0;
 }
 
-static int take_value(const struct format *format, size_t row, const json_t *value, void *record,
-		      char why[SAVE_WHY_SIZE])
+static int save_take_value(const struct format *format, size_t row, const json_t *value,
+			   void *record, char why[SAVE_WHY_SIZE])
 {
 	const struct field *field = &format->fields[row];
 	uint8_t *member = (uint8_t *)record + field->offset;
@@ -162,7 +163,7 @@ static int take_value(const struct format *format, size_t row, const json_t *val
 		return wrong(why, "%s: not 0x and %u hexadecimal digits", field->name,
 			     field->width / 4u);
 	}
-	if (!take_number(value, &number))
+	if (!save_take_number(value, &number))
 		return wrong(why, "%s: neither a number nor 0x and hexadecimal digits",
 			     field->name);
 	if (field->width < BIG && number >> field->width)
@@ -171,7 +172,7 @@ static int take_value(const struct format *format, size_t row, const json_t *val
 	return 0;
 }
 
-static bool is_known(const struct format *format, const char *name)
+static bool save_member_is_known(const struct format *format, const char *name)
 {
 	for (size_t row = 0; row < format->count; row++)
 		if (!strcmp(format->fields[row].name, name))
@@ -190,7 +191,7 @@ static int take_fields(enum registry_kind kind, const json_t *object, void *reco
 
 		if (!value && row < table->key_rows)
 			return wrong(why, "%s: missing", name);
-		if (value && take_value(table->format, row, value, record, why))
+		if (value && save_take_value(table->format, row, value, record, why))
 			return -EINVAL;
 	}
 	return 0;
@@ -208,7 +209,7 @@ int save_parse(const json_t *object, enum registry_kind *kind, void *record,
 	if (!found)
 		return wrong(why, "unknown kind \"%.40s\"", name);
 	json_object_foreach ((json_t *)object, field, value) {
-		if (!is_known(registry_tables[found].format, field))
+		if (!save_member_is_known(registry_tables[found].format, field))
 			return wrong(why, "unknown field \"%.40s\"", field);
 	}
 	memset(record, 0, registry_tables[found].format->struct_size);

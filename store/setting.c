@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct setting_entry key_of(const char *name)
+static struct setting_entry setting_key(const char *name)
 {
 	struct setting_entry key = {0};
 
@@ -16,7 +16,7 @@ static struct setting_entry key_of(const char *name)
 
 const char *setting_get(const struct registry *registry, const char *name)
 {
-	const struct setting_entry key = key_of(name), *entry;
+	const struct setting_entry key = setting_key(name), *entry;
 
 	entry = registry_find(registry, REGISTRY_SETTING, &key);
 	return entry ? (const char *)entry->value : NULL;
@@ -24,7 +24,7 @@ const char *setting_get(const struct registry *registry, const char *name)
 
 void setting_put(struct registry *registry, const char *name, const char *text)
 {
-	struct setting_entry entry = key_of(name);
+	struct setting_entry entry = setting_key(name);
 
 	if (!text) {
 		registry_drop(registry, REGISTRY_SETTING, &entry);

@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 
-static void tell(struct settings *settings, unsigned i)
+static void setting_apply(struct settings *settings, unsigned i)
 {
 	const struct setting_row *row = &settings->rows[i];
 	const char *text = setting_get(settings->registry, row->name);
@@ -29,14 +29,14 @@ static void tell_changed(void *arg)
 	struct settings *settings = arg;
 
 	if (registry_is_together(settings->registry))
-		return; /* whole() comes */
+		return; /* settings_registry_whole() comes */
 	for (unsigned i = 0; settings->rows[i].name; i++)
 		if (settings->changed & 1u << i)
-			tell(settings, i);
+			setting_apply(settings, i);
 	settings->changed = 0;
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void settings_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct settings *settings = ctx;
 	const struct setting_entry *entry = change->after ? change->after : change->before;
@@ -49,7 +49,7 @@ static void changed(void *ctx, const struct registry_change *change)
 	loop_defer(&settings->later);
 }
 
-static void whole(void *ctx)
+static void settings_registry_whole(void *ctx)
 {
 	struct settings *settings = ctx;
 
@@ -63,13 +63,15 @@ void settings_init(struct settings *settings, struct loop *loop, struct registry
 		.registry = registry,
 		.rows = rows,
 		.ctx = ctx,
-		.reader = {.changed = changed, .whole = whole, .ctx = settings},
+		.reader = {.changed = settings_registry_changed,
+			   .whole = settings_registry_whole,
+			   .ctx = settings},
 	};
 	list_init(&settings->answers);
 	loop_deferred_init(&settings->later, loop, "settings", tell_changed, settings);
 	for (unsigned i = 0; rows[i].name; i++) {
 		assert(i < SETTINGS_MAX);
-		tell(settings, i);
+		setting_apply(settings, i);
 	}
 	registry_read(registry, &settings->reader);
 }
@@ -88,7 +90,7 @@ static void answer_free(struct answer *answer)
 	free(answer);
 }
 
-static void durable(void *ctx)
+static void setting_durable(void *ctx)
 {
 	struct answer *answer = ctx;
 
@@ -104,7 +106,7 @@ void settings_answer(struct settings *settings, struct control_request *request,
 	answer->json = json;
 	list_init(&answer->link);
 	list_push(&settings->answers, &answer->link);
-	answer->waiter = (struct registry_waiter){.durable = durable, .ctx = answer};
+	answer->waiter = (struct registry_waiter){.durable = setting_durable, .ctx = answer};
 	registry_wait(settings->registry, &answer->waiter);
 }
 

@@ -165,7 +165,7 @@ static const struct change *next_change(struct store *store)
 	return NULL;
 }
 
-static bool next_row(void *ctx, struct store_db_row *out)
+static bool store_next_row(void *ctx, struct store_db_row *out)
 {
 	struct store *store = ctx;
 	const struct change *change = next_change(store);
@@ -196,7 +196,7 @@ static int make_dir(struct store *store)
 	return -errno;
 }
 
-static void close_files(struct store *store)
+static void store_close_files(struct store *store)
 {
 	for (unsigned i = 0; i < FILES; i++) {
 		store_db_close(store->files[i].db);
@@ -246,7 +246,7 @@ static int replace_damaged(struct store *store, struct file *file)
 	return store_db_open(file->path, &file->db, store->why);
 }
 
-static int open_file(struct store *store, struct file *file)
+static int store_open_file(struct store *store, struct file *file)
 {
 	int error;
 
@@ -285,11 +285,11 @@ static void open_both(struct store *store)
 {
 	struct file *main = &store->files[MAIN], *copy = &store->files[COPY];
 	char why[STORE_WHY_SIZE];
-	int error = open_file(store, main);
+	int error = store_open_file(store, main);
 
 	memcpy(why, store->why, sizeof(why));
 	if (!error || copy->was_there)
-		store->error = open_file(store, copy);
+		store->error = store_open_file(store, copy);
 	if (!error && store->error)
 		snprintf(why, sizeof(why), "weft-copy.db: %.200s", store->why);
 	if (error)
@@ -299,7 +299,7 @@ static void open_both(struct store *store)
 
 static void open_files(struct store *store)
 {
-	close_files(store);
+	store_close_files(store);
 	for (unsigned i = 0; i < FILES; i++)
 		store->files[i].was_there = store_db_exists(store->files[i].path);
 	store->error = make_dir(store);
@@ -308,7 +308,7 @@ static void open_files(struct store *store)
 	if (!store->loaded)
 		judge_contents(store);
 	if (store->error)
-		close_files(store);
+		store_close_files(store);
 }
 
 static bool has_vital(const struct batch *batch)
@@ -319,12 +319,12 @@ static bool has_vital(const struct batch *batch)
 	return batch->anew;
 }
 
-static int write_file(struct store *store, unsigned file)
+static int store_write_file(struct store *store, unsigned file)
 {
 	store->writes = file;
 	store->at = 0;
-	return store_db_write(store->files[file].db, store->batch.anew, store->generation, next_row,
-			      store, store->why);
+	return store_db_write(store->files[file].db, store->batch.anew, store->generation,
+			      store_next_row, store, store->why);
 }
 
 /* The copy first: it is never behind, unless it was damaged. */
@@ -333,11 +333,11 @@ static void write_batch(struct store *store)
 	bool vital = has_vital(&store->batch);
 
 	store->generation += vital;
-	store->error = vital ? write_file(store, COPY) : 0;
+	store->error = vital ? store_write_file(store, COPY) : 0;
 	if (!store->error)
-		store->error = write_file(store, MAIN);
+		store->error = store_write_file(store, MAIN);
 	if (store->error)
-		close_files(store);
+		store_close_files(store);
 }
 
 static uint64_t size_of_files(const struct store *store)
@@ -455,7 +455,7 @@ static void take_anew(struct store *store)
 	store->anew = false;
 }
 
-static void begin(void *arg)
+static void store_begin_write(void *arg)
 {
 	struct store *store = arg;
 
@@ -474,7 +474,7 @@ static void begin(void *arg)
 
 enum { COST_PUT = 8, COST_RECORD = 1 };
 
-static unsigned release(void *arg, size_t *at)
+static unsigned store_release_batch(void *arg, size_t *at)
 {
 	struct store *store = arg;
 
@@ -496,7 +496,7 @@ static void merge_row(struct store *store, const struct store_record *row)
 
 /* Row at of what counts: the vital ones, those that complete them, the others. NULL: it is of
  * another list; *end: there is none any more. */
-static const struct store_record *row_at(const struct store *store, size_t at, bool *end)
+static const struct store_record *store_row(const struct store *store, size_t at, bool *end)
 {
 	const struct store_contents *const lists[] = {store->choice.vital, store->choice.more,
 						      &store->files[MAIN].contents};
@@ -549,7 +549,7 @@ static void log_left_out(const struct store *store)
 }
 
 /* Twice over all: settings first. Where a file could not be read, it is all done again later. */
-static unsigned merge(void *arg, size_t *at)
+static unsigned store_merge(void *arg, size_t *at)
 {
 	struct store *store = arg;
 	const struct store_record *row;
@@ -558,7 +558,7 @@ static unsigned merge(void *arg, size_t *at)
 	if (store->loaded || !store->readable)
 		return 0;
 	settings = !(*at & 1);
-	row = row_at(store, *at >> 1, &end);
+	row = store_row(store, *at >> 1, &end);
 	if (!end) {
 		*at += 2;
 		if (!row || (row->kind == REGISTRY_SETTING) != settings)
@@ -579,7 +579,7 @@ static unsigned merge(void *arg, size_t *at)
 }
 
 /* All records, kind by kind, in the order in which they came; *at is the kind. */
-static unsigned collect(void *arg, size_t *at)
+static unsigned store_collect(void *arg, size_t *at)
 {
 	struct store *store = arg;
 	const void *record;
@@ -610,15 +610,16 @@ static unsigned say_completeness(void *arg, size_t *at)
 	return 0;
 }
 
-static slice_fn *const walk_stages[] = {release, merge, say_completeness, collect, NULL};
+static slice_fn *const walk_stages[] = {store_release_batch, store_merge, say_completeness,
+					store_collect, NULL};
 static const struct slice_plan walk_plan = {"store", walk_stages, NULL};
 
-static void walked(void *arg)
+static void store_walked(void *arg)
 {
 	struct store *store = arg;
 
 	store->under_way = false;
-	begin(store);
+	store_begin_write(store);
 }
 
 static void start_walk(struct store *store)
@@ -680,11 +681,11 @@ static void finished(struct work_job *job)
 		start_walk(store);
 	} else {
 		batch_clear(&store->batch);
-		walked(store);
+		store_walked(store);
 	}
 }
 
-static void retry(void *arg)
+static void store_retry(void *arg)
 {
 	struct store *store = arg;
 
@@ -703,7 +704,7 @@ static void stalled(void *arg)
 	degrade(arg, "the disk has not taken a batch for a second");
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void store_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct store *store = ctx;
 
@@ -736,16 +737,17 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	store->had_tables = has_tables(dir);
 	store->job = (struct work_job){.name = "store", .run = run_job, .done = finished};
 	list_init(&store->job.link);
-	store->reader = (struct registry_reader){.changed = changed, .whole = begin, .ctx = store};
+	store->reader = (struct registry_reader){
+		.changed = store_registry_changed, .whole = store_begin_write, .ctx = store};
 	list_init(&store->reader.link);
 	store->limit = (struct log_limit){.burst = 10, .interval_us = 60000000};
 	list_init(&store->cursor.link);
-	slices_init(&store->walk, loop, &walk_plan, store, walked, store);
-	loop_deferred_init(&store->begin, loop, "store", begin, store);
+	slices_init(&store->walk, loop, &walk_plan, store, store_walked, store);
+	loop_deferred_init(&store->begin, loop, "store", store_begin_write, store);
 	loop_deferred_init(&store->tell, loop, "store damaged", log_damage, store);
-	loop_timer_init(&store->retry, loop, "store retry", retry, store);
+	loop_timer_init(&store->retry, loop, "store retry", store_retry, store);
 	loop_timer_init(&store->stall, loop, "store stall", stalled, store);
-	loop_timer_init(&store->rest, loop, "store rest", begin, store);
+	loop_timer_init(&store->rest, loop, "store rest", store_begin_write, store);
 	open_files(store);
 	if (store->error == -EBUSY) {
 		snprintf(why, STORE_WHY_SIZE,
@@ -777,7 +779,7 @@ void store_keep(struct store *store, struct registry *registry)
 {
 	store->registry = registry;
 	loop_defer(&store->tell);
-	for (size_t at = 0; merge(store, &at);)
+	for (size_t at = 0; store_merge(store, &at);)
 		;
 	note_completeness(store);
 	if (!store->error && store->rewrite)
@@ -799,7 +801,7 @@ void store_on_late(struct store *store, store_fits_fn *fits, void *ctx)
 
 /* What is to be written anew is complete then. What was read and not taken over yet stays in the
  * file as it is. */
-static void end_walk(struct store *store)
+static void store_end_walk(struct store *store)
 {
 	bool was_running = store->walk.running;
 
@@ -826,7 +828,7 @@ void store_flush(struct store *store)
 	store->pool = NULL;
 	if (store->under_way && !store->walk.running && !store->ran)
 		run_job(&store->job);
-	end_walk(store);
+	store_end_walk(store);
 	store->under_way = false;
 	if (store->files[MAIN].db && store->batch.anew) {
 		write_batch(store);
@@ -840,7 +842,7 @@ void store_flush(struct store *store)
 	if (store->error)
 		log_error("store %s: the latest registrations are not written: %s",
 			  store->files[MAIN].path, store->why);
-	close_files(store); /* a clean end empties the logs */
+	store_close_files(store); /* a clean end empties the logs */
 }
 
 void store_free(struct store *store)
@@ -856,7 +858,7 @@ void store_free(struct store *store)
 	slices_cancel(&store->walk);
 	registry_walk_end(&store->cursor);
 	work_pool_free(store->pool);
-	close_files(store);
+	store_close_files(store);
 	batch_clear(&store->batch);
 	batch_clear(&store->gathering);
 	for (unsigned i = 0; i < FILES; i++) {

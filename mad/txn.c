@@ -72,8 +72,8 @@ struct txn_table {
 	void *gone_ctx;
 };
 
-static size_t count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t method,
-			uint16_t attr_id)
+static size_t txn_count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t method,
+			    uint16_t attr_id)
 {
 	uint64_t key = (uint64_t)mgmt_class << 32 | (uint64_t)method << 16 | attr_id;
 	size_t place = (size_t)(uintptr_t)map_get(&table->count_index, key);
@@ -90,7 +90,7 @@ static size_t count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t met
 }
 
 /* Frees the slot before the completion runs, so that it may start the next transaction. */
-static void finish(struct txn *txn, const struct txn_result *result)
+static void txn_finish(struct txn *txn, const struct txn_result *result)
 {
 	txn_done_fn *done = txn->done;
 	void *arg = txn->arg;
@@ -110,7 +110,7 @@ static void time_out(struct txn *txn)
 
 	table->stats.timed_out++;
 	table->counts[txn->count].timed_out++;
-	finish(txn, &result);
+	txn_finish(txn, &result);
 }
 
 static void watchdog_expired(void *arg)
@@ -164,7 +164,7 @@ static void complete_failed(void *arg)
 		struct txn *txn = container_of(link, struct txn, link);
 		struct txn_result result = {.error = txn->error};
 
-		finish(txn, &result);
+		txn_finish(txn, &result);
 	}
 }
 
@@ -174,8 +174,8 @@ void txn_watch(struct txn_table *table, txn_seen_fn *fn, void *ctx)
 	table->seen_ctx = ctx;
 }
 
-static void show(struct txn_table *table, bool sent, const struct mad_addr *addr,
-		 const uint8_t *mad, size_t size)
+static void txn_show_mad(struct txn_table *table, bool sent, const struct mad_addr *addr,
+			 const uint8_t *mad, size_t size)
 {
 	if (table->seen)
 		table->seen(table->seen_ctx, sent, addr, mad, size);
@@ -197,8 +197,8 @@ void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad,
 	txn->done = done;
 	txn->arg = arg;
 	txn->sent_us = loop_now_us(table->loop);
-	txn->count = count_row(table, header.mgmt_class, header.method, header.attr_id);
-	show(table, true, to, mad, size);
+	txn->count = txn_count_row(table, header.mgmt_class, header.method, header.attr_id);
+	txn_show_mad(table, true, to, mad, size);
 	error = transport_send(table->transport, to, mad, size, timeout_ms);
 	if (error) {
 		table->stats.send_failed++;
@@ -230,7 +230,8 @@ static int sent(struct txn_table *table, const struct mad_header *header, int er
 		return error;
 	}
 	table->stats.sent++;
-	table->counts[count_row(table, header->mgmt_class, header->method, header->attr_id)].sent++;
+	table->counts[txn_count_row(table, header->mgmt_class, header->method, header->attr_id)]
+		.sent++;
 	return 0;
 }
 
@@ -239,7 +240,7 @@ int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *
 	struct mad_header header;
 
 	header_decode(mad, &header);
-	show(table, true, to, mad, size);
+	txn_show_mad(table, true, to, mad, size);
 	return sent(table, &header, transport_send(table->transport, to, mad, size, 0));
 }
 
@@ -248,7 +249,7 @@ int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, s
 	struct mad_header header;
 
 	header_decode(mad, &header);
-	show(table, true, to, mad, size);
+	txn_show_mad(table, true, to, mad, size);
 	return sent(table, &header, transport_give(table->transport, to, mad, size));
 }
 
@@ -295,17 +296,17 @@ static void received_answer(struct txn_table *table, const struct mad_header *he
 	}
 	table->counts[txn->count].received++;
 	result.rtt_us = loop_now_us(table->loop) - txn->sent_us;
-	finish(txn, &result);
+	txn_finish(txn, &result);
 }
 
-static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
+static void txn_received(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
 {
 	struct txn_table *table = ctx;
 	struct mad_header header;
 	txn_request_fn *fn;
 
 	table->stats.received++;
-	show(table, false, from, mad, size);
+	txn_show_mad(table, false, from, mad, size);
 	if (size < MAD_HEADER_SIZE) {
 		table->stats.malformed++;
 		return;
@@ -319,7 +320,7 @@ static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad,
 		received_answer(table, &header, mad, size);
 		return;
 	}
-	table->counts[count_row(table, header.mgmt_class, header.method, header.attr_id)]
+	table->counts[txn_count_row(table, header.mgmt_class, header.method, header.attr_id)]
 		.received++;
 	fn = table->handlers[header.mgmt_class].fn;
 	if (!fn) {
@@ -333,7 +334,7 @@ static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad,
 	fn(table->handlers[header.mgmt_class].ctx, from, &header, mad, size);
 }
 
-static void timed_out(void *ctx, const uint8_t bytes[MAD_HEADER_SIZE])
+static void txn_timed_out(void *ctx, const uint8_t bytes[MAD_HEADER_SIZE])
 {
 	struct txn_table *table = ctx;
 	struct mad_header header;
@@ -347,7 +348,7 @@ static void timed_out(void *ctx, const uint8_t bytes[MAD_HEADER_SIZE])
 		table->stats.unmatched++;
 }
 
-static void gone(void *ctx, int error)
+static void txn_transport_gone(void *ctx, int error)
 {
 	struct txn_table *table = ctx;
 
@@ -374,9 +375,9 @@ struct txn_table *txn_table_new(struct loop *loop, struct transport *transport)
 	map_init(&table->count_index);
 	loop_deferred_init(&table->complete_failed, loop, "failed sends", complete_failed, table);
 	transport->user = (struct transport_user){
-		.received = received,
-		.timed_out = timed_out,
-		.gone = gone,
+		.received = txn_received,
+		.timed_out = txn_timed_out,
+		.gone = txn_transport_gone,
 		.back = back,
 		.ctx = table,
 	};

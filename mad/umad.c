@@ -350,7 +350,7 @@ static int channel_receive(struct channel *channel, int timeout_ms, size_t *size
 	}
 }
 
-static void deliver(struct umad *umad, struct ib_user_mad *buffer, size_t size)
+static void umad_deliver(struct umad *umad, struct ib_user_mad *buffer, size_t size)
 {
 	const struct transport_user *user = &umad->transport.user;
 	const uint8_t *mad = umad_get_mad(buffer);
@@ -368,7 +368,7 @@ static void deliver(struct umad *umad, struct ib_user_mad *buffer, size_t size)
 }
 
 /* Also from within a channel's function: its descriptor is closed by the timer. */
-static void device_gone(struct umad *umad, int error)
+static void umad_device_gone(struct umad *umad, int error)
 {
 	const struct transport_user *user = &umad->transport.user;
 
@@ -396,18 +396,18 @@ static void channel_readable(void *arg, uint32_t events)
 	     i++) {
 		error = channel_receive(channel, 0, &size);
 		if (!error)
-			deliver(channel->owner, channel->buffer, size);
+			umad_deliver(channel->owner, channel->buffer, size);
 		bytes += error ? 0 : size;
 		if (channel->buffer_size > BUFFER_KEPT)
 			buffer_resize(channel, MAD_SIZE);
 	}
 	if (error && error != -EAGAIN && error != -EBADMSG)
-		device_gone(channel->owner, error);
+		umad_device_gone(channel->owner, error);
 }
 
 /* The reader thread and the loop's end of it */
 
-static void hand_over(struct channel *channel, struct received *item)
+static void channel_hand_over(struct channel *channel, struct received *item)
 {
 	bool first;
 
@@ -438,12 +438,12 @@ static void *reader(void *arg)
 			channel->buffer = buffer_new(MAD_SIZE);
 			channel->buffer_size = MAD_SIZE;
 		}
-		hand_over(channel, item);
+		channel_hand_over(channel, item);
 	}
 	return NULL;
 }
 
-static struct received *take_over(struct channel *channel)
+static struct received *channel_take_all(struct channel *channel)
 {
 	struct list *link;
 
@@ -461,11 +461,11 @@ static void channel_woken(void *arg, uint32_t events)
 
 	(void)events;
 	eventfd_read(channel->wake_fd, &count);
-	for (int i = 0; i < channel->kind->batch && (item = take_over(channel)); i++) {
+	for (int i = 0; i < channel->kind->batch && (item = channel_take_all(channel)); i++) {
 		if (item->umad)
-			deliver(channel->owner, item->umad, item->size);
+			umad_deliver(channel->owner, item->umad, item->size);
 		else
-			device_gone(channel->owner, item->error);
+			umad_device_gone(channel->owner, item->error);
 		free(item->umad);
 		free(item);
 	}
@@ -500,7 +500,7 @@ static void channel_close(struct channel *channel)
 	if (channel->threaded) {
 		atomic_store(&channel->stop, true);
 		pthread_join(channel->thread, NULL);
-		while ((item = take_over(channel))) {
+		while ((item = channel_take_all(channel))) {
 			free(item->umad);
 			free(item);
 		}
@@ -515,10 +515,10 @@ static void channel_close(struct channel *channel)
 
 /* Opening */
 
-static int fail(char *why, size_t why_size, int error, const char *format, ...)
+static int umad_explain(char *why, size_t why_size, int error, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static int fail(char *why, size_t why_size, int error, const char *format, ...)
+static int umad_explain(char *why, size_t why_size, int error, const char *format, ...)
 {
 	va_list arguments;
 
@@ -538,13 +538,13 @@ static int register_failed(const struct channel *channel, const struct agent_row
 	bool smi = row->mgmt_class == CLASS_SUBN_DIRECTED || row->mgmt_class == CLASS_SUBN_LID;
 
 	if (error == EPROTONOSUPPORT)
-		return fail(why, why_size, -EPROTONOSUPPORT,
-			    "%s port %d has no %s interface (QP%d), which weftd needs: a virtual "
-			    "function, or an adapter that has it at another device; set ca and "
-			    "port to a port with both interfaces",
-			    port->ca, port->port, smi ? "subnet management" : "general services",
-			    !smi);
-	return fail(
+		return umad_explain(
+			why, why_size, -EPROTONOSUPPORT,
+			"%s port %d has no %s interface (QP%d), which weftd needs: a virtual "
+			"function, or an adapter that has it at another device; set ca and "
+			"port to a port with both interfaces",
+			port->ca, port->port, smi ? "subnet management" : "general services", !smi);
+	return umad_explain(
 		why, why_size, error == EINVAL || !error ? -EBUSY : -error,
 		"cannot register for management class 0x%02x on %s port %d: %s%s", row->mgmt_class,
 		port->ca, port->port, error ? strerror(error) : "the kernel refuses it",
@@ -579,13 +579,14 @@ static int channel_open(struct umad *umad, struct channel *channel, char *why, s
 	channel->port_id = umad_open_port(port->ca, port->port);
 	if (channel->port_id < 0) {
 		error = channel->port_id == -EIO && errno ? -errno : channel->port_id;
-		return fail(why, why_size, error, "cannot open the umad device of %s port %d: %s%s",
-			    port->ca, port->port, strerror(-error),
-			    error == -EACCES || error == -EPERM
-				    ? "; run weftd as root or give its user rights on "
-				      "/dev/infiniband/umad* and issm*"
-			    : error == -ENOENT ? "; load the kernel module: modprobe ib_umad"
-					       : "");
+		return umad_explain(
+			why, why_size, error, "cannot open the umad device of %s port %d: %s%s",
+			port->ca, port->port, strerror(-error),
+			error == -EACCES || error == -EPERM
+				? "; run weftd as root or give its user rights on "
+				  "/dev/infiniband/umad* and issm*"
+			: error == -ENOENT ? "; load the kernel module: modprobe ib_umad"
+					   : "");
 	}
 	error = channel_register(channel, why, why_size);
 	if (error)
@@ -598,8 +599,9 @@ static int channel_open(struct umad *umad, struct channel *channel, char *why, s
 	if (error == -EPERM || error == -EBADF)
 		error = channel_start_thread(channel);
 	if (error)
-		return fail(why, why_size, error, "cannot watch the umad device of %s port %d: %s",
-			    port->ca, port->port, strerror(-error));
+		return umad_explain(why, why_size, error,
+				    "cannot watch the umad device of %s port %d: %s", port->ca,
+				    port->port, strerror(-error));
 	return 0;
 }
 
@@ -642,7 +644,7 @@ static enum fits choose_in_ca(const char *name, const struct umad_choice *choice
 }
 
 /* How well the best one fits. */
-static enum fits find_port(const struct umad_choice *choice, struct transport_port *out)
+static enum fits umad_find_port(const struct umad_choice *choice, struct transport_port *out)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int count = umad_get_cas_names(names, UMAD_MAX_DEVICES);
@@ -663,7 +665,7 @@ static enum fits find_again(const struct umad *umad, struct transport_port *out)
 	for (unsigned i = 0; i < umad->num_ports; i++) {
 		const struct umad_choice choice = {.port_guid = umad->ports[i]};
 		struct transport_port port;
-		enum fits fits = find_port(&choice, &port);
+		enum fits fits = umad_find_port(&choice, &port);
 
 		if (fits <= best)
 			continue;
@@ -678,7 +680,7 @@ static bool is_contradiction(const struct umad_choice *choice, struct transport_
 {
 	const struct umad_choice by_guid = {.port_guid = choice->port_guid};
 
-	return choice->port_guid && (choice->ca || choice->port) && find_port(&by_guid, out);
+	return choice->port_guid && (choice->ca || choice->port) && umad_find_port(&by_guid, out);
 }
 
 static int choose_port(struct umad *umad, const struct umad_choice *choice, char *why,
@@ -688,16 +690,17 @@ static int choose_port(struct umad *umad, const struct umad_choice *choice, char
 	bool found;
 
 	if (umad_init() < 0)
-		return fail(
+		return umad_explain(
 			why, why_size, -ENODEV,
 			"no InfiniBand management devices on this machine (is the kernel module "
 			"ib_umad loaded?)");
-	found = find_port(choice, out);
+	found = umad_find_port(choice, out);
 	if (!found && is_contradiction(choice, out))
-		return fail(why, why_size, -EINVAL,
-			    "port_guid 0x%016llx is port %d of %s, which the options ca and port "
-			    "do not name: leave out one or the others",
-			    (unsigned long long)choice->port_guid, out->port, out->ca);
+		return umad_explain(
+			why, why_size, -EINVAL,
+			"port_guid 0x%016llx is port %d of %s, which the options ca and port "
+			"do not name: leave out one or the others",
+			(unsigned long long)choice->port_guid, out->port, out->ca);
 	if (found || choice->port_guid)
 		umad->ports[umad->num_ports++] = found ? out->port_guid : choice->port_guid;
 	for (unsigned i = 0; i < UMAD_OTHERS_MAX && choice->others[i]; i++)
@@ -705,20 +708,21 @@ static int choose_port(struct umad *umad, const struct umad_choice *choice, char
 	if (found || find_again(umad, out))
 		return 0;
 	if (choice->port_guid)
-		return fail(
+		return umad_explain(
 			why, why_size, -ENODEV,
 			"no InfiniBand port with GUID 0x%016llx on this machine; ibstat lists them",
 			(unsigned long long)choice->port_guid);
 	if (choice->ca && choice->port)
-		return fail(why, why_size, -ENODEV,
-			    "no InfiniBand port %d on an adapter %s; ibstat lists them",
-			    choice->port, choice->ca);
+		return umad_explain(why, why_size, -ENODEV,
+				    "no InfiniBand port %d on an adapter %s; ibstat lists them",
+				    choice->port, choice->ca);
 	if (choice->ca || choice->port)
-		return fail(why, why_size, -ENODEV,
-			    choice->ca ? "no InfiniBand adapter %s; ibstat lists them"
-				       : "no adapter with an InfiniBand port %s; ibstat lists them",
-			    choice->ca ? choice->ca : "of that number");
-	return fail(
+		return umad_explain(
+			why, why_size, -ENODEV,
+			choice->ca ? "no InfiniBand adapter %s; ibstat lists them"
+				   : "no adapter with an InfiniBand port %s; ibstat lists them",
+			choice->ca ? choice->ca : "of that number");
+	return umad_explain(
 		why, why_size, -ENODEV,
 		"no InfiniBand adapter on this machine; is its driver loaded? ibstat lists them");
 }
@@ -773,7 +777,7 @@ static int open_channels(struct umad *umad, char *why, size_t why_size)
 }
 
 /* A device file may come later than the device, and its rights later still. */
-static void look_again(void *arg)
+static void umad_look_again(void *arg)
 {
 	struct umad *umad = arg;
 	struct transport *transport = &umad->transport;
@@ -805,7 +809,7 @@ static bool transport_umad_move(struct transport *transport)
 	if (transport->gone || umad->num_ports < 2 || find_again(umad, &port) < FITS_WITH_LINK ||
 	    port.port_guid == transport->port.port_guid)
 		return false;
-	device_gone(umad, -ENETDOWN);
+	umad_device_gone(umad, -ENETDOWN);
 	return true;
 }
 
@@ -839,7 +843,7 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	list_init(&umad->parcels);
 	umad->parcel_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	umad->again_limit = (struct log_limit){.burst = 3, .interval_us = 60000000};
-	loop_timer_init(&umad->again, loop, "device that has gone", look_again, umad);
+	loop_timer_init(&umad->again, loop, "device that has gone", umad_look_again, umad);
 	error = choose_port(umad, choice, why, why_size);
 	if (!error)
 		error = open_channels(umad, why, why_size);

@@ -91,7 +91,7 @@ static void begin_pause(struct window *window)
 	loop_timer_arm(&window->pause, SEND_PAUSE_US);
 }
 
-static void pause_is_over(void *arg)
+static void window_pause_is_over(void *arg)
 {
 	struct window *window = arg;
 
@@ -117,7 +117,7 @@ static struct flight *flight_new(struct window_target *target, const struct smp_
 }
 
 /* One that is slow works on one request while the next one's time runs. */
-static bool has_room(const struct window_target *target)
+static bool target_has_room(const struct window_target *target)
 {
 	return target->under_way < target->limit && !(target->patience_ms && target->under_way);
 }
@@ -139,7 +139,7 @@ static void target_ready(struct window_target *target)
 	struct window *window = target->window;
 
 	window->active = true;
-	if (has_room(target) && list_empty(&target->ready))
+	if (target_has_room(target) && list_empty(&target->ready))
 		stand_in_round(target);
 	loop_defer(&window->pump);
 }
@@ -267,7 +267,7 @@ static void flight_leave_wire(struct flight *flight)
 }
 
 /* Flights that were answered have left the list since the timer was armed. */
-static void overdue(void *arg)
+static void window_overdue(void *arg)
 {
 	struct window *window = arg;
 	uint64_t now_us = loop_now_us(window->loop);
@@ -356,7 +356,7 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 /* It was given up after a wait of so long. A device that is dead looks the same as one that needs
  * longer, so the wait grows with each time that something is asked of it, not with all that was
  * queued then: that would take minutes. */
-static void note_silence(struct window_target *target, unsigned waited_ms)
+static void target_note_silence(struct window_target *target, unsigned waited_ms)
 {
 	unsigned twice_ms = waited_ms < PATIENCE_MAX_MS / 2 ? 2 * waited_ms : PATIENCE_MAX_MS;
 
@@ -366,7 +366,7 @@ static void note_silence(struct window_target *target, unsigned waited_ms)
 
 /* Attempts */
 
-static void flight_leave(struct flight *flight)
+static void flight_end(struct flight *flight)
 {
 	struct window *window = flight->target->window;
 
@@ -388,7 +388,7 @@ static void flight_finish(struct flight *flight, const struct smp_answer *answer
 	struct window *window = target->window;
 	struct smp_request request = flight->request;
 
-	flight_leave(flight);
+	flight_end(flight);
 	list_push(&window->spare, &flight->link);
 	window->load--;
 	window->stats.completed++;
@@ -480,7 +480,7 @@ static void flight_try_again(struct flight *flight)
 	struct window_target *target = flight->target;
 	const struct smp_request *request = &flight->request;
 
-	flight_leave(flight);
+	flight_end(flight);
 	flight->attempt++;
 	target->window->stats.retries++;
 	list_push_front(&target->queue, &flight->link);
@@ -501,7 +501,7 @@ static void flight_completed(void *arg, const struct txn_result *result)
 	else if (result->error != -ECANCELED)
 		begin_pause(flight->target->window);
 	if (result->error == -ETIMEDOUT && flight->attempt + 1 >= attempts_of(flight))
-		note_silence(flight->target, attempt_timeout_ms(flight));
+		target_note_silence(flight->target, attempt_timeout_ms(flight));
 	/* Also when the send itself failed: the kernel may have been short of memory. */
 	if (result->error && flight->attempt + 1 < attempts_of(flight) && !flight->request.once) {
 		flight_try_again(flight);
@@ -544,7 +544,7 @@ static void target_turn(struct window_target *target)
 	struct smp_route route = {0};
 	bool obsolete;
 
-	if (!has_room(target))
+	if (!target_has_room(target))
 		flight = NULL; /* comes back when one of its requests completes */
 	else
 		flight = target_next(target);
@@ -572,7 +572,7 @@ static void target_turn(struct window_target *target)
 	target_wake_next(target);
 }
 
-static bool may_send(struct window *window)
+static bool window_may_send(struct window *window)
 {
 	uint64_t wait_us;
 
@@ -587,13 +587,14 @@ static bool may_send(struct window *window)
 	return !wait_us;
 }
 
-static void pump(void *arg)
+static void window_pump(void *arg)
 {
 	struct window *window = arg;
 	unsigned turns = 0;
 	struct list *link;
 
-	while (may_send(window) && turns++ < TURNS_A_PUMP && (link = list_pop(&window->ready)))
+	while (window_may_send(window) && turns++ < TURNS_A_PUMP &&
+	       (link = list_pop(&window->ready)))
 		target_turn(container_of(link, struct window_target, ready));
 	if (turns > TURNS_A_PUMP && !list_empty(&window->ready))
 		loop_defer(&window->pump); /* answers that have come meanwhile first */
@@ -609,7 +610,7 @@ static void next_call(void *arg)
 	struct window *window = arg;
 
 	window->quiet = false;
-	pump(window);
+	window_pump(window);
 }
 
 struct window *window_new(struct loop *loop, struct txn_table *txns,
@@ -628,10 +629,11 @@ struct window *window_new(struct loop *loop, struct txn_table *txns,
 		window_gate_init(&window->subtree[i], 0);
 	pace_init(&window->pace, loop_now_us(loop));
 	resize(window, SIZE_START);
-	loop_deferred_init(&window->pump, loop, "SMP window", pump, window);
-	loop_timer_init(&window->pause, loop, "pause after a failed send", pause_is_over, window);
+	loop_deferred_init(&window->pump, loop, "SMP window", window_pump, window);
+	loop_timer_init(&window->pause, loop, "pause after a failed send", window_pause_is_over,
+			window);
 	loop_timer_init(&window->next_call, loop, "SMP window, paced", next_call, window);
-	loop_timer_init(&window->overdue, loop, "SMPs overdue", overdue, window);
+	loop_timer_init(&window->overdue, loop, "SMPs overdue", window_overdue, window);
 	return window;
 }
 
@@ -665,7 +667,7 @@ void window_target_init(struct window_target *target, struct window *window, uns
 	list_init(&target->flights);
 }
 
-static void drop_from(struct list *list, const void *owner)
+static void flights_drop_from(struct list *list, const void *owner)
 {
 	list_for_each (link, list) {
 		struct flight *flight = container_of(link, struct flight, link);
@@ -679,8 +681,8 @@ static void drop_from(struct list *list, const void *owner)
 
 void window_target_drop(struct window_target *target, const void *owner)
 {
-	drop_from(&target->flights, owner);
-	drop_from(&target->queue, owner);
+	flights_drop_from(&target->flights, owner);
+	flights_drop_from(&target->queue, owner);
 }
 
 void window_target_done(struct window_target *target)

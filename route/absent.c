@@ -21,32 +21,33 @@ struct searching {
 	bool said;
 };
 
-static int by_guid(const void *left, const void *right)
+static int absent_guid_order(const void *left, const void *right)
 {
 	guid_t a = *(const guid_t *)left, b = *(const guid_t *)right;
 
 	return (a > b) - (a < b);
 }
 
-static bool is_switch(const struct searching *s, guid_t guid)
+static bool absent_is_switch(const struct searching *s, guid_t guid)
 {
 	return snapshot_find_switch(s->snapshot, guid) >= 0;
 }
 
-static bool is_host(const struct searching *s, guid_t guid)
+static bool absent_is_host(const struct searching *s, guid_t guid)
 {
 	return snapshot_find_end(s->snapshot, guid) >= 0 ||
-	       bsearch(&guid, s->node, s->snapshot->num_ends, sizeof(guid), by_guid);
+	       bsearch(&guid, s->node, s->snapshot->num_ends, sizeof(guid), absent_guid_order);
 }
 
 static bool is_node(const struct searching *s, guid_t guid)
 {
-	return is_switch(s, guid) || is_host(s, guid);
+	return absent_is_switch(s, guid) || absent_is_host(s, guid);
 }
 
 /* GUIDs stand step bytes apart. */
-static void look(struct searching *s, const char *option, const char *kind, const guid_t *guids,
-		 size_t step, uint32_t count, bool (*there)(const struct searching *s, guid_t guid))
+static void absent_look(struct searching *s, const char *option, const char *kind,
+			const guid_t *guids, size_t step, uint32_t count,
+			bool (*there)(const struct searching *s, guid_t guid))
 {
 	uint32_t missing = 0;
 
@@ -84,21 +85,23 @@ static void look_for_all(struct searching *s, const struct route_options *option
 		const struct guid_notes *notes;
 		bool (*there)(const struct searching *s, guid_t guid);
 	} notes[] = {
-		{"hop_weights_file", "switch", &options->weights, is_switch},
-		{"port_search_ordering_file", "switch", &options->ports, is_switch},
+		{"hop_weights_file", "switch", &options->weights, absent_is_switch},
+		{"port_search_ordering_file", "switch", &options->ports, absent_is_switch},
 		{"port_prof_ignore_file", "node", &options->ignored, is_node},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		look(s, lists[i].option, lists[i].roots ? "switch" : "host", lists[i].list->guid,
-		     sizeof(guid_t), lists[i].list->count, lists[i].roots ? is_switch : is_host);
+		absent_look(s, lists[i].option, lists[i].roots ? "switch" : "host",
+			    lists[i].list->guid, sizeof(guid_t), lists[i].list->count,
+			    lists[i].roots ? absent_is_switch : absent_is_host);
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
 		if (notes[i].notes->count)
-			look(s, notes[i].option, notes[i].kind, &notes[i].notes->note[0].guid,
-			     sizeof(struct guid_note), notes[i].notes->count, notes[i].there);
+			absent_look(s, notes[i].option, notes[i].kind,
+				    &notes[i].notes->note[0].guid, sizeof(struct guid_note),
+				    notes[i].notes->count, notes[i].there);
 	if (options->num_tables)
-		look(s, "lfts_file", "switch", &options->tables[0].sw, sizeof(struct given_table),
-		     options->num_tables, is_switch);
+		absent_look(s, "lfts_file", "switch", &options->tables[0].sw,
+			    sizeof(struct given_table), options->num_tables, absent_is_switch);
 }
 
 char *route_absent(const struct snapshot *snapshot)
@@ -113,7 +116,7 @@ char *route_absent(const struct snapshot *snapshot)
 	for (uint32_t e = 0; e < snapshot->num_ends; e++)
 		if (snapshot->ends[e].facts)
 			s.node[e] = snapshot->ends[e].facts->info.node_guid;
-	qsort(s.node, snapshot->num_ends, sizeof(*s.node), by_guid);
+	qsort(s.node, snapshot->num_ends, sizeof(*s.node), absent_guid_order);
 	s.out = open_memstream(&text, &size);
 	if (!s.out)
 		abort(); /* out of memory */

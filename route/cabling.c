@@ -18,7 +18,7 @@ struct cable {
 	bool live;
 };
 
-static int by_guid(const void *left, const void *right)
+static int cabling_guid_order(const void *left, const void *right)
 {
 	guid_t a = *(const guid_t *)left, b = *(const guid_t *)right;
 
@@ -48,7 +48,7 @@ int32_t cabling_find(const struct cabling *cabling, guid_t guid)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		const struct cabled_switch *found =
 			bsearch(&guid, cabling->switches + parts[i].first, parts[i].count,
-				sizeof(*found), by_guid);
+				sizeof(*found), cabling_guid_order);
 
 		if (found)
 			return (int32_t)(found - cabling->switches);
@@ -89,7 +89,7 @@ static void add_switches(struct cabling *cabling, const struct snapshot *snapsho
 	for (uint32_t i = 0; i < count; i++)
 		if (snapshot_find_switch(snapshot, cables[i].to_guid) < 0)
 			gone[num_gone++] = cables[i].to_guid;
-	qsort(gone, num_gone, sizeof(*gone), by_guid);
+	qsort(gone, num_gone, sizeof(*gone), cabling_guid_order);
 	for (uint32_t i = 0; i < num_gone; i++)
 		if (i == 0 || gone[i] != gone[i - 1])
 			gone[unique++] = gone[i];

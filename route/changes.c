@@ -28,7 +28,7 @@ guid_t route_end_guid(const struct snapshot *snapshot, int32_t end)
 	return end >= 0 ? snapshot->ends[end].guid : 0;
 }
 
-static bool same_link(const struct snapshot *was, const struct snapshot *is, uint32_t link)
+static bool changes_same_link(const struct snapshot *was, const struct snapshot *is, uint32_t link)
 {
 	const struct snap_link *a = &was->links[link], *b = &is->links[link];
 
@@ -36,9 +36,9 @@ static bool same_link(const struct snapshot *was, const struct snapshot *is, uin
 }
 
 /* Adds what one switch sends elsewhere; false when the list is full. */
-static bool add_switch(const struct snapshot *was, const struct lft *before,
-		       const struct snapshot *is, const struct lft *after, uint32_t s, size_t room,
-		       struct route_changes *changes)
+static bool changes_add_switch(const struct snapshot *was, const struct lft *before,
+			       const struct snapshot *is, const struct lft *after, uint32_t s,
+			       size_t room, struct route_changes *changes)
 {
 	const struct snap_switch *sw = &is->switches[s];
 	bool moved[UINT8_MAX + 1] = {false}, any = false;
@@ -47,7 +47,7 @@ static bool add_switch(const struct snapshot *was, const struct lft *before,
 	if (after && after->blocks > blocks)
 		blocks = after->blocks;
 	for (unsigned p = 1; p <= sw->num_ports; p++) {
-		moved[p] = !same_link(was, is, sw->first_link + p);
+		moved[p] = !changes_same_link(was, is, sw->first_link + p);
 		any = any || moved[p];
 	}
 	for (uint16_t b = 0; b < blocks; b++) {
@@ -78,7 +78,7 @@ bool route_changes_find(const struct snapshot *was, const struct routes *before,
 		return false;
 	changes.list = mem_array(room, sizeof(*changes.list));
 	for (uint32_t s = 0; s < is->num_switches; s++) {
-		if (add_switch(was, before->lft[s], is, after->lft[s], s, room, &changes))
+		if (changes_add_switch(was, before->lft[s], is, after->lft[s], s, room, &changes))
 			continue;
 		free(changes.list);
 		return false;

@@ -85,7 +85,7 @@ static void make_columns(const struct check *check, const lid_t *lids, uint32_t 
 }
 
 /* Judges every switch on the way from s that no walk has passed yet. */
-static void judge_from(const uint32_t *column, uint32_t s, uint8_t *verdict, uint32_t *trail)
+static void check_judge_from(const uint32_t *column, uint32_t s, uint8_t *verdict, uint32_t *trail)
 {
 	uint32_t length = 0, next = s;
 	uint8_t end;
@@ -115,7 +115,7 @@ static void judge_lid(const struct check *check, lid_t lid, const uint32_t *colu
 	tally->pairs = num;
 	for (uint32_t s = 0; s < num; s++) {
 		if (verdict[s] == UNKNOWN)
-			judge_from(column, s, verdict, trail);
+			check_judge_from(column, s, verdict, trail);
 		if (verdict[s] == ARRIVES)
 			continue;
 		if (verdict[s] == LOOPS) {
@@ -201,7 +201,7 @@ static void add_tally(struct route_report *report, lid_t lid, const struct tally
 	report->disconnected += tally->disconnected;
 }
 
-static bool owned(struct snap_owner owner)
+static bool lid_is_owned(struct snap_owner owner)
 {
 	return owner.sw >= 0 || owner.end >= 0;
 }
@@ -214,7 +214,7 @@ static bool same_owner(const struct snapshot *a, const struct snapshot *b, lid_t
 }
 
 /* Whether a packet for a LID gets there from one switch. */
-static bool arrives(const struct check *check, uint32_t s, lid_t lid)
+static bool check_arrives(const struct check *check, uint32_t s, lid_t lid)
 {
 	const struct snapshot *snapshot = check->snapshot;
 
@@ -239,8 +239,8 @@ static void mark_missed(const struct check *check, const struct route_changes *c
 		const struct route_change *change = &changes->list[i];
 
 		if (change->lid <= check->snapshot->lid_top && !missed[change->lid] &&
-		    owned(check->snapshot->owners[change->lid]))
-			missed[change->lid] = !arrives(check, change->sw, change->lid);
+		    lid_is_owned(check->snapshot->owners[change->lid]))
+			missed[change->lid] = !check_arrives(check, change->sw, change->lid);
 	}
 }
 
@@ -259,7 +259,7 @@ static size_t find_lids(const struct check *check, const struct route_judged *be
 
 	mark_missed(check, &changes, missed);
 	for (uint32_t lid = 0; lid <= snapshot->lid_top; lid++) {
-		if (!owned(snapshot->owners[lid]))
+		if (!lid_is_owned(snapshot->owners[lid]))
 			continue;
 		if (all || missed[lid] || !same_owner(before->snapshot, snapshot, (lid_t)lid))
 			check->lids[count++] = (lid_t)lid;

@@ -29,7 +29,7 @@ static size_t side(const struct credit *c, uint32_t s)
 }
 
 /* Marks a turn. Others may mark the same byte meanwhile. */
-static void mark(uint8_t *turn)
+static void turn_mark(uint8_t *turn)
 {
 	if (!__atomic_load_n(turn, __ATOMIC_RELAXED))
 		__atomic_store_n(turn, 1, __ATOMIC_RELAXED);
@@ -80,7 +80,7 @@ static void note_entries(void *arg, size_t begin, size_t end)
 				continue;
 			next = to->row[lid];
 			if (next > 0 && next <= to->num_ports)
-				mark(&to->turns[next]);
+				turn_mark(&to->turns[next]);
 		}
 	}
 }
@@ -103,7 +103,8 @@ static void note_path(const struct credit *c, uint32_t from, lid_t lid, int32_t 
 		if (link->sw < 0 || vl >= c->vls)
 			return;
 		if (in)
-			mark(&c->turns[s][(in * c->vls + vl_in) * side(c, s) + out * c->vls + vl]);
+			turn_mark(&c->turns[s][(in * c->vls + vl_in) * side(c, s) + out * c->vls +
+					       vl]);
 		in = link->port;
 		vl_in = vl;
 		s = (uint32_t)link->sw;
@@ -167,7 +168,7 @@ static void count_one(void *arg, uint32_t channel)
 	peeling->degree[channel]++;
 }
 
-static void release(void *arg, uint32_t channel)
+static void channel_release(void *arg, uint32_t channel)
 {
 	struct peeling *peeling = arg;
 
@@ -198,7 +199,7 @@ static void peel(const struct credit *c, const uint32_t *sender, uint32_t channe
 		peeling.queue[peeling.tail++] = channel;
 	}
 	for (uint32_t head = 0; head < peeling.tail; head++)
-		each_neighbour(c, sender, peeling.queue[head], after, release, &peeling);
+		each_neighbour(c, sender, peeling.queue[head], after, channel_release, &peeling);
 	for (uint32_t i = 0; order && i < peeling.tail; i++)
 		order[peeling.queue[i]] = i;
 	free(peeling.queue);
@@ -272,8 +273,8 @@ static void find_loops(const struct credit *c, uint32_t *order, struct credit_re
 	free(gone);
 }
 
-static void look_at_all(const struct snapshot *snapshot, const struct routes *routes,
-			struct work_pool *pool, uint32_t *order, struct credit_report *out)
+static void credit_look_at_all(const struct snapshot *snapshot, const struct routes *routes,
+			       struct work_pool *pool, uint32_t *order, struct credit_report *out)
 {
 	struct credit c = {
 		.snapshot = snapshot,
@@ -296,15 +297,15 @@ static void look_at_all(const struct snapshot *snapshot, const struct routes *ro
 void credit_check(const struct snapshot *snapshot, const struct routes *routes,
 		  struct work_pool *pool, struct credit_report *out)
 {
-	look_at_all(snapshot, routes, pool, NULL, out);
+	credit_look_at_all(snapshot, routes, pool, NULL, out);
 }
 
 /* Proofs */
 
 /* The slot of the link by which a switch sends to a LID; false where that is no link to a switch.
  */
-static bool sends_by(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
-		     lid_t lid, uint32_t *slot)
+static bool credit_sends_by(const struct snapshot *snapshot, const struct routes *routes,
+			    uint32_t s, lid_t lid, uint32_t *slot)
 {
 	const struct snap_switch *sw = &snapshot->switches[s];
 	uint8_t port = lft_port(routes->lft[s], lid);
@@ -322,9 +323,10 @@ static bool keeps_to(const struct snapshot *snapshot, const struct routes *route
 	const struct snap_switch *sw = &snapshot->switches[entry->sw];
 	uint32_t out, next;
 
-	if (!sends_by(snapshot, routes, entry->sw, entry->lid, &out))
+	if (!credit_sends_by(snapshot, routes, entry->sw, entry->lid, &out))
 		return true;
-	if (sends_by(snapshot, routes, (uint32_t)snapshot->links[out].sw, entry->lid, &next) &&
+	if (credit_sends_by(snapshot, routes, (uint32_t)snapshot->links[out].sw, entry->lid,
+			    &next) &&
 	    order[next] <= order[out])
 		return false;
 	for (unsigned p = 1; p <= sw->num_ports; p++) {
@@ -385,7 +387,7 @@ void credit_prove(const struct snapshot *snapshot, struct routes *routes,
 		*out = (struct credit_report){.channels = count_channels(snapshot)};
 	} else {
 		memset(order, 0xFF, size);
-		look_at_all(snapshot, routes, pool, routes->sl ? NULL : order, out);
+		credit_look_at_all(snapshot, routes, pool, routes->sl ? NULL : order, out);
 	}
 	if (out->loops || routes->sl)
 		free(order);

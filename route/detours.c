@@ -21,7 +21,7 @@
 
 /* Planes */
 
-static uint32_t find_set(uint32_t *set, uint32_t s)
+static uint32_t detours_find_set(uint32_t *set, uint32_t s)
 {
 	while (set[s] != s)
 		s = set[s] = set[set[s]];
@@ -116,14 +116,14 @@ static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t
 		bool inside = u->tree->level[s] >= level;
 
 		for (uint8_t w = 0; inside && w < cabling->switches[s].num_up; w++)
-			set[find_set(set, up[w].peer)] = find_set(set, s);
+			set[detours_find_set(set, up[w].peer)] = detours_find_set(set, s);
 	}
 	planes->of = mem_array(u->num, sizeof(*planes->of));
 	planes->pivot = mem_array(cabling->count, sizeof(*planes->pivot));
 	for (uint32_t s = 0; s < u->num; s++) {
 		bool inside = u->tree->level[s] != LEVEL_NONE && u->tree->level[s] >= level;
 
-		planes->of[s] = inside ? find_set(set, s) : NO_PLANE;
+		planes->of[s] = inside ? detours_find_set(set, s) : NO_PLANE;
 		if (u->tree->level[s] == level)
 			members[count++] =
 				(struct member){planes->of[s], missing_ups(u, s), foot[s], s};

@@ -65,7 +65,7 @@ static void print_side(const struct side *side, FILE *stream)
 }
 
 /* A link as its near end reported it; where nothing was read it is taken for a healthy one. */
-static void print_rate(const struct side *near, FILE *stream)
+static void dump_print_rate(const struct side *near, FILE *stream)
 {
 	static const char *const widths[] = {"1x", "4x", "8x", "12x", "2x"};
 	static const char *const speeds[] = {"2.5", "5", "10"}, *const extended[] = {"14", "25",
@@ -91,7 +91,7 @@ static void print_link(struct side from, struct side to, FILE *stream)
 	print_side(&from, stream);
 	fputc(' ', stream);
 	print_side(&to, stream);
-	print_rate(&from, stream);
+	dump_print_rate(&from, stream);
 }
 
 void route_dump_links(const struct snapshot *snapshot, uint32_t s, FILE *stream)

@@ -70,8 +70,8 @@ static void describe_loop(const struct snapshot *snapshot, const struct credit_r
 		 snapshot->switches[credit->example[0].sw].guid);
 }
 
-static void describe(const struct snapshot *snapshot, const struct route_report *report,
-		     char why[ROUTE_WHY_SIZE])
+static void describe_faults(const struct snapshot *snapshot, const struct route_report *report,
+			    char why[ROUTE_WHY_SIZE])
 {
 	const struct route_fault *example =
 		report->looping ? &report->looping_example : &report->unreached_example;
@@ -135,7 +135,7 @@ static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 		credit_prove(snapshot, routes, before, pool, credit);
 	why[0] = '\0';
 	if (report->looping || report->unreached)
-		describe(snapshot, report, why);
+		describe_faults(snapshot, report, why);
 	else if (credit->loops)
 		describe_loop(snapshot, credit, why);
 	return routes;

@@ -20,7 +20,7 @@ static const struct given_table *find_table(const struct route_options *options,
 }
 
 /* Only LIDs that somebody owns: an entry for any other is a way to nowhere. */
-static struct lft *make_row(const struct snapshot *snapshot, const struct given_table *table)
+static struct lft *file_make_row(const struct snapshot *snapshot, const struct given_table *table)
 {
 	struct lft *row = lft_new(snapshot->lid_top);
 
@@ -46,7 +46,7 @@ int file_compute(const struct snapshot *snapshot, const struct route_judged *bef
 		const struct given_table *table = find_table(options, snapshot->switches[s].guid);
 
 		if (table)
-			routes->lft[s] = make_row(snapshot, table);
+			routes->lft[s] = file_make_row(snapshot, table);
 		else if (missing++ == 0)
 			first = s;
 	}

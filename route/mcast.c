@@ -42,7 +42,7 @@ static bool climbs(const struct mcast_ways *ways, uint32_t from, uint32_t to)
 }
 
 /* One switch further; -1 where a packet of a group may not go. */
-static int32_t step(const struct mcast_ways *ways, uint32_t root, uint32_t sw, uint8_t *port)
+static int32_t mcast_step(const struct mcast_ways *ways, uint32_t root, uint32_t sw, uint8_t *port)
 {
 	const struct snapshot *snapshot = ways->snapshot;
 	uint8_t out = lft_port(ways->routes->lft[sw], snapshot->switches[root].lid);
@@ -68,7 +68,7 @@ static void find_depth(const struct mcast_ways *ways, uint32_t root, uint32_t sw
 
 	while (at >= 0 && row[at] == DEPTH_UNSEEN && length <= DEPTH_MAX) {
 		way[length++] = (uint32_t)at;
-		at = ways->cap[at] ? step(ways, root, (uint32_t)at, &port) : -1;
+		at = ways->cap[at] ? mcast_step(ways, root, (uint32_t)at, &port) : -1;
 	}
 	depth = at < 0 || length > DEPTH_MAX ? DEPTH_NONE : row[at];
 	while (length > 0) {
@@ -164,7 +164,7 @@ static int32_t parent_of(const struct mcast_ways *ways, uint32_t root, uint32_t 
 {
 	uint8_t depth = depth_of(ways, root, sw);
 
-	return depth && depth != DEPTH_NONE ? step(ways, root, sw, port) : -1;
+	return depth && depth != DEPTH_NONE ? mcast_step(ways, root, sw, port) : -1;
 }
 
 int32_t mcast_parent(const struct mcast_ways *ways, const struct mcast_tree *tree, uint32_t sw,
@@ -209,7 +209,7 @@ static void set_port(struct site *site, uint8_t port)
 }
 
 /* Whether every switch of the way has an entry for this MLID. */
-static bool has_room(const struct mcast_ways *ways, lid_t mlid, uint32_t root, uint32_t sw)
+static bool way_has_room(const struct mcast_ways *ways, lid_t mlid, uint32_t root, uint32_t sw)
 {
 	uint16_t entry = mlid - LID_MULTICAST_MIN;
 	int32_t at = (int32_t)sw;
@@ -226,7 +226,7 @@ static bool has_room(const struct mcast_ways *ways, lid_t mlid, uint32_t root, u
 
 static bool serves(const struct mcast_ways *ways, lid_t mlid, uint32_t root, uint32_t sw)
 {
-	return depth_of(ways, root, sw) != DEPTH_NONE && has_room(ways, mlid, root, sw);
+	return depth_of(ways, root, sw) != DEPTH_NONE && way_has_room(ways, mlid, root, sw);
 }
 
 /* Roots */
@@ -258,7 +258,7 @@ static bool is_better(const struct merit *a, const struct merit *b)
 	return a->hash > b->hash;
 }
 
-static bool is_held(const struct mcast_group *group, uint32_t sw, uint8_t port)
+static bool mcast_is_held(const struct mcast_group *group, uint32_t sw, uint8_t port)
 {
 	uint8_t position = port / MFT_POSITION_PORTS;
 	size_t low = 0, high = group->num_held;
@@ -285,15 +285,15 @@ static uint32_t count_held(const struct mcast_ways *ways, const struct mcast_gro
 	int32_t at = (int32_t)sw;
 	uint8_t port;
 
-	while ((at = parent_of(ways, root, sw, &port)) >= 0 && is_held(group, sw, port)) {
+	while ((at = parent_of(ways, root, sw, &port)) >= 0 && mcast_is_held(group, sw, port)) {
 		count++;
 		sw = (uint32_t)at;
 	}
 	return count;
 }
 
-static void judge(const struct drawing *drawing, const struct mcast_group *group, uint32_t root,
-		  struct merit *out)
+static void judge_root(const struct drawing *drawing, const struct mcast_group *group,
+		       uint32_t root, struct merit *out)
 {
 	const struct mcast_ways *ways = drawing->ways;
 
@@ -324,12 +324,12 @@ static int32_t choose_root(const struct drawing *drawing, const struct mcast_gro
 	struct merit present = {0}, best = {0}, merit;
 
 	if (group->root >= 0)
-		judge(drawing, group, (uint32_t)group->root, &present);
+		judge_root(drawing, group, (uint32_t)group->root, &present);
 	*served = present.served;
 	if (group->num_members && present.served == group->num_members)
 		return group->root;
 	for (uint32_t root = 0; root < drawing->ways->num; root++) {
-		judge(drawing, group, root, &merit);
+		judge_root(drawing, group, root, &merit);
 		if (is_better(&merit, &best))
 			best = merit;
 	}
@@ -459,7 +459,8 @@ static void plant(struct drawing *drawing, const struct mcast_group *group, stru
 		drawing->ways = ways;
 }
 
-static void draw(struct drawing *drawing, struct mcast_group *group, struct mcast_tree *tree)
+static void mcast_draw_tree(struct drawing *drawing, struct mcast_group *group,
+			    struct mcast_tree *tree)
 {
 	uint32_t members, receivers;
 
@@ -491,7 +492,7 @@ static void draw_slice(void *arg, size_t begin, size_t end)
 	drawing.list = mem_array(batch->ways->num, sizeof(*drawing.list));
 	for (size_t i = begin; i < end; i++) {
 		drawing.ways = batch->ways;
-		draw(&drawing, &batch->groups[i], &batch->trees[i]);
+		mcast_draw_tree(&drawing, &batch->groups[i], &batch->trees[i]);
 	}
 	free(drawing.sites);
 	free(drawing.list);

@@ -45,7 +45,7 @@ struct minhop {
  * leaves as the largest has, and each leaf for as many hosts as the fullest has. Returns the
  * indexes in all, at most UINT32_MAX.
  */
-static uint32_t number_leaves(struct minhop *m)
+static uint32_t minhop_number_leaves(struct minhop *m)
 {
 	const struct snap_switch *sw = m->snapshot->switches;
 	uint32_t num = m->snapshot->num_switches, pods = 0, most_leaves = 1, most_hosts = 1;
@@ -168,7 +168,7 @@ static uint32_t kept_targets(const struct minhop *m, uint32_t sw, struct target 
 }
 
 /* Sorts the LIDs by the switch that they are reached through. */
-static void collect_targets(struct minhop *m)
+static void minhop_collect_targets(struct minhop *m)
 {
 	const struct snapshot *snapshot = m->snapshot;
 	uint32_t num = snapshot->num_switches;
@@ -223,7 +223,7 @@ static void order_links(const struct minhop *m, uint32_t s, const struct hop_lin
 			link[next++] = by_port[p];
 }
 
-static struct lft *make_row(const struct minhop *m, uint32_t s)
+static struct lft *minhop_make_row(const struct minhop *m, uint32_t s)
 {
 	const struct hop_switch *sw = &m->hops->switches[s];
 	const uint8_t *distance = hops_row(m->hops, s);
@@ -261,7 +261,7 @@ static void make_rows(void *arg, size_t begin, size_t end)
 	const struct minhop *m = arg;
 
 	for (size_t s = begin; s < end; s++)
-		m->routes->lft[s] = make_row(m, (uint32_t)s);
+		m->routes->lft[s] = minhop_make_row(m, (uint32_t)s);
 }
 
 int minhop_compute(const struct snapshot *snapshot, const struct route_judged *before,
@@ -279,8 +279,8 @@ int minhop_compute(const struct snapshot *snapshot, const struct route_judged *b
 
 	(void)before; /* it asks no checker */
 	(void)why;    /* any topology will do */
-	set_divisors(&m, number_leaves(&m));
-	collect_targets(&m);
+	set_divisors(&m, minhop_number_leaves(&m));
+	minhop_collect_targets(&m);
 	work_parallel(pool, num, make_rows, &m);
 
 	free(m.targets);

@@ -45,7 +45,7 @@ struct numbering {
 
 /* Options */
 
-static int by_guid(const void *left, const void *right)
+static int numbering_guid_order(const void *left, const void *right)
 {
 	guid_t a = *(const guid_t *)left, b = *(const guid_t *)right;
 
@@ -58,7 +58,7 @@ static struct ranking rank_list(const struct guid_list *list)
 
 	for (uint32_t i = 0; i < list->count; i++)
 		ranking.ranks[i] = (struct rank){list->guid[i], i};
-	qsort(ranking.ranks, list->count, sizeof(*ranking.ranks), by_guid);
+	qsort(ranking.ranks, list->count, sizeof(*ranking.ranks), numbering_guid_order);
 	return ranking;
 }
 
@@ -66,7 +66,7 @@ static struct ranking rank_list(const struct guid_list *list)
 static uint32_t rank_of(const struct ranking *ranking, guid_t guid)
 {
 	const struct rank *found = ranking->count ? bsearch(&guid, ranking->ranks, ranking->count,
-							    sizeof(*found), by_guid)
+							    sizeof(*found), numbering_guid_order)
 						  : NULL;
 
 	return found ? found->rank : UINT32_MAX;
@@ -102,7 +102,7 @@ static bool is_ignored(const struct numbering *n, uint32_t s, uint8_t port)
 	return false;
 }
 
-static unsigned kind_of(const struct numbering *n, uint32_t s, uint8_t port)
+static unsigned numbering_host_kind(const struct numbering *n, uint32_t s, uint8_t port)
 {
 	if (is_ignored(n, s, port))
 		return 2;
@@ -157,7 +157,7 @@ static void collect_leaves(struct numbering *n)
 	free(sorted);
 }
 
-static uint32_t find_set(uint32_t *set, uint32_t s)
+static uint32_t numbering_find_set(uint32_t *set, uint32_t s)
 {
 	while (set[s] != s)
 		s = set[s] = set[set[s]];
@@ -177,7 +177,7 @@ static void join_level(const struct tree *tree, uint16_t level, uint32_t *set)
 		if (tree->level[s] != level)
 			continue;
 		for (uint8_t w = 0; w < sw->num_down; w++)
-			set[find_set(set, down[w].peer)] = find_set(set, s);
+			set[numbering_find_set(set, down[w].peer)] = numbering_find_set(set, s);
 	}
 }
 
@@ -189,7 +189,7 @@ static uint32_t name_families(struct numbering *n, uint32_t *set, uint32_t *lowe
 
 	memset(lowest, 0xFF, n->tree->cabling->count * sizeof(*lowest));
 	for (uint32_t l = 0; l < n->num_leaves; l++) {
-		uint32_t of = find_set(set, n->leaves[l].sw);
+		uint32_t of = numbering_find_set(set, n->leaves[l].sw);
 
 		if (lowest[of] == UINT32_MAX) {
 			lowest[of] = l;
@@ -236,7 +236,7 @@ static int by_family(const void *left, const void *right)
 
 /* Counts on to the next leaf: digit 0 is the leaf in its smallest family, digit i that family in
  * the next larger one. */
-static void next_place(const struct numbering *n, uint32_t l, uint32_t *digit)
+static void numbering_next_leaf(const struct numbering *n, uint32_t l, uint32_t *digit)
 {
 	unsigned carry = 0;
 
@@ -251,14 +251,14 @@ static void next_place(const struct numbering *n, uint32_t l, uint32_t *digit)
 
 /* With room in each family for as many as the largest has, a leaf that is added changes no other's
  * number. Where that takes half as much again as there are leaves, they are counted through. */
-static void number_leaves(struct numbering *n)
+static void numbering_number_leaves(struct numbering *n)
 {
 	uint32_t digit[NESTING_MAX + 1] = {0}, most[NESTING_MAX + 1] = {0};
 	uint64_t numbers = 1;
 
 	qsort(n->leaves, n->num_leaves, sizeof(*n->leaves), by_family);
 	for (uint32_t l = 0; l < n->num_leaves; l++) {
-		next_place(n, l, digit);
+		numbering_next_leaf(n, l, digit);
 		for (unsigned i = 0; i <= n->nesting; i++)
 			most[i] = digit[i] > most[i] ? digit[i] : most[i];
 	}
@@ -268,7 +268,7 @@ static void number_leaves(struct numbering *n)
 	for (uint32_t l = 0; l < n->num_leaves; l++) {
 		uint32_t number = 0;
 
-		next_place(n, l, digit);
+		numbering_next_leaf(n, l, digit);
 		for (unsigned i = n->nesting + 1; i-- > 0;)
 			number = number * (most[i] + 1) + digit[i];
 		n->number[n->leaves[l].sw] = numbers * 2 <= n->num_leaves * 3u ? number : l;
@@ -283,7 +283,7 @@ struct host {
 	uint8_t kind, port;
 };
 
-static int by_host(const void *left, const void *right)
+static int numbering_host_order(const void *left, const void *right)
 {
 	const struct host *a = left, *b = right;
 
@@ -306,12 +306,12 @@ static unsigned list_hosts(const struct numbering *n, uint32_t s, struct host *h
 			continue;
 		hosts[count++] = (struct host){
 			.rank = host_rank(n, &n->order, s, (uint8_t)p),
-			.kind = (uint8_t)kind_of(n, s, (uint8_t)p),
+			.kind = (uint8_t)numbering_host_kind(n, s, (uint8_t)p),
 			.port = (uint8_t)p,
 		};
 	}
 	if (n->snapshot->options)
-		qsort(hosts, count, sizeof(*hosts), by_host);
+		qsort(hosts, count, sizeof(*hosts), numbering_host_order);
 	return count;
 }
 
@@ -400,7 +400,7 @@ static struct target *add_targets(const struct snapshot *snapshot, struct snap_o
 	return next;
 }
 
-static void collect_targets(const struct numbering *n)
+static void numbering_collect_targets(const struct numbering *n)
 {
 	const struct snapshot *snapshot = n->snapshot;
 	struct places *places = n->places;
@@ -453,7 +453,7 @@ struct places *places_new(const struct snapshot *snapshot, const struct tree *tr
 	}
 	collect_leaves(&n);
 	find_families(&n);
-	number_leaves(&n);
+	numbering_number_leaves(&n);
 	set_strides(&n);
 	indexes = (uint64_t)n.numbers * n.stride[0];
 	places->indexes = indexes < UINT32_MAX ? (uint32_t)indexes : UINT32_MAX;
@@ -462,7 +462,7 @@ struct places *places_new(const struct snapshot *snapshot, const struct tree *tr
 	places->switch_of = mem_array(places->num_columns, sizeof(uint32_t));
 	places->first_target = mem_array(places->num_columns + 1, sizeof(uint32_t));
 	order_columns(&n);
-	collect_targets(&n);
+	numbering_collect_targets(&n);
 	free(n.io.ranks);
 	free(n.compute.ranks);
 	free(n.order.ranks);

@@ -21,7 +21,7 @@ struct upper {
 	guid_t plane, guid;
 };
 
-static uint32_t find_set(uint32_t *set, uint32_t s)
+static uint32_t planes_find_set(uint32_t *set, uint32_t s)
 {
 	while (set[s] != s)
 		s = set[s] = set[set[s]];
@@ -56,14 +56,15 @@ static guid_t *find_planes(const struct tree *tree)
 			const struct way *up = cabling_ways(cabling, s);
 
 			for (uint8_t w = 0; w < cabling->switches[s].num_up; w++) {
-				uint32_t a = find_set(set, s), b = find_set(set, up[w].peer);
+				uint32_t a = planes_find_set(set, s),
+					 b = planes_find_set(set, up[w].peer);
 
 				set[b] = a;
 				lowest[a] = lowest[b] < lowest[a] ? lowest[b] : lowest[a];
 			}
 		}
 		for (uint32_t i = next; i < first; i++)
-			plane[tree->order[i]] = lowest[find_set(set, tree->order[i])];
+			plane[tree->order[i]] = lowest[planes_find_set(set, tree->order[i])];
 	}
 	free(lowest);
 	free(set);
@@ -91,7 +92,8 @@ static uint32_t *find_brothers(const struct cabling *cabling)
 		const struct way *up = cabling_ways(cabling, s);
 
 		for (uint8_t w = 0; w < cabling->switches[s].num_up; w++)
-			set[find_set(set, cabling->count + up[w].peer)] = find_set(set, s);
+			set[planes_find_set(set, cabling->count + up[w].peer)] =
+				planes_find_set(set, s);
 	}
 	return set;
 }
@@ -104,7 +106,7 @@ static void rank_uppers(const struct cabling *cabling, const guid_t *plane, uint
 	struct upper *uppers = mem_array(cabling->count, sizeof(*uppers));
 
 	for (uint32_t s = 0; s < cabling->count; s++)
-		uppers[s] = (struct upper){find_set(set, cabling->count + s), s, plane[s],
+		uppers[s] = (struct upper){planes_find_set(set, cabling->count + s), s, plane[s],
 					   cabling->switches[s].guid};
 	qsort(uppers, cabling->count, sizeof(*uppers), by_plane);
 	for (uint32_t i = 0; i < cabling->count; i++)
@@ -142,7 +144,7 @@ void tree_set_slots(struct tree *tree)
 	for (uint32_t s = 0; s < cabling->count; s++) {
 		struct cabled_switch *sw = &cabling->switches[s];
 		struct way *up = cabling_ways(cabling, s);
-		uint32_t most = sw->num_up ? count[find_set(set, s)] : 0;
+		uint32_t most = sw->num_up ? count[planes_find_set(set, s)] : 0;
 
 		if (most <= UINT8_MAX && sw->num_up * 4u >= most * 3) {
 			for (uint8_t w = 0; w < sw->num_up; w++)

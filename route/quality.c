@@ -70,7 +70,7 @@ static uint32_t next_link(const struct paths *paths, uint32_t s, lid_t lid)
 }
 
 /* Whether a host's own switch hands over to it. */
-static bool arrives(const struct paths *paths, uint32_t s, lid_t lid)
+static bool quality_arrives(const struct paths *paths, uint32_t s, lid_t lid)
 {
 	const struct snap_switch *sw = &paths->snapshot->switches[s];
 	uint8_t port = lft_port(paths->routes->lft[s], lid);
@@ -101,7 +101,7 @@ struct scratch {
 	uint64_t reached, hops;
 };
 
-static void join(uint64_t *restrict to, const uint64_t *restrict from, uint32_t words)
+static void quality_join_bits(uint64_t *restrict to, const uint64_t *restrict from, uint32_t words)
 {
 	for (uint32_t w = 0; w < words; w++)
 		to[w] |= from[w];
@@ -116,7 +116,7 @@ static void join_shared(uint64_t *to, const uint64_t *from, uint32_t words)
 }
 
 /* Where each switch sends to, and how many send to each. */
-static uint32_t prepare(const struct summing *sum, const struct host *to, struct scratch *x)
+static uint32_t quality_prepare(const struct summing *sum, const struct host *to, struct scratch *x)
 {
 	uint32_t num = sum->paths.snapshot->num_switches, tail = 0;
 
@@ -143,12 +143,12 @@ static uint32_t prepare(const struct summing *sum, const struct host *to, struct
 /* A switch is visited when all that send over it were: switches in a circle never are. */
 static void sum_host(struct summing *sum, const struct host *to, struct scratch *x)
 {
-	uint32_t tail = prepare(sum, to, x);
+	uint32_t tail = quality_prepare(sum, to, x);
 
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t s = x->queue[head], link = x->link[s], next;
 
-		if (s == to->sw && arrives(&sum->paths, s, to->lid))
+		if (s == to->sw && quality_arrives(&sum->paths, s, to->lid))
 			x->reached += x->senders[s];
 		if (link == UINT32_MAX)
 			continue;
@@ -160,7 +160,7 @@ static void sum_host(struct summing *sum, const struct host *to, struct scratch 
 			x->hops += x->senders[s];
 			x->receivers[link]++;
 			join_shared(sum->sets + (size_t)link * sum->words, set, sum->words);
-			join(x->sets + (size_t)next * sum->words, set, sum->words);
+			quality_join_bits(x->sets + (size_t)next * sum->words, set, sum->words);
 			x->senders[next] += x->senders[s];
 		}
 		if (--x->waiting[next] == 0)
@@ -293,8 +293,8 @@ struct patterns {
 
 /* Follows one flow, adding to the load of its links, or asking for the highest on the way. Tables
  * that run in a circle end it. */
-static uint32_t follow(const struct paths *paths, const struct host *from, lid_t to, uint32_t *load,
-		       uint32_t add)
+static uint32_t quality_follow_flow(const struct paths *paths, const struct host *from, lid_t to,
+				    uint32_t *load, uint32_t add)
 {
 	uint32_t s = from->sw, highest = 0;
 
@@ -311,7 +311,7 @@ static uint32_t follow(const struct paths *paths, const struct host *from, lid_t
 }
 
 /* A sequence of 64-bit numbers from a seed: splitmix64 (Steele, Lea and Flood 2014). */
-static uint64_t draw(uint64_t *state)
+static uint64_t quality_next_random(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
 
@@ -320,12 +320,12 @@ static uint64_t draw(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-static void shuffle(uint32_t *order, uint32_t count, uint64_t seed)
+static void quality_shuffle(uint32_t *order, uint32_t count, uint64_t seed)
 {
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
 	for (uint32_t i = count; i > 1; i--) {
-		uint32_t j = (uint32_t)(draw(&seed) % i), swap = order[i - 1];
+		uint32_t j = (uint32_t)(quality_next_random(&seed) % i), swap = order[i - 1];
 
 		order[i - 1] = order[j];
 		order[j] = swap;
@@ -352,8 +352,8 @@ static void run_permutation(struct patterns *patterns, size_t i, const uint32_t 
 		uint32_t highest = 0;
 
 		if (order[h] != h)
-			highest = follow(paths, &paths->hosts[h], paths->hosts[order[h]].lid, load,
-					 1);
+			highest = quality_follow_flow(paths, &paths->hosts[h],
+						      paths->hosts[order[h]].lid, load, 1);
 		worst = highest > worst ? highest : worst;
 	}
 	patterns->worst[i] = worst;
@@ -368,10 +368,11 @@ static void run_matching(struct patterns *patterns, size_t i, const uint32_t *or
 
 	memset(load, 0, paths->snapshot->num_links * sizeof(*load));
 	for (uint32_t h = 0; h < half; h++)
-		follow(paths, &paths->hosts[order[h]], paths->hosts[order[half + h]].lid, load, 1);
+		quality_follow_flow(paths, &paths->hosts[order[h]],
+				    paths->hosts[order[half + h]].lid, load, 1);
 	for (uint32_t h = 0; h < half; h++) {
-		uint32_t highest = follow(paths, &paths->hosts[order[h]],
-					  paths->hosts[order[half + h]].lid, load, 0);
+		uint32_t highest = quality_follow_flow(paths, &paths->hosts[order[h]],
+						       paths->hosts[order[half + h]].lid, load, 0);
 
 		sum += 1.0 / (highest ? highest : 1);
 	}
@@ -386,7 +387,7 @@ static void run_patterns(void *arg, size_t begin, size_t end)
 
 	for (size_t i = begin; i < end; i++) {
 		if (patterns->seed)
-			shuffle(order, patterns->paths.num_hosts, patterns->seed + i);
+			quality_shuffle(order, patterns->paths.num_hosts, patterns->seed + i);
 		else
 			shift_order(order, patterns->paths.num_hosts, (uint32_t)i, patterns->count);
 		run_permutation(patterns, i, order, load);

@@ -12,7 +12,8 @@
 #include "lib/mem.h"
 
 /* Breadth-first from the switches in queue, of which there are count and whose level is 0. */
-static void search(const struct cabling *cabling, uint32_t *queue, uint32_t count, uint16_t *level)
+static void tree_search_levels(const struct cabling *cabling, uint32_t *queue, uint32_t count,
+			       uint16_t *level)
 {
 	for (uint32_t head = 0; head < count; head++) {
 		uint32_t s = queue[head];
@@ -37,7 +38,7 @@ static uint16_t *distances(const struct cabling *cabling, const uint32_t *from, 
 	for (uint32_t i = 0; i < count; i++)
 		if (level[from[i]] == LEVEL_NONE)
 			level[queue[used++] = from[i]] = 0;
-	search(cabling, queue, used, level);
+	tree_search_levels(cabling, queue, used, level);
 	free(queue);
 	return level;
 }

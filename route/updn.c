@@ -39,8 +39,9 @@ int levels_from_file(const struct cabling *cabling, const struct guid_list *root
 	return count ? 0 : -ENOENT;
 }
 
-static void fill(const struct snapshot *snapshot, struct cabling *cabling, uint16_t *level,
-		 const struct route_judged *before, struct work_pool *pool, struct routes *routes)
+static void updn_fill(const struct snapshot *snapshot, struct cabling *cabling, uint16_t *level,
+		      const struct route_judged *before, struct work_pool *pool,
+		      struct routes *routes)
 {
 	struct tree *tree = tree_new(cabling, level, true);
 	struct updown *updown = updown_new(snapshot, tree, pool);
@@ -70,7 +71,7 @@ int updn_compute(const struct snapshot *snapshot, const struct route_judged *bef
 		level = tree_levels_from_roots(cabling, roots, count);
 		free(roots);
 	}
-	fill(snapshot, cabling, level, before, pool, routes);
+	updn_fill(snapshot, cabling, level, before, pool, routes);
 	return 0;
 }
 
@@ -80,6 +81,6 @@ int dnup_compute(const struct snapshot *snapshot, const struct route_judged *bef
 	struct cabling *cabling = cabling_new(snapshot);
 
 	(void)why; /* any topology will do */
-	fill(snapshot, cabling, tree_levels_from_leaves(cabling), before, pool, routes);
+	updn_fill(snapshot, cabling, tree_levels_from_leaves(cabling), before, pool, routes);
 	return 0;
 }

@@ -49,7 +49,7 @@ static void relax(uint8_t *restrict to, const uint8_t *restrict from)
 	}
 }
 
-static bool usable(const struct updown *u, const struct way *way)
+static bool updown_usable(const struct updown *u, const struct way *way)
 {
 	return way->num_live && way->peer < u->num;
 }
@@ -69,7 +69,7 @@ static void measure_block(const struct updown *u, uint32_t block)
 			continue;
 		memset(own, FAR, BLOCK);
 		for (uint8_t w = 0; w < sw->num_down; w++)
-			if (usable(u, &down[w]))
+			if (updown_usable(u, &down[w]))
 				relax(own, updown_cells(u, u->down, block, down[w].peer));
 		if (u->places->column_of[s] / BLOCK == block)
 			own[u->places->column_of[s] % BLOCK] = 0;
@@ -85,7 +85,7 @@ static void measure_block(const struct updown *u, uint32_t block)
 			continue;
 		memset(own, FAR, BLOCK);
 		for (uint8_t w = 0; w < sw->num_up; w++)
-			if (usable(u, &up[w]))
+			if (updown_usable(u, &up[w]))
 				relax(own, updown_cells(u, u->hops, block, up[w].peer));
 		for (unsigned c = 0; c < BLOCK; c++)
 			own[c] = down[c] < FAR ? down[c] : own[c];
@@ -202,7 +202,7 @@ static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BY
 	for (unsigned w = first; w < end; w++) {
 		uint8_t up = w < f->sw->num_up;
 
-		if (usable(u, &f->ways[w]))
+		if (updown_usable(u, &f->ways[w]))
 			add_way(key[w / 8], (uint8_t)(1u << w % 8), down, up, up ? hops : down,
 				updown_cells(u, up ? u->hops : u->down, block, f->ways[w].peer));
 	}
@@ -219,8 +219,9 @@ static void make_key(const struct filler *f, uint32_t column, uint8_t key[KEY_BY
 
 	memset(key, 0, KEY_BYTES);
 	for (unsigned w = first; w < end; w++)
-		if (usable(u, &f->ways[w]) && updown_cell(u, matrix, f->ways[w].peer, column) + 1 ==
-						      updown_cell(u, matrix, f->s, column))
+		if (updown_usable(u, &f->ways[w]) &&
+		    updown_cell(u, matrix, f->ways[w].peer, column) + 1 ==
+			    updown_cell(u, matrix, f->s, column))
 			key[w / 8] |= (uint8_t)(1u << w % 8);
 }
 
@@ -500,7 +501,7 @@ static void fill_row(const struct patterns *patterns, uint32_t s)
 	};
 
 	for (unsigned w = 0; w < f.sw->num_up; w++)
-		if (usable(u, &f.ways[w]))
+		if (updown_usable(u, &f.ways[w]))
 			f.all_up[w / 8] |= (uint8_t)(1u << w % 8);
 	read_key(&f, f.all_up);
 	if (f.count) {
@@ -557,7 +558,7 @@ static bool sound(const struct updown *u)
 		if (cabling->switches[s].num_up < cabling->switches[s].slots)
 			return false;
 		for (uint8_t w = 0; w < cabling->switches[s].num_up; w++)
-			if (!usable(u, &up[w]))
+			if (!updown_usable(u, &up[w]))
 				return false;
 	}
 	return true;

@@ -55,7 +55,7 @@ static void again(struct replica *replica)
 }
 
 /* What is always so is told once. */
-static void tell(struct replica *replica, int level, const char *why)
+static void follow_log(struct replica *replica, int level, const char *why)
 {
 	struct follow *follow = &replica->follow;
 	char *before = follow->why[follow->next];
@@ -66,7 +66,7 @@ static void tell(struct replica *replica, int level, const char *why)
 	log_about(level, &subject, "%s: %s", follow->peers[follow->next], why);
 }
 
-static void lost(struct replica *replica, int level, const char *why)
+static void follow_lost(struct replica *replica, int level, const char *why)
 {
 	struct follow *follow = &replica->follow;
 	bool was_followed;
@@ -76,7 +76,7 @@ static void lost(struct replica *replica, int level, const char *why)
 			  "master 0x%016" PRIx64 " at %s is not followed any more: %s",
 			  follow->master, follow->peers[follow->next], why);
 	else
-		tell(replica, level, why);
+		follow_log(replica, level, why);
 	was_followed = follow->greeted && follow->master == master_named(replica);
 	if (follow->greeted)
 		follow->left_us = loop_now_us(replica->loop);
@@ -89,22 +89,22 @@ static void lost(struct replica *replica, int level, const char *why)
 		replica->owner.lost(replica->owner.ctx);
 }
 
-static void closed(void *ctx, const char *why)
+static void follow_closed(void *ctx, const char *why)
 {
-	lost(ctx, LOG_INFO, why);
+	follow_lost(ctx, LOG_INFO, why);
 }
 
-static void leave(struct replica *replica, int level, const char *why)
+static void follow_leave(struct replica *replica, int level, const char *why)
 {
 	stream_close(replica->follow.stream, false);
-	lost(replica, level, why);
+	follow_lost(replica, level, why);
 }
 
 /* The peer is no master for this standby. Returns false. */
-static bool refuse(struct replica *replica, const char *why)
+static bool follow_refuse(struct replica *replica, const char *why)
 {
 	replica->refusals.masters++;
-	leave(replica, LOG_WARNING, why);
+	follow_leave(replica, LOG_WARNING, why);
 	return false;
 }
 
@@ -114,7 +114,7 @@ static bool disbelieve(struct replica *replica, const char *why)
 	struct follow *follow = &replica->follow;
 
 	if (!follow->greeted)
-		return refuse(replica, why);
+		return follow_refuse(replica, why);
 	replica->refusals.masters++;
 	log_limited(&follow->limit, LOG_WARNING, &subject,
 		    "master 0x%016" PRIx64
@@ -122,13 +122,13 @@ static bool disbelieve(struct replica *replica, const char *why)
 		    follow->master, follow->peers[follow->next], why);
 	follow->incarnation = 0;
 	follow->based = false;
-	leave(replica, LOG_DEBUG, why);
+	follow_leave(replica, LOG_DEBUG, why);
 	return false;
 }
 
 /* Acknowledging */
 
-static void acknowledge(struct replica *replica)
+static void follow_acknowledge(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
 
@@ -151,20 +151,20 @@ static void wait_durable(struct replica *replica)
 	registry_wait(replica->registry, &follow->waiter);
 }
 
-static void durable(void *ctx)
+static void follow_durable(void *ctx)
 {
 	struct replica *replica = ctx;
 	struct follow *follow = &replica->follow;
 
 	follow->acked = follow->waits_for;
 	follow->waits_for = 0;
-	acknowledge(replica);
+	follow_acknowledge(replica);
 	wait_durable(replica);
 }
 
 /* Changes */
 
-static void put(struct registry *registry, const struct wire_change *change)
+static void follow_apply_change(struct registry *registry, const struct wire_change *change)
 {
 	if (change->drop)
 		registry_drop(registry, change->kind, change->record);
@@ -180,7 +180,7 @@ static void put_batch(struct replica *replica, struct registry *registry)
 	if (own)
 		registry_together(registry, true);
 	for (size_t i = 0; i < follow->batched; i++)
-		put(registry, &follow->batch[i]);
+		follow_apply_change(registry, &follow->batch[i]);
 	if (own)
 		registry_together(registry, false);
 	follow->batched = 0;
@@ -188,7 +188,7 @@ static void put_batch(struct replica *replica, struct registry *registry)
 }
 
 /* True when all are in the batch, and in why what is wrong otherwise. */
-static bool gather(struct follow *follow, struct wire_changes *changes, char why[WHY_SIZE])
+static bool follow_gather(struct follow *follow, struct wire_changes *changes, char why[WHY_SIZE])
 {
 	if (follow->batched + changes->count > FRAME_CHANGES_MAX) {
 		snprintf(why, WHY_SIZE, "a batch has more changes than one may have");
@@ -216,7 +216,7 @@ static bool take_changes(struct replica *replica, const struct frame *frame)
 		return disbelieve(replica, "changes come before all there is");
 	if (changes.first != *at + follow->batched + 1)
 		return disbelieve(replica, "changes are missing, or come twice");
-	if (!gather(follow, &changes, why))
+	if (!follow_gather(follow, &changes, why))
 		return disbelieve(replica, why);
 	if (!changes.ends)
 		return true;
@@ -254,7 +254,7 @@ static bool take_records(struct replica *replica, const struct frame *frame)
 	if (!follow->document || changes_open(frame, &changes) ||
 	    changes.first != follow->records || follow->batched)
 		return disbelieve(replica, "records come where none are due");
-	if (!gather(follow, &changes, why))
+	if (!follow_gather(follow, &changes, why))
 		return disbelieve(replica, why);
 	follow->records += changes.count;
 	put_batch(replica, follow->document);
@@ -288,10 +288,10 @@ static void taken(struct replica *replica)
 		replica->owner.unlocked(replica->owner.ctx);
 	wait_durable(replica);
 	if (!follow->waits_for) /* also where nothing was changed, or nothing ever was */
-		acknowledge(replica);
+		follow_acknowledge(replica);
 }
 
-static void turn(void *arg)
+static void follow_turn(void *arg)
 {
 	struct replica *replica = arg;
 
@@ -331,7 +331,7 @@ static bool refuse_lack(struct replica *replica)
 	follow->incarnation = 0; /* nothing of its history was taken */
 	follow->based = false;
 	snprintf(follow->why[follow->next], WHY_SIZE, "%s", why);
-	leave(replica, LOG_DEBUG, why);
+	follow_leave(replica, LOG_DEBUG, why);
 	if (loop_timer_armed(&follow->retry))
 		loop_timer_arm(&follow->retry, REFUSED_US);
 	return false;
@@ -393,7 +393,7 @@ void follow_give_tables(struct replica *replica, struct image *image)
 
 /* Greetings */
 
-static void greeted(struct replica *replica, const struct hello *hello)
+static void follow_greeted(struct replica *replica, const struct hello *hello)
 {
 	struct follow *follow = &replica->follow;
 
@@ -413,7 +413,7 @@ static void greeted(struct replica *replica, const struct hello *hello)
 	follow->parted = follow->waited_for = false;
 	follow->tried = 0;
 	follow->since_us = loop_now_us(replica->loop);
-	acknowledge(replica);
+	follow_acknowledge(replica);
 }
 
 /* Who sees no fabric takes the one for it that says so, and knows the key. */
@@ -423,7 +423,7 @@ static bool is_the_master(const struct replica *replica, guid_t guid)
 	       (!master_named(replica) && replica_own_role(replica) != SM_STANDBY);
 }
 
-static bool take_hello(struct replica *replica, const struct frame *frame)
+static bool follow_take_hello(struct replica *replica, const struct frame *frame)
 {
 	struct follow *follow = &replica->follow;
 	char why[WHY_SIZE], what[WHY_SIZE];
@@ -431,25 +431,25 @@ static bool take_hello(struct replica *replica, const struct frame *frame)
 	bool must = false;
 
 	if (hello_get(frame, &hello, why))
-		return refuse(replica, why);
+		return follow_refuse(replica, why);
 	if (hello.role != SM_MASTER || !is_the_master(replica, hello.guid) || !hello.incarnation) {
 		snprintf(why, sizeof(why),
 			 "manager 0x%016" PRIx64 " is there, and the MASTER is 0x%016" PRIx64,
 			 hello.guid, master_named(replica));
 		if (hello.role == SM_MASTER)
-			return refuse(replica, why);
-		leave(replica, LOG_INFO, why);
+			return follow_refuse(replica, why);
+		follow_leave(replica, LOG_INFO, why);
 		return false;
 	}
 	if (hello_differs(replica->options.config, hello.config, &must, what)) {
 		snprintf(why, sizeof(why), "its configuration is another: %.200s", what);
 		if (must)
-			return refuse(replica, why);
-		tell(replica, LOG_WARNING, why);
+			return follow_refuse(replica, why);
+		follow_log(replica, LOG_WARNING, why);
 	} else {
 		follow->why[follow->next][0] = '\0';
 	}
-	greeted(replica, &hello);
+	follow_greeted(replica, &hello);
 	return true;
 }
 
@@ -463,7 +463,7 @@ static bool take_refusal(struct replica *replica, const struct frame *frame)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
 	replica->follow.parted = replica->follow.greeted;
-	leave(replica, LOG_NOTICE, why);
+	follow_leave(replica, LOG_NOTICE, why);
 	return false;
 }
 
@@ -475,11 +475,11 @@ static bool take_beat(struct replica *replica, const struct frame *frame)
 		return disbelieve(replica, "a frame is garbled");
 	replica->follow.number = numbers[0];
 	replica->follow.waited_for = numbers[1];
-	acknowledge(replica);
+	follow_acknowledge(replica);
 	return true;
 }
 
-static bool take_frame(void *ctx, const struct frame *frame)
+static bool follow_take_frame(void *ctx, const struct frame *frame)
 {
 	static bool (*const takers[FRAME_TYPES])(struct replica * replica,
 						 const struct frame *frame) = {
@@ -494,7 +494,7 @@ static bool take_frame(void *ctx, const struct frame *frame)
 	if (frame->type == FRAME_REFUSE)
 		return take_refusal(replica, frame);
 	if (!follow->greeted)
-		return take_hello(replica, frame);
+		return follow_take_hello(replica, frame);
 	if (!takers[frame->type])
 		return disbelieve(replica, "it says what no master says");
 	if (follow->taking)
@@ -502,11 +502,11 @@ static bool take_frame(void *ctx, const struct frame *frame)
 	return takers[frame->type](replica, frame);
 }
 
-static void received(void *ctx, const uint8_t *bytes, size_t size)
+static void follow_received(void *ctx, const uint8_t *bytes, size_t size)
 {
 	struct replica *replica = ctx;
 
-	if (frame_take(&replica->follow.in, bytes, size, take_frame, replica))
+	if (frame_take(&replica->follow.in, bytes, size, follow_take_frame, replica))
 		disbelieve(replica, "what it sends is no frame of this protocol");
 }
 
@@ -522,7 +522,7 @@ static void opened(void *ctx)
 		      follow->position);
 }
 
-static void drained(void *ctx)
+static void follow_drained(void *ctx)
 {
 	(void)ctx; /* acknowledgements are few */
 }
@@ -540,9 +540,9 @@ static void try_next(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
 	struct stream_user user = {.opened = opened,
-				   .received = received,
-				   .drained = drained,
-				   .closed = closed,
+				   .received = follow_received,
+				   .drained = follow_drained,
+				   .closed = follow_closed,
 				   .ctx = replica};
 	char why[STREAM_WHY_SIZE];
 
@@ -550,13 +550,13 @@ static void try_next(struct replica *replica)
 	follow->stream = replica->carrier->ops->connect(replica->carrier,
 							follow->peers[follow->next], &user, why);
 	if (!follow->stream) {
-		tell(replica, LOG_INFO, why);
+		follow_log(replica, LOG_INFO, why);
 		follow->next = (follow->next + 1) % follow->num_peers;
 		follow->tried++;
 	}
 }
 
-static void retry(void *arg)
+static void follow_retry(void *arg)
 {
 	struct replica *replica = arg;
 	struct follow *follow = &replica->follow;
@@ -567,10 +567,10 @@ static void retry(void *arg)
 	if (may_follow(replica))
 		try_next(replica);
 	else if (follow->stream && !follow->taking && silent_us > SILENCE_US)
-		leave(replica, LOG_NOTICE, "it says nothing any more");
+		follow_leave(replica, LOG_NOTICE, "it says nothing any more");
 	else if (follow->greeted && follow->stream && master_named(replica) &&
 		 master_named(replica) != follow->master)
-		leave(replica, LOG_NOTICE, "another one is MASTER");
+		follow_leave(replica, LOG_NOTICE, "another one is MASTER");
 	again(replica);
 }
 
@@ -624,12 +624,13 @@ void follow_init(struct replica *replica)
 	split_peers(replica);
 	follow->limit = (struct log_limit){.burst = 20, .interval_us = 10000000};
 	follow->arena = arena_new();
-	follow->waiter = (struct registry_waiter){.durable = durable, .ctx = replica};
+	follow->waiter = (struct registry_waiter){.durable = follow_durable, .ctx = replica};
 	list_init(&follow->waiter.link);
 	list_init(&follow->replace.cursor.link);
 	map_init(&follow->tables);
-	loop_timer_init(&follow->retry, replica->loop, "replica", retry, replica);
-	loop_deferred_init(&follow->turn, replica->loop, "replica taken over", turn, replica);
+	loop_timer_init(&follow->retry, replica->loop, "replica", follow_retry, replica);
+	loop_deferred_init(&follow->turn, replica->loop, "replica taken over", follow_turn,
+			   replica);
 }
 
 /* From here on the history is our own. */
@@ -667,7 +668,7 @@ void follow_done(struct replica *replica)
 
 /* Status */
 
-static const char *state_text(const struct follow *follow)
+static const char *follow_state_text(const struct follow *follow)
 {
 	if (!follow->stream)
 		return follow->num_peers ? "looks for the master" : "follows nobody";
@@ -697,7 +698,7 @@ json_t *follow_status(const struct replica *replica)
 	if (!replica_may_follow(replica))
 		return json_pack("{s:n,s:o}", "master", "peers", peers_json(follow));
 	master = json_pack(
-		"{s:s,s:s,s:I,s:I,s:I,s:I}", "state", state_text(follow), "address",
+		"{s:s,s:s,s:I,s:I,s:I,s:I}", "state", follow_state_text(follow), "address",
 		follow->num_peers ? follow->peers[follow->next] : "", "position",
 		(json_int_t)follow->position, "acked", (json_int_t)follow->acked, "lag",
 		(json_int_t)(follow->number > follow->acked ? follow->number - follow->acked : 0),

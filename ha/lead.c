@@ -175,7 +175,7 @@ static void send_beat(struct session *session)
 	replica_send(replica, session->stream);
 }
 
-static void overdue(void *arg)
+static void session_overdue(void *arg)
 {
 	struct replica *replica = arg;
 
@@ -248,7 +248,7 @@ static void session_end(struct session *session)
 		wait_for_standbys(replica);
 }
 
-static void gone(struct session *session, const char *why)
+static void session_gone(struct session *session, const char *why)
 {
 	if (session->state != SESSION_GREETING)
 		log_limited(&session->replica->lead.limit, LOG_NOTICE, &subject,
@@ -257,12 +257,12 @@ static void gone(struct session *session, const char *why)
 	session_end(session);
 }
 
-static void closed(void *ctx, const char *why)
+static void session_closed(void *ctx, const char *why)
 {
-	gone(ctx, why);
+	session_gone(ctx, why);
 }
 
-static void refuse(struct session *session, const char *why)
+static void lead_refuse(struct session *session, const char *why)
 {
 	struct replica *replica = session->replica;
 
@@ -281,12 +281,12 @@ static void refuse_loudly(struct session *session, const char *why)
 	log_limited(&session->replica->lead.limit, LOG_WARNING, &subject,
 		    "%s wants to follow this manager and is refused: %s", session->stream->peer,
 		    why);
-	refuse(session, why);
+	lead_refuse(session, why);
 }
 
 /* Sending */
 
-static void begin_walk(struct session *session)
+static void session_begin_walk(struct session *session)
 {
 	struct replica *replica = session->replica;
 
@@ -371,7 +371,7 @@ static bool send_closing(struct session *session)
 	uint64_t end = session->sent + RECORDS_A_FRAME;
 
 	if (session->sent + 1 < journal->first) { /* the journal has left it behind */
-		begin_walk(session);
+		session_begin_walk(session);
 		return true;
 	}
 	if (session->sent < journal->complete) {
@@ -461,7 +461,7 @@ static bool send_news(struct session *session)
 	if (end)
 		send_changes(session, end);
 	else
-		begin_walk(session);
+		session_begin_walk(session);
 	return true;
 }
 
@@ -481,28 +481,28 @@ static bool send_some(struct session *session)
 	return false;
 }
 
-static void pump(void *arg)
+static void session_pump(void *arg)
 {
 	struct session *session = arg;
 
 	for (unsigned i = 0; i < FRAMES_A_TURN; i++) {
 		if (stream_waiting(session->stream) >= STREAM_LOW_BYTES)
-			return; /* drained() goes on */
+			return; /* session_drained() goes on */
 		if (!send_some(session))
 			return;
 	}
 	loop_defer(&session->pump);
 }
 
-static void drained(void *ctx)
+static void session_drained(void *ctx)
 {
 	loop_defer(&((struct session *)ctx)->pump);
 }
 
 /* Receiving */
 
-static const char *why_not(struct session *session, const struct frame *frame, struct hello *hello,
-			   char why[FRAME_WHY_SIZE], bool *loud)
+static const char *hello_refusal(struct session *session, const struct frame *frame,
+				 struct hello *hello, char why[FRAME_WHY_SIZE], bool *loud)
 {
 	struct replica *replica = session->replica;
 	char what[FRAME_WHY_SIZE];
@@ -529,7 +529,7 @@ static const char *why_not(struct session *session, const struct frame *frame, s
 }
 
 /* Goes on where it is, if that is known. */
-static void greeted(struct session *session, const struct hello *hello)
+static void session_greeted(struct session *session, const struct hello *hello)
 {
 	struct replica *replica = session->replica;
 	struct lead *lead = &replica->lead;
@@ -548,26 +548,26 @@ static void greeted(struct session *session, const struct hello *hello)
 		session->state = SESSION_FOLLOWING;
 	} else {
 		replica_greet(replica, session->stream, lead->incarnation, lead->journal.complete);
-		begin_walk(session);
+		session_begin_walk(session);
 	}
 	loop_defer(&session->pump);
 }
 
-static bool take_hello(struct session *session, const struct frame *frame)
+static bool session_take_hello(struct session *session, const struct frame *frame)
 {
 	char text[FRAME_WHY_SIZE];
 	struct hello hello;
 	bool loud;
-	const char *why = why_not(session, frame, &hello, text, &loud);
+	const char *why = hello_refusal(session, frame, &hello, text, &loud);
 
 	if (!why) {
-		greeted(session, &hello);
+		session_greeted(session, &hello);
 		return true;
 	}
 	if (loud)
 		refuse_loudly(session, why);
 	else
-		refuse(session, why);
+		lead_refuse(session, why);
 	return false;
 }
 
@@ -597,24 +597,24 @@ static bool take_ack(struct session *session, const struct frame *frame)
 	return true;
 }
 
-static bool take_frame(void *ctx, const struct frame *frame)
+static bool session_take_frame(void *ctx, const struct frame *frame)
 {
 	struct session *session = ctx;
 
 	session->heard_us = loop_now_us(session->replica->loop);
 	if (session->state == SESSION_GREETING)
-		return take_hello(session, frame);
+		return session_take_hello(session, frame);
 	if (frame->type == FRAME_ACK)
 		return take_ack(session, frame);
 	refuse_loudly(session, "it says what no standby says");
 	return false;
 }
 
-static void received(void *ctx, const uint8_t *bytes, size_t size)
+static void session_received(void *ctx, const uint8_t *bytes, size_t size)
 {
 	struct session *session = ctx;
 
-	if (frame_take(&session->in, bytes, size, take_frame, session))
+	if (frame_take(&session->in, bytes, size, session_take_frame, session))
 		refuse_loudly(session, "what it sends is no frame of this protocol");
 }
 
@@ -629,15 +629,17 @@ static void accepted(void *ctx, struct stream *stream)
 	list_init(&session->link);
 	list_init(&session->cursor.link);
 	map_init(&session->tables);
-	loop_deferred_init(&session->pump, replica->loop, "replica", pump, session);
-	stream->user = (struct stream_user){
-		.received = received, .drained = drained, .closed = closed, .ctx = session};
+	loop_deferred_init(&session->pump, replica->loop, "replica", session_pump, session);
+	stream->user = (struct stream_user){.received = session_received,
+					    .drained = session_drained,
+					    .closed = session_closed,
+					    .ctx = session};
 	list_push(&replica->lead.sessions, &session->link);
 	if (++replica->lead.num_sessions > SESSIONS_MAX)
 		refuse_loudly(session, "too many follow this manager already");
 }
 
-static void refused(void *ctx, const char *peer, const char *why)
+static void lead_connection_refused(void *ctx, const char *peer, const char *why)
 {
 	struct replica *replica = ctx;
 
@@ -648,7 +650,7 @@ static void refused(void *ctx, const char *peer, const char *why)
 
 /* Time */
 
-static bool is_silent(const struct session *session)
+static bool session_is_silent(const struct session *session)
 {
 	uint64_t patience_us = session->state == SESSION_TAKING ? TAKING_US : SILENCE_US;
 
@@ -663,9 +665,9 @@ static void beat(void *arg)
 	list_for_each (link, &replica->lead.sessions) {
 		struct session *session = container_of(link, struct session, link);
 
-		if (is_silent(session)) {
+		if (session_is_silent(session)) {
 			stream_close(session->stream, false);
-			gone(session, "it says nothing any more, or does not read");
+			session_gone(session, "it says nothing any more, or does not read");
 		} else if (session->state != SESSION_GREETING && session->state != SESSION_TAKING &&
 			   stream_waiting(session->stream) < STREAM_LOW_BYTES) {
 			send_beat(session);
@@ -674,7 +676,7 @@ static void beat(void *arg)
 }
 
 /* What is changed in one turn of the loop belongs together, and so does what is said to. */
-static void settle(void *arg)
+static void lead_settle(void *arg)
 {
 	struct replica *replica = arg;
 	struct journal *journal = &replica->lead.journal;
@@ -686,10 +688,10 @@ static void settle(void *arg)
 	if (!loop_timer_armed(&replica->lead.overdue))
 		wait_for_standbys(replica);
 	list_for_each (link, &replica->lead.sessions)
-		pump(container_of(link, struct session, link));
+		session_pump(container_of(link, struct session, link));
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void lead_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct replica *replica = ctx;
 
@@ -697,7 +699,7 @@ static void changed(void *ctx, const struct registry_change *change)
 	loop_defer(&replica->lead.settle);
 }
 
-static void whole(void *ctx)
+static void lead_registry_whole(void *ctx)
 {
 	struct replica *replica = ctx;
 
@@ -733,17 +735,18 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 {
 	struct lead *lead = &replica->lead;
 	struct stream_listener listener = {
-		.accepted = accepted, .refused = refused, .ctx = replica};
+		.accepted = accepted, .refused = lead_connection_refused, .ctx = replica};
 
 	lead->journal.first = 1;
 	lead->limit = (struct log_limit){.burst = 20, .interval_us = 10000000};
 	lead->strangers = lead->limit;
-	lead->reader = (struct registry_reader){.changed = changed, .whole = whole, .ctx = replica};
+	lead->reader = (struct registry_reader){
+		.changed = lead_registry_changed, .whole = lead_registry_whole, .ctx = replica};
 	list_init(&lead->reader.link);
 	list_init(&lead->sessions);
-	loop_deferred_init(&lead->settle, replica->loop, "replica", settle, replica);
+	loop_deferred_init(&lead->settle, replica->loop, "replica", lead_settle, replica);
 	loop_timer_init(&lead->beat, replica->loop, "replica beat", beat, replica);
-	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", overdue, replica);
+	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", session_overdue, replica);
 	loop_timer_init(&lead->tables, replica->loop, "replica tables", tables_changed, replica);
 	if (!replica->options.listen[0])
 		return 0;
@@ -769,7 +772,8 @@ void lead_end(struct replica *replica)
 	struct lead *lead = &replica->lead;
 
 	if (lead->leads) {
-		settle(replica); /* whoever takes over has what was changed in this turn, too */
+		lead_settle(
+			replica); /* whoever takes over has what was changed in this turn, too */
 		registry_unread(&lead->reader);
 		loop_defer_cancel(&lead->settle);
 		loop_timer_disarm(&lead->overdue);
@@ -778,7 +782,7 @@ void lead_end(struct replica *replica)
 		registry_keep(replica->registry, KEPT_BY_STANDBY, false);
 	}
 	list_for_each (link, &lead->sessions)
-		refuse(container_of(link, struct session, link), "this manager is not MASTER");
+		lead_refuse(container_of(link, struct session, link), "this manager is not MASTER");
 }
 
 void lead_done(struct replica *replica)
@@ -802,7 +806,7 @@ void lead_done(struct replica *replica)
 
 /* Status */
 
-static const char *state_text(const struct session *session)
+static const char *session_state_text(const struct session *session)
 {
 	static const char *const texts[] = {
 		[SESSION_GREETING] = "connected",
@@ -822,7 +826,7 @@ static json_t *session_json(const struct session *session)
 	json_t *json = json_pack("{s:s,s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:s}", "address",
 				 session->stream->peer, "identity", session->stream->identity,
 				 "guid", json_sprintf("0x%016" PRIx64, session->guid), "state",
-				 state_text(session), "role",
+				 session_state_text(session), "role",
 				 replica->owner.role_of(replica->owner.ctx, session->guid), "acked",
 				 (json_int_t)session->acked, "lag",
 				 (json_int_t)(last > session->acked ? last - session->acked : 0),

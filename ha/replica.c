@@ -141,7 +141,7 @@ json_t *replica_status(const struct replica *replica)
 	return status;
 }
 
-static void command_status(void *ctx, struct control_request *request, const json_t *args)
+static void command_ha_status(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
 	control_reply(request, replica_status(ctx));
@@ -150,7 +150,7 @@ static void command_status(void *ctx, struct control_request *request, const jso
 void replica_register_commands(struct replica *replica, struct control *control)
 {
 	static const struct control_command commands[] = {
-		{"ha status", command_status, CONTROL_LOOKS}};
+		{"ha status", command_ha_status, CONTROL_LOOKS}};
 
 	control_register(control, commands, ARRAY_SIZE(commands), replica);
 }

@@ -84,7 +84,7 @@ static bool is_head(const uint8_t *head)
 }
 
 /* How many bytes the frame still wants before more can be said of it. */
-static size_t wanted(const struct frame_in *in)
+static size_t frame_bytes_wanted(const struct frame_in *in)
 {
 	if (in->have < FRAME_HEAD_SIZE)
 		return FRAME_HEAD_SIZE - in->have;
@@ -95,7 +95,7 @@ int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
 	       bool (*take)(void *ctx, const struct frame *frame), void *ctx)
 {
 	while (size) {
-		size_t part = wanted(in) < size ? wanted(in) : size;
+		size_t part = frame_bytes_wanted(in) < size ? frame_bytes_wanted(in) : size;
 		struct frame frame;
 
 		memcpy(in->bytes + in->have, bytes, part);
@@ -106,7 +106,7 @@ int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
 			continue;
 		if (!is_head(in->bytes))
 			return -EPROTO;
-		if (wanted(in))
+		if (frame_bytes_wanted(in))
 			continue;
 		frame = (struct frame){.type = be32_load(in->bytes + 4),
 				       .body = in->bytes + FRAME_HEAD_SIZE,
@@ -203,7 +203,7 @@ int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY
 }
 
 /* The line of text at *at, without its end; *at goes behind it. */
-static size_t next_line(const char **at)
+static size_t wire_next_line(const char **at)
 {
 	size_t length = strcspn(*at, "\n");
 
@@ -218,7 +218,7 @@ bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FR
 	*must = false;
 	while (!*must && (*ours || *theirs)) {
 		const char *a = ours, *b = theirs;
-		size_t a_length = next_line(&ours), b_length = next_line(&theirs);
+		size_t a_length = wire_next_line(&ours), b_length = wire_next_line(&theirs);
 
 		if (a_length == b_length && !memcmp(a, b, a_length))
 			continue;

@@ -93,7 +93,7 @@ void pm_agent_free(struct pm_agent *agent)
 }
 
 /* The order of the table: switches first, then by GUID. */
-static int compare(const struct pm_agent *agent, bool is_switch, guid_t guid)
+static int pm_agent_order(const struct pm_agent *agent, bool is_switch, guid_t guid)
 {
 	if (agent->is_switch != is_switch)
 		return agent->is_switch ? -1 : 1;
@@ -106,13 +106,13 @@ static struct pm_agent *take_old(struct pm_agents *agents, const struct spot *sp
 	struct pm_agent *agent;
 
 	while (agents->old < agents->count &&
-	       compare(agents->list[agents->old], spot->is_switch, spot->guid) < 0)
+	       pm_agent_order(agents->list[agents->old], spot->is_switch, spot->guid) < 0)
 		agents->old++;
 	if (agents->old == agents->count)
 		return NULL;
 	agent = agents->list[agents->old];
-	return compare(agent, spot->is_switch, spot->guid) == 0 && agent->first == spot->first &&
-			       agent->last == spot->last
+	return pm_agent_order(agent, spot->is_switch, spot->guid) == 0 &&
+			       agent->first == spot->first && agent->last == spot->last
 		       ? agent
 		       : NULL;
 }
@@ -190,7 +190,7 @@ struct pm_agent *pm_agents_find(const struct pm_agents *agents, bool is_switch, 
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = compare(agents->list[middle], is_switch, guid);
+		int order = pm_agent_order(agents->list[middle], is_switch, guid);
 
 		if (order == 0)
 			return agents->list[middle];
@@ -245,7 +245,7 @@ static int pkey_index_of(const struct snapshot *snapshot, pkey_t p_key)
 }
 
 /* Where RedirectLID is 0, RedirectGID names the port (13.4.8.1). */
-static lid_t lid_of(const struct class_redirect *to, const struct snapshot *snapshot)
+static lid_t redirect_lid(const struct class_redirect *to, const struct snapshot *snapshot)
 {
 	int32_t end;
 
@@ -258,7 +258,7 @@ static lid_t lid_of(const struct class_redirect *to, const struct snapshot *snap
 int pm_agent_redirect(struct pm_agent *agent, const struct class_redirect *to,
 		      const struct snapshot *snapshot)
 {
-	lid_t lid = lid_of(to, snapshot);
+	lid_t lid = redirect_lid(to, snapshot);
 	int index = pkey_index_of(snapshot, to->p_key);
 	struct mad_addr before;
 

@@ -39,7 +39,7 @@ void pm_tell_waiters(struct pm *pm, int error)
 	}
 }
 
-static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
+static void command_perf_sweep(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct pm *pm = ctx;
 	struct waiter *waiter;
@@ -241,7 +241,7 @@ static void show_extended(struct pm_reader *reader, const struct port_counters_e
 	show->extended = *counters;
 }
 
-static void show_row(const struct show *show, uint8_t num, struct buffer *out)
+static void perf_show_row(const struct show *show, uint8_t num, struct buffer *out)
 {
 	const struct pm_key key = {show->agent->guid, show->agent->is_switch, num};
 	const struct pm_agent *agent = show->agent;
@@ -283,7 +283,7 @@ static void show_ended(struct pm_reader *reader, int error)
 			     error == -ETIMEDOUT ? "does not answer"
 						 : "refuses to tell the counters of this port");
 	} else {
-		show_row(show, show->agent->first, &row);
+		perf_show_row(show, show->agent->first, &row);
 		control_reply_row(show->request, &row);
 		free(row.bytes);
 	}
@@ -302,8 +302,8 @@ void pm_end_commands(struct pm *pm)
 }
 
 /* The place in the view that answers for a node's port; -1 and the request has failed. */
-static int64_t find_place(const struct view *view, struct control_request *request,
-			  const char *name, unsigned num)
+static int64_t perf_find_place(const struct view *view, struct control_request *request,
+			       const char *name, unsigned num)
 {
 	struct snap_named named = snapshot_find_named(view->topology, name);
 	const struct node_facts *facts;
@@ -353,7 +353,7 @@ static void show_begin(struct pm *pm, struct control_request *request, uint32_t 
 	pm_reader_begin(&show->reader);
 }
 
-static void command_show(void *ctx, struct control_request *request, const json_t *args)
+static void command_perf_show(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct pm *pm = ctx;
 	const char *name = json_string_value(json_object_get(args, "node"));
@@ -376,16 +376,16 @@ static void command_show(void *ctx, struct control_request *request, const json_
 		control_fail(request, "%s", not_master);
 		return;
 	}
-	place = find_place(*pm->view, request, name, (unsigned)num);
+	place = perf_find_place(*pm->view, request, name, (unsigned)num);
 	if (place >= 0)
 		show_begin(pm, request, (uint32_t)place, (uint8_t)num);
 }
 
 static const struct control_command commands[] = {
-	{"perf sweep", command_sweep, CONTROL_ACTS},
+	{"perf sweep", command_perf_sweep, CONTROL_ACTS},
 	{"perf top", command_top, CONTROL_LOOKS},
 	{"perf errors", command_errors, CONTROL_LOOKS},
-	{"perf show", command_show, CONTROL_LOOKS},
+	{"perf show", command_perf_show, CONTROL_LOOKS},
 };
 
 void pm_register_commands(struct pm *pm, struct control *control)

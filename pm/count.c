@@ -18,19 +18,19 @@ enum { SPAN_MIN_US = 100000, US_PER_S = 1000000 };
 /* What the fastest link carries in a second, and a half more: 12x XDR in words. */
 static const double plausible = 112.5e9;
 
-static const struct field *field_of(unsigned bit)
+static const struct field *counter_field(unsigned bit)
 {
 	return &port_counters_format.fields[port_counters_rows[bit]];
 }
 
 uint64_t pm_largest(unsigned bit)
 {
-	return UINT64_MAX >> (64 - field_of(bit)->width);
+	return UINT64_MAX >> (64 - counter_field(bit)->width);
 }
 
 const char *pm_counter_name(unsigned bit)
 {
-	return field_of(bit)->name;
+	return counter_field(bit)->name;
 }
 
 /* A rate from what was gained between two reads; it stays where they are too near. */
@@ -112,7 +112,7 @@ static void take_errors(struct pm_port *port, const struct shown_errors *now, bo
 }
 
 /* What a counter showed last. */
-static uint64_t shown(const struct pm_port *port, unsigned bit)
+static uint64_t counter_shown(const struct pm_port *port, unsigned bit)
 {
 	if (bit < PORT_ERRORS)
 		return port->error[bit];
@@ -127,14 +127,15 @@ static uint32_t to_reset(struct pm_port *port, const struct pm_taking *taking)
 	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
 		bool is_traffic = bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT;
 
-		if (!(is_traffic && taking->wide) && shown(port, bit) > pm_largest(bit) / 2)
+		if (!(is_traffic && taking->wide) && counter_shown(port, bit) > pm_largest(bit) / 2)
 			high |= UINT32_C(1) << bit;
 	}
 	port->stuck = (port->stuck | taking->was_reset) & high;
 	return high & ~port->stuck;
 }
 
-static void judge(struct pm_port *port, const struct pm_taking *taking, struct pm_news *news)
+static void counters_judge(struct pm_port *port, const struct pm_taking *taking,
+			   struct pm_news *news)
 {
 	uint32_t over = 0, rose = 0;
 
@@ -170,7 +171,7 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 		take_traffic(port, traffic, false, taking->now_us);
 	/* The read after a reset belongs to the one before it. */
 	if (!taking->was_reset)
-		judge(port, taking, news);
+		counters_judge(port, taking, news);
 	news->reset = to_reset(port, taking);
 	port->read_us = taking->now_us;
 }
@@ -192,7 +193,7 @@ void pm_take_extended(struct pm_port *port, const struct port_counters_extended 
 		return;
 	memcpy(errors.error, counters->error, sizeof(errors.error));
 	take_errors(port, &errors, true, taking, news);
-	judge(port, taking, news);
+	counters_judge(port, taking, news);
 	port->read_us = taking->now_us;
 }
 
@@ -207,5 +208,5 @@ bool pm_is_full(const struct pm_port *port, unsigned bit)
 	bool is_traffic = bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT;
 	bool is_wide = is_traffic ? port->wide : port->wide_errors;
 
-	return shown(port, bit) == (is_wide ? UINT64_MAX : pm_largest(bit));
+	return counter_shown(port, bit) == (is_wide ? UINT64_MAX : pm_largest(bit));
 }

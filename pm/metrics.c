@@ -203,7 +203,7 @@ static void metrics_finish(void *source)
 	free(metrics);
 }
 
-static void gathered(void *arg, struct pm_survey *survey)
+static void metrics_gathered(void *arg, struct pm_survey *survey)
 {
 	struct metrics *metrics = arg;
 
@@ -224,5 +224,5 @@ void pm_metrics(struct pm *pm, struct control_request *request, char *head)
 	metrics->pm = pm;
 	metrics->request = request;
 	metrics->head = head;
-	pm_survey_begin(pm, gathered, metrics);
+	pm_survey_begin(pm, metrics_gathered, metrics);
 }

@@ -25,9 +25,9 @@ enum {
 
 enum step { STEP_ABILITIES, STEP_COUNTERS, STEP_EXTENDED, STEP_RESET, STEP_AFTER_RESET };
 
-static void ask(struct pm_reader *reader);
+static void reader_send(struct pm_reader *reader);
 
-static void end(struct pm_reader *reader, int error)
+static void reader_end(struct pm_reader *reader, int error)
 {
 	if (error)
 		reader->agent->asked = false;
@@ -38,7 +38,7 @@ static void go(struct pm_reader *reader, enum step step)
 {
 	reader->step = (uint8_t)step;
 	reader->attempt = 0;
-	ask(reader);
+	reader_send(reader);
 }
 
 /* The next port after this one. */
@@ -61,21 +61,21 @@ static bool is_enough(const struct pm_reader *reader)
 	return pm_has_extended_errors(reader->agent, reader->port) && !reader->everything;
 }
 
-static void next(struct pm_reader *reader, unsigned from)
+static void reader_next_port(struct pm_reader *reader, unsigned from)
 {
 	if (next_port(reader, from))
 		go(reader, is_enough(reader) ? STEP_EXTENDED : STEP_COUNTERS);
 	else
-		end(reader, reader->ended_one ? 0 : -EPROTO);
+		reader_end(reader, reader->ended_one ? 0 : -EPROTO);
 }
 
 /* After PortCounters, and the resets. */
-static void go_on(struct pm_reader *reader)
+static void reader_go_on(struct pm_reader *reader)
 {
 	if (pm_has_extended(reader->agent, reader->port))
 		go(reader, STEP_EXTENDED);
 	else
-		next(reader, reader->port + 1u);
+		reader_next_port(reader, reader->port + 1u);
 }
 
 /* Answers */
@@ -106,7 +106,7 @@ static void take_abilities(struct pm_reader *reader, const uint8_t *data)
 	if (leads_on(reader, &info))
 		go(reader, STEP_ABILITIES);
 	else
-		next(reader, reader->agent->first);
+		reader_next_port(reader, reader->agent->first);
 }
 
 /* Answers that are about another port than was asked are no answers. */
@@ -119,14 +119,14 @@ static bool is_about(struct pm_reader *reader, uint8_t port_select)
 	return false;
 }
 
-static void take_counters(struct pm_reader *reader, const uint8_t *data)
+static void reader_take_counters(struct pm_reader *reader, const uint8_t *data)
 {
 	struct port_counters counters;
 	bool after = reader->step == STEP_AFTER_RESET;
 
 	format_decode(&port_counters_format, data, &counters);
 	if (!is_about(reader, counters.port_select)) {
-		next(reader, reader->port + 1u);
+		reader_next_port(reader, reader->port + 1u);
 		return;
 	}
 	reader->ended_one = true;
@@ -135,10 +135,10 @@ static void take_counters(struct pm_reader *reader, const uint8_t *data)
 	if (reader->select && !after)
 		go(reader, STEP_RESET);
 	else
-		go_on(reader);
+		reader_go_on(reader);
 }
 
-static void take_extended(struct pm_reader *reader, const uint8_t *data)
+static void reader_take_extended(struct pm_reader *reader, const uint8_t *data)
 {
 	struct port_counters_extended counters;
 
@@ -148,7 +148,7 @@ static void take_extended(struct pm_reader *reader, const uint8_t *data)
 		reader->ended_one = true;
 		reader->ops->extended(reader, &counters);
 	}
-	next(reader, reader->port + 1u);
+	reader_next_port(reader, reader->port + 1u);
 }
 
 static void take_reset(struct pm_reader *reader, const uint8_t *data)
@@ -165,13 +165,13 @@ static void without_abilities(struct pm_reader *reader)
 	reader->agent->capability_mask = 0;
 	reader->agent->capability_mask2 = 0;
 	reader->agent->asked = true;
-	next(reader, reader->agent->first);
+	reader_next_port(reader, reader->agent->first);
 }
 
 static void without_port(struct pm_reader *reader)
 {
 	reader->agent->asked = false;
-	next(reader, reader->port + 1u);
+	reader_next_port(reader, reader->port + 1u);
 }
 
 /* What it promised it has not, or, where the question was invalid, not of this port: that one is
@@ -185,7 +185,7 @@ static void without_extended(struct pm_reader *reader)
 	else
 		reader->agent->capability_mask &=
 			(uint16_t) ~(PERF_EXTENDED_WIDTH | PERF_EXTENDED_WIDTH_NO_IETF);
-	next(reader, reader->port + !was_enough);
+	reader_next_port(reader, reader->port + !was_enough);
 }
 
 static const struct {
@@ -195,18 +195,18 @@ static const struct {
 	void (*refused)(struct pm_reader *reader);
 } steps[] = {
 	[STEP_ABILITIES] = {ATTR_CLASS_PORT_INFO, METHOD_GET, take_abilities, without_abilities},
-	[STEP_COUNTERS] = {PERF_PORT_COUNTERS, METHOD_GET, take_counters, without_port},
-	[STEP_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_GET, take_extended,
+	[STEP_COUNTERS] = {PERF_PORT_COUNTERS, METHOD_GET, reader_take_counters, without_port},
+	[STEP_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_GET, reader_take_extended,
 			   without_extended},
-	[STEP_RESET] = {PERF_PORT_COUNTERS, METHOD_SET, take_reset, go_on},
-	[STEP_AFTER_RESET] = {PERF_PORT_COUNTERS, METHOD_GET, take_counters, go_on},
+	[STEP_RESET] = {PERF_PORT_COUNTERS, METHOD_SET, take_reset, reader_go_on},
+	[STEP_AFTER_RESET] = {PERF_PORT_COUNTERS, METHOD_GET, reader_take_counters, reader_go_on},
 };
 
 /* Requests */
 
 /* A Set() carries zeros, which are what the counters become on devices that write them (16.1.3.5).
  */
-static void fill(const struct pm_reader *reader, uint8_t *data)
+static void reader_fill(const struct pm_reader *reader, uint8_t *data)
 {
 	const struct port_counters few = {.port_select = reader->port,
 					  .counter_select = (uint16_t)reader->select,
@@ -220,13 +220,13 @@ static void fill(const struct pm_reader *reader, uint8_t *data)
 		format_encode(&port_counters_format, &few, data);
 }
 
-static bool lost(struct pm_reader *reader)
+static bool reader_may_retry(struct pm_reader *reader)
 {
 	return ++reader->attempt < ATTEMPTS;
 }
 
 /* Who answers is somebody else: the question goes there. */
-static bool follow(struct pm_reader *reader, const struct txn_result *result)
+static bool reader_follow(struct pm_reader *reader, const struct txn_result *result)
 {
 	struct class_port_info info;
 
@@ -240,15 +240,16 @@ static bool follow(struct pm_reader *reader, const struct txn_result *result)
 	return true;
 }
 
-static void answered(struct pm_reader *reader, const struct txn_result *result)
+static void reader_answered(struct pm_reader *reader, const struct txn_result *result)
 {
 	uint16_t status = result->header.status;
 
 	reader->counts->answered++;
 	if (status == STATUS_OK) {
 		steps[reader->step].take(reader, result->mad + PERF_DATA_OFFSET);
-	} else if (follow(reader, result) || (status_is_busy(status) && lost(reader))) {
-		ask(reader);
+	} else if (reader_follow(reader, result) ||
+		   (status_is_busy(status) && reader_may_retry(reader))) {
+		reader_send(reader);
 	} else {
 		reader->counts->refused++;
 		reader->status = status & STATUS_INVALID_VALUE; /* these bits are one number */
@@ -256,26 +257,26 @@ static void answered(struct pm_reader *reader, const struct txn_result *result)
 	}
 }
 
-static void done(void *arg, const struct txn_result *result)
+static void reader_done(void *arg, const struct txn_result *result)
 {
 	struct pm_reader *reader = arg;
 
 	if (!result->error) {
-		answered(reader, result);
+		reader_answered(reader, result);
 		return;
 	}
 	reader->counts->timed_out++;
-	if (lost(reader)) {
-		ask(reader);
+	if (reader_may_retry(reader)) {
+		reader_send(reader);
 		return;
 	}
 	/* Who answered in its place may not be there any more. */
 	free(reader->agent->redirect);
 	reader->agent->redirect = NULL;
-	end(reader, -ETIMEDOUT);
+	reader_end(reader, -ETIMEDOUT);
 }
 
-static void ask(struct pm_reader *reader)
+static void reader_send(struct pm_reader *reader)
 {
 	const struct mad_header header = {
 		.base_version = 1,
@@ -288,10 +289,10 @@ static void ask(struct pm_reader *reader)
 	uint8_t mad[MAD_SIZE] = {0};
 
 	header_encode(&header, mad);
-	fill(reader, mad + PERF_DATA_OFFSET);
+	reader_fill(reader, mad + PERF_DATA_OFFSET);
 	reader->counts->requests++;
 	txn_start(reader->txns, &to, mad, sizeof(mad), (unsigned)TIMEOUT_MS << reader->attempt,
-		  done, reader);
+		  reader_done, reader);
 }
 
 void pm_reader_begin(struct pm_reader *reader)
@@ -301,12 +302,12 @@ void pm_reader_begin(struct pm_reader *reader)
 	reader->select = 0;
 	reader->port = reader->agent->first;
 	if (reader->agent->asked && next_port(reader, reader->agent->first))
-		next(reader, reader->port);
+		reader_next_port(reader, reader->port);
 	else
 		go(reader, STEP_ABILITIES);
 }
 
 void pm_reader_cancel(struct pm_reader *reader)
 {
-	txn_cancel(reader->txns, done, reader);
+	txn_cancel(reader->txns, reader_done, reader);
 }

@@ -32,8 +32,8 @@ static void place_row(const struct snapshot *snapshot, int32_t sw, int32_t end, 
 }
 
 /* The other end of a port's cable. */
-static void peer_row(const struct snapshot *snapshot, const struct pm_agent *agent, uint8_t num,
-		     struct buffer *out)
+static void pm_peer_row(const struct snapshot *snapshot, const struct pm_agent *agent, uint8_t num,
+			struct buffer *out)
 {
 	int32_t place = agent->is_switch ? snapshot_find_switch(snapshot, agent->guid)
 					 : snapshot_find_end(snapshot, agent->guid);
@@ -62,7 +62,7 @@ void pm_port_members(const struct pm_agent *agent, uint8_t num, const struct vie
 {
 	end_members(agent->facts, num, agent->lid, out);
 	if (view)
-		peer_row(view->topology, agent, num, out);
+		pm_peer_row(view->topology, agent, num, out);
 	else
 		row_string(out, "peer", NULL);
 }

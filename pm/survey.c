@@ -62,8 +62,8 @@ static unsigned links_stage(void *arg, size_t *at)
 	return units;
 }
 
-static void add_port(struct pm_key **keys, size_t *count, const struct pm_agent *agent,
-		     unsigned num)
+static void survey_add_port(struct pm_key **keys, size_t *count, const struct pm_agent *agent,
+			    unsigned num)
 {
 	*keys = grown(*keys, *count, sizeof(**keys));
 	(*keys)[(*count)++] = (struct pm_key){agent->guid, agent->is_switch, (uint8_t)num};
@@ -88,9 +88,9 @@ static unsigned ports_stage(void *arg, size_t *at)
 			if (!port->has_errors)
 				continue;
 			if (port->rose & ~(UINT32_C(1) << SELECT_XMIT_WAIT))
-				add_port(&survey->rose, &survey->num_rose, agent, num);
+				survey_add_port(&survey->rose, &survey->num_rose, agent, num);
 			else
-				add_port(&survey->rest, &survey->num_rest, agent, num);
+				survey_add_port(&survey->rest, &survey->num_rest, agent, num);
 		}
 		units += 2u + agent->last - agent->first;
 	}
@@ -98,14 +98,14 @@ static unsigned ports_stage(void *arg, size_t *at)
 }
 
 /* The list of agents is another one. */
-static bool is_stale(const void *arg)
+static bool survey_is_stale(const void *arg)
 {
 	const struct pm_survey *survey = arg;
 
 	return survey->merges != survey->pm->agents.merges;
 }
 
-static void gathered(void *arg)
+static void survey_gathered(void *arg)
 {
 	struct pm_survey *survey = arg;
 
@@ -117,7 +117,7 @@ void pm_survey_begin(struct pm *pm, void (*done)(void *arg, struct pm_survey *su
 {
 	static slice_fn *const stages[] = {links_stage, ports_stage, NULL};
 	static const struct slice_plan plan = {
-		.name = "counters: survey", .stages = stages, .is_stale = is_stale};
+		.name = "counters: survey", .stages = stages, .is_stale = survey_is_stale};
 	struct pm_survey *survey = mem_zalloc(sizeof(*survey));
 
 	survey->pm = pm;
@@ -127,7 +127,7 @@ void pm_survey_begin(struct pm *pm, void (*done)(void *arg, struct pm_survey *su
 	survey->arg = arg;
 	list_init(&survey->link);
 	list_push(&pm->surveys, &survey->link);
-	slices_init(&survey->slices, pm->loop, &plan, survey, gathered, survey);
+	slices_init(&survey->slices, pm->loop, &plan, survey, survey_gathered, survey);
 	slices_begin(&survey->slices);
 }
 

@@ -26,8 +26,8 @@ const char *pm_name(const struct pm_agent *agent)
 /* What a read brought */
 
 /* One line about a port, with each counter that rose too much. */
-static void tell(struct pm *pm, const struct pm_agent *agent, uint8_t num,
-		 const struct pm_port *port, const struct pm_news *news)
+static void pm_log_errors(struct pm *pm, const struct pm_agent *agent, uint8_t num,
+			  const struct pm_port *port, const struct pm_news *news)
 {
 	char text[NEWS_SIZE] = "";
 	size_t used = 0;
@@ -97,12 +97,12 @@ static void errors_taken(struct pm *pm, const struct pm_agent *agent, uint8_t nu
 	const struct pm_key key = {agent->guid, agent->is_switch, num};
 
 	if (news->over)
-		tell(pm, agent, num, port, news);
+		pm_log_errors(pm, agent, num, port, news);
 	top_offer(&pm->top_now[PM_TOP_WAIT], &key, port->wait_rate);
 }
 
-static uint32_t take_counters(struct pm_reader *reader, const struct port_counters *counters,
-			      uint32_t was_reset)
+static uint32_t pm_sweep_take_counters(struct pm_reader *reader,
+				       const struct port_counters *counters, uint32_t was_reset)
 {
 	struct pm *pm = reader->owner;
 	struct pm_agent *agent = reader->agent;
@@ -120,7 +120,8 @@ static uint32_t take_counters(struct pm_reader *reader, const struct port_counte
 	return pm->options.reset ? news.reset : 0;
 }
 
-static void take_extended(struct pm_reader *reader, const struct port_counters_extended *counters)
+static void pm_sweep_take_extended(struct pm_reader *reader,
+				   const struct port_counters_extended *counters)
 {
 	struct pm *pm = reader->owner;
 	struct pm_port *port = pm_agent_port(reader->agent, reader->port);
@@ -135,7 +136,7 @@ static void take_extended(struct pm_reader *reader, const struct port_counters_e
 
 /* Its end */
 
-static void finish(struct pm *pm)
+static void pm_sweep_finish(struct pm *pm)
 {
 	pm->sweeping = false;
 	view_unref(pm->swept);
@@ -174,7 +175,7 @@ static bool start_next(struct pm *pm)
 	return true;
 }
 
-static void pump(void *arg)
+static void pm_sweep_pump(void *arg)
 {
 	struct pm *pm = arg;
 	unsigned started = 0;
@@ -184,7 +185,7 @@ static void pump(void *arg)
 	if (started == STARTS_A_TURN)
 		loop_defer(&pm->pump);
 	else if (!pm->busy)
-		finish(pm);
+		pm_sweep_finish(pm);
 }
 
 static void agent_ended(struct pm_reader *reader, int error)
@@ -205,9 +206,10 @@ static void agent_ended(struct pm_reader *reader, int error)
 
 /* Its beginning */
 
-static const struct pm_reader_ops sweep_ops = {take_counters, take_extended, agent_ended};
+static const struct pm_reader_ops sweep_ops = {pm_sweep_take_counters, pm_sweep_take_extended,
+					       agent_ended};
 
-static void merged(void *arg)
+static void pm_agents_merged(void *arg)
 {
 	struct pm *pm = arg;
 
@@ -296,7 +298,7 @@ static void due(void *arg)
 	pm_sweep_begin(arg);
 }
 
-static void happened(void *ctx, const struct event *event)
+static void pm_event(void *ctx, const struct event *event)
 {
 	struct pm *pm = ctx;
 
@@ -313,10 +315,10 @@ void pm_sweep_init(struct pm *pm)
 	static slice_fn *const stages[] = {merge_stage, NULL};
 	static const struct slice_plan plan = {.name = "counters: agents", .stages = stages};
 
-	slices_init(&pm->merge, pm->loop, &plan, pm, merged, pm);
-	loop_deferred_init(&pm->pump, pm->loop, "counters: requests", pump, pm);
+	slices_init(&pm->merge, pm->loop, &plan, pm, pm_agents_merged, pm);
+	loop_deferred_init(&pm->pump, pm->loop, "counters: requests", pm_sweep_pump, pm);
 	loop_timer_init(&pm->timer, pm->loop, "counter sweep", due, pm);
-	pm->events = (struct event_reader){.happened = happened, .ctx = pm};
+	pm->events = (struct event_reader){.happened = pm_event, .ctx = pm};
 }
 
 void pm_sweep_done(struct pm *pm)

@@ -82,7 +82,7 @@ int dup(int fd)
 }
 
 /* These close what the copy's number was before, if they succeed. */
-static int replaced(int fd, int copy)
+static int descriptor_replaced(int fd, int copy)
 {
 	if (copy >= 0 && copy != fd) {
 		device_forget(copy);
@@ -93,12 +93,12 @@ static int replaced(int fd, int copy)
 
 int dup2(int fd, int copy)
 {
-	return replaced(fd, next()->dup2(fd, copy));
+	return descriptor_replaced(fd, next()->dup2(fd, copy));
 }
 
 int dup3(int fd, int copy, int flags)
 {
-	return replaced(fd, next()->dup3(fd, copy, flags));
+	return descriptor_replaced(fd, next()->dup3(fd, copy, flags));
 }
 
 static int copied(int fd, int command, int result)

@@ -32,13 +32,13 @@ static void own_table(void)
 	table_owner = getpid();
 }
 
-__attribute__((constructor)) static void watch_forks(void)
+__attribute__((constructor)) static void device_watch_forks(void)
 {
 	own_table();
 	pthread_atfork(NULL, NULL, own_table);
 }
 
-static int fails(int err)
+static int device_fails(int err)
 {
 	errno = -err;
 	return -1;
@@ -140,7 +140,7 @@ static int take_flags(int fd, int flags)
 	return 0;
 }
 
-static int device_new(int fd, enum wire_kind kind, uint32_t id, int file, int flags)
+static int device_attach(int fd, enum wire_kind kind, uint32_t id, int file, int flags)
 {
 	struct device *device;
 	int err = take_flags(fd, flags);
@@ -166,13 +166,13 @@ int device_open(enum wire_kind kind, unsigned minor, int flags)
 
 	fd = server_connect(kind, minor, flags & O_NONBLOCK, &welcome, &file);
 	if (fd < 0)
-		return fails(fd);
-	err = device_new(fd, kind, welcome.id, file, flags);
+		return device_fails(fd);
+	err = device_attach(fd, kind, welcome.id, file, flags);
 	if (file >= 0)
 		next()->close(file);
 	if (err) {
 		next()->close(fd);
-		return fails(err);
+		return device_fails(err);
 	}
 	return fd;
 }
@@ -230,7 +230,7 @@ static int device_register(struct device *device, const struct wire_call *call,
 	return 0;
 }
 
-static int register_agent(struct device *device, void *argument)
+static int device_register_agent(struct device *device, void *argument)
 {
 	struct ib_user_mad_reg_req *request = argument;
 	struct wire_call call = {.function = WIRE_REGISTER,
@@ -313,7 +313,7 @@ int device_ioctl(struct device *device, int fd, unsigned long request, void *arg
 		unsigned long request;
 		int (*function)(struct device *device, void *argument);
 	} rows[] = {
-		{IB_USER_MAD_REGISTER_AGENT, register_agent},
+		{IB_USER_MAD_REGISTER_AGENT, device_register_agent},
 		{IB_USER_MAD_REGISTER_AGENT2, register_agent2},
 		{IB_USER_MAD_UNREGISTER_AGENT, unregister_agent},
 		{IB_USER_MAD_ENABLE_PKEY, enable_pkey},
@@ -324,13 +324,13 @@ int device_ioctl(struct device *device, int fd, unsigned long request, void *arg
 	for (i = 0; device->kind == WIRE_UMAD && i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].request == request) {
 			if (!argument && rows[i].function != enable_pkey)
-				return fails(-EFAULT);
+				return device_fails(-EFAULT);
 			err = rows[i].function(device, argument);
 			errno = before;
-			return err ? fails(err) : 0;
+			return err ? device_fails(err) : 0;
 		}
 	/* Those that are for any descriptor are a connection's too; the rest it would misread. */
 	if (request == FIONBIO || request == FIOCLEX || request == FIONCLEX || request == FIOASYNC)
 		return next()->ioctl(fd, request, argument);
-	return fails(-ENOTTY);
+	return device_fails(-ENOTTY);
 }

@@ -33,7 +33,7 @@ enum {
 	GONE_AT_ONCE = 8,
 };
 
-static int fails(int err)
+static int mads_fail(int err)
 {
 	errno = -err;
 	return -1;
@@ -48,7 +48,7 @@ static int fails_gone(struct device *device)
 
 	if (atomic_fetch_add(&device->gone, 1) >= GONE_AT_ONCE)
 		nanosleep(&pause, NULL);
-	return fails(-EIO);
+	return mads_fail(-EIO);
 }
 
 static size_t header_size(struct device *device)
@@ -58,7 +58,7 @@ static size_t header_size(struct device *device)
 }
 
 /* Whoever died with it left the rings as they were before or after its one step. */
-static void lock(pthread_mutex_t *mutex)
+static void ring_lock(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_lock(mutex) == EOWNERDEAD)
 		pthread_mutex_consistent(mutex);
@@ -100,7 +100,7 @@ static void put_header(const uint8_t *from, size_t header_size, char *buf)
 }
 
 /* Reads what is behind the header in a file that is done with then. */
-static int read_file(int file, char *mad, size_t size)
+static int mads_read_file(int file, char *mad, size_t size)
 {
 	size_t done = 0;
 	ssize_t got = 1;
@@ -124,7 +124,7 @@ static int fetch(struct device *device, char *mad, size_t size)
 	int file = -1, err = server_call(&call, -1, &answer, &file);
 
 	if (!err && !answer.error && file >= 0)
-		return read_file(file, mad, size);
+		return mads_read_file(file, mad, size);
 	if (file >= 0)
 		next()->close(file);
 	return -EIO;
@@ -132,8 +132,8 @@ static int fetch(struct device *device, char *mad, size_t size)
 
 /* A record into buf, or of what does not fit and stays: its header, which says how much it needs,
  * and the first segment. */
-static ssize_t give(struct device *device, struct ring_record record, const uint8_t *bytes,
-		    char *buf, size_t count)
+static ssize_t mads_give(struct device *device, struct ring_record record, const uint8_t *bytes,
+			 char *buf, size_t count)
 {
 	size_t header = header_size(device), size, first;
 	int err;
@@ -171,7 +171,7 @@ static ssize_t read_one(struct device *device, int fd, char *buf, size_t count)
 
 	if (got)
 		return got;
-	got = give(device, record, bytes, buf, count);
+	got = mads_give(device, record, bytes, buf, count);
 	if (got == -EINVAL || got == -ENOSPC)
 		return got;
 	if (ring_release(ring, head) && send_token(fd))
@@ -207,9 +207,9 @@ ssize_t device_read(struct device *device, int fd, void *buf, size_t count)
 	ssize_t got;
 
 	if (device->kind != WIRE_UMAD || count < header_size(device))
-		return fails(-EINVAL);
+		return mads_fail(-EINVAL);
 	do {
-		lock(&device_locks(device)->reading);
+		ring_lock(&device_locks(device)->reading);
 		got = read_one(device, fd, buf, count);
 		pthread_mutex_unlock(&device_locks(device)->reading);
 		if (got == -EAGAIN)
@@ -218,7 +218,7 @@ ssize_t device_read(struct device *device, int fd, void *buf, size_t count)
 	if (got == -EIO || got == -EPROTO)
 		return fails_gone(device);
 	if (got < 0)
-		return fails(got);
+		return mads_fail(got);
 	errno = before;
 	return got;
 }
@@ -319,7 +319,7 @@ static int send_short(struct device *device, int fd, const struct ib_user_mad_hd
 
 	for (;;) {
 		head = atomic_load(&ring->head);
-		lock(&device_locks(device)->writing);
+		ring_lock(&device_locks(device)->writing);
 		err = put_record(device, fd, header, mad, size);
 		pthread_mutex_unlock(&device_locks(device)->writing);
 		if (err != -EAGAIN)
@@ -340,7 +340,7 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 	int before = errno, err;
 
 	if (device->kind != WIRE_UMAD || count < size + RMPP_HEADER_SIZE)
-		return fails(-EINVAL);
+		return mads_fail(-EINVAL);
 	/* The ring would still take it. */
 	if (atomic_load_explicit(&device->gone, memory_order_relaxed))
 		return fails_gone(device);
@@ -353,7 +353,7 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 	if (err == -EIO || err == -EPROTO)
 		return fails_gone(device);
 	if (err)
-		return fails(err);
+		return mads_fail(err);
 	errno = before;
 	return size + count;
 }

@@ -49,7 +49,7 @@ static bool within(const char *path, const char *place)
 	return !strncmp(path, place, length) && (path[length] == '/' || path[length] == '\0');
 }
 
-static bool is_ours(const char *path)
+static bool place_is_ours(const char *path)
 {
 	size_t i;
 
@@ -62,7 +62,7 @@ static bool is_ours(const char *path)
 }
 
 /* Whether the descriptor is still the folder's. */
-static bool is_held(const struct folder *folder)
+static bool folder_is_held(const struct folder *folder)
 {
 	struct stat st;
 
@@ -76,7 +76,7 @@ static bool is_served(const struct folder *folder)
 	return poll(&ready, 1, 0) >= 0 && !(ready.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
-static int folder_new(struct folder **made)
+static int folder_attach(struct folder **made)
 {
 	struct wire_welcome welcome = {0};
 	struct folder *folder;
@@ -109,11 +109,11 @@ static int folder_get(struct folder **found)
 	struct folder *folder = atomic_load(&current), *made;
 	int err;
 
-	if (folder && is_held(folder) && is_served(folder)) {
+	if (folder && folder_is_held(folder) && is_served(folder)) {
 		*found = folder;
 		return 0;
 	}
-	err = folder_new(&made);
+	err = folder_attach(&made);
 	if (err)
 		return err;
 	/* Of two threads that come here at once, one has its folder taken. */
@@ -123,7 +123,7 @@ static int folder_get(struct folder **found)
 		*found = folder;
 		return 0;
 	}
-	if (folder && is_held(folder))
+	if (folder && folder_is_held(folder))
 		next()->close(folder->fd);
 	*found = made;
 	return 0;
@@ -135,7 +135,7 @@ int place_find(const char **path, char place[static PLACE_SIZE])
 	int err, before = errno;
 	size_t length;
 
-	if (!*path || !is_ours(*path))
+	if (!*path || !place_is_ours(*path))
 		return 0;
 	err = folder_get(&folder);
 	if (err)

@@ -24,7 +24,7 @@
  * time is stuck. */
 enum { ANSWER_MS = 10000 };
 
-static void complain(const char *socket_path, const char *what, const char *remedy)
+static void server_complain(const char *socket_path, const char *what, const char *remedy)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	char line[512];
@@ -61,7 +61,7 @@ static int send_message(int fd, const void *bytes, size_t size, int file)
 	return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -EIO;
 }
 
-static int file_of(struct msghdr *message)
+static int message_file(struct msghdr *message)
 {
 	struct cmsghdr *part = CMSG_FIRSTHDR(message);
 	int file = -1;
@@ -85,7 +85,7 @@ static int wait_for_message(int fd)
 
 /* A message of this size and, if asked for, the file with it (else -1). Only a wait for an issm
  * device may last, and be interrupted: that is where Linux blocks too. */
-static int receive(int fd, void *bytes, size_t size, bool may_last, int *file)
+static int server_receive(int fd, void *bytes, size_t size, bool may_last, int *file)
 {
 	struct iovec part = {bytes, size};
 	union control control;
@@ -104,18 +104,19 @@ static int receive(int fd, void *bytes, size_t size, bool may_last, int *file)
 	if (got < 0)
 		return -errno;
 	if (file)
-		*file = file_of(&message);
+		*file = message_file(&message);
 	return got == (ssize_t)size ? 0 : -EPROTO;
 }
 
-static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *welcome, int *file)
+static int server_greet(int fd, const struct wire_hello *hello, struct wire_welcome *welcome,
+			int *file)
 {
 	bool may_wait = hello->kind == WIRE_ISSM && !hello->nonblock;
 	int err;
 
 	err = send_message(fd, hello, sizeof(*hello), -1);
 	if (!err)
-		err = receive(fd, welcome, sizeof(*welcome), may_wait, file);
+		err = server_receive(fd, welcome, sizeof(*welcome), may_wait, file);
 	if (err)
 		return err;
 	if (welcome->magic != WIRE_MAGIC || welcome->version != WIRE_VERSION)
@@ -126,7 +127,8 @@ static int greet(int fd, const struct wire_hello *hello, struct wire_welcome *we
 }
 
 /* Connects, greets; says what is wrong with the server, if anything. */
-static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome, int *file)
+static int server_reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome,
+			int *file)
 {
 	struct timeval patience = {.tv_sec = ANSWER_MS / 1000};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -141,25 +143,25 @@ static int reach(int fd, const struct wire_hello *hello, struct wire_welcome *we
 	if (!err && connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		err = -errno;
 	if (err && err != -EAGAIN) {
-		complain(address.sun_path, "no server", "; start one with `weftsim serve`");
+		server_complain(address.sun_path, "no server", "; start one with `weftsim serve`");
 		return -ENOENT;
 	}
 	if (!err)
-		err = greet(fd, hello, welcome, file);
+		err = server_greet(fd, hello, welcome, file);
 	if (err == -EINTR)
 		return err;
 	if (err == -EAGAIN || err == -ETIMEDOUT) {
-		complain(address.sun_path, "no answer from the server", "");
+		server_complain(address.sun_path, "no answer from the server", "");
 		return -ENOENT;
 	}
 	if (err) {
-		complain(address.sun_path, "no server of this version",
-			 "; use the library and the server of one installation");
+		server_complain(address.sun_path, "no server of this version",
+				"; use the library and the server of one installation");
 		return -ENOENT;
 	}
 	/* What is wrong with a device file the caller knows what to say about. */
 	if (welcome->error && hello->kind == WIRE_FILES) {
-		complain(address.sun_path, welcome->text, "");
+		server_complain(address.sun_path, welcome->text, "");
 		return -ENOENT;
 	}
 	return -(int)welcome->error;
@@ -182,7 +184,7 @@ int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wi
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	err = reach(fd, &hello, welcome, file ? &came : NULL);
+	err = server_reach(fd, &hello, welcome, file ? &came : NULL);
 	if (err) {
 		if (came >= 0)
 			next()->close(came);
@@ -202,7 +204,7 @@ int server_call(const struct wire_call *call, int given, struct wire_return *ans
 	if (fd < 0)
 		return fd == -ENOENT ? -EIO : fd;
 	err = send_message(fd, call, sizeof(*call), given);
-	if (!err && receive(fd, answer, sizeof(*answer), false, taken))
+	if (!err && server_receive(fd, answer, sizeof(*answer), false, taken))
 		err = -EIO;
 	next()->close(fd);
 	return err;

@@ -20,7 +20,7 @@ static bool hears_sm(const struct world_client *client)
 
 static bool has_sm(const struct device_port *port)
 {
-	list_for_each (link, &node_of(port->device)->clients) {
+	list_for_each (link, &world_node_of(port->device)->clients) {
 		const struct world_client *client = container_of(link, struct world_client, link);
 
 		if (client->port == port && hears_sm(client) && !client->gone)
@@ -53,7 +53,7 @@ static void count_smp(struct world *world, struct device *device, const struct m
 	unsigned row = header->attr_id < WORLD_ATTRS ? header->attr_id : WORLD_ATTRS;
 
 	world->stats.smps++;
-	node_of(device)->smps++;
+	world_node_of(device)->smps++;
 	world->stats.gets[row] += header->method == METHOD_GET;
 	world->stats.sets[row] += header->method == METHOD_SET;
 }
@@ -82,7 +82,7 @@ static bool tell_clients(struct packet *packet, bool sm_only)
 	bool heard = false;
 
 	source_of(packet, &from);
-	list_for_each (link, &node_of(port->device)->clients) {
+	list_for_each (link, &world_node_of(port->device)->clients) {
 		struct world_client *client = container_of(link, struct world_client, link);
 
 		if (client->port != port || client->gone || (sm_only && !hears_sm(client)))
@@ -125,7 +125,7 @@ static void grh_turn(const struct device_port *port, struct mad_grh *grh)
 
 /* The answer to what came by a directed route turns round on it; anything else goes to whom the
  * request came from, by LID. */
-static void answer(struct world *world, struct packet *packet)
+static void packet_answer(struct world *world, struct packet *packet)
 {
 	const struct device_port *port = world_end_port(packet->at);
 	lid_t to = packet->slid;
@@ -143,7 +143,7 @@ static void answer(struct world *world, struct packet *packet)
 	packet_start(world, packet);
 }
 
-static void serve(struct world *world, struct packet *packet)
+static void packet_serve(struct world *world, struct packet *packet)
 {
 	struct device *device = packet->at->device;
 	struct mad_header header;
@@ -161,7 +161,7 @@ static void serve(struct world *world, struct packet *packet)
 	world->serving = packet->mad;
 	device->smp_slid = packet->slid;
 	if (device_handle(device, packet->at->num, packet->mad))
-		answer(world, packet);
+		packet_answer(world, packet);
 	else
 		packet_free(world, packet);
 }
@@ -178,9 +178,9 @@ static unsigned service_us(struct world *world, const struct device *device)
 static void give_to_agent(struct world *world, struct packet *packet)
 {
 	if (packet->is_smp)
-		smi_give(world, packet, service_us(world, packet->at->device), serve);
+		smi_give(world, packet, service_us(world, packet->at->device), packet_serve);
 	else
-		serve(world, packet);
+		packet_serve(world, packet);
 }
 
 /* The receiver's view of the P_Key is its own index. */
@@ -204,7 +204,7 @@ static bool has_good_keys(struct world *world, struct packet *packet)
 	return true;
 }
 
-static void deliver(struct world *world, struct packet *packet)
+static void packet_deliver(struct world *world, struct packet *packet)
 {
 	struct mad_header header;
 
@@ -222,7 +222,7 @@ static void deliver(struct world *world, struct packet *packet)
 static void deliver_later(void *ctx, void *what, uint32_t number)
 {
 	(void)number;
-	deliver(ctx, what);
+	packet_deliver(ctx, what);
 }
 
 static bool happens(struct world *world, unsigned ppm)
@@ -260,7 +260,7 @@ static bool is_answer(const struct packet *packet)
 
 void packet_arrive(struct world *world, struct packet *packet)
 {
-	const struct world_node *node = node_of(packet->at->device);
+	const struct world_node *node = world_node_of(packet->at->device);
 	const struct world_faults *faults = node->faults ? node->faults : &world->faults;
 
 	if (happens(world, faults->drop_ppm)) {
@@ -272,7 +272,7 @@ void packet_arrive(struct world *world, struct packet *packet)
 	if (happens(world, faults->duplicate_ppm))
 		duplicate(world, packet);
 	if (!happens(world, faults->delay_ppm) || !faults->delay_us) {
-		deliver(world, packet);
+		packet_deliver(world, packet);
 		return;
 	}
 	world->stats.delayed++;

@@ -30,7 +30,7 @@ struct world_client *world_attach(struct world *world, struct device *device, ui
 	client->received = received;
 	client->q_key = QP1_Q_KEY;
 	client->ctx = ctx;
-	list_push(&node_of(device)->clients, &client->link);
+	list_push(&world_node_of(device)->clients, &client->link);
 	return client;
 }
 
@@ -44,7 +44,7 @@ void world_set_issm(struct world_client *client, bool on)
 	bool any = false;
 
 	client->is_sm = on;
-	list_for_each (link, &node_of(client->port->device)->clients) {
+	list_for_each (link, &world_node_of(client->port->device)->clients) {
 		const struct world_client *other = container_of(link, struct world_client, link);
 
 		any |= other->port == client->port && other->is_sm;
@@ -83,7 +83,7 @@ void clients_free_gone(struct world *world)
 }
 
 /* What the sending port adds to a MAD: chapters 8.3 and 14.2.2. */
-static void address(struct packet *packet, const struct mad_addr *to)
+static void packet_address(struct packet *packet, const struct mad_addr *to)
 {
 	const struct port_info *info = &packet->at->info;
 
@@ -108,7 +108,7 @@ static void address_grh(struct packet *packet)
 	be64_store(packet->grh.sgid + sizeof(guid_t), guid);
 }
 
-static bool is_smp(uint8_t mgmt_class)
+static bool client_is_smp(uint8_t mgmt_class)
 {
 	return mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED;
 }
@@ -125,9 +125,9 @@ int world_send(struct world_client *client, const struct mad_addr *to, const uin
 	memcpy(packet->mad, mad, size);
 	memset(packet->mad + size, 0, MAD_SIZE - size);
 	packet->at = client->port;
-	packet->is_smp = is_smp(mad[1]);
+	packet->is_smp = client_is_smp(mad[1]);
 	packet->q_key = client->q_key;
-	address(packet, to);
+	packet_address(packet, to);
 	if (packet->has_grh)
 		address_grh(packet);
 	if (client->free_ns < world->now_ns)

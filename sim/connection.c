@@ -52,7 +52,7 @@ void connections_done(struct server *server)
 
 /* Coming and going */
 
-static void watch(struct connection *connection)
+static void connection_watch(struct connection *connection)
 {
 	uint32_t interest =
 		(connection->paused ? 0 : EPOLLIN) | (connection->blocked ? EPOLLOUT : 0);
@@ -155,7 +155,7 @@ void connections_free_ended(struct server *server)
 void connection_pause(struct connection *connection, bool paused)
 {
 	connection->paused = paused;
-	watch(connection);
+	connection_watch(connection);
 }
 
 /* Writing */
@@ -193,7 +193,7 @@ void connection_send_file(struct connection *connection, const void *bytes, size
 }
 
 /* To one that is gone nothing can be sent; what it sent before is still to be read. */
-static void flush(struct connection *connection)
+static void connection_flush(struct connection *connection)
 {
 	int r;
 
@@ -206,7 +206,7 @@ static void flush(struct connection *connection)
 	if (r && r != -EAGAIN && r != -EINTR && r != -ENOBUFS && r != -ENOMEM)
 		outbox_done(&connection->outbox);
 	connection->blocked = connection->outbox.count > 0;
-	watch(connection);
+	connection_watch(connection);
 	if (!connection->blocked && connection->kind && connection->kind->drained)
 		connection->kind->drained(connection);
 }
@@ -214,7 +214,7 @@ static void flush(struct connection *connection)
 void connections_flush(struct server *server)
 {
 	list_for_each (link, &server->unsent)
-		flush(container_of(link, struct connection, unsent));
+		connection_flush(container_of(link, struct connection, unsent));
 }
 
 /* Reading */
@@ -238,7 +238,7 @@ static const char *hello_fault(const struct wire_hello *hello)
 }
 
 /* A connection that is refused ends when its welcome, with the reason, has been sent. */
-static bool greet(struct connection *connection, const uint8_t *bytes, size_t size)
+static bool connection_greet(struct connection *connection, const uint8_t *bytes, size_t size)
 {
 	struct wire_welcome welcome = {
 		.magic = WIRE_MAGIC, .version = WIRE_VERSION, .id = connection->id};
@@ -260,14 +260,14 @@ static bool greet(struct connection *connection, const uint8_t *bytes, size_t si
 	if (r <= 0)
 		connection_send(connection, &welcome, sizeof(welcome));
 	if (r < 0) {
-		flush(connection);
+		connection_flush(connection);
 		return false;
 	}
 	connection->kind = kinds[hello.kind];
 	return true;
 }
 
-static int file_of(const struct msghdr *header)
+static int connection_file(const struct msghdr *header)
 {
 	const struct cmsghdr *control = CMSG_FIRSTHDR(header);
 	int file = -1;
@@ -278,14 +278,14 @@ static int file_of(const struct msghdr *header)
 	return file;
 }
 
-static bool take(struct connection *connection, const struct msghdr *header, size_t size)
+static bool connection_take(struct connection *connection, const struct msghdr *header, size_t size)
 {
 	const uint8_t *bytes = header->msg_iov->iov_base;
-	int file = file_of(header);
+	int file = connection_file(header);
 	bool good = size && !(header->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 
 	if (!connection->kind)
-		good = good && greet(connection, bytes, size);
+		good = good && connection_greet(connection, bytes, size);
 	else
 		good = good && connection->kind->message &&
 		       connection->kind->message(connection, bytes, size, file);
@@ -314,7 +314,7 @@ static int read_message(struct connection *connection, bool all)
 	size = recvmsg(connection->fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR || errno == ECONNRESET ? -errno : -EPIPE;
-	if (!take(connection, &header, size))
+	if (!connection_take(connection, &header, size))
 		connection_end(connection);
 	return 1;
 }
@@ -335,7 +335,7 @@ void connection_drain(struct connection *connection)
 void connection_ready(struct connection *connection, uint32_t events)
 {
 	if (events & EPOLLOUT && !connection->ended)
-		flush(connection);
+		connection_flush(connection);
 	if (events & (EPOLLHUP | EPOLLERR) && connection->paused)
 		connection_end(connection);
 	else if (events & ~(uint32_t)EPOLLOUT && !connection->ended && !connection->paused &&

@@ -63,7 +63,7 @@ static void call_end(struct connection *connection)
 	list_del(&connection->working);
 }
 
-static void drained(struct connection *connection)
+static void do_drained(struct connection *connection)
 {
 	if (!connection->call)
 		connection_pause(connection, false);
@@ -117,7 +117,7 @@ void connections_work(struct server *server)
 const struct connection_kind connection_do = {
 	.start = do_start,
 	.message = do_message,
-	.drained = drained,
+	.drained = do_drained,
 	.end = call_end,
 	.longest = DO_TEXT_SIZE - 1,
 };

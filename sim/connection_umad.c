@@ -31,8 +31,8 @@ enum {
 };
 
 /* The port of a device file: minors count a node's ports, or are the one that was named. */
-static int port_of(struct connection *connection, const struct wire_hello *hello,
-		   struct wire_welcome *welcome)
+static int umad_hello_port(struct connection *connection, const struct wire_hello *hello,
+			   struct wire_welcome *welcome)
 {
 	struct server *server = connection->server;
 	struct device *device;
@@ -64,7 +64,7 @@ static int port_of(struct connection *connection, const struct wire_hello *hello
 /* umad: what the program is to read */
 
 /* Into its ring, while nothing else waits for room there. */
-static int put(struct connection *connection, const uint8_t *umad, size_t size)
+static int umad_put(struct connection *connection, const uint8_t *umad, size_t size)
 {
 	bool is_long = size > LONGEST;
 	int r = rings_put(&connection->rings, umad, is_long ? BEGINNING : size, size);
@@ -81,7 +81,7 @@ static bool readable(void *ctx, const uint8_t *umad, size_t size)
 	if (connection->outbox.count + connection->longs.count >= KERNEL_UNREAD_MAX ||
 	    connection->outbox.bytes + connection->longs.bytes + size > UNREAD_BYTES_MAX)
 		return false;
-	if (connection->outbox.count || put(connection, umad, size))
+	if (connection->outbox.count || umad_put(connection, umad, size))
 		outbox_put(&connection->outbox, umad, size);
 	connection_unsent(connection);
 	return true;
@@ -97,7 +97,7 @@ static void umad_flush(struct connection *connection)
 	int r = 0;
 
 	while (!r && (umad = outbox_first(&connection->outbox, &size))) {
-		r = put(connection, umad, size);
+		r = umad_put(connection, umad, size);
 		if (!r)
 			outbox_drop_first(&connection->outbox);
 	}
@@ -112,7 +112,7 @@ static void umad_flush(struct connection *connection)
 /* umad: what the program writes */
 
 /* A write that is refused is counted by the kernel; the program has long gone on. */
-static int take(struct connection *connection)
+static int umad_take_writes(struct connection *connection)
 {
 	uint8_t umad[LONGEST];
 	int count = 0, size = 0;
@@ -146,7 +146,7 @@ static bool lingers(struct connection *connection, int count)
 static int umad_read(struct connection *connection, bool all)
 {
 	char token[2];
-	int count = take(connection);
+	int count = umad_take_writes(connection);
 	ssize_t size;
 
 	if (count < 0 || connection->ended)
@@ -167,7 +167,7 @@ static int umad_read(struct connection *connection, bool all)
 static int umad_start(struct connection *connection, const struct wire_hello *hello,
 		      struct wire_welcome *welcome)
 {
-	int r = port_of(connection, hello, welcome), file;
+	int r = umad_hello_port(connection, hello, welcome), file;
 
 	if (!r)
 		r = rings_init(&connection->rings, &file);
@@ -199,7 +199,7 @@ const struct connection_kind connection_umad = {
 
 /* MADs in files */
 
-static int read_file(int file, uint8_t *to, size_t size)
+static int umad_read_file(int file, uint8_t *to, size_t size)
 {
 	size_t done = 0;
 
@@ -224,7 +224,7 @@ static int write_long(struct connection *connection, int file)
 	    status.st_size < KERNEL_HEADER_SIZE || status.st_size > LONGEST_FILE)
 		return -EINVAL;
 	umad = mem_alloc(status.st_size);
-	r = read_file(file, umad, status.st_size);
+	r = umad_read_file(file, umad, status.st_size);
 	if (!r)
 		r = kernel_file_write(connection->file, umad, status.st_size);
 	free(umad);
@@ -280,7 +280,8 @@ static struct connection *owner_of(struct server *server, const struct kernel_fi
 	return NULL;
 }
 
-static int register_agent(struct connection *target, const struct wire_call *call, uint32_t *agent)
+static int umad_register_agent(struct connection *target, const struct wire_call *call,
+			       uint32_t *agent)
 {
 	const struct kernel_agent_request request = {
 		.qpn = call->qpn,
@@ -320,7 +321,7 @@ static int make_call(struct server *server, const struct wire_call *call, int fi
 	case WIRE_REGISTER:
 		if (call->flags & ~(uint32_t)KERNEL_AGENT_FLAGS)
 			return -EINVAL;
-		return register_agent(target, call, &answer->agent);
+		return umad_register_agent(target, call, &answer->agent);
 	case WIRE_UNREGISTER:
 		return kernel_file_unregister(target->file, call->agent);
 	case WIRE_SEND:
@@ -388,7 +389,7 @@ static int issm_start(struct connection *connection, const struct wire_hello *he
 		      struct wire_welcome *welcome)
 {
 	struct connection *holder;
-	int r = port_of(connection, hello, welcome);
+	int r = umad_hello_port(connection, hello, welcome);
 
 	if (r)
 		return r;

@@ -70,7 +70,7 @@ static char *word_end(char *text, const char **word)
 	return end;
 }
 
-static int split(struct do_call *call)
+static int do_split(struct do_call *call)
 {
 	char *next = call->text;
 	unsigned count = 0;
@@ -87,7 +87,7 @@ static int split(struct do_call *call)
 	}
 }
 
-static const struct do_command *find(struct do_call *call, const char *name)
+static const struct do_command *do_find_command(struct do_call *call, const char *name)
 {
 	struct suggest suggest = suggest_for(name);
 
@@ -114,10 +114,10 @@ int do_parse(struct do_call *call, const char *text)
 		return do_fail(call, "the command is too long: more than %zu characters",
 			       sizeof(call->text) - 1);
 	strcpy(call->text, text);
-	count = split(call);
+	count = do_split(call);
 	if (count <= 0)
 		return count ? count : do_fail(call, "the command is empty");
-	call->command = find(call, call->words[0]);
+	call->command = do_find_command(call, call->words[0]);
 	if (!call->command)
 		return -EINVAL;
 	words = (unsigned)count - 1;

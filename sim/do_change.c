@@ -18,7 +18,7 @@
 enum { PPM = 1000000, PPM_PER_PERCENT = PPM / 100, DELAY_MAX_US = 60 * 1000000 };
 
 /* Which of some words it is, or -EINVAL. */
-static int choose(struct do_call *call, const char *word, const char *const *choices)
+static int do_choose_word(struct do_call *call, const char *word, const char *const *choices)
 {
 	struct suggest suggest = suggest_for(word);
 
@@ -32,7 +32,7 @@ static int choose(struct do_call *call, const char *word, const char *const *cho
 		       suggest.best ? suggest.best : "");
 }
 
-static int named_node(struct do_call *call, const char *word, struct device **out)
+static int change_find_node(struct do_call *call, const char *word, struct device **out)
 {
 	char error[FIND_ERROR_SIZE];
 
@@ -44,7 +44,7 @@ static int named_port(struct do_call *call, const char *node, const char *port,
 {
 	char error[FIND_ERROR_SIZE];
 	struct device *device;
-	int r = named_node(call, node, &device);
+	int r = change_find_node(call, node, &device);
 
 	if (r)
 		return r;
@@ -55,7 +55,7 @@ int do_link(struct do_call *call)
 {
 	static const char *const choices[] = {"down", "up", NULL};
 	struct device_port *port;
-	int choice = choose(call, call->words[0], choices);
+	int choice = do_choose_word(call, call->words[0], choices);
 	int r = choice < 0 ? choice : named_port(call, call->words[1], call->words[2], &port);
 
 	if (r)
@@ -73,8 +73,8 @@ int do_node(struct do_call *call)
 {
 	static const char *const choices[] = {"down", "up", "reboot", NULL};
 	struct device *device;
-	int choice = choose(call, call->words[0], choices);
-	int r = choice < 0 ? choice : named_node(call, call->words[1], &device);
+	int choice = do_choose_word(call, call->words[0], choices);
+	int r = choice < 0 ? choice : change_find_node(call, call->words[1], &device);
 
 	if (r)
 		return r;
@@ -89,8 +89,8 @@ int do_device(struct do_call *call)
 {
 	static const char *const choices[] = {"add", "remove", NULL};
 	struct device *device;
-	int choice = choose(call, call->words[0], choices);
-	int r = choice < 0 ? choice : named_node(call, call->words[1], &device);
+	int choice = do_choose_word(call, call->words[0], choices);
+	int r = choice < 0 ? choice : change_find_node(call, call->words[1], &device);
 
 	if (!r)
 		kernel_remove_device(call->kernel, device, choice == 1);
@@ -135,7 +135,7 @@ int do_behave(struct do_call *call)
 	if (!personality)
 		return -EINVAL;
 	if (call->words[1])
-		r = named_node(call, call->words[1], &only);
+		r = change_find_node(call, call->words[1], &only);
 	if (r)
 		return r;
 	if (only)
@@ -149,8 +149,8 @@ int do_smi(struct do_call *call)
 {
 	static const char *const choices[] = {"off", "on", NULL};
 	struct device *device;
-	int choice = choose(call, call->words[0], choices);
-	int r = choice < 0 ? choice : named_node(call, call->words[1], &device);
+	int choice = do_choose_word(call, call->words[0], choices);
+	int r = choice < 0 ? choice : change_find_node(call, call->words[1], &device);
 
 	if (!r)
 		kernel_set_smi(call->kernel, device, choice == 1);
@@ -182,7 +182,7 @@ static int faults_of(struct do_call *call, const char *word, struct device **onl
 
 	*only = NULL;
 	if (word)
-		r = named_node(call, word, only);
+		r = change_find_node(call, word, only);
 	if (!r)
 		*out = *world_faults(call->world, *only);
 	return r;

@@ -12,7 +12,7 @@
 #include "sim/do.h"
 #include "sim/find.h"
 
-static int named_node(struct do_call *call, struct device **out)
+static int show_find_node(struct do_call *call, struct device **out)
 {
 	char error[FIND_ERROR_SIZE];
 
@@ -22,7 +22,7 @@ static int named_node(struct do_call *call, struct device **out)
 static int named_switch(struct do_call *call, struct device **out)
 {
 	struct device *device;
-	int r = named_node(call, &device);
+	int r = show_find_node(call, &device);
 
 	if (r)
 		return r;
@@ -33,14 +33,14 @@ static int named_switch(struct do_call *call, struct device **out)
 	return 0;
 }
 
-static const char *name_of(const char *const *names, size_t count, unsigned value)
+static const char *show_value_name(const char *const *names, size_t count, unsigned value)
 {
 	return value < count && names[value] ? names[value] : "?";
 }
 
 /* A node */
 
-static void show_port(FILE *out, const struct device_port *port)
+static void do_print_port(FILE *out, const struct device_port *port)
 {
 	static const char *const states[] = {"?", "Down", "Init", "Armed", "Active"};
 	static const char *const physical[] = {"?",	   "Sleep",  "Polling",	     "Disabled",
@@ -54,9 +54,10 @@ static void show_port(FILE *out, const struct device_port *port)
 	if (device_port_is_end(port))
 		snprintf(lid, sizeof(lid), "%u", info->lid);
 	fprintf(out, "%4u  %-6s  %-8s  %-8s  %5s  %5u  ", port->num,
-		name_of(states, ARRAY_SIZE(states), info->port_state),
-		port->num ? name_of(physical, ARRAY_SIZE(physical), info->port_physical_state)
-			  : "-",
+		show_value_name(states, ARRAY_SIZE(states), info->port_state),
+		port->num
+			? show_value_name(physical, ARRAY_SIZE(physical), info->port_physical_state)
+			: "-",
 		speed, lid, mtu_bytes(info->neighbor_mtu));
 	if (port->peer)
 		fprintf(out, "%s %u%s\n", find_name(port->peer->device), port->peer->num,
@@ -71,18 +72,18 @@ int do_show(struct do_call *call)
 		[NODE_CA] = "adapter", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"};
 	char description[NODE_DESC_SIZE + 1];
 	struct device *device;
-	int r = named_node(call, &device);
+	int r = show_find_node(call, &device);
 
 	if (r)
 		return r;
 	fprintf(call->out, "%s: %s \"%s\", GUID 0x%016" PRIx64 ", %u ports, %" PRIu64 " SMPs\n",
-		find_name(device), name_of(types, ARRAY_SIZE(types), device->type),
+		find_name(device), show_value_name(types, ARRAY_SIZE(types), device->type),
 		description_text(&device->description, description), device->node_guid,
 		device->num_ports, world_agent_smps(device));
 	fprintf(call->out, "port  state   physical  speed       LID    MTU  cable to\n");
 	for (unsigned p = 0; p <= device->num_ports; p++) {
 		if (device_port(device, p))
-			show_port(call->out, &device->port[p]);
+			do_print_port(call->out, &device->port[p]);
 	}
 	return 0;
 }
@@ -92,7 +93,7 @@ int do_pkeys(struct do_call *call)
 	char error[FIND_ERROR_SIZE];
 	struct device_port *port;
 	struct device *device;
-	int r = named_node(call, &device);
+	int r = show_find_node(call, &device);
 
 	if (r)
 		return r;

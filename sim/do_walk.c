@@ -21,7 +21,7 @@ static int named_end(struct do_call *call, const char *word, struct device_port 
 	return find_end_port(call->world, word, out, error) ? do_fail(call, "%s", error) : 0;
 }
 
-static const char *name_of(const struct device_port *port)
+static const char *walk_port_name(const struct device_port *port)
 {
 	return find_name(port->device);
 }
@@ -35,10 +35,10 @@ static int cross(struct do_call *call, const struct device_port **at)
 
 	if (!out->peer)
 		return do_fail(call, "the way ends at %s: nothing is cabled to port %u",
-			       name_of(out), out->num);
+			       walk_port_name(out), out->num);
 	if (!device_port_passes(out))
 		return do_fail(call, "the way ends at %s: the link of port %u carries no data",
-			       name_of(out), out->num);
+			       walk_port_name(out), out->num);
 	*at = out->peer;
 	return 0;
 }
@@ -55,17 +55,17 @@ static int walk_switches(struct do_call *call, const struct device_port *at,
 		if (!out)
 			break;
 		if (out < 0)
-			return do_fail(call, "the way ends at %s: no entry for LID %u", name_of(at),
-				       lid);
+			return do_fail(call, "the way ends at %s: no entry for LID %u",
+				       walk_port_name(at), lid);
 		if (++*passed > call->world->num_switches)
 			return do_fail(call, "the way runs in a circle");
-		fprintf(call->out, "%s [%u] -> [%d]\n", name_of(at), at->num, out);
+		fprintf(call->out, "%s [%u] -> [%d]\n", walk_port_name(at), at->num, out);
 		at = &at->device->port[out];
 		r = cross(call, &at);
 	}
 	if (!r &&
 	    !device_port_has_lid(device_is_switch(at->device) ? &at->device->port[0] : at, lid))
-		return do_fail(call, "the way ends at %s, which is not it", name_of(at));
+		return do_fail(call, "the way ends at %s, which is not it", walk_port_name(at));
 	return r;
 }
 
@@ -80,12 +80,12 @@ int do_path(struct do_call *call)
 	if (r)
 		return r;
 	if (!to->info.lid)
-		return do_fail(call, "%s has no LID yet", name_of(to));
-	fprintf(call->out, "%s [%u]\n", name_of(from), from->num);
+		return do_fail(call, "%s has no LID yet", walk_port_name(to));
+	fprintf(call->out, "%s [%u]\n", walk_port_name(from), from->num);
 	if (from != to)
 		r = walk_switches(call, from, to, &passed);
 	if (!r)
-		fprintf(call->out, "%s [%u], LID %u: %u switches\n", name_of(to), to->num,
+		fprintf(call->out, "%s [%u], LID %u: %u switches\n", walk_port_name(to), to->num,
 			to->info.lid, passed);
 	return r;
 }
@@ -96,7 +96,7 @@ static void print_receiver(void *ctx, const struct device_port *port)
 {
 	const struct do_call *call = ctx;
 
-	fprintf(call->out, "%s [%u]\n", name_of(port), port->num);
+	fprintf(call->out, "%s [%u]\n", walk_port_name(port), port->num);
 }
 
 static int spread_from(struct do_call *call, const struct device_port *from, lid_t mlid)
@@ -106,7 +106,7 @@ static int spread_from(struct do_call *call, const struct device_port *from, lid
 	if (world_multicast(call->world, from->device, from->num, mlid, print_receiver, call,
 			    &spread))
 		return do_fail(call, "the link of port %u of %s carries no data", from->num,
-			       name_of(from));
+			       walk_port_name(from));
 	fprintf(call->out, "%u received it\n", spread.receivers);
 	if (spread.circles)
 		return do_fail(call, "the packet runs in circles: it came back %u times",
@@ -195,7 +195,7 @@ static struct check *check_alloc(const struct world *world)
 
 static size_t index_of(const struct world *world, const struct device *device)
 {
-	return node_of(device) - world->nodes;
+	return world_node_of(device) - world->nodes;
 }
 
 static uint32_t where_leads(const struct world *world, const struct check *check,
@@ -281,8 +281,8 @@ static uint8_t fate_of(struct check *check, uint32_t from, lid_t lid)
 	return fate;
 }
 
-static void count(struct do_call *call, const char *from, size_t to, lid_t lid, uint8_t fate,
-		  uint64_t pairs)
+static void walk_count(struct do_call *call, const char *from, size_t to, lid_t lid, uint8_t fate,
+		       uint64_t pairs)
 {
 	struct check *check = call->state;
 
@@ -290,7 +290,7 @@ static void count(struct do_call *call, const char *from, size_t to, lid_t lid, 
 	if (fate == ARRIVES || !pairs || check->shown++ >= SHOWN_MAX)
 		return;
 	fprintf(call->out, "%s from %s to %s port %u, LID %u\n",
-		fate == CIRCLES ? "a loop" : "no way", from, name_of(check->port[to]),
+		fate == CIRCLES ? "a loop" : "no way", from, walk_port_name(check->port[to]),
 		check->port[to]->num, lid);
 }
 
@@ -304,8 +304,8 @@ static void count_others(struct do_call *call, size_t to, lid_t lid)
 
 		if (i == to || leads < TO_ADAPTER || !is_active(check->port[i]))
 			continue;
-		count(call, name_of(check->port[i]), to, lid,
-		      leads == (TO_ADAPTER | (uint32_t)to) ? ARRIVES : ENDS, 1);
+		walk_count(call, walk_port_name(check->port[i]), to, lid,
+			   leads == (TO_ADAPTER | (uint32_t)to) ? ARRIVES : ENDS, 1);
 	}
 }
 
@@ -321,8 +321,8 @@ static void check_lid(struct do_call *call, size_t to, lid_t lid)
 		uint32_t sources = sw->sources - (check->leads[to] == s);
 
 		if (sources)
-			count(call, find_name(sw->device), to, lid, fate_of(check, s, lid),
-			      sources);
+			walk_count(call, find_name(sw->device), to, lid, fate_of(check, s, lid),
+				   sources);
 	}
 	count_others(call, to, lid);
 }
@@ -335,7 +335,7 @@ static void check_port(struct do_call *call, size_t to)
 	if (!is_active(check->port[to]))
 		return;
 	if (!info->lid)
-		count(call, "all", to, 0, ENDS, check->active - 1);
+		walk_count(call, "all", to, 0, ENDS, check->active - 1);
 	for (unsigned i = 0; info->lid && i < 1u << info->lmc; i++)
 		check_lid(call, to, info->lid + i);
 }

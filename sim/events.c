@@ -23,7 +23,7 @@ void events_done(struct events *events)
 	events_init(events);
 }
 
-static inline bool is_before(const struct event *a, const struct event *b)
+static inline bool event_is_before(const struct event *a, const struct event *b)
 {
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
 }
@@ -40,7 +40,7 @@ void events_add(struct events *events, uint64_t due_ns, event_fn *fn, void *what
 	while (hole) {
 		size_t parent = (hole - 1) / 2;
 
-		if (!is_before(&event, &events->heap[parent]))
+		if (!event_is_before(&event, &events->heap[parent]))
 			break;
 		events->heap[hole] = events->heap[parent];
 		hole = parent;
@@ -58,9 +58,9 @@ struct event events_pop(struct events *events)
 	last = events->heap[--events->count];
 	while ((child = 2 * hole + 1) < events->count) {
 		if (child + 1 < events->count &&
-		    is_before(&events->heap[child + 1], &events->heap[child]))
+		    event_is_before(&events->heap[child + 1], &events->heap[child]))
 			child++;
-		if (!is_before(&events->heap[child], &last))
+		if (!event_is_before(&events->heap[child], &last))
 			break;
 		events->heap[hole] = events->heap[child];
 		hole = child;

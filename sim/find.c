@@ -17,7 +17,7 @@
 enum { NAME_MAX_SIZE = 128 };
 
 /* A whole text of digits, as strtoul() takes it but without sign and blanks. */
-static bool number_of(const char *text, int base, uint64_t most, uint64_t *out)
+static bool find_number(const char *text, int base, uint64_t most, uint64_t *out)
 {
 	char *end;
 	uint64_t value;
@@ -34,7 +34,7 @@ static bool number_of(const char *text, int base, uint64_t most, uint64_t *out)
 
 const char *find_name(const struct device *device)
 {
-	return node_of(device)->id;
+	return world_node_of(device)->id;
 }
 
 static struct device *by_lid(const struct world *world, lid_t lid)
@@ -51,7 +51,7 @@ static struct device *by_lid(const struct world *world, lid_t lid)
 }
 
 /* An adapter's port GUID tells the port, too; *port is left alone by all others. */
-static struct device *by_guid(const struct world *world, guid_t guid, int *port)
+static struct device *find_by_guid(const struct world *world, guid_t guid, int *port)
 {
 	struct device *device = world_device_by_guid(world, guid);
 
@@ -75,10 +75,10 @@ static struct device *node_by(const struct world *world, const char *text, int *
 
 	if (device)
 		return device;
-	if (!strncmp(text, "0x", 2) && number_of(text + 2, 16, UINT64_MAX, &number))
-		return by_guid(world, number, port);
-	return number_of(text, 10, LID_UNICAST_MAX, &number) && number ? by_lid(world, number)
-								       : NULL;
+	if (!strncmp(text, "0x", 2) && find_number(text + 2, 16, UINT64_MAX, &number))
+		return find_by_guid(world, number, port);
+	return find_number(text, 10, LID_UNICAST_MAX, &number) && number ? by_lid(world, number)
+									 : NULL;
 }
 
 /* How many nodes have this description. */
@@ -108,8 +108,8 @@ static int only_one(const struct world *world, const struct device *device, cons
 	return -ENOENT;
 }
 
-static int find(const struct world *world, const char *text, struct device **out, int *port,
-		char *error)
+static int find_device(const struct world *world, const char *text, struct device **out, int *port,
+		       char *error)
 {
 	struct suggest suggest = suggest_for(text);
 	struct device *device = node_by(world, text, port);
@@ -135,7 +135,7 @@ int find_node(const struct world *world, const char *text, struct device **out,
 {
 	int port;
 
-	return find(world, text, out, &port, error);
+	return find_device(world, text, out, &port, error);
 }
 
 static struct device *first_adapter(const struct world *world)
@@ -153,7 +153,7 @@ int find_port(struct device *device, const char *text, struct device_port **out,
 	unsigned first = device_is_switch(device) ? 0 : 1;
 	uint64_t number;
 
-	if (number_of(text, 10, device->num_ports, &number) && number >= first) {
+	if (find_number(text, 10, device->num_ports, &number) && number >= first) {
 		*out = &device->port[number];
 		return 0;
 	}
@@ -174,7 +174,7 @@ int find_place(const struct world *world, const char *text, struct device **out,
 
 	if (!colon || (size_t)(colon - text) >= sizeof(name) || node_by(world, text, &number)) {
 		if (!device)
-			r = find(world, text, &device, &number, error);
+			r = find_device(world, text, &device, &number, error);
 		if (!r) {
 			*out = device;
 			*port = number;

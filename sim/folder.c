@@ -118,7 +118,8 @@ static void print_hw_rev(const struct device *device, const struct file *file, c
 	snprintf(text, TEXT_SIZE, "0\n");
 }
 
-static void print_name(const struct device *device, const struct file *file, char text[TEXT_SIZE])
+static void folder_print_name(const struct device *device, const struct file *file,
+			      char text[TEXT_SIZE])
 {
 	(void)device;
 	(void)file;
@@ -126,10 +127,10 @@ static void print_name(const struct device *device, const struct file *file, cha
 }
 
 static const struct file_row node_rows[] = {
-	{"node_type", print_node_type}, {"node_guid", print_node_guid},
-	{"node_desc", print_node_desc}, {"sys_image_guid", print_image_guid},
-	{"fw_ver", print_version},	{"hw_rev", print_hw_rev},
-	{"hca_type", print_name},	{"board_id", print_name},
+	{"node_type", print_node_type},	 {"node_guid", print_node_guid},
+	{"node_desc", print_node_desc},	 {"sys_image_guid", print_image_guid},
+	{"fw_ver", print_version},	 {"hw_rev", print_hw_rev},
+	{"hca_type", folder_print_name}, {"board_id", folder_print_name},
 };
 
 static void print_lid(const struct device *device, const struct file *file, char text[TEXT_SIZE])
@@ -202,7 +203,8 @@ static void print_phys_state(const struct device *device, const struct file *fil
 }
 
 /* Linux knows a lane's rate in tenths of Gb/s; what it does not know is 1X SDR. */
-static void print_rate(const struct device *device, const struct file *file, char text[TEXT_SIZE])
+static void folder_print_rate(const struct device *device, const struct file *file,
+			      char text[TEXT_SIZE])
 {
 	static const struct {
 		uint8_t ext, speed;
@@ -228,9 +230,15 @@ static void print_rate(const struct device *device, const struct file *file, cha
 }
 
 static const struct file_row port_rows[] = {
-	{"lid", print_lid},	{"lid_mask_count", print_lmc}, {"sm_lid", print_sm_lid},
-	{"sm_sl", print_sm_sl}, {"state", print_state},	       {"phys_state", print_phys_state},
-	{"rate", print_rate},	{"cap_mask", print_cap_mask},  {"link_layer", print_link_layer},
+	{"lid", print_lid},
+	{"lid_mask_count", print_lmc},
+	{"sm_lid", print_sm_lid},
+	{"sm_sl", print_sm_sl},
+	{"state", print_state},
+	{"phys_state", print_phys_state},
+	{"rate", folder_print_rate},
+	{"cap_mask", print_cap_mask},
+	{"link_layer", print_link_layer},
 };
 
 /* An entry without a GUID is all zero, prefix and all. */
@@ -260,7 +268,8 @@ static void print_ibdev(const struct device *device, const struct file *file, ch
 	snprintf(text, TEXT_SIZE, "weftsim0\n");
 }
 
-static void print_port(const struct device *device, const struct file *file, char text[TEXT_SIZE])
+static void folder_print_port(const struct device *device, const struct file *file,
+			      char text[TEXT_SIZE])
 {
 	(void)device;
 	snprintf(text, TEXT_SIZE, "%u\n", file->port->num);
@@ -281,10 +290,10 @@ static void print_issm_dev(const struct device *device, const struct file *file,
 }
 
 static const struct file_row umad_rows[] = {{"ibdev", print_ibdev},
-					    {"port", print_port},
+					    {"port", folder_print_port},
 					    {"dev", print_umad_dev}},
 			     issm_rows[] = {{"ibdev", print_ibdev},
-					    {"port", print_port},
+					    {"port", folder_print_port},
 					    {"dev", print_issm_dev}};
 
 static void print_abi(const struct device *device, const struct file *file, char text[TEXT_SIZE])
@@ -394,10 +403,9 @@ static int folder_write(struct folder *folder)
 /* Building */
 
 /* A new file at a place below the folder. */
-__attribute__((format(printf, 5, 6))) static void file_add(struct folder *folder,
-							   const struct file_row *row,
-							   const struct device_port *port,
-							   unsigned index, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void
+folder_add_file(struct folder *folder, const struct file_row *row, const struct device_port *port,
+		unsigned index, const char *format, ...)
 {
 	struct file *file = mem_zalloc(sizeof(*file));
 	int length = snprintf(file->path, sizeof(file->path), "%s/", folder->name);
@@ -423,26 +431,26 @@ static void add_device_files(struct folder *folder, const struct device_port *po
 			     size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		file_add(folder, &rows[i], port, minor, ROOT_MAD "/%s%u/%s", kind, minor,
-			 rows[i].name);
-	file_add(folder, &device_row, port, minor, "dev/infiniband/%s%u", kind, minor);
+		folder_add_file(folder, &rows[i], port, minor, ROOT_MAD "/%s%u/%s", kind, minor,
+				rows[i].name);
+	folder_add_file(folder, &device_row, port, minor, "dev/infiniband/%s%u", kind, minor);
 }
 
-static void add_table(struct folder *folder, const struct device_port *port,
-		      const struct file_row *row, unsigned count)
+static void folder_add_table(struct folder *folder, const struct device_port *port,
+			     const struct file_row *row, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		file_add(folder, row, port, i, ROOT_CLASS "/ports/%u/%s/%u", port->num, row->name,
-			 i);
+		folder_add_file(folder, row, port, i, ROOT_CLASS "/ports/%u/%s/%u", port->num,
+				row->name, i);
 }
 
-static void add_port(struct folder *folder, const struct device_port *port, unsigned minor)
+static void folder_add_port(struct folder *folder, const struct device_port *port, unsigned minor)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(port_rows); i++)
-		file_add(folder, &port_rows[i], port, 0, ROOT_CLASS "/ports/%u/%s", port->num,
-			 port_rows[i].name);
-	add_table(folder, port, &gid_row, port->info.guid_cap ? port->info.guid_cap : 1);
-	add_table(folder, port, &pkey_row, device_p_key_cap(port));
+		folder_add_file(folder, &port_rows[i], port, 0, ROOT_CLASS "/ports/%u/%s",
+				port->num, port_rows[i].name);
+	folder_add_table(folder, port, &gid_row, port->info.guid_cap ? port->info.guid_cap : 1);
+	folder_add_table(folder, port, &pkey_row, device_p_key_cap(port));
 	add_device_files(folder, port, "umad", minor, umad_rows, ARRAY_SIZE(umad_rows));
 	add_device_files(folder, port, "issm", minor, issm_rows, ARRAY_SIZE(issm_rows));
 }
@@ -455,11 +463,12 @@ static int folder_build(struct folder *folder)
 
 	if (folder->port >= 0)
 		first = last = folder->port;
-	file_add(folder, &abi_row, NULL, 0, ROOT_MAD "/abi_version");
+	folder_add_file(folder, &abi_row, NULL, 0, ROOT_MAD "/abi_version");
 	for (size_t i = 0; i < ARRAY_SIZE(node_rows); i++)
-		file_add(folder, &node_rows[i], NULL, 0, ROOT_CLASS "/%s", node_rows[i].name);
+		folder_add_file(folder, &node_rows[i], NULL, 0, ROOT_CLASS "/%s",
+				node_rows[i].name);
 	for (unsigned p = first; p <= last; p++)
-		add_port(folder, &device->port[p], p - first);
+		folder_add_port(folder, &device->port[p], p - first);
 	make_all_folders(folder);
 	return folder_write(folder);
 }
@@ -492,7 +501,7 @@ static void name_folder(const struct folders *folders, struct folder *folder)
 		snprintf(folder->name, sizeof(folder->name), "+%u%s", folders->count, port);
 }
 
-static struct folder *folder_new(struct folders *folders, struct device *device, int port)
+static struct folder *sysfs_folder_new(struct folders *folders, struct device *device, int port)
 {
 	struct folder *folder = mem_zalloc(sizeof(*folder));
 
@@ -524,7 +533,7 @@ int folders_get(struct folders *folders, struct device *device, int port, char p
 	while (folder && folder->port != port)
 		folder = folder->next_alike;
 	if (!folder) {
-		folder = folder_new(folders, device, port);
+		folder = sysfs_folder_new(folders, device, port);
 		r = folder_build(folder);
 		if (r) {
 			snprintf(error, (size_t)2 * WIRE_NAME_SIZE,

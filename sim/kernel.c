@@ -111,7 +111,7 @@ static void unclaimed(struct kernel_port *port, const struct kernel_arrival *in)
 	kernel_transmit(port, &to, answer);
 }
 
-static void received(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
+static void kernel_received(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
 {
 	struct kernel_port *port = ctx;
 	const struct kernel_arrival in = {from, mad, be64_load(mad + MAD_TID),
@@ -262,7 +262,7 @@ struct kernel_port *kernel_port_get(struct kernel *kernel, struct device *device
 	map_init(&port->claims);
 	map_init(&port->sends);
 	map_init(&port->receives);
-	port->client = world_attach(kernel->world, device, num, received, port);
+	port->client = world_attach(kernel->world, device, num, kernel_received, port);
 	world_hear_all(port->client);
 	map_put(&kernel->ports, (uintptr_t)at, port);
 	return port;

@@ -42,12 +42,12 @@ struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_f
 
 /* Registering */
 
-static bool is_smp(unsigned mgmt_class)
+static bool kernel_is_smp(unsigned mgmt_class)
 {
 	return mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED;
 }
 
-static bool is_allowed(const struct kernel_agent_request *request)
+static bool agent_request_is_allowed(const struct kernel_agent_request *request)
 {
 	unsigned mgmt_class = request->mgmt_class;
 
@@ -64,7 +64,7 @@ static bool is_allowed(const struct kernel_agent_request *request)
 		return false;
 	if (request->rmpp_version && !kernel_class_has_rmpp(mgmt_class))
 		return false;
-	return is_smp(mgmt_class) == !request->qpn;
+	return kernel_is_smp(mgmt_class) == !request->qpn;
 }
 
 static unsigned requests_max(unsigned mgmt_class)
@@ -88,7 +88,7 @@ static bool has_method(const struct kernel_agent_request *claim, unsigned method
 	       claim->method_mask[method / METHODS_IN_WORD] >> method % METHODS_IN_WORD & 1;
 }
 
-static uint64_t key_of(const struct kernel_agent_request *claim, unsigned method)
+static uint64_t claim_key(const struct kernel_agent_request *claim, unsigned method)
 {
 	return kernel_claim_key(claim->mgmt_class, claim->mgmt_class_version, claim->oui, method);
 }
@@ -100,7 +100,7 @@ static struct kernel_agent *find_conflict(const struct kernel_port *port,
 
 	for (unsigned method = 0; method < METHODS && !other; method++) {
 		if (has_method(claim, method))
-			other = map_get(&port->claims, key_of(claim, method));
+			other = map_get(&port->claims, claim_key(claim, method));
 	}
 	return other;
 }
@@ -139,7 +139,7 @@ static struct kernel_agent *agent_new(struct kernel_file *file, uint32_t id, uin
 	list_init(&agent->done);
 	for (unsigned method = 0; method < METHODS; method++) {
 		if (has_method(request, method))
-			map_put(&port->claims, key_of(request, method), agent);
+			map_put(&port->claims, claim_key(request, method), agent);
 	}
 	map_put(&port->agents, number, agent);
 	return agent;
@@ -153,7 +153,7 @@ int kernel_file_register(struct kernel_file *file, const struct kernel_agent_req
 	uint32_t id = 0, number;
 
 	port->conflict = NULL;
-	if (!is_allowed(request))
+	if (!agent_request_is_allowed(request))
 		return -EINVAL;
 	/* drivers/infiniband/core/mad.c, ib_register_mad_agent() */
 	if (!request->qpn && map_get(&port->kernel->without_smi, (uintptr_t)port->at->device))
@@ -185,7 +185,7 @@ static void agent_free(struct kernel_agent *agent)
 	kernel_rmpp_cancel(agent);
 	for (unsigned method = 0; method < METHODS; method++) {
 		if (has_method(&agent->claim, method))
-			map_remove(&port->claims, key_of(&agent->claim, method));
+			map_remove(&port->claims, claim_key(&agent->claim, method));
 	}
 	map_remove(&port->agents, agent->number);
 	agent->file->agent[agent->id] = NULL;

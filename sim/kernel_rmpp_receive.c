@@ -48,14 +48,16 @@ struct receive {
 
 /* Finding */
 
-static uint64_t key_of(uint64_t tid, lid_t lid)
+static uint64_t receive_key(uint64_t tid, lid_t lid)
 {
 	return tid ^ lid * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static struct receive *find(const struct kernel_agent *agent, const struct kernel_arrival *in)
+static struct receive *receive_find(const struct kernel_agent *agent,
+				    const struct kernel_arrival *in)
 {
-	struct kernel_key *at = map_get(&agent->port->receives, key_of(in->tid, in->from->lid));
+	struct kernel_key *at =
+		map_get(&agent->port->receives, receive_key(in->tid, in->from->lid));
 
 	for (; at; at = at->next) {
 		struct receive *receive = container_of(at, struct receive, key);
@@ -73,7 +75,7 @@ static struct receive *find(const struct kernel_agent *agent, const struct kerne
 void kernel_rmpp_window_opened(struct kernel_agent *agent, const struct kernel_arrival *in,
 			       uint32_t window)
 {
-	struct receive *receive = find(agent, in);
+	struct receive *receive = receive_find(agent, in);
 
 	if (receive && receive->done)
 		receive->answer_window = window;
@@ -83,7 +85,7 @@ uint32_t kernel_rmpp_answer_window(const struct kernel_send *send)
 {
 	struct mad_addr to = kernel_send_address(send);
 	const struct kernel_agent *agent = send->agent;
-	struct kernel_key *at = map_get(&agent->port->receives, key_of(send->tid, to.lid));
+	struct kernel_key *at = map_get(&agent->port->receives, receive_key(send->tid, to.lid));
 
 	for (; at && send->is_response; at = at->next) {
 		const struct receive *receive = container_of(at, struct receive, key);
@@ -121,20 +123,21 @@ void kernel_rmpp_cancel(struct kernel_agent *agent)
 }
 
 /* The first segment, as if it came now. */
-static struct kernel_arrival first_segment(const struct receive *receive, const uint8_t *umad)
+static struct kernel_arrival receive_first_segment(const struct receive *receive,
+						   const uint8_t *umad)
 {
 	const uint8_t *mad = umad + KERNEL_HEADER_SIZE;
 
 	return (struct kernel_arrival){&receive->from, mad, receive->tid, kernel_is_response(mad)};
 }
 
-static void timed_out(void *arg)
+static void receive_timed_out(void *arg)
 {
 	struct receive *receive = arg;
 	struct kernel_port *port = receive->agent->port;
 
 	if (!receive->done) {
-		struct kernel_arrival in = first_segment(receive, receive->umad);
+		struct kernel_arrival in = receive_first_segment(receive, receive->umad);
 
 		kernel_rmpp_answer(port, &in, RMPP_ABORT, RMPP_TOO_LONG_TIME, 0, 0);
 		port->stats.rmpp_aborted++;
@@ -142,7 +145,7 @@ static void timed_out(void *arg)
 	receive_free(receive);
 }
 
-static void arm(struct receive *receive, unsigned s)
+static void receive_arm(struct receive *receive, unsigned s)
 {
 	struct kernel *kernel = receive->agent->port->kernel;
 
@@ -151,7 +154,7 @@ static void arm(struct receive *receive, unsigned s)
 }
 
 /* Those that are done are only remembered, and the oldest gives way. */
-static bool has_place(struct kernel_agent *agent)
+static bool receive_has_place(struct kernel_agent *agent)
 {
 	if (agent->receives < RECEIVES_MAX)
 		return true;
@@ -165,11 +168,12 @@ static struct receive *receive_new(struct kernel_agent *agent, const struct kern
 {
 	struct receive *receive;
 
-	if (!has_place(agent))
+	if (!receive_has_place(agent))
 		return NULL;
 	receive = mem_zalloc(sizeof(*receive));
 	receive->agent = agent;
-	receive->timer = (struct loop_timer){.name = "receive", .fn = timed_out, .arg = receive};
+	receive->timer =
+		(struct loop_timer){.name = "receive", .fn = receive_timed_out, .arg = receive};
 	receive->from = *in->from;
 	receive->tid = in->tid;
 	receive->mgmt_class = in->mad[MAD_CLASS];
@@ -177,30 +181,30 @@ static struct receive *receive_new(struct kernel_agent *agent, const struct kern
 	receive->method = in->mad[MAD_METHOD];
 	receive->window = 1;
 	receive->answer_window = 1;
-	receive->key.key = key_of(in->tid, in->from->lid);
+	receive->key.key = receive_key(in->tid, in->from->lid);
 	kernel_key_add(&agent->port->receives, &receive->key);
 	list_push(&agent->partial, &receive->link);
 	agent->receives++;
-	arm(receive, PARTIAL_S);
+	receive_arm(receive, PARTIAL_S);
 	return receive;
 }
 
 /* Segments */
 
-static void acknowledge(struct receive *receive, const struct kernel_arrival *in)
+static void receive_acknowledge(struct receive *receive, const struct kernel_arrival *in)
 {
 	receive->acked = receive->got;
 	kernel_rmpp_answer(receive->agent->port, in, RMPP_ACK, RMPP_OK, receive->got,
 			   receive->window);
 }
 
-static void stop(struct kernel_agent *agent, const struct kernel_arrival *in)
+static void receive_stop(struct kernel_agent *agent, const struct kernel_arrival *in)
 {
 	agent->port->stats.rmpp_aborted++;
 	kernel_rmpp_answer(agent->port, in, RMPP_STOP, RMPP_NO_RESOURCES, 0, 0);
 }
 
-static bool make_room(struct receive *receive, size_t size)
+static bool receive_make_room(struct receive *receive, size_t size)
 {
 	struct kernel_agent *agent = receive->agent;
 	size_t capacity = receive->capacity ? receive->capacity : 512;
@@ -225,7 +229,7 @@ static bool store(struct receive *receive, const uint8_t *mad, uint32_t segment)
 	size_t end = KERNEL_HEADER_SIZE + header_size + segment * (MAD_SIZE - header_size);
 	size_t size = segment == 1 ? MAD_SIZE : MAD_SIZE - header_size;
 
-	if (!make_room(receive, end))
+	if (!receive_make_room(receive, end))
 		return false;
 	memcpy(receive->umad + end - size, mad + MAD_SIZE - size, size);
 	if (mad[RMPP_FLAGS] & RMPP_LAST && (!receive->last || segment < receive->last)) {
@@ -255,10 +259,10 @@ static void complete(struct receive *receive)
 	struct kernel_agent *agent = receive->agent;
 	const struct mad_addr from = receive->from;
 	uint8_t *umad = receive->umad;
-	struct kernel_arrival in = first_segment(receive, umad);
+	struct kernel_arrival in = receive_first_segment(receive, umad);
 	size_t size = message_size(receive);
 
-	acknowledge(receive, &in);
+	receive_acknowledge(receive, &in);
 	agent->port->stats.rmpp_received++;
 	agent->partial_bytes -= receive->capacity;
 	receive->umad = NULL;
@@ -266,7 +270,7 @@ static void complete(struct receive *receive)
 	receive->done = true;
 	list_del(&receive->link);
 	list_push(&agent->done, &receive->link);
-	arm(receive, DONE_S);
+	receive_arm(receive, DONE_S);
 	in.from = &from;
 	kernel_take(agent, &in, umad, size);
 	free(umad);
@@ -279,19 +283,19 @@ static void data_received(struct receive *receive, const struct kernel_arrival *
 	if (segment > receive->window)
 		return;
 	if (receive->done || segment <= receive->acked) {
-		acknowledge(receive, in);
+		receive_acknowledge(receive, in);
 		return;
 	}
 	if (segment <= receive->got || receive->ahead >> (segment - receive->got - 1) & 1)
 		return;
 	if (!store(receive, in->mad, segment)) {
-		stop(receive->agent, in);
+		receive_stop(receive->agent, in);
 		receive_free(receive);
 	} else if (receive->got == receive->last) {
 		complete(receive);
 	} else if (receive->got == receive->window) {
 		receive->window += WINDOW;
-		acknowledge(receive, in);
+		receive_acknowledge(receive, in);
 	}
 }
 
@@ -316,11 +320,11 @@ static void on_data(struct kernel_agent *agent, const struct kernel_arrival *in)
 		bad_segment(agent, in, RMPP_BAD_SEGMENT);
 		return;
 	}
-	receive = find(agent, in);
+	receive = receive_find(agent, in);
 	if (!receive && first) {
 		receive = receive_new(agent, in);
 		if (!receive)
-			stop(agent, in);
+			receive_stop(agent, in);
 	}
 	if (receive)
 		data_received(receive, in, segment);
@@ -328,8 +332,8 @@ static void on_data(struct kernel_agent *agent, const struct kernel_arrival *in)
 
 /* Whatever comes */
 
-static void refuse(struct kernel_agent *agent, const struct kernel_arrival *in,
-		   enum rmpp_status status)
+static void receive_refuse(struct kernel_agent *agent, const struct kernel_arrival *in,
+			   enum rmpp_status status)
 {
 	kernel_rmpp_send_aborted(agent, in);
 	bad_segment(agent, in, status);
@@ -340,7 +344,7 @@ static void on_stop(struct kernel_agent *agent, const struct kernel_arrival *in)
 	if (in->mad[RMPP_STATUS] == RMPP_NO_RESOURCES)
 		kernel_rmpp_send_aborted(agent, in);
 	else
-		refuse(agent, in, RMPP_BAD_STATUS);
+		receive_refuse(agent, in, RMPP_BAD_STATUS);
 }
 
 static void on_abort(struct kernel_agent *agent, const struct kernel_arrival *in)
@@ -350,7 +354,7 @@ static void on_abort(struct kernel_agent *agent, const struct kernel_arrival *in
 	if (status >= RMPP_ABORT_MIN && status <= RMPP_ABORT_MAX)
 		kernel_rmpp_send_aborted(agent, in);
 	else
-		refuse(agent, in, RMPP_BAD_STATUS);
+		receive_refuse(agent, in, RMPP_BAD_STATUS);
 }
 
 void kernel_rmpp_received(struct kernel_agent *agent, const struct kernel_arrival *in)
@@ -364,9 +368,9 @@ void kernel_rmpp_received(struct kernel_agent *agent, const struct kernel_arriva
 	uint8_t type = in->mad[RMPP_TYPE];
 
 	if (in->mad[RMPP_VERSION] != RMPP_OUR_VERSION)
-		refuse(agent, in, RMPP_BAD_VERSION);
+		receive_refuse(agent, in, RMPP_BAD_VERSION);
 	else if (type >= ARRAY_SIZE(by_type) || !by_type[type])
-		refuse(agent, in, RMPP_BAD_TYPE);
+		receive_refuse(agent, in, RMPP_BAD_TYPE);
 	else
 		by_type[type](agent, in);
 }

@@ -152,8 +152,8 @@ static void completed(struct kernel_send *send, const struct kernel_arrival *in)
 	acknowledge_ack(agent, in);
 }
 
-static void advance(struct kernel_send *send, const struct kernel_arrival *in, uint32_t segment,
-		    uint32_t window)
+static void rmpp_send_advance(struct kernel_send *send, const struct kernel_arrival *in,
+			      uint32_t segment, uint32_t window)
 {
 	if (window < send->window || segment < send->acked)
 		return; /* an old one */
@@ -197,6 +197,6 @@ void kernel_rmpp_ack_received(struct kernel_agent *agent, const struct kernel_ar
 	} else if (segment > send->segments || segment > send->window) {
 		refuse_ack(agent, in, RMPP_SEGMENT_TOO_BIG);
 	} else {
-		advance(send, in, segment, window);
+		rmpp_send_advance(send, in, segment, window);
 	}
 }

@@ -26,7 +26,7 @@ static uint64_t response_key(uint64_t tid, bool has_grh, lid_t lid, const uint8_
 	return tid ^ to * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static uint64_t key_of(uint64_t tid, bool is_response, const struct ib_user_mad_hdr *header)
+static uint64_t send_key(uint64_t tid, bool is_response, const struct ib_user_mad_hdr *header)
 {
 	return is_response
 		       ? response_key(tid, header->grh_present, be16toh(header->lid), header->gid)
@@ -138,7 +138,7 @@ static void queue(struct kernel_send *send)
 	list_push(&send->agent->backlog, &send->waiting);
 }
 
-static void pump(struct kernel_agent *agent)
+static void send_pump(struct kernel_agent *agent)
 {
 	while (agent->requests < agent->requests_max && !list_empty(&agent->backlog)) {
 		agent->requests++;
@@ -147,7 +147,7 @@ static void pump(struct kernel_agent *agent)
 }
 
 /* The program gets back what it wrote, cut after the header. */
-static void give_up(struct kernel_send *send)
+static void send_give_up(struct kernel_send *send)
 {
 	struct kernel_file *file = send->agent->file;
 	struct kernel_port *port = file->port;
@@ -164,13 +164,13 @@ static void give_up(struct kernel_send *send)
 
 /* A message that came through whole is not sent again, whatever becomes of its answer. Retries
  * stand behind those that wait for their first time. */
-static void timed_out(void *arg)
+static void send_timed_out(void *arg)
 {
 	struct kernel_send *send = arg;
 	struct kernel_agent *agent = send->agent;
 
 	if (!send->retries_left || (send->segments && send->acked == send->segments)) {
-		give_up(send);
+		send_give_up(send);
 		return;
 	}
 	send->retries_left--;
@@ -180,7 +180,7 @@ static void timed_out(void *arg)
 	} else if (send->is_limited && !list_empty(&agent->backlog)) {
 		agent->requests--;
 		queue(send);
-		pump(agent);
+		send_pump(agent);
 	} else {
 		transmit(send);
 	}
@@ -201,7 +201,7 @@ static struct kernel_send *send_new(struct kernel_agent *agent)
 	}
 	memset(send, 0, offsetof(struct kernel_send, mad));
 	send->agent = agent;
-	send->timer = (struct loop_timer){.name = "send", .fn = timed_out, .arg = send};
+	send->timer = (struct loop_timer){.name = "send", .fn = send_timed_out, .arg = send};
 	list_init(&send->waiting);
 	list_push(&agent->sends, &send->link);
 	agent->file->sends++;
@@ -232,7 +232,7 @@ void kernel_send_end(struct kernel_send *send)
 	if (send->is_limited && list_empty(&send->waiting))
 		agent->requests--;
 	send_free(send);
-	pump(agent);
+	send_pump(agent);
 }
 
 void kernel_sends_cancel(struct kernel_agent *agent)
@@ -289,8 +289,8 @@ struct written {
 	size_t size;
 };
 
-static int parse(const struct kernel_file *file, const uint8_t *umad, size_t size,
-		 struct written *out)
+static int send_parse(const struct kernel_file *file, const uint8_t *umad, size_t size,
+		      struct written *out)
 {
 	const uint8_t *mad = umad + KERNEL_HEADER_SIZE;
 
@@ -333,8 +333,9 @@ static bool same_destination(const struct ib_user_mad_hdr *a, const struct ib_us
 static bool is_duplicate(const struct written *written)
 {
 	const struct kernel_agent *agent = written->agent;
-	struct kernel_key *at = map_get(
-		&agent->port->sends, key_of(written->tid, written->is_response, &written->header));
+	struct kernel_key *at =
+		map_get(&agent->port->sends,
+			send_key(written->tid, written->is_response, &written->header));
 
 	for (; at; at = at->next) {
 		const struct kernel_send *send = container_of(at, struct kernel_send, key);
@@ -349,7 +350,7 @@ static bool is_duplicate(const struct written *written)
 }
 
 /* A program that does RMPP by itself sends a message's segments with one TID. */
-static bool is_refused(const struct kernel_port *port, const struct written *written)
+static bool send_is_refused(const struct kernel_port *port, const struct written *written)
 {
 	if (written->header.grh_present && !device_guid(port->at, written->header.gid_index))
 		return true;
@@ -359,7 +360,7 @@ static bool is_refused(const struct kernel_port *port, const struct written *wri
 	return is_bad_route(port, written->mad);
 }
 
-static void begin(const struct written *written)
+static void send_begin(const struct written *written)
 {
 	struct kernel_agent *agent = written->agent;
 	struct kernel_send *send = send_new(agent);
@@ -368,11 +369,11 @@ static void begin(const struct written *written)
 	send->header = written->header;
 	send->tid = written->tid;
 	send->is_response = written->is_response;
-	send->key.key = key_of(send->tid, send->is_response, &send->header);
+	send->key.key = send_key(send->tid, send->is_response, &send->header);
 	send->retries_left = send->header.retries;
 	kernel_key_add(&agent->port->sends, &send->key);
 	if (agent->file->sends > KERNEL_SENDS_MAX) {
-		give_up(send);
+		send_give_up(send);
 		return;
 	}
 	if (written->message) {
@@ -382,7 +383,7 @@ static void begin(const struct written *written)
 	send->is_limited = is_limited(agent, send->mad);
 	if (send->is_limited) {
 		queue(send);
-		pump(agent);
+		send_pump(agent);
 	} else {
 		transmit(send);
 	}
@@ -391,14 +392,14 @@ static void begin(const struct written *written)
 int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size)
 {
 	struct written written;
-	int status = parse(file, umad, size, &written);
+	int status = send_parse(file, umad, size, &written);
 
-	if (!status && is_refused(file->port, &written))
+	if (!status && send_is_refused(file->port, &written))
 		status = -EINVAL;
 	if (status) {
 		file->port->stats.refused++;
 	} else if (written.message || written.header.timeout_ms) {
-		begin(&written);
+		send_begin(&written);
 	} else if (reaches(written.agent, &written.header, written.mad[MAD_CLASS])) {
 		struct mad_addr to = address_of(&written.header);
 

@@ -246,7 +246,7 @@ static const struct subcommand subcommands[] = {
 	{"topology", "SPEC", "prints a topology as a net file that ibsim reads, too", run_topology},
 };
 
-static void print_help(void)
+static void sim_print_help(void)
 {
 	puts("usage: weftsim SUBCOMMAND ...\n");
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
@@ -256,7 +256,7 @@ static void print_help(void)
 	spec_print_help(stdout);
 }
 
-static int run(int argc, char **argv)
+static int run_subcommand(int argc, char **argv)
 {
 	static char program[] = "weftsim"; /* as getopt() calls who it speaks for */
 
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 	/* The + leaves options behind the subcommand to it. */
 	switch (getopt_long(argc, argv, "+hV", options, NULL)) {
 	case 'h':
-		print_help();
+		sim_print_help();
 		return finish_output();
 	case 'V':
 		puts("weftsim " WEFT_VERSION);
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (optind < argc)
-		return run(argc - optind, argv + optind);
+		return run_subcommand(argc - optind, argv + optind);
 	fputs("weftsim: a subcommand is needed; see weftsim --help\n", stderr);
 	return EXIT_USAGE;
 }

@@ -14,7 +14,7 @@
 /* Flights */
 
 /* False when the port was there already. */
-static bool enter(struct map *entered, const struct device_port *port)
+static bool spread_enter(struct map *entered, const struct device_port *port)
 {
 	return !map_put(entered, (uintptr_t)port, (void *)port);
 }
@@ -29,10 +29,10 @@ bool flight_enter(struct world *world, struct packet *packet)
 		map_init(&flight->entered);
 		list_push(&world->flights, &flight->link);
 	}
-	return enter(&flight->entered, packet->at);
+	return spread_enter(&flight->entered, packet->at);
 }
 
-static void flight_free(struct flight *flight)
+static void spread_flight_free(struct flight *flight)
 {
 	list_del(&flight->link);
 	map_done(&flight->entered);
@@ -42,14 +42,14 @@ static void flight_free(struct flight *flight)
 void flight_leave(struct packet *packet)
 {
 	if (packet->flight && !--packet->flight->copies)
-		flight_free(packet->flight);
+		spread_flight_free(packet->flight);
 	packet->flight = NULL;
 }
 
 void flights_done(struct world *world)
 {
 	list_for_each (link, &world->flights)
-		flight_free(container_of(link, struct flight, link));
+		spread_flight_free(container_of(link, struct flight, link));
 }
 
 /* Looking */
@@ -64,9 +64,9 @@ struct spread {
 	struct world_spread result;
 };
 
-static void receive(struct spread *spread, const struct device_port *port)
+static void spread_receive(struct spread *spread, const struct device_port *port)
 {
-	if (enter(&spread->received, port))
+	if (spread_enter(&spread->received, port))
 		spread->result.receivers++;
 	else
 		spread->result.again++;
@@ -77,10 +77,10 @@ static void receive(struct spread *spread, const struct device_port *port)
 static void come(struct spread *spread, const struct device_port *port)
 {
 	if (!device_is_switch(port->device)) {
-		receive(spread, port);
+		spread_receive(spread, port);
 		return;
 	}
-	if (!enter(&spread->entered, port)) {
+	if (!spread_enter(&spread->entered, port)) {
 		spread->result.circles++;
 		return;
 	}
@@ -102,7 +102,7 @@ static void pass_switch(struct spread *spread, const struct device_port *in)
 		if (!device_mft_forwards(device, spread->mlid, in->num, num))
 			continue;
 		if (!num)
-			receive(spread, out);
+			spread_receive(spread, out);
 		else if (device_port_passes(out))
 			come(spread, out->peer);
 	}

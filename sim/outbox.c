@@ -90,7 +90,7 @@ static struct message *message_at(const struct outbox_block *block, size_t place
 }
 
 /* Takes out the first messages. */
-static void take(struct outbox *outbox, unsigned messages)
+static void outbox_remove(struct outbox *outbox, unsigned messages)
 {
 	outbox->count -= messages;
 	while (messages--) {
@@ -132,7 +132,7 @@ int outbox_flush(struct outbox *outbox, int fd)
 
 		if (sent < 0)
 			return sent;
-		take(outbox, sent);
+		outbox_remove(outbox, sent);
 	}
 	return 0;
 }
@@ -150,5 +150,5 @@ const uint8_t *outbox_first(const struct outbox *outbox, size_t *size)
 
 void outbox_drop_first(struct outbox *outbox)
 {
-	take(outbox, 1);
+	outbox_remove(outbox, 1);
 }

@@ -115,7 +115,8 @@ int switch_out_port(const struct device *device, lid_t dlid)
 }
 
 /* VL15 has no P_Keys, and no multicast. */
-static bool may_pass(const struct packet *packet, const struct device_port *port, bool inbound)
+static bool packet_may_pass(const struct packet *packet, const struct device_port *port,
+			    bool inbound)
 {
 	return packet->is_smp || device_port_admits(port, packet->p_key, inbound);
 }
@@ -143,7 +144,7 @@ static enum verdict step_by_lid(const struct world *world, struct packet *packet
 			return LEAVES;
 		return device_port_has_lid(at, packet->dlid) || spreads(packet) ? HERE : NO_ROUTE;
 	}
-	if (!begins && !may_pass(packet, at, true))
+	if (!begins && !packet_may_pass(packet, at, true))
 		return KEY_IN;
 	if (spreads(packet))
 		return SPREADS;
@@ -151,7 +152,7 @@ static enum verdict step_by_lid(const struct world *world, struct packet *packet
 	if (num <= 0)
 		return num ? NO_ROUTE : HERE;
 	*out = &at->device->port[num];
-	if (!may_pass(packet, *out, false))
+	if (!packet_may_pass(packet, *out, false))
 		return KEY_OUT;
 	return ++packet->hops > world->num_switches ? HOP_LIMIT : LEAVES;
 }
@@ -183,7 +184,8 @@ static enum verdict step_by_route(const struct world *world, struct packet *pack
 }
 
 /* Where a part of the way that goes by LID ends, the directed part begins. */
-static enum verdict step(const struct world *world, struct packet *packet, struct device_port **out)
+static enum verdict packet_step(const struct world *world, struct packet *packet,
+				struct device_port **out)
 {
 	enum verdict verdict;
 
@@ -261,8 +263,8 @@ static void count_refusal(const struct packet *packet, enum verdict verdict,
 	}
 }
 
-static void refuse(struct world *world, struct packet *packet, enum verdict verdict,
-		   struct device_port *out, uint64_t *obstacle)
+static void packet_refuse(struct world *world, struct packet *packet, enum verdict verdict,
+			  struct device_port *out, uint64_t *obstacle)
 {
 	struct world_stats *stats = &world->stats;
 	uint64_t *const reasons[] = {
@@ -302,10 +304,10 @@ static void send_copy(struct world *world, const struct packet *packet, struct d
 
 	if (!out->num) {
 		packet_arrive(world, copy);
-	} else if (!may_pass(copy, out, false)) {
-		refuse(world, copy, KEY_OUT, out, NULL);
+	} else if (!packet_may_pass(copy, out, false)) {
+		packet_refuse(world, copy, KEY_OUT, out, NULL);
 	} else if ((reason = obstacle(world, copy, out))) {
-		refuse(world, copy, LEAVES, out, reason);
+		packet_refuse(world, copy, LEAVES, out, reason);
 	} else {
 		go_out(copy, out);
 		events_add(&world->events, world->now_ns + world->options.hop_ns, hopped, copy, 0);
@@ -334,17 +336,17 @@ static void spread(struct world *world, struct packet *packet)
 	if (any)
 		packet_free(world, packet);
 	else
-		refuse(world, packet, NO_ROUTE, in, NULL);
+		packet_refuse(world, packet, NO_ROUTE, in, NULL);
 }
 
 /* Onto the link by that port, unless something is in its way. True: it has come to the other end,
  * for links take no time. */
-static bool leave(struct world *world, struct packet *packet, struct device_port *out)
+static bool packet_leave(struct world *world, struct packet *packet, struct device_port *out)
 {
 	uint64_t *reason = obstacle(world, packet, out);
 
 	if (reason) {
-		refuse(world, packet, LEAVES, out, reason);
+		packet_refuse(world, packet, LEAVES, out, reason);
 		return false;
 	}
 	go_out(packet, out);
@@ -359,7 +361,7 @@ static bool leave(struct world *world, struct packet *packet, struct device_port
 
 void packet_pass_on(struct world *world, struct packet *packet)
 {
-	if (leave(world, packet, packet->out))
+	if (packet_leave(world, packet, packet->out))
 		move(world, packet);
 }
 
@@ -368,7 +370,7 @@ static void move(struct world *world, struct packet *packet)
 	struct device_port *out = NULL;
 
 	do {
-		enum verdict verdict = step(world, packet, &out);
+		enum verdict verdict = packet_step(world, packet, &out);
 
 		if (verdict == HERE) {
 			packet_arrive(world, packet);
@@ -379,7 +381,7 @@ static void move(struct world *world, struct packet *packet)
 			return;
 		}
 		if (verdict != LEAVES) {
-			refuse(world, packet, verdict, out, NULL);
+			packet_refuse(world, packet, verdict, out, NULL);
 			return;
 		}
 		if (packet->by_smi && world->options.smp_transit_us) {
@@ -387,7 +389,7 @@ static void move(struct world *world, struct packet *packet)
 			smi_give(world, packet, world->options.smp_transit_us, packet_pass_on);
 			return;
 		}
-	} while (leave(world, packet, out));
+	} while (packet_leave(world, packet, out));
 }
 
 static void started(void *ctx, void *what, uint32_t number)

@@ -31,7 +31,7 @@ enum { READY = 64, US_PER_S = 1000000, NS_PER_US = 1000 };
 
 #define FOREVER_US (UINT64_MAX / 2)
 
-static uint64_t clock_us(void)
+static uint64_t server_clock_us(void)
 {
 	struct timespec time;
 
@@ -50,7 +50,7 @@ static uint64_t next_us(const struct server *server)
 }
 
 /* What a kernel does may begin something in the world at once, and the other way round. */
-static void advance(struct server *server, uint64_t now_us)
+static void server_advance(struct server *server, uint64_t now_us)
 {
 	do {
 		world_advance(server->world, now_us);
@@ -61,7 +61,7 @@ static void advance(struct server *server, uint64_t now_us)
 /* The world's time begins with the server. */
 static int wait_for_events(struct server *server, uint64_t start_us, struct epoll_event *events)
 {
-	uint64_t due_us = next_us(server), now_us = clock_us() - start_us;
+	uint64_t due_us = next_us(server), now_us = server_clock_us() - start_us;
 	uint64_t left_us = due_us > now_us ? due_us - now_us : 0;
 	struct timespec left;
 	int count;
@@ -79,7 +79,7 @@ static int wait_for_events(struct server *server, uint64_t start_us, struct epol
 	return count;
 }
 
-static void handle(struct server *server, const struct epoll_event *event)
+static void server_handle(struct server *server, const struct epoll_event *event)
 {
 	if (event->data.ptr == &server->place)
 		connections_accept(server);
@@ -89,9 +89,9 @@ static void handle(struct server *server, const struct epoll_event *event)
 		connection_ready(event->data.ptr, event->events);
 }
 
-static int run(struct server *server)
+static int server_loop(struct server *server)
 {
-	uint64_t start_us = clock_us();
+	uint64_t start_us = server_clock_us();
 	struct epoll_event events[READY];
 
 	while (!server->stop) {
@@ -99,14 +99,14 @@ static int run(struct server *server)
 
 		if (count < 0)
 			return count;
-		server->now_us = clock_us() - start_us;
+		server->now_us = server_clock_us() - start_us;
 		world_advance(server->world, server->now_us);
 		for (int i = 0; i < count; i++)
-			handle(server, &events[i]);
+			server_handle(server, &events[i]);
 		if (server->full)
 			connections_accept(server);
 		connections_work(server);
-		advance(server, server->now_us);
+		server_advance(server, server->now_us);
 		folders_refresh(server->folders);
 		connections_flush(server);
 		connections_free_ended(server);
@@ -117,8 +117,8 @@ static int run(struct server *server)
 /* Beginning and end */
 
 /* What the files of a node show. */
-static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
-		   uint32_t attr_mod)
+static void server_on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
+			  uint32_t attr_mod)
 {
 	struct server *server = ctx;
 
@@ -148,7 +148,7 @@ static void raise_limit(void)
 	}
 }
 
-static int watch(struct server *server, int fd, void *what)
+static int server_watch(struct server *server, int fd, void *what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
 
@@ -169,11 +169,11 @@ static int open_descriptors(struct server *server)
 	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (server->epoll_fd < 0)
 		return -errno;
-	r = watch(server, server->signal_fd, &server->signal_fd);
-	return r ? r : watch(server, server->place.listen_fd, &server->place);
+	r = server_watch(server, server->signal_fd, &server->signal_fd);
+	return r ? r : server_watch(server, server->place.listen_fd, &server->place);
 }
 
-static int fail(const char *what)
+static int server_fail(const char *what)
 {
 	fprintf(stderr, "weftsim: %s\n", what);
 	return EXIT_FAILURE;
@@ -187,21 +187,21 @@ static int serve_world(struct server *server, const struct net_counts *counts)
 		server->kernel = kernel_new(server->world);
 		server->folders =
 			folders_new(server->place.folder, server->place.folder_fd, server->kernel);
-		world_on_set(server->world, on_set, server);
+		world_on_set(server->world, server_on_set, server);
 		world_on_port(server->world, on_port, server);
 		connections_init(server);
 		printf("ready %s nodes=%u switches=%u links=%u\n", server->place.path,
 		       counts->switches + counts->adapters + counts->routers, counts->switches,
 		       counts->links);
 		fflush(stdout);
-		r = run(server);
+		r = server_loop(server);
 		connections_done(server);
 		folders_free(server->folders);
 		kernel_free(server->kernel);
 	}
 	close(server->epoll_fd);
 	close(server->signal_fd);
-	return r ? fail(strerror(-r)) : EXIT_SUCCESS;
+	return r ? server_fail(strerror(-r)) : EXIT_SUCCESS;
 }
 
 int serve(const struct serve_options *options, struct net *net)
@@ -216,12 +216,12 @@ int serve(const struct serve_options *options, struct net *net)
 		r = socket_listen(&server.place, options->socket ? options->socket : path, error);
 	if (r) {
 		net_free(net);
-		return fail(error);
+		return server_fail(error);
 	}
 	r = world_new(net, &options->world, &server.world, error, sizeof(error));
 	net_free(net);
 	if (r) {
-		fail(error);
+		server_fail(error);
 	} else {
 		raise_limit();
 		r = serve_world(&server, &counts);

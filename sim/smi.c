@@ -19,7 +19,7 @@ static void served(void *ctx, void *what, uint32_t number);
 
 static void begin_service(struct world *world, struct packet *packet)
 {
-	node_of(packet->at->device)->busy = true;
+	world_node_of(packet->at->device)->busy = true;
 	events_add(&world->events, world->now_ns + (uint64_t)packet->service_us * NS_PER_US, served,
 		   packet, 0);
 }
@@ -28,7 +28,7 @@ static void served(void *ctx, void *what, uint32_t number)
 {
 	struct world *world = ctx;
 	struct packet *packet = what;
-	struct world_node *node = node_of(packet->at->device);
+	struct world_node *node = world_node_of(packet->at->device);
 	struct packet *next = node->first;
 
 	(void)number;
@@ -55,7 +55,7 @@ static void wait_in_buffer(struct world_node *node, struct packet *packet)
 void smi_give(struct world *world, struct packet *packet, unsigned service_us,
 	      void (*fn)(struct world *world, struct packet *packet))
 {
-	struct world_node *node = node_of(packet->at->device);
+	struct world_node *node = world_node_of(packet->at->device);
 	unsigned depth = world->options.vl15_depth;
 
 	packet->service_us = service_us;

@@ -26,7 +26,7 @@ enum { ANSWER_MS = 10000, FOLDER_DEPTH = 8, PASSING_MS = 5000, LOOK_MS = 10 };
 /* What the server's folder for a node needs after the socket's name: ".d/", a number, a port. */
 #define LONGEST_BEHIND ".d/+999999:254"
 
-static int failed(char *error, int code, const char *path, const char *reason)
+static int socket_failed(char *error, int code, const char *path, const char *reason)
 {
 	snprintf(error, SOCKET_ERROR_SIZE, "%s: %s", path, reason);
 	return -code;
@@ -36,17 +36,19 @@ int socket_default(char *path, size_t size, char *error)
 {
 	int length = wire_socket_path(path, size);
 
-	return (size_t)length < size ? 0
-				     : failed(error, ENAMETOOLONG, path,
-					      "the socket's name is too long; choose one with -s");
+	return (size_t)length < size
+		       ? 0
+		       : socket_failed(error, ENAMETOOLONG, path,
+				       "the socket's name is too long; choose one with -s");
 }
 
-static int address(const char *path, struct sockaddr_un *out, char *error)
+static int socket_address(const char *path, struct sockaddr_un *out, char *error)
 {
 	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (!*path || strlen(path) >= sizeof(out->sun_path))
-		return failed(error, ENAMETOOLONG, path,
-			      "a socket's name has 1 to 107 characters; choose another with -s");
+		return socket_failed(
+			error, ENAMETOOLONG, path,
+			"a socket's name has 1 to 107 characters; choose another with -s");
 	strcpy(out->sun_path, path);
 	return 0;
 }
@@ -68,7 +70,7 @@ static void folder_empty(const char *folder)
 
 /* Takes the lock. Who holds it without a socket has only begun, or is ending and may have
  * thousands of files to remove: that passes, and is waited for. */
-static bool lock(int fd, const char *socket_path)
+static bool socket_lock(int fd, const char *socket_path)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000 * 1000};
 	struct stat status;
@@ -88,22 +90,24 @@ static int folder_lock(struct socket_place *place, char *error)
 	int fd;
 
 	if (mkdir(place->folder, 0755) && errno != EEXIST)
-		return failed(error, errno, place->folder, strerror(errno));
+		return socket_failed(error, errno, place->folder, strerror(errno));
 	fd = open(place->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return failed(error, errno, place->folder, strerror(errno));
-	if (!lock(fd, place->path)) {
+		return socket_failed(error, errno, place->folder, strerror(errno));
+	if (!socket_lock(fd, place->path)) {
 		close(fd);
-		return failed(error, EADDRINUSE, place->path,
-			      "another weftsim serves here; stop it or choose another socket "
-			      "with -s");
+		return socket_failed(
+			error, EADDRINUSE, place->path,
+			"another weftsim serves here; stop it or choose another socket "
+			"with -s");
 	}
 	if (fstat(fd, &status) || !status.st_nlink || status.st_uid != geteuid()) {
 		close(fd);
-		return status.st_nlink ? failed(error, EPERM, place->folder,
-						"this folder is somebody else's; choose another "
-						"socket with -s")
-				       : -EAGAIN;
+		return status.st_nlink
+			       ? socket_failed(error, EPERM, place->folder,
+					       "this folder is somebody else's; choose another "
+					       "socket with -s")
+			       : -EAGAIN;
 	}
 	place->folder_fd = fd;
 	return 0;
@@ -118,23 +122,23 @@ static int path_free(const struct sockaddr_un *name, char *error)
 	int fd;
 
 	if (lstat(path, &status))
-		return errno == ENOENT ? 0 : failed(error, errno, path, strerror(errno));
+		return errno == ENOENT ? 0 : socket_failed(error, errno, path, strerror(errno));
 	if (!S_ISSOCK(status.st_mode))
-		return failed(error, EEXIST, path,
-			      "this is no socket; choose another name with -s");
+		return socket_failed(error, EEXIST, path,
+				     "this is no socket; choose another name with -s");
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	alive = !connect(fd, (const struct sockaddr *)name, sizeof(*name)) || errno != ECONNREFUSED;
 	close(fd);
 	if (alive)
-		return failed(error, EADDRINUSE, path,
-			      "another program listens here; choose another socket with -s");
-	return unlink(path) ? failed(error, errno, path, strerror(errno)) : 0;
+		return socket_failed(error, EADDRINUSE, path,
+				     "another program listens here; choose another socket with -s");
+	return unlink(path) ? socket_failed(error, errno, path, strerror(errno)) : 0;
 }
 
 static int start_listening(struct socket_place *place, char *error)
 {
 	struct sockaddr_un name;
-	int r = address(place->path, &name, error);
+	int r = socket_address(place->path, &name, error);
 
 	if (!r)
 		r = path_free(&name, error);
@@ -142,11 +146,11 @@ static int start_listening(struct socket_place *place, char *error)
 		return r;
 	place->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (place->listen_fd < 0)
-		return failed(error, errno, place->path, strerror(errno));
+		return socket_failed(error, errno, place->path, strerror(errno));
 	if (!bind(place->listen_fd, (const struct sockaddr *)&name, sizeof(name)) &&
 	    !listen(place->listen_fd, SOMAXCONN))
 		return 0;
-	r = failed(error, errno, place->path, strerror(errno));
+	r = socket_failed(error, errno, place->path, strerror(errno));
 	close(place->listen_fd);
 	return r;
 }
@@ -158,12 +162,12 @@ static int absolute(const char *path, char *out, size_t size, char *error)
 	char whole[2 * PATH_MAX];
 
 	if (*path != '/' && !getcwd(here, sizeof(here)))
-		return failed(error, errno, path, strerror(errno));
+		return socket_failed(error, errno, path, strerror(errno));
 	snprintf(whole, sizeof(whole), "%s%s%s", here, *path == '/' ? "" : "/", path);
 	if (!*path || strlen(whole) + sizeof(LONGEST_BEHIND) > size)
-		return failed(error, ENAMETOOLONG, whole,
-			      "the socket's name is too long for a folder beside it (94 "
-			      "characters); choose another with -s");
+		return socket_failed(error, ENAMETOOLONG, whole,
+				     "the socket's name is too long for a folder beside it (94 "
+				     "characters); choose another with -s");
 	strcpy(out, whole);
 	return 0;
 }
@@ -226,14 +230,14 @@ static int say_hello(int fd, const char *path, struct wire_hello *hello,
 	hello->magic = WIRE_MAGIC;
 	hello->version = WIRE_VERSION;
 	if (send(fd, hello, sizeof(*hello), MSG_NOSIGNAL) < 0)
-		return failed(error, errno, path, strerror(errno));
+		return socket_failed(error, errno, path, strerror(errno));
 	r = read_welcome(fd, welcome);
 	if (r)
-		return failed(error, -r, path,
-			      r == -ETIMEDOUT ? "the server does not answer"
-					      : "what listens here is no weftsim server");
+		return socket_failed(error, -r, path,
+				     r == -ETIMEDOUT ? "the server does not answer"
+						     : "what listens here is no weftsim server");
 	if (welcome->error)
-		return failed(error, welcome->error, path, welcome->text);
+		return socket_failed(error, welcome->error, path, welcome->text);
 	return 0;
 }
 
@@ -241,13 +245,13 @@ int socket_connect(const char *path, struct wire_hello *hello, struct wire_welco
 		   char *error)
 {
 	struct sockaddr_un name;
-	int r = address(path, &name, error), fd;
+	int r = socket_address(path, &name, error), fd;
 
 	if (r)
 		return r;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return failed(error, errno, path, strerror(errno));
+		return socket_failed(error, errno, path, strerror(errno));
 	if (connect(fd, (const struct sockaddr *)&name, sizeof(name))) {
 		r = errno;
 		snprintf(error, SOCKET_ERROR_SIZE,

@@ -193,7 +193,7 @@ uint32_t spec_random_below(uint64_t *state, uint64_t limit)
 	return ((spec_random(state) >> 32) * limit) >> 32;
 }
 
-static int read_number(struct spec *spec, enum spec_key key, struct cursor value)
+static int spec_read_number(struct spec *spec, enum spec_key key, struct cursor value)
 {
 	const char *text = value.at;
 	int length = value.end - value.at;
@@ -272,8 +272,10 @@ static unsigned known_keys(const struct spec *spec)
 
 static int read_argument(struct spec *spec, struct cursor c)
 {
-	static int (*const readers[])(struct spec *, enum spec_key, struct cursor) = {
-		[NUMBER] = read_number, [DIMENSIONS] = read_dimensions, [PERCENT] = read_percent};
+	static int (*const readers[])(struct spec *, enum spec_key,
+				      struct cursor) = {[NUMBER] = spec_read_number,
+							[DIMENSIONS] = read_dimensions,
+							[PERCENT] = read_percent};
 	const char *equals = memchr(c.at, '=', c.end - c.at);
 	struct piece word = {c.at, (equals ? equals : c.end) - c.at};
 	int key = find_key(word);
@@ -336,7 +338,7 @@ static int read_spec(struct spec *spec)
 }
 
 /* What no family may pass, with the arithmetic. */
-static int check_plan(struct spec *spec)
+static int spec_check_plan(struct spec *spec)
 {
 	uint64_t hosts = spec->host_switches * spec->hosts_each;
 	uint64_t ports = hosts * 2 + spec->switches * (spec->switch_ports + 1);
@@ -364,8 +366,8 @@ static guid_t make_guid(enum guid_kind kind, unsigned number, unsigned port)
 	return UINT64_C(0x0277656600000000) | (uint64_t)kind << 24 | (uint64_t)number << 8 | port;
 }
 
-static void add_node(struct spec *spec, enum node_type type, const char *name, unsigned number,
-		     unsigned ports)
+static void spec_add_node(struct spec *spec, enum node_type type, const char *name, unsigned number,
+			  unsigned ports)
 {
 	int index = net_add_node(spec->net, type, name, NULL, ports);
 	struct net_node *node;
@@ -395,12 +397,12 @@ static void add_nodes(struct spec *spec)
 	for (unsigned i = 0; i < hosts; i++) {
 		char *host = mem_printf("host-%0*u", digits < 4 ? 4 : digits, i + 1);
 
-		add_node(spec, NODE_CA, host, i + 1, 1);
+		spec_add_node(spec, NODE_CA, host, i + 1, 1);
 		free(host);
 	}
 	for (unsigned i = 0; i < spec->switches; i++) {
 		spec->family->name_switch(spec, i, name, sizeof(name));
-		add_node(spec, NODE_SWITCH, name, i + 1, spec->switch_ports);
+		spec_add_node(spec, NODE_SWITCH, name, i + 1, spec->switch_ports);
 	}
 }
 
@@ -493,7 +495,7 @@ int spec_build(const char *text, struct net **out, char **error)
 	if (!r)
 		r = spec.family->plan(&spec);
 	if (!r)
-		r = check_plan(&spec);
+		r = spec_check_plan(&spec);
 	if (r)
 		return r;
 

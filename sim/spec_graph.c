@@ -187,7 +187,7 @@ static bool exchange(struct graph *graph, size_t first, size_t second, bool cros
 	return true;
 }
 
-static void shuffle(struct graph *graph, uint64_t seed)
+static void graph_shuffle(struct graph *graph, uint64_t seed)
 {
 	uint64_t state = seed;
 
@@ -297,7 +297,7 @@ void random_wire(struct spec *spec)
 	graph.edges = mem_array(spec->switches * degree / 2, sizeof(*graph.edges));
 	map_init(&graph.present);
 	begin_circle(&graph, degree);
-	shuffle(&graph, spec->number[KEY_SEED]);
+	graph_shuffle(&graph, spec->number[KEY_SEED]);
 	connect_pieces(&graph);
 	cable_edges(spec, &graph);
 	map_done(&graph.present);

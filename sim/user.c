@@ -20,7 +20,7 @@
 
 enum { PATIENCE_MS = 5000, PAUSE_MS = 20 };
 
-static int fail(const char *what)
+static int user_fail(const char *what)
 {
 	fprintf(stderr, "weftsim: %s\n", what);
 	return EXIT_FAILURE;
@@ -42,8 +42,8 @@ static int connect_in(unsigned patience_ms, const char *path, struct wire_hello 
 }
 
 /* A connection of a kind, or -errno when the reason has been told. */
-static int reach(const char *socket, const char *node, enum wire_kind kind, unsigned patience_ms,
-		 char *path, size_t path_size)
+static int user_connect(const char *socket, const char *node, enum wire_kind kind,
+			unsigned patience_ms, char *path, size_t path_size)
 {
 	struct wire_hello hello = {.kind = kind};
 	char error[SOCKET_ERROR_SIZE];
@@ -62,7 +62,7 @@ static int reach(const char *socket, const char *node, enum wire_kind kind, unsi
 		fd = connect_in(patience_ms, path, &hello, error);
 	}
 	if (fd < 0)
-		fail(error);
+		user_fail(error);
 	return fd;
 }
 
@@ -106,7 +106,8 @@ int user_run(const char *socket, const char *node, char **argv)
 {
 	char path[PATH_MAX], absolute[PATH_MAX];
 	const char *known = getenv("WEFTSIM_NODE");
-	int fd = reach(socket, node ? node : known, WIRE_FILES, PATIENCE_MS, path, sizeof(path));
+	int fd = user_connect(socket, node ? node : known, WIRE_FILES, PATIENCE_MS, path,
+			      sizeof(path));
 	char *library;
 
 	if (fd < 0)
@@ -133,7 +134,7 @@ static int check_words(char *const *commands, int count)
 
 	for (int i = 0; i < count; i++) {
 		if (do_parse(&call, commands[i])) {
-			fail(call.error);
+			user_fail(call.error);
 			return USER_EXIT_USAGE;
 		}
 	}
@@ -146,12 +147,12 @@ static int carry_out(int fd, const char *command)
 	char message[WIRE_INLINE_MAX];
 
 	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0)
-		return fail("the server is gone");
+		return user_fail("the server is gone");
 	for (;;) {
 		ssize_t size = recv(fd, message, sizeof(message) - 1, 0);
 
 		if (size <= 0)
-			return fail("the server is gone");
+			return user_fail("the server is gone");
 		message[size] = '\0';
 		switch (message[0]) {
 		case '+':
@@ -161,7 +162,7 @@ static int carry_out(int fd, const char *command)
 			return 0;
 		default:
 			fflush(stdout);
-			return fail(message + 1);
+			return user_fail(message + 1);
 		}
 	}
 }
@@ -173,7 +174,7 @@ int user_do(const char *socket, char *const *commands, int count)
 
 	if (status)
 		return status;
-	fd = reach(socket, NULL, WIRE_DO, 0, path, sizeof(path));
+	fd = user_connect(socket, NULL, WIRE_DO, 0, path, sizeof(path));
 	if (fd < 0)
 		return EXIT_FAILURE;
 	for (int i = 0; i < count && !status; i++)

@@ -34,8 +34,8 @@ static void on_trap(void *ctx, struct device *device, uint8_t port, lid_t dlid, 
 	packet_start(world, packet);
 }
 
-static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
-		   uint32_t attr_mod)
+static void world_device_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
+			     uint32_t attr_mod)
 {
 	struct world *world = ctx;
 
@@ -107,7 +107,7 @@ static void on_training(void *ctx, struct device_port *port)
 
 static void plan_tick(struct world *world, struct world_node *node);
 
-static void tick(void *ctx, void *what, uint32_t number)
+static void world_device_tick(void *ctx, void *what, uint32_t number)
 {
 	struct world *world = ctx;
 	struct world_node *node = what;
@@ -131,12 +131,12 @@ static void plan_tick(struct world *world, struct world_node *node)
 	if (next_ns >= node->tick_ns)
 		return;
 	node->tick_ns = next_ns;
-	events_add(&world->events, next_ns, tick, node, 0);
+	events_add(&world->events, next_ns, world_device_tick, node, 0);
 }
 
 static void on_due(void *ctx, struct device *device)
 {
-	plan_tick(ctx, node_of(device));
+	plan_tick(ctx, world_node_of(device));
 }
 
 /* Building */
@@ -265,7 +265,7 @@ int world_new(const struct net *net, const struct world_options *options, struct
 	world->options = *options;
 	world->random = options->seed;
 	world->device_events = (struct device_events){.trap = on_trap,
-						      .set = on_set,
+						      .set = world_device_set,
 						      .port_changed = on_port_changed,
 						      .training = on_training,
 						      .due = on_due,
@@ -369,14 +369,14 @@ size_t world_devices(const struct world *world, struct device *const **list)
 
 /* Changing */
 
-static struct device_port *external_port(struct device *device, uint8_t port)
+static struct device_port *device_external_port(struct device *device, uint8_t port)
 {
 	return port ? device_port(device, port) : NULL;
 }
 
 int world_link(struct world *world, struct device *device, uint8_t port, bool up)
 {
-	struct device_port *end = external_port(device, port);
+	struct device_port *end = device_external_port(device, port);
 
 	(void)world;
 	if (!end || !end->peer)
@@ -388,7 +388,8 @@ int world_link(struct world *world, struct device *device, uint8_t port, bool up
 int world_recable(struct world *world, struct device *a, uint8_t port_a, struct device *b,
 		  uint8_t port_b)
 {
-	struct device_port *end_a = external_port(a, port_a), *end_b = external_port(b, port_b);
+	struct device_port *end_a = device_external_port(a, port_a),
+			   *end_b = device_external_port(b, port_b);
 
 	(void)world;
 	if (!end_a || !end_b)
@@ -411,7 +412,7 @@ void world_reboot(struct world *world, struct device *device)
 {
 	(void)world;
 	device_reboot(device);
-	list_for_each (link, &node_of(device)->clients) {
+	list_for_each (link, &world_node_of(device)->clients) {
 		const struct world_client *client = container_of(link, struct world_client, link);
 
 		if (client->is_sm)
@@ -424,7 +425,7 @@ void world_set_faults(struct world *world, struct device *only, const struct wor
 	struct world_node *node;
 
 	if (only) {
-		node = node_of(only);
+		node = world_node_of(only);
 		if (!node->faults)
 			node->faults = mem_alloc(sizeof(*faults));
 		*node->faults = *faults;
@@ -439,7 +440,8 @@ void world_set_faults(struct world *world, struct device *only, const struct wor
 
 const struct world_faults *world_faults(const struct world *world, const struct device *device)
 {
-	return device && node_of(device)->faults ? node_of(device)->faults : &world->faults;
+	return device && world_node_of(device)->faults ? world_node_of(device)->faults
+						       : &world->faults;
 }
 
 void world_eat(struct world *world, const struct device_port *port)
@@ -466,7 +468,7 @@ void world_reset_stats(struct world *world)
 
 uint64_t world_agent_smps(const struct device *device)
 {
-	return node_of(device)->smps;
+	return world_node_of(device)->smps;
 }
 
 void world_on_set(struct world *world,

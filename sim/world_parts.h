@@ -101,7 +101,7 @@ struct world {
 	void *on_port_ctx;
 };
 
-static inline struct world_node *node_of(const struct device *device)
+static inline struct world_node *world_node_of(const struct device *device)
 {
 	return device->owner;
 }

@@ -72,7 +72,7 @@ static char *print(const struct net *net)
 	return text;
 }
 
-static const struct net_node *node_of(const struct net *net, const char *id)
+static const struct net_node *world_node_of(const struct net *net, const char *id)
 {
 	int index = net_find(net, id);
 
@@ -83,9 +83,10 @@ static const struct net_node *node_of(const struct net *net, const char *id)
 static void test_everything(void)
 {
 	struct net *net = parse(everything);
-	const struct net_node *s = node_of(net, "S-1001"), *one = node_of(net, "H-2001");
-	const struct net_node *two = node_of(net, "H-2101"), *r = node_of(net, "R1");
-	const struct net_node *bare = node_of(net, "H-no-guid-line");
+	const struct net_node *s = world_node_of(net, "S-1001"),
+			      *one = world_node_of(net, "H-2001");
+	const struct net_node *two = world_node_of(net, "H-2101"), *r = world_node_of(net, "R1");
+	const struct net_node *bare = world_node_of(net, "H-no-guid-line");
 	struct net_counts counts;
 
 	net_count(net, &counts);
@@ -162,7 +163,7 @@ static void test_round_trip(void)
 		}
 	}
 	/* ibsim takes a = behind the peer's id for an option. */
-	s = node_of(net, "S-1001");
+	s = world_node_of(net, "S-1001");
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "# \"core = 'one'\" enhanced port 0 lid 3 lmc 1\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"S-1001\"[6]\t\t# \"core - 'one'\" lid 3 1xFDR\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "w=8 s=7 e=3"));

@@ -123,7 +123,7 @@ static void test_families(void)
 	}
 }
 
-static const struct net_node *node_of(const struct net *net, const char *name)
+static const struct net_node *world_node_of(const struct net *net, const char *name)
 {
 	int index = net_find(net, name);
 
@@ -170,7 +170,8 @@ static void test_cables(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(cables); i++) {
 		struct net *net = build(cables[i].spec);
-		const struct net_port *port = &node_of(net, cables[i].node)->port[cables[i].port];
+		const struct net_port *port =
+			&world_node_of(net, cables[i].node)->port[cables[i].port];
 
 		if (!cables[i].peer) {
 			CU_ASSERT(port->peer == NET_NO_PEER);
@@ -283,7 +284,8 @@ static void test_lose_all(void)
 static void test_guids(void)
 {
 	struct net *net = build("fattree:radix=4,levels=2");
-	const struct net_node *host = node_of(net, "host-0008"), *spine = node_of(net, "spine-02");
+	const struct net_node *host = world_node_of(net, "host-0008"),
+			      *spine = world_node_of(net, "spine-02");
 
 	CU_ASSERT_EQUAL(host->guid, UINT64_C(0x0277656601000800));
 	CU_ASSERT_EQUAL(host->port[1].guid, UINT64_C(0x0277656601000801));

@@ -170,7 +170,7 @@ static const struct row {
 	{TRAP_LINK_STATE, NOBODY, STRANGER, NOBODY, true},
 };
 
-static const char *node_of(enum who who)
+static const char *world_node_of(enum who who)
 {
 	return who == NOBODY || who == SM ? "host-3" : who == SWITCH ? "leaf-1" : "host-4";
 }
@@ -193,7 +193,7 @@ static void check_row(const struct row *row)
 	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, before.mismatched + row->mismatch);
 	CU_ASSERT_EQUAL(bed.told, !row->mismatch);
 	switch_node = known(&bed, "leaf-1");
-	sender = known(&bed, node_of(row->slid));
+	sender = known(&bed, world_node_of(row->slid));
 	if (row->slid != STRANGER && !row->mismatch) {
 		CU_ASSERT_EQUAL(bed.told_guid, port_facts(&sender->port[sender->sw ? 0 : 1])->guid);
 		CU_ASSERT_EQUAL(bed.told_notice.issuer_lid,

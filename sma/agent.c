@@ -78,7 +78,7 @@ static const struct row {
 	{ATTR_MLNX_EXT_PORT_INFO, false, ext_port_info_get, ext_port_info_set},
 };
 
-static const struct row *row_find(const struct device *device, uint16_t attr_id)
+static const struct row *agent_row_find(const struct device *device, uint16_t attr_id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].attr_id == attr_id)
@@ -93,7 +93,7 @@ static uint16_t get(const struct row *row, struct agent_request *request)
 	return row->get(request);
 }
 
-static uint16_t set(const struct row *row, struct agent_request *request)
+static uint16_t agent_set(const struct row *row, struct agent_request *request)
 {
 	const struct device_events *events = request->device->events;
 	bool is_table = row->attr_id == ATTR_LINEAR_FORWARDING_TABLE ||
@@ -111,14 +111,14 @@ static uint16_t set(const struct row *row, struct agent_request *request)
 
 static uint16_t subn_answer(uint16_t attr_id, bool is_set, struct agent_request *request)
 {
-	const struct row *row = row_find(request->device, attr_id);
+	const struct row *row = agent_row_find(request->device, attr_id);
 
 	if (!row || (is_set && !row->set))
 		return STATUS_UNSUP_METHOD_ATTR;
-	return is_set ? set(row, request) : get(row, request);
+	return is_set ? agent_set(row, request) : get(row, request);
 }
 
-static uint16_t answer(const struct mad_header *header, struct agent_request *request)
+static uint16_t agent_answer(const struct mad_header *header, struct agent_request *request)
 {
 	bool is_set = header->method == METHOD_SET;
 
@@ -143,7 +143,7 @@ static bool is_request(uint8_t method)
 	       method != METHOD_TRAP_REPRESS;
 }
 
-static bool is_ours(uint8_t mgmt_class)
+static bool agent_is_ours(uint8_t mgmt_class)
 {
 	return mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED ||
 	       mgmt_class == CLASS_PERF;
@@ -160,7 +160,7 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 	uint16_t status;
 
 	header_decode(mad, &header);
-	if (device->quirks.silent || !request.in || !is_ours(header.mgmt_class))
+	if (device->quirks.silent || !request.in || !agent_is_ours(header.mgmt_class))
 		return false;
 	if (header.mgmt_class != CLASS_PERF && !m_key_admits(&request, &header, mad))
 		return false;
@@ -172,7 +172,7 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 	     header.attr_id == ATTR_PORT_INFO))
 		return false;
 	request.attr_mod = header.attr_mod;
-	status = answer(&header, &request);
+	status = agent_answer(&header, &request);
 	if (device->quirks.down_trains && header.method == METHOD_SET &&
 	    request.in->info.port_state == PORT_DOWN)
 		return false; /* it would leave by a link that is gone */

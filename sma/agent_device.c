@@ -160,7 +160,7 @@ void device_reboot(struct device *device)
 
 /* What programs on the node change */
 
-static void tell(struct device *device, enum trap_kind kind, uint16_t local_changes)
+static void device_raise_traps(struct device *device, enum trap_kind kind, uint16_t local_changes)
 {
 	for (unsigned num = 0; num <= device->num_ports; num++) {
 		struct device_port *port = device_port(device, num);
@@ -185,11 +185,11 @@ void device_set_issm(struct device_port *port, bool on)
 void device_set_description(struct device *device, const char *text)
 {
 	description_set(device, text);
-	tell(device, TRAP_KIND_LOCAL_CHANGES, CHANGE_NODE_DESCRIPTION);
+	device_raise_traps(device, TRAP_KIND_LOCAL_CHANGES, CHANGE_NODE_DESCRIPTION);
 }
 
 void device_set_system_image_guid(struct device *device, guid_t guid)
 {
 	device->system_image_guid = guid;
-	tell(device, TRAP_KIND_SYSTEM_IMAGE, 0);
+	device_raise_traps(device, TRAP_KIND_SYSTEM_IMAGE, 0);
 }

@@ -10,7 +10,7 @@
 #include "sma/agent.h"
 #include "sma/agent_parts.h"
 
-static struct device_port *addressed(const struct agent_request *request)
+static struct device_port *ext_addressed_port(const struct agent_request *request)
 {
 	const struct node_info info = {.device_id = request->device->device_id,
 				       .vendor_id = request->device->vendor_id};
@@ -24,7 +24,7 @@ static struct device_port *addressed(const struct agent_request *request)
 
 uint16_t ext_port_info_get(struct agent_request *request)
 {
-	const struct device_port *port = addressed(request);
+	const struct device_port *port = ext_addressed_port(request);
 
 	if (!port)
 		return STATUS_UNSUP_METHOD_ATTR;
@@ -36,7 +36,7 @@ uint16_t ext_port_info_get(struct agent_request *request)
 
 uint16_t ext_port_info_set(struct agent_request *request)
 {
-	struct device_port *port = addressed(request);
+	struct device_port *port = ext_addressed_port(request);
 	struct ext_port_info asked;
 
 	if (!port)

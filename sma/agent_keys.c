@@ -97,7 +97,7 @@ static void switch_bad_p_key(struct device_port *port, const struct device_packe
 }
 
 /* The counters stay full until they are cleared; a base port 0 has none (table 146). */
-static void count_violation(const struct device_port *port, uint16_t *violations)
+static void keys_count_violation(const struct device_port *port, uint16_t *violations)
 {
 	bool is_base0 = device_is_switch(port->device) && !port->device->sw.enhanced_port0;
 
@@ -110,12 +110,12 @@ void device_bad_p_key(struct device_port *port, const struct device_packet *pack
 		switch_bad_p_key(port, packet);
 		return;
 	}
-	count_violation(port, &port->info.p_key_violations);
+	keys_count_violation(port, &port->info.p_key_violations);
 	bad_key(port, TRAP_KIND_BAD_P_KEY, packet->p_key, packet);
 }
 
 void device_bad_q_key(struct device_port *port, const struct device_packet *packet)
 {
-	count_violation(port, &port->info.q_key_violations);
+	keys_count_violation(port, &port->info.q_key_violations);
 	bad_key(port, TRAP_KIND_BAD_Q_KEY, packet->q_key, packet);
 }

@@ -17,7 +17,7 @@
 #include "sma/agent.h"
 #include "sma/agent_parts.h"
 
-static bool is_up(const struct device_port *port)
+static bool link_is_up(const struct device_port *port)
 {
 	return port->info.port_physical_state == PHYS_LINK_UP;
 }
@@ -40,7 +40,7 @@ static void tell_switch(struct device_port *port, uint8_t before)
 }
 
 /* The only writer of a port's states. */
-static void enter(struct device_port *port, uint8_t state, uint8_t physical, bool by_set)
+static void link_enter_state(struct device_port *port, uint8_t state, uint8_t physical, bool by_set)
 {
 	const struct device_events *events = port->device->events;
 	uint8_t before = port->info.port_state;
@@ -61,29 +61,29 @@ static void enter(struct device_port *port, uint8_t state, uint8_t physical, boo
  * it up did not try. */
 static void count_lost(struct device_port *port)
 {
-	if (is_up(port))
+	if (link_is_up(port))
 		port_count_error(&port->counts, ERROR_LINK_DOWNED);
 }
 
 /* A link that came or was coming is lost; its far end sees that. */
-static void leave(struct device_port *port, uint8_t physical, bool by_set)
+static void link_leave(struct device_port *port, uint8_t physical, bool by_set)
 {
 	struct device_port *peer = port->peer;
-	bool was_linked = is_up(port) || is_training(port);
+	bool was_linked = link_is_up(port) || is_training(port);
 
 	if (!by_set)
 		count_lost(port);
-	enter(port, PORT_DOWN, physical, by_set);
+	link_enter_state(port, PORT_DOWN, physical, by_set);
 	if (!was_linked || !peer || peer == port)
 		return;
 	count_lost(peer);
-	enter(peer, PORT_DOWN, peer->info.link_down_default_state, false);
+	link_enter_state(peer, PORT_DOWN, peer->info.link_down_default_state, false);
 }
 
 void link_drop(struct device_port *port)
 {
-	if (is_up(port) || is_training(port))
-		leave(port, port->info.link_down_default_state, false);
+	if (link_is_up(port) || is_training(port))
+		link_leave(port, port->info.link_down_default_state, false);
 }
 
 /* Training */
@@ -107,8 +107,8 @@ void link_try(struct device_port *port)
 	port->trainings++;
 	if (peer != port)
 		peer->trainings++;
-	enter(port, PORT_DOWN, PHYS_TRAINING, true);
-	enter(peer, PORT_DOWN, PHYS_TRAINING, true);
+	link_enter_state(port, PORT_DOWN, PHYS_TRAINING, true);
+	link_enter_state(peer, PORT_DOWN, PHYS_TRAINING, true);
 	if (events->training)
 		events->training(events->ctx, port);
 	else
@@ -175,8 +175,8 @@ void device_port_trained(struct device_port *port)
 		state = PORT_DOWN;
 		physical = PHYS_POLLING;
 	}
-	enter(port, state, physical, false);
-	enter(peer, state, physical, false);
+	link_enter_state(port, state, physical, false);
+	link_enter_state(peer, state, physical, false);
 }
 
 /* What a Set() may do */
@@ -213,19 +213,19 @@ static void begin_anew(struct device_port *port)
 {
 	struct device_port *peer = port->peer;
 
-	enter(port, PORT_INIT, PHYS_LINK_UP, true);
+	link_enter_state(port, PORT_INIT, PHYS_LINK_UP, true);
 	if (peer->info.port_state > PORT_INIT) {
-		enter(peer, PORT_DOWN, PHYS_LINK_UP, false);
-		enter(peer, PORT_INIT, PHYS_LINK_UP, false);
+		link_enter_state(peer, PORT_DOWN, PHYS_LINK_UP, false);
+		link_enter_state(peer, PORT_INIT, PHYS_LINK_UP, false);
 	}
 }
 
 /* The far end of a link that begins to carry data goes along. */
 static void activate(struct device_port *port)
 {
-	enter(port, PORT_ACTIVE, PHYS_LINK_UP, true);
+	link_enter_state(port, PORT_ACTIVE, PHYS_LINK_UP, true);
 	if (port->peer->info.port_state == PORT_ARMED)
-		enter(port->peer, PORT_ACTIVE, PHYS_LINK_UP, false);
+		link_enter_state(port->peer, PORT_ACTIVE, PHYS_LINK_UP, false);
 }
 
 /* The state follows later: device_quirks.state_lag_us. */
@@ -242,7 +242,7 @@ static void step_later(struct device_port *port, uint8_t state)
 static void step_now(struct device_port *port, uint8_t state)
 {
 	if (state == PORT_ARMED)
-		enter(port, PORT_ARMED, PHYS_LINK_UP, true);
+		link_enter_state(port, PORT_ARMED, PHYS_LINK_UP, true);
 	else if (state == PORT_ACTIVE)
 		activate(port);
 }
@@ -252,10 +252,10 @@ void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 	if (!port->num)
 		return;
 	if (physical != PHYS_NO_CHANGE)
-		leave(port, physical, true);
-	else if (state == PORT_DOWN && is_up(port) && port->device->quirks.down_trains)
-		leave(port, port->info.link_down_default_state, true);
-	else if (state == PORT_DOWN && is_up(port))
+		link_leave(port, physical, true);
+	else if (state == PORT_DOWN && link_is_up(port) && port->device->quirks.down_trains)
+		link_leave(port, port->info.link_down_default_state, true);
+	else if (state == PORT_DOWN && link_is_up(port))
 		begin_anew(port);
 	else if (state > PORT_INIT && port->device->quirks.state_lag_us)
 		step_later(port, state);

@@ -41,8 +41,9 @@ static bool is_checked(uint8_t method)
 }
 
 /* The return path's first byte is not used, as in the SMP itself. */
-static void describe(const struct device_port *port, const struct mad_header *header,
-		     const uint8_t *mad, struct notice_bad_m_key *out)
+static void m_key_describe_violation(const struct device_port *port,
+				     const struct mad_header *header, const uint8_t *mad,
+				     struct notice_bad_m_key *out)
 {
 	unsigned hops = header->hop_count;
 
@@ -76,7 +77,7 @@ static void violated(struct device_port *port, const struct mad_header *header, 
 		if (events->due)
 			events->due(events->ctx, port->device);
 	}
-	describe(port, header, mad, &details.bad_m_key);
+	m_key_describe_violation(port, header, mad, &details.bad_m_key);
 	trap_bad_key(port, TRAP_KIND_BAD_M_KEY, &details);
 }
 

@@ -42,7 +42,7 @@ agent_fn ext_port_info_get, ext_port_info_set;
 uint16_t perf_answer(uint16_t attr_id, bool is_set, struct agent_request *request);
 
 /* How many blocks a table is asked and set in. */
-static inline unsigned blocks_of(unsigned entries, unsigned per_block)
+static inline unsigned table_blocks(unsigned entries, unsigned per_block)
 {
 	return (entries + per_block - 1) / per_block;
 }

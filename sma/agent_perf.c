@@ -176,7 +176,7 @@ static unsigned bits_of(const struct shape *shape, const struct device *device)
 
 /* What was selected comes back with the counters: the bits of CounterSelect, above them those of
  * CounterSelect2. */
-static uint16_t handle(struct agent_request *request, const struct shape *shape, bool is_set)
+static uint16_t perf_handle(struct agent_request *request, const struct shape *shape, bool is_set)
 {
 	const struct format *format = shape->format;
 	unsigned bits = bits_of(shape, request->device);
@@ -213,7 +213,7 @@ uint16_t perf_answer(uint16_t attr_id, bool is_set, struct agent_request *reques
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		if (shapes[i].attr_id == attr_id)
-			return handle(request, &shapes[i], is_set);
+			return perf_handle(request, &shapes[i], is_set);
 	}
 	return attr_id == ATTR_CLASS_PORT_INFO && !is_set ? class_port_info_get(request)
 							  : STATUS_UNSUP_METHOD_ATTR;

@@ -106,7 +106,7 @@ static const struct enabled {
 };
 /* clang-format on */
 
-static enum kind kind_of(const struct device_port *port)
+static enum kind device_port_kind(const struct device_port *port)
 {
 	if (!device_is_switch(port->device))
 		return port->device->type == NODE_ROUTER ? ROUTER : ADAPTER;
@@ -129,7 +129,8 @@ static uint64_t member(const struct port_info *info, const struct rule *rule)
 	}
 }
 
-static bool differs(const struct rule *rule, const struct port_info *a, const struct port_info *b)
+static bool rule_differs(const struct rule *rule, const struct port_info *a,
+			 const struct port_info *b)
 {
 	return memcmp((const char *)a + rule->offset, (const char *)b + rule->offset, rule->size);
 }
@@ -137,7 +138,7 @@ static bool differs(const struct rule *rule, const struct port_info *a, const st
 /* Whom the modifier means: its lower byte is a port, where 0 at an adapter is the port that the SMP
  * came in through; bit 31 says that the manager knows extended speeds, where the agent knows them.
  */
-static struct device_port *addressed(const struct agent_request *request)
+static struct device_port *port_info_addressed_port(const struct agent_request *request)
 {
 	uint32_t port = request->attr_mod;
 
@@ -193,7 +194,7 @@ static void be_restless(struct device *device, struct port_info *info)
 
 uint16_t port_info_get(struct agent_request *request)
 {
-	struct device_port *port = addressed(request);
+	struct device_port *port = port_info_addressed_port(request);
 	struct port_info shown;
 
 	if (!port)
@@ -218,13 +219,14 @@ uint16_t port_info_get(struct agent_request *request)
 
 static bool values_are_good(const struct device_port *port, const struct port_info *asked)
 {
-	enum kind kind = kind_of(port);
+	enum kind kind = device_port_kind(port);
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		const struct rule *rule = &rules[i];
 		uint64_t value;
 
-		if (!(rule->kinds & kind) || !rule->takes || !differs(rule, asked, &port->info))
+		if (!(rule->kinds & kind) || !rule->takes ||
+		    !rule_differs(rule, asked, &port->info))
 			continue;
 		value = member(asked, rule);
 		if (!(value == 0 && rule->write == ZERO_IS_NO_CHANGE) && !rule->takes(port, value))
@@ -236,13 +238,13 @@ static bool values_are_good(const struct device_port *port, const struct port_in
 /* The LIDs of a port are a row of 2^LMC that begins at a multiple of that (4.1.3). */
 static bool lids_are_good(const struct device_port *port, const struct port_info *asked)
 {
-	unsigned lmc = kind_of(port) & (END | ENHANCED0) ? asked->lmc : 0;
+	unsigned lmc = device_port_kind(port) & (END | ENHANCED0) ? asked->lmc : 0;
 
 	return !device_port_is_end(port) || !(asked->lid & ((1u << lmc) - 1)) ||
 	       (asked->lid == port->info.lid && lmc == port->info.lmc);
 }
 
-static uint8_t *byte_at(struct port_info *info, size_t offset)
+static uint8_t *port_info_byte(struct port_info *info, size_t offset)
 {
 	return (uint8_t *)info + offset;
 }
@@ -250,7 +252,7 @@ static uint8_t *byte_at(struct port_info *info, size_t offset)
 static bool enabled_counts(const struct enabled *rule, const struct device_port *port,
 			   bool extended, uint8_t value)
 {
-	return value && kind_of(port) & LINKS && (extended || !rule->extended);
+	return value && device_port_kind(port) & LINKS && (extended || !rule->extended);
 }
 
 /* Until version 1.2 of the specification the slowest speed had to be among those enabled. */
@@ -265,10 +267,10 @@ static bool enabled_are_good(struct device_port *port, struct port_info *asked, 
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(enabled_rules); i++) {
 		const struct enabled *rule = &enabled_rules[i];
-		uint8_t value = *byte_at(asked, rule->enabled);
+		uint8_t value = *port_info_byte(asked, rule->enabled);
 
 		if (enabled_counts(rule, port, extended, value) && value != rule->all &&
-		    value != rule->none && value & ~*byte_at(&port->info, rule->supported))
+		    value != rule->none && value & ~*port_info_byte(&port->info, rule->supported))
 			return false;
 	}
 	return true;
@@ -288,13 +290,13 @@ static void forget_impossible(struct device_port *port)
 
 static void apply_values(struct device_port *port, const struct port_info *asked)
 {
-	enum kind kind = kind_of(port);
+	enum kind kind = device_port_kind(port);
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		const struct rule *rule = &rules[i];
 		bool is_zero;
 
-		if (!(rule->kinds & kind) || !differs(rule, asked, &port->info))
+		if (!(rule->kinds & kind) || !rule_differs(rule, asked, &port->info))
 			continue;
 		is_zero = !member(asked, rule);
 		if (rule->write == ANY || is_zero == (rule->write == ONLY_ZERO_CLEARS))
@@ -309,11 +311,12 @@ static void apply_enabled(struct device_port *port, struct port_info *asked, boo
 {
 	for (size_t i = 0; i < ARRAY_SIZE(enabled_rules); i++) {
 		const struct enabled *rule = &enabled_rules[i];
-		uint8_t value = *byte_at(asked, rule->enabled);
+		uint8_t value = *port_info_byte(asked, rule->enabled);
 
 		if (enabled_counts(rule, port, extended, value))
-			*byte_at(&port->info, rule->enabled) =
-				value == rule->all ? *byte_at(&port->info, rule->supported) : value;
+			*port_info_byte(&port->info, rule->enabled) =
+				value == rule->all ? *port_info_byte(&port->info, rule->supported)
+						   : value;
 	}
 }
 
@@ -327,7 +330,7 @@ static void apply_reregister(struct device_port *port, const struct port_info *a
 
 uint16_t port_info_set(struct agent_request *request)
 {
-	struct device_port *port = addressed(request);
+	struct device_port *port = port_info_addressed_port(request);
 	bool extended = knows_extended(request);
 	struct port_info asked;
 

@@ -101,7 +101,7 @@ void switch_reset(struct device *device)
 
 static unsigned lft_blocks(const struct device *device)
 {
-	return blocks_of(device->sw.linear_fdb_cap, LFT_BLOCK_LIDS);
+	return table_blocks(device->sw.linear_fdb_cap, LFT_BLOCK_LIDS);
 }
 
 uint16_t lft_get(struct agent_request *request)
@@ -149,7 +149,7 @@ uint16_t lft_set(struct agent_request *request)
 
 static size_t mft_position_bytes(const struct device *device)
 {
-	return (size_t)blocks_of(device->sw.multicast_fdb_cap, MFT_BLOCK_LIDS) * SMP_DATA_SIZE;
+	return (size_t)table_blocks(device->sw.multicast_fdb_cap, MFT_BLOCK_LIDS) * SMP_DATA_SIZE;
 }
 
 static unsigned mft_positions(const struct device *device)
@@ -166,7 +166,7 @@ static bool mft_place(const struct agent_request *request, size_t *place)
 
 	if (request->attr_mod != (position << MFT_POSITION_SHIFT | block) ||
 	    position >= mft_positions(device) ||
-	    block >= blocks_of(device->sw.multicast_fdb_cap, MFT_BLOCK_LIDS))
+	    block >= table_blocks(device->sw.multicast_fdb_cap, MFT_BLOCK_LIDS))
 		return false;
 	*place = position * mft_position_bytes(device) + block * SMP_DATA_SIZE;
 	return true;

@@ -52,7 +52,7 @@ static struct device_port *p_key_port(const struct agent_request *request, unsig
 	struct device_port *port = port_meant(request, request->attr_mod >> 16);
 
 	*block = request->attr_mod & 0xFFFF;
-	return port && *block < blocks_of(device_p_key_cap(port), PKEY_BLOCK_KEYS) ? port : NULL;
+	return port && *block < table_blocks(device_p_key_cap(port), PKEY_BLOCK_KEYS) ? port : NULL;
 }
 
 uint16_t p_key_get(struct agent_request *request)
@@ -77,7 +77,7 @@ uint16_t p_key_set(struct agent_request *request)
 	if (!port)
 		return STATUS_INVALID_VALUE;
 	if (!port->p_keys) {
-		port->p_keys = mem_array(blocks_of(device_p_key_cap(port), PKEY_BLOCK_KEYS),
+		port->p_keys = mem_array(table_blocks(device_p_key_cap(port), PKEY_BLOCK_KEYS),
 					 SMP_DATA_SIZE);
 		be16_store(port->p_keys, PKEY_DEFAULT_FULL);
 	}
@@ -102,7 +102,8 @@ static struct device_port *guid_port(const struct agent_request *request)
 {
 	struct device_port *port = port_meant(request, 0);
 
-	return request->attr_mod < blocks_of(port->info.guid_cap, GUID_BLOCK_GUIDS) ? port : NULL;
+	return request->attr_mod < table_blocks(port->info.guid_cap, GUID_BLOCK_GUIDS) ? port
+										       : NULL;
 }
 
 uint16_t guid_info_get(struct agent_request *request)
@@ -124,8 +125,8 @@ uint16_t guid_info_set(struct agent_request *request)
 	if (!port)
 		return STATUS_INVALID_VALUE;
 	if (!port->guids)
-		port->guids =
-			mem_array(blocks_of(port->info.guid_cap, GUID_BLOCK_GUIDS), SMP_DATA_SIZE);
+		port->guids = mem_array(table_blocks(port->info.guid_cap, GUID_BLOCK_GUIDS),
+					SMP_DATA_SIZE);
 	memcpy(port->guids + request->attr_mod * SMP_DATA_SIZE, request->data, SMP_DATA_SIZE);
 	request->about = port->num;
 	return STATUS_OK;
@@ -170,7 +171,7 @@ static bool sl_to_vl_ranges(const struct agent_request *request, bool is_set, st
 	       out->last <= last && in->last <= last;
 }
 
-static unsigned sl_to_vl_rows(const struct device *device)
+static unsigned device_sl_to_vl_rows(const struct device *device)
 {
 	return device_is_switch(device) ? device->num_ports + 1 : 1;
 }
@@ -194,7 +195,7 @@ static void sl_to_vl_row(const struct device_port *out, unsigned in, uint8_t row
 
 static void sl_to_vl_put(struct device_port *out, struct range in, const uint8_t *row)
 {
-	unsigned rows = sl_to_vl_rows(out->device);
+	unsigned rows = device_sl_to_vl_rows(out->device);
 
 	if (!out->sl_to_vl) {
 		out->sl_to_vl = mem_array(rows, SL_TO_VL_SIZE);

@@ -105,7 +105,7 @@ static const struct kind {
 	[TRAP_KIND_SWITCH_BAD_P_KEY] = {TRAP_SWITCH_BAD_P_KEY, fill_switch_bad_p_key},
 };
 
-static unsigned waiting(const struct device_traps *traps)
+static unsigned traps_waiting(const struct device_traps *traps)
 {
 	unsigned count = 0;
 
@@ -177,7 +177,7 @@ static bool names_a_port(enum trap_kind kind)
 }
 
 /* Of a packet that never was, only where it came to is told. */
-static void raise(struct device_port *sender, enum trap_kind kind, uint8_t about)
+static void trap_raise_bad_key(struct device_port *sender, enum trap_kind kind, uint8_t about)
 {
 	union notice_details details = {.bad_key = {.lid2 = sender->info.lid}};
 
@@ -202,7 +202,7 @@ int device_raise(struct device_port *port, uint16_t trap_number)
 		if (kinds[kind].number != trap_number || (port != sender && !names_a_port(kind)) ||
 		    (kind == TRAP_KIND_SWITCH_BAD_P_KEY && !device_is_switch(port->device)))
 			continue;
-		raise(sender, kind, port->num);
+		trap_raise_bad_key(sender, kind, port->num);
 		return 0;
 	}
 	return -EINVAL;
@@ -229,7 +229,7 @@ void trap_repressed(struct device *device, struct device_port *in, const uint8_t
 }
 
 /* SubnetTimeOut is 4.096 us times a power of two. */
-static uint64_t interval_us(const struct device_port *port)
+static uint64_t trap_interval_us(const struct device_port *port)
 {
 	uint8_t fixed = port->device->quirks.subnet_timeout_fixed;
 	uint64_t us = (UINT64_C(4096) << (fixed ? fixed : port->info.subnet_timeout)) / 1000;
@@ -255,7 +255,7 @@ static void send(struct device_port *port, enum trap_kind kind)
 
 static bool has_waiting(const struct device_port *port)
 {
-	return port->traps && waiting(port->traps);
+	return port->traps && traps_waiting(port->traps);
 }
 
 /* A switch's notices are port 0's; the ports of an adapter have each their own. */
@@ -291,7 +291,7 @@ void device_tick(struct device *device, uint64_t now_us)
 			continue;
 		kind = next_kind(port->traps);
 		port->traps->turn = (kind + 1) % TRAP_KINDS;
-		port->traps->not_before_us = now_us + interval_us(port);
+		port->traps->not_before_us = now_us + trap_interval_us(port);
 		send(port, kind);
 	}
 }
@@ -305,7 +305,7 @@ uint16_t notice_get(struct agent_request *request)
 
 	if (has_waiting(port)) {
 		notice_of(port, next_kind(port->traps), &notice);
-		notice.count = waiting(port->traps);
+		notice.count = traps_waiting(port->traps);
 	}
 	format_encode(&notice_format, &notice, request->data);
 	return STATUS_OK;

@@ -70,7 +70,7 @@ static void requester_drop(struct gate *gate, struct requester *requester)
 	free(requester);
 }
 
-static bool is_late(const struct gate *gate, const struct request *request)
+static bool request_is_late(const struct gate *gate, const struct request *request)
 {
 	return loop_now_us(gate->loop) - request->since_us > GATE_WAIT_US;
 }
@@ -82,7 +82,7 @@ static void pass_one(struct gate *gate)
 	struct request *request = container_of(requester->requests.next, struct request, link);
 
 	list_push(&gate->turns, &requester->link);
-	if (is_late(gate, request))
+	if (request_is_late(gate, request))
 		gate->owner.expired(gate->owner.ctx);
 	else
 		gate->owner.pass(gate->owner.ctx, &request->from, request->mad, request->size);
@@ -91,7 +91,7 @@ static void pass_one(struct gate *gate)
 		requester_drop(gate, requester);
 }
 
-static void turn(void *arg)
+static void admission_turn(void *arg)
 {
 	struct gate *gate = arg;
 
@@ -116,8 +116,9 @@ struct gate *gate_new(struct loop *loop, const struct gate_owner *owner)
 	list_init(&gate->turns);
 	map_init(&gate->requesters);
 	gate->shares = mem_array(LIDS, sizeof(*gate->shares));
-	loop_deferred_init(&gate->turn, loop, "requests that wait for the SA", turn, gate);
-	loop_timer_init(&gate->retry, loop, "requests that wait for the SA", turn, gate);
+	loop_deferred_init(&gate->turn, loop, "requests that wait for the SA", admission_turn,
+			   gate);
+	loop_timer_init(&gate->retry, loop, "requests that wait for the SA", admission_turn, gate);
 	return gate;
 }
 
@@ -181,7 +182,8 @@ static struct requester *requester_of(struct gate *gate, lid_t lid)
 	return requester;
 }
 
-static bool has_place(const struct gate *gate, const struct requester *requester, size_t size)
+static bool admission_has_place(const struct gate *gate, const struct requester *requester,
+				size_t size)
 {
 	return gate->length < GATE_LENGTH_MAX && gate->bytes + size <= GATE_BYTES_MAX &&
 	       size <= GATE_PER_PORT_BYTES_MAX &&
@@ -189,8 +191,8 @@ static bool has_place(const struct gate *gate, const struct requester *requester
 			       requester->bytes + size <= GATE_PER_PORT_BYTES_MAX));
 }
 
-static void keep(struct gate *gate, lid_t base_lid, const struct mad_addr *from,
-		 const struct mad_header *header, const uint8_t *mad, size_t size)
+static void admission_keep(struct gate *gate, lid_t base_lid, const struct mad_addr *from,
+			   const struct mad_header *header, const uint8_t *mad, size_t size)
 {
 	struct requester *requester = requester_of(gate, base_lid);
 	struct request *request = mem_alloc(sizeof(*request) + size);
@@ -220,9 +222,9 @@ enum verdict gate_judge(struct gate *gate, uint32_t rate, lid_t base_lid,
 		return VERDICT_PASSES;
 	if (requester && is_repeated(requester, from, header))
 		return VERDICT_REPEATED;
-	if (!has_place(gate, requester, size))
+	if (!admission_has_place(gate, requester, size))
 		return VERDICT_FULL;
-	keep(gate, base_lid, from, header, mad, size);
+	admission_keep(gate, base_lid, from, header, mad, size);
 	return VERDICT_WAITS;
 }
 

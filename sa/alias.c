@@ -152,14 +152,14 @@ static bool is_member(const struct adm_request *request, guid_t guid)
 }
 
 /* The record of the port that has this alias, whether that is there or not. */
-static const struct alias_entry *owned(const struct adm_request *request, guid_t guid)
+static const struct alias_entry *alias_owner(const struct adm_request *request, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
 
 	return registry_first(request->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
 }
 
-static bool is_there(const struct adm_request *request, guid_t guid)
+static bool alias_guid_is_port(const struct adm_request *request, guid_t guid)
 {
 	struct endport port;
 
@@ -194,8 +194,8 @@ static enum alias_claim claim_on(const struct adm_request *request, guid_t port_
 }
 
 /* Counts it, and says why, where the request is not the first of many. */
-static void refused(const struct adm_request *request, const struct change *change, unsigned i,
-		    enum verdict_on_guid verdict)
+static void alias_refused(const struct adm_request *request, const struct change *change,
+			  unsigned i, enum verdict_on_guid verdict)
 {
 	const struct log_subject subject = alias_subject(&change->port);
 	char guid[GUID_TEXT], port[GUID_TEXT];
@@ -220,7 +220,7 @@ static guid_t guid_make(const struct adm_request *request, const struct change *
 		hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15) + 1;
 		hash ^= hash >> 29;
 		guid = LOCALLY_ADMINISTERED | hash >> 8;
-	} while (owned(request, guid) || is_there(request, guid) ||
+	} while (alias_owner(request, guid) || alias_guid_is_port(request, guid) ||
 		 claim_on(request, change->port.guid, guid) == ALIAS_CLAIMED);
 	return guid;
 }
@@ -229,7 +229,7 @@ static guid_t guid_make(const struct adm_request *request, const struct change *
 static enum verdict_on_guid judge_new(const struct adm_request *request,
 				      const struct change *change, guid_t guid)
 {
-	const struct alias_entry *holder = owned(request, guid);
+	const struct alias_entry *holder = alias_owner(request, guid);
 	enum alias_claim claim = claim_on(request, change->port.guid, guid);
 	enum alias_grant asked = claim == ALIAS_LISTED ? ALIAS_BY_LIST : ALIAS_NOT_GRANTED;
 
@@ -245,14 +245,14 @@ static enum verdict_on_guid judge_new(const struct adm_request *request,
 	if (is_port_guid(request, guid))
 		return GUID_TAKEN;
 	return !holder || alias_may_move(alias_grant_of(request->aliases, holder), asked,
-					 !is_there(request, holder->port_guid))
+					 !alias_guid_is_port(request, holder->port_guid))
 		       ? GUID_FITS
 		       : GUID_TAKEN;
 }
 
 /* Whether one of the eight may become what is wanted; 0: any that the SM chooses. */
-static enum verdict_on_guid judge_set(const struct adm_request *request,
-				      const struct change *change, unsigned i)
+static enum verdict_on_guid alias_judge_set(const struct adm_request *request,
+					    const struct change *change, unsigned i)
 {
 	const struct alias_entry *alias = alias_at(request, change, i), *holder;
 	guid_t guid = change->wanted->info.guid[i];
@@ -266,7 +266,7 @@ static enum verdict_on_guid judge_set(const struct adm_request *request,
 			return GUID_TWICE;
 	if (alias && !alias_may_end(alias->granted, change->has_key))
 		return GUID_KEPT;
-	holder = guid ? owned(request, guid) : NULL;
+	holder = guid ? alias_owner(request, guid) : NULL;
 	if (holder && holder->port_guid == change->port.guid)
 		return alias ? GUID_TAKEN : GUID_FITS;
 	if (!alias && !request_may_register(request, change->port.guid))
@@ -282,7 +282,7 @@ static enum verdict_on_guid judge_delete(const struct adm_request *request,
 	return alias && !alias_may_end(alias->granted, change->has_key) ? GUID_KEPT : GUID_FITS;
 }
 
-static void drop(const struct adm_request *request, const struct alias_entry *alias)
+static void alias_drop(const struct adm_request *request, const struct alias_entry *alias)
 {
 	const struct alias_entry entry = *alias;
 
@@ -298,7 +298,7 @@ static enum alias_grant grant_for(const struct change *change, const struct alia
 	return change->has_key ? ALIAS_BY_SA_KEY : ALIAS_NOT_GRANTED;
 }
 
-static void set(struct adm_request *request, const struct change *change, unsigned i)
+static void alias_set(struct adm_request *request, const struct change *change, unsigned i)
 {
 	const struct alias_entry *before = alias_at(request, change, i), *holder;
 	guid_t former = before ? before->guid : 0;
@@ -309,17 +309,17 @@ static void set(struct adm_request *request, const struct change *change, unsign
 
 	if (!alias.guid)
 		alias.guid = before ? before->guid : guid_make(request, change, i);
-	holder = owned(request, alias.guid);
+	holder = alias_owner(request, alias.guid);
 	if (holder && holder->port_guid != alias.port_guid) {
 		forget_guid(request->registry, request->groups, alias.guid);
-		drop(request, holder);
+		alias_drop(request, holder);
 		holder = NULL;
 	}
 	alias.granted = grant_for(change, holder);
 	if (holder && holder->index == alias.index && holder->granted == alias.granted)
 		return;
 	if (holder && holder->index != alias.index)
-		drop(request, holder);
+		alias_drop(request, holder);
 	/* What is registered under a GUID that is another port's, too, may be that port's. */
 	replaced = former && former != alias.guid &&
 		   claim_on(request, alias.port_guid, former) != ALIAS_CLAIMED;
@@ -334,12 +334,12 @@ static void delete (struct adm_request *request, const struct change *change, un
 	const struct alias_entry *alias = alias_at(request, change, i);
 
 	if (alias)
-		drop(request, alias);
+		alias_drop(request, alias);
 }
 
 /* The block as it will be. Of the places that the request is about it tells what is registered: a
  * device may still hold what was just deleted there. */
-static uint16_t give(struct adm_request *request, const struct change *change)
+static uint16_t alias_give_block(struct adm_request *request, const struct change *change)
 {
 	struct guid_info_record record = {.lid = change->wanted->lid,
 					  .block_num = change->wanted->block_num};
@@ -384,9 +384,9 @@ static uint16_t change_guids(struct adm_request *request, const struct change *c
 		if (verdict == GUID_FITS)
 			act(request, change, i);
 		else
-			refused(request, change, i, verdict);
+			alias_refused(request, change, i, verdict);
 	}
-	return give(request, change);
+	return alias_give_block(request, change);
 }
 
 uint16_t begin_set_guids(struct adm_request *request)
@@ -394,7 +394,7 @@ uint16_t begin_set_guids(struct adm_request *request)
 	struct change change;
 	uint16_t status = change_read(request, &change);
 
-	return status ? status : change_guids(request, &change, judge_set, set);
+	return status ? status : change_guids(request, &change, alias_judge_set, alias_set);
 }
 
 uint16_t begin_delete_guids(struct adm_request *request)

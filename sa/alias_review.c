@@ -17,7 +17,7 @@ struct log_subject alias_subject(const struct endport *port)
 }
 
 /* False, and out untouched, when no port in the view has this GUID as its own. */
-static bool find_port(const struct aliases *aliases, guid_t port_guid, struct endport *out)
+static bool alias_find_port(const struct aliases *aliases, guid_t port_guid, struct endport *out)
 {
 	const struct snapshot *topology = (*aliases->view)->topology;
 	int32_t end = snapshot_find_end(topology, port_guid);
@@ -46,7 +46,7 @@ void alias_tell(const struct aliases *aliases, const struct alias_entry *alias,
 	const struct alias_event what = {change, alias, alias_grant_of(aliases, alias)};
 	struct endport port = {.lid = LID_NONE};
 
-	find_port(aliases, alias->port_guid, &port);
+	alias_find_port(aliases, alias->port_guid, &port);
 	event_raise(aliases->events, &(struct event){.kind = EVENT_ALIAS,
 						     .guid = alias->port_guid,
 						     .lid = port.lid,
@@ -60,7 +60,7 @@ static bool is_misplaced(const struct aliases *aliases, const struct alias_entry
 {
 	struct endport owner;
 
-	if (find_port(aliases, alias->guid, &owner))
+	if (alias_find_port(aliases, alias->guid, &owner))
 		return true;
 	return alias_is_usurped(aliases->registry, alias) &&
 	       alias_grant_of(aliases, alias) == ALIAS_NOT_GRANTED;
@@ -87,7 +87,7 @@ static void take_away(struct aliases *aliases, const struct alias_entry *alias)
 	char guid[GUID_TEXT], port_guid[GUID_TEXT];
 	struct log_subject subject;
 
-	find_port(aliases, alias->port_guid, &port);
+	alias_find_port(aliases, alias->port_guid, &port);
 	subject = alias_subject(&port);
 	subject.message_id = MESSAGE_ALIAS_MISPLACED;
 	log_limited(
@@ -123,7 +123,7 @@ void aliases_review(struct aliases *aliases)
 	loop_defer(&aliases->review);
 }
 
-static void happened(void *ctx, const struct event *event)
+static void aliases_event(void *ctx, const struct event *event)
 {
 	struct aliases *aliases = ctx;
 	const struct alias_entry key = {.guid = event->guid};
@@ -134,13 +134,13 @@ static void happened(void *ctx, const struct event *event)
 		aliases_review(aliases);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void aliases_registry_changed(void *ctx, const struct registry_change *change)
 {
 	(void)ctx;
 	(void)change;
 }
 
-static void replaced(void *ctx)
+static void aliases_registry_replaced(void *ctx)
 {
 	aliases_review(ctx);
 }
@@ -150,9 +150,11 @@ void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *
 {
 	*aliases = (struct aliases){
 		.registry = registry,
-		.reader = {.changed = changed, .whole = replaced, .ctx = aliases},
+		.reader = {.changed = aliases_registry_changed,
+			   .whole = aliases_registry_replaced,
+			   .ctx = aliases},
 		.events = events,
-		.happened = {.happened = happened, .ctx = aliases},
+		.happened = {.happened = aliases_event, .ctx = aliases},
 		.view = view,
 		.stats = stats,
 		.limit = {.burst = 5, .interval_us = 10000000},

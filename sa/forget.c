@@ -25,7 +25,7 @@ void forget_guid(struct registry *registry, struct groups *groups, guid_t guid)
 }
 
 /* Whether a port is to have the key of this partition, as a full or a limited member. */
-static bool has_key(const void *ctx, pkey_t p_key)
+static bool event_has_key(const void *ctx, pkey_t p_key)
 {
 	const struct event *event = ctx;
 
@@ -41,7 +41,7 @@ static bool may_subscribe(const struct event *event, const struct subscription_e
 	const struct pkey_list *own = event->own_p_keys;
 
 	return !own || entry->pkey_index >= own->count ||
-	       has_key(event, own->key[entry->pkey_index]);
+	       event_has_key(event, own->key[entry->pkey_index]);
 }
 
 /* What it registered in partitions that it is not to be in any more. */
@@ -52,11 +52,11 @@ static void drop_without_key(struct forget *forget, const struct event *event, g
 	const struct subscription_entry subscription_key = {.subscriber = guid}, *subscription;
 	const void *next;
 
-	groups_leave_unless(forget->groups, guid, has_key, event);
+	groups_leave_unless(forget->groups, guid, event_has_key, event);
 	for (service = registry_first(registry, REGISTRY_SERVICE, SERVICE_BY_PORT, &service_key);
 	     service; service = next) {
 		next = registry_next(registry, REGISTRY_SERVICE, SERVICE_BY_PORT, service);
-		if (!has_key(event, service->p_key))
+		if (!event_has_key(event, service->p_key))
 			registry_drop(registry, REGISTRY_SERVICE, service);
 	}
 	for (subscription = registry_first(registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT,
@@ -69,7 +69,7 @@ static void drop_without_key(struct forget *forget, const struct event *event, g
 	}
 }
 
-static void pkeys_changed(struct forget *forget, const struct event *event)
+static void forget_without_pkeys(struct forget *forget, const struct event *event)
 {
 	const struct alias_entry key = {.port_guid = event->guid}, *alias;
 
@@ -79,14 +79,14 @@ static void pkeys_changed(struct forget *forget, const struct event *event)
 		drop_without_key(forget, event, alias->guid);
 }
 
-static void happened(void *ctx, const struct event *event)
+static void forget_event(void *ctx, const struct event *event)
 {
 	struct forget *forget = ctx;
 	struct registry *registry = forget->registry;
 	const struct alias_entry key = {.port_guid = event->guid}, *alias;
 
 	if (event->kind == EVENT_PKEYS)
-		pkeys_changed(forget, event);
+		forget_without_pkeys(forget, event);
 	if (event->kind == EVENT_ALIAS && event->alias->change == ALIAS_REMOVED)
 		forget_guid(registry, forget->groups, event->alias->entry->guid);
 	if (event->kind != EVENT_PORT_FORGOTTEN)
@@ -101,7 +101,7 @@ static void happened(void *ctx, const struct event *event)
 void forget_begin(struct forget *forget, struct registry *registry, struct groups *groups,
 		  struct event_hub *events)
 {
-	*forget = (struct forget){.reader = {.happened = happened, .ctx = forget},
+	*forget = (struct forget){.reader = {.happened = forget_event, .ctx = forget},
 				  .registry = registry,
 				  .groups = groups};
 	event_read(events, &forget->reader);

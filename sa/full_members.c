@@ -27,7 +27,7 @@ static uint64_t mgid_hash(const uint8_t mgid[GID_SIZE])
 	return be64_load(mgid) * UINT64_C(0x9E3779B97F4A7C15) ^ be64_load(mgid + 8);
 }
 
-static struct kept *find(const struct keepers *keepers, const uint8_t mgid[GID_SIZE])
+static struct kept *full_members_find(const struct keepers *keepers, const uint8_t mgid[GID_SIZE])
 {
 	struct kept *kept = map_get(&keepers->groups, mgid_hash(mgid));
 
@@ -38,7 +38,7 @@ static struct kept *find(const struct keepers *keepers, const uint8_t mgid[GID_S
 
 static void more(struct keepers *keepers, const uint8_t mgid[GID_SIZE])
 {
-	struct kept *kept = find(keepers, mgid);
+	struct kept *kept = full_members_find(keepers, mgid);
 
 	if (!kept) {
 		kept = mem_zalloc(sizeof(*kept));
@@ -50,7 +50,7 @@ static void more(struct keepers *keepers, const uint8_t mgid[GID_SIZE])
 
 static void fewer(struct keepers *keepers, const uint8_t mgid[GID_SIZE])
 {
-	struct kept *gone = find(keepers, mgid), *first;
+	struct kept *gone = full_members_find(keepers, mgid), *first;
 
 	if (!gone || --gone->keepers)
 		return;
@@ -76,7 +76,7 @@ static bool keeps(const struct member_entry *member)
 	return member && member->join_state & JOIN_KEEPS_GROUP;
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void full_members_changed(void *ctx, const struct registry_change *change)
 {
 	const struct member_entry *before = change->before, *after = change->after;
 
@@ -93,7 +93,7 @@ struct keepers *keepers_new(struct registry *registry)
 	struct keepers *keepers = mem_zalloc(sizeof(*keepers));
 
 	keepers->registry = registry;
-	keepers->reader = (struct registry_reader){.changed = changed, .ctx = keepers};
+	keepers->reader = (struct registry_reader){.changed = full_members_changed, .ctx = keepers};
 	map_init(&keepers->groups);
 	for (const struct member_entry *member =
 		     registry_first(registry, REGISTRY_MEMBER, -1, NULL);
@@ -124,7 +124,7 @@ void keepers_free(struct keepers *keepers)
 
 uint32_t keepers_of(const struct keepers *keepers, const uint8_t mgid[GID_SIZE])
 {
-	const struct kept *kept = find(keepers, mgid);
+	const struct kept *kept = full_members_find(keepers, mgid);
 
 	return kept ? kept->keepers : 0;
 }

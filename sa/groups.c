@@ -171,7 +171,7 @@ static bool has_members(const struct groups *groups, const uint8_t mgid[GID_SIZE
 
 /* A master that drops the members of a group that is gone may itself go in the middle of that: what
  * is left of them then falls to who follows it. */
-static void follow(struct groups *groups, const struct registry_change *change)
+static void groups_follow(struct groups *groups, const struct registry_change *change)
 {
 	const struct group_entry *group = change->after ? change->after : change->before;
 	const struct member_entry *member = change->after ? change->after : change->before;
@@ -190,7 +190,7 @@ static void follow(struct groups *groups, const struct registry_change *change)
 }
 
 /* Before the group is made again. */
-static void drop_now(struct groups *groups, const uint8_t mgid[GID_SIZE])
+static void groups_drop_remains(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	struct remains *remains = remains_of(groups, mgid);
 
@@ -217,7 +217,7 @@ static unsigned mlids_kept(const struct groups *groups, enum group_rank rank)
 lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wanted,
 		  enum group_rank rank)
 {
-	drop_now(groups, mgid);
+	groups_drop_remains(groups, mgid);
 	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max,
 			    mlids_kept(groups, rank));
 }
@@ -342,7 +342,7 @@ void groups_begin(struct groups *groups)
 		note_lacking(groups);
 }
 
-/* While changes belong together they may still come; whole() asks again. */
+/* While changes belong together they may still come; groups_whole() asks again. */
 static void begin_again(void *arg)
 {
 	struct groups *groups = arg;
@@ -351,18 +351,18 @@ static void begin_again(void *arg)
 		groups_begin(groups);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void groups_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct groups *groups = ctx;
 
 	if (registry_follows(groups->registry))
-		follow(groups, change);
+		groups_follow(groups, change);
 	else if (change->kind == REGISTRY_GROUP && !change->after &&
 		 (groups->lacking || is_configured(groups, change->before)))
 		loop_defer(&groups->begin_again);
 }
 
-static void whole(void *ctx)
+static void groups_whole(void *ctx)
 {
 	struct groups *groups = ctx;
 
@@ -465,8 +465,8 @@ struct groups *groups_new(struct loop *loop, struct registry *registry,
 	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,
 			   groups);
 	loop_deferred_init(&groups->begin_again, loop, "configured groups", begin_again, groups);
-	groups->reader =
-		(struct registry_reader){.changed = changed, .whole = whole, .ctx = groups};
+	groups->reader = (struct registry_reader){
+		.changed = groups_registry_changed, .whole = groups_whole, .ctx = groups};
 	registry_read(registry, &groups->reader);
 	find_remains(groups);
 	return groups;

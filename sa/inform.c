@@ -97,7 +97,8 @@ static bool number_free(const struct adm_request *request, struct subscription_e
 /* o13-14.1.1: only who can reach a port may ask for what it tells; of all ports (0xFFFF), and of a
  * range, each notice is judged when it comes. A range must have a port that the requester can
  * reach: so the answer tells nothing of the others, not even whether they are there. */
-static bool may_hear(const struct adm_request *request, const struct subscription_entry *entry)
+static bool inform_may_subscribe(const struct adm_request *request,
+				 const struct subscription_entry *entry)
 {
 	struct endport port;
 	unsigned end = entry->lid_end;
@@ -138,7 +139,7 @@ static uint16_t subscribe(struct adm_request *request, struct subscription_entry
 	const struct subscription_entry *found;
 	unsigned highest;
 
-	if (!may_hear(request, entry) || !may_be_told(request))
+	if (!inform_may_subscribe(request, entry) || !may_be_told(request))
 		return SA_REQ_INVALID;
 	found = find(request, entry, &highest);
 	if (found)

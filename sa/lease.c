@@ -125,7 +125,7 @@ uint32_t services_lease(const struct services *services, const struct service_en
 
 /* The heap */
 
-static void sift_up(struct services *services, size_t at)
+static void lease_sift_up(struct services *services, size_t at)
 {
 	const struct service_entry **heap = services->heap, *entry = heap[at];
 
@@ -134,7 +134,7 @@ static void sift_up(struct services *services, size_t at)
 	heap[at] = entry;
 }
 
-static void sift_down(struct services *services, size_t at)
+static void lease_sift_down(struct services *services, size_t at)
 {
 	const struct service_entry **heap = services->heap, *entry = heap[at];
 
@@ -154,7 +154,7 @@ static void sift_down(struct services *services, size_t at)
 	heap[at] = entry;
 }
 
-static bool is_current(const struct services *services, const struct service_entry *entry)
+static bool lease_is_current(const struct services *services, const struct service_entry *entry)
 {
 	return registry_find(services->registry, REGISTRY_SERVICE, entry) == entry;
 }
@@ -165,17 +165,17 @@ static void compact(struct services *services)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < services->count; i++) {
-		if (is_current(services, services->heap[i]))
+		if (lease_is_current(services, services->heap[i]))
 			services->heap[kept++] = services->heap[i];
 		else
 			registry_unref(services->heap[i]);
 	}
 	services->count = kept;
 	for (size_t i = kept / 2; i-- > 0;)
-		sift_down(services, i);
+		lease_sift_down(services, i);
 }
 
-static void arm(struct services *services)
+static void lease_arm(struct services *services)
 {
 	uint64_t now = now_s(services), due_s;
 
@@ -190,7 +190,7 @@ static void arm(struct services *services)
 	loop_timer_arm(&services->timer, due_s * US_PER_S);
 }
 
-static void add(struct services *services, const struct service_entry *entry)
+static void lease_add(struct services *services, const struct service_entry *entry)
 {
 	if (!entry->expires_s)
 		return;
@@ -200,9 +200,9 @@ static void add(struct services *services, const struct service_entry *entry)
 			mem_resize(services->heap, services->room, sizeof(*services->heap));
 	}
 	services->heap[services->count] = registry_ref(entry);
-	sift_up(services, services->count++);
+	lease_sift_up(services, services->count++);
 	if (services->heap[0] == entry)
-		arm(services);
+		lease_arm(services);
 	if (!loop_timer_armed(&services->keep))
 		loop_timer_arm(&services->keep, 0);
 }
@@ -212,7 +212,7 @@ static void expire(void *arg)
 	struct services *services = arg;
 
 	if (registry_is_together(services->registry))
-		return; /* the clock may be about to change; whole() comes */
+		return; /* the clock may be about to change; lease_whole() comes */
 	if (registry_follows(services->registry)) { /* the master drops it */
 		loop_timer_arm(&services->timer, FOLLOWS_S * US_PER_S);
 		return;
@@ -224,34 +224,34 @@ static void expire(void *arg)
 
 		services->heap[0] = services->heap[--services->count];
 		if (services->count)
-			sift_down(services, 0);
-		if (is_current(services, entry))
+			lease_sift_down(services, 0);
+		if (lease_is_current(services, entry))
 			registry_drop(services->registry, REGISTRY_SERVICE, entry);
 		registry_unref(entry);
 	}
-	arm(services);
+	lease_arm(services);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void lease_changed(void *ctx, const struct registry_change *change)
 {
 	struct services *services = ctx;
 
 	if (change->kind != REGISTRY_SERVICE)
 		return;
 	if (change->after)
-		add(services, change->after);
+		lease_add(services, change->after);
 	if (services->count > ROOM_MIN + 2 * registry_count(services->registry, REGISTRY_SERVICE)) {
 		compact(services);
-		arm(services);
+		lease_arm(services);
 	}
 }
 
-static void whole(void *ctx)
+static void lease_whole(void *ctx)
 {
 	struct services *services = ctx;
 
 	read_clock(services);
-	arm(services);
+	lease_arm(services);
 }
 
 struct services *services_new(struct loop *loop, struct registry *registry)
@@ -267,9 +267,9 @@ struct services *services_new(struct loop *loop, struct registry *registry)
 	read_clock(services);
 	for (entry = registry_first(registry, REGISTRY_SERVICE, -1, NULL); entry;
 	     entry = registry_next(registry, REGISTRY_SERVICE, -1, entry))
-		add(services, entry);
-	services->reader.changed = changed;
-	services->reader.whole = whole;
+		lease_add(services, entry);
+	services->reader.changed = lease_changed;
+	services->reader.whole = lease_whole;
 	services->reader.ctx = services;
 	registry_read(registry, &services->reader);
 	return services;

@@ -37,7 +37,7 @@ size_t limits_groups(const struct limits *limits, guid_t guid)
 	return map_counted(&limits->counts[GROUPS], guid);
 }
 
-static void count(struct limits *limits, const void *record, size_t row, int more)
+static void limits_count_record(struct limits *limits, const void *record, size_t row, int more)
 {
 	if (record)
 		map_count(&limits->counts[owned[row].counted],
@@ -45,13 +45,13 @@ static void count(struct limits *limits, const void *record, size_t row, int mor
 			  more);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void limits_changed(void *ctx, const struct registry_change *change)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
 		if (owned[i].kind != change->kind)
 			continue;
-		count(ctx, change->after, i, 1);
-		count(ctx, change->before, i, -1);
+		limits_count_record(ctx, change->after, i, 1);
+		limits_count_record(ctx, change->before, i, -1);
 	}
 }
 
@@ -61,12 +61,12 @@ struct limits *limits_new(struct registry *registry)
 
 	for (unsigned i = 0; i < COUNTED; i++)
 		map_init(&limits->counts[i]);
-	limits->reader = (struct registry_reader){.changed = changed, .ctx = limits};
+	limits->reader = (struct registry_reader){.changed = limits_changed, .ctx = limits};
 	registry_read(registry, &limits->reader);
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		for (const void *at = registry_first(registry, owned[i].kind, -1, NULL); at;
 		     at = registry_next(registry, owned[i].kind, -1, at))
-			count(limits, at, i, 1);
+			limits_count_record(limits, at, i, 1);
 	return limits;
 }
 

@@ -73,7 +73,7 @@ static void snm_count(struct mlids *mlids, const struct group_entry *group, bool
 		map_remove(&mlids->shared, key);
 }
 
-static void count(struct mlids *mlids, const struct group_entry *group, bool more)
+static void mlids_count(struct mlids *mlids, const struct group_entry *group, bool more)
 {
 	unsigned place = group->mlid - LID_MULTICAST_MIN, word = place / WORD_BITS;
 	uint64_t bit = UINT64_C(1) << place % WORD_BITS;
@@ -91,16 +91,16 @@ static void count(struct mlids *mlids, const struct group_entry *group, bool mor
 	snm_count(mlids, group, more);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void mlids_changed(void *ctx, const struct registry_change *change)
 {
 	struct mlids *mlids = ctx;
 
 	if (change->kind != REGISTRY_GROUP)
 		return;
 	if (change->after)
-		count(mlids, change->after, true);
+		mlids_count(mlids, change->after, true);
 	if (change->before)
-		count(mlids, change->before, false);
+		mlids_count(mlids, change->before, false);
 }
 
 void mlids_set_pool(struct mlids *mlids, unsigned pool)
@@ -120,14 +120,14 @@ struct mlids *mlids_new(struct registry *registry, unsigned pool)
 	struct mlids *mlids = mem_zalloc(sizeof(*mlids));
 
 	mlids->registry = registry;
-	mlids->reader = (struct registry_reader){.changed = changed, .ctx = mlids};
+	mlids->reader = (struct registry_reader){.changed = mlids_changed, .ctx = mlids};
 	map_init(&mlids->shared);
 	for (unsigned place = 0; place < MLIDS; place++)
 		mlids->free[place / WORD_BITS] |= UINT64_C(1) << place % WORD_BITS;
 	mlids->pool = pool;
 	for (const void *group = registry_first(registry, REGISTRY_GROUP, -1, NULL); group;
 	     group = registry_next(registry, REGISTRY_GROUP, -1, group))
-		count(mlids, group, true);
+		mlids_count(mlids, group, true);
 	registry_read(registry, &mlids->reader);
 	return mlids;
 }

@@ -45,7 +45,7 @@ enum {
 /* Components of a request against a group */
 
 /* A value counts only together with its selector. */
-static struct path_query limits_of(const struct adm_request *request)
+static struct path_query group_limits(const struct adm_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct path_limit none = {.selector = SELECT_BEST};
@@ -95,7 +95,7 @@ static const char *packets_differ(const struct adm_request *request,
 static const char *group_differs(const struct adm_request *request, const struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
-	const struct path_query asked = limits_of(request);
+	const struct path_query asked = group_limits(request);
 	const char *what = packets_differ(request, group);
 
 	if (what)
@@ -256,7 +256,7 @@ static uint16_t refuse_by(struct adm_request *request, uint16_t status,
 }
 
 /* Where the group is hidden the log names that, whatever the status says to the requester. */
-static uint16_t refuse(struct adm_request *request, uint16_t status, const char *why)
+static uint16_t member_refuse(struct adm_request *request, uint16_t status, const char *why)
 {
 	const struct log_subject subject = {.lid = request->from->lid};
 
@@ -274,17 +274,18 @@ static uint16_t refuse_beyond(struct adm_request *request, enum adm_limit limit,
 }
 
 /* The port that the request is about: one of this subnet that the requester may speak for. */
-static uint16_t find_port(struct adm_request *request, struct endport *out)
+static uint16_t member_find_port(struct adm_request *request, struct endport *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	struct endport port;
 
 	if (!path_gid_is_ours(request, wanted->port_gid))
-		return refuse(request, SA_REQ_INVALID_GID, "the PortGID is none of this subnet");
+		return member_refuse(request, SA_REQ_INVALID_GID,
+				     "the PortGID is none of this subnet");
 	if (!lookup_guid(request->lookup, wanted_guid(request), &port) ||
 	    !request_may_see(request, &port))
-		return refuse(request, SA_REQ_INVALID,
-			      "there is no such port, or they share no partition");
+		return member_refuse(request, SA_REQ_INVALID,
+				     "there is no such port, or they share no partition");
 	*out = port;
 	return STATUS_OK;
 }
@@ -292,8 +293,8 @@ static uint16_t find_port(struct adm_request *request, struct endport *out)
 /* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it, and by
  * itself not since, is that of the group's partition. An administrator, who has an SA_Key that is
  * not the default, may end both; OpenSM's validate_modify() asks for no key. */
-static bool may_change(const struct adm_request *request, const struct endport *port,
-		       const struct member_entry *member, const struct group_entry *group)
+static bool member_may_change(const struct adm_request *request, const struct endport *port,
+			      const struct member_entry *member, const struct group_entry *group)
 {
 	if (request->is_administrator)
 		return true;
@@ -366,7 +367,7 @@ static bool network_agrees(const struct adm_request *request, const uint8_t mgid
 static bool choose_limits(struct adm_request *request, const struct endport *port,
 			  struct group_entry *group)
 {
-	const struct path_query asked = limits_of(request);
+	const struct path_query asked = group_limits(request);
 	measure_t measure = lookup_port(request->lookup, port);
 	uint8_t rate;
 
@@ -404,21 +405,22 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 		return SA_REQ_INVALID;
 	}
 	if ((request->mask & CREATE_COMPONENTS) != CREATE_COMPONENTS) /* o15-0.1.3 */
-		return refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
-			      "there is no such group, and not all is said that makes one");
+		return member_refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
+				     "there is no such group, and not all is said that makes one");
 	if (named && !mgid_valid(wanted->mgid))
-		return refuse(request, SA_REQ_INVALID, "no group may have this MGID");
+		return member_refuse(request, SA_REQ_INVALID, "no group may have this MGID");
 	if (named && !partition_agrees(request, wanted->mgid))
-		return refuse(request, SA_REQ_INVALID,
-			      "the P_Key in its IPoIB MGID is not the P_Key of the request");
+		return member_refuse(request, SA_REQ_INVALID,
+				     "the P_Key in its IPoIB MGID is not the P_Key of the request");
 	if (named && !network_agrees(request, wanted->mgid))
-		return refuse(
+		return member_refuse(
 			request, SA_REQ_INVALID,
 			"the broadcast group of its IPoIB network is not there, or is another; "
 			"a partition with ipoib has one");
 	if (!choose_limits(request, port, &group))
-		return refuse(request, SA_REQ_INVALID,
-			      "the port has no such MTU, Rate or PacketLifeTime for a new group");
+		return member_refuse(
+			request, SA_REQ_INVALID,
+			"the port has no such MTU, Rate or PacketLifeTime for a new group");
 	if (named)
 		group.scope = wanted->mgid[1] & SCOPE_MASK;
 	if (by_scope)
@@ -481,14 +483,14 @@ static uint16_t judge_group(struct adm_request *request, const struct endport *p
 		*out = *known;
 	} else {
 		snprintf(why, sizeof(why), "the group has another %s", differs);
-		status = refuse(request, SA_REQ_INVALID, why);
+		status = member_refuse(request, SA_REQ_INVALID, why);
 	}
 	if (!status && !request_both_in(request, port, out->p_key))
-		status = refuse(request, SA_REQ_INVALID,
-				"the port, or who asks, is not in the group's partition");
+		status = member_refuse(request, SA_REQ_INVALID,
+				       "the port, or who asks, is not in the group's partition");
 	if (!status && !port_can(request, port, out))
-		status = refuse(request, SA_REQ_INVALID,
-				"the group's MTU or rate is more than the port can");
+		status = member_refuse(request, SA_REQ_INVALID,
+				       "the group's MTU or rate is more than the port can");
 	if (!status && !known)
 		status = admit_group(request, out);
 	return status;
@@ -509,15 +511,15 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 	bool own = endport_same(&request->requester, port);
 	bool takes = !known || (own && known->proxy_join); /* it counts for the requester now */
 
-	if (known && !may_change(request, port, known, group))
-		return refuse(request, SA_REQ_INVALID, "another one has joined that port");
+	if (known && !member_may_change(request, port, known, group))
+		return member_refuse(request, SA_REQ_INVALID, "another one has joined that port");
 	if (takes && !request_may_register(request, request->requester.guid))
 		return refuse_beyond(request, ADM_LIMIT_REGISTRATIONS,
 				     "the requester has registered as much as one port may "
 				     "(registrations_per_port)");
 	/* An MGID has one group in the subnet: this one cannot be made. */
 	if (hidden)
-		return refuse(request, SA_REQ_INVALID, "the group is hidden");
+		return member_refuse(request, SA_REQ_INVALID, "the group is hidden");
 	*out = (struct member_entry){.port_prefix = prefix, .port_guid = wanted_guid(request)};
 	memcpy(out->mgid, group->mgid, GID_SIZE);
 	if (known)
@@ -531,8 +533,8 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 }
 
 /* PortGID is told as it was asked, with the one prefix or the other. */
-static void give(struct adm_request *request, const struct group_entry *group,
-		 const struct member_entry *member)
+static void member_give(struct adm_request *request, const struct group_entry *group,
+			const struct member_entry *member)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	struct mc_member_record record = record_of(group, member);
@@ -544,20 +546,20 @@ static void give(struct adm_request *request, const struct group_entry *group,
 uint16_t begin_join(struct adm_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
-	const struct path_query asked = limits_of(request);
+	const struct path_query asked = group_limits(request);
 	struct endport port;
 	struct group_entry group;
 	struct member_entry member;
 	uint16_t status;
 
 	if ((request->mask & JOIN_COMPONENTS) != JOIN_COMPONENTS)
-		return refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
-			      "MGID, PortGID or JoinState is missing");
+		return member_refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
+				     "MGID, PortGID or JoinState is missing");
 	if (!wanted->join_state || !limits_valid(&asked) ||
 	    (request_has(request, MC_MEMBER_P_KEY) && !(wanted->p_key & ~PKEY_FULL_MEMBER)))
-		return refuse(request, SA_REQ_INVALID,
-			      "there is no such JoinState, MTU, Rate or P_Key");
-	status = find_port(request, &port);
+		return member_refuse(request, SA_REQ_INVALID,
+				     "there is no such JoinState, MTU, Rate or P_Key");
+	status = member_find_port(request, &port);
 	if (!status)
 		status = judge_group(request, &port, &group);
 	if (!status)
@@ -565,7 +567,7 @@ uint16_t begin_join(struct adm_request *request)
 	if (status)
 		return status;
 	groups_join(request->groups, &group, &member);
-	give(request, &group, &member);
+	member_give(request, &group, &member);
 	return STATUS_OK;
 }
 
@@ -591,11 +593,11 @@ uint16_t begin_leave(struct adm_request *request)
 			       wanted_guid(request));
 	lookup_guid(request->lookup, wanted_guid(request), &port);
 	if (!known || !member || !wanted->join_state || wanted->join_state & ~member->join_state ||
-	    !may_change(request, &port, member, known))
+	    !member_may_change(request, &port, member, known))
 		return SA_REQ_INVALID;
 	group = *known; /* it may be gone in a moment */
 	left = *member;
 	left.join_state = groups_leave(request->groups, member, wanted->join_state);
-	give(request, &group, &left);
+	member_give(request, &group, &left);
 	return STATUS_OK;
 }

@@ -85,8 +85,8 @@ static const struct group_entry *find_group(const struct adm_request *request,
 	return group;
 }
 
-static void give(struct adm_request *request, const struct path_record *echo,
-		 const struct endport *source, const struct group_entry *group)
+static void path_group_give(struct adm_request *request, const struct path_record *echo,
+			    const struct endport *source, const struct group_entry *group)
 {
 	const struct path_record *wanted = request->wanted;
 	struct path_record record = *echo;
@@ -126,6 +126,6 @@ uint16_t begin_group_path(struct adm_request *request)
 		return status;
 	group = find_group(request, &walk->query, &source);
 	if (group)
-		give(request, &walk->echo, &source, group);
+		path_group_give(request, &walk->echo, &source, group);
 	return STATUS_OK;
 }

@@ -8,16 +8,16 @@
 
 #include "lib/be.h"
 
-static bool has(uint64_t mask, unsigned component)
+static bool has_component(uint64_t mask, unsigned component)
 {
 	return mask >> component & 1;
 }
 
 /* A value counts only together with its selector. */
-static struct path_limit limit_of(uint64_t mask, unsigned selector_component, uint8_t selector,
-				  unsigned value_component, uint8_t value)
+static struct path_limit path_limit_of(uint64_t mask, unsigned selector_component, uint8_t selector,
+				       unsigned value_component, uint8_t value)
 {
-	if (!has(mask, selector_component) || !has(mask, value_component))
+	if (!has_component(mask, selector_component) || !has_component(mask, value_component))
 		return (struct path_limit){.selector = SELECT_BEST};
 	return (struct path_limit){.selector = selector, .value = value};
 }
@@ -25,24 +25,24 @@ static struct path_limit limit_of(uint64_t mask, unsigned selector_component, ui
 static struct path_query query_of(uint64_t mask, const struct path_record *wanted)
 {
 	return (struct path_query){
-		.reversible = has(mask, PATH_REVERSIBLE) && wanted->reversible,
-		.p_key = has(mask, PATH_P_KEY) ? wanted->p_key : 0,
-		.mtu = limit_of(mask, PATH_MTU_SELECTOR, wanted->mtu_selector, PATH_MTU,
-				wanted->mtu),
-		.rate = limit_of(mask, PATH_RATE_SELECTOR, wanted->rate_selector, PATH_RATE,
-				 wanted->rate),
-		.life_time = limit_of(mask, PATH_PACKET_LIFE_TIME_SELECTOR,
-				      wanted->packet_life_time_selector, PATH_PACKET_LIFE_TIME,
-				      wanted->packet_life_time),
-		.sl = has(mask, PATH_SL) ? wanted->sl : PATH_SL_DEFAULT,
+		.reversible = has_component(mask, PATH_REVERSIBLE) && wanted->reversible,
+		.p_key = has_component(mask, PATH_P_KEY) ? wanted->p_key : 0,
+		.mtu = path_limit_of(mask, PATH_MTU_SELECTOR, wanted->mtu_selector, PATH_MTU,
+				     wanted->mtu),
+		.rate = path_limit_of(mask, PATH_RATE_SELECTOR, wanted->rate_selector, PATH_RATE,
+				      wanted->rate),
+		.life_time = path_limit_of(mask, PATH_PACKET_LIFE_TIME_SELECTOR,
+					   wanted->packet_life_time_selector, PATH_PACKET_LIFE_TIME,
+					   wanted->packet_life_time),
+		.sl = has_component(mask, PATH_SL) ? wanted->sl : PATH_SL_DEFAULT,
 	};
 }
 
 /* Raw traffic is not switched by LFTs, and P_Key 0 stands for no partition. */
 static bool query_possible(uint64_t mask, const struct path_record *wanted)
 {
-	return !(has(mask, PATH_RAW_TRAFFIC) && wanted->raw_traffic) &&
-	       !(has(mask, PATH_P_KEY) && !wanted->p_key);
+	return !(has_component(mask, PATH_RAW_TRAFFIC) && wanted->raw_traffic) &&
+	       !(has_component(mask, PATH_P_KEY) && !wanted->p_key);
 }
 
 static struct path_record echo_of(uint64_t mask, const struct path_record *wanted)
@@ -53,17 +53,17 @@ static struct path_record echo_of(uint64_t mask, const struct path_record *wante
 		.packet_life_time_selector = SELECT_EXACTLY,
 	};
 
-	if (has(mask, PATH_SERVICE_ID_8MSB))
+	if (has_component(mask, PATH_SERVICE_ID_8MSB))
 		echo.service_id_8msb = wanted->service_id_8msb;
-	if (has(mask, PATH_SERVICE_ID_56LSB))
+	if (has_component(mask, PATH_SERVICE_ID_56LSB))
 		echo.service_id_56lsb = wanted->service_id_56lsb;
-	if (has(mask, PATH_QOS_CLASS))
+	if (has_component(mask, PATH_QOS_CLASS))
 		echo.qos_class = wanted->qos_class;
-	if (has(mask, PATH_FLOW_LABEL))
+	if (has_component(mask, PATH_FLOW_LABEL))
 		echo.flow_label = wanted->flow_label;
-	if (has(mask, PATH_HOP_LIMIT))
+	if (has_component(mask, PATH_HOP_LIMIT))
 		echo.hop_limit = wanted->hop_limit;
-	if (has(mask, PATH_TCLASS))
+	if (has_component(mask, PATH_TCLASS))
 		echo.tclass = wanted->tclass;
 	return echo;
 }

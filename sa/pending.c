@@ -34,7 +34,7 @@ static uint64_t request_hash(const struct mad_addr *from, const struct mad_heade
 	return hash ^ hash >> 32;
 }
 
-static void leave(struct pending *pending, struct exchange *exchange)
+static void pending_leave(struct pending *pending, struct exchange *exchange)
 {
 	list_del(&exchange->link);
 	pending->length--;
@@ -42,7 +42,7 @@ static void leave(struct pending *pending, struct exchange *exchange)
 	map_count(&pending->per_port, exchange_port(exchange), -1);
 }
 
-static void turn(void *arg)
+static void pending_turn(void *arg)
 {
 	struct pending *pending = arg;
 
@@ -50,14 +50,14 @@ static void turn(void *arg)
 		struct exchange *exchange =
 			container_of(pending->durable.next, struct exchange, link);
 
-		leave(pending, exchange);
+		pending_leave(pending, exchange);
 		pending->done(pending->ctx, exchange);
 	}
 	if (!list_empty(&pending->durable))
 		loop_defer(&pending->turn);
 }
 
-static void durable(void *ctx)
+static void pending_durable(void *ctx)
 {
 	struct exchange *exchange = ctx;
 	struct pending *pending = exchange->pending;
@@ -79,7 +79,7 @@ struct pending *pending_new(struct loop *loop, struct registry *registry,
 	list_init(&pending->durable);
 	map_init(&pending->requests);
 	map_init(&pending->per_port);
-	loop_deferred_init(&pending->turn, loop, "acknowledged changes", turn, pending);
+	loop_deferred_init(&pending->turn, loop, "acknowledged changes", pending_turn, pending);
 	return pending;
 }
 
@@ -114,7 +114,7 @@ void pending_add(struct pending *pending, struct exchange *exchange)
 	map_count(&pending->per_port, exchange_port(exchange), 1);
 	list_push(&pending->waiting, &exchange->link);
 	exchange->pending = pending;
-	exchange->waiter = (struct registry_waiter){.durable = durable, .ctx = exchange};
+	exchange->waiter = (struct registry_waiter){.durable = pending_durable, .ctx = exchange};
 	registry_wait(pending->registry, &exchange->waiter);
 }
 
@@ -127,7 +127,7 @@ struct exchange *pending_take(struct pending *pending)
 		return NULL;
 	exchange = container_of(from->next, struct exchange, link);
 	registry_wait_cancel(&exchange->waiter);
-	leave(pending, exchange);
+	pending_leave(pending, exchange);
 	return exchange;
 }
 

@@ -142,7 +142,7 @@ static void admit(struct queue *queue)
 	}
 }
 
-static void leave(struct queue *queue, struct exchange *exchange)
+static void queue_leave(struct queue *queue, struct exchange *exchange)
 {
 	lid_t port = exchange_port(exchange);
 
@@ -163,12 +163,12 @@ static void slice(struct queue *queue)
 	list_push(&queue->working, &exchange->link);
 	if (!exchange_work(exchange, SLICE_CANDIDATES))
 		return;
-	leave(queue, exchange);
+	queue_leave(queue, exchange);
 	queue_charge(queue, exchange_port(exchange), exchange->answer.work);
 	queue->done(queue->ctx, exchange);
 }
 
-static void turn(void *arg)
+static void queue_turn(void *arg)
 {
 	struct queue *queue = arg;
 
@@ -197,8 +197,8 @@ struct queue *queue_new(struct loop *loop, void (*done)(void *ctx, struct exchan
 	queue->paid_us = mem_array(LIDS, sizeof(*queue->paid_us));
 	list_init(&queue->waiting);
 	list_init(&queue->working);
-	loop_deferred_init(&queue->turn, loop, "tables of the SA", turn, queue);
-	loop_timer_init(&queue->retry, loop, "tables of the SA", turn, queue);
+	loop_deferred_init(&queue->turn, loop, "tables of the SA", queue_turn, queue);
+	loop_timer_init(&queue->retry, loop, "tables of the SA", queue_turn, queue);
 	return queue;
 }
 
@@ -253,7 +253,7 @@ struct exchange *queue_take(struct queue *queue)
 	if (list_empty(from))
 		return NULL;
 	exchange = container_of(from->next, struct exchange, link);
-	leave(queue, exchange);
+	queue_leave(queue, exchange);
 	return exchange;
 }
 

@@ -121,7 +121,7 @@ static void wake_all(struct reporter *reporter)
 	loop_defer(&reporter->turn);
 }
 
-static void tell(struct reporter *reporter, const struct told *told)
+static void report_note(struct reporter *reporter, const struct told *told)
 {
 	struct told *place;
 
@@ -142,7 +142,7 @@ static void tell(struct reporter *reporter, const struct told *told)
 /* Reports are for who could have got the trap himself, o13-17.1.1. Every port is a member of the
  * default partition, at least a limited one, so its full members could whatever the port's other
  * P_Keys were. */
-static bool may_hear(const struct endport *subscriber, const struct told *told)
+static bool subscriber_may_hear(const struct endport *subscriber, const struct told *told)
 {
 	const struct endport subject = {.facts = told->facts, .guid = told->guid, .num = told->num};
 
@@ -157,7 +157,7 @@ static bool may_hear(const struct endport *subscriber, const struct told *told)
 
 /* Chapter 13.4.8.3, the table of InformInfo: what a subscription leaves open matches all. A GID
  * stands before the LIDs. */
-static bool matches(const struct subscription_entry *entry, const struct told *told)
+static bool subscription_matches(const struct subscription_entry *entry, const struct told *told)
 {
 	static const uint8_t no_gid[GID_SIZE];
 	const struct notice *notice = &told->notice;
@@ -176,8 +176,8 @@ static bool matches(const struct subscription_entry *entry, const struct told *t
 }
 
 /* Where a subscription's port is now; false when it is not there. */
-static bool address(struct lookup *lookup, const struct subscription_entry *entry,
-		    struct endport *port, struct mad_addr *to)
+static bool subscriber_address(struct lookup *lookup, const struct subscription_entry *entry,
+			       struct endport *port, struct mad_addr *to)
 {
 	if (!lookup_guid(lookup, entry->subscriber, port) || port->lid == LID_NONE)
 		return false;
@@ -192,7 +192,7 @@ static bool address(struct lookup *lookup, const struct subscription_entry *entr
 
 /* Sending */
 
-static void flight_free(struct flight *flight)
+static void report_flight_free(struct flight *flight)
 {
 	list_del(&flight->link);
 	lanes_leave(&flight->reporter->lanes, flight->port, flight->lane);
@@ -212,7 +212,7 @@ static void wait_again(struct reporter *reporter, struct subscriber *subscriber)
 	loop_defer(&reporter->turn);
 }
 
-static void give_up(struct reporter *reporter, struct subscriber *subscriber)
+static void subscriber_drop(struct reporter *reporter, struct subscriber *subscriber)
 {
 	const struct subscription_entry *entry = subscriber->entry;
 
@@ -237,7 +237,7 @@ static unsigned timeout_ms(const struct subscriber *subscriber)
 	return ms < TIMEOUT_MAX_MS ? ms : TIMEOUT_MAX_MS;
 }
 
-static void note_silence(struct subscriber *subscriber, int error)
+static void subscriber_note_silence(struct subscriber *subscriber, int error)
 {
 	if (error != -ETIMEDOUT)
 		return;
@@ -262,7 +262,7 @@ static void report_done(void *arg, const struct txn_result *result)
 	struct subscriber *subscriber = flight->subscriber;
 	uint64_t place = flight->place;
 
-	flight_free(flight);
+	report_flight_free(flight);
 	loop_defer(&reporter->turn);
 	if (!subscriber)
 		return;
@@ -277,11 +277,11 @@ static void report_done(void *arg, const struct txn_result *result)
 	} else {
 		reporter->stats.failed++;
 		subscriber->attempts = 0;
-		note_silence(subscriber, result->error);
+		subscriber_note_silence(subscriber, result->error);
 	}
 	wait_again(reporter, subscriber);
 	if (is_lost(reporter, subscriber))
-		give_up(reporter, subscriber);
+		subscriber_drop(reporter, subscriber);
 }
 
 /* The notice before the subscriber's place. */
@@ -322,8 +322,8 @@ static void send_report(struct reporter *reporter, struct subscriber *subscriber
 enum outcome { CAUGHT_UP, SENT, NOT_DURABLE };
 
 /* Looks on from the subscriber's place; comparisons: how many were made. */
-static enum outcome look(struct reporter *reporter, struct subscriber *subscriber,
-			 unsigned *comparisons)
+static enum outcome subscriber_look(struct reporter *reporter, struct subscriber *subscriber,
+				    unsigned *comparisons)
 {
 	struct mad_addr to;
 	struct endport port;
@@ -334,7 +334,8 @@ static enum outcome look(struct reporter *reporter, struct subscriber *subscribe
 		subscriber->place = reporter->first;
 		subscriber->attempts = 0;
 	}
-	if (!address(reporter->lookup(reporter->lookup_ctx), subscriber->entry, &port, &to)) {
+	if (!subscriber_address(reporter->lookup(reporter->lookup_ctx), subscriber->entry, &port,
+				&to)) {
 		subscriber->place = reporter->next;
 		subscriber->attempts = 0;
 		return CAUGHT_UP;
@@ -346,7 +347,8 @@ static enum outcome look(struct reporter *reporter, struct subscriber *subscribe
 			return NOT_DURABLE;
 		subscriber->place++;
 		++*comparisons;
-		if (!matches(subscriber->entry, told) || !may_hear(&port, told)) {
+		if (!subscription_matches(subscriber->entry, told) ||
+		    !subscriber_may_hear(&port, told)) {
 			subscriber->attempts = 0;
 			continue;
 		}
@@ -358,14 +360,14 @@ static enum outcome look(struct reporter *reporter, struct subscriber *subscribe
 
 /* Until there is no place for a subscription that waits, or it was enough for a turn. False: waits
  * for the registry. */
-static bool pump(struct reporter *reporter, enum lane lane, unsigned *comparisons)
+static bool report_pump(struct reporter *reporter, enum lane lane, unsigned *comparisons)
 {
 	struct list *link;
 
 	while (*comparisons < TURN_COMPARISONS && (link = lanes_next(&reporter->lanes, lane))) {
 		struct subscriber *subscriber = container_of(link, struct subscriber, link);
 
-		switch (look(reporter, subscriber, comparisons)) {
+		switch (subscriber_look(reporter, subscriber, comparisons)) {
 		case SENT:
 			break;
 		case CAUGHT_UP:
@@ -380,14 +382,14 @@ static bool pump(struct reporter *reporter, enum lane lane, unsigned *comparison
 	return true;
 }
 
-static void durable(void *ctx)
+static void report_durable(void *ctx)
 {
 	struct reporter *reporter = ctx;
 
 	loop_defer(&reporter->turn);
 }
 
-static void turn(void *arg)
+static void report_turn(void *arg)
 {
 	struct reporter *reporter = arg;
 	unsigned comparisons = 0;
@@ -396,7 +398,7 @@ static void turn(void *arg)
 	if (!*reporter->view)
 		return;
 	for (unsigned lane = 0; lane < LANES; lane++)
-		goes_on &= pump(reporter, lane, &comparisons);
+		goes_on &= report_pump(reporter, lane, &comparisons);
 	if (!reporter->busy)
 		log_cut(reporter, reporter->next);
 	else if (comparisons >= TURN_COMPARISONS)
@@ -463,7 +465,7 @@ static void tell_own(struct reporter *reporter, uint16_t number, const uint8_t g
 	notice_fill(&told->notice, number, NOTICE_PRODUCER_CLASS_MANAGER, own->lid, &details);
 	be64_store(told->notice.issuer_gid, reporter->subnet_prefix);
 	be64_store(told->notice.issuer_gid + 8, own->info.guid);
-	tell(reporter, told);
+	report_note(reporter, told);
 }
 
 static void tell_port(struct reporter *reporter, const struct event *event)
@@ -493,7 +495,7 @@ static void tell_trap(struct reporter *reporter, const struct event *event)
 		.num = event->num,
 	};
 
-	tell(reporter, &told);
+	report_note(reporter, &told);
 }
 
 /* Nothing more is told by who is not MASTER, and nobody is waited for. */
@@ -519,7 +521,7 @@ static void fall_silent(struct reporter *reporter)
 	log_cut(reporter, reporter->next);
 }
 
-static void happened(void *ctx, const struct event *event)
+static void report_event(void *ctx, const struct event *event)
 {
 	struct reporter *reporter = ctx;
 
@@ -533,7 +535,7 @@ static void happened(void *ctx, const struct event *event)
 		tell_trap(reporter, event);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void report_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct reporter *reporter = ctx;
 	const struct group_entry *group = change->after ? change->after : change->before;
@@ -556,17 +558,18 @@ struct reporter *reporter_new(struct loop *loop, struct txn_table *txns, struct 
 	struct reporter *reporter = mem_zalloc(sizeof(*reporter));
 	const struct subscription_entry *entry;
 
-	*reporter = (struct reporter){.loop = loop,
-				      .txns = txns,
-				      .view = view,
-				      .lookup = lookup,
-				      .lookup_ctx = ctx,
-				      .registry = registry,
-				      .subnet_prefix = subnet_prefix,
-				      .events = {.happened = happened, .ctx = reporter},
-				      .changes = {.changed = changed, .ctx = reporter},
-				      .durable = {.durable = durable, .ctx = reporter},
-				      .drop_limit = {.burst = 10, .interval_us = 1000000}};
+	*reporter =
+		(struct reporter){.loop = loop,
+				  .txns = txns,
+				  .view = view,
+				  .lookup = lookup,
+				  .lookup_ctx = ctx,
+				  .registry = registry,
+				  .subnet_prefix = subnet_prefix,
+				  .events = {.happened = report_event, .ctx = reporter},
+				  .changes = {.changed = report_registry_changed, .ctx = reporter},
+				  .durable = {.durable = report_durable, .ctx = reporter},
+				  .drop_limit = {.burst = 10, .interval_us = 1000000}};
 	list_init(&reporter->durable.link);
 	list_init(&reporter->flights);
 	for (unsigned lane = 0; lane < LANES; lane++)
@@ -574,7 +577,7 @@ struct reporter *reporter_new(struct loop *loop, struct txn_table *txns, struct 
 	lanes_init(&reporter->lanes);
 	map_init(&reporter->by_entry);
 	reporter->log = mem_array(REPORT_LOG, sizeof(*reporter->log));
-	loop_deferred_init(&reporter->turn, loop, "reports", turn, reporter);
+	loop_deferred_init(&reporter->turn, loop, "reports", report_turn, reporter);
 	for (entry = registry_first(registry, REGISTRY_SUBSCRIPTION, -1, NULL); entry;
 	     entry = registry_next(registry, REGISTRY_SUBSCRIPTION, -1, entry))
 		subscriber_add(reporter, entry);
@@ -596,7 +599,7 @@ void reporter_free(struct reporter *reporter)
 		struct flight *flight = container_of(item, struct flight, link);
 
 		txn_cancel(reporter->txns, report_done, flight);
-		flight_free(flight);
+		report_flight_free(flight);
 	}
 	for (unsigned lane = 0; lane < LANES; lane++)
 		list_for_each (item, &reporter->resting[lane])

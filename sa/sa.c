@@ -312,7 +312,7 @@ static bool method_changes(uint8_t method)
 	return method == METHOD_SET || method == METHOD_DELETE;
 }
 
-static const struct adm_row *row_find(uint16_t attr_id, uint8_t method)
+static const struct adm_row *sa_row_find(uint16_t attr_id, uint8_t method)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++)
 		if (adm_rows[i].attr_id == attr_id && adm_rows[i].method == method)
@@ -573,7 +573,7 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 	bool changes = method_changes(exchange->header.method);
 	uint16_t status;
 
-	exchange->row = row_find(exchange->header.attr_id, exchange->header.method);
+	exchange->row = sa_row_find(exchange->header.attr_id, exchange->header.method);
 	status = exchange_check(exchange, size);
 	if (!status && changes &&
 	    !verdict_take(adm, exchange, pending_judge(adm->pending, exchange)))
@@ -682,7 +682,7 @@ static bool is_shut(void *ctx)
 	return !*adm->view && is_answering(adm);
 }
 
-static void expired(void *ctx)
+static void sa_request_expired(void *ctx)
 {
 	struct adm *adm = ctx;
 
@@ -708,8 +708,8 @@ static void passed(void *ctx, const struct mad_addr *from, const uint8_t *mad, s
 	arena_reset(adm->scratch);
 }
 
-static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
-		     const uint8_t *mad, size_t size)
+static void sa_request_received(void *ctx, const struct mad_addr *from,
+				const struct mad_header *header, const uint8_t *mad, size_t size)
 {
 	struct adm *adm = ctx;
 	struct exchange exchange;
@@ -734,7 +734,7 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 	arena_reset(adm->scratch);
 }
 
-static void happened(void *ctx, const struct event *event)
+static void sa_event(void *ctx, const struct event *event)
 {
 	struct adm *adm = ctx;
 
@@ -757,7 +757,7 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->registry = registry;
 	adm->options = *options;
 	adm->scratch = arena_new();
-	adm->gate = gate_new(loop, &(struct gate_owner){passed, expired, is_shut, adm});
+	adm->gate = gate_new(loop, &(struct gate_owner){passed, sa_request_expired, is_shut, adm});
 	adm->queue = queue_new(loop, queued_done, adm);
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
@@ -774,9 +774,9 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 		adm->counts[i].record = adm_rows[i].format->name;
 		adm->counts[i].method = method_name(CLASS_SUBN_ADM, adm_rows[i].method);
 	}
-	adm->reader = (struct event_reader){.happened = happened, .ctx = adm};
+	adm->reader = (struct event_reader){.happened = sa_event, .ctx = adm};
 	event_read(events, &adm->reader);
-	txn_handle(txns, CLASS_SUBN_ADM, received, adm);
+	txn_handle(txns, CLASS_SUBN_ADM, sa_request_received, adm);
 	return adm;
 }
 

@@ -61,7 +61,7 @@ static void entry_to_record(const struct services *services, const struct servic
 }
 
 /* Keys are told to an administrator only: who has one may change the record. */
-static void give(struct adm_request *request, const struct service_entry *entry)
+static void service_give(struct adm_request *request, const struct service_entry *entry)
 {
 	struct service_record record;
 
@@ -136,8 +136,8 @@ static bool in_group(const struct adm_request *request, const uint8_t gid[GID_SI
 
 /* Whether the requester may speak for the GID without a key; *port: the end port that has it, where
  * there is one. */
-static bool is_own(const struct adm_request *request, const uint8_t gid[GID_SIZE],
-		   const struct endport *port)
+static bool service_gid_is_own(const struct adm_request *request, const uint8_t gid[GID_SIZE],
+			       const struct endport *port)
 {
 	if (path_gid_is_multicast(gid))
 		return in_group(request, gid);
@@ -173,7 +173,7 @@ struct meant {
 	bool has_port;
 };
 
-static void identify(struct adm_request *request, struct meant *meant)
+static void service_identify(struct adm_request *request, struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
 
@@ -187,7 +187,7 @@ static void identify(struct adm_request *request, struct meant *meant)
 	meant->found = registry_find(request->registry, REGISTRY_SERVICE, &meant->key);
 }
 
-static bool may_change(const struct adm_request *request, const struct meant *meant)
+static bool service_may_change(const struct adm_request *request, const struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
 	bool has_key = meant->found && memcmp(meant->found->key, no_key, sizeof(no_key)) != 0;
@@ -197,7 +197,8 @@ static bool may_change(const struct adm_request *request, const struct meant *me
 		return true;
 	if (has_key && request_has(request, SERVICE_RECORD_KEY) && !fits)
 		return false;
-	return fits || is_own(request, wanted->gid, meant->has_port ? &meant->port : NULL);
+	return fits ||
+	       service_gid_is_own(request, wanted->gid, meant->has_port ? &meant->port : NULL);
 }
 
 /* Both ends have to have the P_Key, or nobody could reach the service by it. */
@@ -208,26 +209,26 @@ static bool in_partition(const struct adm_request *request, const struct meant *
 }
 
 /* Chapter 15.4.1: a port that the requester may not know is answered like one that is not there. */
-static bool is_known(const struct adm_request *request, const struct meant *meant)
+static bool service_gid_is_known(const struct adm_request *request, const struct meant *meant)
 {
 	const uint8_t *gid = ((const struct service_record *)request->wanted)->gid;
 
 	if (path_gid_is_multicast(gid))
 		return true;
-	return meant->has_port &&
-	       (is_own(request, gid, &meant->port) || request_may_see(request, &meant->port));
+	return meant->has_port && (service_gid_is_own(request, gid, &meant->port) ||
+				   request_may_see(request, &meant->port));
 }
 
-static uint16_t judge_set(struct adm_request *request, const struct meant *meant)
+static uint16_t service_judge_set(struct adm_request *request, const struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
 
 	if (!request_has(request, SERVICE_RECORD_SERVICE_ID) ||
 	    !request_has(request, SERVICE_RECORD_GID))
 		return SA_REQ_INVALID;
-	if (!is_known(request, meant))
+	if (!service_gid_is_known(request, meant))
 		return SA_REQ_INVALID_GID;
-	if (!in_partition(request, meant) || !may_change(request, meant))
+	if (!in_partition(request, meant) || !service_may_change(request, meant))
 		return SA_REQ_INVALID;
 	if (request_has(request, SERVICE_RECORD_LEASE) && !wanted->lease)
 		return SA_REQ_INVALID; /* it would be over before it is told */
@@ -244,8 +245,8 @@ uint16_t begin_service_set(struct adm_request *request)
 	struct meant meant;
 	uint16_t status;
 
-	identify(request, &meant);
-	status = judge_set(request, &meant);
+	service_identify(request, &meant);
+	status = service_judge_set(request, &meant);
 	if (status)
 		return status;
 	meant.key.owner = meant.found ? meant.found->owner : request->requester.guid;
@@ -256,7 +257,7 @@ uint16_t begin_service_set(struct adm_request *request)
 		memcpy(meant.key.key, wanted->key, sizeof(meant.key.key));
 	else if (meant.found)
 		memcpy(meant.key.key, meant.found->key, sizeof(meant.key.key));
-	give(request, registry_put(request->registry, REGISTRY_SERVICE, &meant.key));
+	service_give(request, registry_put(request->registry, REGISTRY_SERVICE, &meant.key));
 	return STATUS_OK;
 }
 
@@ -264,12 +265,12 @@ uint16_t begin_service_delete(struct adm_request *request)
 {
 	struct meant meant;
 
-	identify(request, &meant);
+	service_identify(request, &meant);
 	if (!meant.found || !may_see(request, meant.found))
 		return SA_NO_RECORDS;
-	if (!may_change(request, &meant))
+	if (!service_may_change(request, &meant))
 		return SA_REQ_INVALID;
-	give(request, meant.found);
+	service_give(request, meant.found);
 	registry_drop(request->registry, REGISTRY_SERVICE, &meant.key);
 	return STATUS_OK;
 }

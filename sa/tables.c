@@ -34,8 +34,8 @@ static uint64_t others(const struct adm_request *request)
 
 /* A port of a switch is named by its number; an adapter's by its LID, and where that is given the
  * number is not looked at: osmtest asks with 0, and OpenSM answers with the port's own. */
-static uint64_t of_port(const struct adm_request *request, const struct endport *port,
-			uint64_t numbers)
+static uint64_t components_not_of_port(const struct adm_request *request,
+				       const struct endport *port, uint64_t numbers)
 {
 	bool is_named = port->at.sw < 0 && request_has(request, TABLE_RECORD_LID);
 
@@ -166,8 +166,10 @@ void step_p_keys(struct adm_request *request, uint64_t unit)
 		};
 
 		memcpy(record.table.p_key, list->key + first, sizeof(record.table.p_key));
-		request_offer(request, of_port(request, &port, COMPONENT(P_KEY_TABLE_PORT_NUM)),
-			      &record);
+		request_offer(
+			request,
+			components_not_of_port(request, &port, COMPONENT(P_KEY_TABLE_PORT_NUM)),
+			&record);
 	}
 }
 
@@ -224,8 +226,9 @@ void step_sl_to_vl(struct adm_request *request, uint64_t unit)
 	if (!request_endport(request, unit, &port))
 		return;
 	last = endport_last_num(request->topology, &port);
-	mask = of_port(request, &port,
-		       COMPONENT(SL_TO_VL_INPUT_PORT_NUM) | COMPONENT(SL_TO_VL_OUTPUT_PORT_NUM));
+	mask = components_not_of_port(request, &port,
+				      COMPONENT(SL_TO_VL_INPUT_PORT_NUM) |
+					      COMPONENT(SL_TO_VL_OUTPUT_PORT_NUM));
 	for (unsigned out = port.num; out <= last; out++) {
 		const struct port_tables *tables = tables_of(&port, out);
 		unsigned inputs = port.at.sw >= 0 ? last + 1 : 1;
@@ -264,7 +267,8 @@ void step_vl_arbitration(struct adm_request *request, uint64_t unit)
 
 			if (tables->vl_arbitration_known >> block & 1)
 				request_offer(request,
-					      of_port(request, &port,
+					      components_not_of_port(
+						      request, &port,
 						      COMPONENT(VL_ARBITRATION_OUTPUT_PORT_NUM)),
 					      &record);
 		}

@@ -73,8 +73,8 @@ static bool may_add(char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], unsigned numbe
 
 /* "ftree,updn" as a chain; spaces around names do not count. False, why, and out untouched, when it
  * is none. */
-static bool parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		  char why[SETTING_WHY_SIZE])
+static bool engines_parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
+			  char why[SETTING_WHY_SIZE])
 {
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME] = {0};
 	char *copy = mem_strdup(text), *rest = copy, *name;
@@ -93,7 +93,8 @@ static bool parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
 	return good;
 }
 
-static void print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], char text[SETTING_VALUE_SIZE])
+static void engines_print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
+			  char text[SETTING_VALUE_SIZE])
 {
 	size_t used = 0;
 
@@ -105,14 +106,14 @@ static void print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], char text[
 
 /* What is in force */
 
-static bool settle(struct sm *sm, char why[SETTING_WHY_SIZE])
+static bool engines_settle(struct sm *sm, char why[SETTING_WHY_SIZE])
 {
 	const char *text = setting_get(sm->registry, setting_name);
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME];
 	bool good;
 
 	memcpy(engines, sm->engines.configured, sizeof(engines));
-	good = !text || parse(text, engines, why);
+	good = !text || engines_parse(text, engines, why);
 	if (sm->engines.trying)
 		memcpy(engines, sm->engines.tried, sizeof(engines));
 	if (!memcmp(engines, sm->options.engines, sizeof(engines)))
@@ -124,14 +125,14 @@ static bool settle(struct sm *sm, char why[SETTING_WHY_SIZE])
 	return good;
 }
 
-static bool apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
+static bool engines_apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
 {
 	(void)text;
-	return settle(ctx, why);
+	return engines_settle(ctx, why);
 }
 
 static const struct setting_row rows[] = {
-	{setting_name, "route engine default", apply},
+	{setting_name, "route engine default", engines_apply},
 	{.name = NULL},
 };
 
@@ -151,7 +152,7 @@ void engines_configured(struct sm *sm)
 	char why[SETTING_WHY_SIZE]; /* it was said when the setting came */
 
 	memcpy(sm->engines.configured, sm->options.engines, sizeof(sm->engines.configured));
-	settle(sm, why);
+	engines_settle(sm, why);
 }
 
 bool engines_try(struct sm *sm, const char *text, char why[SETTING_WHY_SIZE])
@@ -161,12 +162,12 @@ bool engines_try(struct sm *sm, const char *text, char why[SETTING_WHY_SIZE])
 
 	if (clears)
 		memcpy(engines->tried, engines->configured, sizeof(engines->tried));
-	else if (!parse(text, engines->tried, why))
+	else if (!engines_parse(text, engines->tried, why))
 		return false;
 	engines->clears = clears;
 	engines->trying = true;
 	trigger_reroute(&sm->trigger, "weftctl route engine");
-	settle(sm, why);
+	engines_settle(sm, why);
 	return true;
 }
 
@@ -175,8 +176,8 @@ void engines_tried(struct sm *sm, bool stays)
 	char text[SETTING_VALUE_SIZE], why[SETTING_WHY_SIZE];
 
 	sm->engines.trying = false;
-	print((const char(*)[SM_ENGINE_NAME])sm->engines.tried, text);
+	engines_print((const char(*)[SM_ENGINE_NAME])sm->engines.tried, text);
 	if (stays)
 		setting_put(sm->registry, setting_name, sm->engines.clears ? NULL : text);
-	settle(sm, why);
+	engines_settle(sm, why);
 }

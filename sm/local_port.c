@@ -50,8 +50,8 @@ static bool may_look(const struct sm *sm)
 	       !sm->trigger.wanted && !sm->stopped && !sm->transport->gone;
 }
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+static void local_port_answered(void *owner, void *subject, const struct smp_request *request,
+				const struct smp_answer *answer)
 {
 	struct sm *sm = owner;
 	struct port *port = subject;
@@ -79,14 +79,14 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 }
 
 /* A switch's port 0 has no link. */
-static void look(void *arg)
+static void local_port_read(void *arg)
 {
 	struct sm *sm = arg;
 	struct port *port = sm->fabric->sm_port;
 	struct smp_request request = {.method = METHOD_GET,
 				      .attr_id = ATTR_PORT_INFO,
 				      .attempts = 1,
-				      .done = answered,
+				      .done = local_port_answered,
 				      .owner = sm,
 				      .subject = port};
 
@@ -100,7 +100,7 @@ static void look(void *arg)
 	window_submit(&port_agent(port)->target, &request);
 }
 
-static void device_gone(void *ctx, int error)
+static void local_port_device_gone(void *ctx, int error)
 {
 	struct sm *sm = ctx;
 	char text[SWEEP_TEXT_SIZE];
@@ -134,8 +134,8 @@ static void device_back(void *ctx)
 
 void own_port_init(struct sm *sm)
 {
-	txn_on_gone(sm->txns, device_gone, device_back, sm);
-	loop_timer_init(&sm->own_port.timer, sm->loop, "own port", look, sm);
+	txn_on_gone(sm->txns, local_port_device_gone, device_back, sm);
+	loop_timer_init(&sm->own_port.timer, sm->loop, "own port", local_port_read, sm);
 }
 
 void own_port_start(struct sm *sm)

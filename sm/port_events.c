@@ -23,7 +23,7 @@ struct found {
 	uint8_t num;
 };
 
-static void raise(const struct herald *herald, enum event_kind kind, struct found port)
+static void port_events_raise(const struct herald *herald, enum event_kind kind, struct found port)
 {
 	const struct event event = {.kind = kind,
 				    .guid = port.guid,
@@ -59,7 +59,7 @@ static void grace_over(void *arg)
 		struct found port = {.guid = first->guid};
 
 		absentee_free(herald, first);
-		raise(herald, EVENT_PORT_FORGOTTEN, port);
+		port_events_raise(herald, EVENT_PORT_FORGOTTEN, port);
 	}
 	if (!list_empty(&herald->leaving))
 		loop_timer_arm_at(&herald->timer, grace_end_us(herald));
@@ -148,7 +148,7 @@ static void comes(struct herald *herald, guid_t guid)
 	free(map_put(&herald->coming, guid, coming));
 }
 
-static void compare(struct herald *herald, struct found before, struct found after)
+static void port_events_compare(struct herald *herald, struct found before, struct found after)
 {
 	guid_t *coming;
 
@@ -157,7 +157,7 @@ static void compare(struct herald *herald, struct found before, struct found aft
 		leaves(herald, before.guid);
 		coming = map_remove(&herald->coming, before.guid);
 		if (!coming) /* else nobody has heard yet that it was there */
-			raise(herald, EVENT_PORT_OUT, before);
+			port_events_raise(herald, EVENT_PORT_OUT, before);
 		free(coming);
 	} else if (!before.lid && after.lid) {
 		returns(herald, after.guid);
@@ -166,7 +166,7 @@ static void compare(struct herald *herald, struct found before, struct found aft
 }
 
 /* A base port 0 has no state (table 146): with its LID it is there. */
-static bool is_up(const struct port *port)
+static bool end_port_is_up(const struct port *port)
 {
 	return port->lid && (port_of_switch(port) || port_state_of(port) == PORT_ACTIVE);
 }
@@ -248,8 +248,8 @@ static void tell_unseen(struct herald *herald, const struct fabric *fabric)
 		for (size_t i = 0; i < herald->before.count; i++) {
 			const struct lid_entry *entry = gone[i];
 
-			raise(herald, EVENT_PORT_OUT,
-			      (struct found){.guid = entry->guid, .lid = entry->lid});
+			port_events_raise(herald, EVENT_PORT_OUT,
+					  (struct found){.guid = entry->guid, .lid = entry->lid});
 		}
 		free(gone);
 	}
@@ -269,11 +269,11 @@ void herald_settled(struct herald *herald, const struct fabric *fabric)
 		guid_t guid = *(guid_t *)guids[i];
 		const struct port *port = map_get(&fabric->ports, guid);
 
-		if (!port || !is_up(port))
+		if (!port || !end_port_is_up(port))
 			continue;
 		free(map_remove(&herald->coming, guid));
-		raise(herald, EVENT_PORT_IN,
-		      (struct found){guid, port->lid, port->node->facts, port->num});
+		port_events_raise(herald, EVENT_PORT_IN,
+				  (struct found){guid, port->lid, port->node->facts, port->num});
 	}
 	free(guids);
 }
@@ -289,8 +289,8 @@ static void forget_coming(struct herald *herald)
 	map_init(&herald->coming);
 }
 
-static void merge(struct herald *herald, const struct array *array, const struct snapshot *before,
-		  const struct snapshot *after)
+static void port_events_merge(struct herald *herald, const struct array *array,
+			      const struct snapshot *before, const struct snapshot *after)
 {
 	uint32_t old = 0, new = 0, olds = array->count(before), news = array->count(after);
 
@@ -303,7 +303,7 @@ static void merge(struct herald *herald, const struct array *array, const struct
 			was = array->found(before, old++);
 		if (b <= a && new < news)
 			is = array->found(after, new ++);
-		compare(herald, was, is);
+		port_events_compare(herald, was, is);
 	}
 }
 
@@ -334,7 +334,7 @@ static bool switch_has(const struct snapshot *snapshot, guid_t guid)
 }
 
 /* What was registered under an alias is forgotten with the port that has it. */
-static bool is_there(const struct herald *herald, guid_t guid)
+static bool port_events_is_present(const struct herald *herald, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
 
@@ -358,7 +358,7 @@ static void search_kind(struct herald *herald, size_t row)
 		registry_walk(herald->registry, known_by[row].kind, -1, NULL, &herald->cursor);
 }
 
-static void search(void *arg)
+static void port_events_search(void *arg)
 {
 	struct herald *herald = arg;
 
@@ -372,7 +372,7 @@ static void search(void *arg)
 			continue;
 		}
 		memcpy(&guid, record + known_by[herald->searched].guid_at, sizeof(guid));
-		if (!is_there(herald, guid))
+		if (!port_events_is_present(herald, guid))
 			leaves(herald, guid);
 	}
 	if (herald->searched < ARRAY_SIZE(known_by))
@@ -385,7 +385,7 @@ static void first_view(struct herald *herald)
 {
 	search_kind(herald, 0);
 	loop_defer(&herald->search);
-	raise(herald, EVENT_MASTER, (struct found){0});
+	port_events_raise(herald, EVENT_MASTER, (struct found){0});
 }
 
 /* Another master looks after them now. */
@@ -396,7 +396,7 @@ static void last_view(struct herald *herald)
 		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
 	loop_timer_disarm(&herald->timer);
 	forget_coming(herald);
-	raise(herald, EVENT_NOT_MASTER, (struct found){0});
+	port_events_raise(herald, EVENT_NOT_MASTER, (struct found){0});
 }
 
 void herald_published(struct herald *herald, const struct view *before, const struct view *after)
@@ -414,7 +414,7 @@ void herald_published(struct herald *herald, const struct view *before, const st
 		first_view(herald);
 	} else if (before->topology != after->topology) {
 		for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
-			merge(herald, &arrays[i], before->topology, after->topology);
+			port_events_merge(herald, &arrays[i], before->topology, after->topology);
 	}
 	if (!list_empty(&herald->leaving))
 		grace_over(herald);
@@ -431,7 +431,8 @@ void herald_init(struct herald *herald, struct loop *loop, struct event_hub *eve
 	find_before(herald);
 	list_init(&herald->leaving);
 	herald->searched = ARRAY_SIZE(known_by);
-	loop_deferred_init(&herald->search, loop, "ports that went unseen", search, herald);
+	loop_deferred_init(&herald->search, loop, "ports that went unseen", port_events_search,
+			   herald);
 	loop_timer_init(&herald->timer, loop, "grace of ports", grace_over, herald);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is asked of which port is one list (collect()), which counts the requests as well as it
- * makes them; with an end port's comes the P_Key table of the switch's port before it. An answer
+ * What is asked of which port is one list (reading_collect()), which counts the requests as well as
+ * it makes them; with an end port's comes the P_Key table of the switch's port before it. An answer
  * that came after a sweep began is as good as none: the port may have passed INIT meanwhile. Then
  * nothing is kept, and the port is read again when its turn comes.
  */
@@ -33,17 +33,17 @@ struct reading {
 	bool spoiled; /* something had no answer, or came too late */
 };
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer);
+static void reading_answered(void *owner, void *subject, const struct smp_request *request,
+			     const struct smp_answer *answer);
 
 /* Counts a request, and submits it when there is somebody to hear of it. */
-static unsigned ask(struct reading *reading, const struct port *port, uint16_t attr_id,
-		    uint32_t attr_mod)
+static unsigned reading_get(struct reading *reading, const struct port *port, uint16_t attr_id,
+			    uint32_t attr_mod)
 {
 	const struct smp_request request = {.method = METHOD_GET,
 					    .attr_id = attr_id,
 					    .attr_mod = attr_mod,
-					    .done = answered,
+					    .done = reading_answered,
 					    .owner = reading,
 					    .subject = reading ? reading->port : NULL};
 
@@ -61,7 +61,7 @@ static unsigned guid_blocks(const struct port *port)
 
 /* A switch maps from each of its ports, an adapter only what it sends itself. A base port 0 has no
  * lanes to choose from. */
-static unsigned sl_to_vl_rows(const struct port *port)
+static unsigned reading_sl_to_vl_rows(const struct port *port)
 {
 	if (port_info(port)->vl_cap <= VLS_ONE || port->refuses & PORT_REFUSES_SL_TO_VL)
 		return 0;
@@ -106,24 +106,25 @@ static unsigned front_blocks(const struct port *front)
 	return blocks < PKEY_BLOCKS_MAX ? blocks : PKEY_BLOCKS_MAX;
 }
 
-static unsigned collect(struct reading *reading, const struct port *port)
+static unsigned reading_collect(struct reading *reading, const struct port *port)
 {
-	unsigned guids = guid_blocks(port), rows = sl_to_vl_rows(port), count = 0;
+	unsigned guids = guid_blocks(port), rows = reading_sl_to_vl_rows(port), count = 0;
 	const struct port *front = front_unread(port);
 	uint32_t out = port_of_switch(port) ? port->num : 0;
 	uint8_t blocks = vl_arbitration_blocks(port);
 
 	for (unsigned block = 0; block < guids; block++)
-		count += ask(reading, port, ATTR_GUID_INFO, block);
+		count += reading_get(reading, port, ATTR_GUID_INFO, block);
 	for (unsigned in = 0; in < rows; in++)
-		count += ask(reading, port, ATTR_SL_TO_VL, in << SL_TO_VL_INPUT_SHIFT | out);
+		count +=
+			reading_get(reading, port, ATTR_SL_TO_VL, in << SL_TO_VL_INPUT_SHIFT | out);
 	for (unsigned block = 0; block < VLARB_BLOCKS; block++)
 		if (blocks >> block & 1)
-			count += ask(reading, port, ATTR_VL_ARBITRATION,
-				     (block + 1) << VLARB_BLOCK_SHIFT | out);
+			count += reading_get(reading, port, ATTR_VL_ARBITRATION,
+					     (block + 1) << VLARB_BLOCK_SHIFT | out);
 	for (unsigned block = 0; block < front_blocks(front); block++)
-		count += ask(reading, front, ATTR_PKEY_TABLE,
-			     (uint32_t)front->num << PKEY_PORT_SHIFT | block);
+		count += reading_get(reading, front, ATTR_PKEY_TABLE,
+				     (uint32_t)front->num << PKEY_PORT_SHIFT | block);
 	return count;
 }
 
@@ -132,7 +133,7 @@ unsigned tables_cost(const struct port *port)
 	if (!port_agent(port) || !port_facts(port)->known ||
 	    (port->num && port_state_of(port) < PORT_INIT))
 		return 0;
-	return collect(NULL, port);
+	return reading_collect(NULL, port);
 }
 
 /* Answers */
@@ -203,7 +204,7 @@ static void take_front(struct reading *reading)
 	pkey_list_unref(reading->front);
 }
 
-static void finish(struct reading *reading)
+static void read_tables_finish(struct reading *reading)
 {
 	struct sm *sm = reading->sm;
 	struct port_tables *tables;
@@ -234,8 +235,8 @@ static void take_pkeys(struct reading *reading, uint32_t attr_mod, const struct 
 	       sizeof(table.p_key));
 }
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+static void reading_answered(void *owner, void *subject, const struct smp_request *request,
+			     const struct smp_answer *answer)
 {
 	struct reading *reading = owner;
 	struct sm *sm = reading->sm;
@@ -255,7 +256,7 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 			rows[i].take(reading->tables, request->attr_mod, answer->data);
 	}
 	if (!--reading->pending)
-		finish(reading);
+		read_tables_finish(reading);
 }
 
 void tables_read(struct sm *sm, struct port *port, void (*done)(struct sm *sm))
@@ -267,10 +268,10 @@ void tables_read(struct sm *sm, struct port *port, void (*done)(struct sm *sm))
 	reading->done = done;
 	reading->sweep = sm->sweep.last.number;
 	reading->tables = port_tables_new((uint16_t)(guid_blocks(port) * GUID_BLOCK_GUIDS),
-					  (uint16_t)sl_to_vl_rows(port));
+					  (uint16_t)reading_sl_to_vl_rows(port));
 	if (front_blocks(front_unread(port)))
 		reading->front = pkey_list_new(
 			(uint16_t)(front_blocks(front_unread(port)) * PKEY_BLOCK_KEYS));
 	reading->pending = tables_cost(port);
-	collect(reading, port);
+	reading_collect(reading, port);
 }

@@ -40,7 +40,7 @@ enum {
  * violations, as the drivers qib and hfi1 show them (subn_get_portinfo()), PortPhysicalState of a
  * link that recovers, bits of CapabilityMask as modules of a host's kernel are loaded (Linux,
  * core/cm.c). OpenSM compares only what it writes (osm_link_mgr.c, link_mgr_set_physp_pi()). */
-static bool same_link(const struct port_info *a, const struct port_info *b)
+static bool readback_same_link(const struct port_info *a, const struct port_info *b)
 {
 	return a->port_state == b->port_state && a->mtu_cap == b->mtu_cap &&
 	       a->vl_cap == b->vl_cap && a->link_width_active == b->link_width_active &&
@@ -58,7 +58,8 @@ static bool same_switch(const struct switch_info *a, const struct switch_info *b
 
 /* Differences */
 
-static void differs(struct sm *sm, const struct port *port, const char *what, unsigned number)
+static void readback_log_difference(struct sm *sm, const struct port *port, const char *what,
+				    unsigned number)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_DIFFERS);
 
@@ -77,7 +78,7 @@ static void compare_switch_info(struct sm *sm, struct port *port, uint32_t numbe
 
 	attr_decode(&switch_info_format, data, &info);
 	if (!same_switch(&info, &port->node->facts->sw))
-		differs(sm, port, "SwitchInfo", number);
+		readback_log_difference(sm, port, "SwitchInfo", number);
 }
 
 /* The trap that told of it was lost. It is shown with the next view. */
@@ -96,10 +97,10 @@ static void compare_port_info(struct sm *sm, struct port *port, uint32_t number,
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
-	if (same_link(&info, port_info(port)) && port_governed_is_same(port, &info))
+	if (readback_same_link(&info, port_info(port)) && port_governed_is_same(port, &info))
 		learn_capabilities(sm, port, info.capability_mask);
 	else
-		differs(sm, port, "PortInfo of port", number & UINT8_MAX);
+		readback_log_difference(sm, port, "PortInfo of port", number & UINT8_MAX);
 }
 
 static void compare_block(struct sm *sm, struct port *port, uint32_t number, const uint8_t *data)
@@ -111,7 +112,7 @@ static void compare_block(struct sm *sm, struct port *port, uint32_t number, con
 		return;
 	lft_have_learn(&sw->have, (uint16_t)number, sw->want->blocks, data);
 	sw->settled = false;
-	differs(sm, port, "block of the forwarding table", number);
+	readback_log_difference(sm, port, "block of the forwarding table", number);
 }
 
 /* Between two sweeps groups are written, so an answer may be older than what is known. */
@@ -142,7 +143,7 @@ static void compare_cell(struct sm *sm, struct port *port, uint32_t number, cons
 	mft_learn(mft, index, table.port_mask);
 	mft->touched = true;
 	mcast_be_careful(sm->mcast, (lid_t)(LID_MULTICAST_MIN + block * MFT_BLOCK_LIDS));
-	differs(sm, port, "block of the multicast table", block);
+	readback_log_difference(sm, port, "block of the multicast table", block);
 }
 
 static const struct {
@@ -155,8 +156,8 @@ static const struct {
 	{ATTR_MULTICAST_FORWARDING_TABLE, compare_cell},
 };
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+static void readback_answered(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
 {
 	struct sm *sm = owner;
 
@@ -172,7 +173,7 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 
 /* Items of a node */
 
-static unsigned blocks_of(const struct node *node)
+static unsigned lft_blocks_held(const struct node *node)
 {
 	return node->sw ? node->facts->sw.linear_fdb_top / LFT_BLOCK_LIDS + 1u : 0;
 }
@@ -195,7 +196,8 @@ static unsigned cells_of(const struct node *node)
  * before them, and the blocks and cells behind. */
 static unsigned items_of(const struct node *node)
 {
-	return (node->sw != NULL) + 2 * (node->num_ports + 1u) + blocks_of(node) + cells_of(node);
+	return (node->sw != NULL) + 2 * (node->num_ports + 1u) + lft_blocks_held(node) +
+	       cells_of(node);
 }
 
 /* About so many SMPs: it is for the pace, and costs no look at each port. */
@@ -204,7 +206,7 @@ static uint64_t smps_of(const struct node *node)
 	unsigned ports = node->num_ports + 1u;
 	uint64_t tables = node->sw ? (uint64_t)ports * (ports + VLARB_BLOCKS / 2) : 6 * ports;
 
-	return (node->sw != NULL) + ports + tables + blocks_of(node) + cells_of(node);
+	return (node->sw != NULL) + ports + tables + lft_blocks_held(node) + cells_of(node);
 }
 
 /* The port whose tables are this item, else NULL. */
@@ -223,7 +225,7 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 {
 	unsigned first_port = node->sw != NULL,
 		 first_block = first_port + 2 * (node->num_ports + 1u),
-		 first_cell = first_block + blocks_of(node);
+		 first_cell = first_block + lft_blocks_held(node);
 
 	*port = &node->port[0];
 	if (item < first_port) {
@@ -283,7 +285,7 @@ static void read_port(struct sm *sm, struct port *port, unsigned cost)
 /* Begins with what an item asks for: how many SMPs that is. */
 static unsigned read_item(struct sm *sm, struct node *node, unsigned item)
 {
-	struct smp_request request = {.method = METHOD_GET, .done = answered, .owner = sm};
+	struct smp_request request = {.method = METHOD_GET, .done = readback_answered, .owner = sm};
 	struct port *port = item_tables(node, item);
 	unsigned cost;
 
@@ -326,7 +328,7 @@ static void read_next(struct sm *sm)
 /* End ports whose tables were never read */
 
 /* Ports that come meanwhile make it begin again. */
-static void search(struct sm *sm)
+static void readback_search(struct sm *sm)
 {
 	struct trickle *trickle = &sm->trickle;
 	const struct roster *roster = fabric_roster(sm->fabric);
@@ -348,7 +350,7 @@ static void search(struct sm *sm)
 
 /* What was read is shown in a view of its own. */
 
-static void shown(void *ctx, struct snapshot *snapshot)
+static void readback_view_taken(void *ctx, struct snapshot *snapshot)
 {
 	struct sm *sm = ctx;
 
@@ -361,7 +363,7 @@ static void shown(void *ctx, struct snapshot *snapshot)
 		snapshot_unref(snapshot);
 }
 
-static void show(struct sm *sm)
+static void readback_show(struct sm *sm)
 {
 	struct trickle *trickle = &sm->trickle;
 	uint64_t now_us = loop_now_us(sm->loop);
@@ -371,12 +373,12 @@ static void show(struct sm *sm)
 	trickle->news = trickle->show = false;
 	trickle->showing = true;
 	trickle->shown_us = now_us;
-	picture_take(&sm->picture, &trickle->picture, false, shown, sm);
+	picture_take(&sm->picture, &trickle->picture, false, readback_view_taken, sm);
 }
 
 /* Turns */
 
-static uint64_t interval_us(const struct sm *sm)
+static uint64_t readback_interval_us(const struct sm *sm)
 {
 	const struct trickle *trickle = &sm->trickle;
 	uint64_t round_us = sm->options.readback_s * UINT64_C(1000000);
@@ -407,14 +409,14 @@ static void read_on(struct sm *sm)
 		trickle->search_at = 0;
 	}
 	if (trickle->searching)
-		search(sm);
+		readback_search(sm);
 	else if (!trickle->reading)
-		show(sm);
+		readback_show(sm);
 	if (!trickle->searching && !trickle->reading && !trickle->showing)
 		read_next(sm);
 }
 
-static void tick(void *arg)
+static void readback_tick(void *arg)
 {
 	struct sm *sm = arg;
 
@@ -422,20 +424,20 @@ static void tick(void *arg)
 		return;
 	if (is_quiet(sm))
 		read_on(sm);
-	loop_timer_arm(&sm->trickle.timer, interval_us(sm));
+	loop_timer_arm(&sm->trickle.timer, readback_interval_us(sm));
 }
 
 void trickle_init(struct sm *sm)
 {
 	sm->trickle.limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	table_pool_init(&sm->trickle.pool);
-	loop_timer_init(&sm->trickle.timer, sm->loop, "trickle", tick, sm);
+	loop_timer_init(&sm->trickle.timer, sm->loop, "trickle", readback_tick, sm);
 }
 
 void trickle_start(struct sm *sm)
 {
 	if (sm->options.readback_s)
-		loop_timer_arm(&sm->trickle.timer, interval_us(sm));
+		loop_timer_arm(&sm->trickle.timer, readback_interval_us(sm));
 	else
 		loop_timer_disarm(&sm->trickle.timer);
 }

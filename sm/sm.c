@@ -14,7 +14,7 @@
 #include "sm/traps.h"
 #include "store/save.h"
 
-static struct window_limits limits_of(const struct sm_options *options)
+static struct window_limits sm_window_limits(const struct sm_options *options)
 {
 	return (struct window_limits){
 		.total = options->smp_window,
@@ -123,7 +123,7 @@ static const char *restore_forbidden(void *arg)
 	return sm_is_master(sm) ? NULL : sm_state_name(peers_role(sm->peers));
 }
 
-static void pkeys_changed(void *ctx, struct port *port)
+static void sm_pkeys_changed(void *ctx, struct port *port)
 {
 	struct sm *sm = ctx;
 
@@ -142,7 +142,7 @@ static bool is_published(const void *ctx)
 	return ((const struct sm *)ctx)->view;
 }
 
-static bool is_between_sweeps(const void *ctx)
+static bool sm_is_between_sweeps(const void *ctx)
 {
 	const struct sm *sm = ctx;
 
@@ -164,7 +164,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 		  const struct sm_options *options)
 {
 	struct sm *sm = mem_zalloc(sizeof(*sm));
-	struct window_limits limits = limits_of(options);
+	struct window_limits limits = sm_window_limits(options);
 
 	sm->loop = loop;
 	sm->pool = pool;
@@ -189,13 +189,13 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	program_set_guids(sm->program, &sm->guids);
 	sm->fabric->own_guid = transport->port.port_guid;
 	keys_init(&sm->keys, loop, registry, sm->fabric, &sm->options);
-	policy_init(&sm->policy, loop, registry, events, sm->fabric, pkeys_changed, sm,
+	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm_pkeys_changed, sm,
 		    &sm->options);
 	foreign_keys_init(&sm->foreign_keys, loop, sm->fabric, &sm->policy);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
 	publish_init(sm);
 	sm->mcast = mcast_new(loop, pool, registry, sm->fabric, sm->program,
-			      &(struct mcast_owner){mcast_base, is_published, is_between_sweeps,
+			      &(struct mcast_owner){mcast_base, is_published, sm_is_between_sweeps,
 						    mcast_written, sm});
 	program_set_mcast(sm->program, sm->mcast);
 	own_port_init(sm);
@@ -352,7 +352,7 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 
 void sm_set_options(struct sm *sm, const struct sm_options *options)
 {
-	struct window_limits limits = limits_of(options);
+	struct window_limits limits = sm_window_limits(options);
 
 	sm->options = *options;
 	keys_changed(&sm->keys);

@@ -70,7 +70,7 @@ static void way_back(const struct letter *letter, struct route_path *out)
 		out->port[i] = came_in[out->hops + 1 - i];
 }
 
-static bool is_stranger(struct sm *sm, const struct letter *letter)
+static bool smp_sender_is_stranger(struct sm *sm, const struct letter *letter)
 {
 	struct route_path back;
 
@@ -89,14 +89,14 @@ static bool is_stranger(struct sm *sm, const struct letter *letter)
 static void get_sm_info(struct sm *sm, const struct letter *letter)
 {
 	sm->counts.sm_info_gets++;
-	if (peers_role(sm->peers) == SM_MASTER && is_stranger(sm, letter) &&
+	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, letter) &&
 	    rate_allows(&sm->stranger_rate, loop_now_us(sm->loop)))
 		trigger_full(&sm->trigger, "a manager asks from where we know of nothing");
 	answer_sm_info(sm, letter, STATUS_OK);
 }
 
 /* The port a request came from, as discovery knows it; 0: it does not. */
-static guid_t sender_of(struct sm *sm, const struct letter *letter)
+static guid_t smp_sender(struct sm *sm, const struct letter *letter)
 {
 	const struct port *port;
 	struct route_path back;
@@ -117,7 +117,7 @@ static void set_sm_info(struct sm *sm, const struct letter *letter)
 	struct log_subject subject = {.message_id = MESSAGE_M_KEY, .lid = letter->from->lid};
 	struct sm_info sender;
 	uint32_t control = letter->header->attr_mod;
-	guid_t guid = sender_of(sm, letter);
+	guid_t guid = smp_sender(sm, letter);
 
 	sm->counts.sm_info_sets++;
 	if (!has_our_m_key(sm, letter)) { /* which a Set() needs at any level of protection */
@@ -143,8 +143,8 @@ static const struct {
 	{METHOD_SET, ATTR_SM_INFO, set_sm_info},
 };
 
-static void received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
-		     const uint8_t *mad, size_t size)
+static void smp_received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
+			 const uint8_t *mad, size_t size)
 {
 	struct sm *sm = ctx;
 	struct letter letter = {.from = from, .header = header, .mad = mad};
@@ -159,6 +159,6 @@ static void received(void *ctx, const struct mad_addr *from, const struct mad_he
 void inbox_init(struct sm *sm)
 {
 	sm->stranger_rate = (struct rate){.burst = 2, .interval_us = 60000000};
-	txn_handle(sm->txns, CLASS_SUBN_LID, received, sm);
-	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, received, sm);
+	txn_handle(sm->txns, CLASS_SUBN_LID, smp_received, sm);
+	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, smp_received, sm);
 }

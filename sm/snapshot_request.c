@@ -10,7 +10,7 @@
 
 #include "lib/mem.h"
 
-static bool is_current(const struct picture *picture, bool as_found)
+static bool snapshot_is_current(const struct picture *picture, bool as_found)
 {
 	const struct fabric *fabric = picture->freeze.fabric;
 
@@ -90,7 +90,7 @@ void picture_take(struct picture *picture, struct picture_wait *wait, bool as_fo
 	list_init(&wait->link);
 	if (picture->stopped) {
 		fn(ctx, NULL);
-	} else if (is_current(picture, as_found)) {
+	} else if (snapshot_is_current(picture, as_found)) {
 		fn(ctx, snapshot_ref(picture->last));
 	} else {
 		list_push(&picture->waiting, &wait->link);

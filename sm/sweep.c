@@ -24,7 +24,7 @@
 
 static void sweep_advance(void *arg);
 static void timer_expired(void *arg);
-static void end(struct sm *sm, int error, const char *format, ...)
+static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* SMPs of ours that ask for an answer, by method and attribute; 0: of any. */
@@ -63,33 +63,34 @@ static void check_phase(struct sm *sm)
 	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
 	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a picture */
-		end(sm, -EAGAIN, "it met what only a full sweep can tell");
+		sweep_end(sm, -EAGAIN, "it met what only a full sweep can tell");
 		return;
 	}
 
 	if (!port || discover_report(sm->discover)->no_local) {
-		end(sm, -EIO, "our own port does not answer");
+		sweep_end(sm, -EIO, "our own port does not answer");
 		return;
 	}
 	if (port_info(port)->port_state < PORT_INIT && port->num) {
 		peers_port_down(sm->peers, "the link of our port is down");
-		end(sm, -ENETDOWN, "the link of %s port %u is down: no fabric to manage",
-		    sm->transport->port.ca, sm->transport->port.port);
+		sweep_end(sm, -ENETDOWN, "the link of %s port %u is down: no fabric to manage",
+			  sm->transport->port.ca, sm->transport->port.port);
 		return;
 	}
 	/* Whoever could not reach us meanwhile has looked for another master. */
 	if (sm->fabric->sm_link_lost && peers_role(sm->peers) == SM_MASTER) {
 		sm->fabric->sm_link_lost = false;
 		peers_port_down(sm->peers, "the link of our port was down");
-		end(sm, -EAGAIN, "our link was down: who is master has to be found out anew");
+		sweep_end(sm, -EAGAIN, "our link was down: who is master has to be found out anew");
 		return;
 	}
 	sm->fabric->sm_link_lost = false;
 	/* Without the key of the first switch nobody sees whether there is a MASTER already. */
 	if (port->num && !port->peer && sm->options.m_key_mode != M_KEY_NONE) {
-		end(sm, -EACCES,
-		    "what our port is cabled to does not answer: it may have an M_Key that is not "
-		    "known here");
+		sweep_end(sm, -EACCES,
+			  "what our port is cabled to does not answer: it may have an M_Key that "
+			  "is not "
+			  "known here");
 		replica_seek(sm->replica);
 		return;
 	}
@@ -172,7 +173,7 @@ static void role_phase(struct sm *sm)
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
 		tell_contested(sm);
 		sm->sweep.contested = true;
-		end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
+		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
 		return;
 	}
 	/* It may also give up by itself, or die. What it wrote until then this sweep has not seen,
@@ -182,7 +183,7 @@ static void role_phase(struct sm *sm)
 		fabric_forget_tables(sm->fabric);
 		fabric_forget_heard(sm->fabric);
 		trigger_full(&sm->trigger, "the other MASTER is none any more");
-		end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
+		sweep_end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
 		return;
 	}
 	sm->sweep.contested = false;
@@ -195,8 +196,8 @@ static void role_phase(struct sm *sm)
 		sweep_advance(sm);
 		return;
 	}
-	end(sm, -EALREADY, "%s: %s", sm_state_name(peers_role(sm->peers)),
-	    sweep_why_not_master(sm));
+	sweep_end(sm, -EALREADY, "%s: %s", sm_state_name(peers_role(sm->peers)),
+		  sweep_why_not_master(sm));
 }
 
 static void log_lids(const struct sm *sm, const struct lid_report *report)
@@ -352,7 +353,7 @@ static void no_routes(struct sm *sm, const struct route_result *result)
 	if (sm->routed)
 		sweep_advance(sm);
 	else
-		end(sm, -ENOTSUP, "no routes: %s", why);
+		sweep_end(sm, -ENOTSUP, "no routes: %s", why);
 }
 
 static void routed(struct work_job *job)
@@ -509,15 +510,17 @@ static void last_phase(struct sm *sm)
 	unsigned failed = report->failed + discover_report(sm->discover)->failed;
 
 	if (sm->sweep.no_routes[0])
-		end(sm, -ENOTSUP, "no new routes, the tables stay as they were: %s",
-		    sm->sweep.no_routes);
+		sweep_end(sm, -ENOTSUP, "no new routes, the tables stay as they were: %s",
+			  sm->sweep.no_routes);
 	else if (report->not_active || failed)
-		end(sm, 0,
-		    "subnet up with errors: requests that failed %u, cabled ports not Active %u",
-		    failed, report->not_active);
+		sweep_end(sm, 0,
+			  "subnet up with errors: requests that failed %u, cabled ports not Active "
+			  "%u",
+			  failed, report->not_active);
 	else
-		end(sm, 0,
-		    sm->sweep.current.reroute ? "subnet up, routes computed anew" : "subnet up");
+		sweep_end(sm, 0,
+			  sm->sweep.current.reroute ? "subnet up, routes computed anew"
+						    : "subnet up");
 }
 
 static const struct phase {
@@ -782,7 +785,7 @@ static void tell_links(struct sm *sm, int error)
 		links_tell(sm->fabric, &sm->links_limit);
 }
 
-static void end(struct sm *sm, int error, const char *format, ...)
+static void sweep_end(struct sm *sm, int error, const char *format, ...)
 {
 	struct sweep *sweep = &sm->sweep;
 	va_list arguments;

@@ -33,7 +33,7 @@ uint64_t trap_pause_us(unsigned empty)
 	return TRAP_PAUSE_S * S_US << doublings;
 }
 
-static void forget(struct sender *sender)
+static void trap_pace_forget(struct sender *sender)
 {
 	loop_timer_disarm(&sender->timer);
 	map_remove(&sender->pace->senders, sender->guid);
@@ -60,13 +60,13 @@ static void judge_last_look(struct sender *sender, const struct sm *sm, uint64_t
 	sender->empty = revision == sender->revision ? sender->empty + 1 : 0;
 }
 
-static void look(struct sender *sender)
+static void trap_pace_look_at(struct sender *sender)
 {
 	struct sm *sm = sender->pace->sm;
 	const struct port *port = map_get(&sm->fabric->ports, sender->guid);
 
 	if (!port || peers_role(sm->peers) != SM_MASTER) {
-		forget(sender);
+		trap_pace_forget(sender);
 		return;
 	}
 	judge_last_look(sender, sm, port->node->revision);
@@ -79,19 +79,19 @@ static void look(struct sender *sender)
 	loop_timer_arm_at(&sender->timer, sender->next_us);
 }
 
-static void expired(void *arg)
+static void trap_pace_expired(void *arg)
 {
 	struct sender *sender = arg;
 
 	if (sender->what)
-		look(sender);
+		trap_pace_look_at(sender);
 	else if (loop_now_us(sender->pace->sm->loop) >= sender->forget_us)
-		forget(sender);
+		trap_pace_forget(sender);
 	else
 		loop_timer_arm_at(&sender->timer, sender->forget_us);
 }
 
-static struct sender *sender_of(struct trap_pace *pace, const struct port *port)
+static struct sender *trap_pace_sender(struct trap_pace *pace, const struct port *port)
 {
 	guid_t guid = port_facts(port)->guid;
 	struct sender *sender = map_get(&pace->senders, guid);
@@ -101,7 +101,8 @@ static struct sender *sender_of(struct trap_pace *pace, const struct port *port)
 	sender = mem_zalloc(sizeof(*sender));
 	sender->pace = pace;
 	sender->guid = guid;
-	loop_timer_init(&sender->timer, pace->sm->loop, "traps of a port", expired, sender);
+	loop_timer_init(&sender->timer, pace->sm->loop, "traps of a port", trap_pace_expired,
+			sender);
 	map_put(&pace->senders, guid, sender);
 	return sender;
 }
@@ -121,7 +122,7 @@ static void end_back_off(struct sender *sender, const struct port *port, uint16_
 
 void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t what, uint16_t number)
 {
-	struct sender *sender = sender_of(pace, port);
+	struct sender *sender = trap_pace_sender(pace, port);
 	uint64_t now_us = loop_now_us(pace->sm->loop);
 
 	end_back_off(sender, port, number);
@@ -129,7 +130,7 @@ void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t wha
 	sender->number = number;
 	sender->forget_us = now_us + TRAP_FORGET_S * S_US;
 	if (now_us >= sender->next_us)
-		look(sender);
+		trap_pace_look_at(sender);
 }
 
 void trap_pace_init(struct trap_pace *pace, struct sm *sm)

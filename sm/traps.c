@@ -90,7 +90,7 @@ static bool is_from_own_port(const struct letter *letter)
 
 /* Looks */
 
-static uint8_t whole(const struct port *sender)
+static uint8_t look_at_whole(const struct port *sender)
 {
 	return port_of_switch(sender) ? LOOK_NODE : LOOK_PORT;
 }
@@ -110,9 +110,9 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 	}
 }
 
-static void link_state(struct sm *sm, const struct trap *trap)
+static void trap_link_state(struct sm *sm, const struct trap *trap)
 {
-	look_at_sender(sm, trap, trap->sender ? whole(trap->sender) : LOOK_NODE);
+	look_at_sender(sm, trap, trap->sender ? look_at_whole(trap->sender) : LOOK_NODE);
 }
 
 /* The capability mask changed, with OtherLocalChanges what the flags tell: all but the description
@@ -127,7 +127,7 @@ static void local_changes(struct sm *sm, const struct trap *trap)
 }
 
 /* A switch complains of any of its ports, an adapter's port of itself. */
-static void complain(struct sm *sm, const struct trap *trap, uint8_t num)
+static void trap_link_complaint(struct sm *sm, const struct trap *trap, uint8_t num)
 {
 	struct port *sender = trap->sender;
 
@@ -135,17 +135,17 @@ static void complain(struct sm *sm, const struct trap *trap, uint8_t num)
 	    (!port_of_switch(sender) && num != sender->num))
 		return;
 	if (hold_complaint(&sm->hold, &sender->node->port[num], trap->notice.trap_number))
-		look_at_sender(sm, trap, whole(sender));
+		look_at_sender(sm, trap, look_at_whole(sender));
 }
 
 static void threshold(struct sm *sm, const struct trap *trap)
 {
-	complain(sm, trap, trap->details.threshold.port_num);
+	trap_link_complaint(sm, trap, trap->details.threshold.port_num);
 }
 
 static void bad_p_key(struct sm *sm, const struct trap *trap)
 {
-	complain(sm, trap, trap->details.switch_bad_p_key.port_num);
+	trap_link_complaint(sm, trap, trap->details.switch_bad_p_key.port_num);
 }
 
 /* Where its lease timer runs now, a Get() with the right key stops that; the TrapRepress() does so,
@@ -165,7 +165,7 @@ static const struct {
 	bool once;
 	void (*act)(struct sm *sm, const struct trap *trap);
 } kinds[] = {
-	{TRAP_LINK_STATE, false, link_state},
+	{TRAP_LINK_STATE, false, trap_link_state},
 	{TRAP_LOCAL_CHANGES, false, local_changes},
 	{TRAP_LOCAL_LINK_INTEGRITY, true, threshold},
 	{TRAP_BUFFER_OVERRUN, true, threshold},
@@ -196,7 +196,7 @@ static bool is_managers_own(const struct notice *notice)
  * Where the sender is unknown, a LID that is another port's shows the same. A LID of 0 names no
  * port: agents copy the LID that their port has at that moment (qib_bad_mkey() and qib_send_trap()
  * of the kernel), which is 0 until it is given one, and OpenSM reads no issuer at all. */
-static enum mismatch judge(const struct sm *sm, const struct trap *trap, lid_t *named)
+static enum mismatch trap_judge(const struct sm *sm, const struct trap *trap, lid_t *named)
 {
 	const struct port *sender = trap->sender;
 	lid_t own = trap->known ? notice_own_lid(&trap->notice, &trap->details) : LID_NONE;
@@ -236,7 +236,7 @@ static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mis
 		    trap->notice.trap_number, sender ? sender->node->facts->description : "",
 		    sender ? sender->num : 0, sender ? port_facts(sender)->guid : 0,
 		    trap->letter->from->lid, words[mismatch], named);
-	look_at_sender(sm, trap, sender ? whole(sender) : LOOK_NODE);
+	look_at_sender(sm, trap, sender ? look_at_whole(sender) : LOOK_NODE);
 }
 
 /* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. There
@@ -309,7 +309,7 @@ static bool may_tell(struct sm *sm, const struct trap *trap)
 }
 
 /* Chapter 13.4.9: who hears of it is told by IssuerGID where it came from. */
-static void tell(struct sm *sm, struct trap *trap)
+static void trap_raise_event(struct sm *sm, struct trap *trap)
 {
 	const struct port *sender = trap->sender;
 	const struct event event = {.kind = EVENT_TRAP,
@@ -364,7 +364,7 @@ void traps_receive(struct sm *sm, const struct letter *letter)
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    trap.notice.trap_number, trap.notice.type, trap.notice.issuer_lid,
 		    trap.known ? "" : ", which is unknown here");
-	mismatch = judge(sm, &trap, &named);
+	mismatch = trap_judge(sm, &trap, &named);
 	if (!mismatch)
 		note_news(sm, &trap); /* also while it is not MASTER yet, but will write soon */
 	if (peers_role(sm->peers) != SM_MASTER)
@@ -374,7 +374,7 @@ void traps_receive(struct sm *sm, const struct letter *letter)
 	else
 		act(sm, &trap);
 	if (!mismatch && trap.fresh && may_tell(sm, &trap))
-		tell(sm, &trap);
+		trap_raise_event(sm, &trap);
 }
 
 void traps_init(struct sm *sm)

@@ -16,7 +16,7 @@ void trigger_done(struct trigger *trigger)
 	loop_defer_cancel(&trigger->fire);
 }
 
-static void ask(struct trigger *trigger, enum discover_kind kind, const char *reason)
+static void trigger_request(struct trigger *trigger, enum discover_kind kind, const char *reason)
 {
 	if (!trigger->wanted) {
 		trigger->wanted = true;
@@ -34,12 +34,12 @@ static void ask(struct trigger *trigger, enum discover_kind kind, const char *re
 
 void trigger_light(struct trigger *trigger, const char *reason)
 {
-	ask(trigger, DISCOVER_LIGHT, reason);
+	trigger_request(trigger, DISCOVER_LIGHT, reason);
 }
 
 void trigger_full(struct trigger *trigger, const char *reason)
 {
-	ask(trigger, DISCOVER_FULL, reason);
+	trigger_request(trigger, DISCOVER_FULL, reason);
 }
 
 static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char *reason)
@@ -50,7 +50,7 @@ static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char 
 	       (trigger->named[i].guid != guid || (trigger->named[i].what ^ what) & LOOK_NODE))
 		i++;
 	if (i == TRIGGER_NODES_MAX) {
-		ask(trigger, DISCOVER_LIGHT, reason);
+		trigger_request(trigger, DISCOVER_LIGHT, reason);
 		return;
 	}
 	if (i == trigger->num_named) {
@@ -59,7 +59,7 @@ static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char 
 		trigger->num_named++;
 	}
 	trigger->named[i].what |= what;
-	ask(trigger, DISCOVER_NAMED, reason);
+	trigger_request(trigger, DISCOVER_NAMED, reason);
 }
 
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)
@@ -75,7 +75,7 @@ void trigger_port(struct trigger *trigger, guid_t port_guid, uint8_t what, const
 void trigger_reroute(struct trigger *trigger, const char *reason)
 {
 	trigger->reroute = true;
-	ask(trigger, DISCOVER_LIGHT, reason);
+	trigger_request(trigger, DISCOVER_LIGHT, reason);
 }
 
 void trigger_take(struct trigger *trigger, struct trigger *out)

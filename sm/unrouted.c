@@ -51,7 +51,8 @@ static bool refuses(const struct fabric *fabric, const struct node *node, char w
 	return true;
 }
 
-static bool is_silent(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
+static bool unrouted_is_silent(const struct fabric *fabric, const struct node *node,
+			       char why[WHY_SIZE])
 {
 	(void)fabric;
 	if (node->sw->aside != ASIDE_SILENT)
@@ -82,7 +83,7 @@ static bool (*const reasons[])(const struct fabric *fabric, const struct node *n
 			       char why[WHY_SIZE]) = {
 	is_too_small,
 	refuses,
-	is_silent,
+	unrouted_is_silent,
 	has_tiny_multicast,
 };
 
@@ -114,7 +115,7 @@ void left_out_tell(struct fabric *fabric)
 	}
 }
 
-static int compare_nodes(const void *a, const void *b)
+static int node_guid_order(const void *a, const void *b)
 {
 	guid_t first = (*(struct node *const *)a)->guid, second = (*(struct node *const *)b)->guid;
 
@@ -136,7 +137,7 @@ json_t *left_out_json(const struct fabric *fabric)
 		if (is_left_out(fabric, node, why))
 			nodes[count++] = node;
 	}
-	qsort(nodes, count, sizeof(*nodes), compare_nodes);
+	qsort(nodes, count, sizeof(*nodes), node_guid_order);
 	for (size_t i = 0; i < count; i++) {
 		is_left_out(fabric, nodes[i], why);
 		json_array_append_new(

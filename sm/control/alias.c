@@ -85,7 +85,7 @@ static bool is_listed(const struct alias_listing *listing, const struct alias_en
 				       (listing->port < 0 || port->num == listing->port));
 }
 
-static enum stream_step list_next(void *source, struct buffer *part)
+static enum stream_step alias_list_next(void *source, struct buffer *part)
 {
 	struct alias_listing *listing = source;
 	json_t *standing = listing->noted ? NULL : sm_standing(listing->sm);
@@ -113,7 +113,7 @@ static enum stream_step list_next(void *source, struct buffer *part)
 	return alias || rows ? STREAM_PART : STREAM_END;
 }
 
-static void list_finish(void *source)
+static void alias_list_finish(void *source)
 {
 	struct alias_listing *listing = source;
 
@@ -121,7 +121,7 @@ static void list_finish(void *source)
 	free(listing);
 }
 
-static void command_list(void *ctx, struct control_request *request, const json_t *args)
+static void command_alias_list(void *ctx, struct control_request *request, const json_t *args)
 {
 	const char *name = json_string_value(json_object_get(args, "node"));
 	struct sm *sm = ctx;
@@ -142,7 +142,7 @@ static void command_list(void *ctx, struct control_request *request, const json_
 	listing->node_guid = node ? node->guid : 0;
 	listing->port = port;
 	registry_walk(sm->registry, REGISTRY_ALIAS, -1, NULL, &listing->cursor);
-	control_stream(request, list_next, list_finish, listing);
+	control_stream(request, alias_list_next, alias_list_finish, listing);
 }
 
 /* set and remove */
@@ -287,8 +287,9 @@ struct alias_arguments {
 };
 
 /* False: some are missing or bad, or this manager may change nothing; the request has ended. */
-static bool take_arguments(const struct sm *sm, struct control_request *request, const json_t *args,
-			   const char *command, struct alias_arguments *out)
+static bool alias_take_arguments(const struct sm *sm, struct control_request *request,
+				 const json_t *args, const char *command,
+				 struct alias_arguments *out)
 {
 	out->name = json_string_value(json_object_get(args, "node"));
 	out->port = port_argument(args);
@@ -309,7 +310,7 @@ static void command_set(void *ctx, struct control_request *request, const json_t
 	const struct node *node;
 	struct sm *sm = ctx;
 
-	if (!take_arguments(sm, request, args, "alias set", &wanted))
+	if (!alias_take_arguments(sm, request, args, "alias set", &wanted))
 		return;
 	node = node_argument(sm, request, wanted.name);
 	port = node ? end_port(request, node, wanted.port) : NULL;
@@ -335,14 +336,14 @@ static bool is_holder(struct sm *sm, struct control_request *request,
 	return false;
 }
 
-static void command_remove(void *ctx, struct control_request *request, const json_t *args)
+static void command_alias_remove(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct alias_arguments named;
 	const struct alias_entry *found;
 	struct sm *sm = ctx;
 	json_t *row;
 
-	if (!take_arguments(sm, request, args, "alias remove", &named))
+	if (!alias_take_arguments(sm, request, args, "alias remove", &named))
 		return;
 	found = held_by(sm, named.guid);
 	if (!found) {
@@ -358,7 +359,7 @@ static void command_remove(void *ctx, struct control_request *request, const jso
 }
 
 const struct control_command alias_commands[NUM_ALIAS_COMMANDS] = {
-	{"alias list", command_list, CONTROL_LOOKS},
+	{"alias list", command_alias_list, CONTROL_LOOKS},
 	{"alias set", command_set, CONTROL_ACTS},
-	{"alias remove", command_remove, CONTROL_ACTS},
+	{"alias remove", command_alias_remove, CONTROL_ACTS},
 };

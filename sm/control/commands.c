@@ -332,7 +332,7 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 	trigger_reroute(&sm->trigger, "weftctl reroute");
 }
 
-static void command_sweep(void *ctx, struct control_request *request, const json_t *args)
+static void command_sm_sweep(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
 	const char *kind = json_string_value(json_object_get(args, "kind"));
@@ -463,7 +463,7 @@ static bool is_listed_before(const struct snapshot *snapshot, uint32_t place)
 	       lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]);
 }
 
-static bool node_row(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
+static bool node_list_row(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
 {
 	if (is_listed_before(snapshot, place))
 		return false;
@@ -475,7 +475,7 @@ static bool node_row(const struct snapshot *snapshot, uint32_t place, struct buf
 
 static void command_node_list(void *ctx, struct control_request *request, const json_t *args)
 {
-	static const struct list_kind kinds[] = {{"nodes", node_row, node_count}, {0}};
+	static const struct list_kind kinds[] = {{"nodes", node_list_row, node_count}, {0}};
 
 	(void)args;
 	list_out(ctx, request, kinds);
@@ -496,7 +496,7 @@ void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const
 }
 
 /* The rest of a row, behind its two ends. */
-static void link_state(const struct port_facts *facts, struct buffer *out)
+static void link_state_row(const struct port_facts *facts, struct buffer *out)
 {
 	const struct port_info *info = &facts->info;
 	char speed[24];
@@ -534,7 +534,7 @@ static bool switch_link_row(const struct snapshot *snapshot, uint32_t slot, stru
 	row_begin(out, NULL, '{');
 	link_end_row(sw->facts, port, sw->lid, "from", out);
 	link_peer_row(snapshot, link, "to", out);
-	link_state(&sw->facts->port[port], out);
+	link_state_row(&sw->facts->port[port], out);
 	row_end(out, '}');
 	return true;
 }
@@ -551,7 +551,7 @@ static bool link_row(const struct snapshot *snapshot, uint32_t place, struct buf
 	row_begin(out, NULL, '{');
 	link_end_row(end->facts, end->port, end->lid, "from", out);
 	host_end_row(snapshot, end->peer, "to", out);
-	link_state(&end->facts->port[end->port], out);
+	link_state_row(&end->facts->port[end->port], out);
 	row_end(out, '}');
 	return true;
 }
@@ -624,7 +624,7 @@ static void command_topology_export(void *ctx, struct control_request *request, 
 
 static const struct control_command fabric_commands[] = {
 	{"reroute", command_reroute, CONTROL_ACTS},
-	{"sweep", command_sweep, CONTROL_ACTS},
+	{"sweep", command_sm_sweep, CONTROL_ACTS},
 	{"node list", command_node_list, CONTROL_LOOKS},
 	{"link list", command_link_list, CONTROL_LOOKS},
 	{"topology export", command_topology_export, CONTROL_LOOKS},

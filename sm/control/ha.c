@@ -44,9 +44,9 @@ struct ha_commands {
 
 /* Answering */
 
-static void fail(struct ha_commands *ha, const char *format, ...)
+static void ha_command_fail(struct ha_commands *ha, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void fail(struct ha_commands *ha, const char *format, ...)
+static void ha_command_fail(struct ha_commands *ha, const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -60,7 +60,7 @@ static void fail(struct ha_commands *ha, const char *format, ...)
 	ha->busy = false;
 }
 
-static void answer(struct ha_commands *ha, const char *state)
+static void ha_command_answer(struct ha_commands *ha, const char *state)
 {
 	char guid[GUID_TEXT];
 
@@ -96,7 +96,7 @@ static void name_peers(const struct peer *list, size_t count, char names[NAMES_S
 					   list[i].info.guid, sm_state_name(list[i].info.state));
 }
 
-static const struct peer *find_peer(const struct peer *list, size_t count, guid_t guid)
+static const struct peer *ha_find_peer(const struct peer *list, size_t count, guid_t guid)
 {
 	for (size_t i = 0; i < count; i++)
 		if (list[i].info.guid == guid)
@@ -104,7 +104,7 @@ static const struct peer *find_peer(const struct peer *list, size_t count, guid_
 	return NULL;
 }
 
-static bool may_begin(struct sm *sm, struct control_request *request)
+static bool ha_command_may_begin(struct sm *sm, struct control_request *request)
 {
 	enum sm_state role = peers_role(sm->peers);
 	const struct peer *master = peers_master(sm->peers);
@@ -122,7 +122,8 @@ static bool may_begin(struct sm *sm, struct control_request *request)
 	return role == SM_MASTER && !sm->commands->ha->busy;
 }
 
-static struct ha_commands *begin(struct sm *sm, struct control_request *request, guid_t guid)
+static struct ha_commands *ha_command_begin(struct sm *sm, struct control_request *request,
+					    guid_t guid)
 {
 	struct ha_commands *ha = sm->commands->ha;
 
@@ -150,31 +151,34 @@ static guid_t best_standby(const struct ha_commands *ha, const struct peer *list
 	return best ? best->info.guid : 0;
 }
 
-static guid_t choose(void *ctx, const struct peer *list, size_t count)
+static guid_t ha_choose_target(void *ctx, const struct peer *list, size_t count)
 {
 	struct ha_commands *ha = ctx;
 	guid_t guid = ha->guid ? ha->guid : best_standby(ha, list, count);
-	const struct peer *peer = find_peer(list, count, guid);
+	const struct peer *peer = ha_find_peer(list, count, guid);
 	char names[NAMES_SIZE];
 
 	name_peers(list, count, names);
 	if (!peer && ha->guid) {
-		fail(ha, "0x%016" PRIx64 " shows itself as no manager here; there are: %s", guid,
-		     names);
+		ha_command_fail(ha,
+				"0x%016" PRIx64 " shows itself as no manager here; there are: %s",
+				guid, names);
 	} else if (!peer) {
-		fail(ha, "no manager is in STANDBY%s; there are: %s",
-		     replica_lacks(ha->sm->replica, 0) && !ha->force
-			     ? " and in step (see ha status; --force gives it to one that is not)"
-			     : "",
-		     names);
+		ha_command_fail(ha, "no manager is in STANDBY%s; there are: %s",
+				replica_lacks(ha->sm->replica, 0) && !ha->force
+					? " and in step (see ha status; --force gives it to one "
+					  "that is not)"
+					: "",
+				names);
 	} else if (peer->info.state != SM_STANDBY) {
-		fail(ha, "0x%016" PRIx64 " is %s: only a STANDBY takes the subnet", guid,
-		     sm_state_name(peer->info.state));
+		ha_command_fail(ha, "0x%016" PRIx64 " is %s: only a STANDBY takes the subnet", guid,
+				sm_state_name(peer->info.state));
 	} else if (!ha->force && replica_lacks(ha->sm->replica, guid)) {
-		fail(ha,
-		     "0x%016" PRIx64 " is not in step, and would lack what is registered: see ha "
-		     "status; --force gives it the subnet all the same",
-		     guid);
+		ha_command_fail(ha,
+				"0x%016" PRIx64
+				" is not in step, and would lack what is registered: see ha "
+				"status; --force gives it the subnet all the same",
+				guid);
 	} else {
 		return ha->guid = guid;
 	}
@@ -188,33 +192,36 @@ static void given(void *ctx, int error, uint16_t status)
 	if (!error && status_is_busy(status) && ++ha->tries < TRIES_MAX) {
 		loop_timer_arm(&ha->again, AGAIN_US);
 	} else if (error == -EPERM) {
-		fail(ha, "this manager is not MASTER any more");
+		ha_command_fail(ha, "this manager is not MASTER any more");
 	} else if (error) {
-		fail(ha, "0x%016" PRIx64 " does not answer (%s): this manager stays MASTER",
-		     ha->guid, strerror(-error));
+		ha_command_fail(ha,
+				"0x%016" PRIx64 " does not answer (%s): this manager stays MASTER",
+				ha->guid, strerror(-error));
 	} else if (status_is_busy(status)) {
-		fail(ha,
-		     "0x%016" PRIx64 " is busy, as one is that has not got yet all that is "
-		     "registered: this manager stays MASTER; try again later",
-		     ha->guid);
+		ha_command_fail(ha,
+				"0x%016" PRIx64
+				" is busy, as one is that has not got yet all that is "
+				"registered: this manager stays MASTER; try again later",
+				ha->guid);
 	} else if (status) {
-		fail(ha,
-		     "0x%016" PRIx64 " refuses (status 0x%04x), as one does that may not be "
-		     "MASTER (standby-only), or has another master: this manager stays MASTER",
-		     ha->guid, status);
+		ha_command_fail(
+			ha,
+			"0x%016" PRIx64 " refuses (status 0x%04x), as one does that may not be "
+			"MASTER (standby-only), or has another master: this manager stays MASTER",
+			ha->guid, status);
 	} else {
 		log_notice("the subnet was given to manager 0x%016" PRIx64
 			   " by command; while it is MASTER the priority here is 0",
 			   ha->guid);
-		answer(ha, "MASTER");
+		ha_command_answer(ha, "MASTER");
 	}
 }
 
 /* A sweep that runs ends first, and begins nothing new. */
-static void give(void *arg)
+static void ha_give_subnet(void *arg)
 {
 	struct ha_commands *ha = arg;
-	struct peers_gift gift = {choose, given, ha};
+	struct peers_gift gift = {ha_choose_target, given, ha};
 
 	peers_give(ha->sm->peers, &gift);
 	trigger_light(&ha->sm->trigger, "the subnet is to be given away");
@@ -226,22 +233,22 @@ static void command_handover(void *ctx, struct control_request *request, const j
 	struct ha_commands *ha;
 	guid_t guid;
 
-	if (!guid_argument(request, args, &guid) || !may_begin(sm, request))
+	if (!guid_argument(request, args, &guid) || !ha_command_may_begin(sm, request))
 		return;
-	ha = begin(sm, request, guid);
+	ha = ha_command_begin(sm, request, guid);
 	ha->force = json_is_true(json_object_get(args, "force"));
-	give(ha);
+	ha_give_subnet(ha);
 }
 
 /* Control packets: it is asked what it is, ordered, and asked again. */
 
 static void told(void *owner, void *subject, const struct smp_request *request,
-		 const struct smp_answer *answer);
+		 const struct smp_answer *ha_command_answer);
 
-static void tell(struct ha_commands *ha, uint8_t method, uint32_t control)
+static void ha_command_send(struct ha_commands *ha, uint8_t method, uint32_t control)
 {
 	if (!peers_request(ha->sm->peers, ha->guid, method, control, told, ha))
-		fail(ha, "0x%016" PRIx64 " is no port that is known here", ha->guid);
+		ha_command_fail(ha, "0x%016" PRIx64 " is no port that is known here", ha->guid);
 }
 
 static void obeyed(struct ha_commands *ha, enum sm_state state)
@@ -249,17 +256,18 @@ static void obeyed(struct ha_commands *ha, enum sm_state state)
 	log_notice("manager 0x%016" PRIx64 " received the command %s", ha->guid,
 		   ha->order->command + strlen("ha "));
 	trigger_light(&ha->sm->trigger, "another manager received a command");
-	answer(ha, sm_state_name(state));
+	ha_command_answer(ha, sm_state_name(state));
 }
 
-static void refused(struct ha_commands *ha, int error, uint16_t status)
+static void ha_command_refused(struct ha_commands *ha, int error, uint16_t status)
 {
 	if (error == -ECANCELED) /* a sweep did not find its port any more */
-		fail(ha, "0x%016" PRIx64 " is gone", ha->guid);
+		ha_command_fail(ha, "0x%016" PRIx64 " is gone", ha->guid);
 	else if (error)
-		fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid, strerror(-error));
+		ha_command_fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid,
+				strerror(-error));
 	else
-		fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)", ha->guid, status);
+		ha_command_fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)", ha->guid, status);
 }
 
 /* An order that was obeyed, and whose answer was lost, is refused when it is repeated, as OpenSM
@@ -270,17 +278,17 @@ static void got_state(struct ha_commands *ha, const struct sm_info *info)
 	bool open = role_next(info->state, ha->order->event) != info->state;
 
 	if (info->guid != ha->guid)
-		fail(ha, "0x%016" PRIx64 " answers as another manager", ha->guid);
+		ha_command_fail(ha, "0x%016" PRIx64 " answers as another manager", ha->guid);
 	else if (ha->ordered &&
 		 ((!ha->error && !ha->status) || info->state == role_after(ha->order->event)))
 		obeyed(ha, info->state);
 	else if (!open && !ha->ordered)
-		fail(ha, "0x%016" PRIx64 " is %s: only %s can be told that", ha->guid,
-		     sm_state_name(info->state), ha->order->needs);
+		ha_command_fail(ha, "0x%016" PRIx64 " is %s: only %s can be told that", ha->guid,
+				sm_state_name(info->state), ha->order->needs);
 	else if (!open || ha->tries++ == ORDERS_MAX)
-		refused(ha, ha->error, ha->status);
+		ha_command_refused(ha, ha->error, ha->status);
 	else
-		tell(ha, METHOD_SET, ha->order->control);
+		ha_command_send(ha, METHOD_SET, ha->order->control);
 }
 
 static void got_no_state(struct ha_commands *ha, const struct smp_answer *answer)
@@ -288,7 +296,7 @@ static void got_no_state(struct ha_commands *ha, const struct smp_answer *answer
 	if (ha->ordered && !ha->error && !ha->status)
 		obeyed(ha, role_after(ha->order->event));
 	else
-		refused(ha, answer->error, answer->status);
+		ha_command_refused(ha, answer->error, answer->status);
 }
 
 static void told(void *owner, void *subject, const struct smp_request *request,
@@ -301,12 +309,12 @@ static void told(void *owner, void *subject, const struct smp_request *request,
 	if (!ha->busy)
 		return;
 	if (answer->error == -ECANCELED) {
-		refused(ha, answer->error, answer->status);
+		ha_command_refused(ha, answer->error, answer->status);
 	} else if (request->method == METHOD_SET) {
 		ha->ordered = true;
 		ha->error = answer->error;
 		ha->status = answer->status;
-		tell(ha, METHOD_GET, 0);
+		ha_command_send(ha, METHOD_GET, 0);
 	} else if (answer->error || answer->status) {
 		got_no_state(ha, answer);
 	} else {
@@ -324,18 +332,18 @@ static void order(struct sm *sm, struct control_request *request, const json_t *
 	struct ha_commands *ha;
 	guid_t guid;
 
-	if (!guid_argument(request, args, &guid) || !may_begin(sm, request))
+	if (!guid_argument(request, args, &guid) || !ha_command_may_begin(sm, request))
 		return;
-	if (!find_peer(list, count, guid)) {
+	if (!ha_find_peer(list, count, guid)) {
 		name_peers(list, count, names);
 		control_fail(request,
 			     "0x%016" PRIx64 " shows itself as no manager here; there are: %s",
 			     guid, names);
 		return;
 	}
-	ha = begin(sm, request, guid);
+	ha = ha_command_begin(sm, request, guid);
 	ha->order = row;
-	tell(ha, METHOD_GET, 0);
+	ha_command_send(ha, METHOD_GET, 0);
 }
 
 static void command_disable(void *ctx, struct control_request *request, const json_t *args)
@@ -367,7 +375,7 @@ void ha_commands_init(struct sm *sm)
 	struct ha_commands *ha = mem_zalloc(sizeof(*ha));
 
 	ha->sm = sm;
-	loop_timer_init(&ha->again, sm->loop, "handing over again", give, ha);
+	loop_timer_init(&ha->again, sm->loop, "handing over again", ha_give_subnet, ha);
 	sm->commands->ha = ha;
 }
 
@@ -375,7 +383,7 @@ void ha_commands_stop(struct sm_commands *commands)
 {
 	loop_timer_disarm(&commands->ha->again);
 	peers_keep(commands->ha->sm->peers);
-	fail(commands->ha, "the daemon is stopping");
+	ha_command_fail(commands->ha, "the daemon is stopping");
 }
 
 void ha_commands_done(struct sm_commands *commands)

@@ -72,7 +72,8 @@ struct judge {
 /* Steps; each runs inside a job */
 
 /* What a switch holds that is being written to. */
-static struct lft *row_of(const struct lft_have *have, lid_t top, lid_t lid_top, uint64_t *unknown)
+static struct lft *lft_known_row(const struct lft_have *have, lid_t top, lid_t lid_top,
+				 uint64_t *unknown)
 {
 	struct lft *row = lft_new(lid_top);
 
@@ -92,8 +93,8 @@ static void gather_tables(struct judgement *j)
 {
 	for (uint32_t s = 0; s < j->snapshot->num_switches; s++)
 		if (!j->found->lft[s])
-			j->found->lft[s] =
-				row_of(j->have[s], j->top[s], j->snapshot->lid_top, &j->unknown);
+			j->found->lft[s] = lft_known_row(j->have[s], j->top[s],
+							 j->snapshot->lid_top, &j->unknown);
 }
 
 static void check_paths(struct judgement *j)
@@ -170,7 +171,7 @@ static void count_churn(struct judgement *j)
 }
 
 /* Engines that promise no credit loops were looked at by the chain; others are here. */
-static void check_plan(struct judgement *j)
+static void judgement_check_plan(struct judgement *j)
 {
 	j->planned_some = j->plan.routes;
 	if (j->plan.routes && !j->plan.credit.channels)
@@ -186,7 +187,7 @@ static void drop_plan(struct judgement *j)
 
 /* Answers */
 
-static json_t *count(uint64_t number)
+static json_t *count_json(uint64_t number)
 {
 	return json_integer((json_int_t)number);
 }
@@ -206,9 +207,10 @@ static json_t *fault_json(const struct snapshot *snapshot, const struct route_fa
 
 static json_t *report_json(const struct snapshot *snapshot, const struct route_report *report)
 {
-	json_t *json = json_pack("{s:o,s:o,s:o,s:o}", "pairs", count(report->pairs), "unreached",
-				 count(report->unreached), "looping", count(report->looping),
-				 "disconnected", count(report->disconnected));
+	json_t *json =
+		json_pack("{s:o,s:o,s:o,s:o}", "pairs", count_json(report->pairs), "unreached",
+			  count_json(report->unreached), "looping", count_json(report->looping),
+			  "disconnected", count_json(report->disconnected));
 
 	if (report->unreached)
 		json_object_set_new(json, "unreached_example",
@@ -221,8 +223,8 @@ static json_t *report_json(const struct snapshot *snapshot, const struct route_r
 
 static json_t *credit_json(const struct snapshot *snapshot, const struct credit_report *credit)
 {
-	json_t *json = json_pack("{s:o,s:o}", "channels", count(credit->channels), "loops",
-				 count(credit->loops));
+	json_t *json = json_pack("{s:o,s:o}", "channels", count_json(credit->channels), "loops",
+				 count_json(credit->loops));
 	json_t *circle;
 
 	if (!credit->loops)
@@ -231,11 +233,11 @@ static json_t *credit_json(const struct snapshot *snapshot, const struct credit_
 	for (unsigned i = 0; i < CREDIT_EXAMPLE_MAX && i < credit->length; i++) {
 		json_t *hop = place_json(snapshot, credit->example[i].sw);
 
-		json_object_set_new(hop, "port", count(credit->example[i].port));
+		json_object_set_new(hop, "port", count_json(credit->example[i].port));
 		json_array_append_new(circle, hop);
 	}
-	json_object_set_new(json, "vl", count(credit->vl));
-	json_object_set_new(json, "length", count(credit->length));
+	json_object_set_new(json, "vl", count_json(credit->vl));
+	json_object_set_new(json, "length", count_json(credit->length));
 	json_object_set_new(json, "circle", circle);
 	return json;
 }
@@ -257,7 +259,8 @@ static json_t *islands_json(const struct judgement *j, uint32_t *number)
 			continue;
 		json_array_append_new(islands, json_pack("{s:o,s:o,s:o}", "first",
 							 place_json(j->snapshot, s), "switches",
-							 count(size[s]), "hosts", count(hosts[s])));
+							 count_json(size[s]), "hosts",
+							 count_json(hosts[s])));
 	}
 	free(hosts);
 	free(size);
@@ -267,8 +270,9 @@ static json_t *islands_json(const struct judgement *j, uint32_t *number)
 static json_t *head_json(const struct judgement *j)
 {
 	return json_pack("{s:s,s:o,s:o,s:o}", "engine", j->found->engine, "switches",
-			 count(j->snapshot->num_switches), "end_ports",
-			 count(j->snapshot->num_ends), "unknown_blocks", count(j->unknown));
+			 count_json(j->snapshot->num_switches), "end_ports",
+			 count_json(j->snapshot->num_ends), "unknown_blocks",
+			 count_json(j->unknown));
 }
 
 static void answer_check(struct judgement *j)
@@ -279,7 +283,7 @@ static void answer_check(struct judgement *j)
 
 	json_object_update_new(answer, report_json(j->snapshot, report));
 	json_object_set_new(answer, "islands", islands_json(j, &islands));
-	json_object_set_new(answer, "num_islands", count(islands));
+	json_object_set_new(answer, "num_islands", count_json(islands));
 	json_object_set_new(answer, "credit", credit_json(j->snapshot, &j->credit));
 	json_object_set_new(answer, "good",
 			    json_boolean(!report->unreached && !report->looping && !j->unknown &&
@@ -296,18 +300,18 @@ static void add_levels(json_t *levels, const char *direction, const struct level
 		if (!load->links)
 			continue;
 		json_array_append_new(
-			levels,
-			json_pack("{s:i,s:s,s:o,s:o,s:o,s:f}", "level", i, "direction", direction,
-				  "links", count(load->links), "least", count(load->least), "most",
-				  count(load->most), "mean", (double)load->sum / load->links));
+			levels, json_pack("{s:i,s:s,s:o,s:o,s:o,s:f}", "level", i, "direction",
+					  direction, "links", count_json(load->links), "least",
+					  count_json(load->least), "most", count_json(load->most),
+					  "mean", (double)load->sum / load->links));
 	}
 }
 
 static json_t *load_json(const struct quality_load *load)
 {
-	return json_pack("{s:o,s:o,s:o,s:o}", "patterns", count(load->patterns), "median",
-			 count(load->median), "percentile_95", count(load->percentile_95), "worst",
-			 count(load->worst));
+	return json_pack("{s:o,s:o,s:o,s:o}", "patterns", count_json(load->patterns), "median",
+			 count_json(load->median), "percentile_95", count_json(load->percentile_95),
+			 "worst", count_json(load->worst));
 }
 
 static json_t *figures_json(const struct figures *figures)
@@ -320,14 +324,16 @@ static json_t *figures_json(const struct figures *figures)
 	add_levels(levels, "flat", &all->flat, 1);
 	return json_pack(
 		"{s:{s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:o},s:o,s:o,s:f,s:{s:o,s:o,s:o,s:o}}",
-		"all_to_all", "pairs", count(all->pairs), "unreached", count(all->unreached),
-		"links", count(all->links), "unused", count(all->unused), "risk", count(all->risk),
-		"most", count(all->most), "mean", all->links ? (double)all->sum / all->links : 0,
-		"hops", count(all->hops), "levels", levels, "shifts", load_json(&figures->shifts),
-		"random", load_json(&figures->random), "bisection", figures->bisection, "stretch",
-		"paths", count(figures->stretch.paths), "longer", count(figures->stretch.longer),
-		"hops", count(figures->stretch.hops), "least_hops",
-		count(figures->stretch.least_hops));
+		"all_to_all", "pairs", count_json(all->pairs), "unreached",
+		count_json(all->unreached), "links", count_json(all->links), "unused",
+		count_json(all->unused), "risk", count_json(all->risk), "most",
+		count_json(all->most), "mean", all->links ? (double)all->sum / all->links : 0,
+		"hops", count_json(all->hops), "levels", levels, "shifts",
+		load_json(&figures->shifts), "random", load_json(&figures->random), "bisection",
+		figures->bisection, "stretch", "paths", count_json(figures->stretch.paths),
+		"longer", count_json(figures->stretch.longer), "hops",
+		count_json(figures->stretch.hops), "least_hops",
+		count_json(figures->stretch.least_hops));
 }
 
 static void answer_quality(struct judgement *j)
@@ -355,9 +361,10 @@ static void answer_plan(struct judgement *j)
 	json_object_set_new(answer, "now", figures_json(&j->now));
 	json_object_set_new(answer, "planned", planned);
 	json_object_set_new(answer, "churn",
-			    json_pack("{s:o,s:o,s:o,s:o}", "entries", count(j->churn.entries),
-				      "blocks", count(j->churn.blocks), "switches",
-				      count(j->churn.switches), "paths", count(j->churn.paths)));
+			    json_pack("{s:o,s:o,s:o,s:o}", "entries", count_json(j->churn.entries),
+				      "blocks", count_json(j->churn.blocks), "switches",
+				      count_json(j->churn.switches), "paths",
+				      count_json(j->churn.paths)));
 	json_object_set_new(answer, "why", *why ? json_string(why) : json_null());
 	control_reply(j->request, answer);
 }
@@ -373,7 +380,7 @@ static const struct judge_step plan_steps[] = {
 	{"tables", gather_tables},
 	{"routes", compute_plan},
 	{"churn", count_churn},
-	{"credit loops", check_plan},
+	{"credit loops", judgement_check_plan},
 	{"all to all", all_to_all_now},
 	{"all to all, planned", all_to_all_planned},
 	{"lengths", stretch_now},
@@ -458,7 +465,7 @@ static void step_done(struct work_job *job)
 }
 
 /* Rows of switches to which nothing is being written are shared; of others the job makes them. */
-static void take_tables(struct judgement *j, const struct fabric *fabric)
+static void judgement_take_tables(struct judgement *j, const struct fabric *fabric)
 {
 	for (uint32_t s = 0; s < j->snapshot->num_switches; s++) {
 		const struct node *node = fabric_find_node(fabric, j->snapshot->switches[s].guid);
@@ -476,7 +483,7 @@ static void take_tables(struct judgement *j, const struct fabric *fabric)
 	}
 }
 
-static void judge_from(void *ctx, struct snapshot *snapshot)
+static void judgement_start(void *ctx, struct snapshot *snapshot)
 {
 	struct judgement *j = ctx;
 	struct sm *sm = j->sm;
@@ -488,7 +495,7 @@ static void judge_from(void *ctx, struct snapshot *snapshot)
 		routes_new(snapshot->generation, snapshot->num_switches, sm->routes.routes->engine);
 	j->have = mem_array(snapshot->num_switches, sizeof(struct lft_have *));
 	j->top = mem_array(snapshot->num_switches, sizeof(lid_t));
-	take_tables(j, sm->fabric);
+	judgement_take_tables(j, sm->fabric);
 	if (sm->commands->judgements.next == &j->link)
 		begin_step(j);
 }
@@ -502,8 +509,8 @@ static unsigned judgements(const struct sm *sm)
 	return number;
 }
 
-static void begin(struct sm *sm, struct control_request *request, const struct judge *judge,
-		  const char *engine)
+static void judgement_begin(struct sm *sm, struct control_request *request,
+			    const struct judge *judge, const char *engine)
 {
 	struct judgement *j;
 
@@ -528,19 +535,19 @@ static void begin(struct sm *sm, struct control_request *request, const struct j
 	list_init(&j->job.link);
 	snprintf(j->engine, sizeof(j->engine), "%s", engine ? engine : "");
 	list_push(&sm->commands->judgements, &j->link);
-	picture_take(&sm->picture, &j->picture, false, judge_from, j);
+	picture_take(&sm->picture, &j->picture, false, judgement_start, j);
 }
 
 static void command_route_check(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	begin(ctx, request, &check_judge, NULL);
+	judgement_begin(ctx, request, &check_judge, NULL);
 }
 
 static void command_route_quality(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	begin(ctx, request, &quality_judge, NULL);
+	judgement_begin(ctx, request, &quality_judge, NULL);
 }
 
 static void command_route_plan(void *ctx, struct control_request *request, const json_t *args)
@@ -549,7 +556,7 @@ static void command_route_plan(void *ctx, struct control_request *request, const
 	char why[SETTING_WHY_SIZE];
 
 	if (engine_is_known(engine ? engine : "", why))
-		begin(ctx, request, &plan_judge, engine);
+		judgement_begin(ctx, request, &plan_judge, engine);
 	else
 		control_fail(request, "%s", why);
 }

@@ -181,7 +181,7 @@ static void change_row(const struct change *change, struct buffer *out)
 	free(problem);
 }
 
-static void change_free(struct change *change)
+static void partition_change_free(struct change *change)
 {
 	list_del(&change->link);
 	loop_timer_disarm(&change->patience);
@@ -190,14 +190,14 @@ static void change_free(struct change *change)
 	free(change);
 }
 
-static void answer(struct change *change)
+static void partition_change_answer(struct change *change)
 {
 	struct buffer row = {0};
 
 	change_row(change, &row);
 	control_reply_row(change->request, &row);
 	free(row.bytes);
-	change_free(change);
+	partition_change_free(change);
 }
 
 static void look_at_change(struct sm *sm, struct change *change)
@@ -207,7 +207,7 @@ static void look_at_change(struct sm *sm, struct change *change)
 	while (change->at < change->count && has_settled(sm, change, change->guids[change->at]))
 		change->at++;
 	if (change->at == change->count && publish_shows_keys(sm))
-		answer(change);
+		partition_change_answer(change);
 }
 
 static void look_at_changes(void *ctx)
@@ -218,7 +218,7 @@ static void look_at_changes(void *ctx)
 		look_at_change(sm, container_of(item, struct change, link));
 }
 
-static void change_is_durable(void *ctx)
+static void partition_change_durable(void *ctx)
 {
 	struct change *change = ctx;
 
@@ -228,7 +228,7 @@ static void change_is_durable(void *ctx)
 
 static void change_is_late(void *arg)
 {
-	answer(arg);
+	partition_change_answer(arg);
 }
 
 /* Takes over guids: the ports that are waited for. */
@@ -239,7 +239,7 @@ static void answer_later(struct sm *sm, struct control_request *request, pkey_t 
 
 	*change = (struct change){.sm = sm,
 				  .request = request,
-				  .durable = {.durable = change_is_durable, .ctx = change},
+				  .durable = {.durable = partition_change_durable, .ctx = change},
 				  .p_key = p_key,
 				  .guids = guids,
 				  .count = count};
@@ -386,7 +386,7 @@ static void command_add(void *ctx, struct control_request *request, const json_t
 	answer_later(sm, request, entry.p_key, guids, count);
 }
 
-static void command_remove(void *ctx, struct control_request *request, const json_t *args)
+static void command_partition_remove(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
 	const struct partition *in_file;
@@ -623,7 +623,7 @@ static bool next_partition(struct listing *listing, pkey_t *p_key)
 	return false;
 }
 
-static enum stream_step list_next(void *source, struct buffer *part)
+static enum stream_step partition_list_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 	unsigned rows = 0;
@@ -636,7 +636,7 @@ static enum stream_step list_next(void *source, struct buffer *part)
 	return rows ? STREAM_PART : STREAM_END;
 }
 
-static void list_finish(void *source)
+static void partition_list_finish(void *source)
 {
 	struct listing *listing = source;
 
@@ -644,7 +644,7 @@ static void list_finish(void *source)
 	free(listing);
 }
 
-static struct listing *listing_new(struct sm *sm, enum registry_kind kind)
+static struct listing *partition_listing_new(struct sm *sm, enum registry_kind kind)
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
@@ -653,10 +653,11 @@ static struct listing *listing_new(struct sm *sm, enum registry_kind kind)
 	return listing;
 }
 
-static void command_list(void *ctx, struct control_request *request, const json_t *args)
+static void command_partition_list(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	control_stream(request, list_next, list_finish, listing_new(ctx, REGISTRY_PARTITION));
+	control_stream(request, partition_list_next, partition_list_finish,
+		       partition_listing_new(ctx, REGISTRY_PARTITION));
 }
 
 /* show: all ports that have, or had, a LID; then members that were never seen */
@@ -715,7 +716,7 @@ static void show_absent(struct listing *listing, struct buffer *part)
 	listing->stage = SHOW_END;
 }
 
-static enum stream_step show_next(void *source, struct buffer *part)
+static enum stream_step partition_show_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 
@@ -737,7 +738,7 @@ static enum stream_step show_next(void *source, struct buffer *part)
 	return STREAM_PART;
 }
 
-static void command_show(void *ctx, struct control_request *request, const json_t *args)
+static void command_partition_show(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
 	struct listing *listing;
@@ -745,16 +746,16 @@ static void command_show(void *ctx, struct control_request *request, const json_
 
 	if (!p_key_argument(request, args, &p_key) || !partition_exists(sm, request, p_key))
 		return;
-	listing = listing_new(sm, REGISTRY_LID);
+	listing = partition_listing_new(sm, REGISTRY_LID);
 	listing->p_key = p_key;
-	control_stream(request, show_next, list_finish, listing);
+	control_stream(request, partition_show_next, partition_list_finish, listing);
 }
 
 const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
-	{"partition list", command_list, CONTROL_LOOKS},
-	{"partition show", command_show, CONTROL_LOOKS},
+	{"partition list", command_partition_list, CONTROL_LOOKS},
+	{"partition show", command_partition_show, CONTROL_LOOKS},
 	{"partition add", command_add, CONTROL_ACTS},
-	{"partition remove", command_remove, CONTROL_ACTS},
+	{"partition remove", command_partition_remove, CONTROL_ACTS},
 	{"partition member add", command_member_add, CONTROL_ACTS},
 	{"partition member remove", command_member_remove, CONTROL_ACTS},
 	{"partition check", command_partition_check, CONTROL_ACTS},
@@ -802,6 +803,6 @@ void partition_commands_stop(struct sm_commands *commands)
 		struct change *change = container_of(item, struct change, link);
 
 		control_fail(change->request, "the daemon is stopping");
-		change_free(change);
+		partition_change_free(change);
 	}
 }

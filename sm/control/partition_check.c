@@ -31,7 +31,7 @@ struct partition_check {
 	unsigned changed, ports;
 };
 
-static void forget(struct partition_check *check)
+static void partition_check_forget(struct partition_check *check)
 {
 	free(check->text);
 	check->text = NULL;
@@ -41,8 +41,8 @@ static void forget(struct partition_check *check)
 }
 
 /* The keys of a that are not in b; how many. */
-static unsigned missing(const pkey_t *a, unsigned num_a, const pkey_t *b, unsigned num_b,
-			char text[KEYS_SIZE])
+static unsigned missing_pkeys(const pkey_t *a, unsigned num_a, const pkey_t *b, unsigned num_b,
+			      char text[KEYS_SIZE])
 {
 	size_t used = 0;
 	unsigned count = 0;
@@ -84,8 +84,8 @@ static unsigned compare_port(void *arg, size_t *at)
 	memcpy(before, now.key, now.count * sizeof(*before));
 	then = policy_keys(policy, check->file, entry->guid, port ? port->node->type : NODE_CA,
 			   port && port == check->sm->fabric->sm_port);
-	count = missing(then.key, then.count, before, now.count, gains) +
-		missing(before, now.count, then.key, then.count, loses);
+	count = missing_pkeys(then.key, then.count, before, now.count, gains) +
+		missing_pkeys(before, now.count, then.key, then.count, loses);
 	free(before);
 	check->changed += count > 0;
 	if (count && json_array_size(check->rows) < ROWS_MAX)
@@ -111,10 +111,10 @@ static void compared(void *arg)
 				(int)check->changed, "ports_in_all", (int)check->ports, "ports",
 				check->rows, "notes", file->notes));
 	check->request = NULL;
-	forget(check);
+	partition_check_forget(check);
 }
 
-static void compare(struct partition_check *check, struct control_request *request)
+static void partition_check_compare(struct partition_check *check, struct control_request *request)
 {
 	check->request = request;
 	check->rows = json_array();
@@ -123,8 +123,8 @@ static void compare(struct partition_check *check, struct control_request *reque
 	slices_begin(&check->slices);
 }
 
-static bool take_piece(struct partition_check *check, struct control_request *request,
-		       const json_t *args)
+static bool partition_check_take_piece(struct partition_check *check,
+				       struct control_request *request, const json_t *args)
 {
 	const json_t *piece = json_object_get(args, "text");
 	long long token = json_integer_value(json_object_get(args, "token"));
@@ -140,7 +140,7 @@ static bool take_piece(struct partition_check *check, struct control_request *re
 		return false;
 	}
 	if (!token) {
-		forget(check);
+		partition_check_forget(check);
 		check->token++;
 	} else if (token != check->token || !check->text) {
 		control_fail(request, "another file was checked meanwhile: try again");
@@ -165,7 +165,7 @@ void command_partition_check(void *ctx, struct control_request *request, const j
 	struct partitions *partitions;
 	char *error;
 
-	if (!take_piece(check, request, args))
+	if (!partition_check_take_piece(check, request, args))
 		return;
 	if (json_is_true(json_object_get(args, "more"))) {
 		control_reply(request, json_pack("{s:I}", "token", (json_int_t)check->token));
@@ -175,11 +175,11 @@ void command_partition_check(void *ctx, struct control_request *request, const j
 			     sm->options.allow_both, &partitions, &error)) {
 		control_fail(request, "%s", error);
 		free(error);
-		forget(check);
+		partition_check_forget(check);
 		return;
 	}
 	check->file = policy_file_new(partitions);
-	compare(check, request);
+	partition_check_compare(check, request);
 }
 
 void partition_check_init(struct sm *sm)
@@ -202,7 +202,7 @@ void partition_check_stop(struct sm_commands *commands)
 		control_fail(check->request, "the daemon is stopping");
 		check->request = NULL;
 	}
-	forget(check);
+	partition_check_forget(check);
 }
 
 void partition_check_done(struct sm_commands *commands)

@@ -15,7 +15,7 @@
 
 enum { ROWS_A_PART = 16 };
 
-static const char *name_of(const char *const *names, size_t count, unsigned value)
+static const char *port_state_word(const char *const *names, size_t count, unsigned value)
 {
 	return value < count ? names[value] : "?";
 }
@@ -24,7 +24,7 @@ const char *port_state_text(const struct port_info *info)
 {
 	static const char *const states[] = {"?", "DOWN", "INIT", "ARMED", "ACTIVE"};
 
-	return name_of(states, ARRAY_SIZE(states), info->port_state);
+	return port_state_word(states, ARRAY_SIZE(states), info->port_state);
 }
 
 /* Table 146: PortPhysicalState. */
@@ -33,7 +33,7 @@ static const char *physical_text(const struct port_info *info)
 	static const char *const states[] = {"?",	 "Sleep",  "Polling",		"Disabled",
 					     "Training", "LinkUp", "LinkErrorRecovery", "PhyTest"};
 
-	return name_of(states, ARRAY_SIZE(states), info->port_physical_state);
+	return port_state_word(states, ARRAY_SIZE(states), info->port_physical_state);
 }
 
 /* A port of a snapshot: of the switch, or the end itself. */
@@ -77,7 +77,7 @@ void link_peer_row(const struct snapshot *snapshot, const struct snap_link *link
 }
 
 /* What it is cabled to, if that is known. */
-static void peer_row(const struct place *place, struct buffer *out)
+static void port_peer_row(const struct place *place, struct buffer *out)
 {
 	const struct snapshot *snapshot = place->snapshot;
 	const struct snap_end *end = end_at(place);
@@ -102,7 +102,7 @@ static void port_members(const struct place *place, struct buffer *out)
 	row_integer(out, "port", place->port);
 	row_string(out, "state", port_state_text(info));
 	row_string(out, "physical", physical_text(info));
-	peer_row(place, out);
+	port_peer_row(place, out);
 	if (port_is_disabled(place->registry, facts->info.node_guid, place->port))
 		row_boolean(out, "disabled", true);
 	if (info->port_state > PORT_DOWN) {
@@ -188,8 +188,8 @@ static void picture_came(void *ctx, struct snapshot *snapshot)
 	asking_free(asking);
 }
 
-static void ask(struct sm *sm, struct control_request *request, const json_t *args,
-		const struct asking *what)
+static void port_command_begin(struct sm *sm, struct control_request *request, const json_t *args,
+			       const struct asking *what)
 {
 	const char *node = json_string_value(json_object_get(args, "node"));
 	struct asking *asking = mem_zalloc(sizeof(*asking));
@@ -206,7 +206,7 @@ static void ask(struct sm *sm, struct control_request *request, const json_t *ar
 }
 
 /* The place of the node that was named; -1: none, and the request has ended. */
-static int64_t place_of(struct asking *asking)
+static int64_t port_command_place(struct asking *asking)
 {
 	struct snap_named named = snapshot_find_named(asking->snapshot, asking->node);
 
@@ -229,7 +229,7 @@ static void walk_node(struct asking *asking, uint32_t at)
 }
 
 /* The next port of the walk; false: there is none any more. */
-static bool next_place(struct asking *asking, struct place *place)
+static bool port_command_next(struct asking *asking, struct place *place)
 {
 	for (; asking->at < asking->until; asking->at++, asking->next = 0) {
 		const struct node_facts *facts = facts_at(asking->snapshot, asking->at);
@@ -289,7 +289,7 @@ static enum stream_step asking_next(void *source, struct buffer *part)
 		return STREAM_PART;
 	}
 	row_begin(part, "ports", '[');
-	for (; rows < ROWS_A_PART && next_place(asking, &place); rows++) {
+	for (; rows < ROWS_A_PART && port_command_next(asking, &place); rows++) {
 		row_begin(part, NULL, '{');
 		port_members(&place, part);
 		row_end(part, '}');
@@ -300,7 +300,7 @@ static enum stream_step asking_next(void *source, struct buffer *part)
 
 static void list_ports(struct asking *asking)
 {
-	int64_t at = asking->node ? place_of(asking) : 0;
+	int64_t at = asking->node ? port_command_place(asking) : 0;
 
 	if (at < 0)
 		return;
@@ -311,10 +311,10 @@ static void list_ports(struct asking *asking)
 	control_stream(asking->request, asking_next, asking_finish, asking);
 }
 
-static void show_port(struct asking *asking)
+static void port_command_show(struct asking *asking)
 {
 	struct buffer row = {0};
-	int64_t at = place_of(asking);
+	int64_t at = port_command_place(asking);
 	struct place place;
 	bool found;
 
@@ -322,7 +322,7 @@ static void show_port(struct asking *asking)
 		return;
 	walk_node(asking, (uint32_t)at);
 	do
-		found = next_place(asking, &place);
+		found = port_command_next(asking, &place);
 	while (found && place.port != asking->port);
 	if (found) {
 		port_details(&place, &row);
@@ -337,7 +337,7 @@ static void show_port(struct asking *asking)
 
 static void command_port_list(void *ctx, struct control_request *request, const json_t *args)
 {
-	ask(ctx, request, args, &(struct asking){.answer = list_ports});
+	port_command_begin(ctx, request, args, &(struct asking){.answer = list_ports});
 }
 
 static void command_node_show(void *ctx, struct control_request *request, const json_t *args)
@@ -345,7 +345,8 @@ static void command_node_show(void *ctx, struct control_request *request, const 
 	if (!json_is_string(json_object_get(args, "node")))
 		control_fail(request, "node show needs a node");
 	else
-		ask(ctx, request, args, &(struct asking){.answer = list_ports, .shows_node = true});
+		port_command_begin(ctx, request, args,
+				   &(struct asking){.answer = list_ports, .shows_node = true});
 }
 
 static void command_port_show(void *ctx, struct control_request *request, const json_t *args)
@@ -356,8 +357,9 @@ static void command_port_show(void *ctx, struct control_request *request, const 
 		control_fail(request, "port show needs a node and a port, a number from 1 to %d",
 			     PORT_MAX);
 	else
-		ask(ctx, request, args,
-		    &(struct asking){.answer = show_port, .port = (unsigned)port});
+		port_command_begin(
+			ctx, request, args,
+			&(struct asking){.answer = port_command_show, .port = (unsigned)port});
 }
 
 /* port disable, port enable */
@@ -371,7 +373,7 @@ struct port_change {
 	uint8_t physical; /* what its switch is to be told */
 };
 
-static void change_free(struct port_change *change)
+static void port_change_free(struct port_change *change)
 {
 	registry_wait_cancel(&change->waiter);
 	list_del(&change->link);
@@ -379,7 +381,7 @@ static void change_free(struct port_change *change)
 }
 
 /* A switch that has gone meanwhile is told when it is there again, where it is to disable. */
-static void change_is_durable(void *ctx)
+static void port_change_durable(void *ctx)
 {
 	struct port_change *change = ctx;
 	struct node *node = fabric_find_node(change->sm->fabric, change->entry.node_guid);
@@ -391,7 +393,7 @@ static void change_is_durable(void *ctx)
 	wait_for_sweep(change->sm, change->request);
 	trigger_node(&change->sm->trigger, change->entry.node_guid,
 		     "a port is disabled or enabled by command");
-	change_free(change);
+	port_change_free(change);
 }
 
 static void change_port(struct asking *asking, const struct port *port)
@@ -402,7 +404,7 @@ static void change_port(struct asking *asking, const struct port *port)
 	*change = (struct port_change){
 		.sm = sm,
 		.request = asking->request,
-		.waiter = {.durable = change_is_durable, .ctx = change},
+		.waiter = {.durable = port_change_durable, .ctx = change},
 		.entry = {.node_guid = port->node->guid, .port = port->num},
 		.physical = asking->disables ? PHYS_DISABLED : PHYS_POLLING,
 	};
@@ -476,7 +478,7 @@ static void change_port_of(struct asking *asking)
 
 	if (forget_absent(asking))
 		return;
-	at = place_of(asking);
+	at = port_command_place(asking);
 	if (at < 0)
 		return;
 	node = fabric_find_node(asking->sm->fabric,
@@ -506,11 +508,12 @@ static void ask_change(struct sm *sm, struct control_request *request, const jso
 			     "this manager is %s: ports are disabled and enabled at the MASTER",
 			     sm_state_name(peers_role(sm->peers)));
 	else
-		ask(sm, request, args,
-		    &(struct asking){.answer = change_port_of,
-				     .port = (unsigned)port,
-				     .disables = disables,
-				     .forced = json_is_true(json_object_get(args, "force"))});
+		port_command_begin(
+			sm, request, args,
+			&(struct asking){.answer = change_port_of,
+					 .port = (unsigned)port,
+					 .disables = disables,
+					 .forced = json_is_true(json_object_get(args, "force"))});
 }
 
 static void command_port_disable(void *ctx, struct control_request *request, const json_t *args)
@@ -530,7 +533,7 @@ void port_changes_stop(struct sm_commands *commands)
 
 		control_fail(change->request, "the daemon is stopping; the port is disabled or "
 					      "enabled when it runs again");
-		change_free(change);
+		port_change_free(change);
 	}
 }
 

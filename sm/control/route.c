@@ -52,7 +52,7 @@ static int32_t switch_at(const struct snapshot *snapshot, uint32_t place)
 }
 
 /* Adds the hops between two places. 0, -ELOOP or -EHOSTUNREACH. */
-static int walk(struct route_walk_out *out, uint32_t src, uint32_t dst)
+static int route_walk(struct route_walk_out *out, uint32_t src, uint32_t dst)
 {
 	const struct snapshot *snapshot = out->snapshot;
 	const struct snap_end *end =
@@ -90,8 +90,8 @@ static int sl_of(const struct snapshot *snapshot, const struct routes *routes, c
 	return *rest || rest == text || *text == '-' || sl >= ROUTE_SLS ? -1 : (int)sl;
 }
 
-static void node_row(const struct snapshot *snapshot, uint32_t place, const char *name,
-		     struct buffer *row)
+static void route_node_row(const struct snapshot *snapshot, uint32_t place, const char *name,
+			   struct buffer *row)
 {
 	row_begin(row, name, '{');
 	node_members(snapshot, place, row);
@@ -99,23 +99,23 @@ static void node_row(const struct snapshot *snapshot, uint32_t place, const char
 }
 
 /* Writes the answer. 0, -ELOOP or -EHOSTUNREACH. */
-static int show_row(struct route_walk_out *out, uint32_t src, uint32_t dst)
+static int route_show_row(struct route_walk_out *out, uint32_t src, uint32_t dst)
 {
 	int error;
 
 	row_begin(out->row, NULL, '{');
-	node_row(out->snapshot, src, "src", out->row);
-	node_row(out->snapshot, dst, "dst", out->row);
+	route_node_row(out->snapshot, src, "src", out->row);
+	route_node_row(out->snapshot, dst, "dst", out->row);
 	row_integer(out->row, "sl", out->sl);
 	row_begin(out->row, "hops", '[');
-	error = walk(out, src, dst);
+	error = route_walk(out, src, dst);
 	row_end(out->row, ']');
 	row_end(out->row, '}');
 	return error;
 }
 
-static void show(const struct view *view, struct control_request *request, const json_t *args,
-		 uint32_t src, uint32_t dst)
+static void route_show(const struct view *view, struct control_request *request, const json_t *args,
+		       uint32_t src, uint32_t dst)
 {
 	const struct snapshot *snapshot = view->topology;
 	const char *sl_text = json_string_value(json_object_get(args, "sl"));
@@ -129,7 +129,7 @@ static void show(const struct view *view, struct control_request *request, const
 		return;
 	}
 	out.sl = (uint8_t)sl;
-	error = show_row(&out, src, dst);
+	error = route_show_row(&out, src, dst);
 	if (error)
 		control_fail(request, "no route from %s to %s: %s after %u switches",
 			     json_string_value(json_object_get(args, "src")),
@@ -169,7 +169,7 @@ static void command_route_show(void *ctx, struct control_request *request, const
 	if (src.place < 0 || dst.place < 0)
 		control_fail(request, "%s", src.place < 0 ? src.error : dst.error);
 	else
-		show(sm->view, request, args, (uint32_t)src.place, (uint32_t)dst.place);
+		route_show(sm->view, request, args, (uint32_t)src.place, (uint32_t)dst.place);
 }
 
 /* route engine */

@@ -16,7 +16,7 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 }
 
 /* The port of a record; NULL: it is not there. */
-static struct port *port_of(const struct fabric *fabric, const struct disabled_entry *entry)
+static struct port *disabled_port(const struct fabric *fabric, const struct disabled_entry *entry)
 {
 	struct node *node = fabric_find_node(fabric, entry->node_guid);
 
@@ -30,7 +30,7 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 	const struct disabled_entry *entry = registry_first(registry, REGISTRY_DISABLED, -1, NULL);
 
 	for (; entry; entry = registry_next(registry, REGISTRY_DISABLED, -1, entry)) {
-		struct port *port = port_of(fabric, entry);
+		struct port *port = disabled_port(fabric, entry);
 
 		if (!port || !port_facts(port)->known)
 			continue;

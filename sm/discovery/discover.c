@@ -124,7 +124,7 @@ static bool only_silence(const struct discover *discover)
 	return discover->pending <= discover->silent + discover->at_mute;
 }
 
-static void landed(void *arg)
+static void probe_landed(void *arg)
 {
 	struct discover *discover = arg;
 
@@ -269,19 +269,19 @@ static void no_pkeys(struct discover *discover, struct port *port, const struct 
 }
 
 /* One row for each attribute that is read, so that a request needs no more than its attribute. */
-static answer_fn got_description, got_switch_info, got_port_info, got_pkeys;
+static answer_fn got_description, discover_switch_info, got_port_info, got_pkeys;
 static const struct {
 	uint16_t attr_id;
 	answer_fn *got;
 } answers[] = {
 	{ATTR_NODE_DESCRIPTION, got_description},
-	{ATTR_SWITCH_INFO, got_switch_info},
+	{ATTR_SWITCH_INFO, discover_switch_info},
 	{ATTR_PORT_INFO, got_port_info},
 	{ATTR_PKEY_TABLE, got_pkeys},
 };
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+static void discover_answered(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
 {
 	struct discover *discover = owner;
 	struct port *port = subject;
@@ -289,7 +289,7 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 
 	returned(discover, port_agent(port));
 	if (answer->error == -EHOSTUNREACH && !any_cabled(port->node)) {
-		landed(discover); /* it is dropped at the end of the pass */
+		probe_landed(discover); /* it is dropped at the end of the pass */
 		return;
 	}
 	if (!answer->error)
@@ -313,16 +313,17 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 				answers[i].got(discover, port, request, answer->data);
 		}
 	}
-	landed(discover);
+	probe_landed(discover);
 }
 
-static void ask(struct discover *discover, struct port *port, uint16_t attr_id, uint32_t attr_mod)
+static void discover_get(struct discover *discover, struct port *port, uint16_t attr_id,
+			 uint32_t attr_mod)
 {
 	struct agent *agent = port_agent(port);
 	struct smp_request request = {.method = METHOD_GET,
 				      .attr_id = attr_id,
 				      .attr_mod = attr_mod,
-				      .done = answered,
+				      .done = discover_answered,
 				      .again = asked_again,
 				      .owner = discover,
 				      .subject = port};
@@ -333,7 +334,7 @@ static void ask(struct discover *discover, struct port *port, uint16_t attr_id, 
 
 static void ask_port_info(struct discover *discover, struct port *port)
 {
-	ask(discover, port, ATTR_PORT_INFO, port_info_modifier(port));
+	discover_get(discover, port, ATTR_PORT_INFO, port_info_modifier(port));
 }
 
 /* Answers */
@@ -360,7 +361,7 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 {
 	struct smp_request request = {.method = METHOD_SET,
 				      .attr_id = ATTR_SWITCH_INFO,
-				      .done = answered,
+				      .done = discover_answered,
 				      .again = asked_again,
 				      .owner = discover,
 				      .subject = port};
@@ -381,8 +382,8 @@ static void probe_doubtful(struct discover *discover, struct node *node)
 	}
 }
 
-static void got_switch_info(struct discover *discover, struct port *port,
-			    const struct smp_request *request, const uint8_t *data)
+static void discover_switch_info(struct discover *discover, struct port *port,
+				 const struct smp_request *request, const uint8_t *data)
 {
 	struct switch_info info;
 	struct node *node = port->node;
@@ -432,7 +433,7 @@ static void ask_pkeys(struct discover *discover, struct port *port)
 	if (port_facts(port)->pkeys && !port->pkeys_unread && discover->kind != DISCOVER_FULL)
 		return;
 	if (pkey_blocks(port))
-		ask(discover, port, ATTR_PKEY_TABLE, 0);
+		discover_get(discover, port, ATTR_PKEY_TABLE, 0);
 }
 
 /* A LID that held what it should, and holds another now; none at all is the sign of a reset. */
@@ -516,7 +517,7 @@ static void ext_info_answered(void *owner, void *subject, const struct smp_reque
 	} else if (!answer->error && !status_is_busy(answer->status)) {
 		port->refuses |= PORT_REFUSES_EXT_INFO;
 	}
-	landed(discover);
+	probe_landed(discover);
 }
 
 /* Where FDR10 matters: each port with a link of a device that has the attribute. */
@@ -553,7 +554,8 @@ static void got_port_info(struct discover *discover, struct port *port,
 	 * that the port has them. It is not taken: else it would stay if the second one is lost. */
 	if (port->agent && port->num && !(request->attr_mod & PORT_INFO_EXTENDED_SPEEDS) &&
 	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
-		ask(discover, port, ATTR_PORT_INFO, request->attr_mod | PORT_INFO_EXTENDED_SPEEDS);
+		discover_get(discover, port, ATTR_PORT_INFO,
+			     request->attr_mod | PORT_INFO_EXTENDED_SPEEDS);
 		return;
 	}
 	if (tells_other_master(discover, port, &info)) {
@@ -601,7 +603,7 @@ static void got_pkeys(struct discover *discover, struct port *port,
 		return; /* the port passed INIT meanwhile: it is read from the beginning */
 	port_set_pkey_block(discover->fabric, port, block, &table);
 	if (block + 1 < pkey_blocks(port))
-		ask(discover, port, ATTR_PKEY_TABLE, block + 1);
+		discover_get(discover, port, ATTR_PKEY_TABLE, block + 1);
 	else
 		port->pkeys_unread = false;
 }
@@ -622,7 +624,7 @@ static void probe_send(struct probe *p)
 	window_submit(&p->target, &request);
 }
 
-static bool is_silent(const struct port *port)
+static bool port_node_is_silent(const struct port *port)
 {
 	return port && port->node->silent;
 }
@@ -691,13 +693,13 @@ static void probe_free(struct probe *p)
 	kin_leave(p);
 	free(p);
 	if (waited)
-		landed(discover);
+		probe_landed(discover);
 	if (next)
 		probe_send(next);
 }
 
 /* Drops a node in the middle of a pass, with the probes that were to leave through its ports. */
-static void drop_now(struct discover *discover, struct node *node)
+static void discover_drop_node(struct discover *discover, struct node *node)
 {
 	list_for_each (link, &discover->probes) {
 		struct probe *p = container_of(link, struct probe, link);
@@ -771,7 +773,7 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 /* Moved here, or two devices of one GUID? In a full pass the old place shows by itself whether it
  * is still there, so that this one is looked at again at the end. Other passes do not see enough.
  */
-static void claim(struct discover *discover, struct port *from)
+static void discover_claim_guid(struct discover *discover, struct port *from)
 {
 	if (discover->kind != DISCOVER_FULL) {
 		discover->report.want_full = true;
@@ -801,8 +803,8 @@ bool discover_seen_again(const struct discover *discover, const struct node *nod
 }
 
 /* The node that info speaks of: known, or new. NULL: its GUID is, or may be, another device's. */
-static struct node *identify(struct discover *discover, struct port *from,
-			     const struct node_info *info, bool second_look)
+static struct node *discover_identify(struct discover *discover, struct port *from,
+				      const struct node_info *info, bool second_look)
 {
 	struct node *node = fabric_find_node(discover->fabric, info->node_guid);
 
@@ -815,10 +817,10 @@ static struct node *identify(struct discover *discover, struct port *from,
 			return NULL;
 		}
 		if (!second_look) {
-			claim(discover, from);
+			discover_claim_guid(discover, from);
 			return NULL;
 		}
-		drop_now(discover, node); /* replaced by another device */
+		discover_drop_node(discover, node); /* replaced by another device */
 		node = NULL;
 	}
 	if (!node)
@@ -847,7 +849,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		discover_duplicate(discover, from, info->port_guid, holder);
 		return;
 	}
-	node = identify(discover, from, info, second_look);
+	node = discover_identify(discover, from, info, second_look);
 	if (!node)
 		return;
 	arrival = &node->port[info->local_port_num];
@@ -867,7 +869,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 			return;
 		}
 		if (!second_look) {
-			claim(discover, from);
+			discover_claim_guid(discover, from);
 			return;
 		}
 	}
@@ -978,7 +980,7 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 			agent_m_key_worked(port_agent(from->peer), request->m_key);
 		}
 	}
-	landed(discover);
+	probe_landed(discover);
 }
 
 static void probe(struct discover *discover, struct port *from, bool second_look)
@@ -986,7 +988,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 	struct probe *p = mem_zalloc(sizeof(*p));
 	const struct agent *agent = slow_agent(from);
 
-	p->once = (is_partial(discover) && from->silent) || is_silent(from->peer);
+	p->once = (is_partial(discover) && from->silent) || port_node_is_silent(from->peer);
 	p->silent = p->once;
 	list_push(&discover->probes, &p->link);
 	p->discover = discover;
@@ -1030,7 +1032,7 @@ static void visit(struct discover *discover, struct node *node, struct port *arr
 			return;
 		node->pass = discover->pass;
 		arrival = &node->port[0];
-		ask(discover, arrival, ATTR_SWITCH_INFO, 0);
+		discover_get(discover, arrival, ATTR_SWITCH_INFO, 0);
 		if (known)
 			return;
 	} else {
@@ -1041,12 +1043,13 @@ static void visit(struct discover *discover, struct node *node, struct port *arr
 		arrival->read_pass = discover->pass;
 		ask_port_info(discover, arrival);
 	}
-	ask(discover, arrival, ATTR_NODE_DESCRIPTION, 0);
+	discover_get(discover, arrival, ATTR_NODE_DESCRIPTION, 0);
 }
 
 /* Where a pass begins */
 
-static bool local_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
+static bool local_port_route(const struct window_target *target, unsigned attempt,
+			     struct smp_route *out)
 {
 	(void)target;
 	(void)attempt;
@@ -1084,12 +1087,12 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 		discover->report.no_local = true;
 		log_error("our own port does not answer NodeInfo (%s, status 0x%04x)",
 			  answer->error ? strerror(-answer->error) : "answered", answer->status);
-		landed(discover);
+		probe_landed(discover);
 		return;
 	}
 	node = fabric_find_node(fabric, info.node_guid);
 	if (node && !node_info_same_device(&node->facts->info, &info)) {
-		drop_now(discover, node);
+		discover_drop_node(discover, node);
 		node = NULL;
 	}
 	if (!node)
@@ -1099,7 +1102,7 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 		give_agent(discover, port, info.port_guid);
 	fabric->sm_port = port;
 	visit(discover, node, port);
-	landed(discover);
+	probe_landed(discover);
 }
 
 static void begin_local(struct discover *discover)
@@ -1138,7 +1141,7 @@ static void begin_named(struct discover *discover)
 		if (port && named->what & LOOK_PORT)
 			ask_port_info(discover, port);
 		if (port && named->what & LOOK_DESCRIPTION)
-			ask(discover, port, ATTR_NODE_DESCRIPTION, 0);
+			discover_get(discover, port, ATTR_NODE_DESCRIPTION, 0);
 	}
 }
 
@@ -1170,7 +1173,7 @@ static void look_for(struct discover *discover, const struct node *node)
 		struct port *from = node->port[i].peer;
 
 		if (from && (port_of_switch(from) || from == discover->fabric->sm_port) &&
-		    !is_silent(from) && port_state_of(from) >= PORT_INIT) {
+		    !port_node_is_silent(from) && port_state_of(from) >= PORT_INIT) {
 			probe(discover, from, false);
 			return;
 		}
@@ -1191,7 +1194,7 @@ static unsigned ask_light(void *arg, size_t *at)
 		return node->num_ports + 1u;
 	}
 	if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
-		ask(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
+		discover_get(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (i && light_reads(&node->port[i]))
 			ask_port_info(discover, &node->port[i]);
@@ -1243,7 +1246,7 @@ static void give_up_silent(struct discover *discover)
 	}
 }
 
-static void finish(void *arg)
+static void discover_finish(void *arg)
 {
 	struct discover *discover = arg;
 
@@ -1301,7 +1304,7 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		begin_named(discover);
 		break;
 	}
-	landed(discover);
+	probe_landed(discover);
 }
 
 void discover_add(struct discover *discover, guid_t guid, uint8_t what)
@@ -1343,10 +1346,10 @@ struct discover *discover_new(struct loop *loop, struct window *window, struct f
 	list_init(&discover->mute);
 	map_init(&discover->slow);
 	window_gate_init(&discover->unknown, PROBES_ON_WIRE);
-	window_target_init(&discover->local, window, 1, local_route);
+	window_target_init(&discover->local, window, 1, local_port_route);
 	discover->local.key = local_key;
-	loop_deferred_init(&discover->finish, loop, "end of discovery", finish, discover);
-	slices_init(&discover->asking, loop, &asking_plan, discover, landed, discover);
+	loop_deferred_init(&discover->finish, loop, "end of discovery", discover_finish, discover);
+	slices_init(&discover->asking, loop, &asking_plan, discover, probe_landed, discover);
 	slices_init(&discover->tidying, loop, &discover_tidying, discover, pass_is_over, discover);
 	return discover;
 }

@@ -12,19 +12,19 @@
 
 #define S_US UINT64_C(1000000)
 
-static bool is_own(const struct hold *hold, const struct port *port)
+static bool hold_is_own_link(const struct hold *hold, const struct port *port)
 {
 	const struct port *own = hold->fabric->sm_port;
 
 	return port == own || (own && own->peer == port);
 }
 
-static bool is_held(const struct port *port)
+static bool port_is_held(const struct port *port)
 {
 	return port->trouble && port->trouble->held_until_us;
 }
 
-static void arm(struct hold *hold)
+static void hold_arm(struct hold *hold)
 {
 	uint64_t now_us = loop_now_us(hold->loop), next_us = 0;
 
@@ -39,7 +39,7 @@ static void arm(struct hold *hold)
 		loop_timer_arm(&hold->timer, next_us > now_us ? next_us - now_us : 1);
 }
 
-static void expired(void *arg)
+static void hold_expired(void *arg)
 {
 	struct hold *hold = arg;
 	uint64_t now_us = loop_now_us(hold->loop);
@@ -54,14 +54,14 @@ static void expired(void *arg)
 		trigger_node(hold->trigger, trouble->port->node->guid,
 			     "a cable is not held any more");
 	}
-	arm(hold);
+	hold_arm(hold);
 }
 
 static void keep_out(struct hold *hold, struct port *port, uint64_t us)
 {
 	uint64_t until_us = loop_now_us(hold->loop) + us;
 
-	if (!is_held(port))
+	if (!port_is_held(port))
 		hold->fabric->topology++;
 	if (until_us > port->trouble->held_until_us)
 		port->trouble->held_until_us = until_us;
@@ -75,7 +75,7 @@ static void judge_losses(struct hold *hold, struct port *port)
 	uint64_t us;
 
 	port->trouble->lost = false;
-	if (is_own(hold, port) || port_held(port))
+	if (hold_is_own_link(hold, port) || port_held(port))
 		return;
 	us = damping_loss(&port->trouble->flaps, loop_now_us(hold->loop),
 			  hold->options->flap_hold_max_s * S_US);
@@ -97,7 +97,7 @@ static struct port *to_disable(struct hold *hold, struct port *port)
 {
 	struct port *at = port_of_switch(port) ? port : port->peer;
 
-	if (!at || !at->num || !port_of_switch(at) || is_own(hold, at) ||
+	if (!at || !at->num || !port_of_switch(at) || hold_is_own_link(hold, at) ||
 	    (at->peer && port_of_switch(at->peer)))
 		return NULL;
 	return at;
@@ -185,7 +185,7 @@ void hold_judge(struct hold *hold)
 		if (trouble->babble.unconfirmed)
 			judge_complaint(hold, trouble->port);
 	}
-	arm(hold);
+	hold_arm(hold);
 }
 
 void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, struct trigger *trigger,
@@ -196,7 +196,7 @@ void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, stru
 			      .options = options,
 			      .loop = loop,
 			      .limit = {.burst = 10, .interval_us = 1000000}};
-	loop_timer_init(&hold->timer, loop, "held cables", expired, hold);
+	loop_timer_init(&hold->timer, loop, "held cables", hold_expired, hold);
 }
 
 void hold_done(struct hold *hold)

@@ -22,7 +22,7 @@ static const char *const words[LINK_FATES] = {
 
 /* A node that has come with its link had no name yet when the link was noted; of one that has gone
  * the noted name is left. */
-static const char *name_of(const struct fabric *fabric, const struct link_end *end)
+static const char *link_end_name(const struct fabric *fabric, const struct link_end *end)
 {
 	const struct node *node = fabric_find_node(fabric, end->guid);
 
@@ -33,7 +33,7 @@ static struct log_subject subject_of(const struct fabric *fabric, const struct l
 {
 	return (struct log_subject){.message_id = MESSAGE_LINK,
 				    .node_guid = end->guid,
-				    .node_desc = name_of(fabric, end),
+				    .node_desc = link_end_name(fabric, end),
 				    .port = -1};
 }
 
@@ -50,7 +50,7 @@ static void tell_each(const struct fabric *fabric, struct log_limit *limit)
 		if (word)
 			log_limited(limit, LOG_NOTICE, &subject,
 				    "link %s: \"%s\" port %u - \"%s\" port %u", word,
-				    subject.node_desc, end[0].num, name_of(fabric, &end[1]),
+				    subject.node_desc, end[0].num, link_end_name(fabric, &end[1]),
 				    end[1].num);
 	}
 }

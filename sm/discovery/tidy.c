@@ -23,7 +23,7 @@ static bool went_silent(const struct discover *discover, const struct node *node
 /* A switch whose agent is busy, or dead, forwards what it did, and links say that they are up: such
  * a cable was not seen again because nobody answers at one of its ends. That our arming it has set
  * PortStateChange at the other one is no sign that it was lost. */
-static bool is_kept(const struct discover *discover, const struct port *port)
+static bool cable_is_kept(const struct discover *discover, const struct port *port)
 {
 	const struct port *ends[] = {port, port->peer};
 	bool silent = false;
@@ -47,7 +47,7 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 	if (!peer)
 		return false;
 	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
-		return !is_kept(discover, port);
+		return !cable_is_kept(discover, port);
 	return port_facts(port)->known && port_info(port)->port_state < PORT_INIT &&
 	       port_facts(peer)->known;
 }

@@ -44,7 +44,7 @@ static struct peer_order *find_order(struct peers *peers, guid_t guid)
 }
 
 /* The counter wraps. */
-static bool is_before(uint32_t a, uint32_t b)
+static bool act_count_is_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;
 }
@@ -53,11 +53,11 @@ static bool is_before(uint32_t a, uint32_t b)
  * osm_sminfo_rcv.c, shows its count of QP0 MADs), and a repetition has that of the first attempt.
  * So an order with a lower one than another that was obeyed was sent before that, and came late. A
  * manager that has begun again counts from 0: what it answers shows that, or time does. */
-static bool is_late(struct peers *peers, const struct sm_info *sender)
+static bool control_packet_is_late(struct peers *peers, const struct sm_info *sender)
 {
 	const struct peer_order *last = find_order(peers, sender->guid);
 
-	return last && is_before(sender->act_count, last->act_count) &&
+	return last && act_count_is_before(sender->act_count, last->act_count) &&
 	       loop_now_us(peers->loop) - last->at_us < ORDER_LATE_US;
 }
 
@@ -74,7 +74,7 @@ void peers_answered(struct peers *peers, const struct sm_info *info)
 {
 	struct peer_order *last = find_order(peers, info->guid);
 
-	if (last && is_before(info->act_count, last->act_count))
+	if (last && act_count_is_before(info->act_count, last->act_count))
 		*last = (struct peer_order){0};
 }
 
@@ -235,7 +235,7 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 						 : "a manager gives orders from an unknown port");
 		return STATUS_INVALID_VALUE;
 	}
-	if (is_late(peers, sender)) {
+	if (control_packet_is_late(peers, sender)) {
 		log_limited(&peers->limit, LOG_NOTICE, &subject,
 			    "SMInfo control %u of manager 0x%016" PRIx64
 			    " comes after one that it sent later: refused",

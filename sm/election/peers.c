@@ -100,7 +100,7 @@ static void encode_own(const struct peers *peers, uint8_t data[SMP_DATA_SIZE])
 	format_encode(&sm_info_format, &own, data);
 }
 
-static char *describe(const struct peer *peer, char text[96])
+static char *peer_describe(const struct peer *peer, char text[96])
 {
 	snprintf(text, 96, "manager 0x%016" PRIx64 " at LID %u (priority %u, %s)", peer->info.guid,
 		 peer->lid, peer->info.priority, sm_state_name(peer->info.state));
@@ -109,7 +109,7 @@ static char *describe(const struct peer *peer, char text[96])
 
 /* The list */
 
-static struct peer *find_peer(struct peers *peers, guid_t guid)
+static struct peer *peers_find(struct peers *peers, guid_t guid)
 {
 	for (size_t i = 0; i < peers->count; i++)
 		if (peers->list[i].info.guid == guid)
@@ -127,7 +127,7 @@ static void hear(struct peers *peers, struct peer *peer, const struct sm_info *i
 
 static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
 {
-	struct peer *peer = find_peer(peers, info->guid);
+	struct peer *peer = peers_find(peers, info->guid);
 
 	if (!peer) {
 		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
@@ -155,7 +155,7 @@ static void master_is_lost(struct peers *peers, const char *why)
 {
 	char text[96], reason[160];
 
-	snprintf(reason, sizeof(reason), "%s %s", describe(&peers->master, text), why);
+	snprintf(reason, sizeof(reason), "%s %s", peer_describe(&peers->master, text), why);
 	peers->master.info.guid = 0;
 	peers_set_role(peers, ROLE_MASTER_LOST, reason);
 }
@@ -243,7 +243,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 			 const struct sm_info *info)
 {
 	struct peers *peers = ctx;
-	struct peer *peer = find_peer(peers, poll->peer.info.guid);
+	struct peer *peer = peers_find(peers, poll->peer.info.guid);
 	struct sm_info before = poll->peer.info, own;
 	char text[96], reason[128];
 
@@ -259,7 +259,8 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 		hear(peers, peer, info);
 	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
 	    (is_heir(info, &own) && !is_heir(&before, &own))) {
-		snprintf(reason, sizeof(reason), "%s has changed", describe(&poll->peer, text));
+		snprintf(reason, sizeof(reason), "%s has changed",
+			 peer_describe(&poll->peer, text));
 		peers->noticed(peers->ctx, false, reason);
 	} else if (info->state == SM_MASTER && peers->contested &&
 		   !(poll->answers & (poll->answers - 1))) {
@@ -314,7 +315,7 @@ void peers_gave_up(struct peers *peers)
 {
 	char text[96], reason[128];
 
-	snprintf(reason, sizeof(reason), "handed over to %s", describe(&peers->master, text));
+	snprintf(reason, sizeof(reason), "handed over to %s", peer_describe(&peers->master, text));
 	peers->heir = 0;
 	peers->master.info.state = SM_MASTER;
 	if (peers->options->sm_lid)
@@ -345,7 +346,7 @@ static void offer_ends(struct peers *peers, int error, uint16_t status)
 		log_limited(&peers->limit, LOG_WARNING, NULL,
 			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
 			    "MASTER",
-			    describe(&peers->master, text),
+			    peer_describe(&peers->master, text),
 			    error ? strerror(-error) : "it answered", status);
 	peers->heir = 0;
 	if (peers->giving && peers->role == SM_MASTER)
@@ -410,7 +411,7 @@ bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t co
 	return true;
 }
 
-static bool hand_over(struct peers *peers, const struct peer *peer)
+static bool peers_hand_over(struct peers *peers, const struct peer *peer)
 {
 	if (!peers_request(peers, peer->info.guid, METHOD_SET, SM_CONTROL_HANDOVER, handed_over,
 			   peers))
@@ -432,7 +433,7 @@ void peers_keep(struct peers *peers)
 }
 
 /* True when a handover is under way. Who takes over is told our rank, and looks at us at once. */
-static bool give(struct peers *peers)
+static bool peers_begin_handover(struct peers *peers)
 {
 	guid_t guid;
 
@@ -442,7 +443,7 @@ static bool give(struct peers *peers)
 	for (size_t i = 0; guid && i < peers->count; i++) {
 		if (peers->list[i].info.guid != guid)
 			continue;
-		peers->giving = peers->yields = hand_over(peers, &peers->list[i]);
+		peers->giving = peers->yields = peers_hand_over(peers, &peers->list[i]);
 		if (!peers->giving)
 			gave(peers, -EHOSTUNREACH, STATUS_OK);
 		return peers->giving;
@@ -458,12 +459,12 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 
 	if (master) {
 		peers->master = *master;
-		snprintf(reason, sizeof(reason), "met %s", describe(master, text));
+		snprintf(reason, sizeof(reason), "met %s", peer_describe(master, text));
 		peers_set_role(peers, ROLE_MASTER_FOUND, reason);
 		tell_master(peers, &peers->master);
 	} else if (other && role_outranks(&other->info, own)) {
 		peers->master = *other;
-		snprintf(reason, sizeof(reason), "%s ranks higher", describe(other, text));
+		snprintf(reason, sizeof(reason), "%s ranks higher", peer_describe(other, text));
 		peers_set_role(peers, ROLE_HIGHER_FOUND, reason);
 	} else if (!peers->options->standby_only) {
 		peers_set_role(peers, ROLE_NONE_BETTER, "no manager ranks higher");
@@ -491,8 +492,8 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 	}
 	if (!heir)
 		return false;
-	log_notice("%s ranks higher: handing over", describe(heir, text));
-	return hand_over(peers, heir);
+	log_notice("%s ranks higher: handing over", peer_describe(heir, text));
+	return peers_hand_over(peers, heir);
 }
 
 /* Who leaves hands over, too, and may have it back when he returns. */
@@ -517,7 +518,8 @@ static void surveyed(void *arg)
 	peers_own_info(peers, &own);
 	if (peers->role == SM_DISCOVERING)
 		conclude_discovering(peers, &own);
-	else if (peers->role == SM_MASTER && (give(peers) || conclude_master(peers, &own)))
+	else if (peers->role == SM_MASTER &&
+		 (peers_begin_handover(peers) || conclude_master(peers, &own)))
 		return;
 	if (peers->gift.choose && peers->role != SM_MASTER)
 		gave(peers, -EPERM, STATUS_OK);
@@ -525,7 +527,7 @@ static void surveyed(void *arg)
 }
 
 /* One that is awaited, or that all have been asked. */
-static void landed(void *arg)
+static void peers_answer_landed(void *arg)
 {
 	struct peers *peers = arg;
 
@@ -549,7 +551,7 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 		peers_answered(peers, &info);
 		learn(peers, lid, &info);
 	}
-	landed(peers);
+	peers_answer_landed(peers);
 }
 
 static unsigned ask_end(void *arg, size_t *at)
@@ -686,7 +688,7 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 	peers->changed = changed;
 	peers->ctx = ctx;
 	peers->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	slices_init(&peers->asking, loop, &survey_plan, peers, landed, peers);
+	slices_init(&peers->asking, loop, &survey_plan, peers, peers_answer_landed, peers);
 	loop_deferred_init(&peers->surveyed, loop, "survey of managers", surveyed, peers);
 	peers->loop = loop;
 	peers->noticed = noticed;

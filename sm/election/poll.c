@@ -16,8 +16,8 @@ static void asked(void *arg, const struct txn_result *result);
 static void interval_begins(void *arg);
 
 /* Attempts go by LID and along the directed route in turn, where both are known. */
-static bool address(const struct poll *poll, struct mad_addr *to, struct route_path *path,
-		    bool *directed)
+static bool poll_address(const struct poll *poll, struct mad_addr *to, struct route_path *path,
+			 bool *directed)
 {
 	const struct port *port = map_get(&poll->fabric->ports, poll->peer.info.guid);
 	bool has_route = port && port_route(poll->fabric, port, path);
@@ -44,7 +44,7 @@ static bool is_last_chance(const struct poll *poll)
 	return poll->missed && poll->missed + 1 >= poll->options->poll_misses;
 }
 
-static void ask(struct poll *poll)
+static void poll_send(struct poll *poll)
 {
 	unsigned interval_ms = poll->options->poll_interval_ms;
 	struct route_path path;
@@ -52,7 +52,7 @@ static void ask(struct poll *poll)
 	uint8_t mad[MAD_SIZE];
 	bool directed;
 
-	if (!address(poll, &to, &path, &directed)) {
+	if (!poll_address(poll, &to, &path, &directed)) {
 		poll->news(poll->ctx, poll, POLL_GONE, NULL);
 		return;
 	}
@@ -77,13 +77,13 @@ static void interval_is_lost(struct poll *poll)
 static void attempt_is_lost(struct poll *poll)
 {
 	if (poll->attempts < ATTEMPTS && !is_last_chance(poll))
-		ask(poll);
+		poll_send(poll);
 	else
 		interval_is_lost(poll);
 }
 
 /* A LID that moves with mastership (sm_lid) leads back to us until the new master has taken it. */
-static bool is_own(const struct poll *poll, const struct sm_info *info)
+static bool poll_is_own(const struct poll *poll, const struct sm_info *info)
 {
 	return info->guid == poll->fabric->own_guid;
 }
@@ -98,7 +98,7 @@ static void asked(void *arg, const struct txn_result *result)
 	poll->under_way = false;
 	if (!result->error)
 		attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
-	if (result->error || (!status && is_own(poll, &info))) {
+	if (result->error || (!status && poll_is_own(poll, &info))) {
 		attempt_is_lost(poll);
 	} else if (status && !status_is_busy(status)) {
 		if (poll->doubted) {
@@ -107,7 +107,7 @@ static void asked(void *arg, const struct txn_result *result)
 		}
 		poll->doubted = true;
 		poll->attempts = 0;
-		ask(poll);
+		poll_send(poll);
 	} else {
 		poll->missed = 0;
 		poll->doubted = false;
@@ -125,7 +125,7 @@ static void interval_begins(void *arg)
 	if (poll->under_way)
 		return;
 	poll->attempts = 0;
-	ask(poll);
+	poll_send(poll);
 }
 
 void poll_init(struct poll *poll, struct loop *loop, struct txn_table *txns, struct fabric *fabric,

@@ -13,7 +13,7 @@ void trust_init(struct trust *trust, const struct sm_options *options, const gui
 		.options = options, .own = own, .limit = {.burst = 10, .interval_us = 10000000}};
 }
 
-static bool is_allowed(const struct sm_options *options, guid_t guid)
+static bool trust_is_allowed(const struct sm_options *options, guid_t guid)
 {
 	const uint64_t *list = options->allowed_sm_guids;
 
@@ -24,13 +24,14 @@ static bool is_allowed(const struct sm_options *options, guid_t guid)
 }
 
 /* Get(SMInfo) is answered with the key, or with none, by those who do not show it. */
-static enum trust_why judge(const struct trust *trust, guid_t guid, const struct sm_info *info)
+static enum trust_why trust_verdict(const struct trust *trust, guid_t guid,
+				    const struct sm_info *info)
 {
 	if (!info->guid || info->guid == *trust->own || info->state > SM_MASTER)
 		return TRUST_IMPOSSIBLE;
 	if (info->sm_key && info->sm_key != trust->options->sm_key)
 		return TRUST_WRONG_KEY;
-	return is_allowed(trust->options, guid) ? TRUST_OK : TRUST_NOT_ALLOWED;
+	return trust_is_allowed(trust->options, guid) ? TRUST_OK : TRUST_NOT_ALLOWED;
 }
 
 static bool is_told(struct trust *trust, guid_t guid, enum trust_why why)
@@ -58,7 +59,7 @@ enum trust_why trust_judge(struct trust *trust, guid_t port_guid, lid_t lid,
 		[TRUST_IMPOSSIBLE] = "says of itself what cannot be: it is broken, or pretends",
 	};
 	guid_t guid = port_guid ? port_guid : info->guid;
-	enum trust_why why = judge(trust, guid, info);
+	enum trust_why why = trust_verdict(trust, guid, info);
 	struct log_subject subject = {.message_id = MESSAGE_FOREIGN_MANAGER, .lid = lid};
 
 	if (why != TRUST_OK && !is_told(trust, guid, why))

@@ -27,7 +27,7 @@ const char *partition_kept_mark(const struct registry *registry)
 	return setting_get(registry, TEXT);
 }
 
-static void drop_from(struct registry *registry, uint32_t number)
+static void kept_text_drop_from(struct registry *registry, uint32_t number)
 {
 	struct partition_text_entry key = {.number = number};
 
@@ -48,7 +48,7 @@ static void put_text(struct registry *registry, const char *text, size_t length)
 		memcpy(entry.text, text + at, entry.size);
 		registry_put(registry, REGISTRY_PARTITION_TEXT, &entry);
 	}
-	drop_from(registry, number);
+	kept_text_drop_from(registry, number);
 }
 
 static bool read_mark(const char *mark, size_t *length, uint64_t *hash, uint64_t *when_s)
@@ -68,7 +68,7 @@ void partition_kept_put(struct registry *registry, const struct partitions *part
 	setting_put(registry, NAME, partitions->name);
 	if (!partitions->text) {
 		setting_put(registry, TEXT, NULL);
-		drop_from(registry, 0);
+		kept_text_drop_from(registry, 0);
 		return;
 	}
 	hash = hash_bytes(HASH_SEED, partitions->text, partitions->length);
@@ -85,11 +85,11 @@ void partition_kept_clear(struct registry *registry)
 {
 	setting_put(registry, NAME, NULL);
 	setting_put(registry, TEXT, NULL);
-	drop_from(registry, 0);
+	kept_text_drop_from(registry, 0);
 }
 
 /* NULL: it is not there whole. */
-static char *gather(const struct registry *registry, size_t length, uint64_t hash)
+static char *kept_text_gather(const struct registry *registry, size_t length, uint64_t hash)
 {
 	char *text = mem_alloc(length + 1);
 	size_t at = 0;
@@ -122,7 +122,7 @@ struct partitions *partition_kept_get(const struct registry *registry, bool allo
 
 	if (!name || !read_mark(partition_kept_mark(registry), &length, &hash, &when_s))
 		return NULL;
-	text = gather(registry, length, hash);
+	text = kept_text_gather(registry, length, hash);
 	if (text && !partitions_parse(name, text, length, allow_both, &partitions, &error)) {
 		time_s = (time_t)when_s;
 		strftime(when, KEPT_WHEN_SIZE, "%Y-%m-%d %H:%M:%S",

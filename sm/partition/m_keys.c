@@ -23,7 +23,7 @@
 #include "lib/guid.h"
 #include "mad/mad.h"
 
-static const struct m_key_entry *find(const struct keys *keys, guid_t guid)
+static const struct m_key_entry *m_keys_find(const struct keys *keys, guid_t guid)
 {
 	return registry_find(keys->registry, REGISTRY_M_KEY, &(struct m_key_entry){.guid = guid});
 }
@@ -61,7 +61,7 @@ static void add_policy(const struct sm_options *options, guid_t guid, struct m_k
 		m_key_list_add(list, key);
 }
 
-static void add_record(const struct m_key_entry *entry, struct m_key_list *list)
+static void m_keys_add_record(const struct m_key_entry *entry, struct m_key_list *list)
 {
 	m_key_list_add(list, entry->m_key);
 	m_key_list_add(list, entry->previous);
@@ -70,19 +70,19 @@ static void add_record(const struct m_key_entry *entry, struct m_key_list *list)
 
 /* What the fabric asks for */
 
-static void of_port(void *ctx, guid_t guid, struct m_key_list *list)
+static void m_keys_of_port(void *ctx, guid_t guid, struct m_key_list *list)
 {
 	const struct keys *keys = ctx;
-	const struct m_key_entry *entry = find(keys, guid);
+	const struct m_key_entry *entry = m_keys_find(keys, guid);
 
 	if (entry)
-		add_record(entry, list);
+		m_keys_add_record(entry, list);
 	add_policy(keys->options, guid, list);
 }
 
 /* Keys of ports that are recorded and not there come after those in the list, in a circle; those
  * that find no place in it have their turns later. */
-static uint64_t missing(const struct keys *keys, unsigned turn, struct m_key_list *list)
+static uint64_t m_keys_add_missing(const struct keys *keys, unsigned turn, struct m_key_list *list)
 {
 	const struct m_key_entry *entry;
 	unsigned skip = turn / M_KEYS_MAX * M_KEYS_MAX, all = 0;
@@ -93,7 +93,7 @@ static uint64_t missing(const struct keys *keys, unsigned turn, struct m_key_lis
 	     entry = registry_next(keys->registry, REGISTRY_M_KEY, -1, entry)) {
 		if (map_get(&keys->fabric->ports, entry->guid) || all++ < skip)
 			continue;
-		add_record(entry, list);
+		m_keys_add_record(entry, list);
 		if (list->count == M_KEYS_MAX)
 			break;
 	}
@@ -109,18 +109,18 @@ static uint64_t beyond(void *ctx, const struct port *from, unsigned turn)
 	struct m_key_list list = {0};
 
 	if (last)
-		of_port(ctx, last->guid, &list);
+		m_keys_of_port(ctx, last->guid, &list);
 	if (keys->options->m_key_mode == M_KEY_SUBNET)
 		add_policy(keys->options, 0, &list);
 	if (turn < list.count)
 		return list.key[turn];
 	/* Who has none answers in the first turn, and is not to be told others'. */
-	return turn ? missing(keys, turn, &list) : 0;
+	return turn ? m_keys_add_missing(keys, turn, &list) : 0;
 }
 
 /* The walk */
 
-static void put(struct keys *keys, enum registry_kind kind, const void *record)
+static void m_keys_put(struct keys *keys, enum registry_kind kind, const void *record)
 {
 	uint64_t number = registry_number(keys->registry);
 
@@ -129,7 +129,7 @@ static void put(struct keys *keys, enum registry_kind kind, const void *record)
 }
 
 /* What it holds now, or may hold, is not forgotten before it has shown the new one. */
-static void change(struct m_key_entry *entry, const struct agent *agent, uint64_t want)
+static void m_keys_change(struct m_key_entry *entry, const struct agent *agent, uint64_t want)
 {
 	uint64_t held = agent->m_key.known ? agent->m_key.key : entry->m_key;
 
@@ -151,23 +151,23 @@ static bool is_settled(const struct agent *agent, uint64_t want)
 	return have->known && !have->changing && have->key == want;
 }
 
-static void settle(struct keys *keys, const struct port *port)
+static void m_keys_settle(struct keys *keys, const struct port *port)
 {
 	guid_t guid = port_facts(port)->guid;
 	uint64_t want = policy_key(keys->options, guid, 0);
-	const struct m_key_entry *found = find(keys, guid);
+	const struct m_key_entry *found = m_keys_find(keys, guid);
 	struct m_key_entry entry = found ? *found : (struct m_key_entry){.guid = guid};
 	bool settled = is_settled(port->agent, want);
 
 	if (entry.m_key != want)
-		change(&entry, port->agent, want);
+		m_keys_change(&entry, port->agent, want);
 	if (settled)
 		entry.previous = entry.older = 0;
 	keys->unsettled += !settled && port->lid;
 	keys->changing += (entry.previous || entry.older) && port->lid;
 	keys->protected += settled && want;
 	if (want || entry.previous || entry.older)
-		put(keys, REGISTRY_M_KEY, &entry);
+		m_keys_put(keys, REGISTRY_M_KEY, &entry);
 	else if (found)
 		registry_drop(keys->registry, REGISTRY_M_KEY, found);
 }
@@ -181,7 +181,7 @@ static void note_neighbor(struct keys *keys, const struct port *port)
 	if (keys->options->m_key_mode != M_KEY_PORT || !peer || !port_agent(peer))
 		return;
 	entry.guid = port_facts(port_agent(peer)->port)->guid;
-	put(keys, REGISTRY_NEIGHBOR, &entry);
+	m_keys_put(keys, REGISTRY_NEIGHBOR, &entry);
 }
 
 static unsigned settle_node(void *arg, size_t *at)
@@ -196,7 +196,7 @@ static unsigned settle_node(void *arg, size_t *at)
 		return 0;
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (node->port[i].agent)
-			settle(keys, &node->port[i]);
+			m_keys_settle(keys, &node->port[i]);
 		if (i) /* an adapter's, too: a manager may begin there */
 			note_neighbor(keys, &node->port[i]);
 	}
@@ -206,7 +206,7 @@ static unsigned settle_node(void *arg, size_t *at)
 static slice_fn *const stages[] = {settle_node, NULL};
 static const struct slice_plan plan = {"M_Keys", stages, NULL};
 
-static void walked(void *arg)
+static void m_keys_walked(void *arg)
 {
 	struct keys *keys = arg;
 
@@ -248,9 +248,9 @@ void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
 			      .registry = registry,
 			      .fabric = fabric,
 			      .options = options,
-			      .source = {.of_port = of_port, .beyond = beyond, .ctx = keys},
+			      .source = {.of_port = m_keys_of_port, .beyond = beyond, .ctx = keys},
 			      .limit = {.burst = 10, .interval_us = 1000000}};
-	slices_init(&keys->walk, loop, &plan, keys, walked, keys);
+	slices_init(&keys->walk, loop, &plan, keys, m_keys_walked, keys);
 	fabric->m_keys = &keys->source;
 }
 
@@ -320,13 +320,13 @@ static struct offender *offender_of(struct keys *keys, guid_t guid)
 	return least;
 }
 
-static const char *name_of(const struct port *port)
+static const char *m_keys_port_name(const struct port *port)
 {
 	return port ? port->node->facts->description : "somebody whom it cannot name";
 }
 
-static void count_violation(struct keys *keys, const struct port *by, const struct port *at,
-			    const struct notice_bad_m_key *bad)
+static void m_keys_count_violation(struct keys *keys, const struct port *by, const struct port *at,
+				   const struct notice_bad_m_key *bad)
 {
 	struct offender *offender = offender_of(keys, by ? port_facts(by)->guid : 0);
 
@@ -344,7 +344,7 @@ void keys_violation(struct keys *keys, struct port *port, const struct notice_ba
 	const struct port *by = find_offender(keys, port, bad);
 	struct log_subject subject = port_subject(port, MESSAGE_M_KEY);
 
-	count_violation(keys, by, port, bad);
+	m_keys_count_violation(keys, by, port, bad);
 	if (by && by == keys->fabric->sm_port) {
 		keys->own_violations++;
 		subject.message_id = NULL; /* a key that was tried */
@@ -362,8 +362,9 @@ void keys_violation(struct keys *keys, struct port *port, const struct notice_ba
 		"\"%s\" port %u refused %s %s with a wrong M_Key from \"%s\" (GUID 0x%016" PRIx64
 		", LID %u), %" PRIu64 " in all from there: find out which program runs there",
 		port->node->facts->description, port->num, method_name(CLASS_SUBN_LID, bad->method),
-		attr_name(CLASS_SUBN_LID, bad->attr_id), name_of(by), by ? port_facts(by)->guid : 0,
-		by ? by->lid : LID_NONE, keys_violations_of(keys, by ? port_facts(by)->guid : 0));
+		attr_name(CLASS_SUBN_LID, bad->attr_id), m_keys_port_name(by),
+		by ? port_facts(by)->guid : 0, by ? by->lid : LID_NONE,
+		keys_violations_of(keys, by ? port_facts(by)->guid : 0));
 }
 
 uint64_t keys_violations_of(const struct keys *keys, guid_t guid)
@@ -411,7 +412,7 @@ json_t *keys_status(const struct keys *keys)
 		(json_int_t)keys->own_violations, "offenders", offenders);
 }
 
-static bool take_number(const json_t *value, uint64_t *out)
+static bool m_keys_take_number(const json_t *value, uint64_t *out)
 {
 	const char *text = json_string_value(value);
 	char *end;
@@ -426,8 +427,8 @@ static bool take_number(const json_t *value, uint64_t *out)
 static bool take_row(const json_t *row, struct m_key_entry *entry)
 {
 	*entry = (struct m_key_entry){0};
-	return take_number(json_array_get(row, 0), &entry->guid) && entry->guid &&
-	       take_number(json_array_get(row, 1), &entry->m_key);
+	return m_keys_take_number(json_array_get(row, 0), &entry->guid) && entry->guid &&
+	       m_keys_take_number(json_array_get(row, 1), &entry->m_key);
 }
 
 /* All rows are judged before the first one counts. */
@@ -447,7 +448,7 @@ int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const ch
 		}
 	}
 	json_array_foreach ((json_t *)rows, i, row) {
-		if (!take_row(row, &entry) || !entry.m_key || find(keys, entry.guid))
+		if (!take_row(row, &entry) || !entry.m_key || m_keys_find(keys, entry.guid))
 			continue;
 		registry_put(keys->registry, REGISTRY_M_KEY, &entry);
 		count++;

@@ -21,7 +21,7 @@ enum { PARTITIONS = 0x8000, SCOPE_LINK_LOCAL = 2, IPOIB_Q_KEY = 0x0B1B };
 
 /* Files */
 
-static int by_number(const void *a, const void *b)
+static int policy_rule_order(const void *a, const void *b)
 {
 	const struct policy_rule *x = a, *y = b;
 
@@ -57,7 +57,7 @@ struct policy_file *policy_file_new(struct partitions *partitions)
 				file->wide[file->num_wide++] = (struct policy_rule){0, p, i};
 		}
 	}
-	qsort(file->exact, file->num_exact, sizeof(*file->exact), by_number);
+	qsort(file->exact, file->num_exact, sizeof(*file->exact), policy_rule_order);
 	return file;
 }
 
@@ -80,7 +80,7 @@ static void touch(struct policy *policy, pkey_t p_key)
 		policy->touched[policy->num_touched++] = p_key;
 }
 
-static void join(struct policy *policy, pkey_t p_key, uint8_t membership)
+static void policy_join(struct policy *policy, pkey_t p_key, uint8_t membership)
 {
 	touch(policy, p_key);
 	policy->memberships[p_key] |= membership;
@@ -132,7 +132,8 @@ static void ask_file(struct policy *policy, const struct policy_file *file, guid
 		const struct partition_rule *rule;
 
 		if (membership && (!at || at->partition != partition))
-			join(policy, file->partitions->partitions[partition].p_key, membership);
+			policy_join(policy, file->partitions->partitions[partition].p_key,
+				    membership);
 		if (!at)
 			return;
 		if (at->partition != partition)
@@ -270,7 +271,7 @@ struct port_keys policy_keys(struct policy *policy, const struct policy_file *fi
 		ask_run_time(policy, file, alias->guid, true);
 	if (!policy->memberships[PKEY_DEFAULT_LIMITED] ||
 	    (self && !(policy->memberships[PKEY_DEFAULT_LIMITED] & MEMBERSHIP_FULL)))
-		join(policy, PKEY_DEFAULT_LIMITED, usual_membership(policy, file, self));
+		policy_join(policy, PKEY_DEFAULT_LIMITED, usual_membership(policy, file, self));
 	return take_keys(policy, file);
 }
 
@@ -507,7 +508,7 @@ static void note_all(struct policy *policy)
 }
 
 /* Whoever was given a LID is there, was, or will be again. */
-static unsigned look_at_all(void *arg, size_t *at)
+static unsigned policy_look_at_all(void *arg, size_t *at)
 {
 	enum { UNITS = 20 }; /* so many looks at a port it costs */
 	struct policy *policy = arg;
@@ -524,10 +525,10 @@ static unsigned look_at_all(void *arg, size_t *at)
 	return UNITS;
 }
 
-static slice_fn *const all_stages[] = {look_at_all, NULL};
+static slice_fn *const all_stages[] = {policy_look_at_all, NULL};
 static const struct slice_plan all_plan = {"partitions of all ports", all_stages, NULL};
 
-static void end_walk(struct policy *policy)
+static void policy_end_walk(struct policy *policy)
 {
 	if (!policy->walking)
 		return;
@@ -536,7 +537,7 @@ static void end_walk(struct policy *policy)
 	policy->walking = false;
 }
 
-static void walked(void *arg)
+static void policy_walked(void *arg)
 {
 	struct policy *policy = arg;
 
@@ -547,7 +548,7 @@ static void walked(void *arg)
 
 static void judge_all(struct policy *policy)
 {
-	end_walk(policy);
+	policy_end_walk(policy);
 	if (!policy->live)
 		return;
 	registry_walk(policy->registry, REGISTRY_LID, -1, NULL, &policy->cursor);
@@ -557,7 +558,7 @@ static void judge_all(struct policy *policy)
 
 /* Ports that changes of the registry concern wait for a turn of their own: what follows from them
  * changes the registry, too. */
-static void note(struct policy *policy, guid_t guid)
+static void policy_note_port(struct policy *policy, guid_t guid)
 {
 	guid_t owner = policy_owner(policy, guid);
 	struct port *port = map_get(&policy->fabric->ports, owner);
@@ -589,7 +590,7 @@ static void partition_changed(struct policy *policy, const struct partition_entr
 				     PARTITION_MEMBER_BY_KEY, &key);
 	     member; member = registry_next(policy->registry, REGISTRY_PARTITION_MEMBER,
 					    PARTITION_MEMBER_BY_KEY, member))
-		note(policy, member->guid);
+		policy_note_port(policy, member->guid);
 }
 
 /* What is not known is not given: that counts at once, what follows later. */
@@ -600,7 +601,7 @@ static void setting_changed(struct policy *policy)
 	loop_defer(&policy->turn);
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void policy_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct policy *policy = ctx;
 	const void *record = change->after ? change->after : change->before;
@@ -608,9 +609,9 @@ static void changed(void *ctx, const struct registry_change *change)
 	if (change->kind == REGISTRY_PARTITION)
 		partition_changed(policy, change->before, change->after);
 	else if (change->kind == REGISTRY_PARTITION_MEMBER)
-		note(policy, ((const struct partition_member_entry *)record)->guid);
+		policy_note_port(policy, ((const struct partition_member_entry *)record)->guid);
 	else if (change->kind == REGISTRY_ALIAS && policy_is_closed(policy))
-		note(policy, ((const struct alias_entry *)record)->port_guid);
+		policy_note_port(policy, ((const struct alias_entry *)record)->port_guid);
 	else if (change->kind == REGISTRY_SETTING)
 		setting_changed(policy);
 	else
@@ -623,7 +624,7 @@ static void changed(void *ctx, const struct registry_change *change)
 }
 
 /* What belongs together is judged when it is all there. */
-static void whole(void *ctx)
+static void policy_registry_whole(void *ctx)
 {
 	struct policy *policy = ctx;
 
@@ -745,7 +746,7 @@ void policy_set_live(struct policy *policy, bool live)
 	if (live)
 		note_all(policy);
 	else
-		end_walk(policy);
+		policy_end_walk(policy);
 }
 
 void policy_init(struct policy *policy, struct loop *loop, struct registry *registry,
@@ -755,7 +756,9 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 	*policy = (struct policy){
 		.loop = loop,
 		.registry = registry,
-		.reader = {.changed = changed, .whole = whole, .ctx = policy},
+		.reader = {.changed = policy_registry_changed,
+			   .whole = policy_registry_whole,
+			   .ctx = policy},
 		.events = events,
 		.fabric = fabric,
 		.pkeys_changed = pkeys_changed,
@@ -771,14 +774,14 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 	policy_find_source(policy); /* until policy_set_file() the kept one counts */
 	policy_find_frozen(policy);
 	policy->closed = policy_is_closed(policy);
-	slices_init(&policy->walk, loop, &all_plan, policy, walked, policy);
+	slices_init(&policy->walk, loop, &all_plan, policy, policy_walked, policy);
 	loop_deferred_init(&policy->turn, loop, "partitions changed", take_noted, policy);
 	registry_read(registry, &policy->reader);
 }
 
 void policy_done(struct policy *policy)
 {
-	end_walk(policy);
+	policy_end_walk(policy);
 	loop_defer_cancel(&policy->turn);
 	if (policy->settled.fn)
 		loop_defer_cancel(&policy->settled);

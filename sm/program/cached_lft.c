@@ -14,7 +14,8 @@
 
 enum { SAMPLES = 4 };
 
-static uint16_t sample_of(const struct program *program, const struct node *node, unsigned number)
+static uint16_t lft_cache_sample(const struct program *program, const struct node *node,
+				 unsigned number)
 {
 	const struct lft *guess = node->sw->guess;
 	lid_t own = program->fabric->sm_port->lid;
@@ -48,8 +49,8 @@ void guess_begin(struct program *program, struct node *node)
 	}
 }
 
-static void sample_was_read(void *owner, void *subject, const struct smp_request *request,
-			    const struct smp_answer *answer)
+static void lft_cache_sample_read(void *owner, void *subject, const struct smp_request *request,
+				  const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct node *node = subject;
@@ -76,10 +77,11 @@ static void sample_was_read(void *owner, void *subject, const struct smp_request
 	window_wake(&node->port[0].agent->target);
 }
 
-static bool is_asked(const struct program *program, const struct node *node, uint16_t block)
+static bool lft_cache_is_sampled(const struct program *program, const struct node *node,
+				 uint16_t block)
 {
 	for (unsigned i = 0; i < node->sw->guess_asked; i++) {
-		if (sample_of(program, node, i) == block)
+		if (lft_cache_sample(program, node, i) == block)
 			return true;
 	}
 	return false;
@@ -92,7 +94,8 @@ void guess_judge(struct program *program, struct node *node)
 	if (!sw->guess)
 		return;
 	while (sw->guess_asked < SAMPLES &&
-	       is_asked(program, node, sample_of(program, node, sw->guess_asked)))
+	       lft_cache_is_sampled(program, node,
+				    lft_cache_sample(program, node, sw->guess_asked)))
 		sw->guess_asked++;
 	if (sw->guess_asked < SAMPLES || sw->blocks_pending)
 		return;
@@ -109,11 +112,11 @@ bool guess_request(struct program *program, struct node *node, struct smp_reques
 		return false;
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
-				    .attr_mod = sample_of(program, node, sw->guess_asked++),
+				    .attr_mod = lft_cache_sample(program, node, sw->guess_asked++),
 				    .tried = sw->unanswered,
 				    .way = sw->way,
 				    .once = true,
-				    .done = sample_was_read,
+				    .done = lft_cache_sample_read,
 				    .owner = program,
 				    .subject = node};
 	sw->blocks_pending++;

@@ -18,7 +18,7 @@
 enum { SAMPLES = 4, MFT_POSITION_SHIFT = 28 };
 
 /* Every other one is of those that hold something. */
-static uint32_t sample_of(const struct node *node, unsigned number)
+static uint32_t mft_cache_sample(const struct node *node, unsigned number)
 {
 	const struct mft_row *guess = node->sw->mft->guess;
 	uint64_t hash = (node->guid + number) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
@@ -28,16 +28,16 @@ static uint32_t sample_of(const struct node *node, unsigned number)
 	return (uint32_t)(hash % ((uint32_t)guess->blocks * guess->positions));
 }
 
-static bool is_asked(const struct node *node, uint32_t index)
+static bool mft_cache_is_sampled(const struct node *node, uint32_t index)
 {
 	for (unsigned i = 0; i < node->sw->mft->guess_asked; i++) {
-		if (sample_of(node, i) == index)
+		if (mft_cache_sample(node, i) == index)
 			return true;
 	}
 	return false;
 }
 
-static void drop(struct mft *mft)
+static void mft_cache_drop(struct mft *mft)
 {
 	mft_row_unref(mft->guess);
 	mft->guess = NULL;
@@ -63,8 +63,8 @@ void mft_guess_begin(struct program *program, struct node *node)
 	}
 }
 
-static void sample_was_read(void *owner, void *subject, const struct smp_request *request,
-			    const struct smp_answer *answer)
+static void mft_cache_sample_read(void *owner, void *subject, const struct smp_request *request,
+				  const struct smp_answer *answer)
 {
 	struct node *node = subject;
 	struct mft *mft = node->sw->mft;
@@ -81,7 +81,7 @@ static void sample_was_read(void *owner, void *subject, const struct smp_request
 	if (mft->guess &&
 	    (answer->error || answer->status ||
 	     memcmp(held.port_mask, mft_row_cell(mft->guess, index), sizeof(held.port_mask)) != 0))
-		drop(mft);
+		mft_cache_drop(mft);
 	window_wake(&node->port[0].agent->target);
 }
 
@@ -94,7 +94,7 @@ static void believe(struct program *program, struct mft *mft)
 		mcast_be_careful(program->mcast,
 				 (lid_t)(LID_MULTICAST_MIN +
 					 guess->cell[i].index / mft->positions * MFT_BLOCK_LIDS));
-	drop(mft);
+	mft_cache_drop(mft);
 }
 
 bool mft_guess_request(struct program *program, struct node *node, struct smp_request *out)
@@ -104,19 +104,20 @@ bool mft_guess_request(struct program *program, struct node *node, struct smp_re
 
 	if (!mft->guess)
 		return false;
-	while (mft->guess_asked < SAMPLES && is_asked(node, sample_of(node, mft->guess_asked)))
+	while (mft->guess_asked < SAMPLES &&
+	       mft_cache_is_sampled(node, mft_cache_sample(node, mft->guess_asked)))
 		mft->guess_asked++;
 	if (mft->guess_asked == SAMPLES) {
 		if (!mft->pending)
 			believe(program, mft);
 		return false;
 	}
-	index = sample_of(node, mft->guess_asked++);
+	index = mft_cache_sample(node, mft->guess_asked++);
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_MULTICAST_FORWARDING_TABLE,
 				    .attr_mod = index % mft->positions << MFT_POSITION_SHIFT |
 						index / mft->positions,
-				    .done = sample_was_read,
+				    .done = mft_cache_sample_read,
 				    .owner = program,
 				    .subject = node};
 	mft->pending++;

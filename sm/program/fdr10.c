@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-static uint8_t wanted(const struct program *program, const struct ext_port_info *held)
+static uint8_t fdr10_wanted(const struct program *program, const struct ext_port_info *held)
 {
 	return program->options->fdr10 == FDR10_ENABLE ? held->link_speed_enabled | MLNX_FDR10
 						       : held->link_speed_enabled & ~MLNX_FDR10;
@@ -23,7 +23,7 @@ bool fdr10_differs(const struct program *program, const struct port *port)
 	return program->options->fdr10 != FDR10_NOT_USED && port_facts(port)->ext_known &&
 	       held->link_speed_supported & MLNX_FDR10 &&
 	       !(port->refuses & PORT_REFUSES_SET_EXT_INFO) &&
-	       held->link_speed_enabled != wanted(program, held);
+	       held->link_speed_enabled != fdr10_wanted(program, held);
 }
 
 /* A device that refuses it, or takes something else, is not asked again before it passes INIT. */
@@ -59,8 +59,8 @@ static void was_set(void *owner, void *subject, const struct smp_request *reques
 	program_look_at(program, port);
 }
 
-static void was_read(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+static void fdr10_was_read(void *owner, void *subject, const struct smp_request *request,
+			   const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct port *port = subject;
@@ -84,7 +84,7 @@ static void was_read(void *owner, void *subject, const struct smp_request *reque
 		return;
 	}
 	held.state_change_enable = 1;
-	held.link_speed_enabled = wanted(program, &held);
+	held.link_speed_enabled = fdr10_wanted(program, &held);
 	memcpy(set.data, answer->data, sizeof(set.data));
 	format_encode(&ext_port_info_format, &held, set.data);
 	window_submit(&port_agent(port)->target, &set);
@@ -97,7 +97,7 @@ bool fdr10_request(struct program *program, struct port *port, struct smp_reques
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_MLNX_EXT_PORT_INFO,
 				    .attr_mod = port->num,
-				    .done = was_read,
+				    .done = fdr10_was_read,
 				    .owner = program,
 				    .subject = port};
 	port->busy = true;

@@ -11,7 +11,7 @@
 
 #include "lib/mem.h"
 
-static struct port *port_of(const struct guids *guids, guid_t port_guid)
+static struct port *guids_find_port(const struct guids *guids, guid_t port_guid)
 {
 	return map_get(&guids->fabric->ports, port_guid);
 }
@@ -45,7 +45,7 @@ static void forget_taken_back(struct guids *guids, guid_t port_guid, unsigned in
 	guids->num_taken_back = kept;
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void guids_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct guids *guids = ctx;
 	const struct alias_entry *before = change->before, *after = change->after;
@@ -57,7 +57,7 @@ static void changed(void *ctx, const struct registry_change *change)
 		forget_taken_back(guids, after->port_guid, after->index);
 	else
 		take_back(guids, before);
-	port = port_of(guids, after ? after->port_guid : before->port_guid);
+	port = guids_find_port(guids, after ? after->port_guid : before->port_guid);
 	if (!port)
 		return;
 	port->refuses &=
@@ -69,7 +69,7 @@ void guids_init(struct guids *guids, struct registry *registry, struct fabric *f
 		struct trigger *trigger, const struct sm_options *options)
 {
 	*guids = (struct guids){.registry = registry,
-				.reader = {.changed = changed, .ctx = guids},
+				.reader = {.changed = guids_registry_changed, .ctx = guids},
 				.fabric = fabric,
 				.trigger = trigger,
 				.options = options};

@@ -73,7 +73,7 @@ struct mcast {
 
 /* What changes */
 
-static void mark(struct mcast *mcast, lid_t mlid)
+static void mcast_mark_mlid(struct mcast *mcast, lid_t mlid)
 {
 	unsigned place = mlid - LID_MULTICAST_MIN;
 
@@ -90,7 +90,7 @@ static bool is_marked(const uint64_t *bits, unsigned place)
 
 /* While a sweep runs its phase sees to it, or its end. A manager that has lost the subnet hears of
  * joins no more, but of some it heard before. */
-static bool is_between_sweeps(const struct mcast *mcast)
+static bool mcast_is_between_sweeps(const struct mcast *mcast)
 {
 	return mcast->owner.is_between_sweeps(mcast->owner.ctx);
 }
@@ -108,15 +108,15 @@ static bool has_ways_now(const struct mcast *mcast)
 
 /* A new batch waits for none that is being written, for a switch may take long over it. But what is
  * written follows the ways that there are: only the same ones may be drawn on meanwhile. */
-static bool may_begin(const struct mcast *mcast)
+static bool mcast_may_begin(const struct mcast *mcast)
 {
-	return mcast->begun && mcast->any_dirty && !mcast->batch && is_between_sweeps(mcast) &&
-	       (!mcast->writing || has_ways_now(mcast));
+	return mcast->begun && mcast->any_dirty && !mcast->batch &&
+	       mcast_is_between_sweeps(mcast) && (!mcast->writing || has_ways_now(mcast));
 }
 
-static void arm(struct mcast *mcast)
+static void mcast_arm(struct mcast *mcast)
 {
-	if (may_begin(mcast) && !loop_timer_armed(&mcast->timer))
+	if (mcast_may_begin(mcast) && !loop_timer_armed(&mcast->timer))
 		loop_timer_arm(&mcast->timer, MERGE_US);
 }
 
@@ -128,7 +128,7 @@ static void mark_group_of(struct mcast *mcast, const struct member_entry *member
 	memcpy(key.mgid, member->mgid, sizeof(key.mgid));
 	group = registry_find(mcast->registry, REGISTRY_GROUP, &key);
 	if (group)
-		mark(mcast, group->mlid);
+		mcast_mark_mlid(mcast, group->mlid);
 }
 
 /* An alias may be what a member is known by. */
@@ -148,7 +148,7 @@ static void mark_record(struct mcast *mcast, enum registry_kind kind, const void
 	if (!record)
 		return;
 	if (kind == REGISTRY_GROUP)
-		mark(mcast, ((const struct group_entry *)record)->mlid);
+		mcast_mark_mlid(mcast, ((const struct group_entry *)record)->mlid);
 	else if (kind == REGISTRY_MEMBER)
 		mark_group_of(mcast, record);
 	else if (kind == REGISTRY_ALIAS)
@@ -168,14 +168,14 @@ static void note_group(struct mcast *mcast, const struct registry_change *change
 		    change->after ? "it is made" : "it has ended");
 }
 
-static void changed(void *ctx, const struct registry_change *change)
+static void mcast_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct mcast *mcast = ctx;
 
 	note_group(mcast, change);
 	mark_record(mcast, change->kind, change->before);
 	mark_record(mcast, change->kind, change->after);
-	arm(mcast);
+	mcast_arm(mcast);
 }
 
 /* Gathering */
@@ -245,7 +245,7 @@ static void gather_held(struct batch *batch, struct mcast_group *group)
 	}
 }
 
-static unsigned begin_group(struct batch *batch, struct mcast_group *group)
+static unsigned mcast_batch_begin_group(struct batch *batch, struct mcast_group *group)
 {
 	const struct group_entry key = {.mlid = group->mlid};
 
@@ -278,7 +278,7 @@ static unsigned next_group_record(struct batch *batch, size_t *at)
 	return 1;
 }
 
-static unsigned gather(void *arg, size_t *at)
+static unsigned mcast_batch_gather(void *arg, size_t *at)
 {
 	struct batch *batch = arg;
 	const struct member_entry *entry;
@@ -286,7 +286,7 @@ static unsigned gather(void *arg, size_t *at)
 	if (*at == batch->count)
 		return 0;
 	if (!batch->in_group)
-		return begin_group(batch, &batch->groups[*at]);
+		return mcast_batch_begin_group(batch, &batch->groups[*at]);
 	if (!batch->in_members)
 		return next_group_record(batch, at);
 	entry = registry_walk_next(&batch->member_cursor);
@@ -299,7 +299,7 @@ static unsigned gather(void *arg, size_t *at)
 	return 1;
 }
 
-static slice_fn *const gather_stages[] = {gather, NULL};
+static slice_fn *const gather_stages[] = {mcast_batch_gather, NULL};
 static const struct slice_plan gather_plan = {"gathering members", gather_stages, NULL};
 
 /* The end of a batch */
@@ -333,7 +333,7 @@ static void batch_free(struct batch *batch)
 	free(batch);
 }
 
-static void written(void *arg)
+static void mcast_batch_written(void *arg)
 {
 	struct mcast *mcast = arg;
 
@@ -354,12 +354,12 @@ static void batch_done(void *arg)
 	batch_free(batch);
 	if (mcast->done) {
 		phase_goes_on(mcast);
-	} else if (is_between_sweeps(mcast)) {
+	} else if (mcast_is_between_sweeps(mcast)) {
 		if (!mcast->writing)
 			mcast->failed_before = program_report(mcast->program)->failed;
 		mcast->writing = true;
-		program_multicast(mcast->program, written, mcast);
-		arm(mcast);
+		program_multicast(mcast->program, mcast_batch_written, mcast);
+		mcast_arm(mcast);
 	}
 }
 
@@ -380,7 +380,8 @@ static bool all_is_written(const struct mcast *mcast)
 	return true;
 }
 
-static struct node *node_of(const struct mcast *mcast, const struct snapshot *snapshot, uint32_t sw)
+static struct node *mcast_switch_node(const struct mcast *mcast, const struct snapshot *snapshot,
+				      uint32_t sw)
 {
 	return fabric_find_node(mcast->fabric, snapshot->switches[sw].guid);
 }
@@ -390,7 +391,7 @@ static void want(const struct mcast *mcast, const struct snapshot *snapshot, lid
 {
 	for (size_t i = 0; i < tree->num_masks; i++) {
 		const struct mcast_mask *mask = &tree->masks[i];
-		struct node *node = node_of(mcast, snapshot, mask->sw);
+		struct node *node = mcast_switch_node(mcast, snapshot, mask->sw);
 		struct mft *mft = node && node->sw ? node_mft(node) : NULL;
 
 		if (mft)
@@ -423,7 +424,7 @@ static bool is_moved(const struct mcast *mcast, const struct batch *batch,
 	return false;
 }
 
-static void complain(struct mcast *mcast, const struct batch *batch, size_t i)
+static void mcast_log_unreached(struct mcast *mcast, const struct batch *batch, size_t i)
 {
 	const struct mcast_group *group = &batch->groups[i];
 	const struct mcast_tree *tree = &batch->trees[i];
@@ -442,7 +443,7 @@ static void complain(struct mcast *mcast, const struct batch *batch, size_t i)
 		batch->snapshot->switches[group->members[first].sw].guid);
 }
 
-static unsigned apply(void *arg, size_t *at)
+static unsigned mcast_batch_apply(void *arg, size_t *at)
 {
 	struct batch *batch = arg;
 	struct mcast *mcast = batch->mcast;
@@ -472,7 +473,7 @@ static unsigned apply(void *arg, size_t *at)
 		free(*slot);
 		*slot = NULL;
 	}
-	complain(mcast, batch, *at);
+	mcast_log_unreached(mcast, batch, *at);
 	if (after->root >= 0) {
 		*slot = mem_alloc(sizeof(**slot));
 		**slot = *after;
@@ -504,7 +505,7 @@ static unsigned adopt(void *arg, size_t *at)
 	return 0;
 }
 
-static slice_fn *const apply_stages[] = {apply, adopt, NULL};
+static slice_fn *const apply_stages[] = {mcast_batch_apply, adopt, NULL};
 static const struct slice_plan apply_plan = {"applying trees", apply_stages, NULL};
 
 /* Computing */
@@ -556,7 +557,7 @@ static void mark_all(struct mcast *mcast)
 	const struct group_entry *group = registry_first(registry, REGISTRY_GROUP, -1, NULL);
 
 	for (; group; group = registry_next(registry, REGISTRY_GROUP, -1, group))
-		mark(mcast, group->mlid);
+		mcast_mark_mlid(mcast, group->mlid);
 }
 
 /* all: those too that have no tree, since their members may be back. */
@@ -604,11 +605,11 @@ static void batch_begin(struct mcast *mcast)
 	slices_begin(&batch->slices);
 }
 
-static void merged(void *arg)
+static void mcast_merge_elapsed(void *arg)
 {
 	struct mcast *mcast = arg;
 
-	if (may_begin(mcast) && base_of(mcast).snapshot)
+	if (mcast_may_begin(mcast) && base_of(mcast).snapshot)
 		batch_begin(mcast);
 }
 
@@ -628,7 +629,7 @@ void mcast_sweep_ended(struct mcast *mcast)
 		memset(mcast->careful, 0, sizeof(mcast->careful));
 		mcast->any_careful = false;
 	}
-	arm(mcast);
+	mcast_arm(mcast);
 }
 
 static void drop_trees(struct mcast *mcast)
@@ -645,7 +646,7 @@ static void drop_trees(struct mcast *mcast)
 	}
 }
 
-static void was_read(void *arg)
+static void mcast_tables_read(void *arg)
 {
 	struct mcast *mcast = arg;
 
@@ -660,7 +661,7 @@ static void phase_goes_on(void *arg)
 
 	if (!mcast->begun) {
 		drop_trees(mcast);
-		program_read_multicast(mcast->program, was_read, mcast);
+		program_read_multicast(mcast->program, mcast_tables_read, mcast);
 	} else if (mcast->any_dirty || (mcast->routes && mcast->routes != base_of(mcast).routes)) {
 		batch_begin(mcast);
 	} else {
@@ -747,9 +748,9 @@ struct mcast *mcast_new(struct loop *loop, struct work_pool *pool, struct regist
 	mcast->program = program;
 	mcast->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	mcast->events = (struct log_limit){.burst = 10, .interval_us = 10000000};
-	mcast->reader = (struct registry_reader){.changed = changed, .ctx = mcast};
+	mcast->reader = (struct registry_reader){.changed = mcast_registry_changed, .ctx = mcast};
 	list_init(&mcast->reader.link);
-	loop_timer_init(&mcast->timer, loop, "multicast", merged, mcast);
+	loop_timer_init(&mcast->timer, loop, "multicast", mcast_merge_elapsed, mcast);
 	registry_read(registry, &mcast->reader);
 	return mcast;
 }

@@ -85,7 +85,7 @@ static bool is_unread(const struct node *node, size_t index)
 }
 
 /* Who answers, but does not tell this, is written over. */
-static bool is_silent(const struct mft_cell *cell)
+static bool mft_cell_is_silent(const struct mft_cell *cell)
 {
 	return cell && cell->unheard >= ASKS_MAX;
 }
@@ -119,20 +119,20 @@ static uint16_t may_send_by_table(const struct node *node, lid_t mlid, uint8_t p
 	return mft_maybe(mft, mlid, position);
 }
 
-static uint16_t may_send(const struct node *node, lid_t mlid, uint8_t position)
+static uint16_t mft_may_send(const struct node *node, lid_t mlid, uint8_t position)
 {
 	return may_send_by_table(node, mlid, position) | may_send_by_default(node, mlid, position);
 }
 
 static bool may_send_by(const struct port *port, lid_t mlid)
 {
-	return may_send(port->node, mlid, port->num / MFT_POSITION_PORTS) >>
+	return mft_may_send(port->node, mlid, port->num / MFT_POSITION_PORTS) >>
 		       port->num % MFT_POSITION_PORTS &
 	       1;
 }
 
 /* For certain, so that the cable counts already. */
-static bool sends_by(const struct port *port, lid_t mlid)
+static bool mft_sends_by(const struct port *port, lid_t mlid)
 {
 	const struct mft *mft = port->node->sw->mft;
 
@@ -150,7 +150,7 @@ static bool wants_by(const struct port *port, lid_t mlid)
 			      1;
 }
 
-static bool leads_to_switch(const struct port *port)
+static bool mft_port_leads_to_switch(const struct port *port)
 {
 	return port->peer && port_of_switch(port->peer) && port->peer->node != port->node;
 }
@@ -173,7 +173,7 @@ static bool may_send_then(const struct search *search, const struct port *port)
 	return may_send_by(port, search->mlid);
 }
 
-static bool note(struct program *program, struct node *node, size_t *tail)
+static bool mft_search_add(struct program *program, struct node *node, size_t *tail)
 {
 	if (!node->sw->mft || node->sw->mft->search == program->mft_searches)
 		return false;
@@ -208,7 +208,7 @@ static unsigned flood(const struct search *search, struct node *from, const stru
 	size_t tail = 0;
 
 	program->mft_searches++;
-	note(program, from, &tail);
+	mft_search_add(program, from, &tail);
 	for (size_t head = 0; head < tail; head++) {
 		struct node *node = program->flood[head];
 
@@ -216,12 +216,13 @@ static unsigned flood(const struct search *search, struct node *from, const stru
 			struct port *port = &node->port[i];
 
 			met |= met_at(search, port);
-			if (!leads_to_switch(port) || port == without || port->peer == without ||
+			if (!mft_port_leads_to_switch(port) || port == without ||
+			    port->peer == without ||
 			    (!may_send_then(search, port) && !may_send_then(search, port->peer)))
 				continue;
 			if (port->peer->node == search->goal && from != search->goal)
 				return MEETS_GOAL;
-			note(program, port->peer->node, &tail);
+			mft_search_add(program, port->peer->node, &tail);
 		}
 	}
 	return met;
@@ -247,7 +248,7 @@ static bool is_ready(const struct node *node, lid_t mlid)
 	return !node->sw->mft || (mft_is_settled(node->sw->mft, mlid) && is_below_top(node, mlid));
 }
 
-static bool wants_nothing(const struct mft *mft, lid_t mlid)
+static bool mft_wants_nothing(const struct mft *mft, lid_t mlid)
 {
 	for (uint8_t i = 0; i < mft->positions; i++) {
 		if (mft_wanted(mft, mlid, i))
@@ -268,7 +269,7 @@ static bool removal_waits(const struct program *program, const struct entry *ent
 			  const struct port *up, struct node **blocker)
 {
 	if (program->effort == AT_A_LOSS || !up ||
-	    !wants_nothing(entry->node->sw->mft, entry->mlid))
+	    !mft_wants_nothing(entry->node->sw->mft, entry->mlid))
 		return false;
 	if (!may_send_by(up->peer, entry->mlid) || wants_by(up->peer, entry->mlid))
 		return false;
@@ -282,14 +283,14 @@ static bool addition_waits(struct program *program, const struct entry *entry,
 {
 	const struct search search = {program, entry->node, entry->mlid, entry->position, planned};
 
-	if (!leads_to_switch(port))
+	if (!mft_port_leads_to_switch(port))
 		return false;
 	if (port != up && program->effort < AT_A_LOSS && !is_ready(port->peer->node, entry->mlid)) {
 		*blocker = port->peer->node;
 		return true;
 	}
 	return mcast_is_careful(program->mcast, entry->mlid) &&
-	       !sends_by(port->peer, entry->mlid) && is_connected(&search, port);
+	       !mft_sends_by(port->peer, entry->mlid) && is_connected(&search, port);
 }
 
 /* What can be written of an entry now. */
@@ -340,7 +341,7 @@ static size_t cell_of(const struct mft *mft, const struct smp_request *request)
 			 (uint8_t)(request->attr_mod >> MFT_POSITION_SHIFT));
 }
 
-static void failed(struct program *program, struct node *node, const char *what)
+static void mft_failed(struct program *program, struct node *node, const char *what)
 {
 	struct log_subject subject = node_subject(node, NULL);
 
@@ -356,7 +357,7 @@ static void cell_is_free(struct mft *mft, size_t index)
 	mft->pending--;
 }
 
-static void go_on(struct program *program, struct node *node)
+static void mft_go_on(struct program *program, struct node *node)
 {
 	switch_wake_waiters(program, node);
 	window_wake(&node->port[0].agent->target);
@@ -385,14 +386,14 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 		return;
 	if (answer->error || answer->status) {
 		mft_doubt(mft, index, sent.port_mask);
-		failed(program, node, "it did not take a block of its multicast table");
+		mft_failed(program, node, "it did not take a block of its multicast table");
 		return;
 	}
 	node->sw->unanswered = 0;
 	node->sw->set_lost = false;
 	program->report.blocks_set++;
 	mft_learn(mft, index, sent.port_mask);
-	go_on(program, node);
+	mft_go_on(program, node);
 }
 
 /* It may be this block, or all of the switch: nothing else of its table waits for the one. */
@@ -404,10 +405,10 @@ static void was_not_told(struct program *program, struct node *node, size_t inde
 
 	cell->unheard++;
 	if (++mft->unheard == SILENCE_MAX) {
-		failed(program, node, "it does not tell its multicast table");
+		mft_failed(program, node, "it does not tell its multicast table");
 		return;
 	}
-	if (is_silent(cell)) {
+	if (mft_cell_is_silent(cell)) {
 		cell->known = cell->guessed = false;
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
 		log_limited(
@@ -416,7 +417,7 @@ static void was_not_told(struct program *program, struct node *node, size_t inde
 			"written over",
 			node->facts->description);
 	}
-	go_on(program, node);
+	mft_go_on(program, node);
 }
 
 static void cell_was_read(void *owner, void *subject, const struct smp_request *request,
@@ -441,20 +442,20 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 		node->sw->unanswered = 0;
 	mft->unheard = 0;
 	if (status_is_busy(answer->status)) {
-		failed(program, node, "it did not tell a block of its multicast table");
+		mft_failed(program, node, "it did not tell a block of its multicast table");
 		return;
 	}
 	if (answer->status) { /* nobody will ever know: it is as if there was nothing */
 		mft_cell(mft, index)->untold = true;
 		mft_cell(mft, index)->guessed = false;
-		go_on(program, node);
+		mft_go_on(program, node);
 		return;
 	}
 	attr_decode(&multicast_forwarding_table_format, answer->data, &held);
 	mft_learn(mft, index, held.port_mask);
 	if (mft_differs(mft_cell(mft, index)))
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
-	go_on(program, node);
+	mft_go_on(program, node);
 }
 
 /* The cells in which something is wanted, and those of lower blocks. */
@@ -508,7 +509,7 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 	if (mft->guess)
 		return false;
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (is_silent(mft->cells[i]) ||
+		if (mft_cell_is_silent(mft->cells[i]) ||
 		    !(is_unread(node, i) || is_doubtful_guess(program, mft, i)))
 			continue;
 		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
@@ -597,7 +598,7 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		return false;
 	end = cells_in_use(mft);
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (!mft_is_known(mft, i) && i >= end && !is_silent(mft->cells[i]))
+		if (!mft_is_known(mft, i) && i >= end && !mft_cell_is_silent(mft->cells[i]))
 			continue;
 		if (!mft_differs(mft_cell(mft, i))) {
 			mft_set_dirty(mft, i, false);

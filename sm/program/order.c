@@ -21,7 +21,7 @@
 
 /* Whether packets may pass a cable. Both ends ARMED suffice: the answer to the Set(ACTIVE) may have
  * been lost, and the first packet of a neighbour makes an ARMED port ACTIVE. */
-static bool may_pass(const struct port *port)
+static bool order_may_pass(const struct port *port)
 {
 	return port_cabled(port) && port_state_of(port) >= PORT_ARMED &&
 	       port_state_of(port->peer) >= PORT_ARMED;
@@ -71,7 +71,7 @@ static struct port *port_onwards(struct node *node, uint8_t out)
 
 	if (!port || (port_state_of(port) < PORT_ARMED && !port_is_stale(port)))
 		return NULL;
-	if (is_known_cable(port) && !(port_of_switch(port->peer) && may_pass(port)))
+	if (is_known_cable(port) && !(port_of_switch(port->peer) && order_may_pass(port)))
 		return NULL;
 	return port;
 }
@@ -131,7 +131,7 @@ bool order_matters(const struct program *program)
 
 bool order_ends(struct node *node, uint8_t out)
 {
-	return out && (out > node->num_ports || !may_pass(&node->port[out])) &&
+	return out && (out > node->num_ports || !order_may_pass(&node->port[out])) &&
 	       !port_onwards(node, out);
 }
 

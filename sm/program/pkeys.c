@@ -107,8 +107,8 @@ static uint64_t block_digest(const struct pkey_list *list, unsigned block)
 
 /* That it did not take what it should hold in the end says that it need not be told to lose what
  * is in the way; not the reverse. */
-static bool is_refused(const struct port *port, const struct pkeys_echo *echo,
-		       const struct aim *aim)
+static bool pkeys_is_refused(const struct port *port, const struct pkeys_echo *echo,
+			     const struct aim *aim)
 {
 	uint64_t held = block_digest(port_facts(port)->pkeys, echo->block);
 
@@ -127,7 +127,7 @@ static bool find_refused(const struct port *port, const struct aim *aim,
 
 	memset(fixed, 0, KEYS_MAX / PKEY_BLOCK_KEYS * sizeof(*fixed));
 	for (echo = port->pkeys_echo; echo; echo = echo->next)
-		any |= fixed[echo->block] = is_refused(port, echo, aim);
+		any |= fixed[echo->block] = pkeys_is_refused(port, echo, aim);
 	return any;
 }
 
@@ -380,7 +380,7 @@ static void look_at_cable(struct program *program, struct port *port)
 }
 
 /* The next sweep tries again, and comes soon. */
-static void failed(struct program *program, struct port *port, const char *what)
+static void program_pkeys_failed(struct program *program, struct port *port, const char *what)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
@@ -406,7 +406,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	if (!answer->error && !answer->status)
 		attr_decode(&p_key_table_format, answer->data, &held);
 	if (answer->error || status_is_busy(answer->status))
-		failed(program, port, "no answer to Get(P_KeyTable)");
+		program_pkeys_failed(program, port, "no answer to Get(P_KeyTable)");
 	else
 		port_set_pkey_block(program->fabric, port, request->attr_mod & UINT16_MAX, &held);
 	look_at_cable(program, port);
@@ -447,7 +447,7 @@ static void table_was_set(void *owner, void *subject, const struct smp_request *
 	attr_decode(&p_key_table_format, request->data, &want);
 	attr_decode(&p_key_table_format, answer->data, &held);
 	if (answer->error || status_is_busy(answer->status)) {
-		failed(program, port, "no answer to Set(P_KeyTable)");
+		program_pkeys_failed(program, port, "no answer to Set(P_KeyTable)");
 	} else {
 		if (!answer->status && port_facts(port)->pkeys)
 			port_set_pkey_block(program->fabric, port, block, &held);

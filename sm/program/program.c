@@ -25,7 +25,7 @@ enum { STATE_READS = 8, STATE_LAG_US = 25000, STATE_REFUSED = UINT8_MAX };
 
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out);
 
-static void wake(struct program *program, struct agent *agent)
+static void program_wake(struct program *program, struct agent *agent)
 {
 	agent->target.next = next_request;
 	agent->target.next_owner = program;
@@ -40,7 +40,7 @@ void program_look_at(struct program *program, struct port *port)
 		return;
 	if (list_empty(&port->todo))
 		list_push(&agent->todo, &port->todo);
-	wake(program, agent);
+	program_wake(program, agent);
 }
 
 /* Gates: what a port or a table waits for */
@@ -181,7 +181,7 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 }
 
 /* Between runs nothing at the other end of its cable waits for a port. */
-static void look_again(struct program *program, struct port *port)
+static void program_look_again(struct program *program, struct port *port)
 {
 	program_look_at(program, port);
 	if (!program->done)
@@ -228,7 +228,7 @@ static void note_state_read(struct program *program, struct port *port, uint8_t 
 	if (now < port->asked_state && (refused || runs))
 		port_failed(program, port, refused ? "it refused to change its state" : text);
 	port->asked_state = 0;
-	look_again(program, port);
+	program_look_again(program, port);
 }
 
 static void state_was_read(void *owner, void *subject, const struct smp_request *request,
@@ -415,7 +415,7 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 		port_refused(program, port, &want, answer->status);
 	else
 		port_took(program, port, &want, &held);
-	look_again(program, port);
+	program_look_again(program, port);
 }
 
 /* One that was told to be Disabled, and does not say so, is not told again before it has: some may
@@ -484,7 +484,7 @@ static void link_request(struct program *program, struct port *port, struct smp_
 
 /* Port 0 of a switch has no link: whatever state it shows, it takes what is Set. OpenSM does not
  * look at its state either (osm_lid_mgr.c, lid_mgr_set_physp_pi()). */
-static bool is_there(const struct port *port)
+static bool port_takes_sets(const struct port *port)
 {
 	bool port0 = port_of_switch(port) && !port->num;
 
@@ -597,7 +597,7 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	}
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
 		return false;
-	if (port->busy || port->asked_state || port->failed || !is_there(port) ||
+	if (port->busy || port->asked_state || port->failed || !port_takes_sets(port) ||
 	    is_left_alone(program->fabric, port))
 		return false;
 	if (port_of_switch(port) &&
@@ -650,8 +650,8 @@ static bool request_between_runs(struct program *program, struct port *port,
 	const struct port_info *have = port_info(port);
 	struct port_info want;
 
-	if (!program->policy || !program->policy->live || program->stopped || !is_there(port) ||
-	    port->node->silent)
+	if (!program->policy || !program->policy->live || program->stopped ||
+	    !port_takes_sets(port) || port->node->silent)
 		return false;
 	switch (program_pkeys(program, port, out)) {
 	case PKEYS_REQUEST:
@@ -772,7 +772,7 @@ static bool goes_on(struct program *program)
 	return wake_unfinished(program);
 }
 
-static void pause_is_over(void *arg)
+static void program_pause_is_over(void *arg)
 {
 	struct program *program = arg;
 
@@ -855,14 +855,14 @@ static unsigned look_at_node(void *arg, size_t *at)
 	if (!node)
 		return 0;
 	for (unsigned i = 0; i <= node->num_ports; i++) {
-		if (!is_there(&node->port[i]) && !node->port[i].link_asked)
+		if (!port_takes_sets(&node->port[i]) && !node->port[i].link_asked)
 			continue;
 		if (program->routes)
 			warn_of_mismatch(program, &node->port[i]);
 		look_if_needed(program, &node->port[i]);
 	}
 	if (node->type == NODE_SWITCH)
-		wake(program, node->port[0].agent);
+		program_wake(program, node->port[0].agent);
 	return 2 * (node->num_ports + 1u);
 }
 
@@ -902,13 +902,13 @@ static const struct slice_plan start_plan = {"programming begins", start_stages,
 static const struct slice_plan announce_plan = {"announcing begins", announce_stages, NULL};
 static const struct slice_plan count_plan = {"counting what is not up", count_stages, NULL};
 
-static void walk(struct program *program, const struct slice_plan *plan, loop_fn *done)
+static void program_walk(struct program *program, const struct slice_plan *plan, loop_fn *done)
 {
 	slices_init(&program->walk, program->loop, plan, program, done, program);
 	slices_begin(&program->walk);
 }
 
-static void finish(void *arg)
+static void program_finish(void *arg)
 {
 	struct program *program = arg;
 	loop_fn *done = program->done;
@@ -921,19 +921,19 @@ static void finish(void *arg)
 }
 
 /* While a walk is under way there is more to do, though the window has nothing. */
-static void idle(void *arg)
+static void program_idle(void *arg)
 {
 	struct program *program = arg;
 
 	if (!program->done || program->walk.running || goes_on(program))
 		return;
 	if (program->announcing) /* the last run of a sweep */
-		walk(program, &count_plan, finish);
+		program_walk(program, &count_plan, program_finish);
 	else
-		finish(program);
+		program_finish(program);
 }
 
-static void begin(struct program *program, bool announcing, loop_fn *done, void *arg)
+static void program_begin(struct program *program, bool announcing, loop_fn *done, void *arg)
 {
 	program->announcing = announcing;
 	program->part = PROGRAM_ALL;
@@ -943,7 +943,7 @@ static void begin(struct program *program, bool announcing, loop_fn *done, void 
 	program->progress = program->report.blocks_set;
 	program->done = done;
 	program->done_arg = arg;
-	window_on_idle(program->window, idle, program);
+	window_on_idle(program->window, program_idle, program);
 }
 
 /* Something always wakes the window, so that it tells when it is idle. */
@@ -961,7 +961,7 @@ void program_local(struct program *program, loop_fn *done, void *arg)
 	program->lid_was_led_to =
 		port_info(own)->lid == own->lid && port_state_of(own) == PORT_ACTIVE;
 	program->fabric->sm_port->failed = false;
-	begin(program, false, done, arg);
+	program_begin(program, false, done, arg);
 	program->only = port_agent(program->fabric->sm_port);
 	wake_window(program);
 }
@@ -979,17 +979,17 @@ static void begun(void *arg)
 void program_start(struct program *program, const struct snapshot *snapshot,
 		   const struct routes *routes, loop_fn *done, void *arg)
 {
-	begin(program, false, done, arg);
+	program_begin(program, false, done, arg);
 	program->snapshot = snapshot;
 	program->routes = routes;
 	program->taking = true;
-	walk(program, &start_plan, begun);
+	program_walk(program, &start_plan, begun);
 }
 
 void program_announce(struct program *program, loop_fn *done, void *arg)
 {
-	begin(program, true, done, arg);
-	walk(program, &announce_plan, wake_window);
+	program_begin(program, true, done, arg);
+	program_walk(program, &announce_plan, wake_window);
 }
 
 static unsigned begin_tables(void *arg, size_t *at)
@@ -1018,7 +1018,7 @@ static unsigned wake_multicast(void *arg, size_t *at)
 		return 0;
 	if (!mft_has_work(node))
 		return 1;
-	wake(program, node->port[0].agent);
+	program_wake(program, node->port[0].agent);
 	return 2;
 }
 
@@ -1030,9 +1030,9 @@ static const struct slice_plan more_plan = {"more multicast begins", more_stages
 static void begin_multicast(struct program *program, enum program_part part,
 			    const struct slice_plan *plan, loop_fn *done, void *arg)
 {
-	begin(program, false, done, arg);
+	program_begin(program, false, done, arg);
 	program->part = part;
-	walk(program, plan, wake_window);
+	program_walk(program, plan, wake_window);
 }
 
 void program_read_multicast(struct program *program, loop_fn *done, void *arg)
@@ -1101,7 +1101,7 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 	program->fabric = fabric;
 	program->options = options;
 	program->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
-	loop_timer_init(&program->pause, loop, "packets die out", pause_is_over, program);
+	loop_timer_init(&program->pause, loop, "packets die out", program_pause_is_over, program);
 	list_init(&program->lagging);
 	remind_init(program);
 	return program;

@@ -29,7 +29,7 @@ static void earn(struct program *program)
 				     : (unsigned)rate;
 }
 
-static void tick(void *arg)
+static void reregister_tick(void *arg)
 {
 	struct program *program = arg;
 	struct list *link;
@@ -44,7 +44,7 @@ static void tick(void *arg)
 void remind_init(struct program *program)
 {
 	list_init(&program->to_remind);
-	loop_timer_init(&program->remind, program->loop, "reminders", tick, program);
+	loop_timer_init(&program->remind, program->loop, "reminders", reregister_tick, program);
 }
 
 void remind_done(struct program *program)

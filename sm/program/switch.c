@@ -39,8 +39,8 @@ void switch_failed(struct program *program, struct node *node, const char *what)
 /* What discovery read before PortStateChange was cleared is read again: a port that has come up
  * since, or fallen back, would not show any more. What is on its way up by our own Sets has not
  * changed. */
-static void read_again(void *owner, void *subject, const struct smp_request *request,
-		       const struct smp_answer *answer)
+static void port_was_read_again(void *owner, void *subject, const struct smp_request *request,
+				const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	const struct port *port = subject;
@@ -59,7 +59,7 @@ static void reread_ports(struct program *program, struct node *node)
 		struct smp_request request = {.method = METHOD_GET,
 					      .attr_id = ATTR_PORT_INFO,
 					      .attr_mod = port_info_modifier(&node->port[i]),
-					      .done = read_again,
+					      .done = port_was_read_again,
 					      .owner = program,
 					      .subject = &node->port[i]};
 
@@ -258,7 +258,7 @@ static bool any_dirty(const struct switch_state *sw)
 	return false;
 }
 
-static void compare(struct switch_state *sw)
+static void lft_compare(struct switch_state *sw)
 {
 	memset(sw->dirty, 0, sizeof(sw->dirty));
 	for (uint16_t block = 0; block < sw->want->blocks; block++) {
@@ -475,7 +475,7 @@ static bool block_request(struct program *program, struct node *node, struct smp
 
 /* Gates */
 
-static bool raise_top(struct program *program, struct node *node, struct smp_request *out)
+static bool lft_raise_top(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct node *blocker = order_matters(program) ? order_top_blocker(node) : NULL;
 
@@ -496,7 +496,7 @@ bool switch_wake_ports(struct program *program, struct node *node)
 	return true;
 }
 
-static void settle(struct program *program, struct node *node)
+static void switch_settle(struct program *program, struct node *node)
 {
 	refused_took_all(program, node);
 	lft_have_settle(&node->sw->have);
@@ -517,7 +517,7 @@ static bool table_differs(const struct node *node)
 	if (!sw->want || sw->settled)
 		return false;
 	if (!sw->compared)
-		compare(sw);
+		lft_compare(sw);
 	return any_dirty(sw) || sw->blocks_pending ||
 	       sw->want->top != node->facts->sw.linear_fdb_top;
 }
@@ -535,7 +535,7 @@ static bool read_unknown(struct program *program, struct node *node, struct smp_
 	struct switch_state *sw = node->sw;
 
 	if (!sw->compared)
-		compare(sw);
+		lft_compare(sw);
 	for (unsigned i = 0; i < sw->want->blocks; i++) {
 		if (block_is_dirty(sw, (uint16_t)i) && must_be_read(node, (uint16_t)i))
 			return read_block(program, node, (uint16_t)i, out);
@@ -565,15 +565,15 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (sw->guess)
 		return guess_request(program, node, out);
 	if (!sw->compared)
-		compare(sw);
+		lft_compare(sw);
 	if (block_request(program, node, out))
 		return true;
 	/* What waits here for other switches keeps nobody waiting for a tree. */
 	if (sw->blocks_pending || any_dirty(sw))
 		return mft_request(program, node, out);
 	if (sw->want->top != top)
-		return raise_top(program, node, out) || mft_request(program, node, out);
-	settle(program, node);
+		return lft_raise_top(program, node, out) || mft_request(program, node, out);
+	switch_settle(program, node);
 	/* Ports that wait for it and its multicast table follow. */
 	window_wake(&node->port[0].agent->target);
 	return false;

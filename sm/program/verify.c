@@ -20,8 +20,8 @@
 
 enum { OLD_US = 500000 }; /* what was read so long ago may have changed */
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer);
+static void verify_answered(void *owner, void *subject, const struct smp_request *request,
+			    const struct smp_answer *answer);
 
 /* Whoever is asked from now on answers for it; as long as nobody was, it is the same news. */
 void program_note_news(struct program *program)
@@ -39,15 +39,15 @@ void verify_begin(struct program *program, struct node *node)
 	node->sw->way = 0;
 }
 
-static void ask(struct program *program, struct node *node, uint16_t attr_id,
-		struct smp_request *out)
+static void verify_get(struct program *program, struct node *node, uint16_t attr_id,
+		       struct smp_request *out)
 {
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = attr_id,
 				    .tried = node->sw->asked,
 				    .way = node->sw->asked,
 				    .once = true,
-				    .done = answered,
+				    .done = verify_answered,
 				    .owner = program,
 				    .subject = node};
 	node->sw->verifying = true;
@@ -61,7 +61,7 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 	node->sw->verify_news = program->news;
 	program->news_used = true;
 	node->sw->asked = 0;
-	ask(program, node, ATTR_NODE_INFO, out);
+	verify_get(program, node, ATTR_NODE_INFO, out);
 	return true;
 }
 
@@ -72,7 +72,7 @@ static bool ask_again(struct program *program, struct node *node)
 
 	if (++node->sw->asked >= window_attempts(&node->port[0].agent->target))
 		return false;
-	ask(program, node, ATTR_NODE_INFO, &request);
+	verify_get(program, node, ATTR_NODE_INFO, &request);
 	window_submit(&node->port[0].agent->target, &request);
 	return true;
 }
@@ -97,7 +97,7 @@ static bool top_is_ours(const struct switch_state *sw, lid_t read, lid_t top)
 	return top == read || (sw->unanswered && sw->want && top == sw->want->top);
 }
 
-static void got_switch_info(struct program *program, struct node *node, const uint8_t *data)
+static void verify_switch_info(struct program *program, struct node *node, const uint8_t *data)
 {
 	struct switch_state *sw = node->sw;
 	struct switch_info info;
@@ -135,12 +135,12 @@ static void got_node_info(struct program *program, struct node *node, const uint
 		not_as_read(program, node, "another node answers on its route");
 		return;
 	}
-	ask(program, node, ATTR_SWITCH_INFO, &request);
+	verify_get(program, node, ATTR_SWITCH_INFO, &request);
 	window_submit(&node->port[0].agent->target, &request);
 }
 
-static void answered(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer)
+static void verify_answered(void *owner, void *subject, const struct smp_request *request,
+			    const struct smp_answer *answer)
 {
 	struct program *program = owner;
 	struct node *node = subject;
@@ -154,7 +154,7 @@ static void answered(void *owner, void *subject, const struct smp_request *reque
 	else if (request->attr_id == ATTR_NODE_INFO)
 		got_node_info(program, node, answer->data);
 	else
-		got_switch_info(program, node, answer->data);
+		verify_switch_info(program, node, answer->data);
 	window_wake(&node->port[0].agent->target);
 }
 

@@ -70,7 +70,7 @@ static bool same(const struct governed *row, const struct port_info *a, const st
 	return memcmp((const char *)a + row->offset, (const char *)b + row->offset, row->size) == 0;
 }
 
-static enum kind kind_of(const struct port *port)
+static enum kind want_port_kind(const struct port *port)
 {
 	if (port->node->type != NODE_SWITCH)
 		return port->node->type == NODE_ROUTER ? ROUTER : ADAPTER;
@@ -151,7 +151,7 @@ static void want_external(const struct sm_options *options, const struct port *p
 	want->partition_enforcement_outbound = port->enforce >> 1 & 1;
 }
 
-static uint8_t byte_at(const void *from, size_t offset)
+static uint8_t want_byte_at(const void *from, size_t offset)
 {
 	return ((const uint8_t *)from)[offset];
 }
@@ -160,11 +160,12 @@ static uint8_t byte_at(const void *from, size_t offset)
 static bool holds(const struct governed *row, const struct port_info *have,
 		  const struct port_info *want)
 {
-	uint8_t wanted = byte_at(want, row->offset), held = byte_at(have, row->offset);
+	uint8_t wanted = want_byte_at(want, row->offset), held = want_byte_at(have, row->offset);
 
 	if (!row->all)
 		return same(row, have, want);
-	return !wanted || held == (wanted == row->all ? byte_at(have, row->supported) : wanted);
+	return !wanted ||
+	       held == (wanted == row->all ? want_byte_at(have, row->supported) : wanted);
 }
 
 /* Whether both ends of its link know extended speeds: where one does not, the other's are not
@@ -188,11 +189,11 @@ static bool knows_2x(const struct port *port)
 static uint8_t want_enabled(const struct governed *row, const struct sm_options *options,
 			    const struct port *port)
 {
-	uint8_t option = byte_at(options, row->option);
+	uint8_t option = want_byte_at(options, row->option);
 
 	if (option == row->all || option == row->none)
 		return option;
-	option &= byte_at(port_info(port), row->supported);
+	option &= want_byte_at(port_info(port), row->supported);
 	if (row->offset == offsetof(struct port_info, link_width_enabled) && !knows_2x(port))
 		option &= ~LINK_WIDTH_2X;
 	return option;
@@ -220,7 +221,7 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 	       const struct port *port, struct port_info *want)
 {
 	const struct port_info *have = port_info(port);
-	enum kind kind = kind_of(port);
+	enum kind kind = want_port_kind(port);
 
 	*want = *have;
 	want->port_state = PORT_NO_CHANGE;
@@ -268,7 +269,7 @@ bool want_is_forced(const struct port_info *want)
 bool port_differs(const struct port *port, const struct port_info *want)
 {
 	const struct port_info *have = port_info(port);
-	enum kind kind = kind_of(port);
+	enum kind kind = want_port_kind(port);
 
 	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
 		const struct governed *row = &governed[i];
@@ -284,7 +285,7 @@ bool port_differs(const struct port *port, const struct port_info *want)
 
 bool port_governed_is_same(const struct port *port, const struct port_info *shown)
 {
-	enum kind kind = kind_of(port);
+	enum kind kind = want_port_kind(port);
 
 	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
 		if (governed[i].kinds & kind && !same(&governed[i], port_info(port), shown))
@@ -295,7 +296,7 @@ bool port_governed_is_same(const struct port *port, const struct port_info *show
 
 void port_note_echo(struct port *port, const struct port_info *want, const struct port_info *held)
 {
-	enum kind kind = kind_of(port);
+	enum kind kind = want_port_kind(port);
 
 	free(port->echo);
 	port->echo = NULL;
@@ -313,7 +314,7 @@ bool port_link_mismatch(const struct sm_options *options, const struct port *por
 {
 	const struct port_info *have = port_info(port);
 
-	if (!(kind_of(port) & LINKS) || have->port_state != PORT_ACTIVE || !port->peer)
+	if (!(want_port_kind(port) & LINKS) || have->port_state != PORT_ACTIVE || !port->peer)
 		return false;
 	link_values(options, port, mtu, vls);
 	return *mtu != have->neighbor_mtu || *vls != have->operational_vls;
@@ -333,8 +334,9 @@ bool port_link_restarts(const struct fabric *fabric, const struct sm_options *op
 	const struct port_info *have = port_info(port);
 	uint8_t mtu, vls;
 
-	if (!(kind_of(port) & END) || port == fabric->sm_port || port->armed || port->restarted ||
-	    !port_cabled(port) || have->port_state < PORT_ARMED || may_carry_data(port))
+	if (!(want_port_kind(port) & END) || port == fabric->sm_port || port->armed ||
+	    port->restarted || !port_cabled(port) || have->port_state < PORT_ARMED ||
+	    may_carry_data(port))
 		return false;
 	link_values(options, port, &mtu, &vls);
 	if (mtu == have->neighbor_mtu && vls == have->operational_vls)

@@ -42,7 +42,7 @@ struct client {
 	struct loop_timer end;
 };
 
-static void wake(struct client *client)
+static void capture_client_wake(struct client *client)
 {
 	if (client->rests)
 		control_resume(client->request);
@@ -51,7 +51,7 @@ static void wake(struct client *client)
 
 /* The first segment of what leaves as RMPP, as the kernel makes it (13.6.2.1): it has the length of
  * all of them, and is the last one only when it is alone. */
-static void first_segment(uint8_t mad[MAD_SIZE], size_t size)
+static void rmpp_first_segment(uint8_t mad[MAD_SIZE], size_t size)
 {
 	size_t records = size - SUBN_ADM_HEADER_SIZE;
 	size_t segments = records ? (records + SEGMENT_BYTES - 1) / SEGMENT_BYTES : 1;
@@ -80,12 +80,12 @@ static void client_take(struct client *client, bool sent, const struct mad_addr 
 	packet->addr = *addr;
 	memcpy(packet->mad, mad, size < MAD_SIZE ? size : MAD_SIZE);
 	if (sent && size >= SUBN_ADM_HEADER_SIZE && rmpp_is_active(packet->mad))
-		first_segment(packet->mad, size);
+		rmpp_first_segment(packet->mad, size);
 	blank_keys(packet->mad);
 	list_init(&packet->link);
 	list_push(&client->waiting, &packet->link);
 	client->num_waiting++;
-	wake(client);
+	capture_client_wake(client);
 }
 
 static void seen(void *ctx, bool sent, const struct mad_addr *addr, const uint8_t *mad, size_t size)
@@ -146,7 +146,7 @@ static void put_packets(struct client *client, struct buffer *out)
 	row_end(out, ']');
 }
 
-static enum stream_step client_next(void *source, struct buffer *part)
+static enum stream_step capture_client_next(void *source, struct buffer *part)
 {
 	struct client *client = source;
 
@@ -180,7 +180,7 @@ static void time_is_over(void *arg)
 	struct client *client = arg;
 
 	client->over = true;
-	wake(client);
+	capture_client_wake(client);
 }
 
 /* A number, or what weftctl makes of its command line; 0: without an end. */
@@ -228,7 +228,7 @@ static void command_capture(void *ctx, struct control_request *request, const js
 		loop_timer_arm(&client->end, seconds * UINT64_C(1000000));
 	if (capture->count++ == 0)
 		txn_watch(capture->txns, seen, capture);
-	control_stream(request, client_next, client_finish, client);
+	control_stream(request, capture_client_next, client_finish, client);
 }
 
 static const struct control_command commands[] = {{"capture", command_capture, CONTROL_ACTS}};

@@ -35,7 +35,8 @@ struct source {
 };
 
 /* Writes "file:line: option: reason"; line 0 and name NULL are omitted. Returns -EINVAL. */
-static int refuse(const struct source *source, unsigned line, const char *name, const char *why)
+static int conf_refuse(const struct source *source, unsigned line, const char *name,
+		       const char *why)
 {
 	char place[16] = "";
 
@@ -92,7 +93,7 @@ static void field_set_number(void *field, size_t size, uint64_t value)
 	}
 }
 
-static void *field_of(struct conf *conf, const struct conf_row *row)
+static void *conf_field(struct conf *conf, const struct conf_row *row)
 {
 	return (char *)conf + row->offset;
 }
@@ -103,7 +104,7 @@ static const void *field_in(const struct conf *conf, const struct conf_row *row)
 }
 
 /* Also by the name in the previous release. */
-static const struct conf_row *row_find(const char *name)
+static const struct conf_row *conf_row_find(const char *name)
 {
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
 		if (!strcmp(row->name, name) || (row->was && !strcmp(row->was, name)))
@@ -158,7 +159,7 @@ static int store_number(struct conf *conf, const struct conf_row *row,
 		return hex ? because(why, "0x%" PRIx64 " is outside %s", (uint64_t)value, range)
 			   : because(why, "%" PRId64 " is outside %s", value, range);
 	}
-	field_set_number(field_of(conf, row), row->size, value);
+	field_set_number(conf_field(conf, row), row->size, value);
 	if (row->copy)
 		field_set_number((char *)conf + row->copy, row->size, value);
 	return 0;
@@ -187,13 +188,13 @@ static int store_text(struct conf *conf, const struct conf_row *row,
 	}
 	if (!printable(text))
 		return because(why, "control characters are not allowed");
-	memset(field_of(conf, row), 0, row->size);
-	memcpy(field_of(conf, row), text, strlen(text));
+	memset(conf_field(conf, row), 0, row->size);
+	memcpy(conf_field(conf, row), text, strlen(text));
 	return 0;
 }
 
 /* The index of text in a NULL terminated list; -1: it is not in the list, or either is NULL. */
-static int find_word(const char *const *words, const char *text)
+static int conf_find_word(const char *const *words, const char *text)
 {
 	for (int i = 0; words && text && words[i]; i++) {
 		if (!strcmp(text, words[i]))
@@ -206,11 +207,11 @@ static int store_choice(struct conf *conf, const struct conf_row *row,
 			const config_setting_t *setting, char why[CONF_WHY_SIZE])
 {
 	const char *text = config_setting_get_string(setting);
-	int word = find_word(row->choices, text);
+	int word = conf_find_word(row->choices, text);
 	char range[CONF_RANGE_SIZE];
 
 	if (word >= 0) {
-		field_set_number(field_of(conf, row), row->size, (uint64_t)word);
+		field_set_number(conf_field(conf, row), row->size, (uint64_t)word);
 		return 0;
 	}
 	conf_row_range(row, range);
@@ -222,7 +223,7 @@ static int store_bool(struct conf *conf, const struct conf_row *row,
 {
 	if (config_setting_type(setting) != CONFIG_TYPE_BOOL)
 		return because(why, "true or false is expected, not %s", setting_kind(setting));
-	field_set_number(field_of(conf, row), row->size, config_setting_get_bool(setting));
+	field_set_number(conf_field(conf, row), row->size, config_setting_get_bool(setting));
 	return 0;
 }
 
@@ -267,7 +268,7 @@ static int store_engines(struct conf *conf, const struct conf_row *row,
 		}
 		memcpy(engines[i], name, strlen(name));
 	}
-	memcpy(field_of(conf, row), engines, sizeof(engines));
+	memcpy(conf_field(conf, row), engines, sizeof(engines));
 	return 0;
 }
 
@@ -275,7 +276,7 @@ static int store_guids(struct conf *conf, const struct conf_row *row,
 		       const config_setting_t *setting, char why[CONF_WHY_SIZE])
 {
 	int type = config_setting_type(setting), count = config_setting_length(setting);
-	uint64_t *list = field_of(conf, row);
+	uint64_t *list = conf_field(conf, row);
 	char range[CONF_RANGE_SIZE];
 
 	conf_row_range(row, range);
@@ -321,7 +322,7 @@ static int store_aliases(struct conf *conf, const struct conf_row *row,
 				text && printable(text) ? text : "?", wrong);
 	}
 	if (!wrong)
-		memcpy(field_of(conf, row), list, row->size);
+		memcpy(conf_field(conf, row), list, row->size);
 	free(list);
 	return wrong ? -EINVAL : 0;
 }
@@ -467,14 +468,15 @@ static char *widen_integers(const struct source *source, const char *text)
 		memcpy(to, text, size);
 		to += size;
 		if (*text == '@') {
-			refuse(source, line, NULL, "@include is not supported: use one file");
+			conf_refuse(source, line, NULL, "@include is not supported: use one file");
 			goto refused;
 		}
 		if (!literal && is_integer(text, token)) {
 			if (!fits(text)) {
-				refuse(source, line, NULL,
-				       "the number does not fit into 64 bits (write numbers from "
-				       "9223372036854775808 on in hexadecimal)");
+				conf_refuse(
+					source, line, NULL,
+					"the number does not fit into 64 bits (write numbers from "
+					"9223372036854775808 on in hexadecimal)");
 				goto refused;
 			}
 			if (text[token - 1] != 'L')
@@ -498,7 +500,7 @@ static int unknown(const struct source *source, const config_setting_t *setting)
 		suggest_try(&suggest, row->name);
 	if (suggest.best)
 		because(why, "no such option; did you mean %s?", suggest.best);
-	return refuse(source, config_setting_source_line(setting), suggest.word, why);
+	return conf_refuse(source, config_setting_source_line(setting), suggest.word, why);
 }
 
 static void store_preset(struct conf *conf, const struct conf_row *row)
@@ -529,7 +531,7 @@ static bool store_former(struct conf *conf, const struct source *source, const s
 	const char *text = config_setting_get_string(setting);
 	char range[CONF_RANGE_SIZE], place[CONF_PLACE_SIZE];
 
-	if (find_word(row->former, text) < 0)
+	if (conf_find_word(row->former, text) < 0)
 		return false;
 	place_of(source, setting, place);
 	conf_row_range(row, range);
@@ -554,7 +556,7 @@ static int check_name(const struct source *source, const config_setting_t *root,
 	if (other) {
 		because(why, "it is the former name of %s, which line %u sets: remove this line",
 			row->name, config_setting_source_line(other));
-		return refuse(source, config_setting_source_line(setting), name, why);
+		return conf_refuse(source, config_setting_source_line(setting), name, why);
 	}
 	place_of(source, setting, place);
 	log_warning("%s%s is renamed to %s: use the new name, because the next release will refuse "
@@ -567,7 +569,7 @@ static int store_all(struct conf *conf, const struct source *source, const confi
 {
 	for (int i = 0; i < config_setting_length(root); i++) {
 		const config_setting_t *setting = config_setting_get_elem(root, i);
-		const struct conf_row *row = row_find(config_setting_name(setting));
+		const struct conf_row *row = conf_row_find(config_setting_name(setting));
 		char why[CONF_WHY_SIZE];
 
 		if (!row)
@@ -577,7 +579,8 @@ static int store_all(struct conf *conf, const struct source *source, const confi
 		if (store_former(conf, source, row, setting))
 			continue;
 		if (store[row->type](conf, row, setting, why))
-			return refuse(source, config_setting_source_line(setting), row->name, why);
+			return conf_refuse(source, config_setting_source_line(setting), row->name,
+					   why);
 	}
 	return 0;
 }
@@ -602,7 +605,7 @@ static int read_text(struct conf *conf, const struct source *source, const char 
 			!strcmp(config_error_text(&config), "syntax error")
 				? ": the form is NAME = VALUE; with text in quotes"
 				: "");
-		refuse(source, config_error_line(&config), NULL, why);
+		conf_refuse(source, config_error_line(&config), NULL, why);
 		error = -EBADMSG;
 	} else if (only_one && config_setting_length(config_root_setting(&config)) != 1) {
 		error = -EBADMSG;
@@ -620,7 +623,7 @@ static int read_text(struct conf *conf, const struct source *source, const char 
 static int make_text(const struct source *source, char **bytes, size_t size)
 {
 	if (memchr(*bytes, '\0', size))
-		return refuse(source, 0, NULL, "not a text file: it has a zero byte");
+		return conf_refuse(source, 0, NULL, "not a text file: it has a zero byte");
 	*bytes = mem_resize(*bytes, size + 1, 1);
 	(*bytes)[size] = '\0';
 	return 0;
@@ -666,7 +669,7 @@ static int refuse_value(const struct source *source, const struct conf_row *row,
 
 	conf_row_range(row, range);
 	because(why, "\"%.40s\" is not in %s", text, range);
-	return refuse(source, 0, row->name, why);
+	return conf_refuse(source, 0, row->name, why);
 }
 
 int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SIZE])
@@ -681,20 +684,20 @@ int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SI
 		return result;
 	name = mem_strdup(assignment);
 	name[strcspn(name, "= ")] = '\0';
-	row = row_find(name);
+	row = conf_row_find(name);
 	free(name);
 	if (value && row && (row->type == CONF_NUMBER || row->type == CONF_BOOL))
 		return refuse_value(&source, row, value + 1);
 	because(why, "%.80s: NAME=VALUE is expected, text in quotes: 'role=\"normal\"'",
 		assignment);
-	return refuse(&source, 0, NULL, why);
+	return conf_refuse(&source, 0, NULL, why);
 }
 
 int conf_set_text(struct conf *conf, const char *name, const char *text,
 		  char error[CONF_ERROR_SIZE])
 {
 	struct source source = {.lead = "", .error = error};
-	const struct conf_row *row = row_find(name);
+	const struct conf_row *row = conf_row_find(name);
 	char *value, *assignment;
 	int result;
 
@@ -728,7 +731,7 @@ unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char nam
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
 		if (!row->fixed || !conf_row_differs(row, next, present))
 			continue;
-		memcpy(field_of(next, row), field_in(present, row), row->size);
+		memcpy(conf_field(next, row), field_in(present, row), row->size);
 		if (used < CONF_NAMES_SIZE)
 			used += (size_t)snprintf(names + used, CONF_NAMES_SIZE - used, "%s%s",
 						 differ ? ", " : "", row->name);
@@ -745,7 +748,7 @@ static void print_engines(const char (*engines)[SM_ENGINE_NAME], FILE *out)
 	fputc(']', out);
 }
 
-static void print_guids(const struct conf_row *row, const uint64_t *list, FILE *out)
+static void conf_print_guids(const struct conf_row *row, const uint64_t *list, FILE *out)
 {
 	fputc('[', out);
 	for (size_t i = 0; i < row->max && list[i]; i++)
@@ -753,7 +756,8 @@ static void print_guids(const struct conf_row *row, const uint64_t *list, FILE *
 	fputc(']', out);
 }
 
-static void print_aliases(const struct conf_row *row, const struct alias_range *list, FILE *out)
+static void conf_print_aliases(const struct conf_row *row, const struct alias_range *list,
+			       FILE *out)
 {
 	char text[ALIAS_RANGE_TEXT];
 
@@ -790,10 +794,10 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 		print_engines(field, out);
 		break;
 	case CONF_GUIDS:
-		print_guids(row, field, out);
+		conf_print_guids(row, field, out);
 		break;
 	case CONF_ALIASES:
-		print_aliases(row, field, out);
+		conf_print_aliases(row, field, out);
 		break;
 	}
 }

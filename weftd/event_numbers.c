@@ -17,7 +17,7 @@
 #include "lib/replace.h"
 
 /* 0 and the number, 1 where there is no file; or -errno. */
-static int read_number(const char *path, uint64_t *number)
+static int event_numbers_read(const char *path, uint64_t *number)
 {
 	FILE *file = fopen(path, "re");
 	int error = 0;
@@ -48,7 +48,7 @@ static int write_number(const struct event_numbers *numbers, uint64_t number)
 }
 
 /* Once for a block, so this needs no limit. */
-static void judge(const struct event_numbers *numbers, int error)
+static void event_numbers_log_error(const struct event_numbers *numbers, int error)
 {
 	if (error)
 		log_warning("%s cannot be written: %s; events have numbers all the same, but after "
@@ -57,20 +57,20 @@ static void judge(const struct event_numbers *numbers, int error)
 			    numbers->path, strerror(-error));
 }
 
-static void run(struct work_job *job)
+static void event_numbers_run(struct work_job *job)
 {
 	struct event_numbers *numbers = container_of(job, struct event_numbers, job);
 
 	numbers->error = write_number(numbers, numbers->writing);
 }
 
-static void written(struct work_job *job)
+static void event_numbers_written(struct work_job *job)
 {
 	struct event_numbers *numbers = container_of(job, struct event_numbers, job);
 
 	numbers->under_way = false;
 	numbers->reserved = numbers->writing;
-	judge(numbers, numbers->error);
+	event_numbers_log_error(numbers, numbers->error);
 }
 
 uint64_t event_numbers_open(struct event_numbers *numbers, const char *dir, struct work_pool *pool)
@@ -78,13 +78,15 @@ uint64_t event_numbers_open(struct event_numbers *numbers, const char *dir, stru
 	uint64_t first = 1;
 	int error;
 
-	*numbers = (struct event_numbers){
-		.pool = pool, .job = {.name = "event numbers", .run = run, .done = written}};
+	*numbers = (struct event_numbers){.pool = pool,
+					  .job = {.name = "event numbers",
+						  .run = event_numbers_run,
+						  .done = event_numbers_written}};
 	if (!dir)
 		return first;
 	numbers->path = mem_printf("%s/events.next", dir);
 	numbers->part = mem_printf("%s/events.next.part", dir);
-	error = read_number(numbers->path, &first);
+	error = event_numbers_read(numbers->path, &first);
 	if (error) {
 		log_warning("%s does not say which numbers events have had: %s; they begin with 1 "
 			    "again",
@@ -92,7 +94,7 @@ uint64_t event_numbers_open(struct event_numbers *numbers, const char *dir, stru
 		first = 1;
 	}
 	numbers->reserved = first + EVENT_NUMBERS_BLOCK;
-	judge(numbers, write_number(numbers, numbers->reserved));
+	event_numbers_log_error(numbers, write_number(numbers, numbers->reserved));
 	return first;
 }
 
@@ -109,7 +111,7 @@ void event_numbers_reach(struct event_numbers *numbers, uint64_t next)
 void event_numbers_close(struct event_numbers *numbers, uint64_t next)
 {
 	if (numbers->path)
-		judge(numbers, write_number(numbers, next));
+		event_numbers_log_error(numbers, write_number(numbers, next));
 	free(numbers->path);
 	free(numbers->part);
 }

@@ -34,7 +34,7 @@ void event_ring_done(struct event_ring *ring)
 	free(ring->kinds);
 }
 
-static struct event_class *kind_of(struct event_ring *ring, const char *name)
+static struct event_class *event_ring_kind(struct event_ring *ring, const char *name)
 {
 	for (size_t i = 0; i < ring->num_kinds; i++)
 		if (!strcmp(ring->kinds[i].name, name))
@@ -77,7 +77,7 @@ const struct event_note *event_ring_from(const struct event_ring *ring, uint64_t
 
 void event_ring_add(struct event_ring *ring, const struct event_note *note)
 {
-	struct event_class *kind = kind_of(ring, note->kind);
+	struct event_class *kind = event_ring_kind(ring, note->kind);
 	struct event_note *place = &kind->note[kind->added++ % ring->room];
 
 	texts_free(place);

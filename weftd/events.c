@@ -41,7 +41,7 @@ struct reading { /* of one client */
 	bool follows, rests;
 };
 
-static void note(struct events *events, struct event_note note)
+static void events_note(struct events *events, struct event_note note)
 {
 	note.time_s = loop_wall_s(events->loop);
 	event_ring_add(&events->ring, &note);
@@ -109,13 +109,14 @@ static void logged(void *ctx, int level, const struct log_subject *subject, cons
 
 	if (kind && !*kind)
 		return;
-	note(ctx, (struct event_note){.kind = kind ? kind : "other",
-				      .level = level,
-				      .text = text,
-				      .node = subject->node_desc,
-				      .node_guid = subject->node_guid,
-				      .port = subject->port > 0 ? (unsigned)subject->port : 0,
-				      .lid = subject->lid});
+	events_note(ctx,
+		    (struct event_note){.kind = kind ? kind : "other",
+					.level = level,
+					.text = text,
+					.node = subject->node_desc,
+					.node_guid = subject->node_guid,
+					.port = subject->port > 0 ? (unsigned)subject->port : 0,
+					.lid = subject->lid});
 }
 
 /* Events */
@@ -204,7 +205,7 @@ static void raised(void *ctx, const struct event *event)
 		happened.node_guid = event->facts->info.node_guid;
 		happened.node = event->facts->description;
 	}
-	note(ctx, happened);
+	events_note(ctx, happened);
 }
 
 /* Changes of the registry. before and after as in a registry_change. */
@@ -314,17 +315,17 @@ static void registered(void *ctx, const struct registry_change *change)
 		return;
 	guid = told[change->kind].say(change->before, change->after, text);
 	if (text[0])
-		note(events, (struct event_note){.kind = told[change->kind].kind,
-						 .level = LOG_INFO,
-						 .text = text,
-						 .port_guid = guid});
+		events_note(events, (struct event_note){.kind = told[change->kind].kind,
+							.level = LOG_INFO,
+							.text = text,
+							.port_guid = guid});
 }
 
-static void replaced(void *ctx)
+static void events_registry_replaced(void *ctx)
 {
-	note(ctx, (struct event_note){.kind = "store",
-				      .level = LOG_NOTICE,
-				      .text = "what is registered was replaced as a whole"});
+	events_note(ctx, (struct event_note){.kind = "store",
+					     .level = LOG_NOTICE,
+					     .text = "what is registered was replaced as a whole"});
 }
 
 /* Answers */
@@ -386,7 +387,7 @@ static void gap_row(uint64_t first, uint64_t last, struct buffer *out)
 }
 
 /* What this client does not get any more is a row, too. False: it has all. */
-static bool next_row(struct reading *reading, struct buffer *out)
+static bool events_next_row(struct reading *reading, struct buffer *out)
 {
 	const struct event_ring *ring = &reading->events->ring;
 	const struct event_note *note = event_ring_from(ring, reading->next);
@@ -414,7 +415,7 @@ static enum stream_step reading_next(void *source, struct buffer *part)
 	unsigned rows = 0;
 
 	row_begin(part, "events", '[');
-	while (rows < ROWS_A_PART && next_row(reading, part))
+	while (rows < ROWS_A_PART && events_next_row(reading, part))
 		rows++;
 	row_end(part, ']');
 	if (rows)
@@ -489,8 +490,8 @@ struct events *events_new(struct loop *loop, struct event_hub *hub, struct regis
 	list_init(&events->readings);
 	events->raised = (struct event_reader){.happened = raised, .ctx = events};
 	event_read(hub, &events->raised);
-	events->registered =
-		(struct registry_reader){.changed = registered, .whole = replaced, .ctx = events};
+	events->registered = (struct registry_reader){
+		.changed = registered, .whole = events_registry_replaced, .ctx = events};
 	registry_read(registry, &events->registered);
 	log_watch(logged, events);
 	return events;

@@ -58,7 +58,7 @@ static int denied(const struct subject *subject)
 }
 
 /* The descriptor of something that ends, or -errno. */
-static int open_file(const struct subject *subject)
+static int file_text_open(const struct subject *subject)
 {
 	int fd = open(subject->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat file;
@@ -87,7 +87,7 @@ int file_read_text(const char *option, const char *path, size_t most_bytes, char
 {
 	const struct subject subject = {option, path, error};
 	size_t room = 64 * 1024, used = 0;
-	int fd = open_file(&subject), errnum = 0;
+	int fd = file_text_open(&subject), errnum = 0;
 	ssize_t got = 1;
 	char *buffer;
 

@@ -100,8 +100,8 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	return result;
 }
 
-static struct stream_carrier *open_carrier(struct loop *loop, const struct conf *conf,
-					   const struct psk_list *keys)
+static struct stream_carrier *ha_new_carrier(struct loop *loop, const struct conf *conf,
+					     const struct psk_list *keys)
 {
 	struct stream_carrier *carrier = tls_new(loop, keys, REPLICA_PORT);
 	char *copy = mem_strdup(conf->replica.peers), *rest = copy, *peer;
@@ -118,7 +118,7 @@ int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **
 	struct psk_list keys;
 	int result = ha_read_keys(conf, &keys, error);
 
-	*out = !result && is_wanted(conf) ? open_carrier(loop, conf, &keys) : NULL;
+	*out = !result && is_wanted(conf) ? ha_new_carrier(loop, conf, &keys) : NULL;
 	explicit_bzero(&keys, sizeof(keys));
 	return result;
 }

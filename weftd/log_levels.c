@@ -32,7 +32,7 @@ struct chosen {
 static const struct chosen nothing = {UNSET, {[0 ... ROOMS - 1] = UNSET}};
 
 /* The place of a word in such a list, or -1. */
-static int place_of(const char *word, size_t length, const char *const *words)
+static int word_index(const char *word, size_t length, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
 		if (strlen(words[i]) == length && !memcmp(words[i], word, length))
@@ -42,7 +42,7 @@ static int place_of(const char *word, size_t length, const char *const *words)
 
 static bool take_level(const char *word, size_t length, int *level, char why[SETTING_WHY_SIZE])
 {
-	int found = place_of(word, length, log_level_words);
+	int found = word_index(word, length, log_level_words);
 
 	if (found < 0) {
 		snprintf(why, SETTING_WHY_SIZE,
@@ -59,7 +59,8 @@ static int *level_of_room(struct chosen *chosen, const char *word, size_t length
 			  char why[SETTING_WHY_SIZE])
 {
 	bool former = length == strlen("sma") && !memcmp(word, "sma", length);
-	int room = former ? place_of("mad", strlen("mad"), rooms) : place_of(word, length, rooms);
+	int room =
+		former ? word_index("mad", strlen("mad"), rooms) : word_index(word, length, rooms);
 
 	if (room >= 0)
 		return &chosen->room[room];
@@ -70,7 +71,7 @@ static int *level_of_room(struct chosen *chosen, const char *word, size_t length
 	return NULL;
 }
 
-static bool parse(const char *text, struct chosen *chosen, char why[SETTING_WHY_SIZE])
+static bool log_levels_parse(const char *text, struct chosen *chosen, char why[SETTING_WHY_SIZE])
 {
 	bool good = true;
 
@@ -88,7 +89,7 @@ static bool parse(const char *text, struct chosen *chosen, char why[SETTING_WHY_
 	return false;
 }
 
-static void print(const struct chosen *chosen, char text[SETTING_VALUE_SIZE])
+static void log_levels_print(const struct chosen *chosen, char text[SETTING_VALUE_SIZE])
 {
 	size_t used = 0;
 
@@ -103,11 +104,11 @@ static void print(const struct chosen *chosen, char text[SETTING_VALUE_SIZE])
 						 log_level_words[chosen->room[i]]);
 }
 
-static bool apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
+static bool log_levels_apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
 {
 	const struct log_levels *levels = ctx;
 	struct chosen chosen = nothing;
-	bool good = !text || parse(text, &chosen, why);
+	bool good = !text || log_levels_parse(text, &chosen, why);
 
 	if (!good)
 		chosen = nothing;
@@ -119,7 +120,7 @@ static bool apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
 }
 
 static const struct setting_row rows[] = {
-	{setting_name, "log level default", apply},
+	{setting_name, "log level default", log_levels_apply},
 	{.name = NULL},
 };
 
@@ -140,12 +141,12 @@ void log_levels_configure(struct log_levels *levels, int configured)
 	char why[SETTING_WHY_SIZE]; /* it was said when the setting came */
 
 	levels->configured = configured;
-	apply(levels, setting_get(levels->settings.registry, setting_name), why);
+	log_levels_apply(levels, setting_get(levels->settings.registry, setting_name), why);
 }
 
 /* A level for all is for all: what was set for single rooms ends. */
-static bool change(struct chosen *chosen, const char *room, const char *word,
-		   char why[SETTING_WHY_SIZE])
+static bool log_levels_change(struct chosen *chosen, const char *room, const char *word,
+			      char why[SETTING_WHY_SIZE])
 {
 	int level = UNSET, *of = &chosen->all;
 
@@ -185,15 +186,15 @@ static void command_log_level(void *ctx, struct control_request *request, const 
 		control_reply(request, levels_json());
 		return;
 	}
-	if (!before || !parse(before, &chosen, why))
+	if (!before || !log_levels_parse(before, &chosen, why))
 		chosen = nothing;
-	if (!change(&chosen, room, level ? level : "", why)) {
+	if (!log_levels_change(&chosen, room, level ? level : "", why)) {
 		control_fail(request, "%s", why);
 		return;
 	}
-	print(&chosen, text);
+	log_levels_print(&chosen, text);
 	setting_put(registry, setting_name, text[0] ? text : NULL);
-	apply(levels, text[0] ? text : NULL, why);
+	log_levels_apply(levels, text[0] ? text : NULL, why);
 	settings_answer(&levels->settings, request, levels_json());
 }
 

@@ -17,8 +17,8 @@ enum { FILE_MAX_BYTES = 4096, SECRET_MIN_BYTES = 16 };
 
 _Static_assert((int)SM_SECRET_SIZE == (int)CRYPTO_HMAC_SIZE, "a secret is kept as its HMAC");
 
-static int refuse(const char *path, unsigned line, int result, const char *why,
-		  char error[CONF_ERROR_SIZE])
+static int m_key_file_refuse(const char *path, unsigned line, int result, const char *why,
+			     char error[CONF_ERROR_SIZE])
 {
 	if (line)
 		snprintf(error, CONF_ERROR_SIZE, "%s:%u: %s", path, line, why);
@@ -58,13 +58,13 @@ static int take_lines(const char *path, const char *text, size_t size, struct sm
 
 		if (length && line[0] != '#') {
 			if (length < SECRET_MIN_BYTES)
-				return refuse(
+				return m_key_file_refuse(
 					path, number + 1, -EINVAL,
 					"a secret has at least 16 bytes; openssl rand -hex 32 "
 					"makes one",
 					error);
 			if (sm->num_secrets == SM_SECRETS_MAX)
-				return refuse(
+				return m_key_file_refuse(
 					path, number + 1, -E2BIG,
 					"there are 8 secrets already: take out the last ones, "
 					"once weftctl keys status shows no port that is "
@@ -75,7 +75,8 @@ static int take_lines(const char *path, const char *text, size_t size, struct sm
 		}
 		line += whole + 1;
 	}
-	return sm->num_secrets ? 0 : refuse(path, 0, -EINVAL, "no secret is in it", error);
+	return sm->num_secrets ? 0
+			       : m_key_file_refuse(path, 0, -EINVAL, "no secret is in it", error);
 }
 
 static int refuse_mode(const struct conf *conf, char error[CONF_ERROR_SIZE])

@@ -2,8 +2,8 @@
 /*
  * weftd: reads its command line and configuration, opens the port, and runs one manager over one
  * loop until a signal ends it or, with --once, the first report has come.
- * Everything is opened in the order of start() and closed in the opposite one by stop(). Complaints
- * that come before the log is open go to stderr; each failure is one line.
+ * Everything is opened in the order of start() and closed in the opposite one by daemon_stop().
+ * Complaints that come before the log is open go to stderr; each failure is one line.
  *
  * The exit status is 0 when it was asked to end or --once has succeeded, 2 when it was called
  * wrongly, 1 otherwise.
@@ -101,7 +101,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static void print_help(void)
+static void weftd_print_help(void)
 {
 	static const struct {
 		const char *form;
@@ -164,7 +164,7 @@ static void add_adapter(struct daemon *daemon, char *text)
 }
 
 /* Returns -1 to go on, or the status to exit with. */
-static int parse_command_line(struct daemon *daemon, int argc, char **argv)
+static int weftd_parse_command_line(struct daemon *daemon, int argc, char **argv)
 {
 	int option;
 
@@ -208,7 +208,7 @@ static int parse_command_line(struct daemon *daemon, int argc, char **argv)
 			return EXIT_SUCCESS;
 		case 'h':
 		case OPT_HELP:
-			print_help();
+			weftd_print_help();
 			return EXIT_SUCCESS;
 		default: /* getopt has said what is wrong */
 			fputs("weftd: --help lists the options\n", stderr);
@@ -330,8 +330,8 @@ static void reading_done(struct reading *reading)
 /* Reads and judges configuration and files; on success the caller owns what is in reading. Else
  * the status that a start would exit with, or -EBADMSG: it is the partition file that is refused.
  */
-static int read_again(const struct daemon *daemon, struct reading *reading,
-		      char error[CONF_ERROR_SIZE])
+static int config_read_again(const struct daemon *daemon, struct reading *reading,
+			     char error[CONF_ERROR_SIZE])
 {
 	int status;
 
@@ -354,7 +354,7 @@ static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_
 	const struct log_subject partitions = {.message_id = MESSAGE_PARTITIONS};
 	struct reading reading;
 	char names[CONF_NAMES_SIZE];
-	int rc = read_again(daemon, &reading, error);
+	int rc = config_read_again(daemon, &reading, error);
 	bool partitions_changed = false;
 	json_t *changes;
 	unsigned fixed;
@@ -416,7 +416,7 @@ static void command_check(void *ctx, struct control_request *request, const json
 	struct reading reading;
 
 	(void)args;
-	if (read_again(daemon, &reading, error)) {
+	if (config_read_again(daemon, &reading, error)) {
 		control_fail(request, "a reload would refuse it: %s", error);
 		return;
 	}
@@ -425,7 +425,7 @@ static void command_check(void *ctx, struct control_request *request, const json
 	reading_done(&reading);
 }
 
-static void command_show(void *ctx, struct control_request *request, const json_t *args)
+static void command_config_show(void *ctx, struct control_request *request, const json_t *args)
 {
 	const struct daemon *daemon = ctx;
 
@@ -435,7 +435,7 @@ static void command_show(void *ctx, struct control_request *request, const json_
 }
 
 static const struct control_command commands[] = {
-	{"config show", command_show, CONTROL_LOOKS},
+	{"config show", command_config_show, CONTROL_LOOKS},
 	{"config check", command_check, CONTROL_ACTS},
 	{"config reload", command_reload, CONTROL_ACTS},
 };
@@ -656,7 +656,7 @@ static void register_commands(struct daemon *daemon)
 	events_register(daemon->events, daemon->control);
 }
 
-static int open_carrier(struct daemon *daemon)
+static int daemon_open_carrier(struct daemon *daemon)
 {
 	char error[CONF_ERROR_SIZE];
 	int result = ha_open(daemon->loop, &daemon->conf, &daemon->carrier, error);
@@ -701,13 +701,13 @@ static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
 	if (watch_signals(daemon) || open_control(daemon) || open_readonly_control(daemon) ||
-	    open_port(daemon) || open_carrier(daemon) || open_store(daemon))
+	    open_port(daemon) || daemon_open_carrier(daemon) || open_store(daemon))
 		return -1;
 	log_begin(daemon);
 	return start_manager(daemon);
 }
 
-static void stop(struct daemon *daemon)
+static void daemon_stop(struct daemon *daemon)
 {
 	if (daemon->manager) {
 		loop_notify(daemon->loop, "STOPPING=1");
@@ -728,7 +728,7 @@ static void stop(struct daemon *daemon)
 	loop_free(daemon->loop);
 }
 
-static int run(struct daemon *daemon)
+static int daemon_run(struct daemon *daemon)
 {
 	int status = EXIT_FAILURE;
 
@@ -744,17 +744,17 @@ static int run(struct daemon *daemon)
 	/* Between two attempts `systemctl status` shows no line of the log, but this. */
 	if (status == EXIT_FAILURE)
 		tell_systemd(daemon, "", log_last_error());
-	stop(daemon);
+	daemon_stop(daemon);
 	return status;
 }
 
 /* --check-config */
 
 /* What a start would say of configuration and files: 0, or its exit status and one line. */
-static int check(const struct daemon *daemon, char error[CONF_ERROR_SIZE])
+static int config_check(const struct daemon *daemon, char error[CONF_ERROR_SIZE])
 {
 	struct reading reading;
-	int status = read_again(daemon, &reading, error);
+	int status = config_read_again(daemon, &reading, error);
 
 	if (!status)
 		reading_done(&reading);
@@ -771,7 +771,7 @@ static int check_as(const struct passwd *user, const struct daemon *daemon,
 			 strerror(errno));
 		return EXIT_FAILURE;
 	}
-	return check(daemon, error);
+	return config_check(daemon, error);
 }
 
 /* Where root asks, and the user exists as whom the units run the daemon, that user's view is the
@@ -781,7 +781,7 @@ static int check_config(const struct daemon *daemon)
 {
 	const struct passwd *user = geteuid() ? NULL : getpwnam(unit_user);
 	char error[CONF_ERROR_SIZE] = "", refused[CONF_ERROR_SIZE] = "";
-	int status = check(daemon, error);
+	int status = config_check(daemon, error);
 	bool agreed = !user || status == EXIT_USAGE || check_as(user, daemon, refused) == 0;
 
 	if (user && agreed && status != EXIT_USAGE)
@@ -800,7 +800,7 @@ int main(int argc, char **argv)
 {
 	struct daemon daemon = {0};
 	char error[CONF_ERROR_SIZE];
-	int status = parse_command_line(&daemon, argc, argv);
+	int status = weftd_parse_command_line(&daemon, argc, argv);
 
 	mem_give_back();
 	if (status < 0 && daemon.check_config) {
@@ -812,7 +812,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "weftd: %s\n", error);
 			tell_systemd(&daemon, "", error);
 		} else {
-			status = run(&daemon);
+			status = daemon_run(&daemon);
 		}
 	}
 	route_options_unref(daemon.route_options);

@@ -65,7 +65,7 @@ static enum alias_claim alias_claim(const void *ctx, guid_t port_guid, guid_t gu
 	return sm_alias_claim(ctx, port_guid, guid);
 }
 
-static lid_t own_lid(const void *ctx)
+static lid_t manager_own_lid(const void *ctx)
 {
 	return sm_lid(ctx);
 }
@@ -97,7 +97,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 		store_on_late(store, fits_late, manager->adm);
 	manager->pm =
 		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
-	capture_init(&manager->capture, loop, manager->txns, own_lid, manager->sm);
+	capture_init(&manager->capture, loop, manager->txns, manager_own_lid, manager->sm);
 	return manager;
 }
 
@@ -270,7 +270,7 @@ static json_t *manager_status(const struct manager *manager)
 
 /* The commands that all answer together. */
 
-static void command_status(void *ctx, struct control_request *request, const json_t *args)
+static void command_manager_status(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
 	control_reply(request, manager_status(ctx));
@@ -287,7 +287,7 @@ static void command_metrics(void *ctx, struct control_request *request, const js
 }
 
 static const struct control_command commands[] = {
-	{"status", command_status, CONTROL_LOOKS},
+	{"status", command_manager_status, CONTROL_LOOKS},
 	{"perf metrics", command_metrics, CONTROL_LOOKS},
 };
 

@@ -23,7 +23,7 @@ struct walk {
 };
 
 /* Whatever somebody registered, as printable ASCII. */
-static void put_name(const uint8_t name[SERVICE_NAME_SIZE], struct buffer *out)
+static void service_put_name(const uint8_t name[SERVICE_NAME_SIZE], struct buffer *out)
 {
 	char text[SERVICE_NAME_SIZE + 1];
 
@@ -52,7 +52,7 @@ static void service_members(const struct registered *registered, const void *rec
 	uint32_t lease = adm_lease(registered->adm, entry);
 
 	row_guid(out, "id", entry->service_id);
-	put_name(entry->name, out);
+	service_put_name(entry->name, out);
 	registered_gid(entry->gid_prefix, entry->gid_guid, "gid", out);
 	row_integer(out, "p_key", entry->p_key);
 	row_boolean(out, "has_key", memcmp(entry->key, no_key, sizeof(no_key)) != 0);

@@ -47,7 +47,7 @@ static void blank(uint8_t *mad, size_t offset, size_t size)
 }
 
 /* Only a notice of trap 256 has a key there; others have other things. */
-static bool has_key(const struct place *place, const uint8_t *attribute)
+static bool attribute_has_key(const struct place *place, const uint8_t *attribute)
 {
 	return place->attr_id != ATTR_NOTICE ||
 	       be16_load(attribute + NOTICE_TRAP_OFFSET) == TRAP_BAD_M_KEY;
@@ -58,7 +58,7 @@ static void blank_subn(uint8_t *mad, uint16_t attr_id)
 	blank(mad, SMP_M_KEY_OFFSET, 8);
 	for (size_t i = 0; i < ARRAY_SIZE(in_attributes); i++)
 		if (in_attributes[i].attr_id == attr_id &&
-		    has_key(&in_attributes[i], mad + SMP_DATA_OFFSET))
+		    attribute_has_key(&in_attributes[i], mad + SMP_DATA_OFFSET))
 			blank(mad, SMP_DATA_OFFSET + in_attributes[i].offset,
 			      in_attributes[i].size);
 }
@@ -76,7 +76,7 @@ static void blank_adm(uint8_t *mad, uint16_t attr_id)
 		const struct place *place = &in_records[i];
 		size_t at = SUBN_ADM_HEADER_SIZE;
 
-		if (place->attr_id != attr_id || !has_key(place, mad + at))
+		if (place->attr_id != attr_id || !attribute_has_key(place, mad + at))
 			continue;
 		do {
 			blank(mad, at + place->offset, place->size);

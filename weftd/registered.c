@@ -64,7 +64,7 @@ static void group_members(const struct group_entry *group, struct buffer *out)
 }
 
 /* What is told next is of this group; false when there is none. */
-static bool begin_group(struct listing *listing, const struct group_entry *group)
+static bool group_listing_begin(struct listing *listing, const struct group_entry *group)
 {
 	struct member_entry key;
 
@@ -87,7 +87,7 @@ static void end_group(struct listing *listing)
 	listing->group = NULL;
 }
 
-static enum stream_step list_next(void *source, struct buffer *part)
+static enum stream_step group_list_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 	bool more = true;
@@ -98,7 +98,7 @@ static enum stream_step list_next(void *source, struct buffer *part)
 	row_begin(part, "groups", '[');
 	for (unsigned i = 0; i < RECORDS_A_PART && rows < ROWS_A_PART; i++) {
 		if (!listing->group &&
-		    !begin_group(listing, registry_walk_next(&listing->groups))) {
+		    !group_listing_begin(listing, registry_walk_next(&listing->groups))) {
 			more = false;
 			break;
 		}
@@ -117,7 +117,7 @@ static enum stream_step list_next(void *source, struct buffer *part)
 	return more || rows ? STREAM_PART : STREAM_END;
 }
 
-static void list_finish(void *source)
+static void group_list_finish(void *source)
 {
 	struct listing *listing = source;
 
@@ -128,7 +128,7 @@ static void list_finish(void *source)
 	free(listing);
 }
 
-static struct listing *listing_new(const struct registered *registered)
+static struct listing *group_listing_new(const struct registered *registered)
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
@@ -137,14 +137,14 @@ static struct listing *listing_new(const struct registered *registered)
 	return listing;
 }
 
-static void command_list(void *ctx, struct control_request *request, const json_t *args)
+static void command_group_list(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	control_stream(request, list_next, list_finish, listing_new(ctx));
+	control_stream(request, group_list_next, group_list_finish, group_listing_new(ctx));
 }
 
 /* False, and out untouched, when no port in the view has this GUID. */
-static bool find_port(const struct registered *registered, guid_t guid, struct endport *out)
+static bool groups_find_port(const struct registered *registered, guid_t guid, struct endport *out)
 {
 	const struct snapshot *topology;
 	int32_t found;
@@ -166,7 +166,7 @@ void registered_where(const struct registered *registered, guid_t guid, struct b
 {
 	struct endport port = {.lid = LID_NONE};
 
-	find_port(registered, guid, &port);
+	groups_find_port(registered, guid, &port);
 	row_guid(out, "guid", guid);
 	row_integer(out, "lid", port.lid);
 	row_string(out, "description", port.facts ? port.facts->description : "");
@@ -266,7 +266,7 @@ static void shown_tree(struct listing *listing, struct buffer *part)
 }
 
 /* The group by itself, the switches of its tree, then its members. */
-static enum stream_step show_next(void *source, struct buffer *part)
+static enum stream_step group_show_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 	const struct member_entry *member;
@@ -290,7 +290,7 @@ static enum stream_step show_next(void *source, struct buffer *part)
 	return rows ? STREAM_PART : STREAM_END;
 }
 
-static void command_show(void *ctx, struct control_request *request, const json_t *args)
+static void command_group_show(void *ctx, struct control_request *request, const json_t *args)
 {
 	const struct registered *registered = ctx;
 	const char *mgid = json_string_value(json_object_get(args, "mgid"));
@@ -313,14 +313,14 @@ static void command_show(void *ctx, struct control_request *request, const json_
 			     mgid);
 		return;
 	}
-	listing = listing_new(registered);
-	begin_group(listing, group);
-	control_stream(request, show_next, list_finish, listing);
+	listing = group_listing_new(registered);
+	group_listing_begin(listing, group);
+	control_stream(request, group_show_next, group_list_finish, listing);
 }
 
 static const struct control_command commands[] = {
-	{"multicast list", command_list, CONTROL_LOOKS},
-	{"multicast show", command_show, CONTROL_LOOKS},
+	{"multicast list", command_group_list, CONTROL_LOOKS},
+	{"multicast show", command_group_show, CONTROL_LOOKS},
 };
 
 void registered_commands(struct registered *registered, struct control *control)

@@ -64,8 +64,8 @@ static int take_notes(const struct content *content, const struct row *row, void
 	return 0;
 }
 
-static int take_tables(const struct content *content, const struct row *row, void *target,
-		       char **error)
+static int route_tables_take(const struct content *content, const struct row *row, void *target,
+			     char **error)
 {
 	struct route_options *options = target;
 	struct dump_table *tables;
@@ -84,7 +84,7 @@ static int take_tables(const struct content *content, const struct row *row, voi
 	return 0;
 }
 
-static int take_prefixes(const struct content *content, const struct row *row, void *target,
+static int prefixes_take(const struct content *content, const struct row *row, void *target,
 			 char **error)
 {
 	struct prefix_routes *prefixes = target;
@@ -125,16 +125,19 @@ static const struct row rows[] = {
 	{.option = "port_prof_ignore_file",
 	 PATH(ignored),
 	 NOTES(ignored, 1, 1, "a node's GUID and a port (1 to 254)")},
-	{.option = "lfts_file", PATH(tables), .take = take_tables, .most_bytes = DUMP_MAX_BYTES},
+	{.option = "lfts_file",
+	 PATH(tables),
+	 .take = route_tables_take,
+	 .most_bytes = DUMP_MAX_BYTES},
 	{.option = "prefix_routes_file",
 	 PATH(prefixes),
 	 .target = offsetof(struct route_options, prefixes),
-	 .take = take_prefixes,
+	 .take = prefixes_take,
 	 .most_bytes = LIST_MAX_BYTES},
 };
 
-static int read_row(const struct row *row, const char *path, struct route_options *options,
-		    char error[CONF_ERROR_SIZE])
+static int route_file_read(const struct row *row, const char *path, struct route_options *options,
+			   char error[CONF_ERROR_SIZE])
 {
 	struct content content = {.path = path};
 	char *text = NULL, *reason = NULL;
@@ -163,7 +166,7 @@ int route_files_read(const struct route_files *files, struct route_options **out
 		if (!*path)
 			continue;
 		options = options ? options : route_options_new();
-		rc = read_row(&rows[i], path, options, error);
+		rc = route_file_read(&rows[i], path, options, error);
 		if (rc) {
 			route_options_unref(options);
 			return rc;

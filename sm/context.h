@@ -134,7 +134,7 @@ struct sm {
 	struct hold hold;
 	struct trap_pace trap_pace;
 	struct picture picture;
-	struct trickle trickle;
+	struct readback readback;
 	struct guids guids;
 	struct keys keys;
 	struct policy policy;

@@ -214,8 +214,8 @@ static void read_tables_finish(struct reading *reading)
 		port_tables_unref(reading->tables);
 	} else {
 		leave_out_refused(reading->port, reading->tables);
-		tables = table_pool_share(&sm->trickle.pool, reading->tables);
-		sm->trickle.news |= tables != port_facts(reading->port)->tables;
+		tables = table_pool_share(&sm->readback.pool, reading->tables);
+		sm->readback.news |= tables != port_facts(reading->port)->tables;
 		port_set_tables(sm->fabric, reading->port, tables);
 		guids_were_read(&sm->guids, reading->port);
 	}

@@ -63,8 +63,8 @@ static void readback_log_difference(struct sm *sm, const struct port *port, cons
 {
 	struct log_subject subject = port_subject(port, MESSAGE_DIFFERS);
 
-	sm->trickle.differences++;
-	log_limited(&sm->trickle.limit, LOG_WARNING, &subject,
+	sm->readback.differences++;
+	log_limited(&sm->readback.limit, LOG_WARNING, &subject,
 		    "\"%s\": %s %u is not what it was: the device forgot it, or somebody else "
 		    "wrote; it is mended",
 		    port->node->facts->description, what, number);
@@ -86,7 +86,7 @@ static void learn_capabilities(struct sm *sm, struct port *port, uint32_t mask)
 {
 	struct port_info info = *port_info(port);
 
-	sm->trickle.news |= info.capability_mask != mask;
+	sm->readback.news |= info.capability_mask != mask;
 	info.capability_mask = mask;
 	port_set_info(sm->fabric, port, &info);
 }
@@ -118,7 +118,7 @@ static void compare_block(struct sm *sm, struct port *port, uint32_t number, con
 /* Between two sweeps groups are written, so an answer may be older than what is known. */
 static bool is_outdated(const struct sm *sm, const struct mft_cell *cell)
 {
-	return cell && (cell->busy || cell->unsure || cell->set_us >= sm->trickle.asked_us);
+	return cell && (cell->busy || cell->unsure || cell->set_us >= sm->readback.asked_us);
 }
 
 static void compare_cell(struct sm *sm, struct port *port, uint32_t number, const uint8_t *data)
@@ -161,9 +161,9 @@ static void readback_answered(void *owner, void *subject, const struct smp_reque
 {
 	struct sm *sm = owner;
 
-	sm->trickle.under_way = false;
+	sm->readback.under_way = false;
 	if (answer->error || answer->status || sm->sweep.running ||
-	    sm->sweep.last.number != sm->trickle.sweep)
+	    sm->sweep.last.number != sm->readback.sweep)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].attr_id == request->attr_id)
@@ -254,31 +254,32 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 
 static void begin_round(struct sm *sm)
 {
-	struct trickle *trickle = &sm->trickle;
+	struct readback *readback = &sm->readback;
 	const struct roster *roster = fabric_roster(sm->fabric);
 
-	trickle->rounds++;
-	trickle->nodes = mem_resize(trickle->nodes, roster->num_nodes + 1, sizeof(*trickle->nodes));
-	trickle->num_nodes = trickle->at = 0;
-	trickle->item = 0;
-	trickle->total = 0;
+	readback->rounds++;
+	readback->nodes =
+		mem_resize(readback->nodes, roster->num_nodes + 1, sizeof(*readback->nodes));
+	readback->num_nodes = readback->at = 0;
+	readback->item = 0;
+	readback->total = 0;
 	for (size_t i = 0; i < roster->num_nodes; i++) {
-		trickle->nodes[trickle->num_nodes++] = roster->nodes[i]->guid;
-		trickle->total += smps_of(roster->nodes[i]);
+		readback->nodes[readback->num_nodes++] = roster->nodes[i]->guid;
+		readback->total += smps_of(roster->nodes[i]);
 	}
-	trickle->show |= trickle->news; /* what the last round has read */
-	table_pool_trim(&trickle->pool);
+	readback->show |= readback->news; /* what the last round has read */
+	table_pool_trim(&readback->pool);
 }
 
 static void tables_were_read(struct sm *sm)
 {
-	sm->trickle.reading--;
+	sm->readback.reading--;
 }
 
 static void read_port(struct sm *sm, struct port *port, unsigned cost)
 {
-	sm->trickle.reading++;
-	sm->trickle.reads += cost;
+	sm->readback.reading++;
+	sm->readback.reads += cost;
 	tables_read(sm, port, tables_were_read);
 }
 
@@ -298,29 +299,29 @@ static unsigned read_item(struct sm *sm, struct node *node, unsigned item)
 	if (!item_request(node, item, &port, &request))
 		return 0;
 	request.subject = port;
-	sm->trickle.under_way = true;
-	sm->trickle.sweep = sm->sweep.last.number;
-	sm->trickle.asked_us = loop_now_us(sm->loop);
-	sm->trickle.reads++;
+	sm->readback.under_way = true;
+	sm->readback.sweep = sm->sweep.last.number;
+	sm->readback.asked_us = loop_now_us(sm->loop);
+	sm->readback.reads++;
 	window_submit(&port_agent(port)->target, &request);
 	return 1;
 }
 
 static void read_next(struct sm *sm)
 {
-	struct trickle *trickle = &sm->trickle;
+	struct readback *readback = &sm->readback;
 
-	trickle->cost = 0;
-	if (trickle->at == trickle->num_nodes)
+	readback->cost = 0;
+	if (readback->at == readback->num_nodes)
 		begin_round(sm);
-	while (trickle->at < trickle->num_nodes && !trickle->cost) {
-		struct node *node = fabric_find_node(sm->fabric, trickle->nodes[trickle->at]);
+	while (readback->at < readback->num_nodes && !readback->cost) {
+		struct node *node = fabric_find_node(sm->fabric, readback->nodes[readback->at]);
 
-		if (node && !node->silent && trickle->item < items_of(node)) {
-			trickle->cost = read_item(sm, node, trickle->item++);
+		if (node && !node->silent && readback->item < items_of(node)) {
+			readback->cost = read_item(sm, node, readback->item++);
 		} else {
-			trickle->at++;
-			trickle->item = 0;
+			readback->at++;
+			readback->item = 0;
 		}
 	}
 }
@@ -330,22 +331,22 @@ static void read_next(struct sm *sm)
 /* Ports that come meanwhile make it begin again. */
 static void readback_search(struct sm *sm)
 {
-	struct trickle *trickle = &sm->trickle;
+	struct readback *readback = &sm->readback;
 	const struct roster *roster = fabric_roster(sm->fabric);
 
-	for (unsigned i = 0; i < SEARCH_PORTS && trickle->reading < READING_MAX &&
-			     trickle->search_at < roster->num_ends;
+	for (unsigned i = 0; i < SEARCH_PORTS && readback->reading < READING_MAX &&
+			     readback->search_at < roster->num_ends;
 	     i++) {
-		struct port *port = roster->ends[trickle->search_at++];
+		struct port *port = roster->ends[readback->search_at++];
 		unsigned cost = port_facts(port)->tables ? 0 : tables_cost(port);
 
 		if (cost)
 			read_port(sm, port, cost);
 	}
-	if (trickle->search_at < roster->num_ends)
+	if (readback->search_at < roster->num_ends)
 		return;
-	trickle->searching = false;
-	trickle->show = true;
+	readback->searching = false;
+	readback->show = true;
 }
 
 /* What was read is shown in a view of its own. */
@@ -354,7 +355,7 @@ static void readback_view_taken(void *ctx, struct snapshot *snapshot)
 {
 	struct sm *sm = ctx;
 
-	sm->trickle.showing = false;
+	sm->readback.showing = false;
 	if (!snapshot)
 		return;
 	if (sm->view && !sm->sweep.running)
@@ -365,54 +366,54 @@ static void readback_view_taken(void *ctx, struct snapshot *snapshot)
 
 static void readback_show(struct sm *sm)
 {
-	struct trickle *trickle = &sm->trickle;
+	struct readback *readback = &sm->readback;
 	uint64_t now_us = loop_now_us(sm->loop);
 
-	if (!trickle->news || (!trickle->show && now_us - trickle->shown_us < SHOW_US))
+	if (!readback->news || (!readback->show && now_us - readback->shown_us < SHOW_US))
 		return;
-	trickle->news = trickle->show = false;
-	trickle->showing = true;
-	trickle->shown_us = now_us;
-	picture_take(&sm->picture, &trickle->picture, false, readback_view_taken, sm);
+	readback->news = readback->show = false;
+	readback->showing = true;
+	readback->shown_us = now_us;
+	picture_take(&sm->picture, &readback->picture, false, readback_view_taken, sm);
 }
 
 /* Turns */
 
 static uint64_t readback_interval_us(const struct sm *sm)
 {
-	const struct trickle *trickle = &sm->trickle;
+	const struct readback *readback = &sm->readback;
 	uint64_t round_us = sm->options.readback_s * UINT64_C(1000000);
-	uint64_t us = trickle->total ? round_us / trickle->total : IDLE_US;
+	uint64_t us = readback->total ? round_us / readback->total : IDLE_US;
 
-	if (trickle->searching)
+	if (readback->searching)
 		return SEARCH_US;
 	if (us < INTERVAL_MIN_US)
 		us = INTERVAL_MIN_US;
-	return us * (trickle->cost ? trickle->cost : 1);
+	return us * (readback->cost ? readback->cost : 1);
 }
 
 /* Errors are swept for already, and a difference is mended before the next is looked for. */
 static bool is_quiet(const struct sm *sm)
 {
 	return peers_role(sm->peers) == SM_MASTER && sm->view && !sm->sweep.running &&
-	       !sm->sweep.failures && !sm->trigger.wanted && !sm->trickle.under_way &&
-	       !sm->trickle.showing;
+	       !sm->sweep.failures && !sm->trigger.wanted && !sm->readback.under_way &&
+	       !sm->readback.showing;
 }
 
 static void read_on(struct sm *sm)
 {
-	struct trickle *trickle = &sm->trickle;
+	struct readback *readback = &sm->readback;
 
-	if (!trickle->searching && trickle->forgotten != sm->fabric->forgotten) {
-		trickle->forgotten = sm->fabric->forgotten;
-		trickle->searching = true;
-		trickle->search_at = 0;
+	if (!readback->searching && readback->forgotten != sm->fabric->forgotten) {
+		readback->forgotten = sm->fabric->forgotten;
+		readback->searching = true;
+		readback->search_at = 0;
 	}
-	if (trickle->searching)
+	if (readback->searching)
 		readback_search(sm);
-	else if (!trickle->reading)
+	else if (!readback->reading)
 		readback_show(sm);
-	if (!trickle->searching && !trickle->reading && !trickle->showing)
+	if (!readback->searching && !readback->reading && !readback->showing)
 		read_next(sm);
 }
 
@@ -424,29 +425,29 @@ static void readback_tick(void *arg)
 		return;
 	if (is_quiet(sm))
 		read_on(sm);
-	loop_timer_arm(&sm->trickle.timer, readback_interval_us(sm));
+	loop_timer_arm(&sm->readback.timer, readback_interval_us(sm));
 }
 
-void trickle_init(struct sm *sm)
+void readback_init(struct sm *sm)
 {
-	sm->trickle.limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
-	table_pool_init(&sm->trickle.pool);
-	loop_timer_init(&sm->trickle.timer, sm->loop, "trickle", readback_tick, sm);
+	sm->readback.limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
+	table_pool_init(&sm->readback.pool);
+	loop_timer_init(&sm->readback.timer, sm->loop, "trickle", readback_tick, sm);
 }
 
-void trickle_start(struct sm *sm)
+void readback_start(struct sm *sm)
 {
 	if (sm->options.readback_s)
-		loop_timer_arm(&sm->trickle.timer, readback_interval_us(sm));
+		loop_timer_arm(&sm->readback.timer, readback_interval_us(sm));
 	else
-		loop_timer_disarm(&sm->trickle.timer);
+		loop_timer_disarm(&sm->readback.timer);
 }
 
-void trickle_done(struct sm *sm)
+void readback_done(struct sm *sm)
 {
-	loop_timer_disarm(&sm->trickle.timer);
-	free(sm->trickle.nodes);
-	sm->trickle.nodes = NULL;
-	sm->trickle.num_nodes = sm->trickle.at = 0;
-	table_pool_done(&sm->trickle.pool);
+	loop_timer_disarm(&sm->readback.timer);
+	free(sm->readback.nodes);
+	sm->readback.nodes = NULL;
+	sm->readback.num_nodes = sm->readback.at = 0;
+	table_pool_done(&sm->readback.pool);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The trickle: while nothing else is under way, all that devices hold is read again, one thing at a
- * time, so that everything has been read within options.readback_s. What differs from what the
+ * The readback: while nothing else is under way, all that devices hold is read again, one thing at
+ * a time, so that everything has been read within options.readback_s. What differs from what the
  * manager believes, because a device forgot or somebody else wrote, is an event, and is mended by
  * an ordinary sweep of that node. So nothing needs full sweeps at an interval.
  *
  * What no bring-up needs is read here for the first time as well: the tables of ports
  * (read_tables.h). Those of end ports follow the sweep that brought them up, some ports at a time;
  * those of the other ports of switches, which are far more, come with the round. Queries see them
- * in the next view, of which the trickle publishes one now and then.
+ * in the next view, of which the readback publishes one now and then.
  *
  * Called by sm.c; only a MASTER reads. Loop thread only.
  */
@@ -23,7 +23,7 @@
 
 struct sm;
 
-struct trickle {
+struct readback {
 	struct loop_timer timer;
 	guid_t *nodes; /* of this round, in ascending order */
 	size_t num_nodes, at;
@@ -49,8 +49,8 @@ struct trickle {
 	struct log_limit limit;
 };
 
-void trickle_init(struct sm *sm);
-void trickle_start(struct sm *sm); /* harmless when it runs; asks again for the interval */
-void trickle_done(struct sm *sm);
+void readback_init(struct sm *sm);
+void readback_start(struct sm *sm); /* harmless when it runs; asks again for the interval */
+void readback_done(struct sm *sm);
 
 #endif

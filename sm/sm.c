@@ -184,7 +184,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
 	picture_init(&sm->picture, loop, sm->fabric);
 	sweep_init(sm);
-	trickle_init(sm);
+	readback_init(sm);
 	guids_init(&sm->guids, registry, sm->fabric, &sm->trigger, &sm->options);
 	program_set_guids(sm->program, &sm->guids);
 	sm->fabric->own_guid = transport->port.port_guid;
@@ -220,7 +220,7 @@ void sm_free(struct sm *sm)
 	publish_done(sm);
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);
-	trickle_done(sm);
+	readback_done(sm);
 	own_port_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
@@ -256,14 +256,14 @@ void sm_start(struct sm *sm)
 			sm->transport->port.ca, sm->transport->port.port,
 			error == -EBUSY ? "another program holds it" : strerror(-error));
 	trigger_full(&sm->trigger, "start");
-	trickle_start(sm);
+	readback_start(sm);
 	own_port_start(sm);
 }
 
 void sm_stop(struct sm *sm)
 {
 	sm->stopped = true;
-	loop_timer_disarm(&sm->trickle.timer);
+	loop_timer_disarm(&sm->readback.timer);
 	own_port_done(sm);
 	sweep_stop(sm);
 	save_stop(sm->save);
@@ -359,7 +359,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	engines_configured(sm);
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);
-	trickle_start(sm);
+	readback_start(sm);
 	policy_options_changed(&sm->policy);
 	sm->fabric->topology++; /* engines may have changed */
 	trigger_full(&sm->trigger, "configuration read again");

@@ -4,7 +4,7 @@
  * when some blocks of the switch are read and are as the row has them: the one with the manager's
  * LID, and others that differ from switch to switch, so that all together they look at nearly every
  * LID. Otherwise the switch is read whole, and so are all others in the next sweep: somebody has
- * written. What is believed wrongly in spite of that the trickle finds.
+ * written. What is believed wrongly in spite of that the readback finds.
  */
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * before they are written to switches, so a guess is believed only as long as it says what should
  * be: where a cell differs from that it is read before it is written (program_mft.c). There is none
  * where another manager may have ruled since (sweep.c). What one that had our LID wrote, and no
- * sample met, the trickle finds. Called by program_mft.c; loop thread only.
+ * sample met, the readback finds. Called by program_mft.c; loop thread only.
  */
 #include <errno.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  * holds; its cables are looked at again in each run until it takes what it is told.
  *
  * A switch's table is read here where it is not known yet, since nobody needs it where nobody is
- * kept from anybody: the trickle reads it some time after the bring-up (read_tables.c). That of an
+ * kept from anybody: the readback reads it some time after the bring-up (read_tables.c). That of an
  * end port is read by discovery.
  */
 #include <errno.h>

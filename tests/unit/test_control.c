@@ -62,7 +62,7 @@ struct server {
 	int parts_left;
 	struct loop_deferred turn; /* while a stream of small parts goes on */
 	int turns;
-	bool trickles; /* a stream rests until it is fed */
+	bool readbacks; /* a stream rests until it is fed */
 	struct control_request *resting;
 	int wrong; /* CUnit is not for two threads: looked at when this one has ended */
 };
@@ -114,7 +114,7 @@ static enum stream_step next_part(void *source, struct buffer *part)
 	server.wrong += source != &server;
 	row_integer(part, "left", server.parts_left - 1);
 	if (!server.parts_left)
-		return server.trickles ? STREAM_LATER : STREAM_END;
+		return server.readbacks ? STREAM_LATER : STREAM_END;
 	server.parts_left--;
 	server.pulled++;
 	memset(padding, 'x', sizeof(padding) - 1);
@@ -162,9 +162,9 @@ static void on_small(void *ctx, struct control_request *request, const json_t *a
 }
 
 /* A stream that has nothing yet. */
-static void on_trickle(void *ctx, struct control_request *request, const json_t *args)
+static void on_readback(void *ctx, struct control_request *request, const json_t *args)
 {
-	server.trickles = true;
+	server.readbacks = true;
 	server.resting = request;
 	on_stream(ctx, request, args);
 }
@@ -174,7 +174,7 @@ static void on_feed(void *ctx, struct control_request *request, const json_t *ar
 {
 	(void)ctx;
 	server.parts_left = (int)json_integer_value(json_object_get(args, "count"));
-	server.trickles = server.parts_left > 0;
+	server.readbacks = server.parts_left > 0;
 	control_resume(server.resting);
 	control_reply(request, NULL);
 }
@@ -233,7 +233,7 @@ static const struct control_command commands[] = {
 	{"release", on_release, CONTROL_ACTS},	   {"small", on_small, CONTROL_ACTS},
 };
 static const struct control_command more_commands[] = {
-	{"state", on_state, CONTROL_LOOKS}, {"trickle", on_trickle, CONTROL_LOOKS},
+	{"state", on_state, CONTROL_LOOKS}, {"trickle", on_readback, CONTROL_LOOKS},
 	{"feed", on_feed, CONTROL_ACTS},    {"stop", on_stop, CONTROL_ACTS},
 	{"hold", on_hold, CONTROL_ACTS},
 };

@@ -96,7 +96,7 @@ static const struct port *known(const struct world *world, const char *id, unsig
 
 static bool all_read(const struct world *world)
 {
-	return world->sm->trickle.rounds >= 3;
+	return world->sm->readback.rounds >= 3;
 }
 
 /* So many SMPs, which is what a round has been told. */
@@ -234,7 +234,7 @@ static bool hosts_acknowledged(const struct world *world)
 	return true;
 }
 
-/* Nobody is kept from anybody, so no bring-up reads them; the trickle does, with the tables of the
+/* Nobody is kept from anybody, so no bring-up reads them; the readback does, with the tables of the
  * host behind, and the first partition has nothing to ask for. The host, of which nothing is to be
  * written, is none the less as it should be. They are forgotten with the link, and read again. */
 static void test_fronts(void)
@@ -400,7 +400,7 @@ static void test_not_at_all(void)
 	struct world *world = begin(0);
 
 	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_EQUAL(world->sm->trickle.reads, 0);
+	CU_ASSERT_EQUAL(world->sm->readback.reads, 0);
 	CU_ASSERT_PTR_NULL(port_facts(known(world, "host-2", 1))->tables);
 	world_free(world);
 }

@@ -152,7 +152,7 @@ struct sm {
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
 	bool was_master;	    /* when the role changed last, or another's subnet was taken */
-	struct herald herald;
+	struct port_events port_events;
 	uint64_t views;
 	struct sm_counts counts;
 	const char *sm_lid_why; /* as in lid_report, of the last time */

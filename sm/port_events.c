@@ -23,7 +23,8 @@ struct found {
 	uint8_t num;
 };
 
-static void port_events_raise(const struct herald *herald, enum event_kind kind, struct found port)
+static void port_events_raise(const struct port_events *port_events, enum event_kind kind,
+			      struct found port)
 {
 	const struct event event = {.kind = kind,
 				    .guid = port.guid,
@@ -31,59 +32,62 @@ static void port_events_raise(const struct herald *herald, enum event_kind kind,
 				    .facts = port.facts,
 				    .num = port.num};
 
-	event_raise(herald->events, &event);
+	event_raise(port_events->events, &event);
 }
 
 /* Who is gone */
 
-static void absentee_free(struct herald *herald, struct absentee *absentee)
+static void absentee_free(struct port_events *port_events, struct absentee *absentee)
 {
-	map_remove(&herald->absent, absentee->guid);
+	map_remove(&port_events->absent, absentee->guid);
 	list_del(&absentee->link);
 	free(absentee);
 }
 
-static uint64_t grace_end_us(const struct herald *herald)
+static uint64_t grace_end_us(const struct port_events *port_events)
 {
-	const struct absentee *first = container_of(herald->leaving.next, struct absentee, link);
+	const struct absentee *first =
+		container_of(port_events->leaving.next, struct absentee, link);
 
-	return first->since_us + herald->options->grace_s * UINT64_C(1000000);
+	return first->since_us + port_events->options->grace_s * UINT64_C(1000000);
 }
 
 static void grace_over(void *arg)
 {
-	struct herald *herald = arg;
+	struct port_events *port_events = arg;
 
-	while (!list_empty(&herald->leaving) && grace_end_us(herald) <= loop_now_us(herald->loop)) {
-		struct absentee *first = container_of(herald->leaving.next, struct absentee, link);
+	while (!list_empty(&port_events->leaving) &&
+	       grace_end_us(port_events) <= loop_now_us(port_events->loop)) {
+		struct absentee *first =
+			container_of(port_events->leaving.next, struct absentee, link);
 		struct found port = {.guid = first->guid};
 
-		absentee_free(herald, first);
-		port_events_raise(herald, EVENT_PORT_FORGOTTEN, port);
+		absentee_free(port_events, first);
+		port_events_raise(port_events, EVENT_PORT_FORGOTTEN, port);
 	}
-	if (!list_empty(&herald->leaving))
-		loop_timer_arm_at(&herald->timer, grace_end_us(herald));
+	if (!list_empty(&port_events->leaving))
+		loop_timer_arm_at(&port_events->timer, grace_end_us(port_events));
 }
 
-static void leaves(struct herald *herald, guid_t guid)
+static void leaves(struct port_events *port_events, guid_t guid)
 {
 	struct absentee *absentee;
 
-	if (map_get(&herald->absent, guid))
+	if (map_get(&port_events->absent, guid))
 		return;
 	absentee = mem_alloc(sizeof(*absentee));
-	*absentee = (struct absentee){.guid = guid, .since_us = loop_now_us(herald->loop)};
-	map_put(&herald->absent, guid, absentee);
+	*absentee = (struct absentee){.guid = guid, .since_us = loop_now_us(port_events->loop)};
+	map_put(&port_events->absent, guid, absentee);
 	list_init(&absentee->link);
-	list_push(&herald->leaving, &absentee->link);
+	list_push(&port_events->leaving, &absentee->link);
 }
 
-static void returns(struct herald *herald, guid_t guid)
+static void returns(struct port_events *port_events, guid_t guid)
 {
-	struct absentee *absentee = map_get(&herald->absent, guid);
+	struct absentee *absentee = map_get(&port_events->absent, guid);
 
 	if (absentee)
-		absentee_free(herald, absentee);
+		absentee_free(port_events, absentee);
 }
 
 /* Views */
@@ -135,33 +139,34 @@ static const struct array arrays[] = {
 	{count_ends, end_order, found_end},
 };
 
-static void not_before(struct herald *herald, guid_t guid)
+static void not_before(struct port_events *port_events, guid_t guid)
 {
-	registry_unref(map_remove(&herald->before, guid));
+	registry_unref(map_remove(&port_events->before, guid));
 }
 
-static void comes(struct herald *herald, guid_t guid)
+static void comes(struct port_events *port_events, guid_t guid)
 {
 	guid_t *coming = mem_alloc(sizeof(*coming));
 
 	*coming = guid;
-	free(map_put(&herald->coming, guid, coming));
+	free(map_put(&port_events->coming, guid, coming));
 }
 
-static void port_events_compare(struct herald *herald, struct found before, struct found after)
+static void port_events_compare(struct port_events *port_events, struct found before,
+				struct found after)
 {
 	guid_t *coming;
 
 	if (before.lid && !after.lid) {
-		not_before(herald, before.guid);
-		leaves(herald, before.guid);
-		coming = map_remove(&herald->coming, before.guid);
+		not_before(port_events, before.guid);
+		leaves(port_events, before.guid);
+		coming = map_remove(&port_events->coming, before.guid);
 		if (!coming) /* else nobody has heard yet that it was there */
-			port_events_raise(herald, EVENT_PORT_OUT, before);
+			port_events_raise(port_events, EVENT_PORT_OUT, before);
 		free(coming);
 	} else if (!before.lid && after.lid) {
-		returns(herald, after.guid);
-		comes(herald, after.guid);
+		returns(port_events, after.guid);
+		comes(port_events, after.guid);
 	}
 }
 
@@ -173,24 +178,25 @@ static bool end_port_is_up(const struct port *port)
 
 /* What weftd did not see */
 
-static void forget_before(struct herald *herald)
+static void forget_before(struct port_events *port_events)
 {
 	size_t position = 0;
 	void *entry;
 
-	while ((entry = map_next(&herald->before, &position)))
+	while ((entry = map_next(&port_events->before, &position)))
 		registry_unref(entry);
-	map_done(&herald->before);
-	map_init(&herald->before);
+	map_done(&port_events->before);
+	map_init(&port_events->before);
 }
 
-static void find_before(struct herald *herald)
+static void find_before(struct port_events *port_events)
 {
-	const struct lid_entry *entry = registry_first(herald->registry, REGISTRY_LID, -1, NULL);
+	const struct lid_entry *entry =
+		registry_first(port_events->registry, REGISTRY_LID, -1, NULL);
 
-	for (; entry; entry = registry_next(herald->registry, REGISTRY_LID, -1, entry))
+	for (; entry; entry = registry_next(port_events->registry, REGISTRY_LID, -1, entry))
 		if (!entry->gone)
-			map_put(&herald->before, entry->guid, (void *)registry_ref(entry));
+			map_put(&port_events->before, entry->guid, (void *)registry_ref(entry));
 }
 
 /* Our own adapter may have been carried to another fabric: only others' GUIDs say which one it is.
@@ -202,15 +208,15 @@ static bool is_others(const struct fabric *fabric, guid_t guid)
 	return port && fabric->sm_port && port->node != fabric->sm_port->node;
 }
 
-static bool same_fabric(const struct herald *herald, const struct fabric *fabric)
+static bool same_fabric(const struct port_events *port_events, const struct fabric *fabric)
 {
-	const struct snapshot *topology = herald->topology;
+	const struct snapshot *topology = port_events->topology;
 
 	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
 		for (uint32_t k = 0; k < arrays[i].count(topology); k++) {
 			guid_t guid = arrays[i].found(topology, k).guid;
 
-			if (map_get(&herald->before, guid) && is_others(fabric, guid))
+			if (map_get(&port_events->before, guid) && is_others(fabric, guid))
 				return true;
 		}
 	}
@@ -218,9 +224,9 @@ static bool same_fabric(const struct herald *herald, const struct fabric *fabric
 }
 
 /* What is left in before is not there any more. */
-static void find_unseen(struct herald *herald)
+static void find_unseen(struct port_events *port_events)
 {
-	const struct snapshot *topology = herald->topology;
+	const struct snapshot *topology = port_events->topology;
 
 	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
 		for (uint32_t k = 0; k < arrays[i].count(topology); k++) {
@@ -228,68 +234,68 @@ static void find_unseen(struct herald *herald)
 
 			if (!port.lid)
 				continue;
-			if (!map_get(&herald->before, port.guid))
-				comes(herald, port.guid);
-			not_before(herald, port.guid);
+			if (!map_get(&port_events->before, port.guid))
+				comes(port_events, port.guid);
+			not_before(port_events, port.guid);
 		}
 	}
 }
 
-static void tell_unseen(struct herald *herald, const struct fabric *fabric)
+static void tell_unseen(struct port_events *port_events, const struct fabric *fabric)
 {
 	void **gone;
 
-	if (!herald->before.count || !herald->topology)
+	if (!port_events->before.count || !port_events->topology)
 		return;
-	if (same_fabric(herald, fabric)) {
-		find_unseen(herald);
-		gone = mem_array(herald->before.count, sizeof(*gone));
-		map_sorted(&herald->before, gone);
-		for (size_t i = 0; i < herald->before.count; i++) {
+	if (same_fabric(port_events, fabric)) {
+		find_unseen(port_events);
+		gone = mem_array(port_events->before.count, sizeof(*gone));
+		map_sorted(&port_events->before, gone);
+		for (size_t i = 0; i < port_events->before.count; i++) {
 			const struct lid_entry *entry = gone[i];
 
-			port_events_raise(herald, EVENT_PORT_OUT,
+			port_events_raise(port_events, EVENT_PORT_OUT,
 					  (struct found){.guid = entry->guid, .lid = entry->lid});
 		}
 		free(gone);
 	}
-	forget_before(herald);
+	forget_before(port_events);
 }
 
-void herald_settled(struct herald *herald, const struct fabric *fabric)
+void port_events_settled(struct port_events *port_events, const struct fabric *fabric)
 {
 	size_t count;
 	void **guids;
 
-	tell_unseen(herald, fabric);
-	count = herald->coming.count;
+	tell_unseen(port_events, fabric);
+	count = port_events->coming.count;
 	guids = mem_array(count, sizeof(*guids));
-	map_sorted(&herald->coming, guids);
+	map_sorted(&port_events->coming, guids);
 	for (size_t i = 0; i < count; i++) {
 		guid_t guid = *(guid_t *)guids[i];
 		const struct port *port = map_get(&fabric->ports, guid);
 
 		if (!port || !end_port_is_up(port))
 			continue;
-		free(map_remove(&herald->coming, guid));
-		port_events_raise(herald, EVENT_PORT_IN,
+		free(map_remove(&port_events->coming, guid));
+		port_events_raise(port_events, EVENT_PORT_IN,
 				  (struct found){guid, port->lid, port->node->facts, port->num});
 	}
 	free(guids);
 }
 
-static void forget_coming(struct herald *herald)
+static void forget_coming(struct port_events *port_events)
 {
 	size_t position = 0;
 	guid_t *guid;
 
-	while ((guid = map_next(&herald->coming, &position)))
+	while ((guid = map_next(&port_events->coming, &position)))
 		free(guid);
-	map_done(&herald->coming);
-	map_init(&herald->coming);
+	map_done(&port_events->coming);
+	map_init(&port_events->coming);
 }
 
-static void port_events_merge(struct herald *herald, const struct array *array,
+static void port_events_merge(struct port_events *port_events, const struct array *array,
 			      const struct snapshot *before, const struct snapshot *after)
 {
 	uint32_t old = 0, new = 0, olds = array->count(before), news = array->count(after);
@@ -303,7 +309,7 @@ static void port_events_merge(struct herald *herald, const struct array *array,
 			was = array->found(before, old++);
 		if (b <= a && new < news)
 			is = array->found(after, new ++);
-		port_events_compare(herald, was, is);
+		port_events_compare(port_events, was, is);
 	}
 }
 
@@ -334,115 +340,121 @@ static bool switch_has(const struct snapshot *snapshot, guid_t guid)
 }
 
 /* What was registered under an alias is forgotten with the port that has it. */
-static bool port_events_is_present(const struct herald *herald, guid_t guid)
+static bool port_events_is_present(const struct port_events *port_events, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
 
-	return snapshot_find_end(herald->topology, guid) >= 0 || map_get(&herald->absent, guid) ||
-	       switch_has(herald->topology, guid) ||
-	       registry_first(herald->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
+	return snapshot_find_end(port_events->topology, guid) >= 0 ||
+	       map_get(&port_events->absent, guid) || switch_has(port_events->topology, guid) ||
+	       registry_first(port_events->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
 }
 
-static void search_end(struct herald *herald)
+static void search_end(struct port_events *port_events)
 {
-	loop_defer_cancel(&herald->search);
-	if (herald->searched < ARRAY_SIZE(known_by))
-		registry_walk_end(&herald->cursor);
-	herald->searched = ARRAY_SIZE(known_by);
+	loop_defer_cancel(&port_events->search);
+	if (port_events->searched < ARRAY_SIZE(known_by))
+		registry_walk_end(&port_events->cursor);
+	port_events->searched = ARRAY_SIZE(known_by);
 }
 
-static void search_kind(struct herald *herald, size_t row)
+static void search_kind(struct port_events *port_events, size_t row)
 {
-	herald->searched = row;
+	port_events->searched = row;
 	if (row < ARRAY_SIZE(known_by))
-		registry_walk(herald->registry, known_by[row].kind, -1, NULL, &herald->cursor);
+		registry_walk(port_events->registry, known_by[row].kind, -1, NULL,
+			      &port_events->cursor);
 }
 
 static void port_events_search(void *arg)
 {
-	struct herald *herald = arg;
+	struct port_events *port_events = arg;
 
-	for (unsigned i = 0; i < SEARCHED_IN_TURN && herald->searched < ARRAY_SIZE(known_by); i++) {
-		const char *record = registry_walk_next(&herald->cursor);
+	for (unsigned i = 0; i < SEARCHED_IN_TURN && port_events->searched < ARRAY_SIZE(known_by);
+	     i++) {
+		const char *record = registry_walk_next(&port_events->cursor);
 		guid_t guid;
 
 		if (!record) {
-			registry_walk_end(&herald->cursor);
-			search_kind(herald, herald->searched + 1);
+			registry_walk_end(&port_events->cursor);
+			search_kind(port_events, port_events->searched + 1);
 			continue;
 		}
-		memcpy(&guid, record + known_by[herald->searched].guid_at, sizeof(guid));
-		if (!port_events_is_present(herald, guid))
-			leaves(herald, guid);
+		memcpy(&guid, record + known_by[port_events->searched].guid_at, sizeof(guid));
+		if (!port_events_is_present(port_events, guid))
+			leaves(port_events, guid);
 	}
-	if (herald->searched < ARRAY_SIZE(known_by))
-		loop_defer(&herald->search);
-	else if (!list_empty(&herald->leaving))
-		grace_over(herald);
+	if (port_events->searched < ARRAY_SIZE(known_by))
+		loop_defer(&port_events->search);
+	else if (!list_empty(&port_events->leaving))
+		grace_over(port_events);
 }
 
-static void first_view(struct herald *herald)
+static void first_view(struct port_events *port_events)
 {
-	search_kind(herald, 0);
-	loop_defer(&herald->search);
-	port_events_raise(herald, EVENT_MASTER, (struct found){0});
+	search_kind(port_events, 0);
+	loop_defer(&port_events->search);
+	port_events_raise(port_events, EVENT_MASTER, (struct found){0});
 }
 
 /* Another master looks after them now. */
-static void last_view(struct herald *herald)
+static void last_view(struct port_events *port_events)
 {
-	search_end(herald);
-	while (!list_empty(&herald->leaving))
-		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
-	loop_timer_disarm(&herald->timer);
-	forget_coming(herald);
-	port_events_raise(herald, EVENT_NOT_MASTER, (struct found){0});
+	search_end(port_events);
+	while (!list_empty(&port_events->leaving))
+		absentee_free(port_events,
+			      container_of(port_events->leaving.next, struct absentee, link));
+	loop_timer_disarm(&port_events->timer);
+	forget_coming(port_events);
+	port_events_raise(port_events, EVENT_NOT_MASTER, (struct found){0});
 }
 
-void herald_published(struct herald *herald, const struct view *before, const struct view *after)
+void port_events_published(struct port_events *port_events, const struct view *before,
+			   const struct view *after)
 {
 	if (!after)
-		forget_before(herald);
+		forget_before(port_events);
 	if (!before && !after)
 		return;
 	if (!after) {
-		last_view(herald);
+		last_view(port_events);
 		return;
 	}
-	herald->topology = after->topology;
+	port_events->topology = after->topology;
 	if (!before) {
-		first_view(herald);
+		first_view(port_events);
 	} else if (before->topology != after->topology) {
 		for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
-			port_events_merge(herald, &arrays[i], before->topology, after->topology);
+			port_events_merge(port_events, &arrays[i], before->topology,
+					  after->topology);
 	}
-	if (!list_empty(&herald->leaving))
-		grace_over(herald);
+	if (!list_empty(&port_events->leaving))
+		grace_over(port_events);
 }
 
-void herald_init(struct herald *herald, struct loop *loop, struct event_hub *events,
-		 struct registry *registry, const struct sm_options *options)
+void port_events_init(struct port_events *port_events, struct loop *loop, struct event_hub *events,
+		      struct registry *registry, const struct sm_options *options)
 {
-	*herald = (struct herald){
+	*port_events = (struct port_events){
 		.loop = loop, .events = events, .registry = registry, .options = options};
-	map_init(&herald->absent);
-	map_init(&herald->coming);
-	map_init(&herald->before);
-	find_before(herald);
-	list_init(&herald->leaving);
-	herald->searched = ARRAY_SIZE(known_by);
-	loop_deferred_init(&herald->search, loop, "ports that went unseen", port_events_search,
-			   herald);
-	loop_timer_init(&herald->timer, loop, "grace of ports", grace_over, herald);
+	map_init(&port_events->absent);
+	map_init(&port_events->coming);
+	map_init(&port_events->before);
+	find_before(port_events);
+	list_init(&port_events->leaving);
+	port_events->searched = ARRAY_SIZE(known_by);
+	loop_deferred_init(&port_events->search, loop, "ports that went unseen", port_events_search,
+			   port_events);
+	loop_timer_init(&port_events->timer, loop, "grace of ports", grace_over, port_events);
 }
 
-void herald_done(struct herald *herald)
+void port_events_done(struct port_events *port_events)
 {
-	search_end(herald);
-	while (!list_empty(&herald->leaving))
-		absentee_free(herald, container_of(herald->leaving.next, struct absentee, link));
-	loop_timer_disarm(&herald->timer);
-	map_done(&herald->absent);
-	forget_before(herald);
-	forget_coming(herald);
+	search_end(port_events);
+	while (!list_empty(&port_events->leaving))
+		absentee_free(port_events,
+			      container_of(port_events->leaving.next, struct absentee, link));
+	loop_timer_disarm(&port_events->timer);
+	map_done(&port_events->absent);
+	forget_before(port_events);
+	forget_coming(port_events);
 }

@@ -24,7 +24,7 @@
 #include "sm/options.h"
 #include "store/registry.h"
 
-struct herald {
+struct port_events {
 	struct loop *loop;
 	struct event_hub *events;
 	struct registry *registry;
@@ -41,12 +41,13 @@ struct herald {
 };
 
 /* events, registry and options stay the caller's. */
-void herald_init(struct herald *herald, struct loop *loop, struct event_hub *events,
-		 struct registry *registry, const struct sm_options *options);
-void herald_done(struct herald *herald);
+void port_events_init(struct port_events *port_events, struct loop *loop, struct event_hub *events,
+		      struct registry *registry, const struct sm_options *options);
+void port_events_done(struct port_events *port_events);
 /* after is published, or the view was withdrawn (NULL); before is what was there. */
-void herald_published(struct herald *herald, const struct view *before, const struct view *after);
+void port_events_published(struct port_events *port_events, const struct view *before,
+			   const struct view *after);
 /* A sweep has ended: who came and is ACTIVE is told of. */
-void herald_settled(struct herald *herald, const struct fabric *fabric);
+void port_events_settled(struct port_events *port_events, const struct fabric *fabric);
 
 #endif

@@ -28,7 +28,7 @@ static void publish(struct sm *sm, struct view *view)
 	struct view *before = sm->view ? view_ref(sm->view) : NULL;
 
 	view_publish(&sm->view, view);
-	herald_published(&sm->herald, before, view);
+	port_events_published(&sm->port_events, before, view);
 	view_unref(before);
 }
 

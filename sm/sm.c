@@ -199,7 +199,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 						    mcast_written, sm});
 	program_set_mcast(sm->program, sm->mcast);
 	own_port_init(sm);
-	herald_init(&sm->herald, loop, events, registry, &sm->options);
+	port_events_init(&sm->port_events, loop, events, registry, &sm->options);
 	traps_init(sm);
 	inbox_init(sm);
 	engines_init(sm);
@@ -226,7 +226,7 @@ void sm_free(struct sm *sm)
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	traps_done(sm);
 	trigger_done(&sm->trigger);
-	herald_done(&sm->herald);
+	port_events_done(&sm->port_events);
 	view_publish(&sm->view, NULL);
 	/* First what has requests under way: each completes into one of the parts that follow. */
 	fabric_free(sm->fabric);

@@ -804,7 +804,7 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	call_waiters(sm);
 	follow_image(sm, error);
 	if (!error)
-		herald_settled(&sm->herald, sm->fabric);
+		port_events_settled(&sm->port_events, sm->fabric);
 	if (discover_report(sm->discover)->want_full)
 		trigger_full(&sm->trigger, "a partial sweep met what only a full one can tell");
 	/* Cables that would not come up before are in no route yet. */

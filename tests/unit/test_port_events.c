@@ -164,9 +164,9 @@ static struct world *again(void)
 /* As sm_new() does with a store that holds what the registry does. */
 static void read_registry(struct world *world)
 {
-	herald_done(&world->sm->herald);
-	herald_init(&world->sm->herald, world->loop, &world->events, world->registry,
-		    &world->sm->options);
+	port_events_done(&world->sm->port_events);
+	port_events_init(&world->sm->port_events, world->loop, &world->events, world->registry,
+			 &world->sm->options);
 }
 
 /* Who came and went while weftd did not run is told of once, when the links are up; who was gone
@@ -198,7 +198,7 @@ static void test_unseen(void)
 	world_sweep(world, DISCOVER_FULL);
 	CU_ASSERT_EQUAL(seen.count, 6);
 	read_registry(world); /* a restart after which all is as it was */
-	herald_published(&world->sm->herald, NULL, world->sm->view);
+	port_events_published(&world->sm->port_events, NULL, world->sm->view);
 	world_sweep(world, DISCOVER_FULL);
 	CU_ASSERT_EQUAL(seen.of[EVENT_MASTER], 2);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT], 1);
@@ -231,7 +231,7 @@ static void test_after_another_master(void)
 
 	registry_put(world->registry, REGISTRY_LID, &gone);
 	read_registry(world);
-	herald_published(&world->sm->herald, NULL, NULL); /* STANDBY */
+	port_events_published(&world->sm->port_events, NULL, NULL); /* STANDBY */
 	CU_ASSERT_TRUE(world_up(world));
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT] + seen.of[EVENT_PORT_IN], 0);
 	hush(world);

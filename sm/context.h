@@ -140,7 +140,7 @@ struct sm {
 	struct policy policy;
 	struct foreign_keys foreign_keys;
 	struct mcast *mcast;
-	struct own_port own_port;
+	struct local_port local_port;
 	struct save *save;
 	struct image *image;	 /* NULL: what switches hold is not kept */
 	struct replica *replica; /* NULL: there is none */

@@ -59,13 +59,13 @@ static void local_port_answered(void *owner, void *subject, const struct smp_req
 	struct port_info info;
 
 	(void)request;
-	sm->own_port.under_way = false;
+	sm->local_port.under_way = false;
 	if (answer->error || answer->status || port != sm->fabric->sm_port || !may_look(sm) ||
-	    sm->sweep.last.number != sm->own_port.sweep)
+	    sm->sweep.last.number != sm->local_port.sweep)
 		return;
 	attr_decode(&port_info_format, answer->data, &info);
-	sm->own_port.downs = info.port_state < PORT_INIT ? sm->own_port.downs + 1 : 0;
-	if (sm->own_port.downs >= DOWNS_MAX && transport_move(sm->transport))
+	sm->local_port.downs = info.port_state < PORT_INIT ? sm->local_port.downs + 1 : 0;
+	if (sm->local_port.downs >= DOWNS_MAX && transport_move(sm->transport))
 		return;
 	if (info.port_state < PORT_INIT && before >= PORT_INIT)
 		link_was_lost(sm, port, true);
@@ -90,13 +90,13 @@ static void local_port_read(void *arg)
 				      .owner = sm,
 				      .subject = port};
 
-	loop_timer_arm(&sm->own_port.timer, LOOK_US);
-	if (!port || !port->num || !port_facts(port)->known || sm->own_port.under_way ||
+	loop_timer_arm(&sm->local_port.timer, LOOK_US);
+	if (!port || !port->num || !port_facts(port)->known || sm->local_port.under_way ||
 	    !may_look(sm))
 		return;
 	request.attr_mod = port_info_modifier(port);
-	sm->own_port.under_way = true;
-	sm->own_port.sweep = sm->sweep.last.number;
+	sm->local_port.under_way = true;
+	sm->local_port.sweep = sm->sweep.last.number;
 	window_submit(&port_agent(port)->target, &request);
 }
 
@@ -127,24 +127,24 @@ static void device_back(void *ctx)
 	log_about(LOG_NOTICE, &device_subject,
 		  "the manager runs on %s port %u, GUID 0x%016" PRIx64 ", from now on", port->ca,
 		  port->port, port->port_guid);
-	sm->own_port.downs = 0;
+	sm->local_port.downs = 0;
 	sm->fabric->own_guid = port->port_guid;
 	trigger_full(&sm->trigger, "our port is there again");
 }
 
-void own_port_init(struct sm *sm)
+void local_port_init(struct sm *sm)
 {
 	txn_on_gone(sm->txns, local_port_device_gone, device_back, sm);
-	loop_timer_init(&sm->own_port.timer, sm->loop, "own port", local_port_read, sm);
+	loop_timer_init(&sm->local_port.timer, sm->loop, "own port", local_port_read, sm);
 }
 
-void own_port_start(struct sm *sm)
+void local_port_start(struct sm *sm)
 {
-	loop_timer_arm(&sm->own_port.timer, LOOK_US);
+	loop_timer_arm(&sm->local_port.timer, LOOK_US);
 }
 
-void own_port_done(struct sm *sm)
+void local_port_done(struct sm *sm)
 {
 	txn_on_gone(sm->txns, NULL, NULL, NULL);
-	loop_timer_disarm(&sm->own_port.timer);
+	loop_timer_disarm(&sm->local_port.timer);
 }

@@ -16,15 +16,15 @@
 
 struct sm;
 
-struct own_port {
+struct local_port {
 	struct loop_timer timer;
 	bool under_way;
 	uint64_t sweep; /* the last one when our port was asked */
 	unsigned downs; /* so many times in a row its link was down */
 };
 
-void own_port_init(struct sm *sm);
-void own_port_start(struct sm *sm);
-void own_port_done(struct sm *sm); /* also stops it; harmless when it does not run */
+void local_port_init(struct sm *sm);
+void local_port_start(struct sm *sm);
+void local_port_done(struct sm *sm); /* also stops it; harmless when it does not run */
 
 #endif

@@ -198,7 +198,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 			      &(struct mcast_owner){mcast_base, is_published, sm_is_between_sweeps,
 						    mcast_written, sm});
 	program_set_mcast(sm->program, sm->mcast);
-	own_port_init(sm);
+	local_port_init(sm);
 	port_events_init(&sm->port_events, loop, events, registry, &sm->options);
 	traps_init(sm);
 	inbox_init(sm);
@@ -221,7 +221,7 @@ void sm_free(struct sm *sm)
 	picture_done(&sm->picture);
 	hold_done(&sm->hold);
 	readback_done(sm);
-	own_port_done(sm);
+	local_port_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);
 	txn_handle(sm->txns, CLASS_SUBN_DIRECTED, NULL, NULL);
 	traps_done(sm);
@@ -257,14 +257,14 @@ void sm_start(struct sm *sm)
 			error == -EBUSY ? "another program holds it" : strerror(-error));
 	trigger_full(&sm->trigger, "start");
 	readback_start(sm);
-	own_port_start(sm);
+	local_port_start(sm);
 }
 
 void sm_stop(struct sm *sm)
 {
 	sm->stopped = true;
 	loop_timer_disarm(&sm->readback.timer);
-	own_port_done(sm);
+	local_port_done(sm);
 	sweep_stop(sm);
 	save_stop(sm->save);
 	replica_stop(sm->replica);

@@ -988,7 +988,7 @@ static void test_leaves_to_the_highest(void)
 
 /* Our own port */
 
-static struct fake_port *own_port(const struct world *world)
+static struct fake_port *local_port(const struct world *world)
 {
 	return world->fake->local;
 }
@@ -1012,7 +1012,7 @@ static void test_own_link_is_down(void)
 	CU_ASSERT_TRUE(world_up(world));
 	switches = world->sm->fabric->num_switches;
 	adapters = world->sm->fabric->num_adapters;
-	fake_link(own_port(world), false);
+	fake_link(local_port(world), false);
 	world->reports = 0;
 	CU_ASSERT_TRUE(world_run(world, has_given_up));
 	world_sweep(world, DISCOVER_FULL);
@@ -1023,7 +1023,7 @@ static void test_own_link_is_down(void)
 	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
 	/* What has gone meanwhile is missed as soon as it is back. */
 	fake_link(&world_node(world, "host-3")->port[1], false);
-	fake_link(own_port(world), true);
+	fake_link(local_port(world), true);
 	world->reports = 0;
 	CU_ASSERT_TRUE(world_run(world, is_up_again));
 	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, adapters - 1);
@@ -1033,7 +1033,7 @@ static void test_own_link_is_down(void)
 
 static bool has_its_lid(const struct world *world)
 {
-	const struct port_info *info = &own_port(world)->info;
+	const struct port_info *info = &local_port(world)->info;
 
 	return is_up_again(world) && info->lid == world->sm->fabric->sm_port->lid &&
 	       info->master_sm_lid == info->lid;
@@ -1044,7 +1044,7 @@ static void test_own_lid_changes(void)
 {
 	for (unsigned how = 0; how < 2; how++) {
 		struct world *world = three_hosts(false);
-		struct port_info *info = &own_port(world)->info;
+		struct port_info *info = &local_port(world)->info;
 
 		CU_ASSERT_TRUE(world_up(world));
 		*(how ? &info->lid : &info->master_sm_lid) = 77;

@@ -183,12 +183,12 @@ const char *sweep_kind_name(enum discover_kind kind);
 struct port *sender_by_lid(struct sm *sm, lid_t lid);
 
 /* inbox.c */
-struct letter { /* one request from outside */
+struct smp_rx_request { /* one request from outside */
 	const struct mad_addr *from;
 	const struct mad_header *header;
 	const uint8_t *mad;
 };
-void inbox_init(struct sm *sm);
+void sm_rx_init(struct sm *sm);
 
 /* publish.c */
 void publish_init(struct sm *sm);

@@ -201,7 +201,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	local_port_init(sm);
 	port_events_init(&sm->port_events, loop, events, registry, &sm->options);
 	traps_init(sm);
-	inbox_init(sm);
+	sm_rx_init(sm);
 	engines_init(sm);
 	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
 	return sm;

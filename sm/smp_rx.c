@@ -24,119 +24,120 @@ enum { READABLE = 1 }; /* the highest protection level at which a Get() needs no
 /* SMInfo */
 
 /* Chapter 14.2.4. Nobody below us looks, for it is the manager that has SMInfo. */
-static bool has_our_m_key(const struct sm *sm, const struct letter *letter)
+static bool has_our_m_key(const struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port = sm->fabric->sm_port;
 	const struct agent *agent = port ? port_agent(port) : NULL;
 
-	return !agent || agent_m_key_fits(agent, be64_load(letter->mad + SMP_M_KEY_OFFSET));
+	return !agent || agent_m_key_fits(agent, be64_load(request->mad + SMP_M_KEY_OFFSET));
 }
 
 /* At levels 0 and 1 a Get() needs no M_Key. An OpenSM without it so reads the whole fabric, and
  * would be a second MASTER in it if our SM_Key did not make it stand by. */
-static bool may_see_sm_key(const struct sm *sm, const struct letter *letter)
+static bool may_see_sm_key(const struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port = sm->fabric->sm_port;
 
-	return has_our_m_key(sm, letter) || port_info(port)->m_key_protect_bits <= READABLE;
+	return has_our_m_key(sm, request) || port_info(port)->m_key_protect_bits <= READABLE;
 }
 
-static void answer_sm_info(struct sm *sm, const struct letter *letter, enum mad_status status)
+static void answer_sm_info(struct sm *sm, const struct smp_rx_request *request,
+			   enum mad_status status)
 {
-	struct mad_header header = *letter->header;
+	struct mad_header header = *request->header;
 	struct sm_info own;
 	uint8_t mad[MAD_SIZE];
 
-	memcpy(mad, letter->mad, sizeof(mad));
+	memcpy(mad, request->mad, sizeof(mad));
 	header.method = METHOD_GET_RESP;
 	header.status = status;
 	if (header.mgmt_class == CLASS_SUBN_DIRECTED)
 		header.status |= 0x8000; /* the D bit: it goes back the way it came */
 	header_encode(&header, mad);
 	peers_own_info(sm->peers, &own);
-	own.sm_key = may_see_sm_key(sm, letter) ? sm->options.sm_key : 0;
+	own.sm_key = may_see_sm_key(sm, request) ? sm->options.sm_key : 0;
 	memset(mad + SMP_DATA_OFFSET, 0, SMP_DATA_SIZE);
 	format_encode(&sm_info_format, &own, mad + SMP_DATA_OFFSET);
-	txn_send(sm->txns, letter->from, mad, sizeof(mad));
+	txn_send(sm->txns, request->from, mad, sizeof(mad));
 }
 
 /* The way that a directed request came, from us to its sender. */
-static void way_back(const struct letter *letter, struct route_path *out)
+static void way_back(const struct smp_rx_request *request, struct route_path *out)
 {
-	const uint8_t *came_in = letter->mad + SMP_RETURN_PATH_OFFSET;
+	const uint8_t *came_in = request->mad + SMP_RETURN_PATH_OFFSET;
 
-	*out = (struct route_path){.hops = letter->header->hop_count};
+	*out = (struct route_path){.hops = request->header->hop_count};
 	for (unsigned i = 1; i <= out->hops; i++)
 		out->port[i] = came_in[out->hops + 1 - i];
 }
 
-static bool smp_sender_is_stranger(struct sm *sm, const struct letter *letter)
+static bool smp_sender_is_stranger(struct sm *sm, const struct smp_rx_request *request)
 {
 	struct route_path back;
 
-	if (letter->header->mgmt_class != CLASS_SUBN_DIRECTED)
-		return !sender_by_lid(sm, letter->from->lid);
-	if (letter->header->hop_count > HOPS_MAX ||
-	    be16_load(letter->mad + SMP_DR_SLID_OFFSET) != LID_PERMISSIVE)
+	if (request->header->mgmt_class != CLASS_SUBN_DIRECTED)
+		return !sender_by_lid(sm, request->from->lid);
+	if (request->header->hop_count > HOPS_MAX ||
+	    be16_load(request->mad + SMP_DR_SLID_OFFSET) != LID_PERMISSIVE)
 		return false;
-	way_back(letter, &back);
+	way_back(request, &back);
 	return !fabric_way_ends(sm->fabric, &back);
 }
 
 /* Who asks from where we know of nothing has found a way to us that no port has shown: another
  * MASTER may have cleared PortStateChange, which told of it. If it ranks higher, it waits for us to
  * find it, and to hand over. */
-static void get_sm_info(struct sm *sm, const struct letter *letter)
+static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 {
 	sm->counts.sm_info_gets++;
-	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, letter) &&
+	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, request) &&
 	    rate_allows(&sm->stranger_rate, loop_now_us(sm->loop)))
 		trigger_full(&sm->trigger, "a manager asks from where we know of nothing");
-	answer_sm_info(sm, letter, STATUS_OK);
+	answer_sm_info(sm, request, STATUS_OK);
 }
 
 /* The port a request came from, as discovery knows it; 0: it does not. */
-static guid_t smp_sender(struct sm *sm, const struct letter *letter)
+static guid_t smp_sender(struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port;
 	struct route_path back;
 
-	if (letter->header->mgmt_class == CLASS_SUBN_DIRECTED) {
-		if (letter->header->hop_count > HOPS_MAX)
+	if (request->header->mgmt_class == CLASS_SUBN_DIRECTED) {
+		if (request->header->hop_count > HOPS_MAX)
 			return 0;
-		way_back(letter, &back);
+		way_back(request, &back);
 		port = fabric_way_ends(sm->fabric, &back);
 		return port && port_agent(port) ? port_facts(port_agent(port)->port)->guid : 0;
 	}
-	port = sender_by_lid(sm, letter->from->lid);
+	port = sender_by_lid(sm, request->from->lid);
 	return port ? port_facts(port)->guid : 0;
 }
 
-static void set_sm_info(struct sm *sm, const struct letter *letter)
+static void set_sm_info(struct sm *sm, const struct smp_rx_request *request)
 {
-	struct log_subject subject = {.message_id = MESSAGE_M_KEY, .lid = letter->from->lid};
+	struct log_subject subject = {.message_id = MESSAGE_M_KEY, .lid = request->from->lid};
 	struct sm_info sender;
-	uint32_t control = letter->header->attr_mod;
-	guid_t guid = smp_sender(sm, letter);
+	uint32_t control = request->header->attr_mod;
+	guid_t guid = smp_sender(sm, request);
 
 	sm->counts.sm_info_sets++;
-	if (!has_our_m_key(sm, letter)) { /* which a Set() needs at any level of protection */
+	if (!has_our_m_key(sm, request)) { /* which a Set() needs at any level of protection */
 		log_limited(&sm->keys.limit, LOG_WARNING, &subject,
 			    "SMInfo control %u from LID %u with another M_Key than our port's: "
 			    "dropped; where it is a manager of yours, give it the same m_key or "
 			    "secret",
-			    control, letter->from->lid);
+			    control, request->from->lid);
 		return;
 	}
-	attr_decode(&sm_info_format, letter->mad + SMP_DATA_OFFSET, &sender);
-	answer_sm_info(sm, letter,
-		       peers_control(sm->peers, control, &sender, letter->from->lid, guid));
+	attr_decode(&sm_info_format, request->mad + SMP_DATA_OFFSET, &sender);
+	answer_sm_info(sm, request,
+		       peers_control(sm->peers, control, &sender, request->from->lid, guid));
 }
 
 static const struct {
 	uint8_t method;
 	uint16_t attr_id;
-	void (*take)(struct sm *sm, const struct letter *letter);
+	void (*take)(struct sm *sm, const struct smp_rx_request *request);
 } rows[] = {
 	{METHOD_TRAP, ATTR_NOTICE, traps_receive},
 	{METHOD_GET, ATTR_SM_INFO, get_sm_info},
@@ -147,16 +148,16 @@ static void smp_received(void *ctx, const struct mad_addr *from, const struct ma
 			 const uint8_t *mad, size_t size)
 {
 	struct sm *sm = ctx;
-	struct letter letter = {.from = from, .header = header, .mad = mad};
+	struct smp_rx_request request = {.from = from, .header = header, .mad = mad};
 
 	(void)size; /* at least MAD_SIZE */
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].method == header->method && rows[i].attr_id == header->attr_id)
-			rows[i].take(sm, &letter);
+			rows[i].take(sm, &request);
 	}
 }
 
-void inbox_init(struct sm *sm)
+void sm_rx_init(struct sm *sm)
 {
 	sm->stranger_rate = (struct rate){.burst = 2, .interval_us = 60000000};
 	txn_handle(sm->txns, CLASS_SUBN_LID, smp_received, sm);

@@ -25,7 +25,7 @@
 #include "mad/notice.h"
 
 struct trap {
-	const struct letter *letter;
+	const struct smp_rx_request *request;
 	struct port *sender; /* NULL: no known port has the source LID */
 	struct notice notice;
 	union notice_details details;
@@ -83,9 +83,9 @@ struct port *sender_by_lid(struct sm *sm, lid_t lid)
  * notices of its own firmware so, and OpenSM's osm_trap_rcv.c takes the manager's LID for it. A
  * device that has no LID yet sends with none, too; that is no more than a trap of our own port may
  * be. */
-static bool is_from_own_port(const struct letter *letter)
+static bool is_from_own_port(const struct smp_rx_request *request)
 {
-	return letter->from->lid == LID_NONE;
+	return request->from->lid == LID_NONE;
 }
 
 /* Looks */
@@ -104,7 +104,7 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 		trap_pace_look(&sm->trap_pace, trap->sender, what, trap->notice.trap_number);
 	} else if (rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))) {
 		snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
-			 trap->letter->from->lid);
+			 trap->request->from->lid);
 		trigger_full(&sm->trigger, reason);
 		discover_hurry(sm->discover);
 	}
@@ -224,7 +224,7 @@ static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mis
 	};
 	const struct port *sender = trap->sender;
 	struct log_subject subject = {.message_id = MESSAGE_TRAP_SENDER,
-				      .lid = trap->letter->from->lid};
+				      .lid = trap->request->from->lid};
 
 	sm->counts.mismatched++;
 	if (sender)
@@ -235,7 +235,7 @@ static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mis
 		    "it there, or update the firmware of the device",
 		    trap->notice.trap_number, sender ? sender->node->facts->description : "",
 		    sender ? sender->num : 0, sender ? port_facts(sender)->guid : 0,
-		    trap->letter->from->lid, words[mismatch], named);
+		    trap->request->from->lid, words[mismatch], named);
 	look_at_sender(sm, trap, sender ? look_at_whole(sender) : LOOK_NODE);
 }
 
@@ -262,18 +262,18 @@ static uint64_t repress_key(const struct trap *trap)
 
 static void repress(struct sm *sm, const struct trap *trap)
 {
-	const struct letter *letter = trap->letter;
-	struct mad_header header = *letter->header;
-	struct mad_addr to = *letter->from;
+	const struct smp_rx_request *request = trap->request;
+	struct mad_header header = *request->header;
+	struct mad_addr to = *request->from;
 	uint8_t mad[MAD_SIZE];
 
 	if (!sm->fabric->sm_port)
 		return; /* no port is known yet, nor its M_Key: the trap comes again */
-	if (is_from_own_port(letter))
+	if (is_from_own_port(request))
 		to.lid = sm_lid(sm);
 	if (to.lid == LID_NONE)
 		return; /* our own port has no LID yet: nothing can be sent to it */
-	memcpy(mad, letter->mad, sizeof(mad)); /* TID and notice go back as they came */
+	memcpy(mad, request->mad, sizeof(mad)); /* TID and notice go back as they came */
 	header.method = METHOD_TRAP_REPRESS;
 	header_encode(&header, mad);
 	be64_store(mad + SMP_M_KEY_OFFSET, repress_key(trap));
@@ -340,26 +340,26 @@ static void note_news(struct sm *sm, const struct trap *trap)
 	program_note_news(sm->program);
 }
 
-static void read_trap(struct sm *sm, const struct letter *letter, struct trap *trap)
+static void read_trap(struct sm *sm, const struct smp_rx_request *request, struct trap *trap)
 {
-	*trap = (struct trap){.letter = letter};
-	attr_decode(&notice_format, letter->mad + SMP_DATA_OFFSET, &trap->notice);
+	*trap = (struct trap){.request = request};
+	attr_decode(&notice_format, request->mad + SMP_DATA_OFFSET, &trap->notice);
 	trap->known =
 		trap->notice.is_generic && notice_details_decode(&trap->notice, &trap->details);
-	trap->sender = is_from_own_port(letter) ? sm->fabric->sm_port
-						: sender_by_lid(sm, letter->from->lid);
-	trap->fresh = is_fresh(trap->sender, letter->header);
+	trap->sender = is_from_own_port(request) ? sm->fabric->sm_port
+						 : sender_by_lid(sm, request->from->lid);
+	trap->fresh = is_fresh(trap->sender, request->header);
 }
 
-void traps_receive(struct sm *sm, const struct letter *letter)
+void traps_receive(struct sm *sm, const struct smp_rx_request *request)
 {
-	struct log_subject subject = {.lid = letter->from->lid};
+	struct log_subject subject = {.lid = request->from->lid};
 	struct trap trap;
 	enum mismatch mismatch;
 	lid_t named;
 
 	sm->counts.traps++;
-	read_trap(sm, letter, &trap);
+	read_trap(sm, request, &trap);
 	repress(sm, &trap);
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    trap.notice.trap_number, trap.notice.type, trap.notice.issuer_lid,

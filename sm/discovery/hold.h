@@ -2,8 +2,8 @@
 /*
  * Ports that are kept out for a while: flapping links, and ports that babble. While a cable is held
  * no route uses it and it is not brought up; a link that is up stays up. When its time is over its
- * switch is read again and it comes back. Called by the sweep after each discovery and by the inbox
- * for traps. The manager's own cable is never held. Loop thread only.
+ * switch is read again and it comes back. Called by the sweep after each discovery and by the SMP
+ * receiver for traps. The manager's own cable is never held. Loop thread only.
  */
 #ifndef SM_DISCOVERY_HOLD_H
 #define SM_DISCOVERY_HOLD_H

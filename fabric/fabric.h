@@ -3,7 +3,7 @@
  * The live model: what the manager believes the subnet is. Nodes with their ports, the cables
  * between them, who owns which LID, and for each switch and port what it *has* and what it *should
  * have* (tables.h, port_want in sm/). Discovery fills it, sm/ decides over it, freezing
- * (snapshot.h) takes a picture of it. It belongs to the loop thread, and no other thread sees any
+ * (snapshot.h) takes a snapshot of it. It belongs to the loop thread, and no other thread sees any
  * of it.
  *
  * A directed route to an agent follows parent pointers: each switch knows the port of a nearer node

@@ -94,7 +94,8 @@ static void take_snapshot(struct sm *sm)
 		return;
 	}
 	views->is_taking = true;
-	picture_take(&sm->picture, &views->picture, false, publish_keys, sm);
+	snapshot_request_take(&sm->snapshot_request, &views->snapshot_request, false, publish_keys,
+			      sm);
 }
 
 static void keys_were_written(void *arg)

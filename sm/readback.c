@@ -374,7 +374,8 @@ static void readback_show(struct sm *sm)
 	readback->news = readback->show = false;
 	readback->showing = true;
 	readback->shown_us = now_us;
-	picture_take(&sm->picture, &readback->picture, false, readback_view_taken, sm);
+	snapshot_request_take(&sm->snapshot_request, &readback->snapshot_request, false,
+			      readback_view_taken, sm);
 }
 
 /* Turns */

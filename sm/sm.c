@@ -182,7 +182,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 			      managers_noticed, sm);
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
-	picture_init(&sm->picture, loop, sm->fabric);
+	snapshot_request_init(&sm->snapshot_request, loop, sm->fabric);
 	sweep_init(sm);
 	readback_init(sm);
 	guids_init(&sm->guids, registry, sm->fabric, &sm->trigger, &sm->options);
@@ -211,14 +211,14 @@ void sm_free(struct sm *sm)
 {
 	if (!sm)
 		return;
-	picture_stop(&sm->picture); /* whoever waits for one is freed before it */
+	snapshot_request_stop(&sm->snapshot_request); /* whoever waits for one is freed before it */
 	sweep_done(sm);
 	engines_done(sm);
 	save_free(sm->save);
 	replica_free(sm->replica);
 	image_free(sm->image);
 	publish_done(sm);
-	picture_done(&sm->picture);
+	snapshot_request_done(&sm->snapshot_request);
 	hold_done(&sm->hold);
 	readback_done(sm);
 	local_port_done(sm);
@@ -269,7 +269,7 @@ void sm_stop(struct sm *sm)
 	save_stop(sm->save);
 	replica_stop(sm->replica);
 	publish_stop(sm);
-	picture_stop(&sm->picture);
+	snapshot_request_stop(&sm->snapshot_request);
 	peers_stop(sm->peers);
 }
 

@@ -10,122 +10,130 @@
 
 #include "lib/mem.h"
 
-static bool snapshot_is_current(const struct picture *picture, bool as_found)
+static bool snapshot_is_current(const struct snapshot_request *snapshot_request, bool as_found)
 {
-	const struct fabric *fabric = picture->freeze.fabric;
+	const struct fabric *fabric = snapshot_request->freeze.fabric;
 
-	return picture->last && picture->as_found == as_found &&
-	       picture->topology == fabric->topology && picture->facts == fabric->facts;
+	return snapshot_request->last && snapshot_request->as_found == as_found &&
+	       snapshot_request->topology == fabric->topology &&
+	       snapshot_request->facts == fabric->facts;
 }
 
-static void begin_next(struct picture *picture)
+static void begin_next(struct snapshot_request *snapshot_request)
 {
-	if (list_empty(&picture->waiting) || picture->slices.running)
+	if (list_empty(&snapshot_request->waiting) || snapshot_request->slices.running)
 		return;
-	picture->freeze.as_found =
-		container_of(picture->waiting.next, struct picture_wait, link)->as_found;
-	slices_begin(&picture->slices);
+	snapshot_request->freeze.as_found =
+		container_of(snapshot_request->waiting.next, struct snapshot_waiter, link)
+			->as_found;
+	slices_begin(&snapshot_request->slices);
 }
 
 static void frozen(void *arg)
 {
-	struct picture *picture = arg;
-	struct freeze *freeze = &picture->freeze;
+	struct snapshot_request *snapshot_request = arg;
+	struct freeze *freeze = &snapshot_request->freeze;
 
-	picture->made = mem_resize(picture->made, picture->num_made + 1, sizeof(*picture->made));
-	picture->made[picture->num_made++] = picture->last = freeze->snapshot;
+	snapshot_request->made = mem_resize(snapshot_request->made, snapshot_request->num_made + 1,
+					    sizeof(*snapshot_request->made));
+	snapshot_request->made[snapshot_request->num_made++] = snapshot_request->last =
+		freeze->snapshot;
 	freeze->snapshot = NULL;
-	picture->topology = freeze->topology;
-	picture->facts = freeze->facts;
-	picture->as_found = freeze->as_found;
-	list_for_each (link, &picture->waiting) {
-		struct picture_wait *wait = container_of(link, struct picture_wait, link);
+	snapshot_request->topology = freeze->topology;
+	snapshot_request->facts = freeze->facts;
+	snapshot_request->as_found = freeze->as_found;
+	list_for_each (link, &snapshot_request->waiting) {
+		struct snapshot_waiter *wait = container_of(link, struct snapshot_waiter, link);
 
-		if (wait->as_found != picture->as_found)
+		if (wait->as_found != snapshot_request->as_found)
 			continue;
 		list_del(link);
-		wait->fn(wait->ctx, snapshot_ref(picture->last));
+		wait->fn(wait->ctx, snapshot_ref(snapshot_request->last));
 	}
-	begin_next(picture);
-	picture_tidy(picture);
+	begin_next(snapshot_request);
+	snapshot_request_tidy(snapshot_request);
 }
 
 static unsigned empty(void *arg, size_t *at)
 {
-	struct picture *picture = arg;
+	struct snapshot_request *snapshot_request = arg;
 
-	return snapshot_empty_step(picture->old, at);
+	return snapshot_empty_step(snapshot_request->old, at);
 }
 
 static slice_fn *const freeing_stages[] = {empty, NULL};
 static const struct slice_plan freeing_plan = {"freeing a snapshot", freeing_stages, NULL};
 
-void picture_tidy(struct picture *picture)
+void snapshot_request_tidy(struct snapshot_request *snapshot_request)
 {
-	if (picture->old)
+	if (snapshot_request->old)
 		return;
-	for (size_t i = 0; i < picture->num_made; i++) {
-		if (picture->made[i] == picture->last || picture->made[i]->refs > 1)
+	for (size_t i = 0; i < snapshot_request->num_made; i++) {
+		if (snapshot_request->made[i] == snapshot_request->last ||
+		    snapshot_request->made[i]->refs > 1)
 			continue;
-		picture->old = picture->made[i];
-		picture->made[i] = picture->made[--picture->num_made];
-		slices_begin(&picture->freeing);
+		snapshot_request->old = snapshot_request->made[i];
+		snapshot_request->made[i] = snapshot_request->made[--snapshot_request->num_made];
+		slices_begin(&snapshot_request->freeing);
 		return;
 	}
 }
 
 static void emptied(void *arg)
 {
-	struct picture *picture = arg;
+	struct snapshot_request *snapshot_request = arg;
 
-	snapshot_unref(picture->old);
-	picture->old = NULL;
-	picture_tidy(picture);
+	snapshot_unref(snapshot_request->old);
+	snapshot_request->old = NULL;
+	snapshot_request_tidy(snapshot_request);
 }
 
-void picture_take(struct picture *picture, struct picture_wait *wait, bool as_found, picture_fn *fn,
-		  void *ctx)
+void snapshot_request_take(struct snapshot_request *snapshot_request, struct snapshot_waiter *wait,
+			   bool as_found, snapshot_fn *fn, void *ctx)
 {
-	*wait = (struct picture_wait){.as_found = as_found, .fn = fn, .ctx = ctx};
+	*wait = (struct snapshot_waiter){.as_found = as_found, .fn = fn, .ctx = ctx};
 	list_init(&wait->link);
-	if (picture->stopped) {
+	if (snapshot_request->stopped) {
 		fn(ctx, NULL);
-	} else if (snapshot_is_current(picture, as_found)) {
-		fn(ctx, snapshot_ref(picture->last));
+	} else if (snapshot_is_current(snapshot_request, as_found)) {
+		fn(ctx, snapshot_ref(snapshot_request->last));
 	} else {
-		list_push(&picture->waiting, &wait->link);
-		begin_next(picture);
+		list_push(&snapshot_request->waiting, &wait->link);
+		begin_next(snapshot_request);
 	}
 }
 
-void picture_init(struct picture *picture, struct loop *loop, struct fabric *fabric)
+void snapshot_request_init(struct snapshot_request *snapshot_request, struct loop *loop,
+			   struct fabric *fabric)
 {
-	picture->freeze.fabric = fabric;
-	list_init(&picture->waiting);
-	slices_init(&picture->slices, loop, &freeze_plan, &picture->freeze, frozen, picture);
-	slices_init(&picture->freeing, loop, &freeing_plan, picture, emptied, picture);
+	snapshot_request->freeze.fabric = fabric;
+	list_init(&snapshot_request->waiting);
+	slices_init(&snapshot_request->slices, loop, &freeze_plan, &snapshot_request->freeze,
+		    frozen, snapshot_request);
+	slices_init(&snapshot_request->freeing, loop, &freeing_plan, snapshot_request, emptied,
+		    snapshot_request);
 }
 
-void picture_stop(struct picture *picture)
+void snapshot_request_stop(struct snapshot_request *snapshot_request)
 {
 	struct list *link;
 
-	picture->stopped = true;
-	slices_cancel(&picture->slices);
-	while ((link = list_pop(&picture->waiting))) {
-		struct picture_wait *wait = container_of(link, struct picture_wait, link);
+	snapshot_request->stopped = true;
+	slices_cancel(&snapshot_request->slices);
+	while ((link = list_pop(&snapshot_request->waiting))) {
+		struct snapshot_waiter *wait = container_of(link, struct snapshot_waiter, link);
 
 		wait->fn(wait->ctx, NULL);
 	}
 }
 
-void picture_done(struct picture *picture)
+void snapshot_request_done(struct snapshot_request *snapshot_request)
 {
-	picture_stop(picture);
-	slices_cancel(&picture->freeing);
-	snapshot_unref(picture->old);
-	snapshot_unref(picture->freeze.snapshot);
-	for (size_t i = 0; i < picture->num_made; i++)
-		snapshot_unref(picture->made[i]);
-	free(picture->made);
+	snapshot_request_stop(snapshot_request);
+	slices_cancel(&snapshot_request->freeing);
+	snapshot_unref(snapshot_request->old);
+	snapshot_unref(snapshot_request->freeze.snapshot);
+	for (size_t i = 0; i < snapshot_request->num_made; i++)
+		snapshot_unref(snapshot_request->made[i]);
+	free(snapshot_request->made);
 }

@@ -10,16 +10,16 @@
 #include "fabric/freeze.h"
 
 /* Takes over the reference; NULL: there will be none, the manager is stopping. */
-typedef void picture_fn(void *ctx, struct snapshot *snapshot);
+typedef void snapshot_fn(void *ctx, struct snapshot *snapshot);
 
-struct picture_wait { /* somebody who waits, embedded in what is his */
+struct snapshot_waiter { /* somebody who waits, embedded in what is his */
 	struct list link;
 	bool as_found;
-	picture_fn *fn;
+	snapshot_fn *fn;
 	void *ctx;
 };
 
-struct picture {
+struct snapshot_request {
 	struct slices slices;
 	struct freeze freeze;
 	struct list waiting;
@@ -32,14 +32,16 @@ struct picture {
 	bool as_found, stopped;
 };
 
-void picture_init(struct picture *picture, struct loop *loop, struct fabric *fabric);
+void snapshot_request_init(struct snapshot_request *snapshot_request, struct loop *loop,
+			   struct fabric *fabric);
 /* Frees what nobody has any more: others give back references at any time, and the last one is the
- * picture's, for to free a snapshot takes some turns, too. */
-void picture_tidy(struct picture *picture);
-void picture_stop(struct picture *picture); /* tells who waits, and who comes later */
-void picture_done(struct picture *picture);
+ * snapshot's, for to free a snapshot takes some turns, too. */
+void snapshot_request_tidy(struct snapshot_request *snapshot_request);
+void snapshot_request_stop(
+	struct snapshot_request *snapshot_request); /* tells who waits, and who comes later */
+void snapshot_request_done(struct snapshot_request *snapshot_request);
 /* Calls fn now or later. as_found: see struct freeze. */
-void picture_take(struct picture *picture, struct picture_wait *wait, bool as_found, picture_fn *fn,
-		  void *ctx);
+void snapshot_request_take(struct snapshot_request *snapshot_request, struct snapshot_waiter *wait,
+			   bool as_found, snapshot_fn *fn, void *ctx);
 
 #endif

@@ -62,7 +62,7 @@ static void check_phase(struct sm *sm)
 	hold_judge(&sm->hold);
 	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
-	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a picture */
+	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a snapshot */
 		sweep_end(sm, -EAGAIN, "it met what only a full sweep can tell");
 		return;
 	}
@@ -404,7 +404,7 @@ static void route_from(void *ctx, struct snapshot *snapshot)
 		routing->chain[routing->count] = routing->names[routing->count];
 		routing->count++;
 	}
-	routing->topology = sm->picture.topology;
+	routing->topology = sm->snapshot_request.topology;
 	sm->routing = routing;
 	work_submit(sm->pool, &routing->job);
 }
@@ -414,7 +414,8 @@ static void route_phase(struct sm *sm)
 	if (sm->routed_topology == sm->fabric->topology && !sm->sweep.current.reroute)
 		sweep_advance(sm);
 	else
-		picture_take(&sm->picture, &sm->sweep.picture, false, route_from, sm);
+		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_request, false,
+				      route_from, sm);
 }
 
 /* The LID of the manager of whose tables the image is, as they are remembered; 0: unknown. */
@@ -477,7 +478,8 @@ static void program_phase(struct sm *sm)
 {
 	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
 	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
-		picture_take(&sm->picture, &sm->sweep.picture, false, publish_and_program, sm);
+		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_request, false,
+				      publish_and_program, sm);
 	else
 		start_programming(sm);
 }
@@ -494,7 +496,8 @@ static void publish_phase(struct sm *sm)
 {
 	if (!sm->view || sm->fabric->facts != sm->sweep.facts_before ||
 	    sm->fabric->topology != sm->sweep.topology_before || sm->sweep.current.reroute)
-		picture_take(&sm->picture, &sm->sweep.picture, false, publish_and_go_on, sm);
+		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_request, false,
+				      publish_and_go_on, sm);
 	else
 		sweep_advance(sm);
 }
@@ -818,7 +821,7 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	if (sm->report && error != -EAGAIN)
 		sm->report(sm->report_ctx, error, sm->trigger.wanted || sweep->failures,
 			   sweep->last.text);
-	picture_tidy(&sm->picture);
+	snapshot_request_tidy(&sm->snapshot_request);
 	mcast_sweep_ended(sm->mcast);
 	arm_timer(sm);
 	trigger_release(&sm->trigger);

@@ -151,7 +151,7 @@ static void port_details(const struct place *place, struct buffer *out)
 struct asking {
 	struct sm *sm;
 	struct control_request *request;
-	struct picture_wait picture;
+	struct snapshot_waiter snapshot_request;
 	struct snapshot *snapshot;
 	void (*answer)(struct asking *asking);
 	char *node; /* NULL: all */
@@ -175,7 +175,7 @@ static void asking_finish(void *source)
 	asking_free(source);
 }
 
-static void picture_came(void *ctx, struct snapshot *snapshot)
+static void snapshot_came(void *ctx, struct snapshot *snapshot)
 {
 	struct asking *asking = ctx;
 
@@ -199,10 +199,10 @@ static void port_command_begin(struct sm *sm, struct control_request *request, c
 	asking->request = request;
 	asking->node = node ? mem_strdup(node) : NULL;
 	if (sm->view)
-		picture_came(asking, snapshot_ref(sm->view->topology));
+		snapshot_came(asking, snapshot_ref(sm->view->topology));
 	else
-		picture_take(&sm->picture, &asking->picture, peers_role(sm->peers) != SM_MASTER,
-			     picture_came, asking);
+		snapshot_request_take(&sm->snapshot_request, &asking->snapshot_request,
+				      peers_role(sm->peers) != SM_MASTER, snapshot_came, asking);
 }
 
 /* The place of the node that was named; -1: none, and the request has ended. */

@@ -12,8 +12,8 @@ enum { CLIENTS = 3 };
 static struct bed {
 	struct net *net;
 	struct model model;
-	struct picture picture;
-	struct picture_wait wait[CLIENTS];
+	struct snapshot_request snapshot_request;
+	struct snapshot_waiter wait[CLIENTS];
 	struct snapshot *got[CLIENTS];
 	unsigned served, refused, turns, change_at;
 	struct loop_deferred other;
@@ -31,7 +31,8 @@ static void take(void *ctx, struct snapshot *snapshot)
 
 static void ask(unsigned client, bool as_found)
 {
-	picture_take(&bed.picture, &bed.wait[client], as_found, take, &bed.got[client]);
+	snapshot_request_take(&bed.snapshot_request, &bed.wait[client], as_found, take,
+			      &bed.got[client]);
 }
 
 /* A round of the loop for each call; ends when nothing is under way any more. */
@@ -43,7 +44,7 @@ static void each_turn(void *arg)
 	(void)arg;
 	if (++bed.turns == bed.change_at)
 		port_set_info(bed.model.fabric, port, &down);
-	if (bed.picture.slices.running || bed.picture.old)
+	if (bed.snapshot_request.slices.running || bed.snapshot_request.old)
 		loop_defer(&bed.other);
 	else
 		loop_stop(bed.model.loop, 0);
@@ -58,12 +59,12 @@ static void begin(void)
 	model_init(&bed.model);
 	model_fill(&bed.model, bed.net, 0, 1, 0, 1);
 	loop_deferred_init(&bed.other, bed.model.loop, "other", each_turn, NULL);
-	picture_init(&bed.picture, bed.model.loop, bed.model.fabric);
+	snapshot_request_init(&bed.snapshot_request, bed.model.loop, bed.model.fabric);
 }
 
 static void end(void)
 {
-	picture_done(&bed.picture);
+	snapshot_request_done(&bed.snapshot_request);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		snapshot_unref(bed.got[i]);
 	loop_defer_cancel(&bed.other);
@@ -116,7 +117,7 @@ static void test_one_for_all(void)
 	end();
 }
 
-/* Whenever a cable goes while it is frozen, the picture is the one of afterwards. */
+/* Whenever a cable goes while it is frozen, the snapshot is the one of afterwards. */
 static void test_changed_meanwhile(void)
 {
 	unsigned turns;
@@ -136,7 +137,7 @@ static void test_changed_meanwhile(void)
 		after = fabric_freeze(bed.model.fabric, false);
 		CU_ASSERT_EQUAL_FATAL(bed.served, 1);
 		CU_ASSERT(same_links(bed.got[0], after));
-		CU_ASSERT_EQUAL(bed.picture.topology, bed.model.fabric->topology);
+		CU_ASSERT_EQUAL(bed.snapshot_request.topology, bed.model.fabric->topology);
 		snapshot_unref(after);
 		end();
 	}
@@ -157,9 +158,9 @@ static void test_old_ones_are_freed(void)
 		port_set_info(bed.model.fabric, port, &info);
 		ask(0, false);
 		run(0);
-		picture_tidy(&bed.picture);
+		snapshot_request_tidy(&bed.snapshot_request);
 		run(0);
-		CU_ASSERT_EQUAL(bed.picture.num_made, 1);
+		CU_ASSERT_EQUAL(bed.snapshot_request.num_made, 1);
 		CU_ASSERT_EQUAL(bed.got[0]->refs, 2);
 	}
 	end();
@@ -170,7 +171,7 @@ static void test_stopped(void)
 	begin();
 	ask(0, false);
 	ask(1, true);
-	picture_stop(&bed.picture);
+	snapshot_request_stop(&bed.snapshot_request);
 	CU_ASSERT_EQUAL(bed.refused, 2);
 	ask(2, false);
 	CU_ASSERT_EQUAL(bed.refused, 3);

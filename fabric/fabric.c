@@ -157,7 +157,7 @@ static void switch_state_free(struct switch_state *sw)
 	list_del(&sw->link);
 	list_del(&sw->table_waiting);
 	list_del(&sw->mft_waiting);
-	lft_unref(sw->guess);
+	lft_unref(sw->cached);
 	lft_have_forget(&sw->have);
 	lft_unref(sw->want);
 	free(sw->trouble);

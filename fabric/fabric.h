@@ -181,9 +181,9 @@ struct switch_state {
 	uint8_t aside;	   /* enum aside */
 	struct switch_trouble *trouble; /* NULL: it makes none; not when ASIDE_REFUSES */
 	struct lft_have have;
-	struct lft *want;  /* NULL until the first routing */
-	struct mft *mft;   /* NULL: nothing of it matters yet */
-	struct lft *guess; /* what it may hold, being looked at: program_guess.c; or NULL */
+	struct lft *want;   /* NULL until the first routing */
+	struct mft *mft;    /* NULL: nothing of it matters yet */
+	struct lft *cached; /* what it may hold, being looked at: program_guess.c; or NULL */
 	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
 	uint64_t recent[LFT_BLOCKS_MAX / 64]; /* blocks that were Set lately: recent_us */
 	uint64_t recent_us;		      /* when the last Set of one of them was answered */
@@ -202,10 +202,10 @@ struct switch_state {
 	uint64_t set_in_report; /* sm/program/program.c: the last one that counts a block of it */
 	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
-	bool set_lost;	     /* a Set is among them: reads that are answered do not end the row */
-	uint8_t asked;	     /* attempts to ask who it is */
-	uint8_t way;	     /* its Sets go as attempts of this number do: program_verify.c */
-	uint8_t guess_asked; /* samples that were asked for */
+	bool set_lost;	       /* a Set is among them: reads that are answered do not end the row */
+	uint8_t asked;	       /* attempts to ask who it is */
+	uint8_t way;	       /* its Sets go as attempts of this number do: program_verify.c */
+	uint8_t samples_asked; /* samples that were asked for */
 	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
 	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
 	struct list woken;		/* those of them that it has not let look again yet */

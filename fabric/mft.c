@@ -40,7 +40,7 @@ void mft_free(struct mft *mft)
 	for (size_t i = 0; i < mft_cells(mft); i++)
 		free(mft->cells[i]);
 	mft_row_unref(mft->row);
-	mft_row_unref(mft->guess);
+	mft_row_unref(mft->cached);
 	free(mft->cells);
 	free(mft->dirty);
 	free(mft);
@@ -56,11 +56,11 @@ static void row_is_over(struct mft *mft)
 void mft_forget(struct mft *mft, bool blank)
 {
 	row_is_over(mft);
-	mft_row_unref(mft->guess);
-	mft->guess = NULL;
+	mft_row_unref(mft->cached);
+	mft->cached = NULL;
 	mft->blank = blank;
 	mft->topless = mft->failed = false;
-	mft->known_blocks = mft->guessed_blocks = 0;
+	mft->known_blocks = mft->cached_blocks = 0;
 	mft->touched = true;
 	for (size_t i = 0; i < mft_cells(mft); i++) {
 		if (mft->cells[i]) {
@@ -94,7 +94,7 @@ struct mft_cell *mft_cell(struct mft *mft, size_t index)
 
 		mft->cells[index] = mem_zalloc(sizeof(struct mft_cell));
 		mft->cells[index]->known = known;
-		mft->cells[index]->guessed = index / mft->positions < mft->guessed_blocks;
+		mft->cells[index]->cached = index / mft->positions < mft->cached_blocks;
 	}
 	return mft->cells[index];
 }
@@ -157,7 +157,7 @@ uint16_t mft_has(const struct mft *mft, lid_t mlid, uint8_t position)
 	if (!mft_find_cell(mft, mlid, position, &index, &entry))
 		return 0;
 	cell = mft->cells[index];
-	return cell && cell->known && !cell->guessed ? cell->have[entry] : 0;
+	return cell && cell->known && !cell->cached ? cell->have[entry] : 0;
 }
 
 uint16_t mft_maybe(const struct mft *mft, lid_t mlid, uint8_t position)
@@ -241,7 +241,7 @@ void mft_learn(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
 		cell->have[i] = cell->maybe[i] = ports[i] & valid;
 	cell->known = true;
-	cell->unsure = cell->guessed = false;
+	cell->unsure = cell->cached = false;
 	cell->unheard = 0;
 	row_is_over(mft);
 	mft_set_dirty(mft, index, mft_differs(cell));
@@ -375,16 +375,16 @@ void mft_believe(struct mft *mft, const struct mft_row *row)
 {
 	for (uint32_t i = 0; i < row->count; i++) {
 		mft_learn(mft, row->cell[i].index, row->cell[i].ports);
-		mft->cells[row->cell[i].index]->guessed = true;
+		mft->cells[row->cell[i].index]->cached = true;
 	}
 	for (uint32_t i = 0; i < (uint32_t)row->blocks * mft->positions; i++) {
 		struct mft_cell *cell = mft->cells[i];
 
 		if (cell && !cell->known) {
 			mft_learn(mft, i, nothing);
-			cell->guessed = true;
+			cell->cached = true;
 		}
 	}
-	mft->guessed_blocks = row->blocks;
+	mft->cached_blocks = row->blocks;
 	mft_tidy(mft, row->blocks);
 }

@@ -29,7 +29,7 @@ struct mft_cell {
 	bool busy;			/* a Get or Set is under way */
 	bool unsure;			/* its last Set() had no answer */
 	bool untold;			/* it refuses to tell: taken to be empty */
-	bool guessed; /* what is known was believed: it is read before it is written */
+	bool cached; /* what is known was believed: it is read before it is written */
 };
 
 struct mft_row_cell {
@@ -55,12 +55,12 @@ struct mft {
 	/* It had been reset when it was forgotten: what is unknown is taken to be empty, and
 	 * written before it counts. */
 	bool blank;
-	uint16_t guessed_blocks; /* of known_blocks, so many from 0 on were believed */
-	struct mft_row *row;	 /* as it is now, if it was asked for; or NULL */
+	uint16_t cached_blocks; /* of known_blocks, so many from 0 on were believed */
+	struct mft_row *row;	/* as it is now, if it was asked for; or NULL */
 	/* What it may hold, being looked at, and how many samples were asked for:
 	 * sm/program/cached_mft.c; or NULL. */
-	struct mft_row *guess;
-	uint8_t guess_asked;
+	struct mft_row *cached;
+	uint8_t samples_asked;
 	bool touched;		 /* something may have to be written */
 	bool failed;		 /* something was not taken in this run */
 	bool topless;		 /* it did not take MulticastFDBTop */

@@ -40,16 +40,16 @@ enum {
 static const char magic[8] = {'w', 'e', 'f', 't', 't', 'a', 'b', 'l'};
 
 struct rows {
-	struct image_row *list; /* in the order of GUIDs */
+	struct table_cache_row *list; /* in the order of GUIDs */
 	size_t count;
 };
 
-struct image {
+struct table_cache {
 	struct loop *loop;
-	struct work_pool *pool; /* NULL after image_end() */
+	struct work_pool *pool; /* NULL after table_cache_end() */
 	struct fabric *fabric;
 	char *path, *part;
-	struct map read;     /* by GUID: a struct image_row */
+	struct map read;     /* by GUID: a struct table_cache_row */
 	guid_t author;	     /* of what was read; 0: this manager itself */
 	struct rows written; /* what the file holds, as far as we wrote it */
 	struct loop_timer timer;
@@ -68,7 +68,7 @@ struct image {
 static void rows_clear(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++)
-		image_row_done(&rows->list[i]);
+		table_cache_row_done(&rows->list[i]);
 	free(rows->list);
 	*rows = (struct rows){0};
 }
@@ -117,7 +117,7 @@ static bool row_is_whole(const uint8_t *at, size_t size)
 /* Reading */
 
 /* Each false when the bytes are none; else with a new row. */
-static bool decode_lft(const uint8_t *bytes, size_t size, lid_t top, struct image_row *out)
+static bool decode_lft(const uint8_t *bytes, size_t size, lid_t top, struct table_cache_row *out)
 {
 	if (!top || top > LID_UNICAST_MAX ||
 	    size != (size_t)(top / LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS)
@@ -128,7 +128,7 @@ static bool decode_lft(const uint8_t *bytes, size_t size, lid_t top, struct imag
 }
 
 /* Cells in ascending order, none beyond the blocks. */
-static bool decode_mft(const uint8_t *bytes, size_t size, lid_t top, struct image_row *out)
+static bool decode_mft(const uint8_t *bytes, size_t size, lid_t top, struct table_cache_row *out)
 {
 	unsigned blocks, positions, count;
 	struct mft_row *row;
@@ -160,12 +160,12 @@ static bool decode_mft(const uint8_t *bytes, size_t size, lid_t top, struct imag
 
 static const struct {
 	uint32_t kind;
-	bool (*decode)(const uint8_t *bytes, size_t size, lid_t top, struct image_row *out);
+	bool (*decode)(const uint8_t *bytes, size_t size, lid_t top, struct table_cache_row *out);
 } kinds[] = {{KIND_LFT, decode_lft}, {KIND_MFT, decode_mft}};
 
-size_t image_row_get(const uint8_t *at, size_t size, struct image_row *out)
+size_t table_cache_row_get(const uint8_t *at, size_t size, struct table_cache_row *out)
 {
-	struct image_row row = {0};
+	struct table_cache_row row = {0};
 	size_t bytes;
 
 	if (!row_is_whole(at, size))
@@ -182,7 +182,7 @@ size_t image_row_get(const uint8_t *at, size_t size, struct image_row *out)
 	return 0;
 }
 
-void image_row_merge(struct image_row *row, const struct image_row *news)
+void table_cache_row_merge(struct table_cache_row *row, const struct table_cache_row *news)
 {
 	row->guid = news->guid;
 	if (news->lft) {
@@ -196,24 +196,24 @@ void image_row_merge(struct image_row *row, const struct image_row *news)
 	}
 }
 
-void image_row_done(struct image_row *row)
+void table_cache_row_done(struct table_cache_row *row)
 {
 	lft_unref(row->lft);
 	mft_row_unref(row->mft);
 }
 
 /* The next row; 0 when it is not whole. Returns how many bytes it had. */
-static size_t table_cache_read_row(struct image *image, const uint8_t *at, size_t size)
+static size_t table_cache_read_row(struct table_cache *cache, const uint8_t *at, size_t size)
 {
-	struct image_row row;
-	size_t bytes = image_row_get(at, size, &row);
+	struct table_cache_row row;
+	size_t bytes = table_cache_row_get(at, size, &row);
 
 	if (bytes)
-		image_learn(image, &row);
+		table_cache_learn(cache, &row);
 	return bytes;
 }
 
-static void table_cache_read_rows(struct image *image, const uint8_t *bytes, size_t size)
+static void table_cache_read_rows(struct table_cache *cache, const uint8_t *bytes, size_t size)
 {
 	static const struct log_subject subject = {.message_id = MESSAGE_STORE_DAMAGED};
 	size_t at = HEAD_SIZE, step = 1;
@@ -223,21 +223,21 @@ static void table_cache_read_rows(struct image *image, const uint8_t *bytes, siz
 	    be32_load(bytes + 8) != VERSION) {
 		log_about(LOG_WARNING, &subject,
 			  "%s is not as this weftd writes it: tables are read from the switches",
-			  image->path);
+			  cache->path);
 		return;
 	}
 	for (rows = be32_load(bytes + 12); i < rows && step; i++, at += step)
-		step = table_cache_read_row(image, bytes + at, size - at);
+		step = table_cache_read_row(cache, bytes + at, size - at);
 	if (!step)
 		log_about(LOG_WARNING, &subject,
 			  "%s is damaged from row %u of %u on: those tables are read from the "
 			  "switches",
-			  image->path, i, rows);
+			  cache->path, i, rows);
 }
 
-static void table_cache_read_file(struct image *image)
+static void table_cache_read_file(struct table_cache *cache)
 {
-	int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(cache->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat stat_of;
 	uint8_t *bytes;
 	ssize_t got;
@@ -247,15 +247,15 @@ static void table_cache_read_file(struct image *image)
 	if (!fstat(fd, &stat_of) && S_ISREG(stat_of.st_mode) && stat_of.st_size < INT32_MAX) {
 		bytes = mem_alloc((size_t)stat_of.st_size + 1);
 		got = read(fd, bytes, (size_t)stat_of.st_size);
-		table_cache_read_rows(image, bytes, got > 0 ? (size_t)got : 0);
+		table_cache_read_rows(cache, bytes, got > 0 ? (size_t)got : 0);
 		free(bytes);
 	}
 	close(fd);
 }
 
-struct lft *image_take(struct image *image, guid_t guid)
+struct lft *table_cache_take(struct table_cache *cache, guid_t guid)
 {
-	struct image_row *row = image ? map_get(&image->read, guid) : NULL;
+	struct table_cache_row *row = cache ? map_get(&cache->read, guid) : NULL;
 	struct lft *lft = row ? row->lft : NULL;
 
 	if (row)
@@ -263,9 +263,9 @@ struct lft *image_take(struct image *image, guid_t guid)
 	return lft;
 }
 
-struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top)
+struct mft_row *table_cache_take_mft(struct table_cache *cache, guid_t guid, lid_t *top)
 {
-	struct image_row *row = image ? map_get(&image->read, guid) : NULL;
+	struct table_cache_row *row = cache ? map_get(&cache->read, guid) : NULL;
 	struct mft_row *mft = row ? row->mft : NULL;
 
 	if (!mft)
@@ -275,69 +275,69 @@ struct mft_row *image_take_mft(struct image *image, guid_t guid, lid_t *top)
 	return mft;
 }
 
-void image_learn(struct image *image, struct image_row *news)
+void table_cache_learn(struct table_cache *cache, struct table_cache_row *news)
 {
-	struct image_row *row;
+	struct table_cache_row *row;
 
-	if (!image) {
-		image_row_done(news);
+	if (!cache) {
+		table_cache_row_done(news);
 		return;
 	}
-	row = map_get(&image->read, news->guid);
+	row = map_get(&cache->read, news->guid);
 	if (!row) {
 		row = mem_zalloc(sizeof(*row));
-		map_put(&image->read, news->guid, row);
+		map_put(&cache->read, news->guid, row);
 	}
-	image_row_merge(row, news);
+	table_cache_row_merge(row, news);
 }
 
-void image_forget_mft(struct image *image)
+void table_cache_forget_mft(struct table_cache *cache)
 {
-	struct image_row *row;
+	struct table_cache_row *row;
 	size_t position = 0;
 
-	if (!image)
+	if (!cache)
 		return;
-	while ((row = map_next(&image->read, &position))) {
+	while ((row = map_next(&cache->read, &position))) {
 		mft_row_unref(row->mft);
 		row->mft = NULL;
 	}
 }
 
-void image_forget(struct image *image)
+void table_cache_forget(struct table_cache *cache)
 {
-	struct image_row *row;
+	struct table_cache_row *row;
 	size_t position = 0;
 
-	if (!image)
+	if (!cache)
 		return;
-	while ((row = map_next(&image->read, &position))) {
-		image_row_done(row);
+	while ((row = map_next(&cache->read, &position))) {
+		table_cache_row_done(row);
 		free(row);
 	}
-	map_done(&image->read);
+	map_done(&cache->read);
 }
 
-void image_of(struct image *image, guid_t author)
+void table_cache_of(struct table_cache *cache, guid_t author)
 {
-	image_forget_mft(image);
-	if (image)
-		image->author = author;
+	table_cache_forget_mft(cache);
+	if (cache)
+		cache->author = author;
 }
 
-guid_t image_author(const struct image *image)
+guid_t table_cache_author(const struct table_cache *cache)
 {
-	return image ? image->author : 0;
+	return cache ? cache->author : 0;
 }
 
 /* Rows as bytes; also on the worker. */
 
-size_t image_lft_size(const struct lft *lft)
+size_t table_cache_lft_size(const struct lft *lft)
 {
 	return ROW_HEAD_SIZE + (size_t)lft->blocks * LFT_BLOCK_LIDS;
 }
 
-void image_lft_put(guid_t guid, const struct lft *lft, uint8_t *to)
+void table_cache_lft_put(guid_t guid, const struct lft *lft, uint8_t *to)
 {
 	size_t size = (size_t)lft->blocks * LFT_BLOCK_LIDS;
 
@@ -345,12 +345,12 @@ void image_lft_put(guid_t guid, const struct lft *lft, uint8_t *to)
 	row_head(guid, KIND_LFT, lft->top, size, to);
 }
 
-size_t image_mft_size(const struct mft_row *mft)
+size_t table_cache_mft_size(const struct mft_row *mft)
 {
 	return ROW_HEAD_SIZE + MFT_HEAD_SIZE + (size_t)mft->count * MFT_CELL_SIZE;
 }
 
-void image_mft_put(guid_t guid, const struct mft_row *mft, lid_t top, uint8_t *to)
+void table_cache_mft_put(guid_t guid, const struct mft_row *mft, lid_t top, uint8_t *to)
 {
 	uint8_t *at = to + ROW_HEAD_SIZE;
 
@@ -367,25 +367,25 @@ void image_mft_put(guid_t guid, const struct mft_row *mft, lid_t top, uint8_t *t
 
 /* Writing, on the worker */
 
-static int write_lft(FILE *file, const struct image_row *row)
+static int write_lft(FILE *file, const struct table_cache_row *row)
 {
-	size_t size = image_lft_size(row->lft);
+	size_t size = table_cache_lft_size(row->lft);
 	uint8_t *bytes = mem_alloc(size);
 	int error;
 
-	image_lft_put(row->guid, row->lft, bytes);
+	table_cache_lft_put(row->guid, row->lft, bytes);
 	error = fwrite(bytes, size, 1, file) == 1 ? 0 : -errno;
 	free(bytes);
 	return error;
 }
 
-static int write_mft(FILE *file, const struct image_row *row)
+static int write_mft(FILE *file, const struct table_cache_row *row)
 {
-	size_t size = image_mft_size(row->mft);
+	size_t size = table_cache_mft_size(row->mft);
 	uint8_t *bytes = mem_alloc(size);
 	int error;
 
-	image_mft_put(row->guid, row->mft, row->mft_top, bytes);
+	table_cache_mft_put(row->guid, row->mft, row->mft_top, bytes);
 	error = fwrite(bytes, size, 1, file) == 1 ? 0 : -errno;
 	free(bytes);
 	return error;
@@ -418,63 +418,63 @@ static int write_rows(FILE *file, const void *what)
 	return error;
 }
 
-static int table_cache_write_file(const struct image *image)
+static int table_cache_write_file(const struct table_cache *cache)
 {
-	int error = file_replace(image->path, image->part, write_rows, &image->writing);
+	int error = file_replace(cache->path, cache->part, write_rows, &cache->writing);
 
 	if (!error)
-		(void)file_sync_name(image->path); /* the file of before would be as good */
+		(void)file_sync_name(cache->path); /* the file of before would be as good */
 	return error;
 }
 
 static void table_cache_run(struct work_job *job)
 {
-	struct image *image = container_of(job, struct image, job);
+	struct table_cache *cache = container_of(job, struct table_cache, job);
 
-	image->error = table_cache_write_file(image);
+	cache->error = table_cache_write_file(cache);
 }
 
 /* On the loop */
 
-static void table_cache_write_end(struct image *image)
+static void table_cache_write_end(struct table_cache *cache)
 {
-	image->under_way = false;
-	if (image->error) {
-		log_limited(&image->limit, LOG_WARNING, NULL,
+	cache->under_way = false;
+	if (cache->error) {
+		log_limited(&cache->limit, LOG_WARNING, NULL,
 			    "%s cannot be written: %s; after a restart tables are read from the "
 			    "switches",
-			    image->path, strerror(-image->error));
-		rows_clear(&image->writing);
+			    cache->path, strerror(-cache->error));
+		rows_clear(&cache->writing);
 		return;
 	}
-	rows_clear(&image->written);
-	image->written = image->writing;
-	image->writing = (struct rows){0};
+	rows_clear(&cache->written);
+	cache->written = cache->writing;
+	cache->writing = (struct rows){0};
 }
 
 static void table_cache_job_done(struct work_job *job)
 {
-	table_cache_write_end(container_of(job, struct image, job));
+	table_cache_write_end(container_of(job, struct table_cache, job));
 }
 
 /* Gathering: what switches have of which that is known. */
 
 static unsigned table_cache_gather(void *arg, size_t *at)
 {
-	struct image *image = arg;
-	const struct roster *roster = fabric_roster(image->fabric);
+	struct table_cache *cache = arg;
+	const struct roster *roster = fabric_roster(cache->fabric);
 	const struct node *node;
-	struct image_row row;
+	struct table_cache_row row;
 
 	if (!*at) {
-		rows_clear(&image->writing);
-		image->writing.list = mem_array(roster->num_switches + 1, sizeof(row));
-		image->members = roster->members;
+		rows_clear(&cache->writing);
+		cache->writing.list = mem_array(roster->num_switches + 1, sizeof(row));
+		cache->members = roster->members;
 	}
 	if (*at == roster->num_switches)
 		return 0;
 	node = roster->switches[(*at)++];
-	row = (struct image_row){
+	row = (struct table_cache_row){
 		.guid = node->guid,
 		.lft = node->sw->settled && node->sw->have.base ? lft_ref(node->sw->have.base)
 								: NULL,
@@ -482,16 +482,16 @@ static unsigned table_cache_gather(void *arg, size_t *at)
 		.mft_top = node->facts->sw.multicast_fdb_top,
 	};
 	if (row.lft || row.mft)
-		image->writing.list[image->writing.count++] = row;
+		cache->writing.list[cache->writing.count++] = row;
 	return row.mft ? 1 + row.mft->count : 1;
 }
 
 /* Switches came or went. */
 static bool table_cache_is_stale(const void *arg)
 {
-	const struct image *image = arg;
+	const struct table_cache *cache = arg;
 
-	return image->members != fabric_roster(image->fabric)->members;
+	return cache->members != fabric_roster(cache->fabric)->members;
 }
 
 static slice_fn *const gather_stages[] = {table_cache_gather, NULL};
@@ -504,7 +504,7 @@ static bool same_rows(const struct rows *a, const struct rows *b)
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++) {
-		const struct image_row *x = &a->list[i], *y = &b->list[i];
+		const struct table_cache_row *x = &a->list[i], *y = &b->list[i];
 
 		if (x->guid != y->guid || x->lft != y->lft || x->mft != y->mft ||
 		    x->mft_top != y->mft_top)
@@ -513,110 +513,110 @@ static bool same_rows(const struct rows *a, const struct rows *b)
 	return true;
 }
 
-/* Whether there is something to write, which is then in image->writing. */
-static bool is_new(struct image *image)
+/* Whether there is something to write, which is then in table_cache->writing. */
+static bool is_new(struct table_cache *cache)
 {
-	if (image->writing.count && !same_rows(&image->writing, &image->written))
+	if (cache->writing.count && !same_rows(&cache->writing, &cache->written))
 		return true;
-	rows_clear(&image->writing);
+	rows_clear(&cache->writing);
 	return false;
 }
 
 static void table_cache_gathered(void *arg)
 {
-	struct image *image = arg;
+	struct table_cache *cache = arg;
 
-	if (!is_new(image))
+	if (!is_new(cache))
 		return;
-	image->under_way = true;
-	work_submit(image->pool, &image->job);
+	cache->under_way = true;
+	work_submit(cache->pool, &cache->job);
 }
 
-static void table_cache_arm(struct image *image, uint64_t delay_us)
+static void table_cache_arm(struct table_cache *cache, uint64_t delay_us)
 {
-	uint64_t due_us = loop_now_us(image->loop) + delay_us;
+	uint64_t due_us = loop_now_us(cache->loop) + delay_us;
 
-	if (loop_timer_armed(&image->timer) && image->due_us <= due_us)
+	if (loop_timer_armed(&cache->timer) && cache->due_us <= due_us)
 		return;
-	image->due_us = due_us;
-	loop_timer_arm(&image->timer, delay_us);
+	cache->due_us = due_us;
+	loop_timer_arm(&cache->timer, delay_us);
 }
 
 static void table_cache_tick(void *arg)
 {
-	struct image *image = arg;
+	struct table_cache *cache = arg;
 
-	if (image->under_way || image->gathering.running)
-		table_cache_arm(image, DELAY_US);
+	if (cache->under_way || cache->gathering.running)
+		table_cache_arm(cache, DELAY_US);
 	else
-		slices_begin(&image->gathering);
+		slices_begin(&cache->gathering);
 }
 
-void image_touch(struct image *image)
+void table_cache_touch(struct table_cache *cache)
 {
-	if (image && image->pool)
-		table_cache_arm(image, DELAY_US);
+	if (cache && cache->pool)
+		table_cache_arm(cache, DELAY_US);
 }
 
-void image_touch_mft(struct image *image)
+void table_cache_touch_mft(struct table_cache *cache)
 {
-	if (image && image->pool)
-		table_cache_arm(image, DELAY_MFT_US);
+	if (cache && cache->pool)
+		table_cache_arm(cache, DELAY_MFT_US);
 }
 
-void image_end(struct image *image)
+void table_cache_end(struct table_cache *cache)
 {
 	bool due;
 
-	if (!image)
+	if (!cache)
 		return;
-	due = loop_timer_armed(&image->timer) || image->gathering.running;
-	image->pool = NULL;
-	image->under_way = false;
-	loop_timer_disarm(&image->timer);
-	slices_cancel(&image->gathering);
-	rows_clear(&image->writing);
+	due = loop_timer_armed(&cache->timer) || cache->gathering.running;
+	cache->pool = NULL;
+	cache->under_way = false;
+	loop_timer_disarm(&cache->timer);
+	slices_cancel(&cache->gathering);
+	rows_clear(&cache->writing);
 	if (!due)
 		return;
-	slices_at_once(&gather_plan, image);
-	if (is_new(image)) {
-		image->error = table_cache_write_file(image);
-		table_cache_write_end(image);
+	slices_at_once(&gather_plan, cache);
+	if (is_new(cache)) {
+		cache->error = table_cache_write_file(cache);
+		table_cache_write_end(cache);
 	}
 }
 
-struct image *image_new(struct loop *loop, struct work_pool *pool, const char *dir,
-			struct fabric *fabric)
+struct table_cache *table_cache_new(struct loop *loop, struct work_pool *pool, const char *dir,
+				    struct fabric *fabric)
 {
-	struct image *image = mem_zalloc(sizeof(*image));
+	struct table_cache *cache = mem_zalloc(sizeof(*cache));
 
-	image->loop = loop;
-	image->pool = pool;
-	image->fabric = fabric;
-	image->path = mem_printf("%s/tables.img", dir);
-	image->part = mem_printf("%s.part", image->path);
-	image->job = (struct work_job){
+	cache->loop = loop;
+	cache->pool = pool;
+	cache->fabric = fabric;
+	cache->path = mem_printf("%s/tables.img", dir);
+	cache->part = mem_printf("%s.part", cache->path);
+	cache->job = (struct work_job){
 		.name = "tables", .run = table_cache_run, .done = table_cache_job_done};
-	image->limit = (struct log_limit){.burst = 3, .interval_us = 600000000};
-	list_init(&image->job.link);
-	map_init(&image->read);
-	slices_init(&image->gathering, loop, &gather_plan, image, table_cache_gathered, image);
-	loop_timer_init(&image->timer, loop, "image of tables", table_cache_tick, image);
-	table_cache_read_file(image);
-	return image;
+	cache->limit = (struct log_limit){.burst = 3, .interval_us = 600000000};
+	list_init(&cache->job.link);
+	map_init(&cache->read);
+	slices_init(&cache->gathering, loop, &gather_plan, cache, table_cache_gathered, cache);
+	loop_timer_init(&cache->timer, loop, "image of tables", table_cache_tick, cache);
+	table_cache_read_file(cache);
+	return cache;
 }
 
-void image_free(struct image *image)
+void table_cache_free(struct table_cache *cache)
 {
-	if (!image)
+	if (!cache)
 		return;
-	loop_timer_disarm(&image->timer);
-	slices_cancel(&image->gathering);
-	image_forget(image);
-	map_done(&image->read);
-	rows_clear(&image->written);
-	rows_clear(&image->writing);
-	free(image->path);
-	free(image->part);
-	free(image);
+	loop_timer_disarm(&cache->timer);
+	slices_cancel(&cache->gathering);
+	table_cache_forget(cache);
+	map_done(&cache->read);
+	rows_clear(&cache->written);
+	rows_clear(&cache->writing);
+	free(cache->path);
+	free(cache->part);
+	free(cache);
 }

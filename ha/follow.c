@@ -358,35 +358,35 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 
 static bool take_table(struct replica *replica, const struct frame *frame)
 {
-	struct image_row news = {0};
+	struct table_cache_row news = {0};
 
-	if (image_row_get(frame->body, frame->size, &news) != frame->size) {
-		image_row_done(&news);
+	if (table_cache_row_get(frame->body, frame->size, &news) != frame->size) {
+		table_cache_row_done(&news);
 		return disbelieve(replica, "a table is garbled");
 	}
-	image_row_merge(tables_row(&replica->follow.tables, news.guid), &news);
+	table_cache_row_merge(tables_row(&replica->follow.tables, news.guid), &news);
 	return true;
 }
 
 /* Groups change all the time: what a master told of multicast counts if it was followed to its end.
  */
-void follow_give_tables(struct replica *replica, struct image *image)
+void follow_give_tables(struct replica *replica, struct table_cache *cache)
 {
 	struct map *tables = &replica->follow.tables;
 	bool fresh = loop_now_us(replica->loop) - replica->follow.heard_us <= SILENCE_US;
-	struct image_row *row;
+	struct table_cache_row *row;
 	size_t at = 0;
 
 	if (tables->count)
-		image_of(image, replica->follow.master);
+		table_cache_of(cache, replica->follow.master);
 
 	while ((row = map_next(tables, &at))) {
 		if (!fresh) {
 			mft_row_unref(row->mft);
 			row->mft = NULL;
 		}
-		image_learn(image, row);
-		*row = (struct image_row){.guid = row->guid};
+		table_cache_learn(cache, row);
+		*row = (struct table_cache_row){.guid = row->guid};
 	}
 	tables_clear(tables);
 }

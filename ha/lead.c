@@ -389,7 +389,7 @@ static bool send_closing(struct session *session)
 	return true;
 }
 
-static void send_row(struct session *session, size_t size, const struct image_row *news)
+static void send_row(struct session *session, size_t size, const struct table_cache_row *news)
 {
 	struct replica *replica = session->replica;
 	uint8_t *room;
@@ -397,23 +397,23 @@ static void send_row(struct session *session, size_t size, const struct image_ro
 	frame_begin(&replica->out, FRAME_TABLE);
 	room = frame_room(&replica->out, size);
 	if (news->lft)
-		image_lft_put(news->guid, news->lft, room);
+		table_cache_lft_put(news->guid, news->lft, room);
 	else
-		image_mft_put(news->guid, news->mft, news->mft_top, room);
+		table_cache_mft_put(news->guid, news->mft, news->mft_top, room);
 	frame_end(&replica->out);
 	replica_send(replica, session->stream);
-	image_row_merge(tables_row(&session->tables, news->guid), news);
+	table_cache_row_merge(tables_row(&session->tables, news->guid), news);
 }
 
 static bool send_lft(struct session *session, const struct node *node)
 {
-	const struct image_row *sent = map_get(&session->tables, node->guid);
+	const struct table_cache_row *sent = map_get(&session->tables, node->guid);
 	struct lft *lft = node->sw->settled ? node->sw->have.base : NULL;
 
-	if (!lft || (sent && sent->lft == lft) || image_lft_size(lft) > FRAME_BODY_MAX)
+	if (!lft || (sent && sent->lft == lft) || table_cache_lft_size(lft) > FRAME_BODY_MAX)
 		return false;
-	send_row(session, image_lft_size(lft),
-		 &(struct image_row){.guid = node->guid, .lft = lft_ref(lft)});
+	send_row(session, table_cache_lft_size(lft),
+		 &(struct table_cache_row){.guid = node->guid, .lft = lft_ref(lft)});
 	return true;
 }
 
@@ -421,17 +421,17 @@ static bool send_lft(struct session *session, const struct node *node)
  * from the switch. */
 static bool send_mft(struct session *session, const struct node *node)
 {
-	const struct image_row *sent = map_get(&session->tables, node->guid);
+	const struct table_cache_row *sent = map_get(&session->tables, node->guid);
 	struct mft_row *mft = node->sw->mft ? mft_row(node->sw->mft) : NULL;
 	lid_t top = node->facts->sw.multicast_fdb_top;
 
 	if (!mft || !mft->blocks || (sent && sent->mft == mft && sent->mft_top == top) ||
-	    image_mft_size(mft) > FRAME_BODY_MAX) {
+	    table_cache_mft_size(mft) > FRAME_BODY_MAX) {
 		mft_row_unref(mft);
 		return false;
 	}
-	send_row(session, image_mft_size(mft),
-		 &(struct image_row){.guid = node->guid, .mft = mft, .mft_top = top});
+	send_row(session, table_cache_mft_size(mft),
+		 &(struct table_cache_row){.guid = node->guid, .mft = mft, .mft_top = top});
 	return true;
 }
 

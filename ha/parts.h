@@ -60,7 +60,7 @@ struct session {
 	bool in_step;
 	uint64_t out_until_us;
 	bool degraded;	   /* its store is */
-	struct map tables; /* what it was sent, by GUID: a struct image_row */
+	struct map tables; /* what it was sent, by GUID: a struct table_cache_row */
 	size_t table_at;   /* in the roster: the next to be looked at */
 	struct loop_deferred pump;
 	struct frame_in in;
@@ -120,7 +120,7 @@ struct follow {
 	struct arena *arena; /* of the batch */
 	struct wire_change batch[FRAME_CHANGES_MAX];
 	size_t batched;
-	struct map tables; /* by GUID: a struct image_row */
+	struct map tables; /* by GUID: a struct table_cache_row */
 	struct frame_in in;
 	struct log_limit limit;
 };
@@ -149,8 +149,8 @@ void replica_send(struct replica *replica, struct stream *stream);
 void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
 		   uint64_t number);
 
-/* By GUID: struct image_row, allocated. */
-struct image_row *tables_row(struct map *tables, guid_t guid); /* made now if there is none */
+/* By GUID: struct table_cache_row, allocated. */
+struct table_cache_row *tables_row(struct map *tables, guid_t guid); /* made now if there is none */
 void tables_clear(struct map *tables);
 
 /* replica_lead.c */
@@ -170,7 +170,7 @@ bool follow_has_all(const struct replica *replica);
 void follow_look(struct replica *replica); /* for a master, soon */
 void follow_end(struct replica *replica);  /* what is whole takes effect, all else is forgotten */
 void follow_done(struct replica *replica);
-void follow_give_tables(struct replica *replica, struct image *image);
+void follow_give_tables(struct replica *replica, struct table_cache *cache);
 json_t *follow_status(const struct replica *replica);
 
 #endif

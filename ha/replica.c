@@ -36,7 +36,7 @@ bool replica_has_all(const struct replica *replica)
 	return replica && (replica->complete || follow_has_all(replica));
 }
 
-void replica_role(struct replica *replica, struct image *image)
+void replica_role(struct replica *replica, struct table_cache *cache)
 {
 	enum sm_state role;
 
@@ -47,7 +47,7 @@ void replica_role(struct replica *replica, struct image *image)
 	replica->complete = role == SM_DISCOVERING && follow_has_all(replica);
 	if (role == SM_MASTER) {
 		follow_end(replica);
-		follow_give_tables(replica, image);
+		follow_give_tables(replica, cache);
 		if (!replica->lead.leads)
 			lead_begin(replica);
 		return;
@@ -94,9 +94,9 @@ void replica_touch_mft(struct replica *replica)
 		lead_touch_mft(replica);
 }
 
-struct image_row *tables_row(struct map *tables, guid_t guid)
+struct table_cache_row *tables_row(struct map *tables, guid_t guid)
 {
-	struct image_row *row = map_get(tables, guid);
+	struct table_cache_row *row = map_get(tables, guid);
 
 	if (!row) {
 		row = mem_zalloc(sizeof(*row));
@@ -108,11 +108,11 @@ struct image_row *tables_row(struct map *tables, guid_t guid)
 
 void tables_clear(struct map *tables)
 {
-	struct image_row *row;
+	struct table_cache_row *row;
 	size_t at = 0;
 
 	while ((row = map_next(tables, &at))) {
-		image_row_done(row);
+		table_cache_row_done(row);
 		free(row);
 	}
 	map_done(tables);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The replica: a master's registry and its image of tables, kept by its standbys as they change, so
+ * The replica: a master's registry and its table cache, kept by its standbys as they change, so
  * that whoever takes over goes on where the master was. It goes over a network that is not the
  * fabric, by any carrier of streams (lib/stream.h).
  *
@@ -61,9 +61,9 @@ struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
 void replica_stop(struct replica *replica); /* says good-bye; before the store is flushed */
 void replica_free(struct replica *replica); /* NULL is harmless, here and below */
 
-/* The role, or the MASTER, is another one. Who becomes MASTER has in image afterwards what the
- * master before has told of tables. */
-void replica_role(struct replica *replica, struct image *image);
+/* The role, or the MASTER, is another one. Who becomes MASTER has in table cache afterwards what
+ * the master before has told of tables. */
+void replica_role(struct replica *replica, struct table_cache *cache);
 /* It is locked out: whoever is MASTER of those it may follow has the keys. */
 void replica_seek(struct replica *replica);
 /* Whether a standby has what its master has, as far as it can be had: then it may take over from

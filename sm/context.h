@@ -142,8 +142,8 @@ struct sm {
 	struct mcast *mcast;
 	struct local_port local_port;
 	struct save *save;
-	struct image *image;	 /* NULL: what switches hold is not kept */
-	struct replica *replica; /* NULL: there is none */
+	struct table_cache *cache; /* NULL: what switches hold is not kept */
+	struct replica *replica;   /* NULL: there is none */
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */

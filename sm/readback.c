@@ -137,7 +137,7 @@ static void compare_cell(struct sm *sm, struct port *port, uint32_t number, cons
 	attr_decode(&multicast_forwarding_table_format, data, &table);
 	if (memcmp(held, table.port_mask, sizeof(table.port_mask)) == 0) {
 		if (mft->cells[index])
-			mft->cells[index]->guessed = false;
+			mft->cells[index]->cached = false;
 		return;
 	}
 	mft_learn(mft, index, table.port_mask);

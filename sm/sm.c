@@ -75,7 +75,7 @@ static void role_changed(void *ctx, const char *reason)
 		compare_sm_lid(sm);
 	}
 	sm->was_master = role == SM_MASTER;
-	replica_role(sm->replica, sm->image);
+	replica_role(sm->replica, sm->cache);
 	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
 	 * running sweep has read may be older than what the other master wrote. */
 	if (!sweep_is_electing(sm) && (role == SM_MASTER || role == SM_DISCOVERING))
@@ -153,7 +153,7 @@ static void mcast_written(void *ctx, bool failed)
 {
 	struct sm *sm = ctx;
 
-	image_touch_mft(sm->image);
+	table_cache_touch_mft(sm->cache);
 	replica_touch_mft(sm->replica);
 	if (failed)
 		trigger_light(&sm->trigger, "multicast tables were not taken");
@@ -216,7 +216,7 @@ void sm_free(struct sm *sm)
 	engines_done(sm);
 	save_free(sm->save);
 	replica_free(sm->replica);
-	image_free(sm->image);
+	table_cache_free(sm->cache);
 	publish_done(sm);
 	snapshot_request_done(&sm->snapshot_request);
 	hold_done(&sm->hold);
@@ -275,13 +275,13 @@ void sm_stop(struct sm *sm)
 
 void sm_keep_tables(struct sm *sm, struct work_pool *pool, const char *dir)
 {
-	sm->image = image_new(sm->loop, pool, dir, sm->fabric);
-	program_use_image(sm->program, sm->image);
+	sm->cache = table_cache_new(sm->loop, pool, dir, sm->fabric);
+	program_use_table_cache(sm->program, sm->cache);
 }
 
 void sm_flush_tables(struct sm *sm)
 {
-	image_end(sm->image);
+	table_cache_end(sm->cache);
 }
 
 static enum sm_state own_role(void *ctx)

@@ -418,10 +418,10 @@ static void route_phase(struct sm *sm)
 				      route_from, sm);
 }
 
-/* The LID of the manager of whose tables the image is, as they are remembered; 0: unknown. */
-static lid_t lid_of_image(const struct sm *sm)
+/* The LID of the manager of whose tables the table cache is, as they are remembered; 0: unknown. */
+static lid_t lid_of_table_cache(const struct sm *sm)
 {
-	const struct lid_entry key = {.guid = image_author(sm->image)};
+	const struct lid_entry key = {.guid = table_cache_author(sm->cache)};
 	const struct lid_entry *author;
 
 	if (!key.guid)
@@ -434,7 +434,7 @@ static lid_t lid_of_image(const struct sm *sm)
 static bool another_may_have_ruled(const struct sm *sm)
 {
 	const struct roster *roster = fabric_roster(sm->fabric);
-	lid_t lid = lid_of_image(sm);
+	lid_t lid = lid_of_table_cache(sm);
 
 	for (size_t i = 0; i < roster->num_switches; i++) {
 		lid_t master = port_info(&roster->switches[i]->port[0])->master_sm_lid;
@@ -450,7 +450,7 @@ static void trees_phase(struct sm *sm)
 	/* Members come and go all the time, so what another one has written may differ by a few
 	 * blocks only, which no sample needs to meet. */
 	if (another_may_have_ruled(sm))
-		image_forget_mft(sm->image);
+		table_cache_forget_mft(sm->cache);
 	if (sm->routed)
 		mcast_phase(sm->mcast, sweep_advance, sm);
 	else
@@ -763,16 +763,16 @@ static void read_changed(struct sm *sm)
 
 /* What was read at the start tells of the time before that, and of nothing that came after. Where
  * it was wrong once, somebody else has written, and what was believed of it is read. */
-static void follow_image(struct sm *sm, int error)
+static void follow_table_cache(struct sm *sm, int error)
 {
 	if (error != -EAGAIN)
-		image_forget(sm->image);
-	if (program_report(sm->program)->image_wrong) {
+		table_cache_forget(sm->cache);
+	if (program_report(sm->program)->cache_wrong) {
 		fabric_forget_tables(sm->fabric);
 		trigger_full(&sm->trigger, "tables are not as they were left");
 	}
 	if (!error && peers_role(sm->peers) == SM_MASTER) {
-		image_touch(sm->image);
+		table_cache_touch(sm->cache);
 		replica_touch_tables(sm->replica);
 	}
 }
@@ -805,7 +805,7 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	log_sweep(sm, &sweep->last, same);
 	tell_links(sm, error);
 	call_waiters(sm);
-	follow_image(sm, error);
+	follow_table_cache(sm, error);
 	if (!error)
 		port_events_settled(&sm->port_events, sm->fabric);
 	if (discover_report(sm->discover)->want_full)

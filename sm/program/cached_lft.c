@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch is guessed to hold: its row of the image (fabric/table_cache.h). The guess stands
- * when some blocks of the switch are read and are as the row has them: the one with the manager's
- * LID, and others that differ from switch to switch, so that all together they look at nearly every
- * LID. Otherwise the switch is read whole, and so are all others in the next sweep: somebody has
- * written. What is believed wrongly in spite of that the readback finds.
+ * What a switch is guessed to hold: its row of the table cache (fabric/table_cache.h). The cached
+ * table stands when some blocks of the switch are read and are as the row has them: the one with
+ * the manager's LID, and others that differ from switch to switch, so that all together they look
+ * at nearly every LID. Otherwise the switch is read whole, and so are all others in the next sweep:
+ * somebody has written. What is believed wrongly in spite of that the readback finds.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,33 +17,33 @@ enum { SAMPLES = 4 };
 static uint16_t lft_cache_sample(const struct program *program, const struct node *node,
 				 unsigned number)
 {
-	const struct lft *guess = node->sw->guess;
+	const struct lft *cached = node->sw->cached;
 	lid_t own = program->fabric->sm_port->lid;
 	uint64_t hash = (node->guid + number) * UINT64_C(0x9E3779B97F4A7C15);
 
-	if (!number && own <= guess->top)
+	if (!number && own <= cached->top)
 		return own / LFT_BLOCK_LIDS;
-	return (uint16_t)((hash >> 32) % guess->blocks);
+	return (uint16_t)((hash >> 32) % cached->blocks);
 }
 
-void guess_drop(struct switch_state *sw)
+void lft_cache_drop(struct switch_state *sw)
 {
-	lft_unref(sw->guess);
-	sw->guess = NULL;
+	lft_unref(sw->cached);
+	sw->cached = NULL;
 	sw->compared = false;
 }
 
-void guess_begin(struct program *program, struct node *node)
+void lft_cache_begin(struct program *program, struct node *node)
 {
 	struct switch_state *sw = node->sw;
 	struct lft *row;
 
-	if (sw->have.base || !sw->want || sw->guess)
+	if (sw->have.base || !sw->want || sw->cached)
 		return;
-	row = image_take(program->image, node->guid);
+	row = table_cache_take(program->cache, node->guid);
 	if (row && row->top == node->facts->sw.linear_fdb_top && switch_forwards(node)) {
-		sw->guess = row;
-		sw->guess_asked = 0;
+		sw->cached = row;
+		sw->samples_asked = 0;
 	} else {
 		lft_unref(row);
 	}
@@ -62,15 +62,15 @@ static void lft_cache_sample_read(void *owner, void *subject, const struct smp_r
 	if (answer->error == -ECANCELED)
 		return;
 	verify_try_again(node, answer->error);
-	if (!sw->guess) {
+	if (!sw->cached) {
 		/* a sample before this one has decided */
 	} else if (answer->error || answer->status) {
-		guess_drop(sw);
+		lft_cache_drop(sw);
 	} else {
-		differs = memcmp(answer->data, lft_block(sw->guess, block), LFT_BLOCK_LIDS) != 0;
-		program->report.image_wrong += differs;
+		differs = memcmp(answer->data, lft_block(sw->cached, block), LFT_BLOCK_LIDS) != 0;
+		program->report.cache_wrong += differs;
 		if (differs)
-			guess_drop(sw);
+			lft_cache_drop(sw);
 	}
 	if (!answer->error && !answer->status && !sw->set_lost)
 		sw->unanswered = 0;
@@ -80,39 +80,40 @@ static void lft_cache_sample_read(void *owner, void *subject, const struct smp_r
 static bool lft_cache_is_sampled(const struct program *program, const struct node *node,
 				 uint16_t block)
 {
-	for (unsigned i = 0; i < node->sw->guess_asked; i++) {
+	for (unsigned i = 0; i < node->sw->samples_asked; i++) {
 		if (lft_cache_sample(program, node, i) == block)
 			return true;
 	}
 	return false;
 }
 
-void guess_judge(struct program *program, struct node *node)
+void lft_cache_judge(struct program *program, struct node *node)
 {
 	struct switch_state *sw = node->sw;
 
-	if (!sw->guess)
+	if (!sw->cached)
 		return;
-	while (sw->guess_asked < SAMPLES &&
+	while (sw->samples_asked < SAMPLES &&
 	       lft_cache_is_sampled(program, node,
-				    lft_cache_sample(program, node, sw->guess_asked)))
-		sw->guess_asked++;
-	if (sw->guess_asked < SAMPLES || sw->blocks_pending)
+				    lft_cache_sample(program, node, sw->samples_asked)))
+		sw->samples_asked++;
+	if (sw->samples_asked < SAMPLES || sw->blocks_pending)
 		return;
-	lft_have_believe(&sw->have, sw->guess);
-	guess_drop(sw);
+	lft_have_believe(&sw->have, sw->cached);
+	lft_cache_drop(sw);
 	switch_wake_waiters(program, node);
 }
 
-bool guess_request(struct program *program, struct node *node, struct smp_request *out)
+bool lft_cache_request(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct switch_state *sw = node->sw;
 
-	if (sw->guess_asked == SAMPLES)
+	if (sw->samples_asked == SAMPLES)
 		return false;
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
-				    .attr_mod = lft_cache_sample(program, node, sw->guess_asked++),
+				    .attr_mod =
+					    lft_cache_sample(program, node, sw->samples_asked++),
 				    .tried = sw->unanswered,
 				    .way = sw->way,
 				    .once = true,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch is guessed to hold of multicast: its row of the image (fabric/table_cache.h). The
- * guess stands when MulticastFDBTop is as it was and some cells of the switch are read and are as
- * the row has them. Joins and leaves make rows old within a minute, and nothing is forced to disk
- * before they are written to switches, so a guess is believed only as long as it says what should
- * be: where a cell differs from that it is read before it is written (program_mft.c). There is none
- * where another manager may have ruled since (sweep.c). What one that had our LID wrote, and no
- * sample met, the readback finds. Called by program_mft.c; loop thread only.
+ * What a switch is guessed to hold of multicast: its row of the table cache (fabric/table_cache.h).
+ * The cached table stands when MulticastFDBTop is as it was and some cells of the switch are read
+ * and are as the row has them. Joins and leaves make rows old within a minute, and nothing is
+ * forced to disk before they are written to switches, so a cached table is believed only as long as
+ * it says what should be: where a cell differs from that it is read before it is written
+ * (program_mft.c). There is none where another manager may have ruled since (sweep.c). What one
+ * that had our LID wrote, and no sample met, the readback finds. Called by program_mft.c; loop
+ * thread only.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,17 +21,17 @@ enum { SAMPLES = 4, MFT_POSITION_SHIFT = 28 };
 /* Every other one is of those that hold something. */
 static uint32_t mft_cache_sample(const struct node *node, unsigned number)
 {
-	const struct mft_row *guess = node->sw->mft->guess;
+	const struct mft_row *cached = node->sw->mft->cached;
 	uint64_t hash = (node->guid + number) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
 
-	if (guess->count && number % 2 == 0)
-		return guess->cell[hash % guess->count].index;
-	return (uint32_t)(hash % ((uint32_t)guess->blocks * guess->positions));
+	if (cached->count && number % 2 == 0)
+		return cached->cell[hash % cached->count].index;
+	return (uint32_t)(hash % ((uint32_t)cached->blocks * cached->positions));
 }
 
 static bool mft_cache_is_sampled(const struct node *node, uint32_t index)
 {
-	for (unsigned i = 0; i < node->sw->mft->guess_asked; i++) {
+	for (unsigned i = 0; i < node->sw->mft->samples_asked; i++) {
 		if (mft_cache_sample(node, i) == index)
 			return true;
 	}
@@ -39,25 +40,25 @@ static bool mft_cache_is_sampled(const struct node *node, uint32_t index)
 
 static void mft_cache_drop(struct mft *mft)
 {
-	mft_row_unref(mft->guess);
-	mft->guess = NULL;
+	mft_row_unref(mft->cached);
+	mft->cached = NULL;
 }
 
-void mft_guess_begin(struct program *program, struct node *node)
+void mft_cache_begin(struct program *program, struct node *node)
 {
 	struct mft *mft = node->sw->mft;
 	struct mft_row *row;
 	lid_t top;
 
-	if (!mft || mft->guess || mft->blank || mft->known_blocks)
+	if (!mft || mft->cached || mft->blank || mft->known_blocks)
 		return;
-	row = image_take_mft(program->image, node->guid, &top);
+	row = table_cache_take_mft(program->cache, node->guid, &top);
 	if (!row)
 		return;
 	if (row->blocks && row->blocks <= mft->blocks && row->positions == mft->positions &&
 	    top == node->facts->sw.multicast_fdb_top && switch_forwards(node)) {
-		mft->guess = row;
-		mft->guess_asked = 0;
+		mft->cached = row;
+		mft->samples_asked = 0;
 	} else {
 		mft_row_unref(row);
 	}
@@ -78,41 +79,41 @@ static void mft_cache_sample_read(void *owner, void *subject, const struct smp_r
 		return;
 	if (!answer->error && !answer->status)
 		attr_decode(&multicast_forwarding_table_format, answer->data, &held);
-	if (mft->guess &&
+	if (mft->cached &&
 	    (answer->error || answer->status ||
-	     memcmp(held.port_mask, mft_row_cell(mft->guess, index), sizeof(held.port_mask)) != 0))
+	     memcmp(held.port_mask, mft_row_cell(mft->cached, index), sizeof(held.port_mask)) != 0))
 		mft_cache_drop(mft);
 	window_wake(&node->port[0].agent->target);
 }
 
 static void believe(struct program *program, struct mft *mft)
 {
-	const struct mft_row *guess = mft->guess;
+	const struct mft_row *cached = mft->cached;
 
-	mft_believe(mft, guess);
-	for (uint32_t i = 0; i < guess->count; i++)
+	mft_believe(mft, cached);
+	for (uint32_t i = 0; i < cached->count; i++)
 		mcast_be_careful(program->mcast,
 				 (lid_t)(LID_MULTICAST_MIN +
-					 guess->cell[i].index / mft->positions * MFT_BLOCK_LIDS));
+					 cached->cell[i].index / mft->positions * MFT_BLOCK_LIDS));
 	mft_cache_drop(mft);
 }
 
-bool mft_guess_request(struct program *program, struct node *node, struct smp_request *out)
+bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct mft *mft = node->sw->mft;
 	uint32_t index;
 
-	if (!mft->guess)
+	if (!mft->cached)
 		return false;
-	while (mft->guess_asked < SAMPLES &&
-	       mft_cache_is_sampled(node, mft_cache_sample(node, mft->guess_asked)))
-		mft->guess_asked++;
-	if (mft->guess_asked == SAMPLES) {
+	while (mft->samples_asked < SAMPLES &&
+	       mft_cache_is_sampled(node, mft_cache_sample(node, mft->samples_asked)))
+		mft->samples_asked++;
+	if (mft->samples_asked == SAMPLES) {
 		if (!mft->pending)
 			believe(program, mft);
 		return false;
 	}
-	index = mft_cache_sample(node, mft->guess_asked++);
+	index = mft_cache_sample(node, mft->samples_asked++);
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_MULTICAST_FORWARDING_TABLE,
 				    .attr_mod = index % mft->positions << MFT_POSITION_SHIFT |

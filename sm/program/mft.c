@@ -409,7 +409,7 @@ static void was_not_told(struct program *program, struct node *node, size_t inde
 		return;
 	}
 	if (mft_cell_is_silent(cell)) {
-		cell->known = cell->guessed = false;
+		cell->known = cell->cached = false;
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
 		log_limited(
 			&program->limit, LOG_WARNING, &subject,
@@ -447,7 +447,7 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	}
 	if (answer->status) { /* nobody will ever know: it is as if there was nothing */
 		mft_cell(mft, index)->untold = true;
-		mft_cell(mft, index)->guessed = false;
+		mft_cell(mft, index)->cached = false;
 		mft_go_on(program, node);
 		return;
 	}
@@ -484,8 +484,7 @@ static bool is_doubtful_guess(const struct program *program, const struct mft *m
 {
 	const struct mft_cell *cell = mft->cells[index];
 
-	return program->part != PROGRAM_READ_MULTICAST && cell && cell->guessed &&
-	       mft_differs(cell);
+	return program->part != PROGRAM_READ_MULTICAST && cell && cell->cached && mft_differs(cell);
 }
 
 static bool block_is_known(const struct mft *mft, uint16_t block)
@@ -504,9 +503,9 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 
 	if (!mft || !mft->touched || mft->failed)
 		return false;
-	if (mft_guess_request(program, node, out))
+	if (mft_cache_request(program, node, out))
 		return true;
-	if (mft->guess)
+	if (mft->cached)
 		return false;
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
 		if (mft_cell_is_silent(mft->cells[i]) ||
@@ -594,7 +593,7 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		return false;
 	if (mft_read_request(program, node, out))
 		return true;
-	if (mft->guess)
+	if (mft->cached)
 		return false;
 	end = cells_in_use(mft);
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {

@@ -4,7 +4,7 @@
  * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
  * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing,
  * program_fdr10.c enables that speed, program_mft.c writes multicast tables, program_mft_guess.c
- * and program_guess.c believe an image. Private to these.
+ * and program_guess.c believe a table cache. Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
@@ -32,7 +32,7 @@ struct program {
 	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
-	struct image *image; /* NULL: there is none */
+	struct table_cache *cache; /* NULL: there is none */
 	const struct sm_options *options;
 	struct guids *guids;   /* NULL: aliases are not written */
 	struct policy *policy; /* NULL: P_Keys are not written */
@@ -149,21 +149,21 @@ struct node *mft_cable_blocker(struct program *program, struct port *port);
 /* program_mft_guess.c: as program_guess.c, of multicast. */
 
 /* Looks for what the switch may hold, when nothing is known of that. */
-void mft_guess_begin(struct program *program, struct node *node);
-/* The next sample; false: none now, and where mft->guess is NULL the guess is over, believed or
- * not. */
-bool mft_guess_request(struct program *program, struct node *node, struct smp_request *out);
+void mft_cache_begin(struct program *program, struct node *node);
+/* The next sample; false: none now, and where mft->guess is NULL the cached table is over, believed
+ * or not. */
+bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* program_guess.c */
 
-/* Looks for what the switch may hold, when nothing is known of that. While there is a guess nothing
- * but its samples is read or written of the table. */
-void guess_begin(struct program *program, struct node *node);
-void guess_drop(struct switch_state *sw); /* harmless without one */
-/* Believes the guess when all its samples were as it says. */
-void guess_judge(struct program *program, struct node *node);
-/* The next sample; false: all were asked for. guess_judge() was called before. */
-bool guess_request(struct program *program, struct node *node, struct smp_request *out);
+/* Looks for what the switch may hold, when nothing is known of that. While there is a cached table
+ * nothing but its samples is read or written of the table. */
+void lft_cache_begin(struct program *program, struct node *node);
+void lft_cache_drop(struct switch_state *sw); /* harmless without one */
+/* Believes the cached table when all its samples were as it says. */
+void lft_cache_judge(struct program *program, struct node *node);
+/* The next sample; false: all were asked for. lft_cache_judge() was called before. */
+bool lft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* program_verify.c */
 

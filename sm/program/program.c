@@ -812,7 +812,7 @@ static unsigned take_routes(void *arg, size_t *at)
 		return 0;
 	if (node->type == NODE_SWITCH) {
 		switch_take_routes(program, node, program->snapshot, program->routes);
-		guess_begin(program, node);
+		lft_cache_begin(program, node);
 		verify_begin(program, node);
 		program->stale += node->sw->stale;
 	}
@@ -1003,7 +1003,7 @@ static unsigned begin_tables(void *arg, size_t *at)
 		return 0;
 	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
 	if (program->part == PROGRAM_READ_MULTICAST)
-		mft_guess_begin(program, node);
+		mft_cache_begin(program, node);
 	return COST_TABLES;
 }
 
@@ -1085,9 +1085,9 @@ uint64_t program_refused_values(const struct program *program)
 	return program->refused_values;
 }
 
-void program_use_image(struct program *program, struct image *image)
+void program_use_table_cache(struct program *program, struct table_cache *cache)
 {
-	program->image = image;
+	program->cache = cache;
 }
 
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,

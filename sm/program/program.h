@@ -26,7 +26,7 @@ struct program_report {	       /* of one run */
 	bool not_as_read;      /* what was read does not hold any more, somewhere: read all again */
 	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */
 	unsigned changed;
-	unsigned image_wrong; /* blocks that were not as the image had them */
+	unsigned cache_wrong; /* blocks that were not as the table cache had them */
 };
 
 struct program *program_new(struct loop *loop, struct window *window, struct fabric *fabric,
@@ -34,8 +34,8 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 void program_free(struct program *program);
 /* What switches may hold, for those of which nothing is known; NULL: nobody can tell. It stays the
  * caller's. */
-struct image;
-void program_use_image(struct program *program, struct image *image);
+struct table_cache;
+void program_use_table_cache(struct program *program, struct table_cache *cache);
 /* Ports get their alias GUIDs as well; NULL: they do not. guids stay the caller's. */
 struct guids;
 void program_set_guids(struct program *program, struct guids *guids);

@@ -561,9 +561,9 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		return set_top(program, node, top, out);
 	if (!sw->want || sw->settled)
 		return mft_request(program, node, out);
-	guess_judge(program, node);
-	if (sw->guess)
-		return guess_request(program, node, out);
+	lft_cache_judge(program, node);
+	if (sw->cached)
+		return lft_cache_request(program, node, out);
 	if (!sw->compared)
 		lft_compare(sw);
 	if (block_request(program, node, out))
@@ -622,7 +622,7 @@ void switch_take_routes(struct program *program, struct node *node, const struct
 	mft_begin(program, node, lost && !(program->mft_was_read && any_link_up(node)));
 	if (lost) {
 		lft_have_forget(&sw->have);
-		guess_drop(sw);
+		lft_cache_drop(sw);
 		sw->top_set = LID_NONE;
 		sw->lost = false;
 		sw->settled = false;

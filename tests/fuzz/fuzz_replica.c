@@ -117,13 +117,13 @@ static void put_table(struct fuzz_bytes *in)
 {
 	struct lft *lft = lft_new((lid_t)(1 + fuzz_byte(in) % TABLE_TOP_MAX));
 	uint8_t changes = fuzz_byte(in);
-	size_t size = image_lft_size(lft);
+	size_t size = table_cache_lft_size(lft);
 	uint8_t *row;
 
 	fuzz_take(in, lft->port + 1, lft->top);
 	frame_begin(&out, FRAME_TABLE);
 	row = frame_room(&out, size);
-	image_lft_put(1 + fuzz_byte(in) % 4, lft, row);
+	table_cache_lft_put(1 + fuzz_byte(in) % 4, lft, row);
 	for (unsigned left = changes & 3; left; left--)
 		row[fuzz_byte(in) % size] ^= fuzz_byte(in);
 	frame_end(&out);

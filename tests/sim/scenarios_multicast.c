@@ -405,9 +405,9 @@ static unsigned switches_of(const struct sim *sim)
 
 enum { SAMPLES = 4, IMAGE_S = 80 };
 
-/* With an image some cells are read of each switch, and nothing is written; nor is it when groups
- * have changed since the image was. */
-static void restart_with_image(struct sim *sim)
+/* With a table cache some cells are read of each switch, and nothing is written; nor is it when
+ * groups have changed since the table cache was. */
+static void restart_with_table_cache(struct sim *sim)
 {
 	uint64_t sets, gets;
 	struct bed bed;
@@ -454,7 +454,7 @@ static void killed_while_joining(struct sim *sim)
 }
 
 /* What another manager has written meanwhile is found where a sample meets it. */
-static void image_is_wrong(struct sim *sim)
+static void table_cache_is_wrong(struct sim *sim)
 {
 	struct bed bed;
 
@@ -473,7 +473,8 @@ static void image_is_wrong(struct sim *sim)
 static void read_back(struct sim *sim)
 {
 	enum { READBACK_S = 100 };
-	struct bed bed = {.manager = sim_start(sim, "host-0001", "readback_interval=100 sweep_interval=0")};
+	struct bed bed = {
+		.manager = sim_start(sim, "host-0001", "readback_interval=100 sweep_interval=0")};
 	uint64_t sets;
 
 	sim_settle(sim, 60 * SIM_S);
@@ -758,7 +759,7 @@ static void read_is_busy(struct sim *sim)
 	sim_pass(sim, SIM_S);
 	sim_restart(bed.manager);
 	spoil(&spoiler, bed.manager, true, reads_table);
-	spoiler.times = 2; /* a sample for the image, and the read that follows */
+	spoiler.times = 2; /* a sample for the table cache, and the read that follows */
 	before = mft_sets(&bed);
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, spoiler.spoiled == 2);
@@ -799,7 +800,7 @@ static void trees_before_routes(struct sim *sim)
 	check_all(&bed);
 }
 
-static void lose_image(const struct sim_manager *manager)
+static void lose_table_cache(const struct sim_manager *manager)
 {
 	char *path = mem_printf("%s/tables.img", manager->store_dir);
 
@@ -818,7 +819,7 @@ static void read_is_silent(struct sim *sim)
 	begin(sim, &bed);
 	many_groups(sim, &bed);
 	sim_kill(bed.manager);
-	lose_image(bed.manager);
+	lose_table_cache(bed.manager);
 	forest_garble(sim->world, "leaf-01", bed.groups[0].mlid, 6, 5);
 	sim_link(sim, port, false);
 	sim_link(sim, port, true);
@@ -1014,10 +1015,10 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-all-away", .topology = TREE, .play = all_are_away},
 	{.name = "multicast-restart", .topology = TREE, .play = restart},
 	{.name = "multicast-restart-3", .topology = TREE3, .play = restart},
-	{.name = "multicast-restart-image", .topology = TREE, .play = restart_with_image},
-	{.name = "multicast-restart-image-3", .topology = TREE3, .play = restart_with_image},
+	{.name = "multicast-restart-image", .topology = TREE, .play = restart_with_table_cache},
+	{.name = "multicast-restart-image-3", .topology = TREE3, .play = restart_with_table_cache},
 	{.name = "multicast-killed-joining", .topology = TREE, .play = killed_while_joining},
-	{.name = "multicast-image-wrong", .topology = TREE, .play = image_is_wrong},
+	{.name = "multicast-image-wrong", .topology = TREE, .play = table_cache_is_wrong},
 	{.name = "multicast-read-back", .topology = TREE, .play = read_back},
 	{.name = "multicast-loss", .topology = TREE, .play = with_loss},
 	{.name = "multicast-top-lost", .topology = TREE, .play = top_is_lost},

@@ -147,8 +147,8 @@ enum { SAMPLES = 4, IMAGE_S = 15 };
 /* Makes tables of many blocks. */
 #define MANY_LIDS "lmc=4"
 
-/* Up, with an image of the tables as they are. */
-static struct sim_manager *up_with_image(struct sim *sim)
+/* Up, with a table cache of the tables as they are. */
+static struct sim_manager *up_with_table_cache(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", MANY_LIDS);
 
@@ -172,9 +172,9 @@ static uint64_t switches_of(struct sim *sim)
 }
 
 /* Some blocks are read, and nothing is written. */
-static void image_is_right(struct sim *sim)
+static void table_cache_is_right(struct sim *sim)
 {
-	struct sim_manager *manager = up_with_image(sim);
+	struct sim_manager *manager = up_with_table_cache(sim);
 
 	sim_restart(manager);
 	sim_settle(sim, 60 * SIM_S);
@@ -187,9 +187,9 @@ static void image_is_right(struct sim *sim)
 
 /* Somebody has written into a switch: it is noticed, all tables are read, and that one is mended.
  */
-static void image_is_wrong(struct sim *sim)
+static void table_cache_is_wrong(struct sim *sim)
 {
-	struct sim_manager *manager = up_with_image(sim);
+	struct sim_manager *manager = up_with_table_cache(sim);
 	struct device *leaf = sim_device(sim, "leaf-04");
 
 	for (lid_t lid = 1; leaf && lid <= leaf->sw.linear_fdb_top; lid++)
@@ -202,10 +202,10 @@ static void image_is_wrong(struct sim *sim)
 }
 
 /* Samples that are lost make no difference to what is written. */
-static void image_with_losses(struct sim *sim)
+static void table_cache_with_losses(struct sim *sim)
 {
 	static const struct world_faults some = {.drop_ppm = 100000};
-	struct sim_manager *manager = up_with_image(sim);
+	struct sim_manager *manager = up_with_table_cache(sim);
 
 	sim_faults(sim, &some);
 	sim_restart(manager);
@@ -216,9 +216,9 @@ static void image_with_losses(struct sim *sim)
 }
 
 /* A switch that was reset meanwhile is not taken for what it was. */
-static void image_of_a_reset_switch(struct sim *sim)
+static void table_cache_of_a_reset_switch(struct sim *sim)
 {
-	struct sim_manager *manager = up_with_image(sim);
+	struct sim_manager *manager = up_with_table_cache(sim);
 
 	sim_reboot(sim, sim_device(sim, "spine-02"));
 	sim_pass(sim, SIM_S);
@@ -227,10 +227,10 @@ static void image_of_a_reset_switch(struct sim *sim)
 	sim_expect(sim, manager->lft_sets_sent > 0);
 }
 
-/* What another manager has written since counts: the image is of no use after that one. */
-static void image_is_old(struct sim *sim)
+/* What another manager has written since counts: the table cache is of no use after that one. */
+static void table_cache_is_old(struct sim *sim)
 {
-	struct sim_manager *manager = up_with_image(sim);
+	struct sim_manager *manager = up_with_table_cache(sim);
 	struct sim_manager *other = sim_start(sim, "host-0032", MANY_LIDS);
 
 	sim_settle(sim, 60 * SIM_S);
@@ -304,11 +304,13 @@ static void ports_are_disabled(struct sim *sim)
 }
 
 const struct scenario sim_store[] = {
-	{.name = "image-is-right", .topology = TREE, .play = image_is_right},
-	{.name = "image-is-wrong", .topology = TREE, .play = image_is_wrong},
-	{.name = "image-of-a-reset-switch", .topology = TREE, .play = image_of_a_reset_switch},
-	{.name = "image-with-losses", .topology = TREE, .play = image_with_losses},
-	{.name = "image-is-old", .topology = TREE, .play = image_is_old},
+	{.name = "image-is-right", .topology = TREE, .play = table_cache_is_right},
+	{.name = "image-is-wrong", .topology = TREE, .play = table_cache_is_wrong},
+	{.name = "image-of-a-reset-switch",
+	 .topology = TREE,
+	 .play = table_cache_of_a_reset_switch},
+	{.name = "image-with-losses", .topology = TREE, .play = table_cache_with_losses},
+	{.name = "image-is-old", .topology = TREE, .play = table_cache_is_old},
 	{.name = "registers-anew", .topology = TREE, .play = registers_anew},
 	{.name = "register-after-absence", .topology = TREE, .play = register_after_absence},
 	{.name = "ports-are-disabled", .topology = TREE, .play = ports_are_disabled},

@@ -186,14 +186,14 @@ static void test_rows(void)
 	mft_want(other, FIRST + 3, 1, 2, true);
 	mft_believe(other, row);
 	CU_ASSERT(mft_is_known(other, 0) && mft_is_known(other, 3) && !mft_is_known(other, 4));
-	CU_ASSERT(other->cells[1]->guessed && other->cells[2]->guessed);
+	CU_ASSERT(other->cells[1]->cached && other->cells[2]->cached);
 	CU_ASSERT_EQUAL(memcmp(mft_held(other, 3), some, sizeof(some)), 0);
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
 		CU_ASSERT_EQUAL(mft_has(other, (lid_t)(FIRST + MFT_BLOCK_LIDS + i), 0), 0);
 	mft_want(other, FIRST + 5, 0, 4, true);
-	CU_ASSERT(other->cells[0]->guessed);
+	CU_ASSERT(other->cells[0]->cached);
 	mft_learn(other, 0, none);
-	CU_ASSERT(!other->cells[0]->guessed);
+	CU_ASSERT(!other->cells[0]->cached);
 	mft_row_unref(row);
 	mft_free(mft);
 	mft_free(other);

@@ -494,7 +494,7 @@ static void lie_of_table(void)
 	struct lft *lft = lft_new(63);
 
 	frame_begin(&lie, FRAME_TABLE);
-	image_lft_put(0x5151, lft, frame_room(&lie, image_lft_size(lft)));
+	table_cache_lft_put(0x5151, lft, frame_room(&lie, table_cache_lft_size(lft)));
 	frame_bytes(&lie, "", 1);
 	frame_end(&lie);
 	lft_unref(lft);

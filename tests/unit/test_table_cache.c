@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The image of tables: what is written is read, and what is damaged is not believed:
+/* The table cache: what is written is read, and what is damaged is not believed:
  * fabric/table_cache.h. */
 #include "fabric/table_cache.h"
 
@@ -59,37 +59,37 @@ static void give_tables(const struct model *model)
 	}
 }
 
-static struct image *open_image(const struct model *model)
+static struct table_cache *open_table_cache(const struct model *model)
 {
-	return image_new(model->loop, NULL, dir, model->fabric);
+	return table_cache_new(model->loop, NULL, dir, model->fabric);
 }
 
-/* As a pool would: there is none here, so image_end() writes. */
-static void write_image(const struct model *model)
+/* As a pool would: there is none here, so table_cache_end() writes. */
+static void write_table_cache(const struct model *model)
 {
 	struct work_pool *pool = work_pool_new(model->loop, 1);
-	struct image *image = image_new(model->loop, pool, dir, model->fabric);
+	struct table_cache *cache = table_cache_new(model->loop, pool, dir, model->fabric);
 
-	image_touch(image);
+	table_cache_touch(cache);
 	work_pool_free(pool);
-	image_end(image);
-	image_free(image);
+	table_cache_end(cache);
+	table_cache_free(cache);
 }
 
-static bool mft_comes_back(struct image *image, const struct node *node, unsigned n)
+static bool mft_comes_back(struct table_cache *cache, const struct node *node, unsigned n)
 {
 	struct mft_row *held = mft_row(node->sw->mft), *row;
 	lid_t top = 0;
 	bool same;
 
-	row = image_take_mft(image, node->guid, &top);
+	row = table_cache_take_mft(cache, node->guid, &top);
 	same = row && top == mft_top_of(n) && row->blocks == 2 && row->blocks == held->blocks &&
 	       row->count == (n % 3 ? 1 : 0) && row->count == held->count &&
 	       memcmp(row->cell, held->cell, row->count * sizeof(row->cell[0])) == 0;
 	CU_ASSERT_TRUE(!row || same);
 	mft_row_unref(held);
 	mft_row_unref(row);
-	CU_ASSERT_PTR_NULL(image_take_mft(image, node->guid, &top));
+	CU_ASSERT_PTR_NULL(table_cache_take_mft(cache, node->guid, &top));
 	return same;
 }
 
@@ -99,14 +99,14 @@ static unsigned mfts_found;
 static unsigned read_back(const struct model *model)
 {
 	const struct roster *roster = fabric_roster(model->fabric);
-	struct image *image = open_image(model);
+	struct table_cache *cache = open_table_cache(model);
 	unsigned found = 0;
 
 	mfts_found = 0;
 	for (unsigned n = 0; n < SWITCHES; n++) {
-		struct lft *row = image_take(image, roster->switches[n]->guid);
+		struct lft *row = table_cache_take(cache, roster->switches[n]->guid);
 
-		mfts_found += mft_comes_back(image, roster->switches[n], n);
+		mfts_found += mft_comes_back(cache, roster->switches[n], n);
 		if (!row)
 			continue;
 		found++;
@@ -115,9 +115,9 @@ static unsigned read_back(const struct model *model)
 				       (size_t)row->blocks * LFT_BLOCK_LIDS),
 				0);
 		lft_unref(row);
-		CU_ASSERT_PTR_NULL(image_take(image, roster->switches[n]->guid));
+		CU_ASSERT_PTR_NULL(table_cache_take(cache, roster->switches[n]->guid));
 	}
-	image_free(image);
+	table_cache_free(cache);
 	return found;
 }
 
@@ -145,14 +145,14 @@ static void there_and_back(struct model *model)
 	struct stat stat_of;
 
 	CU_ASSERT_EQUAL(read_back(model), 0); /* no file */
-	write_image(model);
+	write_table_cache(model);
 	CU_ASSERT_EQUAL(stat(path, &stat_of), 0);
 	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
 	CU_ASSERT_EQUAL(read_back(model), SWITCHES);
 	CU_ASSERT_EQUAL(mfts_found, SWITCHES);
 	mft_doubt(roster->switches[5]->sw->mft, 1, none);
 	roster->switches[3]->sw->settled = false; /* it is not known what this one holds */
-	write_image(model);
+	write_table_cache(model);
 	CU_ASSERT_EQUAL(read_back(model), SWITCHES - 1);
 	CU_ASSERT_EQUAL(mfts_found, SWITCHES - 1);
 }
@@ -193,18 +193,18 @@ static void test_lft_by_hand(void)
 {
 	struct lft *lft = lft_new(3);
 	uint8_t bytes[256];
-	struct image_row row = {0};
-	size_t size = image_lft_size(lft);
+	struct table_cache_row row = {0};
+	size_t size = table_cache_lft_size(lft);
 
 	for (uint8_t lid = 1; lid <= 3; lid++)
 		lft->port[lid] = lid;
-	image_lft_put(0x0002c90300000001, lft, bytes);
+	table_cache_lft_put(0x0002c90300000001, lft, bytes);
 	check_bytes(bytes, size, lft_by_hand);
-	CU_ASSERT_EQUAL(image_row_get(bytes, size, &row), size);
+	CU_ASSERT_EQUAL(table_cache_row_get(bytes, size, &row), size);
 	CU_ASSERT_TRUE(row.guid == 0x0002c90300000001 && !row.mft && row.lft);
 	CU_ASSERT_TRUE_FATAL(row.lft != NULL && row.lft->top == 3 && row.lft->blocks == 1);
 	CU_ASSERT_EQUAL(memcmp(row.lft->port, lft->port, 64), 0);
-	image_row_done(&row);
+	table_cache_row_done(&row);
 	lft_unref(lft);
 }
 
@@ -212,25 +212,25 @@ static void test_mft_by_hand(void)
 {
 	struct mft_row *mft = mft_row_new(2, 1, 1);
 	uint8_t bytes[256];
-	struct image_row row = {0};
-	size_t size = image_mft_size(mft);
+	struct table_cache_row row = {0};
+	size_t size = table_cache_mft_size(mft);
 
 	mft->cell[0] = (struct mft_row_cell){.index = 1, .ports = {0x8002, [31] = 0x0104}};
-	image_mft_put(0x0002c90300000001, mft, 0xC03F, bytes);
+	table_cache_mft_put(0x0002c90300000001, mft, 0xC03F, bytes);
 	check_bytes(bytes, size, mft_by_hand);
-	CU_ASSERT_EQUAL(image_row_get(bytes, size, &row), size);
+	CU_ASSERT_EQUAL(table_cache_row_get(bytes, size, &row), size);
 	CU_ASSERT_TRUE(row.guid == 0x0002c90300000001 && !row.lft && row.mft_top == 0xC03F);
 	CU_ASSERT_TRUE_FATAL(row.mft != NULL && row.mft->blocks == 2 && row.mft->positions == 1);
 	CU_ASSERT_TRUE(row.mft->count == 1 && row.mft->cell[0].index == 1);
 	CU_ASSERT_EQUAL(memcmp(row.mft->cell, mft->cell, sizeof(mft->cell[0])), 0);
-	image_row_done(&row);
+	table_cache_row_done(&row);
 	mft_row_unref(mft);
 }
 
 /* The file: magic, version 1, the number of rows, and the rows. */
 static void file_by_hand(struct model *model)
 {
-	struct image *image;
+	struct table_cache *cache;
 	uint8_t bytes[512];
 	struct lft *lft;
 	struct mft_row *mft;
@@ -240,14 +240,14 @@ static void file_by_hand(struct model *model)
 	size += hex_bytes(lft_by_hand, bytes + size, sizeof(bytes) - size);
 	size += hex_bytes(mft_by_hand, bytes + size, sizeof(bytes) - size);
 	put_file(bytes, size);
-	image = open_image(model);
-	lft = image_take(image, 0x0002c90300000001);
-	mft = image_take_mft(image, 0x0002c90300000001, &top);
+	cache = open_table_cache(model);
+	lft = table_cache_take(cache, 0x0002c90300000001);
+	mft = table_cache_take_mft(cache, 0x0002c90300000001, &top);
 	CU_ASSERT_TRUE(lft && lft->top == 3 && lft->port[2] == 2);
 	CU_ASSERT_TRUE(mft && top == 0xC03F && mft->cell[0].ports[31] == 0x0104);
 	lft_unref(lft);
 	mft_row_unref(mft);
-	image_free(image);
+	table_cache_free(cache);
 }
 
 static void test_file_by_hand(void)
@@ -265,7 +265,7 @@ static void damage_anywhere(struct model *model)
 	size_t size;
 	FILE *file;
 
-	write_image(model);
+	write_table_cache(model);
 	file = fopen(path, "rb");
 	size = fread(bytes, 1, sizeof(bytes), file);
 	fclose(file);

@@ -9,10 +9,10 @@
 
 #include "store/registry.h"
 
-struct keepers;
+struct full_members;
 
-struct keepers *keepers_new(struct registry *registry); /* which outlives it */
-void keepers_free(struct keepers *keepers);		/* NULL is harmless */
-uint32_t keepers_of(const struct keepers *keepers, const uint8_t mgid[GID_SIZE]);
+struct full_members *full_members_new(struct registry *registry); /* which outlives it */
+void full_members_free(struct full_members *full_members);	  /* NULL is harmless */
+uint32_t full_members_of(const struct full_members *full_members, const uint8_t mgid[GID_SIZE]);
 
 #endif

@@ -38,7 +38,7 @@ struct remains { /* the members of a group that is gone */
 struct groups {
 	struct registry *registry;
 	struct mlids *mlids;
-	struct keepers *keepers;
+	struct full_members *count;
 	struct list remains;
 	struct loop_deferred drop;
 	struct registry_reader reader;
@@ -238,7 +238,7 @@ static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	const struct group_entry *group = groups_find(groups, mgid);
 
-	if (!group || group->permanent || keepers_of(groups->keepers, mgid))
+	if (!group || group->permanent || full_members_of(groups->count, mgid))
 		return !group;
 	registry_drop(groups->registry, REGISTRY_GROUP, group);
 	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
@@ -460,7 +460,7 @@ struct groups *groups_new(struct loop *loop, struct registry *registry,
 	groups->mlids = mlids_new(registry, options->ipv6_snm_mlids);
 	groups->mlid_max = LID_MULTICAST_MAX;
 	groups->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	groups->keepers = keepers_new(registry);
+	groups->count = full_members_new(registry);
 	list_init(&groups->remains);
 	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,
 			   groups);
@@ -481,7 +481,7 @@ void groups_free(struct groups *groups)
 	registry_unread(&groups->reader);
 	while (!list_empty(&groups->remains))
 		remains_free(container_of(groups->remains.next, struct remains, link));
-	keepers_free(groups->keepers);
+	full_members_free(groups->count);
 	mlids_free(groups->mlids);
 	free(groups->configured);
 	free(groups);

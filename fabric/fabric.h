@@ -158,28 +158,28 @@ struct lft_have {
 };
 
 /* Why no route passes a switch that is there: aside.h. */
-enum aside { ASIDE_NOT, ASIDE_SILENT, ASIDE_REFUSES };
+enum no_transit { TRANSIT_ALLOWED, NO_TRANSIT_SILENT, NO_TRANSIT_REFUSES };
 
 /* Of a switch that does not take what it is told, or that no route uses. */
 struct switch_trouble {
 	uint8_t refusals;  /* sweeps in a row in which it did not take its table */
 	uint8_t mute_sets; /* Sets of ports in a row that had no answer, in this sweep */
 	bool logged;	   /* that no route uses it: sm/unrouted.h */
-	/* ASIDE_REFUSES */
+	/* NO_TRANSIT_REFUSES */
 	uint16_t refused_attr, refused_status; /* what, and how; 0: it does not answer */
 	uint64_t retry_us, retry_pause_us;     /* it is not written before that */
 };
 
 struct switch_state {
-	struct list link;  /* in fabric->switches */
-	struct node *node; /* whose it is */
-	bool lost;	   /* a report showed that it was reset, and lost its tables */
-	bool tops_unread;  /* another manager may have raised the tops since the read */
-	bool changed;	   /* a port of it did, in this sweep, and is to be read again */
-	bool pkeys_known;  /* P_Keys of its external ports may be known, or found to be good */
-	bool links_asked;  /* link_asked of some of its ports may be set */
-	uint8_t aside;	   /* enum aside */
-	struct switch_trouble *trouble; /* NULL: it makes none; not when ASIDE_REFUSES */
+	struct list link;   /* in fabric->switches */
+	struct node *node;  /* whose it is */
+	bool lost;	    /* a report showed that it was reset, and lost its tables */
+	bool tops_unread;   /* another manager may have raised the tops since the read */
+	bool changed;	    /* a port of it did, in this sweep, and is to be read again */
+	bool pkeys_known;   /* P_Keys of its external ports may be known, or found to be good */
+	bool links_asked;   /* link_asked of some of its ports may be set */
+	uint8_t no_transit; /* enum no_transit */
+	struct switch_trouble *trouble; /* NULL: it makes none; not when NO_TRANSIT_REFUSES */
 	struct lft_have have;
 	struct lft *want;   /* NULL until the first routing */
 	struct mft *mft;    /* NULL: nothing of it matters yet */

@@ -14,7 +14,7 @@
 
 static bool cabled(const struct freeze *freeze, const struct port *port)
 {
-	return cable_counts(port) && !aside_hides(&freeze->aside, port);
+	return cable_counts(port) && !no_transit_hides(&freeze->no_transit, port);
 }
 
 static bool end_is_there(const struct fabric *fabric, const struct port *port)
@@ -42,11 +42,11 @@ static unsigned freeze_begin(void *arg, size_t *at)
 	return COST_ROOM; /* the roster may have to be made */
 }
 
-static unsigned choose_aside(void *arg, size_t *at)
+static unsigned freeze_choose_no_transit(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
 
-	return aside_step(freeze->fabric, &freeze->aside, at);
+	return no_transit_step(freeze->fabric, &freeze->no_transit, at);
 }
 
 /* Where each switch and end port will be in the snapshot, so that cables find it. */
@@ -298,8 +298,10 @@ static bool freeze_is_stale(const void *arg)
 	return freeze->fabric->topology != freeze->topology;
 }
 
-static slice_fn *const stages[] = {
-	freeze_begin,  choose_aside,  number_switch, number_end, freeze_allocate,
-	clear_room,    freeze_switch, add_end,	     index_all,	 freeze_remember_cables,
-	freeze_finish, NULL};
+static slice_fn *const stages[] = {freeze_begin,    freeze_choose_no_transit,
+				   number_switch,   number_end,
+				   freeze_allocate, clear_room,
+				   freeze_switch,   add_end,
+				   index_all,	    freeze_remember_cables,
+				   freeze_finish,   NULL};
 const struct slice_plan freeze_plan = {"freezing", stages, freeze_is_stale};

@@ -18,7 +18,7 @@ struct freeze {
 	struct snapshot *snapshot;	/* when it is done: one reference, to be taken */
 	uint64_t topology, facts;	/* the fabric's, when it began */
 	uint32_t switches, ends, links; /* counted, then filled, so far */
-	struct aside_choice aside;
+	struct no_transit_choice no_transit;
 };
 
 extern const struct slice_plan freeze_plan; /* its argument is a struct freeze */

@@ -16,10 +16,10 @@ enum { COST_SEARCHES = 1000 };
 /* While searching, node->index says what became of a switch. */
 enum { NOT_THERE = -2, NOT_REACHED = -1, REACHED = 0 };
 
-void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why)
+void fabric_set_no_transit(struct fabric *fabric, struct node *node, uint8_t why)
 {
-	fabric->topology += (why != ASIDE_NOT) != (node->sw->aside != ASIDE_NOT);
-	node->sw->aside = why;
+	fabric->topology += (why != TRANSIT_ALLOWED) != (node->sw->no_transit != TRANSIT_ALLOWED);
+	node->sw->no_transit = why;
 }
 
 bool switch_counts(const struct fabric *fabric, const struct node *node)
@@ -51,7 +51,7 @@ static struct node *no_transit_first_switch(const struct fabric *fabric)
 }
 
 /* By which neighbour a switch is reached that is taken out; NULL: it is not. */
-static const struct node *only_by(const struct aside_choice *choice, const struct node *node)
+static const struct node *only_by(const struct no_transit_choice *choice, const struct node *node)
 {
 	for (unsigned i = 0; i < choice->count; i++) {
 		if (choice->out[i].node == node)
@@ -61,7 +61,7 @@ static const struct node *only_by(const struct aside_choice *choice, const struc
 }
 
 /* How many switches are reached by others than those that are taken out. */
-static size_t count_reached(struct fabric *fabric, const struct aside_choice *choice,
+static size_t count_reached(struct fabric *fabric, const struct no_transit_choice *choice,
 			    struct node **queue)
 {
 	struct node *node = no_transit_first_switch(fabric);
@@ -95,14 +95,14 @@ static struct node *choose_neighbour(struct node *node)
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct node *next = neighbour(&node->port[i]);
 
-		if (next && next->index == REACHED && !next->sw->aside &&
+		if (next && next->index == REACHED && !next->sw->no_transit &&
 		    (!chosen || next->guid < chosen->guid))
 			chosen = next;
 	}
 	return chosen;
 }
 
-unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *at)
+unsigned no_transit_step(struct fabric *fabric, struct no_transit_choice *choice, size_t *at)
 {
 	const struct roster *roster = fabric_roster(fabric);
 	struct node *node, *by, **queue;
@@ -113,8 +113,8 @@ unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *
 	if (*at == roster->num_switches || !no_transit_first_switch(fabric))
 		return 0;
 	node = roster->switches[(*at)++];
-	if (!node->sw->aside || node == no_transit_first_switch(fabric) ||
-	    choice->count == ASIDE_MAX)
+	if (!node->sw->no_transit || node == no_transit_first_switch(fabric) ||
+	    choice->count == NO_TRANSIT_MAX)
 		return 1;
 	queue = mem_array(roster->num_switches, sizeof(*queue));
 	reached = count_reached(fabric, choice, queue);
@@ -129,7 +129,7 @@ unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *
 	return COST_SEARCHES;
 }
 
-bool aside_hides(const struct aside_choice *choice, const struct port *port)
+bool no_transit_hides(const struct no_transit_choice *choice, const struct port *port)
 {
 	const struct port *peer = port->peer;
 	const struct node *by, *peer_by;

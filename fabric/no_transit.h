@@ -10,8 +10,8 @@
 
 #include "fabric/fabric.h"
 
-/* enum aside; a snapshot would differ if that changes. */
-void fabric_set_aside(struct fabric *fabric, struct node *node, uint8_t why);
+/* enum no_transit; a snapshot would differ if that changes. */
+void fabric_set_no_transit(struct fabric *fabric, struct node *node, uint8_t why);
 
 /* What routes may use, as far as nothing is aside: freezing and the search for other ways agree on
  * it. A switch that is reached and whose table holds the LIDs that are used; a cable with both ends
@@ -21,18 +21,18 @@ bool cable_counts(const struct port *port);
 
 /* Those that nobody passes any more, and by which neighbour each is still reached. It is good until
  * a node goes. */
-enum { ASIDE_MAX = 16 };
-struct aside_choice {
+enum { NO_TRANSIT_MAX = 16 };
+struct no_transit_choice {
 	unsigned count;
 	struct {
 		const struct node *node, *by;
-	} out[ASIDE_MAX];
+	} out[NO_TRANSIT_MAX];
 };
 
 /* Makes the choice: a stage of freezing (lib/slices.h), before it numbers the switches. One that is
  * the only way to another, or the manager's own, is passed all the same. */
-unsigned aside_step(struct fabric *fabric, struct aside_choice *choice, size_t *at);
+unsigned no_transit_step(struct fabric *fabric, struct no_transit_choice *choice, size_t *at);
 /* Whether a snapshot leaves out the cable at this port. */
-bool aside_hides(const struct aside_choice *choice, const struct port *port);
+bool no_transit_hides(const struct no_transit_choice *choice, const struct port *port);
 
 #endif

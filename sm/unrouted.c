@@ -33,7 +33,7 @@ static bool refuses(const struct fabric *fabric, const struct node *node, char w
 	const char *attribute;
 
 	(void)fabric;
-	if (node->sw->aside != ASIDE_REFUSES)
+	if (node->sw->no_transit != NO_TRANSIT_REFUSES)
 		return false;
 	attribute = attr_name(CLASS_SUBN_DIRECTED, trouble->refused_attr);
 	if (trouble->refused_status)
@@ -55,7 +55,7 @@ static bool unrouted_is_silent(const struct fabric *fabric, const struct node *n
 			       char why[WHY_SIZE])
 {
 	(void)fabric;
-	if (node->sw->aside != ASIDE_SILENT)
+	if (node->sw->no_transit != NO_TRANSIT_SILENT)
 		return false;
 	snprintf(why, WHY_SIZE,
 		 "its agent has been silent for a minute, though its links are up: no route passes "

@@ -397,7 +397,7 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 	if (info.port_state_change)
 		switch_changed(node);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&
-	    node->sw->aside != ASIDE_REFUSES) {
+	    node->sw->no_transit != NO_TRANSIT_REFUSES) {
 		node->pass = discover->pass;
 		clear_port_state_change(discover, port, &info);
 		return;

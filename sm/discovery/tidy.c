@@ -165,7 +165,7 @@ static unsigned tell_silent(void *arg, size_t *at)
 
 /* What a switch forwards whose agent stays silent cannot be changed any more. Its hosts go on, but
  * others should not depend on it. */
-static unsigned set_aside_silent(void *arg, size_t *at)
+static unsigned set_no_transit_silent(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
 	struct node *node;
@@ -173,12 +173,12 @@ static unsigned set_aside_silent(void *arg, size_t *at)
 	node = fabric_next_switch(discover->fabric, at);
 	if (!node)
 		return tidied(discover, 0);
-	if (node->sw->aside == ASIDE_REFUSES)
+	if (node->sw->no_transit == NO_TRANSIT_REFUSES)
 		return 1;
 	if (!node->silent)
-		fabric_set_aside(discover->fabric, node, ASIDE_NOT);
+		fabric_set_no_transit(discover->fabric, node, TRANSIT_ALLOWED);
 	else if (loop_now_us(discover->loop) - node->silent_us >= SILENT_MAX_US)
-		fabric_set_aside(discover->fabric, node, ASIDE_SILENT);
+		fabric_set_no_transit(discover->fabric, node, NO_TRANSIT_SILENT);
 	return tidied(discover, 1);
 }
 
@@ -198,6 +198,6 @@ static unsigned make_roster(void *arg, size_t *at)
 }
 
 static slice_fn *const tidying_stages[] = {
-	make_roster, cut_false_cables, mark_silent, build_tree,	      find_lost,
-	drop_lost,   make_roster,      tell_silent, set_aside_silent, NULL};
+	make_roster, cut_false_cables, mark_silent,	      build_tree, find_lost, drop_lost,
+	make_roster, tell_silent,      set_no_transit_silent, NULL};
 const struct slice_plan discover_tidying = {"discovery tidies", tidying_stages, tidying_is_stale};

@@ -24,7 +24,7 @@ enum {
 
 bool refused_rests(const struct program *program, const struct node *node)
 {
-	return node->sw->aside == ASIDE_REFUSES &&
+	return node->sw->no_transit == NO_TRANSIT_REFUSES &&
 	       loop_now_us(program->loop) < node->sw->trouble->retry_us;
 }
 
@@ -55,7 +55,7 @@ void refused_note(struct program *program, struct node *node, uint16_t attr_id, 
 	trouble->retry_us = loop_now_us(program->loop) + trouble->retry_pause_us;
 	trouble->refused_attr = attr_id;
 	trouble->refused_status = status;
-	fabric_set_aside(program->fabric, node, ASIDE_REFUSES);
+	fabric_set_no_transit(program->fabric, node, NO_TRANSIT_REFUSES);
 }
 
 /* What it refuses next begins anew. */
@@ -67,8 +67,8 @@ void refused_took_all(struct program *program, struct node *node)
 		return;
 	trouble->refusals = 0;
 	trouble->retry_pause_us = 0;
-	if (node->sw->aside == ASIDE_REFUSES)
-		fabric_set_aside(program->fabric, node, ASIDE_NOT);
+	if (node->sw->no_transit == NO_TRANSIT_REFUSES)
+		fabric_set_no_transit(program->fabric, node, TRANSIT_ALLOWED);
 	switch_trouble_over(node);
 }
 

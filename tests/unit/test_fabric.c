@@ -633,10 +633,10 @@ static void test_left_out(void)
 
 static unsigned passed_round(struct fabric *fabric)
 {
-	struct aside_choice choice;
+	struct no_transit_choice choice;
 	size_t at = 0;
 
-	while (aside_step(fabric, &choice, &at))
+	while (no_transit_step(fabric, &choice, &at))
 		;
 	return choice.count;
 }
@@ -651,7 +651,8 @@ static void test_no_way_round(void)
 	net_cable(net, 3, 0);
 	model_init(&model);
 	model_fill(&model, net, 0, 1, 4, 1);
-	fabric_set_aside(model.fabric, model_port(&model, net, 1, 0)->node, ASIDE_REFUSES);
+	fabric_set_no_transit(model.fabric, model_port(&model, net, 1, 0)->node,
+			      NO_TRANSIT_REFUSES);
 	CU_ASSERT_EQUAL(passed_round(model.fabric), 1);
 	node_set_switch_info(model.fabric, model_port(&model, net, 3, 0)->node, &none);
 	CU_ASSERT_EQUAL(passed_round(model.fabric), 0);

@@ -39,7 +39,7 @@ static uint32_t *find_feet(const struct updown *u)
 		const struct cabled_switch *sw = &cabling->switches[s];
 		const struct way *down = cabling_ways(cabling, s) + sw->num_up;
 
-		foot[s] = s < u->num ? u->places->column_of[s] : UINT32_MAX;
+		foot[s] = s < u->num ? u->dests->column_of[s] : UINT32_MAX;
 		for (uint8_t w = 0; w < sw->num_down; w++)
 			if (foot[down[w].peer] < foot[s])
 				foot[s] = foot[down[w].peer];
@@ -135,8 +135,7 @@ static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t
 	for (uint32_t i = 0; i < count; i++) {
 		given = i && members[i - 1].group == members[i].group ? given + 1 : 0;
 		if (given < UPDOWN_PLANE_PIVOTS)
-			planes->pivot[members[i].group][given] =
-				u->places->column_of[members[i].sw];
+			planes->pivot[members[i].group][given] = u->dests->column_of[members[i].sw];
 	}
 	free(members);
 	free(set);
@@ -145,7 +144,7 @@ static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t
 /* By a pivot of the plane that one end is in, or both are, the smallest plane first. */
 static uint32_t plane_detour(const struct updown *u, uint32_t s, uint32_t column)
 {
-	uint32_t to = u->places->switch_of[column];
+	uint32_t to = u->dests->switch_of[column];
 
 	for (unsigned k = UPDOWN_PLANES; k-- > 0;) {
 		const struct updown_planes *planes = &u->planes[k];
@@ -159,7 +158,7 @@ static uint32_t plane_detour(const struct updown *u, uint32_t s, uint32_t column
 			uint32_t pivot = planes->pivot[plane][i];
 
 			if (pivot != NO_PIVOT && updown_reaches(u, s, pivot) &&
-			    updown_reaches(u, u->places->switch_of[pivot], column))
+			    updown_reaches(u, u->dests->switch_of[pivot], column))
 				return pivot;
 		}
 	}
@@ -177,7 +176,7 @@ static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 	uint32_t count = 0;
 
 	for (uint32_t c = 0; c < u->num; c++) {
-		uint32_t s = u->places->switch_of[c], home = u->island[s];
+		uint32_t s = u->dests->switch_of[c], home = u->island[s];
 
 		if (!u->snapshot->switches[s].hosts)
 			continue;
@@ -190,7 +189,7 @@ static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 	}
 	order_members(members, count, u->soundest);
 	for (uint32_t i = 0; i < count; i++)
-		order[i] = u->places->column_of[members[i].sw];
+		order[i] = u->dests->column_of[members[i].sw];
 	free(first);
 	free(members);
 	return count;
@@ -213,16 +212,16 @@ static void choose_leaf_pivots(struct updown *u, uint32_t most)
 	u->leaf_pivot = mem_array(u->num, sizeof(*u->leaf_pivot));
 	u->serving = mem_array(u->num, sizeof(*u->serving));
 	for (uint32_t i = 0; i < leaves; i++) {
-		uint32_t home = u->island[u->places->switch_of[order[i]]];
+		uint32_t home = u->island[u->dests->switch_of[order[i]]];
 
 		if (count[home] < most)
 			u->leaf_pivot[home][count[home]++] = order[i];
 	}
 	for (uint32_t c = 0; c < u->num; c++) {
-		uint32_t home = u->island[u->places->switch_of[c]];
+		uint32_t home = u->island[u->dests->switch_of[c]];
 
 		for (uint32_t i = 0; u->missed[c] && i < count[home]; i++)
-			if (gets_there(u, u->places->switch_of[u->leaf_pivot[home][i]], c))
+			if (gets_there(u, u->dests->switch_of[u->leaf_pivot[home][i]], c))
 				u->serving[c] |= (uint16_t)(1u << i);
 	}
 	free(count);
@@ -267,7 +266,7 @@ void updown_choose_pivots(struct updown *u, uint32_t most, bool soundest)
  */
 uint32_t updown_detour(const struct updown *u, uint32_t s, uint32_t column)
 {
-	uint32_t to = u->places->switch_of[column], pivot;
+	uint32_t to = u->dests->switch_of[column], pivot;
 
 	if (!u->island || u->island[s] != u->island[to])
 		return NO_PIVOT;

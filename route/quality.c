@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "route/dest_index.h"
 #include "route/hops.h"
-#include "route/places.h"
 #include "route/tree.h"
 
 /* A host as sender and receiver. */
@@ -33,22 +33,22 @@ static void paths_init(struct paths *paths, const struct snapshot *snapshot,
 		       const struct routes *routes)
 {
 	struct cabling *cabling = cabling_new(snapshot);
-	struct places *places;
+	struct dest_index *dests;
 
 	*paths = (struct paths){.snapshot = snapshot, .routes = routes};
 	paths->tree = tree_new(cabling, tree_levels_from_leaves(cabling), true);
 	paths->hosts = mem_array(snapshot->num_ends + 1, sizeof(*paths->hosts));
-	places = places_new(snapshot, paths->tree);
-	for (uint32_t c = 0; c < places->num_columns; c++) {
-		for (uint32_t t = places->first_target[c]; t < places->first_target[c + 1]; t++) {
-			const struct target *target = &places->targets[t];
+	dests = dest_index_new(snapshot, paths->tree);
+	for (uint32_t c = 0; c < dests->num_columns; c++) {
+		for (uint32_t t = dests->first_target[c]; t < dests->first_target[c + 1]; t++) {
+			const struct target *target = &dests->targets[t];
 
 			if (target->exit && !target->offset)
 				paths->hosts[paths->num_hosts++] =
-					(struct host){places->switch_of[c], target->lid};
+					(struct host){dests->switch_of[c], target->lid};
 		}
 	}
-	places_free(places);
+	dest_index_free(dests);
 }
 
 static void paths_done(struct paths *paths)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Up and down (updown.h), after Dmodc (Gliksberg and others, IEEE Micro 2020): closed arithmetic on
- * the number of a destination (places.h) picks a way, no counters are kept, so every switch's table
- * can be computed by itself and a fault moves only what has to move.
+ * the number of a destination (dest_index.h) picks a way, no counters are kept, so every switch's
+ * table can be computed by itself and a fault moves only what has to move.
  *
  * The rule at a switch for a destination: if it can be reached by going down only, down, by the
  * shortest ways; else up, by ways on which the path is shortest. Since that depends on the switch
@@ -71,8 +71,8 @@ static void measure_block(const struct updown *u, uint32_t block)
 		for (uint8_t w = 0; w < sw->num_down; w++)
 			if (updown_usable(u, &down[w]))
 				relax(own, updown_cells(u, u->down, block, down[w].peer));
-		if (u->places->column_of[s] / BLOCK == block)
-			own[u->places->column_of[s] % BLOCK] = 0;
+		if (u->dests->column_of[s] / BLOCK == block)
+			own[u->dests->column_of[s] % BLOCK] = 0;
 	}
 	for (uint32_t i = cabling->count; i-- > 0;) {
 		uint32_t s = tree->order[i];
@@ -108,8 +108,8 @@ struct updown *updown_new(const struct snapshot *snapshot, struct tree *tree,
 
 	u->snapshot = snapshot;
 	u->tree = tree;
-	u->places = places_new(snapshot, tree);
-	tree_set_divisors(tree, u->places->indexes);
+	u->dests = dest_index_new(snapshot, tree);
+	tree_set_divisors(tree, u->dests->indexes);
 	u->num = snapshot->num_switches;
 	u->blocks = (u->num + BLOCK - 1) / BLOCK;
 	columns = (size_t)u->blocks * BLOCK;
@@ -122,7 +122,7 @@ struct updown *updown_new(const struct snapshot *snapshot, struct tree *tree,
 
 void updown_free(struct updown *u)
 {
-	places_free(u->places);
+	dest_index_free(u->dests);
 	updown_forget_pivots(u);
 	free(u->missed);
 	free(u->hops);
@@ -138,7 +138,7 @@ void updown_count(const struct updown *u, uint64_t *pairs, uint64_t *without)
 
 	for (uint32_t s = 0; s < u->num; s++) {
 		for (uint32_t c = 0; switches[s].hosts && !u->tree->level[s] && c < u->num; c++) {
-			uint32_t to = u->places->switch_of[c];
+			uint32_t to = u->dests->switch_of[c];
 
 			if (to == s || !switches[to].hosts || u->tree->level[to] ||
 			    island[s] != island[to])
@@ -309,20 +309,19 @@ static bool single(const struct filler *f)
 /* The entries of a column's LIDs, by the ways in f->set. What needs arithmetic is rare. */
 static void fill_column(const struct filler *f, uint32_t column)
 {
-	const struct places *places = f->u->places;
-	uint32_t first = places->first_target[column], end = places->first_target[column + 1];
+	const struct dest_index *dests = f->u->dests;
+	uint32_t first = dests->first_target[column], end = dests->first_target[column + 1];
 
 	if (!f->count) {
 		for (uint32_t t = first; t < end; t++)
-			f->row[places->lids[t]] = LFT_NO_PORT;
+			f->row[dests->lids[t]] = LFT_NO_PORT;
 		return;
 	}
 	if (f->ups) {
 		for (uint32_t t = first; t < end; t++) {
 			uint8_t slot = f->slot[t], port = f->port[slot];
 
-			f->row[places->lids[t]] =
-				port ? port : pick_up(f, &places->targets[t], slot);
+			f->row[dests->lids[t]] = port ? port : pick_up(f, &dests->targets[t], slot);
 		}
 		return;
 	}
@@ -330,11 +329,11 @@ static void fill_column(const struct filler *f, uint32_t column)
 		uint8_t port = pick_port(f, &f->ways[f->set[0]], 0);
 
 		for (uint32_t t = first; t < end; t++)
-			f->row[places->lids[t]] = port;
+			f->row[dests->lids[t]] = port;
 		return;
 	}
 	for (uint32_t t = first; t < end; t++)
-		f->row[places->lids[t]] = pick_down(f, &places->targets[t]);
+		f->row[dests->lids[t]] = pick_down(f, &dests->targets[t]);
 }
 
 /* Whether the key of a column in its block is another one than that of all ways up. */
@@ -360,7 +359,7 @@ static void fill_block(struct filler *f, uint32_t block)
 	for (uint32_t c = block * BLOCK; c < (block + 1) * BLOCK && c < u->num; c++) {
 		bool misses = u->missed[c] && !updown_reaches(u, f->s, c);
 
-		if ((!other[c % BLOCK] && !misses) || u->places->switch_of[c] == f->s)
+		if ((!other[c % BLOCK] && !misses) || u->dests->switch_of[c] == f->s)
 			continue;
 		for (unsigned b = 0; b < bytes; b++)
 			key[b] = keys[b][c % BLOCK];
@@ -379,11 +378,11 @@ static void fill_block(struct filler *f, uint32_t block)
 /* Own LIDs leave by their own port. */
 static void fill_own(const struct filler *f)
 {
-	const struct places *places = f->u->places;
-	uint32_t column = places->column_of[f->s];
+	const struct dest_index *dests = f->u->dests;
+	uint32_t column = dests->column_of[f->s];
 
-	for (uint32_t t = places->first_target[column]; t < places->first_target[column + 1]; t++)
-		f->row[places->targets[t].lid] = places->targets[t].exit;
+	for (uint32_t t = dests->first_target[column]; t < dests->first_target[column + 1]; t++)
+		f->row[dests->targets[t].lid] = dests->targets[t].exit;
 }
 
 /* What switches have in common that have the same divisor, and the same ports lead up in the same
@@ -416,18 +415,18 @@ static void pattern_start(struct pattern *pattern, const struct updown *u, uint3
 
 static void pattern_fill(struct pattern *pattern, const struct updown *u)
 {
-	const struct places *places = u->places;
-	uint32_t count = places->first_target[u->num];
+	const struct dest_index *dests = u->dests;
+	uint32_t count = dests->first_target[u->num];
 
 	pattern->slot = mem_array(count + (size_t)1, 1);
 	pattern->row = mem_alloc(u->snapshot->lid_top + (size_t)1);
 	memset(pattern->row, LFT_NO_PORT, u->snapshot->lid_top + (size_t)1);
 	for (uint32_t t = 0; t < count; t++) {
-		const struct target *target = &places->targets[t];
+		const struct target *target = &dests->targets[t];
 		uint32_t number = target->index / pattern->divisor + target->offset;
 
 		pattern->slot[t] = (uint8_t)(number % pattern->slots);
-		pattern->row[places->lids[t]] = pattern->port[pattern->slot[t]];
+		pattern->row[dests->lids[t]] = pattern->port[pattern->slot[t]];
 	}
 }
 
@@ -471,7 +470,7 @@ static void find_patterns(const struct updown *u, struct patterns *patterns)
 static void fill_upwards(struct filler *f, const struct pattern *pattern)
 {
 	const struct updown *u = f->u;
-	uint32_t count = u->places->first_target[u->num];
+	uint32_t count = u->dests->first_target[u->num];
 	bool whole = true;
 
 	memcpy(f->row, pattern->row, u->snapshot->lid_top + (size_t)1);
@@ -479,8 +478,8 @@ static void fill_upwards(struct filler *f, const struct pattern *pattern)
 		whole = whole && f->port[slot];
 	for (uint32_t t = 0; !whole && t < count; t++)
 		if (!f->port[pattern->slot[t]])
-			f->row[u->places->lids[t]] =
-				pick_up(f, &u->places->targets[t], pattern->slot[t]);
+			f->row[u->dests->lids[t]] =
+				pick_up(f, &u->dests->targets[t], pattern->slot[t]);
 }
 
 static void fill_row(const struct patterns *patterns, uint32_t s)

@@ -12,7 +12,7 @@
 #include "fabric/tables.h"
 #include "lib/work.h"
 #include "route/check.h"
-#include "route/places.h"
+#include "route/dest_index.h"
 #include "route/tree.h"
 
 struct updown;

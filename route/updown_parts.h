@@ -29,7 +29,7 @@ struct updown_planes {
 struct updown {
 	const struct snapshot *snapshot;
 	const struct tree *tree;
-	struct places *places;
+	struct dest_index *dests;
 	uint32_t num, blocks;
 	uint8_t *down;	 /* hops by going down only; see updown_cell() */
 	uint8_t *hops;	 /* hops on the path that is taken */

@@ -6,8 +6,8 @@
  * remembered cabling. Compute nodes, I/O nodes and others are numbered each for themselves, so that
  * the traffic of each kind is spread evenly.
  */
-#ifndef ROUTE_PLACES_H
-#define ROUTE_PLACES_H
+#ifndef ROUTE_DEST_INDEX_H
+#define ROUTE_DEST_INDEX_H
 
 #include "fabric/snapshot.h"
 #include "route/tree.h"
@@ -20,7 +20,7 @@ struct target {
 	uint8_t offset; /* from the port's base LID (LMC) */
 };
 
-struct places {
+struct dest_index {
 	uint32_t indexes;     /* numbers of the first kind go up to here */
 	uint32_t num_columns; /* the snapshot's switches */
 	uint32_t *column_of;  /* by switch: neighbours in the tree have neighbouring columns */
@@ -31,7 +31,7 @@ struct places {
 	lid_t *lids; /* of the targets, once more: what is read most lies close together */
 };
 
-struct places *places_new(const struct snapshot *snapshot, const struct tree *tree);
-void places_free(struct places *places);
+struct dest_index *dest_index_new(const struct snapshot *snapshot, const struct tree *tree);
+void dest_index_free(struct dest_index *places);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbering (places.h). Leaves below the same switches are brothers, first those below switches of
- * level 1, then below level 2 and so on; they are counted in that nesting, with room for as many
+ * Numbering (dest_index.h). Leaves below the same switches are brothers, first those below switches
+ * of level 1, then below level 2 and so on; they are counted in that nesting, with room for as many
  * brothers as the largest family has where that is not too wasteful. On a leaf, hosts have the
  * order of its ports. A leaf has as many numbers as most leaves have hosts; on leaves with more,
  * the hosts beyond are numbered apart, as odd ones would shift everybody's digits.
  */
-#include "route/places.h"
+#include "route/dest_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct leaf {
 struct numbering {
 	const struct snapshot *snapshot;
 	const struct tree *tree;
-	struct places *places;
+	struct dest_index *places;
 	struct leaf *leaves;
 	uint32_t num_leaves;
 	unsigned nesting;
@@ -368,20 +368,20 @@ static void number_hosts(const struct numbering *n, uint32_t s, uint32_t *index)
 
 static void order_columns(const struct numbering *n)
 {
-	struct places *places = n->places;
+	struct dest_index *dests = n->places;
 	uint32_t next = 0;
 
 	for (uint32_t l = 0; l < n->num_leaves; l++)
-		if (n->leaves[l].sw < places->num_columns)
-			places->switch_of[next++] = n->leaves[l].sw;
+		if (n->leaves[l].sw < dests->num_columns)
+			dests->switch_of[next++] = n->leaves[l].sw;
 	for (uint32_t i = 0; i < n->tree->cabling->count; i++) {
 		uint32_t s = n->tree->order[i];
 
-		if (s < places->num_columns && !n->tree->cabling->switches[s].places)
-			places->switch_of[next++] = s;
+		if (s < dests->num_columns && !n->tree->cabling->switches[s].places)
+			dests->switch_of[next++] = s;
 	}
-	for (uint32_t c = 0; c < places->num_columns; c++)
-		places->column_of[places->switch_of[c]] = c;
+	for (uint32_t c = 0; c < dests->num_columns; c++)
+		dests->column_of[dests->switch_of[c]] = c;
 }
 
 /* The LIDs of a port: its number, and one more for each LID. */
@@ -403,15 +403,15 @@ static struct target *add_targets(const struct snapshot *snapshot, struct snap_o
 static void numbering_collect_targets(const struct numbering *n)
 {
 	const struct snapshot *snapshot = n->snapshot;
-	struct places *places = n->places;
-	struct target *next = places->targets =
-		mem_array(snapshot->lid_top + 1u, sizeof(*places->targets));
+	struct dest_index *dests = n->places;
+	struct target *next = dests->targets =
+		mem_array(snapshot->lid_top + 1u, sizeof(*dests->targets));
 
-	for (uint32_t c = 0; c < places->num_columns; c++) {
-		uint32_t s = places->switch_of[c], index[PORT_MAX + 1] = {0};
+	for (uint32_t c = 0; c < dests->num_columns; c++) {
+		uint32_t s = dests->switch_of[c], index[PORT_MAX + 1] = {0};
 		const struct snap_switch *sw = &snapshot->switches[s];
 
-		places->first_target[c] = (uint32_t)(next - places->targets);
+		dests->first_target[c] = (uint32_t)(next - dests->targets);
 		number_hosts(n, s, index);
 		next = add_targets(snapshot, (struct snap_owner){(int32_t)s, -1}, sw->lid, sw->lmc,
 				   (struct target){.index = sw->lid}, next);
@@ -429,19 +429,19 @@ static void numbering_collect_targets(const struct numbering *n)
 					   cable->lmc, target, next);
 		}
 	}
-	places->first_target[places->num_columns] = (uint32_t)(next - places->targets);
-	places->lids = mem_array((size_t)(next - places->targets) + 1, sizeof(*places->lids));
-	for (uint32_t t = 0; t < places->first_target[places->num_columns]; t++)
-		places->lids[t] = places->targets[t].lid;
+	dests->first_target[dests->num_columns] = (uint32_t)(next - dests->targets);
+	dests->lids = mem_array((size_t)(next - dests->targets) + 1, sizeof(*dests->lids));
+	for (uint32_t t = 0; t < dests->first_target[dests->num_columns]; t++)
+		dests->lids[t] = dests->targets[t].lid;
 }
 
-struct places *places_new(const struct snapshot *snapshot, const struct tree *tree)
+struct dest_index *dest_index_new(const struct snapshot *snapshot, const struct tree *tree)
 {
-	struct places *places = mem_zalloc(sizeof(*places));
+	struct dest_index *dests = mem_zalloc(sizeof(*dests));
 	struct numbering n = {
 		.snapshot = snapshot,
 		.tree = tree,
-		.places = places,
+		.places = dests,
 		.number = mem_array(tree->cabling->count, sizeof(uint32_t)),
 	};
 	uint64_t indexes;
@@ -456,11 +456,11 @@ struct places *places_new(const struct snapshot *snapshot, const struct tree *tr
 	numbering_number_leaves(&n);
 	set_strides(&n);
 	indexes = (uint64_t)n.numbers * n.stride[0];
-	places->indexes = indexes < UINT32_MAX ? (uint32_t)indexes : UINT32_MAX;
-	places->num_columns = snapshot->num_switches;
-	places->column_of = mem_array(places->num_columns, sizeof(uint32_t));
-	places->switch_of = mem_array(places->num_columns, sizeof(uint32_t));
-	places->first_target = mem_array(places->num_columns + 1, sizeof(uint32_t));
+	dests->indexes = indexes < UINT32_MAX ? (uint32_t)indexes : UINT32_MAX;
+	dests->num_columns = snapshot->num_switches;
+	dests->column_of = mem_array(dests->num_columns, sizeof(uint32_t));
+	dests->switch_of = mem_array(dests->num_columns, sizeof(uint32_t));
+	dests->first_target = mem_array(dests->num_columns + 1, sizeof(uint32_t));
 	order_columns(&n);
 	numbering_collect_targets(&n);
 	free(n.io.ranks);
@@ -468,15 +468,15 @@ struct places *places_new(const struct snapshot *snapshot, const struct tree *tr
 	free(n.order.ranks);
 	free(n.leaves);
 	free(n.number);
-	return places;
+	return dests;
 }
 
-void places_free(struct places *places)
+void dest_index_free(struct dest_index *dests)
 {
-	free(places->lids);
-	free(places->targets);
-	free(places->first_target);
-	free(places->switch_of);
-	free(places->column_of);
-	free(places);
+	free(dests->lids);
+	free(dests->targets);
+	free(dests->first_target);
+	free(dests->switch_of);
+	free(dests->column_of);
+	free(dests);
 }

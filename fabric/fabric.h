@@ -194,7 +194,7 @@ struct switch_state {
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
 	bool keeps_default_ports;	/* for multicast; it did not take that there are none */
 	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
-	bool news;		/* it told that links of it changed, and was not read since */
+	bool links_changed;	/* it told that links of it changed, and was not read since */
 	bool settled;		/* have equals want, the top is acknowledged */
 	bool stale;		/* programming: entries of an earlier table may still forward */
 	bool failed;		/* a Set failed since the last sweep began */
@@ -206,14 +206,15 @@ struct switch_state {
 	uint8_t asked;	       /* attempts to ask who it is */
 	uint8_t way;	       /* its Sets go as attempts of this number do: program_verify.c */
 	uint8_t samples_asked; /* samples that were asked for */
-	uint64_t verified, verify_news; /* the news up to which that is known, is being asked */
-	struct list waiters;		/* ports that go ACTIVE when this switch has settled */
-	struct list woken;		/* those of them that it has not let look again yet */
-	struct list table_waiters;	/* switches whose blocks wait for one of this switch */
-	struct list table_waiting;	/* link in another switch's table_waiters */
-	struct list mft_waiters;	/* the same of multicast tables */
-	struct list mft_waiting;	/* link in another switch's mft_waiters */
-	struct list cable_waiters;	/* ports to other switches that wait for this one's table */
+	uint64_t verified_epoch,
+		verify_epoch;	   /* the news up to which that is known, is being asked */
+	struct list waiters;	   /* ports that go ACTIVE when this switch has settled */
+	struct list woken;	   /* those of them that it has not let look again yet */
+	struct list table_waiters; /* switches whose blocks wait for one of this switch */
+	struct list table_waiting; /* link in another switch's table_waiters */
+	struct list mft_waiters;   /* the same of multicast tables */
+	struct list mft_waiting;   /* link in another switch's mft_waiters */
+	struct list cable_waiters; /* ports to other switches that wait for this one's table */
 };
 
 struct node {

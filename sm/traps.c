@@ -330,14 +330,14 @@ static void trap_raise_event(struct sm *sm, struct trap *trap)
 }
 
 /* Only a switch sends trap 128, about its links. An unknown sender may be a switch. */
-static void note_news(struct sm *sm, const struct trap *trap)
+static void trap_new_epoch(struct sm *sm, const struct trap *trap)
 {
 	if (!trap->known || trap->notice.trap_number != TRAP_LINK_STATE || !trap->fresh ||
 	    (trap->sender && !port_of_switch(trap->sender)))
 		return;
 	if (trap->sender)
-		trap->sender->node->sw->news = true;
-	program_note_news(sm->program);
+		trap->sender->node->sw->links_changed = true;
+	program_new_epoch(sm->program);
 }
 
 static void read_trap(struct sm *sm, const struct smp_rx_request *request, struct trap *trap)
@@ -366,7 +366,8 @@ void traps_receive(struct sm *sm, const struct smp_rx_request *request)
 		    trap.known ? "" : ", which is unknown here");
 	mismatch = trap_judge(sm, &trap, &named);
 	if (!mismatch)
-		note_news(sm, &trap); /* also while it is not MASTER yet, but will write soon */
+		trap_new_epoch(sm,
+			       &trap); /* also while it is not MASTER yet, but will write soon */
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	if (mismatch)

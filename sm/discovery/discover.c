@@ -387,13 +387,13 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 {
 	struct switch_info info;
 	struct node *node = port->node;
-	bool news = node->sw->news;
+	bool news = node->sw->links_changed;
 
 	attr_decode(&switch_info_format, data, &info);
 	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
 		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
-	node->sw->news &= request->method != METHOD_GET;
+	node->sw->links_changed &= request->method != METHOD_GET;
 	if (info.port_state_change)
 		switch_changed(node);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&

@@ -60,8 +60,8 @@ static bool is_known_cable(const struct port *port)
 {
 	const struct port *peer = port->peer;
 
-	return peer && !port_is_stale(port) && !port_is_stale(peer) && !port->node->sw->news &&
-	       !(peer->node->sw && peer->node->sw->news);
+	return peer && !port_is_stale(port) && !port_is_stale(peer) &&
+	       !port->node->sw->links_changed && !(peer->node->sw && peer->node->sw->links_changed);
 }
 
 /* The cable to another switch that an entry leads into; NULL: the way ends here. */
@@ -126,7 +126,7 @@ static struct node *blocker_beyond(struct node *node, struct port *port, lid_t l
 
 bool order_matters(const struct program *program)
 {
-	return program->stale || program->news != program->news_before;
+	return program->stale || program->epoch != program->sweep_epoch;
 }
 
 bool order_ends(struct node *node, uint8_t out)

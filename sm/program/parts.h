@@ -54,9 +54,9 @@ struct program {
 	enum effort effort;
 	unsigned progress; /* table Sets acknowledged when the window was idle last */
 	unsigned stale;	   /* switches where entries of an earlier table may still forward */
-	uint64_t news,
-		news_before; /* reports of changes: in all, when a full sweep began; from 1 */
-	bool news_used;	     /* somebody was verified up to news, or is taken to be */
+	uint64_t epoch,
+		sweep_epoch; /* reports of changes: in all, when a full sweep began; from 1 */
+	bool epoch_used;     /* somebody was verified up to news, or is taken to be */
 	uint64_t began_us;   /* the sweep */
 	bool stopped;	     /* nothing is sent any more in this sweep */
 	bool pausing;	     /* a block is not written again before its last Set has died out */

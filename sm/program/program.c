@@ -149,7 +149,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
 	port->failed = true;
-	program_note_news(program); /* it may be another port by now, or have fallen back */
+	program_new_epoch(program); /* it may be another port by now, or have fallen back */
 	note_stuck(program, port);
 	program->report.failed++;
 	if (!program_is_told(program, &port->failure, what))
@@ -159,8 +159,8 @@ static void port_failed(struct program *program, struct port *port, const char *
 
 void program_note_switch(struct program *program, struct node *node)
 {
-	program_note_news(program);
-	node->sw->news = true;
+	program_new_epoch(program);
+	node->sw->links_changed = true;
 	program->report.changed += !node->sw->changed;
 	node->sw->changed = true;
 }
@@ -176,7 +176,7 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 		program_note_switch(program, port->node);
 		return;
 	}
-	program_note_news(program);
+	program_new_epoch(program);
 	program->report.not_as_read = true;
 }
 
@@ -341,7 +341,7 @@ static void link_was_restarted(struct program *program, struct port *port)
 	struct log_subject subject = port_subject(port, NULL);
 
 	port->failed = true;
-	program_note_news(program);
+	program_new_epoch(program);
 	program->report.not_as_read = true;
 	log_limited(
 		&program->limit, LOG_NOTICE, &subject,
@@ -379,8 +379,9 @@ static bool may_repeat(void *owner, void *subject)
 	bool opens = port_cabled(port) && port_of_switch(port) && port_of_switch(port->peer) &&
 		     port_state_of(port) < PORT_ACTIVE;
 
-	return !program->stopped && (!opens || (port->node->sw->verified == program->news &&
-						port->peer->node->sw->verified == program->news));
+	return !program->stopped &&
+	       (!opens || (port->node->sw->verified_epoch == program->epoch &&
+			   port->peer->node->sw->verified_epoch == program->epoch));
 }
 
 static void port_was_set(void *owner, void *subject, const struct smp_request *request,
@@ -578,8 +579,8 @@ static bool asks_first(const struct program *program, const struct port *port)
 {
 	const struct switch_state *sw = port->node->sw;
 
-	return sw && !sw->failed && sw->verified != program->news &&
-	       (program->news != program->news_before ||
+	return sw && !sw->failed && sw->verified_epoch != program->epoch &&
+	       (program->epoch != program->sweep_epoch ||
 		!fabric_way_is_seen(program->fabric, port->node));
 }
 
@@ -692,14 +693,14 @@ static bool multicast_request(struct program *program, struct agent *agent, stru
 	struct node *node = agent->port->node;
 
 	if (program->part == PROGRAM_READ_MULTICAST) {
-		if (program->news != program->news_before && mft_has_work(node) &&
-		    node->sw->verified != program->news)
+		if (program->epoch != program->sweep_epoch && mft_has_work(node) &&
+		    node->sw->verified_epoch != program->epoch)
 			return verify_request(program, node, out);
 		return mft_read_request(program, node, out);
 	}
 	if (!mft_has_work(node) || node->sw->busy || node->sw->failed)
 		return false;
-	if (node->sw->verified != program->news)
+	if (node->sw->verified_epoch != program->epoch)
 		return verify_request(program, node, out);
 	return mft_request(program, node, out);
 }
@@ -1068,8 +1069,8 @@ void program_clear_report(struct program *program, bool all_is_read)
 	program->report = (struct program_report){0};
 	program->reports++;
 	if (all_is_read) {
-		program->news_before = program->news;
-		program->news_used = true;
+		program->sweep_epoch = program->epoch;
+		program->epoch_used = true;
 	}
 	program->stopped = false;
 	program->began_us = loop_now_us(program->loop);
@@ -1096,7 +1097,7 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 	struct program *program = mem_zalloc(sizeof(*program));
 
 	program->loop = loop;
-	program->news = 1;
+	program->epoch = 1;
 	program->window = window;
 	program->fabric = fabric;
 	program->options = options;

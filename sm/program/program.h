@@ -84,7 +84,7 @@ void program_multicast(struct program *program, loop_fn *done, void *arg);
 void program_abandon(struct program *program);
 
 /* Links have changed: whoever is written to from now on is asked before who it is. */
-void program_note_news(struct program *program);
+void program_new_epoch(struct program *program);
 
 /* What the runs since the last program_clear_report() did: those of one sweep, at the begin of
  * which it is called. Only one that reads all answers earlier news. */

@@ -552,7 +552,7 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		return false;
 	if (refused_rests(program, node))
 		return sw->want && read_unknown(program, node, out);
-	if (sw->verified != program->news && (sw->verify || has_work(program, node)))
+	if (sw->verified_epoch != program->epoch && (sw->verify || has_work(program, node)))
 		return verify_request(program, node, out);
 	if (sw->want && sw->want->top < top)
 		return set_top(program, node, sw->want->top, out);

@@ -24,10 +24,10 @@ static void verify_answered(void *owner, void *subject, const struct smp_request
 			    const struct smp_answer *answer);
 
 /* Whoever is asked from now on answers for it; as long as nobody was, it is the same news. */
-void program_note_news(struct program *program)
+void program_new_epoch(struct program *program)
 {
-	program->news += program->news_used;
-	program->news_used = false;
+	program->epoch += program->epoch_used;
+	program->epoch_used = false;
 }
 
 void verify_begin(struct program *program, struct node *node)
@@ -35,7 +35,7 @@ void verify_begin(struct program *program, struct node *node)
 	bool old = loop_now_us(program->loop) - program->began_us > OLD_US ||
 		   !fabric_way_is_seen(program->fabric, node);
 
-	node->sw->verified = old ? 0 : program->news_before;
+	node->sw->verified_epoch = old ? 0 : program->sweep_epoch;
 	node->sw->way = 0;
 }
 
@@ -58,8 +58,8 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 	if (node->sw->verifying || node->sw->failed)
 		return false;
 	node->sw->verify = false;
-	node->sw->verify_news = program->news;
-	program->news_used = true;
+	node->sw->verify_epoch = program->epoch;
+	program->epoch_used = true;
 	node->sw->asked = 0;
 	verify_get(program, node, ATTR_NODE_INFO, out);
 	return true;
@@ -117,11 +117,11 @@ static void verify_switch_info(struct program *program, struct node *node, const
 		switch_failed(program, node, "it answers no Set()");
 		return;
 	}
-	sw->verified = sw->verify_news;
+	sw->verified_epoch = sw->verify_epoch;
 	sw->way = sw->asked;
 	sw->verify = false;
 	switch_wake_waiters(program, node);
-	for (unsigned i = 0; program->news != program->news_before && i <= node->num_ports; i++)
+	for (unsigned i = 0; program->epoch != program->sweep_epoch && i <= node->num_ports; i++)
 		program_look_at(program, &node->port[i]); /* they waited for this */
 }
 
@@ -160,7 +160,7 @@ static void verify_answered(void *owner, void *subject, const struct smp_request
 
 bool verify_switch(struct program *program, struct node *node)
 {
-	if (node->sw->verified == program->news)
+	if (node->sw->verified_epoch == program->epoch)
 		return true;
 	node->sw->verify = true;
 	return false;
@@ -168,7 +168,7 @@ bool verify_switch(struct program *program, struct node *node)
 
 bool verify_is_needed(const struct program *program, const struct node *node)
 {
-	return node->facts->sw.linear_fdb_top || node->sw->verified != program->news_before;
+	return node->facts->sw.linear_fdb_top || node->sw->verified_epoch != program->sweep_epoch;
 }
 
 bool verify_may_repeat(void *owner, void *subject)
@@ -176,7 +176,7 @@ bool verify_may_repeat(void *owner, void *subject)
 	const struct program *program = owner;
 	const struct node *node = subject;
 
-	return !program->stopped && node->sw->verified == program->news &&
+	return !program->stopped && node->sw->verified_epoch == program->epoch &&
 	       !verify_is_needed(program, node);
 }
 
@@ -188,7 +188,7 @@ bool verify_try_again(struct node *node, int error)
 	    sw->unanswered + 1u >= window_attempts(&node->port[0].agent->target))
 		return false;
 	sw->unanswered++;
-	sw->verified = 0;
+	sw->verified_epoch = 0;
 	window_wake(&node->port[0].agent->target);
 	return true;
 }

@@ -201,7 +201,7 @@ static void check_row(const struct row *row)
 	}
 	if (row->slid != SWITCH)
 		CU_ASSERT_EQUAL(wanted(&bed, switch_node->guid), 0);
-	CU_ASSERT_EQUAL(switch_node->sw->news,
+	CU_ASSERT_EQUAL(switch_node->sw->links_changed,
 			row->number == TRAP_LINK_STATE && row->slid == SWITCH && !row->mismatch);
 	if (row->mismatch && row->slid == HOST)
 		CU_ASSERT_EQUAL(wanted(&bed, port_facts(&sender->port[1])->guid), LOOK_PORT);

@@ -19,7 +19,7 @@ struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned
 	map_init(&fabric->ports);
 	list_init(&fabric->troubled);
 	list_init(&fabric->switches);
-	fabric->hearing = 1;
+	fabric->rereg_epoch = 1;
 	fabric->window = window;
 	fabric->switch_limit = switch_limit;
 	fabric->adapter_limit = adapter_limit;
@@ -320,19 +320,19 @@ void fabric_forget_lids(struct fabric *fabric)
 	}
 }
 
-void fabric_forget_heard(struct fabric *fabric)
+void fabric_new_rereg_epoch(struct fabric *fabric)
 {
-	fabric->hearing++;
+	fabric->rereg_epoch++;
 }
 
-void fabric_take_heard(struct fabric *fabric)
+void fabric_mark_reregistered(struct fabric *fabric)
 {
 	size_t position = 0;
 	struct port *port;
 
 	while ((port = map_next(&fabric->ports, &position)))
 		if (port_state_of(port) == PORT_ACTIVE)
-			port->heard = fabric->hearing;
+			port->rereg_epoch = fabric->rereg_epoch;
 }
 
 /* Cables */
@@ -539,7 +539,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	port_set_ext_info(fabric, port, NULL);
 	port->refuses = 0;
 	port->keeps_link = false;
-	port->heard = 0;
+	port->rereg_epoch = 0;
 	fabric->forgotten++;
 }
 
@@ -572,7 +572,7 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 	if (old->known && memcmp(&old->info, info, sizeof(*info)) == 0)
 		return;
 	if (!old->known)
-		port->heard = 0;
+		port->rereg_epoch = 0;
 	if (!old->known || link_is_usable(&old->info) != link_is_usable(info)) {
 		fabric->topology++;
 		fabric->forgotten++;

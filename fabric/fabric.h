@@ -119,7 +119,7 @@ struct port {
 	 * that is another one: nothing was known of it, or its link was lost (0), or another
 	 * manager may have been MASTER, so what it has registered need not be what the SA knows,
 	 * whatever the registry says. Means something for end ports. */
-	uint32_t heard;
+	uint32_t rereg_epoch;
 	uint8_t asked_state; /* requested PortState that no answer has shown yet; 0: none */
 	uint8_t state_reads; /* reads that remain to see it */
 	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
@@ -281,7 +281,7 @@ struct fabric {
 		topology; /* rises when a snapshot taken now would differ in links, nodes or LIDs */
 	uint64_t facts;	  /* rises when any reported value changed */
 	uint64_t members; /* rises when a node or an end port comes or goes */
-	uint32_t hearing; /* rises when all ports are to be told to register anew; from 1 on */
+	uint32_t rereg_epoch; /* rises when all ports are to be told to register anew; from 1 on */
 	struct roster roster;
 	struct tree tree;
 	struct link_news link_news;
@@ -428,12 +428,12 @@ void fabric_forget_asked_links(struct fabric *fabric);
 /* No port should have a LID any more: those found on the ports count. */
 void fabric_forget_lids(struct fabric *fabric);
 /* What all that are up have registered is known here. */
-void fabric_take_heard(struct fabric *fabric);
+void fabric_mark_reregistered(struct fabric *fabric);
 /* What any port has registered need not be what the SA knows: all are to be told once more. */
-void fabric_forget_heard(struct fabric *fabric);
-static inline bool port_is_unheard(const struct fabric *fabric, const struct port *port)
+void fabric_new_rereg_epoch(struct fabric *fabric);
+static inline bool port_needs_rereg(const struct fabric *fabric, const struct port *port)
 {
-	return port->heard != fabric->hearing;
+	return port->rereg_epoch != fabric->rereg_epoch;
 }
 
 /* Whether the switch sends what its multicast table does not cover to this port, by default. */

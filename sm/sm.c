@@ -66,9 +66,9 @@ static void role_changed(void *ctx, const char *reason)
 		if (!sm->was_master)
 			fabric_forget_lids(sm->fabric);
 		if (clients_know_us(sm))
-			fabric_take_heard(sm->fabric);
+			fabric_mark_reregistered(sm->fabric);
 		else
-			fabric_forget_heard(sm->fabric);
+			fabric_new_rereg_epoch(sm->fabric);
 		mcast_begin_anew(sm->mcast);
 	} else {
 		publish_nothing(sm);
@@ -111,7 +111,7 @@ static void restored(void *arg)
 	struct sm *sm = arg;
 
 	sm->fabric->topology++;
-	fabric_forget_heard(sm->fabric);
+	fabric_new_rereg_epoch(sm->fabric);
 	trigger_full(&sm->trigger, "what is registered was restored");
 }
 

@@ -181,7 +181,7 @@ static void role_phase(struct sm *sm)
 	if (peers_role(sm->peers) == SM_MASTER && sm->sweep.contested) {
 		sm->sweep.contested = false;
 		fabric_forget_tables(sm->fabric);
-		fabric_forget_heard(sm->fabric);
+		fabric_new_rereg_epoch(sm->fabric);
 		trigger_full(&sm->trigger, "the other MASTER is none any more");
 		sweep_end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
 		return;

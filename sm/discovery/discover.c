@@ -162,7 +162,7 @@ static void fell_mute(struct discover *discover, struct agent *agent)
 		loop_defer(&discover->finish);
 }
 
-static void heard(struct discover *discover, struct agent *agent)
+static void agent_answered(struct discover *discover, struct agent *agent)
 {
 	if (list_empty(&agent->mute))
 		return;
@@ -293,7 +293,7 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 		return;
 	}
 	if (!answer->error)
-		heard(discover, port_agent(port));
+		agent_answered(discover, port_agent(port));
 	if (answer->error || answer->status) {
 		no_answer(discover, port, request, answer);
 		port->unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
@@ -510,7 +510,7 @@ static void ext_info_answered(void *owner, void *subject, const struct smp_reque
 	(void)request;
 	returned(discover, port_agent(port));
 	if (!answer->error)
-		heard(discover, port_agent(port));
+		agent_answered(discover, port_agent(port));
 	if (!answer->error && !answer->status) {
 		attr_decode(&ext_port_info_format, answer->data, &ext);
 		port_set_ext_info(discover->fabric, port, &ext);

@@ -38,12 +38,13 @@ struct program {
 	struct policy *policy; /* NULL: P_Keys are not written */
 	loop_fn *pkeys_failed; /* between runs: P_Keys were not written; may be NULL */
 	void *pkeys_failed_arg;
-	bool announcing;    /* ports that wait for the SA are let through */
-	unsigned reminders; /* ports that may be told of us, as of reminded_us: program_remind.c */
-	uint64_t reminded_us;
-	struct list lagging;   /* ports whose state is to be read once more, by port->waiting */
-	struct list to_remind; /* those that wait for that, by port->waiting */
-	struct loop_timer remind;
+	bool announcing;	/* ports that wait for the SA are let through */
+	unsigned rereg_credits; /* ports that may be told of us, as of rereg_credited_us:
+				   program_remind.c */
+	uint64_t rereg_credited_us;
+	struct list lagging;	 /* ports whose state is to be read once more, by port->waiting */
+	struct list rereg_queue; /* those that wait for that, by port->waiting */
+	struct loop_timer rereg_timer;
 	bool lid_was_led_to; /* our port was up, and had our LID, before this sweep wrote to it */
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
 	loop_fn *done;
@@ -88,14 +89,14 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 
 /* program_remind.c */
 
-void remind_init(struct program *program);
-void remind_done(struct program *program);
-bool remind_knows_us(const struct port *port, const struct port_info *want);
+void reregister_init(struct program *program);
+void reregister_done(struct program *program);
+bool reregister_knows_us(const struct port *port, const struct port_info *want);
 /* Whether a port is to be told who its manager is, or to register anew, and nothing more urgent. */
-bool remind_is_news(const struct program *program, const struct port *port,
-		    const struct port_info *want);
+bool reregister_is_due(const struct program *program, const struct port *port,
+		       const struct port_info *want);
 /* Whether it may be told now; else it is looked at again when it may. True once: it is counted. */
-bool remind_may_tell(struct program *program, struct port *port, const struct port_info *want);
+bool reregister_may_send(struct program *program, struct port *port, const struct port_info *want);
 
 /* program_fdr10.c */
 

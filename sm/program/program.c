@@ -398,7 +398,7 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	attr_decode(&port_info_format, request->data, &want);
 	attr_decode(&port_info_format, answer->data, &held);
 	if (!answer->error && want.client_reregister)
-		port->heard = program->fabric->hearing;
+		port->rereg_epoch = program->fabric->rereg_epoch;
 	later = answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port);
 	if (port_of_switch(port) && !later)
 		refused_port_set(port->node, answer->error);
@@ -619,14 +619,14 @@ static bool port_request(struct program *program, struct port *port, struct smp_
 	    port != program->fabric->sm_port)
 		return false;
 	port_want(program->fabric, program->options, port, &want);
-	if (remind_is_news(program, port, &want) && !remind_may_tell(program, port, &want)) {
-		if (!remind_knows_us(port, &want))
+	if (reregister_is_due(program, port, &want) && !reregister_may_send(program, port, &want)) {
+		if (!reregister_knows_us(port, &want))
 			return false; /* one Set() tells all */
 		want.client_reregister = 0;
 	}
 	state = asked_state(program, port, &want);
 	if (state == PORT_NO_CHANGE && !port_differs(port, &want) &&
-	    !remind_is_news(program, port, &want))
+	    !reregister_is_due(program, port, &want))
 		return fdr10_request(program, port, out) || guids_request(program, port, out);
 	if (asks_first(program, port))
 		return verify_request(program, port->node, out);
@@ -666,8 +666,8 @@ static bool request_between_runs(struct program *program, struct port *port,
 	    (port_of_switch(port) && refused_rests(program, port->node)))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
-	if (port->agent ? !remind_is_news(program, port, &want) ||
-				  !remind_may_tell(program, port, &want)
+	if (port->agent ? !reregister_is_due(program, port, &want) ||
+				  !reregister_may_send(program, port, &want)
 			: !enforces_otherwise(port, &want))
 		return false;
 	set_request(program, port, &want, out);
@@ -834,7 +834,7 @@ static bool is_good(const struct program *program, struct port *port)
 	    !program_pkeys_good(program, port))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
-	return !port_differs(port, &want) && !remind_is_news(program, port, &want) &&
+	return !port_differs(port, &want) && !reregister_is_due(program, port, &want) &&
 	       !fdr10_differs(program, port) &&
 	       !(program->guids &&
 		 guids_differ(program->guids, port, &block, &(struct guid_info){0}));
@@ -1104,7 +1104,7 @@ struct program *program_new(struct loop *loop, struct window *window, struct fab
 	program->limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	loop_timer_init(&program->pause, loop, "packets die out", program_pause_is_over, program);
 	list_init(&program->lagging);
-	remind_init(program);
+	reregister_init(program);
 	return program;
 }
 
@@ -1126,7 +1126,7 @@ void program_free(struct program *program)
 		return;
 	window_on_idle(program->window, NULL, NULL);
 	loop_timer_disarm(&program->pause);
-	remind_done(program);
+	reregister_done(program);
 	if (program->walk.running)
 		slices_cancel(&program->walk);
 	free(program->flood);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Who is told that a manager has come, and when: hosts that are up and know another MasterSMLID, or
- * that have registered with somebody whose memory is not ours (port_is_unheard()). Each is told
+ * that have registered with somebody whose memory is not ours (port_needs_rereg()). Each is told
  * both by one Set(PortInfo), with ClientReregister, and asks for a lot then; so rereg_rate bounds
  * how many are told in a second, whatever run of the sweep looks at them, and between two runs. Who
  * has to wait stands in a queue, from which a timer takes as many as have been earned.
@@ -19,14 +19,14 @@ enum { TICK_US = 50000 };
 static void earn(struct program *program)
 {
 	uint64_t now_us = loop_now_us(program->loop), rate = program->options->rereg_rate;
-	uint64_t earned = (now_us - program->reminded_us) * rate / 1000000;
+	uint64_t earned = (now_us - program->rereg_credited_us) * rate / 1000000;
 
 	if (!earned)
 		return;
-	program->reminded_us = now_us;
-	program->reminders = earned + program->reminders < rate
-				     ? (unsigned)earned + program->reminders
-				     : (unsigned)rate;
+	program->rereg_credited_us = now_us;
+	program->rereg_credits = earned + program->rereg_credits < rate
+					 ? (unsigned)earned + program->rereg_credits
+					 : (unsigned)rate;
 }
 
 static void reregister_tick(void *arg)
@@ -35,56 +35,58 @@ static void reregister_tick(void *arg)
 	struct list *link;
 
 	earn(program);
-	for (unsigned i = program->reminders; i && (link = list_pop(&program->to_remind)); i--)
+	for (unsigned i = program->rereg_credits; i && (link = list_pop(&program->rereg_queue));
+	     i--)
 		program_look_at(program, container_of(link, struct port, waiting));
-	if (!list_empty(&program->to_remind))
-		loop_timer_arm(&program->remind, TICK_US);
+	if (!list_empty(&program->rereg_queue))
+		loop_timer_arm(&program->rereg_timer, TICK_US);
 }
 
-void remind_init(struct program *program)
+void reregister_init(struct program *program)
 {
-	list_init(&program->to_remind);
-	loop_timer_init(&program->remind, program->loop, "reminders", reregister_tick, program);
+	list_init(&program->rereg_queue);
+	loop_timer_init(&program->rereg_timer, program->loop, "reminders", reregister_tick,
+			program);
 }
 
-void remind_done(struct program *program)
+void reregister_done(struct program *program)
 {
-	loop_timer_disarm(&program->remind);
-	while (list_pop(&program->to_remind))
+	loop_timer_disarm(&program->rereg_timer);
+	while (list_pop(&program->rereg_queue))
 		;
 }
 
-bool remind_knows_us(const struct port *port, const struct port_info *want)
+bool reregister_knows_us(const struct port *port, const struct port_info *want)
 {
 	return port_info(port)->master_sm_lid == want->master_sm_lid;
 }
 
-bool remind_is_news(const struct program *program, const struct port *port,
-		    const struct port_info *want)
+bool reregister_is_due(const struct program *program, const struct port *port,
+		       const struct port_info *want)
 {
 	bool is_up = port != program->fabric->sm_port && port_state_of(port) == PORT_ACTIVE &&
 		     port_info(port)->lid == want->lid;
 
-	return want->client_reregister && (is_up || remind_knows_us(port, want));
+	return want->client_reregister && (is_up || reregister_knows_us(port, want));
 }
 
-bool remind_may_tell(struct program *program, struct port *port, const struct port_info *want)
+bool reregister_may_send(struct program *program, struct port *port, const struct port_info *want)
 {
 	bool in_sweep = program->done && program->part == PROGRAM_ALL;
-	bool knows_us = remind_knows_us(port, want);
+	bool knows_us = reregister_knows_us(port, want);
 
 	if (in_sweep && !program->announcing && (knows_us || !program->lid_was_led_to))
 		return false; /* program_announce() looks at it again */
 	if (!program->options->rereg_rate)
 		return !knows_us;
 	earn(program);
-	if (program->reminders) {
-		program->reminders--;
+	if (program->rereg_credits) {
+		program->rereg_credits--;
 		return true;
 	}
 	list_del(&port->waiting);
-	list_push(&program->to_remind, &port->waiting);
-	if (!loop_timer_armed(&program->remind))
-		loop_timer_arm(&program->remind, TICK_US);
+	list_push(&program->rereg_queue, &port->waiting);
+	if (!loop_timer_armed(&program->rereg_timer))
+		loop_timer_arm(&program->rereg_timer, TICK_US);
 	return false;
 }

@@ -257,7 +257,7 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 	/* Only who had an address before can hold registrations with another manager, or with one
 	 * that has forgotten them. */
 	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&
-	    (have->master_sm_lid != want->master_sm_lid || port_is_unheard(fabric, port)))
+	    (have->master_sm_lid != want->master_sm_lid || port_needs_rereg(fabric, port)))
 		want->client_reregister = 1;
 }
 

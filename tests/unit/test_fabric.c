@@ -464,18 +464,18 @@ static void test_forget(void)
 		port = &host->peer->node->port[LEAF_PORT];
 		port_set_pkeys(model.fabric, port, pkey_list_new(32));
 		port_ask_link(port, PHYS_DISABLED);
-		host->heard = model.fabric->hearing;
+		host->rereg_epoch = model.fabric->rereg_epoch;
 		port_set_lid(model.fabric, host, 44, 2);
 		port_set_lid(model.fabric, &port->node->port[0], 7, 0);
 		fabric_forget_tables(model.fabric);
 		fabric_forget_asked_links(model.fabric);
 		fabric_forget_lids(model.fabric);
-		fabric_forget_heard(model.fabric);
+		fabric_new_rereg_epoch(model.fabric);
 		CU_ASSERT_TRUE(port->node->sw->lost);
 		CU_ASSERT_PTR_NULL(port_facts(port)->pkeys);
 		CU_ASSERT_EQUAL(port->link_asked, 0);
 		CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), LID_NONE);
-		CU_ASSERT_TRUE(port_is_unheard(model.fabric, host));
+		CU_ASSERT_TRUE(port_needs_rereg(model.fabric, host));
 		position = 0;
 		while ((port = map_next(&model.fabric->ports, &position)))
 			CU_ASSERT_EQUAL(port->lid, LID_NONE);

@@ -436,7 +436,7 @@ static void test_reregister(void)
 		sm_lid_here = rows[i].sm_lid;
 		if (rows[i].capable)
 			change(port, reregisters);
-		port->heard = rows[i].unheard ? 0 : model.fabric->hearing;
+		port->rereg_epoch = rows[i].unheard ? 0 : model.fabric->rereg_epoch;
 		port_want(model.fabric, &options, port, &want);
 		CU_ASSERT_EQUAL(want.client_reregister, rows[i].wanted);
 		/* A command is no difference. */

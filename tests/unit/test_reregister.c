@@ -4,7 +4,7 @@
 
 enum { ENDS = 3 + 2, RATE = 3 }; /* hosts and switches */
 
-static unsigned reminded(const struct world *world)
+static unsigned reregistered(const struct world *world)
 {
 	unsigned sum = 0;
 
@@ -17,13 +17,13 @@ static unsigned reminded(const struct world *world)
 /* As if another manager might have been MASTER meanwhile, and had not been. */
 static void forget_all(struct world *world)
 {
-	fabric_forget_heard(world->sm->fabric);
+	fabric_new_rereg_epoch(world->sm->fabric);
 }
 
 static unsigned wanted;
-static bool has_reminded(const struct world *world)
+static bool has_reregistered(const struct world *world)
 {
-	return reminded(world) >= wanted;
+	return reregistered(world) >= wanted;
 }
 
 static struct world *world_with_rate(unsigned rate)
@@ -40,15 +40,15 @@ static struct world *world_with_rate(unsigned rate)
 static void test_once(void)
 {
 	struct world *world = world_with_rate(1000);
-	unsigned before = reminded(world);
+	unsigned before = reregistered(world);
 
 	world_sweep(world, DISCOVER_FULL); /* they are known */
-	CU_ASSERT_EQUAL(reminded(world), before);
+	CU_ASSERT_EQUAL(reregistered(world), before);
 	forget_all(world);
 	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
 	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_check_up(world);
 	world_free(world);
@@ -58,16 +58,16 @@ static void test_once(void)
 static void test_paced(void)
 {
 	struct world *world = world_with_rate(RATE);
-	unsigned before = reminded(world);
+	unsigned before = reregistered(world);
 	uint64_t sweep;
 
 	forget_all(world);
 	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(reminded(world), before + RATE);
+	CU_ASSERT_EQUAL(reregistered(world), before + RATE);
 	sweep = world->sm->sweep.last.number;
 	wanted = before + ENDS;
-	world_run(world, has_reminded);
-	CU_ASSERT_EQUAL(reminded(world), before + ENDS);
+	world_run(world, has_reregistered);
+	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweep);
 	world_free(world);
 }
@@ -98,16 +98,16 @@ static void test_takeover(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		struct world *world = world_with_rate(rates[i]);
-		unsigned before = reminded(world);
+		unsigned before = reregistered(world);
 
 		know_another(world);
-		fabric_forget_heard(world->sm->fabric);
+		fabric_new_rereg_epoch(world->sm->fabric);
 		world_sweep(world, DISCOVER_FULL);
 		if (rates[i] == RATE)
 			CU_ASSERT_EQUAL(port_sets(world), RATE);
 		wanted = before + ENDS - !rates[i];
-		world_run(world, has_reminded);
-		CU_ASSERT_EQUAL(reminded(world), wanted);
+		world_run(world, has_reregistered);
+		CU_ASSERT_EQUAL(reregistered(world), wanted);
 		CU_ASSERT_EQUAL(port_sets(world), ENDS - !rates[i]);
 		world_check_up(world);
 		world_free(world);
@@ -117,11 +117,11 @@ static void test_takeover(void)
 static void test_not_at_all(void)
 {
 	struct world *world = world_with_rate(0);
-	unsigned before = reminded(world);
+	unsigned before = reregistered(world);
 
 	forget_all(world);
 	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(reminded(world), before);
+	CU_ASSERT_EQUAL(reregistered(world), before);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_free(world);
 }
@@ -131,12 +131,12 @@ static void test_cannot(void)
 {
 	struct world *world = world_with_rate(1000);
 	struct fake_port *host = &world_node(world, "host-3")->port[1];
-	unsigned before = reminded(world);
+	unsigned before = reregistered(world);
 
 	host->info.capability_mask &= ~CAP_CLIENT_REREGISTER;
 	forget_all(world);
 	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(reminded(world), before + ENDS - 1);
+	CU_ASSERT_EQUAL(reregistered(world), before + ENDS - 1);
 	world_free(world);
 }
 

@@ -221,9 +221,9 @@ static void given(void *ctx, int error, uint16_t status)
 static void ha_give_subnet(void *arg)
 {
 	struct ha_commands *ha = arg;
-	struct peers_gift gift = {ha_choose_target, given, ha};
+	struct peers_handover handover = {ha_choose_target, given, ha};
 
-	peers_give(ha->sm->peers, &gift);
+	peers_request_handover(ha->sm->peers, &handover);
 	trigger_light(&ha->sm->trigger, "the subnet is to be given away");
 }
 
@@ -382,7 +382,7 @@ void ha_commands_init(struct sm *sm)
 void ha_commands_stop(struct sm_commands *commands)
 {
 	loop_timer_disarm(&commands->ha->again);
-	peers_keep(commands->ha->sm->peers);
+	peers_cancel_handover(commands->ha->sm->peers);
 	ha_command_fail(commands->ha, "the daemon is stopping");
 }
 

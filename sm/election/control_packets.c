@@ -110,7 +110,7 @@ static void inherit(struct peers *peers, const struct sm_info *sender)
 	unsigned priority = sender->priority + (own > sender->guid);
 
 	peers->inherited = (uint8_t)(priority < PRIORITY_MAX ? priority : PRIORITY_MAX);
-	peers->giver = sender->guid;
+	peers->previous_master = sender->guid;
 }
 
 static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
@@ -133,7 +133,7 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 		return STATUS_BUSY;
 	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
 		 where);
-	if (peers->role == SM_MASTER && sender->guid == peers->giver)
+	if (peers->role == SM_MASTER && sender->guid == peers->previous_master)
 		return STATUS_OK; /* repeated, since our answer was lost */
 	if (peers->role == SM_MASTER)
 		return take_another_subnet(peers, reason);
@@ -165,8 +165,9 @@ static enum mad_status take_order(struct peers *peers, enum role_event event,
 /* A HANDOVER that was taken, and whose answer was lost. */
 static enum mad_status take_acknowledge(struct peers *peers, const struct sm_info *sender)
 {
-	if (peers->role == SM_MASTER && peers->heir && peers->heir == sender->guid)
-		peers_gave_up(peers);
+	if (peers->role == SM_MASTER && peers->handover_target &&
+	    peers->handover_target == sender->guid)
+		peers_handover_complete(peers);
 	return STATUS_OK;
 }
 

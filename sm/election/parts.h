@@ -48,16 +48,18 @@ struct peers {
 	unsigned waited;	/* polls that found it alive, but no MASTER yet */
 	bool met_another;	/* the last survey, whom the one before did not meet */
 	bool contested;		/* the last survey met another MASTER, which ranks lower */
-	guid_t heir;		/* who is being handed our role; 0: nobody */
-	int heir_error;		/* of the offer, while the heir is asked whether it has taken it */
-	uint16_t heir_status;	/* the same */
-	struct peers_gift gift; /* choose NULL: nothing is to be given away */
-	bool giving;		/* the heir is the one whom it chose */
+	guid_t handover_target; /* who is being handed our role; 0: nobody */
+	int handover_error; /* of the offer, while the handover target is asked whether it has taken
+			       it */
+	uint16_t handover_status;	/* the same */
+	struct peers_handover handover; /* choose NULL: nothing is to be given away */
+	bool giving;			/* the handover target is the one whom it chose */
 	bool yields;		/* by command another one is MASTER, or about to be: we rank last */
 	uint8_t inherited;	/* priority of ours while MASTER, from who gave up his by command */
-	guid_t giver;	  /* who that is, until the next survey has found him there; 0: it has */
-	struct poll poll; /* of the master */
-	struct poll **watched; /* a MASTER's, of all others in the list */
+	guid_t previous_master; /* who that is, until the next survey has found him there; 0: it has
+				 */
+	struct poll poll;	/* of the master */
+	struct poll **watched;	/* a MASTER's, of all others in the list */
 	size_t num_watched;
 	struct trust trust;
 	struct log_limit limit;
@@ -73,6 +75,6 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
  * begun again, and so do its orders. */
 void peers_answered(struct peers *peers, const struct sm_info *info);
 /* The one whom our role was offered has taken it. */
-void peers_gave_up(struct peers *peers);
+void peers_handover_complete(struct peers *peers);
 
 #endif

@@ -232,7 +232,7 @@ static void tell_master(struct peers *peers, const struct peer *master)
 /* The others of a MASTER */
 
 /* Whom we would hand over to. */
-static bool is_heir(const struct sm_info *info, const struct sm_info *own)
+static bool is_handover_target(const struct sm_info *info, const struct sm_info *own)
 {
 	return (info->state == SM_STANDBY || info->state == SM_MASTER) && role_outranks(info, own);
 }
@@ -258,7 +258,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	if (peer)
 		hear(peers, peer, info);
 	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
-	    (is_heir(info, &own) && !is_heir(&before, &own))) {
+	    (is_handover_target(info, &own) && !is_handover_target(&before, &own))) {
 		snprintf(reason, sizeof(reason), "%s has changed",
 			 peer_describe(&poll->peer, text));
 		peers->noticed(peers->ctx, false, reason);
@@ -311,12 +311,12 @@ static void finish_survey(struct peers *peers)
 		done(peers->done_arg);
 }
 
-void peers_gave_up(struct peers *peers)
+void peers_handover_complete(struct peers *peers)
 {
 	char text[96], reason[128];
 
 	snprintf(reason, sizeof(reason), "handed over to %s", peer_describe(&peers->master, text));
-	peers->heir = 0;
+	peers->handover_target = 0;
 	peers->master.info.state = SM_MASTER;
 	if (peers->options->sm_lid)
 		peers->master.lid = peers->options->sm_lid;
@@ -324,15 +324,15 @@ void peers_gave_up(struct peers *peers)
 	peers_set_role(peers, ROLE_HANDED_OVER, reason);
 }
 
-/* What became of a gift. */
+/* What became of a requested handover. */
 static void gave(struct peers *peers, int error, uint16_t status)
 {
-	struct peers_gift gift = peers->gift;
+	struct peers_handover handover = peers->handover;
 
-	peers_keep(peers);
+	peers_cancel_handover(peers);
 	if (peers->role == SM_MASTER)
 		peers->yields = false;
-	gift.done(gift.ctx, error, status);
+	handover.done(handover.ctx, error, status);
 }
 
 /* Its ACKNOWLEDGE may have come before. */
@@ -341,14 +341,14 @@ static void offer_ends(struct peers *peers, int error, uint16_t status)
 	char text[96];
 
 	if (peers->role == SM_MASTER && !error && !status)
-		peers_gave_up(peers);
+		peers_handover_complete(peers);
 	else if (peers->role == SM_MASTER && !peers->giving)
 		log_limited(&peers->limit, LOG_WARNING, NULL,
 			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
 			    "MASTER",
 			    peer_describe(&peers->master, text),
 			    error ? strerror(-error) : "it answered", status);
-	peers->heir = 0;
+	peers->handover_target = 0;
 	if (peers->giving && peers->role == SM_MASTER)
 		gave(peers, error, status);
 	else if (peers->giving)
@@ -356,8 +356,8 @@ static void offer_ends(struct peers *peers, int error, uint16_t status)
 	finish_survey(peers);
 }
 
-static void heir_shows(void *owner, void *subject, const struct smp_request *request,
-		       const struct smp_answer *answer)
+static void handover_target_answered(void *owner, void *subject, const struct smp_request *request,
+				     const struct smp_answer *answer)
 {
 	struct peers *peers = owner;
 	struct sm_info info;
@@ -366,10 +366,10 @@ static void heir_shows(void *owner, void *subject, const struct smp_request *req
 	(void)request;
 	if (!answer->error && !answer->status) {
 		attr_decode(&sm_info_format, answer->data, &info);
-		if (info.guid == peers->heir && info.state == SM_MASTER)
-			peers->heir_error = peers->heir_status = 0;
+		if (info.guid == peers->handover_target && info.state == SM_MASTER)
+			peers->handover_error = peers->handover_status = 0;
 	}
-	offer_ends(peers, peers->heir_error, peers->heir_status);
+	offer_ends(peers, peers->handover_error, peers->handover_status);
 }
 
 /* A standby that has taken the role may refuse the repetition of the offer, or all its answers were
@@ -382,12 +382,13 @@ static void handed_over(void *owner, void *subject, const struct smp_request *re
 
 	(void)subject;
 	(void)request;
-	peers->heir_error = answer->error;
-	peers->heir_status = answer->status;
+	peers->handover_error = answer->error;
+	peers->handover_status = answer->status;
 	if (peers->role != SM_MASTER || peers->master.info.state == SM_MASTER ||
 	    (!answer->error && (!answer->status || status_is_busy(answer->status))) ||
 	    answer->error == -ECANCELED ||
-	    !peers_request(peers, peers->heir, METHOD_GET, 0, heir_shows, peers))
+	    !peers_request(peers, peers->handover_target, METHOD_GET, 0, handover_target_answered,
+			   peers))
 		offer_ends(peers, answer->error, answer->status);
 }
 
@@ -417,18 +418,18 @@ static bool peers_hand_over(struct peers *peers, const struct peer *peer)
 			   peers))
 		return false;
 	peers->master = *peer;
-	peers->heir = peer->info.guid;
+	peers->handover_target = peer->info.guid;
 	return true;
 }
 
-void peers_give(struct peers *peers, const struct peers_gift *gift)
+void peers_request_handover(struct peers *peers, const struct peers_handover *handover)
 {
-	peers->gift = *gift;
+	peers->handover = *handover;
 }
 
-void peers_keep(struct peers *peers)
+void peers_cancel_handover(struct peers *peers)
 {
-	peers->gift.choose = NULL;
+	peers->handover.choose = NULL;
 	peers->giving = false;
 }
 
@@ -437,9 +438,9 @@ static bool peers_begin_handover(struct peers *peers)
 {
 	guid_t guid;
 
-	if (!peers->gift.choose)
+	if (!peers->handover.choose)
 		return false;
-	guid = peers->gift.choose(peers->gift.ctx, peers->list, peers->count);
+	guid = peers->handover.choose(peers->handover.ctx, peers->list, peers->count);
 	for (size_t i = 0; guid && i < peers->count; i++) {
 		if (peers->list[i].info.guid != guid)
 			continue;
@@ -448,7 +449,7 @@ static bool peers_begin_handover(struct peers *peers)
 			gave(peers, -EHOSTUNREACH, STATUS_OK);
 		return peers->giving;
 	}
-	peers_keep(peers);
+	peers_cancel_handover(peers);
 	return false;
 }
 
@@ -474,14 +475,14 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 /* True when a handover is under way, which then finishes the survey. */
 static bool conclude_master(struct peers *peers, const struct sm_info *own)
 {
-	const struct peer *heir = NULL;
+	const struct peer *handover_target = NULL;
 	char text[96];
 
 	for (size_t i = 0; i < peers->count; i++) {
 		const struct sm_info *info = &peers->list[i].info;
 
-		if (is_heir(info, heir ? &heir->info : own))
-			heir = &peers->list[i];
+		if (is_handover_target(info, handover_target ? &handover_target->info : own))
+			handover_target = &peers->list[i];
 		/* It hands over to us, once it has looked. One that took our LID while we were away
 		 * cannot be told before it has got another from this sweep. */
 		if (info->state == SM_MASTER && role_outranks(own, info) &&
@@ -490,22 +491,22 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 			tell_master(peers, &peers->list[i]);
 		}
 	}
-	if (!heir)
+	if (!handover_target)
 		return false;
-	log_notice("%s ranks higher: handing over", peer_describe(heir, text));
-	return peers_hand_over(peers, heir);
+	log_notice("%s ranks higher: handing over", peer_describe(handover_target, text));
+	return peers_hand_over(peers, handover_target);
 }
 
 /* Who leaves hands over, too, and may have it back when he returns. */
-static void look_for_giver(struct peers *peers)
+static void look_for_previous_master(struct peers *peers)
 {
 	bool is_there = false;
 
 	for (size_t i = 0; i < peers->count; i++)
-		is_there |= peers->list[i].info.guid == peers->giver;
-	if (peers->giver && !is_there)
+		is_there |= peers->list[i].info.guid == peers->previous_master;
+	if (peers->previous_master && !is_there)
 		peers->inherited = 0;
-	peers->giver = 0;
+	peers->previous_master = 0;
 }
 
 static void surveyed(void *arg)
@@ -514,14 +515,14 @@ static void surveyed(void *arg)
 	struct sm_info own;
 
 	drop_silent(peers);
-	look_for_giver(peers);
+	look_for_previous_master(peers);
 	peers_own_info(peers, &own);
 	if (peers->role == SM_DISCOVERING)
 		conclude_discovering(peers, &own);
 	else if (peers->role == SM_MASTER &&
 		 (peers_begin_handover(peers) || conclude_master(peers, &own)))
 		return;
-	if (peers->gift.choose && peers->role != SM_MASTER)
+	if (peers->handover.choose && peers->role != SM_MASTER)
 		gave(peers, -EPERM, STATUS_OK);
 	finish_survey(peers);
 }
@@ -639,10 +640,10 @@ static void nobody_waits(void *arg, const struct txn_result *result)
 }
 
 /* Nobody here hears the answer any more. Who does not hear of it finds out by polling. */
-static void leave_to_heir(struct peers *peers)
+static void leave_to_successor(struct peers *peers)
 {
 	static const struct sm_info nobody = {.guid = UINT64_MAX};
-	const struct poll *heir = NULL;
+	const struct poll *handover_target = NULL;
 	const struct port *port;
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
 	struct mad_addr to;
@@ -651,13 +652,14 @@ static void leave_to_heir(struct peers *peers)
 		const struct peer *peer = &peers->watched[i]->peer;
 
 		if (peer->lid && peer->info.state == SM_STANDBY &&
-		    role_outranks(&peer->info, heir ? &heir->peer.info : &nobody))
-			heir = peers->watched[i];
+		    role_outranks(&peer->info,
+				  handover_target ? &handover_target->peer.info : &nobody))
+			handover_target = peers->watched[i];
 	}
-	if (!heir)
+	if (!handover_target)
 		return;
-	to = (struct mad_addr){.lid = heir->peer.lid};
-	port = map_get(&peers->fabric->ports, heir->peer.info.guid);
+	to = (struct mad_addr){.lid = handover_target->peer.lid};
+	port = map_get(&peers->fabric->ports, handover_target->peer.info.guid);
 	encode_own(peers, data);
 	subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_HANDOVER,
 		   port ? agent_m_key(port_agent(port), 0) : 0, NULL, data);
@@ -667,7 +669,7 @@ static void leave_to_heir(struct peers *peers)
 
 void peers_stop(struct peers *peers)
 {
-	leave_to_heir(peers);
+	leave_to_successor(peers);
 	poll_end(&peers->poll);
 	watch_ends(peers);
 	transport_set_issm(peers->transport, false);

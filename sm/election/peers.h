@@ -19,7 +19,7 @@ struct peers;
 
 /* Mastership that is given away by command. The next survey asks choose() to whom: to one of the
  * list, or to nobody (0). done() tells what became of that: error 0 and status 0, it was taken. */
-struct peers_gift {
+struct peers_handover {
 	guid_t (*choose)(void *ctx, const struct peer *list, size_t count);
 	void (*done)(void *ctx, int error, uint16_t status);
 	void *ctx;
@@ -70,8 +70,9 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 			      lid_t from, guid_t from_guid);
 /* One at a time; copied. While the other one is MASTER this manager's priority is 0, and the other
  * one's, if it is a weftd, as high as ours was: nobody gives it back. */
-void peers_give(struct peers *peers, const struct peers_gift *gift);
-void peers_keep(struct peers *peers); /* nothing is given any more; done() is not called */
+void peers_request_handover(struct peers *peers, const struct peers_handover *handover);
+void peers_cancel_handover(
+	struct peers *peers); /* nothing is given any more; done() is not called */
 /* Sends Get(SMInfo), or Set(SMInfo) with a control packet, to the port of another manager; done is
  * called as the window's, with owner. False: no such port is known. */
 bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t control,

@@ -197,7 +197,7 @@ static bool give(struct sim_manager *from, struct sim_manager *to)
 	if (from->sim->failed)
 		return false;
 	answer = (struct answer){.to = to->port->guid};
-	peers_give(peers_of(from), &(struct peers_gift){choose, given, NULL});
+	peers_request_handover(peers_of(from), &(struct peers_handover){choose, given, NULL});
 	trigger_light(&manager_sm(from->manager)->trigger, "test");
 	sim_until(from->sim, 10 * SIM_S, "the gift is answered", is_answered, NULL);
 	return answer.done && !answer.error && !answer.status;

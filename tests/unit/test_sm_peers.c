@@ -460,7 +460,7 @@ static void test_late_handover(void)
 	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
 	other->sm.state = SM_STANDBY;
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
-	world->sm->peers->heir = sender.guid;
+	world->sm->peers->handover_target = sender.guid;
 	world->sm->peers->master = (struct peer){.lid = LID_OF_OTHER, .info = sender};
 	sender.state = SM_STANDBY;
 	sender.act_count = 20;
@@ -1063,37 +1063,38 @@ static struct {
 	unsigned done;
 	int error;
 	uint16_t status;
-} gift;
+} handover;
 
 static guid_t choose(void *ctx, const struct peer *list, size_t count)
 {
 	(void)ctx;
 	(void)list;
 	CU_ASSERT_EQUAL(count, 1);
-	return gift.to;
+	return handover.to;
 }
 
-static void gift_done(void *ctx, int error, uint16_t status)
+static void handover_done(void *ctx, int error, uint16_t status)
 {
 	(void)ctx;
-	gift.done++;
-	gift.error = error;
-	gift.status = status;
+	handover.done++;
+	handover.error = error;
+	handover.status = status;
 }
 
-static bool gift_is_done(const struct world *world)
+static bool handover_is_done(const struct world *world)
 {
-	return gift.done && world_is_quiet(world);
+	return handover.done && world_is_quiet(world);
 }
 
 static void give_to(struct world *world, guid_t guid)
 {
-	memset(&gift, 0, sizeof(gift));
-	gift.to = guid;
-	peers_give(world->sm->peers, &(struct peers_gift){choose, gift_done, NULL});
+	memset(&handover, 0, sizeof(handover));
+	handover.to = guid;
+	peers_request_handover(world->sm->peers,
+			       &(struct peers_handover){choose, handover_done, NULL});
 	trigger_light(&world->sm->trigger, "test");
-	CU_ASSERT_TRUE(world_run(world, gift_is_done));
-	CU_ASSERT_EQUAL(gift.done, 1);
+	CU_ASSERT_TRUE(world_run(world, handover_is_done));
+	CU_ASSERT_EQUAL(handover.done, 1);
 }
 
 /* Who gives it away by command ranks last until its heir is gone; who refuses leaves all as it was.
@@ -1108,20 +1109,21 @@ static void test_gives_away(void)
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	other->sm_control_status = STATUS_BUSY;
 	give_to(world, other->sm.guid);
-	CU_ASSERT_EQUAL(gift.error, 0);
-	CU_ASSERT_EQUAL(gift.status, STATUS_BUSY);
+	CU_ASSERT_EQUAL(handover.error, 0);
+	CU_ASSERT_EQUAL(handover.status, STATUS_BUSY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	peers_own_info(world->sm->peers, &own);
 	CU_ASSERT_EQUAL(own.priority, PRIORITY);
 	other->sm_control_status = STATUS_OK;
-	memset(&gift, 0, sizeof(gift)); /* to nobody */
-	peers_give(world->sm->peers, &(struct peers_gift){choose, gift_done, NULL});
+	memset(&handover, 0, sizeof(handover)); /* to nobody */
+	peers_request_handover(world->sm->peers,
+			       &(struct peers_handover){choose, handover_done, NULL});
 	world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_EQUAL(gift.done, 0);
+	CU_ASSERT_EQUAL(handover.done, 0);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	give_to(world, other->sm.guid);
-	CU_ASSERT_EQUAL(gift.error, 0);
-	CU_ASSERT_EQUAL(gift.status, STATUS_OK);
+	CU_ASSERT_EQUAL(handover.error, 0);
+	CU_ASSERT_EQUAL(handover.status, STATUS_OK);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 1);
 	CU_ASSERT_EQUAL(list[0].info.state, SM_MASTER);

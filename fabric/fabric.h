@@ -99,7 +99,7 @@ struct port {
 	bool busy;     /* a Set(PortInfo) is under way */
 	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
 	bool stuck;    /* one did that was to bring it up: no route uses it before it is ACTIVE */
-	bool left_out; /* a full pass found behind it a GUID that another device has */
+	bool excluded; /* a full pass found behind it a GUID that another device has */
 	bool logged;   /* what is wrong behind it was */
 	bool silent;   /* what is behind it did not answer when it was asked last */
 	bool doubtful; /* its link was down since its cable was verified, or may have been */

@@ -239,7 +239,7 @@ static void lids_given(void *arg)
 	sm->counts.lids_exhausted += report->exhausted;
 	log_lids(sm, report);
 	sm->sm_lid_why = report->sm_lid_why;
-	left_out_tell(sm->fabric);
+	unrouted_log(sm->fabric);
 	lid_work_free(sm->sweep.lids);
 	sm->sweep.lids = NULL;
 	/* A port must not be told what a restart would not know. For nothing else does the fabric

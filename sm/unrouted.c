@@ -87,7 +87,7 @@ static bool (*const reasons[])(const struct fabric *fabric, const struct node *n
 	has_tiny_multicast,
 };
 
-static bool is_left_out(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
+static bool is_unrouted(const struct fabric *fabric, const struct node *node, char why[WHY_SIZE])
 {
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
 		if (reasons[i](fabric, node, why))
@@ -96,14 +96,14 @@ static bool is_left_out(const struct fabric *fabric, const struct node *node, ch
 	return false;
 }
 
-void left_out_tell(struct fabric *fabric)
+void unrouted_log(struct fabric *fabric)
 {
 	const struct roster *roster = fabric_roster(fabric);
 	char why[WHY_SIZE];
 
 	for (size_t i = 0; i < roster->num_switches; i++) {
 		struct node *node = roster->switches[i];
-		bool out = is_left_out(fabric, node, why);
+		bool out = is_unrouted(fabric, node, why);
 		struct log_subject subject = node_subject(node, MESSAGE_LEFT_OUT);
 
 		if (out && !switch_trouble(node)->logged)
@@ -124,7 +124,7 @@ static int node_guid_order(const void *a, const void *b)
 
 /* Few are left out, and only they are sorted: while nodes are being found, a roster would have to
  * be made each time. */
-json_t *left_out_json(const struct fabric *fabric)
+json_t *unrouted_json(const struct fabric *fabric)
 {
 	const struct node **nodes = mem_array(fabric->num_switches, sizeof(struct node *));
 	json_t *array = json_array();
@@ -134,12 +134,12 @@ json_t *left_out_json(const struct fabric *fabric)
 	list_for_each (link, &fabric->switches) {
 		const struct node *node = container_of(link, struct switch_state, link)->node;
 
-		if (is_left_out(fabric, node, why))
+		if (is_unrouted(fabric, node, why))
 			nodes[count++] = node;
 	}
 	qsort(nodes, count, sizeof(*nodes), node_guid_order);
 	for (size_t i = 0; i < count; i++) {
-		is_left_out(fabric, nodes[i], why);
+		is_unrouted(fabric, nodes[i], why);
 		json_array_append_new(
 			array, json_pack("{s:s,s:s,s:s}", "guid", guid_text(nodes[i]->guid, guid),
 					 "description", nodes[i]->facts->description, "why", why));

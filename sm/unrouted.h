@@ -11,8 +11,8 @@
 #include "lib/control.h"
 
 /* Logs those that are left out and were not when this was called last. */
-void left_out_tell(struct fabric *fabric);
+void unrouted_log(struct fabric *fabric);
 /* An array of them: "guid", "description", "why". The caller's reference. */
-json_t *left_out_json(const struct fabric *fabric);
+json_t *unrouted_json(const struct fabric *fabric);
 
 #endif

@@ -183,7 +183,7 @@ json_t *sm_status(const struct sm *sm)
 		routing_json(&sm->routes), "peers", status_peers(sm), "smps", status_smps(sm->txns),
 		"mads", status_mads(txn_stats(sm->txns)), "anomalies", status_anomalies(sm));
 	json_object_set_new(status, "settings", settings);
-	json_object_set_new(status, "left_out", left_out_json(sm->fabric));
+	json_object_set_new(status, "left_out", unrouted_json(sm->fabric));
 	json_object_set_new(status, "disabled_ports", disabled_json(sm->fabric, sm->registry));
 	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));

@@ -423,7 +423,7 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 		return false;
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
 		return false; /* no way through an adapter */
-	return discover->kind == DISCOVER_FULL || (!port->peer && !port->left_out) ||
+	return discover->kind == DISCOVER_FULL || (!port->peer && !port->excluded) ||
 	       port->doubtful;
 }
 
@@ -461,7 +461,7 @@ static void lost_link(struct discover *discover, struct port *port)
 {
 	struct port *peer = port->peer;
 
-	port->left_out = port->logged = port->silent = false;
+	port->excluded = port->logged = port->silent = false;
 	port->patience_ms = 0;
 	fabric_unlink(discover->fabric, port);
 	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_NAMED)
@@ -756,9 +756,9 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 
 	/* Only a full pass can tell two devices from cables that were swapped, and only one in
 	 * which nothing was swapped half-way: what it meets first it has to meet again. */
-	if (discover->kind != DISCOVER_FULL || !from->left_out) {
+	if (discover->kind != DISCOVER_FULL || !from->excluded) {
 		discover->report.want_full = true;
-		from->left_out |= discover->kind == DISCOVER_FULL;
+		from->excluded |= discover->kind == DISCOVER_FULL;
 		return;
 	}
 	from->doubtful = from->cut = false;
@@ -889,7 +889,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		node->silent = false;
 		node->named_pass = discover->pass;
 	}
-	from->left_out = arrival->left_out = false;
+	from->excluded = arrival->excluded = false;
 	from->logged = arrival->logged = false;
 	from->silent = arrival->silent = false;
 	from->doubtful = arrival->doubtful = from->cut = arrival->cut = false;
@@ -918,7 +918,7 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 		where.message_id = MESSAGE_SILENT;
 		/* A GUID that was met here before need not be what is silent now: light
 		 * passes ask again. */
-		from->left_out = false;
+		from->excluded = false;
 		from->silent = true;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;

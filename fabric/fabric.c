@@ -527,8 +527,8 @@ static void forget_written(struct fabric *fabric, struct port *port)
 {
 	bool was_known = port_facts(port)->known;
 
-	port->doubtful |= was_known;
-	port->cut |= was_known;
+	port->link_unverified |= was_known;
+	port->link_lost |= was_known;
 	if (port == fabric->sm_port && port_state_of(port) > PORT_INIT)
 		fabric->sm_link_lost = true;
 	free(port->echo);
@@ -587,8 +587,8 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		if (port->peer)
 			link_news_note(&fabric->link_news, port, port->peer, LINK_BLINKED);
 	}
-	if (port->stuck && (info->port_state == PORT_ACTIVE || !link_is_usable(info))) {
-		port->stuck = false;
+	if (port->no_bringup && (info->port_state == PORT_ACTIVE || !link_is_usable(info))) {
+		port->no_bringup = false;
 		fabric->topology++;
 	}
 	fabric->num_active -= counts_as_active(port, &old->info);
@@ -662,7 +662,7 @@ void switch_changed(struct node *node)
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct port *port = &node->port[i];
 
-		port->doubtful |= port->armed || port_state_of(port) == PORT_INIT;
+		port->link_unverified |= port->armed || port_state_of(port) == PORT_INIT;
 		port->armed = false;
 	}
 }

@@ -96,15 +96,15 @@ struct port {
 	lid_t lid;		      /* want: end ports; LID_NONE: not given yet */
 	uint8_t lmc;		      /* want: 1 << lmc LIDs */
 	uint8_t num;
-	bool busy;     /* a Set(PortInfo) is under way */
-	bool failed;   /* a Set(PortInfo) failed in the last run of programming */
-	bool stuck;    /* one did that was to bring it up: no route uses it before it is ACTIVE */
-	bool excluded; /* a full pass found behind it a GUID that another device has */
-	bool logged;   /* what is wrong behind it was */
-	bool silent;   /* what is behind it did not answer when it was asked last */
-	bool doubtful; /* its link was down since its cable was verified, or may have been */
-	bool cut;      /* it was: doubtful, and not only for what our own arming may have hidden */
-	bool armed;    /* by us, since its cable was verified */
+	bool busy;	 /* a Set(PortInfo) is under way */
+	bool failed;	 /* a Set(PortInfo) failed in the last run of programming */
+	bool no_bringup; /* one did that was to bring it up: no route uses it before it is ACTIVE */
+	bool excluded;	 /* a full pass found behind it a GUID that another device has */
+	bool logged;	 /* what is wrong behind it was */
+	bool silent;	 /* what is behind it did not answer when it was asked last */
+	bool link_unverified; /* its link was down since its cable was verified, or may have been */
+	bool link_lost; /* it was: doubtful, and not only for what our own arming may have hidden */
+	bool armed;	/* by us, since its cable was verified */
 	/* Its link was sent Down to change the MTU or VLs: this happens once. */
 	bool restarted;
 	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
@@ -124,8 +124,8 @@ struct port {
 	uint8_t state_reads; /* reads that remain to see it */
 	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
 	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
-	uint32_t
-		failure; /* why a Set(PortInfo) failed, as it was logged: program_is_told(); or 0 */
+	uint32_t failure; /* why a Set(PortInfo) failed, as it was logged: program_is_logged(); or 0
+			   */
 	/* P_Keys, of both ends of a cable to an end port: sm/program/pkeys.c. */
 	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
 	bool pkeys_refused;	       /* it holds another table than wanted, and keeps it */
@@ -228,7 +228,7 @@ struct node {
 	uint32_t detour_search;
 	uint32_t tree_search; /* the last one that reached it: tree.c */
 	uint64_t pass;	      /* discovery pass in which it was last reached */
-	uint64_t named_pass;  /* discovery pass that a trap of it asked for */
+	uint64_t target_pass; /* discovery pass that a trap of it asked for */
 	uint64_t mute_pass;   /* discovery pass in which a request to it had no answer */
 	uint64_t silent_us;   /* since when it is silent; 0: it is not */
 	uint64_t revision;    /* rises when a read shows something new */

@@ -31,7 +31,7 @@ bool switch_counts(const struct fabric *fabric, const struct node *node)
 bool cable_counts(const struct port *port)
 {
 	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
-		      (port->stuck || port->peer->stuck || port_held(port));
+		      (port->no_bringup || port->peer->no_bringup || port_held(port));
 
 	return port_cabled(port) && port->peer->node != port->node && !failed;
 }

@@ -247,7 +247,7 @@ static uint16_t refuse_by(struct adm_request *request, uint16_t status,
 	const struct mc_member_record *wanted = request->wanted;
 	char mgid[GID_TEXT];
 
-	request->told = true;
+	request->logged = true;
 	log_limited(request->refusals, LOG_NOTICE, subject,
 		    "LID %u wants port 0x%016" PRIx64 " to join group %s and is refused: %s",
 		    request->from->lid, be64_load(wanted->port_gid + 8),
@@ -401,7 +401,7 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 	};
 
 	if (!(wanted->join_state & JOIN_KEEPS_GROUP)) { /* o15-0.1.9 */
-		request->told = true; /* Linux asks so before it sends to whom nobody hears */
+		request->logged = true; /* Linux asks so before it sends to whom nobody hears */
 		return SA_REQ_INVALID;
 	}
 	if ((request->mask & CREATE_COMPONENTS) != CREATE_COMPONENTS) /* o15-0.1.3 */

@@ -83,7 +83,7 @@ struct adm_request {
 	struct log_limit *refusals; /* for lines that say why something is refused */
 
 	/* Set by the first half: */
-	bool told;	      /* why it is refused is in the log, or need not be */
+	bool logged;	      /* why it is refused is in the log, or need not be */
 	enum adm_limit limit; /* where it is refused with SA_NO_RESOURCES: which one is reached */
 	uint64_t unit, end;   /* the next unit, and behind the last; none when left alone */
 	uint64_t most; /* records of all units; UINT64_MAX when that depends on their contents */

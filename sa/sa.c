@@ -355,7 +355,7 @@ static void refused_registration(struct adm *adm, const struct exchange *exchang
 	const struct log_subject subject = request_subject(&exchange->request, MESSAGE_SA_LIMIT);
 
 	adm->stats.over_limit[exchange->request.limit]++;
-	if (exchange->request.told)
+	if (exchange->request.logged)
 		return;
 	log_limited(&adm->registration_limit, LOG_NOTICE, &subject,
 		    "LID %u wants to register more %ss than one port may have "

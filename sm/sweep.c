@@ -49,8 +49,8 @@ static void discover_phase(struct sm *sm)
 {
 	struct trigger *current = &sm->sweep.current;
 
-	for (unsigned i = 0; i < current->num_named; i++)
-		discover_add(sm->discover, current->named[i].guid, current->named[i].what);
+	for (unsigned i = 0; i < current->num_targets; i++)
+		discover_add(sm->discover, current->targets[i].guid, current->targets[i].what);
 	discover_start(sm->discover, current->kind, peers_role(sm->peers) == SM_MASTER,
 		       sweep_advance, sm);
 }
@@ -578,7 +578,7 @@ bool sweep_is_electing(const struct sm *sm)
 const char *sweep_kind_name(enum discover_kind kind)
 {
 	static const char *const names[] = {[DISCOVER_LIGHT] = "light",
-					    [DISCOVER_NAMED] = "switches",
+					    [DISCOVER_TARGETED] = "switches",
 					    [DISCOVER_FULL] = "full"};
 
 	return names[kind];
@@ -662,7 +662,7 @@ static void arm_timer(struct sm *sm)
 	uint64_t now_us = loop_now_us(sm->loop), delay_us = next_sweep_us(sm);
 	uint64_t due_us = delay_us ? now_us + delay_us : 0;
 
-	if (sweep->last.kind != DISCOVER_NAMED || !sweep->due_us ||
+	if (sweep->last.kind != DISCOVER_TARGETED || !sweep->due_us ||
 	    (due_us && due_us < sweep->due_us))
 		sweep->due_us = due_us;
 	if (!sweep->due_us || sm->stopped)
@@ -757,7 +757,7 @@ static void read_changed(struct sm *sm)
 				     "a port changed during the sweep");
 		sw->changed = false;
 	}
-	if (sm->trigger.num_named == TRIGGER_NODES_MAX)
+	if (sm->trigger.num_targets == TRIGGER_NODES_MAX)
 		trigger_full(&sm->trigger, "ports of many switches changed during the sweep");
 }
 

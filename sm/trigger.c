@@ -46,20 +46,20 @@ static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char 
 {
 	unsigned i = 0;
 
-	while (i < trigger->num_named &&
-	       (trigger->named[i].guid != guid || (trigger->named[i].what ^ what) & LOOK_NODE))
+	while (i < trigger->num_targets &&
+	       (trigger->targets[i].guid != guid || (trigger->targets[i].what ^ what) & LOOK_NODE))
 		i++;
 	if (i == TRIGGER_NODES_MAX) {
 		trigger_request(trigger, DISCOVER_LIGHT, reason);
 		return;
 	}
-	if (i == trigger->num_named) {
-		trigger->named[i].guid = guid;
-		trigger->named[i].what = 0;
-		trigger->num_named++;
+	if (i == trigger->num_targets) {
+		trigger->targets[i].guid = guid;
+		trigger->targets[i].what = 0;
+		trigger->num_targets++;
 	}
-	trigger->named[i].what |= what;
-	trigger_request(trigger, DISCOVER_NAMED, reason);
+	trigger->targets[i].what |= what;
+	trigger_request(trigger, DISCOVER_TARGETED, reason);
 }
 
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)

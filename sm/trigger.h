@@ -12,7 +12,7 @@
 #include "include/iba.h"
 #include "lib/loop.h"
 
-enum discover_kind { DISCOVER_NAMED, DISCOVER_LIGHT, DISCOVER_FULL };
+enum discover_kind { DISCOVER_TARGETED, DISCOVER_LIGHT, DISCOVER_FULL };
 
 /* What is read of something named. */
 enum discover_look {
@@ -35,9 +35,9 @@ struct trigger {
 	enum discover_kind kind;
 	struct {
 		guid_t guid;
-		uint8_t what;	    /* enum discover_look */
-	} named[TRIGGER_NODES_MAX]; /* more than these make it light at least */
-	unsigned num_named;
+		uint8_t what;	      /* enum discover_look */
+	} targets[TRIGGER_NODES_MAX]; /* more than these make it light at least */
+	unsigned num_targets;
 	char reason[TRIGGER_REASON_SIZE]; /* of the first */
 	unsigned merged;		  /* how many came after it */
 };

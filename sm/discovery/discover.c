@@ -151,8 +151,8 @@ static void fell_mute(struct discover *discover, struct agent *agent)
 		return;
 	list_push(&discover->mute, &agent->mute);
 	discover->at_mute += agent->asked;
-	for (unsigned i = 1; node->sw && discover->kind == DISCOVER_NAMED && i <= node->num_ports;
-	     i++) {
+	for (unsigned i = 1;
+	     node->sw && discover->kind == DISCOVER_TARGETED && i <= node->num_ports; i++) {
 		struct port *peer = node->port[i].peer;
 
 		if (peer && port_of_switch(peer))
@@ -372,12 +372,12 @@ static void clear_port_state_change(struct discover *discover, struct port *port
 	submit(discover, port->agent, &request);
 }
 
-static void probe_doubtful(struct discover *discover, struct node *node)
+static void probe_unverified(struct discover *discover, struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct port *port = &node->port[i];
 
-		if (port->doubtful && port_cabled(port) && port->link_pass != discover->pass)
+		if (port->link_unverified && port_cabled(port) && port->link_pass != discover->pass)
 			probe(discover, port, false);
 	}
 }
@@ -405,11 +405,11 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 	/* Where not all is read, a switch without news is not read any further, unless a trap named
 	 * it; news of before that nobody could read meanwhile are some. A standby reads on, too:
 	 * the bit stays set for the master. */
-	if (is_partial(discover) && node->named_pass != discover->pass &&
+	if (is_partial(discover) && node->target_pass != discover->pass &&
 	    request->method == METHOD_GET && !info.port_state_change && !news &&
 	    port_facts(port)->known && !port->unread) {
 		if (discover->kind == DISCOVER_LIGHT)
-			probe_doubtful(discover, node);
+			probe_unverified(discover, node);
 		return;
 	}
 	node->pass = discover->pass;
@@ -424,7 +424,7 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
 		return false; /* no way through an adapter */
 	return discover->kind == DISCOVER_FULL || (!port->peer && !port->excluded) ||
-	       port->doubtful;
+	       port->link_unverified;
 }
 
 /* Block after block, each when the one before has come: else a list could have a hole. */
@@ -464,7 +464,7 @@ static void lost_link(struct discover *discover, struct port *port)
 	port->excluded = port->logged = port->silent = false;
 	port->patience_ms = 0;
 	fabric_unlink(discover->fabric, port);
-	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_NAMED)
+	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_TARGETED)
 		visit(discover, peer->node, peer);
 }
 
@@ -573,7 +573,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	port->read_pass = discover->pass;
 	port->unread = false;
 	if (port->link_pass == discover->pass)
-		port->doubtful = port->cut = false;
+		port->link_unverified = port->link_lost = false;
 	if (port->agent)
 		ask_pkeys(discover, port);
 	ask_ext_info(discover, port);
@@ -761,7 +761,7 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 		from->excluded |= discover->kind == DISCOVER_FULL;
 		return;
 	}
-	from->doubtful = from->cut = false;
+	from->link_unverified = from->link_lost = false;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
 		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
@@ -887,12 +887,13 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 		     port_facts(arrival)->known;
 	if (node->silent) { /* what happened meanwhile is not known */
 		node->silent = false;
-		node->named_pass = discover->pass;
+		node->target_pass = discover->pass;
 	}
 	from->excluded = arrival->excluded = false;
 	from->logged = arrival->logged = false;
 	from->silent = arrival->silent = false;
-	from->doubtful = arrival->doubtful = from->cut = arrival->cut = false;
+	from->link_unverified = arrival->link_unverified = from->link_lost = arrival->link_lost =
+		false;
 	from->armed = arrival->armed = false;
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
@@ -1118,7 +1119,7 @@ static void begin_local(struct discover *discover)
 
 static void begin_node(struct discover *discover, struct node *node)
 {
-	node->named_pass = discover->pass;
+	node->target_pass = discover->pass;
 	if (node->type == NODE_SWITCH) {
 		visit(discover, node, &node->port[0]);
 		return;
@@ -1129,18 +1130,18 @@ static void begin_node(struct discover *discover, struct node *node)
 	}
 }
 
-static void begin_named(struct discover *discover)
+static void begin_targeted(struct discover *discover)
 {
-	for (size_t i = 0; i < discover->num_named; i++) {
-		const struct named *named = &discover->named[i];
-		struct node *node = fabric_find_node(discover->fabric, named->guid);
-		struct port *port = map_get(&discover->fabric->ports, named->guid);
+	for (size_t i = 0; i < discover->num_targets; i++) {
+		const struct discover_target *target = &discover->targets[i];
+		struct node *node = fabric_find_node(discover->fabric, target->guid);
+		struct port *port = map_get(&discover->fabric->ports, target->guid);
 
-		if (node && named->what & LOOK_NODE)
+		if (node && target->what & LOOK_NODE)
 			begin_node(discover, node);
-		if (port && named->what & LOOK_PORT)
+		if (port && target->what & LOOK_PORT)
 			ask_port_info(discover, port);
-		if (port && named->what & LOOK_DESCRIPTION)
+		if (port && target->what & LOOK_DESCRIPTION)
 			discover_get(discover, port, ATTR_NODE_DESCRIPTION, 0);
 	}
 }
@@ -1193,7 +1194,7 @@ static unsigned ask_light(void *arg, size_t *at)
 		look_for(discover, node);
 		return node->num_ports + 1u;
 	}
-	if (node->type == NODE_SWITCH && node->named_pass != discover->pass)
+	if (node->type == NODE_SWITCH && node->target_pass != discover->pass)
 		discover_get(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (i && light_reads(&node->port[i]))
@@ -1266,7 +1267,7 @@ static void discover_finish(void *arg)
 		return;
 	}
 	discover->finished = true;
-	discover->num_named = 0;
+	discover->num_targets = 0;
 	if (discover->report.no_local || fabric_is_cut_off(discover->fabric))
 		pass_is_over(discover);
 	else
@@ -1285,7 +1286,7 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		discover->fabric->trusted_pass = discover->pass;
 	discover->report = (struct discover_report){0};
 	discover->finished = false;
-	discover->hurried = discover->kind == DISCOVER_NAMED;
+	discover->hurried = discover->kind == DISCOVER_TARGETED;
 	discover->awaited = false;
 	discover->topology_before = discover->fabric->topology;
 	discover->recovered_before = window_stats(discover->window)->recovered;
@@ -1297,11 +1298,11 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		begin_local(discover);
 		break;
 	case DISCOVER_LIGHT:
-		begin_named(discover);
+		begin_targeted(discover);
 		begin_light(discover);
 		break;
-	case DISCOVER_NAMED:
-		begin_named(discover);
+	case DISCOVER_TARGETED:
+		begin_targeted(discover);
 		break;
 	}
 	probe_landed(discover);
@@ -1309,9 +1310,10 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 
 void discover_add(struct discover *discover, guid_t guid, uint8_t what)
 {
-	discover->named =
-		mem_resize(discover->named, discover->num_named + 1, sizeof(*discover->named));
-	discover->named[discover->num_named++] = (struct named){.guid = guid, .what = what};
+	discover->targets = mem_resize(discover->targets, discover->num_targets + 1,
+				       sizeof(*discover->targets));
+	discover->targets[discover->num_targets++] =
+		(struct discover_target){.guid = guid, .what = what};
 }
 
 void discover_hurry(struct discover *discover)
@@ -1366,7 +1368,7 @@ void discover_free(struct discover *discover)
 	slices_cancel(&discover->tidying);
 	map_done(&discover->slow);
 	free(discover->lost);
-	free(discover->named);
+	free(discover->targets);
 	free(discover->claims);
 	free(discover);
 }

@@ -36,11 +36,11 @@ struct discover {
 	size_t num_claims;
 	struct list probes; /* under way */
 	struct map slow;    /* node GUID of a slow agent -> struct slow: its own of these */
-	struct named {
+	struct discover_target {
 		guid_t guid;
 		uint8_t what; /* enum discover_look */
-	} * named;	      /* for the next pass */
-	size_t num_named;
+	} * targets;	      /* for the next pass */
+	size_t num_targets;
 	struct loop_deferred finish;
 	struct slices asking, tidying; /* what a light pass begins with; the end of each pass */
 	uint64_t members, topology;    /* the fabric's, as far as these know of it */

@@ -32,7 +32,7 @@ static bool cable_is_kept(const struct discover *discover, const struct port *po
 		bool end_is = went_silent(discover, ends[i]->node);
 
 		silent |= end_is;
-		if (ends[i]->cut || port_state_of(ends[i]) < PORT_ARMED ||
+		if (ends[i]->link_lost || port_state_of(ends[i]) < PORT_ARMED ||
 		    (!end_is && !ends[i]->silent))
 			return false; /* the link was lost, or somebody did answer */
 	}

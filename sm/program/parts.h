@@ -81,7 +81,7 @@ void program_look_at(struct program *program, struct port *port);
 /* Whether this failure was logged already; *failure is what was logged last of its port or switch.
  * A device that is broken is so for days, and fails in each sweep: it is told when it begins, and
  * again when it fails otherwise. Where the rate is used up, the next sweep tells. */
-bool program_is_told(struct program *program, uint32_t *failure, const char *what);
+bool program_is_logged(struct program *program, uint32_t *failure, const char *what);
 /* A switch tells of changed links: nothing is led through it until it has been read. */
 void program_note_switch(struct program *program, struct node *node);
 /* An answer shows this state of a port: when its link was down since the last one, that is news. */
@@ -202,10 +202,10 @@ void refused_took_all(struct program *program, struct node *node);
 /* program_pkeys.c */
 
 enum pkeys_state {
-	PKEYS_GOOD,    /* nothing is left to write at the port's cable */
-	PKEYS_REQUEST, /* the request is to be sent */
-	PKEYS_WAIT,    /* something is under way, or the other end's turn */
-	PKEYS_STUCK,   /* something had no answer */
+	PKEYS_GOOD,	  /* nothing is left to write at the port's cable */
+	PKEYS_REQUEST,	  /* the request is to be sent */
+	PKEYS_WAIT,	  /* something is under way, or the other end's turn */
+	PKEYS_UNANSWERED, /* something had no answer */
 };
 
 /* Whether that is known already; false: the next one tells. */

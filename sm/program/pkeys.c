@@ -514,7 +514,7 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 	if (program_pkeys_good(program, port))
 		return PKEYS_GOOD;
 	if (registry_is_together(program->policy->registry))
-		return PKEYS_STUCK; /* half of it is there */
+		return PKEYS_UNANSWERED; /* half of it is there */
 	if (!cable.end) {
 		port->enforce = 0; /* between switches */
 		return PKEYS_GOOD;
@@ -522,7 +522,7 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 	/* A switch that is reset now must not have its LID and lack its P_Keys: nobody would
 	 * notice. */
 	if (port_of_switch(cable.end) && port_info(cable.end)->lid != cable.end->lid)
-		return PKEYS_STUCK;
+		return PKEYS_UNANSWERED;
 	if (cable.end->pkeys_busy || (cable.front && cable.front->pkeys_busy))
 		return PKEYS_WAIT;
 	if (!find_step(program, cable, &step)) {
@@ -536,7 +536,7 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 		return PKEYS_GOOD;
 	}
 	if (!step.port)
-		return PKEYS_STUCK;
+		return PKEYS_UNANSWERED;
 	if (step.port != port) {
 		program_look_at(program, step.port);
 		return PKEYS_WAIT;

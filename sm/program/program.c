@@ -123,16 +123,16 @@ static bool waits_for_tables(struct program *program, struct port *port)
 
 /* No routes go over a cable between switches that does not come up. It is asked to in each sweep
  * all the same; routes change again when it does. */
-static void note_stuck(struct program *program, struct port *port)
+static void note_no_bringup(struct program *program, struct port *port)
 {
-	if (port->stuck || !port_of_switch(port) || !port->peer || !port_of_switch(port->peer) ||
-	    port_state_of(port) == PORT_ACTIVE)
+	if (port->no_bringup || !port_of_switch(port) || !port->peer ||
+	    !port_of_switch(port->peer) || port_state_of(port) == PORT_ACTIVE)
 		return;
-	port->stuck = true;
+	port->no_bringup = true;
 	program->fabric->topology++;
 }
 
-bool program_is_told(struct program *program, uint32_t *failure, const char *what)
+bool program_is_logged(struct program *program, uint32_t *failure, const char *what)
 {
 	uint32_t hash = 1;
 
@@ -150,9 +150,9 @@ static void port_failed(struct program *program, struct port *port, const char *
 
 	port->failed = true;
 	program_new_epoch(program); /* it may be another port by now, or have fallen back */
-	note_stuck(program, port);
+	note_no_bringup(program, port);
 	program->report.failed++;
-	if (!program_is_told(program, &port->failure, what))
+	if (!program_is_logged(program, &port->failure, what))
 		log_about(LOG_WARNING, &subject, "\"%s\" port %u: %s",
 			  port->node->facts->description, port->num, what);
 }

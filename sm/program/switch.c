@@ -31,7 +31,7 @@ void switch_failed(struct program *program, struct node *node, const char *what)
 
 	node->sw->failed = true;
 	program->report.failed++;
-	if (!program_is_told(program, &node->sw->failure, what))
+	if (!program_is_logged(program, &node->sw->failure, what))
 		log_about(LOG_WARNING, &subject, "switch \"%s\": %s", node->facts->description,
 			  what);
 }

@@ -394,15 +394,15 @@ static void test_first_report(void)
 		model_fill(&model, net, 0, 1, 1, 1);
 		port = model.fabric->sm_port;
 		facts_own(&port->node->facts)->port[port->num] = (struct port_facts){0};
-		port->doubtful = port->cut = false;
+		port->link_unverified = port->link_lost = false;
 		port_set_info(model.fabric, port, &info);
-		CU_ASSERT(!port->cut && !port->doubtful);
+		CU_ASSERT(!port->link_lost && !port->link_unverified);
 		info.port_state = PORT_ACTIVE;
 		port_set_info(model.fabric, port, &info);
-		CU_ASSERT(!port->cut && !port->doubtful);
+		CU_ASSERT(!port->link_lost && !port->link_unverified);
 		info.port_state = PORT_INIT;
 		port_set_info(model.fabric, port, &info);
-		CU_ASSERT(port->cut && port->doubtful);
+		CU_ASSERT(port->link_lost && port->link_unverified);
 		model_done(&model);
 		net_free(net);
 	}
@@ -756,7 +756,7 @@ static void test_switch_in_the_place_of_a_host(void)
 		if (cabled) {
 			port_set_info(model.fabric, spare, &up);
 			fabric_link(model.fabric, place, spare);
-			place->stuck = true;
+			place->no_bringup = true;
 		}
 		fabric_build_tree(model.fabric);
 		snapshot = fabric_freeze(model.fabric, false);

@@ -1383,7 +1383,7 @@ static void test_trap_leads_to_sweep(void)
 	world_run(world, world_is_quiet);
 	CU_ASSERT_EQUAL(host->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_TRUE(world->sm->sweep.last.number <= number + 2);
-	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_NAMED);
+	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_TARGETED);
 
 	strcpy(host->node->description, "another name");
 	memset(&details, 0, sizeof(details));

@@ -108,9 +108,9 @@ static unsigned wanted(const struct bed *bed, guid_t guid)
 {
 	const struct trigger *trigger = &bed->world->sm->trigger;
 
-	for (unsigned i = 0; i < trigger->num_named; i++) {
-		if (trigger->named[i].guid == guid)
-			return trigger->named[i].what;
+	for (unsigned i = 0; i < trigger->num_targets; i++) {
+		if (trigger->targets[i].guid == guid)
+			return trigger->targets[i].what;
 	}
 	return 0;
 }
@@ -429,7 +429,7 @@ static void test_repeated_complaint(void)
 	for (unsigned i = 0; i < 100; i++)
 		fake_trap(bed.world->fake, bed.victim_switch, TRAP_LOCAL_LINK_INTEGRITY, &details,
 			  7, 0);
-	CU_ASSERT_EQUAL(bed.world->sm->trigger.num_named, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->trigger.num_targets, 0);
 	for (unsigned i = 0; i < 100; i++)
 		fake_trap(bed.world->fake, bed.victim_switch, TRAP_LOCAL_LINK_INTEGRITY, &details,
 			  8 + i, 0);
@@ -482,7 +482,7 @@ static void test_ports(void)
 	complain(&bed, bed.host, bed.host, 2, OFFENSES);
 	complain(&bed, bed.host, bed.host, 0, OFFENSES);
 	complain(&bed, bed.victim_switch, bed.victim_switch, 255, OFFENSES);
-	CU_ASSERT_EQUAL(bed.world->sm->trigger.num_named, 0);
+	CU_ASSERT_EQUAL(bed.world->sm->trigger.num_targets, 0);
 	CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, 0);
 	end(&bed);
 }

@@ -80,15 +80,15 @@ static void test_nodes_are_joined(void)
 	trigger_port(&trigger, 8, LOOK_DESCRIPTION, "trap");
 	run();
 	CU_ASSERT_EQUAL(fired, 1);
-	CU_ASSERT_EQUAL(taken.kind, DISCOVER_NAMED);
-	CU_ASSERT_EQUAL(taken.num_named, 3);
-	CU_ASSERT_EQUAL(taken.named[0].guid, 7);
-	CU_ASSERT_EQUAL(taken.named[0].what, LOOK_NODE);
-	CU_ASSERT_EQUAL(taken.named[1].guid, 8);
-	CU_ASSERT_EQUAL(taken.named[1].what, LOOK_NODE);
-	CU_ASSERT_EQUAL(taken.named[2].what, LOOK_PORT | LOOK_DESCRIPTION);
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_TARGETED);
+	CU_ASSERT_EQUAL(taken.num_targets, 3);
+	CU_ASSERT_EQUAL(taken.targets[0].guid, 7);
+	CU_ASSERT_EQUAL(taken.targets[0].what, LOOK_NODE);
+	CU_ASSERT_EQUAL(taken.targets[1].guid, 8);
+	CU_ASSERT_EQUAL(taken.targets[1].what, LOOK_NODE);
+	CU_ASSERT_EQUAL(taken.targets[2].what, LOOK_PORT | LOOK_DESCRIPTION);
 	CU_ASSERT_EQUAL(taken.merged, 102);
-	CU_ASSERT_EQUAL(trigger.num_named, 0);
+	CU_ASSERT_EQUAL(trigger.num_targets, 0);
 	end();
 }
 
@@ -101,7 +101,7 @@ static void test_light_takes_names_along(void)
 	trigger_node(&trigger, 8, "trap");
 	run();
 	CU_ASSERT_EQUAL(taken.kind, DISCOVER_LIGHT);
-	CU_ASSERT_EQUAL(taken.num_named, 2);
+	CU_ASSERT_EQUAL(taken.num_targets, 2);
 	end();
 }
 
@@ -113,8 +113,8 @@ static void test_many_nodes_make_it_light(void)
 			trigger_node(&trigger, guid, "trap");
 		run();
 		CU_ASSERT_EQUAL(taken.kind,
-				count > TRIGGER_NODES_MAX ? DISCOVER_LIGHT : DISCOVER_NAMED);
-		CU_ASSERT_EQUAL(taken.num_named, TRIGGER_NODES_MAX);
+				count > TRIGGER_NODES_MAX ? DISCOVER_LIGHT : DISCOVER_TARGETED);
+		CU_ASSERT_EQUAL(taken.num_targets, TRIGGER_NODES_MAX);
 		end();
 	}
 }

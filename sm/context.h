@@ -138,7 +138,7 @@ struct sm {
 	struct guids guids;
 	struct keys keys;
 	struct policy policy;
-	struct foreign_keys foreign_keys;
+	struct unmanaged_pkeys unmanaged_pkeys;
 	struct mcast *mcast;
 	struct local_port local_port;
 	struct save *save;

@@ -56,7 +56,7 @@ static void role_changed(void *ctx, const char *reason)
 
 	if (role != SM_MASTER) {
 		policy_set_live(&sm->policy, false);
-		sm->foreign_keys.told = false;
+		sm->unmanaged_pkeys.told = false;
 		mcast_leave_off(sm->mcast);
 	}
 	if (role == SM_MASTER) { /* another master may have written since we last did */
@@ -191,7 +191,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	keys_init(&sm->keys, loop, registry, sm->fabric, &sm->options);
 	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm_pkeys_changed, sm,
 		    &sm->options);
-	foreign_keys_init(&sm->foreign_keys, loop, sm->fabric, &sm->policy);
+	unmanaged_pkeys_init(&sm->unmanaged_pkeys, loop, sm->fabric, &sm->policy);
 	program_set_policy(sm->program, &sm->policy, pkeys_failed, sm);
 	publish_init(sm);
 	sm->mcast = mcast_new(loop, pool, registry, sm->fabric, sm->program,
@@ -236,7 +236,7 @@ void sm_free(struct sm *sm)
 	program_free(sm->program);
 	guids_done(&sm->guids);
 	keys_done(&sm->keys);
-	foreign_keys_done(&sm->foreign_keys);
+	unmanaged_pkeys_done(&sm->unmanaged_pkeys);
 	policy_done(&sm->policy);
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);

@@ -279,9 +279,9 @@ static void keys_phase(struct sm *sm)
 	keys_settle(&sm->keys, keys_settled, sm);
 }
 
-static void foreign_phase(struct sm *sm)
+static void unmanaged_phase(struct sm *sm)
 {
-	foreign_keys_tell(&sm->foreign_keys, sweep_advance, sm);
+	unmanaged_pkeys_log(&sm->unmanaged_pkeys, sweep_advance, sm);
 }
 
 static void local_phase(struct sm *sm)
@@ -532,7 +532,7 @@ static const struct phase {
 } phases[] = {
 	{"discover", discover_phase}, {"check", check_phase},	  {"elect", elect_phase},
 	{"role", role_phase},	      {"lids", lid_phase},	  {"keys", keys_phase},
-	{"foreign", foreign_phase},   {"local", local_phase},	  {"routes", route_phase},
+	{"foreign", unmanaged_phase}, {"local", local_phase},	  {"routes", route_phase},
 	{"trees", trees_phase},	      {"program", program_phase}, {"publish", publish_phase},
 	{"announce", announce_phase}, {"end", last_phase},
 };

@@ -786,8 +786,8 @@ json_t *partitions_json(const struct sm *sm)
 		"in_file", file ? (int)file->count : 0, "at_run_time",
 		(json_int_t)registry_count(sm->registry, REGISTRY_PARTITION), "run_time_members",
 		(json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER),
-		"foreign_ports", (json_int_t)sm->foreign_keys.ports, "foreign_p_keys",
-		(json_int_t)sm->foreign_keys.keys);
+		"foreign_ports", (json_int_t)sm->unmanaged_pkeys.ports, "foreign_p_keys",
+		(json_int_t)sm->unmanaged_pkeys.keys);
 }
 
 void partition_commands_init(struct sm *sm)

@@ -14,7 +14,7 @@
 #include "lib/slices.h"
 #include "sm/partition/partitions.h"
 
-struct foreign_keys {
+struct unmanaged_pkeys {
 	struct fabric *fabric;
 	const struct policy *policy;
 	struct slices walk;
@@ -28,12 +28,12 @@ struct foreign_keys {
 };
 
 /* fabric and policy are borrowed and outlive it. */
-void foreign_keys_init(struct foreign_keys *foreign, struct loop *loop, struct fabric *fabric,
-		       const struct policy *policy);
-void foreign_keys_done(struct foreign_keys *foreign);
+void unmanaged_pkeys_init(struct unmanaged_pkeys *unmanaged, struct loop *loop,
+			  struct fabric *fabric, const struct policy *policy);
+void unmanaged_pkeys_done(struct unmanaged_pkeys *unmanaged);
 
 /* Looks at all ports where P_Keys are about to be written for the first time, and tells: done(arg)
  * is called then, or at once. */
-void foreign_keys_tell(struct foreign_keys *foreign, loop_fn *done, void *arg);
+void unmanaged_pkeys_log(struct unmanaged_pkeys *unmanaged, loop_fn *done, void *arg);
 
 #endif

@@ -776,7 +776,7 @@ static void count_key_sets(void *ctx, const struct fake_set *set)
 
 	if (set->attr_id == ATTR_PKEY_TABLE) {
 		key_sets++;
-		untold_key_sets += !at->sm->foreign_keys.told;
+		untold_key_sets += !at->sm->unmanaged_pkeys.told;
 	}
 	world_before_set(ctx, set);
 }
@@ -836,12 +836,12 @@ static void test_foreign(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "(\"host-0002\" port 1: 0x8005, 0x0006)"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "bring the partitions.conf"));
 	CU_ASSERT_PTR_EQUAL(strstr(strstr(text, "TAKEN AWAY") + 1, "TAKEN AWAY"), NULL);
-	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 2);
-	CU_ASSERT_EQUAL(world->sm->foreign_keys.keys, 3);
+	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 2);
+	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.keys, 3);
 	CU_ASSERT_EQUAL(key_sets, 2);
 	CU_ASSERT_EQUAL(untold_key_sets, 0);
 	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 2); /* status goes on saying it */
+	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 2); /* status goes on saying it */
 	CU_ASSERT_EQUAL(key_sets, 2);
 	world_free(world);
 
@@ -854,7 +854,7 @@ static void test_foreign(void)
 
 	come_to(NULL, NULL, false, false, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
-	CU_ASSERT_EQUAL(world->sm->foreign_keys.ports, 0);
+	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 0);
 	CU_ASSERT_EQUAL(key_sets, 0);
 	world_free(world);
 

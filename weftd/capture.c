@@ -81,7 +81,7 @@ static void client_take(struct client *client, bool sent, const struct mad_addr 
 	memcpy(packet->mad, mad, size < MAD_SIZE ? size : MAD_SIZE);
 	if (sent && size >= SUBN_ADM_HEADER_SIZE && rmpp_is_active(packet->mad))
 		rmpp_first_segment(packet->mad, size);
-	blank_keys(packet->mad);
+	redact(packet->mad);
 	list_init(&packet->link);
 	list_push(&client->waiting, &packet->link);
 	client->num_waiting++;

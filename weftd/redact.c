@@ -40,7 +40,7 @@ static const struct place in_records[] = {
 	{ATTR_NOTICE, NOTICE_M_KEY_OFFSET, 8},
 };
 
-static void blank(uint8_t *mad, size_t offset, size_t size)
+static void redact_field(uint8_t *mad, size_t offset, size_t size)
 {
 	if (offset < MAD_SIZE)
 		memset(mad + offset, 0, size < MAD_SIZE - offset ? size : MAD_SIZE - offset);
@@ -53,25 +53,25 @@ static bool attribute_has_key(const struct place *place, const uint8_t *attribut
 	       be16_load(attribute + NOTICE_TRAP_OFFSET) == TRAP_BAD_M_KEY;
 }
 
-static void blank_subn(uint8_t *mad, uint16_t attr_id)
+static void redact_smp(uint8_t *mad, uint16_t attr_id)
 {
-	blank(mad, SMP_M_KEY_OFFSET, 8);
+	redact_field(mad, SMP_M_KEY_OFFSET, 8);
 	for (size_t i = 0; i < ARRAY_SIZE(in_attributes); i++)
 		if (in_attributes[i].attr_id == attr_id &&
 		    attribute_has_key(&in_attributes[i], mad + SMP_DATA_OFFSET))
-			blank(mad, SMP_DATA_OFFSET + in_attributes[i].offset,
-			      in_attributes[i].size);
+			redact_field(mad, SMP_DATA_OFFSET + in_attributes[i].offset,
+				     in_attributes[i].size);
 }
 
 /* Of a table each record has one; they lie AttributeOffset apart. */
-static void blank_adm(uint8_t *mad, uint16_t attr_id)
+static void redact_sa(uint8_t *mad, uint16_t attr_id)
 {
 	struct adm_header header;
 	size_t step;
 
 	adm_header_decode(mad, &header);
 	step = (size_t)header.attr_offset * RECORD_OFFSET_UNIT;
-	blank(mad, SA_SM_KEY_OFFSET, 8);
+	redact_field(mad, SA_SM_KEY_OFFSET, 8);
 	for (size_t i = 0; i < ARRAY_SIZE(in_records); i++) {
 		const struct place *place = &in_records[i];
 		size_t at = SUBN_ADM_HEADER_SIZE;
@@ -79,19 +79,19 @@ static void blank_adm(uint8_t *mad, uint16_t attr_id)
 		if (place->attr_id != attr_id || !attribute_has_key(place, mad + at))
 			continue;
 		do {
-			blank(mad, at + place->offset, place->size);
+			redact_field(mad, at + place->offset, place->size);
 			at += step;
 		} while (step && at < MAD_SIZE);
 	}
 }
 
-void blank_keys(uint8_t mad[MAD_SIZE])
+void redact(uint8_t mad[MAD_SIZE])
 {
 	struct mad_header header;
 
 	header_decode(mad, &header);
 	if (header.mgmt_class == CLASS_SUBN_LID || header.mgmt_class == CLASS_SUBN_DIRECTED)
-		blank_subn(mad, header.attr_id);
+		redact_smp(mad, header.attr_id);
 	else if (header.mgmt_class == CLASS_SUBN_ADM)
-		blank_adm(mad, header.attr_id);
+		redact_sa(mad, header.attr_id);
 }

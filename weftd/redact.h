@@ -11,6 +11,6 @@
 #include "include/iba.h"
 
 /* The first MAD_SIZE bytes of a message, with zeros behind what is shorter. Keys become 0. */
-void blank_keys(uint8_t mad[MAD_SIZE]);
+void redact(uint8_t mad[MAD_SIZE]);
 
 #endif

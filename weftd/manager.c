@@ -11,8 +11,8 @@
 #include "sa/sa.h"
 #include "sm/control/control.h"
 #include "weftd/capture.h"
+#include "weftd/control_groups.h"
 #include "weftd/metrics.h"
-#include "weftd/registered.h"
 
 struct manager {
 	struct txn_table *txns;
@@ -22,7 +22,7 @@ struct manager {
 	struct sm *sm;
 	struct adm *adm;
 	struct pm *pm;
-	struct registered registered;
+	struct control_groups lists;
 	struct capture capture;
 	const struct settings *settings; /* that status shows, too; or NULL */
 };
@@ -295,9 +295,9 @@ void manager_register_commands(struct manager *manager, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), manager);
 	sm_commands_begin(manager->sm, control);
-	manager->registered = (struct registered){manager->registry, sm_view(manager->sm),
-						  manager->adm, manager->sm};
-	registered_commands(&manager->registered, control);
+	manager->lists = (struct control_groups){manager->registry, sm_view(manager->sm),
+						 manager->adm, manager->sm};
+	control_groups_commands(&manager->lists, control);
 	pm_register_commands(manager->pm, control);
 	capture_register(&manager->capture, control);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asking for this and that by chance, and looking whether it is still so. See registered.h. */
+/* Asking for this and that by chance, and looking whether it is still so. See control_groups.h. */
 #include "tests/sim/registered.h"
 
 #include <stdio.h>

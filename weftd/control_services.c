@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Services and subscriptions for people (registered.h). Both lists are walks of the registry that
- * go on as the client reads. Keys of services are not told, only that there is one.
+ * Services and subscriptions for people (control_groups.h). Both lists are walks of the registry
+ * that go on as the client reads. Keys of services are not told, only that there is one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,16 @@
 #include "lib/guid.h"
 #include "lib/mem.h"
 #include "sa/record.h"
-#include "weftd/registered.h"
+#include "weftd/control_groups.h"
 
 enum { ROWS_A_PART = 32 };
 
 struct walk {
-	const struct registered *registered;
+	const struct control_groups *lists;
 	struct registry_cursor cursor;
 	const char *member; /* of a part: the rows */
 	bool noted;
-	void (*members)(const struct registered *registered, const void *record,
-			struct buffer *out);
+	void (*members)(const struct control_groups *lists, const void *record, struct buffer *out);
 };
 
 /* Whatever somebody registered, as printable ASCII. */
@@ -44,23 +43,23 @@ static void put_unless(const char *name, bool is_any, uint32_t value, struct buf
 		row_integer(out, name, value);
 }
 
-static void service_members(const struct registered *registered, const void *record,
+static void service_members(const struct control_groups *lists, const void *record,
 			    struct buffer *out)
 {
 	static const uint8_t no_key[SERVICE_KEY_SIZE];
 	const struct service_entry *entry = record;
-	uint32_t lease = adm_lease(registered->adm, entry);
+	uint32_t lease = adm_lease(lists->adm, entry);
 
 	row_guid(out, "id", entry->service_id);
 	service_put_name(entry->name, out);
-	registered_gid(entry->gid_prefix, entry->gid_guid, "gid", out);
+	control_groups_gid(entry->gid_prefix, entry->gid_guid, "gid", out);
 	row_integer(out, "p_key", entry->p_key);
 	row_boolean(out, "has_key", memcmp(entry->key, no_key, sizeof(no_key)) != 0);
 	put_unless("lease_s", lease == SERVICE_LEASE_NO_END, lease, out);
-	registered_where(registered, entry->gid_guid, out);
+	control_groups_where(lists, entry->gid_guid, out);
 }
 
-static void subscription_members(const struct registered *registered, const void *record,
+static void subscription_members(const struct control_groups *lists, const void *record,
 				 struct buffer *out)
 {
 	static const uint8_t no_gid[GID_SIZE];
@@ -80,7 +79,7 @@ static void subscription_members(const struct registered *registered, const void
 	put_unless("of_lid_begin", !by_lid, entry->lid_begin, out);
 	put_unless("of_lid_end", !by_lid, entry->lid_end, out);
 	row_boolean(out, "trusted", entry->trusted);
-	registered_where(registered, entry->subscriber, out);
+	control_groups_where(lists, entry->subscriber, out);
 }
 
 static enum stream_step walk_next(void *source, struct buffer *part)
@@ -89,12 +88,12 @@ static enum stream_step walk_next(void *source, struct buffer *part)
 	const void *record;
 	unsigned rows = 0;
 
-	if (registered_note(walk->registered, &walk->noted, part))
+	if (control_groups_note(walk->lists, &walk->noted, part))
 		return STREAM_PART;
 	row_begin(part, walk->member, '[');
 	for (; rows < ROWS_A_PART && (record = registry_walk_next(&walk->cursor)); rows++) {
 		row_begin(part, NULL, '{');
-		walk->members(walk->registered, record, part);
+		walk->members(walk->lists, record, part);
 		row_end(part, '}');
 	}
 	row_end(part, ']');
@@ -109,17 +108,17 @@ static void walk_finish(void *source)
 	free(walk);
 }
 
-static void list(const struct registered *registered, struct control_request *request,
+static void list(const struct control_groups *lists, struct control_request *request,
 		 enum registry_kind kind, const char *member,
-		 void (*members)(const struct registered *registered, const void *record,
+		 void (*members)(const struct control_groups *lists, const void *record,
 				 struct buffer *out))
 {
 	struct walk *walk = mem_zalloc(sizeof(*walk));
 
-	walk->registered = registered;
+	walk->lists = lists;
 	walk->member = member;
 	walk->members = members;
-	registry_walk(registered->registry, kind, -1, NULL, &walk->cursor);
+	registry_walk(lists->registry, kind, -1, NULL, &walk->cursor);
 	control_stream(request, walk_next, walk_finish, walk);
 }
 
@@ -140,7 +139,7 @@ static const struct control_command commands[] = {
 	{"inform list", command_subscriptions, CONTROL_LOOKS},
 };
 
-void offered_commands(struct registered *registered, struct control *control)
+void control_services_commands(struct control_groups *lists, struct control *control)
 {
-	control_register(control, commands, ARRAY_SIZE(commands), registered);
+	control_register(control, commands, ARRAY_SIZE(commands), lists);
 }

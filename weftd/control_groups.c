@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast groups and their members for people (registered.h). A group may have ten thousands of
- * members, so both lists are walks of the registry that go on as the client reads, and a part is
+ * Multicast groups and their members for people (control_groups.h). A group may have ten thousands
+ * of members, so both lists are walks of the registry that go on as the client reads, and a part is
  * made of so many records at the most. Names and members are documented in weftctl(8).
  */
-#include "weftd/registered.h"
+#include "weftd/control_groups.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum {
 };
 
 struct listing {
-	const struct registered *registered;
+	const struct control_groups *lists;
 	struct registry_cursor groups, members;
 	const struct group_entry *group; /* a reference; the one that is being told of */
 	unsigned num_members;		 /* of it, so far */
@@ -34,9 +34,9 @@ struct listing {
 	size_t masks_told;
 };
 
-bool registered_note(const struct registered *registered, bool *noted, struct buffer *part)
+bool control_groups_note(const struct control_groups *lists, bool *noted, struct buffer *part)
 {
-	json_t *standing = *noted ? NULL : sm_standing(registered->sm);
+	json_t *standing = *noted ? NULL : sm_standing(lists->sm);
 
 	*noted = true;
 	if (standing)
@@ -73,7 +73,7 @@ static bool group_listing_begin(struct listing *listing, const struct group_entr
 	listing->group = registry_ref(group);
 	listing->num_members = 0;
 	memcpy(key.mgid, group->mgid, GID_SIZE);
-	registry_walk(listing->registered->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
+	registry_walk(listing->lists->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
 		      &listing->members);
 	return true;
 }
@@ -93,7 +93,7 @@ static enum stream_step group_list_next(void *source, struct buffer *part)
 	bool more = true;
 	unsigned rows = 0;
 
-	if (registered_note(listing->registered, &listing->noted, part))
+	if (control_groups_note(listing->lists, &listing->noted, part))
 		return STREAM_PART;
 	row_begin(part, "groups", '[');
 	for (unsigned i = 0; i < RECORDS_A_PART && rows < ROWS_A_PART; i++) {
@@ -128,12 +128,12 @@ static void group_list_finish(void *source)
 	free(listing);
 }
 
-static struct listing *group_listing_new(const struct registered *registered)
+static struct listing *group_listing_new(const struct control_groups *lists)
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
-	listing->registered = registered;
-	registry_walk(registered->registry, REGISTRY_GROUP, -1, NULL, &listing->groups);
+	listing->lists = lists;
+	registry_walk(lists->registry, REGISTRY_GROUP, -1, NULL, &listing->groups);
 	return listing;
 }
 
@@ -144,14 +144,14 @@ static void command_group_list(void *ctx, struct control_request *request, const
 }
 
 /* False, and out untouched, when no port in the view has this GUID. */
-static bool groups_find_port(const struct registered *registered, guid_t guid, struct endport *out)
+static bool groups_find_port(const struct control_groups *lists, guid_t guid, struct endport *out)
 {
 	const struct snapshot *topology;
 	int32_t found;
 
-	if (!*registered->view)
+	if (!*lists->view)
 		return false;
-	topology = (*registered->view)->topology;
+	topology = (*lists->view)->topology;
 	found = snapshot_find_end(topology, guid);
 	if (found >= 0)
 		found += (int32_t)topology->num_switches;
@@ -162,17 +162,17 @@ static bool groups_find_port(const struct registered *registered, guid_t guid, s
 	return found >= 0;
 }
 
-void registered_where(const struct registered *registered, guid_t guid, struct buffer *out)
+void control_groups_where(const struct control_groups *lists, guid_t guid, struct buffer *out)
 {
 	struct endport port = {.lid = LID_NONE};
 
-	groups_find_port(registered, guid, &port);
+	groups_find_port(lists, guid, &port);
 	row_guid(out, "guid", guid);
 	row_integer(out, "lid", port.lid);
 	row_string(out, "description", port.facts ? port.facts->description : "");
 }
 
-void registered_gid(uint64_t prefix, guid_t guid, const char *name, struct buffer *out)
+void control_groups_gid(uint64_t prefix, guid_t guid, const char *name, struct buffer *out)
 {
 	uint8_t gid[GID_SIZE];
 	char text[GID_TEXT];
@@ -199,14 +199,14 @@ static void states_row(uint8_t join_state, struct buffer *out)
 	row_end(out, ']');
 }
 
-static void member_row(const struct registered *registered, const struct member_entry *member,
+static void member_row(const struct control_groups *lists, const struct member_entry *member,
 		       struct buffer *out)
 {
 	row_begin(out, NULL, '{');
-	registered_gid(member->port_prefix, member->port_guid, "gid", out);
+	control_groups_gid(member->port_prefix, member->port_guid, "gid", out);
 	states_row(member->join_state, out);
 	row_boolean(out, "proxy", member->proxy_join);
-	registered_where(registered, member->port_guid, out);
+	control_groups_where(lists, member->port_guid, out);
 	row_end(out, '}');
 }
 
@@ -224,8 +224,7 @@ static void shown_group(struct listing *listing, struct buffer *part)
 	row_begin(part, "group", '[');
 	row_begin(part, NULL, '{');
 	group_members(listing->group, part);
-	if (sm_tree(listing->registered->sm, listing->group->mlid, &listing->tree,
-		    &listing->topology)) {
+	if (sm_tree(listing->lists->sm, listing->group->mlid, &listing->tree, &listing->topology)) {
 		row_begin(part, "root", '{');
 		switch_members(listing, (uint32_t)listing->tree.root, part);
 		row_end(part, '}');
@@ -272,7 +271,7 @@ static enum stream_step group_show_next(void *source, struct buffer *part)
 	const struct member_entry *member;
 	unsigned rows = 0;
 
-	if (registered_note(listing->registered, &listing->noted, part))
+	if (control_groups_note(listing->lists, &listing->noted, part))
 		return STREAM_PART;
 	if (!listing->group_told) {
 		listing->group_told = true;
@@ -285,14 +284,14 @@ static enum stream_step group_show_next(void *source, struct buffer *part)
 	}
 	row_begin(part, "members", '[');
 	for (; rows < ROWS_A_PART && (member = registry_walk_next(&listing->members)); rows++)
-		member_row(listing->registered, member, part);
+		member_row(listing->lists, member, part);
 	row_end(part, ']');
 	return rows ? STREAM_PART : STREAM_END;
 }
 
 static void command_group_show(void *ctx, struct control_request *request, const json_t *args)
 {
-	const struct registered *registered = ctx;
+	const struct control_groups *lists = ctx;
 	const char *mgid = json_string_value(json_object_get(args, "mgid"));
 	const struct group_entry *group;
 	struct group_entry key;
@@ -305,7 +304,7 @@ static void command_group_show(void *ctx, struct control_request *request, const
 			     mgid ? mgid : "");
 		return;
 	}
-	group = registry_find(registered->registry, REGISTRY_GROUP, &key);
+	group = registry_find(lists->registry, REGISTRY_GROUP, &key);
 	if (!group) {
 		control_fail(request,
 			     "there is no group with the MGID %.60s; multicast list shows those "
@@ -313,7 +312,7 @@ static void command_group_show(void *ctx, struct control_request *request, const
 			     mgid);
 		return;
 	}
-	listing = group_listing_new(registered);
+	listing = group_listing_new(lists);
 	group_listing_begin(listing, group);
 	control_stream(request, group_show_next, group_list_finish, listing);
 }
@@ -323,8 +322,8 @@ static const struct control_command commands[] = {
 	{"multicast show", command_group_show, CONTROL_LOOKS},
 };
 
-void registered_commands(struct registered *registered, struct control *control)
+void control_groups_commands(struct control_groups *lists, struct control *control)
 {
-	control_register(control, commands, ARRAY_SIZE(commands), registered);
-	offered_commands(registered, control);
+	control_register(control, commands, ARRAY_SIZE(commands), lists);
+	control_services_commands(lists, control);
 }

@@ -42,9 +42,9 @@ struct share {
 	uint32_t used; /* of that */
 };
 
-struct gate {
+struct admission {
 	struct loop *loop;
-	struct gate_owner owner;
+	struct admission_owner owner;
 	struct list turns;     /* requesters, whose turn is next first */
 	struct map requesters; /* base LID -> requester */
 	struct share *shares;  /* by base LID */
@@ -53,100 +53,104 @@ struct gate {
 	struct loop_timer retry;
 };
 
-static void request_drop(struct gate *gate, struct requester *requester, struct request *request)
+static void request_drop(struct admission *admission, struct requester *requester,
+			 struct request *request)
 {
 	list_del(&request->link);
-	gate->length--;
-	gate->bytes -= request->size;
+	admission->length--;
+	admission->bytes -= request->size;
 	requester->count--;
 	requester->bytes -= request->size;
 	free(request);
 }
 
-static void requester_drop(struct gate *gate, struct requester *requester)
+static void requester_drop(struct admission *admission, struct requester *requester)
 {
 	list_del(&requester->link);
-	map_remove(&gate->requesters, requester->lid);
+	map_remove(&admission->requesters, requester->lid);
 	free(requester);
 }
 
-static bool request_is_late(const struct gate *gate, const struct request *request)
+static bool request_is_late(const struct admission *admission, const struct request *request)
 {
-	return loop_now_us(gate->loop) - request->since_us > GATE_WAIT_US;
+	return loop_now_us(admission->loop) - request->since_us > ADMISSION_WAIT_US;
 }
 
 /* The next requester's next request passes. */
-static void pass_one(struct gate *gate)
+static void pass_one(struct admission *admission)
 {
-	struct requester *requester = container_of(list_pop(&gate->turns), struct requester, link);
+	struct requester *requester =
+		container_of(list_pop(&admission->turns), struct requester, link);
 	struct request *request = container_of(requester->requests.next, struct request, link);
 
-	list_push(&gate->turns, &requester->link);
-	if (request_is_late(gate, request))
-		gate->owner.expired(gate->owner.ctx);
+	list_push(&admission->turns, &requester->link);
+	if (request_is_late(admission, request))
+		admission->owner.expired(admission->owner.ctx);
 	else
-		gate->owner.pass(gate->owner.ctx, &request->from, request->mad, request->size);
-	request_drop(gate, requester, request);
+		admission->owner.pass(admission->owner.ctx, &request->from, request->mad,
+				      request->size);
+	request_drop(admission, requester, request);
 	if (!requester->count)
-		requester_drop(gate, requester);
+		requester_drop(admission, requester);
 }
 
 static void admission_turn(void *arg)
 {
-	struct gate *gate = arg;
+	struct admission *admission = arg;
 
-	if (!gate->length)
+	if (!admission->length)
 		return;
-	if (gate->owner.shut(gate->owner.ctx)) {
-		loop_timer_arm(&gate->retry, SPAN_US);
+	if (admission->owner.shut(admission->owner.ctx)) {
+		loop_timer_arm(&admission->retry, SPAN_US);
 		return;
 	}
-	for (unsigned i = 0; i < TURN_REQUESTS && gate->length; i++)
-		pass_one(gate);
-	if (gate->length)
-		loop_defer(&gate->turn);
+	for (unsigned i = 0; i < TURN_REQUESTS && admission->length; i++)
+		pass_one(admission);
+	if (admission->length)
+		loop_defer(&admission->turn);
 }
 
-struct gate *gate_new(struct loop *loop, const struct gate_owner *owner)
+struct admission *admission_new(struct loop *loop, const struct admission_owner *owner)
 {
-	struct gate *gate = mem_zalloc(sizeof(*gate));
+	struct admission *admission = mem_zalloc(sizeof(*admission));
 
-	gate->loop = loop;
-	gate->owner = *owner;
-	list_init(&gate->turns);
-	map_init(&gate->requesters);
-	gate->shares = mem_array(LIDS, sizeof(*gate->shares));
-	loop_deferred_init(&gate->turn, loop, "requests that wait for the SA", admission_turn,
-			   gate);
-	loop_timer_init(&gate->retry, loop, "requests that wait for the SA", admission_turn, gate);
-	return gate;
+	admission->loop = loop;
+	admission->owner = *owner;
+	list_init(&admission->turns);
+	map_init(&admission->requesters);
+	admission->shares = mem_array(LIDS, sizeof(*admission->shares));
+	loop_deferred_init(&admission->turn, loop, "requests that wait for the SA", admission_turn,
+			   admission);
+	loop_timer_init(&admission->retry, loop, "requests that wait for the SA", admission_turn,
+			admission);
+	return admission;
 }
 
-void gate_free(struct gate *gate)
+void admission_free(struct admission *admission)
 {
-	if (!gate)
+	if (!admission)
 		return;
-	while (!list_empty(&gate->turns)) {
+	while (!list_empty(&admission->turns)) {
 		struct requester *requester =
-			container_of(gate->turns.next, struct requester, link);
+			container_of(admission->turns.next, struct requester, link);
 
 		while (requester->count)
-			request_drop(gate, requester,
+			request_drop(admission, requester,
 				     container_of(requester->requests.next, struct request, link));
-		requester_drop(gate, requester);
+		requester_drop(admission, requester);
 	}
-	loop_defer_cancel(&gate->turn);
-	loop_timer_disarm(&gate->retry);
-	map_done(&gate->requesters);
-	free(gate->shares);
-	free(gate);
+	loop_defer_cancel(&admission->turn);
+	loop_timer_disarm(&admission->retry);
+	map_done(&admission->requesters);
+	free(admission->shares);
+	free(admission);
 }
 
 /* Takes one of this span's; false when all are used up. */
-static bool share_take(struct gate *gate, lid_t lid, uint32_t rate)
+static bool share_take(struct admission *admission, lid_t lid, uint32_t rate)
 {
-	uint32_t span = (uint32_t)(loop_now_us(gate->loop) / SPAN_US);
-	struct share *share = &gate->shares[lid];
+	uint32_t span = (uint32_t)(loop_now_us(admission->loop) / SPAN_US);
+	struct share *share = &admission->shares[lid];
 
 	if (share->span != span)
 		*share = (struct share){.span = span};
@@ -168,67 +172,69 @@ static bool is_repeated(const struct requester *requester, const struct mad_addr
 	return false;
 }
 
-static struct requester *requester_of(struct gate *gate, lid_t lid)
+static struct requester *requester_of(struct admission *admission, lid_t lid)
 {
-	struct requester *requester = map_get(&gate->requesters, lid);
+	struct requester *requester = map_get(&admission->requesters, lid);
 
 	if (requester)
 		return requester;
 	requester = mem_zalloc(sizeof(*requester));
 	requester->lid = lid;
 	list_init(&requester->requests);
-	map_put(&gate->requesters, lid, requester);
-	list_push(&gate->turns, &requester->link);
+	map_put(&admission->requesters, lid, requester);
+	list_push(&admission->turns, &requester->link);
 	return requester;
 }
 
-static bool admission_has_place(const struct gate *gate, const struct requester *requester,
-				size_t size)
+static bool admission_has_place(const struct admission *admission,
+				const struct requester *requester, size_t size)
 {
-	return gate->length < GATE_LENGTH_MAX && gate->bytes + size <= GATE_BYTES_MAX &&
-	       size <= GATE_PER_PORT_BYTES_MAX &&
-	       (!requester || (requester->count < GATE_PER_PORT_MAX &&
-			       requester->bytes + size <= GATE_PER_PORT_BYTES_MAX));
+	return admission->length < ADMISSION_LENGTH_MAX &&
+	       admission->bytes + size <= ADMISSION_BYTES_MAX &&
+	       size <= ADMISSION_PER_PORT_BYTES_MAX &&
+	       (!requester || (requester->count < ADMISSION_PER_PORT_MAX &&
+			       requester->bytes + size <= ADMISSION_PER_PORT_BYTES_MAX));
 }
 
-static void admission_keep(struct gate *gate, lid_t base_lid, const struct mad_addr *from,
+static void admission_keep(struct admission *admission, lid_t base_lid, const struct mad_addr *from,
 			   const struct mad_header *header, const uint8_t *mad, size_t size)
 {
-	struct requester *requester = requester_of(gate, base_lid);
+	struct requester *requester = requester_of(admission, base_lid);
 	struct request *request = mem_alloc(sizeof(*request) + size);
 
 	request->from = *from;
 	request->header = *header;
-	request->since_us = loop_now_us(gate->loop);
+	request->since_us = loop_now_us(admission->loop);
 	request->size = size;
 	memcpy(request->mad, mad, size);
 	list_push(&requester->requests, &request->link);
 	requester->count++;
 	requester->bytes += size;
-	gate->length++;
-	gate->bytes += size;
-	if (!loop_timer_armed(&gate->retry))
-		loop_defer(&gate->turn);
+	admission->length++;
+	admission->bytes += size;
+	if (!loop_timer_armed(&admission->retry))
+		loop_defer(&admission->turn);
 }
 
-enum verdict gate_judge(struct gate *gate, uint32_t rate, lid_t base_lid,
-			const struct mad_addr *from, const struct mad_header *header,
-			const uint8_t *mad, size_t size)
+enum verdict admission_judge(struct admission *admission, uint32_t rate, lid_t base_lid,
+			     const struct mad_addr *from, const struct mad_header *header,
+			     const uint8_t *mad, size_t size)
 {
 	const struct requester *requester =
-		gate->length ? map_get(&gate->requesters, base_lid) : NULL;
+		admission->length ? map_get(&admission->requesters, base_lid) : NULL;
 
-	if (!requester && !gate->owner.shut(gate->owner.ctx) && share_take(gate, base_lid, rate))
+	if (!requester && !admission->owner.shut(admission->owner.ctx) &&
+	    share_take(admission, base_lid, rate))
 		return VERDICT_PASSES;
 	if (requester && is_repeated(requester, from, header))
 		return VERDICT_REPEATED;
-	if (!admission_has_place(gate, requester, size))
+	if (!admission_has_place(admission, requester, size))
 		return VERDICT_FULL;
-	admission_keep(gate, base_lid, from, header, mad, size);
+	admission_keep(admission, base_lid, from, header, mad, size);
 	return VERDICT_WAITS;
 }
 
-size_t gate_length(const struct gate *gate)
+size_t admission_length(const struct admission *admission)
 {
-	return gate->length;
+	return admission->length;
 }

@@ -128,7 +128,7 @@ struct adm {
 	struct view *const *view;
 	struct adm_options options;
 	struct lookup *lookup; /* of the view of now; NULL before there was one */
-	struct gate *gate;
+	struct admission *admission;
 	bool (*coming)(const void *ctx); /* a view is; NULL: not known */
 	const void *coming_ctx;
 	adm_mft *held_mft; /* NULL: nobody can tell */
@@ -721,8 +721,8 @@ static void sa_request_received(void *ctx, const struct mad_addr *from,
 		adm->stats.dropped++;
 		return;
 	}
-	verdict = gate_judge(adm->gate, adm->options.request_rate, exchange_port(&exchange), from,
-			     header, mad, size);
+	verdict = admission_judge(adm->admission, adm->options.request_rate,
+				  exchange_port(&exchange), from, header, mad, size);
 	if (!verdict_take(adm, &exchange, verdict))
 		return;
 	if (verdict == VERDICT_WAITS) {
@@ -757,7 +757,8 @@ struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *cons
 	adm->registry = registry;
 	adm->options = *options;
 	adm->scratch = arena_new();
-	adm->gate = gate_new(loop, &(struct gate_owner){passed, sa_request_expired, is_shut, adm});
+	adm->admission = admission_new(
+		loop, &(struct admission_owner){passed, sa_request_expired, is_shut, adm});
 	adm->queue = queue_new(loop, queued_done, adm);
 	adm->pending = pending_new(loop, registry, pending_done, adm);
 	adm->limits = limits_new(registry);
@@ -837,7 +838,7 @@ void adm_free(struct adm *adm)
 		free(exchange->answer.grown);
 		free(exchange);
 	}
-	gate_free(adm->gate);
+	admission_free(adm->admission);
 	queue_free(adm->queue);
 	pending_free(adm->pending);
 	forget_end(&adm->forget);
@@ -873,7 +874,7 @@ size_t adm_reports(const struct adm *adm)
 
 size_t adm_waiting(const struct adm *adm)
 {
-	return queue_length(adm->queue) + gate_length(adm->gate);
+	return queue_length(adm->queue) + admission_length(adm->admission);
 }
 
 size_t adm_pending(const struct adm *adm)

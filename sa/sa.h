@@ -80,7 +80,7 @@ struct adm_stats {
 	uint64_t send_failed;
 	uint64_t repeated; /* of dropped: asked again while the answer was being made */
 	uint64_t overload; /* dropped, or refused with BUSY: too many were waiting */
-	uint64_t waited;   /* at the gate: for a view, or behind others */
+	uint64_t waited;   /* at admission: for a view, or behind others */
 	uint64_t expired;  /* of dropped: they waited there for too long */
 	/* Refused registrations, by the limit that is reached: of one port's registrations, of the
 	 * groups that it made, of the MLIDs for groups of clients. */
@@ -93,7 +93,7 @@ uint32_t adm_lease(const struct adm *adm, const struct service_entry *entry);
 /* Counters of the reports (sa/report.h), and how many subscriptions are to be looked after now. */
 const struct report_stats *adm_report_stats(const struct adm *adm);
 size_t adm_reports(const struct adm *adm);
-size_t adm_waiting(const struct adm *adm); /* requests at the gate, and whose answer is being made
+size_t adm_waiting(const struct adm *adm); /* requests at admission, and whose answer is being made
 					    */
 size_t adm_pending(const struct adm *adm); /* changes that are made and not yet durable */
 size_t adm_counts(const struct adm *adm, const struct adm_count **rows);

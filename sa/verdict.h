@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What becomes of a request that asks for a place to wait in, be it at the gate, for its turn or
+ * What becomes of a request that asks for a place to wait in, be it at admission, for its turn or
  * for the store, and when two of them are one that came again. Pure functions, any thread.
  */
 #ifndef SA_VERDICT_H

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The gate before the SA: requests that wait for a view or behind others, in what order they come
+ * Admission before the SA: requests that wait for a view or behind others, in what order they come
  * out, how many there can be, and that the SA answers, or drops, what has waited. The clock is the
  * test's.
  */
 #include "sa/admission.h"
 #include "tests/unit/adm_client.h"
 
-/* The gate alone, with what came out of it. */
+/* Admission alone, with what came out of it. */
 static struct {
 	struct loop *loop;
 	bool shut;
 	unsigned expired, passed;
-	lid_t lid[GATE_LENGTH_MAX];
-	uint8_t byte[GATE_LENGTH_MAX];
+	lid_t lid[ADMISSION_LENGTH_MAX];
+	uint8_t byte[ADMISSION_LENGTH_MAX];
 } test;
 
 static void passes(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
@@ -36,40 +36,40 @@ static bool is_shut(void *ctx)
 	return test.shut;
 }
 
-static struct gate *begin_gate(bool shut)
+static struct admission *begin_admission(bool shut)
 {
 	memset(&test, 0, sizeof(test));
 	test.loop = loop_new();
 	test.shut = shut;
-	return gate_new(test.loop, &(struct gate_owner){passes, expires, is_shut, &test});
+	return admission_new(test.loop, &(struct admission_owner){passes, expires, is_shut, &test});
 }
 
-static void end_gate(struct gate *gate)
+static void end_admission(struct admission *admission)
 {
-	gate_free(gate);
+	admission_free(admission);
 	loop_free(test.loop);
 }
 
-static enum verdict judge_long(struct gate *gate, lid_t lid, unsigned tid, size_t size)
+static enum verdict judge_long(struct admission *admission, lid_t lid, unsigned tid, size_t size)
 {
 	const struct mad_addr from = {.lid = lid, .qpn = 1};
 	const struct mad_header header = {
 		.method = METHOD_GET_MULTI, .attr_id = RECORD_MULTI_PATH, .tid = tid};
 	uint8_t *mad = mem_zalloc(size);
-	enum verdict verdict = gate_judge(gate, 0, lid, &from, &header, mad, size);
+	enum verdict verdict = admission_judge(admission, 0, lid, &from, &header, mad, size);
 
 	free(mad);
 	return verdict;
 }
 
-static enum verdict judge(struct gate *gate, uint32_t rate, lid_t lid, unsigned tid)
+static enum verdict judge(struct admission *admission, uint32_t rate, lid_t lid, unsigned tid)
 {
 	const struct mad_addr from = {.lid = lid, .qpn = 1};
 	const struct mad_header header = {.method = METHOD_GET, .attr_id = RECORD_PATH, .tid = tid};
 	uint8_t mad[MAD_SIZE] = {0};
 
 	mad[MAD_SIZE - 1] = (uint8_t)tid;
-	return gate_judge(gate, rate, lid, &from, &header, mad, sizeof(mad));
+	return admission_judge(admission, rate, lid, &from, &header, mad, sizeof(mad));
 }
 
 static void stop_loop(void *arg)
@@ -89,49 +89,49 @@ static void run(struct loop *loop, uint64_t us)
 
 static void test_open(void)
 {
-	struct gate *gate = begin_gate(false);
+	struct admission *admission = begin_admission(false);
 
 	for (unsigned i = 0; i < 1000; i++)
-		CU_ASSERT_EQUAL(judge(gate, 0, 7, i), VERDICT_PASSES);
-	CU_ASSERT_EQUAL(gate_length(gate), 0);
-	end_gate(gate);
+		CU_ASSERT_EQUAL(judge(admission, 0, 7, i), VERDICT_PASSES);
+	CU_ASSERT_EQUAL(admission_length(admission), 0);
+	end_admission(admission);
 }
 
 /* In 10 ms 1,000 a second are 10. The next ones wait, and come out in their order, after which all
  * is as before. */
 static void test_rate(void)
 {
-	struct gate *gate = begin_gate(false);
+	struct admission *admission = begin_admission(false);
 
 	for (unsigned i = 0; i < 10; i++)
-		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), VERDICT_PASSES);
+		CU_ASSERT_EQUAL(judge(admission, 1000, 7, i), VERDICT_PASSES);
 	for (unsigned i = 10; i < 13; i++)
-		CU_ASSERT_EQUAL(judge(gate, 1000, 7, i), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), VERDICT_REPEATED);
-	CU_ASSERT_EQUAL(judge(gate, 1000, 8, 11), VERDICT_PASSES); /* another's */
-	CU_ASSERT_EQUAL(gate_length(gate), 3);
+		CU_ASSERT_EQUAL(judge(admission, 1000, 7, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(admission, 1000, 7, 11), VERDICT_REPEATED);
+	CU_ASSERT_EQUAL(judge(admission, 1000, 8, 11), VERDICT_PASSES); /* another's */
+	CU_ASSERT_EQUAL(admission_length(admission), 3);
 	run(test.loop, 20000);
 	CU_ASSERT_EQUAL_FATAL(test.passed, 3);
 	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT_EQUAL(test.byte[i], 10 + i);
-	CU_ASSERT_EQUAL(judge(gate, 1000, 7, 11), VERDICT_PASSES);
-	end_gate(gate);
+	CU_ASSERT_EQUAL(judge(admission, 1000, 7, 11), VERDICT_PASSES);
+	end_admission(admission);
 }
 
 /* While it is shut all wait; then each requester has its turn, however many wait for one of them.
  */
 static void test_shut(void)
 {
-	struct gate *gate = begin_gate(true);
+	struct admission *admission = begin_admission(true);
 
 	for (unsigned i = 0; i < 100; i++)
-		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 0, 2, 200), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 0, 3, 201), VERDICT_WAITS);
+		CU_ASSERT_EQUAL(judge(admission, 0, 1, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(admission, 0, 2, 200), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(admission, 0, 3, 201), VERDICT_WAITS);
 	run(test.loop, 30000);
 	CU_ASSERT_EQUAL(test.passed, 0);
 	test.shut = false;
-	while (gate_length(gate))
+	while (admission_length(admission))
 		run(test.loop, 10000);
 	CU_ASSERT_EQUAL_FATAL(test.passed, 102);
 	CU_ASSERT_EQUAL(test.lid[0], 1);
@@ -139,42 +139,43 @@ static void test_shut(void)
 	CU_ASSERT_EQUAL(test.lid[2], 3);
 	CU_ASSERT_EQUAL(test.byte[101], 99);
 	CU_ASSERT_EQUAL(test.expired, 0);
-	end_gate(gate);
+	end_admission(admission);
 }
 
 static void test_places(void)
 {
-	struct gate *gate = begin_gate(true);
-	unsigned waiting = GATE_PER_PORT_MAX;
+	struct admission *admission = begin_admission(true);
+	unsigned waiting = ADMISSION_PER_PORT_MAX;
 
-	for (unsigned i = 0; i < GATE_PER_PORT_MAX; i++)
-		CU_ASSERT_EQUAL(judge(gate, 0, 1, i), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(gate, 0, 1, 9999), VERDICT_FULL);
-	CU_ASSERT_EQUAL(judge(gate, 0, 1, 5), VERDICT_REPEATED);
-	for (unsigned lid = 2; lid < 2 * GATE_LENGTH_MAX; lid++)
-		waiting += judge(gate, 0, (lid_t)lid, 1) == VERDICT_WAITS;
-	CU_ASSERT_EQUAL(waiting, GATE_LENGTH_MAX);
-	CU_ASSERT_EQUAL(gate_length(gate), GATE_LENGTH_MAX);
-	end_gate(gate); /* with all that is in it */
+	for (unsigned i = 0; i < ADMISSION_PER_PORT_MAX; i++)
+		CU_ASSERT_EQUAL(judge(admission, 0, 1, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(admission, 0, 1, 9999), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge(admission, 0, 1, 5), VERDICT_REPEATED);
+	for (unsigned lid = 2; lid < 2 * ADMISSION_LENGTH_MAX; lid++)
+		waiting += judge(admission, 0, (lid_t)lid, 1) == VERDICT_WAITS;
+	CU_ASSERT_EQUAL(waiting, ADMISSION_LENGTH_MAX);
+	CU_ASSERT_EQUAL(admission_length(admission), ADMISSION_LENGTH_MAX);
+	end_admission(admission); /* with all that is in it */
 }
 
 /* Messages of one requester take no memory from others, as long as they may be. */
 static void test_bytes(void)
 {
-	enum { LONG = 8 << 10, PLACES = GATE_PER_PORT_BYTES_MAX / LONG };
-	struct gate *gate = begin_gate(true);
+	enum { LONG = 8 << 10, PLACES = ADMISSION_PER_PORT_BYTES_MAX / LONG };
+	struct admission *admission = begin_admission(true);
 
-	CU_ASSERT_EQUAL(judge_long(gate, 1, 1, GATE_PER_PORT_BYTES_MAX + 1), VERDICT_FULL);
-	CU_ASSERT_EQUAL(gate_length(gate), 0);
+	CU_ASSERT_EQUAL(judge_long(admission, 1, 1, ADMISSION_PER_PORT_BYTES_MAX + 1),
+			VERDICT_FULL);
+	CU_ASSERT_EQUAL(admission_length(admission), 0);
 	for (unsigned i = 0; i < PLACES; i++)
-		CU_ASSERT_EQUAL(judge_long(gate, 1, i, LONG), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge_long(gate, 1, PLACES, 8 << 20), VERDICT_FULL);
-	CU_ASSERT_EQUAL(judge(gate, 0, 1, PLACES), VERDICT_FULL);
-	for (unsigned lid = 2; lid <= GATE_BYTES_MAX / GATE_PER_PORT_BYTES_MAX; lid++)
-		CU_ASSERT_EQUAL(judge_long(gate, (lid_t)lid, 1, GATE_PER_PORT_BYTES_MAX),
+		CU_ASSERT_EQUAL(judge_long(admission, 1, i, LONG), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge_long(admission, 1, PLACES, 8 << 20), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge(admission, 0, 1, PLACES), VERDICT_FULL);
+	for (unsigned lid = 2; lid <= ADMISSION_BYTES_MAX / ADMISSION_PER_PORT_BYTES_MAX; lid++)
+		CU_ASSERT_EQUAL(judge_long(admission, (lid_t)lid, 1, ADMISSION_PER_PORT_BYTES_MAX),
 				VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge_long(gate, 999, 1, LONG), VERDICT_FULL);
-	end_gate(gate);
+	CU_ASSERT_EQUAL(judge_long(admission, 999, 1, LONG), VERDICT_FULL);
+	end_admission(admission);
 }
 
 /* The SA behind it */
@@ -256,7 +257,7 @@ static void test_busy(void)
 	view_publish(&sa.view, NULL);
 	adm_expect(sa.adm, is_coming, &coming);
 	coming = true;
-	for (unsigned tid = 1; tid <= GATE_PER_PORT_MAX + 1; tid++)
+	for (unsigned tid = 1; tid <= ADMISSION_PER_PORT_MAX + 1; tid++)
 		ask_only(&class_info, tid);
 	CU_ASSERT_EQUAL(sa.sent, 0);
 	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1);
@@ -291,9 +292,9 @@ static void test_flood(void)
 	CU_ASSERT_EQUAL(sa.header.tid, TID);
 	while (adm_waiting(sa.adm))
 		turn();
-	CU_ASSERT_EQUAL(sa.sent, 2 + GATE_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1000 - 1 - GATE_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->waited, GATE_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(sa.sent, 2 + ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1000 - 1 - ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->waited, ADMISSION_PER_PORT_MAX);
 	end();
 }
 
@@ -336,13 +337,13 @@ static void test_flood_from_lids(void)
 	slow.request_rate = 100;
 	begin();
 	adm_set_options(sa.adm, &slow);
-	for (unsigned tid = 1; tid <= 4 * GATE_PER_PORT_MAX; tid++) {
+	for (unsigned tid = 1; tid <= 4 * ADMISSION_PER_PORT_MAX; tid++) {
 		from.from = (lid_t)(16 + tid % 4);
 		ask_only(&from, tid);
 	}
 	CU_ASSERT_EQUAL(sa.sent, 1);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), GATE_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 3 * GATE_PER_PORT_MAX - 1);
+	CU_ASSERT_EQUAL(adm_waiting(sa.adm), ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 3 * ADMISSION_PER_PORT_MAX - 1);
 	end();
 }
 

@@ -467,7 +467,7 @@ static bool take_refusal(struct replica *replica, const struct frame *frame)
 	return false;
 }
 
-static bool take_beat(struct replica *replica, const struct frame *frame)
+static bool take_heartbeat(struct replica *replica, const struct frame *frame)
 {
 	uint64_t numbers[2];
 
@@ -485,7 +485,7 @@ static bool follow_take_frame(void *ctx, const struct frame *frame)
 						 const struct frame *frame) = {
 		[FRAME_SNAPSHOT] = take_snapshot, [FRAME_RECORDS] = take_records,
 		[FRAME_CHANGES] = take_changes,	  [FRAME_WHOLE] = take_whole,
-		[FRAME_TABLE] = take_table,	  [FRAME_BEAT] = take_beat,
+		[FRAME_TABLE] = take_table,	  [FRAME_HEARTBEAT] = take_heartbeat,
 	};
 	struct replica *replica = ctx;
 	struct follow *follow = &replica->follow;

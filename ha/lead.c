@@ -163,11 +163,11 @@ static void count_kept(struct replica *replica)
 }
 
 /* Also whether changes wait for it: whoever is not waited for may lack what is acknowledged. */
-static void send_beat(struct session *session)
+static void send_heartbeat(struct session *session)
 {
 	struct replica *replica = session->replica;
 
-	frame_begin(&replica->out, FRAME_BEAT);
+	frame_begin(&replica->out, FRAME_HEARTBEAT);
 	frame_number(&replica->out, replica->lead.journal.complete);
 	frame_number(&replica->out,
 		     session->in_step && registry_keeps(replica->registry, KEPT_BY_STANDBY));
@@ -186,7 +186,7 @@ static void session_overdue(void *arg)
 			continue;
 		session->in_step = false;
 		session->out_until_us = loop_now_us(replica->loop) + OUT_US;
-		send_beat(session);
+		send_heartbeat(session);
 		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
 			    "standby 0x%016" PRIx64 " at %s is %" PRIu64
 			    " changes behind: nobody waits for it until it is in step again",
@@ -228,7 +228,7 @@ static void enter_step(struct session *session)
 			    "durability is by the standby now: what is registered is acknowledged "
 			    "when it has it");
 	}
-	send_beat(session);
+	send_heartbeat(session);
 	wait_for_standbys(replica);
 }
 
@@ -657,11 +657,11 @@ static bool session_is_silent(const struct session *session)
 	return loop_now_us(session->replica->loop) - session->heard_us > patience_us;
 }
 
-static void beat(void *arg)
+static void heartbeat(void *arg)
 {
 	struct replica *replica = arg;
 
-	loop_timer_arm(&replica->lead.beat, BEAT_US);
+	loop_timer_arm(&replica->lead.heartbeat, HEARTBEAT_US);
 	list_for_each (link, &replica->lead.sessions) {
 		struct session *session = container_of(link, struct session, link);
 
@@ -670,7 +670,7 @@ static void beat(void *arg)
 			session_gone(session, "it says nothing any more, or does not read");
 		} else if (session->state != SESSION_GREETING && session->state != SESSION_TAKING &&
 			   stream_waiting(session->stream) < STREAM_LOW_BYTES) {
-			send_beat(session);
+			send_heartbeat(session);
 		}
 	}
 }
@@ -745,12 +745,12 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 	list_init(&lead->reader.link);
 	list_init(&lead->sessions);
 	loop_deferred_init(&lead->settle, replica->loop, "replica", lead_settle, replica);
-	loop_timer_init(&lead->beat, replica->loop, "replica beat", beat, replica);
+	loop_timer_init(&lead->heartbeat, replica->loop, "replica beat", heartbeat, replica);
 	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", session_overdue, replica);
 	loop_timer_init(&lead->tables, replica->loop, "replica tables", tables_changed, replica);
 	if (!replica->options.listen[0])
 		return 0;
-	loop_timer_arm(&lead->beat, BEAT_US);
+	loop_timer_arm(&lead->heartbeat, HEARTBEAT_US);
 	return replica->carrier->ops->listen(replica->carrier, replica->options.listen, &listener,
 					     why);
 }
@@ -798,7 +798,7 @@ void lead_done(struct replica *replica)
 	}
 	registry_unread(&lead->reader);
 	loop_defer_cancel(&lead->settle);
-	loop_timer_disarm(&lead->beat);
+	loop_timer_disarm(&lead->heartbeat);
 	loop_timer_disarm(&lead->overdue);
 	loop_timer_disarm(&lead->tables);
 	journal_done(&lead->journal);

@@ -14,13 +14,13 @@
 #include "store/registry_replace.h"
 
 enum {
-	BEAT_US = 1000000,     /* a master says something at least so often */
-	SILENCE_US = 5000000,  /* who has said nothing for so long is gone */
-	TAKING_US = 60000000,  /* but not while it takes all there is to its disk */
-	WAIT_US = 2000000,     /* that a change waits for a standby */
-	REFUSED_US = 10000000, /* until the next attempt with a master that has lost records */
-	RETRY_US = 1000000,    /* between two attempts to find the master, */
-	NEXT_US = 20000,       /* and between two peers in one of them */
+	HEARTBEAT_US = 1000000, /* a master says something at least so often */
+	SILENCE_US = 5000000,	/* who has said nothing for so long is gone */
+	TAKING_US = 60000000,	/* but not while it takes all there is to its disk */
+	WAIT_US = 2000000,	/* that a change waits for a standby */
+	REFUSED_US = 10000000,	/* until the next attempt with a master that has lost records */
+	RETRY_US = 1000000,	/* between two attempts to find the master, */
+	NEXT_US = 20000,	/* and between two peers in one of them */
 };
 
 /* The master's */
@@ -81,7 +81,7 @@ struct lead {
 	struct loop_deferred settle;
 	struct list sessions;
 	unsigned num_sessions;
-	struct loop_timer beat, overdue, tables;
+	struct loop_timer heartbeat, overdue, tables;
 	uint64_t kept;	 /* up to where the standbys in step have it */
 	uint64_t wanted; /* what they should have when overdue fires */
 	struct log_limit limit;

@@ -71,7 +71,7 @@ static const struct {
 	[FRAME_CHANGES] = {CHANGES_FIXED, FRAME_BODY_MAX},
 	[FRAME_WHOLE] = {16, 16},
 	[FRAME_TABLE] = {1, FRAME_BODY_MAX},
-	[FRAME_BEAT] = {16, 16},
+	[FRAME_HEARTBEAT] = {16, 16},
 	[FRAME_ACK] = {16, 16},
 };
 

@@ -39,7 +39,7 @@ enum frame_type {
 	FRAME_CHANGES,
 	FRAME_WHOLE,
 	FRAME_TABLE,
-	FRAME_BEAT,
+	FRAME_HEARTBEAT,
 	FRAME_ACK,
 	FRAME_TYPES, /* one more than the highest */
 };

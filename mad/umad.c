@@ -40,10 +40,10 @@ enum {
 	READER_TURN_MS = 100,	/* how long a reader thread waits before it looks whether to stop */
 	RMPP_RETRIES = 3,
 	WHY_SIZE = 512,
-	BUFFER_KEPT = 1 << 20,	 /* a larger one is given back after use */
-	PARCEL_BYTES = 32 << 10, /* what is longer leaves by a thread: it is 164 segments */
-	RECEIVE_MAX = 64 << 20,	 /* a message beyond this is not ours to take */
-	TURN_BYTES = 256 << 10,	 /* after so many the next turn reads on: 8 MB take 4 ms */
+	BUFFER_KEPT = 1 << 20,	   /* a larger one is given back after use */
+	SEND_JOB_BYTES = 32 << 10, /* what is longer leaves by a thread: it is 164 segments */
+	RECEIVE_MAX = 64 << 20,	   /* a message beyond this is not ours to take */
+	TURN_BYTES = 256 << 10,	   /* after so many the next turn reads on: 8 MB take 4 ms */
 };
 
 /* One registration: the requests that come to us, by bit of the method. */
@@ -117,9 +117,9 @@ struct channel { /* one descriptor */
 	struct list queue; /* under lock */
 };
 
-struct parcel { /* a long message, given to the sender's thread */
+struct send_job { /* a long message, given to the sender's thread */
 	struct work_job job;
-	struct list link; /* in parcels */
+	struct list link; /* in send jobs */
 	struct umad *umad;
 	const struct channel *channel;
 	unsigned agent;
@@ -142,8 +142,8 @@ struct umad {
 	struct ib_user_mad *out; /* for sends */
 	size_t out_size;
 	struct work_pool *sender; /* NULL until there is something long */
-	struct list parcels;
-	struct log_limit parcel_limit;
+	struct list send_jobs;
+	struct log_limit send_job_limit;
 	int issm_fd;
 };
 
@@ -229,66 +229,66 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 /* Long messages: to copy 28 MB, and the kernel copies them once more, takes the better part of a
  * sweep. A worker does that, one after the other. */
 
-static void parcel_free(struct parcel *parcel)
+static void send_job_free(struct send_job *send_job)
 {
-	list_del(&parcel->link);
-	free(parcel->mad);
-	free(parcel);
+	list_del(&send_job->link);
+	free(send_job->mad);
+	free(send_job);
 }
 
-static void parcel_run(struct work_job *job)
+static void send_job_run(struct work_job *job)
 {
-	struct parcel *parcel = container_of(job, struct parcel, job);
-	struct ib_user_mad *buffer = buffer_new(parcel->size);
+	struct send_job *send_job = container_of(job, struct send_job, job);
+	struct ib_user_mad *buffer = buffer_new(send_job->size);
 
-	parcel->error = channel_send(parcel->channel, parcel->agent, buffer, &parcel->to,
-				     parcel->mad, parcel->size, 0);
+	send_job->error = channel_send(send_job->channel, send_job->agent, buffer, &send_job->to,
+				       send_job->mad, send_job->size, 0);
 	free(buffer);
-	free(parcel->mad);
-	parcel->mad = NULL;
+	free(send_job->mad);
+	send_job->mad = NULL;
 }
 
-static void parcel_done(struct work_job *job)
+static void send_job_done(struct work_job *job)
 {
-	struct parcel *parcel = container_of(job, struct parcel, job);
+	struct send_job *send_job = container_of(job, struct send_job, job);
 
-	if (parcel->error)
-		log_limited(&parcel->umad->parcel_limit, LOG_WARNING,
-			    (&(struct log_subject){.lid = parcel->to.lid}),
+	if (send_job->error)
+		log_limited(&send_job->umad->send_job_limit, LOG_WARNING,
+			    (&(struct log_subject){.lid = send_job->to.lid}),
 			    "a message of %zu bytes to LID %u could not be sent: %s; whoever waits "
 			    "for it will ask again",
-			    parcel->size, parcel->to.lid, strerror(-parcel->error));
-	parcel_free(parcel);
+			    send_job->size, send_job->to.lid, strerror(-send_job->error));
+	send_job_free(send_job);
 }
 
 static int transport_umad_give(struct transport *transport, const struct mad_addr *to, uint8_t *mad,
 			       size_t size)
 {
 	struct umad *umad = container_of(transport, struct umad, transport);
-	struct parcel *parcel;
+	struct send_job *send_job;
 	struct mad_header header;
 	int error;
 
-	if (transport->gone || size < PARCEL_BYTES) {
+	if (transport->gone || size < SEND_JOB_BYTES) {
 		error = transport_umad_send(transport, to, mad, size, 0);
 		free(mad);
 		return error;
 	}
-	parcel = mem_zalloc(sizeof(*parcel));
-	*parcel = (struct parcel){.umad = umad, .to = *to, .mad = mad, .size = size};
-	list_init(&parcel->link);
-	list_push(&umad->parcels, &parcel->link);
+	send_job = mem_zalloc(sizeof(*send_job));
+	*send_job = (struct send_job){.umad = umad, .to = *to, .mad = mad, .size = size};
+	list_init(&send_job->link);
+	list_push(&umad->send_jobs, &send_job->link);
 	header_decode(mad, &header);
-	parcel->channel = channel_for(umad, &header, &parcel->agent);
-	if (!parcel->channel) {
-		parcel_free(parcel);
+	send_job->channel = channel_for(umad, &header, &send_job->agent);
+	if (!send_job->channel) {
+		send_job_free(send_job);
 		return -EPROTONOSUPPORT;
 	}
-	parcel->job =
-		(struct work_job){.name = "a long message", .run = parcel_run, .done = parcel_done};
+	send_job->job = (struct work_job){
+		.name = "a long message", .run = send_job_run, .done = send_job_done};
 	if (!umad->sender)
 		umad->sender = work_pool_new(umad->loop, 1);
-	work_submit(umad->sender, &parcel->job);
+	work_submit(umad->sender, &send_job->job);
 	return 0;
 }
 
@@ -754,8 +754,8 @@ static void close_channels(struct umad *umad)
 	if (umad->sender)
 		work_pool_free(umad->sender);
 	umad->sender = NULL;
-	while (!list_empty(&umad->parcels))
-		parcel_free(container_of(umad->parcels.next, struct parcel, link));
+	while (!list_empty(&umad->send_jobs))
+		send_job_free(container_of(umad->send_jobs.next, struct send_job, link));
 	for (size_t i = 0; i < CHANNELS && umad->open; i++)
 		channel_close(&umad->channels[i]);
 	umad->open = false;
@@ -840,8 +840,8 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	umad->transport.ops = &umad_ops;
 	umad->loop = loop;
 	umad->issm_fd = -1;
-	list_init(&umad->parcels);
-	umad->parcel_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	list_init(&umad->send_jobs);
+	umad->send_job_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
 	umad->again_limit = (struct log_limit){.burst = 3, .interval_us = 60000000};
 	loop_timer_init(&umad->again, loop, "device that has gone", umad_look_again, umad);
 	error = choose_port(umad, choice, why, why_size);

@@ -82,7 +82,7 @@ static void put_bytes(struct fuzz_bytes *in)
 
 static void put_numbers(struct fuzz_bytes *in)
 {
-	static const uint8_t types[] = {FRAME_SNAPSHOT, FRAME_WHOLE, FRAME_BEAT, FRAME_ACK};
+	static const uint8_t types[] = {FRAME_SNAPSHOT, FRAME_WHOLE, FRAME_HEARTBEAT, FRAME_ACK};
 	enum frame_type type = types[fuzz_byte(in) % ARRAY_SIZE(types)];
 
 	frame_begin(&out, type);

@@ -482,7 +482,7 @@ static const struct {
 	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_CHANGES}},
 	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_WHOLE}},
 	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_TABLE}},
-	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_BEAT}},
+	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_HEARTBEAT}},
 	{8, {0, 0, 0, 0, 0, 0, 0, FRAME_ACK}},
 };
 
@@ -561,7 +561,7 @@ static void test_lies(void)
 	check_refused(one, two);
 	lie_of_numbers(FRAME_ACK, 0, 2);
 	check_refused(one, two);
-	lie_of_numbers(FRAME_BEAT, 0, 0);
+	lie_of_numbers(FRAME_HEARTBEAT, 0, 0);
 	check_refused(one, two);
 	for (size_t i = 0; i < ARRAY_SIZE(byte_lies); i++) {
 		lie_of_bytes(byte_lies[i].bytes, byte_lies[i].size);
@@ -617,11 +617,11 @@ static void played_accepted(void *ctx, struct stream *stream)
 }
 
 /* Sends the frame that is in lie, and a BEAT, if an acknowledgement is due. */
-static void play(bool beats)
+static void play(bool heartbeats)
 {
 	stream_send(played.stream, lie.bytes, lie.size);
-	if (beats) {
-		lie_of_numbers(FRAME_BEAT, 6, 1);
+	if (heartbeats) {
+		lie_of_numbers(FRAME_HEARTBEAT, 6, 1);
 		stream_send(played.stream, lie.bytes, lie.size);
 	}
 	played.acked = NO_ACK;

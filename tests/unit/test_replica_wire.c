@@ -111,7 +111,7 @@ static void test_sizes(void)
 	} rows[] = {
 		{FRAME_HELLO, 10, 65536},   {FRAME_REFUSE, 1, 65536},	{FRAME_SNAPSHOT, 8, 8},
 		{FRAME_RECORDS, 16, 65536}, {FRAME_CHANGES, 16, 65536}, {FRAME_WHOLE, 16, 16},
-		{FRAME_TABLE, 1, 65536},    {FRAME_BEAT, 16, 16},	{FRAME_ACK, 16, 16},
+		{FRAME_TABLE, 1, 65536},    {FRAME_HEARTBEAT, 16, 16},	{FRAME_ACK, 16, 16},
 	};
 
 	CU_ASSERT_EQUAL(ARRAY_SIZE(rows), FRAME_TYPES - 1);
@@ -462,11 +462,11 @@ static void test_numbers_by_hand(void)
 {
 	uint8_t bytes[32];
 	uint64_t numbers[2];
-	struct frame frame = {.type = FRAME_BEAT, .body = bytes + FRAME_HEAD_SIZE, .size = 16};
+	struct frame frame = {.type = FRAME_HEARTBEAT, .body = bytes + FRAME_HEAD_SIZE, .size = 16};
 	size_t size = hex_bytes("00000010 00000008 0102030405060708 0000000000000001", bytes,
 				sizeof(bytes));
 
-	frame_begin(&out, FRAME_BEAT);
+	frame_begin(&out, FRAME_HEARTBEAT);
 	frame_number(&out, 0x0102030405060708);
 	frame_number(&out, 1);
 	frame_end(&out);

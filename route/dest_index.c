@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbering (dest_index.h). Leaves below the same switches are brothers, first those below switches
+ * Numbering (dest_index.h). Leaves below the same switches are siblings, first those below switches
  * of level 1, then below level 2 and so on; they are counted in that nesting, with room for as many
- * brothers as the largest family has where that is not too wasteful. On a leaf, hosts have the
+ * siblings as the largest family has where that is not too wasteful. On a leaf, hosts have the
  * order of its ports. A leaf has as many numbers as most leaves have hosts; on leaves with more,
  * the hosts beyond are numbered apart, as odd ones would shift everybody's digits.
  */
@@ -27,7 +27,7 @@ struct ranking {
 struct leaf {
 	uint32_t sw;		      /* of the cabling */
 	uint32_t rank;		      /* in the order of the option file, then of GUIDs */
-	uint32_t family[NESTING_MAX]; /* the lowest rank among the brothers at this nesting */
+	uint32_t family[NESTING_MAX]; /* the lowest rank among the siblings at this nesting */
 };
 
 struct numbering {
@@ -115,14 +115,14 @@ static unsigned numbering_host_kind(const struct numbering *n, uint32_t s, uint8
 
 /* Leaves and families */
 
-struct seat {
+struct leaf_slot {
 	guid_t guid;
 	uint32_t rank, sw;
 };
 
 static int by_rank_then_guid(const void *left, const void *right)
 {
-	const struct seat *a = left, *b = right;
+	const struct leaf_slot *a = left, *b = right;
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
@@ -133,7 +133,7 @@ static int by_rank_then_guid(const void *left, const void *right)
 static void collect_leaves(struct numbering *n)
 {
 	const struct cabling *cabling = n->tree->cabling;
-	struct seat *sorted = mem_array(cabling->count + 1, sizeof(*sorted));
+	struct leaf_slot *sorted = mem_array(cabling->count + 1, sizeof(*sorted));
 
 	for (uint32_t s = 0; s < cabling->count; s++) {
 		uint32_t rank = UINT32_MAX;
@@ -148,7 +148,7 @@ static void collect_leaves(struct numbering *n)
 		}
 		if (!cabling->switches[s].places)
 			continue;
-		sorted[n->num_leaves++] = (struct seat){cabling->switches[s].guid, rank, s};
+		sorted[n->num_leaves++] = (struct leaf_slot){cabling->switches[s].guid, rank, s};
 	}
 	qsort(sorted, n->num_leaves, sizeof(*sorted), by_rank_then_guid);
 	n->leaves = mem_array(n->num_leaves + 1, sizeof(*n->leaves));

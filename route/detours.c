@@ -9,7 +9,7 @@
  * A packet then turns once from down to up, at the pivot or above it, and such turns can make links
  * wait in a circle where they lead from plane X to Y at one switch and from Y to X at another. So
  * all turns are kept together: between planes at one leaf, the first, and within a plane at the
- * switch above that leaf. What these cannot do for their own broken links is left to the soundest
+ * switch above that leaf. What these cannot do for their own broken links is left to the healthiest
  * of their kind: there one turns only to or from what the first cannot reach, and nothing that
  * could come back to it. The checker for credit loops has the last word (updown_fill).
  */
@@ -59,7 +59,7 @@ static uint32_t missing_ups(const struct updown *u, uint32_t s)
 	return missing;
 }
 
-/* Who may become a pivot: the first of its group is one, then come the soundest ones. */
+/* Who may become a pivot: the first of its group is one, then come the healthiest ones. */
 struct member {
 	uint32_t group, missing, foot, sw;
 };
@@ -85,7 +85,7 @@ static int by_soundness(const void *left, const void *right)
 }
 
 /* Puts the members of each group in the order in which they are tried. */
-static void order_members(struct member *members, uint32_t count, bool soundest)
+static void order_members(struct member *members, uint32_t count, bool healthiest)
 {
 	uint32_t first = 0;
 
@@ -93,7 +93,7 @@ static void order_members(struct member *members, uint32_t count, bool soundest)
 	for (uint32_t i = 0; i < count; i++) {
 		if (i + 1 < count && members[i + 1].group == members[first].group)
 			continue;
-		qsort(members + first + !soundest, i - first + soundest, sizeof(*members),
+		qsort(members + first + !healthiest, i - first + healthiest, sizeof(*members),
 		      by_soundness);
 		first = i + 1;
 	}
@@ -131,7 +131,7 @@ static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t
 	for (uint32_t s = 0; s < cabling->count; s++)
 		for (unsigned i = 0; i < UPDOWN_PLANE_PIVOTS; i++)
 			planes->pivot[s][i] = NO_PIVOT;
-	order_members(members, count, u->soundest);
+	order_members(members, count, u->healthiest);
 	for (uint32_t i = 0; i < count; i++) {
 		given = i && members[i - 1].group == members[i].group ? given + 1 : 0;
 		if (given < UPDOWN_PLANE_PIVOTS)
@@ -168,7 +168,7 @@ static uint32_t plane_detour(const struct updown *u, uint32_t s, uint32_t column
 /* Leaves */
 
 /* Columns of leaves in the order in which they are tried as pivots: island by island the first one,
- * its brothers, and then all others, those before these that are sounder. Returns how many. */
+ * its siblings, and then all others, those before these that are healthier. Returns how many. */
 static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 {
 	struct member *members = mem_array(u->num, sizeof(*members));
@@ -182,12 +182,12 @@ static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 			continue;
 		first[home] = first[home] ? first[home] : c + 1;
 		members[count] = (struct member){home, missing_ups(u, s), c, s};
-		/* Leaves that are not its brothers come behind. */
+		/* Leaves that are not its siblings come behind. */
 		if (updown_cell(u, u->hops, s, first[home] - 1) > 2)
 			members[count].missing += PORT_MAX;
 		count++;
 	}
-	order_members(members, count, u->soundest);
+	order_members(members, count, u->healthiest);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = u->dests->column_of[members[i].sw];
 	free(first);
@@ -243,11 +243,11 @@ void updown_forget_pivots(struct updown *u)
 	u->island = NULL;
 }
 
-void updown_choose_pivots(struct updown *u, uint32_t most, bool soundest)
+void updown_choose_pivots(struct updown *u, uint32_t most, bool healthiest)
 {
 	uint32_t *foot;
 
-	u->soundest = soundest;
+	u->healthiest = healthiest;
 
 	updown_forget_pivots(u);
 	if (!most)

@@ -5,7 +5,7 @@
  * not say which middle switches of two pods belong together; the switches above them do: a plane is
  * what hangs together from a level upwards. So ways up are in order of their planes.
  *
- * Brothers, switches of a level that share switches above, should have the same ways up. What one
+ * Siblings, switches of a level that share switches above, should have the same ways up. What one
  * lacks is taken for broken, also when nobody remembers that it was ever there: its slot is kept.
  * If it lacks more than a quarter, this is another kind of fabric, and only its own ways count.
  */
@@ -15,7 +15,7 @@
 #include "lib/mem.h"
 #include "route/tree.h"
 
-/* A switch above others, in the set of brothers that it is above of. */
+/* A switch above others, in the set of siblings that it is above of. */
 struct upper {
 	uint32_t set, sw;
 	guid_t plane, guid;
@@ -82,9 +82,9 @@ static int by_plane(const void *left, const void *right)
 	return (a->guid > b->guid) - (a->guid < b->guid);
 }
 
-/* Joins brothers: a switch in its part as a lower one with those above in their part as upper ones,
+/* Joins siblings: a switch in its part as a lower one with those above in their part as upper ones,
  * which come behind. */
-static uint32_t *find_brothers(const struct cabling *cabling)
+static uint32_t *find_siblings(const struct cabling *cabling)
 {
 	uint32_t *set = new_sets(2 * cabling->count);
 
@@ -98,7 +98,7 @@ static uint32_t *find_brothers(const struct cabling *cabling)
 	return set;
 }
 
-/* The switches above each set of brothers, set by set; first[set] is where they begin and
+/* The switches above each set of siblings, set by set; first[set] is where they begin and
  * count[set] how many they are; rank[s] is a switch's place among those of its set. */
 static void rank_uppers(const struct cabling *cabling, const guid_t *plane, uint32_t *set,
 			uint32_t *count, uint32_t *rank)
@@ -136,7 +136,7 @@ void tree_set_slots(struct tree *tree)
 {
 	struct cabling *cabling = tree->cabling;
 	guid_t *plane = find_planes(tree);
-	uint32_t *set = find_brothers(cabling);
+	uint32_t *set = find_siblings(cabling);
 	uint32_t *count = mem_array(2 * (size_t)cabling->count, sizeof(*count));
 	uint32_t *rank = mem_array(cabling->count, sizeof(*rank));
 

@@ -40,7 +40,7 @@ uint32_t tree_find_roots(const struct cabling *cabling, uint32_t **roots);
 struct tree *tree_new(struct cabling *cabling, uint16_t *level, bool flat);
 void tree_free(struct tree *tree);
 
-/* Gives every way up a slot, and every switch as many slots as its brothers have: see planes.c.
+/* Gives every way up a slot, and every switch as many slots as its siblings have: see planes.c.
  * tree_new() does it. */
 void tree_set_slots(struct tree *tree);
 

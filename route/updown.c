@@ -572,15 +572,15 @@ static void note_heights(const struct updown *u, struct routes *routes)
 			routes->height[u->tree->order[i]] = i;
 }
 
-/* Detours by the first pivots, by the soundest, by one leaf, or none: the first that lets no links
- * wait in a circle. In a sound fabric one leaf does for all, and the chain's checker alone looks at
- * it. */
+/* Detours by the first pivots, by the healthiest, by one leaf, or none: the first that lets no
+ * links wait in a circle. In a sound fabric one leaf does for all, and the chain's checker alone
+ * looks at it. */
 void updown_fill(struct updown *u, const struct route_judged *before, struct work_pool *pool,
 		 struct routes *routes)
 {
 	static const struct {
 		uint32_t most;
-		bool soundest;
+		bool healthiest;
 	} pivots[] = {
 		{UPDOWN_LEAF_PIVOTS, false}, {UPDOWN_LEAF_PIVOTS, true}, {1, true}, {0, false}};
 
@@ -589,7 +589,7 @@ void updown_fill(struct updown *u, const struct route_judged *before, struct wor
 	for (size_t i = 0; i < ARRAY_SIZE(pivots); i++) {
 		struct credit_report report;
 
-		updown_choose_pivots(u, pivots[i].most, pivots[i].soundest);
+		updown_choose_pivots(u, pivots[i].most, pivots[i].healthiest);
 		drop_rows(routes);
 		fill_rows(u, pool);
 		if (!pivots[i].most || sound(u))

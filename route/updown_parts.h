@@ -38,7 +38,7 @@ struct updown {
 	uint32_t *island;			    /* by switch: see route_islands() */
 	uint32_t (*leaf_pivot)[UPDOWN_LEAF_PIVOTS]; /* by island: columns */
 	uint16_t *serving; /* by column: a bit for each of these from which it is reached */
-	bool soundest;	   /* pivots: rather the soundest than the first of each kind */
+	bool healthiest;   /* pivots: rather the healthiest than the first of each kind */
 	struct routes *routes;
 };
 
@@ -62,10 +62,10 @@ static inline bool updown_reaches(const struct updown *u, uint32_t s, uint32_t c
 }
 
 /* Chooses pivots: of planes, and at most so many leaves; 0: no detours at all. The first ones stay
- * what they are when links fail; the soundest ones, which then may change, serve where those do
+ * what they are when links fail; the healthiest ones, which then may change, serve where those do
  * not.
  */
-void updown_choose_pivots(struct updown *u, uint32_t most, bool soundest);
+void updown_choose_pivots(struct updown *u, uint32_t most, bool healthiest);
 void updown_forget_pivots(struct updown *u);
 
 /* The column of the pivot by which a switch without a path to a column gets there, or NO_PIVOT. */

@@ -23,7 +23,7 @@ enum {
 /* Names of chapters 13.4.5 and 15.2.2; SubnAdm is put before those that the SA answers. */
 static const struct method_row {
 	uint8_t method, response;
-	const char *name, *adm_name;
+	const char *name, *sa_name;
 } methods[] = {
 	{METHOD_GET, METHOD_GET_RESP, "Get", "SubnAdmGet"},
 	{METHOD_SET, METHOD_GET_RESP, "Set", "SubnAdmSet"},
@@ -78,7 +78,7 @@ static const struct attr_row subn_attrs[] = {
 };
 
 /* Chapter 15.2.5. */
-static const struct attr_row adm_attrs[] = {
+static const struct attr_row sa_attrs[] = {
 	{RECORD_NODE, "NodeRecord"},
 	{RECORD_PORT_INFO, "PortInfoRecord"},
 	{RECORD_SL_TO_VL, "SLtoVLMappingTableRecord"},
@@ -128,7 +128,7 @@ static const struct {
 } classes[] = {
 	{CLASS_SUBN_LID, subn_attrs, ARRAY_SIZE(subn_attrs)},
 	{CLASS_SUBN_DIRECTED, subn_attrs, ARRAY_SIZE(subn_attrs)},
-	{CLASS_SUBN_ADM, adm_attrs, ARRAY_SIZE(adm_attrs)},
+	{CLASS_SUBN_ADM, sa_attrs, ARRAY_SIZE(sa_attrs)},
 	{CLASS_PERF, perf_attrs, ARRAY_SIZE(perf_attrs)},
 };
 
@@ -163,7 +163,7 @@ const char *method_name(uint8_t mgmt_class, uint8_t method)
 
 	if (!row)
 		return "unknown";
-	return mgmt_class == CLASS_SUBN_ADM ? row->adm_name : row->name;
+	return mgmt_class == CLASS_SUBN_ADM ? row->sa_name : row->name;
 }
 
 const char *attr_name(uint8_t mgmt_class, uint16_t attr_id)
@@ -241,14 +241,14 @@ void subn_build(uint8_t mad[MAD_SIZE], uint8_t method, uint16_t attr_id, uint32_
 	memcpy(mad + SMP_INITIAL_PATH_OFFSET + 1, route->port + 1, route->hops);
 }
 
-void adm_header_decode(const uint8_t *mad, struct adm_header *header)
+void sa_header_decode(const uint8_t *mad, struct sa_header *header)
 {
 	header->sm_key = be64_load(mad + 36);
 	header->attr_offset = be16_load(mad + 44);
 	header->component_mask = be64_load(mad + 48);
 }
 
-void adm_header_encode(const struct adm_header *header, uint8_t *mad)
+void sa_header_encode(const struct sa_header *header, uint8_t *mad)
 {
 	be64_store(mad + 36, header->sm_key);
 	be16_store(mad + 44, header->attr_offset);

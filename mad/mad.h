@@ -62,15 +62,15 @@ void subn_build(uint8_t mad[MAD_SIZE], uint8_t method, uint16_t attr_id, uint32_
 
 /* The SA's header after the RMPP one: SM_Key at 36, AttributeOffset at 44 (8-byte units), component
  * mask at 48, data from 56. */
-struct adm_header {
+struct sa_header {
 	uint64_t sm_key;
 	uint16_t attr_offset;
 	uint64_t component_mask;
 };
 
 /* Both take SUBN_ADM_HEADER_SIZE bytes and leave what is before the SM_Key. */
-void adm_header_decode(const uint8_t *mad, struct adm_header *header);
-void adm_header_encode(const struct adm_header *header, uint8_t *mad);
+void sa_header_decode(const uint8_t *mad, struct sa_header *header);
+void sa_header_encode(const struct sa_header *header, uint8_t *mad);
 
 /* RMPP header at 24: version, type, time/flags, status, segment, payload length. */
 enum rmpp_flags { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };

@@ -6,7 +6,7 @@
  * nobody's way, and is answered as fast as nobody else wants to be. How many wait is bounded, for
  * each requester and in all; the rest is the caller's to refuse. A requester is a port, named by
  * its base LID: with an LMC it asks from up to 128 LIDs, and has one share. Knows addresses and
- * bytes, no records. Used by adm.c alone; loop thread only.
+ * bytes, no records. Used by sa.c alone; loop thread only.
  */
 #ifndef SA_ADMISSION_H
 #define SA_ADMISSION_H

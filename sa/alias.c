@@ -34,7 +34,7 @@
  *
  * A port may move an alias to another place of its own. From another port a trusted request takes
  * an alias as the ranking of grants says (store/alias.h), without waiting for the end of the
- * grace. What was registered under it goes. Called by adm.c.
+ * grace. What was registered under it goes. Called by sa.c.
  */
 #include "sa/alias.h"
 
@@ -78,7 +78,7 @@ static const char *const reasons[] = {
 			 "weftctl alias set can allow it",
 };
 
-static const struct alias_entry *alias_at(const struct adm_request *request,
+static const struct alias_entry *alias_at(const struct sa_request *request,
 					  const struct change *change, unsigned i)
 {
 	const struct alias_entry key = {.port_guid = change->port.guid,
@@ -88,20 +88,20 @@ static const struct alias_entry *alias_at(const struct adm_request *request,
 }
 
 /* Whether the change is about this one of the eight. */
-static bool is_meant(const struct adm_request *request, const struct change *change, unsigned i)
+static bool is_meant(const struct sa_request *request, const struct change *change, unsigned i)
 {
 	return request_has(request, GUID_INFO_RECORD_GUID0 + i) && change->first + i > 0;
 }
 
 /* Counts what a request that is denied as a whole is about. */
-static void count_denied(const struct adm_request *request, const struct change *change)
+static void count_denied(const struct sa_request *request, const struct change *change)
 {
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
 		request->aliases->stats->aliases_refused += is_meant(request, change, i);
 }
 
 /* Says that another port than the requester has these GUIDs. */
-static void deny_stranger(const struct adm_request *request, const struct change *change)
+static void deny_stranger(const struct sa_request *request, const struct change *change)
 {
 	const struct endport *from = &request->requester;
 	const struct log_subject subject = alias_subject(from);
@@ -116,7 +116,7 @@ static void deny_stranger(const struct adm_request *request, const struct change
 		    guid_text(change->port.guid, port));
 }
 
-static uint16_t change_read(const struct adm_request *request, struct change *out)
+static uint16_t change_read(const struct sa_request *request, struct change *out)
 {
 	const struct guid_info_record *wanted = request->wanted;
 	bool has_key = request->is_administrator;
@@ -144,7 +144,7 @@ static uint16_t change_read(const struct adm_request *request, struct change *ou
 	return out->first < out->cap ? STATUS_OK : SA_REQ_INVALID;
 }
 
-static bool is_member(const struct adm_request *request, guid_t guid)
+static bool is_member(const struct sa_request *request, guid_t guid)
 {
 	const struct member_entry key = {.port_guid = guid};
 
@@ -152,14 +152,14 @@ static bool is_member(const struct adm_request *request, guid_t guid)
 }
 
 /* The record of the port that has this alias, whether that is there or not. */
-static const struct alias_entry *alias_owner(const struct adm_request *request, guid_t guid)
+static const struct alias_entry *alias_owner(const struct sa_request *request, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
 
 	return registry_first(request->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, &key);
 }
 
-static bool alias_guid_is_port(const struct adm_request *request, guid_t guid)
+static bool alias_guid_is_port(const struct sa_request *request, guid_t guid)
 {
 	struct endport port;
 
@@ -167,7 +167,7 @@ static bool alias_guid_is_port(const struct adm_request *request, guid_t guid)
 }
 
 /* As the GUID of a port, which nobody else can have. */
-static bool is_port_guid(const struct adm_request *request, guid_t guid)
+static bool is_port_guid(const struct sa_request *request, guid_t guid)
 {
 	struct endport port;
 
@@ -175,7 +175,7 @@ static bool is_port_guid(const struct adm_request *request, guid_t guid)
 }
 
 /* What the manager says of it, and whether another port has registered something under it. */
-static enum alias_claim claim_on(const struct adm_request *request, guid_t port_guid, guid_t guid)
+static enum alias_claim claim_on(const struct sa_request *request, guid_t port_guid, guid_t guid)
 {
 	const struct aliases *aliases = request->aliases;
 	const struct service_entry key = {.gid_guid = guid}, *service;
@@ -194,14 +194,14 @@ static enum alias_claim claim_on(const struct adm_request *request, guid_t port_
 }
 
 /* Counts it, and says why, where the request is not the first of many. */
-static void alias_refused(const struct adm_request *request, const struct change *change,
-			  unsigned i, enum verdict_on_guid verdict)
+static void alias_refused(const struct sa_request *request, const struct change *change, unsigned i,
+			  enum verdict_on_guid verdict)
 {
 	const struct log_subject subject = alias_subject(&change->port);
 	char guid[GUID_TEXT], port[GUID_TEXT];
 
 	request->aliases->stats->aliases_refused++;
-	request->aliases->stats->over_limit[ADM_LIMIT_REGISTRATIONS] += verdict == GUID_OVER_LIMIT;
+	request->aliases->stats->over_limit[SA_LIMIT_REGISTRATIONS] += verdict == GUID_OVER_LIMIT;
 	log_limited(&request->aliases->limit, LOG_NOTICE, &subject,
 		    "\"%s\" port %u (GUID %s, LID %u) may not change its alias GUID at index %u to "
 		    "%s: %s",
@@ -211,7 +211,7 @@ static void alias_refused(const struct adm_request *request, const struct change
 }
 
 /* A GUID of the SM's own for this place. */
-static guid_t guid_make(const struct adm_request *request, const struct change *change, unsigned i)
+static guid_t guid_make(const struct sa_request *request, const struct change *change, unsigned i)
 {
 	uint64_t hash = change->port.guid ^ (uint64_t)(change->first + i) << 48;
 	guid_t guid;
@@ -226,8 +226,8 @@ static guid_t guid_make(const struct adm_request *request, const struct change *
 }
 
 /* Whether this port may have a GUID that it has not yet. */
-static enum verdict_on_guid judge_new(const struct adm_request *request,
-				      const struct change *change, guid_t guid)
+static enum verdict_on_guid judge_new(const struct sa_request *request, const struct change *change,
+				      guid_t guid)
 {
 	const struct alias_entry *holder = alias_owner(request, guid);
 	enum alias_claim claim = claim_on(request, change->port.guid, guid);
@@ -251,7 +251,7 @@ static enum verdict_on_guid judge_new(const struct adm_request *request,
 }
 
 /* Whether one of the eight may become what is wanted; 0: any that the SM chooses. */
-static enum verdict_on_guid alias_judge_set(const struct adm_request *request,
+static enum verdict_on_guid alias_judge_set(const struct sa_request *request,
 					    const struct change *change, unsigned i)
 {
 	const struct alias_entry *alias = alias_at(request, change, i), *holder;
@@ -274,7 +274,7 @@ static enum verdict_on_guid alias_judge_set(const struct adm_request *request,
 	return guid ? judge_new(request, change, guid) : GUID_FITS;
 }
 
-static enum verdict_on_guid judge_delete(const struct adm_request *request,
+static enum verdict_on_guid judge_delete(const struct sa_request *request,
 					 const struct change *change, unsigned i)
 {
 	const struct alias_entry *alias = alias_at(request, change, i);
@@ -282,7 +282,7 @@ static enum verdict_on_guid judge_delete(const struct adm_request *request,
 	return alias && !alias_may_end(alias->granted, change->has_key) ? GUID_KEPT : GUID_FITS;
 }
 
-static void alias_drop(const struct adm_request *request, const struct alias_entry *alias)
+static void alias_drop(const struct sa_request *request, const struct alias_entry *alias)
 {
 	const struct alias_entry entry = *alias;
 
@@ -298,7 +298,7 @@ static enum alias_grant grant_for(const struct change *change, const struct alia
 	return change->has_key ? ALIAS_BY_SA_KEY : ALIAS_NOT_GRANTED;
 }
 
-static void alias_set(struct adm_request *request, const struct change *change, unsigned i)
+static void alias_set(struct sa_request *request, const struct change *change, unsigned i)
 {
 	const struct alias_entry *before = alias_at(request, change, i), *holder;
 	guid_t former = before ? before->guid : 0;
@@ -329,7 +329,7 @@ static void alias_set(struct adm_request *request, const struct change *change, 
 	alias_tell(request->aliases, &alias, ALIAS_SET);
 }
 
-static void delete (struct adm_request *request, const struct change *change, unsigned i)
+static void delete (struct sa_request *request, const struct change *change, unsigned i)
 {
 	const struct alias_entry *alias = alias_at(request, change, i);
 
@@ -339,7 +339,7 @@ static void delete (struct adm_request *request, const struct change *change, un
 
 /* The block as it will be. Of the places that the request is about it tells what is registered: a
  * device may still hold what was just deleted there. */
-static uint16_t alias_give_block(struct adm_request *request, const struct change *change)
+static uint16_t alias_give_block(struct sa_request *request, const struct change *change)
 {
 	struct guid_info_record record = {.lid = change->wanted->lid,
 					  .block_num = change->wanted->block_num};
@@ -356,7 +356,7 @@ static uint16_t alias_give_block(struct adm_request *request, const struct chang
 }
 
 /* Whether it is about a GUID that has to leave its groups first. */
-static bool deletes_member(const struct adm_request *request, const struct change *change)
+static bool deletes_member(const struct sa_request *request, const struct change *change)
 {
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
 		const struct alias_entry *alias =
@@ -369,10 +369,10 @@ static bool deletes_member(const struct adm_request *request, const struct chang
 	return false;
 }
 
-static uint16_t change_guids(struct adm_request *request, const struct change *change,
-			     enum verdict_on_guid (*judge)(const struct adm_request *request,
+static uint16_t change_guids(struct sa_request *request, const struct change *change,
+			     enum verdict_on_guid (*judge)(const struct sa_request *request,
 							   const struct change *change, unsigned i),
-			     void (*act)(struct adm_request *request, const struct change *change,
+			     void (*act)(struct sa_request *request, const struct change *change,
 					 unsigned i))
 {
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
@@ -389,7 +389,7 @@ static uint16_t change_guids(struct adm_request *request, const struct change *c
 	return alias_give_block(request, change);
 }
 
-uint16_t begin_set_guids(struct adm_request *request)
+uint16_t begin_set_guids(struct sa_request *request)
 {
 	struct change change;
 	uint16_t status = change_read(request, &change);
@@ -397,7 +397,7 @@ uint16_t begin_set_guids(struct adm_request *request)
 	return status ? status : change_guids(request, &change, alias_judge_set, alias_set);
 }
 
-uint16_t begin_delete_guids(struct adm_request *request)
+uint16_t begin_delete_guids(struct sa_request *request)
 {
 	struct change change;
 	uint16_t status = change_read(request, &change);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the SA needs for alias GUIDs besides the registry, and the review of those that are
- * registered. Part of adm.c; loop thread only.
+ * registered. Part of sa.c; loop thread only.
  */
 #ifndef SA_ALIAS_H
 #define SA_ALIAS_H
@@ -21,9 +21,9 @@ struct aliases {
 	struct event_reader happened;
 	struct view *const *view;
 	struct loop_deferred review;
-	adm_alias_claim *claim; /* NULL: nothing speaks against a GUID */
+	sa_alias_claim *claim; /* NULL: nothing speaks against a GUID */
 	const void *claim_ctx;
-	struct adm_stats *stats;
+	struct sa_stats *stats;
 	struct log_limit limit;	       /* of lines about what was refused */
 	struct log_limit review_limit; /* of lines about what was taken away */
 };
@@ -35,7 +35,7 @@ struct aliases {
  * aliases_review() asks for it; only a MASTER does it.
  */
 void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *registry,
-		   struct event_hub *events, struct view *const *view, struct adm_stats *stats);
+		   struct event_hub *events, struct view *const *view, struct sa_stats *stats);
 void aliases_end(struct aliases *aliases);
 /* In a turn of its own. */
 void aliases_review(struct aliases *aliases);

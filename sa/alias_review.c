@@ -146,7 +146,7 @@ static void aliases_registry_replaced(void *ctx)
 }
 
 void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *registry,
-		   struct event_hub *events, struct view *const *view, struct adm_stats *stats)
+		   struct event_hub *events, struct view *const *view, struct sa_stats *stats)
 {
 	*aliases = (struct aliases){
 		.registry = registry,

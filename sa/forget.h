@@ -3,7 +3,7 @@
  * Forgets the memberships, services, subscriptions and alias GUIDs of a port that will not come
  * back (EVENT_PORT_FORGOTTEN), also what was registered under these; what was registered under an
  * alias that another port takes or an administrator removes; and what a port has registered in
- * partitions that it is not to be in any more (EVENT_PKEYS). Part of adm.c; loop thread only.
+ * partitions that it is not to be in any more (EVENT_PKEYS). Part of sa.c; loop thread only.
  */
 #ifndef SA_FORGET_H
 #define SA_FORGET_H

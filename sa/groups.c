@@ -44,7 +44,7 @@ struct groups {
 	struct registry_reader reader;
 	struct loop_deferred begin_again;
 	bool begun;
-	struct adm_options options;
+	struct sa_options options;
 	lid_t mlid_max;
 	uint32_t number;		/* of the last MGID that was made */
 	struct group_entry *configured; /* sorted by MGID */
@@ -451,7 +451,7 @@ void groups_leave_unless(struct groups *groups, guid_t port_guid,
 }
 
 struct groups *groups_new(struct loop *loop, struct registry *registry,
-			  const struct adm_options *options)
+			  const struct sa_options *options)
 {
 	struct groups *groups = mem_zalloc(sizeof(*groups));
 
@@ -487,7 +487,7 @@ void groups_free(struct groups *groups)
 	free(groups);
 }
 
-void groups_set_options(struct groups *groups, const struct adm_options *options)
+void groups_set_options(struct groups *groups, const struct sa_options *options)
 {
 	groups->options = *options;
 	mlids_set_pool(groups->mlids, options->ipv6_snm_mlids);

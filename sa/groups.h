@@ -3,7 +3,7 @@
  * Multicast groups as they live and end in the registry: those that are configured,
  * MLIDs and MGIDs for new ones, members that leave or whose port is gone, and the end of a group
  * with the last member that keeps it. What a request may do is judged in multicast.c. Forwarding
- * tables are nobody's business here: sm/ reads the registry's changes. Made by adm.c; loop thread
+ * tables are nobody's business here: sm/ reads the registry's changes. Made by sa.c; loop thread
  * only.
  */
 #ifndef SA_GROUPS_H
@@ -14,13 +14,13 @@
 #include "store/registry.h"
 
 struct groups;
-struct adm_options;
+struct sa_options;
 
 /* registry outlives it; options are copied. */
 struct groups *groups_new(struct loop *loop, struct registry *registry,
-			  const struct adm_options *options);
+			  const struct sa_options *options);
 void groups_free(struct groups *groups);
-void groups_set_options(struct groups *groups, const struct adm_options *options);
+void groups_set_options(struct groups *groups, const struct sa_options *options);
 
 /* To be told of each new view: MLIDs that switches cannot forward are not given, but for those
  * whose tables are tiny (MULTICAST_ENTRIES_FEW). */

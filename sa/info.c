@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * ClassPortInfo: what this SA can do. A client takes a capability bit as a promise, so a bit is
- * here when there is a test of what it promises, and no earlier. Called by adm.c.
+ * here when there is a test of what it promises, and no earlier. Called by sa.c.
  */
 #include <stddef.h>
 
@@ -29,13 +29,13 @@ enum {
 
 enum { RESP_TIME_MASK = 0x1F };
 
-uint16_t begin_one(struct adm_request *request)
+uint16_t begin_one(struct sa_request *request)
 {
 	request->most = request->end = 1;
 	return STATUS_OK;
 }
 
-void step_class_port_info(struct adm_request *request, uint64_t unit)
+void step_class_port_info(struct sa_request *request, uint64_t unit)
 {
 	/* No redirection and no traps to the SA: all that tells where to stays 0 (13.4.8.1). */
 	const struct class_port_info info = {

@@ -6,7 +6,7 @@
  * (13.4.8.3). To subscribe to the same again changes nothing but how long an answer may take.
  *
  * Of security (traps 256-259, which name keys) hears only who gave the SA key; who did not and
- * names them is refused, C15-0.2-1.16. Called by adm.c; sa/report.c sends the reports.
+ * names them is refused, C15-0.2-1.16. Called by sa.c; sa/report.c sends the reports.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const uint8_t no_gid[GID_SIZE];
 
 /* What tells one subscription of a port from another, as the request has it. The GID is written
  * with the subnet's prefix, as issuers' are; where there is one, LIDs do not count. */
-static void wanted_entry(const struct adm_request *request, struct subscription_entry *entry)
+static void wanted_entry(const struct sa_request *request, struct subscription_entry *entry)
 {
 	const struct inform_info *wanted = request->wanted;
 
@@ -60,7 +60,7 @@ static bool same_subscription(const struct subscription_entry *a,
 
 /* The one like entry, NULL when there is none; *highest: of the numbers of its port. */
 static const struct subscription_entry *
-find(const struct adm_request *request, const struct subscription_entry *entry, unsigned *highest)
+find(const struct sa_request *request, const struct subscription_entry *entry, unsigned *highest)
 {
 	const struct subscription_entry *other = registry_first(
 		request->registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT, entry);
@@ -77,7 +77,7 @@ find(const struct adm_request *request, const struct subscription_entry *entry, 
 }
 
 /* Numbers rise; once the highest is taken, the lowest free one. 0 is one of them. */
-static bool number_free(const struct adm_request *request, struct subscription_entry *entry,
+static bool number_free(const struct sa_request *request, struct subscription_entry *entry,
 			unsigned highest)
 {
 	if (!registry_first(request->registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT, entry))
@@ -97,7 +97,7 @@ static bool number_free(const struct adm_request *request, struct subscription_e
 /* o13-14.1.1: only who can reach a port may ask for what it tells; of all ports (0xFFFF), and of a
  * range, each notice is judged when it comes. A range must have a port that the requester can
  * reach: so the answer tells nothing of the others, not even whether they are there. */
-static bool inform_may_subscribe(const struct adm_request *request,
+static bool inform_may_subscribe(const struct sa_request *request,
 				 const struct subscription_entry *entry)
 {
 	struct endport port;
@@ -119,7 +119,7 @@ static bool inform_may_subscribe(const struct adm_request *request,
 }
 
 /* What it is told comes with the key that it asked with: sa/forget.c. */
-static bool may_be_told(const struct adm_request *request)
+static bool may_be_told(const struct sa_request *request)
 {
 	const struct view *view = request->view;
 	struct endport own;
@@ -134,7 +134,7 @@ static bool names_security(const struct subscription_entry *entry)
 	return notice_is_security(entry->is_generic, entry->type, entry->trap_number);
 }
 
-static uint16_t subscribe(struct adm_request *request, struct subscription_entry *entry)
+static uint16_t subscribe(struct sa_request *request, struct subscription_entry *entry)
 {
 	const struct subscription_entry *found;
 	unsigned highest;
@@ -151,7 +151,7 @@ static uint16_t subscribe(struct adm_request *request, struct subscription_entry
 	return STATUS_OK;
 }
 
-static uint16_t unsubscribe(struct adm_request *request, const struct subscription_entry *entry)
+static uint16_t unsubscribe(struct sa_request *request, const struct subscription_entry *entry)
 {
 	unsigned highest;
 	const struct subscription_entry *found = find(request, entry, &highest);
@@ -163,7 +163,7 @@ static uint16_t unsubscribe(struct adm_request *request, const struct subscripti
 }
 
 /* o13-12.1.1: the answer is what was asked. */
-uint16_t begin_inform_info(struct adm_request *request)
+uint16_t begin_inform_info(struct sa_request *request)
 {
 	const struct inform_info *wanted = request->wanted;
 	struct subscription_entry entry;
@@ -180,7 +180,7 @@ uint16_t begin_inform_info(struct adm_request *request)
 
 /* InformInfoRecord */
 
-uint16_t begin_inform_records(struct adm_request *request)
+uint16_t begin_inform_records(struct sa_request *request)
 {
 	const struct inform_info_record *wanted = request->wanted;
 	struct subscription_entry key = {.subscriber = be64_load(wanted->subscriber_gid + 8)};
@@ -193,7 +193,7 @@ uint16_t begin_inform_records(struct adm_request *request)
 }
 
 /* C15-0.2-1.16: QPNs are told to the trusted only. */
-void step_inform_record(struct adm_request *request, uint64_t unit)
+void step_inform_record(struct sa_request *request, uint64_t unit)
 {
 	const struct subscription_entry *entry = request_walk_next(request);
 	struct inform_info_record record;

@@ -5,14 +5,14 @@
  * of what was reported there is made and offered. A LID means the port that owns it, be
  * it the base LID or another of its LMC range, so it is looked up and left out of the
  * comparison; the record then carries the base LID. Ports without a LID have no records. Called by
- * adm.c.
+ * sa.c.
  */
 #include <stddef.h>
 #include <string.h>
 
 #include "sa/request.h"
 
-uint16_t begin_nodes(struct adm_request *request)
+uint16_t begin_nodes(struct sa_request *request)
 {
 	const struct node_record *wanted = request->wanted;
 	struct endport port;
@@ -29,7 +29,7 @@ uint16_t begin_nodes(struct adm_request *request)
 	return STATUS_OK;
 }
 
-void step_node(struct adm_request *request, uint64_t unit)
+void step_node(struct sa_request *request, uint64_t unit)
 {
 	struct node_record record = {0};
 	struct endport port;
@@ -47,7 +47,7 @@ void step_node(struct adm_request *request, uint64_t unit)
 
 /* With AttributeModifier bit 31 the capability masks are not compared for equality: the candidate
  * must have the bits that wanted has. OpenSM's osm_base.h cites this erratum to release 1.2. */
-static bool capabilities_match(const struct adm_request *request, const struct port_info *candidate)
+static bool capabilities_match(const struct sa_request *request, const struct port_info *candidate)
 {
 	const struct port_info *wanted = &((const struct port_info_record *)request->wanted)->info;
 
@@ -60,7 +60,7 @@ static bool capabilities_match(const struct adm_request *request, const struct p
 
 /* One port of the end port's node. M_Key is taken out before the comparison, else it could be
  * guessed by asking which record matches. */
-static void offer_port_info(struct adm_request *request, const struct endport *port, uint8_t num)
+static void offer_port_info(struct sa_request *request, const struct endport *port, uint8_t num)
 {
 	uint64_t mask = request->mask &
 			~(COMPONENT(PORT_INFO_RECORD_LID) | COMPONENT(PORT_INFO_RECORD_OPTIONS));
@@ -81,7 +81,7 @@ static void offer_port_info(struct adm_request *request, const struct endport *p
 	request_offer(request, mask, &record);
 }
 
-uint16_t begin_port_infos(struct adm_request *request)
+uint16_t begin_port_infos(struct sa_request *request)
 {
 	const struct port_info_record *wanted = request->wanted;
 
@@ -93,7 +93,7 @@ uint16_t begin_port_infos(struct adm_request *request)
 	return STATUS_OK;
 }
 
-void step_port_infos(struct adm_request *request, uint64_t unit)
+void step_port_infos(struct sa_request *request, uint64_t unit)
 {
 	struct endport port;
 
@@ -103,14 +103,14 @@ void step_port_infos(struct adm_request *request, uint64_t unit)
 		offer_port_info(request, &port, (uint8_t)num);
 }
 
-uint16_t begin_sms(struct adm_request *request)
+uint16_t begin_sms(struct sa_request *request)
 {
 	request->most = request->end = request->view->num_sms;
 	return STATUS_OK;
 }
 
 /* SM_Keys are not kept in the view, so nobody learns one here. */
-void step_sm(struct adm_request *request, uint64_t unit)
+void step_sm(struct sa_request *request, uint64_t unit)
 {
 	const struct sm_info_record *wanted = request->wanted;
 	const struct view_sm *sm = &request->view->sms[unit];
@@ -129,7 +129,7 @@ void step_sm(struct adm_request *request, uint64_t unit)
 
 /* The record of the cable at port num of near: from there, or, when the request fixed only the
  * other side, to there. */
-static void offer_link(struct adm_request *request, const struct endport *near, uint8_t num,
+static void offer_link(struct sa_request *request, const struct endport *near, uint8_t num,
 		       bool inward)
 {
 	const struct link_record *wanted = request->wanted;
@@ -154,13 +154,13 @@ static void offer_link(struct adm_request *request, const struct endport *near, 
 }
 
 /* A request that names only the far side is a walk from there. */
-static bool links_inward(const struct adm_request *request)
+static bool links_inward(const struct sa_request *request)
 {
 	return !request_has(request, LINK_RECORD_FROM_LID) &&
 	       request_has(request, LINK_RECORD_TO_LID);
 }
 
-uint16_t begin_links(struct adm_request *request)
+uint16_t begin_links(struct sa_request *request)
 {
 	const struct link_record *wanted = request->wanted;
 
@@ -173,7 +173,7 @@ uint16_t begin_links(struct adm_request *request)
 	return STATUS_OK;
 }
 
-void step_links(struct adm_request *request, uint64_t unit)
+void step_links(struct sa_request *request, uint64_t unit)
 {
 	struct endport port;
 

@@ -3,7 +3,7 @@
  * How much a port has registered, so that no port can fill the registry or the switches' multicast
  * tables: memberships, services, subscriptions and alias GUIDs together, and the groups that it
  * made and in which it has registered a membership. What a port registers for another port counts
- * for the port that asks. Counted from the registry's changes, whoever makes them. Made by adm.c,
+ * for the port that asks. Counted from the registry's changes, whoever makes them. Made by sa.c,
  * asked by the handlers that register something; loop thread only.
  */
 #ifndef SA_LIMITS_H

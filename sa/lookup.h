@@ -4,7 +4,7 @@
  * P_Key two end ports share, and the least MTU and rate on the way from one to a LID of another. A
  * job start asks for millions of paths of one fabric, so each answer is kept, as one byte where it
  * can be; nothing is computed before it is asked for, so that a new view costs nothing at once. The
- * answers belong to the view and end with it. Made by adm.c for each view; loop thread only.
+ * answers belong to the view and end with it. Made by sa.c for each view; loop thread only.
  */
 #ifndef SA_LOOKUP_H
 #define SA_LOOKUP_H

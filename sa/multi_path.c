@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * MultiPathRecord (SubnAdmGetMulti): paths from any of some ports to any of others, as PathRecords.
- * Called by adm.c.
+ * Called by sa.c.
  *
  * Who asks wants ways that fail one by one. So the first paths go between ports that are all
  * different (the first source to the first destination, the second to the second), then along the
@@ -39,7 +39,7 @@ static const struct {
 	{MULTI_PATH_SERVICE_ID_56LSB, PATH_SERVICE_ID_56LSB},
 };
 
-static uint64_t path_mask(const struct adm_request *request)
+static uint64_t path_mask(const struct sa_request *request)
 {
 	uint64_t mask = 0;
 
@@ -78,7 +78,7 @@ struct multi_walk {
 };
 
 /* The ports of count GIDs, each once. False when one of them is nobody's. */
-static bool side_read(const struct adm_request *request, const uint8_t *gids, unsigned count,
+static bool side_read(const struct sa_request *request, const uint8_t *gids, unsigned count,
 		      struct path_side *side, uint8_t *lmc)
 {
 	uint32_t *number = arena_array(request->arena, count, sizeof(*number));
@@ -107,7 +107,7 @@ static bool side_read(const struct adm_request *request, const uint8_t *gids, un
 	return true;
 }
 
-uint16_t begin_multi_paths(struct adm_request *request)
+uint16_t begin_multi_paths(struct sa_request *request)
 {
 	const struct multi_path_record *wanted = request->wanted;
 	const struct path_record path = path_wanted(wanted);
@@ -136,7 +136,7 @@ uint16_t begin_multi_paths(struct adm_request *request)
 }
 
 /* A unit is a number of a pair's LIDs, a diagonal and a place on it. */
-void step_multi_path(struct adm_request *request, uint64_t unit)
+void step_multi_path(struct sa_request *request, uint64_t unit)
 {
 	struct multi_walk *multi = request->state;
 	struct path_walk *walk = multi->walk;

@@ -3,7 +3,7 @@
  * MCMemberRecord (15.2.5.17): who may see, make, join and leave which group. The rules are those
  * that the specification numbers o15-0.1.3 to o15-0.2.4, as OpenSM's osm_sa_mcmember_record.c and
  * osmtest restate them; where those two leave something open, a comment says what is done here.
- * What happens to the groups is in groups.c. Called by adm.c.
+ * What happens to the groups is in groups.c. Called by sa.c.
  *
  * A member is a port, named by its PortGID, whose prefix may be the link-local default instead of
  * the subnet's. Whoever shares a partition with the port may join it to a group (a proxy join) of a
@@ -45,7 +45,7 @@ enum {
 /* Components of a request against a group */
 
 /* A value counts only together with its selector. */
-static struct path_query group_limits(const struct adm_request *request)
+static struct path_query group_limits(const struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct path_limit none = {.selector = SELECT_BEST};
@@ -72,8 +72,7 @@ static bool limits_valid(const struct path_query *asked)
 /* What all groups of an IPoIB network have in common (o15-0.2.4 and OpenSM's check of a group
  * against its broadcast group): of the request's components those that concern its packets. The
  * first that differs, by name; NULL: none. */
-static const char *packets_differ(const struct adm_request *request,
-				  const struct group_entry *group)
+static const char *packets_differ(const struct sa_request *request, const struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
 
@@ -92,7 +91,7 @@ static const char *packets_differ(const struct adm_request *request,
 	return NULL;
 }
 
-static const char *group_differs(const struct adm_request *request, const struct group_entry *group)
+static const char *group_differs(const struct sa_request *request, const struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct path_query asked = group_limits(request);
@@ -140,14 +139,14 @@ static struct mc_member_record record_of(const struct group_entry *group,
 }
 
 /* A group of a partition in which the requester is not is for the requester like no group. */
-static bool may_see_group(const struct adm_request *request, const struct group_entry *group)
+static bool may_see_group(const struct sa_request *request, const struct group_entry *group)
 {
 	return endport_in_partition(&request->requester, group->p_key);
 }
 
 /* Whether there is a group with the MGID of the request that the requester may not see, or not any
  * more when the tables of ports show the partitions in force. */
-static bool group_is_hidden(const struct adm_request *request)
+static bool group_is_hidden(const struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct group_entry *group = groups_find(request->groups, wanted->mgid);
@@ -158,19 +157,19 @@ static bool group_is_hidden(const struct adm_request *request)
 
 /* Get and GetTable */
 
-static guid_t wanted_guid(const struct adm_request *request)
+static guid_t wanted_guid(const struct sa_request *request)
 {
 	return be64_load(((const struct mc_member_record *)request->wanted)->port_gid + 8);
 }
 
 /* Nobody but the trusted learns who is in a group (15.2.5.17), by asking for him either: others are
  * given groups. But each may ask for its own memberships. */
-static bool asks_members(const struct adm_request *request)
+static bool asks_members(const struct sa_request *request)
 {
 	return request->trusted || request_has(request, MC_MEMBER_PORT_GID);
 }
 
-static void walk_members(struct adm_request *request)
+static void walk_members(struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	struct member_entry key = {.port_guid = wanted_guid(request)};
@@ -186,7 +185,7 @@ static void walk_members(struct adm_request *request)
 	}
 }
 
-uint16_t begin_mc_members(struct adm_request *request)
+uint16_t begin_mc_members(struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct group_entry key = {.mlid = wanted->mlid};
@@ -201,7 +200,7 @@ uint16_t begin_mc_members(struct adm_request *request)
 	return STATUS_OK;
 }
 
-static void offer(struct adm_request *request, const struct group_entry *group,
+static void offer(struct sa_request *request, const struct group_entry *group,
 		  const struct member_entry *member)
 {
 	const uint64_t compared = COMPONENT(MC_MEMBER_MGID) | COMPONENT(MC_MEMBER_JOIN_STATE) |
@@ -220,7 +219,7 @@ static void offer(struct adm_request *request, const struct group_entry *group,
 	request_offer(request, 0, &record);
 }
 
-void step_mc_member(struct adm_request *request, uint64_t unit)
+void step_mc_member(struct sa_request *request, uint64_t unit)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct member_entry *member;
@@ -241,7 +240,7 @@ void step_mc_member(struct adm_request *request, uint64_t unit)
 /* Set */
 
 /* Gives the status back. */
-static uint16_t refuse_by(struct adm_request *request, uint16_t status,
+static uint16_t refuse_by(struct sa_request *request, uint16_t status,
 			  const struct log_subject *subject, const char *why)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -256,7 +255,7 @@ static uint16_t refuse_by(struct adm_request *request, uint16_t status,
 }
 
 /* Where the group is hidden the log names that, whatever the status says to the requester. */
-static uint16_t member_refuse(struct adm_request *request, uint16_t status, const char *why)
+static uint16_t member_refuse(struct sa_request *request, uint16_t status, const char *why)
 {
 	const struct log_subject subject = {.lid = request->from->lid};
 
@@ -265,7 +264,7 @@ static uint16_t member_refuse(struct adm_request *request, uint16_t status, cons
 	return refuse_by(request, status, &subject, why);
 }
 
-static uint16_t refuse_beyond(struct adm_request *request, enum adm_limit limit, const char *why)
+static uint16_t refuse_beyond(struct sa_request *request, enum sa_limit limit, const char *why)
 {
 	const struct log_subject subject = request_subject(request, MESSAGE_SA_LIMIT);
 
@@ -274,7 +273,7 @@ static uint16_t refuse_beyond(struct adm_request *request, enum adm_limit limit,
 }
 
 /* The port that the request is about: one of this subnet that the requester may speak for. */
-static uint16_t member_find_port(struct adm_request *request, struct endport *out)
+static uint16_t member_find_port(struct sa_request *request, struct endport *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	struct endport port;
@@ -293,7 +292,7 @@ static uint16_t member_find_port(struct adm_request *request, struct endport *ou
 /* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it, and by
  * itself not since, is that of the group's partition. An administrator, who has an SA_Key that is
  * not the default, may end both; OpenSM's validate_modify() asks for no key. */
-static bool member_may_change(const struct adm_request *request, const struct endport *port,
+static bool member_may_change(const struct sa_request *request, const struct endport *port,
 			      const struct member_entry *member, const struct group_entry *group)
 {
 	if (request->is_administrator)
@@ -305,7 +304,7 @@ static bool member_may_change(const struct adm_request *request, const struct en
 
 /* Whether the port can send and receive what the group's members do. What its PortInfo does not
  * tell, as a switch's port 0 has no rate, it can. */
-static bool port_can(struct adm_request *request, const struct endport *port,
+static bool port_can(struct sa_request *request, const struct endport *port,
 		     const struct group_entry *group)
 {
 	measure_t measure = lookup_port(request->lookup, port);
@@ -340,7 +339,7 @@ static bool mgid_valid(const uint8_t mgid[GID_SIZE])
  * group with this MGID is made in another partition, whether or not this one has a network yet: it
  * would be in the way of the network's own groups. OpenSM accepts any P_Key
  * (validate_requested_mgid()). */
-static bool partition_agrees(const struct adm_request *request, const uint8_t mgid[GID_SIZE])
+static bool partition_agrees(const struct sa_request *request, const uint8_t mgid[GID_SIZE])
 {
 	const struct mc_member_record *wanted = request->wanted;
 
@@ -349,7 +348,7 @@ static bool partition_agrees(const struct adm_request *request, const uint8_t mg
 
 /* A group of an IPoIB network (RFC 4391) is made like the network's broadcast group, which has to
  * be there before. */
-static bool network_agrees(const struct adm_request *request, const uint8_t mgid[GID_SIZE])
+static bool network_agrees(const struct sa_request *request, const uint8_t mgid[GID_SIZE])
 {
 	uint8_t broadcast[GID_SIZE] = {0xFF,   0x10 | (mgid[1] & SCOPE_MASK), 0x40, 0x1B, mgid[4],
 				       mgid[5]};
@@ -364,7 +363,7 @@ static bool network_agrees(const struct adm_request *request, const uint8_t mgid
 
 /* MTU, rate and life time of a new group: as asked, and not more than its first port can; what is
  * not asked is the best (o15-0.2.3 leaves it to the SA). */
-static bool choose_limits(struct adm_request *request, const struct endport *port,
+static bool choose_limits(struct sa_request *request, const struct endport *port,
 			  struct group_entry *group)
 {
 	const struct path_query asked = group_limits(request);
@@ -383,7 +382,7 @@ static bool choose_limits(struct adm_request *request, const struct endport *por
 }
 
 /* The group that the request would make. */
-static uint16_t design_group(struct adm_request *request, const struct endport *port,
+static uint16_t design_group(struct sa_request *request, const struct endport *port,
 			     struct group_entry *out)
 {
 	static const uint8_t none[GID_SIZE];
@@ -438,25 +437,25 @@ static uint16_t design_group(struct adm_request *request, const struct endport *
 }
 
 /* What only the judged request takes: the group counts for the requester, and gets an MLID. */
-static uint16_t admit_group(struct adm_request *request, struct group_entry *group)
+static uint16_t admit_group(struct sa_request *request, struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	size_t made = limits_groups(request->limits, request->requester.guid);
 	bool beyond_share = made * OWN_SHARE >= request->options->groups_per_port;
 
 	if (made >= request->options->groups_per_port)
-		return refuse_beyond(request, ADM_LIMIT_GROUPS,
+		return refuse_beyond(request, SA_LIMIT_GROUPS,
 				     "the requester has made as many groups as one port may "
 				     "(groups_per_port)");
 	group->mlid = groups_mlid(request->groups, group->mgid,
 				  request_has(request, MC_MEMBER_MLID) ? wanted->mlid : LID_NONE,
 				  beyond_share ? GROUP_BEYOND_SHARE : GROUP_OF_CLIENT);
 	if (group->mlid == LID_NONE && beyond_share)
-		return refuse_beyond(request, ADM_LIMIT_GROUPS,
+		return refuse_beyond(request, SA_LIMIT_GROUPS,
 				     "half of the MLIDs are in use, and the requester has made a "
 				     "quarter of the groups that one port may (groups_per_port)");
 	if (group->mlid == LID_NONE)
-		return refuse_beyond(request, ADM_LIMIT_MLIDS,
+		return refuse_beyond(request, SA_LIMIT_MLIDS,
 				     "no MLID is left for a group of clients; the last are kept "
 				     "for groups of partitions; lower ipv6_snm_mlids");
 	return STATUS_OK;
@@ -467,7 +466,7 @@ static uint16_t admit_group(struct adm_request *request, struct group_entry *gro
  * o15-0.1.8; that who asks is in it o15-0.2.1 demands where he changes what was joined for the
  * port. It holds for the first join as well, at which OpenSM does not look. A hidden group is
  * judged like a group that would be made: statuses must not tell that it is there. */
-static uint16_t judge_group(struct adm_request *request, const struct endport *port,
+static uint16_t judge_group(struct sa_request *request, const struct endport *port,
 			    struct group_entry *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -499,7 +498,7 @@ static uint16_t judge_group(struct adm_request *request, const struct endport *p
 /* The membership after the request: what it was, and what is asked (o15-0.1.11). A join by the port
  * itself makes the membership its own: else another port, that joined it before, could end it. (In
  * OpenSM, osm_mgrp_add_port(), it stays a proxy's.) */
-static uint16_t judge_member(struct adm_request *request, const struct endport *port,
+static uint16_t judge_member(struct sa_request *request, const struct endport *port,
 			     const struct group_entry *group, struct member_entry *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -514,7 +513,7 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 	if (known && !member_may_change(request, port, known, group))
 		return member_refuse(request, SA_REQ_INVALID, "another one has joined that port");
 	if (takes && !request_may_register(request, request->requester.guid))
-		return refuse_beyond(request, ADM_LIMIT_REGISTRATIONS,
+		return refuse_beyond(request, SA_LIMIT_REGISTRATIONS,
 				     "the requester has registered as much as one port may "
 				     "(registrations_per_port)");
 	/* An MGID has one group in the subnet: this one cannot be made. */
@@ -533,7 +532,7 @@ static uint16_t judge_member(struct adm_request *request, const struct endport *
 }
 
 /* PortGID is told as it was asked, with the one prefix or the other. */
-static void member_give(struct adm_request *request, const struct group_entry *group,
+static void member_give(struct sa_request *request, const struct group_entry *group,
 			const struct member_entry *member)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -543,7 +542,7 @@ static void member_give(struct adm_request *request, const struct group_entry *g
 	request_give(request, &record);
 }
 
-uint16_t begin_join(struct adm_request *request)
+uint16_t begin_join(struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct path_query asked = group_limits(request);
@@ -575,7 +574,7 @@ uint16_t begin_join(struct adm_request *request)
 
 /* o15-0.1.14: some of what the port has joined as, and nothing else. The port need not be there any
  * more when who asks is of the partition. */
-uint16_t begin_leave(struct adm_request *request)
+uint16_t begin_leave(struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
 	const struct group_entry *known;

@@ -13,7 +13,7 @@
 #include "sa/groups.h"
 #include "sa/path_walk.h"
 
-bool path_is_to_group(const struct adm_request *request)
+bool path_is_to_group(const struct sa_request *request)
 {
 	const struct path_record *wanted = request->wanted;
 
@@ -23,7 +23,7 @@ bool path_is_to_group(const struct adm_request *request)
 }
 
 /* The source: by GID, by LID, by both, or in a table by neither; that is the requester then. */
-static uint16_t find_source(struct adm_request *request, bool *found, struct endport *out)
+static uint16_t find_source(struct sa_request *request, bool *found, struct endport *out)
 {
 	const struct path_record *wanted = request->wanted;
 	bool by_gid = request_has(request, PATH_SGID), by_lid = request_has(request, PATH_SLID);
@@ -47,7 +47,7 @@ static uint16_t find_source(struct adm_request *request, bool *found, struct end
 	return STATUS_OK;
 }
 
-static bool group_matches(const struct adm_request *request, const struct path_query *query,
+static bool group_matches(const struct sa_request *request, const struct path_query *query,
 			  const struct group_entry *group)
 {
 	const struct path_record *wanted = request->wanted;
@@ -65,7 +65,7 @@ static bool group_matches(const struct adm_request *request, const struct path_q
 }
 
 /* The group that is asked for, with source as a member; NULL when there is none. */
-static const struct group_entry *find_group(const struct adm_request *request,
+static const struct group_entry *find_group(const struct sa_request *request,
 					    const struct path_query *query,
 					    const struct endport *source)
 {
@@ -85,7 +85,7 @@ static const struct group_entry *find_group(const struct adm_request *request,
 	return group;
 }
 
-static void path_group_give(struct adm_request *request, const struct path_record *echo,
+static void path_group_give(struct sa_request *request, const struct path_record *echo,
 			    const struct endport *source, const struct group_entry *group)
 {
 	const struct path_record *wanted = request->wanted;
@@ -111,7 +111,7 @@ static void path_group_give(struct adm_request *request, const struct path_recor
 		path_record_encode(&record, place);
 }
 
-uint16_t begin_group_path(struct adm_request *request)
+uint16_t begin_group_path(struct sa_request *request)
 {
 	const struct path_record *wanted = request->wanted;
 	struct path_walk *walk = path_walk_new(request, request->mask, wanted);

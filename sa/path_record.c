@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * PathRecord: which ends a request means; the rest is path_walk.c's and the rule of path.c. Called
- * by adm.c.
+ * by sa.c.
  *
  * Each end is given by GID, by LID or by both, which must then be the same port. A GID is ours when
  * its prefix is the subnet's or the link-local default. A destination in another subnet is reached
@@ -23,7 +23,7 @@
 
 enum { HOP_LIMIT_ROUTED = 255 };
 
-static void side_fix(const struct adm_request *request, struct path_side *side, bool found,
+static void side_fix(const struct sa_request *request, struct path_side *side, bool found,
 		     const struct endport *port)
 {
 	uint32_t number = found ? endport_number(request->topology, port) : 0;
@@ -37,7 +37,7 @@ static void side_fix(const struct adm_request *request, struct path_side *side, 
 }
 
 /* The first row that fits counts, whether its router is there or not. */
-static const struct prefix_route *route_to(const struct adm_request *request, uint64_t prefix)
+static const struct prefix_route *route_to(const struct sa_request *request, uint64_t prefix)
 {
 	const struct route_options *options = request->topology->options;
 
@@ -50,7 +50,7 @@ static const struct prefix_route *route_to(const struct adm_request *request, ui
 	return NULL;
 }
 
-static bool any_router(const struct adm_request *request, struct endport *out)
+static bool any_router(const struct sa_request *request, struct endport *out)
 {
 	for (uint32_t i = 0; i < request->topology->num_ends; i++) {
 		const struct node_facts *facts = request->topology->ends[i].facts;
@@ -65,7 +65,7 @@ static bool any_router(const struct adm_request *request, struct endport *out)
 }
 
 /* A destination in another subnet: the path leads to the router, and says where it goes on. */
-static uint16_t side_beyond(const struct adm_request *request, struct path_walk *walk)
+static uint16_t side_beyond(const struct sa_request *request, struct path_walk *walk)
 {
 	const uint8_t *gid = ((const struct path_record *)request->wanted)->dgid;
 	const struct prefix_route *route = route_to(request, be64_load(gid));
@@ -91,7 +91,7 @@ static uint16_t side_beyond(const struct adm_request *request, struct path_walk 
 }
 
 /* STATUS_OK, or why this side cannot be. */
-static uint16_t side_find(const struct adm_request *request, unsigned gid_component,
+static uint16_t side_find(const struct sa_request *request, unsigned gid_component,
 			  const uint8_t gid[GID_SIZE], unsigned lid_component, lid_t lid,
 			  struct path_side *out)
 {
@@ -122,7 +122,7 @@ static uint16_t side_find(const struct adm_request *request, unsigned gid_compon
 }
 
 /* All adapters have the same LMC. */
-static uint64_t paths_of_pair(const struct adm_request *request)
+static uint64_t paths_of_pair(const struct sa_request *request)
 {
 	const struct path_record *wanted = request->wanted;
 	const struct snapshot *topology = request->topology;
@@ -133,7 +133,7 @@ static uint64_t paths_of_pair(const struct adm_request *request)
 	return lids;
 }
 
-uint16_t begin_paths(struct adm_request *request)
+uint16_t begin_paths(struct sa_request *request)
 {
 	const struct path_record *wanted = request->wanted;
 	struct path_walk *walk;
@@ -157,7 +157,7 @@ uint16_t begin_paths(struct adm_request *request)
 }
 
 /* A unit is a pair of ports. */
-void step_paths(struct adm_request *request, uint64_t unit)
+void step_paths(struct sa_request *request, uint64_t unit)
 {
 	const struct path_record *wanted = request->wanted;
 	struct path_walk *walk = request->state;

@@ -68,11 +68,11 @@ static struct path_record echo_of(uint64_t mask, const struct path_record *wante
 	return echo;
 }
 
-struct path_walk *path_walk_new(struct adm_request *request, uint64_t mask,
+struct path_walk *path_walk_new(struct sa_request *request, uint64_t mask,
 				const struct path_record *wanted)
 {
 	struct path_walk *walk = arena_alloc(request->arena, sizeof(*walk));
-	const struct adm_options *options = request->options;
+	const struct sa_options *options = request->options;
 
 	*walk = (struct path_walk){
 		.possible = query_possible(mask, wanted),
@@ -92,7 +92,7 @@ bool path_gid_is_multicast(const uint8_t gid[GID_SIZE])
 	return gid[0] == 0xFF;
 }
 
-bool path_gid_is_ours(const struct adm_request *request, const uint8_t gid[GID_SIZE])
+bool path_gid_is_ours(const struct sa_request *request, const uint8_t gid[GID_SIZE])
 {
 	uint64_t prefix = be64_load(gid);
 
@@ -113,7 +113,7 @@ static void side_name(const struct path_side *side, uint32_t place, struct endpo
 		port->guid = asked;
 }
 
-bool path_walk_pair(struct adm_request *request, struct path_walk *walk, uint32_t source,
+bool path_walk_pair(struct sa_request *request, struct path_walk *walk, uint32_t source,
 		    uint32_t destination, struct endport *out)
 {
 	if (walk->source_place != source) {
@@ -153,7 +153,7 @@ unsigned path_walk_paths(const struct path_walk *walk, const struct endport *des
 	return slids > dlids ? slids : dlids;
 }
 
-bool path_walk_offer(struct adm_request *request, struct path_walk *walk,
+bool path_walk_offer(struct sa_request *request, struct path_walk *walk,
 		     const struct endport *destination, unsigned i)
 {
 	const struct endport *source = &walk->source_port;

@@ -42,27 +42,27 @@ struct path_walk {
 
 /* In request's arena, with both sides empty. wanted and mask are PathRecord's, whatever was asked.
  */
-struct path_walk *path_walk_new(struct adm_request *request, uint64_t mask,
+struct path_walk *path_walk_new(struct sa_request *request, uint64_t mask,
 				const struct path_record *wanted);
 
 /* A GID of this subnet, which is its prefix or the link-local default; of others there is none
  * here. */
-bool path_gid_is_ours(const struct adm_request *request, const uint8_t gid[GID_SIZE]);
+bool path_gid_is_ours(const struct sa_request *request, const uint8_t gid[GID_SIZE]);
 bool path_gid_is_multicast(const uint8_t gid[GID_SIZE]);
 
 /* A path to a multicast group has rules of its own (path_group.c) and is one record at most, which
  * begin_group_path() gives at once. */
-bool path_is_to_group(const struct adm_request *request);
-uint16_t begin_group_path(struct adm_request *request);
+bool path_is_to_group(const struct sa_request *request);
+uint16_t begin_group_path(struct sa_request *request);
 
 /* The ends at two places of the sides. False when one has no LID or must not be seen. source stays
  * in the walk until the next call. */
-bool path_walk_pair(struct adm_request *request, struct path_walk *walk, uint32_t source,
+bool path_walk_pair(struct sa_request *request, struct path_walk *walk, uint32_t source,
 		    uint32_t destination, struct endport *out);
 /* How many paths there are between walk->source_port and destination, if all routes are there. */
 unsigned path_walk_paths(const struct path_walk *walk, const struct endport *destination);
 /* Gives path number i of these; false when there is no such path as was asked for. */
-bool path_walk_offer(struct adm_request *request, struct path_walk *walk,
+bool path_walk_offer(struct sa_request *request, struct path_walk *walk,
 		     const struct endport *destination, unsigned i);
 
 #endif

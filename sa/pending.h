@@ -3,7 +3,7 @@
  * Requests that have changed the registry and whose answers wait until the change is durable: what
  * was acknowledged is never forgotten. They are bounded in number, and by requester, so a store
  * that is slow costs no memory; a request that comes again meanwhile is answered once. Many become
- * durable at once and leave over several turns of the loop. Used by adm.c alone; loop thread only.
+ * durable at once and leave over several turns of the loop. Used by sa.c alone; loop thread only.
  */
 #ifndef SA_PENDING_H
 #define SA_PENDING_H

@@ -40,7 +40,7 @@ struct queue {
 
 bool exchange_work(struct exchange *exchange, uint64_t candidates)
 {
-	struct adm_request *request = &exchange->request;
+	struct sa_request *request = &exchange->request;
 	uint64_t until = exchange->answer.work + candidates;
 
 	while (request->unit < request->end && request_open(request)) {
@@ -90,7 +90,7 @@ bool queue_owes(const struct queue *queue, lid_t base_lid)
 	return queue->paid_us[base_lid] > loop_now_us(queue->loop) + QUEUE_DEBT_US;
 }
 
-static uint64_t bytes_needed(const struct adm_request *request)
+static uint64_t bytes_needed(const struct sa_request *request)
 {
 	uint64_t most = request->table ? request->most : 2;
 	uint64_t limit = request->answer->large ? TABLE_BYTES_LARGE : TABLE_BYTES_MAX;

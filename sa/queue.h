@@ -8,7 +8,7 @@
  * answer made as long as somebody else waits for his first. And each requester pays for its answers
  * with time, by what they cost to make and to send: while it owes too much, its next one waits. So
  * a host that asks for tables without end takes a share of the processor and of the port, whatever
- * it asks for, and all others have the rest. Used by adm.c alone; loop thread only.
+ * it asks for, and all others have the rest. Used by sa.c alone; loop thread only.
  */
 #ifndef SA_QUEUE_H
 #define SA_QUEUE_H
@@ -52,13 +52,13 @@ struct exchange {
 	struct list link;
 	struct mad_addr from;
 	struct mad_header header;
-	struct adm_header adm;
-	const struct adm_row *row; /* NULL: it has no handler */
-	struct adm_request request;
+	struct sa_header sa;
+	const struct sa_row *row; /* NULL: it has no handler */
+	struct sa_request request;
 	struct answer answer;
 	/* Only while queued or pending: */
 	struct lookup *lookup; /* a reference; NULL while pending */
-	struct adm_options options;
+	struct sa_options options;
 	uint64_t bytes; /* of memory that are set aside for it */
 	struct registry_waiter waiter;
 	struct pending *pending;

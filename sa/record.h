@@ -4,7 +4,7 @@
  * 15.2.5 of the specification. A record's rows stand in the order of its components, so that bit i
  * of a request's component mask is row i; reserved components have a row of their own (FIELD_GAP),
  * and what no bit selects stands behind. A new record is a struct and a table here, and a row of
- * the dispatch table in adm.c. Pure functions, any thread.
+ * the dispatch table in sa.c. Pure functions, any thread.
  */
 #ifndef SA_RECORD_H
 #define SA_RECORD_H

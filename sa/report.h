@@ -11,7 +11,7 @@
  * (sa/report_lanes.h), so a port that never answers does not delay the reports of other ports.
  * After some reports in a row without an answer the subscription is over. Notices wait in one log,
  * in which each subscription has its place; who falls behind by more than the log holds has lost
- * what fell out of it, which is counted. Made by adm.c; loop thread only.
+ * what fell out of it, which is counted. Made by sa.c; loop thread only.
  */
 #ifndef SA_REPORT_H
 #define SA_REPORT_H

@@ -34,8 +34,8 @@
 
 enum {
 	BASE_VERSION = 1,
-	ADM_CLASS_VERSION = 2, /* chapter 15.2.1: since release 1.1 of the specification */
-	ATTR_OFFSET_UNIT = 8,  /* bytes */
+	SA_CLASS_VERSION = 2, /* chapter 15.2.1: since release 1.1 of the specification */
+	ATTR_OFFSET_UNIT = 8, /* bytes */
 	/* What walks over more end ports, or pairs of them, is queued. */
 	UNITS_AT_ONCE = 16,
 };
@@ -44,15 +44,15 @@ enum {
  * What is answered. A record and method without a row gets UNSUP_METHOD_ATTR; by_mask tells that
  * the component mask counts, which it does for records, but not for attributes of every class.
  */
-static const struct adm_row {
+static const struct sa_row {
 	uint16_t attr_id;
 	uint8_t method;
 	bool by_mask;
 	const struct format *format; /* of the request */
-	adm_begin *begin;
-	adm_step *step;
+	sa_begin *begin;
+	sa_step *step;
 	const struct format *given; /* of the answer's records where they are others, else NULL */
-} adm_rows[] = {
+} sa_rows[] = {
 	{ATTR_CLASS_PORT_INFO, METHOD_GET, false, &class_port_info_format, begin_one,
 	 step_class_port_info, NULL},
 	{RECORD_NODE, METHOD_GET, true, &node_record_format, begin_nodes, step_node, NULL},
@@ -118,22 +118,22 @@ static const struct adm_row {
 
 /* Chapter 15.2.2: what asks the SA for something. What is neither here nor a response is a method
  * that this class does not have. */
-static const uint8_t adm_methods[] = {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI,
-				      METHOD_DELETE};
+static const uint8_t sa_methods[] = {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI,
+				     METHOD_DELETE};
 
-struct adm {
+struct sa {
 	struct txn_table *txns;
 	struct registry *registry;
 	struct event_reader reader;
 	struct view *const *view;
-	struct adm_options options;
+	struct sa_options options;
 	struct lookup *lookup; /* of the view of now; NULL before there was one */
 	struct admission *admission;
 	bool (*coming)(const void *ctx); /* a view is; NULL: not known */
 	const void *coming_ctx;
-	adm_mft *held_mft; /* NULL: nobody can tell */
+	sa_mft *held_mft; /* NULL: nobody can tell */
 	const void *held_ctx;
-	adm_wanted *wanted_keys; /* NULL: the view decides */
+	sa_wanted *wanted_keys; /* NULL: the view decides */
 	void *wanted_ctx;
 	struct queue *queue;
 	struct pending *pending;
@@ -143,10 +143,10 @@ struct adm {
 	struct reporter *reporter;
 	struct forget forget;
 	struct aliases aliases;
-	struct arena *scratch;			   /* of one request */
-	uint64_t components[ARRAY_SIZE(adm_rows)]; /* that its mask may have and that count */
-	struct adm_stats stats;
-	struct adm_count counts[ARRAY_SIZE(adm_rows)];
+	struct arena *scratch;			  /* of one request */
+	uint64_t components[ARRAY_SIZE(sa_rows)]; /* that its mask may have and that count */
+	struct sa_stats stats;
+	struct sa_count counts[ARRAY_SIZE(sa_rows)];
 	struct log_limit send_limit, size_limit, registration_limit, join_limit;
 };
 
@@ -179,14 +179,14 @@ static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 	return place;
 }
 
-uint8_t *request_place(struct adm_request *request)
+uint8_t *request_place(struct sa_request *request)
 {
 	request->answer->work++;
 	return request_open(request) ? answer_extend(request->answer, request->format->wire_size)
 				     : NULL;
 }
 
-void request_offer(struct adm_request *request, uint64_t mask, const void *record)
+void request_offer(struct sa_request *request, uint64_t mask, const void *record)
 {
 	uint8_t *place;
 
@@ -199,7 +199,7 @@ void request_offer(struct adm_request *request, uint64_t mask, const void *recor
 		format_encode(request->format, record, place);
 }
 
-void request_give(struct adm_request *request, const void *record)
+void request_give(struct sa_request *request, const void *record)
 {
 	uint8_t *place = request_place(request);
 
@@ -207,7 +207,7 @@ void request_give(struct adm_request *request, const void *record)
 	format_encode(request->format, record, place);
 }
 
-void request_walk(struct adm_request *request, enum registry_kind kind, int index, const void *key)
+void request_walk(struct sa_request *request, enum registry_kind kind, int index, const void *key)
 {
 	request->walk = arena_alloc(request->arena, sizeof(*request->walk));
 	registry_walk(request->registry, kind, index, key, request->walk);
@@ -218,7 +218,7 @@ void request_walk(struct adm_request *request, enum registry_kind kind, int inde
 		request->most = request->mask ? UINT64_MAX : request->end;
 }
 
-const void *request_walk_next(struct adm_request *request)
+const void *request_walk_next(struct sa_request *request)
 {
 	const void *record = registry_walk_next(request->walk);
 
@@ -227,19 +227,19 @@ const void *request_walk_next(struct adm_request *request)
 	return record;
 }
 
-static void request_walk_end(struct adm_request *request)
+static void request_walk_end(struct sa_request *request)
 {
 	if (request->walk)
 		registry_walk_end(request->walk);
 	request->walk = NULL;
 }
 
-bool request_may_register(const struct adm_request *request, guid_t port_guid)
+bool request_may_register(const struct sa_request *request, guid_t port_guid)
 {
 	return limits_count(request->limits, port_guid) < request->options->registrations_per_port;
 }
 
-struct log_subject request_subject(const struct adm_request *request, const char *message_id)
+struct log_subject request_subject(const struct sa_request *request, const char *message_id)
 {
 	const struct endport *requester = &request->requester;
 	struct log_subject subject = {.message_id = message_id, .lid = request->from->lid};
@@ -252,24 +252,24 @@ struct log_subject request_subject(const struct adm_request *request, const char
 	return subject;
 }
 
-bool request_open(const struct adm_request *request)
+bool request_open(const struct sa_request *request)
 {
 	return !request->answer->too_large && (request->table || request->answer->count < 2);
 }
 
-bool request_may_see(const struct adm_request *request, const struct endport *subject)
+bool request_may_see(const struct sa_request *request, const struct endport *subject)
 {
 	return endport_same(&request->requester, subject) ||
 	       lookup_shared(request->lookup, &request->requester, subject);
 }
 
-bool request_keeps_key(const struct adm_request *request, const struct endport *port, pkey_t p_key)
+bool request_keeps_key(const struct sa_request *request, const struct endport *port, pkey_t p_key)
 {
 	return !request->wanted_keys ||
 	       request->wanted_keys(request->wanted_ctx, port->guid, p_key);
 }
 
-bool request_both_in(const struct adm_request *request, const struct endport *port, pkey_t p_key)
+bool request_both_in(const struct sa_request *request, const struct endport *port, pkey_t p_key)
 {
 	const struct endport *requester = &request->requester;
 
@@ -278,13 +278,13 @@ bool request_both_in(const struct adm_request *request, const struct endport *po
 	       (endport_same(port, requester) || request_keeps_key(request, requester, p_key));
 }
 
-bool request_endport(const struct adm_request *request, uint64_t number, struct endport *out)
+bool request_endport(const struct sa_request *request, uint64_t number, struct endport *out)
 {
 	*out = endport_at(request->topology, (uint32_t)number);
 	return out->lid != LID_NONE && request_may_see(request, out);
 }
 
-void request_by_lid(struct adm_request *request, unsigned component, lid_t lid)
+void request_by_lid(struct sa_request *request, unsigned component, lid_t lid)
 {
 	struct endport port;
 
@@ -312,11 +312,11 @@ static bool method_changes(uint8_t method)
 	return method == METHOD_SET || method == METHOD_DELETE;
 }
 
-static const struct adm_row *sa_row_find(uint16_t attr_id, uint8_t method)
+static const struct sa_row *sa_row_find(uint16_t attr_id, uint8_t method)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++)
-		if (adm_rows[i].attr_id == attr_id && adm_rows[i].method == method)
-			return &adm_rows[i];
+	for (size_t i = 0; i < ARRAY_SIZE(sa_rows); i++)
+		if (sa_rows[i].attr_id == attr_id && sa_rows[i].method == method)
+			return &sa_rows[i];
 	return NULL;
 }
 
@@ -324,11 +324,11 @@ static const struct adm_row *sa_row_find(uint16_t attr_id, uint8_t method)
 static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 {
 	const struct mad_header *header = &exchange->header;
-	const struct adm_row *row = exchange->row;
+	const struct sa_row *row = exchange->row;
 
-	if (header->base_version != BASE_VERSION || header->class_version != ADM_CLASS_VERSION)
+	if (header->base_version != BASE_VERSION || header->class_version != SA_CLASS_VERSION)
 		return STATUS_BAD_VERSION;
-	if (!memchr(adm_methods, header->method, sizeof(adm_methods)))
+	if (!memchr(sa_methods, header->method, sizeof(sa_methods)))
 		return STATUS_UNSUP_METHOD;
 	if (!row)
 		return STATUS_UNSUP_METHOD_ATTR;
@@ -341,7 +341,7 @@ static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 
 /* What the number of records means, as clients know it from OpenSM (osm_sa_respond). An empty table
  * is an answer as any other. */
-static uint16_t answer_status(const struct adm_request *request)
+static uint16_t answer_status(const struct sa_request *request)
 {
 	if (request->answer->too_large)
 		return SA_NO_RESOURCES;
@@ -350,27 +350,27 @@ static uint16_t answer_status(const struct adm_request *request)
 	return request->answer->count ? SA_TOO_MANY_RECORDS : SA_NO_RECORDS;
 }
 
-static void refused_registration(struct adm *adm, const struct exchange *exchange)
+static void refused_registration(struct sa *sa, const struct exchange *exchange)
 {
 	const struct log_subject subject = request_subject(&exchange->request, MESSAGE_SA_LIMIT);
 
-	adm->stats.over_limit[exchange->request.limit]++;
+	sa->stats.over_limit[exchange->request.limit]++;
 	if (exchange->request.logged)
 		return;
-	log_limited(&adm->registration_limit, LOG_NOTICE, &subject,
+	log_limited(&sa->registration_limit, LOG_NOTICE, &subject,
 		    "LID %u wants to register more %ss than one port may have "
 		    "(registrations_per_port = %u) or than there is room for; refused",
 		    exchange->from.lid, exchange->row->format->name,
-		    adm->options.registrations_per_port);
+		    sa->options.registrations_per_port);
 }
 
 /* The first half of an answer. */
-static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const uint8_t *data,
+static uint16_t exchange_begin(struct sa *sa, struct exchange *exchange, const uint8_t *data,
 			       size_t size)
 {
-	struct adm_request *request = &exchange->request;
-	const struct adm_row *row = exchange->row;
-	void *wanted = arena_alloc(adm->scratch, row->format->struct_size);
+	struct sa_request *request = &exchange->request;
+	const struct sa_row *row = exchange->row;
+	void *wanted = arena_alloc(sa->scratch, row->format->struct_size);
 	uint16_t status;
 
 	format_decode(row->format, data, wanted);
@@ -380,11 +380,11 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 	/* Components that no format knows are ignored, as OpenSM ignores them: a later release of
 	 * the specification may define them for later clients. */
 	request->mask =
-		row->by_mask ? exchange->adm.component_mask & adm->components[row - adm_rows] : 0;
+		row->by_mask ? exchange->sa.component_mask & sa->components[row - sa_rows] : 0;
 	request->wanted = wanted;
 	request->data = data;
 	request->data_size = size;
-	request->arena = adm->scratch;
+	request->arena = sa->scratch;
 	request->step = row->step;
 	status = row->begin(request);
 	if (!status && request->table && request->most != UINT64_MAX) {
@@ -400,12 +400,12 @@ static uint16_t exchange_begin(struct adm *adm, struct exchange *exchange, const
 
 /* Chapter 15.2.1: SM_Key is never told, the rest of the header is the request's. A table goes as an
  * RMPP message, which the kernel cuts into segments; a refusal is a single MAD without records. */
-static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
+static void reply(struct sa *sa, struct exchange *exchange, uint16_t status)
 {
 	struct answer *answer = &exchange->answer;
 	uint8_t *message = answer_message(answer);
 	struct mad_header header = exchange->header;
-	struct adm_header adm_header = {.component_mask = exchange->adm.component_mask};
+	struct sa_header sa_header = {.component_mask = exchange->sa.component_mask};
 	bool table = status == STATUS_OK && exchange->request.table;
 	uint8_t response = method_response(header.method);
 	size_t size = table ? answer->size : (size_t)MAD_SIZE;
@@ -420,41 +420,41 @@ static void reply(struct adm *adm, struct exchange *exchange, uint16_t status)
 	if (status)
 		answer->size = SUBN_ADM_HEADER_SIZE;
 	else if (answer->count)
-		adm_header.attr_offset = exchange->request.format->wire_size / ATTR_OFFSET_UNIT;
+		sa_header.attr_offset = exchange->request.format->wire_size / ATTR_OFFSET_UNIT;
 	if (answer->size < size)
 		memset(message + answer->size, 0, size - answer->size);
 	header_encode(&header, message);
 	rmpp_header_encode(message, table);
-	adm_header_encode(&adm_header, message);
+	sa_header_encode(&sa_header, message);
 
 	if (table && answer->grown)
-		error = txn_give(adm->txns, &exchange->from, answer->grown, size);
+		error = txn_give(sa->txns, &exchange->from, answer->grown, size);
 	else
-		error = txn_send(adm->txns, &exchange->from, message, size);
+		error = txn_send(sa->txns, &exchange->from, message, size);
 	if (table)
 		answer->grown = NULL;
 	if (error) {
-		adm->stats.send_failed++;
+		sa->stats.send_failed++;
 		log_limited(
-			&adm->send_limit, LOG_WARNING,
+			&sa->send_limit, LOG_WARNING,
 			(&(struct log_subject){.lid = exchange->from.lid}),
 			"an SA answer to LID %u could not be sent: %s; its client will ask again",
 			exchange->from.lid, strerror(-error));
 	} else if (status) {
-		adm->stats.refused++;
+		sa->stats.refused++;
 	} else {
-		adm->stats.answered++;
+		sa->stats.answered++;
 	}
 	if (!error && size > MAD_SIZE)
-		queue_handed_over(adm->queue, exchange_port(exchange), size);
+		queue_handed_over(sa->queue, exchange_port(exchange), size);
 }
 
 /* Counts and sends what has been decided, and frees what the answer took. */
-static void exchange_end(struct adm *adm, struct exchange *exchange, uint16_t status)
+static void exchange_end(struct sa *sa, struct exchange *exchange, uint16_t status)
 {
 	if (status == SA_NO_RESOURCES && exchange->request.table)
 		log_limited(
-			&adm->size_limit, LOG_NOTICE,
+			&sa->size_limit, LOG_NOTICE,
 			(&(struct log_subject){.lid = exchange->from.lid}),
 			"LID %u asked for more %ss than one answer may have (%d MB); refused: it "
 			"should ask for less at a time",
@@ -463,12 +463,12 @@ static void exchange_end(struct adm *adm, struct exchange *exchange, uint16_t st
 							      : TABLE_BYTES_LARGE) >>
 				20);
 	if (exchange->row) {
-		struct adm_count *count = &adm->counts[exchange->row - adm_rows];
+		struct sa_count *count = &sa->counts[exchange->row - sa_rows];
 
 		count->requests++;
 		count->refused += status != STATUS_OK;
 	}
-	reply(adm, exchange, status);
+	reply(sa, exchange, status);
 	free(exchange->answer.grown);
 }
 
@@ -481,12 +481,12 @@ static void queued_free(struct exchange *exchange)
 }
 
 /* An answer that is complete after its request's turn. */
-static void late_end(struct adm *adm, struct exchange *exchange)
+static void late_end(struct sa *sa, struct exchange *exchange)
 {
-	if (*adm->view) {
-		exchange_end(adm, exchange, answer_status(&exchange->request));
+	if (*sa->view) {
+		exchange_end(sa, exchange, answer_status(&exchange->request));
 	} else { /* this manager's word counts no more */
-		adm->stats.dropped++;
+		sa->stats.dropped++;
 		free(exchange->answer.grown);
 	}
 }
@@ -504,85 +504,83 @@ static void pending_done(void *ctx, struct exchange *exchange)
 }
 
 /* There is no place for the request to wait in. */
-static void turn_away(struct adm *adm, struct exchange *exchange)
+static void turn_away(struct sa *sa, struct exchange *exchange)
 {
-	adm->stats.overload++;
-	if (adm->options.busy_reply)
-		reply(adm, exchange, STATUS_BUSY);
+	sa->stats.overload++;
+	if (sa->options.busy_reply)
+		reply(sa, exchange, STATUS_BUSY);
 	else
-		adm->stats.dropped++;
+		sa->stats.dropped++;
 }
 
 /* False when the request is not to be answered (now), which is counted. */
-static bool verdict_take(struct adm *adm, struct exchange *exchange, enum verdict verdict)
+static bool verdict_take(struct sa *sa, struct exchange *exchange, enum verdict verdict)
 {
 	if (verdict == VERDICT_PASSES || verdict == VERDICT_WAITS)
 		return true;
 	if (verdict == VERDICT_FULL) {
-		turn_away(adm, exchange);
+		turn_away(sa, exchange);
 	} else {
-		adm->stats.dropped++;
-		adm->stats.repeated++;
+		sa->stats.dropped++;
+		sa->stats.repeated++;
 	}
 	return false;
 }
 
 /* Moves the exchange from the stack to the heap, and with it the memory that its begin took. */
-static void exchange_queue(struct adm *adm, struct exchange *exchange)
+static void exchange_queue(struct sa *sa, struct exchange *exchange)
 {
 	struct exchange *queued;
 
-	if (!verdict_take(adm, exchange, queue_judge(adm->queue, exchange)))
+	if (!verdict_take(sa, exchange, queue_judge(sa->queue, exchange)))
 		return;
 	queued = mem_alloc(sizeof(*queued));
 	*queued = *exchange;
 	exchange->request.walk = NULL;
-	queued->lookup = lookup_ref(adm->lookup);
-	queued->options = adm->options;
+	queued->lookup = lookup_ref(sa->lookup);
+	queued->options = sa->options;
 	queued->request.options = &queued->options;
 	queued->request.answer = &queued->answer;
-	adm->scratch = arena_new();
-	queue_add(adm->queue, queued);
+	sa->scratch = arena_new();
+	queue_add(sa->queue, queued);
 }
 
 /* The same for an answer that is complete and not to be told yet: it needs no more than itself. */
-static void exchange_hold(struct adm *adm, const struct exchange *exchange)
+static void exchange_hold(struct sa *sa, const struct exchange *exchange)
 {
 	struct exchange *held = mem_alloc(sizeof(*held));
 
 	*held = *exchange;
 	held->request.answer = &held->answer;
-	pending_add(adm->pending, held);
+	pending_add(sa->pending, held);
 }
 
 /* A short table is made at once, but one unit of it may be a whole switch: hence it waits as well
  * while its requester owes for those before. */
-static bool takes_turns(const struct adm *adm, const struct exchange *exchange)
+static bool takes_turns(const struct sa *sa, const struct exchange *exchange)
 {
-	const struct adm_request *request = &exchange->request;
+	const struct sa_request *request = &exchange->request;
 	uint64_t units = request->end - request->unit;
 
 	return units > UNITS_AT_ONCE ||
-	       (units && request->table && queue_owes(adm->queue, exchange_port(exchange)));
+	       (units && request->table && queue_owes(sa->queue, exchange_port(exchange)));
 }
 
-static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8_t *mad,
-			 size_t size)
+static void exchange_run(struct sa *sa, struct exchange *exchange, const uint8_t *mad, size_t size)
 {
-	struct adm_request *request = &exchange->request;
+	struct sa_request *request = &exchange->request;
 	bool changes = method_changes(exchange->header.method);
 	uint16_t status;
 
 	exchange->row = sa_row_find(exchange->header.attr_id, exchange->header.method);
 	status = exchange_check(exchange, size);
-	if (!status && changes &&
-	    !verdict_take(adm, exchange, pending_judge(adm->pending, exchange)))
+	if (!status && changes && !verdict_take(sa, exchange, pending_judge(sa->pending, exchange)))
 		return;
 	if (!status)
-		status = exchange_begin(adm, exchange, mad + SUBN_ADM_HEADER_SIZE,
+		status = exchange_begin(sa, exchange, mad + SUBN_ADM_HEADER_SIZE,
 					size - SUBN_ADM_HEADER_SIZE);
-	if (!status && takes_turns(adm, exchange)) {
-		exchange_queue(adm, exchange);
+	if (!status && takes_turns(sa, exchange)) {
+		exchange_queue(sa, exchange);
 		return;
 	}
 	if (!status) {
@@ -590,71 +588,70 @@ static void exchange_run(struct adm *adm, struct exchange *exchange, const uint8
 		status = answer_status(request);
 	}
 	if (!status && request->table)
-		queue_charge(adm->queue, exchange_port(exchange), exchange->answer.work);
-	if (!status && changes &&
-	    !registry_durable(adm->registry, registry_number(adm->registry))) {
-		exchange_hold(adm, exchange);
+		queue_charge(sa->queue, exchange_port(exchange), exchange->answer.work);
+	if (!status && changes && !registry_durable(sa->registry, registry_number(sa->registry))) {
+		exchange_hold(sa, exchange);
 		return;
 	}
 	if (status == SA_NO_RESOURCES && changes)
-		refused_registration(adm, exchange);
-	exchange_end(adm, exchange, status);
+		refused_registration(sa, exchange);
+	exchange_end(sa, exchange, status);
 }
 
 /* What is kept of a view ends with it, unless a long answer is being made from it. */
-static void lookup_renew(struct adm *adm)
+static void lookup_renew(struct sa *sa)
 {
-	if (adm->lookup && lookup_view(adm->lookup) == *adm->view)
+	if (sa->lookup && lookup_view(sa->lookup) == *sa->view)
 		return;
-	lookup_unref(adm->lookup);
-	adm->lookup = *adm->view ? lookup_new(*adm->view, adm->registry) : NULL;
-	if (*adm->view)
-		groups_view(adm->groups, (*adm->view)->topology);
+	lookup_unref(sa->lookup);
+	sa->lookup = *sa->view ? lookup_new(*sa->view, sa->registry) : NULL;
+	if (*sa->view)
+		groups_view(sa->groups, (*sa->view)->topology);
 }
 
 static struct lookup *lookup_now(void *ctx)
 {
-	struct adm *adm = ctx;
+	struct sa *sa = ctx;
 
-	lookup_renew(adm);
-	return adm->lookup;
+	lookup_renew(sa);
+	return sa->lookup;
 }
 
 /* Who asks what, as far as it can be known now; false when he gets no answer. Without a view only
  * his key can be judged. */
-static bool exchange_init(struct adm *adm, struct exchange *exchange, const struct mad_addr *from,
+static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct mad_addr *from,
 			  const struct mad_header *header, const uint8_t *mad)
 {
-	struct adm_request *request = &exchange->request;
+	struct sa_request *request = &exchange->request;
 	uint64_t sm_key;
 
-	lookup_renew(adm);
-	adm_header_decode(mad, &exchange->adm);
-	sm_key = exchange->adm.sm_key;
+	lookup_renew(sa);
+	sa_header_decode(mad, &exchange->sa);
+	sm_key = exchange->sa.sm_key;
 	exchange->from = *from;
 	exchange->header = *header;
 	exchange->row = NULL;
-	*request = (struct adm_request){
-		.view = *adm->view,
-		.topology = *adm->view ? (*adm->view)->topology : NULL,
-		.lookup = adm->lookup,
-		.registry = adm->registry,
-		.groups = adm->groups,
-		.limits = adm->limits,
-		.services = adm->services,
-		.held_mft = adm->held_mft,
-		.held_ctx = adm->held_ctx,
-		.wanted_keys = adm->wanted_keys,
-		.wanted_ctx = adm->wanted_ctx,
-		.aliases = &adm->aliases,
+	*request = (struct sa_request){
+		.view = *sa->view,
+		.topology = *sa->view ? (*sa->view)->topology : NULL,
+		.lookup = sa->lookup,
+		.registry = sa->registry,
+		.groups = sa->groups,
+		.limits = sa->limits,
+		.services = sa->services,
+		.held_mft = sa->held_mft,
+		.held_ctx = sa->held_ctx,
+		.wanted_keys = sa->wanted_keys,
+		.wanted_ctx = sa->wanted_ctx,
+		.aliases = &sa->aliases,
 		.from = &exchange->from,
 		.requester = {.lid = from->lid}, /* as far as no view tells of its port */
-		.options = &adm->options,
-		.trusted = sm_key && sm_key == adm->options.sa_key,
+		.options = &sa->options,
+		.trusted = sm_key && sm_key == sa->options.sa_key,
 		.is_administrator =
-			sm_key && sm_key == adm->options.sa_key && sm_key != SA_KEY_DEFAULT,
+			sm_key && sm_key == sa->options.sa_key && sm_key != SA_KEY_DEFAULT,
 		.answer = &exchange->answer,
-		.refusals = &adm->join_limit,
+		.refusals = &sa->join_limit,
 	};
 	exchange->answer.grown = NULL;
 	exchange->answer.size = SUBN_ADM_HEADER_SIZE;
@@ -669,221 +666,221 @@ static bool exchange_init(struct adm *adm, struct exchange *exchange, const stru
 }
 
 /* There is a view, or one will come. */
-static bool is_answering(const struct adm *adm)
+static bool is_answering(const struct sa *sa)
 {
-	return *adm->view || (adm->coming && adm->coming(adm->coming_ctx));
+	return *sa->view || (sa->coming && sa->coming(sa->coming_ctx));
 }
 
 /* Where no view comes any more the requests go through, to be dropped like others. */
 static bool is_shut(void *ctx)
 {
-	const struct adm *adm = ctx;
+	const struct sa *sa = ctx;
 
-	return !*adm->view && is_answering(adm);
+	return !*sa->view && is_answering(sa);
 }
 
 static void sa_request_expired(void *ctx)
 {
-	struct adm *adm = ctx;
+	struct sa *sa = ctx;
 
-	adm->stats.dropped++;
-	adm->stats.expired++;
+	sa->stats.dropped++;
+	sa->stats.expired++;
 }
 
 /* A request that has waited: meanwhile its requester may be gone, or this manager MASTER no more.
  */
 static void passed(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
 {
-	struct adm *adm = ctx;
+	struct sa *sa = ctx;
 	struct exchange exchange;
 	struct mad_header header;
 
 	header_decode(mad, &header);
-	if (!*adm->view || !exchange_init(adm, &exchange, from, &header, mad)) {
-		adm->stats.dropped++;
+	if (!*sa->view || !exchange_init(sa, &exchange, from, &header, mad)) {
+		sa->stats.dropped++;
 		return;
 	}
-	exchange_run(adm, &exchange, mad, size);
+	exchange_run(sa, &exchange, mad, size);
 	request_walk_end(&exchange.request);
-	arena_reset(adm->scratch);
+	arena_reset(sa->scratch);
 }
 
 static void sa_request_received(void *ctx, const struct mad_addr *from,
 				const struct mad_header *header, const uint8_t *mad, size_t size)
 {
-	struct adm *adm = ctx;
+	struct sa *sa = ctx;
 	struct exchange exchange;
 	enum verdict verdict;
 
-	adm->stats.received++;
-	if (!is_answering(adm) || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE ||
-	    !exchange_init(adm, &exchange, from, header, mad)) {
-		adm->stats.dropped++;
+	sa->stats.received++;
+	if (!is_answering(sa) || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE ||
+	    !exchange_init(sa, &exchange, from, header, mad)) {
+		sa->stats.dropped++;
 		return;
 	}
-	verdict = admission_judge(adm->admission, adm->options.request_rate,
-				  exchange_port(&exchange), from, header, mad, size);
-	if (!verdict_take(adm, &exchange, verdict))
+	verdict = admission_judge(sa->admission, sa->options.request_rate, exchange_port(&exchange),
+				  from, header, mad, size);
+	if (!verdict_take(sa, &exchange, verdict))
 		return;
 	if (verdict == VERDICT_WAITS) {
-		adm->stats.waited++;
+		sa->stats.waited++;
 		return;
 	}
-	exchange_run(adm, &exchange, mad, size);
+	exchange_run(sa, &exchange, mad, size);
 	request_walk_end(&exchange.request);
-	arena_reset(adm->scratch);
+	arena_reset(sa->scratch);
 }
 
 static void sa_event(void *ctx, const struct event *event)
 {
-	struct adm *adm = ctx;
+	struct sa *sa = ctx;
 
 	if (event->kind == EVENT_NOT_MASTER)
-		groups_end(adm->groups);
+		groups_end(sa->groups);
 	if (event->kind != EVENT_MASTER)
 		return;
-	lookup_renew(adm);
-	groups_begin(adm->groups);
+	lookup_renew(sa);
+	groups_begin(sa->groups);
 }
 
-struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
-		    struct registry *registry, struct event_hub *events,
-		    const struct adm_options *options)
+struct sa *sa_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+		  struct registry *registry, struct event_hub *events,
+		  const struct sa_options *options)
 {
-	struct adm *adm = mem_zalloc(sizeof(*adm));
+	struct sa *sa = mem_zalloc(sizeof(*sa));
 
-	adm->txns = txns;
-	adm->view = view;
-	adm->registry = registry;
-	adm->options = *options;
-	adm->scratch = arena_new();
-	adm->admission = admission_new(
-		loop, &(struct admission_owner){passed, sa_request_expired, is_shut, adm});
-	adm->queue = queue_new(loop, queued_done, adm);
-	adm->pending = pending_new(loop, registry, pending_done, adm);
-	adm->limits = limits_new(registry);
-	adm->groups = groups_new(loop, registry, options);
-	adm->services = services_new(loop, registry);
-	adm->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
-				     lookup_now, adm);
-	forget_begin(&adm->forget, registry, adm->groups, events);
-	aliases_begin(&adm->aliases, loop, registry, events, view, &adm->stats);
-	adm->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	adm->size_limit = adm->registration_limit = adm->join_limit = adm->send_limit;
-	for (size_t i = 0; i < ARRAY_SIZE(adm_rows); i++) {
-		adm->components[i] = record_components(adm_rows[i].format);
-		adm->counts[i].record = adm_rows[i].format->name;
-		adm->counts[i].method = method_name(CLASS_SUBN_ADM, adm_rows[i].method);
+	sa->txns = txns;
+	sa->view = view;
+	sa->registry = registry;
+	sa->options = *options;
+	sa->scratch = arena_new();
+	sa->admission = admission_new(
+		loop, &(struct admission_owner){passed, sa_request_expired, is_shut, sa});
+	sa->queue = queue_new(loop, queued_done, sa);
+	sa->pending = pending_new(loop, registry, pending_done, sa);
+	sa->limits = limits_new(registry);
+	sa->groups = groups_new(loop, registry, options);
+	sa->services = services_new(loop, registry);
+	sa->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
+				    lookup_now, sa);
+	forget_begin(&sa->forget, registry, sa->groups, events);
+	aliases_begin(&sa->aliases, loop, registry, events, view, &sa->stats);
+	sa->send_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	sa->size_limit = sa->registration_limit = sa->join_limit = sa->send_limit;
+	for (size_t i = 0; i < ARRAY_SIZE(sa_rows); i++) {
+		sa->components[i] = record_components(sa_rows[i].format);
+		sa->counts[i].record = sa_rows[i].format->name;
+		sa->counts[i].method = method_name(CLASS_SUBN_ADM, sa_rows[i].method);
 	}
-	adm->reader = (struct event_reader){.happened = sa_event, .ctx = adm};
-	event_read(events, &adm->reader);
-	txn_handle(txns, CLASS_SUBN_ADM, sa_request_received, adm);
-	return adm;
+	sa->reader = (struct event_reader){.happened = sa_event, .ctx = sa};
+	event_read(events, &sa->reader);
+	txn_handle(txns, CLASS_SUBN_ADM, sa_request_received, sa);
+	return sa;
 }
 
-void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx)
+void sa_set_mft(struct sa *sa, sa_mft *held, const void *ctx)
 {
-	adm->held_mft = held;
-	adm->held_ctx = ctx;
+	sa->held_mft = held;
+	sa->held_ctx = ctx;
 }
 
-void adm_set_wanted(struct adm *adm, adm_wanted *wanted, void *ctx)
+void sa_set_wanted(struct sa *sa, sa_wanted *wanted, void *ctx)
 {
-	adm->wanted_keys = wanted;
-	adm->wanted_ctx = ctx;
+	sa->wanted_keys = wanted;
+	sa->wanted_ctx = ctx;
 }
 
-void adm_set_alias_claim(struct adm *adm, adm_alias_claim *claim, const void *ctx)
+void sa_set_alias_claim(struct sa *sa, sa_alias_claim *claim, const void *ctx)
 {
-	adm->aliases.claim = claim;
-	adm->aliases.claim_ctx = ctx;
+	sa->aliases.claim = claim;
+	sa->aliases.claim_ctx = ctx;
 }
 
-void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx)
+void sa_expect(struct sa *sa, bool (*coming)(const void *ctx), const void *ctx)
 {
-	adm->coming = coming;
-	adm->coming_ctx = ctx;
+	sa->coming = coming;
+	sa->coming_ctx = ctx;
 }
 
-void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count)
+void sa_set_groups(struct sa *sa, const struct group_entry *list, size_t count)
 {
-	groups_configure(adm->groups, list, count);
+	groups_configure(sa->groups, list, count);
 }
 
-void adm_set_options(struct adm *adm, const struct adm_options *options)
+void sa_set_options(struct sa *sa, const struct sa_options *options)
 {
-	adm->options = *options;
-	groups_set_options(adm->groups, options);
-	aliases_review(&adm->aliases);
+	sa->options = *options;
+	groups_set_options(sa->groups, options);
+	aliases_review(&sa->aliases);
 }
 
-bool adm_late(struct adm *adm, enum registry_kind kind, void *record, bool known)
+bool sa_late(struct sa *sa, enum registry_kind kind, void *record, bool known)
 {
-	return late_fits(adm->registry, adm->groups, adm->services, kind, record, known);
+	return late_fits(sa->registry, sa->groups, sa->services, kind, record, known);
 }
 
-void adm_free(struct adm *adm)
+void sa_free(struct sa *sa)
 {
 	struct exchange *exchange;
 
-	if (!adm)
+	if (!sa)
 		return;
-	txn_handle(adm->txns, CLASS_SUBN_ADM, NULL, NULL);
-	event_unread(&adm->reader);
-	while ((exchange = queue_take(adm->queue))) {
+	txn_handle(sa->txns, CLASS_SUBN_ADM, NULL, NULL);
+	event_unread(&sa->reader);
+	while ((exchange = queue_take(sa->queue))) {
 		free(exchange->answer.grown);
 		queued_free(exchange);
 	}
-	while ((exchange = pending_take(adm->pending))) {
+	while ((exchange = pending_take(sa->pending))) {
 		free(exchange->answer.grown);
 		free(exchange);
 	}
-	admission_free(adm->admission);
-	queue_free(adm->queue);
-	pending_free(adm->pending);
-	forget_end(&adm->forget);
-	aliases_end(&adm->aliases);
-	reporter_free(adm->reporter);
-	services_free(adm->services);
-	limits_free(adm->limits);
-	groups_free(adm->groups);
-	lookup_unref(adm->lookup);
-	arena_free(adm->scratch);
-	free(adm);
+	admission_free(sa->admission);
+	queue_free(sa->queue);
+	pending_free(sa->pending);
+	forget_end(&sa->forget);
+	aliases_end(&sa->aliases);
+	reporter_free(sa->reporter);
+	services_free(sa->services);
+	limits_free(sa->limits);
+	groups_free(sa->groups);
+	lookup_unref(sa->lookup);
+	arena_free(sa->scratch);
+	free(sa);
 }
 
-const struct adm_stats *adm_stats(const struct adm *adm)
+const struct sa_stats *sa_stats(const struct sa *sa)
 {
-	return &adm->stats;
+	return &sa->stats;
 }
 
-uint32_t adm_lease(const struct adm *adm, const struct service_entry *entry)
+uint32_t sa_lease(const struct sa *sa, const struct service_entry *entry)
 {
-	return services_lease(adm->services, entry);
+	return services_lease(sa->services, entry);
 }
 
-const struct report_stats *adm_report_stats(const struct adm *adm)
+const struct report_stats *sa_report_stats(const struct sa *sa)
 {
-	return reporter_stats(adm->reporter);
+	return reporter_stats(sa->reporter);
 }
 
-size_t adm_reports(const struct adm *adm)
+size_t sa_reports(const struct sa *sa)
 {
-	return reporter_waiting(adm->reporter);
+	return reporter_waiting(sa->reporter);
 }
 
-size_t adm_waiting(const struct adm *adm)
+size_t sa_waiting(const struct sa *sa)
 {
-	return queue_length(adm->queue) + admission_length(adm->admission);
+	return queue_length(sa->queue) + admission_length(sa->admission);
 }
 
-size_t adm_pending(const struct adm *adm)
+size_t sa_pending(const struct sa *sa)
 {
-	return pending_length(adm->pending);
+	return pending_length(sa->pending);
 }
 
-size_t adm_counts(const struct adm *adm, const struct adm_count **rows)
+size_t sa_counts(const struct sa *sa, const struct sa_count **rows)
 {
-	*rows = adm->counts;
-	return ARRAY_SIZE(adm->counts);
+	*rows = sa->counts;
+	return ARRAY_SIZE(sa->counts);
 }

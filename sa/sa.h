@@ -20,7 +20,7 @@
 
 enum { SA_KEY_DEFAULT = 1 }; /* OpenSM's, so that anybody knows it */
 
-struct adm_options {
+struct sa_options {
 	uint64_t sa_key;	/* who gives it in SM_Key is trusted; never logged. For alias GUIDs
 				   SA_KEY_DEFAULT is no key */
 	uint64_t subnet_prefix; /* of the GIDs */
@@ -36,46 +36,46 @@ struct adm_options {
 	uint8_t busy_reply;    /* requests that find no place to wait in get BUSY, not silence */
 };
 
-struct adm;
+struct sa;
 struct report_stats;
 
 /* view: the slot that the manager publishes to. registry and events are the manager's, and outlive
  * it. options are copied. */
-struct adm *adm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
-		    struct registry *registry, struct event_hub *events,
-		    const struct adm_options *options);
-void adm_free(struct adm *adm);
+struct sa *sa_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
+		  struct registry *registry, struct event_hub *events,
+		  const struct sa_options *options);
+void sa_free(struct sa *sa);
 /* While there is no view, coming(ctx) tells whether requests shall wait for one: this manager is
  * MASTER. Without it they do not. */
-void adm_expect(struct adm *adm, bool (*coming)(const void *ctx), const void *ctx);
+void sa_expect(struct sa *sa, bool (*coming)(const void *ctx), const void *ctx);
 /* held(ctx, guid) tells what the switch of this NodeGUID holds of multicast; NULL: nothing is
  * known. Read at once. Without it no switch has such records. */
 struct mft;
-typedef const struct mft *adm_mft(const void *ctx, guid_t guid);
-void adm_set_mft(struct adm *adm, adm_mft *held, const void *ctx);
+typedef const struct mft *sa_mft(const void *ctx, guid_t guid);
+void sa_set_mft(struct sa *sa, sa_mft *held, const void *ctx);
 /* wanted(ctx, port_guid, p_key) tells whether the partitions in force give this port a key of this
  * partition: a change counts before the port's table, and so the view, shows it, and nobody
  * registers with a key that is being taken from him. Without it the view alone decides. */
-typedef bool adm_wanted(void *ctx, guid_t port_guid, pkey_t p_key);
-void adm_set_wanted(struct adm *adm, adm_wanted *wanted, void *ctx);
+typedef bool sa_wanted(void *ctx, guid_t port_guid, pkey_t p_key);
+void sa_set_wanted(struct sa *sa, sa_wanted *wanted, void *ctx);
 /* claim(ctx, port_guid, guid) tells what speaks for or against a GUID as an alias of a port.
  * Without it nothing does. */
-typedef enum alias_claim adm_alias_claim(const void *ctx, guid_t port_guid, guid_t guid);
-void adm_set_alias_claim(struct adm *adm, adm_alias_claim *claim, const void *ctx);
+typedef enum alias_claim sa_alias_claim(const void *ctx, guid_t port_guid, guid_t guid);
+void sa_set_alias_claim(struct sa *sa, sa_alias_claim *claim, const void *ctx);
 /* The groups that partitions have; see groups_configure(). */
-void adm_set_groups(struct adm *adm, const struct group_entry *list, size_t count);
-void adm_set_options(struct adm *adm, const struct adm_options *options);
+void sa_set_groups(struct sa *sa, const struct group_entry *list, size_t count);
+void sa_set_options(struct sa *sa, const struct sa_options *options);
 /* For store_on_late(): late_fits(). */
-bool adm_late(struct adm *adm, enum registry_kind kind, void *record, bool known);
+bool sa_late(struct sa *sa, enum registry_kind kind, void *record, bool known);
 
-struct adm_count { /* a row for each record and method that has a handler */
+struct sa_count { /* a row for each record and method that has a handler */
 	const char *record, *method;
 	uint64_t requests, refused;
 };
 
-enum adm_limit { ADM_LIMIT_REGISTRATIONS, ADM_LIMIT_GROUPS, ADM_LIMIT_MLIDS, ADM_LIMITS };
+enum sa_limit { SA_LIMIT_REGISTRATIONS, SA_LIMIT_GROUPS, SA_LIMIT_MLIDS, SA_LIMITS };
 
-struct adm_stats {
+struct sa_stats {
 	uint64_t received, answered, refused /* with a status */, dropped /* without an answer */;
 	uint64_t send_failed;
 	uint64_t repeated; /* of dropped: asked again while the answer was being made */
@@ -84,18 +84,18 @@ struct adm_stats {
 	uint64_t expired;  /* of dropped: they waited there for too long */
 	/* Refused registrations, by the limit that is reached: of one port's registrations, of the
 	 * groups that it made, of the MLIDs for groups of clients. */
-	uint64_t over_limit[ADM_LIMITS];
+	uint64_t over_limit[SA_LIMITS];
 	uint64_t aliases_refused; /* alias GUIDs that a request may not set or delete */
 };
-const struct adm_stats *adm_stats(const struct adm *adm);
+const struct sa_stats *sa_stats(const struct sa *sa);
 /* The seconds that a service still has: services_lease(). */
-uint32_t adm_lease(const struct adm *adm, const struct service_entry *entry);
+uint32_t sa_lease(const struct sa *sa, const struct service_entry *entry);
 /* Counters of the reports (sa/report.h), and how many subscriptions are to be looked after now. */
-const struct report_stats *adm_report_stats(const struct adm *adm);
-size_t adm_reports(const struct adm *adm);
-size_t adm_waiting(const struct adm *adm); /* requests at admission, and whose answer is being made
-					    */
-size_t adm_pending(const struct adm *adm); /* changes that are made and not yet durable */
-size_t adm_counts(const struct adm *adm, const struct adm_count **rows);
+const struct report_stats *sa_report_stats(const struct sa *sa);
+size_t sa_reports(const struct sa *sa);
+size_t sa_waiting(const struct sa *sa); /* requests at admission, and whose answer is being made
+					 */
+size_t sa_pending(const struct sa *sa); /* changes that are made and not yet durable */
+size_t sa_counts(const struct sa *sa, const struct sa_count **rows);
 
 #endif

@@ -9,7 +9,7 @@
  * others' it must give the key that the record has, or an SA_Key that is not the default. A key
  * that is given must be the record's in any case; one that is not given is not missed, since the SA
  * tells keys to no other client, and a client that sends back what it was told could never delete
- * its own. A service of a multicast group belongs to its members. Called by adm.c.
+ * its own. A service of a multicast group belongs to its members. Called by sa.c.
  */
 #include "sa/service.h"
 
@@ -61,7 +61,7 @@ static void entry_to_record(const struct services *services, const struct servic
 }
 
 /* Keys are told to an administrator only: who has one may change the record. */
-static void service_give(struct adm_request *request, const struct service_entry *entry)
+static void service_give(struct sa_request *request, const struct service_entry *entry)
 {
 	struct service_record record;
 
@@ -74,7 +74,7 @@ static void service_give(struct adm_request *request, const struct service_entry
 /* Get and GetTable */
 
 /* The answer is a walk over the services of a port or of an ID, whichever are fewer as a rule. */
-uint16_t begin_services(struct adm_request *request)
+uint16_t begin_services(struct sa_request *request)
 {
 	const struct service_record *wanted = request->wanted;
 	struct service_entry key = {.service_id = wanted->service_id};
@@ -91,7 +91,7 @@ uint16_t begin_services(struct adm_request *request)
 
 /* Chapter 15.4.1: a service is for those who can talk to it by its P_Key. Of one whose port is away
  * for a moment the requester's own P_Keys decide. */
-static bool may_see(const struct adm_request *request, const struct service_entry *entry)
+static bool may_see(const struct sa_request *request, const struct service_entry *entry)
 {
 	struct endport port;
 
@@ -103,7 +103,7 @@ static bool may_see(const struct adm_request *request, const struct service_entr
 	return endports_share_key(&request->requester, &port, entry->p_key);
 }
 
-void step_service(struct adm_request *request, uint64_t unit)
+void step_service(struct sa_request *request, uint64_t unit)
 {
 	const struct service_entry *entry = request_walk_next(request);
 	const struct service_record *wanted = request->wanted;
@@ -125,7 +125,7 @@ void step_service(struct adm_request *request, uint64_t unit)
 
 /* Set and Delete */
 
-static bool in_group(const struct adm_request *request, const uint8_t gid[GID_SIZE])
+static bool in_group(const struct sa_request *request, const uint8_t gid[GID_SIZE])
 {
 	struct member_entry key = {.port_guid = request->requester.guid};
 
@@ -136,7 +136,7 @@ static bool in_group(const struct adm_request *request, const uint8_t gid[GID_SI
 
 /* Whether the requester may speak for the GID without a key; *port: the end port that has it, where
  * there is one. */
-static bool service_gid_is_own(const struct adm_request *request, const uint8_t gid[GID_SIZE],
+static bool service_gid_is_own(const struct sa_request *request, const uint8_t gid[GID_SIZE],
 			       const struct endport *port)
 {
 	if (path_gid_is_multicast(gid))
@@ -150,7 +150,7 @@ static bool service_gid_is_own(const struct adm_request *request, const uint8_t 
 
 /* The P_Key that the record names; or else the default partition's, where both are in it, as
  * OpenSM; or one by which they talk. */
-static pkey_t p_key_of(const struct adm_request *request, const struct service_record *wanted,
+static pkey_t p_key_of(const struct sa_request *request, const struct service_record *wanted,
 		       const struct endport *port)
 {
 	const struct endport *requester = &request->requester;
@@ -173,7 +173,7 @@ struct meant {
 	bool has_port;
 };
 
-static void service_identify(struct adm_request *request, struct meant *meant)
+static void service_identify(struct sa_request *request, struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
 
@@ -187,7 +187,7 @@ static void service_identify(struct adm_request *request, struct meant *meant)
 	meant->found = registry_find(request->registry, REGISTRY_SERVICE, &meant->key);
 }
 
-static bool service_may_change(const struct adm_request *request, const struct meant *meant)
+static bool service_may_change(const struct sa_request *request, const struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
 	bool has_key = meant->found && memcmp(meant->found->key, no_key, sizeof(no_key)) != 0;
@@ -202,14 +202,14 @@ static bool service_may_change(const struct adm_request *request, const struct m
 }
 
 /* Both ends have to have the P_Key, or nobody could reach the service by it. */
-static bool in_partition(const struct adm_request *request, const struct meant *meant)
+static bool in_partition(const struct sa_request *request, const struct meant *meant)
 {
 	return request_both_in(request, meant->has_port ? &meant->port : &request->requester,
 			       meant->key.p_key);
 }
 
 /* Chapter 15.4.1: a port that the requester may not know is answered like one that is not there. */
-static bool service_gid_is_known(const struct adm_request *request, const struct meant *meant)
+static bool service_gid_is_known(const struct sa_request *request, const struct meant *meant)
 {
 	const uint8_t *gid = ((const struct service_record *)request->wanted)->gid;
 
@@ -219,7 +219,7 @@ static bool service_gid_is_known(const struct adm_request *request, const struct
 				   request_may_see(request, &meant->port));
 }
 
-static uint16_t service_judge_set(struct adm_request *request, const struct meant *meant)
+static uint16_t service_judge_set(struct sa_request *request, const struct meant *meant)
 {
 	const struct service_record *wanted = request->wanted;
 
@@ -237,7 +237,7 @@ static uint16_t service_judge_set(struct adm_request *request, const struct mean
 	return STATUS_OK;
 }
 
-uint16_t begin_service_set(struct adm_request *request)
+uint16_t begin_service_set(struct sa_request *request)
 {
 	const struct service_record *wanted = request->wanted;
 	uint32_t lease =
@@ -261,7 +261,7 @@ uint16_t begin_service_set(struct adm_request *request)
 	return STATUS_OK;
 }
 
-uint16_t begin_service_delete(struct adm_request *request)
+uint16_t begin_service_delete(struct sa_request *request)
 {
 	struct meant meant;
 

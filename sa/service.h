@@ -7,7 +7,7 @@
  * and goes on from there after a restart: a lease is never shorter than it was asked for, and
  * longer by the time without a daemon. The very first time it begins with the wall clock.
  *
- * One timer stands for the lease that ends first. Made by adm.c, asked by sa/service.c's handlers;
+ * One timer stands for the lease that ends first. Made by sa.c, asked by sa/service.c's handlers;
  * loop thread only.
  */
 #ifndef SA_SERVICE_H

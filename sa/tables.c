@@ -3,7 +3,7 @@
  * The records that hold a table of a port or switch: SwitchInfoRecord, forwarding tables, P_Keys,
  * GUIDs, SLtoVL mappings and VL arbitration. Walks are over end ports, as in inventory.c, and a LID
  * is looked up in the same way. A table that the manager has neither read nor written is not known
- * and has no record: to tell its default would be a guess. Called by adm.c.
+ * and has no record: to tell its default would be a guess. Called by sa.c.
  */
 #include <stddef.h>
 #include <string.h>
@@ -19,7 +19,7 @@ _Static_assert(offsetof(struct sl_to_vl_record, lid) == 0 &&
 		       offsetof(struct vl_arbitration_record, lid) == 0,
 	       "read by begin_by_lid()");
 
-uint16_t begin_by_lid(struct adm_request *request)
+uint16_t begin_by_lid(struct sa_request *request)
 {
 	request_by_lid(request, TABLE_RECORD_LID, *(const lid_t *)request->wanted);
 	request->most = UINT64_MAX;
@@ -27,22 +27,22 @@ uint16_t begin_by_lid(struct adm_request *request)
 }
 
 /* What is compared beside the LID. */
-static uint64_t others(const struct adm_request *request)
+static uint64_t others(const struct sa_request *request)
 {
 	return request->mask & ~COMPONENT(TABLE_RECORD_LID);
 }
 
 /* A port of a switch is named by its number; an adapter's by its LID, and where that is given the
  * number is not looked at: osmtest asks with 0, and OpenSM answers with the port's own. */
-static uint64_t components_not_of_port(const struct adm_request *request,
-				       const struct endport *port, uint64_t numbers)
+static uint64_t components_not_of_port(const struct sa_request *request, const struct endport *port,
+				       uint64_t numbers)
 {
 	bool is_named = port->at.sw < 0 && request_has(request, TABLE_RECORD_LID);
 
 	return others(request) & ~(is_named ? numbers : 0);
 }
 
-void step_switch_info(struct adm_request *request, uint64_t unit)
+void step_switch_info(struct sa_request *request, uint64_t unit)
 {
 	struct switch_info_record record;
 	struct endport port;
@@ -56,14 +56,14 @@ void step_switch_info(struct adm_request *request, uint64_t unit)
 
 /* Forwarding tables */
 
-static const struct lft *lft_of(const struct adm_request *request, int32_t sw)
+static const struct lft *lft_of(const struct sa_request *request, int32_t sw)
 {
 	const struct routes *routes = request->view->routes;
 
 	return routes && (uint32_t)sw < routes->num_switches ? routes->lft[sw] : NULL;
 }
 
-uint16_t begin_lfts(struct adm_request *request)
+uint16_t begin_lfts(struct sa_request *request)
 {
 	request_by_lid(request, TABLE_RECORD_LID,
 		       ((const struct lft_record *)request->wanted)->lid);
@@ -80,7 +80,7 @@ uint16_t begin_lfts(struct adm_request *request)
 	return STATUS_OK;
 }
 
-void step_lft(struct adm_request *request, uint64_t unit)
+void step_lft(struct sa_request *request, uint64_t unit)
 {
 	const struct lft_record *wanted = request->wanted;
 	const struct lft *lft;
@@ -106,7 +106,7 @@ void step_lft(struct adm_request *request, uint64_t unit)
 
 /* What joins and leaves change is in no view, so switches are asked for what they hold now: in
  * blocks up to the last that is in use, those that are empty as well. */
-void step_mft(struct adm_request *request, uint64_t unit)
+void step_mft(struct sa_request *request, uint64_t unit)
 {
 	const struct mft_record *wanted = request->wanted;
 	bool by_block = request_has(request, MFT_RECORD_BLOCK_NUM);
@@ -144,12 +144,12 @@ void step_mft(struct adm_request *request, uint64_t unit)
 
 /* A table of P_Keys tells who may talk to whom, so chapter 15.4.1 keeps it to the trusted. The
  * status is OpenSM's. */
-uint16_t begin_p_keys(struct adm_request *request)
+uint16_t begin_p_keys(struct sa_request *request)
 {
 	return request->trusted ? begin_by_lid(request) : SA_REQ_INVALID;
 }
 
-void step_p_keys(struct adm_request *request, uint64_t unit)
+void step_p_keys(struct sa_request *request, uint64_t unit)
 {
 	const struct pkey_list *list;
 	struct endport port;
@@ -174,7 +174,7 @@ void step_p_keys(struct adm_request *request, uint64_t unit)
 }
 
 /* Number 0 is the port's own, which is read-only (14.2.5.5). */
-void guid_block_told(const struct adm_request *request, const struct endport *port, unsigned block,
+void guid_block_told(const struct sa_request *request, const struct endport *port, unsigned block,
 		     struct guid_info *out)
 {
 	const struct port_tables *tables = port->facts->port[port->num].tables;
@@ -193,7 +193,7 @@ void guid_block_told(const struct adm_request *request, const struct endport *po
 		out->guid[0] = port->guid;
 }
 
-void step_guid_info(struct adm_request *request, uint64_t unit)
+void step_guid_info(struct sa_request *request, uint64_t unit)
 {
 	const struct port_info *info;
 	struct endport port;
@@ -217,7 +217,7 @@ static const struct port_tables *tables_of(const struct endport *port, unsigned 
 
 /* An adapter's port has one mapping, for what it sends itself: InputPortNum is not used and 0. Of a
  * switch each mapping is from a port, 0 included, to another. */
-void step_sl_to_vl(struct adm_request *request, uint64_t unit)
+void step_sl_to_vl(struct sa_request *request, uint64_t unit)
 {
 	struct endport port;
 	uint64_t mask;
@@ -248,7 +248,7 @@ void step_sl_to_vl(struct adm_request *request, uint64_t unit)
 	}
 }
 
-void step_vl_arbitration(struct adm_request *request, uint64_t unit)
+void step_vl_arbitration(struct sa_request *request, uint64_t unit)
 {
 	struct endport port;
 

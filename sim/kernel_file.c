@@ -26,7 +26,7 @@ enum {
 };
 
 /* How much may be under way: fractions of a receive queue of 512. */
-enum { REQUESTS_DEFAULT = 512 / 4, REQUESTS_ADM = 512 / 32 };
+enum { REQUESTS_DEFAULT = 512 / 4, REQUESTS_SA = 512 / 32 };
 
 struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_fn *readable,
 				     void *ctx)
@@ -71,7 +71,7 @@ static unsigned requests_max(unsigned mgmt_class)
 {
 	switch (mgmt_class) {
 	case CLASS_SUBN_ADM:
-		return REQUESTS_ADM;
+		return REQUESTS_SA;
 	case 0:
 	case CLASS_CM:
 	case CLASS_SUBN_LID:

@@ -47,7 +47,7 @@ struct conf {
 	struct sm_options sm;
 	struct replica_options replica;
 	char ha_psk_file[256];
-	struct adm_options adm;
+	struct sa_options sa;
 	struct pm_options pm;
 };
 

@@ -159,7 +159,7 @@ const struct conf_row conf_rows[] = {
 		    "master fails."},
 	{HEX("subnet_prefix", sm.subnet_prefix, 1, UINT64_C(0xFEFFFFFFFFFFFFFF),
 	     "0xfe80000000000000"),
-	 COPY(adm.subnet_prefix), .agree = AGREE_MUST, .section = "Subnet and routing",
+	 COPY(sa.subnet_prefix), .agree = AGREE_MUST, .section = "Subnet and routing",
 	 .summary = "Upper half of all GIDs of the subnet.",
 	 .details = "Set a prefix of its own for each subnet if routers connect them. Prefixes "
 		    "from 0xff00000000000000 are multicast."},
@@ -304,7 +304,7 @@ const struct conf_row conf_rows[] = {
 		    "set`, and requests with an `sa_key` other than the default, grant aliases "
 		    "too. An alias without a grant gets no P_Key, and only full members of the "
 		    "default partition may register it."},
-	{HEX("sa_key", adm.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
+	{HEX("sa_key", sa.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .section = "Subnet administrator (SA)",
 	 .summary = "SA_Key: requests with this key are trusted.",
 	 .details = "The default is OpenSM's. Set a secret value if tools send trusted requests."},
@@ -319,14 +319,14 @@ const struct conf_row conf_rows[] = {
 	 .details = "Each port whose link was lost is notified too. 0: weftd notifies only ports "
 		    "whose MasterSMLID is that of another manager. Lower it if re-registration "
 		    "overloads the hosts or the SA."},
-	{NUMBER("registrations_per_port", adm.registrations_per_port, 1, 1000000, "1024"),
+	{NUMBER("registrations_per_port", sa.registrations_per_port, 1, 1000000, "1024"),
 	 .agree = AGREE_SHOULD,
 	 .summary = "Limit for the registrations of a port: multicast memberships, services, "
 		    "subscriptions and alias GUIDs together.",
 	 .details = "The SA refuses more. Virtual functions that share the LID of a port count as "
 		    "this port, and each needs about ten registrations per partition. Raise it if "
 		    "your virtual functions need more."},
-	{NUMBER("groups_per_port", adm.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
+	{NUMBER("groups_per_port", sa.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
 	 .summary = "Limit for the multicast groups that a port has created.",
 	 .details = "A group counts while that port, or a port on whose behalf it joined, is a "
 		    "member. The SA refuses more, so that a single host cannot take all multicast "
@@ -334,31 +334,31 @@ const struct conf_row conf_rows[] = {
 		    "the multicast LIDs are free. IPoIB creates about ten groups in each partition "
 		    "and a group for each IPv6 address. Virtual functions that share the LID of a "
 		    "port count as this port."},
-	{NUMBER("ipv6_snm_mlids", adm.ipv6_snm_mlids, 0, 16383, "1024"), .unit = "MLIDs",
+	{NUMBER("ipv6_snm_mlids", sa.ipv6_snm_mlids, 0, 16383, "1024"), .unit = "MLIDs",
 	 .agree = AGREE_SHOULD,
 	 .summary = "Number of multicast LIDs that the IPv6 solicited-node multicast groups of a "
 		    "partition share.",
 	 .details = "Each IPv6 address of a host is in such a group, and switches have table "
 		    "entries for only a few thousand MLIDs. Hosts drop packets of the other "
 		    "groups. 0: each group gets its own MLID."},
-	{NUMBER("sa_request_rate", adm.request_rate, 0, 10000000, "10000"),
+	{NUMBER("sa_request_rate", sa.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests per second",
 	 .summary = "Rate up to which the SA answers requests of a port, from all its LIDs "
 		    "together, without delay.",
 	 .details = "Requests beyond it wait until the requests of other ports are answered. 0: no "
 		    "limit."},
-	{BOOL("sa_busy_reply", adm.busy_reply, "false"),
+	{BOOL("sa_busy_reply", sa.busy_reply, "false"),
 	 .summary = "Whether the SA answers with status BUSY while too many requests wait.",
 	 .details = "`false`: it drops the request, and the client repeats it. Linux takes BUSY "
 		    "for a failure and gives up. Use `true` only for clients that repeat a request "
 		    "after BUSY."},
-	{EXPONENT("path_packet_life_time", adm.packet_life_time, 16, "18"),
+	{EXPONENT("path_packet_life_time", sa.packet_life_time, 16, "18"),
 	 .was = "packet_life_time", .agree = AGREE_SHOULD,
 	 .summary = "PacketLifeTime in path records, from which hosts derive the ACK timeout of "
 		    "connections.",
 	 .details = "With less than 16 (0.27 s), the seven retries of a connection would end "
 		    "before a fabric is rerouted. Lower it to detect dead connections sooner."},
-	{NUMBER("max_path_rate", adm.max_rate_enum, 2, 63, "63"), .was = "max_rate_enum",
+	{NUMBER("max_path_rate", sa.max_rate_enum, 2, 63, "63"), .was = "max_rate_enum",
 	 .agree = AGREE_SHOULD, .summary = "Largest encoding of Rate in path records.",
 	 .details = "A faster path is reported with the next slower rate. 10 is the last encoding "
 		    "that clients before FDR know (up to 120 Gb/s), and 18 the last that clients "
@@ -447,7 +447,7 @@ const struct conf_row conf_rows[] = {
 		    "credits): weftd logs a port if it rises by this number or more between two "
 		    "readings.",
 	 .details = "0: never."},
-	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(adm.subnet_timeout),
+	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(sa.subnet_timeout),
 	 .agree = AGREE_SHOULD,
 	 .section = "Parameters of ports and switches, as the specification encodes them",
 	 .summary = "SubnetTimeOut in PortInfo: least time between two traps of a port.",

@@ -16,7 +16,7 @@
 struct control_groups {
 	struct registry *registry;
 	struct view *const *view; /* names of ports come from there, while it is not NULL */
-	const struct adm *adm;
+	const struct sa *sa;
 	const struct sm *sm;
 };
 

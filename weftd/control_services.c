@@ -48,7 +48,7 @@ static void service_members(const struct control_groups *lists, const void *reco
 {
 	static const uint8_t no_key[SERVICE_KEY_SIZE];
 	const struct service_entry *entry = record;
-	uint32_t lease = adm_lease(lists->adm, entry);
+	uint32_t lease = sa_lease(lists->sa, entry);
 
 	row_guid(out, "id", entry->service_id);
 	service_put_name(entry->name, out);

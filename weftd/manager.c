@@ -20,7 +20,7 @@ struct manager {
 	struct store *store; /* NULL: nothing is kept */
 	struct event_hub events;
 	struct sm *sm;
-	struct adm *adm;
+	struct sa *sa;
 	struct pm *pm;
 	struct control_groups lists;
 	struct capture capture;
@@ -41,13 +41,13 @@ static void take_groups(void *ctx)
 	if (sm_partitions_frozen(manager->sm))
 		return;
 	count = sm_groups(manager->sm, &list);
-	adm_set_groups(manager->adm, list, count);
+	sa_set_groups(manager->sa, list, count);
 	free(list);
 }
 
 static bool fits_late(void *ctx, enum registry_kind kind, void *record, bool known)
 {
-	return adm_late(ctx, kind, record, known);
+	return sa_late(ctx, kind, record, known);
 }
 
 static const struct mft *held_mft(const void *ctx, guid_t guid)
@@ -85,16 +85,16 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 			     &manager->events, &conf->sm);
 	if (store)
 		sm_keep_tables(manager->sm, store_worker(store), store_dir(store));
-	manager->adm = adm_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
-			       &manager->events, &conf->adm);
-	adm_expect(manager->adm, view_is_coming, manager->sm);
-	adm_set_mft(manager->adm, held_mft, manager->sm);
-	adm_set_wanted(manager->adm, wants_key, manager->sm);
-	adm_set_alias_claim(manager->adm, alias_claim, manager->sm);
+	manager->sa = sa_new(loop, manager->txns, sm_view(manager->sm), manager->registry,
+			     &manager->events, &conf->sa);
+	sa_expect(manager->sa, view_is_coming, manager->sm);
+	sa_set_mft(manager->sa, held_mft, manager->sm);
+	sa_set_wanted(manager->sa, wants_key, manager->sm);
+	sa_set_alias_claim(manager->sa, alias_claim, manager->sm);
 	sm_on_groups(manager->sm, take_groups, manager);
 	take_groups(manager);
 	if (store)
-		store_on_late(store, fits_late, manager->adm);
+		store_on_late(store, fits_late, manager->sa);
 	manager->pm =
 		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
 	capture_init(&manager->capture, loop, manager->txns, manager_own_lid, manager->sm);
@@ -108,7 +108,7 @@ void manager_free(struct manager *manager)
 	if (!manager)
 		return;
 	pm_free(manager->pm);
-	adm_free(manager->adm);
+	sa_free(manager->sa);
 	commands = sm_commands_of(manager->sm);
 	sm_free(manager->sm);
 	sm_commands_free(commands);
@@ -165,7 +165,7 @@ bool manager_set_partitions(struct manager *manager, enum partition_source sourc
 void manager_set_conf(struct manager *manager, const struct conf *conf)
 {
 	sm_set_options(manager->sm, &conf->sm);
-	adm_set_options(manager->adm, &conf->adm);
+	sa_set_options(manager->sa, &conf->sa);
 	pm_set_options(manager->pm, &conf->pm);
 }
 
@@ -191,7 +191,7 @@ uint64_t manager_m_key_violations(const struct manager *manager, guid_t port_gui
 
 static json_t *reports_status(const struct manager *manager)
 {
-	const struct report_stats *stats = adm_report_stats(manager->adm);
+	const struct report_stats *stats = sa_report_stats(manager->sa);
 
 	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "subscriptions",
 			 (json_int_t)registry_count(manager->registry, REGISTRY_SUBSCRIPTION),
@@ -199,7 +199,7 @@ static json_t *reports_status(const struct manager *manager)
 			 "answered", (json_int_t)stats->answered, "retried",
 			 (json_int_t)stats->retried, "failed", (json_int_t)stats->failed, "lost",
 			 (json_int_t)stats->lost, "unsubscribed", (json_int_t)stats->unsubscribed,
-			 "waiting", (json_int_t)adm_reports(manager->adm));
+			 "waiting", (json_int_t)sa_reports(manager->sa));
 }
 
 /* What needs an administrator: in words, and as anomalies that metrics show. */
@@ -232,9 +232,9 @@ static void add_problems(const struct manager *manager, json_t *status)
 
 static json_t *manager_status(const struct manager *manager)
 {
-	const struct adm_stats *stats = adm_stats(manager->adm);
-	const struct adm_count *counts;
-	size_t num_counts = adm_counts(manager->adm, &counts);
+	const struct sa_stats *stats = sa_stats(manager->sa);
+	const struct sa_count *counts;
+	size_t num_counts = sa_counts(manager->sa, &counts);
 	json_t *status = sm_status(manager->sm), *requests = json_array();
 
 	for (size_t i = 0; i < num_counts; i++)
@@ -250,13 +250,13 @@ static json_t *manager_status(const struct manager *manager)
 			  (json_int_t)stats->answered, "refused", (json_int_t)stats->refused,
 			  "dropped", (json_int_t)stats->dropped, "send_failed",
 			  (json_int_t)stats->send_failed, "waiting",
-			  (json_int_t)adm_waiting(manager->adm), "waited",
-			  (json_int_t)stats->waited, "repeated", (json_int_t)stats->repeated,
-			  "overload", (json_int_t)stats->overload, "over_limit",
-			  (json_int_t)stats->over_limit[ADM_LIMIT_REGISTRATIONS],
-			  "groups_over_limit", (json_int_t)stats->over_limit[ADM_LIMIT_GROUPS],
-			  "no_mlid", (json_int_t)stats->over_limit[ADM_LIMIT_MLIDS], "pending",
-			  (json_int_t)adm_pending(manager->adm), "aliases_refused",
+			  (json_int_t)sa_waiting(manager->sa), "waited", (json_int_t)stats->waited,
+			  "repeated", (json_int_t)stats->repeated, "overload",
+			  (json_int_t)stats->overload, "over_limit",
+			  (json_int_t)stats->over_limit[SA_LIMIT_REGISTRATIONS],
+			  "groups_over_limit", (json_int_t)stats->over_limit[SA_LIMIT_GROUPS],
+			  "no_mlid", (json_int_t)stats->over_limit[SA_LIMIT_MLIDS], "pending",
+			  (json_int_t)sa_pending(manager->sa), "aliases_refused",
 			  (json_int_t)stats->aliases_refused));
 	json_object_set_new(status, "reports", reports_status(manager));
 	if (manager->settings)
@@ -296,7 +296,7 @@ void manager_register_commands(struct manager *manager, struct control *control)
 	control_register(control, commands, ARRAY_SIZE(commands), manager);
 	sm_commands_begin(manager->sm, control);
 	manager->lists = (struct control_groups){manager->registry, sm_view(manager->sm),
-						 manager->adm, manager->sm};
+						 manager->sa, manager->sm};
 	control_groups_commands(&manager->lists, control);
 	pm_register_commands(manager->pm, control);
 	capture_register(&manager->capture, control);

@@ -66,10 +66,10 @@ static void redact_smp(uint8_t *mad, uint16_t attr_id)
 /* Of a table each record has one; they lie AttributeOffset apart. */
 static void redact_sa(uint8_t *mad, uint16_t attr_id)
 {
-	struct adm_header header;
+	struct sa_header header;
 	size_t step;
 
-	adm_header_decode(mad, &header);
+	sa_header_decode(mad, &header);
 	step = (size_t)header.attr_offset * RECORD_OFFSET_UNIT;
 	redact_field(mad, SA_SM_KEY_OFFSET, 8);
 	for (size_t i = 0; i < ARRAY_SIZE(in_records); i++) {

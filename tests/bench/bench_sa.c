@@ -31,7 +31,7 @@ static struct bench {
 	struct event_hub events;
 	struct txn_table *txns;
 	struct view *view;
-	struct adm *adm;
+	struct sa *server;
 	uint64_t answers, bytes;
 	uint16_t status;
 } bench;
@@ -126,12 +126,12 @@ static void request_send(uint8_t method, uint16_t attr_id, uint64_t mask,
 					  .method = method,
 					  .tid = 1,
 					  .attr_id = attr_id};
-	const struct adm_header adm_header = {.component_mask = mask};
+	const struct sa_header sa_header = {.component_mask = mask};
 	const struct mad_addr from = {.lid = from_lid, .qpn = 1};
 	uint8_t mad[MAD_SIZE] = {0};
 
 	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
+	sa_header_encode(&sa_header, mad);
 	if (wanted)
 		path_record_encode(wanted, mad + SUBN_ADM_HEADER_SIZE);
 	bench.transport.user.received(bench.transport.user.ctx, &from, mad, sizeof(mad));
@@ -146,7 +146,7 @@ static void stop(void *arg)
 /* Turns of the loop until all answers are there. */
 static void finish(void)
 {
-	while (adm_waiting(bench.adm)) {
+	while (sa_waiting(bench.server)) {
 		struct loop_timer timer;
 
 		loop_timer_init(&timer, bench.loop, "a turn of the bench", stop, NULL);
@@ -273,7 +273,7 @@ static void bench_registrations(void)
 
 static void bench_fabric(const char *spec)
 {
-	static const struct adm_options options = {
+	static const struct sa_options options = {
 		.subnet_prefix = GID_PREFIX_DEFAULT, .packet_life_time = 18, .max_rate_enum = 63};
 
 	bench = (struct bench){.loop = loop_new()};
@@ -282,8 +282,8 @@ static void bench_fabric(const char *spec)
 	bench.view = view_build(spec);
 	bench.registry = registry_new();
 	event_hub_init(&bench.events);
-	bench.adm = adm_new(bench.loop, bench.txns, &bench.view, bench.registry, &bench.events,
-			    &options);
+	bench.server = sa_new(bench.loop, bench.txns, &bench.view, bench.registry, &bench.events,
+			      &options);
 	printf("the fabric is %s\t%u hosts\t%u switches\n", spec, bench.view->topology->num_ends,
 	       bench.view->topology->num_switches);
 	bench_table("a table of one source's paths, the first", RECORD_PATH, 64, 1, true);
@@ -293,7 +293,7 @@ static void bench_fabric(const char *spec)
 	bench_gets("any pair by GID", UINT32_MAX, true);
 	bench_gets("1,000 hosts by GID", JOB_HOSTS, true);
 	bench_registrations();
-	adm_free(bench.adm);
+	sa_free(bench.server);
 	registry_free(bench.registry);
 	txn_table_free(bench.txns);
 	view_publish(&bench.view, NULL);

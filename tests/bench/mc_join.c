@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	members = (unsigned)atoi(argv[4]);
 	skip = argc > 5 ? (unsigned)atoi(argv[5]) : 0;
 	hosts_read(&hosts, argv[1]);
-	client_open(&client, ADM_CLASS, false, MAD);
+	client_open(&client, SA_CLASS, false, MAD);
 	took_us = calloc((size_t)groups * members + 1, sizeof(*took_us));
 	if (!took_us)
 		die("no memory");

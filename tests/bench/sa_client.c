@@ -98,8 +98,8 @@ void client_open(struct client *client, uint8_t mgmt_class, bool rmpp, size_t ro
 	client->port = umad_open_port(NULL, 1);
 	if (client->port < 0)
 		die("port 1 cannot be opened");
-	client->agent = umad_register(client->port, mgmt_class, mgmt_class == ADM_CLASS ? 2 : 1,
-				      mgmt_class == ADM_CLASS && rmpp, NULL);
+	client->agent = umad_register(client->port, mgmt_class, mgmt_class == SA_CLASS ? 2 : 1,
+				      mgmt_class == SA_CLASS && rmpp, NULL);
 	client->umad = umad_alloc(1, umad_size() + room);
 	if (client->agent < 0 || !client->umad)
 		die("no agent");
@@ -132,7 +132,7 @@ uint8_t *client_request(struct client *client, uint8_t method, uint16_t attribut
 	uint64_t wire_mask = htobe64(mask);
 
 	memset(client->mad, 0, MAD);
-	memcpy(client->mad, (uint8_t[]){1, ADM_CLASS, 2, method}, 4);
+	memcpy(client->mad, (uint8_t[]){1, SA_CLASS, 2, method}, 4);
 	put_attribute(client, attribute);
 	memcpy(client->mad + MASK_AT, &wire_mask, sizeof(wire_mask));
 	return client->mad + DATA_AT;
@@ -175,7 +175,7 @@ void client_set_tid(struct client *client, uint32_t tid)
 
 int client_send(struct client *client, int lid, size_t size, int timeout_ms)
 {
-	int qp = client->mad[1] == ADM_CLASS;
+	int qp = client->mad[1] == SA_CLASS;
 
 	umad_set_addr(client->umad, lid, qp, 0, qp ? (int)0x80010000 : 0);
 	return umad_send(client->port, client->agent, client->umad, (int)size, timeout_ms, 0);

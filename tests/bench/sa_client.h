@@ -15,7 +15,7 @@
 enum {
 	MAD = 256,
 	SMP_CLASS = 1,
-	ADM_CLASS = 3,
+	SA_CLASS = 3,
 	GET = 1,
 	SET = 2,
 	GET_RESP = 0x81,

@@ -166,7 +166,7 @@ static size_t malformed(struct flood *flood)
 		put64(mad + i, state ^ state >> 29);
 	}
 	mad[0] = 1;
-	mad[1] = ADM_CLASS;
+	mad[1] = SA_CLASS;
 	mad[2] = flood->n % 8 ? 2 : mad[2];
 	mad[3] &= 0x7F;
 	mad[ATTRIBUTE_AT] = 0;
@@ -237,21 +237,21 @@ static const struct kind {
 	uint8_t mgmt_class;
 	bool no_acks; /* answers by RMPP are never acknowledged */
 } kinds[] = {
-	{"path records", path, ADM_CLASS, false},
-	{"path tables of one port", own_paths, ADM_CLASS, false},
-	{"path tables of all pairs", all_paths, ADM_CLASS, false},
-	{"other tables", tables, ADM_CLASS, false},
-	{"tables that nothing matches", no_match, ADM_CLASS, false},
-	{"joins", join, ADM_CLASS, false},
-	{"join and leave", join_leave, ADM_CLASS, false},
-	{"InformInfo", inform, ADM_CLASS, false},
-	{"services", service, ADM_CLASS, false},
-	{"malformed", malformed, ADM_CLASS, false},
+	{"path records", path, SA_CLASS, false},
+	{"path tables of one port", own_paths, SA_CLASS, false},
+	{"path tables of all pairs", all_paths, SA_CLASS, false},
+	{"other tables", tables, SA_CLASS, false},
+	{"tables that nothing matches", no_match, SA_CLASS, false},
+	{"joins", join, SA_CLASS, false},
+	{"join and leave", join_leave, SA_CLASS, false},
+	{"InformInfo", inform, SA_CLASS, false},
+	{"services", service, SA_CLASS, false},
+	{"malformed", malformed, SA_CLASS, false},
 	{"trap 128", trap_128, SMP_CLASS, false},
 	{"trap 144", trap_144, SMP_CLASS, false},
-	{"unacknowledged RMPP", node_tables, ADM_CLASS, true},
-	{"multipath requests", multi_paths, ADM_CLASS, false},
-	{"large RMPP requests", large, ADM_CLASS, false},
+	{"unacknowledged RMPP", node_tables, SA_CLASS, true},
+	{"multipath requests", multi_paths, SA_CLASS, false},
+	{"large RMPP requests", large, SA_CLASS, false},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

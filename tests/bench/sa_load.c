@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		die("usage: sa_load FILE [REQUESTS [UNDER_WAY [lid]]]");
 	load.by_lid = argc > 4;
 	hosts_read(&load.hosts, argv[1]);
-	client_open(&load.client, ADM_CLASS, false, MAD);
+	client_open(&load.client, SA_CLASS, false, MAD);
 	load.asked_us = calloc(total, sizeof(*load.asked_us));
 	load.took_us = calloc(total, sizeof(*load.took_us));
 	if (!load.asked_us || !load.took_us)

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 		die("there is nothing to ask");
 	probe.asks_hosts = argc > 4;
 	hosts_read(&probe.hosts, argv[1]);
-	client_open(&probe.client, probe.asks_hosts ? SMP_CLASS : ADM_CLASS, false, MAD);
+	client_open(&probe.client, probe.asks_hosts ? SMP_CLASS : SA_CLASS, false, MAD);
 	probe.asked_us = calloc(probe.total, sizeof(*probe.asked_us));
 	probe.took_us = calloc(probe.total, sizeof(*probe.took_us));
 	if (!probe.asked_us || !probe.took_us)

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		die("usage: sa_wait LID SECONDS");
-	client_open(&client, ADM_CLASS, false, MAD);
+	client_open(&client, SA_CLASS, false, MAD);
 	do {
 		if (now_us() - began_us > strtoull(argv[2], NULL, 10) * 1000000)
 			die("no answer");

@@ -6,7 +6,7 @@
  */
 #include "lib/log.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 enum { REQUESTS_MAX = 64, TURNS_MAX = 1000 };
 
@@ -27,13 +27,13 @@ static void fill(struct fuzz_bytes *in, uint8_t *mad, uint8_t method, uint16_t a
 					  .method = method,
 					  .tid = tid,
 					  .attr_id = attr_id};
-	struct adm_header adm_header = {.sm_key = fuzz_byte(in) & 1 ? SA_KEY : 0};
+	struct sa_header sa_header = {.sm_key = fuzz_byte(in) & 1 ? SA_KEY : 0};
 	uint8_t mask[8];
 
 	fuzz_take(in, mask, sizeof(mask));
-	adm_header.component_mask = be64_load(mask);
+	sa_header.component_mask = be64_load(mask);
 	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
+	sa_header_encode(&sa_header, mad);
 	fuzz_take(in, mad + SUBN_ADM_HEADER_SIZE, fuzz_byte(in) % 201);
 }
 
@@ -51,7 +51,7 @@ static void request(struct fuzz_bytes *in, uint64_t tid)
 		fuzz_take(in, mad, size);
 	}
 	sa.transport.user.received(sa.transport.user.ctx, &from, mad, size);
-	for (unsigned i = 0; i < TURNS_MAX && adm_waiting(sa.adm); i++)
+	for (unsigned i = 0; i < TURNS_MAX && sa_waiting(sa.server); i++)
 		turn();
 }
 

@@ -301,15 +301,15 @@ static bool ask_path(struct sim_manager *master, const struct device_port *from,
 		.tid = to->info.lid,
 		.attr_id = RECORD_PATH,
 	};
-	const struct adm_header adm_header = {.component_mask = UINT64_C(1) << PATH_SLID |
-								UINT64_C(1) << PATH_DLID};
+	const struct sa_header sa_header = {.component_mask = UINT64_C(1) << PATH_SLID |
+							      UINT64_C(1) << PATH_DLID};
 	const struct path_record wanted = {.slid = from->info.lid, .dlid = to->info.lid};
 	const struct mad_addr address = {.lid = from->info.lid, .qpn = 1};
 	uint8_t mad[MAD_SIZE] = {0};
 
 	memset(master->sa_answer, 0, sizeof(master->sa_answer));
 	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
+	sa_header_encode(&sa_header, mad);
 	format_encode(&path_record_format, &wanted, mad + SUBN_ADM_HEADER_SIZE);
 	user->received(user->ctx, &address, mad, sizeof(mad));
 	header_decode(master->sa_answer, &header);

@@ -34,7 +34,7 @@ static struct sim_manager *start(struct sim *sim, const char *node, const char *
 	sim_kill(manager);
 	manager->conf.sm.priority = priority;
 	manager->conf.sm.sweep_interval_s = sweep_interval_s;
-	manager->conf.adm.groups_per_port = GROUPS;
+	manager->conf.sa.groups_per_port = GROUPS;
 	sim_restart(manager);
 	return manager;
 }

@@ -20,7 +20,7 @@
 /* JoinState: who is sent what comes for the group. */
 enum { RECEIVES = JOIN_FULL | JOIN_NON_MEMBER };
 
-enum { IPOIB_Q_KEY = 0x0B1B, ADM_VERSION = 2, WAITS = 80, WAIT_US = 10 };
+enum { IPOIB_Q_KEY = 0x0B1B, SA_VERSION = 2, WAITS = 80, WAIT_US = 10 };
 
 #define BIT(component) (UINT64_C(1) << (component))
 #define WHO (BIT(MC_MEMBER_MGID) | BIT(MC_MEMBER_PORT_GID))
@@ -69,13 +69,13 @@ uint64_t tenant_sends(struct sim_manager *master, const struct device_port *port
 	const struct mad_header header = {
 		.base_version = 1,
 		.mgmt_class = CLASS_SUBN_ADM,
-		.class_version = ADM_VERSION,
+		.class_version = SA_VERSION,
 		.method = method,
 		.tid = ++master->sim->tenant_tid,
 		.attr_id = RECORD_MC_MEMBER,
 	};
-	const struct adm_header adm_header = {.sm_key = method == METHOD_GET ? SM_KEY_DEFAULT : 0,
-					      .component_mask = components_of(method)};
+	const struct sa_header sa_header = {.sm_key = method == METHOD_GET ? SM_KEY_DEFAULT : 0,
+					    .component_mask = components_of(method)};
 	const struct mad_addr from = {.lid = port->info.lid, .qpn = 1};
 	struct mc_member_record own = *record;
 	uint8_t mad[MAD_SIZE] = {0};
@@ -84,7 +84,7 @@ uint64_t tenant_sends(struct sim_manager *master, const struct device_port *port
 	be64_store(own.port_gid + sizeof(guid_t), port->guid);
 	memset(master->sa_answer, 0, sizeof(master->sa_answer));
 	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
+	sa_header_encode(&sa_header, mad);
 	format_encode(&mc_member_record_format, &own, mad + SUBN_ADM_HEADER_SIZE);
 	user->received(user->ctx, &from, mad, sizeof(mad));
 	return header.tid;

@@ -39,7 +39,7 @@
 
 enum {
 	CLASS_SMP = 0x01,
-	CLASS_ADM = 0x03,
+	CLASS_SA = 0x03,
 	CLASS_SMP_DIRECTED = 0x81,
 	MAD = 256,
 	ANSWER_MAX = 1 << 20,
@@ -52,7 +52,7 @@ enum {
 	MASK_AT = 48,
 	PATH_AT = 128,
 	PATH_MAX_HOPS = 63,
-	ADM_DATA = 56,
+	SA_DATA = 56,
 	SMP_DATA = 64,
 	GMP_Q_KEY = (int)0x80010000,
 	NSEC = 1000000000,
@@ -173,7 +173,7 @@ static void fill(char **words, unsigned long n)
 	memset(run.umad, 0, umad_size() + MAD);
 	run.mad[0] = 1;
 	run.mad[1] = run.mgmt_class;
-	run.mad[2] = run.mgmt_class == CLASS_ADM ? 2 : 1;
+	run.mad[2] = run.mgmt_class == CLASS_SA ? 2 : 1;
 	run.mad[3] = (uint8_t)strtoul(words[2], NULL, 0);
 	put_number(TID_AT, (uint32_t)getpid() + n, 4);
 	put_number(16, strtoul(words[3], NULL, 0), 2);
@@ -212,7 +212,7 @@ static bool answer(void)
 	       mad[16], mad[17]);
 	if (run.verbose) {
 		printf(" data ");
-		for (int i = is_smp() ? SMP_DATA : ADM_DATA; i < length; i++)
+		for (int i = is_smp() ? SMP_DATA : SA_DATA; i < length; i++)
 			printf("%02x", mad[i]);
 	}
 	printf("\n");
@@ -236,8 +236,8 @@ static void begin(char **words, umad_port_t *port)
 	if (umad_init() < 0 || umad_get_port(NULL, 0, port) < 0)
 		die("no port");
 	run.port = umad_open_port(NULL, 0);
-	run.agent = umad_register(run.port, run.mgmt_class, run.mgmt_class == CLASS_ADM ? 2 : 1,
-				  run.mgmt_class == CLASS_ADM, NULL);
+	run.agent = umad_register(run.port, run.mgmt_class, run.mgmt_class == CLASS_SA ? 2 : 1,
+				  run.mgmt_class == CLASS_SA, NULL);
 	run.umad = calloc(1, umad_size() + MAD);
 	if (run.port < 0 || run.agent < 0 || !run.umad)
 		die("no agent");

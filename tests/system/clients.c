@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum {
-	CLASS_ADM = 3,
-	VERSION_ADM = 2,
+	CLASS_SA = 3,
+	VERSION_SA = 2,
 	GET = 0x01,
 	SET = 0x02,
 	GET_TABLE = 0x12,
@@ -388,7 +388,7 @@ static void begin(void)
 	values[GUID] = be64toh(port.port_guid);
 	values[LID] = port.base_lid;
 	port_id = umad_open_port(NULL, 0);
-	agent = umad_register(port_id, CLASS_ADM, VERSION_ADM, 1, NULL);
+	agent = umad_register(port_id, CLASS_SA, VERSION_SA, 1, NULL);
 	if (port_id < 0 || agent < 0)
 		die("no agent");
 	umad = calloc(1, umad_size() + ANSWER_MAX);
@@ -427,8 +427,8 @@ static void ask(const struct request *request, uint32_t tid)
 
 	memset(mad, 0, MAD);
 	mad[0] = 1;
-	mad[1] = CLASS_ADM;
-	mad[2] = VERSION_ADM;
+	mad[1] = CLASS_SA;
+	mad[2] = VERSION_SA;
 	mad[3] = request->method;
 	put(mad + 12, 4, tid);
 	put(mad + 16, 2, request->attribute);

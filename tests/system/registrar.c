@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-	CLASS_ADM = 3,
-	VERSION_ADM = 2,
+	CLASS_SA = 3,
+	VERSION_SA = 2,
 	SET = 0x02,
 	MAD = 256,
 	MASK_AT = 48,
@@ -53,7 +53,7 @@ static void begin(void)
 	memcpy(gid, &port.gid_prefix, 8);
 	memcpy(gid + 8, &port.port_guid, 8);
 	port_id = umad_open_port(NULL, 0);
-	agent = umad_register(port_id, CLASS_ADM, VERSION_ADM, 0, NULL);
+	agent = umad_register(port_id, CLASS_SA, VERSION_SA, 0, NULL);
 	umad = calloc(1, umad_size() + MAD);
 	if (port_id < 0 || agent < 0 || !umad)
 		die("no agent");
@@ -106,8 +106,8 @@ static void ask(uint32_t number)
 
 	memset(mad, 0, MAD);
 	mad[0] = 1;
-	mad[1] = CLASS_ADM;
-	mad[2] = VERSION_ADM;
+	mad[1] = CLASS_SA;
+	mad[2] = VERSION_SA;
 	mad[3] = SET;
 	put(mad + 12, 4, number);
 	put(mad + 16, 2, attributes[number % KINDS]);

@@ -15,8 +15,8 @@
 #include <time.h>
 
 enum {
-	CLASS_ADM = 3,
-	VERSION_ADM = 2,
+	CLASS_SA = 3,
+	VERSION_SA = 2,
 	SET = 0x02,
 	REPORT = 0x06,
 	GET_RESP = 0x81,
@@ -48,7 +48,7 @@ static void begin(void)
 	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) < 0)
 		die("no port");
 	port_id = umad_open_port(NULL, 0);
-	agent = umad_register(port_id, CLASS_ADM, VERSION_ADM, 1, methods);
+	agent = umad_register(port_id, CLASS_SA, VERSION_SA, 1, methods);
 	if (port_id < 0 || agent < 0)
 		die("no agent");
 	umad = calloc(1, umad_size() + MAD);
@@ -63,8 +63,8 @@ static void subscribe(uint16_t trap, uint32_t tid)
 
 	memset(mad, 0, MAD);
 	mad[0] = 1;
-	mad[1] = CLASS_ADM;
-	mad[2] = VERSION_ADM;
+	mad[1] = CLASS_SA;
+	mad[2] = VERSION_SA;
 	mad[3] = SET;
 	memcpy(mad + 12, &tid, sizeof(tid));
 	mad[17] = INFORM_INFO;

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-	CLASS_ADM = 3,
-	VERSION_ADM = 2,
+	CLASS_SA = 3,
+	VERSION_SA = 2,
 	CLASS_TENANT = 0x33, /* of the vendors' second range */
 	OUI = 0x001405,
 	OUI_OFFSET = 37,
@@ -56,7 +56,7 @@ static void begin(int is_adm, int hears)
 	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) < 0)
 		die("no port");
 	port_id = umad_open_port(NULL, 0);
-	agent = is_adm ? umad_register(port_id, CLASS_ADM, VERSION_ADM, 1, NULL)
+	agent = is_adm ? umad_register(port_id, CLASS_SA, VERSION_SA, 1, NULL)
 		       : umad_register_oui(port_id, CLASS_TENANT, 0, oui, methods);
 	if (port_id < 0 || agent < 0)
 		die("no agent");
@@ -144,7 +144,7 @@ static int join(char **words)
 	uint64_t mask = htobe64(MGID_PORT_GID_JOIN);
 	int length = MAD;
 
-	fill(CLASS_ADM, VERSION_ADM, SET);
+	fill(CLASS_SA, VERSION_SA, SET);
 	mad[17] = MC_MEMBER_RECORD;
 	memcpy(mad + MASK, &mask, sizeof(mask));
 	put_hex(mad + DATA, words[2]);

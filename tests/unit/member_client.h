@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A client of adm_client.h that joins groups and leaves them: MCMemberRecord requests of the hosts
+ * A client of sa_client.h that joins groups and leaves them: MCMemberRecord requests of the hosts
  * of two_switches.h, and what the registry then has. For tests.
  */
 #ifndef TESTS_UNIT_MEMBER_CLIENT_H
 #define TESTS_UNIT_MEMBER_CLIENT_H
 
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 #define BIT(name) COMPONENT(MC_MEMBER_##name)
 #define JOIN (BIT(MGID) | BIT(PORT_GID) | BIT(JOIN_STATE))

@@ -5,7 +5,7 @@
  * test's.
  */
 #include "sa/admission.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 /* Admission alone, with what came out of it. */
 static struct {
@@ -200,12 +200,12 @@ static void test_first_view(void)
 	begin();
 	view = view_ref(sa.view);
 	view_publish(&sa.view, NULL);
-	adm_expect(sa.adm, is_coming, &coming);
+	sa_expect(sa.server, is_coming, &coming);
 
 	coming = false;
 	ask_only(&class_info, 1);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 0);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 1);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 0);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 1);
 
 	coming = true;
 	ask_only(&class_info, 2);
@@ -214,19 +214,19 @@ static void test_first_view(void)
 	ask_only(&stranger, 3);
 	liar.sm_key = SA_KEY + 1;
 	ask_only(&liar, 4);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 2);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 1);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 3);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 2);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->repeated, 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 3);
 	run(sa.loop, 30000);
 	CU_ASSERT_EQUAL(sa.sent, 0);
 
 	view_publish(&sa.view, view);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 1);
 	CU_ASSERT_EQUAL(sa.header.tid, 2);
 	CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 4);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 4);
 	end();
 }
 
@@ -235,15 +235,15 @@ static void test_no_view_comes(void)
 {
 	begin();
 	view_publish(&sa.view, NULL);
-	adm_expect(sa.adm, is_coming, &coming);
+	sa_expect(sa.server, is_coming, &coming);
 	coming = true;
 	for (unsigned tid = 1; tid <= 10; tid++)
 		ask_only(&class_info, tid);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 10);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 10);
 	coming = false;
 	run(sa.loop, 30000);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 0);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 10);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 0);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 10);
 	CU_ASSERT_EQUAL(sa.sent, 0);
 	end();
 }
@@ -251,38 +251,38 @@ static void test_no_view_comes(void)
 /* What finds no place is dropped, or told so where somebody wants that. */
 static void test_busy(void)
 {
-	struct adm_options polite = options;
+	struct sa_options polite = options;
 
 	begin();
 	view_publish(&sa.view, NULL);
-	adm_expect(sa.adm, is_coming, &coming);
+	sa_expect(sa.server, is_coming, &coming);
 	coming = true;
 	for (unsigned tid = 1; tid <= ADMISSION_PER_PORT_MAX + 1; tid++)
 		ask_only(&class_info, tid);
 	CU_ASSERT_EQUAL(sa.sent, 0);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 1);
 	polite.busy_reply = true;
-	adm_set_options(sa.adm, &polite);
+	sa_set_options(sa.server, &polite);
 	ask_only(&class_info, TID);
 	CU_ASSERT_EQUAL(sa.sent, 1);
 	CU_ASSERT_EQUAL(sa.header.status, STATUS_BUSY);
 	CU_ASSERT_EQUAL(sa.header.tid, TID);
 	CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_RESP);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 2);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->refused, 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 2);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->refused, 1);
 	end();
 }
 
 /* One who asks without end is answered, and another who asks once is answered before him. */
 static void test_flood(void)
 {
-	struct adm_options slow = options;
+	struct sa_options slow = options;
 	struct ask other = class_info;
 
 	slow.request_rate = 100;
 	begin();
-	adm_set_options(sa.adm, &slow);
+	sa_set_options(sa.server, &slow);
 	for (unsigned tid = 1; tid <= 1000; tid++)
 		ask_only(&class_info, tid);
 	CU_ASSERT_EQUAL(sa.sent, 1);
@@ -290,11 +290,11 @@ static void test_flood(void)
 	ask_only(&other, TID);
 	CU_ASSERT_EQUAL(sa.sent, 2);
 	CU_ASSERT_EQUAL(sa.header.tid, TID);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 2 + ADMISSION_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 1000 - 1 - ADMISSION_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->waited, ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 1000 - 1 - ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->waited, ADMISSION_PER_PORT_MAX);
 	end();
 }
 
@@ -303,25 +303,25 @@ static void test_flood(void)
 static void test_lids_of_one_port(void)
 {
 	enum { FIRST = 16, LIDS = 4 };
-	struct adm_options slow = options;
+	struct sa_options slow = options;
 	struct ask from = class_info;
 
 	slow.request_rate = 100;
 	begin();
-	adm_set_options(sa.adm, &slow);
+	sa_set_options(sa.server, &slow);
 	for (from.from = FIRST; from.from < FIRST + LIDS; from.from++)
 		ask_only(&from, TID);
 	CU_ASSERT_EQUAL(sa.sent, 1);
 	CU_ASSERT_EQUAL(sa.to.lid, FIRST);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), LIDS - 1);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), LIDS - 1);
 	from.from = FIRST + 1;
 	ask_only(&from, TID);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->repeated, 1);
 	from.from = 24;
 	ask_only(&from, TID);
 	CU_ASSERT_EQUAL(sa.sent, 2);
 	CU_ASSERT_EQUAL(sa.to.lid, 24);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 1 + LIDS);
 	CU_ASSERT_EQUAL(sa.to.lid, FIRST + LIDS - 1); /* the last that asked */
@@ -331,19 +331,19 @@ static void test_lids_of_one_port(void)
 /* A flood from all LIDs of a port takes the places of one requester. */
 static void test_flood_from_lids(void)
 {
-	struct adm_options slow = options;
+	struct sa_options slow = options;
 	struct ask from = class_info;
 
 	slow.request_rate = 100;
 	begin();
-	adm_set_options(sa.adm, &slow);
+	sa_set_options(sa.server, &slow);
 	for (unsigned tid = 1; tid <= 4 * ADMISSION_PER_PORT_MAX; tid++) {
 		from.from = (lid_t)(16 + tid % 4);
 		ask_only(&from, tid);
 	}
 	CU_ASSERT_EQUAL(sa.sent, 1);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), ADMISSION_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 3 * ADMISSION_PER_PORT_MAX - 1);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 3 * ADMISSION_PER_PORT_MAX - 1);
 	end();
 }
 

@@ -3,7 +3,7 @@
  * Alias GUIDs from the wire to the wire: who may set which, what the SM chooses, what is told of
  * them, what a refusal does not tell, and that a path to an alias leads to its port.
  */
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 #define LID COMPONENT(GUID_INFO_RECORD_LID)
 #define BLOCK COMPONENT(GUID_INFO_RECORD_BLOCK_NUM)
@@ -132,16 +132,16 @@ static void test_deletes(void)
 	begin();
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask, 16, 0, 2, 0), STATUS_OK); /* none */
 	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, mask, 16, 0, 2, 0xA2), STATUS_OK);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 0);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, 0);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 24, 0, mask, 16, 0, 2, 0), SA_REQ_DENIED);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, 1);
 	CU_ASSERT_EQUAL(change(METHOD_SET, 24, 0, mask | PLACE(3), 16, 0, 2, 0xA9), SA_REQ_DENIED);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 3);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, 3);
 	join(0xA2);
 	CU_ASSERT_EQUAL(change(METHOD_SET, 16, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0xA3),
 			STATUS_OK);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, mask | PLACE(3), 16, 0, 2, 0), SA_REQ_DENIED);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 5); /* the whole request */
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, 5); /* the whole request */
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 2);
 	CU_ASSERT_EQUAL(change(METHOD_DELETE, 16, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0),
 			STATUS_OK);
@@ -202,7 +202,7 @@ static void test_each_by_itself(void)
 	CU_ASSERT_EQUAL(memcmp(told.info.guid, then, sizeof(then)), 0);
 	CU_ASSERT_EQUAL(told.info.guid[7] >> 56, 0x02); /* chosen */
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 5);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 2);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, 2);
 	end();
 }
 
@@ -238,16 +238,16 @@ static void test_cap(void)
 static void test_quota(void)
 {
 	static const guid_t guids[] = {0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7};
-	struct adm_options few = options;
+	struct sa_options few = options;
 
 	begin();
 	few.registrations_per_port = 3;
-	adm_set_options(sa.adm, &few);
+	sa_set_options(sa.server, &few);
 	CU_ASSERT_EQUAL(set_block(1, 0xFF, guids), STATUS_OK);
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
 		CU_ASSERT_EQUAL(told.info.guid[i], i < 3 ? guids[i] : 0);
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 3);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit[ADM_LIMIT_REGISTRATIONS], 5);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->over_limit[SA_LIMIT_REGISTRATIONS], 5);
 	end();
 }
 
@@ -438,7 +438,7 @@ static void begin_with_words(void)
 {
 	begin();
 	words.claimed = words.listed = words.listed_port = 0;
-	adm_set_alias_claim(sa.adm, claim, &words);
+	sa_set_alias_claim(sa.server, claim, &words);
 }
 
 /* B, a limited member of the default partition, gets as many GUIDs as A. */
@@ -551,7 +551,7 @@ static void test_trust(void)
 			CU_ASSERT_EQUAL(alias && alias->port_guid == PORT_GUID(host), gets);
 			if (gets && alias)
 				CU_ASSERT_EQUAL(alias->granted, trusts[trust].granted);
-			CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, !gets);
+			CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, !gets);
 			end();
 		}
 	}
@@ -560,11 +560,11 @@ static void test_trust(void)
 /* The key that everybody knows gives nothing: no grant, no other port's GUIDs. */
 static void test_default_key(void)
 {
-	struct adm_options known = options;
+	struct sa_options known = options;
 
 	known.sa_key = SA_KEY_DEFAULT;
 	begin_with_words();
-	adm_set_options(sa.adm, &known);
+	sa_set_options(sa.server, &known);
 	words.claimed = 0xA9;
 	CU_ASSERT_FALSE(sets_with(SA_KEY_DEFAULT, A, 3, 0xA9));
 	CU_ASSERT_TRUE(sets_with(SA_KEY_DEFAULT, A, 3, 0xA8));
@@ -639,13 +639,13 @@ static void test_granted_stays(void)
 		CU_ASSERT_FALSE(sets_one(A, 5, 0xA8));
 		change(METHOD_DELETE, 16, 0, LID | BLOCK | PLACE(5), 16, 0, 5, 0);
 		CU_ASSERT_PTR_NOT_NULL(alias_of(0xA9));
-		CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, 2);
+		CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, 2);
 		CU_ASSERT_EQUAL(
 			change(METHOD_DELETE, 24, SA_KEY, LID | BLOCK | PLACE(5), 16, 0, 5, 0),
 			STATUS_OK);
 		CU_ASSERT_EQUAL(alias_of(0xA9) != NULL, granted == ALIAS_BY_ADMINISTRATOR);
 		CU_ASSERT_EQUAL(sets_with(SA_KEY, A, 5, 0xA8), granted == ALIAS_BY_SA_KEY);
-		CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused,
+		CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused,
 				granted == ALIAS_BY_ADMINISTRATOR ? 4 : 2);
 		end();
 	}
@@ -679,7 +679,7 @@ static void test_no_oracle(void)
 			memcpy(first, sa.mad, MAD_SIZE);
 		CU_ASSERT_EQUAL(memcmp(first, sa.mad, MAD_SIZE), 0);
 	}
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->aliases_refused, ARRAY_SIZE(guids));
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->aliases_refused, ARRAY_SIZE(guids));
 	/* The SM may choose one: it grants nothing. */
 	CU_ASSERT_EQUAL(change(METHOD_SET, 20, 0, LID | BLOCK | PLACE(3), 20, 0, 3, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(alias_of(told.info.guid[3])->granted, ALIAS_NOT_GRANTED);
@@ -826,7 +826,7 @@ static void when_restored(void)
 
 static void when_reloaded(void)
 {
-	adm_set_options(sa.adm, &options);
+	sa_set_options(sa.server, &options);
 }
 
 static void test_review_begins(void)

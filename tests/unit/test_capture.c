@@ -65,7 +65,7 @@ static void fill(size_t row, uint8_t mad[MAD_SIZE])
 				    .mgmt_class = secrets[row].mgmt_class,
 				    .method = METHOD_GET_RESP,
 				    .attr_id = secrets[row].attr_id};
-	const struct adm_header adm = {.sm_key = KEY, .attr_offset = 9};
+	const struct sa_header server = {.sm_key = KEY, .attr_offset = 9};
 
 	memset(mad, 0, MAD_SIZE);
 	header_encode(&header, mad);
@@ -74,7 +74,7 @@ static void fill(size_t row, uint8_t mad[MAD_SIZE])
 		write_attribute(secrets[row].name, mad + SMP_DATA_OFFSET);
 		return;
 	}
-	adm_header_encode(&adm, mad);
+	sa_header_encode(&server, mad);
 	write_attribute(secrets[row].name, mad + SUBN_ADM_HEADER_SIZE + secrets[row].record);
 	if (secrets[row].record) /* a second record */
 		write_attribute(secrets[row].name,

@@ -72,8 +72,8 @@ static char *state_of(const struct conf *conf)
 
 	print_options(conf, out);
 	fprintf(out, "keys %jx %jx, copies %jx %u\n", (uintmax_t)conf->sm.sm_key,
-		(uintmax_t)conf->adm.sa_key, (uintmax_t)conf->adm.subnet_prefix,
-		conf->adm.subnet_timeout);
+		(uintmax_t)conf->sa.sa_key, (uintmax_t)conf->sa.subnet_prefix,
+		conf->sa.subnet_timeout);
 	fclose(out);
 	return text;
 }
@@ -93,24 +93,24 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.sm.priority, 0);
 	CU_ASSERT_FALSE(conf.sm.standby_only);
 	CU_ASSERT_EQUAL(conf.sm.sm_key, SM_KEY_DEFAULT);
-	CU_ASSERT_EQUAL(conf.adm.sa_key, SM_KEY_DEFAULT);
+	CU_ASSERT_EQUAL(conf.sa.sa_key, SM_KEY_DEFAULT);
 	CU_ASSERT_EQUAL(conf.sm.poll_interval_ms, 300);
 	CU_ASSERT_EQUAL(conf.sm.poll_misses, 3);
 	CU_ASSERT_EQUAL(conf.sm.subnet_prefix, GID_PREFIX_DEFAULT);
-	CU_ASSERT_EQUAL(conf.adm.subnet_prefix, GID_PREFIX_DEFAULT);
+	CU_ASSERT_EQUAL(conf.sa.subnet_prefix, GID_PREFIX_DEFAULT);
 	CU_ASSERT_STRING_EQUAL(conf.sm.engines[0], "ftree");
 	CU_ASSERT_STRING_EQUAL(conf.sm.engines[1], "updn");
 	CU_ASSERT_STRING_EQUAL(conf.sm.engines[2], "minhop");
 	CU_ASSERT_STRING_EQUAL(conf.sm.engines[3], "");
 	CU_ASSERT_EQUAL(conf.sm.smp_window, 128);
 	CU_ASSERT_EQUAL(conf.sm.subnet_timeout, 18);
-	CU_ASSERT_EQUAL(conf.adm.subnet_timeout, 18);
-	CU_ASSERT_EQUAL(conf.adm.packet_life_time, 18);
-	CU_ASSERT_EQUAL(conf.adm.max_rate_enum, 63);
-	CU_ASSERT_EQUAL(conf.adm.registrations_per_port, 1024);
-	CU_ASSERT_EQUAL(conf.adm.groups_per_port, 512);
-	CU_ASSERT_EQUAL(conf.adm.request_rate, 10000);
-	CU_ASSERT_EQUAL(conf.adm.busy_reply, 0);
+	CU_ASSERT_EQUAL(conf.sa.subnet_timeout, 18);
+	CU_ASSERT_EQUAL(conf.sa.packet_life_time, 18);
+	CU_ASSERT_EQUAL(conf.sa.max_rate_enum, 63);
+	CU_ASSERT_EQUAL(conf.sa.registrations_per_port, 1024);
+	CU_ASSERT_EQUAL(conf.sa.groups_per_port, 512);
+	CU_ASSERT_EQUAL(conf.sa.request_rate, 10000);
+	CU_ASSERT_EQUAL(conf.sa.busy_reply, 0);
 	CU_ASSERT_EQUAL(conf.sm.leaf_hoq_life, 16);
 	CU_ASSERT_EQUAL(conf.sm.max_op_vls, 5);
 }
@@ -761,8 +761,8 @@ static void test_which(void)
 		{"overrun_errors_threshold", offsetof(struct conf, sm.overrun_errors_threshold)},
 		{"cn_guid_file", offsetof(struct conf, route_files.compute)},
 		{"io_guid_file", offsetof(struct conf, route_files.io)},
-		{"sa_busy_reply", offsetof(struct conf, adm.busy_reply)},
-		{"sa_request_rate", offsetof(struct conf, adm.request_rate)},
+		{"sa_busy_reply", offsetof(struct conf, sa.busy_reply)},
+		{"sa_request_rate", offsetof(struct conf, sa.request_rate)},
 		{"perf_symbol_errors", offsetof(struct conf, pm.threshold[ERROR_SYMBOL])},
 		{"perf_link_recoveries", offsetof(struct conf, pm.threshold[ERROR_LINK_RECOVERY])},
 		{"perf_link_downed", offsetof(struct conf, pm.threshold[ERROR_LINK_DOWNED])},

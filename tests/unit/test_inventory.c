@@ -3,7 +3,7 @@
  * ClassPortInfo and the records that say what there is: their contents, the look-up by LID, and who
  * may hear of whom.
  */
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 static void test_class_port_info(void)
 {
@@ -14,7 +14,7 @@ static void test_class_port_info(void)
 			STATUS_OK);
 	answered(&class_port_info_format, 0, &info);
 	CU_ASSERT_EQUAL(sa.size, MAD_SIZE);
-	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 9);
+	CU_ASSERT_EQUAL(sa.sa_header.attr_offset, 9);
 	CU_ASSERT_EQUAL(info.base_version, 1);
 	CU_ASSERT_EQUAL(info.class_version, 2);
 	CU_ASSERT_EQUAL(info.resp_time_value, options.subnet_timeout);
@@ -113,7 +113,7 @@ static void test_m_key(void)
 	CU_ASSERT_EQUAL(ask(&trusted), STATUS_OK);
 	answered(&port_info_record_format, 0, &record);
 	CU_ASSERT_EQUAL(record.info.m_key, HOST_M_KEY(A));
-	CU_ASSERT_EQUAL(sa.adm_header.sm_key, 0);
+	CU_ASSERT_EQUAL(sa.sa_header.sm_key, 0);
 	end();
 }
 

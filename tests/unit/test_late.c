@@ -19,7 +19,7 @@ static struct {
 
 static void begin(void)
 {
-	const struct adm_options options = {.ipv6_snm_mlids = 16};
+	const struct sa_options options = {.ipv6_snm_mlids = 16};
 
 	bed.loop = loop_new();
 	bed.registry = registry_new();

@@ -85,7 +85,7 @@ static void test_hops_of_other_classes(void)
 
 static const struct {
 	uint8_t method, response;
-	const char *subn, *adm;
+	const char *subn, *server;
 } method_cases[] = {
 	{0x01, 0x81, "Get", "SubnAdmGet"},
 	{0x02, 0x81, "Set", "SubnAdmSet"},
@@ -114,7 +114,7 @@ static void test_methods(void)
 		CU_ASSERT_STRING_EQUAL(method_name(CLASS_SUBN_LID, method), method_cases[i].subn);
 		CU_ASSERT_STRING_EQUAL(method_name(CLASS_SUBN_DIRECTED, method),
 				       method_cases[i].subn);
-		CU_ASSERT_STRING_EQUAL(method_name(CLASS_SUBN_ADM, method), method_cases[i].adm);
+		CU_ASSERT_STRING_EQUAL(method_name(CLASS_SUBN_ADM, method), method_cases[i].server);
 	}
 	for (unsigned method = 0; method < 256; method++)
 		known += strcmp(method_name(CLASS_SUBN_ADM, method), "unknown") != 0;
@@ -222,10 +222,10 @@ static void test_adm_header_as_libibmad(void)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		uint8_t mad[SUBN_ADM_HEADER_SIZE + 1], again[SUBN_ADM_HEADER_SIZE + 1];
-		struct adm_header header;
+		struct sa_header header;
 
 		random_fill(mad, sizeof(mad));
-		adm_header_decode(mad, &header);
+		sa_header_decode(mad, &header);
 		CU_ASSERT_EQUAL(header.sm_key, mad_get_field64(mad, 0, IB_SA_MKEY_F));
 		CU_ASSERT_EQUAL(header.attr_offset, mad_get_field(mad, 0, IB_SA_ATTROFFS_F));
 		CU_ASSERT_EQUAL(header.component_mask, mad_get_field64(mad, 0, IB_SA_COMPMASK_F));
@@ -233,7 +233,7 @@ static void test_adm_header_as_libibmad(void)
 		memcpy(again, mad, sizeof(mad));
 		memset(again + 36, 0xEE, 20);
 		mad[46] = mad[47] = 0; /* reserved */
-		adm_header_encode(&header, again);
+		sa_header_encode(&header, again);
 		CU_ASSERT(!memcmp(mad, again, sizeof(mad)));
 	}
 }

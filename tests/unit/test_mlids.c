@@ -61,13 +61,13 @@ static void test_solicited_node(void)
 		{UINT64_C(0xFF12601B80010000), UINT64_C(0x1FF000001), false}, /* partition 1 */
 		{UINT64_C(0xFF15601BFFFF0000), UINT64_C(0x1FF000001), false}, /* site-local */
 	};
-	struct adm_options unshared = options;
+	struct sa_options unshared = options;
 	lid_t mlids[ARRAY_SIZE(cases)];
 
 	unshared.ipv6_snm_mlids = 0;
 	for (unsigned off = 0; off < 2; off++) {
 		begin();
-		adm_set_options(sa.adm, off ? &unshared : &options);
+		sa_set_options(sa.server, off ? &unshared : &options);
 		add_network(2, 0x8001);
 		add_network(5, 0xFFFF);
 		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -148,7 +148,7 @@ static void test_configured_waits(void)
 		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
 	both[1].mgid[5] = 5;
 	unit_capture_begin(&capture);
-	adm_set_groups(sa.adm, both, 2);
+	sa_set_groups(sa.server, both, 2);
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_PTR_NOT_NULL(strstr(log, "no MLID is left for 1 multicast group"));
 	CU_ASSERT_EQUAL(groups(), 4);

@@ -3,7 +3,7 @@
  * MultiPathRecord: which ends a request means and what is refused, in which order paths come, and
  * that what is asked of a path is judged as PathRecord does.
  */
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 #define COUNTS (COMPONENT(MULTI_PATH_SGID_COUNT) | COMPONENT(MULTI_PATH_DGID_COUNT))
 #define NUMB_PATH COMPONENT(MULTI_PATH_NUMB_PATH)
@@ -69,7 +69,7 @@ static void test_orders(void)
 				STATUS_OK);
 		CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_MULTI_RESP);
 		CU_ASSERT_EQUAL(sa.mad[26] & RMPP_ACTIVE, RMPP_ACTIVE);
-		CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 8);
+		CU_ASSERT_EQUAL(sa.sa_header.attr_offset, 8);
 		CU_ASSERT_EQUAL(sa.header.attr_id, 0x35); /* PathRecord */
 		CU_ASSERT_EQUAL((int)(sa.size - SUBN_ADM_HEADER_SIZE) / 64, orders[i].found);
 		for (unsigned n = 0; n < 6 && (int)n < orders[i].found; n++) {

@@ -446,7 +446,7 @@ static void test_refusals_are_told(void)
 static void test_refusals_are_limited(void)
 {
 	struct mc_member_record record = usual(C, 1);
-	const struct adm_count *counts;
+	const struct sa_count *counts;
 	struct unit_capture capture;
 	unsigned lines = 0;
 	char log[65536];
@@ -459,7 +459,7 @@ static void test_refusals_are_limited(void)
 	for (const char *at = log; (at = strstr(at, "is refused: ")); at++)
 		lines++;
 	CU_ASSERT_TRUE(lines >= 1 && lines <= 10);
-	for (size_t i = adm_counts(sa.adm, &counts); i-- > 0;)
+	for (size_t i = sa_counts(sa.server, &counts); i-- > 0;)
 		if (!strcmp(counts[i].record, "MCMemberRecord") && !strcmp(counts[i].method, "Set"))
 			CU_ASSERT_EQUAL(counts[i].refused, 100);
 	end();
@@ -977,8 +977,8 @@ static void test_durable(void)
 	ask_only(&ask_a, 1);
 	ask_only(&ask_a, 1);
 	CU_ASSERT_EQUAL(sa.sent, 0);
-	CU_ASSERT_EQUAL(adm_pending(sa.adm), 1);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 1);
+	CU_ASSERT_EQUAL(sa_pending(sa.server), 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->repeated, 1);
 	CU_ASSERT_EQUAL(members(), 1);
 	ask_only(&ask_a, 2); /* no change, but of something that is not durable either */
 	CU_ASSERT_EQUAL(sa.sent, 0);
@@ -989,7 +989,7 @@ static void test_durable(void)
 	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
 	turn();
 	CU_ASSERT_EQUAL(sa.sent, 3);
-	CU_ASSERT_EQUAL(adm_pending(sa.adm), 0);
+	CU_ASSERT_EQUAL(sa_pending(sa.server), 0);
 	CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
 	CU_ASSERT_EQUAL(sa.header.tid, 2);
 	record.join_state = JOIN_FULL; /* all is durable */
@@ -1004,15 +1004,15 @@ static void test_durable(void)
 		set_mgid(record.mgid, 10 + i);
 		ask_only(&ask_a, 10 + i);
 	}
-	CU_ASSERT_EQUAL(adm_pending(sa.adm), 64);
+	CU_ASSERT_EQUAL(sa_pending(sa.server), 64);
 	CU_ASSERT_EQUAL(members(), 65);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 200 - 64);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 200 - 64);
 	ask_a.from = LID_C;
 	record = usual(C, 500);
 	ask_only(&ask_a, 1);
-	CU_ASSERT_EQUAL(adm_pending(sa.adm), 65);
+	CU_ASSERT_EQUAL(sa_pending(sa.server), 65);
 	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
-	while (adm_pending(sa.adm))
+	while (sa_pending(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent - before, 65);
 
@@ -1026,7 +1026,7 @@ static void test_durable(void)
 	view_publish(&sa.view, two_switches_view());
 	record = usual(C, 502);
 	ask_only(&ask_a, 3);
-	CU_ASSERT_EQUAL(adm_pending(sa.adm), 1);
+	CU_ASSERT_EQUAL(sa_pending(sa.server), 1);
 	end();
 }
 
@@ -1056,18 +1056,18 @@ static void test_storm(void)
 		}
 	}
 	CU_ASSERT_EQUAL(sa.sent, 0);
-	CU_ASSERT_EQUAL(adm_pending(sa.adm), PORTS * JOINS);
+	CU_ASSERT_EQUAL(sa_pending(sa.server), PORTS * JOINS);
 	CU_ASSERT_EQUAL(members(), PORTS * JOINS);
 	CU_ASSERT_EQUAL(groups(), JOINS + 1);
 	registry_kept(sa.registry, KEPT_BY_STORE, registry_number(sa.registry));
-	while (adm_pending(sa.adm) && turns++ < PORTS * JOINS) {
+	while (sa_pending(sa.server) && turns++ < PORTS * JOINS) {
 		unsigned before = sa.sent;
 
 		turn();
 		most = sa.sent - before > most ? sa.sent - before : most;
 	}
 	CU_ASSERT_EQUAL(sa.sent, PORTS * JOINS);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, PORTS * JOINS);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->answered, PORTS * JOINS);
 	CU_ASSERT_TRUE(most <= 2 * TURN_MAX);
 	/* And all leave. */
 	for (unsigned p = 0; p < PORTS; p++)

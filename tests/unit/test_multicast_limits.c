@@ -37,11 +37,11 @@ static void test_own_join_after_proxy(void)
 static void test_default_key(void)
 {
 	struct mc_member_record record = usual(A, 1);
-	struct adm_options known = options;
+	struct sa_options known = options;
 
 	known.sa_key = SA_KEY_DEFAULT;
 	begin();
-	adm_set_options(sa.adm, &known);
+	sa_set_options(sa.server, &known);
 	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(ask_member(METHOD_DELETE, lids[C], SA_KEY_DEFAULT, JOIN, &record),
 			SA_REQ_INVALID);
@@ -53,20 +53,20 @@ static void test_default_key(void)
 
 static void limit(uint32_t registrations, uint32_t most_groups)
 {
-	struct adm_options limited = options;
+	struct sa_options limited = options;
 
 	limited.registrations_per_port = registrations;
 	limited.groups_per_port = most_groups;
-	adm_set_options(sa.adm, &limited);
+	sa_set_options(sa.server, &limited);
 }
 
 static void expect_over_limit(uint64_t registrations, uint64_t most_groups, uint64_t mlids)
 {
-	const uint64_t *over = adm_stats(sa.adm)->over_limit;
+	const uint64_t *over = sa_stats(sa.server)->over_limit;
 
-	CU_ASSERT_EQUAL(over[ADM_LIMIT_REGISTRATIONS], registrations);
-	CU_ASSERT_EQUAL(over[ADM_LIMIT_GROUPS], most_groups);
-	CU_ASSERT_EQUAL(over[ADM_LIMIT_MLIDS], mlids);
+	CU_ASSERT_EQUAL(over[SA_LIMIT_REGISTRATIONS], registrations);
+	CU_ASSERT_EQUAL(over[SA_LIMIT_GROUPS], most_groups);
+	CU_ASSERT_EQUAL(over[SA_LIMIT_MLIDS], mlids);
 }
 
 /* What a port joins another port to counts for itself, until the other port joins. */
@@ -161,8 +161,8 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(quit(C, 10, JOIN_FULL), STATUS_OK);
 	unit_capture_end(&capture, log, sizeof(log));
 	/* A manager that starts with these records counts the same. */
-	adm_free(sa.adm);
-	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	sa_free(sa.server);
+	sa.server = sa_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
 	limit(1000, MOST);
 	unit_capture_begin(&capture);
 	CU_ASSERT_EQUAL(join(A, 8, JOIN_FULL), SA_NO_RESOURCES);
@@ -262,11 +262,11 @@ static void test_kept_mlids(void)
 		configured[i] = default_group;
 		configured[i].mgid[5] = (uint8_t)(0xFF - i);
 	}
-	adm_set_groups(sa.adm, configured, 1 + KEPT);
+	sa_set_groups(sa.server, configured, 1 + KEPT);
 	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
 	/* There is none for one more, and groups of clients do not get what ends. */
 	unit_capture_begin(&capture);
-	adm_set_groups(sa.adm, configured, ARRAY_SIZE(configured));
+	sa_set_groups(sa.server, configured, ARRAY_SIZE(configured));
 	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
 	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
 	turn();
@@ -291,7 +291,7 @@ static void test_taken_mgid(void)
 	memcpy(record.mgid, configured[1].mgid, GID_SIZE);
 	key = configured[1];
 	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
-	adm_set_groups(sa.adm, configured, ARRAY_SIZE(configured));
+	sa_set_groups(sa.server, configured, ARRAY_SIZE(configured));
 	turn();
 	group = registry_find(sa.registry, REGISTRY_GROUP, &key);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(group);
@@ -301,7 +301,7 @@ static void test_taken_mgid(void)
 	memcpy(record.mgid, default_group.mgid, GID_SIZE);
 	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
 	configured[0].q_key++;
-	adm_set_groups(sa.adm, configured, ARRAY_SIZE(configured));
+	sa_set_groups(sa.server, configured, ARRAY_SIZE(configured));
 	CU_ASSERT_EQUAL(members(), 1);
 	end();
 }

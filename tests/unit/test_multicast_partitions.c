@@ -189,7 +189,7 @@ static struct question question(const uint8_t mgid[GID_SIZE], unsigned number)
 static void ask_outside(bool there, enum limit_reached limit, const uint8_t mgid[GID_SIZE],
 			int answers[QUESTIONS])
 {
-	struct adm_options limited = options;
+	struct sa_options limited = options;
 
 	begin();
 	if (there)
@@ -198,7 +198,7 @@ static void ask_outside(bool there, enum limit_reached limit, const uint8_t mgid
 		limited.groups_per_port = 0;
 	if (limit == REGISTRATION_LIMIT)
 		limited.registrations_per_port = 0;
-	adm_set_options(sa.adm, &limited);
+	sa_set_options(sa.server, &limited);
 	for (unsigned i = 0; i < QUESTIONS; i++) {
 		const struct question asked = question(mgid, i);
 		unsigned before = groups();

@@ -3,7 +3,7 @@
  * PathRecord: which ends a request means, what comes back for them, and the pairs of LIDs that
  * ports with several have.
  */
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 /* Ports for the GIDs of a path request. */
 enum { PREFIX_OURS, PREFIX_LINK_LOCAL, PREFIX_FOREIGN, PREFIX_MULTICAST };
@@ -123,7 +123,7 @@ static void test_path_record(void)
 	gid(wanted.dgid, PREFIX_LINK_LOCAL, PORT_GUID(D));
 	CU_ASSERT_EQUAL(ask_path(METHOD_GET, mask, &wanted), STATUS_OK);
 	answered(&path_record_format, 0, &record);
-	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 8);
+	CU_ASSERT_EQUAL(sa.sa_header.attr_offset, 8);
 	CU_ASSERT_EQUAL(record.service_id_8msb, wanted.service_id_8msb);
 	CU_ASSERT_EQUAL(record.service_id_56lsb, wanted.service_id_56lsb);
 	CU_ASSERT_EQUAL(record.qos_class, wanted.qos_class);

@@ -69,7 +69,7 @@ uint64_t lookup_effort(const struct lookup *lookup)
 	return test.effort;
 }
 
-bool request_open(const struct adm_request *request)
+bool request_open(const struct sa_request *request)
 {
 	return !request->answer->too_large;
 }
@@ -107,7 +107,7 @@ static void settle(const struct queue *queue, uint64_t us)
 	}
 }
 
-static void step(struct adm_request *request, uint64_t unit)
+static void step(struct sa_request *request, uint64_t unit)
 {
 	(void)request;
 	(void)unit;
@@ -115,7 +115,7 @@ static void step(struct adm_request *request, uint64_t unit)
 }
 
 /* What the lookup did not know yet. */
-static void step_with_effort(struct adm_request *request, uint64_t unit)
+static void step_with_effort(struct sa_request *request, uint64_t unit)
 {
 	step(request, unit);
 	test.effort++;
@@ -146,13 +146,13 @@ static enum verdict add_table(struct queue *queue, lid_t lid, unsigned tid, uint
 
 	exchange->from.lid = lid;
 	exchange->header.tid = tid;
-	exchange->request = (struct adm_request){.format = &record,
-						 .requester = {.lid = lid},
-						 .table = true,
-						 .answer = &exchange->answer,
-						 .end = units,
-						 .most = most,
-						 .step = step};
+	exchange->request = (struct sa_request){.format = &record,
+						.requester = {.lid = lid},
+						.table = true,
+						.answer = &exchange->answer,
+						.end = units,
+						.most = most,
+						.step = step};
 	verdict = queue_judge(queue, exchange);
 	if (verdict == VERDICT_WAITS)
 		queue_add(queue, exchange);

@@ -4,7 +4,7 @@
  * blocks and ports a request means, and who may read P_Keys.
  */
 #include "fabric/mft.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 static void test_switch_infos(void)
 {
@@ -82,7 +82,7 @@ static void test_mfts(void)
 
 	begin();
 	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* nobody can tell */
-	adm_set_mft(sa.adm, mft_of_s2, mft);
+	sa_set_mft(sa.server, mft_of_s2, mft);
 	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* nothing is held */
 	mft_learn(mft, 0, none);
 	mft_learn(mft, 1, none);

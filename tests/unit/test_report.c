@@ -10,7 +10,7 @@
 #include "mad/notice.h"
 #include "sa/report.h"
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 enum { OFF = 100000 }; /* reports that a test keeps */
 
@@ -409,8 +409,8 @@ static void test_own_notices(void)
 	own_notice(3, TRAP_MC_GROUP_DELETED, group.mgid);
 	answer(3);
 	now();
-	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 4);
+	CU_ASSERT_EQUAL(sa_reports(sa.server), 0);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->answered, 4);
 	end_reports();
 }
 
@@ -650,7 +650,7 @@ static void test_key_being_taken(void)
 	struct node_facts *manager;
 
 	begin_reports();
-	adm_set_wanted(sa.adm, wants, &robbed);
+	sa_set_wanted(sa.server, wants, &robbed);
 	manager = sa.view->topology->ends[D].facts;
 	pkey_list_unref(manager->port[1].pkeys);
 	manager->port[1].pkeys = two_switches_keys((const pkey_t[2]){LOST, KEPT});
@@ -857,7 +857,7 @@ static void test_as_srp_asks(void)
 		uint8_t mad[MAD_SIZE] = {0};
 
 		header_encode(&header, mad);
-		adm_header_encode(&(struct adm_header){.component_mask = 0xFB2}, mad);
+		sa_header_encode(&(struct sa_header){.component_mask = 0xFB2}, mad);
 		format_encode(&inform_info_format, &asked[i], mad + SUBN_ADM_HEADER_SIZE);
 		sa.transport.user.received(sa.transport.user.ctx, &from, mad, sizeof(mad));
 		CU_ASSERT_EQUAL(sa.header.status, STATUS_OK);
@@ -966,8 +966,8 @@ static void test_went_unseen(void)
 static void expect_attempts(unsigned reports)
 {
 	CU_ASSERT_EQUAL(out.count, reports * REPORT_ATTEMPTS);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->failed, reports);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->retried, reports * (REPORT_ATTEMPTS - 1));
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->failed, reports);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->retried, reports * (REPORT_ATTEMPTS - 1));
 }
 
 static void test_silent(void)
@@ -986,15 +986,15 @@ static void test_silent(void)
 			if (out.sent[s].to.lid == 24)
 				answer(s);
 		run_until(loop_now_us(sa.loop) + 20000000);
-		CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
-		CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, i);
-		CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->failed, i);
+		CU_ASSERT_EQUAL(sa_reports(sa.server), 0);
+		CU_ASSERT_EQUAL(sa_report_stats(sa.server)->answered, i);
+		CU_ASSERT_EQUAL(sa_report_stats(sa.server)->failed, i);
 		CU_ASSERT_EQUAL(out.count, i * (1 + REPORT_ATTEMPTS));
 		CU_ASSERT_EQUAL(subscriptions(), i < REPORT_FAILURES_MAX ? 2 : 1);
 	}
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_PTR_NOT_NULL(strstr(log, "LID 16 did not answer"));
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->unsubscribed, 1);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->unsubscribed, 1);
 	end_reports();
 }
 
@@ -1011,7 +1011,7 @@ static void test_silent_for_seconds(void)
 	for (unsigned i = 0; i < NOTICES; i++)
 		raise(EVENT_PORT_IN, B);
 	run_until(loop_now_us(sa.loop) + 50000000);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->failed, NOTICES);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->failed, NOTICES);
 	CU_ASSERT_EQUAL(subscriptions(), 1);
 	run_until(loop_now_us(sa.loop) + REPORT_SILENCE_S * UINT64_C(1000000));
 	CU_ASSERT_EQUAL(subscriptions(), 1);
@@ -1043,7 +1043,7 @@ static void test_forgiven(void)
 		now();
 	}
 	CU_ASSERT_EQUAL(subscriptions(), 1);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 3);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->answered, 3);
 	end_reports();
 }
 
@@ -1294,9 +1294,9 @@ static void test_again_in_order(void)
 		now();
 	}
 	CU_ASSERT_EQUAL(out.count, 4);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->sent, 3);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->retried, 1);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->answered, 3);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->sent, 3);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->retried, 1);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->answered, 3);
 	end_reports();
 }
 
@@ -1341,12 +1341,12 @@ static void test_falls_behind(void)
 		raise_trap((struct notice){.is_generic = 1, .trap_number = 144, .count = i % 32768},
 			   C);
 	CU_ASSERT_EQUAL(out.count, 1);
-	for (; told <= out.count && adm_reports(sa.adm); told++) {
+	for (; told <= out.count && sa_reports(sa.server); told++) {
 		answer(told - 1);
 		now();
 	}
 	CU_ASSERT_EQUAL(out.count, 1 + REPORT_LOG);
-	CU_ASSERT_EQUAL(adm_report_stats(sa.adm)->lost, MORE);
+	CU_ASSERT_EQUAL(sa_report_stats(sa.server)->lost, MORE);
 	reported(out.count - 1, &notice);
 	CU_ASSERT_EQUAL(notice.count, REPORT_LOG + MORE - 1);
 	end_reports();
@@ -1364,13 +1364,13 @@ static void test_ends(void)
 	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
 	answer(0);
 	now();
-	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
+	CU_ASSERT_EQUAL(sa_reports(sa.server), 0);
 	info.subscribe = 1;
 	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
 	raise(EVENT_PORT_IN, B);
 	raise(EVENT_PORT_OUT, B);
 	event_raise(&sa.events, &(struct event){.kind = EVENT_NOT_MASTER});
-	CU_ASSERT_EQUAL(adm_reports(sa.adm), 0);
+	CU_ASSERT_EQUAL(sa_reports(sa.server), 0);
 	run_until(loop_now_us(sa.loop) + 20000000);
 	CU_ASSERT_EQUAL(out.count, 2);
 	raise(EVENT_PORT_IN, B); /* it is MASTER again */

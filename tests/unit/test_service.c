@@ -9,7 +9,7 @@
 #include "sa/service.h"
 #include "store/setting.h"
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 enum { LID_A = 16, LID_B = 20, LID_C = 24, LID_D = 28 };
 
@@ -285,11 +285,11 @@ static void test_keys(void)
 static void test_default_key(void)
 {
 	struct service_record record = service(1, A);
-	struct adm_options known = options;
+	struct sa_options known = options;
 
 	known.sa_key = SA_KEY_DEFAULT;
 	begin();
-	adm_set_options(sa.adm, &known);
+	sa_set_options(sa.server, &known);
 	record.key[15] = 9;
 	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | KEY, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(send_service(LID_C, METHOD_GET, SA_KEY_DEFAULT, ID, &record), STATUS_OK);
@@ -389,13 +389,13 @@ static void test_lease_from_before(void)
 	struct service_entry entry = {.service_id = 1, .gid_guid = PORT_GUID(A), .p_key = 0xFFFF};
 
 	begin();
-	adm_free(sa.adm);
+	sa_free(sa.server);
 	entry.expires_s = loop_wall_s(sa.loop) + 7;
 	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
 	entry.service_id = 2;
 	entry.expires_s = 1; /* long ago */
 	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
-	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	sa.server = sa_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
 	CU_ASSERT_EQUAL(table(RECORD_SERVICE, &service_record_format, 0, NULL), 1);
 	wait_s(1);
 	CU_ASSERT_EQUAL(services(), 1);
@@ -406,8 +406,8 @@ static void test_lease_from_before(void)
 
 static void restart(void)
 {
-	adm_free(sa.adm);
-	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	sa_free(sa.server);
+	sa.server = sa_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
 	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 }
 
@@ -506,7 +506,7 @@ static void test_limit(void)
 		CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID, &record),
 				i < options.registrations_per_port ? STATUS_OK : SA_NO_RESOURCES);
 	}
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->over_limit[ADM_LIMIT_REGISTRATIONS], 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->over_limit[SA_LIMIT_REGISTRATIONS], 1);
 	end();
 }
 

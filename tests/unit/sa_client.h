@@ -4,8 +4,8 @@
  * this file, answers are what it was told to send. The fabric is that of two_switches.h. A test
  * begins with begin() and ends with end().
  */
-#ifndef TESTS_UNIT_ADM_CLIENT_H
-#define TESTS_UNIT_ADM_CLIENT_H
+#ifndef TESTS_UNIT_SA_CLIENT_H
+#define TESTS_UNIT_SA_CLIENT_H
 
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define SA_KEY UINT64_C(0x0123456789ABCDEF)
 #define TID UINT64_C(0xFEEDFACE00C0FFEE)
 
-static const struct adm_options options = {
+static const struct sa_options options = {
 	.sa_key = SA_KEY,
 	.subnet_prefix = UINT64_C(0xFEC0000000000001),
 	.packet_life_time = 18,
@@ -38,12 +38,12 @@ static struct {
 	struct event_hub events;
 	struct txn_table *txns;
 	struct view *view;
-	struct adm *adm;
+	struct sa *server;
 	int send_error;
 	unsigned sent;
 	struct mad_addr to;
 	struct mad_header header;
-	struct adm_header adm_header;
+	struct sa_header sa_header;
 	uint8_t *mad;
 	size_t size;
 } sa;
@@ -61,7 +61,7 @@ static inline int capture(struct transport *transport, const struct mad_addr *to
 	sa.size = size;
 	memcpy(sa.mad, mad, size);
 	header_decode(mad, &sa.header);
-	adm_header_decode(mad, &sa.adm_header);
+	sa_header_decode(mad, &sa.sa_header);
 	return 0;
 }
 
@@ -87,14 +87,14 @@ static inline void begin(void)
 	sa.view = two_switches_view();
 	sa.registry = registry_new();
 	event_hub_init(&sa.events);
-	sa.adm = adm_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
-	adm_set_groups(sa.adm, &default_group, 1);
+	sa.server = sa_new(sa.loop, sa.txns, &sa.view, sa.registry, &sa.events, &options);
+	sa_set_groups(sa.server, &default_group, 1);
 	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
 }
 
 static inline void end(void)
 {
-	adm_free(sa.adm);
+	sa_free(sa.server);
 	registry_free(sa.registry);
 	txn_table_free(sa.txns);
 	view_publish(&sa.view, NULL);
@@ -145,14 +145,14 @@ static inline void ask_only(const struct ask *ask, uint64_t tid)
 		.attr_id = ask->attr_id,
 		.attr_mod = ask->attr_mod,
 	};
-	const struct adm_header adm_header = {
+	const struct sa_header sa_header = {
 		.sm_key = ask->sm_key, .attr_offset = 5, .component_mask = ask->mask};
 	const struct mad_addr from = {
 		.lid = ask->from ? ask->from : 16, .qpn = 1, .pkey_index = ask->pkey_index};
 	uint8_t mad[2 * MAD_SIZE] = {0};
 
 	header_encode(&header, mad);
-	adm_header_encode(&adm_header, mad);
+	sa_header_encode(&sa_header, mad);
 	if (ask->record)
 		format_encode(ask->format, ask->record, mad + SUBN_ADM_HEADER_SIZE);
 	if (ask->gids)
@@ -168,7 +168,7 @@ static inline int ask(const struct ask *ask)
 	unsigned before = sa.sent;
 
 	ask_only(ask, TID);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_TRUE(sa.sent - before <= 1);
 	return sa.sent > before ? sa.header.status : -1;
@@ -191,7 +191,7 @@ static inline int trusted_table(uint64_t sm_key, uint16_t attr_id, const struct 
 	CU_ASSERT_EQUAL(sa.header.method, METHOD_GET_TABLE_RESP);
 	CU_ASSERT_EQUAL(sa.mad[26] & RMPP_ACTIVE, RMPP_ACTIVE);
 	CU_ASSERT_EQUAL(bytes % format->wire_size, 0);
-	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, bytes ? format->wire_size / 8 : 0);
+	CU_ASSERT_EQUAL(sa.sa_header.attr_offset, bytes ? format->wire_size / 8 : 0);
 	return (int)(bytes / format->wire_size);
 }
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 #include "tests/unit/star.h"
 
 /* Every row of the dispatch table: what A is told when it asks for everything. */
@@ -65,12 +65,12 @@ static void refused(void)
 
 	CU_ASSERT_EQUAL(sa.size, MAD_SIZE);
 	CU_ASSERT_EQUAL(sa.mad[26] & RMPP_ACTIVE, 0);
-	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 0);
+	CU_ASSERT_EQUAL(sa.sa_header.attr_offset, 0);
 	CU_ASSERT_EQUAL(memcmp(sa.mad + SUBN_ADM_HEADER_SIZE, nothing, sizeof(nothing)), 0);
 }
 
 /* Whether it has something to tell who asks for everything. */
-static bool answers_all(const struct adm_count *count)
+static bool answers_all(const struct sa_count *count)
 {
 	if (!strcmp(count->method, "SubnAdmGetTable"))
 		return true;
@@ -80,7 +80,7 @@ static bool answers_all(const struct adm_count *count)
 
 static void test_rows(void)
 {
-	const struct adm_count *counts;
+	const struct sa_count *counts;
 	size_t num_counts, num_rows = 0;
 
 	begin();
@@ -114,7 +114,7 @@ static void test_rows(void)
 		refused();
 		num_rows++;
 	}
-	num_counts = adm_counts(sa.adm, &counts);
+	num_counts = sa_counts(sa.server, &counts);
 	CU_ASSERT_EQUAL(num_counts, num_rows); /* no row without a case */
 	for (size_t i = 0; i < num_counts; i++) {
 		CU_ASSERT_EQUAL(counts[i].requests, 1);
@@ -275,9 +275,9 @@ static void test_refusals(void)
 		CU_ASSERT_EQUAL(sa.header.method, refusals[i].method);
 		refused();
 	}
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->refused, ARRAY_SIZE(refusals));
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->received, ARRAY_SIZE(refusals));
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, 0);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->refused, ARRAY_SIZE(refusals));
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->received, ARRAY_SIZE(refusals));
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->answered, 0);
 	end();
 }
 
@@ -302,11 +302,11 @@ static void test_drops(void)
 	unit_capture_begin(&capture);
 	for (size_t i = 0; i < ARRAY_SIZE(drops); i++)
 		CU_ASSERT_EQUAL(ask(&drops[i]), -1);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, ARRAY_SIZE(drops));
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, ARRAY_SIZE(drops));
 	view_publish(&sa.view, NULL);
 	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO}),
 			-1);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, ARRAY_SIZE(drops) + 1);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, ARRAY_SIZE(drops) + 1);
 	/* Answers are nobody's requests; the transactions sort them out. */
 	view_publish(&sa.view, two_switches_view());
 	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET_RESP, .attr_id = RECORD_NODE}), -1);
@@ -357,9 +357,9 @@ static void test_way_back(void)
 	CU_ASSERT_EQUAL(sa.header.class_version, 2);
 	CU_ASSERT_EQUAL(sa.header.attr_id, RECORD_SM_INFO);
 	CU_ASSERT_EQUAL(sa.header.attr_mod, 0x12345678);
-	CU_ASSERT_EQUAL(sa.adm_header.sm_key, 0);
-	CU_ASSERT_EQUAL(sa.adm_header.component_mask, COMPONENT(SM_INFO_RECORD_LID));
-	CU_ASSERT_EQUAL(sa.adm_header.attr_offset, 4);
+	CU_ASSERT_EQUAL(sa.sa_header.sm_key, 0);
+	CU_ASSERT_EQUAL(sa.sa_header.component_mask, COMPONENT(SM_INFO_RECORD_LID));
+	CU_ASSERT_EQUAL(sa.sa_header.attr_offset, 4);
 	CU_ASSERT_EQUAL(sa.size, SUBN_ADM_HEADER_SIZE + 32);
 	end();
 }
@@ -380,8 +380,8 @@ static void test_send_failure(void)
 	unit_capture_end(&capture, log, sizeof(log));
 	for (const char *at = log; (at = strstr(at, "could not be sent")); at++)
 		lines++;
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->send_failed, 100);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, 0);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->send_failed, 100);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->answered, 0);
 	CU_ASSERT_TRUE(lines >= 1 && lines <= 10);
 	end();
 }

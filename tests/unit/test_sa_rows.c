@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Which test covers which record and method of the SA: a row of its dispatch table that no test is
- * named for fails, and so does a name that no test has. `test_adm_rows --show` prints the table.
- * Beside these, test_adm.c asks every row for everything and for each component by itself, and
- * test_adm_bad.c asks each for what is wrong.
+ * named for fails, and so does a name that no test has. `test_sa_rows --show` prints the table.
+ * Beside these, test_sa.c asks every row for everything and for each component by itself, and
+ * test_sa_bad.c asks each for what is wrong.
  */
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 /* By record and method; one row may stand for several methods. Which programs: tests/unit/test_X.c.
  */
@@ -87,12 +87,12 @@ static void test_names(void)
 
 static void test_covered(void)
 {
-	const struct adm_count *counts;
+	const struct sa_count *counts;
 	size_t num_counts;
 	unsigned used[ARRAY_SIZE(covered)] = {0};
 
 	begin();
-	num_counts = adm_counts(sa.adm, &counts);
+	num_counts = sa_counts(sa.server, &counts);
 	for (size_t c = 0; c < num_counts; c++) {
 		unsigned tests = 0;
 
@@ -118,7 +118,7 @@ static void test_manual(void)
 {
 	char text[32768], *from;
 	FILE *file = fopen("man/weftd.8", "r");
-	const struct adm_count *counts;
+	const struct sa_count *counts;
 	size_t count, size;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
@@ -129,7 +129,7 @@ static void test_manual(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(from);
 	*strstr(from, ".PP") = '\0';
 	begin();
-	count = adm_counts(sa.adm, &counts);
+	count = sa_counts(sa.server, &counts);
 	for (size_t i = 0; i < count; i++) {
 		if (!strstr(from, counts[i].record))
 			fprintf(stderr, "man/weftd.8 does not name %s\n", counts[i].record);

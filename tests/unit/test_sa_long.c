@@ -4,7 +4,7 @@
  * goes, requests that come again, and an SA that ends before them.
  */
 #include "sa/queue.h"
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 #include "tests/unit/star.h"
 
 /* Two LIDs each; the switch has one. */
@@ -41,17 +41,17 @@ static void test_short_between(void)
 	begin_star();
 	ask_only(&all_paths, 1);
 	CU_ASSERT_EQUAL(sa.sent, 0);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 1);
 	turn();
 	ask_only(&class_info, 2);
 	CU_ASSERT_EQUAL(sa.sent, 1);
 	CU_ASSERT_EQUAL(sa.header.tid, 2);
 	ask_only(&other, 3);
-	for (; adm_waiting(sa.adm) == 2 && turns < 100; turns++)
+	for (; sa_waiting(sa.server) == 2 && turns < 100; turns++)
 		turn();
 	CU_ASSERT_EQUAL(sa.header.tid, 3);
 	CU_ASSERT_EQUAL(records(112), STAR_HOSTS + 1);
-	for (; adm_waiting(sa.adm) && turns < 100; turns++)
+	for (; sa_waiting(sa.server) && turns < 100; turns++)
 		turn();
 	CU_ASSERT_TRUE(turns >= 10);
 	CU_ASSERT_EQUAL(sa.header.tid, 1);
@@ -70,8 +70,8 @@ static void test_view_changes(void)
 	view_publish(&sa.view, two_switches_view());
 	ask_only(&(struct ask){.method = METHOD_GET_TABLE, .attr_id = RECORD_SWITCH_INFO}, 2);
 	CU_ASSERT_EQUAL(records(24), SWITCHES);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
-	while (adm_waiting(sa.adm))
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 1);
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(records(64), STAR_PATHS);
 	for (unsigned i = 0; i < records(64); i++) {
@@ -89,10 +89,10 @@ static void test_view_goes(void)
 	ask_only(&all_paths, 2);
 	turn();
 	view_publish(&sa.view, NULL);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 0);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 2);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 2);
 	end();
 }
 
@@ -103,14 +103,14 @@ static void test_repeated(void)
 		ask_only(&all_paths, 1);
 		turn();
 	}
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
-	while (adm_waiting(sa.adm))
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 1);
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 1);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->repeated, 4);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 4);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->repeated, 4);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 4);
 	ask_only(&all_nodes, 1);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 2);
 	end();
@@ -127,17 +127,17 @@ static void test_overload(void)
 		paths.from = (lid_t)(LID_OF_HOST + tid % 2);
 		ask_only(&paths, tid);
 	}
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 16);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->overload, 34);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 16);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 34);
 	other.from = 20;
 	ask_only(&other, 99);
-	while (adm_waiting(sa.adm) == 17)
+	while (sa_waiting(sa.server) == 17)
 		turn();
 	CU_ASSERT_EQUAL(sa.header.tid, 99);
-	while (adm_waiting(sa.adm))
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 17);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered, 17);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->answered, 17);
 	end();
 }
 
@@ -157,12 +157,12 @@ static void test_short_tables(void)
 	unsigned asked = 0;
 
 	begin_star();
-	while (!adm_waiting(sa.adm) && asked <= allowed) {
+	while (!sa_waiting(sa.server) && asked <= allowed) {
 		table.from = (lid_t)(LID_OF_HOST + asked % 2);
 		ask_only(&table, ++asked);
 	}
 	CU_ASSERT_EQUAL(sa.size, bytes);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 1);
 	CU_ASSERT_TRUE(asked > allowed / 2);
 	CU_ASSERT_EQUAL(sa.sent, asked - 1);
 	ask_only(&class_info, 9001);
@@ -170,8 +170,8 @@ static void test_short_tables(void)
 	table.from = 20;
 	ask_only(&table, 9002);
 	CU_ASSERT_EQUAL(sa.header.tid, 9002);
-	CU_ASSERT_EQUAL(adm_waiting(sa.adm), 1);
-	while (adm_waiting(sa.adm))
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), 1);
+	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.header.tid, asked);
 	end();
@@ -205,7 +205,7 @@ static void test_end(void)
 	ask_only(&all_nodes, 2);
 	turn();
 	ask_only(&all_paths, 3);
-	CU_ASSERT_TRUE(adm_waiting(sa.adm) >= 2);
+	CU_ASSERT_TRUE(sa_waiting(sa.server) >= 2);
 	end();
 }
 

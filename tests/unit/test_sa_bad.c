@@ -5,7 +5,7 @@
  * MADs that end anywhere, and every LID as the requester. Each gets one answer with a status that
  * is possible, or none and is counted; sanitizers see the rest.
  */
-#include "tests/unit/adm_client.h"
+#include "tests/unit/sa_client.h"
 
 static const struct {
 	uint16_t attr_id;
@@ -37,11 +37,11 @@ static const uint8_t methods[] = {METHOD_GET, METHOD_GET_TABLE, METHOD_GET_MULTI
 /* No row of the dispatch table is without a record here. */
 static void test_complete(void)
 {
-	const struct adm_count *counts;
+	const struct sa_count *counts;
 	size_t num_counts;
 
 	begin();
-	num_counts = adm_counts(sa.adm, &counts);
+	num_counts = sa_counts(sa.server, &counts);
 	for (size_t i = 0; i < num_counts; i++) {
 		bool found = false;
 
@@ -193,7 +193,7 @@ static void test_values(void)
 		judge_record(records[r].attr_id, records[r].format, 0);
 		judge_record(records[r].attr_id, records[r].format, SA_KEY);
 	}
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->dropped, 0);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, 0);
 	end();
 }
 
@@ -225,10 +225,10 @@ static void test_methods(void)
 			}
 		}
 	}
-	CU_ASSERT_TRUE(adm_stats(sa.adm)->received <= asked);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->received, adm_stats(sa.adm)->answered +
-							     adm_stats(sa.adm)->refused +
-							     adm_stats(sa.adm)->dropped);
+	CU_ASSERT_TRUE(sa_stats(sa.server)->received <= asked);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->received, sa_stats(sa.server)->answered +
+							       sa_stats(sa.server)->refused +
+							       sa_stats(sa.server)->dropped);
 	end();
 }
 
@@ -262,7 +262,7 @@ static void test_requesters(void)
 		wrong += status != (known ? STATUS_OK : -1);
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
-	CU_ASSERT_EQUAL(adm_stats(sa.adm)->answered + adm_stats(sa.adm)->dropped, UINT16_MAX);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->answered + sa_stats(sa.server)->dropped, UINT16_MAX);
 	end();
 }
 

@@ -7,9 +7,9 @@
  * fourth, a search finds the shortest way that shares no cable between switches with the tree's.
  * The same search serves when the tree has no way, because a cable on it was cut and the tree has
  * not been built again. Ways are found when they are needed and not kept.
- * They use no cable that a full pass of discovery has not seen again yet, or both of whose switches
- * have told of changes since: it may lead elsewhere now, and what answers there would be taken for
- * the target. Loop thread only.
+ * They use no cable that a heavy pass of discovery has not seen again yet, or both of whose
+ * switches have told of changes since: it may lead elsewhere now, and what answers there would be
+ * taken for the target. Loop thread only.
  */
 #include <stdlib.h>
 

@@ -99,7 +99,7 @@ struct port {
 	bool busy;	 /* a Set(PortInfo) is under way */
 	bool failed;	 /* a Set(PortInfo) failed in the last run of programming */
 	bool no_bringup; /* one did that was to bring it up: no route uses it before it is ACTIVE */
-	bool excluded;	 /* a full pass found behind it a GUID that another device has */
+	bool excluded;	 /* a heavy pass found behind it a GUID that another device has */
 	bool logged;	 /* what is wrong behind it was */
 	bool silent;	 /* what is behind it did not answer when it was asked last */
 	bool link_unverified; /* its link was down since its cable was verified, or may have been */
@@ -232,7 +232,7 @@ struct node {
 	uint64_t mute_pass;   /* discovery pass in which a request to it had no answer */
 	uint64_t silent_us;   /* since when it is silent; 0: it is not */
 	uint64_t revision;    /* rises when a read shows something new */
-	bool silent;   /* it did not answer a full pass, though its links are up: kept as it was */
+	bool silent;   /* it did not answer a heavy pass, though its links are up: kept as it was */
 	int32_t index; /* while freezing: of its switch in the snapshot, or -1 */
 	struct switch_state *sw; /* switches only */
 	struct port port[];	 /* 0 .. num_ports; port 0 of adapters is unused */
@@ -326,7 +326,7 @@ struct port *fabric_next_end(struct fabric *fabric, size_t *at);
 /* The highest base LID that was given. */
 lid_t fabric_lid_top(struct fabric *fabric);
 
-/* Whether the last full pass of discovery has seen each cable of the tree's way to a node again. A
+/* Whether the last heavy pass of discovery has seen each cable of the tree's way to a node again. A
  * cable behind a switch that was silent then may lead elsewhere now. */
 bool fabric_way_is_seen(const struct fabric *fabric, const struct node *node);
 /* Breadth-first uplinks from sm_port over the cables, by silent switches only where there is no

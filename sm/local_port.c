@@ -39,7 +39,7 @@ static void link_was_lost(struct sm *sm, const struct port *port, bool down)
 	if (peers_role(sm->peers) == SM_MASTER)
 		peers_port_down(sm->peers, reason);
 	else
-		trigger_full(&sm->trigger, reason);
+		trigger_heavy(&sm->trigger, reason);
 }
 
 static bool may_look(const struct sm *sm)
@@ -72,10 +72,10 @@ static void local_port_answered(void *owner, void *subject, const struct smp_req
 	else if (info.port_state == PORT_INIT && before > PORT_INIT)
 		link_was_lost(sm, port, false);
 	else if (info.port_state >= PORT_INIT && before < PORT_INIT)
-		trigger_full(&sm->trigger, "the link of our port came up");
+		trigger_heavy(&sm->trigger, "the link of our port came up");
 	else if (info.lid != port_info(port)->lid ||
 		 info.master_sm_lid != port_info(port)->master_sm_lid)
-		trigger_full(&sm->trigger, "our port has another LID, or another MasterSMLID");
+		trigger_heavy(&sm->trigger, "our port has another LID, or another MasterSMLID");
 }
 
 /* A switch's port 0 has no link. */
@@ -129,7 +129,7 @@ static void device_back(void *ctx)
 		  port->port, port->port_guid);
 	sm->local_port.downs = 0;
 	sm->fabric->own_guid = port->port_guid;
-	trigger_full(&sm->trigger, "our port is there again");
+	trigger_heavy(&sm->trigger, "our port is there again");
 }
 
 void local_port_init(struct sm *sm)

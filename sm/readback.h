@@ -3,7 +3,7 @@
  * The readback: while nothing else is under way, all that devices hold is read again, one thing at
  * a time, so that everything has been read within options.readback_s. What differs from what the
  * manager believes, because a device forgot or somebody else wrote, is an event, and is mended by
- * an ordinary sweep of that node. So nothing needs full sweeps at an interval.
+ * an ordinary sweep of that node. So nothing needs heavy sweeps at an interval.
  *
  * What no bring-up needs is read here for the first time as well: the tables of ports
  * (read_tables.h). Those of end ports follow the sweep that brought them up, some ports at a time;

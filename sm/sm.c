@@ -79,7 +79,7 @@ static void role_changed(void *ctx, const char *reason)
 	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
 	 * running sweep has read may be older than what the other master wrote. */
 	if (!sweep_is_electing(sm) && (role == SM_MASTER || role == SM_DISCOVERING))
-		trigger_full(&sm->trigger, reason);
+		trigger_heavy(&sm->trigger, reason);
 }
 
 /* Each sweep asks all managers. */
@@ -87,13 +87,13 @@ static void managers_noticed(void *ctx, bool astray, const char *reason)
 {
 	struct sm *sm = ctx;
 
-	/* A MASTER waits for what other MASTERs do, and only a full sweep shows where their ports
+	/* A MASTER waits for what other MASTERs do, and only a heavy sweep shows where their ports
 	 * are now. Any host can send such orders, so it begins as rarely as for strangers. */
 	if (peers_role(sm->peers) == SM_MASTER &&
 	    !(astray && rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))))
 		trigger_light(&sm->trigger, reason);
 	else
-		trigger_full(&sm->trigger, reason);
+		trigger_heavy(&sm->trigger, reason);
 }
 
 /* Between two sweeps: the next one tries again. */
@@ -112,7 +112,7 @@ static void restored(void *arg)
 
 	sm->fabric->topology++;
 	fabric_new_rereg_epoch(sm->fabric);
-	trigger_full(&sm->trigger, "what is registered was restored");
+	trigger_heavy(&sm->trigger, "what is registered was restored");
 }
 
 /* A standby's registrations are the MASTER's to change. */
@@ -255,7 +255,7 @@ void sm_start(struct sm *sm)
 			"cannot show IsSM on %s port %u (%s): other managers will not see this one",
 			sm->transport->port.ca, sm->transport->port.port,
 			error == -EBUSY ? "another program holds it" : strerror(-error));
-	trigger_full(&sm->trigger, "start");
+	trigger_heavy(&sm->trigger, "start");
 	readback_start(sm);
 	local_port_start(sm);
 }
@@ -314,7 +314,7 @@ static void unlocked(void *ctx)
 	struct sm *sm = ctx;
 
 	sm->fabric->sm_port->m_key_turn = 0;
-	trigger_full(&sm->trigger, "the M_Keys have come from the master");
+	trigger_heavy(&sm->trigger, "the M_Keys have come from the master");
 }
 
 static bool unlike(void *ctx)
@@ -362,7 +362,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	readback_start(sm);
 	policy_options_changed(&sm->policy);
 	sm->fabric->topology++; /* engines may have changed */
-	trigger_full(&sm->trigger, "configuration read again");
+	trigger_heavy(&sm->trigger, "configuration read again");
 }
 
 void sm_set_route_options(struct sm *sm, struct route_options *options)

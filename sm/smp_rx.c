@@ -92,7 +92,7 @@ static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 	sm->counts.sm_info_gets++;
 	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, request) &&
 	    rate_allows(&sm->stranger_rate, loop_now_us(sm->loop)))
-		trigger_full(&sm->trigger, "a manager asks from where we know of nothing");
+		trigger_heavy(&sm->trigger, "a manager asks from where we know of nothing");
 	answer_sm_info(sm, request, STATUS_OK);
 }
 

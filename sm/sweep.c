@@ -62,7 +62,7 @@ static void check_phase(struct sm *sm)
 	hold_judge(&sm->hold);
 	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
-	if (discover_report(sm->discover)->want_full) { /* nothing is built on half a snapshot */
+	if (discover_report(sm->discover)->want_heavy) { /* nothing is built on half a snapshot */
 		sweep_end(sm, -EAGAIN, "it met what only a full sweep can tell");
 		return;
 	}
@@ -164,8 +164,8 @@ static void doubt_newcomer(struct sm *sm)
 	if (!sm->options.sm_lid || !peers_met_another(sm->peers))
 		return;
 	fabric_forget_tables(sm->fabric);
-	if (sm->sweep.now.kind != DISCOVER_FULL)
-		trigger_full(&sm->trigger, "a manager has come that may have been MASTER");
+	if (sm->sweep.now.kind != DISCOVER_HEAVY)
+		trigger_heavy(&sm->trigger, "a manager has come that may have been MASTER");
 }
 
 static void role_phase(struct sm *sm)
@@ -182,15 +182,15 @@ static void role_phase(struct sm *sm)
 		sm->sweep.contested = false;
 		fabric_forget_tables(sm->fabric);
 		fabric_new_rereg_epoch(sm->fabric);
-		trigger_full(&sm->trigger, "the other MASTER is none any more");
+		trigger_heavy(&sm->trigger, "the other MASTER is none any more");
 		sweep_end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
 		return;
 	}
 	sm->sweep.contested = false;
 	if (peers_role(sm->peers) == SM_MASTER) {
 		if (!sm->sweep.was_master && another_may_have_read(sm))
-			trigger_full(&sm->trigger,
-				     "another manager may have been MASTER until now");
+			trigger_heavy(&sm->trigger,
+				      "another manager may have been MASTER until now");
 		if (sm->sweep.was_master)
 			doubt_newcomer(sm);
 		sweep_advance(sm);
@@ -579,7 +579,7 @@ const char *sweep_kind_name(enum discover_kind kind)
 {
 	static const char *const names[] = {[DISCOVER_LIGHT] = "light",
 					    [DISCOVER_TARGETED] = "switches",
-					    [DISCOVER_FULL] = "full"};
+					    [DISCOVER_HEAVY] = "full"};
 
 	return names[kind];
 }
@@ -595,7 +595,7 @@ void sweep_begin(void *arg)
 	trigger_take(&sm->trigger, &sweep->current);
 	/* One that failed has lost what it was asked for: the next sees to all, whoever asks. */
 	if (sweep->failures && sweep->last.error)
-		sweep->current.kind = DISCOVER_FULL;
+		sweep->current.kind = DISCOVER_HEAVY;
 	loop_timer_disarm(&sweep->timer);
 	sweep->running = true;
 	sweep->was_master = peers_role(sm->peers) == SM_MASTER;
@@ -611,11 +611,11 @@ void sweep_begin(void *arg)
 	sweep->facts_before = sm->fabric->facts;
 	sweep->now = (struct sweep_record){.number = sweep->last.number + 1,
 					   .kind = sm->fabric->sm_port ? sweep->current.kind
-								       : DISCOVER_FULL,
+								       : DISCOVER_HEAVY,
 					   .merged = sweep->current.merged,
 					   .started_s = loop_wall_s(sm->loop)};
 	mcast_leave_off(sm->mcast);
-	program_clear_report(sm->program, sweep->now.kind == DISCOVER_FULL);
+	program_clear_report(sm->program, sweep->now.kind == DISCOVER_HEAVY);
 	snprintf(sweep->now.reason, sizeof(sweep->now.reason), "%s", sweep->current.reason);
 	log_debug("sweep %" PRIu64 " (%s) begins: %s", sweep->now.number,
 		  sweep_kind_name(sweep->now.kind), sweep->now.reason);
@@ -758,7 +758,7 @@ static void read_changed(struct sm *sm)
 		sw->changed = false;
 	}
 	if (sm->trigger.num_targets == TRIGGER_NODES_MAX)
-		trigger_full(&sm->trigger, "ports of many switches changed during the sweep");
+		trigger_heavy(&sm->trigger, "ports of many switches changed during the sweep");
 }
 
 /* What was read at the start tells of the time before that, and of nothing that came after. Where
@@ -769,7 +769,7 @@ static void follow_table_cache(struct sm *sm, int error)
 		table_cache_forget(sm->cache);
 	if (program_report(sm->program)->cache_wrong) {
 		fabric_forget_tables(sm->fabric);
-		trigger_full(&sm->trigger, "tables are not as they were left");
+		trigger_heavy(&sm->trigger, "tables are not as they were left");
 	}
 	if (!error && peers_role(sm->peers) == SM_MASTER) {
 		table_cache_touch(sm->cache);
@@ -808,14 +808,14 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	follow_table_cache(sm, error);
 	if (!error)
 		port_events_settled(&sm->port_events, sm->fabric);
-	if (discover_report(sm->discover)->want_full)
-		trigger_full(&sm->trigger, "a partial sweep met what only a full one can tell");
+	if (discover_report(sm->discover)->want_heavy)
+		trigger_heavy(&sm->trigger, "a partial sweep met what only a full one can tell");
 	/* Cables that would not come up before are in no route yet. */
 	if (peers_role(sm->peers) == SM_MASTER && !error && !program_report(sm->program)->failed &&
 	    sm->routed_topology != sm->fabric->topology)
 		trigger_light(&sm->trigger, "more came up during the sweep");
 	if (program_report(sm->program)->not_as_read)
-		trigger_full(&sm->trigger, "it does not hold any more what was read");
+		trigger_heavy(&sm->trigger, "it does not hold any more what was read");
 	if (program_report(sm->program)->changed)
 		read_changed(sm);
 	if (sm->report && error != -EAGAIN)
@@ -830,7 +830,7 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 /* A port that keeps refusing may have changed behind our back, or its neighbour may: now and then
  * all is read again, after 2, 6, 14, 30 failures and so on, and then after each 64 more. Of many
  * devices one always is broken, and the others need not be read all the time for it. */
-static bool deserves_full(const struct sm *sm)
+static bool deserves_heavy(const struct sm *sm)
 {
 	enum { SELDOM = 64 };
 	const struct program_report *report = program_report(sm->program);
@@ -847,14 +847,14 @@ static void timer_expired(void *arg)
 
 	if (peers_role(sm->peers) == SM_STANDBY)
 		return;
-	if (sm->sweep.failures && (sm->sweep.last.error || deserves_full(sm)))
-		trigger_full(&sm->trigger, "again after errors");
+	if (sm->sweep.failures && (sm->sweep.last.error || deserves_heavy(sm)))
+		trigger_heavy(&sm->trigger, "again after errors");
 	else if (sm->sweep.failures)
 		trigger_light(&sm->trigger, "again after errors");
 	else if (peers_role(sm->peers) == SM_MASTER)
 		trigger_light(&sm->trigger, "interval");
 	else
-		trigger_full(&sm->trigger, "looking for a master");
+		trigger_heavy(&sm->trigger, "looking for a master");
 }
 
 void sweep_init(struct sm *sm)

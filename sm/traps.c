@@ -105,7 +105,7 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 	} else if (rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))) {
 		snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
 			 trap->request->from->lid);
-		trigger_full(&sm->trigger, reason);
+		trigger_heavy(&sm->trigger, reason);
 		discover_hurry(sm->discover);
 	}
 }

@@ -37,9 +37,9 @@ void trigger_light(struct trigger *trigger, const char *reason)
 	trigger_request(trigger, DISCOVER_LIGHT, reason);
 }
 
-void trigger_full(struct trigger *trigger, const char *reason)
+void trigger_heavy(struct trigger *trigger, const char *reason)
 {
-	trigger_request(trigger, DISCOVER_FULL, reason);
+	trigger_request(trigger, DISCOVER_HEAVY, reason);
 }
 
 static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char *reason)

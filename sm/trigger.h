@@ -12,7 +12,7 @@
 #include "include/iba.h"
 #include "lib/loop.h"
 
-enum discover_kind { DISCOVER_TARGETED, DISCOVER_LIGHT, DISCOVER_FULL };
+enum discover_kind { DISCOVER_TARGETED, DISCOVER_LIGHT, DISCOVER_HEAVY };
 
 /* What is read of something named. */
 enum discover_look {
@@ -48,7 +48,7 @@ void trigger_init(struct trigger *trigger, struct loop *loop, loop_fn *fn, void 
 void trigger_done(struct trigger *trigger);
 
 void trigger_light(struct trigger *trigger, const char *reason);
-void trigger_full(struct trigger *trigger, const char *reason);
+void trigger_heavy(struct trigger *trigger, const char *reason);
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason);
 /* Of an end port only what: LOOK_PORT, LOOK_DESCRIPTION or both. */
 void trigger_port(struct trigger *trigger, guid_t port_guid, uint8_t what, const char *reason);

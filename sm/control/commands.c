@@ -353,7 +353,7 @@ static void command_sm_sweep(void *ctx, struct control_request *request, const j
 	if (kind && strcmp(kind, "light") == 0)
 		trigger_light(&sm->trigger, "weftctl");
 	else
-		trigger_full(&sm->trigger, "weftctl");
+		trigger_heavy(&sm->trigger, "weftctl");
 }
 
 /* Lists */

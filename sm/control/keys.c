@@ -26,7 +26,7 @@ static void command_keys_import(void *ctx, struct control_request *request, cons
 		control_fail(request, "%s", why);
 		return;
 	}
-	trigger_full(&sm->trigger, "keys were imported");
+	trigger_heavy(&sm->trigger, "keys were imported");
 	settings_answer(&sm->engines.settings, request,
 			json_pack("{s:I}", "taken", (json_int_t)taken));
 }

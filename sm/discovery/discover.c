@@ -78,7 +78,7 @@ static void probe(struct discover *discover, struct port *from, bool second_look
 
 static bool is_partial(const struct discover *discover)
 {
-	return discover->kind != DISCOVER_FULL;
+	return discover->kind != DISCOVER_HEAVY;
 }
 
 static struct port *any_cabled(struct node *node)
@@ -305,7 +305,7 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 				      port); /* a change that is not cleared is one, too */
 		else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
 			 !port->node->silent && !discover->dropping)
-			discover->report.want_full = true;
+			discover->report.want_heavy = true;
 	} else {
 		port->node->silent = false;
 		for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
@@ -423,14 +423,14 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 		return false;
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
 		return false; /* no way through an adapter */
-	return discover->kind == DISCOVER_FULL || (!port->peer && !port->excluded) ||
+	return discover->kind == DISCOVER_HEAVY || (!port->peer && !port->excluded) ||
 	       port->link_unverified;
 }
 
 /* Block after block, each when the one before has come: else a list could have a hole. */
 static void ask_pkeys(struct discover *discover, struct port *port)
 {
-	if (port_facts(port)->pkeys && !port->pkeys_unread && discover->kind != DISCOVER_FULL)
+	if (port_facts(port)->pkeys && !port->pkeys_unread && discover->kind != DISCOVER_HEAVY)
 		return;
 	if (pkey_blocks(port))
 		discover_get(discover, port, ATTR_PKEY_TABLE, 0);
@@ -487,7 +487,7 @@ static void switch_was_cut_off(struct discover *discover, struct node *node)
 	const struct port *own = discover->fabric->sm_port;
 
 	if (node == own->node || (own->peer && node == own->peer->node)) {
-		discover->report.want_full = true;
+		discover->report.want_heavy = true;
 		return;
 	}
 	for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -560,7 +560,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	}
 	if (tells_other_master(discover, port, &info)) {
 		discover->report.overwritten = true;
-		discover->report.want_full |= discover->kind != DISCOVER_FULL;
+		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}
 	/* A switch that was reset has lost its LID, and with it its tables. */
 	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
@@ -754,11 +754,11 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
 	struct log_subject subject = port_subject(known, MESSAGE_DUPLICATE);
 
-	/* Only a full pass can tell two devices from cables that were swapped, and only one in
+	/* Only a heavy pass can tell two devices from cables that were swapped, and only one in
 	 * which nothing was swapped half-way: what it meets first it has to meet again. */
-	if (discover->kind != DISCOVER_FULL || !from->excluded) {
-		discover->report.want_full = true;
-		from->excluded |= discover->kind == DISCOVER_FULL;
+	if (discover->kind != DISCOVER_HEAVY || !from->excluded) {
+		discover->report.want_heavy = true;
+		from->excluded |= discover->kind == DISCOVER_HEAVY;
 		return;
 	}
 	from->link_unverified = from->link_lost = false;
@@ -770,13 +770,13 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 		    place(known->peer ? known->peer : known, there), place(from, here));
 }
 
-/* Moved here, or two devices of one GUID? In a full pass the old place shows by itself whether it
+/* Moved here, or two devices of one GUID? In a heavy pass the old place shows by itself whether it
  * is still there, so that this one is looked at again at the end. Other passes do not see enough.
  */
 static void discover_claim_guid(struct discover *discover, struct port *from)
 {
-	if (discover->kind != DISCOVER_FULL) {
-		discover->report.want_full = true;
+	if (discover->kind != DISCOVER_HEAVY) {
+		discover->report.want_heavy = true;
 		return;
 	}
 	discover->claims =
@@ -881,7 +881,7 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
 		/* What was sent over a cable that leads elsewhere now went astray. */
 		discover->report.recabled = true;
-		discover->report.want_full |= discover->kind != DISCOVER_FULL;
+		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}
 	only_cable = !node->silent && from->peer == arrival && from->read_pass != discover->pass &&
 		     port_facts(arrival)->known;
@@ -897,9 +897,9 @@ static void arrived(struct discover *discover, struct port *from, const struct n
 	from->armed = arrival->armed = false;
 	fabric_link(fabric, from, arrival);
 	from->link_pass = arrival->link_pass = discover->pass;
-	/* A full pass trusts no older way; others begin in the middle of the tree and keep it. */
+	/* A heavy pass trusts no older way; others begin in the middle of the tree and keep it. */
 	if (node->type == NODE_SWITCH && node != fabric->sm_port->node &&
-	    (!node->uplink || (discover->kind == DISCOVER_FULL && node->pass != discover->pass))) {
+	    (!node->uplink || (discover->kind == DISCOVER_HEAVY && node->pass != discover->pass))) {
 		node->uplink = from;
 		node->hops = from->node->hops + 1;
 	}
@@ -1277,12 +1277,12 @@ static void discover_finish(void *arg)
 void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
 		    loop_fn *done, void *arg)
 {
-	discover->kind = discover->fabric->sm_port ? kind : DISCOVER_FULL;
+	discover->kind = discover->fabric->sm_port ? kind : DISCOVER_HEAVY;
 	discover->may_write = may_write;
 	discover->done = done;
 	discover->done_arg = arg;
 	discover->pass++;
-	if (discover->kind == DISCOVER_FULL)
+	if (discover->kind == DISCOVER_HEAVY)
 		discover->fabric->trusted_pass = discover->pass;
 	discover->report = (struct discover_report){0};
 	discover->finished = false;
@@ -1294,7 +1294,7 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 	discover->num_claims = 0;
 	discover->pending = 1; /* held until all that begins the pass was asked */
 	switch (discover->kind) {
-	case DISCOVER_FULL:
+	case DISCOVER_HEAVY:
 		begin_local(discover);
 		break;
 	case DISCOVER_LIGHT:

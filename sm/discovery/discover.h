@@ -26,7 +26,7 @@ struct discover_report {
 	bool recabled;	  /* a cable was found to lead elsewhere */
 	bool overwritten; /* another manager has written to what we had written */
 	bool no_local;	  /* our own port did not answer: nothing was learned or tidied */
-	bool want_full;	  /* it met what only another full pass can tell */
+	bool want_heavy;  /* it met what only another heavy pass can tell */
 };
 
 struct discover_anomalies { /* since the start */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Links in the log: links.h. What became of a link is a row of words. Who came and went again
- * within one sweep is not told: a false cable, which discovery finds and cuts in each full pass,
+ * within one sweep is not told: a false cable, which discovery finds and cuts in each heavy pass,
  * looks so, and a link that flaps has its own line (sm/discovery/hold.h).
  */
 #include "sm/discovery/links.h"

@@ -46,7 +46,7 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 
 	if (!peer)
 		return false;
-	if (discover->kind == DISCOVER_FULL && port->link_pass != discover->pass)
+	if (discover->kind == DISCOVER_HEAVY && port->link_pass != discover->pass)
 		return !cable_is_kept(discover, port);
 	return port_facts(port)->known && port_info(port)->port_state < PORT_INIT &&
 	       port_facts(peer)->known;
@@ -85,7 +85,7 @@ static unsigned mark_silent(void *arg, size_t *at)
 	struct discover *discover = arg;
 	struct node *node;
 
-	if (discover->kind != DISCOVER_FULL)
+	if (discover->kind != DISCOVER_HEAVY)
 		return 0;
 	node = fabric_next_node(discover->fabric, at);
 	if (!node)
@@ -115,7 +115,7 @@ static unsigned find_lost(void *arg, size_t *at)
 		discover->num_lost = 0;
 	}
 	if (*at == roster->num_nodes ||
-	    (discover->kind != DISCOVER_FULL && discover->report.want_full))
+	    (discover->kind != DISCOVER_HEAVY && discover->report.want_heavy))
 		return 0;
 	if (!fabric_reaches(discover->fabric, roster->nodes[*at]))
 		discover->lost[discover->num_lost++] = roster->nodes[*at];

@@ -56,7 +56,7 @@ struct program {
 	unsigned progress; /* table Sets acknowledged when the window was idle last */
 	unsigned stale;	   /* switches where entries of an earlier table may still forward */
 	uint64_t epoch,
-		sweep_epoch; /* reports of changes: in all, when a full sweep began; from 1 */
+		sweep_epoch; /* reports of changes: in all, when a heavy sweep began; from 1 */
 	bool epoch_used;     /* somebody was verified up to news, or is taken to be */
 	uint64_t began_us;   /* the sweep */
 	bool stopped;	     /* nothing is sent any more in this sweep */

@@ -7,7 +7,7 @@
  * were written by it that this one believes empty. So a switch is asked once more, for its GUID
  * along the very route and for its LinearFDBTop, before the first Set() after something hinted at
  * such a change: a report of changed links, a PortStateChange that was not there, a port that fell
- * back, a Set() without an answer, a sweep that took long, or a way with cables that the last full
+ * back, a Set() without an answer, a sweep that took long, or a way with cables that the last heavy
  * sweep has not seen again, because a switch on it was silent.
  * What has answered is one way to it, of the several that attempts take in turn, so its Sets take
  * that way and no other. In a quiet fabric nothing is asked. Loop thread only.

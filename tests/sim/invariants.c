@@ -3,7 +3,7 @@
  * What must be so once a fabric is quiet, seen from its agents and never from a manager's own
  * memory: each row of the table below looks at the part of the fabric that the master can reach
  * over links that are physically up. Where managers are in different parts, each part is judged by
- * itself. Of paths the SA is asked as a client would ask. The last invariant acts: a full sweep
+ * itself. Of paths the SA is asked as a client would ask. The last invariant acts: a heavy sweep
  * with new routing must find nothing to write.
  * What must be so at every moment is looked at after each Set().
  */
@@ -22,7 +22,7 @@
 #include "tests/sim/trace.h"
 
 enum {
-	FULL_SWEEP_S = 15,
+	HEAVY_SWEEP_S = 15,
 	PATH_STRIDE = 7, /* the destination asked for is so many ends after the source */
 };
 
@@ -403,15 +403,15 @@ static void groups_are_right(struct part *part)
 	free(ends.port);
 }
 
-static void full_sweep_is_silent(struct part *part)
+static void heavy_sweep_is_silent(struct part *part)
 {
 	struct sim_manager *master = part->master;
 	uint64_t sets = master->sets_sent, reports = master->reports;
 
 	manager_set_conf(master->manager, &master->conf);
-	sim_pass(part->sim, FULL_SWEEP_S * SIM_S);
+	sim_pass(part->sim, HEAVY_SWEEP_S * SIM_S);
 	if (master->reports == reports)
-		sim_fail(part->sim, "no full sweep ended within %u s", FULL_SWEEP_S);
+		sim_fail(part->sim, "no full sweep ended within %u s", HEAVY_SWEEP_S);
 	else if (master->sets_sent != sets)
 		sim_fail(part->sim, "a full sweep of the quiet fabric sent %" PRIu64 " Set()",
 			 master->sets_sent - sets);
@@ -512,8 +512,8 @@ static void p_keys_as_configured(struct part *part)
 }
 
 static void (*const invariants[])(struct part *part) = {
-	one_master,	links_are_good,	  lids_are_unique,	all_pairs_reach,      all_is_heard,
-	paths_are_true, groups_are_right, p_keys_as_configured, full_sweep_is_silent,
+	one_master,	links_are_good,	  lids_are_unique,	all_pairs_reach,       all_is_heard,
+	paths_are_true, groups_are_right, p_keys_as_configured, heavy_sweep_is_silent,
 };
 
 void sim_check(struct sim *sim)

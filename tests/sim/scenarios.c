@@ -152,10 +152,10 @@ static void strict_states(struct sim *sim)
 	sim_expect(sim, manager->refused > 0);
 }
 
-/* A host that never comes up costs a full sweep now and then, ever more seldom. */
+/* A host that never comes up costs a heavy sweep now and then, ever more seldom. */
 static void stuck_host(struct sim *sim)
 {
-	enum { MINUTES = 60, FULL_SWEEPS_MAX = 12 };
+	enum { MINUTES = 60, HEAVY_SWEEPS_MAX = 12 };
 	struct device *host = sim_device(sim, "host-0020");
 	struct device *const *devices;
 	size_t count = world_devices(sim->world, &devices);
@@ -165,7 +165,7 @@ static void stuck_host(struct sim *sim)
 	sim_start(sim, "host-0001", NULL);
 	sim_pass(sim, MINUTES * 60 * SIM_S);
 	read = world_stats(sim->world)->gets[ATTR_NODE_DESCRIPTION];
-	sim_expect(sim, read > 3 * count && read < FULL_SWEEPS_MAX * count);
+	sim_expect(sim, read > 3 * count && read < HEAVY_SWEEPS_MAX * count);
 	host->quirks.stuck_states = false;
 	sim_settle_and_check(sim);
 }
@@ -199,7 +199,7 @@ static void own_adapter_changes(struct sim *sim)
 	uint64_t sets = manager->sets_sent;
 
 	sim_device(sim, "host-0001")->system_image_guid++;
-	manager_set_conf(manager->manager, &manager->conf); /* a full sweep */
+	manager_set_conf(manager->manager, &manager->conf); /* a heavy sweep */
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, manager->sets_sent == sets + 1);
 	sim_check(sim);
@@ -378,7 +378,7 @@ static void agent_dies(struct sim *sim)
 }
 
 /* The agents of a spine, a leaf and a host are busy for a while. Their links are up, so they
- * forward as before, and nothing is written; not even a full sweep changes that. */
+ * forward as before, and nothing is written; not even a heavy sweep changes that. */
 static void busy_agents_are_kept(struct sim *sim)
 {
 	static const char *const names[] = {"spine-02", "leaf-03", "host-0030"};
@@ -387,7 +387,7 @@ static void busy_agents_are_kept(struct sim *sim)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		sim_silence(sim, sim_device(sim, names[i]), true);
-	manager_set_conf(manager->manager, &manager->conf); /* a full sweep, which routes, too */
+	manager_set_conf(manager->manager, &manager->conf); /* a heavy sweep, which routes, too */
 	sim_pass(sim, 50 * SIM_S);
 	sim_expect(sim, work_inline_jobs(manager->pool) == jobs + 1);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

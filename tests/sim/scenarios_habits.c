@@ -151,7 +151,7 @@ static void restless(struct sim *sim)
 
 /* One host in eight is busy, not the manager's own, whose agent its kernel calls at once. The
  * others are up after the first sweep as if all were idle, a second or third one brings up the
- * rest, and a full sweep loses none of them. */
+ * rest, and a heavy sweep loses none of them. */
 static bool is_busy_one(size_t number, const struct device *device)
 {
 	return number % 8 == 1 && !device_is_switch(device);

@@ -306,7 +306,7 @@ static void fdr10_refused(struct sim *sim)
 	gets = stats->gets[WORLD_ATTRS];
 	sets = stats->sets[WORLD_ATTRS];
 	sim_check(sim);
-	/* A full sweep reads the five ports again that tell of it. */
+	/* A heavy sweep reads the five ports again that tell of it. */
 	sim_expect(sim, stats->gets[WORLD_ATTRS] == gets + 5);
 	sim_expect(sim, stats->sets[WORLD_ATTRS] == sets);
 }

@@ -95,7 +95,7 @@ static void hidden_later(struct sim *sim)
 	sim_expect(sim, tenant_joins(manager, port, DEFAULT_GROUP));
 	sim_expect(sim, tenant_leaves(manager, port, DEFAULT_GROUP));
 	host->quirks.hides_p_keys = true;
-	trigger_full(&manager_sm(manager->manager)->trigger, "test");
+	trigger_heavy(&manager_sm(manager->manager)->trigger, "test");
 	sim_pass(sim, 60 * SIM_S);
 	sim_expect(sim, !tenant_joins(manager, port, DEFAULT_GROUP));
 	host->quirks.hides_p_keys = false;

@@ -155,7 +155,7 @@ static void changed_port(struct sim *sim)
 	at_most(manager, from, 1 + 1 + 2 /* SMInfo, of both */, 0);
 }
 
-/* More switches tell of changes than are named one by one: no full sweep follows, and what has
+/* More switches tell of changes than are named one by one: no heavy sweep follows, and what has
  * changed is found. */
 static void burst_of_traps(struct sim *sim)
 {

@@ -115,7 +115,7 @@ static void twice(struct sim *sim)
 }
 
 /* A switch and a host that take longer for each answer than all others together for a whole pass.
- * They are found, and the full sweep that sim_check() asks for does not lose them again. */
+ * They are found, and the heavy sweep that sim_check() asks for does not lose them again. */
 static void slow_agents_stay(struct sim *sim)
 {
 	sim_device(sim, "leaf-p02-02")->quirks.service_us = 30000;
@@ -141,7 +141,7 @@ static void half_a_second(struct sim *sim)
 	sim_expect(sim, is_up(sim, NULL, NULL));
 	sim_pass(sim, 100 * SIM_S);
 	sets = manager->sets_sent;
-	manager_set_conf(manager->manager, &manager->conf); /* a full sweep */
+	manager_set_conf(manager->manager, &manager->conf); /* a heavy sweep */
 	sim_pass(sim, 100 * SIM_S);
 	sim_expect(sim, is_up(sim, NULL, NULL) && manager->sets_sent == sets);
 	leaf->quirks.service_us = spine->quirks.service_us = host->quirks.service_us = 0;

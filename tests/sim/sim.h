@@ -153,7 +153,7 @@ void sim_faults(struct sim *sim, const struct world_faults *faults); /* NULL: no
 /* A number below bound, from the seed. */
 uint64_t sim_random(struct sim *sim, uint64_t bound);
 
-/* invariants.c: what must be so once all is quiet. Also asks for a full sweep, in which no Set()
+/* invariants.c: what must be so once all is quiet. Also asks for a heavy sweep, in which no Set()
  * may be sent. */
 void sim_check(struct sim *sim);
 /* What must be so after each Set() that an agent applied, but for circles. */

@@ -263,7 +263,7 @@ static inline bool world_sweep(struct world *world, enum discover_kind kind)
 	if (kind == DISCOVER_LIGHT)
 		trigger_light(&world->sm->trigger, "test");
 	else
-		trigger_full(&world->sm->trigger, "test");
+		trigger_heavy(&world->sm->trigger, "test");
 	return world_run(world, world_is_quiet);
 }
 
@@ -358,14 +358,14 @@ static inline void world_check_orders(const struct world *world)
 	CU_ASSERT_EQUAL(world->loops, 0);
 }
 
-/* The subnet is as it should be, and a quiet one: another full sweep sends no Set(). */
+/* The subnet is as it should be, and a quiet one: another heavy sweep sends no Set(). */
 static inline void world_check_up(struct world *world)
 {
 	CU_ASSERT_EQUAL(world_not_active(world), 0);
 	CU_ASSERT_EQUAL(world_faults(world), 0);
 	CU_ASSERT_EQUAL(world_wrong_rows(world), 0);
 	world_check_orders(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, 0);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.sets, 0);

@@ -19,7 +19,7 @@ static struct world *with_standby_and(struct sm_options options)
 	other->has_sm = true;
 	other->sm = (struct sm_info){.guid = other->info.port_guid + 1, .state = SM_STANDBY};
 	other->port[1].info.capability_mask |= CAP_IS_SM;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	return world;
 }
 

@@ -264,7 +264,7 @@ static void test_engines_kept(void)
 
 	strcpy(options.engines[0], "ftree");
 	sm_set_options(world->sm, &options);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT(in_force(world, "minhop"));
 
 	ask(world, "{\"command\":\"route engine\",\"engines\":\"file\"}\n");
@@ -311,7 +311,7 @@ static void test_engines_from_the_store(void)
 
 	registry_together(world->registry, true);
 	setting_put(world->registry, "routing", "minhop");
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT(in_force(world, "updn")); /* not before all of it is there */
 	registry_together(world->registry, false);
 	world_run(world, minhop_in_force);

@@ -626,7 +626,7 @@ static void test_frozen(void)
 		      &(struct partition_entry){.p_key = 0x7FFF});
 	say(5, port_guid("host-0003"), MEMBERSHIP_FULL);
 	world_run(world, is_judged);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(two->p_key[0], 0x7FFF);
 	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
 	CU_ASSERT_EQUAL(world_node(world, "host-0003")->port[1].p_key[1], 0);
@@ -635,7 +635,7 @@ static void test_frozen(void)
 	policy_accept(policy);
 	CU_ASSERT_FALSE(policy_is_frozen(policy));
 	world_run(world, is_judged);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(two->p_key[1], 0);
 	CU_ASSERT_EQUAL(world_node(world, "host-0003")->port[1].p_key[1], 0x8005);
 	world_free(world);
@@ -840,7 +840,7 @@ static void test_foreign(void)
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.keys, 3);
 	CU_ASSERT_EQUAL(key_sets, 2);
 	CU_ASSERT_EQUAL(untold_key_sets, 0);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 2); /* status goes on saying it */
 	CU_ASSERT_EQUAL(key_sets, 2);
 	world_free(world);

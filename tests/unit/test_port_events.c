@@ -78,17 +78,17 @@ static void test_goes_and_comes(void)
 	guid = guid_of(host);
 	lid = host->info.lid;
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 3);
 	judge(1, EVENT_PORT_OUT, guid, lid);
 	judge(2, EVENT_PORT_FORGOTTEN, guid, LID_NONE);
 	fake_link(host, true);
 	newcomer = host; /* it can be reached when it is told of */
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	newcomer = NULL;
 	CU_ASSERT_EQUAL(seen.count, 4);
 	judge(3, EVENT_PORT_IN, guid, host->info.lid);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 4);
 	hush(world);
 }
@@ -105,23 +105,23 @@ static void test_grace(void)
 	CU_ASSERT_TRUE(world_up(world));
 	host = &world_node(world, "host-4")->port[1];
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	judge(1, EVENT_PORT_OUT, guid_of(host), host->info.lid);
 	fake_link(host, true);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	judge(2, EVENT_PORT_IN, guid_of(host), host->info.lid);
 	options.grace_s = 0;
 	sm_set_options(world->sm, &options);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 3); /* it is back: nothing is forgotten */
 	options.grace_s = 3600;
 	sm_set_options(world->sm, &options);
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 0);
 	options.grace_s = 1; /* of which some may be over */
 	sm_set_options(world->sm, &options);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	world_run(world, is_forgotten);
 	judge(4, EVENT_PORT_FORGOTTEN, guid_of(host), LID_NONE);
 	hush(world);
@@ -195,11 +195,11 @@ static void test_unseen(void)
 	CU_ASSERT_EQUAL(seen.count, 6);
 	judge(3, EVENT_PORT_OUT, gone.guid, gone.lid);
 	CU_ASSERT_PTR_NULL(seen.event[3].facts);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 6);
 	read_registry(world); /* a restart after which all is as it was */
 	port_events_published(&world->sm->port_events, NULL, world->sm->view);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.of[EVENT_MASTER], 2);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT], 1);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_IN], 2);

@@ -186,9 +186,9 @@ static void test_refused(void)
 	CU_ASSERT_EQUAL(port_facts(port)->tables->num_guids, 0);
 
 	fake_link(&world_node(world, "host-3")->port[1], false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	fake_link(&world_node(world, "host-3")->port[1], true);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(known(world, "host-3", 1)->refuses, 0);
 	world_free(world);
 }
@@ -261,10 +261,10 @@ static void test_fronts(void)
 
 	key_gets = 0;
 	fake_link(&leaf->port[FRONT], false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NULL(port_facts(known(world, "leaf-0", FRONT))->pkeys);
 	fake_link(&leaf->port[FRONT], true);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_TRUE(world_run(world, fronts_known));
 	CU_ASSERT_EQUAL(key_gets, FAKE_KEYS / PKEY_BLOCK_KEYS);
 
@@ -346,14 +346,14 @@ static void test_aliases(void)
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0);
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
 	CU_ASSERT_EQUAL(world->sm->guids.num_taken_back, 0);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(guid_sets(world), 0);
 
 	fake_link(host, false);
 	host->guids_set = 0;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	fake_link(host, true);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_TRUE(world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
 	world_free(world);
@@ -370,7 +370,7 @@ static void test_ignored_aliases(void)
 	put_alias(world, "host-2", 1, 0xA1);
 	CU_ASSERT_TRUE(world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(guid_sets(world), 1);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(guid_sets(world), 0);
 	put_alias(world, "host-2", 1, 0xA2);
 	CU_ASSERT_TRUE(world_run(world, host_2_settled));

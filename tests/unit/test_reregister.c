@@ -42,12 +42,12 @@ static void test_once(void)
 	struct world *world = world_with_rate(1000);
 	unsigned before = reregistered(world);
 
-	world_sweep(world, DISCOVER_FULL); /* they are known */
+	world_sweep(world, DISCOVER_HEAVY); /* they are known */
 	CU_ASSERT_EQUAL(reregistered(world), before);
 	forget_all(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_check_up(world);
@@ -62,7 +62,7 @@ static void test_paced(void)
 	uint64_t sweep;
 
 	forget_all(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + RATE);
 	sweep = world->sm->sweep.last.number;
 	wanted = before + ENDS;
@@ -102,7 +102,7 @@ static void test_takeover(void)
 
 		know_another(world);
 		fabric_new_rereg_epoch(world->sm->fabric);
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		if (rates[i] == RATE)
 			CU_ASSERT_EQUAL(port_sets(world), RATE);
 		wanted = before + ENDS - !rates[i];
@@ -120,7 +120,7 @@ static void test_not_at_all(void)
 	unsigned before = reregistered(world);
 
 	forget_all(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_free(world);
@@ -135,7 +135,7 @@ static void test_cannot(void)
 
 	host->info.capability_mask &= ~CAP_CLIENT_REREGISTER;
 	forget_all(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS - 1);
 	world_free(world);
 }

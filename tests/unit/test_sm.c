@@ -119,7 +119,7 @@ static void test_host_cabled_to_itself(void)
 	CU_ASSERT_TRUE(world_up(world));
 	CU_ASSERT_EQUAL(discover_anomalies(world->sm->discover)->self_links, 1);
 	CU_ASSERT_NOT_EQUAL(host_port(world, "host-0")->info.lid, 0);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_free(world);
 }
@@ -143,7 +143,7 @@ static void test_loose_cables(void)
 	CU_ASSERT_EQUAL(world_node(world, "twice-0")->port[1].info.port_state, PORT_ACTIVE);
 	CU_ASSERT_EQUAL(world_node(world, "twice-0")->port[2].info.port_state, PORT_ACTIVE);
 	world_check_orders(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_free(world);
 }
@@ -156,7 +156,7 @@ static void test_own_link_down(void)
 	CU_ASSERT_TRUE(world_up(world));
 	CU_ASSERT_EQUAL(world->error, -ENETDOWN);
 	fake_link(host_port(world, "host-3"), true);
-	CU_ASSERT_TRUE(world_sweep(world, DISCOVER_FULL));
+	CU_ASSERT_TRUE(world_sweep(world, DISCOVER_HEAVY));
 	CU_ASSERT_EQUAL(world->error, 0);
 	world_check_up(world);
 	world_free(world);
@@ -292,7 +292,7 @@ static bool two_sweeps_more(const struct world *world)
 }
 
 /* One dead device must not turn every sweep into a full one. */
-static void test_silent_host_costs_no_full_sweeps(void)
+static void test_silent_host_costs_no_heavy_sweeps(void)
 {
 	struct world *world = world_new(one_switch(3), 1, 1, NULL);
 
@@ -367,7 +367,7 @@ static void test_one_request_fails(void)
 		CU_ASSERT_TRUE(world_up(world));
 		world_check_orders(world);
 		for (unsigned again = 0; again < 3; again++)
-			world_sweep(world, DISCOVER_FULL);
+			world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
 		world_check_up(world);
 		world_free(world);
@@ -422,11 +422,11 @@ static void test_block_of_unknown_content(void)
 	fake_link(&world_node(world, "leaf-0")->port[2], false);
 	plan_fate(world, FAKE_LOSE_ANSWER, 1, 1000);
 	plan.attr_id = ATTR_LINEAR_FORWARDING_TABLE;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	/* The first ones are wanted again. */
 	world->fake->fate = NULL;
 	fake_link(&world_node(world, "leaf-0")->port[2], true);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
 	CU_ASSERT_EQUAL(world_wrong_rows(world), 0);
 	world_check_up(world);
@@ -456,7 +456,7 @@ static void test_half_a_pkey_table(void)
 	plan.node = host;
 	CU_ASSERT_TRUE(world_up(world));
 	for (unsigned again = 0; again < 2; again++)
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 	list = port_facts(&known(world, "host-2")->port[1])->pkeys;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(list);
 	CU_ASSERT_EQUAL_FATAL(list->count, FAKE_KEYS);
@@ -480,7 +480,7 @@ static void test_pkeys_of_a_port_that_is_up(void)
 	plan_fate(world, FAKE_LOSE_ANSWER, 1, 1);
 	plan.attr_id = ATTR_PKEY_TABLE;
 	plan.node = host;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NOT_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
 	CU_ASSERT_TRUE(known(world, "host-2")->port[1].pkeys_unread);
 	host->port[1].p_key[1] = 0x8005;
@@ -491,7 +491,7 @@ static void test_pkeys_of_a_port_that_is_up(void)
 	plan.attr_id = ATTR_PKEY_TABLE;
 	plan.node = host;
 	plan.method = METHOD_GET;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
 	world_free(world);
 }
@@ -503,11 +503,11 @@ static void test_own_agent_is_silent(void)
 
 	CU_ASSERT_TRUE(world_up(world));
 	world->fake->local->node->silent = true;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_NOT_EQUAL(world->error, 0);
 	CU_ASSERT_PTR_NOT_NULL(known(world, "host-4"));
 	world->fake->local->node->silent = false;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	world_check_up(world);
 	world_free(world);
 }
@@ -519,7 +519,7 @@ static void test_vanishes_and_returns(void)
 	static const char *const ids[] = {"host-5", "spine-0", "leaf-1"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
-		for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_FULL; kind++) {
+		for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_HEAVY; kind++) {
 			struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 			struct fake_node *node = world_node(world, ids[i]);
 
@@ -569,7 +569,7 @@ static void test_no_circle_at_any_moment(void)
 				world_sweep(world, DISCOVER_LIGHT);
 			}
 		}
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		world_check_up(world);
 		world_free(world);
 	}
@@ -593,7 +593,7 @@ static void test_switch_reboots(void)
 	static const char *const ids[] = {"leaf-0", "leaf-1", "spine-0"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
-		for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_FULL; kind++) {
+		for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_HEAVY; kind++) {
 			struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
 			CU_ASSERT_TRUE(world_up(world));
@@ -648,7 +648,7 @@ static void test_cables_are_swapped(void)
 
 		CU_ASSERT_TRUE(world_up(world));
 		swap_cables(host_port(world, ids[i / 2][0]), host_port(world, ids[i / 2][1]));
-		CU_ASSERT_TRUE(world_sweep(world, i % 2 ? DISCOVER_FULL : DISCOVER_LIGHT));
+		CU_ASSERT_TRUE(world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
 		CU_ASSERT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
 		world_check_up(world);
 		world_free(world);
@@ -667,8 +667,8 @@ static void test_device_is_replaced(void)
 		CU_ASSERT_TRUE(world_up(world));
 		node->info.device_id++;
 		fake_reboot(node);
-		CU_ASSERT_TRUE(world_sweep(world, i % 2 ? DISCOVER_FULL : DISCOVER_LIGHT));
-		world_sweep(world, DISCOVER_FULL);
+		CU_ASSERT_TRUE(world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
+		world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(known(world, ids[i / 2]));
 		CU_ASSERT_EQUAL(known(world, ids[i / 2])->facts->info.device_id, 2);
 		world_check_up(world);
@@ -825,7 +825,7 @@ static void test_duplicate_host_guid(void)
 				(second->port[1].info.port_state == PORT_ACTIVE),
 			1);
 	for (unsigned again = 0; again < 3; again++) {
-		world_sweep(world, again % 2 ? DISCOVER_FULL : DISCOVER_LIGHT);
+		world_sweep(world, again % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT);
 		CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 		CU_ASSERT_FALSE(world->sm->sweep.last.changed);
 	}
@@ -843,7 +843,7 @@ static void test_duplicate_port_guid(void)
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
 	CU_ASSERT_EQUAL(host_port(world, "host-1")->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_EQUAL(host_port(world, "host-4")->info.port_state, PORT_ACTIVE);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	CU_ASSERT_FALSE(world->sm->sweep.last.changed);
 	world_free(world);
@@ -861,10 +861,10 @@ static void test_left_out_and_silent(void)
 	twin->info.port_guid = world_node(world, "host-2")->info.port_guid;
 	CU_ASSERT_TRUE(world_up(world));
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	twin->silent = true;
-	world_sweep(world, DISCOVER_FULL);
-	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_HEAVY);
 	twin->info = own;
 	twin->silent = false;
 	world_sweep(world, DISCOVER_LIGHT);
@@ -915,7 +915,7 @@ static void test_duplicate_switch_guid(void)
 		CU_ASSERT_EQUAL(host_port(world, "host-1")->info.port_state, PORT_ACTIVE);
 		CU_ASSERT_EQUAL(host_port(world, "host-2")->info.port_state, PORT_ACTIVE);
 		for (unsigned again = 0; again < 3; again++) {
-			world_sweep(world, again % 2 ? DISCOVER_FULL : DISCOVER_LIGHT);
+			world_sweep(world, again % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT);
 			CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 		}
 		world_free(world);
@@ -1096,8 +1096,8 @@ static void test_refusing_port(void)
 	/* ACTIVE, it refuses new values: told once, not at each sweep. */
 	world->sm->options.subnet_timeout = 17;
 	world->fake->fate = planned;
-	world_sweep(world, DISCOVER_FULL);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	world_free(world);
 }
@@ -1141,7 +1141,7 @@ static void test_disabled_port(void)
 	world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(disablings(world, front), 0);
 	fake_link(front, false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(disablings(world, front), 1);
 	world_free(world);
 }
@@ -1162,13 +1162,13 @@ static void test_disabled_without_link(void)
 		registry_put(world->sm->registry, REGISTRY_DISABLED, &entry);
 		plan_fate(world, FAKE_REFUSE, 1, 1);
 		plan.method = METHOD_SET;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(disablings(world, spare), 1);
 		spare->info.port_physical_state = disabled ? PHYS_DISABLED : PHYS_POLLING;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(disablings(world, spare), 0);
 		spare->info.port_physical_state = PHYS_POLLING;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(disablings(world, spare), disabled);
 		world_free(world);
 	}
@@ -1199,19 +1199,19 @@ static void test_broken_is_told_once(void)
 	unit_capture_begin(&capture);
 	world_up(world);
 	for (unsigned i = 0; i < 3; i++)
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "\" port 1: it refused to change its state"), 1);
 	CU_ASSERT_EQUAL(times_written(written, "subnet up with errors"), 1);
 
 	unit_capture_begin(&capture);
 	world->fake->fate = NULL;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	host_port(world, "host-3")->info.port_state = PORT_INIT;
 	host_port(world, "host-3")->peer->info.port_state = PORT_INIT;
 	world->fake->fate = planned;
-	world_sweep(world, DISCOVER_FULL);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
+	world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "): subnet up;"), 1);
 	CU_ASSERT_EQUAL(times_written(written, "\" port 1: it refused to change its state"), 1);
@@ -1220,7 +1220,7 @@ static void test_broken_is_told_once(void)
 	host_port(world, "host-1")->info.port_state = PORT_DOWN;
 	unit_capture_begin(&capture);
 	for (unsigned i = 0; i < 3; i++)
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "no fabric to manage"), 1);
 	log_set_level(NULL, LOG_CRIT);
@@ -1237,7 +1237,7 @@ static void test_links_are_named(void)
 	log_set_level("sm", LOG_NOTICE);
 	unit_capture_begin(&capture);
 	world_up(world);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "link"), 0);
 
@@ -1286,7 +1286,7 @@ static void test_refusing_switch(void)
 		world_check_orders(world);
 		CU_ASSERT_EQUAL(makes_trouble(world, "leaf-1"), attrs[i] != ATTR_PORT_INFO);
 		world->fake->fate = NULL;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		world_sweep(world, DISCOVER_LIGHT); /* routes over what came up in the first */
 		world_check_up(world);
 		CU_ASSERT_FALSE(makes_trouble(world, "leaf-1"));
@@ -1317,7 +1317,7 @@ static enum fake_fate watch_change(void *ctx, struct fake_node *node,
 
 static void test_change_is_cleared_first(void)
 {
-	for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_FULL; kind++) {
+	for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_HEAVY; kind++) {
 		struct world *world = world_new(chain(), 3, 1, NULL);
 
 		CU_ASSERT_TRUE(world_up(world));
@@ -1412,11 +1412,11 @@ static void test_disk_is_not_waited_for(void)
 	registry_keep(world->registry, KEPT_BY_STORE, true);
 	registry_put(world->registry, REGISTRY_ALIAS, &stranger);
 	fake_link(cable, false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, 0);
 	world_check_up(world);
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, 0);
 	world_free(world);
 }
@@ -1434,7 +1434,7 @@ int main(void)
 		{"reregister", test_reregister},
 		{"switch has its LID first", test_switch_has_its_lid_first},
 		{"silent switch", test_silent_switch},
-		{"silent host costs no full sweeps", test_silent_host_costs_no_full_sweeps},
+		{"silent host costs no full sweeps", test_silent_host_costs_no_heavy_sweeps},
 		{"one bad answer", test_one_bad_answer},
 		{"one request fails", test_one_request_fails},
 		{"free at any time", test_free_at_any_time},

@@ -53,7 +53,7 @@ static void test_not_allowed(void)
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 0);
 	other->sm.state = SM_STANDBY; /* nor is it handed anything */
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(other->sm.state, SM_STANDBY);
 	sender.guid = guid_of(world, "host-2");
@@ -212,7 +212,7 @@ static void test_forgers_are_told(void)
 		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 
 		world_node(world, "host-3")->port[1].info.lid = 7;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		sender.guid = guid_of(world, rows[i].named);
 		log_watch(hear, NULL);
 		CU_ASSERT_EQUAL(
@@ -302,7 +302,7 @@ static void test_forged_orders(void)
 		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 
 		world_node(world, "host-3")->port[1].info.lid = 7;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		/* From a port that is not our master, under its own name. */
 		sender.guid = guid_of(world, "host-3");
 		CU_ASSERT_EQUAL(ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
@@ -351,7 +351,7 @@ static void test_repeated_orders(void)
 		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 
 		world_node(world, "host-3")->port[1].info.lid = 7;
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		for (size_t k = 0; k < ARRAY_SIZE(rows[i].orders) && rows[i].orders[k]; k++) {
 			bool others = rows[i].orders[k] & OTHERS;
 			struct sm_info answer,
@@ -631,7 +631,7 @@ static void test_handovers_do_not_keep_busy(void)
 		ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
 		sweeps += world->sm->trigger.wanted;
 		if (world->sm->trigger.wanted)
-			world_sweep(world, DISCOVER_FULL);
+			world_sweep(world, DISCOVER_HEAVY);
 	}
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_TRUE(sweeps >= 1 && sweeps <= 2);
@@ -766,7 +766,7 @@ static void test_list_follows_polls(void)
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweeps);
 	other->has_sm = false;
 	other->port[1].info.capability_mask &= ~CAP_IS_SM;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &(const struct peer *){NULL}), 0);
 	world_free(world);
 }
@@ -830,9 +830,9 @@ static void test_other_master_dies(void)
 
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	teller = &world_node(world, "host-3")->port[1];
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	teller->reregisters = 0;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(teller->reregisters, 0);
 	other->sm.state = SM_MASTER;
 	CU_ASSERT_TRUE(world_run(world, is_contested));
@@ -893,10 +893,10 @@ static void test_sticky_master(void)
 	peers_own_info(world->sm->peers, &info);
 	CU_ASSERT_EQUAL(info.priority, 14);
 	other->sm.priority = 13; /* the old master is back */
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	other->sm.priority = 15;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	peers_own_info(world->sm->peers, &info);
 	CU_ASSERT_EQUAL(info.priority, PRIORITY);
@@ -958,7 +958,7 @@ static void test_is_acknowledged(void)
 
 	other->sm.priority = PRIORITY + 1;
 	world->fake->fate = lose_answers;
-	trigger_full(&world->sm->trigger, "test");
+	trigger_heavy(&world->sm->trigger, "test");
 	CU_ASSERT_TRUE(world_run(world, has_offered));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	sender.guid = guid_of(world, "host-3"); /* whom we have offered nothing */
@@ -1015,7 +1015,7 @@ static void test_own_link_is_down(void)
 	fake_link(local_port(world), false);
 	world->reports = 0;
 	CU_ASSERT_TRUE(world_run(world, has_given_up));
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, -ENETDOWN);
 	CU_ASSERT_EQUAL(sm_is_master(world->sm), false);
 	CU_ASSERT_EQUAL(world->sm->fabric->num_switches, switches);

@@ -144,14 +144,14 @@ static void test_hands_over(void)
 	CU_ASSERT_TRUE(world_up(world));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	other = add_manager(world, "host-2", PRIORITY + 1, SM_STANDBY);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	CU_ASSERT_EQUAL(other->sm.state, SM_MASTER);
 	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
 
 	/* A sweep in STANDBY writes nothing, whatever has changed. */
 	fake_link(&world_node(world, "host-3")->port[1], true);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
 	world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
@@ -174,7 +174,7 @@ static void test_handover_is_refused(void)
 	CU_ASSERT_TRUE(world_up(world));
 	other = add_manager(world, "host-2", PRIORITY + 1, SM_STANDBY);
 	other->sm_control_status = STATUS_INVALID_VALUE;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_PTR_NOT_NULL(*sm_view(world->sm));
 	world_free(world);
@@ -190,7 +190,7 @@ static void test_hands_over_to_the_highest(void)
 		CU_ASSERT_TRUE(world_up(world));
 		high = add_manager(world, swap ? "host-2" : "host-3", PRIORITY + 2, SM_STANDBY);
 		middle = add_manager(world, swap ? "host-3" : "host-2", PRIORITY + 1, SM_STANDBY);
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		CU_ASSERT_EQUAL(high->sm.state, SM_MASTER);
 		CU_ASSERT_EQUAL(middle->sm.state, SM_STANDBY);
@@ -219,7 +219,7 @@ static void test_lower_master_gives_up(void)
 
 	CU_ASSERT_TRUE(world_up(world));
 	lower = add_manager(world, "host-2", PRIORITY - 1, SM_MASTER);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(world->error, -EALREADY);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
@@ -240,7 +240,7 @@ static void test_lower_master_has_our_lid(void)
 	CU_ASSERT_TRUE(world_up(world));
 	lower = add_manager(world, "host-2", PRIORITY - 1, SM_MASTER);
 	lower->port[1].info.lid = host_port(world, "host-1")->info.lid;
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world_faults(world), 0);
 	CU_ASSERT_NOT_EQUAL(lower->port[1].info.lid, host_port(world, "host-1")->info.lid);
 	world_sweep(world, DISCOVER_LIGHT);
@@ -286,7 +286,7 @@ static void test_lower_standby_changes_nothing(void)
 
 	CU_ASSERT_TRUE(world_up(world));
 	add_manager(world, "host-2", PRIORITY - 1, SM_STANDBY);
-	world_sweep(world, DISCOVER_FULL);
+	world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(*sm_view(world->sm));
@@ -420,7 +420,7 @@ static void test_standby_only(void)
 			other = add_manager(world, "host-2", rows[i].priority, rows[i].state);
 		CU_ASSERT_TRUE(world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
-		world_sweep(world, DISCOVER_FULL);
+		world_sweep(world, DISCOVER_HEAVY);
 		world_sweep(world, DISCOVER_LIGHT);
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
 		CU_ASSERT_FALSE(world->fake->issm);

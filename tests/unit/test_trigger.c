@@ -54,14 +54,14 @@ static void test_first_acts_others_wait(void)
 	CU_ASSERT_EQUAL(taken.merged, 0);
 	CU_ASSERT_FALSE(trigger.wanted);
 	trigger_light(&trigger, "second");
-	trigger_full(&trigger, "third");
+	trigger_heavy(&trigger, "third");
 	trigger_light(&trigger, "fourth");
 	run();
 	CU_ASSERT_EQUAL(fired, 1); /* held */
 	trigger_release(&trigger);
 	run();
 	CU_ASSERT_EQUAL(fired, 2);
-	CU_ASSERT_EQUAL(taken.kind, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_HEAVY);
 	CU_ASSERT_STRING_EQUAL(taken.reason, "second");
 	CU_ASSERT_EQUAL(taken.merged, 2);
 	trigger_release(&trigger);
@@ -153,10 +153,10 @@ static void test_not_taken_stays(void)
 	run();
 	CU_ASSERT_EQUAL(fired, 1);
 	CU_ASSERT_TRUE(trigger.wanted);
-	trigger_full(&trigger, "more");
+	trigger_heavy(&trigger, "more");
 	run();
 	CU_ASSERT_EQUAL(fired, 2);
-	CU_ASSERT_EQUAL(trigger.kind, DISCOVER_FULL);
+	CU_ASSERT_EQUAL(trigger.kind, DISCOVER_HEAVY);
 	CU_ASSERT_STRING_EQUAL(trigger.reason, "trap");
 	end();
 }

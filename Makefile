@@ -88,7 +88,7 @@ ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-need
 	$(SANITIZE_LDFLAGS) $(LDFLAGS)
 
 # The log knows a source by its room; tests are outside and keep the header's default.
-room_flag = $(if $(filter tests/%,$(1)),,-DROOM='"$(firstword $(subst /, ,$(1)))"')
+room_flag = $(if $(filter tests/%,$(1)),,-DLOG_COMPONENT='"$(firstword $(subst /, ,$(1)))"')
 
 # Every processor, unless make was told how many.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))

@@ -4,9 +4,10 @@
  *
  *	WARNING sm: link is flapping [node 0x0002c90300000001 "leaf 3" port 3 lid 5]
  *
- * Every room calls it, on the loop thread. It owns the levels of the rooms. Node descriptions are
- * bytes that a remote node chose, and they reach both the text and the fields: whatever is not
- * printable UTF-8 is written as \xNN, so no node can forge a line or steer a terminal.
+ * Every component calls it, on the loop thread. It owns the levels of the components. Node
+ *descriptions are bytes that a remote node chose, and they reach both the text and the fields:
+ *whatever is not printable UTF-8 is written as \xNN, so no node can forge a line or steer a
+ *terminal.
  */
 #include "lib/log.h"
 
@@ -22,7 +23,7 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#define SD_JOURNAL_SUPPRESS_LOCATION /* no CODE_FILE and the like: rooms are what matters */
+#define SD_JOURNAL_SUPPRESS_LOCATION /* no CODE_FILE and the like: components are what matters */
 #include <systemd/sd-journal.h>
 
 #include "lib/mem.h"
@@ -36,11 +37,12 @@ enum {
 	FIELDS_MAX = 12,
 };
 
-static const char *const rooms[] = {"lib",   "formats", "mad",	"sma", "store", "fabric",
-				    "route", "ha",	"sm",	"pm",  "sa",	"weftd",
-				    "sim",   "ctl",	"test", NULL};
-#define ROOM_TEST (ARRAY_SIZE(rooms) - 2)
-static int levels[ROOM_TEST + 1] = {[0 ... ROOM_TEST - 1] = LOG_INFO, [ROOM_TEST] = LOG_NOTICE};
+static const char *const components[] = {"lib",	  "formats", "mad",  "sma", "store", "fabric",
+					 "route", "ha",	     "sm",   "pm",  "sa",    "weftd",
+					 "sim",	  "ctl",     "test", NULL};
+#define COMPONENT_TEST (ARRAY_SIZE(components) - 2)
+static int levels[COMPONENT_TEST + 1] = {
+	[0 ... COMPONENT_TEST - 1] = LOG_INFO, [COMPONENT_TEST] = LOG_NOTICE};
 
 const char *const log_level_words[] = {"emerg",	 "alert", "crit",  "err", "warning",
 				       "notice", "info",  "debug", NULL};
@@ -113,11 +115,11 @@ void log_open(void)
 	to_journal = stderr_is_journal() && journal_answers();
 }
 
-/* The room's place in rooms[], -ENOENT when there is none of that name. */
-static int room_find(const char *name)
+/* The component's place in components[], -ENOENT when there is none of that name. */
+static int component_find(const char *name)
 {
-	for (int i = 0; rooms[i]; i++) {
-		if (!strcmp(rooms[i], name))
+	for (int i = 0; components[i]; i++) {
+		if (!strcmp(components[i], name))
 			return i;
 	}
 	return -ENOENT;
@@ -134,7 +136,7 @@ int log_set_level(const char *room, int level)
 			levels[i] = level;
 		return 0;
 	}
-	found = room_find(room);
+	found = component_find(room);
 	if (found < 0)
 		return found;
 	levels[found] = level;
@@ -143,14 +145,14 @@ int log_set_level(const char *room, int level)
 
 int log_level(const char *room)
 {
-	int found = room_find(room);
+	int found = component_find(room);
 
 	return found < 0 ? found : levels[found];
 }
 
-const char *const *log_rooms(void)
+const char *const *log_components(void)
 {
-	return rooms;
+	return components;
 }
 
 /* Copies from, with what is not printable and the characters of also as \xNN; cut when too long. */
@@ -307,7 +309,7 @@ static void line_write(int level, const char *room, const struct log_subject *su
 void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
 	       ...)
 {
-	int found = room_find(room);
+	int found = component_find(room);
 	bool shown = level <= (found < 0 ? LOG_INFO : levels[found]);
 	bool watched = heard && subject && subject->message_id;
 	uint64_t held_back = suppressed;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The log: to the journal with typed fields, or to stderr when there is none. It is the only door
- * to the journal. Each line belongs to the room whose source file wrote it (ROOM is given by the
- * Makefile) and has a syslog level; levels are kept by room and can be changed at run time.
- * Loop thread only (jobs do not log). Keys (M_Key, SM_Key, SA_Key) are never passed to it.
+ * to the journal. Each line belongs to the component whose source file wrote it (LOG_COMPONENT is
+ * given by the Makefile) and has a syslog level; levels are kept by component and can be changed at
+ * run time. Loop thread only (jobs do not log). Keys (M_Key, SM_Key, SA_Key) are never passed to
+ * it.
  */
 #ifndef LIB_LOG_H
 #define LIB_LOG_H
@@ -38,16 +39,16 @@ struct log_limit {
 
 /* Journal when stderr is connected to it (JOURNAL_STREAM) and it answers, stderr otherwise. */
 void log_open(void);
-/* room NULL: all of them. -ENOENT for a room that does not exist, -EINVAL for a level. */
-int log_set_level(const char *room, int level);
-int log_level(const char *room); /* or -ENOENT */
-/* The list of rooms, NULL terminated. */
-const char *const *log_rooms(void);
+/* component NULL: all of them. -ENOENT for a component that does not exist, -EINVAL for a level. */
+int log_set_level(const char *component, int level);
+int log_level(const char *component); /* or -ENOENT */
+/* The list of components, NULL terminated. */
+const char *const *log_components(void);
 /* Levels in the words of journalctl -p, LOG_EMERG first, NULL terminated. */
 extern const char *const log_level_words[];
 
-void log_write(int level, const char *room, const struct log_subject *subject, const char *format,
-	       ...) __attribute__((format(printf, 4, 5)));
+void log_write(int level, const char *component, const struct log_subject *subject,
+	       const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The text of the last line of LOG_ERR or worse that was written; "": there was none. */
 const char *log_last_error(void);
 /* Who hears each line whose subject has a message_id, whatever the levels are; fn NULL: nobody. It
@@ -62,22 +63,22 @@ bool log_allowed(struct log_limit *limit);
 /* The clock of the limits, for a simulation; NULL: CLOCK_MONOTONIC. */
 void log_set_clock(uint64_t (*now_us)(void *ctx), void *ctx);
 
-#ifndef ROOM
-#define ROOM "test"
+#ifndef LOG_COMPONENT
+#define LOG_COMPONENT "test"
 #endif
-#define log_error(...) log_write(LOG_ERR, ROOM, NULL, __VA_ARGS__)
-#define log_warning(...) log_write(LOG_WARNING, ROOM, NULL, __VA_ARGS__)
-#define log_notice(...) log_write(LOG_NOTICE, ROOM, NULL, __VA_ARGS__)
-#define log_info(...) log_write(LOG_INFO, ROOM, NULL, __VA_ARGS__)
-#define log_debug(...) log_write(LOG_DEBUG, ROOM, NULL, __VA_ARGS__)
+#define log_error(...) log_write(LOG_ERR, LOG_COMPONENT, NULL, __VA_ARGS__)
+#define log_warning(...) log_write(LOG_WARNING, LOG_COMPONENT, NULL, __VA_ARGS__)
+#define log_notice(...) log_write(LOG_NOTICE, LOG_COMPONENT, NULL, __VA_ARGS__)
+#define log_info(...) log_write(LOG_INFO, LOG_COMPONENT, NULL, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_DEBUG, LOG_COMPONENT, NULL, __VA_ARGS__)
 /* With journal fields; subject is a pointer:
  * log_about(LOG_WARNING, &(struct log_subject){.node_guid = g, .port = 3}, "text %d", n). */
-#define log_about(level, subject, ...) log_write(level, ROOM, subject, __VA_ARGS__)
+#define log_about(level, subject, ...) log_write(level, LOG_COMPONENT, subject, __VA_ARGS__)
 /* At most limit's rate. */
-#define log_limited(limit, level, subject, ...)                       \
-	do {                                                          \
-		if (log_allowed(limit))                               \
-			log_write(level, ROOM, subject, __VA_ARGS__); \
+#define log_limited(limit, level, subject, ...)                                \
+	do {                                                                   \
+		if (log_allowed(limit))                                        \
+			log_write(level, LOG_COMPONENT, subject, __VA_ARGS__); \
 	} while (0)
 
 #endif

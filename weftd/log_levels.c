@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The setting is a list between commas: a level for all rooms, or ROOM=LEVEL, of which each room
- * has one at the most, such as "notice,sm=debug". In earlier versions mad was in part sma, which is
- * still understood.
+ * The setting is a list between commas: a level for all components, or ROOM=LEVEL, of which each
+ * component has one at the most, such as "notice,sm=debug". In earlier versions mad was in part
+ * sma, which is still understood.
  */
 #include "weftd/log_levels.h"
 
@@ -13,23 +13,23 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 
-enum { ROOMS = 11, UNSET = -1 };
+enum { COMPONENTS = 11, UNSET = -1 };
 
-_Static_assert(sizeof("warning") + ROOMS * sizeof(",formats=warning") <= SETTING_VALUE_SIZE,
+_Static_assert(sizeof("warning") + COMPONENTS * sizeof(",formats=warning") <= SETTING_VALUE_SIZE,
 	       "any choice is a setting");
 
 static const char setting_name[] = "log_level";
 
 /* Those of the daemon. */
-static const char *const rooms[ROOMS + 1] = {"lib", "formats", "mad", "store", "fabric", "route",
-					     "ha",  "sm",      "pm",  "sa",    "weftd"};
+static const char *const components[COMPONENTS + 1] = {
+	"lib", "formats", "mad", "store", "fabric", "route", "ha", "sm", "pm", "sa", "weftd"};
 
 struct chosen {
 	int all;
-	int room[ROOMS];
+	int component[COMPONENTS];
 };
 
-static const struct chosen nothing = {UNSET, {[0 ... ROOMS - 1] = UNSET}};
+static const struct chosen nothing = {UNSET, {[0 ... COMPONENTS - 1] = UNSET}};
 
 /* The place of a word in such a list, or -1. */
 static int word_index(const char *word, size_t length, const char *const *words)
@@ -55,15 +55,15 @@ static bool take_level(const char *word, size_t length, int *level, char why[SET
 	return true;
 }
 
-static int *level_of_room(struct chosen *chosen, const char *word, size_t length,
-			  char why[SETTING_WHY_SIZE])
+static int *level_of_component(struct chosen *chosen, const char *word, size_t length,
+			       char why[SETTING_WHY_SIZE])
 {
 	bool former = length == strlen("sma") && !memcmp(word, "sma", length);
-	int room =
-		former ? word_index("mad", strlen("mad"), rooms) : word_index(word, length, rooms);
+	int component = former ? word_index("mad", strlen("mad"), components)
+			       : word_index(word, length, components);
 
-	if (room >= 0)
-		return &chosen->room[room];
+	if (component >= 0)
+		return &chosen->component[component];
 	snprintf(why, SETTING_WHY_SIZE,
 		 "no room \"%.*s\": the rooms are lib, formats, mad, store, fabric, route, ha, "
 		 "sm, pm, sa, weftd",
@@ -77,9 +77,10 @@ static bool log_levels_parse(const char *text, struct chosen *chosen, char why[S
 
 	*chosen = nothing;
 	while (good) {
-		size_t length = strcspn(text, ","), room = strcspn(text, "=,");
-		int *level = room < length ? level_of_room(chosen, text, room, why) : &chosen->all;
-		size_t skip = room < length ? room + 1 : 0;
+		size_t length = strcspn(text, ","), component = strcspn(text, "=,");
+		int *level = component < length ? level_of_component(chosen, text, component, why)
+						: &chosen->all;
+		size_t skip = component < length ? component + 1 : 0;
 
 		good = level && take_level(text + skip, length - skip, level, why);
 		if (!text[length])
@@ -97,11 +98,11 @@ static void log_levels_print(const struct chosen *chosen, char text[SETTING_VALU
 	if (chosen->all != UNSET)
 		used = (size_t)snprintf(text, SETTING_VALUE_SIZE, "%s",
 					log_level_words[chosen->all]);
-	for (int i = 0; i < ROOMS; i++)
-		if (chosen->room[i] != UNSET)
+	for (int i = 0; i < COMPONENTS; i++)
+		if (chosen->component[i] != UNSET)
 			used += (size_t)snprintf(text + used, SETTING_VALUE_SIZE - used, "%s%s=%s",
-						 used ? "," : "", rooms[i],
-						 log_level_words[chosen->room[i]]);
+						 used ? "," : "", components[i],
+						 log_level_words[chosen->component[i]]);
 }
 
 static bool log_levels_apply(void *ctx, const char *text, char why[SETTING_WHY_SIZE])
@@ -113,9 +114,9 @@ static bool log_levels_apply(void *ctx, const char *text, char why[SETTING_WHY_S
 	if (!good)
 		chosen = nothing;
 	log_set_level(NULL, chosen.all == UNSET ? levels->configured : chosen.all);
-	for (int i = 0; i < ROOMS; i++)
-		if (chosen.room[i] != UNSET)
-			log_set_level(rooms[i], chosen.room[i]);
+	for (int i = 0; i < COMPONENTS; i++)
+		if (chosen.component[i] != UNSET)
+			log_set_level(components[i], chosen.component[i]);
 	return good;
 }
 
@@ -144,16 +145,16 @@ void log_levels_configure(struct log_levels *levels, int configured)
 	log_levels_apply(levels, setting_get(levels->settings.registry, setting_name), why);
 }
 
-/* A level for all is for all: what was set for single rooms ends. */
-static bool log_levels_change(struct chosen *chosen, const char *room, const char *word,
+/* A level for all is for all: what was set for single components ends. */
+static bool log_levels_change(struct chosen *chosen, const char *component, const char *word,
 			      char why[SETTING_WHY_SIZE])
 {
 	int level = UNSET, *of = &chosen->all;
 
 	if (strcmp(word, "default") != 0 && !take_level(word, strlen(word), &level, why))
 		return false;
-	if (room)
-		of = level_of_room(chosen, room, strlen(room), why);
+	if (component)
+		of = level_of_component(chosen, component, strlen(component), why);
 	else
 		*chosen = nothing;
 	if (!of)
@@ -166,9 +167,9 @@ static json_t *levels_json(void)
 {
 	json_t *array = json_array();
 
-	for (const char *const *room = rooms; *room; room++)
-		json_array_append_new(array, json_pack("{s:s,s:s}", "room", *room, "level",
-						       log_level_words[log_level(*room)]));
+	for (const char *const *component = components; *component; component++)
+		json_array_append_new(array, json_pack("{s:s,s:s}", "room", *component, "level",
+						       log_level_words[log_level(*component)]));
 	return json_pack("{s:o}", "rooms", array);
 }
 
@@ -176,19 +177,19 @@ static void command_log_level(void *ctx, struct control_request *request, const 
 {
 	struct log_levels *levels = ctx;
 	struct registry *registry = levels->settings.registry;
-	const char *room = json_string_value(json_object_get(args, "room"));
+	const char *component = json_string_value(json_object_get(args, "room"));
 	const char *level = json_string_value(json_object_get(args, "level"));
 	const char *before = setting_get(registry, setting_name);
 	char why[SETTING_WHY_SIZE], text[SETTING_VALUE_SIZE];
 	struct chosen chosen;
 
-	if (!room && !level) {
+	if (!component && !level) {
 		control_reply(request, levels_json());
 		return;
 	}
 	if (!before || !log_levels_parse(before, &chosen, why))
 		chosen = nothing;
-	if (!log_levels_change(&chosen, room, level ? level : "", why)) {
+	if (!log_levels_change(&chosen, component, level ? level : "", why)) {
 		control_fail(request, "%s", why);
 		return;
 	}

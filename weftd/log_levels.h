@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Which lines are logged: as configured, and before that what `weftctl log level` has set for all
- * rooms or for one, which is a setting (store/settings.h) and outlives a restart. Made by main.c,
- * for levels are the process's and not one manager's; loop thread only.
+ * components or for one, which is a setting (store/settings.h) and outlives a restart. Made by
+ * main.c, for levels are the process's and not one manager's; loop thread only.
  */
 #ifndef WEFTD_LOG_LEVELS_H
 #define WEFTD_LOG_LEVELS_H

@@ -117,7 +117,7 @@ static void test_levels(void)
 	CU_ASSERT(is_written(LOG_DEBUG, "sm"));
 	CU_ASSERT(!is_written(LOG_DEBUG, "sa"));
 	CU_ASSERT_EQUAL(log_set_level(NULL, LOG_ERR), 0);
-	for (const char *const *room = log_rooms(); *room; room++) {
+	for (const char *const *room = log_components(); *room; room++) {
 		CU_ASSERT_EQUAL(log_level(*room), LOG_ERR);
 		CU_ASSERT(!is_written(LOG_WARNING, *room));
 		CU_ASSERT(is_written(LOG_ERR, *room));

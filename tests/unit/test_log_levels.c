@@ -158,12 +158,12 @@ static void ask(size_t row)
 }
 
 /* Of all rooms but those of other programs. */
-static void expect_rooms(const json_t *shown)
+static void expect_components(const json_t *shown)
 {
 	static const char *const others[] = {"sma", "sim", "ctl", "test"};
 	size_t wanted = 0;
 
-	for (const char *const *room = log_rooms(); *room; room++) {
+	for (const char *const *room = log_components(); *room; room++) {
 		bool other = false, found = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -199,7 +199,7 @@ static void test_command(void)
 		CU_ASSERT_TRUE(!commands[i].error ||
 			       (call.error && strstr(call.error, commands[i].error)));
 		if (call.result)
-			expect_rooms(json_object_get(call.result, "rooms"));
+			expect_components(json_object_get(call.result, "rooms"));
 		json_decref(call.result);
 		free(call.error);
 	}

@@ -636,7 +636,7 @@ static void test_limits_are_no_lines(void)
 	world_run(bed.world, has_passed);
 	fake_trap(bed.world->fake, UNKNOWN_LID, TRAP_LOCAL_CHANGES, &details, 5, 0);
 	unit_capture_begin(&capture);
-	log_write(LOG_CRIT, ROOM, NULL, "another line");
+	log_write(LOG_CRIT, LOG_COMPONENT, NULL, "another line");
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_STRING_EQUAL(text, "CRITICAL test: another line\n");
 	end(&bed);

@@ -157,7 +157,7 @@ struct lft_have {
 	uint64_t doubtful[LFT_BLOCKS_MAX / 64];
 };
 
-/* Why no route passes a switch that is there: aside.h. */
+/* Why no route passes a switch that is there: no_transit.h. */
 enum no_transit { TRANSIT_ALLOWED, NO_TRANSIT_SILENT, NO_TRANSIT_REFUSES };
 
 /* Of a switch that does not take what it is told, or that no route uses. */
@@ -183,7 +183,7 @@ struct switch_state {
 	struct lft_have have;
 	struct lft *want;   /* NULL until the first routing */
 	struct mft *mft;    /* NULL: nothing of it matters yet */
-	struct lft *cached; /* what it may hold, being looked at: program_guess.c; or NULL */
+	struct lft *cached; /* what it may hold, being looked at: cached_lft.c; or NULL */
 	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
 	uint64_t recent[LFT_BLOCKS_MAX / 64]; /* blocks that were Set lately: recent_us */
 	uint64_t recent_us;		      /* when the last Set of one of them was answered */
@@ -200,11 +200,11 @@ struct switch_state {
 	bool failed;		/* a Set failed since the last sweep began */
 	bool busy;		/* a Set(SwitchInfo) is under way */
 	uint64_t set_in_report; /* sm/program/program.c: the last one that counts a block of it */
-	bool verify, verifying; /* it is to be asked who it is, is being asked: program_verify.c */
+	bool verify, verifying; /* it is to be asked who it is, is being asked: verify.c */
 	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
 	bool set_lost;	       /* a Set is among them: reads that are answered do not end the row */
 	uint8_t asked;	       /* attempts to ask who it is */
-	uint8_t way;	       /* its Sets go as attempts of this number do: program_verify.c */
+	uint8_t way;	       /* its Sets go as attempts of this number do: verify.c */
 	uint8_t samples_asked; /* samples that were asked for */
 	uint64_t verified_epoch,
 		verify_epoch;	   /* the news up to which that is known, is being asked */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A count for each MGID that has any, chained where two of these have one hash (keepers.h). */
+/* A count for each MGID that has any, chained where two of these have one hash (full_members.h). */
 #include "sa/full_members.h"
 
 #include <stdlib.h>

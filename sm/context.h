@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What the files of sm/ that order the work share: the parts of one subnet manager, and the record
- * of its sweeps. Private to sm.c, sweep.c, trickle.c, inbox.c and commands*.c; the parts themselves
- * (discover, program, peers, trigger) do not see it.
+ * of its sweeps. Private to sm.c, sweep.c, readback.c, smp_rx.c and commands*.c; the parts
+ * themselves (discover, program, peers, trigger) do not see it.
  */
 #ifndef SM_CONTEXT_H
 #define SM_CONTEXT_H
@@ -182,7 +182,7 @@ const char *sweep_kind_name(enum discover_kind kind);
  * has it. */
 struct port *sender_by_lid(struct sm *sm, lid_t lid);
 
-/* inbox.c */
+/* smp_rx.c */
 struct smp_rx_request { /* one request from outside */
 	const struct mad_addr *from;
 	const struct mad_header *header;

@@ -5,7 +5,7 @@
  * which the first partition needs of all (sm/program/pkeys.c). All requests for one port go into
  * its agent's queue together, where they wait behind nothing but themselves, and when the last is
  * answered the port has its tables; so nobody sees half of them. What a device refuses is
- * remembered on the port until that passes INIT. Used by trickle.c alone; loop thread only.
+ * remembered on the port until that passes INIT. Used by readback.c alone; loop thread only.
  */
 #ifndef SM_READ_TABLES_H
 #define SM_READ_TABLES_H

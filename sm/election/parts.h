@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of peers share: peers.c, the election and who is asked, and peers_control.c, what
- * others order. Private to these two. Loop thread only.
+ * What the files of peers share: peers.c, the election and who is asked, and control_packets.c,
+ * what others order. Private to these two. Loop thread only.
  */
 #ifndef SM_ELECTION_PARTS_H
 #define SM_ELECTION_PARTS_H

@@ -23,7 +23,7 @@
  * looks up port GUIDs alone (osm_prtn.c, osm_prtn_add_port()). A port need not be present: it gets
  * its keys when it comes.
  *
- * Made and owned by sm.c; programming (program_pkeys.c) asks what a port should have, and is told
+ * Made and owned by sm.c; programming (pkeys.c) asks what a port should have, and is told
  * which ports to look at. Loop thread only.
  */
 #ifndef SM_PARTITION_PARTITIONS_H
@@ -190,7 +190,7 @@ void policy_file_free(struct policy_file *file);
 
 /* Whether ports are still to be told what follows from a change. */
 bool policy_is_judging(const struct policy *policy);
-/* program_pkeys.c: nothing is left to write at the cable of this end port, or nothing can be. */
+/* pkeys.c: nothing is left to write at the cable of this end port, or nothing can be. */
 void policy_port_settled(struct policy *policy);
 
 #endif

@@ -5,8 +5,8 @@
  * and are as the row has them. Joins and leaves make rows old within a minute, and nothing is
  * forced to disk before they are written to switches, so a cached table is believed only as long as
  * it says what should be: where a cell differs from that it is read before it is written
- * (program_mft.c). There is none where another manager may have ruled since (sweep.c). What one
- * that had our LID wrote, and no sample met, the readback finds. Called by program_mft.c; loop
+ * (mft.c). There is none where another manager may have ruled since (sweep.c). What one
+ * that had our LID wrote, and no sample met, the readback finds. Called by mft.c; loop
  * thread only.
  */
 #include <errno.h>

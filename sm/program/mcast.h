@@ -2,7 +2,7 @@
 /*
  * Multicast: which trees there should be. Reads the registry's groups and members, has the trees of
  * those that changed computed by a job (route/mcast.h), and puts the result into what switches
- * should hold (fabric/mft.h); program_mft.c writes it. Joins and leaves are gathered for some
+ * should hold (fabric/mft.h); mft.c writes it. Joins and leaves are gathered for some
  * milliseconds and need no sweep. A sweep that has new routes computes all trees anew; with its
  * root each group keeps most of what it had. The first time, roots are found out from what switches
  * hold, so that a restart changes nothing.

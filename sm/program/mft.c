@@ -12,7 +12,7 @@
  *     waits for it is written when that was acknowledged. Who does not answer, and was never read,
  *     may send on what it is sent.
  * Entries share blocks, and blocks can wait for each other though their entries do not: then they
- * are written piecemeal, as those of unicast (program_switch.c). What a switch that forwards holds,
+ * are written piecemeal, as those of unicast (switch.c). What a switch that forwards holds,
  * and nobody knows, is read first; what it does not tell, though it answers, is written over: until
  * that is acknowledged it counts as everything. No effort goes so far as to close a circle: a run
  * that comes to a stand loses packets before its end, and leaves a cable between switches shut.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of programming share: program.c looks after ports and runs, program_switch.c after
- * SwitchInfo and forwarding tables, program_order.c judges what may be written now,
- * program_verify.c makes sure of whom is written to, program_refused.c gives up who takes nothing,
- * program_fdr10.c enables that speed, program_mft.c writes multicast tables, program_mft_guess.c
- * and program_guess.c believe a table cache. Private to these.
+ * What the parts of programming share: program.c looks after ports and runs, switch.c after
+ * SwitchInfo and forwarding tables, order.c judges what may be written now,
+ * verify.c makes sure of whom is written to, refused.c gives up who takes nothing,
+ * fdr10.c enables that speed, mft.c writes multicast tables, cached_mft.c
+ * and cached_lft.c believe a table cache. Private to these.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
@@ -40,7 +40,7 @@ struct program {
 	void *pkeys_failed_arg;
 	bool announcing;	/* ports that wait for the SA are let through */
 	unsigned rereg_credits; /* ports that may be told of us, as of rereg_credited_us:
-				   program_remind.c */
+				   reregister.c */
 	uint64_t rereg_credited_us;
 	struct list lagging;	 /* ports whose state is to be read once more, by port->waiting */
 	struct list rereg_queue; /* those that wait for that, by port->waiting */
@@ -70,7 +70,7 @@ struct program {
 	struct log_limit limit;
 	struct mcast *mcast;	/* NULL: there is no multicast */
 	enum program_part part; /* of all that there is to do */
-	struct node **flood;	/* of searches: program_mft.c */
+	struct node **flood;	/* of searches: mft.c */
 	size_t flood_room;
 	uint32_t mft_searches;
 	bool mft_was_read; /* since the last run: tables of multicast need not be forgotten */
@@ -87,7 +87,7 @@ void program_note_switch(struct program *program, struct node *node);
 /* An answer shows this state of a port: when its link was down since the last one, that is news. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
 
-/* program_remind.c */
+/* reregister.c */
 
 void reregister_init(struct program *program);
 void reregister_done(struct program *program);
@@ -98,14 +98,14 @@ bool reregister_is_due(const struct program *program, const struct port *port,
 /* Whether it may be told now; else it is looked at again when it may. True once: it is counted. */
 bool reregister_may_send(struct program *program, struct port *port, const struct port_info *want);
 
-/* program_fdr10.c */
+/* fdr10.c */
 
 /* Whether FDR10 of the port has to be enabled or disabled, and the port accepts this. */
 bool fdr10_differs(const struct program *program, const struct port *port);
 /* The next request for that; false: none. The port is busy until it is done. */
 bool fdr10_request(struct program *program, struct port *port, struct smp_request *out);
 
-/* program_switch.c */
+/* switch.c */
 
 /* The next thing to write to a switch itself; false: nothing now. */
 bool switch_request(struct program *program, struct node *node, struct smp_request *out);
@@ -134,7 +134,7 @@ bool switch_forwards(const struct node *node);
 bool switch_raise_mft_top(struct program *program, struct node *node, lid_t top,
 			  struct smp_request *out);
 
-/* program_mft.c */
+/* mft.c */
 
 /* The next cell of its multicast table to read or write; false: nothing now. */
 bool mft_request(struct program *program, struct node *node, struct smp_request *out);
@@ -147,7 +147,7 @@ lid_t mft_top(const struct node *node);
 /* A cable between two switches is to pass packets: the switch to wait for, NULL when it may. */
 struct node *mft_cable_blocker(struct program *program, struct port *port);
 
-/* program_mft_guess.c: as program_guess.c, of multicast. */
+/* cached_mft.c: as cached_lft.c, of multicast. */
 
 /* Looks for what the switch may hold, when nothing is known of that. */
 void mft_cache_begin(struct program *program, struct node *node);
@@ -155,7 +155,7 @@ void mft_cache_begin(struct program *program, struct node *node);
  * or not. */
 bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
-/* program_guess.c */
+/* cached_lft.c */
 
 /* Looks for what the switch may hold, when nothing is known of that. While there is a cached table
  * nothing but its samples is read or written of the table. */
@@ -166,7 +166,7 @@ void lft_cache_judge(struct program *program, struct node *node);
 /* The next sample; false: all were asked for. lft_cache_judge() was called before. */
 bool lft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
-/* program_verify.c */
+/* verify.c */
 
 void verify_begin(struct program *program, struct node *node);
 /* The next request that makes sure that a switch is there; false: one is under way, or it failed.
@@ -185,7 +185,7 @@ bool verify_may_repeat(void *owner, void *subject);
 /* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
 bool verify_try_again(struct node *node, int error);
 
-/* program_refused.c */
+/* refused.c */
 
 /* It is not written now, only read. */
 bool refused_rests(const struct program *program, const struct node *node);
@@ -199,7 +199,7 @@ void refused_hears(struct node *node);		     /* it is not mute, or it is a new r
 void refused_note(struct program *program, struct node *node, uint16_t attr_id, uint16_t status);
 void refused_took_all(struct program *program, struct node *node);
 
-/* program_pkeys.c */
+/* pkeys.c */
 
 enum pkeys_state {
 	PKEYS_GOOD,	  /* nothing is left to write at the port's cable */
@@ -213,7 +213,7 @@ bool program_pkeys_good(const struct program *program, struct port *port);
 /* The next thing to write to the P_Key tables at the cable of a port, if it is this port's turn. */
 enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out);
 
-/* program_order.c: the switch to wait for before an act, NULL when it can be done now. */
+/* order.c: the switch to wait for before an act, NULL when it can be done now. */
 
 /* The wanted entry for lid is written. lossless: no packet may be lost by it, for a working entry
  * is replaced; else it only must not make a circle. */

@@ -11,7 +11,7 @@
  * is added passes when the host may use it. On a cable that comes up all this is done before it is
  * ARMED. Between runs of programming only P_Keys are written: a change is no reason for a sweep.
  *
- * A switch that rests (program_refused.c) gets none of this meanwhile and goes on enforcing what it
+ * A switch that rests (refused.c) gets none of this meanwhile and goes on enforcing what it
  * holds; its cables are looked at again in each run until it takes what it is told.
  *
  * A switch's table is read here where it is not known yet, since nobody needs it where nobody is

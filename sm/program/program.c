@@ -93,7 +93,7 @@ static bool may_go_active(struct program *program, struct port *port)
 }
 
 /* A cable between switches that must not pass packets yet. It is not ARMED either: see
- * program_order.c, may_pass(). */
+ * order.c, may_pass(). */
 static bool waits_for_tables(struct program *program, struct port *port)
 {
 	struct node *node = NULL;

@@ -4,7 +4,7 @@
  * There are no steps that all must finish: each port and each switch goes on as soon as what it
  * waits for has been acknowledged, and a device that is silent delays only what depends on it.
  *   - both ends of a cable are ARMED before either is asked to go ACTIVE;
- *   - no Set() makes packets run in a circle (program_order.c);
+ *   - no Set() makes packets run in a circle (order.c);
  *   - table blocks come before a LinearFDBTop that grows, and after one that shrinks;
  *   - a cable to an adapter goes ACTIVE when the tables on the way from there to the manager and
  * back have been acknowledged. Loop thread only.

@@ -2,7 +2,7 @@
 /*
  * Writing SwitchInfo and forwarding tables.
  *
- * Entries are written in the order that program_order.c asks for. They share blocks of 64, so
+ * Entries are written in the order that order.c asks for. They share blocks of 64, so
  * blocks can wait for each other in a circle although their entries never do: then a block is
  * written piecemeal, the entries that may be first. What a switch that forwards already holds, when
  * it was written by somebody else or before a restart or a Set() had no answer, is read first: most

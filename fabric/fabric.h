@@ -103,7 +103,8 @@ struct port {
 	bool logged;	 /* what is wrong behind it was */
 	bool silent;	 /* what is behind it did not answer when it was asked last */
 	bool link_unverified; /* its link was down since its cable was verified, or may have been */
-	bool link_lost; /* it was: doubtful, and not only for what our own arming may have hidden */
+	bool link_lost; /* it was: unverified, and not only for what our own arming may have hidden
+			 */
 	bool armed;	/* by us, since its cable was verified */
 	/* Its link was sent Down to change the MTU or VLs: this happens once. */
 	bool restarted;
@@ -207,7 +208,7 @@ struct switch_state {
 	uint8_t way;	       /* its Sets go as attempts of this number do: verify.c */
 	uint8_t samples_asked; /* samples that were asked for */
 	uint64_t verified_epoch,
-		verify_epoch;	   /* the news up to which that is known, is being asked */
+		verify_epoch;	   /* the epoch up to which that is known, is being asked */
 	struct list waiters;	   /* ports that go ACTIVE when this switch has settled */
 	struct list woken;	   /* those of them that it has not let look again yet */
 	struct list table_waiters; /* switches whose blocks wait for one of this switch */

@@ -13,9 +13,9 @@
 /* enum no_transit; a snapshot would differ if that changes. */
 void fabric_set_no_transit(struct fabric *fabric, struct node *node, uint8_t why);
 
-/* What routes may use, as far as nothing is aside: freezing and the search for other ways agree on
- * it. A switch that is reached and whose table holds the LIDs that are used; a cable with both ends
- * up that, between switches, is not held and did not fail to come up. */
+/* What routes may use, as far as nothing is no-transit: freezing and the search for other ways
+ * agree on it. A switch that is reached and whose table holds the LIDs that are used; a cable with
+ * both ends up that, between switches, is not held and did not fail to come up. */
 bool switch_counts(const struct fabric *fabric, const struct node *node);
 bool cable_counts(const struct port *port);
 

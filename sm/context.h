@@ -63,7 +63,7 @@ struct sweep_waiter {
 
 /* The view shows new P_Keys between two sweeps, too. */
 struct key_views {
-	struct snapshot_waiter snapshot_request;
+	struct snapshot_waiter snapshot_wait;
 	struct loop_timer again; /* a view is due, and a sweep is under way */
 	bool is_taking;		 /* a snapshot */
 	loop_fn *shown;		 /* called when P_Keys were written, or a view shows them; NULL */
@@ -86,7 +86,7 @@ struct sweep {
 	struct list waiters;
 	struct loop_deferred next_phase;
 	struct registry_waiter lids_kept;
-	struct snapshot_waiter snapshot_request; /* a phase that waits for a snapshot */
+	struct snapshot_waiter snapshot_wait; /* a phase that waits for a snapshot */
 	struct slices giving_lids;
 	struct lid_work *lids;	 /* NULL: none are being given */
 	struct loop_timer timer; /* the next light sweep, or another try */

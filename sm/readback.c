@@ -374,7 +374,7 @@ static void readback_show(struct sm *sm)
 	readback->news = readback->show = false;
 	readback->showing = true;
 	readback->shown_us = now_us;
-	snapshot_request_take(&sm->snapshot_request, &readback->snapshot_request, false,
+	snapshot_request_take(&sm->snapshot_request, &readback->snapshot_wait, false,
 			      readback_view_taken, sm);
 }
 

@@ -39,7 +39,7 @@ struct readback {
 	bool searching;	    /* for those without tables */
 	unsigned reading;   /* ports whose tables are being read */
 	uint64_t forgotten; /* fabric->forgotten when the search began */
-	struct snapshot_waiter snapshot_request;
+	struct snapshot_waiter snapshot_wait;
 	bool news;	   /* tables that the view does not have */
 	bool show;	   /* all that were looked for are there, or a round is over */
 	bool showing;	   /* the next view is being made */

@@ -414,7 +414,7 @@ static void route_phase(struct sm *sm)
 	if (sm->routed_topology == sm->fabric->topology && !sm->sweep.current.reroute)
 		sweep_advance(sm);
 	else
-		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_request, false,
+		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_wait, false,
 				      route_from, sm);
 }
 
@@ -478,7 +478,7 @@ static void program_phase(struct sm *sm)
 {
 	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
 	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
-		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_request, false,
+		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_wait, false,
 				      publish_and_program, sm);
 	else
 		start_programming(sm);
@@ -496,7 +496,7 @@ static void publish_phase(struct sm *sm)
 {
 	if (!sm->view || sm->fabric->facts != sm->sweep.facts_before ||
 	    sm->fabric->topology != sm->sweep.topology_before || sm->sweep.current.reroute)
-		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_request, false,
+		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_wait, false,
 				      publish_and_go_on, sm);
 	else
 		sweep_advance(sm);

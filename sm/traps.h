@@ -13,7 +13,7 @@ enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
 
 void traps_init(struct sm *sm);
 void traps_done(struct sm *sm);
-/* A Trap(Notice) came; letter is borrowed. */
+/* A Trap(Notice) came; request is borrowed. */
 void traps_receive(struct sm *sm, const struct smp_rx_request *request);
 
 #endif

@@ -367,7 +367,7 @@ struct list_kind {
 
 struct listing {			 /* lists on their way to a client, one after the other */
 	struct control_request *request; /* until there is a snapshot */
-	struct snapshot_waiter snapshot_request;
+	struct snapshot_waiter snapshot_wait;
 	struct snapshot *snapshot;
 	const struct list_kind *kind; /* ended by one without a member */
 	uint32_t place;
@@ -420,7 +420,7 @@ static void list_out(struct sm *sm, struct control_request *request, const struc
 
 	listing->request = request;
 	listing->kind = kinds;
-	snapshot_request_take(&sm->snapshot_request, &listing->snapshot_request,
+	snapshot_request_take(&sm->snapshot_request, &listing->snapshot_wait,
 			      peers_role(sm->peers) != SM_MASTER, list_from, listing);
 }
 

@@ -42,7 +42,7 @@ struct judgement {
 	struct work_pool *pool;
 	const struct judge *judge;
 	unsigned step;
-	struct snapshot_waiter snapshot_request;
+	struct snapshot_waiter snapshot_wait;
 	struct snapshot *snapshot; /* NULL: still waiting for it */
 	struct routes *found;	   /* what the switches hold */
 	struct lft_have **have;	   /* by switch: NULL where found has its row from the beginning */
@@ -403,7 +403,7 @@ static void judgement_free(struct judgement *j)
 {
 	list_del(&j->link);
 	if (!j->snapshot)
-		list_del(&j->snapshot_request.link);
+		list_del(&j->snapshot_wait.link);
 	for (uint32_t s = 0; j->snapshot && s < j->snapshot->num_switches; s++) {
 		if (!j->have[s])
 			continue;
@@ -535,8 +535,7 @@ static void judgement_begin(struct sm *sm, struct control_request *request,
 	list_init(&j->job.link);
 	snprintf(j->engine, sizeof(j->engine), "%s", engine ? engine : "");
 	list_push(&sm->commands->judgements, &j->link);
-	snapshot_request_take(&sm->snapshot_request, &j->snapshot_request, false, judgement_start,
-			      j);
+	snapshot_request_take(&sm->snapshot_request, &j->snapshot_wait, false, judgement_start, j);
 }
 
 static void command_route_check(void *ctx, struct control_request *request, const json_t *args)

@@ -151,7 +151,7 @@ static void port_details(const struct place *place, struct buffer *out)
 struct asking {
 	struct sm *sm;
 	struct control_request *request;
-	struct snapshot_waiter snapshot_request;
+	struct snapshot_waiter snapshot_wait;
 	struct snapshot *snapshot;
 	void (*answer)(struct asking *asking);
 	char *node; /* NULL: all */
@@ -201,7 +201,7 @@ static void port_command_begin(struct sm *sm, struct control_request *request, c
 	if (sm->view)
 		snapshot_came(asking, snapshot_ref(sm->view->topology));
 	else
-		snapshot_request_take(&sm->snapshot_request, &asking->snapshot_request,
+		snapshot_request_take(&sm->snapshot_request, &asking->snapshot_wait,
 				      peers_role(sm->peers) != SM_MASTER, snapshot_came, asking);
 }
 

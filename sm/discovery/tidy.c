@@ -2,8 +2,8 @@
 /*
  * The end of a pass of discovery: cables that were not seen again are cut, but those of a node
  * whose agent alone is silent; what is out of reach is dropped; who fell silent, or answers again,
- * is told of; and a switch that stays silent is set aside. Stages of slices, begun anew when the
- * cables change meanwhile.
+ * is told of; and a switch that stays silent becomes no-transit. Stages of slices, begun anew when
+ * the cables change meanwhile.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch is guessed to hold of multicast: its row of the table cache (fabric/table_cache.h).
+ * What a switch may hold of multicast: its row of the table cache (fabric/table_cache.h).
  * The cached table stands when MulticastFDBTop is as it was and some cells of the switch are read
  * and are as the row has them. Joins and leaves make rows old within a minute, and nothing is
  * forced to disk before they are written to switches, so a cached table is believed only as long as

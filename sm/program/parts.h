@@ -57,7 +57,7 @@ struct program {
 	unsigned stale;	   /* switches where entries of an earlier table may still forward */
 	uint64_t epoch,
 		sweep_epoch; /* reports of changes: in all, when a heavy sweep began; from 1 */
-	bool epoch_used;     /* somebody was verified up to news, or is taken to be */
+	bool epoch_used;     /* somebody was verified up to this epoch, or is taken to be */
 	uint64_t began_us;   /* the sweep */
 	bool stopped;	     /* nothing is sent any more in this sweep */
 	bool pausing;	     /* a block is not written again before its last Set has died out */
@@ -151,8 +151,8 @@ struct node *mft_cable_blocker(struct program *program, struct port *port);
 
 /* Looks for what the switch may hold, when nothing is known of that. */
 void mft_cache_begin(struct program *program, struct node *node);
-/* The next sample; false: none now, and where mft->guess is NULL the cached table is over, believed
- * or not. */
+/* The next sample; false: none now, and where mft->cached is NULL the cached table is over,
+ * believed or not. */
 bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* cached_lft.c */

@@ -84,7 +84,7 @@ struct fake_set { /* a Set() that took effect or was refused */
 	uint8_t data[SMP_DATA_SIZE], answer[SMP_DATA_SIZE];
 };
 
-struct fake_letter {
+struct fake_smp {
 	struct list link; /* in fake->queue or fake->timed */
 	struct fake_net *fake;
 	struct loop_timer timer;
@@ -376,7 +376,7 @@ static inline struct fake_port *fake_walk(struct fake_net *fake, const uint8_t *
 	return at;
 }
 
-/* Letters */
+/* SMPs */
 
 static inline void fake_receive(struct fake_net *fake, lid_t from_lid, const uint8_t *mad,
 				size_t size)
@@ -389,28 +389,28 @@ static inline void fake_receive(struct fake_net *fake, lid_t from_lid, const uin
 	free(copy);
 }
 
-static inline void fake_letter_free(struct fake_letter *letter)
+static inline void fake_smp_free(struct fake_smp *smp)
 {
-	list_del(&letter->link);
-	loop_timer_disarm(&letter->timer);
-	free(letter);
+	list_del(&smp->link);
+	loop_timer_disarm(&smp->timer);
+	free(smp);
 }
 
 static inline void fake_expired(void *arg)
 {
-	struct fake_letter *letter = arg;
-	struct fake_net *fake = letter->fake;
+	struct fake_smp *smp = arg;
+	struct fake_net *fake = smp->fake;
 
-	if (!letter->expired && fake->keeps_time)
-		fake->transport.user.timed_out(fake->transport.user.ctx, letter->request);
-	if (letter->expired)
-		fake_receive(fake, letter->to.lid, letter->mad, MAD_SIZE);
-	if (letter->expired || !letter->answered) {
-		fake_letter_free(letter);
+	if (!smp->expired && fake->keeps_time)
+		fake->transport.user.timed_out(fake->transport.user.ctx, smp->request);
+	if (smp->expired)
+		fake_receive(fake, smp->to.lid, smp->mad, MAD_SIZE);
+	if (smp->expired || !smp->answered) {
+		fake_smp_free(smp);
 		return;
 	}
-	letter->expired = true;
-	loop_timer_arm(&letter->timer, 1000);
+	smp->expired = true;
+	loop_timer_arm(&smp->timer, 1000);
 }
 
 static inline void fake_note_set(struct fake_net *fake, const struct fake_set *set)
@@ -419,12 +419,12 @@ static inline void fake_note_set(struct fake_net *fake, const struct fake_set *s
 	fake->sets[fake->num_sets++] = *set;
 }
 
-/* Executes the request in letter->mad and makes it the answer. */
-static inline void fake_execute(struct fake_letter *letter, struct fake_port *at,
+/* Executes the request in smp->mad and makes it the answer. */
+static inline void fake_execute(struct fake_smp *smp, struct fake_port *at,
 				struct mad_header *header, uint16_t refusal)
 {
-	struct fake_net *fake = letter->fake;
-	uint8_t *data = letter->mad + SMP_DATA_OFFSET;
+	struct fake_net *fake = smp->fake;
+	uint8_t *data = smp->mad + SMP_DATA_OFFSET;
 	struct fake_set set = {.node = at->node,
 			       .attr_id = header->attr_id,
 			       .attr_mod = header->attr_mod,
@@ -447,50 +447,50 @@ static inline void fake_execute(struct fake_letter *letter, struct fake_port *at
 	if (header->mgmt_class == CLASS_SUBN_DIRECTED)
 		header->status |= 0x8000;
 	header->method = METHOD_GET_RESP;
-	header_encode(header, letter->mad);
+	header_encode(header, smp->mad);
 }
 
-/* False when the letter still lives. */
-static inline bool fake_answer(struct fake_letter *letter)
+/* False when the SMP still lives. */
+static inline bool fake_answer(struct fake_smp *smp)
 {
-	struct fake_net *fake = letter->fake;
+	struct fake_net *fake = smp->fake;
 	struct mad_header header;
 	struct fake_port *at;
 	enum fake_fate fate = FAKE_ANSWER;
 	size_t size = MAD_SIZE;
 
-	header_decode(letter->mad, &header);
-	at = header.mgmt_class == CLASS_SUBN_DIRECTED ? fake_walk(fake, letter->mad)
-						      : fake_find_lid(fake, letter->to.lid);
+	header_decode(smp->mad, &header);
+	at = header.mgmt_class == CLASS_SUBN_DIRECTED ? fake_walk(fake, smp->mad)
+						      : fake_find_lid(fake, smp->to.lid);
 	if (at && header.mgmt_class != CLASS_SUBN_DIRECTED && at != fake->local && at->num &&
 	    !fake_up(at))
 		at = NULL;
 	if (!at || at->node->silent ||
 	    (header.attr_id == ATTR_SM_INFO && at->node->sm_m_key &&
-	     at->node->sm_m_key != be64_load(letter->mad + SMP_M_KEY_OFFSET)))
+	     at->node->sm_m_key != be64_load(smp->mad + SMP_M_KEY_OFFSET)))
 		fate = FAKE_LOSE_REQUEST;
 	else if (fake->fate)
 		fate = fake->fate(fake->ctx, at->node, &header);
 	if (fate != FAKE_LOSE_REQUEST)
-		fake_execute(letter, at, &header,
+		fake_execute(smp, at, &header,
 			     fate == FAKE_REFUSE ? FAKE_REFUSED
 			     : fate == FAKE_BUSY ? STATUS_BUSY
 						 : STATUS_OK);
-	letter->answered = fate == FAKE_ANSWER_LATE;
-	if (letter->answered || fate == FAKE_LOSE_REQUEST || fate == FAKE_LOSE_ANSWER) {
-		list_push(&fake->timed, &letter->link);
-		loop_timer_arm(&letter->timer, letter->timeout_ms * UINT64_C(1000));
+	smp->answered = fate == FAKE_ANSWER_LATE;
+	if (smp->answered || fate == FAKE_LOSE_REQUEST || fate == FAKE_LOSE_ANSWER) {
+		list_push(&fake->timed, &smp->link);
+		loop_timer_arm(&smp->timer, smp->timeout_ms * UINT64_C(1000));
 		return false;
 	}
 	if (fate == FAKE_WRONG_ATTR)
-		letter->mad[17] ^= 1;
+		smp->mad[17] ^= 1;
 	if (fate == FAKE_WRONG_TID)
-		letter->mad[15] ^= 1;
+		smp->mad[15] ^= 1;
 	if (fate == FAKE_SHORT)
 		size = MAD_SIZE / 2;
-	fake_receive(fake, letter->to.lid, letter->mad, size);
+	fake_receive(fake, smp->to.lid, smp->mad, size);
 	if (fate == FAKE_ANSWER_TWICE)
-		fake_receive(fake, letter->to.lid, letter->mad, size);
+		fake_receive(fake, smp->to.lid, smp->mad, size);
 	return true;
 }
 
@@ -503,10 +503,10 @@ static inline void fake_deliver(void *arg)
 	while ((link = list_pop(&fake->queue)))
 		list_push(&round, link);
 	while ((link = list_pop(&round))) {
-		struct fake_letter *letter = container_of(link, struct fake_letter, link);
+		struct fake_smp *smp = container_of(link, struct fake_smp, link);
 
-		if (fake_answer(letter))
-			fake_letter_free(letter);
+		if (fake_answer(smp))
+			fake_smp_free(smp);
 	}
 }
 
@@ -516,7 +516,7 @@ static inline int fake_send(struct transport *transport, const struct mad_addr *
 			    const uint8_t *mad, size_t size, unsigned timeout_ms)
 {
 	struct fake_net *fake = container_of(transport, struct fake_net, transport);
-	struct fake_letter *letter;
+	struct fake_smp *smp;
 
 	if (fake->send_error)
 		return fake->send_error;
@@ -528,14 +528,14 @@ static inline int fake_send(struct transport *transport, const struct mad_addr *
 		return 0;
 	}
 	fake->requests++;
-	letter = mem_zalloc(sizeof(*letter));
-	letter->fake = fake;
-	letter->to = *to;
-	letter->timeout_ms = timeout_ms;
-	memcpy(letter->mad, mad, MAD_SIZE);
-	memcpy(letter->request, mad, MAD_SIZE);
-	loop_timer_init(&letter->timer, fake->loop, "fake kernel", fake_expired, letter);
-	list_push(&fake->queue, &letter->link);
+	smp = mem_zalloc(sizeof(*smp));
+	smp->fake = fake;
+	smp->to = *to;
+	smp->timeout_ms = timeout_ms;
+	memcpy(smp->mad, mad, MAD_SIZE);
+	memcpy(smp->request, mad, MAD_SIZE);
+	loop_timer_init(&smp->timer, fake->loop, "fake kernel", fake_expired, smp);
+	list_push(&fake->queue, &smp->link);
 	loop_defer(&fake->deliver);
 	return 0;
 }
@@ -691,7 +691,7 @@ static inline void fake_free(struct fake_net *fake)
 
 	loop_defer_cancel(&fake->deliver);
 	while ((link = list_pop(&fake->queue)) || (link = list_pop(&fake->timed)))
-		fake_letter_free(container_of(link, struct fake_letter, link));
+		fake_smp_free(container_of(link, struct fake_smp, link));
 	for (unsigned n = 0; n < fake->num_nodes; n++)
 		free(fake->nodes[n]);
 	free(fake->nodes);

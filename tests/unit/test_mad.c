@@ -218,7 +218,7 @@ static void test_lid_routed_smp(void)
 	CU_ASSERT(all_zero(mad + 32, MAD_SIZE - 32));
 }
 
-static void test_adm_header_as_libibmad(void)
+static void test_sa_header_as_libibmad(void)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		uint8_t mad[SUBN_ADM_HEADER_SIZE + 1], again[SUBN_ADM_HEADER_SIZE + 1];
@@ -264,7 +264,7 @@ int main(void)
 		{"directed SMP", test_directed_smp},
 		{"longest and shortest route", test_longest_and_shortest_route},
 		{"LID-routed SMP", test_lid_routed_smp},
-		{"SA header as libibmad", test_adm_header_as_libibmad},
+		{"SA header as libibmad", test_sa_header_as_libibmad},
 		{"RMPP header", test_rmpp_header},
 		CU_TEST_INFO_NULL,
 	};

@@ -94,7 +94,7 @@ static void take_snapshot(struct sm *sm)
 		return;
 	}
 	views->is_taking = true;
-	snapshot_request_take(&sm->snapshot_request, &views->snapshot_request, false, publish_keys,
+	snapshot_request_take(&sm->snapshot_request, &views->snapshot_wait, false, publish_keys,
 			      sm);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch may hold: its row of the table cache (fabric/table_cache.h). The cached
- * table stands when some blocks of the switch are read and are as the row has them: the one with
- * the manager's LID, and others that differ from switch to switch, so that all together they look
- * at nearly every LID. Otherwise the switch is read whole, and so are all others in the next sweep:
+ * What a switch may hold: its row of the table cache (fabric/table_cache.h). The cached table
+ * stands when some blocks of the switch are read and are as the row has them: the one with the
+ * manager's LID, and others that differ from switch to switch, so that all together they look at
+ * nearly every LID. Otherwise the switch is read whole, and so are all others in the next sweep:
  * somebody has written. What is believed wrongly in spite of that the readback finds.
  */
 #include <errno.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch may hold of multicast: its row of the table cache (fabric/table_cache.h).
- * The cached table stands when MulticastFDBTop is as it was and some cells of the switch are read
- * and are as the row has them. Joins and leaves make rows old within a minute, and nothing is
- * forced to disk before they are written to switches, so a cached table is believed only as long as
- * it says what should be: where a cell differs from that it is read before it is written
- * (mft.c). There is none where another manager may have ruled since (sweep.c). What one
- * that had our LID wrote, and no sample met, the readback finds. Called by mft.c; loop
- * thread only.
+ * What a switch may hold of multicast: its row of the table cache (fabric/table_cache.h). The
+ * cached table stands when MulticastFDBTop is as it was and some cells of the switch are read and
+ * are as the row has them. Joins and leaves make rows old within a minute, and nothing is forced to
+ * disk before they are written to switches, so a cached table is believed only as long as it says
+ * what should be: where a cell differs from that it is read before it is written (mft.c). There is
+ * none where another manager may have ruled since (sweep.c). What one that had our LID wrote, and
+ * no sample met, the readback finds. Called by mft.c; loop thread only.
  */
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * if one is coming, because this manager has become MASTER, and are dropped and counted if not:
  * silence makes clients ask again, where a status would make them give up. Short answers leave at
  * once, long ones are made over several turns of the loop, from the view of their request. Loop
- * thread only. Symbols are called adm_, since sa_ is libibmad's.
+ * thread only. No symbol may be called sa_call or sa_rpc_call: those are libibmad's.
  */
 #ifndef SA_SA_H
 #define SA_SA_H

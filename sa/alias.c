@@ -282,14 +282,6 @@ static enum verdict_on_guid judge_delete(const struct sa_request *request,
 	return alias && !alias_may_end(alias->granted, change->has_key) ? GUID_KEPT : GUID_FITS;
 }
 
-static void alias_drop(const struct sa_request *request, const struct alias_entry *alias)
-{
-	const struct alias_entry entry = *alias;
-
-	registry_drop(request->registry, REGISTRY_ALIAS, alias);
-	alias_tell(request->aliases, &entry, ALIAS_DELETED);
-}
-
 /* By whose word the port gets it; of one that it has the grant stays. */
 static enum alias_grant grant_for(const struct change *change, const struct alias_entry *own)
 {
@@ -312,14 +304,14 @@ static void alias_set(struct sa_request *request, const struct change *change, u
 	holder = alias_owner(request, alias.guid);
 	if (holder && holder->port_guid != alias.port_guid) {
 		forget_guid(request->registry, request->groups, alias.guid);
-		alias_drop(request, holder);
+		alias_end(request->aliases, holder, ALIAS_DELETED);
 		holder = NULL;
 	}
 	alias.granted = grant_for(change, holder);
 	if (holder && holder->index == alias.index && holder->granted == alias.granted)
 		return;
 	if (holder && holder->index != alias.index)
-		alias_drop(request, holder);
+		alias_end(request->aliases, holder, ALIAS_DELETED);
 	/* What is registered under a GUID that is another port's, too, may be that port's. */
 	replaced = former && former != alias.guid &&
 		   claim_on(request, alias.port_guid, former) != ALIAS_CLAIMED;
@@ -334,7 +326,7 @@ static void delete (struct sa_request *request, const struct change *change, uns
 	const struct alias_entry *alias = alias_at(request, change, i);
 
 	if (alias)
-		alias_drop(request, alias);
+		alias_end(request->aliases, alias, ALIAS_DELETED);
 }
 
 /* The block as it will be. Of the places that the request is about it tells what is registered: a

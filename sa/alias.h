@@ -43,9 +43,12 @@ void aliases_review(struct aliases *aliases);
 struct log_subject alias_subject(const struct endport *port);
 /* The grant of an alias that is, or was, in the registry. */
 enum alias_grant alias_grant_of(const struct aliases *aliases, const struct alias_entry *alias);
-/* Raises EVENT_ALIAS, with the port of the alias as far as the view has it. alias stays the
- * caller's. There has to be a view. */
+/* Raises EVENT_ALIAS, with the port of the alias as far as a view has it. alias stays the
+ * caller's. */
 void alias_tell(const struct aliases *aliases, const struct alias_entry *alias,
 		enum alias_change change);
+/* Drops the registry's record of this alias, and raises the event. */
+void alias_end(const struct aliases *aliases, const struct alias_entry *alias,
+	       enum alias_change change);
 
 #endif

@@ -19,9 +19,9 @@ struct log_subject alias_subject(const struct endport *port)
 /* False, and out untouched, when no port in the view has this GUID as its own. */
 static bool alias_find_port(const struct aliases *aliases, guid_t port_guid, struct endport *out)
 {
-	const struct snapshot *topology = (*aliases->view)->topology;
-	int32_t end = snapshot_find_end(topology, port_guid);
-	int32_t sw = snapshot_find_switch(topology, port_guid);
+	const struct snapshot *topology = *aliases->view ? (*aliases->view)->topology : NULL;
+	int32_t end = topology ? snapshot_find_end(topology, port_guid) : -1;
+	int32_t sw = topology ? snapshot_find_switch(topology, port_guid) : -1;
 
 	if (end >= 0)
 		*out = endport_at(topology, topology->num_switches + (uint32_t)end);
@@ -56,6 +56,15 @@ void alias_tell(const struct aliases *aliases, const struct alias_entry *alias,
 						     .alias = &what});
 }
 
+void alias_end(const struct aliases *aliases, const struct alias_entry *alias,
+	       enum alias_change change)
+{
+	const struct alias_entry entry = *alias;
+
+	registry_drop(aliases->registry, REGISTRY_ALIAS, &entry);
+	alias_tell(aliases, &entry, change);
+}
+
 static bool is_misplaced(const struct aliases *aliases, const struct alias_entry *alias)
 {
 	struct endport owner;
@@ -82,7 +91,6 @@ static void drop_services(const struct aliases *aliases, const struct alias_entr
 
 static void take_away(struct aliases *aliases, const struct alias_entry *alias)
 {
-	const struct alias_entry entry = *alias;
 	struct endport port = {.lid = LID_NONE};
 	char guid[GUID_TEXT], port_guid[GUID_TEXT];
 	struct log_subject subject;
@@ -98,8 +106,7 @@ static void take_away(struct aliases *aliases, const struct alias_entry *alias)
 		guid_text(alias->port_guid, port_guid), port.lid, guid_text(alias->guid, guid),
 		alias->index);
 	drop_services(aliases, alias);
-	registry_drop(aliases->registry, REGISTRY_ALIAS, alias);
-	alias_tell(aliases, &entry, ALIAS_MISPLACED);
+	alias_end(aliases, alias, ALIAS_MISPLACED);
 }
 
 static void review(void *arg)
@@ -134,12 +141,6 @@ static void aliases_event(void *ctx, const struct event *event)
 		aliases_review(aliases);
 }
 
-static void aliases_registry_changed(void *ctx, const struct registry_change *change)
-{
-	(void)ctx;
-	(void)change;
-}
-
 static void aliases_registry_replaced(void *ctx)
 {
 	aliases_review(ctx);
@@ -150,9 +151,7 @@ void aliases_begin(struct aliases *aliases, struct loop *loop, struct registry *
 {
 	*aliases = (struct aliases){
 		.registry = registry,
-		.reader = {.changed = aliases_registry_changed,
-			   .whole = aliases_registry_replaced,
-			   .ctx = aliases},
+		.reader = {.whole = aliases_registry_replaced, .ctx = aliases},
 		.events = events,
 		.happened = {.happened = aliases_event, .ctx = aliases},
 		.view = view,

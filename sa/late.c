@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A rule for each kind that can contradict what is there: late.h. Who gives way is always what
- * comes late, since clients have been told of the other. A group that gets another MLID so is no
- * loss: its members were told to register anew when weftd began without its store, and hear of it
- * with their join.
+ * A rule for each kind that can contradict what is there: late.h. What comes late gives way, since
+ * clients have been told of the other; a granted alias alone takes the place of one that is not
+ * granted, for no grant may end unseen. A group that gets another MLID so is no loss: its members
+ * were told to register again when weftd began without its store, and hear of it with their join.
  */
 #include "sa/late.h"
 
+#include "include/message_id.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
+#include "sa/alias.h"
+#include "sa/forget.h"
 #include "sa/groups.h"
 #include "sa/service.h"
 #include "store/alias.h"
 
-struct place {
-	struct registry *registry;
-	struct groups *groups;
-	struct services *services;
-};
-
 /* Its own MLID, unless another group has that and may not share it. */
-static bool group_fits(const struct place *place, void *record)
+static bool group_fits(const struct late *late, void *record)
 {
 	struct group_entry *group = record;
-	lid_t mlid = groups_mlid(place->groups, group->mgid, group->mlid, GROUP_KNOWN);
+	lid_t mlid = groups_mlid(late->groups, group->mgid, group->mlid, GROUP_KNOWN);
 
 	if (mlid == LID_NONE)
 		return false;
@@ -30,37 +28,89 @@ static bool group_fits(const struct place *place, void *record)
 	return true;
 }
 
-static bool member_fits(const struct place *place, void *record)
+static bool member_fits(const struct late *late, void *record)
 {
-	return groups_find(place->groups, ((const struct member_entry *)record)->mgid);
+	return groups_find(late->groups, ((const struct member_entry *)record)->mgid);
 }
 
-/* Another port may have it now, or it is that port's own GUID. */
-static bool alias_fits(const struct place *place, void *record)
+static bool service_fits(const struct late *late, void *record)
 {
-	return !alias_is_usurped(place->registry, record) &&
-	       !registry_first(place->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, record);
-}
-
-static bool service_fits(const struct place *place, void *record)
-{
-	services_late(place->services, record);
+	services_late(late->services, record);
 	return true;
 }
 
-static bool (*const rules[REGISTRY_KINDS])(const struct place *place, void *record) = {
-	[REGISTRY_GROUP] = group_fits,
-	[REGISTRY_MEMBER] = member_fits,
-	[REGISTRY_SERVICE] = service_fits,
-	[REGISTRY_ALIAS] = alias_fits,
+static void log_alias_left_out(const struct late *late, const struct alias_entry *alias,
+			       const struct alias_entry *other)
+{
+	static const struct log_subject subject = {.message_id = MESSAGE_ALIAS};
+	char guid[GUID_TEXT], port[GUID_TEXT], others_guid[GUID_TEXT], others_port[GUID_TEXT];
+
+	log_limited(
+		&late->aliases->limit, LOG_WARNING, &subject,
+		"the alias GUID %s of port %s at index %u, granted by: %s, is left out of what "
+		"the store brings late: port %s has %s at index %u, granted by: %s; if it is to "
+		"move, remove it there and use weftctl alias set",
+		guid_text(alias->guid, guid), guid_text(alias->port_guid, port), alias->index,
+		alias_grant_text(alias->granted), guid_text(other->port_guid, others_port),
+		guid_text(other->guid, others_guid), other->index,
+		alias_grant_text(alias_grant_of(late->aliases, other)));
+}
+
+/* Whether other, which may be NULL, gives way to a granted alias. */
+static bool gives_way(const struct late *late, const struct alias_entry *other,
+		      const struct alias_entry *alias)
+{
+	if (!other || alias_may_move(alias_grant_of(late->aliases, other), alias->granted, false))
+		return true;
+	log_alias_left_out(late, alias, other);
+	return false;
+}
+
+/* What was registered under its GUID goes, unless the port keeps the GUID. */
+static void take_place(const struct late *late, const struct alias_entry *other,
+		       const struct alias_entry *alias)
+{
+	if (!other)
+		return;
+	if (other->port_guid != alias->port_guid || other->guid != alias->guid)
+		forget_guid(late->registry, late->groups, other->guid);
+	alias_end(late->aliases, other, ALIAS_DELETED);
+}
+
+/* in_place has its port and index, holder its GUID. */
+static bool alias_fits(const struct late *late, void *record)
+{
+	const struct alias_entry *alias = record;
+	const struct alias_entry *in_place = registry_find(late->registry, REGISTRY_ALIAS, alias);
+	const struct alias_entry *holder =
+		registry_first(late->registry, REGISTRY_ALIAS, ALIAS_BY_GUID, alias);
+
+	if (in_place && in_place->guid == alias->guid && in_place->granted)
+		return true;
+	if (alias->granted == ALIAS_NOT_GRANTED)
+		return in_place || (!holder && !alias_is_usurped(late->registry, alias));
+	if (!gives_way(late, in_place, alias) ||
+	    (holder != in_place && !gives_way(late, holder, alias)))
+		return false;
+	take_place(late, in_place, alias);
+	take_place(late, holder != in_place ? holder : NULL, alias);
+	return true;
+}
+
+static const struct {
+	bool (*fits)(const struct late *late, void *record);
+	bool even_known; /* asked also where the registry has another with the same key */
+} rules[REGISTRY_KINDS] = {
+	[REGISTRY_GROUP] = {group_fits, false},
+	[REGISTRY_MEMBER] = {member_fits, false},
+	[REGISTRY_SERVICE] = {service_fits, false},
+	[REGISTRY_ALIAS] = {alias_fits, true},
 };
 
-bool late_fits(struct registry *registry, struct groups *groups, struct services *services,
-	       enum registry_kind kind, void *record, bool known)
+bool late_fits(const struct late *late, enum registry_kind kind, void *record, bool known)
 {
-	const struct place place = {registry, groups, services};
-
 	if (kind == REGISTRY_SETTING)
-		services_late_clock(services, record);
-	return known || !rules[kind] || rules[kind](&place, record);
+		services_late_clock(late->services, record);
+	return !rules[kind].fits || (known && !rules[kind].even_known) ||
+	       rules[kind].fits(late, record);
 }

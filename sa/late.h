@@ -9,12 +9,20 @@
 
 #include "store/registry.h"
 
+struct aliases;
 struct groups;
 struct services;
 
-/* known: the registry has another with the same key, which stays. Else record is about to be put
- * there, and may be changed; false: it is left out. Settings come first. */
-bool late_fits(struct registry *registry, struct groups *groups, struct services *services,
-	       enum registry_kind kind, void *record, bool known);
+struct late {
+	struct registry *registry;
+	struct groups *groups;
+	struct services *services;
+	struct aliases *aliases;
+};
+
+/* known: the registry has another with the same key, which stays unless the rule drops it. Else
+ * record is about to be put there, and may be changed; false: it is left out. Settings come first.
+ */
+bool late_fits(const struct late *late, enum registry_kind kind, void *record, bool known);
 
 #endif

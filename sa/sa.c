@@ -816,7 +816,9 @@ void sa_set_options(struct sa *sa, const struct sa_options *options)
 
 bool sa_late(struct sa *sa, enum registry_kind kind, void *record, bool known)
 {
-	return late_fits(sa->registry, sa->groups, sa->services, kind, record, known);
+	const struct late late = {sa->registry, sa->groups, sa->services, &sa->aliases};
+
+	return late_fits(&late, kind, record, known);
 }
 
 void sa_free(struct sa *sa)

@@ -384,7 +384,8 @@ static void registry_notify(struct registry *registry, enum registry_kind kind, 
 	list_for_each (item, &registry->readers) {
 		struct registry_reader *reader = container_of(item, struct registry_reader, link);
 
-		reader->changed(reader->ctx, &change);
+		if (reader->changed)
+			reader->changed(reader->ctx, &change);
 	}
 }
 

@@ -262,8 +262,9 @@ struct registry_change {
 /* Called at once, inside of put and drop; may not change the registry. */
 struct registry_reader {
 	struct list link;
+	/* One of them may be NULL. */
 	void (*changed)(void *ctx, const struct registry_change *change);
-	void (*whole)(void *ctx); /* see registry_together(); may be NULL */
+	void (*whole)(void *ctx); /* see registry_together() */
 	void *ctx;
 };
 

@@ -489,7 +489,9 @@ static void merge_row(struct store *store, const struct store_record *row)
 	bool known = registry_find(store->registry, row->kind, row->record);
 	bool fits = !store->fits || store->fits(store->fits_ctx, row->kind, row->record, known);
 
-	if ((!known || is_partition_state(row->kind, row->record)) && fits)
+	/* To make place for it, fits may have dropped what was known. */
+	if (fits && (!registry_find(store->registry, row->kind, row->record) ||
+		     is_partition_state(row->kind, row->record)))
 		registry_put(store->registry, row->kind, row->record);
 	store->left_out += !fits;
 }

@@ -41,8 +41,8 @@ void store_keep(struct store *store, struct registry *registry);
 
 /* Asked, where it is given, of each record of a file that could not be read at the start and comes
  * late, when something else has been registered; settings first, then kind by kind. known: the
- * registry has another with the same key, which stays. Else record is about to be put there, and
- * may be changed; false: it is left out. */
+ * registry has another with the same key, which stays unless fits drops it. Else record is about to
+ * be put there, and may be changed; false: it is left out. */
 typedef bool store_fits_fn(void *ctx, enum registry_kind kind, void *record, bool known);
 void store_on_late(struct store *store, store_fits_fn *fits, void *ctx);
 

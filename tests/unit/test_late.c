@@ -3,6 +3,7 @@
 // WITH: tests/sim/loop_virtual.o
 #include "sa/late.h"
 
+#include "sa/alias.h"
 #include "sa/groups.h"
 #include "sa/sa.h"
 #include "sa/service.h"
@@ -15,6 +16,10 @@ static struct {
 	struct registry *registry;
 	struct groups *groups;
 	struct services *services;
+	struct event_hub events;
+	struct view *view;
+	struct sa_stats stats;
+	struct aliases aliases;
 } bed;
 
 static void begin(void)
@@ -25,10 +30,20 @@ static void begin(void)
 	bed.registry = registry_new();
 	bed.groups = groups_new(bed.loop, bed.registry, &options);
 	bed.services = services_new(bed.loop, bed.registry);
+	event_hub_init(&bed.events);
+	aliases_begin(&bed.aliases, bed.loop, bed.registry, &bed.events, &bed.view, &bed.stats);
+}
+
+static bool fits(enum registry_kind kind, void *record, bool known)
+{
+	const struct late late = {bed.registry, bed.groups, bed.services, &bed.aliases};
+
+	return late_fits(&late, kind, record, known);
 }
 
 static void end(void)
 {
+	aliases_end(&bed.aliases);
 	services_free(bed.services);
 	groups_free(bed.groups);
 	registry_free(bed.registry);
@@ -51,7 +66,7 @@ static struct group_entry solicited(uint8_t end_of_address, lid_t mlid)
 /* As the store does it. */
 static lid_t comes_late(struct group_entry late)
 {
-	if (!late_fits(bed.registry, bed.groups, bed.services, REGISTRY_GROUP, &late, false))
+	if (!fits(REGISTRY_GROUP, &late, false))
 		return LID_NONE;
 	registry_put(bed.registry, REGISTRY_GROUP, &late);
 	return late.mlid;
@@ -86,11 +101,9 @@ static void test_none_left(void)
 		registry_put(bed.registry, REGISTRY_GROUP, &now);
 	}
 	CU_ASSERT_EQUAL(comes_late(group(99, 0xC000)), LID_NONE);
-	CU_ASSERT_FALSE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_MEMBER, &member, false));
+	CU_ASSERT_FALSE(fits(REGISTRY_MEMBER, &member, false));
 	member = (struct member_entry){.mgid = {0xFF, 0x11, 0, 0xC0}, .port_guid = 1};
-	CU_ASSERT_TRUE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_MEMBER, &member, false));
+	CU_ASSERT_TRUE(fits(REGISTRY_MEMBER, &member, false));
 	end();
 }
 
@@ -103,14 +116,12 @@ static void test_leases(void)
 			     endless = {.service_id = 3, .gid_guid = 1};
 
 	begin();
-	CU_ASSERT_TRUE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SETTING, &clock, true));
-	CU_ASSERT_TRUE(late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SERVICE, &service,
-				 false));
+	CU_ASSERT_TRUE(fits(REGISTRY_SETTING, &clock, true));
+	CU_ASSERT_TRUE(fits(REGISTRY_SERVICE, &service, false));
 	CU_ASSERT_EQUAL(services_lease(bed.services, &service), 9);
-	late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SERVICE, &over, false);
+	fits(REGISTRY_SERVICE, &over, false);
 	CU_ASSERT_EQUAL(services_lease(bed.services, &over), 0);
-	late_fits(bed.registry, bed.groups, bed.services, REGISTRY_SERVICE, &endless, false);
+	fits(REGISTRY_SERVICE, &endless, false);
 	CU_ASSERT_EQUAL(endless.expires_s, 0);
 	end();
 }
@@ -124,21 +135,89 @@ static void test_others(void)
 
 	begin();
 	registry_put(bed.registry, REGISTRY_ALIAS, &now);
-	CU_ASSERT_FALSE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &same, false));
-	CU_ASSERT_TRUE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
-	CU_ASSERT_TRUE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_LID, &lid, false));
+	CU_ASSERT_FALSE(fits(REGISTRY_ALIAS, &same, false));
+	CU_ASSERT_TRUE(fits(REGISTRY_ALIAS, &other, false));
+	CU_ASSERT_TRUE(fits(REGISTRY_LID, &lid, false));
 	/* The GUID of a port that is remembered is an alias only where it was granted. */
 	registry_put(bed.registry, REGISTRY_LID, &lid);
 	other.guid = lid.guid;
-	CU_ASSERT_FALSE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
+	CU_ASSERT_FALSE(fits(REGISTRY_ALIAS, &other, false));
 	other.granted = ALIAS_BY_ADMINISTRATOR;
-	CU_ASSERT_TRUE(
-		late_fits(bed.registry, bed.groups, bed.services, REGISTRY_ALIAS, &other, false));
+	CU_ASSERT_TRUE(fits(REGISTRY_ALIAS, &other, false));
 	end();
+}
+
+/* As the store does it: a record of the port at index 1, where the registry may have another. */
+static bool alias_comes_late(struct alias_entry late)
+{
+	bool known = registry_find(bed.registry, REGISTRY_ALIAS, &late);
+
+	if (!fits(REGISTRY_ALIAS, &late, known))
+		return false;
+	if (!registry_find(bed.registry, REGISTRY_ALIAS, &late))
+		registry_put(bed.registry, REGISTRY_ALIAS, &late);
+	return true;
+}
+
+/* A grant in a store that comes late against what was registered without it. */
+static void test_grants(void)
+{
+	enum { LATE_PORT = 1, OTHER_PORT = 2, GUID = 0xA1, OTHER_GUID = 0xA2 };
+	static const struct {
+		const char *what;
+		enum alias_grant late;
+		struct alias_entry there;
+		bool wins, tells;
+	} cases[] = {
+		{"another port's", ALIAS_BY_ADMINISTRATOR, {OTHER_PORT, 1, GUID, 0}, true, false},
+		{"another port's", ALIAS_BY_SA_KEY, {OTHER_PORT, 1, GUID, 0}, true, false},
+		{"another port's", ALIAS_NOT_GRANTED, {OTHER_PORT, 1, GUID, 0}, false, false},
+		{"another GUID",
+		 ALIAS_BY_ADMINISTRATOR,
+		 {LATE_PORT, 1, OTHER_GUID, 0},
+		 true,
+		 false},
+		{"another index", ALIAS_BY_ADMINISTRATOR, {LATE_PORT, 2, GUID, 0}, true, false},
+		{"the same", ALIAS_BY_ADMINISTRATOR, {LATE_PORT, 1, GUID, 0}, true, false},
+		{"granted meanwhile",
+		 ALIAS_BY_ADMINISTRATOR,
+		 {OTHER_PORT, 1, GUID, ALIAS_BY_SA_KEY},
+		 false,
+		 true},
+		{"another GUID, granted meanwhile",
+		 ALIAS_BY_SA_KEY,
+		 {LATE_PORT, 1, OTHER_GUID, ALIAS_BY_ADMINISTRATOR},
+		 false,
+		 true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct alias_entry late = {LATE_PORT, 1, GUID, cases[i].late};
+		const struct alias_entry *now;
+		const struct service_entry service = {.service_id = 1, .gid_guid = GUID};
+		bool same = cases[i].there.port_guid == LATE_PORT && cases[i].there.guid == GUID;
+		struct unit_capture capture;
+		char log[1024];
+
+		begin();
+		registry_put(bed.registry, REGISTRY_ALIAS, &cases[i].there);
+		registry_put(bed.registry, REGISTRY_SERVICE, &service);
+		unit_capture_begin(&capture);
+		CU_ASSERT_EQUAL(alias_comes_late(late), cases[i].wins);
+		unit_capture_end(&capture, log, sizeof(log));
+		now = registry_find(bed.registry, REGISTRY_ALIAS, &late);
+		if ((now && now->guid == GUID && now->granted == cases[i].late) != cases[i].wins)
+			CU_FAIL_FATAL(cases[i].what);
+		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
+		CU_ASSERT_EQUAL(strstr(log, "0x00000000000000a1 of port 0x0000000000000001") !=
+					NULL,
+				cases[i].tells);
+		CU_ASSERT_EQUAL(strstr(log, "granted by: ") != NULL, cases[i].tells);
+		/* What was registered under the GUID goes with the port that had it. */
+		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_SERVICE),
+				!cases[i].wins || same || cases[i].there.guid != GUID);
+		end();
+	}
 }
 
 int main(void)
@@ -146,7 +225,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"MLIDs", test_mlids},	 {"no MLID is left", test_none_left},
 		{"leases", test_leases}, {"other kinds", test_others},
-		CU_TEST_INFO_NULL,
+		{"grants", test_grants}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("late", tests);

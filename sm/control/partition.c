@@ -75,14 +75,24 @@ static const char *status_name(const struct sm *sm, struct port *port, pkey_t p_
 	return port ? status_names[program_pkeys_status(sm->program, port, p_key)] : "absent";
 }
 
+/* What makes a member of this port, or alias. */
+static const char *membership_source(struct sm *sm, guid_t guid, pkey_t p_key)
+{
+	struct policy *policy = &sm->policy;
+
+	if (policy_member(policy, p_key, guid))
+		return "run time";
+	if (!policy_is_frozen(policy) && policy_owner(policy, guid) == guid &&
+	    !policy_is_own_member(policy, guid, p_key))
+		return "alias";
+	return policy->source == PARTITIONS_FILE ? "file" : "built in";
+}
+
 static void port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
 {
 	struct port *port = policy_port(&sm->policy, guid);
 	uint8_t membership = membership_in(policy_guid_keys(&sm->policy, guid), p_key);
-	const char *by = !membership				   ? "-"
-			 : policy_member(&sm->policy, p_key, guid) ? "run time"
-			 : sm->policy.source == PARTITIONS_FILE	   ? "file"
-								   : "built in";
+	const char *by = membership ? membership_source(sm, guid, p_key) : "-";
 
 	row_begin(out, NULL, '{');
 	row_guid(out, "guid", guid);

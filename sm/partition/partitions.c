@@ -255,13 +255,14 @@ static const struct alias_entry *next_granted(const struct policy *policy,
 		       registry_next(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, alias));
 }
 
-struct port_keys policy_keys(struct policy *policy, const struct policy_file *file,
-			     guid_t port_guid, uint8_t type, bool self)
+static struct port_keys find_keys(struct policy *policy, const struct policy_file *file,
+				  guid_t port_guid, uint8_t type, bool self, bool with_aliases)
 {
 	const struct alias_entry key = {.port_guid = port_guid}, *aliases, *alias;
 
-	aliases = granted(policy,
-			  registry_first(policy->registry, REGISTRY_ALIAS, ALIAS_BY_PORT, &key));
+	aliases = with_aliases ? granted(policy, registry_first(policy->registry, REGISTRY_ALIAS,
+								ALIAS_BY_PORT, &key))
+			       : NULL;
 	if (file)
 		ask_file(policy, file, port_guid, type, self, false);
 	for (alias = aliases; file && alias; alias = next_granted(policy, alias))
@@ -273,6 +274,25 @@ struct port_keys policy_keys(struct policy *policy, const struct policy_file *fi
 	    (self && !(policy->memberships[PKEY_DEFAULT_LIMITED] & MEMBERSHIP_FULL)))
 		policy_join(policy, PKEY_DEFAULT_LIMITED, usual_membership(policy, file, self));
 	return take_keys(policy, file);
+}
+
+struct port_keys policy_keys(struct policy *policy, const struct policy_file *file,
+			     guid_t port_guid, uint8_t type, bool self)
+{
+	return find_keys(policy, file, port_guid, type, self, true);
+}
+
+bool policy_is_own_member(struct policy *policy, guid_t guid, pkey_t p_key)
+{
+	const struct port *port = map_get(&policy->fabric->ports, guid);
+	struct port_keys keys =
+		find_keys(policy, policy->file, guid, port ? port->node->type : NODE_CA,
+			  port && port == policy->fabric->sm_port, false);
+
+	for (unsigned i = 0; i < keys.count; i++)
+		if (pkey_partition(keys.key[i]) == p_key)
+			return true;
+	return false;
 }
 
 /* What it held, else limited membership of the default partition; the manager's port is full. */

@@ -158,6 +158,10 @@ void policy_set_live(struct policy *policy, bool live);
 struct port_keys policy_keys(struct policy *policy, const struct policy_file *file,
 			     guid_t port_guid, uint8_t type, bool self);
 struct port_keys policy_port_keys(struct policy *policy, const struct port *port);
+/* Whether the partitions give an end port, by its GUID, a key of this partition without its
+ * aliases.
+ */
+bool policy_is_own_member(struct policy *policy, guid_t guid, pkey_t p_key);
 /* Of a port that may not be there. */
 struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
 /* Whether it is to have a key of this partition. While half of a document is there, which all ports

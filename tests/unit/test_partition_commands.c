@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 
+#include "store/alias.h"
 #include "tests/unit/control_world.h"
 
 static guid_t guid_of(const struct world *world, const char *host)
@@ -66,6 +67,47 @@ static void test_done(void)
 	leave(0);
 	ask(world, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\"}\n");
 	CU_ASSERT(has(0, "\"waiting\":0") && has(0, "\"counts\":{\"absent\":1}"));
+	end(world);
+}
+
+/* The row of a port that begins so names this source of its membership. */
+static void expect_by(const char *row, const char *by)
+{
+	const char *at = strstr(bed.clients[0].text, row), *end, *found;
+	char wanted[40];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	end = strchr(at, '}');
+	snprintf(wanted, sizeof(wanted), "\"by\":\"%s\"", by);
+	found = strstr(at, wanted);
+	CU_ASSERT_TRUE(found && found < end);
+}
+
+/* What makes a member of a port is named: a command for the port, or for an alias of it. */
+static void test_by(void)
+{
+	struct world *world = start("single:hosts=3");
+	struct alias_entry alias = {.index = 1, .guid = 0xA1, .granted = ALIAS_BY_ADMINISTRATOR};
+	char row[2][80];
+
+	alias.port_guid = guid_of(world, "host-0002");
+	registry_put(world->registry, REGISTRY_ALIAS, &alias);
+	ask(world, add_5);
+	leave(0);
+	ask(world, "{\"command\":\"partition member add\",\"p_key\":\"5\",\"guids\":[\"0xa1\"]}\n");
+	leave(0);
+	say_member(0, world, "add", "host-0003");
+	world_run(world, all_answered);
+	leave(0);
+	ask(world, "{\"command\":\"partition show\",\"p_key\":\"5\"}\n");
+	snprintf(row[0], sizeof(row[0]), "\"guid\":\"0x%016" PRIx64 "\"", alias.port_guid);
+	snprintf(row[1], sizeof(row[1]), "\"guid\":\"0x%016" PRIx64 "\"",
+		 guid_of(world, "host-0003"));
+	expect_by(row[0], "alias");
+	expect_by(row[1], "run time");
+	leave(0);
+	ask(world, "{\"command\":\"partition show\",\"p_key\":\"0x7fff\"}\n");
+	expect_by(row[0], "built in");
 	end(world);
 }
 
@@ -174,8 +216,9 @@ static void test_refusals(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"done", test_done}, {"at once", test_at_once}, {"refused", test_refusals},
-		{"late", test_late}, CU_TEST_INFO_NULL,
+		{"done", test_done},	   {"what makes a member", test_by},
+		{"at once", test_at_once}, {"refused", test_refusals},
+		{"late", test_late},	   CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("partition_commands", tests);

@@ -125,6 +125,7 @@ bool request_endport(const struct sa_request *request, uint64_t number, struct e
  * registry_first(). Each unit takes one with request_walk_next(), NULL when there is none left. */
 void request_walk(struct sa_request *request, enum registry_kind kind, int index, const void *key);
 const void *request_walk_next(struct sa_request *request);
+void request_walk_end(struct sa_request *request); /* harmless without a walk */
 
 /* The GUIDs of a port's block: what it has, and what is registered and will be written to it. */
 void guid_block_told(const struct sa_request *request, const struct endport *port, unsigned block,

@@ -13,7 +13,6 @@
  */
 #include "sa/sa.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +21,11 @@
 #include "lib/mem.h"
 #include "sa/admission.h"
 #include "sa/alias.h"
+#include "sa/answer.h"
 #include "sa/forget.h"
 #include "sa/groups.h"
 #include "sa/late.h"
 #include "sa/limits.h"
-#include "sa/pending.h"
-#include "sa/queue.h"
 #include "sa/report.h"
 #include "sa/request.h"
 #include "sa/service.h"
@@ -35,9 +33,9 @@
 enum {
 	BASE_VERSION = 1,
 	SA_CLASS_VERSION = 2, /* chapter 15.2.1: since release 1.1 of the specification */
-	ATTR_OFFSET_UNIT = 8, /* bytes */
-	/* What walks over more end ports, or pairs of them, is queued. */
+	/* What walks over more end ports, or pairs of them, waits for work. */
 	UNITS_AT_ONCE = 16,
+	EFFORT_CANDIDATES = 4, /* what the lookup works out costs as much as so many */
 };
 
 /*
@@ -135,8 +133,6 @@ struct sa {
 	const void *held_ctx;
 	sa_wanted *wanted_keys; /* NULL: the view decides */
 	void *wanted_ctx;
-	struct queue *queue;
-	struct pending *pending;
 	struct limits *limits;
 	struct groups *groups;
 	struct services *services;
@@ -149,154 +145,6 @@ struct sa {
 	struct sa_count counts[ARRAY_SIZE(sa_rows)];
 	struct log_limit send_limit, size_limit, registration_limit, join_limit;
 };
-
-/* A place for so many bytes at the end, NULL when the table would be too large. */
-static uint8_t *answer_extend(struct answer *answer, size_t bytes)
-{
-	uint8_t *place;
-
-	size_t limit = answer->large ? TABLE_BYTES_LARGE : TABLE_BYTES_MAX;
-
-	if (answer->size + bytes > SUBN_ADM_HEADER_SIZE + limit) {
-		answer->too_large = true;
-		return NULL;
-	}
-	if (answer->size + bytes > answer->room) {
-		bool first = !answer->grown;
-
-		/* To copy what was too small would take a large one milliseconds; what is not
-		 * written to costs nothing. */
-		answer->room *= 2;
-		if (answer->room < answer->most_bytes)
-			answer->room = answer->most_bytes;
-		answer->grown = mem_resize(answer->grown, answer->room, 1);
-		if (first)
-			memcpy(answer->grown, answer->small, answer->size);
-	}
-	place = answer_message(answer) + answer->size;
-	answer->size += bytes;
-	answer->count++;
-	return place;
-}
-
-uint8_t *request_place(struct sa_request *request)
-{
-	request->answer->work++;
-	return request_open(request) ? answer_extend(request->answer, request->format->wire_size)
-				     : NULL;
-}
-
-void request_offer(struct sa_request *request, uint64_t mask, const void *record)
-{
-	uint8_t *place;
-
-	request->answer->work++;
-	if (!request_open(request) ||
-	    !record_matches(request->format, mask, request->wanted, record))
-		return;
-	place = answer_extend(request->answer, request->format->wire_size);
-	if (place)
-		format_encode(request->format, record, place);
-}
-
-void request_give(struct sa_request *request, const void *record)
-{
-	uint8_t *place = request_place(request);
-
-	assert(place);
-	format_encode(request->format, record, place);
-}
-
-void request_walk(struct sa_request *request, enum registry_kind kind, int index, const void *key)
-{
-	request->walk = arena_alloc(request->arena, sizeof(*request->walk));
-	registry_walk(request->registry, kind, index, key, request->walk);
-	request->end = registry_count(request->registry, kind);
-	if (request->end <= TABLE_BYTES_MAX / request->format->wire_size)
-		request->most = request->end;
-	else
-		request->most = request->mask ? UINT64_MAX : request->end;
-}
-
-const void *request_walk_next(struct sa_request *request)
-{
-	const void *record = registry_walk_next(request->walk);
-
-	if (!record)
-		request->end = request->unit;
-	return record;
-}
-
-static void request_walk_end(struct sa_request *request)
-{
-	if (request->walk)
-		registry_walk_end(request->walk);
-	request->walk = NULL;
-}
-
-bool request_may_register(const struct sa_request *request, guid_t port_guid)
-{
-	return limits_count(request->limits, port_guid) < request->options->registrations_per_port;
-}
-
-struct log_subject request_subject(const struct sa_request *request, const char *message_id)
-{
-	const struct endport *requester = &request->requester;
-	struct log_subject subject = {.message_id = message_id, .lid = request->from->lid};
-
-	if (requester->facts) {
-		subject.node_guid = requester->facts->info.node_guid;
-		subject.node_desc = requester->facts->description;
-		subject.port = requester->num;
-	}
-	return subject;
-}
-
-bool request_open(const struct sa_request *request)
-{
-	return !request->answer->too_large && (request->table || request->answer->count < 2);
-}
-
-bool request_may_see(const struct sa_request *request, const struct endport *subject)
-{
-	return endport_same(&request->requester, subject) ||
-	       lookup_shared(request->lookup, &request->requester, subject);
-}
-
-bool request_keeps_key(const struct sa_request *request, const struct endport *port, pkey_t p_key)
-{
-	return !request->wanted_keys ||
-	       request->wanted_keys(request->wanted_ctx, port->guid, p_key);
-}
-
-bool request_both_in(const struct sa_request *request, const struct endport *port, pkey_t p_key)
-{
-	const struct endport *requester = &request->requester;
-
-	return endport_in_partition(port, p_key) && endport_in_partition(requester, p_key) &&
-	       request_keeps_key(request, port, p_key) &&
-	       (endport_same(port, requester) || request_keeps_key(request, requester, p_key));
-}
-
-bool request_endport(const struct sa_request *request, uint64_t number, struct endport *out)
-{
-	*out = endport_at(request->topology, (uint32_t)number);
-	return out->lid != LID_NONE && request_may_see(request, out);
-}
-
-void request_by_lid(struct sa_request *request, unsigned component, lid_t lid)
-{
-	struct endport port;
-
-	if (!request_has(request, component)) {
-		request->end = endport_count(request->topology);
-	} else if (endport_by_lid(request->topology, lid, &port)) {
-		request->unit = endport_number(request->topology, &port);
-		request->end = request->unit + 1;
-	}
-	request->most =
-		request->mask & ~COMPONENT(component) ? UINT64_MAX : request->end - request->unit;
-}
 
 /* Responses are nobody's request, and Send, Trap, Report and TrapRepress ask for nothing that is
  * ours to answer. */
@@ -323,7 +171,7 @@ static const struct sa_row *sa_row_find(uint16_t attr_id, uint8_t method)
 /* Chapter 13.4.7, table 113, and 15.2.3: STATUS_OK, or what is wrong with the request as such. */
 static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 {
-	const struct mad_header *header = &exchange->header;
+	const struct mad_header *header = &exchange->admitted.header;
 	const struct sa_row *row = exchange->row;
 
 	if (header->base_version != BASE_VERSION || header->class_version != SA_CLASS_VERSION)
@@ -339,17 +187,6 @@ static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 	return STATUS_OK;
 }
 
-/* What the number of records means, as clients know it from OpenSM (osm_sa_respond). An empty table
- * is an answer as any other. */
-static uint16_t answer_status(const struct sa_request *request)
-{
-	if (request->answer->too_large)
-		return SA_NO_RESOURCES;
-	if (request->table || request->answer->count == 1)
-		return STATUS_OK;
-	return request->answer->count ? SA_TOO_MANY_RECORDS : SA_NO_RECORDS;
-}
-
 static void refused_registration(struct sa *sa, const struct exchange *exchange)
 {
 	const struct log_subject subject = request_subject(&exchange->request, MESSAGE_SA_LIMIT);
@@ -360,7 +197,7 @@ static void refused_registration(struct sa *sa, const struct exchange *exchange)
 	log_limited(&sa->registration_limit, LOG_NOTICE, &subject,
 		    "LID %u wants to register more %ss than one port may have "
 		    "(registrations_per_port = %u) or than there is room for; refused",
-		    exchange->from.lid, exchange->row->format->name,
+		    exchange->admitted.from.lid, exchange->row->format->name,
 		    sa->options.registrations_per_port);
 }
 
@@ -375,7 +212,7 @@ static uint16_t exchange_begin(struct sa *sa, struct exchange *exchange, const u
 
 	format_decode(row->format, data, wanted);
 	request->table = row->method == METHOD_GET_TABLE || row->method == METHOD_GET_MULTI;
-	request->attr_mod = exchange->header.attr_mod;
+	request->attr_mod = exchange->admitted.header.attr_mod;
 	request->format = row->given ? row->given : row->format;
 	/* Components that no format knows are ignored, as OpenSM ignores them: a later release of
 	 * the specification may define them for later clients. */
@@ -387,78 +224,40 @@ static uint16_t exchange_begin(struct sa *sa, struct exchange *exchange, const u
 	request->arena = sa->scratch;
 	request->step = row->step;
 	status = row->begin(request);
-	if (!status && request->table && request->most != UINT64_MAX) {
-		exchange->answer.large =
-			request->most > TABLE_BYTES_MAX / request->format->wire_size;
-		if (request->most > TABLE_BYTES_LARGE / request->format->wire_size)
-			return SA_NO_RESOURCES;
-		exchange->answer.most_bytes =
-			SUBN_ADM_HEADER_SIZE + (size_t)request->most * request->format->wire_size;
-	}
-	return status;
+	return status ? status : answer_expect(request);
 }
 
-/* Chapter 15.2.1: SM_Key is never told, the rest of the header is the request's. A table goes as an
- * RMPP message, which the kernel cuts into segments; a refusal is a single MAD without records. */
 static void reply(struct sa *sa, struct exchange *exchange, uint16_t status)
 {
-	struct answer *answer = &exchange->answer;
-	uint8_t *message = answer_message(answer);
-	struct mad_header header = exchange->header;
-	struct sa_header sa_header = {.component_mask = exchange->sa.component_mask};
-	bool table = status == STATUS_OK && exchange->request.table;
-	uint8_t response = method_response(header.method);
-	size_t size = table ? answer->size : (size_t)MAD_SIZE;
-	int error;
+	size_t size;
+	int error = answer_send(exchange, sa->txns, status, &size);
 
-	header.method = response ? response : header.method | METHOD_RESPONSE;
-	/* o15-0.2.7: paths are PathRecords, whatever asked for them. OpenSM's osm_sa_respond() and
-	 * osm_sa_send_error() name them so in a refusal, too. */
-	if (header.attr_id == RECORD_MULTI_PATH)
-		header.attr_id = RECORD_PATH;
-	header.status = status;
-	if (status)
-		answer->size = SUBN_ADM_HEADER_SIZE;
-	else if (answer->count)
-		sa_header.attr_offset = exchange->request.format->wire_size / ATTR_OFFSET_UNIT;
-	if (answer->size < size)
-		memset(message + answer->size, 0, size - answer->size);
-	header_encode(&header, message);
-	rmpp_header_encode(message, table);
-	sa_header_encode(&sa_header, message);
-
-	if (table && answer->grown)
-		error = txn_give(sa->txns, &exchange->from, answer->grown, size);
-	else
-		error = txn_send(sa->txns, &exchange->from, message, size);
-	if (table)
-		answer->grown = NULL;
 	if (error) {
 		sa->stats.send_failed++;
 		log_limited(
 			&sa->send_limit, LOG_WARNING,
-			(&(struct log_subject){.lid = exchange->from.lid}),
+			(&(struct log_subject){.lid = exchange->admitted.from.lid}),
 			"an SA answer to LID %u could not be sent: %s; its client will ask again",
-			exchange->from.lid, strerror(-error));
+			exchange->admitted.from.lid, strerror(-error));
 	} else if (status) {
 		sa->stats.refused++;
 	} else {
 		sa->stats.answered++;
 	}
 	if (!error && size > MAD_SIZE)
-		queue_handed_over(sa->queue, exchange_port(exchange), size);
+		admission_charge_bytes(sa->admission, exchange_port(exchange), size);
 }
 
-/* Counts and sends what has been decided, and frees what the answer took. */
+/* Counts and sends what has been decided. */
 static void exchange_end(struct sa *sa, struct exchange *exchange, uint16_t status)
 {
 	if (status == SA_NO_RESOURCES && exchange->request.table)
 		log_limited(
 			&sa->size_limit, LOG_NOTICE,
-			(&(struct log_subject){.lid = exchange->from.lid}),
+			(&(struct log_subject){.lid = exchange->admitted.from.lid}),
 			"LID %u asked for more %ss than one answer may have (%d MB); refused: it "
 			"should ask for less at a time",
-			exchange->from.lid, exchange->row->format->name,
+			exchange->admitted.from.lid, exchange->row->format->name,
 			(exchange->request.most == UINT64_MAX ? TABLE_BYTES_MAX
 							      : TABLE_BYTES_LARGE) >>
 				20);
@@ -469,38 +268,6 @@ static void exchange_end(struct sa *sa, struct exchange *exchange, uint16_t stat
 		count->refused += status != STATUS_OK;
 	}
 	reply(sa, exchange, status);
-	free(exchange->answer.grown);
-}
-
-static void queued_free(struct exchange *exchange)
-{
-	request_walk_end(&exchange->request);
-	arena_free(exchange->request.arena);
-	lookup_unref(exchange->lookup);
-	free(exchange);
-}
-
-/* An answer that is complete after its request's turn. */
-static void late_end(struct sa *sa, struct exchange *exchange)
-{
-	if (*sa->view) {
-		exchange_end(sa, exchange, answer_status(&exchange->request));
-	} else { /* this manager's word counts no more */
-		sa->stats.dropped++;
-		free(exchange->answer.grown);
-	}
-}
-
-static void queued_done(void *ctx, struct exchange *exchange)
-{
-	late_end(ctx, exchange);
-	queued_free(exchange);
-}
-
-static void pending_done(void *ctx, struct exchange *exchange)
-{
-	late_end(ctx, exchange);
-	free(exchange);
 }
 
 /* There is no place for the request to wait in. */
@@ -513,46 +280,94 @@ static void turn_away(struct sa *sa, struct exchange *exchange)
 		sa->stats.dropped++;
 }
 
-/* False when the request is not to be answered (now), which is counted. */
-static bool verdict_take(struct sa *sa, struct exchange *exchange, enum verdict verdict)
+/* Works at units until the answer is complete or so many candidates were looked at. True: it is
+ * complete. */
+static bool exchange_work(struct exchange *exchange, uint64_t candidates)
 {
-	if (verdict == VERDICT_PASSES || verdict == VERDICT_WAITS)
-		return true;
-	if (verdict == VERDICT_FULL) {
-		turn_away(sa, exchange);
-	} else {
-		sa->stats.dropped++;
-		sa->stats.repeated++;
+	struct sa_request *request = &exchange->request;
+	uint64_t until = exchange->answer.work + candidates;
+
+	while (request->unit < request->end && request_open(request)) {
+		uint64_t effort = lookup_effort(request->lookup);
+
+		if (exchange->answer.work >= until)
+			return false;
+		exchange->answer.work++;
+		request->step(request, request->unit++);
+		exchange->answer.work +=
+			EFFORT_CANDIDATES * (lookup_effort(request->lookup) - effort);
 	}
-	return false;
+	return true;
 }
 
-/* Moves the exchange from the stack to the heap, and with it the memory that its begin took. */
-static void exchange_queue(struct sa *sa, struct exchange *exchange)
+/* Moves the exchange from the stack into the queue, and with it the memory that its begin took. */
+static void exchange_wait_for_work(struct sa *sa, struct exchange *exchange)
 {
-	struct exchange *queued;
+	struct exchange *waits;
 
-	if (!verdict_take(sa, exchange, queue_judge(sa->queue, exchange)))
+	if (!admission_has_place(sa->admission, exchange_port(exchange), ADMISSION_WORK)) {
+		turn_away(sa, exchange);
 		return;
-	queued = mem_alloc(sizeof(*queued));
-	*queued = *exchange;
+	}
+	waits = mem_alloc(sizeof(*waits));
+	*waits = *exchange;
 	exchange->request.walk = NULL;
-	queued->lookup = lookup_ref(sa->lookup);
-	queued->options = sa->options;
-	queued->request.options = &queued->options;
-	queued->request.answer = &queued->answer;
+	waits->lookup = lookup_ref(sa->lookup);
+	waits->options = sa->options;
+	waits->request.options = &waits->options;
+	waits->request.answer = &waits->answer;
+	waits->admitted.bytes = answer_bytes(&waits->request);
+	waits->admitted.is_large = waits->answer.large;
 	sa->scratch = arena_new();
-	queue_add(sa->queue, queued);
+	admission_enter(sa->admission, exchange_port(waits), ADMISSION_WORK, &waits->admitted);
 }
 
 /* The same for an answer that is complete and not to be told yet: it needs no more than itself. */
-static void exchange_hold(struct sa *sa, const struct exchange *exchange)
+static void exchange_wait_for_store(struct sa *sa, const struct exchange *exchange)
 {
-	struct exchange *held = mem_alloc(sizeof(*held));
+	struct exchange *waits = mem_alloc(sizeof(*waits));
 
-	*held = *exchange;
-	held->request.answer = &held->answer;
-	pending_add(sa->pending, held);
+	*waits = *exchange;
+	waits->request.answer = &waits->answer;
+	waits->request.arena = NULL;
+	waits->request.walk = NULL;
+	waits->lookup = NULL;
+	admission_enter(sa->admission, exchange_port(waits), ADMISSION_STORE, &waits->admitted);
+}
+
+static bool admitted_work(void *ctx, struct admitted *admitted, uint64_t candidates)
+{
+	struct exchange *exchange = container_of(admitted, struct exchange, admitted);
+	const struct sa *sa = ctx;
+
+	if (!exchange_work(exchange, candidates))
+		return false;
+	admission_charge_work(sa->admission, exchange_port(exchange), exchange->answer.work);
+	return true;
+}
+
+static void admitted_drop(void *ctx, struct admitted *admitted)
+{
+	struct exchange *exchange = container_of(admitted, struct exchange, admitted);
+
+	(void)ctx;
+	answer_drop(&exchange->answer);
+	request_walk_end(&exchange->request);
+	arena_free(exchange->request.arena);
+	lookup_unref(exchange->lookup);
+	free(exchange);
+}
+
+static void admitted_done(void *ctx, struct admitted *admitted)
+{
+	struct exchange *exchange = container_of(admitted, struct exchange, admitted);
+	struct sa *sa = ctx;
+
+	if (*sa->view)
+		exchange_end(sa, exchange, answer_status(&exchange->request));
+	else /* this manager's word counts no more */
+		sa->stats.dropped++;
+	admitted_drop(sa, admitted);
 }
 
 /* A short table is made at once, but one unit of it may be a whole switch: hence it waits as well
@@ -563,24 +378,29 @@ static bool takes_turns(const struct sa *sa, const struct exchange *exchange)
 	uint64_t units = request->end - request->unit;
 
 	return units > UNITS_AT_ONCE ||
-	       (units && request->table && queue_owes(sa->queue, exchange_port(exchange)));
+	       (units && request->table && admission_owes(sa->admission, exchange_port(exchange)));
 }
 
-static void exchange_run(struct sa *sa, struct exchange *exchange, const uint8_t *mad, size_t size)
+static void exchange_answer(struct sa *sa, struct exchange *exchange, const uint8_t *mad,
+			    size_t size)
 {
 	struct sa_request *request = &exchange->request;
-	bool changes = method_changes(exchange->header.method);
+	bool changes = method_changes(exchange->admitted.header.method);
 	uint16_t status;
 
-	exchange->row = sa_row_find(exchange->header.attr_id, exchange->header.method);
+	exchange->row =
+		sa_row_find(exchange->admitted.header.attr_id, exchange->admitted.header.method);
 	status = exchange_check(exchange, size);
-	if (!status && changes && !verdict_take(sa, exchange, pending_judge(sa->pending, exchange)))
+	if (!status && changes &&
+	    !admission_has_place(sa->admission, exchange_port(exchange), ADMISSION_STORE)) {
+		turn_away(sa, exchange);
 		return;
+	}
 	if (!status)
 		status = exchange_begin(sa, exchange, mad + SUBN_ADM_HEADER_SIZE,
 					size - SUBN_ADM_HEADER_SIZE);
 	if (!status && takes_turns(sa, exchange)) {
-		exchange_queue(sa, exchange);
+		exchange_wait_for_work(sa, exchange);
 		return;
 	}
 	if (!status) {
@@ -588,14 +408,22 @@ static void exchange_run(struct sa *sa, struct exchange *exchange, const uint8_t
 		status = answer_status(request);
 	}
 	if (!status && request->table)
-		queue_charge(sa->queue, exchange_port(exchange), exchange->answer.work);
+		admission_charge_work(sa->admission, exchange_port(exchange),
+				      exchange->answer.work);
 	if (!status && changes && !registry_durable(sa->registry, registry_number(sa->registry))) {
-		exchange_hold(sa, exchange);
+		exchange_wait_for_store(sa, exchange);
 		return;
 	}
 	if (status == SA_NO_RESOURCES && changes)
 		refused_registration(sa, exchange);
 	exchange_end(sa, exchange, status);
+}
+
+static void exchange_run(struct sa *sa, struct exchange *exchange, const uint8_t *mad, size_t size)
+{
+	exchange_answer(sa, exchange, mad, size);
+	request_walk_end(&exchange->request);
+	arena_reset(sa->scratch);
 }
 
 /* What is kept of a view ends with it, unless a long answer is being made from it. */
@@ -628,8 +456,8 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 	lookup_renew(sa);
 	sa_header_decode(mad, &exchange->sa);
 	sm_key = exchange->sa.sm_key;
-	exchange->from = *from;
-	exchange->header = *header;
+	exchange->admitted.from = *from;
+	exchange->admitted.header = *header;
 	exchange->row = NULL;
 	*request = (struct sa_request){
 		.view = *sa->view,
@@ -644,7 +472,7 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 		.wanted_keys = sa->wanted_keys,
 		.wanted_ctx = sa->wanted_ctx,
 		.aliases = &sa->aliases,
-		.from = &exchange->from,
+		.from = &exchange->admitted.from,
 		.requester = {.lid = from->lid}, /* as far as no view tells of its port */
 		.options = &sa->options,
 		.trusted = sm_key && sm_key == sa->options.sa_key,
@@ -653,13 +481,7 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 		.answer = &exchange->answer,
 		.refusals = &sa->join_limit,
 	};
-	exchange->answer.grown = NULL;
-	exchange->answer.size = SUBN_ADM_HEADER_SIZE;
-	exchange->answer.room = sizeof(exchange->answer.small);
-	exchange->answer.most_bytes = 0;
-	exchange->answer.count = 0;
-	exchange->answer.too_large = exchange->answer.large = false;
-	exchange->answer.work = 0;
+	answer_begin(&exchange->answer);
 	return (!sm_key || request->trusted) &&
 	       (!request->topology ||
 		endport_by_lid(request->topology, from->lid, &request->requester));
@@ -701,8 +523,6 @@ static void passed(void *ctx, const struct mad_addr *from, const uint8_t *mad, s
 		return;
 	}
 	exchange_run(sa, &exchange, mad, size);
-	request_walk_end(&exchange.request);
-	arena_reset(sa->scratch);
 }
 
 static void sa_request_received(void *ctx, const struct mad_addr *from,
@@ -710,7 +530,6 @@ static void sa_request_received(void *ctx, const struct mad_addr *from,
 {
 	struct sa *sa = ctx;
 	struct exchange exchange;
-	enum verdict verdict;
 
 	sa->stats.received++;
 	if (!is_answering(sa) || !method_asks(header->method) || size < SUBN_ADM_HEADER_SIZE ||
@@ -718,17 +537,21 @@ static void sa_request_received(void *ctx, const struct mad_addr *from,
 		sa->stats.dropped++;
 		return;
 	}
-	verdict = admission_judge(sa->admission, sa->options.request_rate, exchange_port(&exchange),
-				  from, header, mad, size);
-	if (!verdict_take(sa, &exchange, verdict))
-		return;
-	if (verdict == VERDICT_WAITS) {
+	switch (admission_judge(sa->admission, sa->options.request_rate, exchange_port(&exchange),
+				from, header, mad, size)) {
+	case VERDICT_PASSES:
+		exchange_run(sa, &exchange, mad, size);
+		break;
+	case VERDICT_WAITS:
 		sa->stats.waited++;
-		return;
+		break;
+	case VERDICT_REPEATED:
+		sa->stats.dropped++;
+		sa->stats.repeated++;
+		break;
+	case VERDICT_FULL:
+		turn_away(sa, &exchange);
 	}
-	exchange_run(sa, &exchange, mad, size);
-	request_walk_end(&exchange.request);
-	arena_reset(sa->scratch);
 }
 
 static void sa_event(void *ctx, const struct event *event)
@@ -754,10 +577,10 @@ struct sa *sa_new(struct loop *loop, struct txn_table *txns, struct view *const 
 	sa->registry = registry;
 	sa->options = *options;
 	sa->scratch = arena_new();
-	sa->admission = admission_new(
-		loop, &(struct admission_owner){passed, sa_request_expired, is_shut, sa});
-	sa->queue = queue_new(loop, queued_done, sa);
-	sa->pending = pending_new(loop, registry, pending_done, sa);
+	sa->admission = admission_new(loop, registry,
+				      &(struct admission_owner){is_shut, passed, sa_request_expired,
+								admitted_work, admitted_done,
+								admitted_drop, sa});
 	sa->limits = limits_new(registry);
 	sa->groups = groups_new(loop, registry, options);
 	sa->services = services_new(loop, registry);
@@ -823,23 +646,11 @@ bool sa_late(struct sa *sa, enum registry_kind kind, void *record, bool known)
 
 void sa_free(struct sa *sa)
 {
-	struct exchange *exchange;
-
 	if (!sa)
 		return;
 	txn_handle(sa->txns, CLASS_SUBN_ADM, NULL, NULL);
 	event_unread(&sa->reader);
-	while ((exchange = queue_take(sa->queue))) {
-		free(exchange->answer.grown);
-		queued_free(exchange);
-	}
-	while ((exchange = pending_take(sa->pending))) {
-		free(exchange->answer.grown);
-		free(exchange);
-	}
 	admission_free(sa->admission);
-	queue_free(sa->queue);
-	pending_free(sa->pending);
 	forget_end(&sa->forget);
 	aliases_end(&sa->aliases);
 	reporter_free(sa->reporter);
@@ -873,12 +684,13 @@ size_t sa_reports(const struct sa *sa)
 
 size_t sa_waiting(const struct sa *sa)
 {
-	return queue_length(sa->queue) + admission_length(sa->admission);
+	return admission_count(sa->admission, ADMISSION_TURN) +
+	       admission_count(sa->admission, ADMISSION_WORK);
 }
 
 size_t sa_pending(const struct sa *sa)
 {
-	return pending_length(sa->pending);
+	return admission_count(sa->admission, ADMISSION_STORE);
 }
 
 size_t sa_counts(const struct sa *sa, const struct sa_count **rows)

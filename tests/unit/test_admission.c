@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Admission before the SA: requests that wait for a view or behind others, in what order they come
- * out, how many there can be, and that the SA answers, or drops, what has waited. The clock is the
- * test's.
+ * Admission to the SA: requests that wait for a view or behind others, in what order they come out,
+ * how many there can be, which of them are repeats, and that the SA answers, or drops, what has
+ * waited. The clock is the test's.
  */
 #include "sa/admission.h"
 #include "tests/unit/sa_client.h"
 
-/* Admission alone, with what came out of it. */
+/* The queue alone, with what came out of it. */
 static struct {
 	struct loop *loop;
-	bool shut;
-	unsigned expired, passed;
-	lid_t lid[ADMISSION_LENGTH_MAX];
-	uint8_t byte[ADMISSION_LENGTH_MAX];
+	struct registry *registry;
+	bool shut, works;
+	unsigned expired, passed, ended;
+	struct admitted *only; /* whose work is done */
+	lid_t lid[ADMISSION_TURN_MAX];
+	uint8_t byte[ADMISSION_TURN_MAX];
 } test;
 
 static void passes(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
@@ -36,40 +38,58 @@ static bool is_shut(void *ctx)
 	return test.shut;
 }
 
-static struct admission *begin_admission(bool shut)
+static bool works(void *ctx, struct admitted *admitted, uint64_t candidates)
+{
+	(void)ctx;
+	(void)candidates;
+	return test.works || test.only == admitted;
+}
+
+static void ends(void *ctx, struct admitted *admitted)
+{
+	CU_ASSERT_PTR_EQUAL(ctx, &test);
+	test.ended++;
+	free(admitted);
+}
+
+static const struct admission_owner owner = {is_shut, passes, expires, works, ends, ends, &test};
+
+static struct admission *begin_queue(bool shut)
 {
 	memset(&test, 0, sizeof(test));
 	test.loop = loop_new();
 	test.shut = shut;
-	return admission_new(test.loop, &(struct admission_owner){passes, expires, is_shut, &test});
+	test.registry = registry_new();
+	return admission_new(test.loop, test.registry, &owner);
 }
 
-static void end_admission(struct admission *admission)
+static void end_queue(struct admission *queue)
 {
-	admission_free(admission);
+	admission_free(queue);
+	registry_free(test.registry);
 	loop_free(test.loop);
 }
 
-static enum verdict judge_long(struct admission *admission, lid_t lid, unsigned tid, size_t size)
+static enum verdict judge_long(struct admission *queue, lid_t lid, unsigned tid, size_t size)
 {
 	const struct mad_addr from = {.lid = lid, .qpn = 1};
 	const struct mad_header header = {
 		.method = METHOD_GET_MULTI, .attr_id = RECORD_MULTI_PATH, .tid = tid};
 	uint8_t *mad = mem_zalloc(size);
-	enum verdict verdict = admission_judge(admission, 0, lid, &from, &header, mad, size);
+	enum verdict verdict = admission_judge(queue, 0, lid, &from, &header, mad, size);
 
 	free(mad);
 	return verdict;
 }
 
-static enum verdict judge(struct admission *admission, uint32_t rate, lid_t lid, unsigned tid)
+static enum verdict judge(struct admission *queue, uint32_t rate, lid_t lid, unsigned tid)
 {
 	const struct mad_addr from = {.lid = lid, .qpn = 1};
 	const struct mad_header header = {.method = METHOD_GET, .attr_id = RECORD_PATH, .tid = tid};
 	uint8_t mad[MAD_SIZE] = {0};
 
 	mad[MAD_SIZE - 1] = (uint8_t)tid;
-	return admission_judge(admission, rate, lid, &from, &header, mad, sizeof(mad));
+	return admission_judge(queue, rate, lid, &from, &header, mad, sizeof(mad));
 }
 
 static void stop_loop(void *arg)
@@ -89,49 +109,49 @@ static void run(struct loop *loop, uint64_t us)
 
 static void test_open(void)
 {
-	struct admission *admission = begin_admission(false);
+	struct admission *queue = begin_queue(false);
 
 	for (unsigned i = 0; i < 1000; i++)
-		CU_ASSERT_EQUAL(judge(admission, 0, 7, i), VERDICT_PASSES);
-	CU_ASSERT_EQUAL(admission_length(admission), 0);
-	end_admission(admission);
+		CU_ASSERT_EQUAL(judge(queue, 0, 7, i), VERDICT_PASSES);
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_TURN), 0);
+	end_queue(queue);
 }
 
 /* In 10 ms 1,000 a second are 10. The next ones wait, and come out in their order, after which all
  * is as before. */
 static void test_rate(void)
 {
-	struct admission *admission = begin_admission(false);
+	struct admission *queue = begin_queue(false);
 
 	for (unsigned i = 0; i < 10; i++)
-		CU_ASSERT_EQUAL(judge(admission, 1000, 7, i), VERDICT_PASSES);
+		CU_ASSERT_EQUAL(judge(queue, 1000, 7, i), VERDICT_PASSES);
 	for (unsigned i = 10; i < 13; i++)
-		CU_ASSERT_EQUAL(judge(admission, 1000, 7, i), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(admission, 1000, 7, 11), VERDICT_REPEATED);
-	CU_ASSERT_EQUAL(judge(admission, 1000, 8, 11), VERDICT_PASSES); /* another's */
-	CU_ASSERT_EQUAL(admission_length(admission), 3);
+		CU_ASSERT_EQUAL(judge(queue, 1000, 7, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(queue, 1000, 7, 11), VERDICT_REPEATED);
+	CU_ASSERT_EQUAL(judge(queue, 1000, 8, 11), VERDICT_PASSES); /* another's */
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_TURN), 3);
 	run(test.loop, 20000);
 	CU_ASSERT_EQUAL_FATAL(test.passed, 3);
 	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT_EQUAL(test.byte[i], 10 + i);
-	CU_ASSERT_EQUAL(judge(admission, 1000, 7, 11), VERDICT_PASSES);
-	end_admission(admission);
+	CU_ASSERT_EQUAL(judge(queue, 1000, 7, 11), VERDICT_PASSES);
+	end_queue(queue);
 }
 
 /* While it is shut all wait; then each requester has its turn, however many wait for one of them.
  */
 static void test_shut(void)
 {
-	struct admission *admission = begin_admission(true);
+	struct admission *queue = begin_queue(true);
 
 	for (unsigned i = 0; i < 100; i++)
-		CU_ASSERT_EQUAL(judge(admission, 0, 1, i), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(admission, 0, 2, 200), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(admission, 0, 3, 201), VERDICT_WAITS);
+		CU_ASSERT_EQUAL(judge(queue, 0, 1, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(queue, 0, 2, 200), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(queue, 0, 3, 201), VERDICT_WAITS);
 	run(test.loop, 30000);
 	CU_ASSERT_EQUAL(test.passed, 0);
 	test.shut = false;
-	while (admission_length(admission))
+	while (admission_count(queue, ADMISSION_TURN))
 		run(test.loop, 10000);
 	CU_ASSERT_EQUAL_FATAL(test.passed, 102);
 	CU_ASSERT_EQUAL(test.lid[0], 1);
@@ -139,43 +159,165 @@ static void test_shut(void)
 	CU_ASSERT_EQUAL(test.lid[2], 3);
 	CU_ASSERT_EQUAL(test.byte[101], 99);
 	CU_ASSERT_EQUAL(test.expired, 0);
-	end_admission(admission);
+	end_queue(queue);
 }
 
 static void test_places(void)
 {
-	struct admission *admission = begin_admission(true);
-	unsigned waiting = ADMISSION_PER_PORT_MAX;
+	struct admission *queue = begin_queue(true);
+	unsigned waiting = ADMISSION_TURN_PER_PORT;
 
-	for (unsigned i = 0; i < ADMISSION_PER_PORT_MAX; i++)
-		CU_ASSERT_EQUAL(judge(admission, 0, 1, i), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge(admission, 0, 1, 9999), VERDICT_FULL);
-	CU_ASSERT_EQUAL(judge(admission, 0, 1, 5), VERDICT_REPEATED);
-	for (unsigned lid = 2; lid < 2 * ADMISSION_LENGTH_MAX; lid++)
-		waiting += judge(admission, 0, (lid_t)lid, 1) == VERDICT_WAITS;
-	CU_ASSERT_EQUAL(waiting, ADMISSION_LENGTH_MAX);
-	CU_ASSERT_EQUAL(admission_length(admission), ADMISSION_LENGTH_MAX);
-	end_admission(admission); /* with all that is in it */
+	for (unsigned i = 0; i < ADMISSION_TURN_PER_PORT; i++)
+		CU_ASSERT_EQUAL(judge(queue, 0, 1, i), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge(queue, 0, 1, 9999), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge(queue, 0, 1, 5), VERDICT_REPEATED);
+	for (unsigned lid = 2; lid < 2 * ADMISSION_TURN_MAX; lid++)
+		waiting += judge(queue, 0, (lid_t)lid, 1) == VERDICT_WAITS;
+	CU_ASSERT_EQUAL(waiting, ADMISSION_TURN_MAX);
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_TURN), ADMISSION_TURN_MAX);
+	end_queue(queue); /* with all that is in it */
 }
 
 /* Messages of one requester take no memory from others, as long as they may be. */
 static void test_bytes(void)
 {
 	enum { LONG = 8 << 10, PLACES = ADMISSION_PER_PORT_BYTES_MAX / LONG };
-	struct admission *admission = begin_admission(true);
+	struct admission *queue = begin_queue(true);
 
-	CU_ASSERT_EQUAL(judge_long(admission, 1, 1, ADMISSION_PER_PORT_BYTES_MAX + 1),
-			VERDICT_FULL);
-	CU_ASSERT_EQUAL(admission_length(admission), 0);
+	CU_ASSERT_EQUAL(judge_long(queue, 1, 1, ADMISSION_PER_PORT_BYTES_MAX + 1), VERDICT_FULL);
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_TURN), 0);
 	for (unsigned i = 0; i < PLACES; i++)
-		CU_ASSERT_EQUAL(judge_long(admission, 1, i, LONG), VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge_long(admission, 1, PLACES, 8 << 20), VERDICT_FULL);
-	CU_ASSERT_EQUAL(judge(admission, 0, 1, PLACES), VERDICT_FULL);
+		CU_ASSERT_EQUAL(judge_long(queue, 1, i, LONG), VERDICT_WAITS);
+	CU_ASSERT_EQUAL(judge_long(queue, 1, PLACES, 8 << 20), VERDICT_FULL);
+	CU_ASSERT_EQUAL(judge(queue, 0, 1, PLACES), VERDICT_FULL);
 	for (unsigned lid = 2; lid <= ADMISSION_BYTES_MAX / ADMISSION_PER_PORT_BYTES_MAX; lid++)
-		CU_ASSERT_EQUAL(judge_long(admission, (lid_t)lid, 1, ADMISSION_PER_PORT_BYTES_MAX),
+		CU_ASSERT_EQUAL(judge_long(queue, (lid_t)lid, 1, ADMISSION_PER_PORT_BYTES_MAX),
 				VERDICT_WAITS);
-	CU_ASSERT_EQUAL(judge_long(admission, 999, 1, LONG), VERDICT_FULL);
-	end_admission(admission);
+	CU_ASSERT_EQUAL(judge_long(queue, 999, 1, LONG), VERDICT_FULL);
+	end_queue(queue);
+}
+
+/* A request that has passed, and waits for work or for the store. */
+static struct admitted *enter(struct admission *queue, lid_t lid, unsigned tid,
+			      enum admission_wait wait)
+{
+	struct admitted *admitted = mem_zalloc(sizeof(*admitted));
+
+	CU_ASSERT_TRUE(admission_has_place(queue, lid, wait));
+	admitted->from = (struct mad_addr){.lid = lid, .qpn = 1};
+	admitted->header =
+		(struct mad_header){.method = METHOD_GET, .attr_id = RECORD_PATH, .tid = tid};
+	admission_enter(queue, lid, wait, admitted);
+	return admitted;
+}
+
+/* Whatever a request waits for: as long as it does, the same is a repeat, and another is not. */
+static void test_repeats(void)
+{
+	struct admission *queue;
+
+	for (enum admission_wait wait = ADMISSION_TURN; wait < ADMISSION_WAITS; wait++) {
+		queue = begin_queue(false);
+		test.shut = wait == ADMISSION_TURN;
+		registry_keep(test.registry, KEPT_BY_STORE, true);
+		registry_put(test.registry, REGISTRY_LID, &(struct lid_entry){.guid = 1, .lid = 1});
+		if (wait != ADMISSION_TURN)
+			enter(queue, 7, 5, wait);
+		else if (judge(queue, 0, 7, 5) != VERDICT_WAITS)
+			CU_FAIL_FATAL("it does not wait");
+		for (unsigned i = 0; i < 3; i++) {
+			CU_ASSERT_EQUAL(judge(queue, 0, 7, 5), VERDICT_REPEATED);
+			run(test.loop, 1000);
+		}
+		CU_ASSERT_NOT_EQUAL(judge(queue, 0, 7, 6), VERDICT_REPEATED);
+		CU_ASSERT_NOT_EQUAL(judge(queue, 0, 8, 5), VERDICT_REPEATED);
+		CU_ASSERT_EQUAL(test.ended + test.passed, 0);
+		test.shut = false;
+		test.works = true;
+		registry_kept(test.registry, KEPT_BY_STORE, registry_number(test.registry));
+		run(test.loop, 20000);
+		CU_ASSERT_EQUAL(test.ended, wait != ADMISSION_TURN);
+		CU_ASSERT_EQUAL(judge(queue, 0, 7, 5), VERDICT_PASSES); /* a new one */
+		end_queue(queue);
+	}
+}
+
+/* The TID with which a request of the second LID has the hash of the first one's. */
+static uint64_t colliding_tid(lid_t first, uint64_t tid, lid_t second)
+{
+	const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t inverse = factor;
+
+	for (unsigned i = 0; i < 6; i++)
+		inverse *= 2 - factor * inverse;
+	return inverse * (tid * factor ^ (uint64_t)(first ^ second) << 48);
+}
+
+/* Requests that a client has made up to have the hash of another's are no repeats of it. */
+static void test_collisions(void)
+{
+	enum { FIRST = 7, LIDS = 5, TID_OF_FIRST = 5 };
+	struct admission *queue = begin_queue(false);
+	struct admitted *admitted[LIDS];
+	const unsigned order[LIDS] = {2, 0, 4, 1, 3};
+
+	for (unsigned i = 0; i < LIDS; i++) {
+		admitted[i] = mem_zalloc(sizeof(*admitted[i]));
+		admitted[i]->from = (struct mad_addr){.lid = (lid_t)(FIRST + i), .qpn = 1};
+		admitted[i]->header = (struct mad_header){
+			.method = METHOD_GET,
+			.attr_id = RECORD_PATH,
+			.tid = colliding_tid(FIRST, TID_OF_FIRST, (lid_t)(FIRST + i))};
+		CU_ASSERT_EQUAL(admission_judge(queue, 0, admitted[i]->from.lid, &admitted[i]->from,
+						&admitted[i]->header, NULL, 0),
+				VERDICT_PASSES);
+		admission_enter(queue, admitted[i]->from.lid, ADMISSION_WORK, admitted[i]);
+	}
+	/* They end in another order than they came. */
+	for (unsigned i = 0; i < LIDS; i++) {
+		for (unsigned j = 0; j < LIDS; j++)
+			if (admitted[j])
+				CU_ASSERT_EQUAL(admission_judge(queue, 0, admitted[j]->from.lid,
+								&admitted[j]->from,
+								&admitted[j]->header, NULL, 0),
+						VERDICT_REPEATED);
+		test.only = admitted[order[i]];
+		run(test.loop, 1000);
+		CU_ASSERT_EQUAL(test.ended, i + 1);
+		admitted[order[i]] = NULL;
+	}
+	end_queue(queue);
+}
+
+/* Each wait has its own places, of each port and in all. */
+static void test_places_of_waits(void)
+{
+	static const struct {
+		enum admission_wait wait;
+		unsigned all, per_port;
+	} cases[] = {
+		{ADMISSION_WORK, ADMISSION_WORK_MAX, ADMISSION_WORK_PER_PORT},
+		{ADMISSION_STORE, ADMISSION_STORE_MAX, ADMISSION_STORE_PER_PORT},
+	};
+	struct admission *queue = begin_queue(false);
+	unsigned entered = 0;
+
+	registry_keep(test.registry, KEPT_BY_STORE, true);
+	registry_put(test.registry, REGISTRY_LID, &(struct lid_entry){.guid = 1, .lid = 1});
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (unsigned n = 0; n < cases[i].all; n++) {
+			lid_t lid = (lid_t)(1 + n / cases[i].per_port);
+
+			enter(queue, lid, entered++, cases[i].wait);
+			if (n % cases[i].per_port == cases[i].per_port - 1)
+				CU_ASSERT_FALSE(admission_has_place(queue, lid, cases[i].wait));
+		}
+		CU_ASSERT_FALSE(admission_has_place(queue, 60000, cases[i].wait));
+		CU_ASSERT_EQUAL(admission_count(queue, cases[i].wait), cases[i].all);
+	}
+	CU_ASSERT_TRUE(admission_has_place(queue, 1, ADMISSION_TURN));
+	end_queue(queue); /* with all that is in it */
+	CU_ASSERT_EQUAL(test.ended, entered);
 }
 
 /* The SA behind it */
@@ -257,7 +399,7 @@ static void test_busy(void)
 	view_publish(&sa.view, NULL);
 	sa_expect(sa.server, is_coming, &coming);
 	coming = true;
-	for (unsigned tid = 1; tid <= ADMISSION_PER_PORT_MAX + 1; tid++)
+	for (unsigned tid = 1; tid <= ADMISSION_TURN_PER_PORT + 1; tid++)
 		ask_only(&class_info, tid);
 	CU_ASSERT_EQUAL(sa.sent, 0);
 	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 1);
@@ -292,9 +434,9 @@ static void test_flood(void)
 	CU_ASSERT_EQUAL(sa.header.tid, TID);
 	while (sa_waiting(sa.server))
 		turn();
-	CU_ASSERT_EQUAL(sa.sent, 2 + ADMISSION_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 1000 - 1 - ADMISSION_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(sa_stats(sa.server)->waited, ADMISSION_PER_PORT_MAX);
+	CU_ASSERT_EQUAL(sa.sent, 2 + ADMISSION_TURN_PER_PORT);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 1000 - 1 - ADMISSION_TURN_PER_PORT);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->waited, ADMISSION_TURN_PER_PORT);
 	end();
 }
 
@@ -337,13 +479,13 @@ static void test_flood_from_lids(void)
 	slow.request_rate = 100;
 	begin();
 	sa_set_options(sa.server, &slow);
-	for (unsigned tid = 1; tid <= 4 * ADMISSION_PER_PORT_MAX; tid++) {
+	for (unsigned tid = 1; tid <= 4 * ADMISSION_TURN_PER_PORT; tid++) {
 		from.from = (lid_t)(16 + tid % 4);
 		ask_only(&from, tid);
 	}
 	CU_ASSERT_EQUAL(sa.sent, 1);
-	CU_ASSERT_EQUAL(sa_waiting(sa.server), ADMISSION_PER_PORT_MAX);
-	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 3 * ADMISSION_PER_PORT_MAX - 1);
+	CU_ASSERT_EQUAL(sa_waiting(sa.server), ADMISSION_TURN_PER_PORT);
+	CU_ASSERT_EQUAL(sa_stats(sa.server)->overload, 3 * ADMISSION_TURN_PER_PORT - 1);
 	end();
 }
 
@@ -355,6 +497,9 @@ int main(void)
 		{"shut", test_shut},
 		{"places", test_places},
 		{"bytes", test_bytes},
+		{"repeats", test_repeats},
+		{"requests with one hash", test_collisions},
+		{"the places of each wait", test_places_of_waits},
 		{"before the first view", test_first_view},
 		{"no view comes", test_no_view_comes},
 		{"BUSY", test_busy},
@@ -364,5 +509,5 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 
-	return unit_main("gate", tests);
+	return unit_main("admission", tests);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Turns of long answers: who is worked at when, how much in one turn of the loop, how much memory
- * is set aside, and what finds no place. The loop is this file: time passes when a test says so.
+ * Turns of long answers (sa/admission.h): who is worked at when, how much in one turn of the loop,
+ * how much memory is set aside, and what finds no place. The loop is this file: time passes when a
+ * test says so.
  */
-#include "sa/queue.h"
+#include "sa/admission.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,8 @@
 
 enum { RECORD_BYTES = 64 };
 
-static const struct format record = {.name = "record", .wire_size = RECORD_BYTES};
-
 static struct {
-	uint64_t now_us, effort;
+	uint64_t now_us;
 	struct loop_deferred *deferred;
 	struct loop_timer *timer;
 	uint64_t steps;		       /* of all requests */
@@ -63,17 +62,6 @@ void loop_timer_disarm(struct loop_timer *timer)
 	test.timer = NULL;
 }
 
-uint64_t lookup_effort(const struct lookup *lookup)
-{
-	(void)lookup;
-	return test.effort;
-}
-
-bool request_open(const struct sa_request *request)
-{
-	return !request->answer->too_large;
-}
-
 /* A turn of the loop; false when there is nothing to do before time passes. */
 static bool turn(void)
 {
@@ -98,70 +86,101 @@ static void pass(uint64_t us)
 }
 
 /* Lets time pass until nothing is left, or so long. */
-static void settle(const struct queue *queue, uint64_t us)
+static void settle(const struct admission *queue, uint64_t us)
 {
-	for (uint64_t until_us = test.now_us + us; test.now_us < until_us && queue_length(queue);) {
+	for (uint64_t until_us = test.now_us + us;
+	     test.now_us < until_us && admission_count(queue, ADMISSION_WORK);) {
 		while (turn())
 			;
 		pass(10000);
 	}
 }
 
-static void step(struct sa_request *request, uint64_t unit)
+/* A table: so many candidates, one record of each at most. */
+struct table {
+	struct admitted admitted;
+	lid_t lid;
+	uint64_t units, cost, records;
+};
+
+static bool work(void *ctx, struct admitted *admitted, uint64_t candidates)
 {
-	(void)request;
-	(void)unit;
-	test.steps++;
+	struct table *table = container_of(admitted, struct table, admitted);
+	struct admission **queue = ctx;
+	uint64_t done = table->units < candidates ? table->units : candidates;
+
+	test.steps += done;
+	table->units -= done;
+	if (table->units)
+		return false;
+	admission_charge_work(*queue, table->lid, table->cost);
+	return true;
 }
 
-/* What the lookup did not know yet. */
-static void step_with_effort(struct sa_request *request, uint64_t unit)
+static void done(void *ctx, struct admitted *admitted)
 {
-	step(request, unit);
-	test.effort++;
+	struct table *table = container_of(admitted, struct table, admitted);
+	struct admission **queue = ctx;
+
+	test.done[test.num_done++ % ARRAY_SIZE(test.done)] = (unsigned)admitted->header.tid;
+	admission_charge_bytes(*queue, table->lid, (size_t)table->records * RECORD_BYTES);
+	free(table);
 }
 
-static void done(void *ctx, struct exchange *exchange)
+static void drop(void *ctx, struct admitted *admitted)
 {
-	struct queue **queue = ctx;
-
-	test.done[test.num_done++ % ARRAY_SIZE(test.done)] = (unsigned)exchange->header.tid;
-	queue_handed_over(*queue, exchange_port(exchange),
-			  (size_t)exchange->request.most * RECORD_BYTES);
-	free(exchange);
+	(void)ctx;
+	free(container_of(admitted, struct table, admitted));
 }
 
-static struct queue *begin(struct queue **queue)
+static bool is_open(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static struct admission *begin(struct admission **queue)
 {
 	memset(&test, 0, sizeof(test));
-	*queue = queue_new(NULL, done, queue);
+	*queue = admission_new(NULL, NULL,
+			       &(struct admission_owner){.is_shut = is_open,
+							 .work = work,
+							 .done = done,
+							 .drop = drop,
+							 .ctx = queue});
 	return *queue;
 }
 
-static enum verdict add_table(struct queue *queue, lid_t lid, unsigned tid, uint64_t units,
-			      uint64_t most)
+static struct table *table_new(lid_t lid, unsigned tid, uint64_t units, uint64_t records)
 {
-	struct exchange *exchange = mem_zalloc(sizeof(*exchange));
-	enum verdict verdict;
+	struct table *table = mem_zalloc(sizeof(*table));
 
-	exchange->from.lid = lid;
-	exchange->header.tid = tid;
-	exchange->request = (struct sa_request){.format = &record,
-						.requester = {.lid = lid},
-						.table = true,
-						.answer = &exchange->answer,
-						.end = units,
-						.most = most,
-						.step = step};
-	verdict = queue_judge(queue, exchange);
-	if (verdict == VERDICT_WAITS)
-		queue_add(queue, exchange);
+	table->admitted.from.lid = lid;
+	table->admitted.header.tid = tid;
+	table->admitted.bytes = records * RECORD_BYTES + MAD_SIZE;
+	table->lid = lid;
+	table->units = table->cost = units;
+	table->records = records;
+	return table;
+}
+
+static enum verdict add_table(struct admission *queue, lid_t lid, unsigned tid, uint64_t units,
+			      uint64_t records)
+{
+	struct table *table = table_new(lid, tid, units, records);
+	enum verdict verdict = admission_judge(queue, 0, lid, &table->admitted.from,
+					       &table->admitted.header, NULL, 0);
+
+	if (verdict == VERDICT_PASSES && !admission_has_place(queue, lid, ADMISSION_WORK))
+		verdict = VERDICT_FULL;
+	if (verdict == VERDICT_PASSES)
+		admission_enter(queue, lid, ADMISSION_WORK, &table->admitted);
 	else
-		free(exchange);
+		free(table);
 	return verdict;
 }
 
-static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t units)
+static enum verdict add(struct admission *queue, lid_t lid, unsigned tid, uint64_t units)
 {
 	return add_table(queue, lid, tid, units, units);
 }
@@ -169,45 +188,25 @@ static enum verdict add(struct queue *queue, lid_t lid, unsigned tid, uint64_t u
 /* A turn does no more than some, whatever there is to do. */
 static void test_slices(void)
 {
-	struct queue *queue = begin(&queue);
+	struct admission *queue = begin(&queue);
 	unsigned turns = 0;
 
 	for (unsigned i = 0; i < 5; i++)
-		CU_ASSERT_EQUAL(add(queue, (lid_t)(i + 1), i, 10000), VERDICT_WAITS);
+		CU_ASSERT_EQUAL(add(queue, (lid_t)(i + 1), i, 10000), VERDICT_PASSES);
 	for (uint64_t before = 0; turn(); before = test.steps, turns++)
 		CU_ASSERT_TRUE(test.steps - before <= 1024);
 	CU_ASSERT_TRUE(turns >= 5 * 10000 / 1024);
 	CU_ASSERT_TRUE(turns <= 2 * 5 * 10000 / 1024);
 	CU_ASSERT_EQUAL(test.steps, 5 * 10000);
 	CU_ASSERT_EQUAL(test.num_done, 5);
-	CU_ASSERT_EQUAL(queue_length(queue), 0);
-	queue_free(queue);
-}
-
-/* What had to be worked out counts more. */
-static void test_effort(void)
-{
-	struct queue *queue = begin(&queue);
-	struct exchange *exchange;
-	uint64_t with;
-
-	add(queue, 1, 1, 100000);
-	turn();
-	with = test.steps;
-	exchange = queue_take(queue);
-	exchange->request.step = step_with_effort;
-	test.steps = 0;
-	queue_add(queue, exchange);
-	turn();
-	CU_ASSERT_TRUE(test.steps > 0 && test.steps <= with / 4);
-	free(queue_take(queue));
-	queue_free(queue);
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_WORK), 0);
+	admission_free(queue);
 }
 
 /* A short one that came last is complete long before a long one. */
 static void test_turns(void)
 {
-	struct queue *queue = begin(&queue);
+	struct admission *queue = begin(&queue);
 
 	add(queue, 1, 1, 100000);
 	add(queue, 2, 2, 50000);
@@ -222,7 +221,7 @@ static void test_turns(void)
 	CU_ASSERT_EQUAL(test.num_done, 3);
 	CU_ASSERT_EQUAL(test.done[1], 2);
 	CU_ASSERT_EQUAL(test.done[2], 1);
-	queue_free(queue);
+	admission_free(queue);
 }
 
 /* Tables of 8 MB: seven find room in 64 MB beside what heads they need; the eighth waits until the
@@ -230,7 +229,7 @@ static void test_turns(void)
 static void test_memory(void)
 {
 	enum { TABLES = 20, UNITS = (8 << 20) / RECORD_BYTES };
-	struct queue *queue = begin(&queue);
+	struct admission *queue = begin(&queue);
 	unsigned first;
 
 	for (unsigned i = 0; i < TABLES; i++)
@@ -239,7 +238,7 @@ static void test_memory(void)
 		;
 	first = test.num_done;
 	CU_ASSERT_TRUE(first >= 6 && first <= 8);
-	CU_ASSERT_EQUAL(queue_length(queue), TABLES - first);
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_WORK), TABLES - first);
 	CU_ASSERT_PTR_NOT_NULL(test.timer);
 	for (unsigned i = 0; i < 1000 && test.num_done < TABLES; i++) {
 		unsigned before = test.num_done;
@@ -252,16 +251,16 @@ static void test_memory(void)
 	CU_ASSERT_EQUAL(test.num_done, TABLES);
 	for (unsigned i = 0; i < TABLES; i++)
 		CU_ASSERT_EQUAL(test.done[i], i);
-	queue_free(queue);
+	admission_free(queue);
 }
 
 /* Who has asked for many waits for himself: another's is made in turn with one of his. */
 static void test_fair(void)
 {
 	enum { UNITS = 20000 };
-	struct queue *queue = begin(&queue);
+	struct admission *queue = begin(&queue);
 
-	for (unsigned i = 0; i < QUEUE_PER_PORT_MAX; i++)
+	for (unsigned i = 0; i < ADMISSION_WORK_PER_PORT; i++)
 		add(queue, 1, i, UNITS);
 	turn();
 	add(queue, 2, 100, UNITS / 2);
@@ -270,8 +269,8 @@ static void test_fair(void)
 	CU_ASSERT_EQUAL(test.num_done, 1);
 	CU_ASSERT_EQUAL(test.done[0], 100);
 	settle(queue, 60000000);
-	CU_ASSERT_EQUAL(test.num_done, QUEUE_PER_PORT_MAX + 1);
-	queue_free(queue);
+	CU_ASSERT_EQUAL(test.num_done, ADMISSION_WORK_PER_PORT + 1);
+	admission_free(queue);
 }
 
 /* What one requester gets in the long run who always has tables waiting: his share of work, or of
@@ -284,22 +283,22 @@ static void test_share(void)
 		uint64_t most;	   /* records of a table */
 		uint64_t table_us; /* what a table costs */
 	} cases[] = {
-		{"tables that nothing matches", 0, UNITS / QUEUE_WORK_PER_US},
+		{"tables that nothing matches", 0, UNITS / ADMISSION_WORK_PER_US},
 		{"full tables", UNITS,
-		 UNITS / QUEUE_WORK_PER_US + UNITS * RECORD_BYTES / QUEUE_BYTES_PER_US},
+		 UNITS / ADMISSION_WORK_PER_US + UNITS * RECORD_BYTES / ADMISSION_BYTES_PER_US},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct queue *queue = begin(&queue);
-		uint64_t allowed = (SECONDS * US_PER_S + QUEUE_DEBT_US) / cases[i].table_us + 1;
+		struct admission *queue = begin(&queue);
+		uint64_t allowed = (SECONDS * US_PER_S + ADMISSION_DEBT_US) / cases[i].table_us + 1;
 		unsigned tid = 0, others = 0;
 
 		while (test.now_us < SECONDS * US_PER_S) {
-			while (add_table(queue, 1, tid, UNITS, cases[i].most) == VERDICT_WAITS)
+			while (add_table(queue, 1, tid, UNITS, cases[i].most) == VERDICT_PASSES)
 				tid++;
 			while (turn())
 				;
-			if (queue_owes(queue, 1)) {
+			if (admission_owes(queue, 1)) {
 				unsigned before = test.num_done;
 
 				add_table(queue, 2, tid, 500, 0);
@@ -308,7 +307,7 @@ static void test_share(void)
 				others++;
 				CU_ASSERT_EQUAL(test.num_done, before + 1);
 			}
-			CU_ASSERT_FALSE(queue_owes(queue, 2));
+			CU_ASSERT_FALSE(admission_owes(queue, 2));
 			pass(10000);
 		}
 		CU_ASSERT_TRUE(others > 100);
@@ -317,28 +316,26 @@ static void test_share(void)
 		CU_ASSERT_TRUE(test.num_done - others <= allowed);
 		CU_ASSERT_TRUE(test.num_done - others >= allowed * 8 / 10);
 		settle(queue, 60 * US_PER_S);
-		queue_free(queue);
+		admission_free(queue);
 	}
 }
 
 /* Of large tables one is made at a time, and nobody but another of these waits for it. */
 static void test_large(void)
 {
-	enum { UNITS = (TABLE_BYTES_MAX + (1 << 20)) / RECORD_BYTES };
-	struct queue *queue = begin(&queue);
-	struct exchange *exchange[2];
+	enum { UNITS = (17 << 20) / RECORD_BYTES };
+	struct admission *queue = begin(&queue);
+	struct table *large[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		add(queue, (lid_t)(i + 1), i, UNITS);
-		exchange[i] = queue_take(queue);
-		exchange[i]->answer.large = true;
+		large[i] = table_new((lid_t)(i + 1), i, UNITS, UNITS);
+		large[i]->admitted.is_large = true;
+		admission_enter(queue, large[i]->lid, ADMISSION_WORK, &large[i]->admitted);
 	}
-	for (unsigned i = 0; i < 2; i++)
-		queue_add(queue, exchange[i]);
 	add(queue, 3, 2, 1000);
 	turn();
-	CU_ASSERT_EQUAL(exchange[0]->bytes, (uint64_t)UNITS * RECORD_BYTES + MAD_SIZE);
-	CU_ASSERT_EQUAL(exchange[1]->bytes, 0);
+	CU_ASSERT_EQUAL(large[0]->admitted.state, ADMITTED_WORKING);
+	CU_ASSERT_EQUAL(large[1]->admitted.state, ADMITTED_WAITING);
 	while (turn())
 		;
 	for (unsigned i = 0; i < 100 && test.num_done < 3; i++) {
@@ -350,84 +347,39 @@ static void test_large(void)
 	CU_ASSERT_EQUAL(test.done[0], 2);
 	CU_ASSERT_EQUAL(test.done[1], 0);
 	CU_ASSERT_EQUAL(test.done[2], 1);
-	queue_free(queue);
-}
-
-/* One whose size is not known beforehand is taken to be as large as any may be. */
-static void test_unknown_size(void)
-{
-	struct queue *queue = begin(&queue);
-	struct exchange *exchange;
-
-	for (unsigned i = 0; i < 5; i++) {
-		add(queue, 1, i, 100000);
-		exchange = queue_take(queue);
-		exchange->request.most = UINT64_MAX;
-		queue_add(queue, exchange);
-		CU_ASSERT_EQUAL(queue_length(queue), 1);
-		turn();
-		CU_ASSERT_EQUAL(exchange->bytes, TABLE_BYTES_MAX);
-		free(queue_take(queue));
-	}
-	queue_free(queue);
+	admission_free(queue);
 }
 
 static void test_places(void)
 {
-	struct queue *queue = begin(&queue);
+	struct admission *queue = begin(&queue);
 	unsigned taken = 0;
 
-	for (unsigned i = 0; i < QUEUE_PER_PORT_MAX; i++)
-		CU_ASSERT_EQUAL(add(queue, 1, i, 1000), VERDICT_WAITS);
+	for (unsigned i = 0; i < ADMISSION_WORK_PER_PORT; i++)
+		CU_ASSERT_EQUAL(add(queue, 1, i, 1000), VERDICT_PASSES);
 	CU_ASSERT_EQUAL(add(queue, 1, 999, 1000), VERDICT_FULL);
 	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_REPEATED);
-	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), VERDICT_WAITS); /* another's TID */
+	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), VERDICT_PASSES); /* another's TID */
 	turn();
 	CU_ASSERT_EQUAL(add(queue, 2, 3, 1000), VERDICT_REPEATED); /* also while it is worked at */
 	for (unsigned lid = 3; lid < 2000; lid++)
-		taken += add(queue, (lid_t)lid, lid, 1000) == VERDICT_WAITS;
-	CU_ASSERT_EQUAL(queue_length(queue), QUEUE_LENGTH_MAX);
-	CU_ASSERT_TRUE(taken >= QUEUE_LENGTH_MAX - QUEUE_PER_PORT_MAX - 2);
+		taken += add(queue, (lid_t)lid, lid, 1000) == VERDICT_PASSES;
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_WORK), ADMISSION_WORK_MAX);
+	CU_ASSERT_TRUE(taken >= ADMISSION_WORK_MAX - ADMISSION_WORK_PER_PORT - 2);
 	settle(queue, 60000000);
-	CU_ASSERT_EQUAL(queue_length(queue), 0);
-	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_WAITS); /* it was answered: a new one */
-	free(queue_take(queue));
-	CU_ASSERT_PTR_NULL(queue_take(queue));
-	queue_free(queue);
-}
-
-/* An answer that has become too large is complete. */
-static void test_closed(void)
-{
-	struct queue *queue = begin(&queue);
-	struct exchange *exchange;
-
-	add(queue, 1, 1, 100000);
-	turn();
-	exchange = queue_take(queue);
-	exchange->answer.too_large = true;
-	queue_add(queue, exchange);
-	turn();
-	CU_ASSERT_EQUAL(test.num_done, 1);
-	CU_ASSERT_EQUAL(queue_length(queue), 0);
-	queue_free(queue);
+	CU_ASSERT_EQUAL(admission_count(queue, ADMISSION_WORK), 0);
+	CU_ASSERT_EQUAL(add(queue, 1, 3, 1000), VERDICT_PASSES); /* it was answered: a new one */
+	admission_free(queue);
 }
 
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{"slices", test_slices},
-		{"what costs more", test_effort},
-		{"turns", test_turns},
-		{"memory", test_memory},
-		{"one who asks for much", test_fair},
-		{"the share of one", test_share},
-		{"large tables", test_large},
-		{"answers of unknown size", test_unknown_size},
-		{"places", test_places},
-		{"an answer that is closed", test_closed},
-		CU_TEST_INFO_NULL,
+		{"slices", test_slices},	  {"turns", test_turns},
+		{"memory", test_memory},	  {"one who asks for much", test_fair},
+		{"the share of one", test_share}, {"large tables", test_large},
+		{"places", test_places},	  CU_TEST_INFO_NULL,
 	};
 
-	return unit_main("queue", tests);
+	return unit_main("admission_work", tests);
 }

@@ -20,7 +20,7 @@
 #include "lib/be.h"
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "sa/full_members.h"
+#include "sa/counts.h"
 #include "sa/mlids.h"
 #include "sa/record.h"
 #include "sa/sa.h"
@@ -37,8 +37,7 @@ struct remains { /* the members of a group that is gone */
 
 struct groups {
 	struct registry *registry;
-	struct mlids *mlids;
-	struct full_members *count;
+	const struct counts *counts;
 	struct list remains;
 	struct loop_deferred drop;
 	struct registry_reader reader;
@@ -218,7 +217,7 @@ lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wan
 		  enum group_rank rank)
 {
 	groups_drop_remains(groups, mgid);
-	return mlids_choose(groups->mlids, mgid, wanted, groups->mlid_max,
+	return mlids_choose(counts_mlids(groups->counts), mgid, wanted, groups->mlid_max,
 			    mlids_kept(groups, rank));
 }
 
@@ -238,7 +237,7 @@ static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	const struct group_entry *group = groups_find(groups, mgid);
 
-	if (!group || group->permanent || full_members_of(groups->count, mgid))
+	if (!group || group->permanent || counts_of(groups->counts, COUNT_FULL_MEMBERS, mgid))
 		return !group;
 	registry_drop(groups->registry, REGISTRY_GROUP, group);
 	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
@@ -450,17 +449,16 @@ void groups_leave_unless(struct groups *groups, guid_t port_guid,
 	}
 }
 
-struct groups *groups_new(struct loop *loop, struct registry *registry,
+struct groups *groups_new(struct loop *loop, struct registry *registry, const struct counts *counts,
 			  const struct sa_options *options)
 {
 	struct groups *groups = mem_zalloc(sizeof(*groups));
 
 	groups->registry = registry;
 	groups->options = *options;
-	groups->mlids = mlids_new(registry, options->ipv6_snm_mlids);
+	groups->counts = counts;
 	groups->mlid_max = LID_MULTICAST_MAX;
 	groups->limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
-	groups->count = full_members_new(registry);
 	list_init(&groups->remains);
 	loop_deferred_init(&groups->drop, loop, "members of groups that are gone", drop_some,
 			   groups);
@@ -481,8 +479,6 @@ void groups_free(struct groups *groups)
 	registry_unread(&groups->reader);
 	while (!list_empty(&groups->remains))
 		remains_free(container_of(groups->remains.next, struct remains, link));
-	full_members_free(groups->count);
-	mlids_free(groups->mlids);
 	free(groups->configured);
 	free(groups);
 }
@@ -490,5 +486,5 @@ void groups_free(struct groups *groups)
 void groups_set_options(struct groups *groups, const struct sa_options *options)
 {
 	groups->options = *options;
-	mlids_set_pool(groups->mlids, options->ipv6_snm_mlids);
+	mlids_set_pool(counts_mlids(groups->counts), options->ipv6_snm_mlids);
 }

@@ -15,9 +15,10 @@
 
 struct groups;
 struct sa_options;
+struct counts;
 
-/* registry outlives it; options are copied. */
-struct groups *groups_new(struct loop *loop, struct registry *registry,
+/* registry and counts outlive it; options are copied. */
+struct groups *groups_new(struct loop *loop, struct registry *registry, const struct counts *counts,
 			  const struct sa_options *options);
 void groups_free(struct groups *groups);
 void groups_set_options(struct groups *groups, const struct sa_options *options);

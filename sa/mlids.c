@@ -22,7 +22,6 @@ enum {
 
 struct mlids {
 	struct registry *registry;
-	struct registry_reader reader;
 	uint32_t groups[MLIDS];
 	uint64_t free[WORDS];
 	unsigned first_word; /* none before it has a free one */
@@ -73,7 +72,7 @@ static void snm_count(struct mlids *mlids, const struct group_entry *group, bool
 		map_remove(&mlids->shared, key);
 }
 
-static void mlids_count(struct mlids *mlids, const struct group_entry *group, bool more)
+void mlids_count(struct mlids *mlids, const struct group_entry *group, bool more)
 {
 	unsigned place = group->mlid - LID_MULTICAST_MIN, word = place / WORD_BITS;
 	uint64_t bit = UINT64_C(1) << place % WORD_BITS;
@@ -89,18 +88,6 @@ static void mlids_count(struct mlids *mlids, const struct group_entry *group, bo
 			mlids->first_word = word;
 	}
 	snm_count(mlids, group, more);
-}
-
-static void mlids_changed(void *ctx, const struct registry_change *change)
-{
-	struct mlids *mlids = ctx;
-
-	if (change->kind != REGISTRY_GROUP)
-		return;
-	if (change->after)
-		mlids_count(mlids, change->after, true);
-	if (change->before)
-		mlids_count(mlids, change->before, false);
 }
 
 void mlids_set_pool(struct mlids *mlids, unsigned pool)
@@ -120,15 +107,10 @@ struct mlids *mlids_new(struct registry *registry, unsigned pool)
 	struct mlids *mlids = mem_zalloc(sizeof(*mlids));
 
 	mlids->registry = registry;
-	mlids->reader = (struct registry_reader){.changed = mlids_changed, .ctx = mlids};
 	map_init(&mlids->shared);
 	for (unsigned place = 0; place < MLIDS; place++)
 		mlids->free[place / WORD_BITS] |= UINT64_C(1) << place % WORD_BITS;
 	mlids->pool = pool;
-	for (const void *group = registry_first(registry, REGISTRY_GROUP, -1, NULL); group;
-	     group = registry_next(registry, REGISTRY_GROUP, -1, group))
-		mlids_count(mlids, group, true);
-	registry_read(registry, &mlids->reader);
 	return mlids;
 }
 
@@ -136,7 +118,6 @@ void mlids_free(struct mlids *mlids)
 {
 	if (!mlids)
 		return;
-	registry_unread(&mlids->reader);
 	map_done(&mlids->shared);
 	free(mlids);
 }

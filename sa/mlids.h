@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which multicast LIDs are in use: as many as the groups of the registry have, counted from its
- * changes, so that it does not matter who made a group. The lowest free one is given, which keeps
+ * Which multicast LIDs are in use by the groups of the registry, whatever made a group (sa/counts.h
+ * counts them). The lowest free one is given, which keeps
  * the switches' tables short and does not depend on anything but the groups that there are.
  *
  * Each IPv6 address of a host joins a solicited-node group of its own (ff12:601b:P_Key::1:ffXX:XXXX
@@ -17,11 +17,13 @@
 
 struct mlids;
 
-/* pool: how many remainders; 0: solicited-node groups do not share. Counts what is there already.
- */
+/* pool: how many remainders; 0: solicited-node groups do not share. None is in use yet. */
 struct mlids *mlids_new(struct registry *registry, unsigned pool);
 void mlids_free(struct mlids *mlids);
 void mlids_set_pool(struct mlids *mlids, unsigned pool); /* for groups to come */
+
+/* There is one more group, or one less. */
+void mlids_count(struct mlids *mlids, const struct group_entry *group, bool more);
 
 /* The MLID for a new group, none above max: what is wanted when it is free, that of the groups it
  * shares one with, else the lowest free. LID_NONE when no more than keep of them are free, and it

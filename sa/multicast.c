@@ -18,8 +18,8 @@
 #include "include/message_id.h"
 #include "lib/be.h"
 #include "lib/guid.h"
+#include "sa/counts.h"
 #include "sa/groups.h"
-#include "sa/limits.h"
 #include "sa/path_walk.h"
 #include "sa/request.h"
 
@@ -440,7 +440,7 @@ static uint16_t design_group(struct sa_request *request, const struct endport *p
 static uint16_t admit_group(struct sa_request *request, struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
-	size_t made = limits_groups(request->limits, request->requester.guid);
+	uint32_t made = counts_of(request->counts, COUNT_GROUPS_MADE, &request->requester.guid);
 	bool beyond_share = made * OWN_SHARE >= request->options->groups_per_port;
 
 	if (made >= request->options->groups_per_port)

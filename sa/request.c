@@ -4,7 +4,7 @@
 
 #include "lib/mem.h"
 #include "sa/answer.h"
-#include "sa/limits.h"
+#include "sa/counts.h"
 
 void request_walk(struct sa_request *request, enum registry_kind kind, int index, const void *key)
 {
@@ -35,7 +35,8 @@ void request_walk_end(struct sa_request *request)
 
 bool request_may_register(const struct sa_request *request, guid_t port_guid)
 {
-	return limits_count(request->limits, port_guid) < request->options->registrations_per_port;
+	return counts_of(request->counts, COUNT_REGISTRATIONS, &port_guid) <
+	       request->options->registrations_per_port;
 }
 
 struct log_subject request_subject(const struct sa_request *request, const char *message_id)

@@ -36,8 +36,8 @@ enum { TABLE_BYTES_MAX = 16 << 20, TABLE_BYTES_LARGE = 40 << 20 };
 
 struct aliases;
 struct answer;
+struct counts;
 struct groups;
-struct limits;
 struct services;
 struct sa_request;
 
@@ -59,7 +59,7 @@ struct sa_request {
 	struct lookup *lookup;		 /* of the view */
 	struct registry *registry;
 	struct groups *groups;
-	const struct limits *limits;
+	const struct counts *counts;
 	struct services *services;
 	sa_mft *held_mft; /* NULL: nobody can tell */
 	const void *held_ctx;

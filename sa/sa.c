@@ -22,10 +22,10 @@
 #include "sa/admission.h"
 #include "sa/alias.h"
 #include "sa/answer.h"
+#include "sa/counts.h"
 #include "sa/forget.h"
 #include "sa/groups.h"
 #include "sa/late.h"
-#include "sa/limits.h"
 #include "sa/report.h"
 #include "sa/request.h"
 #include "sa/service.h"
@@ -133,7 +133,7 @@ struct sa {
 	const void *held_ctx;
 	sa_wanted *wanted_keys; /* NULL: the view decides */
 	void *wanted_ctx;
-	struct limits *limits;
+	struct counts *counts;
 	struct groups *groups;
 	struct services *services;
 	struct reporter *reporter;
@@ -142,7 +142,7 @@ struct sa {
 	struct arena *scratch;			  /* of one request */
 	uint64_t components[ARRAY_SIZE(sa_rows)]; /* that its mask may have and that count */
 	struct sa_stats stats;
-	struct sa_count counts[ARRAY_SIZE(sa_rows)];
+	struct sa_count row_counts[ARRAY_SIZE(sa_rows)];
 	struct log_limit send_limit, size_limit, registration_limit, join_limit;
 };
 
@@ -262,7 +262,7 @@ static void exchange_end(struct sa *sa, struct exchange *exchange, uint16_t stat
 							      : TABLE_BYTES_LARGE) >>
 				20);
 	if (exchange->row) {
-		struct sa_count *count = &sa->counts[exchange->row - sa_rows];
+		struct sa_count *count = &sa->row_counts[exchange->row - sa_rows];
 
 		count->requests++;
 		count->refused += status != STATUS_OK;
@@ -465,7 +465,7 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 		.lookup = sa->lookup,
 		.registry = sa->registry,
 		.groups = sa->groups,
-		.limits = sa->limits,
+		.counts = sa->counts,
 		.services = sa->services,
 		.held_mft = sa->held_mft,
 		.held_ctx = sa->held_ctx,
@@ -581,8 +581,8 @@ struct sa *sa_new(struct loop *loop, struct txn_table *txns, struct view *const 
 				      &(struct admission_owner){is_shut, passed, sa_request_expired,
 								admitted_work, admitted_done,
 								admitted_drop, sa});
-	sa->limits = limits_new(registry);
-	sa->groups = groups_new(loop, registry, options);
+	sa->counts = counts_new(registry, options->ipv6_snm_mlids);
+	sa->groups = groups_new(loop, registry, sa->counts, options);
 	sa->services = services_new(loop, registry);
 	sa->reporter = reporter_new(loop, txns, view, registry, events, options->subnet_prefix,
 				    lookup_now, sa);
@@ -592,8 +592,8 @@ struct sa *sa_new(struct loop *loop, struct txn_table *txns, struct view *const 
 	sa->size_limit = sa->registration_limit = sa->join_limit = sa->send_limit;
 	for (size_t i = 0; i < ARRAY_SIZE(sa_rows); i++) {
 		sa->components[i] = record_components(sa_rows[i].format);
-		sa->counts[i].record = sa_rows[i].format->name;
-		sa->counts[i].method = method_name(CLASS_SUBN_ADM, sa_rows[i].method);
+		sa->row_counts[i].record = sa_rows[i].format->name;
+		sa->row_counts[i].method = method_name(CLASS_SUBN_ADM, sa_rows[i].method);
 	}
 	sa->reader = (struct event_reader){.happened = sa_event, .ctx = sa};
 	event_read(events, &sa->reader);
@@ -655,8 +655,8 @@ void sa_free(struct sa *sa)
 	aliases_end(&sa->aliases);
 	reporter_free(sa->reporter);
 	services_free(sa->services);
-	limits_free(sa->limits);
 	groups_free(sa->groups);
+	counts_free(sa->counts);
 	lookup_unref(sa->lookup);
 	arena_free(sa->scratch);
 	free(sa);
@@ -695,6 +695,6 @@ size_t sa_pending(const struct sa *sa)
 
 size_t sa_counts(const struct sa *sa, const struct sa_count **rows)
 {
-	*rows = sa->counts;
-	return ARRAY_SIZE(sa->counts);
+	*rows = sa->row_counts;
+	return ARRAY_SIZE(sa->row_counts);
 }

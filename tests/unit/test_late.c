@@ -4,6 +4,7 @@
 #include "sa/late.h"
 
 #include "sa/alias.h"
+#include "sa/counts.h"
 #include "sa/groups.h"
 #include "sa/sa.h"
 #include "sa/service.h"
@@ -14,6 +15,7 @@
 static struct {
 	struct loop *loop;
 	struct registry *registry;
+	struct counts *counts;
 	struct groups *groups;
 	struct services *services;
 	struct event_hub events;
@@ -28,7 +30,8 @@ static void begin(void)
 
 	bed.loop = loop_new();
 	bed.registry = registry_new();
-	bed.groups = groups_new(bed.loop, bed.registry, &options);
+	bed.counts = counts_new(bed.registry, options.ipv6_snm_mlids);
+	bed.groups = groups_new(bed.loop, bed.registry, bed.counts, &options);
 	bed.services = services_new(bed.loop, bed.registry);
 	event_hub_init(&bed.events);
 	aliases_begin(&bed.aliases, bed.loop, bed.registry, &bed.events, &bed.view, &bed.stats);
@@ -46,6 +49,7 @@ static void end(void)
 	aliases_end(&bed.aliases);
 	services_free(bed.services);
 	groups_free(bed.groups);
+	counts_free(bed.counts);
 	registry_free(bed.registry);
 	loop_free(bed.loop);
 }

@@ -6,6 +6,7 @@
  */
 #include "include/message_id.h"
 #include "lib/log.h"
+#include "sa/counts.h"
 #include "sa/mlids.h"
 #include "tests/unit/member_client.h"
 
@@ -347,7 +348,8 @@ static void test_by_model(void)
 	static const lid_t tops[] = {0xC000, 0xC003, 0xC03F, 0xC040,
 				     0xC0C8, 0xC3FE, 0xFFFE, 0xFFFF};
 	struct registry *registry = registry_new();
-	struct mlids *mlids = mlids_new(registry, POOL);
+	struct counts *counts = counts_new(registry, POOL);
+	struct mlids *mlids = counts_mlids(counts);
 	lid_t max = LID_MULTICAST_MAX;
 	unsigned refused = 0, beyond_a_word = 0;
 
@@ -376,7 +378,7 @@ static void test_by_model(void)
 	}
 	CU_ASSERT_TRUE(refused > 1000);
 	CU_ASSERT_TRUE(beyond_a_word > 1000);
-	mlids_free(mlids);
+	counts_free(counts);
 	registry_free(registry);
 }
 

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "sa/counts.h"
 #include "sa/groups.h"
 #include "tests/unit/member_client.h"
 #include "tests/unit/star.h"
@@ -1175,6 +1176,7 @@ static unsigned turns_until_empty(void)
  * in it; and what a daemon left that was killed meanwhile is found by the next. */
 static void test_large_end(void)
 {
+	struct counts *counts;
 	struct groups *next;
 
 	begin();
@@ -1197,10 +1199,12 @@ static void test_large_end(void)
 	CU_ASSERT_EQUAL(quit(C, 1, JOIN_FULL), STATUS_OK);
 
 	add_others(1);
-	next = groups_new(sa.loop, sa.registry, &options);
+	counts = counts_new(sa.registry, options.ipv6_snm_mlids);
+	next = groups_new(sa.loop, sa.registry, counts, &options);
 	CU_ASSERT_TRUE(turns_until_empty() > 10);
 	CU_ASSERT_EQUAL(members(), 0);
 	groups_free(next);
+	counts_free(counts);
 	end();
 }
 

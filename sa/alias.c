@@ -119,7 +119,7 @@ static void deny_stranger(const struct sa_request *request, const struct change 
 static uint16_t change_read(const struct sa_request *request, struct change *out)
 {
 	const struct guid_info_record *wanted = request->wanted;
-	bool has_key = request->is_administrator;
+	bool has_key = request->trust == REQUESTER_ADMINISTRATOR;
 	const struct port_info *info;
 	struct endport port;
 

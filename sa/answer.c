@@ -15,9 +15,9 @@ static uint8_t *answer_message(struct answer *answer)
 	return answer->grown ? answer->grown : answer->small;
 }
 
-static size_t answer_limit(const struct answer *answer)
+static size_t answer_bytes_max(const struct answer *answer)
 {
-	return answer->large ? TABLE_BYTES_LARGE : TABLE_BYTES_MAX;
+	return answer->limit == ANSWER_LARGE ? TABLE_BYTES_LARGE : TABLE_BYTES_MAX;
 }
 
 void answer_begin(struct answer *answer)
@@ -27,7 +27,7 @@ void answer_begin(struct answer *answer)
 	answer->room = sizeof(answer->small);
 	answer->most_bytes = 0;
 	answer->count = 0;
-	answer->too_large = answer->large = false;
+	answer->limit = ANSWER_USUAL;
 	answer->work = 0;
 }
 
@@ -38,7 +38,8 @@ uint16_t answer_expect(const struct sa_request *request)
 
 	if (!request->table || request->most == UINT64_MAX)
 		return STATUS_OK;
-	answer->large = request->most > TABLE_BYTES_MAX / record_bytes;
+	if (request->most > TABLE_BYTES_MAX / record_bytes)
+		answer->limit = ANSWER_LARGE;
 	if (request->most > TABLE_BYTES_LARGE / record_bytes)
 		return SA_NO_RESOURCES;
 	answer->most_bytes = SUBN_ADM_HEADER_SIZE + (size_t)request->most * record_bytes;
@@ -48,7 +49,7 @@ uint16_t answer_expect(const struct sa_request *request)
 uint64_t answer_bytes(const struct sa_request *request)
 {
 	uint64_t most = request->table ? request->most : 2;
-	uint64_t limit = answer_limit(request->answer);
+	uint64_t limit = answer_bytes_max(request->answer);
 
 	if (most > limit / request->format->wire_size)
 		return limit;
@@ -60,8 +61,8 @@ static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 {
 	uint8_t *place;
 
-	if (answer->size + bytes > SUBN_ADM_HEADER_SIZE + answer_limit(answer)) {
-		answer->too_large = true;
+	if (answer->size + bytes > SUBN_ADM_HEADER_SIZE + answer_bytes_max(answer)) {
+		answer->limit = ANSWER_CLOSED;
 		return NULL;
 	}
 	if (answer->size + bytes > answer->room) {
@@ -112,13 +113,14 @@ void request_give(struct sa_request *request, const void *record)
 
 bool request_open(const struct sa_request *request)
 {
-	return !request->answer->too_large && (request->table || request->answer->count < 2);
+	return request->answer->limit != ANSWER_CLOSED &&
+	       (request->table || request->answer->count < 2);
 }
 
 /* As clients know it from OpenSM (osm_sa_respond). An empty table is an answer as any other. */
 uint16_t answer_status(const struct sa_request *request)
 {
-	if (request->answer->too_large)
+	if (request->answer->limit == ANSWER_CLOSED)
 		return SA_NO_RESOURCES;
 	if (request->table || request->answer->count == 1)
 		return STATUS_OK;

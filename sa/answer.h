@@ -21,8 +21,12 @@ struct answer {
 	uint8_t *grown;		       /* heap, once small does not do */
 	size_t size, room, most_bytes; /* most_bytes 0: not known */
 	uint32_t count;
-	bool too_large, large; /* large: it may have TABLE_BYTES_LARGE */
-	uint64_t work;	       /* candidates so far, what it has cost */
+	enum answer_limit {
+		ANSWER_USUAL,  /* it may have TABLE_BYTES_MAX */
+		ANSWER_LARGE,  /* it may have TABLE_BYTES_LARGE */
+		ANSWER_CLOSED, /* it would have more: it is refused */
+	} limit;
+	uint64_t work; /* candidates so far, what it has cost */
 	uint8_t small[2 * MAD_SIZE];
 };
 

@@ -37,7 +37,7 @@ static void wanted_entry(const struct sa_request *request, struct subscription_e
 		.trap_number = wanted->trap_number,
 		.resp_time = wanted->resp_time,
 		.producer_type = wanted->producer_type,
-		.trusted = request->trusted,
+		.trusted = request->trust >= REQUESTER_TRUSTED,
 	};
 	if (memcmp(wanted->gid, no_gid, GID_SIZE) != 0) {
 		memcpy(entry->gid, wanted->gid, GID_SIZE);
@@ -170,7 +170,7 @@ uint16_t begin_inform_info(struct sa_request *request)
 	uint16_t status;
 
 	wanted_entry(request, &entry);
-	if (wanted->subscribe > 1 || (names_security(&entry) && !request->trusted))
+	if (wanted->subscribe > 1 || (names_security(&entry) && request->trust < REQUESTER_TRUSTED))
 		return SA_REQ_INVALID;
 	status = wanted->subscribe ? subscribe(request, &entry) : unsubscribe(request, &entry);
 	if (!status)
@@ -211,7 +211,7 @@ void step_inform_record(struct sa_request *request, uint64_t unit)
 			 .subscribe = 1,
 			 .type = entry->type,
 			 .trap_number = entry->trap_number,
-			 .qpn = request->trusted ? entry->qpn : 0,
+			 .qpn = request->trust >= REQUESTER_TRUSTED ? entry->qpn : 0,
 			 .resp_time = entry->resp_time,
 			 .producer_type = entry->producer_type},
 	};

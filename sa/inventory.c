@@ -76,7 +76,7 @@ static void offer_port_info(struct sa_request *request, const struct endport *po
 			  COMPONENT(PORT_INFO_RECORD_CAPABILITY_MASK2));
 	}
 	record.info = *info;
-	if (!request->trusted)
+	if (request->trust < REQUESTER_TRUSTED)
 		record.info.m_key = 0;
 	request_offer(request, mask, &record);
 }

@@ -166,7 +166,7 @@ static guid_t wanted_guid(const struct sa_request *request)
  * given groups. But each may ask for its own memberships. */
 static bool asks_members(const struct sa_request *request)
 {
-	return request->trusted || request_has(request, MC_MEMBER_PORT_GID);
+	return request->trust >= REQUESTER_TRUSTED || request_has(request, MC_MEMBER_PORT_GID);
 }
 
 static void walk_members(struct sa_request *request)
@@ -177,7 +177,8 @@ static void walk_members(struct sa_request *request)
 	memcpy(key.mgid, wanted->mgid, GID_SIZE);
 	if (request_has(request, MC_MEMBER_PORT_GID)) {
 		if (path_gid_is_ours(request, wanted->port_gid) &&
-		    (request->trusted || key.port_guid == request->requester.guid))
+		    (request->trust >= REQUESTER_TRUSTED ||
+		     key.port_guid == request->requester.guid))
 			request_walk(request, REGISTRY_MEMBER, MEMBER_BY_PORT, &key);
 	} else {
 		request_walk(request, REGISTRY_MEMBER,
@@ -212,7 +213,7 @@ static void offer(struct sa_request *request, const struct group_entry *group,
 	record = record_of(group, member);
 	if (!record_matches(request->format, request->mask & compared, request->wanted, &record))
 		return;
-	if (!request->trusted) {
+	if (request->trust < REQUESTER_TRUSTED) {
 		memset(record.port_gid, 0, GID_SIZE);
 		record.join_state = record.proxy_join = 0;
 	}
@@ -295,7 +296,7 @@ static uint16_t member_find_port(struct sa_request *request, struct endport *out
 static bool member_may_change(const struct sa_request *request, const struct endport *port,
 			      const struct member_entry *member, const struct group_entry *group)
 {
-	if (request->is_administrator)
+	if (request->trust == REQUESTER_ADMINISTRATOR)
 		return true;
 	if (member->proxy_join)
 		return endport_in_partition(&request->requester, group->p_key);

@@ -43,7 +43,7 @@ static uint16_t find_source(struct sa_request *request, bool *found, struct endp
 	if (*found && by_lid)
 		*out = lid_owner;
 	*found = *found && (endport_same(out, &request->requester) ||
-			    (request->trusted && request_may_see(request, out)));
+			    (request->trust >= REQUESTER_TRUSTED && request_may_see(request, out)));
 	return STATUS_OK;
 }
 

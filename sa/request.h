@@ -53,6 +53,13 @@ sa_step step_class_port_info, step_node, step_port_infos, step_sm, step_links, s
 	step_switch_info, step_lft, step_mft, step_guid_info, step_p_keys, step_vl_arbitration,
 	step_paths, step_multi_path, step_mc_member, step_service, step_inform_record;
 
+/* Each includes those before. */
+enum requester_trust {
+	REQUESTER_UNTRUSTED,
+	REQUESTER_TRUSTED,	 /* gave the sa_key */
+	REQUESTER_ADMINISTRATOR, /* and that is not the default, which any host knows */
+};
+
 struct sa_request {
 	const struct view *view;
 	const struct snapshot *topology; /* of the view */
@@ -69,9 +76,8 @@ struct sa_request {
 	const struct mad_addr *from; /* of the first half only */
 	const struct sa_options *options;
 	struct endport requester;
-	bool trusted;	       /* gave the sa_key */
-	bool is_administrator; /* and that is not the default, which any host knows */
-	bool table;	       /* asks for all that match, not for the only one */
+	enum requester_trust trust;
+	bool table; /* asks for all that match, not for the only one */
 	uint32_t attr_mod;
 	const struct format *format; /* of the records that are given */
 	uint64_t mask;	     /* components that must be as in wanted; has no reserved bits */

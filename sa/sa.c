@@ -317,7 +317,7 @@ static void exchange_wait_for_work(struct sa *sa, struct exchange *exchange)
 	waits->request.options = &waits->options;
 	waits->request.answer = &waits->answer;
 	waits->admitted.bytes = answer_bytes(&waits->request);
-	waits->admitted.is_large = waits->answer.large;
+	waits->admitted.is_large = waits->answer.limit == ANSWER_LARGE;
 	sa->scratch = arena_new();
 	admission_enter(sa->admission, exchange_port(waits), ADMISSION_WORK, &waits->admitted);
 }
@@ -445,6 +445,13 @@ static struct lookup *lookup_now(void *ctx)
 	return sa->lookup;
 }
 
+static enum requester_trust trust_of(const struct sa *sa, uint64_t sm_key)
+{
+	if (!sm_key || sm_key != sa->options.sa_key)
+		return REQUESTER_UNTRUSTED;
+	return sm_key == SA_KEY_DEFAULT ? REQUESTER_TRUSTED : REQUESTER_ADMINISTRATOR;
+}
+
 /* Who asks what, as far as it can be known now; false when he gets no answer. Without a view only
  * his key can be judged. */
 static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct mad_addr *from,
@@ -475,14 +482,12 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 		.from = &exchange->admitted.from,
 		.requester = {.lid = from->lid}, /* as far as no view tells of its port */
 		.options = &sa->options,
-		.trusted = sm_key && sm_key == sa->options.sa_key,
-		.is_administrator =
-			sm_key && sm_key == sa->options.sa_key && sm_key != SA_KEY_DEFAULT,
+		.trust = trust_of(sa, sm_key),
 		.answer = &exchange->answer,
 		.refusals = &sa->join_limit,
 	};
 	answer_begin(&exchange->answer);
-	return (!sm_key || request->trusted) &&
+	return (!sm_key || request->trust >= REQUESTER_TRUSTED) &&
 	       (!request->topology ||
 		endport_by_lid(request->topology, from->lid, &request->requester));
 }

@@ -66,7 +66,7 @@ static void service_give(struct sa_request *request, const struct service_entry 
 	struct service_record record;
 
 	entry_to_record(request->services, entry, &record);
-	if (!request->is_administrator)
+	if (request->trust != REQUESTER_ADMINISTRATOR)
 		memset(record.key, 0, sizeof(record.key));
 	request_give(request, &record);
 }
@@ -118,7 +118,7 @@ void step_service(struct sa_request *request, uint64_t unit)
 	if (request_has(request, SERVICE_RECORD_KEY) &&
 	    memcmp(record.key, wanted->key, sizeof(record.key)) != 0)
 		return;
-	if (!request->is_administrator)
+	if (request->trust != REQUESTER_ADMINISTRATOR)
 		memset(record.key, 0, sizeof(record.key));
 	request_offer(request, request->mask & ~COMPONENT(SERVICE_RECORD_KEY), &record);
 }
@@ -193,7 +193,7 @@ static bool service_may_change(const struct sa_request *request, const struct me
 	bool has_key = meant->found && memcmp(meant->found->key, no_key, sizeof(no_key)) != 0;
 	bool fits = has_key && memcmp(meant->found->key, wanted->key, sizeof(no_key)) == 0;
 
-	if (request->is_administrator)
+	if (request->trust == REQUESTER_ADMINISTRATOR)
 		return true;
 	if (has_key && request_has(request, SERVICE_RECORD_KEY) && !fits)
 		return false;

@@ -146,7 +146,7 @@ void step_mft(struct sa_request *request, uint64_t unit)
  * status is OpenSM's. */
 uint16_t begin_p_keys(struct sa_request *request)
 {
-	return request->trusted ? begin_by_lid(request) : SA_REQ_INVALID;
+	return request->trust >= REQUESTER_TRUSTED ? begin_by_lid(request) : SA_REQ_INVALID;
 }
 
 void step_p_keys(struct sa_request *request, uint64_t unit)

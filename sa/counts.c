@@ -45,12 +45,13 @@ static const struct row {
 	 offsetof(struct subscription_entry, subscriber), NULL},
 	{COUNT_REGISTRATIONS, REGISTRY_ALIAS, offsetof(struct alias_entry, port_guid), NULL},
 	{COUNT_GROUPS_MADE, REGISTRY_GROUP, offsetof(struct group_entry, owner), NULL},
+	{COUNT_MEMBERS, REGISTRY_MEMBER, offsetof(struct member_entry, mgid), NULL},
 	{COUNT_FULL_MEMBERS, REGISTRY_MEMBER, offsetof(struct member_entry, mgid), keeps_group},
 };
 
 static struct key key_of(enum count what, const void *key)
 {
-	if (what == COUNT_FULL_MEMBERS)
+	if (what == COUNT_MEMBERS || what == COUNT_FULL_MEMBERS)
 		return (struct key){what, be64_load(key), be64_load((const uint8_t *)key + 8)};
 	return (struct key){what, 0, *(const guid_t *)key};
 }

@@ -17,7 +17,8 @@ enum count {
 	/* By PortGUID, so that no port can fill the switches' multicast tables: the groups that it
 	 * made and in which it has registered a membership. */
 	COUNT_GROUPS_MADE,
-	/* By MGID: the members that keep the group (JOIN_KEEPS_GROUP). */
+	/* By MGID: all members, and those that keep the group (JOIN_KEEPS_GROUP). */
+	COUNT_MEMBERS,
 	COUNT_FULL_MEMBERS,
 };
 

@@ -677,6 +677,11 @@ uint32_t sa_lease(const struct sa *sa, const struct service_entry *entry)
 	return services_lease(sa->services, entry);
 }
 
+uint32_t adm_members(const struct sa *sa, const uint8_t mgid[GID_SIZE])
+{
+	return counts_of(sa->counts, COUNT_MEMBERS, mgid);
+}
+
 const struct report_stats *sa_report_stats(const struct sa *sa)
 {
 	return reporter_stats(sa->reporter);

@@ -90,6 +90,8 @@ struct sa_stats {
 const struct sa_stats *sa_stats(const struct sa *sa);
 /* The seconds that a service still has: services_lease(). */
 uint32_t sa_lease(const struct sa *sa, const struct service_entry *entry);
+/* How many members the group with this MGID has. */
+uint32_t adm_members(const struct sa *sa, const uint8_t mgid[GID_SIZE]);
 /* Counters of the reports (sa/report.h), and how many subscriptions are to be looked after now. */
 const struct report_stats *sa_report_stats(const struct sa *sa);
 size_t sa_reports(const struct sa *sa);

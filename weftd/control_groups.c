@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Multicast groups and their members for people (control_groups.h). A group may have ten thousands
- * of members, so both lists are walks of the registry that go on as the client reads, and a part is
- * made of so many records at the most. Names and members are documented in weftctl(8).
+ * of members, so they are a walk of the registry that goes on as the client reads. Names and
+ * members are documented in weftctl(8).
  */
 #include "weftd/control_groups.h"
 
@@ -16,33 +16,20 @@
 #include "mad/attr.h"
 #include "route/mcast.h"
 #include "sa/record.h"
+#include "sm/control/records.h"
 #include "sm/sm.h"
 
-enum {
-	ROWS_A_PART = 32,
-	RECORDS_A_PART = 1024, /* that are looked at */
-};
+enum { ROWS_A_PART = 32 };
 
-struct listing {
+struct showing {
 	const struct control_groups *lists;
-	struct registry_cursor groups, members;
-	const struct group_entry *group; /* a reference; the one that is being told of */
-	unsigned num_members;		 /* of it, so far */
+	const struct group_entry *group; /* a reference */
+	struct registry_cursor members;
 	bool noted, group_told;
-	struct mcast_tree tree; /* of the group that is shown, and how much of it was told */
+	struct mcast_tree tree; /* of the group, and how much of it was told */
 	struct snapshot *topology;
 	size_t masks_told;
 };
-
-bool control_groups_note(const struct control_groups *lists, bool *noted, struct buffer *part)
-{
-	json_t *standing = *noted ? NULL : sm_standing(lists->sm);
-
-	*noted = true;
-	if (standing)
-		row_json(part, "note", standing);
-	return standing;
-}
 
 static void group_members(const struct group_entry *group, struct buffer *out)
 {
@@ -63,84 +50,24 @@ static void group_members(const struct group_entry *group, struct buffer *out)
 	row_boolean(out, "permanent", group->permanent);
 }
 
-/* What is told next is of this group; false when there is none. */
-static bool group_listing_begin(struct listing *listing, const struct group_entry *group)
+static bool group_row(const void *ctx, const void *record, struct buffer *out)
 {
-	struct member_entry key;
+	const struct control_groups *lists = ctx;
+	const struct group_entry *group = record;
 
-	if (!group)
-		return false;
-	listing->group = registry_ref(group);
-	listing->num_members = 0;
-	memcpy(key.mgid, group->mgid, GID_SIZE);
-	registry_walk(listing->lists->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key,
-		      &listing->members);
+	row_begin(out, NULL, '{');
+	group_members(group, out);
+	row_integer(out, "members", adm_members(lists->sa, group->mgid));
+	row_end(out, '}');
 	return true;
-}
-
-static void end_group(struct listing *listing)
-{
-	if (!listing->group)
-		return;
-	registry_walk_end(&listing->members);
-	registry_unref(listing->group);
-	listing->group = NULL;
-}
-
-static enum stream_step group_list_next(void *source, struct buffer *part)
-{
-	struct listing *listing = source;
-	bool more = true;
-	unsigned rows = 0;
-
-	if (control_groups_note(listing->lists, &listing->noted, part))
-		return STREAM_PART;
-	row_begin(part, "groups", '[');
-	for (unsigned i = 0; i < RECORDS_A_PART && rows < ROWS_A_PART; i++) {
-		if (!listing->group &&
-		    !group_listing_begin(listing, registry_walk_next(&listing->groups))) {
-			more = false;
-			break;
-		}
-		if (registry_walk_next(&listing->members)) {
-			listing->num_members++;
-			continue;
-		}
-		row_begin(part, NULL, '{');
-		group_members(listing->group, part);
-		row_integer(part, "members", listing->num_members);
-		row_end(part, '}');
-		rows++;
-		end_group(listing);
-	}
-	row_end(part, ']');
-	return more || rows ? STREAM_PART : STREAM_END;
-}
-
-static void group_list_finish(void *source)
-{
-	struct listing *listing = source;
-
-	end_group(listing);
-	registry_walk_end(&listing->groups);
-	free(listing->tree.masks);
-	snapshot_unref(listing->topology);
-	free(listing);
-}
-
-static struct listing *group_listing_new(const struct control_groups *lists)
-{
-	struct listing *listing = mem_zalloc(sizeof(*listing));
-
-	listing->lists = lists;
-	registry_walk(lists->registry, REGISTRY_GROUP, -1, NULL, &listing->groups);
-	return listing;
 }
 
 static void command_group_list(void *ctx, struct control_request *request, const json_t *args)
 {
+	const struct control_groups *lists = ctx;
+
 	(void)args;
-	control_stream(request, group_list_next, group_list_finish, group_listing_new(ctx));
+	records_stream(lists->sm, request, REGISTRY_GROUP, "groups", group_row, ctx, NULL);
 }
 
 /* False, and out untouched, when no port in the view has this GUID. */
@@ -210,25 +137,25 @@ static void member_row(const struct control_groups *lists, const struct member_e
 	row_end(out, '}');
 }
 
-static void switch_members(const struct listing *listing, uint32_t index, struct buffer *out)
+static void switch_members(const struct showing *showing, uint32_t index, struct buffer *out)
 {
-	const struct snap_switch *sw = &listing->topology->switches[index];
+	const struct snap_switch *sw = &showing->topology->switches[index];
 
 	row_guid(out, "guid", sw->guid);
 	row_string(out, "description", sw->facts ? sw->facts->description : "");
 }
 
 /* The group's parameters, and which switch is the root of its tree. */
-static void shown_group(struct listing *listing, struct buffer *part)
+static void shown_group(struct showing *showing, struct buffer *part)
 {
 	row_begin(part, "group", '[');
 	row_begin(part, NULL, '{');
-	group_members(listing->group, part);
-	if (sm_tree(listing->lists->sm, listing->group->mlid, &listing->tree, &listing->topology)) {
+	group_members(showing->group, part);
+	if (sm_tree(showing->lists->sm, showing->group->mlid, &showing->tree, &showing->topology)) {
 		row_begin(part, "root", '{');
-		switch_members(listing, (uint32_t)listing->tree.root, part);
+		switch_members(showing, (uint32_t)showing->tree.root, part);
 		row_end(part, '}');
-		row_integer(part, "left_out", listing->tree.left_out);
+		row_integer(part, "left_out", showing->tree.left_out);
 	}
 	row_end(part, '}');
 	row_end(part, ']');
@@ -242,22 +169,22 @@ static void mask_ports(const struct mcast_mask *mask, struct buffer *part)
 }
 
 /* Switches of the tree, and the ports by which they send. */
-static void shown_tree(struct listing *listing, struct buffer *part)
+static void shown_tree(struct showing *showing, struct buffer *part)
 {
-	const struct mcast_tree *tree = &listing->tree;
+	const struct mcast_tree *tree = &showing->tree;
 
 	row_begin(part, "switches", '[');
-	for (unsigned rows = 0; rows < ROWS_A_PART && listing->masks_told < tree->num_masks;
+	for (unsigned rows = 0; rows < ROWS_A_PART && showing->masks_told < tree->num_masks;
 	     rows++) {
-		uint32_t sw = tree->masks[listing->masks_told].sw;
+		uint32_t sw = tree->masks[showing->masks_told].sw;
 
 		row_begin(part, NULL, '{');
-		switch_members(listing, sw, part);
+		switch_members(showing, sw, part);
 		row_begin(part, "ports", '[');
-		for (; listing->masks_told < tree->num_masks &&
-		       tree->masks[listing->masks_told].sw == sw;
-		     listing->masks_told++)
-			mask_ports(&tree->masks[listing->masks_told], part);
+		for (; showing->masks_told < tree->num_masks &&
+		       tree->masks[showing->masks_told].sw == sw;
+		     showing->masks_told++)
+			mask_ports(&tree->masks[showing->masks_told], part);
 		row_end(part, ']');
 		row_end(part, '}');
 	}
@@ -267,26 +194,37 @@ static void shown_tree(struct listing *listing, struct buffer *part)
 /* The group by itself, the switches of its tree, then its members. */
 static enum stream_step group_show_next(void *source, struct buffer *part)
 {
-	struct listing *listing = source;
+	struct showing *showing = source;
 	const struct member_entry *member;
 	unsigned rows = 0;
 
-	if (control_groups_note(listing->lists, &listing->noted, part))
+	if (records_note(showing->lists->sm, &showing->noted, part))
 		return STREAM_PART;
-	if (!listing->group_told) {
-		listing->group_told = true;
-		shown_group(listing, part);
+	if (!showing->group_told) {
+		showing->group_told = true;
+		shown_group(showing, part);
 		return STREAM_PART;
 	}
-	if (listing->masks_told < listing->tree.num_masks) {
-		shown_tree(listing, part);
+	if (showing->masks_told < showing->tree.num_masks) {
+		shown_tree(showing, part);
 		return STREAM_PART;
 	}
 	row_begin(part, "members", '[');
-	for (; rows < ROWS_A_PART && (member = registry_walk_next(&listing->members)); rows++)
-		member_row(listing->lists, member, part);
+	for (; rows < ROWS_A_PART && (member = registry_walk_next(&showing->members)); rows++)
+		member_row(showing->lists, member, part);
 	row_end(part, ']');
 	return rows ? STREAM_PART : STREAM_END;
+}
+
+static void show_finish(void *source)
+{
+	struct showing *showing = source;
+
+	registry_walk_end(&showing->members);
+	registry_unref(showing->group);
+	free(showing->tree.masks);
+	snapshot_unref(showing->topology);
+	free(showing);
 }
 
 static void command_group_show(void *ctx, struct control_request *request, const json_t *args)
@@ -294,8 +232,9 @@ static void command_group_show(void *ctx, struct control_request *request, const
 	const struct control_groups *lists = ctx;
 	const char *mgid = json_string_value(json_object_get(args, "mgid"));
 	const struct group_entry *group;
+	struct member_entry member;
 	struct group_entry key;
-	struct listing *listing;
+	struct showing *showing;
 
 	if (!mgid || inet_pton(AF_INET6, mgid, key.mgid) != 1) {
 		control_fail(request,
@@ -312,9 +251,13 @@ static void command_group_show(void *ctx, struct control_request *request, const
 			     mgid);
 		return;
 	}
-	listing = group_listing_new(lists);
-	group_listing_begin(listing, group);
-	control_stream(request, group_show_next, group_list_finish, listing);
+	showing = mem_zalloc(sizeof(*showing));
+	showing->lists = lists;
+	showing->group = registry_ref(group);
+	memcpy(member.mgid, group->mgid, GID_SIZE);
+	registry_walk(lists->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &member,
+		      &showing->members);
+	control_stream(request, group_show_next, show_finish, showing);
 }
 
 static const struct control_command commands[] = {

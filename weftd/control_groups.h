@@ -25,9 +25,6 @@ void control_groups_commands(struct control_groups *lists, struct control *contr
 
 /* Part of these: weftd/control_services.c. */
 void control_services_commands(struct control_groups *lists, struct control *control);
-/* Writes the part that a list begins with where it may be old (sm_standing()), the first time that
- * it is asked for; false: there is none. */
-bool control_groups_note(const struct control_groups *lists, bool *noted, struct buffer *part);
 /* Members of a row: where a port is and what its node is called; of one that is not there, LID 0
  * and "". */
 void control_groups_where(const struct control_groups *lists, guid_t guid, struct buffer *out);

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Services and subscriptions for people (control_groups.h). Both lists are walks of the registry
- * that go on as the client reads. Keys of services are not told, only that there is one.
+ * Services and subscriptions for people (control_groups.h). Keys of services are not told, only
+ * that there is one.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/guid.h"
-#include "lib/mem.h"
 #include "sa/record.h"
+#include "sm/control/records.h"
 #include "weftd/control_groups.h"
-
-enum { ROWS_A_PART = 32 };
-
-struct walk {
-	const struct control_groups *lists;
-	struct registry_cursor cursor;
-	const char *member; /* of a part: the rows */
-	bool noted;
-	void (*members)(const struct control_groups *lists, const void *record, struct buffer *out);
-};
 
 /* Whatever somebody registered, as printable ASCII. */
 static void service_put_name(const uint8_t name[SERVICE_NAME_SIZE], struct buffer *out)
@@ -43,13 +32,14 @@ static void put_unless(const char *name, bool is_any, uint32_t value, struct buf
 		row_integer(out, name, value);
 }
 
-static void service_members(const struct control_groups *lists, const void *record,
-			    struct buffer *out)
+static bool service_row(const void *ctx, const void *record, struct buffer *out)
 {
+	const struct control_groups *lists = ctx;
 	static const uint8_t no_key[SERVICE_KEY_SIZE];
 	const struct service_entry *entry = record;
 	uint32_t lease = sa_lease(lists->sa, entry);
 
+	row_begin(out, NULL, '{');
 	row_guid(out, "id", entry->service_id);
 	service_put_name(entry->name, out);
 	control_groups_gid(entry->gid_prefix, entry->gid_guid, "gid", out);
@@ -57,17 +47,20 @@ static void service_members(const struct control_groups *lists, const void *reco
 	row_boolean(out, "has_key", memcmp(entry->key, no_key, sizeof(no_key)) != 0);
 	put_unless("lease_s", lease == SERVICE_LEASE_NO_END, lease, out);
 	control_groups_where(lists, entry->gid_guid, out);
+	row_end(out, '}');
+	return true;
 }
 
-static void subscription_members(const struct control_groups *lists, const void *record,
-				 struct buffer *out)
+static bool subscription_row(const void *ctx, const void *record, struct buffer *out)
 {
+	const struct control_groups *lists = ctx;
 	static const uint8_t no_gid[GID_SIZE];
 	const struct subscription_entry *entry = record;
 	bool by_gid = memcmp(entry->gid, no_gid, GID_SIZE) != 0;
 	bool by_lid = !by_gid && entry->lid_begin != INFORM_ANY;
 	char gid[GID_TEXT];
 
+	row_begin(out, NULL, '{');
 	row_integer(out, "number", entry->number);
 	row_integer(out, "qpn", entry->qpn);
 	row_boolean(out, "generic", entry->is_generic);
@@ -80,58 +73,25 @@ static void subscription_members(const struct control_groups *lists, const void 
 	put_unless("of_lid_end", !by_lid, entry->lid_end, out);
 	row_boolean(out, "trusted", entry->trusted);
 	control_groups_where(lists, entry->subscriber, out);
-}
-
-static enum stream_step walk_next(void *source, struct buffer *part)
-{
-	struct walk *walk = source;
-	const void *record;
-	unsigned rows = 0;
-
-	if (control_groups_note(walk->lists, &walk->noted, part))
-		return STREAM_PART;
-	row_begin(part, walk->member, '[');
-	for (; rows < ROWS_A_PART && (record = registry_walk_next(&walk->cursor)); rows++) {
-		row_begin(part, NULL, '{');
-		walk->members(walk->lists, record, part);
-		row_end(part, '}');
-	}
-	row_end(part, ']');
-	return rows ? STREAM_PART : STREAM_END;
-}
-
-static void walk_finish(void *source)
-{
-	struct walk *walk = source;
-
-	registry_walk_end(&walk->cursor);
-	free(walk);
-}
-
-static void list(const struct control_groups *lists, struct control_request *request,
-		 enum registry_kind kind, const char *member,
-		 void (*members)(const struct control_groups *lists, const void *record,
-				 struct buffer *out))
-{
-	struct walk *walk = mem_zalloc(sizeof(*walk));
-
-	walk->lists = lists;
-	walk->member = member;
-	walk->members = members;
-	registry_walk(lists->registry, kind, -1, NULL, &walk->cursor);
-	control_stream(request, walk_next, walk_finish, walk);
+	row_end(out, '}');
+	return true;
 }
 
 static void command_services(void *ctx, struct control_request *request, const json_t *args)
 {
+	const struct control_groups *lists = ctx;
+
 	(void)args;
-	list(ctx, request, REGISTRY_SERVICE, "services", service_members);
+	records_stream(lists->sm, request, REGISTRY_SERVICE, "services", service_row, ctx, NULL);
 }
 
 static void command_subscriptions(void *ctx, struct control_request *request, const json_t *args)
 {
+	const struct control_groups *lists = ctx;
+
 	(void)args;
-	list(ctx, request, REGISTRY_SUBSCRIPTION, "subscriptions", subscription_members);
+	records_stream(lists->sm, request, REGISTRY_SUBSCRIPTION, "subscriptions", subscription_row,
+		       ctx, NULL);
 }
 
 static const struct control_command commands[] = {

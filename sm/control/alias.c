@@ -11,16 +11,13 @@
 
 #include "lib/mem.h"
 #include "sm/control/commands.h"
+#include "sm/control/records.h"
 #include "store/settings.h"
-
-enum { ROWS_A_PART = 32, RECORDS_A_PART = 1024 };
 
 struct alias_listing {
 	struct sm *sm;
-	struct registry_cursor cursor;
 	guid_t node_guid; /* of the only node that is listed; 0: all */
 	int port;	  /* of its only port; -1: all */
-	bool noted;
 };
 
 static void alias_row(struct sm *sm, const struct alias_entry *alias, struct buffer *out)
@@ -77,48 +74,19 @@ static const struct node *node_argument(struct sm *sm, struct control_request *r
 
 /* list */
 
-static bool is_listed(const struct alias_listing *listing, const struct alias_entry *alias)
+static bool list_row(const void *ctx, const void *record, struct buffer *out)
 {
+	const struct alias_listing *listing = ctx;
+	const struct alias_entry *alias = record;
 	const struct port *port = map_get(&listing->sm->fabric->ports, alias->port_guid);
 
-	return !listing->node_guid || (port && port->node->guid == listing->node_guid &&
-				       (listing->port < 0 || port->num == listing->port));
-}
-
-static enum stream_step alias_list_next(void *source, struct buffer *part)
-{
-	struct alias_listing *listing = source;
-	json_t *standing = listing->noted ? NULL : sm_standing(listing->sm);
-	const struct alias_entry *alias = NULL;
-	unsigned rows = 0;
-
-	listing->noted = true;
-	if (standing) {
-		row_json(part, "note", standing);
-		return STREAM_PART;
-	}
-	row_begin(part, "aliases", '[');
-	for (unsigned i = 0; i < RECORDS_A_PART && rows < ROWS_A_PART; i++) {
-		alias = registry_walk_next(&listing->cursor);
-		if (!alias)
-			break;
-		if (!is_listed(listing, alias))
-			continue;
-		row_begin(part, NULL, '{');
-		alias_row(listing->sm, alias, part);
-		row_end(part, '}');
-		rows++;
-	}
-	row_end(part, ']');
-	return alias || rows ? STREAM_PART : STREAM_END;
-}
-
-static void alias_list_finish(void *source)
-{
-	struct alias_listing *listing = source;
-
-	registry_walk_end(&listing->cursor);
-	free(listing);
+	if (listing->node_guid && !(port && port->node->guid == listing->node_guid &&
+				    (listing->port < 0 || port->num == listing->port)))
+		return false;
+	row_begin(out, NULL, '{');
+	alias_row(listing->sm, alias, out);
+	row_end(out, '}');
+	return true;
 }
 
 static void command_alias_list(void *ctx, struct control_request *request, const json_t *args)
@@ -141,8 +109,7 @@ static void command_alias_list(void *ctx, struct control_request *request, const
 	listing->sm = sm;
 	listing->node_guid = node ? node->guid : 0;
 	listing->port = port;
-	registry_walk(sm->registry, REGISTRY_ALIAS, -1, NULL, &listing->cursor);
-	control_stream(request, alias_list_next, alias_list_finish, listing);
+	records_stream(sm, request, REGISTRY_ALIAS, "aliases", list_row, listing, free);
 }
 
 /* set and remove */

@@ -61,40 +61,37 @@ static void change_one(struct registry *registry)
 		registry_drop(registry, drawn[which].kind, drawn[which].record);
 }
 
-#define FOR_ALL(type, at, kind)                                                    \
-	for (const struct type *at = registry_first(registry, kind, -1, NULL); at; \
-	     at = registry_next(registry, kind, -1, at))
-
-static uint32_t registrations(const struct registry *registry, guid_t guid)
+/* So many records of a kind have these bytes there. */
+static uint32_t having(const struct registry *registry, enum registry_kind kind, size_t offset,
+		       const void *bytes, size_t size)
 {
 	uint32_t found = 0;
 
-	FOR_ALL(member_entry, at, REGISTRY_MEMBER)
-	found += at->owner == guid;
-	FOR_ALL(service_entry, at, REGISTRY_SERVICE)
-	found += at->owner == guid;
-	FOR_ALL(subscription_entry, at, REGISTRY_SUBSCRIPTION)
-	found += at->subscriber == guid;
-	FOR_ALL(alias_entry, at, REGISTRY_ALIAS)
-	found += at->port_guid == guid;
+	for (const void *at = registry_first(registry, kind, -1, NULL); at;
+	     at = registry_next(registry, kind, -1, at))
+		found += memcmp((const uint8_t *)at + offset, bytes, size) == 0;
 	return found;
 }
 
-static uint32_t groups_made(const struct registry *registry, guid_t guid)
-{
-	uint32_t found = 0;
+#define HAVING(kind, type, member, bytes)                              \
+	having(registry, kind, offsetof(struct type, member), (bytes), \
+	       sizeof(((struct type *)0)->member))
 
-	FOR_ALL(group_entry, at, REGISTRY_GROUP)
-	found += at->owner == guid;
-	return found;
+static uint32_t registrations(const struct registry *registry, guid_t guid)
+{
+	return HAVING(REGISTRY_MEMBER, member_entry, owner, &guid) +
+	       HAVING(REGISTRY_SERVICE, service_entry, owner, &guid) +
+	       HAVING(REGISTRY_SUBSCRIPTION, subscription_entry, subscriber, &guid) +
+	       HAVING(REGISTRY_ALIAS, alias_entry, port_guid, &guid);
 }
 
 static uint32_t full_members(const struct registry *registry, const uint8_t mgid[GID_SIZE])
 {
+	const struct member_entry *at = registry_first(registry, REGISTRY_MEMBER, -1, NULL);
 	uint32_t found = 0;
 
-	FOR_ALL(member_entry, at, REGISTRY_MEMBER)
-	found += memcmp(at->mgid, mgid, GID_SIZE) == 0 && at->join_state & JOIN_KEEPS_GROUP;
+	for (; at; at = registry_next(registry, REGISTRY_MEMBER, -1, at))
+		found += memcmp(at->mgid, mgid, GID_SIZE) == 0 && at->join_state & JOIN_KEEPS_GROUP;
 	return found;
 }
 
@@ -103,15 +100,21 @@ static bool agree(const struct counts *counts, const struct registry *registry)
 	bool as_seen = true;
 	uint8_t mgid[GID_SIZE];
 
-	for (guid_t guid = 1; guid <= PORTS; guid++)
-		as_seen &=
-			counts_of(counts, COUNT_REGISTRATIONS, &guid) ==
-				registrations(registry, guid) &&
-			counts_of(counts, COUNT_GROUPS_MADE, &guid) == groups_made(registry, guid);
+	for (guid_t guid = 1; guid <= PORTS; guid++) {
+		uint32_t made = HAVING(REGISTRY_GROUP, group_entry, owner, &guid);
+
+		as_seen &= counts_of(counts, COUNT_REGISTRATIONS, &guid) ==
+			   registrations(registry, guid);
+		as_seen &= counts_of(counts, COUNT_GROUPS_MADE, &guid) == made;
+	}
 	for (unsigned group = 0; group < GROUPS; group++) {
+		uint32_t all, full;
+
 		mgid_of(group, mgid);
-		as_seen &=
-			counts_of(counts, COUNT_FULL_MEMBERS, mgid) == full_members(registry, mgid);
+		all = HAVING(REGISTRY_MEMBER, member_entry, mgid, mgid);
+		full = full_members(registry, mgid);
+		as_seen &= counts_of(counts, COUNT_MEMBERS, mgid) == all;
+		as_seen &= counts_of(counts, COUNT_FULL_MEMBERS, mgid) == full;
 	}
 	return as_seen;
 }

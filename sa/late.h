@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * What a store may bring that could be read only after the SA had begun without it (store/store.h):
- * its records were true of each other, but others have been made since. Called through adm.h by the
+ * its records were true of each other, but others have been made since. Called through sa.h by the
  * store's merge, a record at a time, groups before their members. Loop thread only.
  */
 #ifndef SA_LATE_H

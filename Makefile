@@ -44,7 +44,8 @@ $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-cla
 # linker takes from it what a program refers to. A test's `// WITH:` line names objects of tests/ that come
 # before it, as loop_virtual.o does for the loop; its `// LIBS:` line names libraries that only tests use.
 ARCHIVE := $(BUILD)/weft.a
-TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
+unit_sources := $(wildcard $(addsuffix test_*.c,tests/unit/ tests/unit/*/ tests/unit/*/*/))
+TESTS := $(patsubst %.c,$(BUILD)/%,$(unit_sources) $(wildcard tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
 	$(addprefix tests/bench/,sa_flood.c sa_load.c sa_probe.c sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
 with_items = $(foreach i,$(call declared,WITH,$(1)),$(if $(filter simulation,$i),$(sim_sources),$(or $(wildcard $(i:.o=.c)),$(i:.o=.c))))
@@ -140,7 +141,7 @@ $(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,tests/sim/run.c $(sim_sources)) $(AR
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(weftd_LIBS) $(LIBS)
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d)
+-include $(wildcard $(addsuffix *.d,$(addprefix $(BUILD)/obj/,*/ */*/ */*/*/ */*/*/*/)))
 
 configure: configure.ac VERSION
 	$(call say,CONF,$@)
@@ -160,16 +161,16 @@ check:
 
 # The unit programs, the known seeds and the fuzz corpus under AddressSanitizer and UBSan; the programs that
 # start threads, and weftd on ibsim, under ThreadSanitizer.
-UNIT_NAMES := $(notdir $(basename $(wildcard tests/unit/test_*.c)))
-THREADED = $(notdir $(basename $(shell grep -lE 'pthread_create|work_pool_new|store_open' tests/unit/test_*.c)))
+UNIT_TESTS := $(basename $(unit_sources))
+THREADED = $(basename $(shell grep -lE 'pthread_create|work_pool_new|store_open' $(unit_sources)))
 check-sanitize:
 	@scripts/install-deps
 	@$(MAKE) $(JOBS) SANITIZE=address,undefined fuzzers \
-		$(patsubst %,build-address-undefined/tests/%,sim/sim_run $(UNIT_NAMES:%=unit/%))
+		$(addprefix build-address-undefined/,tests/sim/sim_run $(UNIT_TESTS))
 	@SANITIZE=address,undefined scripts/simulated-only scripts/run-tests build-address-undefined \
-		$(UNIT_NAMES) sim.sh fuzz-corpus.sh
-	@$(MAKE) $(JOBS) SANITIZE=thread all $(patsubst %,build-thread/tests/unit/%,$(THREADED))
-	@SANITIZE=thread scripts/simulated-only scripts/run-tests build-thread $(THREADED) bringup.sh
+		$(notdir $(UNIT_TESTS)) sim.sh fuzz-corpus.sh
+	@$(MAKE) $(JOBS) SANITIZE=thread all $(addprefix build-thread/,$(THREADED))
+	@SANITIZE=thread scripts/simulated-only scripts/run-tests build-thread $(notdir $(THREADED)) bringup.sh
 
 demo:
 	@scripts/install-deps

@@ -4,7 +4,7 @@
  * specification's tables: chapter 14.2.5, as OpenSM's ib_types.h, the kernel's ib_smi.h and
  * libibmad's fields.c restate it. This is the place to look up where a bit is. The manager, the
  * SA's records and the software agents read and write attributes through these tables only, and
- * tests/unit/test_attr.c judges each row. Constants; any thread.
+ * tests/unit/mad/test_attr.c judges each row. Constants; any thread.
  *
  * A row is: member of the struct in mad/attr.h, the specification's name, first bit, width. Bit 0
  * is the top bit of byte 0, so the first bit of byte 33 is 264. What has no row is reserved.

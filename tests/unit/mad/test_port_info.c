@@ -245,5 +245,5 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 
-	return unit_main("port", tests);
+	return unit_main("port_info", tests);
 }

@@ -276,5 +276,5 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 
-	return unit_main("beside", tests);
+	return unit_main("changes", tests);
 }

@@ -395,5 +395,5 @@ static const CU_TestInfo tests[] = {
 
 int main(void)
 {
-	return unit_main("keys", tests);
+	return unit_main("m_keys", tests);
 }

@@ -4,7 +4,7 @@
  * chapter 15.2.5, as OpenSM's ib_types.h and the kernel's rdma/ib_sa.h restate it. This is the
  * place to look up what a bit of a component mask means: it is the number of the row, counted from
  * 0. Records that embed an attribute repeat its rows, since their components have numbers of their
- * own; that the bits lie as in mad/attr.c is held by tests/unit/test_record.c. Constants; any
+ * own; that the bits lie as in mad/attr.c is held by tests/unit/sa/test_record.c. Constants; any
  * thread.
  *
  * The components end with the last gap. Rows behind it lie in what was once reserved, or are tables

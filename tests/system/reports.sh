@@ -142,7 +142,7 @@ has_reports() {
 }
 
 # The silent one is asked three times for each of five reports. It loses its subscription when it has been
-# silent for a minute, too: tests/unit/test_report.c has the time for that.
+# silent for a minute, too: tests/unit/sa/test_report.c has the time for that.
 silent_holds_up_nobody() {
 	local i
 

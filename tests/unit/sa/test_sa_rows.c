@@ -7,7 +7,7 @@
  */
 #include "tests/unit/sa_client.h"
 
-/* By record and method; one row may stand for several methods. Which programs: tests/unit/test_X.c.
+/* By record and method; one row may stand for several methods. Which programs: tests/unit/sa/test_X.c.
  */
 static const struct {
 	const char *record, *methods, *program, *test;
@@ -56,7 +56,7 @@ static bool has_method(const char *methods, const char *method)
 /* The text of the program, to be freed; NULL when there is none. */
 static char *program_read(const char *program)
 {
-	char *name = mem_printf("tests/unit/test_%s.c", program), *text = NULL;
+	char *name = mem_printf("tests/unit/sa/test_%s.c", program), *text = NULL;
 	FILE *file = fopen(name, "re");
 	long size;
 

@@ -118,7 +118,7 @@ tables() {
 	says '^ +1 +32 +[1-9]' clients
 }
 
-# Before anybody has joined: what tables hold is shown by tests/unit/test_do.c.
+# Before anybody has joined: what tables hold is shown by tests/unit/sim/test_do.c.
 multicast() {
 	says '^0 received it$' 'multicast 0xc123 host-0001' || return 1
 	says '^$|^0x' 'mft leaf-01' || [ ! -s do.txt ] || because "mft says $(head -n 1 do.txt)"

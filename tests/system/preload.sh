@@ -3,7 +3,7 @@
 #
 # libweftsim.so as a library that stands before any program: what it exports and needs, programs that
 # have nothing to do with InfiniBand, programs without a server, shells and scripts, and programs that
-# are killed. What it does to each call is tests/unit/test_preload.c's.
+# are killed. What it does to each call is tests/unit/preload/test_preload.c's.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -75,7 +75,7 @@ static void bench_smps(unsigned window, unsigned hop_ns)
 	struct bed bed;
 	uint32_t agent;
 
-	bed_open_with(&bed, &options);
+	kernel_bed_open_with(&bed, &options);
 	sender.file = kernel_file_open(bed.port[0], answered, &sender);
 	if (kernel_file_register(sender.file, &request, &agent))
 		abort();
@@ -89,7 +89,7 @@ static void bench_smps(unsigned window, unsigned hop_ns)
 	run(&bed, &sender);
 	fprintf(figures, "SMP round trips, %u under way, %u ns a hop\t%.2f million/s\n", window,
 		hop_ns, round_trips / (now_s() - begin_s) / 1e6);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 static bool asked(void *ctx, const uint8_t *umad, size_t size)
@@ -122,7 +122,7 @@ static void bench_tables(void)
 	double begin_s;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	sender.file = kernel_file_open(bed.port[0], answered, &sender);
 	answers = kernel_file_open(bed.port[1], asked, &answers);
 	if (kernel_file_register(sender.file, &request, &agent))
@@ -138,7 +138,7 @@ static void bench_tables(void)
 	run(&bed, &sender);
 	fprintf(figures, "tables of %d MiB by RMPP\t%.0f MB/s\n", TABLE_SIZE >> 20,
 		sender.bytes / (now_s() - begin_s) / 1e6);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 static void bench_round_trips(void)

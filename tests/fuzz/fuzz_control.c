@@ -14,7 +14,7 @@ static uint64_t give_up_us;
 /* A line that is no request may get no answer, and some requests wait for what never comes. */
 static bool is_over(const struct world *world)
 {
-	return answered(0) || loop_now_us(world->loop) > give_up_us;
+	return control_answered(0) || loop_now_us(world->loop) > give_up_us;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -25,16 +25,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (inputs++ % INPUTS == 0) {
 		if (world)
-			end(world);
-		world = start("single:hosts=3");
+			control_end(world);
+		world = control_start("single:hosts=3");
 	}
 	if (size > LINE_MAX_BYTES)
 		size = LINE_MAX_BYTES;
 	memcpy(line, data, size);
 	line[strlen(line)] = '\n';
-	say(0, line);
+	control_say(0, line);
 	give_up_us = loop_now_us(world->loop) + PATIENCE_US;
-	world_run(world, is_over);
-	client_hang_up(&bed.clients[0]);
+	sm_world_run(world, is_over);
+	client_hang_up(&control_bed.clients[0]);
 	return 0;
 }

@@ -59,12 +59,12 @@ static void no_refusal(void *ctx, const char *peer, const char *why)
 
 static void put_hello(struct fuzz_bytes *in, bool as_master)
 {
-	struct hello hello = {.guid = as_master ? guid_of(1) : guid_of(3)};
+	struct hello hello = {.guid = as_master ? replica_bed_guid(1) : replica_bed_guid(3)};
 
 	hello.role = as_master ? SM_MASTER : SM_STANDBY;
 	hello.incarnation = fuzz_byte(in);
 	hello.number = fuzz_byte(in);
-	memcpy(hello.config, bed.manager[0].options.config, sizeof(hello.config));
+	memcpy(hello.config, replica_bed.manager[0].options.config, sizeof(hello.config));
 	if (fuzz_byte(in) & 1)
 		hello.config[fuzz_byte(in)] = (char)fuzz_byte(in);
 	hello_put(&out, &hello);
@@ -154,7 +154,7 @@ static void send_frame(struct fuzz_bytes *in, uint8_t what, bool as_master)
 
 static void play(struct fuzz_bytes *in, struct stream_carrier *carrier, bool as_master)
 {
-	struct manager *attacked = &bed.manager[as_master];
+	struct manager *attacked = &replica_bed.manager[as_master];
 	char why[STREAM_WHY_SIZE];
 
 	for (unsigned step = 0; in->left && step < STEPS_MAX; step++) {
@@ -163,13 +163,13 @@ static void play(struct fuzz_bytes *in, struct stream_carrier *carrier, bool as_
 		if (!as_master && !attack)
 			attack = carrier->ops->connect(carrier, "one", &attacker, why);
 		if (what & 0x10)
-			change_much(attacked, what >> 5);
+			replica_bed_change(attacked, what >> 5);
 		if (what & 0x08)
-			pass(what & 0x20 ? S : 20 * MS);
+			replica_bed_pass(what & 0x20 ? S : 20 * MS);
 		send_frame(in, what, as_master);
-		pass(MS);
+		replica_bed_pass(MS);
 	}
-	pass(2 * S);
+	replica_bed_pass(2 * S);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -183,18 +183,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	log_set_level(NULL, LOG_EMERG);
 	attack = NULL;
-	bed_begin(2, part & 2 ? DURABILITY_STANDBY : DURABILITY_LOCAL);
+	replica_bed_begin(2, part & 2 ? DURABILITY_STANDBY : DURABILITY_LOCAL);
 	if (as_master)
-		kill(&bed.manager[0]);
-	carrier = pipe_open(bed.net, as_master ? "one" : "three");
+		replica_bed_kill(&replica_bed.manager[0]);
+	carrier = pipe_open(replica_bed.net, as_master ? "one" : "three");
 	if (as_master)
 		carrier->ops->listen(carrier, "one", &listener, why);
-	pass(S);
+	replica_bed_pass(S);
 	play(&in, carrier, as_master);
 	if (part & 4)
-		becomes(&bed.manager[1], SM_MASTER);
-	pass(S);
+		replica_bed_becomes(&replica_bed.manager[1], SM_MASTER);
+	replica_bed_pass(S);
 	carrier->ops->free(carrier);
-	bed_end();
+	replica_bed_end();
 	return 0;
 }

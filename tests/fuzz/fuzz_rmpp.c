@@ -41,7 +41,7 @@ static void segment(struct fuzz_bytes *in, struct bed *bed, struct program *asks
 	be32_store(mad + LENGTH, length[0] == 0xFF ? UINT32_MAX - length[1] : be16_load(length));
 	header = header_to(0, mad, HOST_LID + 2, 0, 0);
 	program_write(asks, &header, mad, MAD_SIZE);
-	bed_run(bed, fuzz_byte(in) * (uint64_t)ONE_MS);
+	kernel_bed_run(bed, fuzz_byte(in) * (uint64_t)ONE_MS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct program asks, answers;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	program_open(&asks, &bed, 0);
 	program_open(&answers, &bed, 1);
 	program_must_register(&asks, CLASS_SUBN_ADM, 2, 0, 0);
@@ -60,9 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answers.answer = answer;
 	for (unsigned i = 0; in.left && i < SEGMENTS_MAX; i++)
 		segment(&in, &bed, &asks);
-	bed_run(&bed, 1000 * (uint64_t)ONE_MS);
+	kernel_bed_run(&bed, 1000 * (uint64_t)ONE_MS);
 	program_close(&asks);
 	program_close(&answers);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 	return 0;
 }

@@ -122,24 +122,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t count;
 	bool kept;
 
-	if (!disk.real)
-		disk_init();
+	if (!store_disk.real)
+		store_disk_init();
 	log_set_level(NULL, LOG_EMERG);
-	bed_init(&bed);
-	make_file(bed_path(&bed, "weft.db"), &in);
-	CU_ASSERT_FATAL(!bed_open(&bed));
-	bed_put(&bed, UINT64_MAX, 1);
-	bed_pass(&bed, 1000000);
+	store_bed_init(&bed);
+	make_file(store_bed_path(&bed, "weft.db"), &in);
+	CU_ASSERT_FATAL(!store_bed_open(&bed));
+	store_bed_put(&bed, UINT64_MAX, 1);
+	store_bed_pass(&bed, 1000000);
 	count = count_records(bed.registry);
 	kept = !store_degraded(bed.store);
-	bed_close(&bed, true);
-	CU_ASSERT_FATAL(!bed_open(&bed));
+	store_bed_close(&bed, true);
+	CU_ASSERT_FATAL(!store_bed_open(&bed));
 	if (kept && count_records(bed.registry) != count) {
 		fprintf(stderr, "%u records were %u before a restart\n",
 			count_records(bed.registry), count);
 		abort();
 	}
-	bed_close(&bed, false);
-	bed_done(&bed);
+	store_bed_close(&bed, false);
+	store_bed_done(&bed);
 	return 0;
 }

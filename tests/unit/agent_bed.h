@@ -72,7 +72,7 @@ static inline void on_due(void *ctx, struct device *device)
 	((struct bed *)ctx)->due_us = device_next_us(device);
 }
 
-static inline void bed_open(struct bed *bed)
+static inline void agent_bed_open(struct bed *bed)
 {
 	struct device_config leaf = {.type = NODE_SWITCH,
 				     .description = "leaf",
@@ -111,7 +111,7 @@ static inline void bed_open(struct bed *bed)
 	device_cable(&bed->spine->port[2], &bed->router->port[1]);
 }
 
-static inline void bed_close(struct bed *bed)
+static inline void agent_bed_close(struct bed *bed)
 {
 	device_free(bed->leaf);
 	device_free(bed->host);
@@ -121,8 +121,8 @@ static inline void bed_close(struct bed *bed)
 
 /* One SMP with 64 bytes of data in and out, and with the right M_Key; the status word, or -1 when
  * there is no answer. */
-static inline int smp(struct device *device, uint8_t in_port, uint8_t method, uint16_t attr_id,
-		      uint32_t attr_mod, uint8_t data[SMP_DATA_SIZE])
+static inline int agent_smp(struct device *device, uint8_t in_port, uint8_t method,
+			    uint16_t attr_id, uint32_t attr_mod, uint8_t data[SMP_DATA_SIZE])
 {
 	const struct device_port *port =
 		device_is_switch(device) ? &device->port[0] : device_port(device, in_port);
@@ -138,35 +138,37 @@ static inline int smp(struct device *device, uint8_t in_port, uint8_t method, ui
 }
 
 /* The same with a struct in host order. */
-static inline int ask(struct device *device, uint8_t in_port, uint8_t method, uint16_t attr_id,
-		      uint32_t attr_mod, void *object)
+static inline int agent_ask(struct device *device, uint8_t in_port, uint8_t method,
+			    uint16_t attr_id, uint32_t attr_mod, void *object)
 {
 	const struct format *format = attr_format(attr_id);
 	uint8_t data[SMP_DATA_SIZE] = {0};
 	int status;
 
 	format_encode(format, object, data);
-	status = smp(device, in_port, method, attr_id, attr_mod, data);
+	status = agent_smp(device, in_port, method, attr_id, attr_mod, data);
 	attr_decode(format, data, object);
 	return status;
 }
 
-static inline int get_port(struct device *device, uint8_t port, struct port_info *info)
+static inline int agent_get_port(struct device *device, uint8_t port, struct port_info *info)
 {
 	uint8_t in = device_is_switch(device) ? 1 : port;
 
-	return ask(device, in, METHOD_GET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | port, info);
+	return agent_ask(device, in, METHOD_GET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | port,
+			 info);
 }
 
-static inline int set_port(struct device *device, uint8_t port, struct port_info *info)
+static inline int agent_set_port(struct device *device, uint8_t port, struct port_info *info)
 {
 	uint8_t in = device_is_switch(device) ? 1 : port;
 
-	return ask(device, in, METHOD_SET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | port, info);
+	return agent_ask(device, in, METHOD_SET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | port,
+			 info);
 }
 
 /* As it is, with nothing to be done. */
-static inline struct port_info unchanged(const struct device_port *port)
+static inline struct port_info agent_unchanged(const struct device_port *port)
 {
 	struct port_info info = port->info;
 
@@ -174,23 +176,24 @@ static inline struct port_info unchanged(const struct device_port *port)
 	return info;
 }
 
-static inline int set_state(struct device_port *port, uint8_t state, uint8_t physical)
+static inline int agent_set_state(struct device_port *port, uint8_t state, uint8_t physical)
 {
-	struct port_info info = unchanged(port);
+	struct port_info info = agent_unchanged(port);
 
 	info.port_state = state;
 	info.port_physical_state = physical;
-	return set_port(port->device, port->num, &info);
+	return agent_set_port(port->device, port->num, &info);
 }
 
-static inline void set_address(struct device_port *port, lid_t lid, lid_t sm_lid, uint8_t timeout)
+static inline void agent_set_address(struct device_port *port, lid_t lid, lid_t sm_lid,
+				     uint8_t timeout)
 {
-	struct port_info info = unchanged(port);
+	struct port_info info = agent_unchanged(port);
 
 	info.lid = lid;
 	info.master_sm_lid = sm_lid;
 	info.subnet_timeout = timeout;
-	CU_ASSERT_EQUAL(set_port(port->device, port->num, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(port->device, port->num, &info), STATUS_OK);
 }
 
 #endif

@@ -15,10 +15,10 @@ enum { CLIENTS = 5 };
 static struct {
 	struct control_socket socket;
 	struct control_client clients[CLIENTS];
-} bed;
+} control_bed;
 
 /* The manager is on host-0001, and its first sweep is over. */
-static inline struct world *start_with(const char *spec, struct sm_options options)
+static inline struct world *control_start_with(const char *spec, struct sm_options options)
 {
 	struct net *net = NULL;
 	char *error = NULL;
@@ -27,56 +27,56 @@ static inline struct world *start_with(const char *spec, struct sm_options optio
 	memset(options.engines, 0, sizeof(options.engines));
 	strcpy(options.engines[0], "updn");
 	CU_ASSERT_EQUAL_FATAL(spec_build(spec, &net, &error), 0);
-	world = world_new(net, net_find(net, "host-0001"), 1, &options);
-	socket_begin(&bed.socket, world->loop);
-	sm_commands_begin(world->sm, bed.socket.control);
+	world = sm_world_new(net, net_find(net, "host-0001"), 1, &options);
+	socket_begin(&control_bed.socket, world->loop);
+	sm_commands_begin(world->sm, control_bed.socket.control);
 	for (int i = 0; i < CLIENTS; i++)
-		client_begin(&bed.clients[i], &bed.socket);
-	world_up(world);
+		client_begin(&control_bed.clients[i], &control_bed.socket);
+	sm_world_up(world);
 	return world;
 }
 
-static inline struct world *start(const char *spec)
+static inline struct world *control_start(const char *spec)
 {
-	return start_with(spec, world_options());
+	return control_start_with(spec, sm_world_options());
 }
 
-static inline void end(struct world *world)
+static inline void control_end(struct world *world)
 {
 	for (int i = 0; i < CLIENTS; i++)
-		client_hang_up(&bed.clients[i]);
-	world_stop(world);
-	socket_end(&bed.socket);
-	world_free(world);
+		client_hang_up(&control_bed.clients[i]);
+	sm_world_stop(world);
+	socket_end(&control_bed.socket);
+	sm_world_free(world);
 }
 
-static inline void say(int i, const char *request)
+static inline void control_say(int i, const char *request)
 {
-	client_say(&bed.clients[i], request);
+	client_say(&control_bed.clients[i], request);
 }
 
 /* Whether the reply has come to its end. */
-static inline bool answered(int i)
+static inline bool control_answered(int i)
 {
-	struct control_client *client = &bed.clients[i];
+	struct control_client *client = &control_bed.clients[i];
 
 	client_take(client);
 	return client->text && strstr(client->text, "\"ok\":");
 }
 
-static inline bool all_answered(const struct world *world)
+static inline bool control_all_answered(const struct world *world)
 {
 	bool all = true;
 
 	(void)world;
 	for (int i = 0; i < CLIENTS; i++)
-		all = (bed.clients[i].fd < 0 || answered(i)) && all;
+		all = (control_bed.clients[i].fd < 0 || control_answered(i)) && all;
 	return all;
 }
 
-static inline bool has(int i, const char *words)
+static inline bool control_has(int i, const char *words)
 {
-	const char *text = bed.clients[i].text;
+	const char *text = control_bed.clients[i].text;
 	bool found = text && strstr(text, words);
 
 	if (!found)
@@ -85,10 +85,10 @@ static inline bool has(int i, const char *words)
 }
 
 /* Asks one thing; the answer is that of client 0. */
-static inline void ask(struct world *world, const char *request)
+static inline void control_ask(struct world *world, const char *request)
 {
-	say(0, request);
-	world_run(world, all_answered);
+	control_say(0, request);
+	sm_world_run(world, control_all_answered);
 }
 
 #endif

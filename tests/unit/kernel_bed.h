@@ -151,7 +151,8 @@ static inline void fill_mad(uint8_t mad[MAD_SIZE], uint8_t mgmt_class, uint8_t v
 
 /* The fabric */
 
-static inline void bed_set(struct device *device, uint16_t attr_id, uint32_t attr_mod, void *object)
+static inline void kernel_bed_set(struct device *device, uint16_t attr_id, uint32_t attr_mod,
+				  void *object)
 {
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
 
@@ -161,7 +162,8 @@ static inline void bed_set(struct device *device, uint16_t attr_id, uint32_t att
 	CU_ASSERT_EQUAL_FATAL(be16_load(mad + 4), STATUS_OK);
 }
 
-static inline void bed_set_port(struct device *device, uint8_t port, lid_t lid, uint8_t state)
+static inline void kernel_bed_set_port(struct device *device, uint8_t port, lid_t lid,
+				       uint8_t state)
 {
 	struct port_info info = device->port[port].info;
 
@@ -170,10 +172,10 @@ static inline void bed_set_port(struct device *device, uint8_t port, lid_t lid, 
 	info.lid = lid;
 	info.lmc = lid ? 1 : 0;
 	info.master_sm_lid = lid ? HOST_LID : 0;
-	bed_set(device, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | port, &info);
+	kernel_bed_set(device, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | port, &info);
 }
 
-static inline void bed_bring_up(struct bed *bed)
+static inline void kernel_bed_bring_up(struct bed *bed)
 {
 	struct linear_forwarding_table lft;
 	struct switch_info sw = bed->sw->sw;
@@ -181,18 +183,18 @@ static inline void bed_bring_up(struct bed *bed)
 	memset(lft.port, LFT_NO_PORT, sizeof(lft.port));
 	for (unsigned i = 0; i < 2 * HOSTS; i++)
 		lft.port[HOST_LID + i] = i / 2 + 1;
-	bed_set(bed->sw, ATTR_LINEAR_FORWARDING_TABLE, 0, &lft);
+	kernel_bed_set(bed->sw, ATTR_LINEAR_FORWARDING_TABLE, 0, &lft);
 	sw.linear_fdb_top = LFT_BLOCK_LIDS - 1;
-	bed_set(bed->sw, ATTR_SWITCH_INFO, 0, &sw);
+	kernel_bed_set(bed->sw, ATTR_SWITCH_INFO, 0, &sw);
 	for (uint8_t state = PORT_ARMED; state <= PORT_ACTIVE; state++) {
 		for (unsigned i = 0; i < HOSTS; i++) {
-			bed_set_port(bed->host[i], 1, HOST_LID + 2 * i, state);
-			bed_set_port(bed->sw, i + 1, 0, state);
+			kernel_bed_set_port(bed->host[i], 1, HOST_LID + 2 * i, state);
+			kernel_bed_set_port(bed->sw, i + 1, 0, state);
 		}
 	}
 }
 
-static inline void bed_open_with(struct bed *bed, const struct world_options *options)
+static inline void kernel_bed_open_with(struct bed *bed, const struct world_options *options)
 {
 	struct net *net = net_new();
 	char name[16], error[256];
@@ -214,22 +216,22 @@ static inline void bed_open_with(struct bed *bed, const struct world_options *op
 		bed->port[i] = kernel_port_get(bed->kernel, bed->host[i], 1);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(bed->port[i]);
 	}
-	bed_bring_up(bed);
+	kernel_bed_bring_up(bed);
 }
 
-static inline void bed_open(struct bed *bed)
+static inline void kernel_bed_open(struct bed *bed)
 {
-	bed_open_with(bed, &(struct world_options){.seed = 1});
+	kernel_bed_open_with(bed, &(struct world_options){.seed = 1});
 }
 
-static inline void bed_close(struct bed *bed)
+static inline void kernel_bed_close(struct bed *bed)
 {
 	kernel_free(bed->kernel);
 	world_free(bed->world);
 }
 
 /* From event to event, as a server does it. */
-static inline void bed_run(struct bed *bed, uint64_t us)
+static inline void kernel_bed_run(struct bed *bed, uint64_t us)
 {
 	uint64_t end_us = world_now_us(bed->world) + us;
 
@@ -250,7 +252,7 @@ static inline void bed_run(struct bed *bed, uint64_t us)
 	kernel_advance(bed->kernel, end_us);
 }
 
-static inline const struct kernel_stats *bed_stats(const struct bed *bed, unsigned host)
+static inline const struct kernel_stats *kernel_bed_stats(const struct bed *bed, unsigned host)
 {
 	return kernel_port_stats(bed->port[host]);
 }

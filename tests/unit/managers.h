@@ -14,20 +14,20 @@ enum { PRIORITY = 5 }; /* of ours */
 /* host-1 (ours), host-2, host-3 on one switch. */
 static inline struct world *three_hosts(bool standby_only)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	struct net *net = net_new();
 
 	options.priority = PRIORITY;
 	options.standby_only = standby_only;
 	net_put(net, NODE_SWITCH, "leaf", 0, 4);
 	net_put_hosts(net, 0, 3);
-	return world_new(net, 1, 1, &options);
+	return sm_world_new(net, 1, 1, &options);
 }
 
 static inline struct fake_node *add_manager(struct world *world, const char *id, uint8_t priority,
 					    enum sm_state state)
 {
-	struct fake_node *node = world_node(world, id);
+	struct fake_node *node = sm_world_node(world, id);
 
 	node->has_sm = true;
 	node->sm = (struct sm_info){
@@ -43,17 +43,18 @@ static inline enum sm_state role(const struct world *world)
 
 static inline bool is_master(const struct world *world)
 {
-	return role(world) == SM_MASTER && world_is_quiet(world);
+	return role(world) == SM_MASTER && sm_world_is_quiet(world);
 }
 
 static inline bool is_standby(const struct world *world)
 {
-	return role(world) == SM_STANDBY && world_is_quiet(world);
+	return role(world) == SM_STANDBY && sm_world_is_quiet(world);
 }
 
 /* Sends a Get or Set(SMInfo) and returns the status of the answer, with what it says. */
-static inline uint16_t ask_from(struct world *world, lid_t from, uint8_t method, uint32_t control,
-				const struct sm_info *sender, struct sm_info *answer)
+static inline uint16_t managers_ask_from(struct world *world, lid_t from, uint8_t method,
+					 uint32_t control, const struct sm_info *sender,
+					 struct sm_info *answer)
 {
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
 	struct mad_header header;
@@ -76,15 +77,15 @@ static inline uint16_t ask_from(struct world *world, lid_t from, uint8_t method,
 	return 0xFFFF;
 }
 
-static inline uint16_t ask(struct world *world, uint8_t method, uint32_t control,
-			   const struct sm_info *sender, struct sm_info *answer)
+static inline uint16_t managers_ask(struct world *world, uint8_t method, uint32_t control,
+				    const struct sm_info *sender, struct sm_info *answer)
 {
-	return ask_from(world, 9, method, control, sender, answer);
+	return managers_ask_from(world, 9, method, control, sender, answer);
 }
 
 static inline guid_t guid_of(const struct world *world, const char *id)
 {
-	return world_node(world, id)->info.port_guid + 1;
+	return sm_world_node(world, id)->info.port_guid + 1;
 }
 
 /* Brings the manager into a role: MASTER alone, STANDBY beside a master, NOTACTIVE by its order. */
@@ -98,10 +99,10 @@ static inline struct world *in_role(enum sm_state wanted)
 		other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
 		other->port[1].info.lid = 9;
 	}
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	master.guid = guid_of(world, "host-2");
 	if (wanted == SM_NOTACTIVE)
-		ask(world, METHOD_SET, SM_CONTROL_DISABLE, &master, &answer);
+		managers_ask(world, METHOD_SET, SM_CONTROL_DISABLE, &master, &answer);
 	CU_ASSERT_EQUAL(role(world), wanted);
 	return world;
 }

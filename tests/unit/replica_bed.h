@@ -39,29 +39,31 @@ static struct bed {
 	struct manager manager[MANAGERS];
 	unsigned master; /* whom the election names: 1, 2, ...; 0: nobody */
 	uint64_t random;
-} bed;
+} replica_bed;
 
 static const char *const addresses[MANAGERS] = {"one", "two", "three"};
 
-static inline struct loop *bed_loop(void)
+static inline struct loop *replica_bed_loop(void)
 {
-	return bed.model.loop;
+	return replica_bed.model.loop;
 }
 
-static inline void pass(uint64_t us)
+static inline void replica_bed_pass(uint64_t us)
 {
-	uint64_t end_us = loop_now_us(bed_loop()) + us, next_us;
+	uint64_t end_us = loop_now_us(replica_bed_loop()) + us, next_us;
 
-	while ((next_us = loop_next_us(bed_loop())) <= end_us)
-		loop_step(bed_loop(),
-			  next_us > loop_now_us(bed_loop()) ? next_us : loop_now_us(bed_loop()));
-	loop_set_now(bed_loop(), end_us);
+	while ((next_us = loop_next_us(replica_bed_loop())) <= end_us)
+		loop_step(replica_bed_loop(), next_us > loop_now_us(replica_bed_loop())
+						      ? next_us
+						      : loop_now_us(replica_bed_loop()));
+	loop_set_now(replica_bed_loop(), end_us);
 }
 
-static inline uint64_t draw(uint64_t bound)
+static inline uint64_t replica_bed_draw(uint64_t bound)
 {
-	bed.random = bed.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (bed.random >> 33) % bound;
+	replica_bed.random =
+		replica_bed.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (replica_bed.random >> 33) % bound;
 }
 
 static inline void disk_has(void *arg)
@@ -86,7 +88,7 @@ static inline enum sm_state role_of(void *ctx)
 	return ((struct manager *)ctx)->role;
 }
 
-static inline guid_t guid_of(unsigned number)
+static inline guid_t replica_bed_guid(unsigned number)
 {
 	return number ? 0x1000 + number : 0;
 }
@@ -94,7 +96,7 @@ static inline guid_t guid_of(unsigned number)
 static inline guid_t master_of(void *ctx)
 {
 	(void)ctx;
-	return guid_of(bed.master);
+	return replica_bed_guid(replica_bed.master);
 }
 
 static inline bool locked_out(void *ctx)
@@ -125,7 +127,7 @@ static inline const char *elected_as(void *ctx, guid_t guid)
 	return NULL;
 }
 
-static inline void start(struct manager *manager)
+static inline void replica_bed_start(struct manager *manager)
 {
 	struct replica_owner owner = {role_of,	master_of, lost,       locked_out,
 				      unlocked, unlike,	   elected_as, manager};
@@ -135,18 +137,18 @@ static inline void start(struct manager *manager)
 	manager->reader = (struct registry_reader){.changed = disk_gets, .ctx = manager};
 	registry_read(manager->registry, &manager->reader);
 	registry_keep(manager->registry, KEPT_BY_STORE, true);
-	loop_timer_init(&manager->disk, bed_loop(), "disk", disk_has, manager);
-	manager->carrier = pipe_open(bed.net, addresses[manager->number - 1]);
+	loop_timer_init(&manager->disk, replica_bed_loop(), "disk", disk_has, manager);
+	manager->carrier = pipe_open(replica_bed.net, addresses[manager->number - 1]);
 	manager->role = SM_DISCOVERING;
-	manager->guid = guid_of(manager->number);
-	manager->replica =
-		replica_new(bed_loop(), manager->carrier, manager->registry, bed.model.fabric, NULL,
-			    &manager->guid, &manager->options, &owner, why);
+	manager->guid = replica_bed_guid(manager->number);
+	manager->replica = replica_new(replica_bed_loop(), manager->carrier, manager->registry,
+				       replica_bed.model.fabric, NULL, &manager->guid,
+				       &manager->options, &owner, why);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(manager->replica);
 }
 
 /* As when the process is killed. */
-static inline void kill(struct manager *manager)
+static inline void replica_bed_kill(struct manager *manager)
 {
 	if (!manager->replica)
 		return;
@@ -158,22 +160,22 @@ static inline void kill(struct manager *manager)
 	manager->role = SM_NOTACTIVE;
 }
 
-static inline void becomes(struct manager *manager, enum sm_state role)
+static inline void replica_bed_becomes(struct manager *manager, enum sm_state role)
 {
 	manager->role = role;
 	if (role == SM_MASTER)
-		bed.master = manager->number;
+		replica_bed.master = manager->number;
 	replica_role(manager->replica, NULL);
 }
 
-static inline void bed_begin(unsigned managers, enum durability durability)
+static inline void replica_bed_begin(unsigned managers, enum durability durability)
 {
-	memset(&bed, 0, sizeof(bed));
-	model_init(&bed.model);
-	bed.net = pipe_net_new(bed_loop(), 7);
-	bed.random = 1;
+	memset(&replica_bed, 0, sizeof(replica_bed));
+	model_init(&replica_bed.model);
+	replica_bed.net = pipe_net_new(replica_bed_loop(), 7);
+	replica_bed.random = 1;
 	for (unsigned i = 0; i < managers; i++) {
-		struct manager *manager = &bed.manager[i];
+		struct manager *manager = &replica_bed.manager[i];
 
 		manager->number = i + 1;
 		manager->disk_us = MS;
@@ -183,22 +185,22 @@ static inline void bed_begin(unsigned managers, enum durability durability)
 		snprintf(manager->options.peers, sizeof(manager->options.peers), "one, two,three");
 		snprintf(manager->options.config, sizeof(manager->options.config),
 			 "!lmc = 0;\nrouting = [\"ftree\"];\n");
-		start(manager);
+		replica_bed_start(manager);
 	}
-	becomes(&bed.manager[0], SM_MASTER);
+	replica_bed_becomes(&replica_bed.manager[0], SM_MASTER);
 	for (unsigned i = 1; i < managers; i++)
-		becomes(&bed.manager[i], SM_STANDBY);
+		replica_bed_becomes(&replica_bed.manager[i], SM_STANDBY);
 }
 
-static inline void bed_end(void)
+static inline void replica_bed_end(void)
 {
 	for (unsigned i = 0; i < MANAGERS; i++)
-		kill(&bed.manager[i]);
-	pipe_net_free(bed.net);
-	model_done(&bed.model);
+		replica_bed_kill(&replica_bed.manager[i]);
+	pipe_net_free(replica_bed.net);
+	model_done(&replica_bed.model);
 }
 
-static inline void put_lid(struct manager *manager, guid_t guid, lid_t lid)
+static inline void replica_bed_put_lid(struct manager *manager, guid_t guid, lid_t lid)
 {
 	struct lid_entry entry = {.guid = guid, .lid = lid};
 
@@ -210,24 +212,26 @@ static inline void change_something(struct manager *manager)
 {
 	static const enum registry_kind kinds[] = {REGISTRY_LID, REGISTRY_GROUP, REGISTRY_SERVICE,
 						   REGISTRY_SETTING};
-	struct lid_entry lid = {.guid = 1 + draw(50), .lid = (lid_t)(1 + draw(1000))};
-	struct group_entry group = {.mlid = (lid_t)(0xC000 + draw(100)), .permanent = 1};
-	struct service_entry service = {.service_id = 1 + draw(20), .gid_guid = 7};
-	struct setting_entry setting = {.value = {(uint8_t)draw(9)}};
+	struct lid_entry lid = {.guid = 1 + replica_bed_draw(50),
+				.lid = (lid_t)(1 + replica_bed_draw(1000))};
+	struct group_entry group = {.mlid = (lid_t)(0xC000 + replica_bed_draw(100)),
+				    .permanent = 1};
+	struct service_entry service = {.service_id = 1 + replica_bed_draw(20), .gid_guid = 7};
+	struct setting_entry setting = {.value = {(uint8_t)replica_bed_draw(9)}};
 	const void *records[] = {&lid, &group, &service, &setting};
-	unsigned kind = (unsigned)draw(4);
+	unsigned kind = (unsigned)replica_bed_draw(4);
 
 	group.mgid[0] = 0xFF;
-	group.mgid[15] = (uint8_t)draw(20);
-	service.data[3] = (uint8_t)draw(200);
-	setting.name[0] = (uint8_t)('a' + draw(20));
-	if (draw(4))
+	group.mgid[15] = (uint8_t)replica_bed_draw(20);
+	service.data[3] = (uint8_t)replica_bed_draw(200);
+	setting.name[0] = (uint8_t)('a' + replica_bed_draw(20));
+	if (replica_bed_draw(4))
 		registry_put(manager->registry, kinds[kind], records[kind]);
 	else
 		registry_drop(manager->registry, kinds[kind], records[kind]);
 }
 
-static inline void change_much(struct manager *manager, unsigned changes)
+static inline void replica_bed_change(struct manager *manager, unsigned changes)
 {
 	while (changes--)
 		change_something(manager);

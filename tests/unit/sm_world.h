@@ -2,8 +2,8 @@
 /*
  * One whole subnet manager on a fabric of fake agents, for test_sm.c and test_sm_role.c: it is
  * built from a net, run until something is so, looked at, and taken apart. While it runs, each
- * Set() is held against the orders that a fabric needs (world_before_set). A run that does not come
- * to its end within WORLD_LIMIT_S fails; nothing else depends on the clock.
+ * Set() is held against the orders that a fabric needs (sm_world_before_set). A run that does not
+ * come to its end within WORLD_LIMIT_S fails; nothing else depends on the clock.
  */
 #ifndef TESTS_UNIT_SM_WORLD_H
 #define TESTS_UNIT_SM_WORLD_H
@@ -37,7 +37,7 @@ struct world {
 	bool sm_has_lid;
 };
 
-static inline struct sm_options world_options(void)
+static inline struct sm_options sm_world_options(void)
 {
 	return (struct sm_options){
 		.sm_key = SM_KEY_DEFAULT,
@@ -64,7 +64,8 @@ static inline struct sm_options world_options(void)
 }
 
 /* Whether the switches' own tables lead from a switch to lid. */
-static inline bool world_leads(const struct fake_node *node, lid_t lid, const struct fake_net *fake)
+static inline bool sm_world_leads(const struct fake_node *node, lid_t lid,
+				  const struct fake_net *fake)
 {
 	for (unsigned hops = 0; hops <= fake->num_nodes; hops++) {
 		uint8_t out = lid <= node->sw.linear_fdb_top ? node->lft[lid] : LFT_NO_PORT;
@@ -83,8 +84,8 @@ static inline bool world_leads(const struct fake_node *node, lid_t lid, const st
 }
 
 /* Whether a packet for lid that comes to a switch runs in a circle. */
-static inline bool world_circles(const struct fake_node *node, lid_t lid,
-				 const struct fake_net *fake)
+static inline bool sm_world_circles(const struct fake_node *node, lid_t lid,
+				    const struct fake_net *fake)
 {
 	for (unsigned hops = 0; hops <= fake->num_nodes; hops++) {
 		uint8_t out = lid <= node->sw.linear_fdb_top ? node->lft[lid] : LFT_NO_PORT;
@@ -99,16 +100,16 @@ static inline bool world_circles(const struct fake_node *node, lid_t lid,
 }
 
 /* After a Set() to a forwarding table: a circle goes through that switch. */
-static inline void world_look_for_loops(struct world *world, const struct fake_set *set)
+static inline void sm_world_look_for_loops(struct world *world, const struct fake_set *set)
 {
 	if (set->attr_id != ATTR_LINEAR_FORWARDING_TABLE || set->status)
 		return;
 	for (unsigned i = 0; i < LFT_BLOCK_LIDS; i++)
-		world->loops += world_circles(
+		world->loops += sm_world_circles(
 			set->node, (lid_t)(set->attr_mod * LFT_BLOCK_LIDS + i), world->fake);
 }
 
-static inline void world_check_port_set(struct world *world, const struct fake_set *set)
+static inline void sm_world_check_port_set(struct world *world, const struct fake_set *set)
 {
 	const struct fake_port *port = set->port, *local = world->fake->local;
 	const struct fake_port *host;
@@ -132,23 +133,24 @@ static inline void world_check_port_set(struct world *world, const struct fake_s
 	host = fake_is_switch(port) ? port->peer : port;
 	if (fake_is_switch(host) || !fake_is_switch(host->peer))
 		return;
-	world->active_before_tables += !world_leads(host->peer->node, local->info.lid, world->fake);
+	world->active_before_tables +=
+		!sm_world_leads(host->peer->node, local->info.lid, world->fake);
 	if (fake_is_switch(local))
 		world->active_before_tables +=
-			!world_leads(local->node, host->info.lid, world->fake);
+			!sm_world_leads(local->node, host->info.lid, world->fake);
 	else if (host != local)
 		world->active_before_tables +=
-			!world_leads(local->peer->node, host->info.lid, world->fake);
+			!sm_world_leads(local->peer->node, host->info.lid, world->fake);
 }
 
-static inline void world_before_set(void *ctx, const struct fake_set *set)
+static inline void sm_world_before_set(void *ctx, const struct fake_set *set)
 {
 	struct world *world = ctx;
 	const struct node *node = fabric_find_node(world->sm->fabric, set->node->info.node_guid);
 	struct switch_info want;
 
 	if (set->attr_id == ATTR_PORT_INFO && set->port)
-		world_check_port_set(world, set);
+		sm_world_check_port_set(world, set);
 	if (set->attr_id == ATTR_LINEAR_FORWARDING_TABLE && node)
 		world->blocks_before_top += node->sw->want->top < set->node->sw.linear_fdb_top;
 	if (set->attr_id != ATTR_SWITCH_INFO)
@@ -159,7 +161,7 @@ static inline void world_before_set(void *ctx, const struct fake_set *set)
 					    !set->node->written[block];
 }
 
-static inline void world_report(void *ctx, int error, bool again, const char *text)
+static inline void sm_world_report(void *ctx, int error, bool again, const char *text)
 {
 	struct world *world = ctx;
 
@@ -169,12 +171,12 @@ static inline void world_report(void *ctx, int error, bool again, const char *te
 	snprintf(world->text, sizeof(world->text), "%s", text);
 }
 
-static inline void world_after_set(void *ctx, const struct fake_set *set)
+static inline void sm_world_after_set(void *ctx, const struct fake_set *set)
 {
-	world_look_for_loops(ctx, set);
+	sm_world_look_for_loops(ctx, set);
 }
 
-static inline void world_tick(void *arg)
+static inline void sm_world_tick(void *arg)
 {
 	struct world *world = arg;
 
@@ -185,7 +187,7 @@ static inline void world_tick(void *arg)
 }
 
 /* Runs until that is so; false, and a failed assertion, when it does not come. */
-static inline bool world_run(struct world *world, bool (*until)(const struct world *))
+static inline bool sm_world_run(struct world *world, bool (*until)(const struct world *))
 {
 	world->until = until;
 	world->give_up_us = loop_now_us(world->loop) + WORLD_LIMIT_S * UINT64_C(1000000);
@@ -197,14 +199,14 @@ static inline bool world_run(struct world *world, bool (*until)(const struct wor
 }
 
 /* Nothing runs, and nothing is wanted. */
-static inline bool world_is_quiet(const struct world *world)
+static inline bool sm_world_is_quiet(const struct world *world)
 {
 	return world->reports && !world->sm->sweep.running && !world->sm->trigger.wanted;
 }
 
 /* A net, the manager on a port of one of its nodes, not yet started. Takes the net over. */
-static inline struct world *world_new(struct net *net, int sm_node, uint8_t sm_port,
-				      const struct sm_options *options)
+static inline struct world *sm_world_new(struct net *net, int sm_node, uint8_t sm_port,
+					 const struct sm_options *options)
 {
 	struct world *world = mem_zalloc(sizeof(*world));
 
@@ -213,27 +215,27 @@ static inline struct world *world_new(struct net *net, int sm_node, uint8_t sm_p
 	world->pool = work_pool_new(world->loop, 1);
 	world->net = net;
 	world->fake = fake_new(world->loop, net, (unsigned)sm_node, sm_port);
-	world->fake->before_set = world_before_set;
-	world->fake->after_set = world_after_set;
+	world->fake->before_set = sm_world_before_set;
+	world->fake->after_set = sm_world_after_set;
 	world->fake->ctx = world;
 	world->txns = txn_table_new(world->loop, &world->fake->transport);
-	world->options = options ? *options : world_options();
+	world->options = options ? *options : sm_world_options();
 	world->registry = registry_new();
 	event_hub_init(&world->events);
 	world->sm = sm_new(world->loop, world->pool, &world->fake->transport, world->txns,
 			   world->registry, &world->events, &world->options);
-	sm_on_report(world->sm, world_report, world);
-	loop_timer_init(&world->tick, world->loop, "tick", world_tick, world);
+	sm_on_report(world->sm, sm_world_report, world);
+	loop_timer_init(&world->tick, world->loop, "tick", sm_world_tick, world);
 	return world;
 }
 
-static inline void world_stop(struct world *world)
+static inline void sm_world_stop(struct world *world)
 {
 	sm_commands_stop(sm_commands_of(world->sm));
 	sm_stop(world->sm);
 }
 
-static inline void world_free(struct world *world)
+static inline void sm_world_free(struct world *world)
 {
 	struct sm_commands *commands = sm_commands_of(world->sm);
 
@@ -249,14 +251,14 @@ static inline void world_free(struct world *world)
 	free(world);
 }
 
-static inline bool world_up(struct world *world)
+static inline bool sm_world_up(struct world *world)
 {
 	sm_start(world->sm);
-	return world_run(world, world_is_quiet);
+	return sm_world_run(world, sm_world_is_quiet);
 }
 
 /* One sweep, and those that it asks for; what it sent is counted from here. */
-static inline bool world_sweep(struct world *world, enum discover_kind kind)
+static inline bool sm_world_sweep(struct world *world, enum discover_kind kind)
 {
 	world->fake->num_sets = 0;
 	world->reports = 0;
@@ -264,10 +266,10 @@ static inline bool world_sweep(struct world *world, enum discover_kind kind)
 		trigger_light(&world->sm->trigger, "test");
 	else
 		trigger_heavy(&world->sm->trigger, "test");
-	return world_run(world, world_is_quiet);
+	return sm_world_run(world, sm_world_is_quiet);
 }
 
-static inline struct fake_node *world_node(const struct world *world, const char *id)
+static inline struct fake_node *sm_world_node(const struct world *world, const char *id)
 {
 	int index = net_find(world->net, id);
 
@@ -277,7 +279,7 @@ static inline struct fake_node *world_node(const struct world *world, const char
 }
 
 /* Every link that is up is ACTIVE at both ends. */
-static inline unsigned world_not_active(const struct world *world)
+static inline unsigned sm_world_not_active(const struct world *world)
 {
 	unsigned count = 0;
 
@@ -292,7 +294,7 @@ static inline unsigned world_not_active(const struct world *world)
 }
 
 /* End ports that are up, switches' ports 0 among them. */
-static inline bool world_is_end(const struct fake_port *port)
+static inline bool sm_world_is_end(const struct fake_port *port)
 {
 	return fake_is_switch(port) ? !port->num && !port->node->silent
 				    : port->num && fake_up(port) && !port->node->silent;
@@ -300,7 +302,7 @@ static inline bool world_is_end(const struct fake_port *port)
 
 /* Pairs (switch, LID) that the switches' own tables do not join, and LIDs missing or given twice.
  */
-static inline unsigned world_faults(struct world *world)
+static inline unsigned sm_world_faults(struct world *world)
 {
 	static const struct fake_port *owner[LID_UNICAST_MAX + 1];
 	struct fake_net *fake = world->fake;
@@ -311,7 +313,7 @@ static inline unsigned world_faults(struct world *world)
 		for (unsigned p = 0; p <= fake->nodes[n]->info.num_ports; p++) {
 			const struct fake_port *port = &fake->nodes[n]->port[p];
 
-			if (!world_is_end(port))
+			if (!sm_world_is_end(port))
 				continue;
 			faults += !port->info.lid;
 			for (unsigned i = 0; port->info.lid && i < 1u << port->info.lmc; i++) {
@@ -324,13 +326,13 @@ static inline unsigned world_faults(struct world *world)
 		if (fake->nodes[n]->info.node_type != NODE_SWITCH || fake->nodes[n]->silent)
 			continue;
 		for (unsigned lid = 1; lid <= LID_UNICAST_MAX; lid++)
-			faults += owner[lid] && !world_leads(fake->nodes[n], (lid_t)lid, fake);
+			faults += owner[lid] && !sm_world_leads(fake->nodes[n], (lid_t)lid, fake);
 	}
 	return faults;
 }
 
 /* What the tables hold is what routing decided. */
-static inline unsigned world_wrong_rows(const struct world *world)
+static inline unsigned sm_world_wrong_rows(const struct world *world)
 {
 	unsigned wrong = 0;
 
@@ -347,7 +349,7 @@ static inline unsigned world_wrong_rows(const struct world *world)
 	return wrong;
 }
 
-static inline void world_check_orders(const struct world *world)
+static inline void sm_world_check_orders(const struct world *world)
 {
 	CU_ASSERT_EQUAL(world->lid_before_sm, 0);
 	CU_ASSERT_EQUAL(world->active_too_early, 0);
@@ -359,13 +361,13 @@ static inline void world_check_orders(const struct world *world)
 }
 
 /* The subnet is as it should be, and a quiet one: another heavy sweep sends no Set(). */
-static inline void world_check_up(struct world *world)
+static inline void sm_world_check_up(struct world *world)
 {
-	CU_ASSERT_EQUAL(world_not_active(world), 0);
-	CU_ASSERT_EQUAL(world_faults(world), 0);
-	CU_ASSERT_EQUAL(world_wrong_rows(world), 0);
-	world_check_orders(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL(sm_world_not_active(world), 0);
+	CU_ASSERT_EQUAL(sm_world_faults(world), 0);
+	CU_ASSERT_EQUAL(sm_world_wrong_rows(world), 0);
+	sm_world_check_orders(world);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, 0);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.sets, 0);

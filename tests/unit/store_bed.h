@@ -70,7 +70,7 @@ void work_submit(struct work_pool *pool, struct work_job *job)
 	loop_timer_arm(&pool->timer, 1);
 }
 
-static inline void bed_hold(bool hold)
+static inline void store_bed_hold(bool hold)
 {
 	bed_pool->hold = hold;
 	loop_timer_arm(&bed_pool->timer, 1);
@@ -97,7 +97,7 @@ static struct disk {
 	int refuse_reads;     /* the same of reads */
 	struct unsynced list[4096];
 	size_t count;
-} disk;
+} store_disk;
 
 struct disk_file {
 	sqlite3_file base;
@@ -112,14 +112,15 @@ static sqlite3_file *real_of(sqlite3_file *file)
 
 static uint64_t disk_random(void)
 {
-	disk.random = disk.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return disk.random >> 33;
+	store_disk.random =
+		store_disk.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return store_disk.random >> 33;
 }
 
 static void disk_end(void)
 {
-	while (disk.power && disk.count--) {
-		struct unsynced *write_of = &disk.list[disk.count];
+	while (store_disk.power && store_disk.count--) {
+		struct unsynced *write_of = &store_disk.list[store_disk.count];
 		int fd;
 
 		if (!write_of->before || disk_random() % 2)
@@ -130,7 +131,7 @@ static void disk_end(void)
 			abort();
 		/* What made the file longer may have left it so. */
 		if (disk_random() % 2 && write_of->at + write_of->size > write_of->size_before &&
-		    disk.count && ftruncate(fd, write_of->size_before))
+		    store_disk.count && ftruncate(fd, write_of->size_before))
 			abort();
 		close(fd);
 	}
@@ -139,17 +140,17 @@ static void disk_end(void)
 
 static int disk_act(void)
 {
-	disk.acts++;
-	return disk.refuse;
+	store_disk.acts++;
+	return store_disk.refuse;
 }
 
 static void note_write(sqlite3_file *file, int size, sqlite3_int64 at)
 {
-	struct unsynced *write_of = &disk.list[disk.count];
+	struct unsynced *write_of = &store_disk.list[store_disk.count];
 
-	if (!disk.power)
+	if (!store_disk.power)
 		return;
-	if (disk.count == ARRAY_SIZE(disk.list))
+	if (store_disk.count == ARRAY_SIZE(store_disk.list))
 		abort();
 	*write_of = (struct unsynced){.at = at, .size = size};
 	snprintf(write_of->path, sizeof(write_of->path), "%s", ((struct disk_file *)file)->path);
@@ -157,7 +158,7 @@ static void note_write(sqlite3_file *file, int size, sqlite3_int64 at)
 	real_of(file)->pMethods->xFileSize(real_of(file), &write_of->size_before);
 	if (at < write_of->size_before)
 		real_of(file)->pMethods->xRead(real_of(file), write_of->before, size, at);
-	disk.count++;
+	store_disk.count++;
 }
 
 static int disk_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
@@ -167,7 +168,7 @@ static int disk_write(sqlite3_file *file, const void *bytes, int size, sqlite3_i
 	if (refused)
 		return refused;
 	note_write(file, size, at);
-	if (disk.acts == disk.end_at) {
+	if (store_disk.acts == store_disk.end_at) {
 		real_of(file)->pMethods->xWrite(real_of(file), bytes, size / 2, at);
 		disk_end();
 	}
@@ -181,16 +182,16 @@ static int disk_sync(sqlite3_file *file, int flags)
 	(void)flags; /* the real disk need not be asked */
 	if (refused)
 		return refused;
-	if (disk.acts == disk.end_at)
+	if (store_disk.acts == store_disk.end_at)
 		disk_end();
-	for (size_t i = 0; i < disk.count; i++) {
-		if (strcmp(disk.list[i].path, ((struct disk_file *)file)->path) != 0)
+	for (size_t i = 0; i < store_disk.count; i++) {
+		if (strcmp(store_disk.list[i].path, ((struct disk_file *)file)->path) != 0)
 			continue;
-		free(disk.list[i].before);
-		disk.list[i].before = NULL;
+		free(store_disk.list[i].before);
+		store_disk.list[i].before = NULL;
 	}
-	while (disk.count && !disk.list[disk.count - 1].before)
-		disk.count--;
+	while (store_disk.count && !store_disk.list[store_disk.count - 1].before)
+		store_disk.count--;
 	return SQLITE_OK;
 }
 
@@ -211,8 +212,9 @@ PASS(xDeviceCharacteristics, (sqlite3_file * file))
 
 static int disk_read(sqlite3_file *file, void *to, int size, sqlite3_int64 at)
 {
-	return disk.refuse_reads ? disk.refuse_reads
-				 : real_of(file)->pMethods->xRead(real_of(file), to, size, at);
+	return store_disk.refuse_reads
+		       ? store_disk.refuse_reads
+		       : real_of(file)->pMethods->xRead(real_of(file), to, size, at);
 }
 
 /* Version 1 of the methods: no shared memory, which the store must not need. */
@@ -224,19 +226,19 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 	(void)vfs;
 	opened->real = (sqlite3_file *)(opened + 1);
 	snprintf(opened->path, sizeof(opened->path), "%s", path ? path : "");
-	code = disk.real->xOpen(disk.real, path, opened->real, flags, out);
-	opened->base.pMethods = opened->real->pMethods ? &disk.methods : NULL;
+	code = store_disk.real->xOpen(store_disk.real, path, opened->real, flags, out);
+	opened->base.pMethods = opened->real->pMethods ? &store_disk.methods : NULL;
 	return code;
 }
 
-static inline void disk_init(void)
+static inline void store_disk_init(void)
 {
-	disk.real = sqlite3_vfs_find(NULL);
-	disk.vfs = *disk.real;
-	disk.vfs.zName = "disk";
-	disk.vfs.szOsFile += (int)sizeof(struct disk_file);
-	disk.vfs.xOpen = disk_open;
-	disk.methods = (sqlite3_io_methods){
+	store_disk.real = sqlite3_vfs_find(NULL);
+	store_disk.vfs = *store_disk.real;
+	store_disk.vfs.zName = "disk";
+	store_disk.vfs.szOsFile += (int)sizeof(struct disk_file);
+	store_disk.vfs.xOpen = disk_open;
+	store_disk.methods = (sqlite3_io_methods){
 		.iVersion = 1,
 		.xClose = disk_xClose,
 		.xRead = disk_read,
@@ -251,7 +253,7 @@ static inline void disk_init(void)
 		.xSectorSize = disk_xSectorSize,
 		.xDeviceCharacteristics = disk_xDeviceCharacteristics,
 	};
-	sqlite3_vfs_register(&disk.vfs, 1);
+	sqlite3_vfs_register(&store_disk.vfs, 1);
 }
 
 /* The bed */
@@ -263,14 +265,14 @@ struct bed {
 	struct store *store;
 };
 
-static inline void bed_init(struct bed *bed)
+static inline void store_bed_init(struct bed *bed)
 {
 	*bed = (struct bed){.dir = "/tmp/weft-store.XXXXXX"};
 	if (!mkdtemp(bed->dir))
 		abort();
 }
 
-static inline int bed_open(struct bed *bed)
+static inline int store_bed_open(struct bed *bed)
 {
 	char why[STORE_WHY_SIZE];
 	int error;
@@ -284,7 +286,7 @@ static inline int bed_open(struct bed *bed)
 }
 
 /* Lets virtual time pass. */
-static inline void bed_pass(struct bed *bed, uint64_t us)
+static inline void store_bed_pass(struct bed *bed, uint64_t us)
 {
 	uint64_t end_us = loop_now_us(bed->loop) + us, next_us;
 
@@ -294,7 +296,7 @@ static inline void bed_pass(struct bed *bed, uint64_t us)
 	loop_set_now(bed->loop, end_us);
 }
 
-static inline void bed_close(struct bed *bed, bool cleanly)
+static inline void store_bed_close(struct bed *bed, bool cleanly)
 {
 	if (cleanly && bed->store)
 		store_flush(bed->store);
@@ -304,7 +306,7 @@ static inline void bed_close(struct bed *bed, bool cleanly)
 	bed->store = NULL;
 }
 
-static inline const char *bed_path(const struct bed *bed, const char *name)
+static inline const char *store_bed_path(const struct bed *bed, const char *name)
 {
 	static char path[512];
 
@@ -312,26 +314,26 @@ static inline const char *bed_path(const struct bed *bed, const char *name)
 	return path;
 }
 
-static inline bool bed_has(const struct bed *bed, const char *name)
+static inline bool store_bed_has(const struct bed *bed, const char *name)
 {
-	return !access(bed_path(bed, name), F_OK);
+	return !access(store_bed_path(bed, name), F_OK);
 }
 
 /* The folder and all that may be in it. */
-static inline void bed_done(struct bed *bed)
+static inline void store_bed_done(struct bed *bed)
 {
 	DIR *dir = opendir(bed->dir);
 	const struct dirent *entry;
 
 	while ((entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
-			unlink(bed_path(bed, entry->d_name));
+			unlink(store_bed_path(bed, entry->d_name));
 	closedir(dir);
 	if (rmdir(bed->dir))
 		abort();
 }
 
-static inline void bed_put(struct bed *bed, guid_t guid, lid_t lid)
+static inline void store_bed_put(struct bed *bed, guid_t guid, lid_t lid)
 {
 	struct lid_entry entry = {.guid = guid, .lid = lid};
 
@@ -339,7 +341,7 @@ static inline void bed_put(struct bed *bed, guid_t guid, lid_t lid)
 }
 
 /* LID_NONE: not there. */
-static inline lid_t bed_lid(const struct bed *bed, guid_t guid)
+static inline lid_t store_bed_lid(const struct bed *bed, guid_t guid)
 {
 	const struct lid_entry *entry = registry_find(bed->registry, REGISTRY_LID, &guid);
 

@@ -61,90 +61,90 @@ static bool says(const struct manager *manager, const char *of, const char *name
 /* All there is, then what comes. */
 static void test_follows(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	change_much(one, 3000);
-	put_lid(two, 0xBAD, 77); /* what a standby had before goes */
-	pass(2 * S);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_change(one, 3000);
+	replica_bed_put_lid(two, 0xBAD, 77); /* what a standby had before goes */
+	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(says(one, "standbys", "state", "in step"));
 	CU_ASSERT_TRUE(says(two, "master", "state", "follows"));
 	CU_ASSERT_TRUE(registry_follows(two->registry));
 	for (unsigned i = 0; i < 50; i++) {
-		change_much(one, (unsigned)draw(100));
-		pass(draw(20 * MS));
+		replica_bed_change(one, (unsigned)replica_bed_draw(100));
+		replica_bed_pass(replica_bed_draw(20 * MS));
 	}
-	pass(100 * MS);
+	replica_bed_pass(100 * MS);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_EQUAL(figure(one, "standbys", "lag"), 0);
 	CU_ASSERT_EQUAL(figure(two, "master", "lag"), 0);
 	/* It starts from it as from its own. */
-	kill(one);
-	becomes(two, SM_MASTER);
+	replica_bed_kill(one);
+	replica_bed_becomes(two, SM_MASTER);
 	CU_ASSERT_FALSE(registry_follows(two->registry));
-	put_lid(two, 0x123, 5);
-	pass(S);
-	bed_end();
+	replica_bed_put_lid(two, 0x123, 5);
+	replica_bed_pass(S);
+	replica_bed_end();
 }
 
 /* Where the history is known, only what is missing is sent; a new MASTER begins a new one. */
 static void test_resumes(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 	uint64_t before, all;
 
-	bed_begin(2, DURABILITY_LOCAL);
-	change_much(one, 5000);
-	pass(2 * S);
-	all = pipe_delivered(bed.net);
-	pipe_cut(bed.net, true);
-	change_much(one, 10);
-	pass(100 * MS);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_change(one, 5000);
+	replica_bed_pass(2 * S);
+	all = pipe_delivered(replica_bed.net);
+	pipe_cut(replica_bed.net, true);
+	replica_bed_change(one, 10);
+	replica_bed_pass(100 * MS);
 	CU_ASSERT_FALSE(same(one, two));
 	CU_ASSERT(figure(one, "standbys", "lag") > 0);
-	pipe_reset(bed.net);
-	pipe_cut(bed.net, false);
-	before = pipe_delivered(bed.net);
-	pass(2 * S);
+	pipe_reset(replica_bed.net);
+	pipe_cut(replica_bed.net, false);
+	before = pipe_delivered(replica_bed.net);
+	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(same(one, two));
-	CU_ASSERT(pipe_delivered(bed.net) - before < all / 3);
+	CU_ASSERT(pipe_delivered(replica_bed.net) - before < all / 3);
 	/* The same manager, MASTER again: numbers begin anew, and what it has meanwhile is right.
 	 */
-	becomes(one, SM_DISCOVERING);
-	pass(100 * MS);
-	becomes(one, SM_MASTER);
-	change_much(one, 100);
-	pass(2 * S);
+	replica_bed_becomes(one, SM_DISCOVERING);
+	replica_bed_pass(100 * MS);
+	replica_bed_becomes(one, SM_MASTER);
+	replica_bed_change(one, 100);
+	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(same(one, two));
-	bed_end();
+	replica_bed_end();
 }
 
 /* A journal that is too short for who was away, and a batch that is too long for one turn. */
 static void test_left_behind(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	pass(2 * S);
-	pipe_cut(bed.net, true);
-	change_much(one, 400000);
-	pass(S);
-	pipe_cut(bed.net, false);
-	pass(3 * S);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_pass(2 * S);
+	pipe_cut(replica_bed.net, true);
+	replica_bed_change(one, 400000);
+	replica_bed_pass(S);
+	pipe_cut(replica_bed.net, false);
+	replica_bed_pass(3 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	for (unsigned i = 0; i < 300; i++) { /* what belongs together, over many turns */
 		registry_together(one->registry, true);
 		for (unsigned n = 0; n < 3; n++) {
-			change_much(one, 30);
-			pass(draw(500));
+			replica_bed_change(one, 30);
+			replica_bed_pass(replica_bed_draw(500));
 		}
 		registry_together(one->registry, false);
-		pass(draw(500));
+		replica_bed_pass(replica_bed_draw(500));
 	}
-	pass(S);
+	replica_bed_pass(S);
 	CU_ASSERT_TRUE(same(one, two));
-	bed_end();
+	replica_bed_end();
 }
 
 struct waits {
@@ -163,141 +163,142 @@ static void wait_for(struct manager *manager, struct waits *waits)
 		registry_wait_cancel(&waits->waiter);
 	*waits = (struct waits){.waiter = {.durable = told, .ctx = waits}};
 	list_init(&waits->waiter.link);
-	put_lid(manager, 1 + draw(1000000), 9);
+	replica_bed_put_lid(manager, 1 + replica_bed_draw(1000000), 9);
 	registry_wait(manager->registry, &waits->waiter);
 }
 
 /* Whoever is told that something is registered finds it at the standby. */
 static void test_durable(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 	struct waits waits = {0};
 
-	bed_begin(2, DURABILITY_STANDBY);
+	replica_bed_begin(2, DURABILITY_STANDBY);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
 	wait_for(one, &waits); /* nobody is there yet */
-	pass(10 * MS);
+	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
-	pass(2 * S);
+	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
 
 	two->holds = true;
 	wait_for(one, &waits);
-	pass(500 * MS);
+	replica_bed_pass(500 * MS);
 	CU_ASSERT_EQUAL(waits.told, 0);
 	two->holds = false;
 	disk_has(two);
-	pass(10 * MS);
+	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(same(one, two));
 
 	/* A disk that takes nothing any more: after a while nobody waits for it. */
 	two->holds = true;
 	wait_for(one, &waits);
-	pass(S);
+	replica_bed_pass(S);
 	CU_ASSERT_EQUAL(waits.told, 0);
-	pass(3 * S / 2);
+	replica_bed_pass(3 * S / 2);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
 	CU_ASSERT_TRUE(says(one, "standbys", "state", "behind"));
 	wait_for(one, &waits);
-	pass(10 * MS);
+	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	two->holds = false;
 	disk_has(two);
-	pass(40 * S);
+	replica_bed_pass(40 * S);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
 	registry_wait_cancel(&waits.waiter);
-	bed_end();
+	replica_bed_end();
 }
 
 /* One that comes back in time is waited for; one that does not is not. */
 static void test_away(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 	struct waits waits = {0};
 
-	bed_begin(2, DURABILITY_STANDBY);
-	pass(2 * S);
-	pipe_reset(bed.net);
+	replica_bed_begin(2, DURABILITY_STANDBY);
+	replica_bed_pass(2 * S);
+	pipe_reset(replica_bed.net);
 	wait_for(one, &waits);
 	CU_ASSERT_EQUAL(waits.told, 0);
-	pass(S + S / 2);
+	replica_bed_pass(S + S / 2);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
-	kill(two);
+	replica_bed_kill(two);
 	wait_for(one, &waits);
-	pass(S);
+	replica_bed_pass(S);
 	CU_ASSERT_EQUAL(waits.told, 0);
-	pass(3 * S / 2);
+	replica_bed_pass(3 * S / 2);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
 	registry_wait_cancel(&waits.waiter);
-	bed_end();
+	replica_bed_end();
 }
 
 /* What is acknowledged is on the disks of both standbys, whichever of them is the slow one. */
 static void test_slow_standby(void)
 {
 	for (unsigned slow = 1; slow <= 2; slow++) {
-		struct manager *one = &bed.manager[0];
+		struct manager *one = &replica_bed.manager[0];
 		struct waits waits = {0};
 
-		bed_begin(3, DURABILITY_STANDBY);
-		pass(5 * S);
-		bed.manager[slow].disk_us = 300 * MS;
+		replica_bed_begin(3, DURABILITY_STANDBY);
+		replica_bed_pass(5 * S);
+		replica_bed.manager[slow].disk_us = 300 * MS;
 		wait_for(one, &waits);
-		pass(200 * MS);
+		replica_bed_pass(200 * MS);
 		CU_ASSERT_EQUAL(waits.told, 0);
-		pass(200 * MS);
+		replica_bed_pass(200 * MS);
 		CU_ASSERT_EQUAL(waits.told, 1);
 		CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
 		registry_wait_cancel(&waits.waiter);
-		bed_end();
+		replica_bed_end();
 	}
 }
 
 /* Two standbys: what is acknowledged both have. */
 static void test_two_standbys(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1], *three = &bed.manager[2];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1],
+		       *three = &replica_bed.manager[2];
 	struct waits waits = {0};
 
-	bed_begin(3, DURABILITY_STANDBY);
-	pass(5 * S);
-	change_much(one, 500);
+	replica_bed_begin(3, DURABILITY_STANDBY);
+	replica_bed_pass(5 * S);
+	replica_bed_change(one, 500);
 	wait_for(one, &waits);
 	while (!waits.told)
-		pass(100);
+		replica_bed_pass(100);
 	CU_ASSERT_TRUE(same(one, two) && same(one, three));
 	three->holds = true;
 	wait_for(one, &waits);
-	pass(5 * S);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
 	CU_ASSERT_TRUE(same(one, two));
 	/* The heir's standby is the other one. */
 	registry_wait_cancel(&waits.waiter);
-	kill(one);
+	replica_bed_kill(one);
 	three->holds = false;
-	becomes(two, SM_MASTER);
-	becomes(three, SM_STANDBY);
-	change_much(two, 300);
-	pass(10 * S);
+	replica_bed_becomes(two, SM_MASTER);
+	replica_bed_becomes(three, SM_STANDBY);
+	replica_bed_change(two, 300);
+	replica_bed_pass(10 * S);
 	CU_ASSERT_TRUE(same(two, three));
 	CU_ASSERT_TRUE(says(two, "acknowledged_by", NULL, "standby"));
-	bed_end();
+	replica_bed_end();
 }
 
 static void some_trouble(void)
 {
-	if (!draw(12))
-		pipe_cut(bed.net, true);
-	if (!draw(6))
-		pipe_cut(bed.net, false);
-	if (!draw(30))
-		pipe_reset(bed.net);
+	if (!replica_bed_draw(12))
+		pipe_cut(replica_bed.net, true);
+	if (!replica_bed_draw(6))
+		pipe_cut(replica_bed.net, false);
+	if (!replica_bed_draw(30))
+		pipe_reset(replica_bed.net);
 }
 
 /* Cuts, resets and kills at random: what was acknowledged while a standby was in step is there. */
@@ -305,12 +306,12 @@ static unsigned play_round(struct manager *master, struct manager *standby)
 {
 	unsigned acknowledged = 0;
 
-	for (unsigned left = (unsigned)draw(40); left; left--) {
+	for (unsigned left = (unsigned)replica_bed_draw(40); left; left--) {
 		struct waits waits = {0};
 
-		change_much(master, (unsigned)draw(30));
+		replica_bed_change(master, (unsigned)replica_bed_draw(30));
 		wait_for(master, &waits);
-		pass(draw(3 * MS));
+		replica_bed_pass(replica_bed_draw(3 * MS));
 		some_trouble();
 		registry_wait_cancel(&waits.waiter);
 		if (!waits.told || !registry_keeps(master->registry, KEPT_BY_STANDBY))
@@ -327,48 +328,48 @@ static void test_random(void)
 	enum { ROUNDS = 60 };
 	unsigned acknowledged = 0;
 
-	bed_begin(2, DURABILITY_STANDBY);
+	replica_bed_begin(2, DURABILITY_STANDBY);
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		struct manager *master = &bed.manager[bed.master - 1];
-		struct manager *standby = &bed.manager[2 - bed.master];
+		struct manager *master = &replica_bed.manager[replica_bed.master - 1];
+		struct manager *standby = &replica_bed.manager[2 - replica_bed.master];
 
-		pass(3 * S);
+		replica_bed_pass(3 * S);
 		CU_ASSERT_TRUE_FATAL(same(master, standby));
 		CU_ASSERT_TRUE_FATAL(says(master, "acknowledged_by", NULL, "standby"));
 		acknowledged += play_round(master, standby);
-		pipe_cut(bed.net, false);
-		kill(master);
-		becomes(standby, SM_MASTER);
-		start(master);
-		becomes(master, SM_STANDBY);
+		pipe_cut(replica_bed.net, false);
+		replica_bed_kill(master);
+		replica_bed_becomes(standby, SM_MASTER);
+		replica_bed_start(master);
+		replica_bed_becomes(master, SM_STANDBY);
 	}
 	CU_ASSERT(acknowledged > 2 * ROUNDS);
-	bed_end();
+	replica_bed_end();
 }
 
 /* Peers that cannot be */
 
 static void test_configuration(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	kill(two);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_kill(two);
 	strcpy(two->options.config, "!lmc = 2;\nrouting = [\"ftree\"];\n");
-	start(two);
-	becomes(two, SM_STANDBY);
-	put_lid(one, 5, 5);
-	pass(5 * S);
+	replica_bed_start(two);
+	replica_bed_becomes(two, SM_STANDBY);
+	replica_bed_put_lid(one, 5, 5);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_FALSE(same(one, two));
 	CU_ASSERT_TRUE(says(two, "peers", "why", "lmc = 0"));
-	kill(two);
+	replica_bed_kill(two);
 	strcpy(two->options.config, "!lmc = 0;\nrouting = [\"updn\"];\n"); /* told, and works */
-	start(two);
-	becomes(two, SM_STANDBY);
-	pass(5 * S);
+	replica_bed_start(two);
+	replica_bed_becomes(two, SM_STANDBY);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(says(two, "peers", "why", "updn"));
-	bed_end();
+	replica_bed_end();
 }
 
 /* A master whose store has lost partitions takes them from no standby that has them, until somebody
@@ -376,69 +377,71 @@ static void test_configuration(void)
 static void test_lossy_master(void)
 {
 	const struct partition_entry entry = {.p_key = 5, .mtu = 4, .rate = 3, .scope = 2};
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1], *three = &bed.manager[2];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1],
+		       *three = &replica_bed.manager[2];
 
-	bed_begin(3, DURABILITY_LOCAL);
+	replica_bed_begin(3, DURABILITY_LOCAL);
 	partition_state_put(one->registry, PARTITIONS_LOST, "then", "a test");
-	put_lid(one, 5, 5);
+	replica_bed_put_lid(one, 5, 5);
 	registry_put(two->registry, REGISTRY_PARTITION, &entry);
-	pass(20 * S);
+	replica_bed_pass(20 * S);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_PARTITION), 1);
 	CU_ASSERT_EQUAL(partition_state(two->registry), PARTITIONS_COMPLETE);
 	CU_ASSERT_TRUE(says(two, "peers", "why", "has lost partitions that this standby has"));
 	CU_ASSERT_TRUE(same(one, three)); /* that one had none */
 	partition_state_put(one->registry, PARTITIONS_COMPLETE, NULL, NULL);
-	pass(20 * S);
+	replica_bed_pass(20 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(same(one, three));
-	bed_end();
+	replica_bed_end();
 }
 
 /* Somebody with the key who is MASTER of nothing. */
 static void test_false_master(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1], *three = &bed.manager[2];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1],
+		       *three = &replica_bed.manager[2];
 
-	bed_begin(3, DURABILITY_LOCAL);
-	put_lid(one, 5, 5);
-	pass(5 * S);
+	replica_bed_begin(3, DURABILITY_LOCAL);
+	replica_bed_put_lid(one, 5, 5);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_TRUE(same(one, three));
-	becomes(two, SM_MASTER);
-	put_lid(two, 6, 6);
-	bed.master = 1;
-	pass(20 * S);
+	replica_bed_becomes(two, SM_MASTER);
+	replica_bed_put_lid(two, 6, 6);
+	replica_bed.master = 1;
+	replica_bed_pass(20 * S);
 	CU_ASSERT_TRUE(same(one, three));
 	/* The election names another one: that one is followed. */
-	bed.master = 2;
-	pass(20 * S);
+	replica_bed.master = 2;
+	replica_bed_pass(20 * S);
 	CU_ASSERT_TRUE(same(two, three));
-	bed_end();
+	replica_bed_end();
 }
 
 /* Who sees no fabric follows whoever is MASTER, and nobody who merely looks around. */
 static void test_locked_out(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	kill(two);
-	put_lid(one, 5, 5);
-	bed.master = 0;
-	start(two);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_kill(two);
+	replica_bed_put_lid(one, 5, 5);
+	replica_bed.master = 0;
+	replica_bed_start(two);
 	replica_seek(two->replica);
-	pass(5 * S);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_FALSE(same(one, two));
 	two->locked_out = true;
 	replica_seek(two->replica);
-	pass(5 * S);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_FALSE(two->locked_out);
 	CU_ASSERT_TRUE(same(one, two));
-	bed.master = 1;
-	becomes(two, SM_STANDBY);
-	put_lid(one, 6, 6);
-	pass(S);
+	replica_bed.master = 1;
+	replica_bed_becomes(two, SM_STANDBY);
+	replica_bed_put_lid(one, 6, 6);
+	replica_bed_pass(S);
 	CU_ASSERT_TRUE(same(one, two));
-	bed_end();
+	replica_bed_end();
 }
 
 static struct frame_out lie;
@@ -529,10 +532,10 @@ static void check_refused(struct manager *one, struct manager *two)
 {
 	json_int_t before = figure(one, "refused", "standbys");
 
-	pipe_inject(bed.net, "two", lie.bytes, lie.size);
+	pipe_inject(replica_bed.net, "two", lie.bytes, lie.size);
 	CU_ASSERT_EQUAL(figure(one, "standbys", "acked"), -1);
 	CU_ASSERT_EQUAL(figure(one, "refused", "standbys"), before + 1);
-	pass(5 * S);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_TRUE(same(one, two));
 }
 
@@ -540,23 +543,23 @@ static void check_refused(struct manager *one, struct manager *two)
  * anew. Nothing of it gets into the registry. */
 static void test_lies(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	change_much(one, 100);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_change(one, 100);
 	for (unsigned number = 0; number < LIES; number++) {
-		pass(5 * S);
+		replica_bed_pass(5 * S);
 		CU_ASSERT_TRUE(same(one, two));
 		CU_ASSERT_TRUE(says(two, "master", "state", "follows"));
 		make_lie(number, (uint64_t)figure(two, "master", "position") + 1);
-		pipe_inject(bed.net, "one", lie.bytes, lie.size);
+		pipe_inject(replica_bed.net, "one", lie.bytes, lie.size);
 		CU_ASSERT_FALSE(says(two, "master", "state", "follows"));
 		CU_ASSERT_TRUE(same(one, two));
 		CU_ASSERT_EQUAL(figure(two, "master", "tables"), 0);
 		CU_ASSERT_EQUAL(figure(two, "refused", "masters"), number + 1);
 	}
 	/* And what a standby says that no standby would. */
-	pass(5 * S);
+	replica_bed_pass(5 * S);
 	lie_of_numbers(FRAME_ACK, UINT64_MAX, 0);
 	check_refused(one, two);
 	lie_of_numbers(FRAME_ACK, 0, 2);
@@ -568,7 +571,7 @@ static void test_lies(void)
 		if (lie.bytes[7] != FRAME_ACK || lie.bytes[3] == 0)
 			check_refused(one, two);
 	}
-	bed_end();
+	replica_bed_end();
 }
 
 /* A master that the test plays: what it sends, and the last acknowledgement that has come. */
@@ -625,7 +628,7 @@ static void play(bool heartbeats)
 		stream_send(played.stream, lie.bytes, lie.size);
 	}
 	played.acked = NO_ACK;
-	pass(50 * MS);
+	replica_bed_pass(50 * MS);
 }
 
 static void play_number(enum frame_type type, uint64_t number)
@@ -657,17 +660,17 @@ static void play_whole(uint64_t number, uint64_t records)
 static void test_snapshot_acks(void)
 {
 	struct stream_listener listener = {.accepted = played_accepted};
-	struct manager *two = &bed.manager[1];
-	struct hello hello = {.role = SM_MASTER, .guid = guid_of(1), .incarnation = 9};
+	struct manager *two = &replica_bed.manager[1];
+	struct hello hello = {.role = SM_MASTER, .guid = replica_bed_guid(1), .incarnation = 9};
 	struct stream_carrier *carrier;
 	char why[STREAM_WHY_SIZE];
 
-	bed_begin(2, DURABILITY_STANDBY);
-	kill(&bed.manager[0]);
+	replica_bed_begin(2, DURABILITY_STANDBY);
+	replica_bed_kill(&replica_bed.manager[0]);
 	memset(&played, 0, sizeof(played));
-	carrier = pipe_open(bed.net, "one");
+	carrier = pipe_open(replica_bed.net, "one");
 	CU_ASSERT_EQUAL_FATAL(carrier->ops->listen(carrier, "one", &listener, why), 0);
-	pass(3 * S);
+	replica_bed_pass(3 * S);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(played.stream);
 	memcpy(hello.config, two->options.config, sizeof(hello.config));
 	hello_put(&lie, &hello);
@@ -686,124 +689,124 @@ static void test_snapshot_acks(void)
 			CU_ASSERT_EQUAL(played.acked, NO_ACK);
 			two->holds = false;
 			disk_has(two);
-			pass(10 * MS);
+			replica_bed_pass(10 * MS);
 		}
 		CU_ASSERT_EQUAL(played.acked, 4);
 		play_lid(FRAME_CHANGES, 5, 3);
 		CU_ASSERT_EQUAL(played.acked, 5);
 		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_LID), 3);
 	}
-	kill(two);
+	replica_bed_kill(two);
 	carrier->ops->free(carrier);
-	bed_end();
+	replica_bed_end();
 }
 
 /* It becomes MASTER while all there is was on its way: what it had counts, whole. */
 static void test_half(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	put_lid(two, 0x77, 7);
-	change_much(one, 3000);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_put_lid(two, 0x77, 7);
+	replica_bed_change(one, 3000);
 	for (unsigned i = 0; i < 100000 && !says(two, "master", "state", "is sent all there is");
 	     i++)
-		pass(50);
+		replica_bed_pass(50);
 	CU_ASSERT_TRUE(says(two, "master", "state", "is sent all there is"));
-	kill(one);
-	becomes(two, SM_MASTER);
-	pass(S);
+	replica_bed_kill(one);
+	replica_bed_becomes(two, SM_MASTER);
+	replica_bed_pass(S);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_LID), 1);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_SETTING), 0);
-	bed_end();
+	replica_bed_end();
 }
 
 /* Every end of a connection that was followed is told, and no attempt that was none. Who was told
  * good-bye may take over at once; who lost the connection looks first whether there is another. */
 static void test_master_lost(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
-	bed_begin(2, DURABILITY_LOCAL);
-	change_much(one, 100);
-	pass(2 * S);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_change(one, 100);
+	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(replica_ready(two->replica));
-	pipe_reset(bed.net);
-	pass(5 * MS);
+	pipe_reset(replica_bed.net);
+	replica_bed_pass(5 * MS);
 	CU_ASSERT_EQUAL(two->lost, 1);
 	CU_ASSERT_FALSE(replica_ready(two->replica));
-	pass(2 * S);
+	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(replica_ready(two->replica));
 	replica_stop(one->replica);
-	pass(5 * MS);
+	replica_bed_pass(5 * MS);
 	CU_ASSERT_EQUAL(two->lost, 2);
 	CU_ASSERT_TRUE(replica_ready(two->replica));
-	kill(one);
-	pass(5 * S);
+	replica_bed_kill(one);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_EQUAL(two->lost, 2);
 	CU_ASSERT_EQUAL(one->lost, 0);
-	bed_end();
+	replica_bed_end();
 }
 
 /* Whoever takes over after a long search has all, if he had it when the master was lost; not if the
  * master went on alone before, or is there again. */
 static void test_has_all(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
 	for (unsigned alone = 0; alone < 2; alone++) {
-		bed_begin(2, DURABILITY_STANDBY);
-		change_much(one, 100);
-		pass(2 * S);
-		becomes(two, SM_STANDBY); /* told again: that is no search */
+		replica_bed_begin(2, DURABILITY_STANDBY);
+		replica_bed_change(one, 100);
+		replica_bed_pass(2 * S);
+		replica_bed_becomes(two, SM_STANDBY); /* told again: that is no search */
 		CU_ASSERT_TRUE(replica_has_all(two->replica));
 		if (alone) {
-			pipe_cut(bed.net, true);
-			pass(3 * S);
+			pipe_cut(replica_bed.net, true);
+			replica_bed_pass(3 * S);
 			CU_ASSERT_FALSE(replica_has_all(two->replica));
 		}
-		kill(one);
-		pass(10 * MS);
-		becomes(two, SM_DISCOVERING);
-		pass(20 * S);
+		replica_bed_kill(one);
+		replica_bed_pass(10 * MS);
+		replica_bed_becomes(two, SM_DISCOVERING);
+		replica_bed_pass(20 * S);
 		CU_ASSERT_EQUAL(replica_has_all(two->replica), !alone);
-		becomes(two, SM_STANDBY);
+		replica_bed_becomes(two, SM_STANDBY);
 		CU_ASSERT_FALSE(replica_has_all(two->replica));
-		becomes(two, SM_MASTER);
+		replica_bed_becomes(two, SM_MASTER);
 		CU_ASSERT_FALSE(replica_has_all(two->replica));
-		bed_end();
+		replica_bed_end();
 	}
-	bed_begin(2, DURABILITY_LOCAL);
-	pass(2 * S);
+	replica_bed_begin(2, DURABILITY_LOCAL);
+	replica_bed_pass(2 * S);
 	CU_ASSERT_FALSE(replica_has_all(two->replica));
-	bed_end();
+	replica_bed_end();
 }
 
 /* One whose disk stood still for a while is there again, and is not waited for yet: what it lacks
  * may be acknowledged. */
 static void test_has_not_all(void)
 {
-	struct manager *one = &bed.manager[0], *two = &bed.manager[1];
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 	struct waits waits = {0};
 
-	bed_begin(2, DURABILITY_STANDBY);
-	pass(2 * S);
+	replica_bed_begin(2, DURABILITY_STANDBY);
+	replica_bed_pass(2 * S);
 	two->holds = true;
 	wait_for(one, &waits);
-	pass(3 * S);
+	replica_bed_pass(3 * S);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	two->holds = false;
 	disk_has(two);
-	pass(5 * S);
+	replica_bed_pass(5 * S);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
-	pipe_cut(bed.net, true);
+	pipe_cut(replica_bed.net, true);
 	wait_for(one, &waits);
-	pass(10 * MS);
+	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_FALSE(same(one, two));
 	CU_ASSERT_FALSE(replica_has_all(two->replica));
 	registry_wait_cancel(&waits.waiter);
-	bed_end();
+	replica_bed_end();
 }
 
 int main(void)

@@ -208,7 +208,7 @@ static void test_each_reset(void)
 {
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (unsigned n = 0; n <= 17; n++) {
 		unsigned select = n < 16 ? 1u << n : n == 16 ? 0 : 0xFFFF;
 		struct port_counts *counts = &bed.leaf->port[3].counts;
@@ -232,14 +232,14 @@ static void test_each_reset(void)
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_PC_XMT_WAIT_F), 0);
 	}
 	CU_ASSERT_EQUAL(bed.sets, 0); /* no state that a manager programs */
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_each_extended_reset(void)
 {
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (unsigned select = 0; select <= 0xFF; select++) {
 		struct port_counters_extended object = {.port_select = 1, .counter_select = select};
 		struct port_counters other;
@@ -255,7 +255,7 @@ static void test_each_extended_reset(void)
 		CU_ASSERT_EQUAL(other.rcv_pkts, 104);
 		CU_ASSERT_EQUAL(other.vl15_dropped, PORT_ERRORS);
 	}
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* A switch has errors there, too: by their bits in CounterSelect2, whole, apart from the small
@@ -265,7 +265,7 @@ static void test_each_extended_error_reset(void)
 	static const uint64_t large = UINT64_C(1) << 40;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (unsigned n = 0; n <= PORT_ERRORS + 1; n++) {
 		struct mad_header header = header_of(METHOD_SET, PERF_PORT_COUNTERS_EXTENDED);
 		uint8_t data[PERF_DATA_SIZE] = {0};
@@ -289,7 +289,7 @@ static void test_each_extended_error_reset(void)
 		CU_ASSERT_EQUAL(few.vl15_dropped, UINT16_MAX);
 		CU_ASSERT_EQUAL(few.xmit_wait, UINT32_MAX);
 	}
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_errors_apart(void)
@@ -299,7 +299,7 @@ static void test_errors_apart(void)
 	struct port_counts *counts;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	counts = &bed.leaf->port[3].counts;
 	counts->error[ERROR_SYMBOL] = 5;
 	CU_ASSERT_EQUAL(counters(bed.leaf, METHOD_SET, &few), STATUS_OK);
@@ -310,7 +310,7 @@ static void test_errors_apart(void)
 	port_count_error(counts, ERROR_SYMBOL);
 	CU_ASSERT_EQUAL(get(bed.leaf, 3).symbol_errors, 2);
 	CU_ASSERT_EQUAL(get_extended(bed.leaf, 3).error[ERROR_SYMBOL], 1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* An adapter has not: nothing is shown, and nothing reset. */
@@ -319,7 +319,7 @@ static void test_no_extended_errors(void)
 	struct port_counters_extended many = {.port_select = 1, .counter_select2 = ~UINT32_C(0)};
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	fill(&bed.host->port[1].counts);
 	CU_ASSERT_EQUAL(extended(bed.host, METHOD_SET, &many), STATUS_OK);
 	CU_ASSERT_EQUAL(many.counter_select2, 0);
@@ -327,7 +327,7 @@ static void test_no_extended_errors(void)
 	CU_ASSERT_EQUAL(many.multicast_rcv_pkts, 101 + TRAFFIC_RCV_MULTICAST);
 	CU_ASSERT_EQUAL(get(bed.host, 1).symbol_errors, 1);
 	CU_ASSERT_EQUAL(get(bed.host, 1).vl15_dropped, PORT_ERRORS);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* Each is reset without the other, in any order, and counts on from there. */
@@ -338,7 +338,7 @@ static void test_resets_apart(void)
 	struct port_counts *counts;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	counts = &bed.host->port[1].counts;
 	for (unsigned i = 0; i < 5; i++)
 		port_count_xmit(counts, 72, i == 4);
@@ -356,7 +356,7 @@ static void test_resets_apart(void)
 	CU_ASSERT_EQUAL(counters(bed.host, METHOD_SET, &few), STATUS_OK);
 	CU_ASSERT_EQUAL(get(bed.host, 1).xmit_data, 0);
 	CU_ASSERT_EQUAL(get_extended(bed.host, 1).xmit_data, 72);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_full(void)
@@ -366,7 +366,7 @@ static void test_full(void)
 	struct port_counters few;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	counts = &bed.host->port[1].counts;
 	for (unsigned i = 0; i < PORT_ERRORS; i++)
 		counts->error[i] = 70000;
@@ -387,7 +387,7 @@ static void test_full(void)
 	port_count_error(counts, ERROR_RCV);
 	CU_ASSERT_EQUAL(counts->error[ERROR_RCV], UINT64_MAX);
 	CU_ASSERT_EQUAL(get(bed.host, 1).rcv_errors, UINT16_MAX);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_all_ports(void)
@@ -395,7 +395,7 @@ static void test_all_ports(void)
 	struct port_counters all = {.port_select = PERF_ALL_PORTS, .counter_select = 0xF000};
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (unsigned p = 0; p <= LEAF_PORTS; p++)
 		fill(&bed.leaf->port[p].counts);
 	bed.leaf->port[7].counts.error[ERROR_SYMBOL] = UINT16_MAX - 3;
@@ -409,7 +409,7 @@ static void test_all_ports(void)
 	CU_ASSERT_EQUAL(get(bed.leaf, 7).xmit_data, 0);
 	CU_ASSERT_EQUAL(get(bed.leaf, LEAF_PORTS).rcv_pkts, 0);
 	CU_ASSERT_EQUAL(get(bed.leaf, 7).rcv_errors, 4);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_port_select(void)
@@ -432,7 +432,7 @@ static void test_port_select(void)
 	};
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct port_counters few = {.port_select = cases[i].port};
 		struct port_counters_extended many = {.port_select = cases[i].port};
@@ -441,7 +441,7 @@ static void test_port_select(void)
 		CU_ASSERT_EQUAL(counters(device, METHOD_GET, &few), cases[i].status);
 		CU_ASSERT_EQUAL(extended(device, METHOD_SET, &many), cases[i].status);
 	}
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_refusals(void)
@@ -468,7 +468,7 @@ static void test_refusals(void)
 	struct mad_header header;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		header = header_of(cases[i].method, cases[i].attr_id);
 		header.base_version = cases[i].version;
@@ -483,7 +483,7 @@ static void test_refusals(void)
 	bed.host->quirks.silent = true;
 	header = header_of(METHOD_GET, PERF_PORT_COUNTERS);
 	CU_ASSERT_EQUAL(perf(bed.host, 1, &header, data), -1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_class_port_info(void)
@@ -492,7 +492,7 @@ static void test_class_port_info(void)
 	struct device *devices[2];
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	devices[0] = bed.leaf;
 	devices[1] = bed.host;
 	for (unsigned i = 0; i < ARRAY_SIZE(devices); i++) {
@@ -506,7 +506,7 @@ static void test_class_port_info(void)
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_CAPMASK2_F), i ? 0 : 2);
 		CU_ASSERT_EQUAL(mad_get_field(data, 0, IB_CPI_REDIRECT_LID_F), 0);
 	}
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* Links */
@@ -521,7 +521,7 @@ static void test_link_downed(void)
 	struct device_port *port, *peer;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	port = &bed.leaf->port[2];
 	peer = port->peer;
 	device_pull(port, true);
@@ -529,15 +529,15 @@ static void test_link_downed(void)
 	CU_ASSERT_EQUAL(downed(port), 1);
 	CU_ASSERT_EQUAL(downed(peer), 1);
 	/* A manager's command to begin anew loses no link. */
-	CU_ASSERT_EQUAL(set_state(port, PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_DOWN, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(downed(port), 1);
 	CU_ASSERT_EQUAL(downed(peer), 1);
 	/* Who is told to go down did not fail; the far end sees its link go. */
-	CU_ASSERT_EQUAL(set_state(port, PORT_DOWN, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_DOWN, PHYS_DISABLED), STATUS_OK);
 	device_pull(port, true); /* nothing is up any more */
 	CU_ASSERT_EQUAL(downed(port), 1);
 	CU_ASSERT_EQUAL(downed(peer), 2);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* A training that fails loses no link. */
@@ -546,7 +546,7 @@ static void test_training_lost(void)
 	struct device_port *port;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	bed.events.training = on_training;
 	port = &bed.leaf->port[2];
 	device_pull(port, true);
@@ -555,14 +555,14 @@ static void test_training_lost(void)
 	device_pull(port, true);
 	CU_ASSERT_EQUAL(downed(port), 1);
 	CU_ASSERT_EQUAL(downed(port->peer), 1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_reboot(void)
 {
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (unsigned p = 0; p <= LEAF_PORTS; p++)
 		fill(&bed.leaf->port[p].counts);
 	device_reboot(bed.leaf);
@@ -572,7 +572,7 @@ static void test_reboot(void)
 		CU_ASSERT_EQUAL(memcmp(&bed.leaf->port[p].counts, &none, sizeof(none)), 0);
 	}
 	CU_ASSERT_EQUAL(downed(&bed.host->port[1]), 1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 int main(void)

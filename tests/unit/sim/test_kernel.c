@@ -56,7 +56,7 @@ static void test_register(void)
 	uint32_t expected = 0;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	program_open(&program, &bed, 0);
 	program_open(&other, &bed, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -80,7 +80,7 @@ static void test_register(void)
 	program_must_register(&other, CLASS_SUBN_LID, 1, 0, METHODS_GET_SET);
 	program_close(&program);
 	program_close(&other);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 static void test_agents(void)
@@ -89,7 +89,7 @@ static void test_agents(void)
 	uint32_t agent;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	program_open(&program, &bed, 0);
 	program_open(&other, &bed, 0);
 	for (unsigned i = 0; i < KERNEL_AGENTS_MAX; i++)
@@ -108,7 +108,7 @@ static void test_agents(void)
 	program_close(&program);
 	CU_ASSERT_EQUAL(program_register(&other, 0x26, 1, 0, 2, &agent), 0);
 	program_close(&other);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 /* Requests and answers */
@@ -136,7 +136,7 @@ struct pair {
 
 static void pair_open(struct pair *pair, uint8_t mgmt_class)
 {
-	bed_open(&pair->bed);
+	kernel_bed_open(&pair->bed);
 	program_open(&pair->asks, &pair->bed, 0);
 	program_open(&pair->answers, &pair->bed, 1);
 	pair->agent = program_must_register(&pair->asks, mgmt_class, 1, 0, 0);
@@ -148,7 +148,7 @@ static void pair_close(struct pair *pair)
 {
 	program_close(&pair->asks);
 	program_close(&pair->answers);
-	bed_close(&pair->bed);
+	kernel_bed_close(&pair->bed);
 }
 
 static int ask(struct pair *pair, uint8_t mgmt_class, uint8_t version, uint8_t method, uint32_t tid,
@@ -172,7 +172,7 @@ static void test_round_trip(void)
 		pair_open(&pair, classes[i]);
 		pair.answers.answer = NULL;
 		CU_ASSERT_EQUAL(ask(&pair, classes[i], 1, METHOD_GET, 77, 100, 0), 0);
-		bed_run(&pair.bed, MS);
+		kernel_bed_run(&pair.bed, MS);
 		CU_ASSERT_EQUAL(pair.answers.heard, 1);
 		CU_ASSERT_EQUAL(pair.answers.size, MAD_SIZE);
 		CU_ASSERT_EQUAL(pair.answers.header.length, KERNEL_HEADER_SIZE + MAD_SIZE);
@@ -182,7 +182,7 @@ static void test_round_trip(void)
 		CU_ASSERT_NOT_EQUAL(be32_load(pair.answers.mad + 8), 0);
 		CU_ASSERT_EQUAL(pair.asks.heard, 0);
 		answer(&pair.answers);
-		bed_run(&pair.bed, MS);
+		kernel_bed_run(&pair.bed, MS);
 		CU_ASSERT_EQUAL_FATAL(pair.asks.heard, 1);
 		CU_ASSERT_EQUAL(pair.asks.header.id, pair.agent);
 		CU_ASSERT_EQUAL(pair.asks.header.status, 0);
@@ -190,10 +190,10 @@ static void test_round_trip(void)
 		CU_ASSERT_EQUAL(be64_load(pair.asks.mad + 8), be64_load(pair.answers.mad + 8));
 		/* A second answer is late. */
 		answer(&pair.answers);
-		bed_run(&pair.bed, 1000 * MS);
+		kernel_bed_run(&pair.bed, 1000 * MS);
 		CU_ASSERT_EQUAL(pair.asks.heard, 1);
-		CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->unmatched, 1);
-		CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->timed_out, 0);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->unmatched, 1);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->timed_out, 0);
 		pair_close(&pair);
 	}
 }
@@ -213,22 +213,22 @@ static void test_time_out(void)
 		CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_SET, 5, cases[i].timeout_ms,
 				    cases[i].retries),
 				0);
-		bed_run(&pair.bed, end_us - 1);
+		kernel_bed_run(&pair.bed, end_us - 1);
 		CU_ASSERT_EQUAL(pair.asks.heard, 0);
 		CU_ASSERT_EQUAL(pair.answers.heard, cases[i].retries + 1);
-		bed_run(&pair.bed, 1);
+		kernel_bed_run(&pair.bed, 1);
 		CU_ASSERT_EQUAL_FATAL(pair.asks.heard, 1);
 		CU_ASSERT_EQUAL(pair.asks.header.status, ETIMEDOUT);
 		CU_ASSERT_EQUAL(pair.asks.size, MAD_HEADER_SIZE);
 		CU_ASSERT_EQUAL(pair.asks.header.timeout_ms, cases[i].timeout_ms);
 		CU_ASSERT_EQUAL(be64_load(pair.asks.mad + 8), be64_load(pair.answers.mad + 8));
 		CU_ASSERT_EQUAL(pair.asks.mad[3], METHOD_SET);
-		CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->retried, cases[i].retries);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->retried, cases[i].retries);
 		/* The late answer is nobody's. */
 		answer(&pair.answers);
-		bed_run(&pair.bed, MS);
+		kernel_bed_run(&pair.bed, MS);
 		CU_ASSERT_EQUAL(pair.asks.heard, 1);
-		CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->unmatched, 1);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->unmatched, 1);
 		pair_close(&pair);
 	}
 }
@@ -240,10 +240,10 @@ static void test_no_answer_expected(void)
 	pair_open(&pair, CLASS_OLD_VENDOR);
 	CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 5, 0, 3), 0);
 	CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 5, 0, 3), 0);
-	bed_run(&pair.bed, 10000 * MS);
+	kernel_bed_run(&pair.bed, 10000 * MS);
 	CU_ASSERT_EQUAL(pair.answers.heard, 2);
 	CU_ASSERT_EQUAL(pair.asks.heard, 0);
-	CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->unmatched, 2);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->unmatched, 2);
 	pair_close(&pair);
 }
 
@@ -276,14 +276,14 @@ static void test_routing(void)
 		be32_store(mad + 36, cases[i].oui);
 		header = header_to(pair.agent, mad, HOST_LID + 2, 100, 0);
 		CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
-		bed_run(&pair.bed, 50 * MS);
+		kernel_bed_run(&pair.bed, 50 * MS);
 		CU_ASSERT_EQUAL(pair.answers.heard, cases[i].reaches);
 		CU_ASSERT_EQUAL(pair.asks.heard, cases[i].reaches || cases[i].refused);
 		if (cases[i].refused) {
 			CU_ASSERT_EQUAL(be16_load(pair.asks.mad + 4), STATUS_UNSUP_METHOD_ATTR);
 			CU_ASSERT_EQUAL(pair.asks.mad[3], METHOD_GET_RESP);
 		}
-		CU_ASSERT_EQUAL(bed_stats(&pair.bed, 1)->unclaimed, !cases[i].reaches);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 1)->unclaimed, !cases[i].reaches);
 		pair_close(&pair);
 	}
 }
@@ -308,7 +308,7 @@ static void test_agents_apart(void)
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
 	header.id = third;
 	CU_ASSERT_EQUAL(program_write(&second, &header, mad, MAD_SIZE), 0);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 2);
 	CU_ASSERT_EQUAL(pair.asks.header.id, again);
 	CU_ASSERT_EQUAL(second.heard, 1);
@@ -351,8 +351,8 @@ static void test_refused_writes(void)
 	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0, &route, NULL);
 	header = header_to(directed, mad, LID_PERMISSIVE, 100, 0);
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
-	CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->refused, 9);
-	bed_run(&pair.bed, MS);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->refused, 9);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.answers.heard, 1);
 	CU_ASSERT_EQUAL(pair.answers.size, MAD_SIZE);
 	/* Answered, it may be used again. */
@@ -399,7 +399,7 @@ static void test_smps(void)
 	uint32_t directed, by_lid;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	program_open(&program, &bed, 0);
 	directed = program_must_register(&program, CLASS_SUBN_DIRECTED, 1, 0, 0);
 	by_lid = program_must_register(&program, CLASS_SUBN_LID, 1, 0, 0);
@@ -410,7 +410,7 @@ static void test_smps(void)
 		CU_ASSERT_EQUAL(get_smp(&program, route ? directed : by_lid, cases[i].attr_id,
 					route, cases[i].lid, i + 1),
 				0);
-		bed_run(&bed, MS);
+		kernel_bed_run(&bed, MS);
 		CU_ASSERT_EQUAL_FATAL(program.heard, i + 1);
 		status = be16_load(program.mad + 4);
 		CU_ASSERT_EQUAL(program.header.id, route ? directed : by_lid);
@@ -422,7 +422,7 @@ static void test_smps(void)
 			CU_ASSERT_EQUAL(program.mad[SMP_DATA_OFFSET + 36], cases[i].port_num);
 	}
 	program_close(&program);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 /* SMPs belong to QP0, all others to QP1; what goes elsewhere is lost. */
@@ -452,7 +452,7 @@ static void test_wrong_qp(void)
 		header = header_to(pair.agent, mad, HOST_LID + 2, 100, 0);
 		header.qpn = htobe32(cases[i].qpn);
 		CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
-		bed_run(&pair.bed, 200 * MS);
+		kernel_bed_run(&pair.bed, 200 * MS);
 		CU_ASSERT_EQUAL_FATAL(pair.asks.heard, 1);
 		CU_ASSERT_EQUAL(pair.asks.header.status, cases[i].comes ? 0 : ETIMEDOUT);
 		pair_close(&pair);
@@ -474,7 +474,7 @@ static void test_manager(void)
 	pair.answers.answer = NULL;
 	for (unsigned issm = 0; issm < 2; issm++) {
 		CU_ASSERT_EQUAL(get_smp(&pair.asks, asker, ATTR_SM_INFO, &route, 0, 5), 0);
-		bed_run(&pair.bed, MS);
+		kernel_bed_run(&pair.bed, MS);
 		CU_ASSERT_EQUAL(pair.answers.heard, issm + 1);
 		CU_ASSERT_EQUAL(pair.asks.heard, issm + issm);
 		pair.answers.mad[3] = METHOD_GET_RESP;
@@ -483,7 +483,7 @@ static void test_manager(void)
 		CU_ASSERT_EQUAL(program_write(&pair.answers, &pair.answers.header, pair.answers.mad,
 					      MAD_SIZE),
 				0);
-		bed_run(&pair.bed, MS);
+		kernel_bed_run(&pair.bed, MS);
 		CU_ASSERT_EQUAL(pair.asks.heard, issm + issm + 1);
 		CU_ASSERT_EQUAL(pair.asks.mad[3], METHOD_GET_RESP);
 		if (!issm) {
@@ -491,7 +491,7 @@ static void test_manager(void)
 			CU_ASSERT_EQUAL(kernel_port_take_issm(pair.bed.port[1]), 0);
 			CU_ASSERT_EQUAL(kernel_port_take_issm(pair.bed.port[1]), -EBUSY);
 			CU_ASSERT(pair.bed.host[1]->port[1].info.capability_mask & CAP_IS_SM);
-			bed_run(&pair.bed, MS);
+			kernel_bed_run(&pair.bed, MS);
 			CU_ASSERT_EQUAL(pair.asks.heard, 2);
 			CU_ASSERT_EQUAL(pair.asks.mad[3], METHOD_TRAP);
 		}
@@ -527,7 +527,7 @@ static void test_limit(void)
 		uint32_t agent;
 		struct bed bed;
 
-		bed_open(&bed);
+		kernel_bed_open(&bed);
 		bed.host[1]->quirks.silent = true;
 		program_open(&program, &bed, 0);
 		agent = program_must_register(&program, cases[i].mgmt_class, cases[i].version, 0,
@@ -539,23 +539,23 @@ static void test_limit(void)
 			header = header_to(agent, mad, HOST_LID + 2, 10, 0);
 			CU_ASSERT_EQUAL(program_write(&program, &header, mad, MAD_SIZE), 0);
 		}
-		CU_ASSERT_EQUAL(bed_stats(&bed, 0)->sent, max);
-		bed_run(&bed, 10 * MS - 1);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&bed, 0)->sent, max);
+		kernel_bed_run(&bed, 10 * MS - 1);
 		CU_ASSERT_EQUAL(program.heard, 0);
 		/* The others' time begins when they are sent. */
-		bed_run(&bed, 1);
+		kernel_bed_run(&bed, 1);
 		CU_ASSERT_EQUAL(program.heard, max);
-		CU_ASSERT_EQUAL(bed_stats(&bed, 0)->sent, max * 2 < ALL ? max * 2 : ALL);
+		CU_ASSERT_EQUAL(kernel_bed_stats(&bed, 0)->sent, max * 2 < ALL ? max * 2 : ALL);
 		if (rounds > 1) {
-			bed_run(&bed, (rounds - 1) * 10 * MS - 1);
+			kernel_bed_run(&bed, (rounds - 1) * 10 * MS - 1);
 			CU_ASSERT_EQUAL(program.heard, (rounds - 1) * max);
-			bed_run(&bed, 1);
+			kernel_bed_run(&bed, 1);
 		}
 		CU_ASSERT_EQUAL(program.heard, ALL);
 		for (unsigned k = 0; k < ALL; k++)
 			CU_ASSERT_EQUAL(program.order[k], k + 1);
 		program_close(&program);
-		bed_close(&bed);
+		kernel_bed_close(&bed);
 	}
 }
 
@@ -568,7 +568,7 @@ static void test_sends_max(void)
 	uint32_t agent;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	program_open(&program, &bed, 0);
 	for (unsigned round = 0; round < 2; round++) {
 		agent = program_must_register(&program, CLASS_SUBN_ADM, 2, 0, 0);
@@ -584,7 +584,7 @@ static void test_sends_max(void)
 	}
 	CU_ASSERT_EQUAL(kernel_next_us(bed.kernel), UINT64_MAX);
 	program_close(&program);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 static void test_messages_max(void)
@@ -596,7 +596,7 @@ static void test_messages_max(void)
 	uint32_t agent, tid = 0;
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	program_open(&program, &bed, 0);
 	for (unsigned round = 0; round < 2; round++) {
 		agent = program_must_register(&program, CLASS_SUBN_ADM, 2, 1, 0);
@@ -615,7 +615,7 @@ static void test_messages_max(void)
 	CU_ASSERT_EQUAL(program.heard, 0);
 	free(message);
 	program_close(&program);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 /* A retry stands behind what has not been sent at all. */
@@ -629,21 +629,21 @@ static void test_retry_waits(void)
 	pair.answers.answer = NULL;
 	for (unsigned i = 0; i < 20; i++)
 		CU_ASSERT_EQUAL(ask(&pair, CLASS_SUBN_ADM, 2, METHOD_GET, 1 + i, 10, 1), 0);
-	bed_run(&pair.bed, 10 * MS - 1);
+	kernel_bed_run(&pair.bed, 10 * MS - 1);
 	CU_ASSERT_EQUAL(pair.answers.heard, 16);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.answers.heard, 32);
 	for (unsigned i = 0; i < 32; i++)
 		CU_ASSERT_EQUAL(pair.answers.order[i], i % 20 + 1);
 	/* An answer finds its request also where that waits to be sent again. */
 	be32_store(pair.answers.mad + 12, 15);
 	answer(&pair.answers);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 1);
 	CU_ASSERT_EQUAL(pair.asks.order[0], 15);
-	bed_run(&pair.bed, 1000 * MS);
+	kernel_bed_run(&pair.bed, 1000 * MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 20);
-	CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->timed_out, 19);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->timed_out, 19);
 	pair_close(&pair);
 }
 
@@ -674,7 +674,7 @@ static void test_path_bits(void)
 	set_p_key(pair.bed.host[0], 2, 0x8123);
 	set_p_key(pair.bed.host[1], 3, 0x0123);
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL_FATAL(pair.answers.heard, 1);
 	CU_ASSERT_EQUAL(pair.answers.header.lid, htobe16(HOST_LID + 1));
 	CU_ASSERT_EQUAL(pair.answers.header.path_bits, 1);
@@ -683,11 +683,11 @@ static void test_path_bits(void)
 	/* An answer to another of our LIDs is not the answer. */
 	pair.answers.header.lid = htobe16(HOST_LID);
 	answer(&pair.answers);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 0);
 	pair.answers.header.lid = htobe16(HOST_LID + 1);
 	answer(&pair.answers);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 1);
 	pair_close(&pair);
 }
@@ -709,7 +709,7 @@ static void test_grh(void)
 	header.flow_label = htobe32(0x12345);
 	header.traffic_class = 9;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL_FATAL(pair.answers.heard, 1);
 	CU_ASSERT_EQUAL(pair.answers.header.grh_present, 1);
 	CU_ASSERT_EQUAL(pair.answers.header.gid_index, 0);
@@ -721,10 +721,10 @@ static void test_grh(void)
 	/* An answer without a GRH is not one to a request with it. */
 	pair.answers.answer = NULL;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	pair.answers.header.grh_present = 0;
 	answer(&pair.answers);
-	bed_run(&pair.bed, MS);
+	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 1);
 	pair_close(&pair);
 }
@@ -746,8 +746,8 @@ static void test_answers_under_way(void)
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
 	mad[3] = METHOD_GET;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), 0);
-	bed_run(&pair.bed, 100 * MS);
-	CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->timed_out, 2);
+	kernel_bed_run(&pair.bed, 100 * MS);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->timed_out, 2);
 	pair_close(&pair);
 }
 
@@ -763,9 +763,9 @@ static void test_closing(void)
 		CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 1 + i, 10, 3), 0);
 	kernel_file_close(pair.asks.file);
 	pair.asks.file = NULL;
-	bed_run(&pair.bed, 100 * MS);
+	kernel_bed_run(&pair.bed, 100 * MS);
 	CU_ASSERT_EQUAL(pair.asks.heard, 0);
-	CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->unmatched, 40);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->unmatched, 40);
 	CU_ASSERT_EQUAL(kernel_next_us(pair.bed.kernel), UINT64_MAX);
 	pair_close(&pair);
 
@@ -781,7 +781,7 @@ static void test_closing(void)
 		for (unsigned i = 0; i < 3; i++)
 			CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 1 + i, 10, 0),
 					0);
-		bed_run(&pair.bed, 100 * MS);
+		kernel_bed_run(&pair.bed, 100 * MS);
 		CU_ASSERT_EQUAL(pair.asks.heard, how < 2);
 		CU_ASSERT_PTR_NULL(pair.asks.file);
 		pair_close(&pair);
@@ -795,11 +795,11 @@ static void test_unread(void)
 	pair_open(&pair, CLASS_OLD_VENDOR);
 	pair.asks.deaf = true;
 	CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 1, 10, 0), 0);
-	bed_run(&pair.bed, 5 * MS);
+	kernel_bed_run(&pair.bed, 5 * MS);
 	pair.answers.answer = NULL;
 	CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 2, 10, 0), 0);
-	bed_run(&pair.bed, 50 * MS);
-	CU_ASSERT_EQUAL(bed_stats(&pair.bed, 0)->dropped_unread, 2);
+	kernel_bed_run(&pair.bed, 50 * MS);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->dropped_unread, 2);
 	pair_close(&pair);
 }
 
@@ -807,14 +807,14 @@ static void test_ports(void)
 {
 	struct bed bed;
 
-	bed_open(&bed);
+	kernel_bed_open(&bed);
 	CU_ASSERT_PTR_NULL(kernel_port_get(bed.kernel, bed.host[0], 0));
 	CU_ASSERT_PTR_NULL(kernel_port_get(bed.kernel, bed.host[0], 2));
 	CU_ASSERT_PTR_NULL(kernel_port_get(bed.kernel, bed.sw, 1));
 	CU_ASSERT_PTR_NOT_NULL(kernel_port_get(bed.kernel, bed.sw, 0));
 	CU_ASSERT_PTR_EQUAL(kernel_port_get(bed.kernel, bed.host[0], 1), bed.port[0]);
 	CU_ASSERT_PTR_EQUAL(kernel_port_device(bed.port[0]), &bed.host[0]->port[1]);
-	bed_close(&bed);
+	kernel_bed_close(&bed);
 }
 
 int main(void)

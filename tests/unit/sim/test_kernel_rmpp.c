@@ -102,7 +102,7 @@ static void talk_open(struct talk *talk, size_t kind)
 	static const struct world_options options = {.seed = 7, .hop_ns = 500};
 
 	*talk = (struct talk){.kind = kind, .answer_retries = 5};
-	bed_open_with(&talk->bed, &options);
+	kernel_bed_open_with(&talk->bed, &options);
 	program_open(&talk->asks, &talk->bed, ASKER);
 	program_open(&talk->answers, &talk->bed, ANSWERER);
 	talk->agent = program_must_register(&talk->asks, classes[kind].mgmt_class,
@@ -116,7 +116,7 @@ static void talk_close(struct talk *talk)
 {
 	program_close(&talk->asks);
 	program_close(&talk->answers);
-	bed_close(&talk->bed);
+	kernel_bed_close(&talk->bed);
 }
 
 static void ask(struct talk *talk, uint32_t tid, uint32_t timeout_ms, uint32_t retries)
@@ -134,7 +134,7 @@ static void ask(struct talk *talk, uint32_t tid, uint32_t timeout_ms, uint32_t r
 
 static const struct kernel_stats *stats(const struct talk *talk, unsigned host)
 {
-	return bed_stats(&talk->bed, host);
+	return kernel_bed_stats(&talk->bed, host);
 }
 
 /* Whole messages */
@@ -155,7 +155,7 @@ static void test_sizes(void)
 			talk_open(&talk, kind);
 			talk.answer_size = sizes[i];
 			ask(&talk, 1, 60000, 0);
-			bed_run(&talk.bed, S);
+			kernel_bed_run(&talk.bed, S);
 			CU_ASSERT_EQUAL_FATAL(talk.asks.heard, 1);
 			CU_ASSERT(is_message(&talk, &talk.asks, sizes[i]));
 			CU_ASSERT_EQUAL(talk.asks.header.length,
@@ -200,7 +200,7 @@ static void test_faults(void)
 			talk.answer_retries = 60;
 			talk.faults = &faults[f];
 			ask(&talk, 1, 100000, 0);
-			bed_run(&talk.bed, 60 * S);
+			kernel_bed_run(&talk.bed, 60 * S);
 			CU_ASSERT_EQUAL(talk.asks.heard, 1);
 			if (talk.asks.heard == 1)
 				CU_ASSERT(is_message(&talk, &talk.asks, talk.answer_size));
@@ -228,7 +228,7 @@ static void test_both_ways(void)
 			talk.request_size = sizes[i];
 			talk.answer_size = sizes[k];
 			ask(&talk, 1, 1000, 0);
-			bed_run(&talk.bed, S);
+			kernel_bed_run(&talk.bed, S);
 			CU_ASSERT_EQUAL_FATAL(talk.asks.heard, 1);
 			CU_ASSERT_EQUAL(talk.asks.header.status, 0);
 			CU_ASSERT(is_message(&talk, &talk.asks, sizes[k]));
@@ -260,9 +260,9 @@ static void test_no_acknowledgement(void)
 		talk.answer_retries = cases[i].retries;
 		talk.faults = &all;
 		ask(&talk, 1, 60000, 0);
-		bed_run(&talk.bed, cases[i].end_us - MS);
+		kernel_bed_run(&talk.bed, cases[i].end_us - MS);
 		CU_ASSERT_EQUAL(talk.answers.heard, 1);
-		bed_run(&talk.bed, 2 * MS);
+		kernel_bed_run(&talk.bed, 2 * MS);
 		CU_ASSERT_EQUAL(talk.answers.heard, 2);
 		CU_ASSERT_EQUAL(talk.answers.header.status, ETIMEDOUT);
 		CU_ASSERT_EQUAL(talk.answers.size, MAD_HEADER_SIZE);
@@ -280,10 +280,10 @@ static void test_no_answer(void)
 	talk.answers.answer = NULL;
 	talk.request_size = 500;
 	ask(&talk, 1, 3000, 5);
-	bed_run(&talk.bed, 3 * S - 1);
+	kernel_bed_run(&talk.bed, 3 * S - 1);
 	CU_ASSERT_EQUAL(talk.asks.heard, 0);
 	CU_ASSERT_EQUAL(talk.answers.heard, 1);
-	bed_run(&talk.bed, S);
+	kernel_bed_run(&talk.bed, S);
 	CU_ASSERT_EQUAL(talk.asks.heard, 1);
 	CU_ASSERT_EQUAL(talk.asks.header.status, ETIMEDOUT);
 	CU_ASSERT_EQUAL(talk.answers.heard, 1);
@@ -301,7 +301,7 @@ static void test_answer_too_late(void)
 	talk.answer_size = 200000;
 	talk.faults = &slow;
 	ask(&talk, 1, 100, 0);
-	bed_run(&talk.bed, 20 * S);
+	kernel_bed_run(&talk.bed, 20 * S);
 	CU_ASSERT_EQUAL(talk.asks.heard, 1);
 	CU_ASSERT_EQUAL(talk.asks.header.status, ETIMEDOUT);
 	CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, 1);
@@ -319,7 +319,7 @@ static void test_many_at_once(void)
 	talk.answer_size = 30000;
 	for (unsigned i = 0; i < MANY; i++)
 		ask(&talk, i + 1, 5000, 0);
-	bed_run(&talk.bed, 5 * S);
+	kernel_bed_run(&talk.bed, 5 * S);
 	CU_ASSERT_EQUAL(talk.asks.heard, MANY);
 	for (unsigned i = 0; i < MANY; i++)
 		seen += talk.asks.order[i];
@@ -341,7 +341,7 @@ static void test_closing(void)
 		ask(&talk, 1, 5000, 0);
 		if (how < 2)
 			talk.answers.closes = &talk.asks;
-		bed_run(&talk.bed, 10);
+		kernel_bed_run(&talk.bed, 10);
 		CU_ASSERT_EQUAL(talk.asks.heard, 0);
 		if (how == 2)
 			talk.asks.closes = &talk.asks;
@@ -349,7 +349,7 @@ static void test_closing(void)
 			kernel_file_close(talk.answers.file);
 			talk.answers.file = NULL;
 		}
-		bed_run(&talk.bed, 60 * S);
+		kernel_bed_run(&talk.bed, 60 * S);
 		CU_ASSERT_EQUAL(talk.asks.heard, how == 2 || how == 3);
 		CU_ASSERT_EQUAL(kernel_next_us(talk.bed.kernel), UINT64_MAX);
 		talk_close(&talk);
@@ -471,7 +471,7 @@ static void test_acknowledgements(void)
 		raw_register(&talk, &talk.asks, 0);
 		talk.answer_size = SEGMENTS * 200;
 		ask(&talk, 1, 5000, 0);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL_FATAL(talk.asks.heard, 1);
 		CU_ASSERT_EQUAL(talk.asks.mad[TYPE], TYPE_DATA);
 		CU_ASSERT_EQUAL(talk.asks.mad[FLAGS], RMPP_ACTIVE | RMPP_FIRST);
@@ -480,7 +480,7 @@ static void test_acknowledgements(void)
 		header = talk.asks.header;
 		raw_send(&talk.asks, first, &header, cases[i].version, cases[i].type, RMPP_ACTIVE,
 			 cases[i].status, cases[i].segment, cases[i].window);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		if (talk.asks.heard != 1 + cases[i].more + !!cases[i].abort)
 			printf("\n    %s: %u", cases[i].what, talk.asks.heard);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1 + cases[i].more + !!cases[i].abort);
@@ -492,7 +492,7 @@ static void test_acknowledgements(void)
 			CU_ASSERT_EQUAL(be32_load(talk.asks.mad + SEGMENT), 1 + cases[i].more);
 		}
 		CU_ASSERT_EQUAL(stats(&talk, ANSWERER)->rmpp_aborted, cases[i].ends);
-		bed_run(&talk.bed, 100 * S);
+		kernel_bed_run(&talk.bed, 100 * S);
 		/* A program is told of time-outs only. */
 		CU_ASSERT_EQUAL(talk.answers.heard, cases[i].ends ? 1 : 2);
 		talk_close(&talk);
@@ -514,13 +514,13 @@ static void test_old_acknowledgements(void)
 	raw_register(&talk, &talk.asks, 0);
 	talk.answer_size = 200 * 200;
 	ask(&talk, 1, 5000, 0);
-	bed_run(&talk.bed, MS);
+	kernel_bed_run(&talk.bed, MS);
 	memcpy(first, talk.asks.mad, MAD_SIZE);
 	header = talk.asks.header;
 	for (size_t i = 0; i < ARRAY_SIZE(acks); i++) {
 		raw_send(&talk.asks, first, &header, 1, TYPE_ACK, RMPP_ACTIVE, 0, acks[i].segment,
 			 acks[i].window);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL(talk.asks.heard, acks[i].heard);
 		CU_ASSERT_EQUAL(talk.asks.mad[TYPE], TYPE_DATA);
 	}
@@ -550,7 +550,7 @@ static void test_window_for_answer(void)
 		be32_store(mad + LENGTH, 40);
 		header = header_to(0, mad, HOST_LID + 2, 0, 0);
 		CU_ASSERT_EQUAL(program_write(&talk.asks, &header, mad, MAD_SIZE), 0);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL_FATAL(talk.answers.heard, 1);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1);
 		CU_ASSERT_EQUAL(talk.asks.mad[TYPE], TYPE_ACK);
@@ -559,10 +559,10 @@ static void test_window_for_answer(void)
 			be32_store(mad + SEGMENT, 0);
 			be32_store(mad + LENGTH, windows[i]);
 			CU_ASSERT_EQUAL(program_write(&talk.asks, &header, mad, MAD_SIZE), 0);
-			bed_run(&talk.bed, MS);
+			kernel_bed_run(&talk.bed, MS);
 		}
 		answer(&talk.answers);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1 + (windows[i] == 1000 ? 100
 						      : windows[i]	 ? windows[i]
 									 : 1));
@@ -580,11 +580,11 @@ static void test_answer_of_another_agent(void)
 	talk.answers.answer = NULL;
 	talk.answer_size = 100;
 	ask(&talk, 1, 1000, 0);
-	bed_run(&talk.bed, MS);
+	kernel_bed_run(&talk.bed, MS);
 	talk.answers.header.id = program_must_register(&talk.answers, 0, 0, 1, 0);
 	talk.answer_retries = 0;
 	answer(&talk.answers);
-	bed_run(&talk.bed, 3 * S);
+	kernel_bed_run(&talk.bed, 3 * S);
 	CU_ASSERT_EQUAL(talk.asks.heard, 1);
 	CU_ASSERT_EQUAL(talk.asks.header.status, 0);
 	CU_ASSERT_EQUAL(talk.answers.heard, 2);
@@ -628,13 +628,13 @@ static void test_segments(void)
 		talk_open(&talk, 0);
 		raw_register(&talk, &talk.answers, UINT64_C(1) << METHOD_GET_TABLE);
 		ask(&talk, 1, 5000, 0);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL_FATAL(talk.answers.heard, 1);
 		memcpy(request, talk.answers.mad, MAD_SIZE);
 		header = talk.answers.header;
 		raw_send(&talk.answers, request, &header, 1, TYPE_DATA, RMPP_ACTIVE | RMPP_FIRST, 0,
 			 1, 0);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL(talk.answers.heard, 2);
 		CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 		CU_ASSERT_EQUAL(talk.answers.mad[3], METHOD_GET_TABLE);
@@ -642,7 +642,7 @@ static void test_segments(void)
 		CU_ASSERT_EQUAL(be32_load(talk.answers.mad + LENGTH), 65);
 		raw_send(&talk.answers, request, &header, cases[i].version, cases[i].type,
 			 cases[i].flags, cases[i].status, cases[i].segment, cases[i].length);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		if (talk.answers.heard != 2 + cases[i].answers)
 			printf("\n    %s", cases[i].what);
 		CU_ASSERT_EQUAL(talk.answers.heard, 2 + cases[i].answers);
@@ -662,18 +662,18 @@ static void test_segments(void)
 		else
 			raw_send(&talk.answers, request, &header, 1, TYPE_DATA,
 				 RMPP_ACTIVE | RMPP_FIRST, 0, 1, 0);
-		bed_run(&talk.bed, MS);
+		kernel_bed_run(&talk.bed, MS);
 		CU_ASSERT_EQUAL(talk.answers.heard, 3 + cases[i].answers);
 		CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 		CU_ASSERT_EQUAL(be32_load(talk.answers.mad + SEGMENT),
 				cases[i].complete || !i ? 2 : 1);
 		CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, cases[i].complete);
 		/* Too late for the request; what is not whole is aborted after 40 s. */
-		bed_run(&talk.bed, 39 * S);
+		kernel_bed_run(&talk.bed, 39 * S);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1);
 		CU_ASSERT_EQUAL(talk.asks.header.status, cases[i].complete ? 0 : ETIMEDOUT);
 		CU_ASSERT_EQUAL(talk.answers.heard, 3 + cases[i].answers);
-		bed_run(&talk.bed, 2 * S);
+		kernel_bed_run(&talk.bed, 2 * S);
 		CU_ASSERT_EQUAL(talk.answers.heard, 3 + cases[i].answers + !cases[i].complete);
 		if (!cases[i].complete) {
 			CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ABORT);
@@ -697,11 +697,11 @@ static void test_last_word(void)
 	talk.answer_size = 100;
 	talk.answer_timeout_ms = 60000;
 	ask(&talk, 5, 60000, 0);
-	bed_run(&talk.bed, S);
+	kernel_bed_run(&talk.bed, S);
 	CU_ASSERT(is_message(&talk, &talk.asks, 100));
 	sent = stats(&talk, ASKER)->sent;
 	ask(&talk, 5, 60000, 0);
-	bed_run(&talk.bed, S);
+	kernel_bed_run(&talk.bed, S);
 	CU_ASSERT(stats(&talk, ASKER)->sent > sent);
 	CU_ASSERT(stats(&talk, ASKER)->sent <= sent + 3);
 	talk_close(&talk);
@@ -717,12 +717,12 @@ static void test_remembered(void)
 	talk_open(&talk, 0);
 	raw_register(&talk, &talk.answers, UINT64_C(1) << METHOD_GET_TABLE);
 	ask(&talk, 1, 60000, 0);
-	bed_run(&talk.bed, MS);
+	kernel_bed_run(&talk.bed, MS);
 	memcpy(request, talk.answers.mad, MAD_SIZE);
 	header = talk.answers.header;
 	for (unsigned i = 0; i < 3; i++) {
 		raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 7, 0, 1, 30);
-		bed_run(&talk.bed, i < 2 ? 4 * S : MS);
+		kernel_bed_run(&talk.bed, i < 2 ? 4 * S : MS);
 		CU_ASSERT_EQUAL(talk.answers.heard, 2 + i);
 		CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 		CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, 1);
@@ -731,15 +731,15 @@ static void test_remembered(void)
 	CU_ASSERT_EQUAL(talk.asks.size, 56 + 10);
 	/* As long as it is, no segment is new. */
 	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 1, 0, 1, 0);
-	bed_run(&talk.bed, MS);
+	kernel_bed_run(&talk.bed, MS);
 	CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ABORT);
 	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 1, 0, 0, 0);
-	bed_run(&talk.bed, 12 * S);
+	kernel_bed_run(&talk.bed, 12 * S);
 	CU_ASSERT_EQUAL(talk.answers.heard, 6);
 	CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
 	/* Then it is a new one, which nobody waits for. */
 	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 7, 0, 1, 30);
-	bed_run(&talk.bed, S);
+	kernel_bed_run(&talk.bed, S);
 	CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, 2);
 	CU_ASSERT_EQUAL(talk.asks.heard, 1);
 	talk_close(&talk);
@@ -756,28 +756,28 @@ static void test_bounds(void)
 	talk_open(&talk, 0);
 	raw_register(&talk, &talk.answers, UINT64_C(1) << METHOD_GET_TABLE);
 	ask(&talk, 1, 1, 0);
-	bed_run(&talk.bed, 2 * MS);
+	kernel_bed_run(&talk.bed, 2 * MS);
 	memcpy(request, talk.answers.mad, MAD_SIZE);
 	header = talk.answers.header;
 	for (; talk.answers.mad[TYPE] != TYPE_STOP && segment < 400000; segment++) {
 		raw_send(&talk.answers, request, &header, 1, TYPE_DATA, segment == 1 ? 3 : 1, 0,
 			 segment, 0);
 		if (segment % 64 == 1)
-			bed_run(&talk.bed, 10);
+			kernel_bed_run(&talk.bed, 10);
 	}
 	CU_ASSERT_EQUAL(talk.answers.mad[STATUS], 1);
 	CU_ASSERT(segment > (64 << 20) / 200 - 64 && segment < (64 << 20) / 200 + 64);
-	bed_run(&talk.bed, 20 * S);
+	kernel_bed_run(&talk.bed, 20 * S);
 	CU_ASSERT_EQUAL(kernel_next_us(talk.bed.kernel), UINT64_MAX);
 
 	for (uint32_t tid = 2; talk.answers.mad[TYPE] != TYPE_STOP || tid == 2; tid++) {
 		be32_store(request + 12, tid);
 		raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 3, 0, 1, 0);
-		bed_run(&talk.bed, 10);
+		kernel_bed_run(&talk.bed, 10);
 		CU_ASSERT_FATAL(tid < 20000);
 	}
 	CU_ASSERT_EQUAL(talk.answers.mad[STATUS], 1);
-	bed_run(&talk.bed, 60 * S);
+	kernel_bed_run(&talk.bed, 60 * S);
 	CU_ASSERT_EQUAL(kernel_next_us(talk.bed.kernel), UINT64_MAX);
 	talk_close(&talk);
 }
@@ -833,15 +833,15 @@ static void test_random(void)
 			CU_ASSERT_EQUAL(program_write(&raw, &header, mad, MAD_SIZE), 0);
 			if (i % 1000 == 500)
 				ask(&talk, 100 + i, 100, 0);
-			bed_run(&talk.bed, random_next(&state) % 2000);
+			kernel_bed_run(&talk.bed, random_next(&state) % 2000);
 		}
 		CU_ASSERT(stats(&talk, ASKER)->rmpp_malformed > 0);
 		CU_ASSERT(stats(&talk, ANSWERER)->rmpp_malformed > 0);
 		program_close(&raw);
-		bed_run(&talk.bed, 100 * S);
+		kernel_bed_run(&talk.bed, 100 * S);
 		CU_ASSERT_EQUAL(kernel_next_us(talk.bed.kernel), UINT64_MAX);
 		ask(&talk, 50000, 1000, 0);
-		bed_run(&talk.bed, S);
+		kernel_bed_run(&talk.bed, S);
 		CU_ASSERT(is_message(&talk, &talk.asks, 5000));
 		talk_close(&talk);
 	}

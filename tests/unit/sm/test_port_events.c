@@ -30,7 +30,7 @@ static void happened(void *ctx, const struct event *event)
 
 static struct world *listen(const struct sm_options *options)
 {
-	struct world *world = world_new(net_tree2(1, 3, 1, 1), 2, 1, options);
+	struct world *world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, options);
 
 	memset(&seen, 0, sizeof(seen));
 	seen.reader.happened = happened;
@@ -46,7 +46,7 @@ static guid_t guid_of(const struct fake_port *port)
 static void hush(struct world *world)
 {
 	event_unread(&seen.reader);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static bool is_forgotten(const struct world *world)
@@ -71,24 +71,24 @@ static void test_goes_and_comes(void)
 	guid_t guid;
 	lid_t lid;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(seen.count, 1); /* not each port that was there */
 	judge(0, EVENT_MASTER, 0, 0);
-	host = &world_node(world, "host-4")->port[1];
+	host = &sm_world_node(world, "host-4")->port[1];
 	guid = guid_of(host);
 	lid = host->info.lid;
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 3);
 	judge(1, EVENT_PORT_OUT, guid, lid);
 	judge(2, EVENT_PORT_FORGOTTEN, guid, LID_NONE);
 	fake_link(host, true);
 	newcomer = host; /* it can be reached when it is told of */
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	newcomer = NULL;
 	CU_ASSERT_EQUAL(seen.count, 4);
 	judge(3, EVENT_PORT_IN, guid, host->info.lid);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 4);
 	hush(world);
 }
@@ -96,33 +96,33 @@ static void test_goes_and_comes(void)
 /* A grace that the port does not need, and one that ends. */
 static void test_grace(void)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	struct world *world;
 	struct fake_port *host;
 
 	options.grace_s = 3600;
 	world = listen(&options);
-	CU_ASSERT_TRUE(world_up(world));
-	host = &world_node(world, "host-4")->port[1];
+	CU_ASSERT_TRUE(sm_world_up(world));
+	host = &sm_world_node(world, "host-4")->port[1];
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	judge(1, EVENT_PORT_OUT, guid_of(host), host->info.lid);
 	fake_link(host, true);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	judge(2, EVENT_PORT_IN, guid_of(host), host->info.lid);
 	options.grace_s = 0;
 	sm_set_options(world->sm, &options);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 3); /* it is back: nothing is forgotten */
 	options.grace_s = 3600;
 	sm_set_options(world->sm, &options);
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 0);
 	options.grace_s = 1; /* of which some may be over */
 	sm_set_options(world->sm, &options);
-	world_sweep(world, DISCOVER_HEAVY);
-	world_run(world, is_forgotten);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	sm_world_run(world, is_forgotten);
 	judge(4, EVENT_PORT_FORGOTTEN, guid_of(host), LID_NONE);
 	hush(world);
 }
@@ -135,10 +135,10 @@ static void test_went_unseen(void)
 	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77};
 	struct lid_entry here = {.lid = 78};
 
-	here.guid = guid_of(&world_node(world, "host-3")->port[1]);
+	here.guid = guid_of(&sm_world_node(world, "host-3")->port[1]);
 	registry_put(world->registry, REGISTRY_LID, &gone);
 	registry_put(world->registry, REGISTRY_LID, &here);
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(seen.count, 2);
 	judge(1, EVENT_PORT_FORGOTTEN, gone.guid, LID_NONE);
 	peers_port_down(world->sm->peers, "test");
@@ -150,14 +150,15 @@ static void test_went_unseen(void)
 /* A world whose registry knows, before its manager begins, what one on the same net has learnt. */
 static struct world *again(void)
 {
-	struct world *before = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL), *world = listen(NULL);
+	struct world *before = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL),
+		     *world = listen(NULL);
 	const struct lid_entry *entry;
 
-	CU_ASSERT_TRUE(world_up(before));
+	CU_ASSERT_TRUE(sm_world_up(before));
 	for (entry = registry_first(before->registry, REGISTRY_LID, -1, NULL); entry;
 	     entry = registry_next(before->registry, REGISTRY_LID, -1, entry))
 		registry_put(world->registry, REGISTRY_LID, entry);
-	world_free(before);
+	sm_world_free(before);
 	return world;
 }
 
@@ -176,18 +177,18 @@ static void test_unseen(void)
 	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77},
 			       before = {.guid = 0xBEEF, .lid = 78, .gone = 1};
 	struct world *world = again();
-	struct fake_port *host = &world_node(world, "host-4")->port[1];
+	struct fake_port *host = &sm_world_node(world, "host-4")->port[1];
 	const struct lid_entry came = {.guid = guid_of(host)};
 	struct lid_entry back = {.gone = 2, .lid = 79};
 
-	back.guid = guid_of(&world_node(world, "host-3")->port[1]);
+	back.guid = guid_of(&sm_world_node(world, "host-3")->port[1]);
 	CU_ASSERT_TRUE(registry_drop(world->registry, REGISTRY_LID, &came));
 	registry_put(world->registry, REGISTRY_LID, &back);
 	registry_put(world->registry, REGISTRY_LID, &gone);
 	registry_put(world->registry, REGISTRY_LID, &before);
 	read_registry(world);
 	newcomer = host;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	newcomer = NULL;
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT], 1);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_IN], 2);
@@ -195,11 +196,11 @@ static void test_unseen(void)
 	CU_ASSERT_EQUAL(seen.count, 6);
 	judge(3, EVENT_PORT_OUT, gone.guid, gone.lid);
 	CU_ASSERT_PTR_NULL(seen.event[3].facts);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.count, 6);
 	read_registry(world); /* a restart after which all is as it was */
 	port_events_published(&world->sm->port_events, NULL, world->sm->view);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(seen.of[EVENT_MASTER], 2);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT], 1);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_IN], 2);
@@ -217,7 +218,7 @@ static void test_another_fabric(void)
 	registry_put(world->registry, REGISTRY_LID, &own);
 	registry_put(world->registry, REGISTRY_LID, &other);
 	read_registry(world);
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT] + seen.of[EVENT_PORT_IN], 0);
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_FORGOTTEN], 1);
 	hush(world);
@@ -232,7 +233,7 @@ static void test_after_another_master(void)
 	registry_put(world->registry, REGISTRY_LID, &gone);
 	read_registry(world);
 	port_events_published(&world->sm->port_events, NULL, NULL); /* STANDBY */
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(seen.of[EVENT_PORT_OUT] + seen.of[EVENT_PORT_IN], 0);
 	hush(world);
 }
@@ -251,7 +252,7 @@ static void test_only_registered(void)
 	guid_t gone[] = {orphan.port_guid, member.port_guid, service.gid_guid,
 			 subscription.subscriber};
 
-	alias.port_guid = here.port_guid = guid_of(&world_node(world, "host-3")->port[1]);
+	alias.port_guid = here.port_guid = guid_of(&sm_world_node(world, "host-3")->port[1]);
 	registry_put(world->registry, REGISTRY_MEMBER, &member);
 	registry_put(world->registry, REGISTRY_MEMBER, &again);
 	registry_put(world->registry, REGISTRY_MEMBER, &here);
@@ -260,7 +261,7 @@ static void test_only_registered(void)
 	registry_put(world->registry, REGISTRY_SUBSCRIPTION, &subscription);
 	registry_put(world->registry, REGISTRY_ALIAS, &orphan);
 	registry_put(world->registry, REGISTRY_ALIAS, &alias);
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(seen.count, 1 + ARRAY_SIZE(gone));
 	for (unsigned i = 0; i < ARRAY_SIZE(gone); i++)
 		judge(1 + i, EVENT_PORT_FORGOTTEN, gone[i], LID_NONE);
@@ -275,11 +276,11 @@ static void test_traps(void)
 	union notice_details details = {0};
 	struct notice vendor = {.producer_type = 0x2C9, .trap_number = 1};
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
-	struct fake_port *host = &world_node(world, "host-3")->port[1];
+	struct fake_port *host = &sm_world_node(world, "host-3")->port[1];
 
 	fake_trap(world->fake, 3, TRAP_LINK_STATE, &details, 1, 0);
 	CU_ASSERT_EQUAL(seen.count, 0); /* not MASTER */
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
 		for (unsigned again = 0; again < 2; again++)
 			fake_trap(world->fake, host->info.lid, numbers[i], &details, i + 1, 0);

@@ -65,15 +65,15 @@ static struct net *star(void)
 
 static struct world *begin(unsigned readback_s)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	struct world *world;
 
 	options.readback_s = readback_s;
-	world = world_new(star(), 1, 1, &options);
+	world = sm_world_new(star(), 1, 1, &options);
 	for (unsigned n = 0; n < world->fake->num_nodes; n++) {
 		struct fake_node *node = world->fake->nodes[n];
 
-		node->has_tables = node != world_node(world, "host-3");
+		node->has_tables = node != sm_world_node(world, "host-3");
 		for (unsigned p = 0; p <= node->info.num_ports; p++) {
 			struct port_info *info = &node->port[p].info;
 
@@ -83,13 +83,13 @@ static struct world *begin(unsigned readback_s)
 			info->vl_arbitration_high_cap = CAP_HIGH;
 		}
 	}
-	world_node(world, "host-1")->port[1].info.vl_cap = 1;
+	sm_world_node(world, "host-1")->port[1].info.vl_cap = 1;
 	return world;
 }
 
 static const struct port *known(const struct world *world, const char *id, unsigned num)
 {
-	guid_t guid = world_node(world, id)->info.node_guid;
+	guid_t guid = sm_world_node(world, id)->info.node_guid;
 
 	return &fabric_find_node(world->sm->fabric, guid)->port[num];
 }
@@ -117,11 +117,11 @@ static void test_what_is_read(void)
 	const struct port_tables *tables;
 	const struct snapshot *topology;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	for (size_t i = 0; i < ARRAY_SIZE(costs); i++)
 		CU_ASSERT_EQUAL(tables_cost(known(world, costs[i].node, costs[i].port)),
 				costs[i].cost);
-	CU_ASSERT_TRUE(world_run(world, all_read));
+	CU_ASSERT_TRUE(sm_world_run(world, all_read));
 
 	tables = port_facts(known(world, "host-1", 1))->tables;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(tables);
@@ -152,7 +152,7 @@ static void test_what_is_read(void)
 	CU_ASSERT_PTR_EQUAL(topology->switches[0].facts->port[2].tables, tables);
 	for (uint32_t e = 0; e < topology->num_ends; e++)
 		CU_ASSERT_PTR_NOT_NULL(topology->ends[e].facts->port[1].tables);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static unsigned asked; /* for tables, by the manager */
@@ -174,10 +174,10 @@ static void test_refused(void)
 	const struct port *port;
 
 	asked = 0;
-	counted = world_node(world, "host-3");
+	counted = sm_world_node(world, "host-3");
 	world->fake->fate = count;
-	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_TRUE(world_run(world, all_read));
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, all_read));
 	port = known(world, "host-3", 1);
 	CU_ASSERT_EQUAL(asked, 3 + 1 + 3);
 	CU_ASSERT_EQUAL(port->refuses,
@@ -185,12 +185,12 @@ static void test_refused(void)
 	CU_ASSERT_EQUAL(tables_cost(port), 0);
 	CU_ASSERT_EQUAL(port_facts(port)->tables->num_guids, 0);
 
-	fake_link(&world_node(world, "host-3")->port[1], false);
-	world_sweep(world, DISCOVER_HEAVY);
-	fake_link(&world_node(world, "host-3")->port[1], true);
-	world_sweep(world, DISCOVER_HEAVY);
+	fake_link(&sm_world_node(world, "host-3")->port[1], false);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	fake_link(&sm_world_node(world, "host-3")->port[1], true);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(known(world, "host-3", 1)->refuses, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* P_Keys of switches' ports before hosts */
@@ -221,7 +221,7 @@ static bool fronts_known(const struct world *world)
 	for (unsigned num = 1; num <= HOSTS; num++)
 		if (!port_facts(known(world, "leaf-0", num))->pkeys)
 			return false;
-	return world_is_quiet(world);
+	return sm_world_is_quiet(world);
 }
 
 static bool hosts_acknowledged(const struct world *world)
@@ -241,7 +241,7 @@ static void test_fronts(void)
 {
 	const struct partition_entry partition = {.p_key = 5, .mtu = 4, .rate = 3, .scope = 2};
 	struct world *world = begin(1);
-	struct fake_node *leaf = world_node(world, "leaf-0");
+	struct fake_node *leaf = sm_world_node(world, "leaf-0");
 	const struct pkey_list *list;
 
 	counted = leaf;
@@ -250,8 +250,8 @@ static void test_fronts(void)
 	leaf->sw.inbound_enforcement_cap = leaf->sw.outbound_enforcement_cap = 1;
 	leaf->port[FRONT].p_key[3] = leaf->port[FRONT].p_key[FAKE_KEYS - 1] = STALE;
 	key_gets = 0;
-	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_TRUE(world_run(world, fronts_known));
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, fronts_known));
 	CU_ASSERT_TRUE(hosts_acknowledged(world));
 	CU_ASSERT_EQUAL(key_gets, HOSTS * FAKE_KEYS / PKEY_BLOCK_KEYS);
 	list = port_facts(known(world, "leaf-0", FRONT))->pkeys;
@@ -261,27 +261,27 @@ static void test_fronts(void)
 
 	key_gets = 0;
 	fake_link(&leaf->port[FRONT], false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NULL(port_facts(known(world, "leaf-0", FRONT))->pkeys);
 	fake_link(&leaf->port[FRONT], true);
-	world_sweep(world, DISCOVER_HEAVY);
-	CU_ASSERT_TRUE(world_run(world, fronts_known));
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_TRUE(sm_world_run(world, fronts_known));
 	CU_ASSERT_EQUAL(key_gets, FAKE_KEYS / PKEY_BLOCK_KEYS);
 
 	key_gets = 0;
 	registry_put(world->registry, REGISTRY_PARTITION, &partition);
-	CU_ASSERT_TRUE(world_run(world, is_enforced));
+	CU_ASSERT_TRUE(sm_world_run(world, is_enforced));
 	CU_ASSERT_EQUAL(key_gets, 0);
 	CU_ASSERT_EQUAL(leaf->port[FRONT].p_key[3], 0);
 	CU_ASSERT_EQUAL(leaf->port[FRONT].p_key[FAKE_KEYS - 1], 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Aliases */
 
 static guid_t alias_held(const struct world *world, const char *id, unsigned index)
 {
-	const struct fake_port *port = &world_node(world, id)->port[1];
+	const struct fake_port *port = &sm_world_node(world, id)->port[1];
 
 	return port->guids_set >> index / 8 & 1 ? be64_load(port->guids[index / 8] + index % 8 * 8)
 						: 0;
@@ -310,7 +310,7 @@ static unsigned guid_sets(const struct world *world)
 
 static bool tables_known(const struct world *world)
 {
-	return world_is_quiet(world) && port_facts(known(world, "host-2", 1))->tables;
+	return sm_world_is_quiet(world) && port_facts(known(world, "host-2", 1))->tables;
 }
 
 static bool host_2_settled(const struct world *world)
@@ -327,13 +327,13 @@ static bool host_2_settled(const struct world *world)
 static void test_aliases(void)
 {
 	struct world *world = begin(1);
-	struct fake_port *host = &world_node(world, "host-2")->port[1];
+	struct fake_port *host = &sm_world_node(world, "host-2")->port[1];
 
-	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_TRUE(world_run(world, tables_known));
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, tables_known));
 	put_alias(world, "host-2", 1, 0xA1);
 	put_alias(world, "host-2", 9, 0xA9);
-	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_TRUE(sm_world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 0),
 			port_facts(known(world, "host-2", 1))->guid);
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0xA1);
@@ -342,21 +342,21 @@ static void test_aliases(void)
 	CU_ASSERT_EQUAL(guid_sets(world), 2);
 
 	put_alias(world, "host-2", 1, 0);
-	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_TRUE(sm_world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0);
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
 	CU_ASSERT_EQUAL(world->sm->guids.num_taken_back, 0);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(guid_sets(world), 0);
 
 	fake_link(host, false);
 	host->guids_set = 0;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	fake_link(host, true);
-	world_sweep(world, DISCOVER_HEAVY);
-	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_TRUE(sm_world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 9), 0xA9);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A device that does not take them is told once, and again when it is told something else. */
@@ -364,18 +364,18 @@ static void test_ignored_aliases(void)
 {
 	struct world *world = begin(1);
 
-	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_TRUE(world_run(world, tables_known));
-	world_node(world, "host-2")->ignores_guids = true;
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, tables_known));
+	sm_world_node(world, "host-2")->ignores_guids = true;
 	put_alias(world, "host-2", 1, 0xA1);
-	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_TRUE(sm_world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(guid_sets(world), 1);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(guid_sets(world), 0);
 	put_alias(world, "host-2", 1, 0xA2);
-	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_TRUE(sm_world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(guid_sets(world), 1);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* One that was busy is told again, in another sweep. */
@@ -383,15 +383,15 @@ static void test_aliases_of_the_busy(void)
 {
 	struct world *world = begin(1);
 
-	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_TRUE(world_run(world, tables_known));
-	world_node(world, "host-2")->busy_guids = 2;
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, tables_known));
+	sm_world_node(world, "host-2")->busy_guids = 2;
 	put_alias(world, "host-2", 1, 0xA1);
-	CU_ASSERT_TRUE(world_run(world, host_2_settled));
+	CU_ASSERT_TRUE(sm_world_run(world, host_2_settled));
 	CU_ASSERT_EQUAL(alias_held(world, "host-2", 1), 0xA1);
 	CU_ASSERT_EQUAL(known(world, "host-2", 1)->refuses, 0);
 	CU_ASSERT_EQUAL(program_refused_values(world->sm->program), 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Nothing is read where nothing is to be read back. */
@@ -399,10 +399,10 @@ static void test_not_at_all(void)
 {
 	struct world *world = begin(0);
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(world->sm->readback.reads, 0);
 	CU_ASSERT_PTR_NULL(port_facts(known(world, "host-2", 1))->tables);
-	world_free(world);
+	sm_world_free(world);
 }
 
 int main(void)

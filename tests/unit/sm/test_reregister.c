@@ -28,12 +28,12 @@ static bool has_reregistered(const struct world *world)
 
 static struct world *world_with_rate(unsigned rate)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	struct world *world;
 
 	options.rereg_rate = rate;
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, &options);
-	CU_ASSERT_TRUE(world_up(world));
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, &options);
+	CU_ASSERT_TRUE(sm_world_up(world));
 	return world;
 }
 
@@ -42,16 +42,16 @@ static void test_once(void)
 	struct world *world = world_with_rate(1000);
 	unsigned before = reregistered(world);
 
-	world_sweep(world, DISCOVER_HEAVY); /* they are known */
+	sm_world_sweep(world, DISCOVER_HEAVY); /* they are known */
 	CU_ASSERT_EQUAL(reregistered(world), before);
 	forget_all(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* As many as a second allows, the others within the next one, without a sweep. */
@@ -62,14 +62,14 @@ static void test_paced(void)
 	uint64_t sweep;
 
 	forget_all(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + RATE);
 	sweep = world->sm->sweep.last.number;
 	wanted = before + ENDS;
-	world_run(world, has_reregistered);
+	sm_world_run(world, has_reregistered);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweep);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Another manager had the subnet: all hosts and switches but our own port know its LID. */
@@ -102,15 +102,15 @@ static void test_takeover(void)
 
 		know_another(world);
 		fabric_new_rereg_epoch(world->sm->fabric);
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		if (rates[i] == RATE)
 			CU_ASSERT_EQUAL(port_sets(world), RATE);
 		wanted = before + ENDS - !rates[i];
-		world_run(world, has_reregistered);
+		sm_world_run(world, has_reregistered);
 		CU_ASSERT_EQUAL(reregistered(world), wanted);
 		CU_ASSERT_EQUAL(port_sets(world), ENDS - !rates[i]);
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -120,24 +120,24 @@ static void test_not_at_all(void)
 	unsigned before = reregistered(world);
 
 	forget_all(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A host that does not know the bit is left alone. */
 static void test_cannot(void)
 {
 	struct world *world = world_with_rate(1000);
-	struct fake_port *host = &world_node(world, "host-3")->port[1];
+	struct fake_port *host = &sm_world_node(world, "host-3")->port[1];
 	unsigned before = reregistered(world);
 
 	host->info.capability_mask &= ~CAP_CLIENT_REREGISTER;
 	forget_all(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(reregistered(world), before + ENDS - 1);
-	world_free(world);
+	sm_world_free(world);
 }
 
 int main(void)

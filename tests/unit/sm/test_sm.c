@@ -28,12 +28,12 @@ static struct net *chain(void)
 
 static struct fake_port *host_port(const struct world *world, const char *id)
 {
-	return &world_node(world, id)->port[1];
+	return &sm_world_node(world, id)->port[1];
 }
 
 static struct node *known(const struct world *world, const char *id)
 {
-	return fabric_find_node(world->sm->fabric, world_node(world, id)->info.node_guid);
+	return fabric_find_node(world->sm->fabric, sm_world_node(world, id)->info.node_guid);
 }
 
 /* Bring-up */
@@ -56,7 +56,7 @@ static void test_bring_up(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sm_options options = world_options();
+		struct sm_options options = sm_world_options();
 		struct world *world;
 		struct net *net;
 		char *error;
@@ -64,14 +64,15 @@ static void test_bring_up(void)
 		CU_ASSERT_EQUAL_FATAL(spec_build(rows[i].spec, &net, &error), 0);
 		options.lmc = rows[i].lmc;
 		CU_ASSERT_FATAL(net_find(net, rows[i].sm_node) >= 0);
-		world = world_new(net, net_find(net, rows[i].sm_node), rows[i].sm_port, &options);
-		CU_ASSERT_TRUE(world_up(world));
+		world = sm_world_new(net, net_find(net, rows[i].sm_node), rows[i].sm_port,
+				     &options);
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(world->error, 0);
 		CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
 		CU_ASSERT_TRUE(world->fake->issm);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(*sm_view(world->sm));
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -83,11 +84,11 @@ static void test_manager_on_a_switch(void)
 
 		for (unsigned n = 0; n < 4; n++)
 			net->nodes[n].enhanced_port0 = enhanced;
-		world = world_new(net, 0, 0, NULL);
-		CU_ASSERT_TRUE(world_up(world));
+		world = sm_world_new(net, 0, 0, NULL);
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(world->error, 0);
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -99,13 +100,13 @@ static void test_two_hosts_without_switch(void)
 	net_put(net, NODE_CA, "host", 0, 2);
 	net_put(net, NODE_CA, "host", 1, 2);
 	net_cable(net, 0, 1);
-	world = world_new(net, 0, 1, NULL);
-	CU_ASSERT_TRUE(world_up(world));
+	world = sm_world_new(net, 0, 1, NULL);
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(world->error, 0);
 	CU_ASSERT_EQUAL(host_port(world, "host-1")->info.master_sm_lid,
 			host_port(world, "host-0")->info.lid);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 static void test_host_cabled_to_itself(void)
@@ -115,13 +116,13 @@ static void test_host_cabled_to_itself(void)
 
 	net_put(net, NODE_CA, "host", 0, 2);
 	net_connect(net, 0, 1, 0, 2);
-	world = world_new(net, 0, 1, NULL);
-	CU_ASSERT_TRUE(world_up(world));
+	world = sm_world_new(net, 0, 1, NULL);
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(discover_anomalies(world->sm->discover)->self_links, 1);
 	CU_ASSERT_NOT_EQUAL(host_port(world, "host-0")->info.lid, 0);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A second host has both its ports on one switch, and another a cable to itself. */
@@ -136,39 +137,39 @@ static void test_loose_cables(void)
 	net_cable(net, 0, sw);
 	net_connect(net, sw, 2, sw, 3);
 	net_cable(net, sw, twice);
-	world = world_new(net, 1, 1, NULL);
-	CU_ASSERT_TRUE(world_up(world));
+	world = sm_world_new(net, 1, 1, NULL);
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->self_links, 0);
-	CU_ASSERT_EQUAL(world_faults(world), 0);
-	CU_ASSERT_EQUAL(world_node(world, "twice-0")->port[1].info.port_state, PORT_ACTIVE);
-	CU_ASSERT_EQUAL(world_node(world, "twice-0")->port[2].info.port_state, PORT_ACTIVE);
-	world_check_orders(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL(sm_world_faults(world), 0);
+	CU_ASSERT_EQUAL(sm_world_node(world, "twice-0")->port[1].info.port_state, PORT_ACTIVE);
+	CU_ASSERT_EQUAL(sm_world_node(world, "twice-0")->port[2].info.port_state, PORT_ACTIVE);
+	sm_world_check_orders(world);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_own_link_down(void)
 {
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
 	fake_link(host_port(world, "host-3"), false);
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(world->error, -ENETDOWN);
 	fake_link(host_port(world, "host-3"), true);
-	CU_ASSERT_TRUE(world_sweep(world, DISCOVER_HEAVY));
+	CU_ASSERT_TRUE(sm_world_sweep(world, DISCOVER_HEAVY));
 	CU_ASSERT_EQUAL(world->error, 0);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* A fabric that another manager left ACTIVE, with its LIDs and its address. */
 static void test_takes_over(void)
 {
-	struct world *old = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-	struct world *world = world_new(net_tree2(2, 2, 2, 1), 7, 1, NULL);
+	struct world *old = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 7, 1, NULL);
 
-	CU_ASSERT_TRUE(world_up(old));
+	CU_ASSERT_TRUE(sm_world_up(old));
 	for (unsigned n = 0; n < old->fake->num_nodes; n++) {
 		struct fake_node *from = old->fake->nodes[n], *to = world->fake->nodes[n];
 
@@ -181,7 +182,7 @@ static void test_takes_over(void)
 		}
 	}
 	world->sm_has_lid = true;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	for (unsigned n = 0; n < old->fake->num_nodes; n++) {
 		struct fake_port *end = &world->fake->nodes[n]->port[n < 4 ? 0 : 1];
 
@@ -189,9 +190,9 @@ static void test_takes_over(void)
 		CU_ASSERT_EQUAL(end->info.master_sm_lid, world->fake->local->info.lid);
 		CU_ASSERT_EQUAL(end->reregisters, 1);
 	}
-	world_check_up(world);
-	world_free(old);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(old);
+	sm_world_free(world);
 }
 
 /* ClientReregister goes with each Set() that changes MasterSMLID, and with no other. */
@@ -220,12 +221,12 @@ static unsigned reregister_faults(const struct world *world)
 
 static void test_reregister(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(reregister_faults(world), 0);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* A switch is addressable before hosts behind it come up: it has to send traps about them. */
@@ -234,7 +235,7 @@ static void note_late_switches(void *ctx, const struct fake_set *set)
 {
 	struct port_info want;
 
-	world_before_set(ctx, set);
+	sm_world_before_set(ctx, set);
 	if (set->attr_id != ATTR_PORT_INFO)
 		return;
 	attr_decode(&port_info_format, set->data, &want);
@@ -244,46 +245,46 @@ static void note_late_switches(void *ctx, const struct fake_set *set)
 
 static void test_switch_has_its_lid_first(void)
 {
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
 	late_switches = 0;
 	world->fake->before_set = note_late_switches;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(late_switches, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Devices that do not answer */
 
 static void test_silent_switch(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-	struct fake_node *silent = world_node(world, "spine-1");
+	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct fake_node *silent = sm_world_node(world, "spine-1");
 
 	silent->silent = true;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(world->error, 0);
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->unresponsive, 0);
 	for (unsigned n = 4; n < 8; n++)
 		CU_ASSERT_EQUAL(world->fake->nodes[n]->port[1].info.port_state, PORT_ACTIVE);
-	CU_ASSERT_EQUAL(world_faults(world), 0);
-	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(sm_world_faults(world), 0);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	silent->silent = false;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_PTR_NOT_NULL(known(world, "spine-1"));
-	world_check_up(world);
+	sm_world_check_up(world);
 
 	/* It falls silent while its links stay up: it goes on forwarding. */
 	silent->silent = true;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_PTR_NOT_NULL(known(world, "spine-1"));
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	CU_ASSERT_EQUAL(world_faults(world), 0);
+	CU_ASSERT_EQUAL(sm_world_faults(world), 0);
 	silent->silent = false;
-	world_sweep(world, DISCOVER_LIGHT);
-	world_check_up(world);
-	world_free(world);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 static bool two_sweeps_more(const struct world *world)
@@ -294,14 +295,14 @@ static bool two_sweeps_more(const struct world *world)
 /* One dead device must not turn every sweep into a full one. */
 static void test_silent_host_costs_no_heavy_sweeps(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 
-	world_node(world, "host-3")->silent = true;
-	CU_ASSERT_TRUE(world_up(world));
-	CU_ASSERT_TRUE(world_run(world, two_sweeps_more));
+	sm_world_node(world, "host-3")->silent = true;
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, two_sweeps_more));
 	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.error, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* The n-th request (of all, or of one attribute and method) meets a fate. */
@@ -340,14 +341,14 @@ static void test_one_bad_answer(void)
 
 	for (size_t f = 0; f < ARRAY_SIZE(fates); f++) {
 		for (unsigned nth = 1; nth < 60; nth += 4) {
-			struct world *world = world_new(chain(), 3, 1, NULL);
+			struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
 			plan_fate(world, fates[f], nth, nth);
-			CU_ASSERT_TRUE(world_up(world));
+			CU_ASSERT_TRUE(sm_world_up(world));
 			CU_ASSERT_EQUAL(world->error, 0);
 			CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-			world_check_up(world);
-			world_free(world);
+			sm_world_check_up(world);
+			sm_world_free(world);
 		}
 	}
 }
@@ -358,19 +359,19 @@ static void test_one_request_fails(void)
 	for (unsigned nth = 2; nth < 75; nth++) {
 		static const enum fake_fate fates[] = {FAKE_LOSE_REQUEST, FAKE_LOSE_ANSWER,
 						       FAKE_REFUSE};
-		struct sm_options options = world_options();
+		struct sm_options options = sm_world_options();
 		struct world *world;
 
 		options.smp_attempts = 1;
-		world = world_new(chain(), 3, 1, &options);
+		world = sm_world_new(chain(), 3, 1, &options);
 		plan_fate(world, fates[nth % 3], nth, nth);
-		CU_ASSERT_TRUE(world_up(world));
-		world_check_orders(world);
+		CU_ASSERT_TRUE(sm_world_up(world));
+		sm_world_check_orders(world);
 		for (unsigned again = 0; again < 3; again++)
-			world_sweep(world, DISCOVER_HEAVY);
+			sm_world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -378,7 +379,7 @@ static void test_one_request_fails(void)
 static unsigned stop_after;
 static bool enough_requests(const struct world *world)
 {
-	return world->fake->requests >= stop_after || world_is_quiet(world);
+	return world->fake->requests >= stop_after || sm_world_is_quiet(world);
 }
 
 static enum fake_fate freeze_all(void *ctx, struct fake_node *node, const struct mad_header *header)
@@ -393,8 +394,8 @@ static enum fake_fate freeze_all(void *ctx, struct fake_node *node, const struct
 static void test_free_at_any_time(void)
 {
 	for (stop_after = 1; stop_after < 90; stop_after++) {
-		struct world *world = world_new(chain(), 3, 1, NULL);
-		struct fake_node *other = world_node(world, "host-4");
+		struct world *world = sm_world_new(chain(), 3, 1, NULL);
+		struct fake_node *other = sm_world_node(world, "host-4");
 
 		other->has_sm = true;
 		other->port[1].info.capability_mask |= CAP_IS_SM;
@@ -402,41 +403,41 @@ static void test_free_at_any_time(void)
 			(struct sm_info){.guid = other->info.port_guid + 1, .state = SM_STANDBY};
 		world->fake->fate = freeze_all;
 		sm_start(world->sm);
-		world_run(world, enough_requests);
+		sm_world_run(world, enough_requests);
 		sm_stop(world->sm);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
 /* A block whose Set() may or may not have taken effect holds neither the old nor the new. */
 static void test_block_of_unknown_content(void)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	struct world *world;
 
 	options.smp_attempts = 1;
-	world = world_new(chain(), 3, 1, &options);
-	CU_ASSERT_TRUE(world_up(world));
-	world_check_up(world);
+	world = sm_world_new(chain(), 3, 1, &options);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	sm_world_check_up(world);
 	/* Other tables are wanted; they are written, but the acknowledgements get lost. */
-	fake_link(&world_node(world, "leaf-0")->port[2], false);
+	fake_link(&sm_world_node(world, "leaf-0")->port[2], false);
 	plan_fate(world, FAKE_LOSE_ANSWER, 1, 1000);
 	plan.attr_id = ATTR_LINEAR_FORWARDING_TABLE;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	/* The first ones are wanted again. */
 	world->fake->fate = NULL;
-	fake_link(&world_node(world, "leaf-0")->port[2], true);
-	world_sweep(world, DISCOVER_HEAVY);
+	fake_link(&sm_world_node(world, "leaf-0")->port[2], true);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-	CU_ASSERT_EQUAL(world_wrong_rows(world), 0);
-	world_check_up(world);
-	world_free(world);
+	CU_ASSERT_EQUAL(sm_world_wrong_rows(world), 0);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* Of two blocks of P_Keys one could not be read: the other does not stand for both. */
 static void test_half_a_pkey_table(void)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	const struct partition_entry partition = {.p_key = 5};
 	struct partition_member_entry member = {.p_key = 5, .membership = MEMBERSHIP_FULL};
 	const struct pkey_list *list;
@@ -444,8 +445,8 @@ static void test_half_a_pkey_table(void)
 	struct fake_node *host;
 
 	options.smp_attempts = 1;
-	world = world_new(one_switch(2), 1, 1, &options);
-	host = world_node(world, "host-2");
+	world = sm_world_new(one_switch(2), 1, 1, &options);
+	host = sm_world_node(world, "host-2");
 	host->info.partition_cap = FAKE_KEYS;
 	host->port[1].p_key[40] = 0x8005;
 	member.guid = host->info.port_guid + 1;
@@ -454,62 +455,62 @@ static void test_half_a_pkey_table(void)
 	plan_fate(world, FAKE_LOSE_REQUEST, 1, 1);
 	plan.attr_id = ATTR_PKEY_TABLE;
 	plan.node = host;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	for (unsigned again = 0; again < 2; again++)
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 	list = port_facts(&known(world, "host-2")->port[1])->pkeys;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(list);
 	CU_ASSERT_EQUAL_FATAL(list->count, FAKE_KEYS);
 	CU_ASSERT_EQUAL(list->key[0], PKEY_DEFAULT_FULL);
 	CU_ASSERT_EQUAL(list->key[40], 0x8005);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A port that is up, and whose table was read, is not out of its partitions for a lost answer: the
  * next light pass reads it again. A table that a port refuses is not known. */
 static void test_pkeys_of_a_port_that_is_up(void)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	struct world *world;
 	struct fake_node *host;
 
 	options.smp_attempts = 1;
-	world = world_new(one_switch(2), 1, 1, &options);
-	host = world_node(world, "host-2");
-	CU_ASSERT_TRUE(world_up(world));
+	world = sm_world_new(one_switch(2), 1, 1, &options);
+	host = sm_world_node(world, "host-2");
+	CU_ASSERT_TRUE(sm_world_up(world));
 	plan_fate(world, FAKE_LOSE_ANSWER, 1, 1);
 	plan.attr_id = ATTR_PKEY_TABLE;
 	plan.node = host;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NOT_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
 	CU_ASSERT_TRUE(known(world, "host-2")->port[1].pkeys_unread);
 	host->port[1].p_key[1] = 0x8005;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_FALSE(known(world, "host-2")->port[1].pkeys_unread);
 	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0); /* it was seen, and taken away */
 	plan_fate(world, FAKE_REFUSE, 1, 1);
 	plan.attr_id = ATTR_PKEY_TABLE;
 	plan.node = host;
 	plan.method = METHOD_GET;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Our own agent fails for one sweep: that says nothing about the fabric. */
 static void test_own_agent_is_silent(void)
 {
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	world->fake->local->node->silent = true;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_NOT_EQUAL(world->error, 0);
 	CU_ASSERT_PTR_NOT_NULL(known(world, "host-4"));
 	world->fake->local->node->silent = false;
-	world_sweep(world, DISCOVER_HEAVY);
-	world_check_up(world);
-	world_free(world);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* What comes and goes */
@@ -520,22 +521,22 @@ static void test_vanishes_and_returns(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_HEAVY; kind++) {
-			struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-			struct fake_node *node = world_node(world, ids[i]);
+			struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+			struct fake_node *node = sm_world_node(world, ids[i]);
 
-			CU_ASSERT_TRUE(world_up(world));
+			CU_ASSERT_TRUE(sm_world_up(world));
 			for (unsigned p = 1; p <= node->info.num_ports; p++)
 				fake_link(&node->port[p], false);
-			world_sweep(world, kind);
+			sm_world_sweep(world, kind);
 			CU_ASSERT_PTR_NULL(known(world, ids[i]));
 			CU_ASSERT_EQUAL(world->error, 0);
-			CU_ASSERT_EQUAL(world_not_active(world), 0);
+			CU_ASSERT_EQUAL(sm_world_not_active(world), 0);
 			fake_reboot(node);
-			world_sweep(world, kind);
+			sm_world_sweep(world, kind);
 			CU_ASSERT_PTR_NOT_NULL(known(world, ids[i]));
 			CU_ASSERT_EQUAL(world->error, 0);
-			world_check_up(world);
-			world_free(world);
+			sm_world_check_up(world);
+			sm_world_free(world);
 		}
 	}
 }
@@ -552,8 +553,8 @@ static void test_no_circle_at_any_moment(void)
 		char *error;
 
 		CU_ASSERT_EQUAL_FATAL(spec_build(specs[i], &net, &error), 0);
-		world = world_new(net, net_find(net, "host-0001"), 1, NULL);
-		CU_ASSERT_TRUE(world_up(world));
+		world = sm_world_new(net, net_find(net, "host-0001"), 1, NULL);
+		CU_ASSERT_TRUE(sm_world_up(world));
 		for (unsigned n = 0; n < world->fake->num_nodes; n++) {
 			struct fake_node *node = world->fake->nodes[n];
 
@@ -564,28 +565,28 @@ static void test_no_circle_at_any_moment(void)
 				    !fake_is_switch(port->peer))
 					continue;
 				fake_link(port, false);
-				world_sweep(world, DISCOVER_LIGHT);
+				sm_world_sweep(world, DISCOVER_LIGHT);
 				fake_link(port, true);
-				world_sweep(world, DISCOVER_LIGHT);
+				sm_world_sweep(world, DISCOVER_LIGHT);
 			}
 		}
-		world_sweep(world, DISCOVER_HEAVY);
-		world_check_up(world);
-		world_free(world);
+		sm_world_sweep(world, DISCOVER_HEAVY);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
 static void test_link_bounces(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
-	CU_ASSERT_TRUE(world_up(world));
-	fake_link(&world_node(world, "leaf-0")->port[3], true);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	fake_link(&sm_world_node(world, "leaf-0")->port[3], true);
 	fake_link(host_port(world, "host-5"), true);
-	world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_EQUAL(world_not_active(world), 0);
-	world_check_up(world);
-	world_free(world);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(sm_world_not_active(world), 0);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 static void test_switch_reboots(void)
@@ -594,15 +595,15 @@ static void test_switch_reboots(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_HEAVY; kind++) {
-			struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+			struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
-			CU_ASSERT_TRUE(world_up(world));
-			fake_reboot(world_node(world, ids[i]));
-			world_sweep(world, kind);
+			CU_ASSERT_TRUE(sm_world_up(world));
+			fake_reboot(sm_world_node(world, ids[i]));
+			sm_world_sweep(world, kind);
 			CU_ASSERT_EQUAL(world->error, 0);
 			CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-			world_check_up(world);
-			world_free(world);
+			sm_world_check_up(world);
+			sm_world_free(world);
 		}
 	}
 }
@@ -610,20 +611,20 @@ static void test_switch_reboots(void)
 /* A cable moves to another port, another host takes a place. */
 static void test_cable_moves(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 	struct fake_port *host = host_port(world, "host-3"), *old = host->peer;
-	struct fake_port *place = &world_node(world, "leaf-0")->port[4];
+	struct fake_port *place = &sm_world_node(world, "leaf-0")->port[4];
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	fake_link(host, false);
 	old->peer = NULL;
 	host->peer = place;
 	place->peer = host;
 	fake_link(host, true);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(known(world, "host-3")->port[1].peer->num, 4);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* Two hosts, or two switches, have changed places between two sweeps. */
@@ -644,14 +645,14 @@ static void test_cables_are_swapped(void)
 	static const char *const ids[][2] = {{"host-5", "host-7"}, {"host-5", "host-6"}};
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(ids); i++) {
-		struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+		struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		swap_cables(host_port(world, ids[i / 2][0]), host_port(world, ids[i / 2][1]));
-		CU_ASSERT_TRUE(world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
+		CU_ASSERT_TRUE(sm_world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
 		CU_ASSERT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -661,18 +662,18 @@ static void test_device_is_replaced(void)
 	static const char *const ids[] = {"host-6", "leaf-1", "spine-0"};
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(ids); i++) {
-		struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-		struct fake_node *node = world_node(world, ids[i / 2]);
+		struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+		struct fake_node *node = sm_world_node(world, ids[i / 2]);
 
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		node->info.device_id++;
 		fake_reboot(node);
-		CU_ASSERT_TRUE(world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
-		world_sweep(world, DISCOVER_HEAVY);
+		CU_ASSERT_TRUE(sm_world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(known(world, ids[i / 2]));
 		CU_ASSERT_EQUAL(known(world, ids[i / 2])->facts->info.device_id, 2);
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -686,41 +687,42 @@ static void switch_links(struct fake_node *node, bool up)
  * come and go it needs no Set() of a block. */
 static void test_shrinking_tables(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-	struct fake_node *leaf = world_node(world, "leaf-0"), *spine = world_node(world, "spine-1");
+	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct fake_node *leaf = sm_world_node(world, "leaf-0"),
+			 *spine = sm_world_node(world, "spine-1");
 	struct fake_port *host = host_port(world, "host-6");
 	uint64_t blocks;
 
 	spine->port[0].info.lid = 300;
 	host->info.lid = 200;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(leaf->sw.linear_fdb_top, 300);
-	world_check_up(world);
+	sm_world_check_up(world);
 	switch_links(spine, false);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(leaf->sw.linear_fdb_top, 200);
 	blocks = world->sm->sweep.last.lft_sets;
 	CU_ASSERT(blocks > 0);
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(leaf->sw.linear_fdb_top, 200);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.lft_sets, 0);
 	fake_link(host, true);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.lft_sets, 0);
 	switch_links(spine, true);
-	world_sweep(world, DISCOVER_LIGHT);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(leaf->sw.linear_fdb_top, 300);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* A host comes up while the switch is programmed, after its ports were read. */
 static struct fake_port *latecomer;
 static void plug_in(void *ctx, const struct fake_set *set)
 {
-	world_before_set(ctx, set);
+	sm_world_before_set(ctx, set);
 	if (latecomer && set->attr_id == ATTR_LINEAR_FORWARDING_TABLE) {
 		fake_link(latecomer, true);
 		latecomer = NULL;
@@ -729,46 +731,46 @@ static void plug_in(void *ctx, const struct fake_set *set)
 
 static void test_comes_up_meanwhile(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 
 	latecomer = host_port(world, "host-3");
 	fake_link(latecomer, false);
 	world->fake->before_set = plug_in;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_PTR_NOT_NULL(known(world, "host-3"));
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* The same, and our own link goes before the sweep that follows: it must not follow for ever. */
 static unsigned sweeps_seen;
 static bool many_sweeps_or_quiet(const struct world *world)
 {
-	return world->reports > 20 || (world->error == -ENETDOWN && world_is_quiet(world));
+	return world->reports > 20 || (world->error == -ENETDOWN && sm_world_is_quiet(world));
 }
 
 static void unplug_at_end(void *ctx, int error, bool again, const char *text)
 {
 	struct world *world = ctx;
 
-	world_report(world, error, again, text);
+	sm_world_report(world, error, again, text);
 	if (world->reports == 1)
 		fake_link(world->fake->local, false);
 }
 
 static void test_no_sweep_for_ever(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 
 	latecomer = host_port(world, "host-3");
 	fake_link(latecomer, false);
 	world->fake->before_set = plug_in;
 	sm_on_report(world->sm, unplug_at_end, world);
 	sm_start(world->sm);
-	world_run(world, many_sweeps_or_quiet);
+	sm_world_run(world, many_sweeps_or_quiet);
 	sweeps_seen = world->reports;
 	CU_ASSERT_TRUE(sweeps_seen < 5);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* At takeover a port goes through INIT after it was read and before PortStateChange is cleared. */
@@ -787,37 +789,37 @@ static enum fake_fate bounce_before_first_set(void *ctx, struct fake_node *node,
 
 static void test_bounce_before_mastership(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 	struct fake_port *host = host_port(world, "host-3");
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	/* A manager that starts on this fabric has to read all anew. */
 	sm_free(world->sm);
 	world->sm = sm_new(world->loop, world->pool, &world->fake->transport, world->txns,
 			   world->registry, &world->events, &world->options);
-	sm_on_report(world->sm, world_report, world);
+	sm_on_report(world->sm, sm_world_report, world);
 	world->reports = 0;
-	world_node(world, "leaf-0")->sw.port_state_change = 1;
+	sm_world_node(world, "leaf-0")->sw.port_state_change = 1;
 	bouncer = host;
 	world->fake->fate = bounce_before_first_set;
 	/* Something is to be written. */
 	host_port(world, "host-2")->info.subnet_timeout = 1;
-	CU_ASSERT_TRUE(world_up(world));
-	world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(host->info.port_state, PORT_ACTIVE);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* What is doubled */
 
 static void test_duplicate_host_guid(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
-	struct fake_node *first = world_node(world, "host-4"),
-			 *second = world_node(world, "host-6");
+	struct world *world = sm_world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
+	struct fake_node *first = sm_world_node(world, "host-4"),
+			 *second = sm_world_node(world, "host-6");
 
 	second->info = first->info;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
 	CU_ASSERT_EQUAL(host_port(world, "host-3")->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_EQUAL(host_port(world, "host-5")->info.port_state, PORT_ACTIVE);
@@ -825,66 +827,67 @@ static void test_duplicate_host_guid(void)
 				(second->port[1].info.port_state == PORT_ACTIVE),
 			1);
 	for (unsigned again = 0; again < 3; again++) {
-		world_sweep(world, again % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT);
+		sm_world_sweep(world, again % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT);
 		CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 		CU_ASSERT_FALSE(world->sm->sweep.last.changed);
 	}
-	world_check_orders(world);
-	world_free(world);
+	sm_world_check_orders(world);
+	sm_world_free(world);
 }
 
 /* Another NodeGUID, but the PortGUID of another port. */
 static void test_duplicate_port_guid(void)
 {
-	struct world *world = world_new(one_switch(4), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(4), 1, 1, NULL);
 
-	world_node(world, "host-3")->info.port_guid = world_node(world, "host-2")->info.port_guid;
-	CU_ASSERT_TRUE(world_up(world));
+	sm_world_node(world, "host-3")->info.port_guid =
+		sm_world_node(world, "host-2")->info.port_guid;
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
 	CU_ASSERT_EQUAL(host_port(world, "host-1")->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_EQUAL(host_port(world, "host-4")->info.port_state, PORT_ACTIVE);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 	CU_ASSERT_FALSE(world->sm->sweep.last.changed);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Where a GUID was met a second time something is silent, and then it is another device: light
  * sweeps find it. */
 static void test_left_out_and_silent(void)
 {
-	struct world *world = world_new(one_switch(4), 1, 1, NULL);
-	struct fake_node *twin = world_node(world, "host-3");
+	struct world *world = sm_world_new(one_switch(4), 1, 1, NULL);
+	struct fake_node *twin = sm_world_node(world, "host-3");
 	struct node_info own = twin->info;
 
-	twin->info.node_guid = world_node(world, "host-2")->info.node_guid;
-	twin->info.port_guid = world_node(world, "host-2")->info.port_guid;
-	CU_ASSERT_TRUE(world_up(world));
+	twin->info.node_guid = sm_world_node(world, "host-2")->info.node_guid;
+	twin->info.port_guid = sm_world_node(world, "host-2")->info.port_guid;
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	twin->silent = true;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_HEAVY);
 	twin->info = own;
 	twin->silent = false;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_LIGHT);
 	CU_ASSERT_PTR_NOT_NULL(known(world, "host-3"));
 	CU_ASSERT_EQUAL(host_port(world, "host-3")->info.port_state, PORT_ACTIVE);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A switch says that it has the PortGUID of the manager's own port. */
 static void test_switch_with_our_port_guid(void)
 {
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
-	world_node(world, "leaf-1")->info.port_guid = world->fake->transport.port.port_guid;
-	CU_ASSERT_TRUE(world_up(world));
+	sm_world_node(world, "leaf-1")->info.port_guid = world->fake->transport.port.port_guid;
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_NOT_EQUAL(world->fake->local->info.lid, LID_NONE);
 	CU_ASSERT_EQUAL(world->fake->local->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_duplicate_switch_guid(void)
@@ -903,22 +906,22 @@ static void test_duplicate_switch_guid(void)
 		net_connect(net, 0, 6, second, row ? 20 : 1);
 		net_cable(net, first, net_put(net, NODE_CA, "host", 10, 1));
 		net_cable(net, second, net_put(net, NODE_CA, "host", 11, 1));
-		world = world_new(net, 1, 1, NULL);
+		world = sm_world_new(net, 1, 1, NULL);
 		world->fake->nodes[second]->info.node_guid =
 			world->fake->nodes[first]->info.node_guid;
 		world->fake->nodes[second]->info.port_guid =
 			world->fake->nodes[first]->info.port_guid;
 		world->fake->nodes[second]->info.system_image_guid =
 			world->fake->nodes[first]->info.system_image_guid;
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
 		CU_ASSERT_EQUAL(host_port(world, "host-1")->info.port_state, PORT_ACTIVE);
 		CU_ASSERT_EQUAL(host_port(world, "host-2")->info.port_state, PORT_ACTIVE);
 		for (unsigned again = 0; again < 3; again++) {
-			world_sweep(world, again % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT);
+			sm_world_sweep(world, again % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT);
 			CU_ASSERT_EQUAL(world->fake->num_sets, 0);
 		}
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -932,19 +935,19 @@ static void test_newcomer_with_its_neighbours_guid(void)
 
 	net_disconnect(net, 4, 1);
 	net_connect(net, 1, 1, index, 7);
-	world = world_new(net, 3, 1, NULL);
-	newcomer = world_node(world, "new-0");
+	world = sm_world_new(net, 3, 1, NULL);
+	newcomer = sm_world_node(world, "new-0");
 	newcomer->silent = true;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	newcomer->silent = false;
-	newcomer->info.node_guid = world_node(world, "leaf-1")->info.node_guid;
-	newcomer->info.port_guid = world_node(world, "leaf-1")->info.port_guid;
-	world_sweep(world, DISCOVER_LIGHT);
+	newcomer->info.node_guid = sm_world_node(world, "leaf-1")->info.node_guid;
+	newcomer->info.port_guid = sm_world_node(world, "leaf-1")->info.port_guid;
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_NOT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
-	CU_ASSERT_EQUAL(world_node(world, "leaf-1")->port[2].info.port_state, PORT_ACTIVE);
+	CU_ASSERT_EQUAL(sm_world_node(world, "leaf-1")->port[2].info.port_state, PORT_ACTIVE);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(known(world, "leaf-1"));
 	CU_ASSERT_EQUAL(known(world, "leaf-1")->num_ports, 3);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_senseless_node_info(void)
@@ -958,15 +961,15 @@ static void test_senseless_node_info(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct world *world = world_new(one_switch(3), 1, 1, NULL);
-		uint8_t ports = world_node(world, "host-3")->info.num_ports;
+		struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
+		uint8_t ports = sm_world_node(world, "host-3")->info.num_ports;
 
-		world_node(world, "host-3")->info = rows[i];
-		CU_ASSERT_TRUE(world_up(world));
+		sm_world_node(world, "host-3")->info = rows[i];
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(discover_anomalies(world->sm->discover)->malformed, 1);
 		CU_ASSERT_EQUAL(host_port(world, "host-2")->info.port_state, PORT_ACTIVE);
-		world_node(world, "host-3")->info.num_ports = ports;
-		world_free(world);
+		sm_world_node(world, "host-3")->info.num_ports = ports;
+		sm_world_free(world);
 	}
 }
 
@@ -979,15 +982,15 @@ static void test_lids_collide(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct world *world = world_new(one_switch(4), 1, 1, NULL);
+		struct world *world = sm_world_new(one_switch(4), 1, 1, NULL);
 
 		for (unsigned h = 0; h < 4; h++)
 			world->fake->nodes[h + 1]->port[1].info.lid = rows[i][h];
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(world->error, 0);
 		CU_ASSERT_NOT_EQUAL(world->sm->counts.lid_conflicts, 0);
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -1005,101 +1008,101 @@ static void test_small_table_comes_later(void)
 	net_put_hosts(net, 2, 2);
 	net_cable(net, 1, 2);
 	net_cable(net, 1, 0);
-	world = world_new(net, 3, 1, NULL);
-	world_node(world, "small-0")->sw.linear_fdb_cap = 128;
-	fake_link(&world_node(world, "small-0")->port[1], false);
+	world = sm_world_new(net, 3, 1, NULL);
+	sm_world_node(world, "small-0")->sw.linear_fdb_cap = 128;
+	fake_link(&sm_world_node(world, "small-0")->port[1], false);
 	host_port(world, "host-4")->info.lid = 500;
-	CU_ASSERT_TRUE(world_up(world));
-	fake_link(&world_node(world, "small-0")->port[1], true);
-	world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_TRUE(world_leads(world_node(world, "leaf-1"),
-				   host_port(world, "host-6")->info.lid, world->fake));
-	CU_ASSERT_TRUE(world_leads(world_node(world, "leaf-2"),
-				   host_port(world, "host-3")->info.lid, world->fake));
-	CU_ASSERT_EQUAL(world_wrong_rows(world), 0);
-	world_check_orders(world);
-	world_free(world);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	fake_link(&sm_world_node(world, "small-0")->port[1], true);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_TRUE(sm_world_leads(sm_world_node(world, "leaf-1"),
+				      host_port(world, "host-6")->info.lid, world->fake));
+	CU_ASSERT_TRUE(sm_world_leads(sm_world_node(world, "leaf-2"),
+				      host_port(world, "host-3")->info.lid, world->fake));
+	CU_ASSERT_EQUAL(sm_world_wrong_rows(world), 0);
+	sm_world_check_orders(world);
+	sm_world_free(world);
 }
 
 /* What devices do not take */
 
 static void test_clamped_values(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
+	struct world *world = sm_world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
 
-	world_node(world, "leaf-1")->life_time_max = 9;
+	sm_world_node(world, "leaf-1")->life_time_max = 9;
 	host_port(world, "host-5")->subnet_timeout_max = 8;
 	world->fake->local->subnet_timeout_max = 8;
-	world_node(world, "spine-0")->port[0].subnet_timeout_max = 3;
-	CU_ASSERT_TRUE(world_up(world));
+	sm_world_node(world, "spine-0")->port[0].subnet_timeout_max = 3;
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_TRUE(program_refused_values(world->sm->program) >= 4);
-	world_check_up(world);
+	sm_world_check_up(world);
 	/* After a reset it is told again. */
-	fake_reboot(world_node(world, "host-5"));
-	world_sweep(world, DISCOVER_LIGHT);
+	fake_reboot(sm_world_node(world, "host-5"));
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(host_port(world, "host-5")->info.subnet_timeout, 8);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* Ports that are up get what they should have now, each kind its own; and once. */
 static void test_new_values(void)
 {
-	struct world *world = world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
-	const struct fake_node *leaf = world_node(world, "leaf-0");
+	struct world *world = sm_world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
+	const struct fake_node *leaf = sm_world_node(world, "leaf-0");
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	world->sm->options.subnet_timeout = 17;
 	world->sm->options.leaf_hoq_life = 13;
 	world->sm->options.hoq_life = 11;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(host_port(world, "host-5")->info.subnet_timeout, 17);
 	CU_ASSERT_EQUAL(leaf->port[0].info.subnet_timeout, 17);
 	CU_ASSERT_EQUAL(leaf->port[1].info.hoq_life, 13);
 	CU_ASSERT_EQUAL(leaf->port[3].info.hoq_life, 11);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_echoed_state_change(void)
 {
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
 	for (unsigned n = 0; n < 3; n++)
 		world->fake->nodes[n]->echoes_change = true;
-	CU_ASSERT_TRUE(world_up(world));
-	world_check_up(world);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	sm_world_check_up(world);
 	fake_link(host_port(world, "host-4"), true);
-	world_sweep(world, DISCOVER_LIGHT);
-	world_check_up(world);
-	world_free(world);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 static void test_refusing_port(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 
 	plan_fate(world, FAKE_REFUSE, 1, 1000000);
 	plan.method = METHOD_SET;
-	plan.node = world_node(world, "host-3");
-	CU_ASSERT_TRUE(world_up(world));
+	plan.node = sm_world_node(world, "host-3");
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(world->error, 0);
 	CU_ASSERT_STRING_NOT_EQUAL(world->text, "subnet up");
 	CU_ASSERT_EQUAL(host_port(world, "host-1")->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_EQUAL(host_port(world, "host-2")->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_EQUAL(host_port(world, "host-3")->info.port_state, PORT_INIT);
 	world->fake->fate = NULL;
-	world_sweep(world, DISCOVER_LIGHT);
-	world_check_up(world);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_check_up(world);
 
 	/* ACTIVE, it refuses new values: told once, not at each sweep. */
 	world->sm->options.subnet_timeout = 17;
 	world->fake->fate = planned;
-	world_sweep(world, DISCOVER_HEAVY);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->fake->num_sets, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* How many Set(PortInfo) have asked this port to be Disabled since the last sweep began. */
@@ -1123,27 +1126,27 @@ static unsigned disablings(const struct world *world, const struct fake_port *po
  * until its link has been lost. */
 static void test_disabled_port(void)
 {
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 	struct fake_port *front = host_port(world, "host-3")->peer;
 	const struct disabled_entry entry = {.node_guid = front->node->info.node_guid,
 					     .port = front->num};
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	registry_put(world->sm->registry, REGISTRY_DISABLED, &entry);
 	plan_fate(world, FAKE_BUSY, 1, 1);
 	plan.method = METHOD_SET;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(disablings(world, front), 1);
 	plan_fate(world, FAKE_REFUSE, 1, 1);
 	plan.method = METHOD_SET;
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(disablings(world, front), 1);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(disablings(world, front), 0);
 	fake_link(front, false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(disablings(world, front), 1);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* The same without a link that could be lost: where it has been Disabled since, by whomever, a
@@ -1151,26 +1154,26 @@ static void test_disabled_port(void)
 static void test_disabled_without_link(void)
 {
 	for (unsigned disabled = 0; disabled < 2; disabled++) {
-		struct world *world = world_new(one_switch(3), 1, 1, NULL);
+		struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 		struct fake_node *leaf = host_port(world, "host-3")->peer->node;
 		struct fake_port *spare = &leaf->port[leaf->info.num_ports];
 		const struct disabled_entry entry = {.node_guid = leaf->info.node_guid,
 						     .port = spare->num};
 
 		CU_ASSERT_PTR_NULL_FATAL(spare->peer);
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		registry_put(world->sm->registry, REGISTRY_DISABLED, &entry);
 		plan_fate(world, FAKE_REFUSE, 1, 1);
 		plan.method = METHOD_SET;
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(disablings(world, spare), 1);
 		spare->info.port_physical_state = disabled ? PHYS_DISABLED : PHYS_POLLING;
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(disablings(world, spare), 0);
 		spare->info.port_physical_state = PHYS_POLLING;
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(disablings(world, spare), disabled);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -1189,29 +1192,29 @@ static unsigned times_written(const char *text, const char *what)
 static void test_broken_is_told_once(void)
 {
 	static char written[8192];
-	struct world *world = world_new(one_switch(3), 1, 1, NULL);
+	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 	struct unit_capture capture;
 
 	plan_fate(world, FAKE_REFUSE, 1, 1000000);
 	plan.method = METHOD_SET;
-	plan.node = world_node(world, "host-3");
+	plan.node = sm_world_node(world, "host-3");
 	log_set_level("sm", LOG_NOTICE);
 	unit_capture_begin(&capture);
-	world_up(world);
+	sm_world_up(world);
 	for (unsigned i = 0; i < 3; i++)
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "\" port 1: it refused to change its state"), 1);
 	CU_ASSERT_EQUAL(times_written(written, "subnet up with errors"), 1);
 
 	unit_capture_begin(&capture);
 	world->fake->fate = NULL;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	host_port(world, "host-3")->info.port_state = PORT_INIT;
 	host_port(world, "host-3")->peer->info.port_state = PORT_INIT;
 	world->fake->fate = planned;
-	world_sweep(world, DISCOVER_HEAVY);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "): subnet up;"), 1);
 	CU_ASSERT_EQUAL(times_written(written, "\" port 1: it refused to change its state"), 1);
@@ -1220,31 +1223,31 @@ static void test_broken_is_told_once(void)
 	host_port(world, "host-1")->info.port_state = PORT_DOWN;
 	unit_capture_begin(&capture);
 	for (unsigned i = 0; i < 3; i++)
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "no fabric to manage"), 1);
 	log_set_level(NULL, LOG_CRIT);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Links that come and go are named, once, and nothing is when all of them are new. */
 static void test_links_are_named(void)
 {
 	static char written[8192];
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 	struct unit_capture capture;
 
 	log_set_level("sm", LOG_NOTICE);
 	unit_capture_begin(&capture);
-	world_up(world);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_up(world);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "link"), 0);
 
 	unit_capture_begin(&capture);
 	fake_link(host_port(world, "host-4"), false);
-	world_sweep(world, DISCOVER_LIGHT);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "link down: "), 1);
 	CU_ASSERT_EQUAL(times_written(written, "link down: \"leaf-1\" port 1 - \"host-4\" port 1"),
@@ -1252,18 +1255,18 @@ static void test_links_are_named(void)
 
 	unit_capture_begin(&capture);
 	fake_link(host_port(world, "host-4"), true);
-	world_sweep(world, DISCOVER_LIGHT);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "link up: "), 1);
 	log_set_level(NULL, LOG_CRIT);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Whether something is remembered of what the switch did not take. */
 static bool makes_trouble(const struct world *world, const char *id)
 {
-	guid_t guid = world_node(world, id)->info.node_guid;
+	guid_t guid = sm_world_node(world, id)->info.node_guid;
 
 	return fabric_find_node(world->sm->fabric, guid)->sw->trouble;
 }
@@ -1274,23 +1277,23 @@ static void test_refusing_switch(void)
 					 ATTR_PORT_INFO};
 
 	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
-		struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+		struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
 		plan_fate(world, FAKE_REFUSE, 1, 1000000);
 		plan.method = METHOD_SET;
 		plan.attr_id = attrs[i];
-		plan.node = world_node(world, "leaf-1");
-		CU_ASSERT_TRUE(world_up(world));
+		plan.node = sm_world_node(world, "leaf-1");
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_STRING_NOT_EQUAL(world->text, "subnet up");
 		CU_ASSERT_EQUAL(host_port(world, "host-5")->info.port_state, PORT_ACTIVE);
-		world_check_orders(world);
+		sm_world_check_orders(world);
 		CU_ASSERT_EQUAL(makes_trouble(world, "leaf-1"), attrs[i] != ATTR_PORT_INFO);
 		world->fake->fate = NULL;
-		world_sweep(world, DISCOVER_HEAVY);
-		world_sweep(world, DISCOVER_LIGHT); /* routes over what came up in the first */
-		world_check_up(world);
+		sm_world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_LIGHT); /* routes over what came up in the first */
+		sm_world_check_up(world);
 		CU_ASSERT_FALSE(makes_trouble(world, "leaf-1"));
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -1318,20 +1321,20 @@ static enum fake_fate watch_change(void *ctx, struct fake_node *node,
 static void test_change_is_cleared_first(void)
 {
 	for (unsigned kind = DISCOVER_LIGHT; kind <= DISCOVER_HEAVY; kind++) {
-		struct world *world = world_new(chain(), 3, 1, NULL);
+		struct world *world = sm_world_new(chain(), 3, 1, NULL);
 
-		CU_ASSERT_TRUE(world_up(world));
-		CU_ASSERT_EQUAL(world_node(world, "leaf-1")->sw.port_state_change, 0);
+		CU_ASSERT_TRUE(sm_world_up(world));
+		CU_ASSERT_EQUAL(sm_world_node(world, "leaf-1")->sw.port_state_change, 0);
 		memset(&change, 0, sizeof(change));
-		change.node = world_node(world, "leaf-1");
+		change.node = sm_world_node(world, "leaf-1");
 		world->fake->fate = watch_change;
 		fake_link(host_port(world, "host-4"), true);
-		world_sweep(world, kind);
+		sm_world_sweep(world, kind);
 		CU_ASSERT_TRUE(change.reads >= 4);
 		CU_ASSERT_FALSE(change.read_before);
 		CU_ASSERT_EQUAL(change.node->sw.port_state_change, 0);
-		world_check_up(world);
-		world_free(world);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -1341,10 +1344,10 @@ static void test_traps(void)
 {
 	static const uint16_t numbers[] = {64,	65,  66,  67,  128, 129, 130,
 					   131, 144, 145, 256, 257, 258, 259};
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 	union notice_details details = {.link_state.lid = 0};
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		const uint8_t *mad;
 		struct mad_header header;
@@ -1361,26 +1364,26 @@ static void test_traps(void)
 		CU_ASSERT_EQUAL(be16_load(mad + SMP_DATA_OFFSET + 4), numbers[i]);
 	}
 	world->reports = 0;
-	world_run(world, world_is_quiet);
-	world_free(world);
+	sm_world_run(world, sm_world_is_quiet);
+	sm_world_free(world);
 }
 
 /* Trap 128 of a switch and 144 of a host lead there, a storm of them to one sweep at a time. */
 static void test_trap_leads_to_sweep(void)
 {
-	struct world *world = world_new(chain(), 3, 1, NULL);
+	struct world *world = sm_world_new(chain(), 3, 1, NULL);
 	struct fake_port *host = host_port(world, "host-4");
 	union notice_details details = {0};
 	uint64_t number;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	fake_link(host, true);
 	number = world->sm->sweep.last.number;
 	world->reports = 0;
-	details.link_state.lid = world_node(world, "leaf-1")->port[0].info.lid;
+	details.link_state.lid = sm_world_node(world, "leaf-1")->port[0].info.lid;
 	for (unsigned i = 0; i < 500; i++)
 		fake_trap(world->fake, details.link_state.lid, TRAP_LINK_STATE, &details, i, 0);
-	world_run(world, world_is_quiet);
+	sm_world_run(world, sm_world_is_quiet);
 	CU_ASSERT_EQUAL(host->info.port_state, PORT_ACTIVE);
 	CU_ASSERT_TRUE(world->sm->sweep.last.number <= number + 2);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.kind, DISCOVER_TARGETED);
@@ -1393,10 +1396,10 @@ static void test_trap_leads_to_sweep(void)
 					      .change_flags = CHANGE_NODE_DESCRIPTION};
 	world->reports = 0;
 	fake_trap(world->fake, host->info.lid, TRAP_LOCAL_CHANGES, &details, 1, 0);
-	world_run(world, world_is_quiet);
+	sm_world_run(world, sm_world_is_quiet);
 	CU_ASSERT_STRING_EQUAL(known(world, "host-4")->facts->description, "another name");
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* The disk takes nothing: who goes, and what breaks, is answered all the same; only a port that is
@@ -1404,21 +1407,21 @@ static void test_trap_leads_to_sweep(void)
 static void test_disk_is_not_waited_for(void)
 {
 	static const struct alias_entry stranger = {.port_guid = 0xDEAD, .index = 1, .guid = 1};
-	struct world *world = world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-	struct fake_port *cable = &world_node(world, "leaf-1")->port[3];
-	struct fake_port *host = &world_node(world, "host-7")->port[1];
+	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
+	struct fake_port *cable = &sm_world_node(world, "leaf-1")->port[3];
+	struct fake_port *host = &sm_world_node(world, "host-7")->port[1];
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	registry_keep(world->registry, KEPT_BY_STORE, true);
 	registry_put(world->registry, REGISTRY_ALIAS, &stranger);
 	fake_link(cable, false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, 0);
-	world_check_up(world);
+	sm_world_check_up(world);
 	fake_link(host, false);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 int main(void)

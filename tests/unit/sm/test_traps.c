@@ -32,30 +32,31 @@ static void happened(void *ctx, const struct event *event)
 static void begin(struct bed *bed, const struct sm_options *options)
 {
 	memset(bed, 0, sizeof(*bed));
-	bed->world = world_new(net_tree2(2, 1, 1, 2), 3, 1, options);
+	bed->world = sm_world_new(net_tree2(2, 1, 1, 2), 3, 1, options);
 	bed->reader = (struct event_reader){.happened = happened, .ctx = bed};
 	event_read(&bed->world->events, &bed->reader);
-	CU_ASSERT_TRUE_FATAL(world_up(bed->world));
-	bed->sm = world_node(bed->world, "host-3")->port[1].info.lid;
-	bed->victim_switch = world_node(bed->world, "leaf-1")->port[0].info.lid;
-	bed->host = world_node(bed->world, "host-4")->port[1].info.lid;
+	CU_ASSERT_TRUE_FATAL(sm_world_up(bed->world));
+	bed->sm = sm_world_node(bed->world, "host-3")->port[1].info.lid;
+	bed->victim_switch = sm_world_node(bed->world, "leaf-1")->port[0].info.lid;
+	bed->host = sm_world_node(bed->world, "host-4")->port[1].info.lid;
 }
 
 static void end(struct bed *bed)
 {
 	event_unread(&bed->reader);
-	world_free(bed->world);
+	sm_world_free(bed->world);
 }
 
 static struct node *known(const struct bed *bed, const char *id)
 {
-	return fabric_find_node(bed->world->sm->fabric, world_node(bed->world, id)->info.node_guid);
+	return fabric_find_node(bed->world->sm->fabric,
+				sm_world_node(bed->world, id)->info.node_guid);
 }
 
 static void settle(struct bed *bed)
 {
 	bed->world->reports = 0;
-	world_run(bed->world, world_is_quiet);
+	sm_world_run(bed->world, sm_world_is_quiet);
 }
 
 /* Which LIDs a notice names */
@@ -224,7 +225,7 @@ static void test_senders(void)
 /* With an LMC each LID of the port is its own, the one after its last is not. */
 static void test_lmc(void)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	union notice_details details = {0};
 	struct bed bed;
 
@@ -368,7 +369,7 @@ static void test_destination(void)
 
 static struct sm_options disabling(void)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 
 	options.babble_policy = BABBLE_DISABLE;
 	options.babble_threshold = 10;
@@ -402,7 +403,7 @@ static uint8_t port_to(const struct bed *bed, bool host)
 static bool is_disabled(const struct bed *bed, uint8_t num)
 {
 	const struct fake_net *fake = bed->world->fake;
-	const struct fake_port *port = &world_node(bed->world, "leaf-1")->port[num];
+	const struct fake_port *port = &sm_world_node(bed->world, "leaf-1")->port[num];
 
 	for (size_t i = 0; i < fake->num_sets; i++) {
 		struct port_info want;
@@ -460,7 +461,7 @@ static void test_disable(void)
 
 		begin(&bed, &options);
 		num = port_to(&bed, cases[i].to_host);
-		world_node(bed.world, "leaf-1")->silent = cases[i].silent;
+		sm_world_node(bed.world, "leaf-1")->silent = cases[i].silent;
 		complain(&bed, lid_of(&bed, cases[i].slid),
 			 cases[i].about_switch ? bed.victim_switch : bed.host,
 			 cases[i].about_switch ? num : 1, OFFENSES);
@@ -521,7 +522,7 @@ static void test_flood(void)
 	}
 	CU_ASSERT_EQUAL(bed.world->sm->sweep.last.number, number + 1);
 	CU_ASSERT_FALSE(bed.world->sm->trigger.wanted);
-	fake_link(&world_node(bed.world, "host-4")->port[1], false);
+	fake_link(&sm_world_node(bed.world, "host-4")->port[1], false);
 	details.link_state.lid = bed.victim_switch;
 	fake_trap(bed.world->fake, bed.victim_switch, TRAP_LINK_STATE, &details, 5, 0);
 	CU_ASSERT_TRUE(bed.world->sm->trigger.wanted);
@@ -551,14 +552,14 @@ static void test_link_after_complaints(void)
 		awaited_sweep = bed.world->sm->sweep.last.number + 1;
 		fake_trap(bed.world->fake, bed.victim_switch, TRAP_BAD_M_KEY, &details, 1 + looks,
 			  0);
-		world_run(bed.world, has_swept);
+		sm_world_run(bed.world, has_swept);
 	}
 	began_us = loop_now_us(bed.world->loop);
 	awaited_sweep = bed.world->sm->sweep.last.number + 1;
-	fake_link(&world_node(bed.world, "host-4")->port[1], false);
+	fake_link(&sm_world_node(bed.world, "host-4")->port[1], false);
 	details.link_state.lid = bed.victim_switch;
 	fake_trap(bed.world->fake, bed.victim_switch, TRAP_LINK_STATE, &details, 100, 0);
-	world_run(bed.world, has_swept);
+	sm_world_run(bed.world, has_swept);
 	CU_ASSERT_TRUE(loop_now_us(bed.world->loop) - began_us < 2500000);
 	CU_ASSERT_PTR_NULL(known(&bed, "host-4"));
 	end(&bed);
@@ -575,7 +576,7 @@ static void test_violations_are_no_news(void)
 
 	begin(&bed, NULL);
 	node = known(&bed, "host-4");
-	info = &world_node(bed.world, "host-4")->port[1].info;
+	info = &sm_world_node(bed.world, "host-4")->port[1].info;
 	revision = node->revision;
 	info->m_key_violations++;
 	info->p_key_violations++;
@@ -587,7 +588,7 @@ static void test_violations_are_no_news(void)
 	info->capability_mask ^= CAP_IS_SM;
 	awaited_sweep = bed.world->sm->sweep.last.number + 1;
 	fake_trap(bed.world->fake, bed.host, TRAP_BAD_M_KEY, &details, 2, 0);
-	world_run(bed.world, has_swept);
+	sm_world_run(bed.world, has_swept);
 	CU_ASSERT_NOT_EQUAL(node->revision, revision);
 	end(&bed);
 }
@@ -633,7 +634,7 @@ static void test_limits_are_no_lines(void)
 	for (unsigned i = 0; i < FLOOD; i++)
 		fake_trap(bed.world->fake, UNKNOWN_LID, TRAP_LOCAL_CHANGES, &details, 1000 + i, 0);
 	awaited_us = loop_now_us(bed.world->loop) + SEARCHES_AGAIN_US;
-	world_run(bed.world, has_passed);
+	sm_world_run(bed.world, has_passed);
 	fake_trap(bed.world->fake, UNKNOWN_LID, TRAP_LOCAL_CHANGES, &details, 5, 0);
 	unit_capture_begin(&capture);
 	log_write(LOG_CRIT, LOG_COMPONENT, NULL, "another line");

@@ -90,7 +90,7 @@ static void test_statuses(void)
 	struct bed bed;
 	struct device *const *who;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (size_t i = 0; i < ARRAY_SIZE(status_cases); i++) {
 		const struct status_case *row = &status_cases[i];
 		struct device *all[] = {bed.leaf, bed.spine, bed.host, bed.router};
@@ -99,14 +99,14 @@ static void test_statuses(void)
 		int status;
 
 		who = &all[row->who];
-		status = smp(*who, 1, row->method, row->attr_id, row->attr_mod, data);
+		status = agent_smp(*who, 1, row->method, row->attr_id, row->attr_mod, data);
 		if (status != row->status)
 			printf("\n    %s: 0x%x", row->what, status);
 		CU_ASSERT_EQUAL(status, row->status);
 		CU_ASSERT_EQUAL(bed.sets - sets,
 				row->method == METHOD_SET && row->status == STATUS_OK);
 	}
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* What is no Get() or Set() of this class and version. */
@@ -133,7 +133,7 @@ static void test_headers(void)
 	};
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct mad_header header = {.base_version = cases[i].base,
 					    .mgmt_class = cases[i].mgmt_class,
@@ -153,9 +153,11 @@ static void test_headers(void)
 		CU_ASSERT_EQUAL(header.method, cases[i].answer);
 	}
 	/* Through a port that the device does not have. */
-	CU_ASSERT_EQUAL(smp(bed.host, 0, METHOD_GET, ATTR_NODE_INFO, 0, (uint8_t[64]){0}), -1);
-	CU_ASSERT_EQUAL(smp(bed.host, 3, METHOD_GET, ATTR_NODE_INFO, 0, (uint8_t[64]){0}), -1);
-	bed_close(&bed);
+	CU_ASSERT_EQUAL(agent_smp(bed.host, 0, METHOD_GET, ATTR_NODE_INFO, 0, (uint8_t[64]){0}),
+			-1);
+	CU_ASSERT_EQUAL(agent_smp(bed.host, 3, METHOD_GET, ATTR_NODE_INFO, 0, (uint8_t[64]){0}),
+			-1);
+	agent_bed_close(&bed);
 }
 
 static void test_node(void)
@@ -164,8 +166,8 @@ static void test_node(void)
 	struct node_info info;
 	struct node_description description;
 
-	bed_open(&bed);
-	CU_ASSERT_EQUAL(ask(bed.leaf, 2, METHOD_GET, ATTR_NODE_INFO, 0, &info), STATUS_OK);
+	agent_bed_open(&bed);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 2, METHOD_GET, ATTR_NODE_INFO, 0, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.node_type, NODE_SWITCH);
 	CU_ASSERT_EQUAL(info.num_ports, LEAF_PORTS);
 	CU_ASSERT_EQUAL(info.local_port_num, 2);
@@ -175,12 +177,12 @@ static void test_node(void)
 	CU_ASSERT_EQUAL(info.vendor_id, 0x2C9);
 	CU_ASSERT_EQUAL(info.device_id, 7);
 	CU_ASSERT_EQUAL(info.partition_cap, 128);
-	CU_ASSERT_EQUAL(ask(bed.host, 2, METHOD_GET, ATTR_NODE_INFO, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 2, METHOD_GET, ATTR_NODE_INFO, 0, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.port_guid, 0x302);
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NODE_DESCRIPTION, 0, &description),
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_NODE_DESCRIPTION, 0, &description),
 			STATUS_OK);
 	CU_ASSERT_STRING_EQUAL(description.text, "host");
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* PortInfo */
@@ -246,16 +248,16 @@ static void check_member(struct device_port *port, enum kind kind, size_t index)
 {
 	const struct field *fields = port_info_format.fields;
 	int row = writable_row(fields[index].name);
-	struct port_info before, asked = unchanged(port), after;
+	struct port_info before, asked = agent_unchanged(port), after;
 	uint64_t value = row >= 0 ? writable[row].value : ~UINT64_C(0);
 	bool changes = row >= 0 && writable[row].kinds & kind;
 
 	if (row >= 0 && !writable[row].kinds)
 		return;
-	get_port(port->device, port->num, &before);
+	agent_get_port(port->device, port->num, &before);
 	format_put(&port_info_format, index, &asked, value);
-	CU_ASSERT_EQUAL(set_port(port->device, port->num, &asked), STATUS_OK);
-	get_port(port->device, port->num, &after);
+	CU_ASSERT_EQUAL(agent_set_port(port->device, port->num, &asked), STATUS_OK);
+	agent_get_port(port->device, port->num, &after);
 	if (changes)
 		format_put(&port_info_format, index, &before, value);
 	if (memcmp(&before, &after, sizeof(after)))
@@ -271,14 +273,14 @@ static void test_port_info_members(void)
 	for (size_t index = 0; index < port_info_format.count; index++) {
 		struct bed bed;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		check_member(&bed.host->port[1], ADAPTER, index);
 		check_member(&bed.router->port[1], ROUTERS, index);
 		check_member(&bed.leaf->port[0], BASE0, index);
 		check_member(&bed.spine->port[0], ENHANCED0, index);
 		check_member(&bed.leaf->port[2], EXTERNAL, index);
 		check_member(&bed.leaf->port[3], EXTERNAL, index);
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(writable); i++) {
 		size_t found = 0;
@@ -353,17 +355,17 @@ static void test_port_info_values(void)
 		struct bed bed;
 		int status;
 
-		bed_open(&bed);
-		set_address(&bed.host->port[1], 20, 1, 18);
-		asked = unchanged(&bed.host->port[1]);
+		agent_bed_open(&bed);
+		agent_set_address(&bed.host->port[1], 20, 1, 18);
+		asked = agent_unchanged(&bed.host->port[1]);
 		asked.m_key = 5;
 		format_put(&port_info_format, index, &asked, port_values[i].value);
-		status = set_port(bed.host, 1, &asked);
+		status = agent_set_port(bed.host, 1, &asked);
 		if (status != port_values[i].status)
 			printf("\n    %s %d", port_values[i].name, (int)port_values[i].value);
 		CU_ASSERT_EQUAL(status, port_values[i].status);
 		CU_ASSERT_EQUAL(bed.host->port[1].info.m_key, status ? 0 : 5);
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 
@@ -373,16 +375,16 @@ static void test_enabled(void)
 	struct bed bed;
 	struct port_info info;
 
-	bed_open(&bed);
-	info = unchanged(&bed.leaf->port[1]);
+	agent_bed_open(&bed);
+	info = agent_unchanged(&bed.leaf->port[1]);
 	info.link_width_enabled = info.link_speed_enabled = info.link_speed_ext_enabled = 1;
-	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.link_width_enabled, 1);
-	info = unchanged(&bed.leaf->port[1]);
+	info = agent_unchanged(&bed.leaf->port[1]);
 	info.link_width_enabled = 255;
 	info.link_speed_enabled = 15;
 	info.link_speed_ext_enabled = 31;
-	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.link_width_enabled, 3);
 	CU_ASSERT_EQUAL(info.link_speed_enabled, 7);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 3);
@@ -390,22 +392,22 @@ static void test_enabled(void)
 	 * them. */
 	info.port_state = info.port_physical_state = 0;
 	info.link_speed_ext_enabled = 1;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 3);
 	bed.leaf->quirks.hides_extended_speeds = true;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_GET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_GET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 0);
 	CU_ASSERT_EQUAL(info.link_speed_ext_supported, 0);
 	CU_ASSERT_EQUAL(info.link_speed_ext_active, 0);
-	get_port(bed.leaf, 1, &info);
+	agent_get_port(bed.leaf, 1, &info);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 3);
 	CU_ASSERT_EQUAL(info.link_speed_ext_active, 2);
 	/* A base port 0 has no link, and its capabilities are those of the switch. */
-	get_port(bed.leaf, 0, &info);
+	agent_get_port(bed.leaf, 0, &info);
 	CU_ASSERT(info.capability_mask & CAP_EXTENDED_SPEEDS);
-	get_port(bed.leaf, 1, &info);
+	agent_get_port(bed.leaf, 1, &info);
 	CU_ASSERT_EQUAL(info.capability_mask, 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* The ports of an adapter are shown by each other, but not set. */
@@ -414,19 +416,19 @@ static void test_other_port(void)
 	struct bed bed;
 	struct port_info info;
 
-	bed_open(&bed);
-	info = unchanged(&bed.host->port[2]);
+	agent_bed_open(&bed);
+	info = agent_unchanged(&bed.host->port[2]);
 	info.m_key = 5;
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_SET, ATTR_PORT_INFO, 2, &info),
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_SET, ATTR_PORT_INFO, 2, &info),
 			STATUS_INVALID_VALUE);
 	CU_ASSERT_EQUAL(bed.host->port[2].info.m_key, 0);
-	info = unchanged(&bed.host->port[2]);
+	info = agent_unchanged(&bed.host->port[2]);
 	info.m_key = 5;
-	CU_ASSERT_EQUAL(ask(bed.host, 2, METHOD_SET, ATTR_PORT_INFO, 0, &info), STATUS_OK);
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_PORT_INFO, 2, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 2, METHOD_SET, ATTR_PORT_INFO, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_PORT_INFO, 2, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.m_key, 5);
 	CU_ASSERT_EQUAL(info.local_port_num, 1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_violations(void)
@@ -434,16 +436,16 @@ static void test_violations(void)
 	struct bed bed;
 	struct port_info info;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	bed.host->port[1].info.m_key_violations = 5;
 	bed.host->port[1].info.q_key_violations = 6;
-	info = unchanged(&bed.host->port[1]);
+	info = agent_unchanged(&bed.host->port[1]);
 	info.m_key_violations = 9;
 	info.q_key_violations = 0;
-	CU_ASSERT_EQUAL(set_port(bed.host, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.host, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.m_key_violations, 5);
 	CU_ASSERT_EQUAL(info.q_key_violations, 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_reregister(void)
@@ -451,19 +453,19 @@ static void test_reregister(void)
 	struct bed bed;
 	struct port_info info;
 
-	bed_open(&bed);
-	info = unchanged(&bed.host->port[1]);
+	agent_bed_open(&bed);
+	info = agent_unchanged(&bed.host->port[1]);
 	info.client_reregister = 1;
-	CU_ASSERT_EQUAL(set_port(bed.host, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.host, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.client_reregister, 1);
-	get_port(bed.host, 1, &info);
+	agent_get_port(bed.host, 1, &info);
 	CU_ASSERT_EQUAL(info.client_reregister, 0);
 	CU_ASSERT_EQUAL(bed.host->port[1].reregistrations, 1);
-	info = unchanged(&bed.leaf->port[1]);
+	info = agent_unchanged(&bed.leaf->port[1]);
 	info.client_reregister = 1;
-	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.client_reregister, 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* SwitchInfo and tables */
@@ -492,9 +494,9 @@ static void test_switch_info(void)
 		struct switch_info info = cases[i].info, held;
 		struct bed bed;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		held = bed.leaf->sw;
-		CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info),
+		CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info),
 				cases[i].status);
 		if (cases[i].status == STATUS_OK) {
 			held.linear_fdb_top = cases[i].info.linear_fdb_top;
@@ -504,7 +506,7 @@ static void test_switch_info(void)
 			CU_ASSERT(!memcmp(&info, &held, sizeof(held)));
 		}
 		CU_ASSERT(!memcmp(&bed.leaf->sw, &held, sizeof(held)));
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 
@@ -530,15 +532,15 @@ static void test_default_ports(void)
 		};
 		struct bed bed;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		bed.leaf->quirks = cases[i].quirks;
 		bed.leaf->sw.default_multicast_primary_port = 3;
 		bed.leaf->sw.default_multicast_not_primary_port = 3;
-		CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info),
+		CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info),
 				cases[i].status);
 		CU_ASSERT_EQUAL(bed.leaf->sw.default_multicast_primary_port, cases[i].held);
 		CU_ASSERT_EQUAL(bed.leaf->sw.default_multicast_not_primary_port, cases[i].held);
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 
@@ -547,9 +549,9 @@ static void test_lft(void)
 	struct linear_forwarding_table table;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	memset(&table, 3, sizeof(table));
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, 2, &table),
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, 2, &table),
 			STATUS_OK);
 	CU_ASSERT_EQUAL(device_lft_port(bed.leaf, 130), LFT_NO_PORT); /* the top is 0 */
 	bed.leaf->sw.linear_fdb_top = 190;
@@ -558,27 +560,27 @@ static void test_lft(void)
 	CU_ASSERT_EQUAL(device_lft_port(bed.leaf, 190), 3);
 	CU_ASSERT_EQUAL(device_lft_port(bed.leaf, 191), LFT_NO_PORT);
 	for (unsigned block = 0; block < 16; block++) {
-		CU_ASSERT_EQUAL(
-			ask(bed.leaf, 1, METHOD_GET, ATTR_LINEAR_FORWARDING_TABLE, block, &table),
-			STATUS_OK);
+		CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_GET, ATTR_LINEAR_FORWARDING_TABLE,
+					  block, &table),
+				STATUS_OK);
 		CU_ASSERT_EQUAL(table.port[63], block == 2 ? 3 : LFT_NO_PORT);
 	}
 	/* It doubles, but not beyond the capacity. */
 	for (unsigned block = 8; block < 16; block += 2)
-		ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, block, &table);
+		agent_ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, block, &table);
 	CU_ASSERT_EQUAL(bed.leaf->lft_size, 16 * LFT_BLOCK_LIDS);
 	/* From the last block down: nothing is lost when the table grows. */
 	for (unsigned block = 768; block-- > 0;) {
 		memset(&table, block % 4, sizeof(table));
-		CU_ASSERT_EQUAL(
-			ask(bed.spine, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, block, &table),
-			STATUS_OK);
+		CU_ASSERT_EQUAL(agent_ask(bed.spine, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE,
+					  block, &table),
+				STATUS_OK);
 	}
 	bed.spine->sw.linear_fdb_top = 0xBFFF;
 	for (unsigned lid = 0; lid <= 0xFFFF; lid++)
 		CU_ASSERT_EQUAL(device_lft_port(bed.spine, lid),
 				lid <= 0xBFFF ? lid / 64 % 4 : LFT_NO_PORT);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_mft(void)
@@ -586,11 +588,11 @@ static void test_mft(void)
 	struct multicast_forwarding_table table = {.port_mask = {[3] = 1 << 4}};
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	CU_ASSERT(!device_mft_has(bed.leaf, 0xC043, 20));
-	CU_ASSERT_EQUAL(
-		ask(bed.leaf, 1, METHOD_SET, ATTR_MULTICAST_FORWARDING_TABLE, 1 << 28 | 2, &table),
-		STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_MULTICAST_FORWARDING_TABLE,
+				  1 << 28 | 2, &table),
+			STATUS_OK);
 	for (unsigned port = 0; port <= LEAF_PORTS + 1; port++)
 		CU_ASSERT_EQUAL(device_mft_has(bed.leaf, 0xC043, port), port == 20);
 	CU_ASSERT(!device_mft_has(bed.leaf, 0xC044, 20));
@@ -598,7 +600,7 @@ static void test_mft(void)
 	CU_ASSERT(!device_mft_has(bed.leaf, 0xFFFE, 20));
 	bed.leaf->sw.multicast_fdb_top = 0xC042;
 	CU_ASSERT(!device_mft_has(bed.leaf, 0xC043, 20));
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_p_keys(void)
@@ -606,21 +608,22 @@ static void test_p_keys(void)
 	struct p_key_table table;
 	struct bed bed;
 
-	bed_open(&bed);
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_PKEY_TABLE, 0, &table), STATUS_OK);
+	agent_bed_open(&bed);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_PKEY_TABLE, 0, &table), STATUS_OK);
 	CU_ASSERT_EQUAL(table.p_key[0], 0xFFFF);
 	CU_ASSERT_EQUAL(table.p_key[1], 0);
 	table.p_key[5] = 0x8123;
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_SET, ATTR_PKEY_TABLE, 2, &table), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_SET, ATTR_PKEY_TABLE, 2, &table), STATUS_OK);
 	CU_ASSERT_EQUAL(device_p_key(&bed.host->port[1], 69), 0x8123);
 	CU_ASSERT_EQUAL(device_p_key(&bed.host->port[1], 0), 0xFFFF);
 	CU_ASSERT_EQUAL(device_p_key(&bed.host->port[1], 128), 0);
 	CU_ASSERT_EQUAL(device_p_key(&bed.host->port[2], 69), 0);
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 3 << 16, &table), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 3 << 16, &table),
+			STATUS_OK);
 	CU_ASSERT_EQUAL(bed.set_port, 3);
 	CU_ASSERT_EQUAL(device_p_key(&bed.leaf->port[3], 5), 0x8123);
 	CU_ASSERT_EQUAL(device_p_key(&bed.leaf->port[0], 5), 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_guids(void)
@@ -628,8 +631,8 @@ static void test_guids(void)
 	struct guid_info info = {.guid = {1, 2, 3}};
 	struct bed bed;
 
-	bed_open(&bed);
-	CU_ASSERT_EQUAL(ask(bed.host, 2, METHOD_SET, ATTR_GUID_INFO, 0, &info), STATUS_OK);
+	agent_bed_open(&bed);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 2, METHOD_SET, ATTR_GUID_INFO, 0, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.guid[0], 0x302); /* the port's own cannot be changed */
 	CU_ASSERT_EQUAL(info.guid[1], 2);
 	CU_ASSERT_EQUAL(device_guid(&bed.host->port[2], 2), 3);
@@ -637,10 +640,10 @@ static void test_guids(void)
 	CU_ASSERT_EQUAL(device_guid(&bed.host->port[2], 32), 0);
 	/* A base port 0 holds only the first. */
 	info = (struct guid_info){.guid = {1, 2, 3}};
-	CU_ASSERT_EQUAL(ask(bed.leaf, 2, METHOD_SET, ATTR_GUID_INFO, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 2, METHOD_SET, ATTR_GUID_INFO, 0, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.guid[0], 0x102);
 	CU_ASSERT_EQUAL(info.guid[1], 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_sl_to_vl(void)
@@ -648,12 +651,14 @@ static void test_sl_to_vl(void)
 	struct sl_to_vl_table table, wanted = {{0, 1, 2, 3, 3, 2, 1, 0, 15, 15, 5, 5, 5, 5, 5, 6}};
 	struct bed bed;
 
-	bed_open(&bed);
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_GET, ATTR_SL_TO_VL, 0x0203, &table), STATUS_OK);
+	agent_bed_open(&bed);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_GET, ATTR_SL_TO_VL, 0x0203, &table),
+			STATUS_OK);
 	for (unsigned sl = 0; sl < 16; sl++)
 		CU_ASSERT_EQUAL(table.vl[sl], sl % 8);
 	table = wanted;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SL_TO_VL, 0x0203, &table), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SL_TO_VL, 0x0203, &table),
+			STATUS_OK);
 	CU_ASSERT(!memcmp(&table, &wanted, sizeof(table)));
 	CU_ASSERT_EQUAL(bed.set_port, 3);
 	CU_ASSERT_EQUAL(device_sl_to_vl(bed.leaf, 2, 3, 8), 15);
@@ -662,20 +667,22 @@ static void test_sl_to_vl(void)
 	CU_ASSERT_EQUAL(device_sl_to_vl(bed.leaf, 2, 4, 8), 0);
 	/* Of every input, then of every pair. */
 	table = wanted;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SL_TO_VL, 0x20004, &table), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SL_TO_VL, 0x20004, &table),
+			STATUS_OK);
 	for (unsigned in = 0; in <= LEAF_PORTS; in++)
 		CU_ASSERT_EQUAL(device_sl_to_vl(bed.leaf, in, 4, 8), 15);
 	CU_ASSERT_EQUAL(device_sl_to_vl(bed.leaf, 1, 5, 8), 0);
 	table = wanted;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SL_TO_VL, 0x30000, &table), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SL_TO_VL, 0x30000, &table),
+			STATUS_OK);
 	for (unsigned out = 1; out <= LEAF_PORTS; out++)
 		CU_ASSERT_EQUAL(device_sl_to_vl(bed.leaf, out / 2, out, 9), 15);
 	table = wanted;
-	CU_ASSERT_EQUAL(ask(bed.host, 2, METHOD_SET, ATTR_SL_TO_VL, 0, &table), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 2, METHOD_SET, ATTR_SL_TO_VL, 0, &table), STATUS_OK);
 	CU_ASSERT_EQUAL(device_sl_to_vl(bed.host, 0, 2, 8), 15);
 	CU_ASSERT_EQUAL(device_sl_to_vl(bed.host, 0, 1, 8), 0);
 	CU_ASSERT_EQUAL(device_sl_to_vl(bed.host, 0, 3, 8), 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_vl_arbitration(void)
@@ -683,18 +690,21 @@ static void test_vl_arbitration(void)
 	struct vl_arbitration_table table = {.entry = {{1, 10}, {2, 20}, [8] = {3, 30}}};
 	struct bed bed;
 
-	bed_open(&bed);
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_VL_ARBITRATION, 3 << 16 | 2, &table),
-			STATUS_OK);
+	agent_bed_open(&bed);
+	CU_ASSERT_EQUAL(
+		agent_ask(bed.leaf, 1, METHOD_SET, ATTR_VL_ARBITRATION, 3 << 16 | 2, &table),
+		STATUS_OK);
 	CU_ASSERT_EQUAL(table.entry[1].weight, 20);
 	CU_ASSERT_EQUAL(table.entry[8].weight, 0); /* tables of 8 */
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_GET, ATTR_VL_ARBITRATION, 1 << 16 | 2, &table),
-			STATUS_OK);
+	CU_ASSERT_EQUAL(
+		agent_ask(bed.leaf, 1, METHOD_GET, ATTR_VL_ARBITRATION, 1 << 16 | 2, &table),
+		STATUS_OK);
 	CU_ASSERT_EQUAL(table.entry[1].weight, 0);
 	table.entry[7].vl = 15;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_VL_ARBITRATION, 1 << 16 | 2, &table),
-			STATUS_INVALID_VALUE);
-	bed_close(&bed);
+	CU_ASSERT_EQUAL(
+		agent_ask(bed.leaf, 1, METHOD_SET, ATTR_VL_ARBITRATION, 1 << 16 | 2, &table),
+		STATUS_INVALID_VALUE);
+	agent_bed_close(&bed);
 }
 
 /* ExtendedPortInfo: only of devices that OpenSM asks for it; a Set() changes the speed where it
@@ -721,18 +731,18 @@ static void test_ext_port_info(void)
 					     .link_speed_enabled = rows[i].enabled};
 		struct bed bed;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		bed.host->device_id = rows[i].device_id;
 		bed.host->port[1].ext.link_speed_supported = rows[i].supported;
 		bed.host->port[1].ext.link_speed_enabled = 1;
-		CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_SET, ATTR_MLNX_EXT_PORT_INFO,
-				    rows[i].attr_mod, &info),
+		CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_SET, ATTR_MLNX_EXT_PORT_INFO,
+					  rows[i].attr_mod, &info),
 				rows[i].status);
 		if (rows[i].status == STATUS_OK)
 			CU_ASSERT_EQUAL(info.link_speed_enabled, rows[i].held);
 		CU_ASSERT_EQUAL(bed.host->port[1].ext.link_speed_enabled,
 				rows[i].status == STATUS_OK ? rows[i].held : 1);
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 

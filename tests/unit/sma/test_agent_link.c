@@ -22,11 +22,11 @@ static void lead_to(struct bed *bed, uint8_t mine, uint8_t peers)
 	struct device_port *port = &bed->leaf->port[1], *peer = &bed->host->port[1];
 
 	if (mine >= PORT_ARMED)
-		CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
+		CU_ASSERT_EQUAL(agent_set_state(port, PORT_ARMED, 0), STATUS_OK);
 	if (peers >= PORT_ARMED)
-		CU_ASSERT_EQUAL(set_state(peer, PORT_ARMED, 0), STATUS_OK);
+		CU_ASSERT_EQUAL(agent_set_state(peer, PORT_ARMED, 0), STATUS_OK);
 	if (mine == PORT_ACTIVE)
-		CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+		CU_ASSERT_EQUAL(agent_set_state(port, PORT_ACTIVE, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(port->info.port_state, mine);
 	CU_ASSERT_EQUAL(peer->info.port_state, peers);
 }
@@ -74,10 +74,10 @@ static void test_states(void)
 		uint32_t trainings;
 		int status;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		trainings = bed.leaf->port[1].trainings;
 		lead_to(&bed, cases[i].mine, cases[i].peers);
-		status = set_state(&bed.leaf->port[1], cases[i].state, cases[i].physical);
+		status = agent_set_state(&bed.leaf->port[1], cases[i].state, cases[i].physical);
 		if (status != cases[i].status ||
 		    bed.leaf->port[1].info.port_state != cases[i].then ||
 		    bed.host->port[1].info.port_state != cases[i].peers_then)
@@ -86,7 +86,7 @@ static void test_states(void)
 		CU_ASSERT_EQUAL(bed.leaf->port[1].info.port_state, cases[i].then);
 		CU_ASSERT_EQUAL(bed.host->port[1].info.port_state, cases[i].peers_then);
 		CU_ASSERT_EQUAL(bed.leaf->port[1].trainings, trainings + cases[i].trains);
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 
@@ -95,17 +95,18 @@ static void test_states_alone(void)
 {
 	struct bed bed;
 
-	bed_open(&bed);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], PORT_ARMED, 0), STATUS_INVALID_VALUE);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], PORT_ACTIVE, 0), STATUS_INVALID_VALUE);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], PORT_DOWN, 0), STATUS_OK);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[5], 0, PHYS_DISABLED), STATUS_OK);
+	agent_bed_open(&bed);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[5], PORT_ARMED, 0), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[5], PORT_ACTIVE, 0), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[5], PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[5], 0, PHYS_DISABLED), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->port[5].info.port_physical_state, PHYS_DISABLED);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[0], PORT_ACTIVE, 0), STATUS_OK);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[0], PORT_DOWN, 0), STATUS_INVALID_VALUE);
-	CU_ASSERT_EQUAL(set_state(&bed.spine->port[0], 0, PHYS_POLLING), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[0], PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[0], PORT_DOWN, 0), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.spine->port[0], 0, PHYS_POLLING),
+			STATUS_INVALID_VALUE);
 	CU_ASSERT_EQUAL(bed.leaf->port[0].info.port_state, PORT_ACTIVE);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_negotiation(void)
@@ -127,19 +128,19 @@ static void test_negotiation(void)
 		struct bed bed;
 		struct device_port *port, *peer;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		port = &bed.leaf->port[1];
 		peer = port->peer;
 		device_pull(port, true);
 		for (unsigned end = 0; end < 2; end++) {
 			const uint8_t *mask = end ? cases[i].b : cases[i].a;
 			struct device_port *at = end ? peer : port;
-			struct port_info info = unchanged(at);
+			struct port_info info = agent_unchanged(at);
 
 			info.link_width_enabled = mask[0];
 			info.link_speed_enabled = mask[1];
 			info.link_speed_ext_enabled = mask[2];
-			CU_ASSERT_EQUAL(set_port(at->device, 1, &info), STATUS_OK);
+			CU_ASSERT_EQUAL(agent_set_port(at->device, 1, &info), STATUS_OK);
 		}
 		CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
 		device_pull(port, false);
@@ -152,14 +153,14 @@ static void test_negotiation(void)
 			CU_ASSERT_EQUAL(port->info.link_speed_ext_active, cases[i].active[2]);
 		} else {
 			/* What was missing is enabled: that is enough. */
-			struct port_info info = unchanged(port);
+			struct port_info info = agent_unchanged(port);
 
 			info.link_width_enabled = 255;
 			info.link_speed_enabled = 15;
-			CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+			CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 			CU_ASSERT_EQUAL(peer->info.port_state, PORT_INIT);
 		}
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 
@@ -170,20 +171,20 @@ static void test_retraining(void)
 	struct port_info info;
 	struct device_port *port, *peer;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	port = &bed.leaf->port[1];
 	peer = &bed.host->port[1];
-	info = unchanged(port);
+	info = agent_unchanged(port);
 	info.link_width_enabled = 1;
-	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(peer->info.link_width_active, 2);
-	CU_ASSERT_EQUAL(set_state(peer, 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(peer, 0, PHYS_DISABLED), STATUS_OK);
 	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
-	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_SLEEP), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, 0, PHYS_SLEEP), STATUS_OK);
 	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_SLEEP);
-	CU_ASSERT_EQUAL(set_state(peer, 0, PHYS_SLEEP), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(peer, 0, PHYS_SLEEP), STATUS_OK);
 	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN); /* both sleep */
-	CU_ASSERT_EQUAL(set_state(peer, 0, PHYS_POLLING), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(peer, 0, PHYS_POLLING), STATUS_OK);
 	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
 	CU_ASSERT_EQUAL(peer->info.link_width_active, 1);
 	/* With time in between: the owner says when, and an interruption counts. */
@@ -194,14 +195,14 @@ static void test_retraining(void)
 	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN);
 	device_pull(peer, false);
 	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_TRAINING);
-	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, 0, PHYS_DISABLED), STATUS_OK);
 	CU_ASSERT_EQUAL(peer->info.port_physical_state, PHYS_POLLING);
 	device_port_trained(bed.training);
 	CU_ASSERT_EQUAL(peer->info.port_state, PORT_DOWN);
-	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_POLLING), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, 0, PHYS_POLLING), STATUS_OK);
 	device_port_trained(bed.training);
 	CU_ASSERT_EQUAL(peer->info.port_state, PORT_INIT);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* A plug that connects a port with itself is a link, too. */
@@ -210,18 +211,18 @@ static void test_loopback(void)
 	struct bed bed;
 	struct device_port *port;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	port = &bed.leaf->port[7];
 	device_cable(port, port);
 	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
-	CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
-	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_ARMED, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_ACTIVE, 0), STATUS_OK);
 	CU_ASSERT(device_port_passes(port));
-	CU_ASSERT_EQUAL(set_state(port, PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_DOWN, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
 	device_uncable(port);
 	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_data(void)
@@ -230,28 +231,28 @@ static void test_data(void)
 	struct device_port *port;
 	struct port_info info;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	port = &bed.leaf->port[1];
 	CU_ASSERT(!device_port_passes(port));
 	CU_ASSERT(!device_port_passes(&bed.leaf->port[9]));
 	lead_to(&bed, PORT_ARMED, PORT_ARMED);
 	CU_ASSERT(!device_port_passes(port));
-	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_ACTIVE, 0), STATUS_OK);
 	CU_ASSERT(device_port_passes(port) && device_port_passes(port->peer));
-	info = unchanged(port);
+	info = agent_unchanged(port);
 	info.neighbor_mtu = 4;
-	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 	CU_ASSERT(!device_port_passes(port));
-	info = unchanged(port->peer);
+	info = agent_unchanged(port->peer);
 	info.neighbor_mtu = 4;
 	info.operational_vls = 1;
-	CU_ASSERT_EQUAL(set_port(bed.host, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.host, 1, &info), STATUS_OK);
 	CU_ASSERT(!device_port_passes(port->peer));
-	info = unchanged(port);
+	info = agent_unchanged(port);
 	info.operational_vls = 1;
-	CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 	CU_ASSERT(device_port_passes(port));
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void clear_change(struct device *device)
@@ -259,7 +260,7 @@ static void clear_change(struct device *device)
 	struct switch_info info = device->sw;
 
 	info.port_state_change = 1;
-	CU_ASSERT_EQUAL(ask(device, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(device, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.port_state_change, 0);
 }
 
@@ -269,33 +270,33 @@ static void test_port_state_change(void)
 	struct bed bed;
 	struct device_port *port;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	port = &bed.leaf->port[2];
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1);
 	clear_change(bed.leaf);
 	clear_change(bed.spine);
-	CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
-	CU_ASSERT_EQUAL(set_state(port->peer, PORT_ARMED, 0), STATUS_OK);
-	CU_ASSERT_EQUAL(set_state(port, PORT_ACTIVE, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_ARMED, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port->peer, PORT_ARMED, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_ACTIVE, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
 	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 0);
-	CU_ASSERT_EQUAL(set_state(port, PORT_DOWN, 0), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, PORT_DOWN, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
 	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
 	clear_change(bed.spine);
-	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, 0, PHYS_DISABLED), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 0);
 	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
 	clear_change(bed.spine);
-	CU_ASSERT_EQUAL(set_state(port, 0, PHYS_POLLING), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(port, 0, PHYS_POLLING), STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1);
 	CU_ASSERT_EQUAL(bed.spine->sw.port_state_change, 1);
 	/* A zero clears nothing. */
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0,
-			    &(struct switch_info){.life_time_value = 18}),
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0,
+				  &(struct switch_info){.life_time_value = 18}),
 			STATUS_OK);
 	CU_ASSERT_EQUAL(bed.leaf->sw.port_state_change, 1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* Notices */
@@ -347,13 +348,13 @@ static void test_trap_repeats(void)
 	struct notice notice;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX); /* nobody to tell */
-	set_address(&bed.leaf->port[0], 9, LID_NONE, 12);
+	agent_set_address(&bed.leaf->port[0], 9, LID_NONE, 12);
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
-	set_address(&bed.leaf->port[0], 9, 4, 12); /* 16.777 ms */
+	agent_set_address(&bed.leaf->port[0], 9, 4, 12); /* 16.777 ms */
 	bed.leaf->port[0].info.m_key = 0xABC;
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(bed.due_us, 0);
@@ -385,7 +386,7 @@ static void test_trap_repeats(void)
 	/* The next one waits until SubnetTimeOut allows it. */
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(device_next_us(bed.leaf), 5000 + 11 * 16777);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* What happens after the Trap() was sent is not hidden by its TrapRepress(). */
@@ -394,8 +395,8 @@ static void test_trap_again(void)
 	struct bed bed;
 	uint64_t tid;
 
-	bed_open(&bed);
-	set_address(&bed.leaf->port[0], 9, 4, 12);
+	agent_bed_open(&bed);
+	agent_set_address(&bed.leaf->port[0], 9, 4, 12);
 	flap(&bed.leaf->port[1]);
 	tick_until(&bed, bed.leaf, 0);
 	tid = trap_tid(&bed);
@@ -406,7 +407,7 @@ static void test_trap_again(void)
 	CU_ASSERT_NOT_EQUAL(trap_tid(&bed), tid);
 	repress(&bed, bed.leaf, trap_tid(&bed));
 	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* Several kinds take turns, each port's for itself. */
@@ -417,8 +418,8 @@ static void test_trap_about_a_port(void)
 					   TRAP_FLOW_CONTROL, TRAP_SWITCH_BAD_P_KEY};
 	struct bed bed;
 
-	bed_open(&bed);
-	set_address(&bed.leaf->port[0], 7, 4, 12); /* 16.777 ms */
+	agent_bed_open(&bed);
+	agent_set_address(&bed.leaf->port[0], 7, 4, 12); /* 16.777 ms */
 	for (unsigned i = 0; i < 4; i++) {
 		union notice_details details;
 		struct notice notice;
@@ -438,7 +439,7 @@ static void test_trap_about_a_port(void)
 		}
 		repress(&bed, bed.leaf, trap_tid(&bed));
 	}
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_trap_kinds(void)
@@ -448,8 +449,8 @@ static void test_trap_kinds(void)
 	struct notice notice;
 	struct bed bed;
 
-	bed_open(&bed);
-	set_address(&bed.host->port[1], 8, 4, 8); /* 1.048 ms */
+	agent_bed_open(&bed);
+	agent_set_address(&bed.host->port[1], 8, 4, 8); /* 1.048 ms */
 	device_set_issm(&bed.host->port[1], true);
 	device_set_issm(&bed.host->port[2], true); /* has no manager to tell */
 	CU_ASSERT(bed.host->port[1].info.capability_mask & CAP_IS_SM);
@@ -473,16 +474,16 @@ static void test_trap_kinds(void)
 			CU_ASSERT_EQUAL(details.local_changes.change_flags,
 					CHANGE_NODE_DESCRIPTION);
 	}
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
 	CU_ASSERT_EQUAL(notice.count, 2);
 	CU_ASSERT_EQUAL(notice.trap_number, TRAP_SYSTEM_IMAGE_GUID);
 	repress(&bed, bed.host, trap_tid(&bed));
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
 	CU_ASSERT_EQUAL(notice.count, 1);
 	tick_until(&bed, bed.host, 7 * 1048);
 	repress(&bed, bed.host, trap_tid(&bed));
 	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
 	CU_ASSERT_EQUAL(notice.type, NOTICE_EMPTY);
 	/* Without a reason, for who wants to see one. */
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_LINK_STATE), 0);
@@ -490,7 +491,7 @@ static void test_trap_kinds(void)
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_SWITCH_BAD_P_KEY), -EINVAL);
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], 999), -EINVAL);
 	CU_ASSERT_EQUAL(device_raise(&bed.leaf->port[1], TRAP_LINK_STATE), -EINVAL);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* Reboot and quirks */
@@ -504,21 +505,21 @@ static void test_reboot(void)
 	struct device *fresh;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	fresh = device_new(&(struct device_config){.type = NODE_SWITCH,
 						   .num_ports = LEAF_PORTS,
 						   .lft_cap = 1000,
 						   .mft_cap = 100},
 			   &bed.events);
-	set_address(&bed.leaf->port[0], 9, 4, 12);
+	agent_set_address(&bed.leaf->port[0], 9, 4, 12);
 	lead_to(&bed, PORT_ACTIVE, PORT_ACTIVE);
-	ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, 0, &lft);
-	ask(bed.leaf, 1, METHOD_SET, ATTR_MULTICAST_FORWARDING_TABLE, 0, &mft);
-	ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 0, &keys);
-	ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 1 << 16, &keys);
-	ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw);
+	agent_ask(bed.leaf, 1, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, 0, &lft);
+	agent_ask(bed.leaf, 1, METHOD_SET, ATTR_MULTICAST_FORWARDING_TABLE, 0, &mft);
+	agent_ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 0, &keys);
+	agent_ask(bed.leaf, 1, METHOD_SET, ATTR_PKEY_TABLE, 1 << 16, &keys);
+	agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw);
 	device_set_issm(&bed.leaf->port[0], true);
-	CU_ASSERT_EQUAL(set_state(&bed.leaf->port[4], 0, PHYS_DISABLED), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_state(&bed.leaf->port[4], 0, PHYS_DISABLED), STATUS_OK);
 	clear_change(bed.spine);
 	device_reboot(bed.leaf);
 	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
@@ -536,7 +537,7 @@ static void test_reboot(void)
 	CU_ASSERT_PTR_NULL(bed.leaf->mft);
 	CU_ASSERT_STRING_EQUAL(bed.leaf->description.text, "leaf");
 	device_free(fresh);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_quirks(void)
@@ -546,38 +547,39 @@ static void test_quirks(void)
 	struct bed bed;
 	uint8_t data[SMP_DATA_SIZE] = {0};
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	bed.leaf->quirks.life_time_max = 16;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
 	CU_ASSERT_EQUAL(sw.life_time_value, 16);
 
 	bed.host->quirks = (struct device_quirks){.subnet_timeout_fixed = 31, .no_mkey = true};
-	info = unchanged(&bed.host->port[1]);
+	info = agent_unchanged(&bed.host->port[1]);
 	info.m_key = 7;
 	info.m_key_protect_bits = 1;
 	info.subnet_timeout = 18;
-	CU_ASSERT_EQUAL(set_port(bed.host, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_set_port(bed.host, 1, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(info.subnet_timeout, 31);
 	CU_ASSERT_EQUAL(info.m_key, 0);
 	CU_ASSERT_EQUAL(info.m_key_protect_bits, 0);
 
 	/* An agent that does not know bit 31 takes it for a port. */
 	bed.host->quirks = (struct device_quirks){.no_extended_speeds = true};
-	CU_ASSERT_EQUAL(get_port(bed.host, 1, &info), STATUS_INVALID_VALUE);
-	CU_ASSERT_EQUAL(ask(bed.host, 1, METHOD_GET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_get_port(bed.host, 1, &info), STATUS_INVALID_VALUE);
+	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
 	CU_ASSERT(!(info.capability_mask & CAP_EXTENDED_SPEEDS));
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(bed.leaf->port[1].info.link_speed_ext_active, 0);
 	CU_ASSERT_EQUAL(bed.leaf->port[1].info.link_speed_active, 4);
 
 	bed.spine->quirks.garbage = true;
-	CU_ASSERT_EQUAL(smp(bed.spine, 1, METHOD_GET, ATTR_NODE_DESCRIPTION, 0, data), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_smp(bed.spine, 1, METHOD_GET, ATTR_NODE_DESCRIPTION, 0, data),
+			STATUS_OK);
 	CU_ASSERT_EQUAL(data[0], 0xFF);
 
 	/* Dead, but its link is there. Its notices are silent, too, until it lives again. */
-	set_address(&bed.leaf->port[0], 9, 4, 8);
+	agent_set_address(&bed.leaf->port[0], 9, 4, 8);
 	bed.leaf->quirks.silent = true;
-	CU_ASSERT_EQUAL(smp(bed.leaf, 1, METHOD_GET, ATTR_NODE_INFO, 0, data), -1);
+	CU_ASSERT_EQUAL(agent_smp(bed.leaf, 1, METHOD_GET, ATTR_NODE_INFO, 0, data), -1);
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(bed.host->port[1].info.port_state, PORT_INIT);
 	tick_until(&bed, bed.leaf, 5000);
@@ -585,7 +587,7 @@ static void test_quirks(void)
 	bed.leaf->quirks.silent = false;
 	tick_until(&bed, bed.leaf, 10000);
 	CU_ASSERT(bed.traps > 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* Personalities */
@@ -612,25 +614,25 @@ static void test_late_state(void)
 		struct bed bed;
 		struct device_port *port;
 
-		bed_open(&bed);
+		agent_bed_open(&bed);
 		port = &bed.leaf->port[1];
 		adopt(bed.leaf, cases[i].name);
-		info = unchanged(port);
+		info = agent_unchanged(port);
 		info.port_state = PORT_ARMED;
-		CU_ASSERT_EQUAL(set_port(bed.leaf, 1, &info), STATUS_OK);
+		CU_ASSERT_EQUAL(agent_set_port(bed.leaf, 1, &info), STATUS_OK);
 		CU_ASSERT_EQUAL(info.port_state, PORT_INIT);
 		tick_until(&bed, bed.leaf, cases[i].before_us);
-		CU_ASSERT_EQUAL(get_port(bed.leaf, 1, &info), STATUS_OK);
+		CU_ASSERT_EQUAL(agent_get_port(bed.leaf, 1, &info), STATUS_OK);
 		CU_ASSERT_EQUAL(info.port_state, PORT_INIT);
 		tick_until(&bed, bed.leaf, cases[i].after_us);
 		CU_ASSERT_EQUAL(port->info.port_state, PORT_ARMED);
 		CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
 		flap(port);
-		CU_ASSERT_EQUAL(set_state(port, PORT_ARMED, 0), STATUS_OK);
+		CU_ASSERT_EQUAL(agent_set_state(port, PORT_ARMED, 0), STATUS_OK);
 		flap(port);
 		tick_until(&bed, bed.leaf, 1000000);
 		CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
-		bed_close(&bed);
+		agent_bed_close(&bed);
 	}
 }
 
@@ -639,12 +641,12 @@ static void test_no_bit_31(void)
 	uint8_t mad[MAD_SIZE];
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	adopt(bed.leaf, "no-bit-31");
 	subn_build(mad, METHOD_GET, ATTR_PORT_INFO, PORT_INFO_EXTENDED_SPEEDS | 1, 0, NULL, NULL);
 	CU_ASSERT(device_handle(bed.leaf, 1, mad));
 	CU_ASSERT_EQUAL(be32_load(mad + 20), 1);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* What a reset leaves behind: leaf's port 0 is an enhanced one. */
@@ -653,26 +655,26 @@ static void test_resets(void)
 	struct switch_info sw;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	bed.leaf->sw.enhanced_port0 = 1;
 	adopt(bed.leaf, "bare-port0");
 	device_reboot(bed.leaf);
 	CU_ASSERT_EQUAL(bed.leaf->port[0].info.port_state, PORT_DOWN);
 	CU_ASSERT_EQUAL(bed.leaf->port[0].info.neighbor_mtu, 1);
-	set_address(&bed.leaf->port[0], 9, 4, 12);
+	agent_set_address(&bed.leaf->port[0], 9, 4, 12);
 	CU_ASSERT_EQUAL(bed.leaf->port[0].info.lid, 9);
 	adopt(bed.leaf, "wild-top");
 	device_reboot(bed.leaf);
 	sw = bed.leaf->sw;
 	CU_ASSERT_EQUAL(sw.linear_fdb_top, 0xFFFF);
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
 	adopt(bed.leaf, "wild-top-refused");
 	sw = bed.leaf->sw;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw),
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw),
 			STATUS_INVALID_VALUE);
 	sw.linear_fdb_top = 5;
-	CU_ASSERT_EQUAL(ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
-	bed_close(&bed);
+	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_SWITCH_INFO, 0, &sw), STATUS_OK);
+	agent_bed_close(&bed);
 }
 
 static void test_restless(void)
@@ -680,15 +682,15 @@ static void test_restless(void)
 	struct port_info a, b;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	adopt(bed.host, "restless");
-	CU_ASSERT_EQUAL(get_port(bed.host, 1, &a), STATUS_OK);
-	CU_ASSERT_EQUAL(get_port(bed.host, 1, &b), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_get_port(bed.host, 1, &a), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_get_port(bed.host, 1, &b), STATUS_OK);
 	CU_ASSERT(a.p_key_violations != b.p_key_violations);
 	CU_ASSERT(a.capability_mask != b.capability_mask);
 	CU_ASSERT(a.port_physical_state != b.port_physical_state);
 	CU_ASSERT(a.lid == b.lid && a.port_state == b.port_state && a.mtu_cap == b.mtu_cap);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static const CU_TestInfo tests[] = {

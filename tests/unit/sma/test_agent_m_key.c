@@ -51,7 +51,7 @@ static int set_with(struct device *device, uint64_t m_key, struct port_info *inf
 /* From no key to KEY, at this level; whoever asks may do that. */
 static void protect(struct device_port *port, uint8_t level, uint16_t lease_s)
 {
-	struct port_info info = unchanged(port);
+	struct port_info info = agent_unchanged(port);
 
 	info.m_key = KEY;
 	info.m_key_protect_bits = level;
@@ -74,7 +74,7 @@ static void test_levels(void)
 			struct port_info info;
 			struct bed bed;
 
-			bed_open(&bed);
+			agent_bed_open(&bed);
 			port = is_switch ? &bed.leaf->port[0] : &bed.host->port[1];
 			protect(port, levels[i].level, 0);
 			CU_ASSERT_EQUAL(get_with(port->device, KEY, &info), STATUS_OK);
@@ -82,16 +82,16 @@ static void test_levels(void)
 			CU_ASSERT_EQUAL(get_with(port->device, WRONG, &info), levels[i].get);
 			CU_ASSERT_EQUAL(info.m_key, levels[i].shown);
 			CU_ASSERT_EQUAL(get_with(port->device, 0, &info), levels[i].get);
-			info = unchanged(port);
+			info = agent_unchanged(port);
 			info.m_key = WRONG;
 			CU_ASSERT_EQUAL(set_with(port->device, WRONG, &info), -1);
 			CU_ASSERT_EQUAL(port->info.m_key, KEY);
 			CU_ASSERT_EQUAL(port->info.m_key_violations, 1 + 2 * (levels[i].get == -1));
-			info = unchanged(port);
+			info = agent_unchanged(port);
 			info.m_key = 0;
 			CU_ASSERT_EQUAL(set_with(port->device, KEY, &info), STATUS_OK);
 			CU_ASSERT_EQUAL(get_with(port->device, WRONG, &info), STATUS_OK);
-			bed_close(&bed);
+			agent_bed_close(&bed);
 		}
 	}
 }
@@ -102,9 +102,9 @@ static void test_whose(void)
 	struct port_info info;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	protect(&bed.host->port[1], 2, 0);
-	CU_ASSERT_EQUAL(get_port(bed.host, 2, &info), STATUS_OK);
+	CU_ASSERT_EQUAL(agent_get_port(bed.host, 2, &info), STATUS_OK);
 	CU_ASSERT_EQUAL(get_with(bed.host, 0, &info), -1);
 	device_reboot(bed.host);
 	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), STATUS_OK);
@@ -113,7 +113,7 @@ static void test_whose(void)
 	bed.host->port[1].info.m_key = KEY;
 	bed.host->port[1].info.m_key_protect_bits = 3;
 	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), STATUS_OK);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static void test_trap(void)
@@ -124,8 +124,8 @@ static void test_trap(void)
 	const struct route_path route = {.hops = 2, .port = {0, 3, 4}};
 	struct bed bed;
 
-	bed_open(&bed);
-	set_address(&bed.host->port[1], HOST_LID, SM_LID, 18);
+	agent_bed_open(&bed);
+	agent_set_address(&bed.host->port[1], HOST_LID, SM_LID, 18);
 	protect(&bed.host->port[1], 2, 0);
 	device_tick(bed.host, 100 * S_US);
 	bed.traps = 0;
@@ -157,7 +157,7 @@ static void test_trap(void)
 	CU_ASSERT_FATAL(notice_details_decode(&notice, &details));
 	CU_ASSERT_EQUAL(details.bad_m_key.lid, 33);
 	CU_ASSERT_EQUAL(details.bad_m_key.dr_notice, 0);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 /* A Trap() has M_Key 0 (o14-1, qib_send_trap()), and its TrapRepress() needs the port's key at any
@@ -173,9 +173,9 @@ static void test_repress(void)
 			uint8_t mad[MAD_SIZE];
 			struct bed bed;
 
-			bed_open(&bed);
+			agent_bed_open(&bed);
 			port = &bed.host->port[1];
-			set_address(port, HOST_LID, SM_LID, 18);
+			agent_set_address(port, HOST_LID, SM_LID, 18);
 			protect(port, level, 0);
 			device_tick(bed.host, 100 * S_US);
 			bed.traps = 0;
@@ -191,7 +191,7 @@ static void test_repress(void)
 			device_tick(bed.host, 300 * S_US);
 			device_tick(bed.host, 400 * S_US);
 			CU_ASSERT_EQUAL(bed.traps, right ? 1 : 3); /* again, and 256 */
-			bed_close(&bed);
+			agent_bed_close(&bed);
 		}
 	}
 }
@@ -202,7 +202,7 @@ static void test_lease(void)
 	struct port_info info;
 	struct bed bed;
 
-	bed_open(&bed);
+	agent_bed_open(&bed);
 	port = &bed.host->port[1];
 	protect(port, 2, LEASE_S);
 	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
@@ -232,7 +232,7 @@ static void test_lease(void)
 	port->m_key_lease_us = 0;
 	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
 	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
-	bed_close(&bed);
+	agent_bed_close(&bed);
 }
 
 static const CU_TestInfo tests[] = {

@@ -53,28 +53,28 @@ static void test_every_kind_comes_back(void)
 		CU_ASSERT_TRUE_FATAL(table->format->wire_size - table->key_bytes <=
 				     STORE_VALUE_MAX);
 	}
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
-	CU_ASSERT_EQUAL(stat(bed_path(&bed, "weft.db"), &stat_of), 0);
+	CU_ASSERT_EQUAL(stat(store_bed_path(&bed, "weft.db"), &stat_of), 0);
 	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
 	put_all(&bed, 9);
-	bed_pass(&bed, S);
-	CU_ASSERT_EQUAL(stat(bed_path(&bed, "weft.db-wal"), &stat_of), 0);
+	store_bed_pass(&bed, S);
+	CU_ASSERT_EQUAL(stat(store_bed_path(&bed, "weft.db-wal"), &stat_of), 0);
 	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
-	bed_close(&bed, false); /* killed: what is committed stays */
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_close(&bed, false); /* killed: what is committed stays */
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	expect_all(&bed, 9);
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
 		record_fill((uint8_t *)buffer, kind, 8);
 		CU_ASSERT_TRUE(registry_drop(bed.registry, kind, buffer));
 	}
-	bed_close(&bed, true); /* what was not begun to be written is, at a clean end */
-	CU_ASSERT_FALSE(bed_has(&bed, "weft.db-wal"));
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_close(&bed, true); /* what was not begun to be written is, at a clean end */
+	CU_ASSERT_FALSE(store_bed_has(&bed, "weft.db-wal"));
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	expect_all(&bed, 8);
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 static unsigned times;
@@ -99,27 +99,27 @@ static void test_rest(void)
 {
 	struct bed bed;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_hold(true);
-	bed_put(&bed, 1, 1);
-	bed_pass(&bed, MS);
-	bed_hold(false);
-	bed_pass(&bed, MS / 2);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_hold(true);
+	store_bed_put(&bed, 1, 1);
+	store_bed_pass(&bed, MS);
+	store_bed_hold(false);
+	store_bed_pass(&bed, MS / 2);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
-	bed_put(&bed, 2, 2);
-	bed_pass(&bed, MS);
-	bed_put(&bed, 3, 3);
+	store_bed_put(&bed, 2, 2);
+	store_bed_pass(&bed, MS);
+	store_bed_put(&bed, 3, 3);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
 	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 2);
-	bed_pass(&bed, MS);
+	store_bed_pass(&bed, MS);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
 	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 0);
-	bed_pass(&bed, 10 * MS);
-	bed_put(&bed, 4, 4);
-	bed_pass(&bed, MS / 10);
+	store_bed_pass(&bed, 10 * MS);
+	store_bed_put(&bed, 4, 4);
+	store_bed_pass(&bed, MS / 10);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 3);
-	bed_close(&bed, true);
+	store_bed_close(&bed, true);
 }
 
 /* One commit for a turn, the next for all that came while it was written. */
@@ -129,33 +129,33 @@ static void test_group_commit(void)
 	struct bed bed;
 
 	times = 0;
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_hold(true);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_hold(true);
 	for (unsigned i = 1; i <= 100; i++)
-		bed_put(&bed, i, (lid_t)i);
+		store_bed_put(&bed, i, (lid_t)i);
 	registry_wait(bed.registry, &waiter);
-	bed_pass(&bed, MS);
+	store_bed_pass(&bed, MS);
 	CU_ASSERT_EQUAL(times, 0);
 	for (unsigned i = 101; i <= 300; i++) {
-		bed_put(&bed, i, (lid_t)i);
-		bed_pass(&bed, MS);
+		store_bed_put(&bed, i, (lid_t)i);
+		store_bed_pass(&bed, MS);
 	}
 	CU_ASSERT_EQUAL(times, 0);
 	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 300);
-	bed_hold(false);
-	bed_pass(&bed, 10 * MS);
+	store_bed_hold(false);
+	store_bed_pass(&bed, 10 * MS);
 	CU_ASSERT_EQUAL(times, 1);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
 	CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
-	bed_put(&bed, 300, 300); /* no change, no commit */
-	bed_pass(&bed, 10 * MS);
+	store_bed_put(&bed, 300, 300); /* no change, no commit */
+	store_bed_pass(&bed, 10 * MS);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
-	bed_close(&bed, false);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_close(&bed, false);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 300);
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* One that anybody may read, as after a restore from a backup, is closed before it is used. */
@@ -165,18 +165,18 @@ static void test_mode(void)
 	struct stat stat_of;
 	struct bed bed;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_close(&bed, true);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_close(&bed, true);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		CU_ASSERT_EQUAL(chmod(bed_path(&bed, names[i]), 0644), 0);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL(chmod(store_bed_path(&bed, names[i]), 0644), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		CU_ASSERT_EQUAL(stat(bed_path(&bed, names[i]), &stat_of), 0);
+		CU_ASSERT_EQUAL(stat(store_bed_path(&bed, names[i]), &stat_of), 0);
 		CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
 	}
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* Versions */
@@ -185,7 +185,7 @@ static void write_sql(const struct bed *bed, const char *sql)
 {
 	sqlite3 *sqlite;
 
-	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(bed, "weft.db"), &sqlite), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(store_bed_path(bed, "weft.db"), &sqlite), SQLITE_OK);
 	CU_ASSERT_EQUAL(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sqlite);
 }
@@ -196,7 +196,7 @@ static json_int_t read_number(const struct bed *bed, const char *sql)
 	json_int_t number = -1;
 	sqlite3 *sqlite;
 
-	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(bed, "weft.db"), &sqlite), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(store_bed_path(bed, "weft.db"), &sqlite), SQLITE_OK);
 	sqlite3_exec(sqlite, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
 	if (sqlite3_prepare_v2(sqlite, sql, -1, &query, NULL) == SQLITE_OK &&
 	    sqlite3_step(query) == SQLITE_ROW)
@@ -211,34 +211,34 @@ static void test_together(void)
 {
 	struct bed bed;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_put(&bed, 1, 1);
-	bed_pass(&bed, 10 * MS);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_put(&bed, 1, 1);
+	store_bed_pass(&bed, 10 * MS);
 	registry_together(bed.registry, true);
 	for (unsigned i = 2; i <= 9; i++) {
-		bed_put(&bed, i, (lid_t)i);
-		bed_pass(&bed, 10 * MS);
+		store_bed_put(&bed, i, (lid_t)i);
+		store_bed_pass(&bed, 10 * MS);
 	}
 	CU_ASSERT_FALSE(registry_durable(bed.registry, registry_number(bed.registry)));
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
-	bed_close(&bed, false);
+	store_bed_close(&bed, false);
 
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 1);
 	registry_together(bed.registry, true);
 	for (unsigned i = 2; i <= 9; i++)
-		bed_put(&bed, i, (lid_t)i);
-	bed_pass(&bed, 10 * MS);
+		store_bed_put(&bed, i, (lid_t)i);
+	store_bed_pass(&bed, 10 * MS);
 	registry_together(bed.registry, false);
-	bed_pass(&bed, 10 * MS);
+	store_bed_pass(&bed, 10 * MS);
 	CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
-	bed_close(&bed, false);
+	store_bed_close(&bed, false);
 
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 9);
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* A file as version 1 wrote it: without checksums, its services, groups and members without their
@@ -251,7 +251,7 @@ static void test_version_1(void)
 	const struct alias_entry *alias;
 	struct bed bed;
 
-	bed_init(&bed);
+	store_bed_init(&bed);
 	write_sql(&bed,
 		  "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
 		  "CREATE TABLE record (kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT"
@@ -264,7 +264,7 @@ static void test_version_1(void)
 		  "INSERT INTO record VALUES (3, x'ff120000000000000000000000000001"
 		  "fe8000000000000000000000000000cc', x'0501');"
 		  "PRAGMA application_id = 0x77656674; PRAGMA user_version = 1");
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
 	alias = registry_first(bed.registry, REGISTRY_ALIAS, -1, NULL);
@@ -285,16 +285,16 @@ static void test_version_1(void)
 	CU_ASSERT_EQUAL(member->join_state, 5);
 	CU_ASSERT_EQUAL(member->proxy_join, 1);
 	CU_ASSERT_EQUAL(member->owner, 0xCC);
-	bed_put(&bed, 7, 7);
-	bed_close(&bed, true);
+	store_bed_put(&bed, 7, 7);
+	store_bed_close(&bed, true);
 	CU_ASSERT_EQUAL(read_number(&bed, "PRAGMA user_version"), STORE_DB_VERSION);
 	CU_ASSERT_EQUAL(
 		read_number(&bed, "SELECT count(*) FROM record WHERE kind > 0 AND sum != 0"), 5);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_ALIAS), 1);
-	CU_ASSERT_EQUAL(bed_lid(&bed, 7), 7);
-	bed_close(&bed, true);
-	bed_done(&bed);
+	CU_ASSERT_EQUAL(store_bed_lid(&bed, 7), 7);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* Neither a newer version's nor another program's file is written, and the daemon goes on. */
@@ -311,21 +311,21 @@ static void test_not_ours(void)
 		char text[1024];
 		struct bed bed;
 
-		bed_init(&bed);
+		store_bed_init(&bed);
 		write_sql(&bed, files[i]);
 		unit_capture_begin(&capture);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		CU_ASSERT_TRUE(store_degraded(bed.store));
-		bed_put(&bed, 1, 1);
+		store_bed_put(&bed, 1, 1);
 		CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
-		bed_pass(&bed, 60 * S);
+		store_bed_pass(&bed, 60 * S);
 		CU_ASSERT_TRUE(store_degraded(bed.store));
-		bed_close(&bed, true);
+		store_bed_close(&bed, true);
 		unit_capture_end(&capture, text, sizeof(text));
 		CU_ASSERT_PTR_NOT_NULL(strstr(text, i ? "another program's" : "newer weftd's"));
 		CU_ASSERT_EQUAL(read_number(&bed, "SELECT x FROM future"), 77);
 		CU_ASSERT_EQUAL(read_number(&bed, "SELECT count(*) FROM sqlite_master"), 1);
-		bed_done(&bed);
+		store_bed_done(&bed);
 	}
 }
 
@@ -337,8 +337,8 @@ static void test_two_daemons(void)
 	struct bed bed;
 	pid_t child;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	child = fork(); /* locks are the process's */
 	if (!child) {
 		int error = store_open(bed.loop, bed.dir, &second, why);
@@ -347,11 +347,11 @@ static void test_two_daemons(void)
 	}
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_EQUAL(WEXITSTATUS(status), 7);
-	bed_put(&bed, 1, 1);
-	bed_pass(&bed, S);
+	store_bed_put(&bed, 1, 1);
+	store_bed_pass(&bed, S);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* Degraded */
@@ -367,41 +367,41 @@ static void test_disk_refuses(void)
 		struct bed bed;
 
 		times = 0;
-		bed_init(&bed);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-		bed_put(&bed, 1, 1);
-		bed_put(&bed, 2, 2);
-		bed_pass(&bed, S);
+		store_bed_init(&bed);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+		store_bed_put(&bed, 1, 1);
+		store_bed_put(&bed, 2, 2);
+		store_bed_pass(&bed, S);
 		unit_capture_begin(&capture);
-		disk.refuse = codes[i];
-		bed_put(&bed, 3, 3);
+		store_disk.refuse = codes[i];
+		store_bed_put(&bed, 3, 3);
 		registry_wait(bed.registry, &waiter);
 		CU_ASSERT_EQUAL(times, 0);
-		bed_pass(&bed, S); /* who waits goes on */
+		store_bed_pass(&bed, S); /* who waits goes on */
 		CU_ASSERT_EQUAL(times, 1);
 		CU_ASSERT_TRUE(store_degraded(bed.store));
 		registry_drop(bed.registry, REGISTRY_LID, &(guid_t){1});
-		bed_put(&bed, 4, 4);
+		store_bed_put(&bed, 4, 4);
 		CU_ASSERT_TRUE(registry_durable(bed.registry, registry_number(bed.registry)));
-		bed_pass(&bed, 20 * S);
+		store_bed_pass(&bed, 20 * S);
 		CU_ASSERT_TRUE(store_degraded(bed.store));
-		disk.refuse = 0;
-		bed_pass(&bed, 6 * S);
+		store_disk.refuse = 0;
+		store_bed_pass(&bed, 6 * S);
 		CU_ASSERT_FALSE(store_degraded(bed.store));
-		bed_put(&bed, 5, 5);
+		store_bed_put(&bed, 5, 5);
 		CU_ASSERT_FALSE(registry_durable(bed.registry, registry_number(bed.registry)));
-		bed_pass(&bed, S);
+		store_bed_pass(&bed, S);
 		unit_capture_end(&capture, text, sizeof(text));
 		CU_ASSERT_PTR_NOT_NULL(strstr(text, "degraded"));
 		CU_ASSERT_PTR_NOT_NULL(strstr(text, "is no longer degraded"));
 		CU_ASSERT_EQUAL(status_number(&bed, "degradations"), 1);
-		bed_close(&bed, false);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		store_bed_close(&bed, false);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 4);
 		for (unsigned n = 2; n <= 5; n++)
-			CU_ASSERT_EQUAL(bed_lid(&bed, n), n);
-		bed_close(&bed, true);
-		bed_done(&bed);
+			CU_ASSERT_EQUAL(store_bed_lid(&bed, n), n);
+		store_bed_close(&bed, true);
+		store_bed_done(&bed);
 	}
 }
 
@@ -431,37 +431,37 @@ static void test_unreadable_at_start(void)
 	char text[2048];
 	struct bed bed;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_put(&bed, 1, 1);
-	bed_put(&bed, 2, 2);
-	bed_put(&bed, 3, 3);
-	bed_put(&bed, 4, 4);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_put(&bed, 1, 1);
+	store_bed_put(&bed, 2, 2);
+	store_bed_put(&bed, 3, 3);
+	store_bed_put(&bed, 4, 4);
 	registry_put(bed.registry, REGISTRY_SETTING, &setting);
-	bed_close(&bed, true);
+	store_bed_close(&bed, true);
 	unit_capture_begin(&capture);
-	disk.refuse_reads = SQLITE_IOERR_READ;
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_disk.refuse_reads = SQLITE_IOERR_READ;
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	store_on_late(bed.store, fits, &asked);
 	CU_ASSERT_TRUE(store_degraded(bed.store));
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 0);
-	bed_put(&bed, 2, 22);
-	disk.refuse_reads = 0;
-	bed_pass(&bed, 6 * S);
+	store_bed_put(&bed, 2, 22);
+	store_disk.refuse_reads = 0;
+	store_bed_pass(&bed, 6 * S);
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_FALSE(store_degraded(bed.store));
 	CU_ASSERT_EQUAL(asked, 5);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 records are left out"));
 	for (unsigned again = 0; again < 2; again++) {
-		CU_ASSERT_EQUAL(bed_lid(&bed, 1), 1);
-		CU_ASSERT_EQUAL(bed_lid(&bed, 2), 22);
-		CU_ASSERT_EQUAL(bed_lid(&bed, 3), 33);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, 1), 1);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, 2), 22);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, 3), 33);
 		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), 3);
-		bed_close(&bed, false);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		store_bed_close(&bed, false);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	}
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* A disk that does not answer holds nobody for ever. */
@@ -473,31 +473,31 @@ static void test_disk_hangs(void)
 	struct bed bed;
 
 	times = 0;
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	unit_capture_begin(&capture);
-	bed_hold(true);
-	bed_put(&bed, 1, 1);
+	store_bed_hold(true);
+	store_bed_put(&bed, 1, 1);
 	registry_wait(bed.registry, &waiter);
-	bed_pass(&bed, S / 2);
+	store_bed_pass(&bed, S / 2);
 	CU_ASSERT_EQUAL(times, 0);
-	bed_put(&bed, 2, 2);
-	bed_pass(&bed, 60 * S);
+	store_bed_put(&bed, 2, 2);
+	store_bed_pass(&bed, 60 * S);
 	CU_ASSERT_EQUAL(times, 1);
 	CU_ASSERT_TRUE(store_degraded(bed.store));
-	bed_put(&bed, 3, 3);
-	bed_hold(false);
-	bed_pass(&bed, S);
+	store_bed_put(&bed, 3, 3);
+	store_bed_hold(false);
+	store_bed_pass(&bed, S);
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_FALSE(store_degraded(bed.store));
-	bed_put(&bed, 4, 4);
-	bed_pass(&bed, S);
-	bed_close(&bed, false);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_put(&bed, 4, 4);
+	store_bed_pass(&bed, S);
+	store_bed_close(&bed, false);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	for (unsigned n = 1; n <= 4; n++)
-		CU_ASSERT_EQUAL(bed_lid(&bed, n), n);
-	bed_close(&bed, true);
-	bed_done(&bed);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, n), n);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* Looks once in each turn of the loop how far the store has come. */
@@ -523,9 +523,9 @@ static void probe_turn(void *arg)
 	if (waiting > SOME && !probe->changed) {
 		probe->changed = true;
 		registry_drop(probe->bed->registry, REGISTRY_LID, &(guid_t){1});
-		bed_put(probe->bed, 2, 22);
-		bed_put(probe->bed, MANY, 33);
-		bed_put(probe->bed, MANY + 1, 44);
+		store_bed_put(probe->bed, 2, 22);
+		store_bed_put(probe->bed, MANY, 33);
+		store_bed_put(probe->bed, MANY + 1, 44);
 		if (probe->ends) {
 			store_flush(probe->bed->store);
 			return;
@@ -549,34 +549,34 @@ static void test_many(void)
 		char text[2048];
 		struct bed bed;
 
-		bed_init(&bed);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		store_bed_init(&bed);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		unit_capture_begin(&capture);
-		disk.refuse = SQLITE_FULL;
-		bed_put(&bed, 1, 1);
-		bed_pass(&bed, S);
+		store_disk.refuse = SQLITE_FULL;
+		store_bed_put(&bed, 1, 1);
+		store_bed_pass(&bed, S);
 		CU_ASSERT_TRUE(store_degraded(bed.store));
 		for (unsigned n = 2; n <= MANY; n++)
-			bed_put(&bed, n, (lid_t)n);
-		disk.refuse = 0;
+			store_bed_put(&bed, n, (lid_t)n);
+		store_disk.refuse = 0;
 		probe.bed = &bed;
 		loop_deferred_init(&probe.turn, bed.loop, "probe", probe_turn, &probe);
 		loop_timer_init(&probe.later, bed.loop, "probe", probe_turn, &probe);
-		bed_pass(&bed, 4 * S); /* until it is tried again */
+		store_bed_pass(&bed, 4 * S); /* until it is tried again */
 		loop_defer(&probe.turn);
-		bed_pass(&bed, S);
+		store_bed_pass(&bed, S);
 		CU_ASSERT_TRUE(probe.changed);
 		CU_ASSERT_TRUE(probe.most > 0 && probe.most <= SOME);
-		bed_close(&bed, false);
+		store_bed_close(&bed, false);
 		unit_capture_end(&capture, text, sizeof(text));
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_LID), MANY);
-		CU_ASSERT_EQUAL(bed_lid(&bed, 1), LID_NONE);
-		CU_ASSERT_EQUAL(bed_lid(&bed, 2), 22);
-		CU_ASSERT_EQUAL(bed_lid(&bed, MANY), 33);
-		CU_ASSERT_EQUAL(bed_lid(&bed, MANY + 1), 44);
-		bed_close(&bed, true);
-		bed_done(&bed);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, 1), LID_NONE);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, 2), 22);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, MANY), 33);
+		CU_ASSERT_EQUAL(store_bed_lid(&bed, MANY + 1), 44);
+		store_bed_close(&bed, true);
+		store_bed_done(&bed);
 	}
 }
 
@@ -585,20 +585,20 @@ static void test_end_with_work_left(void)
 {
 	struct bed bed;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_hold(true);
-	bed_put(&bed, 1, 1);
-	bed_pass(&bed, MS);
-	bed_put(&bed, 1, 2);
-	bed_put(&bed, 2, 3);
-	bed_pass(&bed, MS);
-	bed_close(&bed, true);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	CU_ASSERT_EQUAL(bed_lid(&bed, 1), 2);
-	CU_ASSERT_EQUAL(bed_lid(&bed, 2), 3);
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_hold(true);
+	store_bed_put(&bed, 1, 1);
+	store_bed_pass(&bed, MS);
+	store_bed_put(&bed, 1, 2);
+	store_bed_put(&bed, 2, 3);
+	store_bed_pass(&bed, MS);
+	store_bed_close(&bed, true);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	CU_ASSERT_EQUAL(store_bed_lid(&bed, 1), 2);
+	CU_ASSERT_EQUAL(store_bed_lid(&bed, 2), 3);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 /* A folder that cannot be. */
@@ -642,6 +642,6 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 
-	disk_init();
+	store_disk_init();
 	return unit_main("store", tests);
 }

@@ -66,21 +66,21 @@ static void write_image(const char *path, struct image image)
 /* Files as they are after a clean end, or after the process was killed. */
 static void make_images(bool cleanly)
 {
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
 		for (unsigned seed = 0; seed < RECORDS; seed++) {
 			record_fill((uint8_t *)buffer, kind, seed);
 			registry_put(bed.registry, kind, buffer);
 		}
 	}
-	bed_pass(&bed, S);
+	store_bed_pass(&bed, S);
 	for (size_t i = 0; i < NAMES && !cleanly; i++)
-		images[i] = read_image(bed_path(&bed, names[i]));
-	bed_close(&bed, true);
+		images[i] = read_image(store_bed_path(&bed, names[i]));
+	store_bed_close(&bed, true);
 	for (size_t i = 0; i < NAMES && cleanly; i++)
-		images[i] = read_image(bed_path(&bed, names[i]));
-	bed_done(&bed);
+		images[i] = read_image(store_bed_path(&bed, names[i]));
+	store_bed_done(&bed);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(images[0].bytes);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(images[2].bytes);
 	CU_ASSERT_EQUAL(cleanly, !images[1].bytes);
@@ -97,12 +97,12 @@ static void free_images(void)
 /* A folder with these files, of which one is replaced, or two are. */
 static void put_images(size_t damaged, struct image by, size_t other, struct image other_by)
 {
-	bed_init(&bed);
+	store_bed_init(&bed);
 	for (size_t i = 0; i < NAMES; i++) {
 		struct image image = i == damaged ? by : i == other ? other_by : images[i];
 
 		if (images[i].bytes)
-			write_image(bed_path(&bed, names[i]), image);
+			write_image(store_bed_path(&bed, names[i]), image);
 	}
 }
 
@@ -155,20 +155,20 @@ static unsigned open_damaged(const char *what, bool *lost)
 	unsigned missing;
 
 	log_set_level(NULL, LOG_EMERG);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	missing = count_missing(what);
 	*lost = partition_state(bed.registry) != PARTITIONS_COMPLETE;
-	bed_put(&bed, RECORDS + 1, 1);
-	bed_pass(&bed, S);
+	store_bed_put(&bed, RECORDS + 1, 1);
+	store_bed_pass(&bed, S);
 	registry_drop(bed.registry, REGISTRY_LID, &(guid_t){RECORDS + 1});
-	bed_close(&bed, !(missing % 2));
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	if (bed_lid(&bed, RECORDS + 1))
+	store_bed_close(&bed, !(missing % 2));
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	if (store_bed_lid(&bed, RECORDS + 1))
 		registry_drop(bed.registry, REGISTRY_LID, &(guid_t){RECORDS + 1});
 	CU_ASSERT_EQUAL(count_missing(what), missing);
 	CU_ASSERT_EQUAL(*lost, partition_state(bed.registry) != PARTITIONS_COMPLETE);
-	bed_close(&bed, false);
-	bed_done(&bed);
+	store_bed_close(&bed, false);
+	store_bed_done(&bed);
 	return missing;
 }
 
@@ -290,7 +290,7 @@ static void test_random(void)
 
 static void remove_or_empty(const char *name, bool empty)
 {
-	const char *path = bed_path(&bed, name);
+	const char *path = store_bed_path(&bed, name);
 
 	CU_ASSERT_EQUAL(empty ? truncate(path, 0) : unlink(path), 0);
 }
@@ -323,16 +323,16 @@ static void test_files_missing(void)
 		if (!rows[i].copy)
 			remove_or_empty("weft-copy.db", rows[i].emptied);
 		if (rows[i].tables)
-			write_image(bed_path(&bed, "tables.img"), text);
+			write_image(store_bed_path(&bed, "tables.img"), text);
 		if (rows[i].aside)
-			write_image(bed_path(&bed, "weft.db.damaged-1"), text);
+			write_image(store_bed_path(&bed, "weft.db.damaged-1"), text);
 		log_set_level(NULL, LOG_EMERG);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		missing = count_missing("a missing file");
 		CU_ASSERT_EQUAL(missing, rows[i].missing);
 		CU_ASSERT_EQUAL(partition_state(bed.registry) != PARTITIONS_COMPLETE, rows[i].lost);
-		bed_close(&bed, true);
-		bed_done(&bed);
+		store_bed_close(&bed, true);
+		store_bed_done(&bed);
 		free_images();
 	}
 }
@@ -391,7 +391,7 @@ static void run_sql(const char *name, const char *sql)
 {
 	sqlite3 *sqlite;
 
-	CU_ASSERT_EQUAL_FATAL(sqlite3_open(bed_path(&bed, name), &sqlite), SQLITE_OK);
+	CU_ASSERT_EQUAL_FATAL(sqlite3_open(store_bed_path(&bed, name), &sqlite), SQLITE_OK);
 	CU_ASSERT_EQUAL(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sqlite);
 }
@@ -405,25 +405,25 @@ static void test_old_copy(void)
 
 		make_images(true);
 		put_images(NAMES, images[0], NAMES, images[0]);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		record_fill((uint8_t *)buffer, REGISTRY_PARTITION_MEMBER, 7);
 		registry_drop(bed.registry, REGISTRY_PARTITION_MEMBER, buffer);
-		bed_pass(&bed, S);
-		bed_close(&bed, true);
-		write_image(bed_path(&bed, "weft-copy.db"), images[2]);
+		store_bed_pass(&bed, S);
+		store_bed_close(&bed, true);
+		write_image(store_bed_path(&bed, "weft-copy.db"), images[2]);
 		if (damaged)
 			run_sql("weft.db",
 				"PRAGMA locking_mode = EXCLUSIVE;"
 				"UPDATE record SET sum = sum + 1 WHERE kind = 9 AND key ="
 				" (SELECT min(key) FROM record WHERE kind = 9)");
 		log_set_level(NULL, LOG_EMERG);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 		member = registry_find(bed.registry, REGISTRY_PARTITION_MEMBER, buffer);
 		CU_ASSERT_EQUAL(partition_state(bed.registry),
 				damaged ? PARTITIONS_LOST : PARTITIONS_COMPLETE);
 		CU_ASSERT_TRUE(damaged || !member);
-		bed_close(&bed, true);
-		bed_done(&bed);
+		store_bed_close(&bed, true);
+		store_bed_done(&bed);
 		free_images();
 	}
 }
@@ -445,9 +445,9 @@ static void test_named(void)
 			   " kind = 7 AND hex(key) LIKE '6E616D65203700%'");
 	log_set_level(NULL, LOG_ERR);
 	unit_capture_begin(&capture);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_pass(&bed, S);
-	bed_close(&bed, true);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_pass(&bed, S);
+	store_bed_close(&bed, true);
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "a damaged record is left out: lid, GUID 0x5\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "left out: setting, Name \"name 7\"\n"));
@@ -457,7 +457,7 @@ static void test_named(void)
 	for (const char *at = text; (at = strstr(at, "is left out: ")); at++)
 		lines++;
 	CU_ASSERT_EQUAL(lines, STORE_NAMED_MAX);
-	bed_done(&bed);
+	store_bed_done(&bed);
 	free_images();
 }
 
@@ -470,7 +470,7 @@ static void test_one_line(void)
 
 	make_images(true);
 	put_images(NAMES, images[0], NAMES, images[0]);
-	file = fopen(bed_path(&bed, "weft.db"), "r+");
+	file = fopen(store_bed_path(&bed, "weft.db"), "r+");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	CU_ASSERT_EQUAL(fseek(file, 4096, SEEK_SET), 0);
 	for (unsigned i = 0; i < 4096; i++)
@@ -478,12 +478,12 @@ static void test_one_line(void)
 	fclose(file);
 	log_set_level(NULL, LOG_ERR);
 	unit_capture_begin(&capture);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-	bed_close(&bed, true);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+	store_bed_close(&bed, true);
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "in database main *** "));
 	CU_ASSERT_PTR_NULL(strstr(text, "\\x0a"));
-	bed_done(&bed);
+	store_bed_done(&bed);
 	free_images();
 }
 
@@ -499,24 +499,24 @@ static void test_equal_hashes(void)
 	};
 	struct group_entry group;
 
-	bed_init(&bed);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(mgids); i++) {
 		record_fill((uint8_t *)&group, REGISTRY_GROUP, (unsigned)i);
 		memcpy(group.mgid, mgids[i], sizeof(group.mgid));
 		registry_put(bed.registry, REGISTRY_GROUP, &group);
 	}
-	bed_pass(&bed, S);
-	bed_close(&bed, true);
+	store_bed_pass(&bed, S);
+	store_bed_close(&bed, true);
 	log_set_level(NULL, LOG_EMERG);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(mgids); i++) {
 		memcpy(group.mgid, mgids[i], sizeof(group.mgid));
 		CU_ASSERT_PTR_NOT_NULL(registry_find(bed.registry, REGISTRY_GROUP, &group));
 	}
-	CU_ASSERT_FALSE(bed_has(&bed, "weft.db.damaged-1"));
-	bed_close(&bed, true);
-	bed_done(&bed);
+	CU_ASSERT_FALSE(store_bed_has(&bed, "weft.db.damaged-1"));
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 int main(void)
@@ -533,7 +533,7 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 
-	disk_init();
+	store_disk_init();
 	put = registry_new();
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
 		for (unsigned seed = 0; seed < RECORDS; seed++) {

@@ -62,13 +62,13 @@ static void play(struct bed *bed, uint64_t seed, int pipe)
 	struct teller teller = {.waiter = {.durable = tell, .ctx = &teller}, .pipe = pipe};
 	uint64_t state = seed;
 
-	if (bed_open(bed))
+	if (store_bed_open(bed))
 		abort();
 	for (unsigned i = 0; i < OPS; i++) {
 		struct op op = next_op(&state);
 
 		if (op.lid)
-			bed_put(bed, op.guid, op.lid);
+			store_bed_put(bed, op.guid, op.lid);
 		else
 			registry_drop(bed->registry, REGISTRY_LID, &op.guid);
 		if (!teller.waits) {
@@ -77,10 +77,10 @@ static void play(struct bed *bed, uint64_t seed, int pipe)
 			registry_wait(bed->registry, &teller.waiter);
 		}
 		if (next_random(&seed) % 3)
-			bed_pass(bed, next_random(&seed) % STEP_US);
+			store_bed_pass(bed, next_random(&seed) % STEP_US);
 	}
-	bed_pass(bed, 100 * STEP_US);
-	bed_close(bed, true);
+	store_bed_pass(bed, 100 * STEP_US);
+	store_bed_close(bed, true);
 	_exit(0);
 }
 
@@ -96,7 +96,7 @@ static unsigned last_told(int fd)
 static bool same_state(const struct bed *bed, const lid_t lids[KEYS + 1])
 {
 	for (guid_t guid = 1; guid <= KEYS; guid++) {
-		if (bed_lid(bed, guid) != lids[guid])
+		if (store_bed_lid(bed, guid) != lids[guid])
 			return false;
 	}
 	return true;
@@ -125,15 +125,15 @@ static void end_at(uint64_t seed, unsigned long act, bool power)
 	struct bed bed;
 	pid_t child;
 
-	bed_init(&bed);
+	store_bed_init(&bed);
 	CU_ASSERT_EQUAL_FATAL(pipe(pipes), 0);
 	child = fork();
 	if (!child) {
 		close(pipes[0]);
-		disk.acts = 0;
-		disk.end_at = act;
-		disk.power = power;
-		disk.random = seed;
+		store_disk.acts = 0;
+		store_disk.end_at = act;
+		store_disk.power = power;
+		store_disk.random = seed;
 		play(&bed, seed, pipes[1]);
 	}
 	close(pipes[1]);
@@ -141,16 +141,16 @@ static void end_at(uint64_t seed, unsigned long act, bool power)
 	close(pipes[0]);
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || !WEXITSTATUS(status)));
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	CU_ASSERT_FALSE(store_degraded(bed.store));
-	CU_ASSERT_FALSE(bed_has(&bed, "weft.db.damaged-1"));
+	CU_ASSERT_FALSE(store_bed_has(&bed, "weft.db.damaged-1"));
 	if (!is_a_state(&bed, seed, told)) {
 		CU_FAIL("something acknowledged is lost, or something is there that never was");
 		printf("    seed %llu, act %lu, %s\n", (unsigned long long)seed, act,
 		       power ? "power" : "process");
 	}
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 static unsigned long number_of(const char *name, unsigned long preset)
@@ -167,19 +167,19 @@ static unsigned long count_acts(void)
 	struct bed bed;
 	unsigned long acts;
 
-	bed_init(&bed);
-	disk.acts = 0;
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	store_disk.acts = 0;
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	for (unsigned i = 0; i < OPS; i++) {
 		struct op op = next_op(&state);
 
 		if (op.lid)
-			bed_put(&bed, op.guid, op.lid);
-		bed_pass(&bed, STEP_US / 3);
+			store_bed_put(&bed, op.guid, op.lid);
+		store_bed_pass(&bed, STEP_US / 3);
 	}
-	bed_close(&bed, true);
-	acts = disk.acts;
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	acts = store_disk.acts;
+	store_bed_done(&bed);
 	return acts;
 }
 
@@ -214,7 +214,7 @@ static unsigned intact(const struct bed *bed)
 	unsigned count = 0;
 
 	for (guid_t guid = 1; guid <= RECORDS; guid++)
-		count += bed_lid(bed, guid) == guid * 7;
+		count += store_bed_lid(bed, guid) == guid * 7;
 	return count;
 }
 
@@ -226,17 +226,17 @@ static void damage(const struct bed *whole, long at, uint8_t bits, unsigned seen
 	size_t count;
 	struct bed bed;
 
-	bed_init(&bed);
-	snprintf(from, sizeof(from), "%s", bed_path(whole, "weft.db"));
-	copy_file(from, bed_path(&bed, "weft.db"), at, bits);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
+	store_bed_init(&bed);
+	snprintf(from, sizeof(from), "%s", store_bed_path(whole, "weft.db"));
+	copy_file(from, store_bed_path(&bed, "weft.db"), at, bits);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	count = registry_count(bed.registry, REGISTRY_LID);
-	if (bed_has(&bed, "weft.db.damaged-1")) {
+	if (store_bed_has(&bed, "weft.db.damaged-1")) {
 		seen[1]++;
 		CU_ASSERT_EQUAL(count, intact(&bed));
 		CU_ASSERT_FALSE(store_degraded(bed.store));
-		bed_put(&bed, 1, 1);
-		bed_pass(&bed, 1000000);
+		store_bed_put(&bed, 1, 1);
+		store_bed_pass(&bed, 1000000);
 		CU_ASSERT_FALSE(store_degraded(bed.store));
 	} else if (store_degraded(bed.store)) {
 		seen[2]++;
@@ -249,8 +249,8 @@ static void damage(const struct bed *whole, long at, uint8_t bits, unsigned seen
 			       intact(&bed));
 		}
 	}
-	bed_close(&bed, true);
-	bed_done(&bed);
+	store_bed_close(&bed, true);
+	store_bed_done(&bed);
 }
 
 static void test_damage_anywhere(void)
@@ -261,12 +261,12 @@ static void test_damage_anywhere(void)
 	struct stat stat_of;
 	struct bed whole;
 
-	bed_init(&whole);
-	CU_ASSERT_EQUAL_FATAL(bed_open(&whole), 0);
+	store_bed_init(&whole);
+	CU_ASSERT_EQUAL_FATAL(store_bed_open(&whole), 0);
 	for (guid_t guid = 1; guid <= RECORDS; guid++)
-		bed_put(&whole, guid, (lid_t)(guid * 7));
-	bed_close(&whole, true);
-	CU_ASSERT_EQUAL_FATAL(stat(bed_path(&whole, "weft.db"), &stat_of), 0);
+		store_bed_put(&whole, guid, (lid_t)(guid * 7));
+	store_bed_close(&whole, true);
+	CU_ASSERT_EQUAL_FATAL(stat(store_bed_path(&whole, "weft.db"), &stat_of), 0);
 	unit_capture_begin(&capture);
 	for (long at = 0; at < stat_of.st_size; at += at < 120 ? 1 : 5)
 		damage(&whole, at, (uint8_t)(1u << at % BITS), seen);
@@ -274,7 +274,7 @@ static void test_damage_anywhere(void)
 	CU_ASSERT_TRUE(seen[0] > 100); /* what no record stands on */
 	CU_ASSERT_TRUE(seen[1] > 100);
 	CU_ASSERT_TRUE(seen[2] < 100);
-	bed_done(&whole);
+	store_bed_done(&whole);
 }
 
 /* A file that is something else altogether, empty, or cut. */
@@ -292,20 +292,20 @@ static void test_other_bytes(void)
 		struct bed bed;
 		FILE *file;
 
-		bed_init(&bed);
-		file = fopen(bed_path(&bed, "weft.db"), "wb");
+		store_bed_init(&bed);
+		file = fopen(store_bed_path(&bed, "weft.db"), "wb");
 		for (long at = 0; at < rows[i].bytes; at++)
 			putc(rows[i].byte, file);
 		fclose(file);
 		unit_capture_begin(&capture);
-		CU_ASSERT_EQUAL_FATAL(bed_open(&bed), 0);
-		bed_pass(&bed, 1);
+		CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
+		store_bed_pass(&bed, 1);
 		unit_capture_end(&capture, text, sizeof(text));
 		CU_ASSERT_FALSE(store_degraded(bed.store));
-		CU_ASSERT_EQUAL(bed_has(&bed, "weft.db.damaged-1"), rows[i].aside);
+		CU_ASSERT_EQUAL(store_bed_has(&bed, "weft.db.damaged-1"), rows[i].aside);
 		CU_ASSERT_EQUAL(strstr(text, "is damaged") != NULL, rows[i].aside);
-		bed_close(&bed, true);
-		bed_done(&bed);
+		store_bed_close(&bed, true);
+		store_bed_done(&bed);
 	}
 }
 
@@ -318,6 +318,6 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 
-	disk_init();
+	store_disk_init();
 	return unit_main("store and power", tests);
 }

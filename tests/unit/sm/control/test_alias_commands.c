@@ -10,7 +10,7 @@
 
 static struct port *port_of(const struct world *world, const char *host)
 {
-	return &fabric_find_node(world->sm->fabric, world_node(world, host)->info.node_guid)
+	return &fabric_find_node(world->sm->fabric, sm_world_node(world, host)->info.node_guid)
 			->port[1];
 }
 
@@ -20,7 +20,7 @@ static void give_places(const struct world *world, const char *host, uint8_t cap
 	struct port *port = port_of(world, host);
 	struct port_info info = *port_info(port);
 
-	world_node(world, host)->port[1].info.guid_cap = info.guid_cap = cap;
+	sm_world_node(world, host)->port[1].info.guid_cap = info.guid_cap = cap;
 	port_set_info(world->sm->fabric, port, &info);
 }
 
@@ -48,7 +48,7 @@ static void order(struct world *world, const char *verb, const char *host, guid_
 		 "{\"command\":\"alias %s\",\"node\":\"%s\",\"port\":\"1\",\"guid\":\"0x%" PRIx64
 		 "\"}\n",
 		 verb, host, guid);
-	ask(world, request);
+	control_ask(world, request);
 }
 
 static const struct {
@@ -105,7 +105,7 @@ static const struct {
 static void test_refusals(void)
 {
 	const struct lid_entry away = {.guid = 0xAAAA, .lid = 77};
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 	const struct port *third = port_of(world, "host-0003");
 	uint64_t before;
 
@@ -117,16 +117,16 @@ static void test_refusals(void)
 	registry_put(world->registry, REGISTRY_LID, &away);
 	before = registry_number(world->registry);
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
-		ask(world, refusals[i].request);
-		CU_ASSERT_TRUE(has(0, "\"ok\":false") && has(0, refusals[i].why));
+		control_ask(world, refusals[i].request);
+		CU_ASSERT_TRUE(control_has(0, "\"ok\":false") && control_has(0, refusals[i].why));
 	}
 	order(world, "set", "host-0002", port_facts(third)->guid);
-	CU_ASSERT_TRUE(has(0, "is the GUID of \\\"host-0003\\\" port 1 itself"));
+	CU_ASSERT_TRUE(control_has(0, "is the GUID of \\\"host-0003\\\" port 1 itself"));
 	order(world, "set", "host-0002", third->node->guid);
-	CU_ASSERT_TRUE(has(0, "is the GUID of node \\\"host-0003\\\" itself") ||
+	CU_ASSERT_TRUE(control_has(0, "is the GUID of node \\\"host-0003\\\" itself") ||
 		       third->node->guid == port_facts(third)->guid);
 	CU_ASSERT_EQUAL(registry_number(world->registry), before);
-	end(world);
+	control_end(world);
 }
 
 /* What events tell. */
@@ -163,7 +163,7 @@ static void test_takes(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(takes); i++) {
 		struct event_reader reader = {.happened = happened};
-		struct world *world = start("single:hosts=3");
+		struct world *world = control_start("single:hosts=3");
 		const struct port *third = port_of(world, "host-0003");
 		guid_t from = takes[i].away ? 0xDEAD : port_facts(third)->guid;
 		guid_t to = port_facts(port_of(world, "host-0002"))->guid;
@@ -177,8 +177,8 @@ static void test_takes(void)
 		seen.count = 0;
 		event_read(world->sm->events, &reader);
 		order(world, "set", "host-0002", 0xA9);
-		CU_ASSERT_TRUE(has(0, takes[i].taken ? "\"granted\":\"administrator\""
-						     : "remove it there first"));
+		CU_ASSERT_TRUE(control_has(0, takes[i].taken ? "\"granted\":\"administrator\""
+							     : "remove it there first"));
 		CU_ASSERT_EQUAL(registry_find(world->registry, REGISTRY_ALIAS, &key) == NULL,
 				takes[i].taken);
 		key = (struct alias_entry){.port_guid = to, .index = 1};
@@ -191,29 +191,29 @@ static void test_takes(void)
 				seen.lid[0] == (takes[i].away ? LID_NONE : third->lid) &&
 				seen.change[1] == ALIAS_SET && seen.entry[1].port_guid == to));
 		event_unread(&reader);
-		end(world);
+		control_end(world);
 	}
 }
 
 /* Nothing is taken for a port that has no place for it. */
 static void test_takes_nothing(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 	uint64_t before;
 
 	give_places(world, "host-0002", 1);
 	hold(world, port_facts(port_of(world, "host-0003"))->guid, 5, 0xA9);
 	before = registry_number(world->registry);
 	order(world, "set", "host-0002", 0xA9);
-	CU_ASSERT_TRUE(has(0, "has no free place for a GUID (GUIDCap is 1)"));
+	CU_ASSERT_TRUE(control_has(0, "has no free place for a GUID (GUIDCap is 1)"));
 	CU_ASSERT_EQUAL(registry_number(world->registry), before);
-	end(world);
+	control_end(world);
 }
 
 /* The first place that neither the registry nor the device has filled. */
 static void test_places(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 	struct port_tables *tables = port_tables_new(16, 0);
 	struct port *port = port_of(world, "host-0002");
 	guid_t port_guid = port_facts(port)->guid;
@@ -225,44 +225,48 @@ static void test_places(void)
 	port_set_tables(world->sm->fabric, port, tables);
 	hold(world, port_guid, 1, 0xA1);
 	order(world, "set", "host-0002", 0xA3);
-	CU_ASSERT_TRUE(has(0, "\"index\":3") && has(0, "\"granted\":\"administrator\""));
+	CU_ASSERT_TRUE(control_has(0, "\"index\":3") &&
+		       control_has(0, "\"granted\":\"administrator\""));
 	alias = registry_find(world->registry, REGISTRY_ALIAS, &key);
 	CU_ASSERT_TRUE(alias && alias->guid == 0xA3 && alias->granted == ALIAS_BY_ADMINISTRATOR);
 	order(world, "set", "host-0002", 0xA1); /* it keeps its place, and is granted */
-	CU_ASSERT_TRUE(has(0, "\"index\":1") && has(0, "\"granted\":\"administrator\""));
+	CU_ASSERT_TRUE(control_has(0, "\"index\":1") &&
+		       control_has(0, "\"granted\":\"administrator\""));
 	order(world, "set", "host-0002", 0xA4);
-	CU_ASSERT_TRUE(has(0, "\"index\":4"));
+	CU_ASSERT_TRUE(control_has(0, "\"index\":4"));
 	order(world, "set", "host-0002", 0xA5);
-	CU_ASSERT_TRUE(has(0, "has no free place for a GUID (GUIDCap is 5)"));
+	CU_ASSERT_TRUE(control_has(0, "has no free place for a GUID (GUIDCap is 5)"));
 	order(world, "remove", "host-0002", 0xA3);
-	CU_ASSERT_TRUE(has(0, "\"index\":3"));
+	CU_ASSERT_TRUE(control_has(0, "\"index\":3"));
 	CU_ASSERT_PTR_NULL(registry_find(world->registry, REGISTRY_ALIAS, &key));
 	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_ALIAS), 2);
-	end(world);
+	control_end(world);
 }
 
 static void test_lists(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 
 	hold(world, port_facts(port_of(world, "host-0002"))->guid, 1, 0xA1);
 	hold(world, port_facts(port_of(world, "host-0003"))->guid, 2, 0xA2);
 	hold(world, 0xDEAD, 3, 0xA3);
 	world->sm->options.alias_guids[0] = (struct alias_range){0xDEAD, 0xDEAD, 0xA3, 0xA3};
-	ask(world, "{\"command\":\"alias list\"}\n");
-	CU_ASSERT_TRUE(has(0, "0x00000000000000a1") && has(0, "0x00000000000000a2") &&
-		       has(0, "0x00000000000000a3") && has(0, "\"granted\":\"alias_guids\""));
-	ask(world, "{\"command\":\"alias list\",\"node\":\"host-0003\"}\n");
-	CU_ASSERT_TRUE(has(0, "0x00000000000000a2") &&
-		       !strstr(bed.clients[0].text, "0x00000000000000a1") &&
-		       !strstr(bed.clients[0].text, "0x00000000000000a3"));
-	ask(world, "{\"command\":\"alias list\",\"node\":\"host-0003\",\"port\":2}\n");
-	CU_ASSERT_PTR_NULL(strstr(bed.clients[0].text, "alias_guid"));
+	control_ask(world, "{\"command\":\"alias list\"}\n");
+	CU_ASSERT_TRUE(control_has(0, "0x00000000000000a1") &&
+		       control_has(0, "0x00000000000000a2") &&
+		       control_has(0, "0x00000000000000a3") &&
+		       control_has(0, "\"granted\":\"alias_guids\""));
+	control_ask(world, "{\"command\":\"alias list\",\"node\":\"host-0003\"}\n");
+	CU_ASSERT_TRUE(control_has(0, "0x00000000000000a2") &&
+		       !strstr(control_bed.clients[0].text, "0x00000000000000a1") &&
+		       !strstr(control_bed.clients[0].text, "0x00000000000000a3"));
+	control_ask(world, "{\"command\":\"alias list\",\"node\":\"host-0003\",\"port\":2}\n");
+	CU_ASSERT_PTR_NULL(strstr(control_bed.clients[0].text, "alias_guid"));
 	/* A port that is away is known by its GUID alone. */
 	order(world, "remove", "0xdead", 0xA3);
-	CU_ASSERT_TRUE(has(0, "\"port_guid\":\"0x000000000000dead\""));
+	CU_ASSERT_TRUE(control_has(0, "\"port_guid\":\"0x000000000000dead\""));
 	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_ALIAS), 2);
-	end(world);
+	control_end(world);
 }
 
 int main(void)

@@ -13,19 +13,19 @@ static struct fake_node *other;
 
 static struct world *with_standby_and(struct sm_options options)
 {
-	struct world *world = start_with("single:hosts=3", options);
+	struct world *world = control_start_with("single:hosts=3", options);
 
-	other = world_node(world, "host-0002");
+	other = sm_world_node(world, "host-0002");
 	other->has_sm = true;
 	other->sm = (struct sm_info){.guid = other->info.port_guid + 1, .state = SM_STANDBY};
 	other->port[1].info.capability_mask |= CAP_IS_SM;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	return world;
 }
 
 static struct world *with_standby(void)
 {
-	return with_standby_and(world_options());
+	return with_standby_and(sm_world_options());
 }
 
 /* Asks what is said of the other manager's GUID; whether it says so. */
@@ -35,8 +35,8 @@ static bool says(struct world *world, const char *command, const char *more, con
 
 	snprintf(request, sizeof(request), "{\"command\":\"%s\",\"guid\":\"0x%016" PRIx64 "\"%s}\n",
 		 command, other->sm.guid, more);
-	ask(world, request);
-	return has(0, words);
+	control_ask(world, request);
+	return control_has(0, words);
 }
 
 static void test_refuses(void)
@@ -56,16 +56,16 @@ static void test_refuses(void)
 		{"ha enable\",\"guid\":\"0x17\"", "shows itself as no manager"},
 		{"ha discover\",\"guid\":\"\"", "is no port GUID"},
 	};
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char request[128];
 
 		snprintf(request, sizeof(request), "{\"command\":\"%s}\n", rows[i].request);
-		ask(world, request);
-		CU_ASSERT(has(0, "\"ok\":false") && has(0, rows[i].words));
+		control_ask(world, request);
+		CU_ASSERT(control_has(0, "\"ok\":false") && control_has(0, rows[i].words));
 	}
-	end(world);
+	control_end(world);
 }
 
 static void test_orders(void)
@@ -89,7 +89,7 @@ static void test_orders(void)
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_STANDBY);
 	other->has_sm = false;
 	CU_ASSERT(says(world, "ha disable", "", "refuses (status 0x000c)"));
-	end(world);
+	control_end(world);
 }
 
 static void test_hands_over(void)
@@ -105,7 +105,7 @@ static void test_hands_over(void)
 	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_STANDBY);
 	CU_ASSERT(says(world, "ha handover", "", "this manager is STANDBY: only the MASTER"));
 	CU_ASSERT(says(world, "ha disable", "", "this manager is STANDBY: only the MASTER"));
-	end(world);
+	control_end(world);
 }
 
 static bool asked_again(const struct world *world)
@@ -117,7 +117,7 @@ static bool asked_again(const struct world *world)
 static bool second_answered(const struct world *world)
 {
 	(void)world;
-	return answered(2);
+	return control_answered(2);
 }
 
 /* It waits for who is busy, and nobody else can order meanwhile. */
@@ -126,15 +126,15 @@ static void test_stops(void)
 	struct world *world = with_standby();
 
 	other->sm_control_status = STATUS_BUSY;
-	say(1, "{\"command\":\"ha handover\"}\n");
-	CU_ASSERT_TRUE(world_run(world, asked_again));
-	say(2, "{\"command\":\"ha handover\"}\n");
-	CU_ASSERT_TRUE(world_run(world, second_answered));
-	CU_ASSERT(has(2, "another manager is being told something"));
-	world_stop(world);
-	world_run(world, all_answered);
-	CU_ASSERT(has(1, "the daemon is stopping"));
-	end(world);
+	control_say(1, "{\"command\":\"ha handover\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, asked_again));
+	control_say(2, "{\"command\":\"ha handover\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, second_answered));
+	CU_ASSERT(control_has(2, "another manager is being told something"));
+	sm_world_stop(world);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(1, "the daemon is stopping"));
+	control_end(world);
 }
 
 /*
@@ -201,7 +201,7 @@ static enum fake_fate model_fate(void *ctx, struct fake_node *node, const struct
 /* Plays one command; whether what it says is true. */
 static bool is_told_the_truth(const char *command, enum sm_state from)
 {
-	struct sm_options options = world_options();
+	struct sm_options options = sm_world_options();
 	char request[128];
 	struct world *world;
 	bool told;
@@ -213,12 +213,12 @@ static bool is_told_the_truth(const char *command, enum sm_state from)
 	world->fake->fate = model_fate;
 	snprintf(request, sizeof(request), "{\"command\":\"%s\",\"guid\":\"0x%016" PRIx64 "\"}\n",
 		 command, other->sm.guid);
-	ask(world, request);
-	told = strstr(bed.clients[0].text, "\"ok\":true") != NULL;
+	control_ask(world, request);
+	told = strstr(control_bed.clients[0].text, "\"ok\":true") != NULL;
 	if (strcmp(command, "ha handover") == 0)
 		CU_ASSERT_EQUAL(peers_role(world->sm->peers), told ? SM_STANDBY : SM_MASTER);
 	world->fake->fate = NULL;
-	end(world);
+	control_end(world);
 	return told == (model.obeyed > 0);
 }
 
@@ -257,7 +257,7 @@ static void test_lost_answers(void)
 			       rows[row].command, (int)model.fates[0], (int)model.fates[1],
 			       (int)model.fates[2], (int)model.fates[3],
 			       model.refuses_repeated ? "refused" : "taken", model.obeyed,
-			       bed.clients[0].text ? bed.clients[0].text : "?");
+			       control_bed.clients[0].text ? control_bed.clients[0].text : "?");
 			CU_FAIL("what is told is not true");
 		}
 	}
@@ -282,12 +282,12 @@ static void test_goes(void)
 	other->silent = true;
 	snprintf(request, sizeof(request),
 		 "{\"command\":\"ha disable\",\"guid\":\"0x%016" PRIx64 "\"}\n", other->sm.guid);
-	say(1, request);
-	CU_ASSERT_TRUE(world_run(world, is_asked));
+	control_say(1, request);
+	CU_ASSERT_TRUE(sm_world_run(world, is_asked));
 	window_target_drop(target_of_other(world), world->sm->commands->ha);
-	CU_ASSERT_TRUE(world_run(world, all_answered));
-	CU_ASSERT(has(1, "is gone"));
-	end(world);
+	CU_ASSERT_TRUE(sm_world_run(world, control_all_answered));
+	CU_ASSERT(control_has(1, "is gone"));
+	control_end(world);
 }
 
 int main(void)

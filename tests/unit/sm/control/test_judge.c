@@ -58,82 +58,87 @@ static bool four_wait(const struct world *world)
 static bool last_answered(const struct world *world)
 {
 	(void)world;
-	return answered(CLIENTS - 1);
+	return control_answered(CLIENTS - 1);
 }
 
 static struct switch_state *state(const struct world *world, const char *id)
 {
-	return fabric_find_node(world->sm->fabric, world_node(world, id)->info.node_guid)->sw;
+	return fabric_find_node(world->sm->fabric, sm_world_node(world, id)->info.node_guid)->sw;
 }
 
 static const char check[] = "{\"command\":\"route check\"}\n";
 
 static void test_what_is_held(void)
 {
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 	struct switch_state *sw = state(world, "leaf-01");
-	lid_t lid = world_node(world, "host-0008")->port[1].info.lid;
+	lid_t lid = sm_world_node(world, "host-0008")->port[1].info.lid;
 	uint16_t block = lid / LFT_BLOCK_LIDS;
 	uint8_t entries[LFT_BLOCK_LIDS];
 
-	ask(world, check);
-	CU_ASSERT(has(0, "\"good\":true") && has(0, "\"pairs\":84"));
-	CU_ASSERT(has(0, "\"progress\":{\"step\":\"tables\""));
-	CU_ASSERT(has(0, "\"unknown_blocks\":0"));
+	control_ask(world, check);
+	CU_ASSERT(control_has(0, "\"good\":true") && control_has(0, "\"pairs\":84"));
+	CU_ASSERT(control_has(0, "\"progress\":{\"step\":\"tables\""));
+	CU_ASSERT(control_has(0, "\"unknown_blocks\":0"));
 
 	memcpy(entries, lft_block(sw->want, block), sizeof(entries));
 	entries[lid % LFT_BLOCK_LIDS] = 1; /* a host of its own */
 	sw->settled = false;
 	lft_have_learn(&sw->have, block, sw->want->blocks, entries);
-	ask(world, check);
-	CU_ASSERT(has(0, "\"good\":false") && has(0, "\"unknown_blocks\":0"));
-	CU_ASSERT(has(0, "\"unreached\":1") && has(0, "\"description\":\"leaf-01\""));
-	ask(world, "{\"command\":\"route plan\",\"engine\":\"updn\"}\n");
-	CU_ASSERT(has(0, "\"churn\":{\"entries\":1,\"blocks\":1,\"switches\":1,\"paths\":1}"));
+	control_ask(world, check);
+	CU_ASSERT(control_has(0, "\"good\":false") && control_has(0, "\"unknown_blocks\":0"));
+	CU_ASSERT(control_has(0, "\"unreached\":1") &&
+		  control_has(0, "\"description\":\"leaf-01\""));
+	control_ask(world, "{\"command\":\"route plan\",\"engine\":\"updn\"}\n");
+	CU_ASSERT(control_has(0,
+			      "\"churn\":{\"entries\":1,\"blocks\":1,\"switches\":1,\"paths\":1}"));
 
 	lft_have_doubt(&sw->have, block);
-	ask(world, check);
-	CU_ASSERT(has(0, "\"good\":false") && has(0, "\"unknown_blocks\":1"));
-	end(world);
+	control_ask(world, check);
+	CU_ASSERT(control_has(0, "\"good\":false") && control_has(0, "\"unknown_blocks\":1"));
+	control_end(world);
 }
 
 static void test_bound(void)
 {
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 
 	pull_brake(world);
 	for (int i = 0; i < CLIENTS - 1; i++)
-		say(i, check);
-	world_run(world, four_wait); /* none can end: the worker is held */
-	say(CLIENTS - 1, check);
-	world_run(world, last_answered);
-	CU_ASSERT(has(CLIENTS - 1, "4 route check, quality and plan commands are under way"));
-	client_hang_up(&bed.clients[1]); /* one of those that wait */
+		control_say(i, check);
+	sm_world_run(world, four_wait); /* none can end: the worker is held */
+	control_say(CLIENTS - 1, check);
+	sm_world_run(world, last_answered);
+	CU_ASSERT(
+		control_has(CLIENTS - 1, "4 route check, quality and plan commands are under way"));
+	client_hang_up(&control_bed.clients[1]); /* one of those that wait */
 	sem_post(&brake.go);
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "\"good\":true") && has(2, "\"good\":true") && has(3, "\"good\":true"));
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"good\":true") && control_has(2, "\"good\":true") &&
+		  control_has(3, "\"good\":true"));
 	for (int i = 0; i < CLIENTS; i++)
-		client_hang_up(&bed.clients[i]);
-	ask(world, check);
-	CU_ASSERT(has(0, "\"good\":true"));
+		client_hang_up(&control_bed.clients[i]);
+	control_ask(world, check);
+	CU_ASSERT(control_has(0, "\"good\":true"));
 	CU_ASSERT_EQUAL(judgements(world), 0);
-	end(world);
+	control_end(world);
 	sem_destroy(&brake.go);
 }
 
 static void test_stop(void)
 {
-	struct world *world = start("ring:switches=3,hosts=1");
+	struct world *world = control_start("ring:switches=3,hosts=1");
 
 	pull_brake(world);
 	for (int i = 0; i < 2; i++)
-		say(i, check);
-	world_run(world, two_wait);
-	world_stop(world);
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "the daemon is stopping") && has(1, "the daemon is stopping"));
+		control_say(i, check);
+	sm_world_run(world, two_wait);
+	sm_world_stop(world);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "the daemon is stopping") &&
+		  control_has(1, "the daemon is stopping"));
 	sem_post(&brake.go);
-	end(world);
+	control_end(world);
 	sem_destroy(&brake.go);
 }
 
@@ -166,35 +171,36 @@ static const char dump[] = "{\"command\":\"route dump\"}\n";
 /* Pieces are jobs: a client that leaves in the midst of one is forgotten when it has run. */
 static void test_dump(void)
 {
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 
 	pull_brake(world);
-	say(0, dump);
-	say(1, dump);
-	world_run(world, two_are_dumped);
-	close(bed.clients[0].fd);
-	bed.clients[0].fd = -1;
+	control_say(0, dump);
+	control_say(1, dump);
+	sm_world_run(world, two_are_dumped);
+	close(control_bed.clients[0].fd);
+	control_bed.clients[0].fd = -1;
 	sem_post(&brake.go);
-	world_run(world, all_answered);
-	CU_ASSERT(has(1, "\"file\":\"opensm-subnet.lst\",\"text\":\"{ SW Ports:"));
-	CU_ASSERT(has(1, "\"file\":\"opensm.fdbs\",\"text\":\"dump_ucast_routes: Switch 0x"));
-	CU_ASSERT(has(1, "\\n0x0001 : 0") && has(1, "\"file\":\"opensm.mcfdbs\""));
-	CU_ASSERT(has(1, "\"ok\":true"));
-	world_run(world, none_is_dumped);
-	end(world);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(1, "\"file\":\"opensm-subnet.lst\",\"text\":\"{ SW Ports:"));
+	CU_ASSERT(
+		control_has(1, "\"file\":\"opensm.fdbs\",\"text\":\"dump_ucast_routes: Switch 0x"));
+	CU_ASSERT(control_has(1, "\\n0x0001 : 0") && control_has(1, "\"file\":\"opensm.mcfdbs\""));
+	CU_ASSERT(control_has(1, "\"ok\":true"));
+	sm_world_run(world, none_is_dumped);
+	control_end(world);
 	sem_destroy(&brake.go);
 }
 
 /* What the pool never runs is freed with the manager. */
 static void test_dump_and_stop(void)
 {
-	struct world *world = start("ring:switches=3,hosts=1");
+	struct world *world = control_start("ring:switches=3,hosts=1");
 
 	pull_brake(world);
-	say(0, dump);
-	world_run(world, one_is_dumped);
+	control_say(0, dump);
+	sm_world_run(world, one_is_dumped);
 	sem_post(&brake.go);
-	end(world);
+	control_end(world);
 	sem_destroy(&brake.go);
 }
 
@@ -214,16 +220,16 @@ static void test_refusals(void)
 		 "no routing engine \\\"default\\\""},
 		{"{\"command\":\"route dump\",\"format\":\"x\"}\n", "no format \\\"x\\\""},
 	};
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 	char before[SM_ENGINES_MAX][SM_ENGINE_NAME];
 
 	memcpy(before, world->sm->options.engines, sizeof(before));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		ask(world, rows[i].request);
-		CU_ASSERT(has(0, "\"ok\":false") && has(0, rows[i].words));
+		control_ask(world, rows[i].request);
+		CU_ASSERT(control_has(0, "\"ok\":false") && control_has(0, rows[i].words));
 	}
 	CU_ASSERT_EQUAL(memcmp(before, world->sm->options.engines, sizeof(before)), 0);
-	end(world);
+	control_end(world);
 }
 
 static bool in_force(const struct world *world, const char *engine)
@@ -241,42 +247,42 @@ static const char *kept(const struct world *world)
 
 static bool minhop_in_force(const struct world *world)
 {
-	return world_is_quiet(world) && in_force(world, "minhop");
+	return sm_world_is_quiet(world) && in_force(world, "minhop");
 }
 
 static bool updn_in_force(const struct world *world)
 {
-	return world_is_quiet(world) && in_force(world, "updn");
+	return sm_world_is_quiet(world) && in_force(world, "updn");
 }
 
 /* Engines that were chosen at run time are kept, stand before the configuration, also when that is
  * read again, and end with a command. Those that give no routes change nothing of it. */
 static void test_engines_kept(void)
 {
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 	struct sm_options options = world->options;
 
 	CU_ASSERT_STRING_EQUAL(kept(world), "");
-	ask(world, "{\"command\":\"route engine\",\"engines\":\" minhop , dnup\"}\n");
-	CU_ASSERT(has(0, "\"ok\":true") && has(0, "\"at_run_time\":true"));
+	control_ask(world, "{\"command\":\"route engine\",\"engines\":\" minhop , dnup\"}\n");
+	CU_ASSERT(control_has(0, "\"ok\":true") && control_has(0, "\"at_run_time\":true"));
 	CU_ASSERT_STRING_EQUAL(kept(world), "minhop,dnup");
 	CU_ASSERT(in_force(world, "minhop"));
 
 	strcpy(options.engines[0], "ftree");
 	sm_set_options(world->sm, &options);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT(in_force(world, "minhop"));
 
-	ask(world, "{\"command\":\"route engine\",\"engines\":\"file\"}\n");
-	CU_ASSERT(has(0, "\"ok\":false"));
+	control_ask(world, "{\"command\":\"route engine\",\"engines\":\"file\"}\n");
+	CU_ASSERT(control_has(0, "\"ok\":false"));
 	CU_ASSERT_STRING_EQUAL(kept(world), "minhop,dnup");
-	world_run(world, minhop_in_force);
+	sm_world_run(world, minhop_in_force);
 
-	ask(world, "{\"command\":\"route engine\",\"engines\":\"default\"}\n");
-	CU_ASSERT(has(0, "\"ok\":true") && has(0, "\"at_run_time\":false"));
+	control_ask(world, "{\"command\":\"route engine\",\"engines\":\"default\"}\n");
+	CU_ASSERT(control_has(0, "\"ok\":true") && control_has(0, "\"at_run_time\":false"));
 	CU_ASSERT_STRING_EQUAL(kept(world), "");
 	CU_ASSERT(in_force(world, "ftree"));
-	end(world);
+	control_end(world);
 }
 
 static json_t *settings(const struct world *world)
@@ -290,19 +296,19 @@ static json_t *settings(const struct world *world)
 /* What a store or a document brings is in force; what nobody understands is not, and is shown. */
 static void test_engines_from_the_store(void)
 {
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 	json_t *shown;
 
 	setting_put(world->registry, "routing", "minhop");
 	setting_put(world->registry, "of another version", "5");
-	world_run(world, minhop_in_force);
+	sm_world_run(world, minhop_in_force);
 	shown = settings(world);
 	CU_ASSERT_EQUAL(json_array_size(shown), 1);
 	CU_ASSERT_PTR_NULL(json_object_get(json_array_get(shown, 0), "ignored"));
 	json_decref(shown);
 
 	setting_put(world->registry, "routing", "minhop,mihnop");
-	world_run(world, updn_in_force);
+	sm_world_run(world, updn_in_force);
 	shown = settings(world);
 	CU_ASSERT_STRING_EQUAL(
 		json_string_value(json_object_get(json_array_get(shown, 0), "ignored")),
@@ -311,38 +317,38 @@ static void test_engines_from_the_store(void)
 
 	registry_together(world->registry, true);
 	setting_put(world->registry, "routing", "minhop");
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT(in_force(world, "updn")); /* not before all of it is there */
 	registry_together(world->registry, false);
-	world_run(world, minhop_in_force);
-	end(world);
+	sm_world_run(world, minhop_in_force);
+	control_end(world);
 }
 
 /* Those of the store are there before the first routes are computed. */
 static void test_engines_at_start(void)
 {
-	struct world *world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	struct world *world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 
 	setting_put(world->registry, "routing", "updn");
 	engines_done(world->sm);
 	engines_init(world->sm); /* as in sm_new() with a store that has it */
-	CU_ASSERT(world_up(world));
+	CU_ASSERT(sm_world_up(world));
 	CU_ASSERT(in_force(world, "updn"));
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, 1);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Before the first sweep has ended there is nothing to judge. */
 static void test_too_early(void)
 {
-	struct world *world = start("fattree:radix=4,levels=2");
+	struct world *world = control_start("fattree:radix=4,levels=2");
 
 	view_publish(&world->sm->view, NULL);
-	ask(world, check);
-	CU_ASSERT(has(0, "has programmed no routes"));
-	ask(world, "{\"command\":\"route dump\"}\n");
-	CU_ASSERT(has(0, "has programmed no routes"));
-	end(world);
+	control_ask(world, check);
+	CU_ASSERT(control_has(0, "has programmed no routes"));
+	control_ask(world, "{\"command\":\"route dump\"}\n");
+	CU_ASSERT(control_has(0, "has programmed no routes"));
+	control_end(world);
 }
 
 int main(void)

@@ -13,7 +13,7 @@
 static guid_t guid_of(const struct world *world, const char *host)
 {
 	const struct node *node =
-		fabric_find_node(world->sm->fabric, world_node(world, host)->info.node_guid);
+		fabric_find_node(world->sm->fabric, sm_world_node(world, host)->info.node_guid);
 
 	return port_facts(&node->port[1])->guid;
 }
@@ -26,7 +26,7 @@ static void say_member(int client, const struct world *world, const char *verb, 
 		 "{\"command\":\"partition member %s\",\"p_key\":\"5\",\"guids\":[\"0x%016" PRIx64
 		 "\"]}\n",
 		 verb, guid_of(world, host));
-	say(client, request);
+	control_say(client, request);
 }
 
 static const char add_5[] = "{\"command\":\"partition add\",\"p_key\":\"0x5\"}\n";
@@ -36,7 +36,7 @@ static const char named_in_default[] =
 
 static bool holds(const struct world *world, const char *host, pkey_t p_key)
 {
-	const struct fake_port *port = &world_node(world, host)->port[1];
+	const struct fake_port *port = &sm_world_node(world, host)->port[1];
 
 	for (unsigned i = 0; i < FAKE_KEYS; i++)
 		if (port->p_key[i] == p_key)
@@ -46,28 +46,28 @@ static bool holds(const struct world *world, const char *host, pkey_t p_key)
 
 static void leave(int client)
 {
-	client_hang_up(&bed.clients[client]);
+	client_hang_up(&control_bed.clients[client]);
 }
 
 static void test_done(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 
-	ask(world, add_5);
-	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"shown\":true"));
+	control_ask(world, add_5);
+	CU_ASSERT(control_has(0, "\"durable\":true") && control_has(0, "\"shown\":true"));
 	say_member(0, world, "add", "host-0002");
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"shown\":true") &&
-		  has(0, "\"waiting\":0") && has(0, "\"acknowledged\":1"));
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"durable\":true") && control_has(0, "\"shown\":true") &&
+		  control_has(0, "\"waiting\":0") && control_has(0, "\"acknowledged\":1"));
 	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
 
 	/* Who is named before his partition is there is waited for when it is made. */
 	leave(0);
-	ask(world, named_in_default);
+	control_ask(world, named_in_default);
 	leave(0);
-	ask(world, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\"}\n");
-	CU_ASSERT(has(0, "\"waiting\":0") && has(0, "\"counts\":{\"absent\":1}"));
-	end(world);
+	control_ask(world, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\"}\n");
+	CU_ASSERT(control_has(0, "\"waiting\":0") && control_has(0, "\"counts\":{\"absent\":1}"));
+	control_end(world);
 }
 
 /* The row of a port that begins so names this source of its membership. */
@@ -119,19 +119,19 @@ static bool is_written(const struct world *world)
 /* A store that does not come to an end, and a document that is restored half of the way. */
 static void test_late(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 
-	ask(world, add_5);
+	control_ask(world, add_5);
 	registry_keep(world->registry, KEPT_BY_STORE, true);
 	say_member(0, world, "add", "host-0002");
-	world_run(world, is_written);
+	sm_world_run(world, is_written);
 	registry_together(world->registry, true);
 	say_member(1, world, "add", "host-0003");
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "\"durable\":false") && has(0, "\"waiting\":0") &&
-		  has(0, "\"acknowledged\":1"));
-	CU_ASSERT(has(1, "\"durable\":false") && has(1, "\"waiting\":1") &&
-		  has(1, "\"shown\":false") && has(1, "\"wanted\":1"));
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"durable\":false") && control_has(0, "\"waiting\":0") &&
+		  control_has(0, "\"acknowledged\":1"));
+	CU_ASSERT(control_has(1, "\"durable\":false") && control_has(1, "\"waiting\":1") &&
+		  control_has(1, "\"shown\":false") && control_has(1, "\"wanted\":1"));
 	CU_ASSERT_FALSE(holds(world, "host-0003", 0x8005));
 	leave(0);
 	leave(1);
@@ -140,38 +140,41 @@ static void test_late(void)
 	registry_together(world->registry, false);
 	registry_kept(world->registry, KEPT_BY_STORE, registry_number(world->registry));
 	say_member(0, world, "add", "host-0003");
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "\"durable\":true") && has(0, "\"waiting\":0"));
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"durable\":true") && control_has(0, "\"waiting\":0"));
 	CU_ASSERT_TRUE(holds(world, "host-0003", 0x8005));
-	end(world);
+	control_end(world);
 }
 
 /* Two commands that change one partition at once: both are done, or the second is refused. */
 static void test_at_once(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 
-	say(0, add_5);
-	say(1, add_5);
-	say(2,
-	    "{\"command\":\"partition check\",\"name\":\"a\",\"text\":\"a=1:\",\"more\":true}\n");
-	say(3, "{\"command\":\"partition check\",\"name\":\"b\",\"text\":\"b=2: ALL;\"}\n");
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "\"ok\":true") && has(1, "there is a partition 0x0005 already"));
-	CU_ASSERT(has(2, "\"token\":1") && has(3, "\"partitions\":1"));
+	control_say(0, add_5);
+	control_say(1, add_5);
+	control_say(2, "{\"command\":\"partition "
+		       "check\",\"name\":\"a\",\"text\":\"a=1:\",\"more\":true}\n");
+	control_say(3, "{\"command\":\"partition check\",\"name\":\"b\",\"text\":\"b=2: ALL;\"}\n");
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"ok\":true") &&
+		  control_has(1, "there is a partition 0x0005 already"));
+	CU_ASSERT(control_has(2, "\"token\":1") && control_has(3, "\"partitions\":1"));
 	for (int i = 0; i < 4; i++)
 		leave(i);
-	ask(world,
-	    "{\"command\":\"partition check\",\"name\":\"a\",\"text\":\"ALL;\",\"token\":1}\n");
-	CU_ASSERT(has(0, "another file was checked meanwhile"));
+	control_ask(
+		world,
+		"{\"command\":\"partition check\",\"name\":\"a\",\"text\":\"ALL;\",\"token\":1}\n");
+	CU_ASSERT(control_has(0, "another file was checked meanwhile"));
 	say_member(0, world, "add", "host-0002");
 	say_member(1, world, "add", "host-0003");
 	say_member(2, world, "remove", "host-0003");
-	world_run(world, all_answered);
-	CU_ASSERT(has(0, "\"ok\":true") && has(1, "\"ok\":true") && has(2, "\"ok\":true"));
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"ok\":true") && control_has(1, "\"ok\":true") &&
+		  control_has(2, "\"ok\":true"));
 	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
 	CU_ASSERT_FALSE(holds(world, "host-0003", 0x8005));
-	end(world);
+	control_end(world);
 }
 
 static void test_refusals(void)
@@ -202,15 +205,15 @@ static void test_refusals(void)
 		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"full\":true,\"limited\":true"),
 		 "one of --full"},
 	};
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 	uint64_t number = registry_number(world->registry);
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		ask(world, rows[i].request);
-		CU_ASSERT(has(0, "\"ok\":false") && has(0, rows[i].words));
+		control_ask(world, rows[i].request);
+		CU_ASSERT(control_has(0, "\"ok\":false") && control_has(0, rows[i].words));
 	}
 	CU_ASSERT_EQUAL(registry_number(world->registry), number);
-	end(world);
+	control_end(world);
 }
 
 int main(void)

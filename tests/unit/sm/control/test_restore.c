@@ -102,28 +102,29 @@ static void piece(struct world *world, unsigned token, const char *const records
 		used += (size_t)snprintf(request + used, sizeof(request) - used, "%s%s",
 					 i ? "," : "", records[i]);
 	snprintf(request + used, sizeof(request) - used, "]}\n");
-	ask(world, request);
+	control_ask(world, request);
 }
 
 static void test_clashes(void)
 {
-	struct world *world = start("single:hosts=2");
+	struct world *world = control_start("single:hosts=2");
 	uint64_t number = registry_number(world->registry);
 
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
-		ask(world, "{\"command\":\"restore\",\"begin\":true,\"version\":1}\n");
-		CU_ASSERT(has(0, "\"ok\":true"));
+		control_ask(world, "{\"command\":\"restore\",\"begin\":true,\"version\":1}\n");
+		CU_ASSERT(control_has(0, "\"ok\":true"));
 		piece(world, i + 1, rows[i].records);
-		CU_ASSERT(has(0, rows[i].words ? rows[i].words : "\"ok\":true"));
-		CU_ASSERT_EQUAL(strstr(bed.clients[0].text, "\"ok\":true") != NULL, !rows[i].words);
+		CU_ASSERT(control_has(0, rows[i].words ? rows[i].words : "\"ok\":true"));
+		CU_ASSERT_EQUAL(strstr(control_bed.clients[0].text, "\"ok\":true") != NULL,
+				!rows[i].words);
 		/* Who was refused cannot go on as if nothing had been. */
 		if (rows[i].words) {
 			piece(world, i + 1, (const char *const[RECORDS]){LID("0x1", "9", "0")});
-			CU_ASSERT(has(0, "\"ok\":false"));
+			CU_ASSERT(control_has(0, "\"ok\":false"));
 		}
 	}
 	CU_ASSERT_EQUAL(registry_number(world->registry), number);
-	end(world);
+	control_end(world);
 }
 
 int main(void)

@@ -21,7 +21,7 @@ static struct world *with_other(void (*choose)(struct sm_options *options), uint
 		choose(&world->sm->options);
 	*other = add_manager(world, "host-2", priority, state);
 	(*other)->port[1].info.lid = LID_OF_OTHER;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	return world;
 }
 
@@ -53,14 +53,14 @@ static void test_not_allowed(void)
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 0);
 	other->sm.state = SM_STANDBY; /* nor is it handed anything */
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(other->sm.state, SM_STANDBY);
 	sender.guid = guid_of(world, "host-2");
-	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+	CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
 			STATUS_INVALID_VALUE);
 	CU_ASSERT_FALSE(world->sm->trigger.wanted);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_allowed(void)
@@ -70,9 +70,9 @@ static void test_allowed(void)
 
 	allow_others(&world->sm->options);
 	world->sm->options.allowed_sm_guids[1] = other->sm.guid;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A port that may not be a manager calls itself by the GUID of one that may. */
@@ -83,9 +83,9 @@ static void test_pretends_to_be_allowed(void)
 
 	allow_others(&world->sm->options);
 	other->sm.guid = world->sm->options.allowed_sm_guids[0];
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* No GUID, ours, or a state that does not exist; counters of any value mean nothing. */
@@ -109,9 +109,9 @@ static void test_impossible(void)
 		other->sm.act_count = rows[i].act_count;
 		if (rows[i].guid < 2)
 			other->sm.guid = rows[i].guid ? world->fake->transport.port.port_guid : 0;
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -163,12 +163,12 @@ static void test_strangers_are_told(void)
 		if (!rows[i].allowed)
 			allow_others(&world->sm->options);
 		log_watch(hear, NULL);
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].what ? SM_MASTER : SM_STANDBY);
 		if (rows[i].what)
 			CU_ASSERT_TRUE(has_told(rows[i].what));
 		log_watch(NULL, NULL);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -185,10 +185,10 @@ static void test_master_loses_trust(void)
 			other->sm.state = 15;
 		else
 			other->sm.sm_key = 4711;
-		CU_ASSERT_TRUE(world_run(world, is_master));
+		CU_ASSERT_TRUE(sm_world_run(world, is_master));
 		CU_ASSERT_TRUE(has_told(how ? "what cannot be" : "has another SM_Key"));
 		log_watch(NULL, NULL);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -211,17 +211,17 @@ static void test_forgers_are_told(void)
 		struct fake_node *other;
 		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 
-		world_node(world, "host-3")->port[1].info.lid = 7;
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_node(world, "host-3")->port[1].info.lid = 7;
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		sender.guid = guid_of(world, rows[i].named);
 		log_watch(hear, NULL);
-		CU_ASSERT_EQUAL(
-			ask_from(world, 7, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
-			STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(managers_ask_from(world, 7, METHOD_SET, SM_CONTROL_HANDOVER,
+						  &sender, &answer),
+				STATUS_INVALID_VALUE);
 		CU_ASSERT_TRUE(has_told(rows[i].what));
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		log_watch(NULL, NULL);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -251,21 +251,21 @@ static void test_orders_of_no_master_are_told(void)
 		world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 		sender.guid = guid_of(world, "host-2");
 		sender.state = rows[i].state;
-		CU_ASSERT_EQUAL(ask(world, METHOD_SET, rows[i].control, &sender, &answer),
+		CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, rows[i].control, &sender, &answer),
 				rows[i].told ? STATUS_INVALID_VALUE : STATUS_OK);
 		CU_ASSERT_EQUAL(has_told("but is not MASTER: refused"), rows[i].told);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-		world_free(world);
+		sm_world_free(world);
 	}
 	world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 	sender.state = SM_STANDBY;
 	for (unsigned i = 0; i < 50; i++) { /* nobody can fill the log so */
-		ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
+		managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
 		told += has_told("but is not MASTER: refused");
 	}
 	CU_ASSERT(told > 0 && told < 10);
 	log_watch(NULL, NULL);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static size_t polls_wanted;
@@ -283,10 +283,10 @@ static void test_counter_runs_backwards(void)
 	for (unsigned i = 0; i < 4; i++) {
 		other->sm.act_count = i % 2 ? 0 : UINT32_MAX;
 		polls_wanted = world->fake->requests + 2;
-		CU_ASSERT_TRUE(world_run(world, polled_often));
+		CU_ASSERT_TRUE(sm_world_run(world, polled_often));
 	}
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Forged orders */
@@ -301,21 +301,24 @@ static void test_forged_orders(void)
 		struct fake_node *other;
 		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 
-		world_node(world, "host-3")->port[1].info.lid = 7;
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_node(world, "host-3")->port[1].info.lid = 7;
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		/* From a port that is not our master, under its own name. */
 		sender.guid = guid_of(world, "host-3");
-		CU_ASSERT_EQUAL(ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
-				STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(
+			managers_ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
+			STATUS_INVALID_VALUE);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		/* And under our master's. */
 		sender.guid = guid_of(world, "host-2");
-		CU_ASSERT_EQUAL(ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
-				STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(
+			managers_ask_from(world, 7, METHOD_SET, controls[i], &sender, &answer),
+			STATUS_INVALID_VALUE);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-		CU_ASSERT_EQUAL(ask(world, METHOD_SET, controls[i], &sender, &answer), STATUS_OK);
+		CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, controls[i], &sender, &answer),
+				STATUS_OK);
 		CU_ASSERT_NOT_EQUAL(role(world), SM_STANDBY);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -350,8 +353,8 @@ static void test_repeated_orders(void)
 		struct fake_node *other;
 		struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 
-		world_node(world, "host-3")->port[1].info.lid = 7;
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_node(world, "host-3")->port[1].info.lid = 7;
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		for (size_t k = 0; k < ARRAY_SIZE(rows[i].orders) && rows[i].orders[k]; k++) {
 			bool others = rows[i].orders[k] & OTHERS;
 			struct sm_info answer,
@@ -359,16 +362,17 @@ static void test_repeated_orders(void)
 					  .state = SM_MASTER,
 					  .guid = guid_of(world, others ? "host-3" : "host-2")};
 			enum mad_status status =
-				others ? ask_from(world, 7, METHOD_SET, rows[i].orders[k] & 0xFF,
-						  &sender, &answer)
-				       : ask(world, METHOD_SET, rows[i].orders[k] & 0xFF, &sender,
-					     &answer);
+				others ? managers_ask_from(world, 7, METHOD_SET,
+							   rows[i].orders[k] & 0xFF, &sender,
+							   &answer)
+				       : managers_ask(world, METHOD_SET, rows[i].orders[k] & 0xFF,
+						      &sender, &answer);
 
 			CU_ASSERT_EQUAL(status, rows[i].orders[k] & REFUSED ? STATUS_INVALID_VALUE
 									    : STATUS_OK);
 		}
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -434,15 +438,16 @@ static void test_late_orders(void)
 			if (control == ASKED) {
 				awaited_us = loop_now_us(world->loop) +
 					     3000 * world->sm->options.poll_interval_ms;
-				world_run(world, has_passed);
+				sm_world_run(world, has_passed);
 			} else if (control) {
-				CU_ASSERT_EQUAL(
-					ask(world, METHOD_SET, control & 0xFF, &sender, &answer),
-					control & REFUSED ? STATUS_INVALID_VALUE : STATUS_OK);
+				CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, control & 0xFF,
+							     &sender, &answer),
+						control & REFUSED ? STATUS_INVALID_VALUE
+								  : STATUS_OK);
 			}
 		}
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -457,22 +462,23 @@ static void test_late_handover(void)
 					 .guid = guid_of(world, "host-2"),
 					 .act_count = 10};
 
-	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
+	CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_OK);
 	other->sm.state = SM_STANDBY;
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	world->sm->peers->handover_target = sender.guid;
 	world->sm->peers->master = (struct peer){.lid = LID_OF_OTHER, .info = sender};
 	sender.state = SM_STANDBY;
 	sender.act_count = 20;
-	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer),
+	CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer),
 			STATUS_OK);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	sender.state = SM_MASTER;
 	sender.act_count = 10;
-	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+	CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
 			STATUS_INVALID_VALUE);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A host that came after our last look is known by no LID: our master's GUID does not help it. What
@@ -492,13 +498,14 @@ static void test_orders_from_unknown(void)
 			       answer;
 
 		CU_ASSERT_FALSE(world->sm->trigger.wanted);
-		CU_ASSERT_EQUAL(
-			ask_from(world, LATE_LID, METHOD_SET, controls[i], &sender, &answer),
-			STATUS_INVALID_VALUE);
+		CU_ASSERT_EQUAL(managers_ask_from(world, LATE_LID, METHOD_SET, controls[i], &sender,
+						  &answer),
+				STATUS_INVALID_VALUE);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		CU_ASSERT_TRUE(world->sm->trigger.wanted);
-		CU_ASSERT_EQUAL(ask(world, METHOD_SET, controls[i], &sender, &answer), STATUS_OK);
-		world_free(world);
+		CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, controls[i], &sender, &answer),
+				STATUS_OK);
+		sm_world_free(world);
 	}
 }
 
@@ -550,7 +557,7 @@ static void test_orders_need_the_m_key(void)
 		heard = is_heard(world, rows[i].sent);
 		CU_ASSERT_EQUAL(heard, rows[i].heard);
 		CU_ASSERT_EQUAL(role(world), heard ? SM_NOTACTIVE : SM_STANDBY);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -615,7 +622,7 @@ static void test_sm_key_needs_the_m_key(void)
 		if (shown != (rows[i].shown ? SM_KEY_DEFAULT : 0))
 			printf("    row %zu\n", i);
 	}
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A MASTER that is offered what it has looks for who does so, but not as often as he likes. */
@@ -626,17 +633,17 @@ static void test_handovers_do_not_keep_busy(void)
 	struct world *world = three_hosts(false);
 	unsigned sweeps = 0;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	for (unsigned i = 0; i < 20; i++) {
-		ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
+		managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
 		sweeps += world->sm->trigger.wanted;
 		if (world->sm->trigger.wanted)
-			world_sweep(world, DISCOVER_HEAVY);
+			sm_world_sweep(world, DISCOVER_HEAVY);
 	}
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_TRUE(sweeps >= 1 && sweeps <= 2);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* How soon */
@@ -656,10 +663,10 @@ static void test_gone_is_confirmed_once(void)
 	world->sm->options.poll_misses = MANY_MISSES;
 	before = world->fake->requests;
 	other->has_sm = false;
-	CU_ASSERT_TRUE(world_run(world, is_not_standby));
+	CU_ASSERT_TRUE(sm_world_run(world, is_not_standby));
 	CU_ASSERT_TRUE(world->fake->requests - before >= 2);
 	CU_ASSERT_TRUE(world->fake->requests - before < MANY_MISSES); /* a sweep begins at once */
-	world_free(world);
+	sm_world_free(world);
 }
 
 static size_t intervals_wanted;
@@ -683,9 +690,9 @@ static void test_poll_doubts_its_key(void)
 		world->sm->options.m_key = known ? 8 : 9; /* 9: nobody here knows the new one */
 		other->sm_m_key = 8;
 		intervals_wanted = world->fake->requests + 20;
-		CU_ASSERT_TRUE(world_run(world, polled_long));
+		CU_ASSERT_TRUE(sm_world_run(world, polled_long));
 		CU_ASSERT_EQUAL(role(world) == SM_STANDBY, known);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -700,9 +707,9 @@ static void test_closed_connection(void)
 		other->has_sm = alive;
 		peers_master_closed(world->sm->peers);
 		polls_wanted = before + 1 + !alive;
-		CU_ASSERT_TRUE(world_run(world, alive ? polled_often : is_not_standby));
+		CU_ASSERT_TRUE(sm_world_run(world, alive ? polled_often : is_not_standby));
 		CU_ASSERT_EQUAL(role(world) == SM_STANDBY, alive);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -728,13 +735,13 @@ static void test_hears_itself(void)
 	world->fake->fate = lid_is_ours;
 	world->fake->ctx = world;
 	polls_wanted = world->fake->requests + 8;
-	CU_ASSERT_TRUE(world_run(world, polled_often));
+	CU_ASSERT_TRUE(sm_world_run(world, polled_often));
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweep); /* it has not looked for another */
 	CU_ASSERT_FALSE(world->sm->sweep.running);
 	other->has_sm = false;
-	CU_ASSERT_TRUE(world_run(world, is_not_standby));
-	world_free(world);
+	CU_ASSERT_TRUE(sm_world_run(world, is_not_standby));
+	sm_world_free(world);
 }
 
 /* What polls hear, the list has, without another survey; and who takes the subnet from us. */
@@ -761,14 +768,14 @@ static void test_list_follows_polls(void)
 		other->sm.state = states[i];
 		other->sm.priority = (uint8_t)i;
 		CU_ASSERT_FALSE(is_heard_as_it_is(world));
-		CU_ASSERT_TRUE(world_run(world, is_heard_as_it_is));
+		CU_ASSERT_TRUE(sm_world_run(world, is_heard_as_it_is));
 	}
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweeps);
 	other->has_sm = false;
 	other->port[1].info.capability_mask &= ~CAP_IS_SM;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &(const struct peer *){NULL}), 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_list_of_a_standby(void)
@@ -782,8 +789,8 @@ static void test_list_of_a_standby(void)
 	other->sm.state = SM_MASTER;
 	other->sm.priority++;
 	CU_ASSERT_FALSE(is_heard_as_it_is(world));
-	CU_ASSERT_TRUE(world_run(world, is_heard_as_it_is));
-	world_free(world);
+	CU_ASSERT_TRUE(sm_world_run(world, is_heard_as_it_is));
+	sm_world_free(world);
 }
 
 static bool is_standby_now(const struct world *world)
@@ -797,12 +804,12 @@ static void test_meets_a_new_master(void)
 	struct fake_node *other;
 	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &other);
 
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	other->sm.priority = PRIORITY + 1;
 	other->sm.state = SM_MASTER;
-	CU_ASSERT_TRUE(world_run(world, is_standby_now));
-	world_free(world);
+	CU_ASSERT_TRUE(sm_world_run(world, is_standby_now));
+	sm_world_free(world);
 }
 
 static void tell_all(struct sm_options *options)
@@ -812,13 +819,13 @@ static void tell_all(struct sm_options *options)
 
 static bool is_contested(const struct world *world)
 {
-	return world->sm->sweep.contested && world_is_quiet(world);
+	return world->sm->sweep.contested && sm_world_is_quiet(world);
 }
 
 static struct fake_port *teller;
 static bool tells_again(const struct world *world)
 {
-	return teller->reregisters && world_is_quiet(world);
+	return teller->reregisters && sm_world_is_quiet(world);
 }
 
 /* Another MASTER, which ranks lower, dies before it hands over: hosts that know our LID all the
@@ -829,19 +836,19 @@ static void test_other_master_dies(void)
 	struct world *world = with_other(tell_all, PRIORITY - 1, SM_STANDBY, &other);
 
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
-	teller = &world_node(world, "host-3")->port[1];
-	world_sweep(world, DISCOVER_HEAVY);
+	teller = &sm_world_node(world, "host-3")->port[1];
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	teller->reregisters = 0;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(teller->reregisters, 0);
 	other->sm.state = SM_MASTER;
-	CU_ASSERT_TRUE(world_run(world, is_contested));
+	CU_ASSERT_TRUE(sm_world_run(world, is_contested));
 	CU_ASSERT_EQUAL(teller->reregisters, 0);
 	other->has_sm = false;
-	world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_TRUE(world_run(world, tells_again));
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_TRUE(sm_world_run(world, tells_again));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void count_two_masters(void *ctx, int level, const struct log_subject *subject,
@@ -866,19 +873,19 @@ static void test_other_master_stays(void)
 	log_watch(count_two_masters, &told);
 	for (unsigned time = 1; time <= 2; time++) {
 		other->sm.state = SM_MASTER;
-		CU_ASSERT_TRUE(world_run(world, is_contested));
-		world_sweep(world, DISCOVER_LIGHT);
+		CU_ASSERT_TRUE(sm_world_run(world, is_contested));
+		sm_world_sweep(world, DISCOVER_LIGHT);
 		CU_ASSERT_EQUAL(told, time - 1);
 		*since_us -= HALF_A_MINUTE_US;
 		for (unsigned i = 0; i < 3; i++)
-			world_sweep(world, DISCOVER_LIGHT);
+			sm_world_sweep(world, DISCOVER_LIGHT);
 		CU_ASSERT_EQUAL(told, time);
 		other->sm.state = SM_STANDBY;
-		world_sweep(world, DISCOVER_LIGHT);
+		sm_world_sweep(world, DISCOVER_LIGHT);
 		CU_ASSERT_FALSE(world->sm->sweep.contested);
 	}
 	log_watch(NULL, NULL);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* The raised priority */
@@ -893,14 +900,14 @@ static void test_sticky_master(void)
 	peers_own_info(world->sm->peers, &info);
 	CU_ASSERT_EQUAL(info.priority, 14);
 	other->sm.priority = 13; /* the old master is back */
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	other->sm.priority = 15;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	peers_own_info(world->sm->peers, &info);
 	CU_ASSERT_EQUAL(info.priority, PRIORITY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Both ways of a handover */
@@ -930,9 +937,10 @@ static void test_acknowledges(void)
 
 	sender.guid = guid_of(world, "host-2");
 	other->sm.state = SM_STANDBY;
-	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
-	CU_ASSERT_TRUE(world_run(world, has_acknowledged));
-	world_free(world);
+	CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_OK);
+	CU_ASSERT_TRUE(sm_world_run(world, has_acknowledged));
+	sm_world_free(world);
 }
 
 static enum fake_fate lose_answers(void *ctx, struct fake_node *node,
@@ -959,15 +967,17 @@ static void test_is_acknowledged(void)
 	other->sm.priority = PRIORITY + 1;
 	world->fake->fate = lose_answers;
 	trigger_heavy(&world->sm->trigger, "test");
-	CU_ASSERT_TRUE(world_run(world, has_offered));
+	CU_ASSERT_TRUE(sm_world_run(world, has_offered));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	sender.guid = guid_of(world, "host-3"); /* whom we have offered nothing */
-	ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer);
+	managers_ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender,
+			  &answer);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	sender.guid = guid_of(world, "host-2");
-	ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender, &answer);
+	managers_ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender,
+			  &answer);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Who leaves offers its role to the highest. */
@@ -977,13 +987,13 @@ static void test_leaves_to_the_highest(void)
 	struct fake_node *high = add_manager(world, "host-3", PRIORITY - 1, SM_STANDBY);
 
 	add_manager(world, "host-2", PRIORITY - 2, SM_STANDBY);
-	CU_ASSERT_TRUE(world_up(world));
-	world_sweep(world, DISCOVER_LIGHT); /* both have LIDs now */
+	CU_ASSERT_TRUE(sm_world_up(world));
+	sm_world_sweep(world, DISCOVER_LIGHT); /* both have LIDs now */
 	sm_stop(world->sm);
-	CU_ASSERT_TRUE(world_run(world, has_offered));
+	CU_ASSERT_TRUE(sm_world_run(world, has_offered));
 	CU_ASSERT_PTR_EQUAL(taker(world, SM_CONTROL_HANDOVER), high);
 	CU_ASSERT_EQUAL(high->sm.state, SM_MASTER);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Our own port */
@@ -995,12 +1005,12 @@ static struct fake_port *local_port(const struct world *world)
 
 static bool has_given_up(const struct world *world)
 {
-	return role(world) == SM_DISCOVERING && world_is_quiet(world);
+	return role(world) == SM_DISCOVERING && sm_world_is_quiet(world);
 }
 
 static bool is_up_again(const struct world *world)
 {
-	return role(world) == SM_MASTER && world_is_quiet(world) && !world->error;
+	return role(world) == SM_MASTER && sm_world_is_quiet(world) && !world->error;
 }
 
 /* While the link is down nothing is known to be gone: nobody is forgotten, or told to be. */
@@ -1009,26 +1019,26 @@ static void test_own_link_is_down(void)
 	struct world *world = three_hosts(false);
 	unsigned switches, adapters;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	switches = world->sm->fabric->num_switches;
 	adapters = world->sm->fabric->num_adapters;
 	fake_link(local_port(world), false);
 	world->reports = 0;
-	CU_ASSERT_TRUE(world_run(world, has_given_up));
-	world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_TRUE(sm_world_run(world, has_given_up));
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->error, -ENETDOWN);
 	CU_ASSERT_EQUAL(sm_is_master(world->sm), false);
 	CU_ASSERT_EQUAL(world->sm->fabric->num_switches, switches);
 	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, adapters);
 	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
 	/* What has gone meanwhile is missed as soon as it is back. */
-	fake_link(&world_node(world, "host-3")->port[1], false);
+	fake_link(&sm_world_node(world, "host-3")->port[1], false);
 	fake_link(local_port(world), true);
 	world->reports = 0;
-	CU_ASSERT_TRUE(world_run(world, is_up_again));
+	CU_ASSERT_TRUE(sm_world_run(world, is_up_again));
 	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, adapters - 1);
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 static bool has_its_lid(const struct world *world)
@@ -1046,13 +1056,13 @@ static void test_own_lid_changes(void)
 		struct world *world = three_hosts(false);
 		struct port_info *info = &local_port(world)->info;
 
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		*(how ? &info->lid : &info->master_sm_lid) = 77;
 		CU_ASSERT_FALSE(has_its_lid(world));
 		world->reports = 0;
-		CU_ASSERT_TRUE(world_run(world, has_its_lid));
-		world_check_up(world);
-		world_free(world);
+		CU_ASSERT_TRUE(sm_world_run(world, has_its_lid));
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -1083,7 +1093,7 @@ static void handover_done(void *ctx, int error, uint16_t status)
 
 static bool handover_is_done(const struct world *world)
 {
-	return handover.done && world_is_quiet(world);
+	return handover.done && sm_world_is_quiet(world);
 }
 
 static void give_to(struct world *world, guid_t guid)
@@ -1093,7 +1103,7 @@ static void give_to(struct world *world, guid_t guid)
 	peers_request_handover(world->sm->peers,
 			       &(struct peers_handover){choose, handover_done, NULL});
 	trigger_light(&world->sm->trigger, "test");
-	CU_ASSERT_TRUE(world_run(world, handover_is_done));
+	CU_ASSERT_TRUE(sm_world_run(world, handover_is_done));
 	CU_ASSERT_EQUAL(handover.done, 1);
 }
 
@@ -1118,7 +1128,7 @@ static void test_gives_away(void)
 	memset(&handover, 0, sizeof(handover)); /* to nobody */
 	peers_request_handover(world->sm->peers,
 			       &(struct peers_handover){choose, handover_done, NULL});
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(handover.done, 0);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	give_to(world, other->sm.guid);
@@ -1131,10 +1141,10 @@ static void test_gives_away(void)
 	peers_own_info(world->sm->peers, &own);
 	CU_ASSERT_EQUAL(own.priority, 0);
 	other->has_sm = false;
-	CU_ASSERT_TRUE(world_run(world, is_master));
+	CU_ASSERT_TRUE(sm_world_run(world, is_master));
 	peers_own_info(world->sm->peers, &own);
 	CU_ASSERT_EQUAL(own.priority, PRIORITY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Who is given the subnet by a higher one ranks as high while it is MASTER, if the other one stays:
@@ -1164,19 +1174,20 @@ static void test_inherits(void)
 			other->sm.guid = other->info.port_guid + 1;
 		}
 		other->port[1].info.lid = 9;
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		sender = other->sm;
 		sender.sm_key = SM_KEY_DEFAULT;
 		other->sm.state = SM_STANDBY;
 		other->sm.priority = 0;
 		other->has_sm = rows[i].stays;
-		CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
-				STATUS_OK);
-		CU_ASSERT_TRUE(world_run(world, is_master));
+		CU_ASSERT_EQUAL(
+			managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_OK);
+		CU_ASSERT_TRUE(sm_world_run(world, is_master));
 		peers_own_info(world->sm->peers, &own);
 		CU_ASSERT_EQUAL(own.priority, rows[i].shown);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 

@@ -43,14 +43,14 @@ static void test_election(void)
 			other->info.port_guid = world->fake->transport.port.port_guid - 16;
 			other->sm.guid = other->info.port_guid + 1;
 		}
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
 		CU_ASSERT_TRUE(world->fake->issm);
 		CU_ASSERT_EQUAL(world->error, rows[i].role == SM_MASTER ? 0 : -EALREADY);
 		CU_ASSERT_EQUAL(*sm_view(world->sm) != NULL, rows[i].role == SM_MASTER);
 		if (rows[i].role == SM_STANDBY)
 			CU_ASSERT_EQUAL(sets_sent(world), 0);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -67,7 +67,7 @@ static void test_master_dies(void)
 		struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
 
 		other->port[1].info.lid = 9;
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		if (how == 0)
 			other->silent = true;
@@ -77,11 +77,11 @@ static void test_master_dies(void)
 			other->sm.state = SM_NOTACTIVE;
 		if (how == 3)
 			fake_link(&other->port[1], false);
-		CU_ASSERT_TRUE(world_run(world, master_elsewhere_dead));
+		CU_ASSERT_TRUE(sm_world_run(world, master_elsewhere_dead));
 		CU_ASSERT_EQUAL(world->error, 0);
 		CU_ASSERT_NOT_EQUAL(sets_sent(world), 0);
-		world_check_orders(world);
-		world_free(world);
+		sm_world_check_orders(world);
+		sm_world_free(world);
 	}
 }
 
@@ -97,12 +97,12 @@ static void test_standby_polls(void)
 	struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
 
 	other->port[1].info.lid = 9;
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	polls_wanted = world->fake->requests + 8;
-	CU_ASSERT_TRUE(world_run(world, polled_often));
+	CU_ASSERT_TRUE(sm_world_run(world, polled_often));
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A master that ranks lower is told of us: trap 144 with the priority change. */
@@ -118,7 +118,7 @@ static void test_tells_lower_master(void)
 
 		other->port[1].info.lid = 9;
 		world->fake->local->info.lid = 12;
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL_FATAL(world->fake->num_sent, lower);
 		if (lower) {
 			header_decode(world->fake->sent[0], &header);
@@ -130,7 +130,7 @@ static void test_tells_lower_master(void)
 			CU_ASSERT_EQUAL(details.local_changes.lid, 12);
 			CU_ASSERT_EQUAL(details.local_changes.change_flags, CHANGE_SM_PRIORITY);
 		}
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -141,29 +141,29 @@ static void test_hands_over(void)
 	struct world *world = three_hosts(false);
 	struct fake_node *other;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	other = add_manager(world, "host-2", PRIORITY + 1, SM_STANDBY);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	CU_ASSERT_EQUAL(other->sm.state, SM_MASTER);
 	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
 
 	/* A sweep in STANDBY writes nothing, whatever has changed. */
-	fake_link(&world_node(world, "host-3")->port[1], true);
-	world_sweep(world, DISCOVER_HEAVY);
+	fake_link(&sm_world_node(world, "host-3")->port[1], true);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-	CU_ASSERT_EQUAL(world_node(world, "leaf-0")->sw.port_state_change, 1);
+	CU_ASSERT_EQUAL(sm_world_node(world, "leaf-0")->sw.port_state_change, 1);
 
 	/* The other one gives it back, so to speak. */
 	other->silent = true;
-	CU_ASSERT_TRUE(world_run(world, is_master));
-	CU_ASSERT_EQUAL(world_node(world, "host-3")->port[1].info.port_state, PORT_ACTIVE);
-	world_check_orders(world);
-	world_free(world);
+	CU_ASSERT_TRUE(sm_world_run(world, is_master));
+	CU_ASSERT_EQUAL(sm_world_node(world, "host-3")->port[1].info.port_state, PORT_ACTIVE);
+	sm_world_check_orders(world);
+	sm_world_free(world);
 }
 
 static void test_handover_is_refused(void)
@@ -171,13 +171,13 @@ static void test_handover_is_refused(void)
 	struct world *world = three_hosts(false);
 	struct fake_node *other;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	other = add_manager(world, "host-2", PRIORITY + 1, SM_STANDBY);
 	other->sm_control_status = STATUS_INVALID_VALUE;
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_PTR_NOT_NULL(*sm_view(world->sm));
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Of two that rank higher the highest gets it, whatever the order in which they were met. */
@@ -187,26 +187,26 @@ static void test_hands_over_to_the_highest(void)
 		struct world *world = three_hosts(false);
 		struct fake_node *high, *middle;
 
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		high = add_manager(world, swap ? "host-2" : "host-3", PRIORITY + 2, SM_STANDBY);
 		middle = add_manager(world, swap ? "host-3" : "host-2", PRIORITY + 1, SM_STANDBY);
-		world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_HEAVY);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		CU_ASSERT_EQUAL(high->sm.state, SM_MASTER);
 		CU_ASSERT_EQUAL(middle->sm.state, SM_STANDBY);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
 static struct fake_port *host_port(const struct world *world, const char *id)
 {
-	return &world_node(world, id)->port[1];
+	return &sm_world_node(world, id)->port[1];
 }
 
 /* Somebody writes an entry of the switch's table behind the manager's back. */
 static void spoil_table(struct world *world)
 {
-	struct fake_node *leaf = world_node(world, "leaf-0");
+	struct fake_node *leaf = sm_world_node(world, "leaf-0");
 
 	leaf->lft[host_port(world, "host-3")->info.lid] = LFT_NO_PORT;
 }
@@ -217,18 +217,18 @@ static void test_lower_master_gives_up(void)
 	struct world *world = three_hosts(false);
 	struct fake_node *lower;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	lower = add_manager(world, "host-2", PRIORITY - 1, SM_MASTER);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(world->error, -EALREADY);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
 	spoil_table(world);
-	CU_ASSERT_NOT_EQUAL(world_wrong_rows(world), 0);
+	CU_ASSERT_NOT_EQUAL(sm_world_wrong_rows(world), 0);
 	lower->sm.state = SM_STANDBY;
-	world_sweep(world, DISCOVER_LIGHT);
-	world_check_up(world);
-	world_free(world);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* One that has our LID cannot be told of us before it has another: that is not waited for. */
@@ -237,15 +237,15 @@ static void test_lower_master_has_our_lid(void)
 	struct world *world = three_hosts(false);
 	struct fake_node *lower;
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	lower = add_manager(world, "host-2", PRIORITY - 1, SM_MASTER);
 	lower->port[1].info.lid = host_port(world, "host-1")->info.lid;
-	world_sweep(world, DISCOVER_HEAVY);
-	CU_ASSERT_EQUAL(world_faults(world), 0);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL(sm_world_faults(world), 0);
 	CU_ASSERT_NOT_EQUAL(lower->port[1].info.lid, host_port(world, "host-1")->info.lid);
-	world_sweep(world, DISCOVER_LIGHT);
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(world->error, -EALREADY);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Another MASTER came and went unseen: one port that shows its LIDs is enough to read all. */
@@ -255,13 +255,13 @@ static void test_another_master_was_here(void)
 		struct world *world = three_hosts(false);
 		struct port_info *own;
 
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		own = &host_port(world, "host-1")->info;
 		*(how ? &own->lid : &own->master_sm_lid) = 99;
 		spoil_table(world);
-		world_sweep(world, DISCOVER_LIGHT);
-		world_check_up(world);
-		world_free(world);
+		sm_world_sweep(world, DISCOVER_LIGHT);
+		sm_world_check_up(world);
+		sm_world_free(world);
 	}
 }
 
@@ -270,28 +270,28 @@ static void test_own_link_bounces(void)
 {
 	struct world *world = three_hosts(false);
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	fake_link(host_port(world, "host-1"), false);
 	fake_link(host_port(world, "host-1"), true);
 	spoil_table(world);
-	world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_TRUE(world_run(world, is_master));
-	world_check_up(world);
-	world_free(world);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_TRUE(sm_world_run(world, is_master));
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 static void test_lower_standby_changes_nothing(void)
 {
 	struct world *world = three_hosts(false);
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	add_manager(world, "host-2", PRIORITY - 1, SM_STANDBY);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(*sm_view(world->sm));
 	CU_ASSERT_EQUAL((*sm_view(world->sm))->num_sms, 2);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Requests from outside */
@@ -305,7 +305,7 @@ static void test_answers_in_every_role(void)
 		struct sm_info info = {0};
 		size_t before;
 
-		CU_ASSERT_EQUAL(ask(world, METHOD_GET, 0, NULL, &info), STATUS_OK);
+		CU_ASSERT_EQUAL(managers_ask(world, METHOD_GET, 0, NULL, &info), STATUS_OK);
 		CU_ASSERT_EQUAL(info.state, state);
 		CU_ASSERT_EQUAL(info.priority, PRIORITY);
 		CU_ASSERT_EQUAL(info.guid, world->fake->transport.port.port_guid);
@@ -320,7 +320,7 @@ static void test_answers_in_every_role(void)
 		CU_ASSERT_EQUAL(be64_load(world->fake->sent[before] + SMP_M_KEY_OFFSET), 0);
 		/* Only a master acts on it. */
 		CU_ASSERT_EQUAL(world->sm->trigger.wanted, state == SM_MASTER);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -370,14 +370,15 @@ static void test_control_packets(void)
 					 .priority = 3,
 					 .state = (uint8_t)rows[i].sender},
 			       answer;
-		uint16_t status = ask(world, METHOD_SET, rows[i].control, &sender, &answer);
+		uint16_t status =
+			managers_ask(world, METHOD_SET, rows[i].control, &sender, &answer);
 
 		CU_ASSERT_EQUAL(status, rows[i].status);
 		CU_ASSERT_EQUAL(role(world), rows[i].after);
 		if (status != rows[i].status || role(world) != rows[i].after)
 			printf("    control row %zu: status %x, %s\n", i, status,
 			       sm_state_name(role(world)));
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -387,14 +388,15 @@ static void test_takes_a_handover(void)
 	struct world *world = in_role(SM_STANDBY);
 
 	sender.guid = guid_of(world, "host-2");
-	world_node(world, "host-2")->sm.state = SM_STANDBY;
-	world_node(world, "host-2")->sm.priority = 0;
+	sm_world_node(world, "host-2")->sm.state = SM_STANDBY;
+	sm_world_node(world, "host-2")->sm.priority = 0;
 	world->reports = 0;
-	CU_ASSERT_EQUAL(ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer), STATUS_OK);
-	CU_ASSERT_TRUE(world_run(world, is_master));
+	CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
+			STATUS_OK);
+	CU_ASSERT_TRUE(sm_world_run(world, is_master));
 	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-	world_check_up(world);
-	world_free(world);
+	sm_world_check_up(world);
+	sm_world_free(world);
 }
 
 /* Standby-only */
@@ -418,10 +420,10 @@ static void test_standby_only(void)
 
 		if (rows[i].other)
 			other = add_manager(world, "host-2", rows[i].priority, rows[i].state);
-		CU_ASSERT_TRUE(world_up(world));
+		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
-		world_sweep(world, DISCOVER_HEAVY);
-		world_sweep(world, DISCOVER_LIGHT);
+		sm_world_sweep(world, DISCOVER_HEAVY);
+		sm_world_sweep(world, DISCOVER_LIGHT);
 		CU_ASSERT_EQUAL(role(world), rows[i].role);
 		CU_ASSERT_FALSE(world->fake->issm);
 		CU_ASSERT_EQUAL(sets_sent(world), 0);
@@ -430,11 +432,11 @@ static void test_standby_only(void)
 		if (rows[i].role == SM_STANDBY) { /* its master dies */
 			world->reports = 0;
 			other->silent = true;
-			CU_ASSERT_TRUE(world_run(world, world_is_quiet));
+			CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
 			CU_ASSERT_EQUAL(role(world), SM_DISCOVERING);
 			CU_ASSERT_EQUAL(sets_sent(world), 0);
 		}
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -442,11 +444,11 @@ static void test_stops_and_hides(void)
 {
 	struct world *world = three_hosts(false);
 
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_TRUE(world->fake->issm);
 	sm_stop(world->sm);
 	CU_ASSERT_FALSE(world->fake->issm);
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_standby_stays_with_its_master(void)
@@ -455,13 +457,13 @@ static void test_standby_stays_with_its_master(void)
 	struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_DISCOVERING);
 
 	/* It ranks higher, discovers first, and becomes the master. */
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	other->sm.state = SM_MASTER;
 	polls_wanted = world->fake->requests + 4;
-	CU_ASSERT_TRUE(world_run(world, polled_often));
+	CU_ASSERT_TRUE(sm_world_run(world, polled_often));
 	CU_ASSERT_TRUE(is_standby(world));
-	world_free(world);
+	sm_world_free(world);
 }
 
 int main(void)

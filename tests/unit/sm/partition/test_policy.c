@@ -157,7 +157,7 @@ static void test_keys(void)
 		unsigned count = 0;
 		bool good;
 
-		world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+		world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 		policy = &world->sm->policy;
 		world->sm->options.allow_both = cases[i].both;
 		read_file(policy, cases[i].file);
@@ -176,7 +176,7 @@ static void test_keys(void)
 		CU_ASSERT_TRUE(good);
 		if (!good)
 			printf("    %s\n", cases[i].what);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -188,7 +188,7 @@ static void test_aliases(void)
 	struct policy *policy;
 	struct port_keys keys;
 
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	policy = &world->sm->policy;
 	read_file(policy, "a=1: 0xa1=full; b=2: 0x77=full; c=3: 0xa1=full, 0x77=limited;");
 	keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
@@ -201,7 +201,7 @@ static void test_aliases(void)
 	CU_ASSERT_EQUAL(keys.key[2], 0x8002);
 	CU_ASSERT_EQUAL(keys.key[3], 0x8003); /* both is not allowed: the wider one */
 	CU_ASSERT_EQUAL(policy_owner(policy, 0xA1), GUID);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* An alias gives P_Keys by any grant, and none without one: it is then no GUID of its port. */
@@ -224,7 +224,7 @@ static void test_grants(void)
 	};
 	struct policy *policy;
 
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	policy = &world->sm->policy;
 	read_file(policy, "a=1: 0xa1=full; b=2: 0xa0-0xa2=limited;");
 	say(3, 0xA1, MEMBERSHIP_FULL);
@@ -245,7 +245,7 @@ static void test_grants(void)
 		CU_ASSERT_EQUAL(policy_owner(policy, 0xA1), grants[i].counts ? GUID : 0xA1);
 		CU_ASSERT_EQUAL(sm_wants_key(world->sm, GUID, 0x8001), grants[i].counts);
 	}
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* What speaks for or against an alias: the list before all else, then ports and nodes that are
@@ -264,8 +264,8 @@ static void test_claims(void)
 	};
 	const struct port *own;
 
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
-	world_up(world);
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	sm_world_up(world);
 	read_file(&world->sm->policy, "a=1: 0xa1=full, 0xa3-0xa5=full, 0xc1=full, ALL=limited;");
 	say(3, 0xB0, MEMBERSHIP_FULL);
 	registry_put(world->registry, REGISTRY_LID, &away);
@@ -275,7 +275,7 @@ static void test_claims(void)
 	own = world->sm->fabric->sm_port;
 	CU_ASSERT_EQUAL(sm_alias_claim(world->sm, GUID, port_facts(own)->guid), ALIAS_CLAIMED);
 	CU_ASSERT_EQUAL(sm_alias_claim(world->sm, GUID, own->node->guid), ALIAS_CLAIMED);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A change counts before any port, or the view, has heard of it. While half of a document is there
@@ -285,7 +285,7 @@ static void test_wants(void)
 	const struct partition_member_entry member = {.p_key = 5, .guid = GUID};
 	struct policy *policy;
 
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	policy = &world->sm->policy;
 	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0xFFFF));
 	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0x7FFF));
@@ -305,7 +305,7 @@ static void test_wants(void)
 	CU_ASSERT_TRUE(sm_wants_key(world->sm, GUID, 0x0006));
 	read_file(policy, "a=6: 0x78=full;");
 	CU_ASSERT_FALSE(sm_wants_key(world->sm, GUID, 0x0006));
-	world_free(world);
+	sm_world_free(world);
 }
 
 static const struct setting_entry mark_key = {.name = "partition_file"};
@@ -353,7 +353,7 @@ static void test_kept_file(void)
 	struct policy *policy;
 	char *problem;
 
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	log_set_level(NULL, LOG_EMERG);
 	policy = &world->sm->policy;
 	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
@@ -361,8 +361,8 @@ static void test_kept_file(void)
 	CU_ASSERT_TRUE(has_keys(policy, 0xFFFF, 0));
 	read_file(policy, file);
 	CU_ASSERT_FALSE(is_marked(world)); /* a standby has put nothing in force */
-	world_up(world);
-	world_run(world, is_marked);
+	sm_world_up(world);
+	sm_world_run(world, is_marked);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		policy_set_problem(policy, "f:1: why");
 		policy_set_file(policy, sources[i], NULL);
@@ -377,7 +377,7 @@ static void test_kept_file(void)
 	}
 	policy_set_file(policy, PARTITIONS_UNWANTED, NULL);
 	CU_ASSERT_TRUE(is_open(world));
-	world_run(world, is_not_marked);
+	sm_world_run(world, is_not_marked);
 	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_TEXT), 0);
 	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
 	CU_ASSERT_TRUE(is_open(world));
@@ -385,12 +385,12 @@ static void test_kept_file(void)
 	/* A document that is restored, or a store that could be read late, knows of one, whose text
 	 * it does not have. */
 	registry_put(world->registry, REGISTRY_SETTING, &mark_key);
-	world_run(world, is_frozen);
+	sm_world_run(world, is_frozen);
 	CU_ASSERT_TRUE(has_keys(policy, 0x7FFF, 0));
 	registry_drop(world->registry, REGISTRY_SETTING, &mark_key);
-	world_run(world, is_open);
+	sm_world_run(world, is_open);
 	CU_ASSERT_TRUE(is_open(world));
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* Texts of all sizes come back; those that are not whole do not. */
@@ -450,7 +450,7 @@ static bool told_of(struct policy *policy, const char *file, const char *words)
 	log_set_level(NULL, LOG_NOTICE);
 	unit_capture_begin(&capture);
 	read_file(policy, file);
-	world_run(world, is_judged);
+	sm_world_run(world, is_judged);
 	unit_capture_end(&capture, text, sizeof(text));
 	log_set_level(NULL, LOG_CRIT);
 	return strstr(text, words);
@@ -463,11 +463,11 @@ static void test_other_file_than_the_master(void)
 	struct policy *policy;
 	char master[SETTING_VALUE_SIZE];
 
-	world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	policy = &world->sm->policy;
 	read_file(policy, "a=1:ALL; b=2:ALL;");
-	CU_ASSERT_TRUE(world_up(world)); /* as a MASTER it says what its own one is */
-	world_run(world, is_judged);
+	CU_ASSERT_TRUE(sm_world_up(world)); /* as a MASTER it says what its own one is */
+	sm_world_run(world, is_judged);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(setting_get(world->registry, "partition digest"));
 	strcpy(master, setting_get(world->registry, "partition digest"));
 	CU_ASSERT_FALSE(policy_is_unlike(policy));
@@ -492,7 +492,7 @@ static void test_other_file_than_the_master(void)
 	CU_ASSERT_TRUE(told_of(policy, "a=1:ALL;", "differs from the master"));
 	registry_follow(world->registry, false); /* it is MASTER now */
 	CU_ASSERT_FALSE(policy_is_unlike(policy));
-	world_free(world);
+	sm_world_free(world);
 }
 
 static void test_groups(void)
@@ -514,7 +514,7 @@ static void test_groups(void)
 		struct group_entry *groups;
 		size_t count;
 
-		world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+		world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 		read_file(&world->sm->policy, rows[i].file);
 		make(5, true, false);
 		count = policy_groups(&world->sm->policy, &groups);
@@ -524,7 +524,7 @@ static void test_groups(void)
 		CU_ASSERT_EQUAL(groups[count - 1].p_key, 0x8005);
 		CU_ASSERT_EQUAL(groups[count - 1].q_key, 0x0B1B);
 		free(groups);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -549,7 +549,7 @@ static void test_both_define(void)
 		struct port_keys keys;
 		size_t count;
 
-		world = world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+		world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 		policy = &world->sm->policy;
 		make(5, true, true);
 		say(5, GUID, MEMBERSHIP_FULL);
@@ -567,7 +567,7 @@ static void test_both_define(void)
 		CU_ASSERT_EQUAL(keys.key[1], 0x8005);
 		CU_ASSERT_EQUAL(keys.index0, 5);
 		free(groups);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -579,13 +579,13 @@ static void begin_single(void)
 	char *error;
 
 	CU_ASSERT_EQUAL_FATAL(spec_build("single:hosts=3", &net, &error), 0);
-	world = world_new(net, net_find(net, "host-0001"), 1, NULL);
+	world = sm_world_new(net, net_find(net, "host-0001"), 1, NULL);
 }
 
 static guid_t port_guid(const char *host)
 {
 	const struct node *node =
-		fabric_find_node(world->sm->fabric, world_node(world, host)->info.node_guid);
+		fabric_find_node(world->sm->fabric, sm_world_node(world, host)->info.node_guid);
 
 	return port_facts(&node->port[1])->guid;
 }
@@ -609,36 +609,36 @@ static void test_frozen(void)
 	begin_single();
 	log_set_level(NULL, LOG_EMERG);
 	policy = &world->sm->policy;
-	two = &world_node(world, "host-0002")->port[1];
+	two = &sm_world_node(world, "host-0002")->port[1];
 	make(0x7FFF, true, false);
 	make(5, true, false);
-	CU_ASSERT_TRUE(world_up(world));
+	CU_ASSERT_TRUE(sm_world_up(world));
 	say(5, port_guid("host-0002"), MEMBERSHIP_FULL);
-	world_run(world, is_written);
+	sm_world_run(world, is_written);
 	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
 	partition_state_put(world->registry, PARTITIONS_LOST, "then", "a test");
 	CU_ASSERT_TRUE(policy_is_frozen(policy)); /* at once */
 	CU_ASSERT_TRUE(policy_is_closed(policy));
-	world_run(world, is_judged);
+	sm_world_run(world, is_judged);
 	registry_drop(world->registry, REGISTRY_PARTITION_MEMBER,
 		      &(struct partition_member_entry){.p_key = 5, .guid = port_guid("host-0002")});
 	registry_drop(world->registry, REGISTRY_PARTITION,
 		      &(struct partition_entry){.p_key = 0x7FFF});
 	say(5, port_guid("host-0003"), MEMBERSHIP_FULL);
-	world_run(world, is_judged);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_run(world, is_judged);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(two->p_key[0], 0x7FFF);
 	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
-	CU_ASSERT_EQUAL(world_node(world, "host-0003")->port[1].p_key[1], 0);
+	CU_ASSERT_EQUAL(sm_world_node(world, "host-0003")->port[1].p_key[1], 0);
 	CU_ASSERT_TRUE(policy_wants(policy, port_guid("host-0002"), 0x8005));
 	CU_ASSERT_EQUAL(policy_guid_keys(policy, 0x99).key[0], 0x7FFF); /* one that is new */
 	policy_accept(policy);
 	CU_ASSERT_FALSE(policy_is_frozen(policy));
-	world_run(world, is_judged);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_run(world, is_judged);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(two->p_key[1], 0);
-	CU_ASSERT_EQUAL(world_node(world, "host-0003")->port[1].p_key[1], 0x8005);
-	world_free(world);
+	CU_ASSERT_EQUAL(sm_world_node(world, "host-0003")->port[1].p_key[1], 0x8005);
+	sm_world_free(world);
 }
 
 /* What is logged until the port's table, and that before it, are as they are to be. */
@@ -648,7 +648,7 @@ static void logged(char *text, size_t size)
 
 	log_set_level(NULL, LOG_WARNING);
 	unit_capture_begin(&capture);
-	world_run(world, is_written);
+	sm_world_run(world, is_written);
 	unit_capture_end(&capture, text, size);
 	log_set_level(NULL, LOG_CRIT);
 }
@@ -681,9 +681,9 @@ static void test_full(void)
 	guid_t guid;
 
 	begin_single();
-	host = world_node(world, "host-0002");
+	host = sm_world_node(world, "host-0002");
 	host->info.partition_cap = 3;
-	world_up(world);
+	sm_world_up(world);
 	guid = port_guid("host-0002");
 	for (pkey_t p_key = 5; p_key <= 9; p_key++)
 		make(p_key, false, false);
@@ -704,7 +704,7 @@ static void test_full(void)
 	say(8, guid, MEMBERSHIP_NONE);
 	expect_full(what, "0x0006, 0x8007; ");
 	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0x8005);
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* A switch that cannot hold all of them enforces nothing there, and says so. */
@@ -715,21 +715,21 @@ static void test_full_front(void)
 	guid_t guid;
 
 	begin_single();
-	leaf = world_node(world, "host-0002")->port[1].peer->node;
+	leaf = sm_world_node(world, "host-0002")->port[1].peer->node;
 	leaf->sw.partition_enforcement_cap = 2;
 	leaf->sw.inbound_enforcement_cap = leaf->sw.outbound_enforcement_cap = 1;
-	world_up(world);
+	sm_world_up(world);
 	guid = port_guid("host-0002");
 	snprintf(what, sizeof(what),
 		 "\"%s\" port %u does not enforce partitions: its P_Key table of 2 has",
-		 leaf->description, world_node(world, "host-0002")->port[1].peer->num);
+		 leaf->description, sm_world_node(world, "host-0002")->port[1].peer->num);
 	for (pkey_t p_key = 5; p_key <= 7; p_key++) {
 		make(p_key, false, false);
 		say(p_key, guid, MEMBERSHIP_FULL);
 	}
 	expect_full(what, "0x8006, 0x8007 of \"host-0002\" port 1 behind it; ");
-	CU_ASSERT_EQUAL(world_node(world, "host-0002")->port[1].p_key[3], 0x8007);
-	world_free(world);
+	CU_ASSERT_EQUAL(sm_world_node(world, "host-0002")->port[1].p_key[3], 0x8007);
+	sm_world_free(world);
 }
 
 /* Which way a port enforces: what is configured, as far as its switch is able to. */
@@ -749,20 +749,20 @@ static void test_enforcement(void)
 		struct fake_port *front;
 
 		begin_single();
-		front = world_node(world, "host-0002")->port[1].peer;
+		front = sm_world_node(world, "host-0002")->port[1].peer;
 		front->node->sw.partition_enforcement_cap = 8;
 		front->node->sw.inbound_enforcement_cap = ways[i].able_in;
 		front->node->sw.outbound_enforcement_cap = ways[i].able_out;
 		world->sm->options.part_enforce = ways[i].configured;
-		world_up(world);
+		sm_world_up(world);
 		CU_ASSERT_EQUAL(front->info.partition_enforcement_inbound, 0);
 		CU_ASSERT_EQUAL(front->info.partition_enforcement_outbound, 0);
 		make(5, false, false);
 		say(5, port_guid("host-0002"), MEMBERSHIP_FULL);
-		CU_ASSERT_TRUE(world_run(world, is_written));
+		CU_ASSERT_TRUE(sm_world_run(world, is_written));
 		CU_ASSERT_EQUAL(front->info.partition_enforcement_inbound, ways[i].in);
 		CU_ASSERT_EQUAL(front->info.partition_enforcement_outbound, ways[i].out);
-		world_free(world);
+		sm_world_free(world);
 	}
 }
 
@@ -778,7 +778,7 @@ static void count_key_sets(void *ctx, const struct fake_set *set)
 		key_sets++;
 		untold_key_sets += !at->sm->unmanaged_pkeys.told;
 	}
-	world_before_set(ctx, set);
+	sm_world_before_set(ctx, set);
 }
 
 /* What two hosts hold when this manager comes: nothing, or 5 and 6, and 5 and the default partition
@@ -793,8 +793,8 @@ static void come_to(const char *file, const char *former, bool run_time, bool fo
 	begin_single();
 	world->fake->before_set = count_key_sets;
 	key_sets = untold_key_sets = 0;
-	two = &world_node(world, "host-0002")->port[1];
-	three = &world_node(world, "host-0003")->port[1];
+	two = &sm_world_node(world, "host-0002")->port[1];
+	three = &sm_world_node(world, "host-0003")->port[1];
 	if (foreign) {
 		two->p_key[1] = 0x8005;
 		two->p_key[3] = 0x0006;
@@ -810,8 +810,8 @@ static void come_to(const char *file, const char *former, bool run_time, bool fo
 		make(7, false, false);
 	log_set_level(NULL, LOG_WARNING);
 	unit_capture_begin(&capture);
-	world_up(world);
-	world_run(world, is_written);
+	sm_world_up(world);
+	sm_world_run(world, is_written);
 	unit_capture_end(&capture, text, size);
 	log_set_level(NULL, LOG_CRIT);
 	CU_ASSERT_EQUAL(two->p_key[0] & PKEY_DEFAULT_LIMITED, PKEY_DEFAULT_LIMITED);
@@ -840,31 +840,31 @@ static void test_foreign(void)
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.keys, 3);
 	CU_ASSERT_EQUAL(key_sets, 2);
 	CU_ASSERT_EQUAL(untold_key_sets, 0);
-	world_sweep(world, DISCOVER_HEAVY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 2); /* status goes on saying it */
 	CU_ASSERT_EQUAL(key_sets, 2);
-	world_free(world);
+	sm_world_free(world);
 
 	come_to(NULL, "/etc/weft/old.conf", false, true, text, sizeof(text));
 	CU_ASSERT_TRUE(is_told(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "in force here, /etc/weft/old.conf"));
 	CU_ASSERT_PTR_NULL(strstr(text, "bring the partitions.conf"));
 	CU_ASSERT_EQUAL(key_sets, 2);
-	world_free(world);
+	sm_world_free(world);
 
 	come_to(NULL, NULL, false, false, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 0);
 	CU_ASSERT_EQUAL(key_sets, 0);
-	world_free(world);
+	sm_world_free(world);
 
 	come_to("Default=0x7fff: ALL=full;", NULL, false, true, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
-	world_free(world);
+	sm_world_free(world);
 
 	come_to(NULL, NULL, true, true, text, sizeof(text));
 	CU_ASSERT_FALSE(is_told(text));
-	world_free(world);
+	sm_world_free(world);
 }
 
 /* The state of partitions as the store has it: its text is on disks and never changes. */

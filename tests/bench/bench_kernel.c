@@ -8,7 +8,7 @@
  */
 #include <time.h>
 
-#include "tests/unit/kernel_bed.h"
+#include "tests/unit/fixtures/kernel_bed.h"
 
 enum { ROUND_TRIPS = 2000000, QUICK_ROUND_TRIPS = 200000, TABLES = 50, TABLE_SIZE = 2 << 20 };
 

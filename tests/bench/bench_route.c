@@ -24,7 +24,7 @@
 #include "route/dump.h"
 #include "route/engine.h"
 #include "route/quality.h"
-#include "tests/unit/snapshot_from.h"
+#include "tests/unit/fixtures/snapshot_from.h"
 
 enum { SHIFTS = 500, DRAWS = 100 };
 

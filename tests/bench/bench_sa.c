@@ -17,7 +17,7 @@
 #include "route/engine.h"
 #include "sa/record.h"
 #include "sa/sa.h"
-#include "tests/unit/snapshot_from.h"
+#include "tests/unit/fixtures/snapshot_from.h"
 
 enum { ROUNDS = 2000000, QUICK_ROUNDS = 200000, JOB_HOSTS = 1000, TABLES = 100, KEY_SLOTS = 128 };
 enum { SERVICES = 100000, MEMBERS = 10000, SUBSCRIPTIONS = 10000, PORTS = 1000 };

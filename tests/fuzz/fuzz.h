@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TESTS_UNIT_UNIT_H
+#define TESTS_UNIT_FIXTURES_UNIT_H
 #define CU_ASSERT(holds) ((void)(holds))
 #define CU_ASSERT_TRUE(holds) ((void)(holds))
 #define CU_ASSERT_FALSE(holds) ((void)(holds))

@@ -5,7 +5,7 @@
  * lib/control.h, sm/control/commands.h.
  */
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/control_world.h"
+#include "tests/unit/fixtures/control_world.h"
 
 enum { INPUTS = 100, LINE_MAX_BYTES = 4096, PATIENCE_US = 50000 };
 

@@ -10,7 +10,7 @@
 #include "ha/wire.h"
 #include "lib/be.h"
 #include "lib/log.h"
-#include "tests/unit/replica_bed.h"
+#include "tests/unit/fixtures/replica_bed.h"
 
 enum { STEPS_MAX = 80, TABLE_TOP_MAX = 255 };
 

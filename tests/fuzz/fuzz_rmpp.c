@@ -5,7 +5,7 @@
  * (2), whether time passes, a byte of data. sim/kernel_rmpp_receive.c, sim/kernel_rmpp_send.c.
  */
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/kernel_bed.h"
+#include "tests/unit/fixtures/kernel_bed.h"
 
 enum { SEGMENTS_MAX = 200, ANSWER_SIZE = 4000, ONE_MS = 1000 };
 enum { RMPP_VERSION = 24, TYPE, FLAGS, STATUS, SEGMENT, LENGTH = 32 };

@@ -6,7 +6,7 @@
  */
 #include "lib/log.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 enum { REQUESTS_MAX = 64, TURNS_MAX = 1000 };
 

@@ -14,7 +14,7 @@
 #include "lib/log.h"
 #include "store/registry_check.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/store_bed.h"
+#include "tests/unit/fixtures/store_bed.h"
 
 enum {
 	KEY_SIZE = 0x01,   /* another one than this kind's */

@@ -17,7 +17,7 @@
 #include "ctl/text.h"
 #include "ctl/topology.h"
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* Splits text at blanks, in place. */
 static int split(char *text, char **words, int room)

@@ -5,8 +5,8 @@
 
 #include "fabric/freeze.h"
 #include "fabric/no_transit.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* host-0 - sw-0 - sw-1 - ... ; a host at each end. */
 static struct net *line_of(unsigned switches)

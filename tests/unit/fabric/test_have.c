@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct lft *row(lid_t top, uint8_t port)
 {

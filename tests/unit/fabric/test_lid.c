@@ -2,8 +2,8 @@
 /* Who gets which LID: fabric/lid.h. */
 #include "fabric/lid.h"
 #include "store/registry.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct net *net_of(const char *spec)
 {

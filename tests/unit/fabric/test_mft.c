@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fabric/mft.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { PORTS = 36, CAP = 70, FIRST = LID_MULTICAST_MIN };
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct node_facts *facts_of(uint8_t type, guid_t guid, const char *name)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { SLOTS = 6 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Snapshots: the index of LIDs, search by GUID, and the counted blocks of facts that they hold. */
 #include "fabric/snapshot.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 static bool owned_by(const struct snapshot *snapshot, lid_t lid, int32_t sw, int32_t end)
 {

@@ -5,9 +5,9 @@
 
 #include <sys/stat.h>
 
-#include "tests/unit/hex.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/hex.h"
+#include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { SWITCHES = 12, HEAD = 16, ROW_HEAD = 28 };
 

@@ -2,7 +2,7 @@
 /* Forwarding tables: sizes at their limits, reading beyond them, and counted rows. */
 #include "fabric/tables.h"
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_new_rows(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Views: what they take over, what they copy, and when the parts are let go. */
-#include "tests/unit/two_switches.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/two_switches.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_new(void)
 {

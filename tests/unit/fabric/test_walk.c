@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "tests/unit/two_switches.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/two_switches.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct {
 	unsigned hops;

@@ -9,8 +9,8 @@
 
 #include "formats/guid_file.h"
 #include "route/engine.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_guids(void)
 {

@@ -10,7 +10,7 @@
 #include "formats/net_export.h"
 #include "lib/mem.h"
 #include "sim/spec.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* Hosts h1, h2 on a; h3 on b; two cables a - s, one b - s. Ids are not names. */
 static const char plan[] = "switchguid=0x10\n"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 #define GUID(n) (UINT64_C(0x0002c90300000000) + (n))
 

@@ -4,7 +4,7 @@
  * whatever happens to the pipes; resumption, lag, durability, and what is not believed.
  */
 // WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
-#include "tests/unit/replica_bed.h"
+#include "tests/unit/fixtures/replica_bed.h"
 
 #include "ha/wire.h"
 #include "store/partition_state.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lib/be.h"
-#include "tests/unit/hex.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/hex.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct frame_out out;
 static struct frame_in in;

@@ -19,7 +19,7 @@ static int peer_credentials(int fd, int level, int name, void *value, socklen_t 
 #include <limits.h>
 #include <pthread.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* A socket that is full for two calls, and empty for the next: its reader is quick. */
 static atomic_bool socket_is_moody;

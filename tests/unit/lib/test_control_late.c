@@ -17,7 +17,7 @@
 #undef loop_fd_remove
 
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { WATCHES_MAX = 8, SECOND = 1000000 };
 

@@ -4,7 +4,7 @@
 #include "lib/guid.h"
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_guids(void)
 {

@@ -6,7 +6,7 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static char written[8192];
 

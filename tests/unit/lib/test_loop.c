@@ -14,7 +14,7 @@
 #include "lib/loop.h"
 #include "lib/mem.h"
 #include "lib/timers.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct loop *loop;
 

@@ -2,7 +2,7 @@
 /* The hash map against a plain array that holds the same, under many puts and removes. */
 #include "lib/map.h"
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_empty(void)
 {

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_sizes_of_zero(void)
 {

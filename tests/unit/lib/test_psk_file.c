@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_addresses(void)
 {

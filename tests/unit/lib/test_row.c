@@ -7,7 +7,7 @@
 
 #include "lib/control.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* The text of a row is what jansson makes of tree, whose reference is taken. */
 static void is_same(struct buffer *row, json_t *tree)

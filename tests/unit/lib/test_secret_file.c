@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 #define CHOWN "chown it to the user that runs weftd (weft under systemd)"
 

@@ -2,7 +2,7 @@
 /* Slices: stages in their order, a bounded part of them in each turn, others between them, and
  * beginning anew when what they work on has changed. */
 #include "lib/slices.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { PIECES = 100, COST = 500, TURN = 1000 /* units, as lib/slices.c has it */ };
 

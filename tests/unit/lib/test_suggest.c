@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/suggest.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static const char *const names[] = {"status", "sweep",	  "sm_priority",
 				    "lmc",    "hoq_life", "leaf_hoq_life"};

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { MUCH = 3000000, LIMIT_US = 60000000, PLACES = 8, PORTS_TRIED = 100 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/work.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static const unsigned pool_sizes[] = {1, 2, 3, 8};
 

@@ -14,8 +14,8 @@
 #include "lib/mem.h"
 #include "mad/attr.h"
 #include "mad/notice.h"
-#include "tests/unit/attr_judges.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
+#include "tests/unit/mad/attr_judges.h"
 
 enum {
 	ROUNDS = 2000,

@@ -10,7 +10,7 @@
 
 #include "lib/mem.h"
 #include "mad/field.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { WIRE = 20, ROUNDS = 20 };
 

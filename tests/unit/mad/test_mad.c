@@ -9,7 +9,7 @@
 
 #include "lib/mem.h"
 #include "mad/mad.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { ROUNDS = 5000 };
 

@@ -9,7 +9,7 @@
 
 #include "lib/mem.h"
 #include "mad/notice.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* Makes a notice, sends it as an SMP's 64 bytes, and reads those. */
 static struct notice travel(uint16_t trap, const union notice_details *details, uint8_t wire[64])

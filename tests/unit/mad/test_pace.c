@@ -8,7 +8,7 @@
 
 #include "lib/mem.h"
 #include "mad/pace.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { FLIGHTS = 128, HOPS = 4, SENDS = 4000, WARM_UP = 400, OWN_EVERY = 100 };
 

@@ -9,7 +9,7 @@
 #include <infiniband/mad.h>
 
 #include "mad/perf.h"
-#include "tests/unit/agent_bed.h"
+#include "tests/unit/fixtures/agent_bed.h"
 
 enum { ROUNDS = 500 };
 

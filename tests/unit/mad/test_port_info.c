@@ -7,7 +7,7 @@
 
 #include "lib/mem.h"
 #include "mad/attr.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum speed { SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR, SPEEDS };
 

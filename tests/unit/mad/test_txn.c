@@ -4,8 +4,8 @@
 
 #include "lib/be.h"
 #include "mad/txn.h"
-#include "tests/unit/unit.h"
-#include "tests/unit/wire.h"
+#include "tests/unit/fixtures/unit.h"
+#include "tests/unit/fixtures/wire.h"
 
 enum { LONG_MS = 100000 };
 

@@ -5,8 +5,8 @@
 
 #include "mad/window.h"
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/unit.h"
-#include "tests/unit/wire.h"
+#include "tests/unit/fixtures/unit.h"
+#include "tests/unit/fixtures/wire.h"
 
 enum { TARGETS = 300 };
 

@@ -11,9 +11,9 @@
 #include "lib/be.h"
 #include "pm/context.h"
 #include "pm/survey.h"
-#include "tests/unit/star.h"
-#include "tests/unit/unit.h"
-#include "tests/unit/wire.h"
+#include "tests/unit/fixtures/star.h"
+#include "tests/unit/fixtures/unit.h"
+#include "tests/unit/fixtures/wire.h"
 
 enum {
 	STAR_HOSTS = 3,

@@ -6,7 +6,7 @@
 #include "pm/count.h"
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 #define S UINT64_C(1000000)
 #define BIT(bit) (UINT32_C(1) << (bit))

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { PORTS = 4, DDR = 2 };
 

@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 
 #include "sim/wire.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -8,8 +8,8 @@
 
 #include "route/changes.h"
 #include "route/engine.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 static const char *const specs[] = {"fattree:radix=8,levels=3", "fattree:radix=6,levels=3",
 				    "fattree:radix=8,levels=2", "ring:switches=6,hosts=2"};

@@ -10,8 +10,8 @@
 
 #include "formats/guid_file.h"
 #include "route/engine.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct snapshot *snapshot;
 static struct routes *routes;

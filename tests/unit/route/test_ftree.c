@@ -12,8 +12,8 @@
 #include "route/engine.h"
 #include "route/quality.h"
 #include "route/tree.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct loop *loop;
 

@@ -10,8 +10,8 @@
 #include "lib/loop.h"
 #include "route/engine.h"
 #include "route/mcast.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { MLID = 0xC005, MEMBERS_MAX = 128, SWITCHES_MAX = 512, EVERY_SENDER = 5 };
 

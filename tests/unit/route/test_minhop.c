@@ -8,8 +8,8 @@
 
 #include "lib/loop.h"
 #include "route/engine.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { FAR = UINT16_MAX };
 

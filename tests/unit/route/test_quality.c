@@ -9,8 +9,8 @@
 #include "lib/loop.h"
 #include "route/engine.h"
 #include "route/quality.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { RING = 6, HOSTS = 2 };
 

@@ -5,7 +5,7 @@
  * waited. The clock is the test's.
  */
 #include "sa/admission.h"
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 /* The queue alone, with what came out of it. */
 static struct {

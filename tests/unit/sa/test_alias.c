@@ -3,7 +3,7 @@
  * Alias GUIDs from the wire to the wire: who may set which, what the SM chooses, what is told of
  * them, what a refusal does not tell, and that a path to an alias leads to its port.
  */
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 #define LID COMPONENT(GUID_INFO_RECORD_LID)
 #define BLOCK COMPONENT(GUID_INFO_RECORD_BLOCK_NUM)

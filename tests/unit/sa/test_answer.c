@@ -2,7 +2,7 @@
 /* How large an answer may become (sa/answer.h), and when it takes no more records. */
 #include "sa/answer.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { RECORD_BYTES = 64 };
 

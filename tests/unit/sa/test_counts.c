@@ -10,7 +10,7 @@
 
 #include "lib/be.h"
 #include "sa/record.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { PORTS = 5, GROUPS = 6, STEPS = 20000 };
 

@@ -3,7 +3,7 @@
  * ClassPortInfo and the records that say what there is: their contents, the look-up by LID, and who
  * may hear of whom.
  */
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 static void test_class_port_info(void)
 {

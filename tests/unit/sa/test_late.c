@@ -10,7 +10,7 @@
 #include "sa/service.h"
 #include "store/alias.h"
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct {
 	struct loop *loop;

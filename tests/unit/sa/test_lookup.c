@@ -5,8 +5,8 @@
  */
 #include "sa/lookup.h"
 
-#include "tests/unit/star.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/star.h"
+#include "tests/unit/fixtures/unit.h"
 
 static void test_guids(void)
 {

@@ -8,7 +8,7 @@
 #include "lib/log.h"
 #include "sa/counts.h"
 #include "sa/mlids.h"
-#include "tests/unit/member_client.h"
+#include "tests/unit/fixtures/member_client.h"
 
 static void test_mlids(void)
 {

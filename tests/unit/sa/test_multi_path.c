@@ -3,7 +3,7 @@
  * MultiPathRecord: which ends a request means and what is refused, in which order paths come, and
  * that what is asked of a path is judged as PathRecord does.
  */
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 #define COUNTS (COMPONENT(MULTI_PATH_SGID_COUNT) | COMPONENT(MULTI_PATH_DGID_COUNT))
 #define NUMB_PATH COMPONENT(MULTI_PATH_NUMB_PATH)

@@ -8,8 +8,8 @@
 
 #include "sa/counts.h"
 #include "sa/groups.h"
-#include "tests/unit/member_client.h"
-#include "tests/unit/star.h"
+#include "tests/unit/fixtures/member_client.h"
+#include "tests/unit/fixtures/star.h"
 
 static void test_broadcast(void)
 {

@@ -7,7 +7,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sa/groups.h"
-#include "tests/unit/member_client.h"
+#include "tests/unit/fixtures/member_client.h"
 
 /* A port that joins what another port has joined it to before: the membership is its own then, and
  * it is told so. No other port can end it, but an administrator can. */

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "lib/log.h"
-#include "tests/unit/member_client.h"
+#include "tests/unit/fixtures/member_client.h"
 
 #define BROADCAST_OF(high, low)                                                  \
 	{                                                                        \

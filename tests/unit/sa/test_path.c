@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-#include "tests/unit/two_switches.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/two_switches.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { LIFE = 18 };
 

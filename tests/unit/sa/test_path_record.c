@@ -3,7 +3,7 @@
  * PathRecord: which ends a request means, what comes back for them, and the pairs of LIDs that
  * ports with several have.
  */
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 /* Ports for the GIDs of a path request. */
 enum { PREFIX_OURS, PREFIX_LINK_LOCAL, PREFIX_FOREIGN, PREFIX_MULTICAST };

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { WIRE_MAX = 192, STRUCT_MAX = 256 };
 

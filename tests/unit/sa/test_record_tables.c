@@ -4,7 +4,7 @@
  * blocks and ports a request means, and who may read P_Keys.
  */
 #include "fabric/mft.h"
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 static void test_switch_infos(void)
 {

@@ -10,7 +10,7 @@
 #include "mad/notice.h"
 #include "sa/report.h"
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 enum { OFF = 100000 }; /* reports that a test keeps */
 

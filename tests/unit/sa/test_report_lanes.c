@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sa/report.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { PORTS = 12, ITEMS = 400, STEPS = 200000 };
 

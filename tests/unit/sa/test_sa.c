@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
-#include "tests/unit/sa_client.h"
-#include "tests/unit/star.h"
+#include "tests/unit/fixtures/sa_client.h"
+#include "tests/unit/fixtures/star.h"
 
 /* Every row of the dispatch table: what A is told when it asks for everything. */
 static const struct {

@@ -5,7 +5,7 @@
  * MADs that end anywhere, and every LID as the requester. Each gets one answer with a status that
  * is possible, or none and is counted; sanitizers see the rest.
  */
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 static const struct {
 	uint16_t attr_id;

@@ -4,8 +4,8 @@
  * goes, requests that come again, and an SA that ends before them.
  */
 #include "sa/admission.h"
-#include "tests/unit/sa_client.h"
-#include "tests/unit/star.h"
+#include "tests/unit/fixtures/sa_client.h"
+#include "tests/unit/fixtures/star.h"
 
 /* Two LIDs each; the switch has one. */
 enum {

@@ -5,9 +5,10 @@
  * Beside these, test_sa.c asks every row for everything and for each component by itself, and
  * test_sa_bad.c asks each for what is wrong.
  */
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
-/* By record and method; one row may stand for several methods. Which programs: tests/unit/sa/test_X.c.
+/* By record and method; one row may stand for several methods. Which programs:
+ * tests/unit/sa/test_X.c.
  */
 static const struct {
 	const char *record, *methods, *program, *test;

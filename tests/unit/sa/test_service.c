@@ -9,7 +9,7 @@
 #include "sa/service.h"
 #include "store/setting.h"
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/sa_client.h"
+#include "tests/unit/fixtures/sa_client.h"
 
 enum { LID_A = 16, LID_B = 20, LID_C = 24, LID_D = 28 };
 

@@ -13,8 +13,8 @@
 #include "lib/mem.h"
 #include "sim/find.h"
 #include "sma/personality.h"
-#include "tests/unit/ring_net.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/ring_net.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { HOST_LID = 1, SWITCH_LID = 20, MTU_2048 = 4, VLS_4 = 3, MGROUP = 0xC005 };
 

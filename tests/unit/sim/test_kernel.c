@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/kernel_bed.h"
+#include "tests/unit/fixtures/kernel_bed.h"
 
 enum { CLASS_VENDOR = 0x32, CLASS_OLD_VENDOR = 0x09, CLASS_OTHER = 0x0A, MS = 1000 };
 #define METHODS_GET_SET (UINT64_C(1) << METHOD_GET | UINT64_C(1) << METHOD_SET)

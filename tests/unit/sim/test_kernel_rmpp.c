@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "tests/unit/kernel_bed.h"
+#include "tests/unit/fixtures/kernel_bed.h"
 
 enum { MS = 1000, S = 1000000, CLASS_DEVICE_MGMT = 6, CLASS_VENDOR = 0x32 };
 enum { TYPE = 25, FLAGS = 26, STATUS = 27, SEGMENT = 28, LENGTH = 32 };

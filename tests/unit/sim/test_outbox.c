@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { MESSAGES = 3000, LONG_BYTES = 100000, BUFFER_BYTES = 2 * LONG_BYTES };
 

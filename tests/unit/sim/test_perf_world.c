@@ -13,7 +13,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "mad/perf.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { HOST_PORT = 1, LINK_PORT = 2, SWITCH_PORTS = 3 };
 enum { HOST_LID = 10, SWITCH_LID = 20, LOOP_LID = 30, UNKNOWN_LID = 31, GROUP_LID = 0xC001 };

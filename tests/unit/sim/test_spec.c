@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct net *build(const char *spec)
 {

@@ -14,7 +14,7 @@
 #include "mad/mad.h"
 #include "sim/events.h"
 #include "sim/route_smp.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { SWITCHES = 4, SWITCH_PORTS = 4, HOST_PORT = 3, NEXT_PORT = 1, PREVIOUS_PORT = 2 };
 enum { HOST_LID = 10, SWITCH_LID = 20 }; /* of the first; the others follow */

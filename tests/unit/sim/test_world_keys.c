@@ -14,8 +14,8 @@
 #include "mad/mad.h"
 #include "mad/notice.h"
 #include "sim/world.h"
-#include "tests/unit/ring_net.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/ring_net.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { HOST_LID = 1, SWITCH_LID = 20, SM = 1, MTU_2048 = 4, VLS_4 = 3, MGROUP = 0xC005 };
 

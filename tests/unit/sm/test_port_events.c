@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The events that a whole subnet manager raises: ports that come, go and are forgotten, traps. */
-#include "tests/unit/sm_world.h"
+#include "tests/unit/fixtures/sm_world.h"
 
 enum { LOG_MAX = 64 };
 

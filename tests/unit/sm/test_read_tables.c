@@ -7,7 +7,7 @@
 #include "fabric/table_pool.h"
 #include "lib/be.h"
 #include "sm/read_tables.h"
-#include "tests/unit/sm_world.h"
+#include "tests/unit/fixtures/sm_world.h"
 
 enum { HOSTS = 3, PORTS = HOSTS + 2, GUIDS = 20, CAP_LOW = 40, CAP_HIGH = 8 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* ClientReregister for ports whose registrations a manager need not know: once, and paced. */
-#include "tests/unit/sm_world.h"
+#include "tests/unit/fixtures/sm_world.h"
 
 enum { ENDS = 3 + 2, RATE = 3 }; /* hosts and switches */
 

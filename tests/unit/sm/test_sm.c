@@ -4,7 +4,7 @@
  * Set() must keep, and what it makes of devices that are silent, broken, doubled or reset. Its role
  * among other managers is judged by test_sm_role.c.
  */
-#include "tests/unit/sm_world.h"
+#include "tests/unit/fixtures/sm_world.h"
 
 /* Nets; the manager's host is cabled to the first switch. */
 

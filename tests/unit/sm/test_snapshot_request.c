@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "sm/snapshot_request.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { CLIENTS = 3 };
 

@@ -4,7 +4,7 @@
  * complaint leads to anything. Flows over time are scenarios of tests/sim.
  */
 #include "sm/traps.h"
-#include "tests/unit/sm_world.h"
+#include "tests/unit/fixtures/sm_world.h"
 
 enum { UNKNOWN_LID = 4000, OFFENSES = 12 };
 

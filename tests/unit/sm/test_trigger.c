@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sm/trigger.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct loop *loop;
 static struct trigger trigger, taken;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "tests/unit/agent_bed.h"
+#include "tests/unit/fixtures/agent_bed.h"
 
 /* Statuses */
 

@@ -12,7 +12,7 @@
 #include "mad/mad.h"
 #include "mad/notice.h"
 #include "sma/personality.h"
-#include "tests/unit/agent_bed.h"
+#include "tests/unit/fixtures/agent_bed.h"
 
 /* Links */
 

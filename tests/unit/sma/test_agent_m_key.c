@@ -7,8 +7,8 @@
 
 #include "lib/be.h"
 #include "mad/notice.h"
-#include "tests/unit/agent_bed.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/agent_bed.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { KEY = 0x1234, WRONG = 0x4321, LEASE_S = 5, S_US = 1000000, HOST_LID = 7, SM_LID = 1 };
 

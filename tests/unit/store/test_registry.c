@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { CHANGES_MAX = 16 };
 

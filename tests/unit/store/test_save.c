@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /* The records of the texts below, member by member. */
 static const struct lid_entry lid = {.guid = 0x0002c90300000001,

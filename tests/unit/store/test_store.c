@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "tests/unit/store_bed.h"
-#include "tests/unit/store_records.h"
+#include "tests/unit/fixtures/store_bed.h"
+#include "tests/unit/fixtures/store_records.h"
 
 enum { MS = 1000, S = 1000000 };
 

@@ -16,8 +16,8 @@
 #include "lib/log.h"
 #include "store/contents.h"
 #include "store/partition_state.h"
-#include "tests/unit/store_bed.h"
-#include "tests/unit/store_records.h"
+#include "tests/unit/fixtures/store_bed.h"
+#include "tests/unit/fixtures/store_records.h"
 
 enum { RECORDS = 150, PAGE = 4096, INTERIOR = 2, LEAF = 10, DAMAGES = 220, S = 1000000 };
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "tests/unit/store_bed.h"
+#include "tests/unit/fixtures/store_bed.h"
 
 enum { KEYS = 24, OPS = 400, STEP_US = 200, RECORDS = 60, BITS = 8 };
 

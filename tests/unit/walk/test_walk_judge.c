@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 /*
  * A line of two switches: host a [1]-[1] S [2]-[2] T [1]-[1] host b; b has LIDs 4 and 5 where the

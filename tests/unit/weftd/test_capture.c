@@ -12,7 +12,7 @@
 #include "lib/be.h"
 #include "mad/attr.h"
 #include "mad/notice.h"
-#include "tests/unit/control_client.h"
+#include "tests/unit/fixtures/control_client.h"
 #include "weftd/redact.h"
 
 #define KEY UINT64_C(0xA55AA55AA55AA55A)

@@ -14,7 +14,7 @@
 
 #include "lib/mem.h"
 #include "route/engine.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 #include "weftd/conf.h"
 #include "weftd/conf_reference.h"
 

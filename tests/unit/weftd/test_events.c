@@ -16,7 +16,7 @@
 #include "lib/mem.h"
 #include "mad/notice.h"
 #include "store/setting.h"
-#include "tests/unit/control_client.h"
+#include "tests/unit/fixtures/control_client.h"
 #include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"
 

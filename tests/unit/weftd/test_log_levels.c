@@ -10,7 +10,7 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static struct {
 	struct loop *loop;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 #include "weftd/m_key_file.h"
 
 #define SECRET "0123456789abcdef"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 static const char status[] =
 	"{\"role\":\"%s\",\"priority\":7,"

@@ -10,8 +10,8 @@
 
 #include "route/absent.h"
 #include "route/engine.h"
-#include "tests/unit/snapshot_from.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/unit.h"
 #include "weftd/route_files.h"
 
 static char path[] = "/tmp/weft-route-file.XXXXXX";

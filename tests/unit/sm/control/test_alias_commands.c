@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "tests/unit/control_world.h"
+#include "tests/unit/fixtures/control_world.h"
 
 static struct port *port_of(const struct world *world, const char *host)
 {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "sm/control/commands.h"
-#include "tests/unit/control_world.h"
+#include "tests/unit/fixtures/control_world.h"
 
 static struct fake_node *other;
 

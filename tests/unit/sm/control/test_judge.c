@@ -9,7 +9,7 @@
 #include <semaphore.h>
 
 #include "sm/control/commands.h"
-#include "tests/unit/control_world.h"
+#include "tests/unit/fixtures/control_world.h"
 
 /* A job that holds the only worker until it is let go. */
 static struct {

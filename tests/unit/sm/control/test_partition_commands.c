@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "store/alias.h"
-#include "tests/unit/control_world.h"
+#include "tests/unit/fixtures/control_world.h"
 
 static guid_t guid_of(const struct world *world, const char *host)
 {

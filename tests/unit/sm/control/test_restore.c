@@ -4,7 +4,7 @@
  * then the record is named and nothing is changed. What is wrong with one record alone is in
  * test_save.c.
  */
-#include "tests/unit/control_world.h"
+#include "tests/unit/fixtures/control_world.h"
 
 enum { RECORDS = 3 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How long a flapping link is held, and when a port babbles: sm/discovery/damping.h. */
 #include "sm/discovery/damping.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 #define S UINT64_C(1000000)
 

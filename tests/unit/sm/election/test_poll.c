@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/sim/loop_virtual.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { INTERVAL_MS = 1000, QUESTIONS_IN_INTERVAL = 3, MISSES_MAX = 12, LID = 7 };
 

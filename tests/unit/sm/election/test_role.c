@@ -2,7 +2,7 @@
 /* Every role with every event, and the ranking of managers: sm/election/role.h. */
 #include "lib/mem.h"
 #include "sm/election/role.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { EVENTS = ROLE_CONTROL_DISCOVER + 1, N = SM_NOTACTIVE, D = SM_DISCOVERING };
 enum { S = SM_STANDBY, M = SM_MASTER };

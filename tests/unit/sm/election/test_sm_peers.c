@@ -7,7 +7,7 @@
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sm/election/parts.h"
-#include "tests/unit/managers.h"
+#include "tests/unit/fixtures/managers.h"
 
 enum { LID_OF_OTHER = 9, SLOW_POLL_MS = 5000, MANY_MISSES = 100 };
 

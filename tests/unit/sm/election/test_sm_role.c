@@ -3,7 +3,7 @@
  * The subnet manager among others: election, standby and polling, handing over, control packets,
  * and what it answers in each role. The other managers are fake agents with an SMInfo.
  */
-#include "tests/unit/managers.h"
+#include "tests/unit/fixtures/managers.h"
 
 static size_t sets_sent(const struct world *world)
 {

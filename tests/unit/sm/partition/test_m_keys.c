@@ -6,8 +6,8 @@
 
 #include "lib/crypto_hmac.h"
 #include "sm/partition/m_keys.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/unit.h"
 
 enum { HOST_A = 2, HOST_B = 3, SM_HOST = 4 };
 

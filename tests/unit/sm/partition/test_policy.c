@@ -4,7 +4,7 @@
  * follow from them, and what is said of tables that are too small. A small fabric is there, since
  * managers' ports and aliases are known by it.
  */
-#include "tests/unit/sm_world.h"
+#include "tests/unit/fixtures/sm_world.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * sm/program/want.h. */
 #include "sm/program/want.h"
 #include "store/registry.h"
-#include "tests/unit/model.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/unit.h"
 
 static const struct sm_options options = {
 	.subnet_prefix = GID_PREFIX_DEFAULT,

@@ -4,8 +4,8 @@
  * by hand for the fields that libibmad does not know, and dumps of whole attributes. A new row in
  * mad/attr.c or mad/notice.c needs a row here, or the test fails.
  */
-#ifndef TESTS_UNIT_ATTR_JUDGES_H
-#define TESTS_UNIT_ATTR_JUDGES_H
+#ifndef TESTS_UNIT_MAD_ATTR_JUDGES_H
+#define TESTS_UNIT_MAD_ATTR_JUDGES_H
 
 #include <infiniband/mad.h>
 

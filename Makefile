@@ -40,11 +40,16 @@ LIBRARY := $(BUILD)/libweftsim.so
 LIBRARY_MAP := preload/libweftsim.map
 $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
 
-# What tests, benchmarks and harnesses are linked with: an archive of the product without its main()s. The
-# linker takes from it what a program refers to. A test's `// WITH:` line names objects of tests/ that come
-# before it, as loop_virtual.o does for the loop; its `// LIBS:` line names libraries that only tests use.
+# A unit test stands in the folder of tests/unit that is called as the folder that it tests. What several tests
+# stand on is in tests/unit/fixtures.
+#
+# Tests, benchmarks and harnesses are linked with two archives: of the fixtures, and of the product without its
+# main()s. The linker takes from them what a program refers to. A test's `// WITH:` line names objects of tests/
+# that come before them, as loop_virtual.o does for the loop; its `// LIBS:` line names libraries that only tests
+# use.
 ARCHIVE := $(BUILD)/weft.a
-unit_sources := $(wildcard $(addsuffix test_*.c,tests/unit/ tests/unit/*/ tests/unit/*/*/))
+FIXTURES := $(BUILD)/tests/unit/fixtures.a
+unit_sources := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 TESTS := $(patsubst %.c,$(BUILD)/%,$(unit_sources) $(wildcard tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
 	$(addprefix tests/bench/,sa_flood.c sa_load.c sa_probe.c sa_wait.c))
 declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
@@ -58,9 +63,10 @@ sim_sources := $(filter-out tests/sim/run.c,$(wildcard tests/sim/*.c))
 ARCHIVED := $(filter-out %/main.c,$(foreach r,lib formats mad sma store fabric route ha sm sa pm weftd ctl sim,$(call sources,$r)))
 
 # A harness is linked as a unit test is, where `simulation` stands for tests/sim/ without its main(); with
-# libFuzzer in the second make of `make fuzz`, else with what gives it the corpus.
+# libFuzzer in the second make of `make fuzz`, else with what gives it the corpus, and with assertions that
+# count nothing.
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
-REPLAY := $(if $(FUZZ),,$(BUILD)/obj/tests/fuzz/replay.o)
+FUZZ_WITH := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,assert $(if $(FUZZ),,replay))
 
 # What only these targets need is neither a compiler nor a configuration; those that may have to
 # install one first come back for the rest.
@@ -123,15 +129,18 @@ $(LIBRARY): $(call objects,preload) $(LIBRARY_MAP)
 		$(LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(ARCHIVE): $(patsubst %.c,$(BUILD)/obj/%.o,$(ARCHIVED))
+$(FIXTURES): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/unit/fixtures/*.c))
+$(ARCHIVE) $(FIXTURES):
+	@mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcsT $@ $^
 
-$(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(ARCHIVE)
+$(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(FIXTURES) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(weftd_LIBS) $(LIBS)
 
-$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(REPLAY) $(ARCHIVE)
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(FUZZ_WITH) $(FIXTURES) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(call declared,LIBS,$*.c) $(weftd_LIBS) $(LIBS)

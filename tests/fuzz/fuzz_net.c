@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	net_validate(net, &error);
 	file = open_memstream(&text, &length);
-	CU_ASSERT_FATAL(file);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	net_print(file, net);
 	fclose(file);
 	if (net_parse("printed", text, length, &again, &error)) {

@@ -8,7 +8,7 @@
  * Input: a byte of how many bytes are changed (0 to 3), of each its place (2 bytes) and its value;
  * then records: flags (below), kind, where they say so sizes of key and value, and both.
  */
-// WITH: tests/sim/loop_virtual.o
+// WITH: tests/sim/loop_virtual.o tests/unit/store/work_held.o
 #include "store/db.c"
 
 #include "lib/log.h"

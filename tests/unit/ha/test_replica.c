@@ -186,7 +186,7 @@ static void test_durable(void)
 	replica_bed_pass(500 * MS);
 	CU_ASSERT_EQUAL(waits.told, 0);
 	two->holds = false;
-	disk_has(two);
+	replica_bed_disk_has(two);
 	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(same(one, two));
@@ -204,7 +204,7 @@ static void test_durable(void)
 	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	two->holds = false;
-	disk_has(two);
+	replica_bed_disk_has(two);
 	replica_bed_pass(40 * S);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
 	registry_wait_cancel(&waits.waiter);
@@ -688,7 +688,7 @@ static void test_snapshot_acks(void)
 		if (two->holds) {
 			CU_ASSERT_EQUAL(played.acked, NO_ACK);
 			two->holds = false;
-			disk_has(two);
+			replica_bed_disk_has(two);
 			replica_bed_pass(10 * MS);
 		}
 		CU_ASSERT_EQUAL(played.acked, 4);
@@ -796,7 +796,7 @@ static void test_has_not_all(void)
 	replica_bed_pass(3 * S);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	two->holds = false;
-	disk_has(two);
+	replica_bed_disk_has(two);
 	replica_bed_pass(5 * S);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
 	pipe_cut(replica_bed.net, true);

@@ -30,7 +30,7 @@ static int send_report(struct transport *transport, const struct mad_addr *to, c
 		       size_t size, unsigned timeout_ms)
 {
 	if (!timeout_ms)
-		return capture(transport, to, mad, size, timeout_ms);
+		return sa_client_send(transport, to, mad, size, timeout_ms);
 	CU_ASSERT_FATAL(size == MAD_SIZE && out.count < OFF);
 	if (out.count == out.room) {
 		out.room = out.room ? 2 * out.room : 64;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The store: what is kept comes back, when it counts as kept, versions, and disks that refuse. */
-// WITH: tests/sim/loop_virtual.o
+// WITH: tests/sim/loop_virtual.o tests/unit/store/work_held.o
 #include "store/store.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 
 #include "tests/unit/fixtures/store_bed.h"
 #include "tests/unit/fixtures/store_records.h"
+#include "tests/unit/store/work_held.h"
 
 enum { MS = 1000, S = 1000000 };
 
@@ -101,10 +102,10 @@ static void test_rest(void)
 
 	store_bed_init(&bed);
 	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
-	store_bed_hold(true);
+	work_hold(true);
 	store_bed_put(&bed, 1, 1);
 	store_bed_pass(&bed, MS);
-	store_bed_hold(false);
+	work_hold(false);
 	store_bed_pass(&bed, MS / 2);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 1);
 	store_bed_put(&bed, 2, 2);
@@ -131,7 +132,7 @@ static void test_group_commit(void)
 	times = 0;
 	store_bed_init(&bed);
 	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
-	store_bed_hold(true);
+	work_hold(true);
 	for (unsigned i = 1; i <= 100; i++)
 		store_bed_put(&bed, i, (lid_t)i);
 	registry_wait(bed.registry, &waiter);
@@ -143,7 +144,7 @@ static void test_group_commit(void)
 	}
 	CU_ASSERT_EQUAL(times, 0);
 	CU_ASSERT_EQUAL(status_number(&bed, "waiting"), 300);
-	store_bed_hold(false);
+	work_hold(false);
 	store_bed_pass(&bed, 10 * MS);
 	CU_ASSERT_EQUAL(times, 1);
 	CU_ASSERT_EQUAL(status_number(&bed, "commits"), 2);
@@ -476,7 +477,7 @@ static void test_disk_hangs(void)
 	store_bed_init(&bed);
 	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	unit_capture_begin(&capture);
-	store_bed_hold(true);
+	work_hold(true);
 	store_bed_put(&bed, 1, 1);
 	registry_wait(bed.registry, &waiter);
 	store_bed_pass(&bed, S / 2);
@@ -486,7 +487,7 @@ static void test_disk_hangs(void)
 	CU_ASSERT_EQUAL(times, 1);
 	CU_ASSERT_TRUE(store_degraded(bed.store));
 	store_bed_put(&bed, 3, 3);
-	store_bed_hold(false);
+	work_hold(false);
 	store_bed_pass(&bed, S);
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_FALSE(store_degraded(bed.store));
@@ -587,7 +588,7 @@ static void test_end_with_work_left(void)
 
 	store_bed_init(&bed);
 	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
-	store_bed_hold(true);
+	work_hold(true);
 	store_bed_put(&bed, 1, 1);
 	store_bed_pass(&bed, MS);
 	store_bed_put(&bed, 1, 2);

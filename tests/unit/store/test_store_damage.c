@@ -6,7 +6,7 @@
  *
  * STORE_DAMAGES=n plays n damages instead of 220, STORE_SEED=n begins with another seed.
  */
-// WITH: tests/sim/loop_virtual.o
+// WITH: tests/sim/loop_virtual.o tests/unit/store/work_held.o
 #include "store/store.h"
 
 #include <errno.h>

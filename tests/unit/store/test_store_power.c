@@ -8,7 +8,7 @@
  *
  * STORE_POINTS=n plays n points instead of 200, STORE_SEED=n begins with another seed.
  */
-// WITH: tests/sim/loop_virtual.o
+// WITH: tests/sim/loop_virtual.o tests/unit/store/work_held.o
 #include "store/store.h"
 
 #include <errno.h>

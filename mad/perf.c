@@ -2,8 +2,8 @@
 /*
  * The wire formats of the performance management attributes, row by row as chapters 16.1.3 and
  * 16.1.4 have them and the kernel's rdma/ib_pma.h and libibmad's fields.c restate them; rows are
- * written as in mad/attr.c. They begin at PERF_DATA_OFFSET of a MAD. tests/unit/mad/test_perf.c judges
- * each row. Constants; any thread.
+ * written as in mad/attr.c. They begin at PERF_DATA_OFFSET of a MAD. tests/unit/mad/test_perf.c
+ * judges each row. Constants; any thread.
  */
 #include "mad/perf.h"
 
